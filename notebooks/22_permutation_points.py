@@ -128,7 +128,9 @@ figures.show("fig_saddle_or_minimum", idea)
 #
 # ```{prf:theorem} Inertia at a permutation point
 # :label: thm-inertia
-# Let $g$ be twice continuously differentiable, and the loss as a function of the inputs of layer $k + 1$, too. Let $H'$ be the Hessian of the smaller network at a critical point, $\rho = \operatorname{rank} J$, and $(\nu_-, \nu_0, \nu_+)$ the inertia of $D$ on the kernel of $J$. The Hessian at the permutation
+# Let $g$ be twice continuously differentiable, and the loss as a function of the inputs of layer $k + 1$, too.
+# Let $H'$ be the Hessian of the smaller network at a critical point, $\rho = \operatorname{rank} J$, and $(\nu_-, \nu_0, \nu_+)$ the inertia of $D$ on the kernel of $J$.
+# The Hessian at the permutation
 # point has the inertia
 #
 # $$
@@ -591,7 +593,8 @@ shares = [
 claims.check("P4.all", shares, n=6)
 
 # %% [markdown]
-# All of them, and so for every $n_k$: the six steps exchange a neuron with either of the copies, repeated exchanges make every permutation, and half of the six steps doubles any other vector. So a path from a minimum to the permutation point of lowest loss, these moves, and the path back connect the minimum with all its permuted copies, as P says at the end of section 4.2: the loss on the way
+# All of them, and so for every $n_k$: the six steps exchange a neuron with either of the copies, repeated exchanges make every permutation, and half of the six steps doubles any other vector.
+# So a path from a minimum to the permutation point of lowest loss, these moves, and the path back connect the minimum with all its permuted copies, as P says at the end of section 4.2: the loss on the way
 # is never higher than on that one path.
 #
 # The loss around the permutation point with one output whose $D$ has the lowest eigenvalue relative to its loss. With the share $\lambda$ of the output weight and the difference $\eta$ of the
@@ -670,7 +673,8 @@ figures.keep(figure)
 #
 # ## What it means for merging networks
 #
-# Where a path leads from a network to a permutation point, a path leads on to every permuted copy, and it costs no more than the largest loss on the first one. At that point the way down is in the directions in which $D$ is negative, and with several outputs in $\rho$ more, which $J$ opens; along the plateau the
+# Where a path leads from a network to a permutation point, a path leads on to every permuted copy, and it costs no more than the largest loss on the first one.
+# At that point the way down is in the directions in which $D$ is negative, and with several outputs in $\rho$ more, which $J$ opens; along the plateau the
 # copies may trade output weights for nothing, which is how neurons change places.
 #
 # **Read on.** [](23_permutation_counts.ipynb): how many such points there are. [](21_merging_neurons.ipynb): paths that lead to them.

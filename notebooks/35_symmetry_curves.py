@@ -401,8 +401,15 @@ claims.check(
 # ```{prf:proof}
 # 1\. $W_2 s s_g^+ s_g = W_2 s P_g$, and $P_g$ is an orthogonal projection.
 #
-# 2\. Rank $k$ means $P_g = I$. *Sigmoid.* Along almost every line through 0 the preactivations of a neuron are $a_1 t, \dots, a_k t$ with different $|a_j| > 0$. The functions $\sigma(a_j t)$ have their first poles at $t = \pm i \pi / |a_j|$, so they are linearly independent, and so are the $k$ analytic functions $W \mapsto \sigma(W x_j)$ of a row. The
-# determinant of $k$ rows is then an analytic function that is not 0, and vanishes on a null set only. *Leaky ReLU.* If $X$ has rank $k \le n$, then $Z = g W_1 X$ takes any value in $\mathbb R^{h \times k}$, with a null set of $W_1$ over each null set of $Z$ (a surjective linear map). The matrices of rank less than $k \le h$ are a null set, and so is
+# 2\.
+# Rank $k$ means $P_g = I$.
+# *Sigmoid.*
+# Along almost every line through 0 the preactivations of a neuron are $a_1 t, \dots, a_k t$ with different $|a_j| > 0$.
+# The functions $\sigma(a_j t)$ have their first poles at $t = \pm i \pi / |a_j|$, so they are linearly independent, and so are the $k$ analytic functions $W \mapsto \sigma(W x_j)$ of a row.
+# The
+# determinant of $k$ rows is then an analytic function that is not 0, and vanishes on a null set only.
+# *Leaky ReLU.* If $X$ has rank $k \le n$, then $Z = g W_1 X$ takes any value in $\mathbb R^{h \times k}$, with a null set of $W_1$ over each null set of $Z$ (a surjective linear map).
+# The matrices of rank less than $k \le h$ are a null set, and so is
 # its preimage under $\sigma$ entry by entry, which is injective with a locally Lipschitz inverse. Where all rows of $g W_1 X$ have the same signs, $s_g$ is $g W_1 X$ times a diagonal matrix.
 #
 # 3\. $s s^+ s = s$. The projection $s s^+$ of $\mathbb R^h$ is the identity if and only if $s$ has rank $h$.
@@ -420,7 +427,10 @@ claims.check(
 #
 # and the rows of the two parts are orthogonal.
 #
-# 6\. $s_g^+$ is continuous on matrices of one rank, and the least non-zero singular value of $s_g$ tends to 0 where the rank falls. With its right singular vector $u$, $\|W_2 s\, s_g^+\| \ge \|W_2 s u\|$ over that value, which is unbounded unless $W_2 s u \to 0$; and $s u \ne 0$ for all $u \ne 0$ if $s$ has rank $k$. A rank below $k$
+# 6\.
+# $s_g^+$ is continuous on matrices of one rank, and the least non-zero singular value of $s_g$ tends to 0 where the rank falls.
+# With its right singular vector $u$, $\|W_2 s\, s_g^+\| \ge \|W_2 s u\|$ over that value, which is unbounded unless $W_2 s u \to 0$; and $s u \ne 0$ for all $u \ne 0$ if $s$ has rank $k$.
+# A rank below $k$
 # means that the rows of $s_g$ lie in one hyperplane of $\mathbb R^k$: $k - 1$ parameters for it and, by the independence in 2, one equation for each of the $h$ rows.
 #
 # 7\. The first weights $g W_1$ take all values of rank $n$ in $\mathbb R^{h \times n}$, and determine the second ones.
@@ -622,7 +632,8 @@ magnitudes = (small, large)
 runs = {(k, r): study(k, r, found=at[k]) for k in (8, 64) for r in magnitudes}
 
 # %% [markdown]
-# With 8 samples: what $\mathrm{id} \cdot w$ keeps of a random $W_2$, $\operatorname{tr}(s s^+)/h$; the change of the loss along each curve, over the highest loss on its chord; and how far the curve is below its chord at every interior point. The last two follow from {prf:ref}`prp-map`: with 8 samples, fewer than the 16 inputs,
+# With 8 samples: what $\mathrm{id} \cdot w$ keeps of a random $W_2$, $\operatorname{tr}(s s^+)/h$; the change of the loss along each curve, over the highest loss on its chord; and how far the curve is below its chord at every interior point.
+# The last two follow from {prf:ref}`prp-map`: with 8 samples, fewer than the 16 inputs,
 # the loss on $\gamma$ is that of the minimum, here 0 up to training. And the dimension of the set of the points $g \cdot w$: the rank of the derivative of $g \mapsto g \cdot w$ at the identity, by central differences.
 
 # %%
@@ -775,7 +786,8 @@ figures.numbers(
 # G, Fig. 3b, c with 8 samples as printed and with 64: mean of {glue:text}`all_curves` curves from {glue:text}`starts` minima, bars: intervals at two-sided $10^{-3}$ over the minima, since curves from one minimum are not independent (profile {glue:text}`profile`).
 # ```
 #
-# With 8 samples the loss on $\gamma$ is not low but exactly that of the minimum: $\sigma(g W_1 X)$ has rank 8 at every computed point, its least singular value is {glue:text}`least_rank:.2f`, and {prf:ref}`prp-map` applies. For the same reason $\gamma$ does not start at the minimum that was found but at
+# With 8 samples the loss on $\gamma$ is not low but exactly that of the minimum: $\sigma(g W_1 X)$ has rank 8 at every computed point, its least singular value is {glue:text}`least_rank:.2f`, and {prf:ref}`prp-map` applies.
+# For the same reason $\gamma$ does not start at the minimum that was found but at
 # $\mathrm{id} \cdot w$, at a distance of {glue:text}`moved:.2f` of the norm of $w$. The ends of $\gamma$ are further apart at the larger magnitude, {glue:text}`distance_large:.1f` against {glue:text}`distance_small:.1f`, as the paper says.
 #
 # Other batch sizes: the share of curves below their chord, and the loss at the two ends.
@@ -862,7 +874,8 @@ figures.numbers(
 # {glue:text}`few` curves from one minimum for each number of samples; dotted: as many as hidden neurons (profile {glue:text}`profile`).
 # ```
 #
-# With 64 samples, at the larger magnitude, the loss rises from {glue:text}`start_64:.2f` to {glue:text}`end_64:.2f` of the loss of the zero network, and at these magnitudes the mean over curves is below the chord. For single curves nothing is proved where $k > h$: with 256 samples the smallest share, over the magnitudes, of
+# With 64 samples, at the larger magnitude, the loss rises from {glue:text}`start_64:.2f` to {glue:text}`end_64:.2f` of the loss of the zero network, and at these magnitudes the mean over curves is below the chord.
+# For single curves nothing is proved where $k > h$: with 256 samples the smallest share, over the magnitudes, of
 # curves that are below it everywhere is {glue:text}`lower_256:.2f` of {glue:text}`scan_curves`. Applied twice, the map G, (6) differs from that of the product by {glue:text}`composed_64:.2f` of the weights with 64 samples and by {glue:text}`composed_8` with 8.
 #
 # ## What we found that the paper does not say

@@ -144,7 +144,10 @@ figures.show("fig_idea_neck", idea, legend=4)
 # ```
 #
 # ```{prf:proof}
-# *Curve.* The point at $t$ is $(r R_{2\pi t} \oplus x,\; r R_{-2\pi t} \oplus 1/x)$ with $x = e^{(2t - 1) a}$. So $\|\gamma'\| \ge 4\pi r$, $\|\gamma''\|^2 \le (8\pi^2 r)^2 + 16 a^4 \cdot 2 \cosh 2a$, and $\kappa \le \|\gamma''\|/\|\gamma'\|^2$; for large $r$ this is attained up to a factor $1 + O(r^{-2})$. The rotations are $I$ at both ends.
+# *Curve.*
+# The point at $t$ is $(r R_{2\pi t} \oplus x,\; r R_{-2\pi t} \oplus 1/x)$ with $x = e^{(2t - 1) a}$.
+# So $\|\gamma'\| \ge 4\pi r$, $\|\gamma''\|^2 \le (8\pi^2 r)^2 + 16 a^4 \cdot 2 \cosh 2a$, and $\kappa \le \|\gamma''\|/\|\gamma'\|^2$; for large $r$ this is attained up to a factor $1 + O(r^{-2})$.
+# The rotations are $I$ at both ends.
 #
 # *Distance.* The midpoint is $(P, P)$ with $P = \operatorname{diag}(r, r, c)$, $c = \cosh a$. The function
 #
@@ -155,10 +158,16 @@ figures.show("fig_idea_neck", idea, legend=4)
 # \end{aligned}
 # $$
 #
-# is the squared distance on the minimum $Z X = Y$. It is convex, as $|2 (ZX)_{33}| \le \|X\|^2 + \|Z\|^2$ and $c - 1 < 1$, and stationary at $X = Z = \operatorname{diag}(r, r, 1)$, which is a minimum of the network. So the squared distance is the value there, $2 (c - 1)^2$. With $d_{\max} \sim \bar\kappa D^2/8 \sim
+# is the squared distance on the minimum $Z X = Y$.
+# It is convex, as $|2 (ZX)_{33}| \le \|X\|^2 + \|Z\|^2$ and $c - 1 < 1$, and stationary at $X = Z = \operatorname{diag}(r, r, 1)$, which is a minimum of the network.
+# So the squared distance is the value there, $2 (c - 1)^2$.
+# With $d_{\max} \sim \bar\kappa D^2/8 \sim
 # \sinh^2(a) / (2r)$ and $\sinh^2 a = (c - 1)(c + 1)$ the first limit follows.
 #
-# *Loss.* At the midpoint $L = c^2 - 1 = \sinh^2 a$. In $K$ a change $(\Delta_1, \Delta_2)$ of the weights changes $W_2 W_1$ by at most $r \|\Delta_1\| + r \|\Delta_2\| \le \sqrt2\, r \|\Delta\|$. (Composed with the nearest-point projection onto $K$, $L$ is Lipschitz everywhere and the same on the curve and the chord.)
+# *Loss.*
+# At the midpoint $L = c^2 - 1 = \sinh^2 a$.
+# In $K$ a change $(\Delta_1, \Delta_2)$ of the weights changes $W_2 W_1$ by at most $r \|\Delta_1\| + r \|\Delta_2\| \le \sqrt2\, r \|\Delta\|$.
+# (Composed with the nearest-point projection onto $K$, $L$ is Lipschitz everywhere and the same on the curve and the chord.)
 # ```
 #
 # The paper's proof compares $\gamma$ with the circular arc over the same chord; here $\gamma$ is a full circle of radius $1/\kappa$, nearly, which does not stay close to its ends. The bound on the distance needs no particular loss: for
@@ -204,14 +213,16 @@ claims.check("G11.loss", loss_ratio[0].item(), n=1)
 claims.check("G11.principal", by_loop[-1].item(), n=1)
 
 # %% [markdown]
-# At $r = 10$, $a = 0.1$ the midpoint is {glue:text}`turn_ratio:.1f` times as far from the minimum as $d_{\max}$ = {glue:text}`turn_bound` allows, the loss is {glue:text}`turn_loss:.3f` times $C_L d_{\max}$, and the curve is {glue:text}`turn_turns:.2f` half circles of radius $1/\kappa_{\max}$ long. With the principal logarithm and $r = 1000$ the distance is
+# At $r = 10$, $a = 0.1$ the midpoint is {glue:text}`turn_ratio:.1f` times as far from the minimum as $d_{\max}$ = {glue:text}`turn_bound` allows, the loss is {glue:text}`turn_loss:.3f` times $C_L d_{\max}$, and the curve is {glue:text}`turn_turns:.2f` half circles of radius $1/\kappa_{\max}$ long.
+# With the principal logarithm and $r = 1000$ the distance is
 # {glue:text}`principal_ratio:.0f` times $d_{\max}$. What gives way is the hypothesis on the length, which the corrected theorem below adds.
 #
 # ## A narrow neck
 #
 # On the curves above the distance stays a small part of $D/2$, the distance of the midpoint from the ends. Nothing better than $D/2$ holds for all curves.
 #
-# The network $f(x) = (u \cdot v)\, x$ has two hidden neurons, input weights $u$ and output weights $v$ in $\mathbb R^2$. For one sample $x = 1$ with the target $\delta > 0$ the loss is $L = (u \cdot v - \delta)^2$ on $\mathbb R^4$, and its minimum, a single orbit of $GL_2$, is $\{u \cdot v = \delta\}$.
+# The network $f(x) = (u \cdot v)\, x$ has two hidden neurons, input weights $u$ and output weights $v$ in $\mathbb R^2$.
+# For one sample $x = 1$ with the target $\delta > 0$ the loss is $L = (u \cdot v - \delta)^2$ on $\mathbb R^4$, and its minimum, a single orbit of $GL_2$, is $\{u \cdot v = \delta\}$.
 #
 # ```{prf:theorem} No bound better than D/2
 # :label: thm-neck
@@ -234,19 +245,24 @@ claims.check("G11.principal", by_loop[-1].item(), n=1)
 # ```
 #
 # ```{prf:proof}
-# Write $w = (u, v)$ as the matrix $N = \begin{pmatrix} u_1 & -u_2 \\ v_2 & v_1 \end{pmatrix}$, of the same norm, with $\det N = u \cdot v$. The curve is $N(\varphi) = R_\varphi (\sqrt\delta\, I + \sin\varphi\, E)$ with the rotation $R_\varphi$ and $E = \begin{pmatrix} 0 & 1 \\ 0 & 0 \end{pmatrix}$. So
+# Write $w = (u, v)$ as the matrix $N = \begin{pmatrix} u_1 & -u_2 \\ v_2 & v_1 \end{pmatrix}$, of the same norm, with $\det N = u \cdot v$.
+# The curve is $N(\varphi) = R_\varphi (\sqrt\delta\, I + \sin\varphi\, E)$ with the rotation $R_\varphi$ and $E = \begin{pmatrix} 0 & 1 \\ 0 & 0 \end{pmatrix}$.
+# So
 # $\det N = \delta$, $N(0) = \sqrt\delta\, I$ and $N(\pi) = -\sqrt\delta\, I$. As $\sin\varphi\, R_\varphi E$ runs over a circle of diameter 1 at unit speed, with an acceleration of norm 2, and $\sqrt\delta\, R_\varphi$ has derivatives of norm $\sqrt{2\delta} = e$,
 # $\|\gamma'\| \ge 1 - e$, $\|\gamma''\| \le 2 + e$ and $\kappa \le \|\gamma''\|/\|\gamma'\|^2$. Now $\bar\kappa e < 1$ means $2e + e^2 < (1 - e)^2$, that is $e < \frac14$.
 #
 # On the minimum $|u|^2 + |v|^2 \ge 2\, u \cdot v = 2\delta = e^2$, with equality at $w$. With $x = \kappa_{\max} e \le \bar\kappa e$, $d_{\max}/e = (1 - \sqrt{1 - x^2})/x$ is increasing in $x$ and less than $x$ for $0 < x < 1$.
 #
-# Let $r^2 = |u|^2 + |v|^2$ and $s = r^2 + 2\delta$. The gradient of $u \cdot v$ has the norm $r$ and $|u \cdot v - \delta| \le s/2$, so $\|\nabla \tilde L\| \le r/\sqrt s + \frac s2\, r/s^{3/2} \le \frac32$. Finally $\tilde L(0) = -\delta/\sqrt{2\delta} = -e/2$, and $\frac32 d_{\max} < \frac e2$ holds
+# Let $r^2 = |u|^2 + |v|^2$ and $s = r^2 + 2\delta$.
+# The gradient of $u \cdot v$ has the norm $r$ and $|u \cdot v - \delta| \le s/2$, so $\|\nabla \tilde L\| \le r/\sqrt s + \frac s2\, r/s^{3/2} \le \frac32$.
+# Finally $\tilde L(0) = -\delta/\sqrt{2\delta} = -e/2$, and $\frac32 d_{\max} < \frac e2$ holds
 # where $(1 - \sqrt{1 - x^2})/x < \frac13$, that is $x < \frac35$, which $\bar\kappa e$ is for $e \le 0.18$.
 # ```
 #
 # The minimum is a nearly flat cone at the scale of the curve; for $\delta \to 0$ the curve becomes a full circle through the tip. This curve is no $\exp(tM) \cdot w$.
 #
-# The same happens in a plane: the closed curve of {numref}`fig-idea-neck` is $y^2 = (e + x^2)^2 (1 - x^2)$, $x = \sin\theta$, $y = (e + \sin^2\theta) \cos\theta$, regular also at $e = 0$, so that its curvature is bounded for all $e \le 1$. No point of it is closer to 0 than $e$, since with $\xi = x^2$
+# The same happens in a plane: the closed curve of {numref}`fig-idea-neck` is $y^2 = (e + x^2)^2 (1 - x^2)$, $x = \sin\theta$, $y = (e + \sin^2\theta) \cos\theta$, regular also at $e = 0$, so that its curvature is bounded for all $e \le 1$.
+# No point of it is closer to 0 than $e$, since with $\xi = x^2$
 #
 # $$
 # \begin{aligned}
@@ -421,7 +437,10 @@ scene.show("fig_narrowing")
 # ```{prf:proof}
 # Let $\gamma$ have unit speed, $T = \gamma'$ and $R = 1/\kappa$.
 #
-# *Claim: with $\ell \le \pi R$, $\gamma$ lies in every ball of radius $R$ that contains both ends.* Let $o$ be the centre of such a ball and suppose that $|\gamma - o|$ has a maximum $r_0 > R$, at $s_0$. It is no end, so $T(s_0)$ is orthogonal to $n = (\gamma(s_0) - o)/r_0$. One of the ends is at most
+# *Claim: with $\ell \le \pi R$, $\gamma$ lies in every ball of radius $R$ that contains both ends.*
+# Let $o$ be the centre of such a ball and suppose that $|\gamma - o|$ has a maximum $r_0 > R$, at $s_0$.
+# It is no end, so $T(s_0)$ is orthogonal to $n = (\gamma(s_0) - o)/r_0$.
+# One of the ends is at most
 # $\pi R/2$ away along the curve; reverse the curve if need be, so that it is the last one. At a distance $\sigma \le \pi R/2$ along the curve towards it the tangent has turned by at most $\sigma/R \le \pi/2$. So $T \cdot T(s_0) \ge \cos(\sigma/R)$, and
 # $T \cdot n \ge -\sin(\sigma/R)$ because $n$ is orthogonal to $T(s_0)$. Integrate:
 #
@@ -436,10 +455,18 @@ scene.show("fig_narrowing")
 #
 # This holds at the end too, which lies in the ball: a contradiction.
 #
-# *1.* Let $m$ be the middle of the chord and $\nu$ a unit vector orthogonal to it. The ball of radius $R$ around $o = m - (R - d_{\max}) \nu$ has both ends on its boundary, since $(R - d_{\max})^2 + D^2/4 = R^2$. It contains $\gamma$, so $(\gamma - m) \cdot \nu \le d_{\max}$. This holds for every $\nu$: no point of $\gamma$ is
+# *1.*
+# Let $m$ be the middle of the chord and $\nu$ a unit vector orthogonal to it.
+# The ball of radius $R$ around $o = m - (R - d_{\max}) \nu$ has both ends on its boundary, since $(R - d_{\max})^2 + D^2/4 = R^2$.
+# It contains $\gamma$, so $(\gamma - m) \cdot \nu \le d_{\max}$.
+# This holds for every $\nu$: no point of $\gamma$ is
 # further than $d_{\max}$ from the line through the chord. The orthogonal projection of $\gamma$ to that line is connected and contains both ends, so every $w$ of the chord is the foot of a point of $\gamma$.
 #
-# *2.* The middle of the chord is $R |\cos(\ell/2R)| = R - d_{\max}$ from the centre of the circle. If $\ell \le \pi R$, the nearest point of the arc is its middle, $d_{\max}$ away. If $\pi R < \ell < 2\pi R$, the arc misses that side of the circle, and its nearest points are the ends, at $D/2$. With $x = D/2R < 1$,
+# *2.*
+# The middle of the chord is $R |\cos(\ell/2R)| = R - d_{\max}$ from the centre of the circle.
+# If $\ell \le \pi R$, the nearest point of the arc is its middle, $d_{\max}$ away.
+# If $\pi R < \ell < 2\pi R$, the arc misses that side of the circle, and its nearest points are the ends, at $D/2$.
+# With $x = D/2R < 1$,
 # $d_{\max} = R (1 - \sqrt{1 - x^2}) < R x = D/2$.
 #
 # *3.* $w$ is at most $D/2$ from the nearer end. A point of $\gamma$ over $w$ at the height $\eta$ has distances from the ends that sum to at most $\ell$ and, by Minkowski's inequality, to at least $\sqrt{D^2 + 4\eta^2}$.
@@ -455,7 +482,8 @@ scene.show("fig_narrowing")
 #
 # so that the relative error is about $x^2/4$. At $D = 2/\kappa$ it is half of $d_{\max}$.
 #
-# So a point of the chord can leave the curve by more than $d_{\max}$ only if the curve is longer than half a circle of radius $1/\kappa$. The other hypothesis, $D \le 2/\kappa$, is needed for $d_{\max}$ to be real, and no level set has to satisfy it: on the hyperbola $uv = 1$, the minimum of a network with one
+# So a point of the chord can leave the curve by more than $d_{\max}$ only if the curve is longer than half a circle of radius $1/\kappa$.
+# The other hypothesis, $D \le 2/\kappa$, is needed for $d_{\max}$ to be real, and no level set has to satisfy it: on the hyperbola $uv = 1$, the minimum of a network with one
 # hidden neuron, $\kappa \le 1/\sqrt 2$, and the ends $(a, 1/a)$ and $(1/a, a)$ are further apart than $2\sqrt 2$ for $a > 1 + \sqrt 2$. Circular arcs of radius 1, shorter and longer than half a circle:
 
 
@@ -590,7 +618,9 @@ figures.numbers(
 # $\kappa \le \|\gamma''\|/\|\gamma'\|^2 \le \|M\|_2/\|\gamma'\|$ because $\gamma''$ arises from $\gamma'$ by multiplication with $\pm M$. $\|M e^{tM} W_1\|$ is continuous in $t$ and nowhere 0.
 # ```
 #
-# So a small curvature alone says nothing about the {term}`barrier`: along the orbit the same barrier comes with arbitrarily small curvature. (Not with any: if also $W_2 M \ne 0$, $\kappa_{\max} \to 0$ for $q \to 0$ too, and it has a maximum between.) What the theorem bounds it by is $C_L d_{\max}$, and $D$ and $C_L$ grow as $\kappa_{\max}$ falls.
+# So a small curvature alone says nothing about the {term}`barrier`: along the orbit the same barrier comes with arbitrarily small curvature.
+# (Not with any: if also $W_2 M \ne 0$, $\kappa_{\max} \to 0$ for $q \to 0$ too, and it has a maximum between.)
+# What the theorem bounds it by is $C_L d_{\max}$, and $D$ and $C_L$ grow as $\kappa_{\max}$ falls.
 #
 # Random $w$ with $h = 4$, $W_1$ $4 \times 6$, $W_2$ $5 \times 4$, $X$ $6 \times 7$, normal entries, and $g = \exp M$ with $\|M\|$ from 0.1 to 6.4, {glue:text}`orbits` curves each. The constant $C_L$ with
 #
@@ -648,7 +678,8 @@ longest = (kappa * ell)[real].max().item() / math.pi  # κ_max ℓ/π
 claims.check("G11.sampled", as_printed)
 
 # %% [markdown]
-# It holds on every one of these {glue:text}`real_curves` curves, and has to: the largest $\kappa_{\max} \ell / \pi$ among them is {glue:text}`longest:.2f`, so that {prf:ref}`thm-spindle` applies to all. Of the {glue:text}`long_curves` curves with $\kappa_{\max} \ell > \pi$, {glue:text}`long_real` have a real $d_{\max}$.
+# It holds on every one of these {glue:text}`real_curves` curves, and has to: the largest $\kappa_{\max} \ell / \pi$ among them is {glue:text}`longest:.2f`, so that {prf:ref}`thm-spindle` applies to all.
+# Of the {glue:text}`long_curves` curves with $\kappa_{\max} \ell > \pi$, {glue:text}`long_real` have a real $d_{\max}$.
 # The loss where both hypotheses hold:
 
 # %%
@@ -778,7 +809,9 @@ figures.numbers(
 # Loss of all {glue:text}`curves` curves, and one pair of minima with $\|M\| = 0.4$ moved along its orbit (profile {glue:text}`profile`).
 # ```
 #
-# {glue:text}`valid` of the {glue:text}`curves` curves satisfy both hypotheses. For small $\|M\|$ the bound on the distance is nearly attained, median ratio {glue:text}`median_small:.3f`, since a short curve is an arc. The bound on the loss is loose: for nine curves in ten it is between {glue:text}`loose_low:.1f` and
+# {glue:text}`valid` of the {glue:text}`curves` curves satisfy both hypotheses.
+# For small $\|M\|$ the bound on the distance is nearly attained, median ratio {glue:text}`median_small:.3f`, since a short curve is an arc.
+# The bound on the loss is loose: for nine curves in ten it is between {glue:text}`loose_low:.1f` and
 # {glue:text}`loose_high:.1f` times the highest loss on the chord. At $\|M\| = 0.4$ the rank correlation of that loss over pairs of minima is {glue:text}`rank_kappa:.2f` with $\kappa_{\max}$, {glue:text}`rank_chord:.2f` with $D$ and {glue:text}`rank_dmax:.2f` with $d_{\max}$.
 #
 # ## What we found that the paper does not say

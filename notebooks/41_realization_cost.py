@@ -14,7 +14,9 @@
 #
 # **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` bring several ways to break a layer's symmetry into one form (I, (2) and Table 1), show that the functions of a neuron form an affine space (I, Prop. 4.2), and give the least weight of each function in closed form (I, (10)).
 #
-# **What we find.** All of it holds: the layer {claim}`I1.function`, the functions {claim}`I2.bijection` {claim}`I2.dimension` {claim}`I2.same`, and their cost {claim}`I3.least_norm`. For ReLU neurons an assumption of Prop. 4.2 is never met behind a ReLU; we prove which neurons are determined there {claim}`I2.nonnegative`.
+# **What we find.**
+# All of it holds: the layer {claim}`I1.function`, the functions {claim}`I2.bijection` {claim}`I2.dimension` {claim}`I2.same`, and their cost {claim}`I3.least_norm`.
+# For ReLU neurons an assumption of Prop. 4.2 is never met behind a ReLU; we prove which neurons are determined there {claim}`I2.nonnegative`.
 #
 # **Why it matters.** Two networks in which every function has the same place can be averaged without alignment. The cost says how strongly a layer ties a function to a neuron.
 # ```
@@ -80,7 +82,9 @@ def relative(x: torch.Tensor, y: torch.Tensor) -> float:
 # %% [markdown]
 # ## The idea
 #
-# Two neurons look at four inputs $(s, \varepsilon s, t, \varepsilon t) / \sqrt{1 + \varepsilon^2}$, which hold two numbers $s$ and $t$, each once large and once small. Neuron 1 sees the first and the last input only, neuron 2 the other two. So either can compute every $\operatorname{ReLU}(a_1 s + a_2 t)$, but for $a_2$
+# Two neurons look at four inputs $(s, \varepsilon s, t, \varepsilon t) / \sqrt{1 + \varepsilon^2}$, which hold two numbers $s$ and $t$, each once large and once small.
+# Neuron 1 sees the first and the last input only, neuron 2 the other two.
+# So either can compute every $\operatorname{ReLU}(a_1 s + a_2 t)$, but for $a_2$
 # neuron 1 has to enlarge the small copy of $t$. The functions that it computes with weights of length at most 1 fill an ellipse, which is flat if $\varepsilon$ is small (I, Example 4.3).
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
@@ -120,7 +124,9 @@ figures.show("fig_two_ellipses", idea, legend=2)
 # W_{\text{eff}} = F + D \odot W
 # $$ (eq-effective)
 #
-# with fixed $F$ and $D$, entry by entry. The schemes of I, Table 1 differ in how $F$ and $D$ are drawn ({py:mod}`lmc_helpers.identifiability.asymmetric`): *{term}`W-asymmetric`* layers fix some entries of each row at random numbers ($D$ is the *{term}`mask`* of the others), *sparse* ones fix them at 0, *{term}`syre`* adds random numbers to all and scales them a little, and a *linear residual* adds the identity. By the chain rule
+# with fixed $F$ and $D$, entry by entry.
+# The schemes of I, Table 1 differ in how $F$ and $D$ are drawn ({py:mod}`lmc_helpers.identifiability.asymmetric`): *{term}`W-asymmetric`* layers fix some entries of each row at random numbers ($D$ is the *{term}`mask`* of the others), *sparse* ones fix them at 0, *{term}`syre`* adds random numbers to all and scales them a little, and a *linear residual* adds the identity.
+# By the chain rule
 #
 # $$
 # \frac{\partial L}{\partial W} = D \odot \frac{\partial L}{\partial W_{\text{eff}}} ,
@@ -343,7 +349,10 @@ claims.check("I2.same", shares[True], rival=shares[False], n=len(same[True]))
 # %% [markdown]
 # ## A ReLU in front
 #
-# The paper calls its Assumption 4.1 intentionally strong for activations like ReLU and expects the results to extend to weaker ones. They do, and they have to: a set $T = -T$ of non-negative inputs is empty or $\{0\}$, so no ReLU layer that follows a ReLU meets the assumption, nor does one that reads pixels in $[0, 1]$. (Behind a GELU, whose least value is about $-0.17$, $T$ must lie in a small cube.) Without it I, Prop. 4.2 and I, (10) below may fail: with one positive input coordinate,
+# The paper calls its Assumption 4.1 intentionally strong for activations like ReLU and expects the results to extend to weaker ones.
+# They do, and they have to: a set $T = -T$ of non-negative inputs is empty or $\{0\}$, so no ReLU layer that follows a ReLU meets the assumption, nor does one that reads pixels in $[0, 1]$.
+# (Behind a GELU, whose least value is about $-0.17$, $T$ must lie in a small cube.)
+# Without it I, Prop. 4.2 and I, (10) below may fail: with one positive input coordinate,
 # $F = 0$ and $D = 1$, every $a \le 0$ computes the function 0. By its definition this function costs 0, whereas I, (10) below gives $|a|$.
 #
 # ```{prf:theorem} Which ReLU neurons are determined
@@ -433,7 +442,9 @@ figures.numbers(shares_last=f"{100 * shares[-1]:.0f}")
 # if $a - v_i \in \operatorname{im} M_i$, and $+\infty$ otherwise. Here $S_i^+$ is the pseudo-inverse, and the least weight is $M_i^+ (a - v_i)$. The paper states I, (10) inside the class and the value $+\infty$ outside (I, Lemma C.2).
 #
 # The case matters to programs. Evaluated outside the class the formula is finite: it is the cost of the projection of $a - v_i$ to the image, and 0 where $a - v_i$ is orthogonal to it,
-# so that a function that the neuron cannot compute at all would be the cheapest. {py:func}`~lmc_helpers.identifiability.costs.realization_cost` checks the image with a relative tolerance of $10^{-10}$. Below its values are compared with an iterative solver for the least weight, inside and outside the class.
+# so that a function that the neuron cannot compute at all would be the cheapest.
+# {py:func}`~lmc_helpers.identifiability.costs.realization_cost` checks the image with a relative tolerance of $10^{-10}$.
+# Below its values are compared with an iterative solver for the least weight, inside and outside the class.
 
 # %%
 gaps, other_metric, infinite, bare_infinite = [], [], [], []
@@ -553,7 +564,10 @@ scene.show("fig_ellipses")
 # Example 4.3. Left: the functions of cost 1 of each neuron, and $a = (0.6, 0.8)$. Right: what $a$ costs; $\varepsilon$ falls to the right.
 # ```
 #
-# How much of the inputs' variation a single coordinate can hold is the *{term}`coherence`* of the subspace, $\nu = \max_l (U U^\top)_{ll}$ (I, (11)). In the example it is $1/(1 + \varepsilon^2)$. Since $U U^\top$ is a projection of trace $k$, it lies in $[k/d, 1]$. Subspaces with rows of equal length attain the lower end, coordinate subspaces the upper one.
+# How much of the inputs' variation a single coordinate can hold is the *{term}`coherence`* of the subspace, $\nu = \max_l (U U^\top)_{ll}$ (I, (11)).
+# In the example it is $1/(1 + \varepsilon^2)$.
+# Since $U U^\top$ is a projection of trace $k$, it lies in $[k/d, 1]$.
+# Subspaces with rows of equal length attain the lower end, coordinate subspaces the upper one.
 
 # %%
 violation, other = [], []
@@ -580,7 +594,9 @@ claims.check("I3.coherence", violation, rival=max(other))
 #
 # ## What it means for merging networks
 #
-# If a function is much cheaper on one neuron than on all others, weight decay draws it to that neuron in every run; that is the paper's premise. Two networks then hold it in the same place, and their average keeps it without alignment. That neurons *can* compute the same functions does not speak against it:
+# If a function is much cheaper on one neuron than on all others, weight decay draws it to that neuron in every run; that is the paper's premise.
+# Two networks then hold it in the same place, and their average keeps it without alignment.
+# That neurons *can* compute the same functions does not speak against it:
 # what counts is what it costs them.
 #
 # **Read on.** [](42_swap_cost.ipynb): what it costs two neurons to exchange their functions. [](45_coherence.ipynb): what masks alone do to trained networks. [](47_relaxed_costs.ipynb): functions that are computed only nearly.
@@ -617,7 +633,10 @@ claims.check("I3.coherence", violation, rival=max(other))
 # ```
 #
 # ```{solution}
-# Let $u_l$ be the rows of $U$. As $\sum_l u_l u_l^\top = U^\top U = I$, $S_i = I - \sum_{l \text{ fixed}} u_l u_l^\top$. So $S_i \preceq I$, and as each $u_l u_l^\top$ has the norm $\lVert u_l \rVert^2 \le \nu$, $S_i \succeq (1 - r \nu) I$, which is positive. Then $M_i$ has full rank, $S_i^+ = S_i^{-1}$ lies between $I$ and $(1 - r \nu)^{-1} I$, and
+# Let $u_l$ be the rows of $U$.
+# As $\sum_l u_l u_l^\top = U^\top U = I$, $S_i = I - \sum_{l \text{ fixed}} u_l u_l^\top$.
+# So $S_i \preceq I$, and as each $u_l u_l^\top$ has the norm $\lVert u_l \rVert^2 \le \nu$, $S_i \succeq (1 - r \nu) I$, which is positive.
+# Then $M_i$ has full rank, $S_i^+ = S_i^{-1}$ lies between $I$ and $(1 - r \nu)^{-1} I$, and
 # the cost is $\sqrt{(a - v_i)^\top S_i^{-1} (a - v_i)}$. In the example $r = 2$ and $\nu \ge \frac12$: the condition is never met.
 # ```
 #

@@ -12,9 +12,12 @@
 # ```{summary}
 # **Question.** What does it cost, in size of weights, when neurons of a layer exchange their functions?
 #
-# **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` split the cost of a swap into three terms (I, (16)), show that neurons measure costs alike on incoherent inputs (I, Theorem 4.4), and that large fixed parts then decide the cost of every permutation (I, Theorem 4.5) and of the cheapest one (I, (20) and Corollary C.5).
+# **The paper.**
+# Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` split the cost of a swap into three terms (I, (16)), show that neurons measure costs alike on incoherent inputs (I, Theorem 4.4), and that large fixed parts then decide the cost of every permutation (I, Theorem 4.5) and of the cheapest one (I, (20) and Corollary C.5).
 #
-# **What we find.** The theorems hold, with explicit constants: {claim}`I5.identity`, {claim}`I4.bound`, {claim}`I5.theorem`. The statement on the cheapest permutation is false as printed {claim}`I5.corollary`; it is true where the trained parts are at most a third to a half as large as the printed condition allows {claim}`I5.corollary_small`.
+# **What we find.**
+# The theorems hold, with explicit constants: {claim}`I5.identity`, {claim}`I4.bound`, {claim}`I5.theorem`.
+# The statement on the cheapest permutation is false as printed {claim}`I5.corollary`; it is true where the trained parts are at most a third to a half as large as the printed condition allows {claim}`I5.corollary_small`.
 #
 # **Why it matters.** Where every exchange is expensive, two runs have a reason to hold the same function in the same neuron, and their networks can be averaged without alignment.
 # ```
@@ -116,7 +119,8 @@ figures.show("fig_exchange", idea)
 #
 # ## One table for all permutations
 #
-# As in [the previous chapter](41_realization_cost.ipynb), the inputs span a subspace with orthonormal basis $U$, and neuron $i$ has the centre $v_i = U^\top f_i$, the Gram matrix $S_i = U^\top \operatorname{diag}(d_i)^2 U$ and the trained part $r_i = U^\top (d_i \odot w_i)$, so that it computes the function $a_i = v_i + r_i$. Let
+# As in [the previous chapter](41_realization_cost.ipynb), the inputs span a subspace with orthonormal basis $U$, and neuron $i$ has the centre $v_i = U^\top f_i$, the Gram matrix $S_i = U^\top \operatorname{diag}(d_i)^2 U$ and the trained part $r_i = U^\top (d_i \odot w_i)$, so that it computes the function $a_i = v_i + r_i$.
+# Let
 #
 # $$
 # T_{ij} = (a_j - v_i)^\top S_i^{+} (a_j - v_i)
@@ -302,7 +306,9 @@ claims.check("I4.refined", refined, rival=max(refined_half))
 claims.check("I4.moment", moments_exact, rival=min(other_moment))
 
 # %% [markdown]
-# The theorem covers other laws of $D$. In {term}`syre` $d^2 = 1/u$ with $u$ uniform on $(1 - \epsilon, 1 + \epsilon)$, so that $\mu = \operatorname{artanh}(\epsilon)/\epsilon$, $\sigma^2 = 1/(1 - \epsilon^2) - \mu^2$ and $b = 1/(1 - \epsilon) - \mu$. Here the masks cannot be enumerated, and rows are drawn.
+# The theorem covers other laws of $D$.
+# In {term}`syre` $d^2 = 1/u$ with $u$ uniform on $(1 - \epsilon, 1 + \epsilon)$, so that $\mu = \operatorname{artanh}(\epsilon)/\epsilon$, $\sigma^2 = 1/(1 - \epsilon^2) - \mu^2$ and $b = 1/(1 - \epsilon) - \mu$.
+# Here the masks cannot be enumerated, and rows are drawn.
 
 
 # %%
@@ -388,7 +394,8 @@ figures.show("fig_gram", figure, legend=2)
 #
 # ## When the centres dominate
 #
-# Let $\lVert S_i - \mu I \rVert \le \varepsilon < \mu$ for all $i$, $\delta_\pi = (P_\pi - I) F U$ with rows $\delta_i = v_{\pi(i)} - v_i$, and $\rho_\pi = \lVert R_\pi \rVert / \lVert \delta_\pi \rVert$, where $R_\pi$ has the rows $r_i$ of the neurons that $\pi$ moves. $\gamma$ is the least $\lVert \delta_\pi \rVert$ over $\pi \ne \mathrm{id}$.
+# Let $\lVert S_i - \mu I \rVert \le \varepsilon < \mu$ for all $i$, $\delta_\pi = (P_\pi - I) F U$ with rows $\delta_i = v_{\pi(i)} - v_i$, and $\rho_\pi = \lVert R_\pi \rVert / \lVert \delta_\pi \rVert$, where $R_\pi$ has the rows $r_i$ of the neurons that $\pi$ moves.
+# $\gamma$ is the least $\lVert \delta_\pi \rVert$ over $\pi \ne \mathrm{id}$.
 #
 # ```{prf:theorem} The centre-dominated regime
 # :label: thm-center-dominated
@@ -396,18 +403,23 @@ figures.show("fig_gram", figure, legend=2)
 #
 # 1. If $\delta_\pi \ne 0$, then $\bigl| \mu \Delta_\pi / \lVert \delta_\pi \rVert^2 - 1 \bigr| \le e(\rho_\pi)$. For $\varepsilon = 0$ and every $\rho$, and for $\rho = 0$ and every $\varepsilon < \mu$, there are layers with equality.
 # 2. $\gamma = \min_{i \ne j} \lVert \delta_{(ij)} \rVert = \sqrt 2 \min_{i \ne j} \lVert v_j - v_i \rVert$.
-# 3. If $\gamma > 0$ and $\rho_{(ij)} \le \rho$ for all pairs with $\rho \le \rho^* = \dfrac{\sqrt{\mu - \varepsilon}}{\sqrt{\mu - \varepsilon} + \sqrt{\mu + \varepsilon}}$, then $\bigl| \mu \min_{\pi \ne \mathrm{id}} \Delta_\pi / \gamma^2 - 1 \bigr| \le e(\rho)$, and the minimum is not negative. For $\varepsilon = 0$ the condition is $\rho \le \frac12$; it holds whenever $e(\rho) \le 1$.
+# 3. If $\gamma > 0$ and $\rho_{(ij)} \le \rho$ for all pairs with $\rho \le \rho^* = \dfrac{\sqrt{\mu - \varepsilon}}{\sqrt{\mu - \varepsilon} + \sqrt{\mu + \varepsilon}}$, then $\bigl| \mu \min_{\pi \ne \mathrm{id}} \Delta_\pi / \gamma^2 - 1 \bigr| \le e(\rho)$, and the minimum is not negative.
+#    For $\varepsilon = 0$ the condition is $\rho \le \frac12$; it holds whenever $e(\rho) \le 1$.
 # 4. For $\varepsilon = 0$, every $\rho \in (\frac12, 1]$ and even $m$ there are layers with $\rho_{(ij)} \le \rho$ for all pairs and $\mu \min_\pi \Delta_\pi \le \frac m2 (1 - 2\rho)\, \gamma^2 < 0$.
 # ```
 #
 # ```{prf:proof}
 # *Part 1* is I, (87): $\Delta_\pi = \sum_i \lVert \delta_i + r_{\pi(i)} \rVert^2_{S_i^{-1}} - \lVert r_i \rVert^2_{S_i^{-1}}$ over the moved neurons, and $\lVert S_i^{-1} - \mu^{-1} I \rVert \le \varepsilon / (\mu (\mu - \varepsilon))$. With $S_i = \mu I$ the sum is
-# $\mu^{-1} \bigl( \lVert \delta_\pi \rVert^2 + 2 \langle \delta_\pi, P_\pi R_\pi \rangle \bigr)$, whose second term is at most $2 \rho_\pi \lVert \delta_\pi \rVert^2$; the error is at most $\varepsilon/(\mu(\mu - \varepsilon))$ times $\lVert \delta_\pi + P_\pi R_\pi \rVert^2 + \lVert R_\pi \rVert^2$. Equality: two neurons,
+# $\mu^{-1} \bigl( \lVert \delta_\pi \rVert^2 + 2 \langle \delta_\pi, P_\pi R_\pi \rangle \bigr)$, whose second term is at most $2 \rho_\pi \lVert \delta_\pi \rVert^2$; the error is at most $\varepsilon/(\mu(\mu - \varepsilon))$ times $\lVert \delta_\pi + P_\pi R_\pi \rVert^2 + \lVert R_\pi \rVert^2$.
+# Equality: two neurons,
 # $r_j = \rho\, (v_j - v_i) = -r_i$ and $S_i = \mu I$; or $r_i = r_j = 0$ and $S_i = S_j = (\mu - \varepsilon) I$.
 #
 # *Part 2.* A permutation other than the identity has a cycle of length $\ell \ge 2$, whose rows contribute at least $\ell \min \lVert v_j - v_i \rVert^2 \ge 2 \min \lVert v_j - v_i \rVert^2$, which a swap attains.
 #
-# *Part 3.* $\lVert r_i \rVert^2 + \lVert r_j \rVert^2 \le 2 \rho^2 \lVert v_j - v_i \rVert^2$ for all pairs; summed along the cycles of $\pi$ it gives $\rho_\pi \le \rho$. The closest pair gives $\mu \min \Delta_\pi \le (1 + e)\, \gamma^2$. As $S_i^{-1}$ lies between $(\mu \pm \varepsilon)^{-1} I$ and $\lVert \delta_\pi + P_\pi R_\pi \rVert \ge (1 - \rho_\pi) \lVert \delta_\pi \rVert$,
+# *Part 3.*
+# $\lVert r_i \rVert^2 + \lVert r_j \rVert^2 \le 2 \rho^2 \lVert v_j - v_i \rVert^2$ for all pairs; summed along the cycles of $\pi$ it gives $\rho_\pi \le \rho$.
+# The closest pair gives $\mu \min \Delta_\pi \le (1 + e)\, \gamma^2$.
+# As $S_i^{-1}$ lies between $(\mu \pm \varepsilon)^{-1} I$ and $\lVert \delta_\pi + P_\pi R_\pi \rVert \ge (1 - \rho_\pi) \lVert \delta_\pi \rVert$,
 #
 # $$
 # \begin{aligned}
@@ -423,7 +435,10 @@ figures.show("fig_gram", figure, legend=2)
 # $\mu^{-1} \frac m2 \bigl( 2 g^2 - 4 \rho g^2 \bigr) = \mu^{-1} \frac m2 (1 - 2\rho)\, \gamma^2$.
 # ```
 #
-# I, Theorem 4.5 is part 1 and holds as printed. I, Corollary C.5 (I, (20) in the text) is part 3 with a weaker hypothesis: it asks for $\rho \le 1$ only, and concludes that the minimum is $(1 \pm O(\rho + \varepsilon/\mu))\, \gamma^2/\mu$. Deep in the centre-dominated regime, $\rho \le \rho^*$, it holds. By part 4 it is wrong for $\rho > \frac12$, with whatever constant the $O$ stands for, as this may not depend on $m$.
+# I, Theorem 4.5 is part 1 and holds as printed.
+# I, Corollary C.5 (I, (20) in the text) is part 3 with a weaker hypothesis: it asks for $\rho \le 1$ only, and concludes that the minimum is $(1 \pm O(\rho + \varepsilon/\mu))\, \gamma^2/\mu$.
+# Deep in the centre-dominated regime, $\rho \le \rho^*$, it holds.
+# By part 4 it is wrong for $\rho > \frac12$, with whatever constant the $O$ stands for, as this may not depend on $m$.
 #
 # Its proof takes the minimum of $(1 - e)\, \lVert \delta_\pi \rVert^2$ as if $1 - e$ were positive. In the layers of part 4 the trained parts have moved each function beyond the middle between the two centres, as in {numref}`fig-exchange`, so that it has become cheaper on the other neuron;
 # with $\rho = 1$ the exchanged layer needs no trained weights at all. The condition $\rho \le \rho^*$ is sufficient; for $\varepsilon = 0$ no larger $\rho$ will do.
@@ -553,8 +568,10 @@ claims.check("I5.corollary_small", corollary, rival=2 * max(corollary))
 #
 # with an error of at most $\dfrac{2 \mu}{\mu - \varepsilon}\, \rho_\pi + \dfrac{2 \mu \varepsilon}{\mu^2 - \varepsilon^2}\, \rho_\pi^2$. Both ends of the interval are attained.
 #
-# Given $D$, let $A = 2I - S_i - S_j$ and $B = S_i^{-1} + S_j^{-1}$. The means of the centre term and of $\lVert \delta_{(ij)} \rVert^2$ over $F_0$ with independent normal entries are $2 \sigma_F^2 \operatorname{tr} B$ and $4 \sigma_F^2 k$ for syre, and $\sigma_F^2 \operatorname{tr}(B A)$ and $2 \sigma_F^2 \operatorname{tr} A$ for {term}`W-asymmetric` weights.
-# For syre the mean of $\lambda_{(ij)}$ over $F_0$ is $\frac{\mu}{2k} \operatorname{tr}(S_i^{-1} + S_j^{-1})$, and over independent $D$ with $\mathbb E\, S_i = \mu I$ it is more than 1, unless $S_i = \mu I$ almost surely. Over independent masks of full rank with $\mathbb E\, S_i = \mu I$ the mean W-asymmetric centre term is larger than with fixed weights of the same variance that do not depend on the mask, by $2 \sigma_F^2 \bigl( \mu\, \mathbb E \operatorname{tr} S^{-1} - k \bigr) \ge 0$.
+# Given $D$, let $A = 2I - S_i - S_j$ and $B = S_i^{-1} + S_j^{-1}$.
+# The means of the centre term and of $\lVert \delta_{(ij)} \rVert^2$ over $F_0$ with independent normal entries are $2 \sigma_F^2 \operatorname{tr} B$ and $4 \sigma_F^2 k$ for syre, and $\sigma_F^2 \operatorname{tr}(B A)$ and $2 \sigma_F^2 \operatorname{tr} A$ for {term}`W-asymmetric` weights.
+# For syre the mean of $\lambda_{(ij)}$ over $F_0$ is $\frac{\mu}{2k} \operatorname{tr}(S_i^{-1} + S_j^{-1})$, and over independent $D$ with $\mathbb E\, S_i = \mu I$ it is more than 1, unless $S_i = \mu I$ almost surely.
+# Over independent masks of full rank with $\mathbb E\, S_i = \mu I$ the mean W-asymmetric centre term is larger than with fixed weights of the same variance that do not depend on the mask, by $2 \sigma_F^2 \bigl( \mu\, \mathbb E \operatorname{tr} S^{-1} - k \bigr) \ge 0$.
 # ```
 #
 # ```{prf:proof}
@@ -568,11 +585,16 @@ claims.check("I5.corollary_small", corollary, rival=2 * max(corollary))
 # $$
 #
 # The second terms add up to at most $2 \rho_\pi \lVert \delta_\pi \rVert^2/(\mu - \varepsilon)$. The others lie between $\lVert R_\pi \rVert^2/(\mu \pm \varepsilon)$ in each of two sums,
-# so they differ by at most $\rho_\pi^2 \lVert \delta_\pi \rVert^2 \bigl( \frac{1}{\mu - \varepsilon} - \frac{1}{\mu + \varepsilon} \bigr)$. The ends of the interval belong to $S_i = (\mu \pm \varepsilon) I$. For syre $v_j - v_i$ is normal with covariance $2 \sigma_F^2 I$; in a W-asymmetric row the fixed entries are those with $d = 0$, so that
-# $v_i$ has the covariance $\sigma_F^2\, U^\top \operatorname{diag}(1 - d_i)\, U = \sigma_F^2 (I - S_i)$. An isotropic $\delta$ gives $\mathbb E\, \delta^\top S^{-1} \delta / \lVert \delta \rVert^2 = \operatorname{tr} S^{-1}/k$, and $\mathbb E \operatorname{tr} S^{-1} > \operatorname{tr}\, (\mathbb E S)^{-1}$ by strict convexity. For independent $S_i$, $S_j$ with the law of $S$ the mean of $\operatorname{tr}\bigl( (S_i^{-1} + S_j^{-1})(2I - S_i - S_j) \bigr)$ is $2 (\mathbb E \operatorname{tr} S^{-1} - k) + 2 (1 - \mu)\, \mathbb E \operatorname{tr} S^{-1}$, and with the covariance $(1 - \mu) I$ in the place of $I - S_i$ it is $4 (1 - \mu)\, \mathbb E \operatorname{tr} S^{-1}$.
+# so they differ by at most $\rho_\pi^2 \lVert \delta_\pi \rVert^2 \bigl( \frac{1}{\mu - \varepsilon} - \frac{1}{\mu + \varepsilon} \bigr)$.
+# The ends of the interval belong to $S_i = (\mu \pm \varepsilon) I$.
+# For syre $v_j - v_i$ is normal with covariance $2 \sigma_F^2 I$; in a W-asymmetric row the fixed entries are those with $d = 0$, so that
+# $v_i$ has the covariance $\sigma_F^2\, U^\top \operatorname{diag}(1 - d_i)\, U = \sigma_F^2 (I - S_i)$.
+# An isotropic $\delta$ gives $\mathbb E\, \delta^\top S^{-1} \delta / \lVert \delta \rVert^2 = \operatorname{tr} S^{-1}/k$, and $\mathbb E \operatorname{tr} S^{-1} > \operatorname{tr}\, (\mathbb E S)^{-1}$ by strict convexity.
+# For independent $S_i$, $S_j$ with the law of $S$ the mean of $\operatorname{tr}\bigl( (S_i^{-1} + S_j^{-1})(2I - S_i - S_j) \bigr)$ is $2 (\mathbb E \operatorname{tr} S^{-1} - k) + 2 (1 - \mu)\, \mathbb E \operatorname{tr} S^{-1}$, and with the covariance $(1 - \mu) I$ in the place of $I - S_i$ it is $4 (1 - \mu)\, \mathbb E \operatorname{tr} S^{-1}$.
 # ```
 #
-# So in W-asymmetric layers centres are large where a neuron sees little; there $S_i$ is small and the swap expensive. That makes swaps more expensive in the mean over the masks, though not for every pair: if each of two latent numbers is copied 20 times, one neuron sees 10 copies of the first and 1 of the second, and the other 10 and 20, then
+# So in W-asymmetric layers centres are large where a neuron sees little; there $S_i$ is small and the swap expensive.
+# That makes swaps more expensive in the mean over the masks, though not for every pair: if each of two latent numbers is copied 20 times, one neuron sees 10 copies of the first and 1 of the second, and the other 10 and 20, then
 # the mean centre term over the mean of $\lVert \delta_{(ij)} \rVert^2$ is {glue:text}`pair_masked:.2f` for W-asymmetric weights and {glue:text}`pair_free:.2f` for fixed weights that do not depend on the mask.
 
 
@@ -697,7 +719,8 @@ figures.numbers(
 #
 # ## What we found that the paper does not say
 #
-# - The cheapest reassignment is a linear assignment problem in one table of costs. In {glue:text}`layers` random layers of 16 neurons with untrained weights no swap had a negative cost in {glue:text}`swaps_say`, and the identity was the best of all permutations in {glue:text}`all_say`; non-negative swap
+# - The cheapest reassignment is a linear assignment problem in one table of costs.
+#   In {glue:text}`layers` random layers of 16 neurons with untrained weights no swap had a negative cost in {glue:text}`swaps_say`, and the identity was the best of all permutations in {glue:text}`all_say`; non-negative swap
 #   costs alone do not certify it (Exercise 42.3).
 # - I, Corollary C.5 holds for $\rho \le \rho^*$, which for $\varepsilon = 0$ is $\rho \le \frac12$. Beyond $\frac12$ many swaps together can make the minimum arbitrarily negative.
 # - The ratio of I, Theorem 4.5 has a limit for large $\sigma_F$, known exactly, and it need not be 1 ({prf:ref}`thm-large-sigma`). The proportionality factor between $\Delta_\pi$ and $\lVert \delta_\pi \rVert^2$ is $1/\mu$ only for nearly isotropic metrics.
@@ -705,7 +728,9 @@ figures.numbers(
 #
 # ## What it means for merging networks
 #
-# Fixed parts identify neurons as long as training stays close to them: with equal metrics no permutation is cheaper than none up to half the distance of two centres. A layer whose functions have moved further may be cheaper in another order, and two runs may then settle on different ones. One linear assignment in the cost table says whether that is so.
+# Fixed parts identify neurons as long as training stays close to them: with equal metrics no permutation is cheaper than none up to half the distance of two centres.
+# A layer whose functions have moved further may be cheaper in another order, and two runs may then settle on different ones.
+# One linear assignment in the cost table says whether that is so.
 #
 # **Read on.** [](43_center_gap.ipynb): how close the closest two centres are. [](44_gaussian_mixture.ipynb): {term}`swap costs <swap cost>` of trained networks. [](54_swaps_on_images.ipynb): the same on images.
 #
@@ -726,15 +751,21 @@ figures.numbers(
 # ```{solution}
 # $\lVert a_j - v_i \rVert^2 + \lVert a_i - v_j \rVert^2 - \lVert a_i - v_i \rVert^2 - \lVert a_j - v_j \rVert^2$ holds every square once with each sign; the products that are left are $2 \langle v_i, a_i - a_j \rangle - 2 \langle v_j, a_i - a_j \rangle$.
 #
-# In general $\Delta_\pi = 2 \sum_i \langle v_i, a_i - a_{\pi(i)} \rangle$. For $k = 1$ non-negative swap costs say that two neurons with different centres have their functions in the same order as their centres. By the rearrangement inequality $\sum_i v_i a_{\pi(i)}$ is then largest for the identity.
+# In general $\Delta_\pi = 2 \sum_i \langle v_i, a_i - a_{\pi(i)} \rangle$.
+# For $k = 1$ non-negative swap costs say that two neurons with different centres have their functions in the same order as their centres.
+# By the rearrangement inequality $\sum_i v_i a_{\pi(i)}$ is then largest for the identity.
 # ```
 #
 # ```{exercise}
-# Let the centres of three neurons be the corners of an equilateral triangle around 0 with $\lVert v_i \rVert = 1$, $S_i = I$, and let every function be its centre, turned by an angle $\theta$ between $0°$ and $180°$. For which $\theta$ are all swap costs positive while a cycle of all three neurons is cheaper than the identity?
+# Let the centres of three neurons be the corners of an equilateral triangle around 0 with $\lVert v_i \rVert = 1$, $S_i = I$, and let every function be its centre, turned by an angle $\theta$ between $0°$ and $180°$.
+# For which $\theta$ are all swap costs positive while a cycle of all three neurons is cheaper than the identity?
 # ```
 #
 # ```{solution}
-# By Exercise 42.2 a swap costs $2 \lVert v_i - v_j \rVert^2 \cos \theta = 6 \cos \theta$, which is positive for $\theta < 90°$. The cycle turns every function by $-120°$ relative to its neuron and costs $3 \cdot 2\, (\cos \theta - \cos(\theta - 120°))$, which is negative for $\theta > 60°$. So the answer is $60° < \theta < 90°$. At $75°$:
+# By Exercise 42.2 a swap costs $2 \lVert v_i - v_j \rVert^2 \cos \theta = 6 \cos \theta$, which is positive for $\theta < 90°$.
+# The cycle turns every function by $-120°$ relative to its neuron and costs $3 \cdot 2\, (\cos \theta - \cos(\theta - 120°))$, which is negative for $\theta > 60°$.
+# So the answer is $60° < \theta < 90°$.
+# At $75°$:
 #
 #     t = 2 * math.pi * torch.arange(3).double() / 3
 #     F = torch.stack([t.cos(), t.sin()], dim=1)

@@ -14,7 +14,11 @@
 #
 # **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` bound the smallest gap $\gamma_{\mathrm{out}}$ from below by a multiple of $m^{-2/k}$ (I, Theorem 4.6, with hypothesis (21)) and find the expected scaling in samples (I, Fig. 11).
 #
-# **What we find.** The bound holds {claim}`I6.bound` {claim}`I6.masked`, and the scaling is there for $k = 2$ {claim}`I6.exponent_2`. The gap has an explicit law {claim}`I6.limit`. By it the gaps shrink faster than the rate for $k = 8$ and 32 at the widths of the figure {claim}`I6.exponent_8` {claim}`I6.exponent_32`. For $k = 32$ the hypothesis is not met at the paper's sizes {claim}`I6.hypothesis`; without a {term}`mask` it is not needed.
+# **What we find.**
+# The bound holds {claim}`I6.bound` {claim}`I6.masked`, and the scaling is there for $k = 2$ {claim}`I6.exponent_2`.
+# The gap has an explicit law {claim}`I6.limit`.
+# By it the gaps shrink faster than the rate for $k = 8$ and 32 at the widths of the figure {claim}`I6.exponent_8` {claim}`I6.exponent_32`.
+# For $k = 32$ the hypothesis is not met at the paper's sizes {claim}`I6.hypothesis`; without a {term}`mask` it is not needed.
 #
 # **Why it matters.** The closest pair of neurons is the one that is cheapest to exchange, so the gap says how wide a layer may be before its fixed part stops telling neurons apart.
 # ```
@@ -113,7 +117,9 @@ figures.show("fig_closest", idea)
 # \gamma_{\mathrm{out}} = \sqrt 2 \min_{i \ne j} \lVert v_i - v_j \rVert .
 # $$
 #
-# Entries of $F$ are $B \sigma Y_0$: the scale $\sigma$ times a random number $Y_0$ with a density of at most $M_0$, times a mask $B$ that is 1 with probability $p$ and 0 otherwise. Let $q = 2p - p^2$, $V_k$ the volume of the unit ball in $k$ dimensions, and $c$, $C$ absolute constants. I, Theorem 4.6 says that with probability $1 - \delta$
+# Entries of $F$ are $B \sigma Y_0$: the scale $\sigma$ times a random number $Y_0$ with a density of at most $M_0$, times a mask $B$ that is 1 with probability $p$ and 0 otherwise.
+# Let $q = 2p - p^2$, $V_k$ the volume of the unit ball in $k$ dimensions, and $c$, $C$ absolute constants.
+# I, Theorem 4.6 says that with probability $1 - \delta$
 #
 # $$
 # \begin{aligned}
@@ -141,7 +147,10 @@ figures.show("fig_closest", idea)
 # ```
 #
 # ```{prf:proof}
-# Choose $x < 1$ with $x^2 \ge C x + C$, which is possible as $1 > 2C$, and $\delta = \frac12$, $U = d^{-1/2} (1, \dots, 1)^\top$, $\nu = 1/d$, $q = x^2 \Lambda/d$. This meets I, (21). A row of $F$ vanishes with probability $(1 - p)^d = (1 - q)^{d/2}$, which for large $d$ is near $e^{-x^2 \Lambda/2} = (8 m^2)^{-x^2/2}$. The
+# Choose $x < 1$ with $x^2 \ge C x + C$, which is possible as $1 > 2C$, and $\delta = \frac12$, $U = d^{-1/2} (1, \dots, 1)^\top$, $\nu = 1/d$, $q = x^2 \Lambda/d$.
+# This meets I, (21).
+# A row of $F$ vanishes with probability $(1 - p)^d = (1 - q)^{d/2}$, which for large $d$ is near $e^{-x^2 \Lambda/2} = (8 m^2)^{-x^2/2}$.
+# The
 # expected number of such rows grows like $m^{1 - x^2}$, so for large $m$ two of them vanish with probability near 1.
 # For the second part $\Lambda \ge \ln 512$ and $\nu \ge \frac14$; the largest $C$, $q/(\sqrt{q \nu \Lambda} + \nu \Lambda)$, increases with $q \le 1$, and $\nu \Lambda \ge 1.55$ leaves $C < 0.36$.
 # ```
@@ -169,7 +178,8 @@ for k, found in largest_C.items():
 claims.check("I6.hypothesis", largest_C[32], rival=max(largest_C[2]))
 
 # %% [markdown]
-# Where I, (21) is met the theorem holds, with $c = 1/\sqrt 8$. With a mask, $k = 1$ and a flat $U$ the difference of two centres is normal given the number of entries that are not masked, so that the union bound over pairs can be computed exactly: below for layers that meet I, (21) with the proof's $C = 2 \sqrt 2$, and for layers that meet it with $C = \frac14$ only.
+# Where I, (21) is met the theorem holds, with $c = 1/\sqrt 8$.
+# With a mask, $k = 1$ and a flat $U$ the difference of two centres is normal given the number of entries that are not masked, so that the union bound over pairs can be computed exactly: below for layers that meet I, (21) with the proof's $C = 2 \sqrt 2$, and for layers that meet it with $C = \frac14$ only.
 
 # %%
 inside, outside = [], []  # union bound on P(γ_out <= bound), and P(γ_out = 0); /δ
@@ -227,14 +237,20 @@ figures.numbers(
 
 # %% [markdown]
 # With $m = 64$ and $d = 128$, as in the paper's experiments with Gaussian mixtures, and $\delta = 0.1$, I, (21) without a mask holds up to $C =$ {glue:text}`C_two:.2f` for $k = 2$, {glue:text}`C_eight:.2f` for $k = 8$ and {glue:text}`C_all:.2f` for $k = 32$; the proof's own $C = 2 \sqrt 2$ is not reached
-# for any of them. For the hidden layers of its networks on MNIST ($d = m = 512$, an eighth of the entries fixed) it is {glue:text}`C_mnist:.2f` even for $k = 2$. Without a mask the theorem's bound holds all the same, by {prf:ref}`thm-separation`; for the masked layers this says nothing. In the example of the
+# for any of them.
+# For the hidden layers of its networks on MNIST ($d = m = 512$, an eighth of the entries fixed) it is {glue:text}`C_mnist:.2f` even for $k = 2$.
+# Without a mask the theorem's bound holds all the same, by {prf:ref}`thm-separation`; for the masked layers this says nothing.
+# In the example of the
 # proposition ($C =$ {glue:text}`C_met:.2f`, $m = 10^4$, $d = 10^5$, $\delta = 0.5$) $\gamma_{\mathrm{out}} = 0$ with probability {glue:text}`vanish:.2f`.
 #
 # The theorem's masks are independent for every entry. Then whole rows may vanish, and the gap is 0 in layers that are wide enough, whatever $\sigma$ is:
 #
 # ```{prf:proposition} Masked centres
 # :label: prop-masked
-# Let $p < 1$ and let no row of $U$ be 0. Then $\gamma_{\mathrm{out}} = 0$ if and only if two rows of $F$ vanish, up to probability 0. This happens with probability $P(\mathrm{Bin}(m, (1 - p)^d) \ge 2)$, which for fixed $d$ tends to 1 as $m \to \infty$. If instead every row has the same number, at least 1, of fixed entries, $\gamma_{\mathrm{out}} > 0$ almost surely for every $m$.
+# Let $p < 1$ and let no row of $U$ be 0.
+# Then $\gamma_{\mathrm{out}} = 0$ if and only if two rows of $F$ vanish, up to probability 0.
+# This happens with probability $P(\mathrm{Bin}(m, (1 - p)^d) \ge 2)$, which for fixed $d$ tends to 1 as $m \to \infty$.
+# If instead every row has the same number, at least 1, of fixed entries, $\gamma_{\mathrm{out}} > 0$ almost surely for every $m$.
 # ```
 #
 # ```{prf:proof}
@@ -274,7 +290,8 @@ claims.check(
 # %% [markdown]
 # ## The law of the gap
 #
-# For Gaussian $F$ without a mask the centres are independent with the law $N(0, \sigma^2 I_k)$ for every $U$. Let $P(a, z)$ be the regularised incomplete gamma function, $n = m(m-1)/2$, $p_1 = P(\frac k2, r^2/4\sigma^2)$ the probability that two given centres are within $r$, and $p_2$ that two centres are both within
+# For Gaussian $F$ without a mask the centres are independent with the law $N(0, \sigma^2 I_k)$ for every $U$.
+# Let $P(a, z)$ be the regularised incomplete gamma function, $n = m(m-1)/2$, $p_1 = P(\frac k2, r^2/4\sigma^2)$ the probability that two given centres are within $r$, and $p_2$ that two centres are both within
 # $r$ of a third.
 #
 # ```{prf:theorem} Law of the gap
@@ -310,7 +327,9 @@ claims.check(
 # ```
 #
 # ```{prf:proof}
-# Pairs of centres without a common one are independent. The first statement is Theorem 1 of Arratia, Goldstein and Gordon {cite:p}`arratia1989`: a pair has $2(m-2)$ neighbours besides itself, and two neighbouring pairs are close with probability $p_2$. For fixed $k$, $p_1$ is below $V_k r^k$ times the peak
+# Pairs of centres without a common one are independent.
+# The first statement is Theorem 1 of Arratia, Goldstein and Gordon {cite:p}`arratia1989`: a pair has $2(m-2)$ neighbours besides itself, and two neighbouring pairs are close with probability $p_2$.
+# For fixed $k$, $p_1$ is below $V_k r^k$ times the peak
 # $(4\pi\sigma^2)^{-k/2}$ of the density of $v_i - v_j$, and $p_2 \le p_1 V_k r^k (2 \pi \sigma^2)^{-k/2}$. If $\lambda$ is bounded, $r^k = O(m^{-2})$ and both terms are $O(m^3 m^{-4})$; besides $p_1 \sim V_k r^k (4 \pi \sigma^2)^{-k/2}$, which gives $s$.
 # Differentiate $n P(\frac k2, z) = \ln 2$: $d \ln n/d \ln m = (2m-1)/(m-1)$ and $d \ln z/ d\ln P = P/(z P')$, where $P(\frac k2, z)\, \Gamma(\frac k2) = z^{k/2} \int_0^1 s^{k/2-1} e^{-zs}\, ds$ and $z P'\, \Gamma(\frac k2) = z^{k/2} e^{-z}$. As $e^{z(1-s)} > 1$ the integral exceeds $2/k$.
 # ```
@@ -375,7 +394,9 @@ for k in sample:
 # ```
 #
 # ```{prf:proof}
-# By Hunter's form of the union bound the probability of at least one of $n_0$ events is at most the sum of theirs less the sum of $P(A_e \cap A_f)$ over the edges of a tree on the events. Pairs of centres are joined to a tree of pairs with a common centre, where $P(A_e \cap A_f) = p_2$. So $P(\gamma_{\mathrm{out}} > \sqrt 2\, r_0) \ge \frac12$ at $m_0$, and
+# By Hunter's form of the union bound the probability of at least one of $n_0$ events is at most the sum of theirs less the sum of $P(A_e \cap A_f)$ over the edges of a tree on the events.
+# Pairs of centres are joined to a tree of pairs with a common centre, where $P(A_e \cap A_f) = p_2$.
+# So $P(\gamma_{\mathrm{out}} > \sqrt 2\, r_0) \ge \frac12$ at $m_0$, and
 # {prf:ref}`thm-gap-law` gives $P(\gamma_{\mathrm{out}} > \sqrt 2\, r_1) \le \frac12$ at $m_1$. The numbers are computed below (`exponent_ceiling`).
 # ```
 
@@ -530,16 +551,23 @@ figures.numbers(
 # ```{glue:figure} fig_gap
 # :alt: Left, smallest gap against width on logarithmic axes for k of 2, 8 and 32. Points lie on the solid curves of the law. The dotted line of the asymptotic rate, anchored at width 16, agrees for k of 2, lies slightly above for 8 and clearly above for 32. Dashed lower bounds lie far below. Right, local exponent in units of minus 2 over k, decreasing to 1: at once for 2, around width 100 for 8, and slowly for 32, where it is still above 1 at width ten billion.
 #
-# Left: the quantity of I, Fig. 11, with Gaussian $F$. Points: mean and standard deviation of $\ln \gamma_{\mathrm{out}}$; solid: the law of {prf:ref}`thm-gap-law`; dotted: $m^{-2/k}$ anchored at $m = 16$; dashed: the bound {eq}`eq-separation` with $\delta = 0.1$. Right: exponent of the median, and the measured
+# Left: the quantity of I, Fig. 11, with Gaussian $F$.
+# Points: mean and standard deviation of $\ln \gamma_{\mathrm{out}}$; solid: the law of {prf:ref}`thm-gap-law`; dotted: $m^{-2/k}$ anchored at $m = 16$; dashed: the bound {eq}`eq-separation` with $\delta = 0.1$.
+# Right: exponent of the median, and the measured
 # exponent between $m = 16$ and 1024 with ±3.29 standard errors; open symbols: masked, 16 random entries in each row of 128 are fixed (profile {glue:text}`profile`).
 # ```
 #
 # The paper says of I, Fig. 11 that the expected scaling is observed; the figure compares the gaps with the asymptotic rate, anchored at $m = 16$. For $k = 2$ the exponent agrees from there on.
 #
-# For $k = 8$ and 32 these widths are too small for the limit: the exponent of the median between $m = 16$ and 1024 is {glue:text}`most_8:.4f` and {glue:text}`most_32:.4f` at most, by {prf:ref}`prop-exponent`, below $-2/k$. This does not contradict I, Theorem 4.6, which bounds the gap from below up to a constant. The law of {prf:ref}`thm-gap-law` gives {glue:text}`law_8:.4f` and {glue:text}`law_32:.4f`,
-# and the measured exponents less these are {glue:text}`offset_8:.4f` ± {glue:text}`offset_error_8:.4f` and {glue:text}`offset_32:.4f` ± {glue:text}`offset_error_32:.4f`; a small difference is to be expected, because at $m = 16$ pairs with a common centre matter. At $m = 1024$ the proven error of its distribution function at the median is at most {glue:text}`poisson_8:.3f` and {glue:text}`poisson_32:.3f`.
+# For $k = 8$ and 32 these widths are too small for the limit: the exponent of the median between $m = 16$ and 1024 is {glue:text}`most_8:.4f` and {glue:text}`most_32:.4f` at most, by {prf:ref}`prop-exponent`, below $-2/k$.
+# This does not contradict I, Theorem 4.6, which bounds the gap from below up to a constant.
+# The law of {prf:ref}`thm-gap-law` gives {glue:text}`law_8:.4f` and {glue:text}`law_32:.4f`,
+# and the measured exponents less these are {glue:text}`offset_8:.4f` ± {glue:text}`offset_error_8:.4f` and {glue:text}`offset_32:.4f` ± {glue:text}`offset_error_32:.4f`; a small difference is to be expected, because at $m = 16$ pairs with a common centre matter.
+# At $m = 1024$ the proven error of its distribution function at the median is at most {glue:text}`poisson_8:.3f` and {glue:text}`poisson_32:.3f`.
 #
-# At $m = 16$ the local exponent of the law for $k = 32$ is {glue:text}`start_32:.2f` times $-2/k$. It comes within 5 % at width {glue:text}`width_8` for $k = 8$, and at about {glue:text}`width_32` million for $k = 32$. If only 16 random entries in each row of 128 are fixed, the measured exponent for $k = 32$ is {glue:text}`masked_32:.2f` ± {glue:text}`masked_error:.2f` times $-2/k$.
+# At $m = 16$ the local exponent of the law for $k = 32$ is {glue:text}`start_32:.2f` times $-2/k$.
+# It comes within 5 % at width {glue:text}`width_8` for $k = 8$, and at about {glue:text}`width_32` million for $k = 32$.
+# If only 16 random entries in each row of 128 are fixed, the measured exponent for $k = 32$ is {glue:text}`masked_32:.2f` ± {glue:text}`masked_error:.2f` times $-2/k$.
 # The paper's conclusion stands: close centres are plausible only for small $k$ or extremely wide layers. For large $k$ the gaps shrink somewhat faster than the rate says.
 #
 # ## What we found that the paper does not say
@@ -550,7 +578,8 @@ figures.numbers(
 #
 # ## What it means for merging networks
 #
-# Fixed parts identify the neurons of a layer as long as its inputs vary in many dimensions: for $k$ in the tens the distance of the closest two centres stays a sizeable part of the typical one at the widths in use. Where the inputs, or the fixed parts themselves, vary in one or two dimensions only, wide layers hold neurons that are nearly interchangeable, and two networks with the same fixed part may still need an alignment.
+# Fixed parts identify the neurons of a layer as long as its inputs vary in many dimensions: for $k$ in the tens the distance of the closest two centres stays a sizeable part of the typical one at the widths in use.
+# Where the inputs, or the fixed parts themselves, vary in one or two dimensions only, wide layers hold neurons that are nearly interchangeable, and two networks with the same fixed part may still need an alignment.
 #
 # **Read on.** [](44_gaussian_mixture.ipynb): {term}`swap costs <swap cost>` of trained networks for $k = 2$, 8 and 32. [](48_input_shifts.ipynb): the gap for a layer's inputs. [](49_feature_hardness.ipynb): what fixed parts take from learning.
 #
@@ -580,7 +609,8 @@ figures.numbers(
 # ```
 #
 # ```{solution}
-# $v_i - v_j = (g_i - g_j)\, U^\top u$, so $\gamma_{\mathrm{out}} = \lVert U^\top u \rVert \cdot \sqrt 2 \min \lvert g_i - g_j \rvert$: the law is that of $k = 1$ with $\sigma$ replaced by $\sigma \lVert U^\top u \rVert$, and the exponent tends to $-2$, whatever the dimension of the inputs is. A bias is such a case: it is the weight of an input that is constant.
+# $v_i - v_j = (g_i - g_j)\, U^\top u$, so $\gamma_{\mathrm{out}} = \lVert U^\top u \rVert \cdot \sqrt 2 \min \lvert g_i - g_j \rvert$: the law is that of $k = 1$ with $\sigma$ replaced by $\sigma \lVert U^\top u \rVert$, and the exponent tends to $-2$, whatever the dimension of the inputs is.
+# A bias is such a case: it is the weight of an input that is constant.
 # ```
 # ```{try}
 # More draws and wider layers:

@@ -12,9 +12,14 @@
 # ```{summary}
 # **Question.** Which neurons of a trained network could exchange their functions at little cost, and what decides it: the fixed weights, the dimension of the data, or training?
 #
-# **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` train networks with weights $F + D \odot W$ on mixtures of Gaussian classes in $k$ dimensions. Without fixed weights near zero and negative {term}`swap costs <swap cost>` dominate; with fixed weights of scale $\sigma_F = 1$ many swaps are cheap for $k = 2$ and only the diagonal for $k = 32$ (I, Fig. 5).
+# **The paper.**
+# Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` train networks with weights $F + D \odot W$ on mixtures of Gaussian classes in $k$ dimensions.
+# Without fixed weights near zero and negative {term}`swap costs <swap cost>` dominate; with fixed weights of scale $\sigma_F = 1$ many swaps are cheap for $k = 2$ and only the diagonal for $k = 32$ (I, Fig. 5).
 #
-# **What we find.** We measure what I, Fig. 5 shows, in a setting put together from the published code: {claim}`I12.near_zero` {claim}`I12.negative` {claim}`I12.partners` {claim}`I12.diagonal`. At $\sigma_F = 1$ the picture is there before the first step, as the fixed weights and the data make it. Whether the trained parts are still small enough for the theorem behind it depends on the length of training {claim}`I12.regime`.
+# **What we find.**
+# We measure what I, Fig. 5 shows, in a setting put together from the published code: {claim}`I12.near_zero` {claim}`I12.negative` {claim}`I12.partners` {claim}`I12.diagonal`.
+# At $\sigma_F = 1$ the picture is there before the first step, as the fixed weights and the data make it.
+# Whether the trained parts are still small enough for the theorem behind it depends on the length of training {claim}`I12.regime`.
 #
 # **Why it matters.** Where many neurons are interchangeable, two networks need an alignment before they are averaged, fixed weights or not.
 # ```
@@ -23,7 +28,9 @@
 # You need: [](42_swap_cost.ipynb) for swap costs and $\rho$, and [](43_center_gap.ipynb) for the role of $k$. {{ times }}
 # ```
 #
-# The networks on this page (profile {glue:text}`profile`) were trained for **{glue:text}`steps` steps**. The paper has 50 000 samples, and 100 epochs where it says how many (I, App. F.1, on MNIST); in batches of 128 these are {glue:text}`paper_steps` steps. What the length of training decides stays open below that, and the box of a claim shows what
+# The networks on this page (profile {glue:text}`profile`) were trained for **{glue:text}`steps` steps**.
+# The paper has 50 000 samples, and 100 epochs where it says how many (I, App. F.1, on MNIST); in batches of 128 these are {glue:text}`paper_steps` steps.
+# What the length of training decides stays open below that, and the box of a claim shows what
 # a run of that length gave, where there is one.
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
@@ -151,7 +158,8 @@ figures.show("fig_cheap_partners", idea)
 # with orthogonal $Q_c$ and a $128 \times k$ matrix $P$. There are five classes and 50 000 samples, and the networks have three hidden layers of 64 neurons.
 #
 # Not stated are $\sigma_{\mathrm{sep}}$, $s$, the law of $P$, the number of fixed entries of $F$ in a row (the counts of I, App. F.1, 64 and in the last layer 256, are those of width 512: rows of width 64 have no
-# 256 entries), the number of epochs, the batch size and the law of the initial weights; which layer I, Fig. 5 shows; and whether its networks have layer norm (I, App. F.1) or batch norm (I, App. F.7). The [code that the authors have published](https://github.com/vuenc/neuron-identifiability) has no settings of this experiment, but
+# 256 entries), the number of epochs, the batch size and the law of the initial weights; which layer I, Fig. 5 shows; and whether its networks have layer norm (I, App. F.1) or batch norm (I, App. F.7).
+# The [code that the authors have published](https://github.com/vuenc/neuron-identifiability) has no settings of this experiment, but
 # it has defaults: $\sigma_{\mathrm{sep}} = 0.3$, $s_l \sim \mathcal N(0, 1)$, $P$ with orthonormal columns, batches of 128, 100 epochs, $W \sim \mathcal N(0, 1/\text{inputs})$, layer norm, centred principal components; its matrices are those of the first layer.
 #
 # ```{prf:proposition} The rotation turns the noise only
@@ -165,7 +173,8 @@ figures.show("fig_cheap_partners", idea)
 #
 # For $\sigma_{\mathrm{sep}} = 0$ the classes have one mean and differ in the orientation of their noise, if the $s_l$ differ; with equal $s_l$ they are then equal.
 #
-# The *reference setting* here: these defaults, with the shares of I, App. F.1 as numbers of fixed entries, {glue:text}`fixed` in the rows of the four layers. One structure (centres, rotations, scales, $P$, {term}`masks <mask>` and $F$) is a cluster with one pair of networks, so that clusters are independent; the law of $s$ is the same for
+# The *reference setting* here: these defaults, with the shares of I, App. F.1 as numbers of fixed entries, {glue:text}`fixed` in the rows of the four layers.
+# One structure (centres, rotations, scales, $P$, {term}`masks <mask>` and $F$) is a cluster with one pair of networks, so that clusters are independent; the law of $s$ is the same for
 # all $k$, and all $k$ and $\sigma_F$ use the same masks. Error bars are over clusters, with Student's quantile. Networks are trained in {glue:text}`precision`.
 
 # %%
@@ -390,14 +399,19 @@ figures.numbers(
 # ```{glue:figure} fig_mixture_swaps
 # :alt: Nine matrices of swap costs of 64 neurons for intrinsic dimensions 2, 8 and 32, in units of the median cost with fixed weights. Without fixed weights nearly all entries are pale. With fixed weights many entries are pale for dimension 2, and only the diagonal for dimension 32, before and after training.
 #
-# Swap costs of the first layer in one cluster, signed square roots in units of the median cost at $\sigma_F = 1$ of the same $k$, one colour scale for all; colours end at ± 2, low costs lie between −0.3 and 0.3 or below. Top: $\sigma_F = 0$ after training. Middle and bottom: $\sigma_F = 1$ before training
+# Swap costs of the first layer in one cluster, signed square roots in units of the median cost at $\sigma_F = 1$ of the same $k$, one colour scale for all; colours end at ± 2, low costs lie between −0.3 and 0.3 or below.
+# Top: $\sigma_F = 0$ after training.
+# Middle and bottom: $\sigma_F = 1$ before training
 # and after {glue:text}`steps` steps (profile {glue:text}`profile`).
 # ```
 #
 # ## What orders the costs, as training goes on
 #
-# I, Theorem 4.5 gives $\Delta_{(ij)} \approx \mu^{-1} \lVert \delta_{(ij)} \rVert^2 = 2 \mu^{-1} \lVert v_i - v_j \rVert^2$ for pairs with $\rho_{(ij)} \le 1$, and I, section 4.3 calls a layer *centre-dominated* if the centre term dominates I, (16). Before training both are so at $\sigma_F = 1$, as $W$ has entries of variance $1/128$ and $F$ of variance 1.
-# Then $F$ stays and $W$ moves. Nothing holds large trained parts back: layer norm takes the common scale of $F + D \odot W$ away, and the decay of AdamW, $10^{-5}$ of a weight a step, needs about $10^5$ steps. What moves them on is the gradient, which goes to 0 where the classes can be separated and need not where they overlap, as at $k = 2$.
+# I, Theorem 4.5 gives $\Delta_{(ij)} \approx \mu^{-1} \lVert \delta_{(ij)} \rVert^2 = 2 \mu^{-1} \lVert v_i - v_j \rVert^2$ for pairs with $\rho_{(ij)} \le 1$, and I, section 4.3 calls a layer *centre-dominated* if the centre term dominates I, (16).
+# Before training both are so at $\sigma_F = 1$, as $W$ has entries of variance $1/128$ and $F$ of variance 1.
+# Then $F$ stays and $W$ moves.
+# Nothing holds large trained parts back: layer norm takes the common scale of $F + D \odot W$ away, and the decay of AdamW, $10^{-5}$ of a weight a step, needs about $10^5$ steps.
+# What moves them on is the gradient, which goes to 0 where the classes can be separated and need not where they overlap, as at $k = 2$.
 
 # %%
 # rank correlations, shares of ρ ≤ 1 and of centre terms that dominate, by epoch
@@ -495,7 +509,8 @@ for k in DIMENSIONS:
 figures.numbers(shift=moved, count=clusters)
 
 # %% [markdown]
-# The principal subspace of 90 % of the variance, in which costs are measured, has {glue:text}`dims_2` dimensions for $k = 2$, {glue:text}`dims_8` for $k = 8$ and {glue:text}`dims_32` for $k = 32$. Whether the components are centred changes none of the shares and numbers of low and negative costs by more than {glue:text}`shift:.2f`.
+# The principal subspace of 90 % of the variance, in which costs are measured, has {glue:text}`dims_2` dimensions for $k = 2$, {glue:text}`dims_8` for $k = 8$ and {glue:text}`dims_32` for $k = 32$.
+# Whether the components are centred changes none of the shares and numbers of low and negative costs by more than {glue:text}`shift:.2f`.
 # ## What an alignment gains
 #
 # Where exchanges are cheap, networks that are trained apart may hold their neurons in different orders, and an alignment helps their average; where they are costly, the fixed weights have aligned them already. The *drop* is the mean training accuracy of the two ends less that of the middle.
@@ -757,9 +772,13 @@ figures.numbers(
 )
 
 # %% [markdown]
-# First table: means over three layers and {glue:text}`ridge_count` networks; the regression sees {glue:text}`ridge_inputs` inputs. The paper prints the figures and does not say how far the two estimates agree. What both are drawn for is the difference that $\sigma_F$ makes, in the second table; the boxes above say what is decided of it.
+# First table: means over three layers and {glue:text}`ridge_count` networks; the regression sees {glue:text}`ridge_inputs` inputs.
+# The paper prints the figures and does not say how far the two estimates agree.
+# What both are drawn for is the difference that $\sigma_F$ makes, in the second table; the boxes above say what is decided of it.
 #
-# (Geometric means over clusters. In the authors' published code the batch norm of this step is a new one, with mean 0 and variance 1; that is the column without norms, up to a bias that it also trains.) With $\beta = 0.001$, 0.1 and 1, the other values of I, App. F.7, the ratio with fixed norms at $k = 8$ in the first layer is {glue:text}`beta_0:.1f`, {glue:text}`beta_1:.1f` and {glue:text}`beta_2:.1f`.
+# (Geometric means over clusters.
+# In the authors' published code the batch norm of this step is a new one, with mean 0 and variance 1; that is the column without norms, up to a bias that it also trains.)
+# With $\beta = 0.001$, 0.1 and 1, the other values of I, App. F.7, the ratio with fixed norms at $k = 8$ in the first layer is {glue:text}`beta_0:.1f`, {glue:text}`beta_1:.1f` and {glue:text}`beta_2:.1f`.
 #
 # ## What we found that the paper does not say
 #
@@ -771,7 +790,9 @@ figures.numbers(
 #
 # ## What it means for merging networks
 #
-# One can tell before training whether fixed weights will hold neurons in their places: the centres and the inputs of the layer suffice. If the inputs vary in few dimensions, many neurons are nearly interchangeable whatever the fixed weights are, and an alignment has something to gain. If they vary in many, it has not, as long as training is not so long that the trained parts outgrow the fixed ones.
+# One can tell before training whether fixed weights will hold neurons in their places: the centres and the inputs of the layer suffice.
+# If the inputs vary in few dimensions, many neurons are nearly interchangeable whatever the fixed weights are, and an alignment has something to gain.
+# If they vary in many, it has not, as long as training is not so long that the trained parts outgrow the fixed ones.
 #
 # **Read on.** [](50_accuracy_drops.ipynb): what the same networks lose halfway between two of them. [](54_swaps_on_images.ipynb): swap costs on MNIST. [](47_relaxed_costs.ipynb): relaxed costs.
 #
@@ -792,7 +813,10 @@ figures.numbers(
 # ```
 #
 # ```{solution}
-# The mean is $\tau^2 (1.21 + 1/1.21 - 2) \approx 0.036\, \tau^2$ by {prf:ref}`prop-mean-swap`, and the probability $1 - \frac2\pi \arctan 1.1 \approx 0.47$. The cost is $(r_j^2 - r_i^2)(S_i^{-1} - S_j^{-1})$. As $S_i^{-1} < S_j^{-1}$, it is positive if $r_i^2 > r_j^2$; $r_i$ has the larger variance, but only a little. So both signs are almost equally likely, and the mean is small against the typical size.
+# The mean is $\tau^2 (1.21 + 1/1.21 - 2) \approx 0.036\, \tau^2$ by {prf:ref}`prop-mean-swap`, and the probability $1 - \frac2\pi \arctan 1.1 \approx 0.47$.
+# The cost is $(r_j^2 - r_i^2)(S_i^{-1} - S_j^{-1})$.
+# As $S_i^{-1} < S_j^{-1}$, it is positive if $r_i^2 > r_j^2$; $r_i$ has the larger variance, but only a little.
+# So both signs are almost equally likely, and the mean is small against the typical size.
 # ```
 #
 # ```{exercise}

@@ -14,7 +14,9 @@
 #
 # **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` say that masks matter on *{term}`coherent <coherence>`* data, whose variation sits in few coordinates, and show students that can be averaged at high coherence and not at low coherence (I, Fig. 6 and App. F.5).
 #
-# **What we find.** All that is printed of the experiment holds: {claim}`I13.lmc_copy` {claim}`I13.rise_copy` {claim}`I13.rise_frame`. Beyond the paper: the coherence acts through how many neurons see enough of the data {claim}`I13.mediated`, and the {term}`barrier` comes from neurons that one run uses and the other has switched off {claim}`I13.zeroed`.
+# **What we find.**
+# All that is printed of the experiment holds: {claim}`I13.lmc_copy` {claim}`I13.rise_copy` {claim}`I13.rise_frame`.
+# Beyond the paper: the coherence acts through how many neurons see enough of the data {claim}`I13.mediated`, and the {term}`barrier` comes from neurons that one run uses and the other has switched off {claim}`I13.zeroed`.
 #
 # **Why it matters.** Few neurons that can do the work are averaged well because nearly all are in use in every run, not because each has found its place; setting unused neurons to 0 lets the others be averaged, too.
 # ```
@@ -170,7 +172,9 @@ claims.check("I13.nu", gaps)
 # L\bigl(\tfrac12 (\theta_A + \theta_B)\bigr) - \max\bigl(L(\theta_A), L(\theta_B)\bigr)
 # $$
 #
-# with the loss $L$ on the 2048 test examples, as in the [published code](https://github.com/vuenc/neuron-identifiability), which does not decay $b$ and draws new data and a new frame with every mask. Against the mean of the two ends, as the maximum over 21 points of the line, or on the training examples it looks the same; the table below has them all. Pairs that share a mask are not
+# with the loss $L$ on the 2048 test examples, as in the [published code](https://github.com/vuenc/neuron-identifiability), which does not decay $b$ and draws new data and a new frame with every mask.
+# Against the mean of the two ends, as the maximum over 21 points of the line, or on the training examples it looks the same; the table below has them all.
+# Pairs that share a mask are not
 # independent, so claims are judged on the means of masks, with Student's quantile ({py:func}`~lmc_helpers.error_bars.over_clusters`). The seeds of students are the same at all points, so that differences between points are paired.
 #
 # One pair of students at $k = 10$, written out on all 20 coordinates:
@@ -426,7 +430,8 @@ for k in (1, 4, 10):
 # \end{aligned}
 # $$
 #
-# from $A_{ia}(0) \sim \mathcal N(0,\, 0.05^2\, n_a/k)$, with Adam's direction $r_t$ for the gradients $k^{-1/2}\, \partial L/\partial A_{ia}$. Hence the law of the trained functions depends on the mask through the counts $(n_a, n_b)$ only, and neurons with equal counts are exchangeable: to permute their
+# from $A_{ia}(0) \sim \mathcal N(0,\, 0.05^2\, n_a/k)$, with Adam's direction $r_t$ for the gradients $k^{-1/2}\, \partial L/\partial A_{ia}$.
+# Hence the law of the trained functions depends on the mask through the counts $(n_a, n_b)$ only, and neurons with equal counts are exchangeable: to permute their
 # $(A_i, b_i)$ changes neither the function nor the law of training, though their masks may differ.
 #
 # If no mask lets through more than one copy of a latent, and $W$ has the rate $\sqrt k\, \eta$, the decay $\lambda/\sqrt k$, Adam's $\epsilon/\sqrt k$ and initial standard deviation $0.05 \sqrt k$, then the students are those of $k = 1$: the same functions, lines and barriers at every coherence $1/k$.
@@ -449,7 +454,8 @@ print(
 )
 
 # %% [markdown]
-# Not only the number of neurons that see both but also the number of their exchangeable partners is larger at $\nu = 1/10$ than at $\nu = 1$, though two such neurons have equal counts with probability {glue:text}`same_1:.0f` at $\nu = 1$ and {glue:text}`same_10:.2f` at $\nu = 1/10$. But the number of partners is
+# Not only the number of neurons that see both but also the number of their exchangeable partners is larger at $\nu = 1/10$ than at $\nu = 1$, though two such neurons have equal counts with probability {glue:text}`same_1:.0f` at $\nu = 1$ and {glue:text}`same_10:.2f` at $\nu = 1/10$.
+# But the number of partners is
 # largest at {glue:text}`most_partners` copies and falls again, while the barrier goes on rising.
 #
 # ## Visibility as the way
@@ -554,15 +560,21 @@ figures.numbers(
 # two-sided $10^{-3}$ from the means of masks (profile {glue:text}`profile`).
 # ```
 #
-# At fixed $v$ the barrier changes by {glue:text}`change_rare`, {glue:text}`change_middle` and {glue:text}`change_seen` from $\nu = 1$ to $\nu = 1/10$ (errors as in the claims), and at fixed coherence it follows the number of neurons that see both latents. So in the exact-copy family the coherence acts
-# almost wholly through what the masks let neurons see. In the random frame a neuron of rank 1 sees a mixture of the latents, which may lie near $a + b$, and more neurons can serve the target than see both: over the new frames above, the barrier of a mask at $\nu = 1$ is {glue:text}`frame_mean:.3f` on average, between {glue:text}`frame_least:.3f` and {glue:text}`frame_most:.3f`.
+# At fixed $v$ the barrier changes by {glue:text}`change_rare`, {glue:text}`change_middle` and {glue:text}`change_seen` from $\nu = 1$ to $\nu = 1/10$ (errors as in the claims), and at fixed coherence it follows the number of neurons that see both latents.
+# So in the exact-copy family the coherence acts
+# almost wholly through what the masks let neurons see.
+# In the random frame a neuron of rank 1 sees a mixture of the latents, which may lie near $a + b$, and more neurons can serve the target than see both: over the new frames above, the barrier of a mask at $\nu = 1$ is {glue:text}`frame_mean:.3f` on average, between {glue:text}`frame_least:.3f` and {glue:text}`frame_most:.3f`.
 #
-# This does not contradict I, Theorem 4.4. Its bound on $\lVert S_i - \mu_D I \rVert$ is, relative to $\mu_D = p$, of the order of the square root of $\sigma_D^2\, \nu / \mu_D^2 = (1 - p)\nu/p$, which is the relative variance of {prf:ref}`prop-visibility`; at fixed $v$ it does not fall with $\nu$ but rises as $\nu$ falls, the more the larger $v$ is. At fixed $p$, as in the paper,
+# This does not contradict I, Theorem 4.4.
+# Its bound on $\lVert S_i - \mu_D I \rVert$ is, relative to $\mu_D = p$, of the order of the square root of $\sigma_D^2\, \nu / \mu_D^2 = (1 - p)\nu/p$, which is the relative variance of {prf:ref}`prop-visibility`; at fixed $v$ it does not fall with $\nu$ but rises as $\nu$ falls, the more the larger $v$ is.
+# At fixed $p$, as in the paper,
 # it falls with $\nu$. In I, Fig. 6 and in these controls anisotropy and visibility cannot be told apart; with the same masks, below, they can.
 #
 # ## Why more neurons raise the barrier
 #
-# Two explanations suggest themselves. *Exchange*: a neuron swaps roles with one of its exchangeable partners from run to run, so that the number of partners counts. *Switching*: a run uses only some of the neurons that could serve and switches the others off; which ones it uses changes from run to run, with
+# Two explanations suggest themselves.
+# *Exchange*: a neuron swaps roles with one of its exchangeable partners from run to run, so that the number of partners counts.
+# *Switching*: a run uses only some of the neurons that could serve and switches the others off; which ones it uses changes from run to run, with
 # partners or without; and all that is used in one run only is missing in the middle. The following criteria were committed, after a pilot with other seeds, before these runs.
 #
 # ```{prf:proposition} What the middle lacks
@@ -576,11 +588,17 @@ figures.numbers(
 # ```
 #
 # ```{prf:proof}
-# (1) If $u$ and $v$ have one sign, $\mathrm{ReLU}\bigl(\frac{u + v}{2}\bigr) = \frac12 (\mathrm{ReLU}(u) + \mathrm{ReLU}(v))$. If $u > 0 > v$, it is $\frac12 \max(u - \lvert v \rvert, 0) = \frac12 u - \frac12 \min(u, \lvert v \rvert)$. (2) is clear. (3) $2 (1 - \pi) \pi N$ neurons are on in one run only, and $g_i = \frac12 \min\bigl(\frac{s_+}{\pi N}, \beta\bigr)$ at each, in sum
+# (1) If $u$ and $v$ have one sign, $\mathrm{ReLU}\bigl(\frac{u + v}{2}\bigr) = \frac12 (\mathrm{ReLU}(u) + \mathrm{ReLU}(v))$.
+# If $u > 0 > v$, it is $\frac12 \max(u - \lvert v \rvert, 0) = \frac12 u - \frac12 \min(u, \lvert v \rvert)$.
+# (2) is clear.
+# (3) $2 (1 - \pi) \pi N$ neurons are on in one run only, and $g_i = \frac12 \min\bigl(\frac{s_+}{\pi N}, \beta\bigr)$ at each, in sum
 # $(1 - \pi) \min(s_+, \pi N \beta)$. As $s$ is normal with variance 2, $s > \tau$ has a probability that tends to $\frac12$ as $\tau \to 0$, and $\mathbb E\, s_+^2 = 1$.
 # ```
 #
-# Without $F$ the term $-g_i$ is the deviation $\xi_i$ from the chord in the middle, which [](46_chord_deviation.ipynb) treats. The terms $g_i$ have one sign, so nothing cancels. Where few neurons carry the target each carries much, and to average it with a neuron that is off takes away at most $\beta/2$; where many do, each carries little, and the bias of one that is off swallows all of the half that is left. Here is one pair at $\nu = 1/10$:
+# Without $F$ the term $-g_i$ is the deviation $\xi_i$ from the chord in the middle, which [](46_chord_deviation.ipynb) treats.
+# The terms $g_i$ have one sign, so nothing cancels.
+# Where few neurons carry the target each carries much, and to average it with a neuron that is off takes away at most $\beta/2$; where many do, each carries little, and the bias of one that is off swallows all of the half that is left.
+# Here is one pair at $\nu = 1/10$:
 
 # %%
 PAIRS = torch.tensor([[0, 1], [2, 3]])
@@ -609,7 +627,10 @@ print(f"sum of g {g.sum(dim=1).mean():.3f}", end=", ")
 print(f"at neurons on in one run only {g[:, one_only].sum(dim=1).mean():.3f}")
 
 # %% [markdown]
-# What decides which neurons are on? A run has two sources of chance, its initial weights and the order of its examples. We give the second student of a pair the one or the other of the first, or only the signs of its initial weights. And we {term}`repair` pairs after training: by the best matching within classes of equal counts, and by
+# What decides which neurons are on?
+# A run has two sources of chance, its initial weights and the order of its examples.
+# We give the second student of a pair the one or the other of the first, or only the signs of its initial weights.
+# And we {term}`repair` pairs after training: by the best matching within classes of equal counts, and by
 # setting to 0 the neurons that are off, which changes neither student.
 
 # %%
@@ -668,7 +689,9 @@ axis.legend(loc="upper left")
 figures.keep(figure)
 
 # %% [markdown]
-# Is it the number of neurons, then, or that of their partners? At $\nu = 1/10$ we prescribe the counts $(n_a, n_b)$ of the neurons: 9 or 81 neurons, all with the same counts, or in classes of nine, or each with counts of its own. And at $\nu = 1$ and $p = 0.15$, with the coherence and the visibility of the paper's
+# Is it the number of neurons, then, or that of their partners?
+# At $\nu = 1/10$ we prescribe the counts $(n_a, n_b)$ of the neurons: 9 or 81 neurons, all with the same counts, or in classes of nine, or each with counts of its own.
+# And at $\nu = 1$ and $p = 0.15$, with the coherence and the visibility of the paper's
 # first point, we make the students wider, up to {glue:text}`largest_width` neurons.
 
 # %%
@@ -831,21 +854,34 @@ figures.numbers(
 # ```{glue:figure} fig_switch
 # :alt: Left, the output in the middle against a plus b. At coherence 1 it follows the target; at lower coherence it lies below it, the more the lower the coherence, and leaves zero only later. Centre, midpoint barrier against the number of neurons that see both latents: the paper's points, wider students at coherence 1 and students with prescribed counts rise together, with partners or without; with unused neurons set to zero the barrier is zero everywhere. Right, bars of the barrier at coherence one tenth: as high with one order of the examples, much lower with the same signs of the initial weights, after matching within classes, and nearly zero with one start or with unused neurons set to zero.
 #
-# Left: mean output of the student in the middle, exact copy. Centre: midpoint barrier against the mean number of neurons that see both latents (markers of prescribed counts are set apart at 81 neurons); dotted: {prf:ref}`prop-middle` (3) with the measured $N$, $\pi$ and $\beta$, nothing fitted. Right: interventions at $\nu = 1/10$.
+# Left: mean output of the student in the middle, exact copy.
+# Centre: midpoint barrier against the mean number of neurons that see both latents (markers of prescribed counts are set apart at 81 neurons); dotted: {prf:ref}`prop-middle` (3) with the measured $N$, $\pi$ and $\beta$, nothing fitted.
+# Right: interventions at $\nu = 1/10$.
 # {glue:text}`controls` masks a point, bars: intervals at two-sided $10^{-3}$ (profile {glue:text}`profile`).
 # ```
 #
-# Switching survives, exchange does not. A neuron that sees both latents ends in one of two states: on, with weights along $(1, 1)$ and bias 0, or off, with small weights and a bias of about $-${glue:text}`beta_10:.2f`. At $\nu = 1/10$ a run uses the share {glue:text}`on_10:.2f` of them. The initial weights decide which:
-# a neuron whose initial $A_i$ has two positive entries ends on with probability {glue:text}`up:.2f`, one with two negative entries with {glue:text}`down:.2f`. With one start for both students the barrier falls from {glue:text}`trained:.3f` to {glue:text}`one_start:.4f`, and with only the signs shared to {glue:text}`same_signs:.3f`;
-# with one order of the examples it stays at {glue:text}`one_order:.3f`. With the unused neurons at 0 nothing of it is left (its size is {glue:text}`zeroed`), while no student's loss changes by more than {glue:text}`zero_change`; in the random frame at $\nu = 1/10$ it falls from {glue:text}`frame_trained:.3f` to {glue:text}`frame_zeroed` in the same way.
+# Switching survives, exchange does not.
+# A neuron that sees both latents ends in one of two states: on, with weights along $(1, 1)$ and bias 0, or off, with small weights and a bias of about $-${glue:text}`beta_10:.2f`.
+# At $\nu = 1/10$ a run uses the share {glue:text}`on_10:.2f` of them.
+# The initial weights decide which:
+# a neuron whose initial $A_i$ has two positive entries ends on with probability {glue:text}`up:.2f`, one with two negative entries with {glue:text}`down:.2f`.
+# With one start for both students the barrier falls from {glue:text}`trained:.3f` to {glue:text}`one_start:.4f`, and with only the signs shared to {glue:text}`same_signs:.3f`;
+# with one order of the examples it stays at {glue:text}`one_order:.3f`.
+# With the unused neurons at 0 nothing of it is left (its size is {glue:text}`zeroed`), while no student's loss changes by more than {glue:text}`zero_change`; in the random frame at $\nu = 1/10$ it falls from {glue:text}`frame_trained:.3f` to {glue:text}`frame_zeroed` in the same way.
 # An unused neuron has no gradient, and the decay alone would take it to 0, but in all {glue:text}`steps` steps it only shrinks it to {glue:text}`shrink:.2f` of its size. So training ends long before it finds the cheapest way to be unused, the one that the realization cost counts.
 #
-# Partners repair but do not cause: matching within classes leaves {glue:text}`matched:.3f`, but 81 neurons each with counts of its own, so without exact partners, have a barrier of {glue:text}`alone:.2f`, those with 8 partners {glue:text}`grouped:.2f`, those with 80 {glue:text}`equal:.2f`, and 9 neurons with 8 partners each only {glue:text}`few:.3f`. At $\nu = 1$, with
+# Partners repair but do not cause: matching within classes leaves {glue:text}`matched:.3f`, but 81 neurons each with counts of its own, so without exact partners, have a barrier of {glue:text}`alone:.2f`, those with 8 partners {glue:text}`grouped:.2f`, those with 80 {glue:text}`equal:.2f`, and 9 neurons with 8 partners each only {glue:text}`few:.3f`.
+# At $\nu = 1$, with
 # {glue:text}`largest_width` neurons, of which {glue:text}`wide_both:.0f` see both latents, it is {glue:text}`wide_barrier:.2f`.
 #
-# And the number counts by both factors of {prf:ref}`prop-middle` (3). Of few neurons a run uses nearly all, so that there is little to miss: the share in use is {glue:text}`on_1:.2f` at $\nu = 1$ against {glue:text}`on_10:.2f` at $\nu = 1/10$, and {glue:text}`on_few:.2f` of the 9 prescribed neurons against {glue:text}`on_many:.2f` of the 81 in classes of nine. From $\nu = 1$ to $\nu = 1/10$ the
-# factor $(1 - \pi)^2$ rises from {glue:text}`missed_1:.3f` to {glue:text}`missed_10:.2f`. And of what one run alone uses more is lost: the bias of a neuron that is off falls from {glue:text}`beta_1:.2f` to {glue:text}`beta_10:.2f` only, while the weight of one that is on falls like $1/(\pi N)$, so that $\pi N \beta$ rises from {glue:text}`tau_1:.2f` to {glue:text}`tau_10:.1f` and $\mathbb E \min(s_+, \pi N \beta)^2$ from
-# {glue:text}`lost_1:.2f` to {glue:text}`lost_10:.2f`. The model of two states says {glue:text}`model_10:.2f` at $\nu = 1/10$. It is too high mostly because an unused neuron keeps small weights along $(1, 1)$, which bring its preactivation nearer to 0 where $s$ is large: with these weights at 0 and the biases kept, which again changes no student, the barrier would be {glue:text}`flat:.2f`.
+# And the number counts by both factors of {prf:ref}`prop-middle` (3).
+# Of few neurons a run uses nearly all, so that there is little to miss: the share in use is {glue:text}`on_1:.2f` at $\nu = 1$ against {glue:text}`on_10:.2f` at $\nu = 1/10$, and {glue:text}`on_few:.2f` of the 9 prescribed neurons against {glue:text}`on_many:.2f` of the 81 in classes of nine.
+# From $\nu = 1$ to $\nu = 1/10$ the
+# factor $(1 - \pi)^2$ rises from {glue:text}`missed_1:.3f` to {glue:text}`missed_10:.2f`.
+# And of what one run alone uses more is lost: the bias of a neuron that is off falls from {glue:text}`beta_1:.2f` to {glue:text}`beta_10:.2f` only, while the weight of one that is on falls like $1/(\pi N)$, so that $\pi N \beta$ rises from {glue:text}`tau_1:.2f` to {glue:text}`tau_10:.1f` and $\mathbb E \min(s_+, \pi N \beta)^2$ from
+# {glue:text}`lost_1:.2f` to {glue:text}`lost_10:.2f`.
+# The model of two states says {glue:text}`model_10:.2f` at $\nu = 1/10$.
+# It is too high mostly because an unused neuron keeps small weights along $(1, 1)$, which bring its preactivation nearer to 0 where $s$ is large: with these weights at 0 and the biases kept, which again changes no student, the barrier would be {glue:text}`flat:.2f`.
 #
 # ## The same masks
 #
@@ -856,7 +892,8 @@ figures.numbers(
 # \frac{1 - p}{p} \Bigl( \nu^2 + \frac{(1 - \nu)^2}{9} \Bigr)
 # $$
 #
-# rises from {glue:text}`variance_low:.2f` at $\nu = 1/10$ to {glue:text}`variance_high:.2f` at $\nu = 0.9$, near the {glue:text}`variance_one:.2f` of $\nu = 1$, where the nine copies have vanished and the experiment is that of $k = 1$. So both the coherence and the anisotropy that I, Theorem 4.4 bounds change here, and the set of neurons that see both latents stays.
+# rises from {glue:text}`variance_low:.2f` at $\nu = 1/10$ to {glue:text}`variance_high:.2f` at $\nu = 0.9$, near the {glue:text}`variance_one:.2f` of $\nu = 1$, where the nine copies have vanished and the experiment is that of $k = 1$.
+# So both the coherence and the anisotropy that I, Theorem 4.4 bounds change here, and the set of neurons that see both latents stays.
 
 # %%
 NUS = (0.1, 0.3, 0.6, 0.9, 0.99, 0.999, 1.0)
@@ -877,7 +914,8 @@ claims.check("I13.unequal", value, stderr=error, n=controls, rival=rival)
 # %% [markdown]
 # ## Two masks
 #
-# Finally, high coherence alone does not make neurons {term}`identifiable <identifiability>`. In I, Example 4.3 the inputs are $(a, \varepsilon a, b, \varepsilon b)/\sqrt{1 + \varepsilon^2}$, $\nu = 1/(1 + \varepsilon^2)$, and the masks are $(1, 0, 0, 1)$ and $(0, 1, 1, 0)$: each neuron sees one latent at a cost that is $1/\varepsilon$ times that of the
+# Finally, high coherence alone does not make neurons {term}`identifiable <identifiability>`.
+# In I, Example 4.3 the inputs are $(a, \varepsilon a, b, \varepsilon b)/\sqrt{1 + \varepsilon^2}$, $\nu = 1/(1 + \varepsilon^2)$, and the masks are $(1, 0, 0, 1)$ and $(0, 1, 1, 0)$: each neuron sees one latent at a cost that is $1/\varepsilon$ times that of the
 # other ([](41_realization_cost.ipynb) draws them). Let one half of 128 neurons have the first mask and the other half the second, and train as before.
 
 # %%
@@ -945,20 +983,29 @@ figures.numbers(
 #
 # On the left, with the same masks, the barrier is {glue:text}`equal_copies:.2f` at $\nu = 1/10$ and {glue:text}`large_copies:.2f` at $\nu = 0.9$. Most of it is lost only closer to $\nu = 1$, where the small copies cost too much for the steps that training makes.
 #
-# On the right, at $\varepsilon = 1/20$, the coherence is $400/401$, the students fit, and the barrier is {glue:text}`sharp_barrier:.2f`, against {glue:text}`even_barrier:.2f` at $\varepsilon = 1$. The reason is plain: there are 64 neurons of each kind, and each run chooses anew which of them it uses. The masks decide which *kinds* of neurons exist; within a kind
+# On the right, at $\varepsilon = 1/20$, the coherence is $400/401$, the students fit, and the barrier is {glue:text}`sharp_barrier:.2f`, against {glue:text}`even_barrier:.2f` at $\varepsilon = 1$.
+# The reason is plain: there are 64 neurons of each kind, and each run chooses anew which of them it uses.
+# The masks decide which *kinds* of neurons exist; within a kind
 # nothing identifies a neuron. At $\varepsilon = 0$ no neuron sees both latents, a student is a sum $g(a) + h(b)$, which the target is not (loss {glue:text}`zero_ends:.2f`), and even then there is a barrier of {glue:text}`zero_barrier:.2f`.
 #
 # ## What we found that the paper does not say
 #
 # - I, Fig. 6 reproduces in both families. The students at $\nu = 1$ fit the target wherever a neuron of the mask sees both latents, so that it is LMC between solutions.
-# - The coherence acts through what the masks let neurons see: at a fixed probability of seeing a latent little of its effect remains, and at coherence 1 that probability alone brings about nearly all of it. With the very masks of $\nu = 1/10$ a coherence of 0.9 leaves most of the barrier, though $S_i$ is nearly as
+# - The coherence acts through what the masks let neurons see: at a fixed probability of seeing a latent little of its effect remains, and at coherence 1 that probability alone brings about nearly all of it.
+#   With the very masks of $\nu = 1/10$ a coherence of 0.9 leaves most of the barrier, though $S_i$ is nearly as
 #   anisotropic as at $\nu = 1$. What counts is how many neurons see both latents at a cost that training can pay.
-# - The barrier is that of neurons which one run uses and the other has switched off. The initial weights decide which. Of few neurons a run uses nearly all; the more there are, the smaller is the share in use, and the less each carries against the bias of one that is off. Setting unused neurons to 0 removes the barrier and changes no student.
-# - Exactly exchangeable partners are not needed for a barrier, and few neurons that are all exchangeable have none to speak of. At $\nu = 1$ the mask leaves few neurons that can serve the target, as the paper's argument has it; it does not tell these few apart, and LMC comes from their small number.
+# - The barrier is that of neurons which one run uses and the other has switched off.
+#   The initial weights decide which.
+#   Of few neurons a run uses nearly all; the more there are, the smaller is the share in use, and the less each carries against the bias of one that is off.
+#   Setting unused neurons to 0 removes the barrier and changes no student.
+# - Exactly exchangeable partners are not needed for a barrier, and few neurons that are all exchangeable have none to speak of.
+#   At $\nu = 1$ the mask leaves few neurons that can serve the target, as the paper's argument has it; it does not tell these few apart, and LMC comes from their small number.
 #
 # ## What it means for merging networks
 #
-# A small barrier does not show that neurons have been identified: at high coherence so few neurons can serve the target that both runs use nearly all of them. And what a permutation would mend may be mended without one: here much of the barrier is due to neurons that are off in one run and whose bias is averaged into a neuron that is on. It pays to clear unused neurons before averaging; that changes neither network.
+# A small barrier does not show that neurons have been identified: at high coherence so few neurons can serve the target that both runs use nearly all of them.
+# And what a permutation would mend may be mended without one: here much of the barrier is due to neurons that are off in one run and whose bias is averaged into a neuron that is on.
+# It pays to clear unused neurons before averaging; that changes neither network.
 #
 # **Read on.** [](46_chord_deviation.ipynb): the deviation in the middle, with fixed weights. [](42_swap_cost.ipynb): Theorem 4.4 of the paper on coherence. [](54_swaps_on_images.ipynb): the coherence of images and hidden layers.
 #
@@ -977,7 +1024,10 @@ figures.numbers(
 # ```
 #
 # ```{solution}
-# With $u = \tau/\sqrt 2$ and the normal density $\varphi$ and distribution function $\Phi$ the part $0 < s < \tau$ gives $2 \bigl( \Phi(u) - \frac12 - u \varphi(u) \bigr)$ by partial integration, and the part $s > \tau$ gives $\tau^2 (1 - \Phi(u))$. The barrier is $(1 - \pi)^2$ times the sum, with $\tau = \pi N \beta$. For $N \to \infty$ the sum tends to 1, and for $\pi = \frac12$ a quarter of the target's mean square is lost. To compare:
+# With $u = \tau/\sqrt 2$ and the normal density $\varphi$ and distribution function $\Phi$ the part $0 < s < \tau$ gives $2 \bigl( \Phi(u) - \frac12 - u \varphi(u) \bigr)$ by partial integration, and the part $s > \tau$ gives $\tau^2 (1 - \Phi(u))$.
+# The barrier is $(1 - \pi)^2$ times the sum, with $\tau = \pi N \beta$.
+# For $N \to \infty$ the sum tends to 1, and for $\pi = \frac12$ a quarter of the target's mean square is lost.
+# To compare:
 #
 #     from scipy.stats import norm
 #     tau = 0.5 * 40 * 0.1
@@ -987,11 +1037,15 @@ figures.numbers(
 # ```
 #
 # ```{exercise}
-# In the model of two states each run has $\pi N$ neurons on. Which permutations of the second student's neurons remove the barrier? How small is the barrier of the best permutation if the runs have $N_A > N_B$ neurons on, with preactivations $s/N_A$ and $s/N_B$, and no bias is in the way ($\beta = 0$)?
+# In the model of two states each run has $\pi N$ neurons on.
+# Which permutations of the second student's neurons remove the barrier?
+# How small is the barrier of the best permutation if the runs have $N_A > N_B$ neurons on, with preactivations $s/N_A$ and $s/N_B$, and no bias is in the way ($\beta = 0$)?
 # ```
 #
 # ```{solution}
-# All that map neurons that are on to neurons that are on: then $u_i$ and $v_i$ have one sign at every neuron, and all $g_i$ are 0. With $\beta = 0$ every $g_i = \frac12 \min(\lvert u_i \rvert, 0) = 0$ where one student is off, for every permutation: there is no barrier at all. What is lost in the middle is lost to the biases, not to the numbers.
+# All that map neurons that are on to neurons that are on: then $u_i$ and $v_i$ have one sign at every neuron, and all $g_i$ are 0.
+# With $\beta = 0$ every $g_i = \frac12 \min(\lvert u_i \rvert, 0) = 0$ where one student is off, for every permutation: there is no barrier at all.
+# What is lost in the middle is lost to the biases, not to the numbers.
 # ```
 # ```{try}
 # Fewer pairs for each of more masks:

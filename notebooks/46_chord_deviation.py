@@ -12,7 +12,8 @@
 # ```{summary}
 # **Question.** How far does a layer's output stray from the straight way when its weights move on the straight line between two networks?
 #
-# **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` bound this *{term}`chord deviation`* by $O(\beta^{3/2})$ for ReLU, where $\beta < 1$ is the size of the trained part relative to the fixed part (I, Theorem 5.1), by $O(\beta^2)$ for smooth activations (I, Theorem D.1), and the {term}`loss barrier <barrier>` by the deviation of the output (I, Prop. 5.2).
+# **The paper.**
+# Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` bound this *{term}`chord deviation`* by $O(\beta^{3/2})$ for ReLU, where $\beta < 1$ is the size of the trained part relative to the fixed part (I, Theorem 5.1), by $O(\beta^2)$ for smooth activations (I, Theorem D.1), and the {term}`loss barrier <barrier>` by the deviation of the output (I, Prop. 5.2).
 #
 # **What we find.** All three hold: {claim}`I9.exponent` {claim}`I9.smooth_bound` {claim}`I9.barrier`. The exponent $\frac32$ is sharp, the best constant is known, and $\beta < 1$ is not needed {claim}`I9.sharp_bound`. On trained networks the bound on the barrier is true and says little.
 #
@@ -23,7 +24,9 @@
 # You need: Gaussian integrals and convexity; from [](41_realization_cost.ipynb) the layer with weights $F + D \odot W$. {{ times }}
 # ```
 #
-# On the line between two networks, a layer's output would ideally move along the chord between its outputs at the ends. For Gaussian inputs the deviation from it has a closed form, and its supremum can be found exactly: the constant of the proof may be divided by about eight or more. For smooth activations the constant of I, Theorem D.1 is sharp.
+# On the line between two networks, a layer's output would ideally move along the chord between its outputs at the ends.
+# For Gaussian inputs the deviation from it has a closed form, and its supremum can be found exactly: the constant of the proof may be divided by about eight or more.
+# For smooth activations the constant of I, Theorem D.1 is sharp.
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 pairs: int = 60  # random pairs of weights per setting
@@ -71,7 +74,9 @@ from lmc_helpers.seeds import torch_generator
 # %% [markdown]
 # ## The idea
 #
-# A ReLU neuron is bent at 0. Along the line between its weights $u$ and $v$ the output at an input is straight, and equal to the chord, unless the sign of the preactivation changes on the way. The inputs for which it does lie in a wedge, which is as narrow as the angle between $u$ and $v$: the share of affected inputs is of the order of $\beta$, and so is the deviation at each of them.
+# A ReLU neuron is bent at 0.
+# Along the line between its weights $u$ and $v$ the output at an input is straight, and equal to the chord, unless the sign of the preactivation changes on the way.
+# The inputs for which it does lie in a wedge, which is as narrow as the angle between $u$ and $v$: the share of affected inputs is of the order of $\beta$, and so is the deviation at each of them.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
 idea, (bend, wedge) = figures.panels(2, height=3.4)
@@ -109,7 +114,9 @@ figures.show("fig_wedge", idea)
 #
 # ## A closed form
 #
-# Let $u = f + r^A$ and $v = f + r^B$ be the effective weights of a neuron at both ends, $w_\lambda = \lambda u + (1 - \lambda) v$, and $x \sim N(0, I)$; for $x \sim N(0, \Sigma)$ multiply all vectors by $\Sigma^{1/2}$. As everywhere in this book $\lambda = 1$ is the first end; the paper's $\lambda$, I, (30), is $1 - \lambda$ here. The deviation is
+# Let $u = f + r^A$ and $v = f + r^B$ be the effective weights of a neuron at both ends, $w_\lambda = \lambda u + (1 - \lambda) v$, and $x \sim N(0, I)$; for $x \sim N(0, \Sigma)$ multiply all vectors by $\Sigma^{1/2}$.
+# As everywhere in this book $\lambda = 1$ is the first end; the paper's $\lambda$, I, (30), is $1 - \lambda$ here.
+# The deviation is
 #
 # $$
 # \begin{aligned}
@@ -137,9 +144,11 @@ figures.show("fig_wedge", idea)
 # ```
 #
 # ```{prf:proof}
-# $\xi \ne 0$ only if $a = \lambda u^\top x$ and $b = (1 - \lambda) v^\top x$ have opposite signs, and then $\lvert \xi \rvert = \min(\lvert a \rvert, \lvert b \rvert)$, which is $\lvert b \rvert$ where $a + b = w_\lambda^\top x$ has the sign of $a$. The directions with $w_\lambda^\top x > 0 > v^\top x$ form a wedge of angle $\theta_2$ with
+# $\xi \ne 0$ only if $a = \lambda u^\top x$ and $b = (1 - \lambda) v^\top x$ have opposite signs, and then $\lvert \xi \rvert = \min(\lvert a \rvert, \lvert b \rvert)$, which is $\lvert b \rvert$ where $a + b = w_\lambda^\top x$ has the sign of $a$.
+# The directions with $w_\lambda^\top x > 0 > v^\top x$ form a wedge of angle $\theta_2$ with
 # one side orthogonal to $v$, which contributes $(1 - \lambda)^2 \lVert v \rVert^2\, g(\theta_2)/2\pi$; the same with all signs changed, and with $u$ and $v$ exchanged. For the second form, $s \mapsto w_s^\top x$ is linear. If it vanishes at $s_\star \in [0, 1]$, the error of linear interpolation is
-# $\lvert \xi \rvert = k(\lambda, s_\star)\, \lvert \Delta^\top x \rvert$, so that $\mathbb E\, \xi^2 = \int_0^1 k(\lambda, s)^2\, \mathbb E\bigl[ \lvert \Delta^\top x \rvert^3\, \delta(w_s^\top x) \bigr] ds$. The density of $w_s^\top x$ at 0 is $(2 \pi)^{-1/2} / \lVert w_s \rVert$; given $w_s^\top x = 0$, $\Delta^\top x$ is Gaussian with the
+# $\lvert \xi \rvert = k(\lambda, s_\star)\, \lvert \Delta^\top x \rvert$, so that $\mathbb E\, \xi^2 = \int_0^1 k(\lambda, s)^2\, \mathbb E\bigl[ \lvert \Delta^\top x \rvert^3\, \delta(w_s^\top x) \bigr] ds$.
+# The density of $w_s^\top x$ at 0 is $(2 \pi)^{-1/2} / \lVert w_s \rVert$; given $w_s^\top x = 0$, $\Delta^\top x$ is Gaussian with the
 # standard deviation $\lVert \Delta \rVert D/\lVert w_s \rVert$, and a standard Gaussian variable has the third absolute moment $2 \sqrt{2/\pi}$.
 # ```
 #
@@ -221,10 +230,14 @@ claims.check("I9.wedge_bound", over, rival=8 * max(over))
 # ```
 #
 # ```{prf:proof}
-# *Symmetric pairs.* Let $\lVert \Delta \rVert = 2a$ and $D > 0$. In the second form of {prf:ref}`prop-deviation`, $\lVert w_s \rVert^{-4}$ depends on the distance of $s$ from the foot of the perpendicular only, and decreases with it. The symmetric decreasing rearrangement of $k(\lambda, \cdot)$, a triangle with base 1 and
+# *Symmetric pairs.*
+# Let $\lVert \Delta \rVert = 2a$ and $D > 0$.
+# In the second form of {prf:ref}`prop-deviation`, $\lVert w_s \rVert^{-4}$ depends on the distance of $s$ from the foot of the perpendicular only, and decreases with it.
+# The symmetric decreasing rearrangement of $k(\lambda, \cdot)$, a triangle with base 1 and
 # height $\lambda (1 - \lambda)$, is $4 \lambda (1 - \lambda)$ times that of $k(\frac12, \cdot)$. So by the Hardy–Littlewood inequality the integral is largest for $\lambda = \frac12$ and the foot in the middle. There both angles are $\varphi = \arctan(a/D)$ and $\mathbb E\, \xi^2 = J(a, D)$.
 #
-# Such a pair is admissible if one with these $a$ and $D$ is: with $\lVert f \rVert = 1$ and the middle $c$ of $u$ and $v$, $\lVert c - f \rVert^2 \le \beta^2 - a^2$, and $\lvert D - 1 \rvert \le \lVert c - f \rVert$, since the line's distance $D$ is at most $\lVert c \rVert$ and at least 1 less the line's distance from $f$. As
+# Such a pair is admissible if one with these $a$ and $D$ is: with $\lVert f \rVert = 1$ and the middle $c$ of $u$ and $v$, $\lVert c - f \rVert^2 \le \beta^2 - a^2$, and $\lvert D - 1 \rvert \le \lVert c - f \rVert$, since the line's distance $D$ is at most $\lVert c \rVert$ and at least 1 less the line's distance from $f$.
+# As
 # $\lvert \xi \rvert$ increases with $\lVert u \rVert$ and $\lVert v \rVert$ for fixed directions, the constraint is active. If $D = 0$, approximate.
 #
 # *The bound.* By homogeneity let $a^2 + D^2 = 1$ and $\lVert f \rVert = F > 0$. What is to be shown is $J \le (a^2 + (F - D)^2)^{3/2}/(3 \pi F)$, that is
@@ -251,7 +264,9 @@ claims.check("I9.wedge_bound", over, rival=8 * max(over))
 # *{term}`Sharpness`.* $J(\beta, 1) = \frac{1}{2\pi} \bigl( (1 + \beta^2) \arctan \beta - \beta \bigr)$, which is $\frac{\beta^3}{3 \pi} (1 - \frac15 \beta^2 + \dots)$. In rank 1 with $\beta < 1$, $u$ and $v$ are positive multiples of each other.
 # ```
 #
-# The exponent $3/2$ of I, Theorem 5.1 is right and cannot be improved. Its constant, $\sqrt{2 \pi^2/3}\, (1 + \beta)$ in I, (226), may be divided by $\sqrt{2 \pi^3}\, (1 + \beta) \approx 7.9\, (1 + \beta)$. The remaining remarks of the paper are right, with one qualification: what the paper calls a second-order view is of order $\frac32$, between first and second,
+# The exponent $3/2$ of I, Theorem 5.1 is right and cannot be improved.
+# Its constant, $\sqrt{2 \pi^2/3}\, (1 + \beta)$ in I, (226), may be divided by $\sqrt{2 \pi^3}\, (1 + \beta) \approx 7.9\, (1 + \beta)$.
+# The remaining remarks of the paper are right, with one qualification: what the paper calls a second-order view is of order $\frac32$, between first and second,
 # because the gates that open or close have a probability $\theta/\pi \le \frac2\pi \arcsin \beta$ of first order, and each contributes a square of second order. The bound is uniform in $\lambda$, and the middle of the line is the worst place. In numbers:
 
 
@@ -300,7 +315,9 @@ claims.check("I9.maximum", gaps, rival=min(upright))
 # %% [markdown]
 # ## Smooth activations
 #
-# For activations with a bounded second derivative I, Theorem D.1 has $\sup \lVert \xi_H \rVert \le \frac{\sqrt 3}{2} L \beta^2 \bigl( \sum_i \lVert f_i \rVert^4 \bigr)^{1/2}$ with $L = \sup \lvert \eta'' \rvert$, and replaces the last factor by the larger $\lVert F \Sigma^{1/2} \rVert_F^2$, which for $m$ equal neurons loses a factor $\sqrt m$. The proof is right. It does not use $\beta < 1$, and from the
+# For activations with a bounded second derivative I, Theorem D.1 has $\sup \lVert \xi_H \rVert \le \frac{\sqrt 3}{2} L \beta^2 \bigl( \sum_i \lVert f_i \rVert^4 \bigr)^{1/2}$ with $L = \sup \lvert \eta'' \rvert$, and replaces the last factor by the larger $\lVert F \Sigma^{1/2} \rVert_F^2$, which for $m$ equal neurons loses a factor $\sqrt m$.
+# The proof is right.
+# It does not use $\beta < 1$, and from the
 # Gaussian law only $\mathbb E\, Z^4 = 3 (\mathbb E\, Z^2)^2$.
 #
 # ```{prf:proposition} Sharpness of I, Theorem D.1
@@ -309,10 +326,13 @@ claims.check("I9.maximum", gaps, rival=min(upright))
 # ```
 #
 # ```{prf:proof}
-# $\xi = - \int_0^1 k(\lambda, s)\, \eta''(w_s^\top x)\, ds\, (\Delta^\top x)^2$ with $\int_0^1 k(\lambda, s)\, ds = \frac12 \lambda (1 - \lambda)$. As $\lVert f \rVert \to 0$ the argument of $\eta''$ tends to 0, and $\mathbb E (\Delta^\top x)^4 = 3 (2 \beta \lVert f \rVert)^4$, so that $\lVert \xi(\frac12) \rVert$ is $\frac18 L \sqrt 3 \cdot 4 \beta^2 \lVert f \rVert^2$ to leading order.
+# $\xi = - \int_0^1 k(\lambda, s)\, \eta''(w_s^\top x)\, ds\, (\Delta^\top x)^2$ with $\int_0^1 k(\lambda, s)\, ds = \frac12 \lambda (1 - \lambda)$.
+# As $\lVert f \rVert \to 0$ the argument of $\eta''$ tends to 0, and $\mathbb E (\Delta^\top x)^4 = 3 (2 \beta \lVert f \rVert)^4$, so that $\lVert \xi(\frac12) \rVert$ is $\frac18 L \sqrt 3 \cdot 4 \beta^2 \lVert f \rVert^2$ to leading order.
 # ```
 #
-# Preactivations are usually not small. As $0 \le \mathrm{softplus} - \mathrm{ReLU} \le \ln 2$ and $0 \le \mathrm{ReLU} - \mathrm{GELU} < 0.18$, the deviations of these activations differ from that of ReLU by at most $\ln 2$ and $0.18$. So where $\beta^{3/2} \lVert f \rVert \gg 1$ their supremum grows like $\beta^{3/2} \lVert f \rVert$ again,
+# Preactivations are usually not small.
+# As $0 \le \mathrm{softplus} - \mathrm{ReLU} \le \ln 2$ and $0 \le \mathrm{ReLU} - \mathrm{GELU} < 0.18$, the deviations of these activations differ from that of ReLU by at most $\ln 2$ and $0.18$.
+# So where $\beta^{3/2} \lVert f \rVert \gg 1$ their supremum grows like $\beta^{3/2} \lVert f \rVert$ again,
 # and the quadratic bound, of size $\beta^2 \lVert f \rVert^2$, is far off.
 
 
@@ -427,7 +447,8 @@ figures.numbers(
 # ```{glue:figure} fig_chord
 # :alt: Left, deviation divided by beta to the power three halves. The printed bound lies eight to over twenty times above the sharp constant; the exact supremum coincides with the sharp constant up to a few percent; medians of random pairs lie below, in two dimensions at about a fifth. Right, deviation divided by the smooth bound against the size of f: near 1 for softplus and GELU at small sizes, falling beyond size 1; small for tanh and sigmoid at small sizes.
 #
-# Left: exact supremum for ReLU over all admissible pairs, the two bounds, and the median over pairs whose deviations from $f$ have independent random directions and norm $\beta$. Right: ratio of the deviation to the bound of I, Theorem D.1 for one neuron, $\beta = 0.3$, opposite deviations orthogonal to $f$, $\lambda = \frac12$ (profile {glue:text}`profile`).
+# Left: exact supremum for ReLU over all admissible pairs, the two bounds, and the median over pairs whose deviations from $f$ have independent random directions and norm $\beta$.
+# Right: ratio of the deviation to the bound of I, Theorem D.1 for one neuron, $\beta = 0.3$, opposite deviations orthogonal to $f$, $\lambda = \frac12$ (profile {glue:text}`profile`).
 # ```
 #
 # For $\beta \le 1$ the supremum is at least {glue:text}`least` times its bound. The largest ratio in the checks of I, Theorem D.1 is {glue:text}`tightest`.
@@ -444,7 +465,10 @@ figures.numbers(
 # $$
 #
 # where $\xi_f$ is the deviation of the network's output,
-# by convexity at the chord's point, Lipschitz continuity and Jensen's inequality, as the paper says. The barrier here is measured *against the chord of the losses*. For the cross-entropy $L = \sqrt 2$, since the gradient $p - e_y$ has the squared norm $(1 - p_y)^2 + \sum_{j \ne y} p_j^2 \le 2 (1 - p_y)^2$. The squared
+# by convexity at the chord's point, Lipschitz continuity and Jensen's inequality, as the paper says.
+# The barrier here is measured *against the chord of the losses*.
+# For the cross-entropy $L = \sqrt 2$, since the gradient $p - e_y$ has the squared norm $(1 - p_y)^2 + \sum_{j \ne y} p_j^2 \le 2 (1 - p_y)^2$.
+# The squared
 # loss is not Lipschitz, so the proposition does not cover it; there, with $\bar z = \lambda f_A + (1 - \lambda) f_B$, exactly
 #
 # $$
@@ -576,12 +600,18 @@ figures.numbers(
 # ```{glue:figure} fig_barrier_bound
 # :alt: Left, barrier and bound against training steps for five scales of the fixed part. Barriers start at about 0 or below and rise; those of the smaller scales fall again, and they are smaller for larger scales. The bounds rise throughout and end above the level ln 10 except for the largest scales. Right, deviation of the hidden layer against the largest beta; all points lie below the line of the theorem, on both sides of beta equal to 1.
 #
-# Left: barrier against the chord at $\lambda = \frac12$ and the bound $\sqrt 2\, \lVert \xi_f \rVert$ of I, Prop. 5.2, means over {glue:text}`networks` pairs; dotted: the loss of a uniform guess. Right: deviation of the hidden layer at $\lambda = \frac12$ for Gaussian inputs with the images' covariance (dots) and on the images (crosses), at all
+# Left: barrier against the chord at $\lambda = \frac12$ and the bound $\sqrt 2\, \lVert \xi_f \rVert$ of I, Prop. 5.2, means over {glue:text}`networks` pairs; dotted: the loss of a uniform guess.
+# Right: deviation of the hidden layer at $\lambda = \frac12$ for Gaussian inputs with the images' covariance (dots) and on the images (crosses), at all
 # checkpoints, with the bound of {prf:ref}`thm-chord` for the largest $\beta_i$ of the layer (profile {glue:text}`profile`).
 # ```
 #
-# The barrier never exceeds {glue:text}`largest_ratio:.2f` times the bound; at the end of training the median over pairs at $\lambda = \frac12$ is {glue:text}`median_ratio:.3f`. After {glue:text}`steps` steps the bound is above $\ln 10$, the loss of a uniform guess, for all pairs with $\sigma_F$ = {glue:text}`vacuous`: it is vacuous there. In the figure it grows with
-# training at every scale. The barriers, around 0 or negative before training, rise in the first steps; those of the smaller scales fall again, and that of $\sigma_F = 4$ stays near 0. Jensen's inequality is not to blame: $\mathbb E \lVert \xi_f \rVert$ is at least {glue:text}`jensen:.2f` of the root mean square. On the images the hidden layer deviates between about {glue:text}`data_gauss_low:.2f` and
+# The barrier never exceeds {glue:text}`largest_ratio:.2f` times the bound; at the end of training the median over pairs at $\lambda = \frac12$ is {glue:text}`median_ratio:.3f`.
+# After {glue:text}`steps` steps the bound is above $\ln 10$, the loss of a uniform guess, for all pairs with $\sigma_F$ = {glue:text}`vacuous`: it is vacuous there.
+# In the figure it grows with
+# training at every scale.
+# The barriers, around 0 or negative before training, rise in the first steps; those of the smaller scales fall again, and that of $\sigma_F = 4$ stays near 0.
+# Jensen's inequality is not to blame: $\mathbb E \lVert \xi_f \rVert$ is at least {glue:text}`jensen:.2f` of the root mean square.
+# On the images the hidden layer deviates between about {glue:text}`data_gauss_low:.2f` and
 # {glue:text}`data_gauss_high:.2f` times as much as for Gaussian inputs of the same covariance. The largest $\beta_i$ of a layer
 # at the end is {glue:text}`beta_one:.2f` on average for $\sigma_F = 1$ and {glue:text}`beta_four:.2f` for $\sigma_F = 4$; I, Theorem 5.1 as printed needs it below 1, {prf:ref}`thm-chord` does not.
 #
@@ -594,7 +624,9 @@ figures.numbers(
 #
 # ## What it means for merging networks
 #
-# If the trained parts are small against the fixed ones, the mean of two networks computes nearly the mean of their hidden layers, and the paper's theorem says how nearly. It is a statement on one layer. Through a trained network the deviations of the layers and the size of the outer weights add up, so that the bound on the barrier becomes vacuous while the barrier itself is small.
+# If the trained parts are small against the fixed ones, the mean of two networks computes nearly the mean of their hidden layers, and the paper's theorem says how nearly.
+# It is a statement on one layer.
+# Through a trained network the deviations of the layers and the size of the outer weights add up, so that the bound on the barrier becomes vacuous while the barrier itself is small.
 #
 # **Read on.** [](45_coherence.ipynb): the same deviation without fixed weights. [](53_asymmetric_mlps.ipynb): barriers of networks with fixed weights on MNIST. [](11_exact_loss.ipynb): barriers against which end?
 #
@@ -616,7 +648,10 @@ figures.numbers(
 # ```
 #
 # ```{solution}
-# Let $z = f^\top x$. $w = f$. For $z > 0$ $\xi = z - \frac12 (1 + \beta) z = - \frac12 (\beta - 1) z$; for $z < 0$ only $v$ is active, and $\xi = - \frac12 (1 - \beta) z = -\frac12 (\beta - 1) |z|$. So $\mathbb E\, \xi^2 = \frac14 (\beta - 1)^2$, for $\beta = 2$ 0.25 against $\beta^3/(3 \pi) \approx 0.85$.
+# Let $z = f^\top x$.
+# $w = f$.
+# For $z > 0$ $\xi = z - \frac12 (1 + \beta) z = - \frac12 (\beta - 1) z$; for $z < 0$ only $v$ is active, and $\xi = - \frac12 (1 - \beta) z = -\frac12 (\beta - 1) |z|$.
+# So $\mathbb E\, \xi^2 = \frac14 (\beta - 1)^2$, for $\beta = 2$ 0.25 against $\beta^3/(3 \pi) \approx 0.85$.
 # ```
 #
 # ```{exercise}
@@ -624,7 +659,10 @@ figures.numbers(
 # ```
 #
 # ```{solution}
-# Average in pairs, $p$ times. Means of trained parts stay below $\beta\, \lVert f_i \rVert_\Sigma$, as balls are convex. So at each level the layer of each new mean differs from the mean of the two layers it was made of by at most the bound of {prf:ref}`thm-chord`, in $L^2$. The deviation of the whole is the deviation of the last mean plus the mean of the deviations of its two halves, and so on: by the triangle inequality one bound a level.
+# Average in pairs, $p$ times.
+# Means of trained parts stay below $\beta\, \lVert f_i \rVert_\Sigma$, as balls are convex.
+# So at each level the layer of each new mean differs from the mean of the two layers it was made of by at most the bound of {prf:ref}`thm-chord`, in $L^2$.
+# The deviation of the whole is the deviation of the last mean plus the mean of the deviations of its two halves, and so on: by the triangle inequality one bound a level.
 # ```
 # ```{try}
 # More networks and a longer training:

@@ -12,7 +12,8 @@
 # ```{summary}
 # **Question.** What does a function cost that a neuron can compute only nearly, on inputs that lie only nearly in a subspace?
 #
-# **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` weigh the error of the function against the size of the weight, with a price $1/\beta$, and bound this *{term}`relaxed cost`* by the minimum of a quadratic function (I, Theorem E.4); as $\beta \to 0$ it tends to the {term}`realization cost` (I, Theorem E.5).
+# **The paper.**
+# Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` weigh the error of the function against the size of the weight, with a price $1/\beta$, and bound this *{term}`relaxed cost`* by the minimum of a quadratic function (I, Theorem E.4); as $\beta \to 0$ it tends to the {term}`realization cost` (I, Theorem E.5).
 #
 # **What we find.** Both hold: {claim}`I19.closed_form` {claim}`I19.surrogate` {claim}`I19.ridgeless` {claim}`I19.ridgeless_any`. On symmetric inputs we add a lower bound, which leaves a factor 2 for ReLU {claim}`I19.between`.
 #
@@ -99,7 +100,9 @@ figures.show("fig_price", idea)
 # $$ (eq-coincide)
 #
 # The paper prints the second bound (I, Prop. E.2). The first holds because $|h_1(x) - h_2(x)| \le (L_1 + L_2) \lVert x - P_k x \rVert$, and it is attained: take $h_1 = L_1 n^\top x$ and $h_2 = -L_2 n^\top x$ with $n$ the only direction of the tail. For neurons
-# $\eta(u_i^\top x)$ that coincide because $P_k(u_1 - u_2) = 0$, $L^2 \lambda_{k+1} \lVert u_1 - u_2 \rVert^2$ is a bound that is never larger than I, (253), $2 L^2 (\lVert u_1 \rVert^2 + \lVert u_2 \rVert^2)\, \tau_k$: it has the next eigenvalue instead of the tail and the difference instead of the sizes. Both are equal if the tail has one direction and $u_2 = -u_1$. First the tail energy $\tau_k$, then the bounds, on random distributions:
+# $\eta(u_i^\top x)$ that coincide because $P_k(u_1 - u_2) = 0$, $L^2 \lambda_{k+1} \lVert u_1 - u_2 \rVert^2$ is a bound that is never larger than I, (253), $2 L^2 (\lVert u_1 \rVert^2 + \lVert u_2 \rVert^2)\, \tau_k$: it has the next eigenvalue instead of the tail and the difference instead of the sizes.
+# Both are equal if the tail has one direction and $u_2 = -u_1$.
+# First the tail energy $\tau_k$, then the bounds, on random distributions:
 
 
 # %%
@@ -167,7 +170,10 @@ claims.check("I19.best_constant", max(best), n=len(best))
 # Q_L(\beta) = \rho^\top \Bigl( B B^\top + \frac{\beta}{L^2} I \Bigr)^{-1} \rho ,
 # $$ (eq-surrogate)
 #
-# which equals I, (257), a difference of two terms of order $1/\beta$, without its loss of digits. It increases as $\beta \to 0$, to the least $\lVert w \rVert^2$ with which the neuron computes the *linear* function $u^\top x$, or to infinity. Where $\eta(u^\top x)$ determines $u^\top x$, as under I, Assumption 4.1, this is the squared realization cost. Else it may be larger: for one positive input, $f = 0$, $d = 1$, $u = -1$ and ReLU it tends to 1, while the function is 0 and costs nothing.
+# which equals I, (257), a difference of two terms of order $1/\beta$, without its loss of digits.
+# It increases as $\beta \to 0$, to the least $\lVert w \rVert^2$ with which the neuron computes the *linear* function $u^\top x$, or to infinity.
+# Where $\eta(u^\top x)$ determines $u^\top x$, as under I, Assumption 4.1, this is the squared realization cost.
+# Else it may be larger: for one positive input, $f = 0$, $d = 1$, $u = -1$ and ReLU it tends to 1, while the function is 0 and costs nothing.
 #
 # The surrogate has no matching lower bound in the paper, which notes that one exists for bi-Lipschitz $\eta$; ReLU and GELU are not. Under a symmetry like that of I, Assumption 4.1, which demands a spanning set of inputs that holds $-x$ with every $x$ ([](41_realization_cost.ipynb)), there is one.
 #
@@ -356,7 +362,8 @@ figures.show("fig_relaxed", figure)
 # Relaxed cost of two ReLU functions that differ by 0.15 in one weight, the neuron's fixed one: direct minimisation (dots), the band between the surrogates with $L^2 = \frac14$ and $\frac12$, and the paper's surrogate, $L = 1$ (dashed) (profile {glue:text}`profile`).
 # ```
 #
-# The paper sweeps $\beta$ over 0.001, 0.01, 0.1 and 1 and reports results for 0.01 (I, App. F.7). What the choice does to the order of costs can be seen without training: below, for a random layer with its inputs in 8 of 32 dimensions and a tail, the rank correlation of the surrogate costs of all neuron pairs with those of the subspace model, and the share of its median cost that is left.
+# The paper sweeps $\beta$ over 0.001, 0.01, 0.1 and 1 and reports results for 0.01 (I, App. F.7).
+# What the choice does to the order of costs can be seen without training: below, for a random layer with its inputs in 8 of 32 dimensions and a tail, the rank correlation of the surrogate costs of all neuron pairs with those of the subspace model, and the share of its median cost that is left.
 
 
 # %%
@@ -381,7 +388,9 @@ for beta in (0.001, 0.01, 0.1, 1.0):
     print(f"{beta:6}  {exact:.3f} {part:6.3f}   {order:.3f} {share:6.3f}")
 
 # %% [markdown]
-# (Each pair of columns: rank correlation, and ratio of the medians, with $L^2 = \frac14$, the lower bound of {prf:ref}`thm-relaxed-symmetric`.) Without a tail the order does not depend on $\beta$ as long as $\beta$ is well below the variance of the inputs. With a tail small $\beta$ makes the neurons pay for directions in which the inputs hardly vary.
+# (Each pair of columns: rank correlation, and ratio of the medians, with $L^2 = \frac14$, the lower bound of {prf:ref}`thm-relaxed-symmetric`.)
+# Without a tail the order does not depend on $\beta$ as long as $\beta$ is well below the variance of the inputs.
+# With a tail small $\beta$ makes the neurons pay for directions in which the inputs hardly vary.
 #
 # ## What we found that the paper does not say
 #
@@ -390,7 +399,9 @@ for beta in (0.001, 0.01, 0.1, 1.0):
 #
 # ## What it means for merging networks
 #
-# Whether two networks need an alignment is asked of real layers, whose inputs have a tail. Relaxed costs give finite answers there, and on symmetric inputs ones that are right to within a factor 2. But small $\beta$ lets directions decide in which the inputs hardly vary: the order of neurons by cost then says little about the functions that matter.
+# Whether two networks need an alignment is asked of real layers, whose inputs have a tail.
+# Relaxed costs give finite answers there, and on symmetric inputs ones that are right to within a factor 2.
+# But small $\beta$ lets directions decide in which the inputs hardly vary: the order of neurons by cost then says little about the functions that matter.
 #
 # **Read on.** [](44_gaussian_mixture.ipynb): relaxed costs of trained networks beside exact ones. [](54_swaps_on_images.ipynb): the same on MNIST. [](41_realization_cost.ipynb): the exact cost.
 #
@@ -401,7 +412,9 @@ for beta in (0.001, 0.01, 0.1, 1.0):
 # ```
 #
 # ```{solution}
-# Minimise $\frac{L^2}{\beta} (\rho - d w)^2 + w^2$. The derivative vanishes at $w = \frac{L^2 d \rho}{L^2 d^2 + \beta}$; there $\rho - dw = \frac{\beta \rho}{L^2 d^2 + \beta}$, and the value is $\frac{L^2 \rho^2}{L^2 d^2 + \beta}$. At $\beta = d^2$ and $L = 1$ $w = \rho/(2d)$: half of the function, for a quarter of the squared weight; error and weight contribute equally.
+# Minimise $\frac{L^2}{\beta} (\rho - d w)^2 + w^2$.
+# The derivative vanishes at $w = \frac{L^2 d \rho}{L^2 d^2 + \beta}$; there $\rho - dw = \frac{\beta \rho}{L^2 d^2 + \beta}$, and the value is $\frac{L^2 \rho^2}{L^2 d^2 + \beta}$.
+# At $\beta = d^2$ and $L = 1$ $w = \rho/(2d)$: half of the function, for a quarter of the squared weight; error and weight contribute equally.
 # ```
 #
 # ```{exercise}
@@ -409,7 +422,9 @@ for beta in (0.001, 0.01, 0.1, 1.0):
 # ```
 #
 # ```{solution}
-# $\eta(s) - \eta(-s) = s$, and the even part is $g(s) = s\, (\Phi(s) - \frac12)$ with the derivative $\Phi(s) - \frac12 + s \varphi(s)$, where $\varphi$ is the normal density. This is largest where $(2 - s^2)\, \varphi(s) = 0$, at $s = \sqrt 2$: $G \approx 0.4214 + 0.2076 = 0.629$. So $L^2$ lies between $\frac14$ and $\frac14 + G^2 \approx 0.646$, and the surrogates differ by a factor of at most 2.6.
+# $\eta(s) - \eta(-s) = s$, and the even part is $g(s) = s\, (\Phi(s) - \frac12)$ with the derivative $\Phi(s) - \frac12 + s \varphi(s)$, where $\varphi$ is the normal density.
+# This is largest where $(2 - s^2)\, \varphi(s) = 0$, at $s = \sqrt 2$: $G \approx 0.4214 + 0.2076 = 0.629$.
+# So $L^2$ lies between $\frac14$ and $\frac14 + G^2 \approx 0.646$, and the surrogates differ by a factor of at most 2.6.
 # ```
 #
 # ```{exercise}
@@ -422,7 +437,9 @@ for beta in (0.001, 0.01, 0.1, 1.0):
 #     for beta in (0.001, 0.01, 0.1, 1.0):
 #         print(beta, swept(beta, 0.1))
 #
-# A direction of variance $s$, seen with weight $d$, adds $(u - f)^2/(d^2 + \beta/(L^2 s))$ to $Q_L(\beta)$. So it is left out only if $\beta$ is well above $L^2 s\, d^2$, here with $s = 0.1$, $L^2 = \frac14$ and $d = 1$ above $0.025$. Below that the tail is paid for, and the median cost is far above that of the subspace model, as the second number shows.
+# A direction of variance $s$, seen with weight $d$, adds $(u - f)^2/(d^2 + \beta/(L^2 s))$ to $Q_L(\beta)$.
+# So it is left out only if $\beta$ is well above $L^2 s\, d^2$, here with $s = 0.1$, $L^2 = \frac14$ and $d = 1$ above $0.025$.
+# Below that the tail is paid for, and the median cost is far above that of the subspace model, as the second number shows.
 # ```
 # ```{try}
 # More distributions, and more direct minimisations:

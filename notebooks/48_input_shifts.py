@@ -12,7 +12,8 @@
 # ```{summary}
 # **Question.** If the neurons of the layer before change places, what does it cost a layer to compute what it computed?
 #
-# **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` show that with large fixed parts the cost is about the squared shift of the {term}`centres <centre of a neuron>` (I, Theorem 4.7), that this holds for the cheapest exchange of two inputs (I, (26) and Corollary C.6), and that the least shift $\gamma_{\mathrm{in}}$ grows like $\sqrt m$ with the width (I, Theorem 4.8).
+# **The paper.**
+# Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` show that with large fixed parts the cost is about the squared shift of the {term}`centres <centre of a neuron>` (I, Theorem 4.7), that this holds for the cheapest exchange of two inputs (I, (26) and Corollary C.6), and that the least shift $\gamma_{\mathrm{in}}$ grows like $\sqrt m$ with the width (I, Theorem 4.8).
 #
 # **What we find.** All three hold: {claim}`I7.bound` {claim}`I7.minimum` {claim}`I7.root_m`, with sharp constants. One step in the proof of the corollary breaks {claim}`I7.minimum_step`; we give another proof.
 #
@@ -114,7 +115,9 @@ figures.show("fig_exchanged", idea, legend=2)
 # \end{aligned}
 # $$
 #
-# which is the explicit form of I, Theorem 4.7. The first term is sharp: for $D = 1$ and $R = \rho\, \delta_\tau$ the cost is $(1 - 2\rho) \lVert \delta_\tau \rVert^2$. So under the hypothesis $\rho \le 1$ of the theorem a reindexing may still have a negative cost; for $D = 1$ it is positive if $\rho < \frac12$.
+# which is the explicit form of I, Theorem 4.7.
+# The first term is sharp: for $D = 1$ and $R = \rho\, \delta_\tau$ the cost is $(1 - 2\rho) \lVert \delta_\tau \rVert^2$.
+# So under the hypothesis $\rho \le 1$ of the theorem a reindexing may still have a negative cost; for $D = 1$ it is positive if $\rho < \frac12$.
 #
 # The cost of one reindexing, by the formula and by least-norm weights on random inputs:
 
@@ -187,7 +190,8 @@ for number, width in GRID:
 claims.check("I7.bound", ratios, rival=max(half))
 
 # %% [markdown]
-# If inputs and neurons are permuted together, the cost is the sum of both, I, (15): $\Delta_{\pi, \tau}(H; \mathcal X) = \Delta^{\mathrm{out}}_\pi\bigl( (\mathrm{id}, \tau) \cdot H; P_\tau \mathcal X \bigr) + \Delta^{\mathrm{in}}_\tau(H; \mathcal X)$. The first term belongs to the new positions of the inputs; with the old ones the sum is another number.
+# If inputs and neurons are permuted together, the cost is the sum of both, I, (15): $\Delta_{\pi, \tau}(H; \mathcal X) = \Delta^{\mathrm{out}}_\pi\bigl( (\mathrm{id}, \tau) \cdot H; P_\tau \mathcal X \bigr) + \Delta^{\mathrm{in}}_\tau(H; \mathcal X)$.
+# The first term belongs to the new positions of the inputs; with the old ones the sum is another number.
 
 # %%
 joint_error, old_support = [], []
@@ -216,7 +220,8 @@ claims.check("I7.joint", joint_error, rival=min(old_support))
 # %% [markdown]
 # ## Transpositions
 #
-# For {term}`transpositions <transposition>` $\delta_{(ab)} = (F_{:,a} - F_{:,b})(U_b - U_a)^\top$ has rank one, which gives identity I, (27), $\lVert \delta_{(ab)} \rVert = \lVert F_{:,b} - F_{:,a} \rVert\, \lVert U_b - U_a \rVert$; $\gamma_{\mathrm{in}}$ is the least of these norms over $a \ne b$. For Gaussian $F$ the distance of two columns has the mean
+# For {term}`transpositions <transposition>` $\delta_{(ab)} = (F_{:,a} - F_{:,b})(U_b - U_a)^\top$ has rank one, which gives identity I, (27), $\lVert \delta_{(ab)} \rVert = \lVert F_{:,b} - F_{:,a} \rVert\, \lVert U_b - U_a \rVert$; $\gamma_{\mathrm{in}}$ is the least of these norms over $a \ne b$.
+# For Gaussian $F$ the distance of two columns has the mean
 #
 # $$
 # \mathbb E\, \lVert F_{:,b} - F_{:,a} \rVert = 2 \sigma\, \frac{\Gamma(\frac{m+1}{2})}{\Gamma(\frac m2)} \approx \sigma \sqrt{2m} ,
@@ -230,7 +235,9 @@ claims.check("I7.joint", joint_error, rival=min(old_support))
 # ```
 #
 # ```{prf:proof}
-# By I, (27) the ratio lies between $\min_{a \ne b} \lVert F_{:,b} - F_{:,a} \rVert/(\sigma \sqrt m)$ and the same quotient for the one pair with the nearest rows of $U$. The latter is $\sqrt{2 \chi^2_m/m} \to \sqrt 2$, whatever $d$ is. For $0 < t < 1$, $P(\chi^2_m < (1 - t) m) \le e^{-m t^2/4}$, and the union bound over fewer than $d^2/2$ pairs tends to 0 if $\ln d/m \to 0$.
+# By I, (27) the ratio lies between $\min_{a \ne b} \lVert F_{:,b} - F_{:,a} \rVert/(\sigma \sqrt m)$ and the same quotient for the one pair with the nearest rows of $U$.
+# The latter is $\sqrt{2 \chi^2_m/m} \to \sqrt 2$, whatever $d$ is.
+# For $0 < t < 1$, $P(\chi^2_m < (1 - t) m) \le e^{-m t^2/4}$, and the union bound over fewer than $d^2/2$ pairs tends to 0 if $\ln d/m \to 0$.
 # ```
 #
 # So the upper bound in I, (28) needs no condition on $d$. With a {term}`mask` $\sigma^2$ is to be read as the variance $p \sigma_F^2$ of an entry. The identity, then the growth with $m$:
@@ -289,12 +296,16 @@ claims.check(
 )
 
 # %% [markdown]
-# I, Corollary C.6 (I, (26) in the text) says that the cheapest transposition costs $(1 \pm O(\rho + \varepsilon/\mu))\, \gamma_{\mathrm{in}}^2/\mu$ if $\rho_{(ab)} \le \rho \le 1$ for all pairs. It is true. Its proof takes the minimum of the lower bounds $(1 - e)\, \lVert \delta_{(ab)} \rVert^2$ of I, Theorem 4.7; where $e > 1$ these *fall* with $\lVert \delta_{(ab)} \rVert$, so that they do not give the result. (For permutations of the neurons the same step leads to a
+# I, Corollary C.6 (I, (26) in the text) says that the cheapest transposition costs $(1 \pm O(\rho + \varepsilon/\mu))\, \gamma_{\mathrm{in}}^2/\mu$ if $\rho_{(ab)} \le \rho \le 1$ for all pairs.
+# It is true.
+# Its proof takes the minimum of the lower bounds $(1 - e)\, \lVert \delta_{(ab)} \rVert^2$ of I, Theorem 4.7; where $e > 1$ these *fall* with $\lVert \delta_{(ab)} \rVert$, so that they do not give the result.
+# (For permutations of the neurons the same step leads to a
 # [statement that is false](42_swap_cost.ipynb).) Here all transpositions move the same $R$, and that saves the corollary:
 #
 # ```{prf:theorem} The cheapest exchange of two inputs
 # :label: thm-input-minimum
-# Let all $S_i$ and $S_i^{(ab)}$ be within $\varepsilon < \mu$ of $\mu I$ and $\lVert R \rVert = \rho\, \gamma_{\mathrm{in}}$ with $\rho \le 1$, $\gamma_{\mathrm{in}} > 0$. Then $\bigl| \mu \min_{a \ne b} \Delta^{\mathrm{in}}_{(ab)}/\gamma_{\mathrm{in}}^2 - 1 \bigr| \le e(\rho)$ with $e(\rho) = 2 \rho + \frac{\varepsilon}{\mu - \varepsilon} (1 + 2 \rho + 2 \rho^2)$.
+# Let all $S_i$ and $S_i^{(ab)}$ be within $\varepsilon < \mu$ of $\mu I$ and $\lVert R \rVert = \rho\, \gamma_{\mathrm{in}}$ with $\rho \le 1$, $\gamma_{\mathrm{in}} > 0$.
+# Then $\bigl| \mu \min_{a \ne b} \Delta^{\mathrm{in}}_{(ab)}/\gamma_{\mathrm{in}}^2 - 1 \bigr| \le e(\rho)$ with $e(\rho) = 2 \rho + \frac{\varepsilon}{\mu - \varepsilon} (1 + 2 \rho + 2 \rho^2)$.
 # ```
 #
 # ```{prf:proof}
@@ -411,7 +422,8 @@ figures.show("fig_inputs", figure)
 # ```{glue:figure} fig_inputs
 # :alt: Left, scaled smallest input gap against the number of neurons. It rises from below the dotted interval between 1 and the root of 3 to the root of 2, below the exact curve for one pair at small widths. Right, share of random layers in which another permutation than a transposition is the cheapest, falling with the number of neurons.
 #
-# Left: $\gamma_{\mathrm{in}}$ for Gaussian $F$, $d = 32$, $k = 8$ (±3.29 standard errors), with the exact mean for one pair of columns. Right: how often some permutation is cheaper than every transposition, over random layers with $d = 5$, $k = 2$ (±3.29 standard errors; profile {glue:text}`profile`).
+# Left: $\gamma_{\mathrm{in}}$ for Gaussian $F$, $d = 32$, $k = 8$ (±3.29 standard errors), with the exact mean for one pair of columns.
+# Right: how often some permutation is cheaper than every transposition, over random layers with $d = 5$, $k = 2$ (±3.29 standard errors; profile {glue:text}`profile`).
 # ```
 #
 # ## What we found that the paper does not say
@@ -423,7 +435,8 @@ figures.show("fig_inputs", figure)
 #
 # ## What it means for merging networks
 #
-# A permutation of a hidden layer costs twice: its own neurons leave their centres, and the next layer gets its inputs in another order. The second cost grows with the width, like $\gamma_{\mathrm{in}}^2 \sim m$, so in wide layers with fixed weights it weighs heavily on the side of a fixed order; only inputs that are nearly copies of each other can be exchanged for little.
+# A permutation of a hidden layer costs twice: its own neurons leave their centres, and the next layer gets its inputs in another order.
+# The second cost grows with the width, like $\gamma_{\mathrm{in}}^2 \sim m$, so in wide layers with fixed weights it weighs heavily on the side of a fixed order; only inputs that are nearly copies of each other can be exchanged for little.
 #
 # **Read on.** [](42_swap_cost.ipynb): the first of the two costs. [](43_center_gap.ipynb): the gap $\gamma_{\mathrm{out}}$. [](53_asymmetric_mlps.ipynb): networks with fixed weights, trained.
 #
@@ -450,7 +463,9 @@ figures.show("fig_inputs", figure)
 # ```
 #
 # ```{solution}
-# $\Delta_\tau^{\mathrm{in}} = \lVert F (P_\tau - I) U \rVert^2 \ge 0$. With $P_{\tau^{-1}} = P_\tau^\top$ the other cost is $\lVert F (P_\tau^\top - I) U \rVert^2$. They agree for $\tau = \tau^{-1}$, so for all exchanges, but not for a cycle: for $F = (1, 0, 0)$ and $U = (0, 2, 1)^\top/\sqrt 5$ a cycle puts $U_2$ or $U_3$ in the place of $U_1$, and the costs are $\frac45$ and $\frac15$.
+# $\Delta_\tau^{\mathrm{in}} = \lVert F (P_\tau - I) U \rVert^2 \ge 0$.
+# With $P_{\tau^{-1}} = P_\tau^\top$ the other cost is $\lVert F (P_\tau^\top - I) U \rVert^2$.
+# They agree for $\tau = \tau^{-1}$, so for all exchanges, but not for a cycle: for $F = (1, 0, 0)$ and $U = (0, 2, 1)^\top/\sqrt 5$ a cycle puts $U_2$ or $U_3$ in the place of $U_1$, and the costs are $\frac45$ and $\frac15$.
 # ```
 # ```{try}
 # More random layers:

@@ -80,7 +80,10 @@ figures.show("fig_directions", idea)
 #
 # ## Identifiability against feature learning
 #
-# I, App. C.4 compares $f(x) = \alpha^\top \mathrm{ReLU}((F + W) x)$ with the random features of $F$, rows uniform on the sphere, $x \sim N(0, I_d)$. I, Lemmas C.7 and C.8 bound the distance of the two by $\lVert \alpha \rVert_2 \lVert W \rVert_F$; they hold, with a better constant. Here $m$ is the number of neurons. Norms of functions are those of $L^2$ under this law of $x$; $f_{\mathrm{asym}}$ is $f$, and $f_0$ is $f$ with $W = 0$.
+# I, App. C.4 compares $f(x) = \alpha^\top \mathrm{ReLU}((F + W) x)$ with the random features of $F$, rows uniform on the sphere, $x \sim N(0, I_d)$.
+# I, Lemmas C.7 and C.8 bound the distance of the two by $\lVert \alpha \rVert_2 \lVert W \rVert_F$; they hold, with a better constant.
+# Here $m$ is the number of neurons.
+# Norms of functions are those of $L^2$ under this law of $x$; $f_{\mathrm{asym}}$ is $f$, and $f_0$ is $f$ with $W = 0$.
 #
 # ```{prf:lemma} Stability
 # :label: lem-stability
@@ -88,7 +91,9 @@ figures.show("fig_directions", idea)
 # ```
 #
 # ```{prf:proof}
-# For numbers $a$, $b$ the squares of $\mathrm{ReLU}(a) - \mathrm{ReLU}(b)$ and $\mathrm{ReLU}(-a) - \mathrm{ReLU}(-b)$ add up to at most $(a - b)^2$, with equality if $ab \ge 0$. Average over $x$ and $-x$. The second statement is the Cauchy–Schwarz inequality, with equality if all rows of $F$ are equal, $w_i = s_i f_i$, and $s$ is
+# For numbers $a$, $b$ the squares of $\mathrm{ReLU}(a) - \mathrm{ReLU}(b)$ and $\mathrm{ReLU}(-a) - \mathrm{ReLU}(-b)$ add up to at most $(a - b)^2$, with equality if $ab \ge 0$.
+# Average over $x$ and $-x$.
+# The second statement is the Cauchy–Schwarz inequality, with equality if all rows of $F$ are equal, $w_i = s_i f_i$, and $s$ is
 # proportional to $\alpha \ge 0$.
 # ```
 #
@@ -131,7 +136,9 @@ claims.check("I8.sharp_stability", max(stability), n=len(stability))
 # ## A target that no network without biases reaches
 #
 # I, Theorem C.10 bounds the error for a target $\mathrm{ReLU}(w_\star^\top x + b_\star)$, $\lVert w_\star \rVert = d^2$, from below: for every $w_\star$ there is $b_\star$ with $|b_\star| \le 6 d^3 + 1$ such that for all $\alpha$, $W$ with
-# $\lVert \alpha \rVert_\infty < e^{cd}/(48 m d^2)$ and $\lVert \alpha \rVert_2 \lVert W \rVert_F \le 1/(10 \sqrt 2)$, with probability $1 - e^{-cd}$ over $F$, the error exceeds $1/(10 \sqrt 2)$. The theorem is true. But its networks have no biases, so they are {term}`positively homogeneous <homogeneous activation>`, $f(sx) = s f(x)$ for $s > 0$;
+# $\lVert \alpha \rVert_\infty < e^{cd}/(48 m d^2)$ and $\lVert \alpha \rVert_2 \lVert W \rVert_F \le 1/(10 \sqrt 2)$, with probability $1 - e^{-cd}$ over $F$, the error exceeds $1/(10 \sqrt 2)$.
+# The theorem is true.
+# But its networks have no biases, so they are {term}`positively homogeneous <homogeneous activation>`, $f(sx) = s f(x)$ for $s > 0$;
 # the target need not be, as $b_\star$ may be chosen, and with the largest one neither the draw of $F$ nor the conditions on $\alpha$ and $W$ are needed:
 #
 # ```{prf:theorem} Networks without biases
@@ -151,11 +158,17 @@ claims.check("I8.sharp_stability", max(stability), n=len(stability))
 # ```
 #
 # ```{prf:proof}
-# The map $Q h = h - \frac rd\, \mathbb E[\, r h \mid x/r\, ]$ is the orthogonal projector off the positively homogeneous functions, since $r$ is independent of $x/r$ and $\mathbb E\, r^2 = d$. So $\lVert g - h \rVert \ge \lVert Q h \rVert$. For $h = \mathrm{ReLU}(w^\top x + b)$, which is $w^\top x + b + \mathrm{ReLU}(-w^\top x - b)$, the first term has $Q w^\top x = 0$,
-# the second $Q b = b\, (1 - \frac rd\, \mathbb E\, r)$, of norm $b \sqrt{1 - (\mathbb E\, r)^2/d}$, and the third does not grow under $Q$. With $\lVert w \rVert = d^2$ and $b > 6 d^3$ the third term is below $d^2 e^{-9 d^2}$, and $\operatorname{Var} r$ grows with $d$, towards $\frac12$, so that the bound grows with $d$ too.
+# The map $Q h = h - \frac rd\, \mathbb E[\, r h \mid x/r\, ]$ is the orthogonal projector off the positively homogeneous functions, since $r$ is independent of $x/r$ and $\mathbb E\, r^2 = d$.
+# So $\lVert g - h \rVert \ge \lVert Q h \rVert$.
+# For $h = \mathrm{ReLU}(w^\top x + b)$, which is $w^\top x + b + \mathrm{ReLU}(-w^\top x - b)$, the first term has $Q w^\top x = 0$,
+# the second $Q b = b\, (1 - \frac rd\, \mathbb E\, r)$, of norm $b \sqrt{1 - (\mathbb E\, r)^2/d}$, and the third does not grow under $Q$.
+# With $\lVert w \rVert = d^2$ and $b > 6 d^3$ the third term is below $d^2 e^{-9 d^2}$, and $\operatorname{Var} r$ grows with $d$, towards $\frac12$, so that the bound grows with $d$ too.
 # ```
 #
-# So I, Theorem C.10, which leaves $b_\star$ open (as I, Theorem C.9 does in the form in which it is quoted), does not by itself tell random features from trained ones: with this $b_\star$ it separates networks without biases from a target with one. The network with full feature learning of I, (172), to which they are compared, has biases. For the argument of I, section 4.5 one wants a target that one neuron without bias computes; that is the next section. First the size of the bound, and its ratio to the error of least squares over all $\alpha$:
+# So I, Theorem C.10, which leaves $b_\star$ open (as I, Theorem C.9 does in the form in which it is quoted), does not by itself tell random features from trained ones: with this $b_\star$ it separates networks without biases from a target with one.
+# The network with full feature learning of I, (172), to which they are compared, has biases.
+# For the argument of I, section 4.5 one wants a target that one neuron without bias computes; that is the next section.
+# First the size of the bound, and its ratio to the error of least squares over all $\alpha$:
 
 # %%
 d, length = 41, 41**2  # the least dimension of I, Theorem C.10, and ‖w⋆‖
@@ -184,7 +197,9 @@ claims.check("I8.homogeneous", ratios, rival=min(without_radius))
 # %% [markdown]
 # ## Weights that are chosen after the features
 #
-# In the printed order of quantifiers $\alpha$ and $W$ are chosen *before* $F$ is drawn, so that for other biases the theorem says nothing about trained weights; its proof works on one event for all $\alpha$, which I, Theorem C.9, in the order in which it is quoted, does not give. (For $b_\star = 0$ one event cannot serve all targets: for $w_\star = d^2 f_1$ the error is 0 with $\alpha_1 = d^2$, which the condition on $\alpha$ allows for large $d$. So $w_\star$ is fixed before $F$.)
+# In the printed order of quantifiers $\alpha$ and $W$ are chosen *before* $F$ is drawn, so that for other biases the theorem says nothing about trained weights; its proof works on one event for all $\alpha$, which I, Theorem C.9, in the order in which it is quoted, does not give.
+# (For $b_\star = 0$ one event cannot serve all targets: for $w_\star = d^2 f_1$ the error is 0 with $\alpha_1 = d^2$, which the condition on $\alpha$ allows for large $d$.
+# So $w_\star$ is fixed before $F$.)
 # The statement that I, section 4.5 needs is true, for a target without bias and with all constants known:
 #
 # ```{prf:theorem} Weights that are chosen after the features
@@ -221,7 +236,9 @@ claims.check("I8.homogeneous", ratios, rival=min(without_radius))
 # \mathbb E\, | f^\top w |^d = \frac{\Gamma(\frac{d+1}{2})\, \Gamma(\frac d2)}{\sqrt \pi\; \Gamma(d)} = 2^{1-d}
 # $$
 #
-# by the duplication formula; Markov's inequality and {prf:ref}`lem-stability` give the bound. With $t = 2^{-d/2}$ and $m \lVert \alpha \rVert_\infty \le 2^{d/2}/(48 d^2)$ it is at least $\tau_d (d^2 - \frac{1}{24 d^2}) - \frac1{20}$. Here $\tau_d \ge a_l$ for the even $l \in \{d, d+1\}$, and $a_l^2 l^3$ does not decrease from $l = 4$ on, because
+# by the duplication formula; Markov's inequality and {prf:ref}`lem-stability` give the bound.
+# With $t = 2^{-d/2}$ and $m \lVert \alpha \rVert_\infty \le 2^{d/2}/(48 d^2)$ it is at least $\tau_d (d^2 - \frac{1}{24 d^2}) - \frac1{20}$.
+# Here $\tau_d \ge a_l$ for the even $l \in \{d, d+1\}$, and $a_l^2 l^3$ does not decrease from $l = 4$ on, because
 # $a_{l+2}^2/a_l^2 = (l-1)^2/((l+1)(l+2))$; so $a_l^2 \ge 64\, a_4^2\, l^{-3} = \frac{4}{3\pi}\, l^{-3}$, and $\tau_d d^2 \ge 0.65\, d^2 (d+1)^{-3/2} > \frac12$ for $d \ge 4$.
 # ```
 #
@@ -293,13 +310,15 @@ figures.numbers(
 #
 # ## What we found that the paper does not say
 #
-# - With the bias $b_\star = 6 d^3 + 1$ that it allows, I, Theorem C.10 holds for every network without biases, trained or not: such a network misses the target by at least {glue:text}`distance_41` at $d = 41$ ({prf:ref}`thm-homogeneous`). With $b_\star$ left open it does not by itself show the trade-off of I, section 4.5.
+# - With the bias $b_\star = 6 d^3 + 1$ that it allows, I, Theorem C.10 holds for every network without biases, trained or not: such a network misses the target by at least {glue:text}`distance_41` at $d = 41$ ({prf:ref}`thm-homogeneous`).
+#   With $b_\star$ left open it does not by itself show the trade-off of I, section 4.5.
 # - The trade-off is real: for a target without bias the theorem holds in the order that its use requires, with weights that are trained, by a short proof ({prf:ref}`thm-after`).
 # - The stability lemmas hold with the constant $1/\sqrt 2$, which is sharp.
 #
 # ## What it means for merging networks
 #
-# There is a price for neurons that keep their places by force of fixed weights: as long as the trained parts stay small, the network remains one of random features, and single directions of the data stay out of its reach in high dimension. How small the trained parts of networks in use are is another question; [](44_gaussian_mixture.ipynb) finds that they grow with training.
+# There is a price for neurons that keep their places by force of fixed weights: as long as the trained parts stay small, the network remains one of random features, and single directions of the data stay out of its reach in high dimension.
+# How small the trained parts of networks in use are is another question; [](44_gaussian_mixture.ipynb) finds that they grow with training.
 #
 # **Read on.** [](43_center_gap.ipynb): when fixed weights identify neurons. [](46_chord_deviation.ipynb): what small trained parts are good for. [](53_asymmetric_mlps.ipynb): networks with fixed weights on MNIST.
 #
@@ -310,7 +329,10 @@ figures.numbers(
 # ```
 #
 # ```{solution}
-# $\mathrm{ReLU}(s)^2 + \mathrm{ReLU}(-s)^2 = s^2$, and $x$ and $-x$ have one law, so the mean square is half of $\mathbb E (f^\top x)^2 = \lVert f \rVert^2$. For $w = -f$ the difference is $\mathrm{ReLU}(f^\top x)$, of norm $\lVert w \rVert/\sqrt 2$. It is no non-negative multiple: the lemma says "if", not "only if". What is needed is that $(f + w)^\top x$ and $f^\top x$ never have opposite signs, that is $w = s f$ with $s \ge -1$.
+# $\mathrm{ReLU}(s)^2 + \mathrm{ReLU}(-s)^2 = s^2$, and $x$ and $-x$ have one law, so the mean square is half of $\mathbb E (f^\top x)^2 = \lVert f \rVert^2$.
+# For $w = -f$ the difference is $\mathrm{ReLU}(f^\top x)$, of norm $\lVert w \rVert/\sqrt 2$.
+# It is no non-negative multiple: the lemma says "if", not "only if".
+# What is needed is that $(f + w)^\top x$ and $f^\top x$ never have opposite signs, that is $w = s f$ with $s \ge -1$.
 # ```
 #
 # ```{exercise}
@@ -326,7 +348,9 @@ figures.numbers(
 # ```
 #
 # ```{solution}
-# $g(x) = r\, a(x/r)$ with the length $r$, which is independent of $x/r$. For each direction $\mathbb E (r a - b)^2 = a^2 d - 2ab\, \mathbb E\, r + b^2$ is least at $a = b\, \mathbb E\, r/d$, where it is $b^2 (1 - (\mathbb E\, r)^2/d) = b^2 \operatorname{Var}(r)/d$. So $g = b\, (\mathbb E\, r/d)\, \lVert x \rVert$, at the distance $b \sqrt{\operatorname{Var}(r)/d} \approx b/\sqrt{2d}$, as $\operatorname{Var}(r) \to \frac12$: in high dimension all inputs have nearly one length, and a bias is nearly homogeneous.
+# $g(x) = r\, a(x/r)$ with the length $r$, which is independent of $x/r$.
+# For each direction $\mathbb E (r a - b)^2 = a^2 d - 2ab\, \mathbb E\, r + b^2$ is least at $a = b\, \mathbb E\, r/d$, where it is $b^2 (1 - (\mathbb E\, r)^2/d) = b^2 \operatorname{Var}(r)/d$.
+# So $g = b\, (\mathbb E\, r/d)\, \lVert x \rVert$, at the distance $b \sqrt{\operatorname{Var}(r)/d} \approx b/\sqrt{2d}$, as $\operatorname{Var}(r) \to \frac12$: in high dimension all inputs have nearly one length, and a bias is nearly homogeneous.
 # ```
 # ```{try}
 # More random networks:

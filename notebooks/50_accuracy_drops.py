@@ -14,7 +14,10 @@
 #
 # **The paper.** In networks that Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` train on Gaussian mixtures the training {term}`accuracy drops <accuracy barrier>` by 46.4, 15.7 and 6.1 percentage points for $k = 2$, 8 and 32 (I, section 6, Q3; two pairs each, $\sigma_F = 1$).
 #
-# **What we find.** The settings behind these numbers are not stated. In the setting that the published code suggests we measure the order {claim}`I12.order_low` {claim}`I12.order_high` and the numbers {claim}`I12.drop_2` {claim}`I12.drop_8` {claim}`I12.drop_32`, and how far each unstated number moves them. The drops depend on several of them as much as on $k$.
+# **What we find.**
+# The settings behind these numbers are not stated.
+# In the setting that the published code suggests we measure the order {claim}`I12.order_low` {claim}`I12.order_high` and the numbers {claim}`I12.drop_2` {claim}`I12.drop_8` {claim}`I12.drop_32`, and how far each unstated number moves them.
+# The drops depend on several of them as much as on $k$.
 #
 # **Why it matters.** The drop of the accuracy is what merging costs in practice; a number for it means little without the data and the training behind it.
 # ```
@@ -23,7 +26,8 @@
 # You need: [](44_gaussian_mixture.ipynb), which has the data, the networks and their {term}`swap costs <swap cost>`. {{ times }}
 # ```
 #
-# The networks on this page (profile {glue:text}`profile`) were trained for **{glue:text}`steps` steps**; 50 000 samples and 100 epochs in batches of 128 are {glue:text}`paper_steps`. Below that the printed numbers stay open, and the box of a claim shows what a run of that length gave, where there is one.
+# The networks on this page (profile {glue:text}`profile`) were trained for **{glue:text}`steps` steps**; 50 000 samples and 100 epochs in batches of 128 are {glue:text}`paper_steps`.
+# Below that the printed numbers stay open, and the box of a claim shows what a run of that length gave, where there is one.
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 clusters: int = 12  # independent pairs of networks in the published setting
@@ -112,8 +116,11 @@ figures.show("fig_overlap", idea)
 #
 # The *drop* is the mean training accuracy of the two ends less that of the middle, without alignment. The ends cannot do better, on new data, than the most likely class given $x$. If the middle is no worse than chance, a drop of 46.4 points needs ends above 66.4 %.
 #
-# The [code that the authors have published](https://github.com/vuenc/neuron-identifiability) does not contain the settings of this experiment. Its defaults, taken together, are the *published setting* here: one structure (centres, rotations, scales, $P$) drawn with the default seed of the code for each $k$, $\sigma_{\mathrm{sep}} = 0.3$, layer norm,
-# batches of 128; and the numbers of fixed entries of I, App. F.1 times the ratio 1/8 of the widths, as the code scales them, {glue:text}`fixed` in the rows of the four layers. So one law and one seed give the noise for every $k$; at $k = 2$ its scales are {glue:text}`scales`. A cluster is a draw of masks, $F$ and samples, with one pair
+# The [code that the authors have published](https://github.com/vuenc/neuron-identifiability) does not contain the settings of this experiment.
+# Its defaults, taken together, are the *published setting* here: one structure (centres, rotations, scales, $P$) drawn with the default seed of the code for each $k$, $\sigma_{\mathrm{sep}} = 0.3$, layer norm,
+# batches of 128; and the numbers of fixed entries of I, App. F.1 times the ratio 1/8 of the widths, as the code scales them, {glue:text}`fixed` in the rows of the four layers.
+# So one law and one seed give the noise for every $k$; at $k = 2$ its scales are {glue:text}`scales`.
+# A cluster is a draw of masks, $F$ and samples, with one pair
 # of networks; what is said here is about this one structure.
 #
 # The next cells train the pairs, and take the drop from the accuracies at both ends and in the middle.
@@ -155,7 +162,9 @@ head = "percentage points | $k = 2$ | $k = 8$ | $k = 32$"
 figures.table(head, zip(labels, *columns, strict=True))
 
 # %% [markdown]
-# (Alignment with ± 3.29 standard errors over {glue:text}`clusters` clusters; profile {glue:text}`profile`.) The tolerances of the claims below were written before these networks were trained: a drop counts as the printed one if it is nearer to it than to the next printed one. What falls outside is *not reproduced*, which says nothing about the
+# (Alignment with ± 3.29 standard errors over {glue:text}`clusters` clusters; profile {glue:text}`profile`.)
+# The tolerances of the claims below were written before these networks were trained: a drop counts as the printed one if it is nearer to it than to the next printed one.
+# What falls outside is *not reproduced*, which says nothing about the
 # paper's own setting.
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I12.drop_2, I12.drop_8, I12.drop_32, I12.order_low and I12.order_high"}
@@ -245,7 +254,9 @@ figures.numbers(
 )
 
 # %% [markdown]
-# The mean drops range from {glue:text}`few_2:.0f` to {glue:text}`most_2:.0f` points for $k = 2$, from {glue:text}`few_8:.0f` to {glue:text}`most_8:.0f` for $k = 8$ and from {glue:text}`few_32:.0f` to {glue:text}`most_32:.0f` for $k = 32$. The table shows which factors move them most at this length of training. The mean drop is larger for $k = 2$ than for $k = 8$ in {glue:text}`order` of {glue:text}`settings` settings: where the classes of $k = 2$ overlap much there is little accuracy to lose.
+# The mean drops range from {glue:text}`few_2:.0f` to {glue:text}`most_2:.0f` points for $k = 2$, from {glue:text}`few_8:.0f` to {glue:text}`most_8:.0f` for $k = 8$ and from {glue:text}`few_32:.0f` to {glue:text}`most_32:.0f` for $k = 32$.
+# The table shows which factors move them most at this length of training.
+# The mean drop is larger for $k = 2$ than for $k = 8$ in {glue:text}`order` of {glue:text}`settings` settings: where the classes of $k = 2$ overlap much there is little accuracy to lose.
 #
 # ## What we found that the paper does not say
 #
@@ -254,7 +265,8 @@ figures.numbers(
 #
 # ## What it means for merging networks
 #
-# A drop compares the middle with the ends, and says as much about the data as about the networks: easy classes hide a bad average, and overlapping ones leave little to lose. To compare settings one needs the accuracy of the ends and of the best possible classifier beside the drop, and more than two pairs.
+# A drop compares the middle with the ends, and says as much about the data as about the networks: easy classes hide a bad average, and overlapping ones leave little to lose.
+# To compare settings one needs the accuracy of the ends and of the best possible classifier beside the drop, and more than two pairs.
 #
 # **Read on.** [](44_gaussian_mixture.ipynb): swap costs of the same networks. [](53_asymmetric_mlps.ipynb): drops on MNIST, where the data are given. [](51_width_barriers.ipynb): {term}`barriers <barrier>` over width and depth.
 #
@@ -273,7 +285,9 @@ figures.numbers(
 # ```
 #
 # ```{solution}
-# The densities agree at $x^2 = \frac{2 s^2 \ln s}{s^2 - 1}$, for $s = 2$ at $\lvert x \rvert = 1.36$. The first class is the more likely inside, and the accuracy is $\frac12 P(\lvert N \rvert < 1.36) + \frac12 P(\lvert N \rvert > 0.68) \approx 0.66$ with a standard normal $N$. So these two classes leave at most 16 points above chance to lose.
+# The densities agree at $x^2 = \frac{2 s^2 \ln s}{s^2 - 1}$, for $s = 2$ at $\lvert x \rvert = 1.36$.
+# The first class is the more likely inside, and the accuracy is $\frac12 P(\lvert N \rvert < 1.36) + \frac12 P(\lvert N \rvert > 0.68) \approx 0.66$ with a standard normal $N$.
+# So these two classes leave at most 16 points above chance to lose.
 # ```
 # ```{try}
 # More pairs, trained for longer:

@@ -13,9 +13,16 @@
 # ```{summary}
 # **Question.** Is there a width at which two networks trained on MNIST are hardest to average, also after their units have been matched?
 #
-# **The paper.** For four-layer networks of widths 15 to 100 Zhan, Li & Wu (Z) {cite:p}`zhan2025` report that the {term}`barrier` after permutation "goes up and then goes down as the width increases, exhibiting a peak phenomenon" (Z, section 6; Z, Fig. 7), that the role of the permutation "depends greatly on the model width" (Z, section 6, on Fig. 8), and that "the peak position doesn't change according to depths" (Z, B.4; Z, Fig. 14).
+# **The paper.**
+# For four-layer networks of widths 15 to 100 Zhan, Li & Wu (Z) {cite:p}`zhan2025` report that the {term}`barrier` after permutation "goes up and then goes down as the width increases, exhibiting a peak phenomenon" (Z, section 6; Z, Fig. 7), that the role of the permutation "depends greatly on the model width" (Z, section 6, on Fig. 8), and that "the peak position doesn't change according to depths" (Z, B.4; Z, Fig. 14).
 #
-# **What we find.** The height of a barrier depends on two things that the paper's words do not settle for us. One is the matcher, which it does not name: after {term}`activation matching` the barrier in this run (profile {glue:text}`profile`) is {glue:text}`matcher` times that after {term}`weight matching` where the two differ most ({claim}`Z11.matcher`). The other is the length of the training, for which it prints 10000 epochs, six million steps a network: on networks that fit all training images growing logits let the barrier grow without bound, or vanish ({prf:ref}`prop-logit-scale`). Whether there is a peak between the widths of the figure: {claim}`Z11.peak` after weight matching, {claim}`Z11.peak_activations` after activation matching; whether there is one when narrower networks are included: {claim}`Z11.narrower`. Whether the permutation's role depends greatly on the width: {claim}`Z12.depends` {claim}`Z12.depends_activations`. Whether depth leaves the peak in its place: {claim}`Z18.mnist`; whether it raises it: {claim}`Z18.height`; whether more complex images move it: {claim}`Z18.complexity`.
+# **What we find.**
+# The height of a barrier depends on two things that the paper's words do not settle for us.
+# One is the matcher, which it does not name: after {term}`activation matching` the barrier in this run (profile {glue:text}`profile`) is {glue:text}`matcher` times that after {term}`weight matching` where the two differ most ({claim}`Z11.matcher`).
+# The other is the length of the training, for which it prints 10000 epochs, six million steps a network: on networks that fit all training images growing logits let the barrier grow without bound, or vanish ({prf:ref}`prop-logit-scale`).
+# Whether there is a peak between the widths of the figure: {claim}`Z11.peak` after weight matching, {claim}`Z11.peak_activations` after activation matching; whether there is one when narrower networks are included: {claim}`Z11.narrower`.
+# Whether the permutation's role depends greatly on the width: {claim}`Z12.depends` {claim}`Z12.depends_activations`.
+# Whether depth leaves the peak in its place: {claim}`Z18.mnist`; whether it raises it: {claim}`Z18.height`; whether more complex images move it: {claim}`Z18.complexity`.
 #
 # **Why it matters.** A peak says which networks not to merge: in the theory those with about twice the neurons that the task needs.
 # ```
@@ -24,7 +31,8 @@
 # You need: [](15_barrier_peak.ipynb), which has the peak of the theory, and the logarithm of a sum of exponentials. {{ times }}
 # ```
 #
-# {glue:text}`data_says` The networks on {glue:text}`name_here` are compared (profile {glue:text}`profile`) after {glue:text}`epochs` epochs of {glue:text}`training_images` images, {glue:text}`steps` steps. As we read them, the paper's claims are about all 60 000 images of the canonical files and ten thousand steps or more; another run shows curves and leaves these claims open.
+# {glue:text}`data_says` The networks on {glue:text}`name_here` are compared (profile {glue:text}`profile`) after {glue:text}`epochs` epochs of {glue:text}`training_images` images, {glue:text}`steps` steps.
+# As we read them, the paper's claims are about all 60 000 images of the canonical files and ten thousand steps or more; another run shows curves and leaves these claims open.
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 dataset: str = "mnist"  # mnist or digits; digits stand in for what is not here
 images: int = 4000  # training images, 60000 are all of MNIST
@@ -113,7 +121,10 @@ from lmc_helpers.training.recipes import Descent
 # %% [markdown]
 # ## The idea
 #
-# Two networks of one width are two points, and $\lambda \in [0, 1]$ a place on the straight line between them. The loss on the line may lie above the *chord*, the straight line between the losses of its ends; the *barrier* is the largest height above the chord. It is *direct* if the networks are taken as they are, *permuted* if the units of the second one were put in another order first. The order changes no output.
+# Two networks of one width are two points, and $\lambda \in [0, 1]$ a place on the straight line between them.
+# The loss on the line may lie above the *chord*, the straight line between the losses of its ends; the *barrier* is the largest height above the chord.
+# It is *direct* if the networks are taken as they are, *permuted* if the units of the second one were put in another order first.
+# The order changes no output.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
 relative_widths = np.linspace(1.02, 6, 34)  # m/M
@@ -149,12 +160,26 @@ figures.show("fig_width_idea", idea, legend=3)
 # The theory for two-layer networks with a teacher of $M$ neurons. Left: the loss between two minima with $M = 20$, $m = 40$, matched by the paper's Algorithm 1. Right: the permuted barrier over the width, in the limit $M \to \infty$.
 # ```
 #
-# At $m = M$ both networks hold the {term}`teacher <teacher and student>`'s neurons in some order, and a permutation removes the barrier. A few additional neurons find no partner; of many, nearly all find one that is nearly equal. MNIST has no teacher. What may stand in for $M$ is the width at which networks begin to fit the training images.
+# At $m = M$ both networks hold the {term}`teacher <teacher and student>`'s neurons in some order, and a permutation removes the barrier.
+# A few additional neurons find no partner; of many, nearly all find one that is nearly equal.
+# MNIST has no teacher.
+# What may stand in for $M$ is the width at which networks begin to fit the training images.
 # ## The networks
 #
-# ReLU networks of four linear maps, with three hidden layers of one width, Kaiming-He initial weights, SGD with batches of 100 at the rate 0.05, as in Z, B.1. Each width has {glue:text}`groups` independent groups of {glue:text}`together` networks. Every two networks of a group are a pair, which makes {glue:text}`pairs` of them; pairs that share a network are not independent, so that one sample is the mean over a group. The loss is the negative log-likelihood (NLL) of the labels of training images; lines are taken at $\lambda = 0, 0.1, \dots, 1$, as in Z, section 2. The paper does not say what it counts as a layer, on which images it takes the NLL, how pixels are scaled or which of Kaiming He's laws it starts from; here layers are linear maps, the NLL is taken on the first {glue:text}`images_measured` training images, pixels are standardised by one mean and one deviation per channel, weights are normal and biases 0.
-# The paper applies "the algorithms in" Benzing et al. (2022) and Ainsworth et al. (2022) "to locate the best approximate permutation" and does not say which one where. We take two: *weight matching* (Ainsworth et al. {cite:p}`ainsworth2023`), which climbs to a local optimum of the weights' inner product, best of {glue:text}`restarts` starts by that product; and *activation matching*,
-# which pairs the units of a layer by the largest sum of correlations of their responses to the images on which the NLL is taken (Ainsworth et al. take products that are not centred; [](56_matchers.ipynb)). Benzing et al.'s own procedure is not run. Neither looks at the loss. The cell trains all networks, matches them and follows the lines.
+# ReLU networks of four linear maps, with three hidden layers of one width, Kaiming-He initial weights, SGD with batches of 100 at the rate 0.05, as in Z, B.1.
+# Each width has {glue:text}`groups` independent groups of {glue:text}`together` networks.
+# Every two networks of a group are a pair, which makes {glue:text}`pairs` of them; pairs that share a network are not independent, so that one sample is the mean over a group.
+# The loss is the negative log-likelihood (NLL) of the labels of training images; lines are taken at $\lambda = 0, 0.1, \dots, 1$, as in Z, section 2.
+# The paper does not say what it counts as a layer, on which images it takes the NLL, how pixels are scaled or which of Kaiming He's laws it starts from; here layers are linear maps, the NLL is taken on the first {glue:text}`images_measured` training images, pixels are standardised by one mean and one deviation per channel, weights are normal and biases 0.
+# The paper applies "the algorithms in" Benzing et al.
+# (2022) and Ainsworth et al.
+# (2022) "to locate the best approximate permutation" and does not say which one where.
+# We take two: *weight matching* (Ainsworth et al.
+# {cite:p}`ainsworth2023`), which climbs to a local optimum of the weights' inner product, best of {glue:text}`restarts` starts by that product; and *activation matching*,
+# which pairs the units of a layer by the largest sum of correlations of their responses to the images on which the NLL is taken (Ainsworth et al. take products that are not centred; [](56_matchers.ipynb)).
+# Benzing et al.'s own procedure is not run.
+# Neither looks at the loss.
+# The cell trains all networks, matches them and follows the lines.
 
 # %%
 settings = chapter.parameters(Parameters, globals())
@@ -247,7 +272,9 @@ def put(values) -> str:
 # %% [markdown]
 # ## Up and down
 #
-# Two ratios say whether there is a peak: the mean barrier at $m =$ {glue:text}`narrow` and at $m =$ {glue:text}`wide`, in a run in full the ends of Z, Fig. 7, divided by that at the width between them where it is highest. The largest of several means is too large by chance, so that width is found on one half of the groups and its height taken on the other. That height is, if anything, too low, and both ratios too large rather than too small: an error against the paper's sentence, not for it.
+# Two ratios say whether there is a peak: the mean barrier at $m =$ {glue:text}`narrow` and at $m =$ {glue:text}`wide`, in a run in full the ends of Z, Fig. 7, divided by that at the width between them where it is highest.
+# The largest of several means is too large by chance, so that width is found on one half of the groups and its height taken on the other.
+# That height is, if anything, too low, and both ratios too large rather than too small: an error against the paper's sentence, not for it.
 
 # %%
 up, down = (first.relative("weights", m, over=inner) for m in (narrow, wide))
@@ -313,10 +340,16 @@ figures.show("fig_widths", figure, legend=3)
 # ```{glue:figure} fig_widths
 # :alt: Barrier of the negative log-likelihood against the width on a logarithmic axis, on training images at the left and on test images at the right. Three curves with bands, one for direct interpolation and one for each matcher.
 #
-# As Z, Fig. 7, after {glue:text}`epochs` epochs: means over {glue:text}`pairs` pairs of four-layer networks with bands from the 10th to the 90th percentile, as printed, and bars for the mean at two-sided $10^{-3}$ (Student's quantile, over groups). Grey: $m =$ {glue:text}`narrow` to {glue:text}`wide`, in a run in full the widths of Z, Fig. 7. {glue:text}`where` (profile {glue:text}`profile`).
+# As Z, Fig. 7, after {glue:text}`epochs` epochs: means over {glue:text}`pairs` pairs of four-layer networks with bands from the 10th to the 90th percentile, as printed, and bars for the mean at two-sided $10^{-3}$ (Student's quantile, over groups).
+# Grey: $m =$ {glue:text}`narrow` to {glue:text}`wide`, in a run in full the widths of Z, Fig. 7.
+# {glue:text}`where` (profile {glue:text}`profile`).
 # ```
 #
-# In units of the peak between the ends, the barrier after weight matching is {glue:text}`up` at $m =$ {glue:text}`narrow` and {glue:text}`down` at $m =$ {glue:text}`wide`; its largest mean is at $m =$ {glue:text}`peak`. After activation matching the two ends are at {glue:text}`up_otherwise` and {glue:text}`down_otherwise` of its own peak. Behind ± stands one standard error, over groups. Weight matching is one of the algorithms that the paper names; activation matching by correlations is a variant of another. Either may bear out the peak, with both sides after the same one: what is judged is the higher end.
+# In units of the peak between the ends, the barrier after weight matching is {glue:text}`up` at $m =$ {glue:text}`narrow` and {glue:text}`down` at $m =$ {glue:text}`wide`; its largest mean is at $m =$ {glue:text}`peak`.
+# After activation matching the two ends are at {glue:text}`up_otherwise` and {glue:text}`down_otherwise` of its own peak.
+# Behind ± stands one standard error, over groups.
+# Weight matching is one of the algorithms that the paper names; activation matching by correlations is a variant of another.
+# Either may bear out the peak, with both sides after the same one: what is judged is the higher end.
 #
 # A network of very few units fits hardly anything, and there is little to lose on the way. So one may expect a rising side somewhere. The sweep begins earlier than the figure, at $m =$ {glue:text}`narrowest`.
 
@@ -335,7 +368,10 @@ claims.check(
 #
 # ## What ten thousand epochs can mean
 #
-# The paper trains "with 10000 epochs" (Z, B.1), which is six million steps a network; ten thousand *steps* are 17 epochs. The difference matters. Once a network classifies all its training images, SGD lowers the NLL further by making the logits larger, and it never ends. Elsewhere on the line larger logits may do harm.
+# The paper trains "with 10000 epochs" (Z, B.1), which is six million steps a network; ten thousand *steps* are 17 epochs.
+# The difference matters.
+# Once a network classifies all its training images, SGD lowers the NLL further by making the logits larger, and it never ends.
+# Elsewhere on the line larger logits may do harm.
 #
 # ```{prf:proposition} The NLL barrier has no scale of its own
 # :label: prop-logit-scale
@@ -358,12 +394,20 @@ claims.check(
 # ```
 #
 # ```{prf:proof}
-# ReLU is {term}`positively homogeneous <homogeneous activation>`: by induction over the maps, $S_c$ multiplies the units of layer $k$ by $c^k$, and the logits by $c^d$. $S_c$ is linear, so that it takes the line between two networks to the line between their images, $\lambda$ to $\lambda$. Now $N_\lambda(c) = \mathbb E \ln \sum_k e^{c^d (z_k - z_y)}$, and the logarithm of a sum of $K$ exponentials lies
-# between the largest exponent and that plus $\ln K$. The chord of $c^{-d} N$ lies as close to that of $V$, and the limit of $c^{-d} B(c)$ follows, uniformly in $\lambda$. If the ends classify all images rightly, $V_0 = V_1 = 0$ and the limit is $\max_\lambda V_\lambda$, positive as soon as one logit is larger than the label's. If the smallest gap
+# ReLU is {term}`positively homogeneous <homogeneous activation>`: by induction over the maps, $S_c$ multiplies the units of layer $k$ by $c^k$, and the logits by $c^d$.
+# $S_c$ is linear, so that it takes the line between two networks to the line between their images, $\lambda$ to $\lambda$.
+# Now $N_\lambda(c) = \mathbb E \ln \sum_k e^{c^d (z_k - z_y)}$, and the logarithm of a sum of $K$ exponentials lies
+# between the largest exponent and that plus $\ln K$.
+# The chord of $c^{-d} N$ lies as close to that of $V$, and the limit of $c^{-d} B(c)$ follows, uniformly in $\lambda$.
+# If the ends classify all images rightly, $V_0 = V_1 = 0$ and the limit is $\max_\lambda V_\lambda$, positive as soon as one logit is larger than the label's.
+# If the smallest gap
 # $\gamma = \min (z_{\lambda, y} - z_{\lambda, k})$ over images, $\lambda \in [0, 1]$ and $k \ne y$ is positive (it is a minimum over a compact set, of continuous functions), $0 \le B(c) \le \max_\lambda N_\lambda(c) \le K e^{-c^d \gamma} \to 0$.
 # ```
 #
-# Training follows no such curve exactly; what it does from {glue:text}`first_budget` to {glue:text}`last_budget` epochs is measured below. But the height of a barrier belongs to a pair *and a budget*, and curves over the width are comparable only at equal budgets. Even then a wide network may fit sooner, and its logits have grown for longer. The accuracy on the line does not
+# Training follows no such curve exactly; what it does from {glue:text}`first_budget` to {glue:text}`last_budget` epochs is measured below.
+# But the height of a barrier belongs to a pair *and a budget*, and curves over the width are comparable only at equal budgets.
+# Even then a wide network may fit sooner, and its logits have grown for longer.
+# The accuracy on the line does not
 # depend on $c$; it is shown beside the NLL. The cell computes $N$ and $V$ in the middle of the direct lines between the trained networks, scaled by $S_c$ with $c^d = s$; $N/s$ falls towards $V$:
 
 # %%
@@ -487,10 +531,16 @@ figures.numbers(
 # The same networks after several numbers of epochs. Left and middle: barrier of the NLL. Right: the largest fall of the accuracy below the chord, which $S_c$ does not change; bars: intervals of the means at two-sided $10^{-3}$ (profile {glue:text}`profile`).
 # ```
 #
-# From {glue:text}`first_budget` to {glue:text}`last_budget` epochs the {term}`direct barrier` is multiplied by {glue:text}`growth_narrow` at $m =$ {glue:text}`narrow` and by {glue:text}`growth_wide` at $m =$ {glue:text}`wide`. After weight matching it is largest at $m =$ {glue:text}`place_early` after {glue:text}`first_budget` and at $m =$ {glue:text}`place_late` after {glue:text}`last_budget` epochs.
+# From {glue:text}`first_budget` to {glue:text}`last_budget` epochs the {term}`direct barrier` is multiplied by {glue:text}`growth_narrow` at $m =$ {glue:text}`narrow` and by {glue:text}`growth_wide` at $m =$ {glue:text}`wide`.
+# After weight matching it is largest at $m =$ {glue:text}`place_early` after {glue:text}`first_budget` and at $m =$ {glue:text}`place_late` after {glue:text}`last_budget` epochs.
 #
-# *A counterpart of $M$?* In the theory, students of width $M$ are the narrowest that reach loss 0. Of the first {glue:text}`images_measured` training images, the networks classify after {glue:text}`last_budget` epochs {glue:text}`fit_narrow` % ($m =$ {glue:text}`narrow`), {glue:text}`fit_middle` % ($m =$ {glue:text}`middle`) and {glue:text}`fit_wide` % ($m =$ {glue:text}`wide`) as labelled. The narrowest width
-# here that reaches 99.9 %: {glue:text}`fitting`. If there is one and it is taken for $M$, the theory of two-layer networks would put the peak at {glue:text}`lowest_limit` to {glue:text}`highest_limit` $M$, by the order in which leftovers are matched ([](15_barrier_peak.ipynb)). The largest mean barrier after weight matching and {glue:text}`last_budget` epochs: {glue:text}`counterpart`.
+# *A counterpart of $M$?*
+# In the theory, students of width $M$ are the narrowest that reach loss 0.
+# Of the first {glue:text}`images_measured` training images, the networks classify after {glue:text}`last_budget` epochs {glue:text}`fit_narrow` % ($m =$ {glue:text}`narrow`), {glue:text}`fit_middle` % ($m =$ {glue:text}`middle`) and {glue:text}`fit_wide` % ($m =$ {glue:text}`wide`) as labelled.
+# The narrowest width
+# here that reaches 99.9 %: {glue:text}`fitting`.
+# If there is one and it is taken for $M$, the theory of two-layer networks would put the peak at {glue:text}`lowest_limit` to {glue:text}`highest_limit` $M$, by the order in which leftovers are matched ([](15_barrier_peak.ipynb)).
+# The largest mean barrier after weight matching and {glue:text}`last_budget` epochs: {glue:text}`counterpart`.
 #
 # The claims of Z, Fig. 7 after 200 epochs, and two of ours on the length of the training; a run that does not follow its networks for so long leaves them open:
 
@@ -516,7 +566,9 @@ claims.check("Z11.grows", **of(n_long, *growths.values(), of_all=min))
 # %% [markdown]
 # ## On the line
 #
-# Z, Fig. 8 draws the NLL on the line at three widths, of which the text names one, 25. Without permutation it is "constantly large for all widths we have examined" (Z, section 6); at 25 the effect of the permutation "is pretty limited". The cell computes which share of the direct barrier each matcher leaves.
+# Z, Fig. 8 draws the NLL on the line at three widths, of which the text names one, 25.
+# Without permutation it is "constantly large for all widths we have examined" (Z, section 6); at 25 the effect of the permutation "is pretty limited".
+# The cell computes which share of the direct barrier each matcher leaves.
 
 # %%
 gain = {m: first.remaining(m, "weights") for m in (middle, wide)}  # shares left
@@ -564,8 +616,11 @@ figures.numbers(
 # As Z, Fig. 8, after {glue:text}`epochs` epochs: mean NLL on training images with bands from the 10th to the 90th percentile over {glue:text}`pairs` pairs (profile {glue:text}`profile`).
 # ```
 #
-# Of the direct barrier, weight matching leaves {glue:text}`left_middle` at $m =$ {glue:text}`middle` and {glue:text}`left_wide` at $m =$ {glue:text}`wide`; activation matching leaves {glue:text}`other_middle` and {glue:text}`other_wide`. Among the widths from {glue:text}`narrow` to {glue:text}`wide`, where the two differ most, the barrier after activation matching is {glue:text}`matcher`
-# of that after weight matching; and restarts multiply the barrier after weight matching, where they matter most, by {glue:text}`better`. That width is found on one half of the groups and the ratio taken on the other. The largest NLL on direct lines is, at the width where it is lowest, {glue:text}`summit` of $\ln 10$, the NLL of guessing.
+# Of the direct barrier, weight matching leaves {glue:text}`left_middle` at $m =$ {glue:text}`middle` and {glue:text}`left_wide` at $m =$ {glue:text}`wide`; activation matching leaves {glue:text}`other_middle` and {glue:text}`other_wide`.
+# Among the widths from {glue:text}`narrow` to {glue:text}`wide`, where the two differ most, the barrier after activation matching is {glue:text}`matcher`
+# of that after weight matching; and restarts multiply the barrier after weight matching, where they matter most, by {glue:text}`better`.
+# That width is found on one half of the groups and the ratio taken on the other.
+# The largest NLL on direct lines is, at the width where it is lowest, {glue:text}`summit` of $\ln 10$, the NLL of guessing.
 
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z12.depends, Z12.depends_activations, Z12.limited, Z12.limited_activations, Z12.direct, Z11.matcher and Z11.restarts"}
@@ -716,11 +771,14 @@ figures.numbers(
 # Networks of several depths, $m$ units in each hidden layer, {glue:text}`depth_groups` groups at each width, and {glue:text}`groups` with four layers. Bars: intervals of the means at two-sided $10^{-3}$ (profile {glue:text}`profile`).
 # ```
 #
-# With {glue:text}`layers` layers the largest mean is at $m =$ {glue:text}`tops` after weight matching, at {glue:text}`tops_otherwise` after activation matching and at {glue:text}`tops_direct` on the direct line. {glue:text}`trends` The largest mean with {glue:text}`deepest` layers is {glue:text}`taller` times that with {glue:text}`shallow`, both found as above, on halves.
+# With {glue:text}`layers` layers the largest mean is at $m =$ {glue:text}`tops` after weight matching, at {glue:text}`tops_otherwise` after activation matching and at {glue:text}`tops_direct` on the direct line.
+# {glue:text}`trends` The largest mean with {glue:text}`deepest` layers is {glue:text}`taller` times that with {glue:text}`shallow`, both found as above, on halves.
 #
 # ## Another data set
 #
-# The other half of Z, Fig. 14: the peak's place "got bigger as our dataset became more complex" (Z, B.4), from MNIST to CIFAR-10. The cell trains four-layer networks by the same recipe, {glue:text}`other_pairs` pairs at each width, {glue:text}`other_epochs` epochs of {glue:text}`other_training_images` images. {glue:text}`two_sets` Places are compared if both curves have their largest mean between their first and their last width.
+# The other half of Z, Fig. 14: the peak's place "got bigger as our dataset became more complex" (Z, B.4), from MNIST to CIFAR-10.
+# The cell trains four-layer networks by the same recipe, {glue:text}`other_pairs` pairs at each width, {glue:text}`other_epochs` epochs of {glue:text}`other_training_images` images.
+# {glue:text}`two_sets` Places are compared if both curves have their largest mean between their first and their last width.
 
 # %%
 runs_there = settings.other_dataset_runs()
@@ -799,7 +857,8 @@ figures.numbers(
 # Four-layer networks on {glue:text}`both_sets`. Bars: intervals of the means at two-sided $10^{-3}$ (profile {glue:text}`profile`).
 # ```
 #
-# After weight matching the largest mean stands at $m =$ {glue:text}`top_here` on the first of the two and at $m =$ {glue:text}`top_there` on the second; after activation matching at {glue:text}`top_here_otherwise` and {glue:text}`top_there_otherwise`. Other images than CIFAR-10, or files of it that are not the canonical ones, decide nothing about the paper's sentence.
+# After weight matching the largest mean stands at $m =$ {glue:text}`top_here` on the first of the two and at $m =$ {glue:text}`top_there` on the second; after activation matching at {glue:text}`top_here_otherwise` and {glue:text}`top_there_otherwise`.
+# Other images than CIFAR-10, or files of it that are not the canonical ones, decide nothing about the paper's sentence.
 #
 # {glue:text}`left_out` This counts every network of the page.
 #
@@ -838,9 +897,13 @@ figures.numbers(
 )
 
 # %% [markdown]
-# - *Z, Fig. 7 at full size*, widths 15 to 100: {glue:text}`hours_steps` hours for ten thousand steps, {glue:text}`hours_long` for 200 epochs, {glue:text}`hours_printed` for the literal ten thousand epochs ({claim}`Z11.peak_printed`). Profile `paper` trains more groups and narrower networks, too, for ten thousand steps, and as many with another seed, which repeat what the first reject. `make chapter NAME=width_barriers PROFILE=paper ARGS="-p budgets [60,200] -p long_groups 10 -p second [2,3,4,5,6]"` follows ten groups for 200 epochs besides, and trains the other depths with another seed.
-# - *Z, Fig. 14, depth* ({claim}`Z18.mnist`, {claim}`Z18.mnist_activations`): the place of a peak is known to within the distance of neighbouring widths only. With more of them, at each depth but four layers: at most {glue:text}`hours_deeper` hours; `-p widths [6,9,12,15,20,25,30,40,60,80,100] -p depth_widths [6,9,12,15,20,25,30,40,60,80,100]`.
-# - *Z, Fig. 14, the other data set* ({claim}`Z18.complexity`, {claim}`Z18.complexity_activations`): four-layer perceptrons up to width 200 on CIFAR-10, 20 epochs, that is ten thousand steps: {glue:text}`hours_cifar` hours; `-p other_pairs 20 -p other_widths [6,9,12,15,20,25,30,40,60,80,100,150,200]`. All of 2 to 6 layers: {glue:text}`hours_cifar_all` hours.
+# - *Z, Fig. 7 at full size*, widths 15 to 100: {glue:text}`hours_steps` hours for ten thousand steps, {glue:text}`hours_long` for 200 epochs, {glue:text}`hours_printed` for the literal ten thousand epochs ({claim}`Z11.peak_printed`).
+#   Profile `paper` trains more groups and narrower networks, too, for ten thousand steps, and as many with another seed, which repeat what the first reject.
+#   `make chapter NAME=width_barriers PROFILE=paper ARGS="-p budgets [60,200] -p long_groups 10 -p second [2,3,4,5,6]"` follows ten groups for 200 epochs besides, and trains the other depths with another seed.
+# - *Z, Fig. 14, depth* ({claim}`Z18.mnist`, {claim}`Z18.mnist_activations`): the place of a peak is known to within the distance of neighbouring widths only.
+#   With more of them, at each depth but four layers: at most {glue:text}`hours_deeper` hours; `-p widths [6,9,12,15,20,25,30,40,60,80,100] -p depth_widths [6,9,12,15,20,25,30,40,60,80,100]`.
+# - *Z, Fig. 14, the other data set* ({claim}`Z18.complexity`, {claim}`Z18.complexity_activations`): four-layer perceptrons up to width 200 on CIFAR-10, 20 epochs, that is ten thousand steps: {glue:text}`hours_cifar` hours; `-p other_pairs 20 -p other_widths [6,9,12,15,20,25,30,40,60,80,100,150,200]`.
+#   All of 2 to 6 layers: {glue:text}`hours_cifar_all` hours.
 #
 # ## What we found that the paper does not say
 #
@@ -849,14 +912,20 @@ figures.numbers(
 #
 # ## What it means for merging networks
 #
-# A barrier is no property of a width alone. Before one says that networks of some size merge badly, one has to say how long they were trained, and which algorithm looked for the permutation ({claim}`Z11.matcher`). Where the NLL grows without end, the accuracy on the line is the safer thing to compare.
+# A barrier is no property of a width alone.
+# Before one says that networks of some size merge badly, one has to say how long they were trained, and which algorithm looked for the permutation ({claim}`Z11.matcher`).
+# Where the NLL grows without end, the accuracy on the line is the safer thing to compare.
 #
 # **Read on.** [](56_matchers.ipynb): the matchers side by side. [](17_trained_minima.ipynb): whether trained two-layer networks look like the {term}`minima <minimum>` of the theory. [](62_the_word_barrier.ipynb): what else is called a barrier.
 #
 # ## Exercises
 #
 # ```{exercise}
-# One image, two classes. At both ends the label's logit is larger than the other by $\gamma > 0$; in the middle of the line it is smaller by $\gamma/2$, or, in a second pair of networks, larger by $\gamma/2$. All logits are multiplied by $s$. Find the height $H(s)$ of the NLL in the middle above the chord in both cases. How does it behave as $s \to \infty$, and where is it largest?
+# One image, two classes.
+# At both ends the label's logit is larger than the other by $\gamma > 0$; in the middle of the line it is smaller by $\gamma/2$, or, in a second pair of networks, larger by $\gamma/2$.
+# All logits are multiplied by $s$.
+# Find the height $H(s)$ of the NLL in the middle above the chord in both cases.
+# How does it behave as $s \to \infty$, and where is it largest?
 # ```
 #
 # ```{solution}
@@ -866,7 +935,10 @@ figures.numbers(
 # H(s) = \ln(1 + e^{s\gamma/2}) - \ln(1 + e^{-s\gamma})
 # $$
 #
-# increases without bound, and $H(s)/s \to \gamma/2 = V_{1/2}$, as {prf:ref}`prop-logit-scale` says. In the second case put $u = e^{-s\gamma/2}$, so that $H = \ln \frac{1 + u}{1 + u^2}$: this is 0 at $s = 0$ ($u = 1$) and tends to 0 as $s \to \infty$ ($u \to 0$). The derivative vanishes where $1 + u^2 = 2u(1 + u)$, at $u = \sqrt2 - 1$, with $H = \ln \frac{1 + \sqrt2}{2} \approx 0.19$. So a barrier may rise and then vanish while the networks, up to the scale of their logits, remain the same.
+# increases without bound, and $H(s)/s \to \gamma/2 = V_{1/2}$, as {prf:ref}`prop-logit-scale` says.
+# In the second case put $u = e^{-s\gamma/2}$, so that $H = \ln \frac{1 + u}{1 + u^2}$: this is 0 at $s = 0$ ($u = 1$) and tends to 0 as $s \to \infty$ ($u \to 0$).
+# The derivative vanishes where $1 + u^2 = 2u(1 + u)$, at $u = \sqrt2 - 1$, with $H = \ln \frac{1 + \sqrt2}{2} \approx 0.19$.
+# So a barrier may rise and then vanish while the networks, up to the scale of their logits, remain the same.
 # ```
 #
 # ```{exercise}
@@ -876,7 +948,12 @@ figures.numbers(
 # ```{solution}
 # Activation matching: no. All units of layer $k$ respond $c^k$ times as strongly, and correlations do not change.
 #
-# Weight matching: no if there are no biases, or if there is one hidden layer. Without biases all inner products are multiplied by $c^2$. With one hidden layer the biases that are reordered are those of the first map, which are multiplied by $c$ as weights are; the output's biases add a constant. With more hidden layers, yes: the biases of map $k$ contribute with the factor $c^{2k}$, the weights with $c^2$. If in the second hidden layer the weights prefer one order by $g > 0$ and the biases another by $h > 0$, the second one wins as soon as $c^4 h > c^2 g$. So the {term}`permuted barrier` of one and the same pair, up to $S_c$, can change with the matcher's choice as well as with the logits.
+# Weight matching: no if there are no biases, or if there is one hidden layer.
+# Without biases all inner products are multiplied by $c^2$.
+# With one hidden layer the biases that are reordered are those of the first map, which are multiplied by $c$ as weights are; the output's biases add a constant.
+# With more hidden layers, yes: the biases of map $k$ contribute with the factor $c^{2k}$, the weights with $c^2$.
+# If in the second hidden layer the weights prefer one order by $g > 0$ and the biases another by $h > 0$, the second one wins as soon as $c^4 h > c^2 g$.
+# So the {term}`permuted barrier` of one and the same pair, up to $S_c$, can change with the matcher's choice as well as with the logits.
 # ```
 # ```{try}
 # Fewer images, more groups:

@@ -13,9 +13,14 @@
 # ```{summary}
 # **Question.** Can two neurons of a network trained on MNIST be merged, and so exchanged, while the loss stays low?
 #
-# **The paper.** Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` merge two similar neurons in layer 2 of networks $784 \to H \to H \to 10$, $H$ from 10 to 25, six for each $H$. In most cases the loss rises monotonically towards the {term}`permutation point`, the {term}`barrier` falls with $H$, and the accuracy on the training set decreases only marginally (P, section 5; P, Fig. 3).
+# **The paper.**
+# Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` merge two similar neurons in layer 2 of networks $784 \to H \to H \to 10$, $H$ from 10 to 25, six for each $H$.
+# In most cases the loss rises monotonically towards the {term}`permutation point`, the {term}`barrier` falls with $H$, and the accuracy on the training set decreases only marginally (P, section 5; P, Fig. 3).
 #
-# **What we find.** On whole images these are {claim}`P8.mnist_monotone` {claim}`P8.mnist` {claim}`P8.mnist_accuracy`: a converged run is too dear for this page. On fewer images, projected on their leading components, with a minimiser that converges: {claim}`P8.projected_monotone` {claim}`P8.projected_falls` {claim}`P8.projected_accuracy`. Whether the path ends below the permutation point: {claim}`P8.mnist_above`; whether the loss there falls with $H$, too: {claim}`P8.projected_points`; whether it costs accuracy: {claim}`P8.projected_points_accuracy`; whether a random pair is dearer: {claim}`P8.mnist_similar`.
+# **What we find.**
+# On whole images these are {claim}`P8.mnist_monotone` {claim}`P8.mnist` {claim}`P8.mnist_accuracy`: a converged run is too dear for this page.
+# On fewer images, projected on their leading components, with a minimiser that converges: {claim}`P8.projected_monotone` {claim}`P8.projected_falls` {claim}`P8.projected_accuracy`.
+# Whether the path ends below the permutation point: {claim}`P8.mnist_above`; whether the loss there falls with $H$, too: {claim}`P8.projected_points`; whether it costs accuracy: {claim}`P8.projected_points_accuracy`; whether a random pair is dearer: {claim}`P8.mnist_similar`.
 #
 # **Why it matters.** A path through a permutation point leads from a network to its copy with two neurons exchanged; the largest loss on it is the price of that exchange.
 # ```
@@ -24,7 +29,9 @@
 # You need: [](21_merging_neurons.ipynb), for permutation points and the ends of paths (its first picture is the idea of a merge); [](24_deep_merge.ipynb) does the same on small digits. Orthonormal bases; second-order methods. {{ times }}
 # ```
 #
-# {glue:text}`data_says` In the paper's paths the distance of the two parameter vectors falls in 100 logarithmic steps to $10^{-4}$ of what it was, and at each of them all other parameters descend "until convergence" (P, Fig. 3); here it takes {glue:text}`distances` steps. That is what costs: on whole images a network has up to {glue:text}`biggest` parameters. This page proves which part of them is superfluous, brings a minimiser that does converge, and uses it on {glue:text}`images_used` images and their first
+# {glue:text}`data_says` In the paper's paths the distance of the two parameter vectors falls in 100 logarithmic steps to $10^{-4}$ of what it was, and at each of them all other parameters descend "until convergence" (P, Fig. 3); here it takes {glue:text}`distances` steps.
+# That is what costs: on whole images a network has up to {glue:text}`biggest` parameters.
+# This page proves which part of them is superfluous, brings a minimiser that does converge, and uses it on {glue:text}`images_used` images and their first
 # {glue:text}`used` principal components (profile {glue:text}`profile`). The claims of the paper are about whole images, all of them; with less they stay open here.
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 dataset: str = "mnist"  # mnist or digits; digits stand in for what is not here
@@ -123,11 +130,15 @@ figures.show("fig_components", idea, legend=3)
 #
 # 1. $W x_\mu = V z_\mu$: both networks have the same outputs, and $L(W, \cdot) = L'(V, \cdot)$.
 # 2. $\frac{\partial L}{\partial W} = \frac{\partial L'}{\partial V} Q^\top$: the norms of the gradients are the same.
-# 3. Parameter vectors, distances and cosines of all later layers are the same. At a fixed distance of two neurons there, $(W, \cdot)$ is a local minimum of $L$ if and only if $(W Q, \cdot)$ is one of $L'$, and gradient descent from $W$ passes over into gradient descent with the same step sizes from $W Q$.
+# 3. Parameter vectors, distances and cosines of all later layers are the same.
+#    At a fixed distance of two neurons there, $(W, \cdot)$ is a local minimum of $L$ if and only if $(W Q, \cdot)$ is one of $L'$, and gradient descent from $W$ passes over into gradient descent with the same step sizes from $W Q$.
 # ```
 #
 # ```{prf:proof}
-# $x_\mu = Q Q^\top x_\mu$ gives 1. The chain rule gives 2, with $\|G Q^\top\| = \|G\|$ for $Q^\top Q = 1$. The map $W \mapsto W Q$ is linear and onto ($V$ is the image of $V Q^\top$), hence continuous and open, it touches no later layer, and $L$ depends on $W$ only through it: local {term}`minima <minimum>` correspond. A step of descent is $W - \eta\, G Q^\top$, whose image under the map is $W Q - \eta\, G$.
+# $x_\mu = Q Q^\top x_\mu$ gives 1.
+# The chain rule gives 2, with $\|G Q^\top\| = \|G\|$ for $Q^\top Q = 1$.
+# The map $W \mapsto W Q$ is linear and onto ($V$ is the image of $V Q^\top$), hence continuous and open, it touches no later layer, and $L$ depends on $W$ only through it: local {term}`minima <minimum>` correspond.
+# A step of descent is $W - \eta\, G Q^\top$, whose image under the map is $W Q - \eta\, G$.
 # ```
 #
 # So with a basis of the whole span every minimum that is found for $V$, by whatever method, is one for the weights $V Q^\top$ of whole images. Which minimum a path comes to may depend on the method: steps of Newton's need not end where descent does.
@@ -148,11 +159,16 @@ z, Q, moments = principal(x, components)  # what is used here
 kept = moments.sum().item() / x.square().sum(dim=1).mean().item()
 
 # %% [markdown]
-# These {glue:text}`images_used` images of {glue:text}`pixels` pixels span {glue:text}`rank` dimensions; written in them and back they differ by {glue:text}`lost`. On this page the images are projected on the first {glue:text}`used` of these, which hold {glue:text}`kept` % of $\langle \|x\|^2 \rangle$. That is another, smaller task and no longer exact. Fewer components mean fewer parameters, so that fewer images, too, give many more equations than unknowns.
+# These {glue:text}`images_used` images of {glue:text}`pixels` pixels span {glue:text}`rank` dimensions; written in them and back they differ by {glue:text}`lost`.
+# On this page the images are projected on the first {glue:text}`used` of these, which hold {glue:text}`kept` % of $\langle \|x\|^2 \rangle$.
+# That is another, smaller task and no longer exact.
+# Fewer components mean fewer parameters, so that fewer images, too, give many more equations than unknowns.
 #
 # ## Teachers and targets
 #
-# {glue:text}`teachers` networks for each $H$ are trained on all pixels of the {glue:text}`images_used` images, on the negative log-likelihood (Adam at the rate {glue:text}`rate`, batches of 100, {glue:text}`epochs` epochs). The paper does not say which activation P, Fig. 3 uses; its toy example, to whose procedure section 5 refers, has ReLU. Here it is tanh, as in [chapter 24](24_deep_merge.ipynb), since a minimum on a kink has no small gradient. The targets $y^\mu$ are the network's
+# {glue:text}`teachers` networks for each $H$ are trained on all pixels of the {glue:text}`images_used` images, on the negative log-likelihood (Adam at the rate {glue:text}`rate`, batches of 100, {glue:text}`epochs` epochs).
+# The paper does not say which activation P, Fig. 3 uses; its toy example, to whose procedure section 5 refers, has ReLU. Here it is tanh, as in [chapter 24](24_deep_merge.ipynb), since a minimum on a kink has no small gradient.
+# The targets $y^\mu$ are the network's
 # own logits at the images as they are used here, and the loss is that of P, Fig. 3,
 #
 # $$
@@ -184,10 +200,20 @@ figures.table(by_width, ([name, *row] for name, row in rows.items()))
 # %% [markdown]
 # ## A minimum at every distance
 #
-# [Chapter 24](24_deep_merge.ipynb) forms the Hessian; with thousands of parameters and many images that is out of reach. Its products with a vector cost as much as two gradients. So a step $s$ minimises the quadratic model of the loss by conjugate gradients, inside a trust region $\|s\|_M \le \Delta$ (Steihaug's method): directions of negative curvature are
-# followed to its border, and near a minimum the steps are Newton's. The metric $M$ is the Gauss–Newton matrix of the first {glue:text}`sample` images at most, without the entries that couple two blocks: one of the later layers and the weights of the first {glue:text}`leading` components, which is exact, and one of the other weights, a Kronecker product. Where a minimum lies does not depend on $M$. Coordinates of the pair and starts are those of chapter 24.
+# [Chapter 24](24_deep_merge.ipynb) forms the Hessian; with thousands of parameters and many images that is out of reach.
+# Its products with a vector cost as much as two gradients.
+# So a step $s$ minimises the quadratic model of the loss by conjugate gradients, inside a trust region $\|s\|_M \le \Delta$ (Steihaug's method): directions of negative curvature are
+# followed to its border, and near a minimum the steps are Newton's.
+# The metric $M$ is the Gauss–Newton matrix of the first {glue:text}`sample` images at most, without the entries that couple two blocks: one of the later layers and the weights of the first {glue:text}`leading` components, which is exact, and one of the other weights, a Kronecker product.
+# Where a minimum lies does not depend on $M$.
+# Coordinates of the pair and starts are those of chapter 24.
 #
-# A minimum counts as converged where the norm of the gradient, at fixed distance, is at most {glue:text}`tolerance`. Distances at which it is not are left out; a path counts if these are at most a fifth and the last one is not among them. Two thirds of the distances are in the first decade, where the loss changes. The *barrier* is the largest loss on the path. Each path is a run of its own (`MergeRun`): its file is read, or `merge` follows it. The two cells get all paths, compute the loss on the first one again, and read them.
+# A minimum counts as converged where the norm of the gradient, at fixed distance, is at most {glue:text}`tolerance`.
+# Distances at which it is not are left out; a path counts if these are at most a fifth and the last one is not among them.
+# Two thirds of the distances are in the first decade, where the loss changes.
+# The *barrier* is the largest loss on the path.
+# Each path is a run of its own (`MergeRun`): its file is read, or `merge` follows it.
+# The two cells get all paths, compute the loss on the first one again, and read them.
 
 # %%
 delta = merge_distances(distances)  # δ/δ_0, (K,)
@@ -280,7 +306,8 @@ def largest_mean(drops: dict[int, list[float]]) -> tuple[float, tuple, int]:
 fall, around, n_fall = largest_mean(drop)  # of the accuracy
 
 # %% [markdown]
-# The cell counts the rising paths, fits the slope of $\ln$ mean barrier over $\ln H$ (`exponent`), and takes the largest mean {term}`drop of the accuracy <accuracy barrier>`. There are few paths of each width: the relative spread of the barriers is taken to be the same at all of them, and errors are widened from the normal to Student's quantile; the drop of the accuracy is bounded at every width.
+# The cell counts the rising paths, fits the slope of $\ln$ mean barrier over $\ln H$ (`exponent`), and takes the largest mean {term}`drop of the accuracy <accuracy barrier>`.
+# There are few paths of each width: the relative spread of the barriers is taken to be the same at all of them, and errors are widened from the normal to Student's quantile; the drop of the accuracy is bounded at every width.
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P8.mnist_monotone, P8.mnist and the same projected, P8.projected_accuracy"}
 mnist = data.name == "mnist" and found.verified
@@ -307,7 +334,9 @@ claims.check(
 #
 # ## What the choice of the pair is worth
 #
-# The paper merges a pair "with high cosine-similarity" (P, Fig. 3). In {glue:text}`randoms` of the networks of each width we merge a random other pair as well, and compare the barriers within the same network. Similarity is taken with its sign, as in the paper; as tanh is odd, a neuron is the same function with all its weights negated, and a random pair may be alike up to that sign.
+# The paper merges a pair "with high cosine-similarity" (P, Fig. 3).
+# In {glue:text}`randoms` of the networks of each width we merge a random other pair as well, and compare the barriers within the same network.
+# Similarity is taken with its sign, as in the paper; as tanh is odd, a neuron is the same function with all its weights negated, and a random pair may be alike up to that sign.
 
 # %%
 others = {H: [run.result() for run in row] for H, row in random.items()}
@@ -322,8 +351,13 @@ gain = [float(np.log(high / low)) for _, low, high in both]
 # %% [markdown]
 # ## Where the path ends
 #
-# With ten outputs the matrix $J$ of {prf:ref}`thm-ends` is not 0 in general. Then the path of constrained minima does not end at a permutation point with bounded output weights; on this page it ends, as measured below, at a network with a *{term}`derivative neuron`*, whose output weights diverge. On such a path two neurons are not exchanged. The paper's route leads on to equal output weights, to
-# the permutation point of P, section 4.1: a minimum of the network with one neuron less, the two merged neurons being one. The paper calls both the "loss at saddle" (P, section 5) and the "loss at the permutation point" (P, section 6) the barrier. The run minimises at the permutation point, too (`permutation_point`), from the end of the path with the mean of the two parameter vectors and the sum of their columns.
+# With ten outputs the matrix $J$ of {prf:ref}`thm-ends` is not 0 in general.
+# Then the path of constrained minima does not end at a permutation point with bounded output weights; on this page it ends, as measured below, at a network with a *{term}`derivative neuron`*, whose output weights diverge.
+# On such a path two neurons are not exchanged.
+# The paper's route leads on to equal output weights, to
+# the permutation point of P, section 4.1: a minimum of the network with one neuron less, the two merged neurons being one.
+# The paper calls both the "loss at saddle" (P, section 5) and the "loss at the permutation point" (P, section 6) the barrier.
+# The run minimises at the permutation point, too (`permutation_point`), from the end of the path with the mean of the two parameter vectors and the sum of their columns.
 
 # %%
 reached = {  # paths whose permutation point has converged as well
@@ -490,14 +524,18 @@ figures.numbers(
 # - The images may be written in an orthonormal basis of their span: losses, minima and accuracies on the paper's paths depend on nothing more ({prf:ref}`prop-span`).
 # - {glue:text}`good` of {glue:text}`minima` minima have a gradient of at most {glue:text}`tolerance`, with {glue:text}`each` products with the Hessian for each distance on average.
 # - The barrier of a random pair is {glue:text}`times` times that of the most similar one in the same network (geometric mean over {glue:text}`compared` networks, interval at two-sided $10^{-3}$): {claim}`P8.mnist_similar`.
-# - Where the paths end: the output weights of the pair have grown by a factor of {glue:text}`grown` (median; 1 at a permutation point with bounded weights), and the minimum of the merged network lies {glue:text}`higher` times as high (geometric mean; {claim}`P8.mnist_above`). Descent that stops earlier ends elsewhere ([chapter 24](24_deep_merge.ipynb)).
+# - Where the paths end: the output weights of the pair have grown by a factor of {glue:text}`grown` (median; 1 at a permutation point with bounded weights), and the minimum of the merged network lies {glue:text}`higher` times as high (geometric mean; {claim}`P8.mnist_above`).
+#   Descent that stops earlier ends elsewhere ([chapter 24](24_deep_merge.ipynb)).
 #
-# What this page cannot decide are the statements on whole images at $H$ from 10 to 25. With all pixels of this page's images one minimum of the smallest network took {glue:text}`trial` products with the Hessian (of a budget of {glue:text}`budget`) and left a gradient of {glue:text}`left_over`, where {glue:text}`each` did on average with the leading components. On all 784 pixels of 60 000 images, with 100 distances and 6 {term}`teachers <teacher and student>` at each width, {glue:text}`dear` products for a
+# What this page cannot decide are the statements on whole images at $H$ from 10 to 25.
+# With all pixels of this page's images one minimum of the smallest network took {glue:text}`trial` products with the Hessian (of a budget of {glue:text}`budget`) and left a gradient of {glue:text}`left_over`, where {glue:text}`each` did on average with the leading components.
+# On all 784 pixels of 60 000 images, with 100 distances and 6 {term}`teachers <teacher and student>` at each width, {glue:text}`dear` products for a
 # minimum would cost {glue:text}`hours` hours of one core in double precision, and larger networks may need more of them. A part of the images with all their pixels has fewer equations per parameter, and its barriers are too low for another reason than the width.
 #
 # ## What it means for merging networks
 #
-# Two networks that are permuted copies of each other are joined by paths through permutation points, one exchange of two neurons after the other; whether the most similar pair is cheaper than another one is the question of {claim}`P8.mnist_similar`. Averaging the weights of the two goes straight and finds no such way: the other parameters do not make room for the merge.
+# Two networks that are permuted copies of each other are joined by paths through permutation points, one exchange of two neurons after the other; whether the most similar pair is cheaper than another one is the question of {claim}`P8.mnist_similar`.
+# Averaging the weights of the two goes straight and finds no such way: the other parameters do not make room for the merge.
 #
 # **Read on.** [](22_permutation_points.ipynb): the Hessian at a permutation point. [](54_swaps_on_images.ipynb): what a swap of two neurons costs where fixed weights tell them apart. [](56_matchers.ipynb): straight lines on images after a permutation.
 #
@@ -508,7 +546,9 @@ figures.numbers(
 # ```
 #
 # ```{solution}
-# Write $x_\mu = (u_\mu, w)$ with the varying pixels $u_\mu$ and the constant ones $w$, the same for all $\mu$. Every linear combination $\sum_\mu t_\mu x_\mu$ lies in the sum of $\{(u, 0)\}$ with $u$ in the span of the $u_\mu$, and of the line through $(0, w)$, which is 0 if $w$ is. By {prf:ref}`prop-span` a first layer of $H$ neurons needs $H r$ weights instead of $H n$; $H (n - r)$ are superfluous: outputs and loss do not depend on $W (1 - Q Q^\top)$.
+# Write $x_\mu = (u_\mu, w)$ with the varying pixels $u_\mu$ and the constant ones $w$, the same for all $\mu$.
+# Every linear combination $\sum_\mu t_\mu x_\mu$ lies in the sum of $\{(u, 0)\}$ with $u$ in the span of the $u_\mu$, and of the line through $(0, w)$, which is 0 if $w$ is.
+# By {prf:ref}`prop-span` a first layer of $H$ neurons needs $H r$ weights instead of $H n$; $H (n - r)$ are superfluous: outputs and loss do not depend on $W (1 - Q Q^\top)$.
 # ```
 #
 # ```{exercise}
@@ -522,7 +562,9 @@ figures.numbers(
 # L(W) + \beta \|W\|^2 = \bigl[ L'(V) + \beta \|V\|^2 \bigr] + \beta \|R\|^2 .
 # $$
 #
-# The two terms have no variable in common. So $W$ is a local minimum if and only if $R = 0$ and $V$ is a local minimum of the bracket: there is now one $W$ for each $V$, namely $V Q^\top$, where there was a whole affine space of them. A step of descent with rate $\eta$ multiplies $R$ by $1 - 2\eta\beta$ and moves $V$ as descent on the bracket does; $R$ decays and has no effect on the outputs.
+# The two terms have no variable in common.
+# So $W$ is a local minimum if and only if $R = 0$ and $V$ is a local minimum of the bracket: there is now one $W$ for each $V$, namely $V Q^\top$, where there was a whole affine space of them.
+# A step of descent with rate $\eta$ multiplies $R$ by $1 - 2\eta\beta$ and moves $V$ as descent on the bracket does; $R$ decays and has no effect on the outputs.
 # ```
 # ```{try}
 # More components of more images:

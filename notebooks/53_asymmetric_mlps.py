@@ -13,9 +13,15 @@
 # ```{summary}
 # **Question.** If some weights of every neuron are fixed, and the same in two networks, does each neuron then have a place of its own, so that the networks can be averaged as they are?
 #
-# **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` find on MNIST that {term}`masks <mask>` alone do not break the symmetry effectively, and large fixed *values* do: with $\sigma_F = 1$ the networks of {cite:t}`lim2024` can be averaged as they are; with $\sigma_F = 0$ they need alignment as ordinary ones do, and it helps them similarly well (I, section 6, Q1 and Q2; I, Figs. 3, 4, 7, 8, 10).
+# **The paper.**
+# Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` find on MNIST that {term}`masks <mask>` alone do not break the symmetry effectively, and large fixed *values* do: with $\sigma_F = 1$ the networks of {cite:t}`lim2024` can be averaged as they are; with $\sigma_F = 0$ they need alignment as ordinary ones do, and it helps them similarly well (I, section 6, Q1 and Q2; I, Figs. 3, 4, 7, 8, 10).
 #
-# **What we find.** At large $\sigma_F$: is the identity close to the best permutation {claim}`I10.close`, are random ones far below {claim}`I10.random`, in every layer {claim}`I14.layers`? Without fixed values: does no share of fixed entries do that {claim}`I14.sparsity_any`, at the paper's sizes {claim}`I14.zero` {claim}`I14.sparsity`? Lines between networks, which the paper follows after 100 epochs, without alignment: connected at $\sigma_F = 1$ {claim}`I11.unaligned`, a high {term}`barrier` in MLPs {claim}`I11.standard` and at $\sigma_F = 0$ {claim}`I11.zero`; with it: low barriers in all {claim}`I11.aligned`, a similar help at $\sigma_F = 0$ as in MLPs {claim}`I11.similar`. After fewer epochs, against unaligned MLPs: half of the drop or less at large $\sigma_F$ {claim}`I11.any_unaligned`, not so at 0 {claim}`I11.any_zero`, half or less for all once aligned {claim}`I11.any_aligned`, a similar help {claim}`I11.any_similar`. Whether the objective of the published script, taken literally, undoes the alignment: {claim}`I11.published`.
+# **What we find.**
+# At large $\sigma_F$: is the identity close to the best permutation {claim}`I10.close`, are random ones far below {claim}`I10.random`, in every layer {claim}`I14.layers`?
+# Without fixed values: does no share of fixed entries do that {claim}`I14.sparsity_any`, at the paper's sizes {claim}`I14.zero` {claim}`I14.sparsity`?
+# Lines between networks, which the paper follows after 100 epochs, without alignment: connected at $\sigma_F = 1$ {claim}`I11.unaligned`, a high {term}`barrier` in MLPs {claim}`I11.standard` and at $\sigma_F = 0$ {claim}`I11.zero`; with it: low barriers in all {claim}`I11.aligned`, a similar help at $\sigma_F = 0$ as in MLPs {claim}`I11.similar`.
+# After fewer epochs, against unaligned MLPs: half of the drop or less at large $\sigma_F$ {claim}`I11.any_unaligned`, not so at 0 {claim}`I11.any_zero`, half or less for all once aligned {claim}`I11.any_aligned`, a similar help {claim}`I11.any_similar`.
+# Whether the objective of the published script, taken literally, undoes the alignment: {claim}`I11.published`.
 #
 # **Why it matters.** Networks whose neurons have a place of their own could be merged without any matching. At the start of training what counts is how much of a neuron is fixed, $\sigma_F^2 f$ against what is not; whether it stays so is not tested here.
 # ```
@@ -24,7 +30,8 @@
 # You need: correlations, and the layers of [](41_realization_cost.ipynb). {{ times }}
 # ```
 #
-# {glue:text}`data_says` Networks on this page (profile {glue:text}`profile`) have three hidden layers of **{glue:text}`width`** units and were trained for **{glue:text}`epochs` epochs** on {glue:text}`n_images` images; the paper's have 512 units and 100 epochs, on the 54 000 images of the published code. What the paper states about its own sizes stays open at others, what it states about barriers at fewer epochs as well, and the box of a claim then shows
+# {glue:text}`data_says` Networks on this page (profile {glue:text}`profile`) have three hidden layers of **{glue:text}`width`** units and were trained for **{glue:text}`epochs` epochs** on {glue:text}`n_images` images; the paper's have 512 units and 100 epochs, on the 54 000 images of the published code.
+# What the paper states about its own sizes stays open at others, what it states about barriers at fewer epochs as well, and the box of a claim then shows
 # what was measured here; what it states about {term}`W-MLPs <W-asymmetric>` in general, and what only we ask, is judged wherever the images are MNIST.
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 dataset: str = "mnist"  # or digits, which stand in where MNIST is missing
@@ -170,10 +177,17 @@ for pixels, m in ((784, 512), (PIXELS[name], width)):
 # %% [markdown]
 # ## The networks
 #
-# As in I, App. F.1: layer norm, GELU, AdamW with rate $10^{-3}$ and weight decay 0.01; rows have 64 fixed entries in the first three maps and 256 in the last, at other widths the same share of the inputs, {glue:text}`fixed` here. The paper states neither the batch size nor the law of the initial weights; here batches have {glue:text}`batch` images; $W$
-# starts at $\mathcal N(0, 1/d)$ in asymmetric maps and by torch's law in ordinary ones, as in the published code. I, App. F.3 splits at random 80/10/10 %; the code trains on 90 % of MNIST's training images, and so do we, or on a random part of them. Units are matched and accuracies taken on {glue:text}`inputs_used` of the images that the networks were trained on.
+# As in I, App. F.1: layer norm, GELU, AdamW with rate $10^{-3}$ and weight decay 0.01; rows have 64 fixed entries in the first three maps and 256 in the last, at other widths the same share of the inputs, {glue:text}`fixed` here.
+# The paper states neither the batch size nor the law of the initial weights; here batches have {glue:text}`batch` images; $W$
+# starts at $\mathcal N(0, 1/d)$ in asymmetric maps and by torch's law in ordinary ones, as in the published code.
+# I, App. F.3 splits at random 80/10/10 %; the code trains on 90 % of MNIST's training images, and so do we, or on a random part of them.
+# Units are matched and accuracies taken on {glue:text}`inputs_used` of the images that the networks were trained on.
 #
-# A pair shares $F$ and $D$. The published code draws one mask for all networks of a kind; here every pair has its own, so that pairs are independent, given the images, which all of them share. Pair $p$ has the same seeds in all variants; W-MLPs that differ in $\sigma_F$ alone have the same masks and first weights. The cell trains all of them. {glue:text}`left_out`
+# A pair shares $F$ and $D$.
+# The published code draws one mask for all networks of a kind; here every pair has its own, so that pairs are independent, given the images, which all of them share.
+# Pair $p$ has the same seeds in all variants; W-MLPs that differ in $\sigma_F$ alone have the same masks and first weights.
+# The cell trains all of them.
+# {glue:text}`left_out`
 
 # %%
 settings = chapter.parameters(Parameters, globals())
@@ -187,7 +201,9 @@ if long_epochs:
     long = Experiment(settings.longer(), CORE)
 
 # %% [markdown]
-# One pair of small W-MLPs with $\sigma_F = 0$, {glue:text}`little` units a layer and twenty epochs, written out. $S$ holds the correlations of the units of a layer over all training images, after norm and activation; $P^*$ maximises $\mathcal L(P) = \frac1m \langle P, S \rangle$ (the paper's Q2 has it without $\frac1m$, its script with it), and the mean $\mathcal L_r$ of $\mathcal L$ over all $m!$ permutations is the mean of $S$, where the script draws a hundred. The line is followed between
+# One pair of small W-MLPs with $\sigma_F = 0$, {glue:text}`little` units a layer and twenty epochs, written out.
+# $S$ holds the correlations of the units of a layer over all training images, after norm and activation; $P^*$ maximises $\mathcal L(P) = \frac1m \langle P, S \rangle$ (the paper's Q2 has it without $\frac1m$, its script with it), and the mean $\mathcal L_r$ of $\mathcal L$ over all $m!$ permutations is the mean of $S$, where the script draws a hundred.
+# The line is followed between
 # $W_{\mathrm{eff}}$ as they are, and after the second network's units have been put in the order $P^*$.
 
 # %%
@@ -221,7 +237,8 @@ for words, other in (("as they are", b), ("matched", b.permuted(best))):
 # r = \frac{\mathcal L(I) - \mathcal L_r}{\mathcal L(P^*) - \mathcal L_r}
 # $$
 #
-# with $\mathcal L$ averaged over layers and pairs, 0 for exchangeable neurons and 1 where $I$ is optimal; and the *drop*, the training accuracy of the ends less that half-way between them, in percentage points. Errors are those of independent pairs, with Student's quantile; numbers after ± on this page are half-widths of intervals at two-sided $10^{-3}$.
+# with $\mathcal L$ averaged over layers and pairs, 0 for exchangeable neurons and 1 where $I$ is optimal; and the *drop*, the training accuracy of the ends less that half-way between them, in percentage points.
+# Errors are those of independent pairs, with Student's quantile; numbers after ± on this page are half-widths of intervals at two-sided $10^{-3}$.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "What is counted"}
 TOP = f"W {max(sigmas):g}"  # the W-MLP with the largest σ_F
@@ -289,7 +306,8 @@ def of_way(key: str) -> str:
 # %% [markdown]
 # ## The identity and the best permutation
 #
-# I, Q2 asks how large $\sigma_F$ must be for neurons to be {term}`identifiable <identifiability>`. For large enough $\sigma_F$, the paper says, $\mathcal L(I)$ becomes close to $\mathcal L(P^*)$ while random permutations remain significantly lower, and this holds at all stages of training (I, Figs. 3a and 3c).
+# I, Q2 asks how large $\sigma_F$ must be for neurons to be {term}`identifiable <identifiability>`.
+# For large enough $\sigma_F$, the paper says, $\mathcal L(I)$ becomes close to $\mathcal L(P^*)$ while random permutations remain significantly lower, and this holds at all stages of training (I, Figs. 3a and 3c).
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot objectives against σ_F, and over epochs"}
 SCALES = sorted({0.0, 1.0, *map(float, sigmas)})
@@ -360,7 +378,10 @@ claims.check("I10.fixed", **judged(lambda e: in_place(e, "W 1")), n=n_steps)
 # %% [markdown]
 # ### The identity with zero fixed weights
 #
-# With $\sigma_F = 0$ symmetries are not broken effectively (I, App. G.1). But the masks still differ from neuron to neuron. Is the identity a little better than a random permutation, for no other reason than that both runs may not use the same inputs? In an ordinary MLP nothing tells unit $i$ of one run from unit $j$, and $r$ is 0 in the mean.
+# With $\sigma_F = 0$ symmetries are not broken effectively (I, App. G.1).
+# But the masks still differ from neuron to neuron.
+# Is the identity a little better than a random permutation, for no other reason than that both runs may not use the same inputs?
+# In an ordinary MLP nothing tells unit $i$ of one run from unit $j$, and $r$ is 0 in the mean.
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I10.better and I14.zero"}
 claims.check("I10.better", **judged(lambda e: progress(e, "W 0")), n=n_core)
@@ -369,8 +390,11 @@ claims.check("I14.zero", **judged(lambda e: progress(e, "W 0")), n=n_steps)
 # %% [markdown]
 # ## Lines between networks
 #
-# I, Q1 follows the training accuracy on the line between two networks, unaligned and aligned (I, Fig. 4). The paper finds unaligned {term}`linear mode connectivity` for large $\sigma_F$, high barriers in MLPs and W-MLPs with $\sigma_F = 0$, reasonably low ones for all models after alignment, and that alignment lowers that of W-MLPs with $\sigma_F = 0$ similarly well as that of MLPs.
-# We call networks *connected* if the drop is at most 2 points, as many as {cite:t}`frankle2020` allow the test error to rise on the line, and a drop *high* if it is twice that, and twice the drop of W-MLPs with $\sigma_F = 1$; *reasonably low* is at most half of the drop of unaligned MLPs. (The script that draws I, Fig. 4a and 4c shows accuracies from 93 to 100.1 %, so that a curve that falls lower would leave the frame.) A drop may grow with training, so that a small one after fewer
+# I, Q1 follows the training accuracy on the line between two networks, unaligned and aligned (I, Fig. 4).
+# The paper finds unaligned {term}`linear mode connectivity` for large $\sigma_F$, high barriers in MLPs and W-MLPs with $\sigma_F = 0$, reasonably low ones for all models after alignment, and that alignment lowers that of W-MLPs with $\sigma_F = 0$ similarly well as that of MLPs.
+# We call networks *connected* if the drop is at most 2 points, as many as {cite:t}`frankle2020` allow the test error to rise on the line, and a drop *high* if it is twice that, and twice the drop of W-MLPs with $\sigma_F = 1$; *reasonably low* is at most half of the drop of unaligned MLPs.
+# (The script that draws I, Fig. 4a and 4c shows accuracies from 93 to 100.1 %, so that a curve that falls lower would leave the frame.)
+# A drop may grow with training, so that a small one after fewer
 # than the printed 100 epochs says little: what the paper states about barriers is judged at 100 epochs, and what is so at the sizes of the page is asked apart.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the accuracy along the line, unaligned and aligned"}
@@ -475,11 +499,15 @@ claims.check("I11.any_similar", **judged(similarly), n=n_core)
 # %% [markdown]
 # ## Does alignment always help?
 #
-# Fixed weights and alignment compete: $P^*$ is the best permutation of activations, but a unit that it moves brings its fixed weights along, which then meet other fixed weights. Where $P^*$ is the identity nothing happens. Where fixed weights identify most neurons but not all, the units that are moved may cost more than they bring.
+# Fixed weights and alignment compete: $P^*$ is the best permutation of activations, but a unit that it moves brings its fixed weights along, which then meet other fixed weights.
+# Where $P^*$ is the identity nothing happens.
+# Where fixed weights identify most neurons but not all, the units that are moved may cost more than they bring.
 #
 # ### The sign of the objective
 #
-# The script for aligned networks in the published code (`measure_lmc_unaligned_aligned.py`, commit c92eb82) *maximises* $\sum_i (1 - |S_{i p(i)}|)$: it matches units whose activations are as little correlated as they can be. With the other sign it would maximise $\sum_i |S_{i p(i)}|$ and match units that respond alike, or oppositely. The objective of the text is the sum of the
+# The script for aligned networks in the published code (`measure_lmc_unaligned_aligned.py`, commit c92eb82) *maximises* $\sum_i (1 - |S_{i p(i)}|)$: it matches units whose activations are as little correlated as they can be.
+# With the other sign it would maximise $\sum_i |S_{i p(i)}|$ and match units that respond alike, or oppositely.
+# The objective of the text is the sum of the
 # correlations themselves, which the script for Fig. 3 maximises. We take that of the text, and follow the lines for both signs of the other. Which version of the script made I, Fig. 4c we do not know.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the drops against σ_F, and what is lost at the ends"}
@@ -569,7 +597,9 @@ claims.check("I11.harmless", **judged(harm), n=n_large)
 # %% [markdown]
 # ## Layer by layer, and other ways to break the symmetry
 #
-# I, App. G.1 looks at each layer over epochs and finds "the patterns ... consistent across layers" (I, Fig. 7); against $\sigma_F$ it plots each layer without saying what it shows (I, Fig. 8). It looks at σ-asymmetric MLPs, where the identity is found to be no better than random permutations, and at the share of fixed entries (I, Fig. 10): sparsity alone, without fixed weights, does not yield strong identifiability. The text does not say which shares are taken, nor of which
+# I, App. G.1 looks at each layer over epochs and finds "the patterns ... consistent across layers" (I, Fig. 7); against $\sigma_F$ it plots each layer without saying what it shows (I, Fig. 8).
+# It looks at σ-asymmetric MLPs, where the identity is found to be no better than random permutations, and at the share of fixed entries (I, Fig. 10): sparsity alone, without fixed weights, does not yield strong identifiability.
+# The text does not say which shares are taken, nor of which
 # maps; here a share is that of every row of all four.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot r layer by layer, over epochs"}
@@ -716,21 +746,35 @@ figures.numbers(
 # %% [markdown]
 # ## What this page cannot decide, and its price
 #
-# The training of the networks of this page takes about {glue:text}`price` of one core. What is read of the paper's own sizes needs 512 units, all images, batches of 64 and 16 000 steps; what it states about barriers needs the printed 100 epochs, as a drop may grow with training. At the profile `paper` all networks are trained for 20 epochs, in jobs that run side by side, without a second seed (parameter `repeat`), so that a rejection stays open there, and `make runs PROFILE=paper LIST=1` says what each of them costs; the
-# printed 100 epochs for the four models of I, Fig. 4 are the parameters `long_epochs` and `long_pairs`. What is measured of a model is a run of its own (`MeasuredPairs`), so that they can be made one by one. Curves cannot be compared number by number: the paper prints no table of them, and how much the mask matters is not said.
+# The training of the networks of this page takes about {glue:text}`price` of one core.
+# What is read of the paper's own sizes needs 512 units, all images, batches of 64 and 16 000 steps; what it states about barriers needs the printed 100 epochs, as a drop may grow with training.
+# At the profile `paper` all networks are trained for 20 epochs, in jobs that run side by side, without a second seed (parameter `repeat`), so that a rejection stays open there, and `make runs PROFILE=paper LIST=1` says what each of them costs; the
+# printed 100 epochs for the four models of I, Fig. 4 are the parameters `long_epochs` and `long_pairs`.
+# What is measured of a model is a run of its own (`MeasuredPairs`), so that they can be made one by one.
+# Curves cannot be compared number by number: the paper prints no table of them, and how much the mask matters is not said.
 #
 # ## What we found that the paper does not say
 #
-# - At the start of training what identifies a neuron is $\sigma_F^2 f$, the fixed part of its row against the trained one. In maps between hidden layers, at the same share of fixed entries, a narrower network needs a larger $\sigma_F$ for the same start, like one over the square root of the width. Whether that stays so after training is not tested here.
-# - Fixed weights may have a price. The paper expects it, "strong symmetry breaking comes with reduced feature learning" (I, section 4.5), and says of ViTs that $\sigma_F = 2$ was "harder to train" (I, App. G.4). Here it is measured for MLPs: after the same {glue:text}`epochs` epochs the networks with $\sigma_F =$ {glue:text}`largest` reach {glue:text}`end_top` % of the training images, those with $\sigma_F = 0$ {glue:text}`end_zero` %. A small drop is to be read beside the height of the ends.
-# - Does alignment always help? It changes the drop by {glue:text}`harm_one` at $\sigma_F = 1$, and by {glue:text}`harm_top` at $\sigma_F =$ {glue:text}`largest`. $P^*$ {term}`matches activations <activation matching>`; a unit that it moves takes its fixed weights away from their equals in the other network.
-# - The largest $1 - |\rho|$, as in the published script, leaves MLPs with a drop of {glue:text}`published_MLP` points, where it is {glue:text}`none_MLP` unaligned, {glue:text}`correlation_MLP` by $\rho$ and {glue:text}`absolute_MLP` by $|\rho|$; at $\sigma_F = 1$ it is {glue:text}`published_one`, and {glue:text}`none_one` unaligned. The barriers of I, Fig. 4c are low.
+# - At the start of training what identifies a neuron is $\sigma_F^2 f$, the fixed part of its row against the trained one.
+#   In maps between hidden layers, at the same share of fixed entries, a narrower network needs a larger $\sigma_F$ for the same start, like one over the square root of the width.
+#   Whether that stays so after training is not tested here.
+# - Fixed weights may have a price.
+#   The paper expects it, "strong symmetry breaking comes with reduced feature learning" (I, section 4.5), and says of ViTs that $\sigma_F = 2$ was "harder to train" (I, App. G.4).
+#   Here it is measured for MLPs: after the same {glue:text}`epochs` epochs the networks with $\sigma_F =$ {glue:text}`largest` reach {glue:text}`end_top` % of the training images, those with $\sigma_F = 0$ {glue:text}`end_zero` %.
+#   A small drop is to be read beside the height of the ends.
+# - Does alignment always help?
+#   It changes the drop by {glue:text}`harm_one` at $\sigma_F = 1$, and by {glue:text}`harm_top` at $\sigma_F =$ {glue:text}`largest`.
+#   $P^*$ {term}`matches activations <activation matching>`; a unit that it moves takes its fixed weights away from their equals in the other network.
+# - The largest $1 - |\rho|$, as in the published script, leaves MLPs with a drop of {glue:text}`published_MLP` points, where it is {glue:text}`none_MLP` unaligned, {glue:text}`correlation_MLP` by $\rho$ and {glue:text}`absolute_MLP` by $|\rho|$; at $\sigma_F = 1$ it is {glue:text}`published_one`, and {glue:text}`none_one` unaligned.
+#   The barriers of I, Fig. 4c are low.
 #   Where $1 - |\rho|$ leaves a high one ({claim}`I11.published`), that figure cannot have been made with this sign.
 # - If masks alone leave a trace, it is to be expected in the last hidden layer: in the row of each output half of the entries are 0 in both networks, so that a unit feeds only about half of the classes, the same in both. With $\sigma_F = 0$, $r$ is {glue:text}`zero_layers` after the three layers.
 #
 # ## What it means for merging networks
 #
-# If fixed values that are large beside the trained weights give every neuron a place ({claim}`I10.close`), and networks that share them lose less when they are averaged without a search for permutations ({claim}`I11.any_unaligned`), they can be merged as they are. What they cost in accuracy is in the table above. Where they fix most neurons but not all, a matching that looks only at activations may take some of them from their place.
+# If fixed values that are large beside the trained weights give every neuron a place ({claim}`I10.close`), and networks that share them lose less when they are averaged without a search for permutations ({claim}`I11.any_unaligned`), they can be merged as they are.
+# What they cost in accuracy is in the table above.
+# Where they fix most neurons but not all, a matching that looks only at activations may take some of them from their place.
 #
 # **Read on.** [](54_swaps_on_images.ipynb): what a swap of two neurons costs in such networks. [](55_image_networks.ipynb): residual networks and transformers. [](45_coherence.ipynb): when masks alone identify neurons, and when not.
 #
@@ -751,7 +795,10 @@ figures.numbers(
 # ```
 #
 # ```{exercise}
-# For a matrix $S$ of correlations ($m \times m$) and $\mathcal L(P) = \frac1m \sum_i S_{i p(i)}$, show that the mean of $\mathcal L$ over all $m!$ permutations is the mean of the entries of $S$. Let $S = \rho I + N$ with $|N_{ij}| \le \varepsilon$ for all entries. For which $\rho$ is the identity certainly the best permutation? Can $P^*$ move all units if $\rho > 0$ is smaller?
+# For a matrix $S$ of correlations ($m \times m$) and $\mathcal L(P) = \frac1m \sum_i S_{i p(i)}$, show that the mean of $\mathcal L$ over all $m!$ permutations is the mean of the entries of $S$.
+# Let $S = \rho I + N$ with $|N_{ij}| \le \varepsilon$ for all entries.
+# For which $\rho$ is the identity certainly the best permutation?
+# Can $P^*$ move all units if $\rho > 0$ is smaller?
 # ```
 #
 # ```{solution}
@@ -763,7 +810,9 @@ figures.numbers(
 # m \bigl( \mathcal L(I) - \mathcal L(P) \bigr) = k \rho + \sum_{i \text{ moved}} \bigl( N_{ii} - N_{i p(i)} \bigr) \ge k (\rho - 2\varepsilon) .
 # $$
 #
-# For $\rho > 2\varepsilon$ this is positive for all $k > 0$: the identity is the only best permutation. For $\rho < 2\varepsilon$ it can: with $N_{ii} = -\varepsilon$, $N_{i p(i)} = \varepsilon$ for a cyclic shift $p$, and $N = 0$ elsewhere, the shift is best. But then $\mathcal L(P^*) - \mathcal L(I) \le 2\varepsilon - \rho$ is small if $\varepsilon$ is, which is why this chapter counts the units that stay as well.
+# For $\rho > 2\varepsilon$ this is positive for all $k > 0$: the identity is the only best permutation.
+# For $\rho < 2\varepsilon$ it can: with $N_{ii} = -\varepsilon$, $N_{i p(i)} = \varepsilon$ for a cyclic shift $p$, and $N = 0$ elsewhere, the shift is best.
+# But then $\mathcal L(P^*) - \mathcal L(I) \le 2\varepsilon - \rho$ is small if $\varepsilon$ is, which is why this chapter counts the units that stay as well.
 # ```
 # ```{try}
 # Wider networks, trained for longer:

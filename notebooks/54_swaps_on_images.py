@@ -13,9 +13,14 @@
 # ```{summary}
 # **Question.** What would it cost two neurons of a network trained on images to exchange their functions, and how far do a layer's inputs lean on single coordinates?
 #
-# **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` show both in MLPs trained on MNIST: {term}`swap costs <swap cost>` (I, (16); I, Figs. 12 and 16–19) and the {term}`coherence` $\nu$ of inputs and hidden representations (I, (11); I, Fig. 21). Without effective symmetry breaking coherence is low, in particular in later layers; with large fixed weights it tends to be higher (I, App. G.5).
+# **The paper.**
+# Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` show both in MLPs trained on MNIST: {term}`swap costs <swap cost>` (I, (16); I, Figs. 12 and 16–19) and the {term}`coherence` $\nu$ of inputs and hidden representations (I, (11); I, Fig. 21).
+# Without effective symmetry breaking coherence is low, in particular in later layers; with large fixed weights it tends to be higher (I, App. G.5).
 #
-# **What we find.** Large fixed weights make swaps expensive, by both of the paper's estimates: at the paper's sizes {claim}`I15.mnist_scale` {claim}`I15.mnist_scale_ridge`, at those of this page {claim}`I15.mnist_any`. Whether coherence at the end of training is as I, App. G.5 says: low without effective symmetry breaking {claim}`I18.low`, lower in later layers {claim}`I18.later`, higher with large fixed weights {claim}`I18.higher_w` {claim}`I18.higher_syre`; at the sizes of this page {claim}`I18.any`. Whether it is there before training: about as large without fixed weights as with them {claim}`I18.start`, and high {claim}`I18.start_high`; whether training lowers it in MLPs and at $\sigma_F = 0$: {claim}`I18.lowered`.
+# **What we find.**
+# Large fixed weights make swaps expensive, by both of the paper's estimates: at the paper's sizes {claim}`I15.mnist_scale` {claim}`I15.mnist_scale_ridge`, at those of this page {claim}`I15.mnist_any`.
+# Whether coherence at the end of training is as I, App. G.5 says: low without effective symmetry breaking {claim}`I18.low`, lower in later layers {claim}`I18.later`, higher with large fixed weights {claim}`I18.higher_w` {claim}`I18.higher_syre`; at the sizes of this page {claim}`I18.any`.
+# Whether it is there before training: about as large without fixed weights as with them {claim}`I18.start`, and high {claim}`I18.start_high`; whether training lowers it in MLPs and at $\sigma_F = 0$: {claim}`I18.lowered`.
 #
 # **Why it matters.** Two networks can be averaged as they are if both hold each function at the same neuron. Swap costs measure what keeps it there.
 # ```
@@ -24,7 +29,8 @@
 # You need: [](42_swap_cost.ipynb) for swap costs, [](45_coherence.ipynb) for coherence, principal components. The networks are those of [](53_asymmetric_mlps.ipynb). {{ times }}
 # ```
 #
-# {glue:text}`data_says` Networks on this page (profile {glue:text}`profile`) have three hidden layers of **{glue:text}`width`** units and were trained for **{glue:text}`epochs` epochs** on {glue:text}`n_images` images; the paper's have 512 units and 100 epochs. What its figures show is judged at the printed sizes and after a fifth of the printed epochs or more,
+# {glue:text}`data_says` Networks on this page (profile {glue:text}`profile`) have three hidden layers of **{glue:text}`width`** units and were trained for **{glue:text}`epochs` epochs** on {glue:text}`n_images` images; the paper's have 512 units and 100 epochs.
+# What its figures show is judged at the printed sizes and after a fifth of the printed epochs or more,
 # and stays open before, with the measurement of this page in the box of the claim; what only we ask is judged wherever the images are MNIST.
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
@@ -95,7 +101,9 @@ from lmc_helpers.identifiability.relaxed_swaps import ridge_swaps
 # %% [markdown]
 # ## The idea
 #
-# A linear map applies $F + D \odot W$ with fixed $F$ and $D$ (I, (2)). Neuron $i$ computes a function with coefficients $a_i = v_i + r_i$: its *{term}`centre <centre of a neuron>`* $v_i$ comes from the fixed weights, $r_i$ from the trained ones, and weight decay charges for $r_i$ alone. If two neurons exchange their functions, each of them has to bridge the way from its own centre to the other's function.
+# A linear map applies $F + D \odot W$ with fixed $F$ and $D$ (I, (2)).
+# Neuron $i$ computes a function with coefficients $a_i = v_i + r_i$: its *{term}`centre <centre of a neuron>`* $v_i$ comes from the fixed weights, $r_i$ from the trained ones, and weight decay charges for $r_i$ alone.
+# If two neurons exchange their functions, each of them has to bridge the way from its own centre to the other's function.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
 swap_idea, swap_panels = figures.panels(2, height=3.4)
@@ -129,7 +137,10 @@ figures.show("fig_swap_idea", swap_idea, legend=4)
 #
 # ## The networks
 #
-# They are of four kinds (I, App. F.1): *MLPs* ($F = 0$, $D = 1$); *{term}`W-MLPs <W-asymmetric>`*, whose rows have some fixed entries, at $0$ or with $\sigma_F = 1$; and *syre-MLPs*, where $F$ is added to all entries, with $\sigma_F = 1$. There are {glue:text}`pairs` pairs of each, made as in [chapter 53](53_asymmetric_mlps.ipynb), where it is said what the paper leaves open. A pair shares $F$ and $D$; pairs have {term}`masks <mask>` and seeds of their own, and error bars are over pairs: intervals at two-sided $10^{-3}$, for the images of this page; so are the numbers after ± in the text. For ridge regression I, App. F.7
+# They are of four kinds (I, App. F.1): *MLPs* ($F = 0$, $D = 1$); *{term}`W-MLPs <W-asymmetric>`*, whose rows have some fixed entries, at $0$ or with $\sigma_F = 1$; and *syre-MLPs*, where $F$ is added to all entries, with $\sigma_F = 1$.
+# There are {glue:text}`pairs` pairs of each, made as in [chapter 53](53_asymmetric_mlps.ipynb), where it is said what the paper leaves open.
+# A pair shares $F$ and $D$; pairs have {term}`masks <mask>` and seeds of their own, and error bars are over pairs: intervals at two-sided $10^{-3}$, for the images of this page; so are the numbers after ± in the text.
+# For ridge regression I, App. F.7
 # trains networks with batch norm; here these are {glue:text}`ridge_networks` of each kind, with the masks and first weights of the first networks of the pairs. Their norm is fixed in the regression with the mean and variance over the images. {glue:text}`left_out`
 
 # %%
@@ -143,7 +154,11 @@ for key in first.runs:
 # %% [markdown]
 # ## The subspace of the images, and its coherence
 #
-# The layer reads inputs $x \in \mathbb R^d$; $U$ holds the first $k$ principal directions of their covariance, as few as have 90 % of the variance. I, App. F.7 takes them so for {term}`realization costs <realization cost>`, on the whole data set; here they are those of the first {glue:text}`inputs_used` images. I, App. G.5 does not say which subspace it takes; the [published code](https://github.com/vuenc/neuron-identifiability) takes the same one, centred, and so do we. The *leverage* $(UU^\top)_{\ell\ell}$ of a coordinate is how much of it lies in the subspace. Leverages add up to $k$, so that their largest,
+# The layer reads inputs $x \in \mathbb R^d$; $U$ holds the first $k$ principal directions of their covariance, as few as have 90 % of the variance.
+# I, App. F.7 takes them so for {term}`realization costs <realization cost>`, on the whole data set; here they are those of the first {glue:text}`inputs_used` images.
+# I, App. G.5 does not say which subspace it takes; the [published code](https://github.com/vuenc/neuron-identifiability) takes the same one, centred, and so do we.
+# The *leverage* $(UU^\top)_{\ell\ell}$ of a coordinate is how much of it lies in the subspace.
+# Leverages add up to $k$, so that their largest,
 # $\nu$, is at least $k/d$, and it is 1 if and only if a coordinate axis lies in the subspace.
 
 # %%
@@ -185,7 +200,9 @@ figures.show("fig_leverages", lean)
 #
 # *Low* and *high* need a scale: $\nu$ lies between $k/d$ and $1$ (I, (11)), and we call it low if it is nearer to the former, $e = (\nu - k/d)/(1 - k/d) \le \frac12$. After I, Thm 4.4 the paper expects real-world inputs and hidden representations to be sufficiently incoherent; here are the inputs.
 #
-# Coherence is about a subspace and the coordinates that masks act on, not about the information in the data: rotated images carry the same, and by Horn's theorem {cite:p}`horn1954` some rotation gives all coordinates the leverage $k/d$. The published code has such an MNIST of least coherence, perhaps one of the "MNIST data variants" of I, App. G.5. Here images are as they are.
+# Coherence is about a subspace and the coordinates that masks act on, not about the information in the data: rotated images carry the same, and by Horn's theorem {cite:p}`horn1954` some rotation gives all coordinates the leverage $k/d$.
+# The published code has such an MNIST of least coherence, perhaps one of the "MNIST data variants" of I, App. G.5.
+# Here images are as they are.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "What is counted, and a second seed"}
 STEPS = epochs * ceil(first.runs["MLP"].data.size / batch)
@@ -320,7 +337,10 @@ claims.check("I15.one_metric", misses, rival=min(of_centres))
 # \end{aligned}
 # $$
 #
-# $\eta$ is GELU, and $\alpha_i$, $\gamma_i$ are the norm of neuron $i$, fixed at its mean and variance over the inputs. The paper takes 15 000 steps of AdamW; we solve the exactly reduced problem of {prf:ref}`prop-ridge-reduction`. It is not convex; each $T_{ij}$ is the better of two {term}`minima <minimum>`. Both estimates for one pair of neurons, and the part of the latter that is $\lVert w \rVert^2$:
+# $\eta$ is GELU, and $\alpha_i$, $\gamma_i$ are the norm of neuron $i$, fixed at its mean and variance over the inputs.
+# The paper takes 15 000 steps of AdamW; we solve the exactly reduced problem of {prf:ref}`prop-ridge-reduction`.
+# It is not convex; each $T_{ij}$ is the better of two {term}`minima <minimum>`.
+# Both estimates for one pair of neurons, and the part of the latter that is $\lVert w \rVert^2$:
 
 # %%
 # neurons 0 and 1 of the second layer, W-MLP with σ_F = 1: both estimates
@@ -415,10 +435,13 @@ figures.show("fig_image_swaps", figure)
 # ```{glue:figure} fig_image_swaps
 # :alt: Box plots of swap costs in three layers, above by equation 16, below by ridge regression. Above, costs of MLPs are zero, those of W-MLPs without fixed weights are near zero and of both signs, and those with fixed weights of scale one are far larger and positive. Below, all are positive, those of networks with fixed weights the largest.
 #
-# I, Fig. 12: signed square roots of the swap costs of disjoint neighbours, by layer; above by I, (16) in the first networks of the pairs, with layer norm, below by ridge regression for {glue:text}`ridge_pairs` pairs of neurons of each layer in networks with batch norm, norms fixed. The scale is linear below 0.1 (profile {glue:text}`profile`).
+# I, Fig. 12: signed square roots of the swap costs of disjoint neighbours, by layer; above by I, (16) in the first networks of the pairs, with layer norm, below by ridge regression for {glue:text}`ridge_pairs` pairs of neurons of each layer in networks with batch norm, norms fixed.
+# The scale is linear below 0.1 (profile {glue:text}`profile`).
 # ```
 #
-# The authors' [published script](https://github.com/vuenc/neuron-identifiability) for ridge regression differs from what I, App. F.7 describes, and from what we do. In the regression its norm is a new one, with mean 0 and variance 1 for all neurons, and a bias is trained; it plots the part $\lVert w \rVert^2$ alone; the regression sees the validation images, here it sees {glue:text}`ridge_inputs` training images; and it takes both estimates from networks with batch norm. The second table says by which factor swap costs of W-MLPs are larger at
+# The authors' [published script](https://github.com/vuenc/neuron-identifiability) for ridge regression differs from what I, App. F.7 describes, and from what we do.
+# In the regression its norm is a new one, with mean 0 and variance 1 for all neurons, and a bias is trained; it plots the part $\lVert w \rVert^2$ alone; the regression sees the validation images, here it sees {glue:text}`ridge_inputs` training images; and it takes both estimates from networks with batch norm.
+# The second table says by which factor swap costs of W-MLPs are larger at
 # $\sigma_F = 1$ than at 0, in four ways of which the last three are from the same networks and neurons (geometric mean over networks, interval).
 
 
@@ -505,7 +528,9 @@ claims.check("I15.mnist_zero", **judged(near_zero), n=n_steps)
 # %% [markdown]
 # ## Who can be swapped with whom
 #
-# I, Figs. 16 to 19 show the matrices. I, App. G.2 expects cheap swaps where the intrinsic dimension is small or the layer extremely wide, and no such thing at realistic sizes. The subspaces of this page's layers have the dimensions of the first row above; cheap partners are to be looked for where it is small.
+# I, Figs. 16 to 19 show the matrices.
+# I, App. G.2 expects cheap swaps where the intrinsic dimension is small or the layer extremely wide, and no such thing at realistic sizes.
+# The subspaces of this page's layers have the dimensions of the first row above; cheap partners are to be looked for where it is small.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the matrices"}
 figure, axes = figures.panels(3, 3, height=3.2)
@@ -532,7 +557,8 @@ figures.show("fig_image_matrices", figure)
 # ```{glue:figure} fig_image_matrices
 # :alt: Nine matrices of swap costs of the first neurons in three layers. Without fixed weights they are pale throughout. W-MLPs with fixed weights of scale one have a pale diagonal on a red ground, syre-MLPs the same in a darker red.
 #
-# I, Figs. 17 to 19, by I, (16): swap costs of the first {glue:text}`neurons_shown` neurons in one network, signed square roots in units of the median cost of W-MLPs with $\sigma_F = 1$ in the same layer, one colour scale for all; colours end at ± 2. The matrices of MLPs (I, Fig. 16) are 0, and the second estimate of I, Figs. 16 to 19, ridge regression, has a few pairs of neurons here and no matrices (profile {glue:text}`profile`).
+# I, Figs. 17 to 19, by I, (16): swap costs of the first {glue:text}`neurons_shown` neurons in one network, signed square roots in units of the median cost of W-MLPs with $\sigma_F = 1$ in the same layer, one colour scale for all; colours end at ± 2.
+# The matrices of MLPs (I, Fig. 16) are 0, and the second estimate of I, Figs. 16 to 19, ridge regression, has a few pairs of neurons here and no matrices (profile {glue:text}`profile`).
 # ```
 #
 # At $\sigma_F = 1$ a neuron of a W-MLP has, in layers 1, 2 and 3, {glue:text}`partners_0`, {glue:text}`partners_1` and {glue:text}`partners_2` partners whose exchange costs less than a tenth of the median cost (mean over neurons and networks).
@@ -543,10 +569,15 @@ claims.check("I15.mnist_diagonal", **judged(lambda e: partners(e, 0)), n=n_steps
 # %% [markdown]
 # ## What ridge regression sees
 #
-# Fixed norms differ from neuron to neuron, and a regression that may not change them can charge for that: neurons that are interchangeable by I, (16) can have a relaxed swap cost as large as one likes ({prf:ref}`ex-fixed-norms`). In an MLP, $F = 0$ and $D = 1$, the regressions of two neurons differ in $\alpha$ and $\gamma$ alone: were these equal, $T_{ij}$ would not depend on $i$ and swaps would cost 0, up to the local minima that are found.
+# Fixed norms differ from neuron to neuron, and a regression that may not change them can charge for that: neurons that are interchangeable by I, (16) can have a relaxed swap cost as large as one likes ({prf:ref}`ex-fixed-norms`).
+# In an MLP, $F = 0$ and $D = 1$, the regressions of two neurons differ in $\alpha$ and $\gamma$ alone: were these equal, $T_{ij}$ would not depend on $i$ and swaps would cost 0, up to the local minima that are found.
 #
-# Is it most of what W-MLPs with $\sigma_F = 0$ have below in {numref}`fig-image-swaps`? We had guessed so: then ridge regression with fixed norms would not tell masks from none. The medians of MLPs over those of W-MLPs with $\sigma_F = 0$ are {glue:text}`floor_0`, {glue:text}`floor_1` and {glue:text}`floor_2` in layers 1, 2 and 3. Where such a ratio is small the regression does see masks ({claim}`I15.ridge_symmetric`).
-# Likely reasons, which we have not tested: masks hide directions outside of the principal subspace as well, for which I, (16) charges nothing; and a shift of the norm is cheap where inputs have a mean far from 0, for then the weights can make up for it. In layer 1 the regression sees {glue:text}`ridge_inputs` images of {glue:text}`d_images` pixels; with fewer images than pixels nearly every function can be fitted.
+# Is it most of what W-MLPs with $\sigma_F = 0$ have below in {numref}`fig-image-swaps`?
+# We had guessed so: then ridge regression with fixed norms would not tell masks from none.
+# The medians of MLPs over those of W-MLPs with $\sigma_F = 0$ are {glue:text}`floor_0`, {glue:text}`floor_1` and {glue:text}`floor_2` in layers 1, 2 and 3.
+# Where such a ratio is small the regression does see masks ({claim}`I15.ridge_symmetric`).
+# Likely reasons, which we have not tested: masks hide directions outside of the principal subspace as well, for which I, (16) charges nothing; and a shift of the norm is cheap where inputs have a mean far from 0, for then the weights can make up for it.
+# In layer 1 the regression sees {glue:text}`ridge_inputs` images of {glue:text}`d_images` pixels; with fewer images than pixels nearly every function can be fitted.
 #
 # Whether the two estimates order the pairs of neurons of one network alike is a question of rank correlations: {glue:text}`rank_one` at $\sigma_F = 1$ and {glue:text}`rank_zero` at $\sigma_F = 0$, in the mean over layers and networks.
 
@@ -597,7 +628,9 @@ claims.check(
 #
 # ```{prf:proposition} Layer norm does not see the scale of the weights
 # :label: prop-norm-scale
-# In a network with layer norm (without its $\varepsilon$) and without biases, multiply the weights of each hidden map by a positive number of its own. No hidden representation changes, and with them no subspace and no $\nu$. In particular, if $D = 1$ and the entries of all $F$ and $W$ are independent, $\mathcal N(0, \sigma_F^2)$ and $\mathcal N(0, 1/d)$, the law of all hidden
+# In a network with layer norm (without its $\varepsilon$) and without biases, multiply the weights of each hidden map by a positive number of its own.
+# No hidden representation changes, and with them no subspace and no $\nu$.
+# In particular, if $D = 1$ and the entries of all $F$ and $W$ are independent, $\mathcal N(0, \sigma_F^2)$ and $\mathcal N(0, 1/d)$, the law of all hidden
 # representations before training does not depend on $\sigma_F$.
 # ```
 #
@@ -623,7 +656,9 @@ for sigma in (0.0, 1.0, 5.0):
     print(f"σ_F = {sigma:g}: k = {dimension}, ν = {leverage.max():.6f}")
 
 # %% [markdown]
-# How high such values are, on the scale from $k/d$ to 1, is judged by {claim}`I18.start_high`. A likely reason, not tested here: GELU units of random weights are weakly correlated, so that the principal directions lie close to the axes of the units that vary most. In W-MLPs, whose rows have few large entries, it may be otherwise: in the mean of the three hidden places $\nu$ before training is that of MLPs times
+# How high such values are, on the scale from $k/d$ to 1, is judged by {claim}`I18.start_high`.
+# A likely reason, not tested here: GELU units of random weights are weakly correlated, so that the principal directions lie close to the axes of the units that vary most.
+# In W-MLPs, whose rows have few large entries, it may be otherwise: in the mean of the three hidden places $\nu$ before training is that of MLPs times
 # {glue:text}`start_one` for W-MLPs with $\sigma_F = 1$ and {glue:text}`start_syre` for syre-MLPs. Where both are near 1, fixed weights and high coherence go together after training by what training does.
 
 
@@ -757,7 +792,10 @@ claims.check(
 # %% [markdown]
 # ### Coherence and dimension
 #
-# $\nu$ is at least $k/d$, and training reduces $k$ as well: representations of trained networks have few dimensions, the more so the later the layer. How much of what I, Fig. 21 shows is dimension depends on the scale. Candès and Recht {cite:p}`candes2009`, to whom the paper refers, take $\nu d/k$, 1 for evenly spread subspaces of every dimension, and at most $d/k$; between its two ends $\nu$ is at $e$, as above. What counts for masks, by the bound of I, Thm 4.4, is $\nu$ itself, the paper's quantity.
+# $\nu$ is at least $k/d$, and training reduces $k$ as well: representations of trained networks have few dimensions, the more so the later the layer.
+# How much of what I, Fig. 21 shows is dimension depends on the scale.
+# Candès and Recht {cite:p}`candes2009`, to whom the paper refers, take $\nu d/k$, 1 for evenly spread subspaces of every dimension, and at most $d/k$; between its two ends $\nu$ is at $e$, as above.
+# What counts for masks, by the bound of I, Thm 4.4, is $\nu$ itself, the paper's quantity.
 # Relative to the larger of MLP and W-MLP with $\sigma_F = 0$, in the mean of the three hidden places:
 
 
@@ -793,7 +831,8 @@ figures.table(
 )
 
 # %% [markdown]
-# The last column is $\lVert W_{\mathrm{eff}}(\text{end}) - W_{\mathrm{eff}}(0) \rVert_F / \lVert W_{\mathrm{eff}}(0) \rVert_F$, averaged over the three hidden maps: with layer norm only the change relative to the size of the weights matters. AdamW moves every weight by at most about its rate a step, whatever its scale, so that a layer with large fixed weights stays near its random features (I, section 4.5 expects that), and these are what is coherent.
+# The last column is $\lVert W_{\mathrm{eff}}(\text{end}) - W_{\mathrm{eff}}(0) \rVert_F / \lVert W_{\mathrm{eff}}(0) \rVert_F$, averaged over the three hidden maps: with layer norm only the change relative to the size of the weights matters.
+# AdamW moves every weight by at most about its rate a step, whatever its scale, so that a layer with large fixed weights stays near its random features (I, section 4.5 expects that), and these are what is coherent.
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.dimension"}
 claims.check("I18.dimension", **judged(relatively), n=n_pairs)
@@ -832,18 +871,26 @@ figures.numbers(
 # %% [markdown]
 # ## What this page cannot decide, and its price
 #
-# The training of the networks of this page costs about {glue:text}`hours` hours of one core. What the figures show at the printed sizes needs 512 units, 54 000 images and a fifth of the printed epochs: the profile `paper` trains that, and `make runs PROFILE=paper LIST=1` says what each run costs. The printed 100 epochs cost five times that. At the profile `paper` no second seed is trained, except of networks before training, so that a rejection would stay open (parameter `repeat`).
-# How long a training lasts matters here: networks with large fixed weights have learned less in the same time ({glue:text}`end_one` % of the training images for W-MLPs, {glue:text}`end_syre` % for syre-MLPs, {glue:text}`end_MLP` % for MLPs), and may catch up. The "data variants" of I, Fig. 21 are not described in the paper, and not repeated here.
+# The training of the networks of this page costs about {glue:text}`hours` hours of one core.
+# What the figures show at the printed sizes needs 512 units, 54 000 images and a fifth of the printed epochs: the profile `paper` trains that, and `make runs PROFILE=paper LIST=1` says what each run costs.
+# The printed 100 epochs cost five times that.
+# At the profile `paper` no second seed is trained, except of networks before training, so that a rejection would stay open (parameter `repeat`).
+# How long a training lasts matters here: networks with large fixed weights have learned less in the same time ({glue:text}`end_one` % of the training images for W-MLPs, {glue:text}`end_syre` % for syre-MLPs, {glue:text}`end_MLP` % for MLPs), and may catch up.
+# The "data variants" of I, Fig. 21 are not described in the paper, and not repeated here.
 #
 # ## What we found that the paper does not say
 #
 # - With $D = 1$ I, (16) is $2 \langle v_i - v_j, a_i - a_j \rangle$ ({prf:ref}`prop-one-metric`), a closed form for syre with $\varepsilon = 0$.
-# - With $D = 1$ and without biases the law of hidden representations before training does not depend on $\sigma_F$ ({prf:ref}`prop-norm-scale`). Whether W-MLPs and syre-MLPs start as coherent as MLPs: {claim}`I18.start`; whether all start high: {claim}`I18.start_high`; whether training lowers it without fixed weights: {claim}`I18.lowered`. Networks with large fixed weights stay near their random features, as I, section 4.5 expects; what is measured here is how near: training moves their weights by {glue:text}`moved_one` of their size for W-MLPs and {glue:text}`moved_syre` for syre-MLPs, against {glue:text}`moved_MLP` for MLPs.
+# - With $D = 1$ and without biases the law of hidden representations before training does not depend on $\sigma_F$ ({prf:ref}`prop-norm-scale`).
+#   Whether W-MLPs and syre-MLPs start as coherent as MLPs: {claim}`I18.start`; whether all start high: {claim}`I18.start_high`; whether training lowers it without fixed weights: {claim}`I18.lowered`.
+#   Networks with large fixed weights stay near their random features, as I, section 4.5 expects; what is measured here is how near: training moves their weights by {glue:text}`moved_one` of their size for W-MLPs and {glue:text}`moved_syre` for syre-MLPs, against {glue:text}`moved_MLP` for MLPs.
 # - Whether a higher $\nu$ is more than a higher dimension: {claim}`I18.dimension`. Of a factor {glue:text}`lead_nu_one` for W-MLPs and {glue:text}`lead_nu_syre` for syre-MLPs in $\nu$, {glue:text}`lead_relative_one` and {glue:text}`lead_relative_syre` are left relative to $k/d$.
 #
 # ## What it means for merging networks
 #
-# Where an exchange costs more, more keeps neurons in their places: with fixed weights of scale 1 it costs more than without, in every layer ({claim}`I15.mnist_any`). What the average of two such networks loses is measured in [chapter 53](53_asymmetric_mlps.ipynb). Whether masks alone cost little to leave: {claim}`I15.mnist_zero`; whether networks with them need matching as ordinary ones do: {claim}`I11.any_zero`.
+# Where an exchange costs more, more keeps neurons in their places: with fixed weights of scale 1 it costs more than without, in every layer ({claim}`I15.mnist_any`).
+# What the average of two such networks loses is measured in [chapter 53](53_asymmetric_mlps.ipynb).
+# Whether masks alone cost little to leave: {claim}`I15.mnist_zero`; whether networks with them need matching as ordinary ones do: {claim}`I11.any_zero`.
 #
 # **Read on.** [](53_asymmetric_mlps.ipynb): what averaging such networks costs. [](44_gaussian_mixture.ipynb): swap costs on data of a dimension that one can choose. [](56_matchers.ipynb): which matching leaves the lowest {term}`barrier`.
 #
@@ -854,18 +901,29 @@ figures.numbers(
 # ```
 #
 # ```{solution}
-# The leverages are $\frac14 + \frac12 = \frac34$ twice and $\frac14$ twice; they add up to $k = 2$. So $\nu = \frac34$, $k/d = \frac12$ and $e = \frac12$, just low. The span of $(1, 1, 1, 1)/2$ and $(1, -1, 1, -1)/2$ has all leverages $\frac12$ and $e = 0$; that of the first two axes has $\nu = 1$ and $e = 1$.
+# The leverages are $\frac14 + \frac12 = \frac34$ twice and $\frac14$ twice; they add up to $k = 2$.
+# So $\nu = \frac34$, $k/d = \frac12$ and $e = \frac12$, just low.
+# The span of $(1, 1, 1, 1)/2$ and $(1, -1, 1, -1)/2$ has all leverages $\frac12$ and $e = 0$; that of the first two axes has $\nu = 1$ and $e = 1$.
 #
 #     basis = torch.tensor([[1.0, 1, 1, 1], [2**0.5, -(2**0.5), 0, 0]]).T / 2
 #     print(basis.square().sum(dim=1))
 # ```
 #
 # ```{exercise}
-# By {prf:ref}`prop-norm-scale` the loss of a layer with layer norm and without biases has $L(cW) = L(W)$ for all $c > 0$. Show that $\nabla L(cW) = \nabla L(W)/c$ and $\langle \nabla L(W), W \rangle = 0$. Weights $cW$ and $W$ make one step of gradient descent, and one of sign descent ($-\text{rate} \cdot \operatorname{sign} \nabla L$, the first step of Adam). How far do they move relative to their size? What is $c$ for syre with $\sigma_F = 1$ in a layer of 512 inputs?
+# By {prf:ref}`prop-norm-scale` the loss of a layer with layer norm and without biases has $L(cW) = L(W)$ for all $c > 0$.
+# Show that $\nabla L(cW) = \nabla L(W)/c$ and $\langle \nabla L(W), W \rangle = 0$.
+# Weights $cW$ and $W$ make one step of gradient descent, and one of sign descent ($-\text{rate} \cdot \operatorname{sign} \nabla L$, the first step of Adam).
+# How far do they move relative to their size?
+# What is $c$ for syre with $\sigma_F = 1$ in a layer of 512 inputs?
 # ```
 #
 # ```{solution}
-# Differentiate $L(cW) = L(W)$ by $W$: $c\, \nabla L(cW) = \nabla L(W)$. By $c$ at $c = 1$: $\langle \nabla L(W), W \rangle = 0$. A step of gradient descent moves $cW$ by $1/c$ of the way of $W$, and relative to its size by $1/c^2$; sign descent moves both by the same way, and relative to its size $cW$ by $1/c$. The effective weights of syre have the variance $\sigma_F^2 + 1/d$ in place of $1/d$, so that $c = \sqrt{1 + 512} \approx 22.6$; against the MLPs of this page, whose weights start uniformly with variance $1/(3d)$, it is $\sqrt{3 \cdot 513} \approx 39$. With AdamW one expects the network to move by a factor of this order less; the table of this chapter has the measured ways. The first claim, in code:
+# Differentiate $L(cW) = L(W)$ by $W$: $c\, \nabla L(cW) = \nabla L(W)$.
+# By $c$ at $c = 1$: $\langle \nabla L(W), W \rangle = 0$.
+# A step of gradient descent moves $cW$ by $1/c$ of the way of $W$, and relative to its size by $1/c^2$; sign descent moves both by the same way, and relative to its size $cW$ by $1/c$.
+# The effective weights of syre have the variance $\sigma_F^2 + 1/d$ in place of $1/d$, so that $c = \sqrt{1 + 512} \approx 22.6$; against the MLPs of this page, whose weights start uniformly with variance $1/(3d)$, it is $\sqrt{3 \cdot 513} \approx 39$.
+# With AdamW one expects the network to move by a factor of this order less; the table of this chapter has the measured ways.
+# The first claim, in code:
 #
 #     W, x = torch.randn(5, 7), torch.randn(3, 7)
 #     for c in (1.0, 4.0):

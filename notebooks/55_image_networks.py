@@ -13,9 +13,15 @@
 # ```{summary}
 # **Question.** Which symmetries do convolutional networks, residual networks and transformers have, and which of them do fixed weights break?
 #
-# **The papers.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` follow the loss between CNNs of depth 16 at several widths (Z, Fig. 15). Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` train {term}`W-asymmetric` and syre-ResNets and W-transformers on CIFAR-10 (I, Figs. 3b, 4b, 4d, 9 and 20), and suspect that symmetries of the {term}`attention heads <head of a transformer>` survive the {term}`masks <mask>` (I, App. G.4).
+# **The papers.**
+# Zhan, Li & Wu (Z) {cite:p}`zhan2025` follow the loss between CNNs of depth 16 at several widths (Z, Fig. 15).
+# Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` train {term}`W-asymmetric` and syre-ResNets and W-transformers on CIFAR-10 (I, Figs. 3b, 4b, 4d, 9 and 20), and suspect that symmetries of the {term}`attention heads <head of a transformer>` survive the {term}`masks <mask>` (I, App. G.4).
 #
-# **What we find.** At the papers' own sizes, without training: the permutations are as stated {claim}`I16.symmetry` {claim}`I17.symmetry`. The printed masks of ResNets break every permutation of channels {claim}`I16.broken` and, if the fixed entries are 0, no rescaling of a channel {claim}`I16.rescaling`. Of the linear maps of queries and keys in a head, masks leave a family of three quarters of the dimensions {claim}`I17.continuous`. What the papers report of trained networks needs their sizes: ResNets {claim}`I16.unaligned` {claim}`I16.aligned`, transformers {claim}`I17.one`, CNNs {claim}`Z19.peak`.
+# **What we find.**
+# At the papers' own sizes, without training: the permutations are as stated {claim}`I16.symmetry` {claim}`I17.symmetry`.
+# The printed masks of ResNets break every permutation of channels {claim}`I16.broken` and, if the fixed entries are 0, no rescaling of a channel {claim}`I16.rescaling`.
+# Of the linear maps of queries and keys in a head, masks leave a family of three quarters of the dimensions {claim}`I17.continuous`.
+# What the papers report of trained networks needs their sizes: ResNets {claim}`I16.unaligned` {claim}`I16.aligned`, transformers {claim}`I17.one`, CNNs {claim}`Z19.peak`.
 #
 # **Why it matters.** A symmetry that is left lets two runs end with one function at different weights, and their average computes another one.
 # ```
@@ -109,7 +115,10 @@ from lmc_helpers.training.runs import DataSpec, Run
 # %% [markdown]
 # ## The idea
 #
-# A hidden ReLU unit with one input and one output computes $v \operatorname{ReLU}(u x)$. For $u > 0$ only the product $u v$ counts, so that all networks on a curve $uv = 1$ are one function. A second weight into the unit that is fixed at 0 changes nothing; fixed at another value it pins $u$ and $v$ to one point of the curve. Masks of zeros can thus break every permutation of units and leave a continuous symmetry, and the straight line between two equal functions leaves the function.
+# A hidden ReLU unit with one input and one output computes $v \operatorname{ReLU}(u x)$.
+# For $u > 0$ only the product $u v$ counts, so that all networks on a curve $uv = 1$ are one function.
+# A second weight into the unit that is fixed at 0 changes nothing; fixed at another value it pins $u$ and $v$ to one point of the curve.
+# Masks of zeros can thus break every permutation of units and leave a continuous symmetry, and the straight line between two equal functions leaves the function.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
 curve_idea, (plane, along) = figures.panels(2, height=3.6)
@@ -141,8 +150,13 @@ figures.show("fig_curve_idea", curve_idea, legend=2)
 #
 # ## Which permutations
 #
-# A hidden unit of a perceptron can change places with any other of its layer. In a convolution the units are channels. In a residual network all blocks of a group read and write one stream, so that its channels move together in every layer that touches it; I, App. F.4 states one such permutation for each of the three block groups and one inside each block. In a transformer
-# there are the heads of each attention, the hidden units of each feed-forward block (I, App. G.4), and the coordinates of the residual stream. A symmetry is here a list of *groups* of units, each with the axes of parameters that move together. It is right if a random network computes the same function after its groups were permuted, and complete in its axes if leaving out any one of them changes the function.
+# A hidden unit of a perceptron can change places with any other of its layer.
+# In a convolution the units are channels.
+# In a residual network all blocks of a group read and write one stream, so that its channels move together in every layer that touches it; I, App. F.4 states one such permutation for each of the three block groups and one inside each block.
+# In a transformer
+# there are the heads of each attention, the hidden units of each feed-forward block (I, App. G.4), and the coordinates of the residual stream.
+# A symmetry is here a list of *groups* of units, each with the axes of parameters that move together.
+# It is right if a random network computes the same function after its groups were permuted, and complete in its axes if leaving out any one of them changes the function.
 #
 # Convolutions and attention do not know the size of an image, so that the networks of the papers, with all their parameters, are checked on images of 8 × 8 pixels. Group norm has *one* group, as in the published code: with several, only permutations that keep its groups together commute with it.
 
@@ -229,11 +243,15 @@ claims.check(
 )
 
 # %% [markdown]
-# Residual streams are read in {glue:text}`stream_places` places in block groups 1, 2 and 3. The $c = 4$ of I, App. F.4 is that of group 1; groups 2 and 3 start with their first sum, one place later. The [published code](https://github.com/vuenc/neuron-identifiability) (commit c92eb82) records 4, 3 and 2, all that convolutions read; here the last sum, which the final map reads, counts too.
+# Residual streams are read in {glue:text}`stream_places` places in block groups 1, 2 and 3.
+# The $c = 4$ of I, App. F.4 is that of group 1; groups 2 and 3 start with their first sum, one place later.
+# The [published code](https://github.com/vuenc/neuron-identifiability) (commit c92eb82) records 4, 3 and 2, all that convolutions read; here the last sum, which the final map reads, counts too.
 #
 # ### Planted permutations
 #
-# Does the matching of I, App. F.4 find what there is to find? A network and a permuted copy, every group in random order; units are matched by the correlation of their activations, every pixel and every place of a stream a sample. The share of units that are put back in their places, of those that are not constant on the samples (silent units of one group cannot be told apart):
+# Does the matching of I, App. F.4 find what there is to find?
+# A network and a permuted copy, every group in random order; units are matched by the correlation of their activations, every pixel and every place of a stream a sample.
+# The share of units that are put back in their places, of those that are not constant on the samples (silent units of one group cannot be told apart):
 
 # %%
 found_back = {}
@@ -259,9 +277,17 @@ claims.check("I16.planted", min(found_back.values()), n=len(found_back))
 # %% [markdown]
 # ## The masks of ResNets
 #
-# In W-ResNets some entries of every map are fixed. I, Table 3 prints how many: 12 in the initial convolution, 108, 162 and 216 in the convolutions of the block groups, 18 and 24 in shortcuts, 24 in the final map. The text counts them *per input channel (spread randomly over the output channels and kernel dimensions)*. The published code (`make_conv_mask`) counts per *output* channel, spread over inputs and kernel: a row of the mask, as I, App. F.1 does for MLPs. We take it that this is meant. The difference is seen in the initial convolution, which has 3 inputs and 128 outputs: 12 per row are {glue:text}`stem_share` % of its weights; 12 per input are 36 entries for 128 neurons, and at least 92 of them have none.
+# In W-ResNets some entries of every map are fixed.
+# I, Table 3 prints how many: 12 in the initial convolution, 108, 162 and 216 in the convolutions of the block groups, 18 and 24 in shortcuts, 24 in the final map.
+# The text counts them *per input channel (spread randomly over the output channels and kernel dimensions)*.
+# The published code (`make_conv_mask`) counts per *output* channel, spread over inputs and kernel: a row of the mask, as I, App. F.1 does for MLPs.
+# We take it that this is meant.
+# The difference is seen in the initial convolution, which has 3 inputs and 128 outputs: 12 per row are {glue:text}`stem_share` % of its weights; 12 per input are 36 entries for 128 neurons, and at least 92 of them have none.
 #
-# I, section 3.1 cites a theorem of {cite:t}`lim2024`: masks with pairwise distinct nonzero rows break all architecture-induced symmetries, permutations of hidden units in particular. Whatever the reading, there is an exact test for masks that are drawn. At $\sigma_F = 0$ a permutation of channels maps the weights that the masks allow onto themselves if and only if it maps the masks onto themselves. *Colour refinement* gives all units of a group one colour; it tells two apart if
+# I, section 3.1 cites a theorem of {cite:t}`lim2024`: masks with pairwise distinct nonzero rows break all architecture-induced symmetries, permutations of hidden units in particular.
+# Whatever the reading, there is an exact test for masks that are drawn.
+# At $\sigma_F = 0$ a permutation of channels maps the weights that the masks allow onto themselves if and only if it maps the masks onto themselves.
+# *Colour refinement* gives all units of a group one colour; it tells two apart if
 # the fixed entries on their axes meet different collections of colours; it goes on until nothing splits. A permutation that keeps the masks keeps the colours of each round, by induction. If every unit ends with a colour of its own, the identity is the only one.
 
 # %%
@@ -303,9 +329,12 @@ claims.check(
 claims.check("I16.first_layer", min(empty["input"]), n=masks)
 
 # %% [markdown]
-# So the masks drawn here break what they are said to break, in either reading, and $\sigma_F = 0$ is a fair test of *structural* breaking: the {term}`barrier` of I, Fig. 4b at $\sigma_F = 0$ is due to no exact permutation symmetry of the family. (That approximate ones remain is the paper's point.) Networks on this page count by rows.
+# So the masks drawn here break what they are said to break, in either reading, and $\sigma_F = 0$ is a fair test of *structural* breaking: the {term}`barrier` of I, Fig. 4b at $\sigma_F = 0$ is due to no exact permutation symmetry of the family.
+# (That approximate ones remain is the paper's point.)
+# Networks on this page count by rows.
 #
-# How much of a channel do two runs share when they start? As in [](53_asymmetric_mlps.ipynb), a row with $f$ fixed entries of $d$ has the share $\rho_0 = \sigma_F^2 f / (\sigma_F^2 f + v (d - f))$ of its variance in common, with $v$ the variance of a trained entry: $1/(3d)$ by torch's law, $0.02^2$ in the transformer.
+# How much of a channel do two runs share when they start?
+# As in [](53_asymmetric_mlps.ipynb), a row with $f$ fixed entries of $d$ has the share $\rho_0 = \sigma_F^2 f / (\sigma_F^2 f + v (d - f))$ of its variance in common, with $v$ the variance of a trained entry: $1/(3d)$ by torch's law, $0.02^2$ in the transformer.
 
 # %%
 rows = [
@@ -326,9 +355,17 @@ for words, sigma, f, d, v in rows:
 # (\gamma_i, \beta_i, W_{\cdot i}) \mapsto (t_i \gamma_i, t_i \beta_i, W_{\cdot i} / t_i)
 # $$
 #
-# leaves the function. So it is with the channels of a residual stream, $h \mapsto \operatorname{ReLU}(h' + \dots)$ with $h' = h$ in all blocks but the first ones of groups 2 and 3: $\operatorname{ReLU}$ of $t_i$ times a sum is $t_i$ times that of the sum, so that gains and shifts of all norms that write a channel may be multiplied by $t_i$, if column $i$ of every convolution or final map that reads it is divided by it. One rescaling for each channel of each matching point.
+# leaves the function.
+# So it is with the channels of a residual stream, $h \mapsto \operatorname{ReLU}(h' + \dots)$ with $h' = h$ in all blocks but the first ones of groups 2 and 3: $\operatorname{ReLU}$ of $t_i$ times a sum is $t_i$ times that of the sum, so that gains and shifts of all norms that write a channel may be multiplied by $t_i$, if column $i$ of every convolution or final map that reads it is divided by it.
+# One rescaling for each channel of each matching point.
 #
-# Gains and shifts are not masked. Entries of $W_{\cdot i}$ that are fixed at 0 stay 0, whatever $t_i$; entries fixed at another value do not stay. Zero masks thus keep *all* these rescalings, and nonzero entries in a column fix its $t_i$. That ReLU networks have rescalings is noted in I, section 3.1. They are no automorphisms of the network's graph, so that the theorem above does not speak of them. Alignment by permutations does not undo them. How far two runs differ by
+# Gains and shifts are not masked.
+# Entries of $W_{\cdot i}$ that are fixed at 0 stay 0, whatever $t_i$; entries fixed at another value do not stay.
+# Zero masks thus keep *all* these rescalings, and nonzero entries in a column fix its $t_i$.
+# That ReLU networks have rescalings is noted in I, section 3.1.
+# They are no automorphisms of the network's graph, so that the theorem above does not speak of them.
+# Alignment by permutations does not undo them.
+# How far two runs differ by
 # them is not decided here; weight decay prefers one member of each family. The next cell rescales all channels by random $t_i$ between $\frac14$ and 4: of the axes that belong to a group of channels, it multiplies the gains and shifts and divides the columns.
 
 # %%
@@ -393,7 +430,10 @@ claims.check("I16.warm_up", gamma, n=1)
 # %% [markdown]
 # ## Heads
 #
-# I, App. G.4 fixes 8 entries in the linear maps of a transformer; we read: in each row. (Eight entries in a whole map would leave most hidden units interchangeable.) The authors warn that entrywise masks "may not fully eliminate head-level equivalences" and name $\mathrm{GL}_n$ symmetries as a possible reason for the barrier that remains at $\sigma_F = 1$. Which of them
+# I, App. G.4 fixes 8 entries in the linear maps of a transformer; we read: in each row.
+# (Eight entries in a whole map would leave most hidden units interchangeable.)
+# The authors warn that entrywise masks "may not fully eliminate head-level equivalences" and name $\mathrm{GL}_n$ symmetries as a possible reason for the barrier that remains at $\sigma_F = 1$.
+# Which of them
 # are left can be settled. Permutations of heads are not, at the printed sizes ({claim}`I17.permutations`; in the small networks of the profile `smoke` a row has too few fixed entries for that):
 
 # %%
@@ -430,7 +470,9 @@ claims.check(
 #
 # ```{prf:theorem} What masks leave of a head
 # :label: thm-heads
-# Let $n$ entries of $W_Q$ and $W_K$ of one head of size $h$ be fixed, at any values, and $n < h^2$. If the $n$ linear equations $(A W_Q)_{il} = 0$ and $(A^\top W_K)_{il} = 0$ at the fixed entries, for $A \in \mathbb R^{h \times h}$, are independent, then the $g$ near $I$ that keep the function and all fixed entries are a manifold of dimension $h^2 - n$. If they
+# Let $n$ entries of $W_Q$ and $W_K$ of one head of size $h$ be fixed, at any values, and $n < h^2$.
+# If the $n$ linear equations $(A W_Q)_{il} = 0$ and $(A^\top W_K)_{il} = 0$ at the fixed entries, for $A \in \mathbb R^{h \times h}$, are independent, then the $g$ near $I$ that keep the function and all fixed entries are a manifold of dimension $h^2 - n$.
+# If they
 # are independent for one pair $(W_Q, W_K)$ whose fixed entries are 0, they are for almost all trained entries if the fixed ones are 0, and for almost all values of fixed and trained entries.
 # ```
 #
@@ -442,10 +484,15 @@ claims.check(
 # $$
 #
 # taken at the fixed entries, is 0. $\Phi(I) = 0$, and the derivative at $I$ in the direction $A$ is $\big((A W_Q)_{il}, -(A^\top W_K)_{il}\big)$. If it is onto $\mathbb R^n$, the zeros near $I$ are a manifold of dimension $h^2 - n$ by the implicit
-# function theorem. Independence means that some minor of order $n$, a polynomial in the entries of $W_Q$ and $W_K$, is not 0. One that is not 0 at a pair with zero fixed entries is not the zero polynomial, neither in the trained entries at these zeros nor in all entries, and is 0 on a set of measure 0 only.
+# function theorem.
+# Independence means that some minor of order $n$, a polynomial in the entries of $W_Q$ and $W_K$, is not 0.
+# One that is not 0 at a pair with zero fixed entries is not the zero polynomial, neither in the trained entries at these zeros nor in all entries, and is 0 on a set of measure 0 only.
 # ```
 #
-# With 8 entries in each row of both, $n = 16 h = 1024$ of $h^2 = 4096$: the masks take a quarter. Fixed entries are 0 in the check, so that it speaks for $\sigma_F = 0$ and for almost all fixed values. To leave nothing near $I$, 32 entries of each row would have to be fixed, half of $h$, and not at 0: zeros keep all diagonal $g$, whatever their number. The rank of the equations for two heads:
+# With 8 entries in each row of both, $n = 16 h = 1024$ of $h^2 = 4096$: the masks take a quarter.
+# Fixed entries are 0 in the check, so that it speaks for $\sigma_F = 0$ and for almost all fixed values.
+# To leave nothing near $I$, 32 entries of each row would have to be fixed, half of $h$, and not at 0: zeros keep all diagonal $g$, whatever their number.
+# The rank of the equations for two heads:
 
 # %%
 h = transformer.dimension // transformer.heads
@@ -469,7 +516,9 @@ for head in range(2):
 claims.check("I17.continuous", min(kept), n=int(at_print))
 
 # %% [markdown]
-# And these are not only small moves. In a small W-transformer with $\sigma_F = 1$, Newton's method walks along the family to a map $g$ far from the identity, for queries and keys and for values and outputs of every head. The line from the network to its image leaves the function, although nothing but a symmetry lies between its ends.
+# And these are not only small moves.
+# In a small W-transformer with $\sigma_F = 1$, Newton's method walks along the family to a map $g$ far from the identity, for queries and keys and for values and outputs of every head.
+# The line from the network to its image leaves the function, although nothing but a symmetry lies between its ends.
 
 # %%
 little = replace(small["ViT"], dimension=48, heads=2, std=0.2)
@@ -519,10 +568,19 @@ claims.check(
 # %% [markdown]
 # ## The experiments
 #
-# The whole path, from training to lines, in batches of {glue:text}`batch`: CNNs by Adam at 0.005, without decay; ResNets by AdamW at 0.01 with decay 0.01 and {glue:text}`warm_up` epochs of warm-up (20 in the paper); transformers by AdamW with a cosine schedule, where the rate 0.001 and the decay 0.01 are ours, as I does not state them. On CIFAR-10 ResNets and transformers see flips and crops as in I, App. F.3; CNNs see the images as they are. The paper splits at random 80/10/10 %; the published code trains on 90 % of the training images, and so do we, or on a part of them.
-# Entries are fixed at the share of each row that they have in the papers. In *syre-ResNets* $F \sim \mathcal N(0, \sigma_F^2)$ is added to all entries, with $D = 1$. A pair shares $F$ and $D$, pairs do not; the published code has one mask for all networks of a kind. Units are matched by the largest sum of correlations, and accuracies on lines taken, on the first {glue:text}`images_used` training images, not augmented. (The published script for aligned networks maximises $1 - |\rho|$; [](53_asymmetric_mlps.ipynb), {claim}`I11.published`.) Where squares of pixels are averaged, CNNs and ResNets see the averages.
+# The whole path, from training to lines, in batches of {glue:text}`batch`: CNNs by Adam at 0.005, without decay; ResNets by AdamW at 0.01 with decay 0.01 and {glue:text}`warm_up` epochs of warm-up (20 in the paper); transformers by AdamW with a cosine schedule, where the rate 0.001 and the decay 0.01 are ours, as I does not state them.
+# On CIFAR-10 ResNets and transformers see flips and crops as in I, App. F.3; CNNs see the images as they are.
+# The paper splits at random 80/10/10 %; the published code trains on 90 % of the training images, and so do we, or on a part of them.
+# Entries are fixed at the share of each row that they have in the papers.
+# In *syre-ResNets* $F \sim \mathcal N(0, \sigma_F^2)$ is added to all entries, with $D = 1$.
+# A pair shares $F$ and $D$, pairs do not; the published code has one mask for all networks of a kind.
+# Units are matched by the largest sum of correlations, and accuracies on lines taken, on the first {glue:text}`images_used` training images, not augmented.
+# (The published script for aligned networks maximises $1 - |\rho|$; [](53_asymmetric_mlps.ipynb), {claim}`I11.published`.)
+# Where squares of pixels are averaged, CNNs and ResNets see the averages.
 #
-# What the papers leave open: the CNNs of Z, Fig. 15 have here 15 convolutions of equal widths and a final map, three poolings, He's law and no norm; transformers start at $\mathcal N(0, 0.02^2)$ and have no dropout and keys without a bias. All networks are trained in float32, whatever the device. {glue:text}`left_out`
+# What the papers leave open: the CNNs of Z, Fig. 15 have here 15 convolutions of equal widths and a final map, three poolings, He's law and no norm; transformers start at $\mathcal N(0, 0.02^2)$ and have no dropout and keys without a bias.
+# All networks are trained in float32, whatever the device.
+# {glue:text}`left_out`
 
 # %%
 settings = chapter.parameters(Parameters, globals())
@@ -583,7 +641,8 @@ def progress(e: Experiment, key: str) -> tuple[float, float]:
 # %% [markdown]
 # ### CNNs: the loss on the line
 #
-# Z, Fig. 15 has three panels for three widths, which caption and text do not state (we had the text, not the pictures), at one depth, optimiser and rate. Here are three widths, *direct* (as trained) and *permuted* (after {term}`weight matching`), and half-way with the statistics of all units set right ({term}`REPAIR`, [](56_matchers.ipynb)).
+# Z, Fig. 15 has three panels for three widths, which caption and text do not state (we had the text, not the pictures), at one depth, optimiser and rate.
+# Here are three widths, *direct* (as trained) and *permuted* (after {term}`weight matching`), and half-way with the statistics of all units set right ({term}`REPAIR`, [](56_matchers.ipynb)).
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the loss along the line"}
 figure, axes = figures.panels(len(widths), sharey=True)
@@ -614,7 +673,10 @@ figures.show("fig_cnn_lines", figure, legend=3)
 # Z, Fig. 15 at the widths of this page: mean negative log-likelihood (NLL) over pairs (thick) and each pair (thin) on training images (profile {glue:text}`profile`).
 # ```
 #
-# Half-way the NLL is {glue:text}`middle_loss` nats at the largest width, and that of a guess that ignores the image is $\ln 10 =$ {glue:text}`guess`; ends near that value are networks that have hardly left the guess themselves. Units of an average vary less than those of its ends; without norms this adds up over fifteen layers, until little of the image is left. REPAIR restores the variation, and by itself not the function. None of this is a
+# Half-way the NLL is {glue:text}`middle_loss` nats at the largest width, and that of a guess that ignores the image is $\ln 10 =$ {glue:text}`guess`; ends near that value are networks that have hardly left the guess themselves.
+# Units of an average vary less than those of its ends; without norms this adds up over fifteen layers, until little of the image is left.
+# REPAIR restores the variation, and by itself not the function.
+# None of this is a
 # statement on Z, Fig. 15, whose widths, lengths of training and norms its caption and the text do not state.
 
 
@@ -645,7 +707,10 @@ claims.check("Z19.peak", **judged(peak, repeat=False), n=n_cnn)
 # r = \frac{\mathcal L(I) - \mathcal L_r}{\mathcal L(P^*) - \mathcal L_r}
 # $$
 #
-# says how far the identity is on the way from random permutations to the best. A *matching point* is a group of channels that move together: a residual stream, or the inner channels of a block. The *drop* is the accuracy of the ends less that half-way. I, Fig. 3c follows $\mathcal L$ of W-ResNets over training as well; that is not run here.
+# says how far the identity is on the way from random permutations to the best.
+# A *matching point* is a group of channels that move together: a residual stream, or the inner channels of a block.
+# The *drop* is the accuracy of the ends less that half-way.
+# I, Fig. 3c follows $\mathcal L$ of W-ResNets over training as well; that is not run here.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot accuracies and r"}
 NAMES = {
@@ -832,7 +897,9 @@ head = "ends (%) | $r$ | drop, unaligned (points) | aligned"
 figures.table(f"means over {pairs} pairs | {head}", rows)
 
 # %% [markdown]
-# Below the printed sizes these are numbers of a path that runs, not of the papers, whether they resemble the figures or not. For transformers $r$ is taken over heads, hidden units and coordinates of the stream, which alignment by activations moves; it cannot undo a map inside a head. That settings such as $\sigma_F = 2$ "were harder to train" (I, App. G.4) is not tested here.
+# Below the printed sizes these are numbers of a path that runs, not of the papers, whether they resemble the figures or not.
+# For transformers $r$ is taken over heads, hidden units and coordinates of the stream, which alignment by activations moves; it cannot undo a map inside a head.
+# That settings such as $\sigma_F = 2$ "were harder to train" (I, App. G.4) is not tested here.
 #
 # ## What the printed sizes cost
 #
@@ -875,7 +942,9 @@ figures.table(
 )
 
 # %% [markdown]
-# Eight pairs of the four ResNets of I, Fig. 4 are {glue:text}`gpu_fig4` GPU hours; with six pairs of each other scale of the sweep of I, Fig. 3b, eight pairs of transformers and of CNNs it is {glue:text}`gpu_all`, in jobs of one pair each. A part of I, Figs. 3 and 4 that missed its criterion would ask for a second set of its networks. The one command is
+# Eight pairs of the four ResNets of I, Fig. 4 are {glue:text}`gpu_fig4` GPU hours; with six pairs of each other scale of the sweep of I, Fig. 3b, eight pairs of transformers and of CNNs it is {glue:text}`gpu_all`, in jobs of one pair each.
+# A part of I, Figs. 3 and 4 that missed its criterion would ask for a second set of its networks.
+# The one command is
 #
 #     make runs PROFILE=paper EXECUTOR=slurm
 #
@@ -919,19 +988,26 @@ figures.numbers(
 #
 # - In the published code the fixed entries of I, Table 3 are per *output* channel. In the words of the text, per input channel, most neurons of the first layer would have none. In both readings the masks break all permutations of channels ({claim}`I16.broken`, {claim}`I16.broken_inputs`).
 # - Zero masks leave the rescalings of all {glue:text}`rescalings` channels of matching points ({claim}`I16.rescaling`).
-# - Eight fixed entries in a row of 384 break all permutations of heads, of hidden units and of the stream of a transformer ({claim}`I17.permutations`), and leave three quarters of the dimensions of $\mathrm{GL}_{64}$ of queries and keys of a head ({claim}`I17.continuous`), at any $\sigma_F$. In the small transformer above the weights of attention moved by {glue:text}`distance` % along this family and the function not at all, while half-way between
+# - Eight fixed entries in a row of 384 break all permutations of heads, of hidden units and of the stream of a transformer ({claim}`I17.permutations`), and leave three quarters of the dimensions of $\mathrm{GL}_{64}$ of queries and keys of a head ({claim}`I17.continuous`), at any $\sigma_F$.
+#   In the small transformer above the weights of attention moved by {glue:text}`distance` % along this family and the function not at all, while half-way between
 #   the outputs differ by {glue:text}`half_change` %. Whether training wanders along the family, and how much of the barrier of I, Fig. 20 it explains, is open; weight decay, which acts on $W$, prefers some members to others.
 #
 # ## What it means for merging networks
 #
-# Aligning two networks by permutations undoes what permutations did, and no more. Rescalings in ReLU networks and linear maps in attention heads are continuous families of equal functions; masks leave them in whole or in part, and an average of two members is another function. Whoever merges transformers can bring both into a normal form in these families first, or train them with whole columns fixed at values other than 0, as in Exercise 55.2.
+# Aligning two networks by permutations undoes what permutations did, and no more.
+# Rescalings in ReLU networks and linear maps in attention heads are continuous families of equal functions; masks leave them in whole or in part, and an average of two members is another function.
+# Whoever merges transformers can bring both into a normal form in these families first, or train them with whole columns fixed at values other than 0, as in Exercise 55.2.
 #
 # **Read on.** [](53_asymmetric_mlps.ipynb): the same experiments with MLPs on MNIST. [](56_matchers.ipynb): what different matchers reach. [](35_symmetry_curves.ipynb): curves of equal loss along continuous symmetries.
 #
 # ## Exercises
 #
 # ```{exercise}
-# Two residual networks are equal, but that in the second the inner channels of one block are rescaled by $t_i > 0$, $(\gamma_i, \beta_i, W_{\cdot i}) \mapsto (t_i \gamma_i, t_i \beta_i, W_{\cdot i}/t_i)$. By which factor does their average multiply what channel $i$ contributes to the outer convolution? For which $t_i$ is the factor at most 1.01? What does the group norm behind the outer convolution make of it if all $t_i$ are equal, and if they differ? Can a permutation of channels help?
+# Two residual networks are equal, but that in the second the inner channels of one block are rescaled by $t_i > 0$, $(\gamma_i, \beta_i, W_{\cdot i}) \mapsto (t_i \gamma_i, t_i \beta_i, W_{\cdot i}/t_i)$.
+# By which factor does their average multiply what channel $i$ contributes to the outer convolution?
+# For which $t_i$ is the factor at most 1.01?
+# What does the group norm behind the outer convolution make of it if all $t_i$ are equal, and if they differ?
+# Can a permutation of channels help?
 # ```
 #
 # ```{solution}
@@ -941,7 +1017,11 @@ figures.numbers(
 # \frac{(1 + t_i)(1 + 1/t_i)}{4} = 1 + \frac{(t_i - 1)^2}{4 t_i} .
 # $$
 #
-# It is never below 1, and $\frac{25}{16}$ for $t_i = 4$. It is at most 1.01 if $|\sqrt{t_i} - 1/\sqrt{t_i}| \le 0.2$, that is $0.819 \le t_i \le 1.221$. If all $t_i$ are equal, what the outer convolution puts out is multiplied by one factor, the same for all channels and pixels, which the norm behind it divides out (up to its $\varepsilon$): the average computes the same function. If they differ, channels are added up in other proportions, and the norm does not undo that. A permutation cannot either: units are in their right order already.
+# It is never below 1, and $\frac{25}{16}$ for $t_i = 4$.
+# It is at most 1.01 if $|\sqrt{t_i} - 1/\sqrt{t_i}| \le 0.2$, that is $0.819 \le t_i \le 1.221$.
+# If all $t_i$ are equal, what the outer convolution puts out is multiplied by one factor, the same for all channels and pixels, which the norm behind it divides out (up to its $\varepsilon$): the average computes the same function.
+# If they differ, channels are added up in other proportions, and the norm does not undo that.
+# A permutation cannot either: units are in their right order already.
 # ```
 #
 # ```{exercise}
@@ -949,7 +1029,13 @@ figures.numbers(
 # ```
 #
 # ```{solution}
-# Let $W_S$ be the $h \times s$ matrix of the fixed columns. $g$ keeps them if and only if $(g - I) W_S = 0$. For $W_S = 0$ all $g$ do, however many columns are fixed; the equations are not independent. For random entries $W_S$ has rank $s$, and the rows of $g - I$ are any vectors orthogonal to its columns: $h(h - s)$ dimensions, and for $s = h$ only $g = I$. So $h^2$ fixed entries that are placed with regard to the head leave nothing, near $I$ or far from it. Fewer in $W_Q$ alone never do, as linear equations for $g$ leave a subspace. In code:
+# Let $W_S$ be the $h \times s$ matrix of the fixed columns.
+# $g$ keeps them if and only if $(g - I) W_S = 0$.
+# For $W_S = 0$ all $g$ do, however many columns are fixed; the equations are not independent.
+# For random entries $W_S$ has rank $s$, and the rows of $g - I$ are any vectors orthogonal to its columns: $h(h - s)$ dimensions, and for $s = h$ only $g = I$.
+# So $h^2$ fixed entries that are placed with regard to the head leave nothing, near $I$ or far from it.
+# Fewer in $W_Q$ alone never do, as linear equations for $g$ leave a subspace.
+# In code:
 #
 #     size, s = 4, 2
 #     Q, K = torch.randn(2, size, 6)

@@ -14,9 +14,19 @@
 # ```{summary}
 # **Question.** Before two networks are averaged, the hidden units of one are put in an order that suits the other. Which way of choosing the order leaves the lowest {term}`barrier`, and at what price?
 #
-# **The papers.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` match two-layer students by their {term}`Algorithm 1`, and deeper networks by "the algorithms in" two papers, Benzing et al. (2022), which is not run here, and {cite:t}`ainsworth2023`, without saying which one where (Z, section 6; [](51_width_barriers.ipynb)). Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` match by the correlation of activations. Those who merge networks know more ways. What is judged on this page is the book's own; none of it counts for or against a paper.
+# **The papers.**
+# Zhan, Li & Wu (Z) {cite:p}`zhan2025` match two-layer students by their {term}`Algorithm 1`, and deeper networks by "the algorithms in" two papers, Benzing et al.
+# (2022), which is not run here, and {cite:t}`ainsworth2023`, without saying which one where (Z, section 6; [](51_width_barriers.ipynb)).
+# Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` match by the correlation of activations.
+# Those who merge networks know more ways.
+# What is judged on this page is the book's own; none of it counts for or against a paper.
 #
-# **What we find.** What a matcher maximises is not what one wants to be small. With two hidden layers of five neurons the exact optimum of {term}`weight matching` is the best order in at most half of the pairs {claim}`X3.deep_best`, and among its local optima the objective says little about the barrier {claim}`X3.objective_barrier`. In narrow networks matching by the loss leaves less than weight matching {claim}`X3.straight_through`; does matching by activations, with layer norm {claim}`X3.norm_activations`? In wide ones, does weight matching leave none in the mean, without norms {claim}`X3.wide_barrier` and with layer norm {claim}`X3.wide_norm`? With large fixed weights at most a point of accuracy is left to gain {claim}`X3.fixed_weights`.
+# **What we find.**
+# What a matcher maximises is not what one wants to be small.
+# With two hidden layers of five neurons the exact optimum of {term}`weight matching` is the best order in at most half of the pairs {claim}`X3.deep_best`, and among its local optima the objective says little about the barrier {claim}`X3.objective_barrier`.
+# In narrow networks matching by the loss leaves less than weight matching {claim}`X3.straight_through`; does matching by activations, with layer norm {claim}`X3.norm_activations`?
+# In wide ones, does weight matching leave none in the mean, without norms {claim}`X3.wide_barrier` and with layer norm {claim}`X3.wide_norm`?
+# With large fixed weights at most a point of accuracy is left to gain {claim}`X3.fixed_weights`.
 #
 # **Why it matters.** The matcher decides what is measured: a barrier "modulo permutation" is one after a certain search.
 # ```
@@ -117,7 +127,9 @@ labels = {
 # %% [markdown]
 # ## The idea
 #
-# Two networks of three ReLU neurons on the line compute the same function; the second has its neurons in another order, one of them larger inside and smaller outside, another the other way round. Averaged as they come they give something else. Of the six orders one is the best, and even that leaves a little, as the sizes differ.
+# Two networks of three ReLU neurons on the line compute the same function; the second has its neurons in another order, one of them larger inside and smaller outside, another the other way round.
+# Averaged as they come they give something else.
+# Of the six orders one is the best, and even that leaves a little, as the sizes differ.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
 inner = np.array([[1.0, 0.6], [-1.0, 0.3], [1.5, -0.9]])  # weight, bias
@@ -221,16 +233,23 @@ figures.show("fig_idea_orders", idea, legend=2)
 # ```
 #
 # ```{prf:proof}
-# Ainsworth et al. state it for their sums of bilinear assignment problems; here is a short proof. Let the first and last maps and all biases be 0, without norms, and let the middle maps be $A = R^2$ and $B = S^2$, positive semi-definite. The objective is $\langle A, Q B P^\top \rangle = \langle R Q S, R P S \rangle$. By Cauchy and Schwarz it is at most
-# the larger of $\lVert R P S \rVert^2 = \langle A, P B P^\top \rangle$ and the same for $Q$, so that its maximum over $(P, Q)$ is $\max_P \langle A, P B P^\top \rangle$. Now let $G$ be a simple graph with $m \ge 3$ vertices and adjacency matrix $A_G$, $C$ the cycle through $m$ vertices, and $A = A_G + mI$,
-# $B = A_C + mI$, which are diagonally dominant, hence positive definite. Then $\langle A, P B P^\top \rangle = \langle A_G, P A_C P^\top \rangle + m^3$, as adjacency matrices have trace 0, and the maximum, at most $2m + m^3$, reaches this if and only if $G$ has a Hamiltonian cycle. To tell whether it has one is NP-complete.
+# Ainsworth et al. state it for their sums of bilinear assignment problems; here is a short proof.
+# Let the first and last maps and all biases be 0, without norms, and let the middle maps be $A = R^2$ and $B = S^2$, positive semi-definite.
+# The objective is $\langle A, Q B P^\top \rangle = \langle R Q S, R P S \rangle$.
+# By Cauchy and Schwarz it is at most
+# the larger of $\lVert R P S \rVert^2 = \langle A, P B P^\top \rangle$ and the same for $Q$, so that its maximum over $(P, Q)$ is $\max_P \langle A, P B P^\top \rangle$.
+# Now let $G$ be a simple graph with $m \ge 3$ vertices and adjacency matrix $A_G$, $C$ the cycle through $m$ vertices, and $A = A_G + mI$,
+# $B = A_C + mI$, which are diagonally dominant, hence positive definite.
+# Then $\langle A, P B P^\top \rangle = \langle A_G, P A_C P^\top \rangle + m^3$, as adjacency matrices have trace 0, and the maximum, at most $2m + m^3$, reaches this if and only if $G$ has a Hamiltonian cycle.
+# To tell whether it has one is NP-complete.
 # ```
 #
 # Even where the objective's optimum is known, it is not the lowest barrier: the loss half-way is another function of $\pi$. The next two sections measure by how much, on problems so small that all permutations can be listed.
 #
 # ## Where the best permutation is known
 #
-# Students with $m$ neurons at random {term}`minima <minimum>` of the {term}`teacher <teacher and student>`–student problem have an exact loss (chapter [](11_exact_loss.ipynb)). For one hidden layer weight matching is exact, and [](13_algorithm_1.ipynb) compares it with Z, Algorithm 1 and with a matching that is
+# Students with $m$ neurons at random {term}`minima <minimum>` of the {term}`teacher <teacher and student>`–student problem have an exact loss (chapter [](11_exact_loss.ipynb)).
+# For one hidden layer weight matching is exact, and [](13_algorithm_1.ipynb) compares it with Z, Algorithm 1 and with a matching that is
 # exact for a neighbouring problem (*pair matching*). Here the matchers of deep networks join in. Activation matching pairs units whose activations have the largest correlations.
 #
 # ```{prf:proposition} Correlations do not see sizes
@@ -245,14 +264,21 @@ figures.show("fig_idea_orders", idea, legend=2)
 # \end{aligned}
 # $$
 #
-# is the correlation of their activations, with $\hat u = u/\lVert u \rVert$. In particular $\rho = 1$ for two neurons of one direction, whatever their sizes. In any ReLU network without norms, $\rho$ does not change if a neuron's incoming weights and bias are multiplied by $c > 0$ and its outgoing ones by $1/c$.
+# is the correlation of their activations, with $\hat u = u/\lVert u \rVert$.
+# In particular $\rho = 1$ for two neurons of one direction, whatever their sizes.
+# In any ReLU network without norms, $\rho$ does not change if a neuron's incoming weights and bias are multiplied by $c > 0$ and its outgoing ones by $1/c$.
 # ```
 #
 # ```{prf:proof}
-# $\sigma(u \cdot x) = \lVert u \rVert\, \sigma(\hat u \cdot x)$, and a correlation does not change when its variables are multiplied by positive numbers. The mean of $\sigma(\hat u \cdot x)$ is $c_d$ and its second moment $\kappa(1)$ for every direction. In a network the activation of the rescaled neuron is $c$ times what it was, and all others stay.
+# $\sigma(u \cdot x) = \lVert u \rVert\, \sigma(\hat u \cdot x)$, and a correlation does not change when its variables are multiplied by positive numbers.
+# The mean of $\sigma(\hat u \cdot x)$ is $c_d$ and its second moment $\kappa(1)$ for every direction.
+# In a network the activation of the rescaled neuron is $c$ times what it was, and all others stay.
 # ```
 #
-# At these minima each row of a student has a *type*, the teacher neuron that it is a multiple of. Rows of different types are orthogonal, so that $\rho$ has one value for all of them. So matching by correlation puts as many neurons as possible on their own type, and does not care whether a large one meets a large one. Straight-through matching descends on the exact loss half-way, and since its first projection is weight
+# At these minima each row of a student has a *type*, the teacher neuron that it is a multiple of.
+# Rows of different types are orthogonal, so that $\rho$ has one value for all of them.
+# So matching by correlation puts as many neurons as possible on their own type, and does not care whether a large one meets a large one.
+# Straight-through matching descends on the exact loss half-way, and since its first projection is weight
 # matching, it finds the best at least about as often. Sinkhorn re-basin descends on the exact loss at random $\lambda$, and begins near the identity. The next cell compares all matchers with the best of all $m!$ orders.
 
 # %%
@@ -296,7 +322,8 @@ head = "matcher | barrier / best | finds the best, % | time / weight matching"
 figures.table(head, body)
 
 # %% [markdown]
-# Mean barrier over the mean of the best of all $m!$ with its standard error, the share of pairs for which a matcher finds the best (with its interval at two-sided $10^{-3}$), and the time on this machine relative to weight matching, one assignment. {glue:text}`students` pairs with $m =$ {glue:text}`rows`, $M = d = 3$; {glue:text}`steps` steps of the two searches, no verdict on what they reach with more (see *The table*); a barrier is here the largest loss at $\lambda = 0, 0.1, \dots, 1$; profile {glue:text}`profile`.
+# Mean barrier over the mean of the best of all $m!$ with its standard error, the share of pairs for which a matcher finds the best (with its interval at two-sided $10^{-3}$), and the time on this machine relative to weight matching, one assignment.
+# {glue:text}`students` pairs with $m =$ {glue:text}`rows`, $M = d = 3$; {glue:text}`steps` steps of the two searches, no verdict on what they reach with more (see *The table*); a barrier is here the largest loss at $\lambda = 0, 0.1, \dots, 1$; profile {glue:text}`profile`.
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X3.algorithm_1 and X3.blind_to_size"}
 claims.check(
@@ -317,7 +344,8 @@ claims.check(
 # %% [markdown]
 # ## Two hidden layers, all permutations
 #
-# MLPs with two hidden layers of {glue:text}`small` ReLU neurons, trained on scikit-learn's digits (AdamW, rate and decay $10^{-2}$, {glue:text}`small_epochs` epochs), have $(5!)^2$ = {glue:text}`all_small` orders of their neurons. For each of them the objective of weight matching, and the training loss half-way, on {glue:text}`few` of the images:
+# MLPs with two hidden layers of {glue:text}`small` ReLU neurons, trained on scikit-learn's digits (AdamW, rate and decay $10^{-2}$, {glue:text}`small_epochs` epochs), have $(5!)^2$ = {glue:text}`all_small` orders of their neurons.
+# For each of them the objective of weight matching, and the training loss half-way, on {glue:text}`few` of the images:
 
 # %%
 few = load("digits", n=40, seed=seed)
@@ -392,7 +420,8 @@ figures.table(
 )
 
 # %% [markdown]
-# Mean barrier on the {glue:text}`few` images that the matchers see, on which the best of all is chosen too, and on {glue:text}`other_images` that nobody has seen; how often a matcher finds the largest objective and the lowest loss half-way of all, and its rank among all orders by the loss, 0 the best. {glue:text}`small_pairs` pairs, profile {glue:text}`profile`.
+# Mean barrier on the {glue:text}`few` images that the matchers see, on which the best of all is chosen too, and on {glue:text}`other_images` that nobody has seen; how often a matcher finds the largest objective and the lowest loss half-way of all, and its rank among all orders by the loss, 0 the best.
+# {glue:text}`small_pairs` pairs, profile {glue:text}`profile`.
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X3.deep_objective and X3.deep_best"}
 claims.check(
@@ -454,7 +483,9 @@ figures.show("fig_every", figure, legend=4)
 # ## The pairs
 #
 # {glue:text}`data_says` Four kinds of MLPs with three hidden layers of {glue:text}`width` ReLU units, trained by one recipe, AdamW with the rate $10^{-3}$ and the decay $10^{-2}$ of I, App. F.1, batches of 128 (which I does not state), for {glue:text}`epochs` epochs on {glue:text}`images_trained` images: *plain*; with *layer norm*; and, with layer norm too,
-# W-asymmetric ones with $\sigma_{\mathbf F} = 0$ and $1$, whose shares of fixed entries are those of I, App. F.1, and whose fixed entries the two networks of a pair have in common. They are matched as ordinary networks, with the weights $\mathbf F + \mathbf D \odot \mathbf W$. (The MLPs of I have GELU; here neighbouring kinds differ in one thing at a time.)
+# W-asymmetric ones with $\sigma_{\mathbf F} = 0$ and $1$, whose shares of fixed entries are those of I, App. F.1, and whose fixed entries the two networks of a pair have in common.
+# They are matched as ordinary networks, with the weights $\mathbf F + \mathbf D \odot \mathbf W$.
+# (The MLPs of I have GELU; here neighbouring kinds differ in one thing at a time.)
 # {glue:text}`pairs` pairs of each. {glue:text}`left_out` Matchers and REPAIR see {glue:text}`images_matched` of the training images; barriers are measured on {glue:text}`images_unseen` test images.
 
 # %%
@@ -568,14 +599,20 @@ for m in matchers:
 figures.table(" | ".join(["matcher", *labels, "time / weight matching"]), body)
 
 # %% [markdown]
-# Mean barrier half-way on test images, without REPAIR, with its standard error over pairs; in parentheses for how many of the {glue:text}`pairs` pairs a matcher has the lowest barrier of all, ties counting for each; time on one core of this machine relative to one descent of weight matching. Profile {glue:text}`profile`.
+# Mean barrier half-way on test images, without REPAIR, with its standard error over pairs; in parentheses for how many of the {glue:text}`pairs` pairs a matcher has the lowest barrier of all, ties counting for each; time on one core of this machine relative to one descent of weight matching.
+# Profile {glue:text}`profile`.
 # "Activations" are matched by correlation. The script published with I uses another sign; [](53_asymmetric_mlps.ipynb) measures what it does ({claim}`I11.published`).
 #
-# The two searches on the loss get {glue:text}`steps` steps of Adam on all {glue:text}`images_matched` images each and keep the best permutations that they have judged: straight-through matching, at the rate 0.01, judges those of every step, Sinkhorn re-basin, whose matrices have to be rounded to permutations, those of every tenth step and of the end. Their authors give them more: `mnist_mlp_ste2.py` of [Ainsworth et al.](https://github.com/samuela/git-re-basin) makes 15 000 steps of gradient descent with momentum on batches of 1000 (250 passes of 60),
-# `main_lmc_mlp.py` of [Peña et al.](https://github.com/fagp/sinkhorn-rebasin) 180 of AdamW (20 passes of 9) on the loss half-way. Rate ($0.1$), temperature, iterations and start of Sinkhorn re-basin are those of their code; the loss is taken at random places of the line, another cost of theirs, and the gradient goes through the iterations. So
+# The two searches on the loss get {glue:text}`steps` steps of Adam on all {glue:text}`images_matched` images each and keep the best permutations that they have judged: straight-through matching, at the rate 0.01, judges those of every step, Sinkhorn re-basin, whose matrices have to be rounded to permutations, those of every tenth step and of the end.
+# Their authors give them more: `mnist_mlp_ste2.py` of [Ainsworth et al.](https://github.com/samuela/git-re-basin) makes 15 000 steps of gradient descent with momentum on batches of 1000 (250 passes of 60),
+# `main_lmc_mlp.py` of [Peña et al.](https://github.com/fagp/sinkhorn-rebasin) 180 of AdamW (20 passes of 9) on the loss half-way.
+# Rate ($0.1$), temperature, iterations and start of Sinkhorn re-basin are those of their code; the loss is taken at random places of the line, another cost of theirs, and the gradient goes through the iterations.
+# So
 # these rows are what is reached at this price, no verdict on the methods.
 #
-# Most comparisons below are ratios of barriers, and what is claimed is about MNIST and 48 units a layer; at other sizes the boxes say *not run at this scale*. Where a matcher leaves no barrier, half-way is as good as the ends or better, and a ratio means nothing: it is judged only where the mean barrier in the denominator is positive by its interval. [](#sec-wide) has what becomes of wide networks.
+# Most comparisons below are ratios of barriers, and what is claimed is about MNIST and 48 units a layer; at other sizes the boxes say *not run at this scale*.
+# Where a matcher leaves no barrier, half-way is as good as the ends or better, and a ratio means nothing: it is judged only where the mean barrier in the denominator is positive by its interval.
+# [](#sec-wide) has what becomes of wide networks.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barriers"}
 figure, axes = figures.panels(2, 2, height=3.6, sharey=True)
@@ -621,7 +658,9 @@ claims.check("X3.norm_activations", **alike)
 # %% [markdown]
 # ## Is a higher objective a lower barrier?
 #
-# One descent of weight matching stops at one of many local optima, and restarts find higher ones. That helps only if a higher objective is a lower barrier. For each pair of plain networks, {glue:text}`restarts` descents from random orders, their objectives $\langle a, \pi b \rangle / (\lVert a \rVert \lVert b \rVert)$ and their barriers:
+# One descent of weight matching stops at one of many local optima, and restarts find higher ones.
+# That helps only if a higher objective is a lower barrier.
+# For each pair of plain networks, {glue:text}`restarts` descents from random orders, their objectives $\langle a, \pi b \rangle / (\lVert a \rVert \lVert b \rVert)$ and their barriers:
 
 
 # %%
@@ -672,12 +711,14 @@ figures.show("fig_restarts", figure, legend=4)
 # Left: local optima of weight matching for four pairs of plain networks. Right: the rank correlation of objective and barrier for each pair (profile {glue:text}`profile`).
 # ```
 #
-# The rank correlation is {glue:text}`ranks` in the mean over pairs; $-1$ would say that a higher objective always is a lower barrier, $0$ that the two have nothing to do with each other. The best of {glue:text}`restarts` descents has a higher objective than one descent for {glue:text}`higher` of the {glue:text}`pairs` pairs, and
+# The rank correlation is {glue:text}`ranks` in the mean over pairs; $-1$ would say that a higher objective always is a lower barrier, $0$ that the two have nothing to do with each other.
+# The best of {glue:text}`restarts` descents has a higher objective than one descent for {glue:text}`higher` of the {glue:text}`pairs` pairs, and
 # its mean barrier is {glue:text}`gained` times that of one descent.
 #
 # ## REPAIR
 #
-# Without norms the units of a merged network mostly vary less over the data than those of its ends: in the first layer they are $(z_a + z_b)/2$, whose deviation is below the mean of the two unless they are perfectly correlated, and further layers work on what is left. REPAIR gives every unit of the merged network the mean and the
+# Without norms the units of a merged network mostly vary less over the data than those of its ends: in the first layer they are $(z_a + z_b)/2$, whose deviation is below the mean of the two unless they are perfectly correlated, and further layers work on what is left.
+# REPAIR gives every unit of the merged network the mean and the
 # deviation that are half-way between those of its ends, $z' = s z + t$, by an affine map that its weights and bias, or the gain and the shift of its norm, absorb.
 #
 # A layer norm, $n_i = (z_i - \bar z)/\sqrt{v + \varepsilon}$ with mean $\bar z$ and variance $v$ over the $m$ units of one sample, seems to leave nothing to repair. What is true:
@@ -697,7 +738,10 @@ figures.show("fig_restarts", figure, legend=4)
 # (i) $c z_i + d - (c \bar z + d) = c (z_i - \bar z)$, and $v$ becomes $c^2 v$. (ii) For each input $\sum_i n_i^2 = m v / (v + \varepsilon)$. Take means over the inputs, and $\mathbb E\, n_i^2 = \operatorname{Var} n_i + (\mathbb E\, n_i)^2$.
 # ```
 #
-# Jordan et al. study REPAIR for several norms. A collapse by a common factor is undone at once, and the second moments cannot all shrink. But the norm standardises each input over the units, REPAIR each unit over the inputs: (ii) leaves open how the second moments are shared among the units, and how each one is between variance and mean. REPAIR acts after the norm, on
+# Jordan et al. study REPAIR for several norms.
+# A collapse by a common factor is undone at once, and the second moments cannot all shrink.
+# But the norm standardises each input over the units, REPAIR each unit over the inputs: (ii) leaves open how the second moments are shared among the units, and how each one is between variance and mean.
+# REPAIR acts after the norm, on
 # each unit by itself, and (i) does not undo that. Before any measurement we guessed that little is left for it to do, less than a tenth of the barrier. The guess is {claim}`X3.repair_norm`:
 
 # %%
@@ -744,7 +788,9 @@ figures.show("fig_repair", figure, legend=2)
 #
 # ## Fixed weights
 #
-# Fixed weights of $\sigma_{\mathbf F} = 1$ are to give every unit its place, so that nothing is left for a matcher to do; those of $\sigma_{\mathbf F} = 0$ are not (I, section 6). The best of several matchers, if chosen afterwards, is at least as good as the identity by mere luck. So it is chosen on one half of the pairs and measured on the other,
+# Fixed weights of $\sigma_{\mathbf F} = 1$ are to give every unit its place, so that nothing is left for a matcher to do; those of $\sigma_{\mathbf F} = 0$ are not (I, section 6).
+# The best of several matchers, if chosen afterwards, is at least as good as the identity by mere luck.
+# So it is chosen on one half of the pairs and measured on the other,
 # by the {term}`drop of the accuracy <accuracy barrier>`:
 
 
@@ -767,7 +813,10 @@ claims.check("X3.zero_weights", **sparse)
 # (sec-wide)=
 # ## Wide networks
 #
-# Ainsworth et al. find that weight matching merges wider networks with less of a barrier; how barriers on MNIST depend on the width is the question of [](51_width_barriers.ipynb). Here the first two kinds are trained once more, with {glue:text}`wide` units a layer, {glue:text}`wide_pairs` pairs of each, and matched by the two matchers that do not descend on the loss. Correlations of more units take more images to tell: they are taken on 10 000 training images, or all that there are. A barrier may be negative: then the merged network has a lower
+# Ainsworth et al. find that weight matching merges wider networks with less of a barrier; how barriers on MNIST depend on the width is the question of [](51_width_barriers.ipynb).
+# Here the first two kinds are trained once more, with {glue:text}`wide` units a layer, {glue:text}`wide_pairs` pairs of each, and matched by the two matchers that do not descend on the loss.
+# Correlations of more units take more images to tell: they are taken on 10 000 training images, or all that there are.
+# A barrier may be negative: then the merged network has a lower
 # loss on images that it has not seen than its ends have in the mean. Barriers near 0 are compared by their difference, pair by pair. What is claimed is about 512 units, all images of MNIST and ten epochs; at other sizes the boxes say *not run at this scale*.
 
 # %%
@@ -923,22 +972,31 @@ figures.numbers(
 # %% [markdown]
 # ## What we found
 #
-# - Where everything is known, in two layers, the exact optimum of weight matching has {glue:text}`optimum` times the barrier of the best order. Matching by correlation does not see how large a neuron is; its barrier is {glue:text}`blind` times that of weight matching. With two hidden layers of five neurons the exact optimum
+# - Where everything is known, in two layers, the exact optimum of weight matching has {glue:text}`optimum` times the barrier of the best order.
+#   Matching by correlation does not see how large a neuron is; its barrier is {glue:text}`blind` times that of weight matching.
+#   With two hidden layers of five neurons the exact optimum
 #   of weight matching is the best order for the loss in {glue:text}`exact_first` % of the pairs.
 # - With the steps given here, the lowest barrier on {glue:text}`named` is left most often by {glue:text}`most_0` for plain networks, by {glue:text}`most_1` with layer norm, by {glue:text}`most_2` with $\sigma_{\mathbf F} = 0$, and by {glue:text}`most_3` with $\sigma_{\mathbf F} = 1$.
-# - Straight-through matching, which looks at the loss, leaves {glue:text}`searched` times the barrier of weight matching on images that it has not seen (plain networks). Matching by correlation costs one pass over the images and one assignment a layer, and leaves {glue:text}`alike_plain` times the barrier of weight matching
+# - Straight-through matching, which looks at the loss, leaves {glue:text}`searched` times the barrier of weight matching on images that it has not seen (plain networks).
+#   Matching by correlation costs one pass over the images and one assignment a layer, and leaves {glue:text}`alike_plain` times the barrier of weight matching
 #   for plain networks, {glue:text}`alike` times with layer norm.
 # - The rank correlation of objective and barrier over the local optima of weight matching is {glue:text}`ranks`. The best of {glue:text}`restarts` descents leaves {glue:text}`gained` times the mean barrier of one descent.
 # - Before its gain a layer norm makes the units' second moments right by itself, on average, but not each single unit. After weight matching REPAIR leaves {glue:text}`repair_plain` of the barrier without norms, {glue:text}`repair_norm` with them.
 # - With fixed weights of $\sigma_{\mathbf F} = 1$ the matcher that is best on one half of the pairs gains {glue:text}`gain` points of accuracy on the other, against the networks as they are; at $\sigma_{\mathbf F} = 0$ matching by correlation leaves {glue:text}`sparse` of the barrier.
-# - Wide networks, {glue:text}`wide` units a layer: weight matching leaves a barrier of {glue:text}`wide_plain` without norms, where the networks as they are have {glue:text}`alone_0`, and {glue:text}`wide_norm` of {glue:text}`alone_1` with layer norm. The barrier after matching by activations less that after weight matching is {glue:text}`turned_plain` and {glue:text}`turned_norm`.
+# - Wide networks, {glue:text}`wide` units a layer: weight matching leaves a barrier of {glue:text}`wide_plain` without norms, where the networks as they are have {glue:text}`alone_0`, and {glue:text}`wide_norm` of {glue:text}`alone_1` with layer norm.
+#   The barrier after matching by activations less that after weight matching is {glue:text}`turned_plain` and {glue:text}`turned_norm`.
 #
-# Numbers with ± are standard errors over pairs; a ratio to a barrier that is near 0 says nothing. This page cannot decide whether the order of the matchers is the same for convolutions and residual networks, for networks trained to the end, and for searches with the steps of their authors; where {claim}`X3.restarts_barrier` is open, whether restarts lower the mean barrier by a tenth, for which {glue:text}`pairs` pairs are few then; and, with the few small pairs of the smaller profiles, whether twenty descents find the exact optimum for nine
+# Numbers with ± are standard errors over pairs; a ratio to a barrier that is near 0 says nothing.
+# This page cannot decide whether the order of the matchers is the same for convolutions and residual networks, for networks trained to the end, and for searches with the steps of their authors; where {claim}`X3.restarts_barrier` is open, whether restarts lower the mean barrier by a tenth, for which {glue:text}`pairs` pairs are few then; and, with the few small pairs of the smaller profiles, whether twenty descents find the exact optimum for nine
 # of ten. At the profile `paper` the narrow networks have 48 units, the wide ones 512, and all are trained on all of MNIST; `make runs PROFILE=paper LIST=1` says what their training costs.
 #
 # ## What it means for merging networks
 #
-# Match by what you want to be small, if you can pay for it. Otherwise match by weights, or by activations, which costs one pass over some images: which of the two leaves less depends on the networks, with layer norm see {claim}`X3.norm_activations` for narrow ones and {claim}`X3.wide_order_norm` for wide ones, and {claim}`X3.wide_norm` for whether a barrier is left there at all. Where the sizes of neurons differ, correlations do not see it ({claim}`X3.blind_to_size`), and without norms they leave {glue:text}`alike_plain` times the barrier of weight matching here. Restarts of weight matching improve its objective, and not always the merged network ({claim}`X3.objective_barrier`). After matching, REPAIR takes away part of what is left without norms ({claim}`X3.repair_plain`); with a layer norm see {claim}`X3.repair_norm`.
+# Match by what you want to be small, if you can pay for it.
+# Otherwise match by weights, or by activations, which costs one pass over some images: which of the two leaves less depends on the networks, with layer norm see {claim}`X3.norm_activations` for narrow ones and {claim}`X3.wide_order_norm` for wide ones, and {claim}`X3.wide_norm` for whether a barrier is left there at all.
+# Where the sizes of neurons differ, correlations do not see it ({claim}`X3.blind_to_size`), and without norms they leave {glue:text}`alike_plain` times the barrier of weight matching here.
+# Restarts of weight matching improve its objective, and not always the merged network ({claim}`X3.objective_barrier`).
+# After matching, REPAIR takes away part of what is left without norms ({claim}`X3.repair_plain`); with a layer norm see {claim}`X3.repair_norm`.
 #
 # **Read on.** [](13_algorithm_1.ipynb): how far Z, Algorithm 1 is from the best order. [](37_permuted_barriers.ipynb): the barrier after the best permutation. [](53_asymmetric_mlps.ipynb): networks that need no matcher.
 #
@@ -953,13 +1011,22 @@ figures.numbers(
 # ```
 #
 # ```{exercise}
-# Two students at minima for $M = d = 2$ have the rows $a = (s e_1,\; (1 - s) e_1,\; e_2)$ and $b = (e_1,\; t e_2,\; (1 - t) e_2)$, $0 < s, t < \frac12$. Which orders does matching by correlation find, and which does weight matching find? Show that $|\sigma(s x_1 + t x_2) - s \sigma(x_1) - t \sigma(x_2)|$ is $\min(s |x_1|, t |x_2|)$ where $x_1$ and $x_2$ have opposite signs, and 0 elsewhere. By which factor can the loss half-way after matching by correlation exceed that after weight matching, for $s = t = 0.1$?
+# Two students at minima for $M = d = 2$ have the rows $a = (s e_1,\; (1 - s) e_1,\; e_2)$ and $b = (e_1,\; t e_2,\; (1 - t) e_2)$, $0 < s, t < \frac12$.
+# Which orders does matching by correlation find, and which does weight matching find?
+# Show that $|\sigma(s x_1 + t x_2) - s \sigma(x_1) - t \sigma(x_2)|$ is $\min(s |x_1|, t |x_2|)$ where $x_1$ and $x_2$ have opposite signs, and 0 elsewhere.
+# By which factor can the loss half-way after matching by correlation exceed that after weight matching, for $s = t = 0.1$?
 # ```
 #
 # ```{solution}
-# At most two rows can be paired within their types, one of each; one row of $a$ and one of $b$ of different types are left over. Correlations are 1 within a type and have one smaller value otherwise ({prf:ref}`prop-blind`), so that all four such orders are equally good. Weight matching has $1 - s$ or $s$ from type 1 and $1 - t$ or $t$ from type 2 and takes the larger ones: $s e_1$ and $t e_2$ are left over.
+# At most two rows can be paired within their types, one of each; one row of $a$ and one of $b$ of different types are left over.
+# Correlations are 1 within a type and have one smaller value otherwise ({prf:ref}`prop-blind`), so that all four such orders are equally good.
+# Weight matching has $1 - s$ or $s$ from type 1 and $1 - t$ or $t$ from type 2 and takes the larger ones: $s e_1$ and $t e_2$ are left over.
 #
-# For $x_1 > 0 > x_2$ the expression is $\sigma(s x_1 - t |x_2|) - s x_1 = -\min(s x_1, t |x_2|)$, for $x_1 < 0 < x_2$ likewise, and for equal signs 0. Pairs of one type add up as they should, so that the student half-way misses the teacher by half of this expression, with the sizes of the rows that are left over. The loss grows with both sizes, and with the square of a common factor. The worst order leaves $0.9\, e_1$ and $0.9\, e_2$ instead of $0.1\, e_1$ and $0.1\, e_2$: the factor is $9^2 = 81$. To check:
+# For $x_1 > 0 > x_2$ the expression is $\sigma(s x_1 - t |x_2|) - s x_1 = -\min(s x_1, t |x_2|)$, for $x_1 < 0 < x_2$ likewise, and for equal signs 0.
+# Pairs of one type add up as they should, so that the student half-way misses the teacher by half of this expression, with the sizes of the rows that are left over.
+# The loss grows with both sizes, and with the square of a common factor.
+# The worst order leaves $0.9\, e_1$ and $0.9\, e_2$ instead of $0.1\, e_1$ and $0.1\, e_2$: the factor is $9^2 = 81$.
+# To check:
 #
 #     import torch
 #     from lmc_helpers.matching import all_permutations

@@ -12,9 +12,15 @@
 # ```{summary}
 # **Question.** Two networks were trained apart, and the loss rises on the line between them. Which part of that {term}`barrier` does each of the four papers explain?
 #
-# **The papers.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` reorder the neurons of one network; Brea et al. (P) {cite:p}`brea2019` look at networks in which two neurons coincide; Zhao et al. (G) {cite:p}`zhao2025` follow curves that symmetries draw, for ReLU those of rescaled neurons; Bürgin et al. (I) {cite:p}`buergin2026` price the exchange of two neurons.
+# **The papers.**
+# Zhan, Li & Wu (Z) {cite:p}`zhan2025` reorder the neurons of one network; Brea et al.
+# (P) {cite:p}`brea2019` look at networks in which two neurons coincide; Zhao et al.
+# (G) {cite:p}`zhao2025` follow curves that symmetries draw, for ReLU those of rescaled neurons; Bürgin et al.
+# (I) {cite:p}`buergin2026` price the exchange of two neurons.
 #
-# **What we find.** Their quantities are one picture. The middle of an exchange is P's merged network and the top of Z's barrier ({claim}`X1.exchange`); one merge buys every order ({claim}`X1.one_merge`); I's {term}`swap cost`, with the other network as the fixed part, is the objective of {term}`weight matching`, one of the algorithms to which Z, section 6 refers ({claim}`X1.swap_identity`); scale has a normal form ({claim}`X1.normal_form`).
+# **What we find.**
+# Their quantities are one picture.
+# The middle of an exchange is P's merged network and the top of Z's barrier ({claim}`X1.exchange`); one merge buys every order ({claim}`X1.one_merge`); I's {term}`swap cost`, with the other network as the fixed part, is the objective of {term}`weight matching`, one of the algorithms to which Z, section 6 refers ({claim}`X1.swap_identity`); scale has a normal form ({claim}`X1.normal_form`).
 # On networks trained on small digits, order makes {glue:text}`by_order` % of the barrier, scale {glue:text}`by_scale` %; the height of one merge is {glue:text}`merge_share` % of it.
 #
 # **Why it matters.** Most of what stands between two such networks is the straightness of the line, not the landscape: it goes away by naming the neurons alike, or by a detour through one merge.
@@ -93,7 +99,10 @@ from lmc_helpers.teacher_student.population import (
 # %% [markdown]
 # ## One list of neurons, four questions
 #
-# A network with one hidden layer is a list of neurons. Neuron $i$ is a row $\theta_i = (u_i, a_i)$ of incoming and outgoing weights, and the network computes $\sum_i a_i\, \sigma(u_i \cdot x)$. Its function does not change if rows are reordered, $\theta \to \pi\theta$, nor, for ReLU, if a row is rescaled, $(u_i, a_i) \to (c\, u_i, a_i/c)$ with $c > 0$. So every
+# A network with one hidden layer is a list of neurons.
+# Neuron $i$ is a row $\theta_i = (u_i, a_i)$ of incoming and outgoing weights, and the network computes $\sum_i a_i\, \sigma(u_i \cdot x)$.
+# Its function does not change if rows are reordered, $\theta \to \pi\theta$, nor, for ReLU, if a row is rescaled, $(u_i, a_i) \to (c\, u_i, a_i/c)$ with $c > 0$.
+# So every
 # trained network is one of many, and the line between two of them depends on which ones are taken. The *barrier* between $a$ and $b$ is the largest rise of the loss above the chord,
 #
 # $$
@@ -154,7 +163,9 @@ figures.show("fig_lenses", figure, legend=3)
 # ```{glue:figure} fig_lenses
 # :alt: Left, contours of the loss of two tanh neurons, symmetric about the diagonal. Two networks a and b lie near the two mirror images of the minimum; the direct line between them crosses the diagonal, where the neurons coincide; the reordered b lies next to a. A star beside the diagonal marks fixed weights, which are nearer to one side. Right, a hyperbola of incoming and outgoing weights with one product; a chord between two of its points crosses contours of higher loss, and the balanced point lies where both weights are equal.
 #
-# Left: the loss of a student with two tanh neurons of one weight each, as contours; its mirror is the exchange of the neurons. Z moves $b$ across the mirror, P looks at the mirror, and fixed weights $F$ (I) lie on one side of it, so that it is cheaper to be there. Right: one ReLU neuron; a rescaled copy has the same function, and the line to it does not (G).
+# Left: the loss of a student with two tanh neurons of one weight each, as contours; its mirror is the exchange of the neurons.
+# Z moves $b$ across the mirror, P looks at the mirror, and fixed weights $F$ (I) lie on one side of it, so that it is cheaper to be there.
+# Right: one ReLU neuron; a rescaled copy has the same function, and the line to it does not (G).
 # ```
 #
 # ## The middle of an exchange
@@ -173,7 +184,10 @@ figures.show("fig_lenses", figure, legend=3)
 #    $$
 #
 #    whichever neurons are exchanged; and what descent finds from $\bar\theta$ among the networks with $\theta_i = \theta_j$ lies between the last two.
-# 2. Let $\theta$ be a global minimum $W$ of the {term}`teacher <teacher and student>`–student problem of [](11_exact_loss.ipynb), with rows on the rays of $e_1, \dots, e_M$. The loss rises up to the middle, where the rows $w_i$, $w_j$ act as one row $w_i + w_j$. The barrier is 0 if they lie on one ray. On different rays, with the norms $p, q > 0$ and $\tan \varphi = q/p$,
+# 2. Let $\theta$ be a global minimum $W$ of the {term}`teacher <teacher and student>`–student problem of [](11_exact_loss.ipynb), with rows on the rays of $e_1, \dots, e_M$.
+#    The loss rises up to the middle, where the rows $w_i$, $w_j$ act as one row $w_i + w_j$.
+#    The barrier is 0 if they lie on one ray.
+#    On different rays, with the norms $p, q > 0$ and $\tan \varphi = q/p$,
 #
 #    $$
 #    B = \frac{\varphi\, p^2 + (\tfrac\pi2 - \varphi)\, q^2 - pq}{\pi d} .
@@ -181,10 +195,16 @@ figures.show("fig_lenses", figure, legend=3)
 # ```
 #
 # ```{prf:proof}
-# *1.* $T$ is orthogonal and $T^2 = I$, so that $\langle \theta - T\theta, v \rangle = \langle \theta, v - Tv \rangle = 0$ whenever $Tv = v$: the step to the middle is orthogonal to the fixed space, in which $\bar\theta$ lies. There $i$ and $j$ compute $(a_i + a_j)\, \sigma(\bar u \cdot x)$ together, as one neuron. (Where all outgoing weights are fixed to 1 and $\sigma$ is ReLU,
+# *1.*
+# $T$ is orthogonal and $T^2 = I$, so that $\langle \theta - T\theta, v \rangle = \langle \theta, v - Tv \rangle = 0$ whenever $Tv = v$: the step to the middle is orthogonal to the fixed space, in which $\bar\theta$ lies.
+# There $i$ and $j$ compute $(a_i + a_j)\, \sigma(\bar u \cdot x)$ together, as one neuron.
+# (Where all outgoing weights are fixed to 1 and $\sigma$ is ReLU,
 # $2\sigma(\bar w \cdot x) = \sigma(2 \bar w \cdot x)$.) As $L(T\theta) = L(\theta)$, the chord is constant.
 #
-# *2.* For each $x$ the output $f_\lambda(x)$ is convex in $\lambda$, as $\sigma$ is, symmetric about $\frac12$, and equal to the teacher's $f^*(x)$ at both ends. So $f^* - f_\lambda \ge 0$ increases up to $\lambda = \frac12$, and with it the mean of its square. In the middle only the error $\sigma(r \cdot x) - \sigma(w_i \cdot x) - \sigma(w_j \cdot x)$ is left, $r = w_i + w_j$; on one ray it is 0.
+# *2.*
+# For each $x$ the output $f_\lambda(x)$ is convex in $\lambda$, as $\sigma$ is, symmetric about $\frac12$, and equal to the teacher's $f^*(x)$ at both ends.
+# So $f^* - f_\lambda \ge 0$ increases up to $\lambda = \frac12$, and with it the mean of its square.
+# In the middle only the error $\sigma(r \cdot x) - \sigma(w_i \cdot x) - \sigma(w_j \cdot x)$ is left, $r = w_i + w_j$; on one ray it is 0.
 # Otherwise $\lVert r \rVert \cos\varphi = p$ and $\lVert r \rVert \sin\varphi = q$, and with the kernel of [](11_exact_loss.ipynb), $(\pi - \vartheta) \cos\vartheta + \sin\vartheta$ for two vectors at the angle $\vartheta$, times $\lVert u \rVert \lVert v \rVert / (2\pi d)$,
 #
 # $$
@@ -319,7 +339,8 @@ figures.show("fig_exchange", figure)
 # :name: fig-one-exchange
 # :alt: Left, contours of the barrier of an exchange over the norms of the two neurons, with dotted corners of the square of the smaller norm next to them. Right, the ratio of the lowest merge to the middle of the line against the number of teachers, falling from just below one to about 0.6.
 #
-# Left: the barrier of an exchange of two neurons of different types ({prf:ref}`thm-middle`), in units of the loss of one teacher neuron; dotted, the loss of deleting the smaller one. Right: for $m = M$, the point that descent finds below the middle among students of which two coincide, relative to the middle (profile {glue:text}`profile`).
+# Left: the barrier of an exchange of two neurons of different types ({prf:ref}`thm-middle`), in units of the loss of one teacher neuron; dotted, the loss of deleting the smaller one.
+# Right: for $m = M$, the point that descent finds below the middle among students of which two coincide, relative to the middle (profile {glue:text}`profile`).
 # ```
 #
 # With two teachers the straight line is nearly the lowest way through the mirror: {glue:text}`excess_two` % above it. With more of them the other neurons give way too, and the point below the middle is lower, {glue:text}`ratio_ten` of its height for $M = 10$.
@@ -330,16 +351,25 @@ figures.show("fig_exchange", figure)
 #
 # ```{prf:theorem} One merge buys every order
 # :label: thm-one-merge
-# Let $H_{ij}$ be the largest loss on the straight way from $\theta$ to its merge, the middle $\bar\theta$ of the exchange of $i$ and $j$. For every order $\pi$ there is a path from $\theta$ to $\pi\theta$ on which the loss never exceeds $\min_{ij} H_{ij}$. So any $a$ and $b$ are joined by a path on which it never exceeds the larger one of
+# Let $H_{ij}$ be the largest loss on the straight way from $\theta$ to its merge, the middle $\bar\theta$ of the exchange of $i$ and $j$.
+# For every order $\pi$ there is a path from $\theta$ to $\pi\theta$ on which the loss never exceeds $\min_{ij} H_{ij}$.
+# So any $a$ and $b$ are joined by a path on which it never exceeds the larger one of
 # $\min_{ij} H_{ij}(b)$ and the largest loss on the line from $a$ to $\pi b$.
 # ```
 #
 # ```{prf:proof}
-# Go straight to the cheapest merge. There $i$ and $j$ have equal incoming weights, so that $j$ can hand its outgoing ones to $i$ at equal loss. Now $a_j = 0$ and $u_j$ is free: let it take the incoming weights of any neuron $k$, then its outgoing ones, again at equal loss. Now $k$ is free, and stands where $j$ stood. Like tiles around a hole, the $m - 1$ neurons reach every
+# Go straight to the cheapest merge.
+# There $i$ and $j$ have equal incoming weights, so that $j$ can hand its outgoing ones to $i$ at equal loss.
+# Now $a_j = 0$ and $u_j$ is free: let it take the incoming weights of any neuron $k$, then its outgoing ones, again at equal loss.
+# Now $k$ is free, and stands where $j$ stood.
+# Like tiles around a hole, the $m - 1$ neurons reach every
 # arrangement over the $m$ places, in particular that of $\pi\bar\theta$ up to the last handing over, which is undone. The straight way from $\pi\bar\theta$ to $\pi\theta$ is the image of the first one. A path from $a$ to $\pi b$ to $b$ is the second statement.
 # ```
 #
-# In the teacher–student problem with $m > M$ a global minimum has two rows on one ray, or a row 0. Their merge costs nothing, and so every order is reached at loss 0 (a row hands its length to another one on its ray). The barriers of {prf:ref}`thm-middle` are then those of straight lines only; P's heights are 0. At $m = M$ no two rows share a ray, and the first merge has a price.
+# In the teacher–student problem with $m > M$ a global minimum has two rows on one ray, or a row 0.
+# Their merge costs nothing, and so every order is reached at loss 0 (a row hands its length to another one on its ray).
+# The barriers of {prf:ref}`thm-middle` are then those of straight lines only; P's heights are 0.
+# At $m = M$ no two rows share a ray, and the first merge has a price.
 #
 # ## When alignment removes everything
 #
@@ -361,7 +391,9 @@ figures.show("fig_exchange", figure)
 # $$
 #
 # For rows on two different rays $k, l$ it is negative where $x_k > 0 > x_l$; on one ray, or with a row 0, it is 0. As no term is positive, $B = 0$ if and only if no row meets one of
-# another ray. Then at least $\max(n_j, n'_j)$ places hold a row of ray $j$, in one network or the other, and no place serves two rays. Conversely pair $\min(n_j, n'_j)$ rows on each ray: $\sum_j \max(n_j, n'_j) - \sum_j n'_j$ rows of $W$ are left, at most the $m - \sum_j n'_j$ rows 0 of $W'$, and likewise for the rows of $W'$.
+# another ray.
+# Then at least $\max(n_j, n'_j)$ places hold a row of ray $j$, in one network or the other, and no place serves two rays.
+# Conversely pair $\min(n_j, n'_j)$ rows on each ray: $\sum_j \max(n_j, n'_j) - \sum_j n'_j$ rows of $W$ are left, at most the $m - \sum_j n'_j$ rows 0 of $W'$, and likewise for the rows of $W'$.
 # ```
 #
 # Random minima, some of them with a row 0, and all $6!$ orders; the middle tells, as there each $\Delta_i$ is 0 or not:
@@ -414,11 +446,18 @@ claims.check("X1.zero", wrong, n=len(needed), rival=sum(left_over))
 # ```
 #
 # ```{prf:proof}
-# *1* is the definition of weight matching, which minimises $\lVert a - \pi b \rVert^2$. *2.* $\Delta_{ij} = 2 \lVert b_i - b_j \rVert^2 = \lVert b - Tb \rVert^2$, and the distance is half of $\lVert b - Tb \rVert$ by {prf:ref}`thm-middle`. *3* is the parallelogram law for $b - F$ and $Tb - F$, whose mean is $\bar b - F$ and whose difference has twice the distance as its norm. *4.* By *1* with $a = F + \alpha$ the exchange adds
+# *1* is the definition of weight matching, which minimises $\lVert a - \pi b \rVert^2$.
+# *2.*
+# $\Delta_{ij} = 2 \lVert b_i - b_j \rVert^2 = \lVert b - Tb \rVert^2$, and the distance is half of $\lVert b - Tb \rVert$ by {prf:ref}`thm-middle`.
+# *3* is the parallelogram law for $b - F$ and $Tb - F$, whose mean is $\bar b - F$ and whose difference has twice the distance as its norm.
+# *4.*
+# By *1* with $a = F + \alpha$ the exchange adds
 # $\Delta_{ij} + 2 \langle b_i - b_j, \alpha_i - \alpha_j \rangle$; apply Cauchy and Schwarz.
 # ```
 #
-# So three questions meet in one quadratic form. Weight matching makes it small over all orders, P asks how far the mirror is, and I asks for fixed weights that make it large, so that a neuron has a place of its own in every run. What the *loss* does between is another matter; this is what the rest of the chapter measures.
+# So three questions meet in one quadratic form.
+# Weight matching makes it small over all orders, P asks how far the mirror is, and I asks for fixed weights that make it large, so that a neuron has a place of its own in every run.
+# What the *loss* does between is another matter; this is what the rest of the chapter measures.
 #
 # ## Scale has a normal form
 #
@@ -433,7 +472,14 @@ claims.check("X1.zero", wrong, n=len(needed), rival=sum(left_over))
 # ```
 #
 # ```{prf:proof}
-# *1.* $c^2 \lVert u \rVert^2 + \lVert a \rVert^2 / c^2 \ge 2 \lVert u \rVert \lVert a \rVert$ with equality for $c^2 = \lVert a \rVert / \lVert u \rVert$ only. *2.* Rescaling keeps $L$; by *1* a neuron that is not balanced can be made smaller, also if $u$ or $a$ is 0 and the other is not. *3.* $\frac12 (1 + e^{s}) \cdot \frac12 (1 + e^{-s}) = \cosh^2 \frac s2$. *4.* By *1* the balanced copies are equal up to the
+# *1.*
+# $c^2 \lVert u \rVert^2 + \lVert a \rVert^2 / c^2 \ge 2 \lVert u \rVert \lVert a \rVert$ with equality for $c^2 = \lVert a \rVert / \lVert u \rVert$ only.
+# *2.*
+# Rescaling keeps $L$; by *1* a neuron that is not balanced can be made smaller, also if $u$ or $a$ is 0 and the other is not.
+# *3.*
+# $\frac12 (1 + e^{s}) \cdot \frac12 (1 + e^{-s}) = \cosh^2 \frac s2$.
+# *4.*
+# By *1* the balanced copies are equal up to the
 # order, and weight matching brings their distance to 0.
 # ```
 #
@@ -464,7 +510,9 @@ def match(a, b):
 # %% [markdown]
 # ## The pairs
 #
-# **Students.** {glue:text}`students` pairs of students with $m = 6$ neurons learn $M = 3$ teachers by gradient descent on the exact loss. Their own losses, at most {glue:text}`worst_student` · 10⁻⁹, are counted with the barrier: the largest loss on the line, direct and in the best of all $6!$ orders.
+# **Students.**
+# {glue:text}`students` pairs of students with $m = 6$ neurons learn $M = 3$ teachers by gradient descent on the exact loss.
+# Their own losses, at most {glue:text}`worst_student` · 10⁻⁹, are counted with the barrier: the largest loss on the line, direct and in the best of all $6!$ orders.
 
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Train the students"}
@@ -514,7 +562,9 @@ claims.check(
 # %% [markdown]
 # What the best order leaves, {glue:text}`students_left` % of the barrier, are types that differ in number ({prf:ref}`thm-types`).
 #
-# **Digits.** Networks of {glue:text}`neurons` ReLU neurons with biases learn {glue:text}`images` of scikit-learn's digits, {glue:text}`pairs` pairs of each kind, on the cross-entropy with the penalty $\frac\gamma2 \lVert \theta \rVert^2$, $\gamma = 10^{-3}$, until the rate has fallen to 0. One kind has nothing fixed; in the others half of the incoming weights of
+# **Digits.**
+# Networks of {glue:text}`neurons` ReLU neurons with biases learn {glue:text}`images` of scikit-learn's digits, {glue:text}`pairs` pairs of each kind, on the cross-entropy with the penalty $\frac\gamma2 \lVert \theta \rVert^2$, $\gamma = 10^{-3}$, until the rate has fallen to 0.
+# One kind has nothing fixed; in the others half of the incoming weights of
 # every neuron are fixed to $\sigma_F\, \mathcal N(0, 1)$ numbers, the same in both networks of a pair, and free of the penalty (I, (2)). Barriers are those of the cross-entropy on the training images, at $\lambda = 0, 0.1, \dots, 1$.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Train the networks, and measure their barriers"}
@@ -695,7 +745,9 @@ claims.check("X1.digits_scale", scales[0], **judged(scales, questions["scale"]))
 claims.check("X1.digits_merge", merge[0], **judged(merge, questions["merge"]))
 
 # %% [markdown]
-# How much disorder does a barrier amount to? Between a network and its copy with $k$ of its neurons in a circle (each takes the next one's place) the function is the same at both ends, and only the order differs. And what scale does is a matter of how far the descent has come ({prf:ref}`thm-balance`, part 2):
+# How much disorder does a barrier amount to?
+# Between a network and its copy with $k$ of its neurons in a circle (each takes the next one's place) the function is the same at both ends, and only the order differs.
+# And what scale does is a matter of how far the descent has come ({prf:ref}`thm-balance`, part 2):
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barriers of the pairs"}
 TOGETHER = range(2, NEURONS + 1)
@@ -743,7 +795,9 @@ figures.show("fig_pairs", figure, legend=3)
 # Left: barrier between a network and its copy with $k$ neurons out of place, and between the two networks of a pair. Right: the same pairs after descents of three lengths. Bars are ±3.29 standard errors over {glue:text}`pairs` pairs, profile {glue:text}`profile`.
 # ```
 #
-# Two networks as they come are {glue:text}`order_ratio` times as far apart as a network and itself in a random order ({claim}`X1.digits_order`): to the line, that is nearly all the difference there is. The best order leaves {glue:text}`left` % of the barrier, about as much as {glue:text}`as_many` neurons out of place. Scale adds {glue:text}`early_scale` % to the matched barrier after {glue:text}`early` steps and
+# Two networks as they come are {glue:text}`order_ratio` times as far apart as a network and itself in a random order ({claim}`X1.digits_order`): to the line, that is nearly all the difference there is.
+# The best order leaves {glue:text}`left` % of the barrier, about as much as {glue:text}`as_many` neurons out of place.
+# Scale adds {glue:text}`early_scale` % to the matched barrier after {glue:text}`early` steps and
 # {glue:text}`late_scale` % after {glue:text}`late`. The cheapest merge is {glue:text}`merge_share` % as high as the barrier: in {glue:text}`idle` % of the networks the penalty has left a neuron that does next to nothing, and such a neuron is a free place.
 #
 # Is a merge of *any* two neurons cheap? For two random ones: the middle of their exchange, and the point below it that descent finds with the two held equal, in the loss with its penalty; against the network itself after as long a second descent.
@@ -786,9 +840,13 @@ saddle = saddle_over_middle(seed)
 claims.check("X1.digits_saddle", saddle[0], **judged(saddle, saddle_over_middle))
 
 # %% [markdown]
-# The middle of the exchange of two random neurons is {glue:text}`exchange_share` % as high as the {term}`direct barrier`, and the point below it {glue:text}`below_share` % as high as the middle: a network of one neuron less does nearly as well. What an exchange costs on a straight line is not what it costs.
+# The middle of the exchange of two random neurons is {glue:text}`exchange_share` % as high as the {term}`direct barrier`, and the point below it {glue:text}`below_share` % as high as the middle: a network of one neuron less does nearly as well.
+# What an exchange costs on a straight line is not what it costs.
 #
-# **Fixed weights.** In I's picture they give every neuron a place: the direct barrier should be low, and a matcher should have little to do. The swap costs, I, (16) with the principal subspace of the inputs that keeps 90 % of the second moment (as in F.7), should tell which neurons it moves nevertheless. For that we take {term}`activation matching`, which does not see the weights, and rank the cost of each moved neuron with its partner among its costs with all others.
+# **Fixed weights.**
+# In I's picture they give every neuron a place: the direct barrier should be low, and a matcher should have little to do.
+# The swap costs, I, (16) with the principal subspace of the inputs that keeps 90 % of the second moment (as in F.7), should tell which neurons it moves nevertheless.
+# For that we take {term}`activation matching`, which does not see the weights, and rank the cost of each moved neuron with its partner among its costs with all others.
 
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Rank the swap costs of moved neurons"}
@@ -864,11 +922,15 @@ figures.show("fig_fixed", figure, legend=3)
 # ```{glue:figure} fig_fixed
 # :alt: Left, mean barriers, direct, matched, and balanced and matched, for networks without, with weak and with strong fixed weights: the direct bar falls with the strength of the fixed weights, the others rise, and with strong ones the matched bar equals the direct one. Right, histogram of ranks of swap costs of moved neurons, falling from low ranks to high ones, beside a dotted line of chance.
 #
-# Left: networks without fixed weights, with weak and with strong ones; bars are ±3.29 standard errors over {glue:text}`pairs` pairs. Right: the rank of the swap cost of a moved neuron with its partner, from 0 for the cheapest of its exchanges to 1 for the dearest, $\sigma_F = 0.3$ (profile {glue:text}`profile`).
+# Left: networks without fixed weights, with weak and with strong ones; bars are ±3.29 standard errors over {glue:text}`pairs` pairs.
+# Right: the rank of the swap cost of a moved neuron with its partner, from 0 for the cheapest of its exchanges to 1 for the dearest, $\sigma_F = 0.3$ (profile {glue:text}`profile`).
 # ```
 #
-# With $\sigma_F = 1$ the direct barrier is {glue:text}`fixed_share` % of the ordinary one, and weight matching leaves {glue:text}`stays` % of the neurons in their place, as part 4 of {prf:ref}`thm-number` lets one expect: the fixed parts are longer than the trained ones. That nothing *could* be gained does not follow. Fixed rows are not balanced by the penalty, and after balancing the same
-# matching does move some, and leaves {glue:text}`fixed_left` % of the direct barrier ({claim}`X1.fixed_aligned`). With $\sigma_F = 0.3$ activation matching moves {glue:text}`moved` % of the neurons, to partners whose swap cost has the mean rank {glue:text}`rank`, against $\frac12$ by chance: the cost tells something of who is exchanged, not who.
+# With $\sigma_F = 1$ the direct barrier is {glue:text}`fixed_share` % of the ordinary one, and weight matching leaves {glue:text}`stays` % of the neurons in their place, as part 4 of {prf:ref}`thm-number` lets one expect: the fixed parts are longer than the trained ones.
+# That nothing *could* be gained does not follow.
+# Fixed rows are not balanced by the penalty, and after balancing the same
+# matching does move some, and leaves {glue:text}`fixed_left` % of the direct barrier ({claim}`X1.fixed_aligned`).
+# With $\sigma_F = 0.3$ activation matching moves {glue:text}`moved` % of the neurons, to partners whose swap cost has the mean rank {glue:text}`rank`, against $\frac12$ by chance: the cost tells something of who is exchanged, not who.
 
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
@@ -949,7 +1011,9 @@ figures.numbers(
 #
 # ## What it means for merging networks
 #
-# Averaging is asking for a straight line, and straight lines are dear: nearly all of the direct barrier on this page is paid for neurons that meet strangers. Naming them alike, by a matcher ({claim}`X1.digits_permutation`) or by fixed weights ({claim}`X1.fixed_direct`), removes much of it; balance first, for scale costs nothing to remove. If a path is enough, no matching is needed: merge two neurons, rearrange at equal loss, and part them again.
+# Averaging is asking for a straight line, and straight lines are dear: nearly all of the direct barrier on this page is paid for neurons that meet strangers.
+# Naming them alike, by a matcher ({claim}`X1.digits_permutation`) or by fixed weights ({claim}`X1.fixed_direct`), removes much of it; balance first, for scale costs nothing to remove.
+# If a path is enough, no matching is needed: merge two neurons, rearrange at equal loss, and part them again.
 # The price of fixed weights is in the loss of the networks themselves, {glue:text}`own_fixed` against {glue:text}`own_free` here.
 #
 # **Read on.** [](56_matchers.ipynb) has more matchers and larger networks; [](52_permutation_saddles_on_mnist.ipynb) follows P's merges to convergence; [](53_asymmetric_mlps.ipynb) does I's experiment at more scales of the fixed weights.
@@ -961,7 +1025,8 @@ figures.numbers(
 # ```
 #
 # ```{solution}
-# With $z = q/p$, $\varphi = z - z^3/3 + O(z^5)$ and $\pi d B/p^2$ is $\varphi + (\frac\pi2 - \varphi) z^2 - z$, that is, $\frac\pi2 z^2 - \frac43 z^3 + O(z^5)$; divide by $\frac\pi2 z^2$. For the bound, $\varphi \le z$ gives $\varphi(1 - z^2) \le z (1 - z^2) \le z$ for $z \le 1$, so that $\varphi - z + (\frac\pi2 - \varphi) z^2 \le \frac\pi2 z^2$.
+# With $z = q/p$, $\varphi = z - z^3/3 + O(z^5)$ and $\pi d B/p^2$ is $\varphi + (\frac\pi2 - \varphi) z^2 - z$, that is, $\frac\pi2 z^2 - \frac43 z^3 + O(z^5)$; divide by $\frac\pi2 z^2$.
+# For the bound, $\varphi \le z$ gives $\varphi(1 - z^2) \le z (1 - z^2) \le z$ for $z \le 1$, so that $\varphi - z + (\frac\pi2 - \varphi) z^2 \le \frac\pi2 z^2$.
 # ```
 #
 # ```{exercise}
@@ -969,7 +1034,9 @@ figures.numbers(
 # ```
 #
 # ```{solution}
-# In the middle the rows are $\frac12 (e_i + e_{i+1})$, and the error is $\frac12 \sum_i g_i$ with $g_i = \sigma(x_i + x_{i+1}) - \sigma(x_i) - \sigma(x_{i+1}) \le 0$ and $\mathbb E\, g_i^2 = A$. Products $g_i g_j$ are not negative, so that the mean of the square is at least $\frac14 M A$. With $C_1$ the mean of $g_i g_{i+1}$ and $C_2$ that of two terms without a common input, the loss is $\frac M4 \bigl[ A + 2 C_1 + (M - 3) C_2 \bigr]$ for $M \ge 3$, and $C_2/A > 0$ does not depend on $M$:
+# In the middle the rows are $\frac12 (e_i + e_{i+1})$, and the error is $\frac12 \sum_i g_i$ with $g_i = \sigma(x_i + x_{i+1}) - \sigma(x_i) - \sigma(x_{i+1}) \le 0$ and $\mathbb E\, g_i^2 = A$.
+# Products $g_i g_j$ are not negative, so that the mean of the square is at least $\frac14 M A$.
+# With $C_1$ the mean of $g_i g_{i+1}$ and $C_2$ that of two terms without a common input, the loss is $\frac M4 \bigl[ A + 2 C_1 + (M - 3) C_2 \bigr]$ for $M \ge 3$, and $C_2/A > 0$ does not depend on $M$:
 #
 #     for M in range(3, 9):
 #         row = torch.eye(M).double()

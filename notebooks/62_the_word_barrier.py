@@ -12,9 +12,15 @@
 # ```{summary}
 # **Question.** Four papers speak of the {term}`barrier` between two networks. Do they mean the same, and does it matter?
 #
-# **The papers.** Zhan, Li & Wu (Z, (9)) take the highest loss above the chord; Bürgin, Herbst, Lin & Jegelka (I) the accuracy along the line and its middle; Zhao, Dehmamy, Walters & Yu (G) the loss on the line between two {term}`minima <minimum>`; Brea, Şimşek, Illing & Gerstner (P) the loss of a saddle on a curve.
+# **The papers.**
+# Zhan, Li & Wu (Z, (9)) take the highest loss above the chord; Bürgin, Herbst, Lin & Jegelka (I) the accuracy along the line and its middle; Zhao, Dehmamy, Walters & Yu (G) the loss on the line between two {term}`minima <minimum>`; Brea, Şimşek, Illing & Gerstner (P) the loss of a saddle on a curve.
 #
-# **What we find.** If both ends have the same loss, the baselines agree. If not, they differ by at most the difference of the ends, and we say exactly how {claim}`X4.baselines` {claim}`X4.between`. The middle alone sees at least half of a barrier whose profile is concave {claim}`X4.concave`, and may see nothing of another {claim}`X4.middle_blind`. Does the baseline decide which of two pairs of students is better connected in one of twenty comparisons or more? As they are {claim}`X4.disagree`, after
+# **What we find.**
+# If both ends have the same loss, the baselines agree.
+# If not, they differ by at most the difference of the ends, and we say exactly how {claim}`X4.baselines` {claim}`X4.between`.
+# The middle alone sees at least half of a barrier whose profile is concave {claim}`X4.concave`, and may see nothing of another {claim}`X4.middle_blind`.
+# Does the baseline decide which of two pairs of students is better connected in one of twenty comparisons or more?
+# As they are {claim}`X4.disagree`, after
 # matching {claim}`X4.disagree_matched`. Loss and accuracy order classifiers differently {claim}`X4.accuracy_order`.
 #
 # **Why it matters.** A barrier that is reported without its baseline, its places and its loss cannot be compared with another.
@@ -111,7 +117,8 @@ figures.show("fig_idea", figure, legend=3)
 # | G, Props. 5.3, 5.4, 5.6 | supremum | zero, which both ends have | squared error |
 # | P, sections 4.1 and 5 | the end of a curve, a saddle | the loss of the minima | loss of the {term}`permutation point`; P, Fig. 3 divides it |
 #
-# Let $l(\lambda)$, $0 \le \lambda \le 1$, be the loss on a line, $c(\lambda) = \lambda\, l(1) + (1 - \lambda)\, l(0)$ its chord and $\Delta = |l(1) - l(0)|$. {py:func}`~lmc_helpers.barrier_kinds.barrier_kinds` takes the losses at some places of many lines and returns the kinds that are measured on a line:
+# Let $l(\lambda)$, $0 \le \lambda \le 1$, be the loss on a line, $c(\lambda) = \lambda\, l(1) + (1 - \lambda)\, l(0)$ its chord and $\Delta = |l(1) - l(0)|$.
+# {py:func}`~lmc_helpers.barrier_kinds.barrier_kinds` takes the losses at some places of many lines and returns the kinds that are measured on a line:
 
 # %%
 for name, says in KINDS.items():
@@ -135,7 +142,9 @@ for name, says in KINDS.items():
 # ```
 #
 # ```{prf:proof}
-# Mean, worse and better end are constants, which differ by $\frac12 \Delta$, and one constant can be taken out of a supremum. As $\min(l(0), l(1)) \le c(\lambda) \le \max(l(0), l(1))$, the excess above the chord lies, at every place, between those above the worse and the better end. Where the loss is largest next to the worse end, $B_{\text{chord}}$ comes as near to
+# Mean, worse and better end are constants, which differ by $\frac12 \Delta$, and one constant can be taken out of a supremum.
+# As $\min(l(0), l(1)) \le c(\lambda) \le \max(l(0), l(1))$, the excess above the chord lies, at every place, between those above the worse and the better end.
+# Where the loss is largest next to the worse end, $B_{\text{chord}}$ comes as near to
 # $B_{\text{worse}}$ as one wishes, and next to the better end, to $B_{\text{better}}$.
 # ```
 #
@@ -189,12 +198,16 @@ claims.check("X4.between", max(violations), n=2 * pairs)
 #
 # ```{prf:theorem} What the middle sees
 # :label: thm-half-way
-# If $e = l - c$ is concave, then $B_{\text{chord}} \le 2\, e(\frac12)$, and $2$ is the best factor; if besides $e(\lambda) = e(1 - \lambda)$, then $B_{\text{chord}} = e(\frac12)$. Without concavity $e(\frac12)$ bounds nothing: there are minima of a deep linear network with $e(\frac12) = 0 < B_{\text{chord}}$.
+# If $e = l - c$ is concave, then $B_{\text{chord}} \le 2\, e(\frac12)$, and $2$ is the best factor; if besides $e(\lambda) = e(1 - \lambda)$, then $B_{\text{chord}} = e(\frac12)$.
+# Without concavity $e(\frac12)$ bounds nothing: there are minima of a deep linear network with $e(\frac12) = 0 < B_{\text{chord}}$.
 # ```
 #
 # ```{prf:proof}
-# Let $e$ be concave with its largest value $B$ at $\lambda^* \le \frac12$, the other case being the mirror image. As $e(1) = 0$, on $[\lambda^*, 1]$ it lies above the line from $(\lambda^*, B)$ to $(1, 0)$, so that $e(\frac12) \ge \frac{1/2}{1 - \lambda^*} B \ge \frac12 B$; a tent with $\lambda^* \to 0$ comes as near as one wishes. A concave function that is symmetric has its largest value in the middle.
-# For the last statement take $l = (w_1 w_2 w_3 - 1)^2$, $w(0) = (1, 1, 1)$ and $w_i(\lambda) = 1 + \lambda d_i$ where the $d_i$ are the three roots of $t^3 - 15 t^2 - 45 t - 30$, which are real and not 0: the polynomial is negative at $-1$, positive at $-\frac32$, negative at $-4$ and at 0, and positive for large $t$. With their elementary symmetric functions
+# Let $e$ be concave with its largest value $B$ at $\lambda^* \le \frac12$, the other case being the mirror image.
+# As $e(1) = 0$, on $[\lambda^*, 1]$ it lies above the line from $(\lambda^*, B)$ to $(1, 0)$, so that $e(\frac12) \ge \frac{1/2}{1 - \lambda^*} B \ge \frac12 B$; a tent with $\lambda^* \to 0$ comes as near as one wishes.
+# A concave function that is symmetric has its largest value in the middle.
+# For the last statement take $l = (w_1 w_2 w_3 - 1)^2$, $w(0) = (1, 1, 1)$ and $w_i(\lambda) = 1 + \lambda d_i$ where the $d_i$ are the three roots of $t^3 - 15 t^2 - 45 t - 30$, which are real and not 0: the polynomial is negative at $-1$, positive at $-\frac32$, negative at $-4$ and at 0, and positive for large $t$.
+# With their elementary symmetric functions
 # $15, -45, 30$, in this order, $w_1 w_2 w_3$ is $1 + 15\lambda - 45 \lambda^2 + 30 \lambda^3$, which is $1 + 30\, \lambda (\lambda - \frac12)(\lambda - 1)$: it is 1 at both ends and in the middle, and nowhere else.
 # ```
 
@@ -255,13 +268,20 @@ figures.numbers(missed=f"{100 * relative.item():.1f}")
 #
 # ```{prf:theorem} Errors are bounded by the log-likelihood, not the other way round
 # :label: thm-accuracy
-# For cross-entropy, the share of wrong answers is at most $l(\lambda) / \ln 2$ at every place. So the {term}`barrier of the accuracy <accuracy barrier>`, against any baseline, is at most $(B_{\text{worse}} + \max(l(0), l(1))) / \ln 2$. The barrier of the loss alone says nothing: there are lines with $B_{\text{chord}} < \varepsilon$ on which the accuracy falls from 1 to 0 and
+# For cross-entropy, the share of wrong answers is at most $l(\lambda) / \ln 2$ at every place.
+# So the {term}`barrier of the accuracy <accuracy barrier>`, against any baseline, is at most $(B_{\text{worse}} + \max(l(0), l(1))) / \ln 2$.
+# The barrier of the loss alone says nothing: there are lines with $B_{\text{chord}} < \varepsilon$ on which the accuracy falls from 1 to 0 and
 # rises again, and lines of constant accuracy with $B_{\text{chord}} > 1/\varepsilon$, for every $\varepsilon > 0$.
 # ```
 #
 # ```{prf:proof}
-# A wrong answer gives the right class a probability of at most $\frac12$, hence a loss of at least $\ln 2$, and all losses are positive. Accuracies at the ends are at most 1, so that their fall below a baseline is at most the share of wrong answers. For the last statement let a network have two classes and the margin $\mu(\lambda)$, the logit of the right class less the other, the same for all inputs:
-# $l = \ln(1 + e^{-\mu})$. With $\mu = \delta$ at the ends and $-\delta$ in the middle the accuracy falls from 1 to 0, while $B_{\text{chord}} = \ln \frac{1 + e^{\delta}}{1 + e^{-\delta}} = \delta$. With $\mu = -1$ at the ends and $-1 - \mu_0$, $\mu_0 > 0$, in the middle no answer is right anywhere, and $B_{\text{chord}} \ge \mu_0/2$, as the derivative of $\ln(1 + e^{z})$ is at least $\frac12$ for $z \ge 0$. A parabola through such values has real roots, so that
+# A wrong answer gives the right class a probability of at most $\frac12$, hence a loss of at least $\ln 2$, and all losses are positive.
+# Accuracies at the ends are at most 1, so that their fall below a baseline is at most the share of wrong answers.
+# For the last statement let a network have two classes and the margin $\mu(\lambda)$, the logit of the right class less the other, the same for all inputs:
+# $l = \ln(1 + e^{-\mu})$.
+# With $\mu = \delta$ at the ends and $-\delta$ in the middle the accuracy falls from 1 to 0, while $B_{\text{chord}} = \ln \frac{1 + e^{\delta}}{1 + e^{-\delta}} = \delta$.
+# With $\mu = -1$ at the ends and $-1 - \mu_0$, $\mu_0 > 0$, in the middle no answer is right anywhere, and $B_{\text{chord}} \ge \mu_0/2$, as the derivative of $\ln(1 + e^{z})$ is at least $\frac12$ for $z \ge 0$.
+# A parabola through such values has real roots, so that
 # both margins are products of two parameters that move on a line.
 # ```
 #
@@ -359,7 +379,9 @@ figures.numbers(
 #
 # ## Lines and curves
 #
-# The height of a saddle, in P, is of another kind: the loss at a point of one constructed curve. The largest loss on such a curve is at least the infimum of the largest loss over all curves between the two networks. That infimum, taken against the worse end, is at most $B_{\text{worse}}$, as the line is a curve, and it may be 0 where $B_{\text{worse}}$ is as large as one likes
+# The height of a saddle, in P, is of another kind: the loss at a point of one constructed curve.
+# The largest loss on such a curve is at least the infimum of the largest loss over all curves between the two networks.
+# That infimum, taken against the worse end, is at most $B_{\text{worse}}$, as the line is a curve, and it may be 0 where $B_{\text{worse}}$ is as large as one likes
 # ([](33_unbounded_barriers.ipynb)): so a low way round says nothing about lines, and a high barrier on a line nothing about curves. On how the two meet between a network and its permuted copy see [](22_permutation_points.ipynb) and [](37_permuted_barriers.ipynb).
 #
 # ## What it means for merging networks
@@ -377,7 +399,8 @@ figures.numbers(
 # ```
 #
 # ```{solution}
-# By {prf:ref}`thm-baselines` it lies between $0.1$ and $0.1 + 0.3 = 0.4$; above the mean of the ends it is exactly $0.1 + 0.15 = 0.25$. The two bounds are not reached, as the loss is 0.6 at the highest place, which is then no end, and the chord is strictly between 0.2 and 0.5 there; a narrow peak at any place gives all values between.
+# By {prf:ref}`thm-baselines` it lies between $0.1$ and $0.1 + 0.3 = 0.4$; above the mean of the ends it is exactly $0.1 + 0.15 = 0.25$.
+# The two bounds are not reached, as the loss is 0.6 at the highest place, which is then no end, and the chord is strictly between 0.2 and 0.5 there; a narrow peak at any place gives all values between.
 # ```
 #
 # ```{exercise}
@@ -385,7 +408,9 @@ figures.numbers(
 # ```
 #
 # ```{solution}
-# The first is the mean against the supremum. A concave $e$ with $e(\lambda^*) = B$ and $e(0) = e(1) = 0$ lies above the tent with top $(\lambda^*, B)$, whose area is $B/2$, wherever $\lambda^*$ is. So $\frac12 B \le \int e \le B$, with equality on the left for tents alone, and on the right only for $e = 0$, as $e$ is continuous with $e(0) = 0$ (a concave profile of a loss that
+# The first is the mean against the supremum.
+# A concave $e$ with $e(\lambda^*) = B$ and $e(0) = e(1) = 0$ lies above the tent with top $(\lambda^*, B)$, whose area is $B/2$, wherever $\lambda^*$ is.
+# So $\frac12 B \le \int e \le B$, with equality on the left for tents alone, and on the right only for $e = 0$, as $e$ is continuous with $e(0) = 0$ (a concave profile of a loss that
 # is continuous).
 # ```
 #
@@ -394,7 +419,9 @@ figures.numbers(
 # ```
 #
 # ```{solution}
-# On the line only the last layer is scaled too, by the same $s$, so that all answers stay, and so does the accuracy's barrier. The loss of an example divided by $s$ tends to $\max(0, -\mu)$ with its margin $\mu$ (the right logit less the largest other one). So $B_{\text{chord}}/s$ tends to the barrier of the mean of $\max(0, -\mu)$, and $B_{\text{chord}}$ grows like $s$
+# On the line only the last layer is scaled too, by the same $s$, so that all answers stay, and so does the accuracy's barrier.
+# The loss of an example divided by $s$ tends to $\max(0, -\mu)$ with its margin $\mu$ (the right logit less the largest other one).
+# So $B_{\text{chord}}/s$ tends to the barrier of the mean of $\max(0, -\mu)$, and $B_{\text{chord}}$ grows like $s$
 # if that is positive: [](51_width_barriers.ipynb) draws the consequence for networks that are trained on and on.
 # ```
 #
