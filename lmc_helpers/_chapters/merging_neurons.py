@@ -264,7 +264,7 @@ class Shallow:
 # At distance δ = ‖ϑ_1 − ϑ_0‖ a constrained critical point has ∇L = μ∇δ. In the centred coordinates of
 # :class:`~lmc_helpers.permutation_points.pair.PairChart`, with τ = log δ as the last one, these are p equations in p +
 # 1 unknowns; the curve of their solutions through the start is followed through its folds
-# (:mod:`~lmc_helpers._chapters.merging_neurons`). Minimisation at fixed distances, as in the paper, follows the same
+# (``merging_neurons``). Minimisation at fixed distances, as in the paper, follows the same
 # curve up to the first fold and jumps there.
 
 
@@ -405,7 +405,7 @@ def _constrained_negative(chart: PairChart, problem: Shallow, points: torch.Tens
 # Minima of the piecewise smooth loss of a shallow ReLU network, by successively less rounded ReLUs.
 #
 # At a minimum some inputs may lie on kinks, where the loss has no gradient. The loss with the rounded ReLU of width
-# h (:func:`~lmc_helpers._chapters.merging_neurons.rounded_relu`) is smooth, and its slope g' in [0, 1] is one of the
+# h (``rounded_relu``) is smooth, and its slope g' in [0, 1] is one of the
 # subgradients within h: a minimum for h → 0 is a point where 0 is a subgradient. Each width starts from the minimum of
 # the last one, and the ReLU loss itself shows whether the limit has been reached.
 

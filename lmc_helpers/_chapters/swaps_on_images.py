@@ -24,7 +24,7 @@ from lmc_helpers.training.runs import Result, Run
 #
 # Inputs of the layers of MLPs on images: principal subspaces and their coherence (Bürgin et al., F.7, G.5).
 #
-# The networks are those of :mod:`~lmc_helpers._chapters.asymmetric_mlps`, so that equal settings are trained once, and
+# The networks are those of ``asymmetric_mlps``, so that equal settings are trained once, and
 # the first networks of the same pairs trained with batch norm (F.7). The inputs of a layer are the images, or the
 # activations after norm and activation; its subspace U (d, k) is the smallest principal one with 90 % of their
 # variance, centred as in the authors' published code. It follows from their mean and covariance, and so does its

@@ -63,7 +63,7 @@ class Cached(ABC, Generic[Found]):
         return digest_of(self._identity())
 
     def path(self) -> Path:
-        """The file of the result, in :func:`~lmc_helpers.training._run_files.folder`."""
+        """The file of the result, in the folder of runs."""
         return folder() / f"{self.digest}.npz"
 
     def done(self) -> bool:
