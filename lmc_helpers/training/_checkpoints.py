@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from lmc_helpers._files import replacing
+
 __all__ = ["digest", "load_checkpoint", "save_checkpoint"]
 
 RUN = "run"  # name of the description among the arrays
@@ -37,18 +39,12 @@ def save_checkpoint(path: Path | str, run: dict, state: dict[str, torch.Tensor])
     A reader sees the old file or the new one, never a part of one.
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
     arrays: dict[str, Any] = {RUN: np.array(json.dumps(run, sort_keys=True))}
     arrays |= {name: value.detach().cpu().numpy() for name, value in state.items()}
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with open(partial, "wb") as file:
-            np.savez(file, **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with replacing(path) as new, open(new, "wb") as file:
+        np.savez(file, **arrays)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def load_checkpoint(path: Path | str, run: dict) -> dict[str, torch.Tensor]:
