@@ -130,32 +130,9 @@ def build(
 ) -> None:
     """Run the graph up to ``target``: ``book`` (the pages), ``executed`` (the notebooks) or ``trained`` (the runs).
 
-    Snakemake is not even started if nothing is stale.
-
-    Parameters
-    ----------
-    profile : str
-        which settings of the chapters.
-    out : Path
-        where the pages go.
-    cores : int
-        how many chapters run side by side.
-    target : str
-        ``book``, ``executed`` or ``trained``.
-    fork : bool, optional
-        whether chapters run in processes forked from one that has imported everything; by default if there are many.
-        A cluster has none.
-    seeds : str
-        the commit that the seeds of a confirmatory run come from; "" leaves the chapters' own.
-    only : list of str, optional
-        the chapters that are executed; by default all.
-    executor : str
-        ``local`` or ``slurm``.
-    executor_args : str
-        arguments of Snakemake's for a cluster.
-    others : mapping, optional
-        instead of ``seeds`` and ``only``, several variants (:mod:`book.tools.running.variants`), each with its
-        chapters.
+    Snakemake is not even started if nothing is stale. ``only`` names chapters, ``seeds`` a commit for a confirmatory
+    run, ``others`` instead several variants (:mod:`book.tools.running.variants`) with the chapters of each. Chapters
+    are forked from a process that has imported everything if there are many, or as ``fork`` says.
     """
     cluster.check(executor, executor_args)
     where = graph.Where(cores, executor, executor_args)

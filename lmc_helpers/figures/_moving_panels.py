@@ -5,22 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from numpy.typing import ArrayLike
 
-from lmc_helpers._typing import NonNegative, Reals, checked
 from lmc_helpers.claims.formulas import label
 from lmc_helpers.figures.style import COLOURS
 
 __all__ = ["Curve", "Panel", "plain"]
 
 MARKERS = {"o": "circle", "s": "square", "v": "triangle-down", "x": "x"}
-if TYPE_CHECKING:
-    Colour = str
-else:
-    Colour = Literal[tuple(COLOURS)]
 DASHES = {"-": "solid", "--": "dash", ":": "dot"}
 
 
@@ -66,15 +62,14 @@ class Panel:
     ticks: Sequence[float] | None = None  # of x
     curves: list[Curve] = field(default_factory=list)
 
-    @checked
     def draw(
         self,
-        x: Reals,
-        y: Reals,
+        x: ArrayLike,
+        y: ArrayLike,
         style: str = "-",
-        colour: Colour = "blue",
+        colour: str = "blue",
         label: str | None = None,
-        width: NonNegative = 1.6,
+        width: float = 1.6,
     ) -> None:
         """Add a curve: x and y are (n,), or (frames, n) where they move; gaps are NaN.
 
@@ -88,6 +83,8 @@ class Panel:
         curve = Curve(x, y, style, colour, label, width)
         if style != "bars" and (style == "" or curve.parts[1] not in ("", *DASHES)):
             raise ValueError(f"style {style!r}; allowed: bars, {', '.join(MARKERS)}, {', '.join(DASHES)} or both")
+        if colour not in COLOURS:
+            raise ValueError(f"colour = {colour!r}; allowed: {', '.join(COLOURS)}")
         self.curves.append(curve)
 
     def limits(self, name: str) -> tuple[float, float]:

@@ -15,7 +15,7 @@ from matplotlib import colors
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lmc_helpers.error_bars import QUANTILE
+from lmc_helpers.claims.judge import Z_TWO_SIDED
 
 __all__ = ["BAND", "COLOURS", "band", "common_legend", "numbers", "panels", "show", "table"]
 
@@ -32,7 +32,7 @@ COLOURS = {
 }
 colors.get_named_colors_mapping().update({f"book:{name}": code for name, code in COLOURS.items()})
 
-BAND = QUANTILE  # half-width of an error band in standard errors
+BAND = Z_TWO_SIDED  # half-width of an error band in standard errors
 WIDE, SINGLE = 10.5, 7.0  # inches: several panels side by side, one panel
 ROW = 4.2  # inches of a row of panels
 STYLE = Path(__file__).with_name("book.mplstyle")

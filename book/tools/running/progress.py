@@ -6,7 +6,6 @@ Runs and chapters say in one line that they start and in another that they are d
 from __future__ import annotations
 
 import contextlib
-import heapq
 import re
 import time
 from collections.abc import Callable, Mapping
@@ -19,7 +18,7 @@ from book.tools.running import variants
 STARTED = re.compile(r"((?:run )?[\w.@]+): (?:running at \w+|training .+)")
 DONE = re.compile(r"((?:run )?[\w.@]+): done in ([\d.]+) s")
 RUN = "run "  # what the lines of training runs begin with
-KINDS = (RUN, "")  # runs and chapters, each with a pace of its own
+KINDS = (RUN, "")  # runs and chapters
 
 
 def _memory(profile: str) -> Path:
@@ -56,22 +55,11 @@ def in_words(seconds: float) -> str:
 
 
 class Progress:
-    """What runs and chapters say, with how many are done and how long the rest will take.
+    """Messages of runs and chapters, with how many are done and how long the rest will take.
 
-    Parameters
-    ----------
-    profile : str
-        what is built; the times of finished chapters are kept for the next build of it.
-    stale : list of str
-        the chapters that will run, by their titles (``book/tools/running/variants.py``).
-    cores : int or None
-        how many run side by side; None, on a cluster, foresees nothing.
-    after : float
-        seconds for what comes after the chapters.
-    clock : callable
-        seconds that have passed; a test has its own.
-    runs : dict
-        digest → title and seconds of the training runs that come before the chapters.
+    ``stale`` has the titles of chapters (``book/tools/running/variants.py``), ``runs`` the titles and seconds of
+    training runs by their digests; ``after`` is the time for what comes after them. On a cluster, with no number of
+    ``cores``, nothing is foreseen. The times of finished chapters are kept for the next build of the profile.
     """
 
     def __init__(
@@ -91,7 +79,7 @@ class Progress:
         self.waiting = _longest_first(trained) | _longest_first(of_chapters)  # in the order in which they start
         self.running: dict[str, tuple[float, float]] = {}  # name → seconds expected, time of its start
         self.total = {kind: sum(_kind(name) == kind for name in self.waiting) for kind in KINDS}
-        self.taken, self.foreseen = dict.fromkeys(KINDS, 0.0), dict.fromkeys(KINDS, 0.0)  # seconds of what is done
+        self.taken, self.foreseen = 0.0, 0.0  # seconds of what is done
 
     def line(self, text: str) -> str:
         """A line as it is shown; the last one of a run or chapter says how far the build is."""
@@ -101,8 +89,8 @@ class Progress:
         elif (done := DONE.fullmatch(text)) and done[1] in self.running:
             name, seconds = done[1], float(done[2])
             kind = _kind(name)
-            self.foreseen[kind] += self.running.pop(name)[0]
-            self.taken[kind] += seconds
+            self.foreseen += self.running.pop(name)[0]
+            self.taken += seconds
             open_ones = sum(_kind(other) == kind for other in (*self.waiting, *self.running))
             count = f"{self.total[kind] - open_ones}/{self.total[kind]}"
             if kind == RUN:
@@ -115,21 +103,14 @@ class Progress:
         return text
 
     def left(self) -> float:
-        """Seconds until the last chapter and what comes after it, if the rest is as fast as what is done."""
+        """Seconds until everything is done, if the rest is as fast as what is done."""
         if self.cores is None:
             return 0.0
+        pace = min(max(self.taken / self.foreseen, 0.1), 10.0) if self.foreseen else 1.0
         now = self.clock()
-        free = [max(self._pace(name) * seconds - (now - start), 0.0) for name, (seconds, start) in self.running.items()]
-        free += [0.0] * (self.cores - len(free))
-        heapq.heapify(free)
-        for name, seconds in self.waiting.items():
-            heapq.heappush(free, heapq.heappop(free) + self._pace(name) * seconds)
-        return max(free) + self.after
-
-    def _pace(self, name: str) -> float:
-        """Seconds taken for each second expected, of what is done of its kind."""
-        taken, foreseen = self.taken[_kind(name)], self.foreseen[_kind(name)]
-        return min(max(taken / foreseen, 0.1), 10.0) if foreseen else 1.0
+        left = [max(pace * seconds - (now - start), 0.0) for seconds, start in self.running.values()]
+        left += [pace * seconds for seconds in self.waiting.values()]
+        return max(max(left, default=0.0), sum(left) / self.cores) + self.after
 
     def _remember(self, chapter: str, seconds: float) -> None:
         with contextlib.suppress(OSError):  # a full disk is said by who needs it

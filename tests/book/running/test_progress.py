@@ -36,7 +36,7 @@ def made(tmp_path, monkeypatch):
 def test_a_build_counts_and_foresees(made):
     shown, clock = made(list(BUDGETS))
     assert list(shown.waiting) == ["12_b", "13_c", "14_d", "11_a"]
-    assert shown.left() == 50  # 40 + 10 beside 20 + 20
+    assert shown.left() == 45  # 40 + 10 + 20 + 20 on two cores
     assert shown.line("12_b: running at smoke") == "12_b: running at smoke"
     shown.line("13_c: running at smoke")
     clock.now = 10.0
@@ -61,7 +61,7 @@ def test_runs_come_first_and_are_counted_by_themselves(made, tmp_path):
     assert list(shown.waiting) == ["run cd", "run ab", "11_a"] and shown.left() == 90
     assert shown.line("run cd: training another × 2") == "run cd: training another × 2"
     clock.now = 30.0
-    assert shown.line("run cd: done in 30.0 s") == "run 1/2: another, done in 30 s, about 20 s to go"  # 10 + 10
+    assert shown.line("run cd: done in 30.0 s") == "run 1/2: another, done in 30 s, about 20 s to go"  # 10 + 5
     shown.line("run ab: training a toy")
     assert shown.line("run ab: done in 10.0 s") == "run 2/2: a toy, done in 10 s, about 10 s to go"
     shown.line("11_a: running at smoke")
