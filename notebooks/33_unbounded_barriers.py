@@ -560,7 +560,7 @@ figures.numbers(members=len(ratios), worst_middle=f"{max(by_middle):.2f}")
 #
 # ```{exercise}
 # Show for general $k$ that $(\varphi^* - 1)^2 = \bigl( \frac{k (k + 1)}{8} \bigr)^2 u^4 + O(u^5)$ as $u = \ln m \to 0$: near a minimum the barrier of the rescaling is of fourth order. Check it with
-# {py:func}`~lmc_helpers.symmetry.rescaling.largest_factor`.
+# `largest_factor`.
 # ```
 #
 # ```{solution}

@@ -14,7 +14,7 @@ from scipy.stats import spearmanr
 from torch.nn.functional import cross_entropy
 
 from lmc_helpers._chapters.algorithm_1 import BEST, barrier_objective
-from lmc_helpers.alignment.assignment import assign, matched_sum
+from lmc_helpers.alignment.assignment import _matched_sum, assign
 from lmc_helpers.alignment.methods import Method
 from lmc_helpers.alignment.repair import repair
 from lmc_helpers.alignment.sinkhorn import sinkhorn_rebasin
@@ -24,7 +24,13 @@ from lmc_helpers.barrier import GRID, loss_barrier
 from lmc_helpers.data.images import choose
 from lmc_helpers.error_bars import ratio_of_means
 from lmc_helpers.identifiability.asymmetric import WAsymmetric
-from lmc_helpers.matching import algorithm_1, all_permutations, best_permutation, pair_matching, permute
+from lmc_helpers.matching import (
+    algorithm_1,
+    all_permutations,
+    best_permutation,
+    pair_matching,
+    permute,
+)
 from lmc_helpers.networks.mlp import MLP, Norm
 from lmc_helpers.networks.model import Stack
 from lmc_helpers.networks.permutations import Axis, Permutations, Symmetry, random_permutations
@@ -117,7 +123,7 @@ def _objectives(a: Stack, b: Stack, permutations: torch.Tensor) -> torch.Tensor:
         parts += [(A["2.weight"].mT, B["2.weight"].mT)] if k == 1 else []
         return torch.stack([u.reshape(len(u), -1) @ v.reshape(len(v), -1).mT for u, v in parts]).sum(dim=0)
 
-    p_terms, q_terms = (matched_sum(similarity(k).expand(len(permutations), -1, -1), permutations) for k in (0, 1))
+    p_terms, q_terms = (_matched_sum(similarity(k).expand(len(permutations), -1, -1), permutations) for k in (0, 1))
     between = B["1.weight"][permutations][:, :, permutations]  # (m!, m, m!, m): B_q(i)p(j)
     bilinear = torch.einsum("ij,qipj->pq", A["1.weight"], between)
     return p_terms[:, None] + q_terms + bilinear

@@ -13,7 +13,6 @@ from lmc_helpers.alignment.midpoint import data_loss
 from lmc_helpers.alignment.repair import repair
 from lmc_helpers.alignment.weight_matching import weight_matching as match_weights
 from lmc_helpers.barrier import check_lambdas, loss_barrier, refined_barrier
-from lmc_helpers.barrier_kinds import barrier_kinds
 from lmc_helpers.data.digits import digits
 from lmc_helpers.data.images import load
 from lmc_helpers.general_linear import (
@@ -29,7 +28,7 @@ from lmc_helpers.identifiability.centre_gap import centre_gap
 from lmc_helpers.identifiability.costs import realization_cost, swap_costs
 from lmc_helpers.identifiability.input_subspace import coherence, pca_basis
 from lmc_helpers.identifiability.relaxed_swaps import ridge_swaps
-from lmc_helpers.linear_nets.between import obstruction, path_over_obstruction, permute_layers, straight_line
+from lmc_helpers.linear_nets.between import obstruction, path_over_obstruction, straight_line
 from lmc_helpers.linear_nets.minimum import component, from_group, loss, path_in_minimum, to_group
 from lmc_helpers.matching import (
     algorithm_1,
@@ -39,7 +38,6 @@ from lmc_helpers.matching import (
     match_activations,
     permute,
     row_types,
-    swap_search,
     weight_matching,
 )
 from lmc_helpers.networks.cnn import CNN
@@ -48,10 +46,10 @@ from lmc_helpers.networks.model import Stack
 from lmc_helpers.networks.segments import along_segments
 from lmc_helpers.permutation_points.classifiers import most_similar_neurons
 from lmc_helpers.permutation_points.converged import converged_path, damped_newton
-from lmc_helpers.permutation_points.counts import arrangements, count_ratio, count_ratio_bound, permutation_points
+from lmc_helpers.permutation_points.counts import count_ratio
 from lmc_helpers.permutation_points.doubling import equal_loss_exchange, pair_matrices
 from lmc_helpers.permutation_points.hessian import hessian, inertia
-from lmc_helpers.permutation_points.merging import MergePath, descent_minimiser, merge_neurons, path_kind
+from lmc_helpers.permutation_points.merging import MergePath, descent_minimiser, merge_neurons
 from lmc_helpers.permutation_points.mlp import MLP, squared_loss
 from lmc_helpers.permutation_points.newton import minimise
 from lmc_helpers.permutation_points.pair import PairChart
@@ -116,7 +114,6 @@ CALLS = [
     (lambda: weight_matching(torch.nn.Linear(2, 3), torch.nn.Linear(2, 3)), TypeError, "W1 = a module, Linear"),
     (lambda: loss_barrier(square, torch.nn.Linear(2, 3).state_dict(), W), TypeError, "a = OrderedDict(...)"),
     (lambda: loss_barrier(W, W, square), TypeError, "loss = a tensor of shape (3, 2)"),
-    (lambda: path_kind(MERGED), TypeError, "losses = MergePath(...)"),
     (lambda: PairChart(torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh()), 1), TypeError, "net = a module"),
     (lambda: component(torch.stack([EYE, EYE]), EYE), TypeError, "weights = a tensor of shape (2, 2, 2)"),
     (lambda: haar((3, 2), 1), TypeError, "generator = 1"),
@@ -158,7 +155,6 @@ CALLS = [
     (lambda: population_loss(W[0], 2), TypeError, "W has shape (2,)"),
     (lambda: row_types(W[:, :0]), ValueError, "W has shape (3, 0)"),
     (lambda: loss_barrier(square, W, W[:2]), TypeError, "b has shape (2, 2) and a (3, 2)"),
-    (lambda: barrier_kinds(torch.ones(4), [0, 0.5, 1]), ValueError, "loss has shape (4,)"),
     (lambda: inertia(W, 1e-9), TypeError, "H has shape (3, 2)"),
     (lambda: gradient_descent(W, 2, 0.1, 5), TypeError, "W has shape (3, 2)"),
     (lambda: component([EYE, W], EYE), TypeError, "weights[1] has shape (3, 2)"),
@@ -205,8 +201,6 @@ CALLS = [
     (lambda: repair(NETS, NETS, torch.ones(1, 2)), ValueError, "1 inputs; allowed: at least 2"),
     (lambda: fit(NETS, SGD, X.float(), CLASSES, [1]), ValueError, "1 seeds of 2 networks; allowed: one each"),
     (lambda: permute(W, torch.tensor([0, 0, 1])), ValueError, "p[:] = [0, 0, 1] is no permutation"),
-    (lambda: swap_search(W, W, distance, torch.tensor([3, 0, 1])), ValueError, "p[:] = [3, 0, 1] is no permutation"),
-    (lambda: permute_layers([EYE, EYE], [torch.tensor([1, 1])]), ValueError, "permutation 1 is [1, 1]"),
     (lambda: weight_matching(W, NAN), ValueError, "W2[0, 0] = nan; allowed: finite numbers"),
     (lambda: algorithm_1(NAN, W), ValueError, "W1[0, 0] = nan; allowed: finite numbers"),
     (lambda: algorithm_1(W + 1, W), ValueError, "row W1[0] is at distance"),
@@ -238,11 +232,6 @@ CALLS = [
     (lambda: real_logarithm(-EYE), ValueError, "g has the multiple negative eigenvalue -1"),
     (lambda: path_in_group(EYE, torch.diag(torch.tensor([1.0, -1.0])).double(), 3), ValueError, "det a and det b"),
     (lambda: path_in_minimum([EYE, EYE], [EYE, 2 * EYE], EYE, EYE, 3), ValueError, "b has loss"),
-    (lambda: count_ratio_bound(3, 2), ValueError, "order K = 3 in a layer of n = 2 neurons"),
-    (lambda: arrangements(2, 3), ValueError, "size = 3 distinct parameter vectors for n = 2"),
-    (lambda: arrangements(20, 3), ValueError, "3^20 maps are too many"),
-    (lambda: permutation_points([[1.0], [2.0]], [[1.0]], 3), ValueError, "incoming (2, 1) and outgoing (1, 1)"),
-    (lambda: permutation_points([[1.0], [1.0]], [[1.0, 2.0]], 3), ValueError, "two parameter vectors"),
     (lambda: most_similar_neurons(NET, THETA, X, 2), ValueError, "layer = 2 is no hidden layer"),
     (lambda: merge(theta=THETA.expand(3, -1)), ValueError, "theta has shape (3, 13)"),
     (lambda: merge(distances=(1.0, 0.0)), ValueError, "distances hold 0.0"),
@@ -288,8 +277,6 @@ CALLS = [
     (lambda: loss_barrier(square, W, W, []), ValueError, "lambdas has shape (0,)"),
     (lambda: loss_barrier(square, NAN, W), ValueError, "a[0, 0] = nan"),
     (lambda: check_lambdas(0.5), ValueError, "lambdas has shape ()"),
-    (lambda: barrier_kinds(W, [0, 1]), ValueError, "lambdas = [0, 1]; allowed: increasing from 0 to 1, with 1/2"),
-    (lambda: barrier_kinds(W.T, [0.5, 0, 1]), ValueError, "lambdas = [0.5, 0, 1]"),
     (lambda: row_types(-W[1:]), ValueError, "row W[0] is at distance 0.75"),
     (lambda: algorithm_1(W, W - 1, tol=0.3), ValueError, "row W2[0] is at distance"),
     (lambda: check_permutation(torch.tensor([[[0, 1], [1, 2]]])), ValueError, "p[0, 1, :] = [1, 2] is no permutation"),
@@ -306,7 +293,6 @@ CALLS = [
     (lambda: path_in_group(EYE, EYE, 1), ValueError, "steps = 1; allowed: steps >= 2"),
     (lambda: path_in_group(EYE, ALMOST, 2), ValueError, "b is singular to rounding"),
     (lambda: straight_line([EYE, EYE], [EYE] * 3, [0.5]), ValueError, "a has 2 matrices, b has 3"),
-    (lambda: permute_layers([EYE, EYE], []), ValueError, "0 permutations for 2 layers"),
     (lambda: obstruction(FLAT), ValueError, "Y is singular to rounding"),
     (lambda: path_over_obstruction([EYE, EYE], EYE, EYE, 1, 2), ValueError, "steps = 2; allowed: steps >= 3"),
     (lambda: path_over_obstruction([EYE, EYE], EYE, EYE, 2, 3), ValueError, "layer = 2; allowed: 1 <= layer <= 1"),
