@@ -255,10 +255,7 @@ def best_permutation(W1: Float[Tensor, "m d"], W2: Float[Tensor, "m d"], objecti
     return P[_first_minimiser(_values(objective, W1, W2, P))]
 
 
-@checked
-def correlations(
-    a: Float[Tensor, "*batch n m"], b: Float[Tensor, "*batch n m_other"]
-) -> Float[Tensor, "*batch m m_other"]:
+def _correlations(a: Tensor, b: Tensor) -> Tensor:
     """Pearson correlations between the activations of the neurons of two networks.
 
     They are 0 for neurons whose activation is constant.
@@ -286,7 +283,7 @@ def match_activations(a: Float[Tensor, "*batch n m"], b: Float[Tensor, "*batch n
     """
     if a.shape[-2] < 2:
         raise ValueError(f"n = {a.shape[-2]} inputs; allowed: n >= 2")
-    S = correlations(a, b)
+    S = _correlations(a, b)
     m = S.shape[-1]
     found = [linear_sum_assignment(s, maximize=True)[1] for s in S.reshape(-1, m, m).cpu().numpy()]
     return torch.from_numpy(np.stack(found)).reshape(S.shape[:-1])

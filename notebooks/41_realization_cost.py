@@ -64,10 +64,7 @@ from lmc_helpers.identifiability.asymmetric import (
     asymmetrise,
     layer_parts,
 )
-from lmc_helpers.identifiability.costs import (
-    least_norm_weight,
-    realization_cost,
-)
+from lmc_helpers.identifiability.costs import least_norm_weight, realization_cost
 from lmc_helpers.identifiability.input_subspace import (
     AsymmetricLayer,
     coherence,

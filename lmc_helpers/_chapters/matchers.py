@@ -19,7 +19,7 @@ from lmc_helpers.alignment.methods import Method
 from lmc_helpers.alignment.repair import repair
 from lmc_helpers.alignment.sinkhorn import sinkhorn_rebasin
 from lmc_helpers.alignment.straight_through import straight_through
-from lmc_helpers.alignment.weight_matching import agreement, weight_matching
+from lmc_helpers.alignment.weight_matching import _agreement, weight_matching
 from lmc_helpers.barrier import GRID, loss_barrier
 from lmc_helpers.data.images import choose
 from lmc_helpers.error_bars import ratio_of_means
@@ -300,11 +300,11 @@ def match(
     moved = b.permuted(p)
     loss, accuracy = chord or _chord(a, b, test)
     line, merged = along_segments(a, moved, *test, [0.5]), scores(repair(a, moved, x).stack, *test)
-    size = (agreement(a.params, a.params) * agreement(b.params, b.params)).sqrt()
+    size = (_agreement(a.params, a.params) * _agreement(b.params, b.params)).sqrt()
     return Match(
         permutations=p,
         seconds=seconds,
-        objective=agreement(a.params, moved.params) / size,
+        objective=_agreement(a.params, moved.params) / size,
         barrier=line.loss[:, 0] - loss,
         drop=100 * (accuracy - line.accuracy[:, 0]),
         repaired_barrier=merged.loss[:, 0] - loss,
@@ -326,12 +326,12 @@ class Descents:
 
 def descents(a: Stack, b: Stack, number: int, test: Examples, seed: int) -> Descents:
     """Local optima of weight matching from uniform starts, independent for each pair."""
-    symmetry, size = a.model.symmetry(), (agreement(a.params, a.params) * agreement(b.params, b.params)).sqrt()
+    symmetry, size = a.model.symmetry(), (_agreement(a.params, a.params) * _agreement(b.params, b.params)).sqrt()
     objective, barrier, (chord, _) = [], [], _chord(a, b, test)
     for r in range(number):
         start = random_permutations(symmetry, len(a), torch_generator(seed, f"start of descent {r}"))
         moved = b.permuted(weight_matching(a.params, b.params, symmetry, 1, seed + r, start).permutations)
-        objective.append(agreement(a.params, moved.params) / size)
+        objective.append(_agreement(a.params, moved.params) / size)
         barrier.append(along_segments(a, moved, *test, [0.5]).loss[:, 0] - chord)
     return Descents(torch.stack(objective), torch.stack(barrier))
 

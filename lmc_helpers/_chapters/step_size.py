@@ -19,7 +19,7 @@ from lmc_helpers.teacher_student.sparsity import pq_index, sharpness, zero_rows
 #
 # n networks descend from the same weights at R step sizes. Zero rows, PQ index, sharpness and the barriers of pairs are
 # defined for networks that have converged to a minimum, and NaN for the others. So arrays (R, n) have one column for
-# each network, which can be resampled (:func:`lmc_helpers.error_bars.bootstrap`).
+# each network, which can be resampled (:func:`bootstrap`).
 
 
 def statistics_of_arrived(W: torch.Tensor, arrived: torch.Tensor, M: int, rate: float) -> dict[str, np.ndarray]:

@@ -10,7 +10,6 @@ input_subspace       the inputs' basis U, Gram matrices S_i, classes, coherence 
 asymmetric           how F and D are drawn, for any weight of a torch module         (2), Table 1         41–44, 47, 50
 costs                realization costs T_ij, swap costs                              (10), (14), (16)     41–44, 47, 48
 swaps                the three terms of a swap                                       (16), (17), Thm 4.5  42, 44
-centre_gap           the smallest gap between centres, its bound and its law         Thm 4.6, Fig. 11     43, 48
 relaxed_swaps        swap costs from relaxed costs                                   App. E, F.7          44
 ===================  ==============================================================  ===================  ==============
 

@@ -24,12 +24,7 @@ from lmc_helpers.permutation_points.newton import minimise
 from lmc_helpers.permutation_points.pair import PairChart
 from lmc_helpers.training.progress import progress
 
-__all__ = [
-    "MergePath",
-    "descent_minimiser",
-    "merge_neurons",
-    "newton_minimiser",
-]
+__all__ = ["MergePath", "descent_minimiser", "merge_neurons", "newton_minimiser"]
 
 #: takes a loss of φ and starts φ (B, p + 1); returns φ, gradient norms (B,) and whether they converged (B,)
 Minimiser = Callable[[Loss, Tensor], tuple[Tensor, Tensor, Tensor]]

@@ -8,11 +8,11 @@ import pytest
 import torch
 
 from lmc_helpers.matching import (
+    _correlations,
     algorithm_1,
     all_permutations,
     best_permutation,
     check_permutation,
-    correlations,
     has_types,
     match_activations,
     pair_matching,
@@ -204,14 +204,14 @@ def test_pair_matching_minimises_the_mean_error_halfway(m, M):
         assert ours <= min(error) * 1.05 + 1e-14
 
 
-def test_correlations_are_numpys():
+def testcorrelations_are_numpys():
     a, b = gaussian(2, 30, 4).float(), gaussian(2, 30, 3, seed=1).float()
-    S = correlations(a, b)
+    S = _correlations(a, b)
     for i in range(2):
         together = np.corrcoef(a[i].double().numpy().T, b[i].double().numpy().T)[:4, 4:]
         assert np.allclose(S[i], together, atol=1e-12)
     a[0, :, 1] = 0.1  # not a multiple of 2⁻ⁿ: its mean is rounded
-    assert correlations(a, a)[0, 1].tolist() == [0, 0, 0, 0]
+    assert _correlations(a, a)[0, 1].tolist() == [0, 0, 0, 0]
 
 
 @pytest.mark.parametrize("m", [1, 2, 5])

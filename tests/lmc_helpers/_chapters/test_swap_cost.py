@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from lmc_helpers._chapters.center_gap import centre_gap
 from lmc_helpers._chapters.swap_cost import (
     all_masks,
     bernstein_bound,
@@ -20,7 +21,6 @@ from lmc_helpers._chapters.swap_cost import (
     syre_moments,
     variance_parameter,
 )
-from lmc_helpers.identifiability.centre_gap import centre_gap
 from lmc_helpers.identifiability.input_subspace import coherence, exact_copies
 
 
