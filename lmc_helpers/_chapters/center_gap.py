@@ -228,8 +228,8 @@ def line_failure(m: int, d: int, p: float, delta: float) -> float:
 # The centre of neuron i is v_i = Uᵀ f_i, and γ_out = √2 min ‖v_i − v_j‖ over i ≠ j. Thm 4.6 bounds it from below, eq.
 # (22), if the entries of F are B σ Y₀ with B ~ Bernoulli(p) and a density of Y₀ of at most M₀; q = 2p − p². For
 # Gaussian F without a mask the centres are independent N(0, σ² I_k), two of them are within r with probability p₁ =
-# P(k/2, r²/4σ²), and the number of pairs within r is nearly a Poisson variable: P(γ_out > √2 r) ≈ exp(−p₁ m(m −
-# 1)/2).
+# P(k/2, r²/4σ²), and the number of pairs within r is nearly a Poisson variable: with n = m(m − 1)/2,
+# P(γ_out > √2 r) ≈ exp(−n p₁).
 
 NORMAL_DENSITY = 1 / math.sqrt(2 * math.pi)  # M₀ of Thm 4.6 for Gaussian entries
 

@@ -23,12 +23,6 @@ from lmc_helpers._typing import Natural, Positive, checked
 __all__ = ["count_ratio"]
 
 
-def _check_order(K: int, n: int) -> tuple[int, int]:
-    if K >= n:
-        raise ValueError(f"order K = {K} in a layer of n = {n} neurons; allowed: 0 <= K < n")
-    return int(K), int(n)
-
-
 @cache
 def _ward(K: int) -> tuple[int, ...]:
     """w(K, j) for j = 0 … K."""
@@ -54,7 +48,9 @@ def count_ratio(K: Natural, n: Positive) -> Fraction:
     >>> count_ratio(2, 10)
     Fraction(25, 3)
     """
-    K, n = _check_order(K, n)
+    if K >= n:
+        raise ValueError(f"order K = {K} in a layer of n = {n} neurons; allowed: 0 <= K < n")
+    K, n = int(K), int(n)
     w = _ward(K)
     return sum(
         (

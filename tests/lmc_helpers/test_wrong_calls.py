@@ -47,7 +47,7 @@ from lmc_helpers.permutation_points.converged import converged_path, damped_newt
 from lmc_helpers.permutation_points.counts import count_ratio
 from lmc_helpers.permutation_points.doubling import double_neurons, equal_loss_exchange
 from lmc_helpers.permutation_points.hessian import hessian, inertia
-from lmc_helpers.permutation_points.merging import MergePath, descent_minimiser, merge_neurons
+from lmc_helpers.permutation_points.merging import descent_minimiser, merge_neurons
 from lmc_helpers.permutation_points.mlp import MLP, squared_loss
 from lmc_helpers.permutation_points.newton import minimise
 from lmc_helpers.permutation_points.pair import PairChart
@@ -74,7 +74,6 @@ P = torch.tensor([2, 0, 1])
 EYE = torch.eye(2, dtype=torch.float64)
 NET = MLP((2, 3, 1), "tanh")
 THETA, X, Y = NET.initial(1, seed=1)[0], torch.ones(4, 2).double(), torch.ones(4, 1).double()
-MERGED = MergePath(*(torch.ones(2, 1) for _ in range(5)), torch.ones(2, 1, 2))
 CHART = PairChart(NET, 1)
 RNG = torch.Generator()
 NAN = torch.full_like(W, torch.nan)

@@ -1,4 +1,4 @@
-"""What chapter *permutation counts* computes, against enumeration and OEIS."""
+"""What chapter *permutation counts* computes, against enumeration, next terms and OEIS."""
 
 import math
 from itertools import product

@@ -1,4 +1,4 @@
-"""Between two minima: least squares and eigenvalues in NumPy, products with permutation matrices, points of lines."""
+"""Between two minima: least squares and eigenvalues in NumPy, points of lines."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Merging paths one by one and side by side, minimisers, kinds of path and different losses; refusals."""
+"""Merging paths one by one and side by side, minimisers, bounded paths."""
 
 import torch
 from oracles.perceptrons import inputs
