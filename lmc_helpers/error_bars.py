@@ -1,9 +1,9 @@
-"""Statistics of samples with their standard errors: means, ratios, slopes, peaks, resampling, clusters.
+"""Statistics of samples with their standard errors: means, ratios, slopes, peaks, clusters.
 
 Claims are judged at ±3.29 standard errors, the normal quantile of the two-sided level 10⁻³ (:data:`QUANTILE`).
 
 Where samples are independent, :func:`share` has an exact interval, :func:`mean_and_error`, :func:`ratio_of_means` and
-:func:`slope_and_error` have closed errors; :func:`place_of_peak` and :func:`bootstrap` resample.
+:func:`slope_and_error` have closed errors; :func:`place_of_peak` resamples.
 
 Samples may come in clusters: several pairs of networks that share a mask are not independent, only the clusters are.
 A mean's standard error is then that of the cluster means, and with G clusters the quantile is Student's with G − 1
@@ -24,12 +24,10 @@ from lmc_helpers.seeds import numpy_generator
 
 __all__ = [
     "QUANTILE",
-    "bootstrap",
     "jackknife",
     "mean_and_error",
     "over_clusters",
     "place_of_peak",
-    "power_law",
     "ratio_of_means",
     "share",
     "slope_and_error",
@@ -120,31 +118,6 @@ def slope_and_error(x: ArrayLike, y: ArrayLike, stderr: ArrayLike) -> tuple[floa
     return float(weights @ y), float(np.sqrt(weights**2 @ stderr**2))
 
 
-def power_law(x, samples: np.ndarray) -> tuple[float, float]:
-    """Exponent of a power law through means, and its standard error, with errors of log(mean) to first order.
-
-    That is the slope of log(mean) against log(x), each point weighed by its error, from two or more positive values
-    (k, n) at positive places x (k,), not all equal.
-
-    Examples
-    --------
-    >>> exponent, error = power_law([1.0, 2.0, 4.0], [[0.9, 1.1], [0.225, 0.275], [0.05625, 0.06875]])
-    >>> round(exponent, 12), round(error, 3)
-    (-2.0, 0.102)
-    """
-    x, samples = _finite("x", x), _finite("samples", samples, 2)
-    if samples.ndim != 2 or samples.shape[1] < 2 or x.shape != samples.shape[:1] or len(np.unique(x)) < 2:
-        raise ValueError(
-            f"places {x.shape}, samples {samples.shape}; allowed: (k,) and (k, n >= 2), two or more different places"
-        )
-    mean = samples.mean(axis=1)
-    error = samples.std(axis=1, ddof=1) / math.sqrt(samples.shape[1]) / mean  # of log(mean)
-    log_x = np.log(x)
-    w = 1 / error**2
-    centred = log_x - (w @ log_x) / w.sum()
-    return float((w * centred) @ np.log(mean) / (w @ centred**2)), float((w @ centred**2) ** -0.5)
-
-
 def place_of_peak(x: ArrayLike, samples: Sequence[ArrayLike], seed: int) -> tuple[float, float]:
     """The x at which the mean of its sample is largest, with an error that knows the selection and the grid.
 
@@ -188,35 +161,6 @@ def share(successes: int, n: int) -> tuple[float, float, float]:
     low = float(beta.ppf(LEVEL / 2, successes, n - successes + 1)) if successes else 0.0
     high = float(beta.isf(LEVEL / 2, successes + 1, n - successes)) if successes < n else 1.0
     return successes / n, low, high
-
-
-def bootstrap(
-    statistic: Callable[[np.ndarray], float], values: ArrayLike, seed: int, resamples: int = 500
-) -> tuple[float, float]:
-    """A statistic of n objects and its standard error, by resampling the objects with replacement.
-
-    An object keeps all its values: the networks that start from the same weights at every step size are one.
-
-    Parameters
-    ----------
-    statistic
-        of an array (..., n).
-    values
-        (..., n), the last dimension counts independent objects.
-
-    Examples
-    --------
-    >>> value, error = bootstrap(np.mean, np.arange(100.0), seed=1)
-    >>> value, bool(abs(error - np.arange(100.0).std() / 10) < 0.3)
-    (49.5, True)
-    """
-    values = np.asarray(values, dtype=float)
-    n = values.shape[-1] if values.ndim else 0
-    if not n or resamples < 2:
-        raise ValueError(f"{n} objects, {resamples} resamples; allowed: at least 1 and at least 2")
-    rng = numpy_generator(seed, "bootstrap")
-    again = [statistic(values[..., rng.integers(n, size=n)]) for _ in range(resamples)]
-    return float(statistic(values)), float(np.std(again))
 
 
 def widening(G: int) -> float:

@@ -26,7 +26,6 @@ from lmc_helpers._typing import Integer, Positive, Tensors, checked, require_fin
 
 __all__ = [
     "determinant_sign",
-    "haar",
     "path_in_group",
     "polar",
     "random_invertible",
@@ -82,15 +81,12 @@ def times_inverse(B: Float[Tensor, "*#batch m h"], A: Float[Tensor, "*#batch h h
     return torch.linalg.solve(A.expand(*batch, *A.shape[-2:]), B.expand(*batch, *B.shape[-2:]), left=False)
 
 
-@checked
-def haar(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
+def _haar(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
     """Matrices with orthonormal columns, uniformly distributed, (..., d, k) with k <= d; square ones are orthogonal.
 
     The factor Q of the QR decomposition of Gaussian matrices, with the signs that make the diagonal of R positive:
     without them the law would not be uniform (Mezzadri, 2007).
     """
-    if min(shape, default=0) < 0 or len(shape) < 2 or not 1 <= shape[-1] <= shape[-2]:
-        raise ValueError(f"shape = {tuple(shape)}; allowed: (..., d, k) with 1 <= k <= d")
     Q, R = torch.linalg.qr(torch.randn(shape, dtype=torch.float64, generator=generator))
     return Q * R.diagonal(dim1=-2, dim2=-1).sign()[..., None, :]
 
@@ -113,7 +109,7 @@ def random_invertible(
     >>> determinant_sign(random_invertible((3,), 2, torch.Generator().manual_seed(0), torch.tensor([1, -1, 1])))
     tensor([ 1., -1.,  1.], dtype=torch.float64)
     """
-    U, V = haar((2, *batch, h, h), generator)
+    U, V = _haar((2, *batch, h, h), generator)
     xi = torch.randn(*batch, h, dtype=torch.float64, generator=generator) / 2
     g = U @ (xi.exp()[..., None] * V)
     if signs is not None:

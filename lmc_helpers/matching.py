@@ -1,4 +1,4 @@
-"""Permutations of neurons: Algorithm 1 of Zhan, Li & Wu, weight matching, brute force, swap search, activations.
+"""Permutations of neurons: Algorithm 1 of Zhan, Li & Wu, weight matching, brute force, activations.
 
 Weights W (..., m, d) have one neuron in each row. A permutation is an index tensor p (..., m): ``permute(W, p)`` has
 row p_i of W in place i. A matching p of W1 and W2 aligns W1 with ``permute(W2, p)``.
@@ -20,7 +20,7 @@ from jaxtyping import Bool, Float, Int64
 from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
-from lmc_helpers._typing import Integer, Natural, NonNegative, checked, require_finite
+from lmc_helpers._typing import Integer, NonNegative, checked, require_finite
 
 Leftovers = Literal["order", "in place", "sorted", "opposed"]
 Objective = Callable[[Tensor, Tensor], Tensor]  # (m, d), (B, m, d) -> (B,)
@@ -255,45 +255,7 @@ def best_permutation(W1: Float[Tensor, "m d"], W2: Float[Tensor, "m d"], objecti
     return P[_first_minimiser(_values(objective, W1, W2, P))]
 
 
-def _swapped(p: Tensor) -> Tensor:
-    """All permutations one swap away from p (m,); shape (m(m − 1)/2, m)."""
-    i, j = torch.triu_indices(len(p), len(p), offset=1, device=p.device)
-    P = p.repeat(len(i), 1)
-    P.scatter_(1, torch.stack([i, j], dim=1), torch.stack([p[j], p[i]], dim=1))
-    return P
-
-
-@checked
-def swap_search(
-    W1: Float[Tensor, "m d"],
-    W2: Float[Tensor, "m d"],
-    objective: Objective,
-    p: Int64[Tensor, " m"],
-    sweeps: Natural = 100,
-) -> Int64[Tensor, " m"]:
-    """Descend from p, at each sweep by the best of all m(m − 1)/2 swaps, until none improves.
-
-    ``objective`` is that of :func:`best_permutation`. A swap must improve it by more than relative 1e-12, and at most
-    ``sweeps`` swaps are made.
-    """
-    require_finite(W1=W1, W2=W2)
-    _check_permutation(p)
-    p = p.to(W1.device, copy=True)
-    value = _values(objective, W1, W2, p[None])[0]
-    for _ in range(sweeps if len(p) > 1 else 0):
-        P = _swapped(p)  # (m(m − 1)/2, m)
-        values = _values(objective, W1, W2, P)
-        best = _first_minimiser(values)
-        if not values[best] < value - SLACK * value.abs():
-            break
-        p, value = P[best], values[best]
-    return p
-
-
-@checked
-def correlations(
-    a: Float[Tensor, "*batch n m"], b: Float[Tensor, "*batch n m_other"]
-) -> Float[Tensor, "*batch m m_other"]:
+def _correlations(a: Tensor, b: Tensor) -> Tensor:
     """Pearson correlations between the activations of the neurons of two networks.
 
     They are 0 for neurons whose activation is constant.
@@ -321,7 +283,7 @@ def match_activations(a: Float[Tensor, "*batch n m"], b: Float[Tensor, "*batch n
     """
     if a.shape[-2] < 2:
         raise ValueError(f"n = {a.shape[-2]} inputs; allowed: n >= 2")
-    S = correlations(a, b)
+    S = _correlations(a, b)
     m = S.shape[-1]
     found = [linear_sum_assignment(s, maximize=True)[1] for s in S.reshape(-1, m, m).cpu().numpy()]
     return torch.from_numpy(np.stack(found)).reshape(S.shape[:-1])

@@ -11,14 +11,8 @@ import numpy as np
 import torch
 
 
-def seed_sequence(seed: int, purpose: str) -> np.random.SeedSequence:
-    """The entropy that belongs to a seed in [0, 2³²) and a purpose: the seed, followed by the purpose's bytes.
-
-    Examples
-    --------
-    >>> seed_sequence(1, "ab").entropy
-    [1, 97, 98]
-    """
+def _seed_sequence(seed: int, purpose: str) -> np.random.SeedSequence:
+    """The entropy that belongs to a seed in [0, 2³²) and a purpose: the seed, followed by the purpose's bytes."""
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**32:
         raise ValueError(f"seed = {seed!r}; allowed: an integer in [0, 2**32)")
     if not purpose:
@@ -28,7 +22,7 @@ def seed_sequence(seed: int, purpose: str) -> np.random.SeedSequence:
 
 def numpy_generator(seed: int, purpose: str) -> np.random.Generator:
     """A new NumPy generator keyed by ``(seed, purpose)``."""
-    return np.random.default_rng(seed_sequence(seed, purpose))
+    return np.random.default_rng(_seed_sequence(seed, purpose))
 
 
 def torch_generator(seed: int, purpose: str) -> torch.Generator:
@@ -39,7 +33,7 @@ def torch_generator(seed: int, purpose: str) -> torch.Generator:
     >>> torch.rand(2, generator=torch_generator(1, "a")).equal(torch.rand(2, generator=torch_generator(1, "b")))
     False
     """
-    word = int(seed_sequence(seed, purpose).generate_state(1, np.uint64)[0])
+    word = int(_seed_sequence(seed, purpose).generate_state(1, np.uint64)[0])
     return torch.Generator().manual_seed(word >> 1)  # manual_seed takes 63 bits
 
 

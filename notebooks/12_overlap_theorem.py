@@ -63,9 +63,11 @@ from scipy.stats import poisson
 from lmc_helpers import claims, figures, seeds
 from lmc_helpers._chapters.overlap_theorem import (
     free_choice_variance,
+    minimiser,
     minimiser_shift,
     normal_limit,
     normal_overlap,
+    tie_probability,
 )
 from lmc_helpers.teacher_student import overlap
 from lmc_helpers.teacher_student.minima import sample_minima
@@ -278,7 +280,7 @@ for axis, K in zip(axes, widths, strict=True):
     points_style = dict(color="book:black", label="simulation")
     figures.band(axis, widths[K], *simulated[K].T, **points_style)
     axis.axvline(2 * K, color="book:grey", linestyle=":", label="$m = 2M$")
-    bottom = (overlap.minimiser(K), exact.min())
+    bottom = (minimiser(K), exact.min())
     axis.plot(*bottom, "v", color="book:red", label="exact minimum")
     axis.set(title=f"$M = {K}$", xlabel="student neurons $m$")
 axes[0].set_ylabel("expected overlap proportion $T(m, M)$")
@@ -463,7 +465,7 @@ scene.show("fig_valley")
 # %%
 n, p = np.arange(4 * M), 1 / M
 a = [overlap.mean_absolute_difference(int(k), p) for k in n]  # E|X − Y|
-ties = [overlap.tie_probability(int(k), p) for k in n]  # P(X = Y)
+ties = [tie_probability(int(k), p) for k in n]  # P(X = Y)
 h = 2 * p * (1 - p) * (n + M) * np.array(ties) - a
 print(f"h decreases: {(np.diff(h) < 0).all()}")
 print(f"m*({M}) = {M + int((h <= 1e-12).argmax())}")
@@ -678,20 +680,20 @@ H_1 = 2 * nu * (1 + nu) * (mean_u - mean_u2) - G / 2 + nu * (one - mean_u)
 c = -H_1 / (2 * i1e(2 * nu) * (1 - nu**2))
 
 sizes = np.arange(2, 1001)
-bottoms = np.array([overlap.minimiser(int(K)) for K in sizes])  # exact m*(M)
+bottoms = np.array([minimiser(int(K)) for K in sizes])  # exact m*(M)
 predicted = np.ceil((1 + nu) * sizes + c)
 for K in (6, 20, 1000):
     print(f"M = {K}: m* = {bottoms[K - 2]}, ⌈r* M + c⌉ = {predicted[K - 2]:.0f}")
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z3.minimum, Z3.minimum_at_6 and Z3.minimum_at_20"}
-claims.check("Z3.minimum", overlap.minimiser(large) / large, n=large)
+claims.check("Z3.minimum", minimiser(large) / large, n=large)
 claims.check("Z3.minimum_at_6", bottoms[6 - 2], n=6)
 claims.check("Z3.minimum_at_20", bottoms[20 - 2], n=20)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the place of the minimum"}
 spread = {}  # standard deviation of one pair's overlap at the minimum
 for K in (6, 20):
-    at_bottom = simulate_overlap(overlap.minimiser(K), K, trials, seed)
+    at_bottom = simulate_overlap(minimiser(K), K, trials, seed)
     spread[K] = at_bottom[1] * math.sqrt(trials)
 
 figure, (left, right) = figures.panels(2)
@@ -716,7 +718,7 @@ figures.show("fig_minimum", figure)
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 def pairs_needed(m: int, K: int) -> float:
     """Pairs a point that tell T(m, K) from its minimum at two-sided 10⁻³."""
-    gap = expected_overlap(m, K) - expected_overlap(overlap.minimiser(K), K)
+    gap = expected_overlap(m, K) - expected_overlap(minimiser(K), K)
     return 2 * (figures.BAND * spread[K] / gap) ** 2
 
 
@@ -735,7 +737,7 @@ figures.numbers(
     bottom_printed=normal_limit(0.5),
     pairs_6=in_words(pairs_needed(12, 6)),
     pairs_20=in_words(pairs_needed(45, 20)),
-    off_20=overlap.minimiser(20) - 40,
+    off_20=minimiser(20) - 40,
     pairs_40=in_words(pairs_needed(40, 20)),
     depth_40=expected_overlap(40, 20) - expected_overlap(46, 20),
 )

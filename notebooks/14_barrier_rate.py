@@ -47,9 +47,12 @@ import numpy as np
 import torch
 
 from lmc_helpers import claims, figures
-from lmc_helpers._chapters.barrier_rate import minima_with_matched_share
+from lmc_helpers._chapters.barrier_rate import (
+    minima_with_matched_share,
+    power_law,
+)
 from lmc_helpers.barrier import GRID, refined_barrier
-from lmc_helpers.error_bars import mean_and_error, power_law
+from lmc_helpers.error_bars import mean_and_error
 from lmc_helpers.matching import algorithm_1, permute
 from lmc_helpers.teacher_student.between_minima import (
     losses_between,

@@ -54,12 +54,13 @@ import torch
 
 from lmc_helpers import claims, figures
 from lmc_helpers._chapters.step_size import (
+    bootstrap,
     crossing_interval,
     difference_of_shares,
     mean_of_arrived,
     statistics_of_arrived,
 )
-from lmc_helpers.error_bars import bootstrap, share
+from lmc_helpers.error_bars import share
 from lmc_helpers.teacher_student.gradient_descent import (
     gradient_descent,
     initial_weights,

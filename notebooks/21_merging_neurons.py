@@ -58,11 +58,13 @@ import torch
 from lmc_helpers import claims, figures
 from lmc_helpers._chapters.merging_neurons import (
     ENDS,
+    KINDS,
     Shallow,
     count_different,
     equal_norms,
     follow_pairs,
     join_problems,
+    path_kind,
     relu_minima,
     rounded_relu,
 )
@@ -72,11 +74,9 @@ from lmc_helpers.permutation_points.doubling import (
 )
 from lmc_helpers.permutation_points.hessian import hessian, inertia
 from lmc_helpers.permutation_points.merging import (
-    KINDS,
     descent_minimiser,
     merge_neurons,
     newton_minimiser,
-    path_kind,
 )
 from lmc_helpers.permutation_points.mlp import MLP, squared_loss
 from lmc_helpers.permutation_points.newton import minimise

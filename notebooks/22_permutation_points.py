@@ -66,11 +66,7 @@ from lmc_helpers.permutation_points.doubling import (
     equal_loss_exchange,
     pair_inertia,
 )
-from lmc_helpers.permutation_points.hessian import (
-    gradient,
-    hessian,
-    inertia,
-)
+from lmc_helpers.permutation_points.hessian import gradient, hessian, inertia
 from lmc_helpers.permutation_points.mlp import MLP, squared_loss
 from lmc_helpers.permutation_points.newton import minimise
 from lmc_helpers.seeds import normal, torch_generator
@@ -285,8 +281,7 @@ kept = set(everything)
 scalar, vector = ([p for p in g if p in kept] for g in (scalar, vector))
 
 # %% [markdown]
-# One of them by hand, with the most inputs and outputs. Its $J$ and $D$ come from derivatives of the smaller network alone
-# ({py:func}`~lmc_helpers.permutation_points.doubling.pair_matrices`), the Hessian from all weights of the larger one.
+# One of them by hand, with the most inputs and outputs. Its $J$ and $D$ come from derivatives of the smaller network alone, the Hessian from all weights of the larger one.
 # Numbers of negative, zero and positive eigenvalues:
 
 # %%

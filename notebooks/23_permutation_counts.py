@@ -57,14 +57,14 @@ from matplotlib import colormaps
 from scipy.optimize import least_squares
 
 from lmc_helpers import claims, figures, seeds
-from lmc_helpers._chapters.permutation_counts import partitions
-from lmc_helpers.permutation_points.counts import (
+from lmc_helpers._chapters.permutation_counts import (
     arrangements,
-    count_ratio,
     count_ratio_bound,
     growth_constant,
+    partitions,
     permutation_points,
 )
+from lmc_helpers.permutation_points.counts import count_ratio
 
 # %% [markdown]
 # ## Three neurons

@@ -54,6 +54,7 @@ from lmc_helpers._chapters.components import (
     all_components,
     descend,
     highest_on_line,
+    permute_layers,
 )
 from lmc_helpers.general_linear import (
     determinant_sign,
@@ -66,7 +67,6 @@ from lmc_helpers.general_linear import (
 from lmc_helpers.linear_nets.between import (
     obstruction,
     path_over_obstruction,
-    permute_layers,
     straight_line,
 )
 from lmc_helpers.linear_nets.minimum import (

@@ -49,12 +49,13 @@ from lmc_helpers import claims, figures
 from lmc_helpers._chapters.unbounded_barriers import (
     five_layer_minimum,
     lambda_of_largest_loss,
+    largest_factor,
     orbit_bound,
     orbit_interval,
+    output_factor,
     random_net,
 )
 from lmc_helpers.seeds import normal_stream, torch_generator
-from lmc_helpers.symmetry.rescaling import largest_factor, output_factor
 
 COLOUR = {0.5: "book:orange", 1: "book:blue", 2: "book:red"}
 NAME = {0.5: r"$k = \frac{1}{2}$", 1: "$k = 1$", 2: "$k = 2$"}
@@ -560,7 +561,7 @@ figures.numbers(members=len(ratios), worst_middle=f"{max(by_middle):.2f}")
 #
 # ```{exercise}
 # Show for general $k$ that $(\varphi^* - 1)^2 = \bigl( \frac{k (k + 1)}{8} \bigr)^2 u^4 + O(u^5)$ as $u = \ln m \to 0$: near a minimum the barrier of the rescaling is of fourth order. Check it with
-# {py:func}`~lmc_helpers.symmetry.rescaling.largest_factor`.
+# `largest_factor`.
 # ```
 #
 # ```{solution}

@@ -75,14 +75,20 @@ from lmc_helpers._chapters.symmetry_curves import (
     least_singular_value,
     probability_without_logarithm,
     projection,
+    real_logarithm,
     sigmoid_network,
+    two_factor_curve,
 )
 from lmc_helpers.error_bars import QUANTILE, jackknife, over_clusters, share
 from lmc_helpers.seeds import normal_stream, numpy_generator
-from lmc_helpers.symmetry.chord_bound import curvature, distance_between_ends
-from lmc_helpers.symmetry.curves import chord, curve, flatten, two_factor_curve
+from lmc_helpers.symmetry.curves import (
+    chord,
+    curvature,
+    curve,
+    distance_between_ends,
+    flatten,
+)
 from lmc_helpers.symmetry.group_actions import GeneralLinear, Rescaling
-from lmc_helpers.symmetry.matrix_logarithm import real_logarithm
 
 # %% [markdown]
 # ## Constant loss

@@ -51,7 +51,10 @@ from torch.linalg import matrix_exp, matrix_norm
 
 from lmc_helpers import claims, figures
 from lmc_helpers._chapters.curvature import (
+    arc_height,
+    chord_bound,
     curvature_bound,
+    distance_to_curve,
     lipschitz_loss,
     loop,
     midpoint_distance,
@@ -62,13 +65,7 @@ from lmc_helpers._chapters.curvature import (
     turn,
 )
 from lmc_helpers.seeds import normal_stream
-from lmc_helpers.symmetry.chord_bound import (
-    arc_height,
-    chord_bound,
-    curvature,
-    distance_between_ends,
-    distance_to_curve,
-)
+from lmc_helpers.symmetry.curves import curvature, distance_between_ends
 
 # %% [markdown]
 # ## The theorem

@@ -50,7 +50,11 @@ from scipy.stats import binom
 from torch import nn
 
 from lmc_helpers import claims, figures
-from lmc_helpers._chapters.realization_cost import determined, twin_distance
+from lmc_helpers._chapters.realization_cost import (
+    class_dimension,
+    determined,
+    twin_distance,
+)
 from lmc_helpers.identifiability.asymmetric import (
     LinearResidual,
     Sparse,
@@ -60,13 +64,9 @@ from lmc_helpers.identifiability.asymmetric import (
     asymmetrise,
     layer_parts,
 )
-from lmc_helpers.identifiability.costs import (
-    least_norm_weight,
-    realization_cost,
-)
+from lmc_helpers.identifiability.costs import least_norm_weight, realization_cost
 from lmc_helpers.identifiability.input_subspace import (
     AsymmetricLayer,
-    class_dimension,
     coherence,
     exact_copies,
     grams,

@@ -49,6 +49,8 @@ from lmc_helpers._chapters.swap_cost import (
     all_masks,
     bernstein_bound,
     centre_shift,
+    cheapest,
+    cheapest_other,
     copies_law,
     copies_mean_square,
     mask_moments,
@@ -69,11 +71,7 @@ from lmc_helpers.identifiability.input_subspace import (
     grams,
     leverages,
 )
-from lmc_helpers.identifiability.swaps import (
-    cheapest,
-    cheapest_other,
-    swap_terms,
-)
+from lmc_helpers.identifiability.swaps import swap_terms
 from lmc_helpers.seeds import normal, torch_generator
 
 
@@ -132,7 +130,7 @@ figures.show("fig_exchange", idea)
 # \Delta_\pi = \sum_i \bigl( T_{i \pi(i)} - T_{ii} \bigr) ,
 # $$ (eq-table)
 #
-# which the paper calls the output sensitivity. It is linear in the permutation matrix, so the cheapest of all $m!$ reassignments is a linear assignment problem ({py:func}`~lmc_helpers.identifiability.swaps.cheapest`), and whether the identity is optimal can be decided exactly,
+# which the paper calls the output sensitivity. It is linear in the permutation matrix, so the cheapest of all $m!$ reassignments is a linear assignment problem (`cheapest`), and whether the identity is optimal can be decided exactly,
 # beyond the {term}`transpositions <transposition>` whose costs the paper measures. For a swap of neurons $i$ and $j$, I, (16) splits the change into three terms,
 #
 # $$

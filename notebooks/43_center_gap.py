@@ -54,11 +54,13 @@ from scipy.special import gammainc
 from lmc_helpers import claims, figures
 from lmc_helpers._chapters.center_gap import (
     asymptotic_width,
+    centre_gap,
     close_probability,
     coincidence_probability,
     coincidence_width,
     expected_log_gap,
     exponent_ceiling,
+    gap_quantile,
     largest_constant,
     line_failure,
     local_exponent,
@@ -67,12 +69,8 @@ from lmc_helpers._chapters.center_gap import (
     sample_fixed,
     sample_gaps,
     sample_masked_gaps,
-    weibull_scale,
-)
-from lmc_helpers.identifiability.centre_gap import (
-    centre_gap,
-    gap_quantile,
     separation_bound,
+    weibull_scale,
 )
 from lmc_helpers.identifiability.input_subspace import coherence, exact_copies
 from lmc_helpers.seeds import normal, torch_generator

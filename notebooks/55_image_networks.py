@@ -89,6 +89,7 @@ from lmc_helpers._chapters.image_networks import (
     Parameters,
     choose_images,
     equations,
+    inverse,
     move_heads,
     networks,
     schemes,
@@ -100,12 +101,7 @@ from lmc_helpers.alignment.activation_matching import activation_matching
 from lmc_helpers.error_bars import extreme, jackknife, over_clusters
 from lmc_helpers.identifiability.asymmetric import WAsymmetric
 from lmc_helpers.networks.cnn import CNN
-from lmc_helpers.networks.permutations import (
-    inverse,
-    permute,
-    random_permutations,
-    verify,
-)
+from lmc_helpers.networks.permutations import permute, random_permutations, verify
 from lmc_helpers.networks.resnet import ResNet20
 from lmc_helpers.networks.segments import barriers
 from lmc_helpers.seeds import torch_generator

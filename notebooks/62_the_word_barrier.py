@@ -56,8 +56,11 @@ import numpy as np
 import torch
 
 from lmc_helpers import claims, figures
-from lmc_helpers._chapters.the_word_barrier import discordance
-from lmc_helpers.barrier_kinds import KINDS, barrier_kinds
+from lmc_helpers._chapters.the_word_barrier import (
+    KINDS,
+    barrier_kinds,
+    discordance,
+)
 from lmc_helpers.data.digits import digits
 from lmc_helpers.matching import permute, weight_matching
 from lmc_helpers.networks.mlp import MLP
@@ -118,7 +121,7 @@ figures.show("fig_idea", figure, legend=3)
 # | P, sections 4.1 and 5 | the end of a curve, a saddle | the loss of the minima | loss of the {term}`permutation point`; P, Fig. 3 divides it |
 #
 # Let $l(\lambda)$, $0 \le \lambda \le 1$, be the loss on a line, $c(\lambda) = \lambda\, l(1) + (1 - \lambda)\, l(0)$ its chord and $\Delta = |l(1) - l(0)|$.
-# {py:func}`~lmc_helpers.barrier_kinds.barrier_kinds` takes the losses at some places of many lines and returns the kinds that are measured on a line:
+# `barrier_kinds` takes the losses at some places of many lines and returns the kinds that are measured on a line:
 
 # %%
 for name, says in KINDS.items():

@@ -10,12 +10,14 @@ from torch import Tensor
 
 from lmc_helpers.barrier import GRID, loss_barrier
 from lmc_helpers.matching import (
+    SLACK,
     Objective,
+    _first_minimiser,
+    _values,
     algorithm_1,
     best_permutation,
     pair_matching,
     row_types,
-    swap_search,
     weight_matching,
 )
 from lmc_helpers.teacher_student.population import population_loss
@@ -80,3 +82,38 @@ def compare_matchings(W1: Tensor, W2: Tensor, M: int, tol: float = 1e-9) -> Comp
         {name: np.array(values) for name, values in barriers.items()},
         {name: np.array(values) for name, values in same_types.items()},
     )
+
+
+# ---------- swap search
+
+
+def _swapped(p: Tensor) -> Tensor:
+    """All permutations one swap away from p (m,); shape (m(m − 1)/2, m)."""
+    i, j = torch.triu_indices(len(p), len(p), offset=1, device=p.device)
+    P = p.repeat(len(i), 1)
+    P.scatter_(1, torch.stack([i, j], dim=1), torch.stack([p[j], p[i]], dim=1))
+    return P
+
+
+def swap_search(
+    W1: Tensor,
+    W2: Tensor,
+    objective: Objective,
+    p: Tensor,
+    sweeps: int = 100,
+) -> Tensor:
+    """Descend from p, at each sweep by the best of all m(m − 1)/2 swaps, until none improves.
+
+    ``objective`` is that of :func:`best_permutation`. A swap must improve it by more than relative 1e-12, and at most
+    ``sweeps`` swaps are made.
+    """
+    p = p.to(W1.device, copy=True)
+    value = _values(objective, W1, W2, p[None])[0]
+    for _ in range(sweeps if len(p) > 1 else 0):
+        P = _swapped(p)  # (m(m − 1)/2, m)
+        values = _values(objective, W1, W2, P)
+        best = _first_minimiser(values)
+        if not values[best] < value - SLACK * value.abs():
+            break
+        p, value = P[best], values[best]
+    return p

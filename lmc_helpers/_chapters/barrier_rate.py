@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import torch
+from numpy.typing import ArrayLike
 from torch import Tensor
 
 # ---------- minima with a prescribed share of matched mass
@@ -18,3 +22,21 @@ def minima_with_matched_share(gamma: float, M: int) -> tuple[Tensor, Tensor]:
     W1 = torch.cat([eye * (1 - rest * first), rest * eye[: M // 2]])
     W2 = torch.cat([eye * (1 - rest * (1 - first)), rest * eye[M // 2 :]])
     return W1, W2
+
+
+# ---------- the exponent of a power law
+
+
+def power_law(x: ArrayLike, samples: ArrayLike) -> tuple[float, float]:
+    """Exponent of a power law through means, and its standard error, with errors of log(mean) to first order.
+
+    That is the slope of log(mean) against log(x), each point weighed by its error, from two or more positive values
+    (k, n) at positive places x (k,), not all equal.
+    """
+    samples = np.asarray(samples)
+    mean = samples.mean(axis=1)
+    error = samples.std(axis=1, ddof=1) / math.sqrt(samples.shape[1]) / mean  # of log(mean)
+    log_x = np.log(x)
+    w = 1 / error**2
+    centred = log_x - (w @ log_x) / w.sum()
+    return float((w * centred) @ np.log(mean) / (w @ centred**2)), float((w @ centred**2) ** -0.5)

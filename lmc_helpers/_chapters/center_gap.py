@@ -8,11 +8,11 @@ import numpy as np
 import torch
 from scipy.integrate import quad
 from scipy.optimize import brentq
+from scipy.spatial import cKDTree
 from scipy.special import erf, gammainc, gammaincc, gammaincinv, gammaln
 from scipy.stats import binom, ncx2, poisson
 
 from lmc_helpers.identifiability.asymmetric import WAsymmetric
-from lmc_helpers.identifiability.centre_gap import _log_unit_ball, centre_gap, gap_quantile, separation_bound
 from lmc_helpers.seeds import torch_generator
 
 # ---------- the gap of random centres
@@ -152,7 +152,7 @@ def star_probability(r: float, k: int, sigma: float = 1.0) -> float:
 # How fast the gap between Gaussian centres shrinks between two widths: a proven bound, and its measurement.
 #
 # For N(0, I_k) centres, p₁(r) the probability that two of them are within r, and γ_out the gap of m of them
-# (:mod:`~lmc_helpers.identifiability.centre_gap`),
+# (:func:`gap_quantile`),
 #
 # 1 − n p₁(r) + (n − 1) p₂(r) <= P(γ_out > √2 r) <= e^(−n p₁(r)) + error(r),      n = m(m − 1)/2.
 #
@@ -221,3 +221,75 @@ def line_failure(m: int, d: int, p: float, delta: float) -> float:
     close = np.where(n > 0, erf(bound * np.sqrt(d / (2 * np.maximum(n, 1)))), 1.0)
     single = float(law.pmf(n) @ close) + (float(law.pmf(0)) if low > 0 else 0.0)
     return m * (m - 1) / 2 * single / delta
+
+
+# ---------- the gap
+#
+# The centre of neuron i is v_i = Uᵀ f_i, and γ_out = √2 min ‖v_i − v_j‖ over i ≠ j. Thm 4.6 bounds it from below, eq.
+# (22), if the entries of F are B σ Y₀ with B ~ Bernoulli(p) and a density of Y₀ of at most M₀; q = 2p − p². For
+# Gaussian F without a mask the centres are independent N(0, σ² I_k), two of them are within r with probability p₁ =
+# P(k/2, r²/4σ²), and the number of pairs within r is nearly a Poisson variable: with n = m(m − 1)/2,
+# P(γ_out > √2 r) ≈ exp(−n p₁).
+
+NORMAL_DENSITY = 1 / math.sqrt(2 * math.pi)  # M₀ of Thm 4.6 for Gaussian entries
+
+
+def centre_gap(v: torch.Tensor) -> torch.Tensor:
+    """γ_out = √2 min_{i≠j} ``|v_i − v_j|`` of projected centres.
+
+    Nearest neighbours come from a k-d tree for k <= 8, and otherwise from matrix products, with the distances of the
+    candidates computed from differences.
+    """
+    flat = v.reshape(-1, *v.shape[-2:])
+    least = _by_tree if v.shape[-1] <= 8 else _by_products
+    return math.sqrt(2) * torch.stack([least(w) for w in flat]).reshape(v.shape[:-2])
+
+
+def _by_tree(v: torch.Tensor) -> torch.Tensor:
+    distance, _ = cKDTree(v.numpy()).query(v.numpy(), k=2)
+    return torch.tensor(distance[:, 1].min(), dtype=v.dtype)
+
+
+def _by_products(v: torch.Tensor, chunk: int = 2048) -> torch.Tensor:
+    squares = v.square().sum(-1)
+    slack = 1e-12 * squares.max()  # rounding of the products
+    candidates, best = [], torch.tensor(math.inf, dtype=v.dtype)
+    for start in range(0, len(v), chunk):
+        rows = slice(start, start + chunk)
+        d2 = torch.addmm(squares[rows, None] + squares, v[rows], v.mT, alpha=-2)
+        d2[torch.arange(d2.shape[0]), torch.arange(start, start + d2.shape[0])] = math.inf
+        best = torch.minimum(best, d2.min())
+        i, j = torch.nonzero(d2 <= best + slack, as_tuple=True)
+        candidates.append(
+            torch.linalg.vector_norm(v[start + i] - v[j], dim=-1).min() if len(i) else best.new_tensor(math.inf)
+        )
+    return torch.stack(candidates).min()
+
+
+def _log_unit_ball(k: int) -> float:
+    """ln V_k, the logarithm of the volume of the unit ball in R^k."""
+    return k / 2 * math.log(math.pi) - float(gammaln(k / 2 + 1))
+
+
+def separation_bound(
+    m: int, k: int, delta: float, sigma: float = 1.0, q: float = 1.0, density: float = NORMAL_DENSITY
+) -> float:
+    """The lower bound (22) on γ_out with the constant of its proof, c √q σ/M₀ · V_k^(−1/k) (δ/m²)^(1/k), c = 1/√8.
+
+    The proof has c = 1/(2 C₁), where C₁ is the constant of Rudelson and Vershynin's theorem on densities of
+    projections; C₁ = √2 is its sharp value (Livshyts, Paouris and Pivovarov).
+    """
+    root = math.exp((math.log(delta) - 2 * math.log(m) - _log_unit_ball(k)) / k)
+    return math.sqrt(q / 8) / density * sigma * root
+
+
+def gap_quantile(probability: float, m: int, k: int, sigma: float = 1.0) -> float:
+    """The quantile of γ_out for m Gaussian centres in the Poisson approximation.
+
+        n P(k/2, γ²/8σ²) = −ln(1 − probability),      n = m(m − 1)/2
+
+    Replacing −ln(1 − probability) by ``probability`` gives a rigorous lower bound on the quantile (union bound).
+    """
+    n = m * (m - 1) / 2
+    target = -math.log1p(-probability) / n
+    return 2 * math.sqrt(2) * sigma * math.sqrt(gammaincinv(k / 2, target))

@@ -82,3 +82,19 @@ def highest_on_line(a: Weights, b: Weights, X: torch.Tensor, Y: torch.Tensor, la
     points = torch.cat([lambdas.expand(*singular.shape[:-1], -1), singular], dim=-1)[..., None, None]
     line = [torch.lerp(B[..., None, :, :], A[..., None, :, :], points) for A, B in zip(a, b, strict=True)]
     return loss(line, X, Y).amax(dim=-1)
+
+
+# ---------- permutations
+#
+# An odd permutation of layer k turns round the sign of det(W_k … W_1 X), the orientation of that layer's activations,
+# and of no other layer; so permutations join every two components of the minimum if h >= 2.
+
+
+def permute_layers(weights: Weights, perms: list[torch.Tensor]) -> Weights:
+    """(P_1 W_1, P_2 W_2 P_1⁻¹, …, W_l P_{l−1}⁻¹), the same function with its hidden neurons in another order.
+
+    The paper prints (W_1 P_1, P_1⁻¹ W_2 P_2, …) in Prop. 5.2, which has another product W_l … W_1. Row j of P_i W is
+    row ``perms[i - 1][j]`` of W.
+    """
+    rows = [W[..., perm, :] for W, perm in zip(weights[:-1], perms, strict=True)]
+    return [rows[0], *(W[..., perm] for W, perm in zip([*rows[1:], weights[-1]], perms, strict=True))]

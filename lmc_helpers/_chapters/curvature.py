@@ -8,10 +8,10 @@ from typing import NamedTuple
 import torch
 
 from lmc_helpers.seeds import torch_generator
-from lmc_helpers.symmetry.chord_bound import curvature, distance_between_ends, distance_to_curve
-from lmc_helpers.symmetry.curves import chord, curve, derivatives, flatten, length
+from lmc_helpers.symmetry.curves import chord, curvature, curve, derivatives, distance_between_ends, flatten, length
 from lmc_helpers.symmetry.group_actions import GeneralLinear, Weights
 
+Scalars = torch.Tensor | float
 Jet = tuple[torch.Tensor, torch.Tensor, torch.Tensor]  # points, velocities and accelerations
 
 # ---------- plane curves and necks
@@ -179,3 +179,46 @@ def loop(r: torch.Tensor, a: float) -> tuple[Weights, torch.Tensor]:
 def midpoint_distance(a: float) -> float:
     """Distance √2 (cosh a − 1) of the chord's midpoint from all minima of the network, for both curves and every r."""
     return math.sqrt(2) * (math.cosh(a) - 1)
+
+
+# ---------- the bound
+#
+# Let a curve of length ℓ and curvature at most κ join two points at distance D. The paper bounds the distance of every
+# point of the chord from the curve's level set by
+#
+#     d_max = (1/κ) (1 − √(1 − (κD/2)²)),                                                                (8)
+#
+# the height of a circular arc over its chord. That is real only for D <= 2/κ, and true if moreover ℓ <= π/κ (chapter 36
+# proves this, and that both hypotheses are needed). Two bounds hold for any curve: D/2, the distance from the nearer
+# end, and √(ℓ² − D²)/2, the height of the ellipse ``|z − w_1| + |z − w_2| = ℓ``.
+
+
+def arc_height(kappa: Scalars, chord: Scalars) -> torch.Tensor:
+    """d_max of equation (8), in the form κ (D/2)² / (1 + √(1 − (κD/2)²)), which does not cancel."""
+    k, D = (torch.as_tensor(x, dtype=torch.float64) for x in (kappa, chord))
+    return k * (D / 2).square() / (1 + (1 - (k * D / 2).square()).sqrt())
+
+
+def chord_bound(kappa: Scalars, chord: Scalars, length: Scalars) -> torch.Tensor:
+    """The least of D/2, √(ℓ² − D²)/2 and, where ℓ <= π/κ and D <= 2/κ, d_max; the corrected Theorem 6.2.
+
+    Every point of the chord has at most this distance from the curve.
+    """
+    k, D, ell = torch.broadcast_tensors(*(torch.as_tensor(x, dtype=torch.float64) for x in (kappa, chord, length)))
+    bound = torch.minimum(D, (ell.square() - D.square()).clamp(min=0).sqrt()) / 2
+    valid = (k * ell <= math.pi) & (k * D <= 2)
+    arc = arc_height(k, torch.where(valid, D, 0.0))
+    return torch.where(valid, torch.minimum(arc, bound), bound)
+
+
+def distance_to_curve(points: torch.Tensor, curve: torch.Tensor) -> torch.Tensor:
+    """Distance (..., q) of points from the polygon through the points of a curve.
+
+    A polygon with edges of length ε is within κε²/8 of a curve of curvature at most κ.
+    """
+    start, edge = curve[..., :-1, :], curve.diff(dim=-2)
+    square = edge.square().sum(dim=-1)[..., None, :]  # (..., 1, steps − 1)
+    shift = points @ edge.mT - (start * edge).sum(dim=-1)[..., None, :]  # ⟨point − start, edge⟩
+    fraction = (shift / square.clamp(min=torch.finfo(curve.dtype).tiny)).clamp(0, 1)
+    from_start = torch.cdist(points, start, compute_mode="donot_use_mm_for_euclid_dist").square()
+    return (from_start + fraction * (fraction * square - 2 * shift)).clamp(min=0).amin(dim=-1).sqrt()

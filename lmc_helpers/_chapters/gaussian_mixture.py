@@ -14,7 +14,7 @@ from scipy.stats import spearmanr
 from torch.nn.functional import gelu
 
 from lmc_helpers.device import device
-from lmc_helpers.general_linear import haar
+from lmc_helpers.general_linear import _haar
 from lmc_helpers.identifiability.asymmetric import WAsymmetric
 from lmc_helpers.identifiability.costs import swap_costs
 from lmc_helpers.identifiability.input_subspace import pca_basis
@@ -25,7 +25,7 @@ from lmc_helpers.networks._layers import EPS
 from lmc_helpers.networks.mlp import MLP, Norm
 from lmc_helpers.networks.model import Record, Stack
 from lmc_helpers.networks.segments import along_segments
-from lmc_helpers.seeds import seed_sequence, torch_generator
+from lmc_helpers.seeds import _seed_sequence, torch_generator
 from lmc_helpers.training.fit import PRECISIONS, Precision, fit
 from lmc_helpers.training.recipes import Descent
 
@@ -89,9 +89,9 @@ def draw_mixture(
     drawn = torch.randn(k, dtype=torch.float64, generator=stream("scales"))
     return GaussianMixture(
         centres=separation * torch.randn(classes, k, dtype=torch.float64, generator=stream("centres")),
-        rotations=haar((classes, k, k), stream("rotations")),
+        rotations=_haar((classes, k, k), stream("rotations")),
         scales=drawn if scales is None else torch.as_tensor(scales, dtype=torch.float64),
-        embedding=haar((d, k), stream("embedding")),
+        embedding=_haar((d, k), stream("embedding")),
     )
 
 
@@ -219,9 +219,9 @@ def train_pairs(
     model = MLP((DIMENSION, WIDTH, WIDTH, WIDTH, CLASSES), activation="gelu", norm=norm)
     descent = Descent(epochs, batch, "adamw", rate=1e-3, weight_decay=1e-2)
     numbers = [
-        int(seed_sequence(seed, f"cluster {g} of Gaussian mixtures").generate_state(1)[0]) for g in range(clusters)
+        int(_seed_sequence(seed, f"cluster {g} of Gaussian mixtures").generate_state(1)[0]) for g in range(clusters)
     ]
-    seeds = [int(n) for number in numbers for n in seed_sequence(number, "networks of a pair").generate_state(2)]
+    seeds = [int(n) for number in numbers for n in _seed_sequence(number, "networks of a pair").generate_state(2)]
     drawn: dict[tuple, tuple] = {}
     trained = []
     for index, setting in enumerate(settings):

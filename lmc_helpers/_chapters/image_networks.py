@@ -10,6 +10,7 @@ from typing import cast
 
 import numpy as np
 import torch
+from torch import Tensor
 from torch.nn.functional import avg_pool2d
 
 from lmc_helpers._chapters.asymmetric_mlps import Measurement, ends, measure
@@ -21,7 +22,7 @@ from lmc_helpers.device import device
 from lmc_helpers.identifiability.asymmetric import Scheme, Syre, WAsymmetric
 from lmc_helpers.networks.cnn import CNN
 from lmc_helpers.networks.model import Fixed, Model, Record, Stack
-from lmc_helpers.networks.permutations import Symmetry
+from lmc_helpers.networks.permutations import Permutations, Symmetry
 from lmc_helpers.networks.resnet import ResNet20
 from lmc_helpers.networks.segments import along_segments, scores
 from lmc_helpers.networks.vit import ViT
@@ -439,3 +440,8 @@ def seconds_per_image(model: Model, images: int = 1) -> float:
         started = time.process_time()
         model.forward(params, torch.ones(count, *model.input_shape)).logsumexp(dim=-1).sum().backward()
     return (time.process_time() - started) / images
+
+
+def inverse(permutations: Permutations) -> dict[str, Tensor]:
+    """The permutations that undo others, q_{p_i} = i."""
+    return {group: p.argsort(dim=-1) for group, p in permutations.items()}

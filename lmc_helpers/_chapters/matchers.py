@@ -14,17 +14,23 @@ from scipy.stats import spearmanr
 from torch.nn.functional import cross_entropy
 
 from lmc_helpers._chapters.algorithm_1 import BEST, barrier_objective
-from lmc_helpers.alignment.assignment import assign, matched_sum
+from lmc_helpers.alignment.assignment import _matched_sum, assign
 from lmc_helpers.alignment.methods import Method
 from lmc_helpers.alignment.repair import repair
 from lmc_helpers.alignment.sinkhorn import sinkhorn_rebasin
 from lmc_helpers.alignment.straight_through import straight_through
-from lmc_helpers.alignment.weight_matching import agreement, weight_matching
+from lmc_helpers.alignment.weight_matching import _agreement, weight_matching
 from lmc_helpers.barrier import GRID, loss_barrier
 from lmc_helpers.data.images import choose
 from lmc_helpers.error_bars import ratio_of_means
 from lmc_helpers.identifiability.asymmetric import WAsymmetric
-from lmc_helpers.matching import algorithm_1, all_permutations, best_permutation, pair_matching, permute
+from lmc_helpers.matching import (
+    algorithm_1,
+    all_permutations,
+    best_permutation,
+    pair_matching,
+    permute,
+)
 from lmc_helpers.networks.mlp import MLP, Norm
 from lmc_helpers.networks.model import Stack
 from lmc_helpers.networks.permutations import Axis, Permutations, Symmetry, random_permutations
@@ -117,7 +123,7 @@ def _objectives(a: Stack, b: Stack, permutations: torch.Tensor) -> torch.Tensor:
         parts += [(A["2.weight"].mT, B["2.weight"].mT)] if k == 1 else []
         return torch.stack([u.reshape(len(u), -1) @ v.reshape(len(v), -1).mT for u, v in parts]).sum(dim=0)
 
-    p_terms, q_terms = (matched_sum(similarity(k).expand(len(permutations), -1, -1), permutations) for k in (0, 1))
+    p_terms, q_terms = (_matched_sum(similarity(k).expand(len(permutations), -1, -1), permutations) for k in (0, 1))
     between = B["1.weight"][permutations][:, :, permutations]  # (m!, m, m!, m): B_q(i)p(j)
     bilinear = torch.einsum("ij,qipj->pq", A["1.weight"], between)
     return p_terms[:, None] + q_terms + bilinear
@@ -294,11 +300,11 @@ def match(
     moved = b.permuted(p)
     loss, accuracy = chord or _chord(a, b, test)
     line, merged = along_segments(a, moved, *test, [0.5]), scores(repair(a, moved, x).stack, *test)
-    size = (agreement(a.params, a.params) * agreement(b.params, b.params)).sqrt()
+    size = (_agreement(a.params, a.params) * _agreement(b.params, b.params)).sqrt()
     return Match(
         permutations=p,
         seconds=seconds,
-        objective=agreement(a.params, moved.params) / size,
+        objective=_agreement(a.params, moved.params) / size,
         barrier=line.loss[:, 0] - loss,
         drop=100 * (accuracy - line.accuracy[:, 0]),
         repaired_barrier=merged.loss[:, 0] - loss,
@@ -320,12 +326,12 @@ class Descents:
 
 def descents(a: Stack, b: Stack, number: int, test: Examples, seed: int) -> Descents:
     """Local optima of weight matching from uniform starts, independent for each pair."""
-    symmetry, size = a.model.symmetry(), (agreement(a.params, a.params) * agreement(b.params, b.params)).sqrt()
+    symmetry, size = a.model.symmetry(), (_agreement(a.params, a.params) * _agreement(b.params, b.params)).sqrt()
     objective, barrier, (chord, _) = [], [], _chord(a, b, test)
     for r in range(number):
         start = random_permutations(symmetry, len(a), torch_generator(seed, f"start of descent {r}"))
         moved = b.permuted(weight_matching(a.params, b.params, symmetry, 1, seed + r, start).permutations)
-        objective.append(agreement(a.params, moved.params) / size)
+        objective.append(_agreement(a.params, moved.params) / size)
         barrier.append(along_segments(a, moved, *test, [0.5]).loss[:, 0] - chord)
     return Descents(torch.stack(objective), torch.stack(barrier))
 

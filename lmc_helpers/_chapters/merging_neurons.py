@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from lmc_helpers.permutation_points.mlp import MLP, NONLINEARITIES, squared_loss
 from lmc_helpers.permutation_points.newton import minimise
@@ -454,3 +455,24 @@ def count_different(losses: torch.Tensor, tol: float = 1e-6) -> int:
     """Number of distinct values >= 0; sorted neighbours with a relative difference up to ``tol`` count as one."""
     values = np.sort(losses.numpy())
     return 1 + int((np.diff(values) > tol * values[1:]).sum())
+
+
+# ---------- the kind of a path
+
+#: the three kinds of path that the paper's Fig. 4 sketches, in its order
+KINDS = ("monotone", "intermediate maximum", "minimum at the end")
+
+
+def path_kind(losses: Tensor, tol: float = 1e-5) -> str:
+    """Kind of one path, as sketched in the paper's Fig. 4.
+
+    *monotone*: the loss rises up to the end; *minimum at the end*: it falls into the end; *intermediate maximum*: it
+    falls somewhere, and rises into the end. Changes up to ``tol`` times the largest loss do not count. The losses are
+    those of one pair (K,).
+    """
+    change = np.diff(losses.numpy())
+    signs = np.sign(change[np.abs(change) > tol * losses.max().item()])
+    monotone, maximum_inside, minimum_at_end = KINDS
+    if not len(signs) or (signs > 0).all():
+        return monotone
+    return minimum_at_end if signs[-1] < 0 else maximum_inside

@@ -8,7 +8,7 @@ from math import comb
 import numpy as np
 from scipy.special import i0e, i1e
 
-from lmc_helpers.teacher_student.overlap import minimiser_limit
+from lmc_helpers.teacher_student.overlap import _nodes, mean_absolute_difference, minimiser_limit
 
 # ---------- the wording of Assumption 3
 #
@@ -59,3 +59,32 @@ def minimiser_shift() -> float:
     H1 = 2 * nu * (1 + nu) * (u - u2) - G / 2 + nu * (one - u)
     slope = 2 * I1 * (1 - nu**2)  # H₀' where I₀ = ν I₁
     return float(-H1 / slope)
+
+
+# ---------- the minimiser
+
+
+def tie_probability(n: int, p: float) -> float:
+    """P(X = Y) for independent X, Y ~ Bin(n, p): (1/π) ∫₀^π φ(θ) dθ, exact up to rounding."""
+    return float(np.mean(np.exp(n * np.log1p(-2 * p * (1 - p) * _nodes(n)))))
+
+
+def minimiser(M: int) -> int:
+    """The smallest m at which T(·, M) is minimal.
+
+    T(m + 1, M) < T(m, M) exactly when h(n) = 2p(1−p)(n + M) P(X = Y) − ``E|X − Y|`` > 0, n = m − M, and h is strictly
+    decreasing: T falls, then rises, and the first n with h(n) <= 0 is found by bisection.
+    """
+    p = 1 / M
+
+    def rises(n: int) -> bool:
+        gain, deficit = 2 * p * (1 - p) * (n + M) * tie_probability(n, p), mean_absolute_difference(n, p)
+        return gain <= deficit * (1 + 1e-13)  # the slack is rounding: M = 2 is an exact tie
+
+    low, high = 0, 2 * M  # T falls at n = 0
+    while not rises(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if rises(middle) else (middle, high)
+    return M + high

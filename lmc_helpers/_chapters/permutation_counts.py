@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+from numpy.typing import ArrayLike
+
 
 def partitions(n: int, largest: int | None = None) -> list[tuple[int, ...]]:
     """Partitions of n >= 0 into positive parts up to ``largest``, each descending, in reverse lexicographic order."""
@@ -9,3 +16,44 @@ def partitions(n: int, largest: int | None = None) -> list[tuple[int, ...]]:
     if n == 0:
         return [()]
     return [(s, *rest) for s in range(top, 0, -1) for rest in partitions(n - s, s)]
+
+
+# ---------- all permutation points of a layer
+
+
+def count_ratio_bound(K: int, n: int) -> Fraction:
+    """The bound of Prop. 1 (ii), binom(n − K, K)/2^K <= T(K, n); it is 0 for K > n/2.
+
+    It counts the points at which K parameter vectors occur twice. For K >= 2 it is strictly below T.
+    """
+    return Fraction(math.comb(n - K, K), 2**K)
+
+
+def growth_constant(K: int) -> Fraction:
+    """c_K = 1/(2^K K!), the limit of both T(K, n)/n^K and binom(n − K, K)/(2^K n^K) for n → ∞.
+
+    The proof of Lemma 1 (appendix B, eq. (9)) ends with a further factor e^(−K); the lemma itself names no constant.
+    """
+    return Fraction(1, 2**K * math.factorial(K))
+
+
+def arrangements(n: int, size: int) -> np.ndarray:
+    """All maps of n neurons onto ``size`` parameter vectors, by going through all size^n maps.
+
+    Each row has the index of every neuron's vector, in lexicographic order.
+    """
+    return np.array([labels for labels in product(range(size), repeat=n) if len(set(labels)) == size])
+
+
+def permutation_points(incoming: ArrayLike, outgoing: ArrayLike, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """All permutation points of a layer of n neurons that compute the function of one smaller layer.
+
+    The smaller layer has parameter vectors ``incoming`` (l, p), all different, and outgoing weights ``outgoing`` (q,
+    l). The points have vectors (points, n, p) and weights (points, q, n); copies of one vector share its weights
+    equally.
+    """
+    incoming, outgoing = np.asarray(incoming, dtype=float), np.asarray(outgoing, dtype=float)
+    size = len(incoming)
+    labels = arrangements(n, size)  # (points, n)
+    copies = (labels[:, :, None] == labels[:, None, :]).sum(axis=-1)  # (points, n), copies of each neuron's vector
+    return incoming[labels], outgoing[:, labels].swapaxes(0, 1) / copies[:, None, :]

@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 import torch
 from scipy.optimize import linprog
+from torch import Tensor
+
+from lmc_helpers.identifiability.input_subspace import RTOL
 
 # ---------- determined neurons
 #
@@ -45,3 +48,13 @@ def twin_distance(a: torch.Tensor, C: torch.Tensor) -> float:
             )
             best = max(best, -float(solution.fun))
     return best
+
+
+# ---------- classes
+
+
+def class_dimension(D: Tensor, U: Tensor) -> Tensor:
+    """Rank of M_i = Uᵀ diag(d_i), the dimension of neuron i's class of functions (Prop. 4.2)."""
+    D, U = D.double(), U.double()
+    s = torch.linalg.svdvals(U.mT[..., None, :, :] * D[..., None, :])
+    return (s > RTOL * D.abs().amax(dim=-1, keepdim=True)).sum(dim=-1)

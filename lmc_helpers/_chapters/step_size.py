@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import torch
 
 from lmc_helpers.error_bars import share
+from lmc_helpers.seeds import numpy_generator
 from lmc_helpers.teacher_student.between_minima import permuted_and_direct
 from lmc_helpers.teacher_student.sparsity import pq_index, sharpness, zero_rows
 
@@ -17,7 +19,7 @@ from lmc_helpers.teacher_student.sparsity import pq_index, sharpness, zero_rows
 #
 # n networks descend from the same weights at R step sizes. Zero rows, PQ index, sharpness and the barriers of pairs are
 # defined for networks that have converged to a minimum, and NaN for the others. So arrays (R, n) have one column for
-# each network, which can be resampled (:func:`lmc_helpers.error_bars.bootstrap`).
+# each network, which can be resampled (:func:`bootstrap`).
 
 
 def statistics_of_arrived(W: torch.Tensor, arrived: torch.Tensor, M: int, rate: float) -> dict[str, np.ndarray]:
@@ -84,3 +86,19 @@ def crossing_interval(x: np.ndarray, hits: np.ndarray) -> tuple[float, float, fl
 def difference_of_shares(a: tuple[float, float, float], b: tuple[float, float, float]) -> tuple[float, float, float]:
     """a − b for two shares with intervals, by interval arithmetic."""
     return a[0] - b[0], a[1] - b[2], a[2] - b[1]
+
+
+# ---------- bootstrap
+
+
+def bootstrap(
+    statistic: Callable[[np.ndarray], float], values: np.ndarray, seed: int, resamples: int = 500
+) -> tuple[float, float]:
+    """A statistic of n objects and its standard error, by resampling the objects with replacement.
+
+    An object keeps all its values: the networks that start from the same weights at every step size are one.
+    """
+    n = values.shape[-1]
+    rng = numpy_generator(seed, "bootstrap")
+    again = [statistic(values[..., rng.integers(n, size=n)]) for _ in range(resamples)]
+    return float(statistic(values)), float(np.std(again))

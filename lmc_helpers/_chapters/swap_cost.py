@@ -7,7 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from scipy.optimize import linear_sum_assignment
 from scipy.stats import binom
+from torch import Tensor
+
+from lmc_helpers.identifiability.costs import output_sensitivity
 
 
 def centre_shift(F: torch.Tensor, U: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
@@ -95,3 +99,47 @@ def copies_mean_square(copies: int, k: int, p: float) -> float:
     """E ``‖S − μI‖²`` by :func:`copies_law`."""
     values, law = copies_law(copies, k, p)
     return float(values**2 @ np.diff(law, prepend=0))
+
+
+# ---------- the cheapest permutation
+#
+# Δ_π = Σ_i (T_iπ(i) − T_ii) is linear in the permutation matrix, so that its minimum over all m! permutations is a
+# linear assignment problem in the table T of squared costs (m, m), infinite where impossible. A permutation other than
+# the identity moves some neuron i, so the minimum over these is the least of m problems with T_ii forbidden; one
+# problem is enough where the identity is not a minimum.
+
+
+def _assign(table: np.ndarray) -> np.ndarray | None:
+    """The permutation of least total cost, or None if all cost ∞."""
+    try:
+        return linear_sum_assignment(table)[1]
+    except ValueError as error:
+        if "infeasible" in str(error):
+            return None
+        raise
+
+
+def cheapest(table: Tensor) -> tuple[Tensor, float]:
+    """The permutation with the least Δ_π, and Δ_π, at most 0."""
+    p = torch.from_numpy(_assign(table.double().numpy()))
+    change = output_sensitivity(table.double(), p).item()
+    return (p, change) if change < 0 else (torch.arange(len(table)), 0.0)
+
+
+def cheapest_other(table: Tensor) -> tuple[Tensor, float]:
+    """The permutation π ≠ id with the least Δ_π, and Δ_π; the identity and ∞ if all others cost ∞."""
+    m = len(table)
+    p, change = cheapest(table)
+    if change < 0:
+        return p, change
+    costs, best, least = table.double().numpy().copy(), torch.arange(m), float("inf")
+    for i in range(m):
+        diagonal, costs[i, i] = costs[i, i], np.inf
+        assignment = _assign(costs)
+        costs[i, i] = diagonal
+        if assignment is not None:
+            p = torch.from_numpy(assignment)
+            change = output_sensitivity(table.double(), p).item()
+            if change < least:
+                best, least = p, change
+    return best, least

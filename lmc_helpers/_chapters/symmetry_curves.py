@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.linalg
 import torch
 from scipy.special import beta, betainc, gamma
 
+from lmc_helpers.general_linear import rotation_logarithm
 from lmc_helpers.symmetry.group_actions import EPS, GeneralLinear, Weights
 
 # ---------- the map (6)
@@ -153,3 +156,39 @@ def least_singular_value(s: torch.Tensor) -> torch.Tensor:
     """The least of the min(h, k) singular values of s (..., h, k), from the smaller Gram matrix."""
     gram = s.mT @ s if s.shape[-1] <= s.shape[-2] else s @ s.mT
     return torch.linalg.eigvalsh(gram)[..., 0].clamp(min=0).sqrt()
+
+
+# ---------- logarithms
+#
+# A real g with exp(M) = g for a real M has a positive determinant. The converse is false: the eigenvalues of M over a
+# negative eigenvalue of g are not real, hence come in conjugate pairs, so that a negative eigenvalue of g has even
+# multiplicity; Culver's condition is that each of its Jordan blocks occurs an even number of times. But every g with
+# det g > 0 has a polar decomposition g = exp(A) exp(B), A skew and B symmetric.
+
+
+def real_logarithm(g: torch.Tensor) -> torch.Tensor:
+    """The principal logarithm M, exp(M) = g, real, of a g without eigenvalues on the closed negative axis."""
+    h = g.shape[-1]
+    logs = []
+    for matrix in g.detach().reshape(-1, h, h):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # logm's own estimate; the residual is checked below
+            logs.append(torch.from_numpy(np.real(scipy.linalg.logm(matrix.cpu().numpy()))))
+    M = torch.stack(logs).to(g).reshape(g.shape)
+    residual = torch.linalg.matrix_norm(torch.linalg.matrix_exp(M) - g) / torch.linalg.matrix_norm(g)
+    if not (residual <= 1e-8).all():
+        raise ValueError(f"exp(log g) misses g by {residual.max():.1e} of its norm")
+    return M
+
+
+def two_exponentials(g: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """A skew and B symmetric with g = exp(A) exp(B), from the polar decomposition; any g with det g > 0 has them."""
+    P, s, Qh = torch.linalg.svd(g)
+    return rotation_logarithm(P @ Qh), Qh.mT @ (s.log()[..., :, None] * Qh)
+
+
+def two_factor_curve(w: Weights, g: torch.Tensor, t: torch.Tensor) -> Weights:
+    """exp(tA) exp(tB)·w for GL_h, with g = exp(A) exp(B): from w to g·w for every g of positive determinant."""
+    action = GeneralLinear()
+    A, B = two_exponentials(g)
+    return action.act(action.exp(A, t) @ action.exp(B, t), (w[0].unsqueeze(-3), w[1].unsqueeze(-3)))

@@ -11,7 +11,6 @@ import torch
 
 from lmc_helpers.barrier import check_lambdas
 from lmc_helpers.seeds import normal
-from lmc_helpers.symmetry.rescaling import largest_factor
 
 # ---------- networks with loss 0
 #
@@ -20,7 +19,7 @@ from lmc_helpers.symmetry.rescaling import largest_factor
 # All that the loss L = ``‖Y − W_l σ(W_{l−1} F)‖²`` sees of a deep network are its last two layers W_l (o, h) and
 # W_{l−1} (h, d), the features F (d, N), which the layers below make of the inputs, the targets Y (o, N) and the
 # homogeneous activation σ. :class:`HomogeneousNet` holds them; forward passes on lines between two points are
-# measurements against which the closed forms of :mod:`lmc_helpers.symmetry.rescaling` are checked.
+# measurements against which the closed forms of the last section are checked.
 #
 # Networks with loss 0 are random, with their outputs as targets, or trained: :func:`five_layer_minimum` descends to a
 # minimum of the paper's Fig. 4.
@@ -204,3 +203,36 @@ def orbit_bound(low: float, high: float, k: float, norm: float, pairs: bool = Fa
     """
     ends = torch.tensor([high / low] if pairs else [low, high], dtype=torch.float64)
     return (largest_factor(ends, k)[1].max().item() - 1) ** 2 * norm**2
+
+
+# ---------- the factor of the barrier
+#
+# For an activation with σ(cz) = c^k σ(z), c > 0, the point m · W = (W_l m^{−k}, m W_{l−1}, W_{l−2}, …, W_1) computes
+# the same function. On the line λ (m · W) + (1 − λ) W the output is multiplied by φ(λ) >= 1, and from a minimum with
+# loss 0 the loss is (φ(λ) − 1)² ``‖Y‖²``. ln φ is strictly concave in λ for m ≠ 1, so that it has one maximum φ*,
+# which increases strictly in abs(ln m); m and 1/m have the same. With bounded weights m stays in an interval, and the
+# least bound on the loss is that of its ends (Prop. 5.6).
+
+
+def output_factor(m: torch.Tensor | float, k: float, lam: torch.Tensor | float) -> torch.Tensor:
+    """φ(λ) = (1 − λ + λ m^{−k}) (1 − λ + λ m)^k, the factor of the output on the line; eq. (14)."""
+    m, lam = (torch.as_tensor(x, dtype=torch.float64) for x in (m, lam))
+    return (1 - lam + lam * m.pow(-k)) * (1 - lam + lam * m).pow(k)
+
+
+def largest_factor(m: torch.Tensor | float, k: float) -> tuple[torch.Tensor, torch.Tensor]:
+    """The maximum of φ on the line: its position α* and its value φ*.
+
+    With A = 1 − m^{−k} and B = m − 1, the derivative of ln φ vanishes at α* = (k/A − 1/B)/(1 + k), where
+    φ* = k^k/(1 + k)^{1+k} · ``|A + B|^{1+k}/(|B| |A|^k)``. For k = 1 it is α* = ½ and φ* = (m + 1)²/(4m). For m → 1
+    α* → ½, by its series below abs(ln m) max(1, k) = 0.01.
+    """
+    m = torch.as_tensor(m, dtype=torch.float64)
+    u = m.log()
+    near = u.abs() * max(1.0, k) < 0.01
+    away = torch.where(near, torch.ones_like(u), u)
+    # α* = (k/A − 1/B)/(1 + k), with x/(1 − e^{−x}) = 1 + x/2 + x²/12 − x⁴/720 + … next to 0
+    alpha = (k / -torch.expm1(-k * away) - 1 / torch.expm1(away)) / (1 + k)
+    series = 0.5 + (k - 1) * u / 12 - (k - 1) * (k * k + 1) * u**3 / 720
+    alpha = torch.where(near, series, alpha).clamp(0, 1)
+    return alpha, output_factor(m, k, alpha)

@@ -9,10 +9,9 @@ from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
 from lmc_helpers._typing import Tensors, checked, require_finite
-from lmc_helpers.matching import check_permutation
 from lmc_helpers.networks.permutations import Permutations, Symmetry, _check_axes, _check_groups, identity
 
-__all__ = ["assign", "matched_sum"]
+__all__ = ["assign"]
 
 
 @checked
@@ -33,19 +32,6 @@ def _assign(gains: Tensor) -> Tensor:
     matrices = gains.detach().double().reshape(-1, m, m).numpy(force=True)
     p = np.array([linear_sum_assignment(C, maximize=True)[1] for C in matrices], dtype=np.int64)
     return torch.from_numpy(p.reshape(gains.shape[:-1])).to(gains.device)
-
-
-@checked
-def matched_sum(gains: Float[Tensor, "*batch m m"], p: Int64[Tensor, "*others m"]) -> Tensor:
-    """What a permutation is worth, Σ_i C_ip(i); leading dimensions are broadcast.
-
-    Examples
-    --------
-    >>> matched_sum(torch.tensor([[1.0, 3.0], [2.0, 3.5]]), torch.tensor([1, 0])).item()
-    5.0
-    """
-    check_permutation(p)
-    return _matched_sum(gains, p)
 
 
 def _matched_sum(gains: Tensor, p: Tensor) -> Tensor:

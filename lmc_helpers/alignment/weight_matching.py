@@ -19,7 +19,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float64
 from torch import Tensor
 
 from lmc_helpers._typing import Positive, Seed, Tensors, checked
@@ -27,7 +26,7 @@ from lmc_helpers.alignment.assignment import _assign, _matched_sum, _start
 from lmc_helpers.networks.permutations import Permutations, Symmetry, _permuted, random_permutations
 from lmc_helpers.seeds import torch_generator
 
-__all__ = ["WeightMatching", "agreement", "weight_matching"]
+__all__ = ["WeightMatching", "weight_matching"]
 
 _SLACK = 1e-12  # relative to ‖a‖ ‖b‖: what is gained beyond rounding
 
@@ -51,19 +50,8 @@ class WeightMatching:
     traces: tuple[Tensor, ...]
 
 
-@checked
-def agreement(a: Tensors, b: Tensors) -> Float64[Tensor, " P"]:
-    """The inner product Σ_names ⟨A, B⟩ of the parameters (P, …) of each pair; names that b lacks do not count.
-
-    Examples
-    --------
-    >>> agreement({"W": torch.tensor([[1.0, 2.0]])}, {"W": torch.tensor([[3.0, 4.0]])}).item()
-    11.0
-    """
-    return _agreement(a, b)
-
-
 def _agreement(a: Tensors, b: Tensors) -> Tensor:
+    """The inner products Σ_names ⟨A, B⟩ of the parameters (P, …), (P,); names that b lacks do not count."""
     return torch.stack([(a[name].double() * value.double()).flatten(1).sum(dim=1) for name, value in b.items()]).sum(0)
 
 

@@ -25,11 +25,11 @@ from lmc_helpers.claims.numerals import (
     _rounding_bound,
     _together,
     _width_digits,
+    _with_error,
     people,
     rounding,
     span,
     telling,
-    with_error,
 )
 
 AUTHORS = {"Z": "Zhan, Li & Wu", "P": "Brea et al.", "G": "Zhao et al.", "I": "Bürgin et al."}
@@ -54,7 +54,7 @@ def value(part: Part, record: dict) -> str:
     if record["value"] is None:
         return "not run"
     if sampled(record):
-        return with_error(record["value"], record["stderr"])
+        return _with_error(record["value"], record["stderr"])
     low, high = tested(record)
     if low < high:
         (shown,), unit = _together([record["value"]], _width_digits(low, high))

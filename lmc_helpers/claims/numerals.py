@@ -117,20 +117,14 @@ def _together(values: list[float], place: int) -> tuple[list[str], str]:
     return [_grouped(text.removeprefix("-") if float(text) == 0 else text) for text in texts], unit
 
 
-def with_error(value: float, error: float) -> str:
-    """A value and its error, with equal digits: those that the error supports.
-
-    Examples
-    --------
-    >>> with_error(0.6543, 0.0123), with_error(-12345.6, 321.0), with_error(2e-7, 3e-9)
-    ('0.654 ± 0.012', '−12\u202f300 ± 300', '(2.00 ± 0.03)·10⁻⁷')
-    """
+def _with_error(value: float, error: float) -> str:
+    """A value and its error, with equal digits: those that the error supports."""
     (value_, error_), unit = _together([value, error], _digits(error))
     return f"({value_} ± {error_})·{unit}" if unit else f"{value_} ± {error_}"
 
 
 def plain_with_error(value: float, stderr: float) -> str:
-    """:func:`with_error` as notebooks store it, with other bounds of what is written without a power of ten.
+    """A value and its error as notebooks store them, with other bounds of what is written without a power of ten.
 
     Examples
     --------

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 
 from lmc_helpers.claims.judge import Z_TWO_SIDED
 
-__all__ = ["BAND", "COLOURS", "band", "common_legend", "numbers", "panels", "show", "table"]
+__all__ = ["BAND", "COLOURS", "band", "numbers", "panels", "show", "table"]
 
 #: Okabe & Ito's palette, which readers with any common colour blindness can tell apart.
 COLOURS = {
@@ -60,7 +60,7 @@ def band(axes: Axes, x, mean, stderr, **kwargs):
     return axes.errorbar(x, mean, yerr=BAND * np.asarray(stderr), **style)
 
 
-def common_legend(figure: Figure, columns: int = 3) -> None:
+def _common_legend(figure: Figure, columns: int = 3) -> None:
     """One legend below all panels, with each label once."""
     pairs = [axes.get_legend_handles_labels() for axes in figure.axes]
     drawn = {label: handle for handles, labels in pairs for handle, label in zip(handles, labels, strict=True)}
@@ -72,7 +72,7 @@ def show(name: str, figure: Figure, legend: int = 0) -> None:
     from myst_nb import glue
 
     if legend:
-        common_legend(figure, legend)
+        _common_legend(figure, legend)
     glue(name, figure, display=False)
     plt.close(figure)
 

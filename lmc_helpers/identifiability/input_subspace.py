@@ -22,12 +22,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float64, Int64, Real
+from jaxtyping import Float64, Real
 from torch import Tensor
 
 from lmc_helpers._typing import Positive, Probability, checked, require_finite
 
-__all__ = ["AsymmetricLayer", "class_dimension", "coherence", "exact_copies", "grams", "leverages", "pca_basis"]
+__all__ = ["AsymmetricLayer", "coherence", "exact_copies", "grams", "leverages", "pca_basis"]
 
 RTOL = 1e-10  # singular values of M_i up to RTOL times the largest |d_i| count as 0
 CONDITION = 1e8  # of S_i, above which its Cholesky factor is not used
@@ -159,21 +159,6 @@ def grams(D: Real[Tensor, "... m d"], U: Real[Tensor, "... d k"]) -> Float64[Ten
 
 def _grams(D: Tensor, U: Tensor) -> Tensor:
     return (U.mT[..., None, :, :] * D.square()[..., None, :]) @ U[..., None, :, :]
-
-
-@checked
-def class_dimension(D: Real[Tensor, "... m d"], U: Real[Tensor, "... d k"]) -> Int64[Tensor, "... m"]:
-    """Rank of M_i = Uᵀ diag(d_i), the dimension of neuron i's class of functions (Prop. 4.2).
-
-    Examples
-    --------
-    >>> class_dimension(torch.tensor([[2.0, 0.0], [1.0, 1.0], [0.0, 0.0]]), torch.eye(2)).tolist()
-    [1, 2, 0]
-    """
-    D, U = D.double(), U.double()
-    _check_basis(U, D=D)
-    s = torch.linalg.svdvals(U.mT[..., None, :, :] * D[..., None, :])
-    return (s > RTOL * D.abs().amax(dim=-1, keepdim=True)).sum(dim=-1)
 
 
 @checked

@@ -6,8 +6,7 @@ The results of Zhao, Dehmamy, Walters & Yu on deep linear networks and on the re
     the loss, equation (1); the minimum as GL_h^{l−1} (Prop. 4.1), the signs that tell its 2^{l−1} components apart
     (Cor. 4.2), and paths inside a component; chapter 31.
 :mod:`~lmc_helpers.linear_nets.between`
-    straight lines, the pass of height σ_min(Y)² between two components, and the action of permutations (Prop. 5.2),
-    which joins them; chapters 31 and 32.
+    straight lines and the pass of height σ_min(Y)² between two components; chapters 31 and 32.
 """
 
 from lmc_helpers.linear_nets.minimum import component, path_in_minimum

@@ -1,4 +1,4 @@
-"""What lies between two minima of a linear network: straight lines, passes of height σ_min(Y)², permutations.
+"""What lies between two minima of a linear network: straight lines, passes of height σ_min(Y)².
 
 *Straight lines.* On the line from b (λ = 0) to a (λ = 1) layer i is λ A_i + (1 − λ) B_i.
 
@@ -6,37 +6,21 @@
 is singular. There W_l … W_1 X has rank < h and L >= σ_min(Y)² (Eckart & Young), a bound that
 :func:`path_over_obstruction` attains.
 
-*Permutations of hidden neurons.* The action
-
-    P · (W_1, …, W_l) = (P_1 W_1, P_2 W_2 P_1⁻¹, …, W_l P_{l−1}⁻¹)
-
-leaves W_l … W_1 unchanged (Prop. 5.2 of Zhao, Dehmamy, Walters & Yu prints it in another order). An odd permutation of
-layer k turns round the sign of det(W_k … W_1 X), the orientation of that layer's activations, and of no other layer;
-so permutations join every two components of the minimum if h >= 2.
-
 Weights are a list [W_1, …, W_l] of float64 tensors (..., h, h), l >= 2; X and Y are (h, h).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import torch
-from jaxtyping import Float64, Int64
+from jaxtyping import Float64
 from torch import Tensor
 
-from lmc_helpers._typing import Integer, Reals, checked, many
+from lmc_helpers._typing import Integer, Reals, checked
 from lmc_helpers.barrier import check_lambdas
 from lmc_helpers.general_linear import require_invertible
 from lmc_helpers.linear_nets.minimum import Weights, _product, _require_minimum, _require_same_depth
 
-__all__ = ["obstruction", "path_over_obstruction", "permute_layers", "straight_line"]
-
-
-if TYPE_CHECKING:
-    Permutations = list[Tensor]
-else:
-    Permutations = many(Int64[Tensor, " h"], "a list of permutations (h,) of torch.int64")
+__all__ = ["obstruction", "path_over_obstruction", "straight_line"]
 
 
 @checked
@@ -116,27 +100,3 @@ def path_over_obstruction(
     path[layer - 1] = (eye - (1 - tau) * projection) @ path[layer - 1]
     path[layer] = path[layer] @ (eye - (1 - phi) * projection)
     return path
-
-
-@checked
-def permute_layers(weights: Weights, perms: Permutations) -> Weights:
-    """(P_1 W_1, P_2 W_2 P_1⁻¹, …, W_l P_{l−1}⁻¹), the same function with its hidden neurons in another order.
-
-    The paper prints (W_1 P_1, P_1⁻¹ W_2 P_2, …) in Prop. 5.2, which has another product W_l … W_1. Row j of P_i W is
-    row ``perms[i - 1][j]`` of W.
-
-    Examples
-    --------
-    >>> W = torch.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=torch.float64)
-    >>> first, second = permute_layers([W, W], [torch.tensor([1, 0])])
-    >>> bool(torch.equal(second @ first, W @ W)), first[0].tolist()
-    (True, [3.0, 4.0])
-    """
-    h = weights[0].shape[-1]
-    if len(perms) != len(weights) - 1:
-        raise ValueError(f"{len(perms)} permutations for {len(weights)} layers; allowed: {len(weights) - 1}")
-    for i, perm in enumerate(perms, start=1):
-        if sorted(perm.tolist()) != list(range(h)):
-            raise ValueError(f"permutation {i} is {perm.tolist()}; allowed: each of 0, ..., {h - 1} once")
-    rows = [W[..., perm, :] for W, perm in zip(weights[:-1], perms, strict=True)]
-    return [rows[0], *(W[..., perm] for W, perm in zip([*rows[1:], weights[-1]], perms, strict=True))]

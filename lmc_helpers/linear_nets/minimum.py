@@ -31,7 +31,7 @@ from lmc_helpers.general_linear import (
     times_inverse,
 )
 
-__all__ = ["component", "components", "from_group", "loss", "path_in_minimum", "to_group"]
+__all__ = ["component", "components", "from_group", "loss", "path_in_minimum"]
 
 if TYPE_CHECKING:
     Weights = list[Tensor]
@@ -87,8 +87,7 @@ def _require_same_depth(a: list[Tensor], b: list[Tensor]) -> None:
         raise ValueError(f"a has {len(a)} matrices, b has {len(b)}; allowed: the same number")
 
 
-@checked
-def to_group(weights: Weights, X: Float64[Tensor, "h h"]) -> Weights:
+def _to_group(weights: Weights, X: Float64[Tensor, "h h"]) -> Weights:
     """(g_1, …, g_{l−1}) = (W_1 X, W_2, …, W_{l−1}) in GL_h^{l−1}; Prop. 4.1."""
     require_invertible({"X": X} | _numbered(weights[:-1], least=1))
     return [weights[0] @ X, *weights[1:-1]]
@@ -96,7 +95,7 @@ def to_group(weights: Weights, X: Float64[Tensor, "h h"]) -> Weights:
 
 @checked
 def from_group(g: Weights, X: Float64[Tensor, "h h"], Y: Float64[Tensor, "h h"]) -> Weights:
-    """The minimum with W_1 = g_1 X⁻¹, W_i = g_i and W_l = Y g_1⁻¹ … g_{l−1}⁻¹, by solves; inverse of :func:`to_group`.
+    """The minimum with W_1 = g_1 X⁻¹, W_i = g_i and W_l = Y g_1⁻¹ … g_{l−1}⁻¹, by solves; inverse of Prop. 4.1.
 
     Examples
     --------
@@ -141,7 +140,7 @@ def path_in_minimum(
 ) -> Weights:
     """A path from a to b on which the loss is 0 up to rounding, if both lie in one component (Prop. 4.1).
 
-    Every g_i of :func:`to_group` follows :func:`~lmc_helpers.general_linear.path_in_group`, and W_l(t) the others by
+    Every g_i of Prop. 4.1 follows :func:`~lmc_helpers.general_linear.path_in_group`, and W_l(t) the others by
     :func:`from_group`. Points lie at equal distances of t, (..., steps, h, h).
 
     Examples
@@ -163,5 +162,5 @@ def path_in_minimum(
             f"a lies in component {tuple(here[differ][0].tolist())}, b in {tuple(there[differ][0].tolist())}; "
             "allowed: two minima of one component"
         )
-    ends = zip(to_group(a, X), to_group(b, X), strict=True)
+    ends = zip(_to_group(a, X), _to_group(b, X), strict=True)
     return from_group([path_in_group(here, there, steps) for here, there in ends], X, Y)

@@ -23,17 +23,7 @@ from lmc_helpers._typing import NonNegative, Positive, Seed, Tensors, checked, m
 from lmc_helpers.matching import check_permutation
 from lmc_helpers.seeds import torch_generator
 
-__all__ = [
-    "Axis",
-    "Check",
-    "Permutations",
-    "Symmetry",
-    "identity",
-    "inverse",
-    "permute",
-    "random_permutations",
-    "verify",
-]
+__all__ = ["Axis", "Check", "Permutations", "Symmetry", "identity", "permute", "random_permutations", "verify"]
 
 if TYPE_CHECKING:
     Permutations = Mapping[str, Tensor]
@@ -149,18 +139,6 @@ def _permuted(
             index = p.to(value.device).view(len(p), *[1] * axis, -1, *[1] * (value.ndim - axis - 2))
             moved[name] = torch.take_along_dim(value, index, dim=axis + 1)
     return moved
-
-
-@checked
-def inverse(permutations: Permutations) -> dict[str, Tensor]:
-    """The permutations that undo others, q_{p_i} = i.
-
-    Examples
-    --------
-    >>> inverse({"hidden": torch.tensor([[2, 0, 1]])})["hidden"].tolist()
-    [[1, 2, 0]]
-    """
-    return {group: p.argsort(dim=-1) for group, p in permutations.items()}
 
 
 @checked

@@ -17,21 +17,10 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import cache
-from itertools import product
 
-import numpy as np
+from lmc_helpers._typing import Natural, Positive, checked
 
-from lmc_helpers._typing import Integer, Natural, Positive, Reals, checked
-
-__all__ = ["arrangements", "count_ratio", "count_ratio_bound", "growth_constant", "permutation_points"]
-
-MOST_MAPS = 10_000_000  # that an enumeration goes through
-
-
-def _check_order(K: int, n: int) -> tuple[int, int]:
-    if K >= n:
-        raise ValueError(f"order K = {K} in a layer of n = {n} neurons; allowed: 0 <= K < n")
-    return int(K), int(n)
+__all__ = ["count_ratio"]
 
 
 @cache
@@ -56,10 +45,12 @@ def count_ratio(K: Natural, n: Positive) -> Fraction:
 
     >>> count_ratio(1, 3)
     Fraction(1, 1)
-    >>> count_ratio(2, 10), count_ratio_bound(2, 10)
-    (Fraction(25, 3), Fraction(7, 1))
+    >>> count_ratio(2, 10)
+    Fraction(25, 3)
     """
-    K, n = _check_order(K, n)
+    if K >= n:
+        raise ValueError(f"order K = {K} in a layer of n = {n} neurons; allowed: 0 <= K < n")
+    K, n = int(K), int(n)
     w = _ward(K)
     return sum(
         (
@@ -68,73 +59,3 @@ def count_ratio(K: Natural, n: Positive) -> Fraction:
         ),
         Fraction(0),
     )
-
-
-@checked
-def count_ratio_bound(K: Natural, n: Positive) -> Fraction:
-    """The bound of Prop. 1 (ii), binom(n − K, K)/2^K <= T(K, n); it is 0 for K > n/2.
-
-    It counts the points at which K parameter vectors occur twice. For K >= 2 it is strictly below T.
-    """
-    K, n = _check_order(K, n)
-    return Fraction(math.comb(n - K, K), 2**K)
-
-
-@checked
-def growth_constant(K: Natural) -> Fraction:
-    """c_K = 1/(2^K K!), the limit of both T(K, n)/n^K and binom(n − K, K)/(2^K n^K) for n → ∞.
-
-    The proof of Lemma 1 (appendix B, eq. (9)) ends with a further factor e^(−K); the lemma itself names no constant.
-    """
-    K = int(K)
-    return Fraction(1, 2**K * math.factorial(K))
-
-
-@checked
-def arrangements(n: Positive, size: Positive) -> np.ndarray:
-    """All maps of n neurons onto ``size`` parameter vectors, by going through all size^n maps.
-
-    Each row has the index of every neuron's vector, in lexicographic order.
-
-    Examples
-    --------
-    >>> arrangements(3, 2).tolist()
-    [[0, 0, 1], [0, 1, 0], [0, 1, 1], [1, 0, 0], [1, 0, 1], [1, 1, 0]]
-    """
-    n, size = int(n), int(size)
-    if size > n:
-        raise ValueError(f"size = {size} distinct parameter vectors for n = {n} neurons; allowed: size <= n")
-    if size**n > MOST_MAPS:
-        raise ValueError(f"{size}^{n} maps are too many to enumerate; allowed: size^n <= {MOST_MAPS}")
-    return np.array([labels for labels in product(range(size), repeat=n) if len(set(labels)) == size])
-
-
-@checked
-def permutation_points(incoming: Reals, outgoing: Reals, n: Integer) -> tuple[np.ndarray, np.ndarray]:
-    """All permutation points of a layer of n neurons that compute the function of one smaller layer.
-
-    The smaller layer has parameter vectors ``incoming`` (l, p), all different, and outgoing weights ``outgoing`` (q,
-    l). The points have vectors (points, n, p) and weights (points, q, n); copies of one vector share its weights
-    equally.
-
-    Examples
-    --------
-    The example of the paper's Fig. 6 has six:
-
-    >>> vectors, weights = permutation_points([[2.5], [0.4]], [[1.0, 3.0]], n=3)
-    >>> vectors[0].ravel().tolist(), weights[0].ravel().tolist()
-    ([2.5, 2.5, 0.4], [0.5, 0.5, 3.0])
-    >>> len(vectors)
-    6
-    """
-    incoming, outgoing = np.asarray(incoming, dtype=float), np.asarray(outgoing, dtype=float)
-    if incoming.ndim != 2 or outgoing.ndim != 2 or incoming.shape[0] != outgoing.shape[1]:
-        raise ValueError(
-            f"incoming {incoming.shape} and outgoing {outgoing.shape} do not fit; allowed: (l, p) and (q, l)"
-        )
-    size = len(incoming)
-    if len(np.unique(incoming, axis=0)) < size:
-        raise ValueError("two parameter vectors of the smaller layer are equal; allowed: different ones")
-    labels = arrangements(n, size)  # (points, n)
-    copies = (labels[:, :, None] == labels[:, None, :]).sum(axis=-1)  # (points, n), copies of each neuron's vector
-    return incoming[labels], outgoing[:, labels].swapaxes(0, 1) / copies[:, None, :]

@@ -28,14 +28,7 @@ from lmc_helpers.permutation_points.hessian import Loss
 from lmc_helpers.permutation_points.mlp import MLP, NONLINEARITIES, squared_loss
 from lmc_helpers.permutation_points.pair import PairChart
 
-__all__ = [
-    "PermutationPoint",
-    "double_neurons",
-    "embed",
-    "equal_loss_exchange",
-    "pair_inertia",
-    "pair_matrices",
-]
+__all__ = ["PermutationPoint", "double_neurons", "embed", "equal_loss_exchange", "pair_inertia"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +42,7 @@ class PermutationPoint:
     net: MLP  # the larger network; the copies stand in places 0 and 1 of the layer
     theta: Tensor  # (p,)
     loss: Loss  # θ (..., p) to L (...)
-    J: Tensor  # (n_{k+1}, n_{k−1} + 1), see :func:`pair_matrices`
+    J: Tensor  # (n_{k+1}, n_{k−1} + 1), of the doubled neuron
     D: Tensor  # (n_{k−1} + 1, n_{k−1} + 1)
 
     @property
@@ -80,7 +73,7 @@ def double_neurons(
     found = []
     for layer in range(1, small.depth):
         for neuron in range(small.sizes[layer]):
-            J, D = pair_matrices(small, theta, layer, neuron, x, of_output)
+            J, D = _pair_matrices(small, theta, layer, neuron, x, of_output)
             net, doubled = embed(small, theta, layer, neuron)
             loss = squared_loss(net, x, y)
             found.append(PermutationPoint(small, theta, layer, neuron, net, doubled, loss, J, D))
@@ -121,28 +114,13 @@ def embed(
     return net, net.join(layers)
 
 
-@checked
-def pair_matrices(
-    small: MLP,
-    theta: Float[Tensor, " p"],
-    layer: Integer,
-    neuron: Integer,
-    x: Float[Tensor, "T n_0"],
-    output_loss: Callable[[Tensor], Tensor],
+def _pair_matrices(
+    small: MLP, theta: Tensor, layer: int, neuron: int, x: Tensor, output_loss: Callable[[Tensor], Tensor]
 ) -> tuple[Tensor, Tensor]:
-    """J and D, which decide the type of the permutation points where ``neuron`` of the smaller network is doubled.
-
-    In the notation of this module
-
-        J = Σ_μ r_μ z_μᵀ g'(s_μ),        D = Σ_μ (r_μ·c) g''(s_μ) z_μ z_μᵀ.
-
-    ``output_loss`` takes the outputs (T, n_d) to L.
-    """
+    """J and D of one neuron of the smaller network; ``output_loss`` takes the outputs (T, n_d) to L."""
     if small.activation == "relu":
         smooth = ", ".join(sorted(set(NONLINEARITIES) - {"relu"}))
         raise ValueError(f"activation 'relu' has no second derivative; allowed: {smooth}")
-    if not 1 <= layer < small.depth or not 0 <= neuron < small.sizes[layer]:
-        raise ValueError(f"layer {layer} has no neuron {neuron} to double; allowed: neurons of hidden layers")
     layers = small.split(theta.detach())
     below = x if layer == 1 else small.hidden(theta.detach(), x, layer - 1)
     W, b = layers[layer - 1]

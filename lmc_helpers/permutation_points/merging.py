@@ -14,28 +14,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 from jaxtyping import Bool, Float, Shaped
 from torch import Tensor
 
-from lmc_helpers._typing import Natural, NonNegative, Number, PositiveNumber, checked, require_finite
+from lmc_helpers._typing import Natural, NonNegative, Number, PositiveNumber, checked
 from lmc_helpers.permutation_points.hessian import Loss, gradient
 from lmc_helpers.permutation_points.newton import minimise
 from lmc_helpers.permutation_points.pair import PairChart
 from lmc_helpers.training.progress import progress
 
-__all__ = [
-    "KINDS",
-    "MergePath",
-    "descent_minimiser",
-    "merge_neurons",
-    "newton_minimiser",
-    "path_kind",
-]
-
-#: the three kinds of path that the paper's Fig. 4 sketches, in its order
-KINDS = ("monotone", "intermediate maximum", "minimum at the end")
+__all__ = ["MergePath", "descent_minimiser", "merge_neurons", "newton_minimiser"]
 
 #: takes a loss of φ and starts φ (B, p + 1); returns φ, gradient norms (B,) and whether they converged (B,)
 Minimiser = Callable[[Loss, Tensor], tuple[Tensor, Tensor, Tensor]]
@@ -146,25 +135,3 @@ def descent_minimiser(steps: Natural, rate: PositiveNumber, tol: NonNegative = 0
         return phi, norm, norm <= tol
 
     return minimiser
-
-
-@checked
-def path_kind(losses: Float[Tensor, " K"], tol: NonNegative = 1e-5) -> str:
-    """Kind of one path, as sketched in the paper's Fig. 4.
-
-    *monotone*: the loss rises up to the end; *minimum at the end*: it falls into the end; *intermediate maximum*: it
-    falls somewhere, and rises into the end. Changes up to ``tol`` times the largest loss do not count. The losses are
-    those of one pair, ``path.loss[:, b]`` of a :class:`MergePath`.
-
-    Examples
-    --------
-    >>> [path_kind(torch.tensor(losses)) for losses in ([0.0, 1.0, 2.0], [0.0, 2.0, 1.0, 1.5], [0.0, 2.0, 1.0])]
-    ['monotone', 'intermediate maximum', 'minimum at the end']
-    """
-    require_finite(losses=losses)
-    change = np.diff(losses.numpy())
-    signs = np.sign(change[np.abs(change) > tol * losses.max().item()])
-    monotone, maximum_inside, minimum_at_end = KINDS
-    if not len(signs) or (signs > 0).all():
-        return monotone
-    return minimum_at_end if signs[-1] < 0 else maximum_inside

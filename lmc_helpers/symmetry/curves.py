@@ -5,8 +5,8 @@ An action that preserves the loss preserves it along γ. If it is linear, with g
 
     γ'(t) = ρ(M) γ(t),    γ''(t) = ρ(M)² γ(t)    at every t,
 
-for GL_h with (W_1, W_2) at γ(t): γ' = (M W_1, −W_2 M) and γ'' = (M² W_1, W_2 M²), which gives the length and, by
-:func:`lmc_helpers.symmetry.chord_bound.curvature`, the curvature.
+for GL_h with (W_1, W_2) at γ(t): γ' = (M W_1, −W_2 M) and γ'' = (M² W_1, W_2 M²), which gives the length and,
+by :func:`curvature`, the curvature.
 
 Actions are the objects of :mod:`lmc_helpers.symmetry.group_actions`; M is (..., h, h), or (..., h) for
 rescalings; weights are (W_1, W_2) with the same leading dimensions. A point of the curve is one vector of R^p: the rows
@@ -24,9 +24,8 @@ from torch import Tensor
 
 from lmc_helpers._typing import Positive, checked
 from lmc_helpers.symmetry.group_actions import GeneralLinear, Rescaling, Weights
-from lmc_helpers.symmetry.matrix_logarithm import two_exponentials
 
-__all__ = ["Action", "chord", "curve", "derivatives", "flatten", "length", "two_factor_curve"]
+__all__ = ["Action", "chord", "curvature", "curve", "derivatives", "distance_between_ends", "flatten", "length"]
 
 LinearAction = GeneralLinear | Rescaling
 
@@ -97,27 +96,6 @@ def chord(
 
 
 @checked
-def two_factor_curve(w: Weights, g: Float64[Tensor, "... h h"], t: Float64[Tensor, " steps"]) -> Weights:
-    """exp(tA) exp(tB)·w for GL_h, with g = exp(A) exp(B): from w to g·w for every g of positive determinant.
-
-    Returns
-    -------
-    tuple of torch.Tensor
-        (..., steps, h, n) and (..., steps, m, h).
-
-    Examples
-    --------
-    >>> W, g = torch.eye(2, dtype=torch.float64), torch.diag(torch.tensor([-1.0, -2.0], dtype=torch.float64))
-    >>> first, second = two_factor_curve((W, W), g, torch.linspace(0, 1, 3, dtype=torch.float64))
-    >>> bool((second @ first - W).abs().max() < 1e-14), bool((first[-1] - g).abs().max() < 1e-14)
-    (True, True)
-    """
-    action = GeneralLinear()
-    A, B = two_exponentials(g)
-    return action.act(action.exp(A, t) @ action.exp(B, t), (w[0].unsqueeze(-3), w[1].unsqueeze(-3)))
-
-
-@checked
 def derivatives(
     action: LinearAction, M: Float64[Tensor, "... h"], w: Weights
 ) -> tuple[Float64[Tensor, "*batch p"], Float64[Tensor, "*batch p"]]:
@@ -152,3 +130,36 @@ def length(
     dims = 1 if isinstance(action, Rescaling) else 2
     velocity, _ = derivatives(action, M.unsqueeze(-1 - dims), curve(action, M, w, (x + 1) / 2))
     return torch.linalg.vector_norm(velocity, dim=-1) @ (weight / 2).to(velocity)
+
+
+@checked
+def curvature(velocity: Float[Tensor, "*batch p"], acceleration: Float[Tensor, "*batch p"]) -> Float[Tensor, " *batch"]:
+    """κ = ``√(‖γ'‖²‖γ''‖² − ⟨γ', γ''⟩²) / ‖γ'‖³``, which is ``‖T'‖/‖γ'‖`` with ``T = γ'/‖γ'‖``, in any parametrisation.
+
+    Computed as the norm of the part of γ'' normal to γ', over ``‖γ'‖²``, which does not cancel where the two are nearly
+    parallel.
+
+    Examples
+    --------
+    A circle of radius 2, at any speed:
+
+    >>> curvature(torch.tensor([0.0, 6.0]).double(), torch.tensor([-18.0, 5.0]).double())
+    tensor(0.5000, dtype=torch.float64)
+    """
+    square = velocity.square().sum(dim=-1, keepdim=True)
+    if not (square > 0).all():
+        raise ValueError("a velocity is 0; allowed: regular curves, γ' ≠ 0")
+    along = (velocity * acceleration).sum(dim=-1, keepdim=True) / square
+    return torch.linalg.vector_norm(acceleration - along * velocity, dim=-1) / square[..., 0]
+
+
+@checked
+def distance_between_ends(path: Float[Tensor, "*batch steps p"]) -> Float[Tensor, " *batch"]:
+    """D = ``‖γ(1) − γ(0)‖``.
+
+    Examples
+    --------
+    >>> distance_between_ends(torch.tensor([[0.0, 0.0], [5.0, 5.0], [3.0, 4.0]]))
+    tensor(5.)
+    """
+    return torch.linalg.vector_norm(path[..., -1, :] - path[..., 0, :], dim=-1)

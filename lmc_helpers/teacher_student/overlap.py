@@ -58,12 +58,6 @@ def mean_absolute_difference(n: Natural, p: Probability) -> float:
 
 
 @checked
-def tie_probability(n: Natural, p: Probability) -> float:
-    """P(X = Y) for independent X, Y ~ Bin(n, p): (1/π) ∫₀^π φ(θ) dθ, exact up to rounding."""
-    return float(np.mean(np.exp(n * np.log1p(-2 * p * (1 - p) * _nodes(n)))))
-
-
-@checked
 def expected_overlap(m: Positive, M: Positive) -> float:
     """Expected overlap proportion of two independent minima, eqs. (12)–(13), exact up to rounding.
 
@@ -102,37 +96,6 @@ def overlap_limit(r: Number) -> float:
         raise ValueError(f"r = m/M = {r}; allowed: r >= 1")
     nu = r - 1
     return float(1 - nu / r * (i0e(2 * nu) + i1e(2 * nu)))
-
-
-@checked
-def minimiser(M: Integer) -> int:
-    """The smallest m at which T(·, M) is minimal.
-
-    T(m + 1, M) < T(m, M) exactly when h(n) = 2p(1−p)(n + M) P(X = Y) − ``E|X − Y|`` > 0, n = m − M, and h is strictly
-    decreasing: T falls, then rises, and the first n with h(n) <= 0 is found by bisection.
-
-    Examples
-    --------
-    With two teachers m = 4 and m = 5 tie:
-
-    >>> minimiser(2), expected_overlap(4, 2) == expected_overlap(5, 2)
-    (4, True)
-    """
-    if M < 2:
-        raise ValueError(f"M = {M}: T(m, 1) = 1 for every m has no unique minimum; allowed: M >= 2")
-    p = 1 / M
-
-    def rises(n: int) -> bool:
-        gain, deficit = 2 * p * (1 - p) * (n + M) * tie_probability(n, p), mean_absolute_difference(n, p)
-        return gain <= deficit * (1 + 1e-13)  # the slack is rounding: M = 2 is an exact tie
-
-    low, high = 0, 2 * M  # T falls at n = 0
-    while not rises(high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if rises(middle) else (middle, high)
-    return M + high
 
 
 def minimiser_limit() -> float:

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from lmc_helpers.training._run_files import file_lock, folder, read, unreadable, write
-from lmc_helpers.training.description import digest_of
+from lmc_helpers.training.description import _digest_of
 from lmc_helpers.training.prices import Price
 
 __all__ = ["Cached", "provenance"]
@@ -60,7 +60,7 @@ class Cached(ABC, Generic[Found]):
     @property
     def digest(self) -> str:
         """16 hexadecimal digits that change with what is computed."""
-        return digest_of(self._identity())
+        return _digest_of(self._identity())
 
     def path(self) -> Path:
         """The file of the result, in the folder of runs."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-__all__ = ["canonical", "described", "digest_of"]
+__all__ = ["canonical", "described"]
 
 #: A dataclass or field that was renamed keeps its digests by its old name: ``described_as = "Old"`` in the
 #: class, ``field(metadata={"described_as": "old"})`` for a field.
@@ -48,6 +48,6 @@ def canonical(value: Any) -> str:
     return json.dumps(described(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def digest_of(value: Any) -> str:
+def _digest_of(value: Any) -> str:
     """The first 16 hexadecimal digits of the SHA-256 of a value's text."""
     return hashlib.sha256(canonical(value).encode()).hexdigest()[:16]

@@ -30,7 +30,7 @@ from lmc_helpers.training.description import described
 from lmc_helpers.training.progress import progress
 from lmc_helpers.training.recipes import Descent
 
-__all__ = ["BOUND", "PRECISIONS", "AllDiverged", "Fitted", "Precision", "fit"]
+__all__ = ["BOUND", "PRECISIONS", "Fitted", "Precision", "fit"]
 
 #: A network whose mean loss in an epoch exceeds this has diverged; guessing costs log(classes).
 BOUND = 1e6
@@ -41,7 +41,7 @@ Precision = Literal["float32", "float64", "bfloat16"]
 PRECISIONS = {"float32": torch.float32, "float64": torch.float64, "bfloat16": torch.float32}
 
 
-class AllDiverged(ValueError):
+class _AllDiverged(ValueError):
     """No network is left."""
 
 
@@ -237,7 +237,7 @@ class _State:
         self.epoch, self.step = self.epoch + 1, 0
         if not self.alive.any():
             named = ", ".join(map(str, seeds[:8])) + (", …" if len(seeds) > 8 else "")
-            raise AllDiverged(
+            raise _AllDiverged(
                 f"all {len(seeds)} networks diverged by epoch {self.epoch} (seeds {named}); allowed: a descent in "
                 "which one stays finite, so a smaller rate"
             )

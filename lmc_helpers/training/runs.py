@@ -27,7 +27,7 @@ from lmc_helpers.networks.model import Fixed, Model, Scheme, Stack
 from lmc_helpers.training._checkpoints import digest as digest_of_tensors
 from lmc_helpers.training.cached import Cached, provenance
 from lmc_helpers.training.description import canonical, described
-from lmc_helpers.training.fit import PRECISIONS, AllDiverged, Fitted, Precision, fit
+from lmc_helpers.training.fit import PRECISIONS, Fitted, Precision, _AllDiverged, fit
 from lmc_helpers.training.prices import Price, price
 from lmc_helpers.training.recipes import Descent
 
@@ -206,7 +206,7 @@ class Run(Cached[Result]):
                 precision=self.precision,
                 show_progress=show_progress,
             )
-        except AllDiverged:
+        except _AllDiverged:
             self._checkpoint.unlink(missing_ok=True)
             raise
         origin = provenance(

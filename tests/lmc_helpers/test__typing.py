@@ -16,7 +16,6 @@ from lmc_helpers._typing import Positive, Probability, Tensors, checked, many, r
 CHECKED = [
     "matching",
     "barrier",
-    "barrier_kinds",
     "general_linear",
     "teacher_student",
     "linear_nets",

@@ -8,13 +8,11 @@ from scipy import stats
 
 from lmc_helpers.error_bars import (
     QUANTILE,
-    bootstrap,
     extreme,
     jackknife,
     mean_and_error,
     over_clusters,
     place_of_peak,
-    power_law,
     ratio_of_means,
     share,
     slope_and_error,
@@ -80,21 +78,6 @@ def test_a_slope_agrees_with_scipy_and_its_error_with_repetition():
     assert found[0, 1] == pytest.approx(found[:, 0].std(), rel=0.03)
 
 
-def test_a_power_law_is_found_with_its_error():
-    rng = np.random.default_rng(4)
-    x, n = np.array([10.0, 20.0, 80.0]), 400
-    spread = np.array([0.1, 0.5, 0.3])[:, None]
-    found = np.array(
-        [power_law(x, 3 * x[:, None] ** -1.5 * (1 + spread * rng.normal(size=(3, n)))) for _ in range(2000)]
-    )
-    assert found[:, 0].mean() == pytest.approx(-1.5, abs=4 * found[:, 0].std() / np.sqrt(2000) + 1e-3)
-    assert found[:, 1].mean() == pytest.approx(found[:, 0].std(), rel=0.06)
-    y = rng.uniform(1, 2, size=(3, 5))  # numpy's weighted fit, which takes 1/σ
-    weights = y.mean(axis=1) * np.sqrt(5) / y.std(axis=1, ddof=1)
-    fit, covariance = np.polyfit(np.log(x), np.log(y.mean(axis=1)), 1, w=weights, cov="unscaled")
-    assert power_law(x, y) == pytest.approx((fit[0], np.sqrt(covariance[0, 0])))
-
-
 @pytest.mark.parametrize("G", [2, 5, 16])
 def test_intervals_are_student_s(G):
     values = np.random.default_rng(G).normal(size=G)
@@ -136,32 +119,9 @@ def test_values_of_a_cluster_are_averaged_first():
     assert over_clusters(np.arange(12.0).reshape(3, 2, 2)) == over_clusters([1.5, 5.5, 9.5])
 
 
-def test_bootstrap_errors_are_the_spread_over_repeated_samples():
-    rng = np.random.default_rng(4)
-    samples = rng.exponential(size=(200, 1, 80))
-    found = np.array([bootstrap(np.median, sample, seed=1, resamples=100) for sample in samples])
-    assert found[:, 0].tolist() == [np.median(sample) for sample in samples]
-    assert found[:, 1].mean() == pytest.approx(found[:, 0].std(), rel=0.15)
-
-
-def test_bootstrap_keeps_the_values_of_an_object_together():
-    """The difference of two equal rows has no error, however large theirs is."""
-    row = np.random.default_rng(5).normal(size=30)
-    assert bootstrap(lambda x: float((x[0] - x[1]).mean()), np.stack([row, row - 2]), seed=1) == pytest.approx((2, 0))
-    assert bootstrap(np.mean, row, seed=1) == bootstrap(np.mean, row, seed=1) != bootstrap(np.mean, row, seed=2)
-
-
-def test_bootstrap_of_missing_values():
-    values = np.array([[1.0, np.nan, 3.0]])
-    assert bootstrap(np.nanmean, values, seed=1, resamples=3)[0] == 2
-
-
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: power_law([1.0, 2.0], [[1.0], [2.0]]),
-        lambda: power_law([1.0, 1.0], [[1.0, 2.0], [1.0, 2.0]]),
-        lambda: power_law([1.0, 2.0, 3.0], [[1.0, 2.0], [1.0, 2.0]]),
         lambda: mean_and_error([[1.0, 2.0], [1.0]]),
         lambda: ratio_of_means([1.0], [1.0, 2.0]),
         lambda: ratio_of_means([1.0, 2.0, 3.0], [1.0, 2.0], paired=True),
@@ -169,8 +129,6 @@ def test_bootstrap_of_missing_values():
         lambda: slope_and_error([1.0, 2.0], [1.0, 2.0, 3.0], [0.1, 0.1]),
         lambda: over_clusters([1.0]),
         lambda: jackknife(lambda a, b: a, [1.0, 2.0], [1.0, 2.0, 3.0]),
-        lambda: bootstrap(np.mean, np.empty((3, 0)), 1),
-        lambda: bootstrap(np.mean, [1.0], 1, resamples=1),
         lambda: place_of_peak([1, 2], [[1.0]], 1),
         lambda: place_of_peak([2.0, 1.0], [[1.0]] * 2, 1),
         lambda: share(4, 3),

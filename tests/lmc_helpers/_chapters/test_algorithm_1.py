@@ -5,8 +5,10 @@ import itertools
 import numpy as np
 import pytest
 import torch
+from oracles.draws import normal
 
-from lmc_helpers._chapters.algorithm_1 import BEST, barrier_objective, compare_matchings
+from lmc_helpers._chapters.algorithm_1 import BEST, barrier_objective, compare_matchings, swap_search
+from lmc_helpers.matching import check_permutation
 from lmc_helpers.teacher_student.minima import sample_minima
 
 
@@ -74,3 +76,47 @@ def test_misses_and_factors():
     heights = found.barriers[name].tolist()
     assert found.misses(name).tolist() == [h > b * (1 + 1e-9) + 1e-13 for h, b in zip(heights, best, strict=True)]
     assert found.misses(name, slack=1e9).sum() <= found.misses(name).sum()
+
+
+# ---------- Swap search, against all swaps
+
+
+def midpoint_norm(W1, W2):
+    """The size of the network halfway: no linear assignment problem."""
+    return (W1 + W2).relu().sum(dim=-2).square().sum(dim=-1)
+
+
+def single_swaps(p):
+    for i, j in itertools.combinations(range(len(p)), 2):
+        q = p.tolist()
+        q[i], q[j] = q[j], q[i]
+        yield q
+
+
+@pytest.mark.parametrize("m", [1, 2, 5, 12])
+def test_swap_search_descends_to_a_fixed_point(m):
+    for seed in range(5):
+        W1, W2 = normal(2, m, 3, seed=seed)
+        start = torch.tensor(np.random.default_rng(seed).permutation(m))
+        kept = start.clone()
+        p = swap_search(W1, W2, midpoint_norm, start)
+        check_permutation(p)
+        value = midpoint_norm(W1, W2[p][None])
+        neighbours = [float(midpoint_norm(W1, W2[q][None])) for q in single_swaps(p)]
+        assert value <= midpoint_norm(W1, W2[start][None])
+        assert all(neighbour >= float(value) * (1 - 1e-9) for neighbour in neighbours)
+        assert swap_search(W1, W2, midpoint_norm, p).equal(p) and start.equal(kept)
+
+
+def test_swap_search_takes_the_best_swap_of_each_sweep():
+    W1, W2 = normal(2, 7, 3, seed=2)
+    start = torch.arange(7)
+    best = min(single_swaps(start), key=lambda q: float(midpoint_norm(W1, W2[q][None])))
+    assert swap_search(W1, W2, midpoint_norm, start, sweeps=1).tolist() == best
+    assert swap_search(W1, W2, midpoint_norm, start, sweeps=0).equal(start)
+
+
+def test_swap_search_stands_still_on_ties():
+    start = torch.tensor(np.random.default_rng(6).permutation(6))
+    p = swap_search(*normal(2, 6, 3), lambda W1, W2: torch.ones(len(W2)), start, sweeps=1)
+    assert p.equal(start) and p is not start

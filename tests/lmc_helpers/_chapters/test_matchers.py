@@ -23,7 +23,7 @@ from lmc_helpers._chapters.matchers import (
 )
 from lmc_helpers.alignment.activation_matching import _moments
 from lmc_helpers.alignment.methods import methods
-from lmc_helpers.alignment.weight_matching import agreement, weight_matching
+from lmc_helpers.alignment.weight_matching import _agreement, weight_matching
 from lmc_helpers.matching import all_permutations
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Stack
@@ -50,7 +50,7 @@ def test_objectives_and_losses_one_by_one():
         loss = torch.stack([torch.nn.functional.cross_entropy(one, y) for one in output])
         torch.testing.assert_close(found.loss[:, i, j], loss)
         permutable = {name: value for name, value in moved.params.items() if name != "2.bias"}
-        torch.testing.assert_close(found.objective[:, i, j], agreement(a.params, permutable))
+        torch.testing.assert_close(found.objective[:, i, j], _agreement(a.params, permutable))
 
 
 def test_ranks_of_the_best_and_the_worst():

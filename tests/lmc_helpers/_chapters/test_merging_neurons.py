@@ -1,5 +1,7 @@
 """What chapter *merging neurons* computes, against independent oracles."""
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
@@ -8,6 +10,7 @@ from scipy.optimize import minimize
 
 from lmc_helpers._chapters.merging_neurons import (
     ENDS,
+    KINDS,
     ReluMinima,
     Shallow,
     count_different,
@@ -15,6 +18,7 @@ from lmc_helpers._chapters.merging_neurons import (
     follow_pairs,
     join_problems,
     pair_field,
+    path_kind,
     relu_minima,
     rounded_relu,
     trace_curves,
@@ -321,3 +325,22 @@ def test_different_values_are_counted():
         near = values * (1 + 1e-8 * torch.rand(n, dtype=torch.float64, generator=generator))
         assert count_different(values) == count_different(near) == len(set(values.tolist()))
     assert count_different(torch.tensor([1, 1.1, 1.2]), tol=0.2) == 1 and count_different(torch.zeros(2)) == 1
+
+
+# ---------- Kinds of path
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 4, 5])
+def test_kinds_are_told_apart_by_where_the_loss_falls(length):
+    """All orders of rises and falls: no fall at all, a fall at the end, or a fall before a rise at the end."""
+    for moves in itertools.product((1, -1), repeat=length - 1):
+        losses = torch.tensor([10.0, *moves], dtype=torch.float64).cumsum(0)
+        falls = [k for k, move in enumerate(moves) if move < 0]
+        expected = 0 if not falls else 2 if falls[-1] == length - 2 else 1
+        assert path_kind(losses) == KINDS[expected]
+
+
+def test_small_changes_do_not_count():
+    assert path_kind(f64(0, 1, 2, 2 - 1e-5)) == "monotone" == path_kind(f64(3, 3, 3))
+    assert path_kind(f64(0, 1, 2, 2 - 3e-5)) == "minimum at the end"
+    assert path_kind(f64(0, 1, 2, 2 - 3e-5), tol=1e-4) == "monotone"

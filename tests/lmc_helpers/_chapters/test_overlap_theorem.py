@@ -6,7 +6,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from lmc_helpers._chapters.overlap_theorem import free_choice_variance, minimiser_shift, normal_limit, normal_overlap
+from lmc_helpers._chapters.overlap_theorem import (
+    free_choice_variance,
+    minimiser,
+    minimiser_shift,
+    normal_limit,
+    normal_overlap,
+)
 from lmc_helpers.teacher_student import overlap
 
 
@@ -26,9 +32,9 @@ def test_free_choices_of_many_rows_hardly_notice_the_condition():
 def test_minimiser_follows_its_expansion():
     r, c = overlap.minimiser_limit(), minimiser_shift()
     sizes = np.unique(np.geomspace(2, 5000, 60).astype(int))
-    gaps = np.array([overlap.minimiser(int(M)) - (r * M + c) for M in sizes])
+    gaps = np.array([minimiser(int(M)) - (r * M + c) for M in sizes])
     assert gaps.min() > -0.01 and gaps.max() < 1.01
-    assert abs(overlap.minimiser(40_000) - (r * 40_000 + c) - 0.5) <= 0.5
+    assert abs(minimiser(40_000) - (r * 40_000 + c) - 0.5) <= 0.5
 
 
 @pytest.mark.parametrize("M", [2, 3, 7, 30])
@@ -42,3 +48,20 @@ def test_normal_approximation_is_a_strict_lower_bound(M):
 def test_normal_overlap_tends_to_the_printed_limit():
     assert normal_overlap(2 * 10**6, 10**6) == pytest.approx(normal_limit(0.5), abs=1e-6)
     assert 1 - overlap.overlap_limit(1e6) == pytest.approx(1 - normal_limit(1e-6), rel=1e-5)
+
+
+# ---------- The minimiser, in rational arithmetic
+
+
+@pytest.mark.parametrize("M", range(2, 26))
+def test_minimiser_in_rational_arithmetic(M):
+    values = {}
+    spread, row = 0, {0: 1}  # E|D| and the law of D, times M^2n
+    for n in range(4 * M):
+        values[M + n] = 1 - Fraction(M * spread, 2 * (M + n) * M ** (2 * n))
+        spread = M**2 * spread + 2 * (M - 1) * row[0]  # D goes up or down with probability (M − 1)/M² each
+        row = {
+            k: (M**2 - 2 * (M - 1)) * row.get(k, 0) + (M - 1) * (row.get(k - 1, 0) + row.get(k + 1, 0))
+            for k in range(-n - 1, n + 2)
+        }
+    assert minimiser(M) == min(values, key=lambda m: (values[m], m))

@@ -1,10 +1,19 @@
-"""What chapter *permutation counts* computes, against enumeration and OEIS."""
+"""What chapter *permutation counts* computes, against enumeration, next terms and OEIS."""
 
+import math
 from itertools import product
 
+import numpy as np
 import pytest
 
-from lmc_helpers._chapters.permutation_counts import partitions
+from lmc_helpers._chapters.permutation_counts import (
+    arrangements,
+    count_ratio_bound,
+    growth_constant,
+    partitions,
+    permutation_points,
+)
+from lmc_helpers.permutation_points.counts import count_ratio
 
 
 @pytest.mark.parametrize(("n", "number"), [(0, 1), (1, 1), (4, 5), (7, 15), (12, 77), (20, 627)])
@@ -19,3 +28,41 @@ def test_partitions_are_all_and_each_once(n, number):
         }
         assert set(found) == {parts for parts in everything if sum(parts) == n}
     assert partitions(n, largest=2) == [parts for parts in found if all(s <= 2 for s in parts)]
+
+
+# ---------- all permutation points of a layer
+
+
+def test_bound_is_attained_for_small_orders_only():
+    for n in range(1, 50):
+        for K in range(n):
+            exact, bound = count_ratio(K, n), count_ratio_bound(K, n)
+            assert exact == bound if K <= 1 else exact > bound
+            assert (bound > 0) == (2 * K <= n)
+
+
+@pytest.mark.parametrize("K", range(7))
+def test_growth_with_its_next_term(K):
+    n = 10**6
+    c = growth_constant(K) * n**K
+    assert (1 - count_ratio(K, n) / c) * n == pytest.approx(K * (5 * K + 1) / 6, rel=1e-4, abs=1e-9)
+    assert (1 - count_ratio_bound(K, n) / c) * n == pytest.approx(K * (3 * K - 1) / 2, rel=1e-4, abs=1e-9)
+
+
+@pytest.mark.parametrize(("n", "size"), [(1, 1), (4, 4), (5, 2), (6, 3)])
+def test_arrangements(n, size):
+    labels = arrangements(n, size)
+    assert len(labels) == count_ratio(n - size, n) * math.factorial(n)
+    assert len(np.unique(labels, axis=0)) == len(labels)
+    assert all(set(row) == set(range(size)) for row in labels.tolist())
+
+
+def test_permutation_points_compute_the_smaller_layer():
+    rng = np.random.default_rng(3)
+    incoming, outgoing, x = rng.normal(size=(3, 2)), rng.normal(size=(4, 3)), rng.normal(size=(2, 20))
+    vectors, weights = permutation_points(incoming, outgoing, n=5)
+    assert vectors.shape == (150, 5, 2) and weights.shape == (150, 4, 5)
+    assert np.allclose(weights @ np.tanh(vectors @ x), outgoing @ np.tanh(incoming @ x), rtol=0, atol=1e-13)
+    same = (vectors[:, :, None] == vectors[:, None]).all(axis=-1)  # (150, 5, 5), equal incoming vectors
+    gap = np.abs(weights[:, :, :, None] - weights[:, :, None]).max(axis=1)
+    assert (gap[same] == 0).all()

@@ -1,9 +1,9 @@
-"""What chapter *realization cost* computes: rank and linear programs agree."""
+"""What chapter *realization cost* computes: ranks of masked bases; rank and linear programs agree."""
 
 import pytest
 import torch
 
-from lmc_helpers._chapters.realization_cost import determined, twin_distance
+from lmc_helpers._chapters.realization_cost import class_dimension, determined, twin_distance
 
 
 def gaussian(*shape, seed=0):
@@ -28,3 +28,10 @@ def test_a_twin_is_a_twin():
     a = torch.tensor([-1.0, -0.5, -0.2]).double()
     assert not determined(a, C) and twin_distance(a, C) == pytest.approx(1.0)
     assert (C @ a).relu().eq((C @ (2 * a)).relu()).all()
+
+
+@pytest.mark.parametrize(("d", "k", "masked"), [(6, 3, 0), (6, 3, 4), (6, 1, 6), (3, 3, 1)])
+def test_class_dimension(d, k, masked):
+    D = torch.ones(2, d).double()
+    D[1, :masked] = 0
+    assert class_dimension(D, torch.linalg.qr(gaussian(d, k)).Q).tolist() == [k, min(k, d - masked)]

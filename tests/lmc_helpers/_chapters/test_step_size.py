@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from lmc_helpers._chapters.step_size import (
+    bootstrap,
     crossing_interval,
     difference_of_shares,
     first_crossing,
@@ -127,3 +128,26 @@ def test_a_difference_of_shares_is_inside_its_interval():
     corners = [a - b for a in one[1:] for b in other[1:]]
     assert (low, high) == pytest.approx((min(corners), max(corners)))
     assert value == pytest.approx(0.7)
+
+
+# ---------- Bootstrap, against repeated samples
+
+
+def test_bootstrap_errors_are_the_spread_over_repeated_samples():
+    rng = np.random.default_rng(4)
+    samples = rng.exponential(size=(200, 1, 80))
+    found = np.array([bootstrap(np.median, sample, seed=1, resamples=100) for sample in samples])
+    assert found[:, 0].tolist() == [np.median(sample) for sample in samples]
+    assert found[:, 1].mean() == pytest.approx(found[:, 0].std(), rel=0.15)
+
+
+def test_bootstrap_keeps_the_values_of_an_object_together():
+    """The difference of two equal rows has no error, however large theirs is."""
+    row = np.random.default_rng(5).normal(size=30)
+    assert bootstrap(lambda x: float((x[0] - x[1]).mean()), np.stack([row, row - 2]), seed=1) == pytest.approx((2, 0))
+    assert bootstrap(np.mean, row, seed=1) == bootstrap(np.mean, row, seed=1) != bootstrap(np.mean, row, seed=2)
+
+
+def test_bootstrap_of_missing_values():
+    values = np.array([[1.0, np.nan, 3.0]])
+    assert bootstrap(np.nanmean, values, seed=1, resamples=3)[0] == 2

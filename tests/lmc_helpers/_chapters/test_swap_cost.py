@@ -7,10 +7,13 @@ import numpy as np
 import pytest
 import torch
 
+from lmc_helpers._chapters.center_gap import centre_gap
 from lmc_helpers._chapters.swap_cost import (
     all_masks,
     bernstein_bound,
     centre_shift,
+    cheapest,
+    cheapest_other,
     copies_law,
     copies_mean_square,
     mask_moments,
@@ -18,7 +21,6 @@ from lmc_helpers._chapters.swap_cost import (
     syre_moments,
     variance_parameter,
 )
-from lmc_helpers.identifiability.centre_gap import centre_gap
 from lmc_helpers.identifiability.input_subspace import coherence, exact_copies
 
 
@@ -111,3 +113,40 @@ def test_bound_over_all_masks(d, k):
     nu, log = coherence(U).item(), math.log(2 * k / 0.1)
     bound = math.sqrt(2 * 0.21 * nu * log) + 2 / 3 * 0.7 * nu * log
     assert bernstein_bound(U, mask_moments(p), 0.1).item() == pytest.approx(bound)
+
+
+# ---------- The cheapest permutation, against all of them
+
+
+def brute(table, others):
+    costs = []
+    for p in itertools.permutations(range(len(table))):
+        if not others or any(i != j for i, j in enumerate(p)):
+            costs.append(sum(float(table[i, j] - table[i, i]) for i, j in enumerate(p) if i != j))
+    return min(costs)
+
+
+@pytest.mark.parametrize("m", [2, 3, 5, 6])
+@pytest.mark.parametrize("strong", [0.0, 3.0])
+def test_against_all_permutations(m, strong):
+    rng = np.random.default_rng([m, int(strong)])
+    for _ in range(5):
+        table = torch.tensor(rng.exponential(size=(m, m)) + strong * (1 - np.eye(m)))
+        if m > 2:
+            table[0, 1] = math.inf
+        for call, others in ((cheapest, False), (cheapest_other, True)):
+            p, cost = call(table)
+            assert cost == pytest.approx(brute(table, others), abs=1e-12)
+            assert sum(float(table[i, j] - table[i, i]) for i, j in enumerate(p.tolist())) == pytest.approx(
+                cost, abs=1e-12
+            )
+        assert not cheapest_other(table)[0].equal(torch.arange(m))
+
+
+def test_one_neuron_and_impossible_swaps():
+    p, cost = cheapest(torch.ones(1, 1))
+    assert p.tolist() == [0] and cost == 0
+    table = torch.full((3, 3), math.inf)
+    table.diagonal().fill_(1.0)
+    assert cheapest(table)[1] == 0 and cheapest_other(table)[1] == math.inf
+    assert cheapest_other(table)[0].tolist() == [0, 1, 2]

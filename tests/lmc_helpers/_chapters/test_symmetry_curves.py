@@ -16,10 +16,16 @@ from lmc_helpers._chapters.symmetry_curves import (
     least_singular_value,
     probability_without_logarithm,
     projection,
+    real_logarithm,
     sigmoid_network,
+    two_exponentials,
+    two_factor_curve,
 )
 from lmc_helpers.seeds import normal_stream
 from lmc_helpers.symmetry.curves import curve, flatten
+from lmc_helpers.symmetry.group_actions import GeneralLinear
+
+T = torch.linspace(0, 1, 11, dtype=torch.float64)
 
 
 def normal(*shape, seed=0):
@@ -162,3 +168,93 @@ def test_least_singular_value_is_that_of_the_svd(shape):
     s = normal_stream(3, "matrices")(*shape)
     torch.testing.assert_close(least_singular_value(s), torch.linalg.svdvals(s)[..., -1])
     assert least_singular_value(torch.zeros(3, 3)).item() == 0
+
+
+# ---------- Logarithms, against exponentials and Culver's condition
+
+
+def similar(blocks, seed=0):
+    """A matrix with the given diagonal blocks in another basis."""
+    D = torch.from_numpy(scipy.linalg.block_diag(*blocks)).double()
+    S = normal(len(D), len(D), seed=seed)
+    return S @ D @ S.inverse()
+
+
+def rotation(r, angle):
+    return r * np.array([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]])
+
+
+@pytest.mark.parametrize("h", [1, 2, 5])
+def test_logarithm_of_an_exponential(h):
+    M = normal(4, h, h, seed=h)
+    M = 2 * M / torch.linalg.matrix_norm(M, 2)[:, None, None]  # spectrum within (−π, π) i
+    torch.testing.assert_close(real_logarithm(torch.linalg.matrix_exp(M)), M, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("blocks", "negative"),
+    [
+        ([[2.0], [0.5], rotation(1.5, 3.0)], False),
+        ([[-1.0], [-2.0], [3.0]], True),
+        ([rotation(0.3, 0.1), [-0.7]], True),
+        ([[4.0]], False),
+        ([[-4.0]], True),
+    ],
+)
+def test_simple_spectra(blocks, negative):
+    g = similar(blocks, seed=3)
+    if negative:
+        with pytest.raises(ValueError, match="misses g"):
+            real_logarithm(g)
+    else:
+        torch.testing.assert_close(torch.linalg.matrix_exp(real_logarithm(g)), g, rtol=1e-9, atol=1e-9)
+
+
+def test_minus_the_identity_has_two_factors():
+    g = -torch.eye(2, dtype=torch.float64)
+    with pytest.raises(ValueError, match="misses g"):
+        real_logarithm(g)
+    A, B = two_exponentials(g)
+    torch.testing.assert_close(torch.linalg.matrix_exp(A) @ torch.linalg.matrix_exp(B), g)
+
+
+@pytest.mark.parametrize("h", [1, 2, 3, 6, 9])
+def test_two_exponentials_are_skew_symmetric_and_multiply_to_g(h):
+    g = normal(60, h, h, seed=h)
+    g = g[torch.linalg.det(g) > 0]
+    A, B = two_exponentials(g)
+    torch.testing.assert_close(A, -A.mT, rtol=0, atol=1e-12)
+    torch.testing.assert_close(B, B.mT, rtol=0, atol=1e-10)
+    torch.testing.assert_close(torch.linalg.matrix_exp(A) @ torch.linalg.matrix_exp(B), g, rtol=1e-9, atol=1e-10)
+    U, P = scipy.linalg.polar(g[0].numpy())
+    torch.testing.assert_close(torch.linalg.matrix_exp(A[0]), torch.from_numpy(U), rtol=1e-8, atol=1e-8)
+    torch.testing.assert_close(torch.linalg.matrix_exp(B[0]), torch.from_numpy(P), rtol=1e-8, atol=1e-8)
+
+
+def test_a_badly_conditioned_logarithm_is_refused_or_right():
+    shear = torch.tensor([[1.0, 1e9], [0.0, 1.0 + 1e-3]], dtype=torch.float64)
+    try:
+        M = real_logarithm(shear)
+    except ValueError as error:
+        assert "misses g" in str(error)
+    else:
+        assert (torch.linalg.matrix_exp(M) - shear).norm() <= 1e-8 * shear.norm()
+
+
+def test_curves_5_keep_the_outputs_and_reach_g_w():
+    action, w = GeneralLinear(), (normal(3, 3, 4, seed=1), normal(3, 2, 3, seed=2))
+    g = torch.eye(3).double() + 0.3 * normal(3, 3, 3, seed=5)
+    path = curve(action, real_logarithm(g), w, T)
+    torch.testing.assert_close(flatten(path)[:, 0], flatten(w))
+    torch.testing.assert_close(flatten(path)[:, -1], flatten(action.act(g, w)))
+    torch.testing.assert_close(path[1] @ path[0], (w[1] @ w[0])[:, None].expand(-1, 11, -1, -1))
+
+
+@pytest.mark.parametrize("h", [1, 2, 5])
+def test_two_factor_curves_reach_any_g_of_positive_determinant(h):
+    w = normal(20, h, 4, seed=6), normal(20, 2, h, seed=7)
+    g = normal(20, h, h, seed=8)
+    g[torch.linalg.det(g) < 0, 0] *= -1
+    path = two_factor_curve(w, g, T)
+    torch.testing.assert_close(path[0][:, -1], g @ w[0])
+    torch.testing.assert_close(path[1] @ path[0], (w[1] @ w[0])[:, None].expand(-1, 11, -1, -1), rtol=1e-8, atol=1e-8)

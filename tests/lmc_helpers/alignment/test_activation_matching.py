@@ -14,7 +14,7 @@ from lmc_helpers.alignment.activation_matching import (
     match_moments,
     recorded_moments,
 )
-from lmc_helpers.matching import correlations, match_activations
+from lmc_helpers.matching import _correlations, match_activations
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.permutations import random_permutations
 
@@ -24,7 +24,7 @@ def gaussian(*shape, seed=0):
 
 
 @pytest.mark.parametrize("sizes", [[9], [1, 8], [4, 4, 1], [1] * 9])
-def test_batches_give_the_correlations_of_the_whole(sizes):
+def test_batches_give_thecorrelations_of_the_whole(sizes):
     za, zb = gaussian(2, 9, 3, seed=1) + 100, gaussian(2, 9, 3, seed=2) ** 2
     found = [_moments(*pair) for pair in zip(za.split(sizes, dim=1), zb.split(sizes, dim=1), strict=True)]
     whole = found[0]
@@ -34,7 +34,7 @@ def test_batches_give_the_correlations_of_the_whole(sizes):
         expected = np.corrcoef(za[n].T.numpy(), zb[n].T.numpy())[:3, 3:]
         np.testing.assert_allclose(whole.correlations()[n], expected, atol=1e-12)
     np.testing.assert_allclose(whole.deviations, np.std([za.numpy(), zb.numpy()], axis=2), rtol=1e-12)
-    torch.testing.assert_close(whole.correlations(), correlations(za, zb))
+    torch.testing.assert_close(whole.correlations(), _correlations(za, zb))
 
 
 def test_small_variations_on_a_large_mean_survive():
@@ -127,7 +127,7 @@ def test_activations_are_those_of_a_network_by_hand():
             hidden.append(h)
         for k in range(2):
             p = match_activations(hidden[0][k + 1], hidden[1][k + 1])
-            S = correlations(hidden[0][k + 1], hidden[1][k + 1])
+            S = _correlations(hidden[0][k + 1], hidden[1][k + 1])
             assert found.objective()[str(k)][n].item() == pytest.approx(S[torch.arange(len(p)), p].mean().item())
 
 

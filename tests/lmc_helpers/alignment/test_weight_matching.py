@@ -5,7 +5,7 @@ import itertools
 import pytest
 import torch
 
-from lmc_helpers.alignment.weight_matching import agreement, weight_matching
+from lmc_helpers.alignment.weight_matching import _agreement, weight_matching
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.permutations import Axis, Symmetry, permute, random_permutations
 
@@ -38,7 +38,7 @@ def test_restarts_find_the_best_of_all_permutations_in_most_pairs(m):
     best = torch.tensor([best_of_all(*pair, m) for pair in one], dtype=torch.float64)
     reached = found.values.max(dim=0).values
     moved = permute(b, model.symmetry(), found.permutations)
-    torch.testing.assert_close(reached, agreement(a, moved) - outside)
+    torch.testing.assert_close(reached, _agreement(a, moved) - outside)
     assert (reached <= best + 1e-9).all()
     assert (reached >= best - 1e-9).sum() >= 11
     assert (found.values[0] >= best - 1e-9).sum() < 10 or m < 4
@@ -106,7 +106,7 @@ def test_a_weight_from_a_group_to_itself_never_loses():
             values.append(((a["W"][n] * b["W"][n][p][:, p]).sum() + (a["b"][n] * b["b"][n][p]).sum()).item())
         assert found.values[:, n].max().item() == pytest.approx(max(values))
         torch.testing.assert_close(
-            found.values[:, n].max(), agreement(a, permute(b, symmetry, found.permutations))[n], rtol=1e-9, atol=1e-9
+            found.values[:, n].max(), _agreement(a, permute(b, symmetry, found.permutations))[n], rtol=1e-9, atol=1e-9
         )
 
 

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from lmc_helpers import figures
-from lmc_helpers.figures.style import common_legend
+from lmc_helpers.figures.style import _common_legend
 
 
 def test_panels_have_one_of_two_widths():
@@ -26,7 +26,7 @@ def test_a_legend_has_each_label_once():
     axes[0].plot([0, 1], label="one")
     axes[1].plot([0, 1], label="one")
     axes[1].plot([0, 1], label="two")
-    common_legend(figure, columns=2)
+    _common_legend(figure, columns=2)
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["one", "two"]
     plt.close(figure)
 

@@ -15,7 +15,7 @@ from lmc_helpers.identifiability.costs import (
     realization_cost,
     swap_costs,
 )
-from lmc_helpers.identifiability.input_subspace import _neuron_slices, class_dimension, coherence, grams
+from lmc_helpers.identifiability.input_subspace import _neuron_slices, coherence, grams
 
 
 def basis(d, k, seed=0):
@@ -166,7 +166,6 @@ def test_bad_bases_are_refused(U, message):
         lambda: coherence(U),
         lambda: realization_cost(torch.ones(U.shape[1]), row[0], row[0], U),
         lambda: swap_costs(row, row, row, U),
-        lambda: class_dimension(row, U),
     ):
         with pytest.raises(ValueError, match=message):
             call()

@@ -12,7 +12,6 @@ from lmc_helpers.identifiability.input_subspace import (
     AsymmetricLayer,
     _neuron_slices,
     _whiteners,
-    class_dimension,
     coherence,
     exact_copies,
     grams,
@@ -117,13 +116,6 @@ def test_coherence_is_the_largest_leverage():
     H = torch.tensor(scipy.linalg.hadamard(8)).double() / math.sqrt(8)
     assert coherence(H[:, :3]).item() == pytest.approx(3 / 8)
     assert coherence(torch.eye(5)[:, :2]).item() == 1.0
-
-
-@pytest.mark.parametrize(("d", "k", "masked"), [(6, 3, 0), (6, 3, 4), (6, 1, 6), (3, 3, 1)])
-def test_class_dimension(d, k, masked):
-    D = torch.ones(2, d).double()
-    D[1, :masked] = 0
-    assert class_dimension(D, basis(d, k)).tolist() == [k, min(k, d - masked)]
 
 
 @pytest.mark.parametrize("centred", [False, True])

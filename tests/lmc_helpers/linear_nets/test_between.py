@@ -1,20 +1,12 @@
-"""Between two minima: least squares and eigenvalues in NumPy, products with permutation matrices, points of lines."""
-
-import itertools
+"""Between two minima: least squares and eigenvalues in NumPy, points of lines."""
 
 import numpy as np
 import pytest
 import torch
-from oracles.linear import SIZES, at, by_hand, data, leibniz, minimum, normal, rounding
+from oracles.linear import SIZES, at, by_hand, data, minimum, normal, rounding
 
-from lmc_helpers.linear_nets.between import (
-    obstruction,
-    path_over_obstruction,
-    permute_layers,
-    straight_line,
-)
+from lmc_helpers.linear_nets.between import obstruction, path_over_obstruction, straight_line
 from lmc_helpers.linear_nets.minimum import component, loss, path_in_minimum
-from lmc_helpers.seeds import torch_generator
 
 
 @pytest.mark.parametrize(("layers", "h"), SIZES)
@@ -89,55 +81,3 @@ def test_the_end_of_one_path_is_the_start_of_the_next_until_all_components_are_s
         back = minimum(4, X, Y, seed=7, signs=component(net, X))
         assert loss(path_in_minimum(net, back, X, Y, 3), X, Y).max() < 1e-16
     assert len(seen) == 8
-
-
-@pytest.mark.parametrize(("layers", "h"), [(2, 2), (3, 3), (5, 2), (4, 5)])
-def test_permuted_layers_are_products_with_permutation_matrices(layers, h):
-    rng = torch_generator(0, "permutations")
-    weights = [normal(h, h, seed=i) for i in range(layers)]
-    perms = [torch.randperm(h, generator=rng) for _ in range(layers - 1)]
-    P = [np.eye(h), *(np.array([[float(p[i] == j) for j in range(h)] for i in range(h)]) for p in perms), np.eye(h)]
-    permuted = permute_layers(weights, perms)
-    for i, W in enumerate(weights):
-        np.testing.assert_array_equal(permuted[i].numpy(), P[i + 1] @ W.numpy() @ np.linalg.inv(P[i]))
-    X, Y = data(h)
-    assert by_hand(permuted, X, Y) == pytest.approx(by_hand(weights, X, Y), rel=1e-9)
-    batched = permute_layers([W.expand(2, 3, h, h) for W in weights], perms)
-    assert all(many[1, 2].equal(one) for many, one in zip(batched, permuted, strict=True))
-
-
-@pytest.mark.parametrize("h", [2, 3, 6])
-def test_exchanges_of_two_neurons_bring_every_component_into_every_other(h):
-    X, Y = data(h, seed=4)
-    nets = [minimum(4, X, Y, seed=s, signs=signs) for s, signs in enumerate(itertools.product((1, -1), repeat=3))]
-    pairs, joined = list(itertools.product(nets, repeat=2)), []
-    for a, b in pairs:
-        flips = np.cumprod(np.array(component(a, X)) * component(b, X))
-        perms = [torch.tensor([0, 1, *range(2, h)] if flip > 0 else [1, 0, *range(2, h)]) for flip in flips]
-        joined.append(permute_layers(a, perms))
-        assert component(joined[-1], X) == component(b, X)
-    here, there = (
-        [torch.stack(layer) for layer in zip(*ends, strict=True)] for ends in (joined, [b for _, b in pairs])
-    )
-    assert loss(path_in_minimum(here, there, X, Y, 3), X, Y).max() < 1e-14
-
-
-@pytest.mark.parametrize("h", [2, 3])
-def test_a_permutation_turns_the_orientation_of_its_own_layer_only(h):
-    X, Y = data(h, seed=6)
-    net = minimum(4, X, Y, seed=1)
-
-    def orientations(weights):
-        signs, out = [], X.numpy()
-        for W in weights[:-1]:
-            out = W.numpy() @ out
-            signs.append(np.sign(leibniz(out)))
-        return signs
-
-    for layer in range(3):
-        for order in itertools.permutations(range(h)):
-            perms = [torch.arange(h)] * 3
-            perms[layer] = torch.tensor(order)
-            odd = leibniz(np.eye(h)[list(order)])
-            after = orientations(permute_layers(net, perms))
-            assert after == [s * odd if k == layer else s for k, s in enumerate(orientations(net))]

@@ -6,16 +6,9 @@ import pytest
 import torch
 from oracles.networks import numbers
 
+from lmc_helpers._chapters.image_networks import inverse
 from lmc_helpers.networks.mlp import MLP
-from lmc_helpers.networks.permutations import (
-    Axis,
-    Symmetry,
-    identity,
-    inverse,
-    permute,
-    random_permutations,
-    verify,
-)
+from lmc_helpers.networks.permutations import Axis, Symmetry, identity, permute, random_permutations, verify
 
 A, B = (Axis("W", 0), Axis("b", 0), Axis("V", 1)), (Axis("V", 0), Axis("U", 2))
 SYMMETRY = Symmetry({"a": A, "b": B}, {"a": 5, "b": 3})

@@ -92,42 +92,7 @@ def test_printed_forms_are_identities_in_n():
             assert Fraction(str(form.subs(n, value))) == counts.count_ratio(K, K + value)
 
 
-def test_bound_is_attained_for_small_orders_only():
-    for n in range(1, 50):
-        for K in range(n):
-            exact, bound = counts.count_ratio(K, n), counts.count_ratio_bound(K, n)
-            assert exact == bound if K <= 1 else exact > bound
-            assert (bound > 0) == (2 * K <= n)
-
-
-@pytest.mark.parametrize("K", range(7))
-def test_growth_with_its_next_term(K):
-    n = 10**6
-    c = counts.growth_constant(K) * n**K
-    assert (1 - counts.count_ratio(K, n) / c) * n == pytest.approx(K * (5 * K + 1) / 6, rel=1e-4, abs=1e-9)
-    assert (1 - counts.count_ratio_bound(K, n) / c) * n == pytest.approx(K * (3 * K - 1) / 2, rel=1e-4, abs=1e-9)
-
-
 def test_counts_take_integers_of_numpy_and_stay_exact():
     n = np.int64(10**6)
     assert counts.count_ratio(np.int64(5), n) == counts.count_ratio(5, 10**6)
     assert counts.count_ratio(5, 10**6).denominator > 1
-
-
-@pytest.mark.parametrize(("n", "size"), [(1, 1), (4, 4), (5, 2), (6, 3)])
-def test_arrangements(n, size):
-    labels = counts.arrangements(n, size)
-    assert len(labels) == counts.count_ratio(n - size, n) * math.factorial(n)
-    assert len(np.unique(labels, axis=0)) == len(labels)
-    assert all(set(row) == set(range(size)) for row in labels.tolist())
-
-
-def test_permutation_points_compute_the_smaller_layer():
-    rng = np.random.default_rng(3)
-    incoming, outgoing, x = rng.normal(size=(3, 2)), rng.normal(size=(4, 3)), rng.normal(size=(2, 20))
-    vectors, weights = counts.permutation_points(incoming, outgoing, n=5)
-    assert vectors.shape == (150, 5, 2) and weights.shape == (150, 4, 5)
-    assert np.allclose(weights @ np.tanh(vectors @ x), outgoing @ np.tanh(incoming @ x), rtol=0, atol=1e-13)
-    same = (vectors[:, :, None] == vectors[:, None]).all(axis=-1)  # (150, 5, 5), equal incoming vectors
-    gap = np.abs(weights[:, :, :, None] - weights[:, :, None]).max(axis=1)
-    assert (gap[same] == 0).all()

@@ -6,11 +6,11 @@ import torch
 from oracles.perceptrons import LAYERS, by_hand, inputs
 
 from lmc_helpers.permutation_points.doubling import (
+    _pair_matrices,
     double_neurons,
     embed,
     equal_loss_exchange,
     pair_inertia,
-    pair_matrices,
 )
 from lmc_helpers.permutation_points.hessian import gradient, hessian, inertia
 from lmc_helpers.permutation_points.mlp import MLP, squared_loss
@@ -34,7 +34,7 @@ def test_reduce_undoes_embed_and_neither_changes_the_function(net, layer):
 def test_pair_matrices_are_the_second_differences_of_the_loss(net, layer):
     theta, x = net.initial(1, seed=5)[0], inputs(net)
     y = torch.sin(2 * x @ torch.ones(x.shape[1], net.sizes[-1], dtype=x.dtype))
-    J, D = pair_matrices(net, theta, layer, 1, x, lambda f: (f - y).square().sum())
+    J, D = _pair_matrices(net, theta, layer, 1, x, lambda f: (f - y).square().sum())
     big, doubled = embed(net, theta, layer, 1)
 
     def loss(eta, beta):
@@ -66,7 +66,7 @@ def test_inertia_of_a_permutation_point_with_three_outputs():
     for theta in done.theta:
         net, doubled = embed(small, theta, 1, 0)
         H = hessian(squared_loss(net, x, y), doubled)
-        J, _ = pair_matrices(small, theta, 1, 0, x, lambda f: (f - y).square().sum() / (2 * len(x)))
+        J, _ = _pair_matrices(small, theta, 1, 0, x, lambda f: (f - y).square().sum() / (2 * len(x)))
         rank = np.linalg.matrix_rank(J.numpy(), tol=1e-9)
         found = inertia(H, 1e-9)
         assert rank == 2 and int(found.zero) == 1 and int(found.negative) >= rank

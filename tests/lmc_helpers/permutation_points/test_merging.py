@@ -1,19 +1,9 @@
-"""Merging paths one by one and side by side, minimisers, kinds of path and different losses; refusals."""
+"""Merging paths one by one and side by side, minimisers, bounded paths."""
 
-import itertools
-
-import pytest
 import torch
 from oracles.perceptrons import inputs
 
-from lmc_helpers.permutation_points.merging import (
-    KINDS,
-    MergePath,
-    descent_minimiser,
-    merge_neurons,
-    newton_minimiser,
-    path_kind,
-)
+from lmc_helpers.permutation_points.merging import MergePath, descent_minimiser, merge_neurons, newton_minimiser
 from lmc_helpers.permutation_points.mlp import MLP, squared_loss
 from lmc_helpers.permutation_points.pair import PairChart
 
@@ -44,10 +34,6 @@ def test_every_pair_may_have_its_own_start():
     torch.testing.assert_close(both.loss[:, 1], second.loss[:, 0])
 
 
-def f64(*numbers):
-    return torch.tensor(numbers, dtype=torch.float64)
-
-
 def test_paths_are_bounded_while_both_output_weights_are():
     outgoing = torch.ones(3, 4, 2)
     outgoing[1, 1, 0], outgoing[2, 2, 1], outgoing[0, 3] = 101.0, 99.0, 0.5
@@ -55,19 +41,3 @@ def test_paths_are_bounded_while_both_output_weights_are():
     path = MergePath(torch.zeros(3, 4, 7), empty, empty, empty, empty.bool(), outgoing)
     assert path.bounded().tolist() == [True, False, True, True]
     assert path.bounded(1.5).tolist() == [True, False, False, False]
-
-
-@pytest.mark.parametrize("length", [1, 2, 3, 4, 5])
-def test_kinds_are_told_apart_by_where_the_loss_falls(length):
-    """All orders of rises and falls: no fall at all, a fall at the end, or a fall before a rise at the end."""
-    for moves in itertools.product((1, -1), repeat=length - 1):
-        losses = torch.tensor([10.0, *moves], dtype=torch.float64).cumsum(0)
-        falls = [k for k, move in enumerate(moves) if move < 0]
-        expected = 0 if not falls else 2 if falls[-1] == length - 2 else 1
-        assert path_kind(losses) == KINDS[expected]
-
-
-def test_small_changes_do_not_count():
-    assert path_kind(f64(0, 1, 2, 2 - 1e-5)) == "monotone" == path_kind(f64(3, 3, 3))
-    assert path_kind(f64(0, 1, 2, 2 - 3e-5)) == "minimum at the end"
-    assert path_kind(f64(0, 1, 2, 2 - 3e-5), tol=1e-4) == "monotone"

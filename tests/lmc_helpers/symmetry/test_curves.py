@@ -5,10 +5,8 @@ import math
 import pytest
 import torch
 
-from lmc_helpers.symmetry.chord_bound import curvature
-from lmc_helpers.symmetry.curves import chord, curve, derivatives, flatten, length, two_factor_curve
+from lmc_helpers.symmetry.curves import chord, curvature, curve, derivatives, distance_between_ends, flatten, length
 from lmc_helpers.symmetry.group_actions import GeneralLinear, Rescaling
-from lmc_helpers.symmetry.matrix_logarithm import real_logarithm
 
 T = torch.linspace(0, 1, 11, dtype=torch.float64)
 
@@ -69,25 +67,6 @@ def test_length_is_that_of_a_fine_polygon(name):
     torch.testing.assert_close(length(action, M, w), polygon, rtol=1e-6, atol=0)
 
 
-def test_curves_5_keep_the_outputs_and_reach_g_w():
-    action, w = GeneralLinear(), case("gl", 3)[2]
-    g = torch.eye(3).double() + 0.3 * normal(3, 3, 3, seed=5)
-    path = curve(action, real_logarithm(g), w, T)
-    torch.testing.assert_close(flatten(path)[:, 0], flatten(w))
-    torch.testing.assert_close(flatten(path)[:, -1], flatten(action.act(g, w)))
-    torch.testing.assert_close(path[1] @ path[0], (w[1] @ w[0])[:, None].expand(-1, 11, -1, -1))
-
-
-@pytest.mark.parametrize("h", [1, 2, 5])
-def test_two_factor_curves_reach_any_g_of_positive_determinant(h):
-    w = normal(20, h, 4, seed=6), normal(20, 2, h, seed=7)
-    g = normal(20, h, h, seed=8)
-    g[torch.linalg.det(g) < 0, 0] *= -1
-    path = two_factor_curve(w, g, T)
-    torch.testing.assert_close(path[0][:, -1], g @ w[0])
-    torch.testing.assert_close(path[1] @ path[0], (w[1] @ w[0])[:, None].expand(-1, 11, -1, -1), rtol=1e-8, atol=1e-8)
-
-
 def test_chord_has_the_ends_of_its_curve_and_is_straight():
     action, M, w = case("gl", 2)
     path = curve(action, M, w, T)
@@ -111,3 +90,20 @@ def test_two_scalars_draw_a_hyperbola():
     u, v = math.exp(0.7), math.exp(-0.7)
     expected = 2 / (u**2 + v**2) ** 1.5  # of (u, v) with uv = 1
     assert orbit_curvature(GeneralLinear(), one, (one, one), t).item() == pytest.approx(expected, rel=1e-12)
+
+
+def test_curvature_of_a_helix_in_any_parametrisation_and_frame():
+    a, b, t = 1.3, 0.4, 0.9
+    Q = torch.linalg.qr(normal(5, 5))[0][:, :3]
+    p1, p2 = 1 + 2 * t, 2.0  # s = t + t², so that γ(s(t)) has these derivatives of s
+    s = t + t**2
+    first = torch.tensor([-a * math.sin(s), a * math.cos(s), b], dtype=torch.float64)
+    second = torch.tensor([-a * math.cos(s), -a * math.sin(s), 0.0], dtype=torch.float64)
+    kappa = curvature(Q @ (p1 * first), Q @ (p1**2 * second + p2 * first))
+    assert kappa.item() == pytest.approx(a / (a**2 + b**2), rel=1e-12)
+    assert curvature(first, 5 * first).item() == pytest.approx(0, abs=1e-14)
+
+
+def test_distance_between_ends_of_many_curves():
+    path = normal(2, 3, 9, 4, seed=5)
+    torch.testing.assert_close(distance_between_ends(path), (path[:, :, 8] - path[:, :, 0]).square().sum(-1).sqrt())

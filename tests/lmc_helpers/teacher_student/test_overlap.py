@@ -43,7 +43,6 @@ def test_moments_against_the_double_sum(n, p):
     assert overlap.mean_absolute_difference(n, p) == pytest.approx(
         pmf @ np.abs(k[:, None] - k) @ pmf, rel=1e-12, abs=1e-14
     )
-    assert overlap.tie_probability(n, p) == pytest.approx(pmf @ pmf, rel=1e-12)
 
 
 def test_large_sizes_against_the_skellam_law():
@@ -60,25 +59,6 @@ def test_two_teachers_in_closed_form():
     n = m - 2
     spread = math.exp(math.log(n) + math.lgamma(2 * n + 1) - 2 * math.lgamma(n + 1) - 2 * n * math.log(2))
     assert overlap.expected_overlap(m, 2) == pytest.approx(1 - spread / m, rel=1e-10)
-
-
-@pytest.mark.parametrize("M", range(2, 26))
-def test_minimiser_in_rational_arithmetic(M):
-    values = {}
-    spread, row = 0, {0: 1}  # E|D| and the law of D, times M^2n
-    for n in range(4 * M):
-        values[M + n] = 1 - Fraction(M * spread, 2 * (M + n) * M ** (2 * n))
-        spread = M**2 * spread + 2 * (M - 1) * row[0]  # D goes up or down with probability (M − 1)/M² each
-        row = {
-            k: (M**2 - 2 * (M - 1)) * row.get(k, 0) + (M - 1) * (row.get(k - 1, 0) + row.get(k + 1, 0))
-            for k in range(-n - 1, n + 2)
-        }
-    assert overlap.minimiser(M) == min(values, key=lambda m: (values[m], m))
-
-
-def test_tie_at_two_teachers():
-    assert rational(4, 2) == rational(5, 2) < rational(3, 2)
-    assert overlap.minimiser(2) == 4
 
 
 def test_limit_is_minimal_at_the_root():

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import pytest
 import torch
 
-from lmc_helpers.training.description import canonical, described, digest_of
+from lmc_helpers.training.description import _digest_of, canonical, described
 
 
 @dataclass(frozen=True)
@@ -57,18 +57,20 @@ def test_every_difference_is_seen():
     ]
     texts = [canonical(base), *(canonical(replace(base, **change)) for change in changes)]
     assert len(set(texts)) == len(texts)
-    assert len({digest_of(json.loads(text)) for text in texts}) == len(texts)
+    assert len({_digest_of(json.loads(text)) for text in texts}) == len(texts)
     assert canonical(1) != canonical(1.0) != canonical("1.0")
 
 
 def test_the_digest_is_that_of_another_process():
-    code = "from lmc_helpers.training.description import digest_of; print(digest_of({'b': (1, 0.1), 'a': {'ü': None}}))"
+    code = (
+        "from lmc_helpers.training.description import _digest_of; print(_digest_of({'b': (1, 0.1), 'a': {'ü': None}}))"
+    )
     found = {
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
         for _ in range(2)
     }
     expected = hashlib.sha256(rb'{"a":{"\u00fc":null},"b":[1,0.1]}').hexdigest()[:16]
-    assert found == {digest_of({"a": {"ü": None}, "b": (1, 0.1)})} == {expected}
+    assert found == {_digest_of({"a": {"ü": None}, "b": (1, 0.1)})} == {expected}
 
 
 @pytest.mark.parametrize(
