@@ -51,8 +51,6 @@ def outputs(notebook: dict) -> dict[str, object]:
 def differences(old: object, new: object, tolerance: float) -> Iterator[str]:
     """How two values differ, in words; nothing if they agree.
 
-    Examples
-    --------
     >>> list(differences({"value": 1.0, "n": 3}, {"value": 1.0 + 1e-12, "n": 4}, 1e-9))
     ['n: 3 → 4']
     >>> list(differences("0.50 of 10", "0.51 of 10", 1e-9)), list(differences("in 3 s", "in 3 h", 1e-9))

@@ -37,8 +37,6 @@ def chromium() -> str | None:
 def flags(*reached: str) -> list[str]:
     """Arguments for the browser: no address is looked up but those that are named.
 
-    Examples
-    --------
     >>> flags("127.0.0.1")[-1]
     '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'
     """

@@ -19,8 +19,6 @@ from sphinx.application import Sphinx
 def label(entry: Entry) -> str:
     """Authors and year: one name, two, or the first of more.
 
-    Examples
-    --------
     >>> from pybtex.database import Entry, Person
     >>> people = [Person("Zhan, Keyao"), Person("Li, Puheng"), Person("Wu, Lei")]
     >>> [label(Entry("article", {"year": "2025"}, {"author": people[:k]})) for k in (2, 3)]

@@ -43,8 +43,6 @@ class Cell(NamedTuple):
 def rich(text: str) -> str:
     r"""HTML of a text of the ledger, in which parts are links to their rows.
 
-    Examples
-    --------
     >>> rich("the *word* for $a < b$, as in Z4.best_pair")
     'the <em>word</em> for \\(a &lt; b\\), as in <a href="#score-Z4-best_pair">Z4.best_pair</a>'
     """

@@ -22,8 +22,6 @@ NAME = re.compile(r"\{(\w+)\}")  # of a number in a price
 def sentence(text: str) -> str:
     """A text as a sentence: a capital at its start where that is a word, a full stop at its end.
 
-    Examples
-    --------
     >>> sentence("section 4.1, last paragraph"), sentence("γ is a mean"), sentence("m grows"), sentence("Is it so?")
     ('Section 4.1, last paragraph.', 'γ is a mean.', 'm grows.', 'Is it so?')
     """
@@ -35,8 +33,6 @@ def sentence(text: str) -> str:
 def prose(text: str, cell: Callable[[str], str]) -> str:
     """A text of the ledger as Markdown, where parts that it names become the book's badges.
 
-    Examples
-    --------
     >>> prose("as in Z4.best_pair, $m_1$", lambda text: text.replace("_", "-"))
     'as in {claim}`Z4.best_pair`, $m-1$'
     """

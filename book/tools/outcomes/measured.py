@@ -110,8 +110,6 @@ class Difference:
 def ratio(values: Sequence[float], stderrs: Sequence[float]) -> tuple[float, float, float]:
     """The spread of some values over their stated standard errors, with its interval at two-sided 10⁻³.
 
-    Examples
-    --------
     >>> found, low, high = ratio([1.0, 2.0, 3.0], [1.0, 1.0, 1.0])
     >>> round(found, 2), round(low, 2), round(high)
     (1.0, 0.36, 45)

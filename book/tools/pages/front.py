@@ -52,8 +52,6 @@ class FrontEntry(Entry):
 def bare(text: str) -> str:
     r"""A text without Markdown's signs, its formulas as Unicode, for places that show letters only.
 
-    Examples
-    --------
     >>> bare(r"the *barrier* of `m` at $m \le 2M$")
     'the barrier of m at m ≤ 2M'
     """

@@ -84,8 +84,6 @@ def wanted() -> set[tuple[str, str]]:
 def scale(parts: list[str], confirmed: set[str]) -> str:
     """How many parts that concern a figure have a record at paper scale, in words.
 
-    Examples
-    --------
     >>> scale(["Z1.a", "Z1.b"], {"Z1.b"}), scale([], set()), scale(["Z1.a"], {"Z1.a"})
     ('1 of 2 parts recorded at paper scale', '', 'recorded at paper scale')
     """

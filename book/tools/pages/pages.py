@@ -28,8 +28,6 @@ STATED = {"paper": "the paper", "reading": "the paper, as we read it", "ours": "
 def cell(text: str) -> str:
     r"""A text with formulas as it may stand in Markdown, in a cell of a table too: no HTML, links or emphasis.
 
-    Examples
-    --------
     >>> print(cell("a_b | $|x|$ <b> [0, 1]"))
     a\_b \| $\vert x\vert $ \<b> \[0, 1]
     """
@@ -81,8 +79,6 @@ def environment() -> jinja2.Environment:
 def provenance(runs: list[dict]) -> dict:
     """What all runs have in common, said once, and what differs between them, for columns of a table.
 
-    Examples
-    --------
     >>> runs = [{"profile": "smoke", "device": "cpu", "commit": "a", "date": day} for day in ("1", "2")]
     >>> provenance(runs)
     {'same': {'profile': 'smoke', 'device': 'cpu', 'commit': 'a'}, 'varying': ['date']}

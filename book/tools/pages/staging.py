@@ -152,8 +152,6 @@ def reading_minutes(notebook: dict) -> int:
 def duration(seconds: float) -> str:
     """Seconds, minutes or hours, in words.
 
-    Examples
-    --------
     >>> duration(0.2), duration(97), duration(1000), duration(20_000)
     ('1 s', '97 s', '17 min', '6 h')
     """

@@ -75,19 +75,8 @@ def say(text: str) -> None:
 def execute(chapter: str, parameters: dict, output: Path, quiet: bool = False, confirms: dict | None = None) -> None:
     """Execute a chapter to ``output``; a failed notebook is kept in ``build/failed`` and named.
 
-    Parameters
-    ----------
-    chapter : str
-        its full name, ``12_overlap_theorem``.
-    parameters : dict
-        what is injected, ``profile`` among it.
-    output : Path
-        where the executed notebook goes, when it is whole.
-    quiet : bool
-        no progress bar, even on a terminal.
-    confirms : dict, optional
-        for another variant (``book/tools/running/variants.py``), what its provenance says besides, ``seeds``; the
-        chapter then goes on where the ledger expects another verdict, so that every outcome is stored.
+    For another variant (``book/tools/running/variants.py``) ``confirms`` is what its provenance says besides;
+    the chapter then goes on where the ledger expects another verdict, so that every outcome is stored.
     """
     variant = (confirms or {}).get("seeds", "")
     title = variants.title(chapter, variant)
@@ -175,8 +164,6 @@ def memory_here() -> int:
 def how_it_ended(ended: Ended) -> str:
     """How a chapter's process ended that gave no answer, in words, with the memory that it had taken.
 
-    Examples
-    --------
     >>> how_it_ended(Ended(None, -11, 2**20)).partition(";")[0]
     'its process crashed (SIGSEGV)'
     """

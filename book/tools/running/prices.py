@@ -14,8 +14,6 @@ ON_CPU = "LMC_ON_CPU"  # 1: runs that want a GPU are trained on the CPU where th
 def price(core_minutes: float) -> str:
     """What training costs, rounded.
 
-    Examples
-    --------
     >>> price(0.2), price(84.3), price(3000)
     ('1 core-minute', '84 core-minutes', '50 core-hours')
     """

@@ -42,8 +42,6 @@ def expected(profile: str) -> dict[str, float]:
 def in_words(seconds: float) -> str:
     """A time to wait for, rounded.
 
-    Examples
-    --------
     >>> in_words(3), in_words(44), in_words(100), in_words(7000)
     ('about 10 s to go', 'about 50 s to go', 'about 2 min to go', 'about 1.9 h to go')
     """

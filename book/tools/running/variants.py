@@ -102,8 +102,6 @@ def prepare(notebook, variant: str) -> None:
 def folder(profile: str, variant: str) -> str:
     """The name of a variant's folders.
 
-    Examples
-    --------
     >>> folder("smoke", ""), folder("smoke", 40 * "a"), folder("smoke", 40 * "a" + ".3"), folder("smoke", "@old")
     ('smoke', 'smoke-aaaaaaaaaa', 'sweep-smoke-aaaaaaaaaa.3', 'sweep-smoke@old')
     """
@@ -118,8 +116,6 @@ def folder(profile: str, variant: str) -> str:
 def title(chapter: str, variant: str) -> str:
     """What a chapter is called in messages.
 
-    Examples
-    --------
     >>> title("01_x", ""), title("01_x", 40 * "a"), title("01_x", 40 * "a" + ".3"), title("01_x", "@old")
     ('01_x', '01_x', '01_x.3', '01_x@old')
     """
@@ -129,8 +125,6 @@ def title(chapter: str, variant: str) -> str:
 def rule(chapter: str, variant: str) -> str:
     """The name of its rule in the graph.
 
-    Examples
-    --------
     >>> rule("01_x", ""), rule("01_x", "@old")
     ('chapter_01_x', 'chapter_01_x_old')
     """
@@ -140,8 +134,6 @@ def rule(chapter: str, variant: str) -> str:
 def chapter(title: str) -> str:
     """The chapter of a title.
 
-    Examples
-    --------
     >>> chapter("01_x.3"), chapter("01_x@old"), chapter("01_x")
     ('01_x', '01_x', '01_x')
     """
@@ -151,8 +143,6 @@ def chapter(title: str) -> str:
 def seed(commit: str, chapter: str) -> int:
     """The seed of a chapter, from the id of a commit.
 
-    Examples
-    --------
     >>> seed("825a4ae" + 33 * "0", "12_overlap_theorem")
     1
     """
