@@ -104,6 +104,7 @@ def test_short_runs_that_need_another_one_s_file_are_left_to_the_chapter():
     short, long = (Job("0", "t", "p", 1, 1, 1, minutes, False, (FIRST,)) for minutes in (0.1, 2.0))
     assert listing._is_worth_it(short) and listing._is_worth_it(long)
     assert not listing._is_worth_it(replace(short, needs=("q",))) and listing._is_worth_it(replace(long, needs=("q",)))
+    assert listing._is_worth_it(replace(short, core_minutes=0.5, needs=("q",)))  # 30 s
 
 
 def test_a_list_of_runs_of_another_version_is_made_anew():
