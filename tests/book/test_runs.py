@@ -66,6 +66,13 @@ def test_a_run_that_is_missing_is_trained_when_a_chapter_that_is_stale_needs_it(
     assert outcome.stdout.splitlines()[1] == "Training: 0 of 2 run(s) missing." and len(log(finished)) == 4
 
 
+def test_the_list_of_runs_follows_the_parameters(finished):
+    for first, sizes in ((3, (3, 4, 5)), (7, (7, 8, 4, 5))):  # the second list is not the one that was kept
+        finished.set_parameters("smoke", first={"size": first}, second={"size": 4})
+        listed = finished.run("book.tools.runs", "--profile", "smoke").stdout
+        assert re.findall(r"^(\w{16}) ", listed, re.MULTILINE) == [f"{size:016x}" for size in sizes]
+
+
 def test_a_run_waits_for_what_it_needs_and_then_goes_first(trained):
     trained.set_parameters("smoke", first={"size": 3}, second={"size": 5})
     trained.edit("lmc_helpers/toys.py", "gpu=wants) for k in (0, 1)]", "gpu=wants, after=size * k) for k in (1, 0)]")
