@@ -130,7 +130,7 @@ def flag(name: str) -> bool:
 def cache() -> Path | None:
     """The user's cache folder of this project, which need not exist; None without pooch or a home folder."""
     try:
-        folder = import_pooch().os_cache("lmc-companion")
+        folder = import_pooch().os_cache("lmc")
     except (ImportError, RuntimeError):  # platformdirs raises, or answers "~/…", where there is no home folder
         return None
     return folder if folder.is_absolute() else None

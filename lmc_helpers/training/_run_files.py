@@ -34,7 +34,7 @@ def folder() -> Path:
     root = Path(__file__).resolve().parents[2]
     if (root / "pyproject.toml").exists():
         return root / "build" / "runs"
-    return (cache() or Path.home() / ".cache" / "lmc-companion") / "runs"
+    return (cache() or Path.home() / ".cache" / "lmc") / "runs"
 
 
 def write(path: Path, run: dict, provenance: dict, tensors: dict[str, torch.Tensor]) -> None:

@@ -138,6 +138,6 @@ def _data() -> list[tuple[str, int]]:
     """The files of data sets that are here: what is trained on depends on what can be had."""
     import platformdirs
 
-    folders = (os.environ.get("LMC_DATA"), platformdirs.user_cache_dir("lmc-companion"))
+    folders = (os.environ.get("LMC_DATA"), platformdirs.user_cache_dir("lmc"))
     found = (path for folder in folders if folder for path in sorted(Path(folder).expanduser().glob("*/*")))
     return [(f"{path.parent.name}/{path.name}", path.stat().st_size) for path in found if path.is_file()]

@@ -16,7 +16,7 @@ def elsewhere(tmp_path, monkeypatch) -> Path:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("LMC_OFFLINE", "1")
     monkeypatch.setattr(pooch, "os_cache", lambda project: tmp_path / "cache" / project)
-    return tmp_path / "cache" / "lmc-companion"
+    return tmp_path / "cache" / "lmc"
 
 
 @dataclass

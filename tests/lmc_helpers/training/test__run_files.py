@@ -44,7 +44,7 @@ def test_where_results_lie(monkeypatch, tmp_path):
     monkeypatch.setattr(run_files, "cache", lambda: tmp_path / "cache")
     assert folder() == tmp_path / "cache" / "runs"
     monkeypatch.setattr(run_files, "cache", lambda: None)
-    assert folder() == Path.home() / ".cache" / "lmc-companion" / "runs"
+    assert folder() == Path.home() / ".cache" / "lmc" / "runs"
 
 
 @pytest.mark.parametrize("kept", [0.0, 0.1, 0.5, 0.99])
