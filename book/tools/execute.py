@@ -1,4 +1,4 @@
-"""Execute one chapter: jupytext → papermill → an executed notebook that is whole, or none.
+"""Execute one chapter: jupytext → papermill → a complete executed notebook, or none.
 
 python -m book.tools.execute overlap_theorem --profile laptop -p M 9 -p trials 5000
 

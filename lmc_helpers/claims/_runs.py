@@ -28,7 +28,7 @@ def drawn(part: Part, record: dict, confirmed: dict | None = None) -> str:
 
 
 def rows(part: Part, record: dict, confirmed: dict | None, run: str) -> str:
-    """The criteria, this run and the confirmed one: each with its key on the _scale."""
+    """The criteria, this run and the confirmed one: each with its key on the scale."""
     label = {OURS: "our criterion", READING: "as we read it"}.get(part.whose, "as stated")
     listed = [
         (f"band lmc-band-{KINDS[name]}", label if name == "criterion" else name, _words.criterion(interval), "")

@@ -118,7 +118,7 @@ def explained(error: OSError, path: object = None) -> str:
 def status(act: Callable[[], int | None]) -> int:
     """Do something; the exit status, which it may give itself, and one line if it fails for a file or is interrupted.
 
-    Errors of the build (``BuildError``) are told like those of files.
+    Errors of the build (``BuildError``) are reported like those of files.
     """
     from book.tools.base.chapters import BuildError
 

@@ -36,7 +36,7 @@ def packages(folder: Path = FOLDER) -> list[Package]:
     found = [Package("foundations", FOUNDATIONS, [_module(path, folder.name) for path in _public(folder)])]
     for first in sorted(folder.glob("[a-z]*/__init__.py")):
         said = ast.get_docstring(ast.parse(first.read_bytes())) or ""
-        paths = sorted(_public(first.parent), key=lambda path: _place(path.stem, said))
+        paths = sorted(_public(first.parent), key=lambda path: _position(path.stem, said))
         name = first.parent.name
         found.append(Package(name, _summary(said), [_module(path, f"{folder.name}.{name}") for path in paths]))
     return found
@@ -46,9 +46,9 @@ def _public(folder: Path) -> list[Path]:
     return sorted(folder.glob("[a-z]*.py"))
 
 
-def _place(stem: str, said: str) -> int:
-    named = re.search(rf"\b{re.escape(stem)}\b", said.partition("\n\n")[2])
-    return named.start() if named else len(said)
+def _position(module: str, docstring: str) -> int:
+    named = re.search(rf"\b{re.escape(module)}\b", docstring.partition("\n\n")[2])
+    return named.start() if named else len(docstring)
 
 
 def _module(path: Path, package: str) -> Module:

@@ -135,7 +135,7 @@ class Sources:
         the modules of lmc_helpers that it imports, directly or not, the data in their packages, and a setting.
         """
         modules = self.modules(chapter)
-        data = [path for door in modules.values() if door.name == "__init__.py" for path in _data(door.parent)]
+        data = [path for init in modules.values() if init.name == "__init__.py" for path in _data(init.parent)]
         here = self.root / "notebooks" / f"{chapter}.py"
         runner = [self.root / name for name in RUNNER]
         sums = self._sums([here, self.root / "requirements.lock", *runner, *modules.values(), *data])

@@ -77,7 +77,7 @@ class Log:
         self.rules = rules
         self.logs: dict[str, tuple[str, Path]] = {}  # rule → number of its job, its log
         self.last: deque[str] = deque(maxlen=30)
-        self.failed: list[str] = []  # lines of the job that is told of now; its rule comes first
+        self.failed: list[str] = []  # messages of the job that failed last; its rule comes first
         self.errors = 0
 
     def messages(self, text: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The execution of one chapter: jupytext → papermill → an executed notebook that is whole, or none."""
+"""The execution of one chapter: jupytext → papermill → a complete executed notebook, or none."""
 
 from __future__ import annotations
 

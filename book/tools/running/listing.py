@@ -116,7 +116,7 @@ def folder() -> Path:
 
 
 def _fits(entry: object, key: str) -> bool:
-    """Whether what was kept of a chapter's runs is of these sources, whole, and of this version's form."""
+    """Whether a stored list of runs is complete, from these sources and in the present format."""
     wanted = {field.name for field in fields(Job)}
     if not isinstance(entry, dict) or entry.get("key") != key or not isinstance(entry.get("runs"), list):
         return False
