@@ -80,15 +80,15 @@ from lmc_helpers._chapters.symmetry_curves import (
     two_factor_curve,
 )
 from lmc_helpers.error_bars import QUANTILE, jackknife, over_clusters, share
-from lmc_helpers.seeds import normal_stream, numpy_generator
-from lmc_helpers.symmetry.curves import (
+from lmc_helpers.orbits.curves import (
     chord,
     curvature,
     curve,
     distance_between_ends,
     flatten,
 )
-from lmc_helpers.symmetry.group_actions import GeneralLinear, Rescaling
+from lmc_helpers.orbits.group_actions import GeneralLinear, Rescaling
+from lmc_helpers.seeds import normal_stream, numpy_generator
 
 # %% [markdown]
 # ## Constant loss

@@ -64,8 +64,8 @@ from lmc_helpers._chapters.curvature import (
     random_plane_curves,
     turn,
 )
+from lmc_helpers.orbits.curves import curvature, distance_between_ends
 from lmc_helpers.seeds import normal_stream
-from lmc_helpers.symmetry.curves import curvature, distance_between_ends
 
 # %% [markdown]
 # ## The theorem

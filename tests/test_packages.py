@@ -9,14 +9,15 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-PARTS = {"teacher_student", "permutation_points", "linear_nets", "symmetry", "identifiability"}
+PARTS = {"teacher_student", "permutation_points", "linear_nets", "orbits", "identifiability"}
 SHOWN = {"claims", "figures"}  # what chapters show, no mathematics
 BASE = {""}  # the files beside the packages
 FOUNDATIONS = BASE | {"data", "networks", "training"}
 HELPERS = {part: FOUNDATIONS | {part} for part in PARTS}
 HELPERS |= {name: BASE | {name} for name in ("claims", "data", "networks")} | {"figures": BASE | SHOWN}
 HELPERS |= {"": BASE, "training": FOUNDATIONS, "alignment": BASE | {"networks", "alignment"}}
-HELPERS["_chapters"] = FOUNDATIONS | PARTS | SHOWN | {"alignment", "_chapters"}
+HELPERS["modules"] = FOUNDATIONS | PARTS | {"alignment", "figures", "modules"}
+HELPERS["_chapters"] = FOUNDATIONS | PARTS | SHOWN | {"alignment", "modules", "_chapters"}
 ORDER = ("base", "reading", "running", "outcomes", "findings", "pages")
 TOOLS = {name: set(ORDER[: k + 1]) for k, name in enumerate(ORDER)} | {"extensions": set(ORDER), "": {*ORDER, ""}}
 MAY_IMPORT = {"lmc_helpers": HELPERS, "book.tools": TOOLS}

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import torch
 
+from lmc_helpers.orbits.curves import chord, curvature, curve, derivatives, distance_between_ends, flatten, length
+from lmc_helpers.orbits.group_actions import GeneralLinear, Weights
 from lmc_helpers.seeds import torch_generator
-from lmc_helpers.symmetry.curves import chord, curvature, curve, derivatives, distance_between_ends, flatten, length
-from lmc_helpers.symmetry.group_actions import GeneralLinear, Weights
 
 Scalars = torch.Tensor | float
 Jet = tuple[torch.Tensor, torch.Tensor, torch.Tensor]  # points, velocities and accelerations
@@ -146,7 +146,7 @@ def _spectral_norm(A: torch.Tensor) -> torch.Tensor:
 # - :func:`loop` moves the input weights of four others along a loop, a polynomial in t that nearly closes, M = N ⊕ (2a)
 #   with a nilpotent N, so that M is the principal logarithm of exp M, equation (5).
 #
-# Weights are (W_1, W_2) as in :mod:`lmc_helpers.symmetry.curves`, with one curve for each r.
+# Weights are (W_1, W_2) as in :mod:`lmc_helpers.orbits.curves`, with one curve for each r.
 
 
 CLOSED = 0.01  # distance between the ends of the loop

@@ -13,7 +13,7 @@ import torch
 from scipy.special import beta, betainc, gamma
 
 from lmc_helpers.general_linear import rotation_logarithm
-from lmc_helpers.symmetry.group_actions import EPS, GeneralLinear, Weights
+from lmc_helpers.orbits.group_actions import EPS, GeneralLinear, Weights
 
 # ---------- the map (6)
 #

@@ -47,7 +47,7 @@ def _mixed(params: Tensors, symmetry: Symmetry, matrices: dict[str, Tensor]) -> 
     """Unit i of a group becomes Σ_j M_ij (unit j of before), M (N, m, m), on each of its axes."""
     mixed = dict(params)
     for group, M in matrices.items():
-        for name, axis in symmetry.groups[group]:
+        for name, axis, *_ in symmetry.groups[group]:
             value = mixed[name].movedim(axis + 1, 1)  # (N, m, …)
             mixed[name] = (M @ value.flatten(2) if value.ndim > 2 else M @ value[..., None]).view_as(value)
             mixed[name] = mixed[name].movedim(1, axis + 1)

@@ -23,7 +23,7 @@ from torch import Tensor
 
 from lmc_helpers._typing import Positive, Seed, Tensors, checked
 from lmc_helpers.alignment.assignment import _assign, _matched_sum, _start
-from lmc_helpers.networks.permutations import Permutations, Symmetry, _permuted, random_permutations
+from lmc_helpers.networks.permutations import Permutations, Symmetry, _permuted, _units, random_permutations
 from lmc_helpers.seeds import torch_generator
 
 __all__ = ["WeightMatching", "weight_matching"]
@@ -167,17 +167,22 @@ def _coordinate_step(
         p = {g: one[pairs] for g, one in p.items()}
     axes = symmetry.groups[group]
     C = torch.zeros(())
-    for name, axis in axes:
-        others = {g: tuple(other for other in of if other.name == name) for g, of in symmetry.groups.items()}
-        others[group] = tuple(other for other in others[group] if other.axis != axis)
+    for place in axes:
+        name, d = place.name, place.axis + 1
+        others = {
+            g: tuple(other for other in of if other.name == name and other != place)
+            for g, of in symmetry.groups.items()
+        }
         moved = _permuted({name: b[name]}, others, p)[name]
-        A, B = (end.movedim(axis + 1, 1).flatten(2) for end in (a[name][..., None], moved[..., None]))  # (P, m, rest)
+        A, B = (
+            _units(end, place, p[group].shape[-1]).movedim(d + 1, 1).flatten(2) for end in (a[name], moved)
+        )  # (P, m, rest)
         C = C + A @ B.mT  # (P, m, m)
     found = _assign(C)
-    if len({name for name, _ in axes}) == len(axes):
+    if len({axis.name for axis in axes}) == len(axes):
         return found, _matched_sum(C, found) - _matched_sum(C, p[group])
     # a weight from the group to itself is quadratic in p: the assignment was of its linearisation
-    part = {name: b[name] for name, _ in axes}
+    part = {axis.name: b[axis.name] for axis in axes}
     inside = {g: tuple(axis for axis in of if axis.name in part) for g, of in symmetry.groups.items()}
     new, old = (_permuted(part, inside, {**p, group: one}) for one in (found, p[group]))
     return found, _agreement(a, new) - _agreement(a, old)

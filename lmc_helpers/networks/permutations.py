@@ -12,7 +12,7 @@ Permutations are index tensors as in :mod:`lmc_helpers.matching`: unit i of the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 import torch
@@ -33,10 +33,18 @@ else:
 
 
 class Axis(NamedTuple):
-    """An axis of a parameter of one network, counted without the axis of the networks."""
+    """Where the m units of a group are in a parameter of one network: on an axis, counted without that of the networks.
+
+    Unit u has the entries offset + (o m + u) inner + i of the axis, for o < outer and i < inner: all of them for
+    neurons, blocks of ``inner`` entries for channels that are flattened with their pixels, a part of the axis for
+    channels that are concatenated with others.
+    """
 
     name: str
     axis: int
+    offset: int = 0
+    outer: int = 1
+    inner: int = 1
 
 
 @checked
@@ -50,6 +58,9 @@ class Symmetry:
         group → the axes that its permutation acts on.
     sizes
         group → number m of its units.
+    within
+        group of units inside a unit of another group, a head's for example → that group, and which of its units. Outer
+        groups are permuted first: the units inside are counted by where the outer unit is then.
 
     Examples
     --------
@@ -62,6 +73,7 @@ class Symmetry:
 
     groups: dict[str, tuple[Axis, ...]]
     sizes: dict[str, int]
+    within: dict[str, tuple[str, int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if set(self.groups) != set(self.sizes):
@@ -119,25 +131,48 @@ def _check_groups(symmetry: Symmetry, permutations: Permutations, N: int) -> Non
 def _check_axes(params: Tensors, symmetry: Symmetry, groups: Iterable[str], N: int) -> None:
     """Raise unless the parameters that some groups act on are (N, …) with the units on the axes of their group."""
     for group in groups:
-        for name, axis in symmetry.groups[group]:
+        for name, axis, offset, outer, inner in symmetry.groups[group]:
             shape, m = tuple(params[name].shape) if name in params else None, symmetry.sizes[group]
-            if shape is None or shape[:1] != (N,) or shape[axis + 1 : axis + 2] != (m,):
+            whole = (offset, outer, inner) == (0, 1, 1)
+            n = shape[axis + 1] if shape is not None and axis + 1 < len(shape) else 0
+            if (
+                shape is None
+                or shape[:1] != (N,)
+                or (n != m if whole and not symmetry.within else n < offset + outer * m * inner)
+            ):
                 raise ValueError(
                     f"parameter {name!r} has shape {shape}; allowed: {N} networks with the {m} units of group "
                     f"{group!r} on axis {axis}"
                 )
 
 
+def _units(value: Tensor, place: Axis, m: int) -> Tensor:
+    """A view of a parameter (N, …) with the outer, the unit's and the inner index in the place of its axis."""
+    d = place.axis + 1
+    part = value.narrow(d, place.offset, place.outer * m * place.inner)
+    return part.unflatten(d, (place.outer, m, place.inner))
+
+
 def _permuted(
     params: Tensors, groups: Mapping[str, tuple[Axis, ...]], permutations: Mapping[str, Tensor]
 ) -> dict[str, Tensor]:
-    """:func:`permute`, unchecked, by the axes of each group."""
+    """:func:`permute`, unchecked, by the axes of each group, in the order of the groups."""
     moved = dict(params)
-    for group, p in permutations.items():
-        for name, axis in groups[group]:
-            value = moved[name]
-            index = p.to(value.device).view(len(p), *[1] * axis, -1, *[1] * (value.ndim - axis - 2))
-            moved[name] = torch.take_along_dim(value, index, dim=axis + 1)
+    for group, axes in groups.items():
+        if group not in permutations:
+            continue
+        p = permutations[group]
+        for place in axes:
+            value, d = moved[place.name], place.axis + 1
+            units = _units(value, place, p.shape[-1])
+            index = p.to(value.device).view(len(p), *[1] * d, -1, *[1] * (units.ndim - d - 2))
+            block = torch.take_along_dim(units, index, dim=d + 1).flatten(d, d + 2)
+            if block.shape == value.shape:
+                moved[place.name] = block
+            else:
+                rest = place.offset + block.shape[d]
+                parts = (value.narrow(d, 0, place.offset), block, value.narrow(d, rest, value.shape[d] - rest))
+                moved[place.name] = torch.cat(parts, dim=d)
     return moved
 
 

@@ -20,7 +20,7 @@ CHECKED = [
     "teacher_student",
     "linear_nets",
     "permutation_points",
-    "symmetry",
+    "orbits",
     "identifiability",
     "networks",
     "alignment",

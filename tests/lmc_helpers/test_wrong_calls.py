@@ -42,6 +42,8 @@ from lmc_helpers.networks.cnn import CNN
 from lmc_helpers.networks.mlp import MLP as Perceptron
 from lmc_helpers.networks.model import Stack
 from lmc_helpers.networks.segments import along_segments
+from lmc_helpers.orbits.curves import curvature, curve, flatten
+from lmc_helpers.orbits.group_actions import GeneralLinear, Rescaling
 from lmc_helpers.permutation_points.classifiers import most_similar_neurons
 from lmc_helpers.permutation_points.converged import converged_path, damped_newton
 from lmc_helpers.permutation_points.counts import count_ratio
@@ -51,8 +53,6 @@ from lmc_helpers.permutation_points.merging import descent_minimiser, merge_neur
 from lmc_helpers.permutation_points.mlp import MLP, squared_loss
 from lmc_helpers.permutation_points.newton import minimise
 from lmc_helpers.permutation_points.pair import PairChart
-from lmc_helpers.symmetry.curves import curvature, curve, flatten
-from lmc_helpers.symmetry.group_actions import GeneralLinear, Rescaling
 from lmc_helpers.teacher_student.barrier_limit import barrier_limits, leftover_tail
 from lmc_helpers.teacher_student.between_minima import minima_barriers
 from lmc_helpers.teacher_student.gradient_descent import gradient_descent

@@ -24,7 +24,7 @@ from lmc_helpers._chapters.curvature import (
     random_plane_curves,
     turn,
 )
-from lmc_helpers.symmetry.curves import curvature
+from lmc_helpers.orbits.curves import curvature
 
 # ---------- plane curves and necks
 

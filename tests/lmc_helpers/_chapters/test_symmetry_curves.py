@@ -21,9 +21,9 @@ from lmc_helpers._chapters.symmetry_curves import (
     two_exponentials,
     two_factor_curve,
 )
+from lmc_helpers.orbits.curves import curve, flatten
+from lmc_helpers.orbits.group_actions import GeneralLinear
 from lmc_helpers.seeds import normal_stream
-from lmc_helpers.symmetry.curves import curve, flatten
-from lmc_helpers.symmetry.group_actions import GeneralLinear
 
 T = torch.linspace(0, 1, 11, dtype=torch.float64)
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from lmc_helpers.symmetry.curves import flatten
-from lmc_helpers.symmetry.group_actions import GeneralLinear, Rescaling
+from lmc_helpers.orbits.curves import flatten
+from lmc_helpers.orbits.group_actions import GeneralLinear, Rescaling
 
 
 def normal(*shape, seed=0):

@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
-from lmc_helpers.symmetry.curves import chord, curvature, curve, derivatives, distance_between_ends, flatten, length
-from lmc_helpers.symmetry.group_actions import GeneralLinear, Rescaling
+from lmc_helpers.orbits.curves import chord, curvature, curve, derivatives, distance_between_ends, flatten, length
+from lmc_helpers.orbits.group_actions import GeneralLinear, Rescaling
 
 T = torch.linspace(0, 1, 11, dtype=torch.float64)
 

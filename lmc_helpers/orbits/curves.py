@@ -8,7 +8,7 @@ An action that preserves the loss preserves it along γ. If it is linear, with g
 for GL_h with (W_1, W_2) at γ(t): γ' = (M W_1, −W_2 M) and γ'' = (M² W_1, W_2 M²), which gives the length and,
 by :func:`curvature`, the curvature.
 
-Actions are the objects of :mod:`lmc_helpers.symmetry.group_actions`; M is (..., h, h), or (..., h) for
+Actions are the objects of :mod:`lmc_helpers.orbits.group_actions`; M is (..., h, h), or (..., h) for
 rescalings; weights are (W_1, W_2) with the same leading dimensions. A point of the curve is one vector of R^p: the rows
 of W_1, then of W_2.
 """
@@ -23,7 +23,7 @@ from jaxtyping import Float, Float64
 from torch import Tensor
 
 from lmc_helpers._typing import Positive, checked
-from lmc_helpers.symmetry.group_actions import GeneralLinear, Rescaling, Weights
+from lmc_helpers.orbits.group_actions import GeneralLinear, Rescaling, Weights
 
 __all__ = ["Action", "chord", "curvature", "curve", "derivatives", "distance_between_ends", "flatten", "length"]
 

@@ -1,6 +1,0 @@
-"""Symmetry groups of networks, their orbits and curves: Zhao, Dehmamy, Walters & Yu, sections 5 and 6.
-
-- :mod:`~lmc_helpers.symmetry.group_actions`: GL_h and rescalings of neurons (chapters 35, 36).
-- :mod:`~lmc_helpers.symmetry.curves`: curves exp(tM)·w, their chords, derivatives, lengths and curvatures; eqs. (4) and
-  (5) (chapters 35, 36).
-"""
