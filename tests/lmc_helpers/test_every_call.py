@@ -120,7 +120,7 @@ def distance(a, b):
 CALLS = [
     (barrier.check_lambdas, {"lambdas": T}, None),
     (barrier.loss_barrier, {"loss": bowl}, lambda r: {"a": r(4), "b": r(4)}),
-    (barrier.refined_barrier, {"loss": bowl}, lambda r: {"a": r(4), "b": r(4)}),
+    (barrier.refined_barrier, {"loss": bowl, "coarse": 4, "steps": 6}, lambda r: {"a": r(4), "b": r(4)}),
     (matching.check_permutation, {}, lambda r: {"p": r.order(4)}),
     (matching.permute, {}, lambda r: {"W": r(4, 2), "p": r.order(4)}),
     (matching.row_types, {}, lambda r: {"W": r.minimum()}),
