@@ -70,6 +70,18 @@ def untouched() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def step_by_step() -> Iterator[None]:
+    """Transformer layers run as the modules and operations that they are made of, not as one fused operation."""
+    fast = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)
+    try:
+        with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
+            yield
+    finally:
+        torch.backends.mha.set_fastpath_enabled(fast)
+
+
 def arguments(x: Any) -> tuple[Any, ...]:
     """Positional arguments of a call: a tuple or list as it is, anything else alone."""
     return tuple(x) if isinstance(x, (tuple, list)) else (x,)
