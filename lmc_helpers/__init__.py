@@ -11,7 +11,7 @@ names                                                 what they do
 ``compare``                                           a pair of modules under all four papers, in one report
 ``merge_path, permutation_point``                     two units of a layer moved together, and the point where they meet
 ``rescale, orbit_curve``                              positive rescalings and GL_h of a layer: the function is kept
-``asymmetrise, layer_parts``                          fixed parts F and D in the weights of a module
+``asymmetrise, asymmetric_layer``                     fixed parts F, D in the weights of a module; F, D, W, U of a layer
 ``swap_costs, realization_cost, coherence``           what it costs units of such a layer to change places
 ``weight_matching, loss_barrier, refined_barrier``    the same on tensors
 ``theory``                                            the closed forms of the four papers
@@ -34,10 +34,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # the same names for type checkers
     import lmc_helpers.theory as theory
     from lmc_helpers.barrier import loss_barrier, refined_barrier
-    from lmc_helpers.identifiability.asymmetric import asymmetrise, layer_parts
+    from lmc_helpers.identifiability.asymmetric import asymmetrise
     from lmc_helpers.identifiability.costs import realization_cost, swap_costs
     from lmc_helpers.identifiability.input_subspace import coherence
     from lmc_helpers.matching import weight_matching
+    from lmc_helpers.modules.asymmetric import asymmetric_layer
     from lmc_helpers.modules.compare import compare
     from lmc_helpers.modules.line import interpolate, line
     from lmc_helpers.modules.match import match
@@ -50,11 +51,11 @@ if TYPE_CHECKING:  # the same names for type checkers
 _MODULES = {  # where each name is
     "Axis": "networks.permutations",
     "Symmetry": "networks.permutations",
+    "asymmetric_layer": "modules.asymmetric",
     "asymmetrise": "identifiability.asymmetric",
     "coherence": "identifiability.input_subspace",
     "compare": "modules.compare",
     "interpolate": "modules.line",
-    "layer_parts": "identifiability.asymmetric",
     "line": "modules.line",
     "loss_barrier": "barrier",
     "match": "modules.match",
@@ -77,11 +78,11 @@ _MODULES = {  # where each name is
 __all__ = [
     "Axis",
     "Symmetry",
+    "asymmetric_layer",
     "asymmetrise",
     "coherence",
     "compare",
     "interpolate",
-    "layer_parts",
     "line",
     "loss_barrier",
     "match",

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from lmc_helpers.modules._module import arguments, bare
+from lmc_helpers.modules._module import bare, called, step_by_step
 from lmc_helpers.networks.permutations import Axis, Symmetry, _units
 
 CONTRACTED = {  # operation → (number of an argument, its axis that is summed over)
@@ -52,15 +52,11 @@ def readers(model: nn.Module, x: Any) -> set[tuple[str, int]]:
     """The axes (parameter, axis) along which parameters read units: those that are summed over."""
     model = bare(model)
     modes = {module: module.training for module in model.modules()}
-    fast = torch.backends.mha.get_fastpath_enabled()
-    torch.backends.mha.set_fastpath_enabled(False)
     try:
         model.eval()
-        with torch.no_grad(), torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
-            with _Contractions(model) as mode:
-                model(*arguments(x))
+        with torch.no_grad(), step_by_step(), _Contractions(model) as mode:
+            called(model, x)
     finally:
-        torch.backends.mha.set_fastpath_enabled(fast)
         for module, training in modes.items():
             module.training = training
     return mode.found

@@ -18,11 +18,12 @@ from typing import Any
 import torch
 from jaxtyping import Shaped
 from torch import Tensor, nn
-from torch.utils._pytree import tree_map
+from torch.utils._pytree import tree_leaves, tree_map
 
 from lmc_helpers._typing import Natural, Positive, Probability, checked
 from lmc_helpers.modules._layers import entries, group_of, readers
-from lmc_helpers.modules._module import arguments, bare, batches, filled
+from lmc_helpers.modules._module import bare, batches, filled, fitting, length, run, step_by_step
+from lmc_helpers.modules.line import mean_loss
 from lmc_helpers.modules.symmetry import symmetry as symmetry_of
 from lmc_helpers.networks.permutations import Symmetry
 from lmc_helpers.permutation_points.hessian import hessian
@@ -79,33 +80,25 @@ class _Objective:
         self.shapes = {name: value.shape for name, value in found.items()}
         self.theta = torch.cat([value.detach().flatten() for value in found.values()])
         self.statistics = {name: value for name, value in self.model.named_buffers() if value.is_floating_point()}
-        device = self.theta.device
-
-        def double(one: Any) -> Any:
-            moved = one.to(device) if isinstance(one, Tensor) else one
-            return moved.double() if isinstance(moved, Tensor) and moved.is_floating_point() else moved
-
-        read = [(tree_map(double, arguments(x)), double(y)) for x, y in batches(data, BATCH)]
-        n = sum(len(y) for _, y in read)
-        self.data = [(x, y, len(y) / n) for x, y in read]
+        read = [(fitting(self.model, x), fitting(self.model, y), length(x, y)) for x, y in batches(data, BATCH)]
+        n = sum(size for _, _, size in read)
+        self.data = [(x, y, size, size / n) for x, y, size in read]
+        x, _, size = read[0]
+        self.x = tree_map(lambda one: one[:8] if isinstance(one, Tensor) and len(one) == size else one, x)
 
     def named(self, theta: Tensor) -> dict[str, Tensor]:
         """The parameters by name."""
         parts = theta.split([shape.numel() for shape in self.shapes.values()])
         return {name: part.view(shape) for (name, shape), part in zip(self.shapes.items(), parts, strict=True)}
 
-    def outputs(self, theta: Tensor, x: tuple) -> Any:
+    def outputs(self, theta: Tensor, x: Any) -> Any:
         """What the module makes of a batch."""
-        return torch.func.functional_call(self.model, self.named(theta) | self.statistics, x)
+        return run(self.model, self.named(theta) | self.statistics, x)
 
     def parts(self, weights: Callable[[], Tensor]) -> Iterator[Tensor]:
         """The loss by batches, which add up to it; the weights are computed anew for each."""
-        for x, y, share in self.data:
-            value = self.loss(self.outputs(weights(), x), y)
-            if not isinstance(value, Tensor) or value.ndim:
-                shape = f"a tensor of shape {tuple(value.shape)}" if isinstance(value, Tensor) else type(value).__name__
-                raise TypeError(f"the loss gives {shape}; allowed: a scalar tensor, the mean over a batch")
-            yield share * value
+        for x, y, n, share in self.data:
+            yield share * mean_loss(self.loss, self.outputs(weights(), x), y, n)
 
     def value(self, theta: Tensor) -> Tensor:
         """L(θ), differentiable."""
@@ -157,7 +150,7 @@ class _Pair(Chart):
 
     def __init__(self, objective: _Objective, layer: str, i: int, j: int, symmetry: Symmetry | None):
         self.objective = objective
-        x = objective.data[0][0]
+        x = objective.x
         symmetry = symmetry_of(objective.model, x) if symmetry is None else symmetry
         reading = readers(objective.model, x)
         group = group_of(layer, symmetry, reading)
@@ -210,13 +203,13 @@ class _Pair(Chart):
         theta[self.out_first], theta[self.out_second] = share * column, (1 - share) * column
         return theta
 
-    def _interchange(self, x: tuple) -> bool:
+    def _interchange(self, x: Any) -> bool:
         """Whether units with one ϑ may share their columns in any way."""
         self.set_statistics(0.0)
         with torch.no_grad():
             ends = [self.objective.outputs(self.together(self.objective.theta, s), x) for s in (0.0, 1.0)]
         self.set_statistics(1.0)
-        one, two = (torch.cat([y.flatten() for y in torch.utils._pytree.tree_leaves(end)]) for end in ends)
+        one, two = (torch.cat([y.flatten() for y in tree_leaves(end)]) for end in ends)
         return bool((one - two).abs().max() <= ROUNDING * one.abs().max())
 
     def module(self, model: nn.Module, theta: Tensor) -> nn.Module:
@@ -252,9 +245,9 @@ def merge_path(
     i, j
         the two units.
     loss
-        takes outputs and targets of a batch to their mean loss.
+        loss(outputs, targets) of a batch: its mean (), or the examples' own (n,).
     data
-        a pair of tensors (x, y), or batches of such pairs. All of it is used in every step.
+        a pair (x, y), or batches of such pairs, as a DataLoader gives. All of it is used in every step.
     distances
         δ/δ_0, decreasing; by default 1 to 10⁻⁴ in 17 logarithmic steps.
     steps
@@ -354,7 +347,7 @@ def permutation_point(
     >>> bool(torch.equal(point.module[0].weight[0], point.module[0].weight[1])), len(point.eigenvalues)
     (True, 13)
     """
-    with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):  # its second derivative is known
+    with step_by_step():  # the second derivatives of fused attention are not known
         path, pair, theta = _path(model, layer, i, j, loss, data, distances, steps, symmetry)
         pair.set_statistics(0.0)
         objective = pair.objective

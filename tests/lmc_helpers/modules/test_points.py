@@ -171,7 +171,7 @@ class Loop(nn.Module):
         (small(), {"i": 3}, ValueError),
         (small(), {"j": 0}, ValueError),
         (small(), {"distances": torch.tensor([0.1, 0.5])}, ValueError),
-        (small(), {"loss": lambda o, y: o - y}, TypeError),
+        (small(), {"loss": lambda o, y: o - y}, ValueError),
         (small(), {"loss": "mse"}, TypeError),
         (Loop(), {"layer": "a"}, ValueError),
     ],
