@@ -43,8 +43,8 @@ class Axis(NamedTuple):
     --------
     >>> import lmc_helpers as lmc
     >>> net = torch.nn.Sequential(torch.nn.Conv2d(1, 4, 3), torch.nn.Flatten(), torch.nn.Linear(16, 2))
-    >>> lmc.symmetry(net, torch.ones(1, 1, 4, 4)).groups["0"]
-    (Axis(name='0.weight', axis=0), Axis(name='0.bias', axis=0), Axis(name='2.weight', axis=1, offset=0, outer=1, inner=4))
+    >>> lmc.symmetry(net, torch.ones(1, 1, 4, 4)).groups["0"][1:]
+    (Axis(name='0.bias', axis=0), Axis(name='2.weight', axis=1, offset=0, outer=1, inner=4))
     """
 
     name: str

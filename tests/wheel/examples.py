@@ -1,4 +1,4 @@
-"""The five lines of the README and the examples of all public names, by the installed package: python -I examples.py."""
+"""The five lines and the examples of all public names, by the installed package alone: python -I examples.py."""
 
 import doctest
 import importlib
