@@ -74,6 +74,13 @@ def loss_barrier(loss: Loss, a: Float[Tensor, "*shape"], b: Float[Tensor, "*shap
     >>> a, b = torch.tensor([[2.0]]), torch.tensor([[0.0]])
     >>> loss_barrier(lambda w: -w.square().sum(dim=(-2, -1)), a, b).item()
     1.0
+
+    Of modules see :func:`~lmc_helpers.modules.line.line`. Between the weights of two layers with a convex loss there is
+    none:
+
+    >>> one, other, x = torch.nn.Linear(2, 1), torch.nn.Linear(2, 1), torch.eye(2)
+    >>> loss_barrier(lambda W: (x @ W.mT).square().sum(dim=(-2, -1)), one.weight, other.weight).item()
+    0.0
     """
     height = _above_chord(loss, a, b)
     return torch.stack([height(x) for x in _lambdas(lambdas, a.dtype, a.device)]).amax(dim=0)
@@ -95,6 +102,12 @@ def refined_barrier(
     >>> cubic = lambda w: (w - w**3).sum(dim=(-2, -1))  # largest at 1/√3
     >>> round(refined_barrier(cubic, a, b).item(), 12) == round(2 / 3**1.5, 12)
     True
+
+    Between the weights of two layers with a convex loss there is none:
+
+    >>> one, other, x = torch.nn.Linear(2, 1), torch.nn.Linear(2, 1), torch.eye(2)
+    >>> refined_barrier(lambda W: (x @ W.mT).square().sum(dim=(-2, -1)), one.weight, other.weight).item()
+    0.0
     """
     if coarse < 2:
         raise ValueError(f"coarse = {coarse}; allowed: coarse >= 2")
@@ -114,3 +127,50 @@ def refined_barrier(
         found = torch.maximum(found, torch.maximum(at_left, at_right))
         low, high = torch.where(at_left < at_right, left, low), torch.where(at_left < at_right, high, right)
     return found
+
+
+#: Name → what it is.
+KINDS = {
+    "chord": "highest above the chord",
+    "mean": "highest above the mean of the ends",
+    "worse": "highest above the worse end",
+    "better": "highest above the better end",
+    "middle": "middle above the chord",
+    "area": "mean over the line above the chord",
+}
+
+
+@checked
+def barrier_kinds(loss: Float[Tensor, "*batch L"], lambdas: Reals) -> dict[str, Tensor]:
+    """All kinds of barrier of some lines (..., L), by the names of :data:`KINDS`.
+
+    With l(λ) the loss on a line, c(λ) = λ l(1) + (1 − λ) l(0) its chord, and suprema over the given λ:
+
+        chord   sup l − c              mean    sup l − (l(0) + l(1))/2
+        worse   sup l − max(l(0), l(1))    better  sup l − min(l(0), l(1))
+        middle  l(½) − c(½)            area    ∫ (l − c) dλ, by the trapezoidal rule
+
+    λ goes from 0 to 1 in increasing order; the middle is left out if ½ is not among its values.
+
+    Examples
+    --------
+    >>> found = barrier_kinds(torch.tensor([1.0, 4.0, 3.0]), [0, 0.5, 1])
+    >>> {name: value.item() for name, value in found.items()}
+    {'chord': 2.0, 'mean': 2.0, 'worse': 1.0, 'better': 3.0, 'middle': 2.0, 'area': 1.0}
+    """
+    places = _lambdas(lambdas, loss.dtype, loss.device)
+    if loss.shape[-1] != len(places) or places[0] != 0 or places[-1] != 1 or not (places.diff() > 0).all():
+        raise ValueError(
+            f"losses {tuple(loss.shape)} at lambdas = {places.tolist()}; allowed: one for each, increasing from 0 to 1"
+        )
+    at_b, at_a, top = loss[..., 0], loss[..., -1], loss.amax(dim=-1)
+    above = loss - (places * at_a[..., None] + (1 - places) * at_b[..., None])  # (..., L)
+    middle = {"middle": above[..., int((places == 0.5).nonzero())]} if (places == 0.5).any() else {}
+    return {
+        "chord": above.amax(dim=-1),
+        "mean": top - (at_a + at_b) / 2,
+        "worse": top - torch.maximum(at_a, at_b),
+        "better": top - torch.minimum(at_a, at_b),
+        **middle,
+        "area": torch.trapezoid(above, places),
+    }

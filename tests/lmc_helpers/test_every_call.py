@@ -384,6 +384,7 @@ CALLS = [
     (segments.along_segments, {"a": A, "b": B, "x": X, "y": CLASSES, "lambdas": T}, None),
     (segments.scores, {"stack": A, "x": X, "y": CLASSES}, None),
     (segments.barriers, {"lambdas": [0.0, 0.5, 1.0]}, lambda r: {"loss": r(3)}),
+    (barrier.barrier_kinds, {"lambdas": [0.0, 0.5, 1.0]}, lambda r: {"loss": r(3)}),
 ]
 
 #: Functions with axes of any number in a hint that are no batch: those of an input or a parameter are the model's
