@@ -19,7 +19,7 @@ import torch
 from jaxtyping import Int64
 from torch import Tensor
 
-from lmc_helpers._typing import NonNegative, Positive, Seed, Tensors, checked, many
+from lmc_helpers._typing import NonNegative, Positive, Seed, Tensors, checked, many, short
 from lmc_helpers.matching import check_permutation
 from lmc_helpers.seeds import torch_generator
 
@@ -370,11 +370,16 @@ def verify(model: _Permutable, seed: Seed = 0, inputs: Positive = 4) -> Check:
     def normal(*shape: int) -> Tensor:
         return torch.randn(shape, dtype=torch.float64, generator=generator)
 
+    if not shapes or not symmetry.groups:
+        raise ValueError(f"{len(shapes)} parameters, {len(symmetry.groups)} groups; allowed: one or more of both")
     params = {name: normal(1, *shape) / max(1, torch.Size(shape[1:]).numel()) ** 0.5 for name, shape in shapes.items()}
+    _check_axes(params, symmetry, symmetry.groups, 1)
     x = normal(inputs, *model.input_shape)
     perms = {group: _cycle(m, generator) for group, m in symmetry.sizes.items()}
     with torch.no_grad():
         outputs = model.forward(params, x)
+        if not isinstance(outputs, Tensor) or not outputs.isfinite().all() or not outputs.any():
+            raise ValueError(f"the model returns {short(outputs)}; allowed: finite outputs that are not all 0")
 
         def change(groups: Mapping[str, tuple[Axis, ...]]) -> float:
             moved = _permuted(params, groups, {group: perms[group] for group in groups})

@@ -35,6 +35,7 @@ from lmc_helpers.matching import (
 )
 from lmc_helpers.networks.mlp import MLP as Perceptron
 from lmc_helpers.networks.model import Stack
+from lmc_helpers.networks.permutations import Axis, Symmetry, verify
 from lmc_helpers.networks.segments import along_segments, scores
 from lmc_helpers.orbits.curves import curvature
 from lmc_helpers.permutation_points.classifiers import most_similar_neurons
@@ -93,6 +94,28 @@ def merge(theta=THETA, pair=(0, 1), distances=(1.0, 0.5), scale=1.0):
     )
 
 
+ROWS = Axis("W", 0)
+
+
+class Odd:
+    """One layer of three units, or what claims to be one."""
+
+    input_shape = (2,)
+
+    def __init__(self, shapes=None, axis=ROWS, factor=1.0):
+        self.sizes = {"W": (3, 2)} if shapes is None else shapes
+        self.axis, self.factor = axis, factor
+
+    def shapes(self):
+        return self.sizes
+
+    def symmetry(self):
+        return Symmetry({"g": (self.axis,)} if self.axis else {}, {"g": 3} if self.axis else {})
+
+    def forward(self, params, x):
+        return self.factor * x[None] @ params["W"].mT
+
+
 #: The call, the error, and how its sentence begins.
 CALLS = [
     # not what is meant
@@ -117,6 +140,12 @@ CALLS = [
     (lambda: all_permutations(10), ValueError, "m = 10"),
     (lambda: sample_minima(4, 2, 2, 1, seed=1, law="gamma"), ValueError, "law = 'gamma'"),
     # what the mathematics forbids
+    (lambda: verify(Odd({})), ValueError, "0 parameters, 1 groups; allowed: one or more"),
+    (lambda: verify(Odd(axis=None)), ValueError, "1 parameters, 0 groups; allowed: one or more"),
+    (lambda: verify(Odd(axis=Axis("V", 0))), ValueError, "parameter 'V' has shape None"),
+    (lambda: verify(Odd(axis=Axis("W", 1))), ValueError, "parameter 'W' has shape (1, 3, 2)"),
+    (lambda: verify(Odd(factor=0.0)), ValueError, "the model returns"),
+    (lambda: verify(Odd(factor=math.nan)), ValueError, "the model returns"),
     (lambda: along_segments(ONE, ONE, X.float(), 0 * CLASSES, [0]), ValueError, "networks with 1 output; allowed: two"),
     (lambda: scores(ONE, X.float(), 0 * CLASSES), ValueError, "networks with 1 output; allowed: two classes"),
     (lambda: data_loss(ONE.model, X.float(), 0 * CLASSES), ValueError, "networks with 1 output; allowed: two classes"),
