@@ -110,3 +110,50 @@ def refined_barrier(
         found = torch.maximum(found, torch.maximum(at_left, at_right))
         low, high = torch.where(at_left < at_right, left, low), torch.where(at_left < at_right, high, right)
     return found
+
+
+#: Name → what it is.
+KINDS = {
+    "chord": "highest above the chord",
+    "mean": "highest above the mean of the ends",
+    "worse": "highest above the worse end",
+    "better": "highest above the better end",
+    "middle": "middle above the chord",
+    "area": "mean over the line above the chord",
+}
+
+
+@checked
+def barrier_kinds(loss: Float[Tensor, "*batch L"], lambdas: Reals) -> dict[str, Tensor]:
+    """All kinds of barrier of some lines (..., L), by the names of :data:`KINDS`.
+
+    With l(λ) the loss on a line, c(λ) = λ l(1) + (1 − λ) l(0) its chord, and suprema over the given λ:
+
+        chord   sup l − c              mean    sup l − (l(0) + l(1))/2
+        worse   sup l − max(l(0), l(1))    better  sup l − min(l(0), l(1))
+        middle  l(½) − c(½)            area    ∫ (l − c) dλ, by the trapezoidal rule
+
+    λ goes from 0 to 1 in increasing order; the middle is left out if ½ is not among its values.
+
+    Examples
+    --------
+    >>> found = barrier_kinds(torch.tensor([1.0, 4.0, 3.0]), [0, 0.5, 1])
+    >>> {name: value.item() for name, value in found.items()}
+    {'chord': 2.0, 'mean': 2.0, 'worse': 1.0, 'better': 3.0, 'middle': 2.0, 'area': 1.0}
+    """
+    places = _lambdas(lambdas, loss.dtype, loss.device)
+    if loss.shape[-1] != len(places) or places[0] != 0 or places[-1] != 1 or not (places.diff() > 0).all():
+        raise ValueError(
+            f"losses {tuple(loss.shape)} at lambdas = {places.tolist()}; allowed: one for each, increasing from 0 to 1"
+        )
+    at_b, at_a, top = loss[..., 0], loss[..., -1], loss.amax(dim=-1)
+    above = loss - (places * at_a[..., None] + (1 - places) * at_b[..., None])  # (..., L)
+    middle = {"middle": above[..., int((places == 0.5).nonzero())]} if (places == 0.5).any() else {}
+    return {
+        "chord": above.amax(dim=-1),
+        "mean": top - (at_a + at_b) / 2,
+        "worse": top - torch.maximum(at_a, at_b),
+        "better": top - torch.minimum(at_a, at_b),
+        **middle,
+        "area": torch.trapezoid(above, places),
+    }

@@ -373,12 +373,12 @@ for group, axes in model.symmetry().groups.items():
     m = model.symmetry().sizes[group]
     t = 4 ** (2 * torch.rand(m, generator=generator, dtype=torch.float64) - 1)
     factors.append(t)
-    for name, axis in axes:
-        value = scaled[name]  # (1, outputs, inputs, …), or (1, m)
-        if name.endswith(("gain", "shift")):
-            scaled[name] = t * value
-        elif axis == 1:  # columns: a map that reads the channels
-            scaled[name] = value / t.view(-1, *[1] * (value.dim() - 3))
+    for place in axes:
+        value = scaled[place.name]  # (1, outputs, inputs, …), or (1, m)
+        if place.name.endswith(("gain", "shift")):
+            scaled[place.name] = t * value
+        elif place.axis == 1:  # columns: a map that reads the channels
+            scaled[place.name] = value / t.view(-1, *[1] * (value.dim() - 3))
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Compare functions and fixed entries"}
 x = torch.randn(2, *small_image, generator=generator, dtype=torch.float64)

@@ -134,7 +134,8 @@ def cells(symmetry: Symmetry, fixed: Fixed, values: bool = True) -> dict[str, to
         finer = {}
         for group, axes in symmetry.groups.items():
             signature = [colours[group]]
-            for index_of_axis, (name, axis, *_) in enumerate(axes):
+            for index_of_axis, place in enumerate(axes):
+                name, axis = place.name, place.axis
                 if name in edges:
                     index, words, shape = edges[name]
                     product = words.copy()

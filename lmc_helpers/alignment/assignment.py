@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import torch
 from jaxtyping import Float, Int64
@@ -12,6 +14,8 @@ from lmc_helpers._typing import Tensors, checked, require_finite
 from lmc_helpers.networks.permutations import Permutations, Symmetry, _check_axes, _check_groups, identity
 
 __all__ = ["assign"]
+
+_WORTH_A_THREAD = 2**22  # m³ of the matrices that a thread gets
 
 
 @checked
@@ -28,10 +32,20 @@ def assign(gains: Float[Tensor, "*batch m m"]) -> Int64[Tensor, "*batch m"]:
 
 
 def _assign(gains: Tensor) -> Tensor:
+    """:func:`assign`, unchecked, in as many threads as torch has: SciPy lets go of Python's lock."""
     m = gains.shape[-1]
     matrices = gains.detach().double().reshape(-1, m, m).numpy(force=True)
-    p = np.array([linear_sum_assignment(C, maximize=True)[1] for C in matrices], dtype=np.int64)
+    threads = min(torch.get_num_threads(), len(matrices) * m**3 // _WORTH_A_THREAD)
+    if threads < 2:
+        p = _assignments(matrices)
+    else:
+        with ThreadPoolExecutor(threads) as pool:
+            p = np.concatenate(list(pool.map(_assignments, np.array_split(matrices, threads))))
     return torch.from_numpy(p.reshape(gains.shape[:-1])).to(gains.device)
+
+
+def _assignments(matrices: np.ndarray) -> np.ndarray:
+    return np.array([linear_sum_assignment(C, maximize=True)[1] for C in matrices], dtype=np.int64)
 
 
 def _matched_sum(gains: Tensor, p: Tensor) -> Tensor:

@@ -28,7 +28,7 @@ from torch import Tensor
 from lmc_helpers._typing import Natural, Positive, PositiveNumber, Seed, Tensors, checked
 from lmc_helpers.alignment.assignment import _assign, _start
 from lmc_helpers.alignment.midpoint import Best, Loss, _interpolated, _midpoint_losses
-from lmc_helpers.networks.permutations import Permutations, Symmetry
+from lmc_helpers.networks.permutations import Permutations, Symmetry, _placed, _units
 from lmc_helpers.seeds import torch_generator
 
 __all__ = ["sinkhorn_rebasin"]
@@ -47,10 +47,10 @@ def _mixed(params: Tensors, symmetry: Symmetry, matrices: dict[str, Tensor]) -> 
     """Unit i of a group becomes Σ_j M_ij (unit j of before), M (N, m, m), on each of its axes."""
     mixed = dict(params)
     for group, M in matrices.items():
-        for name, axis, *_ in symmetry.groups[group]:
-            value = mixed[name].movedim(axis + 1, 1)  # (N, m, …)
-            mixed[name] = (M @ value.flatten(2) if value.ndim > 2 else M @ value[..., None]).view_as(value)
-            mixed[name] = mixed[name].movedim(1, axis + 1)
+        for place in symmetry.groups[group]:
+            d, value = place.axis + 2, mixed[place.name]
+            units = _units(value, place, M.shape[-1]).movedim(d, 1)  # (N, m, …)
+            mixed[place.name] = _placed(value, place, (M @ units.flatten(2)).view_as(units).movedim(1, d))
     return mixed
 
 

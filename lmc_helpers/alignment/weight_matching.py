@@ -12,23 +12,42 @@ and more. With the other groups held fixed, the best permutation of one group is
 where A_(axis) has the group's units as rows, and B' is b with the other groups permuted. Algorithm 1 solves it for one
 group after another in random order until nothing is gained. It stops at a local optimum that depends on the order and
 on the start, so that restarts are part of the method: the best is taken, and the values of all are returned.
+
+Units inside units, the neurons of an attention head for example, move with the outer group in one step, exactly: the
+gain C_ij of outer unit j of b at place i is the largest over the permutations of the units inside, an assignment for
+each pair (i, j).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from lmc_helpers._typing import Positive, Seed, Tensors, checked
 from lmc_helpers.alignment.assignment import _assign, _matched_sum, _start
-from lmc_helpers.networks.permutations import Permutations, Symmetry, _permuted, _units, random_permutations
+from lmc_helpers.networks.permutations import (
+    Axis,
+    Permutations,
+    Symmetry,
+    _apart,
+    _picked,
+    _placed,
+    _units,
+    _within,
+    random_permutations,
+)
 from lmc_helpers.seeds import torch_generator
 
 __all__ = ["WeightMatching", "weight_matching"]
 
 _SLACK = 1e-12  # relative to ‖a‖ ‖b‖: what is gained beyond rounding
+_COPIED = 2**23  # numbers in a network up to which a float64 copy is kept: 64 MiB
+_FACTOR = 2**24  # numbers in a factor of one matrix product: 128 MiB
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +71,7 @@ class WeightMatching:
 
 def _agreement(a: Tensors, b: Tensors) -> Tensor:
     """The inner products Σ_names ⟨A, B⟩ of the parameters (P, …), (P,); names that b lacks do not count."""
-    return torch.stack([(a[name].double() * value.double()).flatten(1).sum(dim=1) for name, value in b.items()]).sum(0)
+    return torch.stack([(a[name].double() * value).flatten(1).sum(dim=1) for name, value in b.items()]).sum(0)
 
 
 @checked
@@ -103,9 +122,7 @@ def weight_matching(
 def _matched(
     a: Tensors, b: Tensors, symmetry: Symmetry, restarts: int, seed: int, start: dict[str, Tensor], sweeps: int
 ) -> WeightMatching:
-    P = len(next(iter(a.values())))
-    names = {axis.name for axes in symmetry.groups.values() for axis in axes}
-    a, b = ({name: end[name].detach().double() for name in end if name in names} for end in (a, b))
+    problem, P = _Problem(a, b, symmetry), len(next(iter(a.values())))
     results = []
     for restart in range(restarts):
         generator = torch_generator(seed, f"weight matching, restart {restart}")
@@ -113,7 +130,7 @@ def _matched(
             p = {g: one.repeat(P, 1) for g, one in random_permutations(symmetry, 1, generator).items()}
         else:
             p = start
-        results.append(_descend(a, b, symmetry, p, generator, sweeps))
+        results.append(_descend(problem, p, generator, sweeps))
     values = torch.stack([trace[-1] for _, trace in results])  # (restarts, P)
     best = values.argmax(dim=0)  # the first of equals
     each = torch.arange(P, device=best.device)
@@ -122,67 +139,219 @@ def _matched(
 
 
 def _descend(
-    a: Tensors, b: Tensors, symmetry: Symmetry, p: Permutations, generator: torch.Generator, sweeps: int
+    problem: _Problem, p: Permutations, generator: torch.Generator, sweeps: int
 ) -> tuple[dict[str, Tensor], Tensor]:
     """Coordinate descent from p: the permutations and the values (sweeps + 1, P) on the way."""
-    value = _agreement(a, _permuted(b, symmetry.groups, p))  # (P,)
-    least = _SLACK * (_agreement(a, a) * _agreement(b, b)).sqrt()  # (P,), gains below are rounding
-    p = {g: one.to(value.device, copy=True) for g, one in p.items()}
-    trace, groups, near = [value.clone()], list(symmetry.groups), _neighbours(symmetry)
-    may_gain = torch.ones(len(value), len(groups), dtype=torch.bool, device=value.device)  # pair and group
+    p = {g: one.to(problem.least.device, copy=True) for g, one in p.items()}
+    value, steps = problem.value(p, problem.a), problem.steps  # (P,)
+    trace, may_gain = [value.clone()], np.ones((len(steps), len(value)), dtype=bool)
     for _ in range(sweeps):
-        for k in torch.randperm(len(groups), generator=generator).tolist():
-            pairs = may_gain[:, k].nonzero()[:, 0]
-            if len(pairs):
-                found, gain = _coordinate_step(a, b, symmetry, groups[k], p, pairs)
-                better = gain > least[pairs]
-                may_gain[pairs, k] = False
-                pairs, found, gain = pairs[better], found[better], gain[better]
-                p[groups[k]][pairs] = found
-                value[pairs] += gain
-                may_gain[pairs[:, None], near[k].to(pairs.device)] = True
+        for k in torch.randperm(len(steps), generator=generator).tolist():
+            (active,) = may_gain[k].nonzero()
+            if len(active):
+                pairs = slice(None) if len(active) == len(value) else torch.from_numpy(active).to(value.device)
+                found, gain = problem.solved(steps[k], p, pairs)
+                better = gain > problem.least[pairs]
+                value[pairs] += torch.where(better, gain, 0)
+                for g, one in found.items():
+                    p[g][pairs] = torch.where(better[:, None], one, p[g][pairs])
+                may_gain[k] = False
+                may_gain[np.ix_(steps[k].near, active[better.numpy(force=True)])] = True
         trace.append(value.clone())
         if not may_gain.any():
             break
     return p, torch.stack(trace)
 
 
-def _neighbours(symmetry: Symmetry) -> list[Tensor]:
-    """For each group the indices of those whose best permutation depends on its own: they share a parameter."""
-    names = [[axis.name for axis in axes] for axes in symmetry.groups.values()]
-    near = []
-    for k, own in enumerate(names):
-        others = [j for j, other in enumerate(names) if j != k and {*own} & {*other}]
-        near.append(torch.tensor(others + [k] * (len({*own}) < len(own)), dtype=torch.long))  # a weight to itself
-    return near
+class _Term(NamedTuple):
+    """An axis of a parameter with units of a step, and the places of the other groups in the parameter."""
+
+    name: str
+    axis: int
+    places: list[Axis]  # of the step's own group
+    inner: list[tuple[int, Tensor]]  # for the units inside: their kind, and their entries (m k, n) on the axis
+    others: list[tuple[str, Axis]]
 
 
-def _coordinate_step(
-    a: Tensors, b: Tensors, symmetry: Symmetry, group: str, p: Permutations, pairs: Tensor
-) -> tuple[Tensor, Tensor]:
-    """The assignment of one group with the others held fixed, and what each of some pairs gains by it."""
-    if len(pairs) < len(p[group]):
-        names = {axis.name for axis in symmetry.groups[group]}
-        a, b = ({name: end[name][pairs] for name in names} for end in (a, b))
-        p = {g: one[pairs] for g, one in p.items()}
-    axes = symmetry.groups[group]
-    C = torch.zeros(())
-    for place in axes:
-        name, d = place.name, place.axis + 1
-        others = {
-            g: tuple(other for other in of if other.name == name and other != place)
-            for g, of in symmetry.groups.items()
+@dataclass(frozen=True, eq=False)
+class _Step:
+    """What one assignment moves: a group, and with it all groups of units inside its units."""
+
+    group: str
+    kinds: list[tuple[str, ...]]  # the groups inside by their kind, of units 0, …, m − 1 each
+    terms: list[_Term]
+    quadratic: set[str]  # parameters with several axes of the step
+    near: list[int]  # the steps whose best permutation depends on this one's: they share a parameter
+
+
+def _steps(symmetry: Symmetry) -> list[_Step]:
+    """The steps of coordinate descent."""
+    groups = [g for g in symmetry.groups if g not in symmetry.within]
+    own = {g: [g, *(one for one, (outer, _) in symmetry.within.items() if outer == g)] for g in groups}
+    names = {g: {place.name for place in symmetry.groups[g]} for g in groups}
+    steps = []
+    for group in groups:
+        kinds = _kinds(symmetry, group)
+        terms = _terms(symmetry, group, kinds, own[group])
+        quadratic = {t.name for t in terms if sum(t.name == other.name for other in terms) > 1}
+        m = symmetry.sizes[group]
+        quadratic |= {
+            t.name
+            for t in terms
+            if not all(_apart((one, m), (two, m)) for k, one in enumerate(t.places) for two in t.places[:k])
         }
-        moved = _permuted({name: b[name]}, others, p)[name]
-        A, B = (
-            _units(end, place, p[group].shape[-1]).movedim(d + 1, 1).flatten(2) for end in (a[name], moved)
-        )  # (P, m, rest)
-        C = C + A @ B.mT  # (P, m, m)
-    found = _assign(C)
-    if len({axis.name for axis in axes}) == len(axes):
-        return found, _matched_sum(C, found) - _matched_sum(C, p[group])
-    # a weight from the group to itself is quadratic in p: the assignment was of its linearisation
-    part = {axis.name: b[axis.name] for axis in axes}
-    inside = {g: tuple(axis for axis in of if axis.name in part) for g, of in symmetry.groups.items()}
-    new, old = (_permuted(part, inside, {**p, group: one}) for one in (found, p[group]))
-    return found, _agreement(a, new) - _agreement(a, old)
+        near = [k for k, g in enumerate(groups) if names[g] & (names[group] if g != group else quadratic)]
+        steps.append(_Step(group, kinds, terms, quadratic, near))
+    return steps
+
+
+def _kinds(symmetry: Symmetry, group: str) -> list[tuple[str, ...]]:
+    """The groups inside the units of a group by their kind: every unit has the same ones, in the same places."""
+    m, axes = symmetry.sizes[group], symmetry.groups[group]
+    inside: list[list[str]] = [[] for _ in range(m)]
+    for one, (outer, j) in symmetry.within.items():
+        if outer == group:
+            inside[j].append(one)
+
+    def relative(one: str, j: int) -> tuple[int, list[Axis]]:
+        k = symmetry.sizes[one]
+        found = [
+            place._replace(offset=place.offset - j * around.inner)
+            for place in symmetry.groups[one]
+            for around in axes
+            if (place.name, place.axis) == (around.name, around.axis) and _within((place, k), (around, m))
+        ]
+        return k, sorted(found)
+
+    for j, found in enumerate(inside):
+        if [relative(one, j) for one in found] != [relative(one, 0) for one in inside[0]]:
+            raise ValueError(
+                f"units {found} inside unit {j} of {group!r}; allowed: those of unit 0, in the same places"
+            )
+    return list(zip(*inside, strict=True))
+
+
+def _terms(symmetry: Symmetry, group: str, kinds: list[tuple[str, ...]], own: list[str]) -> list[_Term]:
+    """The axes of parameters with the units of a group."""
+    terms: dict[tuple[str, int], _Term] = {}
+    for place in symmetry.groups[group]:
+        others = [
+            (g, other)
+            for g, axes in symmetry.groups.items()
+            for other in axes
+            if other.name == place.name and not (g in own and other.axis == place.axis)
+        ]
+        at = place.name, place.axis
+        terms.setdefault(at, _Term(*at, [], [], others)).places.append(place)
+    for kind, groups in enumerate(kinds):
+        k = symmetry.sizes[groups[0]]
+        for places in zip(*(sorted(symmetry.groups[g]) for g in groups), strict=True):
+            outer, inner = places[0].outer, places[0].inner
+            entries = torch.arange(outer * k * inner).view(outer, k, inner).movedim(1, 0).flatten(1)  # (k, n)
+            entries = torch.cat([place.offset + entries for place in places])
+            terms[places[0].name, places[0].axis].inner.append((kind, entries))
+    for term in terms.values():
+        entries = torch.cat([torch.empty(0, dtype=torch.long), *(one.flatten() for _, one in term.inner)])
+        if len(entries.unique()) < len(entries):
+            raise ValueError(
+                f"units inside those of {group!r} are factors of axis {term.axis} of {term.name!r}; allowed: apart"
+            )
+    return list(terms.values())
+
+
+class _Problem:
+    """Steps of P pairs and what they gain; what no other group changes is summed once."""
+
+    def __init__(self, a: Tensors, b: Tensors, symmetry: Symmetry) -> None:
+        self.places: dict[str, list[tuple[str, Axis]]] = {}
+        for group, axes in symmetry.groups.items():
+            for place in axes:
+                self.places.setdefault(place.name, []).append((group, place))
+        self.a, self.b = ({name: end[name].detach() for name in a if name in self.places} for end in (a, b))
+        if sum(value.numel() for value in self.a.values()) <= _COPIED:
+            self.a, self.b = ({name: value.double() for name, value in end.items()} for end in (self.a, self.b))
+        self.sizes, self.steps = symmetry.sizes, _steps(symmetry)
+        self.least = _SLACK * (_agreement(self.a, self.a) * _agreement(self.b, self.b)).sqrt()  # gains below: rounding
+        self.kept: dict[str, list[Tensor]] = {}
+
+    def value(self, p: Permutations, names: Iterable[str], pairs: Tensor | slice = slice(None)) -> Tensor:
+        """⟨a, π b⟩ of some pairs over some parameters, float64; p is of these pairs."""
+        each = []
+        for name in names:
+            moved = _moved(self.b[name][pairs], self.places[name], p)
+            each.append(_agreement({name: self.a[name][pairs]}, {name: moved}))
+        return torch.stack(each).sum(dim=0)
+
+    def solved(self, step: _Step, p: Permutations, pairs: Tensor | slice) -> tuple[dict[str, Tensor], Tensor]:
+        """The best permutations of a step with the other groups held fixed, and what each of some pairs gains."""
+        p = {g: one[pairs] for g, one in p.items()} if isinstance(pairs, Tensor) else p
+        C, *inside = self._sums(step, p, pairs)
+        own, best = p[step.group], []
+        before = _matched_sum(C, own)
+        for groups, table in zip(step.kinds, inside, strict=True):
+            m, k = len(groups), self.sizes[groups[0]]
+            T = table.view(-1, m, k, m, k).transpose(2, 3)  # (P, m, m, k, k): unit i of a, unit j of b
+            in_order = T.diagonal(dim1=-2, dim2=-1).sum(dim=-1)  # (P, m, m), what C has of them
+            best.append(_assign(T))
+            here = torch.take_along_dim(T, own[:, :, None, None, None], dim=2)[:, :, 0]  # (P, m, k, k)
+            here = _matched_sum(here, torch.stack([p[g] for g in groups], dim=1)).sum(dim=-1)
+            before = before + here - _matched_sum(in_order, own)
+            C = C + _matched_sum(T, best[-1]) - in_order
+        found = {step.group: _assign(C)}
+        gain = _matched_sum(C, found[step.group]) - before
+        for groups, q in zip(step.kinds, best, strict=True):
+            q = torch.take_along_dim(q, found[step.group][:, :, None, None], dim=2)[:, :, 0]  # (P, m, k)
+            found |= dict(zip(groups, q.unbind(dim=1), strict=True))
+        if step.quadratic:  # the assignment was of its linearisation
+            names = [name for name in self.a if name in {term.name for term in step.terms}]
+            gain = self.value({**p, **found}, names, pairs) - self.value(p, names, pairs)
+        return found, gain
+
+    def _sums(self, step: _Step, p: Permutations, pairs: Tensor | slice) -> list[Tensor]:
+        """Costs (P, m, m) of a step's units, then (P, m k, m k) for each kind of unit inside."""
+        same = [term for term in step.terms if not term.others]
+        if not any(self.a[term.name].ndim > 2 for term in same):  # vectors alone are not worth the memory
+            return self._added(self._zeros(step, self.least[pairs]), step, step.terms, p, pairs)
+        if step.group not in self.kept:
+            self.kept[step.group] = self._added(self._zeros(step, self.least), step, same, p, slice(None))
+        kept = [one[pairs].clone() for one in self.kept[step.group]]
+        return self._added(kept, step, [term for term in step.terms if term.others], p, pairs)
+
+    def _zeros(self, step: _Step, like: Tensor) -> list[Tensor]:
+        m = self.sizes[step.group]
+        units = [m, *(m * self.sizes[groups[0]] for groups in step.kinds)]
+        return [like.new_zeros(len(like), n, n) for n in units]
+
+    def _added(
+        self, sums: list[Tensor], step: _Step, terms: list[_Term], p: Permutations, pairs: Tensor | slice
+    ) -> list[Tensor]:
+        """Sums to which some terms are added: Σ A Bᵀ with the units as rows, vectors together."""
+        vectors: list[list[list[Tensor]]] = [[] for _ in sums]
+        for term in terms:
+            d, ends = term.axis + 1, (self.a[term.name][pairs], _moved(self.b[term.name][pairs], term.others, p))
+            factors = [
+                (0, [_units(end, place, self.sizes[step.group]).movedim(d + 1, 1).flatten(2) for end in ends])
+                for place in term.places
+            ]
+            for kind, entries in term.inner:
+                rows = [end.index_select(d, entries.to(end.device).flatten()) for end in ends]
+                factors.append((kind + 1, [one.unflatten(d, entries.shape).movedim(d, 1).flatten(2) for one in rows]))
+            for which, (A, B) in factors:
+                if A.shape[2] == 1:
+                    vectors[which].append([A, B])
+                else:
+                    part = max(1, _FACTOR // A[:, :, 0].numel())
+                    for left, right in zip(A.split(part, dim=2), B.split(part, dim=2), strict=True):
+                        sums[which].baddbmm_(left.double(), right.double().mT)
+        for total, found in zip(sums, vectors, strict=True):
+            if found:
+                A, B = (torch.cat(one, dim=2).double() for one in zip(*found, strict=True))
+                total.baddbmm_(A, B.mT)
+        return sums
+
+
+def _moved(value: Tensor, places: Iterable[tuple[str, Axis]], p: Permutations) -> Tensor:
+    """A parameter (N, …) with the units in some places in another order."""
+    for group, place in places:
+        value = _placed(value, place, _picked(value, place, p[group]))
+    return value

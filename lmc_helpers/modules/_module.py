@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves, tree_map
 
-
-def bare(model: nn.Module) -> nn.Module:
-    """The module inside wrappers of torch.compile and of data parallelism."""
-    inner: Any = model
-    while isinstance(inner, (nn.DataParallel, nn.parallel.DistributedDataParallel)) or hasattr(inner, "_orig_mod"):
-        inner = inner._orig_mod if hasattr(inner, "_orig_mod") else inner.module
-    return inner
+from lmc_helpers._wrappers import bare
 
 
 def tensors(model: nn.Module) -> dict[str, Tensor]:
@@ -35,7 +31,7 @@ def filled(model: nn.Module, values: Mapping[str, Tensor]) -> nn.Module:
 
 
 def check_pair(a: nn.Module, b: nn.Module) -> tuple[nn.Module, nn.Module]:
-    """Both without wrappers, or an error unless their parameters and buffers have equal names, shapes and finite values."""
+    """Both without wrappers, or an error unless names and shapes are equal and values finite."""
     a, b = bare(a), bare(b)
     ends = [tensors(a), tensors(b)]
     shapes = [{name: tuple(value.shape) for name, value in end.items()} for end in ends]
@@ -47,9 +43,37 @@ def check_pair(a: nn.Module, b: nn.Module) -> tuple[nn.Module, nn.Module]:
         raise ValueError("the modules have no parameters; allowed: one or more")
     for which, end in zip("ab", ends, strict=True):
         for name, value in end.items():
-            if value.is_floating_point() and not torch.isfinite(value).all():
+            wrong = value.is_floating_point() and not torch.isfinite(value).all()
+            if wrong and not torch.equal(*(one[name] for one in ends)):  # a mask of −∞ is the same in both
                 raise ValueError(f"{name!r} of {which} is not finite; allowed: finite parameters and buffers")
     return a, b
+
+
+def between(u: Tensor, v: Tensor, lam: float) -> Tensor:
+    """λ u + (1 − λ) v in the type of u, exactly u at 1 and v at 0; u itself if these are integers or equal."""
+    if lam == 1 or not u.is_floating_point() or torch.equal(u, v):
+        return u
+    return v if lam == 0 else torch.lerp(v, u, lam)
+
+
+@contextmanager
+def untouched() -> Iterator[None]:
+    """Without gradients; torch's random numbers go on afterwards as if nothing had been drawn."""
+    devices = [torch.cuda.current_device()] if torch.cuda.is_initialized() else []
+    with torch.random.fork_rng(devices), torch.no_grad():
+        yield
+
+
+@contextmanager
+def step_by_step() -> Iterator[None]:
+    """Transformer layers run as the modules and operations that they are made of, not as one fused operation."""
+    fast = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)
+    try:
+        with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
+            yield
+    finally:
+        torch.backends.mha.set_fastpath_enabled(fast)
 
 
 def arguments(x: Any) -> tuple[Any, ...]:
@@ -57,27 +81,73 @@ def arguments(x: Any) -> tuple[Any, ...]:
     return tuple(x) if isinstance(x, (tuple, list)) else (x,)
 
 
+def called(model: nn.Module, x: Any) -> Any:
+    """Outputs of a module: of keyword arguments in a dict, of positional ones in a tuple or list, or of one tensor."""
+    return model(**x) if isinstance(x, Mapping) else model(*arguments(x))
+
+
+def fitting(model: nn.Module, x: Any) -> Any:
+    """Tensors on the device of a module, floating-point ones in the type of its parameters if these have one type."""
+    numbers = [value for value in model.parameters() if value.is_floating_point()]
+    if not numbers:
+        return x
+    dtype = numbers[0].dtype if len({value.dtype for value in numbers}) == 1 else None
+
+    def fit(value: Any) -> Any:
+        if not isinstance(value, Tensor):
+            return value
+        return value.to(numbers[0].device, dtype if value.is_floating_point() else None)
+
+    return tree_map(fit, dict(x) if isinstance(x, Mapping) else x)
+
+
 def run(model: nn.Module, values: Mapping[str, Tensor], x: Any) -> Any:
     """Outputs of a module, in evaluation mode, with other parameters and buffers; the module stays as it is."""
     modes = {module: module.training for module in model.modules()}
     model.eval()
     try:
-        return torch.func.functional_call(model, dict(values), arguments(x))
+        given = ((), dict(x)) if isinstance(x, Mapping) else (arguments(x), {})
+        return torch.func.functional_call(model, dict(values), *given)
     finally:
         for module, mode in modes.items():
             module.training = mode
 
 
-def batches(data: Any, size: int = 256) -> Iterator[tuple[Any, Tensor]]:
-    """Batches (x, y) of data: a pair of tensors, cut into batches of a size, or what gives pairs, as a DataLoader does."""
-    if isinstance(data, (tuple, list)) and len(data) == 2 and all(isinstance(one, Tensor) for one in data):
+def length(x: Any, y: Any = None) -> int:
+    """Number of examples of a batch: the first axis of the first tensor of its targets, or else of its inputs."""
+    found = [one for one in tree_leaves((y, dict(x) if isinstance(x, Mapping) else x)) if isinstance(one, Tensor)]
+    if not found or not found[0].ndim or not len(found[0]):
+        raise ValueError("a batch has no examples; allowed: tensors with one or more on the first axis")
+    return len(found[0])
+
+
+def kept(data: Any) -> Any:
+    """Data that can be passed over again: what gives its batches only once becomes a list."""
+    return list(data) if isinstance(data, Iterator) else data
+
+
+def in_memory(data: Any) -> bool:
+    """Whether a pass over the data costs nothing."""
+    return isinstance(data, (tuple, list))
+
+
+def batches(data: Any, size: int = 256, least: int = 1) -> Iterator[tuple[Any, Any]]:
+    """Batches (x, y) of data: a pair of inputs and a tensor, or what gives such pairs, as a DataLoader does.
+
+    A pair is cut into batches of a size, or smaller ones if that gives fewer than the least number. The inputs x are a
+    tensor, or a tuple, list or dict of tensors.
+    """
+    if isinstance(data, (tuple, list)) and len(data) == 2 and isinstance(data[1], Tensor):
         x, y = data
-        if len(x) != len(y) or not len(x):
-            raise ValueError(f"data have {len(x)} inputs and {len(y)} targets; allowed: as many, one or more")
-        yield from zip(x.split(size), y.split(size), strict=True)
+        sizes = {len(one) if one.ndim else 0 for one in tree_leaves((x, y)) if isinstance(one, Tensor)}
+        if len(sizes) != 1 or not y.ndim or not len(y):
+            raise ValueError(f"data have {sorted(sizes)} inputs and targets; allowed: equal numbers, one or more")
+        size = min(size, -(-len(y) // least))
+        for at in range(0, len(y), size):
+            yield tree_map(lambda one: one[at : at + size] if isinstance(one, Tensor) else one, x), y[at : at + size]  # noqa: B023
         return
-    if not isinstance(data, Iterable):
-        raise TypeError(f"data is {type(data).__name__}; allowed: a pair of tensors (x, y), or batches of such pairs")
+    if not isinstance(data, Iterable) or isinstance(data, (Tensor, Mapping, str)):
+        raise TypeError(f"data is {type(data).__name__}; allowed: a pair (x, y), or batches of such pairs")
     count = 0
     for batch in data:
         if not isinstance(batch, (tuple, list)) or len(batch) != 2:

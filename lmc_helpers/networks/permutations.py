@@ -11,7 +11,7 @@ Permutations are index tensors as in :mod:`lmc_helpers.matching`: unit i of the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
@@ -46,6 +46,10 @@ class Axis(NamedTuple):
     outer: int = 1
     inner: int = 1
 
+    def __repr__(self) -> str:
+        given = [f"{key}={value!r}" for key, value in zip(self._fields, self, strict=True)]
+        return f"Axis({', '.join(given[:2] + (given[2:] if self[2:] != (0, 1, 1) else []))})"
+
 
 @checked
 @dataclass(frozen=True)
@@ -78,11 +82,79 @@ class Symmetry:
     def __post_init__(self) -> None:
         if set(self.groups) != set(self.sizes):
             raise ValueError(f"groups {sorted(self.groups)}, sizes of {sorted(self.sizes)}; allowed: the same names")
-        axes = [axis for group in self.groups.values() for axis in group]
-        twice = sorted({axis for axis in axes if axes.count(axis) > 1})
         empty = [group for group, found in self.groups.items() if not found]
-        if twice or empty:
-            raise ValueError(f"axes {twice} stand twice, groups {empty} have none; allowed: each axis in one group")
+        if empty:
+            raise ValueError(f"groups {empty} have none; allowed: one axis or more")
+        for group, m in self.sizes.items():
+            if m < 1:
+                raise ValueError(f"group {group!r} has {m} units; allowed: one or more")
+        for place in (place for found in self.groups.values() for place in found):
+            if min(place.axis, place.offset) < 0 or min(place.outer, place.inner) < 1:
+                raise ValueError(f"{place}; allowed: axis, offset >= 0 and outer, inner >= 1")
+        self._check_within()
+        self._check_overlaps()
+
+    def _check_within(self) -> None:
+        """Raise unless groups inside another's units come after it, and no deeper."""
+        order = list(self.groups)
+        for group, (outer, j) in self.within.items():
+            known = group in order and outer in order[: order.index(group)] and outer not in self.within
+            if not known or not 0 <= j < self.sizes[outer]:
+                raise ValueError(
+                    f"group {group!r} is within unit {j} of {outer!r}; allowed: a group that comes before, is within "
+                    "no other and has that unit"
+                )
+
+    def _check_overlaps(self) -> None:
+        """Raise unless places on one axis are apart, factors of one product, or one inside a unit of the other."""
+        found: dict[tuple[str, int], list[tuple[str, Axis]]] = {}
+        for group, axes in self.groups.items():
+            for place in axes:
+                found.setdefault((place.name, place.axis), []).append((group, place))
+        for places in found.values():
+            for k, (group, place) in enumerate(places):
+                for other, second in places[:k]:
+                    pair = (place, self.sizes[group]), (second, self.sizes[other])
+                    inside = self.within.get(group, ("",))[0] == other and _within(*pair)
+                    if not (_apart(*pair) or _factors(*pair) or _factors(*reversed(pair)) or inside):
+                        raise ValueError(
+                            f"{second} of group {other!r} and {place} of {group!r} overlap; allowed: places that are "
+                            "apart, factors of one axis, and units within those of another group"
+                        )
+
+
+def _entries(place: Axis, m: int) -> range:
+    """The entries of an axis from the first to the last of m units."""
+    return range(place.offset, place.offset + place.outer * m * place.inner)
+
+
+def _apart(one: tuple[Axis, int], two: tuple[Axis, int]) -> bool:
+    first, second = _entries(*one), _entries(*two)
+    return first.stop <= second.start or second.stop <= first.start
+
+
+def _factors(one: tuple[Axis, int], two: tuple[Axis, int]) -> bool:
+    """Whether the first place moves whole copies of the second, as the outer one of two factors of an axis does."""
+    (place, _), (other, n) = one, two
+    here, around, copy = _entries(*one), _entries(*two), n * other.inner
+    inside = around.start <= here.start and here.stop <= around.stop
+    return inside and place.inner % copy == 0 and (place.offset - other.offset) % copy == 0
+
+
+def _within(one: tuple[Axis, int], two: tuple[Axis, int]) -> bool:
+    """Whether the first place is inside one unit of the second."""
+    (place, m), (other, _) = one, two
+    here, around, unit = _entries(place, m), _entries(*two), other.inner
+    first, last = (at - other.offset for at in (here.start, here.stop - 1))
+    return around.start <= here.start and here.stop <= around.stop and first // unit == last // unit
+
+
+def _restricted(symmetry: Symmetry, names: Collection[str]) -> Symmetry:
+    """The part of a symmetry that acts on some parameters; groups that act on none of them are left out."""
+    found = {g: tuple(place for place in axes if place.name in names) for g, axes in symmetry.groups.items()}
+    groups = {g: axes for g, axes in found.items() if axes}
+    within = {g: at for g, at in symmetry.within.items() if g in groups and at[0] in groups}
+    return Symmetry(groups, {g: symmetry.sizes[g] for g in groups}, within)
 
 
 @checked
@@ -133,13 +205,8 @@ def _check_axes(params: Tensors, symmetry: Symmetry, groups: Iterable[str], N: i
     for group in groups:
         for name, axis, offset, outer, inner in symmetry.groups[group]:
             shape, m = tuple(params[name].shape) if name in params else None, symmetry.sizes[group]
-            whole = (offset, outer, inner) == (0, 1, 1)
             n = shape[axis + 1] if shape is not None and axis + 1 < len(shape) else 0
-            if (
-                shape is None
-                or shape[:1] != (N,)
-                or (n != m if whole and not symmetry.within else n < offset + outer * m * inner)
-            ):
+            if shape is None or shape[:1] != (N,) or n < offset + outer * m * inner:
                 raise ValueError(
                     f"parameter {name!r} has shape {shape}; allowed: {N} networks with the {m} units of group "
                     f"{group!r} on axis {axis}"
@@ -153,6 +220,24 @@ def _units(value: Tensor, place: Axis, m: int) -> Tensor:
     return part.unflatten(d, (place.outer, m, place.inner))
 
 
+def _picked(value: Tensor, place: Axis, p: Tensor) -> Tensor:
+    """The units of a parameter (N, …) in the place of its axis, in the order p (N, m)."""
+    units, p = _units(value, place, p.shape[-1]), p.to(value.device)
+    if len(p) == 1:
+        return units.index_select(place.axis + 2, p[0])
+    return torch.stack([one.index_select(place.axis + 1, q) for one, q in zip(units, p, strict=True)])
+
+
+def _placed(value: Tensor, place: Axis, units: Tensor) -> Tensor:
+    """A parameter (N, …) with other units in the place of its axis, shaped as by :func:`_units`."""
+    d = place.axis + 1
+    block = units.flatten(d, d + 2)
+    if block.shape == value.shape:
+        return block
+    rest = place.offset + block.shape[d]
+    return torch.cat((value.narrow(d, 0, place.offset), block, value.narrow(d, rest, value.shape[d] - rest)), dim=d)
+
+
 def _permuted(
     params: Tensors, groups: Mapping[str, tuple[Axis, ...]], permutations: Mapping[str, Tensor]
 ) -> dict[str, Tensor]:
@@ -163,16 +248,7 @@ def _permuted(
             continue
         p = permutations[group]
         for place in axes:
-            value, d = moved[place.name], place.axis + 1
-            units = _units(value, place, p.shape[-1])
-            index = p.to(value.device).view(len(p), *[1] * d, -1, *[1] * (units.ndim - d - 2))
-            block = torch.take_along_dim(units, index, dim=d + 1).flatten(d, d + 2)
-            if block.shape == value.shape:
-                moved[place.name] = block
-            else:
-                rest = place.offset + block.shape[d]
-                parts = (value.narrow(d, 0, place.offset), block, value.narrow(d, rest, value.shape[d] - rest))
-                moved[place.name] = torch.cat(parts, dim=d)
+            moved[place.name] = _placed(moved[place.name], place, _picked(moved[place.name], place, p))
     return moved
 
 

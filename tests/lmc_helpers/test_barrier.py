@@ -5,8 +5,17 @@ import math
 import numpy as np
 import pytest
 import torch
+from scipy.integrate import trapezoid
 
-from lmc_helpers.barrier import GRID, _loss_above_chord, check_lambdas, loss_barrier, refined_barrier
+from lmc_helpers.barrier import (
+    GRID,
+    KINDS,
+    _loss_above_chord,
+    barrier_kinds,
+    check_lambdas,
+    loss_barrier,
+    refined_barrier,
+)
 
 
 def quadratic(w):
@@ -55,3 +64,44 @@ def test_refinement_finds_the_supremum():
         above = values - fine * values[-1] - (1 - fine) * values[0]
         refined = refined_barrier(bump, a, b)
         assert refined >= loss_barrier(bump, a, b) and refined == pytest.approx(above.max(), abs=1e-9)
+
+
+# ---------- kinds of barrier
+
+
+@pytest.mark.parametrize("places", [[0, 0.5, 1], [0, 0.1, 0.5, 0.6, 1], np.linspace(0, 1, 21).tolist()])
+def test_each_kind_is_what_its_name_says(places):
+    loss = np.random.default_rng(len(places)).normal(size=(3, 2, len(places)))
+    found = barrier_kinds(torch.tensor(loss), places)
+    assert list(found) == list(KINDS)
+    for index in np.ndindex(3, 2):
+        line = loss[index]
+        chord = [lam * line[-1] + (1 - lam) * line[0] for lam in places]
+        expected = {
+            "chord": max(value - c for value, c in zip(line, chord, strict=True)),
+            "mean": max(line) - 0.5 * (line[0] + line[-1]),
+            "worse": max(line) - max(line[0], line[-1]),
+            "better": max(line) - min(line[0], line[-1]),
+            "middle": line[places.index(0.5)] - 0.5 * (line[0] + line[-1]),
+            "area": trapezoid(line - np.array(chord), places),
+        }
+        for name, value in expected.items():
+            assert found[name][index].item() == pytest.approx(value, abs=1e-12), name
+
+
+def test_ends_of_equal_loss_make_all_baselines_equal():
+    line = torch.tensor([0.25, 0.5, 3.0, 0.25])
+    found = barrier_kinds(line, [0, 0.4, 0.5, 1])
+    assert {found[name].item() for name in ("chord", "mean", "worse", "better", "middle")} == {2.75}
+
+
+def test_the_middle_is_left_out_where_it_was_not_evaluated():
+    assert list(barrier_kinds(torch.tensor([0.0, 1.0, 0.0]), [0, 0.4, 1])) == [
+        name for name in KINDS if name != "middle"
+    ]
+
+
+@pytest.mark.parametrize("places", [[0, 0.5], [0, 0.5, 0.9], [0.1, 0.5, 1], [0, 1, 0.5]])
+def test_kinds_need_the_whole_line_in_order(places):
+    with pytest.raises(ValueError, match="allowed"):
+        barrier_kinds(torch.tensor([0.0, 1.0, 0.0]), places)

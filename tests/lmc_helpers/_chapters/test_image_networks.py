@@ -160,7 +160,7 @@ def test_relabelled_masks_have_relabelled_cells():
     fixed = model.fixed_parts(dict.fromkeys(model.maps(), WAsymmetric(1, 0.0)), 3)
     symmetry, order = model.symmetry(), torch.tensor([1, 0])
     moved = dict(fixed)
-    for name, axis in symmetry.groups["stream 1"]:
+    for name, axis in ((place.name, place.axis) for place in symmetry.groups["stream 1"]):
         if name in moved:
             moved[name] = tuple(part.index_select(axis + 1, order) for part in moved[name])
     first, second = cells(symmetry, fixed), cells(symmetry, moved)

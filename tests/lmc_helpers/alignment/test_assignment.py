@@ -47,7 +47,7 @@ def test_pairs_are_counted():
         (ends(), {"W": torch.ones(2, 3, 4)}, "equal names"),
         (ends(c=torch.ones(3, 5)), ends(c=torch.ones(3, 5)), "one P"),
         ({k: v[:0] for k, v in ends().items()}, {k: v[:0] for k, v in ends().items()}, "P >= 1"),
-        (ends(V=torch.ones(2, 5, 4)), ends(V=torch.ones(2, 5, 4)), "on axis 1"),
+        (ends(V=torch.ones(2, 5, 2)), ends(V=torch.ones(2, 5, 2)), "on axis 1"),
         ({"W": torch.ones(2, 3)}, {"W": torch.ones(2, 3)}, "on axis 1"),
         (ends(), ends(W=torch.full((2, 3, 4), torch.inf)), "W of end b"),
     ],

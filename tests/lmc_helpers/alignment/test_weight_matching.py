@@ -129,3 +129,86 @@ def test_bad_arguments_are_refused(arguments, said):
     a = model.initial([1]).params
     with pytest.raises(ValueError, match=said):
         weight_matching(a, a, model.symmetry(), **arguments)
+
+
+def attention(h, k, d, packed):
+    """Heads of an attention with k + k rows of queries and keys and k of values each, and residual units d, by hand."""
+    step = 3 * k if packed else k  # packed: the rows of a head stand together
+    starts = [0, k, 2 * k] if packed else [0, h * k, 2 * h * k]
+    whole = [Axis("in", 0, 0, 1, step)] if packed else [Axis("in", 0, at, 1, k) for at in starts]
+    groups = {"heads": (*whole, Axis("out", 1, 0, 1, k)), "stream": (Axis("in", 1), Axis("out", 0), Axis("gain", 0))}
+    for j in range(h):
+        groups[f"queries {j}"] = tuple(Axis("in", 0, at + j * step) for at in starts[:2])
+        groups[f"values {j}"] = (Axis("in", 0, starts[2] + j * step), Axis("out", 1, j * k))
+    within = {f"{kind} {j}": ("heads", j) for j in range(h) for kind in ("queries", "values")}
+    sizes = {"heads": h, "stream": d} | dict.fromkeys(within, k)
+    return Symmetry(groups, sizes, within), {"in": (3 * h * k, d), "out": (d, h * k), "gain": (d,)}
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_heads_and_the_units_inside_are_solved_exactly(packed):
+    """With the stream fixed the heads are one step: the best of all 3! · 2!⁶ permutations, by running through them."""
+    symmetry, shapes = attention(3, 2, 4, packed)
+    heads = Symmetry(
+        {g: axes for g, axes in symmetry.groups.items() if g != "stream"},
+        {g: m for g, m in symmetry.sizes.items() if g != "stream"},
+        symmetry.within,
+    )
+    a, b = (random_params(shapes, 1, seed) for seed in (12, 13))
+    best, swaps = -torch.inf, [torch.tensor([[0, 1]]), torch.tensor([[1, 0]])]
+    for p in itertools.permutations(range(3)):
+        outer = {"heads": torch.tensor([p])}
+        for inner in itertools.product(swaps, repeat=6):
+            best = max(best, _agreement(a, permute(b, heads, outer | dict(zip(heads.within, inner, strict=True)))))
+    for seed in range(3):
+        start = random_permutations(heads, 1, torch.Generator().manual_seed(seed))
+        found = weight_matching(a, b, heads, seed=seed, start=start)
+        outside = (a["gain"] * b["gain"]).sum()
+        torch.testing.assert_close(found.values[0], best - outside)
+        torch.testing.assert_close(_agreement(a, permute(b, heads, found.permutations)), best)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_planted_heads_and_units_inside_are_found(packed):
+    symmetry, shapes = attention(4, 6, 16, packed)
+    a = random_params(shapes, 3, 14)
+    planted = random_permutations(symmetry, 3, torch.Generator().manual_seed(2))
+    b = permute(a, symmetry, planted)
+    found = weight_matching(a, b, symmetry, restarts=5)
+    back = permute(b, symmetry, found.permutations)
+    assert all(back[name].equal(value) for name, value in a.items())
+    assert all((trace.diff(dim=0) >= 0).all() for trace in found.traces)
+    torch.testing.assert_close(found.values.max(dim=0).values, _agreement(a, a))
+
+
+def test_units_in_blocks_of_a_concatenation_and_of_flattened_pixels_are_found():
+    """Units of two maps side by side, read together, one of them with 4 pixels each."""
+    groups = {
+        "maps": (Axis("K", 0), Axis("V", 1, 0, 1, 4)),
+        "units": (Axis("W", 0), Axis("c", 0), Axis("V", 1, 24)),
+        "read": (Axis("V", 0), Axis("U", 1)),
+    }
+    symmetry = Symmetry(groups, {"maps": 6, "units": 5, "read": 7})
+    a = random_params({"K": (6, 2, 3, 3), "W": (5, 8), "c": (5,), "V": (7, 31), "U": (3, 7)}, 2, 15)
+    planted = random_permutations(symmetry, 2, torch.Generator().manual_seed(3))
+    found = weight_matching(a, permute(a, symmetry, planted), symmetry, restarts=5)
+    for group, p in planted.items():
+        assert found.permutations[group].equal(p.argsort(dim=-1))
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32])
+def test_products_are_of_double_precision_whatever_the_type(dtype):
+    model = MLP((4, 9, 9, 3))
+    a, b = ({k: v.to(dtype) for k, v in random_params(model.shapes(), 2, seed).items()} for seed in (16, 17))
+    wide = weight_matching(*({k: v.double() for k, v in end.items()} for end in (a, b)), model.symmetry(), restarts=3)
+    found = weight_matching(a, b, model.symmetry(), restarts=3)
+    assert all(p.equal(wide.permutations[g]) for g, p in found.permutations.items())
+    assert found.values.equal(wide.values)
+
+
+def test_units_inside_stand_alike_in_every_unit():
+    groups = {"h": (Axis("W", 0, 0, 1, 2),), "0": (Axis("W", 0),), "1": (Axis("V", 0),)}
+    symmetry = Symmetry(groups, {"h": 2, "0": 2, "1": 2}, {"0": ("h", 0), "1": ("h", 1)})
+    a = random_params({"W": (4, 2), "V": (2, 2)}, 1, 18)
+    with pytest.raises(ValueError, match="allowed"):
+        weight_matching(a, a, symmetry)

@@ -82,7 +82,7 @@ def test_the_symmetry_holds_and_is_complete(model):
     check = verify(model)
     assert check.holds()
     last = max(name for name in model.maps() if name.startswith("head") or model.shapes()[name][0] == 3)
-    for name, axis in check.unpermuted:
+    for name, axis in ((place.name, place.axis) for place in check.unpermuted):
         shape, kind = model.shapes()[name], name.split(".", 1)[-1]
         ends = (name in (model.maps()[0],) and axis == 1) or (name.rpartition(".")[0] == last.rpartition(".")[0])
         assert ends or (len(shape) == 4 and axis >= 2) or name == "places" or INSIDE.get(kind) == axis, (name, axis)

@@ -1,0 +1,328 @@
+"""The loss along the straight line between two modules, and a module on it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import torch
+from jaxtyping import Float64
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy, nll_loss
+from torch.overrides import TorchFunctionMode
+
+from lmc_helpers._typing import Probability, Reals, checked
+from lmc_helpers.barrier import GRID, barrier_kinds, check_lambdas
+from lmc_helpers.modules._module import (
+    batches,
+    between,
+    called,
+    check_pair,
+    filled,
+    fitting,
+    in_memory,
+    kept,
+    length,
+    tensors,
+    untouched,
+)
+
+__all__ = ["Line", "Measured", "interpolate", "line"]
+
+Statistics = Literal["interpolated", "recomputed"]
+#: (outputs, targets) → the mean over the batch, or a loss for each example (n,).
+Loss = Callable[[Any, Any], Tensor]
+LEAST = 20  # batches that a pair (x, y) is cut into, for errors over batches
+
+
+class Measured(NamedTuple):
+    """A number and its standard error."""
+
+    value: float
+    error: float
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """Losses and accuracies along a line from b (λ = 0) to a (λ = 1).
+
+    Parameters
+    ----------
+    lambdas
+        places λ, (L,).
+    batch_losses
+        mean loss of each of B batches, (B, L), float64.
+    sizes
+        examples in each batch, (B,).
+    accuracies
+        shares of right answers (L,); None if the targets are no class labels.
+    buffers
+        what was done with running statistics.
+    """
+
+    lambdas: Float64[Tensor, " L"]
+    batch_losses: Float64[Tensor, "B L"]
+    sizes: Float64[Tensor, " B"]
+    accuracies: Float64[Tensor, " L"] | None
+    buffers: str
+
+    @property
+    def losses(self) -> Tensor:
+        """Mean losses over all examples, (L,), float64."""
+        return self.sizes @ self.batch_losses / self.sizes.sum()
+
+    @property
+    def barrier(self) -> float:
+        """The largest loss above the chord, as :func:`lmc_helpers.barrier.loss_barrier` has it."""
+        return self.barrier_kinds["chord"].value
+
+    @property
+    def barrier_kinds(self) -> dict[str, Measured]:
+        """Each kind of barrier by its name in :data:`lmc_helpers.barrier.KINDS`, with a standard error over batches.
+
+        The errors are those of the jackknife that leaves out one batch after another with its losses at all λ, so that
+        what is common to the places of a line cancels; batches of different sizes count by their sizes (Busing, Meijer
+        & van der Leeden 1999). The batches must be random parts of the data, twenty or more. A maximum over λ is biased
+        upwards by chance, and its error is too small where several places are nearly as high as the highest.
+        """
+        value, error = jackknife(lambda losses: barrier_kinds(losses, self.lambdas), self.batch_losses, self.sizes)
+        return {name: Measured(value[name].item(), error[name].item()) for name in value}
+
+
+def jackknife(
+    statistic: Callable[[Tensor], dict[str, Tensor]], losses: Tensor, sizes: Tensor
+) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """Functions of the mean losses (..., L) → (...,) of batches (B, L), and standard errors; NaN for one batch."""
+    B, n, total = len(sizes), sizes.sum(), sizes @ losses
+    value, without = statistic(total / n), {}
+    if B > 1:
+        without = statistic((total - sizes[:, None] * losses) / (n - sizes)[:, None])  # (B,)
+    h, error = n / sizes, {}
+    for name, one in value.items():
+        pseudo = h * one - (h - 1) * without[name] if B > 1 else one.expand(1) * torch.nan
+        centre = (pseudo / h).sum()
+        error[name] = ((pseudo - centre).square() / (h - 1)).mean().sqrt() if B > 1 else pseudo[0]
+    return value, error
+
+
+@checked
+def interpolate(a: nn.Module, b: nn.Module, lam: Probability) -> nn.Module:
+    """The module λ a + (1 − λ) b, in evaluation mode: a at λ = 1, b at λ = 0.
+
+    Parameters and floating-point buffers, running statistics among them, are interpolated; integers are those of a.
+
+    Examples
+    --------
+    >>> a, b = nn.Linear(1, 1, bias=False), nn.Linear(1, 1, bias=False)
+    >>> _ = nn.init.constant_(a.weight, 4.0), nn.init.constant_(b.weight, 2.0)
+    >>> interpolate(a, b, 0.25).weight.item()
+    2.5
+    """
+    a, b = check_pair(a, b)
+    with torch.no_grad():
+        u, v = tensors(a), tensors(b)
+        return filled(a, {name: between(u[name], v[name].to(u[name]), lam) for name in u})
+
+
+@checked
+def line(
+    a: nn.Module,
+    b: nn.Module,
+    loss: Callable,
+    data: Any,
+    lambdas: Reals = GRID,
+    statistics: Statistics = "interpolated",
+) -> Line:
+    """Losses and accuracies of λ a + (1 − λ) b on data, for places λ from 0 to 1.
+
+    Parameters
+    ----------
+    a, b
+        modules of one architecture, which are run in evaluation mode; they stay as they are.
+    loss
+        (outputs, targets) → the mean over a batch, or one loss for each example (n,). Batches count by their sizes.
+    data
+        a pair (x, y), which is cut into batches, or batches (x, y), from a DataLoader for instance, which is passed
+        over once. The inputs x are a tensor, a tuple of arguments or a dict of keyword arguments.
+    lambdas
+        increasing from 0 to 1.
+    statistics
+        ``"recomputed"``: running statistics of batch norms are those of the data at each λ (Jordan et al. 2023), each
+        batch normalised by itself, at the price of a second pass. A batch of one example is left out there.
+
+    Examples
+    --------
+    >>> a, b = (nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 3)) for _ in range(2))
+    >>> curve = line(a, b, cross_entropy, (torch.randn(60, 2), torch.arange(60) % 3))
+    >>> curve.losses.shape, curve.barrier == curve.barrier_kinds["chord"].value, curve.buffers
+    (torch.Size([11]), True, 'no running statistics')
+    """
+    a, b = check_pair(a, b)
+    places = check_lambdas(lambdas)
+    if len(places) < 2 or places[0] != 0 or places[-1] != 1 or not (places.diff() > 0).all():
+        raise ValueError(f"lambdas = {places.tolist()}; allowed: increasing from 0 to 1")
+    u, v = tensors(a), tensors(b)
+    found = evaluated(a, [(u, v, lam) for lam in places.tolist()], loss, data, statistics)
+    made = Line(places, *found, running_statistics(a, statistics))
+    for which, value in (("b", made.losses[0]), ("a", made.losses[-1])):
+        if not value.isfinite():
+            raise ValueError(f"the loss of {which} is {value.item()}; allowed: finite losses")
+    return made
+
+
+# ---------- many networks on the same batches
+
+Place = tuple[Mapping[str, Tensor], Mapping[str, Tensor], float]  # u, v and λ of the network λ u + (1 − λ) v
+
+
+def batch_norms(model: nn.Module) -> dict[str, nn.Module]:
+    """The batch norms with running statistics, by their names."""
+    kind = nn.modules.batchnorm._BatchNorm
+    return {n: one for n, one in model.named_modules() if isinstance(one, kind) and one.running_mean is not None}
+
+
+def running_statistics(model: nn.Module, statistics: str) -> str:
+    """What is done with the running statistics of a module."""
+    norms = len(batch_norms(model))
+    where = {"interpolated": "interpolated like weights", "recomputed": "recomputed on the data at each place"}
+    return f"running statistics of {norms} batch norms {where[statistics]}" if norms else "no running statistics"
+
+
+def evaluated(
+    model: nn.Module, places: Sequence[Place], loss: Loss, data: Any, statistics: str = "interpolated"
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """Batch losses (B, K) of K networks, sizes of the batches (B,), and accuracies (K,) or None.
+
+    One copy of the module takes the values of one network after another. Data in memory are passed over for each
+    network, others once, with all networks on each batch.
+    """
+    with untouched():
+        work = copy.deepcopy(model).eval()
+        recomputed: list[dict[str, Tensor]] | None = None
+        if statistics == "recomputed" and batch_norms(model):
+            data = kept(data)
+            recomputed = _recomputed(work, places, data)
+        losses: dict[tuple[int, int], Tensor] = {}
+        sizes: dict[int, int] = {}
+        right: list[Tensor | None] = [torch.zeros((), dtype=torch.float64) for _ in places]
+        answers = 0
+        for k, t, x, y in _visits(work, places, data, recomputed):
+            outputs = called(work, fitting(work, x))
+            y = fitting(work, y)
+            sizes[t] = length(x, y)
+            losses[t, k] = mean_loss(loss, outputs, y, sizes[t]).cpu()
+            hits = _right(loss, outputs, y)
+            so_far = right[k]
+            right[k] = None if hits is None or so_far is None else so_far + hits[0].cpu()
+            answers += hits[1] if hits is not None and k == 0 else 0
+    B, K = len(sizes), len(places)
+    table = torch.stack([torch.stack([losses[t, k] for k in range(K)]) for t in range(B)])
+    known = [one for one in right if one is not None]
+    accuracy = torch.stack(known) / answers if len(known) == K and answers else None
+    return table, torch.tensor([float(sizes[t]) for t in range(B)], dtype=torch.float64), accuracy
+
+
+def _visits(
+    work: nn.Module, places: Sequence[Place], data: Any, more: Sequence[Mapping[str, Tensor]] | None = None
+) -> Iterator[tuple[int, int, Any, Any]]:
+    """(k, t, x, y) for each network k and batch t, with the network's values in the module."""
+    slots = dict([*work.named_parameters(), *work.named_buffers()])
+
+    def put(k: int) -> None:
+        u, v, lam = places[k]
+        for name, slot in slots.items():
+            slot.copy_(between(u[name], v[name].to(u[name]), lam))
+        for name, value in more[k].items() if more is not None else ():
+            slots[name].copy_(value)
+
+    if in_memory(data):
+        for k in range(len(places)):
+            put(k)
+            for t, (x, y) in enumerate(batches(data, least=LEAST)):
+                yield k, t, x, y
+    else:
+        for t, (x, y) in enumerate(batches(data)):
+            for k in range(len(places)):
+                put(k)
+                yield k, t, x, y
+
+
+def _recomputed(work: nn.Module, places: Sequence[Place], data: Any) -> list[dict[str, Tensor]]:
+    """Running statistics of each network: means over the batches, by their sizes, each batch normalised by itself."""
+    norms: dict[str, Any] = dict(batch_norms(work))
+    names = [f"{n}.{kind}".removeprefix(".") for n in norms for kind in ("running_mean", "running_var")]
+    slots, momenta = dict(work.named_buffers()), {n: one.momentum for n, one in norms.items()}
+    found: list[dict[str, Tensor]] = [{} for _ in places]
+    seen = [0] * len(places)
+    for one in norms.values():
+        one.train()
+    for k, _, x, y in _visits(work, places, data, found):
+        n = length(x, y)
+        if n == 1:
+            continue
+        seen[k] += n
+        for one in norms.values():
+            one.momentum = n / seen[k]  # the first batch replaces what was there
+        called(work, fitting(work, x))
+        found[k] = {name: slots[name].clone() for name in names}
+    for name, one in norms.items():
+        one.eval().momentum = momenta[name]
+    if not seen[0]:
+        raise ValueError("each batch has 1 example; allowed: 2 or more to recompute statistics")
+    return found
+
+
+class _Guard(TorchFunctionMode):
+    """Refuses cross-entropy where it says nothing or has no such class, wherever a loss calls it."""
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if func in (cross_entropy, nll_loss):
+            named = dict(zip(("input", "target"), args, strict=False)) | kwargs
+            outputs, labels = named["input"], named["target"]
+            classes = outputs.shape[1 if outputs.ndim > 1 else 0]
+            if classes == 1:
+                raise ValueError(
+                    f"cross-entropy of one output, shape {tuple(outputs.shape)}, is 0 for every network; allowed: two "
+                    "classes or more, or a loss for regression"
+                )
+            if not labels.is_floating_point():
+                counted = labels[labels != named.get("ignore_index", -100)]
+                if counted.numel() and (counted.min() < 0 or counted.max() >= classes):
+                    low, high = counted.min().item(), counted.max().item()
+                    raise ValueError(f"labels are {low} to {high}; allowed: 0 to {classes - 1}")
+        return func(*args, **kwargs)
+
+
+def mean_loss(loss: Loss, outputs: Any, y: Any, n: int) -> Tensor:
+    """The mean loss of a batch of n examples, a number in float64, or an error if the loss is no such thing."""
+    with _Guard():
+        value = loss(outputs, y)
+    if not isinstance(value, Tensor):
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise TypeError(f"the loss is {type(value).__name__}; allowed: a tensor () or (n,)")
+        value = torch.tensor(value, dtype=torch.float64)
+    if value.is_complex() or (value.numel() != 1 and tuple(value.shape) != (n,)):
+        raise ValueError(f"the loss has shape {tuple(value.shape)}, {value.dtype}; allowed: () or ({n},), real")
+    return value.double().mean()
+
+
+def _right(loss: Loss, outputs: Any, y: Any) -> tuple[Tensor, int] | None:
+    """How many answers are right, of how many; None if these are no outputs and class labels."""
+    if not isinstance(outputs, Tensor) or not isinstance(y, Tensor) or not outputs.is_floating_point():
+        return None
+    if y.is_floating_point() or y.dtype == torch.bool or outputs.ndim != y.ndim + 1 or not y.ndim:
+        return None
+    first = outputs.shape[:1] + outputs.shape[2:] == y.shape  # classes follow the examples, as cross-entropy has it
+    last = outputs.shape[:-1] == y.shape
+    axis = 1 if first and (not last or _is_cross_entropy(loss)) else -1
+    if not (first or last) or outputs.shape[axis] < 2:
+        return None
+    counted = y != getattr(loss, "ignore_index", -100)
+    return ((outputs.argmax(dim=axis) == y) & counted).sum().double(), int(counted.sum())
+
+
+def _is_cross_entropy(loss: Loss) -> bool:
+    return loss in (cross_entropy, nll_loss) or isinstance(loss, (nn.CrossEntropyLoss, nn.NLLLoss))

@@ -1,0 +1,247 @@
+"""REPAIR (Jordan, Sedghi, Saukh, Entezari & Neyshabur 2023) for any module.
+
+The units of λ a + (1 − λ) b vary less over the data than those of a and b, and ever less from layer to layer. Every
+unit z of the merged module gets the interpolated mean and deviation of its two ends, before the activation,
+
+    E[z'] = λ E[z_a] + (1 − λ) E[z_b],      std[z'] = λ std[z_a] + (1 − λ) std[z_b],
+
+by an affine map of each unit, z' = s z + t, that what makes the unit absorbs: the weight and bias of a linear map or a
+convolution, or the gain and shift of a norm. Layers are set in the order in which they run, each with the earlier ones
+already right, so that at the end all means and deviations hold together. Pixels and steps count as samples.
+
+:func:`lmc_helpers.alignment.repair.repair` is the same for stacks of this book's own architectures.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal, overload
+
+import torch
+from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves
+from torch.utils.hooks import RemovableHandle
+
+from lmc_helpers._typing import Probability, checked
+from lmc_helpers.alignment.activation_matching import CONSTANT
+from lmc_helpers.modules._module import batches, called, check_pair, filled, fitting, kept, step_by_step, untouched
+from lmc_helpers.modules.line import interpolate
+
+__all__ = ["Repaired", "repair"]
+
+_CONVOLUTIONS = nn.modules.conv._ConvNd
+_NORMS = (nn.modules.batchnorm._NormBase, nn.GroupNorm, nn.LayerNorm)
+_MAKERS = (nn.Linear, _CONVOLUTIONS, *_NORMS, nn.RMSNorm)
+_OWN = (nn.MultiheadAttention, nn.Bilinear, nn.RNNBase)  # weights that no such module applies
+
+
+@dataclass(frozen=True, eq=False)
+class Repaired:
+    """What REPAIR did.
+
+    Parameters
+    ----------
+    ratios
+        module → (m,): deviation of each unit before its own module was set, with the earlier ones already right,
+        relative to what it was set to; below 1 is the collapse that REPAIR undoes.
+    dead
+        module → (m,), bool: units that were constant, whose deviation could not be set.
+    left
+        module → why its units stay as they were merged.
+    """
+
+    ratios: dict[str, Tensor]
+    dead: dict[str, Tensor]
+    left: dict[str, str]
+
+
+@dataclass
+class _Moments:
+    """Streaming mean and sum of squared deviations of the units of one module, float64."""
+
+    n: int = 0
+    mean: Tensor | float = 0.0
+    square: Tensor | float = 0.0
+
+    def add(self, z: Tensor) -> None:
+        """One more batch (samples, m), merged as in Chan, Golub & LeVeque (1983)."""
+        z = z.double()
+        k, centre = len(z), z.mean(dim=0)
+        self.square = (
+            self.square + (z - centre).square().sum(dim=0) + self.n * k / (self.n + k) * (centre - self.mean).square()
+        )
+        self.mean = self.mean + (centre - self.mean) * (k / (self.n + k))
+        self.n += k
+
+    def found(self) -> tuple[Tensor, Tensor]:
+        """Means and standard deviations (m,)."""
+        return torch.as_tensor(self.mean), (torch.as_tensor(self.square) / self.n).sqrt()
+
+
+@overload
+def repair(a: nn.Module, b: nn.Module, data: Any, lam: float = 0.5, details: Literal[False] = False) -> nn.Module: ...
+@overload
+def repair(
+    a: nn.Module, b: nn.Module, data: Any, lam: float = 0.5, *, details: Literal[True]
+) -> tuple[nn.Module, Repaired]: ...
+@checked
+def repair(
+    a: nn.Module, b: nn.Module, data: Any, lam: Probability = 0.5, details: bool = False
+) -> nn.Module | tuple[nn.Module, Repaired]:
+    """Merge two modules to λ a + (1 − λ) b and set means and deviations of their hidden units right.
+
+    Corrected are linear maps, convolutions and norms that run as modules, in evaluation mode; where a norm follows one
+    of the others directly, the norm alone. What makes the outputs stays as it is merged, and so does, with a warning
+    that names it, what has no bias to shift units by, shares its parameters with another module, runs several
+    times, or is applied by something else, such as the projections of ``nn.MultiheadAttention``.
+
+    Parameters
+    ----------
+    a, b
+        modules of one architecture; b is matched already.
+    data
+        a pair (x, y) or batches of such pairs, passed over once for each layer; the targets are not used.
+    details
+        whether to return what was done, :class:`Repaired`, beside the module.
+
+    Examples
+    --------
+    >>> a, b = (nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 3)).double() for _ in range(2))
+    >>> x = torch.randn(50, 2, dtype=torch.float64)
+    >>> merged = repair(a, b, (x, x))
+    >>> first = [net[0](x).std(dim=0) for net in (a, b, merged)]
+    >>> bool(torch.allclose(first[2], (first[0] + first[1]) / 2))
+    True
+    """
+    a, b = check_pair(a, b)
+    data = kept(data)
+    with untouched(), step_by_step():
+        merged = interpolate(a, b, lam)
+        layers, left = _layers(merged, data)
+        ends = [_statistics(filled(end, {}), layers, data) for end in (a, b)]
+        ratios, dead = {}, {}
+        for name in layers:
+            (mean_a, std_a), (mean_b, std_b) = (end[name] for end in ends)
+            mean, std = _statistics(merged, [name], data)[name]
+            goal, goal_std = lam * mean_a + (1 - lam) * mean_b, lam * std_a + (1 - lam) * std_b
+            dead[name] = std <= CONSTANT * (std.square() + mean.square()).sqrt()
+            s = torch.where(dead[name], 1, goal_std / torch.where(dead[name], 1, std))
+            ratios[name] = std / goal_std  # no number for a unit that is constant in all three
+            _rescale(merged.get_submodule(name), s, goal - s * mean)
+    if left:
+        told = "; ".join(f"{name or 'the module'} {why}" for name, why in left.items())
+        warnings.warn(f"units that stay as merged: {told}", stacklevel=2)
+    return (merged, Repaired(ratios, dead, left)) if details else merged
+
+
+def _channel(module: nn.Module, z: Tensor) -> int:
+    """The axis of the units in what a module makes."""
+    if isinstance(module, _CONVOLUTIONS):
+        return z.ndim - 1 - len(module.kernel_size)
+    return 1 if isinstance(module, _NORMS[:2]) else z.ndim - 1
+
+
+def _units(module: nn.Module, z: Tensor) -> Tensor:
+    """What a module makes, (samples, m)."""
+    if isinstance(module, nn.LayerNorm):
+        return z.reshape(-1, module.weight.numel())
+    return z.movedim(_channel(module, z), -1).flatten(0, -2)
+
+
+def _rescale(module: Any, s: Tensor, t: Tensor) -> None:
+    """Let a module make s z + t instead of z, (m,)."""
+    weight, bias = module.weight, module.bias
+    if isinstance(module, _CONVOLUTIONS) and module.transposed:  # (inputs, m / groups, …), inputs by their groups
+        split = weight.double().unflatten(0, (module.groups, -1))
+        scaled = (split * s.view(module.groups, 1, -1, *[1] * (weight.ndim - 2))).flatten(0, 1)
+    elif isinstance(module, nn.LayerNorm):
+        s, t = s.view_as(bias), t.view_as(bias)
+        scaled = weight.double() * s
+    else:
+        scaled = weight.double() * s.view(-1, *[1] * (weight.ndim - 1))
+    weight.copy_(scaled)
+    bias.copy_(s * bias.double() + t)
+
+
+def _statistics(model: nn.Module, layers: Iterable[str], data: Any) -> dict[str, tuple[Tensor, Tensor]]:
+    """Module → means and deviations (m,) of its units over the data."""
+    modules = {name: model.get_submodule(name) for name in layers}
+    moments = {name: _Moments() for name in modules}
+
+    def watch(name: str) -> Callable:
+        return lambda module, _, z: moments[name].add(_units(module, z))
+
+    with _removed([module.register_forward_hook(watch(name)) for name, module in modules.items()]):
+        for x, _ in batches(data):
+            called(model, fitting(model, x))
+    found = {name: one.found() for name, one in moments.items()}
+    for name, (mean, std) in found.items():
+        if moments[name].n < 2 or not (mean.isfinite() & std.isfinite()).all():
+            raise ValueError(
+                f"{moments[name].n} samples of the units of {name!r}; allowed: at least 2, with finite activations"
+            )
+    return found
+
+
+def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
+    """The modules whose units can be set, in the order in which they run, and why others cannot."""
+    names = {module: name for name, module in model.named_modules()}
+    makers = [module for module in names if isinstance(module, _MAKERS)]
+    order: list[nn.Module] = []
+    made: dict[int, tuple[nn.Module, Tensor, int]] = {}  # storage → what was made there, kept alive, and its version
+    before_norm: set[nn.Module] = set()
+
+    def enter(module: nn.Module, inputs: tuple) -> None:
+        whole = isinstance(module, _NORMS) and module.weight is not None and module.bias is not None
+        if whole and inputs and isinstance(inputs[0], Tensor) and _storage(inputs[0]) in made:
+            maker, z, version = made[_storage(inputs[0])]
+            if z._version == version and not isinstance(maker, _NORMS):
+                before_norm.add(maker)
+
+    def leave(module: nn.Module, _: Any, z: Tensor) -> None:
+        made[_storage(z)] = (module, z, z._version)
+        order.append(module)
+
+    handles = [module.register_forward_pre_hook(enter) for module in makers]
+    handles += [module.register_forward_hook(leave) for module in makers]
+    with _removed(handles):
+        x, _ = next(batches(data))
+        outputs = called(model, fitting(model, x))
+    last = [made[_storage(z)][0] for z in tree_leaves(outputs) if isinstance(z, Tensor) and _storage(z) in made]
+    last = last or order[-1:]
+    owners = Counter(id(value) for module in names for value in module._parameters.values() if value is not None)
+    layers, left = [], {names[module]: "applies its weights itself" for module in names if isinstance(module, _OWN)}
+    for module in dict.fromkeys(order):
+        if module in last or module in before_norm:
+            continue
+        own = [module._parameters.get(kind) for kind in ("weight", "bias")]
+        if getattr(module, "weight", None) is not None and own[0] is None:
+            left[names[module]] = "has a parametrised weight"
+        elif own[0] is None or own[1] is None:
+            left[names[module]] = "has no bias" if not isinstance(module, _NORMS) else "has no gain and shift"
+        elif any(owners[id(value)] > 1 for value in own):
+            left[names[module]] = "shares its parameters"
+        elif order.count(module) > 1:
+            left[names[module]] = "runs several times"
+        else:
+            layers.append(names[module])
+    return layers, left
+
+
+def _storage(z: Tensor) -> int:
+    """Where the numbers of a tensor are; views have one place."""
+    return z.untyped_storage().data_ptr()
+
+
+@contextmanager
+def _removed(handles: Iterable[RemovableHandle]) -> Iterator[None]:
+    """Take hooks away at the end."""
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()

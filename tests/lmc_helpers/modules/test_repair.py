@@ -1,0 +1,230 @@
+"""REPAIR of modules against that of stacks, which shares no hook with it, and against statistics seen by hand."""
+
+import copy
+from itertools import pairwise
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from lmc_helpers.alignment.repair import repair as repair_stack
+from lmc_helpers.modules.line import interpolate
+from lmc_helpers.modules.repair import repair
+from lmc_helpers.networks.cnn import CNN
+from lmc_helpers.networks.mlp import MLP
+from lmc_helpers.networks.resnet import ResNet20
+
+
+def normal(*shape, seed=1):
+    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+def scattered(net, seed):
+    """A module with random parameters and running statistics."""
+    for k, (_, value) in enumerate([*net.double().named_parameters(), *net.named_buffers()]):
+        if value.is_floating_point():
+            drawn = normal(*value.shape, seed=1000 * seed + k) / max(1, value[0].numel()) ** 0.5
+            value.data.copy_(drawn.abs() + 0.5 if value.ndim == 1 else drawn)
+    return net
+
+
+def dense(model):
+    layers = []
+    for k, (before, after) in enumerate(pairwise(model.sizes)):
+        layers.append(nn.Linear(before, after, bias=model.bias))
+        if k < len(model.sizes) - 2:
+            layers += [nn.LayerNorm(after)] * (model.norm == "layer")
+            layers.append({"relu": nn.ReLU(), "gelu": nn.GELU()}[model.activation])
+    return nn.Sequential(*layers)
+
+
+def convolutional(model):
+    layers = []
+    for k in range(model.depth - 1):
+        layers.append(nn.LazyConv2d(model.shapes()[f"{k}.weight"][0], 3, padding=1, bias=model.norm == "none"))
+        layers += [nn.GroupNorm(1, model.width)] * (model.norm == "layer") + [nn.ReLU(inplace=True)]
+    pool = [nn.MaxPool2d(2)] * model.pools
+    net = nn.Sequential(*layers, *pool, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.LazyLinear(model.classes))
+    net(torch.zeros(1, *model.input_shape))
+    return net
+
+
+class Block(nn.Module):
+    def __init__(self, before, after, stride, groups):
+        super().__init__()
+        self.inner = nn.Conv2d(before, after, 3, stride, 1, bias=False)
+        self.inner_norm = nn.GroupNorm(groups or after, after)
+        self.outer = nn.Conv2d(after, after, 3, 1, 1, bias=False)
+        self.outer_norm = nn.GroupNorm(groups or after, after)
+        self.shortcut = nn.Conv2d(before, after, 1, stride, bias=False) if stride > 1 else None
+        self.shortcut_norm = nn.GroupNorm(groups or after, after) if stride > 1 else None
+
+    def forward(self, x):
+        h = F.relu(self.inner_norm(self.inner(x)), inplace=True)
+        direct = x if self.shortcut is None else self.shortcut_norm(self.shortcut(x))
+        return F.relu(direct + self.outer_norm(self.outer(h)), inplace=True)
+
+
+class Residual(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        shapes = model.shapes()
+        width = shapes["stem.weight"][0]
+        self.stem = nn.Conv2d(shapes["stem.weight"][1], width, 3, padding=1, bias=False)
+        self.norm = nn.GroupNorm(model.norm_groups or width, width)
+        blocks = []
+        for group in (1, 2, 3):
+            for block in range(model.blocks):
+                after = shapes[f"{group}.{block}.inner.weight"][0]
+                blocks.append(Block(width, after, 2 if group > 1 and block == 0 else 1, model.norm_groups))
+                width = after
+        self.blocks = nn.Sequential(*blocks)
+        self.head = nn.Linear(width, model.classes)
+
+    def forward(self, x):
+        return self.head(self.blocks(F.relu(self.norm(self.stem(x)))).mean((2, 3)))
+
+
+def as_module(stack, n=0):
+    """A network of a stack as a module: its parameters in their order."""
+    kind = {MLP: dense, CNN: convolutional, ResNet20: Residual}[type(stack.model)]
+    net = kind(stack.model).double()
+    values = [value[n] for value in stack.params.values()]
+    with torch.no_grad():
+        for place, value in zip(net.parameters(), values, strict=True):
+            place.copy_(value)
+    return net
+
+
+MODELS = [
+    MLP((5, 9, 8, 7, 3)),
+    MLP((5, 9, 8, 3), "gelu", "layer"),
+    MLP((5, 9, 8, 3), "relu", "layer", bias=False),
+    CNN(3, 4, pools=0, input_shape=(2, 4, 4), classes=3),
+    CNN(4, 3, pools=0, norm="layer", input_shape=(2, 4, 3), classes=3),
+    ResNet20(1, 2, base=2, input_shape=(2, 8, 8), classes=3),
+]
+
+
+@pytest.mark.filterwarnings("ignore:Lazy modules")
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_modules_are_repaired_like_stacks(model):
+    a, b = (model.initial([seed], torch.float64) for seed in (1, 2))
+    for stack, seed in ((a, 3), (b, 4)):
+        for k, (name, value) in enumerate(stack.params.items()):
+            if not name.endswith("weight"):
+                value += 0.3 * normal(*value.shape, seed=100 * seed + k)
+    x = normal(40, *model.input_shape)
+    torch.testing.assert_close(as_module(a)(x), a.forward(x)[0])
+    expected = repair_stack(a, b, x, 0.3)
+    merged, found = repair(as_module(a), as_module(b), (x, x), 0.3, details=True)
+    for value, other in zip(merged.parameters(), expected.stack.params.values(), strict=True):
+        torch.testing.assert_close(value.data, other[0], rtol=1e-9, atol=1e-9)
+    for ratio, other in zip(found.ratios.values(), expected.ratios.values(), strict=True):
+        torch.testing.assert_close(ratio, other[0])
+
+
+class Odd(nn.Module):
+    """Batch norm, grouped and transposed convolutions, an output behind its layer."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv2d(4, 6, 3, padding=1, groups=2)
+        self.norm = nn.BatchNorm2d(6)
+        self.wide = nn.ConvTranspose2d(6, 4, 2, stride=2, groups=2)
+        self.flat = nn.Linear(4, 5)
+        self.norm1 = nn.BatchNorm1d(5)
+        self.head = nn.Linear(5, 3)
+
+    def forward(self, x):
+        h = self.norm(self.first(x)).relu_()
+        h = self.norm1(self.flat(self.wide(h).relu().mean((2, 3)))).relu()
+        return F.log_softmax(self.head(h), dim=1)
+
+
+def seen(net, names, x):
+    """Means and deviations of the channels that some modules make."""
+    found = {name: [] for name in names}
+    for name in names:
+        net.get_submodule(name).register_forward_hook(
+            lambda _m, _x, z, name=name: found[name].append(z.movedim(1, -1).flatten(0, -2).detach().clone())
+        )
+    net.eval()(x)
+    return [f(torch.cat(z)) for z in found.values() for f in (lambda z: z.mean(0), lambda z: z.std(0, correction=0))]
+
+
+@pytest.mark.parametrize("lam", [0.0, 0.3, 1.0])
+def test_all_units_have_the_interpolated_statistics(lam):
+    a, b = scattered(Odd(), 1), scattered(Odd(), 2)
+    x = normal(24, 4, 3, 3)
+    data = [(x[:10], None), (x[10:], None)]
+    merged = repair(a, b, data, lam)
+    names = ["norm", "wide", "norm1"]
+    ends = [seen(copy.deepcopy(net), names, x) for net in (a, b)]
+    for za, zb, z in zip(*ends, seen(merged, names, x), strict=True):
+        torch.testing.assert_close(z, lam * za + (1 - lam) * zb)
+    plain = interpolate(a, b, lam)
+    for name in ("first.weight", "flat.bias", "head.weight", "head.bias", "norm.running_mean"):
+        assert merged.state_dict()[name].equal(plain.state_dict()[name])
+    if lam in (0, 1):
+        torch.testing.assert_close(merged(x), (a if lam else b).eval()(x))
+
+
+def test_nothing_of_the_caller_s_changes():
+    a, b = scattered(Odd(), 1), scattered(Odd(), 2)
+    states = [copy.deepcopy(net.state_dict()) for net in (a, b)]
+    repair(a, b, iter([(normal(9, 4, 3, 3), None)]))
+    for net, state in zip((a, b), states, strict=True):
+        assert net.training and all(not module._forward_hooks for module in net.modules())
+        assert all(value.equal(state[name]) for name, value in net.state_dict().items())
+
+
+def test_what_cannot_be_set_is_said():
+    class Attention(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.TransformerEncoderLayer(4, 2, 8, batch_first=True)
+            self.free = nn.Linear(4, 4, bias=False)
+            self.tied = nn.Linear(4, 4)
+            self.other = nn.Linear(4, 4)
+            self.other.weight = self.tied.weight
+            self.twice = nn.Linear(4, 4)
+            self.head = nn.Linear(4, 2)
+
+        def forward(self, x):
+            h = self.free(self.layer(x)).relu()
+            h = self.twice(self.twice(h).relu()).relu()
+            return self.head(self.other(self.tied(h).relu()).relu())
+
+    a, b = scattered(Attention(), 1), scattered(Attention(), 2)
+    with pytest.warns(UserWarning, match="layer.self_attn"):
+        merged, found = repair(a, b, (normal(6, 5, 4), normal(6)), details=True)
+    assert list(found.left) == ["layer.self_attn", "free", "twice", "tied", "other"]
+    assert list(found.ratios) == ["layer.norm1", "layer.linear1", "layer.linear2", "layer.norm2"]
+    assert merged.other.weight is merged.tied.weight
+
+
+def test_half_precision_stays():
+    a, b = (as_module(MLP((5, 9, 3)).initial([seed], torch.float64)).half() for seed in (1, 2))
+    x = normal(50, 5).half()
+    merged = repair(a, b, (x, x))
+    stds = [net[0](x).double().std(0) for net in (a, b, merged)]
+    assert merged[0].weight.dtype == torch.float16
+    torch.testing.assert_close(stds[2], (stds[0] + stds[1]) / 2, rtol=5e-3, atol=5e-3)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"b": nn.Linear(5, 2)},
+        {"lam": 1.5},
+        {"data": (torch.ones(1, 5), torch.ones(1))},
+        {"data": (torch.full((4, 5), torch.nan), torch.ones(4))},
+        {"data": torch.ones(4, 5)},
+    ],
+)
+def test_bad_input_is_refused(change):
+    a, b = (nn.Sequential(nn.Linear(5, 4), nn.ReLU(), nn.Linear(4, 3)) for _ in range(2))
+    with pytest.raises((TypeError, ValueError), match="allowed"):
+        repair(**{"a": a, "b": b, "data": (torch.ones(4, 5), torch.ones(4))} | change)
