@@ -1,0 +1,379 @@
+"""Matching of two modules: the units of one put in the order nearest to the other's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Any, Literal, overload
+
+import torch
+from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from lmc_helpers._typing import Natural, Positive, Seed, checked
+from lmc_helpers.alignment.activation_matching import Moments, _merged, _moments
+from lmc_helpers.alignment.assignment import _assign, _matched_sum
+from lmc_helpers.alignment.midpoint import Best
+from lmc_helpers.alignment.sinkhorn import sinkhorn_rebasin
+from lmc_helpers.alignment.straight_through import straight_through
+from lmc_helpers.alignment.weight_matching import _kinds, weight_matching
+from lmc_helpers.modules._module import (
+    batches,
+    called,
+    check_pair,
+    filled,
+    fitting,
+    kept,
+    length,
+    step_by_step,
+    tensors,
+    untouched,
+)
+from lmc_helpers.modules.line import mean_loss
+from lmc_helpers.modules.symmetry import permuted
+from lmc_helpers.modules.symmetry import symmetry as traced
+from lmc_helpers.networks.permutations import Axis, Symmetry, _restricted
+
+__all__ = ["Matched", "match"]
+
+By = Literal["weights", "activations", "straight-through", "sinkhorn"]
+
+
+@dataclass(frozen=True, eq=False)
+class Matched:
+    """How two modules were matched.
+
+    Parameters
+    ----------
+    permutations
+        group → p (m,): unit i of a is matched with unit p_i of b.
+    values
+        by weights ⟨a, π b⟩ of each restart, (restarts,); by activations the mean correlation of matched units of each
+        group that was recorded, in the order of the groups; else the losses half-way at all permutations that were
+        seen, in their order.
+    symmetry
+        the groups.
+    """
+
+    permutations: dict[str, Tensor]
+    values: Tensor
+    symmetry: Symmetry
+
+
+@overload
+def match(
+    a: nn.Module,
+    b: nn.Module,
+    x: Any = None,
+    by: By = "weights",
+    restarts: int = 10,
+    seed: int = 0,
+    symmetry: Symmetry | None = None,
+    loss: Callable | None = None,
+    data: Any = None,
+    steps: int = 100,
+    details: Literal[False] = False,
+) -> nn.Module: ...
+@overload
+def match(
+    a: nn.Module,
+    b: nn.Module,
+    x: Any = None,
+    by: By = "weights",
+    restarts: int = 10,
+    seed: int = 0,
+    symmetry: Symmetry | None = None,
+    loss: Callable | None = None,
+    data: Any = None,
+    steps: int = 100,
+    *,
+    details: Literal[True],
+) -> tuple[nn.Module, Matched]: ...
+@checked
+def match(
+    a: nn.Module,
+    b: nn.Module,
+    x: Any = None,
+    by: By = "weights",
+    restarts: Positive = 10,
+    seed: Seed = 0,
+    symmetry: Symmetry | None = None,
+    loss: Callable | None = None,
+    data: Any = None,
+    steps: Natural = 100,
+    details: bool = False,
+) -> nn.Module | tuple[nn.Module, Matched]:
+    """A copy of b, in evaluation mode, with its units in the order nearest to a's: π b for a permutation π.
+
+    - ``"weights"``: the largest ⟨a, π b⟩ over parameters, without buffers, the best of restarts (Ainsworth et al. 2023,
+      Algorithm 1; :mod:`lmc_helpers.alignment.weight_matching`).
+    - ``"activations"``: the largest sum of correlations of matched units on inputs
+      (:mod:`lmc_helpers.alignment.activation_matching`). A group is recorded in every place where a weight reads it,
+      with pixels and steps as samples; a group that no weight reads, such as the units of queries and keys, where
+      weights make it, each place centred by itself. Heads and the units inside them are matched together: heads by the
+      largest sum of correlations over the orders of their units. Groups that are not recorded at all are matched by
+      weights in the end.
+    - ``"straight-through"`` and ``"sinkhorn"``: a small loss half-way, at (a + π b)/2 with running statistics
+      interpolated, by descent (:mod:`~lmc_helpers.alignment.straight_through`,
+      :mod:`~lmc_helpers.alignment.sinkhorn`). Each step takes one batch of the data, all of them judge.
+
+    Parameters
+    ----------
+    a, b
+        modules of one architecture.
+    x
+        inputs of a call, by which the groups are found and, without ``data``, units are correlated.
+    restarts
+        of matching by weights.
+    symmetry
+        the groups; those of :func:`~lmc_helpers.modules.symmetry.symmetry` if it is left out.
+    loss, data
+        as in :func:`~lmc_helpers.modules.line.line`; only the matchers that descend need a loss.
+    steps
+        of descent.
+    details
+        whether to return how they were matched, :class:`Matched`, beside the module.
+
+    Examples
+    --------
+    >>> net, x = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2)), torch.ones(1, 4)
+    >>> shuffled = permuted(net, traced(net, x), {"0": torch.tensor([2, 0, 1])})
+    >>> matched, found = match(net, shuffled, x, details=True)
+    >>> found.permutations["0"].tolist(), bool(torch.equal(matched[0].weight, net[0].weight))
+    ([1, 2, 0], True)
+    """
+    a, b = check_pair(a, b)
+    data = kept(data)
+    descends = by in ("straight-through", "sinkhorn")
+    if descends and (loss is None or data is None):
+        raise ValueError(f"by = {by!r} with loss = {loss!r} and data = {data!r}; allowed: a loss and data")
+    if x is None and (symmetry is None or (by == "activations" and data is None)):
+        raise ValueError("x = None; allowed: inputs of a call, or a symmetry, and data to match by activations")
+    with untouched():
+        groups = traced(filled(a, {}), fitting(a, x)) if symmetry is None else symmetry
+        unknown = sorted({place.name for of in groups.groups.values() for place in of} - set(tensors(a)))
+        if unknown:
+            raise ValueError(f"the symmetry has parameters {unknown}; allowed: those of the modules")
+        if descends:
+            p, values = _by_loss(a, b, groups, by, loss, data, steps, seed)
+        elif by == "activations":
+            p, values = _by_activations(
+                a, b, groups, batches(data) if data is not None else [(x, None)], restarts, seed
+            )
+        else:
+            p, values = _by_weights(a, b, groups, restarts, seed)
+        made = permuted(b, groups, p)
+    return (made, Matched(p, values, groups)) if details else made
+
+
+# ---------- by weights
+
+
+def _by_weights(
+    a: nn.Module, b: nn.Module, symmetry: Symmetry, restarts: int, seed: int
+) -> tuple[dict[str, Tensor], Tensor]:
+    """Permutations and the values of all restarts."""
+    u, v = ({name: value.detach()[None] for name, value in end.named_parameters()} for end in (a, b))
+    own = _restricted(symmetry, u)
+    if not own.groups:
+        return {}, torch.zeros(restarts, dtype=torch.float64)
+    found = weight_matching(u, v, own, restarts, seed)
+    return {g: p[0] for g, p in found.permutations.items()}, found.values[:, 0]
+
+
+# ---------- by a loss half-way
+
+
+def _by_loss(
+    a: nn.Module, b: nn.Module, symmetry: Symmetry, by: str, loss: Any, data: Any, steps: int, seed: int
+) -> tuple[dict[str, Tensor], Tensor]:
+    """Permutations and the losses half-way of all that were seen."""
+    work = filled(a, {})
+    if min(torch.finfo(value.dtype).bits for value in work.parameters() if value.is_floating_point()) < 32:
+        work = work.float()
+    types = {name: value.dtype for name, value in tensors(work).items() if value.is_floating_point()}
+    u, v = ({name: tensors(end)[name].to(dtype)[None] for name, dtype in types.items()} for end in (a, b))
+    buffers = dict(work.named_buffers())
+    parts = _endless(data)
+
+    def half_way(params: Mapping[str, Tensor]) -> Tensor:
+        """The loss of one network: of the next batch where a gradient is taken, else of all data."""
+        values = {name: value[0].detach() if name in buffers else value[0] for name, value in params.items()}
+
+        def of(x: Any, y: Any) -> tuple[int, Tensor]:
+            x, y = fitting(work, x), fitting(work, y)
+            call = ((), dict(x)) if isinstance(x, Mapping) else (x if isinstance(x, (tuple, list)) else (x,), {})
+            n = length(x, y)
+            return n, mean_loss(loss, torch.func.functional_call(work, values, *call), y, n)
+
+        if torch.is_grad_enabled():
+            return of(*next(parts))[1][None]
+        found = [of(x, y) for x, y in batches(data)]
+        n = sum(k for k, _ in found)
+        return torch.stack([value * k for k, value in found]).sum()[None] / n
+
+    search: Callable[..., Best] = straight_through if by == "straight-through" else sinkhorn_rebasin
+    with torch.enable_grad():
+        best = search(u, v, symmetry, half_way, steps=steps, seed=seed)
+    return {g: p[0] for g, p in best.permutations.items()}, best.losses[:, 0]
+
+
+def _endless(data: Any) -> Iterator[tuple[Any, Any]]:
+    """Batches of data, which are passed over again and again."""
+    while True:
+        yield from batches(data)
+
+
+# ---------- by activations
+
+
+#: What is correlated: a group, or all groups of a kind inside the units of another, their units one after the other.
+_Key = tuple[str, ...]
+#: Parameter and axis → the keys that have units there, with a place for each of their groups.
+_Sites = dict[tuple[str, int], list[tuple[_Key, tuple[Axis, ...]]]]
+
+
+def _by_activations(
+    a: nn.Module, b: nn.Module, symmetry: Symmetry, data: Iterable[tuple[Any, Any]], restarts: int, seed: int
+) -> tuple[dict[str, Tensor], Tensor]:
+    """Permutations and the mean correlation of matched units of each group that was recorded."""
+    outer = [g for g in symmetry.groups if g not in symmetry.within]
+    kinds = {g: _kinds(symmetry, g) for g in outer}
+    found = _recorded(filled(a, {}), filled(b, {}), symmetry, kinds, data)
+    p: dict[str, Tensor] = {}
+    values = []
+    for g in outer:
+        parts = [(groups, found[groups]) for groups in kinds[g] if groups in found]
+        if not parts and (g,) in found:
+            S = found[(g,)].correlations()[0]
+            p[g] = _assign(S)
+            values.append(_matched_sum(S, p[g]) / len(S))
+        elif parts:
+            m = symmetry.sizes[g]
+            tables = [
+                one.correlations()[0].unflatten(0, (m, -1)).unflatten(2, (m, -1)).transpose(1, 2) for _, one in parts
+            ]
+            inside = [_assign(T) for T in tables]  # (m, m, k) of tables (m, m, k, k): unit i of a, unit j of b
+            C = torch.stack([_matched_sum(T, q) for T, q in zip(tables, inside, strict=True)]).sum(dim=0)
+            p[g] = _assign(C)
+            for (groups, _), q in zip(parts, inside, strict=True):
+                p |= {one: q[i, p[g][i]] for i, one in enumerate(groups)}
+            values.append(_matched_sum(C, p[g]) / sum(T.shape[0] * T.shape[2] for T in tables))
+    left = {g for g in symmetry.groups if g not in p}
+    if left:
+        rest = Symmetry(
+            {g: symmetry.groups[g] for g in symmetry.groups if g in left},
+            {g: symmetry.sizes[g] for g in left},
+            {g: at for g, at in symmetry.within.items() if {g, at[0]} <= left},
+        )
+        p |= _by_weights(a, permuted(b, symmetry, p), rest, restarts, seed)[0]
+    return {g: p[g].to(torch.long) for g in symmetry.groups if g in p}, _row(values)
+
+
+def _row(values: list[Tensor]) -> Tensor:
+    return torch.tensor([value.item() for value in values], dtype=torch.float64)
+
+
+def _recorded(
+    a: nn.Module,
+    b: nn.Module,
+    symmetry: Symmetry,
+    kinds: Mapping[str, list[tuple[str, ...]]],
+    data: Iterable[tuple[Any, Any]],
+) -> dict[_Key, Moments]:
+    """Moments of the activations of both modules, of each key that a weight reads, or else makes."""
+    keys = [(g,) for g in kinds] + [groups for of in kinds.values() for groups in of]
+    sites: _Sites = {}
+    for key in keys:
+        for places in zip(*(sorted(symmetry.groups[g]) for g in key), strict=True):
+            sites.setdefault((places[0].name, places[0].axis), []).append((key, places))
+    found: dict[_Key, list[Moments]] = {}  # a place each
+    reads: set[_Key] | None = None
+    for x, _ in data:
+        one, two = (_record(end, symmetry.sizes, sites, fitting(end, x)) for end in (a, b))
+        if reads is None:
+            reads = {key for key, ways in one.items() if "read" in ways}
+        for key in one:
+            way = "read" if key in reads else "made"
+            pairs = zip(one[key].get(way, ()), two[key].get(way, ()), strict=True)
+            new = [_moments(za[None], zb[None]) for za, zb in pairs]
+            found[key] = [_merged(*both) for both in zip(found[key], new, strict=True)] if key in found else new
+    whole: dict[_Key, Moments] = {}
+    for key, parts in found.items():
+        if reads is not None and key not in reads:  # a bias may be added later
+            parts = [replace(one, means=torch.zeros_like(one.means)) for one in parts]
+        whole[key] = reduce(_merged, parts)
+    few = {key[0]: moments.n for key, moments in whole.items() if moments.n < 2}
+    if few:
+        raise ValueError(f"groups with samples {few}; allowed: at least 2 samples")
+    return whole
+
+
+def _record(model: nn.Module, sizes: Mapping[str, int], sites: _Sites, x: Any) -> dict[_Key, dict[str, list[Tensor]]]:
+    """Key → way → the activations (samples, units) of each place, in the order of the operations."""
+    recorder = _Recorder(tensors(model), sizes, sites)
+    with step_by_step(), recorder:
+        called(model, x)
+    return recorder.found
+
+
+#: Contraction → its operands A and B of A B.
+_PRODUCTS = {"mm": (0, 1), "addmm": (1, 2), "_addmm_activation": (1, 2), "bmm": (0, 1), "baddbmm": (1, 2)}
+
+
+class _Recorder(TorchDispatchMode):
+    """Records what parameters are contracted with, and what that makes, along the axes that have units."""
+
+    def __init__(self, params: Mapping[str, Tensor], sizes: Mapping[str, int], sites: _Sites):
+        super().__init__()
+        self.sizes, self.sites = sizes, sites
+        self.params = {value.untyped_storage().data_ptr(): (name, value) for name, value in params.items()}
+        self.found: dict[_Key, dict[str, list[Tensor]]] = {}
+        self.seen: dict[tuple, Tensor] = {}  # operands, kept alive: several weights may read the same one
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        name = func.overloadpacket.__name__
+        if name == "convolution" and args[8] == 1:
+            x, w, channel = args[0], args[1], args[0].ndim - args[1].ndim + 1
+            self.note("read", x, channel, w, 0 if args[6] else 1)
+            out = func(*args, **(kwargs or {}))
+            self.note("made", out, channel, w, 1 if args[6] else 0)
+            return out
+        if name in _PRODUCTS:
+            A, B = (args[k] for k in _PRODUCTS[name])
+            self.note("read", A, A.ndim - 1, B, B.ndim - 2)
+            self.note("read", B, B.ndim - 2, A, A.ndim - 1)
+            out = func(*args, **(kwargs or {}))
+            self.note("made", out, out.ndim - 1, B, B.ndim - 1)
+            self.note("made", out, out.ndim - 2, A, A.ndim - 2)
+            return out
+        return func(*args, **(kwargs or {}))
+
+    def note(self, way: str, z: Tensor, dim: int, weight: Tensor, axis: int) -> None:
+        """Record z with its units along a dimension as a weight has them along an axis, if this is a parameter's."""
+        name, axis, start = self.axis(weight, axis)
+        if (name, axis) not in self.sites or z.untyped_storage().data_ptr() in self.params:
+            return
+        for key, places in self.sites[name, axis]:
+            sizes = [place.outer * self.sizes[g] * place.inner for g, place in zip(key, places, strict=True)]
+            first = [place.offset - start for place in places]
+            if min(first) < 0 or max(k + n for k, n in zip(first, sizes, strict=True)) > z.shape[dim]:
+                continue  # a part of the parameter without these units
+            same = (key, z.untyped_storage().data_ptr(), z.storage_offset(), z.numel(), *first)
+            if same in self.seen:
+                continue
+            self.seen[same] = z
+            rows = []
+            for g, place, k, n in zip(key, places, first, sizes, strict=True):
+                units = z.narrow(dim, k, n).unflatten(dim, (place.outer, self.sizes[g], place.inner))
+                rows.append(units.movedim(dim + 1, -1).flatten(0, -2))
+            self.found.setdefault(key, {}).setdefault(way, []).append(torch.cat(rows, dim=1).clone())
+
+    def axis(self, weight: Tensor, axis: int) -> tuple[str, int, int]:
+        """The parameter, its axis, and the first entry there, that a tensor is a view of along an axis."""
+        name, param = self.params.get(weight.untyped_storage().data_ptr(), ("", weight))
+        for d, n in enumerate(param.shape):
+            if name and 1 < weight.shape[axis] <= n and param.stride(d) == weight.stride(axis):
+                return name, d, (weight.storage_offset() - param.storage_offset()) // param.stride(d) % n
+        return "", 0, 0

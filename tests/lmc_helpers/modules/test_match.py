@@ -1,0 +1,298 @@
+"""Matching of modules: planted orders are found, correlations are NumPy's, nothing of the caller's changes."""
+
+import copy
+
+import numpy as np
+import pytest
+import torch
+from scipy.optimize import linear_sum_assignment
+from torch import nn
+from torch.nn.functional import mse_loss
+
+from lmc_helpers.modules.line import interpolate, line
+from lmc_helpers.modules.match import match
+from lmc_helpers.modules.symmetry import permuted, symmetry
+from lmc_helpers.networks.permutations import Axis, Symmetry, random_permutations
+
+
+def normal(*shape, seed=1):
+    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+def scattered(net, seed):
+    """A module in float64 with random parameters and running statistics, of the size of a trained one's."""
+    for k, value in enumerate([*net.double().parameters(), *net.buffers()]):
+        if value.is_floating_point():
+            drawn = normal(*value.shape, seed=1000 * seed + k) / max(1, value[0].numel()) ** 0.5
+            value.data.copy_(drawn.abs() + 0.5 if value.ndim == 1 else drawn)
+    return net
+
+
+def dense():
+    return nn.Sequential(nn.Linear(5, 12), nn.ReLU(), nn.Linear(12, 9), nn.Tanh(), nn.Linear(9, 3))
+
+
+def convolutional():
+    layers = (nn.Conv2d(2, 6, 3), nn.BatchNorm2d(6), nn.ReLU(), nn.Conv2d(6, 8, 3, groups=2), nn.ReLU(), nn.Flatten())
+    return nn.Sequential(*layers, nn.Linear(32, 3))
+
+
+class Residual(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stem, self.norm = nn.Conv2d(2, 6, 3, padding=1), nn.BatchNorm2d(6)
+        self.inner, self.outer = nn.Conv2d(6, 8, 3, padding=1), nn.Conv2d(8, 6, 3, padding=1)
+        self.head = nn.Linear(6, 3)
+
+    def forward(self, x):
+        h = self.norm(self.stem(x)).relu()
+        h = (h + self.outer(self.inner(h).relu_())).relu_()
+        return self.head(h.mean((2, 3)))
+
+
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed = nn.Linear(5, 8)
+        self.layer = nn.TransformerEncoderLayer(8, 2, 10, activation="gelu", batch_first=True, norm_first=True)
+        self.head = nn.Linear(8, 3)
+
+    def forward(self, x):
+        return self.head(self.layer(self.embed(x))).mean(1)
+
+
+class Tied(nn.Module):
+    """The decoder's weight is the encoder's."""
+
+    def __init__(self):
+        super().__init__()
+        self.encode = nn.Linear(5, 7)
+        self.inside = nn.Linear(7, 7)
+        self.decode = nn.Linear(5, 7)
+        self.decode.weight = self.encode.weight
+
+    def forward(self, x):
+        return self.inside(self.encode(x).relu()).relu() @ self.decode.weight
+
+
+ZOO = {
+    "dense": (dense, (5,)),
+    "convolutional": (convolutional, (2, 6, 6)),
+    "residual": (Residual, (2, 5, 5)),
+    "attention": (Attention, (4, 5)),
+    "tied": (Tied, (5,)),
+}
+
+
+def shuffled(name, dtype=torch.float64):
+    """A module, the same one in another order of its units, and inputs."""
+    make, shape = ZOO[name]
+    a, x = scattered(make(), 1).to(dtype).eval(), normal(40, *shape).to(dtype)
+    groups = symmetry(a, x)
+    planted = random_permutations(groups, 1, torch.Generator().manual_seed(3))
+    return a, permuted(a, groups, {g: p[0] for g, p in planted.items()}), x
+
+
+@pytest.mark.parametrize("by", ["weights", "activations"])
+@pytest.mark.parametrize("name", ZOO)
+def test_planted_orders_are_found(name, by):
+    a, b, x = shuffled(name)
+    assert any(not value.equal(b.state_dict()[key]) for key, value in a.state_dict().items())
+    made = match(a, b, x, by)
+    assert list(made.state_dict()) == list(b.state_dict())
+    for key, value in a.state_dict().items():
+        torch.testing.assert_close(made.state_dict()[key], value, rtol=0, atol=0)
+    a.eval()
+    torch.testing.assert_close(made(x), a(x))
+    if name == "tied":
+        assert made.decode.weight is made.encode.weight
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_the_order_is_of_all_places_together(name):
+    """A group that is permuted in one parameter only is another function."""
+    a, _, x = shuffled(name)
+    groups = symmetry(a, x)
+    p = {g: torch.arange(m).roll(1) for g, m in groups.sizes.items()}
+    group = next(g for g, places in groups.groups.items() if len(places) > 1)
+    half = Symmetry({group: groups.groups[group][:1]}, {group: groups.sizes[group]})
+    a.eval()
+    assert (permuted(a, half, {group: p[group]})(x) - a(x)).abs().max() > 1e-3
+    torch.testing.assert_close(permuted(a, groups, p)(x), a(x))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+@pytest.mark.parametrize("by", ["weights", "activations"])
+def test_other_types_stay_as_they_are(dtype, by):
+    a, b, x = shuffled("dense", dtype)
+    made = match(a, b, x, by)
+    assert all(value.equal(a.state_dict()[key]) for key, value in made.state_dict().items())
+    assert made[0].weight.dtype == dtype
+
+
+def hidden(net, x):
+    """Activations of a dense network's hidden layers by hand."""
+    first = torch.relu(x @ net[0].weight.T + net[0].bias)
+    return [one.detach().numpy() for one in (first, torch.tanh(first @ net[2].weight.T + net[2].bias))]
+
+
+@pytest.mark.parametrize("sizes", [[40], [7, 33]])
+def test_activations_are_correlated_where_they_are_read(sizes):
+    a, b, x = scattered(dense(), 1), scattered(dense(), 2), normal(40, 5)
+    made, found = match(a, b, x, "activations", data=[(part, None) for part in x.split(sizes)], details=True)
+    values = []
+    for group, za, zb in zip(("0", "2"), hidden(a, x), hidden(b, x), strict=True):
+        m = za.shape[1]
+        S = np.corrcoef(za.T, zb.T)[:m, m:]
+        rows, best = linear_sum_assignment(S, maximize=True)
+        assert found.permutations[group].tolist() == best.tolist()
+        values.append(S[rows, best].mean())
+    np.testing.assert_allclose(found.values, values, rtol=1e-10)
+    torch.testing.assert_close(made(x), b(x))
+
+
+def test_pixels_are_samples_and_a_stream_is_read_in_several_places():
+    a, b, x = scattered(Residual(), 1), scattered(Residual(), 2), normal(30, 2, 5, 5)
+    _, found = match(a, b, x, "activations", details=True)
+    places = []
+    for net in (a.eval(), b.eval()):
+        h = net.norm(net.stem(x)).relu()
+        inner = net.inner(h).relu()
+        last = (h + net.outer(inner)).relu().mean((2, 3))
+        pixels = [z.movedim(1, -1).flatten(0, -2) for z in (h, inner)]
+        places.append({"stem": torch.cat([pixels[0], last]).detach(), "inner": pixels[1].detach()})
+    for group, p in found.permutations.items():
+        m = len(p)
+        S = np.corrcoef(places[0][group].T, places[1][group].T)[:m, m:]
+        assert p.tolist() == linear_sum_assignment(S, maximize=True)[1].tolist()
+
+
+def test_heads_are_matched_with_their_units():
+    """Values are read after attention, queries and keys where they are made; heads by the sum of both."""
+    a, b, x = scattered(Attention(), 1), scattered(Attention(), 2), normal(30, 4, 5)
+    made, found = match(a, b, x, "activations", details=True)
+    inside = [g for g, (_, j) in found.symmetry.within.items() if j == 0]
+    (heads,) = {outer for outer, _ in found.symmetry.within.values()}
+    assert len(inside) == 2 and found.symmetry.sizes[heads] == 2
+    torch.testing.assert_close(made(x), b.eval()(x))
+    recorded = []
+    for net in (a.eval(), b.eval()):
+        seen = {}
+        net.layer.norm1.register_forward_hook(lambda _m, _x, z, seen=seen: seen.update(h=z.detach()))
+        net.layer.self_attn.register_forward_hook(lambda _m, _x, z, seen=seen: seen.update(out=z[0].detach()))
+        net(x)
+        attention = net.layer.self_attn
+        q, k, v = (seen["h"] @ attention.in_proj_weight.T + attention.in_proj_bias).detach().chunk(3, dim=-1)
+        split = lambda z: z.unflatten(-1, (2, 4)).transpose(1, 2)  # noqa: E731
+        read = nn.functional.scaled_dot_product_attention(*map(split, (q, k, v))).transpose(1, 2).flatten(2)
+        torch.testing.assert_close(read @ attention.out_proj.weight.T + attention.out_proj.bias, seen["out"])
+        recorded.append([torch.cat([z.flatten(0, 1) - z.mean((0, 1)) for z in (q, k)]), read.flatten(0, 1).detach()])
+    tables = [np.corrcoef(za.T, zb.T)[:8, 8:] for za, zb in zip(*recorded, strict=True)]
+    best = np.zeros((2, 2))
+    for i in range(2):
+        for j in range(2):
+            for S in tables:
+                block = S[4 * i : 4 * i + 4, 4 * j : 4 * j + 4]
+                best[i, j] += block[linear_sum_assignment(block, maximize=True)].sum()
+    order = linear_sum_assignment(best, maximize=True)[1]
+    assert found.permutations[heads].tolist() == order.tolist()
+    expected = best[[0, 1], order].sum() / 16
+    assert any(value.item() == pytest.approx(expected, rel=1e-8) for value in found.values)
+
+
+def test_weights_are_matched_without_buffers():
+    a, b, x = shuffled("convolutional")
+    with torch.no_grad():
+        b[1].running_mean.copy_(b[1].running_mean.flip(0) * 1e6)
+    made = match(a, b, x)
+    assert made[0].weight.equal(a[0].weight)
+
+
+def test_all_restarts_are_told_and_the_best_is_taken():
+    a, b, x = scattered(dense(), 1), scattered(dense(), 2), normal(40, 5)
+    made, found = match(a, b, x, restarts=4, details=True)
+    inner = sum((u * v).sum() for u, v in zip([*a.parameters()][:-1], [*made.parameters()][:-1], strict=True))
+    assert found.values.shape == (4,)
+    assert found.values.max().item() == pytest.approx(inner.item(), rel=1e-10)
+
+
+@pytest.mark.parametrize("by", ["straight-through", "sinkhorn"])
+def test_descent_gives_the_loss_of_the_line_s_middle(by):
+    a, b, x = shuffled("convolutional")
+    y = a(x).detach()
+    made, found = match(a, b, x, by, loss=mse_loss, data=[(x[:25], y[:25]), (x[25:], y[25:])], steps=20, details=True)
+    middle = line(a, made, mse_loss, (x, y), [0, 0.5, 1]).losses[1]
+    assert found.values.min().item() == pytest.approx(middle.item(), rel=1e-9)
+    assert found.values.min() < 0.9 * found.values[0]  # that of b as it came
+    torch.testing.assert_close(made(x), b(x))
+
+
+def test_half_precision_descends_in_float32():
+    a, b, x = shuffled("dense", torch.float16)
+    found = match(a, b, x, "straight-through", loss=mse_loss, data=(x, a(x).detach()), steps=2)
+    assert found[0].weight.equal(a[0].weight)
+
+
+def test_a_symmetry_by_hand_needs_no_inputs():
+    a, b = nn.LSTM(3, 4).double(), nn.LSTM(3, 4).double()
+    own = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 2)).double()
+    groups = Symmetry({"h": (Axis("0.weight", 0), Axis("0.bias", 0), Axis("2.weight", 1))}, {"h": 3})
+    moved = permuted(own, groups, {"h": torch.tensor([2, 0, 1])})
+    assert match(own, moved, symmetry=groups)[0].weight.equal(own[0].weight)
+    gates = tuple(Axis(f"{n}_l0", 0, 0, 4) for n in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"))
+    lstm = Symmetry({"h": (*gates, Axis("weight_hh_l0", 1))}, {"h": 4})
+    x = normal(5, 2, 3)
+    made = match(a, b, symmetry=lstm)
+    order = torch.cdist(made(x)[0].flatten(0, 1).T, b(x)[0].flatten(0, 1).T).argmin(1)
+    torch.testing.assert_close(made(x)[0], b(x)[0][..., order])  # the units are the outputs
+
+
+def test_nothing_of_the_caller_s_changes():
+    a, b, x = shuffled("residual")
+    a.train(), b.train()
+    states, torch_state = [copy.deepcopy(net.state_dict()) for net in (a, b)], torch.get_rng_state()
+    for by in ("weights", "activations", "straight-through"):
+        match(a, b, x, by, loss=mse_loss, data=[(x, torch.zeros(40, 3).double())], steps=1)
+    assert torch.get_rng_state().equal(torch_state) and torch.is_grad_enabled()
+    for net, state in zip((a, b), states, strict=True):
+        assert all(value.equal(state[key]) for key, value in net.state_dict().items())
+        assert net.training and all(not m._forward_hooks and m.training for m in net.modules())
+        assert all(value.grad is None and value.requires_grad for value in net.parameters())
+
+
+@pytest.mark.parametrize("by", ["weights", "activations"])
+def test_wrappers_are_taken_off(by):
+    a, b, x = shuffled("dense")
+    made = match(nn.DataParallel(a), torch.compile(b, backend="eager"), x, by)
+    assert type(made) is nn.Sequential and made[0].weight.equal(a[0].weight)
+
+
+def with_nan(net):
+    with torch.no_grad():
+        net[0].bias[0] = torch.nan
+    return net
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"by": "magic"},
+        {"b": nn.Linear(5, 3)},
+        {"b": with_nan(dense())},
+        {"x": None},
+        {"by": "sinkhorn"},
+        {"by": "straight-through", "loss": mse_loss},
+        {"restarts": 0},
+        {"symmetry": Symmetry({"h": (Axis("9.weight", 0),)}, {"h": 3})},
+        {"x": torch.ones(1, 5), "by": "activations"},
+    ],
+)
+def test_bad_input_is_refused(change):
+    with pytest.raises((TypeError, ValueError), match="allowed"):
+        match(**{"a": dense(), "b": dense(), "x": torch.ones(4, 5)} | change)
+
+
+def test_matching_and_interpolation_give_the_planted_network():
+    a, b, x = shuffled("convolutional")
+    made = interpolate(a, match(a, b, x), 0.5)
+    torch.testing.assert_close(made(x), a.eval()(x))
