@@ -389,17 +389,69 @@ claims.check(
 )
 
 # %% [markdown]
-# ## What each paper says of the pair
+# ## The pair in one table
 
 # %%
-report = lmc.compare(net_a, net_b, objective, unseen)
+report = lmc.compare(
+    net_a,
+    net_b,
+    objective,
+    unseen,
+    seed,
+    restarts,
+    heights={f"units {i} and {j} of {layer} meet": point.height},
+)
 report
 
 # %% [markdown]
+# What the papers say of these numbers:
+#
+# - **Z** proves for two-layer networks that the barrier that is left after matching falls with the width. For other architectures it is an experiment, and this table is one.
+# - **P** says that such a meeting point exists between the network and its copy with the two units exchanged, and on which path it lies. Its height bounds what this exchange costs, not what the line to another network does.
+# - **G** says that the line between two points of one orbit can be as high as one likes, although the function is the same everywhere on the curve: rescale before you compare.
+# - **I** says why the direct line can be flat: fixed weights give each unit a place, and to leave it costs what (16) says.
+#
 # ## A pair of yours
 #
 # ```{try}
-# Two networks of your own: a function that makes one, two files of weights, and examples.
+# Two networks of your own: a function without arguments that makes one, two files of weights (safetensors, npz, or a state dict in a `.pt` file, which is read without running code), and examples as arrays `x` and `y`.
 #
 #     make chapter NAME=your_networks ARGS="-p model my.nets:make -p a a.safetensors -p b b.safetensors -p data val.npz"
 # ```
+#
+# ## Exercises
+#
+# ```{exercise}
+# Group norm with $G$ groups normalises each block of $m/G$ channels by itself. Which permutations of $m$ channels between two convolutions leave the function as it is?
+# ```
+#
+# ```{solution}
+# Those that map blocks to blocks: any order of the $G$ blocks, and within each block any order of its channels, $G! \, ((m/G)!)^G$ in all.
+# The trace finds a group of $G$ blocks and, inside it, one group of $m/G$ channels for each. Heads of attention and the units inside them are the same kind of pair.
+# ```
+#
+# ```{exercise}
+# The hidden units of an LSTM can be permuted, but PyTorch runs it as one operation, which the trace refuses. Write the group by hand.
+# ```
+#
+# ```{solution}
+# The four gates are stacked: along their first axis the weights hold $4m$ rows, the unit $u$ of gate $o$ at $o m + u$.
+#
+#     axes = [lmc.Axis(f"lstm.{name}", 0, outer=4) for name in ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")]
+#     axes += [lmc.Axis("lstm.weight_hh_l0", 1), lmc.Axis("head.weight", 1)]
+#     units = lmc.Symmetry({"units": tuple(axes)}, {"units": m})
+#
+# `lmc.verify(net, x, units)` runs the network with them permuted, and `match`, `compare` and the others take `symmetry=units`.
+# ```
+#
+# ```{exercise}
+# Two networks with batch norm are averaged after matching, and the running statistics with them. Why does the loss half-way fall if the statistics are computed anew on data?
+# ```
+#
+# ```{solution}
+# The variance of a unit of the averaged network is not the average of the two variances: where the two units are correlated by $\rho$ and have equal variances, $\frac14(1 + 2\rho + 1) = \frac12(1 + \rho)$ of it is left.
+# Divided by the larger average the unit varies too little, and less so in every further layer. Statistics of the averaged network undo it, as REPAIR does for any layer: `line(…, statistics="recomputed")`.
+# ```
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+print(chapter.end())

@@ -247,6 +247,11 @@ def first_hidden(net: nn.Module, x: Any) -> str:
     raise ValueError("no linear layer or convolution makes units that can be exchanged; allowed: name a layer")
 
 
+def width(net: nn.Module, layer: str) -> int:
+    """Number of units that a layer makes."""
+    return len(net.get_submodule(layer).weight)  # type: ignore[arg-type]
+
+
 def nearest_units(net: nn.Module, layer: str) -> tuple[int, int]:
     """The two units of a layer whose incoming weights are nearest to each other."""
     W = net.get_submodule(layer).weight.detach().flatten(1)  # type: ignore[operator]
@@ -255,14 +260,15 @@ def nearest_units(net: nn.Module, layer: str) -> tuple[int, int]:
     return min(i, j), max(i, j)
 
 
-def exchanged(net: nn.Module, layer: str, i: int, j: int, x: Any) -> nn.Module:
-    """The network with two units of a layer exchanged."""
+def exchanged(net: nn.Module, layer: str, i: int, j: int, x: Any, weights: bool = True) -> nn.Module:
+    """The network with two units of a layer exchanged, or with all of them exchanged but the layer's own weights."""
     whole = lmc.symmetry(net, x)
-    place = (f"{layer}.weight".strip("."), 0)
-    group = next(g for g, axes in whole.groups.items() if place in {(p.name, p.axis) for p in axes})
+    own = lmc.Axis(f"{layer}.weight".strip("."), 0)
+    group, axes = next((g, axes) for g, axes in whole.groups.items() if own in axes)
     order = torch.arange(whole.sizes[group])
     order[[i, j]] = order[[j, i]]
-    return lmc.permuted(net, whole, {group: order})
+    places = axes if weights else tuple(axis for axis in axes if axis != own)
+    return lmc.permuted(net, lmc.Symmetry({group: places}, {group: len(order)}), {group: order})
 
 
 def attempt(function: Callable, *given: Any) -> tuple[Any, str]:
@@ -309,7 +315,7 @@ def exchanges(net: nn.Module, layer: str, scheme: Any, x: Tensor, seed: int, mos
         kept[p] = least_norm_weight(a[[j, i]], F[p], D[p], U)
         swapped[p] = W[[j, i]]
         change, without = (
-            (outputs(exchanged(with_layer(V), layer, i, j, x[:2]), x) - before).abs().max() / before.abs().max()
+            (outputs(exchanged(with_layer(V), layer, i, j, x[:2], weights=False), x) - before).abs().max() / before.abs().max()
             for V in (kept, swapped)
         )
         cost = kept.square().sum() - least.square().sum() - costs[i, j]

@@ -1,0 +1,184 @@
+"""One pair of modules seen by all four papers: a table and a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import nn
+
+from lmc_helpers._typing import Positive, Reals, Seed, checked
+from lmc_helpers.barrier import GRID, check_lambdas
+from lmc_helpers.modules._module import batches, check_pair, kept, tensors
+from lmc_helpers.modules.line import Line, Measured, Statistics, evaluated, jackknife, line
+from lmc_helpers.modules.match import match
+from lmc_helpers.modules.repair import repair
+from lmc_helpers.modules.symmetry import symmetry as traced
+from lmc_helpers.networks.permutations import Symmetry
+
+__all__ = ["Report", "Repaired", "compare"]
+
+NAMES = {"direct": "direct", "weights": "matched by weights", "activations": "matched by activations"}
+COLUMNS = ("barrier", "middle above the mean of the ends", "loss in the middle", "accuracy in the middle")
+
+
+@dataclass(frozen=True, eq=False)
+class Repaired:
+    """The module half-way after REPAIR: its loss, what this is above the mean of the ends, and accuracy."""
+
+    loss: Measured
+    middle: Measured
+    accuracy: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """What :func:`compare` measures.
+
+    Parameters
+    ----------
+    lines
+        ``"direct"``, ``"weights"`` and ``"activations"`` → the line between a and b as it is, or matched so.
+    repaired
+        the same names → the module half-way after REPAIR.
+    modules
+        ``"weights"`` and ``"activations"`` → b matched so.
+    symmetry
+        the groups of interchangeable units.
+    heights
+        name → height of another path between a and b or their units, a permutation point for instance, for the table.
+    """
+
+    lines: dict[str, Line]
+    repaired: dict[str, Repaired]
+    modules: dict[str, nn.Module]
+    symmetry: Symmetry
+    heights: Mapping[str, float] = field(default_factory=dict)
+
+    def table(self) -> list[dict[str, Any]]:
+        """Rows of plain numbers with standard errors over batches; None where there is no such number."""
+        rows = []
+        for name, found in self.lines.items():
+            k, middle = found.lambdas.tolist().index(0.5), found.barrier_kinds["middle"]
+            loss = Measured(found.losses[k].item(), found.errors[k].item())
+            accuracy = None if found.accuracies is None else found.accuracies[k].item()
+            rows.append(_row(NAMES[name], found.barrier_kinds["chord"], middle, loss, accuracy))
+        for name, one in self.repaired.items():
+            rows.append(_row(f"{NAMES[name]}, REPAIR", None, one.middle, one.loss, one.accuracy))
+        return rows + [_row(name, Measured(height, None), None, None, None) for name, height in self.heights.items()]
+
+    def _cells(self) -> list[list[str]]:
+        """Head and rows in words."""
+        cells = [["", *COLUMNS]]
+        for row in self.table():
+            words = [
+                "" if value is None else f"{value:.4g}" + (f" ± {error:.2g}" if error is not None else "")
+                for value, error in ((row[name], row.get(f"{name}, error")) for name in COLUMNS)
+            ]
+            cells.append([row["pair"], *words])
+        return cells
+
+    def __str__(self) -> str:
+        """The table for a terminal."""
+        cells = self._cells()
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        rows = ["  ".join(word.ljust(n) for word, n in zip(row, widths, strict=True)).rstrip() for row in cells]
+        return "\n".join([*rows, "", self.lines["direct"].buffers])
+
+    __repr__ = __str__
+
+    def _repr_markdown_(self) -> str:
+        """The table for a notebook."""
+        head, *rows = ("| " + " | ".join(row) + " |" for row in self._cells())
+        return "\n".join([head, "| --- " * (len(COLUMNS) + 1) + "|", *rows, "", self.lines["direct"].buffers])
+
+    def figure(self, axes: Any = None) -> Any:
+        """Draw the losses along the lines with their standard errors, on a new figure or on axes; returns the figure."""
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError:
+            raise ImportError("matplotlib is missing; allowed: pip install matplotlib") from None
+        if axes is None:
+            axes = plt.subplots(figsize=(7, 4.2))[1]
+        for name, found in self.lines.items():
+            (drawn,) = axes.plot(found.lambdas, found.losses, marker="o", markersize=3, label=NAMES[name])
+            low, high = found.losses - found.errors, found.losses + found.errors
+            axes.fill_between(found.lambdas, low, high, color=drawn.get_color(), alpha=0.2, linewidth=0)
+            if name in self.repaired:
+                loss = self.repaired[name].loss.value
+                axes.plot(0.5, loss, "*", color=drawn.get_color(), label=f"{NAMES[name]}, REPAIR")
+        axes.set(xlabel="λ (0: b, 1: a)", ylabel="loss")
+        axes.legend()
+        return axes.figure
+
+
+def _row(
+    pair: str, barrier: Measured | None, middle: Measured | None, loss: Measured | None, accuracy: float | None
+) -> dict[str, Any]:
+    row: dict[str, Any] = {"pair": pair}
+    for name, found in zip(COLUMNS, (barrier, middle, loss), strict=False):
+        row |= {name: None, f"{name}, error": None} if found is None else {name: found[0], f"{name}, error": found[1]}
+    return row | {COLUMNS[3]: accuracy}
+
+
+@checked
+def compare(
+    a: nn.Module,
+    b: nn.Module,
+    loss: Callable,
+    data: Any,
+    seed: Seed = 0,
+    restarts: Positive = 10,
+    lambdas: Reals = GRID,
+    statistics: Statistics = "interpolated",
+    symmetry: Symmetry | None = None,
+    heights: Mapping[str, float] | None = None,
+) -> Report:
+    """Barriers between two modules: as they are, matched by weights and by activations, and REPAIR of each half-way.
+
+    Parameters
+    ----------
+    a, b
+        modules of one architecture.
+    loss, data, lambdas, statistics
+        as in :func:`~lmc_helpers.modules.line.line`; data are passed over many times, and λ = ½ is among the λ. With
+        ``"recomputed"`` statistics modules after REPAIR keep theirs.
+    restarts, symmetry
+        as in :func:`~lmc_helpers.modules.match.match`.
+    heights
+        more numbers for the table, such as heights of permutation points.
+
+    Examples
+    --------
+    >>> from torch.nn.functional import mse_loss
+    >>> a, b = (nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1)) for _ in range(2))
+    >>> report = compare(a, b, mse_loss, (torch.randn(60, 2), torch.randn(60, 1)))
+    >>> [row["pair"] for row in report.table()]  # doctest: +ELLIPSIS
+    ['direct', 'matched by weights', 'matched by activations', 'direct, REPAIR', 'matched by weights, REPAIR', ...]
+    """
+    a, b = check_pair(a, b)
+    data = kept(data)
+    places = check_lambdas(lambdas).tolist()
+    if 0.5 not in places:
+        raise ValueError(f"lambdas = {places}; allowed: 0.5 among them")
+    direct = line(a, b, loss, data, places, statistics)  # first of all, since it checks the loss and the data
+    x, _ = next(batches(data))
+    groups = traced(a, x) if symmetry is None else symmetry
+    modules = {
+        by: match(a, b, x, by, restarts, seed, groups, data=data)  # type: ignore[call-overload]
+        for by in ("weights", "activations")
+    }
+    lines = {"direct": direct} | {by: line(a, one, loss, data, places, statistics) for by, one in modules.items()}
+    halves = [repair(a, one, data) for one in (b, *modules.values())]
+    found, sizes, accuracy = evaluated(a, [(tensors(one), tensors(one), 1.0) for one in halves], loss, data)
+    repaired = {}
+    for k, (name, one) in enumerate(lines.items()):
+        three = torch.stack([one.batch_losses[:, 0], one.batch_losses[:, -1], found[:, k]], dim=1)  # (B, 3)
+        value, error = jackknife(
+            lambda mean: {"loss": mean[..., 2], "middle": mean[..., 2] - mean[..., :2].mean(dim=-1)}, three, sizes
+        )
+        measured = [Measured(value[kind].item(), error[kind].item()) for kind in ("loss", "middle")]
+        repaired[name] = Repaired(*measured, None if accuracy is None else accuracy[k].item())
+    return Report(lines, repaired, modules, groups, dict(heights or {}))
