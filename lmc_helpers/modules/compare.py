@@ -15,17 +15,17 @@ from lmc_helpers.modules._module import batches, check_pair, kept, tensors
 from lmc_helpers.modules.line import Line, Measured, Statistics, evaluated, jackknife, line
 from lmc_helpers.modules.match import match
 from lmc_helpers.modules.repair import repair
-from lmc_helpers.modules.symmetry import symmetry as traced
 from lmc_helpers.networks.permutations import Symmetry
 
-__all__ = ["Report", "Repaired", "compare"]
+__all__ = ["Half", "Report", "compare"]
 
 NAMES = {"direct": "direct", "weights": "matched by weights", "activations": "matched by activations"}
+_Number = tuple[float, float | None] | None  # with its error
 COLUMNS = ("barrier", "middle above the mean of the ends", "loss in the middle", "accuracy in the middle")
 
 
 @dataclass(frozen=True, eq=False)
-class Repaired:
+class Half:
     """The module half-way after REPAIR: its loss, what this is above the mean of the ends, and accuracy."""
 
     loss: Measured
@@ -52,7 +52,7 @@ class Report:
     """
 
     lines: dict[str, Line]
-    repaired: dict[str, Repaired]
+    repaired: dict[str, Half]
     modules: dict[str, nn.Module]
     symmetry: Symmetry
     heights: Mapping[str, float] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class Report:
             rows.append(_row(NAMES[name], found.barrier_kinds["chord"], middle, loss, accuracy))
         for name, one in self.repaired.items():
             rows.append(_row(f"{NAMES[name]}, REPAIR", None, one.middle, one.loss, one.accuracy))
-        return rows + [_row(name, Measured(height, None), None, None, None) for name, height in self.heights.items()]
+        return rows + [_row(name, (height, None), None, None, None) for name, height in self.heights.items()]
 
     def _cells(self) -> list[list[str]]:
         """Head and rows in words."""
@@ -95,7 +95,7 @@ class Report:
         return "\n".join([head, "| --- " * (len(COLUMNS) + 1) + "|", *rows, "", self.lines["direct"].buffers])
 
     def figure(self, axes: Any = None) -> Any:
-        """Draw the losses along the lines with their standard errors, on a new figure or on axes; returns the figure."""
+        """The losses along the lines with their standard errors, on a new figure or on axes."""
         try:
             import matplotlib.pyplot as plt
         except ImportError:
@@ -114,9 +114,7 @@ class Report:
         return axes.figure
 
 
-def _row(
-    pair: str, barrier: Measured | None, middle: Measured | None, loss: Measured | None, accuracy: float | None
-) -> dict[str, Any]:
+def _row(pair: str, barrier: _Number, middle: _Number, loss: _Number, accuracy: float | None) -> dict[str, Any]:
     row: dict[str, Any] = {"pair": pair}
     for name, found in zip(COLUMNS, (barrier, middle, loss), strict=False):
         row |= {name: None, f"{name}, error": None} if found is None else {name: found[0], f"{name}, error": found[1]}
@@ -165,20 +163,18 @@ def compare(
         raise ValueError(f"lambdas = {places}; allowed: 0.5 among them")
     direct = line(a, b, loss, data, places, statistics)  # first of all, since it checks the loss and the data
     x, _ = next(batches(data))
-    groups = traced(a, x) if symmetry is None else symmetry
-    modules = {
-        by: match(a, b, x, by, restarts, seed, groups, data=data)  # type: ignore[call-overload]
-        for by in ("weights", "activations")
-    }
+    by_weights, how = match(a, b, x, "weights", restarts, seed, symmetry, details=True)
+    by_activations = match(a, b, x, "activations", restarts, seed, how.symmetry, data=data)
+    modules = {"weights": by_weights, "activations": by_activations}
     lines = {"direct": direct} | {by: line(a, one, loss, data, places, statistics) for by, one in modules.items()}
     halves = [repair(a, one, data) for one in (b, *modules.values())]
-    found, sizes, accuracy = evaluated(a, [(tensors(one), tensors(one), 1.0) for one in halves], loss, data)
+    losses, sizes, accuracy = evaluated(a, [(tensors(one), tensors(one), 1.0) for one in halves], loss, data)
     repaired = {}
-    for k, (name, one) in enumerate(lines.items()):
-        three = torch.stack([one.batch_losses[:, 0], one.batch_losses[:, -1], found[:, k]], dim=1)  # (B, 3)
+    for k, (name, found) in enumerate(lines.items()):
+        three = torch.stack([found.batch_losses[:, 0], found.batch_losses[:, -1], losses[:, k]], dim=1)  # (B, 3)
         value, error = jackknife(
             lambda mean: {"loss": mean[..., 2], "middle": mean[..., 2] - mean[..., :2].mean(dim=-1)}, three, sizes
         )
-        measured = [Measured(value[kind].item(), error[kind].item()) for kind in ("loss", "middle")]
-        repaired[name] = Repaired(*measured, None if accuracy is None else accuracy[k].item())
-    return Report(lines, repaired, modules, groups, dict(heights or {}))
+        one, two = (Measured(value[kind].item(), error[kind].item()) for kind in ("loss", "middle"))
+        repaired[name] = Half(one, two, None if accuracy is None else accuracy[k].item())
+    return Report(lines, repaired, modules, how.symmetry, dict(heights or {}))

@@ -74,6 +74,11 @@ class Line:
         return self.sizes @ self.batch_losses / self.sizes.sum()
 
     @property
+    def errors(self) -> Tensor:
+        """Their standard errors over batches, (L,)."""
+        return jackknife(lambda losses: {"loss": losses}, self.batch_losses, self.sizes)[1]["loss"]
+
+    @property
     def barrier(self) -> float:
         """The largest loss above the chord, as :func:`lmc_helpers.barrier.loss_barrier` has it."""
         return self.barrier_kinds["chord"].value
@@ -94,16 +99,17 @@ class Line:
 def jackknife(
     statistic: Callable[[Tensor], dict[str, Tensor]], losses: Tensor, sizes: Tensor
 ) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-    """Functions of the mean losses (..., L) → (...,) of batches (B, L), and standard errors; NaN for one batch."""
-    B, n, total = len(sizes), sizes.sum(), sizes @ losses
-    value, without = statistic(total / n), {}
-    if B > 1:
-        without = statistic((total - sizes[:, None] * losses) / (n - sizes)[:, None])  # (B,)
-    h, error = n / sizes, {}
+    """Functions of the mean losses (..., L) of batches (B, L), and standard errors, NaN for one batch."""
+    n, total = sizes.sum(), sizes @ losses
+    value = statistic(total / n)
+    if len(sizes) == 1:
+        return value, {name: one * torch.nan for name, one in value.items()}
+    without, error = statistic((total - sizes[:, None] * losses) / (n - sizes)[:, None]), {}  # (B, …)
     for name, one in value.items():
-        pseudo = h * one - (h - 1) * without[name] if B > 1 else one.expand(1) * torch.nan
-        centre = (pseudo / h).sum()
-        error[name] = ((pseudo - centre).square() / (h - 1)).mean().sqrt() if B > 1 else pseudo[0]
+        h = (n / sizes).view(-1, *[1] * one.ndim)
+        pseudo = h * one - (h - 1) * without[name]
+        centre = (pseudo / h).sum(dim=0)
+        error[name] = ((pseudo - centre).square() / (h - 1)).mean(dim=0).sqrt()
     return value, error
 
 

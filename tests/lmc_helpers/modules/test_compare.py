@@ -1,0 +1,85 @@
+"""The report of a pair against what its parts give alone."""
+
+import copy
+import sys
+
+import matplotlib
+import pytest
+import torch
+from torch import nn
+from torch.nn.functional import cross_entropy
+
+from lmc_helpers.modules.compare import compare
+from lmc_helpers.modules.line import line
+from lmc_helpers.modules.match import match
+from lmc_helpers.modules.repair import repair
+from lmc_helpers.modules.symmetry import permuted, symmetry
+
+matplotlib.use("agg")
+
+
+def normal(*shape, seed=1):
+    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+def net(seed):
+    made = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 3)).double()
+    for k, value in enumerate([*made.parameters(), *made.buffers()]):
+        if value.is_floating_point():
+            value.data.copy_(normal(*value.shape, seed=100 * seed + k).abs() + 0.1 * (value.ndim == 1))
+    return made
+
+
+X = normal(50, 4)
+Y = torch.arange(50) % 3
+
+
+def test_rows_are_what_lines_and_repaired_modules_give():
+    a, b = net(1), net(2)
+    report = compare(a, b, cross_entropy, (X, Y), heights={"permutation point": 0.25})
+    rows = {row["pair"]: row for row in report.table()}
+    ends = {"direct": b, "matched by weights": match(a, b, X), "matched by activations": match(a, b, X, "activations")}
+    for name, end in ends.items():
+        found = line(a, end, cross_entropy, (X, Y))
+        assert rows[name]["barrier"] == pytest.approx(found.barrier, rel=1e-9)
+        assert rows[name]["barrier, error"] == pytest.approx(found.barrier_kinds["chord"].error, rel=1e-9)
+        assert rows[name]["accuracy in the middle"] == pytest.approx(found.accuracies[5].item())
+        half = repair(a, end, (X, Y))
+        losses = [cross_entropy(copy.deepcopy(one).eval()(X), Y).item() for one in (half, a, end)]
+        row = rows[f"{name}, REPAIR"]
+        assert row["loss in the middle"] == pytest.approx(losses[0], rel=1e-9)
+        assert row["middle above the mean of the ends"] == pytest.approx(losses[0] - sum(losses[1:]) / 2, rel=1e-9)
+        assert row["middle above the mean of the ends, error"] > 0 and row["barrier"] is None
+    assert rows["permutation point"]["barrier"] == 0.25
+    assert a.training and b.training
+
+
+def test_a_planted_order_has_no_barrier():
+    a = net(1).eval()
+    b = permuted(a, symmetry(a, X), {"0": torch.arange(8).roll(1)})
+    rows = {row["pair"]: row for row in compare(a, b, cross_entropy, (X, Y)).table()}
+    assert rows["direct"]["barrier"] > 0.01
+    assert abs(rows["matched by weights"]["barrier"]) < 1e-12 > abs(rows["matched by activations"]["barrier"])
+
+
+def test_the_report_is_shown():
+    report = compare(net(1), net(2), cross_entropy, iter([(X, Y)]), statistics="recomputed")
+    assert "recomputed" in str(report) and str(report).count("±") >= 6
+    assert report._repr_markdown_().count("\n|") == 7
+    figure = report.figure()
+    labels = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    assert len(labels) == 6
+    assert report.figure(figure.axes[0]) is figure
+
+
+def test_a_missing_matplotlib_is_one_sentence(monkeypatch):
+    report = compare(net(1), net(2), cross_entropy, (X, Y))
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(ImportError, match="allowed"):
+        report.figure()
+
+
+@pytest.mark.parametrize("change", [{"lambdas": [0, 1]}, {"data": (X, Y + 1)}, {"b": nn.Linear(4, 3)}, {"restarts": 0}])
+def test_bad_input_is_refused(change):
+    with pytest.raises((TypeError, ValueError), match="allowed"):
+        compare(**{"a": net(1), "b": net(2), "loss": cross_entropy, "data": (X, Y)} | change)
