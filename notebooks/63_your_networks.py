@@ -29,13 +29,21 @@
 # ```
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
-model: str = ""  # your network: "package.module:factory", a function without arguments
+model: str = (
+    ""  # your network: "package.module:factory", a function without arguments
+)
 a: str = ""  # its weights in a .safetensors, .npz or .pt file
 b: str = ""  # those of the other network
-data: str = ""  # inputs x and targets y in a .safetensors or .npz file; empty: digits
+data: str = (
+    ""  # inputs x and targets y in a .safetensors or .npz file; empty: digits
+)
 loss: str = "cross_entropy"  # or "mse"
-layer: str = ""  # whose units meet, are rescaled and priced; empty: the first linear one
-examples: int = 1797  # how many examples are used; half for matching, half for losses
+layer: str = (
+    ""  # whose units meet, are rescaled and priced; empty: the first linear one
+)
+examples: int = (
+    1797  # how many examples are used; half for matching, half for losses
+)
 pairs: int = 20  # pairs of each architecture that the chapter trains
 epochs: int = 12  # of their training
 restarts: int = 10  # of weight matching
@@ -63,15 +71,13 @@ chapter.begin(
 )
 
 import numpy as np
-import torch
 from torch.nn import functional
 
 import lmc_helpers as lmc
 from lmc_helpers import claims, figures
 from lmc_helpers._chapters import your_networks as yours
-from lmc_helpers.error_bars import mean_and_error, ratio_of_means
 from lmc_helpers.identifiability.asymmetric import Syre
-from lmc_helpers.seeds import normal, torch_generator
+from lmc_helpers.seeds import normal
 
 objective = getattr(functional, {"mse": "mse_loss"}.get(loss, loss))
 networks, seen, unseen = yours.networks_and_data(
@@ -261,9 +267,7 @@ barriers = {
 }
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the lines"}
-figure, axes = figures.panels(
-    max(len(networks), 2), height=3.8, squeeze=False
-)
+figure, axes = figures.panels(max(len(networks), 2), height=3.8, squeeze=False)
 for axis in axes[0, len(networks) :]:
     axis.set_visible(False)
 places = direct.lambdas.numpy()
@@ -297,7 +301,9 @@ for name in networks:
     )
     row.append(yours.with_error(*left_over[name]))
     body.append(row)
-figures.table("network | as they come | weights | activations | left by weights", body)
+figures.table(
+    "network | as they come | weights | activations | left by weights", body
+)
 figures.numbers(
     shown=shown,
     **{
@@ -352,11 +358,17 @@ if orbit is not None:
     figures.table(
         "on the orbit | value",
         [
-            ("largest change of an output", f"{change(net_a, orbit.modules[-1]):.1e}"),
+            (
+                "largest change of an output",
+                f"{change(net_a, orbit.modules[-1]):.1e}",
+            ),
             ("length", f"{orbit.length:.2f}"),
             ("distance of the ends", f"{orbit.distance:.2f}"),
             ("barrier of the chord", f"{chord.barrier:.4f}"),
-            ("the same after matching", f"{lmc.line(net_a, lmc.match(net_a, orbit.modules[-1], x), objective, unseen).barrier:.4f}"),
+            (
+                "the same after matching",
+                f"{lmc.line(net_a, lmc.match(net_a, orbit.modules[-1], x), objective, unseen).barrier:.4f}",
+            ),
         ],
     )
 else:

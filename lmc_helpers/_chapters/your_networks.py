@@ -1,4 +1,4 @@
-"""Code of the chapter *your networks*: a reader's model, weights and data, each read with one clear error, and defaults."""
+"""Code of the chapter *your networks*: a reader's model, weights and data, and what is measured of a pair."""
 
 from __future__ import annotations
 
@@ -30,9 +30,7 @@ Pair = tuple[nn.Module, nn.Module]
 
 def mlp(width: int = 48) -> nn.Module:
     """The chapter's own network: three layers on the digits."""
-    return nn.Sequential(
-        nn.Linear(64, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 10)
-    )
+    return nn.Sequential(nn.Linear(64, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 10))
 
 
 class Residual(nn.Module):
@@ -70,7 +68,7 @@ FACTORIES: dict[str, Callable[[], nn.Module]] = {"MLP": mlp, "residual CNN": cnn
 
 
 def trained(make: Callable[[], nn.Module], x: Tensor, y: Tensor, epochs: int, seed: int) -> nn.Module:
-    """A network trained by Adam in plain PyTorch, on batches of 64; it leaves torch's own random numbers as they were."""
+    """A network trained by Adam in plain PyTorch, on batches of 64; the global random numbers stay as they were."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         net = make().to(x.dtype)
@@ -315,7 +313,8 @@ def exchanges(net: nn.Module, layer: str, scheme: Any, x: Tensor, seed: int, mos
         kept[p] = least_norm_weight(a[[j, i]], F[p], D[p], U)
         swapped[p] = W[[j, i]]
         change, without = (
-            (outputs(exchanged(with_layer(V), layer, i, j, x[:2], weights=False), x) - before).abs().max() / before.abs().max()
+            (outputs(exchanged(with_layer(V), layer, i, j, x[:2], weights=False), x) - before).abs().max()
+            / before.abs().max()
             for V in (kept, swapped)
         )
         cost = kept.square().sum() - least.square().sum() - costs[i, j]

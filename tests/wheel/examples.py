@@ -1,4 +1,4 @@
-"""The five lines of the README and the examples of all public names, by the installed package: python -I examples.py."""
+"""The five lines of the README and the examples of all public names, in the installed package: -I examples.py."""
 
 import doctest
 import importlib
