@@ -1,6 +1,7 @@
 """The names of the package: all are there, typed, and nothing is imported before it is used."""
 
 import ast
+import inspect
 import subprocess
 import sys
 from importlib import import_module
@@ -15,8 +16,17 @@ def test_each_name_is_where_the_table_says():
     assert sorted(lmc._MODULES) == lmc.__all__
     for name, where in lmc._MODULES.items():
         module = import_module(f"lmc_helpers.{where}")
-        assert name == where or name in module.__all__, name
-        assert getattr(lmc, name) is (module if name == where else getattr(module, name))
+        value = getattr(lmc, name)
+        assert value is module if name == where else value.__module__ == module.__name__ and value is vars(module)[name]
+
+
+def test_each_name_has_an_example_on_a_module():
+    names = [
+        *((lmc, name) for name in lmc.__all__ if name != "theory"),
+        *((lmc.theory, name) for name in lmc.theory.__all__),
+    ]
+    docs = {name: (inspect.getdoc(getattr(module, name)), module is lmc) for module, name in names}
+    assert [name for name, (doc, ours) in docs.items() if ">>>" not in doc or (ours and "nn." not in doc)] == []
 
 
 def test_type_checkers_see_the_same_names():
