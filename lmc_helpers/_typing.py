@@ -23,14 +23,16 @@ import numpy as np
 import torch
 from beartype import beartype
 from beartype.door import is_bearable
+from beartype.roar import BeartypeCallHintViolation
 from beartype.vale import Is
-from jaxtyping import AbstractArray, TypeCheckError, jaxtyped
+from jaxtyping import AbstractArray, jaxtyped
 
 F = TypeVar("F", bound=Callable)
 
 RETURNS = False  # whether what functions return is checked, too; the tests set it
 DTYPES = {
     "Float": "floating point",
+    "Full": "torch.float32 or torch.float64",
     "Real": "real numbers",
     "Bool": "torch.bool",
     "Int64": "torch.int64",
@@ -65,9 +67,8 @@ def _real(value: object) -> bool:
         return False
 
 
-def many(item: Any, words: str) -> Any:
-    """A hint for a list, a tuple or a dict of ``item``; axes of one name have one length in all items."""
-    kinds = (list, tuple, dict)
+def many(item: Any, words: str, kinds: type | tuple[type, ...] = (list, tuple)) -> Any:
+    """A hint for a list or a tuple of ``item``, or a dict; axes of one name have one length in all items."""
     hint = Annotated[object, Is[_named(words, lambda values: isinstance(values, kinds) and _all_fit(values, item))]]
     _WORDS[hint], _ITEMS[hint] = words, item
     return hint
@@ -79,6 +80,7 @@ def _all_fit(values: Any, item: Any) -> bool:
 
 if TYPE_CHECKING:
     Integer = int
+    Integers = collections.abc.Sequence[int]
     Natural = int
     Positive = int
     Number = float
@@ -88,9 +90,12 @@ if TYPE_CHECKING:
     Reals = Any
     Seed = int
     Sizes = tuple[int, ...]
+    Shape = tuple[int, ...]
     Tensors = dict[str, torch.Tensor]
+    from jaxtyping import Float as Full
 else:
     Integer = _ranged(Integral, "an integer", lambda x: True)
+    Integers = many(Integer, "a list of integers", (list, tuple, range))
     Natural = _ranged(Integral, INTEGER + "{0} >= 0", lambda x: x >= 0)
     Positive = _ranged(Integral, INTEGER + "{0} >= 1", lambda x: x >= 1)
     Number = _ranged(Real, "a finite number", lambda x: math.isfinite(x))
@@ -101,7 +106,13 @@ else:
     _WORDS[Reals] = "real numbers"
     Seed = _ranged(Integral, INTEGER + "0 <= {0} < 2**32", lambda x: 0 <= x < 2**32)
     Sizes = _ranged(tuple, "a tuple of integers >= 1", lambda x: all(type(n) is int and n >= 1 for n in x))
-    Tensors = many(torch.Tensor, "tensors by their names")
+    Shape = _ranged(tuple, "a tuple of integers >= 0", lambda x: all(type(n) is int and n >= 0 for n in x))
+    Tensors = many(torch.Tensor, "tensors by their names", dict)
+
+    class Full(jaxtyping.AbstractDtype):
+        """Floating-point numbers that linear algebra takes."""
+
+        dtypes = ("float32", "float64")
 
 
 def checked(function: F) -> F:
@@ -140,17 +151,19 @@ def checked(function: F) -> F:
         for name, hint in function.__annotations__.items()
         if name != "return" or (RETURNS and "[Tensor" in str(hint))
     }
-    guarded = functools.cache(lambda: jaxtyped(typechecker=beartype)(bare))  # made at the first call: it takes 5 ms
+    guarded = functools.cache(lambda: beartype(bare))  # made at the first call: it takes 5 ms
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, torch.Tensor)]
         kinds = {(x.dtype, x.device) for x in tensors if x.is_floating_point()}
-        if len(kinds) > 1 or not all(x.numel() for x in tensors):
+        odd = any(not _is_dense(x) for x in _tensors((*args, *kwargs.values())))
+        if len(kinds) > 1 or odd or not all(x.numel() for x in tensors):
             _check_dtypes_and_sizes(function, signature.bind(*args, **kwargs).arguments)
         try:
-            return guarded()(*args, **kwargs)
-        except TypeCheckError:
+            with jaxtyped("context"):  # type: ignore[call-overload]
+                return guarded()(*args, **kwargs)
+        except BeartypeCallHintViolation:
             error = _refusal(function, signature.bind(*args, **kwargs))
             if error is None:  # raised by a function that this one calls, or about the returned value
                 raise
@@ -158,6 +171,22 @@ def checked(function: F) -> F:
 
     call.__checked__ = True  # type: ignore[attr-defined]
     return call  # type: ignore[return-value]
+
+
+def returned(what: str, value: Any, shape: tuple[int, ...]) -> torch.Tensor:
+    """What a caller's function has returned, or an error unless it is a tensor of real numbers and of this shape.
+
+    Examples
+    --------
+    >>> returned("the loss", torch.ones(2), ())
+    Traceback (most recent call last):
+        ...
+    ValueError: the loss returns a tensor of shape (2,), torch.float32; allowed: real numbers of shape ()
+    """
+    if isinstance(value, torch.Tensor) and value.is_floating_point() and value.shape == shape:
+        return value
+    error = ValueError if isinstance(value, torch.Tensor) else TypeError
+    raise error(f"{what} returns {short(value)}; allowed: real numbers of shape {tuple(shape)}")
 
 
 def require_finite(**tensors: torch.Tensor) -> None:
@@ -191,6 +220,22 @@ def short(value: object) -> str:
         return f"{type(value).__name__}(...)"
     shown = " ".join(repr(value).split())
     return shown if len(shown) <= 60 else f"{shown[:57]}..."
+
+
+def _tensors(values: collections.abc.Iterable) -> collections.abc.Iterator[torch.Tensor]:
+    """The tensors among some values, those in lists, tuples and dicts too."""
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            yield value
+        elif type(value) in (list, tuple):
+            yield from _tensors(value)
+        elif type(value) is dict:
+            yield from _tensors(value.values())
+
+
+def _is_dense(x: torch.Tensor) -> bool:
+    """Whether a tensor has all its numbers in memory."""
+    return x.layout == torch.strided and not x.is_meta
 
 
 @functools.cache
@@ -329,6 +374,10 @@ def _may_differ(hint: Any) -> bool:
 
 def _check_dtypes_and_sizes(function: Callable, arguments: dict[str, Any]) -> None:
     hints = _hints(function)
+    for name, value in arguments.items():
+        for x in _tensors([value]):
+            if not _is_dense(x):
+                raise TypeError(f"{name} is or holds a tensor that is {x.layout} on {x.device}; allowed: dense tensors")
     tensors = {name: x for name, x in arguments.items() if isinstance(x, torch.Tensor)}
     floating = [(name, x) for name, x in tensors.items() if x.is_floating_point() and not _may_differ(hints.get(name))]
     for name, x in floating[1:]:

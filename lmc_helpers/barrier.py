@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from lmc_helpers._typing import Integer, Natural, Reals, checked, require_finite
+from lmc_helpers._typing import Integer, Natural, Reals, checked, require_finite, returned
 
 GRID = tuple(k / 10 for k in range(11))  # 0, 0.1, …, 1, as Zhan, Li & Wu evaluate it
 Loss = Callable[[Tensor], Tensor]
@@ -43,12 +43,20 @@ def _lambdas(lambdas: Reals, dtype: torch.dtype, device: torch.device | str | No
     return lam
 
 
-def _loss_above_chord(loss: Loss, a: Tensor, b: Tensor, lambdas: Reals) -> Tensor:
-    """loss(λa + (1 − λ)b) − λ loss(a) − (1 − λ) loss(b) at each λ, the first axis."""
-    lambdas = _lambdas(lambdas, a.dtype, a.device)
+def _above_chord(loss: Loss, a: Tensor, b: Tensor) -> Callable[[Tensor], Tensor]:
+    """λ ↦ loss(λa + (1 − λ)b) − λ loss(a) − (1 − λ) loss(b), for one λ or for one for each of the losses."""
     require_finite(a=a, b=b)
-    at_a, at_b = loss(a), loss(b)
-    return torch.stack([loss(x * a + (1 - x) * b) - x * at_a - (1 - x) * at_b for x in lambdas])
+    at_a = loss(a)
+    shape = getattr(at_a, "shape", torch.Size())
+    at_a, at_b = (returned("the loss", value, shape) for value in (at_a, loss(b)))
+
+    def height(x: Tensor) -> Tensor:
+        weight = x.reshape(*x.shape, *(1 for _ in a.shape[x.ndim :])) if x.ndim else x
+        value = returned("the loss", loss(weight * a + (1 - weight) * b), shape) - x * at_a - (1 - x) * at_b
+        require_finite(**{"the loss above the chord": value})
+        return value
+
+    return height
 
 
 @checked
@@ -74,7 +82,8 @@ def loss_barrier(loss: Loss, a: Float[Tensor, "*shape"], b: Float[Tensor, "*shap
     >>> loss_barrier(lambda W: (x @ W.mT).square().sum(dim=(-2, -1)), one.weight, other.weight).item()
     0.0
     """
-    return _loss_above_chord(loss, a, b, lambdas).amax(dim=0)
+    height = _above_chord(loss, a, b)
+    return torch.stack([height(x) for x in _lambdas(lambdas, a.dtype, a.device)]).amax(dim=0)
 
 
 @checked
@@ -102,19 +111,14 @@ def refined_barrier(
     """
     if coarse < 2:
         raise ValueError(f"coarse = {coarse}; allowed: coarse >= 2")
+    height = _above_chord(loss, a, b)
     grid = torch.linspace(0, 1, coarse, dtype=a.dtype, device=a.device)
-    values = _loss_above_chord(loss, a, b, grid)  # (coarse, ...)
+    values = torch.stack([height(x) for x in grid])  # (coarse, ...)
     batch = values.shape[1:]
     if a.shape[: len(batch)] != batch:
         raise ValueError(f"the loss has shape {tuple(batch)} for ends {tuple(a.shape)}; allowed: their first axes")
     best = values.argmax(dim=0)
     low, high = grid[(best - 1).clamp(min=0)], grid[(best + 1).clamp(max=coarse - 1)]  # (...)
-    at_a, at_b = loss(a), loss(b)
-
-    def height(x: Tensor) -> Tensor:
-        weight = x.reshape(*batch, *(1 for _ in a.shape[len(batch) :]))
-        return loss(weight * a + (1 - weight) * b) - x * at_a - (1 - x) * at_b
-
     golden = (5**0.5 - 1) / 2
     found = values.amax(dim=0)
     for _ in range(steps):

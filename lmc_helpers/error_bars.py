@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import beta, t
 
+from lmc_helpers._typing import Integer, Reals, checked, short
 from lmc_helpers.seeds import numpy_generator
 
 __all__ = [
@@ -41,15 +42,29 @@ RESAMPLES = 2000  # for the place of a peak
 
 def _finite(name: str, values: ArrayLike, ndim: int = 1) -> np.ndarray:
     """Finite numbers with that many axes or more."""
-    array = np.asarray(values, dtype=float)
+    try:
+        array = np.asarray(values, dtype=float)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise TypeError(f"{name} = {short(values)}; allowed: finite numbers") from error
     if array.ndim < ndim or not array.size or not np.isfinite(array).all():
         raise ValueError(f"{name} has shape {array.shape} and values {array.ravel()[:4]} …; allowed: finite numbers")
     return array
 
 
+def _listed(name: str, values: Iterable) -> list:
+    """The samples as a list, or an error unless they are several."""
+    try:
+        listed = [*values]
+    except TypeError:
+        listed = None
+    if listed is None or isinstance(values, str):
+        raise TypeError(f"{name} = {short(values)}; allowed: a list of samples")
+    return listed
+
+
 def _samples(samples: Iterable[ArrayLike], least: int = 2) -> list[np.ndarray]:
     """Finite samples, by default those that have a standard deviation."""
-    arrays = [_finite("a sample", sample) for sample in samples]
+    arrays = [_finite("a sample", sample) for sample in _listed("samples", samples)]
     wrong = [array.shape for array in arrays if array.ndim > 1 or len(array) < least]
     if wrong:
         raise ValueError(f"a sample of shape {wrong[0]}; allowed: (n,) with n >= {least}")
@@ -70,7 +85,8 @@ def mean_and_error(samples: Sequence[ArrayLike]) -> tuple[np.ndarray, np.ndarray
     return mean, np.array([sample.std(ddof=1) / math.sqrt(len(sample)) for sample in arrays])
 
 
-def ratio_of_means(x: ArrayLike, y: ArrayLike, paired: bool = False) -> tuple[float, float]:
+@checked
+def ratio_of_means(x: Reals, y: Reals, paired: bool = False) -> tuple[float, float]:
     """Mean of x over mean of y and its standard error by the delta method.
 
     Parameters
@@ -100,7 +116,8 @@ def ratio_of_means(x: ArrayLike, y: ArrayLike, paired: bool = False) -> tuple[fl
     return float(ratio), float(math.sqrt(variance) / abs(y.mean()))
 
 
-def slope_and_error(x: ArrayLike, y: ArrayLike, stderr: ArrayLike) -> tuple[float, float]:
+@checked
+def slope_and_error(x: Reals, y: Reals, stderr: Reals) -> tuple[float, float]:
     """Slope of the least-squares line through points with independent errors, and its standard error.
 
     Places x, values and their standard errors are (k,) each, not all places equal. All points weigh the same.
@@ -145,7 +162,8 @@ def place_of_peak(x: ArrayLike, samples: Sequence[ArrayLike], seed: int) -> tupl
     return float(x[best]), math.hypot(float(x[means.argmax(axis=0)].std()), cell / math.sqrt(12))
 
 
-def share(successes: int, n: int) -> tuple[float, float, float]:
+@checked
+def share(successes: Integer, n: Integer) -> tuple[float, float, float]:
     """Share of n independent trials and the ends of its exact (Clopper–Pearson) interval at two-sided 10⁻³.
 
     With no success the lower end is 0, with no failure the upper one is 1.
@@ -163,7 +181,8 @@ def share(successes: int, n: int) -> tuple[float, float, float]:
     return successes / n, low, high
 
 
-def widening(G: int) -> float:
+@checked
+def widening(G: Integer) -> float:
     """The factor from a standard error over G clusters to one that may be used with the normal quantile.
 
     It is Student's quantile with G − 1 degrees of freedom over :data:`QUANTILE`.
@@ -206,12 +225,16 @@ def jackknife(statistic: Callable[..., float], *samples: ArrayLike) -> tuple[flo
     (True, True)
     """
     arrays = [_finite("samples", sample) for sample in samples]
+    if not arrays:
+        raise ValueError("0 samples; allowed: at least one")
     means = [array.reshape(len(array), -1).mean(axis=1) for array in arrays]
     G = len(means[0])
     if any(len(mean) != G for mean in means):
         raise ValueError(f"samples of {[len(mean) for mean in means]} clusters; allowed: equal numbers")
     wide = widening(G)
-    without = np.array([statistic(*((mean.sum() - mean[g]) / (G - 1) for mean in means)) for g in range(G)])
+    without = _finite(
+        "the statistic", [statistic(*((mean.sum() - mean[g]) / (G - 1) for mean in means)) for g in range(G)]
+    )
     error = math.sqrt((G - 1) / G * ((without - without.mean()) ** 2).sum())
     return float(statistic(*(mean.mean() for mean in means))), wide * error
 
@@ -235,9 +258,12 @@ def extreme(pick: Callable[[np.ndarray], float], found: Iterable[tuple[float, fl
     >>> value, round(low, 3), round(high, 3)
     (1.0, 0.967, 1.229)
     """
-    if pick not in (min, max):
+    if pick is not min and pick is not max:
         raise ValueError(f"pick is {pick!r}; allowed: min, max")
-    values, errors = _finite("found", [*found], 2).T
+    readings = _finite("found", _listed("found", found), 2)
+    if readings.shape[1:] != (2,):
+        raise ValueError(f"found has shape {readings.shape}; allowed: (k, 2), values and standard errors")
+    values, errors = readings.T
     half = QUANTILE * errors
     value, low, high = (float(pick(ends)) for ends in (values, values - half, values + half))
     return value, low, high

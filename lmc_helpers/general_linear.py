@@ -15,6 +15,7 @@ Matrices are float64 tensors (..., h, h), h >= 1.
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.linalg
@@ -22,7 +23,7 @@ import torch
 from jaxtyping import Float, Float64
 from torch import Tensor
 
-from lmc_helpers._typing import Integer, Positive, Tensors, checked, require_finite
+from lmc_helpers._typing import Full, Integer, Positive, Shape, checked, many, require_finite
 
 __all__ = [
     "determinant_sign",
@@ -35,13 +36,19 @@ __all__ = [
 ]
 
 
+if TYPE_CHECKING:
+    Matrices = dict[str, Tensor]
+else:
+    Matrices = many(Full[Tensor, "... _m _h"], "matrices by their names", dict)
+
+
 def _rank_tolerance(h: int) -> float:
     """16 h ε, ε = 2⁻⁵²: a singular value below it, relative to the largest one, may be a rounding error."""
     return 16 * h * torch.finfo(torch.float64).eps
 
 
 @checked
-def require_invertible(matrices: Tensors) -> None:
+def require_invertible(matrices: Matrices) -> None:
     """Raise unless every matrix has σ_min > 16 h ε σ_max, so that rounding cannot decide the sign of its determinant.
 
     Examples
@@ -53,6 +60,8 @@ def require_invertible(matrices: Tensors) -> None:
     """
     require_finite(**matrices)
     for name, A in matrices.items():
+        if not A.shape[-1] or A.shape[-2:] != A.shape[:-3:-1]:
+            raise ValueError(f"{name} has shape {tuple(A.shape)}; allowed: (..., h, h) with h >= 1")
         sigma = torch.linalg.svdvals(A)  # (..., h)
         least = _rank_tolerance(A.shape[-1])
         singular = ~(sigma[..., -1] > least * sigma[..., 0])
@@ -65,16 +74,17 @@ def require_invertible(matrices: Tensors) -> None:
 
 
 @checked
-def determinant_sign(A: Float[Tensor, "*batch h h"]) -> Float[Tensor, " *batch"]:
+def determinant_sign(A: Full[Tensor, "*batch h h"]) -> Float[Tensor, " *batch"]:
     """The sign of det A, without forming the determinant, which could under- or overflow.
 
     It is 0 where a pivot is exactly 0.
     """
+    require_finite(A=A)
     return torch.linalg.slogdet(A).sign
 
 
 @checked
-def times_inverse(B: Float[Tensor, "*#batch m h"], A: Float[Tensor, "*#batch h h"]) -> Float[Tensor, "*both m h"]:
+def times_inverse(B: Full[Tensor, "*#batch m h"], A: Full[Tensor, "*#batch h h"]) -> Float[Tensor, "*both m h"]:
     """B A⁻¹, by a solve."""
     # with equal batches, or torch would take a matrix B (h, h) for vectors where A is (h, h, h)
     batch = torch.broadcast_shapes(A.shape[:-2], B.shape[:-2])
@@ -93,7 +103,7 @@ def _haar(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
 
 @checked
 def random_invertible(
-    batch: tuple[int, ...], h: Positive, generator: torch.Generator, signs: Tensor | Integer | None = None
+    batch: Shape, h: Positive, generator: torch.Generator, signs: Tensor | Integer | None = None
 ) -> Float[Tensor, "*batch h h"]:
     """Random elements U diag(e^ξ) V of GL_h: U and V uniform on the orthogonal group, ξ normal with deviation ½.
 
@@ -122,8 +132,9 @@ def random_invertible(
 
 
 @checked
-def polar(g: Float[Tensor, "*batch h h"]) -> tuple[Tensor, Tensor]:
+def polar(g: Full[Tensor, "*batch h h"]) -> tuple[Tensor, Tensor]:
     """The polar decomposition g = Q S, Q orthogonal and S symmetric positive definite."""
+    require_finite(g=g)
     U, sigma, Vh = torch.linalg.svd(g)
     S = Vh.mT @ (sigma[..., None] * Vh)
     return U @ Vh, (S + S.mT) / 2

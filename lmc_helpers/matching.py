@@ -20,7 +20,7 @@ from jaxtyping import Bool, Float, Int64
 from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
-from lmc_helpers._typing import Integer, NonNegative, checked, require_finite
+from lmc_helpers._typing import Integer, NonNegative, checked, require_finite, returned
 
 Leftovers = Literal["order", "in place", "sorted", "opposed"]
 Objective = Callable[[Tensor, Tensor], Tensor]  # (m, d), (B, m, d) -> (B,)
@@ -223,11 +223,7 @@ def _values(objective: Objective, W1: Tensor, W2: Tensor, P: Tensor) -> Tensor:
     """The objective at ``permute(W2, p)`` for each row p of P (B, m); shape (B,)."""
     chunks = []
     for p in P.split(CHUNK):
-        chunks.append(objective(W1, W2[p]))
-        if chunks[-1].shape != p.shape[:1]:
-            raise ValueError(
-                f"the objective returns shape {tuple(chunks[-1].shape)} for {len(p)} networks; allowed: ({len(p)},)"
-            )
+        chunks.append(returned("the objective", objective(W1, W2[p]), p.shape[:1]))
     values = torch.cat(chunks)
     if not torch.isfinite(values).all():
         k = int((~torch.isfinite(values)).nonzero()[0])
@@ -291,5 +287,5 @@ def match_activations(a: Float[Tensor, "*batch n m"], b: Float[Tensor, "*batch n
         raise ValueError(f"n = {a.shape[-2]} inputs; allowed: n >= 2")
     S = _correlations(a, b)
     m = S.shape[-1]
-    found = [linear_sum_assignment(s, maximize=True)[1] for s in S.reshape(-1, m, m).cpu().numpy()]
-    return torch.from_numpy(np.stack(found)).reshape(S.shape[:-1])
+    found = [linear_sum_assignment(s, maximize=True)[1] for s in S.reshape(-1, m, m).numpy(force=True)]
+    return torch.from_numpy(np.array(found, dtype=np.int64).reshape(S.shape[:-1])).to(a.device)

@@ -6,17 +6,20 @@ Two purposes never share a stream, and nothing depends on global state, on the o
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import torch
+
+from lmc_helpers._typing import Shape, checked, short
 
 
 def _seed_sequence(seed: int, purpose: str) -> np.random.SeedSequence:
     """The entropy that belongs to a seed in [0, 2³²) and a purpose: the seed, followed by the purpose's bytes."""
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**32:
         raise ValueError(f"seed = {seed!r}; allowed: an integer in [0, 2**32)")
-    if not purpose:
-        raise ValueError("purpose is empty; allowed: a word that names what the random numbers are for")
+    if not isinstance(purpose, str) or not purpose:
+        raise ValueError(f"purpose = {short(purpose)}; allowed: words that name what the random numbers are for")
     return np.random.SeedSequence([int(seed), *purpose.encode()])
 
 
@@ -37,7 +40,8 @@ def torch_generator(seed: int, purpose: str) -> torch.Generator:
     return torch.Generator().manual_seed(word >> 1)  # manual_seed takes 63 bits
 
 
-def normal(shape: tuple[int, ...], seed: int, purpose: str) -> torch.Tensor:
+@checked
+def normal(shape: Shape, seed: Any, purpose: str) -> torch.Tensor:
     """Independent standard normal numbers, float64, the first ones of the stream ``(seed, purpose)``.
 
     Examples

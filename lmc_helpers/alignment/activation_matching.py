@@ -35,6 +35,7 @@ from torch import Tensor
 
 from lmc_helpers._typing import Positive, checked, require_finite
 from lmc_helpers.alignment.assignment import _assign, _matched_sum
+from lmc_helpers.matching import check_permutation
 from lmc_helpers.networks.model import Record, Stack
 from lmc_helpers.networks.permutations import Permutations
 
@@ -162,6 +163,11 @@ class ActivationMatching:
     def objective(self, permutations: Permutations | None = None) -> dict[str, Tensor]:
         """The objective ⟨P, S⟩/m of each group, (P,), at the optimal permutations or at others."""
         chosen = self.permutations if permutations is None else permutations
+        expected = {g: tuple(C.shape[:-1]) for g, C in self.gains.items()}
+        for g, p in chosen.items():
+            if tuple(p.shape) != expected.get(g):
+                raise ValueError(f"p of group {g!r} has shape {tuple(p.shape)}; allowed: {expected}")
+            check_permutation(p)
         return {g: _matched_sum(self.gains[g], p.to(self.gains[g].device)) / p.shape[-1] for g, p in chosen.items()}
 
     def identity(self) -> dict[str, Tensor]:

@@ -14,9 +14,10 @@ from jaxtyping import Float, Int64
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from lmc_helpers._typing import Tensors, checked
+from lmc_helpers._typing import Tensors, checked, require_finite, returned
 from lmc_helpers.networks.model import Model
 from lmc_helpers.networks.permutations import Permutations, Symmetry, _permuted
+from lmc_helpers.networks.segments import _check_classes
 
 __all__ = ["Best", "Loss", "data_loss"]
 
@@ -36,8 +37,10 @@ def data_loss(model: Model, x: Float[Tensor, " n *shape"], y: Int64[Tensor, " n"
     >>> loss({name: 0 * value for name, value in model.initial([1, 2]).params.items()}).exp().round(decimals=4)
     tensor([3., 3.])
     """
+    _check_classes(model.classes)
     if x.shape[1:] != model.input_shape:
         raise ValueError(f"x has shape {tuple(x.shape)}; allowed: (B, ...), inputs of shape {model.input_shape}")
+    require_finite(x=x)
     if y.amin() < 0 or y.amax() >= model.classes:
         raise ValueError(f"y holds {y.amin().item()} to {y.amax().item()}; allowed: 0 to {model.classes - 1}")
 
@@ -56,7 +59,8 @@ def _interpolated(a: Tensors, b: Tensors, lam: float = 0.5) -> Tensors:
 def _midpoint_losses(a: Tensors, b: Tensors, symmetry: Symmetry, permutations: Permutations, loss: Loss) -> Tensor:
     """The loss half-way between a and the permuted b, (P,), without gradient."""
     with torch.no_grad():
-        losses = loss(_interpolated(a, _permuted(b, symmetry.groups, permutations)))
+        P = len(next(iter(a.values())))
+        losses = returned("the loss", loss(_interpolated(a, _permuted(b, symmetry.groups, permutations))), (P,))
     if not torch.isfinite(losses).all():
         raise ValueError(f"losses half-way {losses.tolist()}; allowed: finite losses")
     return losses

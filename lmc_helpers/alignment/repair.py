@@ -31,7 +31,7 @@ from lmc_helpers.alignment.activation_matching import CONSTANT
 from lmc_helpers.alignment.midpoint import _interpolated
 from lmc_helpers.networks.cnn import CNN
 from lmc_helpers.networks.mlp import MLP
-from lmc_helpers.networks.model import Model, Record, Stack
+from lmc_helpers.networks.model import Model, Record, Stack, _check_same
 from lmc_helpers.networks.resnet import ResNet20
 
 __all__ = ["Repaired", "repair"]
@@ -159,6 +159,7 @@ def repair(
     if len(x) < 2:
         raise ValueError(f"{len(x)} inputs; allowed: at least 2")
     x = model._batched(x, 1)[0]
+    _check_same(x, next(iter(a.params.values())))
     ends = (a.ordinary().params, b.ordinary().params)
     merged, ratios, dead = _interpolated(ends[0], ends[1], lam), {}, {}
     for layer in _affine_layers(model):

@@ -72,6 +72,9 @@ def straight_through(
     [[1, 3, 0, 2]]
     """
     p = _start(a, b, symmetry, start)
+    whole = {name: value.dtype for name, value in a.items() if not value.is_floating_point()}
+    if whole:
+        raise TypeError(f"parameters {whole}; allowed: floating point")
     best = Best(p, _midpoint_losses(a, b, symmetry, p, loss)[None])
     free = {name: value.detach().clone().requires_grad_() for name, value in a.items()}  # b̃
     adam = torch.optim.Adam(free.values(), lr=rate)

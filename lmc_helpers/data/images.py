@@ -15,16 +15,22 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
-from lmc_helpers._typing import Integer, Seed, checked
+from lmc_helpers._typing import Integer, Seed, checked, many
 from lmc_helpers.data._cifar10 import CIFAR10
 from lmc_helpers.data._files import Content, DataError, Found, Source, find, flag
 from lmc_helpers.data._mnist import MNIST
 from lmc_helpers.data.digits import digits
 from lmc_helpers.seeds import numpy_generator
+
+if TYPE_CHECKING:
+    Names = Sequence[str]
+else:
+    Names = many(str, "a list of names")
 
 __all__ = ["NAMES", "SPLITS", "Images", "available", "choose", "load"]
 
@@ -212,6 +218,7 @@ def load(name: str, split: str = "train", n: Integer | None = None, seed: Seed =
     return Images(x, y, name, split, _CLASSES, not data.differing, data.mean, data.deviation)
 
 
+@checked
 def available(name: str) -> str | None:
     """Why a data set cannot be had, without names of folders, or None. It is downloaded if that is allowed."""
     try:
@@ -221,7 +228,8 @@ def available(name: str) -> str | None:
     return None
 
 
-def choose(names: Sequence[str]) -> tuple[str, str]:
+@checked
+def choose(names: Names) -> tuple[str, str]:
     """The first data set that can be had, and a sentence for the page.
 
     It says which data set it is, why no earlier one, and whether its files differ from the published ones.

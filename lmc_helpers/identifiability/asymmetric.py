@@ -29,7 +29,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
-from lmc_helpers._typing import Integer, Natural, NonNegative, Positive, Probability, checked
+from lmc_helpers._typing import Integer, Natural, NonNegative, Positive, Probability, Sizes, checked
 from lmc_helpers._wrappers import bare
 from lmc_helpers.seeds import normal, torch_generator
 
@@ -50,6 +50,8 @@ Drawn = tuple[Tensor, Tensor]  # F and D
 
 def _mask(shape: tuple[int, ...], fixed: int, dim: int, generator: torch.Generator) -> Tensor:
     """Boolean mask with ``fixed`` true entries at uniform positions in every slice along ``dim``."""
+    if len(shape) < 2:
+        raise ValueError(f"shape = {shape}; allowed: that of a weight, outputs, inputs and those of a kernel")
     slices, entries = shape[dim], math.prod(shape) // shape[dim]
     if fixed > entries:
         raise ValueError(
@@ -92,7 +94,7 @@ class WAsymmetric:
     dim: Literal[0, 1] = 0
 
     @checked
-    def draw(self, shape: tuple[int, ...], generator: torch.Generator) -> Drawn:
+    def draw(self, shape: Sizes, generator: torch.Generator) -> Drawn:
         """F and D of that shape, float64."""
         mask = _mask(shape, self.fixed, self.dim, generator)
         return mask * self.sigma * _normal(shape, generator), (~mask).double()
@@ -107,7 +109,7 @@ class WBernoulli:
     sigma: NonNegative
 
     @checked
-    def draw(self, shape: tuple[int, ...], generator: torch.Generator) -> Drawn:
+    def draw(self, shape: Sizes, generator: torch.Generator) -> Drawn:
         """F and D of that shape, float64."""
         mask = torch.rand(shape, dtype=torch.float64, generator=generator) < self.p
         return mask * self.sigma * _normal(shape, generator), (~mask).double()
@@ -126,7 +128,7 @@ class Syre:
             raise ValueError("epsilon = 1, so that D is unbounded; allowed: 0 <= epsilon < 1")
 
     @checked
-    def draw(self, shape: tuple[int, ...], generator: torch.Generator) -> Drawn:
+    def draw(self, shape: Sizes, generator: torch.Generator) -> Drawn:
         """F and D of that shape, float64."""
         u = 1 + self.epsilon * (2 * torch.rand(shape, dtype=torch.float64, generator=generator) - 1)
         return self.sigma * _normal(shape, generator), u.rsqrt()
@@ -146,9 +148,9 @@ class LinearResidual:
     """
 
     @checked
-    def draw(self, shape: tuple[int, ...], generator: torch.Generator) -> Drawn:
+    def draw(self, shape: Sizes, generator: torch.Generator) -> Drawn:
         """F and D of that shape, float64."""
-        if shape[0] % shape[1] or any(n % 2 == 0 for n in shape[2:]):
+        if len(shape) < 2 or shape[0] % shape[1] or any(n % 2 == 0 for n in shape[2:]):
             raise ValueError(f"shape = {tuple(shape)}; allowed: outputs a multiple of inputs, and kernels of odd size")
         taps = math.prod(shape[2:])
         F = torch.zeros(shape[0], shape[1], taps, dtype=torch.float64)
@@ -165,7 +167,7 @@ class Sparse:
     dim: Literal[0, 1] = 0
 
     @checked
-    def draw(self, shape: tuple[int, ...], generator: torch.Generator) -> Drawn:
+    def draw(self, shape: Sizes, generator: torch.Generator) -> Drawn:
         """F and D of that shape, float64."""
         return WAsymmetric(self.fixed, 0.0, self.dim).draw(shape, generator)
 

@@ -37,9 +37,9 @@ CHUNK = 2**22  # entries of the largest temporary array
 def _check_basis(U: Tensor, **rows: Tensor) -> None:
     """Raise unless all numbers are finite and the columns of U (..., d, k) orthonormal."""
     require_finite(U=U, **rows)
-    error = (U.mT @ U - torch.eye(U.shape[-1], dtype=U.dtype, device=U.device)).abs().max().item()
-    if error > 1e-6:
-        raise ValueError(f"UᵀU differs from I by {error:.2g}; allowed: orthonormal columns, within 1e-6")
+    error = (U.mT @ U - torch.eye(U.shape[-1], dtype=U.dtype, device=U.device)).abs()
+    if (error > 1e-6).any():
+        raise ValueError(f"UᵀU differs from I by {error.max().item():.2g}; allowed: orthonormal columns, within 1e-6")
 
 
 @checked

@@ -22,7 +22,7 @@ import torch
 from jaxtyping import Float64, Int64, Real
 from torch import Tensor
 
-from lmc_helpers._typing import PositiveNumber, checked
+from lmc_helpers._typing import PositiveNumber, checked, require_finite, returned
 from lmc_helpers.identifiability.input_subspace import pca_basis
 
 __all__ = ["Ridge", "ridge_costs", "ridge_swaps"]
@@ -83,7 +83,8 @@ def ridge_costs(
     """
     F, D, W, X = (t.double() for t in (F, D, W, X))
     m = len(F)
-    if problems.min() < 0 or problems.max() >= m:
+    require_finite(F=F, D=D, W=W, scale=F if scale is None else scale, shift=F if shift is None else shift)
+    if ((problems < 0) | (problems >= m)).any():
         raise ValueError(f"problems names neurons {problems.min()} to {problems.max()}; allowed: 0 to {m - 1}")
     alpha = torch.ones(m).double() if scale is None else scale.double()
     gamma = torch.zeros(m).double() if shift is None else shift.double()
@@ -91,7 +92,9 @@ def ridge_costs(
     U = pca_basis(X, explained=1.0)
     Z = X @ U  # (n, k)
     v, a = F @ U, (F + D * W) @ U
-    target = activation(alpha[j, None] * (a[j] @ Z.T) + gamma[j, None])  # (B, n)
+    target = alpha[j, None] * (a[j] @ Z.T) + gamma[j, None]  # (B, n)
+    target = returned("the activation", activation(target), target.shape)
+    require_finite(activation=target)
 
     M = U.T * D[:, None, :]  # (m, k, d)
     values, vectors = torch.linalg.eigh(M @ M.mT)

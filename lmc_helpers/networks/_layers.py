@@ -63,7 +63,7 @@ def linear(h: Tensor, W: Tensor, b: Tensor | None) -> Tensor:
     out = _Product.apply(h.flatten(1, -2).expand(N, -1, -1), W)  # (N, samples, m)
     if b is not None:
         out = out + b[:, None].to(out.dtype)
-    return out.view(N, *between, -1)
+    return out.view(N, *between, W.shape[1])
 
 
 def side_by_side(x: Tensor) -> Tensor:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -20,7 +20,7 @@ import torch
 from jaxtyping import Float, Int64
 from torch import Tensor
 
-from lmc_helpers._typing import Seed, Tensors, checked, many
+from lmc_helpers._typing import Integers, Seed, Tensors, checked, many, short
 from lmc_helpers.networks.permutations import Permutations, Symmetry, permute
 from lmc_helpers.seeds import torch_generator
 
@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     Fixed = Mapping[str, tuple[Tensor, Tensor]]
 else:
     #: Name of a weight → (F, D), each (G, …) with G a divisor of the number of networks.
-    Fixed = many(tuple[Float[Tensor, "..."], Float[Tensor, "..."]], "pairs of tensors (F, D) by the names of weights")
+    Fixed = many(
+        tuple[Float[Tensor, "..."], Float[Tensor, "..."]], "pairs of tensors (F, D) by the names of weights", dict
+    )
 
 
 @runtime_checkable
@@ -109,14 +111,11 @@ class Model(ABC):
             receives group → activations (N, samples, m) of the permutable units of each group of :meth:`symmetry`.
         """
         N, some = self._networks(params), next(iter(params.values()))
-        if (x.dtype, x.device) != (some.dtype, some.device):
-            raise TypeError(
-                f"x is {x.dtype} on {x.device}, the networks are {some.dtype} on {some.device}; allowed: the same"
-            )
+        _check_same(x, some)
         return self._outputs(params, self._batched(x, N), record)
 
     @checked
-    def initial(self, seeds: Sequence[int], dtype: torch.dtype = torch.float32, fixed: Fixed | None = None) -> Stack:
+    def initial(self, seeds: Integers, dtype: torch.dtype = torch.float32, fixed: Fixed | None = None) -> Stack:
         """N networks on the CPU, each drawn with its seed in float64 and rounded.
 
         Parameters
@@ -238,6 +237,12 @@ class Stack:
     @checked
     def to(self, where: Tensor | torch.device | torch.dtype | str) -> Stack:
         """The same networks with another type, on another device, or with both of a tensor."""
+        try:
+            floating = torch.empty(0).to(where).is_floating_point()
+        except RuntimeError:
+            floating = False
+        if not floating:
+            raise ValueError(f"where = {short(where)}; allowed: a floating dtype, a device that is there, a tensor")
         params = {name: value.to(where) for name, value in self.params.items()}
         return Stack(self.model, params, {name: (F.to(where), D.to(where)) for name, (F, D) in self.fixed.items()})
 
@@ -251,7 +256,7 @@ class Stack:
         return self.model.forward(self.effective(), x, record)
 
     @checked
-    def ordinary(self, which: Int64[Tensor, " P"] | Sequence[int] | None = None) -> Stack:
+    def ordinary(self, which: Int64[Tensor, " P"] | Integers | None = None) -> Stack:
         """Some of the networks, or all, as ordinary ones: F + D ⊙ W in the place of W.
 
         Examples
@@ -263,7 +268,9 @@ class Stack:
         params = self.effective()
         if which is None:
             return Stack(self.model, params)
-        index = torch.as_tensor(which, device=next(iter(params.values())).device)
+        index = torch.as_tensor(which, dtype=torch.long, device=next(iter(params.values())).device)
+        if not len(index) or not ((index >= 0) & (index < len(self))).all():
+            raise ValueError(f"which = {index.tolist()}; allowed: one or more of 0 to {len(self) - 1}")
         return Stack(self.model, {name: value[index] for name, value in params.items()})
 
     @checked
@@ -307,6 +314,14 @@ class Stack:
             raise ValueError(f"F of {sorted(parts['F'])} and D of {sorted(parts['D'])}; allowed: both of each weight")
         ordered = {name: parts["params"][name] for name in model.shapes() if name in parts["params"]}
         return cls(model, ordered | parts["params"], {name: (F, parts["D"][name]) for name, F in parts["F"].items()})
+
+
+def _check_same(x: Tensor, parameter: Tensor) -> None:
+    """Raise unless inputs have the dtype and the device of the networks."""
+    if (x.dtype, x.device) != (parameter.dtype, parameter.device):
+        raise TypeError(
+            f"x is {x.dtype} on {x.device}, the networks are {parameter.dtype} on {parameter.device}; allowed: the same"
+        )
 
 
 def _effective(W: Tensor, F: Tensor, D: Tensor) -> Tensor:

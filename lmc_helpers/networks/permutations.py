@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Permutations = Mapping[str, Tensor]
 else:
     #: Group → p (N, m), one permutation for each of N networks.
-    Permutations = many(Int64[Tensor, "N _"], "permutations (N, m) by their groups")
+    Permutations = many(Int64[Tensor, "N _"], "permutations (N, m) by their groups", dict)
 
 
 class Axis(NamedTuple):

@@ -162,6 +162,12 @@ def _at_once(model: Model, device: torch.device) -> int:
     return max(1, min(_PARAMETERS[kind] // model.parameters(), _ACTIVATION[kind] // (_EXAMPLES * model.widest())))
 
 
+def _check_classes(classes: int) -> None:
+    """Raise for regression networks: the cross-entropy of a single class is 0 whatever they compute."""
+    if classes < 2:
+        raise ValueError(f"networks with {classes} output; allowed: two classes or more, for the cross-entropy")
+
+
 def _kind(device: torch.device) -> str:
     return "cpu" if device.type == "cpu" else "cuda"
 
@@ -169,6 +175,7 @@ def _kind(device: torch.device) -> str:
 def _examples(stack: Stack, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     """Inputs (1 or N, n, …), of the networks' type and on their device, and labels (1 or N, n), or an error."""
     N, classes = len(stack), stack.model.classes
+    _check_classes(classes)
     x = stack.model._batched(x.to(next(iter(stack.params.values()))), N)
     y = (y[None] if y.ndim == 1 else y).to(x.device)
     if y.ndim != 2 or len(y) not in (1, N) or y.shape[1] != x.shape[1] or not y.numel():

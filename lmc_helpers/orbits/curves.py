@@ -70,6 +70,8 @@ def curve(action: Action, M: Float64[Tensor, "... h"], w: Weights, t: Float64[Te
     >>> (first[:, 0, 0] * second[:, 0, 0]).tolist()
     [1.0, 1.0, 1.0]
     """
+    if isinstance(action, GeneralLinear) and M.ndim < 2:
+        raise ValueError(f"M has shape {tuple(M.shape)}; allowed: (..., h, h)")
     return action.act(action.exp(M, t), (w[0].unsqueeze(-3), w[1].unsqueeze(-3)))
 
 
@@ -128,7 +130,8 @@ def length(
     """
     x, weight = (torch.from_numpy(a) for a in np.polynomial.legendre.leggauss(nodes))
     dims = 1 if isinstance(action, Rescaling) else 2
-    velocity, _ = derivatives(action, M.unsqueeze(-1 - dims), curve(action, M, w, (x + 1) / 2))
+    path = curve(action, M, w, (x + 1) / 2)
+    velocity, _ = derivatives(action, M.unsqueeze(-1 - dims), path)
     return torch.linalg.vector_norm(velocity, dim=-1) @ (weight / 2).to(velocity)
 
 

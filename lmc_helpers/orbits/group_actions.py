@@ -57,7 +57,7 @@ class GeneralLinear:
     @checked
     def exp(self, M: Float64[Tensor, "... h h"], t: Times = 1.0) -> Float64[Tensor, " ..."]:
         """exp(tM), (..., h, h) or, for a grid, (..., steps, h, h)."""
-        return torch.linalg.matrix_exp(_times(t, M, 2))
+        return torch.linalg.matrix_exp(_times(t, M, 2).contiguous())  # of others it raises an error (torch 2.13)
 
     @checked
     def act(self, g: Float64[Tensor, "... h h"], w: Weights) -> Weights:

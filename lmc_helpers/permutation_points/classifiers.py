@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float, Int64
 from torch import Tensor
 
-from lmc_helpers._typing import Integer, checked
+from lmc_helpers._typing import Integer, checked, require_finite
 from lmc_helpers.permutation_points.mlp import MLP
 
 __all__ = ["accuracy", "most_similar_neurons"]
@@ -21,6 +21,7 @@ def accuracy(
     net: MLP, theta: Float[Tensor, "*batch p"], x: Float[Tensor, "T n_0"], labels: Int64[Tensor, " T"]
 ) -> Float[Tensor, " *batch"]:
     """Share of inputs whose largest output is that of their class."""
+    require_finite(theta=theta, x=x)
     return (net.forward(theta, x).argmax(dim=-1) == labels).double().mean(dim=-1)
 
 
@@ -40,6 +41,7 @@ def most_similar_neurons(
     >>> most_similar_neurons(net, theta, torch.ones(2, 1), layer=1)
     (0, 2)
     """
+    require_finite(theta=theta, x=x)
     dead = (net.hidden(theta, x, layer) == 0).all(dim=0)
     if int((~dead).sum()) < 2:
         raise ValueError(f"{int(dead.sum())} of {len(dead)} neurons are 0 on all inputs; allowed: two active ones")

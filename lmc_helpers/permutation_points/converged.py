@@ -13,11 +13,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Bool, Float64, Shaped
+from jaxtyping import Bool, Float64, Real
 from torch import Tensor
 from torch.func import grad, jacrev
 
-from lmc_helpers._typing import Natural, NonNegative, checked
+from lmc_helpers._typing import Natural, NonNegative, checked, returned
 from lmc_helpers.permutation_points.hessian import Loss
 from lmc_helpers.permutation_points.pair import PairChart
 
@@ -72,10 +72,11 @@ def damped_newton(
     >>> bool((end - 1).abs().max() < 1e-9), norm <= 1e-10
     (True, True)
     """
-    slope = grad(loss)
-    value, g, damping = loss(theta), slope(theta), 1e-6
+    value = returned("the loss", loss(theta), ())
     if not torch.isfinite(value):
         raise ValueError(f"the loss at the start is {value.item()}; allowed: a finite one")
+    slope = grad(loss)
+    g, damping = slope(theta), 1e-6
     for _ in range(steps):
         if g.norm() <= tol:
             break
@@ -97,7 +98,7 @@ def damped_newton(
         else:
             break
         damping = max(damping / (10 if hidden or value - there > 0.75 * predicted else 2), LEAST)
-        theta = theta + step if project is None else project(theta + step)
+        theta = theta + step if project is None else returned("project", project(theta + step), theta.shape)
         value, g = loss(theta), slope(theta)
     return theta, g.norm().item()
 
@@ -108,7 +109,7 @@ def converged_path(
     chart: PairChart,
     theta: Float64[Tensor, " p"],
     pair: tuple[int, int],
-    distances: Shaped[Tensor, " K"],
+    distances: Real[Tensor, " K"],
     steps: Natural,
     tol: NonNegative,
     misses: Natural | None = None,
@@ -151,7 +152,7 @@ def converged_path(
         if before is not None:
             ahead = phi + (delta - phi[-1]) / (phi[-1] - before[-1]) * (phi - before)
             starts.append(torch.cat([ahead[:-1], delta[None]]))
-        start = min(starts, key=lambda at: loss(chart.weights(at)).item())
+        start = min(starts, key=lambda at: returned("the loss", loss(chart.weights(at)), ()).item())
 
         def at_distance(free: Tensor, delta: Tensor = delta) -> Tensor:
             return loss(chart.weights(torch.cat([free, delta[None]])))

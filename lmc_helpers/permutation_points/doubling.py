@@ -23,7 +23,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from lmc_helpers._typing import Integer, NonNegative, checked
+from lmc_helpers._typing import Full, Integer, NonNegative, checked, require_finite
 from lmc_helpers.permutation_points.hessian import Loss
 from lmc_helpers.permutation_points.mlp import MLP, NONLINEARITIES, squared_loss
 from lmc_helpers.permutation_points.pair import PairChart
@@ -66,6 +66,7 @@ def double_neurons(
     small: MLP, theta: Float[Tensor, " p"], x: Float[Tensor, "T n_0"], y: Float[Tensor, "T n_d"]
 ) -> list[PermutationPoint]:
     """Double each neuron of each hidden layer in turn; the loss is 1/(2T) Σ_μ ‖f(x_μ) − y_μ‖²."""
+    require_finite(theta=theta, x=x, y=y)
 
     def of_output(f: Tensor) -> Tensor:
         return (f - y).square().sum() / (2 * len(y))
@@ -102,13 +103,17 @@ def embed(
     True
     """
     theta = small.swap(theta, layer, 0, neuron)
-    layers = [(W.clone(), b.clone()) for W, b in small.split(theta)]
-    (W, b), (V, bias) = layers[layer - 1], layers[layer]
-    c = V[..., 0]
+    layers = small.split(theta)
+    c = layers[layer][0][..., 0]
     a = c / 2 if first is None else first
+    if a.shape[-1] != c.shape[-1]:
+        raise ValueError(f"first has shape {tuple(a.shape)}; allowed: (..., {c.shape[-1]}), a column")
+    batch = torch.broadcast_shapes(a.shape[:-1], c.shape[:-1])
+    layers = [(W.expand(*batch, -1, -1).clone(), b.expand(*batch, -1).clone()) for W, b in layers]
+    (W, b), (V, bias) = layers[layer - 1], layers[layer]
     W = torch.cat([W[..., :1, :], W], dim=-2)
     b = torch.cat([b[..., :1], b], dim=-1)
-    V = torch.cat([a[..., None], (c - a)[..., None], V[..., 1:]], dim=-1)
+    V = torch.cat([a.expand(*batch, -1)[..., None], (c - a)[..., None], V[..., 1:]], dim=-1)
     layers[layer - 1], layers[layer] = (W, b), (V, bias)
     net = MLP((*small.sizes[:layer], small.sizes[layer] + 1, *small.sizes[layer + 1 :]), small.activation)
     return net, net.join(layers)
@@ -141,7 +146,7 @@ def _pair_matrices(
 
 
 @checked
-def pair_inertia(J: Float[Tensor, "m n"], D: Float[Tensor, "n n"], tol: NonNegative) -> tuple[int, int, int]:
+def pair_inertia(J: Full[Tensor, "m n"], D: Full[Tensor, "n n"], tol: NonNegative) -> tuple[int, int, int]:
     """Negative, zero and positive eigenvalues that a doubled neuron adds to the Hessian.
 
         (ρ + ν₋, n_{k+1} − ρ + ν₀, ρ + ν₊),        ρ = rank J,    (ν₋, ν₀, ν₊) the inertia of D on the kernel of J.
@@ -155,6 +160,7 @@ def pair_inertia(J: Float[Tensor, "m n"], D: Float[Tensor, "n n"], tol: NonNegat
     >>> pair_inertia(torch.zeros(1, 2), torch.tensor([[0.0, 1.0], [1.0, 0.0]]), tol=1e-6)
     (1, 1, 1)
     """
+    require_finite(J=J, D=D)
     _, s, V = torch.linalg.svd(J)
     rank = int((s > tol).sum())
     kernel = V[rank:].T  # (n_{k−1} + 1, n_{k−1} + 1 − ρ)
@@ -185,6 +191,7 @@ def equal_loss_exchange(
     True
     """
     chart = PairChart(net, layer)
+    require_finite(theta=theta)
     if not 2 <= other < net.sizes[layer]:
         raise ValueError(f"other = {other}; allowed: a third neuron, 2 <= other < {net.sizes[layer]}")
     if points < 2:

@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from lmc_helpers._typing import Number, Positive, checked, require_finite
+from lmc_helpers._typing import Full, Number, Positive, checked, require_finite, returned
 
 Loss = Callable[[Tensor], Tensor]
 
@@ -52,6 +52,7 @@ def hessian(loss: Loss, theta: Float[Tensor, "*batch p"], chunk: Positive = 16) 
     for part, rows in zip(theta.reshape(-1, p).split(chunk), H.view(-1, p, p).split(chunk), strict=True):
         part = part.detach().requires_grad_()
         g = _gradient(loss, part, create_graph=True)  # (b, p)
+        require_finite(gradient=g)
         for i, unit in enumerate(torch.eye(p).to(theta)):
             rows[:, i] = _derivative(g, part, unit.expand_as(g), create_graph=False)
     if not torch.isfinite(H).all():
@@ -60,7 +61,7 @@ def hessian(loss: Loss, theta: Float[Tensor, "*batch p"], chunk: Positive = 16) 
 
 
 @checked
-def inertia(H: Float[Tensor, "*batch p p"], tol: Number) -> Inertia:
+def inertia(H: Full[Tensor, "*batch p p"], tol: Number) -> Inertia:
     """How many eigenvalues are negative, zero and positive; abs(λ) <= tol · max abs(λ) counts as zero.
 
     Examples
@@ -82,9 +83,7 @@ def inertia(H: Float[Tensor, "*batch p p"], tol: Number) -> Inertia:
 
 def _gradient(loss: Loss, theta: Tensor, create_graph: bool) -> Tensor:
     with torch.enable_grad():
-        value = loss(theta)
-    if value.shape != theta.shape[:-1]:
-        raise ValueError(f"the loss has shape {tuple(value.shape)}; allowed: {tuple(theta.shape[:-1])}")
+        value = returned("the loss", loss(theta), theta.shape[:-1])
     return _derivative(value, theta, torch.ones_like(value), create_graph)
 
 

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import torch
-from jaxtyping import Bool, Float, Shaped
+from jaxtyping import Bool, Float, Real
 from torch import Tensor
 
-from lmc_helpers._typing import Natural, NonNegative, Number, PositiveNumber, checked
+from lmc_helpers._typing import Integer, Natural, NonNegative, Number, PositiveNumber, checked, many, returned, short
 from lmc_helpers.permutation_points.hessian import Loss, gradient
 from lmc_helpers.permutation_points.newton import minimise
 from lmc_helpers.permutation_points.pair import PairChart
@@ -28,6 +29,12 @@ __all__ = ["MergePath", "descent_minimiser", "merge_neurons", "newton_minimiser"
 
 #: takes a loss of φ and starts φ (B, p + 1); returns φ, gradient norms (B,) and whether they converged (B,)
 Minimiser = Callable[[Loss, Tensor], tuple[Tensor, Tensor, Tensor]]
+
+
+if TYPE_CHECKING:
+    Pairs = list[tuple[int, int]]
+else:
+    Pairs = many(tuple[Integer, Integer], "a list of pairs of neurons")
 
 
 @dataclass(frozen=True)
@@ -55,8 +62,8 @@ def merge_neurons(
     loss: Loss,
     chart: PairChart,
     theta: Float[Tensor, " p"] | Float[Tensor, "B p"],
-    pairs: list[tuple[int, int]],
-    distances: Shaped[Tensor, " K"],
+    pairs: Pairs,
+    distances: Real[Tensor, " K"],
     minimiser: Minimiser,
     show_progress: bool = False,
 ) -> MergePath:
@@ -79,6 +86,8 @@ def merge_neurons(
     if theta.shape not in {(chart.net.size,), (len(pairs), chart.net.size)}:
         raise ValueError(f"theta has shape {tuple(theta.shape)}; allowed: (p,) or (B, p) with B = {len(pairs)} pairs")
     starts = theta.expand(len(pairs), -1)
+    if not pairs:
+        raise ValueError("pairs is empty; allowed: one or more pairs of neurons")
     if not (distances > 0).all():
         raise ValueError(f"distances hold {distances.min().item()}; allowed: positive distances")
     start = torch.stack([chart.bring_forward(t, *two) for t, two in zip(starts, pairs, strict=True)])  # (B, p)
@@ -91,12 +100,20 @@ def merge_neurons(
     steps = []
     for distance in progress(distances, description="merging", disable=not show_progress):
         phi = chart.closer(phi, distance * first)
-        value = of_coordinates(phi)
+        value = returned("the loss", of_coordinates(phi), phi.shape[:1])
         if not torch.isfinite(value).all():
             raise ValueError(
                 f"the loss is {value[~torch.isfinite(value)][0].item()} on the path; allowed: finite values"
             )
-        phi, norm, converged = minimiser(of_coordinates, phi)
+        found = minimiser(of_coordinates, phi)
+        if not isinstance(found, tuple) or [getattr(one, "shape", None) for one in found] != [
+            phi.shape,
+            *[phi.shape[:1]] * 2,
+        ]:
+            raise ValueError(
+                f"the minimiser returns {short(found)}; allowed: φ, gradient norms and which have converged"
+            )
+        phi, norm, converged = found
         phi = chart.unit(phi)
         theta_now = chart.weights(phi)
         a = torch.stack([theta_now[:, chart.net.outgoing(chart.layer, i)].norm(dim=-1) for i in (0, 1)], dim=-1)

@@ -100,7 +100,7 @@ class MLP:
         """The flat parameters (..., p) of weights and biases; the inverse of :meth:`split`."""
         shapes = [(tuple(W.shape[-2:]), tuple(b.shape[-1:])) for W, b in layers]
         expected = [((after, before), (after,)) for before, after in pairwise(self.sizes)]
-        if shapes != expected:
+        if shapes != expected or len({batch for W, b in layers for batch in (W.shape[:-2], b.shape[:-1])}) > 1:
             raise ValueError(f"layers have shapes {shapes}; allowed: {expected}")
         return torch.cat([part for W, b in layers for part in (W.flatten(-2), b)], dim=-1)
 

@@ -19,7 +19,7 @@ import torch
 from jaxtyping import Float64
 from torch import Tensor
 
-from lmc_helpers._typing import Natural, NonNegative, PositiveNumber, checked
+from lmc_helpers._typing import Natural, NonNegative, PositiveNumber, checked, require_finite, returned
 from lmc_helpers.permutation_points.hessian import Loss, _gradient, hessian
 from lmc_helpers.training.progress import progress
 
@@ -83,7 +83,7 @@ def minimise(
         if not escape:
             active, moved = active[~small[active]], moved[~small[moved]]
         if len(moved):
-            H = hessian(loss, theta[moved]) if second is None else second(theta[moved])
+            H = hessian(loss, theta[moved]) if second is None else _second(second, theta[moved])
             eigenvalues[moved], eigenvectors[moved] = torch.linalg.eigh(H)
         bottom = eigenvalues[:, 0] >= -CURVATURE * eigenvalues.abs().amax(dim=-1)
         stalled = radii <= STALL * (1 + theta.norm(dim=-1))
@@ -146,10 +146,13 @@ def _subproblem(eigenvalues: Tensor, slope: Tensor, radius: Tensor) -> tuple[Ten
 
 
 def _projected(project: Callable[[Tensor], Tensor], theta: Tensor) -> Tensor:
-    there = project(theta)
-    if there.shape != theta.shape:
-        raise ValueError(f"project returns the shape {tuple(there.shape)}; allowed: {tuple(theta.shape)}")
-    return there
+    return returned("project", project(theta), theta.shape)
+
+
+def _second(second: Callable[[Tensor], Tensor], theta: Tensor) -> Tensor:
+    H = returned("second", second(theta), (*theta.shape, theta.shape[1]))
+    require_finite(second=H)
+    return H
 
 
 def _value_and_slope(loss: Loss, theta: Tensor) -> tuple[Tensor, Tensor]:

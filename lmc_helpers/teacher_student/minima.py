@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from lmc_helpers._typing import Integer, Positive, checked
+from lmc_helpers._typing import Integer, Positive, checked, require_finite
 from lmc_helpers.seeds import numpy_generator
 from lmc_helpers.teacher_student.population import _check_teacher
 
@@ -32,6 +32,7 @@ def snap(W: Float[Tensor, "*batch m d"], M: Positive) -> Float[Tensor, "*batch m
             [0.0000, 0.0000]])
     """
     _check_teacher(M, W.shape[-1])
+    require_finite(W=W)
     entry, types = W[..., :M].max(dim=-1)
     return torch.zeros_like(W).scatter(-1, types[..., None], entry.clamp(min=0)[..., None])
 

@@ -15,12 +15,12 @@ import math
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int64, Shaped
+from jaxtyping import Float, Int64, Real
 from scipy.special import poch
 from scipy.stats import binom
 from torch import Tensor
 
-from lmc_helpers._typing import Number, Positive, PositiveNumber, checked
+from lmc_helpers._typing import Number, Positive, PositiveNumber, checked, require_finite
 
 __all__ = ["even_sharpness", "expected_pq", "pq_index", "sharpness", "zero_rows"]
 
@@ -85,11 +85,12 @@ def expected_pq(m: Positive, M: Positive, a: float | int = 1.0) -> float:
 @checked
 def zero_rows(W: Float[Tensor, "*batch m d"], threshold: PositiveNumber = 1e-3) -> Int64[Tensor, " *batch"]:
     """Number of rows with a norm below ``threshold``."""
+    require_finite(W=W)
     return (torch.linalg.vector_norm(W, dim=-1) < threshold).sum(dim=-1)
 
 
 @checked
-def sharpness(counts: Shaped[Tensor, "*batch M"], d: Positive) -> Float[Tensor, " *batch"]:
+def sharpness(counts: Real[Tensor, "*batch M"], d: Positive) -> Float[Tensor, " *batch"]:
     """Largest Hessian eigenvalue at a minimum with so many non-zero rows of each type.
 
     Examples
@@ -99,6 +100,7 @@ def sharpness(counts: Shaped[Tensor, "*batch M"], d: Positive) -> Float[Tensor, 
     >>> round(sharpness(torch.tensor([3]), d=2).item(), 12)
     1.5
     """
+    require_finite(counts=counts)
     M = counts.shape[-1]
     if not 1 <= M <= d:
         raise ValueError(f"M = {M} types in dimension d = {d}; allowed: 1 <= M <= d")

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -22,7 +22,7 @@ from jaxtyping import Int64, Shaped
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from lmc_helpers._typing import NonNegative, Tensors, checked
+from lmc_helpers._typing import Integers, NonNegative, Tensors, checked
 from lmc_helpers.networks.model import Stack
 from lmc_helpers.training._checkpoints import digest, load_checkpoint, save_checkpoint
 from lmc_helpers.training._examples import Examples, Normal
@@ -80,7 +80,7 @@ def fit(
     descent: Descent,
     x: Shaped[Tensor, "*shape"],
     y: Int64[Tensor, "*sets n"],
-    seeds: Sequence[int],
+    seeds: Integers,
     *,
     normal: Normal | None = None,
     keep: Collection[int] = (),
@@ -226,7 +226,7 @@ class _State:
         return next(iter(self.stack.params.values())).dtype
 
     @torch.no_grad()
-    def end_epoch(self, seeds: Sequence[int]) -> None:
+    def end_epoch(self, seeds: Integers) -> None:
         """Take the networks that diverged out: NaN stays NaN under every optimiser."""
         params = self.stack.params.values()
         self.alive &= self.losses[self.epoch] <= BOUND * self.n  # false for NaN, too
@@ -276,7 +276,7 @@ class _State:
             else:
                 self.optimiser.state[value][kind.removeprefix("optimiser ")] = tensor.to(value.device)
 
-    def result(self, seeds: Sequence[int]) -> Fitted:
+    def result(self, seeds: Integers) -> Fitted:
         """The networks that did not diverge, without gradients."""
         index = self.alive.nonzero().flatten()
         survivors = tuple(index.tolist())

@@ -10,7 +10,6 @@ from scipy.integrate import trapezoid
 from lmc_helpers.barrier import (
     GRID,
     KINDS,
-    _loss_above_chord,
     barrier_kinds,
     check_lambdas,
     loss_barrier,
@@ -33,16 +32,17 @@ def test_a_known_barrier_in_batches():
     assert GRID[0] == 0 and GRID[-1] == 1 and len(GRID) == 11
     torch.testing.assert_close(loss_barrier(quadratic, a, b), square / 4)
     torch.testing.assert_close(loss_barrier(quadratic, a, b, [0.1, 0.3]), 0.21 * square)
-    assert _loss_above_chord(quadratic, a, b, [0, 0.5, 1]).shape == (3, 5, 3)
+    flat = lambda w: -w.square().sum(dim=-1)  # noqa: E731  the networks as vectors
+    torch.testing.assert_close(refined_barrier(flat, a.flatten(2), b.flatten(2), coarse=4), square / 4)
 
 
 def test_the_chord_is_subtracted_and_the_order_of_the_ends_is_fixed():
     a, b = ends(2, 2)
     tilted = lambda w: quadratic(w) + 7 * w.sum(dim=(-2, -1)) + 5  # noqa: E731
-    torch.testing.assert_close(_loss_above_chord(tilted, a, b, GRID), _loss_above_chord(quadratic, a, b, GRID))
+    torch.testing.assert_close(loss_barrier(tilted, a, b), loss_barrier(quadratic, a, b))
     bump = lambda w: (w[..., 0, 0] - a[0, 0]).abs() < 0.2 * (a - b).abs()[0, 0]  # noqa: E731  close to a: λ near 1
-    values = _loss_above_chord(lambda w: bump(w).double(), a, b, [0.1, 0.9])
-    assert values[1] == pytest.approx(0.1) and values[0] == pytest.approx(-0.1)
+    first, last = (loss_barrier(lambda w: bump(w).double(), a, b, [x]) for x in (0.1, 0.9))
+    assert last == pytest.approx(0.1) and first == pytest.approx(-0.1)
 
 
 def test_places_of_any_shape_are_checked_as_a_row_is():

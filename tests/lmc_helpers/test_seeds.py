@@ -59,7 +59,7 @@ def test_bad_seed(seed):
 
 
 def test_bad_purpose():
-    with pytest.raises(ValueError, match="purpose is empty"):
+    with pytest.raises(ValueError, match="allowed"):
         seeds._seed_sequence(1, "")
 
 
