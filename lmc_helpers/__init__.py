@@ -11,7 +11,8 @@ names                                                 what they do
 ``compare``                                           a pair of modules under all four papers, in one report
 ``merge_path, permutation_point``                     two units of a layer moved together, and the point where they meet
 ``rescale, orbit_curve``                              positive rescalings and GL_h of a layer: the function is kept
-``asymmetrise, asymmetric_layer``                     fixed parts F, D in the weights of a module; F, D, W, U of a layer
+``asymmetrise, WAsymmetric, Syre``                     fixed parts F and D in the weights of a module, by a scheme
+``asymmetric_layer``                                  F, D and W of a layer, and the basis U of its inputs
 ``swap_costs, realization_cost, coherence``           what it costs units of such a layer to change places
 ``weight_matching, loss_barrier, refined_barrier``    the same on tensors
 ``theory``                                            the closed forms of the four papers
@@ -34,7 +35,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # the same names for type checkers
     import lmc_helpers.theory as theory
     from lmc_helpers.barrier import loss_barrier, refined_barrier
-    from lmc_helpers.identifiability.asymmetric import asymmetrise
+    from lmc_helpers.identifiability.asymmetric import Syre, WAsymmetric, asymmetrise
     from lmc_helpers.identifiability.costs import realization_cost, swap_costs
     from lmc_helpers.identifiability.input_subspace import coherence
     from lmc_helpers.matching import weight_matching
@@ -51,6 +52,8 @@ if TYPE_CHECKING:  # the same names for type checkers
 _MODULES = {  # where each name is
     "Axis": "networks.permutations",
     "Symmetry": "networks.permutations",
+    "Syre": "identifiability.asymmetric",
+    "WAsymmetric": "identifiability.asymmetric",
     "asymmetric_layer": "modules.asymmetric",
     "asymmetrise": "identifiability.asymmetric",
     "coherence": "identifiability.input_subspace",
@@ -78,6 +81,8 @@ _MODULES = {  # where each name is
 __all__ = [
     "Axis",
     "Symmetry",
+    "Syre",
+    "WAsymmetric",
     "asymmetric_layer",
     "asymmetrise",
     "coherence",

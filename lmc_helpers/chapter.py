@@ -83,6 +83,20 @@ class Choice:
 
 
 @dataclass(frozen=True)
+class Text:
+    """Any text, of what ``says`` describes."""
+
+    says: str
+
+    def __str__(self) -> str:
+        return f"text, {self.says}"
+
+    def allows(self, value) -> bool:
+        """Whether a parameter may have this value."""
+        return isinstance(value, str)
+
+
+@dataclass(frozen=True)
 class ListOf:
     """A list of ``least`` or more allowed values."""
 
@@ -97,7 +111,7 @@ class ListOf:
         return isinstance(value, (list, tuple)) and len(value) >= self.least and all(map(self.item.allows, value))
 
 
-Rule = Integer | Real | Flag | Choice | ListOf
+Rule = Integer | Real | Flag | Choice | Text | ListOf
 
 
 def validate(namespace: dict, rules: dict[str, Rule]) -> dict:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float, Shaped
+from jaxtyping import Real, Shaped
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map
 
@@ -105,7 +105,7 @@ def _floating(one: Any) -> bool:
 def rescale(
     model: nn.Module,
     layer: str,
-    factors: Float[Tensor, " h"] | Float[Tensor, "h h"],
+    factors: Real[Tensor, " h"] | Real[Tensor, "h h"],
     x: Any,
     symmetry: Symmetry | None = None,
 ) -> nn.Module:
@@ -158,7 +158,7 @@ class OrbitCurve:
 def orbit_curve(
     model: nn.Module,
     layer: str,
-    M: Float[Tensor, " h"] | Float[Tensor, "h h"],
+    M: Real[Tensor, " h"] | Real[Tensor, "h h"],
     x: Any,
     t: Shaped[Tensor, " T"] | None = None,
     nodes: Positive = 40,

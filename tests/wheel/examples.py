@@ -1,38 +1,24 @@
-"""The five lines and the examples of all public names, by the installed package alone: python -I examples.py."""
+"""The five lines of the README and the examples of all public names, in the installed package: -I examples.py."""
 
 import doctest
 import importlib
+import re
 import sys
 from pathlib import Path
-
-import torch
-from torch import nn
 
 import lmc_helpers as lmc
 
 
-def trained(seed: int, x: torch.Tensor, y: torch.Tensor) -> nn.Module:
-    torch.manual_seed(seed)
-    net = nn.Sequential(nn.Linear(2, 16), nn.BatchNorm1d(16), nn.ReLU(), nn.Linear(16, 2))
-    descent = torch.optim.Adam(net.parameters(), 0.01)
-    for _ in range(100):
-        descent.zero_grad()
-        nn.functional.cross_entropy(net(x), y).backward()
-        descent.step()
-    return net.eval()
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def five_lines() -> None:
-    x = torch.randn(300, 2, generator=torch.Generator().manual_seed(0))
-    y = (x.prod(dim=1) > 0).long()
-    net_a, net_b, loss, data = trained(1, x, y), trained(2, x, y), nn.functional.cross_entropy, (x, y)
-    b = lmc.match(net_a, net_b, x, by="weights", restarts=5)
-    curve = lmc.line(net_a, b, loss, data)
-    print(curve.barrier, curve.barrier_kinds)
-    merged = lmc.repair(net_a, b, data)
-    report = lmc.compare(net_a, net_b, loss, data)
-    torch.testing.assert_close(b(x), net_b(x))
-    assert merged(x).shape == (300, 2) and str(report)
+    """The code of the page, then that of the README with the page's names."""
+    names: dict = {}
+    for page in ("book/your_networks.md", "README.md"):
+        text = (ROOT / page).read_text(encoding="utf-8")
+        for code in re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
+            exec(code, names)
 
 
 def examples() -> tuple[int, int]:

@@ -30,7 +30,7 @@ TAGS = (
 )
 NAME = re.compile(r"[0-9][0-9]_[a-z0-9_]+")
 MAGIC = re.compile(r"\s*(%%?[a-zA-Z]\w*\b|![a-zA-Z./])")
-RULES = {name: getattr(language, name) for name in ("Integer", "Real", "Flag", "Choice", "ListOf")}
+RULES = {name: getattr(language, name) for name in ("Integer", "Real", "Flag", "Choice", "Text", "ListOf")}
 SHAPES = (ast.Constant, ast.UnaryOp, ast.BinOp, ast.Tuple, ast.List, ast.operator, ast.unaryop, ast.Load, ast.keyword)
 
 

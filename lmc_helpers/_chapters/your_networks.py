@@ -1,0 +1,341 @@
+"""Code of the chapter *your networks*: a reader's model, weights and data, and what is measured of a pair."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import math
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+import lmc_helpers as lmc
+from lmc_helpers.claims.numerals import plain_with_error
+from lmc_helpers.data.digits import digits
+from lmc_helpers.error_bars import mean_and_error, ratio_of_means
+from lmc_helpers.identifiability.costs import least_norm_weight
+from lmc_helpers.seeds import torch_generator
+
+Data = tuple[Tensor, Tensor]
+Pair = tuple[nn.Module, nn.Module]
+
+
+def mlp(width: int = 48) -> nn.Module:
+    """The chapter's own network: three layers on the digits."""
+    return nn.Sequential(nn.Linear(64, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 10))
+
+
+class Residual(nn.Module):
+    """Two convolutions beside a skip connection, with batch norm."""
+
+    def __init__(self, channels: int):
+        super().__init__()
+        self.inner = nn.Conv2d(channels, channels, 3, padding=1, bias=False)
+        self.norm = nn.BatchNorm2d(channels)
+        self.outer = nn.Conv2d(channels, channels, 3, padding=1, bias=False)
+        self.last = nn.BatchNorm2d(channels)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.relu(x + self.last(self.outer(torch.relu(self.norm(self.inner(x))))))
+
+
+def cnn(channels: int = 12) -> nn.Module:
+    """A small residual network with batch norm."""
+    return nn.Sequential(
+        *(nn.Unflatten(1, (1, 8, 8)), nn.Conv2d(1, channels, 3, padding=1, bias=False), nn.BatchNorm2d(channels)),
+        *(nn.ReLU(), Residual(channels), nn.AvgPool2d(2), nn.Flatten(), nn.Linear(16 * channels, 10)),
+    )
+
+
+def transformer(width: int = 24) -> nn.Module:
+    """PyTorch's own encoder layer on the eight rows of an image."""
+    layer = nn.TransformerEncoderLayer(width, 3, 2 * width, dropout=0.0, batch_first=True)
+    return nn.Sequential(
+        *(nn.Unflatten(1, (8, 8)), nn.Linear(8, width), layer, nn.Flatten(), nn.Linear(8 * width, 10)),
+    )
+
+
+#: Name → factory, the networks of the chapter.
+FACTORIES: dict[str, Callable[[], nn.Module]] = {"MLP": mlp, "residual CNN": cnn, "transformer": transformer}
+
+
+def trained(make: Callable[[], nn.Module], x: Tensor, y: Tensor, epochs: int, seed: int) -> nn.Module:
+    """A network trained by Adam in plain PyTorch, on batches of 64; the global random numbers stay as they were."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        net = make().to(x.dtype)
+    generator = torch_generator(seed, "order of the images")
+    adam = torch.optim.Adam(net.parameters(), lr=3e-3)
+    for _ in range(epochs):
+        for chosen in torch.randperm(len(x), generator=generator).split(64):
+            adam.zero_grad()
+            nn.functional.cross_entropy(net(x[chosen]), y[chosen]).backward()
+            adam.step()
+    return net.eval()
+
+
+# ---------- what a reader brings
+
+
+def factory(name: str) -> Callable[[], nn.Module]:
+    """The function that ``"package.module:function"`` names; modules of the working directory count."""
+    module, colon, function = name.partition(":")
+    if not (module and colon and function):
+        raise ValueError(f"model = {name!r}; allowed: 'package.module:factory'")
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        return getattr(importlib.import_module(module), function)
+    except (ImportError, AttributeError) as error:
+        raise ValueError(f"model = {name!r} cannot be imported ({error}); allowed: an importable factory") from None
+
+
+def built(name: str) -> nn.Module:
+    """What a factory makes, in evaluation mode."""
+    try:
+        made = factory(name)()
+    except TypeError as error:
+        raise ValueError(f"the factory {name!r} failed ({error}); allowed: one without arguments") from None
+    if not isinstance(made, nn.Module):
+        raise ValueError(f"the factory {name!r} made a {type(made).__name__}; allowed: a torch.nn.Module")
+    return made.eval()
+
+
+def _tensors(path: str) -> dict[str, Tensor]:
+    """Tensors of a file, read without unpickling code."""
+    kind = Path(path).suffix
+    if not Path(path).is_file():
+        raise ValueError(f"{path!r} is no file; allowed: a .safetensors, .npz, .pt or .pth file")
+    try:
+        if kind == ".safetensors":
+            from safetensors.torch import load_file
+
+            return load_file(path)
+        if kind == ".npz":
+            with np.load(path, allow_pickle=False) as arrays:
+                return {name: torch.from_numpy(arrays[name]) for name in arrays.files}
+        if kind in {".pt", ".pth"}:
+            read = torch.load(path, map_location="cpu", weights_only=True)
+            if isinstance(read, dict) and all(isinstance(value, Tensor) for value in read.values()):
+                return read
+            raise ValueError("it holds no dictionary of tensors")
+    except Exception as error:
+        why = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise ValueError(f"{path!r} cannot be read ({why}); allowed: names → tensors, without pickled code") from None
+    raise ValueError(f"{path!r} ends in {kind!r}; allowed: .safetensors, .npz, .pt, .pth")
+
+
+def with_weights(name: str, path: str) -> nn.Module:
+    """A reader's model with the weights of a file."""
+    net, state = built(name), _tensors(path)
+    own = net.state_dict()
+    for key in own.keys() | state.keys():
+        one, two = (tuple(found[key].shape) if key in found else "missing" for found in (own, state))
+        if one != two:
+            raise ValueError(f"{key!r} is {two} in {path!r} and {one} in the model; allowed: equal names and shapes")
+    for key, value in state.items():
+        if not torch.isfinite(value).all():
+            raise ValueError(f"{key!r} of {path!r} is not finite; allowed: finite numbers")
+    net.load_state_dict(state)
+    return net
+
+
+def examples(path: str, loss: str, limit: int, seed: int) -> Data:
+    """Inputs ``x`` and targets ``y`` of a file, or the digits, at most ``limit`` of them, drawn at random."""
+    if not path:
+        x, y = digits(1797, seed)
+        x = x.float()
+    else:
+        arrays = _tensors(path)
+        if {"x", "y"} - arrays.keys():
+            raise ValueError(f"{path!r} holds {', '.join(arrays)}; allowed: arrays x and y")
+        x, y = arrays["x"], arrays["y"]
+    if len(x) != len(y) or len(x) < 2:
+        raise ValueError(f"{len(x)} inputs and {len(y)} targets; allowed: as many, two or more")
+    if x.is_floating_point() and not torch.isfinite(x).all():
+        raise ValueError(f"inputs of {path!r} are not finite; allowed: finite numbers")
+    if loss == "cross_entropy":
+        if y.is_floating_point() or y.min() < 0:
+            raise ValueError(f"targets are {y.dtype} from {y.min().item()}; allowed: labels 0, 1, … for cross-entropy")
+        y = y.long()
+    chosen = torch.randperm(len(x), generator=torch_generator(seed, "examples of a reader"))[:limit]
+    return x[chosen], y[chosen]
+
+
+def networks_and_data(
+    model: str, a: str, b: str, data: str, loss: str, limit: int, pairs: int, epochs: int, seed: int
+) -> tuple[dict[str, list[Pair]], Data, Data]:
+    """Architecture → pairs of networks, a reader's one pair or what the chapter trains; examples seen and unseen."""
+    x, y = examples(data, loss, limit, seed)
+    half = len(x) // 2
+    seen, unseen = (x[:half], y[:half]), (x[half:], y[half:])
+    if model or a or b:
+        if not (model and a and b):
+            raise ValueError(f"model = {model!r}, a = {a!r}, b = {b!r}; allowed: all three, or none")
+        return {"yours": [(with_weights(model, a), with_weights(model, b))]}, seen, unseen
+    if data or loss != "cross_entropy":
+        raise ValueError(f"data = {data!r}, loss = {loss!r} without a model; allowed: a model with its weights a and b")
+    trained_pairs = {
+        name: [
+            (trained(make, *seen, epochs, seed + 2 * k), trained(make, *seen, epochs, seed + 2 * k + 1))
+            for k in range(pairs)
+        ]
+        for name, make in FACTORIES.items()
+    }
+    return trained_pairs, seen, unseen
+
+
+# ---------- what the chapter measures
+
+
+def outputs(net: nn.Module, x: Any) -> Tensor:
+    """Outputs in double precision."""
+    with torch.no_grad():
+        return copy.deepcopy(net).double()(x.double() if x.is_floating_point() else x)
+
+
+def half_permuted(net: nn.Module, x: Any, seed: int) -> nn.Module:
+    """The network with its first group reversed on all axes but one."""
+    whole = lmc.symmetry(net, x)
+    group = next(iter(whole.groups))
+    m, parameters = whole.sizes[group], dict(net.named_parameters())
+    axes = [axis for axis in whole.groups[group] if axis.name in parameters]
+    broken = lmc.Symmetry({group: tuple(axes[1:])}, {group: m})
+    return lmc.permuted(net, broken, {group: torch.arange(m).flip(0)})
+
+
+def _share_out_of_place(net: nn.Module, other: nn.Module, whole: lmc.Symmetry) -> float:
+    """Share of the units of all groups that have other weights in another network."""
+    mine, yours = dict(net.named_parameters()), dict(other.named_parameters())
+    wrong = 0
+    for group, axes in whole.groups.items():
+        m = whole.sizes[group]
+        off = torch.zeros(m, dtype=torch.bool)
+        for name, d, offset, outer, inner in axes:
+            if name in mine:
+                differ = (mine[name] != yours[name]).narrow(d, offset, outer * m * inner)
+                off |= differ.unflatten(d, (outer, m, inner)).movedim(d + 1, 0).flatten(1).any(dim=1)
+        wrong += int(off.sum())
+    return wrong / sum(whole.sizes.values())
+
+
+def misplaced(net: nn.Module, x: Any, restarts: int, seed: int) -> tuple[float, float]:
+    """Shares of units out of place in a copy in random order, before and after weight matching."""
+    whole = lmc.symmetry(net, x)
+    drawn = lmc.random_permutations(whole, 1, torch_generator(seed, "planted order"))
+    shuffled = lmc.permuted(net, whole, {group: p[0] for group, p in drawn.items()})
+    found = lmc.match(net, shuffled, x, restarts=restarts, seed=seed, symmetry=whole)
+    return _share_out_of_place(net, shuffled, whole), _share_out_of_place(net, found, whole)
+
+
+def first_hidden(net: nn.Module, x: Any) -> str:
+    """Name of the first linear layer or convolution that makes interchangeable units."""
+    made = {(p.name, p.axis) for places in lmc.symmetry(net, x).groups.values() for p in places}
+    for name, module in net.named_modules():
+        if isinstance(module, (nn.Linear, nn.modules.conv._ConvNd)) and (f"{name}.weight".strip("."), 0) in made:
+            return name
+    raise ValueError("no linear layer or convolution makes units that can be exchanged; allowed: name a layer")
+
+
+def width(net: nn.Module, layer: str) -> int:
+    """Number of units that a layer makes."""
+    return len(net.get_submodule(layer).weight)  # type: ignore[arg-type]
+
+
+def nearest_units(net: nn.Module, layer: str) -> tuple[int, int]:
+    """The two units of a layer whose incoming weights are nearest to each other."""
+    W = net.get_submodule(layer).weight.detach().flatten(1)  # type: ignore[operator]
+    distance = torch.cdist(W, W).fill_diagonal_(math.inf)
+    i, j = divmod(int(distance.argmin()), len(W))
+    return min(i, j), max(i, j)
+
+
+def exchanged(net: nn.Module, layer: str, i: int, j: int, x: Any, weights: bool = True) -> nn.Module:
+    """The network with two units of a layer exchanged, or with all of them exchanged but the layer's own weights."""
+    whole = lmc.symmetry(net, x)
+    own = lmc.Axis(f"{layer}.weight".strip("."), 0)
+    group, axes = next((g, axes) for g, axes in whole.groups.items() if own in axes)
+    order = torch.arange(whole.sizes[group])
+    order[[i, j]] = order[[j, i]]
+    places = axes if weights else tuple(axis for axis in axes if axis != own)
+    return lmc.permuted(net, lmc.Symmetry({group: places}, {group: len(order)}), {group: order})
+
+
+def attempt(function: Callable, *given: Any) -> tuple[Any, str]:
+    """What a function gives, or the sentence by which it refuses."""
+    try:
+        return function(*given), ""
+    except ValueError as error:
+        return None, str(error)
+
+
+@dataclass(frozen=True)
+class Exchanges:
+    """Exchanges of units of an asymmetric layer: the largest error of the theory, and what plain exchanges change."""
+
+    error: float
+    plain: float
+    n: int
+
+
+def exchanges(net: nn.Module, layer: str, scheme: Any, x: Tensor, seed: int, most: int = 20) -> Exchanges:
+    """Exchange the functions of pairs of units of a layer W_eff = F + D ⊙ W at least norm, and compare with (16)."""
+    x = x.double()
+    net = copy.deepcopy(net).double()
+    name = f"{layer}.weight".strip(".")
+    F, D, W, U = lmc.asymmetric_layer(lmc.asymmetrise(net, {name: scheme}, seed), layer, x, 1.0)
+    a = (F + D * W) @ U  # coefficients of the units' functions, (m, k)
+    least = least_norm_weight(a, F, D, U)  # (m, d)
+    costs = lmc.swap_costs(F, D, W, U)
+
+    def with_layer(W: Tensor) -> nn.Module:
+        made = copy.deepcopy(net)
+        parameter = made.get_parameter(name)
+        with torch.no_grad():
+            parameter.copy_((F + D * W).view_as(parameter))
+        return made
+
+    before = outputs(with_layer(least), x)
+    finite = [pair for pair in combinations(range(len(W)), 2) if costs[pair].isfinite()]
+    order = torch.randperm(len(finite), generator=torch_generator(seed, "pairs of units"))[:most].tolist()
+    errors, plain = [0.0], [math.inf]
+    for i, j in (finite[k] for k in order):
+        p = [i, j]
+        kept, swapped = least.clone(), W.clone()
+        kept[p] = least_norm_weight(a[[j, i]], F[p], D[p], U)
+        swapped[p] = W[[j, i]]
+        change, without = (
+            (outputs(exchanged(with_layer(V), layer, i, j, x[:2], weights=False), x) - before).abs().max()
+            / before.abs().max()
+            for V in (kept, swapped)
+        )
+        cost = kept.square().sum() - least.square().sum() - costs[i, j]
+        errors += [change.item(), (cost.abs() / costs[costs.isfinite()].abs().max()).item()]
+        plain.append(without.item())
+    return Exchanges(max(errors), min(plain), len(order))
+
+
+def mean(samples: np.ndarray) -> tuple[float, float]:
+    """Mean and standard error, infinite for one sample."""
+    if len(samples) < 2:
+        return float(samples.mean()), math.inf
+    found = mean_and_error([samples])
+    return float(found[0][0]), float(found[1][0])
+
+
+def ratio(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+    """Ratio of the means of paired samples and its standard error, infinite for one pair."""
+    return ratio_of_means(x, y, paired=True) if len(x) > 1 else (float(x[0] / y[0]), math.inf)
+
+
+def with_error(value: float, error: float) -> str:
+    """A value and its error in a table."""
+    return plain_with_error(value, error) if math.isfinite(error) else f"{value:.3g}"
