@@ -155,7 +155,7 @@ def _descend(
                 if better.any():
                     pairs = pairs[better]
                     value[pairs] += gain[better]
-                    may_gain[np.ix_(steps[k].near, pairs)] = True
+                    may_gain[steps[k].near[:, None], pairs] = True
                     for g, one in found.items():
                         p[g].numpy()[pairs] = one[better]
         trace.append(value.copy())
@@ -181,7 +181,7 @@ class _Step:
     kinds: list[tuple[str, ...]]  # the groups inside by their kind, of units 0, …, m − 1 each
     terms: list[_Term]
     quadratic: set[str]  # parameters with several axes of the step
-    near: list[int]  # the steps whose best permutation depends on this one's: they share a parameter
+    near: np.ndarray  # the steps whose best permutation depends on this one's: they share a parameter
 
 
 def _steps(symmetry: Symmetry) -> list[_Step]:
@@ -202,7 +202,7 @@ def _steps(symmetry: Symmetry) -> list[_Step]:
             if (one.name, one.axis) == (two.name, two.axis) and not _apart((one, m), (two, m))
         }
         near = [k for k, g in enumerate(groups) if names[g] & (names[group] if g != group else quadratic)]
-        steps.append(_Step(group, kinds, terms, quadratic, near))
+        steps.append(_Step(group, kinds, terms, quadratic, np.array(near, dtype=int)))
     return steps
 
 
@@ -252,8 +252,8 @@ def _terms(symmetry: Symmetry, group: str, kinds: list[tuple[str, ...]], own: li
             entries = torch.cat([place.offset + entries for place in places])
             terms[places[0].name, places[0].axis].places.append((kind, entries))
     for term in terms.values():
-        entries = [one for _, of in term.places if isinstance(of, Tensor) for one in of.flatten().tolist()]
-        if len(set(entries)) < len(entries):
+        taken = [one for _, of in term.places if isinstance(of, Tensor) for one in of.flatten().tolist()]
+        if len(set(taken)) < len(taken):
             raise ValueError(
                 f"units inside those of {group!r} are factors of axis {term.axis} of {term.name!r}; allowed: apart"
             )
@@ -269,26 +269,33 @@ class _Problem:
             for place in axes:
                 self.places.setdefault(place.name, []).append((group, place))
         self.a, self.b = ({name: end[name].detach() for name in a if name in self.places} for end in (a, b))
-        if sum(value.numel() for value in self.a.values()) <= _COPIED:
+        self.small = sum(value.numel() for value in self.a.values()) <= _COPIED
+        if self.small:
             self.a, self.b = ({name: value.double() for name, value in end.items()} for end in (self.a, self.b))
         self.device, self.sizes, self.steps = next(iter(a.values())).device, symmetry.sizes, _steps(symmetry)
         square = (_agreement(end, end).numpy(force=True) for end in (self.a, self.b))
         self.least = _SLACK * np.sqrt(math.prod(square))  # (P,), gains below are rounding
         self.kept: dict[str, list[Tensor]] = {}
+        self.left: dict[tuple[str, str, int, int], Tensor] = {}
 
     def value(self, p: Permutations, names: Iterable[str], pairs: np.ndarray | slice = slice(None)) -> np.ndarray:
         """⟨a, π b⟩ of some pairs over some parameters, float64; p is of these pairs."""
         each = []
         for name in names:
-            moved = _moved(self.b[name][pairs], self.places[name], p)
-            each.append(_agreement({name: self.a[name][pairs]}, {name: moved}))
+            moved = _moved(_of(self.b[name], pairs), self.places[name], p)
+            each.append(_agreement({name: _of(self.a[name], pairs)}, {name: moved}))
         return torch.stack(each).sum(dim=0).numpy(force=True)
 
     def solved(self, step: _Step, p: Permutations, pairs: np.ndarray) -> tuple[dict[str, np.ndarray], np.ndarray]:
         """The best permutations of a step with the other groups held fixed, and what each of some pairs gains."""
-        which = slice(None) if len(pairs) == len(self.least) else pairs
-        p = p if isinstance(which, slice) else {g: one[which] for g, one in p.items()}
-        C, *inside = (total.numpy(force=True) for total in self._sums(step, p, which))
+        if 2 * len(pairs) > len(self.least):  # sums of all pairs cost less than copies of some
+            totals = [total.numpy(force=True) for total in self._sums(step, p, slice(None))]
+            if len(pairs) < len(self.least):
+                totals, p = [total[pairs] for total in totals], {g: one[pairs] for g, one in p.items()}
+        else:
+            p = {g: one[pairs] for g, one in p.items()}
+            totals = [total.numpy(force=True) for total in self._sums(step, p, pairs)]
+        C, *inside = totals
         own, each = p[step.group].numpy(), np.arange(len(pairs))[:, None]
         units, best = np.arange(own.shape[-1]), []
         before = C[each, units, own].sum(axis=-1)
@@ -309,7 +316,7 @@ class _Problem:
         if step.quadratic:  # the assignment was of its linearisation
             names = {term.name: None for term in step.terms}
             after = {**p, **{g: torch.from_numpy(one) for g, one in found.items()}}
-            gain = self.value(after, names, which) - self.value(p, names, which)
+            gain = self.value(after, names, pairs) - self.value(p, names, pairs)
         return found, gain
 
     def _sums(self, step: _Step, p: Permutations, pairs: np.ndarray | slice) -> list[Tensor]:
@@ -320,7 +327,7 @@ class _Problem:
         if step.group not in self.kept:
             zeros = self._zeros(step, len(self.least))
             self.kept[step.group] = self._added(zeros, step, same, p, slice(None))
-        kept = [one[pairs].clone() for one in self.kept[step.group]]
+        kept = [one.clone() if isinstance(pairs, slice) else _of(one, pairs) for one in self.kept[step.group]]
         return self._added(kept, step, [term for term in step.terms if term.others], p, pairs)
 
     def _zeros(self, step: _Step, P: int) -> list[Tensor]:
@@ -334,21 +341,38 @@ class _Problem:
         """Sums to which some terms are added: Σ A Bᵀ with the units as rows, vectors together."""
         vectors: list[list[list[Tensor]]] = [[] for _ in sums]
         for term in terms:
-            ends = self.a[term.name][pairs], _moved(self.b[term.name][pairs], term.others, p)
-            for kind, place in term.places:
-                A, B = (_rows(end, term.axis + 1, place, self.sizes[step.group]) for end in ends)
+            b = _moved(_of(self.b[term.name], pairs), term.others, p)
+            for k, (kind, place) in enumerate(term.places):
+                A, B = self._left(step, term, k, pairs), _rows(b, term.axis + 1, place, self.sizes[step.group])
                 if A.shape[2] == 1:
                     vectors[kind].append([A, B])
-                    continue
-                part = max(1, _FACTOR // A[:, :, 0].numel())
-                for k in range(0, A.shape[2], part):
-                    left, right = (one[:, :, k : k + part].double() for one in (A, B))
-                    sums[kind].baddbmm_(left, right.mT)
+                elif A.numel() <= _FACTOR:
+                    sums[kind].baddbmm_(A.double(), B.double().mT)
+                else:
+                    part = max(1, _FACTOR // (A.shape[0] * A.shape[1]))
+                    for left, right in zip(A.split(part, dim=2), B.split(part, dim=2), strict=True):
+                        sums[kind].baddbmm_(left.double(), right.double().mT)
         for total, found in zip(sums, vectors, strict=True):
             if found:
                 A, B = (torch.cat(one, dim=2).double() for one in zip(*found, strict=True))
                 total.baddbmm_(A, B.mT)
         return sums
+
+    def _left(self, step: _Step, term: _Term, k: int, pairs: np.ndarray | slice) -> Tensor:
+        """Units of a as rows; of small networks they are kept."""
+        at = step.group, term.name, term.axis, k
+        if at in self.left:
+            return _of(self.left[at], pairs)
+        place, m = term.places[k][1], self.sizes[step.group]
+        if self.small:
+            self.left[at] = _rows(self.a[term.name], term.axis + 1, place, m)
+            return _of(self.left[at], pairs)
+        return _rows(_of(self.a[term.name], pairs), term.axis + 1, place, m)
+
+
+def _of(value: Tensor, pairs: np.ndarray | slice) -> Tensor:
+    """Some pairs' part of (P, …)."""
+    return value if isinstance(pairs, slice) else value[torch.from_numpy(pairs).to(value.device)]
 
 
 def _rows(value: Tensor, d: int, place: Axis | Tensor, m: int) -> Tensor:
@@ -357,7 +381,7 @@ def _rows(value: Tensor, d: int, place: Axis | Tensor, m: int) -> Tensor:
         value = value.index_select(d, place.to(value.device).flatten()).unflatten(d, place.shape)
         return value.movedim((d, d + 1), (1, 2)).flatten(2)
     if value.shape[d] == m:
-        return value.movedim(d, 1).reshape(len(value), m, -1)
+        return value.movedim(d, 1).reshape(value.shape[0], m, -1)
     return _units(value, place, m).movedim(d + 1, 1).flatten(2)
 
 

@@ -230,10 +230,11 @@ def _reordered(value: Tensor, place: Axis, p: Tensor) -> Tensor:
 
 def _picked(value: Tensor, d: int, p: Tensor) -> Tensor:
     """Entries p (N, m) of dimension d of each (N, …)."""
-    if len(p) == 1:
+    N, m = p.shape
+    if N == 1:
         return value.index_select(d, p[0])
     if d == 1:
-        rows = p + p.shape[-1] * torch.arange(len(p), device=p.device)[:, None]
+        rows = p + m * torch.arange(N, device=p.device)[:, None]
         return value.flatten(0, 1).index_select(0, rows.flatten()).view(value.shape)
     return torch.stack([one.index_select(d - 1, q) for one, q in zip(value, p, strict=True)])
 
