@@ -66,6 +66,13 @@ def loss_barrier(loss: Loss, a: Float[Tensor, "*shape"], b: Float[Tensor, "*shap
     >>> a, b = torch.tensor([[2.0]]), torch.tensor([[0.0]])
     >>> loss_barrier(lambda w: -w.square().sum(dim=(-2, -1)), a, b).item()
     1.0
+
+    Of modules see :func:`~lmc_helpers.modules.line.line`. Between the weights of two layers with a convex loss there is
+    none:
+
+    >>> one, other, x = torch.nn.Linear(2, 1), torch.nn.Linear(2, 1), torch.eye(2)
+    >>> loss_barrier(lambda W: (x @ W.mT).square().sum(dim=(-2, -1)), one.weight, other.weight).item()
+    0.0
     """
     return _loss_above_chord(loss, a, b, lambdas).amax(dim=0)
 
@@ -86,6 +93,12 @@ def refined_barrier(
     >>> cubic = lambda w: (w - w**3).sum(dim=(-2, -1))  # largest at 1/√3
     >>> round(refined_barrier(cubic, a, b).item(), 12) == round(2 / 3**1.5, 12)
     True
+
+    Between the weights of two layers with a convex loss there is none:
+
+    >>> one, other, x = torch.nn.Linear(2, 1), torch.nn.Linear(2, 1), torch.eye(2)
+    >>> refined_barrier(lambda W: (x @ W.mT).square().sum(dim=(-2, -1)), one.weight, other.weight).item()
+    0.0
     """
     if coarse < 2:
         raise ValueError(f"coarse = {coarse}; allowed: coarse >= 2")

@@ -178,6 +178,12 @@ def weight_matching(W1: Float[Tensor, "*batch m d"], W2: Float[Tensor, "*batch m
     >>> W = torch.tensor([[3.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
     >>> weight_matching(W, permute(W, torch.tensor([1, 2, 0])))
     tensor([2, 0, 1])
+
+    The units of a layer of a module and of its copy in another order:
+
+    >>> layer = torch.nn.Linear(4, 3)
+    >>> weight_matching(layer.weight, layer.weight[[1, 2, 0]])
+    tensor([2, 0, 1])
     """
     require_finite(W1=W1, W2=W2)
     m, d = W1.shape[-2:]

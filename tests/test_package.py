@@ -101,6 +101,12 @@ def test_the_promised_names_compute_there_and_every_module_of_the_mathematics_im
     assert values[1:] == ["True", "2", "5"], outcome.stdout
 
 
+def test_the_five_lines_and_the_examples_of_all_public_names_run_there(root, bare, tmp_path):
+    outcome = run(bare, "-I", root / "tests" / "wheel" / "examples.py", cwd=tmp_path)
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    assert int(outcome.stdout.split()[-4]) > 50
+
+
 def test_outside_the_checkout_the_ledger_is_missed_in_one_sentence(wheel, tmp_path):
     zipfile.ZipFile(wheel).extractall(tmp_path)
     code = "import sys; sys.path.insert(0, '.'); from lmc_helpers import claims; claims.part('Z1.sampled')"
@@ -112,5 +118,5 @@ def test_outside_the_checkout_the_ledger_is_missed_in_one_sentence(wheel, tmp_pa
 
 def test_the_wheel_holds_the_style_and_nothing_of_the_book(wheel):
     names = zipfile.ZipFile(wheel).namelist()
-    assert "lmc_helpers/figures/book.mplstyle" in names
+    assert {"lmc_helpers/figures/book.mplstyle", "lmc_helpers/py.typed"} <= set(names)
     assert all(name.startswith(("lmc_helpers/", "lmc-")) for name in names)

@@ -2,7 +2,7 @@
 
 F and D are drawn by a *scheme*, one line of Table 1: ``scheme.draw(shape, generator)`` gives both in a weight's shape
 (outputs, inputs, then the kernel's axes for a convolution), in float64. :func:`asymmetrise` makes them buffers of a
-module and its weight W the parameter. The generator is keyed by (seed, name of the weight), so that
+copy of a module and its weight W the parameter. The generator is keyed by (seed, name of the weight), so that
 the networks of a pair, built with one seed, share F and D on every machine.
 
 The loss depends on W only through D,
@@ -18,6 +18,7 @@ et al., outside their eq. (2)).
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
 from lmc_helpers._typing import Integer, Natural, NonNegative, Positive, Probability, checked
+from lmc_helpers._wrappers import bare
 from lmc_helpers.seeds import normal, torch_generator
 
 __all__ = [
@@ -245,7 +247,7 @@ def _linear_maps(module: nn.Module) -> dict[str, tuple[nn.Module, str]]:
 
 @checked
 def asymmetrise(module: nn.Module, schemes: Scheme | Mapping[str, Scheme], seed: Integer) -> nn.Module:
-    """Replace the weights of a module by W_eff = F + D ⊙ W, in place; the current weights become W.
+    """A copy of a module whose weights are W_eff = F + D ⊙ W, where the module's own weights become W.
 
     Weights are those of ``nn.Linear``, of convolutions and of ``nn.MultiheadAttention``; biases and norms stay.
 
@@ -261,7 +263,7 @@ def asymmetrise(module: nn.Module, schemes: Scheme | Mapping[str, Scheme], seed:
     Returns
     -------
     torch.nn.Module
-        the module.
+        the copy, without wrappers of torch.compile and of data parallelism.
 
     Examples
     --------
@@ -271,6 +273,7 @@ def asymmetrise(module: nn.Module, schemes: Scheme | Mapping[str, Scheme], seed:
     >>> bool((a.weight[fixed] == b.weight[fixed]).all()), bool((a.weight[~fixed] == b.weight[~fixed]).any())
     (True, False)
     """
+    module = copy.deepcopy(bare(module))
     maps = _linear_maps(module)
     chosen = dict(schemes) if isinstance(schemes, Mapping) else dict.fromkeys(maps, schemes)
     unknown = sorted(set(chosen) - set(maps))

@@ -94,6 +94,14 @@ def realization_cost(
     >>> f, d, U = torch.zeros(2), torch.tensor([0.5, 0.0]), torch.eye(2)
     >>> realization_cost(torch.tensor([[3.0, 0.0], [0.0, 1.0]]), f, d, U)
     tensor([6., inf], dtype=torch.float64)
+
+    Of a module, the function of neuron 1 on neuron 0:
+
+    >>> import lmc_helpers as lmc
+    >>> net, x = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU()), torch.eye(2)
+    >>> F, D, W, U = lmc.asymmetric_layer(net, "0", x, explained=1.0)
+    >>> bool(torch.allclose(lmc.realization_cost(U.T @ W[1], F[0], D[0], U), W[1].norm()))
+    True
     """
     w, inside = _least_norm(a, f, d, U)
     return torch.where(inside, torch.linalg.vector_norm(w, dim=-1), math.inf)
@@ -169,6 +177,13 @@ def swap_costs(
     >>> swap_costs(F, torch.ones(2, 1), W, torch.eye(1))
     tensor([[ 0., -6.],
             [-6.,  0.]], dtype=torch.float64)
+
+    Of a layer of a module; without fixed parts every exchange is free:
+
+    >>> import lmc_helpers as lmc
+    >>> net, x = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU()), torch.eye(2)
+    >>> bool(lmc.swap_costs(*lmc.asymmetric_layer(net, "0", x, explained=1.0)).abs().max() < 1e-12)
+    True
     """
     table = cost_table(F, D, W, U)
     change = table - table.diagonal(dim1=-2, dim2=-1)[..., :, None]  # neuron i gets the function of neuron j

@@ -121,6 +121,13 @@ def coherence(U: Real[Tensor, "*batch d k"]) -> Float64[Tensor, "*batch"]:
     >>> axis = torch.tensor([[1.0], [0.0]], dtype=torch.float64)
     >>> round(coherence(half).item(), 12), coherence(axis).item()
     (0.5, 1.0)
+
+    Of the inputs of a layer of a module:
+
+    >>> import lmc_helpers as lmc
+    >>> net, x = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU()), torch.tensor([[1.0, 1.0]])
+    >>> round(lmc.coherence(lmc.asymmetric_layer(net, "0", x).U).item(), 6)
+    0.5
     """
     U = U.double()
     _check_basis(U)

@@ -11,13 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map
 
-
-def bare(model: nn.Module) -> nn.Module:
-    """The module inside wrappers of torch.compile and of data parallelism."""
-    inner: Any = model
-    while isinstance(inner, (nn.DataParallel, nn.parallel.DistributedDataParallel)) or hasattr(inner, "_orig_mod"):
-        inner = inner._orig_mod if hasattr(inner, "_orig_mod") else inner.module
-    return inner
+from lmc_helpers._wrappers import bare
 
 
 def tensors(model: nn.Module) -> dict[str, Tensor]:

@@ -39,6 +39,13 @@ class Axis(NamedTuple):
     Unit u has the entries offset + (o m + u) inner + i of the axis, for o < outer and i < inner: all of them for
     neurons, blocks of ``inner`` entries for channels that are flattened with their pixels, a part of the axis for
     channels that are concatenated with others.
+
+    Examples
+    --------
+    >>> import lmc_helpers as lmc
+    >>> net = torch.nn.Sequential(torch.nn.Conv2d(1, 4, 3), torch.nn.Flatten(), torch.nn.Linear(16, 2))
+    >>> lmc.symmetry(net, torch.ones(1, 1, 4, 4)).groups["0"][1:]
+    (Axis(name='0.bias', axis=0), Axis(name='2.weight', axis=1, offset=0, outer=1, inner=4))
     """
 
     name: str
@@ -74,6 +81,14 @@ class Symmetry:
     >>> hidden = (Axis("W", 0), Axis("b", 0), Axis("V", 1))
     >>> Symmetry({"hidden": hidden}, {"hidden": 5}).groups["hidden"][2].name
     'V'
+
+    A module's, written by hand:
+
+    >>> import lmc_helpers as lmc
+    >>> net, x = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 3)), torch.ones(2, 4)
+    >>> hidden = (Axis("0.weight", 0), Axis("0.bias", 0), Axis("2.weight", 1))
+    >>> lmc.symmetry(net, x) == Symmetry({"0": hidden}, {"0": 8})
+    True
     """
 
     groups: dict[str, tuple[Axis, ...]]
@@ -285,6 +300,16 @@ def random_permutations(symmetry: Symmetry, N: Positive, generator: torch.Genera
     >>> p = random_permutations(symmetry, 2, torch.Generator().manual_seed(1))
     >>> p["hidden"].sort().values.tolist()
     [[0, 1, 2], [0, 1, 2]]
+
+    Of a module:
+
+    >>> import lmc_helpers as lmc
+    >>> net, x = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 3)), torch.ones(1, 4)
+    >>> groups = lmc.symmetry(net, x)
+    >>> p = lmc.random_permutations(groups, 1, torch.Generator().manual_seed(1))
+    >>> other = lmc.permuted(net, groups, {group: one[0] for group, one in p.items()})
+    >>> bool(torch.allclose(other(x), net(x)))
+    True
     """
     return {
         group: torch.stack([torch.randperm(m, generator=generator) for _ in range(N)])

@@ -20,59 +20,30 @@ from torch import Tensor
 from lmc_helpers._typing import Integer, checked, require_finite, short
 from lmc_helpers.permutation_points.mlp import MLP
 
-__all__ = ["PairChart", "reduce_pair"]
+__all__ = ["Chart", "PairChart", "reduce_pair"]
 
 
-@dataclass(frozen=True)
-class PairChart:
-    """Coordinates φ = (θ with some slots replaced, δ) of neurons 0 and 1 of a hidden layer; (..., p + 1).
+class Chart:
+    """Coordinates φ = (θ with some slots replaced, δ) of two neurons; (..., p + 1).
 
     The slot of ϑ_1 holds a vector along e. In the centred chart the slot of ϑ_0 holds ϑ and those of the columns hold c
     and A; in the paper's chart, ϑ_1 = ϑ_0 + δe, they stay what they are. The last entry is δ; it gets no gradient.
-
-    Examples
-    --------
-    >>> chart = PairChart(MLP((2, 3, 1), "tanh"), layer=1)
-    >>> theta = chart.net.initial(4, seed=1)
-    >>> bool(torch.allclose(chart.weights(chart.coordinates(theta)), theta))
-    True
     """
 
-    net: MLP
-    layer: int
     kind: str = "centred"
 
-    def __post_init__(self) -> None:
-        if self.kind not in ("centred", "paper"):
-            raise ValueError(f"kind = {self.kind!r}; allowed: 'centred', 'paper'")
-        if not isinstance(self.net, MLP):
-            raise TypeError(f"net = {short(self.net)}; allowed: an MLP")
-        if type(self.layer) is not int:
-            raise TypeError(f"layer = {short(self.layer)}; allowed: an integer")
-        hidden = self.net.sizes[1:-1]
-        if not 1 <= self.layer <= len(hidden):
-            raise ValueError(f"layer = {self.layer}; allowed: a hidden layer, 1 <= layer <= {len(hidden)}")
-        if hidden[self.layer - 1] < 2:
-            raise ValueError(f"layer {self.layer} has one neuron; allowed: at least two to merge")
-
-    def _check(self, phi: Tensor) -> None:
-        if phi.shape[-1] != self.net.size + 1:
-            raise ValueError(f"phi has shape {tuple(phi.shape)}; allowed: (..., {self.net.size + 1})")
+    @property
+    def _size(self) -> int:
+        """The number p of parameters."""
+        raise NotImplementedError
 
     def _slots(self) -> tuple[Tensor, ...]:
         """Flat indices of ϑ_0, ϑ_1, a_0, a_1."""
-        net, k = self.net, self.layer
-        return net._incoming(k, 0), net._incoming(k, 1), net._outgoing(k, 0), net._outgoing(k, 1)
+        raise NotImplementedError
 
-    @checked
-    def bring_forward(
-        self, theta: Float[Tensor, "*batch p"], first: Integer, second: Integer
-    ) -> Float[Tensor, "*batch p"]:
-        """θ with neurons ``first`` and ``second`` of the layer moved to places 0 and 1; the same network function."""
-        if first == second:
-            raise ValueError(f"neurons {first} and {second} are the same; allowed: two different neurons")
-        theta = self.net.swap(theta, self.layer, 0, first)
-        return self.net.swap(theta, self.layer, 1, first if second == 0 else second)
+    def _check(self, phi: Tensor) -> None:
+        if phi.shape[-1] != self._size + 1:
+            raise ValueError(f"phi has shape {tuple(phi.shape)}; allowed: (..., {self._size + 1})")
 
     @checked
     def distance(self, theta: Float[Tensor, "*batch p"]) -> Float[Tensor, " *batch"]:
@@ -80,8 +51,8 @@ class PairChart:
         return self._distance(theta)
 
     def _distance(self, theta: Tensor) -> Tensor:
-        if theta.shape[-1] != self.net.size:
-            raise ValueError(f"theta has shape {tuple(theta.shape)}; allowed: (..., {self.net.size})")
+        if theta.shape[-1] != self._size:
+            raise ValueError(f"theta has shape {tuple(theta.shape)}; allowed: (..., {self._size})")
         first, second, _, _ = self._slots()
         return torch.linalg.vector_norm(theta[..., second] - theta[..., first], dim=-1)
 
@@ -141,6 +112,55 @@ class PairChart:
             phi[..., out_second] *= (delta / phi[..., -1])[..., None]
         phi[..., -1] = delta
         return phi
+
+
+@dataclass(frozen=True)
+class PairChart(Chart):
+    """The coordinates of neurons 0 and 1 of a hidden layer.
+
+    Examples
+    --------
+    >>> chart = PairChart(MLP((2, 3, 1), "tanh"), layer=1)
+    >>> theta = chart.net.initial(4, seed=1)
+    >>> bool(torch.allclose(chart.weights(chart.coordinates(theta)), theta))
+    True
+    """
+
+    net: MLP
+    layer: int
+    kind: str = "centred"
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("centred", "paper"):
+            raise ValueError(f"kind = {self.kind!r}; allowed: 'centred', 'paper'")
+        if not isinstance(self.net, MLP):
+            raise TypeError(f"net = {short(self.net)}; allowed: an MLP")
+        if type(self.layer) is not int:
+            raise TypeError(f"layer = {short(self.layer)}; allowed: an integer")
+        hidden = self.net.sizes[1:-1]
+        if not 1 <= self.layer <= len(hidden):
+            raise ValueError(f"layer = {self.layer}; allowed: a hidden layer, 1 <= layer <= {len(hidden)}")
+        if hidden[self.layer - 1] < 2:
+            raise ValueError(f"layer {self.layer} has one neuron; allowed: at least two to merge")
+
+    @property
+    def _size(self) -> int:
+        return self.net.size
+
+    def _slots(self) -> tuple[Tensor, ...]:
+        """Flat indices of ϑ_0, ϑ_1, a_0, a_1."""
+        net, k = self.net, self.layer
+        return net._incoming(k, 0), net._incoming(k, 1), net._outgoing(k, 0), net._outgoing(k, 1)
+
+    @checked
+    def bring_forward(
+        self, theta: Float[Tensor, "*batch p"], first: Integer, second: Integer
+    ) -> Float[Tensor, "*batch p"]:
+        """θ with neurons ``first`` and ``second`` of the layer moved to places 0 and 1; the same network function."""
+        if first == second:
+            raise ValueError(f"neurons {first} and {second} are the same; allowed: two different neurons")
+        theta = self.net.swap(theta, self.layer, 0, first)
+        return self.net.swap(theta, self.layer, 1, first if second == 0 else second)
 
 
 @checked

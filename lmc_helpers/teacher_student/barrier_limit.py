@@ -148,6 +148,12 @@ def barrier_limits(r: Number, leftovers: Order = "random") -> tuple[float, float
     """lim d B/M² after Algorithm 1 and for the direct line.
 
     Both are g²/(8π); on the direct line all rows meet in random order.
+
+    Examples
+    --------
+    >>> permuted, direct = barrier_limits(2.0)
+    >>> permuted < direct / 2
+    True
     """
     permuted = leftover_cost(r, leftovers)
     direct = _independent(lambda a: _row_tail(a, r), 1.0) / r

@@ -101,7 +101,10 @@ def overlap_limit(r: Number) -> float:
 def minimiser_limit() -> float:
     """The limit r* of argmin T(·, M)/M: r* = 1 + ν*, where ν* > 0 is the only root of ν I₁(2ν) = I₀(2ν).
 
-    r* is about 2.29.
+    Examples
+    --------
+    >>> round(minimiser_limit(), 2)
+    2.29
     """
     return 1 + brentq(lambda nu: nu * i1e(2 * nu) - i0e(2 * nu), 1, 2, xtol=1e-14)
 

@@ -36,7 +36,8 @@ def test_linear_map(scheme):
     torch.manual_seed(1)
     layer = nn.Linear(5, 5).double()
     before, bias = layer.weight.detach().clone(), layer.bias.detach().clone()
-    asymmetrise(layer, scheme, seed=3)
+    layer, given = asymmetrise(layer, scheme, seed=3), layer
+    assert given.weight.equal(before) and not hasattr(given, "parametrizations")  # the module stays as it is
     F, D, W = parts(layer)
     assert W.equal(before)  # the present weights become W
     x = torch.randn(7, 5, dtype=torch.float64)
@@ -65,7 +66,7 @@ def test_attention(training):
     torch.manual_seed(2)
     heads, width = 2, 6
     layer = nn.MultiheadAttention(width, heads, batch_first=True, bias=False).double().train(training)
-    asymmetrise(layer, WAsymmetric(3, 1.0), seed=5)
+    layer = asymmetrise(layer, WAsymmetric(3, 1.0), seed=5)
     assert set(layer_parts(layer)) == {"in_proj_weight", "out_proj.weight"}
     stacked, out = (F + D * W for F, D, W in (parts(layer, "in_proj_weight"), parts(layer.out_proj)))
     x = torch.randn(2, 4, width, dtype=torch.float64)
@@ -121,6 +122,12 @@ def test_a_pair_shares_F_and_D():
         assert F.equal(F2) and D.equal(D2) and not W.equal(W2)
     other = asymmetrise(network(), WAsymmetric(2, 1.0), seed=12)
     assert not parts(other[0])[0].equal(parts(a[0])[0])
+
+
+def test_wrappers_do_not_change_the_fixed_parts():
+    net = nn.Sequential(nn.Linear(5, 4), nn.ReLU(), nn.Linear(4, 3))
+    plain, wrapped = (asymmetrise(one, Sparse(2), seed=1) for one in (net, nn.DataParallel(net)))
+    assert list(wrapped.state_dict()) == list(plain.state_dict()) and wrapped[2].weight.equal(plain[2].weight)
 
 
 def test_a_mapping_leaves_other_weights_alone():
@@ -190,7 +197,7 @@ def test_what_does_not_fit_the_weight_is_refused(draw, message):
 def test_parts_of_a_module():
     net = nn.Sequential(nn.Linear(5, 4), nn.ReLU(), nn.MultiheadAttention(4, 2))
     assert layer_parts(net) == {}
-    asymmetrise(net, {"0.weight": Sparse(2), "2.in_proj_weight": Syre(0.5, 0.4)}, seed=3)
+    net = asymmetrise(net, {"0.weight": Sparse(2), "2.in_proj_weight": Syre(0.5, 0.4)}, seed=3)
     found = layer_parts(net)
     assert list(found) == ["0.weight", "2.in_proj_weight"]
     for (F, D, W), weight in zip(found.values(), (net[0].weight, net[2].in_proj_weight), strict=True):
