@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -86,19 +86,22 @@ def called(model: nn.Module, x: Any) -> Any:
     return model(**x) if isinstance(x, Mapping) else model(*arguments(x))
 
 
-def fitting(model: nn.Module, x: Any) -> Any:
-    """Tensors on the device of a module, floating-point ones in the type of its parameters if these have one type."""
+def fitting_to(model: nn.Module) -> Callable[[Any], Any]:
+    """Brings tensors to the device of a module, floating-point ones to the type of its parameters if this is one."""
     numbers = [value for value in model.parameters() if value.is_floating_point()]
-    if not numbers:
-        return x
-    dtype = numbers[0].dtype if len({value.dtype for value in numbers}) == 1 else None
+    types = {value.dtype for value in numbers}
 
     def fit(value: Any) -> Any:
-        if not isinstance(value, Tensor):
+        if not isinstance(value, Tensor) or not numbers:
             return value
-        return value.to(numbers[0].device, dtype if value.is_floating_point() else None)
+        return value.to(numbers[0].device, *types if value.is_floating_point() and len(types) == 1 else ())
 
-    return tree_map(fit, dict(x) if isinstance(x, Mapping) else x)
+    return lambda x: fit(x) if isinstance(x, Tensor) else tree_map(fit, dict(x) if isinstance(x, Mapping) else x)
+
+
+def fitting(model: nn.Module, x: Any) -> Any:
+    """Tensors as :func:`fitting_to` brings them."""
+    return fitting_to(model)(x)
 
 
 def run(model: nn.Module, values: Mapping[str, Tensor], x: Any) -> Any:
@@ -126,25 +129,33 @@ def kept(data: Any) -> Any:
     return list(data) if isinstance(data, Iterator) else data
 
 
+def is_pair(data: Any) -> bool:
+    """Whether data are inputs and a tensor of targets."""
+    return isinstance(data, (tuple, list)) and len(data) == 2 and isinstance(data[1], Tensor)
+
+
+def part(x: Any, at: int, size: int) -> Any:
+    """Some examples of a tensor, or of all tensors of a tuple, list or dict."""
+    return tree_map(lambda one: one[at : at + size] if isinstance(one, Tensor) else one, x)
+
+
 def in_memory(data: Any) -> bool:
     """Whether a pass over the data costs nothing."""
     return isinstance(data, (tuple, list))
 
 
-def batches(data: Any, size: int = 256, least: int = 1) -> Iterator[tuple[Any, Any]]:
+def batches(data: Any, size: int = 256) -> Iterator[tuple[Any, Any]]:
     """Batches (x, y) of data: a pair of inputs and a tensor, or what gives such pairs, as a DataLoader does.
 
-    A pair is cut into batches of a size, or smaller ones if that gives fewer than the least number. The inputs x are a
-    tensor, or a tuple, list or dict of tensors.
+    A pair is cut into batches of a size. The inputs x are a tensor, or a tuple, list or dict of tensors.
     """
-    if isinstance(data, (tuple, list)) and len(data) == 2 and isinstance(data[1], Tensor):
+    if is_pair(data):
         x, y = data
         sizes = {len(one) if one.ndim else 0 for one in tree_leaves((x, y)) if isinstance(one, Tensor)}
         if len(sizes) != 1 or not y.ndim or not len(y):
             raise ValueError(f"data have {sorted(sizes)} inputs and targets; allowed: equal numbers, one or more")
-        size = min(size, -(-len(y) // least))
         for at in range(0, len(y), size):
-            yield tree_map(lambda one: one[at : at + size] if isinstance(one, Tensor) else one, x), y[at : at + size]  # noqa: B023
+            yield part(x, at, size), y[at : at + size]
         return
     if not isinstance(data, Iterable) or isinstance(data, (Tensor, Mapping, str)):
         raise TypeError(f"data is {type(data).__name__}; allowed: a pair (x, y), or batches of such pairs")

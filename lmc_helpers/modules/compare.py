@@ -162,7 +162,7 @@ def compare(
     if 0.5 not in places:
         raise ValueError(f"lambdas = {places}; allowed: 0.5 among them")
     direct = line(a, b, loss, data, places, statistics)  # first of all, since it checks the loss and the data
-    x, _ = next(batches(data))
+    x, _ = next(batches(data, 8))
     by_weights, how = match(a, b, x, "weights", restarts, seed, symmetry, details=True)
     by_activations = match(a, b, x, "activations", restarts, seed, how.symmetry, data=data)
     modules = {"weights": by_weights, "activations": by_activations}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -12,6 +13,7 @@ from jaxtyping import Float64
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, nll_loss
 from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_leaves
 
 from lmc_helpers._typing import Probability, Reals, checked
 from lmc_helpers.barrier import GRID, barrier_kinds, check_lambdas
@@ -22,9 +24,12 @@ from lmc_helpers.modules._module import (
     check_pair,
     filled,
     fitting,
+    fitting_to,
     in_memory,
+    is_pair,
     kept,
     length,
+    part,
     tensors,
     untouched,
 )
@@ -34,7 +39,9 @@ __all__ = ["Line", "Measured", "interpolate", "line"]
 Statistics = Literal["interpolated", "recomputed"]
 #: (outputs, targets) → the mean over the batch, or a loss for each example (n,).
 Loss = Callable[[Any, Any], Tensor]
-LEAST = 20  # batches that a pair (x, y) is cut into, for errors over batches
+PARTS = 20  # at least, that a pair (x, y) is cut into, for errors over batches
+LARGEST = 256  # examples of such a part
+AT_ONCE = 1024  # examples that are run at once; their outputs are cut
 
 
 class Measured(NamedTuple):
@@ -206,34 +213,49 @@ def evaluated(
     """
     with untouched():
         work = copy.deepcopy(model).eval()
+        fit = fitting_to(work)
         recomputed: list[dict[str, Tensor]] | None = None
         if statistics == "recomputed" and batch_norms(model):
             data = kept(data)
             recomputed = _recomputed(work, places, data)
-        losses: dict[tuple[int, int], Tensor] = {}
-        sizes: dict[int, int] = {}
-        right: list[Tensor | None] = [torch.zeros((), dtype=torch.float64) for _ in places]
+        size, run_size = _sizes(work, data)
+        losses: dict[int, list[Tensor]] = {k: [] for k in range(len(places))}
+        sizes: list[int] = []
+        right: list[Tensor | float | None] = [0.0 for _ in places]
         answers = 0
-        for k, t, x, y in _visits(work, places, data, recomputed):
-            outputs = called(work, fitting(work, x))
-            y = fitting(work, y)
-            sizes[t] = length(x, y)
-            losses[t, k] = mean_loss(loss, outputs, y, sizes[t]).cpu()
-            hits = _right(loss, outputs, y)
-            so_far = right[k]
-            right[k] = None if hits is None or so_far is None else so_far + hits[0].cpu()
+        for k, x, y in _visits(work, places, data, run_size, recomputed):
+            x, y = fit(x), fit(y)
+            outputs, n = called(work, x), length(x, y)
+            for at in range(0, n, size or n):
+                some = (
+                    (outputs, y, n) if size is None else (part(outputs, at, size), y[at : at + size], min(size, n - at))
+                )
+                losses[k].append(mean_loss(loss, *some, check=k == 0))
+                sizes += [some[2]] * (k == 0)
+            hits, so_far = _right(loss, outputs, y), right[k]
+            right[k] = None if hits is None or so_far is None else so_far + hits[0]
             answers += hits[1] if hits is not None and k == 0 else 0
-    B, K = len(sizes), len(places)
-    table = torch.stack([torch.stack([losses[t, k] for k in range(K)]) for t in range(B)])
-    known = [one for one in right if one is not None]
-    accuracy = torch.stack(known) / answers if len(known) == K and answers else None
-    return table, torch.tensor([float(sizes[t]) for t in range(B)], dtype=torch.float64), accuracy
+    table = torch.stack([torch.stack(each).cpu() for each in losses.values()], dim=1)  # (B, K)
+    known = [one for one in right if isinstance(one, Tensor)]
+    accuracy = torch.stack(known).cpu() / answers if len(known) == len(places) and answers else None
+    return table, torch.tensor(sizes, dtype=torch.float64), accuracy
+
+
+def _sizes(work: nn.Module, data: Any) -> tuple[int | None, int]:
+    """Sizes of the parts that errors are taken over, None for batches as they are given, and of what is run at once."""
+    if not is_pair(data):
+        return None, AT_ONCE
+    size = min(LARGEST, -(-max(1, len(data[1])) // PARTS))
+    x, y = next(batches(data, size))
+    leaves = tree_leaves(called(work, fitting(work, x)))
+    apart = all(isinstance(one, Tensor) and one.shape[:1] == y.shape[:1] for one in leaves)  # outputs can be cut
+    return (size, size * max(1, AT_ONCE // size)) if apart else (None, size)
 
 
 def _visits(
-    work: nn.Module, places: Sequence[Place], data: Any, more: Sequence[Mapping[str, Tensor]] | None = None
-) -> Iterator[tuple[int, int, Any, Any]]:
-    """(k, t, x, y) for each network k and batch t, with the network's values in the module."""
+    work: nn.Module, places: Sequence[Place], data: Any, size: int, more: Sequence[Mapping[str, Tensor]] | None = None
+) -> Iterator[tuple[int, Any, Any]]:
+    """(k, x, y) for each network k and batch, with the network's values in the module."""
     slots = dict([*work.named_parameters(), *work.named_buffers()])
 
     def put(k: int) -> None:
@@ -246,13 +268,13 @@ def _visits(
     if in_memory(data):
         for k in range(len(places)):
             put(k)
-            for t, (x, y) in enumerate(batches(data, least=LEAST)):
-                yield k, t, x, y
+            for x, y in batches(data, size):
+                yield k, x, y
     else:
-        for t, (x, y) in enumerate(batches(data)):
+        for x, y in batches(data, size):
             for k in range(len(places)):
                 put(k)
-                yield k, t, x, y
+                yield k, x, y
 
 
 def _recomputed(work: nn.Module, places: Sequence[Place], data: Any) -> list[dict[str, Tensor]]:
@@ -264,7 +286,7 @@ def _recomputed(work: nn.Module, places: Sequence[Place], data: Any) -> list[dic
     seen = [0] * len(places)
     for one in norms.values():
         one.train()
-    for k, _, x, y in _visits(work, places, data, found):
+    for k, x, y in _visits(work, places, data, AT_ONCE, found):
         n = length(x, y)
         if n == 1:
             continue
@@ -302,9 +324,9 @@ class _Guard(TorchFunctionMode):
         return func(*args, **kwargs)
 
 
-def mean_loss(loss: Loss, outputs: Any, y: Any, n: int) -> Tensor:
+def mean_loss(loss: Loss, outputs: Any, y: Any, n: int, check: bool = True) -> Tensor:
     """The mean loss of a batch of n examples, a number in float64, or an error if the loss is no such thing."""
-    with _Guard():
+    with _Guard() if check else nullcontext():
         value = loss(outputs, y)
     if not isinstance(value, Tensor):
         if isinstance(value, bool) or not isinstance(value, (int, float)):

@@ -11,7 +11,8 @@ Permutations are index tensors as in :mod:`lmc_helpers.matching`: unit i of the 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
@@ -235,12 +236,23 @@ def _units(value: Tensor, place: Axis, m: int) -> Tensor:
     return part.unflatten(d, (place.outer, m, place.inner))
 
 
-def _picked(value: Tensor, place: Axis, p: Tensor) -> Tensor:
-    """The units of a parameter (N, …) in the place of its axis, in the order p (N, m)."""
-    units, p = _units(value, place, p.shape[-1]), p.to(value.device)
-    if len(p) == 1:
-        return units.index_select(place.axis + 2, p[0])
-    return torch.stack([one.index_select(place.axis + 1, q) for one, q in zip(units, p, strict=True)])
+def _reordered(value: Tensor, place: Axis, p: Tensor) -> Tensor:
+    """A parameter (N, …) with the units in the place of its axis in the order p (N, m)."""
+    d, m, p = place.axis + 1, p.shape[-1], p.to(value.device)
+    if value.shape[d] == m:
+        return _picked(value, d, p)
+    return _placed(value, place, _picked(_units(value, place, m), d + 1, p))
+
+
+def _picked(value: Tensor, d: int, p: Tensor) -> Tensor:
+    """Entries p (N, m) of dimension d of each (N, …)."""
+    N, m = p.shape
+    if N == 1:
+        return value.index_select(d, p[0])
+    if d == 1:
+        rows = p + m * torch.arange(N, device=p.device)[:, None]
+        return value.flatten(0, 1).index_select(0, rows.flatten()).view(value.shape)
+    return torch.stack([one.index_select(d - 1, q) for one, q in zip(value, p, strict=True)])
 
 
 def _placed(value: Tensor, place: Axis, units: Tensor) -> Tensor:
@@ -261,9 +273,8 @@ def _permuted(
     for group, axes in groups.items():
         if group not in permutations:
             continue
-        p = permutations[group]
         for place in axes:
-            moved[place.name] = _placed(moved[place.name], place, _picked(moved[place.name], place, p))
+            moved[place.name] = _reordered(moved[place.name], place, permutations[group])
     return moved
 
 
@@ -375,27 +386,62 @@ def verify(model: _Permutable, seed: Seed = 0, inputs: Positive = 4) -> Check:
     params = {name: normal(1, *shape) / max(1, torch.Size(shape[1:]).numel()) ** 0.5 for name, shape in shapes.items()}
     _check_axes(params, symmetry, symmetry.groups, 1)
     x = normal(inputs, *model.input_shape)
-    perms = {group: _cycle(m, generator) for group, m in symmetry.sizes.items()}
+
+    def outputs(moved: dict[str, Tensor]) -> list[Tensor]:
+        found = model.forward(moved, x)
+        if not isinstance(found, Tensor) or not found.isfinite().all() or not found.any():
+            raise ValueError(f"the model returns {short(found)}; allowed: finite outputs that are not all 0")
+        return [found]
+
     with torch.no_grad():
-        outputs = model.forward(params, x)
-        if not isinstance(outputs, Tensor) or not outputs.isfinite().all() or not outputs.any():
-            raise ValueError(f"the model returns {short(outputs)}; allowed: finite outputs that are not all 0")
+        return measured(outputs, params, symmetry, generator)
 
-        def change(groups: Mapping[str, tuple[Axis, ...]]) -> float:
-            moved = _permuted(params, groups, {group: perms[group] for group in groups})
-            return ((model.forward(moved, x) - outputs).abs().max() / outputs.abs().max()).item()
 
-        permuted = {group: change({group: axes}) for group, axes in symmetry.groups.items()}
-        permuted["all"] = change(symmetry.groups)
-        left_out = {
-            axis: change({group: tuple(other for other in axes if other != axis)})
-            for group, axes in symmetry.groups.items()
-            for axis in axes
-            if len(axes) > 1 < symmetry.sizes[group]
-        }
-    known = {axis for axes in symmetry.groups.values() for axis in axes}
-    every = [Axis(name, axis) for name, shape in shapes.items() for axis in range(len(shape))]
-    return Check(permuted, left_out, tuple(axis for axis in every if axis not in known))
+def measured(
+    outputs: Callable[[dict[str, Tensor]], list[Tensor]],
+    params: dict[str, Tensor],
+    symmetry: Symmetry,
+    generator: torch.Generator,
+    left_out: bool = True,
+) -> Check:
+    """The check of a symmetry on the outputs of one network with some parameters, name → (1, …)."""
+    perms = cycles(symmetry, generator)
+    expected = outputs(params)
+
+    def moved_by(groups: Mapping[str, tuple[Axis, ...]]) -> float:
+        return change(outputs(_permuted(params, groups, {group: perms[group] for group in groups})), expected)
+
+    permuted = {group: moved_by({group: axes}) for group, axes in symmetry.groups.items()}
+    permuted["all"] = moved_by(symmetry.groups)
+    without = {
+        axis: moved_by({group: tuple(other for other in axes if other != axis)})
+        for group, axes in symmetry.groups.items()
+        for axis in axes
+        if left_out and len(axes) > 1 < symmetry.sizes[group]
+    }
+    known = {(place.name, place.axis) for axes in symmetry.groups.values() for place in axes}
+    every = [(name, axis) for name, value in params.items() for axis in range(value.ndim - 1)]
+    return Check(permuted, without, tuple(Axis(*axis) for axis in every if axis not in known))
+
+
+def change(found: list[Tensor], expected: list[Tensor]) -> float:
+    """The largest change of outputs, relative to the largest entry of each; infinite where only one is finite."""
+    if [one.shape for one in found] != [one.shape for one in expected]:
+        return math.inf
+    changes = [0.0]
+    for one, two in zip(found, expected, strict=True):
+        here = torch.isfinite(two)
+        if not here.equal(torch.isfinite(one)):
+            return math.inf
+        if here.any():
+            one, two = (each[here].to(torch.complex128 if each.is_complex() else torch.float64) for each in (one, two))
+            changes.append(((one - two).abs().max() / two.abs().max().clamp_min(1e-300)).item())
+    return max(changes)
+
+
+def cycles(symmetry: Symmetry, generator: torch.Generator) -> dict[str, Tensor]:
+    """A permutation of each group that moves all of its units, group → (1, m)."""
+    return {group: _cycle(m, generator) for group, m in symmetry.sizes.items()}
 
 
 def _cycle(m: int, generator: torch.Generator) -> Tensor:

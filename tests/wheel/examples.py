@@ -8,7 +8,6 @@ from pathlib import Path
 
 import lmc_helpers as lmc
 
-
 ROOT = Path(__file__).resolve().parents[2]
 
 
