@@ -360,7 +360,7 @@ class _Recorder(TorchDispatchMode):
             first = [place.offset - start for place in places]
             if min(first) < 0 or max(k + n for k, n in zip(first, sizes, strict=True)) > z.shape[dim]:
                 continue  # a part of the parameter without these units
-            same = (key, z.untyped_storage().data_ptr(), z.storage_offset(), z.numel(), *first)
+            same = (way, key, z.untyped_storage().data_ptr(), z._version, z.storage_offset(), z.numel(), *first)
             if same in self.seen:
                 continue
             self.seen[same] = z
