@@ -11,7 +11,8 @@ Permutations are index tensors as in :mod:`lmc_helpers.matching`: unit i of the 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
@@ -357,25 +358,55 @@ def verify(model: _Permutable, seed: Seed = 0, inputs: Positive = 4) -> Check:
 
     params = {name: normal(1, *shape) / max(1, torch.Size(shape[1:]).numel()) ** 0.5 for name, shape in shapes.items()}
     x = normal(inputs, *model.input_shape)
-    perms = {group: _cycle(m, generator) for group, m in symmetry.sizes.items()}
     with torch.no_grad():
-        outputs = model.forward(params, x)
+        return measured(lambda moved: [model.forward(moved, x)], params, symmetry, generator)
 
-        def change(groups: Mapping[str, tuple[Axis, ...]]) -> float:
-            moved = _permuted(params, groups, {group: perms[group] for group in groups})
-            return ((model.forward(moved, x) - outputs).abs().max() / outputs.abs().max()).item()
 
-        permuted = {group: change({group: axes}) for group, axes in symmetry.groups.items()}
-        permuted["all"] = change(symmetry.groups)
-        left_out = {
-            axis: change({group: tuple(other for other in axes if other != axis)})
-            for group, axes in symmetry.groups.items()
-            for axis in axes
-            if len(axes) > 1 < symmetry.sizes[group]
-        }
-    known = {axis for axes in symmetry.groups.values() for axis in axes}
-    every = [Axis(name, axis) for name, shape in shapes.items() for axis in range(len(shape))]
-    return Check(permuted, left_out, tuple(axis for axis in every if axis not in known))
+def measured(
+    outputs: Callable[[dict[str, Tensor]], list[Tensor]],
+    params: dict[str, Tensor],
+    symmetry: Symmetry,
+    generator: torch.Generator,
+    left_out: bool = True,
+) -> Check:
+    """The check of a symmetry on the outputs of one network with some parameters, name → (1, …)."""
+    perms = cycles(symmetry, generator)
+    expected = outputs(params)
+
+    def moved_by(groups: Mapping[str, tuple[Axis, ...]]) -> float:
+        return change(outputs(_permuted(params, groups, {group: perms[group] for group in groups})), expected)
+
+    permuted = {group: moved_by({group: axes}) for group, axes in symmetry.groups.items()}
+    permuted["all"] = moved_by(symmetry.groups)
+    without = {
+        axis: moved_by({group: tuple(other for other in axes if other != axis)})
+        for group, axes in symmetry.groups.items()
+        for axis in axes
+        if left_out and len(axes) > 1 < symmetry.sizes[group]
+    }
+    known = {(place.name, place.axis) for axes in symmetry.groups.values() for place in axes}
+    every = [(name, axis) for name, value in params.items() for axis in range(value.ndim - 1)]
+    return Check(permuted, without, tuple(Axis(*axis) for axis in every if axis not in known))
+
+
+def change(found: list[Tensor], expected: list[Tensor]) -> float:
+    """The largest change of outputs, relative to the largest entry of each; infinite where only one is finite."""
+    if [one.shape for one in found] != [one.shape for one in expected]:
+        return math.inf
+    changes = [0.0]
+    for one, two in zip(found, expected, strict=True):
+        here = torch.isfinite(two)
+        if not here.equal(torch.isfinite(one)):
+            return math.inf
+        if here.any():
+            one, two = (each[here].to(torch.complex128 if each.is_complex() else torch.float64) for each in (one, two))
+            changes.append(((one - two).abs().max() / two.abs().max().clamp_min(1e-300)).item())
+    return max(changes)
+
+
+def cycles(symmetry: Symmetry, generator: torch.Generator) -> dict[str, Tensor]:
+    """A permutation of each group that moves all of its units, group → (1, m)."""
+    return {group: _cycle(m, generator) for group, m in symmetry.sizes.items()}
 
 
 def _cycle(m: int, generator: torch.Generator) -> Tensor:

@@ -1,0 +1,174 @@
+"""Axes as sums of products of atoms, and what operations find: two are the same, one is cut, one is fixed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+PIXELS = "it counts pixels or steps"
+PICKED = "some of its entries are picked"
+ORDER = "its order counts"
+KINDS = "its entries are of different kinds"
+MIXED = "its parts are interleaved with another index"
+
+
+class Unfollowed(Exception):
+    """An operation that no rule describes."""
+
+
+class Atom:
+    """An index that takes ``size`` values; atoms that are found to be the same are united."""
+
+    __slots__ = ("fixed", "parent", "parts", "size")
+
+    def __init__(self, size: int, fixed: str = ""):
+        self.size, self.fixed = size, fixed  # fixed: why no permutation may act on it
+        self.parent: Atom | None = None
+        self.parts: Axis | None = None  # the sum of products that it was found to be
+
+    def root(self) -> Atom:
+        """The atom that stands for all that it was united with."""
+        here = self
+        while here.parent is not None:
+            here = here.parent
+        return here
+
+
+Product = tuple[Atom, ...]  # the outermost first
+Axis = tuple[Product, ...]  # one after the other
+
+
+def fresh(size: int, fixed: str = "") -> Axis:
+    """An axis of its own."""
+    return ((Atom(size, fixed),),)
+
+
+def count(product: Product) -> int:
+    """Number of values of a product."""
+    return math.prod(atom.size for atom in product)
+
+
+def length(axis: Axis) -> int:
+    """Number of entries along an axis."""
+    return sum(map(count, axis))
+
+
+def fix(axis: Axis, why: str) -> None:
+    """No permutation may act on an axis."""
+    for product in axis:
+        for atom in map(Atom.root, product):
+            if not atom.fixed:
+                atom.fixed = why
+                fix(atom.parts or (), why)
+
+
+def is_fixed(axis: Axis) -> bool:
+    """Whether no permutation may act on any part of an axis."""
+    return all(atom.fixed for product in resolved(axis) for atom in product)
+
+
+def resolved(axis: Axis) -> Axis:
+    """The same axis in atoms that have no parts, without factors of size 1."""
+    return tuple(each for product in axis for each in _product([_known(atom.root()) for atom in product]))
+
+
+def _known(atom: Atom) -> Axis:
+    """What is known of an atom."""
+    return resolved(atom.parts) if atom.parts is not None else ((atom,) if atom.size > 1 else (),)
+
+
+def flat(axes: Sequence[Axis]) -> Axis:
+    """The axis that several make when they are flattened."""
+    return _product(list(map(resolved, axes)))
+
+
+def _product(axes: Sequence[Axis]) -> Axis:
+    """The product of resolved axes; a sum inside another index is fixed."""
+    whole: Axis = ((),)
+    for axis in axes:
+        if len(axis) > 1 and whole != ((),):
+            fix(axis, MIXED)
+            axis = fresh(length(axis), MIXED)
+        whole = tuple((*outer, *inner) for outer in whole for inner in axis)
+    return whole
+
+
+def same(a: Axis, b: Axis) -> None:
+    """Let two axes of one length be the same; what cannot be is fixed."""
+    while a and b and a is not b:
+        a, b = resolved(a), resolved(b)
+        p, q = a[0], b[0]
+        if count(p) == count(q):
+            _same_product(p, q)
+            a, b = a[1:], b[1:]
+        elif _cut_product(*((p, count(q)) if count(p) > count(q) else (q, count(p)))) is None:
+            fix((*a, *b), "it is read in pieces that cut through an inner index")
+            return
+
+
+def _same_product(p: Product, q: Product) -> None:
+    """Let two resolved products of one size be the same."""
+    if not p:
+        return
+    a, b = p[0], q[0]
+    if a.size == b.size:
+        if a is not b:
+            b.parent, why = a, a.fixed or b.fixed
+            a.fixed = why
+        same((p[1:],), (q[1:],))
+        return
+    large, small = (a, b) if a.size > b.size else (b, a)
+    if large.size % small.size:
+        fix((p, q), "it is reshaped across another index")
+        return
+    large.parts = ((Atom(small.size, large.fixed), Atom(large.size // small.size, large.fixed)),)
+    same((p,), (q,))
+
+
+def _cut_product(product: Product, first: int) -> tuple[Product, Product] | None:
+    """A resolved product as two, the first of a size; None if that cuts through an inner index."""
+    outer, inner = product[0], count(product[1:])
+    if first % inner:
+        return None
+    left, right = Atom(first // inner, outer.fixed), Atom(outer.size - first // inner, outer.fixed)
+    outer.parts = ((left,), (right,))
+    return (left, *product[1:]), (right, *product[1:])
+
+
+def cut(axis: Axis, first: int, last: int) -> Axis:
+    """The entries of an axis from first to last − 1."""
+    if (first, last) == (0, length(axis)):
+        return axis
+    rest, kept, at = axis, [], 0
+    while rest and at < last:
+        product, *others = resolved(rest)
+        n = count(product)
+        border = next((edge - at for edge in (first, last) if at < edge < at + n), 0)
+        if border:
+            two = _cut_product(product, border)
+            if two is None:
+                return picked(axis, last - first)
+            rest = (*two, *others)
+            continue
+        if at >= first:
+            kept.append(product)
+        rest, at = tuple(others), at + n
+    return tuple(kept)
+
+
+def picked(axis: Axis, n: int) -> Axis:
+    """The axis of n entries that are picked from another, which is fixed."""
+    fix(axis, PICKED)
+    return fresh(n, PICKED)
+
+
+Axes = list[Axis]
+
+
+@dataclass
+class State:
+    """The axes of a tensor, or those of each of several tensors that are stacked along the axis ``pack``."""
+
+    variants: list[Axes]
+    pack: Axis | None = None

@@ -1,0 +1,509 @@
+"""What each operation of torch does to axes: a rule for every operation that a trace can follow.
+
+A rule gets the follower, the arguments of the operation by their names, and its outputs, and gives the axes of each
+output; those that are left out are unknown, and refused if they are used. Rules let axes be the same, fix them, and
+note what is summed or meets.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace as Arguments
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from lmc_helpers.modules._axes import (
+    KINDS,
+    ORDER,
+    PICKED,
+    PIXELS,
+    Axes,
+    Axis,
+    State,
+    Unfollowed,
+    count,
+    cut,
+    fix,
+    flat,
+    fresh,
+    is_fixed,
+    length,
+    picked,
+    resolved,
+    same,
+)
+
+if TYPE_CHECKING:
+    from lmc_helpers.modules._trace import Follower
+
+Move = Callable[[Axes, Arguments, Tensor], Axes]
+Rule = Callable[["Follower", Arguments, list[Tensor]], Sequence[State | Axes | None]]
+MOVES: dict[str, Move] = {}
+RULES: dict[str, Rule] = {}
+POINTWISE = {  # beside those that torch tags
+    *("_to_copy", "copy", "fill", "zero", "hardswish", "log_sigmoid_forward", "_prelu_kernel", "rrelu_with_noise"),
+    *("complex", "polar", "real", "imag", "_conj"),
+}
+
+
+def move(*names: str) -> Callable[[Move], Move]:
+    """Register operations that move axes."""
+    return lambda function: MOVES.update(dict.fromkeys(names, function)) or function
+
+
+def rule(*names: str) -> Callable[[Rule], Rule]:
+    """Register the rule of some operations."""
+    return lambda function: RULES.update(dict.fromkeys(names, function)) or function
+
+
+def geometry(tensor: Tensor) -> list[tuple[int, int]]:
+    """Lengths of the axes, and strides if they are longer than 1."""
+    if tensor.layout is not torch.strided:
+        raise Unfollowed
+    return [(n, step if n > 1 else 0) for n, step in zip(tensor.shape, tensor.stride(), strict=True)]
+
+
+def listed(dims: int | Sequence[int] | None, n: int) -> list[int]:
+    """Axes as numbers from 0 to n − 1; all of them if none is named."""
+    found = [dims] if isinstance(dims, int) else list(dims or range(n))
+    return [d % n for d in found if n]
+
+
+@move("alias", "detach", "clone", "contiguous", "lift_fresh", "lift_fresh_copy", "view_as")
+def alike(axes, a, out):
+    return list(axes)
+
+
+@move("as_strided")
+def _as_strided(axes, a, out):
+    if a.storage_offset not in (None, a.self.storage_offset()) or geometry(a.self) != geometry(out):
+        raise Unfollowed
+    return list(axes)
+
+
+@move("t", "transpose", "permute")
+def _permute(axes, a, out):
+    n = len(axes)
+    order = [d % n for d in a.dims] if hasattr(a, "dims") else list(range(n))
+    if not hasattr(a, "dims") and n > 1:
+        i, j = getattr(a, "dim0", 0) % n, getattr(a, "dim1", 1) % n
+        order[i], order[j] = j, i
+    return [axes[d] for d in order]
+
+
+@move("unsqueeze")
+def _unsqueeze(axes, a, out):
+    d = a.dim % (len(axes) + 1)
+    return [*axes[:d], fresh(1), *axes[d:]]
+
+
+@move("squeeze")
+def _squeeze(axes, a, out):
+    gone = listed(getattr(a, "dim", None), len(axes))
+    return [axis for d, axis in enumerate(axes) if d not in gone or length(axis) != 1]
+
+
+@move("expand")
+def _expand(axes, a, out):
+    axes = [*map(fresh, out.shape[: out.ndim - len(axes)]), *axes]
+    return [axis if length(axis) == n else fresh(n) for axis, n in zip(axes, out.shape, strict=True)]
+
+
+@move("repeat")
+def _repeat(axes, a, out):
+    axes = [*(fresh(1) for _ in range(out.ndim - len(axes))), *axes]
+    return [flat([fresh(m), axis]) if m > 1 else axis for m, axis in zip(a.repeats, axes, strict=True)]
+
+
+@rule("view", "_unsafe_view", "reshape", "_reshape_alias", "unflatten", "flatten")
+def _view(f, a, out):
+    """Blocks of axes whose lengths have equal products are flattened and split again."""
+    state, after = f.state(a.self), list(out[0].shape)
+    if hasattr(a, "dtype") or 0 in after:
+        raise Unfollowed
+    moved = [_reshaped(axes, after) for axes in state.variants]
+    if state.pack is None:
+        return [moved[0]]
+    if all(any(axis is state.pack for axis in one.variants[0]) and one.pack is None for one in moved):
+        return [State([one.variants[0] for one in moved], state.pack)]
+    return [_reshaped(f.axes(a.self), after)]
+
+
+def _reshaped(axes: Axes, after: list[int]) -> State:
+    """The axes after a reshape; stacked if an axis that is a sum of equal parts becomes one axis for the parts."""
+    rest, sizes = [axis for axis in axes if length(axis) > 1], [n for n in after if n > 1]
+    variants: list[Axes] = [[]]
+    pack: Axis | None = None
+    while rest:
+        block, new = [rest.pop(0)], [sizes.pop(0)]
+        while (left := math.prod(map(length, block))) != (right := math.prod(new)):
+            if left < right:
+                block.append(rest.pop(0))
+            else:
+                new.append(sizes.pop(0))
+        whole = block[0] if len(block) == 1 else flat(block)
+        parts = resolved(whole)
+        if len(new) == 1:
+            variants = [[*axes, whole] for axes in variants]
+        elif pack is None and len(parts) == new[0] and len(set(map(count, parts))) == 1 and not is_fixed(whole):
+            pack = fresh(new[0], KINDS)
+            variants = [[*variants[0], pack, *_split((part,), new[1:])] for part in parts]
+        else:
+            split = _split(whole, new)
+            variants = [axes + split for axes in variants]
+    for d, n in enumerate(after):
+        if n == 1:
+            variants = [[*axes[:d], fresh(1), *axes[d:]] for axes in variants]
+    return State(variants, pack)
+
+
+def _split(axis: Axis, sizes: list[int]) -> Axes:
+    """The axes of some lengths that an axis is."""
+    new = [fresh(n) for n in sizes]
+    same(axis, flat(new))
+    return new
+
+
+# ---------- operations on parts of axes
+
+
+@rule("slice")
+def _slice(f, a, out):
+    dim, n = a.dim % a.self.ndim, a.self.shape[a.dim]
+    first, last, step = slice(a.start, a.end, a.step).indices(n)
+    if step == 1:
+        return [f.part(a.self, dim, first, max(first, last))]
+    axes = list(f.axes(a.self))
+    return [[*axes[:dim], picked(axes[dim], out[0].shape[dim]), *axes[dim + 1 :]]]
+
+
+@rule("split", "split_with_sizes", "chunk", "tensor_split", "unsafe_split", "unsafe_split_with_sizes", "unsafe_chunk")
+def _pieces(f, a, out):
+    dim = a.dim % a.self.ndim
+    ends = [0, *itertools.accumulate(one.shape[dim] for one in out)]
+    return [f.part(a.self, dim, first, last) for first, last in itertools.pairwise(ends)]
+
+
+@rule("select")
+def _select(f, a, out):
+    return [f.entry(a.self, a.dim % a.self.ndim, a.index % a.self.shape[a.dim])]
+
+
+@rule("unbind")
+def _unbind(f, a, out):
+    return [f.entry(a.self, a.dim % a.self.ndim, k) for k in range(len(out))]
+
+
+@rule("glu")
+def _glu(f, a, out):
+    axes, dim = f.axes(a.self), a.dim % a.self.ndim
+    n = length(axes[dim]) // 2
+    halves = [[*axes[:dim], cut(axes[dim], k, k + n), *axes[dim + 1 :]] for k in (0, n)]
+    return [f.broadcast(*halves)]
+
+
+@rule("cat")
+def _cat(f, a, out):
+    dim = a.dim % out[0].ndim
+    parts = [f.axes(one) for one in a.tensors if one.ndim == out[0].ndim]
+    for part in parts[1:]:
+        for d, (one, two) in enumerate(zip(parts[0], part, strict=True)):
+            if d != dim:
+                same(one, two)
+    joined = tuple(product for part in parts for product in part[dim])
+    return [[*parts[0][:dim], joined, *parts[0][dim + 1 :]]]
+
+
+@rule("stack")
+def _stack(f, a, out):
+    dim, pack = a.dim % out[0].ndim, fresh(len(a.tensors), KINDS)
+    parts = [f.axes(one) for one in a.tensors]
+    return [State([[*part[:dim], pack, *part[dim:]] for part in parts], pack if len(parts) > 1 else None)]
+
+
+@rule("constant_pad_nd")
+def _pad(f, a, out):
+    axes = list(f.axes(a.self))
+    for k in range(len(a.pad) // 2):
+        d, (before, behind) = len(axes) - 1 - k, a.pad[2 * k : 2 * k + 2]
+        n = length(axes[d])
+        kept = cut(axes[d], max(0, -before), n - max(0, -behind))
+        axes[d] = (*(fresh(before) if before > 0 else ()), *kept, *(fresh(behind) if behind > 0 else ()))
+    return [axes]
+
+
+@rule("index")
+def _index(f, a, out):
+    axes, picks = list(f.axes(a.self)), list(a.indices)
+    chosen = [d for d, pick in enumerate(picks) if pick is not None]
+    if any(picks[d].dtype in (torch.bool, torch.uint8) for d in chosen):
+        for axis in (*axes, *(axis for d in chosen for axis in f.axes(picks[d]))):
+            fix(axis, PICKED)
+        return [[fresh(n, PICKED) for n in out[0].shape]]
+    for d in chosen:
+        fix(axes[d], PICKED)
+    new = f.broadcast(*(f.axes(picks[d]) for d in chosen))
+    at = chosen[0] if chosen == list(range(chosen[0], chosen[-1] + 1)) else 0
+    kept = [axis for d, axis in enumerate(axes) if d not in chosen]
+    return [[*kept[:at], *new, *kept[at:]]]
+
+
+@rule("index_put", "_unsafe_index_put")
+def _index_put(f, a, out):
+    f.broadcast(_index(f, a, [a.self])[0], f.axes(a.values))
+    for pick in a.indices:
+        for axis in f.axes(pick) if pick is not None else ():
+            fix(axis, PICKED)
+    return [f.axes(a.self)]
+
+
+@rule("embedding")
+def _embedding(f, a, out):
+    rows, *units = f.axes(a.weight)
+    fix(rows, "it is looked up by the input")
+    return [[*f.axes(a.indices), *units]]
+
+
+@rule("index_select")
+def _index_select(f, a, out):
+    axes, dim = list(f.axes(a.self)), a.dim % a.self.ndim
+    fix(axes[dim], PICKED)
+    axes[dim] = f.axes(a.index)[0]
+    return [axes]
+
+
+@rule("gather")
+def _gather(f, a, out):
+    axes, index, dim = f.axes(a.self), f.axes(a.index), a.dim % a.self.ndim
+    f.meet(axes, index, dim)
+    return [index]
+
+
+@rule("scatter", "scatter_add", "scatter_reduce")
+def _scatter(f, a, out):
+    axes = f.axes(a.self)
+    for other in (a.index, getattr(a, "src", None)):
+        if other is not None:
+            f.meet(axes, f.axes(other), a.dim % a.self.ndim)
+    return [axes]
+
+
+@rule("index_add", "index_copy", "index_fill")
+def _index_add(f, a, out):
+    axes, dim = f.axes(a.self), a.dim % a.self.ndim
+    fix((*axes[dim], *f.axes(a.index)[0]), PICKED)
+    if getattr(a, "source", None) is not None:
+        f.meet(axes, f.axes(a.source), dim)
+    return [axes]
+
+
+# ---------- operations along axes
+
+
+def _without(axes: Axes, gone: Sequence[int], keepdim: bool = False) -> Axes:
+    """The axes that are left of some that are summed over."""
+    return [fresh(1) if d in gone else axis for d, axis in enumerate(axes) if keepdim or d not in gone]
+
+
+@rule("sum", "mean", "amax", "amin", "var", "std", "logsumexp", "linalg_vector_norm", "norm", "prod", "any", "all")
+def _reduce(f, a, out):
+    axes = f.axes(a.self)
+    return [_without(axes, listed(getattr(a, "dim", None), len(axes)), getattr(a, "keepdim", False)) for _ in out]
+
+
+RULES.update(dict.fromkeys(("var_mean", "std_mean", "aminmax", "count_nonzero", "nansum"), _reduce))
+
+
+@rule("max", "min", "argmax", "argmin", "median", "nanmedian", "mode", "kthvalue")
+def _place_of(f, a, out):
+    for d in listed(getattr(a, "dim", None), a.self.ndim) if hasattr(a, "dim") else ():
+        fix(f.axes(a.self)[d], ORDER)
+    return _reduce(f, a, out)
+
+
+@rule("softmax", "_softmax", "log_softmax", "_log_softmax", "_safe_softmax")
+def _softmax(f, a, out):
+    axes = f.axes(a.self)
+    f.note(*_without(axes, listed(a.dim, len(axes))))
+    return [axes]
+
+
+@rule("cumsum", "cumprod", "cummax", "cummin", "logcumsumexp", "flip", "roll", "sort", "topk", "argsort", "unfold")
+def _along(f, a, out):
+    axes = f.axes(a.self)
+    given = [getattr(a, name) for name in ("dim", "dims", "dimension") if hasattr(a, name)]
+    dims = listed(given[0] if given else None, len(axes))
+    for d in dims:
+        fix(axes[d], ORDER)
+    return [
+        [fresh(n, ORDER) if d in dims or d >= len(axes) else axes[d] for d, n in enumerate(one.shape)] for one in out
+    ]
+
+
+RULES.update(dict.fromkeys(("_fft_r2c", "_fft_c2r", "_fft_c2c"), _along))
+
+
+@rule("tril", "triu", "diagonal", "view_as_complex")
+def _last(f, a, out):
+    """Axes whose order counts, the last two unless others are named; what is left of them is fixed."""
+    axes = f.axes(a.self)
+    dims = listed([getattr(a, "dim1", -1), getattr(a, "dim2", -2 if hasattr(a, "diagonal") else -1)], len(axes))
+    for d in dims:
+        fix(axes[d], ORDER)
+    kept = _without(axes, dims)
+    return [[*kept, *(fresh(n, ORDER) for n in out[0].shape[len(kept) :])]]
+
+
+@rule("view_as_real")
+def _view_as_real(f, a, out):
+    return [[*f.axes(a.self), fresh(2, KINDS)]]
+
+
+@rule("full_like", "zeros_like", "ones_like", "empty_like", "new_zeros", "new_ones", "new_full", "new_empty")
+def _constant(f, a, out):
+    return [[fresh(n) for n in out[0].shape]]
+
+
+# ---------- sums of products
+
+
+@rule("mm", "mv", "dot", "vdot")
+def _mm(f, a, out):
+    x, y = (f.axes(one) for one in list(vars(a).values())[-2:])
+    return [f.contract(x, y)]
+
+
+@rule("bmm")
+def _bmm(f, a, out):
+    return [f.contract(f.axes(a.self), f.axes(a.mat2), 1)]
+
+
+@rule("addmm", "_addmm_activation", "addmv")
+def _addmm(f, a, out):
+    x, y = (a.mat, a.vec) if hasattr(a, "vec") else (a.mat1, a.mat2)
+    return [f.broadcast(f.contract(f.axes(x), f.axes(y)), f.axes(a.self))]
+
+
+@rule("baddbmm")
+def _baddbmm(f, a, out):
+    return [f.broadcast(f.contract(f.axes(a.batch1), f.axes(a.batch2), 1), f.axes(a.self))]
+
+
+@rule("linear")
+def _linear(f, a, out):
+    made = f.contract(f.axes(a.input), f.axes(a.weight)[::-1])
+    return [made if a.bias is None else f.broadcast(made, f.axes(a.bias))]
+
+
+@rule("_cdist_forward")
+def _cdist(f, a, out):
+    x, y = f.axes(a.x1), f.axes(a.x2)
+    return [f.contract(x, [*y[:-2], y[-1], y[-2]], len(y) - 2)]
+
+
+@rule("convolution", "_convolution", "cudnn_convolution", "mkldnn_convolution")
+def _convolution(f, a, out):
+    x, w = f.axes(a.input), f.axes(a.weight)
+    n = len(w) - 2  # axes of pixels
+    *batch, channels = x[:-n]
+    reads, makes = (w[0], w[1]) if a.transposed else (w[1], w[0])
+    if a.groups > 1:  # each reads its part of the channels
+        group, one, made = fresh(a.groups), fresh(length(channels) // a.groups), fresh(out[0].shape[-n - 1] // a.groups)
+        same(channels, flat([group, one]))
+        same(reads, channels if a.transposed else one)
+        same(makes, made if a.transposed else flat([group, made]))
+        makes = flat([group, made])
+    else:
+        same(channels, reads)
+    f.note(channels)
+    pixels = x[-n:]
+    if out[0].shape[-n:] != a.input.shape[-n:] or math.prod(a.weight.shape[2:]) > 1 or any(a.padding):
+        for axis in (*pixels, *w[2:]):
+            fix(axis, PIXELS)
+        pixels = [fresh(m, PIXELS) for m in out[0].shape[-n:]]
+    output, ones = [*batch, makes, *pixels], [fresh(1) for _ in pixels]
+    return [output if a.bias is None else f.broadcast(output, [f.axes(a.bias)[0], *ones])]
+
+
+# ---------- normalisation, pixels
+
+
+@rule("native_batch_norm", "_native_batch_norm_legit", "_native_batch_norm_legit_no_training", "cudnn_batch_norm")
+def _batch_norm(f, a, out):
+    axes = f.axes(a.input)
+    ones = [fresh(1) for _ in axes[2:]]
+    own = [getattr(a, name, None) for name in ("weight", "bias", "running_mean", "running_var")]
+    return [f.broadcast(axes, axes[1:2] + ones, *([f.axes(one)[0], *ones] for one in own if one is not None))]
+
+
+@rule("native_layer_norm", "_fused_rms_norm", "rms_norm")
+def _layer_norm(f, a, out):
+    axes = f.axes(a.input)
+    f.note(*axes[: -len(a.normalized_shape)])
+    own = [getattr(a, name, None) for name in ("weight", "bias")]
+    return [f.broadcast(axes, *(f.axes(one) for one in own if one is not None))]
+
+
+@rule("native_group_norm")
+def _group_norm(f, a, out):
+    axes = f.axes(a.input)
+    group = fresh(a.group)
+    same(axes[1], flat([group, fresh(length(axes[1]) // a.group)]))
+    f.note(axes[0], group)
+    own = [f.axes(one)[0] for one in (a.weight, a.bias) if one is not None]
+    return [f.broadcast(axes, *([one, *(fresh(1) for _ in axes[2:])] for one in own))]
+
+
+@rule("_weight_norm_interface")
+def _weight_norm(f, a, out):
+    axes = f.broadcast(f.axes(a.v), f.axes(a.g))
+    f.note(axes[a.dim])
+    return [axes]
+
+
+def pixel_rule(n: int) -> Rule:
+    """Pooling, upsampling and padding of the last n axes."""
+
+    def rule(f, a, out):
+        axes = f.axes(a.self)
+        for axis in axes[-n:]:
+            fix(axis, PIXELS)
+        if hasattr(a, "indices"):
+            f.broadcast(axes, f.axes(a.indices))
+        return [[*axes[:-n], *(fresh(m, PIXELS) for m in one.shape[-n:])] for one in out]
+
+    return rule
+
+
+PIXEL_OPERATIONS = (
+    *("max_pool{}d", "avg_pool{}d", "max_pool{}d_with_indices", "_adaptive_avg_pool{}d", "adaptive_max_pool{}d"),
+    *("upsample_nearest{}d", "_upsample_nearest_exact{}d", "reflection_pad{}d", "replication_pad{}d", "max_unpool{}d"),
+    *("upsample_linear{}d", "upsample_bilinear{}d", "upsample_trilinear{}d", "upsample_bicubic{}d"),
+    *("_upsample_bilinear{}d_aa", "_upsample_bicubic{}d_aa"),
+)
+RULES.update({name.format(n): pixel_rule(n) for name in PIXEL_OPERATIONS for n in (1, 2, 3)})
+
+
+@rule("pixel_shuffle", "pixel_unshuffle", "im2col")
+def _windows(f, a, out):
+    """The channels are a product with the pixels of a window."""
+    *batch, channels, height, width = f.axes(a.self)
+    fix((*height, *width), PIXELS)
+    n = out[0].shape[len(batch)]
+    if hasattr(a, "upscale_factor"):
+        new = fresh(n)
+        same(channels, flat([new, fresh(a.upscale_factor**2, PIXELS)]))
+    else:
+        new = flat([channels, fresh(n // length(channels), PIXELS)])
+    return [[*batch, new, *(fresh(m, PIXELS) for m in out[0].shape[len(batch) + 1 :])]]
+
+
+@rule("channel_shuffle", "native_channel_shuffle")
+def _channel_shuffle(f, a, out):
+    batch, channels, *pixels = f.axes(a.self)
+    group, one = _split(channels, [a.groups, length(channels) // a.groups])
+    return [[batch, flat([one, group]), *pixels]]
