@@ -20,7 +20,7 @@ from jaxtyping import Shaped
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map
 
-from lmc_helpers._typing import Natural, Positive, Probability, checked
+from lmc_helpers._typing import Natural, NonNegative, Positive, Probability, checked
 from lmc_helpers.modules._layers import entries, group_of, readers
 from lmc_helpers.modules._module import bare, batches, filled, fitting, length, run, step_by_step
 from lmc_helpers.modules.line import mean_loss
@@ -56,7 +56,7 @@ class PairPoint:
 
     module: nn.Module
     loss: float
-    height: float  # above the first minimum of the path
+    height: float  # above the minimum next to the module that was given, the first of the path
     gradient_norm: float  # by all parameters
     eigenvalues: Tensor  # of the Hessian, (p,); if p is large, Ritz values of the directions that the exchange reverses
     inertia: tuple[int, int, int] | None  # numbers of negative, zero and positive eigenvalues; None if p is large
@@ -71,9 +71,9 @@ class PairPoint:
 class _Objective:
     """The loss of a module as a function of its floating-point parameters as one vector θ (p,), in float64."""
 
-    def __init__(self, model: nn.Module, loss: Callable, data: Any):
+    def __init__(self, model: nn.Module, loss: Callable, data: Any, decay: float):
         self.model = filled(model, {}).double()
-        self.loss = loss
+        self.loss, self.decay = loss, decay
         found = {name: value for name, value in self.model.named_parameters() if value.is_floating_point()}
         if not found:
             raise ValueError("the module has no parameters; allowed: one or more")
@@ -98,7 +98,9 @@ class _Objective:
     def parts(self, weights: Callable[[], Tensor]) -> Iterator[Tensor]:
         """The loss by batches, which add up to it; the weights are computed anew for each."""
         for x, y, n, share in self.data:
-            yield share * mean_loss(self.loss, self.outputs(weights(), x), y, n)
+            theta = weights()
+            value = mean_loss(self.loss, self.outputs(theta, x), y, n)
+            yield share * (value + self.decay / 2 * theta.square().sum() if self.decay else value)
 
     def value(self, theta: Tensor) -> Tensor:
         """L(θ), differentiable."""
@@ -173,7 +175,9 @@ class _Pair(Chart):
                 where = entries(place, torch.arange(value.numel(), device=value.device).view(value.shape), m)
                 self.statistics.append((place.name, where[i], where[j]))
         if not made or not read:
-            raise ValueError(f"units of {layer!r} are not both made and read; allowed: a hidden layer")
+            raise ValueError(
+                f"units of {layer!r} have no weights that make or that read them; allowed: units that have both"
+            )
         (self.first, self.second), (self.out_first, self.out_second) = torch.cat(made, 1), torch.cat(read, 1)
         self.given = {name: value.clone() for name, value in objective.statistics.items()}
         every = torch.cat(self._slots())
@@ -227,14 +231,15 @@ def merge_path(
     data: Any,
     distances: Shaped[Tensor, " K"] | None = None,
     steps: Natural = 200,
+    decay: NonNegative = 0.0,
     symmetry: Symmetry | None = None,
 ) -> PairPath:
     """Move two units of a layer together: at every distance minimise the loss over all other parameters.
 
         γ(δ) ∈ argmin { L(θ) : ``‖ϑ_j − ϑ_i‖`` = δ },    Brea et al., section 4.1,
 
-    from the module, by L-BFGS. ϑ is all that makes a unit: weights, biases, gains and shifts of norms. Running
-    statistics of norms come together in proportion to δ.
+    by L-BFGS, from the minimum next to the module. ϑ is all that makes a unit: weights, biases, gains and shifts of
+    norms. Running statistics of norms come together in proportion to δ.
 
     Parameters
     ----------
@@ -251,7 +256,9 @@ def merge_path(
     distances
         δ/δ_0, decreasing; by default 1 to 10⁻⁴ in 17 logarithmic steps.
     steps
-        of L-BFGS at each distance; each takes the loss and its gradient about once.
+        of L-BFGS at each distance, and ten times as many before; each takes the loss and its gradient about once.
+    decay
+        c of a term c ``‖θ‖²``/2 in the loss, without which a network that fits its data may have no minimum.
     symmetry
         groups of units, where they cannot be found by a trace.
 
@@ -265,7 +272,7 @@ def merge_path(
     >>> path.losses.shape, bool(path.losses[0] <= path.start)
     (torch.Size([3]), True)
     """
-    return _path(model, layer, i, j, loss, data, distances, steps, symmetry)[0]
+    return _path(model, layer, i, j, loss, data, distances, steps, decay, symmetry)[0]
 
 
 def _path(
@@ -277,16 +284,17 @@ def _path(
     data: Any,
     distances: Tensor | None,
     steps: int,
+    decay: float,
     symmetry: Symmetry | None,
 ) -> tuple[PairPath, _Pair, Tensor]:
     """The path, the pair, and θ at its end."""
     distances = torch.logspace(0, -4, 17, dtype=torch.float64) if distances is None else distances.double()
     if not (distances > 0).all() or not (distances.diff() < 0).all():
         raise ValueError(f"distances {distances.tolist()}; allowed: positive and decreasing")
-    objective = _Objective(model, loss, data)
+    objective = _Objective(model, loss, data, decay)
     pair = _Pair(objective, layer, i, j, symmetry)
-    start = objective.slope(lambda theta: theta, objective.theta)[0].item()
-    phi = pair.coordinates(objective.theta)
+    start = objective.slope(lambda t: t, objective.theta)[0].item()
+    phi = pair.coordinates(objective.descend(lambda t: t, objective.theta, 10 * steps)[0])
     first, rows = phi[-1].clone(), []
     for distance in distances.to(phi.device):
         pair.set_statistics(distance.item())
@@ -313,6 +321,7 @@ def permutation_point(
     share: Probability = 0.5,
     distances: Shaped[Tensor, " K"] | None = None,
     steps: Natural = 200,
+    decay: NonNegative = 0.0,
     symmetry: Symmetry | None = None,
     exact: Positive = 1000,
 ) -> PairPoint:
@@ -324,10 +333,10 @@ def permutation_point(
 
     Parameters
     ----------
-    model, layer, i, j, loss, data, distances, steps, symmetry
-        as for :func:`merge_path`; ten times the steps are allowed at the point.
+    model, layer, i, j, loss, data, distances, steps, decay, symmetry
+        as for :func:`merge_path`; ten times the steps are allowed at the point, too.
     share
-        α.
+        α; another than ½ is a critical point only without ``decay``.
     exact
         largest number p of parameters with which the whole Hessian is computed. Above it are Ritz values of the
         Lanczos method in the directions that the exchange of i and j reverses, all of these if there are up to 200.
@@ -348,7 +357,7 @@ def permutation_point(
     (True, 13)
     """
     with step_by_step():  # the second derivatives of fused attention are not known
-        path, pair, theta = _path(model, layer, i, j, loss, data, distances, steps, symmetry)
+        path, pair, theta = _path(model, layer, i, j, loss, data, distances, steps, decay, symmetry)
         pair.set_statistics(0.0)
         objective = pair.objective
         theta = pair.together(objective.descend(pair.together, theta, 10 * steps)[0], share)

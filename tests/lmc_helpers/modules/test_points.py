@@ -43,8 +43,8 @@ def test_a_path_is_of_constrained_minima():
     before = {name: value.clone() for name, value in net.state_dict().items()}
     path = merge_path(net, "0", 0, 2, F.mse_loss, (X, Y), torch.tensor([1.0, 0.5]))
     assert all(value.equal(before[name]) for name, value in net.state_dict().items()) and net.training
-    first, end = (torch.cat([m[0].weight, m[0].bias[:, None]], 1)[[0, 2]].diff(dim=0)[0] for m in (net, path.module))
-    assert end.norm().item() == pytest.approx(first.norm().item() / 2) == path.distances[1].item()
+    end = torch.cat([path.module[0].weight, path.module[0].bias[:, None]], 1)[[0, 2]].diff(dim=0)[0]
+    assert end.norm().item() == pytest.approx(path.distances[0].item() / 2) == path.distances[1].item()
     assert F.mse_loss(path.module(X), Y).item() == pytest.approx(path.losses[1].item())
     assert path.losses[0] <= path.start == pytest.approx(F.mse_loss(net(X), Y).item())
     W, b, V, c = gradients(path.module)
@@ -118,6 +118,15 @@ def test_columns_are_shared_at_one_loss(point):
     assert other.loss == pytest.approx(point.loss, rel=1e-12)
     V = other.module[2].weight
     torch.testing.assert_close(4 * V[:, 0], V[:, 2])
+
+
+def test_weight_decay_counts():
+    point = permutation_point(small(), "0", 0, 1, F.mse_loss, (X, Y), distances=torch.tensor([1.0, 0.1]), decay=0.01)
+    net = point.module
+    square = sum(p.square().sum() for p in net.parameters())
+    loss = F.mse_loss(net(X), Y) + 0.005 * square
+    assert loss.item() == pytest.approx(point.loss, rel=1e-12) and net[2].weight[:, 0].equal(net[2].weight[:, 1])
+    assert max(part.abs().max() for part in torch.autograd.grad(loss, list(net.parameters()))) < 1e-6
 
 
 def test_channels_with_a_norm_in_batches():
