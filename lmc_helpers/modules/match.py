@@ -117,6 +117,7 @@ def match(
     - ``"straight-through"`` and ``"sinkhorn"``: a small loss half-way, at (a + π b)/2 with running statistics
       interpolated, by descent (:mod:`~lmc_helpers.alignment.straight_through`,
       :mod:`~lmc_helpers.alignment.sinkhorn`). Each step takes one batch of the data, all of them judge.
+      Running statistics count like weights there; ``"sinkhorn"`` mixes heads first and then the units inside them.
 
     Parameters
     ----------
