@@ -2,8 +2,8 @@
 
 The word *barrier* has several meanings in the literature; each has its own name here. :func:`loss_barrier` is the
 maximum of the loss above the chord (Frankle et al.; Zhan, Li & Wu, section 2, eq. 9), :func:`refined_barrier` its
-supremum. Everywhere in the book λ = 1 is the first end a, λ = 0 the second end b, and :func:`check_lambdas` is the one
-check of the range of λ.
+supremum, :func:`barrier_kinds` those above other baselines. Everywhere in the book λ = 1 is the first end a, λ = 0 the
+second end b, and :func:`check_lambdas` is the one check of the range of λ.
 """
 
 from __future__ import annotations

@@ -20,9 +20,17 @@ def tensors(model: nn.Module) -> dict[str, Tensor]:
     return {name: value.detach() for name, value in named}
 
 
+def copied(model: nn.Module) -> nn.Module:
+    """A copy of a module, in evaluation mode."""
+    try:
+        return copy.deepcopy(bare(model)).eval()
+    except RuntimeError as error:  # tensors that were computed and kept, as by the old weight_norm
+        raise TypeError(f"{type(model).__name__} is not copied: {error}; allowed: what copy.deepcopy copies") from error
+
+
 def filled(model: nn.Module, values: Mapping[str, Tensor]) -> nn.Module:
     """A copy of a module, in evaluation mode, with other values of some parameters and buffers."""
-    made = copy.deepcopy(bare(model)).eval()
+    made = copied(model)
     with torch.no_grad():
         for name, place in [*made.named_parameters(), *made.named_buffers()]:
             if name in values:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from lmc_helpers.modules._module import (
     between,
     called,
     check_pair,
+    copied,
     filled,
     fitting,
     fitting_to,
@@ -212,7 +212,7 @@ def evaluated(
     network, others once, with all networks on each batch.
     """
     with untouched():
-        work = copy.deepcopy(model).eval()
+        work = copied(model)
         fit = fitting_to(work)
         recomputed: list[dict[str, Tensor]] | None = None
         if statistics == "recomputed" and batch_norms(model):

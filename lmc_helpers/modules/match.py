@@ -117,6 +117,7 @@ def match(
     - ``"straight-through"`` and ``"sinkhorn"``: a small loss half-way, at (a + π b)/2 with running statistics
       interpolated, by descent (:mod:`~lmc_helpers.alignment.straight_through`,
       :mod:`~lmc_helpers.alignment.sinkhorn`). Each step takes one batch of the data, all of them judge.
+      Running statistics count like weights there; ``"sinkhorn"`` mixes heads first and then the units inside them.
 
     Parameters
     ----------
@@ -360,7 +361,7 @@ class _Recorder(TorchDispatchMode):
             first = [place.offset - start for place in places]
             if min(first) < 0 or max(k + n for k, n in zip(first, sizes, strict=True)) > z.shape[dim]:
                 continue  # a part of the parameter without these units
-            same = (key, z.untyped_storage().data_ptr(), z.storage_offset(), z.numel(), *first)
+            same = (way, key, z.untyped_storage().data_ptr(), z._version, z.storage_offset(), z.numel(), *first)
             if same in self.seen:
                 continue
             self.seen[same] = z

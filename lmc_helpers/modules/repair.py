@@ -134,7 +134,7 @@ def repair(
             _rescale(merged.get_submodule(name), s, goal - s * mean)
     if left:
         told = "; ".join(f"{name or 'the module'} {why}" for name, why in left.items())
-        warnings.warn(f"units that stay as merged: {told}", stacklevel=2)
+        warnings.warn(f"units that stay as merged: {told}", stacklevel=5)
     return (merged, Repaired(ratios, dead, left)) if details else merged
 
 

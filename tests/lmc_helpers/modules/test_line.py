@@ -207,6 +207,12 @@ def huge(net):
     return net
 
 
+def kept_graph():
+    net = pair()[0]
+    net.extra = net[0].weight * 2  # has a graph
+    return net
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -227,6 +233,7 @@ def huge(net):
         {"lambdas": [0, 1, 0.5]},
         {"lambdas": [0, 2]},
         {"statistics": "reset"},
+        {"a": kept_graph()},
     ],
 )
 def test_bad_input_is_refused(change):

@@ -42,11 +42,11 @@ class Residual(nn.Module):
         super().__init__()
         self.stem, self.norm = nn.Conv2d(2, 6, 3, padding=1), nn.BatchNorm2d(6)
         self.inner, self.outer = nn.Conv2d(6, 8, 3, padding=1), nn.Conv2d(8, 6, 3, padding=1)
-        self.head = nn.Linear(6, 3)
+        self.side, self.head = nn.Conv2d(6, 6, 1), nn.Linear(6, 3)
 
     def forward(self, x):
         h = self.norm(self.stem(x)).relu()
-        h = (h + self.outer(self.inner(h).relu_())).relu_()
+        h = (h + self.side(h) + self.outer(self.inner(h).relu_())).relu_()
         return self.head(h.mean((2, 3)))
 
 
@@ -158,13 +158,16 @@ def test_pixels_are_samples_and_a_stream_is_read_in_several_places():
     for net in (a.eval(), b.eval()):
         h = net.norm(net.stem(x)).relu()
         inner = net.inner(h).relu()
-        last = (h + net.outer(inner)).relu().mean((2, 3))
+        last = (h + net.side(h) + net.outer(inner)).relu().mean((2, 3))
         pixels = [z.movedim(1, -1).flatten(0, -2) for z in (h, inner)]
         places.append({"stem": torch.cat([pixels[0], last]).detach(), "inner": pixels[1].detach()})
+    values = []
     for group, p in found.permutations.items():
         m = len(p)
         S = np.corrcoef(places[0][group].T, places[1][group].T)[:m, m:]
         assert p.tolist() == linear_sum_assignment(S, maximize=True)[1].tolist()
+        values.append(S[range(m), p].mean())
+    np.testing.assert_allclose(found.values, values, rtol=1e-9)
 
 
 def test_heads_are_matched_with_their_units():

@@ -205,6 +205,13 @@ def test_what_cannot_be_set_is_said():
     assert merged.other.weight is merged.tied.weight
 
 
+@pytest.mark.parametrize("inplace", [False, True])
+def test_an_activation_before_a_norm_keeps_its_layer(inplace):
+    layers = (nn.Linear(4, 6), nn.ReLU(inplace), nn.BatchNorm1d(6), nn.Linear(6, 6), nn.LayerNorm(6), nn.Linear(6, 3))
+    a, b = (scattered(nn.Sequential(*copy.deepcopy(layers)), seed) for seed in (1, 2))
+    assert list(repair(a, b, (normal(30, 4), normal(30)), details=True)[1].ratios) == ["0", "2", "4"]
+
+
 def test_half_precision_stays():
     a, b = (as_module(MLP((5, 9, 3)).initial([seed], torch.float64)).half() for seed in (1, 2))
     x = normal(50, 5).half()
