@@ -20,7 +20,7 @@
 # and the learning rates: it is so for equal entries ({claim}`Z9.uniform_least_equal`) and, with entries uniform on the
 # simplex, for large steps ({claim}`Z9.uniform_least_large`), but the other way round for small ones
 # ({claim}`Z9.uniform_least`). The third holds for a learning rate like $m^{-1/2}$ ({claim}`Z9.width`),
-# not for one like $1/m$.
+# not for one like $1/m$ ({claim}`Z9.width_inverse`); the paper does not say which is meant.
 #
 # **Why it matters.** Sparsity is one of the reasons given for low {term}`barriers <barrier>`. It has to be said: sparser than what?
 # ```

@@ -16,7 +16,7 @@
 #
 # **What we find.**
 # The bound holds {claim}`I6.bound` {claim}`I6.masked`, and the scaling is there for $k = 2$ {claim}`I6.exponent_2`.
-# The gap has an explicit law {claim}`I6.limit`.
+# The gap has an explicit law ({prf:ref}`thm-gap-law`); how near to it the mean is at $m = 1024$ is open {claim}`I6.limit`.
 # By it the gaps shrink faster than the rate for $k = 8$ and 32 at the widths of the figure {claim}`I6.exponent_8` {claim}`I6.exponent_32`.
 # For $k = 32$ the hypothesis is not met at the paper's sizes {claim}`I6.hypothesis`; without a {term}`mask` it is not needed.
 #

@@ -26,7 +26,7 @@ def problems(target: str = "book") -> list[str]:
     """All that is wrong with what a target needs, one line each; ``book`` needs the words of the pages too."""
     wrong = [line for check in (_notebooks, _ledger, _profiles, _settings, _records) for line in _errors(check)]
     if not wrong:
-        wrong = _errors(_parts)
+        wrong = _errors(_parts) + _errors(_narrowest)
     if target == "book":
         wrong += _pages()
     return list(dict.fromkeys(wrong))
@@ -127,15 +127,24 @@ def _records() -> list[str]:
 
 
 def _recorded(path: Path) -> object:
-    from book.tools.outcomes import published, records, repeats, standing
+    from book.tools.outcomes import narrowest, published, records, repeats, standing
 
     if path.name == standing.LAPTOP.name:
         standing.at_laptop()
+        return []
+    if path.name == narrowest.TABLE.name:
+        narrowest.table()
         return []
     kind, _, profile = path.stem.partition("-")
     if kind in repeats.KINDS:
         return repeats.Record(kind, profile).read()
     return published.problems(path, records.recorded(path.stem))
+
+
+def _narrowest() -> list[str]:
+    from book.tools.outcomes import narrowest
+
+    return narrowest.problems()
 
 
 def _parts() -> Iterator[str]:

@@ -7,6 +7,9 @@ in ``book/recorded``, whatever the ledger expects. A record stands as long as wh
 :mod:`book.tools.outcomes.standing`. Chapters whose records stand are not run again, unless the commit of their seeds is
 not in this history; what was finished when a run was stopped is kept.
 
+``--anew`` instead judges records again of which nothing but the criterion has changed, by the present one; they say so.
+A rejection that no second seed has repeated is left to a run.
+
 ``--spot 1/3`` instead runs a random third of the chapters that need no trained networks again, with their records' own
 seeds, and compares: a guard against changes of code that no cheap run shows.
 """
@@ -33,7 +36,7 @@ from pathlib import Path
 from book.tools.base import chapters, stopping
 from book.tools.base.chapters import ROOT, BuildError, find
 from book.tools.base.history import git, unreachable_commits
-from book.tools.outcomes import records, standing
+from book.tools.outcomes import narrowest, records, standing
 from book.tools.outcomes.measured import Difference, Measured
 from book.tools.reading import headers, papers, sources
 from book.tools.running.targets import Targets
@@ -114,8 +117,20 @@ def store(profile: str, commit: str, wanted: list[str]) -> Path:
 def _write(profile: str, found: dict[str, dict]) -> Path:
     out = records.recorded_path(profile)
     listing = [found[id] for id in papers.parts() if id in found]
+    narrowest.store(found)
     atomic_write(out, json.dumps(listing, indent=1, ensure_ascii=False) + "\n")
     return out
+
+
+def judge_anew(profile: str) -> None:
+    """Judge the records of which only the criterion has changed by that of today; nothing runs."""
+    known, found = sources.Sources(), records.recorded(profile)
+    fresh = {id: record for id, old in found.items() if (record := standing.judged_anew(old, known))}
+    for id, record in fresh.items():
+        print(
+            f"{id}: {found[id]['verdict']} by {record['first_judged_by']}; {record['verdict']} by {record['criterion']}"
+        )
+    print(f"{len(fresh)} record(s) judged anew: {_write(profile, found | {id: rested(r) for id, r in fresh.items()})}")
 
 
 def store_results(profile: str, commit: str, wanted: list[str]) -> list[Path]:
@@ -199,10 +214,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--profile", default="paper", help="smoke, laptop or paper (default: paper)")
     parser.add_argument("--commit", help="an ancestor that states the same (default: the present commit)")
     parser.add_argument("--spot", type=Fraction, metavar="SHARE", help="run 1/3, say, of what is recorded again")
+    parser.add_argument("--anew", action="store_true", help="judge records whose criterion alone has changed; no run")
     parser.add_argument("--cores", type=int, default=os.cpu_count() or 1)
     given = parser.parse_args(arguments)
     chapters.tolerate_terminal_encoding()
     chapters.separate_unverified_runs()
+    if given.anew:
+        return stopping.status(lambda: judge_anew(given.profile))
     if given.spot is not None:
         return stopping.status(lambda: min(1, spot(given.profile, given.spot, given.cores)))
     return stopping.status(lambda: confirm(given.profile, given.commit, given.chapters, given.cores))

@@ -24,7 +24,7 @@ no file: a missing ledger is an error only where a part is asked for.
 """
 
 from lmc_helpers.claims._runs import drawn
-from lmc_helpers.claims._words import criterion, measurement
+from lmc_helpers.claims._words import criterion, measurement, revised
 from lmc_helpers.claims.box import MIME, Links, check, measured, render, rounded
 from lmc_helpers.claims.criteria import (
     BROKEN,
@@ -67,6 +67,7 @@ __all__ = [
     "of_claim",
     "part",
     "render",
+    "revised",
     "rounded",
     "slug",
     "symbol",

@@ -107,6 +107,8 @@ def _run(confirmed: dict | None) -> str:
     if not confirmed:
         return ""
     said = f"{confirmed['date']}, {confirmed['device']}; seeds from the commit that fixed the criteria"
+    if first := confirmed.get("first_judged_by"):
+        said += f"; judged anew when the criterion changed, which was {first} in that run"
     return html.escape(f"{said}; {_stale(confirmed)}" if confirmed["changed"] else said)
 
 

@@ -33,6 +33,7 @@ from lmc_helpers.claims.numerals import (
 )
 
 AUTHORS = {"Z": "Zhan, Li & Wu", "P": "Brea et al.", "G": "Zhao et al.", "I": "Bürgin et al."}
+BEFORE = {PAPER: "as a statement of the paper", READING: "as a reading of the paper", OURS: "as the book's own"}
 STATED = {PAPER: "what is stated", READING: "what we read", OURS: "what we state"}
 AT_ROUNDING = 0.01  # of its bound: where a value that is 0 to rounding is drawn
 WEIGHT = {HEADLINE: "a result", DETAIL: "a detail", SLIP: "a slip, without consequence"}
@@ -164,6 +165,19 @@ def level(part: Part, record: dict) -> str:
 def criterion(interval: Interval) -> str:
     """A criterion with its meaning, as text with formulas between $."""
     return interval.shown + (f" ({interval.says})" if interval.says else "")
+
+
+def revised(part: Part) -> str:
+    """What was changed after a measurement existed, and why; empty if nothing was."""
+    if part.revised is None:
+        return ""
+    before, names = part.revised.before, ("criterion", "corrected", "sharper")
+    stood = [(name, interval) for name in names if (interval := getattr(before, name))]
+    said = [("" if name == "criterion" else f"{name} ") + criterion(interval) for name, interval in stood]
+    said += [BEFORE[before.whose]] if before.whose else []
+    said += [f"read so: {before.reading}"] if before.reading else []
+    said += [f"measured: {before.quantity}"] if before.quantity else []
+    return f"Changed after a measurement, before: {'; '.join(said)}. Why: {part.revised.why}"
 
 
 def plain(interval: Interval) -> str:

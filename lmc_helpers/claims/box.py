@@ -95,6 +95,7 @@ def render(
         _verdict(part, record, stands, links),
         _instead(part, leading, links),
         _paragraph("quantity", f"Measured: {_ended(typeset(part.quantity))}"),
+        _paragraph("revised", _ended(typeset(said, links.address))) if (said := _words.revised(part)) else "",
         _runs.drawn(part, record, stands),
         _runs.rows(part, record, confirmed, run),
         _runs.details(part, record, confirmed, links.address),

@@ -60,6 +60,32 @@ class Rival(Entry):
         return None if self.value is None else Interval(number(self.value), number(self.value), form(self.value))
 
 
+class Before(Entry):
+    """What a part said of itself when a measurement existed, as far as it says otherwise now."""
+
+    criterion: Interval | None = None
+    corrected: Interval | None = None
+    sharper: Interval | None = None
+    whose: str = Field("", json_schema_extra={"enum": list(WHOSE)})
+    reading: str = ""
+    quantity: str = ""
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Before:
+        if not self.model_fields_set:
+            raise ValueError(f"nothing stood before; allowed: one or more of {', '.join(type(self).model_fields)}")
+        if self.whose:
+            _one_of("whose", self.whose, WHOSE)
+        return self
+
+
+class Revised(Entry):
+    """A criterion, a reading or whose statement it is, changed after a measurement: what stood before, and why."""
+
+    before: Before = Field(alias="from", description="what stood when a measurement existed")
+    why: str = Field(min_length=1, description="the reason, which is not the measurement, in a sentence")
+
+
 class PartEntry(Entry):
     """One part of a claim as the ledger writes it: whose statement, what is measured, the criteria, the expectation."""
 
@@ -92,6 +118,7 @@ class PartEntry(Entry):
     reason: str = Field("", description="why the verdict is another than holds")
     in_short: str = Field("", description="what differs, in a phrase without formulas: the title of its erratum")
     price: str = Field("", description="what deciding an open part takes; {name} is a number that its chapter glues")
+    revised: Revised | None = Field(None, description="what was changed after a measurement existed, and why")
     digits: int = Field(4, ge=1, description="of an exact value that are shown")
     floor: float = Field(0.0, ge=0, strict=False, description="smaller values are shown as rounding errors")
 

@@ -142,10 +142,11 @@ class Entry(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _known_fields(cls, entry: Any) -> Any:
-        allowed = ", ".join(cls.model_fields)
+        names = [field.alias or name for name, field in cls.model_fields.items()]
+        allowed = ", ".join(names)
         if not isinstance(entry, dict):
             raise ValueError(f"{cut(entry)} is not allowed here; allowed: a mapping with {allowed}")
-        unknown = [str(name) for name in entry if name not in cls.model_fields]
+        unknown = [str(name) for name in entry if name not in names]
         if unknown:
             raise ValueError(f"unknown field {', '.join(map(repr, unknown))}; allowed: {allowed}")
         return entry

@@ -68,6 +68,18 @@ def test_the_whole_life_of_a_record(book):
     book.git("checkout", "tests")
     book.edit("book/claims/B.yml", "equals: 2", "equals: 2\n        tolerance: 0.5")
     assert book.missing() == [SECOND]
+    refused = book.confirm("--anew")
+    assert "error: B1.value: criterion = 2 ± 0.5 is wider than what stood" in refused.stderr
+    assert "allowed: an interval inside [2, 2]" in book.run("book.tools.check").stderr
+    book.edit(
+        "book/claims/B.yml",
+        "        tolerance: 0.5",
+        "        tolerance: 0.5\n      revised: {from: {criterion: {equals: 2}}, why: it is rounded}",
+    )
+    assert book.missing() == [SECOND]
+    done = book.confirm("--anew")
+    assert done.returncode == 0 and "1 record(s) judged anew" in done.stdout, done.stdout + done.stderr
+    assert book.missing() == [] and book.stored()["B1.value"]["first_judged_by"] == "= 2"
 
 
 def test_a_spot_check_finds_what_no_reference_shows(book):

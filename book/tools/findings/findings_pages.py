@@ -53,6 +53,7 @@ def filters(cell: Callable[[str], str]) -> dict[str, Callable]:
         "symbol": claims.symbol,
         "plain": lambda text: text.replace("$", "").replace("\\", ""),
         "came_out": came_out,
+        "revised": claims.revised,
         "comes_to": lambda criterion: claims.criterion(criterion).removeprefix("= "),
         "sentence": sentence,
         "lower_first": lambda text: re.sub(r"^(Section|Appendix)", lambda m: m[1].lower(), text),
@@ -104,6 +105,7 @@ def report(found: Findings, letter: str, profile: str) -> dict:
         "sharper": [s for s in statements if s.part.whose != claims.OURS and s.verdict == claims.SHARPER],
         "undecided": undecided(found, letter, profile),
         "confirmed": confirmed(found, letter),
+        "revised": [f.part for f in theirs if f.part.revised],
         "unconfirmed": sum(f.paper is None for f in theirs),
     }
 

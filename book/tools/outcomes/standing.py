@@ -9,6 +9,7 @@ if its numbers do, the reference moves, and with it the records that rest on it.
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,8 +23,10 @@ from book.tools.outcomes.measured import Difference, Measured
 from book.tools.reading import sources
 from book.tools.running import listing
 from lmc_helpers import claims
+from lmc_helpers.claims import _words
 from lmc_helpers.claims.criteria import Part
-from lmc_helpers.claims.intervals import Entry
+from lmc_helpers.claims.intervals import OUTSIDE, Entry
+from lmc_helpers.claims.judge import judge
 from lmc_helpers.claims.yaml_files import explained
 
 REFERENCES = ROOT / "tests" / "reference"  # executed at smoke
@@ -87,6 +90,33 @@ class Basis(Entry):
             return [*changed, f"no number at {profile} any more"]
         moved = Difference(part, Measured.of(self.reference), Measured.of(now.reference)).complaints()
         return changed + [f"number at {profile}"] * bool(moved)
+
+
+def judged_anew(record: dict, known: sources.Sources | None = None) -> dict | None:
+    """A record of which nothing but the criterion has changed, judged by that of today.
+
+    None if more has changed, or nothing; or if it rejects the criterion and a second seed has to be asked.
+    """
+    reference = record.get("reference")
+    cheap = references().get(record["part"])
+    if reference and cheap:  # the numbers of a cheap run stand, whatever they were judged by
+        record = record | {"reference": reference | {n: cheap[n] for n in ("verdict", "place_sharper")}}
+    if record["value"] is None or changes(record, known) != ["criterion"]:
+        return None
+    part, first = claims.part(record["part"]), record["criterion"]
+    again = None
+    if record["second_seed"] and part.criterion.words.partition(":")[0] == first.partition(":")[0]:
+        again = lambda: (record["value"], record["low"], record["high"])  # noqa: E731
+    interval = (record["low"], record["high"]) if part.sampled and record["stderr"] is None else None
+    rival = None if part.rival.interval else _words.rival(part, record)
+    verdict = judge(
+        *(part, record["value"]),
+        **{"stderr": record["stderr"], "interval": interval, "n": record["n"], "rival": rival, "second_seed": again},
+    )
+    asked = record["second_seed"] is not None or record["place"] != OUTSIDE  # else its run had no second seed to ask
+    if part.sampled and verdict.place == OUTSIDE and not verdict.second_seed and asked:
+        return None
+    return record | asdict(verdict) | {"first_judged_by": record.get("first_judged_by") or first}
 
 
 def parameters(chapter: str, profile: str) -> dict[str, Any]:

@@ -32,7 +32,8 @@ def known(tmp_path, monkeypatch):
     parts = {
         "true": BASE,
         "again": BASE | {"quantity": "y"},  # the same words at the same place, measured otherwise
-        "more": SHARPER | {"statement": "It is two, nearly"},
+        "more": SHARPER
+        | {"statement": "It is two, nearly", "revised": {"from": {"whose": "ours"}, "why": "it is printed"}},
         "open": OPEN,
         "detail": OPEN | {"weight": "detail"},
         "own": BASE | {"whose": "ours"},
@@ -53,6 +54,7 @@ def test_a_report_has_each_result_where_it_belongs(known):
     assert [s.part.id for s in said["sharper"]] == ["T1.more"]
     assert [(s.part.id, price) for s, price in said["undecided"]] == [("T1.open", "12 hours of one core")]
     assert said["confirmed"] == [{"chapter": CHAPTER, "seeds": "abc", "date": "2026-01-01", "parts": 2}]
+    assert [part.id for part in said["revised"]] == ["T1.more"]
     assert said["unconfirmed"] == 3 and said["results"] == []
 
 

@@ -54,3 +54,17 @@ def test_what_has_changed_is_named():
         changed = copy.deepcopy(record)
         change(changed)
         assert standing.changes(changed) == said
+
+
+def test_a_record_is_judged_anew_where_only_the_criterion_has_changed(monkeypatch):
+    """Its interval stays, and it says by what it was judged first; a rejection is left to a run with a second seed."""
+    record, part = records.recorded()[PART], claims.part(PART)
+    old = record | {"criteria": "another", "criterion": "≤ 1000", "verdict": "open"}
+    anew = standing.judged_anew(old)
+    assert anew | {"first_judged_by": None} == record | {"first_judged_by": None}
+    assert anew["first_judged_by"] == "≤ 1000" and standing.changes(anew) == []
+    assert standing.judged_anew(record) is None and standing.judged_anew(old | {"quantity": "another"}) is None
+    far = {"value": 9.0, "stderr": None, "low": 8.9, "high": 9.1}
+    if not part.criterion.contains(claims.judge.Interval(8.9, 9.1, "")):
+        assert standing.judged_anew(old | far) is None
+        assert standing.judged_anew(old | far | {"place": "outside"})["verdict"] == "open"

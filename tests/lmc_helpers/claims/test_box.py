@@ -1,5 +1,7 @@
 """What is shown and stored: every kind of box, the worst of a sequence, contradictions after the box."""
 
+import html
+import re
 from dataclasses import asdict
 from xml.etree import ElementTree
 
@@ -144,3 +146,12 @@ def test_links_lead_where_they_are_told():
     assert found == {"T1.a": links.row, "erratum": links.erratum, "¶": "#claim-T1-a", "?": links.grammar}
     bare = ElementTree.fromstring(box(BASE))
     assert bare.get("id") is None and not list(bare.iter("a"))
+
+
+def test_a_box_says_what_was_changed_after_a_measurement():
+    stood = {"criterion": {"equals": 2, "tolerance": 0.05}, "whose": "ours"}
+    part = parse_part("T1.a", BASE | {"revised": {"from": stood, "why": "the print says “near”"}})
+    box = claims.render(part, asdict(judge(part, 2.0, n=1)))
+    before = "Changed after a measurement, before: = 2 ± 0.05; as the book's own. Why: the print says “near”."
+    assert before in html.unescape(re.sub("<[^>]+>", "", box))
+    assert "Changed" not in claims.render(parse_part("T1.a", BASE), asdict(judge(part, 2.0, n=1)))

@@ -55,6 +55,17 @@ OURS = {"whose": "ours"}
         ({"sharper": {"equals": 2, "tolerance": 0.2}}, "must lie inside the criterion and be smaller"),
         ({"sharper": {"equals": 2, "tolerance": 0.1}}, "must lie inside the criterion and be smaller"),
         ({"sharper": {"equals": 2}, "corrected": {"equals": 3}}, "allowed: one of them"),
+        ({"revised": {"why": "x"}}, "revised.from: the field is missing"),
+        (
+            {"revised": {"from": {}, "why": "x"}},
+            "revised.from: nothing stood before; allowed: one or more of criterion",
+        ),
+        ({"revised": {"from": {"whose": "theirs"}, "why": "x"}}, "revised.from: whose 'theirs'; allowed: 'paper'"),
+        ({"revised": {"from": {"whose": "ours"}}}, "revised.why: the field is missing"),
+        (
+            {"revised": {"from": {"criterion": {"about": 2}}, "why": "x"}},
+            "revised.from.criterion: this is no criterion",
+        ),
         ({"sharper": {"between": [1.95, 2]}, "rival": {"value": 2, "says": "x"}}, r"sharper \(in .* also accepts"),
     ],
 )
