@@ -32,19 +32,23 @@ def assign(gains: Float[Tensor, "*batch m m"]) -> Int64[Tensor, "*batch m"]:
 
 
 def _assign(gains: Tensor) -> Tensor:
-    """:func:`assign`, unchecked, in as many threads as torch has: SciPy lets go of Python's lock."""
+    return torch.from_numpy(_assigned(gains.detach().double().numpy(force=True))).to(gains.device)
+
+
+def _assigned(gains: np.ndarray) -> np.ndarray:
+    """:func:`assign` of arrays, unchecked, in as many threads as torch has: SciPy lets go of Python's lock."""
     m = gains.shape[-1]
-    matrices = gains.detach().double().reshape(-1, m, m).numpy(force=True)
-    threads = min(torch.get_num_threads(), len(matrices) * m**3 // _WORTH_A_THREAD)
+    matrices = gains.reshape(-1, m, m)
+    threads = min(torch.get_num_threads(), len(matrices), len(matrices) * m**3 // _WORTH_A_THREAD)
     if threads < 2:
-        p = _assignments(matrices)
+        p = _one_by_one(matrices)
     else:
         with ThreadPoolExecutor(threads) as pool:
-            p = np.concatenate(list(pool.map(_assignments, np.array_split(matrices, threads))))
-    return torch.from_numpy(p.reshape(gains.shape[:-1])).to(gains.device)
+            p = np.concatenate(list(pool.map(_one_by_one, np.array_split(matrices, threads))))
+    return p.reshape(gains.shape[:-1])
 
 
-def _assignments(matrices: np.ndarray) -> np.ndarray:
+def _one_by_one(matrices: np.ndarray) -> np.ndarray:
     return np.array([linear_sum_assignment(C, maximize=True)[1] for C in matrices], dtype=np.int64)
 
 

@@ -20,6 +20,7 @@ each pair (i, j).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -29,14 +30,13 @@ import torch
 from torch import Tensor
 
 from lmc_helpers._typing import Positive, Seed, Tensors, checked
-from lmc_helpers.alignment.assignment import _assign, _matched_sum, _start
+from lmc_helpers.alignment.assignment import _assigned, _start
 from lmc_helpers.networks.permutations import (
     Axis,
     Permutations,
     Symmetry,
     _apart,
-    _picked,
-    _placed,
+    _reordered,
     _units,
     _within,
     random_permutations,
@@ -131,36 +131,37 @@ def _matched(
         else:
             p = start
         results.append(_descend(problem, p, generator, sweeps))
-    values = torch.stack([trace[-1] for _, trace in results])  # (restarts, P)
-    best = values.argmax(dim=0)  # the first of equals
-    each = torch.arange(P, device=best.device)
-    permutations = {g: torch.stack([p[g] for p, _ in results])[best, each] for g in symmetry.groups}
-    return WeightMatching(permutations, values, tuple(trace for _, trace in results))
+    traces = tuple(torch.from_numpy(trace).to(problem.device) for _, trace in results)
+    values = torch.stack([trace[-1] for trace in traces])  # (restarts, P)
+    best = values.argmax(dim=0).cpu()  # the first of equals
+    found = {g: torch.stack([p[g] for p, _ in results])[best, torch.arange(P)] for g in symmetry.groups}
+    return WeightMatching({g: p.to(problem.device) for g, p in found.items()}, values, traces)
 
 
 def _descend(
     problem: _Problem, p: Permutations, generator: torch.Generator, sweeps: int
-) -> tuple[dict[str, Tensor], Tensor]:
-    """Coordinate descent from p: the permutations and the values (sweeps + 1, P) on the way."""
-    p = {g: one.to(problem.least.device, copy=True) for g, one in p.items()}
+) -> tuple[dict[str, Tensor], np.ndarray]:
+    """Coordinate descent from p: the permutations and the values (sweeps + 1, P) on the way, not on a device."""
+    p = {g: one.to("cpu", copy=True) for g, one in p.items()}
     value, steps = problem.value(p, problem.a), problem.steps  # (P,)
-    trace, may_gain = [value.clone()], np.ones((len(steps), len(value)), dtype=bool)
+    trace, may_gain = [value.copy()], np.ones((len(steps), len(value)), dtype=bool)
     for _ in range(sweeps):
         for k in torch.randperm(len(steps), generator=generator).tolist():
-            (active,) = may_gain[k].nonzero()
-            if len(active):
-                pairs = slice(None) if len(active) == len(value) else torch.from_numpy(active).to(value.device)
+            (pairs,) = may_gain[k].nonzero()
+            if len(pairs):
                 found, gain = problem.solved(steps[k], p, pairs)
                 better = gain > problem.least[pairs]
-                value[pairs] += torch.where(better, gain, 0)
-                for g, one in found.items():
-                    p[g][pairs] = torch.where(better[:, None], one, p[g][pairs])
                 may_gain[k] = False
-                may_gain[np.ix_(steps[k].near, active[better.numpy(force=True)])] = True
-        trace.append(value.clone())
+                if better.any():
+                    pairs = pairs[better]
+                    value[pairs] += gain[better]
+                    may_gain[steps[k].near[:, None], pairs] = True
+                    for g, one in found.items():
+                        p[g].numpy()[pairs] = one[better]
+        trace.append(value.copy())
         if not may_gain.any():
             break
-    return p, torch.stack(trace)
+    return p, np.stack(trace)
 
 
 class _Term(NamedTuple):
@@ -168,8 +169,7 @@ class _Term(NamedTuple):
 
     name: str
     axis: int
-    places: list[Axis]  # of the step's own group
-    inner: list[tuple[int, Tensor]]  # for the units inside: their kind, and their entries (m k, n) on the axis
+    places: list[tuple[int, Axis | Tensor]]  # 0 and where the group is; the kind of a unit inside, and entries (m k, n)
     others: list[tuple[str, Axis]]
 
 
@@ -181,7 +181,7 @@ class _Step:
     kinds: list[tuple[str, ...]]  # the groups inside by their kind, of units 0, …, m − 1 each
     terms: list[_Term]
     quadratic: set[str]  # parameters with several axes of the step
-    near: list[int]  # the steps whose best permutation depends on this one's: they share a parameter
+    near: np.ndarray  # the steps whose best permutation depends on this one's: they share a parameter
 
 
 def _steps(symmetry: Symmetry) -> list[_Step]:
@@ -196,12 +196,13 @@ def _steps(symmetry: Symmetry) -> list[_Step]:
         quadratic = {t.name for t in terms if sum(t.name == other.name for other in terms) > 1}
         m = symmetry.sizes[group]
         quadratic |= {
-            t.name
-            for t in terms
-            if not all(_apart((one, m), (two, m)) for k, one in enumerate(t.places) for two in t.places[:k])
+            one.name
+            for k, one in enumerate(symmetry.groups[group])
+            for two in symmetry.groups[group][:k]
+            if (one.name, one.axis) == (two.name, two.axis) and not _apart((one, m), (two, m))
         }
         near = [k for k, g in enumerate(groups) if names[g] & (names[group] if g != group else quadratic)]
-        steps.append(_Step(group, kinds, terms, quadratic, near))
+        steps.append(_Step(group, kinds, terms, quadratic, np.array(near, dtype=int)))
     return steps
 
 
@@ -242,17 +243,17 @@ def _terms(symmetry: Symmetry, group: str, kinds: list[tuple[str, ...]], own: li
             if other.name == place.name and not (g in own and other.axis == place.axis)
         ]
         at = place.name, place.axis
-        terms.setdefault(at, _Term(*at, [], [], others)).places.append(place)
-    for kind, groups in enumerate(kinds):
+        terms.setdefault(at, _Term(*at, [], others)).places.append((0, place))
+    for kind, groups in enumerate(kinds, 1):
         k = symmetry.sizes[groups[0]]
         for places in zip(*(sorted(symmetry.groups[g]) for g in groups), strict=True):
             outer, inner = places[0].outer, places[0].inner
             entries = torch.arange(outer * k * inner).view(outer, k, inner).movedim(1, 0).flatten(1)  # (k, n)
             entries = torch.cat([place.offset + entries for place in places])
-            terms[places[0].name, places[0].axis].inner.append((kind, entries))
+            terms[places[0].name, places[0].axis].places.append((kind, entries))
     for term in terms.values():
-        entries = torch.cat([torch.empty(0, dtype=torch.long), *(one.flatten() for _, one in term.inner)])
-        if len(entries.unique()) < len(entries):
+        taken = [one for _, of in term.places if isinstance(of, Tensor) for one in of.flatten().tolist()]
+        if len(set(taken)) < len(taken):
             raise ValueError(
                 f"units inside those of {group!r} are factors of axis {term.axis} of {term.name!r}; allowed: apart"
             )
@@ -268,90 +269,124 @@ class _Problem:
             for place in axes:
                 self.places.setdefault(place.name, []).append((group, place))
         self.a, self.b = ({name: end[name].detach() for name in a if name in self.places} for end in (a, b))
-        if sum(value.numel() for value in self.a.values()) <= _COPIED:
+        self.small = sum(value.numel() for value in self.a.values()) <= _COPIED
+        if self.small:
             self.a, self.b = ({name: value.double() for name, value in end.items()} for end in (self.a, self.b))
-        self.sizes, self.steps = symmetry.sizes, _steps(symmetry)
-        self.least = _SLACK * (_agreement(self.a, self.a) * _agreement(self.b, self.b)).sqrt()  # gains below: rounding
+        self.device, self.sizes, self.steps = next(iter(a.values())).device, symmetry.sizes, _steps(symmetry)
+        square = (_agreement(end, end).numpy(force=True) for end in (self.a, self.b))
+        self.least = _SLACK * np.sqrt(math.prod(square))  # (P,), gains below are rounding
         self.kept: dict[str, list[Tensor]] = {}
+        self.left: dict[tuple[str, str, int, int], Tensor] = {}
 
-    def value(self, p: Permutations, names: Iterable[str], pairs: Tensor | slice = slice(None)) -> Tensor:
+    def value(self, p: Permutations, names: Iterable[str], pairs: np.ndarray | slice = slice(None)) -> np.ndarray:
         """⟨a, π b⟩ of some pairs over some parameters, float64; p is of these pairs."""
         each = []
         for name in names:
-            moved = _moved(self.b[name][pairs], self.places[name], p)
-            each.append(_agreement({name: self.a[name][pairs]}, {name: moved}))
-        return torch.stack(each).sum(dim=0)
+            moved = _moved(_of(self.b[name], pairs), self.places[name], p)
+            each.append(_agreement({name: _of(self.a[name], pairs)}, {name: moved}))
+        return torch.stack(each).sum(dim=0).numpy(force=True)
 
-    def solved(self, step: _Step, p: Permutations, pairs: Tensor | slice) -> tuple[dict[str, Tensor], Tensor]:
+    def solved(self, step: _Step, p: Permutations, pairs: np.ndarray) -> tuple[dict[str, np.ndarray], np.ndarray]:
         """The best permutations of a step with the other groups held fixed, and what each of some pairs gains."""
-        p = {g: one[pairs] for g, one in p.items()} if isinstance(pairs, Tensor) else p
-        C, *inside = self._sums(step, p, pairs)
-        own, best = p[step.group], []
-        before = _matched_sum(C, own)
+        if 2 * len(pairs) > len(self.least):  # sums of all pairs cost less than copies of some
+            totals = [total.numpy(force=True) for total in self._sums(step, p, slice(None))]
+            if len(pairs) < len(self.least):
+                totals, p = [total[pairs] for total in totals], {g: one[pairs] for g, one in p.items()}
+        else:
+            p = {g: one[pairs] for g, one in p.items()}
+            totals = [total.numpy(force=True) for total in self._sums(step, p, pairs)]
+        C, *inside = totals
+        own, each = p[step.group].numpy(), np.arange(len(pairs))[:, None]
+        units, best = np.arange(own.shape[-1]), []
+        before = C[each, units, own].sum(axis=-1)
         for groups, table in zip(step.kinds, inside, strict=True):
             m, k = len(groups), self.sizes[groups[0]]
-            T = table.view(-1, m, k, m, k).transpose(2, 3)  # (P, m, m, k, k): unit i of a, unit j of b
-            in_order = T.diagonal(dim1=-2, dim2=-1).sum(dim=-1)  # (P, m, m), what C has of them
-            best.append(_assign(T))
-            here = torch.take_along_dim(T, own[:, :, None, None, None], dim=2)[:, :, 0]  # (P, m, k, k)
-            here = _matched_sum(here, torch.stack([p[g] for g in groups], dim=1)).sum(dim=-1)
-            before = before + here - _matched_sum(in_order, own)
-            C = C + _matched_sum(T, best[-1]) - in_order
-        found = {step.group: _assign(C)}
-        gain = _matched_sum(C, found[step.group]) - before
+            T = table.reshape(-1, m, k, m, k).swapaxes(2, 3)  # (P, m, m, k, k): unit i of a, unit j of b
+            best.append(_assigned(T))
+            alone = T.trace(axis1=-2, axis2=-1)  # (P, m, m), what C has of them
+            q = np.stack([p[g].numpy() for g in groups], axis=1)  # (P, m, k)
+            before += T[each[..., None], units[:, None], own[..., None], np.arange(k), q].sum(axis=(-2, -1))
+            before -= alone[each, units, own].sum(axis=-1)
+            C = C + np.take_along_axis(T, best[-1][..., None], axis=-1).sum(axis=(-2, -1)) - alone
+        found = {step.group: _assigned(C)}
+        new = found[step.group]
+        gain = C[each, units, new].sum(axis=-1) - before
         for groups, q in zip(step.kinds, best, strict=True):
-            q = torch.take_along_dim(q, found[step.group][:, :, None, None], dim=2)[:, :, 0]  # (P, m, k)
-            found |= dict(zip(groups, q.unbind(dim=1), strict=True))
+            found |= dict(zip(groups, q[each, units, new].swapaxes(0, 1), strict=True))
         if step.quadratic:  # the assignment was of its linearisation
-            names = [name for name in self.a if name in {term.name for term in step.terms}]
-            gain = self.value({**p, **found}, names, pairs) - self.value(p, names, pairs)
+            names = {term.name: None for term in step.terms}
+            after = {**p, **{g: torch.from_numpy(one) for g, one in found.items()}}
+            gain = self.value(after, names, pairs) - self.value(p, names, pairs)
         return found, gain
 
-    def _sums(self, step: _Step, p: Permutations, pairs: Tensor | slice) -> list[Tensor]:
+    def _sums(self, step: _Step, p: Permutations, pairs: np.ndarray | slice) -> list[Tensor]:
         """Costs (P, m, m) of a step's units, then (P, m k, m k) for each kind of unit inside."""
         same = [term for term in step.terms if not term.others]
         if not any(self.a[term.name].ndim > 2 for term in same):  # vectors alone are not worth the memory
-            return self._added(self._zeros(step, self.least[pairs]), step, step.terms, p, pairs)
+            return self._added(self._zeros(step, len(self.least[pairs])), step, step.terms, p, pairs)
         if step.group not in self.kept:
-            self.kept[step.group] = self._added(self._zeros(step, self.least), step, same, p, slice(None))
-        kept = [one[pairs].clone() for one in self.kept[step.group]]
+            zeros = self._zeros(step, len(self.least))
+            self.kept[step.group] = self._added(zeros, step, same, p, slice(None))
+        kept = [one.clone() if isinstance(pairs, slice) else _of(one, pairs) for one in self.kept[step.group]]
         return self._added(kept, step, [term for term in step.terms if term.others], p, pairs)
 
-    def _zeros(self, step: _Step, like: Tensor) -> list[Tensor]:
+    def _zeros(self, step: _Step, P: int) -> list[Tensor]:
         m = self.sizes[step.group]
         units = [m, *(m * self.sizes[groups[0]] for groups in step.kinds)]
-        return [like.new_zeros(len(like), n, n) for n in units]
+        return [torch.zeros(P, n, n, dtype=torch.float64, device=self.device) for n in units]
 
     def _added(
-        self, sums: list[Tensor], step: _Step, terms: list[_Term], p: Permutations, pairs: Tensor | slice
+        self, sums: list[Tensor], step: _Step, terms: list[_Term], p: Permutations, pairs: np.ndarray | slice
     ) -> list[Tensor]:
         """Sums to which some terms are added: Σ A Bᵀ with the units as rows, vectors together."""
         vectors: list[list[list[Tensor]]] = [[] for _ in sums]
         for term in terms:
-            d, ends = term.axis + 1, (self.a[term.name][pairs], _moved(self.b[term.name][pairs], term.others, p))
-            factors = [
-                (0, [_units(end, place, self.sizes[step.group]).movedim(d + 1, 1).flatten(2) for end in ends])
-                for place in term.places
-            ]
-            for kind, entries in term.inner:
-                rows = [end.index_select(d, entries.to(end.device).flatten()) for end in ends]
-                factors.append((kind + 1, [one.unflatten(d, entries.shape).movedim(d, 1).flatten(2) for one in rows]))
-            for which, (A, B) in factors:
+            b = _moved(_of(self.b[term.name], pairs), term.others, p)
+            for k, (kind, place) in enumerate(term.places):
+                A, B = self._left(step, term, k, pairs), _rows(b, term.axis + 1, place, self.sizes[step.group])
                 if A.shape[2] == 1:
-                    vectors[which].append([A, B])
+                    vectors[kind].append([A, B])
+                elif A.numel() <= _FACTOR:
+                    sums[kind].baddbmm_(A.double(), B.double().mT)
                 else:
-                    part = max(1, _FACTOR // A[:, :, 0].numel())
+                    part = max(1, _FACTOR // (A.shape[0] * A.shape[1]))
                     for left, right in zip(A.split(part, dim=2), B.split(part, dim=2), strict=True):
-                        sums[which].baddbmm_(left.double(), right.double().mT)
+                        sums[kind].baddbmm_(left.double(), right.double().mT)
         for total, found in zip(sums, vectors, strict=True):
             if found:
                 A, B = (torch.cat(one, dim=2).double() for one in zip(*found, strict=True))
                 total.baddbmm_(A, B.mT)
         return sums
 
+    def _left(self, step: _Step, term: _Term, k: int, pairs: np.ndarray | slice) -> Tensor:
+        """Units of a as rows; of small networks they are kept."""
+        at = step.group, term.name, term.axis, k
+        if at in self.left:
+            return _of(self.left[at], pairs)
+        place, m = term.places[k][1], self.sizes[step.group]
+        if self.small:
+            self.left[at] = _rows(self.a[term.name], term.axis + 1, place, m)
+            return _of(self.left[at], pairs)
+        return _rows(_of(self.a[term.name], pairs), term.axis + 1, place, m)
+
+
+def _of(value: Tensor, pairs: np.ndarray | slice) -> Tensor:
+    """Some pairs' part of (P, …)."""
+    return value if isinstance(pairs, slice) else value[torch.from_numpy(pairs).to(value.device)]
+
+
+def _rows(value: Tensor, d: int, place: Axis | Tensor, m: int) -> Tensor:
+    """Units of a parameter (P, …) as rows (P, m, n): of a place, or of entries (m, n) of dimension d."""
+    if isinstance(place, Tensor):
+        value = value.index_select(d, place.to(value.device).flatten()).unflatten(d, place.shape)
+        return value.movedim((d, d + 1), (1, 2)).flatten(2)
+    if value.shape[d] == m:
+        return value.movedim(d, 1).reshape(value.shape[0], m, -1)
+    return _units(value, place, m).movedim(d + 1, 1).flatten(2)
+
 
 def _moved(value: Tensor, places: Iterable[tuple[str, Axis]], p: Permutations) -> Tensor:
-    """A parameter (N, …) with the units in some places in another order."""
+    """A parameter (P, …) with the units in some places in another order."""
     for group, place in places:
-        value = _placed(value, place, _picked(value, place, p[group]))
+        value = _reordered(value, place, p[group])
     return value

@@ -221,12 +221,23 @@ def _units(value: Tensor, place: Axis, m: int) -> Tensor:
     return part.unflatten(d, (place.outer, m, place.inner))
 
 
-def _picked(value: Tensor, place: Axis, p: Tensor) -> Tensor:
-    """The units of a parameter (N, …) in the place of its axis, in the order p (N, m)."""
-    units, p = _units(value, place, p.shape[-1]), p.to(value.device)
-    if len(p) == 1:
-        return units.index_select(place.axis + 2, p[0])
-    return torch.stack([one.index_select(place.axis + 1, q) for one, q in zip(units, p, strict=True)])
+def _reordered(value: Tensor, place: Axis, p: Tensor) -> Tensor:
+    """A parameter (N, …) with the units in the place of its axis in the order p (N, m)."""
+    d, m, p = place.axis + 1, p.shape[-1], p.to(value.device)
+    if value.shape[d] == m:
+        return _picked(value, d, p)
+    return _placed(value, place, _picked(_units(value, place, m), d + 1, p))
+
+
+def _picked(value: Tensor, d: int, p: Tensor) -> Tensor:
+    """Entries p (N, m) of dimension d of each (N, …)."""
+    N, m = p.shape
+    if N == 1:
+        return value.index_select(d, p[0])
+    if d == 1:
+        rows = p + m * torch.arange(N, device=p.device)[:, None]
+        return value.flatten(0, 1).index_select(0, rows.flatten()).view(value.shape)
+    return torch.stack([one.index_select(d - 1, q) for one, q in zip(value, p, strict=True)])
 
 
 def _placed(value: Tensor, place: Axis, units: Tensor) -> Tensor:
@@ -247,9 +258,8 @@ def _permuted(
     for group, axes in groups.items():
         if group not in permutations:
             continue
-        p = permutations[group]
         for place in axes:
-            moved[place.name] = _placed(moved[place.name], place, _picked(moved[place.name], place, p))
+            moved[place.name] = _reordered(moved[place.name], place, permutations[group])
     return moved
 
 
