@@ -11,7 +11,7 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace as Arguments
-from typing import TYPE_CHECKING
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -37,11 +37,8 @@ from lmc_helpers.modules._axes import (
     same,
 )
 
-if TYPE_CHECKING:
-    from lmc_helpers.modules._trace import Follower
-
 Move = Callable[[Axes, Arguments, Tensor], Axes]
-Rule = Callable[["Follower", Arguments, list[Tensor]], Sequence[State | Axes | None]]
+Rule = Callable[[Any, Arguments, list[Tensor]], Sequence[State | Axes | None]]
 MOVES: dict[str, Move] = {}
 RULES: dict[str, Rule] = {}
 POINTWISE = {  # beside those that torch tags

@@ -1,0 +1,234 @@
+"""Groups found by a trace: kept functions, numbers counted by hand, completeness by brute force, honest refusals."""
+
+import copy
+import itertools
+import random
+
+import pytest
+import torch
+from oracles.zoo import CASES, Attention, Basic, Bottleneck, difference, drawn, moved, outputs
+from torch import nn
+
+from lmc_helpers.modules.symmetry import permuted, symmetry, verify
+from lmc_helpers.networks.permutations import Axis, Symmetry
+
+DOUBLE = torch.float64
+
+
+def doubled(x):
+    if isinstance(x, tuple):
+        return tuple(map(doubled, x))
+    return x.to(DOUBLE) if x.is_floating_point() else x
+
+
+def made(name):
+    torch.manual_seed(1)
+    module, x = CASES[name].make().double().eval(), doubled(CASES[name].x())
+    for value in module.parameters():
+        value.data += 0.1 * torch.randn_like(value)
+    for value in module.buffers():
+        if value.is_floating_point() and value.ndim == 1:
+            value.data += torch.rand_like(value)
+    return module, x
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_function_is_kept(name):
+    module, x = made(name)
+    found, expected = symmetry(module, x), outputs(module, x)
+    assert len(found.sizes) == CASES[name].groups, found.sizes
+    perms = drawn(found)
+    mixed = dict(random.Random(3).sample(sorted(perms.items()), len(perms)))  # in any order
+    other = permuted(module, found, mixed)
+    assert difference(outputs(other, x), expected) < 1e-12
+    by_hand = moved(module, found, perms).state_dict()
+    assert all(value.equal(by_hand[key]) for key, value in other.state_dict().items())
+    for group, p in perms.items():
+        assert difference(outputs(moved(module, found, {group: p}), x), expected) < 1e-12
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_half_permuted_networks_differ(name):
+    module, x = made(name)
+    check = verify(module, x)
+    assert check.permuted["all"] < 1e-12
+    idle = {axis for axis, effect in check.left_out.items() if effect < 1e-6}
+    assert all(axis.name.endswith(CASES[name].idle) for axis in idle) if idle else not CASES[name].idle
+
+
+class Residual(nn.Module):
+    def __init__(self, *layers):
+        super().__init__()
+        self.layers = nn.ModuleList(layers)
+
+    def forward(self, x):
+        first, *others = self.layers
+        h = first(x)
+        for layer in others[:-1]:
+            h = h + torch.tanh(layer(h))
+        return others[-1](h)
+
+
+class Twice(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(3, 3), nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.b(torch.tanh(self.b(torch.tanh(self.a(x)))))
+
+
+class Gate(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.c, self.d = (nn.Linear(3, 3) for _ in range(4))
+
+    def forward(self, x):
+        return self.d(self.c(torch.tanh(self.a(x)) * self.b(x)))
+
+
+SQUARE = {  # every axis has length 3
+    "mlp": lambda: nn.Sequential(
+        nn.Linear(3, 3), nn.LayerNorm(3), nn.Tanh(), nn.Linear(3, 3), nn.Tanh(), nn.Linear(3, 3)
+    ),
+    "residual": lambda: Residual(nn.Linear(3, 3), nn.Linear(3, 3, bias=False), nn.Linear(3, 3), nn.Linear(3, 3)),
+    "norm": lambda: nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3), nn.Tanh(), nn.Linear(3, 3)),
+    "gate": Gate,
+    "twice": Twice,
+}
+
+
+@pytest.mark.parametrize("name", SQUARE)
+def test_no_group_is_missing_or_larger_than_it_must_be(name):
+    """Of all sets of axes, exactly the unions of groups keep the function when they move together."""
+    torch.manual_seed(4)
+    module, x = SQUARE[name]().double().eval(), torch.randn(5, 3, dtype=DOUBLE)
+    for value in [*module.parameters(), *module.buffers()]:
+        value.data += torch.rand_like(value) if value.is_floating_point() else 0
+    values = {key: value.detach() for key, value in [*module.named_parameters(), *module.named_buffers()] if value.ndim}
+    axes = [(key, d) for key, value in values.items() for d in range(value.ndim)]
+    turned = torch.tensor([1, 2, 0])
+    expected = outputs(module, x)
+    kept = set()
+    for which in itertools.product([False, True], repeat=len(axes)):
+        chosen = frozenset(axis for axis, moves in zip(axes, which, strict=True) if moves)
+        changed = dict(values)
+        for key, d in chosen:
+            changed[key] = changed[key].index_select(d, turned)
+        with torch.no_grad():
+            found = torch.func.functional_call(module, changed, x)
+        if difference(found.flatten(), expected) < 1e-10:
+            kept.add(chosen)
+    groups = [frozenset(place[:2] for place in places) for places in symmetry(module, x).groups.values()]
+    unions = {frozenset().union(*part) for n in range(len(groups) + 1) for part in itertools.combinations(groups, n)}
+    assert kept == unions
+
+
+def test_names_and_places_of_a_group():
+    net = nn.Sequential(nn.Conv2d(1, 4, 3), nn.Flatten(), nn.Linear(16, 2))
+    places = (Axis("0.weight", 0), Axis("0.bias", 0), Axis("2.weight", 1, inner=4))
+    assert symmetry(net, torch.ones(1, 1, 4, 4)) == Symmetry({"0": places}, {"0": 4})
+    found = symmetry(Attention(2, 2, 3, 6), torch.randn(1, 3, 5))
+    assert list(found.sizes) == ["inp", "q", "q[0]", "q[1]", "v[0]", "v[1]"]
+    assert found.within == {f"{part}[{j}]": ("q", j) for part in "qv" for j in range(2)}
+    packed = symmetry(*made("GPT")).sizes
+    assert list(packed)[:4] == ["embed", "qkv.heads", "qkv.queries[0]", "qkv.queries[1]"] and packed["qkv.heads"] == 3
+
+
+def test_published_numbers_of_groups():
+    """git-re-basin: 12 in a ResNet20 with convolutions as shortcuts, 15 in a VGG16; rebasin: 37 in a ResNet50."""
+    blocks = [(4, 4), (4, 4), (4, 4), (4, 6), (6, 6), (6, 6), (6, 8), (8, 8), (8, 8)]
+    head = (nn.AdaptiveAvgPool2d(1), nn.Flatten())
+    resnet20 = nn.Sequential(nn.Conv2d(3, 4, 3), *(Basic(*block) for block in blocks), *head, nn.Linear(8, 3))
+    assert len(symmetry(resnet20, torch.randn(2, 3, 6, 6)).sizes) == 12
+    convs = [(3, 4), *[(4, 4)] * 12]
+    vgg16 = nn.Sequential(
+        *(layer for i, o in convs for layer in (nn.Conv2d(i, o, 3, 1, 1), nn.BatchNorm2d(o), nn.ReLU())),
+        *(nn.Flatten(), nn.Linear(16, 5), nn.ReLU(), nn.Linear(5, 5), nn.ReLU(), nn.Linear(5, 2)),
+    )
+    assert len(symmetry(vgg16, torch.randn(2, 3, 2, 2)).sizes) == 15
+
+    class Stage(nn.Sequential):
+        def __init__(self, i, m, o, n):
+            super().__init__(Bottleneck(i, m, o), *(Same(m, o) for _ in range(n - 1)))
+
+    class Same(Bottleneck):
+        def __init__(self, m, o):
+            super().__init__(o, m, o)
+            self.short = nn.Identity()
+
+    stages = (Stage(4, 3, 5, 3), Stage(5, 3, 6, 4), Stage(6, 3, 7, 6), Stage(7, 3, 8, 3))
+    resnet50 = nn.Sequential(nn.Conv2d(3, 4, 3), *stages, *head, nn.Linear(8, 2))
+    assert len(symmetry(resnet50, torch.randn(1, 3, 4, 4)).sizes) == 37
+
+
+class Inner(nn.Module):
+    def __init__(self, step):
+        super().__init__()
+        self.inp, self.step, self.out = nn.Linear(4, 5), step, nn.Linear(5, 2)
+
+    def forward(self, x):
+        return self.out(self.step(self.inp(x)))
+
+
+class Text(nn.Module):
+    def forward(self, x):
+        return "text"
+
+
+calls = itertools.count(1)
+REFUSED = {
+    "^'1' is recurrent .LSTM.*allowed": nn.Sequential(nn.Identity(), nn.LSTM(4, 5)),
+    "^'0' calls 'linalg_inv_ex'.*allowed": nn.Sequential(Inner(lambda h: torch.linalg.inv(h.T @ h))),
+    "outputs change.*allowed": Inner(lambda h: h * h.detach().numpy()[0, 0].item()),  # a number that no rule sees
+    "at every call.*allowed": Inner(lambda h: h * next(calls)),
+    "no tensor.*allowed": Text(),
+}
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_what_is_not_proven_is_refused(message):
+    with pytest.raises(ValueError, match=message) as raised:
+        symmetry(REFUSED[message], torch.rand(6, 4))
+    assert ". " not in str(raised.value)  # one sentence
+
+
+def test_nothing_of_the_caller_changes():
+    module = nn.Sequential(nn.Linear(4, 6), nn.BatchNorm1d(6), nn.Dropout(), nn.Linear(6, 2)).train()
+    module(torch.randn(8, 4)).sum().backward()
+    module[1].eval()
+    x = torch.randn(8, 4)
+    kept = copy.deepcopy(module.state_dict()), x.clone(), torch.get_rng_state()
+    modes = [part.training for part in module.modules()]
+    grads = [value.grad.clone() for value in module.parameters()]
+    found = symmetry(module, x)
+    verify(module, x)
+    other = permuted(module, found, {"0": torch.tensor([5, 4, 3, 2, 1, 0])})
+    assert all(value.equal(kept[0][key]) for key, value in module.state_dict().items())
+    assert x.equal(kept[1]) and torch.get_rng_state().equal(kept[2])
+    assert [part.training for part in module.modules()] == modes
+    assert all(a.equal(b.grad) for a, b in zip(grads, module.parameters(), strict=True))
+    assert not any(part._forward_hooks or part._forward_pre_hooks for part in module.modules())
+    assert not other.training and other.state_dict().keys() == kept[0].keys()
+
+
+def test_wrapped_modules_types_and_ties():
+    module, x = made("GPT")
+    found = symmetry(module, x)
+    assert symmetry(nn.DataParallel(module), x) == found
+    assert symmetry(module.bfloat16(), x) == found
+    other = permuted(module, found, drawn(found))
+    assert other.head.weight is other.embed.weight and other.embed.weight.dtype == torch.bfloat16
+    assert other.places.equal(module.places)
+
+
+def test_verify_finds_wrong_lists():
+    module, x = made("resnet")
+    right = symmetry(module, x)
+    assert verify(module, x, right).holds() and verify(module, x, right, left_out=False).left_out == {}
+    short = {group: axes[:-1] for group, axes in right.groups.items()}
+    assert verify(module, x, Symmetry(short, right.sizes)).permuted["all"] > 1e-3
+    more = {**right.groups, "more": (Axis("5.bias", 0),)}
+    assert not verify(module, x, Symmetry(more, {**right.sizes, "more": 5})).holds()
+    with pytest.raises(ValueError, match="allowed"):
+        verify(module, x, Symmetry({"a": (Axis("nothing", 0),)}, {"a": 3}))

@@ -1,0 +1,539 @@
+"""Small modules of many kinds, with the number of their groups counted by hand; permutations entry by entry."""
+
+import copy
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+from torch.nn.utils import parametrizations, parametrize
+
+
+@dataclass(frozen=True)
+class Case:
+    """A module, its input, the number of its groups, and parameters that no output depends on."""
+
+    make: Callable[[], nn.Module]
+    x: Callable[[], Any]
+    groups: int
+    idle: tuple[str, ...] = ()  # ends of names: biases that a softmax or a norm forgets
+
+
+def outputs(module, x):
+    with torch.no_grad():
+        found = module(*x) if isinstance(x, tuple) else module(x)
+    leaves = torch.utils._pytree.tree_leaves(found)
+    return torch.cat([leaf.flatten() for leaf in leaves])
+
+
+def difference(a, b):
+    return ((a - b).abs().max() / b.abs().max()).item()
+
+
+def drawn(found, seed=2):
+    draw = torch.Generator().manual_seed(seed)
+    return {group: torch.randperm(m, generator=draw) for group, m in found.sizes.items()}
+
+
+def moved(module, found, perms):
+    """Entries of each axis put in order one by one, groups inside others last."""
+    other = copy.deepcopy(module)
+    values = dict([*other.named_parameters(), *other.named_buffers()])
+    for group in sorted(perms, key=lambda group: group in found.within):
+        m, p = found.sizes[group], perms[group].tolist()
+        for name, axis, offset, outer, inner in found.groups[group]:
+            order = list(range(values[name].shape[axis]))
+            for o, u, i in itertools.product(range(outer), range(m), range(inner)):
+                order[offset + (o * m + u) * inner + i] = offset + (o * m + p[u]) * inner + i
+            values[name].data = values[name].data.index_select(axis, torch.tensor(order))
+    return other
+
+
+CASES: dict[str, Case] = {}
+
+
+def images(*shape):
+    return lambda: torch.randn(*shape)
+
+
+def case(groups, x, idle=()):
+    """Register a class of modules."""
+
+    def register(cls):
+        CASES[cls.__name__] = Case(cls, x, groups, idle)
+        return cls
+
+    return register
+
+
+def add(name, groups, x, *layers, idle=()):
+    CASES[name] = Case(lambda: nn.Sequential(*(layer() for layer in layers)), x, groups, idle)
+
+
+def of(cls, *args, **kwargs):
+    return lambda: cls(*args, **kwargs)
+
+
+VECTORS, PIXELS, TOKENS = images(4, 5), images(2, 3, 8, 8), images(2, 7, 5)
+HEAD = (of(nn.AdaptiveAvgPool2d, 1), of(nn.Flatten))
+add("mlp", 2, VECTORS, of(nn.Linear, 5, 7), of(nn.ReLU), of(nn.Linear, 7, 6), of(nn.LayerNorm, 6), of(nn.Linear, 6, 3))
+add("batch norm", 1, VECTORS, of(nn.Linear, 5, 7), of(nn.BatchNorm1d, 7), of(nn.PReLU, 7), of(nn.Linear, 7, 3))
+add("rms norm", 1, VECTORS, of(nn.Linear, 5, 7), of(nn.RMSNorm, 7), of(nn.GELU), of(nn.Linear, 7, 3))
+# channels; groups of the norm, and units in each of the three; neurons
+add(
+    "vgg",
+    1 + 1 + 3 + 1,
+    PIXELS,
+    *(of(nn.Conv2d, 3, 8, 3, 1, 1), of(nn.ReLU), of(nn.MaxPool2d, 2), of(nn.Conv2d, 8, 6, 3, 1, 1)),
+    *(of(nn.GroupNorm, 3, 6), of(nn.ReLU), of(nn.Flatten), of(nn.Linear, 96, 10), of(nn.ReLU), of(nn.Linear, 10, 4)),
+)
+# channels of the depthwise layer; groups that are read, one order inside all of them, made units in each of the three
+add(
+    "mobile",
+    1 + 1 + 1 + 3,
+    PIXELS,
+    *(of(nn.Conv2d, 3, 8, 1), of(nn.ReLU6), of(nn.Conv2d, 8, 8, 3, 1, 1, groups=8), of(nn.BatchNorm2d, 8)),
+    *(of(nn.Conv2d, 8, 6, 1), of(nn.Hardswish), of(nn.Conv2d, 6, 12, 3, groups=3), *HEAD, of(nn.Linear, 12, 3)),
+)
+# groups of a convolution of the input are fixed, the units in each are not
+add("groups of the input", 3, PIXELS, of(nn.Conv2d, 3, 12, 3, groups=3), of(nn.ReLU), *HEAD, of(nn.Linear, 12, 2))
+add(
+    "transposed",
+    2,
+    PIXELS,
+    *(of(nn.Conv2d, 3, 6, 3), of(nn.InstanceNorm2d, 6, affine=True), of(nn.ConvTranspose2d, 6, 4, 3)),
+    *(of(nn.Upsample, scale_factor=2), of(nn.Conv2d, 4, 2, 1)),
+    idle=("0.bias",),
+)
+add(
+    "decoder",
+    2,
+    VECTORS,
+    *(of(nn.Linear, 5, 4 * 9), of(nn.Unflatten, 1, (4, 3, 3)), of(nn.ConvTranspose2d, 4, 6, 3), of(nn.ReLU)),
+    of(nn.Conv2d, 6, 2, 3),
+)
+add(
+    "pixel shuffle",
+    2,
+    PIXELS,
+    of(nn.Conv2d, 3, 8, 1),
+    of(nn.PixelShuffle, 2),
+    of(nn.Conv2d, 2, 4, 1),
+    of(nn.Conv2d, 4, 1, 1),
+)
+# the residual stream; in each layer heads, units of queries and of values in each of the three, neurons
+add(
+    "encoder",
+    1 + 2 * (1 + 3 + 3 + 1),
+    TOKENS,
+    of(nn.Linear, 5, 12),
+    lambda: nn.TransformerEncoder(
+        nn.TransformerEncoderLayer(12, 3, 20, batch_first=True), 2, enable_nested_tensor=False
+    ),
+    of(nn.Linear, 12, 3),
+    idle=("in_proj_bias",),
+)
+add("weight norm", 1, VECTORS, lambda: parametrizations.weight_norm(nn.Linear(5, 7)), of(nn.Tanh), of(nn.Linear, 7, 3))
+add(
+    "spectral norm",
+    1,
+    VECTORS,
+    lambda: parametrizations.spectral_norm(nn.Linear(5, 7)),
+    of(nn.Tanh),
+    of(nn.Linear, 7, 3),
+)
+
+
+class Basic(nn.Module):
+    def __init__(self, i, o, stride=1):
+        super().__init__()
+        self.conv1, self.norm1 = nn.Conv2d(i, o, 3, stride, 1, bias=False), nn.BatchNorm2d(o)
+        self.conv2, self.norm2 = nn.Conv2d(o, o, 3, 1, 1, bias=False), nn.BatchNorm2d(o)
+        self.short = nn.Identity() if i == o else nn.Sequential(nn.Conv2d(i, o, 1, stride), nn.BatchNorm2d(o))
+
+    def forward(self, x):
+        return torch.relu_(self.norm2(self.conv2(torch.relu(self.norm1(self.conv1(x))))) + self.short(x))
+
+
+class Bottleneck(nn.Module):
+    def __init__(self, i, m, o):
+        super().__init__()
+        self.path = nn.Sequential(
+            nn.Conv2d(i, m, 1), nn.ReLU(), nn.Conv2d(m, m, 3, 1, 1), nn.ReLU(), nn.Conv2d(m, o, 1)
+        )
+        self.short = nn.Conv2d(i, o, 1)
+
+    def forward(self, x):
+        return torch.relu(self.path(x).add_(self.short(x)))
+
+
+class Padded(Basic):
+    """The shortcut of ResNet20: channels of zeros before and behind."""
+
+    def forward(self, x):
+        short = F.pad(x[:, :, ::2, ::2], (0, 0, 0, 0, 2, 2))
+        return torch.tanh(self.norm2(self.conv2(torch.relu(self.norm1(self.conv1(x))))) + short)
+
+
+add("resnet", 4, PIXELS, of(nn.Conv2d, 3, 8, 3), of(Basic, 8, 8), of(Basic, 8, 12, 2), *HEAD, of(nn.Linear, 12, 5))
+add("bottleneck", 4, PIXELS, of(nn.Conv2d, 3, 6, 3), of(Bottleneck, 6, 4, 8), *HEAD, of(nn.Linear, 8, 5))
+add("padded", 4, PIXELS, of(nn.Conv2d, 3, 8, 3), of(Padded, 8, 12, 2), *HEAD, of(nn.Linear, 12, 5))
+
+
+@case(4, PIXELS)
+class UNet(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.down, self.up = nn.Conv2d(3, 6, 3, 1, 1), nn.Conv2d(6, 8, 3, 2, 1), nn.ConvTranspose2d(8, 5, 2, 2)
+        self.both, self.out = nn.Conv2d(11, 4, 3, 1, 1), nn.Conv2d(4, 2, 1)
+
+    def forward(self, x):
+        a = torch.relu(self.a(x))
+        return self.out(torch.relu(self.both(torch.cat([a, torch.relu(self.up(torch.relu(self.down(a))))], 1))))
+
+
+@case(3, PIXELS)
+class Dense(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.c = nn.Conv2d(3, 4, 3, 1, 1), nn.Conv2d(4, 3, 3, 1, 1), nn.Conv2d(7, 2, 3, 1, 1)
+        self.out = nn.Linear(9 * 64, 2)
+
+    def forward(self, x):
+        a = torch.relu(self.a(x))
+        ab = torch.cat([a, self.b(a)], 1)
+        return self.out(torch.cat([ab, self.c(ab)], 1).flatten(1))
+
+
+@case(2, PIXELS)
+class SqueezeExcite(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.down, self.up, self.out = nn.Conv2d(3, 6, 3), nn.Linear(6, 4), nn.Linear(4, 6), nn.Conv2d(6, 2, 1)
+
+    def forward(self, x):
+        h = self.a(x)
+        return self.out(h * torch.sigmoid(self.up(torch.relu(self.down(h.mean((2, 3))))))[:, :, None, None])
+
+
+@case(2, PIXELS)
+class ConvNeXt(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stem, self.deep, self.norm = nn.Conv2d(3, 6, 2, 2), nn.Conv2d(6, 6, 3, 1, 1, groups=6), nn.LayerNorm(6)
+        self.up, self.down, self.scale = nn.Linear(6, 10), nn.Linear(10, 6), nn.Parameter(torch.full((6, 1, 1), 1e-6))
+        self.out = nn.Linear(6, 3)
+
+    def forward(self, x):
+        h = self.stem(x)
+        y = self.down(F.gelu(self.up(self.norm(self.deep(h).permute(0, 2, 3, 1))))).permute(0, 3, 1, 2)
+        return self.out((h + self.scale * y).mean((-1, -2)))
+
+
+@case(1 + 1 + 3 + 3 + 1, PIXELS, ("in_proj_bias",))
+class ViT(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.patch, self.first = nn.Conv2d(3, 12, 4, 4), nn.Parameter(torch.randn(1, 1, 12))
+        self.place, self.norm1, self.norm2 = nn.Parameter(torch.randn(1, 5, 12)), nn.LayerNorm(12), nn.LayerNorm(12)
+        self.attention = nn.MultiheadAttention(12, 3, batch_first=True)
+        self.mlp, self.out = nn.Sequential(nn.Linear(12, 20), nn.GELU(), nn.Linear(20, 12)), nn.Linear(12, 4)
+
+    def forward(self, x):
+        h = self.patch(x).flatten(2).transpose(1, 2)
+        h = torch.cat([self.first.expand(len(h), -1, -1), h], 1) + self.place
+        z = self.norm1(h)
+        h = h + self.attention(z, z, z, need_weights=False)[0]
+        return self.out((h + self.mlp(self.norm2(h)))[:, 0])
+
+
+@case(1 + 1 + 3 + 3 + 1, lambda: torch.randint(0, 11, (2, 7)), ("qkv.bias",))
+class GPT(nn.Module):
+    """Tied embeddings, packed queries, keys and values, a causal mask in a buffer that is longer than the text."""
+
+    def __init__(self):
+        super().__init__()
+        self.embed, self.place, self.head = nn.Embedding(11, 12), nn.Embedding(9, 12), nn.Linear(12, 11, bias=False)
+        self.qkv, self.proj, self.norm1, self.norm2 = (
+            nn.Linear(12, 36),
+            nn.Linear(12, 12),
+            nn.LayerNorm(12),
+            nn.RMSNorm(12),
+        )
+        self.up, self.down = nn.Linear(12, 20), nn.Linear(20, 12)
+        self.head.weight = self.embed.weight
+        self.register_buffer("mask", torch.tril(torch.ones(9, 9))[None, None])
+        self.register_buffer("places", torch.arange(9))
+
+    def forward(self, i):
+        B, T = i.shape
+        h = self.embed(i) + self.place(self.places[:T])
+        q, k, v = (part.view(B, T, 3, 4).transpose(1, 2) for part in self.qkv(self.norm1(h)).split(12, dim=2))
+        scores = (q @ k.transpose(-2, -1) / 2).masked_fill(self.mask[:, :, :T, :T] == 0, -math.inf)
+        h = h + self.proj((scores.softmax(-1) @ v).transpose(1, 2).reshape(B, T, 12))
+        return self.head(h + self.down(F.gelu(self.up(self.norm2(h)))))
+
+
+class Attention(nn.Module):
+    """Heads of 4 units with separate projections, 2 heads of keys and values for 4 of queries."""
+
+    def __init__(self, heads=4, shared=2, d=4, width=16):
+        super().__init__()
+        self.heads, self.shared, self.d, self.inp = heads, shared, d, nn.Linear(5, width)
+        self.q, self.k, self.v = nn.Linear(width, heads * d), nn.Linear(width, shared * d), nn.Linear(width, shared * d)
+        self.proj, self.out = nn.Linear(heads * d, width), nn.Linear(width, 2)
+
+    def parts(self, h):
+        shape = (*h.shape[:2], -1, self.d)
+        q, k, v = (f(h).view(shape).transpose(1, 2) for f in (self.q, self.k, self.v))
+        repeat = self.heads // self.shared
+        return q, *(part.repeat_interleave(repeat, dim=1) if repeat > 1 else part for part in (k, v))
+
+    def attend(self, q, k, v):
+        return F.scaled_dot_product_attention(q, k, v)
+
+    def forward(self, x):
+        h = self.inp(x)
+        return self.out(h + self.proj(self.attend(*self.parts(h)).transpose(1, 2).flatten(2)))
+
+
+# the residual stream; shared heads, and in each of the two heads of queries, units of queries, units of values
+CASES["grouped queries"] = Case(Attention, TOKENS, 1 + 1 + 2 + 2 + 2, ("k.bias",))
+
+
+class Rotary(Attention):
+    def __init__(self):
+        super().__init__(3, 3, 4, 12)
+        angles = torch.arange(7)[:, None] * torch.tensor([1.0, 0.1]).repeat(2)
+        self.register_buffer("cos", angles.cos())
+        self.register_buffer("sin", angles.sin())
+
+    def attend(self, q, k, v):
+        def turned(x):
+            a, b = x.chunk(2, dim=-1)
+            return x * self.cos + torch.cat([-b, a], -1) * self.sin
+
+        return super().attend(turned(q), turned(k), v)
+
+
+class Slopes(Attention):
+    """ALiBi: each head has a slope of its own."""
+
+    def __init__(self):
+        super().__init__(3, 3, 4, 12)
+
+    def attend(self, q, k, v):
+        steps = torch.arange(7.0, dtype=q.dtype)
+        bias = -(steps[:, None] - steps).abs() * 2.0 ** -torch.arange(1, 4, dtype=q.dtype)[:, None, None]
+        return torch.softmax(torch.einsum("bhqd,bhkd->bhqk", q, k) + bias, -1) @ v
+
+
+class Relative(Attention):
+    """A table of biases of each head, looked up by an integer buffer."""
+
+    def __init__(self):
+        super().__init__(3, 3, 4, 12)
+        self.table = nn.Parameter(torch.randn(13, 3))
+        self.register_buffer("index", torch.arange(7)[:, None] - torch.arange(7) + 6)
+
+    def attend(self, q, k, v):
+        bias = self.table[self.index.view(-1)].view(7, 7, 3).permute(2, 0, 1)
+        return torch.softmax(torch.matmul(q, k.mT) + bias[None], -1) @ v
+
+
+class Across(Attention):
+    """Heads attend to heads: queries have heads of their own, and the units of all heads one order."""
+
+    def __init__(self):
+        super().__init__(3, 3, 4, 12)
+
+    def attend(self, q, k, v):
+        q, k, v = (part.transpose(1, 2) for part in (q, k, v))
+        return (torch.softmax(q @ k.mT, -1) @ v).transpose(1, 2)
+
+
+CASES["rotary"] = Case(Rotary, TOKENS, 1 + 1 + 3)  # no units of queries
+CASES["slopes"] = Case(Slopes, TOKENS, 1 + 3 + 3, ("k.bias",))  # no heads
+CASES["relative"] = Case(Relative, TOKENS, 1 + 1 + 3 + 3, ("k.bias",))
+CASES["across"] = Case(Across, TOKENS, 1 + 2 + 1 + 1)
+
+
+@case(2 + 1 + 3 + 3, lambda: (torch.randn(7, 2, 4), torch.randn(6, 2, 3)))
+class Cross(nn.Module):
+    """Two inputs, a dict of outputs; keys and values of other widths, extra ones, tokens first."""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(4, 12), nn.Linear(3, 5)
+        self.attention = nn.MultiheadAttention(12, 3, kdim=5, vdim=5, add_bias_kv=True, add_zero_attn=True)
+        self.out = nn.Linear(12, 2)
+
+    def forward(self, x, y):
+        x, y = self.a(x), self.b(y)
+        z, weights = self.attention(x, y, y)
+        return {"out": (self.out(x + z), weights)}
+
+
+@case(2 + 1 + 2, TOKENS)
+class PerHead(nn.Module):
+    """Heads on an axis of their own of each parameter: one order inside all heads."""
+
+    def __init__(self):
+        super().__init__()
+        self.inp, self.out = nn.Linear(5, 6), nn.Linear(6, 2)
+        self.Q, self.K, self.V = (nn.Parameter(torch.randn(3, 6, 4)) for _ in range(3))
+        self.O = nn.Parameter(torch.randn(3, 4, 6))
+
+    def forward(self, x):
+        h = self.inp(x)
+        q, k, v = (torch.einsum("btd,hde->bhte", h, W) for W in (self.Q, self.K, self.V))
+        return self.out(torch.einsum("bhte,hed->btd", torch.softmax(q @ k.mT, -1) @ v, self.O))
+
+
+@case(2, VECTORS)
+class Gated(nn.Module):
+    """SwiGLU with both parts in one layer, a norm by hand, and one layer used twice."""
+
+    def __init__(self):
+        super().__init__()
+        self.inp, self.both, self.down, self.out = nn.Linear(5, 6), nn.Linear(6, 16), nn.Linear(8, 6), nn.Linear(6, 2)
+        self.gain = nn.Parameter(torch.ones(6))
+
+    def forward(self, x):
+        h = self.inp(x)
+        for _ in range(2):
+            z = h * torch.rsqrt(h.pow(2).mean(-1, keepdim=True) + 1e-6) * self.gain
+            gate, value = self.both(z).chunk(2, dim=-1)
+            h = h + self.down(F.silu(gate) * value)
+        return self.out(h)
+
+
+@case(2, TOKENS)
+class Cells(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm, self.gru, self.out = nn.LSTMCell(5, 6), nn.GRUCell(6, 4), nn.Linear(4, 2)
+
+    def forward(self, x):
+        state, h = None, None
+        for step in x.unbind(1):
+            state = self.lstm(step, state)
+            h = self.gru(state[0], h)
+        return self.out(h)
+
+
+@case(2 + 1, VECTORS)
+class Written(nn.Module):
+    """Slices of a tensor are written in place."""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.c, self.out = nn.Linear(5, 4), nn.Linear(5, 3), nn.Linear(7, 6), nn.Linear(6, 2)
+
+    def forward(self, x):
+        h = torch.empty(len(x), 7, dtype=x.dtype)
+        h[:, :4] = self.a(x)
+        h[:, 4:].copy_(self.b(x))
+        return self.out(self.c(h.relu_()).mul_(2))
+
+
+@case(2, TOKENS)
+class Latents(nn.Module):
+    """Learned queries, whose mean is read, may be exchanged, too."""
+
+    def __init__(self):
+        super().__init__()
+        self.latents, self.inp, self.out = nn.Parameter(torch.randn(4, 6)), nn.Linear(5, 6), nn.Linear(6, 2)
+
+    def forward(self, x):
+        h = self.inp(x)
+        return self.out((torch.softmax(self.latents @ h.mT, -1) @ h).mean(1))
+
+
+@case(1, PIXELS)
+class Waves(nn.Module):
+    """A convolution in Fourier space, with complex weights."""
+
+    def __init__(self):
+        super().__init__()
+        self.inp, self.out = nn.Conv2d(3, 6, 1), nn.Conv2d(6, 2, 1)
+        self.W = nn.Parameter(torch.randn(6, 6, dtype=torch.cdouble))
+
+    def forward(self, x):
+        h = self.inp(x)
+        low = torch.fft.rfft2(h)[..., :3, :3].to(torch.cdouble)
+        low = torch.fft.irfft2(torch.einsum("bixy,oi->boxy", low, self.W), s=(8, 8)).to(h.dtype)
+        return self.out(h + low.roll(1, dims=-1))
+
+
+ORDERED = {  # what makes the order of hidden units count
+    "sort": lambda h: h.sort(-1).values * torch.arange(6, dtype=h.dtype),
+    "argmax": lambda h: h * h.argmax(-1, keepdim=True),
+    "topk": lambda h: h + h.topk(2, dim=-1).values.sum(-1, keepdim=True),
+    "cumsum": lambda h: h.cumsum(-1),
+    "one-hot": lambda h: h * F.one_hot(h.argmax(-1), 6),
+    "position": lambda h: torch.where(torch.arange(6) < 3, h, -h),
+    "index": lambda h: h[:, [0, 1, 1, 2, 5, 5]],
+    "index write": lambda h: h.index_put((torch.arange(len(h)), torch.arange(len(h))), h.new_tensor(2.0)),
+    "slice write": lambda h: h.clone().index_fill_(1, torch.tensor([1]), 0.5),
+    "entry write": lambda h: torch.stack([h[:, 0] * 2, *h.unbind(1)[1:]], 1),
+    "scatter": lambda h: h.scatter(1, torch.ones(len(h), 1, dtype=torch.long), 3.0),
+    "roll": lambda h: h + h.roll(1, -1),
+    "flip": lambda h: h + h.flip(-1),
+    "pixels": lambda h: F.avg_pool1d(h[:, None], 3, 1, 1)[:, 0],
+    "triangle": lambda h: torch.einsum("bi,bj->bij", h, h).tril().sum(1),
+    "odd": lambda h: torch.cat([h[..., ::2], h[..., 1::2]], -1),
+    "table": lambda h: h + torch.linspace(0, 1, 6, dtype=h.dtype)[(h > 0).long()].cumsum(-1),
+    "matrix": lambda h: h @ torch.vander(torch.arange(6, dtype=h.dtype)),
+}
+
+
+class Ordered(nn.Module):
+    def __init__(self, step):
+        super().__init__()
+        self.inp, self.out, self.step = nn.Linear(5, 6), nn.Linear(6, 2), ORDERED[step]
+
+    def forward(self, x):
+        return self.out(self.step(self.inp(x)))
+
+
+for step in ORDERED:
+    CASES[step] = Case(lambda step=step: Ordered(step), VECTORS, 0)
+
+
+class Masked(nn.Linear):
+    """A mask of weights belongs to the architecture."""
+
+    def __init__(self, i, o):
+        super().__init__(i, o)
+        self.register_buffer("mask", (torch.rand(o, i) < 0.7).float())
+
+    def forward(self, x):
+        return F.linear(x, self.weight * self.mask, self.bias)
+
+
+class Shifted(nn.Module):
+    """F + D ⊙ W with F and D fixed."""
+
+    def __init__(self, W):
+        super().__init__()
+        self.register_buffer("F", torch.randn_like(W))
+        self.register_buffer("D", torch.rand_like(W))
+
+    def forward(self, W):
+        return self.F + self.D * W
+
+
+def shifted(layer, *names):
+    for name in names:
+        parametrize.register_parametrization(layer, name, Shifted(getattr(layer, name)))
+    return layer
+
+
+add("mask", 0, VECTORS, of(Masked, 5, 6), of(nn.ReLU), of(nn.Linear, 6, 2))
+add("asymmetric", 1, VECTORS, lambda: shifted(nn.Linear(5, 6), "weight"), of(nn.Linear, 6, 4), of(nn.Linear, 4, 2))
+add("asymmetric bias", 1, VECTORS, lambda: shifted(nn.Linear(5, 6), "bias"), of(nn.Linear, 6, 4), of(nn.Linear, 4, 2))
