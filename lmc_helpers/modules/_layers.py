@@ -1,65 +1,83 @@
-"""Where the units of one layer stand in a module's parameters: those that make them, and those that read them."""
+"""Where units stand in a module's parameters: the axes that make them, and those that read them in a sum."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from lmc_helpers.modules._module import bare, called, step_by_step
+from lmc_helpers.modules._module import called, step_by_step, tensors
 from lmc_helpers.networks.permutations import Axis, Symmetry, _units
 
-CONTRACTED = {  # operation → (number of an argument, its axis that is summed over)
-    "mm": ((0, -1), (1, -2)),
-    "bmm": ((0, -1), (1, -2)),
-    "addmm": ((1, -1), (2, -2)),
-    "baddbmm": ((1, -1), (2, -2)),
-    "mv": ((0, -1), (1, -1)),
-    "dot": ((0, -1), (1, -1)),
-    "linear": ((1, -1),),
+#: Operation → the arguments A and B of which it sums A[…, k] B[…, k, …].
+PRODUCTS = {
+    **dict.fromkeys(("mm", "bmm", "mv", "dot", "matmul", "linear"), (0, 1)),
+    **dict.fromkeys(("addmm", "_addmm_activation", "addmv", "baddbmm"), (1, 2)),
 }
 
 
-class _Contractions(TorchDispatchMode):
-    """Notes the axes of parameters that are summed over while a module runs."""
+class Use(NamedTuple):
+    """An axis of a parameter, from an entry on, that is summed over with a tensor's, or that is one of the result's."""
 
-    def __init__(self, model: nn.Module):
+    reads: bool
+    name: str
+    axis: int
+    start: int
+    tensor: Tensor
+    dim: int
+
+
+class Contractions(TorchDispatchMode):
+    """Tells how parameters, or views of them, are contracted while a module runs."""
+
+    def __init__(self, model: nn.Module, tell: Callable[[Use], None]):
         super().__init__()
-        self.named = {value.untyped_storage().data_ptr(): (name, value) for name, value in model.named_parameters()}
-        self.found: set[tuple[str, int]] = set()
+        self.sources = {storage(value): (name, value) for name, value in tensors(model).items()}
+        self.tell = tell
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        out = func(*args, **(kwargs or {}))
         name = func.overloadpacket.__name__
-        if "convolution" in name:
-            self.note(args[1], 0 if args[6] else 1)
-        for which, axis in CONTRACTED.get(name, ()):
-            self.note(args[which], axis)
-        return func(*args, **(kwargs or {}))
+        if name == "convolution":
+            x, w = args[:2]
+            channel, reads = x.ndim - w.ndim + 1, 0 if args[6] else 1
+            self.use(True, w, reads, x, channel)
+            self.use(False, w, 1 - reads, out, channel)
+        elif name in PRODUCTS:
+            A, B = (args[k] for k in PRODUCTS[name])
+            B = B.mT if name == "linear" else B
+            last, inner = A.ndim - 1, max(B.ndim - 2, 0)
+            self.use(True, B, inner, A, last)
+            self.use(True, A, last, B, inner)
+            if B.ndim > 1:
+                self.use(False, B, B.ndim - 1, out, out.ndim - 1)
+            if A.ndim > 1:
+                self.use(False, A, last - 1, out, last - 1)
+        return out
 
-    def note(self, tensor: Tensor, axis: int) -> None:
-        """The axis of the parameter that an axis of a view of it is, by its stride."""
-        known = self.named.get(tensor.untyped_storage().data_ptr())
-        if known is not None:
-            name, parameter = known
-            axes = range(parameter.ndim)
-            same = (d for d in axes if parameter.shape[d] > 1 and parameter.stride(d) == tensor.stride(axis))
-            self.found |= {(name, d) for d in same}
+    def use(self, reads: bool, view: Tensor, axis: int, tensor: Tensor, dim: int) -> None:
+        """Tell which axis of which parameter an axis of a view is, by its stride."""
+        name, source = self.sources.get(storage(view), ("", view))
+        for d, n in enumerate(source.shape):
+            if name and 1 < view.shape[axis] <= n and source.stride(d) == view.stride(axis):
+                start = (view.storage_offset() - source.storage_offset()) // source.stride(d) % n
+                return self.tell(Use(reads, name, d, start, tensor, dim))
+
+
+def storage(tensor: Tensor) -> int:
+    """Where the numbers of a tensor are; views of it have the same place."""
+    return tensor.untyped_storage().data_ptr()
 
 
 def readers(model: nn.Module, x: Any) -> set[tuple[str, int]]:
-    """The axes (parameter, axis) along which parameters read units: those that are summed over."""
-    model = bare(model)
-    modes = {module: module.training for module in model.modules()}
-    try:
-        model.eval()
-        with torch.no_grad(), step_by_step(), _Contractions(model) as mode:
-            called(model, x)
-    finally:
-        for module, training in modes.items():
-            module.training = training
-    return mode.found
+    """The axes (parameter, axis) along which a module, in evaluation mode, reads units: those that are summed over."""
+    found: set[tuple[str, int]] = set()
+    with torch.no_grad(), step_by_step(), Contractions(model, lambda use: found.add(use[1:3]) if use.reads else None):
+        called(model, x)
+    return found
 
 
 def group_of(layer: str, symmetry: Symmetry, reading: set[tuple[str, int]]) -> str:

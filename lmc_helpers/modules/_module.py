@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -52,16 +52,9 @@ def check_pair(a: nn.Module, b: nn.Module) -> tuple[nn.Module, nn.Module]:
     for which, end in zip("ab", ends, strict=True):
         for name, value in end.items():
             wrong = value.is_floating_point() and not torch.isfinite(value).all()
-            if wrong and not torch.equal(*(one[name] for one in ends)):  # a mask of −∞ is the same in both
+            if wrong and not torch.equal(ends[0][name].cpu(), ends[1][name].cpu()):  # a mask of −∞ is in both
                 raise ValueError(f"{name!r} of {which} is not finite; allowed: finite parameters and buffers")
     return a, b
-
-
-def between(u: Tensor, v: Tensor, lam: float) -> Tensor:
-    """λ u + (1 − λ) v in the type of u, exactly u at 1 and v at 0; u itself if these are integers or equal."""
-    if lam == 1 or not u.is_floating_point() or torch.equal(u, v):
-        return u
-    return v if lam == 0 else torch.lerp(v, u, lam)
 
 
 @contextmanager
@@ -89,13 +82,17 @@ def arguments(x: Any) -> tuple[Any, ...]:
     return tuple(x) if isinstance(x, (tuple, list)) else (x,)
 
 
-def called(model: nn.Module, x: Any) -> Any:
-    """Outputs of a module: of keyword arguments in a dict, of positional ones in a tuple or list, or of one tensor."""
-    return model(**x) if isinstance(x, Mapping) else model(*arguments(x))
+def called(model: nn.Module, x: Any, values: Mapping[str, Tensor] | None = None) -> Any:
+    """Outputs for keyword arguments in a dict, positional ones in a tuple or list, or one tensor.
+
+    If values are given, they take the place of some parameters and buffers.
+    """
+    args, kwargs = ((), dict(x)) if isinstance(x, Mapping) else (arguments(x), {})
+    return torch.func.functional_call(model, dict(values), args, kwargs) if values else model(*args, **kwargs)
 
 
-def fitting_to(model: nn.Module) -> Callable[[Any], Any]:
-    """Brings tensors to the device of a module, floating-point ones to the type of its parameters if this is one."""
+def fitting(model: nn.Module, x: Any) -> Any:
+    """Tensors on the device of a module, floating-point ones in the type of its parameters if they have one type."""
     numbers = [value for value in model.parameters() if value.is_floating_point()]
     types = {value.dtype for value in numbers}
 
@@ -104,24 +101,7 @@ def fitting_to(model: nn.Module) -> Callable[[Any], Any]:
             return value
         return value.to(numbers[0].device, *types if value.is_floating_point() and len(types) == 1 else ())
 
-    return lambda x: fit(x) if isinstance(x, Tensor) else tree_map(fit, dict(x) if isinstance(x, Mapping) else x)
-
-
-def fitting(model: nn.Module, x: Any) -> Any:
-    """Tensors as :func:`fitting_to` brings them."""
-    return fitting_to(model)(x)
-
-
-def run(model: nn.Module, values: Mapping[str, Tensor], x: Any) -> Any:
-    """Outputs of a module, in evaluation mode, with other parameters and buffers; the module stays as it is."""
-    modes = {module: module.training for module in model.modules()}
-    model.eval()
-    try:
-        given = ((), dict(x)) if isinstance(x, Mapping) else (arguments(x), {})
-        return torch.func.functional_call(model, dict(values), *given)
-    finally:
-        for module, mode in modes.items():
-            module.training = mode
+    return tree_map(fit, dict(x) if isinstance(x, Mapping) else x)
 
 
 def length(x: Any, y: Any = None) -> int:

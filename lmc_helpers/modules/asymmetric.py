@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from lmc_helpers._typing import Probability, checked
 from lmc_helpers.identifiability.asymmetric import layer_parts
 from lmc_helpers.identifiability.input_subspace import AsymmetricLayer, pca_basis
-from lmc_helpers.modules._module import called, filled, fitting, step_by_step
+from lmc_helpers.modules._module import called, copied, fitting, step_by_step
 
 __all__ = ["asymmetric_layer"]
 
@@ -45,7 +45,7 @@ def asymmetric_layer(model: nn.Module, layer: str, x: Any, explained: Probabilit
     >>> lmc.swap_costs(F, D, W, U).shape, bool(lmc.coherence(U) <= 1 + 1e-12)
     (torch.Size([3, 3]), True)
     """
-    work = filled(model, {}).double()
+    work = copied(model).double()
     owner: Any = dict(work.named_modules()).get(layer)
     if not isinstance(owner, (nn.Linear, *Convolution)) or getattr(owner, "groups", 1) != 1:
         kind = "unknown" if owner is None else type(owner).__name__

@@ -18,13 +18,11 @@ from lmc_helpers._typing import Probability, Reals, checked
 from lmc_helpers.barrier import GRID, barrier_kinds, check_lambdas
 from lmc_helpers.modules._module import (
     batches,
-    between,
     called,
     check_pair,
     copied,
     filled,
     fitting,
-    fitting_to,
     in_memory,
     is_pair,
     kept,
@@ -139,6 +137,13 @@ def interpolate(a: nn.Module, b: nn.Module, lam: Probability) -> nn.Module:
         return filled(a, {name: between(u[name], v[name].to(u[name]), lam) for name in u})
 
 
+def between(u: Tensor, v: Tensor, lam: float) -> Tensor:
+    """λ u + (1 − λ) v in the type of u, exactly u at 1 and v at 0; u itself if these are integers or equal."""
+    if lam == 1 or not u.is_floating_point() or torch.equal(u, v):
+        return u
+    return v if lam == 0 else torch.lerp(v, u, lam)
+
+
 @checked
 def line(
     a: nn.Module,
@@ -213,7 +218,6 @@ def evaluated(
     """
     with untouched():
         work = copied(model)
-        fit = fitting_to(work)
         recomputed: list[dict[str, Tensor]] | None = None
         if statistics == "recomputed" and batch_norms(model):
             data = kept(data)
@@ -224,7 +228,7 @@ def evaluated(
         right: list[Tensor | float | None] = [0.0 for _ in places]
         answers = 0
         for k, x, y in _visits(work, places, data, run_size, recomputed):
-            x, y = fit(x), fit(y)
+            x, y = fitting(work, x), fitting(work, y)
             outputs, n = called(work, x), length(x, y)
             for at in range(0, n, size or n):
                 some = (

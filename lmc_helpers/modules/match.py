@@ -9,7 +9,6 @@ from typing import Any, Literal, overload
 
 import torch
 from torch import Tensor, nn
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from lmc_helpers._typing import Natural, Positive, Seed, checked
 from lmc_helpers.alignment.activation_matching import Moments, _merged, _moments
@@ -18,11 +17,12 @@ from lmc_helpers.alignment.midpoint import Best
 from lmc_helpers.alignment.sinkhorn import sinkhorn_rebasin
 from lmc_helpers.alignment.straight_through import straight_through
 from lmc_helpers.alignment.weight_matching import _kinds, weight_matching
+from lmc_helpers.modules._layers import Contractions, Use, storage
 from lmc_helpers.modules._module import (
     batches,
     called,
     check_pair,
-    filled,
+    copied,
     fitting,
     kept,
     length,
@@ -175,7 +175,8 @@ def _by_weights(
     a: nn.Module, b: nn.Module, symmetry: Symmetry, restarts: int, seed: int
 ) -> tuple[dict[str, Tensor], Tensor]:
     """Permutations and the values of all restarts."""
-    u, v = ({name: value.detach()[None] for name, value in end.named_parameters()} for end in (a, b))
+    u = {name: value.detach()[None] for name, value in a.named_parameters()}
+    v = {name: value.detach()[None].to(u[name]) for name, value in b.named_parameters()}
     own = _restricted(symmetry, u)
     if not own.groups:
         return {}, torch.zeros(restarts, dtype=torch.float64)
@@ -190,11 +191,11 @@ def _by_loss(
     a: nn.Module, b: nn.Module, symmetry: Symmetry, by: str, loss: Any, data: Any, steps: int, seed: int
 ) -> tuple[dict[str, Tensor], Tensor]:
     """Permutations and the losses half-way of all that were seen."""
-    work = filled(a, {})
+    work = copied(a)
     if min(torch.finfo(value.dtype).bits for value in work.parameters() if value.is_floating_point()) < 32:
         work = work.float()
-    types = {name: value.dtype for name, value in tensors(work).items() if value.is_floating_point()}
-    u, v = ({name: tensors(end)[name].to(dtype)[None] for name, dtype in types.items()} for end in (a, b))
+    numbers = {name: value for name, value in tensors(work).items() if value.is_floating_point()}
+    u, v = ({name: tensors(end)[name].to(value)[None] for name, value in numbers.items()} for end in (a, b))
     buffers = dict(work.named_buffers())
     parts = _endless(data)
 
@@ -204,9 +205,8 @@ def _by_loss(
 
         def of(x: Any, y: Any) -> tuple[int, Tensor]:
             x, y = fitting(work, x), fitting(work, y)
-            call = ((), dict(x)) if isinstance(x, Mapping) else (x if isinstance(x, (tuple, list)) else (x,), {})
             n = length(x, y)
-            return n, mean_loss(loss, torch.func.functional_call(work, values, *call), y, n)
+            return n, mean_loss(loss, called(work, x, values), y, n)
 
         if torch.is_grad_enabled():
             return of(*next(parts))[1][None]
@@ -241,7 +241,7 @@ def _by_activations(
     """Permutations and the mean correlation of matched units of each group that was recorded."""
     outer = [g for g in symmetry.groups if g not in symmetry.within]
     kinds = {g: _kinds(symmetry, g) for g in outer}
-    found = _recorded(filled(a, {}), filled(b, {}), symmetry, kinds, data)
+    found = _recorded(copied(a), copied(b), symmetry, kinds, data)
     p: dict[str, Tensor] = {}
     values = []
     for g in outer:
@@ -298,7 +298,7 @@ def _recorded(
         for key in one:
             way = "read" if key in reads else "made"
             pairs = zip(one[key].get(way, ()), two[key].get(way, ()), strict=True)
-            new = [_moments(za[None], zb[None]) for za, zb in pairs]
+            new = [_moments(za[None], zb.to(za)[None]) for za, zb in pairs]
             found[key] = [_merged(*both) for both in zip(found[key], new, strict=True)] if key in found else new
     whole: dict[_Key, Moments] = {}
     for key, parts in found.items():
@@ -313,68 +313,29 @@ def _recorded(
 
 def _record(model: nn.Module, sizes: Mapping[str, int], sites: _Sites, x: Any) -> dict[_Key, dict[str, list[Tensor]]]:
     """Key → way → the activations (samples, units) of each place, in the order of the operations."""
-    recorder = _Recorder(tensors(model), sizes, sites)
-    with step_by_step(), recorder:
-        called(model, x)
-    return recorder.found
+    found: dict[_Key, dict[str, list[Tensor]]] = {}
+    seen: dict[tuple, Tensor] = {}  # operands, kept alive: several weights may read the same one
+    own = {storage(value) for value in tensors(model).values()}
 
-
-#: Contraction → its operands A and B of A B.
-_PRODUCTS = {"mm": (0, 1), "addmm": (1, 2), "_addmm_activation": (1, 2), "bmm": (0, 1), "baddbmm": (1, 2)}
-
-
-class _Recorder(TorchDispatchMode):
-    """Records what parameters are contracted with, and what that makes, along the axes that have units."""
-
-    def __init__(self, params: Mapping[str, Tensor], sizes: Mapping[str, int], sites: _Sites):
-        super().__init__()
-        self.sizes, self.sites = sizes, sites
-        self.params = {value.untyped_storage().data_ptr(): (name, value) for name, value in params.items()}
-        self.found: dict[_Key, dict[str, list[Tensor]]] = {}
-        self.seen: dict[tuple, Tensor] = {}  # operands, kept alive: several weights may read the same one
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        name = func.overloadpacket.__name__
-        if name == "convolution" and args[8] == 1:
-            x, w, channel = args[0], args[1], args[0].ndim - args[1].ndim + 1
-            self.note("read", x, channel, w, 0 if args[6] else 1)
-            out = func(*args, **(kwargs or {}))
-            self.note("made", out, channel, w, 1 if args[6] else 0)
-            return out
-        if name in _PRODUCTS:
-            A, B = (args[k] for k in _PRODUCTS[name])
-            self.note("read", A, A.ndim - 1, B, B.ndim - 2)
-            self.note("read", B, B.ndim - 2, A, A.ndim - 1)
-            out = func(*args, **(kwargs or {}))
-            self.note("made", out, out.ndim - 1, B, B.ndim - 1)
-            self.note("made", out, out.ndim - 2, A, A.ndim - 2)
-            return out
-        return func(*args, **(kwargs or {}))
-
-    def note(self, way: str, z: Tensor, dim: int, weight: Tensor, axis: int) -> None:
-        """Record z with its units along a dimension as a weight has them along an axis, if this is a parameter's."""
-        name, axis, start = self.axis(weight, axis)
-        if (name, axis) not in self.sites or z.untyped_storage().data_ptr() in self.params:
+    def record(use: Use) -> None:
+        z, dim, way = use.tensor, use.dim, "read" if use.reads else "made"
+        if storage(z) in own:
             return
-        for key, places in self.sites[name, axis]:
-            sizes = [place.outer * self.sizes[g] * place.inner for g, place in zip(key, places, strict=True)]
-            first = [place.offset - start for place in places]
-            if min(first) < 0 or max(k + n for k, n in zip(first, sizes, strict=True)) > z.shape[dim]:
+        for key, places in sites.get((use.name, use.axis), ()):
+            lengths = [place.outer * sizes[g] * place.inner for g, place in zip(key, places, strict=True)]
+            first = [place.offset - use.start for place in places]
+            if min(first) < 0 or max(k + n for k, n in zip(first, lengths, strict=True)) > z.shape[dim]:
                 continue  # a part of the parameter without these units
-            same = (way, key, z.untyped_storage().data_ptr(), z._version, z.storage_offset(), z.numel(), *first)
-            if same in self.seen:
+            same = (way, key, storage(z), z._version, z.storage_offset(), z.numel(), *first)
+            if same in seen:
                 continue
-            self.seen[same] = z
+            seen[same] = z
             rows = []
-            for g, place, k, n in zip(key, places, first, sizes, strict=True):
-                units = z.narrow(dim, k, n).unflatten(dim, (place.outer, self.sizes[g], place.inner))
+            for g, place, k, n in zip(key, places, first, lengths, strict=True):
+                units = z.narrow(dim, k, n).unflatten(dim, (place.outer, sizes[g], place.inner))
                 rows.append(units.movedim(dim + 1, -1).flatten(0, -2))
-            self.found.setdefault(key, {}).setdefault(way, []).append(torch.cat(rows, dim=1).clone())
+            found.setdefault(key, {}).setdefault(way, []).append(torch.cat(rows, dim=1).clone())
 
-    def axis(self, weight: Tensor, axis: int) -> tuple[str, int, int]:
-        """The parameter, its axis, and the first entry there, that a tensor is a view of along an axis."""
-        name, param = self.params.get(weight.untyped_storage().data_ptr(), ("", weight))
-        for d, n in enumerate(param.shape):
-            if name and 1 < weight.shape[axis] <= n and param.stride(d) == weight.stride(axis):
-                return name, d, (weight.storage_offset() - param.storage_offset()) // param.stride(d) % n
-        return "", 0, 0
+    with step_by_step(), Contractions(model, record):
+        called(model, x)
+    return found

@@ -22,7 +22,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from lmc_helpers._typing import Number, Positive, checked, require_finite
 from lmc_helpers.modules._layers import group_of, readers
-from lmc_helpers.modules._module import bare, called, filled, fitting, run
+from lmc_helpers.modules._module import bare, called, copied, filled, fitting
 from lmc_helpers.modules.symmetry import symmetry as symmetry_of
 from lmc_helpers.networks.permutations import Axis, Symmetry, _units
 from lmc_helpers.orbits import curves
@@ -41,7 +41,7 @@ class _Layer:
 
     def __init__(self, model: nn.Module, layer: str, x: Any, symmetry: Symmetry | None):
         self.given, self.layer = bare(model), layer
-        self.model = filled(model, {}).double()
+        self.model = copied(model).double()
         self.x = fitting(self.model, x)
         symmetry = symmetry_of(self.model, self.x) if symmetry is None else symmetry
         reading = readers(self.model, self.x)
@@ -85,7 +85,7 @@ class _Layer:
         with torch.no_grad():
             for scale in PROBES:
                 x = tree_map(lambda one, scale=scale: scale * one if _floating(one) else one, self.x)
-                ends = called(self.model, x), run(self.model, values, x)
+                ends = called(self.model, x), called(self.model, x, values)
                 one, two = (torch.cat([y.flatten() for y in tree_leaves(end) if _floating(y)]) for end in ends)
                 change = float((one - two).abs().max() / one.abs().max())
                 if not change <= bound:

@@ -22,7 +22,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from lmc_helpers._typing import Natural, NonNegative, Positive, Probability, checked
 from lmc_helpers.modules._layers import entries, group_of, readers
-from lmc_helpers.modules._module import bare, batches, filled, fitting, length, run, step_by_step
+from lmc_helpers.modules._module import bare, batches, called, copied, filled, fitting, length, step_by_step
 from lmc_helpers.modules.line import mean_loss
 from lmc_helpers.modules.symmetry import symmetry as symmetry_of
 from lmc_helpers.networks.permutations import Symmetry
@@ -72,7 +72,7 @@ class _Objective:
     """The loss of a module as a function of its floating-point parameters as one vector θ (p,), in float64."""
 
     def __init__(self, model: nn.Module, loss: Callable, data: Any, decay: float):
-        self.model = filled(model, {}).double()
+        self.model = copied(model).double()
         self.loss, self.decay = loss, decay
         found = {name: value for name, value in self.model.named_parameters() if value.is_floating_point()}
         if not found:
@@ -93,7 +93,7 @@ class _Objective:
 
     def outputs(self, theta: Tensor, x: Any) -> Any:
         """What the module makes of a batch."""
-        return run(self.model, self.named(theta) | self.statistics, x)
+        return called(self.model, x, self.named(theta) | self.statistics)
 
     def parts(self, weights: Callable[[], Tensor]) -> Iterator[Tensor]:
         """The loss by batches, which add up to it; the weights are computed anew for each."""

@@ -28,7 +28,8 @@ from torch.utils.hooks import RemovableHandle
 
 from lmc_helpers._typing import Probability, checked
 from lmc_helpers.alignment.activation_matching import CONSTANT
-from lmc_helpers.modules._module import batches, called, check_pair, filled, fitting, kept, step_by_step, untouched
+from lmc_helpers.modules._layers import storage
+from lmc_helpers.modules._module import batches, called, check_pair, copied, fitting, kept, step_by_step, untouched
 from lmc_helpers.modules.line import interpolate
 
 __all__ = ["Repaired", "repair"]
@@ -122,7 +123,7 @@ def repair(
     with untouched(), step_by_step():
         merged = interpolate(a, b, lam)
         layers, left = _layers(merged, data)
-        ends = [_statistics(filled(end, {}), layers, data) for end in (a, b)]
+        ends = [_statistics(copied(end), layers, data) for end in (a, b)]
         ratios, dead = {}, {}
         for name in layers:
             (mean_a, std_a), (mean_b, std_b) = (end[name] for end in ends)
@@ -197,13 +198,13 @@ def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
 
     def enter(module: nn.Module, inputs: tuple) -> None:
         whole = isinstance(module, _NORMS) and module.weight is not None and module.bias is not None
-        if whole and inputs and isinstance(inputs[0], Tensor) and _storage(inputs[0]) in made:
-            maker, z, version = made[_storage(inputs[0])]
+        if whole and inputs and isinstance(inputs[0], Tensor) and storage(inputs[0]) in made:
+            maker, z, version = made[storage(inputs[0])]
             if z._version == version and not isinstance(maker, _NORMS):
                 before_norm.add(maker)
 
     def leave(module: nn.Module, _: Any, z: Tensor) -> None:
-        made[_storage(z)] = (module, z, z._version)
+        made[storage(z)] = (module, z, z._version)
         order.append(module)
 
     handles = [module.register_forward_pre_hook(enter) for module in makers]
@@ -211,7 +212,7 @@ def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
     with _removed(handles):
         x, _ = next(batches(data))
         outputs = called(model, fitting(model, x))
-    last = [made[_storage(z)][0] for z in tree_leaves(outputs) if isinstance(z, Tensor) and _storage(z) in made]
+    last = [made[storage(z)][0] for z in tree_leaves(outputs) if isinstance(z, Tensor) and storage(z) in made]
     last = last or order[-1:]
     owners = Counter(id(value) for module in names for value in module._parameters.values() if value is not None)
     layers, left = [], {names[module]: "applies its weights itself" for module in names if isinstance(module, _OWN)}
@@ -230,11 +231,6 @@ def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
         else:
             layers.append(names[module])
     return layers, left
-
-
-def _storage(z: Tensor) -> int:
-    """Where the numbers of a tensor are; views have one place."""
-    return z.untyped_storage().data_ptr()
 
 
 @contextmanager

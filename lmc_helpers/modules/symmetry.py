@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_map
 
-from lmc_helpers.modules._module import arguments, bare, filled, run, tensors
+from lmc_helpers.modules._module import arguments, bare, called, copied, filled, tensors
 from lmc_helpers.modules._trace import BY_HAND, Refused, Traced, tensors_of, trace, varies
 from lmc_helpers.networks.permutations import Check, Symmetry, change, cycles, measured, permute
 from lmc_helpers.seeds import torch_generator
@@ -115,7 +115,7 @@ class _Probe:
 
     def __init__(self, model: nn.Module, x: Any):
         for double in (True, False):
-            self.model, self.inputs = filled(model, {}), arguments(x)
+            self.model, self.inputs = copied(model), arguments(x)
             if double:
                 self.model.double()
                 self.inputs = tree_map(_doubled, self.inputs)
@@ -134,7 +134,7 @@ class _Probe:
     def outputs(self, values: Mapping[str, Tensor]) -> list[Tensor]:
         """Outputs with values (1, …) of parameters and buffers."""
         with self.same_random_numbers(), torch.no_grad():
-            return list(tensors_of(run(self.model, {name: value[0] for name, value in values.items()}, self.inputs)))
+            return list(tensors_of(called(self.model, self.inputs, {name: value[0] for name, value in values.items()})))
 
     def traced(self) -> Traced:
         """The groups, refused unless the outputs stay when all units are permuted."""
