@@ -40,7 +40,7 @@ def plain(symmetry, a, b):
 
 def one_pair(symmetry, a, b):
     generator, groups = torch_generator(1, "weight matching, restart 0"), list(symmetry.groups)
-    axes = {(name, axis): group for group, places in symmetry.groups.items() for name, axis, *_ in places}
+    axes = {(place.name, place.axis): group for group, places in symmetry.groups.items() for place in places}
     p, progress = {group: np.arange(m) for group, m in symmetry.sizes.items()}, True
 
     def moved(name, left_out=None):
@@ -55,7 +55,7 @@ def one_pair(symmetry, a, b):
         for k in torch.randperm(len(groups), generator=generator).tolist():
             m, own = symmetry.sizes[groups[k]], p[groups[k]]
             C = np.zeros((m, m))
-            for name, axis, *_ in symmetry.groups[groups[k]]:
+            for name, axis in (at for at, group in axes.items() if group == groups[k]):
                 A, B = (np.moveaxis(value, axis, 0).reshape(m, -1) for value in (a[name], moved(name, axis)))
                 C += A @ B.T
             rows, found = linear_sum_assignment(C, maximize=True)
@@ -85,17 +85,8 @@ def ratios(arguments, repetitions=20):
 
 
 if __name__ == "__main__":
-    import sys
-
-    only = [int(w) for w in sys.argv[1:]]
-    for width, pairs in SETTINGS:
-        if only and width not in only:
-            continue
-        found, seconds = ratios(problem(width, pairs), 20 if width < 1024 else 6)
+    for setting in SETTINGS:
+        found, seconds = ratios(problem(*setting))
         print(
-            width,
-            pairs,
-            f"{statistics.median(found):.2f}",
-            f"ours {statistics.median(seconds[stacked]):.4f} s",
-            flush=True,
+            *setting, f"{statistics.median(found):.2f}", f"ours {statistics.median(seconds[stacked]):.4f} s", flush=True
         )

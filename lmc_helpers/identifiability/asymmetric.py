@@ -84,7 +84,8 @@ class WAsymmetric:
 
     Examples
     --------
-    >>> F, D = WAsymmetric(fixed=2, sigma=1.0).draw((3, 5), torch.Generator().manual_seed(0))
+    >>> net = asymmetrise(nn.Linear(5, 3), WAsymmetric(fixed=2, sigma=1.0), seed=1)
+    >>> F, D = net.parametrizations.weight[0].F, net.parametrizations.weight[0].D
     >>> (D == 0).sum(dim=1).tolist(), bool(((F != 0) == (D == 0)).all())
     ([2, 2, 2], True)
     """
@@ -118,7 +119,14 @@ class WBernoulli:
 @checked
 @dataclass(frozen=True)
 class Syre:
-    """Syre: F is N(0, sigma²) and D is u^(−1/2) with u uniform on (1 − epsilon, 1 + epsilon), epsilon < 1."""
+    """Syre: F is N(0, sigma²) and D is u^(−1/2) with u uniform on (1 − epsilon, 1 + epsilon), epsilon < 1.
+
+    Examples
+    --------
+    >>> net = asymmetrise(nn.Linear(6, 3), Syre(sigma=0.5, epsilon=0.0), seed=1)
+    >>> net.parametrizations.weight[0].D.unique().tolist()
+    [1.0]
+    """
 
     sigma: NonNegative
     epsilon: Probability

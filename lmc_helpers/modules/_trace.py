@@ -59,13 +59,6 @@ class Refused(ValueError):
     """A module whose symmetry cannot be proven."""
 
 
-class Packed(Exception):
-    """An axis of a parameter is several axes, one after the other, as packed queries, keys and values: trace again."""
-
-    def __init__(self, source: int, axis: int, pieces: int):
-        self.where, self.pieces = (source, axis), pieces
-
-
 class Follower(TorchDispatchMode):
     """Follows the axes of all tensors while a module runs."""
 
@@ -74,6 +67,7 @@ class Follower(TorchDispatchMode):
         self.sources, self.packed = list(sources.values()), packed
         self.first_use: dict[int, int] = {}  # number of a source → when it is used first
         self.numbers = {_memory(tensor): k for k, tensor in reversed(list(enumerate(self.sources)))}
+        self.found: dict[tuple[int, int], int] = {}  # axes of sources that turn out to be packed, too
         self.states = WeakTensorKeyDictionary()
         self.noted: list[Axes] = []
         self.module = [""]
@@ -232,14 +226,14 @@ class Follower(TorchDispatchMode):
         return State([axes[:dim] + axes[dim + 1 :] for axes in state.variants], state.pack)
 
     def _unpack(self, picked: Axis) -> None:
-        """Trace again if an axis with few entries is the outermost factor of one of a parameter."""
+        """An axis with few entries that is the outermost factor of one of a parameter: that one is packed."""
         if len(picked) > 1 or len(picked[0]) > 1 or length(picked) > 8:
             return
         for k, tensor in enumerate(self.sources):
             for d, axis in enumerate(self.axes(tensor)):
                 product, *others = resolved(axis)
                 if not others and len(product) > 1 and product[0] is picked[0][0] and (k, d) not in self.packed:
-                    raise Packed(k, d, length(picked))
+                    self.found[k, d] = length(picked)
 
 
 def _memory(tensor: Tensor) -> tuple:
@@ -299,10 +293,11 @@ def trace(model: nn.Module, inputs: tuple) -> Traced:
         follower = Follower(sources, packed)
         for name in buffers:
             _hold(name, sources, follower)
-        try:
-            outputs = _run(model, inputs, follower)
-        except Packed as found:
-            packed[found.where] = found.pieces
+        outputs = _run(model, inputs, follower)
+        if (
+            follower.found
+        ):  # axes that are several, one after the other, as packed queries, keys and values: trace again
+            packed |= follower.found
             continue
         symmetry, fixed = _groups(follower, list(sources), buffers)
         return Traced(symmetry, fixed, outputs, follower.precision)
@@ -408,6 +403,8 @@ class Grouping:
                 inside = outer in self.companions[atom] and all(outer in spot.before for spot in others)
                 if inside and (outer.fixed or self._joins(outer, found)):
                     found.append(outer)
+                elif not outer.fixed:
+                    break  # places between its units would have to be listed one by one
             self.contexts[atom] = tuple(found)
         return self.contexts[atom]
 
@@ -450,7 +447,10 @@ class Grouping:
                 free = [k for k, outer in enumerate(context) if not outer.fixed]
                 if free:
                     within[name] = (self.name(context[free[-1]], index[: free[-1]]), index[free[-1]])
-        return Symmetry(groups, sizes, within)
+        try:
+            return Symmetry(dict(sorted(groups.items(), key=lambda item: item[0] in within)), sizes, within)
+        except ValueError as error:
+            raise Refused(f"the groups found by the trace do not fit together ({error})") from None
 
 
 def _places(spot: Spot, inside: Mapping[Atom, int]) -> Iterator[Place]:

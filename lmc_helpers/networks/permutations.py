@@ -151,10 +151,12 @@ def _apart(one: tuple[Axis, int], two: tuple[Axis, int]) -> bool:
 
 def _factors(one: tuple[Axis, int], two: tuple[Axis, int]) -> bool:
     """Whether the first place moves whole copies of the second, as the outer one of two factors of an axis does."""
-    (place, _), (other, n) = one, two
-    here, around, copy = _entries(*one), _entries(*two), n * other.inner
+    (place, m), (other, n) = one, two
+    here, around, copy, block = _entries(*one), _entries(*two), n * other.inner, m * place.inner
     inside = around.start <= here.start and here.stop <= around.stop
-    return inside and place.inner % copy == 0 and (place.offset - other.offset) % copy == 0
+    whole = here.start <= around.start and around.stop <= here.stop  # or copies in some of its outer blocks
+    whole = whole and len(around) % block == 0 and (around.start - here.start) % block == 0
+    return (inside or whole) and place.inner % copy == 0 and (place.offset - other.offset) % copy == 0
 
 
 def _within(one: tuple[Axis, int], two: tuple[Axis, int]) -> bool:

@@ -91,9 +91,16 @@ def along_segments(a: Stack, b: Stack, x: Float[Tensor, "*shape"], y: Int64[Tens
     places = check_lambdas(lambdas).to(x)
     P, L, n = len(a), len(places), x.shape[1]
     found = x.new_zeros(2, P * L, dtype=torch.float64)
+    params: dict[str, Tensor] = {}
     for chosen in torch.arange(P * L, device=x.device).split(_at_once(model, x.device)):
         pair, lam = chosen // L, places[chosen % L]
-        params = {name: _between(ends[0][name][pair], ends[1][name][pair], lam) for name in ends[0]}
+        first, last = int(chosen[0]) // L, int(chosen[-1]) // L
+        of = slice(first, first + 1) if first == last else pair  # no copies of the ends of one pair
+        if len(params.get(next(iter(ends[0])), ())) != len(chosen):
+            params = {name: u.new_empty(len(chosen), *u.shape[1:]) for name, u in ends[0].items()}
+        with torch.no_grad():  # into the same memory again: new memory costs about as much as a layer
+            for name, value in params.items():
+                _between(ends[0][name][of], ends[1][name][of], lam, out=value)
         inputs, labels = (v[pair] if len(v) > 1 else v for v in (x, y))
         found[:, chosen] = torch.stack(_sums(model, params, inputs, labels))
     loss, accuracy = found.view(2, P, L) / n
@@ -136,9 +143,9 @@ def barriers(loss: Float[Tensor, "*P L"], lambdas: Reals) -> Barriers:
     return Barriers(middle - (at_b + at_a) / 2, middle - worse, (loss - chord).amax(dim=-1), loss.amax(dim=-1) - worse)
 
 
-def _between(u: Tensor, v: Tensor, lam: Tensor) -> Tensor:
-    """λ u + (1 − λ) v for stacks (Q, …) and places (Q,)."""
-    return torch.lerp(v, u, lam.view(-1, *[1] * (u.ndim - 1)))  # exactly v at λ = 0 and u at λ = 1
+def _between(u: Tensor, v: Tensor, lam: Tensor, out: Tensor | None = None) -> Tensor:
+    """λ u + (1 − λ) v for stacks (Q, …), or one for all, and places (Q,)."""
+    return torch.lerp(v, u, lam.view(-1, *[1] * (u.ndim - 1)), out=out)  # exactly v at λ = 0 and u at λ = 1
 
 
 def _sums(model: Model, params: dict[str, Tensor], x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:

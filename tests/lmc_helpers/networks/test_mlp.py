@@ -8,7 +8,7 @@ from torch import nn
 from lmc_helpers.identifiability.asymmetric import FiGLU, WAsymmetric
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Stack
-from lmc_helpers.networks.permutations import random_permutations, verify
+from lmc_helpers.networks.permutations import Axis, random_permutations, verify
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
@@ -96,7 +96,7 @@ def test_gates_are_permuted_on_both_axes():
     model = MLP((5, 7, 6, 3), "figlu", "layer")
     found = verify(model)
     assert max(found.permuted.values()) < 1e-12 and min(found.left_out.values()) > 1e-6
-    assert {("0.gate", 0), ("0.gate", 1)} <= set(found.left_out)
+    assert {Axis("0.gate", 0), Axis("0.gate", 1)} <= set(found.left_out)
 
 
 def test_gates_can_be_fixed():
@@ -116,7 +116,7 @@ def test_the_sizes_of_the_papers():
     assert MLP((784, 512, 512, 512, 10)).parameters() == 932_362
     symmetry = MLP((784, 15, 16, 17, 10), init="he").symmetry()
     assert symmetry.sizes == {"0": 15, "1": 16, "2": 17}
-    assert symmetry.groups["2"] == (("2.weight", 0), ("2.bias", 0), ("3.weight", 1))
+    assert symmetry.groups["2"] == (Axis("2.weight", 0), Axis("2.bias", 0), Axis("3.weight", 1))
 
 
 def test_initial_weights():

@@ -43,6 +43,29 @@ def test_permutations_are_a_group():
     assert all(part[name].equal(PARAMS[name]) for part in (back, same) for name in PARAMS)
 
 
+def test_heads_are_moved_before_the_units_inside_them():
+    """Three heads of two rows: unit i of the head at place j is unit q_j(i) of head p(j)."""
+    inside = {f"in {j}": (Axis("W", 0, 2 * j),) for j in range(3)}
+    symmetry = Symmetry(
+        {"heads": (Axis("W", 0, 0, 1, 2),), **inside},
+        {"heads": 3} | dict.fromkeys(inside, 2),
+        {f"in {j}": ("heads", j) for j in range(3)},
+    )
+    p = random_permutations(symmetry, 2, torch.Generator().manual_seed(4))
+    W = numbers(2, 7, 4)  # one row is no head's
+    moved = permute({"W": W}, symmetry, dict(reversed(p.items())))["W"]
+    for n in range(2):
+        rows = [2 * p["heads"][n, j] + p[f"in {j}"][n, i] for j in range(3) for i in range(2)]
+        assert moved[n].equal(W[n][torch.stack([*rows, torch.tensor(6)])])
+
+
+def test_factors_of_one_axis_may_share_it():
+    symmetry = Symmetry({"h": (Axis("W", 0, 0, 1, 2),), "k": (Axis("W", 0, 0, 3, 1),)}, {"h": 3, "k": 2})
+    W, p, q = numbers(1, 6, 1), torch.tensor([[2, 0, 1]]), torch.tensor([[1, 0]])
+    moved = permute({"W": W}, symmetry, {"h": p, "k": q})["W"]
+    assert moved.flatten().equal(W.view(3, 2)[p[0]][:, q[0]].flatten())
+
+
 def test_random_permutations_are_uniform():
     p = random_permutations(SYMMETRY, 6000, torch.Generator().manual_seed(3))["b"]
     counts = torch.bincount(p[:, 0] * 3 + p[:, 1], minlength=9)  # the first two places fix a permutation of three
@@ -80,6 +103,10 @@ def test_verify_finds_wrong_lists():
     [
         (lambda: Symmetry({"a": A}, {"b": 5}), r"groups \['a'\], sizes of \['b'\]"),
         (lambda: Symmetry({"a": A, "b": A[:1]}, {"a": 5, "b": 5}), "overlap; allowed"),
+        (lambda: Symmetry({"a": (Axis("W", 0), Axis("W", 0, 4))}, {"a": 5}), "overlap; allowed"),
+        (lambda: Symmetry({"a": A}, {"a": 0}), "allowed: one or more"),
+        (lambda: Symmetry({"a": A, "b": B}, {"a": 5, "b": 3}, {"a": ("b", 0)}), "allowed: a group that comes before"),
+        (lambda: Symmetry({"a": A, "b": B}, {"a": 5, "b": 3}, {"b": ("a", 5)}), "allowed: a group that comes before"),
         (lambda: Symmetry({"a": ()}, {"a": 5}), r"groups \['a'\] have none"),
         (lambda: permute(PARAMS, SYMMETRY, {"c": torch.zeros(2, 5).long()}), "group 'c' is unknown; allowed: a, b"),
         (lambda: permute(PARAMS, SYMMETRY, {"a": torch.arange(5)[None]}), "allowed: 1 networks with the 5 units"),
