@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from lmc_helpers.modules._module import called, step_by_step, tensors
+from lmc_helpers.modules.symmetry import symmetry as traced
 from lmc_helpers.networks.permutations import Axis, Symmetry, _units
 
 #: Operation → the arguments A and B of which it sums A[…, k] B[…, k, …].
@@ -80,6 +81,22 @@ def readers(model: nn.Module, x: Any) -> set[tuple[str, int]]:
     return found
 
 
+class Layer:
+    """The units of one layer of a module, in evaluation mode: how many, and the places that make and that read them."""
+
+    def __init__(self, model: nn.Module, layer: str, x: Any, symmetry: Symmetry | None):
+        symmetry = traced(model, x) if symmetry is None else symmetry
+        reading = readers(model, x)
+        group = group_of(layer, symmetry, reading)
+        self.units = symmetry.sizes[group]
+        self.made = [place for place in symmetry.groups[group] if place[:2] not in reading]
+        self.read = [place for place in symmetry.groups[group] if place[:2] in reading]
+
+    def view(self, tensor: Tensor, place: Axis) -> Tensor:
+        """A view of a tensor with the units of one place on axis ``place.axis + 1``."""
+        return _units(tensor[None], place, self.units)[0]
+
+
 def group_of(layer: str, symmetry: Symmetry, reading: set[tuple[str, int]]) -> str:
     """The group of units that a layer makes: the one of its name, or the one that its parameters make."""
     if layer in symmetry.groups:
@@ -87,15 +104,9 @@ def group_of(layer: str, symmetry: Symmetry, reading: set[tuple[str, int]]) -> s
     made = [
         group
         for group, places in symmetry.groups.items()
-        if any(p.name.rpartition(".")[0] == layer and (p.name, p.axis) not in reading for p in places)
+        if any(place.name.rpartition(".")[0] == layer and place[:2] not in reading for place in places)
     ]
     if len(made) != 1:
         found = f"makes the units of {', '.join(map(repr, made))}" if made else "makes no units that can be exchanged"
         raise ValueError(f"layer {layer!r} {found}; allowed: {', '.join(map(repr, symmetry.groups))}")
     return made[0]
-
-
-def entries(place: Axis, number: Tensor, m: int) -> Tensor:
-    """The entries of a tensor, of each of the m units of a group in one place, (m, entries)."""
-    units = _units(number[None], place, m)[0]
-    return units.movedim(place.axis + 1, 0).flatten(1)

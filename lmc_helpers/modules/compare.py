@@ -11,7 +11,7 @@ from torch import nn
 
 from lmc_helpers._typing import Positive, Reals, Seed, checked
 from lmc_helpers.barrier import GRID, check_lambdas
-from lmc_helpers.modules._module import batches, check_pair, kept, tensors
+from lmc_helpers.modules._module import batches, check_pair, kept, tensors, untouched
 from lmc_helpers.modules.line import Line, Measured, Statistics, evaluated, jackknife, line
 from lmc_helpers.modules.match import match
 from lmc_helpers.modules.repair import repair
@@ -162,7 +162,8 @@ def compare(
     if 0.5 not in places:
         raise ValueError(f"lambdas = {places}; allowed: 0.5 among them")
     direct = line(a, b, loss, data, places, statistics)  # first of all, since it checks the loss and the data
-    x, _ = next(batches(data, 8))
+    with untouched():
+        x, _ = next(batches(data, 8))
     by_weights, how = match(a, b, x, "weights", restarts, seed, symmetry, details=True)
     by_activations = match(a, b, x, "activations", restarts, seed, how.symmetry, data=data)
     modules = {"weights": by_weights, "activations": by_activations}

@@ -21,10 +21,9 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map
 
 from lmc_helpers._typing import Number, Positive, checked, require_finite
-from lmc_helpers.modules._layers import group_of, readers
+from lmc_helpers.modules._layers import Layer
 from lmc_helpers.modules._module import bare, called, copied, filled, fitting
-from lmc_helpers.modules.symmetry import symmetry as symmetry_of
-from lmc_helpers.networks.permutations import Axis, Symmetry, _units
+from lmc_helpers.networks.permutations import Symmetry
 from lmc_helpers.orbits import curves
 from lmc_helpers.orbits.group_actions import EPS, _inverse
 
@@ -36,27 +35,23 @@ ROUNDING = 1e4 * EPS  # of outputs, relative to the largest and to the condition
 Values = dict[str, Tensor]
 
 
-class _Layer:
+class _Orbit(Layer):
     """The parameters around the units of a layer, in float64."""
 
     def __init__(self, model: nn.Module, layer: str, x: Any, symmetry: Symmetry | None):
         self.given, self.layer = bare(model), layer
         self.model = copied(model).double()
         self.x = fitting(self.model, x)
-        symmetry = symmetry_of(self.model, self.x) if symmetry is None else symmetry
-        reading = readers(self.model, self.x)
-        group = group_of(layer, symmetry, reading)
-        self.m, values = symmetry.sizes[group], dict(self.model.named_parameters())
-        places = [p for p in symmetry.groups[group] if p.name in values]
-        makers = [p for p in places if (p.name, p.axis) not in reading]
-        self.made = [p for p in makers if p.name.rpartition(".")[0] == layer] or makers
-        self.read = [p for p in places if (p.name, p.axis) in reading]
-        self.values = {p.name: values[p.name].detach() for p in [*self.made, *self.read]}
+        super().__init__(self.model, layer, self.x, symmetry)
+        values = dict(self.model.named_parameters())
+        makers = [place for place in self.made if place.name in values]
+        self.made = [place for place in makers if place.name.rpartition(".")[0] == layer] or makers
+        self.values = {place.name: values[place.name].detach() for place in [*self.made, *self.read]}
 
     def matrix(self, g: Tensor, name: str) -> Tensor:
         """g as a matrix (m, m), in float64 on the module's device."""
-        if g.shape not in {(self.m,), (self.m, self.m)}:
-            shapes = f"({self.m},) or ({self.m}, {self.m})"
+        if g.shape not in {(self.units,), (self.units, self.units)}:
+            shapes = f"({self.units},) or ({self.units}, {self.units})"
             raise ValueError(f"{name} has shape {tuple(g.shape)}; allowed: {shapes}, for the units of {self.layer!r}")
         require_finite(**{name: g})
         g = g.to(next(iter(self.values.values())))
@@ -66,17 +61,13 @@ class _Layer:
         """A W_1, A b_1 and W_2 B."""
         values = {name: value.clone() for name, value in self.values.items()}
         for place, matrix in [*((p, A.mT) for p in self.made), *((p, B) for p in self.read)]:
-            units = self.units(values, place)  # a view
+            units = self.view(values[place.name], place)
             units.copy_((units.movedim(place.axis + 1, -1) @ matrix).movedim(-1, place.axis + 1))
         return values
 
-    def units(self, values: Values, place: Axis) -> Tensor:
-        """A parameter with the units of one place on axis ``place.axis + 1``."""
-        return _units(values[place.name][None], place, self.m)[0]
-
     def flat(self, values: Values) -> Tensor:
         """W_1, b_1 and W_2 as one vector."""
-        return torch.cat([self.units(values, place).flatten() for place in [*self.made, *self.read]])
+        return torch.cat([self.view(values[place.name], place).flatten() for place in [*self.made, *self.read]])
 
     def checked_module(self, g: Tensor, inverse: Tensor) -> nn.Module:
         """The module with g·(W_1, b_1, W_2), or ValueError if its function is another."""
@@ -136,7 +127,7 @@ def rescale(
     >>> (other[0].bias / net[0].bias).tolist(), bool(torch.allclose(other(x), net(x), atol=1e-6))
     ([2.0, 0.25], True)
     """
-    at = _Layer(model, layer, x, symmetry)
+    at = _Orbit(model, layer, x, symmetry)
     if factors.ndim == 1 and not (factors > 0).all():
         raise ValueError(f"factors hold {factors.min().item():g}; allowed: positive factors")
     g = at.matrix(factors, "factors")
@@ -186,7 +177,7 @@ def orbit_curve(
     >>> bool(torch.allclose(curve.modules[-1](x), net(x), atol=1e-6)), curve.distance < curve.length
     (True, True)
     """
-    at = _Layer(model, layer, x, symmetry)
+    at = _Orbit(model, layer, x, symmetry)
     M = at.matrix(M, "M")
     t = torch.linspace(0, 1, 11, dtype=torch.float64) if t is None else t.double()
     require_finite(t=t)

@@ -21,11 +21,10 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map
 
 from lmc_helpers._typing import Natural, NonNegative, Positive, Probability, checked
-from lmc_helpers.modules._layers import entries, group_of, readers
-from lmc_helpers.modules._module import bare, batches, called, copied, filled, fitting, length, step_by_step
+from lmc_helpers.modules._layers import Layer
+from lmc_helpers.modules._module import bare, batches, called, copied, filled, fitting, length, step_by_step, untouched
 from lmc_helpers.modules.line import mean_loss
-from lmc_helpers.modules.symmetry import symmetry as symmetry_of
-from lmc_helpers.networks.permutations import Symmetry
+from lmc_helpers.networks.permutations import Axis, Symmetry
 from lmc_helpers.permutation_points.hessian import hessian
 from lmc_helpers.permutation_points.pair import Chart
 from lmc_helpers.seeds import normal
@@ -72,7 +71,7 @@ class _Objective:
     """The loss of a module as a function of its floating-point parameters as one vector θ (p,), in float64."""
 
     def __init__(self, model: nn.Module, loss: Callable, data: Any, decay: float):
-        self.model = copied(model).double()
+        self.given, self.model = bare(model), copied(model).double()
         self.loss, self.decay = loss, decay
         found = {name: value for name, value in self.model.named_parameters() if value.is_floating_point()}
         if not found:
@@ -80,7 +79,8 @@ class _Objective:
         self.shapes = {name: value.shape for name, value in found.items()}
         self.theta = torch.cat([value.detach().flatten() for value in found.values()])
         self.statistics = {name: value for name, value in self.model.named_buffers() if value.is_floating_point()}
-        read = [(fitting(self.model, x), fitting(self.model, y), length(x, y)) for x, y in batches(data, BATCH)]
+        with untouched():
+            read = [(fitting(self.model, x), fitting(self.model, y), length(x, y)) for x, y in batches(data, BATCH)]
         n = sum(size for _, _, size in read)
         self.data = [(x, y, size, size / n) for x, y, size in read]
         x, _, size = read[0]
@@ -101,10 +101,6 @@ class _Objective:
             theta = weights()
             value = mean_loss(self.loss, self.outputs(theta, x), y, n)
             yield share * (value + self.decay / 2 * theta.square().sum() if self.decay else value)
-
-    def value(self, theta: Tensor) -> Tensor:
-        """L(θ), differentiable."""
-        return torch.stack(list(self.parts(lambda: theta))).sum()
 
     def slope(self, weights: Callable[[Tensor], Tensor], phi: Tensor) -> tuple[Tensor, Tensor]:
         """The loss and its gradient by coordinates φ of the weights."""
@@ -136,7 +132,7 @@ class _Objective:
 
     def hessian(self, theta: Tensor) -> Tensor:
         """∇²L, (p, p)."""
-        return hessian(lambda t: self.value(t[0])[None], theta)
+        return hessian(lambda t: torch.stack(list(self.parts(lambda: t[0]))).sum()[None], theta)
 
     def product(self, theta: Tensor, v: Tensor) -> Tensor:
         """∇²L v."""
@@ -152,36 +148,30 @@ class _Pair(Chart):
 
     def __init__(self, objective: _Objective, layer: str, i: int, j: int, symmetry: Symmetry | None):
         self.objective = objective
-        x = objective.x
-        symmetry = symmetry_of(objective.model, x) if symmetry is None else symmetry
-        reading = readers(objective.model, x)
-        group = group_of(layer, symmetry, reading)
-        m = symmetry.sizes[group]
+        of = Layer(objective.model, layer, objective.x, symmetry)
         for name, unit in {"i": i, "j": j}.items():
-            if not 0 <= unit < m:
-                raise ValueError(f"{name} = {unit} of the {m} units of {layer!r}; allowed: 0 <= {name} < {m}")
+            if not 0 <= unit < of.units:
+                raise ValueError(f"{name} = {unit} of {of.units} units of {layer!r}; allowed: 0 <= {name} < {of.units}")
         if i == j:
             raise ValueError(f"i = j = {i}; allowed: two different units")
         numbers = objective.named(torch.arange(len(objective.theta), device=objective.theta.device))
-        made: list[Tensor] = []
-        read: list[Tensor] = []
-        self.statistics = []  # (name, entries of i, entries of j)
-        for place in symmetry.groups[group]:
-            if place.name in numbers:
-                kind = read if (place.name, place.axis) in reading else made
-                kind.append(entries(place, numbers[place.name], m)[[i, j]])
-            else:
-                value = objective.statistics[place.name]
-                where = entries(place, torch.arange(value.numel(), device=value.device).view(value.shape), m)
-                self.statistics.append((place.name, where[i], where[j]))
+        own = {name: torch.arange(v.numel(), device=v.device).view(v.shape) for name, v in objective.statistics.items()}
+
+        def entries(place: Axis) -> Tensor:
+            """Where the two units have their entries, (2, entries)."""
+            found = of.view((numbers | own)[place.name], place).movedim(place.axis + 1, 0)
+            return found[[i, j]].flatten(1)
+
+        made, read = ([entries(p) for p in places if p.name in numbers] for places in (of.made, of.read))
         if not made or not read:
             raise ValueError(
                 f"units of {layer!r} have no weights that make or that read them; allowed: units that have both"
             )
         (self.first, self.second), (self.out_first, self.out_second) = torch.cat(made, 1), torch.cat(read, 1)
+        self.statistics = [(p.name, *entries(p)) for p in of.made if p.name in own]  # name, entries of i and of j
         self.given = {name: value.clone() for name, value in objective.statistics.items()}
         every = torch.cat(self._slots())
-        if len(every.unique()) < len(every) or not self._interchange(x):
+        if len(every.unique()) < len(every) or not self._interchange():
             raise ValueError(f"units of {layer!r} are made from what reads them; allowed: layers whose weights do not")
 
     @property
@@ -207,18 +197,20 @@ class _Pair(Chart):
         theta[self.out_first], theta[self.out_second] = share * column, (1 - share) * column
         return theta
 
-    def _interchange(self, x: Any) -> bool:
+    def _interchange(self) -> bool:
         """Whether units with one ϑ may share their columns in any way."""
         self.set_statistics(0.0)
         with torch.no_grad():
-            ends = [self.objective.outputs(self.together(self.objective.theta, s), x) for s in (0.0, 1.0)]
+            ends = [
+                self.objective.outputs(self.together(self.objective.theta, s), self.objective.x) for s in (0.0, 1.0)
+            ]
         self.set_statistics(1.0)
         one, two = (torch.cat([y.flatten() for y in tree_leaves(end)]) for end in ends)
         return bool((one - two).abs().max() <= ROUNDING * one.abs().max())
 
-    def module(self, model: nn.Module, theta: Tensor) -> nn.Module:
+    def module(self, theta: Tensor) -> nn.Module:
         """A copy of the module that was given, with these parameters and the present statistics."""
-        return filled(model, self.objective.named(theta) | self.objective.statistics)
+        return filled(self.objective.given, self.objective.named(theta) | self.objective.statistics)
 
 
 @checked
@@ -272,27 +264,15 @@ def merge_path(
     >>> path.losses.shape, bool(path.losses[0] <= path.start)
     (torch.Size([3]), True)
     """
-    return _path(model, layer, i, j, loss, data, distances, steps, decay, symmetry)[0]
+    return _path(_Pair(_Objective(model, loss, data, decay), layer, i, j, symmetry), distances, steps)[0]
 
 
-def _path(
-    model: nn.Module,
-    layer: str,
-    i: int,
-    j: int,
-    loss: Callable,
-    data: Any,
-    distances: Tensor | None,
-    steps: int,
-    decay: float,
-    symmetry: Symmetry | None,
-) -> tuple[PairPath, _Pair, Tensor]:
-    """The path, the pair, and θ at its end."""
+def _path(pair: _Pair, distances: Tensor | None, steps: int) -> tuple[PairPath, Tensor]:
+    """The path, and θ at its end."""
     distances = torch.logspace(0, -4, 17, dtype=torch.float64) if distances is None else distances.double()
     if not (distances > 0).all() or not (distances.diff() < 0).all():
         raise ValueError(f"distances {distances.tolist()}; allowed: positive and decreasing")
-    objective = _Objective(model, loss, data, decay)
-    pair = _Pair(objective, layer, i, j, symmetry)
+    objective = pair.objective
     start = objective.slope(lambda t: t, objective.theta)[0].item()
     phi = pair.coordinates(objective.descend(lambda t: t, objective.theta, 10 * steps)[0])
     first, rows = phi[-1].clone(), []
@@ -307,7 +287,7 @@ def _path(
         larger = max(theta[pair.out_first].norm(), theta[pair.out_second].norm())
         rows.append((phi[-1], value, norm, larger))
     delta, losses, norms, outgoing = (torch.stack(column) for column in zip(*rows, strict=True))
-    return PairPath(delta, losses, norms, outgoing, pair.module(bare(model), theta), start), pair, theta
+    return PairPath(delta, losses, norms, outgoing, pair.module(theta), start), theta
 
 
 @checked
@@ -357,24 +337,22 @@ def permutation_point(
     (True, 13)
     """
     with step_by_step():  # the second derivatives of fused attention are not known
-        path, pair, theta = _path(model, layer, i, j, loss, data, distances, steps, decay, symmetry)
+        objective = _Objective(model, loss, data, decay)
+        pair = _Pair(objective, layer, i, j, symmetry)
+        path, theta = _path(pair, distances, steps)
         pair.set_statistics(0.0)
-        objective = pair.objective
         theta = pair.together(objective.descend(pair.together, theta, 10 * steps)[0], share)
         value, slope = objective.slope(lambda t: t, theta)
+        inertia = None
         if len(theta) <= exact:
             eigenvalues = torch.linalg.eigvalsh(objective.hessian(theta))
+            bound = ZERO * eigenvalues.abs().max()
+            negative, positive = int((eigenvalues < -bound).sum()), int((eigenvalues > bound).sum())
+            inertia = (negative, len(eigenvalues) - negative - positive, positive)
         else:
             eigenvalues = _ritz_values(pair, theta)
-    inertia = None
-    if len(theta) <= exact:
-        bound = ZERO * eigenvalues.abs().max()
-        negative, positive = int((eigenvalues < -bound).sum()), int((eigenvalues > bound).sum())
-        inertia = (negative, len(eigenvalues) - negative - positive, positive)
     height = value.item() - path.losses[0].item()
-    return PairPoint(
-        pair.module(bare(model), theta), value.item(), height, slope.norm().item(), eigenvalues, inertia, path
-    )
+    return PairPoint(pair.module(theta), value.item(), height, slope.norm().item(), eigenvalues, inertia, path)
 
 
 def _ritz_values(pair: _Pair, theta: Tensor) -> Tensor:
