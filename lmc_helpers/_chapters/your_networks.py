@@ -231,7 +231,7 @@ def misplaced(net: nn.Module, x: Any, restarts: int, seed: int) -> tuple[float, 
     """Shares of units out of place in a copy in random order, before and after weight matching."""
     whole = lmc.symmetry(net, x)
     drawn = lmc.random_permutations(whole, 1, torch_generator(seed, "planted order"))
-    shuffled = lmc.permuted(net, whole, {group: p[0] for group, p in drawn.items()})
+    shuffled = lmc.permuted(net, whole, drawn)
     found = lmc.match(net, shuffled, x, restarts=restarts, seed=seed, symmetry=whole)
     return _share_out_of_place(net, shuffled, whole), _share_out_of_place(net, found, whole)
 

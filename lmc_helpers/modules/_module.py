@@ -5,11 +5,12 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils._pytree import tree_map
 
 from lmc_helpers._wrappers import bare
 
@@ -58,10 +59,14 @@ def check_pair(a: nn.Module, b: nn.Module) -> tuple[nn.Module, nn.Module]:
 
 
 @contextmanager
-def untouched() -> Iterator[None]:
-    """Without gradients; torch's random numbers go on afterwards as if nothing had been drawn."""
-    devices = [torch.cuda.current_device()] if torch.cuda.is_initialized() else []
+def untouched(seed: int | None = None) -> Iterator[None]:
+    """Without gradients; torch's random numbers, from a seed if one is given, go on afterwards as if none was drawn."""
+    devices = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else ()
     with torch.random.fork_rng(devices), torch.no_grad():
+        if seed is not None:  # torch.manual_seed would also seed devices that are not in use yet
+            torch.default_generator.manual_seed(seed)
+            for device in devices:
+                torch.cuda.default_generators[device].manual_seed(seed)
         yield
 
 
@@ -104,12 +109,25 @@ def fitting(model: nn.Module, x: Any) -> Any:
     return tree_map(fit, dict(x) if isinstance(x, Mapping) else x)
 
 
+def tensors_of(value: Any) -> Iterator[Tensor]:
+    """All tensors of nested lists, tuples, mappings and dataclasses."""
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from tensors_of(tuple(value.values()))
+    elif isinstance(value, (list, tuple)):
+        for each in value:
+            yield from tensors_of(each)
+    elif is_dataclass(value) and not isinstance(value, type):
+        yield from tensors_of([getattr(value, field.name) for field in fields(value)])
+
+
 def length(x: Any, y: Any = None) -> int:
     """Number of examples of a batch: the first axis of the first tensor of its targets, or else of its inputs."""
-    found = [one for one in tree_leaves((y, dict(x) if isinstance(x, Mapping) else x)) if isinstance(one, Tensor)]
-    if not found or not found[0].ndim or not len(found[0]):
+    first = next(tensors_of((y, x)), None)
+    if first is None or not first.ndim or not len(first):
         raise ValueError("a batch has no examples; allowed: tensors with one or more on the first axis")
-    return len(found[0])
+    return len(first)
 
 
 def kept(data: Any) -> Any:
@@ -139,7 +157,7 @@ def batches(data: Any, size: int = 256) -> Iterator[tuple[Any, Any]]:
     """
     if is_pair(data):
         x, y = data
-        sizes = {len(one) if one.ndim else 0 for one in tree_leaves((x, y)) if isinstance(one, Tensor)}
+        sizes = {len(one) if one.ndim else 0 for one in tensors_of((x, y))}
         if len(sizes) != 1 or not y.ndim or not len(y):
             raise ValueError(f"data have {sorted(sizes)} inputs and targets; allowed: equal numbers, one or more")
         for at in range(0, len(y), size):

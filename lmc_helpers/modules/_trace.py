@@ -20,7 +20,7 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from types import SimpleNamespace as Arguments
 from typing import Any
 
@@ -47,6 +47,7 @@ from lmc_helpers.modules._axes import (
     resolved,
     same,
 )
+from lmc_helpers.modules._module import called, step_by_step, tensors_of
 from lmc_helpers.modules._operations import MOVES, POINTWISE, RULES, alike, geometry
 from lmc_helpers.networks.permutations import Axis as Place
 from lmc_helpers.networks.permutations import Symmetry
@@ -137,10 +138,6 @@ class Follower(TorchDispatchMode):
             if tensor.is_floating_point():
                 self.precision = max(self.precision, torch.finfo(tensor.dtype).eps)
         return out
-
-    def left(self) -> None:
-        """A module has run."""
-        self.module.pop()
 
     def follow(self, name, func, a: Arguments, tensors, states, out: list[Tensor]) -> Sequence[State | Axes | None]:
         """The axes of what an operation gives."""
@@ -248,19 +245,6 @@ def varies(tensor: Tensor, d: int) -> bool:
     return tensor.numel() > 0 and not bool((tensor == tensor.narrow(d, 0, 1)).all())
 
 
-def tensors_of(value: Any) -> Iterator[Tensor]:
-    """All tensors of nested lists, tuples, mappings and dataclasses."""
-    if isinstance(value, Tensor):
-        yield value
-    elif isinstance(value, Mapping):
-        yield from tensors_of(tuple(value.values()))
-    elif isinstance(value, (list, tuple)):
-        for each in value:
-            yield from tensors_of(each)
-    elif is_dataclass(value) and not isinstance(value, type):
-        yield from tensors_of([getattr(value, field.name) for field in fields(value)])
-
-
 def bound(func, args: tuple, kwargs: Mapping[str, Any]) -> Arguments:
     """The arguments of an operation by their names; the first one is also called ``self``."""
     values = {}
@@ -270,18 +254,8 @@ def bound(func, args: tuple, kwargs: Mapping[str, Any]) -> Arguments:
     return Arguments(**{"self": next(iter(values.values()), None), **values})
 
 
-@dataclass(frozen=True)
-class Traced:
-    """What a trace finds."""
-
-    symmetry: Symmetry
-    fixed: dict[tuple[str, int], str]  # axis of a parameter → why no permutation acts on some of it
-    outputs: list[Tensor]
-    precision: float  # of the coarsest floating type on the way
-
-
-def trace(model: nn.Module, inputs: tuple) -> Traced:
-    """The groups of a module in evaluation mode, from one forward pass, which puts hooks on the module."""
+def trace(model: nn.Module, x: Any) -> tuple[Symmetry, float]:
+    """The groups of a module in evaluation mode, from one forward pass, and the precision of its coarsest type."""
     for name, module in model.named_modules():
         if isinstance(module, nn.RNNBase):
             where = f"{name!r}" if name else "the module"
@@ -293,14 +267,10 @@ def trace(model: nn.Module, inputs: tuple) -> Traced:
         follower = Follower(sources, packed)
         for name in buffers:
             _hold(name, sources, follower)
-        outputs = _run(model, inputs, follower)
-        if (
-            follower.found
-        ):  # axes that are several, one after the other, as packed queries, keys and values: trace again
-            packed |= follower.found
-            continue
-        symmetry, fixed = _groups(follower, list(sources), buffers)
-        return Traced(symmetry, fixed, outputs, follower.precision)
+        _run(model, x, follower)
+        if not follower.found:
+            return _groups(follower, list(sources), buffers), follower.precision
+        packed |= follower.found  # axes that are several, such as packed queries, keys and values: trace again
 
 
 def _hold(name: str, sources: Mapping[str, Tensor], follower: Follower) -> None:
@@ -314,21 +284,22 @@ def _hold(name: str, sources: Mapping[str, Tensor], follower: Follower) -> None:
             fix(follower.axes(buffer)[d], f"the buffer {name!r} varies along it")
 
 
-def _run(model: nn.Module, inputs: tuple, follower: Follower) -> list[Tensor]:
-    """Outputs of a module whose axes are followed; those of its inputs and outputs are fixed."""
-    for tensor in tensors_of(inputs):
+def _run(model: nn.Module, x: Any, follower: Follower) -> None:
+    """Follow the axes of a module; those of its inputs and outputs are fixed."""
+    for tensor in tensors_of(x):
         follower.put(tensor, [fresh(n, "it is an axis of the input") for n in tensor.shape])
+
+    def leave(*_: Any) -> None:
+        follower.module.pop()
+
     handles = []
     for name, module in model.named_modules():
         handles.append(module.register_forward_pre_hook(lambda *_, name=name: follower.module.append(name)))
-        handles.append(module.register_forward_hook(lambda *_: follower.left()))
-    fast = torch.backends.mha.get_fastpath_enabled()
-    torch.backends.mha.set_fastpath_enabled(False)
+        handles.append(module.register_forward_hook(leave))
     try:
-        with torch.no_grad(), torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH), follower:
-            outputs = list(tensors_of(model(*inputs)))
+        with torch.no_grad(), step_by_step(), follower:
+            outputs = list(tensors_of(called(model, x)))
     finally:
-        torch.backends.mha.set_fastpath_enabled(fast)
         for handle in handles:
             handle.remove()
     if not outputs:
@@ -336,7 +307,6 @@ def _run(model: nn.Module, inputs: tuple, follower: Follower) -> list[Tensor]:
     for tensor in outputs:
         for axis in follower.axes(tensor):
             fix(axis, "it is an axis of the output")
-    return outputs
 
 
 @dataclass(frozen=True)
@@ -355,20 +325,17 @@ class Spot:
         return self.product[: self.at]
 
 
-def _groups(follower: Follower, names: list[str], buffers: set[str]) -> tuple[Symmetry, dict[tuple[str, int], str]]:
-    """The groups of atoms that nothing fixes, and why the other axes are fixed."""
+def _groups(follower: Follower, names: list[str], buffers: set[str]) -> Symmetry:
+    """The groups of atoms that nothing fixes."""
     noted = follower.noted[len(names) :]
     used = {atom for axes in noted for axis in axes for product in resolved(axis) for atom in product}
     spots: dict[Atom, list[Spot]] = {}
-    fixed: dict[tuple[str, int], str] = {}
     for k, name in enumerate(names):
         for d, axis in enumerate(follower.axes(follower.sources[k])):
             products, offset = resolved(axis), 0
             equal = len(products) if len(set(map(count, products))) == 1 else 1
             for piece, product in enumerate(products):
                 for at, atom in enumerate(product):
-                    if atom.fixed or atom not in used:
-                        fixed[name, d] = atom.fixed or "it is not used with these inputs"
                     spots.setdefault(atom, []).append(Spot(name, d, offset, product, at, (piece, equal)))
                 offset += count(product)
     free = {
@@ -376,7 +343,7 @@ def _groups(follower: Follower, names: list[str], buffers: set[str]) -> tuple[Sy
         for atom, found in spots.items()
         if not atom.fixed and atom in used and any(spot.name not in buffers for spot in found)
     }
-    return Grouping(follower, names, free).symmetry(), fixed
+    return Grouping(follower, names, free).symmetry()
 
 
 class Grouping:

@@ -152,7 +152,7 @@ def match(
     if x is None and (symmetry is None or (by == "activations" and data is None)):
         raise ValueError("x = None; allowed: inputs of a call, or a symmetry, and data to match by activations")
     with untouched():
-        groups = traced(a, fitting(a, x)) if symmetry is None else symmetry
+        groups = traced(a, x) if symmetry is None else symmetry
         unknown = sorted({place.name for of in groups.groups.values() for place in of} - set(tensors(a)))
         if unknown:
             raise ValueError(f"the symmetry has parameters {unknown}; allowed: those of the modules")

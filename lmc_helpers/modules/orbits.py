@@ -18,12 +18,12 @@ import numpy as np
 import torch
 from jaxtyping import Real, Shaped
 from torch import Tensor, nn
-from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils._pytree import tree_map
 
 from lmc_helpers._typing import Number, Positive, checked, require_finite
 from lmc_helpers.modules._layers import Layer
-from lmc_helpers.modules._module import bare, called, copied, filled, fitting
-from lmc_helpers.networks.permutations import Symmetry
+from lmc_helpers.modules._module import bare, called, copied, filled, fitting, tensors_of
+from lmc_helpers.networks.permutations import Symmetry, change
 from lmc_helpers.orbits import curves
 from lmc_helpers.orbits.group_actions import EPS, _inverse
 
@@ -77,11 +77,10 @@ class _Orbit(Layer):
             for scale in PROBES:
                 x = tree_map(lambda one, scale=scale: scale * one if _floating(one) else one, self.x)
                 ends = called(self.model, x), called(self.model, x, values)
-                one, two = (torch.cat([y.flatten() for y in tree_leaves(end) if _floating(y)]) for end in ends)
-                change = float((one - two).abs().max() / one.abs().max())
-                if not change <= bound:
+                found = change(*(list(tensors_of(end)) for end in ends))
+                if not found <= bound:
                     raise ValueError(
-                        f"the outputs change by {change:.1e} of the largest with other coordinates for the units of "
+                        f"the outputs change by {found:.1e} of the largest with other coordinates for the units of "
                         f"{self.layer!r}; allowed: positive factors where units pass a ReLU, matrices where they pass "
                         "nothing"
                     )

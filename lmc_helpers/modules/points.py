@@ -18,13 +18,24 @@ from typing import Any
 import torch
 from jaxtyping import Shaped
 from torch import Tensor, nn
-from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils._pytree import tree_map
 
 from lmc_helpers._typing import Natural, NonNegative, Positive, Probability, checked
 from lmc_helpers.modules._layers import Layer
-from lmc_helpers.modules._module import bare, batches, called, copied, filled, fitting, length, step_by_step, untouched
+from lmc_helpers.modules._module import (
+    bare,
+    batches,
+    called,
+    copied,
+    filled,
+    fitting,
+    length,
+    step_by_step,
+    tensors_of,
+    untouched,
+)
 from lmc_helpers.modules.line import mean_loss
-from lmc_helpers.networks.permutations import Axis, Symmetry
+from lmc_helpers.networks.permutations import Axis, Symmetry, change
 from lmc_helpers.permutation_points.hessian import hessian
 from lmc_helpers.permutation_points.pair import Chart
 from lmc_helpers.seeds import normal
@@ -200,13 +211,11 @@ class _Pair(Chart):
     def _interchange(self) -> bool:
         """Whether units with one ϑ may share their columns in any way."""
         self.set_statistics(0.0)
+        theta, x = self.objective.theta, self.objective.x
         with torch.no_grad():
-            ends = [
-                self.objective.outputs(self.together(self.objective.theta, s), self.objective.x) for s in (0.0, 1.0)
-            ]
+            ends = [self.objective.outputs(self.together(theta, share), x) for share in (0.0, 1.0)]
         self.set_statistics(1.0)
-        one, two = (torch.cat([y.flatten() for y in tree_leaves(end)]) for end in ends)
-        return bool((one - two).abs().max() <= ROUNDING * one.abs().max())
+        return change(*(list(tensors_of(end)) for end in ends)) <= ROUNDING
 
     def module(self, theta: Tensor) -> nn.Module:
         """A copy of the module that was given, with these parameters and the present statistics."""

@@ -23,13 +23,22 @@ from typing import Any, Literal, overload
 
 import torch
 from torch import Tensor, nn
-from torch.utils._pytree import tree_leaves
 from torch.utils.hooks import RemovableHandle
 
 from lmc_helpers._typing import Probability, checked
 from lmc_helpers.alignment.activation_matching import CONSTANT
 from lmc_helpers.modules._layers import storage
-from lmc_helpers.modules._module import batches, called, check_pair, copied, fitting, kept, step_by_step, untouched
+from lmc_helpers.modules._module import (
+    batches,
+    called,
+    check_pair,
+    copied,
+    fitting,
+    kept,
+    step_by_step,
+    tensors_of,
+    untouched,
+)
 from lmc_helpers.modules.line import interpolate
 
 __all__ = ["Repaired", "repair"]
@@ -126,8 +135,8 @@ def repair(
         ends = [_statistics(copied(end), layers, data) for end in (a, b)]
         ratios, dead = {}, {}
         for name in layers:
-            (mean_a, std_a), (mean_b, std_b) = (end[name] for end in ends)
             mean, std = _statistics(merged, [name], data)[name]
+            (mean_a, std_a), (mean_b, std_b) = ([one.to(mean) for one in end[name]] for end in ends)
             goal, goal_std = lam * mean_a + (1 - lam) * mean_b, lam * std_a + (1 - lam) * std_b
             dead[name] = std <= CONSTANT * (std.square() + mean.square()).sqrt()
             s = torch.where(dead[name], 1, goal_std / torch.where(dead[name], 1, std))
@@ -212,7 +221,7 @@ def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
     with _removed(handles):
         x, _ = next(batches(data))
         outputs = called(model, fitting(model, x))
-    last = [made[storage(z)][0] for z in tree_leaves(outputs) if isinstance(z, Tensor) and storage(z) in made]
+    last = [made[storage(z)][0] for z in tensors_of(outputs) if storage(z) in made]
     last = last or order[-1:]
     owners = Counter(id(value) for module in names for value in module._parameters.values() if value is not None)
     layers, left = [], {names[module]: "applies its weights itself" for module in names if isinstance(module, _OWN)}

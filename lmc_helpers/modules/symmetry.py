@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.utils._pytree import tree_map
 
-from lmc_helpers.modules._module import arguments, bare, called, copied, filled, tensors
-from lmc_helpers.modules._trace import BY_HAND, Refused, Traced, tensors_of, trace, varies
+from lmc_helpers.modules._module import bare, called, copied, filled, fitting, tensors, tensors_of, untouched
+from lmc_helpers.modules._trace import BY_HAND, Refused, trace, varies
 from lmc_helpers.networks.permutations import Check, Symmetry, change, cycles, measured, permute
 from lmc_helpers.seeds import torch_generator
 
@@ -60,13 +58,14 @@ def symmetry(model: nn.Module, x: Any) -> Symmetry:
     >>> found.sizes, found.groups["0"][2].name
     ({'0': 8}, '2.weight')
     """
-    return _Probe(model, x).traced().symmetry
+    return _Probe(model, x).traced()
 
 
 def permuted(model: nn.Module, symmetry: Symmetry, permutations: Mapping[str, Tensor]) -> nn.Module:
-    """A copy of a module, in evaluation mode, with units in another order: unit i is unit p_i of before, p (m,).
+    """A copy of a module, in evaluation mode, with units in another order: unit i is unit p_i of before.
 
-    Of units inside units of another group, those of the outer group are moved first, in whatever order both are given.
+    A permutation p is (m,), or (1, m) as :func:`~lmc_helpers.networks.permutations.random_permutations` draws it. Of
+    units inside units of another group, those of the outer group are moved first, in whatever order both are given.
 
     Examples
     --------
@@ -76,7 +75,7 @@ def permuted(model: nn.Module, symmetry: Symmetry, permutations: Mapping[str, Te
     (True, True)
     """
     values = {name: value[None] for name, value in tensors(bare(model)).items()}
-    moved = permute(values, symmetry, {group: p[None] for group, p in permutations.items()})
+    moved = permute(values, symmetry, {group: p[None] if p.ndim == 1 else p for group, p in permutations.items()})
     return filled(model, {name: value[0] for name, value in moved.items()})
 
 
@@ -105,7 +104,7 @@ def verify(model: nn.Module, x: Any, symmetry: Symmetry | None = None, left_out:
     False
     """
     probe = _Probe(model, x)
-    found = probe.traced().symmetry if symmetry is None else symmetry
+    found = probe.traced() if symmetry is None else symmetry
     permute(probe.values, found, cycles(found, torch_generator(0, "check of a trace")))  # raises if axes do not fit
     return measured(probe.outputs, probe.values, found, torch_generator(0, "check of a trace"), left_out)
 
@@ -115,10 +114,8 @@ class _Probe:
 
     def __init__(self, model: nn.Module, x: Any):
         for double in (True, False):
-            self.model, self.inputs = copied(model), arguments(x)
-            if double:
-                self.model.double()
-                self.inputs = tree_map(_doubled, self.inputs)
+            self.model = copied(model).double() if double else copied(model)
+            self.x = fitting(self.model, x)
             _add_noise(self.model)
             buffers = dict(self.model.named_buffers())
             self.values = {
@@ -132,34 +129,21 @@ class _Probe:
                     raise
 
     def outputs(self, values: Mapping[str, Tensor]) -> list[Tensor]:
-        """Outputs with values (1, …) of parameters and buffers."""
-        with self.same_random_numbers(), torch.no_grad():
-            return list(tensors_of(called(self.model, self.inputs, {name: value[0] for name, value in values.items()})))
+        """Outputs with values (1, …) of parameters and buffers, from the same random numbers at every call."""
+        with untouched(seed=0):
+            return list(tensors_of(called(self.model, self.x, {name: value[0] for name, value in values.items()})))
 
-    def traced(self) -> Traced:
+    def traced(self) -> Symmetry:
         """The groups, refused unless the outputs stay when all units are permuted."""
-        with self.same_random_numbers():
-            traced = trace(self.model, self.inputs)
-        perms, rounding = cycles(traced.symmetry, torch_generator(0, "check of a trace")), traced.precision**0.5
-        moved = self.outputs(permute(self.values, traced.symmetry, perms))
+        with untouched(seed=0):
+            groups, precision = trace(self.model, self.x)
+        perms, rounding = cycles(groups, torch_generator(0, "check of a trace")), precision**0.5
+        moved = self.outputs(permute(self.values, groups, perms))
         if not change(moved, self.expected) <= rounding:
             if not change(self.outputs(self.values), self.expected) <= rounding:
                 raise Refused(f"the module gives other outputs at every call; {BY_HAND}")
             raise Refused(f"the module's outputs change when the units found by the trace are permuted; {BY_HAND}")
-        return traced
-
-    @contextmanager
-    def same_random_numbers(self) -> Iterator[None]:
-        """Random numbers that are the same at every call, and leave those of the caller as they are."""
-        devices = {value.device for value in self.model.state_dict().values() if value.is_cuda}
-        with torch.random.fork_rng(sorted(device.index for device in devices)):
-            torch.manual_seed(0)
-            yield
-
-
-def _doubled(x: Any) -> Any:
-    """Double precision for floating-point tensors."""
-    return x.double() if isinstance(x, Tensor) and x.is_floating_point() else x
+        return groups
 
 
 def _add_noise(model: nn.Module) -> None:

@@ -309,8 +309,7 @@ def random_permutations(symmetry: Symmetry, N: Positive, generator: torch.Genera
     >>> net, x = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 3)), torch.ones(1, 4)
     >>> groups = lmc.symmetry(net, x)
     >>> p = lmc.random_permutations(groups, 1, torch.Generator().manual_seed(1))
-    >>> other = lmc.permuted(net, groups, {group: one[0] for group, one in p.items()})
-    >>> bool(torch.allclose(other(x), net(x), atol=1e-6))
+    >>> bool(torch.allclose(lmc.permuted(net, groups, p)(x), net(x), atol=1e-6))
     True
     """
     return {
