@@ -6,12 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-PIXELS = "it counts pixels or steps"
-PICKED = "some of its entries are picked"
-ORDER = "its order counts"
-KINDS = "its entries are of different kinds"
-MIXED = "its parts are interleaved with another index"
-
 
 class Unfollowed(Exception):
     """An operation that no rule describes."""
@@ -22,8 +16,8 @@ class Atom:
 
     __slots__ = ("fixed", "parent", "parts", "size")
 
-    def __init__(self, size: int, fixed: str = ""):
-        self.size, self.fixed = size, fixed  # fixed: why no permutation may act on it
+    def __init__(self, size: int, fixed: bool = False):
+        self.size, self.fixed = size, fixed  # fixed: no permutation may act on it
         self.parent: Atom | None = None
         self.parts: Axis | None = None  # the sum of products that it was found to be
 
@@ -37,11 +31,17 @@ class Atom:
 
 Product = tuple[Atom, ...]  # the outermost first
 Axis = tuple[Product, ...]  # one after the other
+Axes = list[Axis]
 
 
-def fresh(size: int, fixed: str = "") -> Axis:
+def fresh(size: int, fixed: bool = False) -> Axis:
     """An axis of its own."""
     return ((Atom(size, fixed),),)
+
+
+def fixed(sizes: Sequence[int]) -> Axes:
+    """Axes of their own on which no permutation may act."""
+    return [fresh(n, fixed=True) for n in sizes]
 
 
 def count(product: Product) -> int:
@@ -54,13 +54,12 @@ def length(axis: Axis) -> int:
     return sum(map(count, axis))
 
 
-def fix(axis: Axis, why: str) -> None:
-    """No permutation may act on an axis."""
-    for product in axis:
-        for atom in map(Atom.root, product):
-            if not atom.fixed:
-                atom.fixed = why
-                fix(atom.parts or (), why)
+def fix(*axes: Axis) -> None:
+    """No permutation may act on these axes."""
+    for atom in (atom.root() for axis in axes for product in axis for atom in product):
+        if not atom.fixed:
+            atom.fixed = True
+            fix(atom.parts or ())
 
 
 def is_fixed(axis: Axis) -> bool:
@@ -88,8 +87,7 @@ def _product(axes: Sequence[Axis]) -> Axis:
     whole: Axis = ((),)
     for axis in axes:
         if len(axis) > 1 and whole != ((),):
-            fix(axis, MIXED)
-            axis = fresh(length(axis), MIXED)
+            axis = picked(axis, length(axis))
         whole = tuple((*outer, *inner) for outer in whole for inner in axis)
     return whole
 
@@ -103,7 +101,7 @@ def same(a: Axis, b: Axis) -> None:
             _same_product(p, q)
             a, b = a[1:], b[1:]
         elif _cut_product(*((p, count(q)) if count(p) > count(q) else (q, count(p)))) is None:
-            fix((*a, *b), "it is read in pieces that cut through an inner index")
+            fix(a, b)  # read in pieces that cut through an inner index
             return
 
 
@@ -114,13 +112,12 @@ def _same_product(p: Product, q: Product) -> None:
     a, b = p[0], q[0]
     if a.size == b.size:
         if a is not b:
-            b.parent, why = a, a.fixed or b.fixed
-            a.fixed = why
+            b.parent, a.fixed = a, a.fixed or b.fixed
         same((p[1:],), (q[1:],))
         return
     large, small = (a, b) if a.size > b.size else (b, a)
     if large.size % small.size:
-        fix((p, q), "it is reshaped across another index")
+        fix((p, q))  # reshaped across another index
         return
     large.parts = ((Atom(small.size, large.fixed), Atom(large.size // small.size, large.fixed)),)
     same((p,), (q,))
@@ -158,12 +155,9 @@ def cut(axis: Axis, first: int, last: int) -> Axis:
 
 
 def picked(axis: Axis, n: int) -> Axis:
-    """The axis of n entries that are picked from another, which is fixed."""
-    fix(axis, PICKED)
-    return fresh(n, PICKED)
-
-
-Axes = list[Axis]
+    """A fixed axis of n entries that are picked from another, which is fixed."""
+    fix(axis)
+    return fresh(n, fixed=True)
 
 
 @dataclass

@@ -17,10 +17,6 @@ import torch
 from torch import Tensor
 
 from lmc_helpers.modules._axes import (
-    KINDS,
-    ORDER,
-    PICKED,
-    PIXELS,
     Axes,
     Axis,
     State,
@@ -28,6 +24,7 @@ from lmc_helpers.modules._axes import (
     count,
     cut,
     fix,
+    fixed,
     flat,
     fresh,
     is_fixed,
@@ -147,7 +144,7 @@ def _reshaped(axes: Axes, after: list[int]) -> State:
         if len(new) == 1:
             variants = [[*axes, whole] for axes in variants]
         elif pack is None and len(parts) == new[0] and len(set(map(count, parts))) == 1 and not is_fixed(whole):
-            pack = fresh(new[0], KINDS)
+            pack = fresh(new[0], fixed=True)
             variants = [[*variants[0], pack, *_split((part,), new[1:])] for part in parts]
         else:
             split = _split(whole, new)
@@ -217,7 +214,7 @@ def _cat(f, a, out):
 
 @rule("stack")
 def _stack(f, a, out):
-    dim, pack = a.dim % out[0].ndim, fresh(len(a.tensors), KINDS)
+    dim, pack = a.dim % out[0].ndim, fresh(len(a.tensors), fixed=True)
     parts = [f.axes(one) for one in a.tensors]
     return [State([[*part[:dim], pack, *part[dim:]] for part in parts], pack if len(parts) > 1 else None)]
 
@@ -238,11 +235,9 @@ def _index(f, a, out):
     axes, picks = list(f.axes(a.self)), list(a.indices)
     chosen = [d for d, pick in enumerate(picks) if pick is not None]
     if any(picks[d].dtype in (torch.bool, torch.uint8) for d in chosen):
-        for axis in (*axes, *(axis for d in chosen for axis in f.axes(picks[d]))):
-            fix(axis, PICKED)
-        return [[fresh(n, PICKED) for n in out[0].shape]]
-    for d in chosen:
-        fix(axes[d], PICKED)
+        fix(*axes, *(axis for d in chosen for axis in f.axes(picks[d])))
+        return [fixed(out[0].shape)]
+    fix(*(axes[d] for d in chosen))
     new = f.broadcast(*(f.axes(picks[d]) for d in chosen))
     at = chosen[0] if chosen == list(range(chosen[0], chosen[-1] + 1)) else 0
     kept = [axis for d, axis in enumerate(axes) if d not in chosen]
@@ -252,23 +247,21 @@ def _index(f, a, out):
 @rule("index_put", "_unsafe_index_put")
 def _index_put(f, a, out):
     f.broadcast(_index(f, a, [a.self])[0], f.axes(a.values))
-    for pick in a.indices:
-        for axis in f.axes(pick) if pick is not None else ():
-            fix(axis, PICKED)
+    fix(*(axis for pick in a.indices if pick is not None for axis in f.axes(pick)))
     return [f.axes(a.self)]
 
 
 @rule("embedding")
 def _embedding(f, a, out):
     rows, *units = f.axes(a.weight)
-    fix(rows, "it is looked up by the input")
+    fix(rows)
     return [[*f.axes(a.indices), *units]]
 
 
 @rule("index_select")
 def _index_select(f, a, out):
     axes, dim = list(f.axes(a.self)), a.dim % a.self.ndim
-    fix(axes[dim], PICKED)
+    fix(axes[dim])
     axes[dim] = f.axes(a.index)[0]
     return [axes]
 
@@ -292,7 +285,7 @@ def _scatter(f, a, out):
 @rule("index_add", "index_copy", "index_fill")
 def _index_add(f, a, out):
     axes, dim = f.axes(a.self), a.dim % a.self.ndim
-    fix((*axes[dim], *f.axes(a.index)[0]), PICKED)
+    fix(axes[dim], f.axes(a.index)[0])
     if getattr(a, "source", None) is not None:
         f.meet(axes, f.axes(a.source), dim)
     return [axes]
@@ -318,7 +311,7 @@ RULES.update(dict.fromkeys(("var_mean", "std_mean", "aminmax", "count_nonzero", 
 @rule("max", "min", "argmax", "argmin", "median", "nanmedian", "mode", "kthvalue")
 def _place_of(f, a, out):
     for d in listed(getattr(a, "dim", None), a.self.ndim) if hasattr(a, "dim") else ():
-        fix(f.axes(a.self)[d], ORDER)
+        fix(f.axes(a.self)[d])
     return _reduce(f, a, out)
 
 
@@ -334,11 +327,9 @@ def _along(f, a, out):
     axes = f.axes(a.self)
     given = [getattr(a, name) for name in ("dim", "dims", "dimension") if hasattr(a, name)]
     dims = listed(given[0] if given else None, len(axes))
-    for d in dims:
-        fix(axes[d], ORDER)
-    return [
-        [fresh(n, ORDER) if d in dims or d >= len(axes) else axes[d] for d, n in enumerate(one.shape)] for one in out
-    ]
+    fix(*(axes[d] for d in dims))
+    kept = {d: axis for d, axis in enumerate(axes) if d not in dims}
+    return [[kept.get(d, axis) for d, axis in enumerate(fixed(one.shape))] for one in out]
 
 
 RULES.update(dict.fromkeys(("_fft_r2c", "_fft_c2r", "_fft_c2c"), _along))
@@ -349,15 +340,14 @@ def _last(f, a, out):
     """Axes whose order counts, the last two unless others are named; what is left of them is fixed."""
     axes = f.axes(a.self)
     dims = listed([getattr(a, "dim1", -1), getattr(a, "dim2", -2 if hasattr(a, "diagonal") else -1)], len(axes))
-    for d in dims:
-        fix(axes[d], ORDER)
+    fix(*(axes[d] for d in dims))
     kept = _without(axes, dims)
-    return [[*kept, *(fresh(n, ORDER) for n in out[0].shape[len(kept) :])]]
+    return [[*kept, *fixed(out[0].shape[len(kept) :])]]
 
 
 @rule("view_as_real")
 def _view_as_real(f, a, out):
-    return [[*f.axes(a.self), fresh(2, KINDS)]]
+    return [[*f.axes(a.self), fresh(2, fixed=True)]]
 
 
 @rule("full_like", "zeros_like", "ones_like", "empty_like", "new_zeros", "new_ones", "new_full", "new_empty")
@@ -419,9 +409,8 @@ def _convolution(f, a, out):
     f.note(channels)
     pixels = x[-n:]
     if out[0].shape[-n:] != a.input.shape[-n:] or math.prod(a.weight.shape[2:]) > 1 or any(a.padding):
-        for axis in (*pixels, *w[2:]):
-            fix(axis, PIXELS)
-        pixels = [fresh(m, PIXELS) for m in out[0].shape[-n:]]
+        fix(*pixels, *w[2:])
+        pixels = fixed(out[0].shape[-n:])
     output, ones = [*batch, makes, *pixels], [fresh(1) for _ in pixels]
     return [output if a.bias is None else f.broadcast(output, [f.axes(a.bias)[0], *ones])]
 
@@ -467,11 +456,10 @@ def pixel_rule(n: int) -> Rule:
 
     def rule(f, a, out):
         axes = f.axes(a.self)
-        for axis in axes[-n:]:
-            fix(axis, PIXELS)
+        fix(*axes[-n:])
         if hasattr(a, "indices"):
             f.broadcast(axes, f.axes(a.indices))
-        return [[*axes[:-n], *(fresh(m, PIXELS) for m in one.shape[-n:])] for one in out]
+        return [[*axes[:-n], *fixed(one.shape[-n:])] for one in out]
 
     return rule
 
@@ -489,14 +477,14 @@ RULES.update({name.format(n): pixel_rule(n) for name in PIXEL_OPERATIONS for n i
 def _windows(f, a, out):
     """The channels are a product with the pixels of a window."""
     *batch, channels, height, width = f.axes(a.self)
-    fix((*height, *width), PIXELS)
+    fix(height, width)
     n = out[0].shape[len(batch)]
     if hasattr(a, "upscale_factor"):
         new = fresh(n)
-        same(channels, flat([new, fresh(a.upscale_factor**2, PIXELS)]))
+        same(channels, flat([new, fresh(a.upscale_factor**2, fixed=True)]))
     else:
-        new = flat([channels, fresh(n // length(channels), PIXELS)])
-    return [[*batch, new, *(fresh(m, PIXELS) for m in out[0].shape[len(batch) + 1 :])]]
+        new = flat([channels, fresh(n // length(channels), fixed=True)])
+    return [[*batch, new, *fixed(out[0].shape[len(batch) + 1 :])]]
 
 
 @rule("channel_shuffle", "native_channel_shuffle")

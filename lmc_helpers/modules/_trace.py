@@ -30,8 +30,6 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from lmc_helpers.modules._axes import (
-    KINDS,
-    PICKED,
     Atom,
     Axes,
     Axis,
@@ -41,6 +39,7 @@ from lmc_helpers.modules._axes import (
     count,
     cut,
     fix,
+    fixed,
     fresh,
     is_fixed,
     length,
@@ -96,8 +95,7 @@ class Follower(TorchDispatchMode):
             if k is not None and tensor.numel():
                 self.put(tensor, self.states[self.sources[k]])
             else:
-                why = "the module has a tensor that varies along it"
-                self.put(tensor, [fresh(n, why if varies(tensor, d) else "") for d, n in enumerate(tensor.shape)])
+                self.put(tensor, [fresh(n, varies(tensor, d)) for d, n in enumerate(tensor.shape)])
         if self.states[tensor] is None:
             raise Unfollowed
         return self.states[tensor]
@@ -159,7 +157,7 @@ class Follower(TorchDispatchMode):
         if not tensors:
             return [self.state(one).variants[0] for one in out]
         if all(is_fixed(axis) for state in states for axes in state.variants for axis in axes):
-            return [[fresh(n, "it is made from fixed axes") for n in one.shape] for one in out]
+            return [fixed(one.shape) for one in out]
         raise Unfollowed
 
     def broadcast(self, *operands: Axes) -> Axes:
@@ -183,12 +181,12 @@ class Follower(TorchDispatchMode):
 
     def meet(self, a: Axes, b: Axes, besides: int) -> None:
         """Entries of two tensors meet along all axes but one; it and those of unequal lengths are fixed."""
-        fix((*a[besides], *b[besides]), PICKED)
+        fix(a[besides], b[besides])
         for one, two in zip(a, b, strict=True):
             if length(one) == length(two):
                 same(one, two)
             else:
-                fix((*one, *two), PICKED)
+                fix(one, two)
         self.note(*(axis for d, axis in enumerate(a) if d != besides))
 
     def contract(self, x: Axes, y: Axes, batch: int = 0) -> Axes:
@@ -205,7 +203,7 @@ class Follower(TorchDispatchMode):
         """The axes of the entries of a tensor from first to last − 1 along one of them."""
         state = self.state(tensor)
         if state.variants[0][dim] is state.pack is not None:
-            pack = fresh(last - first, KINDS)
+            pack = fresh(last - first, fixed=True)
             chosen = state.variants[first:last]
             return State([[*axes[:dim], pack, *axes[dim + 1 :]] for axes in chosen], pack if len(chosen) > 1 else None)
         axes = [[*axes[:dim], cut(axes[dim], first, last), *axes[dim + 1 :]] for axes in state.variants]
@@ -219,7 +217,7 @@ class Follower(TorchDispatchMode):
             return State([state.variants[k][:dim] + state.variants[k][dim + 1 :]])
         if not is_fixed(axis):
             self._unpack(resolved(axis))
-            fix(axis, PICKED)
+            fix(axis)
         return State([axes[:dim] + axes[dim + 1 :] for axes in state.variants], state.pack)
 
     def _unpack(self, picked: Axis) -> None:
@@ -280,14 +278,13 @@ def _hold(name: str, sources: Mapping[str, Tensor], follower: Follower) -> None:
     varying = [d for d in range(buffer.ndim) if varies(buffer, d)]
     part = own is not None and own.shape == buffer.shape
     if len(varying) > 1 or part or not (buffer.is_floating_point() or buffer.is_complex()):
-        for d in varying:
-            fix(follower.axes(buffer)[d], f"the buffer {name!r} varies along it")
+        fix(*(follower.axes(buffer)[d] for d in varying))
 
 
 def _run(model: nn.Module, x: Any, follower: Follower) -> None:
     """Follow the axes of a module; those of its inputs and outputs are fixed."""
     for tensor in tensors_of(x):
-        follower.put(tensor, [fresh(n, "it is an axis of the input") for n in tensor.shape])
+        follower.put(tensor, fixed(tensor.shape))
 
     def leave(*_: Any) -> None:
         follower.module.pop()
@@ -305,8 +302,7 @@ def _run(model: nn.Module, x: Any, follower: Follower) -> None:
     if not outputs:
         raise Refused(f"the module gives no tensor; {BY_HAND}")
     for tensor in outputs:
-        for axis in follower.axes(tensor):
-            fix(axis, "it is an axis of the output")
+        fix(*follower.axes(tensor))
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from lmc_helpers._typing import checked
 from lmc_helpers.modules._module import bare, called, copied, filled, fitting, tensors, tensors_of, untouched
 from lmc_helpers.modules._trace import BY_HAND, Refused, trace, varies
 from lmc_helpers.networks.permutations import Check, Symmetry, change, cycles, measured, permute
@@ -16,6 +17,7 @@ from lmc_helpers.seeds import torch_generator
 __all__ = ["permuted", "symmetry", "verify"]
 
 
+@checked
 def symmetry(model: nn.Module, x: Any) -> Symmetry:
     """The groups of interchangeable units of a module, found by following its axes through one forward pass.
 
@@ -61,7 +63,8 @@ def symmetry(model: nn.Module, x: Any) -> Symmetry:
     return _Probe(model, x).traced()
 
 
-def permuted(model: nn.Module, symmetry: Symmetry, permutations: Mapping[str, Tensor]) -> nn.Module:
+@checked
+def permuted(model: nn.Module, symmetry: Symmetry, permutations: Mapping[str, Any]) -> nn.Module:
     """A copy of a module, in evaluation mode, with units in another order: unit i is unit p_i of before.
 
     A permutation p is (m,), or (1, m) as :func:`~lmc_helpers.networks.permutations.random_permutations` draws it. Of
@@ -71,14 +74,15 @@ def permuted(model: nn.Module, symmetry: Symmetry, permutations: Mapping[str, Te
     --------
     >>> net, x = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2)), torch.ones(1, 4)
     >>> other = permuted(net, symmetry(net, x), {"0": torch.tensor([2, 0, 1])})
-    >>> bool(torch.equal(other[0].weight, net[0].weight[[2, 0, 1]])), bool(torch.allclose(other(x), net(x)))
+    >>> torch.equal(other[0].weight, net[0].weight[[2, 0, 1]]), torch.allclose(other(x), net(x), atol=1e-6)
     (True, True)
     """
     values = {name: value[None] for name, value in tensors(bare(model)).items()}
-    moved = permute(values, symmetry, {group: p[None] if p.ndim == 1 else p for group, p in permutations.items()})
+    moved = permute(values, symmetry, {group: torch.as_tensor(p).reshape(1, -1) for group, p in permutations.items()})
     return filled(model, {name: value[0] for name, value in moved.items()})
 
 
+@checked
 def verify(model: nn.Module, x: Any, symmetry: Symmetry | None = None, left_out: bool = True) -> Check:
     """Check groups of interchangeable units, found or written by hand, by running the module with its units permuted.
 
@@ -97,7 +101,7 @@ def verify(model: nn.Module, x: Any, symmetry: Symmetry | None = None, left_out:
     Examples
     --------
     >>> from lmc_helpers.networks.permutations import Axis
-    >>> net, x = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2)), torch.ones(1, 4)
+    >>> net, x = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 2)), torch.ones(1, 4)
     >>> verify(net, x).holds()
     True
     >>> verify(net, x, Symmetry({"0": (Axis("0.weight", 0), Axis("0.bias", 0))}, {"0": 3})).holds()  # no "2.weight"

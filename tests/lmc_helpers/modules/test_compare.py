@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import nn
 from torch.nn.functional import cross_entropy, mse_loss
+from torch.utils.data import DataLoader, TensorDataset
 
 from lmc_helpers.modules.compare import compare
 from lmc_helpers.modules.line import line
@@ -63,7 +64,10 @@ def test_a_planted_order_has_no_barrier():
 
 
 def test_the_report_is_shown():
-    report = compare(net(1), net(2), cross_entropy, iter([(X, Y)]), statistics="recomputed")
+    a, b, loader = net(1), net(2), DataLoader(TensorDataset(X, Y), 50, shuffle=True)
+    random = torch.get_rng_state()
+    report = compare(a, b, cross_entropy, loader, statistics="recomputed")
+    assert torch.get_rng_state().equal(random)
     assert "recomputed" in str(report) and str(report).count("±") >= 6
     assert report._repr_markdown_().count("\n|") == 7
     figure = report.figure()

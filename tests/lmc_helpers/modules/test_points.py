@@ -138,12 +138,12 @@ def test_channels_with_a_norm_in_batches():
     for _ in range(3):
         net(2 * x + 1)
     data = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, y), batch_size=16, shuffle=True)
-    state = {k: v.clone() for k, v in net.state_dict().items()}
+    state, random = {k: v.clone() for k, v in net.state_dict().items()}, torch.get_rng_state()
     point = permutation_point(
-        net, "0", 1, 3, F.cross_entropy, list(data), steps=3, distances=torch.tensor([1.0, 0.1]), exact=1
+        net, "0", 1, 3, F.cross_entropy, data, steps=3, distances=torch.tensor([1.0, 0.1]), exact=1
     )
     assert all(v.equal(state[k]) for k, v in net.state_dict().items()) and net.training
-    assert all(p.grad is None for p in net.parameters())
+    assert all(p.grad is None for p in net.parameters()) and torch.get_rng_state().equal(random)
     made = point.module
     for value in (
         made[0].weight,

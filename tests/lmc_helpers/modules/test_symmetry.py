@@ -215,7 +215,7 @@ def test_nothing_of_the_caller_changes():
 def test_wrapped_modules_types_and_ties():
     module, x = made("GPT")
     found = symmetry(module, x)
-    assert symmetry(nn.DataParallel(module), x) == found
+    assert symmetry(nn.DataParallel(module), x) == found == symmetry(module, {"i": x})
     assert symmetry(module.bfloat16(), x) == found
     other = permuted(module, found, drawn(found))
     assert other.head.weight is other.embed.weight and other.embed.weight.dtype == torch.bfloat16
