@@ -49,7 +49,7 @@ class Contractions(TorchDispatchMode):
             self.use(False, w, 1 - reads, out, channel)
         elif name in PRODUCTS:
             A, B = (args[k] for k in PRODUCTS[name])
-            B = B.mT if name == "linear" else B
+            B = B.t() if name == "linear" else B
             last, inner = A.ndim - 1, max(B.ndim - 2, 0)
             self.use(True, B, inner, A, last)
             self.use(True, A, last, B, inner)

@@ -230,12 +230,11 @@ def evaluated(
         for k, x, y in _visits(work, places, data, run_size, recomputed):
             x, y = fitting(work, x), fitting(work, y)
             outputs, n = called(work, x), length(x, y)
-            for at in range(0, n, size or n):
-                some = (
-                    (outputs, y, n) if size is None else (part(outputs, at, size), y[at : at + size], min(size, n - at))
-                )
-                losses[k].append(mean_loss(loss, *some, check=k == 0))
-                sizes += [some[2]] * (k == 0)
+            parts = [(outputs, y, n)]
+            if size is not None:
+                parts = [(part(outputs, at, size), y[at : at + size], min(size, n - at)) for at in range(0, n, size)]
+            losses[k] += [mean_loss(loss, *one, check=k == 0) for one in parts]
+            sizes += [m for _, _, m in parts] if k == 0 else []
             hits, so_far = _right(loss, outputs, y), right[k]
             right[k] = None if hits is None or so_far is None else so_far + hits[0]
             answers += hits[1] if hits is not None and k == 0 else 0

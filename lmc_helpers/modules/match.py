@@ -243,13 +243,13 @@ def _by_activations(
     kinds = {g: _kinds(symmetry, g) for g in outer}
     found = _recorded(copied(a), copied(b), symmetry, kinds, data)
     p: dict[str, Tensor] = {}
-    values = []
+    values: list[float] = []
     for g in outer:
         parts = [(groups, found[groups]) for groups in kinds[g] if groups in found]
         if not parts and (g,) in found:
             S = found[(g,)].correlations()[0]
             p[g] = _assign(S)
-            values.append(_matched_sum(S, p[g]) / len(S))
+            values.append(_matched_sum(S, p[g]).item() / len(S))
         elif parts:
             m = symmetry.sizes[g]
             tables = [
@@ -260,7 +260,7 @@ def _by_activations(
             p[g] = _assign(C)
             for (groups, _), q in zip(parts, inside, strict=True):
                 p |= {one: q[i, p[g][i]] for i, one in enumerate(groups)}
-            values.append(_matched_sum(C, p[g]) / sum(T.shape[0] * T.shape[2] for T in tables))
+            values.append(_matched_sum(C, p[g]).item() / sum(T.shape[0] * T.shape[2] for T in tables))
     left = {g for g in symmetry.groups if g not in p}
     if left:
         rest = Symmetry(
@@ -269,11 +269,7 @@ def _by_activations(
             {g: at for g, at in symmetry.within.items() if {g, at[0]} <= left},
         )
         p |= _by_weights(a, permuted(b, symmetry, p), rest, restarts, seed)[0]
-    return {g: p[g].to(torch.long) for g in symmetry.groups if g in p}, _row(values)
-
-
-def _row(values: list[Tensor]) -> Tensor:
-    return torch.tensor([value.item() for value in values], dtype=torch.float64)
+    return {g: p[g].to(torch.long) for g in symmetry.groups if g in p}, torch.tensor(values, dtype=torch.float64)
 
 
 def _recorded(

@@ -118,17 +118,15 @@ class _Probe:
 
     def __init__(self, model: nn.Module, x: Any):
         for double in (True, False):
-            self.model = copied(model).double() if double else copied(model)
-            self.x = fitting(self.model, x)
-            _add_noise(self.model)
-            buffers = dict(self.model.named_buffers())
-            self.values = {
-                name: (value.clone() if name in buffers else value)[None] for name, value in tensors(self.model).items()
-            }
             try:
+                self.model = copied(model).double() if double else copied(model)
+                self.x = fitting(self.model, x)
+                _add_noise(self.model)
+                own = dict(self.model.named_buffers())  # they may change in a call
+                self.values = {n: (v.clone() if n in own else v)[None] for n, v in tensors(self.model).items()}
                 self.expected = self.outputs(self.values)
                 return
-            except RuntimeError:  # a type is written in its code, or the device has no double precision
+            except (RuntimeError, TypeError):  # a type is written in its code, or the device has no double precision
                 if not double:
                     raise
 

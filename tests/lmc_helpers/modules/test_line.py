@@ -19,7 +19,7 @@ def normal(*shape, seed=1):
     return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
 
 
-def trained(make, seed, steps=0):
+def trained(make, seed):
     """A module with parameters and running statistics that are random."""
     net = make().double()
     for k, (name, value) in enumerate([*net.named_parameters(), *net.named_buffers()]):

@@ -9,7 +9,7 @@ from scipy.optimize import linear_sum_assignment
 from torch import nn
 from torch.nn.functional import mse_loss
 
-from lmc_helpers.modules.line import interpolate, line
+from lmc_helpers.modules.line import line
 from lmc_helpers.modules.match import match
 from lmc_helpers.modules.symmetry import permuted, symmetry
 from lmc_helpers.networks.permutations import Axis, Symmetry, random_permutations
@@ -106,19 +106,6 @@ def test_planted_orders_are_found(name, by):
     torch.testing.assert_close(made(x), a(x))
     if name == "tied":
         assert made.decode.weight is made.encode.weight
-
-
-@pytest.mark.parametrize("name", ZOO)
-def test_the_order_is_of_all_places_together(name):
-    """A group that is permuted in one parameter only is another function."""
-    a, _, x = shuffled(name)
-    groups = symmetry(a, x)
-    p = {g: torch.arange(m).roll(1) for g, m in groups.sizes.items()}
-    group = next(g for g, places in groups.groups.items() if len(places) > 1)
-    half = Symmetry({group: groups.groups[group][:1]}, {group: groups.sizes[group]})
-    a.eval()
-    assert (permuted(a, half, {group: p[group]})(x) - a(x)).abs().max() > 1e-3
-    torch.testing.assert_close(permuted(a, groups, p)(x), a(x))
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
@@ -293,9 +280,3 @@ def with_nan(net):
 def test_bad_input_is_refused(change):
     with pytest.raises((TypeError, ValueError), match="allowed"):
         match(**{"a": dense(), "b": dense(), "x": torch.ones(4, 5)} | change)
-
-
-def test_matching_and_interpolation_give_the_planted_network():
-    a, b, x = shuffled("convolutional")
-    made = interpolate(a, match(a, b, x), 0.5)
-    torch.testing.assert_close(made(x), a.eval()(x))
