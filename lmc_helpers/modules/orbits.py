@@ -22,7 +22,7 @@ from torch.utils._pytree import tree_map
 
 from lmc_helpers._typing import Number, Positive, checked, require_finite
 from lmc_helpers.modules._layers import Layer
-from lmc_helpers.modules._module import bare, called, copied, filled, fitting, tensors_of
+from lmc_helpers.modules._module import called, copied, filled, fitting, tensors_of
 from lmc_helpers.networks.permutations import Symmetry, change
 from lmc_helpers.orbits import curves
 from lmc_helpers.orbits.group_actions import EPS, _inverse
@@ -39,7 +39,7 @@ class _Orbit(Layer):
     """The parameters around the units of a layer, in float64."""
 
     def __init__(self, model: nn.Module, layer: str, x: Any, symmetry: Symmetry | None):
-        self.given, self.layer = bare(model), layer
+        self.given, self.layer = model, layer
         self.model = copied(model).double()
         self.x = fitting(self.model, x)
         super().__init__(self.model, layer, self.x, symmetry)

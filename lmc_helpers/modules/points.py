@@ -23,7 +23,6 @@ from torch.utils._pytree import tree_map
 from lmc_helpers._typing import Natural, NonNegative, Positive, Probability, checked
 from lmc_helpers.modules._layers import Layer
 from lmc_helpers.modules._module import (
-    bare,
     batches,
     called,
     copied,
@@ -82,7 +81,7 @@ class _Objective:
     """The loss of a module as a function of its floating-point parameters as one vector θ (p,), in float64."""
 
     def __init__(self, model: nn.Module, loss: Callable, data: Any, decay: float):
-        self.given, self.model = bare(model), copied(model).double()
+        self.given, self.model = model, copied(model).double()
         self.loss, self.decay = loss, decay
         found = {name: value for name, value in self.model.named_parameters() if value.is_floating_point()}
         if not found:
