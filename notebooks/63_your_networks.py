@@ -64,7 +64,7 @@ chapter.begin(
     loss=Choice(("cross_entropy", "mse")),
     layer=Text("the name of a layer, or nothing"),
     examples=Integer(20, 10_000_000),
-    pairs=Integer(1, 1000),
+    pairs=Integer(2, 1000),
     epochs=Integer(1, 1000),
     restarts=Integer(1, 1000),
     steps=Integer(1, 10_000),
@@ -319,33 +319,47 @@ figures.numbers(
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X9.barrier"}
 highest = max(left_over, key=lambda name: left_over[name][0])
-claims.check("X9.barrier", *left_over[highest], n=pairs)
+if len(networks[highest]) > 1:  # the error is over pairs
+    claims.check("X9.barrier", *left_over[highest], n=pairs)
 
 # %% [markdown]
 # ## Where two units meet
 #
-# Brea et al. move two units of a layer together, the loss minimised over everything else. Where they coincide, at a {term}`permutation point`, the network meets its copy with the two exchanged; its height over the network bounds what it costs to exchange them on a path. Here are the two units of a layer whose weights are nearest to each other.
+# Brea et al. move two units of a layer together, the loss minimised over everything else. Where they coincide, at a {term}`permutation point`, the network meets its copy with the two exchanged; its height over the network bounds what it costs to exchange them on a path. Here are two pairs of units of one layer: those whose incoming weights are nearest to each other, and those with the largest ones.
 
 # %%
 layer = layer or yours.first_hidden(net_a, x)
-i, j = yours.nearest_units(net_a, layer)
-point = lmc.permutation_point(net_a, layer, i, j, objective, seen, steps=steps)
-straight = lmc.line(
-    net_a, yours.exchanged(net_a, layer, i, j, x), objective, seen
-)
-before = lmc.line(net_a, net_b, objective, seen)
+units = {
+    "nearest": yours.nearest_units(net_a, layer),
+    "largest": yours.largest_units(net_a, layer),
+}
+points = {
+    name: lmc.permutation_point(net_a, layer, i, j, objective, seen, steps=steps)
+    for name, (i, j) in units.items()
+}
+straight = {
+    name: lmc.line(net_a, yours.exchanged(net_a, layer, i, j, x), objective, seen)
+    for name, (i, j) in units.items()
+}
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Table of the heights"}
 figures.table(
-    "way | height",
+    "units | through the permutation point | straight",
     [
-        ("path through the permutation point", f"{point.height:.4f}"),
-        ("straight exchange of the two units", f"{straight.barrier:.4f}"),
-        ("straight line to the other network", f"{before.barrier:.4f}"),
+        (
+            f"{name}, {i} and {j}",
+            f"{points[name].height:.4f}",
+            f"{straight[name].barrier:.4f}",
+        )
+        for name, (i, j) in units.items()
     ],
 )
+figures.numbers(on_seen=f"{lmc.line(net_a, net_b, objective, seen).barrier:.3f}")
 
 # %% [markdown]
+# Largest loss on the way from the first network to its copy with two units exchanged, above the network: through the permutation point, over the minimum next to the network, and on the straight line.
+# For comparison, the barrier between the two networks as they come is {glue:text}`on_seen` on the same examples.
+#
 # ## Along a symmetry
 #
 # Where units pass a ReLU, or nothing, Zhao et al. have a curve of networks with the same function: incoming weights and biases times $e^{tM}$, outgoing ones times $e^{-tM}$. The line between two of its points is not flat.
@@ -353,28 +367,28 @@ figures.table(
 # %%
 M = normal((yours.width(net_a, layer),), seed, "rescaling of the units")
 orbit, refused = yours.attempt(lmc.orbit_curve, net_a, layer, M, x)
-if orbit is not None:
-    chord = lmc.line(net_a, orbit.modules[-1], objective, unseen)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Table of the orbit"}
+if orbit is None:
+    print(refused)
+else:
+    end = orbit.modules[-1]
+    chord = lmc.line(net_a, end, objective, unseen)
+    again = lmc.line(net_a, lmc.match(net_a, end, x), objective, unseen)
     figures.table(
-        "on the orbit | value",
+        "from the network to the end of its orbit | value",
         [
-            (
-                "largest change of an output",
-                f"{change(net_a, orbit.modules[-1]):.1e}",
-            ),
-            ("length", f"{orbit.length:.2f}"),
+            ("largest change of an output", f"{change(net_a, end):.0e}"),
+            ("length of the curve", f"{orbit.length:.2f}"),
             ("distance of the ends", f"{orbit.distance:.2f}"),
             ("barrier of the chord", f"{chord.barrier:.4f}"),
-            (
-                "the same after matching",
-                f"{lmc.line(net_a, lmc.match(net_a, orbit.modules[-1], x), objective, unseen).barrier:.4f}",
-            ),
+            ("the same after matching", f"{again.barrier:.4f}"),
         ],
     )
-else:
-    print(refused)
 
 # %% [markdown]
+# Matching cannot help here: no unit has changed its place, only its scale.
+#
 # ## The price of an exchange
 #
 # Bürgin et al. fix a part of the weights, $W_{\text{eff}} = F + D \odot W$, so that units can be told apart: to compute the function of unit $j$, unit $i$ needs the weights of least norm that make up for the difference of their fixed parts. If $i$ and $j$ exchange their functions, $\lVert W \rVert^2$ changes by the {term}`swap cost` (16). It is a statement about any linear layer of any network.
@@ -411,7 +425,10 @@ report = lmc.compare(
     unseen,
     seed,
     restarts,
-    heights={f"units {i} and {j} of {layer} meet": point.height},
+    heights={
+        f"units {i} and {j} of {layer} meet": points[name].height
+        for name, (i, j) in units.items()
+    },
 )
 report
 

@@ -258,6 +258,13 @@ def nearest_units(net: nn.Module, layer: str) -> tuple[int, int]:
     return min(i, j), max(i, j)
 
 
+def largest_units(net: nn.Module, layer: str) -> tuple[int, int]:
+    """The two units of a layer with the largest incoming weights."""
+    norms = net.get_submodule(layer).weight.detach().flatten(1).norm(dim=1)  # type: ignore[operator]
+    i, j = norms.topk(2).indices.tolist()
+    return min(i, j), max(i, j)
+
+
 def exchanged(net: nn.Module, layer: str, i: int, j: int, x: Any, weights: bool = True) -> nn.Module:
     """The network with two units of a layer exchanged, or with all of them exchanged but the layer's own weights."""
     whole = lmc.symmetry(net, x)

@@ -1,0 +1,113 @@
+"""What chapter *your networks* reads of a reader, each wrong file in one sentence, and what it measures of a pair."""
+
+import sys
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save_file
+from torch import nn
+
+from lmc_helpers._chapters import your_networks as yours
+from lmc_helpers.identifiability.asymmetric import Syre
+
+
+@pytest.fixture
+def nets(tmp_path, monkeypatch):
+    """A module of factories in the working directory, and files of weights and examples."""
+    (tmp_path / "nets_of_a_reader.py").write_text(
+        "from torch import nn\n"
+        "def make():\n    return nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))\n"
+        "def sized(m):\n    return nn.Linear(m, m)\n"
+        "def number():\n    return 3\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    yield "nets_of_a_reader"
+    sys.modules.pop("nets_of_a_reader", None)
+
+
+def state(seed: int = 0) -> dict[str, torch.Tensor]:
+    generator = torch.Generator().manual_seed(seed)
+    shapes = {"0.weight": (4, 3), "0.bias": (4,), "2.weight": (2, 4), "2.bias": (2,)}
+    return {name: torch.randn(shape, generator=generator) for name, shape in shapes.items()}
+
+
+def test_weights_are_read_from_each_kind_of_file(nets):
+    save_file(state(), "a.safetensors")
+    torch.save(state(), "a.pt")
+    np.savez("a.npz", **{name: value.numpy() for name, value in state().items()})
+    for path in ("a.safetensors", "a.pt", "a.npz"):
+        found = yours.with_weights(f"{nets}:make", path)
+        assert not found.training
+        assert all(torch.equal(found.state_dict()[name], value) for name, value in state().items())
+
+
+class Code:
+    """An object whose pickle runs code when it is read."""
+
+    def __reduce__(self):
+        return exec, ("raise SystemExit('code ran')",)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda s: {name: value for name, value in s.items() if name != "0.bias"},
+        lambda s: s | {"3.bias": torch.zeros(1)},
+        lambda s: s | {"0.bias": torch.zeros(5)},
+        lambda s: s | {"0.bias": torch.full((4,), torch.nan)},
+        lambda s: {"code": Code()},
+        lambda s: [1, 2],
+    ],
+    ids=["missing", "unknown", "shape", "NaN", "pickled code", "a list"],
+)
+def test_wrong_weights_are_one_sentence(nets, spoil):
+    torch.save(spoil(state()), "a.pt")
+    with pytest.raises(ValueError, match=r"^[^\n]*; allowed: [^\n]*$"):
+        yours.with_weights(f"{nets}:make", "a.pt")
+
+
+@pytest.mark.parametrize("name", ["make", "none_such:make", "{}:missing", "{}:sized", "{}:number"])
+def test_wrong_factories_are_one_sentence(nets, name):
+    with pytest.raises(ValueError, match=r"^[^\n]*; allowed: [^\n]*$"):
+        yours.built(name.format(nets))
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        {"x": np.zeros((4, 3))},
+        {"x": np.zeros((4, 3)), "y": np.zeros(3, dtype=int)},
+        {"x": np.full((4, 3), np.inf), "y": np.zeros(4, dtype=int)},
+        {"x": np.zeros((4, 3)), "y": np.zeros(4)},
+        {"x": np.zeros((4, 3)), "y": np.array([0, 1, -1, 0])},
+        {"x": np.zeros((4, 3)), "y": np.array([None] * 4)},
+    ],
+    ids=["no targets", "lengths", "infinite", "no labels", "negative", "objects"],
+)
+def test_wrong_examples_are_one_sentence(tmp_path, arrays):
+    np.savez(tmp_path / "val.npz", **arrays)
+    with pytest.raises(ValueError, match=r"^[^\n]*; allowed: [^\n]*$"):
+        yours.examples(str(tmp_path / "val.npz"), "cross_entropy", 100, 0)
+
+
+def test_units_out_of_place_are_counted():
+    net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
+    net.load_state_dict(state())
+    x = torch.ones(2, 3)
+    whole = yours.lmc.symmetry(net, x)
+    moved = yours.lmc.permuted(net, whole, {"0": torch.tensor([1, 0, 2, 3])})
+    assert yours._share_out_of_place(net, moved, whole) == 0.5
+    assert yours.misplaced(net, x, 2, 0)[1] == 0
+
+
+def test_an_exchange_by_other_weights_than_the_least_has_another_price(monkeypatch):
+    net = yours.trained(yours.mlp, *yours.examples("", "cross_entropy", 100, 0), 1, 0)
+    x = yours.examples("", "cross_entropy", 100, 0)[0]
+    found = yours.exchanges(net, "0", Syre(0.3, 0.5), x, 0, most=3)
+    assert found.n == 3
+    assert found.error < 1e-12 < 1e-3 < found.plain
+    costs = yours.lmc.swap_costs
+    monkeypatch.setattr(yours.lmc, "swap_costs", lambda *layer: 2 * costs(*layer), raising=False)
+    assert yours.exchanges(net, "0", Syre(0.3, 0.5), x, 0, most=3).error > 1e-3
