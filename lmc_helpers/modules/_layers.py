@@ -43,10 +43,11 @@ class Contractions(TorchDispatchMode):
         out = func(*args, **(kwargs or {}))
         name = func.overloadpacket.__name__
         if name == "convolution":
-            x, w = args[:2]
-            channel, reads = x.ndim - w.ndim + 1, 0 if args[6] else 1
-            self.use(True, w, reads, x, channel)
-            self.use(False, w, 1 - reads, out, channel)
+            x, w, transposed, groups = args[0], args[1], args[6], args[8]
+            channel, reads = x.ndim - w.ndim + 1, 0 if transposed else 1
+            # of groups each has channels of its own, so that no axis of the whole input or output goes with w's
+            self.use(True, w, reads, x if groups == 1 else w, channel)
+            self.use(False, w, 1 - reads, out if groups == 1 else w, channel)
         elif name in PRODUCTS:
             A, B = (args[k] for k in PRODUCTS[name])
             B = B.t() if name == "linear" else B
