@@ -175,8 +175,11 @@ def _by_weights(
     a: nn.Module, b: nn.Module, symmetry: Symmetry, restarts: int, seed: int
 ) -> tuple[dict[str, Tensor], Tensor]:
     """Permutations and the values of all restarts."""
-    u = {name: value.detach()[None] for name, value in a.named_parameters()}
-    v = {name: value.detach()[None].to(u[name]) for name, value in b.named_parameters()}
+    u, v = (  # complex numbers as pairs of real ones
+        {n: (torch.view_as_real(p) if p.is_complex() else p).detach()[None] for n, p in end.named_parameters()}
+        for end in (a, b)
+    )
+    v = {name: value.to(u[name]) for name, value in v.items()}
     own = _restricted(symmetry, u)
     if not own.groups:
         return {}, torch.zeros(restarts, dtype=torch.float64)

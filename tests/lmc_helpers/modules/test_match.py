@@ -198,6 +198,21 @@ def test_weights_are_matched_without_buffers():
     assert made[0].weight.equal(a[0].weight)
 
 
+def test_imaginary_parts_count():
+    class Complex(nn.Module):
+        def __init__(self, order):
+            super().__init__()
+            self.first = nn.Parameter(torch.complex(torch.ones(6, 5).double(), normal(6, 5))[order])
+            self.last = nn.Parameter(torch.complex(torch.ones(3, 6).double(), normal(3, 6))[:, order])
+
+        def forward(self, x):
+            h = self.first @ x.T.to(self.first)
+            return (self.last @ (h * h.abs())).abs()
+
+    a, b = Complex(slice(None)), Complex([3, 0, 5, 1, 2, 4])
+    assert match(a, b, normal(4, 5)).first.equal(a.first)
+
+
 def test_all_restarts_are_told_and_the_best_is_taken():
     a, b, x = scattered(dense(), 1), scattered(dense(), 2), normal(40, 5)
     made, found = match(a, b, x, restarts=4, details=True)
