@@ -76,7 +76,7 @@ from torch.nn import functional
 import lmc_helpers as lmc
 from lmc_helpers import claims, figures
 from lmc_helpers._chapters import your_networks as yours
-from lmc_helpers.identifiability.asymmetric import Syre
+from lmc_helpers.identifiability.costs import least_norm_weight
 from lmc_helpers.seeds import normal
 
 objective = getattr(functional, {"mse": "mse_loss"}.get(loss, loss))
@@ -91,7 +91,7 @@ x = seen[0][:2]  # inputs of a trace
 # ## Five lines
 
 # %%
-matched = lmc.match(net_a, net_b, x, by="weights", restarts=restarts, seed=seed)
+matched = lmc.match(net_a, net_b, x, "weights", restarts, seed)
 direct = lmc.line(net_a, net_b, objective, unseen)
 curve = lmc.line(net_a, matched, objective, unseen)
 merged = lmc.repair(net_a, matched, seen)
@@ -220,17 +220,25 @@ claims.check(
 #
 # A network and its copy with every group in a random order, {glue:text}`pairs` networks of each architecture. For one hidden layer weight matching is one assignment and exact; with more it descends, and restarts are part of it.
 
+
 # %%
-misplaced = {
-    name: [
-        yours.misplaced(first, x, restarts, seed + k)
+def misplaced(net, seed: int) -> list:
+    """Shares of units out of place, before and after matching."""
+    units = lmc.symmetry(net, x)
+    shuffled = lmc.permuted(net, units, yours.random_order(units, seed))
+    found = lmc.match(net, shuffled, x, "weights", restarts, seed)
+    return [yours.out_of_place(net, one, units) for one in (shuffled, found)]
+
+
+shares = np.array(
+    [
+        misplaced(first, seed + k)
+        for found in networks.values()
         for k, (first, _) in enumerate(found)
     ]
-    for name, found in networks.items()
-}  # shares of units out of place, before and after matching
+)
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X9.planted"}
-shares = np.array([pair for found in misplaced.values() for pair in found])
 claims.check(
     "X9.planted", shares[:, 1].max(), n=len(shares), rival=shares[:, 0].min()
 )
@@ -334,12 +342,16 @@ units = {
     "largest": yours.largest_units(net_a, layer),
 }
 points = {
-    name: lmc.permutation_point(net_a, layer, i, j, objective, seen, steps=steps)
-    for name, (i, j) in units.items()
+    name: lmc.permutation_point(
+        net_a, layer, *pair, objective, seen, steps=steps, decay=1e-3
+    )
+    for name, pair in units.items()
 }
 straight = {
-    name: lmc.line(net_a, yours.exchanged(net_a, layer, i, j, x), objective, seen)
-    for name, (i, j) in units.items()
+    name: lmc.line(
+        net_a, yours.exchanged(net_a, layer, *pair, x), objective, seen
+    )
+    for name, pair in units.items()
 }
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Table of the heights"}
@@ -357,7 +369,7 @@ figures.table(
 figures.numbers(on_seen=f"{lmc.line(net_a, net_b, objective, seen).barrier:.3f}")
 
 # %% [markdown]
-# Largest loss on the way from the first network to its copy with two units exchanged, above the network: through the permutation point, over the minimum next to the network, and on the straight line.
+# Largest loss on the way from the first network to its copy with two units exchanged, above the network: through the permutation point, over the minimum next to the network (both with a penalty of $10^{-3}\lVert\theta\rVert^2/2$, so that there is one), and on the straight line.
 # For comparison, the barrier between the two networks as they come is {glue:text}`on_seen` on the same examples.
 #
 # ## Along a symmetry
@@ -394,17 +406,31 @@ else:
 # Bürgin et al. fix a part of the weights, $W_{\text{eff}} = F + D \odot W$, so that units can be told apart: to compute the function of unit $j$, unit $i$ needs the weights of least norm that make up for the difference of their fixed parts. If $i$ and $j$ exchange their functions, $\lVert W \rVert^2$ changes by the {term}`swap cost` (16). It is a statement about any linear layer of any network.
 
 # %%
-scheme = Syre(sigma=0.3, epsilon=0.5)
+fixed = lmc.asymmetrise(net_a, lmc.Syre(sigma=0.3, epsilon=0.5), seed)
+F, D, W, U = lmc.asymmetric_layer(fixed, layer, seen[0], explained=1.0)
+a_of = (F + D * W) @ U  # coefficients of the units' functions, (m, k)
+least = least_norm_weight(a_of, F, D, U)
+pair = list(units["largest"])
+after = least.clone()
+after[pair] = least_norm_weight(a_of[pair[::-1]], F[pair], D[pair], U)
+price = after.square().sum() - least.square().sum()
+print(f"{price:.6f}, by (16) {lmc.swap_costs(F, D, W, U)[*pair]:.6f}")
+
+# %% [markdown]
+# The same for {glue:text}`exchanged` exchanges in the first hidden layer of a network of each architecture, with the outputs of the whole network, in which biases and outgoing weights are exchanged too.
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Exchange units in each architecture"}
 exchanges = {
     name: yours.exchanges(
         found[0][0],
         yours.first_hidden(found[0][0], x),
-        scheme,
+        lmc.Syre(sigma=0.3, epsilon=0.5),
         seen[0],
         seed,
     )
     for name, found in networks.items()
 }
+figures.numbers(exchanged=sum(one.n for one in exchanges.values()))
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X9.exchange"}
 claims.check(

@@ -212,7 +212,7 @@ def half_permuted(net: nn.Module, x: Any, seed: int) -> nn.Module:
     return lmc.permuted(net, broken, {group: torch.arange(m).flip(0)})
 
 
-def _share_out_of_place(net: nn.Module, other: nn.Module, whole: lmc.Symmetry) -> float:
+def out_of_place(net: nn.Module, other: nn.Module, whole: lmc.Symmetry) -> float:
     """Share of the units of all groups that have other weights in another network."""
     mine, yours = dict(net.named_parameters()), dict(other.named_parameters())
     wrong = 0
@@ -227,13 +227,9 @@ def _share_out_of_place(net: nn.Module, other: nn.Module, whole: lmc.Symmetry) -
     return wrong / sum(whole.sizes.values())
 
 
-def misplaced(net: nn.Module, x: Any, restarts: int, seed: int) -> tuple[float, float]:
-    """Shares of units out of place in a copy in random order, before and after weight matching."""
-    whole = lmc.symmetry(net, x)
-    drawn = lmc.random_permutations(whole, 1, torch_generator(seed, "planted order"))
-    shuffled = lmc.permuted(net, whole, drawn)
-    found = lmc.match(net, shuffled, x, restarts=restarts, seed=seed, symmetry=whole)
-    return _share_out_of_place(net, shuffled, whole), _share_out_of_place(net, found, whole)
+def random_order(units: lmc.Symmetry, seed: int) -> dict[str, Tensor]:
+    """A random permutation of each group."""
+    return lmc.random_permutations(units, 1, torch_generator(seed, "planted order"))
 
 
 def first_hidden(net: nn.Module, x: Any) -> str:

@@ -98,8 +98,8 @@ def test_units_out_of_place_are_counted():
     x = torch.ones(2, 3)
     whole = yours.lmc.symmetry(net, x)
     moved = yours.lmc.permuted(net, whole, {"0": torch.tensor([1, 0, 2, 3])})
-    assert yours._share_out_of_place(net, moved, whole) == 0.5
-    assert yours.misplaced(net, x, 2, 0)[1] == 0
+    assert yours.out_of_place(net, moved, whole) == 0.5
+    assert yours.out_of_place(net, net, whole) == 0
 
 
 def test_an_exchange_by_other_weights_than_the_least_has_another_price(monkeypatch):
