@@ -8,7 +8,7 @@ names                                                 what they do
 ``match``                                             a module's units in the order nearest to another's
 ``interpolate, line``                                 the modules between two, and their losses: barriers
 ``repair``                                            the statistics of a merged network's units set to its ends'
-``compare``                                           a pair of modules under all four papers, in one report
+``compare``                                           barriers of a pair, direct, matched and repaired: a report
 ``merge_path, permutation_point``                     two units of a layer moved together, and the point where they meet
 ``rescale, orbit_curve``                              positive rescalings and GL_h of a layer: the function is kept
 ``asymmetrise, WAsymmetric, Syre``                     fixed parts F and D in the weights of a module, by a scheme

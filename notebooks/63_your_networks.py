@@ -461,7 +461,7 @@ report
 # %% [markdown]
 # What the papers say of these numbers:
 #
-# - **Z** proves for two-layer networks that the barrier that is left after matching falls with the width. For other architectures it is an experiment, and this table is one.
+# - **Z** proves for global minima of two-layer networks that the barrier left after matching falls with the width. For other architectures it is an experiment, and this table is one.
 # - **P** says that such a meeting point exists between the network and its copy with the two units exchanged, and on which path it lies. Its height bounds what this exchange costs, not what the line to another network does.
 # - **G** says that the line between two points of one orbit can be as high as one likes, although the function is the same everywhere on the curve: rescale before you compare.
 # - **I** says why the direct line can be flat: fixed weights give each unit a place, and to leave it costs what (16) says.

@@ -1,7 +1,8 @@
-"""One pair of modules seen by all four papers: a table and a figure."""
+"""The barriers of a pair of modules, direct, matched and repaired: a table and a figure."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -74,7 +75,7 @@ class Report:
         cells = [["", *COLUMNS]]
         for row in self.table():
             words = [
-                "" if value is None else f"{value:.4g}" + (f" ± {error:.2g}" if error is not None else "")
+                "" if value is None else _words(value, error)
                 for value, error in ((row[name], row.get(f"{name}, error")) for name in COLUMNS)
             ]
             cells.append([row["pair"], *words])
@@ -119,6 +120,14 @@ def _row(pair: str, barrier: _Number, middle: _Number, loss: _Number, accuracy: 
     for name, found in zip(COLUMNS, (barrier, middle, loss), strict=False):
         row |= {name: None, f"{name}, error": None} if found is None else {name: found[0], f"{name}, error": found[1]}
     return row | {COLUMNS[3]: accuracy}
+
+
+def _words(value: float, error: float | None) -> str:
+    """A number with the digits that its error supports, or four."""
+    if error is None or not 0 < error < math.inf:
+        return f"{value:.4g}"
+    digits = max(0, 1 - math.floor(math.log10(error)))
+    return f"{value:.{digits}f} ± {error:.{digits}f}"
 
 
 @checked
