@@ -1,9 +1,13 @@
 """Weight matching against a plain loop with NumPy and SciPy, which takes the same steps to the same permutations.
 
-``python benchmarks/test_matching.py`` prints ratios of times, of runs in turn: the loop's to ours, medians of 20.
+``python benchmarks/test_matching.py PATH.csv`` writes ratios of times, of runs in turn: the loop's to ours, medians and
+quartiles of 20 to 200, fewer where they would take longer than their part of four minutes; those of lines (8 pairs at
+25 points) beside.
 """
 
+import csv
 import statistics
+import sys
 import time
 
 import numpy as np
@@ -73,20 +77,42 @@ def test_weight_matching(benchmark, width, pairs, method):
     assert values == pytest.approx((plain if method is stacked else stacked)(*arguments), rel=1e-9)
 
 
-def ratios(arguments, repetitions=20):
-    """Times of the loop over ours, of runs in turn."""
-    seconds = {plain: [], stacked: []}
-    for turn in range(repetitions + 1):
-        for method in (plain, stacked) if turn % 2 else (stacked, plain):
+def ratios(ours, theirs, arguments, budget=15.0):
+    """Ratios of seconds, theirs to ours, of runs in turn, and the seconds of each: 20 to 200, fewer beyond a budget."""
+    seconds, begin = {ours: [], theirs: []}, time.perf_counter()
+    for turn in range(201):
+        for method in (ours, theirs) if turn % 2 else (theirs, ours):
             start = time.perf_counter()
             method(*arguments)
             seconds[method].append(time.perf_counter() - start)
-    return [one / two for one, two in zip(seconds[plain][1:], seconds[stacked][1:], strict=True)], seconds
+        spent = time.perf_counter() - begin
+        if spent > budget or (turn >= 20 and spent > budget / 5):
+            break
+    one, two = (seconds[method][1:] or seconds[method] for method in (theirs, ours))  # without the first
+    return [x / y for x, y in zip(one, two, strict=True)], one, two
+
+
+def measured():
+    """Rows of the table."""
+    import test_segments as lines
+
+    cases = [("match by weights", width, pairs, stacked, plain, problem(width, pairs)) for width, pairs in SETTINGS]
+    for width in lines.WIDTHS:
+        arguments = lines.problem("cpu", width)
+        cases.append(("lines", width, lines.PAIRS, lines.stacked, lines.one_by_one, arguments))
+    for what, width, pairs, ours, theirs, arguments in cases:
+        found, one, two = ratios(ours, theirs, arguments)
+        low, ratio, high = statistics.quantiles(found, n=4) if len(found) > 1 else found * 3
+        ms = (1e3 * statistics.median(seconds) for seconds in (one, two))
+        yield what, width, pairs, *ms, ratio, low, high, len(found)
 
 
 if __name__ == "__main__":
-    for setting in SETTINGS:
-        found, seconds = ratios(problem(*setting))
-        print(
-            *setting, f"{statistics.median(found):.2f}", f"ours {statistics.median(seconds[stacked]):.4f} s", flush=True
-        )
+    with open(sys.argv[1], "w", newline="") as file:
+        writer = csv.writer(file)
+        columns = ("what", "width", "pairs", "loop ms", "ours ms", "ratio", "low quartile", "high quartile", "runs")
+        writer.writerow(columns)
+        for row in measured():
+            writer.writerow([f"{x:.4g}" if isinstance(x, float) else x for x in row])
+            file.flush()
+            print(*row, flush=True)

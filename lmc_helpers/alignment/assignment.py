@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -69,7 +70,8 @@ def _check_ends(a: Tensors, b: Tensors, symmetry: Symmetry) -> int:
     (P,) = lengths.pop()
     _check_axes(a, symmetry, symmetry.groups, P)
     for which, end in (("a", a), ("b", b)):
-        wrong = [name for name, value in end.items() if not torch.isfinite(value).all()]
+        sums = {name: value.detach().sum().item() for name, value in end.items()}  # finite ones tell all, in one pass
+        wrong = [name for name in end if not (cmath.isfinite(sums[name]) or torch.isfinite(end[name]).all())]
         if wrong:
             raise ValueError(f"parameters {', '.join(wrong)} of end {which} are not finite; allowed: finite parameters")
     return P

@@ -36,7 +36,7 @@ from lmc_helpers.networks.permutations import (
     Permutations,
     Symmetry,
     _apart,
-    _reordered,
+    _moved,
     _units,
     _within,
     random_permutations,
@@ -383,10 +383,3 @@ def _rows(value: Tensor, d: int, place: Axis | Tensor, m: int) -> Tensor:
     if value.shape[d] == m:
         return value.movedim(d, 1).reshape(value.shape[0], m, -1)
     return _units(value, place, m).movedim(d + 1, 1).flatten(2)
-
-
-def _moved(value: Tensor, places: Iterable[tuple[str, Axis]], p: Permutations) -> Tensor:
-    """A parameter (P, …) with the units in some places in another order."""
-    for group, place in places:
-        value = _reordered(value, place, p[group])
-    return value

@@ -156,8 +156,9 @@ def _add_noise(model: nn.Module) -> None:
             statistics = isinstance(value, nn.Parameter) or sum(varies(value, d) for d in range(value.ndim)) < 2
             if not value.is_floating_point() or not value.ndim or not statistics:
                 continue
-            noise = torch.randn(value.shape, generator=generator, dtype=value.dtype).to(value.device) / 10
+            noise = torch.randn(value.shape, generator=generator, dtype=torch.float32).to(value.device)
             if (value > 0).all():  # a variance
-                value.mul_(noise.exp())
+                value.mul_(noise.div_(10).exp_())
             else:
-                value.add_(noise * value.square().mean().sqrt().clamp_min(0.1))
+                size = (torch.linalg.vector_norm(value) / max(1, value.numel()) ** 0.5).clamp_min(0.1)
+                value.add_(noise.mul_(size / 10))

@@ -271,13 +271,29 @@ def _permuted(
     params: Tensors, groups: Mapping[str, tuple[Axis, ...]], permutations: Mapping[str, Tensor]
 ) -> dict[str, Tensor]:
     """:func:`permute`, unchecked, by the axes of each group, in the order of the groups."""
-    moved = dict(params)
+    places: dict[str, list[tuple[str, Axis]]] = {}
     for group, axes in groups.items():
-        if group not in permutations:
-            continue
-        for place in axes:
-            moved[place.name] = _reordered(moved[place.name], place, permutations[group])
-    return moved
+        if group in permutations:
+            for place in axes:
+                places.setdefault(place.name, []).append((group, place))
+    return {**params, **{name: _moved(params[name], of, permutations) for name, of in places.items()}}
+
+
+def _moved(value: Tensor, places: Iterable[tuple[str, Axis]], p: Mapping[str, Tensor]) -> Tensor:
+    """A parameter (N, …) with the units in some places in another order, one place after another."""
+    axes: dict[int, list[tuple[str, Axis]]] = {}
+    for group, place in places:
+        axes.setdefault(place.axis, []).append((group, place))
+    for axis, several in axes.items():
+        if len(several) == 1:
+            ((group, place),) = several
+            value = _reordered(value, place, p[group])
+        else:  # the entries of an axis are put in order first, and the parameter is copied once
+            order = torch.arange(value.shape[axis + 1], device=value.device).repeat(value.shape[0], 1)
+            for group, place in several:
+                order = _reordered(order, place._replace(axis=0), p[group])
+            value = _picked(value, axis + 1, order)
+    return value
 
 
 @checked
