@@ -64,7 +64,7 @@ def test_a_planted_order_has_no_barrier():
 
 
 def test_the_report_is_shown():
-    a, b, loader = net(1), net(2), DataLoader(TensorDataset(X, Y), 50, shuffle=True)
+    a, b, loader = net(1), net(2), DataLoader(TensorDataset(X, Y), 10, shuffle=True)
     random = torch.get_rng_state()
     report = compare(a, b, cross_entropy, loader, statistics="recomputed")
     assert torch.get_rng_state().equal(random)
