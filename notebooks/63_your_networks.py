@@ -76,6 +76,7 @@ from torch.nn import functional
 import lmc_helpers as lmc
 from lmc_helpers import claims, figures
 from lmc_helpers._chapters import your_networks as yours
+from lmc_helpers.claims.numerals import plain_with_error
 from lmc_helpers.identifiability.costs import least_norm_weight
 from lmc_helpers.seeds import normal
 
@@ -300,14 +301,22 @@ figures.show("fig_architectures", figure, legend=3)
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Table of the barriers"}
 NAMES = {"MLP": "mlp", "residual CNN": "cnn", "transformer": "transformer"}
 body, left_over = [], {}
+
+
+def with_error(value: float, error: float) -> str:
+    """A number with its error; one pair has none."""
+    finite = np.isfinite(error)
+    return plain_with_error(value, error) if finite else f"{value:.3g}"
+
+
 for name in networks:
     row = [name]
     for way in WAYS:
-        row.append(yours.with_error(*yours.mean(barriers[name, way])))
+        row.append(with_error(*yours.mean(barriers[name, way])))
     left_over[name] = yours.ratio(
         barriers[name, "weights"], barriers[name, "as they come"]
     )
-    row.append(yours.with_error(*left_over[name]))
+    row.append(with_error(*left_over[name]))
     body.append(row)
 figures.table(
     "network | as they come | weights | activations | left by weights", body

@@ -18,7 +18,6 @@ import torch
 from torch import Tensor, nn
 
 import lmc_helpers as lmc
-from lmc_helpers.claims.numerals import plain_with_error
 from lmc_helpers.data.digits import digits
 from lmc_helpers.error_bars import mean_and_error, ratio_of_means
 from lmc_helpers.identifiability.costs import least_norm_weight
@@ -337,8 +336,3 @@ def mean(samples: np.ndarray) -> tuple[float, float]:
 def ratio(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
     """Ratio of the means of paired samples and its standard error, infinite for one pair."""
     return ratio_of_means(x, y, paired=True) if len(x) > 1 else (float(x[0] / y[0]), math.inf)
-
-
-def with_error(value: float, error: float) -> str:
-    """A value and its error in a table."""
-    return plain_with_error(value, error) if math.isfinite(error) else f"{value:.3g}"

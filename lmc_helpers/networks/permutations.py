@@ -411,10 +411,10 @@ def verify(model: _Permutable, seed: Seed = 0, inputs: Positive = 4) -> Check:
         return [found]
 
     with torch.no_grad():
-        return measured(outputs, params, symmetry, generator)
+        return _measured(outputs, params, symmetry, generator)
 
 
-def measured(
+def _measured(
     outputs: Callable[[dict[str, Tensor]], list[Tensor]],
     params: dict[str, Tensor],
     symmetry: Symmetry,
@@ -422,11 +422,11 @@ def measured(
     left_out: bool = True,
 ) -> Check:
     """The check of a symmetry on the outputs of one network with some parameters, name → (1, …)."""
-    perms = cycles(symmetry, generator)
+    perms = _cycles(symmetry, generator)
     expected = outputs(params)
 
     def moved_by(groups: Mapping[str, tuple[Axis, ...]]) -> float:
-        return change(outputs(_permuted(params, groups, {group: perms[group] for group in groups})), expected)
+        return _change(outputs(_permuted(params, groups, {group: perms[group] for group in groups})), expected)
 
     permuted = {group: moved_by({group: axes}) for group, axes in symmetry.groups.items()}
     permuted["all"] = moved_by(symmetry.groups)
@@ -441,7 +441,7 @@ def measured(
     return Check(permuted, without, tuple(Axis(*axis) for axis in every if axis not in known))
 
 
-def change(found: list[Tensor], expected: list[Tensor]) -> float:
+def _change(found: list[Tensor], expected: list[Tensor]) -> float:
     """The largest change of outputs, relative to the largest entry of each; infinite where only one is finite."""
     if [one.shape for one in found] != [one.shape for one in expected]:
         return math.inf
@@ -456,7 +456,7 @@ def change(found: list[Tensor], expected: list[Tensor]) -> float:
     return max(changes)
 
 
-def cycles(symmetry: Symmetry, generator: torch.Generator) -> dict[str, Tensor]:
+def _cycles(symmetry: Symmetry, generator: torch.Generator) -> dict[str, Tensor]:
     """A permutation of each group that moves all of its units, group → (1, m)."""
     return {group: _cycle(m, generator) for group, m in symmetry.sizes.items()}
 
