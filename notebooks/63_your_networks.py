@@ -219,7 +219,7 @@ claims.check(
 # %% [markdown]
 # ## A planted order is found
 #
-# A network and its copy with every group in a random order, {glue:text}`pairs` networks of each architecture. For one hidden layer weight matching is one assignment and exact; with more it descends, and restarts are part of it.
+# A network and its copy with every group in a random order, both networks of the {glue:text}`pairs` pairs of each architecture. For one hidden layer weight matching is one assignment and exact; with more it descends, and restarts are part of it.
 
 
 # %%
@@ -233,9 +233,10 @@ def misplaced(net, seed: int) -> list:
 
 shares = np.array(
     [
-        misplaced(first, seed + k)
+        misplaced(net, seed + k)
         for found in networks.values()
-        for k, (first, _) in enumerate(found)
+        for k, ends in enumerate(found)
+        for net in ends
     ]
 )
 
@@ -346,6 +347,7 @@ if len(networks[highest]) > 1:  # the error is over pairs
 
 # %%
 layer = layer or yours.first_hidden(net_a, x)
+groups = symmetries[shown]
 units = {
     "nearest": yours.nearest_units(net_a, layer),
     "largest": yours.largest_units(net_a, layer),
@@ -358,14 +360,14 @@ points = {
 }
 straight = {
     name: lmc.line(
-        net_a, yours.exchanged(net_a, layer, *pair, x), objective, seen
+        net_a, yours.exchanged(net_a, layer, *pair, groups), objective, seen
     )
     for name, pair in units.items()
 }
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Table of the heights"}
 figures.table(
-    "units | through the permutation point | straight",
+    "units | permutation point | straight exchange",
     [
         (
             f"{name}, {i} and {j}",
@@ -378,7 +380,7 @@ figures.table(
 figures.numbers(on_seen=f"{lmc.line(net_a, net_b, objective, seen).barrier:.3f}")
 
 # %% [markdown]
-# Largest loss on the way from the first network to its copy with two units exchanged, above the network: through the permutation point, over the minimum next to the network (both with a penalty of $10^{-3}\lVert\theta\rVert^2/2$, so that there is one), and on the straight line.
+# Loss at the permutation point, above that where a descent from the network ends (both with a penalty of $10^{-3}\lVert\theta\rVert^2/2$, so that there is a minimum; below 0 where the descent to the point went further), and the barrier on the straight line from the network to its copy with the two units exchanged.
 # For comparison, the barrier between the two networks as they come is {glue:text}`on_seen` on the same examples.
 #
 # ## Along a symmetry
@@ -426,7 +428,7 @@ price = after.square().sum() - least.square().sum()
 print(f"{price:.6f}, by (16) {lmc.swap_costs(F, D, W, U)[*pair]:.6f}")
 
 # %% [markdown]
-# The same for {glue:text}`exchanged` exchanges in the first hidden layer of a network of each architecture, with the outputs of the whole network, in which biases and outgoing weights are exchanged too.
+# The same for all {glue:text}`exchanged` pairs of units of the first hidden layer of a network of each architecture, with the outputs of the whole network, in which biases and outgoing weights are exchanged too.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Exchange units in each architecture"}
 exchanges = {
@@ -472,7 +474,7 @@ report
 #
 # - **Z** proves for global minima of two-layer networks that the barrier left after matching falls with the width. For other architectures it is an experiment, and this table is one.
 # - **P** says that such a meeting point exists between the network and its copy with the two units exchanged, and on which path it lies. Its height bounds what this exchange costs, not what the line to another network does.
-# - **G** says that the line between two points of one orbit can be as high as one likes, although the function is the same everywhere on the curve: rescale before you compare.
+# - **G** says that for a squared loss the line between two points of one orbit can be as high as one likes, although the function is the same everywhere on the curve: rescale before you compare.
 # - **I** says why the direct line can be flat: fixed weights give each unit a place, and to leave it costs what (16) says.
 #
 # ## A pair of yours

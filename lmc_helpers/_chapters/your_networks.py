@@ -260,9 +260,8 @@ def largest_units(net: nn.Module, layer: str) -> tuple[int, int]:
     return min(i, j), max(i, j)
 
 
-def exchanged(net: nn.Module, layer: str, i: int, j: int, x: Any, weights: bool = True) -> nn.Module:
+def exchanged(net: nn.Module, layer: str, i: int, j: int, whole: lmc.Symmetry, weights: bool = True) -> nn.Module:
     """The network with two units of a layer exchanged, or with all of them exchanged but the layer's own weights."""
-    whole = lmc.symmetry(net, x)
     own = lmc.Axis(f"{layer}.weight".strip("."), 0)
     group, axes = next((g, axes) for g, axes in whole.groups.items() if own in axes)
     order = torch.arange(whole.sizes[group])
@@ -288,8 +287,8 @@ class Exchanges:
     n: int
 
 
-def exchanges(net: nn.Module, layer: str, scheme: Any, x: Tensor, seed: int, most: int = 20) -> Exchanges:
-    """Exchange the functions of pairs of units of a layer W_eff = F + D ⊙ W at least norm, and compare with (16)."""
+def exchanges(net: nn.Module, layer: str, scheme: Any, x: Tensor, seed: int) -> Exchanges:
+    """Exchange the functions of every two units of a layer W_eff = F + D ⊙ W at least norm, and compare with (16)."""
     x = x.double()
     net = copy.deepcopy(net).double()
     name = f"{layer}.weight".strip(".")
@@ -305,24 +304,24 @@ def exchanges(net: nn.Module, layer: str, scheme: Any, x: Tensor, seed: int, mos
             parameter.copy_((F + D * W).view_as(parameter))
         return made
 
+    whole = lmc.symmetry(net, x[:2])
     before = outputs(with_layer(least), x)
-    finite = [pair for pair in combinations(range(len(W)), 2) if costs[pair].isfinite()]
-    order = torch.randperm(len(finite), generator=torch_generator(seed, "pairs of units"))[:most].tolist()
+    pairs = [pair for pair in combinations(range(len(W)), 2) if costs[pair].isfinite()]
     errors, plain = [0.0], [math.inf]
-    for i, j in (finite[k] for k in order):
+    for i, j in pairs:
         p = [i, j]
         kept, swapped = least.clone(), W.clone()
         kept[p] = least_norm_weight(a[[j, i]], F[p], D[p], U)
         swapped[p] = W[[j, i]]
         change, without = (
-            (outputs(exchanged(with_layer(V), layer, i, j, x[:2], weights=False), x) - before).abs().max()
+            (outputs(exchanged(with_layer(V), layer, i, j, whole, weights=False), x) - before).abs().max()
             / before.abs().max()
             for V in (kept, swapped)
         )
         cost = kept.square().sum() - least.square().sum() - costs[i, j]
         errors += [change.item(), (cost.abs() / costs[costs.isfinite()].abs().max()).item()]
         plain.append(without.item())
-    return Exchanges(max(errors), min(plain), len(order))
+    return Exchanges(max(errors), min(plain), len(pairs))
 
 
 def mean(samples: np.ndarray) -> tuple[float, float]:
