@@ -28,7 +28,6 @@ from scipy.optimize import linear_sum_assignment
 from torch import nn
 
 import lmc_helpers as lmc
-from lmc_helpers.alignment.weight_matching import weight_matching
 from lmc_helpers.networks.permutations import _restricted
 from lmc_helpers.seeds import torch_generator
 
@@ -142,22 +141,20 @@ def rows(name, make, x, spec):
     a, b = made(make)
     count, before = sum(p.numel() for p in a.parameters()), inner(a, b)
     groups, trace = timed(lmc.symmetry, a, x)
-    u, v = ({name: p.detach()[None] for name, p in end.named_parameters()} for end in (a, b))
-    groups = _restricted(groups, u)
+    groups = _restricted(groups, dict(a.named_parameters()))
     rebasin = f"rebasin {version('rebasin')}"
     peers = {rebasin: (rebased, (a, b, x))}
     if not groups.within:
         peers["loop over SciPy"] = (loop, (a, b, groups))
     seconds, results = {peer: [] for peer in ("this package", *peers)}, {}
     for _ in range(5 if count < 2**20 else 3):  # in turn
-        seconds["this package"].append(timed(weight_matching, u, v, groups)[1])
+        seconds["this package"].append(timed(lambda: lmc.match(a, b, restarts=1, symmetry=groups))[1])
         for peer, (function, arguments) in peers.items():
             if not any(one > PATIENCE / 6 for one in seconds[peer]):  # once is enough
                 results[peer], s = timed(function, *arguments)
                 seconds[peer].append(s)
-    values = weight_matching(u, v, groups, 10).values - inner(
-        a, b, {place.name for of in groups.groups.values() for place in of}
-    )
+    names = {place.name for of in groups.groups.values() for place in of}
+    values = lmc.match(a, b, restarts=10, symmetry=groups, details=True)[1].values - inner(a, b, names)
     network, of = f"{name}, {count / 1e6:.2g} M", len(groups.groups)
     note = f"{values.max().item():.4g} by 10 descents; {trace:.2g} s more to find the groups"
     yield network, "this package", of, values[0].item(), statistics.median(seconds["this package"]), 1, note
@@ -172,7 +169,7 @@ def rows(name, make, x, spec):
             yield network, peer, result[1], inner(a, result[0]) - before, s, lines, note
         else:
             gain = inner(a, lmc.permuted(b, groups, result)) - before
-            yield network, peer, of, gain, s, lines, "with the groups of this package"
+            yield network, peer, of, gain, s, lines, "with the groups of this package, from the identity"
     if spec:
         yield network, "git-re-basin", "", "", "", spec, "its specification of the network; not run"
 
