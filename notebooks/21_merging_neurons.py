@@ -518,7 +518,7 @@ told = [f"{x:.3f}" if early else "–" for x in least]
 figures.numbers(cosine_at_50=told[0], ratio_at_50=told[1])
 
 # %% [markdown]
-# The two halves of a path meet at a permutation point. On a branch that ends at a derivative neuron they do not: their output weights are $2A/\delta$ apart. {glue:text}`first_order` of the {glue:text}`at_point` points have exactly one negative eigenvalue; they are first-order saddles.
+# The two halves of a path meet at a permutation point. On a branch that ends at a derivative neuron they do not: their output weights are $2A/\delta$ apart. {glue:text}`first_order` of the {glue:text}`at_point` points have exactly one negative eigenvalue and are first-order saddles ({claim}`P3.first_order`, {claim}`P3.reached`).
 #
 # P, Fig. 4 sketches three pictures: the loss rises up to the end, here on {glue:text}`rising` of {glue:text}`at_point` branches; a saddle may come before, here on {glue:text}`with_top`; the
 # permutation point could be a minimum along the path. The third is excluded by {prf:ref}`cor-maximum` for smooth activations, one output and regular $D$; for several outputs (P, section 5,
