@@ -15,9 +15,9 @@
 # **The paper.** Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` state (P, section 4.2) that it is critical; that its Hessian has at most one negative and at least $n_{k+1}$ vanishing eigenvalues, $n_{k-1}$ and $n_{k+1}$ being the widths of the layer before and the next
 # one; that it lies on an $n_{k+1}$-dimensional {term}`plateau` of critical points; and that from it all permutations of the layer can be reached at equal loss.
 #
-# **What we find.** Critical it is ({claim}`P3.critical`), the plateau has this dimension and this constant loss ({claim}`P4.plateau`), and the permutations can be reached ({claim}`P4.exchange`, {claim}`P4.all`). The exact numbers of eigenvalues
-# differ: it can have several negative ones ({claim}`P3.at_most_one`), and with several outputs fewer zeros ({claim}`P3.zero`) and a smaller critical set ({claim}`P4.plateau_critical`).
-# Where it has two or more, as is the rule from three outputs on ({claim}`P3.several_outputs`), two neurons need not meet: they go round each other, below the point ({claim}`P3.round`), and two copies of a network of loss 0 are joined that way ({claim}`P3.round_teacher`).
+# **What we find.** Critical it is ({claim}`P3.critical`), the plateau has this dimension and this constant loss ({claim}`P4.plateau`), and the permutations can be reached ({claim}`P4.exchange`, {claim}`P4.all`).
+# The numbers of eigenvalues are others, and a theorem gives them exactly: with one output up to {glue:text}`most_scalar` of them are negative here ({claim}`P3.at_most_one`); with three outputs one or two eigenvalues vanish, not three ({claim}`P3.zero`), and only a line or a plane of the plateau is critical ({claim}`P4.plateau_critical`).
+# Where two or more are negative, as is the rule from three outputs on ({claim}`P3.several_outputs`), two neurons need not meet: they go round each other, below the point ({claim}`P3.round`), and two copies of a network of loss 0 are joined that way ({claim}`P3.round_teacher`).
 #
 # **Why it matters.** At these points the permuted copies of a network meet; their curvature says how easily descent leaves them.
 # ```
@@ -193,7 +193,8 @@ figures.show("fig_saddle_or_minimum", idea)
 # size does not depend on $\lambda$.
 # ```
 #
-# The line of critical points is what Fukumizu and Amari {cite:p}`fukumizu2000` found. Their Theorem 3, which the paper cites for "at most one", tells {term}`minima <minimum>` from saddles by the signs of $D$; it does not count the negative eigenvalues. At most
+# The line of critical points is what Fukumizu and Amari {cite:p}`fukumizu2000` found; they have $D$, for one output. Doubled neurons with several outputs and with ReLU are the subject of {cite:t}`fukumizu2019`, in deep networks of {cite:t}`petzka2021`, who ask when a minimum becomes a saddle;
+# {cite:t}`zhang2022` show that no number of eigenvalues of one sign falls when a network is embedded in a wider one. {prf:ref}`thm-inertia` says by how much each of them grows. Fukumizu and Amari's Theorem 3, which the paper cites for "at most one", tells {term}`minima <minimum>` from saddles by the signs of $D$; it does not count the negative eigenvalues. At most
 # one is right for scalar input without bias and one output, where $D$ is a number.
 #
 # ## Every number occurs
@@ -735,7 +736,8 @@ claims.check("P4.all", shares)
 # %% [markdown]
 # All of them, and so for every $n_k$: the six steps exchange a neuron with either of the copies, repeated exchanges make every permutation, and half of the six steps doubles any other vector.
 # So a path from a minimum to the permutation point of lowest loss, these moves, and the path back connect the minimum with all its permuted copies, as P says at the end of section 4.2: the loss on the way
-# is never higher than on that one path.
+# is never higher than on that one path. These are the copies of one network with a neuron less. Where the paper sums up that "all permutation points in a given layer are connected with equal-loss paths" (P, section 6), it must mean them: other pairs lead to points at other losses
+# ({claim}`P1.same_loss`), as P says in the proof of (ii).
 #
 # The loss around the permutation point with one output whose $D$ has the lowest eigenvalue relative to its loss. With the share $\lambda$ of the output weight and the difference $\eta$ of the
 # parameter vectors, $\vartheta_0 = \vartheta - (1 - \lambda) \eta$, $\vartheta_1 = \vartheta + \lambda \eta$, $a_0 = \lambda c$ and $a_1 = (1 - \lambda) c$:

@@ -16,7 +16,7 @@
 # Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` give their number $T(K, n)$ relative to that of the {term}`minima <minimum>` for the orders $K = 1, 2, 3$, the number of neurons by which the different ones are fewer than $n$, and bound it from below for $K \le n/2$ (P, Prop. 1); the bound
 # grows like $c_K n^K$ (P, Lemma 1), and each point lies in a plane of equal loss (P, Prop. 2).
 #
-# **What we find.** All of this holds ({claim}`P5.printed_forms`, {claim}`P5.bound`, {claim}`P5.layers`, {claim}`P6.growth`, {claim}`P7.equal_loss`). $T(K, n)$ is known for every $K < n$ ({claim}`P5.enumeration`), the points are counted by their index ({claim}`P5.by_index`), and the plane is no larger
+# **What we find.** All of this holds ({claim}`P5.printed_forms`, {claim}`P5.bound`, {claim}`P5.layers`, {claim}`P6.growth`, {claim}`P7.equal_loss`). $T(K, n)$ has a closed form for every $K < n$, a Stirling number ({claim}`P5.enumeration`), as P's authors found later {cite:p}`simsek2021`, the points are counted by their index ({claim}`P5.by_index`), and the plane is no larger
 # than stated ({claim}`P7.dimension`). The proof of Lemma 1 ends with a constant $c_K$ that is too small by a factor $e^K$ ({claim}`P6.constant`); the lemma does not name it.
 #
 # **Why it matters.** In wide layers there are far more such points than minima, so that ways between permuted copies abound.
@@ -175,7 +175,7 @@ figures.show("fig_hexagon", figure)
 # the plane $a_1 + a_2 + a_3 = b_1 + b_2$, and where two of them seem to cross, the input weights differ.
 # ```
 #
-# The left panel is an instance of a general fact.
+# The left panel is an instance of a general fact about these hyperplanes, the *braid arrangement*.
 #
 # ```{prf:proposition} Permutation points and faces
 # :label: prop-faces
@@ -192,7 +192,7 @@ figures.show("fig_hexagon", figure)
 #
 # ## The exact count
 #
-# A permutation point of order $K$ in a layer of $n$ neurons has exactly the $l = n - K$ different parameter vectors of a smaller network; copies of one vector share its outgoing weights equally.
+# A permutation point of order $K$ in a layer of $n$ neurons has exactly the $l = n - K$ different parameter vectors of a smaller network; copies of one vector share its outgoing weights equally. The closed form is not new: {cite:t}`simsek2021`, three of them authors of P, count the affine subspaces of critical points that a network of width $r$ leaves in one of width $m$, and more, since neurons that do nothing are counted there, too.
 #
 # ```{prf:theorem} $T(K, n)$ for every $K < n$
 # :label: thm-count
@@ -499,7 +499,7 @@ figures.show("fig_growth", figure)
 # \end{aligned}
 # $$
 #
-# one smaller network for each order; $K = 0$, the minima, is included. With the weights $T(K, n)$ the mean of $K$ is
+# one smaller network for each order; $K = 0$, the minima, is included. (Times $n!$ these are the Fubini numbers.) With the weights $T(K, n)$ the mean of $K$ is
 # $\bigl(1 - \tfrac1{2 \ln 2}\bigr) n + \tfrac12 - \tfrac1{2 \ln 2}$ up to an exponentially small error, and its variance is
 # $\tfrac{1 - \ln 2}{4 (\ln 2)^2}\, (n + 1) + O(1)$. So the share of the points with $|K/n - 1 + \tfrac1{2 \ln 2}| > \varepsilon$ tends to 0 for every $\varepsilon > 0$.
 # ```
@@ -701,9 +701,8 @@ claims.check("P7.equal_loss", in_plane, rival=min(anywhere))
 # ```{solution}
 # Both copies in one layer: $T(2, 4) + T(2, 4) = \frac76$. One in each: $T(1, 4)^2 = (\frac32)^2 = \frac94$, as the choices in the layers are independent. Together $\frac{41}{12}$; the bounds add up to $2 \cdot \frac14 \binom22 = \frac12$.
 #
-#     from lmc_helpers._chapters.permutation_counts import partitions
-from lmc_helpers.permutation_points.counts import count_ratio
-
+#     from lmc_helpers.permutation_points.counts import count_ratio
+#
 #     print(2 * count_ratio(2, 4) + count_ratio(1, 4) ** 2)
 # ```
 #
