@@ -168,11 +168,11 @@ figures.table(head, zip(labels, *columns, strict=True))
 # paper's own setting.
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I12.drop_2, I12.drop_8, I12.drop_32, I12.order_low and I12.order_high"}
-claims.check("I12.drop_2", *over_clusters(lost[2]), n=steps)
-claims.check("I12.drop_8", *over_clusters(lost[8]), n=steps)
-claims.check("I12.drop_32", *over_clusters(lost[32]), n=steps)
-claims.check("I12.order_low", *over_clusters(lost[2] - lost[8]), n=steps)
-claims.check("I12.order_high", *over_clusters(lost[8] - lost[32]), n=steps)
+claims.check("I12.drop_2", *over_clusters(lost[2]), n=clusters)
+claims.check("I12.drop_8", *over_clusters(lost[8]), n=clusters)
+claims.check("I12.drop_32", *over_clusters(lost[32]), n=clusters)
+claims.check("I12.order_low", *over_clusters(lost[2] - lost[8]), n=clusters)
+claims.check("I12.order_high", *over_clusters(lost[8] - lost[32]), n=clusters)
 
 # %% [markdown]
 # ## What the drops depend on
