@@ -294,7 +294,7 @@ class Curves:
         return ratio_at_peaks([self.at[m].barriers(order)], self.only(over).barriers(order))
 
     def peak_width(self, order: str, seed: int) -> tuple[float, float]:
-        """Logarithm of the width of the largest mean barrier; its standard error includes the selection and the grid."""
+        """Logarithm of the width of the largest mean barrier; its error includes the selection and the grid."""
         return place_of_peak(np.log(self.widths), self.barriers(order), seed)
 
     def peaks(self, order: str) -> bool:
@@ -331,7 +331,7 @@ class Curves:
 def bounds_of(
     n: int, *readings: tuple[float, float], of_all: Callable = max, log: bool = False
 ) -> tuple[float, float, float]:
-    """The largest or least of several values, or logarithms, with standard errors; its Student interval (n − 2 degrees)."""
+    """The largest or least of several values or logarithms with errors; its Student interval (n − 2 degrees)."""
     half = QUANTILE * widening(max(n, 3) - 1)
     value, low, high = (of_all(value + sign * half * error for value, error in readings) for sign in (0, -1, 1))
     return (math.exp(value), math.exp(low), math.exp(high)) if log else (value, low, high)
