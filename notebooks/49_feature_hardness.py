@@ -20,7 +20,8 @@
 # ```
 #
 # ```{need}
-# You need: Gaussian inputs, orthogonal polynomials for one proof; from [](41_realization_cost.ipynb) the layer with fixed weights. {{ times }}
+# You need: Gaussian inputs, orthogonal polynomials for one proof; from [](41_realization_cost.ipynb) the layer with fixed weights.
+# Letters: $R$ and $r$ lengths, $\alpha$ the output weights. {{ times }}
 # ```
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}

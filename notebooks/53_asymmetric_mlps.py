@@ -27,7 +27,8 @@
 # ```
 #
 # ```{need}
-# You need: correlations, and the layers of [](41_realization_cost.ipynb). {{ times }}
+# You need: correlations, and the layers of [](41_realization_cost.ipynb).
+# Letters: $r$ how far the identity is on the way to the best permutation, $\rho$ a correlation, $f$ the number of fixed entries of a row. {{ times }}
 # ```
 #
 # {glue:text}`data_says` Networks on this page (profile {glue:text}`profile`) have three hidden layers of **{glue:text}`width`** units and were trained for **{glue:text}`epochs` epochs** on {glue:text}`n_images` images; the paper's have 512 units and 100 epochs, on the 54 000 images of the published code.

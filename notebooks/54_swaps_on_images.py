@@ -26,7 +26,8 @@
 # ```
 #
 # ```{need}
-# You need: [](42_swap_cost.ipynb) for swap costs, [](45_coherence.ipynb) for coherence, principal components. The networks are those of [](53_asymmetric_mlps.ipynb). {{ times }}
+# You need: [](42_swap_cost.ipynb) for swap costs, [](45_coherence.ipynb) for coherence, principal components. The networks are those of [](53_asymmetric_mlps.ipynb).
+# Letters: $k$ the dimension of a subspace, $\nu$ its coherence, $r_i$ trained parts, $\beta$ the price of an error in ridge regression. {{ times }}
 # ```
 #
 # {glue:text}`data_says` Networks on this page (profile {glue:text}`profile`) have three hidden layers of **{glue:text}`width`** units and were trained for **{glue:text}`epochs` epochs** on {glue:text}`n_images` images; the paper's have 512 units and 100 epochs.
