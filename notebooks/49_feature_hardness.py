@@ -21,7 +21,7 @@
 #
 # ```{need}
 # You need: Gaussian inputs, orthogonal polynomials for one proof; from [](41_realization_cost.ipynb) the layer with fixed weights.
-# Letters: $R$ and $r$ lengths, $\alpha$ the output weights. {{ times }}
+# Letters: $r = \lVert x \rVert$, $\alpha$ the output weights, $\tau_d$ the norm of the part of ReLU of Hermite degree $d$ or more. {{ times }}
 # ```
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
