@@ -179,7 +179,8 @@ class Parameters:
         """The training runs of :data:`NAMES`, two networks for each pair."""
         runs = {kind: self._pairs_of(kind, self.width, self.pairs, kind) for kind in KINDS}
         runs |= {name: self._pairs_of(kind, self.wide, self.wide_pairs, name) for name, kind in WIDE.items()}
-        runs[HE] = replace(runs["plain"], model=replace(runs["plain"].model, init="he"))
+        plain = runs["plain"]
+        runs[HE] = replace(plain, model=replace(cast(MLP, plain.model), init="he"))
         small = MLP((PIXELS["digits"], SMALL, SMALL, 10))
         descent = Descent(self.small_epochs, 128, "adamw", 1e-2, weight_decay=1e-2)
         return runs | {"small": Run(small, descent, DataSpec("digits"), self._seeds("small", 2 * self.small_pairs))}
