@@ -164,6 +164,7 @@ REPORTED = ("torch", "numpy", "scipy", "matplotlib")
 
 
 _started: dict[str, float] = {}
+_in_use: dict[str, object] = {}
 
 
 def begin(namespace: dict, **rules: Rule) -> None:
@@ -190,7 +191,24 @@ def begin(namespace: dict, **rules: Rule) -> None:
     for name, value in given.items():
         glue(name, value, display=False)
     device.fix_threads(1)
+    _in_use.clear()
+    _in_use.update(given)
     _started["at"] = time.perf_counter()
+
+
+def uses(**values: object) -> None:
+    """Say what a run uses in the place of what its parameters ask for, such as digits where MNIST is missing.
+
+    ``claims.check`` compares this with what a part needs.
+    """
+    if unknown := [name for name in values if name not in _in_use]:
+        raise ParameterError(f"unknown parameter {', '.join(unknown)}; allowed: {', '.join(_in_use)}")
+    _in_use.update(values)
+
+
+def in_use() -> dict[str, object]:
+    """The parameters of this run, with what it uses in the place of what they ask for."""
+    return dict(_in_use)
 
 
 T = TypeVar("T")

@@ -481,13 +481,13 @@ claims.check(
     "Z7.gain",
     ratio,
     stderr=error,
-    n=pairs if M == 20 else 0,
+    n=pairs,
     second_seed=lambda: gain(M, pairs, seed + 1),
 )
 claims.check(
     "Z7.benefit",
     *grown,
-    n=count[M_large] if M_large == 100 else 0,
+    n=count[M_large],
     second_seed=lambda: benefit(seed + 1),
 )
 

@@ -585,7 +585,7 @@ shares = [
 ]
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P4.all"}
-claims.check("P4.all", shares, n=6)
+claims.check("P4.all", shares)
 
 # %% [markdown]
 # All of them, and so for every $n_k$: the six steps exchange a neuron with either of the copies, repeated exchanges make every permutation, and half of the six steps doubles any other vector.

@@ -335,7 +335,7 @@ def least(shares) -> tuple[float, dict]:
 
 
 value, error = least(after[k]["near"] for k in DIMENSIONS)
-claims.check("I12.near_zero", value, **error, n=steps)
+claims.check("I12.near_zero", value, **error, n=clusters)
 
 value, error = least(after[k]["negative"] for k in DIMENSIONS)
 claims.check("I12.negative", value, **error, n=clusters)
@@ -346,7 +346,7 @@ value, error = over_clusters(few)
 # no low pair in any network: as if those that may have some had one each
 half = 3.29 * error if few.any() else share(0, clusters)[2] * 2 / m
 interval = (max(0.0, value - half), value + half)
-claims.check("I12.diagonal", value, interval=interval, n=steps)
+claims.check("I12.diagonal", value, interval=interval, n=clusters)
 
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "How matrices of costs are drawn"}
@@ -427,17 +427,17 @@ for k in DIMENSIONS:
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I12.regime, I12.out_of_regime, I12.dominated, I12.centers and I12.order"}
 value, error = least(course[k]["after"]["ratio"] for k in DIMENSIONS)
-claims.check("I12.regime", value, **error, n=steps)  # no second seed
-claims.check("I12.out_of_regime", value, **error, n=steps)
+claims.check("I12.regime", value, **error, n=clusters)  # no second seed
+claims.check("I12.out_of_regime", value, **error, n=clusters)
 
 value, error = least(course[k]["after"]["dominated"] for k in DIMENSIONS)
-claims.check("I12.dominated", value, **error, n=steps)  # no second seed
+claims.check("I12.dominated", value, **error, n=clusters)  # no second seed
 
 value, error = least(course[k]["after"]["centres"] for k in DIMENSIONS)
-claims.check("I12.centers", value, **error, n=steps)
+claims.check("I12.centers", value, **error, n=clusters)
 
 value, error = least(course[k]["after"]["before"] for k in DIMENSIONS)
-claims.check("I12.order", value, **error, n=steps)
+claims.check("I12.order", value, **error, n=clusters)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot what training does to the order"}
 figure, axes = figures.panels(3, height=2.8)

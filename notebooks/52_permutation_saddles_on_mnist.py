@@ -310,22 +310,14 @@ fall, around, n_fall = largest_mean(drop)  # of the accuracy
 # There are few paths of each width: the relative spread of the barriers is taken to be the same at all of them, and errors are widened from the normal to Student's quantile; the drop of the accuracy is bounded at every width.
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P8.mnist_monotone, P8.mnist and the same projected, P8.projected_accuracy"}
-mnist = data.name == "mnist" and found.verified
-all_of_it = mnist and len(labels) == 60_000 and components == 0
-of_paper = all_of_it and widths == [10, 15, 20, 25] and distances >= 100
-is_paper, is_projected = int(of_paper), int(mnist and len(moments) < rank)
+chapter.uses(dataset=found.source, images=len(labels))
+chapter.uses(components=len(moments) if len(moments) < rank else 0)
 interval = low, high
-claims.check("P8.mnist_monotone", share, interval=interval, n=is_paper * n)
-claims.check("P8.mnist", slope, stderr=slope_error, n=is_paper * n_slope)
-claims.check(
-    "P8.projected_monotone", share, interval=interval, n=is_projected * n
-)
-claims.check(
-    "P8.projected_falls", slope, stderr=slope_error, n=is_projected * n_slope
-)
-claims.check(
-    "P8.projected_accuracy", fall, interval=around, n=is_projected * n_fall
-)
+claims.check("P8.mnist_monotone", share, interval=interval, n=n)
+claims.check("P8.mnist", slope, stderr=slope_error, n=n_slope)
+claims.check("P8.projected_monotone", share, interval=interval, n=n)
+claims.check("P8.projected_falls", slope, stderr=slope_error, n=n_slope)
+claims.check("P8.projected_accuracy", fall, interval=around, n=n_fall)
 
 # %% [markdown]
 # {glue:text}`counted` of {glue:text}`all_paths` paths have converged; on {glue:text}`rising` of these the loss never falls by more than a thousandth of its largest value from one distance to the next.
@@ -387,21 +379,17 @@ def average(values: list[float]) -> tuple[float, float, int]:
     return *error_bars.over_clusters(values), len(values)
 
 
-claims.check(
-    "P8.mnist_accuracy", top_fall, interval=top_around, n=is_paper * n_top_fall
-)
+claims.check("P8.mnist_accuracy", top_fall, interval=top_around, n=n_top_fall)
 gained, error, n_gain = average(gain)
-claims.check("P8.mnist_similar", gained, stderr=error, n=is_projected * n_gain)
+claims.check("P8.mnist_similar", gained, stderr=error, n=n_gain)
 higher, error, n_above = average(above)
-claims.check("P8.mnist_above", higher, stderr=error, n=is_projected * n_above)
-claims.check(
-    "P8.projected_points", top_slope, stderr=top_error, n=is_projected * n_top
-)
+claims.check("P8.mnist_above", higher, stderr=error, n=n_above)
+claims.check("P8.projected_points", top_slope, stderr=top_error, n=n_top)
 claims.check(
     "P8.projected_points_accuracy",
     top_fall,
     interval=top_around,
-    n=is_projected * n_top_fall,
+    n=n_top_fall,
 )
 
 # %% [markdown]
@@ -490,7 +478,7 @@ figures.numbers(
     kept=f"{100 * kept:.0f}",
     leading=min(LEADING, len(moments)),
     tolerance=f"{TOLERANCE:.0e}",
-    data="MNIST" if mnist else "scikit-learn's digits",
+    data="MNIST" if data.name == "mnist" else "scikit-learn's digits",
     widest=max(widths),
     biggest=MLP((784, 25, 25, 10), "tanh").size,
     counted=n,

@@ -78,7 +78,6 @@ chapter.begin(
 
 from dataclasses import replace
 from itertools import product
-from math import ceil
 
 import numpy as np
 from scipy.special import ndtr
@@ -263,23 +262,10 @@ for words, other in (("as they are", b), ("matched", b.permuted(best))):
 TOP = f"W {max(sigmas):g}"  # the W-MLP with the largest σ_F
 LAYERS = range(3)
 trained_on = first.runs["MLP"].data.size
-on_mnist = name == "mnist" and load(name).verified
-n_pairs = min(sweep_pairs, pairs) if on_mnist else 0
-n_core = pairs if on_mnist else 0  # variants of I, Fig. 4
-n_large = n_pairs if max(sigmas) >= 5 else 0  # the end of the paper's range
-n_shares = n_pairs if max(shares) >= 0.99 else 0  # the end of I, Fig. 10
-# training steps in the printed sizes: of smaller ones a share, rounded up
-printed = min(1, width / 512) * min(1, trained_on / 54_000)
-
-
-def steps_of(epochs: int, pairs: int) -> int:
-    """The number of such steps, 0 with too few pairs."""
-    enough = pairs >= 4 and batch == 64 and on_mnist
-    return ceil(epochs * ceil(trained_on / batch) * printed) if enough else 0
-
-
-n_steps = steps_of(epochs, n_pairs)
-n_long = steps_of(long_epochs or epochs, long_pairs if long_epochs else n_core)
+n_swept = min(sweep_pairs, pairs)  # pairs of variants beside I, Fig. 4
+n_long = long_pairs if long_epochs else pairs
+chapter.uses(dataset=load(name).source, images=trained_on)
+chapter.uses(long_epochs=long_epochs or epochs)  # of I, Fig. 4
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "A second seed, and words for numbers"}
 # trained only where a rejection has to be repeated
@@ -392,11 +378,11 @@ def least_lead(experiment: Experiment) -> tuple[float, float, float]:
 
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I10.close, I10.random, I10.one, I10.stages and I10.fixed"}
-claims.check("I10.close", **judged(lambda e: progress(e, TOP)), n=n_large)
-claims.check("I10.random", **judged(far_below), n=n_large)
-claims.check("I10.one", **judged(lambda e: progress(e, "W 1")), n=n_steps)
-claims.check("I10.stages", **judged(least_lead), n=n_steps if 0 in KEPT else 0)
-claims.check("I10.fixed", **judged(lambda e: in_place(e, "W 1")), n=n_steps)
+claims.check("I10.close", **judged(lambda e: progress(e, TOP)), n=n_swept)
+claims.check("I10.random", **judged(far_below), n=n_swept)
+claims.check("I10.one", **judged(lambda e: progress(e, "W 1")), n=pairs)
+claims.check("I10.stages", **judged(least_lead), n=pairs)
+claims.check("I10.fixed", **judged(lambda e: in_place(e, "W 1")), n=pairs)
 
 # %% [markdown]
 # ### The identity with zero fixed weights
@@ -428,9 +414,9 @@ for key in ("MLP", "W 0"):
         print(f"P* leaves {still:.1f} units (by chance 1)")
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I10.better, I10.trace and I14.zero"}
-claims.check("I10.better", **judged(lambda e: progress(e, "W 0")), n=n_core)
-claims.check("I10.trace", **judged(last_layer), n=n_core)
-claims.check("I14.zero", **judged(lambda e: progress(e, "W 0")), n=n_steps)
+claims.check("I10.better", **judged(lambda e: progress(e, "W 0")), n=pairs)
+claims.check("I10.trace", **judged(last_layer), n=pairs)
+claims.check("I14.zero", **judged(lambda e: progress(e, "W 0")), n=pairs)
 
 # %% [markdown]
 # ## Lines between networks
@@ -522,8 +508,7 @@ def similarly(experiment: Experiment) -> tuple[float, float]:
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I11.unaligned, I11.large, I11.standard, I11.zero, I11.aligned and I11.similar"}
 claims.check("I11.unaligned", **judged(lambda e: drop(e, "W 1"), long), n=n_long)
 
-n_top = n_steps if n_large else 0
-claims.check("I11.large", **judged(lambda e: drop(e, TOP)), n=n_top)
+claims.check("I11.large", **judged(lambda e: drop(e, TOP)), n=n_swept)
 claims.check("I11.standard", **judged(lambda e: high(e, "MLP"), long), n=n_long)
 claims.check("I11.zero", **judged(lambda e: high(e, "W 0"), long), n=n_long)
 claims.check("I11.aligned", **judged(largest_aligned, long), n=n_long)
@@ -536,10 +521,10 @@ claims.check("I11.syre", **judged(lambda e: drop(e, "syre 1"), long), n=n_long)
 # The same at the sizes of this page, where $\sigma_F =$ {glue:text}`largest` stands for large fixed values:
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I11.any_unaligned, I11.any_zero, I11.any_aligned and I11.any_similar"}
-claims.check("I11.any_unaligned", **judged(lambda e: over_mlp(e, TOP)), n=n_large)
-claims.check("I11.any_zero", **judged(lambda e: over_mlp(e, "W 0")), n=n_core)
-claims.check("I11.any_aligned", **judged(largest_aligned), n=n_core)
-claims.check("I11.any_similar", **judged(similarly), n=n_core)
+claims.check("I11.any_unaligned", **judged(lambda e: over_mlp(e, TOP)), n=n_swept)
+claims.check("I11.any_zero", **judged(lambda e: over_mlp(e, "W 0")), n=pairs)
+claims.check("I11.any_aligned", **judged(largest_aligned), n=pairs)
+claims.check("I11.any_similar", **judged(similarly), n=pairs)
 
 # %% [markdown]
 # ## Does alignment always help?
@@ -637,11 +622,11 @@ def harm(experiment: Experiment) -> tuple[float, float, float]:
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I11.published, I11.minimised and I11.harmless"}
 claims.check(
-    "I11.published", **judged(lambda e: drop(e, "W 1", "published")), n=n_core
+    "I11.published", **judged(lambda e: drop(e, "W 1", "published")), n=pairs
 )
 
-claims.check("I11.minimised", **judged(other_sign), n=n_core)
-claims.check("I11.harmless", **judged(harm), n=n_steps)
+claims.check("I11.minimised", **judged(other_sign), n=pairs)
+claims.check("I11.harmless", **judged(harm), n=n_swept)
 
 # %% [markdown]
 # ## Layer by layer, and other ways to break the symmetry
@@ -734,17 +719,15 @@ def sparse(experiment: Experiment, most: float) -> tuple[float, float, float]:
 
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I14.stages, I14.layers, I14.sigma_mlp, I14.sigma_any, I14.sparsity, I14.sparsest and I14.sparsity_any"}
-claims.check("I14.stages", **judged(least_stage), n=n_steps if 0 in KEPT else 0)
-claims.check("I14.layers", **judged(least_layer), n=n_large)
+claims.check("I14.stages", **judged(least_stage), n=pairs)
+claims.check("I14.layers", **judged(least_layer), n=n_swept)
 
-claims.check("I14.sigma_mlp", **judged(lambda e: progress(e, "sigma")), n=n_steps)
-claims.check("I14.sigma_any", **judged(lambda e: progress(e, "sigma")), n=n_pairs)
+claims.check("I14.sigma_mlp", **judged(lambda e: progress(e, "sigma")), n=pairs)
+claims.check("I14.sigma_any", **judged(lambda e: progress(e, "sigma")), n=n_swept)
 
-n_most = n_steps if 0.75 in shares else 0
-claims.check("I14.sparsity", **judged(lambda e: sparse(e, 0.75)), n=n_most)
-n_most = n_steps if n_shares else 0
-claims.check("I14.sparsest", **judged(lambda e: sparse(e, 1)), n=n_most)
-claims.check("I14.sparsity_any", **judged(lambda e: sparse(e, 1)), n=n_shares)
+claims.check("I14.sparsity", **judged(lambda e: sparse(e, 0.75)), n=n_swept)
+claims.check("I14.sparsest", **judged(lambda e: sparse(e, 1)), n=n_swept)
+claims.check("I14.sparsity_any", **judged(lambda e: sparse(e, 1)), n=n_swept)
 
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}

@@ -76,7 +76,6 @@ chapter.begin(
 
 from dataclasses import replace
 from functools import cache
-from math import ceil
 
 import numpy as np
 import torch
@@ -96,7 +95,7 @@ from lmc_helpers._chapters.swaps_on_images import (
     one_metric_costs,
 )
 from lmc_helpers.claims.judge import Z_TWO_SIDED
-from lmc_helpers.data.images import choose
+from lmc_helpers.data.images import choose, load
 from lmc_helpers.error_bars import extreme, jackknife, over_clusters
 from lmc_helpers.identifiability.costs import swap_costs
 from lmc_helpers.identifiability.relaxed_swaps import ridge_swaps
@@ -208,14 +207,7 @@ figures.show("fig_leverages", lean)
 # Here images are as they are.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "What is counted, and a second seed"}
-STEPS = epochs * ceil(first.runs["MLP"].data.size / batch)
-on_mnist = name == "mnist"
-n_pairs = pairs if on_mnist else 0
-n_ridge = ridge_networks if on_mnist else 0
-# training steps in the printed sizes: of smaller ones a share, rounded up
-sizes = min(1, width / 512) * min(1, first.runs["MLP"].data.size / 54_000)
-n_steps = ceil(STEPS * sizes) if on_mnist and pairs >= 4 and batch == 64 else 0
-n_steps_ridge = n_steps if ridge_networks >= 4 else 0
+chapter.uses(dataset=load(name).source, images=first.runs["MLP"].data.size)
 FIXED = ("W 1", "syre 1")  # with large fixed weights
 FREE = ("MLP", "W 0")  # without effective symmetry breaking
 if 0 not in stages:
@@ -243,7 +235,7 @@ def judged(quantity) -> dict:
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.inputs"}
 excess = (nu - k / d) / (1 - k / d)
-claims.check("I18.inputs", excess, n=len(first.x) if on_mnist else 0)
+claims.check("I18.inputs", excess, n=len(first.x))
 
 # %% [markdown]
 # ## Swap costs: layers with one metric
@@ -508,25 +500,25 @@ def partners(experiment: Experiment, layer: int) -> tuple[float, float]:
 
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.mnist_scale, I15.mnist_scale_ridge, I15.mnist_any, I15.mnist_syre and I15.mnist_zero"}
-claims.check("I15.mnist_scale", **judged(lambda e: larger(e, "layer")), n=n_steps)
+claims.check("I15.mnist_scale", **judged(lambda e: larger(e, "layer")), n=pairs)
 
 claims.check(
     "I15.mnist_scale_ridge",
     **judged(lambda e: larger(e, "ridge")),
-    n=n_steps_ridge,
+    n=ridge_networks,
 )
 
 claims.check(
     "I15.mnist_any",
     **judged(lambda e: [*map(min, larger(e, "layer"), larger(e, "ridge"))]),
-    n=n_ridge,
+    n=ridge_networks,
 )
 
 claims.check(
-    "I15.mnist_syre", **judged(lambda e: larger(e, "layer", "syre 1")), n=n_steps
+    "I15.mnist_syre", **judged(lambda e: larger(e, "layer", "syre 1")), n=pairs
 )
 
-claims.check("I15.mnist_zero", **judged(near_zero), n=n_steps)
+claims.check("I15.mnist_zero", **judged(near_zero), n=pairs)
 
 # %% [markdown]
 # ## Who can be swapped with whom
@@ -567,7 +559,7 @@ figures.show("fig_image_matrices", figure)
 # At $\sigma_F = 1$ a neuron of a W-MLP has, in layers 1, 2 and 3, {glue:text}`partners_0`, {glue:text}`partners_1` and {glue:text}`partners_2` partners whose exchange costs less than a tenth of the median cost (mean over neurons and networks).
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.mnist_diagonal"}
-claims.check("I15.mnist_diagonal", **judged(lambda e: partners(e, 0)), n=n_steps)
+claims.check("I15.mnist_diagonal", **judged(lambda e: partners(e, 0)), n=pairs)
 
 # %% [markdown]
 # ## What ridge regression sees
@@ -619,15 +611,19 @@ def agreement(experiment: Experiment, key: str) -> tuple[float, float]:
 claims.check(
     "I15.ridge_symmetric",
     **judged(largest_floor),
-    n=n_ridge,
+    n=ridge_networks,
 )
 
 claims.check(
-    "I15.mnist_agreement", **judged(lambda e: agreement(e, "W 1")), n=n_ridge
+    "I15.mnist_agreement",
+    **judged(lambda e: agreement(e, "W 1")),
+    n=ridge_networks,
 )
 
 claims.check(
-    "I15.mnist_agreement_zero", **judged(lambda e: agreement(e, "W 0")), n=n_ridge
+    "I15.mnist_agreement_zero",
+    **judged(lambda e: agreement(e, "W 0")),
+    n=ridge_networks,
 )
 
 # %% [markdown]
@@ -701,11 +697,11 @@ def lowered(experiment: Experiment) -> tuple[float, float, float]:
 without = {
     "second_seed": lambda: start(untrained, None)
 }  # a second seed is cheap here
-claims.check("I18.start", **judged(start) | without, n=n_pairs)
+claims.check("I18.start", **judged(start) | without, n=pairs)
 
 without = {"second_seed": lambda: start_high(untrained, None)}
-claims.check("I18.start_high", **judged(start_high) | without, n=n_pairs)
-claims.check("I18.lowered", **judged(lowered), n=n_pairs)
+claims.check("I18.start_high", **judged(start_high) | without, n=pairs)
+claims.check("I18.lowered", **judged(lowered), n=pairs)
 
 # %% [markdown]
 # ## Coherence over training
@@ -791,14 +787,14 @@ def relatively(experiment: Experiment) -> tuple[float, float, float]:
 
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.low, I18.low_beside, I18.later, I18.higher_w, I18.higher_syre, I18.training and I18.any"}
-claims.check("I18.low", **judged(least_low), n=n_steps)
-claims.check("I18.low_beside", **judged(lower_than_fixed), n=n_steps)
-claims.check("I18.later", **judged(later), n=n_steps)
-claims.check("I18.higher_w", **judged(lambda e: e.higher("W 1")), n=n_steps)
-claims.check("I18.higher_syre", **judged(lambda e: e.higher("syre 1")), n=n_steps)
-claims.check("I18.training", **judged(over_training), n=n_steps)
+claims.check("I18.low", **judged(least_low), n=pairs)
+claims.check("I18.low_beside", **judged(lower_than_fixed), n=pairs)
+claims.check("I18.later", **judged(later), n=pairs)
+claims.check("I18.higher_w", **judged(lambda e: e.higher("W 1")), n=pairs)
+claims.check("I18.higher_syre", **judged(lambda e: e.higher("syre 1")), n=pairs)
+claims.check("I18.training", **judged(over_training), n=pairs)
 
-claims.check("I18.any", **judged(lower_than_fixed), n=n_pairs)
+claims.check("I18.any", **judged(lower_than_fixed), n=pairs)
 
 # %% [markdown]
 # ### Coherence and dimension
@@ -846,7 +842,7 @@ figures.table(
 # AdamW moves every weight by at most about its rate a step, whatever its scale, so that a layer with large fixed weights stays near its random features (I, section 4.5 expects that), and these are what is coherent.
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.dimension"}
-claims.check("I18.dimension", **judged(relatively), n=n_pairs)
+claims.check("I18.dimension", **judged(relatively), n=pairs)
 
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}

@@ -215,14 +215,14 @@ claims.check(
     "Z19.symmetry",
     max(changes["CNN"].values()),
     rival=left_out["CNN"],
-    n=int(at_print),
+    n=1,
 )
 
 claims.check(
     "I16.symmetry",
     max(changes["ResNet"].values()),
     rival=left_out["ResNet"],
-    n=int(at_print),
+    n=1,
 )
 
 claims.check(
@@ -235,7 +235,7 @@ claims.check(
         for axis, effect in checks["ViT"].left_out.items()
         if axis not in small["ViT"].symmetry().groups["stream"]
     ),
-    n=int(at_print),
+    n=1,
 )
 
 # %% [markdown]
@@ -400,7 +400,7 @@ claims.check(
     "I16.rescaling",
     max(function_moved, fixed_moved),
     rival=least_change,
-    n=int(at_print),
+    n=1,
 )
 
 # %% [markdown]
@@ -509,7 +509,7 @@ for head in range(2):
     print(f"head {head}: n = {len(A)}, rank {rank}, left {h**2 - rank}")
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I17.continuous"}
-claims.check("I17.continuous", min(kept), n=int(at_print))
+claims.check("I17.continuous", min(kept), n=1)
 
 # %% [markdown]
 # And these are not only small moves.
@@ -587,14 +587,8 @@ for key in experiment.runs:
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "What is counted"}
 chosen, data_says = choose_images(dataset)
-on_cifar = chosen == "cifar10" and experiment.verified
-steps = [number * images // 128 for number in epochs]  # of 128 images
-printed_steps = on_cifar and batch == 128 and side == 1
-printed_resnet = printed_steps and resnet[1:] == [16, 3] and warm_up == 20
-n_resnet = int(steps[1] * min(1, resnet[0] / 8)) if printed_resnet else 0
-n_top = n_resnet if max(sigmas) >= 5 else 0  # as far as the MLPs' sweep, App. F.1
-n_vit = steps[2] if printed_steps and vit == [384, 8, 6] else 0
-n_cnn = steps[0] if printed_steps and widths == [8, 32, 128] else 0
+chapter.uses(dataset=experiment.source)
+n_swept = min(sweep_pairs, pairs)  # pairs of W-ResNets with other scales
 TOP = f"W-ResNet {max([2.0, *map(float, sigmas)]):g}"
 second = Experiment(replace(settings, seed=(seed + 1) % 2**32), places, seen)
 
@@ -692,7 +686,7 @@ def peak(e: Experiment) -> tuple[float, float]:
 
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z19.peak"}
-claims.check("Z19.peak", **judged(peak, repeat=False), n=n_cnn)
+claims.check("Z19.peak", **judged(peak, repeat=False), n=pairs)
 
 # %% [markdown]
 # ### ResNets: accuracy on the line, and where the identity stands
@@ -788,10 +782,10 @@ def similarly(e: Experiment) -> tuple[float, float]:
 
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.close, I16.random, I16.two, I16.layers, I16.unaligned and I16.aligned"}
-claims.check("I16.close", **judged(lambda e: progress(e, TOP)), n=n_top)
-claims.check("I16.random", **judged(far_below), n=n_top)
-claims.check("I16.two", **judged(lambda e: progress(e, "W-ResNet 2")), n=n_resnet)
-claims.check("I16.layers", **judged(least_lead), n=n_resnet)
+claims.check("I16.close", **judged(lambda e: progress(e, TOP)), n=n_swept)
+claims.check("I16.random", **judged(far_below), n=n_swept)
+claims.check("I16.two", **judged(lambda e: progress(e, "W-ResNet 2")), n=pairs)
+claims.check("I16.layers", **judged(least_lead), n=pairs)
 
 claims.check(
     "I16.unaligned",
@@ -800,10 +794,10 @@ claims.check(
             e.measured("W-ResNet 2").drop(), e.measured("ResNet").drop()
         )
     ),
-    n=n_resnet,
+    n=pairs,
 )
 
-claims.check("I16.aligned", **judged(worst_aligned), n=n_resnet)
+claims.check("I16.aligned", **judged(worst_aligned), n=pairs)
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.syre and I16.similar"}
 claims.check(
@@ -814,10 +808,10 @@ claims.check(
             e.measured("syre-ResNet 2").drop(),
         )
     ),
-    n=n_resnet,
+    n=pairs,
 )
 
-claims.check("I16.similar", **judged(similarly), n=n_resnet)
+claims.check("I16.similar", **judged(similarly), n=pairs)
 
 # %% [markdown]
 # ### Transformers: accuracy on the line
@@ -861,19 +855,19 @@ def higher(e: Experiment, key: str) -> tuple[float, float]:
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I17.pronounced, I17.zero, I17.one and I17.remains"}
 claims.check(
-    "I17.pronounced", **judged(lambda e: drop(e, "ViT"), repeat=False), n=n_vit
+    "I17.pronounced", **judged(lambda e: drop(e, "ViT"), repeat=False), n=pairs
 )
 
 claims.check(
-    "I17.zero", **judged(lambda e: higher(e, "W-ViT 0"), repeat=False), n=n_vit
+    "I17.zero", **judged(lambda e: higher(e, "W-ViT 0"), repeat=False), n=pairs
 )
 
 claims.check(
-    "I17.one", **judged(lambda e: higher(e, "W-ViT 1"), repeat=False), n=n_vit
+    "I17.one", **judged(lambda e: higher(e, "W-ViT 1"), repeat=False), n=pairs
 )
 
 claims.check(
-    "I17.remains", **judged(lambda e: drop(e, "W-ViT 1"), repeat=False), n=n_vit
+    "I17.remains", **judged(lambda e: drop(e, "W-ViT 1"), repeat=False), n=pairs
 )
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Show accuracies and drops"}

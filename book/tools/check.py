@@ -13,6 +13,7 @@ import ast
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from book.tools.base import chapters
 from book.tools.base.chapters import NOTEBOOKS, ROOT, BuildError
@@ -148,23 +149,43 @@ def _narrowest() -> list[str]:
 
 
 def _parts() -> Iterator[str]:
-    """Parts that a chapter checks and the ledger lacks, that two chapters check, or that none does."""
+    """Parts that a chapter checks and the ledger lacks, that two chapters check, or none, or that need what is not."""
     from book.tools.reading import cells, papers
     from lmc_helpers import claims
+    from lmc_helpers.claims import needs
 
     parts, seen = papers.parts(), dict[str, str]()
     for chapter in chapters.chapters():
-        for part, line in cells.sheet(NOTEBOOKS / f"{chapter}.py").checks:
+        known = cells.sheet(NOTEBOOKS / f"{chapter}.py")
+        for part, line in known.checks:
             where = f"{chapter}.py, line {line}"
             if part not in parts:
                 same = [id for id in parts if id.partition(".")[0] == part.partition(".")[0]]
                 yield f"{where}: part {part!r} is not in the ledger; known: {', '.join(same or parts)}"
+            for name, need in parts[part].needs.items() if part in parts else ():
+                if name not in known.rules:
+                    yield f"{where}: {part} needs {name!r}; allowed: {', '.join(known.rules)}"
+                elif not _allowed(need, known.rules[name]):
+                    yield f"{where}: {part} needs {needs.says(name, need)}; allowed: {known.rules[name]}"
             if part in seen:
                 yield f"{where}: {part} is checked in {seen[part]} too"
             seen[part] = where
     for id, expected in ((id, part.expected) for id, part in parts.items() if id not in seen):
         if expected != claims.OPEN:
             yield f"{id} is in the ledger as {expected!r}, but no chapter checks it"
+
+
+def _allowed(need: Any, rule: Any) -> bool:
+    """Whether a chapter's parameter may be what a part needs."""
+    from lmc_helpers.chapter import ListOf
+    from lmc_helpers.claims.needs import Exactly
+
+    if isinstance(need, Exactly):
+        return rule.allows(need.exactly)
+    if isinstance(need, list) and not isinstance(rule, ListOf):
+        return False
+    item = rule.item if isinstance(rule, ListOf) else rule
+    return all(map(item.allows, need if isinstance(need, list) else [need]))
 
 
 def _pages() -> list[str]:

@@ -382,7 +382,7 @@ class Experiment:
         self.lambdas = [k / intervals for k in range(intervals + 1)]
         data = next(iter(self.runs.values()))[0].data
         images = load(data.name, data.split, data.n, data.seed)
-        self.name, self.verified, where = data.name, images.verified, device()
+        self.source, where = images.source, device()
         self.x, self.y = images.inputs(device=where)[:n_images], images.y[:n_images].to(where)
         self._measured: dict[str, Measurement] = {}
         self._lines: dict[str, dict[str, torch.Tensor]] = {}

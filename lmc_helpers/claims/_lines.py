@@ -46,7 +46,7 @@ def _rows(part: Part, v: Verdict) -> list[tuple[str, str, str]]:
     criteria = [(LABELS.get(part.whose, "read as"), v.criterion, v.place)]
     criteria += [("sharper", v.sharper, v.place_sharper or "")] if v.sharper else []
     criteria += [("corrected", v.corrected, v.place_corrected or "")] if v.corrected else []
-    note = v.note + (f"{'; ' if v.note else ''}the ledger left it open" if surprises(v) else "")
+    note = (v.lacks or v.note) + (f"{'; ' if v.note else ''}the ledger left it open" if surprises(v) else "")
     return [
         (v.part, v.quantity, ""),
         ("stated by", stated(part), ""),

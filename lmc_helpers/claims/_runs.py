@@ -7,6 +7,7 @@ import html
 from lmc_helpers.claims import _scale, _words
 from lmc_helpers.claims.criteria import OURS, READING, Part, slug
 from lmc_helpers.claims.formulas import Address, typeset
+from lmc_helpers.claims.needs import says
 from lmc_helpers.claims.numerals import people
 
 THIS, CONFIRMED = "this run", "confirmed at paper scale"
@@ -73,10 +74,12 @@ def details(part: Part, record: dict, confirmed: dict | None, address: Address |
     value = "" if rival is None else f"{people(rival)}: "
     samples = " here, ".join(people(run["n"]) for run in found) + (" at paper scale" if len(found) > 1 else "")
     needed = f"; decided from {people(part.min_samples)} on" if part.min_samples > 1 else ""
+    conditions = ", ".join(says(name, need) for name, need in part.needs.items())
     second = {True: "it rejects too", False: "it does not reject"}
     given = [
         ("Rival", f"{value}{typeset(part.rival.says, address)}"),
         ("Samples", f"n = {samples}{needed}"),
+        ("Run", f"decided with {html.escape(conditions)}" if conditions else ""),
         ("Error", _words.level(part, found[-1])),
         ("Second seed", second.get(bool(record["second_seed"]), "") if record.get("second_seed") is not None else ""),
         ("Step of", typeset(part.step_of, address)),

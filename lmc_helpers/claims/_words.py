@@ -117,6 +117,8 @@ def rival(part: Part, record: dict) -> float | None:
 
 def outcome(part: Part, record: dict) -> str:
     """Where the measurement lies, in words."""
+    if lacks := record.get("lacks", "") if part.needs else "":
+        return f"{lacks}: not decided"
     if record["value"] is None:
         return "not run at this scale"
     if record["n"] < part.min_samples:

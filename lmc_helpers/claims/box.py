@@ -5,9 +5,11 @@ from __future__ import annotations
 import html
 import os
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
+from lmc_helpers import chapter
 from lmc_helpers.claims import _runs, _words, reading
 from lmc_helpers.claims._lines import measured, rounded, text
 from lmc_helpers.claims.criteria import BROKEN, OURS, READING, Part, slug, symbol
@@ -70,8 +72,9 @@ def check(
             raise ValueError(f"{id}: {values.size} values; allowed: a sequence of one or more exact values, no error")
         value, n = farthest(values, part.criterion), values.size if n is None else n
     if n is None:
-        raise ValueError(f"{id}: n is missing; allowed: the samples or the size behind a single value")
-    verdict = judge(part, float(value), stderr=stderr, interval=interval, n=n, rival=rival, second_seed=second_seed)
+        raise ValueError(f"{id}: n is missing; allowed: the number of samples behind a single value")
+    measured: dict[str, Any] = {"stderr": stderr, "interval": interval, "n": n, "rival": rival}
+    verdict = judge(part, float(value), **measured, second_seed=second_seed, used=chapter.in_use())
     seen = {"text/plain": text(part, verdict), "text/html": render(part, asdict(verdict))}
     display(seen, metadata={MIME: asdict(verdict)}, raw=True)
     if contradicts(verdict) and not os.environ.get(RECORDED_ONLY):

@@ -15,6 +15,7 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from lmc_helpers.claims.intervals import Entry, Interval, LedgerError, Number, form, number
+from lmc_helpers.claims.needs import Need
 
 HOLDS = "holds"
 SHARPER = "holds, and more is true"
@@ -107,6 +108,10 @@ class PartEntry(Entry):
     )
     sampled: bool = Field(False, description="the measurement has a statistical error; otherwise it is a point")
     min_samples: int = Field(1, ge=1, description="with fewer the part stays open")
+    needs: dict[str, Need] = Field(
+        default_factory=dict,
+        description="conditions on the chapter's parameters; a run that does not meet them decides nothing",
+    )
     reading: str = Field("", description="for a reading: which one")
     one_of: str = Field("", description="parts of an id with the same label are readings of one statement")
     step_of: str = Field("", description="the part whose printed proof takes this step")
@@ -180,11 +185,11 @@ class PartEntry(Entry):
                 raise LedgerError(f"{name} ({criterion.words}) also accepts its rival ({rival.words})")
 
     def digest(self) -> str:
-        """Sixteen characters that change when a criterion changes, and not when only words do."""
+        """Sixteen characters that change when a criterion changes, and not when only words or conditions do."""
         criteria = {name: [interval.low, interval.high] for name, interval in self.criteria()}
         rival = self.rival.interval
         judged: dict[str, Any] = {"rival": rival and rival.low, "sampled": self.sampled, "step_of": self.step_of}
-        judged |= {"whose": self.whose, "min_samples": self.min_samples} | criteria
+        judged |= {"whose": self.whose} | criteria
         return hashlib.sha256(json.dumps(judged, sort_keys=True).encode()).hexdigest()[:16]
 
 

@@ -9,8 +9,9 @@ holds, and more is true       inside the sharper criterion too
 false as printed, corrected   outside the criterion, inside the corrected one
 broken, statement stands      outside the criterion, for a step of a printed proof whose statement stands
 fails                         outside the criterion, and nothing stands in its place
-open                          across a border of a criterion, fewer than ``min_samples``, or a rejection
-                              from random numbers that a second seed does not repeat
+open                          across a border of a criterion, fewer than ``min_samples``, a run that is not
+                              what the part ``needs``, or a rejection from random numbers that a second
+                              seed does not repeat
 ============================  ============================================================================
 
 The verdict of an id is that of its headlines (:func:`of_claim`).
@@ -19,8 +20,9 @@ The verdict of an id is that of its headlines (:func:`of_claim`).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -36,6 +38,7 @@ from lmc_helpers.claims.criteria import (
     Part,
 )
 from lmc_helpers.claims.intervals import ACROSS, INSIDE, OUTSIDE, Interval
+from lmc_helpers.claims.needs import unmet
 
 Z_TWO_SIDED = 3.2905267314919255  # Φ⁻¹(1 − 0.0005)
 Numbers = tuple[float, ...]  # (value, stderr) or (value, low, high)
@@ -55,7 +58,7 @@ class Verdict:
     whose: str
     weight: str
     quantity: str
-    value: float | None  # None: not run, n = 0
+    value: float | None  # None: nothing was measured, n = 0
     stderr: float | None  # None: exact, or an interval that is not symmetric
     low: float | None
     high: float | None
@@ -70,6 +73,7 @@ class Verdict:
     second_seed: bool | None
     criteria: str  # digest of what was judged by
     note: str = ""
+    lacks: str = ""  # what the run lacks to judge the part
 
 
 def _measured(
@@ -105,14 +109,15 @@ def judge(
     n: int,
     rival: float | None = None,
     second_seed: Callable[[], Numbers] | None = None,
+    used: Mapping[str, Any] | None = None,
 ) -> Verdict:
     """Compare a measurement with the criteria of one part; see the module's text for the rules.
 
     A part that the ledger calls sampled needs ``stderr``, or the ends of an ``interval`` at two-sided 10⁻³ that need
-    not be symmetric. n counts the samples, or is the size that an exact computation reached; 0 says that nothing was
-    run. ``rival`` is the rival's value where the chapter measures it. ``second_seed`` repeats the measurement with
-    another seed and returns (value, stderr) or (value, low, high); it is called only when the first measurement rejects
-    the criterion, and without it such a rejection stays open.
+    not be symmetric. n counts the samples; 0 says that nothing was measured. ``used`` has the parameters of the run,
+    with which is compared what the part needs. ``rival`` is the rival's value where the chapter measures it.
+    ``second_seed`` repeats the measurement with another seed and returns (value, stderr) or (value, low, high); it is
+    called only when the first measurement rejects the criterion, and without it such a rejection stays open.
     """
     if (rival is None) == (part.rival.value is None):
         raise ValueError(
@@ -121,11 +126,13 @@ def judge(
     rival_value = Interval(rival, rival, f"{rival:.{part.digits}g}") if rival is not None else part.rival.interval
     assert rival_value is not None
     part.refuse(rival_value)
+    lacks, other = lacking(part, n, used or {})
+    n = 0 if other else n
     found = _measured(part, value, stderr, interval) if n else Interval(math.nan, math.nan, "")
     places = {name: criterion.place_of(found) for name, criterion in part.criteria()}
     second = None
-    if n < part.min_samples:
-        verdict, note = OPEN, f"{n or 'none'} of the {part.min_samples} samples that this part needs"
+    if lacks:
+        verdict, note = OPEN, ""
     else:
         if part.sampled and places["criterion"] == OUTSIDE and second_seed is not None:
             repeated = second_seed()
@@ -154,7 +161,17 @@ def judge(
         second_seed=second,
         criteria=part.digest(),
         note=note,
+        lacks=lacks,
     )
+
+
+def lacking(part: Part, n: int, used: Mapping[str, Any]) -> tuple[str, bool]:
+    """What a run lacks to judge a part, in words, and whether it is another experiment."""
+    lacks, other = unmet(part.needs, used)
+    if lacks:
+        return f"needs {lacks}", other
+    few = n < part.min_samples
+    return f"{n or 'none'} of the {part.min_samples} samples that this part needs" if few else "", False
 
 
 def _verdict(part: Part, places: dict[str, str], second: bool | None, asked: bool) -> tuple[str, str]:

@@ -106,6 +106,11 @@ class Images:
         )
         return words + ("." if self.verified else "; the files differ from the canonical ones.")
 
+    @property
+    def source(self) -> str:
+        """The name of the data set, which says so where its files are not the published ones."""
+        return self.name if self.verified else f"{self.name}, from other files"
+
     def inputs(
         self, dtype: torch.dtype = torch.float32, device: torch.device | str | None = None, *, flat: bool = False
     ) -> torch.Tensor:

@@ -14,6 +14,7 @@ BIB, RECORDS = "book/references.bib", "book/recorded/paper.json"
 WRITE, DELETE, CUT = "write", "delete", "cut"
 KERNEL, TAG, OPEN = "name: python3}\n", 'tags=["parameters"]', "parameters: {}"
 UTF8 = "the byte 0xe9 is not UTF-8"
+NEEDS = "weight: headline\n      needs: {{{}}}"
 
 #: File → what is done to it: an old text and a new one (or WRITE and the content, CUT and from where), and words of
 #: the line that says so, which names the file.
@@ -48,6 +49,7 @@ CASES = {
         ("equals: 1", "between: [2, 1]", "in [2, 1] is empty or cannot fail"),
         ("equals: 1", "at_most: 10", "A1.value: criterion (≤ 10) also accepts its rival (9)"),
         ("value: 9", "value: .nan", "A1.value.rival.value: nan is not finite"),
+        ("weight: headline", NEEDS.format("size: []"), "A1.value.needs.size: [] is no need"),
     ],
     CHAPTER: [
         (WRITE, "", "line 1: no header"),
@@ -136,6 +138,9 @@ CASES = {
 }
 #: What is told of another file than the one that was spoiled.
 ELSEWHERE = [
+    (LEDGER, "weight: headline", NEEDS.format("sise: 1"), "01_first.py, line 37: A1.value needs 'sise'; allowed: "),
+    (LEDGER, "weight: headline", NEEDS.format("size: 10"), "A1.value needs size ≥ 10; allowed: integer in [1, 9]"),
+    (LEDGER, "weight: headline", NEEDS.format("size: [1]"), "A1.value needs size with 1; allowed: integer in [1, 9]"),
     ("notebooks/03_first.py", WRITE, "", "notebooks: 2 chapters have the name first"),
     (CHAPTER, '"A1.value"', '"B1.value"', "02_second.py, line 32: B1.value is checked in 01_first.py, line "),
     (

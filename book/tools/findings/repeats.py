@@ -20,7 +20,9 @@ from book.tools.outcomes.measured import (
 )
 from book.tools.outcomes.repeats import KINDS, Chapter, Record, differences
 from book.tools.reading import papers, profiles, sources
-from book.tools.running import prices, variants
+from book.tools.running import listing, prices, variants
+from lmc_helpers import claims
+from lmc_helpers.claims.needs import unmet
 from lmc_helpers.claims.numerals import people
 
 MANY = 1e4  # times the samples say that the value lies on the border, and are no price
@@ -40,7 +42,11 @@ def spreads(content: dict[str, Chapter], profile: str) -> list[Spread]:
 def deciding(chapter: str, part: str, profile: str) -> str:
     """What decides a part that a profile leaves open by design, in words; empty if the profile should decide it."""
     known = profiles.profile(profile).chapters.get(short(chapter))  # a record may be of one that no longer exists
-    if known is None or part not in known.open:
+    if known is None:
+        return ""
+    if lacks := unmet(claims.part(part).needs, listing.parameters(chapter, profile))[0]:
+        return f"needs {lacks}"
+    if part not in known.open:
         return ""
     larger = known.open[part]
     return f"decided at {larger}, at most {prices.price(profiles.settings(chapter, larger).budget_s / 60)}"

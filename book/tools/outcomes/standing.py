@@ -3,7 +3,8 @@
 A record rests on its criterion, on the quantity that was measured, on the chapter's parameters, and on the *reference*:
 what its part measures in a cheap run. That is the run at ``smoke`` that ``tests/reference`` holds, or, for parts that
 are not run there, one at ``laptop`` with MNIST, which ``book/recorded/reference-laptop.json`` holds. Code may change:
-if its numbers do, the reference moves, and with it the records that rest on it.
+if its numbers do, the reference moves, and with it the records that rest on it. What samples and what run a part asks
+for may change as well, as long as that leaves open what the record leaves open and nothing else.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from book.tools.running import listing
 from lmc_helpers import claims
 from lmc_helpers.claims import _words
 from lmc_helpers.claims.criteria import Part
-from lmc_helpers.claims.intervals import OUTSIDE, Entry
-from lmc_helpers.claims.judge import judge
+from lmc_helpers.claims.intervals import INSIDE, OUTSIDE, Entry
+from lmc_helpers.claims.judge import judge, lacking
 from lmc_helpers.claims.yaml_files import explained
 
 REFERENCES = ROOT / "tests" / "reference"  # executed at smoke
@@ -112,11 +113,13 @@ def judged_anew(record: dict, known: sources.Sources | None = None) -> dict | No
     verdict = judge(
         *(part, record["value"]),
         **{"stderr": record["stderr"], "interval": interval, "n": record["n"], "rival": rival, "second_seed": again},
+        used=record["parameters"],
     )
     asked = record["second_seed"] is not None or record["place"] != OUTSIDE  # else its run had no second seed to ask
     if part.sampled and verdict.place == OUTSIDE and not verdict.second_seed and asked:
         return None
-    return record | asdict(verdict) | {"first_judged_by": record.get("first_judged_by") or first}
+    before = record.get("first_judged_by") or ("" if first == verdict.criterion else first)
+    return record | asdict(verdict) | ({"first_judged_by": before} if before else {})
 
 
 def parameters(chapter: str, profile: str) -> dict[str, Any]:
@@ -139,4 +142,13 @@ def changes(record: dict, known: sources.Sources | None = None) -> list[str]:
     except (FileNotFoundError, KeyError, claims.LedgerError, BuildError):
         return ["chapter"]
     then = {name: record.get(name) for name in Basis.model_fields} | {"parameters": _without_seed(record["parameters"])}
-    return Basis.model_validate(then).changes(now, part)
+    changed = Basis.model_validate(then).changes(now, part)
+    return changed if "criterion" in changed or not _conditions_moved(record, part) else ["criterion", *changed]
+
+
+def _conditions_moved(record: dict, part: Part) -> bool:
+    """Whether the samples and the run that a part asks for today leave a decided record open, or decide an open one."""
+    used = dict.fromkeys(part.needs) | record["parameters"]
+    lacks, _ = lacking(part, record["n"], used)
+    is_open = record["verdict"] == claims.OPEN
+    return bool(lacks) != is_open if record["place"] == INSIDE else bool(lacks) and not is_open

@@ -56,12 +56,30 @@ def test_what_has_changed_is_named():
         assert standing.changes(changed) == said
 
 
+def test_conditions_may_move_as_long_as_they_leave_open_the_same(monkeypatch):
+    record, part = records.recorded()[PART], claims.part(PART)
+    assert record["verdict"] != "open"
+    size, used = next((name, v) for name, v in record["parameters"].items() if isinstance(v, int))
+    for conditions, stands in (
+        ({"min_samples": record["n"]}, True),
+        ({"min_samples": record["n"] + 1}, False),
+        ({"needs": {size: used}}, True),
+        ({"needs": {size: used + 1}}, False),
+        ({"needs": {"later": 1}}, False),
+    ):
+        monkeypatch.setattr(claims, "part", lambda id, c=conditions: part.model_copy(update=c))
+        assert standing.changes(record) == ([] if stands else ["criterion"])
+        for place, otherwise in (("inside", stands), ("across", False)):  # left open then: is it to be decided now?
+            was_open = record | {"verdict": "open", "place": place}
+            assert bool(standing.changes(was_open)) == otherwise
+
+
 def test_a_record_is_judged_anew_where_only_the_criterion_has_changed(monkeypatch):
     """Its interval stays, and it says by what it was judged first; a rejection is left to a run with a second seed."""
     record, part = records.recorded()[PART], claims.part(PART)
     old = record | {"criteria": "another", "criterion": "≤ 1000", "verdict": "open"}
     anew = standing.judged_anew(old)
-    assert anew | {"first_judged_by": None} == record | {"first_judged_by": None}
+    assert anew | {"first_judged_by": None} == {"lacks": ""} | record | {"first_judged_by": None}
     assert anew["first_judged_by"] == "≤ 1000" and standing.changes(anew) == []
     assert standing.judged_anew(record) is None and standing.judged_anew(old | {"quantity": "another"}) is None
     far = {"value": 9.0, "stderr": None, "low": 8.9, "high": 9.1}

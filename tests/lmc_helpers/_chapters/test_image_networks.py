@@ -246,7 +246,7 @@ def test_lines_are_those_of_averaged_networks(experiment):
     torch.testing.assert_close(lines["direct"][:, [0, 2]], lines["permuted"][:, [0, 2]], rtol=1e-4, atol=1e-5)
     found = experiment.measured("W-ResNet 2")
     assert found.identity.shape == (2, 6) and found.accuracy["correlation"].shape == (2, 3)
-    assert 0 <= experiment.accuracy("ViT") <= 1 and experiment.name == "digits" and experiment.verified
+    assert 0 <= experiment.accuracy("ViT") <= 1 and experiment.source == "digits"
 
 
 def test_averaged_networks_are_followed_on_averaged_images(experiment, monkeypatch):

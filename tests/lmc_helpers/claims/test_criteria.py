@@ -100,14 +100,14 @@ def test_beyond_the_papers_headlines_are_ours():
     assert [part.id for part in theirs.headlines] == ["T1.b"]
 
 
-def test_the_digest_follows_criteria_and_not_words():
+def test_the_digest_follows_criteria_and_not_words_or_conditions():
     same = {"where": "elsewhere", "statement": "other", "quantity": "y", "digits": 2, "expected": "holds"}
+    same |= {"min_samples": 2, "needs": {"width": 512}}
     digest = parse_part("T1.a", BASE).digest()
     assert parse_part("T1.a", BASE | same | {"criterion": {"between": [1.9, 2.1], "says": "y"}}).digest() == digest
     others = [
         {"criterion": {"equals": 2, "tolerance": 0.2}},
         {"rival": {"value": 2.6, "says": "five halves"}},
-        {"min_samples": 2},
         {"sampled": True},
         {"whose": "ours"},
         {"corrected": {"at_least": 9}},

@@ -103,7 +103,7 @@ def test_no_second_seed_is_run_without_a_rejection():
 
 def test_too_few_samples_decide_nothing():
     few = judge(part(min_samples=100), 7.0, n=99)
-    assert few.verdict == "open" and "99 of the 100 samples" in few.note
+    assert few.verdict == "open" and "99 of the 100 samples" in few.lacks
     assert judge(part(min_samples=100), 7.0, n=100).verdict == "fails"
     none = judge(part(SAMPLED), 7.0, n=0)
     assert none.verdict == "open" and (none.value, none.low, none.high, none.stderr, none.place) == (None,) * 4 + ("",)

@@ -1,0 +1,84 @@
+"""What a run must be to judge a part: conditions on the parameters of the chapter that checks it.
+
+========================  ======================================================
+``dataset: mnist``        this word
+``width: 512``            this number or more; of a list of numbers the largest
+``budgets: [200]``        a list with these entries
+``M: {exactly: 20}``      this number or list and no other
+========================  ======================================================
+
+A run that has less of something is a small run of the same experiment, whose measurement is shown. Another run that
+does not meet them is another experiment, which measured nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
+
+from lmc_helpers.claims.intervals import Entry, LedgerError, cut
+
+Scalar = int | float | str
+Values = Scalar | list[Scalar]
+
+
+class Exactly(Entry):
+    """A number or a list and no other."""
+
+    exactly: Values
+
+
+def _is_need(entry: Any) -> Any:
+    values = entry if isinstance(entry, list) else [entry]
+    if isinstance(entry, dict) or (
+        values and all(isinstance(one, Scalar) and not isinstance(one, bool) for one in values)
+    ):
+        return entry
+    raise ValueError(f"{cut(entry)} is no need; allowed: a word, a number, a list of them, or a mapping with exactly")
+
+
+Need = Annotated[Values | Exactly, BeforeValidator(_is_need)]
+
+
+def met(need: Values | Exactly, used: Any) -> bool:
+    """Whether a parameter of this value meets a need; None is one that there is not."""
+    if used is None:
+        return False
+    match need:
+        case Exactly(exactly=value) | (str() as value):
+            return used == value
+        case list():
+            return set(need) <= set(used)
+    return (max(used) if isinstance(used, (list, tuple)) else used) >= need
+
+
+def says(name: str, need: Values | Exactly) -> str:
+    """A need in words."""
+    match need:
+        case Exactly(exactly=value):
+            return f"{name} = {shown(value)}"
+        case list():
+            return f"{name} with {shown(need)}"
+    return f"{name} {'' if isinstance(need, str) else '≥ '}{need}"
+
+
+def unmet(needs: Mapping[str, Values | Exactly], used: Mapping[str, Any]) -> tuple[str, bool]:
+    """What a run that used these parameters lacks, in words, and whether it is another experiment.
+
+    >>> unmet({"width": 512, "dataset": "mnist"}, {"width": 64, "dataset": "mnist"})
+    ('width ≥ 512 (here 64)', False)
+    """
+    if unknown := [name for name in needs if name not in used]:
+        raise LedgerError(
+            f"needs {', '.join(unknown)}: no parameter of the chapter; it has: {', '.join(used) or 'none'}"
+        )
+    missed = {name: need for name, need in needs.items() if not met(need, used[name])}
+    other = any(isinstance(need, (str, list, Exactly)) for need in missed.values())
+    return ", ".join(f"{says(name, need)} (here {shown(used[name])})" for name, need in missed.items()), other
+
+
+def shown(value: Any) -> str:
+    """A parameter's value in words."""
+    return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
