@@ -21,7 +21,8 @@
 # ```
 #
 # ```{need}
-# You need: [](41_realization_cost.ipynb), ridge regression, eigenvalues of a second-moment matrix. {{ times }}
+# You need: [](41_realization_cost.ipynb), ridge regression, eigenvalues of a second-moment matrix.
+# Letters: $\beta$ the price of an error, $L$ a Lipschitz constant, $\rho = \Sigma^{1/2}(u - f)$. {{ times }}
 # ```
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}

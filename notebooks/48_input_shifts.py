@@ -21,7 +21,8 @@
 # ```
 #
 # ```{need}
-# You need: [](42_swap_cost.ipynb), which treats the exchange of a layer's own neurons. {{ times }}
+# You need: [](42_swap_cost.ipynb), which treats the exchange of a layer's own neurons.
+# Letters: $\tau$ a permutation of inputs, $R$ all trained parts, $\rho$ their size over that of the shift. {{ times }}
 # ```
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
