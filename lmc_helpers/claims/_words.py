@@ -130,7 +130,7 @@ def outcome(part: Part, record: dict) -> str:
     if lacks := record.get("lacks", "") if part.needs else "":
         return f"{lacks}: not decided"
     if record["value"] is None:
-        return "not run at this scale"
+        return "nothing was measured at this scale"
     if record["n"] < part.min_samples:
         return f"too few samples, n = {people(record['n'])} where {people(part.min_samples)} are needed: not decided"
     stated = STATED[part.whose]
