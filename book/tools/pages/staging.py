@@ -194,7 +194,7 @@ SAYS = {
     claims.BROKEN: "A step of a printed proof is contradicted; the statement that it serves is true.",
     claims.FAILS: "It lies outside the criterion, and nothing is proven in its place.",
     claims.OPEN: "The measurement does not decide: its interval touches the border, or no second seed repeats a "
-    "rejection. *Not run* (–) is open because no run was large enough, or had the data; its box has the price.",
+    "rejection. One that is not run (–) is open because no run was what decides it; its box has the price, if known.",
 }
 #: The parts that show a verdict best.
 EXAMPLES = {
