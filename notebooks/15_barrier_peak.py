@@ -172,12 +172,12 @@ claims.check("Z15.dimension", float(slope), n=len(dims))
 # $$
 # \begin{aligned}
 # \frac{d}{M^2}\, B &\to \frac{g(r)^2}{8\pi}, \\
-# g(r) &= \lim \frac1M \sum_{i \in R} f(a_i, b_i)
+# g(r) &= \lim \frac1M \sum_{i \in R} \rho(a_i, b_i)
 # \end{aligned}
 # $$
 #
 # in probability, where $R$ are the unmatched places, $a_i$, $b_i$ the entries that meet there and
-# $f(a, b) = a + b - \sqrt{a^2 + b^2}$. The direct barrier has the same
+# $\rho(a, b) = a + b - \sqrt{a^2 + b^2}$ the price of such a pair, the $\rho_i$ of {prf:ref}`thm-assignment`. The direct barrier has the same
 # limit with all rows in random order in place of $R$.
 # ```
 #
@@ -189,7 +189,7 @@ claims.check("Z15.dimension", float(slope), n=len(dims))
 #
 # $$
 # \begin{aligned}
-# \mathbb E|\Delta_i| &= c_d\, f\bigl(\lambda a_i, (1 - \lambda) b_i\bigr), \\
+# \mathbb E|\Delta_i| &= c_d\, \rho\bigl(\lambda a_i, (1 - \lambda) b_i\bigr), \\
 # \tfrac{d}{M^2} L &= \tfrac{d}{M^2} \Bigl( \sum_R \mathbb E|\Delta_i| \Bigr)^2 + O(\tfrac1M).
 # \end{aligned}
 # $$
@@ -225,15 +225,6 @@ claims.check("Z15.dimension", float(slope), n=len(dims))
 #
 # and large with small pairs the quantile $u$ of this law with the quantile $1 - u$. For the direct line
 # $S$ is replaced by $e^{-\nu a}(1 + \nu(1 - a))$, $a < 1$, and $S(0)$ by $r$.
-#
-# In place, $g = \int_0^1 g_u\, du$, where $g_u$ is $g_{\text{random}}$ with $s_u$ in place of $S$. With
-# $N \sim 1 + \operatorname{Poisson}(\nu)$ and the $k$-th largest $e_{(k)}$ of $n$ entries that are uniform on the simplex,
-#
-# $$
-# s_u(a) = \sum_{n \ge 2} \sum_{k=1}^n n\, \pi_{nk}\, P(e_{(k)} > a),
-# $$
-#
-# where $\pi_{nk}$ is $P(N = n)$ times $P(\operatorname{Bin}(n - 1, u) = k - 1)$ times $P(N < k)$.
 # ```
 #
 # ```{prf:proof}
@@ -250,11 +241,25 @@ claims.check("Z15.dimension", float(slope), n=len(dims))
 # \end{aligned}
 # $$
 #
-# For independent ends $f$ vanishes on both axes, so its mean is the
-# integral of $\partial_a \partial_b f = ab/(a^2 + b^2)^{3/2}$ against the two tails; for equal ends $f = (2 - \sqrt2) a$. $S(0)$ is
+# The price $\rho$ vanishes on both axes, so for independent ends its mean is the
+# integral of $\partial_a \partial_b \rho = ab/(a^2 + b^2)^{3/2}$ against the two tails; for equal ends $\rho = (2 - \sqrt2) a$. $S(0)$ is
 # $\tfrac12 \mathbb E|N - N'|$ of the {term}`overlap` theorem, and the tail of all rows is $\mathbb E N_a$, the case $l = 1$.
+# ```
 #
-# In place: the rows of a type
+# ```{prf:proposition} Leftovers of columns sorted in place
+# :label: prop-in-place
+# With columns sorted in place, $g = \int_0^1 g_u\, du$, where $g_u$ is $g_{\text{random}}$ with $s_u$ in place of $S$. With
+# $N \sim 1 + \operatorname{Poisson}(\nu)$ and the $k$-th largest $e_{(k)}$ of $n$ entries that are uniform on the simplex,
+#
+# $$
+# s_u(a) = \sum_{n \ge 2} \sum_{k=1}^n n\, \pi_{nk}\, P(e_{(k)} > a),
+# $$
+#
+# where $\pi_{nk}$ is $P(N = n)$ times $P(\operatorname{Bin}(n - 1, u) = k - 1)$ times $P(N < k)$.
+# ```
+#
+# ```{prf:proof}
+# The rows of a type
 # stand at independent uniform shares of the height, the $k$-th largest at the $k$-th of them. A row at the share $u$ with $n - 1$ others has
 # $k - 1$ of them above it with the binomial probability, and is left over if $N' < k$. So $s_u(a)$ is the density in $u$ of leftovers with
 # entries above $a$. It is the same law in both networks, so that leftovers at equal $u$ meet, independently given $u$.
