@@ -53,7 +53,7 @@ def stage(profile: str, where: Path) -> None:
     (extra / "sources").mkdir(parents=True)
     run = records.Run(chapters.executed(profile))
     found = findings.of(run)
-    shown = staging.shown(found)
+    shown = staging.shown(found, profile)
     paper = {record["chapter"]: record["seconds"] for record in records.recorded().values()}
     for path in chapters.executed(profile):
         ready = staging.complete(staging.stage(records.notebook(path), shown), paper)
@@ -61,8 +61,8 @@ def stage(profile: str, where: Path) -> None:
         (executed / path.name).write_text(text, encoding="utf-8")
         shutil.copy(ROOT / "notebooks" / f"{path.stem}.py", extra / "sources")
     pages.write(run, found, where / "book")
-    for id in run.surprises:
-        print(f"{id}: {run.found[id]}, where the ledger expects {claims.OPEN!r}", flush=True)
+    for id in found.surprises:
+        print(f"{id}: {found.verdicts[id]}, where the ledger expects {claims.OPEN!r}", flush=True)
 
 
 def build(profile: str, out: Path) -> None:

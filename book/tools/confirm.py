@@ -127,9 +127,7 @@ def judge_anew(profile: str) -> None:
     known, found = sources.Sources(), records.recorded(profile)
     fresh = {id: record for id, old in found.items() if (record := standing.judged_anew(old, known))}
     for id, record in fresh.items():
-        print(
-            f"{id}: {found[id]['verdict']} by {record['first_judged_by']}; {record['verdict']} by {record['criterion']}"
-        )
+        print(f"{id}: {found[id]['verdict']} by {found[id]['criterion']}; {record['verdict']} by {record['criterion']}")
     print(f"{len(fresh)} record(s) judged anew: {_write(profile, found | {id: rested(r) for id, r in fresh.items()})}")
 
 

@@ -25,7 +25,7 @@ no file: a missing ledger is an error only where a part is asked for.
 """
 
 from lmc_helpers.claims._runs import drawn
-from lmc_helpers.claims._words import criterion, measurement, revised
+from lmc_helpers.claims._words import criterion, measurement, not_run, revised
 from lmc_helpers.claims.box import MIME, Links, check, measured, render, rounded
 from lmc_helpers.claims.criteria import (
     BROKEN,
@@ -33,6 +33,7 @@ from lmc_helpers.claims.criteria import (
     FAILS,
     HEADLINE,
     HOLDS,
+    NOT_RUN,
     OPEN,
     OURS,
     SHARPER,
@@ -51,6 +52,7 @@ __all__ = [
     "HEADLINE",
     "HOLDS",
     "MIME",
+    "NOT_RUN",
     "OPEN",
     "OURS",
     "SHARPER",
@@ -65,6 +67,7 @@ __all__ = [
     "ledger",
     "measured",
     "measurement",
+    "not_run",
     "of_claim",
     "part",
     "render",

@@ -82,6 +82,7 @@ def details(part: Part, record: dict, confirmed: dict | None, address: Address |
         ("Run", f"decided with {html.escape(conditions)}" if conditions else ""),
         ("Error", _words.level(part, found[-1])),
         ("Second seed", second.get(bool(record["second_seed"]), "") if record.get("second_seed") is not None else ""),
+        ("Derivation", "an identity or a theorem of this book: checked, no measurement" if part.derivation else ""),
         ("Step of", typeset(part.step_of, address)),
         ("Readings", "one of several of this statement; the best of them counts" if part.one_of else ""),
         ("Why", typeset(part.reason, address)),

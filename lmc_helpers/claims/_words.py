@@ -10,6 +10,7 @@ from lmc_helpers.claims.criteria import (
     DETAIL,
     FAILS,
     HEADLINE,
+    NOT_RUN,
     OPEN,
     OURS,
     PAPER,
@@ -32,7 +33,8 @@ from lmc_helpers.claims.numerals import (
     telling,
 )
 
-AUTHORS = {"Z": "Zhan, Li & Wu", "P": "Brea et al.", "G": "Zhao et al.", "I": "Bürgin et al."}
+#: Of the paper under double-blind review that was read, and not the published one.
+AUTHORS = {"Z": "Zhan, Li & Wu", "P": "Brea et al.", "G": "Zhao et al. (as submitted)", "I": "Bürgin et al."}
 BEFORE = {PAPER: "as a statement of the paper", READING: "as a reading of the paper", OURS: "as the book's own"}
 STATED = {PAPER: "what is stated", READING: "what we read", OURS: "what we state"}
 AT_ROUNDING = 0.01  # of its bound: where a value that is 0 to rounding is drawn
@@ -115,6 +117,14 @@ def rival(part: Part, record: dict) -> float | None:
         return None
 
 
+def not_run(record: dict | None) -> bool:
+    """Whether an outcome is open because no run was what the part needs, or had enough samples."""
+    if record is None:
+        return True
+    lacks = record.get("lacks", "")
+    return record["verdict"] == OPEN and bool(lacks) and (record["n"] > 0 or lacks.startswith("needs"))
+
+
 def outcome(part: Part, record: dict) -> str:
     """Where the measurement lies, in words."""
     if lacks := record.get("lacks", "") if part.needs else "":
@@ -124,6 +134,8 @@ def outcome(part: Part, record: dict) -> str:
     if record["n"] < part.min_samples:
         return f"too few samples, n = {people(record['n'])} where {people(part.min_samples)} are needed: not decided"
     stated = STATED[part.whose]
+    if part.by_rule and record["place"] != ACROSS:
+        return f"{record['place']} {stated} in this setting, one of several: not decided"
     if record["place"] == ACROSS:
         return f"touches the border of {stated}: not decided"
     if record["place"] == INSIDE:
@@ -149,7 +161,8 @@ SAID = {
     CORRECTED: "It is false as it stands; a corrected statement is proven here.",
     BROKEN: "This step of the printed proof fails; the statement that it serves stands.",
     FAILS: "It does not hold for what was measured.",
-    OPEN: "Neither confirmed nor refuted.",
+    OPEN: "Measured, and neither confirmed nor refuted.",
+    NOT_RUN: "It was not tried at the size that decides it.",
 }
 
 

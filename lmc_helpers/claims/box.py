@@ -12,25 +12,28 @@ import numpy as np
 from lmc_helpers import chapter
 from lmc_helpers.claims import _runs, _words, reading
 from lmc_helpers.claims._lines import measured, rounded, text
-from lmc_helpers.claims.criteria import BROKEN, OURS, READING, Part, slug, symbol
+from lmc_helpers.claims.criteria import BROKEN, HOLDS, NOT_RUN, OPEN, OURS, READING, Part, slug, symbol
 from lmc_helpers.claims.formulas import Address, typeset
 from lmc_helpers.claims.judge import Contradiction, contradicts, farthest, judge
 
 __all__ = ["MIME", "RECORDED_ONLY", "Links", "check", "measured", "render", "rounded"]
 
 RECORDED_ONLY = "LMC_RECORD_CONTRADICTIONS"  #: in the environment of a run that stores what contradicts the ledger
+OTHER_READING = "other reading"  #: the style of what does not count, for another reading of it is better
 MIME = "application/vnd.lmc.claim+json"  #: where the metadata of a cell's output hold a verdict
 
 
 @dataclass(frozen=True)
 class Links:
-    """Where a box stands on the pages, and where it leads; all empty in a notebook."""
+    """Where a box stands on the pages, where it leads, and what they say besides; all empty in a notebook."""
 
     anchor: str = ""
     row: str = ""  # the part's row on the scoreboard
     erratum: str = ""  # its entry in the errata, if it is one in this run
     grammar: str = ""  # the page that says how to read a verdict
     address: Address | None = None  # of ids of the ledger and labels of theorems in texts
+    counts: str = ""  # of a reading that does not count: the one that does, and its verdict
+    price: str = ""  # of deciding it, in words
 
 
 def check(
@@ -91,19 +94,20 @@ def render(
     """
     links = links or Links()
     stands = confirmed if confirmed and not confirmed["changed"] else None
-    leading = (stands or record)["verdict"]
+    leading = _shown(stands or record)
     anchor = f' id="{html.escape(links.anchor)}"' if links.anchor else ""
     inner = [
         _statement(part, links),
         _verdict(part, record, stands, links),
         _instead(part, leading, links),
-        _paragraph("quantity", f"Measured: {_ended(typeset(part.quantity))}"),
+        _paragraph("quantity", f"{'Derived' if part.derivation else 'Measured'}: {_ended(typeset(part.quantity))}"),
         _paragraph("revised", _ended(typeset(said, links.address))) if (said := _words.revised(part)) else "",
         _runs.drawn(part, record, stands),
         _runs.rows(part, record, confirmed, run),
         _runs.details(part, record, confirmed, links.address),
     ]
-    given = f'class="lmc-claim lmc-{slug(leading)}"{anchor} role="group" aria-label="{part.id}: {leading}"'
+    style = slug(OTHER_READING if links.counts else leading)
+    given = f'class="lmc-claim lmc-{style}"{anchor} role="group" aria-label="{part.id}: {leading}"'
     return "\n".join([f"<div {given}>", *filter(None, inner), "</div>"])
 
 
@@ -128,9 +132,14 @@ def _statement(part: Part, links: Links) -> str:
     return _paragraph("statement", said) + "\n" + read
 
 
-def _badge(verdict: str, where: str = "") -> str:
+def _shown(record: dict) -> str:
+    """The verdict of a record; of an open one that was not run, that."""
+    return NOT_RUN if _words.not_run(record) else record["verdict"]
+
+
+def _badge(verdict: str, where: str = "", style: str = "") -> str:
     sign = f'<span class="lmc-symbol" aria-hidden="true">{symbol(verdict)}</span>'
-    return f'<span class="lmc-badge lmc-{slug(verdict)}">{sign} {verdict}{where}</span>'
+    return f'<span class="lmc-badge lmc-{slug(style or verdict)}">{sign} {verdict}{where}</span>'
 
 
 def _link(address: str, content: str, title: str, name: str) -> str:
@@ -140,11 +149,17 @@ def _link(address: str, content: str, title: str, name: str) -> str:
 
 def _verdict(part: Part, record: dict, confirmed: dict | None, links: Links) -> str:
     """The verdict, of both runs where they differ, and the links of the box."""
-    if confirmed and confirmed["verdict"] != record["verdict"]:
-        badges = _badge(confirmed["verdict"], " at paper scale") + " " + _badge(record["verdict"], " in this run")
+    style = OTHER_READING if links.counts else ""
+    if confirmed and _shown(confirmed) != _shown(record):
+        badges = (
+            _badge(_shown(confirmed), " at paper scale", style) + " " + _badge(_shown(record), " in this run", style)
+        )
     else:
-        badges = _badge(record["verdict"])
-    said = _words.SAID.get((confirmed or record)["verdict"], "")
+        badges = _badge(_shown(record), style=style)
+    said = _words.SAID.get(_shown(confirmed or record), "")
+    if links.counts:
+        said = f"In this reading; what counts is another, {typeset(links.counts, links.address)}."
+    said += f" Price: {html.escape(links.price)}." if links.price else ""
     said = f"<span>{said}</span>" if said else ""
     id = f"<code>{part.id}</code>"
     to = [
@@ -160,7 +175,7 @@ def _verdict(part: Part, record: dict, confirmed: dict | None, links: Links) -> 
 def _instead(part: Part, verdict: str, links: Links) -> str:
     """What holds instead of the statement, or beyond it, with its proof."""
     content = part.correction or part.sharpening
-    if not content or (verdict in ("holds", "open") and part.correction):
+    if not content or (verdict in (HOLDS, OPEN, NOT_RUN) and part.correction):
         return ""
     label = "More is true" if part.sharpening else "What stands" if verdict == BROKEN else "What holds instead"
     target = links.address(part.proof) if links.address and part.proof else None

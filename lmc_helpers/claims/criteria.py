@@ -25,7 +25,9 @@ FAILS = "fails"
 OPEN = "open"
 VERDICTS = (SHARPER, HOLDS, BROKEN, CORRECTED, OPEN, FAILS)  # from best to worst
 #: ⚠ is followed by the sign that asks for a plain glyph, not for a coloured picture.
-SYMBOLS = {HOLDS: "✓", SHARPER: "✓+", BROKEN: "⚠\ufe0e", CORRECTED: "✎", FAILS: "✗", OPEN: "?"}
+#: What an open part is called that no run has tried to decide.
+NOT_RUN = "not run"
+SYMBOLS = {HOLDS: "✓", SHARPER: "✓+", BROKEN: "⚠\ufe0e", CORRECTED: "✎", FAILS: "✗", OPEN: "?", NOT_RUN: "–"}
 STANDS = (HOLDS, SHARPER, OPEN)  # what the statement of a step that breaks may be expected to be
 
 PAPER, READING, OURS = "paper", "reading", "ours"
@@ -107,6 +109,9 @@ class PartEntry(Entry):
         description="the verdict that the book expects at the paper's scale", json_schema_extra={"enum": list(VERDICTS)}
     )
     sampled: bool = Field(False, description="the measurement has a statistical error; otherwise it is a point")
+    derivation: bool = Field(
+        False, description="an identity, or a theorem of the book on the very objects: checked, and no measurement"
+    )
     min_samples: int = Field(1, ge=1, description="with fewer the part stays open")
     needs: dict[str, Need] = Field(
         default_factory=dict,
@@ -115,6 +120,9 @@ class PartEntry(Entry):
     reading: str = Field("", description="for a reading: which one")
     one_of: str = Field("", description="parts of an id with the same label are readings of one statement")
     step_of: str = Field("", description="the part whose printed proof takes this step")
+    by_rule: bool = Field(
+        False, description="open whatever a run measures: it depends on a setting that the statement leaves open"
+    )
     corrected: Interval | None = Field(None, description="what holds where the statement is false")
     correction: str = Field("", description="what holds instead, in words")
     sharper: Interval | None = Field(None, description="what holds beyond a true statement, inside the criterion")
@@ -147,6 +155,8 @@ class PartEntry(Entry):
         for verdict, name, words in ((CORRECTED, "corrected", "correction"), (SHARPER, "sharper", "sharpening")):
             if self.expected == verdict and not (getattr(self, name) and getattr(self, words) and self.proof):
                 raise ValueError(f"expected {verdict!r} needs {name!r}, its statement {words!r} and its 'proof'")
+        if self.by_rule and self.expected != OPEN:
+            raise ValueError(f"'by_rule' is for a part that is expected to be {OPEN!r}")
         if self.expected == BROKEN and not self.step_of:
             raise ValueError(f"expected {BROKEN!r} needs 'step_of', the part whose printed proof takes the step")
         return self
@@ -189,7 +199,7 @@ class PartEntry(Entry):
         criteria = {name: [interval.low, interval.high] for name, interval in self.criteria()}
         rival = self.rival.interval
         judged: dict[str, Any] = {"rival": rival and rival.low, "sampled": self.sampled, "step_of": self.step_of}
-        judged |= {"whose": self.whose} | criteria
+        judged |= {"whose": self.whose} | criteria | ({"by_rule": True} if self.by_rule else {})
         return hashlib.sha256(json.dumps(judged, sort_keys=True).encode()).hexdigest()[:16]
 
 

@@ -11,7 +11,7 @@ broken, statement stands      outside the criterion, for a step of a printed pro
 fails                         outside the criterion, and nothing stands in its place
 open                          across a border of a criterion, fewer than ``min_samples``, a run that is not
                               what the part ``needs``, or a rejection from random numbers that a second
-                              seed does not repeat
+                              seed does not repeat; always if it is so ``by_rule``
 ============================  ============================================================================
 
 The verdict of an id is that of its headlines (:func:`of_claim`).
@@ -131,8 +131,8 @@ def judge(
     found = _measured(part, value, stderr, interval) if n else Interval(math.nan, math.nan, "")
     places = {name: criterion.place_of(found) for name, criterion in part.criteria()}
     second = None
-    if lacks:
-        verdict, note = OPEN, ""
+    if lacks or part.by_rule:
+        verdict, note = OPEN, "" if lacks else "by rule: it depends on a setting that is not stated"
     else:
         if part.sampled and places["criterion"] == OUTSIDE and second_seed is not None:
             repeated = second_seed()

@@ -1,7 +1,8 @@
 """The scoreboard: how many statements of each paper are true, and one row an id with what differs.
 
-Two axes: true, true and more, true with a broken step of its proof, false but corrected, false, open; and results,
-details, slips. Readings of one statement are one statement, and what only the book asks counts for no paper.
+Two axes: true, true and more, true with a broken step of its proof, false but corrected, false, undecided, not run; and
+results, details, derivations, slips. Readings of one statement are one statement, and what only the book asks counts
+for no paper.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from book.tools.findings import anchors
-from book.tools.findings.findings import OWN, RESULT, WRONG, Finding, Findings, Statement, title
+from book.tools.findings.findings import DETAIL, OWN, RESULT, WRONG, Finding, Findings, Statement, title
 from book.tools.outcomes.records import ABSENT, SHOWN
 from lmc_helpers import claims
-from lmc_helpers.claims.criteria import BEYOND, Claim
+from lmc_helpers.claims.criteria import BEYOND, Claim, Part
 from lmc_helpers.claims.formulas import typeset
 
 #: The first axis, in the order of its columns.
@@ -25,19 +26,22 @@ AXIS = {
     claims.BROKEN: "true, a step of the proof broken",
     claims.CORRECTED: "false, corrected",
     claims.FAILS: "false",
-    claims.OPEN: "open",
+    claims.OPEN: "undecided",
+    claims.NOT_RUN: "not run",
 }
+DERIVED = "derived"
 SEVERITY = (claims.FAILS, claims.CORRECTED, claims.BROKEN)
 WEIGHT = (claims.HEADLINE, "detail", "slip")
 PART = re.compile(r"\b[ZPGI]\d+\.[a-z]\w*")  #: a part of the ledger in a text
 
 
 class Cell(NamedTuple):
-    """One paper, one column: how many results, and how many details."""
+    """One paper, one column: how many results and details are measured, and how many statements are derived."""
 
     axis: str
     results: int
     details: int
+    derived: int = 0
 
 
 def rich(text: str) -> str:
@@ -55,14 +59,8 @@ def _first_sentence(text: str) -> str:
 
 def cells(statements: list[Statement], letter: str) -> list[Cell]:
     here = [s for s in statements if s.part.id[0] == letter and not s.is_slip and s.kind != OWN]
-    counts = Counter((s.axis, s.kind == RESULT) for s in here)
-    return [Cell(axis, counts[axis, True], counts[axis, False]) for axis in AXIS]
-
-
-def slips(findings: Findings, letter: str) -> int:
-    """How many slips of a paper are listed: those that are measured, and misprints."""
-    misprints = sum(len(claim.misprints) for claim in findings.ledger.values() if claim.paper == letter)
-    return misprints + sum(s.is_slip and s.is_wrong for s in findings.of_paper(letter))
+    counts = Counter((s.axis, DERIVED if s.is_derivation else s.kind) for s in here)
+    return [Cell(axis, *(counts[axis, kind] for kind in (RESULT, DETAIL, DERIVED))) for axis in AXIS]
 
 
 def _worst_first(statement: Statement) -> tuple[int, int]:
@@ -109,10 +107,15 @@ class Row:
             return _first_sentence(part.reason) if beyond else f"In one reading: {part.in_short}"
         for part in (f.part for f in theirs if f.verdict == claims.SHARPER):
             return part.sharpening
-        if self.verdict != claims.OPEN:
+        if self.verdict not in (claims.OPEN, claims.NOT_RUN):
             return ""
-        undecided = [f.part for f in self.parts if f.part in self.claim.headlines and f.verdict == claims.OPEN]
-        return next((_first_sentence(p.reason) for p in undecided if p.reason), "Too few samples at this scale.")
+        reasons = (part.reason for part in self.undecided if part.reason)
+        return next(map(_first_sentence, reasons), "Too few samples at this scale.")
+
+    @property
+    def undecided(self) -> list[Part]:
+        """Its results that are open."""
+        return [part for part in self.claim.headlines if self.findings.verdicts[part.id] == claims.OPEN]
 
     @property
     def chapters(self) -> dict[str, str]:
@@ -120,22 +123,26 @@ class Row:
         return {f.chapter: title(f.chapter) for f in self.parts if f.chapter}
 
 
+def _verdict(claim: Claim, findings: Findings) -> str:
+    """The verdict of an id; of one that is open only because its results were not run, that."""
+    if not claim.parts:
+        return SHOWN if claim.page else ABSENT
+    verdict = claims.of_claim(claim, findings.verdicts)
+    heads = {findings.statement_of[part.id].axis for part in claim.headlines}
+    return claims.NOT_RUN if verdict == claims.OPEN and claims.OPEN not in heads else verdict
+
+
 def rows(findings: Findings) -> list[Row]:
-    return [
-        Row(c, claims.of_claim(c, findings.verdicts) if c.parts else SHOWN if c.page else ABSENT, findings)
-        for c in findings.ledger.values()
-    ]
+    return [Row(claim, _verdict(claim, findings), findings) for claim in findings.ledger.values()]
 
 
 def content(findings: Findings) -> dict:
-    axes = {f.part.id: s.axis if f.verdict == s.verdict else f.verdict for s in findings.statements for f in s.readings}
     letters = list(dict.fromkeys(claim.paper for claim in findings.ledger.values()))
     return {
         "axis": AXIS,
         "lines": {letter: cells(findings.statements, letter) for letter in letters if letter != BEYOND},
-        "slips": {letter: slips(findings, letter) for letter in letters},
         "rows": {letter: [row for row in rows(findings) if row.claim.paper == letter] for letter in letters},
         "differs": findings.differing,
-        "axes": axes,
+        "axes": {id: statement.axis for id, statement in findings.statement_of.items()},
         "anchors": anchors,
     }

@@ -67,10 +67,11 @@ def content(findings: Findings, letter: str) -> dict:
         for k, slip in enumerate(claim.misprints, 1)
     ]
     weights = {"results": claims.HEADLINE, "details": "detail", "small": SLIP}
-    return {name: [e for e in listed if e.part.weight == weight] for name, weight in weights.items()} | {
+    found = {name: [e for e in listed if e.part.weight == weight] for name, weight in weights.items()} | {
         "reworded": [slip for slip in slips if slip.slip.changes],
         "misprints": [slip for slip in slips if not slip.slip.changes],
     }
+    return found | {"slips": len(found["small"] + found["misprints"])}
 
 
 def expected(ledger: Iterable[Claim]) -> list[Part]:

@@ -42,6 +42,16 @@ class Finding:
         return self.verdict != self._of_run
 
     @property
+    def not_run(self) -> bool:
+        """Whether it is open because no run was what it needs."""
+        return self.verdict == claims.OPEN and claims.not_run(self.paper or self.run)
+
+    @property
+    def shown(self) -> str:
+        """The verdict; of an open part that was not run, that."""
+        return claims.NOT_RUN if self.not_run else self.verdict
+
+    @property
     def _of_run(self) -> str:
         return self.run["verdict"] if self.run else claims.OPEN
 
@@ -77,8 +87,20 @@ class Statement:
         return claims.best_reading([f.verdict for f in self.readings])
 
     @property
+    def counting(self) -> Finding:
+        """The reading that counts."""
+        return next(f for f in self.readings if f.verdict == self.verdict)
+
+    @property
+    def is_derivation(self) -> bool:
+        """Whether its verdict is an identity or a theorem of the book, and no measurement."""
+        return self.counting.part.derivation
+
+    @property
     def axis(self) -> str:
-        """The verdict, except that a true statement whose printed proof has a broken step says so."""
+        """The verdict; if true, whether a step of the printed proof breaks; if open, whether it was run."""
+        if self.verdict == claims.OPEN and all(f.not_run for f in self.readings if f.verdict == claims.OPEN):
+            return claims.NOT_RUN
         stands = self.verdict in (claims.HOLDS, claims.SHARPER)
         return claims.BROKEN if stands and self.broken else self.verdict
 
@@ -109,6 +131,26 @@ class Findings:
     @cached_property
     def verdicts(self) -> dict[str, str]:
         return {id: finding.verdict for id, finding in self.parts.items()}
+
+    @cached_property
+    def statement_of(self) -> dict[str, Statement]:
+        """Part → the statement that it is, or is a reading of."""
+        return {f.part.id: statement for statement in self.statements for f in statement.readings}
+
+    def counting(self, ids: Iterable[str]) -> list[str]:
+        """The parts that count for some parts: of readings of one statement the best, once."""
+        return list(dict.fromkeys(self.statement_of[id].counting.part.id for id in ids))
+
+    def counts(self, id: str) -> str:
+        """Of a reading that does not count, the one that does, with its verdict; else nothing."""
+        statement = self.statement_of[id]
+        other = self.parts[id].verdict != statement.verdict
+        return f"{statement.counting.part.id}: {statement.counting.shown}" if other else ""
+
+    @cached_property
+    def surprises(self) -> list[str]:
+        """Parts that the ledger leaves open and the record decides, or this run where none stands."""
+        return [id for id, f in self.parts.items() if f.part.expected == claims.OPEN != f.verdict]
 
     @cached_property
     def differing(self) -> set[str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import ChainMap, Counter
 from collections.abc import Callable
+from functools import cache
 
 from book.tools.base.chapters import executed
 from book.tools.findings import board, errata, findings
-from book.tools.findings.findings import RESULT, Findings, Statement
+from book.tools.findings.findings import RESULT, Finding, Findings, Statement
 from book.tools.outcomes import glued
 from book.tools.outcomes.records import notebook
 from book.tools.reading import papers
@@ -68,31 +69,41 @@ def priced(text: str, known: dict[str, str]) -> str:
     return NAME.sub(lambda match: known[match[1]], text) if found else ""
 
 
-def undecided(found: Findings, letter: str, profile: str) -> list[tuple[Statement, str]]:
-    """The statements of a paper that stayed open, each with its price in words, or with nothing.
+def prices(found: Findings, profile: str) -> dict[str, str]:
+    """Open part → what deciding it takes, in words, where that is known.
 
     The numbers of a price are those of the chapters that check parts of its id.
     """
     paths = {path.stem: path for path in executed(profile)}
-    listed = []
-    for statement in found.of_paper(letter):
-        if statement.kind == RESULT and statement.verdict == claims.OPEN:
-            part, known = statement.part, dict[str, str]()
-            siblings = found.ledger[part.id.partition(".")[0]].parts if part.price else ()
-            for chapter in {found.where[id]: None for id in siblings if id in found.where}:
-                known |= glued.values(notebook(paths[chapter]))
-            listed.append((statement, priced(part.price, known)))
+    numbers = cache(lambda chapter: glued.values(notebook(paths[chapter])))
+    listed = {}
+    for id, finding in found.parts.items():
+        if finding.verdict == claims.OPEN and finding.part.price:
+            siblings = found.ledger[id.partition(".")[0]].parts
+            known = [numbers(chapter) for chapter in {found.where[one] for one in siblings if one in found.where}]
+            listed[id] = priced(finding.part.price, dict(ChainMap(*known)))
     return listed
+
+
+def undecided(found: Findings, letter: str) -> list[Statement]:
+    """The results of a paper that stayed open."""
+    return [s for s in found.of_paper(letter) if s.kind == RESULT and s.verdict == claims.OPEN]
+
+
+def measured(found: Findings, letter: str) -> list[Finding]:
+    """The parts of a paper that are measurements."""
+    theirs = [f for f in found.parts.values() if f.part.id[0] == letter and f.part.whose != claims.OURS]
+    return [f for f in theirs if not f.part.derivation]
 
 
 def confirmed(found: Findings, letter: str) -> list[dict]:
     """The confirmatory runs behind a paper's parts: chapter, commit of criteria and seeds, day, and how many parts."""
-    here = [f for f in found.parts.values() if f.part.id[0] == letter and f.part.whose != claims.OURS]
+    here = measured(found, letter)
     runs = Counter((f.paper["chapter"], f.paper["seeds"], f.paper["date"]) for f in here if f.paper)
     return [{"chapter": c, "seeds": s, "date": d, "parts": n} for (c, s, d), n in sorted(runs.items())]
 
 
-def report(found: Findings, letter: str, profile: str) -> dict:
+def report(found: Findings, letter: str) -> dict:
     statements = found.of_paper(letter)
     holding: dict[tuple[str, str], Statement] = {}  # readings of one sentence that are checked apart are shown once
     for s in statements:
@@ -103,17 +114,18 @@ def report(found: Findings, letter: str, profile: str) -> dict:
         "line": board.cells(found.statements, letter),
         "holding": list(holding.values()),
         "sharper": [s for s in statements if s.part.whose != claims.OURS and s.verdict == claims.SHARPER],
-        "undecided": undecided(found, letter, profile),
+        "undecided": undecided(found, letter),
         "confirmed": confirmed(found, letter),
         "revised": [f.part for f in theirs if f.part.revised],
-        "unconfirmed": sum(f.paper is None for f in theirs),
+        "unconfirmed": sum(f.paper is None for f in measured(found, letter)),
     }
 
 
-def content(found: Findings) -> dict:
+def content(found: Findings, profile: str) -> dict:
     """All that these templates may use besides what every page knows."""
     read = papers.papers()
     return board.content(found) | {
+        "prices": prices(found, profile),
         "read": read,
         "errata": {letter: errata.content(found, letter) for letter in read},
         "entries": [entry for letter in read for entry in errata.entries(found, letter)],
@@ -124,10 +136,9 @@ def content(found: Findings) -> dict:
 def pages(known: dict, render: Callable[[str, dict], str]) -> dict[str, str]:
     """The errata and the report of each paper: path below ``book/`` → text."""
     texts = {}
-    profile = known["runs"][0]["profile"] if known["runs"] else "laptop"
     for letter, paper in known["read"].items():
         here = known | {"letter": letter, "paper": paper, "errata": known["errata"][letter]}
         texts[f"errata/{letter}.md"] = render("erratum.md", here)
-        here["report"] = report(known["findings"], letter, profile)
+        here["report"] = report(known["findings"], letter)
         texts[f"reports/{letter}.md"] = render("report.md", here)
     return texts

@@ -138,11 +138,6 @@ class Run:
             for id, claim in claims.ledger().items()
         }
 
-    @cached_property
-    def surprises(self) -> list[str]:
-        """Parts that the ledger leaves open and this run decides: to be decided in the ledger too."""
-        return [id for id, r in self.records.items() if r["expected"] == claims.OPEN != r["verdict"]]
-
 
 def recorded_path(profile: str) -> Path:
     """Where the outcomes of confirmatory runs of a profile are stored."""

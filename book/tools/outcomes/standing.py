@@ -116,10 +116,12 @@ def judged_anew(record: dict, known: sources.Sources | None = None) -> dict | No
         used=record["parameters"],
     )
     asked = record["second_seed"] is not None or record["place"] != OUTSIDE  # else its run had no second seed to ask
+    asked = asked and not part.by_rule
     if part.sampled and verdict.place == OUTSIDE and not verdict.second_seed and asked:
         return None
     before = record.get("first_judged_by") or ("" if first == verdict.criterion else first)
-    return record | asdict(verdict) | ({"first_judged_by": before} if before else {})
+    found = asdict(verdict) | ({"second_seed": record["second_seed"]} if part.by_rule else {})
+    return record | found | ({"first_judged_by": before} if before else {})
 
 
 def parameters(chapter: str, profile: str) -> dict[str, Any]:
@@ -150,5 +152,5 @@ def _conditions_moved(record: dict, part: Part) -> bool:
     """Whether the samples and the run that a part asks for today leave a decided record open, or decide an open one."""
     used = dict.fromkeys(part.needs) | record["parameters"]
     lacks, _ = lacking(part, record["n"], used)
-    is_open = record["verdict"] == claims.OPEN
+    is_open = record["verdict"] == claims.OPEN and not part.by_rule
     return bool(lacks) != is_open if record["place"] == INSIDE else bool(lacks) and not is_open

@@ -59,11 +59,11 @@ def bare(text: str) -> str:
 
 
 def totals(lines: dict[str, list[board.Cell]]) -> dict[str, Counter[str]]:
-    """How many results and how many details of all papers have each verdict; ``lines`` is the scoreboard's table."""
-    found: dict[str, Counter[str]] = {"results": Counter(), "details": Counter()}
+    """How many results, details and derivations of all papers have each verdict; ``lines`` is the scoreboard's."""
+    found: dict[str, Counter[str]] = {name: Counter() for name in ("results", "details", "derived")}
     for cell in (cell for line in lines.values() for cell in line):
-        found["results"][cell.axis] += cell.results
-        found["details"][cell.axis] += cell.details
+        for name, counter in found.items():
+            counter[cell.axis] += getattr(cell, name)
     return found
 
 

@@ -18,6 +18,7 @@ from book.tools.outcomes.records import ABSENT, Run
 from book.tools.pages import api, contents, front, gallery, glossary, licences, notation, staging
 from book.tools.reading import papers
 from lmc_helpers import claims
+from lmc_helpers.claims.box import OTHER_READING
 
 TEMPLATES = ROOT / "book" / "templates"
 NAMES = (*front.NAMES, "scoreboard", "errata", "statistics", "packages", "verdicts", "fields", "notation")
@@ -50,10 +51,10 @@ def link(chapter: str) -> str:
 
 
 def confirmed(findings: Findings) -> dict[str, list[str]]:
-    """What the confirmatory runs came to: all up-to-date parts, those as expected, open, and decided otherwise."""
+    """What the confirmatory runs came to: measured parts that are up to date, as expected, open, decided otherwise."""
     found: dict[str, list[str]] = {"current": [], "stood": [], "open": [], "otherwise": []}
     for id, finding in findings.parts.items():
-        if finding.paper:
+        if finding.paper and not finding.part.derivation:
             verdict, expected = finding.paper["verdict"], finding.part.expected
             found["stood" if verdict == expected else "open" if verdict == claims.OPEN else "otherwise"].append(id)
             found["current"].append(id)
@@ -92,9 +93,10 @@ def content(run: Run, findings: Findings) -> dict:
     """All that the templates may use, but for what the first page alone does."""
     known = {
         "confirmed": confirmed(findings),
-        "parts": len(findings.parts),
-        "own": sum(statement.kind == OWN for statement in findings.statements),
-        "surprises": run.surprises,
+        "parts": sum(not finding.part.derivation for finding in findings.parts.values()),
+        "own": [s for s in findings.statements if s.kind == OWN],
+        "counting": findings.counting,
+        "surprises": findings.surprises,
         "examples": staging.examples(findings),
         "packages": api.packages(),
         "fields": published.fields(),
@@ -104,7 +106,8 @@ def content(run: Run, findings: Findings) -> dict:
         "seconds": sum(r["seconds"] for r in run.statistics),
     }
     known |= provenance(run.statistics)
-    return dict(**known, **findings_pages.content(findings), **repeats.content(run.statistics))
+    profile = run.statistics[0]["profile"] if run.statistics else "laptop"
+    return dict(**known, **findings_pages.content(findings, profile), **repeats.content(run.statistics))
 
 
 def api_pages() -> dict[str, str]:
@@ -116,12 +119,14 @@ def api_pages() -> dict[str, str]:
 def addresses(run: Run, findings: Findings) -> dict[str, dict[str, str]]:
     """Id or part → its verdict as its box or row has it, and the page and anchor of that box, or of that row."""
     found = {}
-    verdicts = {row.claim.id: row.verdict for row in board.rows(findings)} | findings.verdicts
+    verdicts = {row.claim.id: row.verdict for row in board.rows(findings)}
+    verdicts |= {id: finding.shown for id, finding in findings.parts.items()}
     for id in run.verdicts | run.found:
         verdict, record = verdicts[id], run.records.get(id)
+        counts = findings.counts(id) if id in findings.parts else ""
         found[id] = {
-            "verdict": verdict,
-            "slug": claims.slug(verdict),
+            "verdict": f"{verdict} in this reading; what counts is another, {counts}" if counts else verdict,
+            "slug": claims.slug(OTHER_READING if counts else verdict),
             "symbol": claims.symbol(verdict),
             "page": f"{contents.EXECUTED}/{record['chapter']}" if record else "book/scoreboard",
             "anchor": anchors.box(id) if record else anchors.row(id),

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from book.tools.base import chapters, inputs
 from book.tools.findings import anchors
 from book.tools.findings.findings import Findings
+from book.tools.findings.findings_pages import prices
 from book.tools.outcomes.records import outputs, recorded
 from book.tools.reading import headers
 from book.tools.reading.literals import values
@@ -81,6 +82,8 @@ def rebuild_boxes(notebook: dict, shown: Shown) -> None:
                 erratum=erratum if part.id in shown.errata else "",
                 grammar=f"{BOOK}/{anchors.VERDICTS}.html",
                 address=lambda word: shown.address(word, run.get("chapter", "")),
+                counts=shown.counts.get(part.id, ""),
+                price=shown.prices.get(part.id, ""),
             )
             confirmed, profile = shown.confirmed.get(part.id), run.get("profile", "")
             output["data"]["text/html"] = claims.render(part, record, confirmed, links=links, run=profile)
@@ -107,6 +110,8 @@ class Shown:
     confirmed: dict[str, dict] = field(default_factory=dict)  # part → record at paper scale, with what ``changed``
     errata: set[str] = field(default_factory=set)  # parts that are in the errata in this run
     theorems: dict[str, tuple[str, str]] = field(default_factory=dict)
+    counts: dict[str, str] = field(default_factory=dict)  # reading that does not count → the one that does
+    prices: dict[str, str] = field(default_factory=dict)  # open part → what deciding it takes
 
     def address(self, word: str, chapter: str) -> tuple[str, str] | None:
         """Address and text of the link that an id or the label of a theorem becomes on a chapter's page."""
@@ -118,15 +123,16 @@ class Shown:
         return f"{'' if home == chapter else home + '.html'}#{word}", text
 
 
-def shown(findings: Findings) -> Shown:
-    """What boxes show: the ledger, the record at paper scale, which parts are in the errata, and theorems."""
+def shown(findings: Findings, profile: str) -> Shown:
+    """What boxes show: the ledger, records at paper scale, errata, theorems, readings that count, and prices."""
     measured = {id: record for id, record in recorded().items() if record["value"] is not None}
     confirmed = {id: record | {"changed": findings.stale.get(id, [])} for id, record in measured.items()}
     parts = {id: finding.part for id, finding in findings.parts.items()}
     proofs: dict[str, tuple[str, str]] = {}
     for name in chapters.chapters():
         proofs |= theorems(inputs.text(chapters.NOTEBOOKS / f"{name}.py"), name)
-    return Shown(parts, confirmed, findings.differing, proofs)
+    counts = {id: findings.counts(id) for id in parts}
+    return Shown(parts, confirmed, findings.differing, proofs, counts, prices(findings, profile))
 
 
 def stage(notebook: dict, shown: Shown) -> dict:
@@ -187,8 +193,8 @@ SAYS = {
     "and inside that of a corrected statement, which the chapter proves.",
     claims.BROKEN: "A step of a printed proof is contradicted; the statement that it serves is true.",
     claims.FAILS: "It lies outside the criterion, and nothing is proven in its place.",
-    claims.OPEN: "These samples do not decide: "
-    "the interval touches the border, or there are too few, or nothing was run.",
+    claims.OPEN: "The measurement does not decide: its interval touches the border, or no second seed repeats a "
+    "rejection. *Not run* (–) is open because no run was large enough, or had the data; its box has the price.",
 }
 #: The parts that show a verdict best.
 EXAMPLES = {

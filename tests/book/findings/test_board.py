@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from oracles.ledger import BASE, CORRECTED, SAMPLED, SHARPER, claim, step, write
 
-from book.tools.findings import anchors, board, findings
+from book.tools.findings import anchors, board, errata, findings
 from lmc_helpers import claims
 
 FAILING = BASE | {"expected": "fails", "reason": "A reason. Another one.", "in_short": "It is not two"}
@@ -36,7 +36,10 @@ TOY = {
     "slip": (CORRECTED | {"weight": "slip", "in_short": "Two words"}, FALSE),
     "one": (FAILING | READ, "fails"),
     "other": (BASE | READ, "holds"),
-    "undecided": (OPEN, None),
+    "not_run": (OPEN, None),
+    "undecided": (OPEN, "open"),
+    "derived": (BASE | {"derivation": True}, "holds"),
+    "derived_wrong": (CORRECTED | {"derivation": True, "weight": "detail", "in_short": "It is four"}, FALSE),
     "own": (OURS, "holds"),
     "own_wrong": (OURS | {"expected": "fails", "reason": "because"}, "fails"),
 }
@@ -62,15 +65,37 @@ def test_each_statement_is_counted_once_on_both_axes(toy):
         "false as printed, corrected": (1, 0),  # the slip is none of them
         "fails": (0, 0),  # own_wrong is the book's own
         "open": (1, 0),
+        "not run": (1, 0),
     }
-    assert [(c.results, c.details) for c in board.cells(toy.statements, "U")] == [(0, 0)] * 4 + [(1, 0), (0, 0)]
-    assert board.slips(toy, "T") == 2 and board.slips(toy, "U") == 0
+    assert {c.axis: c.derived for c in board.cells(toy.statements, "T") if c.derived} == {"holds": 1, FALSE: 1}
+    assert [(c.results, c.details) for c in board.cells(toy.statements, "U")] == [(0, 0)] * 4 + [(1, 0), (0, 0), (0, 0)]
+
+
+def test_what_is_false_has_its_erratum_and_is_counted_once(toy):
+    """Scoreboard, errata and report count the same."""
+    for letter in "TU":
+        listed, line = errata.content(toy, letter), board.cells(toy.statements, letter)
+        false = sum(c.results + c.details + c.derived for c in line if c.axis in (FALSE, "fails"))
+        steps = sum(e.step_of is not None for e in listed["details"])
+        assert len(listed["results"]) + len(listed["details"]) == false + steps
+    assert [errata.content(toy, letter)["slips"] for letter in "TU"] == [2, 0]
+
+
+def test_of_readings_the_best_counts_wherever_a_badge_stands(toy):
+    assert toy.counting(["T1.one", "T1.true", "T1.other"]) == ["T1.other", "T1.true"]
+    assert toy.counts("T1.one") == "T1.other: holds" and toy.counts("T1.other") == toy.counts("T1.wrong") == ""
+
+
+def test_a_run_surprises_only_where_no_larger_one_stands(tmp_path):
+    for here, there, surprising in (("fails", None, True), ("fails", "open", False), ("open", "fails", True)):
+        it = found(tmp_path, {"T1": claim(parts={"it": OPEN})}, {"T1.it": here}, {"T1.it": there} if there else {})
+        assert it.surprises == ["T1.it"] * surprising
 
 
 def test_a_row_says_what_differs_worst_first(toy):
     rows = {row.claim.id: row for row in board.rows(toy)}
-    assert [s.part.id for s in rows["T1"].wrong] == ["T1.wrong", "T1.step", "T1.slip"]
-    assert rows["T1"].phrase == "It is three; and 2 more"
+    assert [s.part.id for s in rows["T1"].wrong] == ["T1.wrong", "T1.derived_wrong", "T1.step", "T1.slip"]
+    assert rows["T1"].phrase == "It is three; and 3 more"
     assert rows["T1"].verdict == "open"  # the worst of its results
     assert rows["T1"].marks == ["false as printed, corrected", "broken, statement stands"]
     assert rows["U1"].marks == []

@@ -37,11 +37,12 @@ def known(tmp_path, monkeypatch):
         "open": OPEN,
         "detail": OPEN | {"weight": "detail"},
         "own": BASE | {"whose": "ours"},
+        "derived": BASE | {"statement": "It is one and one", "derivation": True},
     }
     ledger = claims.ledger(write(tmp_path, {"T1": claim("T", parts=parts)}))
     here = {id: {"verdict": part.expected} for id, part in ledger["T1"].parts.items()}
     record = {"verdict": "holds", "chapter": CHAPTER, "seeds": "abc", "date": "2026-01-01"}
-    there = {"T1.true": record, "T1.again": record, "T1.own": record}
+    there = {"T1.true": record, "T1.again": record, "T1.own": record, "T1.derived": record}
     path = tmp_path / f"{CHAPTER}.ipynb"
     path.write_text(json.dumps(executed(CHAPTER, glued("hours", "'12'"))), encoding="utf-8")
     monkeypatch.setattr(findings_pages, "executed", lambda profile: [path])
@@ -49,10 +50,11 @@ def known(tmp_path, monkeypatch):
 
 
 def test_a_report_has_each_result_where_it_belongs(known):
-    said = findings_pages.report(known, "T", "laptop")
-    assert [s.part.id for s in said["holding"]] == ["T1.again", "T1.more"]  # in the order of the ledger
+    said = findings_pages.report(known, "T")
+    assert [s.part.id for s in said["holding"]] == ["T1.again", "T1.derived", "T1.more"]  # in the order of the ledger
     assert [s.part.id for s in said["sharper"]] == ["T1.more"]
-    assert [(s.part.id, price) for s, price in said["undecided"]] == [("T1.open", "12 hours of one core")]
+    assert [s.part.id for s in said["undecided"]] == ["T1.open"]
+    assert findings_pages.prices(known, "laptop") == dict.fromkeys(("T1.open", "T1.detail"), "12 hours of one core")
     assert said["confirmed"] == [{"chapter": CHAPTER, "seeds": "abc", "date": "2026-01-01", "parts": 2}]
     assert [part.id for part in said["revised"]] == ["T1.more"]
     assert said["unconfirmed"] == 3 and said["results"] == []
@@ -60,7 +62,7 @@ def test_a_report_has_each_result_where_it_belongs(known):
 
 def test_a_part_that_nothing_checks_has_its_price_from_a_chapter_of_its_claim(known):
     del known.where["T1.open"]
-    assert [price for _, price in findings_pages.report(known, "T", "laptop")["undecided"]] == ["12 hours of one core"]
+    assert findings_pages.prices(known, "laptop")["T1.open"] == "12 hours of one core"
 
 
 def test_every_price_of_the_ledger_names_numbers_that_a_chapter_of_its_claim_glues():

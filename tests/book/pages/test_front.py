@@ -9,6 +9,7 @@ import pytest
 from book.tools.base import chapters
 from book.tools.base.chapters import BuildError
 from book.tools.findings import anchors
+from book.tools.findings.board import Cell
 from book.tools.pages import contents, front, pages
 from lmc_helpers import claims
 from lmc_helpers.claims.criteria import Claim
@@ -113,10 +114,12 @@ def test_links_to_pages_that_are_not_in_the_book_are_left_out():
 
 def test_results_and_details_of_all_papers_are_added_up():
     lines = {
-        "Z": [SimpleNamespace(axis="holds", results=3, details=1), SimpleNamespace(axis="open", results=0, details=2)],
-        "P": [SimpleNamespace(axis="holds", results=4, details=0), SimpleNamespace(axis="open", results=5, details=6)],
+        "Z": [Cell("holds", 3, 1, 7), Cell("open", 0, 2)],
+        "P": [Cell("holds", 4, 0, 1), Cell("open", 5, 6)],
     }
-    assert front.totals(lines) == {"results": {"holds": 7, "open": 5}, "details": {"holds": 1, "open": 8}}
+    found = front.totals(lines)
+    assert found.pop("derived") == {"holds": 8, "open": 0}
+    assert found == {"results": {"holds": 7, "open": 5}, "details": {"holds": 1, "open": 8}}
 
 
 def test_training_has_its_price():

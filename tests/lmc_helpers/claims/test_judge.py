@@ -109,6 +109,14 @@ def test_too_few_samples_decide_nothing():
     assert none.verdict == "open" and (none.value, none.low, none.high, none.stderr, none.place) == (None,) * 4 + ("",)
 
 
+def test_what_is_open_by_rule_stays_open_whatever_is_measured():
+    one = part(expected="open", reason="the rate is not stated", by_rule=True)
+    assert [judge(one, value, n=9).verdict for value in (2.0, 9.0)] == ["open", "open"]
+    assert judge(one, 9.0, n=9).place == "outside" and one.digest() != part().digest()
+    with pytest.raises(LedgerError, match="'by_rule' is for a part that is expected to be 'open'"):
+        part(by_rule=True)
+
+
 def test_a_measured_rival():
     entry = BASE | {"rival": {"says": "measured"}}
     assert judge(part(entry), 2.0, n=1, rival=2.2).verdict == "holds"
