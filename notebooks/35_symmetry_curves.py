@@ -12,7 +12,7 @@
 # ```{summary}
 # **Question.** A symmetry moves a minimum to another one. Which curve of constant loss joins the two?
 #
-# **The paper.** Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025` join $w$ and $g \cdot w$ by $\exp(t \log g) \cdot w$ (G, (5)), and widen the idea to a map that is neither a group action nor a symmetry (G, (6)). By G, Prop. 6.1 this map
+# **The paper.** Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025`, read in the version submitted for review, join $w$ and $g \cdot w$ by $\exp(t \log g) \cdot w$ (G, (5)), and widen the idea to a map that is neither a group action nor a symmetry (G, (6)). By G, Prop. 6.1 this map
 # changes the outputs by at most their norm; in G, Fig. 3b, c the loss on its curves stays below that of the straight line.
 #
 # **What we find.** The loss is constant on the curves of a symmetry ({claim}`G8.constant`), but only some $g$ have a real logarithm; for $\det g > 0$ two exponentials do what one cannot
@@ -387,13 +387,14 @@ claims.check(
 # \end{aligned}
 # $$
 #
-# with the pseudo-inverse. It proves that the outputs change by at most their own norm (G, Prop. 6.1 with G, (7)). There are $k$ samples, $n$ inputs and $h$ hidden neurons.
+# with the pseudo-inverse. It announces a bound of the change of the loss and proves one of the outputs: they change by at most their own norm (G, Prop. 6.1 with G, (7)). There are $k$ samples, $n$ inputs and $h$ hidden neurons.
 #
 # ```{prf:proposition} What the map G, (6) does
 # :label: prp-map
 # Write $s = \sigma(W_1 X)$, $s_g = \sigma(g W_1 X)$, both $h \times k$, and $P_g = s_g^+ s_g$, the orthogonal projection of $\mathbb R^k$ onto the row space of $s_g$.
 #
-# 1. The outputs of $g \cdot w$ are $W_2 s P_g$. The rows of $W_2 s$ split orthogonally into those of $W_2 s P_g$ and of $W_2 s (I - P_g)$, and so do their squared norms. So G, (7) holds, with equality only if all outputs of $g \cdot w$ are 0.
+# 1. The outputs of $g \cdot w$ are $W_2 s P_g$. The rows of $W_2 s$ split orthogonally into those of $W_2 s P_g$ and of $W_2 s (I - P_g)$, and so do their squared norms. So G, (7) holds, with equality only if all outputs of $g \cdot w$ are 0. If $\sigma$ is the
+#    identity, the outputs do not change, for all $k$, $n$ and $h$.
 # 2. If $s_g$ has rank $k$, the outputs do not change. This needs $k \le h$. It is then true for almost every $W_1$ if $\sigma$ is sigmoid and no two columns of $X$ are equal up to sign nor one of them 0, or if $\sigma$ is leaky ReLU, $k \le n$ and $X$ has rank $k$. For leaky ReLU and
 #    $n < k \le h$ it is not: on the open set where all rows of $g W_1 X$ have the same signs, $s_g$ has at most rank $n$. (It is not empty if no column of $X$ is 0: let the rows of $g W_1$ be near each other.)
 # 3. $\mathrm{id} \cdot w = (W_1, W_2 s s^+)$ has the outputs of $w$. It is $w$ for every $W_2$ if and only if $s$ has rank $h$, which needs $k \ge h$ and, as in 2, is not implied by it.
@@ -405,7 +406,8 @@ claims.check(
 # ```
 #
 # ```{prf:proof}
-# 1\. $W_2 s s_g^+ s_g = W_2 s P_g$, and $P_g$ is an orthogonal projection.
+# 1\. $W_2 s s_g^+ s_g = W_2 s P_g$, and $P_g$ is an orthogonal projection. (The printed proof has $(I - P_g)^2 = I - P_g$, which is also true of oblique projections, and those can lengthen; the step needs $P_g^\top = P_g$ besides, which the
+# pseudo-inverse gives.) If $\sigma$ is the identity, $s_g = g s$ has the row space of $s$, so $s P_g = s$.
 #
 # 2\.
 # Rank $k$ means $P_g = I$.
@@ -449,7 +451,8 @@ claims.check(
 # - The pseudo-inverse is not continuous. Under the hypotheses of 2 a curve $\exp(tM) \cdot w$ in general position avoids the breaks if $k < h$, as at the sizes of G, Fig. 3b, c, and may meet them if $k = h$.
 # - $\mathrm{id} \cdot w = w$ for all $w$ calls for $k \ge h$, constant loss in general for $k \le h$. With $k < h$ the map is an action on the weights with $W_2 = W_2 s s^+$, and the outputs are constant, where $s_g$ has rank $k$.
 #
-# The bound G, (7) is the change that $W_2 = 0$ would make.
+# The bound G, (7) is the change that $W_2 = 0$ would make. For the loss itself, which the paper announces: $\|W_2 \sigma(W_1 X) - Y\|$ changes by at most as much as the outputs, and its square rises by at most $\|Y\|^2$, by 5. So the points of $\gamma$ have bounded
+# loss, as G says.
 #
 # A break of leaky ReLU with slope $\frac14$, $X = W_1 = W_2 = I_2$: for an invertible $g_\varepsilon$ the hidden neurons are $s_g$,
 #
@@ -492,13 +495,23 @@ def surplus(Z, moved):
     return abs(((sides - square) / square).item())
 
 
+def change_of_loss(net, w, g, Y):
+    """|‖W_2' σ(W_1' X) − Y‖² − ‖W_2 σ(W_1 X) − Y‖²|/‖Y‖² for g·w = (W_1', W_2')."""
+    one, other = (matrix_norm(net.output(v) - Y) ** 2 for v in (w, net.act(g, w)))
+    return (abs(other - one) / matrix_norm(Y) ** 2).item()
+
+
 rng = numpy_generator(seed, "sizes of Fig. 3a")
 normal = normal_stream(seed, "networks of Fig. 3a")
 sizes = rng.integers(2, 101, (networks, 4))  # m, h, n, k
 before, after, excess, linear_excess, constant = [], [], [], [], []
+of_loss, of_linear = [], []  # changes of the loss over ‖Y‖²
 for m, h, n, k in sizes:
-    net, w = sigmoid_network((m, h, n, k), steps, normal)
+    net, w, Y = sigmoid_network((m, h, n, k), steps, normal)
     g = normal(h, h)
+    of_loss.append(change_of_loss(net, w, g, Y))
+    linear = PseudoInverse(lambda z: z, net.X)
+    of_linear.append(change_of_loss(linear, w, g, Y))
     Z = net.output(w)  # W_2 s, (m, k)
     Z_g = net.output(net.act(g, w))  # W_2 s P_g, by the map G, (6)
     before.append(matrix_norm(Z).item())
@@ -508,13 +521,18 @@ for m, h, n, k in sizes:
     P_g = projection(net.hidden(g @ w[0]))  # (k, k)
     constant.append(P_g.sum().item() / k)
 before, after, constant = map(np.array, (before, after, constant))
+of_loss = np.array(of_loss)
 h, k = sizes[:, 1], sizes[:, 3]
 ratio, changed = after / before, k > h
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G9.bound, G9.pythagoras, G9.larger_batch and G9.zero"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G9.bound, G9.pythagoras, G9.larger_batch, G9.linear and G9.zero"}
 claims.check("G9.bound", ratio)
 claims.check("G9.pythagoras", excess, rival=min(linear_excess))
-claims.check("G9.larger_batch", ratio[changed], rival=ratio[~changed].max())
+of_larger, of_smaller = (
+    (of_loss[batch] > 1e-9).mean().item() for batch in (changed, ~changed)
+)
+claims.check("G9.larger_batch", of_larger, rival=of_smaller, n=changed.sum())
+claims.check("G9.linear", of_linear, rival=np.median(of_loss[changed]))
 claims.check("G9.zero", ratio[~changed], rival=ratio[changed].min())
 
 # %% [markdown]
@@ -598,24 +616,26 @@ figures.numbers(
 #
 # ## Curves of the map: G, Fig. 3b, c
 #
-# $X$ is $16 \times 8$, $Y$ is $64 \times 8$, $W_1$ is $32 \times 16$ and $W_2$ is $64 \times 32$; leaky ReLU. The paper states neither the slope, here {glue:text}`slope`, nor the law of $g$, here $g = \exp M$ with independent normal entries of $M$ of variance
+# $X$ is $16 \times 8$, $Y$ is $64 \times 8$, $W_1$ is $32 \times 16$ and $W_2$ is $64 \times 32$, as $Y$ requires (the text that was read has $\mathbb R^{32}$ for $W_2$, which may come from its conversion); leaky ReLU. The paper states neither the slope, here {glue:text}`slope`, nor the law of $g$, here $g = \exp M$ with independent normal entries of $M$ of variance
 # $r^2/32$, for which $r$ is about the spectral radius; the magnitudes are $r =$ {glue:text}`small` and {glue:text}`large`. {term}`Minima <minimum>` by {glue:text}`training` steps of full-batch gradient descent with momentum, where the paper has SGD. With 8 samples
 # their loss is 0, here at most {glue:text}`start_8` of $\|Y\|$. Besides the printed batch, one with 64 samples, more than hidden neurons.
 
 
 # %%
 def random_curves(start, magnitude, number, t, normal):
-    """Losses over ‖Y‖ on curves and chords, (number, t); D; least singular values."""
+    """Losses over ‖Y‖ on curves, chords and mirrored curves, (number, t); D; least σ."""
     net, w, Y = start
     M = magnitude * normal(number, 32, 32) / math.sqrt(32)
     w = tuple(W.expand(number, -1, -1) for W in w)
     path = curve(net, M, w, t)  # exp(tM)·w by the map G, (6)
-    on_curve, on_chord = (
+    line = chord(path, t)
+    mirrored = tuple(2 * b - a for a, b in zip(path, line, strict=True))
+    losses = (
         matrix_norm(net.output(v) - Y) / matrix_norm(Y)
-        for v in (path, chord(path, t))
+        for v in (path, line, mirrored)
     )
     least = least_singular_value(net.hidden(path[0]))  # of σ(exp(tM) W_1 X)
-    return on_curve, on_chord, distance_between_ends(flatten(path)), least
+    return *losses, distance_between_ends(flatten(path)), least
 
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Train the networks and draw curves"}
@@ -682,8 +702,8 @@ reached = [dimension(net, w) for net, w, _ in at[8][:2]]
 claims.check("G10.identity", max(kept, key=lambda x: abs(x - 0.25)), n=starts)
 claims.check("G10.printed_sizes", along(8), rival=along(64).min().item())
 
-highest = torch.cat([above_chord(*runs[64, r]) for r in magnitudes]).max().item()
-claims.check("G10.straight", surplus_8, rival=max(highest, 0.01))
+mirrored = torch.cat([above_chord(*runs[8, r][2:0:-1]) for r in magnitudes])
+claims.check("G10.straight", surplus_8, rival=mirrored.max().item())
 claims.check("G10.reach", reached)
 
 # %% [markdown]
@@ -778,9 +798,10 @@ figures.numbers(
     all_curves=starts * curves,
     moved=np.mean(moved),
     start_8=f"{start_8:.0e}",
-    least_rank=min(runs[8, r][3].min().item() for r in magnitudes),
-    distance_small=runs[8, small][2].mean().item(),
-    distance_large=runs[8, large][2].mean().item(),
+    reach=max(reached),
+    least_rank=min(runs[8, r][4].min().item() for r in magnitudes),
+    distance_small=runs[8, small][3].mean().item(),
+    distance_large=runs[8, large][3].mean().item(),
     end_64=runs[64, large][0][:, -1].mean().item(),
     start_64=runs[64, large][0][:, 0].mean().item(),
 )
@@ -793,7 +814,12 @@ figures.numbers(
 # ```
 #
 # With 8 samples the loss on $\gamma$ is not low but exactly that of the minimum: $\sigma(g W_1 X)$ has rank 8 at every computed point, its least singular value is {glue:text}`least_rank:.2f`, and {prf:ref}`prp-map` applies.
-# For the same reason $\gamma$ does not start at the minimum that was found but at
+# The map reaches a set of dimension {glue:text}`reach` of the $2560 - 512 = 2048$ dimensions of the minimum, where the rescalings of the 32 neurons reach 32: a quarter, and the other 1536 are the $W_2 + N$ with $N \sigma(W_1 X) = 0$. The paper does not say how large the
+# “significant part” is for which symmetries account. At these sizes no symmetry is needed to connect the minima with $\sigma(W_1 X)$ of rank 8: leaky ReLU, entry by entry, maps the matrices $W_1 X$, which are all of $\mathbb R^{32 \times 8}$, one to one and
+# continuously in both directions; $32 \times 8$ matrices of rank 8 are connected, and over each lies an affine space of $W_2$. That all sublevel sets are connected for layers wider than the number of samples is shown by Nguyen
+# {cite:p}`nguyen2019,nguyen2021`.
+#
+# For the same reason as above $\gamma$ does not start at the minimum that was found but at
 # $\mathrm{id} \cdot w$, at a distance of {glue:text}`moved:.2f` of the norm of $w$. The ends of $\gamma$ are further apart at the larger magnitude, {glue:text}`distance_large:.1f` against {glue:text}`distance_small:.1f`, as the paper says.
 #
 # Other batch sizes: the share of curves below their chord, and the loss at the two ends.
@@ -894,7 +920,8 @@ figures.numbers(
 # ## What it means for merging networks
 #
 # A group of symmetries gives curves of constant loss in closed form, at the price of a matrix exponential. They serve networks that differ by a symmetry; networks from different trainings have to be matched with such a $g$ first. The
-# pseudo-inverse map reaches more of the minimum, but its curves keep the outputs only on a batch that is no larger than the layer.
+# pseudo-inverse map reaches more of the minimum, but its curves keep the outputs only on a batch that is no larger than the layer. G, section 7 adds that curves on which train and test accuracy are both constant can come only from an action with a weak
+# dependence on data: $GL_h$ on linear layers and rescalings do not use data at all, and the map G, (6) is made from one batch.
 #
 # **Read on.** [](36_curvature.ipynb): how far the straight line is from such a curve. [](33_unbounded_barriers.ipynb): how high it gets.
 #
