@@ -15,7 +15,7 @@
 # **The paper.** Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025`, read in the version submitted for review, show that the minimum of an $l$-layer linear network with $h \times h$ weights and invertible inputs and targets is a copy of a
 # matrix group and has $2^{l-1}$ {term}`connected components <component>` (G, Prop. 4.1 and Cor. 4.2), and that for $h \ge 2$ permutations of neurons lead from any component to any other (G, Prop. 5.2).
 #
-# **What we find.** Both are so ({claim}`G1.count`, {claim}`G1.path`, {claim}`G3.joined`). The pass between two components has one height, the squared least singular value of the targets
+# **What we find.** Walks that see no sign find $2^{l-1}$ classes of minima for 2 to 5 layers ({claim}`G1.count`), and permutations join all of them ({claim}`G3.joined`). The pass between two components has one height, the squared least singular value of the targets
 # ({claim}`G1.obstruction`). Two descents end in one component with the probability $2^{-(l-1)}$ ({claim}`G3.probable_direct`), and with certainty after an exchange of neurons ({claim}`G3.probable`).
 # The action that Prop. 5.2 displays belongs to a network written in the opposite order.
 #

@@ -14,8 +14,8 @@
 #
 # **The paper.** Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025`, read in the version submitted for review, prove it for a three-layer network with weights of size $1 \times 1$: four components become three (G, Prop. 4.3 and Fig. 1).
 #
-# **What we find.** It is so; an exact count by computer, which does not use the paper's decomposition, gives the same numbers ({claim}`G2.n1_plain`, {claim}`G2.n1_positive`, {claim}`G2.n1_negative`). For $n \times n$ weights, which the
-# paper leaves open, four become two ({claim}`G2.n2_components`).
+# **What we find.** An exact count by computer, which does not use the paper's decomposition, gives 4 components without and 3 with a skip connection of either sign ({claim}`G2.n1_plain`, {claim}`G2.n1_positive`, {claim}`G2.n1_negative`). For $n \times n$ weights, which the
+# paper leaves open, four become two ({claim}`G2.n2_components`), and between these stands a wall as high as before, $\sigma_{\min}(Y)^2$ ({claim}`G2.obstruction`).
 #
 # **Why it matters.** With a skip connection the weights of a branch may pass through 0 without losing the signal, which opens ways between networks; what remains separate is as hard to pass as before.
 # ```

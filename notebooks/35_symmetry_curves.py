@@ -15,9 +15,9 @@
 # **The paper.** Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025`, read in the version submitted for review, join $w$ and $g \cdot w$ by $\exp(t \log g) \cdot w$ (G, (5)), and widen the idea to a map that is neither a group action nor a symmetry (G, (6)). By G, Prop. 6.1 this map
 # changes the outputs by at most their norm; in G, Fig. 3b, c the loss on its curves stays below that of the straight line.
 #
-# **What we find.** The loss is constant on the curves of a symmetry ({claim}`G8.constant`), but only some $g$ have a real logarithm; for $\det g > 0$ two exponentials do what one cannot
+# **What we find.** The loss is constant on the curves of a symmetry ({claim}`G8.constant`), but a share of {glue:text}`none_32:.2f` of the normal $32 \times 32$ matrices of positive determinant has no real logarithm; for $\det g > 0$ two exponentials do what one cannot
 # ({claim}`G8.logarithm`, {claim}`G8.two_factors`). For the map, bound and comparison hold ({claim}`G9.bound`, {claim}`G10.straight`); at the sizes of G, Fig. 3b, c the loss is even exactly constant
-# ({claim}`G10.printed_sizes`), and the curve starts at another minimum than $w$ ({claim}`G10.identity`).
+# ({claim}`G10.printed_sizes`), and the curve starts at another minimum than $w$, which keeps 8 of the 32 directions of $W_2$ ({claim}`G10.identity`).
 #
 # **Why it matters.** Explicit curves join networks without any training, where a straight line would cross a {term}`barrier`.
 # ```

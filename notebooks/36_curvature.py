@@ -15,7 +15,7 @@
 # **The paper.** By Theorem 6.2 of Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025`, read in the version submitted for review, by at most $d_{\max}$, a function of the curvature and of the distance of the two, and the loss is at most $C_L d_{\max}$.
 #
 # **What we find.** On every {term}`orbit` of $GL_h$ that is drawn at random in this chapter and for which $d_{\max}$ is real the bound holds ({claim}`G11.sampled`). As a theorem for all curves it is false ({claim}`G11.distance`, {claim}`G11.loss`): a curve that turns by more than half a
-# circle may come back from another side, even one that a symmetry draws, and the ratio to $d_{\max}$ has no bound. With two hypotheses more, on the length of the curve and on the distance, it is true and sharp ({claim}`G11.spindle`, {claim}`G11.sharp`).
+# circle may come back from another side, even one that a symmetry draws: on that of this chapter the middle of the chord is {glue:text}`turn_ratio:.0f` times as far away as $d_{\max}$, and there is no bound for this ratio. With two hypotheses more, on the length of the curve and on the distance, it is true and sharp ({claim}`G11.spindle`, {claim}`G11.sharp`).
 #
 # **Why it matters.** A short, nearly straight path between two networks means that averaging them is nearly harmless. Low curvature alone does not.
 # ```
