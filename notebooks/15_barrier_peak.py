@@ -78,6 +78,7 @@ from lmc_helpers.teacher_student import overlap
 from lmc_helpers.teacher_student.barrier_limit import (
     ORDERS,
     barrier_limits,
+    best_cost,
     leftover_cost,
     leftover_tail,
     limit_peak,
@@ -171,12 +172,12 @@ claims.check("Z15.dimension", float(slope), n=len(dims))
 # $$
 # \begin{aligned}
 # \frac{d}{M^2}\, B &\to \frac{g(r)^2}{8\pi}, \\
-# g(r) &= \lim \frac1M \sum_{i \in R} f(a_i, b_i)
+# g(r) &= \lim \frac1M \sum_{i \in R} \rho(a_i, b_i)
 # \end{aligned}
 # $$
 #
 # in probability, where $R$ are the unmatched places, $a_i$, $b_i$ the entries that meet there and
-# $f(a, b) = a + b - \sqrt{a^2 + b^2}$. The direct barrier has the same
+# $\rho(a, b) = a + b - \sqrt{a^2 + b^2}$ the price of such a pair, the $\rho_i$ of {prf:ref}`thm-assignment`. The direct barrier has the same
 # limit with all rows in random order in place of $R$.
 # ```
 #
@@ -188,7 +189,7 @@ claims.check("Z15.dimension", float(slope), n=len(dims))
 #
 # $$
 # \begin{aligned}
-# \mathbb E|\Delta_i| &= c_d\, f\bigl(\lambda a_i, (1 - \lambda) b_i\bigr), \\
+# \mathbb E|\Delta_i| &= c_d\, \rho\bigl(\lambda a_i, (1 - \lambda) b_i\bigr), \\
 # \tfrac{d}{M^2} L &= \tfrac{d}{M^2} \Bigl( \sum_R \mathbb E|\Delta_i| \Bigr)^2 + O(\tfrac1M).
 # \end{aligned}
 # $$
@@ -224,15 +225,6 @@ claims.check("Z15.dimension", float(slope), n=len(dims))
 #
 # and large with small pairs the quantile $u$ of this law with the quantile $1 - u$. For the direct line
 # $S$ is replaced by $e^{-\nu a}(1 + \nu(1 - a))$, $a < 1$, and $S(0)$ by $r$.
-#
-# In place, $g = \int_0^1 g_u\, du$, where $g_u$ is $g_{\text{random}}$ with $s_u$ in place of $S$. With
-# $N \sim 1 + \operatorname{Poisson}(\nu)$ and the $k$-th largest $e_{(k)}$ of $n$ entries that are uniform on the simplex,
-#
-# $$
-# s_u(a) = \sum_{n \ge 2} \sum_{k=1}^n n\, \pi_{nk}\, P(e_{(k)} > a),
-# $$
-#
-# where $\pi_{nk}$ is $P(N = n)$ times $P(\operatorname{Bin}(n - 1, u) = k - 1)$ times $P(N < k)$.
 # ```
 #
 # ```{prf:proof}
@@ -249,11 +241,25 @@ claims.check("Z15.dimension", float(slope), n=len(dims))
 # \end{aligned}
 # $$
 #
-# For independent ends $f$ vanishes on both axes, so its mean is the
-# integral of $\partial_a \partial_b f = ab/(a^2 + b^2)^{3/2}$ against the two tails; for equal ends $f = (2 - \sqrt2) a$. $S(0)$ is
+# The price $\rho$ vanishes on both axes, so for independent ends its mean is the
+# integral of $\partial_a \partial_b \rho = ab/(a^2 + b^2)^{3/2}$ against the two tails; for equal ends $\rho = (2 - \sqrt2) a$. $S(0)$ is
 # $\tfrac12 \mathbb E|N - N'|$ of the {term}`overlap` theorem, and the tail of all rows is $\mathbb E N_a$, the case $l = 1$.
+# ```
 #
-# In place: the rows of a type
+# ```{prf:proposition} Leftovers of columns sorted in place
+# :label: prop-in-place
+# With columns sorted in place, $g = \int_0^1 g_u\, du$, where $g_u$ is $g_{\text{random}}$ with $s_u$ in place of $S$. With
+# $N \sim 1 + \operatorname{Poisson}(\nu)$ and the $k$-th largest $e_{(k)}$ of $n$ entries that are uniform on the simplex,
+#
+# $$
+# s_u(a) = \sum_{n \ge 2} \sum_{k=1}^n n\, \pi_{nk}\, P(e_{(k)} > a),
+# $$
+#
+# where $\pi_{nk}$ is $P(N = n)$ times $P(\operatorname{Bin}(n - 1, u) = k - 1)$ times $P(N < k)$.
+# ```
+#
+# ```{prf:proof}
+# The rows of a type
 # stand at independent uniform shares of the height, the $k$-th largest at the $k$-th of them. A row at the share $u$ with $n - 1$ others has
 # $k - 1$ of them above it with the binomial probability, and is left over if $N' < k$. So $s_u(a)$ is the density in $u$ of leftovers with
 # entries above $a$. It is the same law in both networks, so that leftovers at equal $u$ meet, independently given $u$.
@@ -306,46 +312,60 @@ claims.check("Z7.peak_of_barrier_opposed", peaks["opposed"][0], n=1)
 # %% [markdown]
 # ## The best permutation
 #
-# The first half of the proof of {prf:ref}`thm-many-teachers` holds for every permutation: up to $O(1/M)$, $d L/M^2$ halfway is
-# $d/M^2$ times the square of the mean error. A linear assignment problem minimises that error over all $m!$ permutations
-# ({prf:ref}`thm-assignment`). That the minimum converges, and that the loss is largest halfway, is proven for the four orders
-# only; here both are taken for granted. The least cost, relative to that of large with small, changes slowly and almost
-# linearly with $m/M$, which tilts the exact curve a little:
+# "The optimal permutation" may also be meant at its word: the best of all $m!$. Its limit is the common value of two optimisation problems, one from below and one from above.
+#
+# ```{prf:theorem} The best of all permutations
+# :label: thm-best
+# Let $\varphi$ be an increasing function on $[0, 1]$ with $\varphi(a) + \varphi(b) \le f(a, b)$, and for a type with the entries $a_1 \ge \dots \ge a_N$ and $b_1 \ge \dots \ge b_{N'}$ in the two networks let
+#
+# $$
+# V_\varphi = \min_{k \le \min(N, N')} \Bigl( \sum_{i > k} \varphi(a_i) + \sum_{i > k} \varphi(b_i) \Bigr) .
+# $$
+#
+# 1. For every permutation $\frac1M \sum_{i \in R} f(a_i, b_i) \ge \frac1M \sum_{\text{types}} V_\varphi$, so that the limit of $\frac d{M^2} \min_p B$ is at least $(\mathbb E V_\varphi)_+^2/(8\pi)$.
+# 2. Match the $k$-th largest entries of a type if $\varphi(a_k) + \varphi(b_k) \ge 0$, and put all other rows into one pool, large with small, $b = T(a)$. This is a permutation with $\frac d{M^2} B \to \bar g^2/(8\pi)$, $\bar g$ being the mean of $f(a, T(a))$ over the pool times its rows per type.
+# 3. If $\varphi(a) + \varphi(T(a)) = f(a, T(a))$ in the pool, both bounds are equal.
+#
+# All limits are in probability.
+# ```
+#
+# ```{prf:proof}
+# *1.* Places with rows of equal types cost nothing, and every other place costs at least $\varphi(a) + \varphi(b)$. If $k$ pairs of a type meet, then, as $\varphi$ increases, the rest costs least if these are the largest entries, hence at least $V_\varphi$. Type counts tend to independent
+# $1 + \operatorname{Poisson}(\nu)$, and the mean over types obeys the law of large numbers. By the concentration in the proof of {prf:ref}`thm-many-teachers`, which holds for every permutation, $B \ge L$ half-way is $\frac{M^2}{8 \pi d}$ times the square of the sum, up to $O(M/d)$.
+#
+# *2.* $\varphi(a_k) + \varphi(b_k)$ decreases in $k$, so the rule takes the first ones and attains $V_\varphi$. The pools of the two networks have equally many rows and the same limit law. At $\lambda$ the sum is $\sum f(\lambda a, (1 - \lambda) b)$, which is concave in $\lambda$, and as $T$ is an involution, symmetric in the limit: the maximum is half-way.
+#
+# *3.* Then the sum over the pool is $\sum \varphi(a) + \sum \varphi(b) = \sum V_\varphi$.
+# ```
+#
+# The best $\varphi$ for a pool has $\varphi'(a) = \partial_a f(a, T(a)) = 1 - a/\sqrt{a^2 + T(a)^2}$, and $\varphi = \frac12 f$ where $T(a) = a$. It is feasible because $\partial_a \partial_b f > 0$. Pool and $\varphi$ are found in turn
+# ({py:func}`~lmc_helpers.teacher_student.barrier_limit.best_cost`); the two bounds tell how near they are:
 
 # %%
 places = np.linspace(1.6, 2.4, 5)  # m/M
+bounds = np.array([best_cost(r) for r in places])  # g from below and above
+for r, (low, high) in zip(places, bounds, strict=True):
+    print(f"m = {r:.1f} M: {low:.7f} <= g <= {high:.7f}")
+peak_best = limit_peak("best")
+print(f"largest at m = {peak_best:.4f} M")
 
+# %% [markdown]
+# At finite $M$ the best permutation is a linear assignment ({prf:ref}`thm-assignment`), a test of the limit that shares no code with it. The squared least cost over that of large with small:
 
-def tilts(seed: int) -> np.ndarray:
-    """Log of the square of best/opposed at each place, and its error."""
-    found = []
-    for place in places:
-        m = round(place * M_best)
-        best, opposed = halfway_costs(m, M_best, pairs_best, seed)
-        ratio, error = ratio_of_means(best, opposed, paired=True)
-        found.append((2 * math.log(ratio), 2 * error / ratio))
-    return np.array(found)
+# %%
+exact, found = [], []  # logarithms, and errors
+for r, g in zip(places, bounds.mean(axis=1), strict=True):
+    costs = halfway_costs(round(r * M_best), M_best, pairs_best, seed)
+    ratio, error = ratio_of_means(*costs, paired=True)
+    exact.append(2 * math.log(g / leftover_cost(r, "opposed")))
+    found.append((2 * math.log(ratio), 2 * error / ratio))
+    print(f"{r:.1f} M: limit {math.exp(exact[-1]):.4f}, here {ratio**2:.4f}")
+apart = np.array(found)[:, 0] - exact
+apart_error = np.linalg.norm(np.array(found)[:, 1]) / len(places)
 
-
-def tilted_peak(tilts: np.ndarray) -> tuple[float, float]:
-    """The place of the peak, m/M, and its error."""
-    slope, error = slope_and_error(places, *tilts.T)
-    ends = [limit_peak("opposed", tilt=slope + k * error) for k in (-1, 1)]
-    return limit_peak("opposed", tilt=slope), (ends[1] - ends[0]) / 2
-
-
-tilts_here = tilts(seed)
-peak_best, best_error = tilted_peak(tilts_here)
-print(f"peak after the best permutation {peak_best:.3f} ± {best_error:.3f} M")
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z7.peak_of_best"}
-claims.check(
-    "Z7.peak_of_best",
-    peak_best,
-    stderr=best_error,
-    n=pairs_best,
-    second_seed=lambda: tilted_peak(tilts(seed + 1)),
-)
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z7.peak_of_best and Z7.best_limit"}
+claims.check("Z7.peak_of_best", peak_best, n=1)
+claims.check("Z7.best_limit", apart.mean(), stderr=apart_error, n=pairs_best)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 below = {  # how much lower the barrier is at 2M than at its peak, in per cent
@@ -362,7 +382,7 @@ figures.numbers(
     below_random=below["random"],
     below_place=below["in place"],
     below_sorted=below["sorted"],
-    better=f"{100 * (1 - math.exp(np.mean(tilts_here, axis=0)[0])):.0f}",
+    better=f"{100 * (1 - math.exp(np.mean(exact))):.0f}",
     overlap_minimum=overlap.minimiser_limit(),
     gap_limit=float(np.divide(*barrier_limits(2.0))),
     gap_opposed=float(np.divide(*barrier_limits(2.0, "opposed"))),
@@ -379,8 +399,7 @@ rows = [
     [words, *(f"{peak:.4f} $M$" for peak in peaks[how])]
     for how, words in ORDER_NAMES.items()
 ]
-shown = f"{peak_best:.2f} ± {best_error:.2f} $M$"
-rows.append([f"by the best permutation ($M = {M_best}$)", shown, ""])
+rows.append(["by the best permutation", f"{peak_best:.4f} $M$", ""])
 head = "leftovers meet | barrier peaks at | permuted/direct peaks at"
 figures.table(head, rows)
 
@@ -551,7 +570,9 @@ peak_6 = {  # the width of the largest mean
 }
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Show one curve in four readings"}
-limits = {how: f"{peaks[how][0]:.3f} $M$" for how in ORDERS} | {"best": shown}
+limits = {how: f"{peaks[how][0]:.3f} $M$" for how in ORDERS} | {
+    "best": f"{peak_best:.3f} $M$"
+}
 rows = [
     [
         ORDER_NAMES.get(how, "the best permutation"),

@@ -328,7 +328,7 @@ claims.check("Z13.entries_unstable", value, stderr=value * relative, n=networks)
 # {glue:text}`entry_root` from $1/\sqrt d$ and {glue:text}`entry_one` from 1. Small initial weights grow together and stay even;
 # at $1/\sqrt d$ the paper's picture comes out nearly as it is printed. The paper says of it that "this distribution pattern is not
 # stable enough with the changes in learning rate, $m$, $M$, and $d$"; for the learning rate that is so
-# ({claim}`Z13.entries_unstable`), and the initial weights belong to this list.
+# ({claim}`Z13.entries_unstable`); $m$, $M$ and $d$ are not tried here, and the initial weights belong to the list.
 #
 # ## The barrier between trained networks
 #
@@ -336,7 +336,7 @@ claims.check("Z13.entries_unstable", value, stderr=value * relative, n=networks)
 # $\lambda = 0, 0.1, \dots, 1$: *direct*, or *permuted* by Algorithm 1. Z, Fig. 2 shows both for $M = 6$, $d = 8$. The paper does not
 # state the learning rate of the figure, and its "standard error $1/md$" of the initial weights (Z, B.1) can be a standard deviation
 # or a variance. So there are four settings; in the last the step size decays with the width, as in Z, section 5, and crosses the
-# threshold of [the previous chapter](16_step_size.ipynb) at $m = 33$:
+# threshold of [the previous chapter](16_step_size.ipynb) between $m = 24$ and $m = 36$:
 
 # %%
 widths = [7, 8, 9, 10, 11, 12, 13, 14, 16, 18, 21, 24, 30, 36]

@@ -131,7 +131,7 @@ figures.show("fig_exchange", idea)
 # \Delta_\pi = \sum_i \bigl( T_{i \pi(i)} - T_{ii} \bigr) ,
 # $$ (eq-table)
 #
-# which the paper calls the output sensitivity. It is linear in the permutation matrix, so the cheapest of all $m!$ reassignments is a linear assignment problem (`cheapest`), and whether the identity is optimal can be decided exactly,
+# which the paper calls the output sensitivity; $\sum_i T_{ii}$ is the square of its global cost, I, (8) with the Frobenius norm of $W$, which is no norm of the layer's function (I, footnote 2). It is linear in the permutation matrix, so the cheapest of all $m!$ reassignments is a linear assignment problem (`cheapest`), and whether the identity is optimal can be decided exactly,
 # beyond the {term}`transpositions <transposition>` whose costs the paper measures. For a swap of neurons $i$ and $j$, I, (16) splits the change into three terms,
 #
 # $$

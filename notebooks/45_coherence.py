@@ -916,7 +916,7 @@ figures.table(
 # The same is so for the prescribed counts: a run uses {glue:text}`on_few:.2f` of 9 neurons and {glue:text}`on_many:.2f` of 81 in classes of nine.
 #
 # The model is too high mostly because a neuron that is off keeps small weights along $(1, 1)$, which bring its preactivation nearer to 0 where $s$ is large: with these weights at 0 and the biases kept the barrier at $\nu = 1/10$ would be {glue:text}`flat:.2f`.
-# With the neurons that are off at 0, weights and biases, nothing of it is left, while no student's loss changes by more than {glue:text}`zero_change`; those that are never on, which {prf:ref}`prop-middle` (2) is about, leave {glue:text}`never:.3f` of {glue:text}`trained:.3f` (right).
+# With the neurons that are off at 0, weights and biases, nothing of it is left, wherever the line between on and off is drawn, while no student's loss changes by more than {glue:text}`zero_change`; those that are never on, which {prf:ref}`prop-middle` (2) is about, leave {glue:text}`never:.3f` of {glue:text}`trained:.3f` (right).
 # In the random frame at $\nu = 1/10$ it falls from {glue:text}`frame_trained:.3f` to {glue:text}`frame_zeroed` in the same way.
 # A neuron that is never on has no gradient, and the decay alone would take it to 0, but in all {glue:text}`steps` steps it only shrinks it to {glue:text}`shrink:.2f` of its size. So training ends long before it finds the cheapest way to be unused, the one that the realization cost counts.
 #

@@ -255,7 +255,7 @@ for words, other in (("as they are", b), ("matched", b.permuted(best))):
 # r = \frac{\mathcal L(I) - \mathcal L_r}{\mathcal L(P^*) - \mathcal L_r}
 # $$
 #
-# with $\mathcal L$ averaged over layers and pairs, 0 for exchangeable neurons and 1 where $I$ is optimal; and the *drop*, the training accuracy of the ends less that half-way between them, in percentage points.
+# with $\mathcal L$ averaged over layers and pairs, 0 in the mean for exchangeable neurons and 1 where $I$ is optimal; and the *drop*, the training accuracy of the ends less that half-way between them, in percentage points.
 # Errors are those of independent pairs, with Student's quantile; numbers after ± on this page are half-widths of intervals at two-sided $10^{-3}$.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "What is counted"}

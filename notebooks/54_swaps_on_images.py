@@ -839,7 +839,7 @@ figures.table(
 
 # %% [markdown]
 # The last column is $\lVert W_{\mathrm{eff}}(\text{end}) - W_{\mathrm{eff}}(0) \rVert_F / \lVert W_{\mathrm{eff}}(0) \rVert_F$, averaged over the three hidden maps: with layer norm only the change relative to the size of the weights matters.
-# AdamW moves every weight by at most about its rate a step, whatever its scale, so that a layer with large fixed weights stays near its random features (I, section 4.5 expects that), and these are what is coherent.
+# AdamW moves a weight by about its rate a step, and by at most $(1 - \beta_1)/\sqrt{1 - \beta_2} \approx 3.2$ times that if gradients are rare, whatever its scale, so that a layer with large fixed weights stays near its random features (I, section 4.5 expects that), and these are what is coherent.
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.dimension"}
 claims.check("I18.dimension", **judged(relatively), n=pairs)
