@@ -328,7 +328,7 @@ figures.numbers(none_32=probability_without_logarithm(32))
 # ```
 #
 # ```{prf:proof}
-# $\exp((t + s) M) \cdot w = \exp(sM) \cdot \gamma(t)$; differentiate in $s$, twice, using that $\rho(M)$ is linear. The derivative of $\gamma'/\|\gamma'\|$ is the part of $\gamma''$ normal to $\gamma'$, divided by $\|\gamma'\|$.
+# $\exp((t + \tau) M) \cdot w = \exp(\tau M) \cdot \gamma(t)$; differentiate in $\tau$, twice, using that $\rho(M)$ is linear. The derivative of $\gamma'/\|\gamma'\|$ is the part of $\gamma''$ normal to $\gamma'$, divided by $\|\gamma'\|$.
 # ```
 #
 # Both closed forms on random weights (the check differentiates the curve twice instead):
