@@ -18,11 +18,11 @@
 # In most cases the loss rises monotonically towards the {term}`permutation point`, the {term}`barrier` falls with $H$, and the accuracy on the training set decreases only marginally (P, section 5; P, Fig. 3).
 #
 # **What we find.**
-# On whole images these are {claim}`P8.mnist_monotone` {claim}`P8.mnist` {claim}`P8.mnist_accuracy`: a converged run is too dear for this page.
-# On fewer images, projected on their leading components, with a minimiser that converges: {claim}`P8.projected_monotone` {claim}`P8.projected_falls` {claim}`P8.projected_accuracy`.
-# Whether the path ends below the permutation point: {claim}`P8.mnist_above`; whether the loss there falls with $H$, too: {claim}`P8.projected_points`; whether it costs accuracy: {claim}`P8.projected_points_accuracy`; whether a random pair is dearer: {claim}`P8.mnist_similar`.
+# On fewer images, projected on their leading components, and with a minimiser that converges, the loss rises on nearly all paths from one distance to the next ({claim}`P8.projected_monotone`), the barrier falls faster than $1/H$ ({claim}`P8.projected_falls`), and the accuracy falls by less than a point ({claim}`P8.projected_accuracy`).
+# The paths do not end at permutation points, but below them ({claim}`P8.mnist_above`), and no two neurons change places on them. At the permutation points themselves the loss falls with $H$, too ({claim}`P8.projected_points`), the accuracy hardly suffers ({claim}`P8.projected_points_accuracy`), and the Hessian has several negative eigenvalues, in this run at least {glue:text}`ranks` ({claim}`P8.projected_index`).
+# A random pair has a higher barrier than the most similar one ({claim}`P8.mnist_similar`). On whole images a converged run is too dear for this page; its claims stay open ({claim}`P8.mnist`).
 #
-# **Why it matters.** A path through a permutation point leads from a network to its copy with two neurons exchanged; the largest loss on it is the price of that exchange.
+# **Why it matters.** A path through a permutation point leads from a network to its copy with two neurons exchanged; the largest loss on it is an upper bound for the price of that exchange.
 # ```
 #
 # ```{need}
@@ -79,6 +79,7 @@ from lmc_helpers._chapters.permutation_saddles_on_mnist import (
     flat,
     merge,
     merge_distances,
+    merged_minimum,
     principal,
 )
 from lmc_helpers.data.images import choose, load
@@ -204,7 +205,11 @@ figures.table(by_width, ([name, *row] for name, row in rows.items()))
 # Its products with a vector cost as much as two gradients.
 # So a step $s$ minimises the quadratic model of the loss by conjugate gradients, inside a trust region $\|s\|_M \le \Delta$ (Steihaug's method): directions of negative curvature are
 # followed to its border, and near a minimum the steps are Newton's.
-# The metric $M$ is the Gauss–Newton matrix of the first {glue:text}`sample` images at most, without the entries that couple two blocks: one of the later layers and the weights of the first {glue:text}`leading` components, which is exact, and one of the other weights, a Kronecker product.
+# The metric $M$ is the Gauss–Newton matrix of the first {glue:text}`sample` images at most, in two blocks without the entries that couple them:
+#
+# - the later layers and the weights of the first {glue:text}`leading` components, exactly;
+# - the other weights of the first layer, as a Kronecker product.
+#
 # Where a minimum lies does not depend on $M$.
 # Coordinates of the pair and starts are those of chapter 24.
 #
@@ -218,7 +223,7 @@ figures.table(by_width, ([name, *row] for name, row in rows.items()))
 # %%
 delta = merge_distances(distances)  # δ/δ_0, (K,)
 MISSES = distances // 5  # distances at which a path that counts has not
-FALLS = 1e-3  # of the largest loss: what counts as a fall
+FALLS = 1e-3  # of the largest loss: what counts as a fall, as in chapter 24
 
 similar, random = settings.merges()  # of the most similar pairs, of random ones
 every = {H: [run.result() for run in row] for H, row in similar.items()}
@@ -320,9 +325,10 @@ claims.check("P8.projected_falls", slope, stderr=slope_error, n=n_slope)
 claims.check("P8.projected_accuracy", fall, interval=around, n=n_fall)
 
 # %% [markdown]
-# {glue:text}`counted` of {glue:text}`all_paths` paths have converged; on {glue:text}`rising` of these the loss never falls by more than a thousandth of its largest value from one distance to the next.
+# {glue:text}`counted` of {glue:text}`all_paths` paths have converged; on {glue:text}`rising` of these the loss never falls by more than a thousandth of its largest value from one distance to the next. [Chapter 24](24_deep_merge.ipynb) shows that a coarse grid hides falls: this is an upper bound for the paths on which the loss never falls.
 #
-# P concludes from the rise that "the permutation point is a saddle, and not a minimum" (P, section 5). This page computes no Hessian there; [chapter 22](22_permutation_points.ipynb) does for small networks.
+# P expects the decrease "from theoretical results [10]" and says that it "confirmed Freeman and Bruna's findings" (P, sections 5 and 6). Their theorem {cite:p}`freeman2017` bounds the barrier between any two networks with *one* hidden layer of ReLUs, and the bound vanishes with the width.
+# It says nothing of two hidden layers, nor of a merge, so the decrease agrees with it in kind and is no instance of it.
 #
 # ## What the choice of the pair is worth
 #
@@ -345,11 +351,14 @@ gain = [float(np.log(high / low)) for _, low, high in both]
 #
 # With ten outputs the matrix $J$ of {prf:ref}`thm-ends` is not 0 in general.
 # Then the path of constrained minima does not end at a permutation point with bounded output weights; on this page it ends, as measured below, at a network with a *{term}`derivative neuron`*, whose output weights diverge.
-# On such a path two neurons are not exchanged.
+# On such a path, a channel to infinity {cite:p}`martinelli2025`, two neurons are not exchanged.
 # The paper's route leads on to equal output weights, to
 # the permutation point of P, section 4.1: a minimum of the network with one neuron less, the two merged neurons being one.
 # The paper calls both the "loss at saddle" (P, section 5) and the "loss at the permutation point" (P, section 6) the barrier.
 # The run minimises at the permutation point, too (`permutation_point`), from the end of the path with the mean of the two parameter vectors and the sum of their columns.
+#
+# P concludes from the rise of the loss that "the permutation point is a saddle, and not a minimum", and states in the abstract that it is a "first-order" one. With one output the first would follow ({prf:ref}`cor-maximum`).
+# With ten, where no path ends there, it is $J$ that decides: by {prf:ref}`thm-inertia` the Hessian at the permutation point has at least $\rho = \operatorname{rank} J$ negative eigenvalues. So it is a saddle if $J \ne 0$, and of first order only if $\rho \le 1$.
 
 # %%
 reached = {  # paths whose permutation point has converged as well
@@ -369,6 +378,34 @@ top_fall, top_around, n_top_fall = largest_mean(top_drop)
 apart = [
     (m.path.outgoing[-1] / m.path.outgoing[0]).item() for m in counted
 ]  # the larger output weight, over its start
+
+
+# %% [markdown]
+# The singular values of $J$ for the merged neuron, at the permutation point of one network of each width; we count those above a thousandth of the largest:
+
+
+# %%
+def spectrum_of_J(small: Task, theta: torch.Tensor) -> torch.Tensor:
+    """Singular values of J = Σ_μ r_μ z_μᵀ g'(s_μ), for neuron 0 of layer 2."""
+    (W_1, b_1), (W_2, b_2), _ = small.net.split(theta)
+    h = torch.tanh(small.x @ W_1.T + b_1)
+    z = torch.cat([h, torch.ones_like(h[:, :1])], dim=1)  # (T, H + 1)
+    s = z @ torch.cat([W_2[0], b_2[:1]])  # (T,)
+    r = small.net.forward(theta, small.x) - small.y  # up to a factor
+    J = r.T @ (z * (1 - s.tanh() ** 2)[:, None])  # (10, H + 1)
+    return torch.linalg.svdvals(J)
+
+
+spectra = {}  # H → singular values of J over the largest, where it converged
+for H in widths:
+    task = Task(nets[H], z, moments, nets[H].forward(trained[H][0], z))
+    at_end = every[H][0].path.theta[-1]
+    small, at_point, left = merged_minimum(task, at_end, 4 * products, TOLERANCE)
+    if left <= TOLERANCE:
+        values = spectrum_of_J(small, at_point)
+        spectra[H] = values / values[0]
+        print(f"H = {H}:", *(f"{value:.0e}" for value in spectra[H]))
+ranks = [int((values > 1e-3).sum()) for values in spectra.values()]
 
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P8.mnist_accuracy, P8.mnist_similar, P8.mnist_above and the permutation points"}
@@ -391,6 +428,10 @@ claims.check(
     interval=top_around,
     n=n_top_fall,
 )
+claims.check("P8.mnist_saddle", ranks or 0, n=len(ranks))
+lowest = min(ranks, default=0)
+claims.check("P8.mnist_first_order", float(lowest), n=len(ranks))
+claims.check("P8.projected_index", float(lowest), n=len(ranks))
 
 # %% [markdown]
 # Means over the paths that converged; at the permutation point they are of another network than at the end:
@@ -489,6 +530,7 @@ figures.numbers(
     higher=f"{np.exp(higher):.1f}" if n_above else "–",
     minima=len(norms),
     good=int((norms <= TOLERANCE).sum()),
+    ranks=lowest,
     each=f"{usual}",
     grown=f"{np.median(apart):.0e}" if apart else "–",
     sample=SAMPLE,
@@ -497,13 +539,15 @@ figures.numbers(
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers of the trial"}
 dear = max(trial.products, usual, 1)  # products for a minimum, or more
-hours = core_hours(60_000, 784, [10, 15, 20, 25], 6, 100, dear)
+PAPER = 784, [10, 15, 20, 25]  # pixels, and widths of P, Fig. 3
 figures.numbers(
+    hours=f"{core_hours(20_000, *PAPER, 3, 13, dear):.0f}",
+    hours_monotone=f"{core_hours(20_000, *PAPER, 3, 39, dear):.0f}",
+    hours_paper=f"{core_hours(60_000, *PAPER, 6, 100, dear):.0f}",
     dear=dear,
     trial=trial.products,
     budget=products,
     left_over=f"{left_over:.0e}",
-    hours=f"{hours:.0f}",
 )
 
 # %% [markdown]
@@ -517,12 +561,12 @@ figures.numbers(
 #
 # What this page cannot decide are the statements on whole images at $H$ from 10 to 25.
 # With all pixels of this page's images one minimum of the smallest network took {glue:text}`trial` products with the Hessian (of a budget of {glue:text}`budget`) and left a gradient of {glue:text}`left_over`, where {glue:text}`each` did on average with the leading components.
-# On all 784 pixels of 60 000 images, with 100 distances and 6 {term}`teachers <teacher and student>` at each width, {glue:text}`dear` products for a
-# minimum would cost {glue:text}`hours` hours of one core in double precision, and larger networks may need more of them. A part of the images with all their pixels has fewer equations per parameter, and its barriers are too low for another reason than the width.
+# With {glue:text}`dear` products for a minimum, on all 784 pixels, the design of P, Fig. 3 (60 000 images, 100 distances, 6 {term}`teachers <teacher and student>` at each width) would cost {glue:text}`hours_paper` hours of one core in double precision. Less decides:
+# 20 000 images still give many equations for each weight, and with 3 teachers at each width 12 rising paths of 12 are most. Then 12 distances and the permutation point, for barrier and accuracy, cost {glue:text}`hours` hours, and 38 distances, 25 of them in the first decade as in the paper, for the rise, {glue:text}`hours_monotone`. Larger networks may need more products.
 #
 # ## What it means for merging networks
 #
-# Two networks that are permuted copies of each other are joined by paths through permutation points, one exchange of two neurons after the other; whether the most similar pair is cheaper than another one is the question of {claim}`P8.mnist_similar`.
+# Two networks that are permuted copies of each other are joined by paths through permutation points, one exchange of two neurons after the other; the most similar pair is cheaper than a random one ({claim}`P8.mnist_similar`).
 # Averaging the weights of the two goes straight and finds no such way: the other parameters do not make room for the merge.
 #
 # **Read on.** [](22_permutation_points.ipynb): the Hessian at a permutation point. [](54_swaps_on_images.ipynb): what a swap of two neurons costs where fixed weights tell them apart. [](56_matchers.ipynb): straight lines on images after a permutation.

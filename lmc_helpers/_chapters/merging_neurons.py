@@ -391,14 +391,64 @@ def _branch(chart: PairChart, problem: Shallow, curve: Curve, lowest: float) -> 
 
 
 def _constrained_negative(chart: PairChart, problem: Shallow, points: torch.Tensor) -> torch.Tensor:
-    """Negative eigenvalues of ∂F/∂φ at critical points, symmetric where ‖e‖ = 1 but for the axis of e itself, (K,)."""
+    """Negative eigenvalues of the Hessian at fixed δ, (K,)."""
+    eigenvalues = torch.linalg.eigvalsh(constrained_hessian(chart, problem, points))
+    return (eigenvalues < -1e-12 * eigenvalues.abs().amax(dim=1, keepdim=True)).sum(dim=1)
+
+
+def constrained_hessian(chart: PairChart, problem: Shallow, points: torch.Tensor) -> torch.Tensor:
+    """∂²L/∂φ² (K, p, p) at fixed δ where ‖e‖ = 1, 0 along e itself."""
     _, J = pair_field(chart, problem)(torch.zeros(len(points), dtype=torch.long), points)
-    H, second = J[..., :-1], chart._slots()[1]
+    H, second = J[..., :-1], chart._slots()[1]  # symmetric but for the axis of e
     e = torch.zeros_like(points[:, :-1])
     e[:, second] = points[:, second]
     P = torch.eye(e.shape[1], dtype=e.dtype) - e[..., None] * e[:, None]
-    eigenvalues = torch.linalg.eigvalsh(P @ (H + H.mT) @ P / 2)
-    return (eigenvalues < -1e-12 * eigenvalues.abs().amax(dim=1, keepdim=True)).sum(dim=1)
+    return P @ (H + H.mT) @ P / 2
+
+
+# ---------- the algorithm as printed
+
+
+def minimise_closer(
+    problem: Shallow,
+    theta: torch.Tensor,
+    pairs: list[tuple[int, int]],
+    ratios: torch.Tensor,
+    steps: int,
+    tol: float = 1e-9,
+) -> list[str]:
+    """How each pair of one network ends if the loss is minimised at ever smaller distances, from the last minimum.
+
+    Unlike a branch it may jump to another minimum, where a fold ends the first one. ``steps`` are those of Newton's
+    method at each distance; a pair for which they do not suffice has not ended.
+    """
+    chart = PairChart(problem.net, 1)
+    start = torch.stack([chart.bring_forward(theta, *pair) for pair in pairs])
+    phi, ends, active = chart.coordinates(start), [ENDS[3]] * len(pairs), torch.arange(len(pairs))
+    first, largest = phi[:, -1].clone(), DIVERGED * start.abs().amax(dim=1)
+
+    def loss(phi: torch.Tensor) -> torch.Tensor:
+        return problem.loss(chart.weights(phi))
+
+    def second(phi: torch.Tensor) -> torch.Tensor:
+        points = torch.cat([phi[:, :-1], phi[:, -1:].log()], dim=1)
+        return torch.nn.functional.pad(constrained_hessian(chart, problem, points), (0, 1, 0, 1))
+
+    for ratio in ratios:
+        closer = chart.closer(phi[active], ratio * first[active])
+        done = minimise(loss, closer, steps, tol, radius=0.1, project=chart.unit, second=second)
+        phi[active] = done.theta
+        grown = done.theta.abs().amax(dim=1) > largest[active]
+        for k in active[grown].tolist():
+            ends[k] = ENDS[2]
+        active = active[done.converged & ~grown]
+        if not len(active):
+            break
+    a = torch.stack([chart.weights(phi)[:, chart.net.outgoing(1, i)].abs().amax(dim=1) for i in (0, 1)]).amax(dim=0)
+    before = torch.stack([start[:, chart.net.outgoing(1, i)].abs().amax(dim=1) for i in (0, 1)]).amax(dim=0)
+    for k in active.tolist():
+        ends[k] = ENDS[0] if a[k] <= 100 * before[k] else ENDS[1]
+    return ends
 
 
 # ---------- rounding

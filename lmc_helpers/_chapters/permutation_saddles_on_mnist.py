@@ -400,14 +400,20 @@ def merge(
     return Merge(path, scores, used)
 
 
-def permutation_point(
-    task: Task, theta: torch.Tensor, labels: torch.Tensor, products: int, tol: float
-) -> tuple[float, float, float]:
-    """Loss, gradient norm and accuracy of the permutation point next to θ: a minimum with one neuron less."""
+def merged_minimum(task: Task, theta: torch.Tensor, products: int, tol: float) -> tuple[Task, torch.Tensor, float]:
+    """A minimum with one neuron less, next to θ, whose first neuron is that of the pair; and its gradient norm."""
     small, start = reduce_pair(task.net, theta, LAYER)
     small_task = Task(small, task.x, task.moments, task.y)
     end, norm, _ = small_task.minimise(start, products, tol)
-    return small_task.loss(end).item(), norm, accuracy(small, end, task.x, labels).item()
+    return small_task, end, norm
+
+
+def permutation_point(
+    task: Task, theta: torch.Tensor, labels: torch.Tensor, products: int, tol: float
+) -> tuple[float, float, float]:
+    """Loss, gradient norm and accuracy of the permutation point next to θ."""
+    small, end, norm = merged_minimum(task, theta, products, tol)
+    return small.loss(end).item(), norm, accuracy(small.net, end, task.x, labels).item()
 
 
 def random_pair(neurons: int, other_than: tuple[int, int], seed: int, purpose: str) -> tuple[int, int]:
@@ -522,7 +528,7 @@ class MergeRun(Cached[Merged]):
         path = ConvergedPath(*(tensors[name] for name in PATH))
         accuracy, (i, j) = tensors["accuracy"], tensors["pair"].tolist()
         loss, norm, share = tensors["point"].tolist()
-        if any(len(column) != self.distances for column in (*vars(path).values(), accuracy)):
+        if any(len(column) != self.distances for column in (*(tensors[name] for name in PATH), accuracy)):
             raise ValueError(f"{len(path.theta)} distances")
         return Merged(path, accuracy, provenance["products"], (i, j), (loss, norm, share), provenance)
 

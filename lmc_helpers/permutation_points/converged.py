@@ -26,6 +26,7 @@ __all__ = ["ConvergedPath", "converged_path", "damped_newton"]
 TRIALS = 60  # of the damping before a step is given up
 LEAST = 1e-13  # damping, below which it does nothing in double precision
 ROWS = 32  # of the Hessian that are differentiated together; it bounds the memory
+PIECES = 6  # of a straight piece of a path, at whose ends the loss is looked at
 
 
 @dataclass(frozen=True)
@@ -36,13 +37,14 @@ class ConvergedPath:
     loss: Tensor  # (K,)
     gradient_norm: Tensor  # (K,), in the chart's coordinates at fixed δ
     outgoing: Tensor  # (K,), norm of the larger of the columns a_0 and a_1
+    top: Tensor | None = None  # (K,), largest loss on a continuous path from the last distance's minimum to this one
 
     @checked
     def only(self, chosen: Bool[Tensor, " K"]) -> ConvergedPath:
         """The path at some of its distances."""
         if chosen.shape != self.loss.shape:
             raise ValueError(f"chosen has shape {tuple(chosen.shape)}; allowed: {tuple(self.loss.shape)}")
-        return ConvergedPath(*(values[chosen] for values in vars(self).values()))
+        return ConvergedPath(*(values[chosen] for values in vars(self).values() if values is not None))
 
     @checked
     def rises(self, tol: NonNegative = 1e-6) -> bool:
@@ -57,11 +59,12 @@ def damped_newton(
     steps: Natural,
     tol: NonNegative,
     project: Callable[[Tensor], Tensor] | None = None,
+    watch: Callable[[Tensor, Tensor], object] | None = None,
 ) -> tuple[Tensor, float]:
     """Newton's method with a damped Hessian from one start, until ‖∇L‖ <= tol.
 
-    ``project`` leaves the loss as it is (a choice of gauge) and is applied after each step. Returns the
-    parameters and the norm of the gradient at the end.
+    ``project`` leaves the loss as it is (a choice of gauge) and is applied after each step; ``watch`` is told both ends
+    of each step before. Returns the parameters and the norm of the gradient at the end.
 
     Examples
     --------
@@ -98,6 +101,8 @@ def damped_newton(
         else:
             break
         damping = max(damping / (10 if hidden or value - there > 0.75 * predicted else 2), LEAST)
+        if watch is not None:
+            watch(theta, theta + step)
         theta = theta + step if project is None else returned("project", project(theta + step), theta.shape)
         value, g = loss(theta), slope(theta)
     return theta, g.norm().item()
@@ -118,6 +123,9 @@ def converged_path(
 
     A distance starts at the last one's minimum, with the columns or with A = δ(a_1 − a_0)/2 kept, or straight on from
     the last two, whichever is lowest.
+
+    A continuous path leads from one minimum to the next: straight to the start, in the chart and log δ, and along the
+    steps of the descent. ``top`` is the largest loss on it, looked at at six places of each piece.
 
     Distances are δ/δ_0, decreasing; one has converged if its gradient norm is at most ``tol``. After more than
     ``misses`` that have not, the rest is not tried: it has the last weights and an infinite norm.
@@ -141,9 +149,15 @@ def converged_path(
     first, columns = phi[-1].clone(), [chart.net.outgoing(chart.layer, i) for i in (0, 1)]
     found: list[tuple[Tensor, ...]] = []
     before: Tensor | None = None
+    parts = torch.linspace(0, 1, PIECES + 1, dtype=torch.float64)[1:]
+
+    def highest(phi: Tensor, there: Tensor) -> Tensor:
+        """The largest loss on the straight piece from φ to another one."""
+        return torch.stack([loss(chart.weights(_between(phi, there, part))) for part in parts]).max()
+
     for distance in distances:
-        if misses is not None and sum(not norm <= tol for _, _, norm, _ in found) > misses:
-            found.append((*found[-1][:2], torch.tensor(torch.inf), found[-1][-1]))
+        if misses is not None and sum(not norm <= tol for _, _, norm, *_ in found) > misses:
+            found.append((*found[-1][:2], torch.tensor(torch.inf), *found[-1][3:]))
             continue
         delta = distance * first
         kept = torch.cat([phi[:-1], delta[None]])
@@ -160,9 +174,19 @@ def converged_path(
         def unit(free: Tensor, delta: Tensor = delta) -> Tensor:
             return chart.unit(torch.cat([free, delta[None]]))[:-1]
 
-        free, norm = damped_newton(at_distance, start[:-1], steps, tol, unit)
+        tops = [highest(phi, start)]
+
+        def watch(free: Tensor, there: Tensor, delta: Tensor = delta, tops: list[Tensor] = tops) -> None:
+            tops.append(highest(*(torch.cat([at, delta[None]]) for at in (free, there))))
+
+        free, norm = damped_newton(at_distance, start[:-1], steps, tol, unit, watch)
         before, phi = phi if delta < phi[-1] else None, torch.cat([free, delta[None]])
         weights = chart.weights(phi)
         larger = max(weights[column].norm() for column in columns)
-        found.append((weights, loss(weights), torch.tensor(norm), larger))
+        found.append((weights, loss(weights), torch.tensor(norm), larger, torch.stack(tops).max()))
     return ConvergedPath(*(torch.stack(column) for column in zip(*found, strict=True)))
+
+
+def _between(phi: Tensor, there: Tensor, part: Tensor) -> Tensor:
+    """The point of a straight piece of a path, in the coordinates and in log δ."""
+    return torch.cat([torch.lerp(phi[:-1], there[:-1], part), (phi[-1:] ** (1 - part)) * there[-1:] ** part])

@@ -13,10 +13,12 @@ from lmc_helpers._chapters.merging_neurons import (
     KINDS,
     ReluMinima,
     Shallow,
+    constrained_hessian,
     count_different,
     equal_norms,
     follow_pairs,
     join_problems,
+    minimise_closer,
     pair_field,
     path_kind,
     relu_minima,
@@ -104,6 +106,32 @@ def test_an_end_lies_on_the_parabola_of_its_permutation_point():
         torch.testing.assert_close(rise / rise.mean(), torch.ones_like(rise), rtol=0.3, atol=0)
         split = branch.outgoing[-1, :, 1] - branch.outgoing[-1, :, 0]
         assert split.abs().max() < 1e-2 * branch.outgoing[-1].abs().max()
+
+
+def test_the_hessian_at_fixed_distance_is_that_of_autograd_but_for_the_axis_of_e():
+    problem, _ = toy((2, 3, 2))
+    chart = PairChart(problem.net, 1)
+    phi = chart.coordinates(problem.net.initial(4, seed=8))
+    full = hessian(lambda at: problem.loss(chart.weights(at)), phi)[:, :-1, :-1]
+    found = constrained_hessian(chart, problem, torch.cat([phi[:, :-1], phi[:, -1:].log()], dim=1))
+    second = problem.net.incoming(1, 1)
+    for k in range(4):  # directions across e
+        basis = torch.eye(full.shape[1], dtype=torch.float64)
+        basis = torch.cat([basis, basis[:, :1] * 0], dim=1)
+        basis[second, -1] = phi[k, second]
+        across = torch.linalg.svd(basis[:, -1:].mT)[2][1:]
+        torch.testing.assert_close(across @ found[k] @ across.T, across @ full[k] @ across.T)
+
+
+@pytest.mark.parametrize(("signs", "end"), [((1.0, 1.0), ENDS[0]), ((1.0, -1.0), ENDS[1])])
+def test_output_weights_of_one_sign_meet_and_of_two_signs_diverge(signs, end):
+    """Two tanh neurons of one weight each: with a_0 a_1 < 0 the merged output weight would have to change its sign."""
+    net, x = MLP((1, 2, 1), "tanh"), torch.linspace(-2, 2, 61, dtype=torch.float64)[:, None]
+    weights = f64([0.5], [3.0]), torch.zeros(2).double(), f64(signs), torch.zeros(1).double()
+    theta = net.join([weights[:2], weights[2:]])
+    problem = Shallow(net, x, net.forward(theta, x))
+    ratios = torch.logspace(0, -4, 61, dtype=torch.float64)[1:]
+    assert minimise_closer(problem, theta, [(0, 1), (1, 0)], ratios, 100) == [end, end]
 
 
 # Curves with known folds, branch points and neighbours: cubics, a pitchfork, its unfolding, a triple point, sheets

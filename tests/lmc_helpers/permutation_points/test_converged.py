@@ -1,5 +1,7 @@
 """Damped Newton against closed minima, paths against SciPy's minima at a fixed distance; refusals."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import torch
@@ -43,6 +45,25 @@ def test_no_step_no_change_and_a_projection_is_applied():
     assert end.equal(start) and norm == pytest.approx(10)
     end, _ = damped_newton(lambda t: (t[0] / t.norm() - 1) ** 2, start, 40, 1e-12, lambda t: t / t.norm())
     assert end.norm().item() == pytest.approx(1)
+
+
+def test_the_top_of_a_path_is_seen_between_its_distances_and_on_its_descents():
+    """A loss of the distance alone with a ridge between two of the distances; and one that a descent has to cross."""
+    net = MLP((1, 2, 1), "tanh")
+    chart, theta = PairChart(net, 1), net.initial(1, seed=2)[0]
+    first = chart.distance(theta)
+
+    def ridge(at):
+        return torch.exp(-(((chart.distance(at) / first).log() - np.log(0.5)) ** 2) / 0.02)
+
+    path = converged_path(ridge, chart, theta, (0, 1), torch.tensor([1.0, 0.25]), 0, 1.0)
+    assert path.loss.max() < 1e-6 and 0.9 < path.top[1] <= 1 and path.top[0] == path.loss[0]
+    seen = []
+    end, _ = damped_newton(
+        lambda t: t.square().sum(), torch.tensor([3.0, 4.0]).double(), 9, 1e-9, watch=lambda *pair: seen.append(pair)
+    )
+    assert torch.equal(seen[0][0], torch.tensor([3.0, 4.0]).double()) and torch.equal(seen[-1][1], end)
+    assert all(torch.equal(a[1], b[0]) for a, b in pairwise(seen))
 
 
 def test_a_path_keeps_its_distances_and_its_losses_are_those_of_the_networks(merged):
