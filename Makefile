@@ -74,12 +74,13 @@ reference: setup
 	@$(BIN)/python -m book.tools.reference --profile $(if $(filter file default,$(origin PROFILE)),smoke,$(PROFILE))
 
 # A confirmatory run at profile paper: seeds from the id of a clean commit, outcomes stored in book/recorded.
-# CHAPTERS="overlap_theorem ..." selects chapters, COMMIT= an earlier commit with the same criteria. SPOT=1/3 instead repeats a
+# CHAPTERS="overlap_theorem ..." selects chapters, COMMIT= an earlier commit with the same criteria, or with others that
+# LATER="chapter.parameter part ..." names. SPOT=1/3 instead repeats a
 # random third of the recorded chapters that need no trained networks, and compares. ANEW=1 instead judges records again of which
 # nothing but the criterion has changed.
 confirm: setup
 	@$(BIN)/python -m book.tools.confirm $(CHAPTERS) --profile $(if $(filter file default,$(origin PROFILE)),paper,$(PROFILE)) \
-	    $(if $(COMMIT),--commit "$(COMMIT)") $(if $(SPOT),--spot "$(SPOT)") $(if $(ANEW),--anew)
+	    $(if $(COMMIT),--commit "$(COMMIT)") $(if $(LATER),--later $(LATER)) $(if $(SPOT),--spot "$(SPOT)") $(if $(ANEW),--anew)
 
 # Repeats chapters with SEEDS other seeds from the commit's id, or in SETTINGS of book/settings.yml, compares, and stores the
 # results in book/recorded: make repeat SEEDS=10 | SETTINGS=all [PROFILE=smoke] [CHAPTERS="overlap_theorem ..."] [COMMIT=...] [EXECUTOR=slurm]

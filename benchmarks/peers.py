@@ -18,6 +18,7 @@ import statistics
 import subprocess
 import sys
 import time
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,6 @@ from scipy.optimize import linear_sum_assignment
 from torch import nn
 
 import lmc_helpers as lmc
-from lmc_helpers.alignment.weight_matching import weight_matching
 from lmc_helpers.networks.permutations import _restricted
 from lmc_helpers.seeds import torch_generator
 
@@ -89,7 +89,7 @@ def loop(a, b, symmetry, seed=0):
                 value = np.take(value, order, axis=at[0])
         return value
 
-    def rows(value, axis, entries):
+    def units(value, axis, entries):
         return np.moveaxis(np.moveaxis(value, axis, 0)[entries], 1, 0).reshape(entries.shape[1], -1)
 
     generator = torch_generator(seed, "weight matching, restart 0")
@@ -98,7 +98,7 @@ def loop(a, b, symmetry, seed=0):
         for k in torch.randperm(len(groups), generator=generator).tolist():
             own, C = p[groups[k]], 0
             for name, at in ((name, at) for name, of in places.items() for at in of if at[1] == groups[k]):
-                C = C + rows(a[name], at[0], at[2]) @ rows(moved(name, at), at[0], at[2]).T
+                C = C + units(a[name], at[0], at[2]) @ units(moved(name, at), at[0], at[2]).T
             i, found = linear_sum_assignment(C, maximize=True)
             if C[i, found].sum() > C[i, own].sum() + 1e-12:
                 p[groups[k]], progress = found, True
@@ -136,53 +136,42 @@ def timed(function, *arguments):
     return result, time.perf_counter() - start
 
 
-def row(name, make, x, spec):
-    """A row of the table."""
+def rows(name, make, x, spec):
+    """The rows of a pair, one a program."""
     a, b = made(make)
     count, before = sum(p.numel() for p in a.parameters()), inner(a, b)
     groups, trace = timed(lmc.symmetry, a, x)
-    u, v = ({name: p.detach()[None] for name, p in end.named_parameters()} for end in (a, b))
-    groups = _restricted(groups, u)
-    inside, seconds = bool(groups.within), {"ours": [], "loop": [], "rebasin": []}
+    groups = _restricted(groups, dict(a.named_parameters()))
+    rebasin = f"rebasin {version('rebasin')}"
+    peers = {rebasin: (rebased, (a, b, x))}
+    if not groups.within:
+        peers["loop over SciPy"] = (loop, (a, b, groups))
+    seconds, results = {peer: [] for peer in ("this package", *peers)}, {}
     for _ in range(5 if count < 2**20 else 3):  # in turn
-        _, s = timed(weight_matching, u, v, groups)
-        seconds["ours"].append(s)
-        for peer, function, arguments in (("loop", loop, (a, b, groups)), ("rebasin", rebased, (a, b, x))):
-            if (peer == "loop" and inside) or any(one > PATIENCE / 6 for one in seconds[peer]):
-                continue  # no rule for units inside units; once is enough
-            result, s = timed(function, *arguments)
-            seconds[peer].append(s)
-            if peer == "loop":
-                looped = result
-            else:
-                theirs = result
-    values = weight_matching(u, v, groups, 10).values - inner(
-        a, b, {place.name for of in groups.groups.values() for place in of}
-    )
-    found = {
-        "network": name,
-        "parameters": count,
-        "groups": len(groups.groups),
-        "gain": values[0].item(),
-        "gain, best of 10": values.max().item(),
-        "s, trace": trace,
-        "s, match": statistics.median(seconds["ours"]),
-        "lines": 1,
-        "loop gain": "heads: no rule",
-        "rebasin lines": 2,
-        "git-re-basin lines": spec or "no specification",
-    }
-    if not inside:
-        found["loop gain"] = refusal(looped) or inner(a, lmc.permuted(b, groups, looped)) - before
-        found["s, loop"] = statistics.median(seconds["loop"])
-    found["rebasin"] = refusal(theirs)
-    if not found["rebasin"]:
-        with torch.no_grad():
-            off = (theirs[0](x) - b(x)).abs().max() / b(x).abs().max()
-        found["rebasin"] = "" if off < 1e-3 else f"outputs change by {off:.0%}"
-        found |= {"rebasin groups": theirs[1], "rebasin gain": inner(a, theirs[0]) - before}
-        found["s, rebasin"] = statistics.median(seconds["rebasin"])
-    return found
+        seconds["this package"].append(timed(lambda: lmc.match(a, b, restarts=1, symmetry=groups))[1])
+        for peer, (function, arguments) in peers.items():
+            if not any(one > PATIENCE / 6 for one in seconds[peer]):  # once is enough
+                results[peer], s = timed(function, *arguments)
+                seconds[peer].append(s)
+    names = {place.name for of in groups.groups.values() for place in of}
+    values = lmc.match(a, b, restarts=10, symmetry=groups, details=True)[1].values - inner(a, b, names)
+    network, of = f"{name}, {count / 1e6:.2g} M", len(groups.groups)
+    note = f"at most {values[1:].max().item():.4g} by 9 more descents; {trace:.2g} s more to find the groups"
+    yield network, "this package", of, values[0].item(), statistics.median(seconds["this package"]), 1, note
+    for peer, result in results.items():
+        s, note, lines = statistics.median(seconds[peer]), refusal(result), "" if peer != rebasin else 2
+        if note:
+            yield network, peer, "", "", s, lines, note
+        elif peer == rebasin:
+            with torch.no_grad():
+                off = (result[0](x) - b(x)).abs().max() / b(x).abs().max()
+            note = "" if off < 1e-3 else f"outputs change by {off:.0%}"
+            yield network, peer, result[1], inner(a, result[0]) - before, s, lines, note
+        else:
+            gain = inner(a, lmc.permuted(b, groups, result)) - before
+            yield network, peer, of, gain, s, lines, "with the groups of this package, from the identity"
+    if spec:
+        yield network, "git-re-basin", "", "", "", spec, "its specification of the network; not run"
 
 
 def refusal(result):
@@ -197,24 +186,13 @@ def large_row(name, make, x):
     traced = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     matched, match = timed(lambda: lmc.match(a, b, x, restarts=1, symmetry=groups))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return {
-        "network": name,
-        "parameters": sum(p.numel() for p in a.parameters()),
-        "groups": len(groups.groups),
-        "gain": inner(a, matched) - inner(a, b),
-        "s, trace": trace,
-        "s, match": match,
-        "lines": 1,
-        "GiB, trace": (traced - held) / 2**20,
-        "GiB, in all": (peak - held) / 2**20,
-    }
+    network, gain = f"{name}, {sum(p.numel() for p in a.parameters()) / 1e6:.4g} M", inner(a, matched) - inner(a, b)
+    note = f"{trace:.2g} s more to find the groups; {(peak - held) / 2**20:.2g} GiB beyond the two models"
+    note += f", {(traced - held) / 2**20:.2g} of them to find the groups"
+    return network, "this package", len(groups.groups), gain, match, 1, note
 
 
-COLUMNS = [
-    *("network", "parameters", "groups", "gain", "gain, best of 10", "s, trace", "s, match", "lines", "loop gain"),
-    *("s, loop", "rebasin groups", "rebasin gain", "s, rebasin", "rebasin lines", "rebasin", "git-re-basin lines"),
-    *("GiB, trace", "GiB, in all"),
-]
+COLUMNS = ("network, parameters", "program", "groups", "gain", "seconds", "lines", "")
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
@@ -230,14 +208,15 @@ if __name__ == "__main__":
         print(json.dumps(large_row(given.only, *table[given.only][:2])))
         sys.exit()
     with given.path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS)
-        writer.writeheader()
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
         for name, of in table.items():
             if given.large:
                 command = [sys.executable, *sys.argv, "--only", name]
-                done = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+                found = [json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)]
             else:
-                done = row(name, *of)
-            writer.writerow({key: f"{x:.4g}" if isinstance(x, float) else x for key, x in done.items()})
+                found = rows(name, *of)
+            for row in found:
+                writer.writerow([f"{x:.4g}" if isinstance(x, float) else x for x in row])
+                print(*row, flush=True)
             file.flush()
-            print(done, flush=True)

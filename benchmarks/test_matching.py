@@ -1,7 +1,8 @@
 """Weight matching against a plain loop with NumPy and SciPy, which takes the same steps to the same permutations.
 
-``python benchmarks/test_matching.py PATH.csv`` writes ratios of times, of runs in turn: the loop's to ours, medians and
-quartiles of 20 to 200, fewer where they would take longer than their part of four minutes; those of lines (8 pairs at
+``OMP_WAIT_POLICY=passive python benchmarks/test_matching.py PATH.csv`` (so that threads of the one that waits do not
+spin beside the other) writes ratios of times, of runs in turn: the loop's to ours, medians and
+quartiles of 20 to 200, fewer where they would take longer than their part of five minutes; those of lines (8 pairs at
 25 points) beside.
 """
 
@@ -21,7 +22,7 @@ from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.seeds import torch_generator
 
 THREADS = min(2, torch.get_num_threads())
-SETTINGS = [(width, pairs) for pairs in (1, 8) for width in (32, 64, 128, 256, 512, 1024, 2048)]
+SETTINGS = [(2**k, pairs) for pairs, last in ((1, 11), (8, 10)) for k in range(5, last + 1)]  # widths to 2048 and 1024
 
 
 def problem(width, pairs):

@@ -16,7 +16,7 @@
 # student that learns a {term}`teacher <teacher and student>` with orthonormal neurons. Its loss has a closed form (Z, section 4) and its minima are
 # known (Z, Lemma 2, from Lin et al.).
 #
-# **What we find.** Both are so: {claim}`Z2.monte_carlo`, {claim}`Z1.sampled`. Along the floor of the valley the loss grows
+# **What we find.** Both are so: {claim}`Z2.monte_carlo`, {claim}`Z1.sampled`, {claim}`Z1.only`. Along the floor of the valley the loss grows
 # only like the *cube* of the distance, so that gradient descent arrives slowly: {claim}`Z1.converged`.
 #
 # **Why it matters.** Two minima can be merged without loss only inside this set. "Trained to convergence" means close to
@@ -68,7 +68,8 @@ from lmc_helpers.teacher_student.population import (
 # ## The loss in closed form
 #
 # A *student* $f_W(x) = \sum_{i=1}^m \sigma(w_i \cdot x)$ with $m$ neurons, $\sigma(z) = \max(0, z)$, learns a *teacher*
-# $f^*(x) = \sum_{j=1}^M \sigma(e_j \cdot x)$ with $M \le d$ neurons on inputs uniform on the unit sphere of $\mathbb R^d$:
+# $f^*(x) = \sum_{j=1}^M \sigma(e_j \cdot x)$ with $M \le d$ neurons on inputs uniform on the unit sphere of $\mathbb R^d$ (any
+# orthonormal neurons come to these by a rotation, which leaves the law of the inputs as it is):
 #
 # $$
 # L(W) = \mathbb E_x \bigl( f_W(x) - f^*(x) \bigr)^2. \tag{Z 3}
@@ -232,7 +233,8 @@ claims.check("Z2.gradient", gradient_error, n=len(W))
 # $w_i = \alpha_i v$, the jump across $v^\perp$ is $\sum_i |\alpha_i|\, v$, so there are no such rows. For $e_j^\perp$ it gives
 # $\sum_i |w_{ij}| = 1$ over the rows $w_i = w_{ij} e_j$. With $s_j$ the sum of $|w_{ij}|$ over the rows with $w_{ij} < 0$,
 # what remains is $f_W - f^* = \sum_j s_j (\sigma(-x_j) - \sigma(x_j))$, which is $-\sum_j s_j x_j$: a linear function, which
-# vanishes only without negative rows.
+# vanishes only without negative rows. *Compact*, as the paper adds: the conditions are closed, as 0 is allowed, and
+# all entries lie between 0 and 1.
 # ```
 #
 # So there are at most $M + 1$ kinds of rows (the "$m + 1$" after Z, Lemma 2, is a slip). A row on the ray of $e_j$ is said
@@ -261,6 +263,7 @@ distance, losses = np.array(distance), np.array(losses)  # (stages, networks)
 far, near = distance[-3], distance[-1]  # over the last factor 4 of the steps
 slopes = np.log(near / far) / math.log(4)  # (networks,)
 cubic = np.log(losses[-1] / losses[-3]) / np.log(near / far)
+with_loss = 1 / cubic  # exponent of the distance in the loss, (networks,)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the distance and the loss on the way"}
 figure, (left, right) = figures.panels(2)
@@ -295,11 +298,17 @@ figures.numbers(
 # against that distance. Profile {glue:text}`profile`.
 # ```
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z1.converged"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z1.converged and Z1.only"}
 claims.check(
     "Z1.converged",
     float(slopes.mean()),
     stderr=float(slopes.std(ddof=1) / math.sqrt(networks)),
+    n=networks,
+)
+claims.check(
+    "Z1.only",
+    float(with_loss.mean()),
+    stderr=float(with_loss.std(ddof=1) / math.sqrt(networks)),
     n=networks,
 )
 

@@ -15,11 +15,13 @@
 # **The paper.** Zhan, Li & Wu (Z) {cite:p}`zhan2025`: after permutation the barrier rises with the width $m$ and then falls,
 # and its maximum at $m = 2M$ "becomes more evident" as $M$ grows (Z, section 4; Z, Figs. 2 and 3, 20 and 50 pairs a point).
 #
-# **What we find.** With six {term}`teacher <teacher and student>` neurons it is largest there, up to one neuron ({claim}`Z6.peak_uniform`). With many it is
-# near $2M$, but not at it: the place is a number that depends on the order in which {term}`Algorithm 1` finds its leftovers: {glue:text}`peak_barrier:.3f` $M$ if
-# they stand at random ({claim}`Z7.peak_of_barrier`), {glue:text}`peak_place:.3f` $M$ if columns are sorted in place
-# ({claim}`Z7.peak_of_barrier_in_place`). The ratio to the {term}`direct barrier` peaks later ({claim}`Z7.peak_of_ratio`); after the
-# best permutation the peak is a little below $2M$ ({claim}`Z7.peak_of_best`).
+# **What we find.** The place depends on the order in which {term}`Algorithm 1` finds its leftovers. With columns sorted in place it
+# is $2M$ up to one neuron for six {term}`teacher <teacher and student>` neurons ({claim}`Z6.peak_uniform`), there is no descent before
+# ({claim}`Z8.second_descent_uniform_in_place`), and with many it is {glue:text}`peak_place:.3f` $M$: near $2M$, but not at it
+# ({claim}`Z7.peak_of_barrier_in_place`). With leftovers at random the last number is {glue:text}`peak_barrier:.3f` $M$
+# ({claim}`Z7.peak_of_barrier`). After the best permutation the peak is a little below $2M$ for many teachers
+# ({claim}`Z7.peak_of_best`), and for six at $m =$ {glue:text}`peak_best_6` ({claim}`Z6.peak_uniform_best`). The ratio to the
+# {term}`direct barrier` peaks later ({claim}`Z7.peak_of_ratio`).
 #
 # **Why it matters.** "Near twice the width of the task" is the width to avoid; to pin it down further one must say how the
 # leftovers are paired.
@@ -61,20 +63,22 @@ chapter.begin(
 )
 
 import math
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
+import torch
 from scipy.special import eval_laguerre, factorial
 
 from lmc_helpers import claims, figures, seeds
 from lmc_helpers._chapters.barrier_peak import halfway_costs
 from lmc_helpers.barrier import loss_barrier
 from lmc_helpers.error_bars import mean_and_error, ratio_of_means, slope_and_error
-from lmc_helpers.matching import algorithm_1, permute
+from lmc_helpers.matching import algorithm_1, pair_matching, permute
 from lmc_helpers.teacher_student import overlap
 from lmc_helpers.teacher_student.barrier_limit import (
     ORDERS,
     barrier_limits,
+    best_cost,
     leftover_cost,
     leftover_tail,
     limit_peak,
@@ -168,12 +172,12 @@ claims.check("Z15.dimension", float(slope), n=len(dims))
 # $$
 # \begin{aligned}
 # \frac{d}{M^2}\, B &\to \frac{g(r)^2}{8\pi}, \\
-# g(r) &= \lim \frac1M \sum_{i \in R} f(a_i, b_i)
+# g(r) &= \lim \frac1M \sum_{i \in R} \rho(a_i, b_i)
 # \end{aligned}
 # $$
 #
 # in probability, where $R$ are the unmatched places, $a_i$, $b_i$ the entries that meet there and
-# $f(a, b) = a + b - \sqrt{a^2 + b^2}$. The direct barrier has the same
+# $\rho(a, b) = a + b - \sqrt{a^2 + b^2}$ the price of such a pair, the $\rho_i$ of {prf:ref}`thm-assignment`. The direct barrier has the same
 # limit with all rows in random order in place of $R$.
 # ```
 #
@@ -185,7 +189,7 @@ claims.check("Z15.dimension", float(slope), n=len(dims))
 #
 # $$
 # \begin{aligned}
-# \mathbb E|\Delta_i| &= c_d\, f\bigl(\lambda a_i, (1 - \lambda) b_i\bigr), \\
+# \mathbb E|\Delta_i| &= c_d\, \rho\bigl(\lambda a_i, (1 - \lambda) b_i\bigr), \\
 # \tfrac{d}{M^2} L &= \tfrac{d}{M^2} \Bigl( \sum_R \mathbb E|\Delta_i| \Bigr)^2 + O(\tfrac1M).
 # \end{aligned}
 # $$
@@ -221,15 +225,6 @@ claims.check("Z15.dimension", float(slope), n=len(dims))
 #
 # and large with small pairs the quantile $u$ of this law with the quantile $1 - u$. For the direct line
 # $S$ is replaced by $e^{-\nu a}(1 + \nu(1 - a))$, $a < 1$, and $S(0)$ by $r$.
-#
-# In place, $g = \int_0^1 g_u\, du$, where $g_u$ is $g_{\text{random}}$ with $s_u$ in place of $S$. With
-# $N \sim 1 + \operatorname{Poisson}(\nu)$ and the $k$-th largest $e_{(k)}$ of $n$ entries that are uniform on the simplex,
-#
-# $$
-# s_u(a) = \sum_{n \ge 2} \sum_{k=1}^n n\, \pi_{nk}\, P(e_{(k)} > a),
-# $$
-#
-# where $\pi_{nk}$ is $P(N = n)$ times $P(\operatorname{Bin}(n - 1, u) = k - 1)$ times $P(N < k)$.
 # ```
 #
 # ```{prf:proof}
@@ -246,11 +241,25 @@ claims.check("Z15.dimension", float(slope), n=len(dims))
 # \end{aligned}
 # $$
 #
-# For independent ends $f$ vanishes on both axes, so its mean is the
-# integral of $\partial_a \partial_b f = ab/(a^2 + b^2)^{3/2}$ against the two tails; for equal ends $f = (2 - \sqrt2) a$. $S(0)$ is
+# The price $\rho$ vanishes on both axes, so for independent ends its mean is the
+# integral of $\partial_a \partial_b \rho = ab/(a^2 + b^2)^{3/2}$ against the two tails; for equal ends $\rho = (2 - \sqrt2) a$. $S(0)$ is
 # $\tfrac12 \mathbb E|N - N'|$ of the {term}`overlap` theorem, and the tail of all rows is $\mathbb E N_a$, the case $l = 1$.
+# ```
 #
-# In place: the rows of a type
+# ```{prf:proposition} Leftovers of columns sorted in place
+# :label: prop-in-place
+# With columns sorted in place, $g = \int_0^1 g_u\, du$, where $g_u$ is $g_{\text{random}}$ with $s_u$ in place of $S$. With
+# $N \sim 1 + \operatorname{Poisson}(\nu)$ and the $k$-th largest $e_{(k)}$ of $n$ entries that are uniform on the simplex,
+#
+# $$
+# s_u(a) = \sum_{n \ge 2} \sum_{k=1}^n n\, \pi_{nk}\, P(e_{(k)} > a),
+# $$
+#
+# where $\pi_{nk}$ is $P(N = n)$ times $P(\operatorname{Bin}(n - 1, u) = k - 1)$ times $P(N < k)$.
+# ```
+#
+# ```{prf:proof}
+# The rows of a type
 # stand at independent uniform shares of the height, the $k$-th largest at the $k$-th of them. A row at the share $u$ with $n - 1$ others has
 # $k - 1$ of them above it with the binomial probability, and is left over if $N' < k$. So $s_u(a)$ is the density in $u$ of leftovers with
 # entries above $a$. It is the same law in both networks, so that leftovers at equal $u$ meet, independently given $u$.
@@ -303,46 +312,60 @@ claims.check("Z7.peak_of_barrier_opposed", peaks["opposed"][0], n=1)
 # %% [markdown]
 # ## The best permutation
 #
-# The first half of the proof of {prf:ref}`thm-many-teachers` holds for every permutation: up to $O(1/M)$, $d L/M^2$ halfway is
-# $d/M^2$ times the square of the mean error. A linear assignment problem minimises that error over all $m!$ permutations
-# ({prf:ref}`thm-assignment`). That the minimum converges, and that the loss is largest halfway, is proven for the four orders
-# only; here both are taken for granted. The least cost, relative to that of large with small, changes slowly and almost
-# linearly with $m/M$, which tilts the exact curve a little:
+# "The optimal permutation" may also be meant at its word: the best of all $m!$. Its limit is the common value of two optimisation problems, one from below and one from above.
+#
+# ```{prf:theorem} The best of all permutations
+# :label: thm-best
+# Let $\varphi$ be an increasing function on $[0, 1]$ with $\varphi(a) + \varphi(b) \le f(a, b)$, and for a type with the entries $a_1 \ge \dots \ge a_N$ and $b_1 \ge \dots \ge b_{N'}$ in the two networks let
+#
+# $$
+# V_\varphi = \min_{k \le \min(N, N')} \Bigl( \sum_{i > k} \varphi(a_i) + \sum_{i > k} \varphi(b_i) \Bigr) .
+# $$
+#
+# 1. For every permutation $\frac1M \sum_{i \in R} f(a_i, b_i) \ge \frac1M \sum_{\text{types}} V_\varphi$, so that the limit of $\frac d{M^2} \min_p B$ is at least $(\mathbb E V_\varphi)_+^2/(8\pi)$.
+# 2. Match the $k$-th largest entries of a type if $\varphi(a_k) + \varphi(b_k) \ge 0$, and put all other rows into one pool, large with small, $b = T(a)$. This is a permutation with $\frac d{M^2} B \to \bar g^2/(8\pi)$, $\bar g$ being the mean of $f(a, T(a))$ over the pool times its rows per type.
+# 3. If $\varphi(a) + \varphi(T(a)) = f(a, T(a))$ in the pool, both bounds are equal.
+#
+# All limits are in probability.
+# ```
+#
+# ```{prf:proof}
+# *1.* Places with rows of equal types cost nothing, and every other place costs at least $\varphi(a) + \varphi(b)$. If $k$ pairs of a type meet, then, as $\varphi$ increases, the rest costs least if these are the largest entries, hence at least $V_\varphi$. Type counts tend to independent
+# $1 + \operatorname{Poisson}(\nu)$, and the mean over types obeys the law of large numbers. By the concentration in the proof of {prf:ref}`thm-many-teachers`, which holds for every permutation, $B \ge L$ half-way is $\frac{M^2}{8 \pi d}$ times the square of the sum, up to $O(M/d)$.
+#
+# *2.* $\varphi(a_k) + \varphi(b_k)$ decreases in $k$, so the rule takes the first ones and attains $V_\varphi$. The pools of the two networks have equally many rows and the same limit law. At $\lambda$ the sum is $\sum f(\lambda a, (1 - \lambda) b)$, which is concave in $\lambda$, and as $T$ is an involution, symmetric in the limit: the maximum is half-way.
+#
+# *3.* Then the sum over the pool is $\sum \varphi(a) + \sum \varphi(b) = \sum V_\varphi$.
+# ```
+#
+# The best $\varphi$ for a pool has $\varphi'(a) = \partial_a f(a, T(a)) = 1 - a/\sqrt{a^2 + T(a)^2}$, and $\varphi = \frac12 f$ where $T(a) = a$. It is feasible because $\partial_a \partial_b f > 0$. Pool and $\varphi$ are found in turn
+# ({py:func}`~lmc_helpers.teacher_student.barrier_limit.best_cost`); the two bounds tell how near they are:
 
 # %%
 places = np.linspace(1.6, 2.4, 5)  # m/M
+bounds = np.array([best_cost(r) for r in places])  # g from below and above
+for r, (low, high) in zip(places, bounds, strict=True):
+    print(f"m = {r:.1f} M: {low:.7f} <= g <= {high:.7f}")
+peak_best = limit_peak("best")
+print(f"largest at m = {peak_best:.4f} M")
 
+# %% [markdown]
+# At finite $M$ the best permutation is a linear assignment ({prf:ref}`thm-assignment`), a test of the limit that shares no code with it. The squared least cost over that of large with small:
 
-def tilts(seed: int) -> np.ndarray:
-    """Log of the square of best/opposed at each place, and its error."""
-    found = []
-    for place in places:
-        m = round(place * M_best)
-        best, opposed = halfway_costs(m, M_best, pairs_best, seed)
-        ratio, error = ratio_of_means(best, opposed, paired=True)
-        found.append((2 * math.log(ratio), 2 * error / ratio))
-    return np.array(found)
+# %%
+exact, found = [], []  # logarithms, and errors
+for r, g in zip(places, bounds.mean(axis=1), strict=True):
+    costs = halfway_costs(round(r * M_best), M_best, pairs_best, seed)
+    ratio, error = ratio_of_means(*costs, paired=True)
+    exact.append(2 * math.log(g / leftover_cost(r, "opposed")))
+    found.append((2 * math.log(ratio), 2 * error / ratio))
+    print(f"{r:.1f} M: limit {math.exp(exact[-1]):.4f}, here {ratio**2:.4f}")
+apart = np.array(found)[:, 0] - exact
+apart_error = np.linalg.norm(np.array(found)[:, 1]) / len(places)
 
-
-def tilted_peak(tilts: np.ndarray) -> tuple[float, float]:
-    """The place of the peak, m/M, and its error."""
-    slope, error = slope_and_error(places, *tilts.T)
-    ends = [limit_peak("opposed", tilt=slope + k * error) for k in (-1, 1)]
-    return limit_peak("opposed", tilt=slope), (ends[1] - ends[0]) / 2
-
-
-tilts_here = tilts(seed)
-peak_best, best_error = tilted_peak(tilts_here)
-print(f"peak after the best permutation {peak_best:.3f} ± {best_error:.3f} M")
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z7.peak_of_best"}
-claims.check(
-    "Z7.peak_of_best",
-    peak_best,
-    stderr=best_error,
-    n=pairs_best,
-    second_seed=lambda: tilted_peak(tilts(seed + 1)),
-)
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z7.peak_of_best and Z7.best_limit"}
+claims.check("Z7.peak_of_best", peak_best, n=1)
+claims.check("Z7.best_limit", apart.mean(), stderr=apart_error, n=pairs_best)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 below = {  # how much lower the barrier is at 2M than at its peak, in per cent
@@ -359,7 +382,7 @@ figures.numbers(
     below_random=below["random"],
     below_place=below["in place"],
     below_sorted=below["sorted"],
-    better=f"{100 * (1 - math.exp(np.mean(tilts_here, axis=0)[0])):.0f}",
+    better=f"{100 * (1 - math.exp(np.mean(exact))):.0f}",
     overlap_minimum=overlap.minimiser_limit(),
     gap_limit=float(np.divide(*barrier_limits(2.0))),
     gap_opposed=float(np.divide(*barrier_limits(2.0, "opposed"))),
@@ -376,16 +399,15 @@ rows = [
     [words, *(f"{peak:.4f} $M$" for peak in peaks[how])]
     for how, words in ORDER_NAMES.items()
 ]
-shown = f"{peak_best:.2f} ± {best_error:.2f} $M$"
-rows.append([f"by the best permutation ($M = {M_best}$)", shown, ""])
+rows.append(["by the best permutation", f"{peak_best:.4f} $M$", ""])
 head = "leftovers meet | barrier peaks at | permuted/direct peaks at"
 figures.table(head, rows)
 
 # %% [markdown]
 # The barrier at $2M$ is {glue:text}`below_random`, {glue:text}`below_place` and {glue:text}`below_sorted` % lower than at the peak
 # in the first three orders, less than a logarithmic axis shows. So "near $2M$" is right; the exact place is to the right of
-# it, and does not come closer as $M$ grows. "The barrier after the best permutation", taken at its word, peaks a little below
-# $2M$; the paper draws it after Algorithm 1.
+# it, and does not come closer as $M$ grows. "The barrier after the best permutation", taken at its word, peaks for many teachers
+# a little below $2M$; the paper draws it after Algorithm 1.
 #
 # ## Finite $M$
 #
@@ -495,43 +517,92 @@ claims.check(
 # ## Six teachers
 #
 # The uniform curves of Z, Fig. 2 have $M = 6$ and $d = 8$, far from the limit. (The curves of trained networks are in
-# [the chapter on trained minima](17_trained_minima.ipynb).) The maximum is flat. Is it at $2M = 12$, up to one neuron? For the
-# number below the figure columns are sorted in place, as line 1 of Algorithm 1 has it; in the figure leftovers meet as they stand.
-
+# [the chapter on trained minima](17_trained_minima.ipynb).) The maximum is flat. Is it at $2M = 12$, up to one neuron? Does the
+# barrier fall before? "The barrier reaching its maximum when $m = 2M$" (Z, Figs. 2 and 3) and the second descent "once $m$ exceeds
+# approximately $2M$" (Z, section 4) are sentences on one curve, so each is asked in the same four readings: the three orders of
+# Algorithm 1, and the best of all $m!$ permutations for the mean error halfway ({prf:ref}`thm-assignment`).
 
 # %%
-def permuted_barriers(m: int, seed: int) -> np.ndarray:
-    """d B after Algorithm 1 of pairs of minima with M = 6, (pairs_uniform,)."""
+READINGS = {  # of the permutation → order of the leftovers of Algorithm 1
+    "random": "order",
+    "in place": "in place",
+    "sorted": "sorted",
+    "best": None,
+}
+
+
+@cache
+def permuted_barriers(m: int, reading: str, seed: int) -> np.ndarray:
+    """d B after a permutation of pairs of minima with M = 6, (pairs_uniform,)."""
     W1, W2 = sample_minima(m, 6, 6, 2 * pairs_uniform, seed).split(pairs_uniform)
-    W2 = permute(W2, algorithm_1(W1, W2, leftovers="in place"))
-    parts = zip(W1.split(2000), W2.split(2000), strict=True)
+    if reading == "best":
+        p = torch.stack(
+            [pair_matching(*pair) for pair in zip(W1, W2, strict=True)]
+        )
+    else:
+        p = algorithm_1(W1, W2, leftovers=READINGS[reading])
+    parts = zip(W1.split(2000), permute(W2, p).split(2000), strict=True)
     loss = partial(population_loss, M=6)
     return (
         np.concatenate([loss_barrier(loss, *ends).numpy() for ends in parts]) * 6
     )
 
 
-def near_over_far(seed: int) -> tuple[float, float]:
+def near_over_far(reading: str, seed: int) -> tuple[float, float]:
     """Largest mean at m = 11, 12, 13 over the largest at 9, 10, 14, 15, and its error."""
     largest = []
     for widths in ((11, 12, 13), (9, 10, 14, 15)):
-        largest.append(
-            max((permuted_barriers(m, seed) for m in widths), key=np.mean)
-        )
+        found = (permuted_barriers(m, reading, seed) for m in widths)
+        largest.append(max(found, key=np.mean))
     return ratio_of_means(*largest)
 
 
-near, near_error = near_over_far(seed)
-print(f"near 12 over elsewhere {near:.3f} ± {near_error:.3f}")
+def at_12_over_9(reading: str, seed: int) -> tuple[float, float]:
+    """Mean at m = 2M over that at 1.5 M, and its error."""
+    return ratio_of_means(*(permuted_barriers(m, reading, seed) for m in (12, 9)))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z6.peak_uniform"}
-claims.check(
-    "Z6.peak_uniform",
-    near,
-    stderr=near_error,
-    n=pairs_uniform,
-    second_seed=lambda: near_over_far(seed + 1),
+
+near = {how: near_over_far(how, seed) for how in READINGS}
+rise = {how: at_12_over_9(how, seed) for how in READINGS}
+peak_6 = {  # the width of the largest mean
+    how: max(range(9, 16), key=lambda m: permuted_barriers(m, how, seed).mean())
+    for how in READINGS
+}
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show one curve in four readings"}
+limits = {how: f"{peaks[how][0]:.3f} $M$" for how in ORDERS} | {
+    "best": f"{peak_best:.3f} $M$"
+}
+rows = [
+    [
+        ORDER_NAMES.get(how, "the best permutation"),
+        f"{peak_6[how]}",
+        *("{:.3f} ± {:.3f}".format(*found[how]) for found in (near, rise)),
+        limits[how],
+    ]
+    for how in READINGS
+]
+figures.table(
+    "leftovers meet | $M = 6$: largest at $m$ | $m = 11, 12, 13$ / 9, 10, 14, 15 | $m = 12$ / 9 | many teachers: peak at",
+    rows,
 )
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z6.peak_uniform and Z8.second_descent_uniform in four readings"}
+claims.check("Z6.peak_uniform", *near["in place"], n=pairs_uniform)
+claims.check("Z6.peak_uniform_random", *near["random"], n=pairs_uniform)
+claims.check("Z6.peak_uniform_sorted", *near["sorted"], n=pairs_uniform)
+claims.check(
+    "Z6.peak_uniform_best",
+    *near["best"],
+    n=pairs_uniform,
+    second_seed=lambda: near_over_far("best", seed + 1),
+)
+claims.check("Z8.second_descent_uniform", *rise["random"], n=pairs_uniform)
+claims.check(
+    "Z8.second_descent_uniform_in_place", *rise["in place"], n=pairs_uniform
+)
+claims.check("Z8.second_descent_uniform_sorted", *rise["sorted"], n=pairs_uniform)
+claims.check("Z8.second_descent_uniform_best", *rise["best"], n=pairs_uniform)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the uniform curves of Z, Fig. 2"}
 six = [7, 8, 9, 10, 11, 12, 13, 14, 16, 18, 21, 24, 30, 36]  # m
@@ -546,7 +617,7 @@ for k, (name, colour) in enumerate(
 axis.axvline(12, color="book:orange", linestyle=":", label="$m = 2M$")
 axis.set(yscale="log", xlabel="student neurons $m$", ylabel="mean barrier")
 figures.show("fig_six", figure, legend=3)
-figures.numbers(near=f"{near:.3f} ± {near_error:.3f}")
+figures.numbers(peak_best_6=peak_6["best"])
 
 # %% [markdown]
 # ```{glue:figure} fig_six
@@ -556,8 +627,10 @@ figures.numbers(near=f"{near:.3f} ± {near_error:.3f}")
 # (profile {glue:text}`profile`).
 # ```
 #
-# With {glue:text}`pairs_uniform:,` pairs a width the largest barrier at $m = 11, 12, 13$ is {glue:text}`near` times the largest one
-# at 9, 10, 14 and 15.
+# The table has {glue:text}`pairs_uniform:,` pairs a width. In the three orders of Algorithm 1 the curve is highest near $2M$ and
+# does not fall before. The best permutation saves the more the wider the networks are; with six teachers it is highest at
+# $m =$ {glue:text}`peak_best_6`, left of $2M$ by more than a neuron, and it comes closer as $M$ grows. So no reading makes all three
+# sentences exact: those in which Fig. 2 is right have their limit beyond $2M$.
 #
 # ## The number of teachers at fixed dimension
 #

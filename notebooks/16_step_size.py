@@ -14,10 +14,10 @@
 #
 # **The paper.** Beyond a certain learning rate, Zhan, Li & Wu (Z) {cite:p}`zhan2025` find, solutions are sparse: whole rows
 # of $W$ are zero, and the {term}`PQ index` jumps (Z, section 5; Z, Fig. 6). They leave the reason open. The {term}`barrier` after permutation
-# rises with the learning rate and then falls (Z, Fig. 13).
+# "first goes up and then goes down with increasing learning rate" (Z, Fig. 13).
 #
 # **What we find.** The transition is there ({claim}`Z10.zero_rows`, {claim}`Z10.jump`), and so is the fall of the barrier
-# ({claim}`Z17.down`). The threshold is the step size at which {term}`minima <minimum>` *without* zero rows become too sharp to be stable; it is
+# ({claim}`Z17.down`), which below the threshold is nearly flat ({claim}`Z17.no_rise`). The threshold is the step size at which {term}`minima <minimum>` *without* zero rows become too sharp to be stable; it is
 # known in closed form ({claim}`Z10.place`) and falls like one over the width.
 #
 # **Why it matters.** A fixed learning rate becomes "large" as networks grow. Then neurons die, and what is left is easier to
@@ -73,8 +73,8 @@ from lmc_helpers.teacher_student.sparsity import even_sharpness, zero_rows
 #
 # Gradient descent $W \leftarrow W - \eta \nabla L(W)$ with the loss (Z 3), which has no factor ½, cannot settle at a minimum
 # whose Hessian has an eigenvalue above $2/\eta$: along its eigenvector each step overshoots by more than it gains. The largest
-# eigenvalue is the *{term}`sharpness`* of the minimum. At a row that is exactly zero the gradient is zero; the row is dead and drops
-# out.
+# eigenvalue is the *{term}`sharpness`* of the minimum. Away from minima the loss has a kink at a row that is exactly zero; gradient
+# descent takes $\sigma'(0) = 0$ there, so that the row gets no gradient: it is dead and drops out.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea: overshooting, and sharpness by rows in use"}
 figure, (left, right) = figures.panels(2, height=3.4)
@@ -400,18 +400,36 @@ def least_drop(found: dict) -> tuple[float, float]:
     return max(bootstrap(drop, found[s]["barrier"], seed) for s in SETTINGS)
 
 
-def mean_slope(found: dict) -> tuple[float, float]:
-    """Mean of the slopes of the four settings, and its standard error."""
-    slopes = [bootstrap(slope, found[s]["barrier"], seed) for s in SETTINGS]
-    value, error = np.mean(slopes, axis=0)[0], np.linalg.norm(slopes, axis=0)[1]
-    return float(value), float(error / len(slopes))
+def slopes_of(found: dict) -> np.ndarray:
+    """The slope in each of the four settings, and its standard error; (4, 2)."""
+    return np.array(
+        [bootstrap(slope, found[s]["barrier"], seed) for s in SETTINGS]
+    )
+
+
+def mean_slope(slopes: np.ndarray) -> tuple[float, float]:
+    """Mean of the slopes, and its standard error."""
+    error = np.linalg.norm(slopes[:, 1]) / len(slopes)
+    return float(slopes[:, 0].mean()), float(error)
+
+
+def covering(slopes: np.ndarray) -> tuple[float, float, float]:
+    """The mean slope, and the interval that covers those of all settings."""
+    half = figures.BAND * slopes[:, 1]
+    low, high = (slopes[:, 0] - half).min(), (slopes[:, 0] + half).max()
+    return mean_slope(slopes)[0], float(low), float(high)
 
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z17.up, Z17.no_rise and Z17.down"}
-value, error = mean_slope(trained)
+def again() -> tuple[float, float, float]:
+    """The slopes with a second seed."""
+    return covering(slopes_of({s: train(s, seed + 1) for s in SETTINGS}))
+
+
+slopes = slopes_of(trained)
 fewest_pairs = networks // 2
-claims.check("Z17.up", value, stderr=error, n=fewest_pairs)  # no second seed
-claims.check("Z17.no_rise", value, stderr=error, n=fewest_pairs)
+claims.check("Z17.up", *covering(slopes), n=fewest_pairs, second_seed=again)
+claims.check("Z17.no_rise", *mean_slope(slopes), n=fewest_pairs)
 
 claims.check("Z17.down", *least_drop(trained), n=fewest_pairs)
 
@@ -430,16 +448,16 @@ figures.table(
     r"$m$, $M$, $d$ | slope of $\ln B$ in $\eta/\eta_0$, up to 0.9 | $B$ beyond $\eta_0$ / below | runs beyond $\eta_0$ that arrive",
     rows,
 )
-figures.numbers(mean_slope="{:.2f} ± {:.2f}".format(*mean_slope(trained)))
+figures.numbers(mean_slope="{:.2f} ± {:.2f}".format(*mean_slope(slopes)))
 
 # %% [markdown]
 # Beyond the threshold the barrier $B$ is a mean over the runs that arrive, up to $1.25\,\eta_0$.
 #
 # The fall is there in every setting: beyond the threshold rows die, and a zero row costs nothing whatever it meets. Z, section 5
 # argues so: zero rows "will incur no barrier when pairing". Below the threshold no row dies and the barrier
-# is nearly flat, with a mean slope of {glue:text}`mean_slope`; {claim}`Z17.up` and {claim}`Z17.no_rise` say whether it rises a
-# little there, for which it takes the pairs of the profile `paper`. The setting of Z, Fig. 13 is not stated, so that this does
-# not decide its caption.
+# is nearly flat. On the mean of the four settings it does not rise by 7 % or more ({claim}`Z17.no_rise`; in this run the mean
+# slope is {glue:text}`mean_slope`). The setting of Z, Fig. 13 is not stated, so that its caption counts as rejected if the barrier
+# rises by 7 % in none of them, and as borne out if it does in all ({claim}`Z17.up`).
 #
 # ## What we found that the paper does not say
 #

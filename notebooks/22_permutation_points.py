@@ -17,6 +17,7 @@
 #
 # **What we find.** Critical it is ({claim}`P3.critical`), the plateau has this dimension and this constant loss ({claim}`P4.plateau`), and the permutations can be reached ({claim}`P4.exchange`, {claim}`P4.all`).
 # The numbers of eigenvalues are others, and a theorem gives them exactly: with one output up to {glue:text}`most_scalar` of them are negative here ({claim}`P3.at_most_one`); with three outputs one or two eigenvalues vanish, not three ({claim}`P3.zero`), and only a line or a plane of the plateau is critical ({claim}`P4.plateau_critical`).
+# Where two or more are negative, as is the rule from three outputs on ({claim}`P3.several_outputs`), two neurons need not meet: they go round each other, below the point ({claim}`P3.round`), and two copies of a network of loss 0 are joined that way ({claim}`P3.round_joins`).
 #
 # **Why it matters.** At these points the permuted copies of a network meet; their curvature says how easily descent leaves them.
 # ```
@@ -30,6 +31,9 @@ teachers: int = 4  # teachers for each architecture
 starts: int = 6  # starts of the smaller network for each teacher
 inputs: int = 200  # normal inputs
 newton_steps: int = 160  # budget of the second-order method
+rounds: int = (
+    6  # teachers for each number of outputs, where neurons go round each other
+)
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
@@ -43,6 +47,7 @@ chapter.begin(
     starts=Integer(1, 10_000),
     inputs=Integer(30, 1_000_000),
     newton_steps=Integer(10, 1_000_000),
+    rounds=Integer(1, 10_000),
 )
 
 import math
@@ -54,6 +59,8 @@ import torch
 
 from lmc_helpers import claims, figures
 from lmc_helpers._chapters.permutation_points import (
+    descent,
+    distinct,
     replicate,
     separated,
     strict_minima,
@@ -380,6 +387,145 @@ figures.numbers(
 # The theorem gives the right numbers at {glue:text}`agree` of {glue:text}`points` points, these and {glue:text}`deep` in a deeper network; {glue:text}`unclear` others with an eigenvalue that
 # could be 0 or not in double precision are left out. With one output up to {glue:text}`most_scalar` eigenvalues are negative. A point without any may be a minimum of the larger network;
 # {glue:text}`none` of the {glue:text}`scalar` points with one output are of this kind.
+#
+# ## Round each other, below the point
+#
+# P's paths exchange two neurons where these meet. "There must be a saddle point on such a path $\gamma$, potentially but not necessarily, at the permutation point" (P, section 4.1). Whether the neurons have to meet is decided by the *index* of the permutation point, its number of negative eigenvalues:
+#
+# ```{prf:theorem} When two neurons change places below their permutation point
+# :label: thm-round
+# Let $g$ and the loss be smooth, the smaller network at a minimum with $H' \succ 0$, $c \ne 0$ and $D$ regular on the kernel of $J$. Let $p$ be the permutation point, $L_1$ its loss, $i = \rho + \nu_-$ its index, $\sigma$ the exchange of the two neurons and $N$ the
+# space of the negative eigenvectors of $\nabla^2 L(p)$. For all $n \in N$, $\sigma (p + n) = p - n$. In arbitrarily small neighbourhoods of $p$
+# 1. $i = 0$: $L \ge L_1$, and $p$ is a local minimum;
+# 2. $i = 1$: the set $\{L < L_1\}$ has two components, and $p + n$ and $p - n$ lie in different ones for all small $n \in N$, $n \ne 0$: a path between them reaches $L_1$;
+# 3. $i \ge 2$: the set $\{L < L_1\}$ is connected. For orthonormal $n_1, n_2 \in N$ and small $\varepsilon > 0$ the half circle $p + \varepsilon (\cos t \; n_1 + \sin t \; n_2)$, $0 \le t \le \pi$, lies in it and exchanges the two neurons.
+#
+# So if $i \ge 2$ and descent from $p + \varepsilon n_1$ ends at $\theta$, then $\theta$ and $\sigma \theta$ are joined by a path whose largest loss is smaller than $L_1$.
+# ```
+#
+# ```{prf:proof}
+# In the coordinates of the proof of {prf:ref}`thm-inertia`, which are orthogonal, $\sigma$ is $-1$ on $(\eta, \beta)$ and 1 on the rest, and it commutes with the Hessian. On the rest the Hessian is congruent to $H' \succ 0$. So $N$ lies in the space of $(\eta, \beta)$, and $\sigma (p + n) = p - n$.
+#
+# As $\nu_0 = 0$, the kernel of the Hessian has the dimension $n_{k+1} - \rho$ of the plane of critical points through $p$ ({prf:ref}`cor-plateau`). So near $p$ this plane contains all critical points, and $L$ is Morse–Bott along it: in coordinates $(s, u, v)$, $u \in \mathbb R^i$, it is $L_1 - |u|^2 + |v|^2$. The set
+# $\{|u| > |v|\}$ is empty for $i = 0$; otherwise it retracts to the product of a ball and the sphere $S^{i-1}$, which has two components for $i = 1$ and one for $i \ge 2$. For $i = 1$ the points $p \pm n$ have $u$ of opposite signs.
+# On the half circle $L = L_1 + \frac12 n^\top \nabla^2 L(p)\, n + O(\varepsilon^3)$ with $n^\top \nabla^2 L(p)\, n \le -\kappa \varepsilon^2$, $\kappa > 0$.
+#
+# The path is: descent from $p + \varepsilon n_1$, backwards; the half circle to $p - \varepsilon n_1 = \sigma (p + \varepsilon n_1)$; and the image of the descent under $\sigma$, at the same losses.
+# ```
+#
+# ```{prf:corollary} Several outputs, or one weight
+# :label: cor-round
+# If $\rho \ge 2$, no permutation point over a strict minimum is a first-order saddle. As $\rho = \min(n_{k+1} - 1, n_{k-1} + 1)$ unless $J$ is special, that is the rule from $n_{k+1} = 3$ on. If a neuron has one scalar weight and no bias, the index is at most 1, and every path from $\theta$ to
+# $\sigma \theta$ passes a point with $\vartheta_0 = \vartheta_1$: its largest loss is at least the least loss of a network with one neuron less.
+# ```
+#
+# ```{prf:proof}
+# $i \ge \rho$, and $c^\top J = 0$ is the only equation that criticality gives. $\vartheta_0 - \vartheta_1 \in \mathbb R$ changes its sign on the path.
+# ```
+#
+# Where a neuron has two weights, two neurons can go round each other, as two people in a plane can and on a line cannot. Teachers with 4 neurons, students with 3, doubled to 4: the half circle at each permutation point of index 2 or more, and descent from its end in small steps:
+
+# %%
+RADII = (1e-3, 3e-3, 0.01, 0.03, 0.1, 0.2)
+half = torch.linspace(0, math.pi, 65, dtype=torch.float64)
+circle = torch.stack([half.cos(), half.sin()], dim=1)  # (65, 2)
+passes = []  # outputs, teacher, index, largest loss over L_1 on the way, last one
+ways = {}  # outputs, teacher → half circles and descents
+for outputs in (1, 2, 3):
+    small, big = MLP((2, 3, outputs), "tanh"), MLP((2, 4, outputs), "tanh")
+    for at in range(seed, seed + rounds):
+        x = normal((inputs, 2), at, f"inputs {small.sizes}")
+        y = big.forward(big.initial(1, at, scale=2.0)[0], x)
+        loss, first = squared_loss(small, x, y), small.initial(starts, at)
+        for theta in distinct(
+            loss, strict_minima(loss, first, newton_steps, 1e-11, ZERO)
+        ):
+            for p in double_neurons(small, theta, x, y):
+                H, L_1 = hessian(p.loss, p.theta), p.loss(p.theta)
+                index = int(inertia(H, ZERO).negative)
+                top, last = 1.0, 1.0
+                if index >= 2 and separated(H, low=1e-11, high=1e-7):
+                    n = torch.linalg.eigh(H).eigenvectors[:, :2]  # (p, 2)
+                    arcs = [p.theta + r * circle @ n.T for r in RADII]
+                    way = min(arcs, key=lambda way: p.loss(way).max())
+                    fall = descent(p.loss, way[0])  # (steps, p)
+                    losses = p.loss(torch.cat([fall.flip(0), way])) / L_1
+                    top, last = losses.max().item(), losses[0].item()
+                    ways.setdefault((outputs, at), []).append((p, way, fall))
+                passes.append((outputs, at, index, top, last))
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P3.several_outputs, P3.round and P3.round_teacher"}
+tops = [top - 1 for *_, index, top, _ in passes if index >= 2]
+three = [index for outputs, _, index, *_ in passes if outputs == 3]
+arrive = {}  # teacher → whether descent ends at loss 0
+for outputs, at, index, _, last in passes:
+    if outputs == 3 and index >= 2:
+        arrive.setdefault(at, []).append(last < 1e-12)
+claims.check("P3.several_outputs", min(three, default=2), n=len(three))
+claims.check("P3.round", max(tops, default=-1.0), n=len(tops))
+joined = [sum(found) for found in arrive.values()]
+claims.check("P3.round_joins", float(sum(joined)), n=len(joined))
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot one exchange"}
+shown = [w for (outputs, _), found in ways.items() if outputs == 3 for w in found]
+p, way, fall = min(
+    shown, key=lambda w: w[0].loss(w[1]).max() / w[0].loss(w[0].theta)
+)
+moved = (fall[1:] - fall[:-1]).norm(dim=1).cumsum(0)
+at = torch.searchsorted(moved, torch.linspace(0, 1, 21) ** 2 * moved[-1])
+fall = fall[at.clamp(max=len(moved) - 1)]  # (21, p), from the circle down to θ
+path = torch.cat([fall.flip(0), way, p.net.swap(fall, 1, 0, 1)])  # θ to σθ
+W, height = p.net.split(path)[0][0], p.loss(path) / p.loss(p.theta)
+pair = W[:, :2] - W[:, :2].mean(dim=1, keepdim=True)  # (107, 2, 2)
+reach = 2.5 * pair[21:-21].abs().max().item()
+stops = [*range(21), *range(21, 86, 4), *range(86, 107)]
+scene = figures.Moving(
+    "stage",
+    [str(k) for k in range(len(stops))],
+    [f"loss {v:.4f} of that of the point" for v in height[stops].tolist()],
+    start=len(stops) // 2 - 2,
+)
+plane = scene.panel(
+    title="input weights less their mean",
+    xlabel="$W_{i1}$",
+    ylabel="$W_{i2}$",
+    xlim=(-reach, reach),
+    ylim=(-reach, reach),
+    equal=True,
+)
+for k, colour in enumerate(("red", "blue")):
+    plane.draw(*pair[:, k].T, ":", colour)
+    plane.draw(pair[stops, k, :1], pair[stops, k, 1:], "o", colour, f"neuron {k}")
+plane.draw([0], [0], "x", "black", "permutation point: both here")
+side = scene.panel(
+    title="loss, relative to the permutation point's", xlabel="stage"
+)
+side.draw(range(len(stops)), height[stops], "-", "black")
+side.draw([0, len(stops) - 1], [1, 1], "--", "grey", "permutation point")
+side.draw(np.arange(len(stops))[:, None], height[stops][:, None], "o", "red")
+scene.show("fig_round")
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+indices = Counter((outputs, min(index, 2)) for outputs, _, index, *_ in passes)
+figures.numbers(
+    round_points=len(passes),
+    round_two=len(tops),
+    round_first=", ".join(str(indices[m, 1]) for m in (1, 2, 3)),
+    round_more=", ".join(str(indices[m, 2]) for m in (1, 2, 3)),
+    round_arrive=sum(joined),
+    round_three=sum(map(len, arrive.values())),
+    round_top=f"{min(top for *_, top, _ in passes):.3f}",
+)
+
+# %% [markdown]
+# ```{glue:figure} fig_round
+# :alt: Left, the input weights of two neurons relative to their mean: they come in from opposite sides, turn round a cross in the middle by half a circle, and leave on the sides from which the other came. Right, the loss along the way, below a dashed line at 1 throughout.
+#
+# Two neurons of a network with three outputs change places. Left: their input weights less the mean of the two; at the permutation point both would be in the middle. Right: the loss, 0 at both ends and below that of the permutation point throughout; the way in and the way out are descent (profile {glue:text}`profile`).
+# ```
+#
+# Of {glue:text}`round_points` permutation points {glue:text}`round_first` with one, two and three outputs have index 1, and {glue:text}`round_more` have a larger one; on the lowest of the ways the largest loss is {glue:text}`round_top` times that of the point. With three outputs {glue:text}`round_arrive` of {glue:text}`round_three` descents end at loss 0, the others at minima of a larger loss. The paper says of the path that
+# "there is no guarantee that the highest saddle should be the one at the permutation point"; where the index is 2 or more, there are paths on which it is not.
 #
 # ## Higher orders
 #

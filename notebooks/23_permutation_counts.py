@@ -16,7 +16,7 @@
 # Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` give their number $T(K, n)$ relative to that of the {term}`minima <minimum>` for the orders $K = 1, 2, 3$, the number of neurons by which the different ones are fewer than $n$, and bound it from below for $K \le n/2$ (P, Prop. 1); the bound
 # grows like $c_K n^K$ (P, Lemma 1), and each point lies in a plane of equal loss (P, Prop. 2).
 #
-# **What we find.** All of this holds ({claim}`P5.printed_forms`, {claim}`P5.bound`, {claim}`P5.layers`, {claim}`P6.growth`, {claim}`P7.equal_loss`). $T(K, n)$ has a closed form for every $K < n$, a Stirling number ({claim}`P5.enumeration`), as P's authors found later {cite:p}`simsek2021`, and the plane is no larger
+# **What we find.** All of this holds ({claim}`P5.printed_forms`, {claim}`P5.bound`, {claim}`P5.layers`, {claim}`P6.growth`, {claim}`P7.equal_loss`). $T(K, n)$ has a closed form for every $K < n$, a Stirling number ({claim}`P5.enumeration`), as P's authors found later {cite:p}`simsek2021`, the points are counted by their index ({claim}`P5.by_index`), and the plane is no larger
 # than stated ({claim}`P7.dimension`). The proof of Lemma 1 ends with a constant $c_K$ that is too small by a factor $e^K$ ({claim}`P6.constant`); the lemma does not name it.
 #
 # **Why it matters.** In wide layers there are far more such points than minima, so that ways between permuted copies abound.
@@ -49,6 +49,7 @@ chapter.begin(
 )
 
 import math
+from collections import Counter
 from fractions import Fraction
 
 import numpy as np
@@ -338,6 +339,61 @@ claims.check("P5.layers", float(min(over_sum, default=1)), n=len(over_sum))
 # The sum is attained at $K = 1$; for $K \ge 2$ there are more points, also with copies in both layers at once (Exercise 23.2). In one layer, among the orders $K \ge 1$, the bound is attained at $K =$ {glue:text}`equal` only. Near $K = n/2$ it is far from
 # sharp: at $n =$ {glue:text}`n_max` and $K =$ {glue:text}`half` it is too small by a factor {glue:text}`loosest:.1e`.
 #
+# ## Counted by their index
+#
+# Not all of them are passes. A permutation point over a strict minimum has an *index*, its number of negative eigenvalues, and with the [inertia of the previous chapter](22_permutation_points.ipynb) the points can be counted by it.
+#
+# ```{prf:theorem} Permutation points by index
+# :label: thm-by-index
+# Let a smaller network with $l$ neurons in the layer be a strict minimum, and let doubling its neuron $m$ add $\nu_m = \rho + \nu_-$ negative eigenvalues ({prf:ref}`thm-inertia`). Its permutation points in a layer of $n$ neurons, with $s_m$ copies of neuron $m$ that share its column equally, have the index $\sum_m (s_m - 1)\, \nu_m$, and
+#
+# $$
+# \begin{aligned}
+# \sum_{\text{points}} x^{\text{index}} = n!\, [z^n] \prod_{m=1}^l x^{-\nu_m} \bigl( e^{z x^{\nu_m}} - 1 \bigr) .
+# \end{aligned}
+# $$
+#
+# So for $K = 1$ there are $\frac{n!}2 \cdot \#\{ m : \nu_m = 1 \}$ first-order saddles among the $\frac{n!}2\, l$ points. For every $K$ all points of order $K$ have $K$ negative eigenvalues if and only if all $\nu_m = 1$, and none if and only if all $\nu_m = 0$.
+# ```
+#
+# ```{prf:proof}
+# The index is {prf:ref}`cor-order`. There are $n! / \prod_m s_m!$ points with the copies $s_1, \dots, s_l \ge 1$, $\sum_m s_m = n$, and $\sum_{s \ge 1} \frac{z^s}{s!} x^{(s - 1) \nu} = x^{-\nu} (e^{z x^\nu} - 1)$. For $K = 1$ one $s_m$ is 2.
+# ```
+#
+# The coefficients, one neuron of the smaller network after the other, and the same by listing all points:
+
+
+# %%
+def by_index(nu: tuple[int, ...], n: int) -> Counter:
+    """Index → number of permutation points in a layer of n neurons."""
+    points = Counter({(0, 0): 1})  # neurons used and index → ways
+    for v in nu:
+        more = Counter()
+        for (m, index), ways in points.items():
+            for s in range(1, n - m + 1):  # copies of this neuron
+                more[m + s, index + (s - 1) * v] += ways * math.comb(m + s, s)
+        points = more
+    return Counter({i: ways for (m, i), ways in points.items() if m == n})
+
+
+cases = [((0, 1, 3), 5), ((1, 1, 1, 1), 6), ((2, 0), 5), ((9, 9, 9), 7)]
+off_index = []  # differences from the list
+for nu, n in cases:
+    copies = [
+        np.bincount(points, minlength=len(nu))
+        for points in arrangements(n, len(nu))
+    ]
+    listed = Counter(int((s - 1) @ nu) for s in copies)
+    counted = by_index(nu, n)
+    off_index += [abs(counted[i] - listed[i]) for i in counted | listed]
+    print(nu, n, dict(sorted(counted.items())))
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P5.by_index"}
+claims.check("P5.by_index", off_index)
+
+# %% [markdown]
+# The first network has minima, first-order saddles and points of index up to 6 side by side. In the last row every neuron adds the nine negative eigenvalues of a layer before ten outputs ({prf:ref}`cor-round`): none of its points is a first-order saddle.
+#
 # ## The growth with $n$
 #
 # ```{prf:theorem} Growth; P, Lemma 1 with its constant
@@ -618,6 +674,7 @@ claims.check("P7.equal_loss", in_plane, rival=min(anywhere))
 #
 # - The bound of P, Prop. 1 is one term of the exact sum ({prf:ref}`thm-count`), and sharp for fixed $K$ and wide layers, not for $K$ near $n/2$ ({prf:ref}`thm-growth`).
 # - All orders together, a layer has about $\frac1{2 \ln 2} (\ln 2)^{-n}$ times as many permutation points as minima, nearly all with $K \approx (1 - \frac1{2 \ln 2})\, n$ ({prf:ref}`prop-all-orders`).
+# - One generating function counts the points by the number of their negative eigenvalues ({prf:ref}`thm-by-index`).
 # - With scalar weights, permutation points are the faces between the chambers that hold the minima ({prf:ref}`prop-faces`).
 #
 # ## What it means for merging networks

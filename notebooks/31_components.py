@@ -12,11 +12,12 @@
 # ```{summary}
 # **Question.** When can one minimum of a linear network be moved to another without leaving the minimum, and what stands between the others?
 #
-# **The paper.** Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025` show that the minimum of an $l$-layer linear network with $h \times h$ weights is a copy of a matrix group and has
-# $2^{l-1}$ {term}`connected components <component>` (G, Prop. 4.1 and Cor. 4.2), and that for $h \ge 2$ permutations of neurons lead from any component to any other (G, Prop. 5.2).
+# **The paper.** Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025`, read in the version submitted for review, show that the minimum of an $l$-layer linear network with $h \times h$ weights and invertible inputs and targets is a copy of a
+# matrix group and has $2^{l-1}$ {term}`connected components <component>` (G, Prop. 4.1 and Cor. 4.2), and that for $h \ge 2$ permutations of neurons lead from any component to any other (G, Prop. 5.2).
 #
-# **What we find.** Both are so ({claim}`G1.count`, {claim}`G1.path`, {claim}`G3.joined`). The pass between two components has one height, the squared least singular value of the targets
-# ({claim}`G1.obstruction`). The action that Prop. 5.2 displays belongs to a network written in the opposite order ({claim}`G3.action`).
+# **What we find.** Walks that see no sign find $2^{l-1}$ classes of minima for 2 to 5 layers ({claim}`G1.count`), and permutations join all of them ({claim}`G3.joined`). The pass between two components has one height, the squared least singular value of the targets
+# ({claim}`G1.obstruction`). Two descents end in one component with the probability $2^{-(l-1)}$ ({claim}`G3.probable_direct`), and with certainty after an exchange of neurons ({claim}`G3.probable`).
+# The action that Prop. 5.2 displays belongs to a network written in the opposite order.
 #
 # **Why it matters.** What separates two such networks is an orientation of every hidden layer, and exchanging two neurons repairs it at no cost.
 # ```
@@ -26,7 +27,9 @@
 # ```
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
-descents: int = 12  # for each depth, width and choice of signs at the start
+descents: int = 5  # for each depth, width and choice of signs at the start
+widest: int = 3  # largest width at which minima are joined blindly
+runs: int = 4000  # descents from normal weights, for each depth
 pairs: int = 3  # pairs of minima for each component, depth and width
 steps: int = 61  # points of a path
 lines: int = 400  # pairs of two-layer minima for the straight lines
@@ -39,7 +42,9 @@ from lmc_helpers.chapter import Integer
 
 chapter.begin(
     globals(),
-    descents=Integer(6, 10_000),
+    descents=Integer(1, 10_000),
+    widest=Integer(2, 8),
+    runs=Integer(100, 1_000_000),
     pairs=Integer(1, 10_000),
     steps=Integer(7, 100_000),
     lines=Integer(100, 1_000_000),
@@ -54,8 +59,12 @@ from lmc_helpers._chapters.components import (
     all_components,
     descend,
     highest_on_line,
+    joined,
+    joined_classes,
     permute_layers,
+    product_misfit,
 )
+from lmc_helpers.error_bars import share
 from lmc_helpers.general_linear import (
     determinant_sign,
     path_in_group,
@@ -240,34 +249,45 @@ claims.check(
 )
 
 # %% [markdown]
-# Now the count. Minima are found by descent (`descend`) from random weights with all choices of signs. Sorted by the signs $c_i$, two neighbours in the row are put into one class
-# if the path between them stays at loss 0. If the signs did not tell all components apart, some paths would leave the minimum and the classes be more; if some component were empty or missed, they would be fewer.
+# Now the count, which looks at no sign. Minima are found by descent (`descend`) from random weights. From one of them a walk leads towards another (`joined`): the direction to it is projected on the tangent space of the minimum, a short step
+# is taken, and Gauss–Newton steps lead back to loss 0. A step counts only if the loss on its straight edge is at most $10^{-5} \|Y\|^2$, which no component's wall allows. The two are joined if the walk arrives, and are in different classes if no
+# direction in the minimum leads nearer. If two choices of signs were one component, the walks would find it, and the classes be fewer than $2^{l-1}$; if one choice had two components, they would be more.
+
 
 # %%
+def flat(W):
+    """The weights of each network as one row, (networks, l h²)."""
+    return torch.cat([V.flatten(1) for V in W], dim=1)
+
+
+def misfit(layers, h):
+    """(W_l … W_1 X − Y)/‖Y‖ and its derivative; the minimum is where it is 0."""
+    return product_misfit(layers, *DATA[h])
+
+
+NARROW = [(layers, h) for layers, h in CASES if h <= min(widest, 6)]
 classes, arrived = {}, {}  # number of classes / 2^(l − 1), minima
-for layers, h in ((layers, h) for layers, h in CASES if h <= 6):
+mixed = 0  # classes that hold minima of different signs
+for layers, h in NARROW:
     X, Y = DATA[h]
-    # all signs of det W_1, …, det W_l
+    # all signs of det W_1, …, det W_l at the start
     signs = all_components(layers + 1).repeat(descents, 1)
     generator = torch_generator(seed, f"descent {layers} {h}")
     start = random_invertible((layers, len(signs)), h, generator, signs.T)
     W, there = descend(list(start), X, Y, steps=300)
     W = [V[there] for V in W]
-    c = components(W, X)  # (minima, l − 1)
-    order = ((c > 0).long() @ 2 ** torch.arange(layers - 1)).argsort()
-    W, c = [V[order] for V in W], c[order]
-    same = (c[1:] == c[:-1]).all(dim=-1)
-    ends = [V[:-1][same] for V in W], [V[1:][same] for V in W]
-    highest = loss(path_in_minimum(*ends, X, Y, 21), X, Y).amax(dim=-1)
-    joins = int((highest < JOINED * Y.square().sum()).sum())
-    arrived[layers, h] = len(c)
-    classes[layers, h] = (len(c) - joins) / 2 ** (layers - 1)
+    found = joined_classes(misfit(layers, h), flat(W))
+    number = len(found.unique())
+    of_both = torch.cat([found[:, None], components(W, X)], dim=1)
+    mixed += len(of_both.unique(dim=0)) - number
+    arrived[layers, h] = len(found)
+    classes[layers, h] = number / 2 ** (layers - 1)
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G1.count"}
 claims.check("G1.count", list(classes.values()), n=sum(arrived.values()))
 
 # %% [markdown]
-# {glue:text}`arrived` of {glue:text}`descended` descents have arrived at a minimum.
+# {glue:text}`arrived` of {glue:text}`descended` descents have arrived at a minimum. {glue:text}`mixed` of the classes hold minima with different signs $c_i$.
 #
 # ## How high is the pass between two components?
 #
@@ -284,7 +304,7 @@ claims.check("G1.count", list(classes.values()), n=sum(arrived.values()))
 # Both norms of $Y - W_l \cdots W_1 X$ are at least the length of its product with $v$, which is $\|Y v\| \ge \sigma_{\min}(Y)$.
 #
 # *A path.* Let $Y v = \sigma u$ with $\sigma = \sigma_{\min}(Y)$ and unit vectors, choose a layer $k < l$, and put $C = W_k \cdots W_1 X$, $r = C v$, $s = C^{-\top} v$, so that $s^\top r = 1$. The matrix
-# $D(\tau) = I - (1 - \tau)\, r s^\top$ has determinant $\tau$ and $D(\tau) D(\varphi) = D(\tau \varphi)$, and
+# $D(\tau) = I - (1 - \tau)\, r s^\top$ multiplies the one direction $r$ by $\tau$ and leaves a complement of it alone. It has determinant $\tau$ and $D(\tau) D(\varphi) = D(\tau \varphi)$, and
 #
 # $$
 # \begin{aligned}
@@ -293,9 +313,13 @@ claims.check("G1.count", list(classes.values()), n=sum(arrived.values()))
 # \end{aligned}
 # $$
 #
-# Replace $W_k$ by $D(\tau) W_k$ and $W_{k+1}$ by $W_{k+1} D(\varphi)$. First let $\tau$ fall from 1 to 0: the loss is $(1 - \tau)^2 \sigma^2$. Then let $\varphi$ go from 1 to $-1$: the product does not change, because
-# $D(\varphi) D(0) = D(0)$. Then let $\tau$ fall to $-1$: the product is that of $D(-\tau)$ and the loss $(1 + \tau)^2 \sigma^2$ falls to 0. This ends in the component where $\det (W_k \cdots W_1 X)$ and no other of these $l - 1$ determinants
-# has changed its sign. Such steps lead from any component into any other, and {prf:ref}`prop-path` leads to the point.
+# Replace $W_k$ by $D(\tau) W_k$ and $W_{k+1}$ by $W_{k+1} D(\varphi)$. The path has three thirds:
+#
+# 1. $\tau$ falls from 1 to 0, and the loss $(1 - \tau)^2 \sigma^2$ rises;
+# 2. $\varphi$ goes from 1 to $-1$, which the product does not see, because $D(\varphi) D(0) = D(0)$;
+# 3. $\tau$ falls to $-1$, and the loss $(1 + \tau)^2 \sigma^2$ falls to 0, because $D(-1) D(\tau) = D(-\tau)$.
+#
+# This ends in the component where $\det (W_k \cdots W_1 X)$ and no other of these $l - 1$ determinants has changed its sign. Such steps lead from any component into any other, and {prf:ref}`prop-path` leads to the point.
 # ```
 #
 # So the height of the pass does not depend on the depth, the layer, the minima or $X$. A bad fit in one direction is enough to change the component. The path of the proof with $k = 2$, for the example above:
@@ -368,6 +392,7 @@ figures.show("fig_linear_paths", figure, legend=3)
 figures.numbers(
     arrived=sum(arrived.values()),
     descended=sum(2**layers for layers, _ in classes) * descents,
+    mixed=mixed,
     pairs_inside=len(on_path),
     worst_inside=f"{on_path.max().item():.0e}",
     lines_between=len(between),
@@ -510,7 +535,19 @@ claims.check("G1.bound", wide_components, n=40 * len(wide_components))
 
 # %% [markdown]
 # With one neuron more the minimum has a single component (largest loss on these paths: {glue:text}`wide_loss` $\|Y\|^2$), so the bound of G, Cor. 3.7 is not attained there, and the components of
-# {prf:ref}`thm-group` are a matter of exact width.
+# {prf:ref}`thm-group` are a matter of exact width. This is known for all widths:
+#
+# ```{prf:remark} Other widths
+# :label: rem-widths
+# Let the hidden layers have $h_k \ge n$ neurons. The minimum has $2^b$ components, $b$ the number of hidden layers with exactly $n$ neurons. Trager, Kohn & Bruna {cite:p}`trager2020` count the networks that compute one matrix, for all widths. Here is a
+# proof for $X, Y \in \mathrm{GL}_n$. The $h_k \times n$ matrices $A_k = W_k \cdots W_1 X$, $k < l$, are injective. They determine $W_1 = A_1 X^{-1}$, and leave to $W_k$ the affine conditions $W_k A_{k-1} = A_k$ and $W_l A_{l-1} = Y$. So over the tuples of
+# injective matrices the minimum is a bundle of affine spaces of one dimension, and has as many components as these tuples. The injective $h_k \times n$ matrices are connected for $h_k > n$, and have two components for $h_k = n$.
+# ```
+#
+# G, section 2 reports from Freeman & Bruna {cite:p}`freeman2017` that the minimum of a two-layer linear network is connected. With a hidden layer of equal width it is not, by G, Cor. 4.2; with a wider one it is, by {prf:ref}`cor-wider`.
+#
+# An orbit need not be the whole minimum. Then G, Prop. 3.8 bounds the number of components by the sum over the orbits, which is true, since every component of the minimum holds a component of some orbit, and says something only where the orbits
+# are finitely many. The two examples of G, Prop. A.8 are right: a space may be disconnected with connected orbits, and connected with disconnected ones.
 #
 # ## Permutations
 #
@@ -525,27 +562,32 @@ claims.check("G1.bound", wide_components, n=40 * len(wide_components))
 # ```{prf:proof}
 # $\det (g W_1 X) = \det g \det (W_1 X)$, and there are two components.
 # ```
+#
+# The paper's example is one: $(I, F)$ and $(F, I)$ with $F = \operatorname{diag}(-1, 1)$ compute $F$ with different signs of $\det W_1$, and the exchange of the two neurons takes the first to a point with $\det W_1 = -1$. Random pairs of minima, those that
+# no walk joins, before and after a random $g$:
 
 
 # %%
-joined = {-1: [], 1: []}  # whether a path leads to the other, by sgn det g
-for h, sign in itertools.product(range(1, 9), joined):
-    X, Y = DATA[h]
-    signs = all_components(2).repeat(20, 1)
-    W = random_minima(2, h, len(signs), "lemma a", signs)
-    other = random_minima(2, h, len(signs), "lemma b", -signs)
-    generator = torch_generator(seed, f"lemma g {h}")
-    g = random_invertible((len(signs),), h, generator, sign)
-    moved = [g @ W[0], times_inverse(W[1], g)]  # g · (W_1, W_2)
-    same = (components(moved, X) == components(other, X)).all(dim=-1)
-    ends = ([V[same] for V in net] for net in (moved, other))
-    path = loss(path_in_minimum(*ends, X, Y, steps), X, Y).amax(dim=-1)
-    same[same.clone()] = path < JOINED * Y.square().sum()
-    joined[sign].append(same)
-share = {sign: torch.cat(s).double().mean().item() for sign, s in joined.items()}
+brought = {-1: [], 1: []}  # whether a walk leads to the other, by sgn det g
+for h in range(1, min(widest, 6) + 1):
+    W, other = (random_minima(2, h, 60, f"lemma {name}") for name in "ab")
+    walk = misfit(2, h)
+    apart = ~joined(walk, flat(W), flat(other))
+    W, other = ([V[apart] for V in net] for net in (W, other))
+    for sign, after in brought.items():
+        generator = torch_generator(seed, f"lemma g {h} {sign}")
+        g = random_invertible((len(W[0]),), h, generator, sign)
+        moved = [g @ W[0], times_inverse(W[1], g)]  # g · (W_1, W_2)
+        after.append(joined(walk, flat(moved), flat(other)))
+brought = {sign: torch.cat(after).double() for sign, after in brought.items()}
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G3.lemma"}
-claims.check("G3.lemma", share[-1], rival=share[1], n=8 * 40)
+claims.check(
+    "G3.lemma",
+    brought[-1].mean().item(),
+    rival=brought[1].mean().item(),
+    n=len(brought[-1]),
+)
 
 # %% [markdown]
 # G, Prop. 5.2 says that for $h \ge 2$ and any two minima there are permutations $P_1, \dots, P_{l-1}$ such that
@@ -563,7 +605,7 @@ claims.check("G3.lemma", share[-1], rival=share[1], n=8 * 40)
 # ```{prf:proposition} The printed action leaves the minimum
 # :label: prop-printed
 # Let the permutations not all be the identity. For almost all invertible $W_1, \dots, W_l, X$, and with $Y = W_l \cdots W_1 X$, the printed point has a positive loss, with the missing inverses supplied or
-# not. For $h = l = 2$, $X = I$ and $Y = \operatorname{diag}(1, 2)$ no printed point joins the two components, so Prop. 5.2 is false as printed.
+# not. For $h = l = 2$, $X = I$ and $Y = \operatorname{diag}(1, 2)$ no printed point joins the two components.
 # ```
 #
 # ```{prf:proof}
@@ -581,7 +623,7 @@ claims.check("G3.lemma", share[-1], rival=share[1], n=8 * 40)
 # $P_1^{-1} Y P_1 = P_1 Y P_1 = \operatorname{diag}(2, 1) \ne Y$, and leaves the minimum.
 # ```
 #
-# G, section 4.1 has $g_i W_i g_{i-1}^{-1}$, and so has the example after Lemma 5.1. With that action the proposition is true, and its proof goes through.
+# G, section 4.1 has $g_i W_i g_{i-1}^{-1}$, and so has the example after Lemma 5.1. With that action, which must be meant, the proposition is true, and its proof goes through.
 #
 # ```{prf:theorem} G, Prop. 5.2, corrected
 # :label: thm-hypercube
@@ -603,7 +645,10 @@ claims.check("G3.lemma", share[-1], rival=share[1], n=8 * 40)
 # $(c_k)$ and $(d_k)$ determine each other. The activations of layer $k$ become $P_k W_k \cdots W_1 X$. For $h \ge 2$ there are permutations of either sign, for $h = 1$ only even ones.
 # ```
 #
-# A path over the obstruction at layer $k$ changes $d_k$ and nothing else, too ({prf:ref}`thm-obstruction`): the edges of the hypercube are exchanges of two neurons, and passes. First the printed action, on random minima:
+# A path over the obstruction at layer $k$ changes $d_k$ and nothing else, too ({prf:ref}`thm-obstruction`): the edges of the hypercube are exchanges of two neurons, and passes. This is the case that the end of G, section 5.1 describes: the group has
+# several components, so has the orbit, and a permutation leads from one to another. All three are needed: with one neuron more $\mathrm{GL}_h$ still has two components and the orbit one ({prf:ref}`cor-wider`), so that there is nothing for a permutation to do.
+#
+# First the printed action, on random minima:
 
 
 # %%
@@ -640,12 +685,9 @@ for layers, h in ((layers, h) for layers, h in CASES if h > 1):
         corrected = loss(permute_layers(W, perms), X, Y) / Y.square().sum()
         corrected_loss.append(corrected.item())
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G3.action"}
-stays = torch.tensor(printed_loss) < JOINED
-claims.check("G3.action", stays.double().mean().item(), n=len(stays))
-
 # %% [markdown]
-# And the corrected theorem, on all ordered pairs of components:
+# The loss of the printed points is at least {glue:text}`least_printed` $\|Y\|^2$, that of the corrected ones at most {glue:text}`most_corrected` $\|Y\|^2$, over {glue:text}`actions` minima with a random list of permutations each. And the corrected theorem: random pairs
+# of minima, joined by walks that see no sign, before and after exchanges in the layers whose orientations differ:
 
 
 # %%
@@ -659,23 +701,19 @@ def exchanged(a, b, X):
     return [P[k + 1] @ W @ P[k].mT for k, W in enumerate(a)]
 
 
-all_pairs = joined_pairs = already = 0  # ordered pairs of components
-for layers, h in ((layers, h) for layers, h in CASES if h > 1):
-    X, Y = DATA[h]
-    signs = all_components(layers)
-    i, j = torch.cartesian_prod(*[torch.arange(len(signs))] * 2).T
-    nets = random_minima(layers, h, len(signs), "joined a", signs)
-    goals = random_minima(layers, h, len(signs), "joined b", signs)
-    here, there = [W[i] for W in nets], [W[j] for W in goals]
-    path = path_in_minimum(exchanged(here, there, X), there, X, Y, 21)
-    highest = loss(path, X, Y).amax(dim=-1)
-    all_pairs += len(highest)
-    joined_pairs += int((highest < JOINED * Y.square().sum()).sum())
-    already += int((i == j).sum())
+after, before = [], []  # whether a walk joins a pair
+for layers, h in ((layers, h) for layers, h in NARROW if h > 1):
+    here, there = (
+        random_minima(layers, h, 8 * pairs, f"joined {name}") for name in "ab"
+    )
+    swapped, walk = exchanged(here, there, DATA[h][0]), misfit(layers, h)
+    after.append(joined(walk, flat(swapped), flat(there)))
+    before.append(joined(walk, flat(here), flat(there)))
+after, before = torch.cat(after).double(), torch.cat(before).double()
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G3.joined and G3.h1"}
 claims.check(
-    "G3.joined", joined_pairs / all_pairs, rival=already / all_pairs, n=all_pairs
+    "G3.joined", after.mean().item(), rival=before.mean().item(), n=len(after)
 )
 
 reached = {1: 0, 2: 0}  # ordered pairs of components that some permutations join
@@ -699,7 +737,69 @@ claims.check(
 )
 
 # %% [markdown]
-# The loss of the printed points is at least {glue:text}`least_printed` $\|Y\|^2$, that of the corrected ones at most {glue:text}`most_corrected` $\|Y\|^2$, over {glue:text}`actions` minima with a random list of permutations each.
+# ## Where training ends
+#
+# G, section 5 sets out to explain that “with high probability two points in the minimum are connected, i.e. there is a large connected component”. In its own model all components are equally large for a descent:
+#
+# ```{prf:proposition} The component that a descent reaches
+# :label: prop-law
+# Let the law of the start not change if, for any hidden layer $k$, $(W_k, W_{k+1})$ is replaced by $(F W_k, W_{k+1} F)$ with $F = \operatorname{diag}(-1, 1, \dots, 1)$; independent normal entries are such a law. Let the
+# descent commute with this, as gradient descent, with and without mini-batches, and damped Gauss–Newton steps do. Given that it arrives at the minimum, it ends in each of the $2^{l-1}$ components with the same probability, and two independent descents end
+# in one component with the probability $2^{-(l-1)}$. For $h \ge 2$ some permutations bring the second into the component of the first, always.
+# ```
+#
+# ```{prf:proof}
+# The replacement keeps the loss and turns round $d_k$ and no other orientation. Together these maps lead from any component to any other, and they do not change the law of the end. The last sentence is {prf:ref}`thm-hypercube`.
+# ```
+#
+# So the sentence of the paper needs the permutations of its section 5.1 first. Descents from independent normal weights with variance $1/h$, $h = 3$: the share of pairs in one component by their signs, and after exchanges by walks:
+
+
+# %%
+def ends_of_descents(layers, seed, h=3):
+    """Minima reached from normal weights, W_1, …, W_l each (arrived, h, h)."""
+    generator = torch_generator(seed, f"normal starts {layers}")
+    start = torch.randn(
+        layers, runs, h, h, dtype=torch.float64, generator=generator
+    )
+    W, there = descend(list(start / h**0.5), *DATA[h], steps=300)
+    return [V[there][: int(there.sum()) // 2 * 2] for V in W]
+
+
+def share_together(layers, seed):
+    """Share of disjoint pairs of descents in one component, its interval, pairs."""
+    c = components(ends_of_descents(layers, seed), DATA[3][0])
+    together = (c[::2] == c[1::2]).all(dim=-1)
+    return *share(int(together.sum()), len(together)), len(together)
+
+
+together = {layers: share_together(layers, seed) for layers in range(2, 6)}
+W = [V[:200] for V in ends_of_descents(3, seed)]
+here, there = ([V[i::2] for V in W] for i in (0, 1))
+swapped = exchanged(here, there, DATA[3][0])
+up_to_order = joined(misfit(3, 3), flat(swapped), flat(there))
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G3.probable and G3.probable_direct"}
+value, low, high = share(int(up_to_order.sum()), len(up_to_order))
+claims.check("G3.probable", value, interval=(low, high), n=len(up_to_order))
+
+value, low, high, n = together[3]
+claims.check(
+    "G3.probable_direct",
+    value,
+    interval=(low, high),
+    n=n,
+    second_seed=lambda: share_together(3, seed + 1)[:3],
+)
+figures.numbers(
+    **{f"together_{layers}": found[0] for layers, found in together.items()}
+)
+
+# %% [markdown]
+# | layers $l$ | 2 | 3 | 4 | 5 |
+# | --- | --- | --- | --- | --- |
+# | pairs in one component | {glue:text}`together_2:.3f` | {glue:text}`together_3:.3f` | {glue:text}`together_4:.3f` | {glue:text}`together_5:.3f` |
+# | $2^{-(l-1)}$ | 0.5 | 0.25 | 0.125 | 0.0625 |
 #
 # ## What permutations do for the straight line
 #
@@ -716,7 +816,7 @@ claims.check(
 # \end{aligned}
 # $$
 #
-# The {term}`barrier`, the largest loss on the line, is a sixteenth of the last factor, at $\lambda = \frac12$. The line lies in the minimum if and only if $(g - I)^2 = 0$.
+# The {term}`barrier`, the largest loss on the line, is a sixteenth of the last factor, at $\lambda = \frac12$. The line lies in the minimum if and only if $(g - I)^2 = 0$; otherwise its ends alone do.
 # ```
 #
 # ```{prf:proof}
@@ -800,7 +900,7 @@ random_gain, copies_gain = (
 figures.numbers(
     least_printed=f"{min(printed_loss):.0e}",
     most_corrected=f"{max(corrected_loss):.0e}",
-    actions=len(stays),
+    actions=len(printed_loss),
     gain_random=random_gain,
     gain_copies=copies_gain,
     wide_loss=f"{max(wide_loss):.0e}",
@@ -817,15 +917,21 @@ figures.numbers(
 # The median of the factor by which the best permutation lowers the barrier is {glue:text}`gain_random:.2f` for random points of one component and {glue:text}`gain_copies:.1e` for noisy permuted copies. What would remove the barrier
 # altogether for every pair is $g^{-1}$ itself.
 #
+# Two remarks of the paper have an answer in this model. G, section 7 supposes that “a significant part of the linear interpolation is within the minimum with high probability”: here a part of positive length is in the minimum only if all of the line is, which needs
+# $(g - I)^2 = 0$ and has probability 0. G, section 5.2 supposes that the barrier may depend on “the compactness of the symmetry group”. Along $g = \exp(tM)$ the last factor is $16\, \| W_2 \sinh^2 (tM/2)\, W_1 X \|^2$. It is bounded in $t$ if the
+# subgroup has a compact closure, and also for $M^2 = 0$, where the subgroup is not compact and its orbit is a straight line in the minimum: compactness is enough, and not needed.
+#
 # ## What we found that the paper does not say
 #
 # - The height of the pass between two components ({prf:ref}`thm-obstruction`), and the straight line's loss in closed form ({prf:ref}`prop-straight`).
 # - In the orientations $d_k$ of the hidden layers the components are the corners of a hypercube, and an odd permutation of a layer walks along an edge ({prf:ref}`thm-hypercube`).
-# - One hidden neuron more than needed joins the two components of a two-layer network ({prf:ref}`cor-wider`).
+# - Two descents end in one component with the probability $2^{-(l-1)}$ ({prf:ref}`prop-law`).
+#
+# Known before: one hidden neuron more than needed joins the components, and the count for all widths ({prf:ref}`rem-widths`).
 #
 # ## What it means for merging networks
 #
-# For a *curve* between two linear networks the only obstacle is a sign in each hidden layer; exchanging two neurons there, or adding a neuron, removes it. A *straight line*, which averaging of weights
+# For a *curve* between two linear networks of equal widths the only obstacle is a sign in each hidden layer; exchanging two neurons there, or adding a neuron to that layer, removes it ({prf:ref}`rem-widths`). A *straight line*, which averaging of weights
 # needs, asks for more: permutations bring it near zero loss if one network is a noisy permuted copy of the other, and leave a barrier of the same order if the two differ by a general element of $\mathrm{GL}_h$.
 #
 # **Read on.** [](32_skip_connection.ipynb): the same count when a {term}`skip connection` is added. [](33_unbounded_barriers.ipynb): how high the straight line can get. [](36_curvature.ipynb): when a straight line stays close to a curve.

@@ -12,11 +12,11 @@
 # ```{summary}
 # **Question.** How high can the loss be on the straight line between two networks that compute the same function?
 #
-# **The paper.** If the activation before the last layer is {term}`homogeneous <homogeneous activation>`, one layer can be scaled up and the next one down without any change of the function. Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025` move a minimum along this
-# symmetry: the loss on the straight line has no bound (G, Prop. 5.3 and Fig. 4), unless the weights are bounded (G, Prop. 5.6).
+# **The paper.** If the activation before the last layer is {term}`homogeneous <homogeneous activation>`, one layer can be scaled up and the next one down without any change of the function. Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025`, read in the version
+# submitted for review, move a minimum along this symmetry: the loss on the straight line has no bound (G, Prop. 5.3 and Fig. 4), unless the weights are bounded (G, Prop. 5.6).
 #
-# **What we find.** Both are so ({claim}`G4.unbounded`, {claim}`G4.network`, {claim}`G7.bound`). The {term}`barrier` is known exactly, with its place ({claim}`G7.place`) and the least bound for bounded weights ({claim}`G7.sharp`). Two steps of the
-# printed proof of Prop. 5.3 need mending ({claim}`G4.printed_m`, {claim}`G4.segment`).
+# **What we find.** Both are so ({claim}`G4.unbounded`, {claim}`G4.network`, {claim}`G7.bound`). The {term}`barrier` is known exactly: with the squared norm it grows like $m^{2k}$, and its place tends to $\frac{k}{1 + k}$ ({claim}`G7.place`). For bounded weights there is a
+# least bound ({claim}`G7.sharp`). Two steps of the printed proof of Prop. 5.3 need mending ({claim}`G4.printed_m`, {claim}`G4.segment`).
 #
 # **Why it matters.** A high barrier need not mean that two networks differ. Their layers may only be scaled differently.
 # ```
@@ -83,7 +83,7 @@ profiles.axhline(0, color="book:black", linewidth=2)
 plane.set(xlabel="$W_1$", ylabel="$W_2$", xlim=(-0.5, 5), ylim=(-0.5, 5))
 plane.set(aspect=1)
 plane.grid(False)
-profiles.set(xlabel=r"place on the line $\alpha$", ylabel="loss")
+profiles.set(xlabel=r"place on the line $\alpha$", ylabel="$(1 - W_2 W_1)^2$")
 figures.show("fig_segment", idea, legend=3)
 
 # %% [markdown]
@@ -91,7 +91,8 @@ figures.show("fig_segment", idea, legend=3)
 # :name: fig-hyperbola-chords
 # :alt: Left, grey contours of the absolute error of a product of two numbers with the hyperbola of minima and two chords of it; the longer chord passes through much higher error. Right, the loss along the two chords, low on the short one and high on the long one, and zero on the hyperbola.
 #
-# Left: the idea of G, Fig. 2, with $X = Y = 1$: two minima of the hyperbola and the segment from the point at the upper left to its rescaling by $m$. Right: the loss on the segments; on the hyperbola it is 0.
+# Left: the idea of G, Fig. 2, with $X = Y = 1$ and the loss printed there, without a square: two minima of the hyperbola and the segment from the point at the upper left to its rescaling by $m$. Right: the squared loss of G, Prop. 5.3 on the segments; on the
+# hyperbola it is 0.
 # ```
 #
 # In general the loss is $L(W) = \lVert Y - W_l\, \sigma(W_{l-1} F) \rVert^2$ with features $F = f(W_{l-2}, \dots, W_1, X)$, and $\sigma$ acts on entries. The paper asks for
@@ -368,11 +369,19 @@ worst = max(exponents, key=lambda e: abs(e + 0.5))
 claims.check("G4.printed_m", worst, n=len(exponents))
 
 # %% [markdown]
-# The growth of the loss for the network of G, Fig. 4:
+# The growth of the loss for the network of G, Fig. 4. The loss that is printed with it, $\lVert W_5 \sigma(\cdots) - Y \rVert$, is the root of that of G, Prop. 5.3, and its slope in $\ln m$ half as large:
+
+# %%
+near, far = middle(trained, 1e3), middle(trained, 1e4)  # squared
+slope_of_square = math.log(far / near) / math.log(10)
+slope = math.log(math.sqrt(far) / math.sqrt(near)) / math.log(10)
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G4.network"}
-slope = math.log(middle(trained, 1e4) / middle(trained, 1e3)) / math.log(10)
 claims.check("G4.network", slope, n=1)
+figures.numbers(slope=slope, slope_of_square=slope_of_square)
+
+# %% [markdown]
+# The slopes are {glue:text}`slope:.3f` and, with the square, {glue:text}`slope_of_square:.3f`.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the loss on lines and its growth"}
 from matplotlib import colormaps
@@ -383,7 +392,8 @@ shades = colormaps["viridis"](torch.linspace(0, 0.85, 5).tolist())
 for m, shade in zip((1.5, 4.0, 16.0, 64.0, 256.0), shades, strict=True):
     values = trained.line(dense, trained.rescaled(m), trained.layers)
     left.plot(dense, values, color=shade, label=f"$m = {m:g}$")
-left.set(xlabel=r"place on the line $\alpha$", ylabel="loss", yscale="log")
+left.set(xlabel=r"place on the line $\alpha$", yscale="log")
+left.set(ylabel=r"$\|$output$\, -\, Y\|^2$")
 left.set(ylim=(1e-3, 3e8))
 left.legend(ncols=3, loc="upper center")
 span = torch.logspace(-3, 4, 141, dtype=torch.float64)
@@ -408,7 +418,7 @@ figures.show("fig_network", figure)
 # ```{glue:figure} fig_network
 # :alt: Left, loss along the line of the trained five-layer network for five scales, flat-topped and growing by orders of magnitude with the scale. Right, largest loss and loss in the middle against the scale on logarithmic axes for degrees one half, one and two; straight lines at both ends, the middle below the maximum except for degree one.
 #
-# Left: G, Fig. 4, loss on the line from the trained network to its rescalings. Right: the maximum over the line (solid), the loss in the middle by the closed form (dashed) and by forward passes (symbols); $k = 1$ is the
+# Left: the network of G, Fig. 4, squared loss on the line from the minimum to its rescalings; the paper's figure has the root. Right: the maximum over the line (solid), the loss in the middle by the closed form (dashed) and by forward passes (symbols); $k = 1$ is the
 # network of G, Fig. 4 (profile {glue:text}`profile`).
 # ```
 #
@@ -545,6 +555,10 @@ figures.numbers(members=len(ratios), worst_middle=f"{max(by_middle):.2f}")
 #
 # The average of a network and its rescaling can be arbitrarily bad although both compute the same function. This part of a barrier is an artefact of the coordinates: bring the layers of both networks to agreed norms before averaging,
 # which changes no function and leaves one $m$. How high a barrier is says little as long as the scales are free.
+#
+# G, section 5.2 names implicit bias as a possible reason why such barriers are not seen in practice. In this model it is one: gradient flow conserves $\lVert r_j \rVert^2 - k \lVert w_j \rVert^2$ for every neuron $j$ with incoming weights $r_j$ and outgoing weights
+# $w_j$, since by Euler's theorem on homogeneous functions both terms change at the same rate. A rescaling by $m \ne 1$ changes this number. So two minima that gradient flow reaches from starts at which it is 0 for all neurons are never rescalings of
+# each other. And as G says, layer-wise connectivity is not contradicted: on a line that changes $W_l$ alone the loss is convex, hence 0 between two minima.
 #
 # **Read on.** [](37_permuted_barriers.ipynb): what permutations of the neurons can do about it. [](34_orbit_distance.ipynb): the same question for distances in place of losses. [](35_symmetry_curves.ipynb): curves of constant loss in place of lines.
 #

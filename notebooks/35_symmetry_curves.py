@@ -12,12 +12,12 @@
 # ```{summary}
 # **Question.** A symmetry moves a minimum to another one. Which curve of constant loss joins the two?
 #
-# **The paper.** Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025` join $w$ and $g \cdot w$ by $\exp(t \log g) \cdot w$ (G, (5)), and widen the idea to a map that is neither a group action nor a symmetry (G, (6)). By G, Prop. 6.1 this map
+# **The paper.** Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025`, read in the version submitted for review, join $w$ and $g \cdot w$ by $\exp(t \log g) \cdot w$ (G, (5)), and widen the idea to a map that is neither a group action nor a symmetry (G, (6)). By G, Prop. 6.1 this map
 # changes the outputs by at most their norm; in G, Fig. 3b, c the loss on its curves stays below that of the straight line.
 #
-# **What we find.** The loss is constant on the curves of a symmetry ({claim}`G8.constant`), but only some $g$ have a real logarithm; for $\det g > 0$ two exponentials do what one cannot
+# **What we find.** The loss is constant on the curves of a symmetry ({claim}`G8.constant`), but a share of {glue:text}`none_32:.2f` of the normal $32 \times 32$ matrices of positive determinant has no real logarithm; for $\det g > 0$ two exponentials do what one cannot
 # ({claim}`G8.logarithm`, {claim}`G8.two_factors`). For the map, bound and comparison hold ({claim}`G9.bound`, {claim}`G10.straight`); at the sizes of G, Fig. 3b, c the loss is even exactly constant
-# ({claim}`G10.printed_sizes`), and the curve starts at another minimum than $w$ ({claim}`G10.identity`).
+# ({claim}`G10.printed_sizes`), and the curve starts at another minimum than $w$, which keeps 8 of the 32 directions of $W_2$ ({claim}`G10.identity`).
 #
 # **Why it matters.** Explicit curves join networks without any training, where a straight line would cross a {term}`barrier`.
 # ```
@@ -195,8 +195,8 @@ claims.check("G8.constant", on_curve, rival=min(on_line))
 #
 # 2\. The polar decomposition is $g = QS$ with $S = (g^\top g)^{1/2}$ positive definite, $S = \exp B$, and $Q$ a rotation as $\det Q > 0$. In an orthonormal basis $Q$ consists of rotations of planes and ones, so that $Q = \exp A$ with $A$ skew.
 #
-# 3\. Write $a + d = \sqrt2\, p$, $a - d = \sqrt2\, q$, $b + c = \sqrt2\, r$, $b - c = \sqrt2\, u$ for the entries $a, b, c, d$: $p, q, r, u$ are independent $N(0, 1)$. The eigenvalues are real if $(a - d)^2 + 4bc = 2(q^2 + r^2 - u^2) \ge 0$, that is if
-# $|u| \le \rho/\sqrt2$ with $\rho^2 = q^2 + r^2 + u^2$. By Archimedes $u/\rho$ is uniform on $[-1, 1]$: the probability is $1/\sqrt2$. Real eigenvalues of different signs mean $\det g < 0$, which has the probability $\frac12$. So both are positive or both negative with the
+# 3\. Write $a + d = \sqrt2\, z_1$, $a - d = \sqrt2\, z_2$, $b + c = \sqrt2\, z_3$, $b - c = \sqrt2\, z_4$ for the entries $a, b, c, d$: the $z_i$ are independent $N(0, 1)$. The eigenvalues are real if $(a - d)^2 + 4bc = 2(z_2^2 + z_3^2 - z_4^2) \ge 0$, that is if
+# $|z_4| \le R/\sqrt2$ with $R^2 = z_2^2 + z_3^2 + z_4^2$. By Archimedes $z_4/R$ is uniform on $[-1, 1]$: the probability is $1/\sqrt2$. Real eigenvalues of different signs mean $\det g < 0$, which has the probability $\frac12$. So both are positive or both negative with the
 # probability $1/\sqrt2 - \frac12$, half of it for each as $g$ and $-g$ have the same law. Divide by $P(\det g > 0) = \frac12$.
 # ```
 #
@@ -387,42 +387,19 @@ claims.check(
 # \end{aligned}
 # $$
 #
-# with the pseudo-inverse. It proves that the outputs change by at most their own norm (G, Prop. 6.1 with G, (7)). There are $k$ samples, $n$ inputs and $h$ hidden neurons.
+# with the pseudo-inverse. It announces a bound of the change of the loss and proves one of the outputs: they change by at most their own norm (G, Prop. 6.1 with G, (7)). There are $k$ samples, $n$ inputs and $h$ hidden neurons.
 #
-# ```{prf:proposition} What the map G, (6) does
-# :label: prp-map
 # Write $s = \sigma(W_1 X)$, $s_g = \sigma(g W_1 X)$, both $h \times k$, and $P_g = s_g^+ s_g$, the orthogonal projection of $\mathbb R^k$ onto the row space of $s_g$.
 #
-# 1. The outputs of $g \cdot w$ are $W_2 s P_g$. The rows of $W_2 s$ split orthogonally into those of $W_2 s P_g$ and of $W_2 s (I - P_g)$, and so do their squared norms. So G, (7) holds, with equality only if all outputs of $g \cdot w$ are 0.
-# 2. If $s_g$ has rank $k$, the outputs do not change. This needs $k \le h$. It is then true for almost every $W_1$ if $\sigma$ is sigmoid and no two columns of $X$ are equal up to sign nor one of them 0, or if $\sigma$ is leaky ReLU, $k \le n$ and $X$ has rank $k$. For leaky ReLU and
-#    $n < k \le h$ it is not: on the open set where all rows of $g W_1 X$ have the same signs, $s_g$ has at most rank $n$. (It is not empty if no column of $X$ is 0: let the rows of $g W_1$ be near each other.)
-# 3. $\mathrm{id} \cdot w = (W_1, W_2 s s^+)$ has the outputs of $w$. It is $w$ for every $W_2$ if and only if $s$ has rank $h$, which needs $k \ge h$ and, as in 2, is not implied by it.
-# 4. $g_2 \cdot (g_1 \cdot w) = (g_2 g_1) \cdot w$ if and only if $W_2 s (I - P_{g_1})\, s_{g_2 g_1}^+ = 0$. It is so if $s_{g_1}$ has rank $k$.
-# 5. With targets $Y$, the squared loss of $g \cdot w$ is $\|Y (I - P_g)\|^2 + \|(Y - W_2 s) P_g\|^2$, at most the sum of the squared losses of $w$ and of the network with outputs 0.
-# 6. The map is continuous in $g$ where $s_g$ keeps its rank and, if $s$ has rank $k$, for general $W_2$ not where the rank falls. Under the hypotheses of 2 and for general $W_1$, the $g$ for which $s_g$ has a rank below $k \le h$ have at least the codimension $h - k + 1$.
-# 7. If $s_g$ has rank $k$ for almost every $g$ and $W_1$ has rank $n \le h$, the points $g \cdot w$ with the outputs of $w$ make a set of dimension $h n$. Rescalings of the neurons give $h$.
-# 8. If the row space of $s_g$ were a uniformly random $h$-dimensional subspace, $h \le k$, the mean of $\|W_2 s (I - P_g)\|^2$ would be $(1 - h/k) \|W_2 s\|^2$.
+# ```{prf:proposition} What the map G, (6) does to the outputs
+# :label: prp-outputs
+# The outputs of $g \cdot w$ are $W_2 s P_g$. The rows of $W_2 s$ split orthogonally into those of $W_2 s P_g$ and of $W_2 s (I - P_g)$, and so do their squared norms. So G, (7) holds, with equality only if all outputs of $g \cdot w$ are 0. With targets $Y$ the
+# squared loss of $g \cdot w$ is $\|Y (I - P_g)\|^2 + \|(Y - W_2 s) P_g\|^2$, at most the sum of the squared losses of $w$ and of the network with outputs 0. If $\sigma$ is the identity, the outputs do not change, for all $k$, $n$ and $h$.
 # ```
 #
 # ```{prf:proof}
-# 1\. $W_2 s s_g^+ s_g = W_2 s P_g$, and $P_g$ is an orthogonal projection.
-#
-# 2\.
-# Rank $k$ means $P_g = I$.
-# *Sigmoid.*
-# Along almost every line through 0 the preactivations of a neuron are $a_1 t, \dots, a_k t$ with different $|a_j| > 0$.
-# The functions $\sigma(a_j t)$ have their first poles at $t = \pm i \pi / |a_j|$, so they are linearly independent, and so are the $k$ analytic functions $W \mapsto \sigma(W x_j)$ of a row.
-# The
-# determinant of $k$ rows is then an analytic function that is not 0, and vanishes on a null set only.
-# *Leaky ReLU.* If $X$ has rank $k \le n$, then $Z = g W_1 X$ takes any value in $\mathbb R^{h \times k}$, with a null set of $W_1$ over each null set of $Z$ (a surjective linear map).
-# The matrices of rank less than $k \le h$ are a null set, and so is
-# its preimage under $\sigma$ entry by entry, which is injective with a locally Lipschitz inverse. Where all rows of $g W_1 X$ have the same signs, $s_g$ is $g W_1 X$ times a diagonal matrix.
-#
-# 3\. $s s^+ s = s$. The projection $s s^+$ of $\mathbb R^h$ is the identity if and only if $s$ has rank $h$.
-#
-# 4\. The second weights are $W_2 s P_{g_1} s_{g_2 g_1}^+$ and $W_2 s\, s_{g_2 g_1}^+$.
-#
-# 5\. The difference of targets and outputs is
+# $W_2 s s_g^+ s_g = W_2 s P_g$, and $P_g$ is an orthogonal projection. (The printed proof has $(I - P_g)^2 = I - P_g$, which is also true of oblique projections, and those can lengthen; the step needs $P_g^\top = P_g$ besides, which the pseudo-inverse gives.)
+# The difference of targets and outputs is
 #
 # $$
 # \begin{aligned}
@@ -431,25 +408,57 @@ claims.check(
 # \end{aligned}
 # $$
 #
-# and the rows of the two parts are orthogonal.
+# and the rows of the two parts are orthogonal. If $\sigma$ is the identity, $s_g = g s$ has the row space of $s$, so $s P_g = s$.
+# ```
 #
-# 6\.
+# ```{prf:proposition} When nothing changes
+# :label: prp-kept
+# The outputs do not change if $s_g$ has rank $k$, which needs $k \le h$. $\mathrm{id} \cdot w = (W_1, W_2 s s^+)$ has the outputs of $w$, and is $w$ for every $W_2$ if and only if $s$ has rank $h$, which needs $k \ge h$. For almost every $W_1$:
+#
+# | | $k \le h$: outputs kept | $k \ge h$: $\mathrm{id} \cdot w = w$ for every $W_2$ |
+# | --- | --- | --- |
+# | sigmoid, no two columns of $X$ equal up to sign, none 0 | yes | yes |
+# | leaky ReLU, $\min(k, h) \le n$, $X$ of rank $\min(k, n)$ | yes | yes |
+# | leaky ReLU, $\min(k, h) > n$ | not always | not always |
+#
+# *Not always*: on the open set where all rows of $g W_1 X$ have the same signs, $s_g$ has at most rank $n$. (It is not empty if no column of $X$ is 0: let the rows of $g W_1$ be near each other.)
+# ```
+#
+# ```{prf:proof}
+# Rank $k$ means $P_g = I$. $s s^+ s = s$, and the projection $s s^+$ of $\mathbb R^h$ is the identity if and only if $s$ has rank $h$.
+#
+# *Sigmoid.*
+# Along almost every line through 0 the preactivations of a neuron are $a_1 t, \dots, a_k t$ with different $|a_j| > 0$.
+# The functions $\sigma(a_j t)$ have their first poles at $t = \pm i \pi / |a_j|$, so they are linearly independent, and so are the $k$ analytic functions $W \mapsto \sigma(W x_j)$ of a row.
+# The determinant of $k$ rows is then an analytic function that is not 0, and vanishes on a null set only. If $k \ge h$, take $h$ of the columns.
+#
+# *Leaky ReLU.* On $c = \min(k, h) \le n$ independent columns of $X$, $Z = g W_1 X$ takes any value in $\mathbb R^{h \times c}$, with a null set of $W_1$ over each null set of $Z$ (a surjective linear map).
+# The matrices of rank less than $c$ are a null set, and so is
+# its preimage under $\sigma$ entry by entry, which is injective with a locally Lipschitz inverse. Where all rows of $g W_1 X$ have the same signs, $s_g$ is $g W_1 X$ times a diagonal matrix.
+# ```
+#
+# ```{prf:proposition} Continuity and reach
+# :label: prp-reach
+# The map is continuous in $g$ where $s_g$ keeps its rank and, if $s$ has rank $k$, for general $W_2$ not where the rank falls. Where the table of {prf:ref}`prp-kept` says that outputs are kept, and for general $W_1$, the $g$ for which $s_g$ has a rank below $k$
+# have at least the codimension $h - k + 1$. If $s_g$ has rank $k$ for almost every $g$ and $W_1$ has rank $n \le h$, the points $g \cdot w$ with the outputs of $w$ make a set of dimension $h n$. Rescalings of the neurons give $h$.
+# ```
+#
+# ```{prf:proof}
 # $s_g^+$ is continuous on matrices of one rank, and the least non-zero singular value of $s_g$ tends to 0 where the rank falls.
 # With its right singular vector $u$, $\|W_2 s\, s_g^+\| \ge \|W_2 s u\|$ over that value, which is unbounded unless $W_2 s u \to 0$; and $s u \ne 0$ for all $u \ne 0$ if $s$ has rank $k$.
 # A rank below $k$
-# means that the rows of $s_g$ lie in one hyperplane of $\mathbb R^k$: $k - 1$ parameters for it and, by the independence in 2, one equation for each of the $h$ rows.
+# means that the rows of $s_g$ lie in one hyperplane of $\mathbb R^k$: $k - 1$ parameters for it and, by the independence in the last proof, one equation for each of the $h$ rows.
 #
-# 7\. The first weights $g W_1$ take all values of rank $n$ in $\mathbb R^{h \times n}$, and determine the second ones.
-#
-# 8\. The mean of $P_g$ commutes with all rotations and has the trace $h$: it is $(h/k) I$.
+# The first weights $g W_1$ take all values of rank $n$ in $\mathbb R^{h \times n}$, and determine the second ones.
 # ```
 #
 # The paper says that $\gamma$ is defined when the map is continuous and $\mathrm{id} \cdot w = w$ for all $w$, and that the map does not keep the loss in general if $k > h$. The second is so. As to the first:
 #
-# - The pseudo-inverse is not continuous. Under the hypotheses of 2 a curve $\exp(tM) \cdot w$ in general position avoids the breaks if $k < h$, as at the sizes of G, Fig. 3b, c, and may meet them if $k = h$.
+# - The pseudo-inverse is not continuous. Where outputs are kept a curve $\exp(tM) \cdot w$ in general position avoids the breaks if $k < h$, as at the sizes of G, Fig. 3b, c, and may meet them if $k = h$.
 # - $\mathrm{id} \cdot w = w$ for all $w$ calls for $k \ge h$, constant loss in general for $k \le h$. With $k < h$ the map is an action on the weights with $W_2 = W_2 s s^+$, and the outputs are constant, where $s_g$ has rank $k$.
 #
-# The bound G, (7) is the change that $W_2 = 0$ would make.
+# The bound G, (7) is the change that $W_2 = 0$ would make. For the loss itself, which the paper announces: $\|W_2 \sigma(W_1 X) - Y\|$ changes by at most as much as the outputs, and its square rises by at most $\|Y\|^2$. So the points of $\gamma$ have bounded
+# loss, as G says.
 #
 # A break of leaky ReLU with slope $\frac14$, $X = W_1 = W_2 = I_2$: for an invertible $g_\varepsilon$ the hidden neurons are $s_g$,
 #
@@ -492,13 +501,23 @@ def surplus(Z, moved):
     return abs(((sides - square) / square).item())
 
 
+def change_of_loss(net, w, g, Y):
+    """|‖W_2' σ(W_1' X) − Y‖² − ‖W_2 σ(W_1 X) − Y‖²|/‖Y‖² for g·w = (W_1', W_2')."""
+    one, other = (matrix_norm(net.output(v) - Y) ** 2 for v in (w, net.act(g, w)))
+    return (abs(other - one) / matrix_norm(Y) ** 2).item()
+
+
 rng = numpy_generator(seed, "sizes of Fig. 3a")
 normal = normal_stream(seed, "networks of Fig. 3a")
 sizes = rng.integers(2, 101, (networks, 4))  # m, h, n, k
 before, after, excess, linear_excess, constant = [], [], [], [], []
+of_loss, of_linear = [], []  # changes of the loss over ‖Y‖²
 for m, h, n, k in sizes:
-    net, w = sigmoid_network((m, h, n, k), steps, normal)
+    net, w, Y = sigmoid_network((m, h, n, k), steps, normal)
     g = normal(h, h)
+    of_loss.append(change_of_loss(net, w, g, Y))
+    linear = PseudoInverse(lambda z: z, net.X)
+    of_linear.append(change_of_loss(linear, w, g, Y))
     Z = net.output(w)  # W_2 s, (m, k)
     Z_g = net.output(net.act(g, w))  # W_2 s P_g, by the map G, (6)
     before.append(matrix_norm(Z).item())
@@ -508,13 +527,18 @@ for m, h, n, k in sizes:
     P_g = projection(net.hidden(g @ w[0]))  # (k, k)
     constant.append(P_g.sum().item() / k)
 before, after, constant = map(np.array, (before, after, constant))
+of_loss = np.array(of_loss)
 h, k = sizes[:, 1], sizes[:, 3]
 ratio, changed = after / before, k > h
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G9.bound, G9.pythagoras, G9.larger_batch and G9.zero"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G9.bound, G9.pythagoras, G9.larger_batch, G9.linear and G9.zero"}
 claims.check("G9.bound", ratio)
 claims.check("G9.pythagoras", excess, rival=min(linear_excess))
-claims.check("G9.larger_batch", ratio[changed], rival=ratio[~changed].max())
+of_larger, of_smaller = (
+    (of_loss[batch] > 1e-9).mean().item() for batch in (changed, ~changed)
+)
+claims.check("G9.larger_batch", of_larger, rival=of_smaller, n=changed.sum())
+claims.check("G9.linear", of_linear, rival=np.median(of_loss[changed]))
 claims.check("G9.zero", ratio[~changed], rival=ratio[changed].min())
 
 # %% [markdown]
@@ -589,7 +613,7 @@ figures.numbers(
 # :name: fig-bound-6-1
 # :alt: Left, norm of the outputs against their change on logarithmic axes; all points lie above the diagonal, and those with at most as many samples as hidden neurons have no change. Right, relative change against h over k; it falls to 0 and stays below the square root of 1 minus h over k.
 #
-# Left: G, Fig. 3a, {glue:text}`networks` networks, of which {glue:text}`unchanged` have $k \le h$. Right: relative change of the others, and its root mean square for a random row space (profile {glue:text}`profile`).
+# Left: G, Fig. 3a, {glue:text}`networks` networks, of which {glue:text}`unchanged` have $k \le h$. Right: relative change of the others, and its root mean square $\sqrt{1 - h/k}$ for a uniformly random row space of dimension $h$, as the mean of $P_g$ is then $(h/k) I$ (profile {glue:text}`profile`).
 # ```
 #
 # About half of the points of such a figure show nothing: with $k \le h$ the change is 0 for sigmoid networks. (For leaky ReLU it is not: in the example with $n < k \le h$ a share of {glue:text}`leaky:.2f` of the random $g$ changes the outputs, by up to
@@ -598,24 +622,26 @@ figures.numbers(
 #
 # ## Curves of the map: G, Fig. 3b, c
 #
-# $X$ is $16 \times 8$, $Y$ is $64 \times 8$, $W_1$ is $32 \times 16$ and $W_2$ is $64 \times 32$; leaky ReLU. The paper states neither the slope, here {glue:text}`slope`, nor the law of $g$, here $g = \exp M$ with independent normal entries of $M$ of variance
+# $X$ is $16 \times 8$, $Y$ is $64 \times 8$, $W_1$ is $32 \times 16$ and $W_2$ is $64 \times 32$, as $Y$ requires (the text that was read has $\mathbb R^{32}$ for $W_2$, which may come from its conversion); leaky ReLU. The paper states neither the slope, here {glue:text}`slope`, nor the law of $g$, here $g = \exp M$ with independent normal entries of $M$ of variance
 # $r^2/32$, for which $r$ is about the spectral radius; the magnitudes are $r =$ {glue:text}`small` and {glue:text}`large`. {term}`Minima <minimum>` by {glue:text}`training` steps of full-batch gradient descent with momentum, where the paper has SGD. With 8 samples
 # their loss is 0, here at most {glue:text}`start_8` of $\|Y\|$. Besides the printed batch, one with 64 samples, more than hidden neurons.
 
 
 # %%
 def random_curves(start, magnitude, number, t, normal):
-    """Losses over ‖Y‖ on curves and chords, (number, t); D; least singular values."""
+    """Losses over ‖Y‖ on curves, chords and mirrored curves, (number, t); D; least σ."""
     net, w, Y = start
     M = magnitude * normal(number, 32, 32) / math.sqrt(32)
     w = tuple(W.expand(number, -1, -1) for W in w)
     path = curve(net, M, w, t)  # exp(tM)·w by the map G, (6)
-    on_curve, on_chord = (
+    line = chord(path, t)
+    mirrored = tuple(2 * b - a for a, b in zip(path, line, strict=True))
+    losses = (
         matrix_norm(net.output(v) - Y) / matrix_norm(Y)
-        for v in (path, chord(path, t))
+        for v in (path, line, mirrored)
     )
     least = least_singular_value(net.hidden(path[0]))  # of σ(exp(tM) W_1 X)
-    return on_curve, on_chord, distance_between_ends(flatten(path)), least
+    return *losses, distance_between_ends(flatten(path)), least
 
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Train the networks and draw curves"}
@@ -639,7 +665,7 @@ runs = {(k, r): study(k, r, found=at[k]) for k in (8, 64) for r in magnitudes}
 
 # %% [markdown]
 # With 8 samples: what $\mathrm{id} \cdot w$ keeps of a random $W_2$, $\operatorname{tr}(s s^+)/h$; the change of the loss along each curve, over the highest loss on its chord; and how far the curve is below its chord at every interior point.
-# The last two follow from {prf:ref}`prp-map`: with 8 samples, fewer than the 16 inputs,
+# The last two follow from {prf:ref}`prp-kept`: with 8 samples, fewer than the 16 inputs,
 # the loss on $\gamma$ is that of the minimum, here 0 up to training. And the dimension of the set of the points $g \cdot w$: the rank of the derivative of $g \mapsto g \cdot w$ at the identity, by central differences.
 
 # %%
@@ -682,8 +708,8 @@ reached = [dimension(net, w) for net, w, _ in at[8][:2]]
 claims.check("G10.identity", max(kept, key=lambda x: abs(x - 0.25)), n=starts)
 claims.check("G10.printed_sizes", along(8), rival=along(64).min().item())
 
-highest = torch.cat([above_chord(*runs[64, r]) for r in magnitudes]).max().item()
-claims.check("G10.straight", surplus_8, rival=max(highest, 0.01))
+mirrored = torch.cat([above_chord(*runs[8, r][2:0:-1]) for r in magnitudes])
+claims.check("G10.straight", surplus_8, rival=mirrored.max().item())
 claims.check("G10.reach", reached)
 
 # %% [markdown]
@@ -778,9 +804,10 @@ figures.numbers(
     all_curves=starts * curves,
     moved=np.mean(moved),
     start_8=f"{start_8:.0e}",
-    least_rank=min(runs[8, r][3].min().item() for r in magnitudes),
-    distance_small=runs[8, small][2].mean().item(),
-    distance_large=runs[8, large][2].mean().item(),
+    reach=max(reached),
+    least_rank=min(runs[8, r][4].min().item() for r in magnitudes),
+    distance_small=runs[8, small][3].mean().item(),
+    distance_large=runs[8, large][3].mean().item(),
     end_64=runs[64, large][0][:, -1].mean().item(),
     start_64=runs[64, large][0][:, 0].mean().item(),
 )
@@ -792,8 +819,13 @@ figures.numbers(
 # G, Fig. 3b, c with 8 samples as printed and with 64: mean of {glue:text}`all_curves` curves from {glue:text}`starts` minima, bars: intervals at two-sided $10^{-3}$ over the minima, since curves from one minimum are not independent (profile {glue:text}`profile`).
 # ```
 #
-# With 8 samples the loss on $\gamma$ is not low but exactly that of the minimum: $\sigma(g W_1 X)$ has rank 8 at every computed point, its least singular value is {glue:text}`least_rank:.2f`, and {prf:ref}`prp-map` applies.
-# For the same reason $\gamma$ does not start at the minimum that was found but at
+# With 8 samples the loss on $\gamma$ is not low but exactly that of the minimum: $\sigma(g W_1 X)$ has rank 8 at every computed point, its least singular value is {glue:text}`least_rank:.2f`, and {prf:ref}`prp-kept` applies.
+# The map reaches a set of dimension {glue:text}`reach` of the $2560 - 512 = 2048$ dimensions of the minimum, where the rescalings of the 32 neurons reach 32: a quarter, and the other 1536 are the $W_2 + N$ with $N \sigma(W_1 X) = 0$. The paper does not say how large the
+# “significant part” is for which symmetries account. At these sizes no symmetry is needed to connect the minima with $\sigma(W_1 X)$ of rank 8: leaky ReLU, entry by entry, maps the matrices $W_1 X$, which are all of $\mathbb R^{32 \times 8}$, one to one and
+# continuously in both directions; $32 \times 8$ matrices of rank 8 are connected, and over each lies an affine space of $W_2$. That all sublevel sets are connected for layers wider than the number of samples is shown by Nguyen
+# {cite:p}`nguyen2019,nguyen2021`.
+#
+# For the same reason as above $\gamma$ does not start at the minimum that was found but at
 # $\mathrm{id} \cdot w$, at a distance of {glue:text}`moved:.2f` of the norm of $w$. The ends of $\gamma$ are further apart at the larger magnitude, {glue:text}`distance_large:.1f` against {glue:text}`distance_small:.1f`, as the paper says.
 #
 # Other batch sizes: the share of curves below their chord, and the loss at the two ends.
@@ -882,19 +914,20 @@ figures.numbers(
 #
 # With 64 samples, at the larger magnitude, the loss rises from {glue:text}`start_64:.2f` to {glue:text}`end_64:.2f` of the loss of the zero network, and at these magnitudes the mean over curves is below the chord.
 # For single curves nothing is proved where $k > h$: with 256 samples the smallest share, over the magnitudes, of
-# curves that are below it everywhere is {glue:text}`lower_256:.2f` of {glue:text}`scan_curves`. Applied twice, the map G, (6) differs from that of the product by {glue:text}`composed_64:.2f` of the weights with 64 samples and by {glue:text}`composed_8` with 8.
+# curves that are below it everywhere is {glue:text}`lower_256:.2f` of {glue:text}`scan_curves`. Applied twice, the map G, (6) is that of the product if and only if $W_2 s (I - P_{g_1})\, s_{g_2 g_1}^+ = 0$, so wherever $s_{g_1}$ has rank $k$; it differs by {glue:text}`composed_64:.2f` of the weights with 64 samples and by {glue:text}`composed_8` with 8.
 #
 # ## What we found that the paper does not say
 #
 # - A positive determinant does not make $\log g$ real; among normal $32 \times 32$ matrices of positive determinant a share of {glue:text}`none_32:.2f` has no real logarithm.
-# - The map G, (6) keeps the outputs where $\sigma(g W_1 X)$ has rank $k$, and fixes $w$ under the identity for every $W_2$ where $\sigma(W_1 X)$ has rank $h$ ({prf:ref}`prp-map`). For sigmoid networks this means $k \le h$ and $k \ge h$, for almost all weights.
+# - The map G, (6) keeps the outputs where $\sigma(g W_1 X)$ has rank $k$, and fixes $w$ under the identity for every $W_2$ where $\sigma(W_1 X)$ has rank $h$ ({prf:ref}`prp-kept`). For sigmoid networks this means $k \le h$ and $k \ge h$, for almost all weights.
 # - At $k = h$, where both are possible, the pseudo-inverse has poles: $\det \sigma(\exp(tM) W_1 X)$ changes its sign on a share of {glue:text}`broken:.2f` of the curves with 32 samples and the
 #   smaller magnitude, and there $\gamma$ runs to infinity.
 #
 # ## What it means for merging networks
 #
 # A group of symmetries gives curves of constant loss in closed form, at the price of a matrix exponential. They serve networks that differ by a symmetry; networks from different trainings have to be matched with such a $g$ first. The
-# pseudo-inverse map reaches more of the minimum, but its curves keep the outputs only on a batch that is no larger than the layer.
+# pseudo-inverse map reaches more of the minimum, but its curves keep the outputs only on a batch that is no larger than the layer. G, section 7 adds that curves on which train and test accuracy are both constant can come only from an action with a weak
+# dependence on data: $GL_h$ on linear layers and rescalings do not use data at all, and the map G, (6) is made from one batch.
 #
 # **Read on.** [](36_curvature.ipynb): how far the straight line is from such a curve. [](33_unbounded_barriers.ipynb): how high it gets.
 #

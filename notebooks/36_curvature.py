@@ -12,10 +12,10 @@
 # ```{summary}
 # **Question.** Two {term}`minima <minimum>` are joined by a curve of low curvature inside the minimum. How far can the straight line between them leave it?
 #
-# **The paper.** By Theorem 6.2 of Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025` by at most $d_{\max}$, a function of the curvature and of the distance of the two, and the loss is at most $C_L d_{\max}$.
+# **The paper.** By Theorem 6.2 of Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025`, read in the version submitted for review, by at most $d_{\max}$, a function of the curvature and of the distance of the two, and the loss is at most $C_L d_{\max}$.
 #
 # **What we find.** On every {term}`orbit` of $GL_h$ that is drawn at random in this chapter and for which $d_{\max}$ is real the bound holds ({claim}`G11.sampled`). As a theorem for all curves it is false ({claim}`G11.distance`, {claim}`G11.loss`): a curve that turns by more than half a
-# circle may come back from another side, even one that a symmetry draws. With two hypotheses more, on the length of the curve and on the distance, it is true and sharp ({claim}`G11.spindle`, {claim}`G11.sharp`).
+# circle may come back from another side, even one that a symmetry draws: on that of this chapter the middle of the chord is {glue:text}`turn_ratio:.0f` times as far away as $d_{\max}$, and there is no bound for this ratio. With two hypotheses more, on the length of the curve and on the distance, it is true and sharp ({claim}`G11.spindle`, {claim}`G11.sharp`).
 #
 # **Why it matters.** A short, nearly straight path between two networks means that averaging them is nearly harmless. Low curvature alone does not.
 # ```
@@ -170,17 +170,37 @@ figures.show("fig_idea_neck", idea, legend=4)
 # The paper's proof compares $\gamma$ with the circular arc over the same chord; here $\gamma$ is a full circle of radius $1/\kappa$, nearly, which does not stay close to its ends. The bound on the distance needs no particular loss: for
 # $L = \operatorname{dist}(\cdot, S)$, $S$ the minimum, G, (9) with $C_L = 1$ is G, (8).
 #
-# Both ends are also joined by G, (5) with the principal logarithm, which drops the rotation: $\log \operatorname{diag}(1, 1, e^{2a}) = \operatorname{diag}(0, 0, 2a)$. That curve is short, and the bound holds. But the principal logarithm is no remedy in general. Replace the turn by a loop
+# Both ends are also joined by G, (5) with the principal logarithm, which drops the rotation: $\log \operatorname{diag}(1, 1, e^{2a}) = \operatorname{diag}(0, 0, 2a)$. That curve is short, and the bound holds. But the principal logarithm is no remedy in general:
+#
+# ```{prf:proposition} A loop of the principal logarithm
+# :label: prp-loop
+# Let $0 < a < 1$, $r \ge 10$ and $\varepsilon = 0.01/r$. Replace the two neurons that turn by four with output weights 0, whose input weights in the first column of $W_1$ go along the loop
 #
 # $$
 # \begin{aligned}
 # p(t) &= r\, (s,\; s (1 - 2t),\; \varepsilon,\; \varepsilon t^3), \\
-# s &= t - t^2 , \quad \varepsilon = 0.01/r ,
+# s &= t - t^2 .
 # \end{aligned}
 # $$
 #
-# in the first column of $W_1$, with output weights 0. Being a polynomial, $p(t) = \sum_j t^j c_j = e^{tN} c_0$ with the nilpotent $N c_j = (j + 1)\, c_{j + 1}$, $c_4 = 0$, and $N \oplus (2a)$ is the principal logarithm of its exponential. As before,
-# $G$ gives the same distance. Both curves, with the curvature from a grid:
+# This is a curve $\exp(t \log g) \cdot w$ with the principal logarithm. Its curvature is at most $29/r$, $D^2 = 8 \sinh^2 a + 10^{-4}$, and the midpoint of the chord has the distance $\sqrt2\, (\cosh a - 1)$ from the minimum. So $\operatorname{dist}/d_{\max} \to \infty$ for
+# $r \to \infty$.
+# ```
+#
+# ```{prf:proof}
+# As a polynomial $p(t) = \sum_j t^j c_j = e^{tN} c_0$ with the nilpotent $N c_j = (j + 1)\, c_{j + 1}$, $c_4 = 0$, and $N \oplus (2a)$ is the principal logarithm of its exponential. With $u = (1 - 2t)^2$
+#
+# $$
+# \begin{aligned}
+# \|p'\|^2 &\ge \tfrac14 r^2 (9 u^2 - 2u + 1) \ge \tfrac29 r^2 , \\
+# \|\gamma''\|^2 &\le 40 r^2 + 0.0036 + 32 a^4 \cosh 2a ,
+# \end{aligned}
+# $$
+#
+# and $\kappa \le \|\gamma''\|/\|\gamma'\|^2 \le 29/r$. The last proof, with $(ZX)_{12}$ for $(ZX)_{33}$, gives the distance: the foot has 1 for both weights of the rescaled neuron, and the loop's weights as they are. $d_{\max} \le \kappa_{\max} D^2/4$.
+# ```
+#
+# Both curves, with the curvature from a grid:
 
 
 # %%
@@ -675,7 +695,7 @@ longest = (kappa * ell)[real].max().item() / math.pi  # κ_max ℓ/π
 claims.check("G11.sampled", as_printed)
 
 # %% [markdown]
-# It holds on every one of these {glue:text}`real_curves` curves, and has to: the largest $\kappa_{\max} \ell / \pi$ among them is {glue:text}`longest:.2f`, so that {prf:ref}`thm-spindle` applies to all.
+# It holds on every one of these {glue:text}`real_curves` curves by theorem: the largest $\kappa_{\max} \ell / \pi$ among them is {glue:text}`longest:.2f`, so that {prf:ref}`thm-spindle` applies to all.
 # Of the {glue:text}`long_curves` curves with $\kappa_{\max} \ell > \pi$, {glue:text}`long_real` have a real $d_{\max}$.
 # The loss where both hypotheses hold:
 
@@ -814,13 +834,14 @@ figures.numbers(
 # ## What we found that the paper does not say
 #
 # - The ratio of the distance to $d_{\max}$ has no bound, on curves of a symmetry ({prf:ref}`thm-turn`) and across a neck ({prf:ref}`thm-neck`). On random orbits the bound holds wherever $d_{\max}$ is real, because these curves are short.
-# - The two hypotheses that mend it cannot be weakened ({prf:ref}`thm-spindle`).
+# - The constants in the two hypotheses that mend it, $\pi$ and 2, cannot be raised ({prf:ref}`thm-spindle`).
 # - On orbits of $GL_h$ the loss on the chord has a closed form, which does not depend on where on the orbit the pair lies, while curvature and length do ({prf:ref}`prp-orbit-chord`).
 #
 # ## What it means for merging networks
 #
 # A known path of low loss says something about the average of its ends if it is short: no longer than half a circle of its own curvature. Then the average is off the minimum by a second-order amount, about $\kappa D^2/8$. A long path, even a gentle
-# one, says nothing.
+# one, says nothing. G, section 7 supposes that “there always exists” a symmetry curve close to the line. Where one is within $d$ of it, the loss on the line is at most $C_L\, d$ above that on the curve; whether one always is remains open, and on long orbits the given
+# one need not be.
 #
 # **Read on.** [](35_symmetry_curves.ipynb): the curves. [](34_orbit_distance.ipynb): exact distances of midpoints from an orbit. [](46_chord_deviation.ipynb): chords and curves in another setting.
 #

@@ -12,11 +12,11 @@
 # ```{summary}
 # **Question.** A high {term}`barrier` between two networks may only mean that their neurons stand in different orders. Does the best order remove the barriers of [](33_unbounded_barriers.ipynb)?
 #
-# **The paper.** No: Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025` show, under an additional assumption, that the loss on the line from a minimum to its rescalings has no bound even after the best permutation of the second
-# network's neurons (G, Prop. 5.4).
+# **The paper.** No: Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025`, read in the version submitted for review, show, under an additional assumption, that the loss on the line from a minimum to its rescalings has no bound even after the best
+# permutation of the second network's neurons (G, Prop. 5.4).
 #
 # **What we find.** It is so ({claim}`G5.unbounded`). For a $\sigma$ that acts on entries it holds without the assumption, by rescaling a single neuron ({claim}`G5.without`); the paper's own construction needs it
-# ({claim}`G5.counterexample`). The constants of G, (19) to (21), which the conclusion does not use, are corrected ({claim}`G5.factor`, {claim}`G5.constant`).
+# ({claim}`G5.counterexample`). The constants of G, (19) to (21), which the conclusion does not use, are $2^{-(k+1)}$ instead of $\frac14$, and for $P = I$ and $k = 1$ $\frac12 Y$ instead of $\frac34 Y$ ({claim}`G5.factor`, {claim}`G5.constant`).
 #
 # **Why it matters.** Matching neurons is not enough: their scales have to be matched, too.
 # ```
@@ -103,7 +103,8 @@ figures.show("fig_best_order", idea, legend=3)
 # P \cdot W' = (W_l' P,\; P^{-1} W_{l-1}',\; \dots, W_1) :
 # $$
 #
-# $W'$ differs from $W$ in the last two layers, and $P$ permutes the neurons between them (the text after G, Prop. 5.4 says the first two layers). G, Prop. 5.4 assumes in addition that $W_l P\, \sigma(H) \ne 0$ for all $P$. The following theorem does not.
+# $W'$ differs from $W$ in the last two layers, and $P$ permutes the neurons between them (the text after G, Prop. 5.4 says the first two layers). The displayed loss of G, Prop. 5.4 lacks the primes, in both prints: as it stands it compares $W$ with $P \cdot W$, and at
+# $P = I$ it is $L(W) = 0$. With the primes, which stand in the same sentence and in G, (18), it says what follows. G, Prop. 5.4 assumes in addition that $W_l P\, \sigma(H) \ne 0$ for all $P$. The following theorem does not.
 #
 # ```{prf:theorem} The barrier after the best permutation
 # :label: thm-permuted-barrier
@@ -155,7 +156,7 @@ figures.show("fig_best_order", idea, legend=3)
 # $L^{-1}(0)$ by the factors $m^t$, $0 \le t \le 1$.
 # ```
 #
-# One neuron that is scaled up is enough, and only a neuron without outgoing weights can hide it. The least loss over all $h!$ permutations, and its leading term by the theorem:
+# One neuron that is scaled up is enough, and only a neuron without outgoing weights can hide it. Permutations of the layers below, which the paper leaves open, are not examined here. The least loss over all $h!$ permutations, and its leading term by the theorem:
 
 
 # %%
@@ -363,7 +364,7 @@ claims.check("G5.counterexample", highest, rival=max(open_barrier), n=n)
 # $$
 # ```
 #
-# G, (21) has the constant $\frac34 Y$: in G, (20) the limit is taken before the multiplication by $m^k$. With $1 - 2^{-(k+1)}$ for $\frac34$ it is right for $k < 1$ if no entry of $H$ is 0. The leading term, which carries the conclusion,
+# G, (21) has the constant $\frac34 Y$: in G, (20) the limit is taken before the multiplication by $m^k$. As an equation of limits, which are infinite, G, (21) says nothing false; read as the first two orders it does. With $1 - 2^{-(k+1)}$ for $\frac34$ it is right for $k < 1$ if no entry of $H$ is 0. The leading term, which carries the conclusion,
 # is right. The factor of the output, measured at $k = 2$:
 
 

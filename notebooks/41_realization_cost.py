@@ -126,6 +126,7 @@ figures.show("fig_two_ellipses", idea, legend=2)
 #
 # with fixed $F$ and $D$, entry by entry.
 # The schemes of I, Table 1 differ in how $F$ and $D$ are drawn ({py:mod}`lmc_helpers.identifiability.asymmetric`): *{term}`W-asymmetric`* layers fix some entries of each row at random numbers ($D$ is the *{term}`mask`* of the others), *sparse* ones fix them at 0, *{term}`syre`* adds random numbers to all and scales them a little, and a *linear residual* adds the identity.
+# That masks with pairwise distinct rows break all permutations is a theorem of Lim et al., and that syre removes reflections almost surely one of Ziyin et al. (I, section 3.1); the paper cites both, and here they are used, not tested, but for the masks of [](55_image_networks.ipynb).
 # By the chain rule
 #
 # $$
@@ -257,7 +258,7 @@ claims.check("I1.table", violations, rival=uneven, n=drawn)
 # So $a \in \mathbb R^k$ are the neuron's *coefficients*, and $v_i$, the coefficients without trained weights, is its *{term}`centre <centre of a neuron>`*. I, Prop. 4.2 says that $a$ and the function determine each other: the neuron's class of functions is the affine space
 # $v_i + \operatorname{im} M_i$ of dimension $\operatorname{rank} M_i$.
 #
-# The proof needs I, Assumption 4.1: if $\eta$ is injective, the inputs span the subspace; for ReLU and GELU they contain a set $T$ that spans it and holds $-c$ with every $c$, in short $T = -T$. For these two
+# That $h$ determines $a$ is I, Lemma C.1. The proof needs I, Assumption 4.1: if $\eta$ is injective, the inputs span the subspace; for ReLU and GELU they contain a set $T$ that spans it and holds $-c$ with every $c$, in short $T = -T$. For these two
 #
 # $$
 # \eta(s) - \eta(-s) = s ,

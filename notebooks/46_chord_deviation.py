@@ -21,7 +21,8 @@
 # ```
 #
 # ```{need}
-# You need: Gaussian integrals and convexity; from [](41_realization_cost.ipynb) the layer with weights $F + D \odot W$. {{ times }}
+# You need: Gaussian integrals and convexity; from [](41_realization_cost.ipynb) the layer with weights $F + D \odot W$.
+# Letters: $r_i$ trained parts, $\beta$ their largest size over that of the fixed part, $L$ a bound on a derivative. {{ times }}
 # ```
 #
 # On the line between two networks, a layer's output would ideally move along the chord between its outputs at the ends.

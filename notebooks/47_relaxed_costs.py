@@ -21,7 +21,8 @@
 # ```
 #
 # ```{need}
-# You need: [](41_realization_cost.ipynb), ridge regression, eigenvalues of a second-moment matrix. {{ times }}
+# You need: [](41_realization_cost.ipynb), ridge regression, eigenvalues of a second-moment matrix.
+# Letters: $\beta$ the price of an error, $L$ a Lipschitz constant, $\rho = \Sigma^{1/2}(u - f)$. {{ times }}
 # ```
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
@@ -89,8 +90,8 @@ figures.show("fig_price", idea)
 #
 # ## Inputs that are only nearly in a subspace
 #
-# With $\Sigma = \mathbb E\, x x^\top$, eigenvalues $\lambda_1 \ge \lambda_2 \ge \dots$, and $P_k$ the projector on the first $k$ eigenvectors, the residual is $\mathbb E \lVert x - P_k x \rVert^2 = \tau_k = \sum_{j > k} \lambda_j$ (I, Lemma E.1), and
-# functions with Lipschitz constants $L_1$, $L_2$ that coincide on the projected inputs satisfy
+# With $\Sigma = \mathbb E\, x x^\top$, eigenvalues $\lambda_1 \ge \lambda_2 \ge \dots$, and $P_k$ the projector on the first $k$ eigenvectors, the residual is $\mathbb E \lVert x - P_k x \rVert^2 = \tau_k = \sum_{j > k} \lambda_j$ (I, Lemma E.1). I, Assumption 3.1 says that $\tau_k = 0$, and for injective $\eta$ Assumption 4.1 that $\tau_{k - 1} > 0$: that $x$ spans all of the subspace.
+# Functions with Lipschitz constants $L_1$, $L_2$ that coincide on the projected inputs satisfy
 #
 # $$
 # \begin{aligned}
@@ -175,7 +176,7 @@ claims.check("I19.best_constant", max(best), n=len(best))
 # Where $\eta(u^\top x)$ determines $u^\top x$, as under I, Assumption 4.1, this is the squared realization cost.
 # Else it may be larger: for one positive input, $f = 0$, $d = 1$, $u = -1$ and ReLU it tends to 1, while the function is 0 and costs nothing.
 #
-# The surrogate has no matching lower bound in the paper, which notes that one exists for bi-Lipschitz $\eta$; ReLU and GELU are not. Under a symmetry like that of I, Assumption 4.1, which demands a spanning set of inputs that holds $-x$ with every $x$ ([](41_realization_cost.ipynb)), there is one.
+# The surrogate has no matching lower bound in the paper, which notes that one exists for bi-Lipschitz $\eta$: if $\lvert \eta(s) - \eta(t) \rvert \ge \ell\, \lvert s - t \rvert$, then $\mathbb E (h - h_w)^2 \ge \ell^2\, \lVert \rho - B w \rVert^2$, and the relaxed cost is at least $Q_\ell(\beta)$. Leaky ReLU has such an $\ell$, its smaller slope; ReLU and GELU have none. Under a symmetry like that of I, Assumption 4.1, which demands a spanning set of inputs that holds $-x$ with every $x$ ([](41_realization_cost.ipynb)), there is one.
 #
 # ```{prf:theorem} Relaxed costs on symmetric inputs
 # :label: thm-relaxed-symmetric
@@ -268,6 +269,25 @@ for X, f, d, _, u, beta in PROBLEMS[::3]:  # inputs that are not symmetric
     upper.append(float(cost / one.value))
 claims.check("I19.surrogate", upper, rival=max(to_low))
 claims.check("I19.between", between, rival=max(to_low), n=len(to_low))
+
+# %% [markdown]
+# And for leaky ReLU with the slopes 0.3 and 1, on inputs without symmetry, the surrogate with $\ell = 0.3$ in the place of $L$:
+
+# %%
+leaky, from_below, at_one = nn.LeakyReLU(0.3), [], []
+for X, f, d, _, u, beta in PROBLEMS[::3]:
+    X = X[: len(X) // 2]
+    Sigma = X.T @ X / len(X)
+    low, one = (
+        quadratic_surrogate(u, f, d, Sigma, beta, slope) for slope in (0.3, 1.0)
+    )
+    starts = torch.stack([one.w, low.w])
+    cost = relaxed_cost(leaky(X @ u), X, f, d, beta, leaky, starts).value
+    from_below.append(float(low.value / cost))
+    at_one.append(float(one.value / cost))
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I19.bi_lipschitz"}
+claims.check("I19.bi_lipschitz", from_below, rival=max(at_one))
 
 # %% [markdown]
 # Last the limit $\beta \to 0$ for functions of the class (I, Theorem E.5), on symmetric inputs and on inputs without symmetry, where the realization cost comes from its definition (`relu_function_cost`); and functions that only their projection on the first $k$ eigenvectors puts into the class (I, Corollary E.6): their relaxed cost is at most

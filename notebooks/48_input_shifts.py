@@ -21,7 +21,8 @@
 # ```
 #
 # ```{need}
-# You need: [](42_swap_cost.ipynb), which treats the exchange of a layer's own neurons. {{ times }}
+# You need: [](42_swap_cost.ipynb), which treats the exchange of a layer's own neurons.
+# Letters: $\tau$ a permutation of inputs, $R$ all trained parts, $\rho$ their size over that of the shift. {{ times }}
 # ```
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
@@ -100,7 +101,7 @@ figures.show("fig_exchanged", idea, legend=2)
 # ## What a second position costs
 #
 # As in [the chapters on costs](41_realization_cost.ipynb), a layer has the weights $F + D \odot W$ with fixed $F$ and $D$, its inputs lie in the span of the orthonormal columns of $U$ ($d \times k$), and costs of neuron $i$ are measured by the metric $S_i = U^\top \operatorname{diag}(d_i)^2 U$.
-# If the inputs are reindexed by $\tau$, which moves the rows of $U$ to $P_\tau U$, the centres move by $\delta_\tau = F (P_\tau - I) U$ and the metric $S_i$ becomes $S_i^\tau = (P_\tau U)^\top \operatorname{diag}(d_i)^2\, P_\tau U$. With $R = (D \odot W) U$ the cost changes by
+# If the inputs are reindexed by $\tau$, which moves the rows of $U$ to $P_\tau U$, the centres move by $\delta_\tau = F (P_\tau - I) U$ and the metric $S_i$ becomes $S_i^\tau = (P_\tau U)^\top \operatorname{diag}(d_i)^2\, P_\tau U$, which has the law of $S_i$ if the entries of $d_i$ are independent and equal in law, since then $P_\tau^\top d_i$ has that of $d_i$ (I, footnote 5). With $R = (D \odot W) U$ the cost changes by
 #
 # $$
 # \Delta_\tau^{\mathrm{in}} = \sum_i \lVert R_i - \delta_{\tau, i} \rVert^2_{(S_i^\tau)^{-1}} - \lVert R_i \rVert^2_{S_i^{-1}} ,

@@ -20,7 +20,8 @@
 # ```
 #
 # ```{need}
-# You need: Gaussian inputs, orthogonal polynomials for one proof; from [](41_realization_cost.ipynb) the layer with fixed weights. {{ times }}
+# You need: Gaussian inputs, orthogonal polynomials for one proof; from [](41_realization_cost.ipynb) the layer with fixed weights.
+# Letters: $r = \lVert x \rVert$, $\alpha$ the output weights, $\tau_d$ the norm of the part of ReLU of Hermite degree $d$ or more. {{ times }}
 # ```
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}

@@ -700,7 +700,8 @@ claims.check("Z19.peak", **judged(peak, repeat=False), n=pairs)
 # says how far the identity is on the way from random permutations to the best.
 # A *matching point* is a group of channels that move together: a residual stream, or the inner channels of a block.
 # The *drop* is the accuracy of the ends less that half-way.
-# I, Fig. 3c follows $\mathcal L$ of W-ResNets over training as well; that is not run here.
+# I, Fig. 3c follows $\mathcal L$ of W-ResNets over training as well, "for all stages"; that has no part here, since networks are kept at their end only (for MLPs: {claim}`I10.stages`).
+# Nor have two remarks of I, App. F.4 on ResNets of the printed sizes: that pixels as samples are "beneficial for LMC", and that a tenth of the training images is "sufficient to yield an alignment of low barrier"; we do as it says.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot accuracies and r"}
 NAMES = {

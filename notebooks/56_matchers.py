@@ -24,8 +24,8 @@
 # **What we find.**
 # What a matcher maximises is not what one wants to be small.
 # With two hidden layers of five neurons the exact optimum of {term}`weight matching` is the best order in at most half of the pairs {claim}`X3.deep_best`, and among its local optima the objective says little about the barrier {claim}`X3.objective_barrier`.
-# In narrow networks matching by the loss leaves less than weight matching {claim}`X3.straight_through`; does matching by activations, with layer norm {claim}`X3.norm_activations`?
-# In wide ones, does weight matching leave none in the mean, without norms {claim}`X3.wide_barrier` and with layer norm {claim}`X3.wide_norm`?
+# In narrow networks matching by the loss leaves less than weight matching {claim}`X3.straight_through`; matching by activations does not, from torch's initial weights {claim}`X3.norm_activations`, and leaves far less from He's, six times as large in variance {claim}`X3.start`: there the weights carry more of the start, which the activations do not see.
+# In wide ones, from torch's weights, weight matching leaves no barrier in the mean, without norms {claim}`X3.wide_barrier` and with layer norm {claim}`X3.wide_norm`.
 # With large fixed weights at most a point of accuracy is left to gain {claim}`X3.fixed_weights`.
 #
 # **Why it matters.** The matcher decides what is measured: a barrier "modulo permutation" is one after a certain search.
@@ -94,6 +94,7 @@ from lmc_helpers._chapters import matchers as matched_pairs
 from lmc_helpers._chapters.algorithm_1 import BEST, FLOOR
 from lmc_helpers._chapters.asymmetric_mlps import ends
 from lmc_helpers._chapters.matchers import (
+    HE,
     KINDS,
     WIDE,
     Pairs,
@@ -486,6 +487,7 @@ figures.show("fig_every", figure, legend=4)
 # W-asymmetric ones with $\sigma_{\mathbf F} = 0$ and $1$, whose shares of fixed entries are those of I, App. F.1, and whose fixed entries the two networks of a pair have in common.
 # They are matched as ordinary networks, with the weights $\mathbf F + \mathbf D \odot \mathbf W$.
 # (The MLPs of I have GELU; here neighbouring kinds differ in one thing at a time.)
+# All start by torch's law, uniform with variance $1/(3 \cdot \text{inputs})$; those of [](51_width_barriers.ipynb) start by He's, normal with $2/\text{inputs}$.
 # {glue:text}`pairs` pairs of each. {glue:text}`left_out` Matchers and REPAIR see {glue:text}`images_matched` of the training images; barriers are measured on {glue:text}`images_unseen` test images.
 
 # %%
@@ -651,6 +653,19 @@ alike = compared("layer norm", "activations", "weights")
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X3.straight_through and X3.norm_activations"}
 claims.check("X3.straight_through", **straight)
 claims.check("X3.norm_activations", **alike)
+
+# %% [markdown]
+# Does the law of the initial weights decide between matching by weights and by activations? The plain networks again, with the same seeds and He's law:
+
+# %%
+scale = compared(HE, "activations", "weights")
+for kind in ("plain", HE):
+    of = pairs_of(kind, seed)
+    heights = {m: of[m].barrier.mean() for m in ("weights", "activations")}
+    print(kind, {m: f"{height:.3f}" for m, height in heights.items()})
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X3.start"}
+claims.check("X3.start", **scale)
 
 # %% [markdown]
 # ## Is a higher objective a lower barrier?
@@ -917,6 +932,7 @@ quantities = {
     "gain": gain,
     "sparse": sparse,
     "alike_plain": compared("plain", "activations", "weights"),
+    "alike_he": scale,
 }
 figures.numbers(
     **{
@@ -973,7 +989,8 @@ figures.numbers(
 # - With the steps given here, the lowest barrier on {glue:text}`named` is left most often by {glue:text}`most_0` for plain networks, by {glue:text}`most_1` with layer norm, by {glue:text}`most_2` with $\sigma_{\mathbf F} = 0$, and by {glue:text}`most_3` with $\sigma_{\mathbf F} = 1$.
 # - Straight-through matching, which looks at the loss, leaves {glue:text}`searched` times the barrier of weight matching on images that it has not seen (plain networks).
 #   Matching by correlation costs one pass over the images and one assignment a layer, and leaves {glue:text}`alike_plain` times the barrier of weight matching
-#   for plain networks, {glue:text}`alike` times with layer norm.
+#   for plain networks, {glue:text}`alike` times with layer norm, and {glue:text}`alike_he` times for plain networks that start by He's law ({claim}`X3.start`).
+#   [](51_width_barriers.ipynb), whose networks start by He's law, finds the same as the last number.
 # - The rank correlation of objective and barrier over the local optima of weight matching is {glue:text}`ranks`. The best of {glue:text}`restarts` descents leaves {glue:text}`gained` times the mean barrier of one descent.
 # - Before its gain a layer norm makes the units' second moments right by itself, on average, but not each single unit. After weight matching REPAIR leaves {glue:text}`repair_plain` of the barrier without norms, {glue:text}`repair_norm` with them.
 # - With fixed weights of $\sigma_{\mathbf F} = 1$ the matcher that is best on one half of the pairs gains {glue:text}`gain` points of accuracy on the other, against the networks as they are; at $\sigma_{\mathbf F} = 0$ matching by correlation leaves {glue:text}`sparse` of the barrier.
@@ -987,7 +1004,7 @@ figures.numbers(
 # ## What it means for merging networks
 #
 # Match by what you want to be small, if you can pay for it.
-# Otherwise match by weights, or by activations, which costs one pass over some images: which of the two leaves less depends on the networks, with layer norm see {claim}`X3.norm_activations` for narrow ones and {claim}`X3.wide_order_norm` for wide ones, and {claim}`X3.wide_norm` for whether a barrier is left there at all.
+# Otherwise match by weights, or by activations, which costs one pass over some images: which of the two leaves less depends on the initial weights. Where these were large, by activations ({claim}`X3.start`); where they were small there is little between them, in narrow networks ({claim}`X3.norm_activations`) and in wide ones ({claim}`X3.wide_order_norm`), where no barrier is left by either ({claim}`X3.wide_norm`).
 # Where the sizes of neurons differ, correlations do not see it ({claim}`X3.blind_to_size`), and without norms they leave {glue:text}`alike_plain` times the barrier of weight matching here.
 # Restarts of weight matching improve its objective, and not always the merged network ({claim}`X3.objective_barrier`).
 # After matching, REPAIR takes away part of what is left without norms ({claim}`X3.repair_plain`); with a layer norm see {claim}`X3.repair_norm`.

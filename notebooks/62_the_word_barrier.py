@@ -19,9 +19,8 @@
 # If both ends have the same loss, the baselines agree.
 # If not, they differ by at most the difference of the ends, and we say exactly how {claim}`X4.baselines` {claim}`X4.between`.
 # The middle alone sees at least half of a barrier whose profile is concave {claim}`X4.concave`, and may see nothing of another {claim}`X4.middle_blind`.
-# Does the baseline decide which of two pairs of students is better connected in one of twenty comparisons or more?
-# As they are {claim}`X4.disagree`, after
-# matching {claim}`X4.disagree_matched`. Loss and accuracy order classifiers differently {claim}`X4.accuracy_order`.
+# Between students as they are the baseline decides in fewer than one of twenty comparisons which of two pairs is better connected {claim}`X4.disagree`, after
+# matching in more {claim}`X4.disagree_matched`. Loss and accuracy order classifiers differently in one of twenty or more {claim}`X4.accuracy_order`.
 #
 # **Why it matters.** A barrier that is reported without its baseline, its places and its loss cannot be compared with another.
 # ```

@@ -7,6 +7,9 @@ in ``book/recorded``, whatever the ledger expects. A record stands as long as wh
 :mod:`book.tools.outcomes.standing`. Chapters whose records stand are not run again, unless the commit of their seeds is
 not in this history; what was finished when a run was stopped is kept.
 
+``--commit`` takes the seeds from an earlier commit that states the same, for runs that took long. What has changed
+since, a parameter of a chapter (``chapter.name``) or a part, has to be named by ``--later``, and the records name it.
+
 ``--anew`` instead judges records again of which nothing but the criterion has changed, by the present one; they say so.
 A rejection that no second seed has repeated is left to a run.
 
@@ -26,9 +29,11 @@ import json
 import math
 import os
 import random
+import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -44,11 +49,13 @@ from lmc_helpers import claims
 from lmc_helpers._files import atomic_write
 from lmc_helpers.claims.yaml_files import load
 
+#: What some quantities said of n.
+N_COUNTS = re.compile(r" \(n counts [^)]*\)")
 README_FIGURE = ("12_overlap_theorem", "fig_limit")
 
 
-def clean_commit(earlier: str | None, wanted: list[str], profile: str) -> str:
-    """The commit that seeds come from: the present one, or an earlier one that states the same."""
+def clean_commit(earlier: str | None, wanted: list[str], profile: str, later: Sequence[str] = ()) -> str:
+    """The commit that seeds come from: the present one, or an earlier one that states the same but for ``later``."""
     changed = git("status", "--porcelain")
     if changed:
         raise BuildError(f"a confirmatory run needs a clean commit; not committed:\n{changed}")
@@ -62,20 +69,31 @@ def clean_commit(earlier: str | None, wanted: list[str], profile: str) -> str:
         git("archive", "--output", f"{folder}/then.tar", commit, "book/claims", "notebooks")
         shutil.unpack_archive(f"{folder}/then.tar", folder, filter="data")
         then, now = (_stated(root, wanted, profile) for root in (Path(folder), ROOT))
-    if differ := [name for name in now if then.get(name) != now[name]]:
-        raise BuildError(f"{', '.join(differ)} changed since {commit[:10]}; confirm a later commit")
+    differ = [name for name in then | now if then.get(name) != now.get(name)]
+    if unnamed := [name for name in differ if name not in later]:
+        raise BuildError(
+            f"{', '.join(unnamed)} changed since {commit[:10]}; confirm a later commit, or name it: --later"
+        )
+    if same := [name for name in later if name not in differ]:
+        raise BuildError(f"--later {', '.join(same)} did not change since {commit[:10]}; changed: {', '.join(differ)}")
     return commit
 
 
 def _stated(root: Path, wanted: list[str], profile: str) -> dict[str, object]:
-    """What a tree fixes for some chapters: criterion and quantity of every part, and each chapter's parameters."""
+    """What a tree fixes for some chapters: criterion and quantity of every part, and each chapter's parameters.
+
+    What n counts, which some quantities said, is no part of them.
+    """
     parts, settings = papers.parts(root / "book" / "claims"), root / "notebooks" / "profiles" / f"{profile}.yaml"
     given = load(settings)["chapters"] if settings.is_file() else {}
     known = sources.Sources()
     checked = {id for chapter in wanted for id in known.chapter(chapter).checks}
-    stated: dict[str, object] = {id: (parts[id].digest(), parts[id].quantity) for id in sorted(checked & parts.keys())}
-    names = map(chapters.short, wanted)
-    return stated | {f"parameters of {name}": given.get(name, {}).get("parameters") for name in names}
+    stated: dict[str, object] = {
+        id: (parts[id].digest(), N_COUNTS.sub("", parts[id].quantity)) for id in sorted(checked & parts.keys())
+    }
+    for name in map(chapters.short, wanted):
+        stated |= {f"{name}.{key}": value for key, value in given.get(name, {}).get("parameters", {}).items()}
+    return stated
 
 
 def missing(profile: str, wanted: list[str]) -> list[str]:
@@ -92,9 +110,10 @@ def rested(record: dict) -> dict:
     return record | {"parameters": given, "reference": standing.references().get(record["part"])}
 
 
-def store(profile: str, commit: str, wanted: list[str]) -> Path:
+def store(profile: str, commit: str, wanted: list[str], later: Sequence[str] = ()) -> Path:
     """Put what the confirmatory runs of some chapters found into the record, as far as they are done.
 
+    Each record names what was set ``later`` than the commit of its seeds: parameters of its chapter, its own criterion.
     Records of other parts stay, and are shown as out of date; parts that the ledger no longer has are dropped. The
     README's figure comes from the same run.
     """
@@ -107,7 +126,10 @@ def store(profile: str, commit: str, wanted: list[str]) -> Path:
             print(f"{path.stem}: not stored, its sources were edited while it ran; run it again", flush=True)
             path.unlink()
             continue
-        found |= {record["part"]: rested(record) for record in fresh}
+        set_later = [name.partition(".")[2] for name in later if name.startswith(f"{chapters.short(chapter)}.")]
+        for record in fresh:
+            names = [*set_later, *["criterion"] * (record["part"] in later)]
+            found[record["part"]] = rested(record) | ({"set_later": names} if names else {})
         if path.stem == README_FIGURE[0] and profile == "paper":
             picture = records.pictures(records.notebook(path))[README_FIGURE[1]]
             atomic_write(ROOT / "book" / "_static" / "readme.png", picture)
@@ -145,7 +167,7 @@ def store_results(profile: str, commit: str, wanted: list[str]) -> list[Path]:
     return kept
 
 
-def confirm(profile: str, earlier: str | None, only: list[str], cores: int) -> None:
+def confirm(profile: str, earlier: str | None, only: list[str], cores: int, later: list[str]) -> None:
     """Run the chapters that have a part without a record that stands; what is done is stored, also of a stopped run."""
     from book.tools import build
 
@@ -153,11 +175,11 @@ def confirm(profile: str, earlier: str | None, only: list[str], cores: int) -> N
     if not wanted:
         print(f"every part has a record that stands: {records.recorded_path(profile)}")
         return
-    commit = clean_commit(earlier, wanted, profile)
+    commit = clean_commit(earlier, wanted, profile, later)
     print(f"{len(wanted)} chapter(s) with seeds from {commit[:10]}: {', '.join(wanted)}", flush=True)
 
     def keep() -> None:
-        for path in [store(profile, commit, wanted), *store_results(profile, commit, wanted)]:
+        for path in [store(profile, commit, wanted, later), *store_results(profile, commit, wanted)]:
             print(f"stored, to be committed: {path}", flush=True)
 
     try:
@@ -211,6 +233,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("chapters", nargs="*", help="names, with or without numbers (default: all)")
     parser.add_argument("--profile", default="paper", help="smoke, laptop or paper (default: paper)")
     parser.add_argument("--commit", help="an ancestor that states the same (default: the present commit)")
+    parser.add_argument(
+        "--later", nargs="+", default=[], metavar="NAME", help="what changed since: chapter.parameter, part"
+    )
     parser.add_argument("--spot", type=Fraction, metavar="SHARE", help="run 1/3, say, of what is recorded again")
     parser.add_argument("--anew", action="store_true", help="judge records whose criterion alone has changed; no run")
     parser.add_argument("--cores", type=int, default=os.cpu_count() or 1)
@@ -221,7 +246,8 @@ def main(arguments: list[str] | None = None) -> int:
         return stopping.status(lambda: judge_anew(given.profile))
     if given.spot is not None:
         return stopping.status(lambda: min(1, spot(given.profile, given.spot, given.cores)))
-    return stopping.status(lambda: confirm(given.profile, given.commit, given.chapters, given.cores))
+    wanted = given.profile, given.commit, given.chapters, given.cores, given.later
+    return stopping.status(lambda: confirm(*wanted))
 
 
 if __name__ == "__main__":

@@ -187,14 +187,15 @@ def train_students(
     dtype: torch.dtype = torch.float32,
     start: torch.Tensor | None = None,
 ) -> Students:
-    """Train G groups of r students; a group shares U (d, 2) and D (m, d)."""
+    """Train G groups of r students; a group shares U (d, 2), D (m, d) and the latents, of (G, n, 2) or (n, 2)."""
     groups = [list(group) for group in seeds]
-    m, n = D.shape[1], len(z)
+    m, n = D.shape[1], z.shape[-2]
     flat = list(dict.fromkeys(seed for group in groups for seed in group))
     row = {seed: i for i, seed in enumerate(flat)}
     kind = torch.int16 if n < 2**15 else torch.int64
     orders = torch.stack([epoch_order(flat, n, epoch).to(kind) for epoch in range(recipe.epochs)] or [torch.empty(0)])
-    z3 = torch.cat([z, torch.ones(n, 1)], dim=1).to(dtype)  # (a, b, 1)
+    z = z.expand(len(groups), -1, -1)
+    z3 = torch.cat([z, torch.ones(*z.shape[:2], 1)], dim=-1).to(dtype)  # (a, b, 1)
     y = target(z).to(dtype)
     raws: list[torch.Tensor] = []
     biases: list[torch.Tensor] = []
@@ -210,7 +211,7 @@ def train_students(
             if not live.any() or not recipe.epochs:
                 break
             order = orders[:, chosen[part]]
-            P = _train(u[rows], mask[live][:, rows], first[part][:, live][..., rows], z3, y, order, recipe)
+            P = _train(u[rows], mask[live][:, rows], first[part][:, live][..., rows], z3[g], y[g], order, recipe)
             neurons, columns = live.nonzero(), rows.nonzero().flatten()
             raw[part[:, None, None], neurons, columns] = P[:, :-1].mT
             bias[part[:, None], neurons.flatten()] = P[:, -1]
@@ -263,11 +264,15 @@ def line_losses(
     lambdas: Sequence[float],
     dtype: torch.dtype = torch.float32,
 ) -> torch.Tensor:
-    """Mean squared errors (G, pairs, L) of λ a + (1 − λ) b for pairs (a, b) of students of each group."""
+    """Mean squared errors (G, pairs, L) of λ a + (1 − λ) b for pairs (a, b) of students of each group.
+
+    The latents are (n, 2), or (G, n, 2), those of each group.
+    """
     lam = check_lambdas(lambdas)[:, None, None]
     G, _r, _ = students.b.shape
     full = torch.cat([students.A, students.b[..., None]], dim=-1)  # (G, r, m, 3)
-    z3 = torch.cat([z, torch.ones(len(z), 1)], dim=1).to(dtype)
+    z = z.expand(G, -1, -1)
+    z3 = torch.cat([z, torch.ones(*z.shape[:2], 1)], dim=-1).to(dtype)
     y = target(z).to(dtype)
     losses = torch.empty(G, len(pairs), len(lam), dtype=torch.float64)
     for g in range(G):
@@ -278,9 +283,9 @@ def line_losses(
             nets = (lam * a + (1 - lam) * b).to(dtype).mT.contiguous()  # (L, 3, live)
             for q, net in enumerate(nets):
                 total = 0.0
-                for x, t in zip(z3.split(size), y.split(size), strict=True):
+                for x, t in zip(z3[g].split(size), y[g].split(size), strict=True):
                     total += (torch.mm(x, net).clamp_(min=0).sum(dim=1) - t).square_().sum().item()
-                losses[g, p, q] = total / len(z)
+                losses[g, p, q] = total / z.shape[1]
     return losses
 
 
@@ -289,8 +294,8 @@ def line_losses(
 # Points of the coherence experiment: students of one U and one law of masks, in pairs (Bürgin et al., App. F.5).
 #
 # A point has G masks and r pairs of students for each. Masks are independent, pairs that share one are not
-# (:func:`lmc_helpers.error_bars.over_clusters`). All points of one call train on the same latents, and the g-th mask of
-# each has the same seeds of students, so that differences between points are paired.
+# (:func:`lmc_helpers.error_bars.over_clusters`). A mask has its own data; the g-th masks of all points of one call have
+# the same data and the same seeds of students, so that differences between points are paired.
 
 
 TRAINING, TEST = 1024, 2048  # numbers of examples, App. F.5
@@ -304,6 +309,11 @@ class Point:
     test: torch.Tensor  # (G, r, L), loss on test examples at each λ
     train: torch.Tensor  # (G, r, 3), loss on the training examples at λ = 1, ½ and 0
     both: float  # mean number of neurons that see both latents (rank 2)
+
+
+def data_sets(G: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Training and test latents of G masks, (G, 1024, 2) and (G, 2048, 2)."""
+    return normal((G, TRAINING, 2), seed, "training latents"), normal((G, TEST, 2), seed, "test latents")
 
 
 def student_seeds(G: int, pairs: int, seed: int) -> list[list[int]]:
@@ -325,7 +335,7 @@ def measure_points(
     G = sizes[0]
     U = torch.cat([U.expand(G, -1, -1) for U, _ in cells])
     D = torch.cat([D for _, D in cells])
-    z, z_test = latents(TRAINING, seed, "training latents"), latents(TEST, seed, "test latents")
+    z, z_test = (part.repeat(len(cells), 1, 1) for part in data_sets(G, seed))
     students = train_students(U, D, z, student_seeds(G, pairs, seed) * len(cells), recipe, dtype)
     two = torch.arange(2 * pairs).view(-1, 2)
     shape = (len(cells), G, pairs, -1)
@@ -391,14 +401,19 @@ ON = 0.25  # a neuron is on if positive on more than this share of the examples;
 
 
 def _preactivations(students: Students, g: int, z: torch.Tensor) -> torch.Tensor:
-    """Preactivations (r, n, m) of group g."""
-    return z @ students.A[g].mT + students.b[g][:, None]
+    """Preactivations (r, n, m) of group g; latents as in :func:`line_losses`."""
+    return z.expand(len(students.b), -1, -1)[g] @ students.A[g].mT + students.b[g][:, None]
+
+
+def shares_on(students: Students, z: torch.Tensor) -> torch.Tensor:
+    """On which share of the examples each neuron is positive, (G, r, m)."""
+    groups = range(len(students.b))
+    return torch.stack([(_preactivations(students, g, z) > 0).double().mean(dim=1) for g in groups])
 
 
 def are_on(students: Students, z: torch.Tensor) -> torch.Tensor:
     """Which neurons are on, (G, r, m): positive on more than a quarter of the examples."""
-    groups = range(len(students.b))
-    return torch.stack([(_preactivations(students, g, z) > 0).double().mean(dim=1) > ON for g in groups])
+    return shares_on(students, z) > ON
 
 
 def switch_off(students: Students, on: torch.Tensor) -> Students:

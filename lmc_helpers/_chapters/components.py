@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 
 import torch
 
@@ -43,12 +44,7 @@ def descend(weights: Weights, X: torch.Tensor, Y: torch.Tensor, steps: int) -> t
 def _step(W: Weights, X: torch.Tensor, Y: torch.Tensor, damping: torch.Tensor) -> Weights:
     """The networks after one step with damping μ (B,)."""
     B, h = W[0].shape[0], W[0].shape[-1]
-    before, after = [X.expand(B, h, h)], [torch.eye(h, dtype=X.dtype).expand(B, h, h)]
-    for layer in W[:-1]:
-        before.append(layer @ before[-1])
-    for layer in reversed(W[1:]):
-        after.append(after[-1] @ layer)
-    after.reverse()
+    before, after = _sides(W, X)
     residual = W[-1] @ before[-1] - Y
     gram = sum(
         torch.einsum("bij,bkl->bikjl", A @ A.mT, C.mT @ C).reshape(B, h * h, h * h)
@@ -57,6 +53,17 @@ def _step(W: Weights, X: torch.Tensor, Y: torch.Tensor, damping: torch.Tensor) -
     identity = torch.eye(h * h, dtype=X.dtype)
     Z = torch.linalg.solve(gram + damping[:, None, None] * identity, residual.reshape(B, h * h)).reshape(B, h, h)
     return [layer - A.mT @ Z @ C.mT for layer, A, C in zip(W, after, before, strict=True)]
+
+
+def _sides(W: Weights, X: torch.Tensor) -> tuple[Weights, Weights]:
+    """What stands before and after each layer: W_{i−1} … W_1 X and W_l … W_{i+1}, (B, h, h) each."""
+    B, h = W[0].shape[0], W[0].shape[-1]
+    before, after = [X.expand(B, h, h)], [torch.eye(h, dtype=X.dtype).expand(B, h, h)]
+    for layer in W[:-1]:
+        before.append(layer @ before[-1])
+    for layer in reversed(W[1:]):
+        after.append(after[-1] @ layer)
+    return before, after[::-1]
 
 
 # ---------- all components
@@ -98,3 +105,98 @@ def permute_layers(weights: Weights, perms: list[torch.Tensor]) -> Weights:
     """
     rows = [W[..., perm, :] for W, perm in zip(weights[:-1], perms, strict=True)]
     return [rows[0], *(W[..., perm] for W, perm in zip([*rows[1:], weights[-1]], perms, strict=True))]
+
+
+# ---------- joining blindly
+#
+# Whether two points a and b of a minimum {r = 0} are joined inside it, by nothing but r and its derivative. From p = a
+# on, the direction b − p is projected on the tangent space at p, a step is taken, and Newton's steps of least norm lead
+# back to r = 0. It is halved until its straight edge is low, ``|r|² <= LOW``, and its end nearer to b. The two are
+# joined if the straight edge from some p to b is low, and not if no direction of the minimum leads towards b any more.
+
+Misfit = tuple[Callable, Callable]  # r and its derivative, of points (B, p): (B, q) and (B, q, p)
+
+
+def product_misfit(layers: int, X: torch.Tensor, Y: torch.Tensor) -> Misfit:
+    """(W_l … W_1 X − Y)/``‖Y‖`` of networks whose weights are in one row each, and its derivative."""
+    h, size = len(X), Y.norm()
+
+    def misfit(points: torch.Tensor) -> torch.Tensor:
+        product = X
+        for W in points.unflatten(1, (layers, h, h)).unbind(1):
+            product = W @ product
+        return (product - Y).flatten(1) / size
+
+    def derivative(points: torch.Tensor) -> torch.Tensor:
+        sides = zip(*_sides(list(points.unflatten(1, (layers, h, h)).unbind(1)), X), strict=True)
+        return torch.cat([product_derivative(A, C) for C, A in sides], dim=2) / size
+
+    return misfit, derivative
+
+
+def product_derivative(A: torch.Tensor, C: torch.Tensor) -> torch.Tensor:
+    """The derivative (B, m n, h k) of A W C by the entries of W (B, h, k)."""
+    return torch.einsum("bij,bkl->biljk", A, C).flatten(3, 4).flatten(1, 2)
+
+
+LOW = 1e-5  # largest ``|r|²`` on an edge
+STUCK = 0.003  # a tangent direction that is shorter, in units of ``|b − p|``, leads nowhere
+
+
+def joined(misfit: Misfit, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """Whether a walk inside the minimum leads from a to b or back, points (B, p)."""
+    found = walk(misfit, a, b)
+    found[~found] = walk(misfit, b[~found], a[~found])
+    return found
+
+
+def joined_classes(misfit: Misfit, points: torch.Tensor) -> torch.Tensor:
+    """The class (B,) of each of the points (B, p): all from which a walk leads to the class's first point.
+
+    The last points of any two classes are tried as well, and their classes are one if they are joined.
+    """
+    classes, number = torch.full((len(points),), -1), 0
+    while (classes < 0).any():
+        first, *others = (classes < 0).nonzero()[:, 0].tolist()
+        there = walk(misfit, points[others], points[first].expand(len(others), -1))
+        classes[[first, *torch.tensor(others)[there].tolist()]] = number
+        number += 1
+    last = torch.stack([points[classes == c][-1] for c in range(number)])
+    pairs, name = torch.combinations(torch.arange(number)), torch.arange(number)
+    for one, other in pairs[joined(misfit, *last[pairs.T])]:
+        name[name == name[other]] = name[one].item()
+    return name[classes]
+
+
+def walk(misfit: Misfit, a: torch.Tensor, b: torch.Tensor, steps: int = 500) -> torch.Tensor:
+    """Whether the walk from a towards b arrives, (B,)."""
+    r, derivative = misfit
+    found, pairs = torch.zeros(len(a), dtype=torch.bool), torch.arange(len(a))
+    if not len(a):
+        return found
+    p, goal, step, J = a, b, torch.ones(len(a), 1, dtype=a.dtype), derivative(a)  # J (B, q, p)
+    for _ in range(steps):
+        way = goal - p
+        edge = torch.stack([r(p + t * way).square().sum(dim=1) for t in (0.25, 0.5, 0.75)])
+        there = (edge <= LOW).all(dim=0)
+        found[pairs[there]] = True
+        tangent = way - _least_norm(J, (J @ way[..., None])[..., 0])
+        going = ~there & (tangent.norm(dim=1) > STUCK * way.norm(dim=1)) & (step[:, 0] > 1e-6)
+        if not going.any():
+            break
+        pairs, p, goal, step, J, way, tangent = (x[going] for x in (pairs, p, goal, step, J, way, tangent))
+        trial = p + step * tangent
+        nearby = derivative(trial)
+        for _ in range(3):
+            trial = trial - _least_norm(nearby, r(trial))
+        low = r((p + trial) / 2).square().sum(dim=1) <= LOW
+        exact = r(trial).square().sum(dim=1) <= AT_MINIMUM
+        good = (low & exact & ((goal - trial).norm(dim=1) < way.norm(dim=1)))[:, None]
+        p, J = torch.where(good, trial, p), torch.where(good[..., None], derivative(trial), J)
+        step = torch.where(good, 1.5 * step, step / 2).clamp(max=1)
+    return found
+
+
+def _least_norm(J: torch.Tensor, r: torch.Tensor) -> torch.Tensor:
+    """The shortest d (B, p) with J d = r."""
+    return (J.mT @ torch.linalg.solve(J @ J.mT, r[..., None]))[..., 0]

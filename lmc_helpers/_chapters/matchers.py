@@ -141,7 +141,8 @@ def _index(p: torch.Tensor) -> torch.Tensor:
 # Four kinds of MLPs with three hidden layers of ReLU units are trained by one recipe, that of Bürgin et al., App. F.1:
 # without norms, with layer norms, and with layer norms and fixed weights F of σ_F = 0 and 1. A pair is two networks
 # with different seeds; those with fixed weights share F and D, and each pair has its own. The first two kinds are also
-# trained at a larger width. Small networks with two hidden layers, on digits, are for :func:`every_permutation`.
+# trained at a larger width, and the first from He's initial weights, six times as large in variance as torch's. Small
+# networks with two hidden layers, on digits, are for :func:`every_permutation`.
 
 
 #: Kind of networks → norm, and σ_F of their fixed weights.
@@ -152,7 +153,8 @@ KINDS: dict[str, tuple[Norm, float | None]] = {
     "σ_F = 1": ("layer", 1.0),
 }
 WIDE = {"plain, wide": "plain", "layer norm, wide": "layer norm"}  #: wider networks → their kind
-NAMES = (*KINDS, *WIDE, "small")  #: all runs
+HE = "plain, He"  #: plain networks of the same seeds from He's initial weights
+NAMES = (*KINDS, *WIDE, HE, "small")  #: all runs
 SMALL = 5  # neurons in a hidden layer of the small networks
 SHARES = (64 / 784, 64 / 512, 64 / 512, 256 / 512)  # of fixed entries in a row of each map (Bürgin et al., F.1)
 PIXELS = {"digits": 64, "mnist": 784}
@@ -177,6 +179,8 @@ class Parameters:
         """The training runs of :data:`NAMES`, two networks for each pair."""
         runs = {kind: self._pairs_of(kind, self.width, self.pairs, kind) for kind in KINDS}
         runs |= {name: self._pairs_of(kind, self.wide, self.wide_pairs, name) for name, kind in WIDE.items()}
+        plain = runs["plain"]
+        runs[HE] = replace(plain, model=replace(cast(MLP, plain.model), init="he"))
         small = MLP((PIXELS["digits"], SMALL, SMALL, 10))
         descent = Descent(self.small_epochs, 128, "adamw", 1e-2, weight_decay=1e-2)
         return runs | {"small": Run(small, descent, DataSpec("digits"), self._seeds("small", 2 * self.small_pairs))}

@@ -61,6 +61,26 @@ def strict_minima(loss: Loss, starts: torch.Tensor, steps: int, tol: float, zero
     return done.theta[done.converged & (kind.negative == 0) & (kind.zero == 0)]
 
 
+def distinct(loss: Loss, theta: torch.Tensor) -> list[torch.Tensor]:
+    """One of all minima (n, p) with the same loss up to 1e-9 of it, in their order."""
+    kept: dict[str, torch.Tensor] = {}
+    for one, value in zip(theta, loss(theta).tolist(), strict=True):
+        kept.setdefault(f"{value:.8e}", one)
+    return list(kept.values())
+
+
+def descent(loss: Loss, theta: torch.Tensor, radius: float = 0.2, steps: int = 400, points: int = 10) -> torch.Tensor:
+    """The way (n, p) of trust-region Newton descent in steps of at most ``radius``, with points between its steps."""
+    way, t = [theta[None]], torch.linspace(1 / points, 1, points, dtype=theta.dtype)[:, None]
+    for _ in range(steps):
+        last = way[-1][-1]
+        after = minimise(loss, last[None], 1, 1e-13, radius=radius).theta[0]
+        if torch.equal(after, last):
+            break
+        way.append(last + t * (after - last))
+    return torch.cat(way)
+
+
 # ---------- gaps in the spectrum
 #
 # If no absolute eigenvalue lies between low and high, every tolerance in [low, high) counts the same zeros. Rounding

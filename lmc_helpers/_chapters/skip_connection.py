@@ -14,6 +14,7 @@ import torch
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from lmc_helpers._chapters.components import Misfit, product_derivative
 from lmc_helpers.general_linear import (
     determinant_sign,
     path_in_group,
@@ -303,6 +304,23 @@ def residual_loss(weights: Weights, X: torch.Tensor, Y: torch.Tensor, eps: float
     """``‖Y − W_3 (W_2 W_1 + ε I) X‖²``, the square of the Frobenius norm in equation (2)."""
     W1, W2, W3 = weights
     return (Y - W3 @ residual_map(W1, W2, eps) @ X).square().sum(dim=(-2, -1))
+
+
+def residual_misfit(X: torch.Tensor, Y: torch.Tensor, eps: float) -> Misfit:
+    """(W_3 (W_2 W_1 + ε I) X − Y)/``‖Y‖`` of networks whose weights are in one row each, and its derivative."""
+    n, size = len(X), Y.norm()
+
+    def misfit(points: torch.Tensor) -> torch.Tensor:
+        W1, W2, W3 = points.unflatten(1, (3, n, n)).unbind(1)
+        return (W3 @ residual_map(W1, W2, eps) @ X - Y).flatten(1) / size
+
+    def derivative(points: torch.Tensor) -> torch.Tensor:
+        W1, W2, W3 = points.unflatten(1, (3, n, n)).unbind(1)
+        eye = torch.eye(n).to(X).expand_as(W1)
+        sides = (W3 @ W2, X.expand_as(W1)), (W3, W1 @ X), (eye, residual_map(W1, W2, eps) @ X)
+        return torch.cat([product_derivative(*pair) for pair in sides], dim=2) / size
+
+    return misfit, derivative
 
 
 def residual_minimum(W1: torch.Tensor, W2: torch.Tensor, X: torch.Tensor, Y: torch.Tensor, eps: float) -> Weights:

@@ -120,7 +120,7 @@ def leaky_relu(slope: float) -> Callable[[torch.Tensor], torch.Tensor]:
     return lambda z: torch.where(z > 0, z, slope * z)
 
 
-def sigmoid_network(sizes: Sequence[int], steps: int, normal: Normal) -> tuple[PseudoInverse, Weights]:
+def sigmoid_network(sizes: Sequence[int], steps: int, normal: Normal) -> tuple[PseudoInverse, Weights, torch.Tensor]:
     """A network of Fig. 3a: sigmoid activation, gradient descent at the rates 1/h and 1/h for the two layers."""
     m, h, n, k = (int(size) for size in sizes)
     X, Y = normal(n, k), normal(m, k)
@@ -131,7 +131,7 @@ def sigmoid_network(sizes: Sequence[int], steps: int, normal: Normal) -> tuple[P
         first = ((W_2.T @ residual) * s * (1 - s)) @ X.T
         W_2 = W_2 - residual @ s.T / h
         W_1 = W_1 - first / h
-    return PseudoInverse(torch.sigmoid, X), (W_1, W_2)
+    return PseudoInverse(torch.sigmoid, X), (W_1, W_2), Y
 
 
 def leaky_minimum(

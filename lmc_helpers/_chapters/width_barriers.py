@@ -294,8 +294,8 @@ class Curves:
         return ratio_at_peaks([self.at[m].barriers(order)], self.only(over).barriers(order))
 
     def peak_width(self, order: str, seed: int) -> tuple[float, float]:
-        """Width of the largest mean barrier, and a standard error that includes the selection and the grid."""
-        return place_of_peak(self.widths, self.barriers(order), seed)
+        """Logarithm of the width of the largest mean barrier; its error includes the selection and the grid."""
+        return place_of_peak(np.log(self.widths), self.barriers(order), seed)
 
     def peaks(self, order: str) -> bool:
         """Whether the largest mean barrier is at an interior width."""
@@ -328,11 +328,13 @@ class Curves:
         return np.array(mean_and_error([line.largest(order) for line in self.at.values()]))
 
 
-def bounds_of(n: int, *readings: tuple[float, float], of_all: Callable = max) -> tuple[float, float, float]:
-    """The largest or least of several values with standard errors, and its Student interval (n − 2 degrees)."""
+def bounds_of(
+    n: int, *readings: tuple[float, float], of_all: Callable = max, log: bool = False
+) -> tuple[float, float, float]:
+    """The largest or least of several values or logarithms with errors; its Student interval (n − 2 degrees)."""
     half = QUANTILE * widening(max(n, 3) - 1)
     value, low, high = (of_all(value + sign * half * error for value, error in readings) for sign in (0, -1, 1))
-    return value, low, high
+    return (math.exp(value), math.exp(low), math.exp(high)) if log else (value, low, high)
 
 
 def depth_trend(curves: Mapping[int, Curves], order: str, seed: int) -> tuple[float, float] | None:
@@ -340,11 +342,11 @@ def depth_trend(curves: Mapping[int, Curves], order: str, seed: int) -> tuple[fl
     at = {depth: curve.peak_width(order, seed) for depth, curve in curves.items() if curve.peaks(order)}
     if len(at) < 3:
         return None
-    widths, errors = np.array(list(at.values())).T
-    return slope_and_error(list(at), np.log(widths), errors / widths)
+    places, errors = np.array(list(at.values())).T
+    return slope_and_error(list(at), places, errors)
 
 
 def peak_width_ratio(upper: Curves, lower: Curves, order: str, seed: int) -> tuple[float, float]:
-    """Ratio of the peak widths of two sets of curves, and its standard error."""
+    """Logarithm of the ratio of the peak widths of two sets of curves, and its standard error."""
     (a, da), (b, db) = (curves.peak_width(order, seed) for curves in (upper, lower))
-    return a / b, a / b * math.hypot(da / a, db / b)
+    return a - b, math.hypot(da, db)

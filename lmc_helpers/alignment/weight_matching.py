@@ -39,6 +39,7 @@ from lmc_helpers.networks.permutations import (
     _moved,
     _units,
     _within,
+    identity,
     random_permutations,
 )
 from lmc_helpers.seeds import torch_generator
@@ -136,6 +137,17 @@ def _matched(
     best = values.argmax(dim=0).cpu()  # the first of equals
     found = {g: torch.stack([p[g] for p, _ in results])[best, torch.arange(P)] for g in symmetry.groups}
     return WeightMatching({g: p.to(problem.device) for g, p in found.items()}, values, traces)
+
+
+def _group_by_group(a: Tensors, b: Tensors, symmetry: Symmetry) -> dict[str, Tensor]:
+    """A start: the groups in their order, each by the parameters that it shares with no later one."""
+    problem, P = _Problem(a, b, symmetry), len(next(iter(a.values())))
+    p, known = identity(symmetry, P), set[str]()
+    for step in problem.steps:
+        found, _ = problem.solved(step, p, np.arange(P), known)
+        p |= {g: torch.from_numpy(one) for g, one in found.items()}
+        known |= found.keys()
+    return p
 
 
 def _descend(
@@ -286,15 +298,20 @@ class _Problem:
             each.append(_agreement({name: _of(self.a[name], pairs)}, {name: moved}))
         return torch.stack(each).sum(dim=0).numpy(force=True)
 
-    def solved(self, step: _Step, p: Permutations, pairs: np.ndarray) -> tuple[dict[str, np.ndarray], np.ndarray]:
-        """The best permutations of a step with the other groups held fixed, and what each of some pairs gains."""
+    def solved(
+        self, step: _Step, p: Permutations, pairs: np.ndarray, known: set[str] | None = None
+    ) -> tuple[dict[str, np.ndarray], np.ndarray]:
+        """The best permutations of a step with the other groups held fixed, and what each of some pairs gains.
+
+        Where some groups are known, parameters with units of others do not count.
+        """
         if 2 * len(pairs) > len(self.least):  # sums of all pairs cost less than copies of some
-            totals = [total.numpy(force=True) for total in self._sums(step, p, slice(None))]
+            totals = [total.numpy(force=True) for total in self._sums(step, p, slice(None), known)]
             if len(pairs) < len(self.least):
                 totals, p = [total[pairs] for total in totals], {g: one[pairs] for g, one in p.items()}
         else:
             p = {g: one[pairs] for g, one in p.items()}
-            totals = [total.numpy(force=True) for total in self._sums(step, p, pairs)]
+            totals = [total.numpy(force=True) for total in self._sums(step, p, pairs, known)]
         C, *inside = totals
         own, each = p[step.group].numpy(), np.arange(len(pairs))[:, None]
         units, best = np.arange(own.shape[-1]), []
@@ -319,8 +336,13 @@ class _Problem:
             gain = self.value(after, names, pairs) - self.value(p, names, pairs)
         return found, gain
 
-    def _sums(self, step: _Step, p: Permutations, pairs: np.ndarray | slice) -> list[Tensor]:
+    def _sums(
+        self, step: _Step, p: Permutations, pairs: np.ndarray | slice, known: set[str] | None = None
+    ) -> list[Tensor]:
         """Costs (P, m, m) of a step's units, then (P, m k, m k) for each kind of unit inside."""
+        if known is not None:
+            terms = [term for term in step.terms if {g for g, _ in term.others} <= known]
+            return self._added(self._zeros(step, len(self.least[pairs])), step, terms, p, pairs)
         same = [term for term in step.terms if not term.others]
         if not any(self.a[term.name].ndim > 2 for term in same):  # vectors alone are not worth the memory
             return self._added(self._zeros(step, len(self.least[pairs])), step, step.terms, p, pairs)

@@ -24,7 +24,7 @@ def drawn(part: Part, record: dict, confirmed: dict | None = None) -> str:
             said.append(f"{name}: {_words.measurement(part, found)}, {_words.outcome(part, found)}")
     rival = _words.rival(part, record)
     said += [f"rival {people(rival)}"] if rival is not None else []
-    said += [] if marks else ["not run at this scale"]
+    said += [] if marks else ["nothing was measured at this scale"]
     return _scale.draw(bands, marks, rival, "Scale: " + "; ".join(said))
 
 
@@ -64,7 +64,8 @@ def _measured(part: Part, record: dict) -> tuple[str, str]:
 
 def _provenance(record: dict) -> str:
     commit, seeds = record["commit"][:10], record.get("seeds", "")[:10]
-    return f"commit {commit}" + (", seeds from it" if seeds == commit else f", seeds from {seeds}" if seeds else "")
+    said = f"commit {commit}" + (", seeds from it" if seeds == commit else f", seeds from {seeds}" if seeds else "")
+    return said + (f"; set later: {', '.join(record['set_later'])}" if record.get("set_later") else "")
 
 
 def details(part: Part, record: dict, confirmed: dict | None, address: Address | None = None) -> str:
@@ -111,6 +112,8 @@ def _run(confirmed: dict | None) -> str:
     if not confirmed:
         return ""
     said = f"{confirmed['date']}, {confirmed['device']}; seeds from the commit that fixed the criteria"
+    if later := confirmed.get("set_later"):
+        said += f", but {', '.join(later)} set later"
     if first := confirmed.get("first_judged_by"):
         said += f"; judged anew when the criterion changed, which was {first} in that run"
     return html.escape(f"{said}; {_stale(confirmed)}" if confirmed["changed"] else said)

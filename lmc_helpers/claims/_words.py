@@ -118,19 +118,16 @@ def rival(part: Part, record: dict) -> float | None:
 
 
 def not_run(record: dict | None) -> bool:
-    """Whether an outcome is open because no run was what the part needs, or had enough samples."""
-    if record is None:
-        return True
-    lacks = record.get("lacks", "")
-    return record["verdict"] == OPEN and bool(lacks) and (record["n"] > 0 or lacks.startswith("needs"))
+    """Whether an outcome is open because no run was what the part needs."""
+    return record is None or (record["verdict"] == OPEN and record.get("lacks", "").startswith("needs"))
 
 
 def outcome(part: Part, record: dict) -> str:
     """Where the measurement lies, in words."""
-    if lacks := record.get("lacks", "") if part.needs else "":
-        return f"{lacks}: not decided"
+    if not_run(record):
+        return f"{record['lacks']}: not decided"
     if record["value"] is None:
-        return "not run at this scale"
+        return "nothing was measured at this scale"
     if record["n"] < part.min_samples:
         return f"too few samples, n = {people(record['n'])} where {people(part.min_samples)} are needed: not decided"
     stated = STATED[part.whose]
@@ -161,8 +158,8 @@ SAID = {
     CORRECTED: "It is false as it stands; a corrected statement is proven here.",
     BROKEN: "This step of the printed proof fails; the statement that it serves stands.",
     FAILS: "It does not hold for what was measured.",
-    OPEN: "Measured, and neither confirmed nor refuted.",
-    NOT_RUN: "It was not tried at the size that decides it.",
+    OPEN: "Neither confirmed nor refuted.",
+    NOT_RUN: "It was not tried in the run that decides it.",
 }
 
 

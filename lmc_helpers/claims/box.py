@@ -159,7 +159,7 @@ def _verdict(part: Part, record: dict, confirmed: dict | None, links: Links) -> 
     said = _words.SAID.get(_shown(confirmed or record), "")
     if links.counts:
         said = f"In this reading; what counts is another, {typeset(links.counts, links.address)}."
-    said += f" Price: {html.escape(links.price)}." if links.price else ""
+    said += f" Price: {typeset(links.price)}." if links.price else ""
     said = f"<span>{said}</span>" if said else ""
     id = f"<code>{part.id}</code>"
     to = [

@@ -20,6 +20,7 @@ from pydantic import BeforeValidator
 
 from lmc_helpers.claims.intervals import Entry, LedgerError, cut
 
+MOST = 3  # conditions that are named
 Scalar = int | float | str
 Values = Scalar | list[Scalar]
 
@@ -76,7 +77,9 @@ def unmet(needs: Mapping[str, Values | Exactly], used: Mapping[str, Any]) -> tup
         )
     missed = {name: need for name, need in needs.items() if not met(need, used[name])}
     other = any(isinstance(need, (str, list, Exactly)) for need in missed.values())
-    return ", ".join(f"{says(name, need)} (here {shown(used[name])})" for name, need in missed.items()), other
+    words = [f"{says(name, need)} (here {shown(used[name])})" for name, need in missed.items()]
+    more = [f"and {len(words) - MOST} more"] if len(words) > MOST else []
+    return ", ".join(words[:MOST] + more), other
 
 
 def shown(value: Any) -> str:

@@ -16,7 +16,7 @@ from lmc_helpers.alignment.assignment import _assign, _matched_sum
 from lmc_helpers.alignment.midpoint import Best
 from lmc_helpers.alignment.sinkhorn import sinkhorn_rebasin
 from lmc_helpers.alignment.straight_through import straight_through
-from lmc_helpers.alignment.weight_matching import _kinds, weight_matching
+from lmc_helpers.alignment.weight_matching import _group_by_group, _kinds, weight_matching
 from lmc_helpers.modules._layers import Contractions, Use, storage
 from lmc_helpers.modules._module import (
     batches,
@@ -107,7 +107,8 @@ def match(
     """A copy of b, in evaluation mode, with its units in the order nearest to a's: π b for a permutation π.
 
     - ``"weights"``: the largest ⟨a, π b⟩ over parameters, without buffers, the best of restarts (Ainsworth et al. 2023,
-      Algorithm 1; :mod:`lmc_helpers.alignment.weight_matching`).
+      Algorithm 1; :mod:`lmc_helpers.alignment.weight_matching`). The first descent begins at the groups matched one
+      after another, from the inputs on, the second at the identity, the others at uniform permutations.
     - ``"activations"``: the largest sum of correlations of matched units on inputs
       (:mod:`lmc_helpers.alignment.activation_matching`). A group is recorded in every place where a weight reads it,
       with pixels and steps as samples; a group that no weight reads, such as the units of queries and keys, where
@@ -183,8 +184,11 @@ def _by_weights(
     own = _restricted(symmetry, u)
     if not own.groups:
         return {}, torch.zeros(restarts, dtype=torch.float64)
-    found = weight_matching(u, v, own, restarts, seed)
-    return {g: p[0] for g, p in found.permutations.items()}, found.values[:, 0]
+    found = [weight_matching(u, v, own, 1, seed, _group_by_group(u, v, own))]
+    if restarts > 1:
+        found.append(weight_matching(u, v, own, restarts - 1, seed))
+    best = max(found, key=lambda one: one.values.max().item())  # the first of equals
+    return {g: p[0] for g, p in best.permutations.items()}, torch.cat([one.values[:, 0] for one in found])
 
 
 # ---------- by a loss half-way

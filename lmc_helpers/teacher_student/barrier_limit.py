@@ -9,7 +9,8 @@ In the limit the counts of a type in the two minima are independent 1 + Poisson(
 are uniform on the simplex. The law of the rows that Algorithm 1 leaves over has a closed form, :func:`leftover_tail`.
 How the leftovers of one minimum meet those of the other depends on the order of the rows; g is an integral over that
 law for each order (chapter *Where the barrier peaks*): random, one after another with columns sorted in place
-(``"in place"``), large with large (``"sorted"``), large with small (``"opposed"``). Nothing is sampled.
+(``"in place"``), large with large (``"sorted"``), large with small (``"opposed"``). For the best of all permutations g
+is the common value of two optimisation problems, :func:`best_cost`. Nothing is sampled.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import comb, eval_laguerre, gammaln
 from scipy.stats import binom, poisson
 
-from lmc_helpers._typing import Number, Reals, checked
+from lmc_helpers._typing import Number, Positive, Reals, checked
 
 Order = Literal["random", "in place", "sorted", "opposed"]  # how the leftovers meet
 ORDERS = get_args(Order)
@@ -143,6 +144,71 @@ def leftover_cost(r: Number, leftovers: Order = "random") -> float:
     return number * float((end + end[::-1] - np.hypot(end, end[::-1])).mean())
 
 
+def _ranked_tails(a: np.ndarray, r: float) -> np.ndarray:
+    """P(N >= k and E_k > a) (K, A) for the k-th largest entry E_k of a type with N ~ 1 + Poisson(r − 1) rows."""
+    most = 2 + int(poisson.isf(SMALLEST, r - 1))
+    found = np.zeros((most, len(a)))
+    for n in range(1, most + 1):
+        k = np.arange(1, n + 1)  # also the l of P(E_k > a)
+        signs = (-1.0) ** (k[:, None] + k) * comb(k - 1, k[:, None] - 1) * comb(n, k)
+        found[:n] += poisson.pmf(n - 1, r - 1) * (
+            signs @ np.where(k[:, None] * a < 1, 1 - k[:, None] * a, 0) ** (n - 1)
+        )
+    found[0] -= np.where(a < 1, 0, poisson.pmf(0, r - 1))  # 0⁰ of n = 1
+    return found
+
+
+@checked
+def best_cost(r: Number, cells: Positive = 3000) -> tuple[float, float]:
+    """Bounds of g(r) for the best of all permutations, from below and from above.
+
+        g = max_φ E V_φ,    V_φ = Σ_{k > min(N, N')} φ + Σ_{k <= min(N, N')} min(0, φ(a_k) + φ(b_k)),
+
+    over increasing φ with φ(a) + φ(b) <= f(a, b) = a + b − √(a² + b²); a_k and b_k are the k-th largest entries of a
+    type in the two minima. At the best φ the pairs with φ(a_k) + φ(b_k) < 0 are not matched, and all rows without a
+    partner meet large with small, b = T(a), with φ' = ∂_a f(a, T(a)) and φ = f/2 where T(a) = a. Entries lie in
+    ``cells`` cells.
+
+    Examples
+    --------
+    >>> low, high = best_cost(2.0)
+    >>> round(low, 5), round(high, 5), high < leftover_cost(2.0, "opposed")
+    (0.02677, 0.02677, True)
+    """
+    _check_ratio(r)
+    edge = np.linspace(0, 1, cells + 1) ** 1.5  # finer near 0
+    a, tails = (edge[:-1] + edge[1:]) / 2, _ranked_tails(edge, r)
+    tails[:, -1] = 0  # the last cell holds the types with one row
+    mass = tails[:, :-1] - tails[:, 1:]  # (K, cells)
+    fewer = poisson.cdf(np.arange(len(mass)) - 1, r - 1)[:, None]  # P(N' < k)
+
+    def cost(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return x + y - np.hypot(x, y)
+
+    phi, last = cost(a, a) / 2 - 0.05, np.inf
+    for _ in range(200):
+        limit = np.interp(-phi, phi, a, left=0, right=1)  # pairs with b_k below it stay apart
+        apart = 1 - fewer - np.stack([np.interp(limit, edge, tail) for tail in tails])  # P(N' >= k, b_k < limit)
+        pool = (mass * (fewer + apart)).sum(axis=0)
+        above = pool.sum() - pool.cumsum() + pool / 2
+        T = np.interp(pool.sum() - above, above[::-1], a[::-1])
+        slope = 1 - a / np.hypot(a, T)
+        new = np.concatenate([[0], ((slope[1:] + slope[:-1]) / 2 * np.diff(a)).cumsum()])
+        middle = np.interp([0.0], a - T, a)
+        new += cost(middle, middle) / 2 - np.interp(middle, a, new)
+        change, phi = np.abs(new - phi).max(), (new + phi) / 2
+        if change < 1e-12 or change >= last < 1e-9:
+            break
+        last = change
+    phi = phi - max(0.0, max((phi + one - cost(a, x)).max() for x, one in zip(a, phi, strict=True)) / 2)  # feasible
+    low = 2 * float((mass * fewer).sum(axis=0) @ phi)
+    for of_rank in mass:  # E min(0, φ(a_k) + φ(b_k))
+        limit = np.interp(-phi, phi, a, left=0, right=1)
+        number, weighed = (np.interp(limit, edge, np.concatenate([[0], v.cumsum()])) for v in (of_rank, of_rank * phi))
+        low += float(of_rank @ (phi * number + weighed))
+    return low, float(pool @ cost(a, T))
+
+
 @checked
 def barrier_limits(r: Number, leftovers: Order = "random") -> tuple[float, float]:
     """lim d B/M² after Algorithm 1 and for the direct line.
@@ -161,11 +227,11 @@ def barrier_limits(r: Number, leftovers: Order = "random") -> tuple[float, float
 
 
 @checked
-def limit_peak(leftovers: Order = "random", relative: bool = False, tilt: Number = 0.0) -> float:
+def limit_peak(leftovers: Order | Literal["best"] = "random", relative: bool = False) -> float:
     """The r = m/M at which the limit of the permuted barrier is largest.
 
-    ``relative``: of the permuted over the direct barrier instead, the paper's Fig. 3. ``tilt``: where the curve times
-    exp(tilt · r) is largest, for a curve whose ratio to this one is known. Exact to five digits.
+    ``relative``: of the permuted over the direct barrier instead, the paper's Fig. 3; ``"best"``: after the best of all
+    permutations. Exact to five digits.
 
     Examples
     --------
@@ -174,9 +240,8 @@ def limit_peak(leftovers: Order = "random", relative: bool = False, tilt: Number
     """
 
     def fall(r: float) -> float:
-        if relative:
-            permuted, direct = barrier_limits(r, leftovers)
-            return -math.log(permuted / direct) - tilt * r
-        return -2 * math.log(leftover_cost(r, leftovers)) - tilt * r
+        permuted = sum(best_cost(r)) / 2 if leftovers == "best" else leftover_cost(r, leftovers)
+        direct = math.sqrt(barrier_limits(r)[1]) if relative else 1.0
+        return -math.log(permuted / direct)
 
     return float(minimize_scalar(fall, bounds=(1.3, 4.0), method="bounded", options={"xatol": 1e-6}).x)

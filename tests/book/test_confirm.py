@@ -58,6 +58,8 @@ def test_the_whole_life_of_a_record(book):
     changed = book.commit()
     refused = book.confirm("--commit", good)
     assert "B1.value changed since" in refused.stderr and "confirm a later commit" in refused.stderr
+    refused = book.confirm("--commit", good, "--later", "B1.value", "second.size")
+    assert "--later second.size did not change since" in refused.stderr
     book.commit("notebooks/02_second.py", "# # second", "# # Second\n# Prose.")
     assert book.ran(book.confirm("--commit", changed)) == [SECOND]
     assert book.stored()["B1.value"]["seeds"] == changed
@@ -80,6 +82,24 @@ def test_the_whole_life_of_a_record(book):
     done = book.confirm("--anew")
     assert done.returncode == 0 and "1 record(s) judged anew" in done.stdout, done.stdout + done.stderr
     assert book.missing() == [] and book.stored()["B1.value"]["first_judged_by"] == "= 2"
+
+
+def test_what_was_set_later_than_the_seeds_is_named_in_the_records(book):
+    """Parameters and criteria, each by the one who runs it, and only if they changed."""
+    seeds = book.git("rev-parse", "HEAD")
+    book.set_parameters("smoke", first={"size": 4, "seconds": 0.1}, second={})
+    book.commit()
+    refused = book.confirm("first", "--commit", seeds, "--later", "first.size")
+    assert "first.seconds changed since" in refused.stderr and book.ran(refused) == []
+    done = book.confirm("first", "--commit", seeds, "--later", "first.size", "first.seconds")
+    assert done.returncode == 0 and book.ran(done) == [FIRST], done.stdout + done.stderr
+    record = book.stored()["A1.value"]
+    assert record["set_later"] == ["size", "seconds"] and record["seeds"] == seeds
+    assert record["parameters"]["size"] == 4 and book.missing() == [SECOND]
+    assert "smoke.json" not in book.run("book.tools.check").stderr
+    book.commit("book/claims/B.yml", "value: 9", "value: 8")
+    assert book.ran(book.confirm("second", "--commit", seeds, "--later", "B1.value")) == [SECOND]
+    assert book.stored()["B1.value"]["set_later"] == ["criterion"]
 
 
 def test_a_spot_check_finds_what_no_reference_shows(book):

@@ -180,15 +180,20 @@ def checked_in(known: sources.Sources, names: Iterable[str] | None = None) -> di
     return {part: name for name in (names or chapters()) for part in known.chapter(name).checks}
 
 
+def unmeasured(record: dict) -> bool:
+    """Whether a record at paper scale has no value because its run was not what the part needs."""
+    return record["value"] is None and claims.not_run(record)
+
+
 def title(chapter: str) -> str:
     found = re.search(r"^# # (.+)$", (NOTEBOOKS / f"{chapter}.py").read_text(encoding="utf-8"), re.MULTILINE)
     return found.group(1) if found else chapter
 
 
 def of(run: Run) -> Findings:
-    """The findings of a run, and of the stored records of parts that were measured."""
+    """The findings of a run, and of the stored records of parts that were run."""
     known, parts = sources.Sources(), papers.parts()
-    measured = {id: record for id, record in recorded().items() if id in parts and record["value"] is not None}
+    measured = {id: record for id, record in recorded().items() if id in parts and not unmeasured(record)}
     stale = {id: changed for id, record in measured.items() if (changed := standing.changes(record, known))}
     there = {id: record for id, record in measured.items() if id not in stale}
     return Findings(claims.ledger(), run.records, there, checked_in(known), stale)

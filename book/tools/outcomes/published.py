@@ -52,6 +52,7 @@ class Record(BaseModel):
     commit: str = Field(description="the commit of the code that ran; + for edited sources")
     date: str = Field(description="the day of the run")
     seeds: str = Field("", description="the commit that the seeds were derived from; empty: the chapter's own seed")
+    set_later: list[str] = Field([], description="of a record: what was set later than the commit of its seeds")
     reference: dict[str, Any] | None = Field(None, description="of a record: the part's number in a cheap run")
     first_judged_by: str = Field("", description="of a record judged anew: what the criterion was in its run")
     data: str = Field("", description="which images were used, and whether their files are the published ones")

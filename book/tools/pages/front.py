@@ -103,7 +103,8 @@ def read(path: Path = WORDS) -> FrontEntry:
 
 def values(run: Run, confirmed: dict[str, dict]) -> dict[str, float]:
     """Part → its measured value: at paper scale where that is recorded, else in this run."""
-    return {id: record["value"] for id, record in (run.records | confirmed).items()}
+    found = [*run.records.items(), *confirmed.items()]
+    return {id: record["value"] for id, record in found if record["value"] is not None}
 
 
 def findings(entry: FrontEntry, measured: dict[str, float]) -> list[SimpleNamespace]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from book.tools.base import chapters, inputs
 from book.tools.findings import anchors
-from book.tools.findings.findings import Findings
+from book.tools.findings.findings import Findings, unmeasured
 from book.tools.findings.findings_pages import prices
 from book.tools.outcomes.records import outputs, recorded
 from book.tools.reading import headers
@@ -125,7 +125,7 @@ class Shown:
 
 def shown(findings: Findings, profile: str) -> Shown:
     """What boxes show: the ledger, records at paper scale, errata, theorems, readings that count, and prices."""
-    measured = {id: record for id, record in recorded().items() if record["value"] is not None}
+    measured = {id: record for id, record in recorded().items() if not unmeasured(record)}
     confirmed = {id: record | {"changed": findings.stale.get(id, [])} for id, record in measured.items()}
     parts = {id: finding.part for id, finding in findings.parts.items()}
     proofs: dict[str, tuple[str, str]] = {}
@@ -194,7 +194,7 @@ SAYS = {
     claims.BROKEN: "A step of a printed proof is contradicted; the statement that it serves is true.",
     claims.FAILS: "It lies outside the criterion, and nothing is proven in its place.",
     claims.OPEN: "The measurement does not decide: its interval touches the border, or no second seed repeats a "
-    "rejection. *Not run* (–) is open because no run was large enough, or had the data; its box has the price.",
+    "rejection. One that is not run (–) is open because no run was what decides it; its box has the price, if known.",
 }
 #: The parts that show a verdict best.
 EXAMPLES = {

@@ -54,5 +54,5 @@ def test_the_table_of_the_book_has_every_part_that_was_measured():
     from book.tools.outcomes import records, standing
 
     measured = {id for id, record in records.recorded().items() if record["value"] is not None}
-    assert measured | standing.references().keys() == {stood.part for stood in narrowest.table()}
+    assert measured | standing.references().keys() <= {stood.part for stood in narrowest.table()}
     assert narrowest.problems() == []

@@ -11,14 +11,13 @@ from scipy.integrate import quad
 import lmc_helpers._chapters.coherence as coherence_students
 from lmc_helpers._chapters.coherence import (
     ENDS_AND_MIDDLE,
-    TEST,
-    TRAINING,
     Frame,
     Students,
     align_in_classes,
     are_on,
     bernoulli_masks,
     copies_seen,
+    data_sets,
     exact_copy,
     latents,
     line_losses,
@@ -134,7 +133,8 @@ def test_points_are_those_of_students_trained_one_at_a_time():
     cells = [(exact_copy(3, d), masks(G, m, d)), (frames, masks(G, m, d, seed=1))]
     lambdas = [1.0, 0.75, 0.5, 0.0]
     points = measure_points(cells, pairs, seed, lambdas, RECIPE, DOUBLE)
-    z, unseen = latents(TRAINING, seed, "training latents"), latents(TEST, seed, "test latents")
+    z, unseen = data_sets(G, seed)  # a mask has its own
+    assert z.shape == (G, 1024, 2) and unseen.shape == (G, 2048, 2) and not z[0].equal(z[1])
     seeds = student_seeds(G, pairs, seed)
     assert len({s for group in seeds for s in group}) == 2 * G * pairs and seeds != student_seeds(G, pairs, seed + 1)
     for point, (U, D) in zip(points, cells, strict=True):
@@ -145,11 +145,12 @@ def test_points_are_those_of_students_trained_one_at_a_time():
             seen += sum(int(torch.linalg.matrix_rank(row[:, None] * u) == 2) for row in D[g])
             for i in range(pairs):
                 ends = [
-                    train_students(u[None], D[g][None], z, [[s]], RECIPE, DOUBLE) for s in seeds[g][2 * i : 2 * i + 2]
+                    train_students(u[None], D[g][None], z[g], [[s]], RECIPE, DOUBLE)
+                    for s in seeds[g][2 * i : 2 * i + 2]
                 ]
                 for data, places, found in (
-                    (unseen, lambdas, point.test),
-                    (z, ENDS_AND_MIDDLE, point.train),
+                    (unseen[g], lambdas, point.test),
+                    (z[g], ENDS_AND_MIDDLE, point.train),
                 ):
                     for lam, loss in zip(places, found[g, i].tolist(), strict=True):
                         W = lam * ends[0].W[0, 0] + (1 - lam) * ends[1].W[0, 0]

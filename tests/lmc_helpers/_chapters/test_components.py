@@ -8,7 +8,16 @@ import torch
 from oracles.draws import normal
 from oracles.linear import at, by_hand, data, leibniz, matrix, minimum
 
-from lmc_helpers._chapters.components import _step, all_components, descend, highest_on_line, permute_layers
+from lmc_helpers._chapters.components import (
+    _step,
+    all_components,
+    descend,
+    highest_on_line,
+    joined,
+    joined_classes,
+    permute_layers,
+    product_misfit,
+)
 from lmc_helpers.linear_nets.minimum import component, loss, path_in_minimum
 from lmc_helpers.seeds import torch_generator
 
@@ -97,6 +106,48 @@ def test_a_batch_of_lines_is_many_lines_and_direction_does_not_matter():
     torch.testing.assert_close(together, highest_on_line(b, a, X, Y, places), rtol=1e-8, atol=0)
     for k in range(4):
         torch.testing.assert_close(highest_on_line(at(a, k), at(b, k), X, Y, places), together[k], rtol=1e-8, atol=0)
+
+
+# ---------- Walks that see no sign, against signs by Leibniz
+
+
+@pytest.mark.parametrize(("layers", "h"), [(2, 1), (2, 3), (3, 2), (4, 2)])
+def test_classes_of_walks_are_those_of_signs(layers, h):
+    X, Y = data(h, seed=3)
+    signs = list(itertools.product((1, -1), repeat=layers - 1)) * 3
+    nets = [minimum(layers, X, Y, seed=s, signs=c) for s, c in enumerate(signs)]
+    classes = joined_classes(product_misfit(layers, X, Y), rows(nets)).tolist()
+    assert len(set(zip(classes, signs, strict=True))) == len(set(classes)) == 2 ** (layers - 1)
+
+
+def test_a_walk_may_lead_through_a_long_way_round():
+    """Two matrices that differ by a half turn, and a reflection, which no walk leads to."""
+    eye = torch.eye(2, dtype=torch.float64)
+    turn, mirror = matrix([[-1.0, 0.3], [0.0, -1.0]]), matrix([[1.0, 0.0], [0.0, -1.0]])
+    start = rows([[eye, eye]] * 2)
+    goals = rows([[g, torch.linalg.inv(g)] for g in (turn, mirror)])
+    assert joined(product_misfit(2, eye, eye), start, goals).tolist() == [True, False]
+
+
+@pytest.mark.parametrize(("layers", "h"), [(2, 1), (3, 2), (4, 3)])
+def test_the_misfit_and_its_derivative_are_those_of_the_product(layers, h):
+    X, Y = data(h, seed=2)
+    points = normal(3, layers * h * h, seed=5)
+    r, derivative = product_misfit(layers, X, Y)
+
+    def by_loop(one):
+        product = X
+        for W in one.reshape(layers, h, h):
+            product = W @ product
+        return ((product - Y) / torch.linalg.matrix_norm(Y)).flatten()
+
+    for one, value, J in zip(points, r(points), derivative(points), strict=True):
+        torch.testing.assert_close(value, by_loop(one))
+        torch.testing.assert_close(J, torch.autograd.functional.jacobian(by_loop, one))
+
+
+def rows(nets):
+    return torch.stack([torch.cat([W.flatten() for W in net]) for net in nets])
 
 
 # ---------- Permutations, against their matrices and signs by Leibniz

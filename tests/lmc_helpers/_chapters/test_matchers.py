@@ -121,6 +121,8 @@ def test_runs_share_masks_within_pairs_only():
         assert wide.model.sizes == (64, 12, 12, 12, 10) and narrow.model.sizes == (64, 8, 8, 8, 10)
         assert wide.model.norm == narrow.model.norm and len(wide.seeds) == 4
         assert (wide.descent, wide.data, wide.scheme) == (narrow.descent, narrow.data, narrow.scheme)
+    he, plain = found["plain, He"], found["plain"]
+    assert he.seeds == plain.seeds and replace(he, model=plain.model).digest == plain.digest != he.digest
     digests = [{run.digest for run in replace(PARAMETERS, seed=seed).runs()} for seed in (3, 4)]
     assert not digests[0] & digests[1]
 

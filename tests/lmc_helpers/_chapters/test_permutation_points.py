@@ -7,7 +7,14 @@ import pytest
 import torch
 from oracles.perceptrons import LAYERS, by_hand, inputs
 
-from lmc_helpers._chapters.permutation_points import replicate, separated, strict_minima, targets_with_curvature
+from lmc_helpers._chapters.permutation_points import (
+    descent,
+    distinct,
+    replicate,
+    separated,
+    strict_minima,
+    targets_with_curvature,
+)
 from lmc_helpers.permutation_points.mlp import MLP
 
 # ---------- Replicated neurons against networks by hand, prescribed curvature against differences of the loss
@@ -97,3 +104,49 @@ def test_separated_looks_for_a_gap_in_the_sizes():
     expected = [not any(1e-4 < abs(v) / max(abs(row)) < 1e-2 for v in row) for row in spectra]
     assert found.tolist() == expected and 0 < sum(expected) < 200
     assert separated(torch.zeros(3, 3), low=1e-4, high=1e-2)
+
+
+# ---------- Two neurons that go round each other
+
+
+@pytest.mark.parametrize("negative", [1, 2])
+def test_two_neurons_pass_below_the_point_if_and_only_if_its_index_is_two(negative):
+    """Half circles through the lowest eigenvector and each of the others; the loss by hand."""
+    small = MLP((2, 2, 1), "tanh")
+    W, b, V, bias = ([[1.5, -0.5], [0.5, 1.5]], [0.5, -0.5], [[1.0, -1.0]], [0.0])
+    theta = small.join(
+        [(torch.tensor(W).double(), torch.tensor(b).double()), (torch.tensor(V).double(), torch.tensor(bias).double())]
+    )
+    x = inputs(small, 80)
+    D = torch.diag(torch.tensor([-1.0] * negative + [1.0] * (3 - negative)))
+    y = targets_with_curvature(small, theta, 0, x, D, size=0.01)
+    layers = [(W[:1] + W, b[:1] + b), ([[0.5, 0.5, -1.0]], bias)]
+    big = MLP((2, 3, 1), "tanh")
+    point = big.join([(torch.tensor(w).double(), torch.tensor(v).double()) for w, v in layers])
+
+    def loss(t):
+        f = torch.tanh(x @ t[:6].view(3, 2).T + t[6:9]) @ t[9:12] + t[12]
+        return ((f - y[:, 0]) ** 2).sum() / (2 * len(x))
+
+    Q = torch.linalg.eigh(torch.autograd.functional.hessian(loss, point)).eigenvectors
+    t = torch.linspace(0, torch.pi, 33, dtype=torch.float64)[:, None]
+    tops = [
+        max(loss(one).item() for one in point + 0.01 * (t.cos() * Q[:, 0] + t.sin() * Q[:, k]))
+        for k in range(1, big.size)
+    ]
+    below = [top < (1 - 1e-12) * loss(point).item() for top in tops]
+    assert below == [negative == 2] + [False] * (big.size - 2)
+    ends = point + 0.01 * Q[:, 0], point - 0.01 * Q[:, 0]
+    torch.testing.assert_close(big.swap(ends[0], 1, 0, 1), ends[1])
+
+
+def test_a_way_down_goes_in_small_steps_to_a_minimum():
+    def loss(t):  # of Rosenbrock
+        return (1 - t[..., 0]).square() + 100 * (t[..., 1] - t[..., 0].square()).square()
+
+    way = descent(loss, torch.tensor([-1.0, 1.0], dtype=torch.float64), points=4)
+    corners = way[::4]
+    assert (corners[1:] - corners[:-1]).norm(dim=1).max() <= 0.2 + 1e-12
+    assert (loss(corners[1:]) <= loss(corners[:-1])).all()
+    torch.testing.assert_close(way[-1], torch.ones(2, dtype=torch.float64))
+    assert [t.tolist() for t in distinct(loss, way[[0, -1, 0]])] == [way[0].tolist(), way[-1].tolist()]

@@ -13,6 +13,7 @@ from lmc_helpers._chapters.skip_connection import (
     residual_loss,
     residual_map,
     residual_minimum,
+    residual_misfit,
     residual_path,
 )
 
@@ -112,3 +113,16 @@ def test_between_components_there_is_no_path():
     ends = ([matrix([[s]]), matrix([[-2.0 * s]]), matrix([[-1.0]])] for s in (1, -1))
     with pytest.raises(ValueError, match="different components"):
         residual_path(*ends, *[matrix([[1.0]])] * 2, 1.0, 3)
+
+
+@pytest.mark.parametrize("n", [1, 3])
+@pytest.mark.parametrize("eps", EPS)
+def test_the_misfit_is_the_root_of_the_loss_and_its_derivative_autograd(n, eps):
+    X, Y = data(n, seed=n)
+    points = normal(4, 3 * n * n, seed=3)
+    misfit, derivative = residual_misfit(X, Y, eps)
+    for one, r, J in zip(points, misfit(points), derivative(points), strict=True):
+        loss = float(residual_by_hand(one.reshape(3, n, n), X, Y, eps))
+        assert float(r.square().sum()) == pytest.approx(loss / float(Y.square().sum()), rel=1e-10)
+        expected = torch.autograd.functional.jacobian(lambda v: misfit(v[None])[0], one)
+        torch.testing.assert_close(J, expected)

@@ -137,9 +137,10 @@ def descend(model, optimiser, X, Y, steps):
 @pytest.mark.parametrize("sizes", [(3, 5, 4, 7), (2, 2, 9, 1), (1, 1, 1, 1)])
 def test_sigmoid_networks_are_those_of_sgd(sizes):
     m, h, n, k = sizes
-    net, w = sigmoid_network(sizes, 40, normal_stream(1, "test"))
+    net, w, targets = sigmoid_network(sizes, 40, normal_stream(1, "test"))
     normal = normal_stream(1, "test")
     X, Y = normal(n, k), normal(m, k)
+    assert torch.equal(targets, Y)
     model = module(X, normal(h, n) / math.sqrt(n), normal(m, h) / math.sqrt(h), nn.Sigmoid())
     expected = descend(model, torch.optim.SGD(model.parameters(), lr=1 / h), X, Y, 40)
     torch.testing.assert_close(w, expected)

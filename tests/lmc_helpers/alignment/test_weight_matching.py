@@ -5,7 +5,7 @@ import itertools
 import pytest
 import torch
 
-from lmc_helpers.alignment.weight_matching import _agreement, weight_matching
+from lmc_helpers.alignment.weight_matching import _agreement, _group_by_group, weight_matching
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.permutations import Axis, Symmetry, permute, random_permutations
 
@@ -53,6 +53,20 @@ def test_one_hidden_layer_is_exact_whatever_the_start():
         products = (units[0] @ units[1].T).tolist()
         best = max(sum(products[i][j] for i, j in enumerate(p)) for p in itertools.permutations(range(5)))
         assert found.values[:, n].tolist() == pytest.approx([best] * 3)
+
+
+def test_group_by_group_each_layer_is_best_given_those_before():
+    """The second of two layers also counts the outputs, which never move."""
+    model, m = MLP((3, 4, 4, 2)), 4
+    a, b = (random_params(model.shapes(), 3, seed) for seed in (1, 2))
+    found = list(_group_by_group(a, b, model.symmetry()).values())
+    first, orders = {"0.weight", "0.bias"}, list(itertools.permutations(range(m)))
+    for n in range(3):
+        one, two = ({k: v[n] for k, v in end.items()} for end in (a, b))
+        alone = {k: v if k in first else 0 * v for k, v in one.items()}
+        p = max(orders, key=lambda p: by_hand(alone, two, p, range(m)))
+        q = max(orders, key=lambda q: by_hand(one, two, p, q))
+        assert [tuple(found_of[n].tolist()) for found_of in found] == [p, q]
 
 
 @pytest.mark.parametrize("norm", ["none", "layer"])

@@ -30,7 +30,7 @@ def test_a_scale_says_what_it_shows():
         "Scale: stated 1.9 to 2.1; this run: 2.000 ± 0.012, tested 1.960 to 2.040, inside what is stated; rival 2.5"
     )
     nothing = asdict(judge(part, 2.0, stderr=0.0123, n=0))
-    assert "not run at this scale" in ElementTree.fromstring(_runs.drawn(part, nothing)).get("aria-label")
+    assert "nothing was measured at this scale" in ElementTree.fromstring(_runs.drawn(part, nothing)).get("aria-label")
 
 
 def test_details_are_those_that_there_are():

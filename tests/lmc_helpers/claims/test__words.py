@@ -55,7 +55,7 @@ def measured(entry: dict, value: float, id: str = "T1.a", **more) -> tuple:
             {},
             "too few samples, n = 10 where 20\u202f000 are needed: not decided",
         ),
-        (BASE | {"min_samples": 9}, 2.0, {"n": 0}, "not run at this scale"),
+        (BASE | {"min_samples": 9}, 2.0, {"n": 0}, "nothing was measured at this scale"),
         (step("T1.b"), 9.0, {}, "outside what is stated"),
     ],
 )

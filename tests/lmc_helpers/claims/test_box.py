@@ -133,7 +133,7 @@ def test_a_record_out_of_date_gives_no_verdict():
 
 def test_what_was_not_run_shows_no_number():
     said = words_of(box(BASE, 12345.0, n=0))
-    assert "not run at this scale" in said and "12345" not in said and "12\u202f345" not in said
+    assert "nothing was measured at this scale" in said and "12345" not in said and "12\u202f345" not in said
     assert "? open" in said
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from scipy.optimize import linear_sum_assignment
 
 from lmc_helpers.matching import algorithm_1, permute
 from lmc_helpers.teacher_student.barrier_limit import (
@@ -10,6 +11,7 @@ from lmc_helpers.teacher_student.barrier_limit import (
     _leftover_tail_at,
     _row_tail,
     barrier_limits,
+    best_cost,
     leftover_cost,
     leftover_tail,
     limit_peak,
@@ -102,7 +104,17 @@ def test_the_peak_is_the_largest_value_on_a_grid(how):
     assert limit_peak(how, relative=True) == pytest.approx(grid[np.argmax(permuted / direct)], abs=0.011)
 
 
-def test_a_tilt_moves_the_peak():
-    grid = np.linspace(1.7, 2.2, 51)
-    curve = [barrier_limits(r, "opposed")[0] * np.exp(-0.1 * r) for r in grid]
-    assert limit_peak("opposed", tilt=-0.1) == pytest.approx(grid[np.argmax(curve)], abs=0.006)
+@pytest.mark.parametrize("r", [1.6, 2.4])
+def test_the_best_cost_lies_between_its_bounds_and_near_assignments(r):
+    """Linear assignments of 40 pairs with 80 teachers, whose mean is above the limit by some per cent."""
+    low, high = best_cost(r)
+    assert 0 <= high - low < 1e-6
+    M, n = 80, 40
+    m = round(r * M)
+    W1, W2 = sample_minima(m, M, M, 2 * n, seed=1).numpy().reshape(2, n, m, M)
+    found = []
+    for a, b in zip(W1, W2, strict=True):
+        cost = a.sum(1)[:, None] + b.sum(1) - np.linalg.norm(a[:, None] + b, axis=2)
+        found.append(cost[linear_sum_assignment(cost)].sum() / M)
+    assert np.mean(found) == pytest.approx(low, rel=0.05)
+    assert low < 0.99 * leftover_cost(r, "opposed")
