@@ -604,6 +604,7 @@ claims.check("P2.negative", negative.tolist() or 0.0, n=len(negative))
 # The cosines are those of branches that end at a permutation point, halfway in $\log\delta$; eigenvalues are counted on all branches up to the first fold. A gradient parallel to the
 # tangent belongs to paths of steepest descent; the paper's construction minimises at fixed distance. On the last piece, where the two are equal and their output weights are shifted, the tangent lies in the output weights and the gradient,
 # $a_0^\top J$ and $-a_0^\top J$ ({prf:ref}`cor-plateau`), in the parameter vectors: they are orthogonal, unless $J = 0$.
+# What P concludes is true all the same: "there must be a saddle point on such a path". Where the loss has its top at a positive distance, $\frac{dL}{d\delta} = 0$, and with it the gradient.
 #
 # ## A budget of descent
 #
@@ -825,7 +826,7 @@ print("gaps where the three pieces join:", np.round(joints, 5))
 claims.check("P2.lowest", (excess + joints) or 0.0, n=len(excess))
 
 # %% [markdown]
-# This way costs the largest loss on the branch, which is that of the point only where the branch has no higher maximum before. It is an upper bound for the price of an exchange: another path may be lower.
+# This way costs the largest loss on the branch, which is that of the point only where the branch has no higher maximum before. It is an upper bound for the price of an exchange: another path may be lower. P calls such paths "low-loss" and gives no bound; how low they are in trained networks is measured in [](24_deep_merge.ipynb) and [](52_permutation_saddles_on_mnist.ipynb).
 #
 # ## What we found that the paper does not say
 #

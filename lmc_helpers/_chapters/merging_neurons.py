@@ -381,13 +381,20 @@ def _branch(chart: PairChart, problem: Shallow, curve: Curve, lowest: float) -> 
     rate[:, first], rate[:, second] = middle - step, middle + step
     rate[:, out_first], rate[:, out_second] = share - split, share + split
     if curve.points[-1, -1] <= lowest:
-        bounded = a[-1].abs().max() <= 100 * a[0].abs().max()
-        end = ENDS[0] if bounded else ENDS[1]
+        end = ENDS[0] if _meet(a, delta) else ENDS[1]
     else:
         size = torch.maximum(curve.points[-1, :-1].abs().max(), delta[-1])
         end = ENDS[2] if size > DIVERGED * theta[0].abs().max() else ENDS[3]
     negative = _constrained_negative(chart, problem, curve.points)
     return Branch(theta, rate, delta, problem.loss(theta), curve.residual, a, negative, curve, end)
+
+
+def _meet(a: torch.Tensor, delta: torch.Tensor) -> bool:
+    """Whether output weights a (K, n_2, 2) meet as δ (K,) → 0, and do not part like 1/δ over the last decade."""
+    split = (a[..., 1] - a[..., 0]).norm(dim=1)
+    wide = (delta >= 10 * delta[-1]).nonzero()
+    before = split[wide[-1] if len(wide) else 0]
+    return bool(split[-1] <= 3 * before) or bool(split[-1] <= 1e-3 * a[-1].norm())
 
 
 def _constrained_negative(chart: PairChart, problem: Shallow, points: torch.Tensor) -> torch.Tensor:
@@ -434,20 +441,24 @@ def minimise_closer(
         points = torch.cat([phi[:, :-1], phi[:, -1:].log()], dim=1)
         return torch.nn.functional.pad(constrained_hessian(chart, problem, points), (0, 1, 0, 1))
 
+    found = [phi]
     for ratio in ratios:
         closer = chart.closer(phi[active], ratio * first[active])
         done = minimise(loss, closer, steps, tol, radius=0.1, project=chart.unit, second=second)
+        phi = phi.clone()
         phi[active] = done.theta
         grown = done.theta.abs().amax(dim=1) > largest[active]
         for k in active[grown].tolist():
             ends[k] = ENDS[2]
         active = active[done.converged & ~grown]
+        found.append(phi)
         if not len(active):
             break
-    a = torch.stack([chart.weights(phi)[:, chart.net.outgoing(1, i)].abs().amax(dim=1) for i in (0, 1)]).amax(dim=0)
-    before = torch.stack([start[:, chart.net.outgoing(1, i)].abs().amax(dim=1) for i in (0, 1)]).amax(dim=0)
+    _, _, *out = chart._slots()
+    theta = chart.weights(torch.stack(found))
+    a, delta = torch.stack([theta[..., columns] for columns in out], dim=-1), torch.stack(found)[..., -1]
     for k in active.tolist():
-        ends[k] = ENDS[0] if a[k] <= 100 * before[k] else ENDS[1]
+        ends[k] = ENDS[0] if _meet(a[:, k], delta[:, k]) else ENDS[1]
     return ends
 
 

@@ -13,6 +13,7 @@ from lmc_helpers._chapters.merging_neurons import (
     KINDS,
     ReluMinima,
     Shallow,
+    _meet,
     constrained_hessian,
     count_different,
     equal_norms,
@@ -132,6 +133,13 @@ def test_output_weights_of_one_sign_meet_and_of_two_signs_diverge(signs, end):
     problem = Shallow(net, x, net.forward(theta, x))
     ratios = torch.logspace(0, -4, 61, dtype=torch.float64)[1:]
     assert minimise_closer(problem, theta, [(0, 1), (1, 0)], ratios, 100) == [end, end]
+
+
+def test_output_weights_meet_unless_they_part_over_the_last_decade():
+    """A slow start does not hide a divergence, nor does growth before the last decade make one."""
+    delta = torch.logspace(0, -4, 50, dtype=torch.float64)
+    for split, meet in ((delta, True), (1e-2 / delta.clamp(min=1e-2), True), ((1e-4 / delta).clamp(min=1e-2), False)):
+        assert _meet(torch.stack([0.5 - split / 2, 0.5 + split / 2], dim=-1)[:, None], delta) is meet
 
 
 # Curves with known folds, branch points and neighbours: cubics, a pitchfork, its unfolding, a triple point, sheets
