@@ -17,7 +17,7 @@
 #
 # **What we find.** On the small digits that ship with scikit-learn, with a second-order minimiser whose convergence is measured, the barrier falls with the width ({claim}`P8.falls`) and the accuracy hardly suffers ({claim}`P8.accuracy`).
 # On {glue:text}`rising` of {glue:text}`counted` paths the loss never falls from one of {glue:text}`distances` distances to the next; looked at four times as finely, on {glue:text}`rising_finely` ({claim}`P8.monotone`).
-# All paths end at a network with a {term}`derivative neuron`, below the permutation point ({claim}`P8.runs_away`, {claim}`P8.above`).
+# The paths end at a network with a {term}`derivative neuron`, in the mean below the permutation point ({claim}`P8.runs_away`, {claim}`P8.above`).
 #
 # **Why it matters.** In wide networks two neurons can be made alike cheaply; how cheaply depends on how long one minimises.
 # ```
