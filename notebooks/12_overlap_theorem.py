@@ -778,7 +778,8 @@ figures.numbers(
 # (spread measured with {glue:text}`trials` pairs, profile {glue:text}`profile`).
 # ```
 #
-# Numerically $\nu^* =$ {glue:text}`nu_star:.6f`, $r^* =$ {glue:text}`r_star:.6f`, $c =$ {glue:text}`shift:.4f` and
+# Numerically $\nu^* =$ {glue:text}`nu_star:.6f`, $r^* =$ {glue:text}`r_star:.6f`, $c =$ {glue:text}`shift:.4f` (a shift by less than a
+# neuron, the same for every $M$) and
 # $T_\infty(r^*) =$ {glue:text}`bottom:.4f`, where the paper's limit has the minimum {glue:text}`bottom_printed:.4f`. ("If $P = 0.5$, say,
 # then half of the neurons cannot be matched", Z, section 3: no width has so low a share in the mean.) The formula
 # $\lceil r^* M + c \rceil$ gives the exact minimiser for {glue:text}`hits` of the {glue:text}`total` values $M = 2, \dots, 1000$.

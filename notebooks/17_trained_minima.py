@@ -393,7 +393,7 @@ peak, peak_error = place_of_peak(widths, [row[0] for row in trained], seed)
 print(f"trained networks: peak at m = {peak:.0f} ± {peak_error:.1f}")
 
 # %% [markdown]
-# Is the peak at $2M = 12$, up to one neuron? What is left of it at $2M$, and farther on? What does the permutation save, and how
+# Is the peak at $2M = 12$, up to one neuron? What is left of it there, and farther on? What does the permutation save, and how
 # do trained networks compare with minima that follow Assumption 3 (*uniform*)? In each setting:
 
 # %%
@@ -500,7 +500,8 @@ claims.check("Z6.similar", *covering(other), n=max(4, pairs // 3))
 # (Z, section 4). Up to $m = 14$ the two cross; beyond, the trained one is lower, the more so the wider the networks are
 # ({claim}`Z6.slightly`, {claim}`Z6.similar`, for which half a decade on the axis of the figure is "slight").
 #
-# Larger initial weights than those of Z, B.1 are another matter. From the standard deviation $1/\sqrt d$, at $m = 24$:
+# Larger initial weights than those of Z, B.1 are another matter: from the standard deviation $1/\sqrt d$ the barrier stays higher, as
+# the ratio to that of uniform minima at $m = 24$ shows:
 
 # %%
 n = max(4, pairs // 3)
@@ -508,7 +509,8 @@ larger = train(24, 6, 8, 2 * n, seed, scale=8**-0.5).split(n)
 from_larger = permuted_and_direct(*larger, 6)[0].numpy()  # (n,)
 above = ratio_of_means(from_larger, uniform[widths.index(24)][0])
 print("from 1/√d, trained over uniform at m = 24: {:.2f} ± {:.2f}".format(*above))
-#
+
+# %% [markdown]
 # ## Why the barrier is lower
 #
 # From $m = 2M$ on the barrier of trained networks lies below that of uniform minima, as the paper says of Z, Fig. 2. It

@@ -444,7 +444,9 @@ for outputs in (1, 2, 3):
                 H, L_1 = hessian(p.loss, p.theta), p.loss(p.theta)
                 index = int(inertia(H, ZERO).negative)
                 top, last = 1.0, 1.0
-                if index >= 2 and separated(H, low=1e-11, high=1e-7):
+                if not separated(H, low=1e-11, high=1e-7):
+                    continue
+                if index >= 2:
                     n = torch.linalg.eigh(H).eigenvectors[:, :2]  # (p, 2)
                     arcs = [p.theta + r * circle @ n.T for r in RADII]
                     way = min(arcs, key=lambda way: p.loss(way).max())

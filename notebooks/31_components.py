@@ -27,7 +27,7 @@
 # ```
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
-descents: int = 5  # for each depth, width and choice of signs at the start
+descents: int = 3  # for each depth, width and choice of signs at the start
 widest: int = 3  # largest width at which minima are joined blindly
 runs: int = 4000  # descents from normal weights, for each depth
 pairs: int = 3  # pairs of minima for each component, depth and width

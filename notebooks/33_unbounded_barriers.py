@@ -306,25 +306,9 @@ figures.show("fig_place", figure, legend=3)
 # Root of the loss on the line at $m = 20.25$, relative to its maximum, forward passes (dots), closed form (lines) and $\alpha^*$ (stars) (profile {glue:text}`profile`).
 # ```
 #
-# ## The choice of the scale
+# ## The growth with the scale
 #
-# ```{prf:proposition} Which m gives a loss above b
-# :label: prop-choice-of-m
-# Let $L(W) = 0$, $Y \ne 0$, $b > 0$.
-#
-# 1. $m = \bigl(2^{k+1} (\sqrt b / \lVert Y \rVert + 1) - 1\bigr)^{-1/k}$ gives $L > b$ in the middle of the line.
-# 2. The paper prints $m = T^k$, here with $T = 2^{k+1} (\sqrt b / \lVert Y \rVert + 1) - 1$. This gives $L > b$ for all $b$ if $k \ge 1$, so for leaky ReLU. If $k < 1$ it gives $L < b$ for all large $b$, whatever $Y$.
-# ```
-#
-# ```{prf:proof}
-# In the middle $\varphi = 2^{-(k+1)} (1 + m^{-k}) (1 + m)^k$, and $L > b$ means $\varphi > 1 + \sqrt b / \lVert Y \rVert$. (1) Here $1 + m^{-k} = 2^{k+1} (\sqrt b/\lVert Y \rVert + 1)$, so
-# $\varphi = (1 + \sqrt b/\lVert Y \rVert) (1 + m)^k$.
-# (2) With $m = T^k$, $T > 1$: if $k \ge 1$, $(1 + T^k)^k \ge 1 + T^{k^2} \ge 1 + T$, hence $\varphi > 2^{-(k+1)} (1 + T) = 1 + \sqrt b/\lVert Y \rVert$. In general $\varphi \le 2^{-(k+1)} \cdot 2\, (2 T^k)^k = T^{k^2}$, which
-# for $k < 1$ is of a smaller order than $\sqrt b$.
-# ```
-#
-# So the equality in G, (16) needs the exponent $-1/k$ for $k$; with the printed one it is an inequality in the right direction for $k \ge 1$. G, Prop. 5.3 holds. (In the text that was read, G, (16) and (17) have $\lVert Y \rVert^2$ where
-# $\lVert Y \rVert_2$ closes them exactly. That may be the conversion of an index; it is read as $\lVert Y \rVert_2$ here.) The loss in the middle for both choices:
+# The growth of the loss for the network of G, Fig. 4. The loss that is printed with it, $\lVert W_5 \sigma(\cdots) - Y \rVert$, is the root of that of G, Prop. 5.3, and its slope in $\ln m$ half as large:
 
 
 # %%
@@ -333,45 +317,6 @@ def middle(net, m):
     return net.line(0.5, net.rescaled(m), net.layers).item()
 
 
-BOUNDS, NORMS = (0.01, 1.0, 100.0, 1e4), (0.1, 1.0, 10.0)  # b, ‖Y‖
-corrected, printed = [], []  # loss in the middle, divided by b
-for k in DEGREES:
-    for norm in NORMS:
-        net = random_net(seed, "choice", k, 1).with_norm(norm)
-        for b in BOUNDS:
-            m = (2 ** (k + 1) * (math.sqrt(b) / norm + 1) - 1) ** (-1 / k)
-            corrected.append(middle(net, m) / b)
-            m = (2 ** (k + 1) * (math.sqrt(b) / norm + 1) - 1) ** k  # G, (16)
-            printed.append(middle(net, m) / b)
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G4.unbounded"}
-claims.check("G4.unbounded", corrected, rival=min(printed))
-figures.numbers(
-    printed_below=sum(ratio < 1 for ratio in printed), cases=len(printed)
-)
-
-# %% [markdown]
-# In {glue:text}`printed_below` of {glue:text}`cases` cases the loss with the printed $m$ is below $b$. The exponent, by solving the equation in G, (16) for $m$:
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G4.printed_m"}
-k, exponents = 2, []
-for b in BOUNDS:
-    for norm in NORMS:
-        target = math.sqrt(b) / norm + 1
-        log_m = brentq(
-            lambda u, target=target: 2**-3 * (1 + math.exp(-k * u)) - target,
-            -50,
-            50,
-            xtol=1e-14,
-        )
-        exponents.append(log_m / math.log(2**3 * target - 1))
-worst = max(exponents, key=lambda e: abs(e + 0.5))
-claims.check("G4.printed_m", worst, n=len(exponents))
-
-# %% [markdown]
-# The growth of the loss for the network of G, Fig. 4. The loss that is printed with it, $\lVert W_5 \sigma(\cdots) - Y \rVert$, is the root of that of G, Prop. 5.3, and its slope in $\ln m$ half as large:
-
-# %%
 near, far = middle(trained, 1e3), middle(trained, 1e4)  # squared
 slope_of_square = math.log(far / near) / math.log(10)
 slope = math.log(math.sqrt(far) / math.sqrt(near)) / math.log(10)
@@ -546,6 +491,64 @@ figures.numbers(members=len(ratios), worst_middle=f"{max(by_middle):.2f}")
 #
 # The bound holds for all {glue:text}`members` lines. A bound that is read in the middle, as for $k = 1$, would be exceeded for other $k$, by a factor of up to {glue:text}`worst_middle`.
 #
+# ## The choice of the scale
+#
+# ```{prf:proposition} Which m gives a loss above b
+# :label: prop-choice-of-m
+# Let $L(W) = 0$, $Y \ne 0$, $b > 0$.
+#
+# 1. $m = \bigl(2^{k+1} (\sqrt b / \lVert Y \rVert + 1) - 1\bigr)^{-1/k}$ gives $L > b$ in the middle of the line.
+# 2. The paper prints $m = T^k$, here with $T = 2^{k+1} (\sqrt b / \lVert Y \rVert + 1) - 1$. This gives $L > b$ for all $b$ if $k \ge 1$, so for leaky ReLU. If $k < 1$ it gives $L < b$ for all large $b$, whatever $Y$.
+# ```
+#
+# ```{prf:proof}
+# In the middle $\varphi = 2^{-(k+1)} (1 + m^{-k}) (1 + m)^k$, and $L > b$ means $\varphi > 1 + \sqrt b / \lVert Y \rVert$. (1) Here $1 + m^{-k} = 2^{k+1} (\sqrt b/\lVert Y \rVert + 1)$, so
+# $\varphi = (1 + \sqrt b/\lVert Y \rVert) (1 + m)^k$.
+# (2) With $m = T^k$, $T > 1$: if $k \ge 1$, $(1 + T^k)^k \ge 1 + T^{k^2} \ge 1 + T$, hence $\varphi > 2^{-(k+1)} (1 + T) = 1 + \sqrt b/\lVert Y \rVert$. In general $\varphi \le 2^{-(k+1)} \cdot 2\, (2 T^k)^k = T^{k^2}$, which
+# for $k < 1$ is of a smaller order than $\sqrt b$.
+# ```
+#
+# So the equality in G, (16) needs the exponent $-1/k$ for $k$; with the printed one it is an inequality in the right direction for $k \ge 1$. G, Prop. 5.3 holds. (In the text that was read, G, (16) and (17) have $\lVert Y \rVert^2$ where
+# $\lVert Y \rVert_2$ closes them exactly. That may be the conversion of an index; it is read as $\lVert Y \rVert_2$ here.) The loss in the middle for both choices:
+
+
+# %%
+BOUNDS, NORMS = (0.01, 1.0, 100.0, 1e4), (0.1, 1.0, 10.0)  # b, ‖Y‖
+corrected, printed = [], []  # loss in the middle, divided by b
+for k in DEGREES:
+    for norm in NORMS:
+        net = random_net(seed, "choice", k, 1).with_norm(norm)
+        for b in BOUNDS:
+            m = (2 ** (k + 1) * (math.sqrt(b) / norm + 1) - 1) ** (-1 / k)
+            corrected.append(middle(net, m) / b)
+            m = (2 ** (k + 1) * (math.sqrt(b) / norm + 1) - 1) ** k  # G, (16)
+            printed.append(middle(net, m) / b)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G4.unbounded"}
+claims.check("G4.unbounded", corrected, rival=min(printed))
+figures.numbers(
+    printed_below=sum(ratio < 1 for ratio in printed), cases=len(printed)
+)
+
+# %% [markdown]
+# In {glue:text}`printed_below` of {glue:text}`cases` cases the loss with the printed $m$ is below $b$. The exponent, by solving the equation in G, (16) for $m$:
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G4.printed_m"}
+k, exponents = 2, []
+for b in BOUNDS:
+    for norm in NORMS:
+        target = math.sqrt(b) / norm + 1
+        log_m = brentq(
+            lambda u, target=target: 2**-3 * (1 + math.exp(-k * u)) - target,
+            -50,
+            50,
+            xtol=1e-14,
+        )
+        exponents.append(log_m / math.log(2**3 * target - 1))
+worst = max(exponents, key=lambda e: abs(e + 0.5))
+claims.check("G4.printed_m", worst, n=len(exponents))
+
+# %% [markdown]
 # ## What we found that the paper does not say
 #
 # - The barrier is exactly $(\varphi^* - 1)^2 \lVert Y \rVert^2$ ({prf:ref}`prop-rescaled-peak`), in the middle for $k = 1$ only. It needs a critical point, not a loss of 0 ({prf:ref}`cor-critical-line`).

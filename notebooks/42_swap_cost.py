@@ -590,11 +590,6 @@ claims.check("I5.corollary_small", corollary, rival=2 * max(corollary))
 # $$
 #
 # with an error of at most $\dfrac{2 \mu}{\mu - \varepsilon}\, \rho_\pi + \dfrac{2 \mu \varepsilon}{\mu^2 - \varepsilon^2}\, \rho_\pi^2$. Both ends of the interval are attained.
-#
-# Given $D$, let $A = 2I - S_i - S_j$ and $B = S_i^{-1} + S_j^{-1}$.
-# The means of the centre term and of $\lVert \delta_{(ij)} \rVert^2$ over $F_0$ with independent normal entries are $2 \sigma_F^2 \operatorname{tr} B$ and $4 \sigma_F^2 k$ for syre, and $\sigma_F^2 \operatorname{tr}(B A)$ and $2 \sigma_F^2 \operatorname{tr} A$ for {term}`W-asymmetric` weights.
-# For syre the mean of $\lambda_{(ij)}$ over $F_0$ is $\frac{\mu}{2k} \operatorname{tr}(S_i^{-1} + S_j^{-1})$, and over independent $D$ with $\mathbb E\, S_i = \mu I$ it is more than 1, unless $S_i = \mu I$ almost surely.
-# Over independent masks of full rank with $\mathbb E\, S_i = \mu I$ the mean W-asymmetric centre term is larger than with fixed weights of the same variance that do not depend on the mask, by $2 \sigma_F^2 \bigl( \mu\, \mathbb E \operatorname{tr} S^{-1} - k \bigr) \ge 0$.
 # ```
 #
 # ```{prf:proof}
@@ -610,10 +605,38 @@ claims.check("I5.corollary_small", corollary, rival=2 * max(corollary))
 # The second terms add up to at most $2 \rho_\pi \lVert \delta_\pi \rVert^2/(\mu - \varepsilon)$. The others lie between $\lVert R_\pi \rVert^2/(\mu \pm \varepsilon)$ in each of two sums,
 # so they differ by at most $\rho_\pi^2 \lVert \delta_\pi \rVert^2 \bigl( \frac{1}{\mu - \varepsilon} - \frac{1}{\mu + \varepsilon} \bigr)$.
 # The ends of the interval belong to $S_i = (\mu \pm \varepsilon) I$.
+# ```
+#
+# ```{prf:proposition} Mean centre terms
+# :label: prop-centre-means
+# Let $F$ have independent normal entries of variance $\sigma_F^2$ where it is fixed, and let $D$ be given, $A = 2I - S_i - S_j$ and $B = S_i^{-1} + S_j^{-1}$. The means over $F$ are
+#
+# | | centre term | $\lVert \delta_{(ij)} \rVert^2$ |
+# | --- | --- | --- |
+# | syre | $2 \sigma_F^2 \operatorname{tr} B$ | $4 \sigma_F^2 k$ |
+# | {term}`W-asymmetric` | $\sigma_F^2 \operatorname{tr}(BA)$ | $2 \sigma_F^2 \operatorname{tr} A$ |
+#
+# For syre the mean of $\lambda_{(ij)}$ is $\frac{\mu}{2k} \operatorname{tr} B$.
+# Over independent $D$ with $\mathbb E\, S_i = \mu I$ this is more than 1, unless $S_i = \mu I$ almost surely.
+# ```
+#
+# ```{prf:proof}
 # For syre $v_j - v_i$ is normal with covariance $2 \sigma_F^2 I$; in a W-asymmetric row the fixed entries are those with $d = 0$, so that
 # $v_i$ has the covariance $\sigma_F^2\, U^\top \operatorname{diag}(1 - d_i)\, U = \sigma_F^2 (I - S_i)$.
 # An isotropic $\delta$ gives $\mathbb E\, \delta^\top S^{-1} \delta / \lVert \delta \rVert^2 = \operatorname{tr} S^{-1}/k$, and $\mathbb E \operatorname{tr} S^{-1} > \operatorname{tr}\, (\mathbb E S)^{-1}$ by strict convexity.
-# For independent $S_i$, $S_j$ with the law of $S$ the mean of $\operatorname{tr}\bigl( (S_i^{-1} + S_j^{-1})(2I - S_i - S_j) \bigr)$ is $2 (\mathbb E \operatorname{tr} S^{-1} - k) + 2 (1 - \mu)\, \mathbb E \operatorname{tr} S^{-1}$, and with the covariance $(1 - \mu) I$ in the place of $I - S_i$ it is $4 (1 - \mu)\, \mathbb E \operatorname{tr} S^{-1}$.
+# ```
+#
+# ```{prf:corollary} Masked fixed weights cost more
+# :label: cor-masked-weights
+# Over independent masks of full rank with $\mathbb E\, S_i = \mu I$ the mean centre term of W-asymmetric weights exceeds that of fixed weights of the same variance that do not depend on the mask by
+#
+# $$
+# 2 \sigma_F^2 \bigl( \mu\, \mathbb E \operatorname{tr} S^{-1} - k \bigr) \ge 0 .
+# $$
+# ```
+#
+# ```{prf:proof}
+# For independent $S_i$, $S_j$ with the law of $S$ the mean of $\operatorname{tr}\bigl( (S_i^{-1} + S_j^{-1})(2I - S_i - S_j) \bigr)$ is $2 (\mathbb E \operatorname{tr} S^{-1} - k) + 2 (1 - \mu)\, \mathbb E \operatorname{tr} S^{-1}$, and with the covariance $(1 - \mu) I$ in the place of $I - S_i$ it is $4 (1 - \mu)\, \mathbb E \operatorname{tr} S^{-1}$. The difference is as stated, and not negative by the same convexity.
 # ```
 #
 # So in W-asymmetric layers centres are large where a neuron sees little; there $S_i$ is small and the swap expensive.

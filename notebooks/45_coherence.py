@@ -593,6 +593,29 @@ figures.numbers(
 # *Exchange*: a neuron swaps roles with one of its exchangeable partners from run to run, so that the number of partners counts.
 # *Switching*: a run uses only some of the neurons that could serve and switches the others off; which ones it uses changes from run to run, with
 # partners or without; and all that is used in one run only is missing in the middle. The following criteria were committed, after a pilot with other seeds, before these runs.
+# A neuron that one run uses and the other has switched off, and what becomes of it half-way:
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot a neuron that is on in one run only"}
+figure, axis = figures.panels(height=3.2)
+s_axis, off = np.linspace(-2, 3, 201), -0.8  # a + b; −β
+between = np.maximum((s_axis + off) / 2, 0)
+for height, colour, dash, label in (
+    (np.maximum(s_axis, 0) / 2, "black", "--", "mean of the two outputs"),
+    (between, "red", "-", "output of the mean neuron"),
+):
+    axis.plot(s_axis, height, dash, color=f"book:{colour}", label=label)
+lost_there = np.maximum(s_axis, 0) / 2
+axis.fill_between(s_axis, between, lost_there, color="book:red", alpha=0.15)
+axis.set(xlabel="$u = a + b$", ylabel="output")
+axis.legend(loc="upper left")
+figures.show("fig_one_only", figure)
+
+# %% [markdown]
+# ```{glue:figure} fig_one_only
+# :alt: Output against u. The mean of the outputs of both neurons rises from u = 0 with slope one half; the output of the mean neuron rises only from u = 0.8, with the same slope, so that it lies below by 0.4 from there on.
+#
+# One run has the neuron at the preactivation $u$, the other at $-\beta = -0.8$ everywhere. Averaged, it gives $\mathrm{ReLU}\bigl(\frac{u - \beta}{2}\bigr)$, less than half of $\mathrm{ReLU}(u)$ by $\frac12 \min(u, \beta)$ where $u > 0$.
+# ```
 #
 # ```{prf:proposition} What the middle lacks
 # :label: prop-middle

@@ -251,7 +251,7 @@ for X, f, d, _, u, beta in PROBLEMS:
         quadratic_surrogate(u, f, d, Sigma, beta, math.sqrt(L2))
         for L2 in (0.25, 0.5, 1.0)
     )
-    starts = torch.stack([one.w, low.w])
+    starts = torch.stack([one.w, low.w, high.w])
     goal = (X @ u).relu()
     cost = relaxed_cost(goal, X, f, d, beta, torch.relu, starts).value
     between += [float(low.value / cost), float(cost / high.value)]

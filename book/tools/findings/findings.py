@@ -57,7 +57,9 @@ class Finding:
 
     @property
     def record(self) -> dict | None:
-        return self.paper if self.from_record else self.run
+        """Of the two the one that decides, or else measured something."""
+        silent = self.run is None or self.run.get("value") is None
+        return self.paper if self.paper and (self.from_record or silent) else self.run
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from oracles.notebooks import executed, glued
 from book.tools import reports
 from book.tools.base import chapters
 from book.tools.findings import findings, findings_pages
+from book.tools.pages import pages
 from book.tools.reading import sources
 from lmc_helpers import claims
 
@@ -58,6 +59,10 @@ def test_a_report_has_each_result_where_it_belongs(known):
     assert said["confirmed"] == [{"chapter": CHAPTER, "seeds": "abc", "date": "2026-01-01", "parts": 2}]
     assert [part.id for part in said["revised"]] == ["T1.more"]
     assert said["unconfirmed"] == 3 and said["results"] == []
+
+
+def test_what_is_derived_is_no_confirmed_measurement(known):
+    assert sorted(pages.confirmed(known)["current"]) == ["T1.again", "T1.own", "T1.true"]
 
 
 def test_a_part_that_nothing_checks_has_its_price_from_a_chapter_of_its_claim(known):
