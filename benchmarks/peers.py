@@ -192,7 +192,7 @@ def large_row(name, make, x):
     return network, "this package", len(groups.groups), gain, match, 1, note
 
 
-COLUMNS = ("network, parameters", "program", "groups", "gain", "seconds", "lines", "")
+COLUMNS = ("network, parameters", "program", "groups", "gain", "seconds", "lines", "remarks")
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
@@ -208,7 +208,7 @@ if __name__ == "__main__":
         print(json.dumps(large_row(given.only, *table[given.only][:2])))
         sys.exit()
     with given.path.open("w", newline="") as file:
-        writer = csv.writer(file)
+        writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
         for name, of in table.items():
             if given.large:

@@ -110,7 +110,7 @@ def measured():
 
 if __name__ == "__main__":
     with open(sys.argv[1], "w", newline="") as file:
-        writer = csv.writer(file)
+        writer = csv.writer(file, lineterminator="\n")
         columns = ("what", "width", "pairs", "loop ms", "ours ms", "ratio", "low quartile", "high quartile", "runs")
         writer.writerow(columns)
         for row in measured():
