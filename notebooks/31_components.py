@@ -369,7 +369,7 @@ claims.check("G1.between", between)
 nearest = min(rivals, key=lambda ratio: abs(ratio - 1))
 claims.check("G1.obstruction", over, rival=nearest)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the loss along three curves, and the finding"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the loss along three curves"}
 X, Y = DATA[4]
 curves = {  # colour, style, and the weights
     "straight line": ("book:orange", "--", straight_line(b, a, t.flatten())),
@@ -399,6 +399,7 @@ figures.numbers(
     least_between=between.min().item(),
 )
 
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the finding"}
 figure, axis = figures.card()
 for name, label in (
     ("over the obstruction", "between components"),

@@ -260,6 +260,7 @@ table |= {(SETTING, k): lost[k] for k in DIMENSIONS}
 names = [*FACTORS, *OTHERS, SETTING]
 
 
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Intervals over all settings"}
 def over_settings(readings: dict) -> dict:
     """For claims.check: that of the first setting, and the interval of all.
 

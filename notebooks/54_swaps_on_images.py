@@ -587,7 +587,7 @@ def floor(experiment: Experiment, layer: int) -> tuple[float, float]:
 def largest_floor(experiment: Experiment) -> tuple[float, float, float]:
     """The larger ratio of layers 2 and 3; a ratio has a logarithmic interval."""
     ends = extreme(max, (floor(experiment, layer) for layer in LAYERS[1:]))
-    return tuple(np.exp(ends).tolist())
+    return tuple(np.exp(np.clip(ends, -700, 700)).tolist())
 
 
 def agreement(experiment: Experiment, key: str) -> tuple[float, float]:

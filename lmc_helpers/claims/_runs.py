@@ -36,12 +36,11 @@ def rows(part: Part, record: dict, confirmed: dict | None, run: str) -> str:
         for name, interval in part.criteria()
     ]
     listed.append(("dot", THIS + (f" ({run})" if run else ""), *_measured(part, record)))
-    if confirmed and not confirmed["changed"]:
+    if confirmed and confirmed["value"] is not None and not confirmed["changed"]:
         listed.append(("diamond", f"{CONFIRMED}\n{_provenance(confirmed)}", *_measured(part, confirmed)))
     elif confirmed:
-        listed.append(
-            ("none", f"at paper scale\n{_provenance(confirmed)}", _words.value(part, confirmed), _stale(confirmed))
-        )
+        said = _stale(confirmed) if confirmed["changed"] else _words.outcome(part, confirmed)
+        listed.append(("none", f"at paper scale\n{_provenance(confirmed)}", _words.value(part, confirmed), said))
     items = "".join(
         f'<li class="lmc-row-{key.partition(" ")[0]}"><span class="lmc-key lmc-key-{key}" aria-hidden="true"></span>'
         f'<span class="lmc-name">{_name(name)}</span> <span class="lmc-value mathjax_process">{typeset(value)}</span> '

@@ -44,7 +44,7 @@ if "book.tools.assemble" in sys.orig_argv:
         return rename(path, target)
 
     findings.of = pages.write = lambda *_: None
-    staging.shown = lambda _: staging.Shown()
+    staging.shown = lambda *_: staging.Shown()
     subprocess.run, pathlib.Path.rename = run, rename
 """
 BUILDER = """
