@@ -208,7 +208,7 @@ OTHERS = {  # trained apart: what all networks of an ensemble share
 }
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Train the networks"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "What is kept of each setting"}
 def variant(k: int, change: dict) -> Setting:
     """The reference setting with one change."""
     change = dict(change)
@@ -239,6 +239,8 @@ def note(name: str, found: list) -> None:
 
 
 table, swaps = {}, {}
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Train the networks"}
 grid = [(sigma, k) for sigma in (1.0, 0.0) for k in DIMENSIONS]
 budget = {"epochs": table_epochs}
 cells = [

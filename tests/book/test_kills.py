@@ -29,7 +29,7 @@ PAGES = """
 import sys
 
 if "book.tools.assemble" in sys.orig_argv:
-    import pathlib, subprocess
+    import pathlib, subprocess, types
 
     from book.tools.findings import findings
     from book.tools.pages import pages, staging
@@ -43,7 +43,7 @@ if "book.tools.assemble" in sys.orig_argv:
             wait("swap")
         return rename(path, target)
 
-    findings.of = pages.write = lambda *_: None
+    findings.of, pages.write = lambda *_: types.SimpleNamespace(surprises=()), lambda *_: None
     staging.shown = lambda *_: staging.Shown()
     subprocess.run, pathlib.Path.rename = run, rename
 """
