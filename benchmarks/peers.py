@@ -156,7 +156,7 @@ def rows(name, make, x, spec):
     names = {place.name for of in groups.groups.values() for place in of}
     values = lmc.match(a, b, restarts=10, symmetry=groups, details=True)[1].values - inner(a, b, names)
     network, of = f"{name}, {count / 1e6:.2g} M", len(groups.groups)
-    note = f"at most {values[1:].max().item():.4g} by 9 more descents; {trace:.2g} s more to find the groups"
+    note = f"at most {shown(values[1:].max().item())} by 9 more descents; {trace:.2g} s more to find the groups"
     yield network, "this package", of, values[0].item(), statistics.median(seconds["this package"]), 1, note
     for peer, result in results.items():
         s, note, lines = statistics.median(seconds[peer]), refusal(result), "" if peer != rebasin else 2
@@ -192,6 +192,10 @@ def large_row(name, make, x):
     return network, "this package", len(groups.groups), gain, match, 1, note
 
 
+def shown(x):
+    return x if not isinstance(x, float) else f"{x:.0f}" if x >= 1000 else f"{x:.4g}"
+
+
 COLUMNS = ("network, parameters", "program", "groups", "gain", "seconds", "lines", "remarks")
 
 if __name__ == "__main__":
@@ -217,6 +221,6 @@ if __name__ == "__main__":
             else:
                 found = rows(name, *of)
             for row in found:
-                writer.writerow([f"{x:.4g}" if isinstance(x, float) else x for x in row])
+                writer.writerow([shown(x) for x in row])
                 print(*row, flush=True)
             file.flush()

@@ -97,23 +97,23 @@ def measured():
     """Rows of the table."""
     import test_segments as lines
 
-    cases = [("match by weights", width, pairs, stacked, plain, problem(width, pairs)) for width, pairs in SETTINGS]
+    cases = [("match", width, pairs, stacked, plain, problem(width, pairs)) for width, pairs in SETTINGS]
     for width in lines.WIDTHS:
         arguments = lines.problem("cpu", width)
         cases.append(("lines", width, lines.PAIRS, lines.stacked, lines.one_by_one, arguments))
     for what, width, pairs, ours, theirs, arguments in cases:
         found, one, two = ratios(ours, theirs, arguments)
         low, ratio, high = statistics.quantiles(found, n=4) if len(found) > 1 else found * 3
-        ms = (1e3 * statistics.median(seconds) for seconds in (one, two))
-        yield what, width, pairs, *ms, ratio, low, high, len(found)
+        ms = (f"{1e3 * x:.0f}" if x >= 0.1 else f"{1e3 * x:.3g}" for x in map(statistics.median, (one, two)))
+        yield what, width, pairs, *ms, f"{ratio:.2f}", f"{low:.2f} to {high:.2f}", len(found)
 
 
 if __name__ == "__main__":
     with open(sys.argv[1], "w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        columns = ("what", "width", "pairs", "loop ms", "ours ms", "ratio", "low quartile", "high quartile", "runs")
+        columns = ("what", "width", "pairs", "loop ms", "ours ms", "ratio", "quartiles", "runs")
         writer.writerow(columns)
         for row in measured():
-            writer.writerow([f"{x:.4g}" if isinstance(x, float) else x for x in row])
+            writer.writerow(row)
             file.flush()
             print(*row, flush=True)
