@@ -384,7 +384,7 @@ claims.check("Z5.any_two", float(slope), n=1)
 #
 # ```{prf:theorem} The direct barrier stays
 # :label: thm-direct
-# Let $M \ge 2$ and $d \ge M$ be fixed and let $W^{(1)}, W^{(2)}$ follow Assumption 3. As $m \to \infty$, half-way between the two as they are,
+# Let $M \ge 2$ and $d \ge M$ be fixed and let $W^{(1)}, W^{(2)}$ follow Assumption 3, with their rows in independent random orders. As $m \to \infty$, half-way between the two as they are,
 #
 # $$
 # d\, L\bigl( \tfrac12 (W^{(1)} + W^{(2)}) \bigr) \to D_M = \frac1{M^2}\, \mathbb E \Bigl( \sum_{x_p > 0 > x_q} \frac{|x_p| |x_q|}{|x_p| + |x_q|} \Bigr)^2 > 0
@@ -403,7 +403,7 @@ claims.check("Z5.any_two", float(slope), n=1)
 #
 # Uniform entries of a type are $Y_i / \sum Y$ with independent exponential $Y_i$, and $\sum Y$ over the rows of a type is $\frac mM (1 + o(1))$. Types and entries of the two networks are independent, so by the law of large numbers the sum tends in probability, for every $x$, to
 # $m \cdot \frac1{M^2} \sum_{p, q} \frac Mm \mathbb E \min(Y |x_p|, Y' |x_q|)\, 1\{x_p x_q < 0\}$. As $\mathbb P(uY > t, vY' > t) = e^{-t/u - t/v}$, the mean of the minimum is $\frac{uv}{u + v}$; and every pair of a positive and a negative coordinate occurs twice. So
-# $f^* - f \to \frac1M \sum_{x_p > 0 > x_q} \frac{|x_p| |x_q|}{|x_p| + |x_q|}$. Both sides are at most $\sum_j |x_j|$, so the mean squares converge, too; and for a function that is homogeneous of degree 2, $d$ times the mean over the sphere is the normal mean.
+# $f^* - f \to \frac1M \sum_{x_p > 0 > x_q} \frac{|x_p| |x_q|}{|x_p| + |x_q|}$. Both sides are at most $\sum_j |x_j|$, so the mean squares converge, too; and for a function that is homogeneous of degree 2, $d$ times the mean over the sphere is the normal mean. So the direct barrier is at least $D_M/(2d)$ with probability tending to 1; it is at most $\mathbb E (f^*)^2$, as $0 \le f^* - f \le f^*$. {prf:ref}`thm-rate`, 1 with Markov's inequality and 2 do the rest.
 # ```
 #
 # In numbers, with the sum over rows at sampled inputs:
@@ -694,7 +694,7 @@ figures.numbers(
 #
 # - Z, Theorem 6, holds with $m^{-2}$ in place of $m^{-1/2}$. This is the best that any permutation can reach, and it comes
 #   from sorting ({prf:ref}`thm-rate`).
-# - The direct barrier tends to a positive constant, known exactly, so that permutations reduce it by a factor of order $m^{-2}$ ({prf:ref}`thm-direct`).
+# - The loss half-way on the direct line tends to a positive constant, known exactly, so that permutations reduce it by a factor of order $m^{-2}$ ({prf:ref}`thm-direct`).
 # - It depends on the law of the entries within a type: with equal entries there is nothing to sort, and the rate is
 #   $m^{-1}$.
 # - With the mean matched mass in place of (Z 10) the printed argument can be mended, and the bound is quadratic in

@@ -316,15 +316,15 @@ claims.check("Z7.peak_of_barrier_opposed", peaks["opposed"][0], n=1)
 #
 # ```{prf:theorem} The best of all permutations
 # :label: thm-best
-# Let $\varphi$ be an increasing function on $[0, 1]$ with $\varphi(a) + \varphi(b) \le f(a, b)$, and for a type with the entries $a_1 \ge \dots \ge a_N$ and $b_1 \ge \dots \ge b_{N'}$ in the two networks let
+# In the limit of {prf:ref}`thm-many-teachers`, with its price $\rho(a, b)$, let $\varphi$ be an increasing function on $[0, 1]$ with $\varphi(a) + \varphi(b) \le \rho(a, b)$ for all $a$, $b$, and for a type with the entries $a_1 \ge \dots \ge a_N$ and $b_1 \ge \dots \ge b_{N'}$ in the two networks let
 #
 # $$
 # V_\varphi = \min_{k \le \min(N, N')} \Bigl( \sum_{i > k} \varphi(a_i) + \sum_{i > k} \varphi(b_i) \Bigr) .
 # $$
 #
-# 1. For every permutation $\frac1M \sum_{i \in R} f(a_i, b_i) \ge \frac1M \sum_{\text{types}} V_\varphi$, so that the limit of $\frac d{M^2} \min_p B$ is at least $(\mathbb E V_\varphi)_+^2/(8\pi)$.
-# 2. Match the $k$-th largest entries of a type if $\varphi(a_k) + \varphi(b_k) \ge 0$, and put all other rows into one pool, large with small, $b = T(a)$. This is a permutation with $\frac d{M^2} B \to \bar g^2/(8\pi)$, $\bar g$ being the mean of $f(a, T(a))$ over the pool times its rows per type.
-# 3. If $\varphi(a) + \varphi(T(a)) = f(a, T(a))$ in the pool, both bounds are equal.
+# 1. For every permutation $\frac1M \sum_{i \in R} \rho(a_i, b_i) \ge \frac1M \sum_{\text{types}} V_\varphi$, so that for every $\varepsilon > 0$, with probability tending to 1, $\frac d{M^2} \min_p B \ge (\mathbb E V_\varphi)_+^2/(8\pi) - \varepsilon$.
+# 2. Match the $k$-th largest entries of a type, $k \le \min(N, N')$, if $\varphi(a_k) + \varphi(b_k) \ge 0$, and put all other rows into one pool, large with small: the quantile $u$ meets the quantile $1 - u$, $b = T(a)$. This is a permutation with $\frac d{M^2} B \to \bar g^2/(8\pi)$, $\bar g$ being the mean of $\rho(a, T(a))$ over the pool times its rows per type.
+# 3. If $\varphi(a) + \varphi(T(a)) = \rho(a, T(a))$ in the pool, both bounds are equal.
 #
 # All limits are in probability.
 # ```
@@ -333,12 +333,12 @@ claims.check("Z7.peak_of_barrier_opposed", peaks["opposed"][0], n=1)
 # *1.* Places with rows of equal types cost nothing, and every other place costs at least $\varphi(a) + \varphi(b)$. If $k$ pairs of a type meet, then, as $\varphi$ increases, the rest costs least if these are the largest entries, hence at least $V_\varphi$. Type counts tend to independent
 # $1 + \operatorname{Poisson}(\nu)$, and the mean over types obeys the law of large numbers. By the concentration in the proof of {prf:ref}`thm-many-teachers`, which holds for every permutation, $B \ge L$ half-way is $\frac{M^2}{8 \pi d}$ times the square of the sum, up to $O(M/d)$.
 #
-# *2.* $\varphi(a_k) + \varphi(b_k)$ decreases in $k$, so the rule takes the first ones and attains $V_\varphi$. The pools of the two networks have equally many rows and the same limit law. At $\lambda$ the sum is $\sum f(\lambda a, (1 - \lambda) b)$, which is concave in $\lambda$, and as $T$ is an involution, symmetric in the limit: the maximum is half-way.
+# *2.* $\varphi(a_k) + \varphi(b_k)$ decreases in $k$, so the rule takes the first ones and attains $V_\varphi$. In the pool only $O(1)$ pairs are expected to have equal types, which does not change the limit. The pools of the two networks have equally many rows and the same limit law. At $\lambda$ the sum is $\sum \rho(\lambda a, (1 - \lambda) b)$, which is concave in $\lambda$, and as the coupling of $u$ with $1 - u$ is symmetric, symmetric in the limit: the maximum is half-way.
 #
 # *3.* Then the sum over the pool is $\sum \varphi(a) + \sum \varphi(b) = \sum V_\varphi$.
 # ```
 #
-# The best $\varphi$ for a pool has $\varphi'(a) = \partial_a f(a, T(a)) = 1 - a/\sqrt{a^2 + T(a)^2}$, and $\varphi = \frac12 f$ where $T(a) = a$. It is feasible because $\partial_a \partial_b f > 0$. Pool and $\varphi$ are found in turn
+# The best $\varphi$ for a pool has $\varphi'(a) = \partial_a \rho(a, T(a)) = 1 - a/\sqrt{a^2 + T(a)^2}$, and $\varphi(a) = \frac12 \rho(a, a)$ where $T(a) = a$. It is feasible because $\partial_a \partial_b \rho > 0$. Pool and $\varphi$ are found in turn
 # ({py:func}`~lmc_helpers.teacher_student.barrier_limit.best_cost`); the two bounds tell how near they are:
 
 # %%

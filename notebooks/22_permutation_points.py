@@ -397,30 +397,30 @@ figures.numbers(
 # Let $g$ and the loss be smooth, the smaller network at a minimum with $H' \succ 0$, $c \ne 0$ and $D$ regular on the kernel of $J$. Let $p$ be the permutation point, $L_1$ its loss, $i = \rho + \nu_-$ its index, $\sigma$ the exchange of the two neurons and $N$ the
 # space of the negative eigenvectors of $\nabla^2 L(p)$. For all $n \in N$, $\sigma (p + n) = p - n$. In arbitrarily small neighbourhoods of $p$
 # 1. $i = 0$: $L \ge L_1$, and $p$ is a local minimum;
-# 2. $i = 1$: the set $\{L < L_1\}$ has two components, and $p + n$ and $p - n$ lie in different ones for all small $n \in N$, $n \ne 0$: a path between them reaches $L_1$;
+# 2. $i = 1$: the set $\{L < L_1\}$ has two components, and $p + n$ and $p - n$ lie in different ones for all small $n \in N$, $n \ne 0$: a path between them within the neighbourhood reaches $L_1$ (one that leaves it need not);
 # 3. $i \ge 2$: the set $\{L < L_1\}$ is connected. For orthonormal $n_1, n_2 \in N$ and small $\varepsilon > 0$ the half circle $p + \varepsilon (\cos t \; n_1 + \sin t \; n_2)$, $0 \le t \le \pi$, lies in it and exchanges the two neurons.
 #
-# So if $i \ge 2$ and descent from $p + \varepsilon n_1$ ends at $\theta$, then $\theta$ and $\sigma \theta$ are joined by a path whose largest loss is smaller than $L_1$.
+# So if $i \ge 2$ and gradient flow from $p + \varepsilon n_1$ converges to $\theta$, then $\theta$ and $\sigma \theta$ are joined by a path whose largest loss is smaller than $L_1$.
 # ```
 #
 # ```{prf:proof}
 # In the coordinates of the proof of {prf:ref}`thm-inertia`, which are orthogonal, $\sigma$ is $-1$ on $(\eta, \beta)$ and 1 on the rest, and it commutes with the Hessian. On the rest the Hessian is congruent to $H' \succ 0$. So $N$ lies in the space of $(\eta, \beta)$, and $\sigma (p + n) = p - n$.
 #
 # As $\nu_0 = 0$, the kernel of the Hessian has the dimension $n_{k+1} - \rho$ of the plane of critical points through $p$ ({prf:ref}`cor-plateau`). So near $p$ this plane contains all critical points, and $L$ is Morse–Bott along it: in coordinates $(s, u, v)$, $u \in \mathbb R^i$, it is $L_1 - |u|^2 + |v|^2$. The set
-# $\{|u| > |v|\}$ is empty for $i = 0$; otherwise it retracts to the product of a ball and the sphere $S^{i-1}$, which has two components for $i = 1$ and one for $i \ge 2$. For $i = 1$ the points $p \pm n$ have $u$ of opposite signs.
+# $\{|u| > |v|\}$ is empty for $i = 0$; otherwise it retracts to the product of a ball and the sphere $S^{i-1}$, which has two components for $i = 1$ and one for $i \ge 2$. For $i = 1$ the points $p \pm n$ have $u$ of opposite signs, as the derivative of $u$ at $p$ does not vanish on $N$: there $|dv(n)|^2 - |du(n)|^2 = \frac12 n^\top \nabla^2 L(p)\, n < 0$.
 # On the half circle $L = L_1 + \frac12 n^\top \nabla^2 L(p)\, n + O(\varepsilon^3)$ with $n^\top \nabla^2 L(p)\, n \le -\kappa \varepsilon^2$, $\kappa > 0$.
 #
-# The path is: descent from $p + \varepsilon n_1$, backwards; the half circle to $p - \varepsilon n_1 = \sigma (p + \varepsilon n_1)$; and the image of the descent under $\sigma$, at the same losses.
+# The path is: the flow from $p + \varepsilon n_1$, backwards; the half circle to $p - \varepsilon n_1 = \sigma (p + \varepsilon n_1)$; and the image of the flow under $\sigma$, at the same losses.
 # ```
 #
 # ```{prf:corollary} Several outputs, or one weight
 # :label: cor-round
-# If $\rho \ge 2$, no permutation point over a strict minimum is a first-order saddle. As $\rho = \min(n_{k+1} - 1, n_{k-1} + 1)$ unless $J$ is special, that is the rule from $n_{k+1} = 3$ on. If a neuron has one scalar weight and no bias, the index is at most 1, and every path from $\theta$ to
-# $\sigma \theta$ passes a point with $\vartheta_0 = \vartheta_1$: its largest loss is at least the least loss of a network with one neuron less.
+# If $\rho \ge 2$ for a neuron, no permutation point over a strict minimum that repeats it is a first-order saddle. As $\rho = \min(n_{k+1} - 1, n_{k-1} + 1)$ unless $J$ is special, that is the rule for squared loss, with biases, from $n_{k+1} = 3$ on. If a neuron has one scalar weight and no bias, the index over a minimum is at most 1, and every path from $\theta$ to
+# $\sigma \theta$ passes a point with $\vartheta_0 = \vartheta_1$: its largest loss is at least the infimum of the loss of networks with one neuron less.
 # ```
 #
 # ```{prf:proof}
-# $i \ge \rho$, and $c^\top J = 0$ is the only equation that criticality gives. $\vartheta_0 - \vartheta_1 \in \mathbb R$ changes its sign on the path.
+# $i \ge \rho$, and $c^\top J = 0$ is the only equation between the entries of $J$ that criticality gives for a general activation and squared loss (with cross-entropy there is one more, $\mathbf 1^\top J = 0$, at the last layer). One weight: $\rho \le 1$, and $\rho = 1$ leaves no kernel for $\nu_-$; $\vartheta_0 - \vartheta_1 \in \mathbb R$ changes its sign on the path.
 # ```
 #
 # Where a neuron has two weights, two neurons can go round each other, as two people in a plane can and on a line cannot. Teachers with 4 neurons, students with 3, doubled to 4: the half circle at each permutation point of index 2 or more, and descent from its end in small steps:

@@ -353,11 +353,11 @@ claims.check("P5.layers", float(min(over_sum, default=1)), n=len(over_sum))
 # \end{aligned}
 # $$
 #
-# So for $K = 1$ there are $\frac{n!}2 \cdot \#\{ m : \nu_m = 1 \}$ first-order saddles among the $\frac{n!}2\, l$ points. For every $K$ all points of order $K$ have $K$ negative eigenvalues if and only if all $\nu_m = 1$, and none if and only if all $\nu_m = 0$.
+# So for $K = 1$ there are $\frac{n!}2 \cdot \#\{ m : \nu_m = 1 \}$ first-order saddles among the $\frac{n!}2\, l$ points. For every $K \ge 1$ all points of order $K$ have exactly $K$ negative eigenvalues if and only if all $\nu_m = 1$, and all have no negative eigenvalue if and only if all $\nu_m = 0$.
 # ```
 #
 # ```{prf:proof}
-# The index is {prf:ref}`cor-order`. There are $n! / \prod_m s_m!$ points with the copies $s_1, \dots, s_l \ge 1$, $\sum_m s_m = n$, and $\sum_{s \ge 1} \frac{z^s}{s!} x^{(s - 1) \nu} = x^{-\nu} (e^{z x^\nu} - 1)$. For $K = 1$ one $s_m$ is 2.
+# The index is {prf:ref}`cor-order`. There are $n! / \prod_m s_m!$ points with the copies $s_1, \dots, s_l \ge 1$, $\sum_m s_m = n$, and $\sum_{s \ge 1} \frac{z^s}{s!} x^{(s - 1) \nu} = x^{-\nu} (e^{z x^\nu} - 1)$. For $K = 1$ one $s_m$ is 2. For the last sentence take $s_m = K + 1$ for one $m$: the index is $K \nu_m$.
 # ```
 #
 # The coefficients, one neuron of the smaller network after the other, and the same by listing all points:
