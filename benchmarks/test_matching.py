@@ -1,9 +1,8 @@
 """Weight matching against a plain loop with NumPy and SciPy, which takes the same steps to the same permutations.
 
 ``OMP_WAIT_POLICY=passive python benchmarks/test_matching.py PATH.csv`` (so that threads of the one that waits do not
-spin beside the other) writes ratios of times, of runs in turn: the loop's to ours, medians and
-quartiles of 20 to 200, fewer where they would take longer than their part of five minutes; those of lines (8 pairs at
-25 points) beside.
+spin beside the other) writes ratios of times, of runs in turn: the loop's to ours, medians and quartiles of 20 to 200,
+fewer where they would take longer than their part of five minutes; those of lines (8 pairs at 25 points) beside.
 """
 
 import csv
