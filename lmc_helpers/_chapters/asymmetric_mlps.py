@@ -92,6 +92,7 @@ def variants(sigmas: Sequence[float], shares: Sequence[float]) -> dict[str, Vari
 
 
 CORE = ("MLP", "W 0", "W 1", "syre 1")  # Fig. 4, with all pairs and stages of training
+FREE = CORE[:2]  # without fixed weights: their drops differ much from pair to pair
 
 
 @dataclass(frozen=True)
@@ -110,18 +111,23 @@ class Training:
     shares: Sequence[float]
     seed: int
 
+    def pairs_of(self, key: str) -> int:
+        """P, the number of pairs of a variant."""
+        return self.pairs if key in CORE else self.sweep_pairs
+
     def training_runs(self) -> dict[str, Run]:
         """The training run of each of :func:`variants`, by the recipe of App. F.1."""
         name, _ = choose(tuple(dict.fromkeys((self.dataset, "digits"))))
-        most, pixels = max(self.pairs, self.sweep_pairs), PIXELS[name]
+        by_name, pixels = variants(self.sigmas, self.shares), PIXELS[name]
+        most = max(self.sweep_pairs, *map(self.pairs_of, by_name))
         drawn = numpy_generator(self.seed, "networks of asymmetric MLPs").integers(0, 2**32, 2 * most)
         masks = numpy_generator(self.seed, "masks of asymmetric MLPs").integers(0, 2**32, most)
         data = DataSpec(name, SPLIT, min(self.images, DataSpec(name, SPLIT).size), self.seed)
         descent = Descent(self.epochs, self.batch, "adamw", 1e-3, weight_decay=1e-2)
         stages = tuple(epoch for epoch in self.stages if epoch < self.epochs)
         runs = {}
-        for key, variant in variants(self.sigmas, self.shares).items():
-            P = self.pairs if key in CORE else self.sweep_pairs
+        for key, variant in by_name.items():
+            P = self.pairs_of(key)
             model, schemes = variant.model(pixels, self.width), variant.schemes(pixels, self.width)
             seeds, mask_seeds = tuple(drawn[: 2 * P].tolist()), tuple(masks[:P].tolist())
             runs[key] = Run(model, descent, data, seeds, schemes, mask_seeds, stages if key in CORE else ())
@@ -316,6 +322,7 @@ class Parameters(Training):
     looked: int
     long_epochs: int = 0
     long_pairs: int = 2
+    long_free_pairs: int = 2
 
     def measurements(self, only: Collection[str] | None = None) -> dict[str, MeasuredPairs]:
         """The measurements of all or some variants by name."""
@@ -327,7 +334,7 @@ class Parameters(Training):
 
     def longer(self) -> Parameters:
         """The same experiment with longer training, for the variants :data:`CORE` of Fig. 4."""
-        return replace(self, epochs=self.long_epochs, pairs=self.long_pairs, stages=(), sigmas=(), shares=())
+        return _Longer(**vars(self) | {"epochs": self.long_epochs, "stages": (), "sigmas": (), "shares": ()})
 
     def runs(self) -> list[Run | MeasuredPairs]:
         """The runs to be finished before the chapter: trainings, then measurements."""
@@ -335,6 +342,12 @@ class Parameters(Training):
         if self.long_epochs:
             measurements += self.longer().measurements(CORE).values()
         return [*(run.training for run in measurements if run.path().parent != recorded()), *measurements]
+
+
+class _Longer(Parameters):
+    def pairs_of(self, key: str) -> int:
+        """P, the number of pairs of a variant."""
+        return self.long_free_pairs if key in FREE else self.long_pairs
 
 
 class Experiment:
