@@ -17,11 +17,11 @@
 # Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` find on MNIST that {term}`masks <mask>` alone do not break the symmetry effectively, and large fixed *values* do: with $\sigma_F = 1$ the networks of {cite:t}`lim2024` can be averaged as they are; with $\sigma_F = 0$ they need alignment as ordinary ones do, and it helps them similarly well (I, section 6, Q1 and Q2; I, Figs. 3, 4, 7, 8, 10).
 #
 # **What we find.**
-# We train the printed sizes for a fifth of the printed epochs, and see what the paper sees.
+# We train the printed sizes for a fifth of the printed epochs, the four models of I, Fig. 4 for all hundred, and see what the paper sees.
 # At $\sigma_F = 1$ a neuron has its place: the identity is as good as the best permutation to within a tenth of the way from random ones {claim}`I10.one`, at all stages {claim}`I10.stages` and in each layer {claim}`I14.stages`, and the best permutation itself leaves nine units in ten where they are {claim}`I10.fixed`.
-# Without fixed values it has none, whatever the share of fixed entries {claim}`I14.zero` {claim}`I14.sparsity` {claim}`I14.sparsity_any`; only in the last hidden layer masks leave a trace {claim}`I10.trace`.
-# Half-way between two networks those with large fixed values lose at most half of what MLPs lose {claim}`I11.any_unaligned`, those with masks alone no less than half {claim}`I11.any_zero`; alignment takes the drop from all {claim}`I11.any_aligned`, from masked networks as well as from MLPs {claim}`I11.any_similar`, and at the printed sizes it does no harm at any $\sigma_F$ {claim}`I11.harmless`.
-# After the printed 100 epochs: {claim}`I11.unaligned` {claim}`I11.standard` {claim}`I11.zero` {claim}`I11.aligned` {claim}`I11.similar`.
+# Without fixed values it has none, whatever the share of fixed entries {claim}`I14.zero` {claim}`I14.sparsity` {claim}`I14.sparsity_any`.
+# Half-way between two networks those with large fixed values lose at most half of what MLPs lose {claim}`I11.any_unaligned`, those with masks alone no less than half {claim}`I11.any_zero`; alignment takes the drop from all {claim}`I11.any_aligned`, from masked networks as well as from MLPs {claim}`I11.any_similar`.
+# After the printed hundred epochs networks with $\sigma_F = 1$ are connected as they are {claim}`I11.unaligned`, and so are syre-MLPs {claim}`I11.syre`; the barrier of MLPs is high {claim}`I11.standard`, that of masked networks is as far as can be told as high, but 32 pairs do not decide it {claim}`I11.zero`; alignment makes all of them low {claim}`I11.aligned`, and helps masked networks and MLPs equally well {claim}`I11.similar`.
 #
 # **Why it matters.** Networks whose neurons have a place of their own could be merged without any matching. At the start of training what counts is how much of a neuron is fixed, $\sigma_F^2 f$ against what is not, and in later layers how far the layers before agree.
 # ```
@@ -820,10 +820,10 @@ figures.numbers(
 #   (Of ViTs it adds that more $\sigma_F$ "should not be interpreted as a monotonic improvement in practice"; this is about its tuning, without numbers, and there is nothing to judge.)
 #   Here it is measured for MLPs: after the same {glue:text}`epochs` epochs the networks with $\sigma_F =$ {glue:text}`largest` reach {glue:text}`end_top` % of the training images, those with $\sigma_F = 0$ {glue:text}`end_zero` %.
 #   A small drop is to be read beside the height of the ends.
-# - At the printed sizes alignment helps or does no harm ({claim}`I11.harmless`); in narrower networks, where fixed values identify many neurons but not all, it may do some.
+# - Whether alignment ever does harm at the printed sizes six pairs do not decide ({claim}`I11.harmless`); it may where fixed values identify many neurons but not all.
 #   Here it changes the drop by {glue:text}`harm_one` at $\sigma_F = 1$, and by {glue:text}`harm_top` at $\sigma_F =$ {glue:text}`largest`.
 #   $P^*$ {term}`matches activations <activation matching>`; a unit that it moves takes its fixed weights away from their equals in the other network.
-# - Masks alone leave a trace, in the last hidden layer, through the zeros of the output map ({claim}`I10.trace`).
+# - Masks alone may leave a trace, in the last hidden layer, through the zeros of the output map; six pairs do not decide ({claim}`I10.trace`).
 # - The largest $1 - |\rho|$, as in the newest state of the published script, leaves MLPs with a drop of {glue:text}`published_MLP` points, where it is {glue:text}`none_MLP` unaligned, {glue:text}`correlation_MLP` by $\rho$ and {glue:text}`absolute_MLP` by $|\rho|$; at $\sigma_F = 1$ it is {glue:text}`published_one`, and {glue:text}`none_one` unaligned.
 #   The barriers of I, Fig. 4c are low, so that it was not made with this sign, as the history of the script says, too.
 #
