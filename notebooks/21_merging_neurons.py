@@ -17,8 +17,8 @@
 #
 # **What we find.** There are such paths ({claim}`P2.reaches_some`), and where they end at a permutation point the loss has a top there, on a parabola that a theorem gives ({claim}`P2.ends`, {claim}`P2.saddle`).
 # They are the exception: of {glue:text}`pairs` pairs of tanh neurons minimisation at ever smaller distances brings {glue:text}`arrived` to a permutation point ({claim}`P2.reaches`).
-# {glue:text}`became_derivative` become a neuron and a *{term}`derivative neuron`*, whose output weights diverge; for the other {glue:text}`lost` no minimum is left at some distance.
-# Most curves end at such a distance, where weights diverge while the function converges, to one with a derivative neuron or an exponential one; a theorem gives the place and the law ({claim}`P2.limits`, {claim}`P2.limit_law`).
+# {glue:text}`became_derivative` become a neuron and a *{term}`derivative neuron`*, whose output weights diverge; for the other {glue:text}`lost` no minimum is found from some distance on.
+# Most curves of constrained critical points stop at a positive distance, where weights diverge while the function converges, to one with a derivative neuron of other neurons or an exponential one; a theorem gives the place and the law ({claim}`P2.limits`, {claim}`P2.limit_law`).
 # Which pairs can arrive at a permutation point the signs of their two output weights say ({claim}`P2.signs`).
 # On the way the gradient is normal to the surfaces of constant distance, not tangent to the path ({claim}`P2.tangent`). Merged pairs can have one loss or different ones ({claim}`P1.same_loss`).
 #
@@ -560,7 +560,7 @@ figures.numbers(cosine_at_50=told[0], ratio_at_50=told[1])
 # \frac{\tanh(w \cdot x + b) - 1}u + \beta = \beta - \frac{E e^{-2 w \cdot x}}{1 + \frac12 u E e^{-2 w \cdot x}} .
 # $$
 #
-# In 1 the sign of $u$ does not matter if both neurons are outside the pair, or are the pair itself with one of the two negated, so that its distance is $2 \|\vartheta\|$; put $\tau = u^2 \ge 0$. In 3 $\tau = u \ge 0$, for $b$ is real ($a < 0$: negate both sides). In these cases $\tau = 0$ is a *boundary*. In 2, and in 1 if the derivative neuron takes one of the pair and a third neuron, the distance names one of them: $\tau = u$ may have either sign, and $\tau = 0$ is a *passage*.
+# In 1 the sign of $u$ does not matter if both neurons are outside the pair, or are the pair itself with one of the two negated, so that its distance is $2 \|\vartheta\|$; put $\tau = u^2 \ge 0$. In 3 $\tau = u \ge 0$, for $b$ is real ($a < 0$: negate both sides). In these cases $\tau = 0$ is a *boundary*. In 2, and in 1 if the derivative neuron takes one of the pair and a third neuron, the constraint names only one of the two: $\tau = u$ may have either sign, and $\tau = 0$ is a *passage*.
 #
 # ```{prf:theorem} Where weights diverge
 # :label: thm-diverge
@@ -579,7 +579,7 @@ figures.numbers(cosine_at_50=told[0], ratio_at_50=told[1])
 # The least value is $\lambda(0; \delta) - \mu^2/2k + O(\mu^3)$ or $\lambda(0; \delta)$. At a derivative neuron $a^2 = u^{-2} (1 + O(u))$; else $|a| = |u|^{-1}$ or $|u|^{-1} + O(1)$.
 # ```
 #
-# If $\Lambda_{yy}$ is only regular and $k \ne 0$, the same holds for critical points, as after a fold. Is it so? Newton's method looks for the limit itself, at $\tau = 0$, from the last point of a curve ({py:func}`~lmc_helpers._chapters.merging_neurons.find_limit`); the distance $\delta^*$ and $d\tau/d\delta = -\mu'/k$ that it finds are compared with a cubic through the last points of the curve:
+# If $\Lambda_{yy}$ is only regular and $k \ne 0$, the same holds for critical points, as after a fold. Is it so? Newton's method looks for the limit itself, at $\tau = 0$, from the last point of a curve (`find_limit` of this chapter's module); the distance $\delta^*$ and $d\tau/d\delta = -\mu'/k$ that it finds are compared with a cubic through the last points of the curve:
 
 # %%
 limits = [
