@@ -17,7 +17,9 @@
 #
 # **What we find.** There are such paths ({claim}`P2.reaches_some`), and where they end at a permutation point the loss has a top there, on a parabola that a theorem gives ({claim}`P2.ends`, {claim}`P2.saddle`).
 # They are the exception: of {glue:text}`pairs` pairs of tanh neurons minimisation at ever smaller distances brings {glue:text}`arrived` to a permutation point ({claim}`P2.reaches`).
-# {glue:text}`became_derivative` become a neuron and a *{term}`derivative neuron`*, whose output weights diverge, and the other {glue:text}`lost` run away before.
+# {glue:text}`became_derivative` become a neuron and a *{term}`derivative neuron`*, whose output weights diverge; for the other {glue:text}`lost` no minimum is found from some distance on.
+# Most curves of constrained critical points stop at a positive distance, where weights diverge while the function converges, to one with a derivative neuron of other neurons or an exponential one; a theorem gives the place and the law ({claim}`P2.limits`, {claim}`P2.limit_law`).
+# Which pairs can arrive at a permutation point the signs of their two output weights say ({claim}`P2.signs`).
 # On the way the gradient is normal to the surfaces of constant distance, not tangent to the path ({claim}`P2.tangent`). Merged pairs can have one loss or different ones ({claim}`P1.same_loss`).
 #
 # **Why it matters.** A permutation point connects all orders of the neurons: its loss is an upper bound for the price of exchanging any two.
@@ -60,15 +62,18 @@ from lmc_helpers import claims, figures
 from lmc_helpers._chapters.merging_neurons import (
     ENDS,
     KINDS,
+    LIMITS,
     Shallow,
     count_different,
     equal_norms,
+    find_limit,
     follow_pairs,
     join_problems,
     minimise_closer,
     path_kind,
     relu_minima,
     rounded_relu,
+    seen_limit,
 )
 from lmc_helpers.permutation_points.doubling import (
     double_neurons,
@@ -233,6 +238,19 @@ for delta in (1, 0.1, 0.01):
 # continuation to $-\delta$. With an eigenvector $e$, the quadratic form of the Hessian at the step $(-\frac12 e, \frac12 e)$ of the two parameter vectors is $\frac14 e^\top D e = \frac14 \kappa$.
 # ```
 #
+# ```{prf:proposition} The signs of the output weights
+# :label: prop-signs
+# Let there be one output. On a curve of constrained critical points $a_0$ and $a_1$ change their signs only at critical points of the loss itself. So let such a curve start at a minimum and meet no other critical point of the loss. If $a_0 a_1 > 0$ at its start, it does not end at a
+# network with a derivative neuron, $A \ne 0$; if $a_0 a_1 < 0$, it does not end at a permutation point with $c \ne 0$.
+# ```
+#
+# ```{prf:proof}
+# At fixed distance $\nabla L = \nu\, \nabla \|\vartheta_1 - \vartheta_0\|$ with a number $\nu$. So $a_0 \sum_\mu r_\mu g'(\vartheta_0 \cdot z_\mu)\, z_\mu = \nabla_{\vartheta_0} L = -\nu e$: where $a_0 = 0$, $\nu = 0$, and with it $\nabla L = 0$. The same holds for $a_1$. At a permutation
+# point $a_0 a_1 \to \frac{c^2}4 > 0$, at a derivative neuron $\frac{c^2}4 - \frac{A^2}{\delta^2} \to -\infty$.
+# ```
+#
+# That is what tells the two teachers of {numref}`fig-two-neurons` apart. A tanh neuron is the same with all its weights negated; of the two ways to write a pair, only the one with $a_0 a_1 > 0$ can lead straight to a permutation point.
+#
 # So on a path that ends there a saddle (P, section 4.1) lies at the permutation point itself, possibly with others before it. It need not be of first order.
 # The paper calls the paths "smooth". That asks no more than "continuous": both halves are smooth curves, and a corner between two of them is passed smoothly by a motion that comes to rest in it.
 #
@@ -388,15 +406,21 @@ claims.check("P2.reaches_some", float(sum(arrived)), n=n)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 error = np.std(arrived) / 10 / max(teachers - 1, 1) ** 0.5
+same_sign = sum(
+    end == ENDS[0] and bool(b.outgoing[0].prod() > 0)
+    for row, ends in zip(followed, printed, strict=True)
+    for b, end in zip(row, ends, strict=True)
+)
 figures.numbers(
     pairs=n,
     arrived=sum(arrived),
+    arrived_same=same_sign,
     arrived_share=f"{100 * sum(arrived) / n:.0f} ± {100 * error:.0f}",
     became_derivative=sum(row.count(ENDS[1]) for row in printed),
     lost=sum(row.count(ENDS[2]) + row.count(ENDS[3]) for row in printed),
     at_point=counts[ENDS[0]],
     at_derivative=counts[ENDS[1]],
-    at_infinity=counts[ENDS[2]],
+    diverging=counts[ENDS[2]],
     not_ended=counts[ENDS[3]],
     folded=len(folded),
     straight=sum(straight),
@@ -404,11 +428,11 @@ figures.numbers(
 
 # %% [markdown]
 # It reaches a permutation point from {glue:text}`arrived` of {glue:text}`pairs` pairs ({glue:text}`arrived_share` %, standard error over the toys) and a derivative neuron from {glue:text}`became_derivative`; from {glue:text}`lost` it comes to a distance at which no minimum was found.
-# Of the branches, {glue:text}`at_point` end at a permutation point, {glue:text}`straight` of them without a fold, and {glue:text}`at_derivative` at a derivative neuron; on {glue:text}`at_infinity` the parameters grow beyond thirty times their start
-# at a finite distance, and {glue:text}`not_ended` have not ended within the budget of steps. {glue:text}`folded` have a fold.
+# Of the branches, {glue:text}`at_point` end at a permutation point, {glue:text}`straight` of them without a fold, and {glue:text}`at_derivative` at a derivative neuron; on {glue:text}`diverging` weights grow beyond thirty times their start
+# at another distance (below, *Where weights diverge*), and {glue:text}`not_ended` have not ended within the budget of steps. {glue:text}`folded` have a fold.
 #
 # P says "we can construct permutation paths with the following properties" and names no exception; later it counts "each of the $n_k (n_k - 1)/2$ different permutation points". Read as *there are such paths*, that is so. Read as *for every pair*, it is not:
-# that $D$ has a negative eigenvalue at a permutation point, and so that *a* path ends there, does not say that it is the one from the given network. (For tanh a neuron is the same with all its weights negated; here the pairs are taken with the signs that they have.)
+# that $D$ has a negative eigenvalue at a permutation point, and so that *a* path ends there, does not say that it is the one from the given network. (Tanh neurons are taken with the signs that they have.) Of the {glue:text}`arrived` pairs that arrive {glue:text}`arrived_same` start with $a_0 a_1 > 0$.
 #
 # Is the curve found a curve? Half the step must lead to the same end, without a jump to a curve beside, where the sign of $\det(\nabla F; t)$ of the equations $F$ with the tangent $t$ would change; and one per cent beyond a first fold, a converged minimiser at fixed distance must be far away.
 
@@ -524,6 +548,118 @@ figures.numbers(cosine_at_50=told[0], ratio_at_50=told[1])
 # permutation point could be a minimum along the path. The third is excluded by {prf:ref}`cor-maximum` for smooth activations, one output and regular $D$; for several outputs (P, section 5,
 # finds "a saddle, and not a minimum" in most cases with ten), for ReLU and for singular $D$ it is left open here.
 #
+# ## Where weights diverge
+#
+# Most curves stop where some weights have grown beyond bounds, at a distance $\delta^* > 0$. The function converges there, and other coordinates stay finite:
+#
+# 1. two neurons become a derivative neuron: $\vartheta_{i,j} = \vartheta \mp \frac u2 v$ and $a_{i,j} = \frac c2 \mp \frac1u$ contribute $c\, g(s) + (v \cdot z)\, g'(s)$ as $u \to 0$ (for tanh neuron $j$ also with all its weights negated);
+# 2. one of the pair becomes linear (elsewhere $b$ would drop out): $\vartheta = (uw, b)$, $a = \frac1u$ and the bias $\beta - \frac1u g(b)$ of the output contribute $\beta + g'(b)\, w \cdot x$;
+# 3. a tanh neuron outside the pair becomes an *exponential neuron*: with $a = \frac1u$, the bias $b = \frac12 \log \frac2{uE}$ and $\beta - \frac1u$ at the output,
+#
+# $$
+# \frac{\tanh(w \cdot x + b) - 1}u + \beta = \beta - \frac{E e^{-2 w \cdot x}}{1 + \frac12 u E e^{-2 w \cdot x}} .
+# $$
+#
+# In 1 the sign of $u$ does not matter if both neurons are outside the pair, or are the pair itself with one of the two negated, so that its distance is $2 \|\vartheta\|$; put $\tau = u^2 \ge 0$. In 3 $\tau = u \ge 0$, for $b$ is real ($a < 0$: negate both sides). In these cases $\tau = 0$ is a *boundary*. In 2, and in 1 if the derivative neuron takes one of the pair and a third neuron, the constraint names only one of the two: $\tau = u$ may have either sign, and $\tau = 0$ is a *passage*.
+#
+# ```{prf:theorem} Where weights diverge
+# :label: thm-diverge
+# Let $g$ be smooth, $\Lambda(y, \tau; \delta)$ the loss at distance $\delta$ in $\tau$ and other coordinates $y$, near $(y^*, 0; \delta^*)$. Let $y(\delta)$ be a minimum of $\Lambda(\cdot, 0; \delta)$ with positive definite Hessian, $\mu(\delta) = \partial_\tau \Lambda(y(\delta), 0; \delta)$,
+# $\mu(\delta^*) = 0 \ne \mu'(\delta^*)$, and $k = \Lambda_{\tau\tau} - \Lambda_{\tau y} \Lambda_{yy}^{-1} \Lambda_{y\tau} > 0$ there. For every $\delta$ near $\delta^*$ there is exactly one local minimum nearby.
+#
+# 1. At a boundary it has $\tau = -\frac{\mu'(\delta^*)}k (\delta - \delta^*) + O((\delta - \delta^*)^2)$ where $\mu(\delta) < 0$. Where $\mu(\delta) \ge 0$ it has $\tau = 0$, and no network with finite weights nearby is a minimum. The loss of the minimum is $C^1$ in $\delta$.
+# 2. At a passage it has this $\tau$ on both sides. Beyond $\delta^*$ the weights are finite again, and those that diverged have changed their signs.
+#
+# So $|\delta - \delta^*|\, a^2 \to k / |\mu'(\delta^*)|$ at a boundary with a derivative neuron, and $|\delta - \delta^*|\, |a| \to k / |\mu'(\delta^*)|$ at one with an exponential neuron and at a passage.
+# ```
+#
+# ```{prf:proof}
+# The limits are Taylor's formula and $\tanh s = 1 - 2 e^{-2s} / (1 + e^{-2s})$ with $2 e^{-2b} = uE$; they are smooth in $u$, and what is even in $u$ is smooth in $u^2$. Solve $\Lambda_y = 0$ for $y(\tau, \delta)$ by the implicit function theorem. Local minima nearby are
+# those of $\lambda(\tau; \delta) = \Lambda(y(\tau, \delta), \tau; \delta)$, which has $\lambda_\tau(0; \delta) = \mu(\delta)$ and $\lambda_{\tau\tau} = k + o(1) > 0$, so that $\lambda_\tau$ has exactly one zero, $\tau = -\mu(\delta)/k + O(\mu^2)$. If $\tau$ may have either sign, or if this zero is positive, it is the minimum; else $\lambda$ increases on $\tau \ge 0$, and its minimum is at $\tau = 0$.
+# The least value is $\lambda(0; \delta) - \mu^2/2k + O(\mu^3)$ or $\lambda(0; \delta)$. At a derivative neuron $a^2 = u^{-2} (1 + O(u))$; else $|a| = |u|^{-1}$ or $|u|^{-1} + O(1)$.
+# ```
+#
+# If $\Lambda_{yy}$ is only regular and $k \ne 0$, the same holds for critical points, as after a fold. Is it so? Newton's method looks for the limit itself, at $\tau = 0$, from the last point of a curve (`find_limit` of this chapter's module); the distance $\delta^*$ and $d\tau/d\delta = -\mu'/k$ that it finds are compared with a cubic through the last points of the curve:
+
+# %%
+limits = [
+    (b, find_limit(problem, b))
+    for (problem, _), row in zip(toys, followed, strict=True)
+    for b in row
+    if b.end == ENDS[2]
+]
+unbounded = [(b, end) for b, end in limits if end.kind != LIMITS[3]]
+seen = [seen_limit(b, end.tau) for b, end in unbounded]  # δ* and dτ/dδ
+places = [end.delta / s[0] for (_, end), s in zip(unbounded, seen, strict=True)]
+hit = [abs(place - 1) < 0.01 for place in places]  # no limit: nan
+rates = [end.rate / s[1] for (_, end), s in zip(unbounded, seen, strict=True)]
+rates = [rate for rate, ok in zip(rates, hit, strict=True) if ok]
+print("first ratios of δ*:     ", np.round(places[:5], 6))
+print("first ratios of dτ/dδ:  ", np.round(rates[:5], 4))
+
+arrivals = [
+    (problem, b)
+    for (problem, _), row in zip(toys, followed, strict=True)
+    for b in row
+    if b.end in ENDS[:2]
+]
+kept = []  # whether the signs are right, where ∇L ≠ 0 on the way
+for problem, b in arrivals:
+    e = b.theta[:, TANH.incoming(1, 1)] - b.theta[:, TANH.incoming(1, 0)]
+    slope = problem.derivatives(b.theta)[0][:, TANH.incoming(1, 1)]
+    multiplier = (slope * e).sum(dim=1)[1:]  # νδ
+    if (multiplier > 0).all() or (multiplier < 0).all():
+        kept.append((b.end == ENDS[0]) == bool(b.outgoing[0].prod() > 0))
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P2.limits, P2.limit_law and P2.signs"}
+claims.check("P2.limits", float(np.mean(hit or [1.0])), n=len(hit))
+gap = float(np.median(np.abs(np.subtract(rates, 1)))) if rates else 0.0
+claims.check("P2.limit_law", gap, n=len(rates))
+claims.check("P2.signs", float(len(kept) - sum(kept)), n=len(kept))
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the laws, and numbers for the text"}
+figure, axis = figures.panels(height=3.9)
+shades = dict(zip(LIMITS, ("red", "blue", "orange"), strict=False))
+for (b, end), ok in zip(unbounded, hit, strict=True):
+    off = (b.delta / end.delta - 1).abs()
+    last = slice(int(b.curve.folds[-1]) + 1 if b.folds else 1, None)
+    larger = b.outgoing.abs().amax(dim=(1, 2))
+    outer = TANH.split(b.theta)[1][0][:, 0].abs().amax(dim=1)
+    if ok:
+        axis.plot(off[last], outer[last], color=f"book:{shades[end.kind]}", lw=1)
+for kind, shade in shades.items():
+    axis.plot([], [], color=f"book:{shade}", label=kind)
+line = torch.logspace(-7, -1, 2)
+for power, style in (("-1", ":"), ("-0.5", "--")):
+    name = rf"$|\delta - \delta^*|^{{{power}}}$"
+    axis.plot(line, line ** float(power), style, color="book:black", label=name)
+axis.set(xscale="log", yscale="log", ylim=(0.5, 300), xlim=(1, 1e-7))
+axis.set_xlabel(r"$|\delta - \delta^*|/\delta^*$")
+axis.set_ylabel("largest output weight")
+figures.show("fig_diverge", figure, legend=3)
+named = {kind: sum(end.kind == kind for _, end in limits) for kind in LIMITS}
+figures.numbers(
+    limits_output=len(unbounded),
+    limits_found=sum(hit),
+    limits_boundary=named[LIMITS[0]],
+    limits_passage=named[LIMITS[1]],
+    limits_exponential=named[LIMITS[2]],
+    limits_step=named[LIMITS[3]],
+    arrivals=len(arrivals),
+    arrivals_kept=len(kept),
+)
+
+# %% [markdown]
+# ```{glue:figure} fig_diverge
+# :alt: The largest output weight against the distance from the limit, in logarithmic scales, one curve for each branch. Curves that end at an exponential neuron or a passage rise with slope minus one, those that end at a derivative neuron at a boundary with slope minus one half.
+#
+# Largest output weight on the last piece of each curve against the distance from its limit, $\delta^*$ found at the limit alone; broken lines: the slopes of {prf:ref}`thm-diverge` (profile {glue:text}`profile`).
+# ```
+#
+# On {glue:text}`limits_output` of the {glue:text}`diverging` curves output weights diverge, and at the end of {glue:text}`limits_found` of them the limit is found: {glue:text}`limits_boundary` approach a derivative neuron at a boundary, {glue:text}`limits_exponential` an exponential neuron and {glue:text}`limits_passage` a passage, which is no end at all. On the other {glue:text}`limits_step` the parameter vector of a neuron grows
+# with a bounded output weight: it becomes a step, whose size finite data do not see; if it is one of the pair, $\delta$ grows, too. Of the {glue:text}`arrivals` curves that reach $\delta \to 0$, {glue:text}`arrivals_kept` meet no critical point of the loss on the way, and their ends are those of {prf:ref}`prop-signs`.
+# That output weights diverge where two neurons become a derivative neuron is {cite:t}`martinelli2025`'s; the place, the laws at a positive distance and the other limits are added here.
+#
 # ## With several outputs
 #
 # With three outputs $J \ne 0$ at all but special points, and by {prf:ref}`thm-ends` no branch of minima ends at a permutation point.
@@ -549,7 +685,7 @@ figures.numbers(
 )
 
 # %% [markdown]
-# Of {glue:text}`three` branches {glue:text}`three_at_point` end at a permutation point, {glue:text}`three_at_derivative` at a derivative neuron, {glue:text}`three_away` run away before, and {glue:text}`three_not_ended` have not ended.
+# Of {glue:text}`three` branches {glue:text}`three_at_point` end at a permutation point, {glue:text}`three_at_derivative` at a derivative neuron, on {glue:text}`three_away` weights diverge before, and {glue:text}`three_not_ended` have not ended.
 #
 # ## Gradient and curvature on the way
 #
@@ -800,7 +936,7 @@ figures.numbers(
 # the pair, with a dot at its end or where the budget ends (colours as in {numref}`fig-merge`); dashed, the merged network, minimised from the end of the branch, or from the pair's mean where the branch ends elsewhere ({glue:text}`relu_inputs` inputs, profile {glue:text}`profile`).
 # ```
 #
-# Of the ten branches of this toy {glue:text}`relu_at_point` end at a permutation point, {glue:text}`relu_at_derivative` at a derivative neuron, and {glue:text}`relu_not_ended` run away or have not ended
+# Of the ten branches of this toy {glue:text}`relu_at_point` end at a permutation point, {glue:text}`relu_at_derivative` at a derivative neuron, and {glue:text}`relu_not_ended` diverge or have not ended
 # within the budget of steps. The merged networks of the toys, {glue:text}`settled` of ten minimised to a change below $10^{-3}$, have {glue:text}`different` different losses: some pairs end at one configuration, others at different ones, as the paper says.
 #
 # ## The lowest permutation point
@@ -831,7 +967,8 @@ claims.check("P2.lowest", (excess + joints) or 0.0, n=len(excess))
 # ## What we found that the paper does not say
 #
 # - At a permutation point a path ends from below, $L = L_1 + \frac18 \kappa \delta^2$ with $\kappa < 0$ ({prf:ref}`thm-ends`, {prf:ref}`cor-maximum`); with several outputs it does not end there at all.
-# - Most pairs become a neuron and a derivative neuron instead, or run away before. (Such ends were found independently of permutation paths by {cite:t}`martinelli2025`.)
+# - With one output the signs of the two output weights decide whether a path can end at a permutation point or at a derivative neuron ({prf:ref}`prop-signs`). (Such neurons were found independently of permutation paths by {cite:t}`martinelli2025`.)
+# - On most curves weights diverge at a positive distance, at a known rate, while the function converges ({prf:ref}`thm-diverge`).
 # - With ReLU the distance can shrink at no cost, by scale alone ({prf:ref}`prop-scale`); with a fixed step of descent, or at fixed norms, the loss rises as in P, Fig. 1.
 #
 # ## What it means for merging networks

@@ -529,6 +529,8 @@ figures.numbers(
 # Of {glue:text}`round_points` permutation points {glue:text}`round_first` with one, two and three outputs have index 1, and {glue:text}`round_more` have a larger one; on the lowest of the ways the largest loss is {glue:text}`round_top` times that of the point. With three outputs {glue:text}`round_arrive` of {glue:text}`round_three` descents end at loss 0, the others at minima of a larger loss. The paper says of the path that
 # "there is no guarantee that the highest saddle should be the one at the permutation point"; where the index is 2 or more, there are paths on which it is not.
 #
+# The half circle itself takes only two negative eigenvalues of the block $K$, which has $\rho$ of them or more; the rest of the Hessian does not matter. On MNIST, images projected on their leading components, $\rho$ is far above 1 at the permutation points of all the paper's widths ({claim}`P8.projected_index`, [](52_permutation_saddles_on_mnist.ipynb)). So there, too, two neurons change places below the point without meeting.
+#
 # ## Higher orders
 #
 # A permutation point of order $K$ repeats neurons of a network with $K$ neurons less. P, section 4.3 says that it is critical, "possibly a saddle of order $K$ or less".

@@ -19,6 +19,8 @@
 # **What we find.** All of this holds ({claim}`P5.printed_forms`, {claim}`P5.bound`, {claim}`P5.layers`, {claim}`P6.growth`, {claim}`P7.equal_loss`). $T(K, n)$ has a closed form for every $K < n$, a Stirling number ({claim}`P5.enumeration`), as P's authors found later {cite:p}`simsek2021`, the points are counted by their index ({claim}`P5.by_index`), and the plane is no larger
 # than stated ({claim}`P7.dimension`). The proof of Lemma 1 ends with a constant $c_K$ that is too small by a factor $e^K$ ({claim}`P6.constant`); the lemma does not name it.
 #
+# The lowest of them are low in wide layers: a theorem bounds the price of a merge ({claim}`P8.merge_bound`), which for one output falls faster than $1/n^2$ ({claim}`P8.merge_width`).
+#
 # **Why it matters.** In wide layers there are far more such points than minima, so that ways between permuted copies abound.
 # ```
 #
@@ -51,13 +53,14 @@ chapter.begin(
 import math
 from collections import Counter
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import torch
 from matplotlib import colormaps
 from scipy.optimize import least_squares
 
-from lmc_helpers import claims, figures, seeds
+from lmc_helpers import claims, error_bars, figures, seeds
 from lmc_helpers._chapters.permutation_counts import (
     arrangements,
     count_ratio_bound,
@@ -670,17 +673,112 @@ for copies in list(spectra)[:-1]:  # the last has K = 0, no copies
 claims.check("P7.equal_loss", in_plane, rival=min(anywhere))
 
 # %% [markdown]
+# ## How high they are
+#
+# P, section 5 finds barriers that fall with the width, "as expected from theoretical results [10]"; that bound is for any two networks with one hidden layer of ReLUs. For smooth activations there is one for a merge, with its power of the width:
+#
+# ```{prf:theorem} How high a merge can be
+# :label: thm-height
+# Let $|g'| \le G$, $|g''| \le B$ and $L = \frac12 \langle \|f - y\|^2 \rangle = 0$. Two neurons of the last hidden layer have the parameter vectors $\vartheta_0$, $\vartheta_1$ and the outgoing columns $a_0 = (1 - \mu)\, c - a_\perp$, $a_1 = \mu\, c + a_\perp$ with $0 \le \mu \le 1$ and $a_\perp \perp c \ne 0$; put
+# $\Delta = (\vartheta_1 - \vartheta_0) \cdot z$. While both parameter vectors go straight to $(1 - \mu)\, \vartheta_0 + \mu\, \vartheta_1$ and all else rests,
+#
+# $$
+# L \le \tfrac12 \bigl\langle \bigl( \tfrac12 B \mu (1 - \mu) \|c\| \Delta^2 + G \|a_\perp\| |\Delta| \bigr)^2 \bigr\rangle .
+# $$
+#
+# No higher are the permutation point to which descent of the merged network leads, and the largest loss on a path from the network to each copy with its neurons in another order. For one output, $a_0 a_1 > 0$, the price is of order $\|\vartheta_1 - \vartheta_0\|^4$, for several of order $\|\vartheta_1 - \vartheta_0\|^2$.
+# ```
+#
+# ```{prf:proof}
+# At the part $t$ of the way the two contribute $F(t) = a_0\, g(p) + a_1\, g(q)$ with $p = s_0 + t \mu \Delta$ and $q = s_0 + \Delta - t (1 - \mu) \Delta$, so that $q - p = (1 - t) \Delta$ and
+#
+# $$
+# F' = \mu (1 - \mu)\, c\, \Delta\, [g'(p) - g'(q)] - a_\perp \Delta\, [\mu g'(p) + (1 - \mu) g'(q)] .
+# $$
+#
+# So $\|F'\| \le \mu (1 - \mu) \|c\| B \Delta^2 (1 - t) + \|a_\perp\| G |\Delta|$, and its integral is at most the bracket. Descent lowers the loss. Where the two coincide they exchange output weights, and then places with any neuron, at equal loss ({prf:ref}`thm-one-merge`). One output: $a_\perp = 0$.
+# ```
+#
+# ```{prf:corollary} Why the width helps
+# :label: cor-width
+# Let there be one output, $n$ neurons with $\|\vartheta_i\| \le R$ in $\mathbb R^D$ and $|a_i| \le A/n$. Then all orders of the neurons are joined at a loss of $O(n^{-2 - 4/D})$; and of $O(n^{-2 - 8/D})$ in probability if the $\vartheta_i$ are drawn independently from a bounded density, independently of the signs of the $a_i$.
+# ```
+#
+# ```{prf:proof}
+# At least $n/2$ neurons have output weights of one sign. If no two of their vectors are nearer than $r$, the balls of radius $\frac r2$ around them are disjoint in one of radius $R + \frac r2$, so $\frac n2 (\frac r2)^D \le (R + \frac r2)^D$; hence two are within $r = O(n^{-1/D})$. For them $\mu (1 - \mu) |c| \le \frac{|c|}4 \le \frac A{2n}$, and $L \le \frac18 B^2 (\frac A{2n})^2 r^4 \langle \|z\|^4 \rangle$.
+# Drawn independently, the number of such pairs within $r$ has a mean $m$ of order $n^2 r^D$ and a variance of at most $m + O(n^3 r^{2D})$. With $r^D = C/n^2$ this is $m + O(C^2/n)$, and by Chebyshev's inequality there is no pair with probability $O(1/C)$ as $n \to \infty$.
+# ```
+#
+# All pairs with $0 \le \mu \le 1$ of random tanh networks with two inputs; the largest loss on the way over its bound:
+
+# %%
+rng = seeds.torch_generator(seed, "networks to merge")
+kind = dict(generator=rng, dtype=torch.float64)
+z = torch.cat([torch.randn(200, 2, **kind), torch.ones(200, 1)], dim=1)
+B, t = 4 / 27**0.5, torch.linspace(0, 1, 21).double()[:, None]  # sup |tanh''|
+ratios = {1: [], 3: []}  # by the number of outputs
+for outputs, found in ratios.items():
+    for _ in range(20):
+        V, a = 2 * torch.randn(6, 3, **kind), torch.randn(6, outputs, **kind)
+        for i, j in combinations(range(6), 2):
+            c = a[i] + a[j]
+            mu = (a[j] @ c) / (c @ c)
+            if 0 <= mu <= 1:
+                s, gap = z @ V[i], z @ (V[j] - V[i])  # s_0, Δ
+                p, q = s + t * mu * gap, s + gap - t * (1 - mu) * gap
+                F = p.tanh()[..., None] * a[i] + q.tanh()[..., None] * a[j]
+                loss = (F - F[0]).square().sum(dim=-1).mean(dim=1) / 2
+                rest = (a[j] - mu * c).norm()  # ‖a_⊥‖; G = 1
+                root = (
+                    B * mu * (1 - mu) * c.norm() * gap**2 / 2 + rest * gap.abs()
+                )
+                found.append((loss.max() / root.square().mean() * 2).item())
+
+# %% [markdown]
+# And the cheapest merge in layers of {glue:text}`merge_widths` neurons with $a_i = \pm \frac1n$ and normal $\vartheta_i$, $D = 3$; its price is fitted by a power of $n$ in each of {glue:text}`merge_networks` series of networks:
+
+# %%
+sizes, exponents = 2 ** np.arange(5, 11), []
+for _ in range(60):
+    prices = []
+    for n in sizes:
+        V, sign = torch.randn(n, 3, **kind), torch.randn(n, **kind).sign()
+        apart = torch.cdist(V, V).fill_diagonal_(torch.inf)
+        apart[sign[:, None] != sign] = torch.inf
+        i, j = divmod(int(apart.argmin()), int(n))
+        off = (z @ V[[i, j]].T).tanh().mean(dim=1)
+        off -= (z @ V[[i, j]].mean(dim=0)).tanh()
+        prices.append((off * 2 / n).square().mean().item() / 2)
+    exponents.append(np.polyfit(np.log(sizes), np.log(prices), 1)[0])
+print(f"exponent {np.mean(exponents):.2f}, predicted {-2 - 8 / 3:.2f}")
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P8.merge_bound and P8.merge_width"}
+every = [ratio for found in ratios.values() for ratio in found]
+claims.check("P8.merge_bound", max(every), n=len(every))
+mean, error = error_bars.over_clusters(exponents)
+claims.check("P8.merge_width", mean, stderr=error, n=len(exponents))
+figures.numbers(
+    merge_widths=f"{sizes[0]} to {sizes[-1]}",
+    merge_networks=len(exponents),
+    merge_largest=f"{max(every):.2f}",
+    merge_median=f"{np.median(every):.2f}",
+    merge_exponent=f"{mean:.1f}",
+)
+
+# %% [markdown]
+# The bound holds, with a largest ratio of {glue:text}`merge_largest` and a median of {glue:text}`merge_median`; the price falls like $n^{x}$ with $x =$ {glue:text}`merge_exponent`. Where there are ten outputs and $D$ grows with the width, as in [](52_permutation_saddles_on_mnist.ipynb), the theorem holds and the corollary says nothing.
+#
 # ## What we found that the paper does not say
 #
 # - The bound of P, Prop. 1 is one term of the exact sum ({prf:ref}`thm-count`), and sharp for fixed $K$ and wide layers, not for $K$ near $n/2$ ({prf:ref}`thm-growth`).
 # - All orders together, a layer has about $\frac1{2 \ln 2} (\ln 2)^{-n}$ times as many permutation points as minima, nearly all with $K \approx (1 - \frac1{2 \ln 2})\, n$ ({prf:ref}`prop-all-orders`).
 # - One generating function counts the points by the number of their negative eigenvalues ({prf:ref}`thm-by-index`).
+# - A merge costs at most a multiple of the fourth power of the distance, for one output; so it becomes cheap in wide layers ({prf:ref}`thm-height`, {prf:ref}`cor-width`).
 # - With scalar weights, permutation points are the faces between the chambers that hold the minima ({prf:ref}`prop-faces`).
 #
 # ## What it means for merging networks
 #
-# Each permutation point is a crossing at which some orders of the neurons meet, at the loss of a smaller network. That there are many says nothing about how high they are; but where a layer has neurons to spare, so that the smaller network is almost as
-# good, many ways lead from one order to another.
+# Each permutation point is a crossing at which some orders of the neurons meet, at the loss of a smaller network. That there are many says nothing about how high they are; where two neurons are alike, or a layer has neurons to spare, the lowest are low, and many ways lead from one order to another.
 #
 # **Read on.** [](22_permutation_points.ipynb): the curvature at these points. [](24_deep_merge.ipynb): their height in trained networks. [](12_overlap_theorem.ipynb): another count of coinciding neurons.
 #

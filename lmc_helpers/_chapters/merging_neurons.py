@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from torch import Tensor
+from torch.func import grad, jacrev
 
 from lmc_helpers.permutation_points.mlp import MLP, NONLINEARITIES, squared_loss
 from lmc_helpers.permutation_points.newton import minimise
@@ -270,7 +271,7 @@ class Shallow:
 
 
 #: how a branch can end
-ENDS = ("permutation point", "derivative neuron", "infinity", "not ended")
+ENDS = ("permutation point", "derivative neuron", "another limit", "not ended")
 
 DIVERGED = 30.0  # factor over the largest parameter at the start, at finite distance, that counts as divergence
 
@@ -411,6 +412,109 @@ def constrained_hessian(chart: PairChart, problem: Shallow, points: torch.Tensor
     e[:, second] = points[:, second]
     P = torch.eye(e.shape[1], dtype=e.dtype) - e[..., None] * e[:, None]
     return P @ (H + H.mT) @ P / 2
+
+
+# ---------- limits of branches whose output weights diverge at a distance δ* > 0
+#
+# In a chart with a coordinate τ that is 0 at the limit, all others stay finite; see the chapter. With the loss there, a
+# multiplier λ for the distance d and the Lagrangian L − λ(d − δ), the limit is a root of its derivatives by all
+# coordinates, τ among them, and by λ, at τ = 0; its unknowns are the other coordinates, λ and δ.
+
+LIMITS = ("derivative neuron", "passage", "exponential neuron", "step neuron")
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What a branch with diverging weights tends to; tanh, one output."""
+
+    kind: str  # one of :data:`LIMITS`
+    tau: Tensor  # (K,), τ on the branch
+    delta: float  # the distance δ* of the limit, nan if none was found
+    rate: float  # dτ/dδ there
+
+
+def find_limit(problem: Shallow, branch: Branch) -> Limit:
+    """The network at τ = 0 from the last point of a branch, by Newton's method."""
+    x, n, d = problem.x, problem.net.sizes[1], problem.net.sizes[0] + 1
+    (W, b), (V, bias) = problem.net._split(branch.theta)
+    v, a, z = torch.cat([W, b[..., None]], dim=-1), V[:, 0], torch.cat([x, torch.ones_like(x[:, :1])], dim=1)
+    at, end = v[-1], a[-1]
+    if at.abs().max() > end.abs().max():
+        return Limit(LIMITS[3], a.new_zeros(len(a)), math.nan, math.nan)
+    i, j = end.abs().argsort(descending=True)[:2].tolist()
+    two = bool(end[i].abs() < 3 * end[j].abs())
+    gone = {i, j} if two else {i}
+    odd = len(gone & {0, 1}) == 1  # one of the pair: τ = u, of either sign
+    sign = (at[i] @ at[j] if two else at[i, -1]).sign()
+    u = 2 / (sign * a[:, j] - a[:, i]) if two else sign / a[:, i]
+    if two:
+        own = [(at[i] + sign * at[j]) / 2, (sign * at[j] - at[i]) / u[-1], end[i : i + 1] + sign * end[j]]
+        shift = 0 * u[-1]  # of the output's bias
+    elif odd:
+        own, shift = [sign * at[i, :-1] / u[-1], sign * at[i, -1:]], (sign * at[i, -1]).tanh() / u[-1]
+    else:
+        own, shift = [sign * at[i, :-1], 2 / u[-1:] * (-2 * sign * at[i, -1:]).exp()], 1 / u[-1]
+    rest = [k for k in range(n) if k not in gone]
+    parts = [torch.cat(own), at[rest].flatten(), end[rest], bias[-1] + shift]
+    parts += [a.new_zeros(1), branch.delta[-1:], a.new_zeros(1)]  # λ, δ, τ
+    tau = u if odd or not two else u.square()
+
+    def lagrangian(Y: Tensor) -> Tensor:
+        own, others, outer, beta, lam, delta, tau = Y.split([len(part) for part in parts])
+        vectors = dict(zip(rest, others.view(-1, d), strict=True))
+        f, t = torch.tanh(z @ others.view(-1, d).T) @ outer + beta, tau.square() if odd else tau
+        if two:  # c [g(s₊) + g(s₋)]/2 + [g(s₊) − g(s₋)]/u with s± = s ± uq/2, to second order in t = u²
+            middle, q = own[:d], z @ own[d:-1]
+            g = _tanh_derivatives(z @ middle)
+            f = f + own[-1] * (g[0] + t * q**2 * g[2] / 8 + t**2 * q**4 * g[4] / 384)
+            f = f + q * g[1] + t * q**3 * g[3] / 24 + t**2 * q**5 * g[5] / 1920
+            half = tau * own[d:-1] / 2 if odd else 0
+            vectors[i], vectors[j] = middle - half, sign * (middle + half)
+        elif odd:  # [g(b + uq) − g(b)]/u
+            q, g = x @ own[:-1], _tanh_derivatives(own[-1])
+            f = f + q * g[1] + tau * q**2 * g[2] / 2 + t * q**3 * g[3] / 6
+            vectors[i] = torch.cat([tau * own[:-1], own[-1:]]) * sign
+        else:  # [g(w·x + b) − 1]/τ with e^(−2b) = τE/2
+            e = own[-1] * (-2 * x @ own[:-1]).exp()
+            f = f - e / (1 + tau * e / 2)
+        distance = (vectors[1] - vectors[0]).norm()
+        return (f - problem.y[:, 0]).square().mean() / 2 - (lam * (distance - delta)).sum()
+
+    slope, p = grad(lagrangian), sum(map(len, parts)) - 3
+    second, rows = jacrev(slope), [*range(p + 1), p + 2]  # by all but δ
+    for way in ([0.0], [0.75, 0.5, 0.25, 0.0]):  # at once, or in steps of τ
+        Y = torch.cat(parts)
+        H = second(Y)[:p, p]  # −∂d
+        Y[p] = -(slope(Y)[:p] @ H) / (H @ H)
+        for part in way:
+            Y[-1] = part * tau[-1]
+            for _ in range(10):
+                F = slope(Y)[rows]
+                if F.norm() < 1e-13:
+                    break
+                Y[:-1] -= torch.linalg.solve_ex(second(Y)[rows, :-1], F)[0]
+        if found := bool(slope(Y)[rows].norm() < 1e-10):
+            break
+    H = second(Y)
+    moves = torch.linalg.solve_ex(H[rows][:, rows], -H[rows, p + 1])[0]  # of all of them with δ
+    kind = LIMITS[1 if odd else 0 if two else 2]
+    return Limit(kind, tau, Y[p + 1].item() if found else math.nan, moves[-1].item())
+
+
+def _tanh_derivatives(s: Tensor) -> tuple[Tensor, ...]:
+    """The function tanh and its first five derivatives."""
+    T = torch.tanh(s)
+    g = 1 - T**2
+    return T, g, -2 * T * g, g * (6 * T**2 - 2), g * (16 * T - 24 * T**3), g * (16 - 120 * T**2 + 120 * T**4)
+
+
+def seen_limit(branch: Branch, tau: Tensor) -> tuple[float, float]:
+    """Distance at τ = 0 and dτ/dδ there of a cubic through the last points, where |τ| falls by its last factor of 3."""
+    far = (tau.abs() > 3 * tau[-1].abs()).nonzero()
+    last = slice(int(far[-1]) + 1 if len(far) else 0, None)
+    powers = (tau[last, None] / tau[-1]) ** torch.arange(4)
+    fit = torch.linalg.lstsq(powers, branch.delta[last, None]).solution[:, 0]
+    return fit[0].item(), (tau[-1] / fit[1]).item()
 
 
 # ---------- the algorithm as printed

@@ -1,6 +1,7 @@
 """What chapter *merging neurons* computes, against independent oracles."""
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,12 +12,14 @@ from scipy.optimize import minimize
 from lmc_helpers._chapters.merging_neurons import (
     ENDS,
     KINDS,
+    LIMITS,
     ReluMinima,
     Shallow,
     _meet,
     constrained_hessian,
     count_different,
     equal_norms,
+    find_limit,
     follow_pairs,
     join_problems,
     minimise_closer,
@@ -24,6 +27,7 @@ from lmc_helpers._chapters.merging_neurons import (
     path_kind,
     relu_minima,
     rounded_relu,
+    seen_limit,
     trace_curves,
 )
 from lmc_helpers.permutation_points.hessian import gradient, hessian
@@ -140,6 +144,48 @@ def test_output_weights_meet_unless_they_part_over_the_last_decade():
     delta = torch.logspace(0, -4, 50, dtype=torch.float64)
     for split, meet in ((delta, True), (1e-2 / delta.clamp(min=1e-2), True), ((1e-4 / delta).clamp(min=1e-2), False)):
         assert _meet(torch.stack([0.5 - split / 2, 0.5 + split / 2], dim=-1)[:, None], delta) is meet
+
+
+def one_with_a_limit(kind, u=0.02):
+    """A network near a limit of this kind, and the limit's function; the pair is 1 apart there."""
+    net, x = MLP((2, 4, 1), "tanh"), normal((80, 2), 5, "inputs")
+    z = torch.cat([x, torch.ones(80, 1).double()], dim=1)
+    V = f64([0.3, -0.8, 0.2], [0.9, -0.8, 1.0], [-1.0, 0.5, 0.4], [0.7, 1.2, -0.3])  # 0 and 1 are 1 apart
+    a, beta = f64([1.0, 0.6, -0.8, 0.5])[0], torch.tensor([0.1]).double()
+    v = f64([0.4, -0.3, 0.6])[0]
+    if kind == "exponential neuron":  # E = 0.2, w = (0.4, −0.3)
+        y = (z @ V[:3].T).tanh() @ a[:3] + beta - 0.2 * (-2 * x @ v[:2]).exp()
+        V[3], a[3] = torch.cat([v[:2], torch.tensor([2 / (u * 0.2)]).log().double() / 2]), 1 / u
+        beta = beta - 1 / u
+    elif kind == "linear":  # of the pair: b = 0.5
+        V[1, 2] = 0.5 + 0 * V[1, 2]
+        V[1, :2] = 0.0
+        V[0] = V[1] + f64([0.6, 0.0, 0.8])[0]
+        y = (z @ V[[0, 2, 3]].T).tanh() @ a[[0, 2, 3]] + beta + (1 - np.tanh(0.5) ** 2) * (x @ v[:2])
+        V[1, :2], a[1] = u * v[:2], 1 / u
+        beta = beta - np.tanh(0.5) / u
+    else:  # neurons i and 3, with c = a_3
+        i = 1 if kind == "passage" else 2
+        m, c, s = V[i].clone(), a[3].clone(), z @ V[i]
+        rest = [k for k in range(3) if k != i]
+        y = (z @ V[rest].T).tanh() @ a[rest] + beta + c * s.tanh() + (z @ v) * (1 - s.tanh() ** 2)
+        V[i], V[3] = m - u * v / 2, -(m + u * v / 2)  # neuron 3 with all its weights negated
+        a[i], a[3] = c / 2 - 1 / u, -(c / 2 + 1 / u)
+    theta = net.join([(V[:, :2], V[:, 2]), (a[None], beta)])
+    return Shallow(net, x, y[:, None]), SimpleNamespace(theta=theta[None], delta=torch.tensor([1.01]).double())
+
+
+@pytest.mark.parametrize("kind", ["derivative neuron", "passage", "linear", "exponential neuron"])
+def test_the_limit_of_diverging_weights_is_the_network_that_made_the_targets(kind):
+    found = find_limit(*one_with_a_limit(kind))
+    assert found.kind == ("passage" if kind == "linear" else kind) and found.kind in LIMITS
+    assert found.delta == pytest.approx(1, abs=1e-7)
+
+
+def test_a_cubic_gives_the_place_and_the_rate_of_a_limit():
+    tau = torch.linspace(0.5, 0.05, 40, dtype=torch.float64)
+    delta = 0.7 + tau / 3 - 0.2 * tau**2 + 0.1 * tau**3
+    assert seen_limit(SimpleNamespace(delta=delta), tau) == pytest.approx((0.7, 3))
 
 
 # Curves with known folds, branch points and neighbours: cubics, a pitchfork, its unfolding, a triple point, sheets
