@@ -384,7 +384,6 @@ CALLS = [
     (permutations.verify, {"model": MODEL, "seed": 1, "inputs": 2}, None),
     (segments.along_segments, {"a": A, "b": B, "x": X, "y": CLASSES, "lambdas": T}, None),
     (segments.scores, {"stack": A, "x": X, "y": CLASSES}, None),
-    (segments.barriers, {"lambdas": [0.0, 0.5, 1.0]}, lambda r: {"loss": r(3)}),
     (barrier.barrier_kinds, {"lambdas": [0.0, 0.5, 1.0]}, lambda r: {"loss": r(3)}),
 ]
 
