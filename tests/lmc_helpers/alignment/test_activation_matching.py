@@ -137,8 +137,6 @@ def test_bad_input_is_refused():
     for wrong, said in (
         (lambda: activation_matching(a, a, torch.ones(1, 2)), "at least 2 samples"),
         (lambda: recorded_moments(a, model.initial([1, 2]), torch.ones(4, 2)), "P pairs of one architecture"),
-        (lambda: recorded_moments(a, MLP((2, 4, 2)).initial([1]), torch.ones(4, 2)), "one architecture"),
-        (lambda: recorded_moments(a, a, torch.full((4, 2), torch.nan)), "finite"),
     ):
         with pytest.raises(ValueError, match=said):
             wrong()

@@ -178,7 +178,6 @@ VIT = ViT(2, 4, 1, 2, 1, 0.1, (1, 4, 4)).initial([1])
     [
         ({"b": MLP((5, 8, 3)).initial([1])}, "one architecture"),
         ({"b": MLP((5, 9, 3)).initial([1, 2])}, "P pairs"),
-        ({"x": torch.ones(1, 5)}, "1 inputs"),
         (
             {"a": MLP((5, 9, 3), bias=False).initial([1]), "b": MLP((5, 9, 3), bias=False).initial([1])},
             "biases or norms",

@@ -231,8 +231,6 @@ def kept_graph():
         {"a": huge(pair()[0]), "loss": lambda out, y: out.square().mean()},
         {"lambdas": [0, 0.5]},
         {"lambdas": [0, 1, 0.5]},
-        {"lambdas": [0, 2]},
-        {"statistics": "reset"},
         {"a": kept_graph()},
     ],
 )

@@ -281,13 +281,11 @@ def with_nan(net):
 @pytest.mark.parametrize(
     "change",
     [
-        {"by": "magic"},
         {"b": nn.Linear(5, 3)},
         {"b": with_nan(dense())},
         {"x": None},
         {"by": "sinkhorn"},
         {"by": "straight-through", "loss": mse_loss},
-        {"restarts": 0},
         {"symmetry": Symmetry({"h": (Axis("9.weight", 0),)}, {"h": 3})},
         {"x": torch.ones(1, 5), "by": "activations"},
     ],

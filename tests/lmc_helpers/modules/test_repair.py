@@ -225,7 +225,6 @@ def test_half_precision_stays():
     "change",
     [
         {"b": nn.Linear(5, 2)},
-        {"lam": 1.5},
         {"data": (torch.ones(1, 5), torch.ones(1))},
         {"data": (torch.full((4, 5), torch.nan), torch.ones(4))},
         {"data": torch.ones(4, 5)},
