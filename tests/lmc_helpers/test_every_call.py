@@ -19,7 +19,7 @@ from oracles import linear
 
 import lmc_helpers
 from lmc_helpers import _typing, barrier, error_bars, general_linear, matching, seeds
-from lmc_helpers.alignment import activation_matching, assignment, methods, midpoint, repair, sinkhorn, straight_through
+from lmc_helpers.alignment import activation_matching, assignment, midpoint, repair, sinkhorn, straight_through
 from lmc_helpers.alignment import weight_matching as by_weights
 from lmc_helpers.data import digits, images
 from lmc_helpers.identifiability import asymmetric, costs, input_subspace, relaxed_swaps, swaps
@@ -332,7 +332,6 @@ CALLS = [
     (activation_matching.activation_matching, {"a": A, "b": B, "x": X, "objective": "product", "batch": 2}, None),
     (activation_matching.match_moments, {"found": MOMENTS, "objective": "product"}, None),
     (activation_matching.activation_matching(A, B, X).objective, {"permutations": ORDERS}, None),
-    (methods.methods, {"restarts": 1, "steps": 1, "batch": 2}, None),
     (midpoint.data_loss, {"model": MODEL, "x": X, "y": CLASSES}, None),
     (repair.repair, {"a": A, "b": B, "x": X, "lam": 0.5, "batch": 2}, None),
     *(
