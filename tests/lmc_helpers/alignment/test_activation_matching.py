@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import torch
+from oracles.draws import normal as gaussian
 
 from lmc_helpers.alignment.activation_matching import (
     OBJECTIVES,
@@ -17,10 +18,6 @@ from lmc_helpers.alignment.activation_matching import (
 from lmc_helpers.matching import _correlations, match_activations
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.permutations import random_permutations
-
-
-def gaussian(*shape, seed=0):
-    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
 
 
 @pytest.mark.parametrize("sizes", [[9], [1, 8], [4, 4, 1], [1] * 9])

@@ -6,6 +6,7 @@ import sys
 import matplotlib
 import pytest
 import torch
+from oracles.networks import numbers as normal
 from torch import nn
 from torch.nn.functional import cross_entropy, mse_loss
 from torch.utils.data import DataLoader, TensorDataset
@@ -17,10 +18,6 @@ from lmc_helpers.modules.repair import repair
 from lmc_helpers.modules.symmetry import permuted, symmetry
 
 matplotlib.use("agg")
-
-
-def normal(*shape, seed=1):
-    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
 
 
 def net(seed):

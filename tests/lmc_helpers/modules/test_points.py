@@ -2,16 +2,12 @@
 
 import pytest
 import torch
+from oracles.draws import normal
 from torch import nn
 from torch.nn import functional as F
 
 from lmc_helpers.modules.points import merge_path, permutation_point
 from lmc_helpers.permutation_points.doubling import pair_inertia
-
-
-def normal(*shape, seed=0):
-    return torch.randn(shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
-
 
 X, TEACHER = normal(80, 2), 2 * normal(3, 3, seed=1)
 READ = normal(2, 3, seed=51)
