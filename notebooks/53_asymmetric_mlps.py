@@ -437,25 +437,46 @@ NAMES = {
     "W 1": (r"W-MLP, $\sigma_F = 1$", "purple"),
     "syre 1": (r"syre-MLP, $\sigma_F = 1$", "green"),
 }
-figure, axes = figures.panels(2, sharey=True)
-for axis, matched, title in (
-    (axes[0], "none", "unaligned"),
-    (axes[1], "correlation", "aligned"),
-):
-    for key, (label, colour) in NAMES.items():
-        lines = 100 * long.measured(key).accuracy[matched]  # (pairs, places)
-        mean, error = np.transpose([over_clusters(v) for v in lines.T])
-        style = dict(color=f"book:{colour}", fmt="o-", linewidth=1.2)
-        figures.band(axis, long.lambdas, mean, error, label=label, **style)
-    axis.set(xlabel=r"place $\lambda$ on the line", title=title)
-axes[0].set(ylabel="training accuracy (%)")
-figures.show("fig_asymmetric_lines", figure, legend=4)
+
+
+def show_lines(name: str, experiment: Experiment) -> None:
+    """I, Fig. 4a and 4c: unaligned and aligned."""
+    figure, axes = figures.panels(2, sharey=True)
+    for axis, matched, title in (
+        (axes[0], "none", "unaligned"),
+        (axes[1], "correlation", "aligned"),
+    ):
+        for key, (label, colour) in NAMES.items():
+            lines = 100 * experiment.measured(key).accuracy[matched]
+            mean, error = np.transpose([over_clusters(v) for v in lines.T])
+            style = dict(color=f"book:{colour}", fmt="o-", linewidth=1.2)
+            style |= dict(label=label)
+            figures.band(axis, experiment.lambdas, mean, error, **style)
+        axis.set(xlabel=r"place $\lambda$ on the line", title=title)
+    axes[0].set(ylabel="training accuracy (%)")
+    figures.show(name, figure, legend=4)
+
+
+printed = Experiment.printed()
+show_lines("fig_printed_lines", printed)
+
+# %% [markdown]
+# ```{glue:figure} fig_printed_lines
+# :alt: Training accuracy along the line between two networks of 512 units after 100 epochs, one curve for each of four models, left unaligned, right aligned. Unaligned, the two models without fixed values sag in the middle; aligned, all four stay level.
+#
+# I, Fig. 4a and 4c, at the printed sizes and after the printed {glue:text}`printed_epochs` epochs: mean training accuracy over {glue:text}`line_pairs` pairs (without and with fixed values), from stored measurements of networks that were trained on a GPU, as the badges of these claims; bars: intervals at two-sided $10^{-3}$.
+# ```
+#
+# And at the sizes of this page:
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "The same at the sizes of this page"}
+show_lines("fig_asymmetric_lines", first)
 
 # %% [markdown]
 # ```{glue:figure} fig_asymmetric_lines
-# :alt: Training accuracy along the line between two networks, one curve for each of four models, left unaligned, right aligned.
+# :alt: Training accuracy along the line between two networks of the sizes of this page, one curve for each of four models, left unaligned, right aligned.
 #
-# I, Fig. 4a and 4c: mean training accuracy over {glue:text}`line_pairs` pairs (without and with fixed weights) after {glue:text}`line_epochs` epochs; bars: intervals at two-sided $10^{-3}$ (profile {glue:text}`profile`).
+# Mean training accuracy over {glue:text}`own_pairs` pairs after {glue:text}`own_epochs` epochs; bars: intervals at two-sided $10^{-3}$ (profile {glue:text}`profile`).
 # ```
 
 
@@ -795,9 +816,13 @@ figures.numbers(
         for one in dict.fromkeys((first, long))
         for key in one.runs
     ),
-    line_pairs=" and ".join(str(n_long[key]) for key in ("MLP", "W 1")),
-    line_epochs=long_epochs or epochs,
-    free_pairs=n_long["MLP"],
+    line_pairs=" and ".join(
+        str(len(printed.stages(key).pairs)) for key in ("MLP", "W 1")
+    ),
+    printed_epochs=printed.runs["MLP"].descent.epochs,
+    own_pairs=pairs,
+    own_epochs=epochs,
+    free_pairs=len(printed.stages("MLP").pairs),
 )
 
 # %% [markdown]

@@ -894,7 +894,7 @@ figures.table(f"means over {pairs} pairs | {head}", rows)
 #
 # ## What the printed sizes cost
 #
-# {glue:text}`measured` Estimated hours of one core, and of a GPU that is taken as fifty cores, a cautious guess that was not measured:
+# {glue:text}`measured` Estimated hours of one core, and of a GPU by constants that were fitted to measurements on one of 2024, to which the estimates agree within a factor of three:
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Show the prices"}
 train = DataSpec("cifar10", "train90")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import time
 from collections.abc import Collection, Sequence
@@ -115,9 +116,12 @@ class Training:
         """P, the number of pairs of a variant."""
         return self.pairs if key in CORE else self.sweep_pairs
 
+    def _data_set(self) -> str:
+        return choose(tuple(dict.fromkeys((self.dataset, "digits"))))[0]
+
     def training_runs(self) -> dict[str, Run]:
         """The training run of each of :func:`variants`, by the recipe of App. F.1."""
-        name, _ = choose(tuple(dict.fromkeys((self.dataset, "digits"))))
+        name = self._data_set()
         by_name, pixels = variants(self.sigmas, self.shares), PIXELS[name]
         most = max(self.sweep_pairs, *map(self.pairs_of, by_name))
         drawn = numpy_generator(self.seed, "networks of asymmetric MLPs").integers(0, 2**32, 2 * most)
@@ -334,7 +338,7 @@ class Parameters(Training):
 
     def longer(self) -> Parameters:
         """The same experiment with longer training, for the variants :data:`CORE` of Fig. 4."""
-        return _Longer(**vars(self) | {"epochs": self.long_epochs, "stages": (), "sigmas": (), "shares": ()})
+        return _Longer(**vars(self) | {"epochs": self.long_epochs} | UNSWEPT)
 
     def runs(self) -> list[Run | MeasuredPairs]:
         """The runs to be finished before the chapter: trainings, then measurements."""
@@ -344,10 +348,18 @@ class Parameters(Training):
         return [*(run.training for run in measurements if run.path().parent != recorded()), *measurements]
 
 
+UNSWEPT: dict = {"stages": (), "sigmas": (), "shares": ()}
+
+
 class _Longer(Parameters):
     def pairs_of(self, key: str) -> int:
         """P, the number of pairs of a variant."""
         return self.long_free_pairs if key in FREE else self.long_pairs
+
+
+class _Printed(_Longer):
+    def _data_set(self) -> str:
+        return self.dataset
 
 
 class Experiment:
@@ -360,6 +372,14 @@ class Experiment:
         self.lambdas = [k / settings.places for k in range(settings.places + 1)]
         self._results: dict[str, Result] = {}
         self._measured: dict[str, MeasuredStages] = {}
+
+    @classmethod
+    def printed(cls) -> Experiment:
+        """I, Fig. 4 in the printed sizes: what the recorded run measured, which the book keeps."""
+        records = json.loads((recorded().parent / "paper.json").read_text(encoding="utf-8"))
+        given = next(record["parameters"] for record in records if record["part"] == "I11.standard")
+        settings = {field.name: given[field.name] for field in fields(_Printed)}
+        return cls(_Printed(**settings | {"epochs": given["long_epochs"]} | UNSWEPT), CORE)
 
     def result(self, name: str) -> Result:
         """The trained networks of a variant."""
