@@ -156,10 +156,7 @@ def validate(namespace: dict, rules: dict[str, Rule]) -> dict:
 
 
 #: What the parameters that every chapter has may be.
-COMMON: dict[str, Rule] = {
-    "seed": Integer(0, 2**32 - 2),
-    "profile": Choice(("smoke", "laptop", "paper", "custom")),
-}
+COMMON: dict[str, Rule] = {"seed": Integer(0, 2**32 - 2), "profile": Choice(("smoke", "laptop", "paper", "custom"))}
 REPORTED = ("torch", "numpy", "scipy", "matplotlib")
 
 

@@ -93,9 +93,9 @@ from lmc_helpers._chapters.coherence import (
     two_state_barrier,
     unequal_copy,
 )
+from lmc_helpers.barrier import barrier_kinds
 from lmc_helpers.error_bars import jackknife, over_clusters
 from lmc_helpers.identifiability.input_subspace import leverages
-from lmc_helpers.networks.segments import barriers
 
 # %% [markdown]
 # ## The idea
@@ -219,9 +219,11 @@ copy, rotated = (
 )
 
 
-def midpoint_barrier(point: Point) -> np.ndarray:
+def midpoint_barrier(point: Point, data: str = "test") -> np.ndarray:
     """L at the middle less the larger one of the ends, (masks, pairs)."""
-    losses = point.test  # (masks, pairs, places), λ = 1 first, λ = 0 last
+    losses = getattr(
+        point, data
+    )  # (masks, pairs, places), λ = 1 first, λ = 0 last
     middle = losses[..., losses.shape[-1] // 2]
     return (middle - losses[..., [0, -1]].amax(dim=-1)).numpy()
 
@@ -272,12 +274,10 @@ rows = []
 for name, points in (("exact copy", copy), ("random frame", rotated)):
     for k, nu in ((1, "1"), (5, "1/5"), (10, "1/10")):
         point = points[k - 1]
-        test, train = (
-            barriers(point.test, LAMBDAS),
-            barriers(point.train, ENDS_AND_MIDDLE),
-        )
-        on_test = (test.middle_worse, test.middle_mean, test.peak_chord)
-        heights = [f"{B.mean():.3f}" for B in (*on_test, train.middle_worse)]
+        kinds = barrier_kinds(point.test.flip(-1), LAMBDAS[::-1])
+        on_test = (midpoint_barrier(point), kinds["middle"], kinds["chord"])
+        on_train = midpoint_barrier(point, "train")
+        heights = [f"{B.mean():.3f}" for B in (*on_test, on_train)]
         last = f"{loss_of_ends(point):.4f}"
         rows.append([rf"{name}, $\nu = {nu}$", *heights, last])
 figures.table(

@@ -98,12 +98,12 @@ from lmc_helpers._chapters.image_networks import (
     table_3,
 )
 from lmc_helpers.alignment.activation_matching import activation_matching
+from lmc_helpers.barrier import barrier_kinds
 from lmc_helpers.error_bars import extreme, jackknife, over_clusters
 from lmc_helpers.identifiability.asymmetric import WAsymmetric
 from lmc_helpers.networks.cnn import CNN
 from lmc_helpers.networks.permutations import permute, random_permutations, verify
 from lmc_helpers.networks.resnet import ResNet20
-from lmc_helpers.networks.segments import barriers
 from lmc_helpers.seeds import torch_generator
 from lmc_helpers.training.recipes import Descent
 from lmc_helpers.training.runs import DataSpec, Run
@@ -674,7 +674,7 @@ figures.show("fig_cnn_lines", figure, legend=3)
 def peak(e: Experiment) -> tuple[float, float]:
     """How far the middle width's barrier is above both others, relative."""
     heights = [
-        barriers(e.losses(f"CNN {width}")["permuted"], e.lambdas).peak_chord
+        barrier_kinds(e.losses(f"CNN {width}")["permuted"], e.lambdas)["chord"]
         for width in widths
     ]
 

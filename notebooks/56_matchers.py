@@ -103,10 +103,10 @@ from lmc_helpers._chapters.matchers import (
     cross_fitted_gain,
     descents,
     every_permutation,
+    methods,
 )
 from lmc_helpers.alignment.activation_matching import recorded_moments
 from lmc_helpers.alignment.assignment import assign
-from lmc_helpers.alignment.methods import methods
 from lmc_helpers.alignment.repair import repair
 from lmc_helpers.claims.numerals import plain_with_error
 from lmc_helpers.data.images import choose, load

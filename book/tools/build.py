@@ -166,12 +166,7 @@ def build(
 
 
 def _make(
-    parts: Sequence[_Variant],
-    todo: Sequence[jobs.Job],
-    target: str,
-    pages: bool,
-    where: graph.Where,
-    fork: bool | None,
+    parts: Sequence[_Variant], todo: Sequence[jobs.Job], target: str, pages: bool, where: graph.Where, fork: bool | None
 ) -> None:
     """Run the graph: what is stale, and the training runs that it needs."""
     profile, out = parts[0].targets.profile, parts[0].targets.out

@@ -33,11 +33,6 @@ from lmc_helpers.training.recipes import Descent
 DIMENSION = 20  # d of App. F.5
 
 
-def latents(n: int, seed: int, purpose: str = "latents") -> torch.Tensor:
-    """n standard normal pairs (a, b)."""
-    return normal((n, 2), seed, purpose)
-
-
 def target(z: torch.Tensor) -> torch.Tensor:
     """ReLU(a + b); its mean square over normal latents is 1."""
     return torch.relu(z.sum(dim=-1))

@@ -14,8 +14,9 @@ from scipy.stats import spearmanr
 from torch.nn.functional import cross_entropy
 
 from lmc_helpers._chapters.algorithm_1 import BEST, barrier_objective
+from lmc_helpers.alignment.activation_matching import activation_matching
 from lmc_helpers.alignment.assignment import _matched_sum, assign
-from lmc_helpers.alignment.methods import Method
+from lmc_helpers.alignment.midpoint import Best, data_loss
 from lmc_helpers.alignment.repair import repair
 from lmc_helpers.alignment.sinkhorn import sinkhorn_rebasin
 from lmc_helpers.alignment.straight_through import straight_through
@@ -33,7 +34,7 @@ from lmc_helpers.matching import (
 )
 from lmc_helpers.networks.mlp import MLP, Norm
 from lmc_helpers.networks.model import Stack
-from lmc_helpers.networks.permutations import Axis, Permutations, Symmetry, random_permutations
+from lmc_helpers.networks.permutations import Axis, Permutations, Symmetry, identity, random_permutations
 from lmc_helpers.networks.segments import along_segments, scores
 from lmc_helpers.seeds import numpy_generator, torch_generator
 from lmc_helpers.teacher_student.population import kappa, population_loss
@@ -132,6 +133,40 @@ def _objectives(a: Stack, b: Stack, permutations: torch.Tensor) -> torch.Tensor:
 def _index(p: torch.Tensor) -> torch.Tensor:
     """Indices of permutations (P, m) in the list of all, (P,)."""
     return (p.cpu()[:, None] == all_permutations(p.shape[-1])).all(dim=-1).long().argmax(dim=1)
+
+
+# ---------- the matchers under one signature, by their names, so that they are compared in one loop
+
+#: a, b (P networks each), inputs x (n, …), labels y (n,), seed → group → p (P, m), so that ``b.permuted(p)`` fits to a.
+Method = Callable[[Stack, Stack, torch.Tensor, torch.Tensor, int], dict[str, torch.Tensor]]
+
+
+def methods(restarts: int = 10, steps: int = 100, batch: int = 256) -> dict[str, Method]:
+    """Matchers by their names, the references "identity" and "random" first; some ignore the examples or the seed."""
+
+    def weights(count: int) -> Method:
+        return lambda a, b, x, y, seed: (
+            weight_matching(a.params, b.params, a.model.symmetry(), count, seed).permutations
+        )
+
+    def by_loss(search: Callable[..., Best]) -> Method:
+        return lambda a, b, x, y, seed: (
+            search(
+                a.params, b.params, a.model.symmetry(), data_loss(a.model, x, y), steps=steps, seed=seed
+            ).permutations
+        )
+
+    return {
+        "identity": lambda a, b, x, y, seed: identity(a.model.symmetry(), len(a)),
+        "random": lambda a, b, x, y, seed: random_permutations(
+            a.model.symmetry(), len(a), torch_generator(seed, "random permutations")
+        ),
+        "weights": weights(1),
+        "weights, restarts": weights(restarts),
+        "activations": lambda a, b, x, y, seed: activation_matching(a, b, x, batch=batch).permutations,
+        "straight-through": by_loss(straight_through),
+        "Sinkhorn": by_loss(sinkhorn_rebasin),
+    }
 
 
 # ---------- matched pairs

@@ -15,11 +15,12 @@ from torch.nn.functional import cross_entropy
 
 from lmc_helpers.alignment.activation_matching import activation_matching
 from lmc_helpers.alignment.weight_matching import weight_matching
+from lmc_helpers.barrier import barrier_kinds
 from lmc_helpers.data.images import choose, load
 from lmc_helpers.error_bars import QUANTILE, mean_and_error, place_of_peak, ratio_of_means, slope_and_error, widening
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Stack
-from lmc_helpers.networks.segments import along_segments, barriers
+from lmc_helpers.networks.segments import along_segments
 from lmc_helpers.seeds import numpy_generator
 from lmc_helpers.training.recipes import Descent
 from lmc_helpers.training.runs import DataSpec, Result, Run
@@ -204,7 +205,7 @@ class Lines:
 
     def of_pairs(self, order: str) -> np.ndarray:
         """Barriers (P,) of all pairs: the largest NLL above the chord. Those of a group are not independent."""
-        return barriers(self.loss[order].double(), LAMBDAS).peak_chord.numpy()
+        return barrier_kinds(self.loss[order].double(), LAMBDAS)["chord"].numpy()
 
     def barriers(self, order: str) -> np.ndarray:
         """Mean barrier of each group, (G,)."""
@@ -212,7 +213,7 @@ class Lines:
 
     def drops(self, order: str) -> np.ndarray:
         """Mean over each group of the largest fall of the accuracy below the chord, (G,)."""
-        return self._of_groups(barriers(-self.accuracy[order].double(), LAMBDAS).peak_chord)
+        return self._of_groups(barrier_kinds(-self.accuracy[order].double(), LAMBDAS)["chord"])
 
     def largest(self, order: str) -> np.ndarray:
         """Mean over each group of the largest NLL on a line, (G,)."""

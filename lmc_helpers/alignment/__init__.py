@@ -11,5 +11,4 @@
 - :mod:`~lmc_helpers.alignment.sinkhorn`: soft permutations by Sinkhorn's iterations (Peña et al. 2023).
 - :mod:`~lmc_helpers.alignment.repair`: means and deviations of a merged network's units set to those of its ends
   (Jordan et al. 2023).
-- :mod:`~lmc_helpers.alignment.methods`: the matchers under one signature, by their names.
 """

@@ -26,17 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from lmc_helpers.claims.criteria import (
-    BROKEN,
-    CORRECTED,
-    FAILS,
-    HOLDS,
-    OPEN,
-    SHARPER,
-    VERDICTS,
-    Claim,
-    Part,
-)
+from lmc_helpers.claims.criteria import BROKEN, CORRECTED, FAILS, HOLDS, OPEN, SHARPER, VERDICTS, Claim, Part
 from lmc_helpers.claims.intervals import ACROSS, INSIDE, OUTSIDE, Interval
 from lmc_helpers.claims.needs import unmet
 

@@ -24,12 +24,7 @@ from jaxtyping import Float, Float64, Int64
 from torch import Tensor
 
 from lmc_helpers._typing import Integer, checked, many, require_finite
-from lmc_helpers.general_linear import (
-    determinant_sign,
-    path_in_group,
-    require_invertible,
-    times_inverse,
-)
+from lmc_helpers.general_linear import determinant_sign, path_in_group, require_invertible, times_inverse
 
 __all__ = ["component", "components", "from_group", "loss", "path_in_minimum"]
 

@@ -82,17 +82,12 @@ def step_by_step() -> Iterator[None]:
         torch.backends.mha.set_fastpath_enabled(fast)
 
 
-def arguments(x: Any) -> tuple[Any, ...]:
-    """Positional arguments of a call: a tuple or list as it is, anything else alone."""
-    return tuple(x) if isinstance(x, (tuple, list)) else (x,)
-
-
 def called(model: nn.Module, x: Any, values: Mapping[str, Tensor] | None = None) -> Any:
     """Outputs for keyword arguments in a dict, positional ones in a tuple or list, or one tensor.
 
     If values are given, they take the place of some parameters and buffers.
     """
-    args, kwargs = ((), dict(x)) if isinstance(x, Mapping) else (arguments(x), {})
+    args, kwargs = ((), dict(x)) if isinstance(x, Mapping) else (x if isinstance(x, (tuple, list)) else (x,), {})
     return torch.func.functional_call(model, dict(values), args, kwargs) if values else model(*args, **kwargs)
 
 
@@ -143,11 +138,6 @@ def is_pair(data: Any) -> bool:
 def part(x: Any, at: int, size: int) -> Any:
     """Some examples of a tensor, or of all tensors of a tuple, list or dict."""
     return tree_map(lambda one: one[at : at + size] if isinstance(one, Tensor) else one, x)
-
-
-def in_memory(data: Any) -> bool:
-    """Whether a pass over the data costs nothing."""
-    return isinstance(data, (tuple, list))
 
 
 def batches(data: Any, size: int = 256) -> Iterator[tuple[Any, Any]]:

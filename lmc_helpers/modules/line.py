@@ -23,7 +23,6 @@ from lmc_helpers.modules._module import (
     copied,
     filled,
     fitting,
-    in_memory,
     is_pair,
     kept,
     length,
@@ -268,7 +267,7 @@ def _visits(
         for name, value in more[k].items() if more is not None else ():
             slots[name].copy_(value)
 
-    if in_memory(data):
+    if isinstance(data, (tuple, list)):  # in memory: a pass over it costs nothing
         for k in range(len(places)):
             put(k)
             for x, y in batches(data, size):

@@ -21,12 +21,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, overload
 
-import torch
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
 from lmc_helpers._typing import Probability, checked
-from lmc_helpers.alignment.activation_matching import CONSTANT
+from lmc_helpers.alignment.repair import _correction, _Moments, _Statistics
 from lmc_helpers.modules._layers import storage
 from lmc_helpers.modules._module import (
     batches,
@@ -69,29 +68,6 @@ class Repaired:
     left: dict[str, str]
 
 
-@dataclass
-class _Moments:
-    """Streaming mean and sum of squared deviations of the units of one module, float64."""
-
-    n: int = 0
-    mean: Tensor | float = 0.0
-    square: Tensor | float = 0.0
-
-    def add(self, z: Tensor) -> None:
-        """One more batch (samples, m), merged as in Chan, Golub & LeVeque (1983)."""
-        z = z.double()
-        k, centre = len(z), z.mean(dim=0)
-        self.square = (
-            self.square + (z - centre).square().sum(dim=0) + self.n * k / (self.n + k) * (centre - self.mean).square()
-        )
-        self.mean = self.mean + (centre - self.mean) * (k / (self.n + k))
-        self.n += k
-
-    def found(self) -> tuple[Tensor, Tensor]:
-        """Means and standard deviations (m,)."""
-        return torch.as_tensor(self.mean), (torch.as_tensor(self.square) / self.n).sqrt()
-
-
 @overload
 def repair(a: nn.Module, b: nn.Module, data: Any, lam: float = 0.5, details: Literal[False] = False) -> nn.Module: ...
 @overload
@@ -120,6 +96,7 @@ def repair(
 
     Examples
     --------
+    >>> import torch
     >>> a, b = (nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 3)).double() for _ in range(2))
     >>> x = torch.randn(50, 2, dtype=torch.float64)
     >>> merged = repair(a, b, (x, x))
@@ -135,13 +112,9 @@ def repair(
         ends = [_statistics(copied(end), layers, data) for end in (a, b)]
         ratios, dead = {}, {}
         for name in layers:
-            mean, std = _statistics(merged, [name], data)[name]
-            (mean_a, std_a), (mean_b, std_b) = ([one.to(mean) for one in end[name]] for end in ends)
-            goal, goal_std = lam * mean_a + (1 - lam) * mean_b, lam * std_a + (1 - lam) * std_b
-            dead[name] = std <= CONSTANT * (std.square() + mean.square()).sqrt()
-            s = torch.where(dead[name], 1, goal_std / torch.where(dead[name], 1, std))
-            ratios[name] = std / goal_std  # no number for a unit that is constant in all three
-            _rescale(merged.get_submodule(name), s, goal - s * mean)
+            of = (ends[0][name], ends[1][name], _statistics(merged, [name], data)[name])
+            s, shift, ratios[name], dead[name] = _correction(*of, lam)
+            _rescale(merged.get_submodule(name), s, shift)
     if left:
         told = "; ".join(f"{name or 'the module'} {why}" for name, why in left.items())
         warnings.warn(f"units that stay as merged: {told}", stacklevel=5)
@@ -177,7 +150,7 @@ def _rescale(module: Any, s: Tensor, t: Tensor) -> None:
     bias.copy_(s * bias.double() + t)
 
 
-def _statistics(model: nn.Module, layers: Iterable[str], data: Any) -> dict[str, tuple[Tensor, Tensor]]:
+def _statistics(model: nn.Module, layers: Iterable[str], data: Any) -> dict[str, _Statistics]:
     """Module → means and deviations (m,) of its units over the data."""
     modules = {name: model.get_submodule(name) for name in layers}
     moments = {name: _Moments() for name in modules}

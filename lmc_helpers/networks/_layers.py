@@ -125,6 +125,12 @@ def as_samples(h: Tensor, N: int) -> Tensor:
     return h.detach().unflatten(1, (N, -1)).permute(1, 0, 3, 4, 2).flatten(1, 3)
 
 
+def keep(record: dict | None, name: str, z: Tensor, N: int = 0) -> None:
+    """Activations before a nonlinearity where a record asks for them by name: (N, B, m), or of images with an N."""
+    if record is not None and name in record:
+        record[name] = as_samples(z, N) if N else z.detach()
+
+
 def initial(shape: tuple[int, ...], fan_in: int, law: Initial, generator: torch.Generator) -> Tensor:
     """Initial values of a weight, or of a bias (one axis), of a map with ``fan_in`` inputs, float64.
 

@@ -16,6 +16,7 @@ from lmc_helpers.networks._layers import (
     check_image,
     convolution,
     draw_by_law,
+    keep,
     norm_channels,
     pooled_head,
     side_by_side,
@@ -101,6 +102,7 @@ class CNN(Model):
             h = convolution(h, params[f"{k}.weight"], params.get(f"{k}.bias"))
             if self.norm == "layer":
                 h = norm_channels(h, params[f"{k}.gain"], params[f"{k}.shift"])
+            keep(record, f"{k}.bias" if self.norm == "none" else f"{k}.shift", h, N)
             h = h.relu()
             if record is not None:
                 record[str(k)] = as_samples(h, N)

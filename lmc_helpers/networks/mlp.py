@@ -24,7 +24,7 @@ from torch import Tensor
 from torch.nn.functional import gelu
 
 from lmc_helpers._typing import Sizes, Tensors, checked
-from lmc_helpers.networks._layers import Initial, draw_by_law, linear, norm_units, norm_vectors
+from lmc_helpers.networks._layers import Initial, draw_by_law, keep, linear, norm_units, norm_vectors
 from lmc_helpers.networks.model import Model, Record
 from lmc_helpers.networks.permutations import Axis, Symmetry
 
@@ -131,6 +131,7 @@ class MLP(Model):
             elif self.norm == "running":
                 running = params[f"{k}.mean"], params[f"{k}.variance"]
                 h = norm_units(h, params[f"{k}.gain"], params[f"{k}.shift"], running, update=training)
+            keep(record, f"{k}.bias" if self.norm == "none" else f"{k}.shift", h)
             if self.activation == "figlu":
                 h = torch.sigmoid(linear(h, params[f"{k}.gate"], None)) * h  # s(G h) ⊙ h
             else:

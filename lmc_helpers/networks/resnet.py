@@ -15,6 +15,7 @@ from lmc_helpers.networks._layers import (
     check_image,
     convolution,
     draw_by_law,
+    keep,
     norm_channels,
     pooled_head,
     side_by_side,
@@ -125,7 +126,9 @@ class ResNet20(Model):
 
         def layer(name: str, h: Tensor, stride: int = 1, padding: int = 1) -> Tensor:
             h = convolution(h, params[f"{name}.weight"], stride=stride, padding=padding)
-            return norm_channels(h, params[f"{name}.gain"], params[f"{name}.shift"], self.norm_groups)
+            h = norm_channels(h, params[f"{name}.gain"], params[f"{name}.shift"], self.norm_groups)
+            keep(record, f"{name}.shift", h, N)
+            return h
 
         def note(stream: int, h: Tensor) -> None:
             if record is not None:

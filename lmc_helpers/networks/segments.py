@@ -2,7 +2,7 @@
 
 A place λ on the line of a pair (a, b) is a network of its own, λ a + (1 − λ) b, so that pairs and places are stacked
 and evaluated at once. λ = 1 is a, as in :mod:`lmc_helpers.barrier`. The lines are those between effective weights,
-F + D ⊙ W; running statistics are interpolated like weights. :func:`barriers` makes barriers of the losses.
+F + D ⊙ W; running statistics are interpolated like weights.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from lmc_helpers._typing import Reals, checked
 from lmc_helpers.barrier import check_lambdas
 from lmc_helpers.networks.model import Model, Stack
 
-__all__ = ["Barriers", "Line", "along_segments", "barriers", "scores"]
+__all__ = ["Line", "along_segments", "scores"]
 
 _ACTIVATION = {"cpu": 2**21, "cuda": 2**28}  # numbers in the largest activation of one batch: 8 MiB, and 1 GiB
 _PARAMETERS = {"cpu": 2**21, "cuda": 2**30}  # numbers in the networks that are evaluated at once: 8 MiB, 4 GiB
@@ -78,8 +78,8 @@ def along_segments(a: Stack, b: Stack, x: Float[Tensor, "*shape"], y: Int64[Tens
     >>> nets, pairs = MLP((1, 2, 2)).initial([1, 2, 3]), torch.tensor([[0, 1], [0, 2], [1, 2]])
     >>> a, b = (nets.ordinary(pairs[:, end]) for end in (0, 1))
     >>> line = along_segments(a, b, torch.ones(4, 1), torch.tensor([0, 0, 1, 1]), [0, 0.5, 1])
-    >>> barriers(line.loss, [0, 0.5, 1]).middle_mean.shape
-    torch.Size([3])
+    >>> line.loss.shape
+    torch.Size([3, 3])
     """
     if a.model != b.model or len(a) != len(b):
         raise ValueError(
@@ -107,40 +107,6 @@ def along_segments(a: Stack, b: Stack, x: Float[Tensor, "*shape"], y: Int64[Tens
     if not loss.isfinite().all():
         raise ValueError("a loss on a line is not finite; allowed: networks with finite losses")
     return Line(loss, accuracy)
-
-
-@dataclass(frozen=True)
-class Barriers:
-    """Barriers of P lines, each (P,), under the names that say what they are measured against.
-
-    ``middle_mean``: the middle above the mean of the ends; ``middle_worse``: the middle above the worse end;
-    ``peak_chord``: the largest value above the chord over all λ; ``peak_worse``: the largest value above the worse end.
-    """
-
-    middle_mean: Tensor
-    middle_worse: Tensor
-    peak_chord: Tensor
-    peak_worse: Tensor
-
-
-@checked
-def barriers(loss: Float[Tensor, "*P L"], lambdas: Reals) -> Barriers:
-    """Barriers from losses along lines, at L places with 0, ½ and 1 among them.
-
-    Examples
-    --------
-    >>> found = barriers(torch.tensor([[1.0, 4.0, 3.0]]), [0, 0.5, 1])
-    >>> found.middle_mean.item(), found.middle_worse.item()
-    (2.0, 1.0)
-    """
-    places = check_lambdas(lambdas).tolist()
-    if loss.shape[-1] != len(places) or not {0.0, 0.5, 1.0} <= set(places):
-        raise ValueError(f"losses {tuple(loss.shape)} at lambdas = {places}; allowed: one each, with 0, 0.5 and 1")
-    at_b, middle, at_a = (loss[..., places.index(value)] for value in (0.0, 0.5, 1.0))
-    weight = torch.tensor(places).to(loss)
-    chord = at_b[..., None] * (1 - weight) + at_a[..., None] * weight
-    worse = torch.maximum(at_b, at_a)
-    return Barriers(middle - (at_b + at_a) / 2, middle - worse, (loss - chord).amax(dim=-1), loss.amax(dim=-1) - worse)
 
 
 def _between(u: Tensor, v: Tensor, lam: Tensor, out: Tensor | None = None) -> Tensor:

@@ -162,12 +162,7 @@ def _value_and_slope(loss: Loss, theta: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _ratio(
-    value: Tensor,
-    value_there: Tensor,
-    slope: Tensor,
-    slope_there: Tensor,
-    step: Tensor,
-    predicted: Tensor,
+    value: Tensor, value_there: Tensor, slope: Tensor, slope_there: Tensor, step: Tensor, predicted: Tensor
 ) -> Tensor:
     """Actual over predicted decrease; at least 1 if the slope halves where rounding hides the loss, −1 at no number."""
     seen = predicted > INVISIBLE * value.abs()

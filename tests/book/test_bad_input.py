@@ -143,12 +143,7 @@ ELSEWHERE = [
     (LEDGER, "weight: headline", NEEDS.format("size: [1]"), "A1.value needs size with 1; allowed: integer in [1, 9]"),
     ("notebooks/03_first.py", WRITE, "", "notebooks: 2 chapters have the name first"),
     (CHAPTER, '"A1.value"', '"B1.value"', "02_second.py, line 32: B1.value is checked in 01_first.py, line "),
-    (
-        CHAPTER,
-        'claims.check("A1.value"',
-        'print("A1.value"',
-        "A1.value is in the ledger as 'holds', but no chapter",
-    ),
+    (CHAPTER, 'claims.check("A1.value"', 'print("A1.value"', "A1.value is in the ledger as 'holds', but no chapter"),
 ]
 
 

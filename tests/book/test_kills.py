@@ -146,13 +146,7 @@ FORKS = pytest.mark.skipif(not forkserver.possible(), reason="this system cannot
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("stage", "more"),
-    [
-        ("listing", ()),
-        ("training", ()),
-        pytest.param("chapter", ("--fork",), marks=FORKS),
-        ("pages", ()),
-        ("swap", ()),
-    ],
+    [("listing", ()), ("training", ()), pytest.param("chapter", ("--fork",), marks=FORKS), ("pages", ()), ("swap", ())],
 )
 def test_builds_are_stopped_at_every_stage(stages, start, stage, more):
     if more:

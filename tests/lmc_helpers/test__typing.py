@@ -75,11 +75,7 @@ def test_what_is_returned_is_checked_in_tests():
     ("call", "error", "sentence"),
     [
         (lambda: rows(W, P[:, :2]), TypeError, "p has shape (2, 2) and W (2, 3, 4); allowed: p (..., m) and W "),
-        (
-            lambda: rows(W, P[0]),
-            TypeError,
-            "p has shape (3,) and W (2, 3, 4); allowed: p (..., m) and W (..., m, d)",
-        ),
+        (lambda: rows(W, P[0]), TypeError, "p has shape (3,) and W (2, 3, 4); allowed: p (..., m) and W (..., m, d)"),
         (lambda: rows(W, P.int()), TypeError, "p has shape (2, 3) and dtype torch.int32; allowed: a torch.Tensor (..."),
         (lambda: rows(W[:, :0], P[:, :0]), ValueError, "W has shape (2, 0, 4); allowed: (..., m, d), no axis empty"),
         (lambda: rows(W, P, 0), ValueError, "n = 0; allowed: n >= 1"),
@@ -93,16 +89,8 @@ def test_what_is_returned_is_checked_in_tests():
         (lambda: chance(0.5, P[0], P[0, :2]), TypeError, "others has shape (2,)"),
         (lambda: chance(named={"a": 1}), TypeError, "named = {'a': 1}; allowed: tensors by their names or None"),
         (lambda: Pair((EYE, EYE), n=0), ValueError, "n = 0; allowed: n >= 1"),
-        (
-            lambda: Pair((EYE, EYE[:, :1])),
-            TypeError,
-            "of = a tuple of 2, shapes (2, 2), (2, 1); allowed: a tuple: ",
-        ),
-        (
-            lambda: Pair((EYE, EYE), EYE + 1j),
-            TypeError,
-            "near = a tensor of shape (2, 2), torch.complex128",
-        ),
+        (lambda: Pair((EYE, EYE[:, :1])), TypeError, "of = a tuple of 2, shapes (2, 2), (2, 1); allowed: a tuple: "),
+        (lambda: Pair((EYE, EYE), EYE + 1j), TypeError, "near = a tensor of shape (2, 2), torch.complex128"),
         (lambda: require_finite(x=torch.tensor(torch.inf)), ValueError, "x = inf; allowed: finite numbers"),
     ],
 )

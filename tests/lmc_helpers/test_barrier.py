@@ -7,14 +7,7 @@ import pytest
 import torch
 from scipy.integrate import trapezoid
 
-from lmc_helpers.barrier import (
-    GRID,
-    KINDS,
-    barrier_kinds,
-    check_lambdas,
-    loss_barrier,
-    refined_barrier,
-)
+from lmc_helpers.barrier import GRID, KINDS, barrier_kinds, check_lambdas, loss_barrier, refined_barrier
 
 
 def quadratic(w):

@@ -19,23 +19,14 @@ from oracles import linear
 
 import lmc_helpers
 from lmc_helpers import _typing, barrier, error_bars, general_linear, matching, seeds
-from lmc_helpers.alignment import activation_matching, assignment, methods, midpoint, repair, sinkhorn, straight_through
+from lmc_helpers.alignment import activation_matching, assignment, midpoint, repair, sinkhorn, straight_through
 from lmc_helpers.alignment import weight_matching as by_weights
 from lmc_helpers.data import digits, images
 from lmc_helpers.identifiability import asymmetric, costs, input_subspace, relaxed_swaps, swaps
 from lmc_helpers.linear_nets import between, minimum
 from lmc_helpers.networks import cnn, mlp, model, permutations, resnet, segments, vit
 from lmc_helpers.orbits import curves, group_actions
-from lmc_helpers.permutation_points import (
-    classifiers,
-    converged,
-    counts,
-    doubling,
-    hessian,
-    merging,
-    newton,
-    pair,
-)
+from lmc_helpers.permutation_points import classifiers, converged, counts, doubling, hessian, merging, newton, pair
 from lmc_helpers.permutation_points import mlp as perceptron
 from lmc_helpers.teacher_student import (
     barrier_limit,
@@ -189,11 +180,7 @@ CALLS = [
     (minimum.components, {"X": EYE}, lambda r: {"weights": r.linear()}),
     (minimum.from_group, {"X": EYE, "Y": 2 * EYE}, lambda r: {"g": [r.group(), r.group()]}),
     (minimum.loss, {"X": EYE, "Y": EYE}, lambda r: {"weights": r.linear()}),
-    (
-        minimum.path_in_minimum,
-        {"X": EYE, "Y": 2 * EYE, "steps": 4},
-        lambda r: {"a": r.linear(), "b": r.linear()},
-    ),
+    (minimum.path_in_minimum, {"X": EYE, "Y": 2 * EYE, "steps": 4}, lambda r: {"a": r.linear(), "b": r.linear()}),
     (curves.flatten, {}, lambda r: {"w": r.pair()}),
     (curves.curve, {"action": GL, "t": T}, lambda r: {"M": r(3, 3), "w": r.pair()}),
     (curves.chord, {"t": T}, lambda r: {"path": (r(4, 3, 2), r(4, 1, 3))}),
@@ -232,11 +219,7 @@ CALLS = [
     (POINT.shared, {"first": T[:1]}, None),
     (doubling.double_neurons, {"small": NET, "theta": THETA, "x": X, "y": Y}, None),
     (doubling.embed, {"small": NET, "layer": 1, "neuron": 1}, lambda r: {"theta": r(13), "first": r(1)}),
-    (
-        doubling.equal_loss_exchange,
-        {"net": POINT.net, "theta": POINT.theta, "layer": 1, "other": 2, "points": 3},
-        None,
-    ),
+    (doubling.equal_loss_exchange, {"net": POINT.net, "theta": POINT.theta, "layer": 1, "other": 2, "points": 3}, None),
     (doubling.pair_inertia, {"J": EYE[:1], "D": EYE, "tol": 0.1}, None),
     (hessian.gradient, {"loss": quartic}, lambda r: {"theta": r(4)}),
     (hessian.hessian, {"loss": quartic, "chunk": 2}, lambda r: {"theta": r(4)}),
@@ -332,7 +315,6 @@ CALLS = [
     (activation_matching.activation_matching, {"a": A, "b": B, "x": X, "objective": "product", "batch": 2}, None),
     (activation_matching.match_moments, {"found": MOMENTS, "objective": "product"}, None),
     (activation_matching.activation_matching(A, B, X).objective, {"permutations": ORDERS}, None),
-    (methods.methods, {"restarts": 1, "steps": 1, "batch": 2}, None),
     (midpoint.data_loss, {"model": MODEL, "x": X, "y": CLASSES}, None),
     (repair.repair, {"a": A, "b": B, "x": X, "lam": 0.5, "batch": 2}, None),
     *(
@@ -373,18 +355,13 @@ CALLS = [
     (A.ordinary, {"which": torch.tensor([0, 1, 1])}, None),
     (A.permuted, {"permutations": ORDERS}, None),
     (permutations.Check({"all": 0.0}, {}, ()).holds, {"rounding": 0.1, "effect": 0.1}, None),
-    (
-        permutations.Symmetry,
-        {"groups": {"0": (permutations.Axis("W", 0),)}, "sizes": {"0": 3}, "within": {}},
-        None,
-    ),
+    (permutations.Symmetry, {"groups": {"0": (permutations.Axis("W", 0),)}, "sizes": {"0": 3}, "within": {}}, None),
     (permutations.identity, {"symmetry": SYMMETRY, "N": 2}, None),
     (permutations.permute, {"params": A.params, "symmetry": SYMMETRY, "permutations": ORDERS}, None),
     (permutations.random_permutations, {"symmetry": SYMMETRY, "N": 2, "generator": torch.Generator()}, None),
     (permutations.verify, {"model": MODEL, "seed": 1, "inputs": 2}, None),
     (segments.along_segments, {"a": A, "b": B, "x": X, "y": CLASSES, "lambdas": T}, None),
     (segments.scores, {"stack": A, "x": X, "y": CLASSES}, None),
-    (segments.barriers, {"lambdas": [0.0, 0.5, 1.0]}, lambda r: {"loss": r(3)}),
     (barrier.barrier_kinds, {"lambdas": [0.0, 0.5, 1.0]}, lambda r: {"loss": r(3)}),
 ]
 

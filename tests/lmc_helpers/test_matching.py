@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 import torch
+from oracles.draws import normal as gaussian
 
 from lmc_helpers.matching import (
     _correlations,
@@ -23,10 +24,6 @@ from lmc_helpers.matching import (
 from lmc_helpers.teacher_student.minima import sample_minima
 
 LEFTOVERS = ["order", "in place", "sorted", "opposed"]
-
-
-def gaussian(*shape, seed=0):
-    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
 
 
 def random_permutations(*shape, seed=0):

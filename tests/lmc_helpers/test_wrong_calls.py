@@ -14,12 +14,7 @@ from lmc_helpers.alignment.midpoint import data_loss
 from lmc_helpers.alignment.repair import repair
 from lmc_helpers.barrier import check_lambdas, loss_barrier, refined_barrier
 from lmc_helpers.data.images import load
-from lmc_helpers.general_linear import (
-    path_in_group,
-    random_invertible,
-    require_invertible,
-    rotation_logarithm,
-)
+from lmc_helpers.general_linear import path_in_group, random_invertible, require_invertible, rotation_logarithm
 from lmc_helpers.identifiability.input_subspace import coherence
 from lmc_helpers.linear_nets.between import obstruction, path_over_obstruction, straight_line
 from lmc_helpers.linear_nets.minimum import component, from_group, loss, path_in_minimum
@@ -51,11 +46,7 @@ from lmc_helpers.teacher_student.barrier_limit import barrier_limits, leftover_t
 from lmc_helpers.teacher_student.between_minima import minima_barriers
 from lmc_helpers.teacher_student.gradient_descent import gradient_descent
 from lmc_helpers.teacher_student.minima import sample_minima, snap
-from lmc_helpers.teacher_student.overlap import (
-    expected_overlap,
-    overlap_limit,
-    simulate_overlap,
-)
+from lmc_helpers.teacher_student.overlap import expected_overlap, overlap_limit, simulate_overlap
 from lmc_helpers.teacher_student.population import kappa, population_hessian, population_loss
 from lmc_helpers.teacher_student.sparsity import even_sharpness, expected_pq, pq_index, sharpness
 from lmc_helpers.training.fit import fit
@@ -252,11 +243,7 @@ CALLS = [
     (lambda: from_group([], EYE, EYE), ValueError, "0 matrices g_i; allowed: at least 1"),
     (lambda: path_in_minimum([EYE, EYE], [EYE, EYE], EYE, EYE, 1), ValueError, "steps = 1; allowed: steps >= 2"),
     (lambda: path_in_minimum([EYE, EYE], [EYE, (1 + 1e-7) * EYE], EYE, EYE, 3), ValueError, "b has loss 1.0e-14 ‖Y‖²"),
-    (
-        lambda: path_in_minimum([EYE, EYE], [FLIP, FLIP], EYE, EYE, 3),
-        ValueError,
-        "a lies in component (1,), b in",
-    ),
+    (lambda: path_in_minimum([EYE, EYE], [FLIP, FLIP], EYE, EYE, 3), ValueError, "a lies in component (1,), b in"),
     (lambda: path_in_minimum([EYE, FLAT], [EYE, FLAT], EYE, FLAT, 3), ValueError, "Y is singular"),
 ]
 

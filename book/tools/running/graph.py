@@ -39,13 +39,7 @@ class Where:
 
 
 def command(
-    targets: list[str],
-    stale: list[str],
-    profile_name: str,
-    out: Path,
-    seeds: str,
-    where: Where,
-    todo: Sequence[Job],
+    targets: list[str], stale: list[str], profile_name: str, out: Path, seeds: str, where: Where, todo: Sequence[Job]
 ) -> list[str]:
     """The command that runs the graph up to some targets, with the rules that are stale."""
     graph = ["--snakefile", str(ROOT / "Snakefile"), "--directory", str(ROOT)]

@@ -113,10 +113,7 @@ def test_links_to_pages_that_are_not_in_the_book_are_left_out():
 
 
 def test_results_and_details_of_all_papers_are_added_up():
-    lines = {
-        "Z": [Cell("holds", 3, 1, 7), Cell("open", 0, 2)],
-        "P": [Cell("holds", 4, 0, 1), Cell("open", 5, 6)],
-    }
+    lines = {"Z": [Cell("holds", 3, 1, 7), Cell("open", 0, 2)], "P": [Cell("holds", 4, 0, 1), Cell("open", 5, 6)]}
     found = front.totals(lines)
     assert found.pop("derived") == {"holds": 8, "open": 0}
     assert found == {"results": {"holds": 7, "open": 5}, "details": {"holds": 1, "open": 8}}

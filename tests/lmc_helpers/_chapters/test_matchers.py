@@ -20,9 +20,9 @@ from lmc_helpers._chapters.matchers import (
     descents,
     every_permutation,
     match,
+    methods,
 )
 from lmc_helpers.alignment.activation_matching import _moments
-from lmc_helpers.alignment.methods import methods
 from lmc_helpers.alignment.weight_matching import _agreement, weight_matching
 from lmc_helpers.matching import all_permutations
 from lmc_helpers.networks.mlp import MLP

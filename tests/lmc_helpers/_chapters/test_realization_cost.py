@@ -2,12 +2,9 @@
 
 import pytest
 import torch
+from oracles.draws import normal as gaussian
 
 from lmc_helpers._chapters.realization_cost import class_dimension, determined, twin_distance
-
-
-def gaussian(*shape, seed=0):
-    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
 
 
 @pytest.mark.parametrize(("n", "k"), [(1, 1), (3, 3), (6, 3), (10, 4)])

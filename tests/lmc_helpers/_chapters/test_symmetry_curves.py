@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 import torch
+from oracles.draws import normal
 from torch import nn
 
 from lmc_helpers._chapters.symmetry_curves import (
@@ -26,10 +27,6 @@ from lmc_helpers.orbits.group_actions import GeneralLinear
 from lmc_helpers.seeds import normal_stream
 
 T = torch.linspace(0, 1, 11, dtype=torch.float64)
-
-
-def normal(*shape, seed=0):
-    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
 
 
 def weights(h, n, m):

@@ -7,6 +7,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 import torch
+from oracles.networks import perceptron
 from scipy.stats import t
 from torch import nn
 
@@ -29,6 +30,7 @@ from lmc_helpers._chapters.width_barriers import (
 from lmc_helpers.data import images
 from lmc_helpers.data.images import load
 from lmc_helpers.networks.mlp import MLP
+from lmc_helpers.networks.model import Stack
 from lmc_helpers.training.runs import Result
 
 # ---------- Cross-fitted heights: against a plain loop, without the bias of the largest mean
@@ -72,16 +74,6 @@ PARAMETERS = Parameters(dataset="digits", images=300, **SIZES, **OTHER, **TIMES)
 def result_of(stack, epochs=1, **more):
     zeros = torch.zeros(epochs, len(stack))
     return Result(stack, zeros, zeros, **{"survivors": tuple(range(len(stack)))} | more)
-
-
-def module_of(params, k):
-    """One network of two hidden layers as a torch module."""
-    layers = []
-    for j in range(3):
-        weight, bias = params[f"{j}.weight"][k], params[f"{j}.bias"][k]
-        layers += [nn.Linear(weight.shape[1], weight.shape[0]), nn.ReLU()]
-        layers[-2].weight.data, layers[-2].bias.data = weight, bias
-    return nn.Sequential(*layers[:-1]).to(weight.dtype)
 
 
 def some_data(model, n=40):
@@ -213,7 +205,7 @@ def test_lines_are_those_of_modules_between_the_two():
     found = lines(Pairs(nets.ordinary([0]), {"direct": nets.ordinary([1])}), x, y)
     expected, right = [], []
     for lam in LAMBDAS:
-        z = module_of({k: lam * v[:1] + (1 - lam) * v[1:] for k, v in nets.params.items()}, 0)(x)
+        z = perceptron(Stack(model, {k: lam * v[:1] + (1 - lam) * v[1:] for k, v in nets.params.items()}), 0)[0](x)
         expected.append(nn.CrossEntropyLoss()(z, y).item())
         right.append((z.argmax(dim=1) == y).double().mean().item())
     assert np.allclose(found.loss["direct"][0], expected, atol=1e-12)
@@ -229,7 +221,7 @@ def test_margins_and_scales():
     nets = model.initial([1, 2], torch.float64)
     a, b = nets.ordinary([0]), nets.ordinary([1])
     found = middles(a, b, x, y, [1.0, 7.0])
-    z = module_of({k: (v[:1] + v[1:]) / 2 for k, v in nets.params.items()}, 0)(x)
+    z = perceptron(Stack(model, {k: (v[:1] + v[1:]) / 2 for k, v in nets.params.items()}), 0)[0](x)
     gaps = [max(row) - row[label] for row, label in zip(z.tolist(), y.tolist(), strict=True)]
     assert found.mean_gap.item() == pytest.approx(np.mean(gaps))
     assert found.wrong.item() == pytest.approx(np.mean([gap > 0 for gap in gaps]))

@@ -1,6 +1,7 @@
 """Losses half-way against networks of torch.nn, and the best of what was seen."""
 
 import torch
+from oracles.networks import perceptron
 
 from lmc_helpers.alignment.midpoint import Best, _interpolated, _midpoint_losses, data_loss
 from lmc_helpers.networks.mlp import MLP
@@ -14,19 +15,16 @@ def problem(seed=1):
 
 def test_losses_and_gradients_are_those_of_torch():
     model, (x, y) = MLP((4, 6, 3)), problem()
-    params = {name: value.requires_grad_() for name, value in model.initial([1, 2], torch.float64).params.items()}
+    stack = model.initial([1, 2], torch.float64)
+    params = {name: value.clone().requires_grad_() for name, value in stack.params.items()}
     losses = data_loss(model, x, y)(params)
     losses.sum().backward()
     for n in range(2):
-        net = torch.nn.Sequential(torch.nn.Linear(4, 6), torch.nn.ReLU(), torch.nn.Linear(6, 3)).double()
-        names = ["0.weight", "0.bias", "1.weight", "1.bias"]
-        with torch.no_grad():
-            for name, tensor in zip(names, net.parameters(), strict=True):
-                tensor.copy_(params[name][n])
+        net, tensors = perceptron(stack, n)
         loss = torch.nn.CrossEntropyLoss()(net(x), y)
         loss.backward()
         torch.testing.assert_close(losses[n], loss)
-        for name, tensor in zip(names, net.parameters(), strict=True):
+        for name, tensor in tensors.items():
             torch.testing.assert_close(params[name].grad[n], tensor.grad)
 
 

@@ -4,15 +4,12 @@ import itertools
 
 import pytest
 import torch
+from oracles.draws import normal as gaussian
 
 from lmc_helpers.alignment.midpoint import _midpoint_losses, data_loss
 from lmc_helpers.alignment.sinkhorn import _log_sinkhorn, _mixed, sinkhorn_rebasin
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.permutations import Axis, Symmetry, permute, random_permutations
-
-
-def gaussian(*shape, seed=0):
-    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
 
 
 @pytest.mark.parametrize("tau", [0.3, 1.0, 30.0])

@@ -87,17 +87,3 @@ def test_float32_and_no_steps():
     a, b = model.initial([1]).params, model.initial([2]).params
     found = straight_through(a, b, model.symmetry(), data_loss(model, x.float(), y), steps=0)
     assert found.losses.shape == (2, 1) and all(value.grad is None for value in a.values())
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ({"start": {"0": torch.tensor([[0, 0, 1]])}}, "no permutation"),
-        ({"loss": lambda params: params["0.bias"].sum(dim=1) * torch.nan}, "finite losses"),
-    ],
-)
-def test_bad_arguments_are_refused(arguments, said):
-    model = MLP((4, 3, 2))
-    a = model.initial([1], torch.float64).params
-    with pytest.raises(ValueError, match=said):
-        straight_through(a, a, model.symmetry(), **{"loss": data_loss(model, *problem(model))} | arguments)

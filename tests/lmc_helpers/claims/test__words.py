@@ -49,12 +49,7 @@ def measured(entry: dict, value: float, id: str = "T1.a", **more) -> tuple:
             {"stderr": 0.1, "second_seed": lambda: (3.1, 0.1)},
             "outside what is stated; touches the border of the corrected statement",
         ),
-        (
-            BASE | {"min_samples": 20000},
-            2.0,
-            {},
-            "too few samples, n = 10 where 20\u202f000 are needed: not decided",
-        ),
+        (BASE | {"min_samples": 20000}, 2.0, {}, "too few samples, n = 10 where 20\u202f000 are needed: not decided"),
         (BASE | {"min_samples": 9}, 2.0, {"n": 0}, "nothing was measured at this scale"),
         (step("T1.b"), 9.0, {}, "outside what is stated"),
     ],

@@ -71,8 +71,7 @@ def test_a_bad_file_is_refused(tmp_path, content, message):
 
 
 @pytest.mark.parametrize(
-    ("of", "statement"),
-    [("T1.c", BASE), ("T1.b", BASE | {"expected": "fails", "reason": "r"}), ("T1.b", CORRECTED)],
+    ("of", "statement"), [("T1.c", BASE), ("T1.b", BASE | {"expected": "fails", "reason": "r"}), ("T1.b", CORRECTED)]
 )
 def test_a_step_belongs_to_a_statement_that_stands(tmp_path, of, statement):
     write(tmp_path, {"T1": claim(parts={"a": step(of), "b": statement})})

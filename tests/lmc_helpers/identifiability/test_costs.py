@@ -152,22 +152,14 @@ def test_sensitivity_of_every_permutation(m):
         assert cost.item() == pytest.approx(permuted - own, rel=1e-9, abs=1e-9 * permuted)
 
 
-def test_sensitivity_refuses_what_is_no_permutation():
-    with pytest.raises(ValueError, match="no permutation"):
-        output_sensitivity(torch.ones(2, 2), torch.tensor([0, 0]))
-
-
-@pytest.mark.parametrize(
-    ("U", "message"), [(torch.ones(3, 2), "orthonormal"), (torch.full((3, 1), math.nan), "finite")]
-)
-def test_bad_bases_are_refused(U, message):
-    row = torch.ones(1, 3)
+def test_other_bases_are_refused():
+    row, U = torch.ones(1, 3), torch.ones(3, 2)
     for call in (
         lambda: coherence(U),
         lambda: realization_cost(torch.ones(U.shape[1]), row[0], row[0], U),
         lambda: swap_costs(row, row, row, U),
     ):
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(ValueError, match="orthonormal"):
             call()
-    with pytest.raises(ValueError, match="finite"):
-        cost_table(torch.full((1, 3), math.inf), row, row, torch.eye(3))
+    with pytest.raises(ValueError, match="no permutation"):
+        output_sensitivity(torch.ones(2, 2), torch.tensor([0, 0]))

@@ -4,13 +4,10 @@ import math
 
 import pytest
 import torch
+from oracles.draws import normal
 from torch import nn
 
 from lmc_helpers.modules.orbits import orbit_curve, rescale
-
-
-def normal(*shape, seed=0):
-    return torch.randn(shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
 
 
 @pytest.fixture(autouse=True)

@@ -2,16 +2,12 @@
 
 import pytest
 import torch
+from oracles.draws import normal
 from torch import nn
 from torch.nn import functional as F
 
 from lmc_helpers.modules.points import merge_path, permutation_point
 from lmc_helpers.permutation_points.doubling import pair_inertia
-
-
-def normal(*shape, seed=0):
-    return torch.randn(shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
-
 
 X, TEACHER = normal(80, 2), 2 * normal(3, 3, seed=1)
 READ = normal(2, 3, seed=51)
@@ -173,18 +169,17 @@ class Loop(nn.Module):
 
 
 @pytest.mark.parametrize(
-    ("net", "change", "error"),
+    ("net", "change"),
     [
-        (small(), {"layer": "1"}, ValueError),
-        (small(), {"layer": "2"}, ValueError),
-        (small(), {"i": 3}, ValueError),
-        (small(), {"j": 0}, ValueError),
-        (small(), {"distances": torch.tensor([0.1, 0.5])}, ValueError),
-        (small(), {"loss": lambda o, y: o - y}, ValueError),
-        (small(), {"loss": "mse"}, TypeError),
-        (Loop(), {"layer": "a"}, ValueError),
+        (small(), {"layer": "1"}),
+        (small(), {"layer": "2"}),
+        (small(), {"i": 3}),
+        (small(), {"j": 0}),
+        (small(), {"distances": torch.tensor([0.1, 0.5])}),
+        (small(), {"loss": lambda o, y: o - y}),
+        (Loop(), {"layer": "a"}),
     ],
 )
-def test_bad_arguments_are_refused(net, change, error):
-    with pytest.raises(error, match="allowed"):
+def test_bad_arguments_are_refused(net, change):
+    with pytest.raises(ValueError, match="allowed"):
         merge_path(**{"model": net, "layer": "0", "i": 0, "j": 1, "loss": F.mse_loss, "data": (X, Y)} | change)

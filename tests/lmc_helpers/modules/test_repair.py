@@ -1,10 +1,10 @@
 """REPAIR of modules against that of stacks, which shares no hook with it, and against statistics seen by hand."""
 
 import copy
-from itertools import pairwise
 
 import pytest
 import torch
+from oracles.networks import as_module, numbers
 from torch import nn
 from torch.nn import functional as F
 
@@ -16,84 +16,12 @@ from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.resnet import ResNet20
 
 
-def normal(*shape, seed=1):
-    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
-
-
 def scattered(net, seed):
     """A module with random parameters and running statistics."""
     for k, (_, value) in enumerate([*net.double().named_parameters(), *net.named_buffers()]):
         if value.is_floating_point():
-            drawn = normal(*value.shape, seed=1000 * seed + k) / max(1, value[0].numel()) ** 0.5
+            drawn = numbers(*value.shape, seed=1000 * seed + k) / max(1, value[0].numel()) ** 0.5
             value.data.copy_(drawn.abs() + 0.5 if value.ndim == 1 else drawn)
-    return net
-
-
-def dense(model):
-    layers = []
-    for k, (before, after) in enumerate(pairwise(model.sizes)):
-        layers.append(nn.Linear(before, after, bias=model.bias))
-        if k < len(model.sizes) - 2:
-            layers += [nn.LayerNorm(after)] * (model.norm == "layer")
-            layers.append({"relu": nn.ReLU(), "gelu": nn.GELU()}[model.activation])
-    return nn.Sequential(*layers)
-
-
-def convolutional(model):
-    layers = []
-    for k in range(model.depth - 1):
-        layers.append(nn.LazyConv2d(model.shapes()[f"{k}.weight"][0], 3, padding=1, bias=model.norm == "none"))
-        layers += [nn.GroupNorm(1, model.width)] * (model.norm == "layer") + [nn.ReLU(inplace=True)]
-    pool = [nn.MaxPool2d(2)] * model.pools
-    net = nn.Sequential(*layers, *pool, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.LazyLinear(model.classes))
-    net(torch.zeros(1, *model.input_shape))
-    return net
-
-
-class Block(nn.Module):
-    def __init__(self, before, after, stride, groups):
-        super().__init__()
-        self.inner = nn.Conv2d(before, after, 3, stride, 1, bias=False)
-        self.inner_norm = nn.GroupNorm(groups or after, after)
-        self.outer = nn.Conv2d(after, after, 3, 1, 1, bias=False)
-        self.outer_norm = nn.GroupNorm(groups or after, after)
-        self.shortcut = nn.Conv2d(before, after, 1, stride, bias=False) if stride > 1 else None
-        self.shortcut_norm = nn.GroupNorm(groups or after, after) if stride > 1 else None
-
-    def forward(self, x):
-        h = F.relu(self.inner_norm(self.inner(x)), inplace=True)
-        direct = x if self.shortcut is None else self.shortcut_norm(self.shortcut(x))
-        return F.relu(direct + self.outer_norm(self.outer(h)), inplace=True)
-
-
-class Residual(nn.Module):
-    def __init__(self, model):
-        super().__init__()
-        shapes = model.shapes()
-        width = shapes["stem.weight"][0]
-        self.stem = nn.Conv2d(shapes["stem.weight"][1], width, 3, padding=1, bias=False)
-        self.norm = nn.GroupNorm(model.norm_groups or width, width)
-        blocks = []
-        for group in (1, 2, 3):
-            for block in range(model.blocks):
-                after = shapes[f"{group}.{block}.inner.weight"][0]
-                blocks.append(Block(width, after, 2 if group > 1 and block == 0 else 1, model.norm_groups))
-                width = after
-        self.blocks = nn.Sequential(*blocks)
-        self.head = nn.Linear(width, model.classes)
-
-    def forward(self, x):
-        return self.head(self.blocks(F.relu(self.norm(self.stem(x)))).mean((2, 3)))
-
-
-def as_module(stack, n=0):
-    """A network of a stack as a module: its parameters in their order."""
-    kind = {MLP: dense, CNN: convolutional, ResNet20: Residual}[type(stack.model)]
-    net = kind(stack.model).double()
-    values = [value[n] for value in stack.params.values()]
-    with torch.no_grad():
-        for place, value in zip(net.parameters(), values, strict=True):
-            place.copy_(value)
     return net
 
 
@@ -107,22 +35,26 @@ MODELS = [
 ]
 
 
-@pytest.mark.filterwarnings("ignore:Lazy modules")
 @pytest.mark.parametrize("model", MODELS, ids=str)
 def test_modules_are_repaired_like_stacks(model):
     a, b = (model.initial([seed], torch.float64) for seed in (1, 2))
     for stack, seed in ((a, 3), (b, 4)):
         for k, (name, value) in enumerate(stack.params.items()):
             if not name.endswith("weight"):
-                value += 0.3 * normal(*value.shape, seed=100 * seed + k)
-    x = normal(40, *model.input_shape)
-    torch.testing.assert_close(as_module(a)(x), a.forward(x)[0])
+                value += 0.3 * numbers(*value.shape, seed=100 * seed + k)
+    x = numbers(40, *model.input_shape)
+    (net, tensors), (other, _) = as_module(a), as_module(b)
+    torch.testing.assert_close(net(x), a.forward(x)[0])
     expected = repair_stack(a, b, x, 0.3)
-    merged, found = repair(as_module(a), as_module(b), (x, x), 0.3, details=True)
-    for value, other in zip(merged.parameters(), expected.stack.params.values(), strict=True):
-        torch.testing.assert_close(value.data, other[0], rtol=1e-9, atol=1e-9)
-    for ratio, other in zip(found.ratios.values(), expected.ratios.values(), strict=True):
-        torch.testing.assert_close(ratio, other[0])
+    merged, found = repair(net, other, (x, x), 0.3, details=True)
+    names = {id(value): name for name, value in net.named_parameters()}
+    for name, value in expected.stack.params.items():
+        torch.testing.assert_close(merged.get_parameter(names[id(tensors[name])]).data, value[0], rtol=1e-9, atol=1e-9)
+    kind = "shift" if any(name.endswith("shift") for name in tensors) else "bias"
+    ratios = {names[id(tensors[f"{layer}.{kind}"])].rpartition(".")[0]: r for layer, r in expected.ratios.items()}
+    assert set(ratios) == set(found.ratios)
+    for name, ratio in found.ratios.items():
+        torch.testing.assert_close(ratio, ratios[name][0])
 
 
 class Odd(nn.Module):
@@ -157,7 +89,7 @@ def seen(net, names, x):
 @pytest.mark.parametrize("lam", [0.0, 0.3, 1.0])
 def test_all_units_have_the_interpolated_statistics(lam):
     a, b = scattered(Odd(), 1), scattered(Odd(), 2)
-    x = normal(24, 4, 3, 3)
+    x = numbers(24, 4, 3, 3)
     data = [(x[:10], None), (x[10:], None)]
     merged = repair(a, b, data, lam)
     names = ["norm", "wide", "norm1"]
@@ -174,7 +106,7 @@ def test_all_units_have_the_interpolated_statistics(lam):
 def test_nothing_of_the_caller_s_changes():
     a, b = scattered(Odd(), 1), scattered(Odd(), 2)
     states = [copy.deepcopy(net.state_dict()) for net in (a, b)]
-    repair(a, b, iter([(normal(9, 4, 3, 3), None)]))
+    repair(a, b, iter([(numbers(9, 4, 3, 3), None)]))
     for net, state in zip((a, b), states, strict=True):
         assert net.training and all(not module._forward_hooks for module in net.modules())
         assert all(value.equal(state[name]) for name, value in net.state_dict().items())
@@ -199,7 +131,7 @@ def test_what_cannot_be_set_is_said():
 
     a, b = scattered(Attention(), 1), scattered(Attention(), 2)
     with pytest.warns(UserWarning, match="layer.self_attn"):
-        merged, found = repair(a, b, (normal(6, 5, 4), normal(6)), details=True)
+        merged, found = repair(a, b, (numbers(6, 5, 4), numbers(6)), details=True)
     assert list(found.left) == ["layer.self_attn", "free", "twice", "tied", "other"]
     assert list(found.ratios) == ["layer.norm1", "layer.linear1", "layer.linear2", "layer.norm2"]
     assert merged.other.weight is merged.tied.weight
@@ -209,12 +141,12 @@ def test_what_cannot_be_set_is_said():
 def test_an_activation_before_a_norm_keeps_its_layer(inplace):
     layers = (nn.Linear(4, 6), nn.ReLU(inplace), nn.BatchNorm1d(6), nn.Linear(6, 6), nn.LayerNorm(6), nn.Linear(6, 3))
     a, b = (scattered(nn.Sequential(*copy.deepcopy(layers)), seed) for seed in (1, 2))
-    assert list(repair(a, b, (normal(30, 4), normal(30)), details=True)[1].ratios) == ["0", "2", "4"]
+    assert list(repair(a, b, (numbers(30, 4), numbers(30)), details=True)[1].ratios) == ["0", "2", "4"]
 
 
 def test_half_precision_stays():
-    a, b = (as_module(MLP((5, 9, 3)).initial([seed], torch.float64)).half() for seed in (1, 2))
-    x = normal(50, 5).half()
+    a, b = (as_module(MLP((5, 9, 3)).initial([seed], torch.float64))[0].half() for seed in (1, 2))
+    x = numbers(50, 5).half()
     merged = repair(a, b, (x, x))
     stds = [net[0](x).double().std(0) for net in (a, b, merged)]
     assert merged[0].weight.dtype == torch.float16
@@ -225,7 +157,6 @@ def test_half_precision_stays():
     "change",
     [
         {"b": nn.Linear(5, 2)},
-        {"lam": 1.5},
         {"data": (torch.ones(1, 5), torch.ones(1))},
         {"data": (torch.full((4, 5), torch.nan), torch.ones(4))},
         {"data": torch.ones(4, 5)},

@@ -9,7 +9,6 @@ from lmc_helpers.networks._layers import (
     as_samples,
     attention,
     attention_pattern,
-    check_image,
     convolution,
     draw_by_law,
     initial,
@@ -160,9 +159,3 @@ def test_draw_by_law_takes_the_inputs_of_each_map():
     assert {name: tuple(value.shape) for name, value in drawn.items()} == shapes
     assert drawn["a.gain"].eq(1).all() and drawn["a.shift"].eq(0).all()
     assert max(drawn[name].abs().max() for name in ("a.weight", "a.bias")) <= 1 / 30 < drawn["b.weight"].abs().max()
-
-
-@pytest.mark.parametrize(("shape", "least"), [((3, 8), 1), ((3, 8, 7), 8)])
-def test_an_input_is_an_image(shape, least):
-    with pytest.raises(ValueError, match=f"at least {least} pixels"):
-        check_image(shape, least)

@@ -2,26 +2,10 @@
 
 import pytest
 import torch
-from oracles.networks import DOUBLE, fill, numbers, perturbed, weights_of
+from oracles.networks import DOUBLE, convolutional, fill, numbers, perturbed
 from torch import nn
 
 from lmc_helpers.networks.cnn import CNN
-
-
-def module(model, pools_after):
-    layers, tensors, before = [], {}, model.input_shape[0]
-    for k in range(model.depth - 1):
-        layers.append(nn.Conv2d(before, model.width, 3, padding=1, bias=model.norm == "none", dtype=DOUBLE))
-        tensors |= weights_of(layers[-1], str(k))
-        if model.norm == "layer":
-            layers.append(nn.GroupNorm(1, model.width, dtype=DOUBLE))
-            tensors |= weights_of(layers[-1], str(k), "gain", "shift")
-        layers.append(nn.ReLU())
-        if k in pools_after:
-            layers.append(nn.MaxPool2d(2))
-        before = model.width
-    layers += [nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(before, model.classes, dtype=DOUBLE)]
-    return nn.Sequential(*layers), tensors | weights_of(layers[-1], "head")
 
 
 @pytest.mark.parametrize("norm", ["none", "layer"])
@@ -30,7 +14,7 @@ def test_cnn_is_that_of_torch(norm, depth, pools, after):
     model = CNN(4, depth, pools, norm, input_shape=(2, 8, 11), classes=3)
     stack, x, record = perturbed(model), numbers(5, 2, 8, 11), {}
     outputs = stack.forward(x, record)
-    net, tensors = module(model, after)
+    net, tensors = convolutional(model, after)
     for i in range(3):
         fill(tensors, {name: value[i] for name, value in stack.params.items()})
         torch.testing.assert_close(outputs[i], net(x), rtol=0, atol=1e-12)
@@ -45,7 +29,7 @@ def test_the_depth_of_the_paper():
     model = CNN(width=64)
     assert len(model.maps()) == 16 and model.convolutions == 15
     with torch.device("meta"):
-        net, _ = module(model, (4, 9, 14))
+        net, _ = convolutional(model, (4, 9, 14))
     assert model.parameters() == sum(p.numel() for p in net.parameters())
     net(torch.ones(1, 3, 32, 32, dtype=DOUBLE, device="meta"))  # 32 → 16 → 8 → 4 pixels
     assert model.initial([1]).forward(torch.ones(1, 3, 32, 32)).isfinite().all()

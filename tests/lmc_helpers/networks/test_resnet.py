@@ -2,49 +2,10 @@
 
 import pytest
 import torch
-from oracles.networks import DOUBLE, fill, numbers, perturbed, weights_of
-from torch import nn
+from oracles.networks import Block, fill, numbers, perturbed, residual
 
 from lmc_helpers.networks.permutations import verify
 from lmc_helpers.networks.resnet import ResNet20
-
-
-class Block(nn.Module):
-    def __init__(self, before, after, groups, first_of_a_smaller_image):
-        super().__init__()
-        stride = 2 if first_of_a_smaller_image else 1
-        self.inner = nn.Conv2d(before, after, 3, stride, 1, bias=False, dtype=DOUBLE)
-        self.outer = nn.Conv2d(after, after, 3, 1, 1, bias=False, dtype=DOUBLE)
-        self.norms = nn.ModuleList(nn.GroupNorm(groups or after, after, dtype=DOUBLE) for _ in range(3))
-        self.shortcut = nn.Conv2d(before, after, 1, stride, bias=False, dtype=DOUBLE) if stride == 2 else None
-
-    def forward(self, x):
-        self.read = x
-        self.middle = torch.relu(self.norms[0](self.inner(x)))
-        direct = x if self.shortcut is None else self.norms[2](self.shortcut(x))
-        return torch.relu(direct + self.norms[1](self.outer(self.middle)))
-
-    def tensors(self, name):
-        maps = {"inner": self.inner, "outer": self.outer} | ({"shortcut": self.shortcut} if self.shortcut else {})
-        found = {}
-        for (kind, layer), norm in zip(maps.items(), self.norms, strict=False):
-            found |= weights_of(layer, f"{name}.{kind}") | weights_of(norm, f"{name}.{kind}", "gain", "shift")
-        return found
-
-
-def module(model, widths):
-    groups = model.norm_groups
-    stem = nn.Conv2d(model.input_shape[0], widths[0], 3, padding=1, bias=False, dtype=DOUBLE)
-    norm, blocks, before = nn.GroupNorm(groups or widths[0], widths[0], dtype=DOUBLE), [], widths[0]
-    tensors = weights_of(stem, "stem") | weights_of(norm, "stem", "gain", "shift")
-    for g, after in enumerate(widths):
-        for b in range(model.blocks):
-            blocks.append(Block(before, after, groups, g > 0 and b == 0))
-            tensors |= blocks[-1].tensors(f"{g + 1}.{b}")
-            before = after
-    head = nn.Linear(before, model.classes, dtype=DOUBLE)
-    net = nn.Sequential(stem, norm, nn.ReLU(), *blocks, nn.AdaptiveAvgPool2d(1), nn.Flatten(), head)
-    return net, tensors | weights_of(head, "head")
 
 
 def pixels(h):
@@ -56,7 +17,7 @@ def test_resnet_is_that_of_torch(blocks, groups):
     model = ResNet20(1, blocks, groups, base=4, input_shape=(2, 8, 9), classes=3)
     stack, x, record = perturbed(model), numbers(5, 2, 8, 9), {}
     outputs = stack.forward(x, record)
-    net, tensors = module(model, (4, 8, 16))
+    net, tensors = residual(model)
     for i in range(3):
         fill(tensors, {name: value[i] for name, value in stack.params.items()})
         torch.testing.assert_close(outputs[i], net(x), rtol=0, atol=1e-12)
@@ -75,7 +36,7 @@ def test_resnet_is_that_of_torch(blocks, groups):
 def test_the_resnet_of_the_paper():
     model = ResNet20(width=8)
     with torch.device("meta"):
-        _, tensors = module(model, (128, 256, 512))
+        _, tensors = residual(model)
     assert model.parameters() == sum(tensor.numel() for tensor in tensors.values()) == 17_289_866
     assert model.shapes() == {name: tuple(tensor.shape) for name, tensor in tensors.items()}
     layers = [name for name in model.maps() if "shortcut" not in name]

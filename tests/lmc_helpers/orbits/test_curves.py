@@ -4,15 +4,12 @@ import math
 
 import pytest
 import torch
+from oracles.draws import normal
 
 from lmc_helpers.orbits.curves import chord, curvature, curve, derivatives, distance_between_ends, flatten, length
 from lmc_helpers.orbits.group_actions import GeneralLinear, Rescaling
 
 T = torch.linspace(0, 1, 11, dtype=torch.float64)
-
-
-def normal(*shape, seed=0):
-    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
 
 
 def case(name, *batch, h=3):

@@ -3,13 +3,10 @@
 import numpy as np
 import pytest
 import torch
+from oracles.draws import normal
 
 from lmc_helpers.orbits.curves import flatten
 from lmc_helpers.orbits.group_actions import GeneralLinear, Rescaling
-
-
-def normal(*shape, seed=0):
-    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
 
 
 def leaky(z):

@@ -81,11 +81,7 @@ def test_printed_forms_are_identities_in_n():
     def choose(j):
         return sympy.prod([n - i for i in range(j)]) / sympy.factorial(j)
 
-    printed = {
-        1: choose(1) / 2,
-        2: choose(1) / 6 + choose(2) / 4,
-        3: choose(1) / 24 + choose(2) / 6 + choose(3) / 8,
-    }
+    printed = {1: choose(1) / 2, 2: choose(1) / 6 + choose(2) / 4, 3: choose(1) / 24 + choose(2) / 6 + choose(3) / 8}
     for K, form in printed.items():
         assert sympy.expand(form - coefficients.coeff(x, K)) == 0
         for value in (1, 2, 5, 40):

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from lmc_helpers.alignment.methods import methods
+from lmc_helpers._chapters.matchers import methods
 from lmc_helpers.networks.cnn import CNN
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Stack
