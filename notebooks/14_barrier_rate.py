@@ -17,7 +17,7 @@
 #
 # **What we find.** That is so, and more is true: the barrier falls like $m^{-2}$ ({claim}`Z5.bound_on_rate`), because
 # Algorithm 1 leaves the *smallest* neurons over and the loss is quadratic in what is left. Without sorting the rate is
-# $m^{-1}$ ({claim}`Z5.rate_unsorted`). It holds in the mean over Assumption 3, not for every pair ({claim}`Z5.any_two`). Assumption (Z 10) of the printed proof is fulfilled only by pairs without a barrier
+# $m^{-1}$ ({claim}`Z5.rate_unsorted`). The law of $m^2 B$ has a limit, which the surplus of the types decides ({claim}`Z5.law`). The rate holds in the mean over Assumption 3, not for every pair ({claim}`Z5.any_two`). Assumption (Z 10) of the printed proof is fulfilled only by pairs without a barrier
 # ({claim}`Z5.uniform_share`) and two of its estimates do not hold ({claim}`Z5.cross_block`, {claim}`Z5.printed_bound`); the
 # theorem does not depend on them.
 #
@@ -52,7 +52,7 @@ from lmc_helpers._chapters.barrier_rate import (
     power_law,
 )
 from lmc_helpers.barrier import GRID, refined_barrier
-from lmc_helpers.error_bars import mean_and_error
+from lmc_helpers.error_bars import mean_and_error, ratio_of_means
 from lmc_helpers.matching import algorithm_1, permute
 from lmc_helpers.seeds import normal
 from lmc_helpers.teacher_student.between_minima import (
@@ -446,6 +446,150 @@ claims.check("Z5.direct_limit", float(mean[0]), stderr=float(error[0]), n=10)
 # The last step of the proof, "$O(1 - \gamma) = O(m^{-1/2})$", is printed without an argument. It holds, and more is true: by the proof
 # of {prf:ref}`thm-rate` $\mathbb E A = O(m^{-1})$ with sorting, and so is $\mathbb E (1 - \gamma)$ ({claim}`Z5.gamma_rate`).
 #
+# ## The law of the barrier in wide networks
+#
+# Where the direct barrier tends to a constant, the permuted one tends to 0 with a law of its own. It depends on the networks by the
+# *surplus* only: $s_p$ is the number of rows of type $p$ in $W^{(1)}$ less that in $W^{(2)}$.
+#
+# ```{prf:theorem} The limit law of $m^2 B$; sharpens Z, Theorem 6
+# :label: thm-law
+# Let $M \ge 2$ and $d \ge M$ be fixed and let $W^{(1)}, W^{(2)}$ follow Assumption 3, with their rows in independent random orders.
+# For $D \in \mathbb R^M$ with $\sum_p D_p = 0$ let $S = \sum_{D_p > 0} D_p$ and
+#
+# $$
+# \begin{aligned}
+# \Lambda(D) &= M^4 \max_\lambda \mathbb E\, g_\lambda(x)^2, \\
+# g_\lambda(x) &= \sum_{D_p > 0 > D_q} \frac{D_p |D_q|}{S}\, h\bigl( \lambda D_p |x_p|, (1 - \lambda) |D_q| |x_q| \bigr)\, 1\{x_p x_q < 0\},
+# \end{aligned}
+# $$
+#
+# where $x_1, \dots, x_M$ are independent standard normal and $h(u, v) = \frac12 \ell - \frac{\ell^2}{6 \ell'}$, with $\ell \le \ell'$ the two of $u$ and $v$.
+# As $m \to \infty$, after Algorithm 1
+#
+# $$
+# m^2 d\, B - \Lambda(s/\sqrt m) \to 0 \text{ in probability}, \qquad m^2 d\, B \to \Lambda(G) \text{ in law and in mean},
+# $$
+#
+# with $G$ normal with mean 0 and covariance $\frac2M (I - \frac1M 1 1^\top)$.
+# ```
+#
+# ```{prf:proof}
+# *The leftovers.* The entries of a type are $Y_i / \sum Y$ with independent exponential $Y_i$, and the $k$-th smallest of $n$ such $Y$ is
+# $\sum_{i < k} Z_i/(n - i)$ with exponential $Z$ again. As $n$ and $\sum Y$ are $\frac mM (1 + o(1))$, the law of large numbers gives
+# $m^{3/2} a_{(k)} - M^2 k/\sqrt m \to 0$ in probability, uniformly in $k \le C \sqrt m$. So with $D = s/\sqrt m$ the $\sqrt m\, |D_p|$ leftovers of type $p$,
+# times $m^{3/2}$, fill $[0, M^2 |D_p|]$ evenly.
+#
+# *The sum.* Leftovers of types with $D_p > 0$ are in $W^{(1)}$, those with $D_q < 0$ in $W^{(2)}$, $S \sqrt m$ each, and the random orders join them by a
+# bijection that is uniform given the entries. A place takes from $f$ the amount $|\Delta_i| = \min(\lambda a_i |x_p|, (1 - \lambda) b_i |x_q|)\, 1\{x_p x_q < 0\}$, of order $m^{-3/2}$. The mean
+# over the bijections of $m (f^* - f)$ is $\frac{m}{S \sqrt m}$ times the sum over all pairs of leftovers; it tends to $M^2 g_\lambda(x)$, as for independent $U$, $V$ that are uniform on $[0, 1]$
+# $\mathbb E \min(uU, vV) = \int_0^\ell (1 - \frac tu)(1 - \frac tv)\, dt = h(u, v)$. The variance over the bijections is that of $S \sqrt m$ terms of order
+# $m^{-1/2}$, with correlations of order $m^{-1/2}$, hence $O(m^{-1/2})$.
+#
+# *The loss.* $m(f^* - f)$ is at most $m A \sum_j |x_j|$ and as a function of $\lambda$ Lipschitz with the constant $m (A + A') \sum_j |x_j|$, where $m A$ and $m A'$ are bounded
+# in probability. So the mean squares converge, uniformly in $\lambda$; $d$ times the mean over the sphere is the normal mean. This is the first claim. By the central
+# limit theorem $s/\sqrt m \to G$ in law, and $\Lambda$ is continuous where $S > 0$: the second. As in the proof of
+# {prf:ref}`thm-rate`, $\mathbb E A^4$ is of order $\mathbb E s^8/n^8 = O(m^{-4})$, so that by {prf:ref}`prop-mass` $m^2 B$ is bounded in $L^2$ and the means converge.
+# ```
+#
+# In which order the leftovers fill the empty places is a matter of reading ([](15_barrier_peak.ipynb)). With two teachers its worth has a closed form:
+#
+# ```{prf:corollary} Two teachers, and what the order of the leftovers is worth
+# :label: cor-two-teachers
+# For $M = 2$, half-way, $m^2 d\, L \to \beta N^4$ in law with $N$ standard normal, and
+#
+# $$
+# \beta = \begin{cases}
+# \frac{\pi - 2}{8 \pi} & \text{large with large}, \\
+# \frac1{12} + \frac1\pi \bigl( \frac1{18} - \frac{\ln 2}3 \bigr) & \text{in random order}, \\
+# \frac{4 - \pi}{16 \pi} & \text{large with small}.
+# \end{cases}
+# $$
+# ```
+#
+# ```{prf:proof}
+# $D_2 = -D_1$, so that all leftovers of a network are of one type and $m(f^* - f) \to 2 D_1^2\, h(|x_1|, |x_2|)\, 1\{x_1 x_2 < 0\}$, as $h$ is homogeneous. In the other two orders $V = U$ and $V = 1 - U$ in the
+# proof of {prf:ref}`thm-law`, and $h$ is $\frac12 \ell$ and $\frac{uv}{2(u + v)}$. $D_1$ tends to $N/\sqrt2$, so $\beta = \frac12 \mathbb E\, h(|x_1|, |x_2|)^2$, which in polar
+# coordinates is $\frac2\pi \int_0^{\pi/2} h(\cos\theta, \sin\theta)^2 d\theta$. The integrals are elementary.
+# ```
+#
+# So large with large costs $2(\pi - 2)/(4 - \pi) \approx 2.66$ times as much as large with small. Both limits against exact losses, with eight times as many neurons:
+
+# %%
+wide, n = 8 * widths[-1], pairs // 3
+
+
+def law(D: torch.Tensor, x: torch.Tensor) -> float:
+    """Λ(D) of the theorem from inputs x (T, M), on the paper's grid of λ."""
+    up, down = D[D > 0, None], -D[D < 0]  # (P, 1), (Q,)
+    left, right = x[:, D > 0, None], x[:, None, D < 0]  # (T, P, 1), (T, 1, Q)
+    squares = []
+    for t in GRID:
+        u, v = t * up * left.abs(), (1 - t) * down * right.abs()
+        low, high = torch.minimum(u, v), torch.maximum(u, v)
+        h = (low / 2 - low**2 / (6 * high)) * (left * right < 0)
+        g = (up * down * h).sum(dim=(1, 2)) / up.sum()
+        squares.append(g.square().mean().item())
+    return len(D) ** 4 * max(squares)
+
+
+def wide_pairs(M: int, order: str, at: tuple = GRID) -> tuple:
+    """m² d times the largest loss of n pairs (n,), and s/√m (n, M); d = M."""
+    found, D = [], []
+    for k in range(0, n, 10):
+        count = min(10, n - k)
+        W1, W2 = sample_minima(wide, M, M, 2 * count, seed + 2 + k).split(count)
+        W2 = permute(W2, algorithm_1(W1, W2, tol=0, leftovers=order))
+        found.append(wide**2 * M * minima_barriers(W1, W2, M, at))
+        D.append(((W1 > 0).sum(dim=1) - (W2 > 0).sum(dim=1)) / math.sqrt(wide))
+    return np.concatenate(found), torch.cat(D).double()
+
+
+reached, D = wide_pairs(6, "order")
+x = normal((n, 2000, 6), seed, "inputs for the law")
+relative = reached / [law(*pair) for pair in zip(D, x, strict=True)] - 1
+betas = {  # order of the leftovers → β
+    "sorted": (math.pi - 2) / (8 * math.pi),
+    "order": 1 / 12 + (1 / 18 - math.log(2) / 3) / math.pi,
+    "opposed": (4 - math.pi) / (16 * math.pi),
+}
+two = {order: wide_pairs(2, order, (0.5,)) for order in betas}
+for order, (L, D) in two.items():
+    found = L.sum() / (4 * D[:, 0] ** 4).sum().item()
+    print(f"{order:<8} β = {found:.4f}, by the corollary {betas[order]:.4f}")
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z5.law and Z5.order_of_leftovers"}
+mean, error = mean_and_error(relative[None])
+claims.check("Z5.law", float(mean[0]), stderr=float(error[0]), n=n)
+worth = ratio_of_means(two["sorted"][0], two["opposed"][0], paired=True)
+claims.check("Z5.order_of_leftovers", *worth, n=n)
+
+# %% [markdown]
+# At $m =$ {glue:text}`wide`, with {glue:text}`wide_pairs` pairs, exact barriers agree with the law ({claim}`Z5.law`), and so does the worth of the order
+# ({claim}`Z5.order_of_leftovers`). The law itself is broad, as $\Lambda$ is of degree 4 in the surplus:
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the law"}
+G = normal((pairs, 6), seed, "surplus in the limit")
+G = (G - G.mean(dim=1, keepdim=True)) / math.sqrt(3)
+laws = [law(g, x[k % n]) for k, g in enumerate(G)]
+figure, axis = figures.panels(height=3.6)
+for values, colour, label in (
+    (8 * widths[0] ** 2 * matched[0], "sky", f"$m = {widths[0]}$"),
+    (8 * widths[-1] ** 2 * matched[-1], "blue", f"$m = {widths[-1]}$"),
+    (laws, "black", "limit"),
+):
+    axis.ecdf(values, color=f"book:{colour}", label=label)
+axis.set(xscale="log", xlabel="$m^2 d\\, B$", ylabel="share of pairs below")
+figures.show("fig_law", figure, legend=3)
+figures.numbers(wide=wide, wide_pairs=n, law_mean=np.mean(laws))
+
+# %% [markdown]
+# ```{glue:figure} fig_law
+# :alt: Three cumulative distribution functions on a logarithmic axis, of the scaled barrier at two widths and of its limit. They nearly agree.
+#
+# The law of $m^2 d\, B$ after Algorithm 1, $M = 6$, $d = 8$: {glue:text}`pairs` pairs at two widths, and as many draws of
+# $\Lambda(G)$, whose mean is {glue:text}`law_mean:.1f` (profile {glue:text}`profile`).
+# ```
+#
 # ## The assumption of the printed proof
 #
 # Z, A.2 assumes (Z 10): after Algorithm 1, the matched rows of type $j$ have the same mass $\gamma_j^{(k)} = \gamma$ for every
@@ -695,6 +839,7 @@ figures.numbers(
 # - Z, Theorem 6, holds with $m^{-2}$ in place of $m^{-1/2}$. This is the best that any permutation can reach, and it comes
 #   from sorting ({prf:ref}`thm-rate`).
 # - The loss half-way on the direct line tends to a positive constant, known exactly, so that permutations reduce it by a factor of order $m^{-2}$ ({prf:ref}`thm-direct`).
+# - $m^2 B$ has a limit law ({prf:ref}`thm-law`). With two teachers, leftovers matched large with large cost $2(\pi - 2)/(4 - \pi)$ times as much as large with small ({prf:ref}`cor-two-teachers`).
 # - It depends on the law of the entries within a type: with equal entries there is nothing to sort, and the rate is
 #   $m^{-1}$.
 # - With the mean matched mass in place of (Z 10) the printed argument can be mended, and the bound is quadratic in

@@ -367,6 +367,30 @@ apart_error = np.linalg.norm(np.array(found)[:, 1]) / len(places)
 claims.check("Z7.peak_of_best", peak_best, n=1)
 claims.check("Z7.best_limit", apart.mean(), stderr=apart_error, n=pairs_best)
 
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the best permutation"}
+fine = np.linspace(1.6, 2.4, 17)  # m/M
+best = [np.mean(best_cost(r, cells=500)) ** 2 / (8 * math.pi) for r in fine]
+opposed = {r: barrier_limits(r, "opposed")[0] for r in (*fine, *places)}
+height = [opposed[r] for r in places] * np.exp(np.array(found).T[0])
+figure, axis = figures.panels(height=3.6)
+style = dict(color="book:grey", label="limit, large with small")
+axis.plot(fine, [opposed[r] for r in fine], "-.", **style)
+style = dict(color="book:black", label="limit, best permutation")
+axis.plot(fine, best, **style)
+style = dict(color="book:blue", fmt="o", label=f"assignment, $M = {M_best}$")
+figures.band(axis, places, height, height * np.array(found).T[1], **style)
+axis.axvline(peak_best, color="book:orange", linestyle=":", label="peak")
+axis.set(xlabel="$m/M$", ylabel="$d\\, B / M^2$")
+figures.show("fig_best", figure, legend=2)
+
+# %% [markdown]
+# ```{glue:figure} fig_best
+# :alt: Two curves against the width. That of the best permutation lies some five per cent below that of large with small, and its peak is a little left of twice the number of teachers. Five points with error bars lie on it.
+#
+# The limit of {prf:ref}`thm-best` and that of large with small, with exact assignments at $M =$ {glue:text}`M_best`: their squared least cost over that of large with small times its limit; bars: ±3.29 standard errors (profile {glue:text}`profile`).
+# ```
+
+
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 below = {  # how much lower the barrier is at 2M than at its peak, in per cent
     how: f"{100 * (1 - (leftover_cost(2.0, how) / leftover_cost(peaks[how][0], how)) ** 2):.1f}"

@@ -16,7 +16,7 @@
 # $m = M$, where "the student neurons can always match {term}`teachers <teacher and student>`", rises to a peak near $2M$ and falls again (Z, section 4,
 # *Double descent*; Z, Fig. 4).
 #
-# **What we find.** Both descents are there ({claim}`Z8.first_descent`, {claim}`Z8.descends`). The zero at $m = M$ is one of the
+# **What we find.** Both descents are there ({claim}`Z8.first_descent`, {claim}`Z8.descends`). One neuron short the barrier is 0 or a number that has a limit for many teachers ({claim}`Z8.one_short`). The zero at $m = M$ is one of the
 # {term}`minima <minimum>` ({claim}`Z8.zero_at_M`), with many teacher neurons not of every run ({claim}`Z8.at_M`). The second descent begins near
 # $2M$ for random minima ({claim}`Z8.second_descent_uniform_in_place`), for trained networks before ({claim}`Z8.second_descent`).
 #
@@ -157,24 +157,30 @@ figures.show("fig_under", figure)
 
 
 # %%
-def shared(abc: np.ndarray) -> torch.Tensor:
-    """The matrix of the proposition for M = 6, d = 8; (5, 8)."""
+def shared(abc: np.ndarray, M: int, d: int) -> torch.Tensor:
+    """The matrix of the proposition, (M - 1, d)."""
     a, b, c = abc
-    W = torch.zeros(5, 8, dtype=torch.float64)
-    W[:, :5] = c
-    W[:, 5] = b
-    W[torch.arange(5), torch.arange(5)] = a
+    W = torch.zeros(M - 1, d, dtype=torch.float64)
+    W[:, : M - 1] = c
+    W[:, M - 1] = b
+    W[torch.arange(M - 1), torch.arange(M - 1)] = a
     return W
 
 
-best = minimize(
-    lambda abc: population_loss(shared(abc), 6).item(),
-    [1.0, 0.2, 0.0],
-    method="Nelder-Mead",
-    options={"xatol": 1e-11, "fatol": 1e-16, "maxiter": 4000},
-)
-gradient = population_gradient(shared(best.x), 6)  # 0 at a critical point
-curvature = torch.linalg.eigvalsh(population_hessian(shared(best.x), 6))
+def best_shared(M: int, d: int):
+    """The best (a, b, c), with the loss there."""
+    return minimize(
+        lambda abc: population_loss(shared(abc, M, d), M).item(),
+        [1.0, 1 / (M - 1), 0.0],
+        method="Nelder-Mead",
+        options={"xatol": 1e-11, "fatol": 1e-16, "maxiter": 4000},
+    )
+
+
+best = best_shared(6, 8)
+W = shared(best.x, 6, 8)
+gradient = population_gradient(W, 6)  # 0 at a critical point
+curvature = torch.linalg.eigvalsh(population_hessian(W, 6))
 print(f"largest entry of the gradient: {gradient.abs().max().item():.0e}")
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
@@ -251,6 +257,72 @@ claims.check("Z8.zero_at_M", highest, n=len(arrived))
 # A single student has no barrier at all: all runs end in one point (exercise). So below $M$ the barrier first *rises*, to its
 # largest value near $m = M/2$, and then falls to 0 at $m = M$. The paper says that "the first descent appears when $m$ increases
 # toward $M$", and that is what {claim}`Z8.first_descent` compares.
+#
+# At $m = M - 1$ nothing has to be sampled: two runs of {prf:ref}`prop-share` share the same teacher, and their barrier is 0, or they do not, and it is one number.
+#
+# ```{prf:theorem} One neuron short
+# :label: thm-one-short
+# For $d \ge M \ge 3$ let $W$ have the least loss of all matrices of {prf:ref}`prop-share` with $a \ge 0$, and let $V$ be $W$ with the columns $M - 1$ and $M$ exchanged. $d\, L(W)$ and $d$ times their barrier $B$ after the best permutation do not depend on $d$, and as $M \to \infty$
+#
+# $$
+# d\, L(W) \to \tfrac14 \bigl( 1 - \tfrac2\pi \bigr), \qquad d\, B \to \tfrac18 - \frac{2 - \sqrt2}{2\pi} .
+# $$
+# ```
+#
+# ```{prf:proof}
+# For normal $x$, $d L$ is $\mathbb E (f - f^*)^2$. With $\sigma(z) = \frac12 (z + |z|)$ and $R_W = \sum_j |x_j| - \sum_i |w_i \cdot x|$
+#
+# $$
+# d\, L(W) = \tfrac14 \Bigl| \sum_j e_j - \sum_i w_i \Bigr|^2 + \tfrac14 \mathbb E R_W^2, \tag{b}
+# $$
+#
+# as odd and even parts are orthogonal. Let $\mu = \mathbb E |x_1|$, so that $\mu^2 = \frac2\pi$. Limits are for $M \to \infty$, those of functions of $x$ in $L^2$.
+#
+# *The loss.* At $(a, b, c) = (1 + \frac1M, \frac1M, 0)$ the first term tends to 0 and, by the law of large numbers, $R_W \to |x_M| - \mu$; so at the best $(a, b, c)$
+# $\limsup d L \le \frac14 (1 - \mu^2)$. Therefore (b) bounds $(M - 1) b - 1$ and $\mathbb E R_W = \mu (M - (M - 1) |w_1|)$, so that $b = O(\frac1M)$ and $|w_1| = 1 + O(\frac1M)$. As $0 \le \mathbb E |N + s| - \mathbb E |N| \le s^2$ for a normal $N$,
+# $\mathbb E (R_W \mid x_M)$ is $|x_M|$ plus a constant, up to $O(M b^2 x_M^2) = O(x_M^2/M)$; hence $\mathbb E R_W^2 \ge 1 - \mu^2 - o(1)$. This is the first limit. Moreover both bounds are attained in it, so that
+# the first term of (b) tends to 0 and $R_W - (|x_M| - \mu) \to 0$. The former says $a + (M - 2) c \to 1$, and $|w_1| \to 1$ bounds $a$, hence $Mc$, so that $a^2 \to 1$, $a \to 1$ and $Mc \to 0$.
+#
+# *The line.* Where $p$ and $q$ have different signs, $|\lambda p + (1 - \lambda) q|$ lacks $2 \min(\lambda |p|, (1 - \lambda) |q|)$ of $\lambda |p| + (1 - \lambda) |q|$, elsewhere nothing. For $i < M - 1$ the values
+# $w_i \cdot x$ and $v_i \cdot x$ differ by $(b - c)(x_M - x_{M - 1}) = O(\frac1M)$, so that such a row lacks something only where both are as small, and all of them together lack $o(1)$. The last rows tend to $u = x_{M - 1}$ and $v = x_M$. So $R$ of the line tends to
+# $\lambda (|v| - \mu) + (1 - \lambda)(|u| - \mu) + \lambda |u| + (1 - \lambda) |v| - |\lambda u + (1 - \lambda) v|$, uniformly in $\lambda$, that is
+#
+# $$
+# R \to |u| + |v| - \mu - |\lambda u + (1 - \lambda) v| ,
+# $$
+#
+# and the first term of (b) to 0, as it is convex. With $\theta = \arctan \frac\lambda{1 - \lambda}$ and $r^2 = \lambda^2 + (1 - \lambda)^2$ the mean square of this is
+# $2 - \frac2\pi + r^2 - \frac4\pi \bigl( 1 + \lambda\theta + (1 - \lambda)(\frac\pi2 - \theta) - r \bigr)$. For $\delta = 2\lambda - 1 \in [0, 1]$ its derivative $2\delta - \frac4\pi (2 \arctan\delta + \frac\delta{r^2} - \frac\delta r)$ is
+# at most 0, as $\arctan\delta \ge \frac\pi4 \delta$ and $r \le 1$. So it is largest at $\lambda = \frac12$, where it is $\frac32 - (6 - 2\sqrt2)/\pi$; less $1 - \frac2\pi$ and divided by 4 this is the second limit.
+#
+# *Other permutations.* Half-way a place where types $j \ne k$ meet lacks $D_{jk} \to \min(|x_j|, |x_k|)\, 1\{x_j x_k < 0\}$, and $R \to A + \sum D_{jk}$ with $A = \frac12 (|u| + |v|) - \mu$ of mean 0. Types $M - 1$ and $M$ are in one such place each, or in one together: either way
+# $\mathbb E A \sum D_{jk} = \mathbb E (|u| - \mu) D_{uv}$, as $D_{jk}$ with other types is independent of $A$. And $\mathbb E (\sum D_{jk})^2$ is least for the one place above. With four places or more $(\mathbb E R)^2 \ge (4\, \mathbb E D_{uv})^2 - o(1)$, which is more than the value above: $\mathbb E D_{uv} = (\sqrt2 - 1)/\sqrt\pi$.
+# ```
+#
+# Exactly for each $M$, by three numbers $(a, b, c)$, with the least eigenvalue of the Hessian; and what gradient descent and the best of all $5!$ permutations found for $M = 6$:
+
+# %%
+limit = 1 / 8 - (2 - math.sqrt(2)) / (2 * math.pi)
+for M in (3, 4, 6, 12, 30, 120):
+    W = shared(best_shared(M, M + 1).x, M, M + 1)
+    V = W[:, [*range(M - 2), M - 1, M - 2, M]]
+    short = loss_barrier(lambda W, M=M: population_loss(W, M), W, V).item()
+    print(f"M = {M}: d B = {(M + 1) * short:.5f}, limit {limit:.5f}", end="")
+    if M == 6:
+        one_short = 7 * short / 8  # d = 8
+    if M <= 12:
+        low = torch.linalg.eigvalsh(population_hessian(W, M))[0].item()
+        print(f", d times the least eigenvalue {(M + 1) * low:.4f}", end="")
+    print()
+found = curve[5][0]  # barriers after the best permutation
+off = np.minimum(abs(found), abs(found - one_short)).max()
+print(f"M = 6, d = 8: 0 or {one_short:.6f}; the runs are at most {off:.0e} off")
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z8.one_short"}
+claims.check("Z8.one_short", (M + 1) * short, n=1)
+
+# %% [markdown]
+# With three teachers the shared point is a saddle; with four, six and twelve it is a minimum.
 #
 # ```{prf:proposition} Equal width
 # :label: prop-equal-width
@@ -668,7 +740,7 @@ figures.numbers(
 # ## What we found that the paper does not say
 #
 # - With one student too few, the missing teacher is shared by all students ({prf:ref}`prop-share`): a minimum of one loss value,
-#   in $M$ versions. The barrier at $m = M - 1$ is the barrier between versions.
+#   in $M$ versions. The barrier at $m = M - 1$ is the barrier between versions, known for every $M$ and in the limit ({prf:ref}`thm-one-short`).
 # - The zero at $m = M$ needs a condition when there are many teachers. With 12, many runs of gradient descent end in spurious
 #   minima there; hardly any do with one more student, and hardly any with 6 teachers.
 #
