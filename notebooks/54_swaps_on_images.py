@@ -543,6 +543,7 @@ for row, key in zip(axes, ("W 0", "W 1", "syre 1"), strict=True):
         )
         axis.grid(False)
         axis.set(xticks=[], yticks=[], xlabel="neuron $j$", ylabel="neuron $i$")
+        axis.label_outer()
         axis.set_title(f"layer {layer + 1}, {NAMES[key][0]}", fontsize="medium")
 label = r"$\pm(|\Delta_{(ij)}|/\mathrm{median})^{1/2}$"
 figure.colorbar(image, ax=axes, shrink=0.6, label=label, extend="both")

@@ -631,7 +631,7 @@ for axis, kind in zip(axes.flat, KINDS, strict=True):
             color=f"book:{colour}",
             label=words,
         )
-    axis.set(title=labels[kind], xlabel="barrier half-way")
+    axis.set(title=labels[kind])
     axis.axvline(0, color="book:grey", linewidth=1)
     axis.set_yticks(range(len(matchers)), list(matchers))
 axes.flat[0].invert_yaxis()
