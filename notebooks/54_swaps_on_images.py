@@ -452,6 +452,8 @@ def factor(kind: str, layer: int) -> str:
         return "–"  # a median is 0
     value, error = ratio(first, kind, layer)
     low, high = value - Z_TWO_SIDED * error, value + Z_TWO_SIDED * error
+    if high > 9:
+        return f"{10**value:.3g} (too few pairs)"
     return "{:.3g} [{:.2g}, {:.2g}]".format(*np.power(10.0, [value, low, high]))
 
 
