@@ -86,7 +86,7 @@ for stretch, colour in ((2.0, "sky"), (4.0, "green"), (7.0, "red")):
         plane.plot(*ends, "--", color=colour, linewidth=1.2)
 plane.set(xlabel="$W_1$", ylabel="$W_2$", aspect="equal")
 plane.set(xlim=(0, 7.5), ylim=(0, 7.5))
-plane.legend(loc="upper right")
+plane.legend(loc="upper left", bbox_to_anchor=(1.05, 1))
 figures.show("fig_midpoints", idea)
 
 # %% [markdown]

@@ -364,6 +364,7 @@ def show_costs(name: str, rows: list, costs, label: str) -> None:
             axis.grid(False)
             axis.set(xticks=[], yticks=[], xlabel="neuron $j$")
             axis.set(ylabel="neuron $i$")
+            axis.label_outer()
             axis.set_title(f"$k = {k}$, {title}", fontsize="medium")
     figure.colorbar(image, ax=axes, shrink=0.6, label=label, extend="both")
     figures.show(name, figure)
@@ -421,8 +422,8 @@ course = {
     for k in DIMENSIONS
 }
 for k in DIMENSIONS:
-    at_end = {n: f"{x.mean():.2f}" for n, x in course[k]["after"].items()}
-    print(f"k = {k:2} after {steps} steps: {at_end}")
+    at_end = [f"{n} {x.mean():.2f}" for n, x in course[k]["after"].items()]
+    print(f"k = {k:2} after {steps} steps:", ", ".join(at_end))
 
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I12.regime, I12.out_of_regime, I12.dominated, I12.centers and I12.order"}

@@ -450,9 +450,8 @@ for k in (1, 4, 10):
 partners = [
     (m - 1) * rank_law(k, p0, "exact-copy")[2] * same_counts(k, p0) for k in KS
 ]
-print(
-    *(f"1/ν = {k}: {n:.1f}" for k, n in zip(KS, partners, strict=True)), sep=", "
-)
+print("1/ν     ", *(f"{k:5}" for k in KS))
+print("partners", *(f"{n:5.1f}" for n in partners))
 
 # %% [markdown]
 # Not only the number of neurons that see both but also the number of their exchangeable partners is larger at $\nu = 1/10$ than at $\nu = 1$, though two such neurons have equal counts with probability {glue:text}`same_1:.0f` at $\nu = 1$ and {glue:text}`same_10:.2f` at $\nu = 1/10$.

@@ -88,7 +88,9 @@ for frame, degrees in zip(frames, (20, 90), strict=True):
     rows_apart = 2 * math.sin(tilt / 2)
     frame.set(title=rf"$\|U_b - U_a\| = {rows_apart:.2f}$ (largest: 1.41)")
     frame.set(xlabel="$x_a$", ylabel="$x_b$", aspect="equal")
-    frame.set(xlim=(-3, 3), ylim=(-3, 3), xticks=[-2, 0, 2], yticks=[-2, 0, 2])
+    frame.set(
+        xlim=(-3.5, 3.5), ylim=(-3.5, 3.5), xticks=[-2, 0, 2], yticks=[-2, 0, 2]
+    )
 figures.show("fig_exchanged", idea, legend=2)
 
 # %% [markdown]

@@ -840,8 +840,9 @@ figures.numbers(
     two_sets=f"These are {here}, as above, so that nothing is compared."
     if here == there.title
     else f"These are {there.title}; the networks above saw {here}.",
-    data_says=f"{told} As another data set: "
-    f"{told_there.replace('This run', 'this run', 1)}",
+    data_says=told
+    if told_there == told
+    else f"{told} As another data set: t{told_there.removeprefix('T')}",
     other_training_images=len(there),
     name_here=trained.title,
     top_here=width(first.peak_width("weights", seed)),

@@ -452,6 +452,8 @@ def factor(kind: str, layer: int) -> str:
         return "–"  # a median is 0
     value, error = ratio(first, kind, layer)
     low, high = value - Z_TWO_SIDED * error, value + Z_TWO_SIDED * error
+    if high > 9:
+        return f"{10**value:.3g} (too few pairs)"
     return "{:.3g} [{:.2g}, {:.2g}]".format(*np.power(10.0, [value, low, high]))
 
 
@@ -543,6 +545,7 @@ for row, key in zip(axes, ("W 0", "W 1", "syre 1"), strict=True):
         )
         axis.grid(False)
         axis.set(xticks=[], yticks=[], xlabel="neuron $j$", ylabel="neuron $i$")
+        axis.label_outer()
         axis.set_title(f"layer {layer + 1}, {NAMES[key][0]}", fontsize="medium")
 label = r"$\pm(|\Delta_{(ij)}|/\mathrm{median})^{1/2}$"
 figure.colorbar(image, ax=axes, shrink=0.6, label=label, extend="both")

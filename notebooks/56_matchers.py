@@ -595,7 +595,9 @@ for m in matchers:
     unit = sum(pairs_of(kind, seed)["weights"].seconds for kind in KINDS)
     each = [entry(found[kind].barrier, won[kind][m]) for kind in KINDS]
     body.append([m, *each, f"{took / unit:.2g}"])
-figures.table(" | ".join(["matcher", *labels, "time / weight matching"]), body)
+figures.table(
+    " | ".join(["matcher", *labels.values(), "time / weight matching"]), body
+)
 
 # %% [markdown]
 # Mean barrier half-way on test images, without REPAIR, with its standard error over pairs; in parentheses for how many of the {glue:text}`pairs` pairs a matcher has the lowest barrier of all, ties counting for each; time on one core of this machine relative to one descent of weight matching.
@@ -631,7 +633,7 @@ for axis, kind in zip(axes.flat, KINDS, strict=True):
             color=f"book:{colour}",
             label=words,
         )
-    axis.set(title=labels[kind], xlabel="barrier half-way")
+    axis.set(title=labels[kind])
     axis.axvline(0, color="book:grey", linewidth=1)
     axis.set_yticks(range(len(matchers)), list(matchers))
 axes.flat[0].invert_yaxis()

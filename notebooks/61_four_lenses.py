@@ -20,7 +20,7 @@
 #
 # **What we find.**
 # Their quantities are one picture.
-# The middle of an exchange is P's merged network and the top of Z's barrier ({claim}`X1.exchange`); one merge buys every order ({claim}`X1.one_merge`); I's {term}`swap cost`, with the other network as the fixed part, is the objective of {term}`weight matching`, one of the algorithms to which Z, section 6 refers ({claim}`X1.swap_identity`); scale has a normal form ({claim}`X1.normal_form`).
+# The middle of an exchange is P's merged network and the top of Z's barrier ({claim}`X1.exchange`); one merge buys every order ({claim}`X1.one_merge`), and two students change places below their lowest merge, without meeting ({claim}`X1.no_meeting`); I's {term}`swap cost`, with the other network as the fixed part, is the objective of {term}`weight matching`, one of the algorithms to which Z, section 6 refers ({claim}`X1.swap_identity`); scale has a normal form ({claim}`X1.normal_form`).
 # On networks trained on small digits, order makes {glue:text}`by_order` % of the barrier, scale {glue:text}`by_scale` %; the height of one merge is {glue:text}`merge_share` % of it.
 #
 # **Why it matters.** Most of what stands between two such networks is the straightness of the line, not the landscape: it goes away by naming the neurons alike, or by a detour through one merge.
@@ -281,7 +281,42 @@ claims.check("X1.exchange", off, n=minima, rival=deleted)
 # $2\pi d\, L = 2\pi + 2 - g^2/\pi$.
 # ```
 #
-# By Newton's method on the $m - 1$ students from the middle, for $M$ up to 10, each in $d = M$ dimensions:
+# Must the two meet? Neurons of one weight must, as in the figure above. In two or more dimensions $\{w_1 = w_2\}$ is no wall, and as at P's permutation points of index 2 or more ({prf:ref}`thm-round`) there is a lower way round it:
+#
+# ```{prf:proposition} Two students change places without meeting
+# :label: prop-no-meeting
+# For $m = M = 2$ some path from $(e_1, e_2)$ to $(e_2, e_1)$ has no loss above $\frac1d \bigl[ \frac38 - \frac2{\pi^2} \bigr]$, which is less than wherever $w_1 = w_2$. Half-way the students point in opposite directions.
+# ```
+#
+# ```{prf:proof}
+# Let $u = (e_1 + e_2)/\sqrt2$ and take $(a u, -b u)$ as the middle. $\sigma(u \cdot x)$ and $\sigma(-u \cdot x)$ are orthogonal, so the best $a$ is $2 J(\frac\pi4)/\pi$, that of {prf:ref}`prop-lowest`, and the best $b$ is $2 J(\frac{3\pi}4)/\pi > 0$, with
+#
+# $$
+# 2\pi d\, L = 2\pi + 2 - \tfrac4\pi \bigl[ J(\tfrac\pi4)^2 + J(\tfrac{3\pi}4)^2 \bigr] = \tfrac{3\pi}4 - \tfrac4\pi .
+# $$
+#
+# On the straight line from there to $(e_1, e_2)$ the loss, a function of one variable in closed form, falls (computed below). The reflection of the space that exchanges $e_1$ and $e_2$ keeps the middle and the loss, and maps this half of the path to the other one.
+# ```
+
+# %%
+u = torch.full((2,), 0.5, dtype=torch.float64).sqrt()
+lengths = [  # 2 J(ψ)/π
+    2 / math.pi * (math.sin(psi) + (math.pi - psi) * math.cos(psi))
+    for psi in (math.pi / 4, 3 * math.pi / 4)
+]
+opposite = torch.stack([lengths[0] * u, -lengths[1] * u])
+s = torch.linspace(0, 1, 1001, dtype=torch.float64)[:, None, None]
+half_way = torch.lerp(opposite, torch.eye(2, dtype=torch.float64), s)
+losses = population_loss(half_way, 2)  # (1001,), d = 2
+highest = 3 / 8 - 2 / math.pi**2  # times 1/d
+lowest_merge = 1 + 1 / math.pi - (3 / 4 + 1 / math.pi) ** 2
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X1.no_meeting"}
+above = 2 * losses.max().item() / highest - 1
+claims.check("X1.no_meeting", above, n=1, rival=lowest_merge / highest - 1)
+
+# %% [markdown]
+# With more teachers, the lowest merge by Newton's method on the $m - 1$ students from the middle, for $M$ up to 10, each in $d = M$ dimensions:
 
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Descend below the middle"}
@@ -303,8 +338,7 @@ def merge_ratio(M):
     return (lowest.loss / population_loss(middle, M)).item()
 
 
-best = 1 + 1 / math.pi - (3 / 4 + 1 / math.pi) ** 2
-closed = best / (1 / 2 - 1 / math.pi)
+closed = lowest_merge / (1 / 2 - 1 / math.pi)
 ratios = {m: merge_ratio(m) for m in range(2, 11)}
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X1.saddle_height"}
@@ -330,6 +364,8 @@ right.axhline(1, color="book:blue")
 right.axhline(closed, color="book:black", linestyle=":", linewidth=1)
 right.text(6, 1.01, "middle of the line", color="book:blue")
 right.text(6, closed - 0.035, "exact, $M = 2$")
+right.plot(2, closed * highest / lowest_merge, "v", color="book:green")
+right.text(2.85, 0.9, "without meeting", color="book:green")
 right.set(xlabel="teachers and students $M = m$", ylabel="loss / middle")
 right.set(ylim=(0.55, 1.06))
 figures.show("fig_exchange", figure)
@@ -337,13 +373,13 @@ figures.show("fig_exchange", figure)
 # %% [markdown]
 # ```{glue:figure} fig_exchange
 # :name: fig-one-exchange
-# :alt: Left, contours of the barrier of an exchange over the norms of the two neurons, with dotted corners of the square of the smaller norm next to them. Right, the ratio of the lowest merge to the middle of the line against the number of teachers, falling from just below one to about 0.6.
+# :alt: Left, contours of the barrier of an exchange over the norms of the two neurons, with dotted corners of the square of the smaller norm next to them. Right, the ratio of the lowest merge to the middle of the line against the number of teachers, falling from just below one to about 0.6; a marker at two teachers lies a little lower.
 #
 # Left: the barrier of an exchange of two neurons of different types ({prf:ref}`thm-middle`), in units of the loss of one teacher neuron; dotted, the loss of deleting the smaller one.
-# Right: for $m = M$, the point that descent finds below the middle among students of which two coincide, relative to the middle (profile {glue:text}`profile`).
+# Right: for $m = M$, the point that descent finds below the middle among students of which two coincide, relative to the middle, and for $M = 2$ the largest loss on the way of {prf:ref}`prop-no-meeting` (profile {glue:text}`profile`).
 # ```
 #
-# With two teachers the straight line is nearly the lowest way through the mirror: {glue:text}`excess_two` % above it. With more of them the other neurons give way too, and the point below the middle is lower, {glue:text}`ratio_ten` of its height for $M = 10$.
+# With two teachers the straight line is nearly the lowest way through the mirror, {glue:text}`excess_two` % above it; the way round it is {glue:text}`round_below` % below it. With more of them the other neurons give way too, and the point below the middle is lower, {glue:text}`ratio_ten` of its height for $M = 10$.
 #
 # ## One merge buys every order
 #
@@ -962,6 +998,7 @@ figures.numbers(
     neurons=NEURONS,
     worst_student=f"{1e9 * worst:.2g}",
     excess_two=percent(1 / closed - 1),
+    round_below=percent(1 - highest / lowest_merge),
     ratio_ten=f"{ratios[10]:.2f}",
     by_order=percent(1 - left_over_mean / ordinary["as it is"].mean()),
     by_scale=percent(
@@ -1002,8 +1039,8 @@ figures.numbers(
 #
 # | | explains of these barriers | leaves open | stands against it |
 # | --- | --- | --- | --- |
-# | **Z** | Order: {glue:text}`by_order` % on digits, {glue:text}`students_explained` % between students, and what is left there exactly | what the best order leaves on digits | An aligned line is low, but alignment is not needed for a low path: one merge does it |
-# | **P** | The middle of every exchange; every order for the price of a merge, {glue:text}`merge_share` % of the barrier | how high the straight line is | With a spare neuron the price is 0: the barrier of an exchange is then no saddle between minima |
+# | **Z** | Order: {glue:text}`by_order` % on digits, {glue:text}`students_explained` % between students, and what is left there exactly; for wide students the rate of both ({prf:ref}`thm-direct`), for many teachers the best order's limit ({prf:ref}`thm-best`) | what the best order leaves on digits | An aligned line is low, but alignment is not needed for a low path: one merge does it |
+# | **P** | The middle of every exchange; every order for the price of a merge, {glue:text}`merge_share` % of the barrier; which permutation points are passes, those of index 1 ({prf:ref}`thm-round`), and how many ({prf:ref}`thm-by-index`) | how high the straight line is | With a spare neuron the price is 0: the barrier of an exchange is then no saddle between minima. Without one the neurons still need not meet ({claim}`X1.no_meeting`) |
 # | **G** | Lines between rescaled copies: with scales $e^{s}$, $s \sim \mathcal N(0, 1)$, {glue:text}`planted` remains after matching, where 0 could be reached | nearly all: {glue:text}`by_scale` % of these barriers is scale | Unbounded barriers exist in every {term}`orbit`; the penalty leads to its balanced point |
 # | **I** | Why fixed weights lower the direct barrier, to {glue:text}`fixed_share` %, and in part which neurons move | the rest, {glue:text}`rest_fixed` against {glue:text}`rest_free` for matched ordinary networks | Neurons that weight matching leaves in place can still be matched better |
 #

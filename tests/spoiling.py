@@ -11,7 +11,7 @@ import traceback
 from pathlib import Path
 
 PAPER = {"title": "t", "authors": ["A. Author"], "short": "Author", "venue": "v", "arxiv": "2501.00001"}
-PAPER |= {"cite": "author2025", "read": "r", "topic": "toys"}
+PAPER |= {"cite": "author2025", "read": "r", "topic": "toys", "adds": ["a proof"]}
 FIGURE = "# ```{glue:figure} fig_one\n# :name: fig-one\n# :alt: a line\n# ```\n# as {cite:p}`author2025` has it\n"
 BIBLIOGRAPHY = "@article{author2025,\n  author = {Author, Ann},\n  title = {T},\n  year = {2025},\n}\n"
 FINDING = """  - title: one

@@ -27,6 +27,7 @@ class Paper(BaseModel):
     arxiv: str = Field(pattern=r"^\d{4}\.\d{5}$", description="its number on arXiv, without a version")
     cite: str = Field(description="its key in book/references.bib")
     read: str = Field(description="which version was read, to follow 'What was read is'")
+    adds: list[str] = Field(min_length=1, description="what the book adds, clauses; the first page has the first one")
 
     @property
     def url(self) -> str:
