@@ -71,6 +71,7 @@ from lmc_helpers._chapters.chord_deviation import (
     worst_chord_deviation,
 )
 from lmc_helpers.data.digits import digits
+from lmc_helpers.error_bars import over_clusters
 from lmc_helpers.seeds import torch_generator
 
 # %% [markdown]
@@ -550,8 +551,7 @@ half = INNER.index(0.5)
 back = (jensen / excess)[-1, half].view(len(SCALES), networks)  # shares
 claims.check(
     "I9.jensen",
-    back[-1].mean().item(),
-    stderr=back[-1].std().item() / math.sqrt(networks),
+    *over_clusters(back[-1]),
     n=networks,
     rival=back[0].max().item(),
 )
