@@ -619,7 +619,7 @@ claims.check("I3.coherence", violation, rival=max(other))
 #
 # ```{prf:proof}
 # Unroll the steps; $(1 - \eta \lambda)^T W_0 = e^{-\tau} (Z - s F)$. The gradients with respect to $W$ and $W_{\mathrm{eff}}$ are the same.
-# *1.* $W_{\mathrm{eff}}$ starts at $Z$ and moves by $-u_t$, so that $F$ does not occur. To renumber the neurons of one run renumbers the rows of its $Z$, which leaves the law of the pair as it is; so the law of what neurons $i$ and $j$ have in common depends on neither.
+# *1.* $W_{\mathrm{eff}}$ starts at $Z$ and moves by $-u_t$, so that $F$ does not occur. To renumber the neurons of one run renumbers the rows of its $Z$ and the columns of its next map, which leaves the law of the pair as it is; so the law of what neurons $i$ and $j$ have in common depends on neither.
 # *2.* Given $F$ the rows have the covariance $(1 - s e^{-\tau})^2 \lVert f_i \rVert^2$ and the variance $(1 - s e^{-\tau})^2 \lVert f_i \rVert^2 + e^{-2\tau}$, summed over entries. Divide by $e^{-2\tau}$.
 # ```
 #
