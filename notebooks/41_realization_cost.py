@@ -17,12 +17,13 @@
 # **What we find.**
 # All of it holds: the layer {claim}`I1.function`, the functions {claim}`I2.bijection` {claim}`I2.dimension` {claim}`I2.same`, and their cost {claim}`I3.least_norm`.
 # For ReLU neurons an assumption of Prop. 4.2 is never met behind a ReLU; we prove which neurons are determined there {claim}`I2.nonnegative`.
+# That costs decide where a function goes is a premise. In small networks that share $F$ ($D = 1$) the neurons are identified without any weight decay, by the start {claim}`I3.start`. If the start hides $F$ they are not, at the paper's rate and decay {claim}`I3.hidden`, until decay has run for the time that {prf:ref}`thm-start` gives {claim}`I3.clock`.
 #
 # **Why it matters.** Two networks in which every function has the same place can be averaged without alignment. The cost says how strongly a layer ties a function to a neuron.
 # ```
 #
 # ```{need}
-# You need: orthonormal bases, the pseudo-inverse of a matrix, and what a layer of neurons is. No other chapter. {{ times }}
+# You need: orthonormal bases, the pseudo-inverse of a matrix, what a layer of neurons is, and, for the last section, weight decay. No other chapter. {{ times }}
 # ```
 #
 # What becomes of the costs when the inputs lie in a subspace only nearly is the subject of [](47_relaxed_costs.ipynb).
@@ -30,6 +31,7 @@
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 layers: int = 16  # random layers of each shape
 neurons: int = 120  # random ReLU neurons on non-negative inputs
+pairs: int = 3  # pairs of trained networks per setting
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
@@ -37,7 +39,12 @@ profile: str = "laptop"  # name of these settings, shown in captions
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
-chapter.begin(globals(), layers=Integer(6, 10_000), neurons=Integer(20, 100_000))
+chapter.begin(
+    globals(),
+    layers=Integer(6, 10_000),
+    neurons=Integer(20, 100_000),
+    pairs=Integer(2, 1000),
+)
 
 import math
 from itertools import permutations, product
@@ -49,12 +56,16 @@ from scipy.sparse.linalg import lsqr
 from scipy.stats import binom
 from torch import nn
 
-from lmc_helpers import claims, figures
+from lmc_helpers import claims, error_bars, figures
 from lmc_helpers._chapters.realization_cost import (
+    RATE,
     class_dimension,
     determined,
+    train_syre,
     twin_distance,
+    way_to_best,
 )
+from lmc_helpers.data.digits import digits
 from lmc_helpers.identifiability.asymmetric import (
     LinearResidual,
     Sparse,
@@ -587,15 +598,129 @@ for number, (d, k) in product(range(layers), ((8, 1), (8, 3), (8, 8), (16, 5))):
 claims.check("I3.coherence", violation, rival=max(other))
 
 # %% [markdown]
+# ## Start or cost?
+#
+# "In a symmetric layer, this assignment is determined by the initialization. By effective symmetry breaking we mean that, instead, architectural asymmetries bias training towards a consistent assignment" (I, section 4): under weight decay, or the implicit preference of training for small norms, each function goes to the neuron on which it costs least.
+# But two runs that share $F$ also *start* alike, at $F + D \odot W_0$. The two reasons can be told apart: start at $W_0 = Z - F$. Then the start does not know $F$, while all costs are what they were.
+#
+# ```{prf:theorem} Start or cost
+# :label: thm-start
+# Let $D = 1$, $W_0 = Z - s F$ with $0 \le s \le 1$ and independent entries of $Z$, $\mathcal N(0, 1/d)$, and of $F$, $\mathcal N(0, \sigma_F^2)$.
+# Let a step be $W \leftarrow (1 - \eta \lambda)\, W - u_t$, where $u_t$ is made from gradients, entry by entry, as in AdamW, and let $\tau = - T \ln(1 - \eta \lambda)$. Then after $T$ steps
+#
+# $$
+# W_{\mathrm{eff}} = (1 - s e^{-\tau})\, F + e^{-\tau} Z - \sum_{t=1}^T (1 - \eta \lambda)^{T - t}\, u_t .
+# $$
+#
+# 1. For $s = 1$ and $\lambda = 0$ the fixed part has no influence: two runs that share $F$ are two independent runs of the ordinary network, and neuron $i$ of one resembles all neurons of the other alike, in the mean.
+# 2. Without the moves $u_t$, row $i$ in one run and row $i$ in the other have, up to the fluctuation of $\lVert f_i \rVert^2$ about $\sigma_F^2 d$, the correlation
+#    $\rho = \frac{x^2}{1 + x^2}$ with $x = (e^\tau - s)\, \sigma_F \sqrt d$. For $s = 1$ it is $\frac12$ when $\tau = \ln \bigl( 1 + \frac{1}{\sigma_F \sqrt d} \bigr)$; for $s = 0$ it is at least $\sigma_F^2 d/(\sigma_F^2 d + 1)$ from the start, with decay or without.
+# ```
+#
+# ```{prf:proof}
+# Unroll the steps; $(1 - \eta \lambda)^T W_0 = e^{-\tau} (Z - s F)$. The gradients with respect to $W$ and $W_{\mathrm{eff}}$ are the same.
+# *1.* $W_{\mathrm{eff}}$ starts at $Z$ and moves by $-u_t$, so that $F$ does not occur. To renumber the neurons of one run renumbers the rows of its $Z$ and the columns of its next map, which leaves the law of the pair as it is; so the law of what neurons $i$ and $j$ have in common depends on neither.
+# *2.* Given $F$ the rows have the covariance $(1 - s e^{-\tau})^2 \lVert f_i \rVert^2$ and the variance $(1 - s e^{-\tau})^2 \lVert f_i \rVert^2 + e^{-2\tau}$, summed over entries. Divide by $e^{-2\tau}$.
+# ```
+#
+# So $x$ is a clock. With the usual start it stands at $\sigma_F \sqrt d$ already, and neurons are told apart before training; with the start that hides $F$ the costs must do it, and need decay for a time $\tau \approx 1/(\sigma_F \sqrt d)$.
+# The moves are not covered; the experiment has them: two-layer networks on small digits, {glue:text}`pairs` pairs a setting. How far the identity is on the way from random permutations to the best one is $r = (\mathcal L(I) - \mathcal L_r)/(\mathcal L(P^*) - \mathcal L_r)$, with the mean correlation $\mathcal L$ of matched hidden units and its mean $\mathcal L_r$ over all permutations.
+
+
+# %%
+def clock(sigma: float, share: float, decay: float, step: int) -> float:
+    """x = (e^τ − s) σ_F √d of the theorem."""
+    tau = -step * math.log1p(-RATE * decay)
+    return (math.exp(tau) - share) * sigma * math.sqrt(images.shape[1])
+
+
+images, labels = digits()
+images = (images - images.mean(dim=0)).float()
+images /= images.std()
+SETTINGS = {  # σ_F, share s of F that the start takes away, weight decay
+    "usual start, no decay": (1.0, 0.0, 0.0),
+    "F hidden, decay 0.01": (1.0, 1.0, 0.01),
+    "F hidden, decay 3": (1.0, 1.0, 3.0),
+    "F hidden, decay 10, σ_F = ¼": (0.25, 1.0, 10.0),
+}
+STAGES = [0, 3, 6, 12, 25, 50, 100, 150, 200, 300]  # steps
+weights, accuracy = train_syre(
+    images, labels, list(SETTINGS.values()), pairs, STAGES, seed
+)
+way = torch.tensor(
+    [
+        [[way_to_best(pair, images) for pair in setting] for setting in stage]
+        for stage in weights
+    ]
+)  # r, (stages, settings, pairs)
+print("after training:                  x        r   accuracy")
+for i, (name, setting) in enumerate(SETTINGS.items()):
+    x, r = clock(*setting, STAGES[-1]), way[-1, i].mean().item()
+    print(f"{name:28}{x:7.3f} {r:8.3f} {accuracy[-1, i]:10.3f}")
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I3.start, I3.hidden and I3.clock"}
+value, *interval = error_bars.share((way[-1, 0] >= 0.9).sum().item(), pairs)
+claims.check("I3.start", value, interval=interval, n=pairs)
+claims.check("I3.hidden", *error_bars.over_clusters(way[-1, 1]), n=pairs)
+struck = []  # ln x where r = ½, decay 3
+times = np.array([clock(*SETTINGS["F hidden, decay 3"], t) for t in STAGES[1:]])
+for course in way[1:, 2].T.numpy():
+    late = int((course >= 0.5).argmax())  # the first stage with r ≥ ½
+    (a, b), (low, high) = (
+        course[late - 1 : late + 1],
+        np.log(times[late - 1 : late + 1]),
+    )
+    struck.append(low + (high - low) * (0.5 - a) / (b - a))
+claims.check("I3.clock", *error_bars.over_clusters(struck), n=pairs)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot r against the clock"}
+figure, axis = figures.panels(height=3.6)
+fine = np.geomspace(1e-4, 30, 200)
+axis.plot(
+    fine, fine**2 / (1 + fine**2), "--", color="book:black", label=r"$\rho$"
+)
+for i, (name, setting) in enumerate(SETTINGS.items()):
+    at = [max(clock(*setting, t), 1e-4) for t in STAGES]
+    axis.plot(
+        at,
+        way[:, i].mean(dim=1),
+        "o-",
+        markersize=5,
+        label=name.replace("σ_F", r"$\sigma_F$"),
+    )
+axis.set(xlabel=r"clock $x = (e^\tau - s)\, \sigma_F \sqrt{d}$", ylabel="$r$")
+axis.set(xscale="log", ylim=(-0.15, 1.08))
+axis.legend(loc="center left")
+figures.show("fig_clock", figure)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+figures.numbers(
+    **{f"exact_{i}": f"{100 * a:.0f}" for i, a in enumerate(accuracy[-1])},
+    last_step=STAGES[-1],
+    clock_paper=f"{-math.log1p(512**-0.5) / math.log1p(-1e-5):.0f}",
+)
+
+# %% [markdown]
+# ```{glue:figure} fig_clock
+# :alt: Share of the way from random to best permutations against the clock on a logarithmic axis. Networks that start with F hidden lie near zero while the clock is below a tenth and rise to one between a third and three, for two sizes of F. The usual start lies at one at the right from the beginning. The dashed curve of the theorem rises at the same place.
+#
+# How far the identity is on the way to the best permutation, against the clock of {prf:ref}`thm-start`, from before training to {glue:text}`last_step` steps; dashed: $\rho$ without the moves (means over {glue:text}`pairs` pairs; clocks below $10^{-4}$ are drawn there; profile {glue:text}`profile`).
+# ```
+#
+# With the usual start the neurons are identified before the first step and stay so without any decay. With $F$ hidden and the paper's rate and decay, $10^{-3}$ and 0.01, nothing identifies them, at {glue:text}`exact_1` % training accuracy: all costs are in place, but have had no time.
+# Under strong decay the costs do what the paper says, and at the time that the clock says. At $d = 512$, $\sigma_F = 1$ and the paper's rate and decay it would strike after about {glue:text}`clock_paper` steps, the moves left aside; we have not trained that.
+# So what identifies the neurons of these networks early in training is a start that shares $F$; the costs act once $x$ has passed 1.
+#
 # ## What we found that the paper does not say
 #
 # - I, Assumption 4.1 cannot hold for a ReLU layer on non-negative inputs. What decides instead is, for each neuron, whether its active inputs span the subspace ({prf:ref}`thm-determined`); of random neurons behind a ReLU layer {glue:text}`shares_last` % pass at
 #   the largest sample of {numref}`fig-determined`. For these I, Prop. 4.2 and (10) hold as they stand.
 # - Outside the class the formula of I, (10) without the case of I, Lemma C.2 would rank impossible functions as cheap.
+# - Neurons that share $F$ are identified by their start, without decay; if the start hides $F$, weight decay identifies them when $(e^\tau - 1)\, \sigma_F \sqrt d$ passes 1, and not before.
 #
 # ## What it means for merging networks
 #
-# If a function is much cheaper on one neuron than on all others, weight decay draws it to that neuron in every run; that is the paper's premise.
+# If a function is much cheaper on one neuron than on all others, weight decay draws it to that neuron in every run; that is the paper's premise, and takes the time of {prf:ref}`thm-start`.
 # Two networks then hold it in the same place, and their average keeps it without alignment.
 # That neurons *can* compute the same functions does not speak against it:
 # what counts is what it costs them.

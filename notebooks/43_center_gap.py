@@ -19,6 +19,7 @@
 # The gap has an explicit law ({prf:ref}`thm-gap-law`); how near to it the mean is at $m = 1024$ is open {claim}`I6.limit`.
 # By it the gaps shrink faster than the rate for $k = 8$ and 32 at the widths of the figure {claim}`I6.exponent_8` {claim}`I6.exponent_32`.
 # For $k = 32$ the hypothesis is not met at the paper's sizes {claim}`I6.hypothesis`; without a {term}`mask` it is not needed.
+# If each row has a few fixed entries, their number sets the exponent, not the inputs: with 4 of 128 entries the exponent of the gap is at least four times that of $m^{-2/k}$, $k = 32$ ({prf:ref}`thm-few`) {claim}`I6.few_exponent`.
 #
 # **Why it matters.** The closest pair of neurons is the one that is cheapest to exchange, so the gap says how wide a layer may be before its fixed part stops telling neurons apart.
 # ```
@@ -50,12 +51,15 @@ from itertools import product
 import numpy as np
 import torch
 from scipy.integrate import quad
+from scipy.optimize import brentq
 from scipy.special import gammainc
+from scipy.stats import hypergeom
 
 from lmc_helpers import claims, figures
 from lmc_helpers._chapters.center_gap import (
     PRINTED,
     asymptotic_width,
+    ball_probability,
     centre_gap,
     close_probability,
     coincidence_probability,
@@ -72,6 +76,7 @@ from lmc_helpers._chapters.center_gap import (
     sample_gaps,
     sample_masked_gaps,
     separation_bound,
+    support_spectra,
     weibull_scale,
 )
 from lmc_helpers.identifiability.costs import cost_table
@@ -243,7 +248,7 @@ figures.numbers(
 # With $m = 64$ and $d = 128$, as in the paper's experiments with Gaussian mixtures, and $\delta = 0.1$, I, (21) without a mask holds up to $C =$ {glue:text}`C_two:.2f` for $k = 2$, {glue:text}`C_eight:.2f` for $k = 8$ and {glue:text}`C_all:.2f` for $k = 32$; the proof's own $C = 2 \sqrt 2$ is not reached
 # for any of them.
 # For the hidden layers of its networks on MNIST ($d = m = 512$, an eighth of the entries fixed) it is {glue:text}`C_mnist:.2f` even for $k = 2$.
-# Without a mask the theorem's bound holds all the same, by {prf:ref}`thm-separation`; for the masked layers this says nothing, neither with independent entries nor with the same number of fixed entries in each row, as in the paper's experiments.
+# Without a mask the theorem's bound holds all the same, by {prf:ref}`thm-separation`; for the masked layers this says nothing, neither with independent entries nor with the same number of fixed entries in each row, as in the paper's experiments ({prf:ref}`thm-few`).
 # In the example of the
 # proposition ($C =$ {glue:text}`C_met:.2f`, $m = 10^4$, $d = 10^5$, $\delta = 0.5$) $\gamma_{\mathrm{out}} = 0$ with probability {glue:text}`vanish:.2f`.
 #
@@ -494,19 +499,6 @@ claims.check(
 )
 
 
-# %%
-def masked_exponent(k: int) -> tuple[float, float]:
-    """Measured exponent with 16 fixed entries, at random, in rows of 128."""
-    generator = torch_generator(seed, f"fixed entries {k}")
-    n = max(draws // 10, 16)
-    gaps = [
-        sample_masked_gaps(m, 128, k, n, 16, generator) for m in (ANCHOR, END)
-    ]
-    return median_exponent(*gaps, END / ANCHOR)
-
-
-masked = {k: masked_exponent(k) for k in (8, 32)}
-
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Sample the gaps over the widths"}
 widths = [2**j for j in range(3, int(math.log2(widest)) + 1)]
 logs = {
@@ -526,7 +518,6 @@ by_law = {
 figure, (left, right) = figures.panels(2, height=4.6)
 far = np.geomspace(8, 1e10, 60)
 middle = math.sqrt(ANCHOR * END)
-hollow = {"markersize": 5, "markerfacecolor": "white"}
 for (k, y), colour, marker in zip(
     by_law.items(), ("C0", "C1", "C2"), "os^", strict=True
 ):
@@ -545,12 +536,8 @@ for (k, y), colour, marker in zip(
     left.plot(widths, bound, "--", color=colour, linewidth=1)
     exact = [local_exponent(round(m), k) / (-2 / k) for m in far]
     right.plot(far, exact, color=colour, label=title)
-    for found, place, more in ((measured, 1, {}), (masked, 1.6, hollow)):
-        if k in found:
-            value, error = (x * k / 2 for x in found[k])
-            figures.band(
-                right, [place * middle], [-value], [error], **style, **more
-            )
+    value, error = (x * k / 2 for x in measured[k])
+    figures.band(right, [middle], [-value], [error], **style)
 left.set(xscale="log", yscale="log")
 left.set(xlabel="width $m$", ylabel=r"$\gamma_{\mathrm{out}}/\sigma$")
 left.legend(loc="lower left")
@@ -571,8 +558,6 @@ def proven_error(k: int) -> float:
 figures.numbers(
     width_8=asymptotic_width(8, 0.05),
     width_32=f"{asymptotic_width(32, 0.05) / 1e6:.0f}",
-    masked_32=masked[32][0] / (-2 / 32),
-    masked_error=3.29 * masked[32][1] / (2 / 32),
     **{f"law_{k}": by_median[k] for k in (8, 32)},
     **{f"most_{k}": ceiling[k] for k in (8, 32)},
     **{f"offset_{k}": measured[k][0] - by_median[k] for k in (8, 32)},
@@ -589,7 +574,7 @@ figures.numbers(
 # Left: the quantity of I, Fig. 11, with Gaussian $F$.
 # Points: mean and standard deviation of $\ln \gamma_{\mathrm{out}}$; solid: the law of {prf:ref}`thm-gap-law`; dotted: $m^{-2/k}$ anchored at $m = 16$; dashed: the bound of {prf:ref}`thm-separation` with $\delta = 0.1$.
 # Right: exponent of the median, and the measured
-# exponent between $m = 16$ and 1024 with ±3.29 standard errors; open symbols: masked, 16 random entries in each row of 128 are fixed (profile {glue:text}`profile`).
+# exponent between $m = 16$ and 1024 with ±3.29 standard errors (profile {glue:text}`profile`).
 # ```
 #
 # The paper says of I, Fig. 11 that the expected scaling is observed; the figure compares the gaps with the asymptotic rate, anchored at $m = 16$. For $k = 2$ the exponent agrees from there on.
@@ -602,18 +587,104 @@ figures.numbers(
 #
 # At $m = 16$ the local exponent of the law for $k = 32$ is {glue:text}`start_32:.2f` times $-2/k$.
 # It comes within 5 % at width {glue:text}`width_8` for $k = 8$, and at about {glue:text}`width_32` million for $k = 32$.
-# If only 16 random entries in each row of 128 are fixed, the measured exponent for $k = 32$ is {glue:text}`masked_32:.2f` ± {glue:text}`masked_error:.2f` times $-2/k$.
 # The paper's conclusion stands: close centres are plausible only for small $k$ or extremely wide layers. For large $k$ the gaps shrink somewhat faster than the rate says.
+#
+# ## Few fixed entries
+#
+# The layers of the paper's experiments fix the same number of entries in every row, 8 in its transformers (I, App. G.4). Then this number sets the exponent, not the dimension of the inputs:
+#
+# ```{prf:theorem} Few fixed entries
+# :label: thm-few
+# Let each row $f_i$ of $F$ have $a \ge 1$ entries $\mathcal N(0, \sigma^2)$, and 0 elsewhere.
+#
+# 1. Wherever the entries are, and for every $U$, $\gamma_{\mathrm{out}} \le \sqrt 2\, (\lVert f_i \rVert + \lVert f_j \rVert)$ for any two rows. So
+#    $P(\gamma_{\mathrm{out}} > 2 \sqrt 2\, \sigma t) \le P\bigl( \mathrm{Bin}(m, P(\tfrac a2, \tfrac{t^2}2)) \le 1 \bigr)$,
+#    and $\gamma_{\mathrm{out}}$ is of the order $\sigma m^{-1/a}$ at most.
+# 2. Let the places be uniform and independent, and any $k$ rows of $U$ linearly independent. Let $n = m(m-1)/2$, $p_1(r) = P(\lVert v_1 - v_2 \rVert \le r)$ and $D(r) = d \ln p_1/d \ln r$. Then $D(r) < \min(k, 2a)$ for all $r > 0$, and $D(r) \to \min(k, a)$ as $r \to 0$.
+#    The distance $r$ with $n p_1(r) = \ln 2$ has the local exponent $-\frac{2m - 1}{(m - 1) D(r)}$ in $m$: below $-2/\min(k, 2a)$ at every width, with the limit $-2/\min(k, a)$.
+#    For fixed $d$ and $m \to \infty$, $P(\gamma_{\mathrm{out}} > \sqrt 2\, r) = e^{-n p_1(r)} + O(1/m)$ where $n p_1$ is bounded.
+# ```
+#
+# ```{prf:proof}
+# *1.* $\lVert v_i - v_j \rVert \le \lVert v_i \rVert + \lVert v_j \rVert \le \lVert f_i \rVert + \lVert f_j \rVert$, as $U$ has orthonormal columns. The lengths are independent and $\lVert f_i \rVert^2/\sigma^2$ is a $\chi^2_a$ variable, below $t^2$ with probability $P(\frac a2, \frac{t^2}2) \sim t^a/(2^{a/2}\, \Gamma(\frac a2 + 1))$, so two of $m$ rows are of the length $O(\sigma m^{-1/a})$.
+#
+# *2.* Given both sets of places, $v_1 - v_2$ is normal with the covariance $\sigma^2 Q$, $Q = \sum_\ell c_\ell\, u_\ell u_\ell^\top$, where $c_\ell$ is the number of the sets that contain $\ell$. The rank $\rho$ of $Q$ is the smaller of $k$ and the size of the union, so $\min(k, a) \le \rho \le \min(k, 2a)$. On the range of $Q$ the density falls along rays from 0, so that $P_Q(s r) > s^\rho P_Q(r)$ for $s < 1$,
+# where $P_Q(r)$ is the probability of the ball; hence $r P_Q' < \rho P_Q \le \min(k, 2a)\, P_Q$, and the mean over places gives the first statement. As $r \to 0$, $P_Q/r^\rho$ and $r P_Q'/(\rho\, r^\rho)$ tend to the same positive number, so the least rank prevails: $\kappa = \min(k, a)$, taken if both sets are equal.
+# Differentiate $\ln n + \ln p_1 = \ln \ln 2$.
+#
+# For the last statement, as in {prf:ref}`thm-gap-law`: given the third centre, and its own places, a centre is normal of rank $\kappa$, and within $r$ with probability $O(r^\kappa)$. So $p_2 = O(r^\kappa)\, p_1$. Since $p_1 \ge c\, r^\kappa$ for small $r$, $r^\kappa = O(m^{-2})$ where $n p_1$ is bounded, and both terms of the error are $O(1/m)$.
+# ```
+#
+# For $2a < k$ the rate $m^{-2/k}$ is thus lost at every width, for a plain reason: two rows with small entries are close whatever the inputs are. I, Theorem 4.6 is not contradicted.
+# Its independent masks with $p = a/d$ have $q \le 2a/d < k/d \le \nu$, and I, (21) would need $C \Lambda < 1$, while $\Lambda \ge \ln 48$ for $k \ge 3$ and $C \ge \frac12$ ({prf:ref}`prop-least-constant`).
+# But "if $k$ is reasonably large, $m^{-2/k}$ decays very slowly" (I, section 4.3) does not speak of such layers: with 8 entries the gap falls at least as $m^{-1/8}$ for every $k$.
+
+
+# %%
+few, frame = torch_generator(seed, "few entries"), normal((128, 32), seed, "few")
+frame = torch.linalg.qr(frame).Q  # U, (d, k)
+spectra = {
+    a: [support_spectra(frame, a, j, 40, few).numpy() for j in range(a + 1)]
+    for a in (1, 2, 4, 8, 16)
+}
+
+
+def chance(r: float, a: int) -> np.ndarray:
+    """p₁(r), and its derivative in ln r, for a fixed entries in each row."""
+    weights = hypergeom(128, a, a).pmf(range(a + 1))  # of |S₁ ∩ S₂|
+    found = [np.mean(ball_probability(mu, r), axis=1) for mu in spectra[a]]
+    return weights @ np.array(found)
+
+
+def typical(m: int, a: int) -> float:
+    """r with n p₁(r) = ln 2."""
+    target = math.log(4) / (m * (m - 1))
+    return brentq(lambda r: math.log(chance(r, a)[0] / target), 1e-6, 4)
+
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Sample layers with few fixed entries"}
+few_exponents, dimensions, over, over_one = {}, {}, [], []
+print(" a  −2/min(k,2a)  −2/min(k,a)   n p₁ = ln 2     measured")
+for a in spectra:
+    at = [chance(r, a) for r in np.geomspace(1e-4, 2, 20)]
+    dimensions[a] = [slope / p1 for p1, slope in at]  # D(r)
+    layers = [
+        sample_masked_gaps(m, 128, 32, max(draws // 10, 16), a, few)
+        for m in (ANCHOR, END)
+    ]
+    few_exponents[a] = median_exponent(layers[0][0], layers[1][0], END / ANCHOR)
+    for gaps, lengths in layers:  # lengths of the two shortest rows
+        over += (gaps / lengths.sum(dim=1) / math.sqrt(2)).tolist()
+        over_one += (gaps / lengths[:, 0] / math.sqrt(8)).tolist()
+    slope = math.log(typical(END, a) / typical(ANCHOR, a)) / math.log(64)
+    value, error = few_exponents[a]
+    print(
+        f"{a:2}{-2 / min(32, 2 * a):14.4f}{-2 / min(32, a):13.4f}{slope:14.4f}"
+        f"{value:13.4f} ± {3.29 * error:.4f}"
+    )
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I6.few_rows, I6.few_dimension and I6.few_exponent"}
+claims.check("I6.few_rows", over, rival=max(over_one))
+claims.check(
+    "I6.few_dimension",
+    [D / min(32, 2 * a) for a, found in dimensions.items() for D in found],
+    rival=max(D / min(32, a) for a, found in dimensions.items() for D in found),
+)
+claims.check("I6.few_exponent", *few_exponents[4], n=max(draws // 10, 16))
+
+# %% [markdown]
+# Without a common place two such centres can be close only if both are near 0, so that at these widths close pairs come in clumps, and the median is a little above the one by $n p_1 = \ln 2$; the exponents agree. With a single entry the widest layers already follow the limit: their closest rows share its place.
 #
 # ## What we found that the paper does not say
 #
 # - $\gamma_{\mathrm{out}}$ has an explicit law with a proven error. The exponent $-2/k$ is its limit, approached from below; at widths up to 1024 it is visibly different for $k = 32$ and slightly for $k = 8$.
 # - At $d = 128$ and $k = 32$ hypothesis (21) of I, Theorem 4.6 is met with no constant with which the theorem can hold. Without a mask it is not needed, and the theorem's bound holds.
 # - If every entry is masked independently, the gap is 0 in layers that are wide enough; the width is beyond all networks.
+# - If $a$ entries of each row are fixed, the exponent is below $-2/\min(k, 2a)$ at every width and tends to $-2/\min(k, a)$.
 #
 # ## What it means for merging networks
 #
-# Fixed parts identify the neurons of a layer as long as its inputs vary in many dimensions: for $k$ in the tens the distance of the closest two centres stays a sizeable part of the typical one at the widths in use.
+# Fixed parts identify the neurons of a layer as long as its inputs vary in many dimensions and each row has many fixed entries: for $k$ in the tens the distance of the closest two centres stays a sizeable part of the typical one at the widths in use.
 # Where the inputs, or the fixed parts themselves, vary in one or two dimensions only, wide layers hold neurons that are nearly interchangeable, and two networks with the same fixed part may still need an alignment.
 #
 # **Read on.** [](44_gaussian_mixture.ipynb): {term}`swap costs <swap cost>` of trained networks for $k = 2$, 8 and 32. [](48_input_shifts.ipynb): the gap for a layer's inputs. [](49_feature_hardness.ipynb): what fixed parts take from learning.

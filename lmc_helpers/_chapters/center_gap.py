@@ -47,18 +47,48 @@ def sample_gaps(m: int, k: int, n: int, seed: int) -> torch.Tensor:
     return torch.cat(parts)
 
 
-def sample_masked_gaps(m: int, d: int, k: int, n: int, fixed: int, generator: torch.Generator) -> torch.Tensor:
-    """γ_out of n layers with ``fixed`` entries in each row of F, at random positions, and random U.
+def sample_masked_gaps(
+    m: int, d: int, k: int, n: int, fixed: int, generator: torch.Generator
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """γ_out of n layers with ``fixed`` entries in each row of F, at random positions, and random U; shortest two rows.
 
     Fixed entries are N(0, 1), the others 0 (:class:`~lmc_helpers.identifiability.asymmetric.WAsymmetric`); U is the Q
-    factor of a Gaussian matrix.
+    factor of a Gaussian matrix. The lengths of the two shortest rows of F are (n, 2), the shortest first.
     """
-    gaps = []
+    gaps, lengths = [], []
     for _ in range(n):
         U = torch.linalg.qr(torch.randn(d, k, dtype=torch.float64, generator=generator)).Q
         F, _ = WAsymmetric(fixed=fixed, sigma=1.0).draw((m, d), generator)
         gaps.append(centre_gap(F @ U))
-    return torch.stack(gaps)
+        lengths.append(F.norm(dim=1).topk(2, largest=False).values)
+    return torch.stack(gaps), torch.stack(lengths)
+
+
+def support_spectra(U: torch.Tensor, fixed: int, common: int, n: int, generator: torch.Generator) -> torch.Tensor:
+    """Eigenvalues other than 0 of the covariance of v₁ − v₂, (n, rank), for rows that have ``common`` places in common.
+
+    The rows have ``fixed`` entries N(0, 1) each; the places are drawn n times, and any k rows of U are independent.
+    """
+    places = torch.rand(n, len(U), generator=generator).argsort(dim=1)
+    count = torch.zeros(n, len(U), dtype=U.dtype)  # how many of both rows have an entry at a place
+    for first in (0, fixed - common):
+        count.scatter_add_(1, places[:, first : first + fixed], torch.ones(n, fixed, dtype=U.dtype))
+    rank = min(U.shape[1], 2 * fixed - common)
+    return torch.linalg.eigvalsh((U.mT * count[:, None]) @ U)[:, -rank:]
+
+
+def ball_probability(eigenvalues: np.ndarray, r: float, terms: int = 20) -> tuple[np.ndarray, np.ndarray]:
+    """P(|x| <= r) for normal x with these eigenvalues of its covariance, and its derivative in ln r.
+
+    The Laplace transform Π (1 + 2 μ s)^(−1/2) of |x|² is inverted on the contour of Talbot (Abate and Valkó, 2004).
+    """
+    angle = np.arange(1, terms) * np.pi / terms
+    cot = 1 / np.tan(angle)
+    s = np.concatenate([[1], angle * (cot + 1j)]) * 2 * terms / (5 * r * r)
+    weight = np.concatenate([[0.5], 1 + 1j * (angle + (angle * cot - 1) * cot)]) * 2 / (5 * r * r)
+    log_transform = -np.log1p(2 * s[:, None] * eigenvalues[..., None, :]).sum(-1) / 2
+    density = np.exp(r * r * s + log_transform) * weight  # of |x|²
+    return (density / s).real.sum(-1), 2 * r * r * density.real.sum(-1)
 
 
 def largest_constant(m: int, k: int, delta: float, q: float, nu: float) -> float:

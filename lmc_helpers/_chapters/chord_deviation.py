@@ -149,21 +149,25 @@ def chord_deviation(u: torch.Tensor, v: torch.Tensor, lam: torch.Tensor | float)
 
 
 def deviation_by_quadrature(u: torch.Tensor, v: torch.Tensor, lam: float) -> float:
-    """E ξ(λ; x)² for ReLU, two-dimensional weights and standard Gaussian inputs, without the closed form."""
+    """E ξ(λ; x)² for ReLU, two-dimensional weights and standard Gaussian inputs, without the closed form.
+
+    In extended precision, where there is any: the angles between u, v and w, which bound the arcs, can be tiny.
+    """
     check_lambdas([lam])
-    w = lam * u + (1 - lam) * v
-    kinks = [math.atan2(z[1], z[0]) + math.pi / 2 for z in (u, v, w)]
-    kinks = sorted({(a + b) % (2 * math.pi) for a in kinks for b in (0, math.pi)})
-    kinks.append(kinks[0] + 2 * math.pi)
+    ends = np.array([u.tolist(), v.tolist()], dtype=np.longdouble)
+    share, pi = np.array([lam, 1 - np.longdouble(lam)]), np.arctan2(np.longdouble(0), np.longdouble(-1))
+    w = share @ ends
+    kinks = [np.arctan2(z[1], z[0]) + pi / 2 for z in (*ends, w)]
+    kinks = sorted({(a + b) % (2 * pi) for a in kinks for b in (0, pi)})
+    kinks.append(kinks[0] + 2 * pi)
     x, weight = np.polynomial.legendre.leggauss(12)
-    total = 0.0
+    total = np.longdouble(0)
     for a, b in pairwise(kinks):
-        angle = torch.from_numpy((a + b) / 2 + (b - a) / 2 * x)
-        ray = torch.stack([angle.cos(), angle.sin()], dim=-1)
-        xi = torch.relu(ray @ w) - (1 - lam) * torch.relu(ray @ v)
-        xi = xi - lam * torch.relu(ray @ u)
-        total += (b - a) / 2 * float(weight @ xi.square().numpy())
-    return total / math.pi  # E ‖x‖² = 2, over 2π
+        angle = (a + b) / 2 + (b - a) / 2 * x
+        ray = np.stack([np.cos(angle), np.sin(angle)], axis=-1)
+        xi = np.maximum(ray @ w, 0) - np.maximum(ray @ ends.T, 0) @ share
+        total += (b - a) / 2 * (weight @ xi**2)
+    return float(total / pi)  # E ‖x‖² = 2, over 2π
 
 
 def worst_chord_deviation(beta: float) -> float:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
-from scipy.optimize import linprog
+from scipy.optimize import linear_sum_assignment, linprog
 from torch import Tensor
 
 from lmc_helpers.identifiability.input_subspace import RTOL
+from lmc_helpers.seeds import torch_generator
 
 # ---------- determined neurons
 #
@@ -58,3 +61,60 @@ def class_dimension(D: Tensor, U: Tensor) -> Tensor:
     D, U = D.double(), U.double()
     s = torch.linalg.svdvals(U.mT[..., None, :, :] * D[..., None, :])
     return (s > RTOL * D.abs().amax(dim=-1, keepdim=True)).sum(dim=-1)
+
+
+# ---------- start or cost
+#
+# Pairs of two-layer ReLU networks with syre weights F + W (D = 1) in the first layer, whose W start at Z − share F with
+# independent Z, trained by Adam with decoupled decay of W. Pairs, Z, F/σ_F and batches are the same in all settings.
+
+RATE = 1e-3
+
+
+def train_syre(
+    x: Tensor,
+    y: Tensor,
+    settings: Sequence[tuple[float, float, float]],
+    pairs: int,
+    stages: Sequence[int],
+    seed: int,
+    hidden: int = 64,
+) -> tuple[Tensor, Tensor]:
+    """F + W of both networks of each pair, (stages, settings, pairs, 2, m, d), and accuracies (stages, settings).
+
+    A setting is (σ_F, share of F that the start takes away, weight decay).
+    """
+    draw, d = torch_generator(seed, "start or cost"), x.shape[1]
+    sigma, share, decay = torch.tensor(settings, dtype=x.dtype).T[..., None, None, None, None]
+    F = sigma * torch.randn(pairs, 1, hidden, d, dtype=x.dtype, generator=draw)
+    Z = torch.randn(pairs, 2, hidden, d, dtype=x.dtype, generator=draw) / d**0.5
+    A = torch.randn(pairs, 2, 10, hidden, dtype=x.dtype, generator=draw) / hidden**0.5
+    W, A = (Z - share * F).requires_grad_(), A.expand(len(settings), -1, -1, -1, -1).clone().requires_grad_()
+    optimiser = torch.optim.Adam([W, A], lr=RATE)
+    weights, accuracies = [], []
+    for step in range(max(stages) + 1):
+        if step in stages:
+            with torch.no_grad():
+                weights.append((F + W).clone())
+                right = (torch.relu(x @ weights[-1].mT) @ A.mT).argmax(dim=-1) == y
+                accuracies.append(right.double().mean(dim=(1, 2, 3)))
+        batch = torch.randint(len(x), (2, 128), generator=draw)  # each network of a pair has its own
+        z = torch.relu(x[batch] @ (F + W).mT) @ A.mT
+        labels = y[batch].expand(*z.shape[:-1])
+        loss = torch.nn.functional.cross_entropy(z.flatten(0, -2), labels.flatten(), reduction="sum") / 128
+        optimiser.zero_grad()
+        loss.backward()
+        with torch.no_grad():
+            W.mul_(1 - RATE * decay)
+        optimiser.step()
+    return torch.stack(weights), torch.stack(accuracies)
+
+
+def way_to_best(weights: Tensor, x: Tensor) -> float:
+    """r of a pair of layers (2, m, d): how far the identity is on the way from random permutations to the best."""
+    h = torch.relu(x @ weights.mT)
+    h = h - h.mean(dim=-2, keepdim=True)
+    h = h / h.norm(dim=-2, keepdim=True).clamp(min=1e-12)
+    S = (h[0].mT @ h[1]).numpy()
+    best = S[linear_sum_assignment(S, maximize=True)].mean()
+    return float((S.diagonal().mean() - S.mean()) / (best - S.mean()))

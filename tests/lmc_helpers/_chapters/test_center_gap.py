@@ -13,6 +13,7 @@ from lmc_helpers._chapters.center_gap import (
     _by_products,
     _log_unit_ball,
     asymptotic_width,
+    ball_probability,
     centre_gap,
     close_probability,
     coincidence_probability,
@@ -30,6 +31,7 @@ from lmc_helpers._chapters.center_gap import (
     sample_masked_gaps,
     separation_bound,
     star_probability,
+    support_spectra,
     weibull_scale,
 )
 
@@ -79,11 +81,40 @@ def test_sampled_gaps_of_many_centres_are_those_of_a_plain_loop():
 
 def test_masked_gaps_without_a_mask_and_without_entries():
     draw = torch.Generator().manual_seed(7)
-    gaps = sample_masked_gaps(2, 6, 3, 800, 6, draw)  # all entries are fixed: Gaussian F
+    gaps, _ = sample_masked_gaps(2, 6, 3, 800, 6, draw)  # all entries are fixed: Gaussian F
     assert kstest(gaps.numpy() / 2, chi(3).cdf).pvalue > 1e-4
-    assert (sample_masked_gaps(3, 6, 2, 5, 0, draw) == 0).all()  # F = 0
+    assert (sample_masked_gaps(3, 6, 2, 5, 0, draw)[0] == 0).all()  # F = 0
     # one fixed entry a row and k = d = 1: F itself
-    assert kstest(sample_masked_gaps(2, 1, 1, 800, 1, draw).numpy() / 2, chi(1).cdf).pvalue > 1e-4
+    gaps, lengths = sample_masked_gaps(2, 1, 1, 800, 1, draw)
+    assert kstest(gaps.numpy() / 2, chi(1).cdf).pvalue > 1e-4
+    apart, together = (math.sqrt(2) * (lengths[:, 1] + sign * lengths[:, 0]) for sign in (-1, 1))
+    assert torch.minimum((gaps - apart).abs(), (gaps - together).abs()).max() < 1e-12
+
+
+@pytest.mark.parametrize(("fixed", "common", "rank"), [(1, 1, 1), (2, 1, 3), (3, 0, 4)])
+def test_pairs_with_common_places_by_simulation(fixed, common, rank):
+    U, n, r = torch.linalg.qr(normal(9, 4, seed=3)).Q, 40_000, 0.8
+    rows = np.zeros((2, n, 9))
+    rng = np.random.default_rng(fixed)
+    for number in range(n):
+        first = rng.choice(9, fixed, replace=False)
+        rest = np.setdiff1d(np.arange(9), first)
+        second = np.concatenate([first[:common], rng.choice(rest, fixed - common, replace=False)])
+        rows[0, number, first], rows[1, number, second] = rng.standard_normal((2, fixed))
+    distance = np.linalg.norm((rows[0] - rows[1]) @ U.numpy(), axis=1)
+    spectra = support_spectra(U, fixed, common, 4000, torch.Generator().manual_seed(1)).numpy()
+    assert spectra.shape == (4000, rank)
+    chance, slope = (x.mean() for x in ball_probability(spectra, r))
+    assert (distance < r).mean() == pytest.approx(chance, abs=0.015)
+    outer, inner = (ball_probability(spectra, r * x)[0].mean() for x in (1.001, 0.999))
+    assert slope == pytest.approx((outer - inner) / 0.002, rel=1e-4)
+
+
+@pytest.mark.parametrize(("k", "r"), [(1, 1e-6), (5, 0.01), (32, 3.0)])
+def test_ball_probability_of_equal_eigenvalues_is_that_of_a_chi_variable(k, r):
+    chance, slope = ball_probability(np.full((2, k), 0.7), r)
+    assert chance == pytest.approx(chi.cdf(r / math.sqrt(0.7), k), rel=1e-9)
+    assert slope == pytest.approx(r / math.sqrt(0.7) * chi.pdf(r / math.sqrt(0.7), k), rel=1e-9)
 
 
 @pytest.mark.parametrize("k", [1, 2, 5, 32])
