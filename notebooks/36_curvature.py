@@ -324,7 +324,7 @@ families = {  # κ_max at each e
     "plane curve": [largest_curvature(*planar_neck(phi, e)) for e in e_grid],
 }
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the narrow neck, and the finding"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the loop, the ratios and the narrow neck"}
 figure, (way, orbit, necks) = figures.panels(3, height=3.8)
 s = (t := torch.linspace(0, 1, 201, dtype=torch.float64)) - t**2
 way.plot(s, s * (1 - 2 * t), color="book:orange")
@@ -356,6 +356,7 @@ necks.set(ylabel=r"distance $/\, d_{\max}$", title="across a neck")
 necks.legend()
 figures.show("fig_neck", figure)
 
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the finding"}
 figure, axis = figures.card()
 full_turn = torch.linspace(0, 2 * math.pi, 1001, dtype=torch.float64)
 whole_neck = planar_neck(full_turn, 0.1)[0]
