@@ -414,12 +414,10 @@ for (n, h), eps in itertools.product(
     )
     W1, W2 = W1.unflatten(1, (h, n)), W2.unflatten(1, (n, h))
     sign = determinant_sign(residual_map(W1, W2, eps))
-    both = [
-        nearest(
-            residual_minimum(W1[sign == s], W2[sign == s], X, Y, eps), walkers
-        )
-        for s in (1, -1)
-    ]
+    both = []
+    for s in (1, -1):
+        some = (V[sign == s][: 2 * walkers] for V in (W1, W2))
+        both.append(nearest(residual_minimum(*some, X, Y, eps), walkers))
     W = [torch.cat(pair) for pair in zip(*both, strict=True)]
     branches.append(len(blind_classes(W, X, Y, eps).unique()))
 
