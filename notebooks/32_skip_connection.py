@@ -358,7 +358,7 @@ def blind_classes(W, X, Y, eps):
     """The class of each minimum, by walks that see no sign."""
     points = torch.cat([V.flatten(1) for V in W], dim=1)  # (walkers, p)
     misfit = residual_misfit(X, Y, eps, W[0].shape[1])
-    return joined_classes(misfit, points)
+    return joined_classes(misfit, points, tries=40)
 
 
 numbers, mixed = [], 0  # classes; classes that hold minima of both signs
