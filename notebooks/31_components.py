@@ -919,8 +919,19 @@ figures.numbers(
 # altogether for every pair is $g^{-1}$ itself.
 #
 # Two remarks of the paper have an answer in this model. G, section 7 supposes that “a significant part of the linear interpolation is within the minimum with high probability”: here a part of positive length is in the minimum only if all of the line is, which needs
-# $(g - I)^2 = 0$ and has probability 0. G, section 5.2 supposes that the barrier may depend on “the compactness of the symmetry group”. Along $g = \exp(tM)$ the last factor is $16\, \| W_2 \sinh^2 (tM/2)\, W_1 X \|^2$. It is bounded in $t$ if the
-# subgroup has a compact closure, and also for $M^2 = 0$, where the subgroup is not compact and its orbit is a straight line in the minimum: compactness is enough, and not needed.
+# $(g - I)^2 = 0$ and has probability 0. G, section 5.2 supposes that the barrier may depend on “the compactness of the symmetry group”. It does so in part:
+#
+# ```{prf:proposition} When the barrier along a subgroup is bounded
+# :label: prop-compact
+# For $l = 2$ the barrier on the line from a minimum to $\exp(tM) \cdot W$ is $\| W_2 \sinh^2 (tM/2)\, W_1 X \|^2$. It is bounded in $t$ if and only if all eigenvalues of $M$ lie on the imaginary axis, with Jordan blocks of size 1 for those that are not 0, and of size at most 2 for 0.
+# ```
+#
+# ```{prf:proof}
+# In {prf:ref}`prop-straight` $g + g^{-1} - 2I = 4 \sinh^2(tM/2) = 2 (\cosh tM - I)$, and the outer factors are invertible, so $\cosh tM$ has to be bounded. On a Jordan block $\mu I + N$ it is $\cosh(t\mu)\, I + t \sinh(t\mu)\, N + \frac12 t^2 \cosh(t\mu)\, N^2 + \dots$: not bounded for $\operatorname{Re} \mu \ne 0$, nor for
+# $\mu \ne 0$ imaginary and $N \ne 0$; for $\mu = 0$ bounded where $N^2 = 0$.
+# ```
+#
+# All $\exp(tM)$ have a compact closure if the blocks of 0 have size 1, too. So compactness is enough, and not needed: for $M^2 = 0$ the orbit is a straight line in the minimum.
 #
 # ## What we found that the paper does not say
 #

@@ -15,9 +15,10 @@
 # **The paper.** Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025`, read in the version submitted for review, prove it for a three-layer network with weights of size $1 \times 1$: four components become three (G, Prop. 4.3 and Fig. 1).
 #
 # **What we find.** An exact count by computer, which does not use the paper's decomposition, gives 4 components without and 3 with a skip connection of either sign ({claim}`G2.n1_plain`, {claim}`G2.n1_positive`, {claim}`G2.n1_negative`). For $n \times n$ weights, which the
-# paper leaves open, four become two ({claim}`G2.n2_components`), and between these stands a wall as high as before, $\sigma_{\min}(Y)^2$ ({claim}`G2.obstruction`).
+# paper leaves open, four become two ({claim}`G2.n2_components`), as for branches of every other width ({claim}`G2.branches`), and between these stands a wall as high as before, $\sigma_{\min}(Y)^2$ ({claim}`G2.obstruction`). For training the change is larger: two descents end in one component with the
+# probability $\frac14$ without the skip connection, and nearly always with it if the branch starts small ({claim}`G2.trained`).
 #
-# **Why it matters.** With a skip connection the weights of a branch may pass through 0 without losing the signal, which opens ways between networks; what remains separate is as hard to pass as before.
+# **Why it matters.** With a skip connection the weights of a branch may pass through 0 without losing the signal, which opens ways between networks; what remains separate is as hard to pass as before, but training from a small branch hardly gets there.
 # ```
 #
 # ```{need}
@@ -28,6 +29,7 @@
 fineness: int = 8  # cubes per unit length of the finest grid, a power of two
 minima: int = 60  # random minima for each n and each sign of epsilon
 walkers: int = 40  # of these are joined blindly
+runs: int = 600  # descents for each start
 steps: int = 41  # points of each of the five parts of a path
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
@@ -41,6 +43,7 @@ chapter.begin(
     fineness=Integer(2, 64),
     minima=Integer(40, 100_000),
     walkers=Integer(10, 1000),
+    runs=Integer(100, 100_000),
     steps=Integer(3, 100_000),
 )
 if fineness & (fineness - 1):
@@ -69,6 +72,7 @@ from lmc_helpers._chapters.skip_connection import (
     surface_cubes,
     turntable,
 )
+from lmc_helpers.error_bars import share
 from lmc_helpers.general_linear import (
     determinant_sign,
     random_invertible,
@@ -342,14 +346,26 @@ on_path, on_line = torch.cat(on_path), torch.cat(on_line)
 # These paths look at the sign first. The count does not: as in [](31_components.ipynb), walks inside the minimum lead from each of some random minima towards the others, and those that arrive join classes. They start from the minima with the smallest $W_3$,
 # the half of them that is not far away.
 
+
 # %%
+def nearest(W, number):
+    """So many of the minima, those with the smallest W_3."""
+    near = W[2].flatten(1).norm(dim=1).argsort()[:number]
+    return [V[near] for V in W]
+
+
+def blind_classes(W, X, Y, eps):
+    """The class of each minimum, by walks that see no sign."""
+    points = torch.cat([V.flatten(1) for V in W], dim=1)  # (walkers, p)
+    misfit = residual_misfit(X, Y, eps, W[0].shape[1])
+    return joined_classes(misfit, points, tries=40)
+
+
 numbers, mixed = [], 0  # classes; classes that hold minima of both signs
 for n, eps in CASES:
     W, X, Y = random_minima(n, eps, 2 * walkers)
-    near = W[2].flatten(1).norm(dim=1).argsort()[:walkers]
-    W = [V[near] for V in W]
-    points = torch.cat([V.flatten(1) for V in W], dim=1)  # (walkers, 3 n²)
-    classes = joined_classes(residual_misfit(X, Y, eps), points)
+    W = nearest(W, walkers)
+    classes = blind_classes(W, X, Y, eps)
     numbers.append(len(classes.unique()))
     sign = residual_components(W[0], W[1], eps)[:, 0]
     both = torch.stack([classes, sign], dim=1).unique(dim=0)
@@ -364,6 +380,49 @@ claims.check(
     rival=float(np.median(on_line)),
     n=len(on_path),
 )
+
+# %% [markdown]
+# ### Branches of any width, and several blocks
+#
+# ```{prf:theorem} The count for every branch
+# :label: thm-branches
+# Let $W_1$ be $h \times n$ and $W_2$ $n \times h$, $\varepsilon \ne 0$ and $X, Y \in \mathrm{GL}_n$. The minimum of $\|Y - W_3 (W_2 W_1 + \varepsilon I) X\|^2$ has three components for $n = h = 1$ and otherwise two, told apart by the sign of $\det (W_2 W_1 + \varepsilon I)$.
+#
+# With $B$ such blocks in a row in place of one, each with its own branch and $\varepsilon \ne 0$, the numbers are multiplied: $2^B$ components, if no block has $n = h = 1$.
+# ```
+#
+# ```{prf:proof}
+# The minimum is a graph over the set $U$ of branches with $\det M \ne 0$, as before; with $B$ blocks over the product of their $U$, as $W_3$ is determined by the product of all $M$. The components of a product are products of components. So let $B = 1$. The case $h = n$ is known.
+#
+# *$h > n$.* The $W_1$ of rank less than $n$ are an algebraic set of codimension $h - n + 1 \ge 2$; to take them out of the open set $U$ neither cuts nor joins components. What is left lies over the pairs of an injective $W_1$ and an $M \in \mathrm{GL}_n$, the $W_2$ with
+# $W_2 W_1 = M - \varepsilon I$ being an affine space of dimension $n (h - n)$ over each. The injective $h \times n$ matrices are connected, and $\mathrm{GL}_n$ has two components.
+#
+# *$h < n$.* $\det (\varepsilon I_n + W_2 W_1) = \varepsilon^{n - h} \det (\varepsilon I_h + W_1 W_2)$: the same $U$ belongs to the branch $(W_2, W_1)$ with $h$ and $n$ exchanged.
+# ```
+#
+# Without skip connections these $2B + 1$ layers have $2^{2B}$ components if all are $n \times n$ ({prf:ref}`thm-group`). So three is peculiar to $1 \times 1$: one neuron more in the branch, or one more in the stream, and there are two. The walks, for branches of other widths:
+
+# %%
+branches = []  # classes
+for (n, h), eps in itertools.product(
+    [(1, 2), (1, 3), (2, 1), (2, 3), (3, 2), (4, 1)], (1.0, -1.0)
+):
+    generator = torch_generator(seed, f"branch {n} {h} {eps}")
+    X, Y = random_invertible((2,), n, generator)
+    W1, W2 = torch.randn(
+        2, 20 * walkers, h * n, dtype=torch.float64, generator=generator
+    )
+    W1, W2 = W1.unflatten(1, (h, n)), W2.unflatten(1, (n, h))
+    sign = determinant_sign(residual_map(W1, W2, eps))
+    both = []
+    for s in (1, -1):
+        some = (V[sign == s][: 2 * walkers] for V in (W1, W2))
+        both.append(nearest(residual_minimum(*some, X, Y, eps), walkers))
+    W = [torch.cat(pair) for pair in zip(*both, strict=True)]
+    branches.append(len(blind_classes(W, X, Y, eps).unique()))
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G2.branches"}
+claims.check("G2.branches", branches, n=2 * walkers * len(branches))
 
 # %% [markdown]
 # ## What still separates
@@ -449,20 +508,120 @@ figures.numbers(
 # On {glue:text}`paths` paths between random minima with one sign of $\det (W_2 W_1 + \varepsilon I)$ the loss is at most {glue:text}`worst_path` $\|Y\|^2$; {glue:text}`mixed` of the classes that walks have found hold both signs. The finest grid of the count has
 # {glue:text}`cubes` cubes.
 #
-# G, section 7 sums up that the components of “full-rank multi-layer networks with and without skip connections” are counted. What is counted with a skip connection is one branch of two layers, with $1 \times 1$ weights in the paper and $n \times n$ here; several branches, and
-# branches of other widths, are in neither. What a skip connection does to training, which G, section 4.2 leaves to future work, is not measured here either.
+# ## Where training ends
+#
+# “We leave the connection between the topology of the minimum and the optimization … properties of neural networks to future work”, says G, section 4.2. Without the skip connection each of the four components is reached with the same probability, so that two descents end in one with
+# the probability $\frac14$ ({prf:ref}`prop-law`). With it the start decides:
+#
+# ```{prf:theorem} Training from a small branch
+# :label: thm-small-branch
+# Let $X, Y \in \mathrm{GL}_n$, $\varepsilon \ne 0$, a branch of any width $h$, and let gradient flow start at $(\delta A, \delta B, C)$. For all small enough $\delta$ it converges to a minimum, and $\det M$ keeps the sign of $\varepsilon^n$ all along. So if $A, B, C$ are random,
+# the probability that two such flows end in one component tends to 1 as $\delta \to 0$.
+# ```
+#
+# ```{prf:proof}
+# Let $R = W_3 M X - Y$, $N = W_3^\top R X^\top$, $s = \|W_1\|^2 + \|W_2\|^2$ and $\rho = \|R\|$ at the start. In a suitable unit of time
+#
+# $$
+# \begin{aligned}
+# \dot W_1 &= -W_2^\top N, \quad \dot W_2 = -N W_1^\top, \\
+# \dot W_3 &= -R X^\top M^\top, \\
+# \dot s &= -4 \operatorname{tr} (W_1^\top W_2^\top N) \le 2 s\, \|N\| .
+# \end{aligned}
+# $$
+#
+# While $s \le |\varepsilon|$, $\|M - \varepsilon I\| \le \frac s2 \le \frac{|\varepsilon|}2$, so that $\sigma_{\min}(M) \ge \frac{|\varepsilon|}2$. Then the gradient with respect to $W_3$ alone makes $\|R\|$ fall at least like $\rho\, e^{-ct}$ with
+# $c = \frac14 \varepsilon^2 \sigma_{\min}(X)^2$. It follows that
+#
+# $$
+# \begin{aligned}
+# \|W_3\| &\le K = \|C\| + \tfrac{3 |\varepsilon|}2 \|X\|_2\, \tfrac\rho c, \\
+# \int \|N\| &\le J = K\, \|X\|_2\, \tfrac\rho c, \quad s \le s(0)\, e^{2J} .
+# \end{aligned}
+# $$
+#
+# $\rho$, and so $J$, is bounded for $|\delta| \le 1$, and $s(0) = \delta^2 (\|A\|^2 + \|B\|^2)$. If $s(0)\, e^{2J} < |\varepsilon|$, $s$ never gets to $|\varepsilon|$, so all this is true for ever: $R \to 0$, the weights, whose speeds are integrable, converge, and no matrix between $\varepsilon I$ and $M$ is singular.
+# ```
+#
+# So a skip connection does not so much join what training reaches as keep training on one side. Gradient descent with $X = I$, from normal weights of variance $1/n$, those of the branch multiplied by $\delta$, until the loss is below half the wall $\sigma_{\min}(Y)^2$, after
+# which a flow cannot leave its component. The share of pairs of descents in one component:
+
+
+# %%
+def ends_of_descents(n, eps, delta, seed):
+    """W_1, W_2, W_3 of descents that have come below the wall, X = I."""
+    Y = random_invertible((), n, torch_generator(seed, f"targets {n}"))
+    generator = torch_generator(seed, f"training {n} {eps} {delta}")
+    W = torch.randn(3, runs, n, n, dtype=torch.float64, generator=generator)
+    W = W / n**0.5 * torch.tensor([delta, delta, 1]).view(3, 1, 1, 1)
+    eye, rate = torch.eye(n, dtype=torch.float64), torch.full((runs, 1, 1), 0.1)
+    value = residual_loss(W, eye, Y, eps)
+    for _ in range(20_000):
+        if (value < obstruction(Y) / 2).all():
+            break
+        M = residual_map(W[0], W[1], eps)
+        R = W[2] @ M - Y
+        N = W[2].mT @ R
+        gradient = torch.stack([W[1].mT @ N, N @ W[0].mT, R @ M.mT])
+        trial = W - rate * gradient
+        after = residual_loss(trial, eye, Y, eps)
+        lower = after < value
+        W = torch.where(lower[:, None, None], trial, W)
+        value = torch.where(lower, after, value)
+        rate = rate * torch.where(lower, 1.1, 0.5)[:, None, None]
+    return W[:, value < obstruction(Y) / 2]
+
+
+def together(n, eps, delta, seed):
+    """Share of disjoint pairs of descents in one component, its interval, pairs."""
+    W = ends_of_descents(n, eps, delta, seed)
+    W = W[:, : W.shape[1] // 2 * 2]
+    component = residual_components(W[0], W[1], eps)
+    same = (component[::2] == component[1::2]).all(dim=-1)
+    return *share(int(same.sum()), len(same)), len(same)
+
+
+STARTS = [(0.0, 1.0), (1.0, 1.0), (1.0, 0.5), (1.0, 0.1)]  # ε and δ
+found = {(n, *at): together(n, *at, seed) for n in (2, 4) for at in STARTS}
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G2.trained"}
+value, low, high, pairs = found[4, 1.0, 0.1]
+claims.check(
+    "G2.trained",
+    value,
+    interval=(low, high),
+    n=pairs,
+    rival=found[4, 0.0, 1.0][0],
+    second_seed=lambda: together(4, 1.0, 0.1, seed + 1)[:3],
+)
+figures.numbers(
+    **{
+        f"together_{n}_{i}": found[n, *at][0]
+        for n in (2, 4)
+        for i, at in enumerate(STARTS)
+    }
+)
+
+# %% [markdown]
+# | | no skip | $\delta = 1$ | $\delta = 0.5$ | $\delta = 0.1$ |
+# | --- | --- | --- | --- | --- |
+# | $n = 2$ | {glue:text}`together_2_0:.2f` | {glue:text}`together_2_1:.2f` | {glue:text}`together_2_2:.2f` | {glue:text}`together_2_3:.2f` |
+# | $n = 4$ | {glue:text}`together_4_0:.2f` | {glue:text}`together_4_1:.2f` | {glue:text}`together_4_2:.2f` | {glue:text}`together_4_3:.2f` |
+#
+# G, section 7 sums up that the components of “full-rank multi-layer networks with and without skip connections” are counted. What the paper counts with a skip connection is one branch with $1 \times 1$ weights; {prf:ref}`thm-branches` is the rest.
 #
 # ## What we found that the paper does not say
 #
 # - For $n \ge 2$ the skip connection halves the number of components ({prf:ref}`thm-skip`). For $n = 1$ there are three because there is no second direction in which $W_2 W_1$ could
-#   supply the sign while $W_1$ is singular.
+#   supply the sign while $W_1$ is singular. Branches of all other widths have two, and $B$ blocks $2^B$ ({prf:ref}`thm-branches`).
+# - From a small branch training ends in one of the two, the one that holds $M = \varepsilon I$ ({prf:ref}`thm-small-branch`).
 # - What is left is as hard to pass as without the skip connection: $\sigma_{\min}(Y)^2$ ({prf:ref}`cor-skip-obstruction`).
 # - For $n = 1$ the components can be counted exactly on a coarse grid ({prf:ref}`prop-grid`).
 #
 # ## What it means for merging networks
 #
 # A residual branch can be switched off on the way from one network to another, because the skip connection carries the signal meanwhile. So more pairs of networks are joined by a curve of loss 0, here all with one sign of
-# $\det (W_2 W_1 + \varepsilon I)$. About the straight line between them this says nothing.
+# $\det (W_2 W_1 + \varepsilon I)$, and training from small branches finds such pairs. About the straight line between them this says nothing.
 #
 # **Read on.** [](31_components.ipynb): deeper networks, and what permutations of neurons do. [](55_image_networks.ipynb): residual networks on images.
 #

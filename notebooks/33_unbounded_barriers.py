@@ -16,7 +16,7 @@
 # submitted for review, move a minimum along this symmetry: the loss on the straight line has no bound (G, Prop. 5.3 and Fig. 4), unless the weights are bounded (G, Prop. 5.6).
 #
 # **What we find.** Both are so ({claim}`G4.unbounded`, {claim}`G4.network`, {claim}`G7.bound`). The {term}`barrier` is known exactly: with the squared norm it grows like $m^{2k}$, and its place tends to $\frac{k}{1 + k}$ ({claim}`G7.place`). For bounded weights there is a
-# least bound ({claim}`G7.sharp`). Two steps of the printed proof of Prop. 5.3 need mending ({claim}`G4.printed_m`, {claim}`G4.segment`).
+# least bound ({claim}`G7.sharp`). Between balanced minima of two linear layers, all that gradient flow reaches from balanced starts, it is at most $\|Y\|^2$ ({claim}`G4.balanced`). Two steps of the printed proof of Prop. 5.3 need mending ({claim}`G4.printed_m`, {claim}`G4.segment`).
 #
 # **Why it matters.** A high barrier need not mean that two networks differ. Their layers may only be scaled differently.
 # ```
@@ -549,19 +549,57 @@ worst = max(exponents, key=lambda e: abs(e + 0.5))
 claims.check("G4.printed_m", worst, n=len(exponents))
 
 # %% [markdown]
+# ## Minima that training reaches
+#
+# G, section 5.2 names “implicit bias” as a possible reason why such barriers are not seen in practice: “only a small part of the minima is reachable by stochastic gradient descent”. In these models it is one. Gradient flow conserves $\lVert r_j \rVert^2 - k \lVert w_j \rVert^2$ for every
+# neuron $j$ with incoming weights $r_j$ and outgoing weights $w_j$, since by Euler's theorem on homogeneous functions both terms change at the same rate. A rescaling by $m \ne 1$ changes this number. So two minima that gradient flow reaches from starts at which it is 0 for all
+# neurons are never rescalings of each other. For two linear layers what is left is bounded:
+#
+# ```{prf:proposition} Balanced minima
+# :label: prop-balanced
+# Let $Y \in \mathrm{GL}_h$, $X = I$, and $W_2 W_1 = Y$ with $W_1 W_1^\top = W_2^\top W_2$. Gradient flow of $\lVert Y - W_2 W_1 \rVert^2$ conserves $W_1 W_1^\top - W_2^\top W_2$, so from balanced starts it reaches such minima only. All others are $(q W_1, W_2 q^\top)$ with $q$ orthogonal, and the barrier
+# on the line to them is at most $\lVert Y \rVert^2$, the loss of the zero network, with equality for $q = -I$ alone.
+# ```
+#
+# ```{prf:proof}
+# With $R = W_2 W_1 - Y$, $\dot W_1 = -W_2^\top R$ and $\dot W_2 = -R\, W_1^\top$, both terms have the derivative $-W_2^\top R\, W_1^\top - W_1 R^\top W_2$. Let $S = W_1 W_1^\top = W_2^\top W_2$. Every minimum is $(g W_1, W_2 g^{-1})$; if it is balanced, $g S g^\top = g^{-\top} S g^{-1}$, that is
+# $(S^{1/2} g^\top g\, S^{1/2})^2 = S^2$. Positive roots are unique, so $g^\top g = I$.
+#
+# By {prf:ref}`prop-straight` the barrier is $\lVert W_2 K W_1 \rVert^2$ with $K = \frac14 (2I - q - q^\top)$, $0 \le K \le I$. As $W_2 = U S^{1/2}$ and $W_1 = S^{1/2} V$ with orthogonal $U$, $V$, it is $\lVert S^{1/2} K S^{1/2} \rVert^2 \le \lVert S \rVert^2 = \lVert Y \rVert^2$, since $0 \le S^{1/2} K S^{1/2} \le S$; equality
+# needs $K = I$.
+# ```
+
+# %%
+normal = normal_stream(seed, "balanced")
+Y, A, B = normal(3, 100 * networks, 4, 4)
+U, s, Vh = torch.linalg.svd(Y)
+W_1, W_2 = s.sqrt()[..., None] * Vh, U * s.sqrt()[:, None]  # balanced
+of_kind = {}  # loss in the middle / ‖Y‖²
+for kind, g in (("orthogonal", torch.linalg.qr(A).Q), ("any", B)):
+    middle = (W_2 + W_2 @ torch.linalg.inv(g)) / 2 @ (W_1 + g @ W_1) / 2
+    loss = (Y - middle).square().sum(dim=(-2, -1))
+    of_kind[kind] = loss / Y.square().sum(dim=(-2, -1))
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G4.balanced"}
+one_in_ten = of_kind["any"].quantile(0.9).item()
+claims.check("G4.balanced", of_kind["orthogonal"], rival=one_in_ten)
+figures.numbers(balanced_median=of_kind["orthogonal"].median().item())
+
+# %% [markdown]
+# The median over random $Y$ and $q$, $h = 4$, is {glue:text}`balanced_median:.2f` $\lVert Y \rVert^2$.
+#
 # ## What we found that the paper does not say
 #
 # - The barrier is exactly $(\varphi^* - 1)^2 \lVert Y \rVert^2$ ({prf:ref}`prop-rescaled-peak`), in the middle for $k = 1$ only. It needs a critical point, not a loss of 0 ({prf:ref}`cor-critical-line`).
 # - The printed scale works for $k \ge 1$ and fails for $k < 1$; with the power $-1/k$ it works for all $k$ ({prf:ref}`prop-choice-of-m`).
+# - Minima that gradient flow reaches from balanced starts are no rescalings of each other; for two linear layers the barrier between them is at most $\lVert Y \rVert^2$ ({prf:ref}`prop-balanced`).
 #
 # ## What it means for merging networks
 #
 # The average of a network and its rescaling can be arbitrarily bad although both compute the same function. This part of a barrier is an artefact of the coordinates: bring the layers of both networks to agreed norms before averaging,
 # which changes no function and leaves one $m$. How high a barrier is says little as long as the scales are free.
 #
-# G, section 5.2 names implicit bias as a possible reason why such barriers are not seen in practice. In this model it is one: gradient flow conserves $\lVert r_j \rVert^2 - k \lVert w_j \rVert^2$ for every neuron $j$ with incoming weights $r_j$ and outgoing weights
-# $w_j$, since by Euler's theorem on homogeneous functions both terms change at the same rate. A rescaling by $m \ne 1$ changes this number. So two minima that gradient flow reaches from starts at which it is 0 for all neurons are never rescalings of
-# each other. And as G says, layer-wise connectivity is not contradicted: on a line that changes $W_l$ alone the loss is convex, hence 0 between two minima.
+# As G says, layer-wise connectivity is not contradicted: on a line that changes $W_l$ alone the loss is convex, hence 0 between two minima.
 #
 # **Read on.** [](37_permuted_barriers.ipynb): what permutations of the neurons can do about it. [](34_orbit_distance.ipynb): the same question for distances in place of losses. [](35_symmetry_curves.ipynb): curves of constant loss in place of lines.
 #

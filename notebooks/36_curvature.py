@@ -15,7 +15,7 @@
 # **The paper.** By Theorem 6.2 of Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025`, read in the version submitted for review, by at most $d_{\max}$, a function of the curvature and of the distance of the two, and the loss is at most $C_L d_{\max}$.
 #
 # **What we find.** On every {term}`orbit` of $GL_h$ that is drawn at random in this chapter and for which $d_{\max}$ is real the bound holds ({claim}`G11.sampled`). As a theorem for all curves it is false ({claim}`G11.distance`, {claim}`G11.loss`): a curve that turns by more than half a
-# circle may come back from another side, even one that a symmetry draws: on that of this chapter the middle of the chord is {glue:text}`turn_ratio:.0f` times as far away as $d_{\max}$, and there is no bound for this ratio. With two hypotheses more, on the length of the curve and on the distance, it is true and sharp ({claim}`G11.spindle`, {claim}`G11.sharp`).
+# circle may come back from another side, even one that a symmetry draws: on that of this chapter the middle of the chord is {glue:text}`turn_ratio:.0f` times as far away as $d_{\max}$, and there is no bound for this ratio. With two further hypotheses, on the length of the curve and on the distance of its ends, it is true and sharp ({claim}`G11.spindle`, {claim}`G11.sharp`). On the curves that rescale neurons, and on those of the principal logarithm of a rotation, it is true as printed ({claim}`G11.printed`).
 #
 # **Why it matters.** A short, nearly straight path between two networks means that averaging them is nearly harmless. Low curvature alone does not.
 # ```
@@ -324,8 +324,13 @@ families = {  # κ_max at each e
     "plane curve": [largest_curvature(*planar_neck(phi, e)) for e in e_grid],
 }
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the narrow neck, and the finding"}
-figure, (orbit, necks) = figures.panels(2, height=4)
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the loop, the ratios and the narrow neck"}
+figure, (way, orbit, necks) = figures.panels(3, height=3.8)
+s = (t := torch.linspace(0, 1, 201, dtype=torch.float64)) - t**2
+way.plot(s, s * (1 - 2 * t), color="book:orange")
+way.plot(0, 0, "o", color="book:red", markersize=4)
+way.set(aspect=1, xlim=(-0.03, 0.3), xlabel="$p_1 / r$", ylabel="$p_2 / r$")
+way.set(title="the loop")
 sizes, limit = radii[1:], 2 * math.sqrt(2) / (math.cosh(a) + 1) * radii[1:]
 for ratios, mark, colour, name in (
     (by_turn, "o", "book:purple", "turn, G, (4)"),
@@ -351,6 +356,7 @@ necks.set(ylabel=r"distance $/\, d_{\max}$", title="across a neck")
 necks.legend()
 figures.show("fig_neck", figure)
 
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the finding"}
 figure, axis = figures.card()
 full_turn = torch.linspace(0, 2 * math.pi, 1001, dtype=torch.float64)
 whole_neck = planar_neck(full_turn, 0.1)[0]
@@ -383,9 +389,9 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_neck
-# :alt: Two panels. The ratio of the true distance to the bound grows in proportion to the size of the turn, for both curves inside an orbit. The ratio grows like 1 over the width of the neck.
+# :alt: Three panels. A closed loop like a drop. The ratio of the true distance to the bound grows in proportion to the size of the turn, for both curves inside an orbit. The ratio grows like 1 over the width of the neck.
 #
-# Distance of the chord's midpoint from the whole level set over $d_{\max}$, with the largest curvature on the grid: for the curves of {prf:ref}`thm-turn` with $a = 0.1$ (left) and across necks (right)
+# Left: the loop of {prf:ref}`prp-loop` from one end to the other, which are both at the dot; the other two coordinates are at most $0.01$. Distance of the chord's midpoint from the whole level set over $d_{\max}$, with the largest curvature on the grid: for the turn and the loop with $a = 0.1$ (middle) and across necks (right)
 # (profile {glue:text}`profile`).
 # ```
 #
@@ -603,6 +609,99 @@ figures.numbers(
 #
 # Of the random curves that are too long, a share of {glue:text}`planar_violating:.2f` violates the bound; of the others none, the largest ratio is {glue:text}`planar_worst:.3f`.
 #
+# ## Where the theorem is true as printed
+#
+# On some orbits the hypothesis on the length is superfluous: there $D < 2/\kappa_{\max}$ holds for short curves only.
+#
+# ```{prf:theorem} Orbits that obey G, Theorem 6.2
+# :label: thm-printed
+# Let $\gamma(t) = e^{tA} w$, $0 \le t \le 1$, $Aw \ne 0$, be a curve in $L^{-1}(c)$, where $A$ acts linearly on the weights in $\mathbb R^p$ and
+#
+# 1. $A$ is symmetric, or
+# 2. $A$ is skew with $\|A\|_2 \le \pi$.
+#
+# If $D < 2/\kappa$ with $\kappa = \kappa_{\max}$, then $\ell \le \frac2\kappa \arcsin \frac{\kappa D}2 < \frac\pi\kappa$. So G, (8) and (9) hold wherever $d_{\max}$ is real.
+# ```
+#
+# ```{prf:proof}
+# The tangents have the inner products $\gamma'(s) \cdot \gamma'(t) = (Aw)^\top e^{sA^\top} e^{tA} A w$. For a symmetric $A$ this is $\| e^{(s + t) A/2} A w \|^2 > 0$. For a skew $A$ with the eigenvalues $\pm i \omega_k$ it is $\sum_k |v_k|^2 \cos (\omega_k (t - s))$,
+# $v_k$ the components of $Aw$: the speed is constant, $t = \frac12$ is the middle by length, and with $s = \frac12$ all $|\omega_k (t - s)| \le \frac\pi2$. In both cases the unit tangent $T$ has $T \cdot T(s_0) \ge 0$ on all of $\gamma$, $s_0$ the middle by length.
+#
+# At a distance $\sigma$ along the curve from $s_0$ the tangent has turned by at most $\kappa\sigma$, so that $T \cdot T(s_0) \ge \cos \kappa\sigma$ for $\kappa\sigma \le \frac\pi2$. With $\ell' = \min(\ell, \pi/\kappa)$
+#
+# $$
+# \begin{aligned}
+# D &\ge (w_2 - w_1) \cdot T(s_0) = \int T \cdot T(s_0) \\
+# &\ge 2 \int_0^{\ell'/2} \cos \kappa\sigma \, d\sigma = \frac2\kappa \sin \frac{\kappa \ell'}2 .
+# \end{aligned}
+# $$
+#
+# If $D < 2/\kappa$ the sine is less than 1, so that $\ell' = \ell$, and {prf:ref}`thm-spindle` applies. For $D = 2/\kappa$, $d_{\max} = D/2$.
+# ```
+#
+# Every rescaling of {term}`homogeneous <homogeneous activation>` neurons, in any layers, has a diagonal $A$. On two layers $\exp(tM) \cdot w$ has a symmetric or skew $A$ where $M$ is, with $\|A\|_2 \le \|M\|_2$: so both factors of {prf:ref}`thm-logarithm` obey the printed theorem, the stretch
+# $\exp(tB)$ and, with the principal logarithm, the rotation $\exp(tA)$. What breaks it are rotations by more (a circle beyond its half, {prf:ref}`thm-turn`), and an $M$ of neither kind ({prf:ref}`prp-loop`). Random curves with $h = 4$, $W_1$ $4 \times 6$ and $W_2$ $5 \times 4$:
+
+# %%
+times = torch.linspace(0, 1, steps, dtype=torch.float64)  # t
+normal = normal_stream(seed, "symmetric and skew")
+kinds = {}  # κ_max D/2, κ_max ℓ/π and distance / d_max, (B,) each
+for kind, sign, largest in (
+    ("symmetric", 1, 3.2),
+    ("rotations, at most half turns", -1, math.pi),
+    ("rotations, at most full turns", -1, 2 * math.pi),
+):
+    A = normal(orbits, 4, 4)
+    M = A + sign * A.mT
+    size = largest * torch.linspace(0.05, 1, orbits, dtype=torch.float64)
+    M *= (size / matrix_norm(M, 2))[:, None, None]  # ‖M‖_2 = size
+    X = torch.eye(6, dtype=torch.float64).expand(orbits, -1, -1)
+    w = normal(orbits, 4, 6), normal(orbits, 5, 4)
+    f = orbit_chords(w, M, X, times, places)
+    across = f.kappa * f.D / 2
+    d_max = arc_height(f.kappa, f.D.where(across < 1, math.nan))
+    kinds[kind] = across, f.kappa * f.length / math.pi, f.distance / d_max
+as_printed, beyond_half = (
+    torch.cat([kinds[kind][2] for kind in chosen])
+    for chosen in (list(kinds)[:2], list(kinds)[2:])
+)
+as_printed = as_printed[as_printed.isfinite()]  # D < 2/κ_max
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G11.printed"}
+claims.check(
+    "G11.printed", as_printed, rival=beyond_half.nan_to_num().max().item()
+)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot lengths over distances"}
+figure, axis = figures.panels(height=4.2)
+for (kind, (across, turns, _)), mark, colour in zip(
+    kinds.items(), "^os", ("blue", "green", "orange"), strict=True
+):
+    style = dict(color=f"book:{colour}", markersize=3, label=kind)
+    axis.plot(across, turns, mark, **style)
+x = np.linspace(0, 1, 200)
+axis.plot(x, np.arcsin(x) * 2 / math.pi, color="book:black", linewidth=1)
+axis.fill_between([0, 1], 1, 2, color="book:red", alpha=0.12, linewidth=0)
+axis.set(xlim=(0, 1.5), ylim=(0, 2), xlabel=r"$\kappa_{\max} D / 2$")
+axis.set(ylabel=r"length $\cdot\, \kappa_{\max} / \pi$")
+axis.legend(loc="upper right", fontsize=9)
+figures.show("fig_printed", figure)
+figures.numbers(
+    printed_curves=len(as_printed),
+    printed_worst=as_printed.max().item(),
+    beyond_half=beyond_half.nan_to_num().max().item(),
+)
+
+# %% [markdown]
+# ```{glue:figure} fig_printed
+# :alt: Scatter plot of length times curvature over pi against half the distance times curvature. Curves with symmetric generators and rotations by at most half a turn stay under an arcsine curve and out of the shaded corner; rotations by more fill it.
+#
+# Random curves $\exp(tM) \cdot w$. Shaded: $d_{\max}$ is real and the curve too long for {prf:ref}`thm-spindle`. Black: circular arcs, the longest curves of {prf:ref}`thm-printed` at their $D$
+# (profile {glue:text}`profile`).
+# ```
+#
+# On the {glue:text}`printed_curves` curves of the first two kinds with $D < 2/\kappa_{\max}$ no point of the chord is further than {glue:text}`printed_worst:.3f` $d_{\max}$ from the curve; on rotations by up to a full turn some are {glue:text}`beyond_half:.0f` times as far.
+#
 # ## Orbits of the general linear group
 #
 # For curves $\exp(tM) \cdot w$ under $GL_h$ the closed curvature of {prf:ref}`prp-curvature` makes $d_{\max}$ computable. The loss on the chord needs no bound:
@@ -650,10 +749,8 @@ figures.numbers(
 #
 # bounds the difference quotients of the loss between points of the chord and of $\gamma$.
 
+
 # %%
-times = torch.linspace(0, 1, steps, dtype=torch.float64)  # t
-
-
 def along_orbits(w, X, M):
     """What the theorem needs of exp(tM)·w, and the loss on its chord; (B,) each."""
     found = orbit_chords(w, M, X, times, places)._asdict()  # κ_max, ℓ, D, C_L, …
@@ -834,7 +931,7 @@ figures.numbers(
 # ## What we found that the paper does not say
 #
 # - The ratio of the distance to $d_{\max}$ has no bound, on curves of a symmetry ({prf:ref}`thm-turn`) and across a neck ({prf:ref}`thm-neck`). On random orbits the bound holds wherever $d_{\max}$ is real, because these curves are short.
-# - The constants in the two hypotheses that mend it, $\pi$ and 2, cannot be raised ({prf:ref}`thm-spindle`).
+# - The constants in the two hypotheses that mend it, $\pi$ and 2, cannot be raised ({prf:ref}`thm-spindle`). Where the generator is symmetric, or the principal logarithm of a rotation, the first is superfluous ({prf:ref}`thm-printed`).
 # - On orbits of $GL_h$ the loss on the chord has a closed form, which does not depend on where on the orbit the pair lies, while curvature and length do ({prf:ref}`prp-orbit-chord`).
 #
 # ## What it means for merging networks

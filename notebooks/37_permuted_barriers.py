@@ -16,7 +16,7 @@
 # permutation of the second network's neurons (G, Prop. 5.4).
 #
 # **What we find.** It is so ({claim}`G5.unbounded`). For a $\sigma$ that acts on entries it holds without the assumption, by rescaling a single neuron ({claim}`G5.without`); the paper's own construction needs it
-# ({claim}`G5.counterexample`). The constants of G, (19) to (21), which the conclusion does not use, are $2^{-(k+1)}$ instead of $\frac14$, and for $P = I$ and $k = 1$ $\frac12 Y$ instead of $\frac34 Y$ ({claim}`G5.factor`, {claim}`G5.constant`).
+# ({claim}`G5.counterexample`). Permutations of the other hidden layers, which the paper leaves open, lower the barrier ({claim}`G5.lowered`) by a factor that does not grow with the scale, except where they put the rescaled neuron to sleep ({claim}`G5.layers`). The constants of G, (19) to (21), which the conclusion does not use, are $2^{-(k+1)}$ instead of $\frac14$, and for $P = I$ and $k = 1$ $\frac12 Y$ instead of $\frac34 Y$ ({claim}`G5.factor`, {claim}`G5.constant`).
 #
 # **Why it matters.** Matching neurons is not enough: their scales have to be matched, too.
 # ```
@@ -49,10 +49,12 @@ from lmc_helpers._chapters.permuted_barriers import (
 )
 from lmc_helpers._chapters.unbounded_barriers import (
     HomogeneousNet,
+    activation,
     random_net,
     rescale,
 )
 from lmc_helpers.matching import all_permutations
+from lmc_helpers.seeds import normal_stream
 
 # %% [markdown]
 # ## What an order can do, and what it cannot
@@ -156,7 +158,7 @@ figures.show("fig_best_order", idea, legend=3)
 # $L^{-1}(0)$ by the factors $m^t$, $0 \le t \le 1$.
 # ```
 #
-# One neuron that is scaled up is enough, and only a neuron without outgoing weights can hide it. Permutations of the layers below, which the paper leaves open, are not examined here. The least loss over all $h!$ permutations, and its leading term by the theorem:
+# One neuron that is scaled up is enough, and only a neuron without outgoing weights can hide it. The least loss over all $h!$ permutations, and its leading term by the theorem:
 
 
 # %%
@@ -277,6 +279,126 @@ figures.show("fig_permuted", figure)
 # (profile {glue:text}`profile`).
 # ```
 #
+# ## Permutations of all hidden layers
+#
+# The permutation of G, Prop. 5.4 moves the neurons of one layer, “which does not rule out the possibility of lowering the loss barrier by including permutations of other neurons”.
+#
+# ```{prf:theorem} The barrier after the best permutation of all hidden layers
+# :label: thm-all-layers
+# Let the network be $W_l\, \sigma(W_{l-1} \cdots \sigma(W_1 X))$, $\sigma$, $W$ and $W'$ as in {prf:ref}`thm-permuted-barrier`, $\omega_j$ the incoming weights of neuron $j$ in $W_{l-1}$, and let $P = (P_1, \dots, P_{l-1})$ permute all hidden layers of $W'$. Let $\bar F_P$ be the features that
+# layers 1 to $l - 2$ of $\frac12 W + \frac12 P \cdot W'$ make of $X$. As $m \to \infty$
+#
+# $$
+# \begin{aligned}
+# m^{-2k} \min_P L_P \to\; &4^{-(k+1)}\, \min_i \lVert w_i \rVert^2 \\
+# &\cdot \min_P \lVert \sigma(\omega_j P_{l-2}^{-1} \bar F_P) \rVert^2 .
+# \end{aligned}
+# $$
+# ```
+#
+# ```{prf:proof}
+# $\bar F_P$ depends on $P_1, \dots, P_{l-2}$ and not on $m$. Let $P_{l-1}$ put neuron $j$ on neuron $i$. With $h = \omega_j P_{l-2}^{-1} \bar F_P$ its inputs in the middle are $\frac12 (\omega_i + m\, \omega_j P_{l-2}^{-1}) \bar F_P = \frac m2 (h + O(\frac1m))$ and its outgoing weights
+# $\frac12 (w_i + m^{-k} w_j)$, while the other neurons do not depend on $m$. As in the last proof the output is $2^{-(k+1)} m^k (w_i\, \sigma(h)^\top + o(1))$. There are finitely many $P$, and each $i$ occurs with all $P_1, \dots, P_{l-2}$.
+# ```
+#
+# With $P_1, \dots, P_{l-2} = I$ the last factor is the $\lVert \zeta_j \rVert^2$ of before. So other layers lower the constant and leave the power of $m$, unless some $P$ makes $\sigma(h) = 0$. For leaky ReLU this means $h = 0$, true on a null set of $\omega_j$ only, if
+# $\bar F_P \ne 0$. For ReLU it can be so on an open set: for $W_1 X = (1, 0)^\top$, $W_2 = (2, -3)$, $W_3 = 1$ the exchange in the first layer has $h = -\frac12$ and the loss $\lVert Y \rVert^2$ for every $m$. Random networks of three layers with 4 neurons in both hidden layers and 5
+# samples, no ReLU, and all $24^2$ permutations:
+
+# %%
+P4 = all_permutations(4)
+
+
+def over_layers(W, V, X, Y, sigma):
+    """L(½ W + ½ P · V) for all P_1 and P_2, (24, 24), and F̄_P, (24, 4, N)."""
+    F = sigma((W[0] + V[0][P4]) / 2 @ X)  # the middle of layer 1
+    second = V[1][P4][:, :, P4].movedim(2, 0)  # P_2 V_2 P_1⁻¹
+    hidden = sigma((W[1] + second) / 2 @ F[:, None])
+    last = (W[2] + V[2][:, P4].movedim(1, 0)) / 2
+    return (Y - last @ hidden).square().sum(dim=(-2, -1)), F
+
+
+def layers_rescaled(normal, k, negative, scales):
+    """Least losses over P_2 and over P_1 and P_2, their leading terms; (m, 2) each."""
+
+    def sigma(z):
+        return activation(z, k, negative)
+
+    X, W = normal(3, 5), (normal(4, 3), normal(4, 4), normal(2, 4))
+    zeta = sigma(W[1] @ sigma(W[0] @ X))
+    Y, j = W[2] @ zeta, zeta.norm(dim=1).argmax()
+    found = []
+    for m in scales:
+        of = torch.ones(4, dtype=torch.float64)
+        of[j] = m  # of the strongest neuron of layer 2
+        V = W[0], *rescale(W[2], W[1], of, k)[::-1]
+        losses, F = over_layers(W, V, X, Y, sigma)
+        found.append(torch.stack([losses[0].min(), losses.min()]))  # P4[0] = id
+    h = (W[1][j][P4][:, None] @ F)[:, 0]  # ω_j P_1⁻¹ F̄_P, (24, N)
+    sizes = sigma(h).square().sum(dim=1)
+    weakest = W[2].square().sum(dim=0).min()  # min ‖w_i‖²
+    constants = weakest / 4 ** (k + 1) * torch.stack([sizes[0], sizes.min()])
+    powers = torch.tensor(scales, dtype=torch.float64)[:, None] ** (2 * k)
+    return torch.stack(found), powers * constants
+
+
+normal = normal_stream(seed, "all layers")
+of_layers, by_last, lowered = [], [], []
+for k in DEGREES:
+    for n in range(networks):
+        losses, leading = layers_rescaled(normal, k, (-0.1, 0.5)[n % 2], [1e12])
+        of_layers.append((losses[0, 1] / leading[0, 1]).item())
+        by_last.append((losses[0, 1] / leading[0, 0]).item())
+        lowered.append((losses[0, 1] / losses[0, 0]).item())
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G5.layers and G5.lowered"}
+claims.check("G5.layers", of_layers, rival=sum(by_last) / len(by_last))
+claims.check("G5.lowered", min(lowered), n=len(lowered))
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the least loss over the permutations of two layers"}
+scales = torch.logspace(0, 5, 41, dtype=torch.float64).tolist()
+normal = normal_stream(seed, "all layers, shown")
+nine = [layers_rescaled(normal, 1, -0.1, scales) for _ in range(9)]
+nine.sort(key=lambda net: (net[1][-1, 0] / net[1][-1, 1]).item())
+losses, leading = nine[4]
+relu_input = torch.tensor([[1, 0], [0.5, 0.5]]).double()  # F̄_P for both P_1
+from_relu = []
+for m in scales:
+    row = torch.tensor([[2 + 2 * m, -3 - 3 * m], [2 - 3 * m, -3 + 2 * m]]) / 2
+    output = (1 + 1 / m) / 2 * (row * relu_input).sum(dim=1).relu()
+    from_relu.append((2 - output).square().min().item())
+figure, (left, right) = figures.panels(2)
+for column, colour, name in (
+    (0, "book:sky", "permutations of the last layer"),
+    (1, "book:green", "of both hidden layers"),
+):
+    left.loglog(scales, losses[:, column], color=colour, label=name)
+    left.loglog(scales[20:], leading[20:, column], "k:")
+left.loglog(scales, from_relu, color="book:purple", label="of both, ReLU example")
+left.plot([], [], "k:", label="theorem, leading term")
+left.set(xlabel="scale $m$", ylabel=r"$\min_P$ loss", ylim=(1e-4, None))
+left.legend(loc="upper left", fontsize=9)
+by_degree = 1 / torch.tensor(lowered).view(len(DEGREES), networks)
+for k, factors in zip(DEGREES, by_degree.sort().values, strict=True):
+    share = (torch.arange(networks) + 0.5) / networks
+    right.plot(share, factors, ".-", label=f"$k = {k}$")
+right.set(yscale="log", xlabel="share of the networks")
+right.set(ylabel="factor by which both layers lower it")
+right.legend(loc="upper left")
+figures.show("fig_all_layers", figure)
+figures.numbers(
+    layers_median=by_degree[1].median().item(), layers_networks=networks
+)
+
+# %% [markdown]
+# ```{glue:figure} fig_all_layers
+# :alt: Left, least loss over permutations against the scale on logarithmic axes: two parallel rising lines, the lower one for permutations of both hidden layers, both on their dotted leading terms; the ReLU example has a plateau. Right, sorted factors by which permuting both layers lowers the loss, from little more than 1 to many powers of ten, larger for larger degrees.
+#
+# Left: loss in the middle of the line from a leaky ReLU network, the one of nine with the median factor, to a copy with one rescaled neuron, $k = 1$; and the ReLU example. Right: by what factor permutations of the first layer lower the least loss at $m = 10^{12}$ (profile {glue:text}`profile`).
+# ```
+#
+# For $k = 1$ the first layer's permutations divide the least loss by {glue:text}`layers_median:.0f`, median of {glue:text}`layers_networks` networks: the last layer alone shows little of what matching all layers can do; the growth with the scale stays.
+#
 # ## The paper's construction
 #
 # The proof of G, Prop. 5.4 takes $W' = m \cdot W$, one scale for all neurons, and assumes that $W_l P\, \sigma(H) \ne 0$ for all $P$. Then the loss grows like $m^{2k}$ for every $P$ and each degree $k$. The exponent of its growth, divided by $k$:
@@ -376,7 +498,6 @@ def middle_output(net, m, p):
     return (net.last + last[:, p]) / 2 @ net.sigma((H + hidden[p]) / 2)
 
 
-P4 = all_permutations(4)
 factors, m = [], 3.0
 for n in range(networks):
     net = random_net(seed, "factor", 2, n, h=4)
@@ -426,7 +547,7 @@ claims.check("G5.expansion", expansion, rival=min(printed_constant))
 # %% [markdown]
 # ## What we found that the paper does not say
 #
-# - One rescaled neuron is enough, and the least loss over permutations has an exact leading term ({prf:ref}`thm-permuted-barrier`).
+# - One rescaled neuron is enough, and the least loss over permutations has an exact leading term ({prf:ref}`thm-permuted-barrier`). Permutations of all other layers change its constant and not the power of $m$ ({prf:ref}`thm-all-layers`); for ReLU they can put the rescaled neuron to sleep.
 # - The constants $\frac14$ of G, (19) and $\frac34 Y$ of G, (21) belong to special cases ({prf:ref}`prop-permuted-expansion`).
 #
 # ## What it means for merging networks

@@ -150,10 +150,10 @@ def joined(misfit: Misfit, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return found
 
 
-def joined_classes(misfit: Misfit, points: torch.Tensor) -> torch.Tensor:
+def joined_classes(misfit: Misfit, points: torch.Tensor, tries: int = 1) -> torch.Tensor:
     """The class (B,) of each of the points (B, p): all from which a walk leads to the class's first point.
 
-    The last points of any two classes are tried as well, and their classes are one if they are joined.
+    Of any two classes so many of the nearest pairs are tried as well, and the classes are one if some are joined.
     """
     classes, number = torch.full((len(points),), -1), 0
     while (classes < 0).any():
@@ -161,10 +161,16 @@ def joined_classes(misfit: Misfit, points: torch.Tensor) -> torch.Tensor:
         there = walk(misfit, points[others], points[first].expand(len(others), -1))
         classes[[first, *torch.tensor(others)[there].tolist()]] = number
         number += 1
-    last = torch.stack([points[classes == c][-1] for c in range(number)])
-    pairs, name = torch.combinations(torch.arange(number)), torch.arange(number)
-    for one, other in pairs[joined(misfit, *last[pairs.T])]:
-        name[name == name[other]] = name[one].item()
+    far, pairs = torch.cdist(points, points), []
+    for one, other in itertools.combinations(range(number), 2):
+        here, there = ((classes == c).nonzero()[:, 0] for c in (one, other))
+        near = far[here][:, there].flatten().argsort()[:tries]
+        ends = zip(here[near // len(there)].tolist(), there[near % len(there)].tolist(), strict=True)
+        pairs += [(one, other, *pair) for pair in ends]
+    one, other, a, b = torch.tensor(pairs, dtype=torch.long).view(-1, 4).T
+    met, name = joined(misfit, points[a], points[b]), torch.arange(number)
+    for c, d in zip(one[met], other[met], strict=True):
+        name[name == name[d]] = name[c].item()
     return name[classes]
 
 

@@ -289,7 +289,8 @@ def _between(eps: float, radius: float) -> np.ndarray:
 # The paths of :func:`residual_path` are those of the proof: in GL_n × GL_n to a corner, and there through a singular
 # W_1 where the other end has another sign of det W_1.
 #
-# Weights are float64 tensors (..., n, n), X and Y are (n, n), ε is a number.
+# Weights are float64 tensors (..., n, n), those of the branch (..., h, n) and (..., n, h) where it is said, X and Y are
+# (n, n), ε is a number.
 
 
 FirstTwo = tuple[torch.Tensor, torch.Tensor]  # W_1 and W_2, or W_1 and M
@@ -306,18 +307,25 @@ def residual_loss(weights: Weights, X: torch.Tensor, Y: torch.Tensor, eps: float
     return (Y - W3 @ residual_map(W1, W2, eps) @ X).square().sum(dim=(-2, -1))
 
 
-def residual_misfit(X: torch.Tensor, Y: torch.Tensor, eps: float) -> Misfit:
-    """(W_3 (W_2 W_1 + ε I) X − Y)/``‖Y‖`` of networks whose weights are in one row each, and its derivative."""
+def residual_misfit(X: torch.Tensor, Y: torch.Tensor, eps: float, h: int) -> Misfit:
+    """(W_3 (W_2 W_1 + ε I) X − Y)/``‖Y‖`` of networks whose weights are in one row each, and its derivative.
+
+    W_1 is (h, n) and W_2 (n, h).
+    """
     n, size = len(X), Y.norm()
 
+    def layers(points: torch.Tensor) -> Weights:
+        parts = zip(points.split([h * n, n * h, n * n], dim=1), ((h, n), (n, h), (n, n)), strict=True)
+        return [part.unflatten(1, shape) for part, shape in parts]
+
     def misfit(points: torch.Tensor) -> torch.Tensor:
-        W1, W2, W3 = points.unflatten(1, (3, n, n)).unbind(1)
+        W1, W2, W3 = layers(points)
         return (W3 @ residual_map(W1, W2, eps) @ X - Y).flatten(1) / size
 
     def derivative(points: torch.Tensor) -> torch.Tensor:
-        W1, W2, W3 = points.unflatten(1, (3, n, n)).unbind(1)
-        eye = torch.eye(n).to(X).expand_as(W1)
-        sides = (W3 @ W2, X.expand_as(W1)), (W3, W1 @ X), (eye, residual_map(W1, W2, eps) @ X)
+        W1, W2, W3 = layers(points)
+        eye = torch.eye(n).to(X).expand_as(W3)
+        sides = (W3 @ W2, X.expand_as(W3)), (W3, W1 @ X), (eye, residual_map(W1, W2, eps) @ X)
         return torch.cat([product_derivative(*pair) for pair in sides], dim=2) / size
 
     return misfit, derivative

@@ -115,14 +115,15 @@ def test_between_components_there_is_no_path():
         residual_path(*ends, *[matrix([[1.0]])] * 2, 1.0, 3)
 
 
-@pytest.mark.parametrize("n", [1, 3])
+@pytest.mark.parametrize(("n", "h"), [(1, 1), (3, 3), (2, 3), (3, 1)])
 @pytest.mark.parametrize("eps", EPS)
-def test_the_misfit_is_the_root_of_the_loss_and_its_derivative_autograd(n, eps):
+def test_the_misfit_is_the_root_of_the_loss_and_its_derivative_autograd(n, h, eps):
     X, Y = data(n, seed=n)
-    points = normal(4, 3 * n * n, seed=3)
-    misfit, derivative = residual_misfit(X, Y, eps)
+    points = normal(4, (2 * h + n) * n, seed=3)
+    misfit, derivative = residual_misfit(X, Y, eps, h)
     for one, r, J in zip(points, misfit(points), derivative(points), strict=True):
-        loss = float(residual_by_hand(one.reshape(3, n, n), X, Y, eps))
+        weights = one[: h * n].reshape(h, n), one[h * n : 2 * h * n].reshape(n, h), one[2 * h * n :].reshape(n, n)
+        loss = float(residual_by_hand(weights, X, Y, eps))
         assert float(r.square().sum()) == pytest.approx(loss / float(Y.square().sum()), rel=1e-10)
         expected = torch.autograd.functional.jacobian(lambda v: misfit(v[None])[0], one)
         torch.testing.assert_close(J, expected)
