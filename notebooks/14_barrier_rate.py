@@ -448,7 +448,7 @@ claims.check("Z5.direct_limit", float(mean[0]), stderr=float(error[0]), n=10)
 #
 # ## The law of the barrier in wide networks
 #
-# Where the direct barrier tends to a constant, the permuted one tends to 0 with a law of its own. It depends on the networks by the
+# Where the direct barrier tends to a constant, the permuted one tends to 0 with a law of its own. In the limit it depends on the networks by the
 # *surplus* only: $s_p$ is the number of rows of type $p$ in $W^{(1)}$ less that in $W^{(2)}$.
 #
 # ```{prf:theorem} The limit law of $m^2 B$; sharpens Z, Theorem 6
@@ -464,7 +464,7 @@ claims.check("Z5.direct_limit", float(mean[0]), stderr=float(error[0]), n=10)
 # $$
 #
 # where $x_1, \dots, x_M$ are independent standard normal and $h(u, v) = \frac12 \ell - \frac{\ell^2}{6 \ell'}$, with $\ell \le \ell'$ the two of $u$ and $v$.
-# As $m \to \infty$, after Algorithm 1
+# As $m \to \infty$, after Algorithm 1, its leftovers put into the empty places in the order of the rows,
 #
 # $$
 # m^2 d\, B - \Lambda(s/\sqrt m) \to 0 \text{ in probability}, \qquad m^2 d\, B \to \Lambda(G) \text{ in law and in mean},
@@ -495,7 +495,7 @@ claims.check("Z5.direct_limit", float(mean[0]), stderr=float(error[0]), n=10)
 #
 # ```{prf:corollary} Two teachers, and what the order of the leftovers is worth
 # :label: cor-two-teachers
-# For $M = 2$, half-way, $m^2 d\, L \to \beta N^4$ in law with $N$ standard normal, and
+# In {prf:ref}`thm-law` let $M = 2$ and join the leftovers in one of three orders. Then half-way $m^2 d\, L \to \beta N^4$ in law and in mean, with $N$ standard normal, and
 #
 # $$
 # \beta = \begin{cases}
@@ -509,10 +509,10 @@ claims.check("Z5.direct_limit", float(mean[0]), stderr=float(error[0]), n=10)
 # ```{prf:proof}
 # $D_2 = -D_1$, so that all leftovers of a network are of one type and $m(f^* - f) \to 2 D_1^2\, h(|x_1|, |x_2|)\, 1\{x_1 x_2 < 0\}$, as $h$ is homogeneous. In the other two orders $V = U$ and $V = 1 - U$ in the
 # proof of {prf:ref}`thm-law`, and $h$ is $\frac12 \ell$ and $\frac{uv}{2(u + v)}$. $D_1$ tends to $N/\sqrt2$, so $\beta = \frac12 \mathbb E\, h(|x_1|, |x_2|)^2$, which in polar
-# coordinates is $\frac2\pi \int_0^{\pi/2} h(\cos\theta, \sin\theta)^2 d\theta$. The integrals are elementary.
+# coordinates is $\frac2\pi \int_0^{\pi/2} h(\cos\theta, \sin\theta)^2 d\theta$. The integrals are elementary. The means converge as in that proof.
 # ```
 #
-# So large with large costs $2(\pi - 2)/(4 - \pi) \approx 2.66$ times as much as large with small. Both limits against exact losses, with eight times as many neurons:
+# So half-way large with large costs $2(\pi - 2)/(4 - \pi) \approx 2.66$ times as much as large with small. Both limits against exact losses, with eight times as many neurons:
 
 # %%
 wide, n = 8 * widths[-1], pairs // 3
@@ -839,8 +839,8 @@ figures.numbers(
 # - Z, Theorem 6, holds with $m^{-2}$ in place of $m^{-1/2}$. This is the best that any permutation can reach, and it comes
 #   from sorting ({prf:ref}`thm-rate`).
 # - The loss half-way on the direct line tends to a positive constant, known exactly, so that permutations reduce it by a factor of order $m^{-2}$ ({prf:ref}`thm-direct`).
-# - $m^2 B$ has a limit law ({prf:ref}`thm-law`). With two teachers, leftovers matched large with large cost $2(\pi - 2)/(4 - \pi)$ times as much as large with small ({prf:ref}`cor-two-teachers`).
-# - It depends on the law of the entries within a type: with equal entries there is nothing to sort, and the rate is
+# - $m^2 B$ has a limit law ({prf:ref}`thm-law`). With two teachers, leftovers matched large with large cost $2(\pi - 2)/(4 - \pi)$ times as much half-way as large with small ({prf:ref}`cor-two-teachers`).
+# - The rate depends on the law of the entries within a type: with equal entries there is nothing to sort, and the rate is
 #   $m^{-1}$.
 # - With the mean matched mass in place of (Z 10) the printed argument can be mended, and the bound is quadratic in
 #   $1 - \gamma$ ({prf:ref}`cor-quadratic`).

@@ -279,7 +279,7 @@ claims.check("Z8.zero_at_M", highest, n=len(arrived))
 # as odd and even parts are orthogonal. Let $\mu = \mathbb E |x_1|$, so that $\mu^2 = \frac2\pi$. Limits are for $M \to \infty$, those of functions of $x$ in $L^2$.
 #
 # *The loss.* At $(a, b, c) = (1 + \frac1M, \frac1M, 0)$ the first term tends to 0 and, by the law of large numbers, $R_W \to |x_M| - \mu$; so at the best $(a, b, c)$
-# $\limsup d L \le \frac14 (1 - \mu^2)$. Therefore (b) bounds $(M - 1) b - 1$ and $\mathbb E R_W = \mu (M - (M - 1) |w_1|)$, so that $b = O(\frac1M)$ and $|w_1| = 1 + O(\frac1M)$. As $0 \le \mathbb E |N + s| - \mathbb E |N| \le s^2$ for a normal $N$,
+# $\limsup d L \le \frac14 (1 - \mu^2)$. Therefore (b) bounds $(M - 1) b - 1$ and $\mathbb E R_W = \mu (M - (M - 1) |w_1|)$, so that $b = O(\frac1M)$ and $|w_1| = 1 + O(\frac1M)$. As $0 \le \mathbb E |N + s| - \mathbb E |N| \le s^2$ for a normal $N$ of mean 0 and variance at least $\frac12$,
 # $\mathbb E (R_W \mid x_M)$ is $|x_M|$ plus a constant, up to $O(M b^2 x_M^2) = O(x_M^2/M)$; hence $\mathbb E R_W^2 \ge 1 - \mu^2 - o(1)$. This is the first limit. Moreover both bounds are attained in it, so that
 # the first term of (b) tends to 0 and $R_W - (|x_M| - \mu) \to 0$. The former says $a + (M - 2) c \to 1$, and $|w_1| \to 1$ bounds $a$, hence $Mc$, so that $a^2 \to 1$, $a \to 1$ and $Mc \to 0$.
 #
@@ -295,11 +295,11 @@ claims.check("Z8.zero_at_M", highest, n=len(arrived))
 # $2 - \frac2\pi + r^2 - \frac4\pi \bigl( 1 + \lambda\theta + (1 - \lambda)(\frac\pi2 - \theta) - r \bigr)$. For $\delta = 2\lambda - 1 \in [0, 1]$ its derivative $2\delta - \frac4\pi (2 \arctan\delta + \frac\delta{r^2} - \frac\delta r)$ is
 # at most 0, as $\arctan\delta \ge \frac\pi4 \delta$ and $r \le 1$. So it is largest at $\lambda = \frac12$, where it is $\frac32 - (6 - 2\sqrt2)/\pi$; less $1 - \frac2\pi$ and divided by 4 this is the second limit.
 #
-# *Other permutations.* Half-way a place where types $j \ne k$ meet lacks $D_{jk} \to \min(|x_j|, |x_k|)\, 1\{x_j x_k < 0\}$, and $R \to A + \sum D_{jk}$ with $A = \frac12 (|u| + |v|) - \mu$ of mean 0. Types $M - 1$ and $M$ are in one such place each, or in one together: either way
-# $\mathbb E A \sum D_{jk} = \mathbb E (|u| - \mu) D_{uv}$, as $D_{jk}$ with other types is independent of $A$. And $\mathbb E (\sum D_{jk})^2$ is least for the one place above. With four places or more $(\mathbb E R)^2 \ge (4\, \mathbb E D_{uv})^2 - o(1)$, which is more than the value above: $\mathbb E D_{uv} = (\sqrt2 - 1)/\sqrt\pi$.
+# *Other permutations.* The type of a row is the teacher whose weight tends to 1. Half-way a place where types $j \ne k$ meet lacks $D_{jk} \to \min(|x_j|, |x_k|)\, 1\{x_j x_k < 0\}$, and $R \to A + \sum D_{jk}$ with $A = \frac12 (|u| + |v|) - \mu$ of mean 0. Types $M - 1$ and $M$ are in one such place each, or in one together: either way
+# $\mathbb E A \sum D_{jk} = \mathbb E (|u| - \mu) D_{uv}$, as $D_{jk}$ with other types is independent of $A$. And $\mathbb E (\sum D_{jk})^2$ is least for the one place above. With four places or more $(\mathbb E R)^2 \ge (4\, \mathbb E D_{uv})^2 - o(1)$, which is more than the value above: $\mathbb E D_{uv} = (\sqrt2 - 1)/\sqrt\pi$, so that it is $0.87$ against $0.49$.
 # ```
 #
-# Exactly for each $M$, by three numbers $(a, b, c)$, with the least eigenvalue of the Hessian; and what gradient descent and the best of all $5!$ permutations found for $M = 6$:
+# By three numbers $(a, b, c)$ for each $M$: the barrier between $W$ and $V$ with their rows as they stand, which is the best order for large $M$ by the proof, and the least eigenvalue of the Hessian; and what gradient descent and the best of all $5!$ permutations found for $M = 6$:
 
 # %%
 limit = 1 / 8 - (2 - math.sqrt(2)) / (2 * math.pi)
@@ -740,7 +740,7 @@ figures.numbers(
 # ## What we found that the paper does not say
 #
 # - With one student too few, the missing teacher is shared by all students ({prf:ref}`prop-share`): a minimum of one loss value,
-#   in $M$ versions. The barrier at $m = M - 1$ is the barrier between versions, known for every $M$ and in the limit ({prf:ref}`thm-one-short`).
+#   in $M$ versions. The barrier at $m = M - 1$ is the barrier between versions, which three numbers give for every $M$ and which has a limit ({prf:ref}`thm-one-short`).
 # - The zero at $m = M$ needs a condition when there are many teachers. With 12, many runs of gradient descent end in spurious
 #   minima there; hardly any do with one more student, and hardly any with 6 teachers.
 #

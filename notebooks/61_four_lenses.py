@@ -295,7 +295,32 @@ claims.check("X1.exchange", off, n=minima, rival=deleted)
 # 2\pi d\, L = 2\pi + 2 - \tfrac4\pi \bigl[ J(\tfrac\pi4)^2 + J(\tfrac{3\pi}4)^2 \bigr] = \tfrac{3\pi}4 - \tfrac4\pi .
 # $$
 #
-# On the straight line from there to $(e_1, e_2)$ the loss, a function of one variable in closed form, falls (computed below). The reflection of the space that exchanges $e_1$ and $e_2$ keeps the middle and the loss, and maps this half of the path to the other one.
+# So $d\, L < 0.1724$ there, and $d\, L > 0.1770$ wherever $w_1 = w_2$ ({prf:ref}`prop-lowest`). The reflection of the space that exchanges $e_1$ and $e_2$ keeps the middle and the loss. So let one half of the path be the straight line from the middle to $(e_1, e_2)$, the other its mirror image; the loss falls along the line:
+#
+# On it $w_1 + w_2 = e_1 + e_2$, as $a - b = \sqrt2$. With $\sigma(z) = \frac12 (z + |z|)$, $|p + q| + |p - q| = 2 \max(|p|, |q|)$ and the independent $P, Q = (x_1 \pm x_2)/\sqrt2$ of standard normal inputs, at the place $s \in [0, 1]$
+#
+# $$
+# \begin{gathered}
+# d\, L = \tfrac12 \mathbb E (f - F)^2, \quad F = \max(|P|, |Q|), \quad f = \max(|P|, |Z|), \\
+# Z = \kappa (1 - s) P + s Q, \quad \kappa = \tfrac{a + b}{\sqrt2} = \tfrac12 + \tfrac2\pi > 1 .
+# \end{gathered}
+# $$
+#
+# So $\mathbb E (f - F) f' < 0$ for $0 < s < 1$ is to be shown, with $f' = \partial f/\partial s$. $-(P, Q)$ has the same $f$ and $F$, so let $P > 0$. Let $s_0 = \frac{\kappa - 1}{\kappa + 1}$.
+#
+# *If $s \ge s_0$,* then $(f - F) f' \le 0$ everywhere, and $< 0$ where $f > F$. For $f$ is convex in $s$ and ends at $F$, so that $f' \le (F - f)/(1 - s)$ where $f \ge F$. Where $f < F$, $F = |Q| > P$. There $f' = 0$ if $|Z| < P$. If $Z < -P$, then $Q < 0$ and $f' = \kappa P - Q > 0$. If $Z > P$, then $f' = Q - \kappa P \ge 0$: otherwise $P < Q < \kappa P$, where $Z \ge Q = F$, or $Q < -P$, where $Z \le (\kappa - (\kappa + 1) s) P \le P$.
+#
+# *If $0 < s \le s_0$,* let $t = Q/P$, $z = Z/P = \kappa + s (t - \kappa)$, $\mu = \max(1, |t|)$ and $T = \frac{\kappa - 1}s - \kappa \ge 1$. In polar coordinates $\frac\pi2 \mathbb E (f - F) f'$ is the integral of
+# $(|z| - \mu)(t - \kappa) \operatorname{sgn}(z)\, 1\{|z| > 1\}$ over $dt/(1 + t^2)^2$. For $t > -T$, where $z > 1$, this is $(z - \mu)(t - \kappa)$, whose integral over all $t$ is $s \int (t - \kappa)^2 = \frac\pi2 (1 + \kappa^2) s$, as with this weight $\int \kappa = \int \mu = \frac\pi4 + 1$. For $t = -\tau < -T$ it is less than that by $(\tau - z)(\tau + \kappa)$ if $|z| \le 1$ and by $2\tau (\tau + \kappa)$ if $z < -1$, both at least $\tau^2 - 1$. Hence
+#
+# $$
+# \begin{aligned}
+# \tfrac\pi2 \mathbb E (f - F) f' &\le \tfrac\pi2 (1 + \kappa^2) s - \int_T^\infty \frac{\tau^2 - 1}{(1 + \tau^2)^2}\, d\tau \\
+# &< \frac{1}{2 (T + \kappa)} - \frac{T}{1 + T^2} \le 0 ,
+# \end{aligned}
+# $$
+#
+# as $s = \frac{\kappa - 1}{T + \kappa}$, $\frac\pi2 (1 + \kappa^2)(\kappa - 1) \approx 0.492 < \frac12$ and $1 + T^2 \le 2T (T + \kappa)$.
 # ```
 
 # %%
@@ -1040,7 +1065,7 @@ figures.numbers(
 # | | explains of these barriers | leaves open | stands against it |
 # | --- | --- | --- | --- |
 # | **Z** | Order: {glue:text}`by_order` % on digits, {glue:text}`students_explained` % between students, and what is left there exactly; for wide students the rate of both ({prf:ref}`thm-direct`), for many teachers the best order's limit ({prf:ref}`thm-best`) | what the best order leaves on digits | An aligned line is low, but alignment is not needed for a low path: one merge does it |
-# | **P** | The middle of every exchange; every order for the price of a merge, {glue:text}`merge_share` % of the barrier; which permutation points are passes, those of index 1 ({prf:ref}`thm-round`), and how many ({prf:ref}`thm-by-index`) | how high the straight line is | With a spare neuron the price is 0: the barrier of an exchange is then no saddle between minima. Without one the neurons still need not meet ({claim}`X1.no_meeting`) |
+# | **P** | The middle of every exchange; every order for the price of a merge, {glue:text}`merge_share` % of the barrier; which permutation points are passes, those of index 1 ({prf:ref}`thm-round`), and how many ({prf:ref}`thm-by-index`) | how high the straight line is | With a spare neuron the price is 0: the barrier of an exchange is then no saddle between minima. Without one, two students of two teachers still need not meet ({claim}`X1.no_meeting`) |
 # | **G** | Lines between rescaled copies: with scales $e^{s}$, $s \sim \mathcal N(0, 1)$, {glue:text}`planted` remains after matching, where 0 could be reached | nearly all: {glue:text}`by_scale` % of these barriers is scale | Unbounded barriers exist in every {term}`orbit`; the penalty leads to its balanced point |
 # | **I** | Why fixed weights lower the direct barrier, to {glue:text}`fixed_share` %, and in part which neurons move | the rest, {glue:text}`rest_fixed` against {glue:text}`rest_free` for matched ordinary networks | Neurons that weight matching leaves in place can still be matched better |
 #
