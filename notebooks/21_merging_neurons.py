@@ -18,8 +18,8 @@
 # **What we find.** There are such paths ({claim}`P2.reaches_some`), and where they end at a permutation point the loss has a top there, on a parabola that a theorem gives ({claim}`P2.ends`, {claim}`P2.saddle`).
 # They are the exception: of {glue:text}`pairs` pairs of tanh neurons minimisation at ever smaller distances brings {glue:text}`arrived` to a permutation point ({claim}`P2.reaches`).
 # {glue:text}`became_derivative` become a neuron and a *{term}`derivative neuron`*, whose output weights diverge; for the other {glue:text}`lost` no minimum is found from some distance on.
-# Most curves of constrained critical points stop at a positive distance, where weights diverge while the function converges, to one with a derivative neuron of other neurons or an exponential one; a theorem gives the place and the law ({claim}`P2.limits`, {claim}`P2.limit_law`).
-# Which pairs can arrive at a permutation point the signs of their two output weights say ({claim}`P2.signs`).
+# On most curves of constrained critical points weights diverge at a positive distance while the function converges, nearly always in one of three ways: a derivative neuron, an exponential one, or a passage; a theorem gives the place and the law ({claim}`P2.limits`, {claim}`P2.limit_law`).
+# With one output the signs of the two output weights say which pairs cannot arrive at a permutation point unless they meet another critical point before ({claim}`P2.signs`).
 # On the way the gradient is normal to the surfaces of constant distance, not tangent to the path ({claim}`P2.tangent`). Merged pairs can have one loss or different ones ({claim}`P1.same_loss`).
 #
 # **Why it matters.** A permutation point connects all orders of the neurons: its loss is an upper bound for the price of exchanging any two.
@@ -241,11 +241,11 @@ for delta in (1, 0.1, 0.01):
 # ```{prf:proposition} The signs of the output weights
 # :label: prop-signs
 # Let there be one output. On a curve of constrained critical points $a_0$ and $a_1$ change their signs only at critical points of the loss itself. So let such a curve start at a minimum and meet no other critical point of the loss. If $a_0 a_1 > 0$ at its start, it does not end at a
-# network with a derivative neuron, $A \ne 0$; if $a_0 a_1 < 0$, it does not end at a permutation point with $c \ne 0$.
+# network with a derivative neuron, $A \ne 0$; if $a_0 a_1 < 0$, it does not end at a permutation point with $c \ne 0$, $a_0 = a_1 = \frac c2$.
 # ```
 #
 # ```{prf:proof}
-# At fixed distance $\nabla L = \nu\, \nabla \|\vartheta_1 - \vartheta_0\|$ with a number $\nu$. So $a_0 \sum_\mu r_\mu g'(\vartheta_0 \cdot z_\mu)\, z_\mu = \nabla_{\vartheta_0} L = -\nu e$: where $a_0 = 0$, $\nu = 0$, and with it $\nabla L = 0$. The same holds for $a_1$. At a permutation
+# At fixed distance $\delta > 0$ $\nabla L = \nu\, \nabla \|\vartheta_1 - \vartheta_0\|$ with a number $\nu$. So $a_0 \sum_\mu r_\mu g'(\vartheta_0 \cdot z_\mu)\, z_\mu = \nabla_{\vartheta_0} L = -\nu e$: where $a_0 = 0$, $\nu = 0$, and with it $\nabla L = 0$. The same holds for $a_1$. At a permutation
 # point $a_0 a_1 \to \frac{c^2}4 > 0$, at a derivative neuron $\frac{c^2}4 - \frac{A^2}{\delta^2} \to -\infty$.
 # ```
 #
@@ -550,7 +550,7 @@ figures.numbers(cosine_at_50=told[0], ratio_at_50=told[1])
 #
 # ## Where weights diverge
 #
-# Most curves stop where some weights have grown beyond bounds, at a distance $\delta^* > 0$. The function converges there, and other coordinates stay finite:
+# Most curves stop where some weights have grown beyond bounds, at a distance $\delta^* > 0$. Where output weights grow, three limits are seen, in which the function converges and other coordinates stay finite:
 #
 # 1. two neurons become a derivative neuron: $\vartheta_{i,j} = \vartheta \mp \frac u2 v$ and $a_{i,j} = \frac c2 \mp \frac1u$ contribute $c\, g(s) + (v \cdot z)\, g'(s)$ as $u \to 0$ (for tanh neuron $j$ also with all its weights negated);
 # 2. one of the pair becomes linear (elsewhere $b$ would drop out): $\vartheta = (uw, b)$, $a = \frac1u$ and the bias $\beta - \frac1u g(b)$ of the output contribute $\beta + g'(b)\, w \cdot x$;
@@ -560,7 +560,7 @@ figures.numbers(cosine_at_50=told[0], ratio_at_50=told[1])
 # \frac{\tanh(w \cdot x + b) - 1}u + \beta = \beta - \frac{E e^{-2 w \cdot x}}{1 + \frac12 u E e^{-2 w \cdot x}} .
 # $$
 #
-# In 1 the sign of $u$ does not matter if both neurons are outside the pair, or are the pair itself with one of the two negated, so that its distance is $2 \|\vartheta\|$; put $\tau = u^2 \ge 0$. In 3 $\tau = u \ge 0$, for $b$ is real ($a < 0$: negate both sides). In these cases $\tau = 0$ is a *boundary*. In 2, and in 1 if the derivative neuron takes one of the pair and a third neuron, the constraint names only one of the two: $\tau = u$ may have either sign, and $\tau = 0$ is a *passage*.
+# In 1 the sign of $u$ does not matter if both neurons are outside the pair, or are the pair itself with one of the two negated, so that its distance is $2 \|\vartheta\|$; put $\tau = u^2 \ge 0$. In 3 $\tau = u \ge 0$, for $b$ is real ($a < 0$: negate both sides). In these cases $\tau = 0$ is a *boundary*. In 1 if the derivative neuron takes one of the pair and a third neuron, the constraint names only one of the two, and in 2 the output weight $\frac1u$ may have either sign: there so may $\tau = u$, and $\tau = 0$ is a *passage*.
 #
 # ```{prf:theorem} Where weights diverge
 # :label: thm-diverge
@@ -579,7 +579,7 @@ figures.numbers(cosine_at_50=told[0], ratio_at_50=told[1])
 # The least value is $\lambda(0; \delta) - \mu^2/2k + O(\mu^3)$ or $\lambda(0; \delta)$. At a derivative neuron $a^2 = u^{-2} (1 + O(u))$; else $|a| = |u|^{-1}$ or $|u|^{-1} + O(1)$.
 # ```
 #
-# If $\Lambda_{yy}$ is only regular and $k \ne 0$, the same holds for critical points, as after a fold. Is it so? Newton's method looks for the limit itself, at $\tau = 0$, from the last point of a curve (`find_limit` of this chapter's module); the distance $\delta^*$ and $d\tau/d\delta = -\mu'/k$ that it finds are compared with a cubic through the last points of the curve:
+# If $\Lambda_{yy}$ is only regular and $k \ne 0$, the same holds for critical points, as after a fold, with $|k|$ in the last line and, at a boundary, on the side where $\mu k < 0$. Is it so? Newton's method looks for the limit itself, at $\tau = 0$, from the last point of a curve (`find_limit` of this chapter's module); the distance $\delta^*$ and $d\tau/d\delta = -\mu'/k$ that it finds are compared with a cubic through the last points of the curve:
 
 # %%
 limits = [
@@ -656,7 +656,7 @@ figures.numbers(
 # Largest output weight on the last piece of each curve against the distance from its limit, $\delta^*$ found at the limit alone; broken lines: the slopes of {prf:ref}`thm-diverge` (profile {glue:text}`profile`).
 # ```
 #
-# On {glue:text}`limits_output` of the {glue:text}`diverging` curves output weights diverge, and at the end of {glue:text}`limits_found` of them the limit is found: {glue:text}`limits_boundary` approach a derivative neuron at a boundary, {glue:text}`limits_exponential` an exponential neuron and {glue:text}`limits_passage` a passage, which is no end at all. On the other {glue:text}`limits_step` the parameter vector of a neuron grows
+# On {glue:text}`limits_output` of the {glue:text}`diverging` curves output weights diverge. By which of them do, {glue:text}`limits_boundary` approach a derivative neuron at a boundary, {glue:text}`limits_exponential` an exponential neuron and {glue:text}`limits_passage` a passage, which is no end at all; for {glue:text}`limits_found` of the {glue:text}`limits_output` the limit itself is found. On the other {glue:text}`limits_step` the parameter vector of a neuron grows
 # with a bounded output weight: it becomes a step, whose size finite data do not see; if it is one of the pair, $\delta$ grows, too. Of the {glue:text}`arrivals` curves that reach $\delta \to 0$, {glue:text}`arrivals_kept` meet no critical point of the loss on the way, and their ends are those of {prf:ref}`prop-signs`.
 # That output weights diverge where two neurons become a derivative neuron is {cite:t}`martinelli2025`'s; the place, the laws at a positive distance and the other limits are added here.
 #
@@ -967,8 +967,8 @@ claims.check("P2.lowest", (excess + joints) or 0.0, n=len(excess))
 # ## What we found that the paper does not say
 #
 # - At a permutation point a path ends from below, $L = L_1 + \frac18 \kappa \delta^2$ with $\kappa < 0$ ({prf:ref}`thm-ends`, {prf:ref}`cor-maximum`); with several outputs it does not end there at all.
-# - With one output the signs of the two output weights decide whether a path can end at a permutation point or at a derivative neuron ({prf:ref}`prop-signs`). (Such neurons were found independently of permutation paths by {cite:t}`martinelli2025`.)
-# - On most curves weights diverge at a positive distance, at a known rate, while the function converges ({prf:ref}`thm-diverge`).
+# - With one output and no other critical point on the way, a path from output weights of one sign cannot end at a derivative neuron, nor one from two signs at a permutation point ({prf:ref}`prop-signs`). (Such neurons were found independently of permutation paths by {cite:t}`martinelli2025`.)
+# - On most curves weights diverge at a positive distance; nearly always, where they are output weights, at a known rate while the function converges ({prf:ref}`thm-diverge`).
 # - With ReLU the distance can shrink at no cost, by scale alone ({prf:ref}`prop-scale`); with a fixed step of descent, or at fixed norms, the loss rises as in P, Fig. 1.
 #
 # ## What it means for merging networks

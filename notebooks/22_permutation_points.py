@@ -456,7 +456,7 @@ for outputs in (1, 2, 3):
                     ways.setdefault((outputs, at), []).append((p, way, fall))
                 passes.append((outputs, at, index, top, last))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P3.several_outputs, P3.round and P3.round_teacher"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P3.several_outputs, P3.round and P3.round_joins"}
 tops = [top - 1 for *_, index, top, _ in passes if index >= 2]
 three = [index for outputs, _, index, *_ in passes if outputs == 3]
 arrive = {}  # teacher → whether descent ends at loss 0
@@ -529,7 +529,7 @@ figures.numbers(
 # Of {glue:text}`round_points` permutation points {glue:text}`round_first` with one, two and three outputs have index 1, and {glue:text}`round_more` have a larger one; on the lowest of the ways the largest loss is {glue:text}`round_top` times that of the point. With three outputs {glue:text}`round_arrive` of {glue:text}`round_three` descents end at loss 0, the others at minima of a larger loss. The paper says of the path that
 # "there is no guarantee that the highest saddle should be the one at the permutation point"; where the index is 2 or more, there are paths on which it is not.
 #
-# The half circle itself takes only two negative eigenvalues of the block $K$, which has $\rho$ of them or more; the rest of the Hessian does not matter. On MNIST, images projected on their leading components, $\rho$ is far above 1 at the permutation points of all the paper's widths ({claim}`P8.projected_index`, [](52_permutation_saddles_on_mnist.ipynb)). So there, too, two neurons change places below the point without meeting.
+# The half circle itself takes only a critical point and two negative eigenvalues of the block $K$, which has $\rho$ of them or more; the rest of the Hessian does not matter. On MNIST, images projected on their leading components, $\rho$ is far above 1 at one permutation point of each of the paper's widths ({claim}`P8.projected_index`, [](52_permutation_saddles_on_mnist.ipynb)). So near these, too, two neurons can change places below the point without meeting; whether descent leads from there to the trained network was not looked at.
 #
 # ## Higher orders
 #

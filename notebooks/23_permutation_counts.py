@@ -19,7 +19,7 @@
 # **What we find.** All of this holds ({claim}`P5.printed_forms`, {claim}`P5.bound`, {claim}`P5.layers`, {claim}`P6.growth`, {claim}`P7.equal_loss`). $T(K, n)$ has a closed form for every $K < n$, a Stirling number ({claim}`P5.enumeration`), as P's authors found later {cite:p}`simsek2021`, the points are counted by their index ({claim}`P5.by_index`), and the plane is no larger
 # than stated ({claim}`P7.dimension`). The proof of Lemma 1 ends with a constant $c_K$ that is too small by a factor $e^K$ ({claim}`P6.constant`); the lemma does not name it.
 #
-# The lowest of them are low in wide layers: a theorem bounds the price of a merge ({claim}`P8.merge_bound`), which for one output falls faster than $1/n^2$ ({claim}`P8.merge_width`).
+# The lowest of them are low in wide layers: a theorem bounds the price of a merge ({claim}`P8.merge_bound`), which for one output and output weights of the order $1/n$ falls faster than $1/n^2$ ({claim}`P8.merge_width`).
 #
 # **Why it matters.** In wide layers there are far more such points than minima, so that ways between permuted copies abound.
 # ```
@@ -679,14 +679,14 @@ claims.check("P7.equal_loss", in_plane, rival=min(anywhere))
 #
 # ```{prf:theorem} How high a merge can be
 # :label: thm-height
-# Let $|g'| \le G$, $|g''| \le B$ and $L = \frac12 \langle \|f - y\|^2 \rangle = 0$. Two neurons of the last hidden layer have the parameter vectors $\vartheta_0$, $\vartheta_1$ and the outgoing columns $a_0 = (1 - \mu)\, c - a_\perp$, $a_1 = \mu\, c + a_\perp$ with $0 \le \mu \le 1$ and $a_\perp \perp c \ne 0$; put
+# Let $|g'| \le G$, $|g''| \le B$, the outputs be linear and $L = \frac12 \langle \|f - y\|^2 \rangle$ be 0 at the start. Two neurons of the last hidden layer have the parameter vectors $\vartheta_0$, $\vartheta_1$ and the outgoing columns $a_0 = (1 - \mu)\, c - a_\perp$, $a_1 = \mu\, c + a_\perp$ with $0 \le \mu \le 1$ and $a_\perp \perp c \ne 0$; put
 # $\Delta = (\vartheta_1 - \vartheta_0) \cdot z$. While both parameter vectors go straight to $(1 - \mu)\, \vartheta_0 + \mu\, \vartheta_1$ and all else rests,
 #
 # $$
 # L \le \tfrac12 \bigl\langle \bigl( \tfrac12 B \mu (1 - \mu) \|c\| \Delta^2 + G \|a_\perp\| |\Delta| \bigr)^2 \bigr\rangle .
 # $$
 #
-# No higher are the permutation point to which descent of the merged network leads, and the largest loss on a path from the network to each copy with its neurons in another order. For one output, $a_0 a_1 > 0$, the price is of order $\|\vartheta_1 - \vartheta_0\|^4$, for several of order $\|\vartheta_1 - \vartheta_0\|^2$.
+# No higher are the permutation point to which descent of the merged network leads, and the largest loss on a path from the network to each copy with the neurons of this layer in another order. For one output, $a_0 a_1 > 0$, the price is at most of order $\|\vartheta_1 - \vartheta_0\|^4$, for several at most of order $\|\vartheta_1 - \vartheta_0\|^2$ as the distance falls.
 # ```
 #
 # ```{prf:proof}
@@ -701,12 +701,12 @@ claims.check("P7.equal_loss", in_plane, rival=min(anywhere))
 #
 # ```{prf:corollary} Why the width helps
 # :label: cor-width
-# Let there be one output, $n$ neurons with $\|\vartheta_i\| \le R$ in $\mathbb R^D$ and $|a_i| \le A/n$. Then all orders of the neurons are joined at a loss of $O(n^{-2 - 4/D})$; and of $O(n^{-2 - 8/D})$ in probability if the $\vartheta_i$ are drawn independently from a bounded density, independently of the signs of the $a_i$.
+# Let there be one output, $|g''| \le B$, $L = 0$, $n$ neurons in the last hidden layer with $\|\vartheta_i\| \le R$ in $\mathbb R^D$ and $|a_i| \le A/n$, and let $B$, $R$, $D$, $A$ and the distribution of $z$, with $\langle \|z\|^4 \rangle < \infty$, not depend on $n$. Then all orders of the neurons are joined at a loss of $O(n^{-2 - 4/D})$; and of $O(n^{-2 - 8/D})$ in probability if the $\vartheta_i$ are drawn independently from one bounded density, independently of the signs of the $a_i$.
 # ```
 #
 # ```{prf:proof}
-# At least $n/2$ neurons have output weights of one sign. If no two of their vectors are nearer than $r$, the balls of radius $\frac r2$ around them are disjoint in one of radius $R + \frac r2$, so $\frac n2 (\frac r2)^D \le (R + \frac r2)^D$; hence two are within $r = O(n^{-1/D})$. For them $\mu (1 - \mu) |c| \le \frac{|c|}4 \le \frac A{2n}$, and $L \le \frac18 B^2 (\frac A{2n})^2 r^4 \langle \|z\|^4 \rangle$.
-# Drawn independently, the number of such pairs within $r$ has a mean $m$ of order $n^2 r^D$ and a variance of at most $m + O(n^3 r^{2D})$. With $r^D = C/n^2$ this is $m + O(C^2/n)$, and by Chebyshev's inequality there is no pair with probability $O(1/C)$ as $n \to \infty$.
+# At least $n/2$ neurons have output weights of one sign, or 0. If no two of their vectors are nearer than $r$, the balls of radius $\frac r2$ around them are disjoint in one of radius $R + \frac r2$, so $\frac n2 (\frac r2)^D \le (R + \frac r2)^D$; hence two are within $r = O(n^{-1/D})$. For them $\mu (1 - \mu) |c| \le \frac{|c|}4 \le \frac A{2n}$, and $L \le \frac18 B^2 (\frac A{2n})^2 r^4 \langle \|z\|^4 \rangle$.
+# Drawn independently, the number of such pairs within $r$ has a mean $m$ of order $n^2 r^D$ and a variance of at most $m + O(n^3 r^{2D})$. With $r^D = C/n^2$ this is $m + O(C^2/n)$, and by Chebyshev's inequality the probability that there is no such pair is $O(1/C)$ as $n \to \infty$.
 # ```
 #
 # All pairs with $0 \le \mu \le 1$ of random tanh networks with two inputs; the largest loss on the way over its bound:
@@ -735,7 +735,7 @@ for outputs, found in ratios.items():
                 found.append((loss.max() / root.square().mean() * 2).item())
 
 # %% [markdown]
-# And the cheapest merge in layers of {glue:text}`merge_widths` neurons with $a_i = \pm \frac1n$ and normal $\vartheta_i$, $D = 3$; its price is fitted by a power of $n$ in each of {glue:text}`merge_networks` series of networks:
+# And the merge of the closest pair of like sign in layers of {glue:text}`merge_widths` neurons with $a_i = \pm \frac1n$ and normal $\vartheta_i$, $D = 3$; its price is fitted by a power of $n$ in each of {glue:text}`merge_networks` series of networks:
 
 # %%
 sizes, exponents = 2 ** np.arange(5, 11), []
@@ -773,7 +773,7 @@ figures.numbers(
 # - The bound of P, Prop. 1 is one term of the exact sum ({prf:ref}`thm-count`), and sharp for fixed $K$ and wide layers, not for $K$ near $n/2$ ({prf:ref}`thm-growth`).
 # - All orders together, a layer has about $\frac1{2 \ln 2} (\ln 2)^{-n}$ times as many permutation points as minima, nearly all with $K \approx (1 - \frac1{2 \ln 2})\, n$ ({prf:ref}`prop-all-orders`).
 # - One generating function counts the points by the number of their negative eigenvalues ({prf:ref}`thm-by-index`).
-# - A merge costs at most a multiple of the fourth power of the distance, for one output; so it becomes cheap in wide layers ({prf:ref}`thm-height`, {prf:ref}`cor-width`).
+# - A merge costs at most a multiple of the fourth power of the distance, for one output and output weights of like sign; so it becomes cheap in wide layers ({prf:ref}`thm-height`, {prf:ref}`cor-width`).
 # - With scalar weights, permutation points are the faces between the chambers that hold the minima ({prf:ref}`prop-faces`).
 #
 # ## What it means for merging networks

@@ -19,7 +19,7 @@
 #
 # **What we find.**
 # On fewer images, projected on their leading components, and with a minimiser that converges, the loss rises on nearly all paths from one distance to the next ({claim}`P8.projected_monotone`), the barrier falls faster than $1/H$ ({claim}`P8.projected_falls`), and the accuracy falls by less than a point ({claim}`P8.projected_accuracy`).
-# The paths do not end at permutation points, but below them ({claim}`P8.mnist_above`), and no two neurons change places on them. At the permutation points themselves the loss falls with $H$, too ({claim}`P8.projected_points`), the accuracy hardly suffers ({claim}`P8.projected_points_accuracy`), and the Hessian has several negative eigenvalues, in this run at least {glue:text}`ranks` ({claim}`P8.projected_index`). So they are no first-order saddles, and two neurons that change places there need not meet: they go round each other, below the point ({prf:ref}`thm-round`).
+# The paths do not end at permutation points, but below them ({claim}`P8.mnist_above`), and no two neurons change places on them. At the permutation points themselves the loss falls with $H$, too ({claim}`P8.projected_points`), the accuracy hardly suffers ({claim}`P8.projected_points_accuracy`), and the Hessian has several negative eigenvalues, at one point of each width at least {glue:text}`ranks` in this run ({claim}`P8.projected_index`). So these are no first-order saddles, and two neurons that change places near them need not meet: they can go round each other, below the point ({prf:ref}`thm-round`).
 # A random pair has a higher barrier than the most similar one ({claim}`P8.mnist_similar`). On whole images a converged run is too dear for this page; its claims stay open ({claim}`P8.mnist`).
 #
 # **Why it matters.** A path through a permutation point leads from a network to its copy with two neurons exchanged; the largest loss on it is an upper bound for the price of that exchange.
@@ -328,7 +328,7 @@ claims.check("P8.projected_accuracy", fall, interval=around, n=n_fall)
 # {glue:text}`counted` of {glue:text}`all_paths` paths have converged; on {glue:text}`rising` of these the loss never falls by more than a thousandth of its largest value from one distance to the next. [Chapter 24](24_deep_merge.ipynb) shows that a coarse grid hides falls: this is an upper bound for the paths on which the loss never falls.
 #
 # P expects the decrease "from theoretical results [10]" and says that it "confirmed Freeman and Bruna's findings" (P, sections 5 and 6). Their theorem {cite:p}`freeman2017` bounds the barrier between any two networks with *one* hidden layer of ReLUs, and the bound vanishes with the width.
-# It says nothing of two hidden layers, nor of a merge, so the decrease agrees with it in kind and is no instance of it. What bounds the price of a merge in the last hidden layer is the distance of the two neurons ({prf:ref}`thm-height`).
+# It says nothing of two hidden layers, nor of a merge, so the decrease agrees with it in kind and is no instance of it. What bounds the price of a merge in the last hidden layer is the distance of the two neurons, if neither output column points against the sum of both ({prf:ref}`thm-height`).
 #
 # ## What the choice of the pair is worth
 #
@@ -358,7 +358,7 @@ gain = [float(np.log(high / low)) for _, low, high in both]
 # The run minimises at the permutation point, too (`permutation_point`), from the end of the path with the mean of the two parameter vectors and the sum of their columns.
 #
 # P concludes from the rise of the loss that "the permutation point is a saddle, and not a minimum", and states in the abstract that it is a "first-order" one. With one output the first would follow ({prf:ref}`cor-maximum`).
-# With ten, where no path ends there, it is $J$ that decides: by {prf:ref}`thm-inertia` the Hessian at the permutation point has at least $\rho = \operatorname{rank} J$ negative eigenvalues. So it is a saddle if $J \ne 0$, and of first order only if $\rho \le 1$. From $\rho = 2$ on a small half circle around it exchanges the two neurons at losses below its own ({prf:ref}`thm-round`); whether descent from there leads to the trained network is not looked at here.
+# With ten, where no path ends there, it is $J$ that decides: by {prf:ref}`thm-inertia` the Hessian at the permutation point has at least $\rho = \operatorname{rank} J$ negative eigenvalues. So it is a saddle if $J \ne 0$, and of first order only if $\rho \le 1$. From $\rho = 2$ on a small half circle around it exchanges the two neurons at losses below its own ({prf:ref}`thm-round`, whose half circle takes only the critical point and two negative eigenvalues that $J$ brings); whether descent from there leads to the trained network is not looked at here.
 
 # %%
 reached = {  # paths whose permutation point has converged as well
