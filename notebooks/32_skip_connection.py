@@ -15,7 +15,7 @@
 # **The paper.** Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025`, read in the version submitted for review, prove it for a three-layer network with weights of size $1 \times 1$: four components become three (G, Prop. 4.3 and Fig. 1).
 #
 # **What we find.** An exact count by computer, which does not use the paper's decomposition, gives 4 components without and 3 with a skip connection of either sign ({claim}`G2.n1_plain`, {claim}`G2.n1_positive`, {claim}`G2.n1_negative`). For $n \times n$ weights, which the
-# paper leaves open, four become two ({claim}`G2.n2_components`), as for branches of every other width ({claim}`G2.branches`), and between these stands a wall as high as before, $\sigma_{\min}(Y)^2$ ({claim}`G2.obstruction`). For training the change is larger: two descents end in one component with the
+# paper leaves open, four become two ({claim}`G2.n2_components`), and between these stands a wall as high as before, $\sigma_{\min}(Y)^2$ ({claim}`G2.obstruction`); branches of all other widths have two components, too ({claim}`G2.branches`). For training the change is larger: two descents end in one component with the
 # probability $\frac14$ without the skip connection, and nearly always with it if the branch starts small ({claim}`G2.trained`).
 #
 # **Why it matters.** With a skip connection the weights of a branch may pass through 0 without losing the signal, which opens ways between networks; what remains separate is as hard to pass as before, but training from a small branch hardly gets there.
@@ -400,7 +400,7 @@ claims.check(
 # *$h < n$.* $\det (\varepsilon I_n + W_2 W_1) = \varepsilon^{n - h} \det (\varepsilon I_h + W_1 W_2)$: the same $U$ belongs to the branch $(W_2, W_1)$ with $h$ and $n$ exchanged.
 # ```
 #
-# Without skip connections these $2B + 1$ layers have $2^{2B}$ components if all are $n \times n$ ({prf:ref}`thm-group`). So three is peculiar to $1 \times 1$: one neuron more in the branch, or one more in the stream, and there are two. The walks, for branches of other widths:
+# Without skip connections these $2B + 1$ layers have $2^{2B}$ components if all are $n \times n$ ({prf:ref}`thm-group`). So three is peculiar to $1 \times 1$: one neuron more in the branch, or one more in the stream, and there are two. The walks, for branches of other widths, from equally many minima of either sign:
 
 # %%
 branches = []  # classes
@@ -540,10 +540,10 @@ figures.numbers(
 # \end{aligned}
 # $$
 #
-# $\rho$, and so $J$, is bounded for $|\delta| \le 1$, and $s(0) = \delta^2 (\|A\|^2 + \|B\|^2)$. If $s(0)\, e^{2J} < |\varepsilon|$, $s$ never gets to $|\varepsilon|$, so all this is true for ever: $R \to 0$, the weights, whose speeds are integrable, converge, and no matrix between $\varepsilon I$ and $M$ is singular.
+# $\rho$, and so $J$, is bounded for $|\delta| \le 1$, and $s(0) = \delta^2 (\|A\|^2 + \|B\|^2)$. If $s(0)\, e^{2J} < |\varepsilon|$, $s$ never gets to $|\varepsilon|$, so all this is true for ever: $R \to 0$, the weights, whose speeds are integrable, converge, and no matrix between $\varepsilon I$ and $M$ is singular. The minima at which $\det M$ has the sign of $\varepsilon^n$ are one component, for $n = h = 1$ too ({prf:ref}`thm-branches`, {prf:ref}`thm-skip-one`).
 # ```
 #
-# So a skip connection does not so much join what training reaches as keep training on one side. Gradient descent with $X = I$, from normal weights of variance $1/n$, those of the branch multiplied by $\delta$, until the loss is below half the wall $\sigma_{\min}(Y)^2$, after
+# So a skip connection does not so much join what training reaches as keep training on one side. Gradient descent with $X = I$ and, for each $n$, one random $Y$, from normal weights of variance $1/n$, those of the branch multiplied by $\delta$, until the loss is below half the wall $\sigma_{\min}(Y)^2$, after
 # which a flow cannot leave its component. The share of pairs of descents in one component:
 
 
@@ -608,7 +608,7 @@ figures.numbers(
 # | $n = 2$ | {glue:text}`together_2_0:.2f` | {glue:text}`together_2_1:.2f` | {glue:text}`together_2_2:.2f` | {glue:text}`together_2_3:.2f` |
 # | $n = 4$ | {glue:text}`together_4_0:.2f` | {glue:text}`together_4_1:.2f` | {glue:text}`together_4_2:.2f` | {glue:text}`together_4_3:.2f` |
 #
-# G, section 7 sums up that the components of “full-rank multi-layer networks with and without skip connections” are counted. What the paper counts with a skip connection is one branch with $1 \times 1$ weights; {prf:ref}`thm-branches` is the rest.
+# G, section 7 sums up that the components of “full-rank multilayer networks with and without skip connections” are counted. What the paper counts with a skip connection is one branch with $1 \times 1$ weights; {prf:ref}`thm-branches` adds branches of other widths and several blocks.
 #
 # ## What we found that the paper does not say
 #

@@ -16,7 +16,7 @@
 # submitted for review, move a minimum along this symmetry: the loss on the straight line has no bound (G, Prop. 5.3 and Fig. 4), unless the weights are bounded (G, Prop. 5.6).
 #
 # **What we find.** Both are so ({claim}`G4.unbounded`, {claim}`G4.network`, {claim}`G7.bound`). The {term}`barrier` is known exactly: with the squared norm it grows like $m^{2k}$, and its place tends to $\frac{k}{1 + k}$ ({claim}`G7.place`). For bounded weights there is a
-# least bound ({claim}`G7.sharp`). Between balanced minima of two linear layers, all that gradient flow reaches from balanced starts, it is at most $\|Y\|^2$ ({claim}`G4.balanced`). Two steps of the printed proof of Prop. 5.3 need mending ({claim}`G4.printed_m`, {claim}`G4.segment`).
+# least bound ({claim}`G7.sharp`). Between balanced minima of two linear layers with $X = I$, all that gradient flow reaches from balanced starts, it is at most $\|Y\|^2$ ({claim}`G4.balanced`). Two steps of the printed proof of Prop. 5.3 need mending ({claim}`G4.printed_m`, {claim}`G4.segment`).
 #
 # **Why it matters.** A high barrier need not mean that two networks differ. Their layers may only be scaled differently.
 # ```
@@ -551,13 +551,13 @@ claims.check("G4.printed_m", worst, n=len(exponents))
 # %% [markdown]
 # ## Minima that training reaches
 #
-# G, section 5.2 names “implicit bias” as a possible reason why such barriers are not seen in practice: “only a small part of the minima is reachable by stochastic gradient descent”. In these models it is one. Gradient flow conserves $\lVert r_j \rVert^2 - k \lVert w_j \rVert^2$ for every
+# G, section 5.2 names “implicit bias” as a possible reason why such barriers are not seen in practice: “only a small part of the minima is reachable by stochastic gradient descent”. In these models it is one, for gradient flow. It conserves $\lVert r_j \rVert^2 - k \lVert w_j \rVert^2$ for every
 # neuron $j$ with incoming weights $r_j$ and outgoing weights $w_j$, since by Euler's theorem on homogeneous functions both terms change at the same rate. A rescaling by $m \ne 1$ changes this number. So two minima that gradient flow reaches from starts at which it is 0 for all
 # neurons are never rescalings of each other. For two linear layers what is left is bounded:
 #
 # ```{prf:proposition} Balanced minima
 # :label: prop-balanced
-# Let $Y \in \mathrm{GL}_h$, $X = I$, and $W_2 W_1 = Y$ with $W_1 W_1^\top = W_2^\top W_2$. Gradient flow of $\lVert Y - W_2 W_1 \rVert^2$ conserves $W_1 W_1^\top - W_2^\top W_2$, so from balanced starts it reaches such minima only. All others are $(q W_1, W_2 q^\top)$ with $q$ orthogonal, and the barrier
+# Let $Y \in \mathrm{GL}_h$, $X = I$, and $W_2 W_1 = Y$ with $h \times h$ weights and $W_1 W_1^\top = W_2^\top W_2$. Gradient flow of $\lVert Y - W_2 W_1 \rVert^2$ conserves $W_1 W_1^\top - W_2^\top W_2$, so from balanced starts it reaches such minima only. All other minima of this kind are $(q W_1, W_2 q^\top)$ with $q$ orthogonal, and the barrier
 # on the line to them is at most $\lVert Y \rVert^2$, the loss of the zero network, with equality for $q = -I$ alone.
 # ```
 #
@@ -592,7 +592,7 @@ figures.numbers(balanced_median=of_kind["orthogonal"].median().item())
 #
 # - The barrier is exactly $(\varphi^* - 1)^2 \lVert Y \rVert^2$ ({prf:ref}`prop-rescaled-peak`), in the middle for $k = 1$ only. It needs a critical point, not a loss of 0 ({prf:ref}`cor-critical-line`).
 # - The printed scale works for $k \ge 1$ and fails for $k < 1$; with the power $-1/k$ it works for all $k$ ({prf:ref}`prop-choice-of-m`).
-# - Minima that gradient flow reaches from balanced starts are no rescalings of each other; for two linear layers the barrier between them is at most $\lVert Y \rVert^2$ ({prf:ref}`prop-balanced`).
+# - Minima that gradient flow reaches from balanced starts are no rescalings of each other; for two linear layers and $X = I$ the barrier between them is at most $\lVert Y \rVert^2$ ({prf:ref}`prop-balanced`).
 #
 # ## What it means for merging networks
 #

@@ -620,7 +620,7 @@ figures.numbers(
 # 1. $A$ is symmetric, or
 # 2. $A$ is skew with $\|A\|_2 \le \pi$.
 #
-# If $D < 2/\kappa$ with $\kappa = \kappa_{\max}$, then $\ell \le \frac2\kappa \arcsin \frac{\kappa D}2 < \frac\pi\kappa$. So G, (8) and (9) hold wherever $d_{\max}$ is real.
+# If $D < 2/\kappa$ with $\kappa = \kappa_{\max} > 0$, then $\ell \le \frac2\kappa \arcsin \frac{\kappa D}2 < \frac\pi\kappa$. So G, (8) and (9) hold wherever $d_{\max}$ is real.
 # ```
 #
 # ```{prf:proof}

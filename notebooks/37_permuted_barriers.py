@@ -285,7 +285,13 @@ figures.show("fig_permuted", figure)
 #
 # ```{prf:theorem} The barrier after the best permutation of all hidden layers
 # :label: thm-all-layers
-# Let the network be $W_l\, \sigma(W_{l-1} \cdots \sigma(W_1 X))$, $\sigma$, $W$ and $W'$ as in {prf:ref}`thm-permuted-barrier`, $\omega_j$ the incoming weights of neuron $j$ in $W_{l-1}$, and let $P = (P_1, \dots, P_{l-1})$ permute all hidden layers of $W'$. Let $\bar F_P$ be the features that
+# Let the network be $W_l\, \sigma(W_{l-1} \cdots \sigma(W_1 X))$, $l \ge 3$, $\sigma$, $W$ and $W'$ as in the second part of {prf:ref}`thm-permuted-barrier`, $\omega_j$ the incoming weights of neuron $j$ in $W_{l-1}$, and let $P = (P_1, \dots, P_{l-1})$ permute all hidden layers of $W'$, here by
+#
+# $$
+# P \cdot W' = (W_l' P_{l-1}^{-1},\; P_{l-1} W_{l-1}' P_{l-2}^{-1},\; \dots,\; P_1 W_1') ,
+# $$
+#
+# with $P_{l-1}$ for the $P^{-1}$ of before. Let $\bar F_P$ be the features that
 # layers 1 to $l - 2$ of $\frac12 W + \frac12 P \cdot W'$ make of $X$. As $m \to \infty$
 #
 # $$
@@ -301,7 +307,7 @@ figures.show("fig_permuted", figure)
 # $\frac12 (w_i + m^{-k} w_j)$, while the other neurons do not depend on $m$. As in the last proof the output is $2^{-(k+1)} m^k (w_i\, \sigma(h)^\top + o(1))$. There are finitely many $P$, and each $i$ occurs with all $P_1, \dots, P_{l-2}$.
 # ```
 #
-# With $P_1, \dots, P_{l-2} = I$ the last factor is the $\lVert \zeta_j \rVert^2$ of before. So other layers lower the constant and leave the power of $m$, unless some $P$ makes $\sigma(h) = 0$. For leaky ReLU this means $h = 0$, true on a null set of $\omega_j$ only, if
+# With $P_1, \dots, P_{l-2} = I$ the last factor is the $\lVert \zeta_j \rVert^2$ of before. So other layers can lower the constant and leave the power of $m$, unless some $P$ makes $\sigma(h) = 0$. For leaky ReLU this means $h = 0$, true on a null set of $\omega_j$ only, if
 # $\bar F_P \ne 0$. For ReLU it can be so on an open set: for $W_1 X = (1, 0)^\top$, $W_2 = (2, -3)$, $W_3 = 1$ the exchange in the first layer has $h = -\frac12$ and the loss $\lVert Y \rVert^2$ for every $m$. Random networks of three layers with 4 neurons in both hidden layers and 5
 # samples, no ReLU, and all $24^2$ permutations:
 
