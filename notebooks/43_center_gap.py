@@ -19,7 +19,7 @@
 # The gap has an explicit law ({prf:ref}`thm-gap-law`); how near to it the mean is at $m = 1024$ is open {claim}`I6.limit`.
 # By it the gaps shrink faster than the rate for $k = 8$ and 32 at the widths of the figure {claim}`I6.exponent_8` {claim}`I6.exponent_32`.
 # For $k = 32$ the hypothesis is not met at the paper's sizes {claim}`I6.hypothesis`; without a {term}`mask` it is not needed.
-# If each row has a few fixed entries, their number sets the exponent, not the inputs: with 4 of 128 entries the exponent of the gap is at least four times that of $m^{-2/k}$, $k = 32$ ({prf:ref}`thm-few`) {claim}`I6.few_exponent`.
+# If each row has few fixed entries, few against $k$, their number sets the exponent, not the inputs: with 4 of 128 entries the exponent of the gap is at least four times that of $m^{-2/k}$, $k = 32$ ({prf:ref}`thm-few`) {claim}`I6.few_exponent`.
 #
 # **Why it matters.** The closest pair of neurons is the one that is cheapest to exchange, so the gap says how wide a layer may be before its fixed part stops telling neurons apart.
 # ```
@@ -591,16 +591,16 @@ figures.numbers(
 #
 # ## Few fixed entries
 #
-# The layers of the paper's experiments fix the same number of entries in every row, 8 in its transformers (I, App. G.4). Then this number sets the exponent, not the dimension of the inputs:
+# The layers of the paper's experiments fix the same number of entries in every row, 8 in its transformers (I, App. G.4). If it is small against $k$, this number sets the exponent, not the dimension of the inputs:
 #
 # ```{prf:theorem} Few fixed entries
 # :label: thm-few
-# Let each row $f_i$ of $F$ have $a \ge 1$ entries $\mathcal N(0, \sigma^2)$, and 0 elsewhere.
+# Let each of $m \ge 2$ rows $f_i$ of $F$ have $a \ge 1$ independent entries $\mathcal N(0, \sigma^2)$ at places that do not depend on their values, and 0 elsewhere.
 #
 # 1. Wherever the entries are, and for every $U$, $\gamma_{\mathrm{out}} \le \sqrt 2\, (\lVert f_i \rVert + \lVert f_j \rVert)$ for any two rows. So
 #    $P(\gamma_{\mathrm{out}} > 2 \sqrt 2\, \sigma t) \le P\bigl( \mathrm{Bin}(m, P(\tfrac a2, \tfrac{t^2}2)) \le 1 \bigr)$,
 #    and $\gamma_{\mathrm{out}}$ is of the order $\sigma m^{-1/a}$ at most.
-# 2. Let the places be uniform and independent, and any $k$ rows of $U$ linearly independent. Let $n = m(m-1)/2$, $p_1(r) = P(\lVert v_1 - v_2 \rVert \le r)$ and $D(r) = d \ln p_1/d \ln r$. Then $D(r) < \min(k, 2a)$ for all $r > 0$, and $D(r) \to \min(k, a)$ as $r \to 0$.
+# 2. Let the places of each row be uniform, independently of the other rows, and any $k$ rows of $U$ linearly independent. Let $n = m(m-1)/2$, $p_1(r) = P(\lVert v_1 - v_2 \rVert \le r)$ and $D(r) = d \ln p_1/d \ln r$. Then $D(r) < \min(k, 2a)$ for all $r > 0$, and $D(r) \to \min(k, a)$ as $r \to 0$.
 #    The distance $r$ with $n p_1(r) = \ln 2$ has the local exponent $-\frac{2m - 1}{(m - 1) D(r)}$ in $m$: below $-2/\min(k, 2a)$ at every width, with the limit $-2/\min(k, a)$.
 #    For fixed $d$ and $m \to \infty$, $P(\gamma_{\mathrm{out}} > \sqrt 2\, r) = e^{-n p_1(r)} + O(1/m)$ where $n p_1$ is bounded.
 # ```
@@ -608,7 +608,7 @@ figures.numbers(
 # ```{prf:proof}
 # *1.* $\lVert v_i - v_j \rVert \le \lVert v_i \rVert + \lVert v_j \rVert \le \lVert f_i \rVert + \lVert f_j \rVert$, as $U$ has orthonormal columns. The lengths are independent and $\lVert f_i \rVert^2/\sigma^2$ is a $\chi^2_a$ variable, below $t^2$ with probability $P(\frac a2, \frac{t^2}2) \sim t^a/(2^{a/2}\, \Gamma(\frac a2 + 1))$, so two of $m$ rows are of the length $O(\sigma m^{-1/a})$.
 #
-# *2.* Given both sets of places, $v_1 - v_2$ is normal with the covariance $\sigma^2 Q$, $Q = \sum_\ell c_\ell\, u_\ell u_\ell^\top$, where $c_\ell$ is the number of the sets that contain $\ell$. The rank $\rho$ of $Q$ is the smaller of $k$ and the size of the union, so $\min(k, a) \le \rho \le \min(k, 2a)$. On the range of $Q$ the density falls along rays from 0, so that $P_Q(s r) > s^\rho P_Q(r)$ for $s < 1$,
+# *2.* Given both sets of places, $v_1 - v_2$ is normal with the covariance $\sigma^2 Q$, $Q = \sum_\ell c_\ell\, u_\ell u_\ell^\top$, where $c_\ell$ is the number of the sets that contain $\ell$. The rank $\rho$ of $Q$ is the smaller of $k$ and the size of the union, so $\min(k, a) \le \rho \le \min(k, 2a)$. On the range of $Q$ the density falls along rays from 0, so that $s^{-\rho} P_Q(s r)$, the integral of the density at $s x$ over the ball of radius $r$, has a negative derivative in $s$,
 # where $P_Q(r)$ is the probability of the ball; hence $r P_Q' < \rho P_Q \le \min(k, 2a)\, P_Q$, and the mean over places gives the first statement. As $r \to 0$, $P_Q/r^\rho$ and $r P_Q'/(\rho\, r^\rho)$ tend to the same positive number, so the least rank prevails: $\kappa = \min(k, a)$, taken if both sets are equal.
 # Differentiate $\ln n + \ln p_1 = \ln \ln 2$.
 #
@@ -673,14 +673,14 @@ claims.check(
 claims.check("I6.few_exponent", *few_exponents[4], n=max(draws // 10, 16))
 
 # %% [markdown]
-# Without a common place two such centres can be close only if both are near 0, so that at these widths close pairs come in clumps, and the median is a little above the one by $n p_1 = \ln 2$; the exponents agree. With a single entry the widest layers already follow the limit: their closest rows share its place.
+# Without a common place two such centres can be close only if both are near 0, so that at these widths close pairs come in clumps, and the median tends to lie a little above the distance with $n p_1 = \ln 2$, more so in narrow layers, and its exponent a little below. With a single entry the widest layers nearly follow the limit: their closest rows mostly share its place.
 #
 # ## What we found that the paper does not say
 #
 # - $\gamma_{\mathrm{out}}$ has an explicit law with a proven error. The exponent $-2/k$ is its limit, approached from below; at widths up to 1024 it is visibly different for $k = 32$ and slightly for $k = 8$.
 # - At $d = 128$ and $k = 32$ hypothesis (21) of I, Theorem 4.6 is met with no constant with which the theorem can hold. Without a mask it is not needed, and the theorem's bound holds.
 # - If every entry is masked independently, the gap is 0 in layers that are wide enough; the width is beyond all networks.
-# - If $a$ entries of each row are fixed, the exponent is below $-2/\min(k, 2a)$ at every width and tends to $-2/\min(k, a)$.
+# - If $a$ random entries of each row are fixed, the distance within which $\ln 2$ pairs of centres are expected has an exponent below $-2/\min(k, 2a)$ at every width, which tends to $-2/\min(k, a)$.
 #
 # ## What it means for merging networks
 #

@@ -16,7 +16,7 @@
 # Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` bound this *{term}`chord deviation`* by $O(\beta^{3/2})$ for ReLU, where $\beta < 1$ is the size of the trained part relative to the fixed part (I, Theorem 5.1), by $O(\beta^2)$ for smooth activations (I, Theorem D.1), and the {term}`loss barrier <barrier>` by the deviation of the output (I, Prop. 5.2).
 #
 # **What we find.** All three hold: {claim}`I9.exponent` {claim}`I9.smooth_bound` {claim}`I9.barrier`. The exponent $\frac32$ is sharp, the best constant is known, and $\beta < 1$ is not needed {claim}`I9.sharp_bound`. On trained networks the bound on the barrier is true and says little.
-# The barrier is the cost of the deviation less a *Jensen gap*, for the cross-entropy a divergence of the two ends' predictions ({prf:ref}`prop-jensen`) {claim}`I9.split`. Before training it makes the middle far better than the ends for a large fixed part {claim}`I9.before`; long training leaves little of it {claim}`I9.jensen`.
+# The barrier is the cost of the deviation less a *Jensen gap*, for the cross-entropy a divergence of the two ends' predictions ({prf:ref}`prop-jensen`) {claim}`I9.split`. Before training it makes the middle far better than the ends for a large fixed part {claim}`I9.before`; whether after long training it still takes off a twentieth of that cost, eight pairs do not decide {claim}`I9.jensen`.
 #
 # **Why it matters.** Layers that stay near their chord can be averaged: the output of the mean network is then nearly the mean of the outputs.
 # ```
@@ -475,7 +475,7 @@ figures.numbers(
 #
 # ```{prf:proposition} Deviation less Jensen gap
 # :label: prop-jensen
-# For a loss that is convex in the output, and $\bar z = \lambda f_A + (1 - \lambda) f_B$,
+# For a loss that is convex in the output, $0 < \lambda < 1$ and $\bar z = \lambda f_A + (1 - \lambda) f_B$,
 #
 # $$
 # \begin{aligned}
@@ -491,15 +491,15 @@ figures.numbers(
 # $$
 #
 # for the squared loss $\lVert z - y \rVert^2$ it is $\lambda (1 - \lambda)\, \mathbb E \lVert f_A - f_B \rVert^2$.
-# If the last hidden layer is the same all along the line, $\xi_f = 0$ and the barrier is $-J$: negative if the predictions differ.
+# If the last hidden layer is the same all along the line, $\xi_f = 0$ and the barrier is $-J$: for these two losses negative if the predictions (for the squared loss: the outputs) differ with a positive probability.
 # ```
 #
 # ```{prf:proof}
-# Add and subtract $\ell(\bar z, y)$; $J \ge 0$ is Jensen's inequality. With $S(z) = \ln \sum_c e^{z_c}$ the cross-entropy is $S(z) - z_y$, whose second term is linear and cancels in $J$, and $z_c = S(z) + \ln p_c$, so that
-# $S(\bar z) = \lambda S(f_A) + (1 - \lambda) S(f_B) + \ln \sum_c (p^A_c)^\lambda (p^B_c)^{1 - \lambda}$. For the squared loss $\lambda \lVert a \rVert^2 + (1 - \lambda) \lVert b \rVert^2 - \lVert \lambda a + (1 - \lambda) b \rVert^2 = \lambda (1 - \lambda) \lVert a - b \rVert^2$. With one hidden layer for all $\lambda$ the output is linear in the last map.
+# Add and subtract $\ell(\bar z, y)$; $J \ge 0$ is convexity. With $S(z) = \ln \sum_c e^{z_c}$ the cross-entropy is $S(z) - z_y$, whose second term is linear and cancels in $J$, and $z_c = S(z) + \ln p_c$, so that
+# $S(\bar z) = \lambda S(f_A) + (1 - \lambda) S(f_B) + \ln \sum_c (p^A_c)^\lambda (p^B_c)^{1 - \lambda}$. For the squared loss $\lambda \lVert a \rVert^2 + (1 - \lambda) \lVert b \rVert^2 - \lVert \lambda a + (1 - \lambda) b \rVert^2 = \lambda (1 - \lambda) \lVert a - b \rVert^2$. By Hölder's inequality the sum is below 1 unless $p^A = p^B$. With the same last hidden layer for all $\lambda$ the output is linear in the last map, so it is $\bar z$.
 # ```
 #
-# So the middle of the line is better than the ends, on average over both, exactly where the deviation costs less than $J$; a bound by $\lVert \xi_f \rVert$ alone cannot say so. The first term is what the middle loses against the *ensemble* of the ends that averages their outputs.
+# So the middle of the line is better than the ends, on average over both, exactly where the deviation costs less than $J$; a bound by $\lVert \xi_f \rVert$ alone cannot say so. The first term is what the middle loses against the *ensemble* of the ends that averages their outputs; for ensembles $J$ is known as their *ambiguity*.
 #
 # The bound is compared with two-layer ReLU networks on small digits: 64 centred pixels, 64 neurons with 16 fixed weights each, drawn with scale $\sigma_F$, the others trained with AdamW together with the outer layer, in pairs that share $F$ and the mask.
 
@@ -666,7 +666,7 @@ figures.numbers(
 # After {glue:text}`steps` steps the bound is above $\ln 10$, the loss of a uniform guess, for all pairs with $\sigma_F$ = {glue:text}`vacuous`: it is vacuous there.
 # In the figure it grows with
 # training at every scale.
-# The barriers, around 0 or negative before training, where $J$ outweighs the deviation, rise in the first steps; those of the smaller scales fall again, and that of $\sigma_F = 4$ stays near 0.
+# The barriers, around 0 or negative before training, where $J$ outweighs the deviation, rise in the first steps; those of the smaller scales fall again, and that of $\sigma_F = 4$ stays near 0 from then on.
 # Jensen's inequality is not to blame: $\mathbb E \lVert \xi_f \rVert$ is at least {glue:text}`jensen:.2f` of the root mean square.
 # On the images the hidden layer deviates between about {glue:text}`data_gauss_low:.2f` and
 # {glue:text}`data_gauss_high:.2f` times as much as for Gaussian inputs of the same covariance. The largest $\beta_i$ of a layer

@@ -900,7 +900,7 @@ figures.numbers(
 #
 # Where an exchange costs more, more keeps neurons in their places: with fixed weights of scale 1 it costs more than without, in every layer ({claim}`I15.mnist_any`).
 # What the average of two such networks loses is measured in [chapter 53](53_asymmetric_mlps.ipynb).
-# Masks alone cost little to leave ({claim}`I15.mnist_zero`), and networks with them lose as much half-way as ordinary ones ({claim}`I11.any_zero`).
+# Masks alone cost little to leave ({claim}`I15.mnist_zero`); whether networks with them lose at least half as much half-way as ordinary ones, six pairs do not decide ({claim}`I11.any_zero`).
 #
 # **Read on.** [](53_asymmetric_mlps.ipynb): what averaging such networks costs. [](44_gaussian_mixture.ipynb): swap costs on data of a dimension that one can choose. [](56_matchers.ipynb): which matching leaves the lowest {term}`barrier`.
 #
