@@ -456,8 +456,8 @@ by_median = {
 }
 for k, (value, error) in measured.items():
     print(
-        f"k = {k:2}: −2/k = {-2 / k:.4f}, proven at most {ceiling[k]:.4f}, by the"
-        f" law {by_median[k]:.4f}, measured {value:.4f} ± {3.29 * error:.4f}"
+        f"k = {k:2}: −2/k = {-2 / k:.4f}, proven ≤ {ceiling[k]:.4f}, "
+        f"law {by_median[k]:.4f}, measured {value:.4f} ± {3.29 * error:.4f}"
     )
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I6.exponent_2, I6.exponent_8 and I6.exponent_32"}
