@@ -684,7 +684,7 @@ axis.plot(x, np.arcsin(x) * 2 / math.pi, color="book:black", linewidth=1)
 axis.fill_between([0, 1], 1, 2, color="book:red", alpha=0.12, linewidth=0)
 axis.set(xlim=(0, 1.5), ylim=(0, 2), xlabel=r"$\kappa_{\max} D / 2$")
 axis.set(ylabel=r"length $\cdot\, \kappa_{\max} / \pi$")
-axis.legend(loc="upper right", fontsize=9)
+axis.legend(loc="lower right", fontsize=9)
 figures.show("fig_printed", figure)
 figures.numbers(
     printed_curves=len(as_printed),
