@@ -623,7 +623,7 @@ figures.numbers(
 # A residual branch can be switched off on the way from one network to another, because the skip connection carries the signal meanwhile. So more pairs of networks are joined by a curve of loss 0, here all with one sign of
 # $\det (W_2 W_1 + \varepsilon I)$, and training from small branches finds such pairs. About the straight line between them this says nothing.
 #
-# **Read on.** [](31_components.ipynb): deeper networks, and what permutations of neurons do. [](55_image_networks.ipynb): residual networks on images.
+# **Read on.** [](31_components.ipynb): deeper networks, and what permutations of neurons do. [](57_image_networks.ipynb): residual networks on images.
 #
 # ## Exercises
 #

@@ -137,7 +137,7 @@ figures.show("fig_two_ellipses", idea, legend=2)
 #
 # with fixed $F$ and $D$, entry by entry.
 # The schemes of I, Table 1 differ in how $F$ and $D$ are drawn ({py:mod}`lmc_helpers.identifiability.asymmetric`): *{term}`W-asymmetric`* layers fix some entries of each row at random numbers ($D$ is the *{term}`mask`* of the others), *sparse* ones fix them at 0, *{term}`syre`* adds random numbers to all and scales them a little, and a *linear residual* adds the identity.
-# That masks with pairwise distinct rows break all permutations is a theorem of Lim et al., and that syre removes reflections almost surely one of Ziyin et al. (I, section 3.1); the paper cites both, and here they are used, not tested, but for the masks of [](55_image_networks.ipynb).
+# That masks with pairwise distinct rows break all permutations is a theorem of Lim et al., and that syre removes reflections almost surely one of Ziyin et al. (I, section 3.1); the paper cites both, and here they are used, not tested, but for the masks of [](55_architecture_symmetries.ipynb).
 # By the chain rule
 #
 # $$

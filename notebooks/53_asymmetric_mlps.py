@@ -860,7 +860,7 @@ figures.numbers(
 # What they cost in accuracy is in the table above.
 # Where they fix most neurons but not all, a matching that looks only at activations may take some of them from their place.
 #
-# **Read on.** [](54_swaps_on_images.ipynb): what a swap of two neurons costs in such networks. [](55_image_networks.ipynb): residual networks and transformers. [](45_coherence.ipynb): when masks alone identify neurons, and when not.
+# **Read on.** [](54_swaps_on_images.ipynb): what a swap of two neurons costs in such networks. [](57_image_networks.ipynb): residual networks and transformers; [](55_architecture_symmetries.ipynb): what symmetries their masks leave. [](45_coherence.ipynb): when masks alone identify neurons, and when not.
 #
 # ## Exercises
 #

@@ -2,194 +2,28 @@
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import cast
 
-import numpy as np
 import torch
-from torch import Tensor
 from torch.nn.functional import avg_pool2d
 
+from lmc_helpers._chapters.architecture_symmetries import schemes
 from lmc_helpers._chapters.asymmetric_mlps import Measurement, ends, measure
 from lmc_helpers._typing import Tensors
 from lmc_helpers.alignment.repair import repair
 from lmc_helpers.alignment.weight_matching import weight_matching
 from lmc_helpers.data.images import choose, load
 from lmc_helpers.device import device
-from lmc_helpers.identifiability.asymmetric import Scheme, Syre, WAsymmetric
 from lmc_helpers.networks.cnn import CNN
-from lmc_helpers.networks.model import Fixed, Model, Record, Stack
-from lmc_helpers.networks.permutations import Permutations, Symmetry
+from lmc_helpers.networks.model import Model, Record, Stack
+from lmc_helpers.networks.permutations import Symmetry
 from lmc_helpers.networks.resnet import ResNet20
 from lmc_helpers.networks.segments import along_segments, scores
 from lmc_helpers.networks.vit import ViT
 from lmc_helpers.seeds import numpy_generator
 from lmc_helpers.training.recipes import Descent
 from lmc_helpers.training.runs import DataSpec, Run
-
-# ---------- head maps
-#
-# Linear maps inside an attention head that preserve its function and the fixed entries of its weights.
-#
-# A head uses its queries and keys only through their products, and its values only through the outputs. In one
-# notation, U (h, d) makes h numbers and V (d', h) reads them,
-#
-# (U, V) ↦ (g U, V g⁻¹),      g in GL_h,
-#
-# with U = W_Q and V = W_Kᵀ, or U = W_V and V = W_O of one head, preserves V U and hence the function; biases of queries
-# and values transform like U. In a W-asymmetric network (Bürgin et al., eq. (2) and App. G.4) some entries of U and V
-# are fixed. The g = I + A that preserve them satisfy, to first order in A,
-#
-# (A U)_il = 0 at fixed entries of U,      (V A)_li = 0 at fixed entries of V.
-#
-# If these n equations are independent, n <= h², the g near I that preserve all fixed entries form a manifold of
-# dimension exactly h² − n (implicit function theorem).
-
-
-ITERATIONS, ROUNDING = 50, 1e-13
-
-
-def equations(U: torch.Tensor, V: torch.Tensor, fixed_U: torch.Tensor, fixed_V: torch.Tensor) -> torch.Tensor:
-    """The linear equations for A, (n, h²), with the entries of A row by row."""
-    h = len(U)
-    i, column = fixed_U.nonzero(as_tuple=True)
-    row, j = fixed_V.nonzero(as_tuple=True)
-    rows = U.new_zeros(len(i) + len(j), h, h)
-    rows[torch.arange(len(i)), i] = U[:, column].mT  # Σ_k A_ik U_kl
-    rows[len(i) + torch.arange(len(j)), :, j] = V[row]  # Σ_k V_lk A_kj
-    return rows.flatten(1)
-
-
-def preserving_map(
-    U: torch.Tensor, V: torch.Tensor, fixed_U: torch.Tensor, fixed_V: torch.Tensor, towards: torch.Tensor
-) -> torch.Tensor:
-    """A g with (g U) = U and (V g⁻¹) = V at all fixed entries, at a finite distance from the identity."""
-    h, size = len(U), U.abs().max() + V.abs().max()
-    A = equations(U, V, fixed_U, fixed_V)
-    g = torch.linalg.matrix_exp(towards - (torch.linalg.pinv(A) @ (A @ towards.flatten())).view(h, h))
-    for _ in range(ITERATIONS):
-        gU, Vg = g @ U, torch.linalg.solve(g, V, left=False)
-        off = torch.cat([(gU - U)[fixed_U], (V - Vg)[fixed_V]])
-        if not off.numel() or off.abs().max() <= ROUNDING * size:
-            return g
-        step = torch.linalg.lstsq(equations(gU, Vg, fixed_U, fixed_V), -off[:, None], driver="gelsd").solution
-        step = step.view(h, h) * min(1.0, 0.5 / step.norm().item())
-        g = torch.linalg.matrix_exp(step) @ g
-    raise ValueError(
-        f"fixed entries are off by {off.abs().max():.1e} after {ITERATIONS} steps; allowed: smaller distances, or "
-        "fewer fixed entries"
-    )
-
-
-def move_heads(model: ViT, params: Tensors, fixed: Fixed, size: float, generator: torch.Generator) -> Tensors:
-    """Parameters with the same function and fixed entries, moved by a :func:`preserving_map` in every head."""
-    h = model.dimension // model.heads
-    moved = {name: value.clone() for name, value in params.items()}
-
-    def trained(name: str) -> torch.Tensor:
-        return fixed[name][1] if name in fixed else torch.ones_like(params[name])
-
-    for k in range(model.depth):
-        names = {kind: f"{k}.{kind}.weight" for kind in ("query", "key", "value", "out")}
-        W = {kind: moved[name][0] for kind, name in names.items()}  # (H, h, d), of outputs (d, H, h)
-        frozen = {kind: trained(name)[0] == 0 for kind, name in names.items()}
-        for head in range(model.heads):
-            for up, V, frozen_V in (
-                ("query", W["key"][head].mT, frozen["key"][head].mT),  # scores read W_Kᵀ W_Q
-                ("value", W["out"][:, head], frozen["out"][:, head]),
-            ):
-                towards = torch.randn(h, h, generator=generator, dtype=torch.float64) * (size / h**0.5)
-                g = preserving_map(W[up][head], V, frozen[up][head], frozen_V, towards)
-                V.copy_(torch.linalg.solve(g, V, left=False))  # a view: the weight itself changes
-                for part in (W[up][head], moved[f"{k}.{up}.bias"][0, head]):
-                    part.copy_(g @ part)
-    return moved
-
-
-# ---------- kept permutations
-#
-# Permutations of hidden units that preserve an asymmetric architecture, by colour refinement.
-#
-# F and D of W_eff = F + D ⊙ W are parts of the architecture (Bürgin et al., eq. (2)). A permutation of hidden units
-# preserves the function for every W if it maps F and D to themselves. *Colour refinement* bounds these permutations
-# without trying them: all units of a group start with one colour; then two units get different colours if the multisets
-# of the entries of F and D on their axes, each with the colours of the units on the entry's other axes, differ; and so
-# on until no colour splits. A permutation that preserves F and D preserves every colour. If all units have different
-# colours, the identity is the only such permutation. The converse is false: some structures have cells that no
-# permutation moves.
-#
-# Colours are compared by sums of products of 64-bit words. Equal multisets have equal sums, so that no colour splits
-# without reason.
-
-
-def cells(symmetry: Symmetry, fixed: Fixed, values: bool = True) -> dict[str, torch.Tensor]:
-    """The stable partition of the units of each group."""
-    edges = {name: _edges(F, D, values) for name, (F, D) in fixed.items()}
-    colours = {group: np.zeros(m, dtype=np.int64) for group, m in symmetry.sizes.items()}
-    owner = {(axis.name, axis.axis): group for group, axes in symmetry.groups.items() for axis in axes}
-    while True:
-        finer = {}
-        for group, axes in symmetry.groups.items():
-            signature = [colours[group]]
-            for index_of_axis, place in enumerate(axes):
-                name, axis = place.name, place.axis
-                if name in edges:
-                    index, words, shape = edges[name]
-                    product = words.copy()
-                    for other in range(len(shape)):
-                        if other != axis:
-                            label = _labels(name, other, shape[other], owner, colours)
-                            product *= label[index[other]]
-                    total = np.zeros(symmetry.sizes[group], dtype=np.uint64)
-                    np.add.at(total, index[axis], product)
-                    signature.append(total * _words(1, f"axis {index_of_axis}")[0])
-            stacked = np.stack([part.astype(np.uint64) for part in signature])
-            finer[group] = np.unique(stacked, axis=1, return_inverse=True)[1].reshape(-1).astype(np.int64)
-        counts = [(len(np.unique(finer[g])), len(np.unique(colours[g]))) for g in finer]
-        colours = finer
-        if all(new == old for new, old in counts):
-            return {group: torch.from_numpy(cell) for group, cell in colours.items()}
-
-
-def shared(symmetry: Symmetry, fixed: Fixed, values: bool = True) -> int:
-    """Number of units that share their cell of :func:`cells`; if 0, only the identity preserves F and D."""
-    return sum(int((torch.bincount(cell)[cell] > 1).sum()) for cell in cells(symmetry, fixed, values).values())
-
-
-def _edges(
-    F: torch.Tensor, D: torch.Tensor, values: bool
-) -> tuple[tuple[np.ndarray, ...], np.ndarray, tuple[int, ...]]:
-    """Indices and words of the entries other than F = 0, D = 1 (an ordinary weight), and the shape."""
-    f, d = (part[0].double().numpy() for part in (F if values else 0 * F, D))
-    f, d = f + 0.0, d + 0.0  # −0 is the same as 0
-    index = np.nonzero((f != 0) | (d != 1))
-    bits = _mixed(f[index].view(np.uint64) + np.uint64(1)) + d[index].view(np.uint64)
-    return index, _mixed(bits), f.shape
-
-
-def _labels(name: str, axis: int, size: int, owner: dict, colours: dict[str, np.ndarray]) -> np.ndarray:
-    """Words for the indices of an axis: of their colours if it belongs to a group, else of the indices."""
-    group = owner.get((name, axis))
-    if group is None:
-        return _words(size, "index")
-    return _words(size, f"colour of {group}")[colours[group]]
-
-
-def _words(size: int, purpose: str) -> np.ndarray:
-    """Odd random 64-bit words, the same for each purpose."""
-    drawn = numpy_generator(0, f"words, {purpose}").integers(0, 2**64, size, dtype=np.uint64, endpoint=False)
-    return drawn | np.uint64(1)
-
-
-def _mixed(words: np.ndarray) -> np.ndarray:
-    """A bijection of 64-bit words that scatters their bits (the finaliser of splitmix64)."""
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        words = (words ^ (words >> np.uint64(shift))) * np.uint64(factor)
-    return words ^ (words >> np.uint64(31))
-
 
 # ---------- averaged images
 #
@@ -257,35 +91,6 @@ class Averaged(Model):
 SPLIT = "train90"  # the training images of the published code, on which lines are evaluated
 SHAPES = {"digits": (1, 8, 8), "mnist": (1, 28, 28), "cifar10": (3, 32, 32)}
 PATCH = {"digits": 2, "mnist": 7, "cifar10": 4}  # 4 in G.4
-
-#: The networks of the paper: App. F.2 and G.4.
-RESNET, VIT = ResNet20(width=8, init="torch"), ViT()
-
-
-def table_3(name: str) -> int:
-    """Fixed entries of a map of :data:`RESNET`, Table 3."""
-    group = name.split(".")[0]
-    if "shortcut" in name:
-        return {"2": 18, "3": 24}[group]
-    return {"stem": 12, "1": 108, "2": 162, "3": 216, "head": 24}[group]
-
-
-def entries(model: ResNet20 | ViT) -> dict[str, int]:
-    """Number of fixed entries in each row of the maps, at the printed share of the inputs."""
-    printed: Model = replace(VIT, depth=model.depth) if isinstance(model, ViT) else replace(RESNET, blocks=model.blocks)
-    counts = {}
-    for name in model.maps():
-        count = 8 if isinstance(model, ViT) else table_3(name)
-        inputs, printed_inputs = (math.prod(net.map_shape(name)[1:]) for net in (model, printed))
-        counts[name] = min(max(1, round(count * inputs / printed_inputs)), inputs)
-    return counts
-
-
-def schemes(model: Model, kind: str, sigma: float) -> dict[str, Scheme]:
-    """Name of a map → scheme that draws its F and D."""
-    if kind == "syre":
-        return dict.fromkeys(model.maps(), Syre(sigma, 0.0))
-    return {name: WAsymmetric(fixed, sigma) for name, fixed in entries(cast("ResNet20 | ViT", model)).items()}
 
 
 def networks(
@@ -431,18 +236,3 @@ def _joined(parts: Sequence[Measurement]) -> Measurement:
         return torch.cat(values).cpu()
 
     return Measurement(**{field.name: of(field.name) for field in fields(Measurement)})
-
-
-def seconds_per_image(model: Model, images: int = 1) -> float:
-    """Measured seconds of one core for a forward and backward pass of one network on one image, float32."""
-    stack = model.initial([0])
-    params = {name: value.requires_grad_() for name, value in stack.params.items()}
-    for count in (1, images):
-        started = time.process_time()
-        model.forward(params, torch.ones(count, *model.input_shape)).logsumexp(dim=-1).sum().backward()
-    return (time.process_time() - started) / images
-
-
-def inverse(permutations: Permutations) -> dict[str, Tensor]:
-    """The permutations that undo others, q_{p_i} = i."""
-    return {group: p.argsort(dim=-1) for group, p in permutations.items()}

@@ -6,7 +6,7 @@ import pytest
 import torch
 from oracles.networks import numbers
 
-from lmc_helpers._chapters.image_networks import inverse
+from lmc_helpers._chapters.architecture_symmetries import inverse
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.permutations import Axis, Symmetry, identity, permute, random_permutations, verify
 
