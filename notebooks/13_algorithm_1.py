@@ -379,13 +379,13 @@ figures.numbers(
 # ```
 #
 # ```{solution}
-# The cost of a pair is $f(a, b) = a + b - \sqrt{a^2 + b^2}$, with
-# $\partial_a \partial_b f = ab\,(a^2 + b^2)^{-3/2} > 0$. For $a < a'$ and $b < b'$,
+# The cost of a pair is $\rho(a, b) = a + b - \sqrt{a^2 + b^2}$, with
+# $\partial_a \partial_b \rho = ab\,(a^2 + b^2)^{-3/2} > 0$. For $a < a'$ and $b < b'$,
 #
 # $$
 # \begin{aligned}
-# & f(a, b) + f(a', b') - f(a, b') - f(a', b) \\
-# & \quad = \int_a^{a'} \!\! \int_b^{b'} \partial_a \partial_b f\, db\, da > 0.
+# & \rho(a, b) + \rho(a', b') - \rho(a, b') - \rho(a', b) \\
+# & \quad = \int_a^{a'} \!\! \int_b^{b'} \partial_a \partial_b \rho\, db\, da > 0.
 # \end{aligned}
 # $$
 #

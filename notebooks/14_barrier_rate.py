@@ -635,7 +635,8 @@ claims.check("Z5.uniform_share", larger, n=160)
 #
 # The loss is a sum of terms $|w_i| |w_{i'}|\, \kappa(\tilde w_i \cdot \tilde w_{i'})$ over pairs of rows, minus $2 L_3$, plus
 # a constant. Here $\kappa$ is the kernel (Z 8) of [the chapter on the loss](11_exact_loss.ipynb), with
-# $\kappa(1) = \pi \kappa(0) = \frac1{2d}$, and $\tilde w = w/|w|$. Three parts of it are estimated:
+# $\kappa(1) = \pi \kappa(0) = \frac1{2d}$, and $\tilde w = w/|w|$. The constant, $L_2 = M \kappa(1) + M(M - 1) \kappa(0)$ over pairs of teachers, is exact; of $L_1$, the sum over pairs of rows,
+# two parts are estimated, and so is $L_3$:
 #
 # - $L_{12}$, the terms of two unmatched rows;
 # - $L_{13}$, those of an unmatched and a matched row;

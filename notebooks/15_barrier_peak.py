@@ -653,7 +653,7 @@ figures.numbers(peak_best_6=peak_6["best"])
 #
 # The table has {glue:text}`pairs_uniform:,` pairs a width. In the three orders of Algorithm 1 the curve is highest near $2M$ and
 # does not fall before. The best permutation saves the more the wider the networks are; with six teachers it is highest at
-# $m =$ {glue:text}`peak_best_6`, left of $2M$ by more than a neuron, and it comes closer as $M$ grows. So no reading makes all three
+# $m =$ {glue:text}`peak_best_6`, left of $2M$ by more than a neuron, and in the limit just left of it ({claim}`Z7.peak_of_best`). So no reading makes all three
 # sentences exact: those in which Fig. 2 is right have their limit beyond $2M$.
 #
 # ## The number of teachers at fixed dimension

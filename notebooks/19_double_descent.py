@@ -554,6 +554,8 @@ figures.numbers(
 #
 # ## The input dimension
 #
+# The last two questions are not about double descent. They stand here because they, too, are about networks of every width around $2M$, uniform and trained.
+#
 # Z, Fig. 11 has $M = 4$, $m = 6, \dots, 15$ and $d = 4, 16, 64, 128$; "the barrier is decreasing when $d$ is going up, while the
 # gap between the permuted barrier and the {term}`direct barrier` remains almost the same". For uniform minima the barrier is exactly
 # proportional to $1/d$, and the ratio of the two barriers is constant ([](15_barrier_peak.ipynb)). For trained networks the law

@@ -7,10 +7,10 @@
 # ---
 
 # %% [markdown]
-# # Merging in a deeper network
+# # Two neurons made alike in a deeper network
 #
 # ```{summary}
-# **Question.** What does it cost to merge two similar neurons in a deeper, trained network, and does it cost less in a wider one?
+# **Question.** What does it cost to make two similar neurons alike in a deeper, trained network, and does it cost less in a wider one?
 #
 # **The paper.** Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` merge two neurons in the second layer of networks trained on MNIST, with descent "until convergence" at every distance. They report (P, section 5 and Fig. 3) that in
 # most cases the loss rises monotonically towards the {term}`permutation point`; that the {term}`barrier`, the loss at the saddle, falls with the width; and that the accuracy hardly suffers.

@@ -599,7 +599,7 @@ figures.numbers(balanced_median=of_kind["orthogonal"].median().item())
 # The average of a network and its rescaling can be arbitrarily bad although both compute the same function. This part of a barrier is an artefact of the coordinates: bring the layers of both networks to agreed norms before averaging,
 # which changes no function and leaves one $m$. How high a barrier is says little as long as the scales are free.
 #
-# As G says, layer-wise connectivity is not contradicted: on a line that changes $W_l$ alone the loss is convex, hence 0 between two minima.
+# As G says, the layer-wise connectivity of {cite:t}`adilova2024` is not contradicted: on a line that changes $W_l$ alone the loss is convex, hence 0 between two minima.
 #
 # **Read on.** [](37_permuted_barriers.ipynb): what permutations of the neurons can do about it. [](34_orbit_distance.ipynb): the same question for distances in place of losses. [](35_symmetry_curves.ipynb): curves of constant loss in place of lines.
 #

@@ -27,7 +27,7 @@
 #
 # ```{need}
 # You need: [](42_swap_cost.ipynb) for swap costs and $\rho$, and [](43_center_gap.ipynb) for the role of $k$.
-# Letters: $k$ the dimension of the data, $r_i$ trained parts, $\rho_{(ij)}$ their size over the distance of centres, $\beta$ the price of an error in ridge regression. {{ times }}
+# Letters: $k$ the dimension of the data, $r_i$ trained parts, $\rho_{(ij)}$ their size over the distance of centres, $\beta$ the price of an error in ridge regression; in one formula without fixed parts $\rho$ is the ratio of $S_i$ and $S_j$. {{ times }}
 # ```
 #
 # The networks on this page (profile {glue:text}`profile`) were trained for **{glue:text}`steps` steps**.

@@ -23,7 +23,7 @@
 #
 # ```{need}
 # You need: [](41_realization_cost.ipynb) for $S_i$, the {term}`realization cost` and the coherence.
-# Letters: $k$ the number of copies, $\nu = 1/k$ the coherence, $p$ the probability that a mask lets an input through, $v$ that a neuron sees a latent, $\beta$ the size of the bias of a neuron that is off. {{ times }}
+# Letters: $k$ the number of copies, $\nu = 1/k$ the coherence, $p$ the probability that a mask lets an input through, $v$ that a neuron sees a latent, $\beta$ the size of the bias of a neuron that is off, $r_t$ a step of Adam. {{ times }}
 # ```
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}

@@ -216,7 +216,7 @@ figures.table(by_width, ([name, *row] for name, row in rows.items()))
 # A minimum counts as converged where the norm of the gradient, at fixed distance, is at most {glue:text}`tolerance`.
 # Distances at which it is not are left out; a path counts if these are at most a fifth and the last one is not among them.
 # Two thirds of the distances are in the first decade, where the loss changes.
-# The *barrier* is the largest loss on the path.
+# The *barrier* is the largest loss at these distances; between them the path was not looked at, so that it is a lower bound for the largest loss on the path.
 # Each path is a run of its own (`MergeRun`): its file is read, or `merge` follows it.
 # The two cells get all paths, compute the loss on the first one again, and read them.
 

@@ -909,7 +909,7 @@ claims.check("X3.wide_barrier", **wide_plain)
 claims.check("X3.wide_norm", **wide_norm)
 
 # %% [markdown]
-# Among narrow networks with layer norm, does matching by activations leave less than weight matching: {claim}`X3.norm_activations`. Among wide ones, does it leave no less, without norms and with layer norm?
+# Among narrow networks with layer norm it depends on the number of training images whether matching by activations leaves less than weight matching ({claim}`X3.norm_activations`). Among wide ones it leaves no less, without norms and with layer norm:
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X3.wide_order and X3.wide_order_norm"}
 claims.check("X3.wide_order", **turned_plain)
