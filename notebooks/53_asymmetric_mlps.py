@@ -205,6 +205,7 @@ for pixels, m in ((784, 512), (PIXELS[name], width)):
 #
 # A pair shares $F$ and $D$.
 # The published code draws one mask for all networks of a kind; here every pair has its own, so that pairs are independent, given the images, which all of them share.
+# (Of networks without masks any two are a pair, which would narrow their intervals; the measurements that are stored hold these pairs only.)
 # Pair $p$ has the same seeds in all variants; W-MLPs that differ in $\sigma_F$ alone have the same masks and first weights.
 # The cell trains all of them.
 # {glue:text}`left_out`
