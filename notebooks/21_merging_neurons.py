@@ -428,7 +428,7 @@ figures.numbers(
 
 # %% [markdown]
 # It reaches a permutation point from {glue:text}`arrived` of {glue:text}`pairs` pairs ({glue:text}`arrived_share` %, standard error over the toys) and a derivative neuron from {glue:text}`became_derivative`; from {glue:text}`lost` it comes to a distance at which no minimum was found.
-# Of the branches, {glue:text}`at_point` end at a permutation point, {glue:text}`straight` of them without a fold, and {glue:text}`at_derivative` at a derivative neuron; on {glue:text}`diverging` weights grow beyond thirty times their start
+# Of the branches, {glue:text}`at_point` end at a permutation point, {glue:text}`straight` of them without a fold, and {glue:text}`at_derivative` at a derivative neuron; on {glue:text}`diverging` a coordinate grows beyond thirty times the largest weight of the start
 # at another distance (below, *Where weights diverge*), and {glue:text}`not_ended` have not ended within the budget of steps. {glue:text}`folded` have a fold.
 #
 # P says "we can construct permutation paths with the following properties" and names no exception; later it counts "each of the $n_k (n_k - 1)/2$ different permutation points". Read as *there are such paths*, that is so. Read as *for every pair*, it is not:
@@ -656,7 +656,7 @@ figures.numbers(
 # Largest output weight on the last piece of each curve against the distance from its limit, $\delta^*$ found at the limit alone; broken lines: the slopes of {prf:ref}`thm-diverge` (profile {glue:text}`profile`).
 # ```
 #
-# On {glue:text}`limits_output` of the {glue:text}`diverging` curves output weights diverge. By which of them do, {glue:text}`limits_boundary` approach a derivative neuron at a boundary, {glue:text}`limits_exponential` an exponential neuron and {glue:text}`limits_passage` a passage, which is no end at all; for {glue:text}`limits_found` of the {glue:text}`limits_output` the limit itself is found. On the other {glue:text}`limits_step` the parameter vector of a neuron grows
+# On {glue:text}`limits_output` of the {glue:text}`diverging` curves output weights diverge (at the end one exceeds every entry of a parameter vector). By which of them do, {glue:text}`limits_boundary` approach a derivative neuron at a boundary, {glue:text}`limits_exponential` an exponential neuron and {glue:text}`limits_passage` a passage, which is no end at all; for {glue:text}`limits_found` of the {glue:text}`limits_output` the limit itself is found. On the other {glue:text}`limits_step` the parameter vector of a neuron grows
 # with a bounded output weight: it becomes a step, whose size finite data do not see; if it is one of the pair, $\delta$ grows, too. Of the {glue:text}`arrivals` curves that reach $\delta \to 0$, {glue:text}`arrivals_kept` meet no critical point of the loss on the way, and their ends are those of {prf:ref}`prop-signs`.
 # That output weights diverge where two neurons become a derivative neuron is {cite:t}`martinelli2025`'s; the place, the laws at a positive distance and the other limits are added here.
 #

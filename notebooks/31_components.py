@@ -61,8 +61,10 @@ from lmc_helpers._chapters.components import (
     highest_on_line,
     joined,
     joined_classes,
+    jordan_forms,
     permute_layers,
     product_misfit,
+    random_of_form,
 )
 from lmc_helpers.error_bars import share
 from lmc_helpers.general_linear import (
@@ -931,13 +933,70 @@ figures.numbers(
 # $\mu \ne 0$ imaginary and $N \ne 0$; for $\mu = 0$ bounded where $N^2 = 0$.
 # ```
 #
-# All $\exp(tM)$ have a compact closure if the blocks of 0 have size 1, too. So compactness is enough, and not needed: for $M^2 = 0$ the orbit is a straight line in the minimum.
+# All $\exp(tM)$ have a compact closure if and only if the blocks of 0 have size 1, too. So compactness is enough, and not needed: for $M^2 = 0$ the orbit is a straight line in the minimum. The barrier for random $M$ of each of the {glue:text}`jordan_forms` real Jordan forms
+# of four rows but 0, up to $t = 100$ and from there to 1000:
+
+
+# %%
+LARGEST = {"zero": 2, "imaginary": 1}  # size of blocks that are allowed
+W1, W2 = random_minima(2, 4, 1, "subgroup")  # (1, 4, 4) each
+t = torch.linspace(0, 100, 401).double()
+t = torch.cat([t, 10 * t[40:]])[:, None, None, None]  # 0 to 100, 100 to 1000
+growth = {}  # by Jordan form: how much larger the barrier gets after t = 100
+for form in jordan_forms(4):
+    rng = torch_generator(seed, f"subgroup {form}")
+    M = random_of_form(form, pairs, rng)
+    g, back = (torch.linalg.matrix_exp(s * M) for s in (t, -t))
+    middle = [(W1 + g @ W1) / 2, (W2 + W2 @ back) / 2]
+    height = loss(middle, X, Y) / Y.square().sum()  # (t, pairs)
+    early, late = (h.amax(dim=0).clamp(min=1e-6) for h in height.split(401))
+    growth[form] = late / early
+allowed = {  # whether the proposition calls the barrier bounded
+    form: all(size <= LARGEST.get(kind, 0) for kind, size in form)
+    for form in growth
+}
+for form in growth:
+    if allowed[form]:
+        print(*(f"{kind}, size {size}" for kind, size in form), sep=" · ")
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G1.compact"}
+in_group = {  # whether the subgroup is bounded
+    form: allowed[form] and ("zero", 2) not in form for form in growth
+}
+as_said, as_the_group = (
+    [
+        (ratio <= 10) == bounded[form]
+        for form, ratios in growth.items()
+        for ratio in ratios.tolist()
+    ]
+    for bounded in (allowed, in_group)
+)
+claims.check(
+    "G1.compact",
+    sum(as_said) / len(as_said),
+    rival=sum(as_the_group) / len(as_said),
+    n=len(as_said),
+)
+ratios = {
+    kind: torch.cat([growth[form] for form in growth if allowed[form] == kind])
+    for kind in (True, False)
+}
+figures.numbers(
+    jordan_forms=len(growth),
+    jordan_bounded=sum(allowed.values()),
+    growth_bounded=ratios[True].max().item(),
+    growth_unbounded=ratios[False].min().item(),
+)
+
+# %% [markdown]
+# For the {glue:text}`jordan_bounded` forms that the proposition allows the barrier grows by a factor of at most {glue:text}`growth_bounded:.2f` after $t = 100$, for each of the others by at least {glue:text}`growth_unbounded:.1f` ({claim}`G1.compact`).
 #
 # ## What we found that the paper does not say
 #
 # - The height of the pass between two components ({prf:ref}`thm-obstruction`), and the straight line's loss in closed form ({prf:ref}`prop-straight`).
 # - In the orientations $d_k$ of the hidden layers the components are the corners of a hypercube, and an odd permutation of a layer walks along an edge ({prf:ref}`thm-hypercube`).
 # - Two descents end in one component with the probability $2^{-(l-1)}$ ({prf:ref}`prop-law`).
+# - The barrier along a subgroup may stay bounded although the subgroup does not, and when ({prf:ref}`prop-compact`).
 #
 # Known before: one hidden neuron more than needed joins the components, and the count for all widths ({prf:ref}`rem-widths`).
 #

@@ -643,11 +643,13 @@ def typical(m: int, a: int) -> float:
 
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Sample layers with few fixed entries"}
-few_exponents, dimensions, over, over_one = {}, {}, [], []
+few_exponents, dimensions, lowest, over, over_one = {}, {}, {}, [], []
 print(" a  −2/min(k,2a)  −2/min(k,a)   n p₁ = ln 2     measured")
 for a in spectra:
     at = [chance(r, a) for r in np.geomspace(1e-4, 2, 20)]
     dimensions[a] = [slope / p1 for p1, slope in at]  # D(r)
+    p1, slope = chance(1e-6, a)
+    lowest[a] = slope / p1
     layers = [
         sample_masked_gaps(m, 128, 32, max(draws // 10, 16), a, few)
         for m in (ANCHOR, END)
@@ -663,12 +665,17 @@ for a in spectra:
         f"{value:13.4f} ± {3.29 * error:.4f}"
     )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I6.few_rows, I6.few_dimension and I6.few_exponent"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I6.few_rows, I6.few_dimension, I6.few_limit and I6.few_exponent"}
 claims.check("I6.few_rows", over, rival=max(over_one))
 claims.check(
     "I6.few_dimension",
     [D / min(32, 2 * a) for a, found in dimensions.items() for D in found],
     rival=max(D / min(32, a) for a, found in dimensions.items() for D in found),
+)
+claims.check(
+    "I6.few_limit",
+    [D / min(32, a) for a, D in lowest.items()],
+    rival=max(D / min(32, 2 * a) for a, D in lowest.items()),
 )
 claims.check("I6.few_exponent", *few_exponents[4], n=max(draws // 10, 16))
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import torch
 
+from lmc_helpers.general_linear import random_invertible
 from lmc_helpers.linear_nets.minimum import AT_MINIMUM, Weights, loss
 
 # ---------- descent
@@ -105,6 +106,41 @@ def permute_layers(weights: Weights, perms: list[torch.Tensor]) -> Weights:
     """
     rows = [W[..., perm, :] for W, perm in zip(weights[:-1], perms, strict=True)]
     return [rows[0], *(W[..., perm] for W, perm in zip([*rows[1:], weights[-1]], perms, strict=True))]
+
+
+# ---------- subgroups exp(tM)
+#
+# In some basis a real matrix consists of real Jordan blocks. A block of size s has s rows for a real eigenvalue μ, and
+# 2s for a pair μ, μ̄: its 2 × 2 matrices are Re μ I + Im μ (0, −1; 1, 0) on the diagonal and I above it.
+
+Form = tuple[tuple[str, int], ...]  # kind of the eigenvalue, and size, of each block
+
+_ROWS = {"zero": 1, "real": 1, "imaginary": 2, "complex": 2}  # of a block of size 1
+
+
+def jordan_forms(h: int) -> list[Form]:
+    """All lists of real Jordan blocks that fill h rows, but that of the matrix 0."""
+    blocks = [(kind, size) for kind, rows in _ROWS.items() for size in range(1, h // rows + 1)]
+    forms = [form for n in range(1, h + 1) for form in itertools.combinations_with_replacement(blocks, n)]
+    return [f for f in forms if sum(_ROWS[kind] * size for kind, size in f) == h and set(f) != {("zero", 1)}]
+
+
+def random_of_form(form: Form, count: int, generator: torch.Generator) -> torch.Tensor:
+    """Random matrices (count, h, h) of a form; 0.02 < abs(Re μ) < 0.1 and Im μ = 1 or √2 where they are not 0."""
+    matrices = [torch.block_diag(*(_block(*block, generator) for block in form)) for _ in range(count)]
+    J = torch.stack(matrices)
+    S = random_invertible((count,), J.shape[-1], generator)
+    return S @ torch.linalg.solve(S, J, left=False)  # S J S⁻¹
+
+
+def _block(kind: str, size: int, generator: torch.Generator) -> torch.Tensor:
+    draw = torch.rand(3, dtype=torch.float64, generator=generator)
+    real = (0.02 + 0.08 * draw[0]) * (1 - 2 * (draw[1] < 0.5)) if kind in ("real", "complex") else 0.0
+    turn = torch.tensor([[0.0, -1.0], [1.0, 0.0]], dtype=torch.float64) * (1 + (2**0.5 - 1) * (draw[2] < 0.5))
+    eye = torch.eye(_ROWS[kind], dtype=torch.float64)
+    mu = real * eye + (turn if len(eye) == 2 else 0)
+    above = torch.diag(torch.ones(size - 1, dtype=torch.float64), 1)
+    return torch.kron(torch.eye(size, dtype=torch.float64), mu) + torch.kron(above, eye)
 
 
 # ---------- joining blindly

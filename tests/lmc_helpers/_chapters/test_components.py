@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+import scipy.linalg
 import torch
 from oracles.draws import normal
 from oracles.linear import at, by_hand, data, leibniz, matrix, minimum
@@ -15,8 +16,10 @@ from lmc_helpers._chapters.components import (
     highest_on_line,
     joined,
     joined_classes,
+    jordan_forms,
     permute_layers,
     product_misfit,
+    random_of_form,
 )
 from lmc_helpers.linear_nets.minimum import component, loss, path_in_minimum
 from lmc_helpers.seeds import torch_generator
@@ -203,3 +206,77 @@ def test_a_permutation_turns_the_orientation_of_its_own_layer_only(h):
             odd = leibniz(np.eye(h)[list(order)])
             after = orientations(permute_layers(net, perms))
             assert after == [s * odd if k == layer else s for k, s in enumerate(orientations(net))]
+
+
+# ---------- Subgroups exp(tM): forms by a generating function, blocks by ranks, barriers by SciPy's exponential
+
+
+@pytest.mark.parametrize("h", [1, 2, 4, 5])
+def test_jordan_forms_are_counted_by_their_generating_function(h):
+    series = np.zeros(h + 1)
+    series[0] = 1
+    for rows in [*range(1, h + 1)] * 2 + [*range(2, h + 1, 2)] * 2:  # blocks of a real eigenvalue, of a pair
+        for n in range(rows, h + 1):
+            series[n] += series[n - rows]  # divided by 1 − x^rows
+    forms = jordan_forms(h)
+    assert len(forms) == len(set(forms)) == series[h] - 1
+
+
+@pytest.mark.parametrize("form", jordan_forms(4))
+def test_matrices_of_a_form_have_its_blocks(form):
+    for M in random_of_form(form, 3, torch_generator(8, f"{form}")).numpy():
+        groups = {}  # blurred eigenvalues of the upper half plane, by what they are near
+        for w in np.linalg.eigvals(M):
+            real, turn = abs(w.real) > 0.01, abs(w.imag) > 0.01
+            if not turn or w.imag > 0:
+                kind = ("complex" if real else "imaginary") if turn else ("real" if real else "zero")
+                centre = next((c for k, c in groups if k == kind and abs(c - w) < 2e-3), w)
+                groups.setdefault((kind, centre), []).append(w)
+        found = []
+        for (kind, _), members in groups.items():
+            mu, rows = np.mean(members), 2 if kind in ("imaginary", "complex") else 1
+            N = M - mu.real * np.eye(4)
+            N = N @ N + mu.imag**2 * np.eye(4) if rows == 2 else N
+            assert kind in ("zero", "imaginary") or 0.019 < abs(mu.real) < 0.101
+            assert rows == 1 or min(abs(mu.imag - 1), abs(mu.imag - 2**0.5)) < 1e-6
+            powers = [np.linalg.matrix_power(N, k) for k in range(len(members) + 1)]
+            ranks = [np.linalg.matrix_rank(power, tol=1e-11) for power in [*powers, powers[-1]]]
+            for size in range(1, len(members) + 1):  # blocks of at least this size, less those of more
+                number = (ranks[size - 1] - 2 * ranks[size] + ranks[size + 1]) // rows
+                found += [(kind, size)] * int(number)
+        assert sorted(found) == sorted(form)
+
+
+TURN, SHEAR = np.array([[0.0, -1.0], [1.0, 0.0]]), np.array([[0.0, 1.0], [0.0, 0.0]])
+NONE = np.zeros((2, 2))
+SUBGROUPS = {  # M in a basis, and the power of t with which the barrier grows; none: exponentially
+    "two turns": (np.block([[TURN, NONE], [NONE, 2 * TURN]]), 0),
+    "a turn twice": (np.block([[TURN, NONE], [NONE, TURN]]), 0),
+    "turn and shear": (np.block([[TURN, NONE], [NONE, SHEAR]]), 0),
+    "double turn": (np.block([[TURN, np.eye(2)], [NONE, TURN]]), 2),
+    "nilpotent of order 3": (np.diag([1.0, 1.0, 0.0], 1), 4),
+    "spiral": (np.block([[TURN + 0.1 * np.eye(2), NONE], [NONE, SHEAR]]), None),
+    "stretch": (np.diag([0.1, 0, 0, 0]), None),
+}
+
+
+@pytest.mark.parametrize("name", SUBGROUPS)
+def test_barriers_along_subgroups_are_those_of_the_proposition(name):
+    """The largest loss on a fine line, against sinh² and against its power of t."""
+    X, Y = data(4, seed=5)
+    W1, W2 = minimum(2, X, Y, seed=7)
+    S, (J, power) = data(4, seed=8)[0].numpy(), SUBGROUPS[name]
+    M = S @ J @ np.linalg.inv(S)
+    fine, largest = torch.linspace(0, 1, 201, dtype=torch.float64)[:, None, None], []
+    for first, last in ((2, 20), (20, 200)):
+        heights = []
+        for t in np.linspace(first, last, 60):
+            g, back = (torch.from_numpy(scipy.linalg.expm(s * M)) for s in (t, -t))
+            losses = by_hand([W1 + fine * (g - torch.eye(4)) @ W1, W2 + fine * W2 @ (back - torch.eye(4))], X, Y)
+            arch = scipy.linalg.sinhm(t * M / 2)
+            barrier = np.square(W2.numpy() @ arch @ arch @ W1.numpy() @ X.numpy()).sum()
+            assert losses.max() == pytest.approx(barrier, rel=1e-5, abs=1e-8)
+            heights.append(barrier)
+        largest.append(max(heights))
+    grown = np.log10(largest[1] / largest[0])
+    assert grown > 6 if power is None else abs(grown - power) < 0.3
