@@ -750,7 +750,8 @@ claims.check("Z16.gap", falls, stderr=falls * relative, n=pairs)
 # A type has about $\nu$ rows, and $s = (N - N')_+$ are left over in one network. $N - N'$ has variance $2\nu$, so that
 # $\mathbb E s^2 = \nu$. The $k$-th smallest of $\nu$ entries is about $k/\nu^2$, so the $s$ smallest add up to about
 # $s^2/(2\nu^2)$, in the mean $1/(2\nu)$. Hence $g \approx (2 - \sqrt2)/(2\nu)$, and $B$ falls like $\nu^{-2}$, that is like
-# $m^{-2}$ at fixed $M$. The approach is slow, with a relative error of order $\nu^{-1/2}$:
+# $m^{-2}$ at fixed $M$, where it is a theorem: with leftovers in random order $m^2 B$ has a limit law ({prf:ref}`thm-law`), and in this
+# order the loss half-way between two teachers' students has one ({prf:ref}`cor-two-teachers`). The approach is slow, with a relative error of order $\nu^{-1/2}$:
 #
 #     for nu in (2, 5, 9):
 #         print(leftover_cost(1 + nu, "sorted") * 2 * nu / (2 - math.sqrt(2)))
