@@ -354,6 +354,7 @@ figures.numbers(
 #
 # - The drops depend on settings that are not stated, among them the number of fixed entries, the separation and the structure of the classes, as much as on $k$.
 # - Where few entries are fixed, so that the drop is large at $\sigma_F = 1$ too, the fixed weights align the networks less.
+#   One reason holds for all inputs: the closest two of $m$ centres whose rows have $a$ normal fixed entries are at most of the order $\sigma_F m^{-1/a}$ apart ({prf:ref}`thm-few`, part 1), with $a = 2$ that is $\sigma_F/\sqrt m$.
 #
 # ## What it means for merging networks
 #

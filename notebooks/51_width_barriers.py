@@ -622,6 +622,7 @@ figures.numbers(
 # Among the widths from {glue:text}`narrow` to {glue:text}`wide`, where the two differ most, the barrier after activation matching is {glue:text}`matcher`
 # of that after weight matching; and restarts multiply the barrier after weight matching, where they matter most, by {glue:text}`better`.
 # That width is found on one half of the groups and the ratio taken on the other.
+# A likely reason for the distance of the two matchers is the law of the initial weights, here He's, with six times the variance of torch's: the weights carry the start, and activations see only what has reached them. [](56_matchers.ipynb) starts one kind of networks by either law and asks whether it decides ({claim}`X3.start`).
 # The largest NLL on direct lines is, at the width where it is lowest, {glue:text}`summit` of $\ln 10$, the NLL of guessing.
 
 
@@ -911,6 +912,7 @@ figures.numbers(
 #
 # - The height of an NLL barrier has no scale of its own ({prf:ref}`prop-logit-scale`): on networks that fit all images, growing logits let it grow without bound, or vanish if no image is misclassified on the line. A curve over the width belongs to a length of training.
 # - It matters which algorithm looks for the permutation ({claim}`Z11.matcher`). Ten restarts of weight matching take off less than a third of the barrier; whether as little as a tenth is open ({claim}`Z11.restarts`).
+# - How far apart two matchers are may belong to the initial weights, which the paper names only as Kaiming He's: all that is said of matchers here is about networks that start by his normal law ({claim}`X3.start`).
 #
 # ## What it means for merging networks
 #

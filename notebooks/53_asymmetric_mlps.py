@@ -125,6 +125,7 @@ from lmc_helpers.networks.segments import along_segments
 #
 # and with the others by about 0. What counts in one map is $\sigma_F^2 f$ against $1 - f/d$, not $\sigma_F$: between narrower layers with the same *share* of fixed entries the same $\sigma_F$ fixes less of a neuron.
 # From map to map this compounds. A pair of pre-activations with the correlation $\rho$ has, if it is normal, activations $\eta(s)$ with the correlation $c(\rho)$, and these are the inputs of the next map. Training then moves the trained part.
+# So runs that share $F$ start alike, besides paying the same costs. Which of the two aligns them is another question than how well they are aligned: {prf:ref}`thm-start` tells them apart for $D = 1$, by a start that hides $F$ and a clock.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
 units, inputs, fixed_in_row = 24, 512, 64
@@ -554,6 +555,9 @@ claims.check(
 )
 
 # %% [markdown]
+# A drop below 0 says that the middle is *better* than the ends, as in the recorded run with the largest $\sigma_F$, after 20 epochs ({claim}`I11.large`). For the loss {prf:ref}`prop-jensen` says when: where what the middle loses against the averaged outputs of the ends, its deviation, is less than what these gain on the ends, the Jensen gap.
+# Whether that is the reason here was not measured: it takes the loss and the accuracy of the averaged outputs of each pair beside those of the middle and of the ends (for the accuracy there is no such identity).
+#
 # The same at the sizes of this page, where $\sigma_F =$ {glue:text}`largest` stands for large fixed values:
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I11.any_unaligned, I11.any_zero, I11.any_aligned and I11.any_similar"}
