@@ -736,8 +736,8 @@ figures.numbers(
 
 # %% [markdown]
 # What the caption states is asked at every width: the barrier grows with $M$ ({claim}`Z16.at_every_width`), the permuted one
-# more slowly than the direct one ({claim}`Z16.gap_at_every_width`); of trained networks only a run with 16 teachers can tell
-# ({claim}`Z16.trained`, {claim}`Z16.trained_gap`).
+# more slowly than the direct one ({claim}`Z16.gap_at_every_width`); for trained networks, of which only runs with 16 teachers
+# can tell, the recorded one decides neither ({claim}`Z16.trained`, {claim}`Z16.trained_gap`).
 #
 # ## What we found that the paper does not say
 #
