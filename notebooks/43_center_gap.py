@@ -568,7 +568,7 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_gap
-# :alt: Left, smallest gap against width on logarithmic axes for k of 2, 8 and 32. Points lie on the solid curves of the law. The dotted line of the asymptotic rate, anchored at width 16, agrees for k of 2, lies slightly above for 8 and clearly above for 32. Dashed lower bounds lie far below. Right, local exponent in units of minus 2 over k, decreasing to 1: at once for 2, around width 100 for 8, and slowly for 32, where it is still above 1 at width ten billion.
+# :alt: Left, smallest gap against width on logarithmic axes for k of 2, 8 and 32. Points lie on the solid curves of the law. The dotted line of the asymptotic rate, anchored at width 16, agrees for k of 2, lies slightly above for 8 and clearly above for 32. Dashed lower bounds lie far below. Right, local exponent in units of minus 2 over k, decreasing to 1: at once for 2, around width 100 for 8, and slowly for 32, where it is still above 1 at width ten billion. Thick segments from width 16 to 1024, with bands, show the measured exponents.
 #
 # Left: the quantity of I, Fig. 11, with Gaussian $F$.
 # Points and bands: mean and standard deviation of $\ln \gamma_{\mathrm{out}}$; solid: the law of {prf:ref}`thm-gap-law`; dotted: $m^{-2/k}$ anchored at $m = 16$; dashed: the bound of {prf:ref}`thm-separation` with $\delta = 0.1$.
