@@ -518,34 +518,33 @@ by_law = {
 figure, (left, right) = figures.panels(2, height=4.6)
 far = np.geomspace(8, 1e10, 60)
 middle = math.sqrt(ANCHOR * END)
-for (k, y), colour, marker in zip(
-    by_law.items(), ("C0", "C1", "C2"), "os^", strict=True
-):
-    style, title = {"color": colour, "fmt": marker}, f"$k = {k}$"
-    below, above = (
-        centres[k] * (1 - 1 / spreads[k]),
-        centres[k] * (spreads[k] - 1),
-    )
-    bars = {"yerr": (below, above), "elinewidth": 1, "markersize": 4}
-    left.errorbar(widths, centres[k], **bars, **style, label=title)
-    left.plot(widths, y, colour, linewidth=1.2)
+for place, ((k, y), marker) in enumerate(zip(by_law.items(), "os^", strict=True)):
+    color, title = f"C{place}", f"$k = {k}$"
+    point = {"color": color, "marker": marker, "label": title}
+    edges = centres[k] / spreads[k], centres[k] * spreads[k]
+    left.fill_between(widths, *edges, color=color, alpha=0.25, linewidth=0)
+    left.plot(widths, centres[k], **point, linestyle="", markersize=5)
+    left.plot(widths, y, color=color, linewidth=1.2)
     anchored = y[widths.index(ANCHOR)] * (np.array(widths) / ANCHOR) ** (-2 / k)
-    left.plot(widths, anchored, ":", color=colour)
+    left.plot(widths, anchored, ":", color=color)
     c = 2 ** (1 / k)
     bound = [separation_bound(m, k, 0.1, constant=c) for m in widths]
-    left.plot(widths, bound, "--", color=colour, linewidth=1)
+    left.plot(widths, bound, "--", color=color, linewidth=1)
     exact = [local_exponent(round(m), k) / (-2 / k) for m in far]
-    right.plot(far, exact, color=colour, label=title)
+    right.plot(far, exact, color=color, linewidth=1.2)
     value, error = (x * k / 2 for x in measured[k])
-    figures.band(right, [middle], [-value], [error], **style)
+    ends = -value - figures.BAND * error, -value + figures.BAND * error
+    right.fill_between([ANCHOR, END], *ends, color=color, alpha=0.25, lw=0)
+    right.plot([ANCHOR, END], [-value] * 2, color=color, linewidth=2.5)
+    right.plot(middle, -value, marker, color=color, markersize=6)
+for style, title in (("-", "law"), (":", "$m^{-2/k}$"), ("--", "lower bound")):
+    left.plot([], [], style, color="book:black", label=title)
 left.set(xscale="log", yscale="log")
 left.set(xlabel="width $m$", ylabel=r"$\gamma_{\mathrm{out}}/\sigma$")
-left.legend(loc="lower left")
 right.axhline(1, color="book:black", linewidth=1, linestyle=":")
 right.set(xscale="log", xlabel="width $m$")
 right.set(ylabel="exponent, in units of $-2/k$")
-right.legend(loc="upper right")
-figures.show("fig_gap", figure)
+figures.show("fig_gap", figure, legend=6)
 
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
@@ -569,12 +568,12 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_gap
-# :alt: Left, smallest gap against width on logarithmic axes for k of 2, 8 and 32. Points lie on the solid curves of the law. The dotted line of the asymptotic rate, anchored at width 16, agrees for k of 2, lies slightly above for 8 and clearly above for 32. Dashed lower bounds lie far below. Right, local exponent in units of minus 2 over k, decreasing to 1: at once for 2, around width 100 for 8, and slowly for 32, where it is still above 1 at width ten billion.
+# :alt: Left, smallest gap against width on logarithmic axes for k of 2, 8 and 32. Points lie on the solid curves of the law. The dotted line of the asymptotic rate, anchored at width 16, agrees for k of 2, lies slightly above for 8 and clearly above for 32. Dashed lower bounds lie far below. Right, local exponent in units of minus 2 over k, decreasing to 1: at once for 2, around width 100 for 8, and slowly for 32, where it is still above 1 at width ten billion. Thick segments from width 16 to 1024, with bands, show the measured exponents.
 #
 # Left: the quantity of I, Fig. 11, with Gaussian $F$.
-# Points: mean and standard deviation of $\ln \gamma_{\mathrm{out}}$; solid: the law of {prf:ref}`thm-gap-law`; dotted: $m^{-2/k}$ anchored at $m = 16$; dashed: the bound of {prf:ref}`thm-separation` with $\delta = 0.1$.
-# Right: exponent of the median, and the measured
-# exponent between $m = 16$ and 1024 with ±3.29 standard errors (profile {glue:text}`profile`).
+# Points and bands: mean and standard deviation of $\ln \gamma_{\mathrm{out}}$; solid: the law of {prf:ref}`thm-gap-law`; dotted: $m^{-2/k}$ anchored at $m = 16$; dashed: the bound of {prf:ref}`thm-separation` with $\delta = 0.1$.
+# Right: local exponent of the median; thick, with points: the measured
+# exponent between $m = 16$ and 1024, with a band of ±3.29 standard errors (profile {glue:text}`profile`).
 # ```
 #
 # The paper says of I, Fig. 11 that the expected scaling is observed; the figure compares the gaps with the asymptotic rate, anchored at $m = 16$. For $k = 2$ the exponent agrees from there on.

@@ -103,21 +103,24 @@ places, basis, sizes = principal(pictures)
 share_of = 100 * sizes.cumsum(0) / sizes.sum()
 first_of, side = components or len(sizes), int(pictures.shape[1] ** 0.5)
 back = places[:4, :first_of] @ basis[:, :first_of].T
-idea, (curve, digits) = figures.panels(2)
+idea, (curve, digits) = figures.panels(2, height=3.3)
 curve.plot(range(1, len(sizes) + 1), share_of, color="book:blue")
 curve.axvline(first_of, color="book:red", linestyle=":", label="used here")
 curve.set(xscale="log", xlabel="principal components", ylim=(0, 103))
 curve.set_ylabel("share of squared length (%)")
+curve.legend(loc="lower right")
+frame = [side // 4, side // 4, side // 2, side // 8]  # white, for the names
 rows = [
-    torch.cat([one.reshape(side, side) for one in some], dim=1)
+    [torch.nn.functional.pad(x.reshape(side, side), frame) for x in some]
     for some in (pictures[:4], back)
 ]
-digits.imshow(torch.cat(rows), cmap="Greys")
-digits.set_yticks([side / 2, 1.5 * side], ["whole", "used here"])
-digits.set_xticks([])
-digits.axhline(side - 0.5, color="book:black", linewidth=1)
-digits.grid(False)
-figures.show("fig_components", idea, legend=3)
+canvas = torch.cat([torch.cat(row, dim=1) for row in rows])
+digits.imshow(canvas, cmap="Greys", vmin=0, vmax=pictures.max())
+for row, name in enumerate(("whole", "the components used here")):
+    place = row * len(canvas) / 2 + side / 4
+    digits.text(side // 4, place, name, va="center")
+digits.set_axis_off()
+figures.show("fig_components", idea)
 
 # %% [markdown]
 # ```{glue:figure} fig_components
