@@ -324,6 +324,10 @@ claims.check("Z8.one_short", (M + 1) * short, n=1)
 # %% [markdown]
 # With three teachers the shared point is a saddle; with four, six and twelve it is a minimum.
 #
+# The theorem is about $M \to \infty$. For a given $M$ the printed number is the barrier of the rows as they stand, which the best order does not exceed. That no order is better is proved for all large enough $M$; for $M \le 7$ all $(M - 1)!$ orders were tried, and none is.
+#
+# Beside the second peak this is high for few teachers and low for many: one neuron short $d\, B$ stays bounded, while at the peak near $2M$ that of uniform minima grows like $M^2$ ({prf:ref}`thm-many-teachers`).
+#
 # ```{prf:proposition} Equal width
 # :label: prop-equal-width
 # For $m = M$ the matrices with loss 0 are the teacher with its rows in some order. Between two of them the best permutation leaves no barrier.

@@ -1,4 +1,17 @@
-"""Executed notebooks as small as the book's tools take them."""
+"""Executed notebooks as small as the book's tools take them, and functions that stand on a chapter's page."""
+
+import ast
+from pathlib import Path
+
+CHAPTERS = Path(__file__).parents[2] / "notebooks"
+
+
+def on_the_page(chapter: str, *names: str, **given: object) -> list:
+    """Functions that a chapter defines in its cells, with the names that they use."""
+    tree = ast.parse((CHAPTERS / f"{chapter}.py").read_text(encoding="utf-8"))
+    chosen = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name in names]
+    exec(compile(ast.Module(chosen, []), chapter, "exec"), given)
+    return [given[name] for name in names]
 
 
 def executed(chapter: str, *outputs: dict) -> dict:

@@ -1,10 +1,12 @@
-"""What chapter *barrier rate* computes: minima and their matched mass; power laws against numpy."""
+"""What chapter *barrier rate* computes: minima and their matched mass; power laws against numpy; the limit law."""
 
 import numpy as np
 import pytest
 import torch
+from oracles.notebooks import on_the_page
 
 from lmc_helpers._chapters.barrier_rate import minima_with_matched_share, power_law
+from lmc_helpers.barrier import GRID
 from lmc_helpers.matching import algorithm_1
 from lmc_helpers.teacher_student.population import population_loss
 
@@ -33,3 +35,21 @@ def test_a_power_law_is_found_with_its_error():
     weights = y.mean(axis=1) * np.sqrt(5) / y.std(axis=1, ddof=1)
     fit, covariance = np.polyfit(np.log(x), np.log(y.mean(axis=1)), 1, w=weights, cov="unscaled")
     assert power_law(x, y) == pytest.approx((fit[0], np.sqrt(covariance[0, 0])))
+
+
+@pytest.mark.parametrize("D", [(1.5, 0.5, -2.0), (1.0, 1.5, -0.5, -2.0)])
+def test_the_limit_law_is_the_loss_of_many_leftovers_that_meet_at_random(D):
+    """Of type p |D_p| n leftovers k/n, 1/n apart, at places that a random permutation joins."""
+    (law,) = on_the_page("14_barrier_rate", "law", torch=torch, GRID=GRID)
+    rng, n, M = np.random.default_rng(5), 600, len(D)
+    x = rng.standard_normal((1500, M))
+    left = [(np.arange(round(abs(s) * n)) / n, np.full(round(abs(s) * n), p)) for p, s in enumerate(D)]
+    (a, up), (b, down) = (np.hstack([one for one, s in zip(left, D, strict=True) if (s > 0) == u]) for u in (1, 0))
+    order = rng.permutation(len(b))
+    u, v = x[:, up.astype(int)], x[:, down.astype(int)[order]]  # (1500, places)
+    losses = []
+    for t in GRID:
+        lost = np.maximum(0, t * a * u) + np.maximum(0, (1 - t) * b[order] * v)
+        lost -= np.maximum(0, t * a * u + (1 - t) * b[order] * v)
+        losses.append(M**4 * np.mean((lost.sum(axis=1) / n) ** 2))
+    assert law(torch.tensor(D).double(), torch.from_numpy(x)) == pytest.approx(max(losses), rel=0.02)

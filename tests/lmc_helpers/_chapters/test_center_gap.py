@@ -34,6 +34,7 @@ from lmc_helpers._chapters.center_gap import (
     support_spectra,
     weibull_scale,
 )
+from lmc_helpers.identifiability.costs import cost_table
 
 # ---------- the gap of random centres
 
@@ -292,3 +293,24 @@ def test_separation_bound_holds_for_uniform_entries_too():
     bound = separation_bound(m, k, delta, density=1.0)
     assert (centre_gap(F @ U) < bound).double().mean().item() < delta
     assert separation_bound(m, k, delta, sigma=3.0, q=0.25) == pytest.approx(1.5 * separation_bound(m, k, delta))
+
+
+# ---------- Fixed biases, by least squares on the inputs
+
+
+@pytest.mark.parametrize("constant", [False, True])
+def test_a_fixed_bias_is_out_of_reach_unless_the_inputs_represent_a_constant(constant):
+    rng = np.random.default_rng(8)
+    x = rng.normal(size=(40, 4)) @ rng.normal(size=(4, 7))
+    x[:, 0] = 1 if constant else x[:, 0]
+    W, bias, d = rng.normal(size=(4, 7)), rng.normal(size=4), np.r_[np.ones(7), 0]
+    full = np.c_[x, np.ones(40)]
+    U = np.linalg.svd(full, full_matrices=False)[2][: np.linalg.matrix_rank(full)].T
+    F, free = np.c_[np.zeros((4, 7)), bias], np.c_[W, np.zeros(4)]
+    table = cost_table(*(torch.from_numpy(part) for part in (F, np.tile(d, (4, 1)), free, U.copy()))).numpy()
+    for i, j in product(range(4), repeat=2):
+        wanted = x @ W[j] + bias[j] - bias[i]  # what the trained weights of i have to give
+        w = np.linalg.lstsq(x, wanted, rcond=None)[0]  # the shortest of the best
+        reached = np.allclose(x @ w, wanted, atol=1e-9)
+        assert reached == (constant or i == j)
+        assert table[i, j] == pytest.approx(w @ w if reached else math.inf)

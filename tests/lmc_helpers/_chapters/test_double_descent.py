@@ -1,8 +1,12 @@
 """What chapter *double descent* computes, against independent oracles."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 import torch
+from oracles.notebooks import on_the_page
+from scipy.optimize import approx_fprime, minimize
 
 from lmc_helpers._chapters.double_descent import descend_in_span, peak_over_ends
 from lmc_helpers.teacher_student.gradient_descent import gradient_descent, initial_weights
@@ -51,3 +55,32 @@ def test_it_is_the_descent_in_each_dimension(m, M, dims):
         alone = gradient_descent(start, M, 0.6 * 2 / sharpest, 400, tol=0.0).W
         torch.testing.assert_close(end, alone, rtol=1e-8, atol=1e-9)
         assert (loss(end, M) < loss(start, M)).all()
+
+
+# ---------- One neuron short: the loss by angles, the gradient by differences, all orders
+
+
+def by_angles(W, M):
+    """E (f − f*)² for normal inputs and rows (..., m, M), from the angles between all rows."""
+    rows = np.concatenate([W, np.broadcast_to(np.eye(M), (*W.shape[:-2], M, M))], axis=-2)
+    size = np.linalg.norm(rows, axis=-1)
+    product = size[..., None] * size[..., None, :]
+    angle = np.arccos(np.clip(rows @ rows.swapaxes(-1, -2) / product, -1, 1))
+    kernel = product * (np.sin(angle) + (np.pi - angle) * np.cos(angle)) / (2 * np.pi)
+    sign = np.repeat([1.0, -1.0], [W.shape[-2], M])
+    return (kernel * sign * sign[:, None]).sum(axis=(-2, -1))
+
+
+@pytest.mark.parametrize(("M", "barrier"), [(3, 0.01216), (4, 0.02155), (5, 0.02539), (6, 0.02732), (7, 0.02845)])
+def test_one_neuron_short_no_order_is_better_than_the_rows_as_they_stand(M, barrier):
+    (shared,) = on_the_page("19_double_descent", "shared", torch=torch, np=np)
+    at = minimize(lambda abc: by_angles(shared(abc, M, M).numpy(), M), [1, 1 / (M - 1), 0], tol=1e-10)
+    W = shared(at.x, M, M).numpy()
+    assert at.fun == pytest.approx(M * loss(torch.from_numpy(W), M).item())
+    gradient = approx_fprime(W.ravel(), lambda w: by_angles(w.reshape(W.shape), M), 1e-6)
+    assert abs(gradient).max() < 1e-5
+    V, orders = W[:, [*range(M - 2), M - 1, M - 2]], list(permutations(range(M - 1)))
+    t = np.linspace(0, 1, 11)[:, None, None, None]
+    heights = by_angles(t * W + (1 - t) * V[np.array(orders)], M).max(axis=0) - by_angles(W, M)
+    assert heights.argmin() == 0  # of the order that changes nothing
+    assert heights[0] == pytest.approx(barrier, abs=6e-6)

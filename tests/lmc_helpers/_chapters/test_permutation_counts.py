@@ -66,3 +66,34 @@ def test_permutation_points_compute_the_smaller_layer():
     same = (vectors[:, :, None] == vectors[:, None]).all(axis=-1)  # (150, 5, 5), equal incoming vectors
     gap = np.abs(weights[:, :, :, None] - weights[:, :, None]).max(axis=1)
     assert (gap[same] == 0).all()
+
+
+# ---------- the height of a merge
+
+
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_no_merge_on_the_straight_way_is_higher_than_its_bound(outputs):
+    """Whole networks along the way; for the square, of constant curvature, and one output the bound is the price."""
+    rng, ways = np.random.default_rng(outputs), np.linspace(0, 1, 41)
+    g = {"logistic": (lambda s: 1 / (1 + np.exp(-s)), 1 / 4, 1 / (6 * 3**0.5)), "square": (np.square, np.inf, 2)}
+    for trial, (name, (act, slope, curvature)) in product(range(20), g.items()):
+        if name == "square" and outputs > 1:
+            continue  # its slope is not bounded
+        z, V, a = rng.normal(size=(50, 3)), 2 * rng.normal(size=(5, 3)), rng.normal(size=(5, outputs))
+        c, mu = a[0] + a[1], rng.uniform()
+        off = rng.normal(size=outputs) if outputs > 1 else np.zeros(1)
+        off -= off @ c / (c @ c) * c
+        a[:2] = (1 - mu) * c - off, mu * c + off
+        y, merged = act(z @ V.T) @ a, (1 - mu) * V[0] + mu * V[1]
+        losses = []
+        for t in ways:
+            now = V.copy()
+            now[:2] += t * (merged - V[:2])
+            losses.append(np.mean(np.sum((act(z @ now.T) @ a - y) ** 2, axis=1)) / 2)
+        apart = np.abs(z @ (V[1] - V[0]))
+        root = curvature * mu * (1 - mu) * np.linalg.norm(c) * apart**2 / 2
+        root += slope * np.linalg.norm(off) * apart if outputs > 1 else 0
+        bound = np.mean(root**2) / 2
+        assert max(losses) <= bound * (1 + 1e-9), trial
+        if name == "square":
+            assert max(losses) == pytest.approx(bound)

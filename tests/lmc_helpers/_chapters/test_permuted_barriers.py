@@ -5,10 +5,12 @@ import itertools
 import numpy as np
 import pytest
 import torch
+from oracles.notebooks import on_the_page
 
 from lmc_helpers._chapters.permuted_barriers import fill_outputs, idle_net, permuted_losses
 from lmc_helpers._chapters.unbounded_barriers import activation, random_net, rescale
-from lmc_helpers.seeds import torch_generator
+from lmc_helpers.matching import all_permutations
+from lmc_helpers.seeds import normal_stream, torch_generator
 
 
 def normal(*shape, seed=0):
@@ -74,3 +76,27 @@ def test_idle_neurons_have_no_weights_and_the_loss_is_0(working, h):
     assert net.before.any(dim=1).tolist() == [True] * working + [False] * (h - working)
     z = net.before.numpy() @ net.F.numpy()
     np.testing.assert_allclose(net.last.numpy() @ (np.where(z > 0, 1, net.negative) * np.abs(z) ** 0.5), net.Y)
+
+
+@pytest.mark.parametrize(("k", "negative"), [(1, -0.1), (2, 0.5)])
+def test_all_layers_are_permuted_as_by_matrices(k, negative):
+    given = dict(torch=torch, activation=activation, rescale=rescale, P4=all_permutations(4))
+    _, layers_rescaled = on_the_page("37_permuted_barriers", "over_layers", "layers_rescaled", **given)
+    (least,), (leading,) = layers_rescaled(normal_stream(3, "layers"), k, negative, [1e5])
+    normal = normal_stream(3, "layers")
+    X, W1, W2, W3 = (normal(*shape).numpy() for shape in ((3, 5), (4, 3), (4, 4), (2, 4)))
+
+    def sigma(z):
+        return np.where(z > 0, 1, negative) * np.abs(z) ** k
+
+    active = sigma(W2 @ sigma(W1 @ X))
+    scale = np.where(np.arange(4) == np.linalg.norm(active, axis=1).argmax(), 1e5, 1.0)
+    V2, V3, Y = scale[:, None] * W2, W3 * scale**-k, W3 @ active
+    orders = [np.eye(4)[list(p)] for p in itertools.permutations(range(4))]
+    losses = {}
+    for (one, P), (_, Q) in itertools.product(enumerate(orders), enumerate(orders)):
+        hidden = sigma((W2 + Q @ V2 @ P.T) / 2 @ sigma((W1 + P @ W1) / 2 @ X))
+        losses.setdefault(one, []).append(np.sum((Y - (W3 + V3 @ Q.T) / 2 @ hidden) ** 2))
+    every = [min(losses[0]), min(map(min, losses.values()))]  # the first order is the identity
+    np.testing.assert_allclose(least.numpy(), every, rtol=1e-9)
+    np.testing.assert_allclose(leading.numpy(), every, rtol=1e-2)

@@ -5,6 +5,8 @@ import math
 import numpy as np
 import pytest
 import torch
+from scipy.integrate import solve_ivp
+from scipy.linalg import sqrtm
 from scipy.optimize import minimize_scalar
 from torch import nn
 
@@ -209,3 +211,32 @@ def test_peak_is_symmetric_monotone_and_continuous_at_one(k):
     assert largest_factor(1e30, k)[0].item() == pytest.approx(k / (1 + k), abs=1e-9)
     above = (largest_factor(5.0, k)[0].item() - 0.5) * (k - 1)
     assert above > 0 if k != 1 else abs(largest_factor(5.0, k)[0].item() - 0.5) < 1e-12
+
+
+# ---------- Balanced minima: gradient flow in NumPy
+
+
+def test_flows_from_balanced_starts_end_a_rotation_apart_below_the_loss_of_zero():
+    rng, h, ends = np.random.default_rng(3), 3, []
+    Y = rng.normal(size=(h, h))
+
+    def flow(_, w):
+        W1, W2 = w.reshape(2, h, h)
+        return np.stack([W2.T @ (Y - W2 @ W1), (Y - W2 @ W1) @ W1.T]).ravel()
+
+    for _ in range(3):
+        W1, U = rng.normal(size=(h, h)), np.linalg.qr(rng.normal(size=(h, h)))[0]
+        U[:, 0] *= np.sign(np.linalg.det(Y) * np.linalg.det(U @ W1))  # else it ends at a saddle
+        start = np.stack([W1, U @ sqrtm(W1 @ W1.T).real])
+        W1, W2 = solve_ivp(flow, (0, 300), start.ravel(), rtol=1e-9, atol=1e-11).y[:, -1].reshape(2, h, h)
+        assert np.abs(W2 @ W1 - Y).max() < 1e-6
+        assert np.abs(W1 @ W1.T - W2.T @ W2).max() < 1e-5
+        ends.append((W1, W2))
+    (W1, W2), *others = ends
+    for V1, V2 in (*others, (-W1, -W2)):
+        q = V1 @ np.linalg.inv(W1)
+        assert np.abs(q.T @ q - np.eye(h)).max() < 1e-4
+        ways = np.linspace(0, 1, 21)
+        losses = [np.sum((Y - (t * W2 + (1 - t) * V2) @ (t * W1 + (1 - t) * V1)) ** 2) for t in ways]
+        assert max(losses) <= np.sum(Y**2) * (1 + 1e-6)
+    assert max(losses) == pytest.approx(np.sum(Y**2))  # of the last, q = −I
