@@ -69,13 +69,7 @@ class GaussianMixture:
 
 
 def draw_mixture(
-    k: int,
-    *,
-    d: int = 128,
-    classes: int = 5,
-    separation: float = 3.0,
-    scales: Sequence[float] | None = None,
-    seed: int,
+    k: int, *, d: int = 128, classes: int = 5, separation: float = 3.0, scales: Sequence[float] | None = None, seed: int
 ) -> GaussianMixture:
     """Draw the structure of a mixture; scales are drawn from N(0, 1) if not given.
 

@@ -25,13 +25,7 @@ from lmc_helpers.barrier import GRID, loss_barrier
 from lmc_helpers.data.images import choose
 from lmc_helpers.error_bars import ratio_of_means
 from lmc_helpers.identifiability.asymmetric import WAsymmetric
-from lmc_helpers.matching import (
-    algorithm_1,
-    all_permutations,
-    best_permutation,
-    pair_matching,
-    permute,
-)
+from lmc_helpers.matching import algorithm_1, all_permutations, best_permutation, pair_matching, permute
 from lmc_helpers.networks.mlp import MLP, Norm
 from lmc_helpers.networks.model import Stack
 from lmc_helpers.networks.permutations import Axis, Permutations, Symmetry, identity, random_permutations

@@ -152,10 +152,7 @@ def test_points_are_those_of_students_trained_one_at_a_time():
                     train_students(u[None], D[g][None], z[g], [[s]], RECIPE, DOUBLE)
                     for s in seeds[g][2 * i : 2 * i + 2]
                 ]
-                for data, places, found in (
-                    (unseen[g], lambdas, point.test),
-                    (z[g], ENDS_AND_MIDDLE, point.train),
-                ):
+                for data, places, found in ((unseen[g], lambdas, point.test), (z[g], ENDS_AND_MIDDLE, point.train)):
                     for lam, loss in zip(places, found[g, i].tolist(), strict=True):
                         W = lam * ends[0].W[0, 0] + (1 - lam) * ends[1].W[0, 0]
                         b = lam * ends[0].b[0, 0] + (1 - lam) * ends[1].b[0, 0]
