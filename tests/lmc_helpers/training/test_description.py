@@ -2,8 +2,6 @@
 
 import hashlib
 import json
-import subprocess
-import sys
 from dataclasses import dataclass, replace
 
 import pytest
@@ -61,16 +59,9 @@ def test_every_difference_is_seen():
     assert canonical(1) != canonical(1.0) != canonical("1.0")
 
 
-def test_the_digest_is_that_of_another_process():
-    code = (
-        "from lmc_helpers.training.description import _digest_of; print(_digest_of({'b': (1, 0.1), 'a': {'ü': None}}))"
-    )
-    found = {
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
-        for _ in range(2)
-    }
+def test_the_digest_is_that_of_any_process():
     expected = hashlib.sha256(rb'{"a":{"\u00fc":null},"b":[1,0.1]}').hexdigest()[:16]
-    assert found == {_digest_of({"a": {"ü": None}, "b": (1, 0.1)})} == {expected}
+    assert _digest_of({"b": (1, 0.1), "a": {"ü": None}}) == _digest_of({"a": {"ü": None}, "b": (1, 0.1)}) == expected
 
 
 @pytest.mark.parametrize(
