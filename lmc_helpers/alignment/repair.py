@@ -24,8 +24,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from lmc_helpers._typing import Positive, Probability, Tensors, checked, require_finite
+from lmc_helpers.alignment._midpoint import _interpolated
 from lmc_helpers.alignment.activation_matching import CONSTANT
-from lmc_helpers.alignment.midpoint import _interpolated
 from lmc_helpers.networks.model import Model, Stack, _check_same
 
 __all__ = ["Repaired", "repair"]

@@ -13,12 +13,12 @@ from torch import nn
 from lmc_helpers._typing import Positive, Reals, Seed, checked
 from lmc_helpers.barrier import GRID, check_lambdas
 from lmc_helpers.modules._module import batches, check_pair, kept, tensors, untouched
-from lmc_helpers.modules.line import Line, Measured, Statistics, evaluated, jackknife, line
+from lmc_helpers.modules.line import Line, Measured, Statistics, _evaluated, _jackknife, line
 from lmc_helpers.modules.match import match
 from lmc_helpers.modules.repair import repair
 from lmc_helpers.networks.permutations import Symmetry
 
-__all__ = ["Half", "Report", "compare"]
+__all__ = ["Report", "compare"]
 
 NAMES = {"direct": "direct", "weights": "matched by weights", "activations": "matched by activations"}
 _Number = tuple[float, float | None] | None  # with its error
@@ -26,7 +26,7 @@ COLUMNS = ("barrier", "middle above the mean of the ends", "loss in the middle",
 
 
 @dataclass(frozen=True, eq=False)
-class Half:
+class _Half:
     """The module half-way after REPAIR: its loss, what this is above the mean of the ends, and accuracy."""
 
     loss: Measured
@@ -53,7 +53,7 @@ class Report:
     """
 
     lines: dict[str, Line]
-    repaired: dict[str, Half]
+    repaired: dict[str, _Half]
     modules: dict[str, nn.Module]
     symmetry: Symmetry
     heights: Mapping[str, float] = field(default_factory=dict)
@@ -178,13 +178,13 @@ def compare(
     modules = {"weights": by_weights, "activations": by_activations}
     lines = {"direct": direct} | {by: line(a, one, loss, data, places, statistics) for by, one in modules.items()}
     halves = [repair(a, one, data) for one in (b, *modules.values())]
-    losses, sizes, accuracy = evaluated(a, [(tensors(one), tensors(one), 1.0) for one in halves], loss, data)
+    losses, sizes, accuracy = _evaluated(a, [(tensors(one), tensors(one), 1.0) for one in halves], loss, data)
     repaired = {}
     for k, (name, found) in enumerate(lines.items()):
         three = torch.stack([found.batch_losses[:, 0], found.batch_losses[:, -1], losses[:, k]], dim=1)  # (B, 3)
-        value, error = jackknife(
+        value, error = _jackknife(
             lambda mean: {"loss": mean[..., 2], "middle": mean[..., 2] - mean[..., :2].mean(dim=-1)}, three, sizes
         )
         one, two = (Measured(value[kind].item(), error[kind].item()) for kind in ("loss", "middle"))
-        repaired[name] = Half(one, two, None if accuracy is None else accuracy[k].item())
+        repaired[name] = _Half(one, two, None if accuracy is None else accuracy[k].item())
     return Report(lines, repaired, modules, how.symmetry, dict(heights or {}))

@@ -23,7 +23,7 @@ from lmc_helpers._typing import Integer, Natural, NonNegative, Number, PositiveN
 from lmc_helpers.permutation_points.hessian import Loss, gradient
 from lmc_helpers.permutation_points.newton import minimise
 from lmc_helpers.permutation_points.pair import PairChart
-from lmc_helpers.training.progress import progress
+from lmc_helpers.training._progress import progress
 
 __all__ = ["MergePath", "descent_minimiser", "merge_neurons", "newton_minimiser"]
 

@@ -21,7 +21,7 @@ from torch import Tensor
 
 from lmc_helpers._typing import Natural, NonNegative, PositiveNumber, checked, require_finite, returned
 from lmc_helpers.permutation_points.hessian import Loss, _gradient, hessian
-from lmc_helpers.training.progress import progress
+from lmc_helpers.training._progress import progress
 
 ACCEPT = 1e-4  # least ratio of the actual to the predicted decrease of a step that is taken
 INVISIBLE = 1e-10  # predicted decreases below this fraction of the loss are not seen in differences of the loss

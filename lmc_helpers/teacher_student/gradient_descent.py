@@ -18,7 +18,7 @@ from torch import Tensor
 from lmc_helpers._typing import Integer, Natural, NonNegative, Number, Positive, PositiveNumber, checked, require_finite
 from lmc_helpers.seeds import torch_generator
 from lmc_helpers.teacher_student.population import _check_teacher, _gradient, population_loss
-from lmc_helpers.training.progress import progress as progress_bar
+from lmc_helpers.training._progress import progress as progress_bar
 
 __all__ = ["BOUND", "EVERY", "Descent", "gradient_descent", "initial_weights"]
 

@@ -2,12 +2,12 @@
 
 import hashlib
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import pytest
 import torch
 
-from lmc_helpers.training.description import _digest_of, canonical, described
+from lmc_helpers.training._description import _digest_of, canonical, described
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,15 @@ def test_it_is_json_with_the_names_of_classes():
         "table": {"a": 2, "b": {"class": "Inner", "x": 1e-17}},
         "flag": True,
     }
+
+
+def test_what_was_renamed_keeps_its_old_name():
+    @dataclass(frozen=True)
+    class Recipe:
+        described_as = "Descent"
+        steps: int = field(metadata={"described_as": "epochs"})
+
+    assert described(Recipe(3)) == {"class": "Descent", "epochs": 3}
 
 
 def test_the_order_of_a_mapping_does_not_matter():
