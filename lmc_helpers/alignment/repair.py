@@ -67,22 +67,13 @@ def _correction(a: _Statistics, b: _Statistics, merged: _Statistics, lam: float)
 
 @dataclass(frozen=True, eq=False)
 class Repaired:
-    """Merged networks after REPAIR.
+    """Merged networks after REPAIR."""
 
-    Parameters
-    ----------
-    stack
-        P merged networks with their units set right.
-    ratios
-        layer → (P, m): deviation of each unit before its own layer was set, with the earlier layers already right,
-        relative to what it was set to; below 1 is the collapse that REPAIR undoes.
-    dead
-        layer → (P, m), bool: units that were constant, whose deviation could not be set.
-    """
-
-    stack: Stack
+    stack: Stack  # P merged networks with their units set right
+    #: layer → (P, m): deviation of each unit before its own layer was set, with the earlier layers already right,
+    #: relative to what it was set to; below 1 is the collapse that REPAIR undoes
     ratios: dict[str, Tensor]
-    dead: dict[str, Tensor]
+    dead: dict[str, Tensor]  # layer → (P, m), bool: units that were constant, whose deviation could not be set
 
 
 def _shifts(model: Model) -> list[str]:

@@ -202,15 +202,7 @@ def farthest(values, criterion: Interval) -> float:
 
 
 def worst(verdicts: list[str]) -> str:
-    """The worst of some verdicts; where all hold, and more is true of one, more is true.
-
-    Examples
-    --------
-    >>> worst(["holds", "open", "false as printed, corrected"])
-    'open'
-    >>> worst(["holds", "holds, and more is true"])
-    'holds, and more is true'
-    """
+    """The worst of some verdicts; where all hold, and more is true of one, more is true."""
     found = max(verdicts, key=VERDICTS.index)
     return SHARPER if found == HOLDS and SHARPER in verdicts else found
 

@@ -36,26 +36,13 @@ class _Half:
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """What :func:`compare` measures.
+    """What :func:`compare` measures."""
 
-    Parameters
-    ----------
-    lines
-        ``"direct"``, ``"weights"`` and ``"activations"`` → the line between a and b as it is, or matched so.
-    repaired
-        the same names → the module half-way after REPAIR.
-    modules
-        ``"weights"`` and ``"activations"`` → b matched so.
-    symmetry
-        the groups of interchangeable units.
-    heights
-        name → height of another path between a and b or their units, a permutation point for instance, for the table.
-    """
-
-    lines: dict[str, Line]
-    repaired: dict[str, _Half]
-    modules: dict[str, nn.Module]
-    symmetry: Symmetry
+    lines: dict[str, Line]  # "direct", "weights" and "activations" → the line between a and b as it is, or matched so
+    repaired: dict[str, _Half]  # the same names → the module half-way after REPAIR
+    modules: dict[str, nn.Module]  # "weights" and "activations" → b matched so
+    symmetry: Symmetry  # the groups of interchangeable units
+    #: name → height of another path between a and b or their units, a permutation point for instance, for the table
     heights: Mapping[str, float] = field(default_factory=dict)
 
     def table(self) -> list[dict[str, Any]]:

@@ -50,27 +50,13 @@ class Measured(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """Losses and accuracies along a line from b (λ = 0) to a (λ = 1).
+    """Losses and accuracies along a line from b (λ = 0) to a (λ = 1)."""
 
-    Parameters
-    ----------
-    lambdas
-        places λ, (L,).
-    batch_losses
-        mean loss of each of B batches, (B, L), float64.
-    sizes
-        examples in each batch, (B,).
-    accuracies
-        shares of right answers (L,); None if the targets are no class labels.
-    buffers
-        what was done with running statistics.
-    """
-
-    lambdas: Float64[Tensor, " L"]
-    batch_losses: Float64[Tensor, "B L"]
-    sizes: Float64[Tensor, " B"]
-    accuracies: Float64[Tensor, " L"] | None
-    buffers: str
+    lambdas: Float64[Tensor, " L"]  # places λ, (L,)
+    batch_losses: Float64[Tensor, "B L"]  # mean loss of each of B batches, (B, L), float64
+    sizes: Float64[Tensor, " B"]  # examples in each batch, (B,)
+    accuracies: Float64[Tensor, " L"] | None  # shares of right answers (L,); None if the targets are no class labels
+    buffers: str  # what was done with running statistics
 
     @property
     def losses(self) -> Tensor:

@@ -42,23 +42,14 @@ By = Literal["weights", "activations", "straight-through", "sinkhorn"]
 
 @dataclass(frozen=True, eq=False)
 class Matched:
-    """How two modules were matched.
+    """How two modules were matched."""
 
-    Parameters
-    ----------
-    permutations
-        group → p (m,): unit i of a is matched with unit p_i of b.
-    values
-        by weights ⟨a, π b⟩ of each restart, (restarts,); by activations the mean correlation of matched units of each
-        group that was recorded, in the order of the groups; else the losses half-way at all permutations that were
-        seen, in their order.
-    symmetry
-        the groups.
-    """
-
-    permutations: dict[str, Tensor]
+    permutations: dict[str, Tensor]  # group → p (m,): unit i of a is matched with unit p_i of b
+    #: by weights ⟨a, π b⟩ of each restart, (restarts,); by activations the mean correlation of matched units of each
+    #: group that was recorded, in the order of the groups; else the losses half-way at all permutations that were
+    #: seen, in their order
     values: Tensor
-    symmetry: Symmetry
+    symmetry: Symmetry  # the groups
 
 
 @overload

@@ -47,15 +47,7 @@ class Scheme(Protocol):
 
 
 class Model(ABC):
-    """An architecture as data; its subclasses are frozen dataclasses.
-
-    Examples
-    --------
-    >>> from lmc_helpers.networks.mlp import MLP
-    >>> model = MLP((2, 5, 3))
-    >>> model.input_shape, model.classes, model.maps()
-    ((2,), 3, ('0.weight', '1.weight'))
-    """
+    """An architecture as data; its subclasses are frozen dataclasses."""
 
     @property
     @abstractmethod
@@ -122,13 +114,6 @@ class Model(ABC):
         ----------
         fixed
             name of a weight → (F, D), as in :class:`Stack`.
-
-        Examples
-        --------
-        >>> from lmc_helpers.networks.mlp import MLP
-        >>> stack = MLP((2, 5, 3)).initial([1, 2])
-        >>> len(stack), stack.forward(torch.ones(4, 2)).shape
-        (2, torch.Size([2, 4, 3]))
         """
         drawn = [self.draw(torch_generator(seed, "initial weights")) for seed in seeds]
         if not drawn:
@@ -149,15 +134,6 @@ class Model(ABC):
 
         The numbers are keyed by (seed, name of the weight) alone, as in
         :func:`~lmc_helpers.identifiability.asymmetric.asymmetrise`.
-
-        Examples
-        --------
-        >>> from lmc_helpers.identifiability.asymmetric import WAsymmetric
-        >>> from lmc_helpers.networks.mlp import MLP
-        >>> model = MLP((4, 5, 3))
-        >>> fixed = model.fixed_parts({"0.weight": WAsymmetric(fixed=2, sigma=1.0)}, seed=1)
-        >>> (fixed["0.weight"][1] == 0).sum(dim=-1).tolist()
-        [[2, 2, 2, 2, 2]]
         """
         unknown = sorted(set(schemes) - set(self.maps()))
         if unknown:
@@ -257,14 +233,7 @@ class Stack:
 
     @checked
     def ordinary(self, which: Int64[Tensor, " P"] | Integers | None = None) -> Stack:
-        """Some of the networks, or all, as ordinary ones: F + D ⊙ W in the place of W.
-
-        Examples
-        --------
-        >>> from lmc_helpers.networks.mlp import MLP
-        >>> len(MLP((1, 2, 2)).initial([1, 2]).ordinary([1, 1, 0]))
-        3
-        """
+        """Some of the networks, or all, as ordinary ones: F + D ⊙ W in the place of W."""
         params = self.effective()
         if which is None:
             return Stack(self.model, params)
@@ -281,14 +250,6 @@ class Stack:
         ----------
         permutations
             group of :meth:`Model.symmetry` → p (N, m).
-
-        Examples
-        --------
-        >>> from lmc_helpers.networks.mlp import MLP
-        >>> stack, x = MLP((1, 3, 2)).initial([1]), torch.ones(1, 1)
-        >>> other = stack.permuted({"0": torch.tensor([[2, 0, 1]])})
-        >>> bool(torch.allclose(stack.forward(x), other.forward(x)))
-        True
         """
         if self.fixed:
             raise ValueError(f"weights {', '.join(self.fixed)} have fixed parts; allowed: ordinary networks")

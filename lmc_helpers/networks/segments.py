@@ -43,13 +43,6 @@ def scores(stack: Stack, x: Float[Tensor, "*shape"], y: Int64[Tensor, "*N n"]) -
         inputs (n, …) of all networks, or (N, n, …).
     y
         labels (n,) or (N, n).
-
-    Examples
-    --------
-    >>> from lmc_helpers.networks.mlp import MLP
-    >>> stack = MLP((1, 2, 2)).initial([1, 2, 3])
-    >>> scores(stack, torch.ones(4, 1), torch.tensor([0, 0, 1, 1])).accuracy.flatten().tolist()
-    [0.5, 0.5, 0.5]
     """
     params = stack.effective()
     x, y = _examples(stack, x, y)

@@ -23,7 +23,6 @@ from lmc_helpers._typing import Integer, Natural, NonNegative, Number, PositiveN
 from lmc_helpers.permutation_points.hessian import Loss, gradient
 from lmc_helpers.permutation_points.newton import minimise
 from lmc_helpers.permutation_points.pair import PairChart
-from lmc_helpers.training._progress import progress
 
 __all__ = ["MergePath", "descent_minimiser", "merge_neurons", "newton_minimiser"]
 
@@ -65,7 +64,6 @@ def merge_neurons(
     pairs: Pairs,
     distances: Real[Tensor, " K"],
     minimiser: Minimiser,
-    show_progress: bool = False,
 ) -> MergePath:
     """Move each pair together: at every distance minimise the loss over all other parameters (section 4.1).
 
@@ -98,7 +96,7 @@ def merge_neurons(
         return loss(chart.weights(phi))
 
     steps = []
-    for distance in progress(distances, description="merging", disable=not show_progress):
+    for distance in distances:
         phi = chart.closer(phi, distance * first)
         value = returned("the loss", of_coordinates(phi), phi.shape[:1])
         if not torch.isfinite(value).all():

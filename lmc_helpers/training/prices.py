@@ -65,15 +65,6 @@ def price(
         number of epochs whose networks are kept.
     masked
         number of weights of one network that have fixed parts.
-
-    Examples
-    --------
-    Twice as many networks cost less than twice as much, for a step's overhead is shared:
-
-    >>> from lmc_helpers.networks.mlp import MLP
-    >>> one, two = (price(MLP((64, 16, 10)), Descent(10, 100), 1797, N).cpu_hours for N in (1, 2))
-    >>> one < two < 2 * one
-    True
     """
     one, parameters = _count(model), networks * model.parameters()
     steps = descent.epochs * math.ceil(examples / descent.batch)

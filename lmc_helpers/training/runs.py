@@ -44,13 +44,7 @@ IMAGES = {"digits": (1437, 360), "mnist": (60_000, 10_000), "cifar10": (50_000, 
 @checked
 @dataclass(frozen=True)
 class DataSpec:
-    """Which images a run sees, as :func:`lmc_helpers.data.images.load` takes them.
-
-    Examples
-    --------
-    >>> DataSpec("mnist", "train90").size
-    54000
-    """
+    """Which images a run sees, as :func:`lmc_helpers.data.images.load` takes them."""
 
     name: str
     split: str = "train"

@@ -4,7 +4,7 @@ import copy
 
 import pytest
 import torch
-from oracles.networks import as_module, numbers
+from oracles.networks import as_module, numbers, scattered
 from torch import nn
 from torch.nn import functional as F
 
@@ -14,16 +14,6 @@ from lmc_helpers.modules.repair import repair
 from lmc_helpers.networks.cnn import CNN
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.resnet import ResNet20
-
-
-def scattered(net, seed):
-    """A module with random parameters and running statistics."""
-    for k, (_, value) in enumerate([*net.double().named_parameters(), *net.named_buffers()]):
-        if value.is_floating_point():
-            drawn = numbers(*value.shape, seed=1000 * seed + k) / max(1, value[0].numel()) ** 0.5
-            value.data.copy_(drawn.abs() + 0.5 if value.ndim == 1 else drawn)
-    return net
-
 
 MODELS = [
     MLP((5, 9, 8, 7, 3)),

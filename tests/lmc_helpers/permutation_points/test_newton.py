@@ -54,11 +54,6 @@ def test_a_strict_saddle_is_left(start):
     torch.testing.assert_close(done.theta.abs(), f64([1.0, 0.0, 0.0]), rtol=0, atol=1e-10)
 
 
-def test_without_escape_a_saddle_is_a_resting_point():
-    done = minimise(double_well, torch.zeros(1, 3, dtype=torch.float64), steps=50, tol=1e-12, escape=False)
-    assert done.converged.all() and done.steps.item() == 0 and done.theta.eq(0).all() and done.loss.item() == 1.0
-
-
 @pytest.mark.parametrize("offset", [0.0, 1.0])
 @pytest.mark.parametrize("tol", [1e-10, 1e-12])
 def test_a_curved_valley_of_minima_does_not_hurt(offset, tol):
