@@ -164,10 +164,7 @@ class ActivationMatching:
 def match_moments(found: dict[str, Moments], objective: Objective = "correlation") -> ActivationMatching:
     """The permutations that maximise an objective, an exact assignment for each group.
 
-    Parameters
-    ----------
-    objective
-        see :data:`OBJECTIVES`.
+    ``objective``: see :data:`OBJECTIVES`.
     """
     few = {g: one.n for g, one in found.items() if one.n < 2}
     if few:
@@ -184,19 +181,6 @@ def activation_matching(
 ) -> ActivationMatching:
     """Match units of P pairs of networks by their activations on two or more inputs.
 
-    Parameters
-    ----------
-    objective
-        see :data:`OBJECTIVES`.
-    batch
-        inputs of a pass.
-
-    Examples
-    --------
-    >>> from lmc_helpers.networks.mlp import MLP
-    >>> a = MLP((2, 4, 3)).initial([1])
-    >>> x = torch.randn(50, 2, generator=torch.Generator().manual_seed(1))
-    >>> activation_matching(a, a.permuted({"0": torch.tensor([[2, 0, 3, 1]])}), x).permutations["0"].tolist()
-    [[1, 3, 0, 2]]
+    ``objective``: see :data:`OBJECTIVES`. ``batch``: inputs of a pass.
     """
     return match_moments(recorded_moments(a, b, x, batch), objective)

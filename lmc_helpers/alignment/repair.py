@@ -102,14 +102,8 @@ def repair(
 ) -> Repaired:
     """Merge P pairs of networks to λ a + (1 − λ) b and set means and deviations of their units right.
 
-    Parameters
-    ----------
-    a, b
-        MLPs or CNNs with biases or norms, or ResNet20s; b is aligned already.
-    x
-        two or more inputs, which the statistics are taken over.
-    batch
-        inputs of a pass.
+    ``a``, ``b``: MLPs or CNNs with biases or norms, or ResNet20s; b is aligned already. ``x``: two or more inputs,
+    which the statistics are taken over. ``batch``: inputs of a pass.
 
     Examples
     --------

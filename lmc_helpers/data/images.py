@@ -170,17 +170,11 @@ def _data_set(name: str) -> _DataSet:
 def load(name: str, split: str = "train", n: Integer | None = None, seed: Seed = 0) -> Images:
     """Images of a data set; they are downloaded where they are missing and that is allowed.
 
-    Parameters
-    ----------
-    name
-        ``"digits"``, ``"mnist"`` or ``"cifar10"``.
-    split
-        ``"train"``, ``"test"`` or a part of the training images: ``"train80"``, ``"validation80"``, ``"test80"`` are
-        80, 10 and 10 % of them, ``"train90"``, ``"validation90"`` 90 and 10 %, in a shuffled order that does not depend
-        on the seed.
-    n
-        number of images: the first n of the split in an order that the seed shuffles, so that more images contain the
-        fewer. Not balanced: every image is as likely as any other. Without n all of them, in the split's order.
+    ``name``: ``"digits"``, ``"mnist"`` or ``"cifar10"``. ``split``: ``"train"``, ``"test"`` or a part of the training
+    images: ``"train80"``, ``"validation80"``, ``"test80"`` are 80, 10 and 10 % of them, ``"train90"``,
+    ``"validation90"`` 90 and 10 %, in a shuffled order that does not depend on the seed. ``n``: number of images: the
+    first n of the split in an order that the seed shuffles, so that more images contain the fewer. Not balanced: every
+    image is as likely as any other. Without n all of them, in the split's order.
 
     Examples
     --------

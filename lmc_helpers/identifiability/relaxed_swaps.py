@@ -106,13 +106,6 @@ def ridge_swaps(
     They come from the values of eq. (254), and from their parts ``‖w‖²`` alone. X are inputs, ``beta`` is β,
     ``activation`` η, elementwise on tensors and differentiable, ``scale`` and ``shift`` are α and γ, 1 and 0 if not
     given.
-
-    Examples
-    --------
-    >>> F, D, W = torch.zeros(2, 1), torch.tensor([[1.0], [0.5]]), torch.tensor([[1.0], [4.0]])
-    >>> value, norm = ridge_swaps(F, D, W, torch.tensor([[1.0], [-1.0]]), torch.tensor([[0, 1]]), 1e-9, lambda s: s)
-    >>> round(value.item(), 6)  # T = (1, 4; 4, 16)
-    -9.0
     """
     first, second = pairs.T
     orders = ((first, second), (second, first), (first, first), (second, second))

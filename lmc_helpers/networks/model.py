@@ -93,14 +93,8 @@ class Model(ABC):
     ) -> Float[Tensor, "N B classes"]:
         """Outputs of N networks.
 
-        Parameters
-        ----------
-        params
-            name → (N, …).
-        x
-            inputs (B, …) of all networks, or (N, B, …).
-        record
-            receives group → activations (N, samples, m) of the permutable units of each group of :meth:`symmetry`.
+        ``params``: name → (N, …). ``x``: inputs (B, …) of all networks, or (N, B, …). ``record``: receives group →
+        activations (N, samples, m) of the permutable units of each group of :meth:`symmetry`.
         """
         N, some = self._networks(params), next(iter(params.values()))
         _check_same(x, some)
@@ -110,10 +104,7 @@ class Model(ABC):
     def initial(self, seeds: Integers, dtype: torch.dtype = torch.float32, fixed: Fixed | None = None) -> Stack:
         """N networks on the CPU, each drawn with its seed in float64 and rounded.
 
-        Parameters
-        ----------
-        fixed
-            name of a weight → (F, D), as in :class:`Stack`.
+        ``fixed``: name of a weight → (F, D), as in :class:`Stack`.
         """
         drawn = [self.draw(torch_generator(seed, "initial weights")) for seed in seeds]
         if not drawn:
@@ -176,13 +167,9 @@ class Model(ABC):
 class Stack:
     """N networks of one architecture.
 
-    Parameters
-    ----------
-    params
-        name → (N, …), names and shapes those of :meth:`Model.shapes`.
-    fixed
-        name of a weight of :meth:`Model.maps` → (F, D), each (G, …) with G a divisor of N: networks 0 … N/G − 1 share
-        the first one, and so on. Such a weight W acts as F + D ⊙ W.
+    ``params``: name → (N, …), names and shapes those of :meth:`Model.shapes`. ``fixed``: name of a weight of
+    :meth:`Model.maps` → (F, D), each (G, …) with G a divisor of N: networks 0 … N/G − 1 share the first one, and so on.
+    Such a weight W acts as F + D ⊙ W.
 
     Examples
     --------
@@ -246,10 +233,7 @@ class Stack:
     def permuted(self, permutations: Permutations) -> Stack:
         """The same functions with hidden units in another order, as :func:`~lmc_helpers.networks.permutations.permute`.
 
-        Parameters
-        ----------
-        permutations
-            group of :meth:`Model.symmetry` → p (N, m).
+        ``permutations``: group of :meth:`Model.symmetry` → p (N, m).
         """
         if self.fixed:
             raise ValueError(f"weights {', '.join(self.fixed)} have fixed parts; allowed: ordinary networks")

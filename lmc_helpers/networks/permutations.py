@@ -179,12 +179,7 @@ def _restricted(symmetry: Symmetry, names: Collection[str]) -> Symmetry:
 def permute(params: Tensors, symmetry: Symmetry, permutations: Permutations) -> dict[str, Tensor]:
     """Put the units of some groups in another order.
 
-    Parameters
-    ----------
-    params
-        name → (N, …).
-    permutations
-        group → p (N, m); groups that are left out stay as they are.
+    ``params``: name → (N, …). ``permutations``: group → p (N, m); groups that are left out stay as they are.
 
     Returns
     -------

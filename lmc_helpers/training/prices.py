@@ -59,12 +59,8 @@ def price(
 ) -> Price:
     """The cost of training N networks on some examples.
 
-    Parameters
-    ----------
-    kept
-        number of epochs whose networks are kept.
-    masked
-        number of weights of one network that have fixed parts.
+    ``kept``: number of epochs whose networks are kept. ``masked``: number of weights of one network that have fixed
+    parts.
     """
     one, parameters = _count(model), networks * model.parameters()
     steps = descent.epochs * math.ceil(examples / descent.batch)

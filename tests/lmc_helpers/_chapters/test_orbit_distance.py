@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-import scipy.linalg
 import torch
 from oracles.orbits import SHAPES, factorisation, lower_bound, normal, scalar_distance
 from scipy.optimize import minimize
@@ -36,38 +35,6 @@ def test_distance_to_zero_product_is_the_least_over_projectors(shape):
     Q = np.linalg.eigh((U.T @ U - V @ V.T).numpy())[1]
     assert min(value(Q, rank) for rank in range(h + 1)) == pytest.approx(expected, rel=1e-10)
     assert min(trials) >= expected * (1 - 1e-12)
-
-
-def parrott(W1, W2):
-    """A contraction Γ with Γ W_2ᵀ Π = W_1 Π and Γᵀ W_1 (I − Π) = W_2ᵀ (I − Π), as in the proof."""
-    values, Q = np.linalg.eigh(W1.T @ W1 - W2 @ W2.T)
-    X, Z = Q[:, values < 0], Q[:, values >= 0]
-    M, N = scipy.linalg.orth(W2.T @ X), scipy.linalg.orth(W1 @ Z)
-    M = np.hstack([M, scipy.linalg.null_space(M.T)]) if M.size else np.eye(W2.shape[1])
-    N = np.hstack([N, scipy.linalg.null_space(N.T)]) if N.size else np.eye(W1.shape[0])
-    r, s = X.shape[1], Z.shape[1]
-    column = W1 @ X @ np.linalg.pinv(W2.T @ X) @ M[:, :r]  # Γ on the first r vectors of M
-    row = (W2.T @ Z @ np.linalg.pinv(W1 @ Z) @ N[:, :s]).T  # the first s rows of Γ
-    a, below = N[:, :s].T @ column, N[:, s:].T @ column
-    beside = row @ M[:, r:]
-    K = below @ np.linalg.pinv(scipy.linalg.sqrtm(np.eye(r) - a.T @ a)) if r else below
-    L = np.linalg.pinv(scipy.linalg.sqrtm(np.eye(s) - a @ a.T)) @ beside if s else beside
-    return N @ np.block([[a, beside], [below, -K @ a.T @ L]]) @ M.T
-
-
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("shape", [(2, 2, 2), (3, 3, 3), (4, 2, 3)])
-def test_the_contraction_of_the_proof_gives_the_lower_bound(shape, seed):
-    W1, W2 = (W.numpy() for W in factorisation(*shape, seed=seed))
-    G = parrott(W1, W2).real
-    values, Q = np.linalg.eigh(W1.T @ W1 - W2 @ W2.T)
-    Pi = Q[:, values < 0] @ Q[:, values < 0].T
-    rest = np.eye(len(Pi)) - Pi
-    assert np.linalg.norm(G, 2) <= 1 + 1e-9
-    np.testing.assert_allclose(G @ W2.T @ Pi, W1 @ Pi, atol=1e-9)
-    np.testing.assert_allclose(G.T @ W1 @ rest, W2.T @ rest, atol=1e-9)
-    d2 = distance_to_zero_product(*map(torch.from_numpy, (W1, W2))).item() ** 2
-    assert (G * (W1 @ W2)).sum() == pytest.approx(d2, rel=1e-9)
 
 
 @pytest.mark.parametrize("c", [1.0, 1.3, 2.0, 7.0])
