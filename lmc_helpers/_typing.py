@@ -174,15 +174,7 @@ def checked(function: F) -> F:
 
 
 def returned(what: str, value: Any, shape: tuple[int, ...]) -> torch.Tensor:
-    """What a caller's function has returned, or an error unless it is a tensor of real numbers and of this shape.
-
-    Examples
-    --------
-    >>> returned("the loss", torch.ones(2), ())
-    Traceback (most recent call last):
-        ...
-    ValueError: the loss returns a tensor of shape (2,), torch.float32; allowed: real numbers of shape ()
-    """
+    """What a caller's function has returned, or an error unless it is a tensor of real numbers and of this shape."""
     if isinstance(value, torch.Tensor) and value.is_floating_point() and value.shape == shape:
         return value
     error = ValueError if isinstance(value, torch.Tensor) else TypeError
@@ -190,15 +182,7 @@ def returned(what: str, value: Any, shape: tuple[int, ...]) -> torch.Tensor:
 
 
 def require_finite(**tensors: torch.Tensor) -> None:
-    """Raise unless all numbers are finite, where others would give a wrong answer instead of NaN.
-
-    Examples
-    --------
-    >>> require_finite(W=torch.tensor([[1.0, float("nan")]]))
-    Traceback (most recent call last):
-        ...
-    ValueError: W[0, 1] = nan; allowed: finite numbers
-    """
+    """Raise unless all numbers are finite, where others would give a wrong answer instead of NaN."""
     for name, x in tensors.items():
         if x.numel() and not torch.isfinite(torch.stack(x.detach().aminmax())).all():
             index = tuple((~torch.isfinite(x)).nonzero()[0].tolist())

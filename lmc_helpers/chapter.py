@@ -123,15 +123,6 @@ def validate(namespace: dict, rules: dict[str, Rule]) -> dict:
     ------
     ParameterError
         names every offending parameter, its value and what is allowed.
-
-    Examples
-    --------
-    >>> validate({"M": 6}, {"M": Integer(1, 100)})
-    {'M': 6}
-    >>> validate({"M": 6, "trails": 5}, {"M": Integer(1, 100)})
-    Traceback (most recent call last):
-        ...
-    lmc_helpers.chapter.ParameterError: unknown parameter 'trails' = 5; allowed: M (integer in [1, 100])
     """
     given = {
         name: value
@@ -212,16 +203,7 @@ T = TypeVar("T")
 
 
 def parameters(kind: type[T], namespace: dict) -> T:
-    """A dataclass of the parameters that have the names of its fields.
-
-    Examples
-    --------
-    >>> @dataclass(frozen=True)
-    ... class Parameters:
-    ...     epochs: int
-    >>> parameters(Parameters, {"epochs": 3, "profile": "smoke"}).epochs
-    3
-    """
+    """A dataclass of the parameters that have the names of its fields."""
     return kind(**{field.name: namespace[field.name] for field in fields(kind)})  # type: ignore[arg-type]
 
 

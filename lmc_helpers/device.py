@@ -12,11 +12,6 @@ def device(name: str = "auto") -> torch.device:
     ------
     RuntimeError
         if a GPU is asked for and none is usable.
-
-    Examples
-    --------
-    >>> device("cpu")
-    device(type='cpu')
     """
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -34,14 +29,7 @@ def device(name: str = "auto") -> torch.device:
 
 
 def describe(where: torch.device | None = None) -> str:
-    """A device in words, for execution statistics: the GPU's name, or the CPU with its number of threads.
-
-    Examples
-    --------
-    >>> fix_threads(1)
-    >>> describe(torch.device("cpu"))
-    'CPU, 1 thread(s)'
-    """
+    """A device in words, for execution statistics: the GPU's name, or the CPU with its number of threads."""
     where = device() if where is None else where
     return torch.cuda.get_device_name(where) if where.type == "cuda" else f"CPU, {torch.get_num_threads()} thread(s)"
 

@@ -89,12 +89,8 @@ def mean_and_error(samples: Sequence[ArrayLike]) -> tuple[np.ndarray, np.ndarray
 def ratio_of_means(x: Reals, y: Reals, paired: bool = False) -> tuple[float, float]:
     """Mean of x over mean of y and its standard error by the delta method.
 
-    Parameters
-    ----------
-    x, y
-        samples (n,) and (k,), at least two values each; the mean of y is not 0.
-    paired
-        x and y were measured on the same objects, in the same order, so n = k; otherwise they are independent.
+    ``x``, ``y``: samples (n,) and (k,), at least two values each; the mean of y is not 0. ``paired``: x and y were
+    measured on the same objects, in the same order, so n = k; otherwise they are independent.
 
     Examples
     --------
@@ -245,12 +241,7 @@ def extreme(pick: Callable[[np.ndarray], float], found: Iterable[tuple[float, fl
     With probability no less than that with which all intervals hold their truths, the interval holds the extreme of
     the truths: the largest value lies between the largest of the lower ends and the largest of the upper ones.
 
-    Parameters
-    ----------
-    pick
-        ``min`` or ``max``.
-    found
-        values and standard errors, widened where there are few samples.
+    ``pick``: ``min`` or ``max``. ``found``: values and standard errors, widened where there are few samples.
 
     Examples
     --------

@@ -49,15 +49,7 @@ def _rank_tolerance(h: int) -> float:
 
 @checked
 def require_invertible(matrices: Matrices) -> None:
-    """Raise unless every matrix has σ_min > 16 h ε σ_max, so that rounding cannot decide the sign of its determinant.
-
-    Examples
-    --------
-    >>> require_invertible({"Y": torch.ones(2, 2, dtype=torch.float64) + 1})  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    ValueError: Y is singular to rounding, σ_min = ... and σ_max = 4.0e+00; allowed: σ_min > 7.1e-15 σ_max
-    """
+    """Raise unless every matrix has σ_min > 16 h ε σ_max: rounding cannot decide the sign of its determinant."""
     require_finite(**matrices)
     for name, A in matrices.items():
         if not A.shape[-1] or A.shape[-2:] != A.shape[:-3:-1]:
@@ -110,14 +102,6 @@ def random_invertible(
     The law has a positive density on all of GL_h, either sign of the determinant is equally likely, and the condition
     is moderate. With ``signs``, one for all or of shape ``batch``, the first row is negated where
     the determinant has the other sign.
-
-    Examples
-    --------
-    >>> g = random_invertible((1000,), 3, torch.Generator().manual_seed(0))
-    >>> g.shape, bool(0.4 < (determinant_sign(g) > 0).double().mean() < 0.6)
-    (torch.Size([1000, 3, 3]), True)
-    >>> determinant_sign(random_invertible((3,), 2, torch.Generator().manual_seed(0), torch.tensor([1, -1, 1])))
-    tensor([ 1., -1.,  1.], dtype=torch.float64)
     """
     U, V = _haar((2, *batch, h, h), generator)
     xi = torch.randn(*batch, h, dtype=torch.float64, generator=generator) / 2
@@ -146,13 +130,6 @@ def rotation_logarithm(R: Float64[Tensor, "*batch h h"]) -> Float64[Tensor, "*ba
 
     T has blocks 1, −1 and [[cos ω, −sin ω], [sin ω, cos ω]]. As det R = 1, the −1 come in pairs; each is a rotation
     by π. K = Z J Zᵀ with J = [[0, −ω], [ω, 0]] in place of each rotation.
-
-    Examples
-    --------
-    >>> K = rotation_logarithm(-torch.eye(2, dtype=torch.float64))
-    >>> K.abs()
-    tensor([[0.0000, 3.1416],
-            [3.1416, 0.0000]], dtype=torch.float64)
     """
     h = R.shape[-1]
     error = (R.mT @ R - torch.eye(h).to(R)).abs().amax(dim=(-2, -1))

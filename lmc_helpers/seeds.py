@@ -42,25 +42,11 @@ def torch_generator(seed: int, purpose: str) -> torch.Generator:
 
 @checked
 def normal(shape: Shape, seed: Any, purpose: str) -> torch.Tensor:
-    """Independent standard normal numbers, float64, the first ones of the stream ``(seed, purpose)``.
-
-    Examples
-    --------
-    >>> x = normal((3, 2), seed=1, purpose="inputs")
-    >>> x.equal(torch.randn(3, 2, dtype=torch.float64, generator=torch_generator(1, "inputs")))
-    True
-    """
+    """Independent standard normal numbers, float64, the first ones of the stream ``(seed, purpose)``."""
     return torch.randn(shape, dtype=torch.float64, generator=torch_generator(seed, purpose))
 
 
 def normal_stream(seed: int, purpose: str) -> Callable[..., torch.Tensor]:
-    """Independent N(0, 1) numbers, float64, of one shape after the other from the stream of ``(seed, purpose)``.
-
-    Examples
-    --------
-    >>> normal = normal_stream(1, "weights")
-    >>> normal(2, 3).shape, normal(4).shape
-    (torch.Size([2, 3]), torch.Size([4]))
-    """
+    """Independent N(0, 1) numbers, float64, of one shape after the other from the stream of ``(seed, purpose)``."""
     generator = torch_generator(seed, purpose)
     return lambda *shape: torch.randn(*shape, dtype=torch.float64, generator=generator)

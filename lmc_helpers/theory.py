@@ -46,25 +46,10 @@ from lmc_helpers.teacher_student.overlap import expected_overlap, minimiser_limi
 from lmc_helpers.teacher_student.population import kappa, population_loss
 from lmc_helpers.teacher_student.sparsity import even_sharpness, expected_pq
 
+# fmt: off
 __all__ = [
-    "barrier_limits",
-    "coherence",
-    "component",
-    "cost_table",
-    "count_ratio",
-    "curvature",
-    "even_sharpness",
-    "expected_overlap",
-    "expected_pq",
-    "kappa",
-    "leftover_cost",
-    "limit_peak",
-    "minimiser_limit",
-    "obstruction",
-    "output_sensitivity",
-    "overlap_limit",
-    "pair_inertia",
-    "population_loss",
-    "realization_cost",
-    "swap_costs",
+    "barrier_limits", "coherence", "component", "cost_table", "count_ratio", "curvature", "even_sharpness",
+    "expected_overlap", "expected_pq", "kappa", "leftover_cost", "limit_peak", "minimiser_limit", "obstruction",
+    "output_sensitivity", "overlap_limit", "pair_inertia", "population_loss", "realization_cost", "swap_costs",
 ]
+# fmt: on

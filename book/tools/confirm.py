@@ -47,7 +47,7 @@ from book.tools.reading import headers, papers, sources
 from book.tools.running.targets import Targets
 from lmc_helpers import claims
 from lmc_helpers._files import atomic_write
-from lmc_helpers.claims.yaml_files import load
+from lmc_helpers.claims._yaml_files import load
 
 #: What some quantities said of n.
 N_COUNTS = re.compile(r" \(n counts [^)]*\)")

@@ -95,13 +95,7 @@ def _swapped(p: Tensor) -> Tensor:
     return P
 
 
-def swap_search(
-    W1: Tensor,
-    W2: Tensor,
-    objective: Objective,
-    p: Tensor,
-    sweeps: int = 100,
-) -> Tensor:
+def swap_search(W1: Tensor, W2: Tensor, objective: Objective, p: Tensor, sweeps: int = 100) -> Tensor:
     """Descend from p, at each sweep by the best of all m(m − 1)/2 swaps, until none improves.
 
     ``objective`` is that of :func:`best_permutation`. A swap must improve it by more than relative 1e-12, and at most

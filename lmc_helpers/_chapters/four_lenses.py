@@ -81,13 +81,7 @@ def draw_pairs(pairs: int, neurons: int, inputs: int, seed: int, sigma: float | 
     return Pairs(raw.float(), F.float(), D.float())
 
 
-def descend(
-    start: Pairs,
-    loss: Loss,
-    steps: int,
-    decay: float,
-    tied: torch.Tensor | None = None,
-) -> Pairs:
+def descend(start: Pairs, loss: Loss, steps: int, decay: float, tied: torch.Tensor | None = None) -> Pairs:
     """Train all networks on loss + ½ decay ``‖raw‖²`` by Adam; neuron i has the weights of ``tied[i]``."""
 
     def expanded(raw: torch.Tensor) -> torch.Tensor:

@@ -18,7 +18,7 @@ from lmc_helpers.general_linear import _haar
 from lmc_helpers.identifiability.asymmetric import WAsymmetric
 from lmc_helpers.identifiability.costs import swap_costs
 from lmc_helpers.identifiability.input_subspace import pca_basis
-from lmc_helpers.identifiability.relaxed_swaps import ridge_costs, ridge_swaps
+from lmc_helpers.identifiability.relaxed_swaps import _ridge_costs, ridge_swaps
 from lmc_helpers.identifiability.swaps import swap_terms
 from lmc_helpers.matching import match_activations
 from lmc_helpers.networks._layers import EPS
@@ -69,13 +69,7 @@ class GaussianMixture:
 
 
 def draw_mixture(
-    k: int,
-    *,
-    d: int = 128,
-    classes: int = 5,
-    separation: float = 3.0,
-    scales: Sequence[float] | None = None,
-    seed: int,
+    k: int, *, d: int = 128, classes: int = 5, separation: float = 3.0, scales: Sequence[float] | None = None, seed: int
 ) -> GaussianMixture:
     """Draw the structure of a mixture; scales are drawn from N(0, 1) if not given.
 
@@ -369,7 +363,7 @@ def ridge_matrix(pairs: TrainedPairs, g: int, neurons: int, inputs: int, norms: 
     scale, shift = norm_as_affine(first, 0)
     affine = (scale[g], shift[g]) if norms else (None, None)
     index = torch.arange(neurons)
-    costs = ridge_costs(
+    costs = _ridge_costs(
         *pairs.layer(g), pairs.x[g, :inputs].double(), torch.cartesian_prod(index, index), BETA, gelu, *affine
     )
     T = costs.value.view(neurons, neurons)

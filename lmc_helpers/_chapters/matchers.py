@@ -14,24 +14,18 @@ from scipy.stats import spearmanr
 from torch.nn.functional import cross_entropy
 
 from lmc_helpers._chapters.algorithm_1 import BEST, barrier_objective
+from lmc_helpers.alignment._midpoint import Best, data_loss
+from lmc_helpers.alignment._sinkhorn import sinkhorn_rebasin
+from lmc_helpers.alignment._straight_through import straight_through
 from lmc_helpers.alignment.activation_matching import activation_matching
 from lmc_helpers.alignment.assignment import _matched_sum, assign
-from lmc_helpers.alignment.midpoint import Best, data_loss
 from lmc_helpers.alignment.repair import repair
-from lmc_helpers.alignment.sinkhorn import sinkhorn_rebasin
-from lmc_helpers.alignment.straight_through import straight_through
 from lmc_helpers.alignment.weight_matching import _agreement, weight_matching
 from lmc_helpers.barrier import GRID, loss_barrier
 from lmc_helpers.data.images import choose
 from lmc_helpers.error_bars import ratio_of_means
 from lmc_helpers.identifiability.asymmetric import WAsymmetric
-from lmc_helpers.matching import (
-    algorithm_1,
-    all_permutations,
-    best_permutation,
-    pair_matching,
-    permute,
-)
+from lmc_helpers.matching import algorithm_1, all_permutations, best_permutation, pair_matching, permute
 from lmc_helpers.networks.mlp import MLP, Norm
 from lmc_helpers.networks.model import Stack
 from lmc_helpers.networks.permutations import Axis, Permutations, Symmetry, identity, random_permutations

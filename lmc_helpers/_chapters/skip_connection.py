@@ -15,12 +15,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from lmc_helpers._chapters.components import Misfit, product_derivative
-from lmc_helpers.general_linear import (
-    determinant_sign,
-    path_in_group,
-    require_invertible,
-    times_inverse,
-)
+from lmc_helpers.general_linear import determinant_sign, path_in_group, require_invertible, times_inverse
 from lmc_helpers.linear_nets.minimum import Weights
 
 # ---------- turntable
@@ -77,12 +72,7 @@ def _rgb(colour: str) -> list[int]:
     return [int(colour[k : k + 2], 16) for k in (1, 3, 5)]
 
 
-def turntable(
-    pictures: list[Picture],
-    axes: tuple[str, str, str],
-    radius: float,
-    alt: str,
-) -> str:
+def turntable(pictures: list[Picture], axes: tuple[str, str, str], radius: float, alt: str) -> str:
     """HTML with the pictures side by side."""
     scenes = []
     for picture in pictures:

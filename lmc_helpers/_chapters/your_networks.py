@@ -57,9 +57,7 @@ def cnn(channels: int = 12) -> nn.Module:
 def transformer(width: int = 24) -> nn.Module:
     """PyTorch's own encoder layer on the eight rows of an image."""
     layer = nn.TransformerEncoderLayer(width, 3, 2 * width, dropout=0.0, batch_first=True)
-    return nn.Sequential(
-        *(nn.Unflatten(1, (8, 8)), nn.Linear(8, width), layer, nn.Flatten(), nn.Linear(8 * width, 10)),
-    )
+    return nn.Sequential(*(nn.Unflatten(1, (8, 8)), nn.Linear(8, width), layer, nn.Flatten(), nn.Linear(8 * width, 10)))
 
 
 #: Name → factory, the networks of the chapter.

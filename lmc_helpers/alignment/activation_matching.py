@@ -47,24 +47,12 @@ CONSTANT = 1e-9  # a unit is dead if its deviation is smaller, relative to its r
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """First and second moments of the activations of m units of two networks on the same n samples, for P pairs.
+    """First and second moments of the activations of m units of two networks on the same n samples, for P pairs."""
 
-    Parameters
-    ----------
-    n
-        number of samples.
-    means
-        (2, P, m), float64.
-    squares
-        (2, P, m): Σ (z − mean)².
-    products
-        (P, m, m): Σ (z^A_i − mean)(z^B_j − mean).
-    """
-
-    n: int
-    means: Tensor
-    squares: Tensor
-    products: Tensor
+    n: int  # number of samples
+    means: Tensor  # (2, P, m), float64
+    squares: Tensor  # (2, P, m): Σ (z − mean)²
+    products: Tensor  # (P, m, m): Σ (z^A_i − mean)(z^B_j − mean)
 
     @property
     def dead(self) -> Tensor:
@@ -106,15 +94,7 @@ def _merged(first: Moments, second: Moments) -> Moments:
 
 @checked
 def recorded_moments(a: Stack, b: Stack, x: Float[Tensor, " n *shape"], batch: Positive = 256) -> dict[str, Moments]:
-    """Moments of the activations of P pairs of networks, for each group of their symmetry, by batches of inputs.
-
-    Examples
-    --------
-    >>> from lmc_helpers.networks.mlp import MLP
-    >>> nets = MLP((2, 5, 3)).initial([1, 2])
-    >>> {g: (found.n, found.products.shape) for g, found in recorded_moments(nets, nets, torch.ones(7, 2), 4).items()}
-    {'0': (7, torch.Size([2, 5, 5]))}
-    """
+    """Moments of the activations of P pairs of networks, for each group of their symmetry, by batches of inputs."""
     if a.model != b.model or len(a) != len(b):
         raise ValueError(f"{len(a)} networks {a.model} and {len(b)} {b.model}; allowed: P pairs of one architecture")
 
@@ -143,21 +123,11 @@ OBJECTIVES: dict[str, Callable[[Moments], Tensor]] = {
 
 @dataclass(frozen=True, eq=False)
 class ActivationMatching:
-    """What activation matching finds for P pairs.
+    """What activation matching finds for P pairs."""
 
-    Parameters
-    ----------
-    permutations
-        group → p (P, m): unit i of a is matched with unit p_i of b.
-    gains
-        group → the matrix of the objective (P, m, m).
-    dead
-        group → units of a and of b that are constant on the data, (2, P, m), bool.
-    """
-
-    permutations: dict[str, Tensor]
-    gains: dict[str, Tensor]
-    dead: dict[str, Tensor]
+    permutations: dict[str, Tensor]  # group → p (P, m): unit i of a is matched with unit p_i of b
+    gains: dict[str, Tensor]  # group → the matrix of the objective (P, m, m)
+    dead: dict[str, Tensor]  # group → units of a and of b that are constant on the data, (2, P, m), bool
 
     @checked
     def objective(self, permutations: Permutations | None = None) -> dict[str, Tensor]:
@@ -194,18 +164,7 @@ class ActivationMatching:
 def match_moments(found: dict[str, Moments], objective: Objective = "correlation") -> ActivationMatching:
     """The permutations that maximise an objective, an exact assignment for each group.
 
-    Parameters
-    ----------
-    objective
-        see :data:`OBJECTIVES`.
-
-    Examples
-    --------
-    >>> from lmc_helpers.networks.mlp import MLP
-    >>> a = MLP((2, 4, 3)).initial([1])
-    >>> x = torch.randn(50, 2, generator=torch.Generator().manual_seed(1))
-    >>> match_moments(recorded_moments(a, a, x)).permutations["0"].tolist()
-    [[0, 1, 2, 3]]
+    ``objective``: see :data:`OBJECTIVES`.
     """
     few = {g: one.n for g, one in found.items() if one.n < 2}
     if few:
@@ -222,19 +181,6 @@ def activation_matching(
 ) -> ActivationMatching:
     """Match units of P pairs of networks by their activations on two or more inputs.
 
-    Parameters
-    ----------
-    objective
-        see :data:`OBJECTIVES`.
-    batch
-        inputs of a pass.
-
-    Examples
-    --------
-    >>> from lmc_helpers.networks.mlp import MLP
-    >>> a = MLP((2, 4, 3)).initial([1])
-    >>> x = torch.randn(50, 2, generator=torch.Generator().manual_seed(1))
-    >>> activation_matching(a, a.permuted({"0": torch.tensor([[2, 0, 3, 1]])}), x).permutations["0"].tolist()
-    [[1, 3, 0, 2]]
+    ``objective``: see :data:`OBJECTIVES`. ``batch``: inputs of a pass.
     """
     return match_moments(recorded_moments(a, b, x, batch), objective)

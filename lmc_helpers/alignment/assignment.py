@@ -21,13 +21,7 @@ _WORTH_A_THREAD = 2**22  # m³ of the matrices that a thread gets
 
 @checked
 def assign(gains: Float[Tensor, "*batch m m"]) -> Int64[Tensor, "*batch m"]:
-    """The permutations p with the largest sums of gains, max_p Σ_i C_ip(i), exactly.
-
-    Examples
-    --------
-    >>> assign(torch.tensor([[1.0, 3.0], [2.0, 3.5]])).tolist()
-    [1, 0]
-    """
+    """The permutations p with the largest sums of gains, max_p Σ_i C_ip(i), exactly."""
     require_finite(gains=gains)
     return _assign(gains)
 

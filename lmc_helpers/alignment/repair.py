@@ -24,8 +24,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from lmc_helpers._typing import Positive, Probability, Tensors, checked, require_finite
+from lmc_helpers.alignment._midpoint import _interpolated
 from lmc_helpers.alignment.activation_matching import CONSTANT
-from lmc_helpers.alignment.midpoint import _interpolated
 from lmc_helpers.networks.model import Model, Stack, _check_same
 
 __all__ = ["Repaired", "repair"]
@@ -67,22 +67,13 @@ def _correction(a: _Statistics, b: _Statistics, merged: _Statistics, lam: float)
 
 @dataclass(frozen=True, eq=False)
 class Repaired:
-    """Merged networks after REPAIR.
+    """Merged networks after REPAIR."""
 
-    Parameters
-    ----------
-    stack
-        P merged networks with their units set right.
-    ratios
-        layer → (P, m): deviation of each unit before its own layer was set, with the earlier layers already right,
-        relative to what it was set to; below 1 is the collapse that REPAIR undoes.
-    dead
-        layer → (P, m), bool: units that were constant, whose deviation could not be set.
-    """
-
-    stack: Stack
+    stack: Stack  # P merged networks with their units set right
+    #: layer → (P, m): deviation of each unit before its own layer was set, with the earlier layers already right,
+    #: relative to what it was set to; below 1 is the collapse that REPAIR undoes
     ratios: dict[str, Tensor]
-    dead: dict[str, Tensor]
+    dead: dict[str, Tensor]  # layer → (P, m), bool: units that were constant, whose deviation could not be set
 
 
 def _shifts(model: Model) -> list[str]:
@@ -111,14 +102,8 @@ def repair(
 ) -> Repaired:
     """Merge P pairs of networks to λ a + (1 − λ) b and set means and deviations of their units right.
 
-    Parameters
-    ----------
-    a, b
-        MLPs or CNNs with biases or norms, or ResNet20s; b is aligned already.
-    x
-        two or more inputs, which the statistics are taken over.
-    batch
-        inputs of a pass.
+    ``a``, ``b``: MLPs or CNNs with biases or norms, or ResNet20s; b is aligned already. ``x``: two or more inputs,
+    which the statistics are taken over. ``batch``: inputs of a pass.
 
     Examples
     --------

@@ -53,20 +53,12 @@ _FACTOR = 2**24  # numbers in a factor of one matrix product: 128 MiB
 
 @dataclass(frozen=True, eq=False)
 class WeightMatching:
-    """What :func:`weight_matching` finds for P pairs.
+    """What :func:`weight_matching` finds for P pairs."""
 
-    Parameters
-    ----------
-    permutations
-        group → p (P, m) of the best restart: a is aligned with b permuted by p.
-    values
-        (restarts, P), float64: ⟨a, π b⟩ over the permutable parameters at the local optimum of each restart.
-    traces
-        for each restart (sweeps + 1, P): the value at its start and after each sweep through the groups.
-    """
-
-    permutations: dict[str, Tensor]
+    permutations: dict[str, Tensor]  # group → p (P, m) of the best restart: a is aligned with b permuted by p
+    #: (restarts, P), float64: ⟨a, π b⟩ over the permutable parameters at the local optimum of each restart
     values: Tensor
+    #: for each restart (sweeps + 1, P): the value at its start and after each sweep through the groups
     traces: tuple[Tensor, ...]
 
 

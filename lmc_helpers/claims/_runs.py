@@ -5,9 +5,9 @@ from __future__ import annotations
 import html
 
 from lmc_helpers.claims import _scale, _words
+from lmc_helpers.claims._formulas import Address, typeset
+from lmc_helpers.claims._needs import says
 from lmc_helpers.claims.criteria import OURS, READING, Part, slug
-from lmc_helpers.claims.formulas import Address, typeset
-from lmc_helpers.claims.needs import says
 from lmc_helpers.claims.numerals import people
 
 THIS, CONFIRMED = "this run", "confirmed at paper scale"

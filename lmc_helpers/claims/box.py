@@ -11,9 +11,9 @@ import numpy as np
 
 from lmc_helpers import chapter
 from lmc_helpers.claims import _runs, _words, reading
+from lmc_helpers.claims._formulas import Address, typeset
 from lmc_helpers.claims._lines import measured, rounded, text
 from lmc_helpers.claims.criteria import BROKEN, HOLDS, NOT_RUN, OPEN, OURS, READING, Part, slug, symbol
-from lmc_helpers.claims.formulas import Address, typeset
 from lmc_helpers.claims.judge import Contradiction, contradicts, farthest, judge
 
 __all__ = ["MIME", "RECORDED_ONLY", "Links", "check", "measured", "render", "rounded"]

@@ -26,9 +26,9 @@ from typing import Any
 
 import numpy as np
 
+from lmc_helpers.claims._intervals import ACROSS, INSIDE, OUTSIDE, Interval
+from lmc_helpers.claims._needs import unmet
 from lmc_helpers.claims.criteria import BROKEN, CORRECTED, FAILS, HOLDS, OPEN, SHARPER, VERDICTS, Claim, Part
-from lmc_helpers.claims.intervals import ACROSS, INSIDE, OUTSIDE, Interval
-from lmc_helpers.claims.needs import unmet
 
 Z_TWO_SIDED = 3.2905267314919255  # Φ⁻¹(1 − 0.0005)
 Numbers = tuple[float, ...]  # (value, stderr) or (value, low, high)
@@ -202,15 +202,7 @@ def farthest(values, criterion: Interval) -> float:
 
 
 def worst(verdicts: list[str]) -> str:
-    """The worst of some verdicts; where all hold, and more is true of one, more is true.
-
-    Examples
-    --------
-    >>> worst(["holds", "open", "false as printed, corrected"])
-    'open'
-    >>> worst(["holds", "holds, and more is true"])
-    'holds, and more is true'
-    """
+    """The worst of some verdicts; where all hold, and more is true of one, more is true."""
     found = max(verdicts, key=VERDICTS.index)
     return SHARPER if found == HOLDS and SHARPER in verdicts else found
 

@@ -26,15 +26,7 @@ def _power(exponent: int) -> str:
 
 
 def signs(text: str) -> str:
-    """A text with its numbers as people write them.
-
-    Examples
-    --------
-    >>> signs("between 1e-08 and 2.5e+10"), signs("(2.00 ± 0.03)e-07"), signs("'3e-02', 4e+05")
-    ('between 10⁻⁸ and 2.5·10¹⁰', '(2.00 ± 0.03)·10⁻⁷', "'0.03', 400000")
-    >>> signs("-1.5 ± 0.2"), signs("-2e-09 to -0.0"), signs("784-64-10")
-    ('−1.5 ± 0.2', '−2·10⁻⁹ to 0.0', '784-64-10')
-    """
+    """A text with its numbers as people write them."""
 
     def written(found: re.Match) -> str:
         digits, exponent = found["digits"], int(found["exponent"].replace("−", "-"))
@@ -56,13 +48,7 @@ def _grouped(text: str) -> str:
 
 
 def people(value: float, digits: int = 4) -> str:
-    """A number with so many digits, whole numbers with all of theirs; very small and large ones with a power of ten.
-
-    Examples
-    --------
-    >>> people(0.7381219), people(-8.87335e14), people(1e-12), people(4115749731), people(math.inf)
-    ('0.7381', '−8.9·10¹⁴', '10⁻¹²', '4.1·10⁹', '∞')
-    """
+    """A number with so many digits, whole numbers with all of theirs; very small and large ones with a power of ten."""
     if not math.isfinite(value):
         return "not a number" if math.isnan(value) else "∞" if value > 0 else "−∞"
     if value == int(value) and abs(value) < LARGE:
@@ -124,13 +110,7 @@ def _with_error(value: float, error: float) -> str:
 
 
 def plain_with_error(value: float, stderr: float) -> str:
-    """A value and its error as notebooks store them, with other bounds of what is written without a power of ten.
-
-    Examples
-    --------
-    >>> plain_with_error(-12345.6, 321.0), plain_with_error(2e-7, 3e-9)
-    ('-12300 ± 300', '(2.00 ± 0.03)e-07')
-    """
+    """A value and its error as notebooks store them, with other bounds of what is written without a power of ten."""
     place = _digits(stderr)
     if -5 <= place <= 4:
         scale, decimals, unit = 1.0, max(0, -place), ""
@@ -148,13 +128,7 @@ def _width_digits(low: float, high: float) -> int:
 
 
 def span(low: float, high: float, borders: Iterable[float] = (), place: int | None = None) -> str:
-    """An interval with as many digits as its width supports, and more where an end would seem to lie on a border.
-
-    Examples
-    --------
-    >>> span(0.1961, 0.3433), span(0.89961, 0.952, [0.9]), span(-2e-7, 3e-7)
-    ('0.20 to 0.34', '0.8996 to 0.9520', '(−2.0 to 3.0)·10⁻⁷')
-    """
+    """An interval with as many digits as its width supports, and more where an end would seem to lie on a border."""
     place = _width_digits(low, high) if place is None else place
     near = [(end, b) for end in (low, high) for b in borders if abs(end - b) > CLOSE * max(abs(end), abs(b))]
 

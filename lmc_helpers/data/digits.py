@@ -24,12 +24,6 @@ def digits(n: Positive = _DIGITS, seed: Seed = 0) -> tuple[Tensor, Tensor]:
     -------
     torch.Tensor, torch.Tensor
         pixels (n, 64), float64 in [0, 1], and labels (n,), long.
-
-    Examples
-    --------
-    >>> x, labels = digits(5)
-    >>> x.shape, float(x.min()) >= 0, float(x.max()) <= 1, labels.shape
-    (torch.Size([5, 64]), True, True, torch.Size([5]))
     """
     if n > _DIGITS:
         raise ValueError(f"n = {n} images; allowed: 1 <= n <= {_DIGITS}")

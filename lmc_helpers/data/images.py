@@ -66,27 +66,16 @@ NAMES = tuple(SOURCES)
 
 @dataclass(frozen=True, eq=False)
 class Images:
-    """Images of one split of a data set, with labels.
+    """Images of one split of a data set, with labels."""
 
-    Parameters
-    ----------
-    x
-        (n, C, H, W), uint8. Calls that ask for the same images may share it: do not write into it.
-    y
-        labels (n,), long, 0 to ``classes`` − 1.
-    verified
-        whether every file is, by its SHA-256, the published one; digits come with scikit-learn and are not checked.
-    mean, deviation
-        (C,), float64: of the pixels, scaled to [0, 1], of all training images.
-    """
-
-    x: torch.Tensor
-    y: torch.Tensor
+    x: torch.Tensor  # (n, C, H, W), uint8. Calls that ask for the same images may share it: do not write into it
+    y: torch.Tensor  # labels (n,), long, 0 to classes − 1
     name: str
     split: str
     classes: int
+    #: whether every file is, by its SHA-256, the published one; digits come with scikit-learn and are not checked
     verified: bool
-    mean: torch.Tensor
+    mean: torch.Tensor  # (C,), float64: of the pixels, scaled to [0, 1], of all training images
     deviation: torch.Tensor
 
     def __len__(self) -> int:
@@ -114,14 +103,7 @@ class Images:
     def inputs(
         self, dtype: torch.dtype = torch.float32, device: torch.device | str | None = None, *, flat: bool = False
     ) -> torch.Tensor:
-        """The normalised pixels, (x / 255 − mean) / deviation, (n, C, H, W), or (n, C H W) if ``flat``.
-
-        Examples
-        --------
-        >>> x = load("digits").inputs(torch.float64, flat=True)
-        >>> x.shape, round(x.mean().item(), 6), round(x.std(correction=0).item(), 6)
-        (torch.Size([1437, 64]), 0.0, 1.0)
-        """
+        """The normalised pixels, (x / 255 − mean) / deviation, (n, C, H, W), or (n, C H W) if ``flat``."""
         mean, deviation = (v.to(device, dtype)[:, None, None] for v in (self.mean, self.deviation))  # (C, 1, 1)
         x = self.x.to(device).to(dtype).div_(255).sub_(mean).div_(deviation)
         return x.flatten(1) if flat else x
@@ -188,17 +170,11 @@ def _data_set(name: str) -> _DataSet:
 def load(name: str, split: str = "train", n: Integer | None = None, seed: Seed = 0) -> Images:
     """Images of a data set; they are downloaded where they are missing and that is allowed.
 
-    Parameters
-    ----------
-    name
-        ``"digits"``, ``"mnist"`` or ``"cifar10"``.
-    split
-        ``"train"``, ``"test"`` or a part of the training images: ``"train80"``, ``"validation80"``, ``"test80"`` are
-        80, 10 and 10 % of them, ``"train90"``, ``"validation90"`` 90 and 10 %, in a shuffled order that does not depend
-        on the seed.
-    n
-        number of images: the first n of the split in an order that the seed shuffles, so that more images contain the
-        fewer. Not balanced: every image is as likely as any other. Without n all of them, in the split's order.
+    ``name``: ``"digits"``, ``"mnist"`` or ``"cifar10"``. ``split``: ``"train"``, ``"test"`` or a part of the training
+    images: ``"train80"``, ``"validation80"``, ``"test80"`` are 80, 10 and 10 % of them, ``"train90"``,
+    ``"validation90"`` 90 and 10 %, in a shuffled order that does not depend on the seed. ``n``: number of images: the
+    first n of the split in an order that the seed shuffles, so that more images contain the fewer. Not balanced: every
+    image is as likely as any other. Without n all of them, in the split's order.
 
     Examples
     --------
@@ -238,11 +214,6 @@ def choose(names: Names) -> tuple[str, str]:
     """The first data set that can be had, and a sentence for the page.
 
     It says which data set it is, why no earlier one, and whether its files differ from the published ones.
-
-    Examples
-    --------
-    >>> choose(("digits", "mnist"))
-    ('digits', "This run uses scikit-learn's digits.")
     """
     missing: list[str] = []
     for name in names:

@@ -8,26 +8,17 @@ from typing import Protocol
 __all__ = ["left_out"]
 
 
-class Trained(Protocol):
+class _Trained(Protocol):
     """A result of a training run, such as :class:`~lmc_helpers.training.runs.Result`."""
 
     survivors: tuple[int, ...]
     diverged: tuple[int, ...]
 
 
-def left_out(results: Iterable[Trained]) -> str:
+def left_out(results: Iterable[_Trained]) -> str:
     """A sentence on the networks of some runs that diverged; their pairs are left out of what is measured.
 
     It names the seeds of those that diverged.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> first = SimpleNamespace(survivors=(0, 2), diverged=(417,))
-    >>> left_out([first, first])
-    '2 of 6 networks diverged and are left out with their partners (seeds 417, 417).'
-    >>> left_out([SimpleNamespace(survivors=(0, 1), diverged=())])
-    'None of the 2 networks diverged.'
     """
     found = list(results)
     seeds = [seed for one in found for seed in one.diverged]

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from lmc_helpers.claims.formulas import label
+from lmc_helpers.claims._formulas import label
 from lmc_helpers.figures._moving_panels import Panel, axis, draw_panel, plain, trace
 from lmc_helpers.figures.style import _common_legend, panels, show
 
@@ -58,15 +58,7 @@ class Moving:
         return figure
 
     def spec(self) -> dict[str, Any]:
-        """Data, layout and frames in Plotly's schema; what the slider says stands in the layout's ``meta``.
-
-        Examples
-        --------
-        >>> scene = Moving("power $n$", ["1", "2"], ["a line", "a parabola"])
-        >>> scene.panel(xlabel="$x$").draw([0, 1, 2], [[0, 1, 2], [0, 1, 4]], label="$x^n$")
-        >>> scene.spec()["frames"][1]["data"], scene.spec()["layout"]["meta"]["slider"]
-        ([{'y': [0, 1, 4]}], 'power <i>n</i>')
-        """
+        """Data, layout and frames in Plotly's schema; what the slider says stands in the layout's ``meta``."""
         curves = [(k, curve) for k, panel in enumerate(self.panels, 1) for curve in panel.curves]
         moving = [k for k, (_, curve) in enumerate(curves) if curve.moves]
         frames = [

@@ -42,13 +42,6 @@ def panels(columns: int = 1, rows: int = 1, height: float = ROW, **kwargs) -> tu
     """A figure with ``rows × columns`` panels in the book's style, 10.5 inches wide, or 7 with one column.
 
     ``height`` is that of a row in inches; ``kwargs`` are those of ``matplotlib.pyplot.subplots``.
-
-    Examples
-    --------
-    >>> figure, (left, right) = panels(2)
-    >>> figure.get_size_inches().tolist()
-    [10.5, 4.2]
-    >>> plt.close(figure)
     """
     plt.style.use(STYLE)
     return plt.subplots(rows, columns, figsize=(WIDE if columns > 1 else SINGLE, rows * height), **kwargs)

@@ -147,12 +147,6 @@ class LinearResidual:
     """Linear residual connection: F is the identity, for a convolution the identity at the centre of an odd kernel.
 
     If the outputs are a multiple of the inputs, as in the stacked projections of attention, each block has an identity.
-
-    Examples
-    --------
-    >>> F, D = LinearResidual().draw((4, 2), torch.Generator())
-    >>> F.tolist(), D.eq(1).all().item()
-    ([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]], True)
     """
 
     @checked
@@ -190,20 +184,8 @@ class FiGLU(nn.Module):
     The entries of the fixed matrix F are independent N(0, 1). A permutation P of the neurons commutes with it only if
     PFPᵀ = F, which for random F and P ≠ I has probability 0.
 
-    Parameters
-    ----------
-    m
-        neurons.
-    seed
-        of F, the same for the networks of a pair.
-    name
-        of the layer, so that the layers of one network have different F.
-
-    Examples
-    --------
-    >>> activation = FiGLU(3, seed=1)
-    >>> bool(activation(torch.zeros(2, 3)).eq(0).all()), list(activation.parameters())
-    (True, [])
+    ``m``: neurons. ``seed``: of F, the same for the networks of a pair. ``name``: of the layer, so that the layers of
+    one network have different F.
     """
 
     F: Tensor
@@ -301,15 +283,7 @@ def asymmetrise(module: nn.Module, schemes: Scheme | Mapping[str, Scheme], seed:
 
 @checked
 def layer_parts(module: nn.Module) -> dict[str, tuple[Tensor, Tensor, Tensor]]:
-    """F, D and W of every asymmetric weight of a module by name, not copied.
-
-    Examples
-    --------
-    >>> layer = asymmetrise(nn.Linear(6, 3), WAsymmetric(2, 1.0), seed=1)
-    >>> F, D, W = layer_parts(layer)["weight"]
-    >>> bool((F + D * W == layer.weight).all()), W is layer.parametrizations.weight.original
-    (True, True)
-    """
+    """F, D and W of every asymmetric weight of a module by name, not copied."""
     parts = {}
     for name, (owner, attribute) in _linear_maps(module).items():
         if parametrize.is_parametrized(owner, attribute):

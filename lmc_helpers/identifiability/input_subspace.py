@@ -55,15 +55,6 @@ class AsymmetricLayer:
         fixed part, multiplier and raw weights.
     U
         orthonormal basis of the inputs.
-
-    Examples
-    --------
-    Two neurons on one coordinate with centres 0 and 1 compute 3x and 0.
-
-    >>> layer = AsymmetricLayer(torch.tensor([[0.0], [1.0]]), torch.ones(2, 1), torch.tensor([[3.0], [-1.0]]),
-    ...                         torch.eye(1))
-    >>> [x.flatten().tolist() for x in (layer.centres, layer.trained_parts, layer.functions)]
-    [[0.0, 1.0], [3.0, -1.0], [3.0, 0.0]]
     """
 
     F: Real[Tensor, "*batch m d"]
@@ -100,11 +91,6 @@ def leverages(U: Real[Tensor, "*batch d k"]) -> Real[Tensor, "*batch d"]:
     """Squared norms of the rows of an orthonormal U, the diagonal of U Uᵀ.
 
     They add up to k, and the largest is the coherence ν.
-
-    Examples
-    --------
-    >>> leverages(torch.eye(3)[:, :2]).tolist()
-    [1.0, 1.0, 0.0]
     """
     return U.square().sum(dim=-1)
 
@@ -136,13 +122,7 @@ def coherence(U: Real[Tensor, "*batch d k"]) -> Float64[Tensor, "*batch"]:
 
 @checked
 def exact_copies(d: Positive, k: Positive, copies: Positive) -> Float64[Tensor, "d k"]:
-    """Basis of inputs with ``copies`` copies of each of k latent variables and zeros (App. F.5); ν = 1/copies.
-
-    Examples
-    --------
-    >>> (2 * exact_copies(5, 2, 2).square()).round().tolist()
-    [[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]
-    """
+    """Basis of inputs with ``copies`` copies of each of k latent variables and zeros (App. F.5); ν = 1/copies."""
     if k * copies > d:
         raise ValueError(f"d = {d}, k = {k}, copies = {copies}; allowed: k · copies <= d")
     U = torch.zeros(d, k, dtype=torch.float64)
@@ -152,13 +132,7 @@ def exact_copies(d: Positive, k: Positive, copies: Positive) -> Float64[Tensor, 
 
 @checked
 def grams(D: Real[Tensor, "... m d"], U: Real[Tensor, "... d k"]) -> Float64[Tensor, "... m k k"]:
-    """Gram matrices S_i = Uᵀ diag(d_i)² U, eq. (9).
-
-    Examples
-    --------
-    >>> grams(torch.tensor([[2.0, 0.0]]), torch.eye(2)).tolist()
-    [[[4.0, 0.0], [0.0, 0.0]]]
-    """
+    """Gram matrices S_i = Uᵀ diag(d_i)² U, eq. (9)."""
     D, U = D.double(), U.double()
     _check_basis(U, D=D)
     return _grams(D, U)
@@ -180,11 +154,6 @@ def pca_basis(X: Real[Tensor, "n d"], explained: Probability = 0.9, centred: boo
         share > 0 of the trace of the second moment, or of the covariance.
     centred
         False: the second moment E xxᵀ, as in App. E.1; True: the covariance.
-
-    Examples
-    --------
-    >>> pca_basis(torch.tensor([[3.0, 0.0], [0.0, 1.0]]), explained=0.9).abs().tolist()
-    [[1.0], [0.0]]
     """
     if explained == 0:
         raise ValueError("explained = 0 leaves no direction; allowed: 0 < explained <= 1")

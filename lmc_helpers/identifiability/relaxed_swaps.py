@@ -25,14 +25,14 @@ from torch import Tensor
 from lmc_helpers._typing import PositiveNumber, checked, require_finite, returned
 from lmc_helpers.identifiability.input_subspace import pca_basis
 
-__all__ = ["Ridge", "ridge_costs", "ridge_swaps"]
+__all__ = ["ridge_swaps"]
 
 CUT = 1e-10  # eigenvalues of S_i up to CUT times the largest are 0
 ROUNDS, TOLERANCE = 100, 1e-6
 
 
 @dataclass(frozen=True)
-class Ridge:
+class _Ridge:
     """Relaxed costs of B problems, (B,) each."""
 
     value: Tensor  # least value of the objective
@@ -40,46 +40,23 @@ class Ridge:
     gradient: Tensor  # norm of the remaining gradient
 
 
-@checked
-def ridge_costs(
-    F: Real[Tensor, "m d"],
-    D: Real[Tensor, "m d"],
-    W: Real[Tensor, "m d"],
-    X: Real[Tensor, "n d"],
-    problems: Int64[Tensor, "B 2"],
-    beta: PositiveNumber,
+def _ridge_costs(
+    F: Tensor,
+    D: Tensor,
+    W: Tensor,
+    X: Tensor,
+    problems: Tensor,
+    beta: float,
     activation: Callable[[Tensor], Tensor],
-    scale: Real[Tensor, " m"] | None = None,
-    shift: Real[Tensor, " m"] | None = None,
-) -> Ridge:
+    scale: Tensor | None = None,
+    shift: Tensor | None = None,
+) -> _Ridge:
     """Relaxed cost of the function of neuron j for neuron i, for a list of (i, j).
 
     The objective is not convex. Each problem starts from neuron i's present weight and from the least weight with which
     its preactivation is nearest to that of neuron j; the better result is an upper bound of the infimum.
 
-    Parameters
-    ----------
-    F, D, W
-        fixed part, multiplier and raw weights of a layer.
-    X
-        inputs.
-    problems
-        pairs (i, j): neuron i gets the function of neuron j.
-    beta
-        β.
-    activation
-        η, elementwise on tensors and differentiable.
-    scale, shift
-        α and γ; 1 and 0 if not given.
-
-    Examples
-    --------
-    One input of unit second moment and η = id: min_w (2 − w)²/β + w² = 4/(1 + β), of which the norm is 4/(1 + β)².
-
-    >>> F, D, W = torch.zeros(2, 1), torch.ones(2, 1), torch.tensor([[1.0], [2.0]])
-    >>> best = ridge_costs(F, D, W, torch.tensor([[1.0], [-1.0]]), torch.tensor([[0, 1]]), 1.0, lambda s: s)
-    >>> round(best.value.item(), 9), round(best.norm.item(), 9)
-    (2.0, 1.0)
+    The arguments are those of :func:`ridge_swaps`.
     """
     F, D, W, X = (t.double() for t in (F, D, W, X))
     m = len(F)
@@ -109,7 +86,7 @@ def ridge_costs(
     c, value, gradient = (
         torch.where(better[:, None] if p.ndim > 1 else better, q, p) for p, q in zip(*ends, strict=True)
     )
-    return Ridge(value, c.square().sum(dim=1), gradient)
+    return _Ridge(value, c.square().sum(dim=1), gradient)
 
 
 @checked
@@ -126,20 +103,14 @@ def ridge_swaps(
 ) -> tuple[Float64[Tensor, " B"], Float64[Tensor, " B"]]:
     """Swap costs T_ij + T_ji − T_ii − T_jj with relaxed costs T, for pairs of neurons.
 
-    They come from the values of eq. (254), and from their parts ``‖w‖²`` alone; for the other arguments see
-    :func:`ridge_costs`.
-
-    Examples
-    --------
-    >>> F, D, W = torch.zeros(2, 1), torch.tensor([[1.0], [0.5]]), torch.tensor([[1.0], [4.0]])
-    >>> value, norm = ridge_swaps(F, D, W, torch.tensor([[1.0], [-1.0]]), torch.tensor([[0, 1]]), 1e-9, lambda s: s)
-    >>> round(value.item(), 6)  # T = (1, 4; 4, 16)
-    -9.0
+    They come from the values of eq. (254), and from their parts ``‖w‖²`` alone. X are inputs, ``beta`` is β,
+    ``activation`` η, elementwise on tensors and differentiable, ``scale`` and ``shift`` are α and γ, 1 and 0 if not
+    given.
     """
     first, second = pairs.T
     orders = ((first, second), (second, first), (first, first), (second, second))
     problems = torch.cat([torch.stack(order, dim=1) for order in orders])
-    costs = ridge_costs(F, D, W, X, problems, beta, activation, scale, shift)
+    costs = _ridge_costs(F, D, W, X, problems, beta, activation, scale, shift)
     T, norms = costs.value.view(4, -1), costs.norm.view(4, -1)
     return T[0] + T[1] - T[2] - T[3], norms[0] + norms[1] - norms[2] - norms[3]
 

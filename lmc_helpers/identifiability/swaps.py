@@ -28,14 +28,6 @@ def swap_terms(
     """The three terms of eq. (16), for all pairs: centre, cross and metric mismatch.
 
     They add up to :func:`~lmc_helpers.identifiability.costs.swap_costs`, whose arguments they take.
-
-    Examples
-    --------
-    Equal metrics, centres that differ by 1, trained parts 3 and −1:
-
-    >>> F, W = torch.tensor([[0.0], [1.0]]), torch.tensor([[3.0], [-1.0]])
-    >>> [term[0, 1].item() for term in swap_terms(F, torch.ones(2, 1), W, torch.eye(1))]
-    [2.0, -8.0, 0.0]
     """
     layer = AsymmetricLayer(F, D, W, U)
     v, r, D, U = layer.centres, layer.trained_parts, layer.D, layer.U

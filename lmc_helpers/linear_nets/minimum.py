@@ -41,14 +41,7 @@ AT_MINIMUM = 1e-16
 
 @checked
 def loss(weights: Weights, X: Float64[Tensor, "h h"], Y: Float64[Tensor, "h h"]) -> Float[Tensor, " *batch"]:
-    """L = ``‖Y − W_l … W_1 X‖²``, the squared Frobenius norm; equation (1).
-
-    Examples
-    --------
-    >>> I = torch.eye(2, dtype=torch.float64)
-    >>> loss([I, 3 * I], I, 2 * I)
-    tensor(2., dtype=torch.float64)
-    """
+    """L = ``‖Y − W_l … W_1 X‖²``, the squared Frobenius norm; equation (1)."""
     _numbered(weights)
     return (Y - _product(weights, X)).square().sum(dim=(-2, -1))
 
@@ -90,14 +83,7 @@ def _to_group(weights: Weights, X: Float64[Tensor, "h h"]) -> Weights:
 
 @checked
 def from_group(g: Weights, X: Float64[Tensor, "h h"], Y: Float64[Tensor, "h h"]) -> Weights:
-    """The minimum with W_1 = g_1 X⁻¹, W_i = g_i and W_l = Y g_1⁻¹ … g_{l−1}⁻¹, by solves; inverse of Prop. 4.1.
-
-    Examples
-    --------
-    >>> I = torch.eye(2, dtype=torch.float64)
-    >>> [float(W[0, 0]) for W in from_group([5 * I, 3 * I], 5 * I, 30 * I)]
-    [1.0, 3.0, 2.0]
-    """
+    """The minimum with W_1 = g_1 X⁻¹, W_i = g_i and W_l = Y g_1⁻¹ … g_{l−1}⁻¹, by solves; inverse of Prop. 4.1."""
     require_invertible({"X": X, "Y": Y} | _numbered(g, "g", least=1))
     last = Y
     for g_i in g:

@@ -13,12 +13,12 @@ from torch import nn
 from lmc_helpers._typing import Positive, Reals, Seed, checked
 from lmc_helpers.barrier import GRID, check_lambdas
 from lmc_helpers.modules._module import batches, check_pair, kept, tensors, untouched
-from lmc_helpers.modules.line import Line, Measured, Statistics, evaluated, jackknife, line
+from lmc_helpers.modules.line import Line, Measured, Statistics, _evaluated, _jackknife, line
 from lmc_helpers.modules.match import match
 from lmc_helpers.modules.repair import repair
 from lmc_helpers.networks.permutations import Symmetry
 
-__all__ = ["Half", "Report", "compare"]
+__all__ = ["Report", "compare"]
 
 NAMES = {"direct": "direct", "weights": "matched by weights", "activations": "matched by activations"}
 _Number = tuple[float, float | None] | None  # with its error
@@ -26,7 +26,7 @@ COLUMNS = ("barrier", "middle above the mean of the ends", "loss in the middle",
 
 
 @dataclass(frozen=True, eq=False)
-class Half:
+class _Half:
     """The module half-way after REPAIR: its loss, what this is above the mean of the ends, and accuracy."""
 
     loss: Measured
@@ -36,26 +36,13 @@ class Half:
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """What :func:`compare` measures.
+    """What :func:`compare` measures."""
 
-    Parameters
-    ----------
-    lines
-        ``"direct"``, ``"weights"`` and ``"activations"`` → the line between a and b as it is, or matched so.
-    repaired
-        the same names → the module half-way after REPAIR.
-    modules
-        ``"weights"`` and ``"activations"`` → b matched so.
-    symmetry
-        the groups of interchangeable units.
-    heights
-        name → height of another path between a and b or their units, a permutation point for instance, for the table.
-    """
-
-    lines: dict[str, Line]
-    repaired: dict[str, Half]
-    modules: dict[str, nn.Module]
-    symmetry: Symmetry
+    lines: dict[str, Line]  # "direct", "weights" and "activations" → the line between a and b as it is, or matched so
+    repaired: dict[str, _Half]  # the same names → the module half-way after REPAIR
+    modules: dict[str, nn.Module]  # "weights" and "activations" → b matched so
+    symmetry: Symmetry  # the groups of interchangeable units
+    #: name → height of another path between a and b or their units, a permutation point for instance, for the table
     heights: Mapping[str, float] = field(default_factory=dict)
 
     def table(self) -> list[dict[str, Any]]:
@@ -178,13 +165,13 @@ def compare(
     modules = {"weights": by_weights, "activations": by_activations}
     lines = {"direct": direct} | {by: line(a, one, loss, data, places, statistics) for by, one in modules.items()}
     halves = [repair(a, one, data) for one in (b, *modules.values())]
-    losses, sizes, accuracy = evaluated(a, [(tensors(one), tensors(one), 1.0) for one in halves], loss, data)
+    losses, sizes, accuracy = _evaluated(a, [(tensors(one), tensors(one), 1.0) for one in halves], loss, data)
     repaired = {}
     for k, (name, found) in enumerate(lines.items()):
         three = torch.stack([found.batch_losses[:, 0], found.batch_losses[:, -1], losses[:, k]], dim=1)  # (B, 3)
-        value, error = jackknife(
+        value, error = _jackknife(
             lambda mean: {"loss": mean[..., 2], "middle": mean[..., 2] - mean[..., :2].mean(dim=-1)}, three, sizes
         )
         one, two = (Measured(value[kind].item(), error[kind].item()) for kind in ("loss", "middle"))
-        repaired[name] = Half(one, two, None if accuracy is None else accuracy[k].item())
+        repaired[name] = _Half(one, two, None if accuracy is None else accuracy[k].item())
     return Report(lines, repaired, modules, how.symmetry, dict(heights or {}))

@@ -50,27 +50,13 @@ class Measured(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """Losses and accuracies along a line from b (λ = 0) to a (λ = 1).
+    """Losses and accuracies along a line from b (λ = 0) to a (λ = 1)."""
 
-    Parameters
-    ----------
-    lambdas
-        places λ, (L,).
-    batch_losses
-        mean loss of each of B batches, (B, L), float64.
-    sizes
-        examples in each batch, (B,).
-    accuracies
-        shares of right answers (L,); None if the targets are no class labels.
-    buffers
-        what was done with running statistics.
-    """
-
-    lambdas: Float64[Tensor, " L"]
-    batch_losses: Float64[Tensor, "B L"]
-    sizes: Float64[Tensor, " B"]
-    accuracies: Float64[Tensor, " L"] | None
-    buffers: str
+    lambdas: Float64[Tensor, " L"]  # places λ, (L,)
+    batch_losses: Float64[Tensor, "B L"]  # mean loss of each of B batches, (B, L), float64
+    sizes: Float64[Tensor, " B"]  # examples in each batch, (B,)
+    accuracies: Float64[Tensor, " L"] | None  # shares of right answers (L,); None if the targets are no class labels
+    buffers: str  # what was done with running statistics
 
     @property
     def losses(self) -> Tensor:
@@ -80,7 +66,7 @@ class Line:
     @property
     def errors(self) -> Tensor:
         """Their standard errors over batches, (L,)."""
-        return jackknife(lambda losses: {"loss": losses}, self.batch_losses, self.sizes)[1]["loss"]
+        return _jackknife(lambda losses: {"loss": losses}, self.batch_losses, self.sizes)[1]["loss"]
 
     @property
     def barrier(self) -> float:
@@ -96,11 +82,11 @@ class Line:
         & van der Leeden 1999). The batches must be random parts of the data, twenty or more. A maximum over λ is biased
         upwards by chance, and its error is too small where several places are nearly as high as the highest.
         """
-        value, error = jackknife(lambda losses: barrier_kinds(losses, self.lambdas), self.batch_losses, self.sizes)
+        value, error = _jackknife(lambda losses: barrier_kinds(losses, self.lambdas), self.batch_losses, self.sizes)
         return {name: Measured(value[name].item(), error[name].item()) for name in value}
 
 
-def jackknife(
+def _jackknife(
     statistic: Callable[[Tensor], dict[str, Tensor]], losses: Tensor, sizes: Tensor
 ) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
     """Functions of the mean losses (..., L) of batches (B, L), and standard errors, NaN for one batch."""
@@ -133,10 +119,10 @@ def interpolate(a: nn.Module, b: nn.Module, lam: Probability) -> nn.Module:
     a, b = check_pair(a, b)
     with torch.no_grad():
         u, v = tensors(a), tensors(b)
-        return filled(a, {name: between(u[name], v[name].to(u[name]), lam) for name in u})
+        return filled(a, {name: _between(u[name], v[name].to(u[name]), lam) for name in u})
 
 
-def between(u: Tensor, v: Tensor, lam: float) -> Tensor:
+def _between(u: Tensor, v: Tensor, lam: float) -> Tensor:
     """λ u + (1 − λ) v in the type of u, exactly u at 1 and v at 0; u itself if these are integers or equal."""
     if lam == 1 or not u.is_floating_point() or torch.equal(u, v):
         return u
@@ -181,8 +167,8 @@ def line(
     if len(places) < 2 or places[0] != 0 or places[-1] != 1 or not (places.diff() > 0).all():
         raise ValueError(f"lambdas = {places.tolist()}; allowed: increasing from 0 to 1")
     u, v = tensors(a), tensors(b)
-    found = evaluated(a, [(u, v, lam) for lam in places.tolist()], loss, data, statistics)
-    made = Line(places, *found, running_statistics(a, statistics))
+    found = _evaluated(a, [(u, v, lam) for lam in places.tolist()], loss, data, statistics)
+    made = Line(places, *found, _running_statistics(a, statistics))
     for which, value in (("b", made.losses[0]), ("a", made.losses[-1])):
         if not value.isfinite():
             raise ValueError(f"the loss of {which} is {value.item()}; allowed: finite losses")
@@ -194,20 +180,20 @@ def line(
 Place = tuple[Mapping[str, Tensor], Mapping[str, Tensor], float]  # u, v and λ of the network λ u + (1 − λ) v
 
 
-def batch_norms(model: nn.Module) -> dict[str, nn.Module]:
+def _batch_norms(model: nn.Module) -> dict[str, nn.Module]:
     """The batch norms with running statistics, by their names."""
     kind = nn.modules.batchnorm._BatchNorm
     return {n: one for n, one in model.named_modules() if isinstance(one, kind) and one.running_mean is not None}
 
 
-def running_statistics(model: nn.Module, statistics: str) -> str:
+def _running_statistics(model: nn.Module, statistics: str) -> str:
     """What is done with the running statistics of a module."""
-    norms = len(batch_norms(model))
+    norms = len(_batch_norms(model))
     where = {"interpolated": "interpolated like weights", "recomputed": "recomputed on the data at each place"}
     return f"running statistics of {norms} batch norms {where[statistics]}" if norms else "no running statistics"
 
 
-def evaluated(
+def _evaluated(
     model: nn.Module, places: Sequence[Place], loss: Loss, data: Any, statistics: str = "interpolated"
 ) -> tuple[Tensor, Tensor, Tensor | None]:
     """Batch losses (B, K) of K networks, sizes of the batches (B,), and accuracies (K,) or None.
@@ -218,7 +204,7 @@ def evaluated(
     with untouched():
         work = copied(model)
         recomputed: list[dict[str, Tensor]] | None = None
-        if statistics == "recomputed" and batch_norms(model):
+        if statistics == "recomputed" and _batch_norms(model):
             data = kept(data)
             recomputed = _recomputed(work, places, data)
         size, run_size = _sizes(work, data)
@@ -232,7 +218,7 @@ def evaluated(
             parts = [(outputs, y, n)]
             if size is not None:
                 parts = [(part(outputs, at, size), y[at : at + size], min(size, n - at)) for at in range(0, n, size)]
-            losses[k] += [mean_loss(loss, *one, check=k == 0) for one in parts]
+            losses[k] += [_mean_loss(loss, *one, check=k == 0) for one in parts]
             sizes += [m for _, _, m in parts] if k == 0 else []
             hits, so_far = _right(loss, outputs, y), right[k]
             right[k] = None if hits is None or so_far is None else so_far + hits[0]
@@ -263,7 +249,7 @@ def _visits(
     def put(k: int) -> None:
         u, v, lam = places[k]
         for name, slot in slots.items():
-            slot.copy_(between(u[name], v[name].to(u[name]), lam))
+            slot.copy_(_between(u[name], v[name].to(u[name]), lam))
         for name, value in more[k].items() if more is not None else ():
             slots[name].copy_(value)
 
@@ -281,7 +267,7 @@ def _visits(
 
 def _recomputed(work: nn.Module, places: Sequence[Place], data: Any) -> list[dict[str, Tensor]]:
     """Running statistics of each network: means over the batches, by their sizes, each batch normalised by itself."""
-    norms: dict[str, Any] = dict(batch_norms(work))
+    norms: dict[str, Any] = dict(_batch_norms(work))
     names = [f"{n}.{kind}".removeprefix(".") for n in norms for kind in ("running_mean", "running_var")]
     slots, momenta = dict(work.named_buffers()), {n: one.momentum for n, one in norms.items()}
     found: list[dict[str, Tensor]] = [{} for _ in places]
@@ -326,7 +312,7 @@ class _Guard(TorchFunctionMode):
         return func(*args, **kwargs)
 
 
-def mean_loss(loss: Loss, outputs: Any, y: Any, n: int, check: bool = True) -> Tensor:
+def _mean_loss(loss: Loss, outputs: Any, y: Any, n: int, check: bool = True) -> Tensor:
     """The mean loss of a batch of n examples, a number in float64, or an error if the loss is no such thing."""
     with _Guard() if check else nullcontext():
         value = loss(outputs, y)

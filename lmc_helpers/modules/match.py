@@ -11,11 +11,11 @@ import torch
 from torch import Tensor, nn
 
 from lmc_helpers._typing import Natural, Positive, Seed, checked
+from lmc_helpers.alignment._midpoint import Best
+from lmc_helpers.alignment._sinkhorn import sinkhorn_rebasin
+from lmc_helpers.alignment._straight_through import straight_through
 from lmc_helpers.alignment.activation_matching import Moments, _merged, _moments
 from lmc_helpers.alignment.assignment import _assign, _matched_sum
-from lmc_helpers.alignment.midpoint import Best
-from lmc_helpers.alignment.sinkhorn import sinkhorn_rebasin
-from lmc_helpers.alignment.straight_through import straight_through
 from lmc_helpers.alignment.weight_matching import _group_by_group, _kinds, weight_matching
 from lmc_helpers.modules._layers import Contractions, Use, storage
 from lmc_helpers.modules._module import (
@@ -30,7 +30,7 @@ from lmc_helpers.modules._module import (
     tensors,
     untouched,
 )
-from lmc_helpers.modules.line import mean_loss
+from lmc_helpers.modules.line import _mean_loss
 from lmc_helpers.modules.symmetry import permuted
 from lmc_helpers.modules.symmetry import symmetry as traced
 from lmc_helpers.networks.permutations import Axis, Symmetry, _restricted
@@ -42,23 +42,14 @@ By = Literal["weights", "activations", "straight-through", "sinkhorn"]
 
 @dataclass(frozen=True, eq=False)
 class Matched:
-    """How two modules were matched.
+    """How two modules were matched."""
 
-    Parameters
-    ----------
-    permutations
-        group → p (m,): unit i of a is matched with unit p_i of b.
-    values
-        by weights ⟨a, π b⟩ of each restart, (restarts,); by activations the mean correlation of matched units of each
-        group that was recorded, in the order of the groups; else the losses half-way at all permutations that were
-        seen, in their order.
-    symmetry
-        the groups.
-    """
-
-    permutations: dict[str, Tensor]
+    permutations: dict[str, Tensor]  # group → p (m,): unit i of a is matched with unit p_i of b
+    #: by weights ⟨a, π b⟩ of each restart, (restarts,); by activations the mean correlation of matched units of each
+    #: group that was recorded, in the order of the groups; else the losses half-way at all permutations that were
+    #: seen, in their order
     values: Tensor
-    symmetry: Symmetry
+    symmetry: Symmetry  # the groups
 
 
 @overload
@@ -116,8 +107,8 @@ def match(
       largest sum of correlations over the orders of their units. Groups that are not recorded at all are matched by
       weights in the end.
     - ``"straight-through"`` and ``"sinkhorn"``: a small loss half-way, at (a + π b)/2 with running statistics
-      interpolated, by descent (:mod:`~lmc_helpers.alignment.straight_through`,
-      :mod:`~lmc_helpers.alignment.sinkhorn`). Each step takes one batch of the data, all of them judge.
+      interpolated, by descent (``lmc_helpers.alignment._straight_through``,
+      ``_sinkhorn``). Each step takes one batch of the data, all of them judge.
       Running statistics count like weights there; ``"sinkhorn"`` mixes heads first and then the units inside them.
 
     Parameters
@@ -213,7 +204,7 @@ def _by_loss(
         def of(x: Any, y: Any) -> tuple[int, Tensor]:
             x, y = fitting(work, x), fitting(work, y)
             n = length(x, y)
-            return n, mean_loss(loss, called(work, x, values), y, n)
+            return n, _mean_loss(loss, called(work, x, values), y, n)
 
         if torch.is_grad_enabled():
             return of(*next(parts))[1][None]

@@ -33,7 +33,7 @@ from lmc_helpers.modules._module import (
     tensors_of,
     untouched,
 )
-from lmc_helpers.modules.line import mean_loss
+from lmc_helpers.modules.line import _mean_loss
 from lmc_helpers.networks.permutations import Axis, Symmetry, _change
 from lmc_helpers.permutation_points.hessian import hessian
 from lmc_helpers.permutation_points.pair import Chart
@@ -109,7 +109,7 @@ class _Objective:
         """The loss by batches, which add up to it; the weights are computed anew for each."""
         for x, y, n, share in self.data:
             theta = weights()
-            value = mean_loss(self.loss, self.outputs(theta, x), y, n)
+            value = _mean_loss(self.loss, self.outputs(theta, x), y, n)
             yield share * (value + self.decay / 2 * theta.square().sum() if self.decay else value)
 
     def slope(self, weights: Callable[[Tensor], Tensor], phi: Tensor) -> tuple[Tensor, Tensor]:

@@ -50,22 +50,13 @@ _OWN = (nn.MultiheadAttention, nn.Bilinear, nn.RNNBase)  # weights that no such 
 
 @dataclass(frozen=True, eq=False)
 class Repaired:
-    """What REPAIR did.
+    """What REPAIR did."""
 
-    Parameters
-    ----------
-    ratios
-        module → (m,): deviation of each unit before its own module was set, with the earlier ones already right,
-        relative to what it was set to; below 1 is the collapse that REPAIR undoes.
-    dead
-        module → (m,), bool: units that were constant, whose deviation could not be set.
-    left
-        module → why its units stay as they were merged.
-    """
-
+    #: module → (m,): deviation of each unit before its own module was set, with the earlier ones already right,
+    #: relative to what it was set to; below 1 is the collapse that REPAIR undoes
     ratios: dict[str, Tensor]
-    dead: dict[str, Tensor]
-    left: dict[str, str]
+    dead: dict[str, Tensor]  # module → (m,), bool: units that were constant, whose deviation could not be set
+    left: dict[str, str]  # module → why its units stay as they were merged
 
 
 @overload

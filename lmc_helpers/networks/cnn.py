@@ -37,29 +37,15 @@ class CNN(Model):
     same number of channels, the *width* of the figure; a 2 × 2 max pooling ends each of ``pools`` equal parts
     (32 → 16 → 8 → 4 pixels); the mean over the remaining pixels takes the place of VGG's hidden linear layers; weights
     start by He's law, the paper's choice for its MLPs (App. B.1). There is no norm, since the paper names none.
-
-    Parameters
-    ----------
-    norm
-        ``"layer"``: group norm with one group before each ReLU, in the place of biases.
-    init
-        as of :class:`~lmc_helpers.networks.mlp.MLP`.
-    input_shape
-        channels, height and width of an image; a side has at least 2^pools pixels.
-
-    Examples
-    --------
-    >>> small = CNN(width=4, depth=4, pools=1, input_shape=(1, 8, 8))
-    >>> small.maps(), small.initial([1, 2]).forward(torch.ones(5, 1, 8, 8)).shape
-    (('0.weight', '1.weight', '2.weight', 'head.weight'), torch.Size([2, 5, 10]))
     """
 
     width: Positive = 64
     depth: Positive = 16
     pools: Natural = 3
+    #: "layer": group norm with one group before each ReLU, in the place of biases
     norm: Literal["none", "layer"] = "none"
-    init: Initial = "he"
-    input_shape: Sizes = (3, 32, 32)
+    init: Initial = "he"  # as of MLP
+    input_shape: Sizes = (3, 32, 32)  # channels, height and width of an image; a side has at least 2^pools pixels
     classes: Positive = 10
 
     def __post_init__(self) -> None:

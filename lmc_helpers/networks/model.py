@@ -47,15 +47,7 @@ class Scheme(Protocol):
 
 
 class Model(ABC):
-    """An architecture as data; its subclasses are frozen dataclasses.
-
-    Examples
-    --------
-    >>> from lmc_helpers.networks.mlp import MLP
-    >>> model = MLP((2, 5, 3))
-    >>> model.input_shape, model.classes, model.maps()
-    ((2,), 3, ('0.weight', '1.weight'))
-    """
+    """An architecture as data; its subclasses are frozen dataclasses."""
 
     @property
     @abstractmethod
@@ -101,14 +93,8 @@ class Model(ABC):
     ) -> Float[Tensor, "N B classes"]:
         """Outputs of N networks.
 
-        Parameters
-        ----------
-        params
-            name → (N, …).
-        x
-            inputs (B, …) of all networks, or (N, B, …).
-        record
-            receives group → activations (N, samples, m) of the permutable units of each group of :meth:`symmetry`.
+        ``params``: name → (N, …). ``x``: inputs (B, …) of all networks, or (N, B, …). ``record``: receives group →
+        activations (N, samples, m) of the permutable units of each group of :meth:`symmetry`.
         """
         N, some = self._networks(params), next(iter(params.values()))
         _check_same(x, some)
@@ -118,17 +104,7 @@ class Model(ABC):
     def initial(self, seeds: Integers, dtype: torch.dtype = torch.float32, fixed: Fixed | None = None) -> Stack:
         """N networks on the CPU, each drawn with its seed in float64 and rounded.
 
-        Parameters
-        ----------
-        fixed
-            name of a weight → (F, D), as in :class:`Stack`.
-
-        Examples
-        --------
-        >>> from lmc_helpers.networks.mlp import MLP
-        >>> stack = MLP((2, 5, 3)).initial([1, 2])
-        >>> len(stack), stack.forward(torch.ones(4, 2)).shape
-        (2, torch.Size([2, 4, 3]))
+        ``fixed``: name of a weight → (F, D), as in :class:`Stack`.
         """
         drawn = [self.draw(torch_generator(seed, "initial weights")) for seed in seeds]
         if not drawn:
@@ -149,15 +125,6 @@ class Model(ABC):
 
         The numbers are keyed by (seed, name of the weight) alone, as in
         :func:`~lmc_helpers.identifiability.asymmetric.asymmetrise`.
-
-        Examples
-        --------
-        >>> from lmc_helpers.identifiability.asymmetric import WAsymmetric
-        >>> from lmc_helpers.networks.mlp import MLP
-        >>> model = MLP((4, 5, 3))
-        >>> fixed = model.fixed_parts({"0.weight": WAsymmetric(fixed=2, sigma=1.0)}, seed=1)
-        >>> (fixed["0.weight"][1] == 0).sum(dim=-1).tolist()
-        [[2, 2, 2, 2, 2]]
         """
         unknown = sorted(set(schemes) - set(self.maps()))
         if unknown:
@@ -200,13 +167,9 @@ class Model(ABC):
 class Stack:
     """N networks of one architecture.
 
-    Parameters
-    ----------
-    params
-        name → (N, …), names and shapes those of :meth:`Model.shapes`.
-    fixed
-        name of a weight of :meth:`Model.maps` → (F, D), each (G, …) with G a divisor of N: networks 0 … N/G − 1 share
-        the first one, and so on. Such a weight W acts as F + D ⊙ W.
+    ``params``: name → (N, …), names and shapes those of :meth:`Model.shapes`. ``fixed``: name of a weight of
+    :meth:`Model.maps` → (F, D), each (G, …) with G a divisor of N: networks 0 … N/G − 1 share the first one, and so on.
+    Such a weight W acts as F + D ⊙ W.
 
     Examples
     --------
@@ -257,14 +220,7 @@ class Stack:
 
     @checked
     def ordinary(self, which: Int64[Tensor, " P"] | Integers | None = None) -> Stack:
-        """Some of the networks, or all, as ordinary ones: F + D ⊙ W in the place of W.
-
-        Examples
-        --------
-        >>> from lmc_helpers.networks.mlp import MLP
-        >>> len(MLP((1, 2, 2)).initial([1, 2]).ordinary([1, 1, 0]))
-        3
-        """
+        """Some of the networks, or all, as ordinary ones: F + D ⊙ W in the place of W."""
         params = self.effective()
         if which is None:
             return Stack(self.model, params)
@@ -277,18 +233,7 @@ class Stack:
     def permuted(self, permutations: Permutations) -> Stack:
         """The same functions with hidden units in another order, as :func:`~lmc_helpers.networks.permutations.permute`.
 
-        Parameters
-        ----------
-        permutations
-            group of :meth:`Model.symmetry` → p (N, m).
-
-        Examples
-        --------
-        >>> from lmc_helpers.networks.mlp import MLP
-        >>> stack, x = MLP((1, 3, 2)).initial([1]), torch.ones(1, 1)
-        >>> other = stack.permuted({"0": torch.tensor([[2, 0, 1]])})
-        >>> bool(torch.allclose(stack.forward(x), other.forward(x)))
-        True
+        ``permutations``: group of :meth:`Model.symmetry` → p (N, m).
         """
         if self.fixed:
             raise ValueError(f"weights {', '.join(self.fixed)} have fixed parts; allowed: ordinary networks")

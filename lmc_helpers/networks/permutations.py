@@ -179,25 +179,12 @@ def _restricted(symmetry: Symmetry, names: Collection[str]) -> Symmetry:
 def permute(params: Tensors, symmetry: Symmetry, permutations: Permutations) -> dict[str, Tensor]:
     """Put the units of some groups in another order.
 
-    Parameters
-    ----------
-    params
-        name → (N, …).
-    permutations
-        group → p (N, m); groups that are left out stay as they are.
+    ``params``: name → (N, …). ``permutations``: group → p (N, m); groups that are left out stay as they are.
 
     Returns
     -------
     dict of torch.Tensor
         name → (N, …): unit i of a group is unit p_i of before, on each of its axes. Other tensors are the same objects.
-
-    Examples
-    --------
-    >>> params = {"W": torch.tensor([[[1.0], [2.0], [3.0]]]), "V": torch.tensor([[[4.0, 5.0, 6.0]]])}
-    >>> symmetry = Symmetry({"hidden": (Axis("W", 0), Axis("V", 1))}, {"hidden": 3})
-    >>> moved = permute(params, symmetry, {"hidden": torch.tensor([[2, 0, 1]])})
-    >>> moved["W"].flatten().tolist(), moved["V"].flatten().tolist()
-    ([3.0, 1.0, 2.0], [6.0, 4.0, 5.0])
     """
     N = len(next(iter(permutations.values()), ()))
     _check_groups(symmetry, permutations, N)
@@ -298,13 +285,7 @@ def _moved(value: Tensor, places: Iterable[tuple[str, Axis]], p: Mapping[str, Te
 
 @checked
 def identity(symmetry: Symmetry, N: Positive) -> dict[str, Tensor]:
-    """The permutations of N networks that move nothing, group → (N, m).
-
-    Examples
-    --------
-    >>> identity(Symmetry({"hidden": (Axis("W", 0),)}, {"hidden": 3}), 2)["hidden"].tolist()
-    [[0, 1, 2], [0, 1, 2]]
-    """
+    """The permutations of N networks that move nothing, group → (N, m)."""
     return {group: torch.arange(m).repeat(N, 1) for group, m in symmetry.sizes.items()}
 
 
@@ -314,13 +295,6 @@ def random_permutations(symmetry: Symmetry, N: Positive, generator: torch.Genera
 
     Examples
     --------
-    >>> symmetry = Symmetry({"hidden": (Axis("W", 0),)}, {"hidden": 3})
-    >>> p = random_permutations(symmetry, 2, torch.Generator().manual_seed(1))
-    >>> p["hidden"].sort().values.tolist()
-    [[0, 1, 2], [0, 1, 2]]
-
-    Of a module:
-
     >>> import lmc_helpers as lmc
     >>> net, x = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 3)), torch.ones(1, 4)
     >>> groups = lmc.symmetry(net, x)
@@ -354,21 +328,13 @@ class _Permutable(Protocol):
 
 @dataclass(frozen=True)
 class Check:
-    """What :func:`verify` measures, each relative to the largest output.
+    """What :func:`verify` measures, each relative to the largest output."""
 
-    Parameters
-    ----------
-    permuted
-        group → largest change of an output when the group is permuted; ``"all"`` for all groups at once.
-    left_out
-        axis → largest change when its group, of two units or more, is permuted but for this axis.
-    unpermuted
-        axes of parameters that belong to no group.
-    """
-
+    #: group → largest change of an output when the group is permuted; "all" for all groups at once
     permuted: dict[str, float]
+    #: axis → largest change when its group, of two units or more, is permuted but for this axis
     left_out: dict[Axis, float]
-    unpermuted: tuple[Axis, ...]
+    unpermuted: tuple[Axis, ...]  # axes of parameters that belong to no group
 
     @checked
     def holds(self, rounding: NonNegative = 1e-10, effect: NonNegative = 1e-6) -> bool:
@@ -384,13 +350,6 @@ def verify(model: _Permutable, seed: Seed = 0, inputs: Positive = 4) -> Check:
     the root of their inputs. Every group is permuted alone and all of them together. Then each axis is left out once.
 
     A small network of the architecture is enough.
-
-    Examples
-    --------
-    >>> from lmc_helpers.networks.mlp import MLP
-    >>> check = verify(MLP((3, 6, 5, 2), norm="layer"))
-    >>> check.holds(), [axis for axis in check.unpermuted]
-    (True, [Axis(name='0.weight', axis=1), Axis(name='2.weight', axis=0), Axis(name='2.bias', axis=0)])
     """
     generator = torch_generator(seed, "check of a symmetry")
     symmetry, shapes = model.symmetry(), model.shapes()

@@ -42,35 +42,15 @@ class ResNet20(Model):
 
     Their ordinary networks start by He's law (``init="he"``; their linear bias by torch's, here zero); in their
     asymmetric ones torch's law for convolutions and linear maps remains.
-
-    Parameters
-    ----------
-    width
-        multiplier: 16, 32 and 64 times it are the channels of the block groups.
-    blocks
-        in each group; 3 make the 20 layers.
-    norm_groups
-        groups of a group norm, which divide the channels; None makes each channel a group.
-    init
-        as of :class:`~lmc_helpers.networks.mlp.MLP`.
-    base
-        channels of the first block group at width 1, 16 in the papers.
-    input_shape
-        channels, height and width of an image.
-
-    Examples
-    --------
-    >>> model = ResNet20(width=8)
-    >>> model.shapes()["stem.weight"], model.shapes()["3.0.shortcut.weight"], model.parameters()
-    ((128, 3, 3, 3), (512, 256, 1, 1), 17289866)
     """
 
-    width: Positive = 8
-    blocks: Positive = 3
+    width: Positive = 8  # multiplier: 16, 32 and 64 times it are the channels of the block groups
+    blocks: Positive = 3  # in each group; 3 make the 20 layers
+    #: groups of a group norm, which divide the channels; None makes each channel a group
     norm_groups: Positive | None = 1
-    init: Initial = "he"
-    base: Positive = 16
-    input_shape: Sizes = (3, 32, 32)
+    init: Initial = "he"  # as of MLP
+    base: Positive = 16  # channels of the first block group at width 1, 16 in the papers
+    input_shape: Sizes = (3, 32, 32)  # channels, height and width of an image
     classes: Positive = 10
 
     def __post_init__(self) -> None:

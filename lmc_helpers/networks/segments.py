@@ -37,19 +37,7 @@ class Line:
 def scores(stack: Stack, x: Float[Tensor, "*shape"], y: Int64[Tensor, "*N n"]) -> Line:
     """Mean cross-entropy and accuracy (N, 1) of each network on some examples, float64.
 
-    Parameters
-    ----------
-    x
-        inputs (n, …) of all networks, or (N, n, …).
-    y
-        labels (n,) or (N, n).
-
-    Examples
-    --------
-    >>> from lmc_helpers.networks.mlp import MLP
-    >>> stack = MLP((1, 2, 2)).initial([1, 2, 3])
-    >>> scores(stack, torch.ones(4, 1), torch.tensor([0, 0, 1, 1])).accuracy.flatten().tolist()
-    [0.5, 0.5, 0.5]
+    ``x``: inputs (n, …) of all networks, or (N, n, …). ``y``: labels (n,) or (N, n).
     """
     params = stack.effective()
     x, y = _examples(stack, x, y)
@@ -63,14 +51,8 @@ def scores(stack: Stack, x: Float[Tensor, "*shape"], y: Int64[Tensor, "*N n"]) -
 def along_segments(a: Stack, b: Stack, x: Float[Tensor, "*shape"], y: Int64[Tensor, "*P n"], lambdas: Reals) -> Line:
     """Mean cross-entropy and accuracy (P, L) of λ a + (1 − λ) b for P pairs and L places λ, float64.
 
-    Parameters
-    ----------
-    a, b
-        P networks each; λ = 1 is a.
-    x
-        inputs (n, …) of all pairs, or (P, n, …).
-    y
-        labels (n,) or (P, n).
+    ``a``, ``b``: P networks each; λ = 1 is a. ``x``: inputs (n, …) of all pairs, or (P, n, …). ``y``: labels (n,) or
+    (P, n).
 
     Examples
     --------

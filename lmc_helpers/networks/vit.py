@@ -37,30 +37,15 @@ class ViT(Model):
 
     Besides permutations, each head has a continuous symmetry inside its axis of d/H (any invertible map of queries, its
     inverse transpose of keys, likewise values and outputs), which is no permutation of the list.
-
-    Parameters
-    ----------
-    patch, dimension, depth, heads, ratio
-        side of a patch, d, number of blocks, H, and hidden units of a block's MLP over d.
-    std
-        of the initial weights.
-    input_shape
-        channels, height and width of an image; the patch divides both sides.
-
-    Examples
-    --------
-    >>> model = ViT()
-    >>> model.shapes()["0.query.weight"], model.tokens, model.parameters()
-    ((6, 64, 384), 65, 14241418)
     """
 
-    patch: Positive = 4
+    patch: Positive = 4  # side of a patch, d, number of blocks, H, and hidden units of a block's MLP over d
     dimension: Positive = 384
     depth: Positive = 8
     heads: Positive = 6
     ratio: Positive = 4
-    std: PositiveNumber = 0.02
-    input_shape: Sizes = (3, 32, 32)
+    std: PositiveNumber = 0.02  # of the initial weights
+    input_shape: Sizes = (3, 32, 32)  # channels, height and width of an image; the patch divides both sides
     classes: Positive = 10
 
     def __post_init__(self) -> None:

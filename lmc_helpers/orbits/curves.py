@@ -43,13 +43,7 @@ class Action(Protocol):
 
 @checked
 def flatten(w: tuple[Float[Tensor, "*batch h n"], Float[Tensor, "*batch m h"]]) -> Float[Tensor, "*batch p"]:
-    """One vector for each (W_1, W_2): the rows of W_1, then those of W_2; p = h n + m h.
-
-    Examples
-    --------
-    >>> flatten((torch.ones(5, 2, 3), torch.zeros(5, 1, 2))).shape
-    torch.Size([5, 8])
-    """
+    """One vector for each (W_1, W_2): the rows of W_1, then those of W_2; p = h n + m h."""
     return torch.cat([W.flatten(start_dim=-2) for W in w], dim=-1)
 
 
@@ -85,12 +79,6 @@ def chord(
     -------
     tuple of torch.Tensor
         (..., q, h, n) and (..., q, m, h).
-
-    Examples
-    --------
-    >>> W_1 = torch.tensor([1.0, 5.0, 3.0]).reshape(3, 1, 1)
-    >>> chord((W_1, 1 / W_1), torch.tensor([0.0, 0.5, 1.0]))[0].flatten().tolist()
-    [1.0, 2.0, 3.0]
     """
     t = t[:, None, None]
     first, second = ((1 - t) * W[..., :1, :, :] + t * W[..., -1:, :, :] for W in path)
@@ -101,14 +89,7 @@ def chord(
 def derivatives(
     action: LinearAction, M: Float64[Tensor, "... h"], w: Weights
 ) -> tuple[Float64[Tensor, "*batch p"], Float64[Tensor, "*batch p"]]:
-    """γ' and γ'' of γ(t) = exp(tM)·w at t = 0: ρ(M)w and ρ(M)²w.
-
-    Examples
-    --------
-    >>> W = torch.ones(1, 1, dtype=torch.float64)
-    >>> [x.tolist() for x in derivatives(GeneralLinear(), 3 * W, (W, W))]
-    [[3.0, -3.0], [9.0, 9.0]]
-    """
+    """γ' and γ'' of γ(t) = exp(tM)·w at t = 0: ρ(M)w and ρ(M)²w."""
     velocity = action.generator(M, w)
     return flatten(velocity), flatten(action.generator(M, velocity))
 
@@ -158,11 +139,5 @@ def curvature(velocity: Float[Tensor, "*batch p"], acceleration: Float[Tensor, "
 
 @checked
 def distance_between_ends(path: Float[Tensor, "*batch steps p"]) -> Float[Tensor, " *batch"]:
-    """D = ``‖γ(1) − γ(0)‖``.
-
-    Examples
-    --------
-    >>> distance_between_ends(torch.tensor([[0.0, 0.0], [5.0, 5.0], [3.0, 4.0]]))
-    tensor(5.)
-    """
+    """D = ``‖γ(1) − γ(0)‖``."""
     return torch.linalg.vector_norm(path[..., -1, :] - path[..., 0, :], dim=-1)

@@ -76,10 +76,7 @@ class GeneralLinear:
 class Rescaling:
     """One positive factor a neuron: g·(W_1, W_2) = (diag(g) W_1, W_2 diag(g)^(−k)).
 
-    Parameters
-    ----------
-    degree
-        k with σ(c x) = c^k σ(x) for c > 0; 1 for ReLU and leaky ReLU.
+    ``degree``: k with σ(c x) = c^k σ(x) for c > 0; 1 for ReLU and leaky ReLU.
 
     Examples
     --------

@@ -32,14 +32,6 @@ def most_similar_neurons(
     """The two neurons of a layer whose parameter vectors ϑ have the highest cosine similarity.
 
     Neurons that are 0 on all inputs are left out. Of several such pairs the first in lexicographic order is taken.
-
-    Examples
-    --------
-    >>> net = MLP((1, 3, 1), "tanh")
-    >>> first = (torch.tensor([[1.0], [-2.0], [3.0]]), torch.tensor([0.1, 0.0, 0.2]))  # W, b
-    >>> theta = net.join([first, (torch.ones(1, 3), torch.zeros(1))])
-    >>> most_similar_neurons(net, theta, torch.ones(2, 1), layer=1)
-    (0, 2)
     """
     require_finite(theta=theta, x=x)
     dead = (net.hidden(theta, x, layer) == 0).all(dim=0)

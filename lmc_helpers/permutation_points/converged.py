@@ -65,15 +65,6 @@ def damped_newton(
 
     ``project`` leaves the loss as it is (a choice of gauge) and is applied after each step; ``watch`` is told both ends
     of each step before. Returns the parameters and the norm of the gradient at the end.
-
-    Examples
-    --------
-    Rosenbrock's function:
-
-    >>> rosenbrock = lambda t: (1 - t[0]) ** 2 + 100 * (t[1] - t[0] ** 2) ** 2
-    >>> end, norm = damped_newton(rosenbrock, torch.tensor([-1.2, 1.0], dtype=torch.float64), steps=60, tol=1e-10)
-    >>> bool((end - 1).abs().max() < 1e-9), norm <= 1e-10
-    (True, True)
     """
     value = returned("the loss", loss(theta), ())
     if not torch.isfinite(value):
@@ -129,17 +120,6 @@ def converged_path(
 
     Distances are δ/δ_0, decreasing; one has converged if its gradient norm is at most ``tol``. After more than
     ``misses`` that have not, the rest is not tried: it has the last weights and an infinite norm.
-
-    Examples
-    --------
-    >>> from lmc_helpers.permutation_points.mlp import MLP, squared_loss
-    >>> net, x = MLP((1, 3, 1), "tanh"), torch.linspace(-2, 2, 40, dtype=torch.float64)[:, None]
-    >>> theta = net.initial(1, seed=3, scale=2.0)[0]
-    >>> loss = squared_loss(net, x, net.forward(theta, x))
-    >>> delta = torch.tensor([1.0, 0.8, 0.6])
-    >>> path = converged_path(loss, PairChart(net, 1), theta, (0, 1), delta, steps=50, tol=1e-10)
-    >>> path.rises(), bool((path.gradient_norm <= 1e-10).all())
-    (True, True)
     """
     if theta.shape != (chart.net.size,):
         raise ValueError(f"theta has shape {tuple(theta.shape)}; allowed: ({chart.net.size},), one network")

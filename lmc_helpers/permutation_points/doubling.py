@@ -93,14 +93,6 @@ def embed(
 
     The copy in place 0 has the outgoing column ``first``, the other one the rest; by default half each, the permutation
     point.
-
-    Examples
-    --------
-    >>> small = MLP((2, 2, 1), "tanh")
-    >>> theta, x = small.initial(1, seed=1)[0], torch.ones(3, 2, dtype=torch.float64)
-    >>> net, doubled = embed(small, theta, layer=1, neuron=1)
-    >>> bool(torch.allclose(net.forward(doubled, x), small.forward(theta, x)))
-    True
     """
     theta = small.swap(theta, layer, 0, neuron)
     layers = small.split(theta)

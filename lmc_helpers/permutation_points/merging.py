@@ -23,7 +23,6 @@ from lmc_helpers._typing import Integer, Natural, NonNegative, Number, PositiveN
 from lmc_helpers.permutation_points.hessian import Loss, gradient
 from lmc_helpers.permutation_points.newton import minimise
 from lmc_helpers.permutation_points.pair import PairChart
-from lmc_helpers.training.progress import progress
 
 __all__ = ["MergePath", "descent_minimiser", "merge_neurons", "newton_minimiser"]
 
@@ -65,23 +64,11 @@ def merge_neurons(
     pairs: Pairs,
     distances: Real[Tensor, " K"],
     minimiser: Minimiser,
-    show_progress: bool = False,
 ) -> MergePath:
     """Move each pair together: at every distance minimise the loss over all other parameters (section 4.1).
 
     All pairs go through the path as one batch, from one start or one for each. Distances are δ/δ_0, in units of each
     pair's own distance. :func:`newton_minimiser` and :func:`descent_minimiser` make minimisers.
-
-    Examples
-    --------
-    >>> from lmc_helpers.permutation_points.mlp import MLP, squared_loss
-    >>> net = MLP((1, 2, 1), "tanh")
-    >>> x = torch.linspace(-2, 2, 40, dtype=torch.float64)[:, None]
-    >>> theta = net.initial(1, seed=3)[0]
-    >>> loss, exactly = squared_loss(net, x, net.forward(theta, x)), newton_minimiser(200, 1e-10)
-    >>> path = merge_neurons(loss, PairChart(net, 1), theta, [(0, 1)], torch.tensor([1.0, 0.9]), exactly)
-    >>> path.loss.shape, bool(path.loss[0] < 1e-20), bool(path.converged.all())
-    (torch.Size([2, 1]), True, True)
     """
     if theta.shape not in {(chart.net.size,), (len(pairs), chart.net.size)}:
         raise ValueError(f"theta has shape {tuple(theta.shape)}; allowed: (p,) or (B, p) with B = {len(pairs)} pairs")
@@ -98,7 +85,7 @@ def merge_neurons(
         return loss(chart.weights(phi))
 
     steps = []
-    for distance in progress(distances, description="merging", disable=not show_progress):
+    for distance in distances:
         phi = chart.closer(phi, distance * first)
         value = returned("the loss", of_coordinates(phi), phi.shape[:1])
         if not torch.isfinite(value).all():

@@ -106,17 +106,7 @@ class MLP:
 
     @checked
     def forward(self, theta: Float[Tensor, "*batch p"], x: Float[Tensor, "T n_0"]) -> Float[Tensor, "*batch T n_d"]:
-        """f(x), eq. (1), for every network of a batch and every input.
-
-        Examples
-        --------
-        f(x) = 3 tanh(2x + 1) − 1:
-
-        >>> net = MLP((1, 1, 1), "tanh")
-        >>> net.forward(torch.tensor([2.0, 1.0, 3.0, -1.0]), torch.tensor([[-0.5], [50.0]]))
-        tensor([[-1.],
-                [ 2.]])
-        """
+        """f(x), eq. (1), for every network of a batch and every input."""
         layers = self._split(theta)
         W, b = layers[-1]
         return (W @ self._hidden(layers[:-1], x) + b[..., None]).mT
@@ -131,13 +121,7 @@ class MLP:
 
     @checked
     def incoming(self, layer: Integer, neuron: Integer) -> Int64[Tensor, " n"]:
-        """Where in θ the parameter vector ϑ_m^(k) = (W^(k)_m, b^(k)_m) stands.
-
-        Examples
-        --------
-        >>> MLP((2, 3, 1), "tanh").incoming(1, 2)
-        tensor([4, 5, 8])
-        """
+        """Where in θ the parameter vector ϑ_m^(k) = (W^(k)_m, b^(k)_m) stands."""
         return self._incoming(layer, neuron)
 
     def _incoming(self, layer: int, neuron: int) -> Tensor:
@@ -163,11 +147,6 @@ class MLP:
         """Exchange two neurons of a hidden layer: their parameter vectors and their columns in the next layer.
 
         The function stays the same.
-
-        Examples
-        --------
-        >>> MLP((1, 2, 1), "tanh").swap(torch.arange(7), layer=1, first=0, second=1)
-        tensor([1, 0, 3, 2, 5, 4, 6])
         """
         self._split(theta)  # checks the shape
         one, other = (torch.cat([self._outgoing(layer, m), self._incoming(layer, m)]) for m in (first, second))
@@ -208,15 +187,6 @@ def squared_loss(net: MLP, x: Float[Tensor, "T n_0"], y: Float[Tensor, "T n_d"])
     """The loss L(θ) = 1/(2T) Σ_μ ‖f(x_μ) − y_μ‖² as a function of θ.
 
     It takes θ (..., p) to (...).
-
-    Examples
-    --------
-    A network that is 0 everywhere:
-
-    >>> net = MLP((1, 2, 1), "tanh")
-    >>> loss = squared_loss(net, torch.zeros(4, 1), torch.full((4, 1), 3.0))
-    >>> loss(torch.zeros(net.size))
-    tensor(4.5000)
     """
     if x.shape[1] != net.sizes[0] or y.shape[1] != net.sizes[-1]:
         shapes = f"x has shape {tuple(x.shape)} and y {tuple(y.shape)}"

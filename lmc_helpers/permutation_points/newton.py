@@ -21,7 +21,6 @@ from torch import Tensor
 
 from lmc_helpers._typing import Natural, NonNegative, PositiveNumber, checked, require_finite, returned
 from lmc_helpers.permutation_points.hessian import Loss, _gradient, hessian
-from lmc_helpers.training.progress import progress
 
 ACCEPT = 1e-4  # least ratio of the actual to the predicted decrease of a step that is taken
 INVISIBLE = 1e-10  # predicted decreases below this fraction of the loss are not seen in differences of the loss
@@ -49,16 +48,14 @@ def minimise(
     tol: NonNegative,
     radius: PositiveNumber = 1.0,
     project: Callable[[Tensor], Tensor] | None = None,
-    escape: bool = True,
-    show_progress: bool = False,
     second: Callable[[Tensor], Tensor] | None = None,
 ) -> Optimum:
     """Descend from every θ of a batch until ‖∇L‖ <= tol, each with its own trust region.
 
     ``radius`` is that of the first trust region. ``project`` takes parameters to others with the same loss (a choice of
-    gauge) after each step. With ``escape`` a point with ‖∇L‖ <= tol is left along the lowest eigenvector if λ_1 < −1e-8
-    · max abs(λ). ``second`` gives the Hessians (b, p, p) at (b, p) where they are known in closed form. A problem that
-    has converged leaves the batch.
+    gauge) after each step. A point with ‖∇L‖ <= tol is left along the lowest eigenvector if λ_1 < −1e-8 · max abs(λ).
+    ``second`` gives the Hessians (b, p, p) at (b, p) where they are known in closed form. A problem that has converged
+    leaves the batch.
 
     Examples
     --------
@@ -78,16 +75,14 @@ def minimise(
     radii = torch.full_like(value, radius)
     eigenvalues, eigenvectors = torch.zeros_like(theta), theta.new_zeros(*theta.shape, theta.shape[1])
     active, moved = (torch.arange(len(theta), device=theta.device) for _ in range(2))
-    for count in progress(range(steps + 1), description="Newton", disable=not show_progress):
+    for count in range(steps + 1):
         small = slope.norm(dim=-1) <= tol
-        if not escape:
-            active, moved = active[~small[active]], moved[~small[moved]]
         if len(moved):
             H = hessian(loss, theta[moved]) if second is None else _second(second, theta[moved])
             eigenvalues[moved], eigenvectors[moved] = torch.linalg.eigh(H)
         bottom = eigenvalues[:, 0] >= -CURVATURE * eigenvalues.abs().amax(dim=-1)
         stalled = radii <= STALL * (1 + theta.norm(dim=-1))
-        resting = small & (bottom | (not escape))
+        resting = small & bottom
         active = active[~resting[active] & ~stalled[active]]
         if not len(active) or count == steps:
             break

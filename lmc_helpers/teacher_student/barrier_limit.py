@@ -48,13 +48,6 @@ def leftover_tail(a: Reals, r: Number) -> np.ndarray:
 
     with ν = r − 1 and the Laguerre polynomials L. S(0) = r(1 − T_∞(r)), the unmatched rows per type. S = 0 from a = ½
     on.
-
-    Examples
-    --------
-    >>> from lmc_helpers.teacher_student.overlap import overlap_limit
-    >>> S = leftover_tail([0.0, 0.1, 0.5], r=2.0)
-    >>> bool(abs(S[0] - 2 * (1 - overlap_limit(2.0))) < 1e-12), S[2].item()
-    (True, 0.0)
     """
     _check_ratio(r)
     a = np.asarray(a, dtype=float)[..., None]  # (..., 1)
@@ -168,12 +161,6 @@ def best_cost(r: Number, cells: Positive = 3000) -> tuple[float, float]:
     type in the two minima. At the best φ the pairs with φ(a_k) + φ(b_k) < 0 are not matched, and all rows without a
     partner meet large with small, b = T(a), with φ' = ∂_a f(a, T(a)) and φ = f/2 where T(a) = a. Entries lie in
     ``cells`` cells.
-
-    Examples
-    --------
-    >>> low, high = best_cost(2.0)
-    >>> round(low, 5), round(high, 5), high < leftover_cost(2.0, "opposed")
-    (0.02677, 0.02677, True)
     """
     _check_ratio(r)
     edge = np.linspace(0, 1, cells + 1) ** 1.5  # finer near 0

@@ -45,16 +45,6 @@ def losses_between(
     """L(λ W₁ + (1 − λ) W₂) for two matrices whose rows have one positive entry or none.
 
     W₂ is already permuted. Equals :func:`~lmc_helpers.teacher_student.population.population_loss` up to rounding.
-
-    Examples
-    --------
-    Two students of two teachers, exchanged: halfway both rows are (½, ½).
-
-    >>> W = torch.eye(2, dtype=torch.float64)
-    >>> from lmc_helpers.teacher_student.population import population_loss
-    >>> halfway = population_loss(torch.full((2, 2), 0.5, dtype=torch.float64), M=2)
-    >>> torch.allclose(losses_between(W, W.flip(0), 2, [0.5])[0], halfway)
-    True
     """
     return _losses_between(W1, W2, M, lambdas)
 

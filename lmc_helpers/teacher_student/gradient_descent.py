@@ -18,7 +18,6 @@ from torch import Tensor
 from lmc_helpers._typing import Integer, Natural, NonNegative, Number, Positive, PositiveNumber, checked, require_finite
 from lmc_helpers.seeds import torch_generator
 from lmc_helpers.teacher_student.population import _check_teacher, _gradient, population_loss
-from lmc_helpers.training.progress import progress as progress_bar
 
 __all__ = ["BOUND", "EVERY", "Descent", "gradient_descent", "initial_weights"]
 
@@ -55,7 +54,6 @@ def gradient_descent(
     rate: PositiveNumber,
     steps: Natural,
     tol: NonNegative = 1e-8,
-    progress: bool = False,
 ) -> Descent:
     """Descend from W with a constant step size until ‖∇L‖ <= tol or the budget is spent.
 
@@ -74,7 +72,7 @@ def gradient_descent(
     W = W.clone()
     taken = torch.zeros(len(W), dtype=torch.long, device=W.device)
     active = torch.arange(len(W), device=W.device)
-    for start in progress_bar(range(0, steps, EVERY), description="gradient descent", disable=not progress):
+    for start in range(0, steps, EVERY):
         moving, count = W[active], min(EVERY, steps - start)
         gradient = _gradient(moving, M)
         going = (_norm(gradient) > tol) & (_norm(moving) < BOUND)

@@ -24,12 +24,6 @@ def snap(W: Float[Tensor, "*batch m d"], M: Positive) -> Float[Tensor, "*batch m
     """Each row moved to its nearest point of the rays {a e_j: a >= 0}, j <= M; what its type and entry are.
 
     A row without a positive entry among the first M becomes 0.
-
-    Examples
-    --------
-    >>> snap(torch.tensor([[0.9, 0.1], [-0.2, -0.1]]), M=2)
-    tensor([[0.9000, 0.0000],
-            [0.0000, 0.0000]])
     """
     _check_teacher(M, W.shape[-1])
     require_finite(W=W)
@@ -48,12 +42,6 @@ def distance_to_minima(W: Float[Tensor, "*batch m d"], M: Positive) -> Float[Ten
 
     It is 0 exactly on the manifold, and an upper bound of the distance to the manifold up to a constant: if every type
     occurs, rescaling a column by its sum reaches it.
-
-    Examples
-    --------
-    >>> W = torch.tensor([[1.0, 0.0], [0.0, 0.9]], dtype=torch.float64)
-    >>> round(distance_to_minima(W, M=2).item(), 12)
-    0.1
     """
     ray = snap(W, M)  # (..., m, d)
     off = (W - ray).square().sum(dim=(-2, -1))

@@ -42,15 +42,7 @@ def _nodes(degree: int) -> np.ndarray:
 
 @checked
 def mean_absolute_difference(n: Natural, p: Probability) -> float:
-    """``E|X − Y|`` for independent X, Y ~ Bin(n, p), exact up to rounding.
-
-    Examples
-    --------
-    With one trial each, ``|X − Y|`` is 1 with probability 2p(1 − p):
-
-    >>> round(mean_absolute_difference(1, 0.25), 12)
-    0.375
-    """
+    """``E|X − Y|`` for independent X, Y ~ Bin(n, p), exact up to rounding."""
     if n == 0:
         return 0.0
     u = _nodes(n - 1)  # (N,)

@@ -9,7 +9,7 @@ A training run is data → one digest → one file:
 - :mod:`~lmc_helpers.training.runs`: training runs as such results.
 - ``_run_files``: where these files lie, damage that is noticed, one process at a time.
 - :mod:`~lmc_helpers.training.prices`: hours and memory of a run before it runs.
-- :mod:`~lmc_helpers.training.description`: frozen dataclasses as canonical text.
+- ``_description``: frozen dataclasses as canonical text.
 - ``_checkpoints``: the state of a run in one npz file, which another run refuses.
-- :mod:`~lmc_helpers.training.progress`: a progress bar, where tqdm is installed.
+- ``_progress``: a progress bar, where tqdm is installed.
 """

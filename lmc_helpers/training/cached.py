@@ -13,8 +13,8 @@ from typing import Generic, TypeVar
 import numpy as np
 import torch
 
+from lmc_helpers.training._description import _digest_of
 from lmc_helpers.training._run_files import file_lock, folder, read, unreadable, write
-from lmc_helpers.training.description import _digest_of
 from lmc_helpers.training.prices import Price
 
 __all__ = ["Cached", "provenance"]

@@ -25,9 +25,9 @@ from torch.nn.functional import cross_entropy
 from lmc_helpers._typing import Integers, NonNegative, Tensors, checked
 from lmc_helpers.networks.model import Stack
 from lmc_helpers.training._checkpoints import digest, load_checkpoint, save_checkpoint
+from lmc_helpers.training._description import described
 from lmc_helpers.training._examples import Examples, Normal
-from lmc_helpers.training.description import described
-from lmc_helpers.training.progress import progress
+from lmc_helpers.training._progress import progress
 from lmc_helpers.training.recipes import Descent
 
 __all__ = ["BOUND", "PRECISIONS", "Fitted", "Precision", "fit"]
@@ -47,31 +47,16 @@ class _AllDiverged(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """Trained networks; those that diverged are left out of every stack and curve.
+    """Trained networks; those that diverged are left out of every stack and curve."""
 
-    Parameters
-    ----------
-    stack
-        the N networks that did not diverge.
-    losses, accuracies
-        (epochs, N), float64, means over the batches of an epoch, each before its step.
-    kept
-        epoch → the same N networks after that epoch; 0 is the beginning.
-    survivors
-        their N places among the networks that were to be trained.
-    diverged
-        seeds of the networks that are left out.
-    seconds
-        wall time, of all sessions if there were checkpoints.
-    """
-
-    stack: Stack
-    losses: Tensor
+    stack: Stack  # the N networks that did not diverge
+    losses: Tensor  # (epochs, N), float64, means over the batches of an epoch, each before its step
     accuracies: Tensor
+    #: epoch → the same N networks after that epoch; 0 is the beginning
     kept: dict[int, Stack] = field(default_factory=dict)
-    survivors: tuple[int, ...] = ()
-    diverged: tuple[int, ...] = ()
-    seconds: float = 0.0
+    survivors: tuple[int, ...] = ()  # their N places among the networks that were to be trained
+    diverged: tuple[int, ...] = ()  # seeds of the networks that are left out
+    seconds: float = 0.0  # wall time, of all sessions if there were checkpoints
 
 
 @checked

@@ -59,21 +59,8 @@ def price(
 ) -> Price:
     """The cost of training N networks on some examples.
 
-    Parameters
-    ----------
-    kept
-        number of epochs whose networks are kept.
-    masked
-        number of weights of one network that have fixed parts.
-
-    Examples
-    --------
-    Twice as many networks cost less than twice as much, for a step's overhead is shared:
-
-    >>> from lmc_helpers.networks.mlp import MLP
-    >>> one, two = (price(MLP((64, 16, 10)), Descent(10, 100), 1797, N).cpu_hours for N in (1, 2))
-    >>> one < two < 2 * one
-    True
+    ``kept``: number of epochs whose networks are kept. ``masked``: number of weights of one network that have fixed
+    parts.
     """
     one, parameters = _count(model), networks * model.parameters()
     steps = descent.epochs * math.ceil(examples / descent.batch)

@@ -25,8 +25,8 @@ from lmc_helpers.device import describe as describe_device
 from lmc_helpers.device import device
 from lmc_helpers.networks.model import Fixed, Model, Scheme, Stack
 from lmc_helpers.training._checkpoints import digest as digest_of_tensors
+from lmc_helpers.training._description import canonical, described
 from lmc_helpers.training.cached import Cached, provenance
-from lmc_helpers.training.description import canonical, described
 from lmc_helpers.training.fit import PRECISIONS, Fitted, Precision, _AllDiverged, fit
 from lmc_helpers.training.prices import Price, price
 from lmc_helpers.training.recipes import Descent
@@ -44,13 +44,7 @@ IMAGES = {"digits": (1437, 360), "mnist": (60_000, 10_000), "cifar10": (50_000, 
 @checked
 @dataclass(frozen=True)
 class DataSpec:
-    """Which images a run sees, as :func:`lmc_helpers.data.images.load` takes them.
-
-    Examples
-    --------
-    >>> DataSpec("mnist", "train90").size
-    54000
-    """
+    """Which images a run sees, as :func:`lmc_helpers.data.images.load` takes them."""
 
     name: str
     split: str = "train"

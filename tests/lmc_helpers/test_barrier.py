@@ -82,12 +82,6 @@ def test_each_kind_is_what_its_name_says(places):
             assert found[name][index].item() == pytest.approx(value, abs=1e-12), name
 
 
-def test_ends_of_equal_loss_make_all_baselines_equal():
-    line = torch.tensor([0.25, 0.5, 3.0, 0.25])
-    found = barrier_kinds(line, [0, 0.4, 0.5, 1])
-    assert {found[name].item() for name in ("chord", "mean", "worse", "better", "middle")} == {2.75}
-
-
 def test_the_middle_is_left_out_where_it_was_not_evaluated():
     assert list(barrier_kinds(torch.tensor([0.0, 1.0, 0.0]), [0, 0.4, 1])) == [
         name for name in KINDS if name != "middle"

@@ -19,7 +19,7 @@ from oracles import linear
 
 import lmc_helpers
 from lmc_helpers import _typing, barrier, error_bars, general_linear, matching, seeds
-from lmc_helpers.alignment import activation_matching, assignment, midpoint, repair, sinkhorn, straight_through
+from lmc_helpers.alignment import activation_matching, assignment, repair
 from lmc_helpers.alignment import weight_matching as by_weights
 from lmc_helpers.data import digits, images
 from lmc_helpers.identifiability import asymmetric, costs, input_subspace, relaxed_swaps, swaps
@@ -48,8 +48,7 @@ POINT = doubling.double_neurons(NET, THETA, X, Y)[0]
 MODEL = mlp.MLP((2, 3, 2))
 A, B = MODEL.initial([1, 2], torch.float64), MODEL.initial([3, 4], torch.float64)
 CLASSES, ORDERS = torch.tensor([0, 1, 1, 0, 1]), {"0": torch.tensor([[2, 0, 1], [0, 2, 1]])}
-SYMMETRY = MODEL.symmetry()
-LOSS = midpoint.data_loss(MODEL, X, CLASSES)
+SYMMETRY, ENDS = MODEL.symmetry(), {"a": A.params, "b": B.params}
 MOMENTS = activation_matching.recorded_moments(A, B, X)
 GL, SCALING = group_actions.GeneralLinear(), group_actions.Rescaling()
 T = torch.linspace(0, 1, 4, dtype=torch.float64)
@@ -135,11 +134,6 @@ CALLS = [
     (costs.output_sensitivity, {"table": EYE + 1}, lambda r: {"p": r.order(3)}),
     (costs.swap_costs, {"U": U}, Draw.layer),
     (swaps.swap_terms, {"U": U}, Draw.layer),
-    (
-        relaxed_swaps.ridge_costs,
-        {**Draw(1).layer(), "X": Draw(2)(6, 4), "beta": 0.5, "activation": torch.tanh},
-        lambda r: {"problems": r.order(3)[:2]},
-    ),
     (
         relaxed_swaps.ridge_swaps,
         {**Draw(1).layer(), "X": Draw(2)(6, 4), "beta": 0.5, "activation": torch.tanh, "scale": T[:3], "shift": T[:3]},
@@ -315,28 +309,11 @@ CALLS = [
     (activation_matching.activation_matching, {"a": A, "b": B, "x": X, "objective": "product", "batch": 2}, None),
     (activation_matching.match_moments, {"found": MOMENTS, "objective": "product"}, None),
     (activation_matching.activation_matching(A, B, X).objective, {"permutations": ORDERS}, None),
-    (midpoint.data_loss, {"model": MODEL, "x": X, "y": CLASSES}, None),
     (repair.repair, {"a": A, "b": B, "x": X, "lam": 0.5, "batch": 2}, None),
-    *(
-        (search, {"a": A.params, "b": B.params, "symmetry": SYMMETRY, **more}, None)
-        for search, more in (
-            (
-                sinkhorn.sinkhorn_rebasin,
-                {
-                    "loss": LOSS,
-                    "cost": "midpoint",
-                    "steps": 2,
-                    "rate": 0.1,
-                    "tau": 1.0,
-                    "iterations": 2,
-                    "seed": 1,
-                    "start": ORDERS,
-                    "judge_every": 1,
-                },
-            ),
-            (straight_through.straight_through, {"loss": LOSS, "steps": 2, "rate": 0.1, "seed": 1, "start": ORDERS}),
-            (by_weights.weight_matching, {"restarts": 2, "seed": 1, "start": ORDERS, "sweeps": 2}),
-        )
+    (
+        by_weights.weight_matching,
+        {**ENDS, "symmetry": SYMMETRY, "restarts": 2, "seed": 1, "start": ORDERS, "sweeps": 2},
+        None,
     ),
     (cnn.CNN, {"width": 2, "depth": 2, "pools": 1, "input_shape": (1, 4, 4), "classes": 2}, None),
     (mlp.MLP, {"sizes": (2, 3, 2), "activation": "relu", "norm": "none", "init": "torch"}, None),
@@ -367,7 +344,7 @@ CALLS = [
 
 #: Functions with axes of any number in a hint that are no batch: those of an input or a parameter are the model's
 UNBATCHED = """alignment.activation_matching.activation_matching alignment.activation_matching.recorded_moments
-    alignment.midpoint.data_loss alignment.repair.repair identifiability.input_subspace.AsymmetricLayer
+    alignment.repair.repair identifiability.input_subspace.AsymmetricLayer
     networks.model.Model.forward networks.model.Model.initial networks.model.Stack networks.model.Stack.forward
     networks.segments.along_segments networks.segments.scores"""
 SHAPES = [(), (1,), (3,), (2, 3), (0,), (2, 0)]

@@ -95,15 +95,6 @@ def test_algorithm_1_is_its_transcription(leftovers, sort):
         assert p.dtype == torch.long and p.tolist() == transcription(W1, W2, sort, leftovers)
 
 
-@pytest.mark.parametrize("law", ["exponential", "equal", ("dirichlet", 0.3)])
-@pytest.mark.parametrize(("m", "M", "d"), [(1, 1, 1), (4, 4, 6), (6, 1, 2), (12, 3, 3), (20, 7, 8)])
-def test_algorithm_1_on_sampled_minima(m, M, d, law):
-    W1, W2 = sample_minima(m, M, d, 20, seed=3, law=law).chunk(2)  # (10, m, d)
-    for leftovers in LEFTOVERS:
-        p = algorithm_1(W1, W2, tol=0, leftovers=leftovers)
-        assert p.tolist() == [transcription(a, b, leftovers=leftovers) for a, b in zip(W1, W2, strict=True)]
-
-
 def test_algorithm_1_by_hand():
     W1 = rows((0, 0.2), (None, 0), (0, 0.8), (1, 1), (2, 0.4), (2, 0.6))
     W2 = rows((1, 0.2), (1, 0.7), (0, 1), (1, 0.1), (None, 0), (2, 1))
@@ -114,28 +105,10 @@ def test_algorithm_1_by_hand():
     assert algorithm_1(W1, W2, sort=False).tolist() == [2, 1, 3, 0, 5, 4]
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_algorithm_1_recovers_a_planted_permutation(dtype):
-    W = sample_minima(15, 4, 5, 50, seed=2).to(dtype)
-    p = random_permutations(50, 15)
-    assert permute(permute(W, p), algorithm_1(W, permute(W, p))).equal(W)
-    assert algorithm_1(W, permute(W, p)).equal(p.argsort(dim=-1))  # all entries are distinct
-
-
 def test_algorithm_1_tolerates_noise():
     W1, W2 = sample_minima(12, 4, 5, 2, seed=2)
     noise = 1e-11 * gaussian(2, 12, 5)
     assert algorithm_1(W1 + noise[0], W2 + noise[1]).equal(algorithm_1(W1, W2))
-
-
-@pytest.mark.parametrize("matching", [algorithm_1, weight_matching])
-def test_batched_is_looped(matching):
-    W1, W2 = sample_minima(9, 3, 4, 12, seed=4).reshape(2, 2, 3, 9, 4)
-    p = matching(W1, W2)
-    looped = [matching(a, b) for a, b in zip(W1.reshape(6, 9, 4), W2.reshape(6, 9, 4), strict=True)]
-    assert p.shape == (2, 3, 9) and p.reshape(6, 9).equal(torch.stack(looped))
-    assert permute(W2, p)[1, 2].equal(W2[1, 2][p[1, 2]])
-    assert matching(W1[:, :0], W2[:, :0]).shape == (2, 0, 9)
 
 
 def test_row_types():
@@ -175,12 +148,6 @@ def test_a_permuted_network_is_the_same_function():
     assert (f(permute(W, p), a) - f(W, a)).abs().max() > 1
 
 
-def test_weight_matching_recovers_a_planted_permutation():
-    W, p = gaussian(20, 40, 8), random_permutations(20, 40)
-    noisy = permute(W, p) + 1e-3 * gaussian(20, 40, 8, seed=1)
-    assert weight_matching(W, noisy).equal(p.argsort(dim=-1))
-
-
 @pytest.mark.parametrize("m", range(1, 7))
 def test_weight_matching_against_brute_force(m):
     for W1, W2 in zip(gaussian(5, m, 3), gaussian(5, m, 3, seed=1), strict=True):
@@ -201,7 +168,7 @@ def test_pair_matching_minimises_the_mean_error_halfway(m, M):
         assert ours <= min(error) * 1.05 + 1e-14
 
 
-def testcorrelations_are_numpys():
+def test_correlations_are_numpys():
     a, b = gaussian(2, 30, 4).float(), gaussian(2, 30, 3, seed=1).float()
     S = _correlations(a, b)
     for i in range(2):

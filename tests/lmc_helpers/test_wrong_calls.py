@@ -10,7 +10,6 @@ import torch
 from oracles.linear import ALMOST, FLAT, FLIP
 
 from lmc_helpers import error_bars, seeds
-from lmc_helpers.alignment.midpoint import data_loss
 from lmc_helpers.alignment.repair import repair
 from lmc_helpers.barrier import check_lambdas, loss_barrier, refined_barrier
 from lmc_helpers.data.images import load
@@ -139,7 +138,6 @@ CALLS = [
     (lambda: verify(Odd(factor=math.nan)), ValueError, "the model returns"),
     (lambda: along_segments(ONE, ONE, X.float(), 0 * CLASSES, [0]), ValueError, "networks with 1 output; allowed: two"),
     (lambda: scores(ONE, X.float(), 0 * CLASSES), ValueError, "networks with 1 output; allowed: two classes"),
-    (lambda: data_loss(ONE.model, X.float(), 0 * CLASSES), ValueError, "networks with 1 output; allowed: two classes"),
     (lambda: NETS.permuted({"1": P.expand(2, 3)}), ValueError, "group '1' is unknown; allowed: 0"),
     (lambda: repair(NETS, NETS, torch.ones(1, 2)), ValueError, "1 inputs; allowed: at least 2"),
     (lambda: fit(NETS, SGD, X.float(), CLASSES, [1]), ValueError, "1 seeds of 2 networks; allowed: one each"),

@@ -20,6 +20,15 @@ def numbers(*shape, seed=1):
     return torch.randn(shape, dtype=DOUBLE, generator=torch.Generator().manual_seed(seed))
 
 
+def scattered(net, seed):
+    """A module in float64 with random parameters and running statistics, of the size of a trained one's."""
+    for k, value in enumerate([*net.double().parameters(), *net.buffers()]):
+        if value.is_floating_point():
+            drawn = numbers(*value.shape, seed=1000 * seed + k) / max(1, value[0].numel()) ** 0.5
+            value.data.copy_(drawn.abs() + 0.5 if value.ndim == 1 else drawn)
+    return net
+
+
 def fill(tensors, values):
     """Put tensors (name → parameter of a module) to values, all of them and nothing else."""
     assert set(tensors) == set(values)

@@ -82,7 +82,6 @@ VECTORS, PIXELS, TOKENS = images(4, 5), images(2, 3, 8, 8), images(2, 7, 5)
 HEAD = (of(nn.AdaptiveAvgPool2d, 1), of(nn.Flatten))
 add("mlp", 2, VECTORS, of(nn.Linear, 5, 7), of(nn.ReLU), of(nn.Linear, 7, 6), of(nn.LayerNorm, 6), of(nn.Linear, 6, 3))
 add("batch norm", 1, VECTORS, of(nn.Linear, 5, 7), of(nn.BatchNorm1d, 7), of(nn.PReLU, 7), of(nn.Linear, 7, 3))
-add("rms norm", 1, VECTORS, of(nn.Linear, 5, 7), of(nn.RMSNorm, 7), of(nn.GELU), of(nn.Linear, 7, 3))
 # channels; groups of the norm, and units in each of the three; neurons
 add(
     "vgg",
@@ -99,8 +98,6 @@ add(
     *(of(nn.Conv2d, 3, 8, 1), of(nn.ReLU6), of(nn.Conv2d, 8, 8, 3, 1, 1, groups=8), of(nn.BatchNorm2d, 8)),
     *(of(nn.Conv2d, 8, 6, 1), of(nn.Hardswish), of(nn.Conv2d, 6, 12, 3, groups=3), *HEAD, of(nn.Linear, 12, 3)),
 )
-# groups of a convolution of the input are fixed, the units in each are not
-add("groups of the input", 3, PIXELS, of(nn.Conv2d, 3, 12, 3, groups=3), of(nn.ReLU), *HEAD, of(nn.Linear, 12, 2))
 add(
     "transposed",
     2,
@@ -108,13 +105,6 @@ add(
     *(of(nn.Conv2d, 3, 6, 3), of(nn.InstanceNorm2d, 6, affine=True), of(nn.ConvTranspose2d, 6, 4, 3)),
     *(of(nn.Upsample, scale_factor=2), of(nn.Conv2d, 4, 2, 1)),
     idle=("0.bias",),
-)
-add(
-    "decoder",
-    2,
-    VECTORS,
-    *(of(nn.Linear, 5, 4 * 9), of(nn.Unflatten, 1, (4, 3, 3)), of(nn.ConvTranspose2d, 4, 6, 3), of(nn.ReLU)),
-    of(nn.Conv2d, 6, 2, 3),
 )
 add(
     "pixel shuffle",
@@ -194,30 +184,6 @@ class UNet(nn.Module):
     def forward(self, x):
         a = torch.relu(self.a(x))
         return self.out(torch.relu(self.both(torch.cat([a, torch.relu(self.up(torch.relu(self.down(a))))], 1))))
-
-
-@case(3, PIXELS)
-class Dense(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.a, self.b, self.c = nn.Conv2d(3, 4, 3, 1, 1), nn.Conv2d(4, 3, 3, 1, 1), nn.Conv2d(7, 2, 3, 1, 1)
-        self.out = nn.Linear(9 * 64, 2)
-
-    def forward(self, x):
-        a = torch.relu(self.a(x))
-        ab = torch.cat([a, self.b(a)], 1)
-        return self.out(torch.cat([ab, self.c(ab)], 1).flatten(1))
-
-
-@case(2, PIXELS)
-class SqueezeExcite(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.a, self.down, self.up, self.out = nn.Conv2d(3, 6, 3), nn.Linear(6, 4), nn.Linear(4, 6), nn.Conv2d(6, 2, 1)
-
-    def forward(self, x):
-        h = self.a(x)
-        return self.out(h * torch.sigmoid(self.up(torch.relu(self.down(h.mean((2, 3))))))[:, :, None, None])
 
 
 @case(2, PIXELS)
@@ -320,31 +286,6 @@ class Rotary(Attention):
         return super().attend(turned(q), turned(k), v)
 
 
-class Slopes(Attention):
-    """ALiBi: each head has a slope of its own."""
-
-    def __init__(self):
-        super().__init__(3, 3, 4, 12)
-
-    def attend(self, q, k, v):
-        steps = torch.arange(7.0, dtype=q.dtype)
-        bias = -(steps[:, None] - steps).abs() * 2.0 ** -torch.arange(1, 4, dtype=q.dtype)[:, None, None]
-        return torch.softmax(torch.einsum("bhqd,bhkd->bhqk", q, k) + bias, -1) @ v
-
-
-class Relative(Attention):
-    """A table of biases of each head, looked up by an integer buffer."""
-
-    def __init__(self):
-        super().__init__(3, 3, 4, 12)
-        self.table = nn.Parameter(torch.randn(13, 3))
-        self.register_buffer("index", torch.arange(7)[:, None] - torch.arange(7) + 6)
-
-    def attend(self, q, k, v):
-        bias = self.table[self.index.view(-1)].view(7, 7, 3).permute(2, 0, 1)
-        return torch.softmax(torch.matmul(q, k.mT) + bias[None], -1) @ v
-
-
 class Across(Attention):
     """Heads attend to heads: queries have heads of their own, and the units of all heads one order."""
 
@@ -357,8 +298,6 @@ class Across(Attention):
 
 
 CASES["rotary"] = Case(Rotary, TOKENS, 1 + 1 + 3)  # no units of queries
-CASES["slopes"] = Case(Slopes, TOKENS, 1 + 3 + 3, ("k.bias",))  # no heads
-CASES["relative"] = Case(Relative, TOKENS, 1 + 1 + 3 + 3, ("k.bias",))
 CASES["across"] = Case(Across, TOKENS, 1 + 2 + 1 + 1)
 
 
@@ -378,40 +317,6 @@ class Cross(nn.Module):
         return {"out": (self.out(x + z), weights)}
 
 
-@case(2 + 1 + 2, TOKENS)
-class PerHead(nn.Module):
-    """Heads on an axis of their own of each parameter: one order inside all heads."""
-
-    def __init__(self):
-        super().__init__()
-        self.inp, self.out = nn.Linear(5, 6), nn.Linear(6, 2)
-        self.Q, self.K, self.V = (nn.Parameter(torch.randn(3, 6, 4)) for _ in range(3))
-        self.O = nn.Parameter(torch.randn(3, 4, 6))
-
-    def forward(self, x):
-        h = self.inp(x)
-        q, k, v = (torch.einsum("btd,hde->bhte", h, W) for W in (self.Q, self.K, self.V))
-        return self.out(torch.einsum("bhte,hed->btd", torch.softmax(q @ k.mT, -1) @ v, self.O))
-
-
-@case(2, VECTORS)
-class Gated(nn.Module):
-    """SwiGLU with both parts in one layer, a norm by hand, and one layer used twice."""
-
-    def __init__(self):
-        super().__init__()
-        self.inp, self.both, self.down, self.out = nn.Linear(5, 6), nn.Linear(6, 16), nn.Linear(8, 6), nn.Linear(6, 2)
-        self.gain = nn.Parameter(torch.ones(6))
-
-    def forward(self, x):
-        h = self.inp(x)
-        for _ in range(2):
-            z = h * torch.rsqrt(h.pow(2).mean(-1, keepdim=True) + 1e-6) * self.gain
-            gate, value = self.both(z).chunk(2, dim=-1)
-            h = h + self.down(F.silu(gate) * value)
-        return self.out(h)
-
-
 @case(2, TOKENS)
 class Cells(nn.Module):
     def __init__(self):
@@ -424,34 +329,6 @@ class Cells(nn.Module):
             state = self.lstm(step, state)
             h = self.gru(state[0], h)
         return self.out(h)
-
-
-@case(2 + 1, VECTORS)
-class Written(nn.Module):
-    """Slices of a tensor are written in place."""
-
-    def __init__(self):
-        super().__init__()
-        self.a, self.b, self.c, self.out = nn.Linear(5, 4), nn.Linear(5, 3), nn.Linear(7, 6), nn.Linear(6, 2)
-
-    def forward(self, x):
-        h = torch.empty(len(x), 7, dtype=x.dtype)
-        h[:, :4] = self.a(x)
-        h[:, 4:].copy_(self.b(x))
-        return self.out(self.c(h.relu_()).mul_(2))
-
-
-@case(2, TOKENS)
-class Latents(nn.Module):
-    """Learned queries, whose mean is read, may be exchanged, too."""
-
-    def __init__(self):
-        super().__init__()
-        self.latents, self.inp, self.out = nn.Parameter(torch.randn(4, 6)), nn.Linear(5, 6), nn.Linear(6, 2)
-
-    def forward(self, x):
-        h = self.inp(x)
-        return self.out((torch.softmax(self.latents @ h.mT, -1) @ h).mean(1))
 
 
 @case(1, PIXELS)

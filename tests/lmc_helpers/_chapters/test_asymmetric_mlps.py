@@ -11,7 +11,6 @@ import lmc_helpers._chapters.asymmetric_mlps as module
 from lmc_helpers._chapters.asymmetric_mlps import CORE, Experiment, Parameters, ends, fixed_entries, measure, variants
 from lmc_helpers.data.images import load
 from lmc_helpers.networks.mlp import MLP
-from lmc_helpers.training._run_files import read, write
 from lmc_helpers.training.runs import Run
 
 SIZES = dict(dataset="digits", width=8, images=150, epochs=2, stages=[0, 1], batch=64, pairs=3, sweep_pairs=2)
@@ -204,22 +203,3 @@ def test_after_a_divergence_partners_stay_together(monkeypatch):
     ways = [[part[1:] for part in every[name].by_epoch[None].above_random()] for name in ("W 1", "MLP")]
     expected = ways[0][0].sum() / ways[0][1].sum() - ways[1][0].sum() / ways[1][1].sum()
     assert some.lead("W 1", "MLP")[0] == pytest.approx(expected.item())
-
-
-def test_a_damaged_file_is_named():
-    one = replace(PARAMETERS.measurements()["sigma"], images=80)
-    other = replace(one, images=81)
-    for run in (one, other):
-        run.result()
-    path, content = one.path(), one.path().read_bytes()
-    provenance, tensors = read(path, one._identity())
-    fewer = tensors | {"None/optimal": tensors["None/optimal"][:1]}
-    for spoil in (
-        lambda: path.write_bytes(content[:-200]),
-        lambda: path.write_bytes(other.path().read_bytes()),
-        lambda: write(path, one._identity(), provenance, fewer),
-        lambda: write(path, one._identity(), provenance, {"survivors": torch.tensor([0, 1])}),
-    ):
-        spoil()
-        with pytest.raises(ValueError, match=f"{path.name} cannot be read"):
-            one.result()

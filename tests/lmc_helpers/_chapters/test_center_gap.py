@@ -138,16 +138,6 @@ def test_law_by_simulation_within_the_proven_error(m, k):
     assert expected_log_gap(m, k) == pytest.approx(gaps.log().mean().item(), abs=4.5 * spread + 0.03)
 
 
-def test_poisson_error_against_sampled_neighbours():
-    m, k, r = 50, 3, 0.25
-    v = normal(400_000, 3, k, seed=9)
-    near = [(v[:, 0] - v[:, i]).norm(dim=-1) <= r for i in (1, 2)]
-    p1, p2 = close_probability(r, k), (near[0] & near[1]).double().mean().item()
-    n = m * (m - 1) / 2
-    sampled = min(1, 1 / (n * p1)) * n * ((2 * m - 3) * p1**2 + 2 * (m - 2) * p2)
-    assert poisson_error(r, m, k) == pytest.approx(sampled, rel=0.25)
-
-
 @pytest.mark.parametrize("k", [1, 2, 8])
 def test_weibull_limit(k):
     m = 10**6
@@ -238,16 +228,6 @@ def test_failure_by_all_masks(d, p):
     assert abs(line_failure(m, d, p, delta) / (10 * total / delta) - 1) < 1e-12
 
 
-def test_failure_by_simulation():
-    m, d, p, delta = 4, 6, 0.4, 0.9
-    v = sample_fixed(m, d, 40_000, p, 1.0, seed=5).sum(dim=2) / math.sqrt(d)  # (n, m)
-    t = separation_bound(m, 1, delta, q=2 * p - p * p) / math.sqrt(2)
-    i, j = torch.triu_indices(m, m, 1)
-    pairs = ((v[:, i] - v[:, j]).abs() <= t).double().sum(dim=1)
-    stderr = pairs.std().item() / math.sqrt(len(pairs))
-    assert abs(pairs.mean().item() - delta * line_failure(m, d, p, delta)) < 4.5 * stderr
-
-
 # ---------- The gap, against brute force and the law of a chi variable
 
 
@@ -283,16 +263,6 @@ def test_two_centres_have_the_exact_law():
     for q in (1e-4, 1e-3):
         exact = 2 * chi.ppf(q, 3)
         assert gap_quantile(q, 2, 3) == pytest.approx(exact, rel=1e-3)
-
-
-def test_separation_bound_holds_for_uniform_entries_too():
-    # Y₀ uniform on [−1/2, 1/2]: density at most 1
-    m, k, delta = 12, 1, 0.5
-    U = torch.linalg.qr(normal(6, k, seed=3)).Q
-    F = torch.rand(4000, m, 6, dtype=torch.float64, generator=torch.Generator().manual_seed(4)) - 0.5
-    bound = separation_bound(m, k, delta, density=1.0)
-    assert (centre_gap(F @ U) < bound).double().mean().item() < delta
-    assert separation_bound(m, k, delta, sigma=3.0, q=0.25) == pytest.approx(1.5 * separation_bound(m, k, delta))
 
 
 # ---------- Fixed biases, by least squares on the inputs

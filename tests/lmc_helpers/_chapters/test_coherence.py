@@ -19,7 +19,6 @@ from lmc_helpers._chapters.coherence import (
     copies_seen,
     data_sets,
     exact_copy,
-    line_losses,
     mask_probability,
     masks_with_counts,
     mean_cost,
@@ -152,10 +151,7 @@ def test_points_are_those_of_students_trained_one_at_a_time():
                     train_students(u[None], D[g][None], z[g], [[s]], RECIPE, DOUBLE)
                     for s in seeds[g][2 * i : 2 * i + 2]
                 ]
-                for data, places, found in (
-                    (unseen[g], lambdas, point.test),
-                    (z[g], ENDS_AND_MIDDLE, point.train),
-                ):
+                for data, places, found in ((unseen[g], lambdas, point.test), (z[g], ENDS_AND_MIDDLE, point.train)):
                     for lam, loss in zip(places, found[g, i].tolist(), strict=True):
                         W = lam * ends[0].W[0, 0] + (1 - lam) * ends[1].W[0, 0]
                         b = lam * ends[0].b[0, 0] + (1 - lam) * ends[1].b[0, 0]
@@ -213,14 +209,6 @@ def test_a_given_start_is_that_of_other_seeds():
         torch.testing.assert_close(found.b[0, i], b, rtol=1e-9, atol=1e-11)
 
 
-def test_single_precision_follows_double():
-    z, U, D = latents(256, seed=1), exact_copy(4)[None], masks(1, 32, 20, p=0.3)
-    recipe = adamw(epochs=10, batch=128, rate=0.01)
-    single, double = (train_students(U, D, z, [[1, 2]], recipe, dtype) for dtype in (torch.float32, DOUBLE))
-    assert single.W.dtype == DOUBLE
-    torch.testing.assert_close(single.W, double.W, rtol=0, atol=2e-4)
-
-
 def test_blind_neurons_are_dead_and_unseen_entries_only_decay():
     z, U = latents(64, seed=1), exact_copy(2)[None]
     D = masks(1, 10, 20, p=0.5)
@@ -232,60 +220,9 @@ def test_blind_neurons_are_dead_and_unseen_entries_only_decay():
     torch.testing.assert_close(found.W[0, 0][unseen], raw_weights([1], 10, 20)[0][unseen] * 0.995**6)
 
 
-def test_nothing_to_see_and_nothing_to_do():
-    z, U = latents(8, seed=1), exact_copy(1)[None]
-    found = train_students(U, torch.zeros(1, 3, 20), z, [[1, 2]], adamw(epochs=2, batch=8, rate=0.001))
-    assert (found.A == 0).all() and (found.b == 0).all()
-    losses = line_losses(found, torch.tensor([[0, 1]]), z, [0.5])
-    assert losses.item() == pytest.approx(target(z).square().mean().item(), rel=1e-6)
-    start = train_students(U, torch.ones(1, 3, 20), z, [[1, 2]], adamw(epochs=0, batch=8))
-    assert start.W[0].equal(raw_weights([1, 2], 3, 20))
-
-
 def test_raw_weights_have_the_paper_s_law():
     W = raw_weights([1], 128, 20)
     assert W.std().item() == pytest.approx(0.05, rel=0.05) and abs(W.mean().item()) < 4.5 * 0.05 / 2560**0.5
-
-
-def test_copies_train_like_one_weight_with_a_larger_step():
-    """Exact copies: A obeys Adam with gradient ∂L/∂A/√k and step rate · n/√k, written here with autograd on A alone."""
-    k, m, rate, decay = 3, 11, 0.01, 0.2
-    z, U, D = latents(40, seed=1), exact_copy(k, 6), masks(1, m, 6, p=0.6)
-    found = train_students(U[None], D, z, [[4]], adamw(epochs=7, batch=40, rate=rate, weight_decay=decay), DOUBLE)
-    n = torch.stack([D[0, :, 0::2].sum(dim=1), D[0, :, 1::2].sum(dim=1)], dim=1)  # copies seen (m, 2)
-    A, b = (D[0] * raw_weights([4], m, 6)[0]) @ U, torch.zeros(m, dtype=DOUBLE)
-    states = [
-        [v, torch.zeros_like(v), torch.zeros_like(v), scale, step] for v, scale, step in ((A, k**-0.5, n), (b, 1, 1))
-    ]
-    for t in range(1, 8):
-        values = [state[0].detach().requires_grad_() for state in states]
-        ((z @ values[0].T + values[1]).relu().sum(dim=1) - target(z)).square().mean().backward()
-        for state, value in zip(states, values, strict=True):
-            g = value.grad * state[3]
-            state[1] = 0.9 * state[1] + 0.1 * g
-            state[2] = 0.999 * state[2] + 0.001 * g**2
-            direction = state[1] / (1 - 0.9**t) / ((state[2] / (1 - 0.999**t)).sqrt() + 1e-8)
-            state[0] = (1 - rate * decay) * value.detach() - rate * state[4] * state[3] * direction
-    torch.testing.assert_close(found.A[0, 0], states[0][0], rtol=1e-8, atol=1e-10)
-    torch.testing.assert_close(found.b[0, 0], states[1][0], rtol=1e-8, atol=1e-10)
-
-
-def test_lines_are_the_loss_of_the_mean_network():
-    """λ = 1 is the first student of a pair; the middle network is written out on all d coordinates."""
-    z, U = latents(101, seed=1), exact_copy(3, 7)
-    generator = torch.Generator().manual_seed(0)
-    D = masks(2, 5, 7, p=0.5)
-    W = torch.randn(2, 3, 5, 7, generator=generator, dtype=DOUBLE)
-    b = torch.randn(2, 3, 5, generator=generator, dtype=DOUBLE)
-    students = Students(W, b, (D[:, None] * W) @ U)
-    losses = line_losses(students, torch.tensor([[0, 2], [1, 1]]), z, [1.0, 0.8, 0.0], DOUBLE)
-    assert losses.shape == (2, 2, 3)
-    for g in range(2):
-        for p, (i, j) in enumerate(((0, 2), (1, 1))):
-            for q, lam in enumerate((1.0, 0.8, 0.0)):
-                between, bias = (lam * values[g, i] + (1 - lam) * values[g, j] for values in (W, b))
-                f = (z @ U.T @ (D[g] * between).T + bias).relu().sum(dim=1)
-                assert losses[g, p, q].item() == pytest.approx((f - target(z)).square().mean().item(), rel=1e-12)
 
 
 # ---------- Classes of neurons against counting by hand, and matching within them against all permutations

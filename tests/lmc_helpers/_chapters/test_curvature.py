@@ -282,23 +282,6 @@ def test_chord_bound_takes_the_least_that_holds():
     assert batch.shape == (2,) and batch[0] < batch[1]
 
 
-@pytest.mark.parametrize(("kind", "long"), [("rescaling", 0), ("half turn", 0), ("full turn", 1)])
-def test_which_orbits_with_close_ends_are_short(kind, long):
-    """κℓ/π of (c_k e^{ν_k t}), ν real or imaginary, with D < 2/κ, from the angles of a polygon."""
-    rng, found = np.random.default_rng(5), []
-    for _ in range(200):
-        nu = 2 * rng.normal(size=5) if kind == "rescaling" else 1j * rng.uniform(-1, 1, size=5) * math.pi
-        path = rng.normal(size=5) * np.exp((2 if kind == "full turn" else 1) * nu * np.linspace(0, 1, 2001)[:, None])
-        path = np.hstack([path.real, path.imag])
-        edges = np.diff(path, axis=0)
-        size = np.linalg.norm(edges, axis=1)
-        turn = np.linalg.norm(np.diff(edges / size[:, None], axis=0), axis=1)
-        kappa = (2 * turn / (size[1:] + size[:-1])).max()
-        if kappa * np.linalg.norm(path[-1] - path[0]) < 2:
-            found.append(kappa * size.sum() / math.pi)
-    assert len(found) > 20 and (max(found) > 1) == long
-
-
 @pytest.mark.parametrize(("q", "steps", "p"), [(1, 2, 1), (7, 30, 2), (5, 9, 12)])
 def test_distance_to_curve_is_the_naive_one(q, steps, p):
     points, path = normal(3, q, p, seed=1), normal(3, steps, p, seed=2)

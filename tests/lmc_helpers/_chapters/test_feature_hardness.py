@@ -9,7 +9,6 @@ from oracles.draws import normal
 
 from lmc_helpers._chapters.feature_hardness import (
     biased_kernel,
-    error_bound,
     feature_distance,
     high_degree_part,
     homogeneous_distance,
@@ -64,12 +63,6 @@ def test_high_degree_part_by_hermite_coefficients(degree):
     assert high_degree_part(degree) ** 2 == pytest.approx(0.5 - low, abs=1e-10)
 
 
-def test_high_degrees_decay_as_in_theory():
-    # a_l² ~ π^(−3/2) l^(−5/2)/√2 over even l
-    tail = math.sqrt(math.pi**-1.5 / math.sqrt(2) * 4000**-1.5 / 3)
-    assert high_degree_part(4000) == pytest.approx(tail, rel=0.01)
-
-
 def test_nearest_features_solve_the_normal_equations():
     F, target = normal(4, 3, seed=7), normal(3, seed=8)
     alpha, error = nearest_features(F, target)
@@ -89,11 +82,6 @@ def test_no_combination_beats_the_bound(d, m):
         alpha, error = nearest_features(f, R * w)
         stray = f[:, 0].abs().pow(d).sum().item() * alpha.abs().max().item()
         assert error.item() >= high_degree_part(d) * (R - stray) - 1e-9
-
-
-def test_error_bound_is_its_formula():
-    value = error_bound(4, 3.0, 0.5, 0.2, 0.1)
-    assert value == pytest.approx(high_degree_part(4) * (3 - 0.125 * 0.5 / 0.2) - 0.1 / math.sqrt(2))
 
 
 # ---------- Targets with a bias against networks without one: Monte Carlo, and brute force over homogeneous functions

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
-from oracles.perceptrons import by_hand, inputs
+from oracles.perceptrons import by_hand
 from scipy.optimize import least_squares
 from scipy.stats import norm as normal
 from scipy.stats import t as student
@@ -38,9 +38,6 @@ from lmc_helpers.data.images import load
 from lmc_helpers.networks import mlp
 from lmc_helpers.permutation_points.mlp import MLP
 from lmc_helpers.permutation_points.pair import PairChart
-from lmc_helpers.training._run_files import read, write
-from lmc_helpers.training.recipes import Descent
-from lmc_helpers.training.runs import DataSpec, Run
 
 # ---------- Merges as runs: what the chapter's cells did one after another, a digest that sees everything, a file
 
@@ -112,28 +109,6 @@ def test_a_digest_sees_everything():
         {"seed": 0},
     )
     assert len({replace(RUN, **change).digest for change in ({}, *changes)}) == len(changes) + 1
-
-
-def test_a_damaged_file_is_named():
-    run = replace(RUN, products=20)
-    assert run.result().products <= 20 * 4
-    path, content = run.path(), run.path().read_bytes()
-    provenance, tensors = read(path, run._identity())
-    fewer = [tensors | {"loss": tensors["loss"][:-1]}, {k: v for k, v in tensors.items() if k != "pair"}]
-    spoils = [lambda b=b: path.write_bytes(b) for b in (content[:-200], RUN.result() and RUN.path().read_bytes())]
-    for spoil in (*spoils, *(lambda f=f: write(path, run._identity(), provenance, f) for f in fewer)):
-        spoil()
-        with pytest.raises(ValueError, match=f"{path.name}.*delete it and run again"):
-            run.result()
-
-
-def test_prices_grow_with_what_is_computed():
-    cost = RUN.prices()
-    assert cost.cpu_hours == pytest.approx(4 * 90 * 3 * 4 * (4 + 4) * 60 / 5e9 / 3600)
-    assert replace(RUN, components=0).prices().cpu_hours == pytest.approx(64 / 3 * cost.cpu_hours)
-    teacher = Run(mlp.MLP((784, 25, 25, 10), "tanh"), Descent(1, 100), DataSpec("mnist"), (1,))
-    large = MergeRun(teacher, 0, 0, 100, 1000).resources()
-    assert large["minutes"] > 60 and large["memory_mib"] > 60_000 * 784 * 8 / 2**20
 
 
 def test_runs_are_those_of_the_chapter():
@@ -418,20 +393,6 @@ def test_the_right_metric_needs_one_product_a_step():
     _, norm, used = truncated_newton(local, start, 200, 1e-6, lambda at: lambda v: v / form)
     assert norm <= 1e-6 and used <= 3
     assert truncated_newton(local, start, 3, 1e-6)[1] > 1e-6
-
-
-def test_a_network_ends_where_scipy_does():
-    net = MLP((2, 2, 1), "tanh")
-    x = inputs(net, 40)
-    teacher = net.initial(1, seed=2, scale=2.0)[0]
-    y = by_hand(net, teacher, x) + 0.1 * torch.sin(3 * x.sum(dim=1, keepdim=True))
-    start = teacher + 0.1
-    end, norm, _ = truncated_newton(lambda t: local_squared_loss(net, t, x, y, 0.5), start, 2000, 1e-8)
-    near_it = end.numpy() + 1e-3 * np.random.default_rng(0).normal(size=net.size)
-    miss = lambda t: (outputs(t, x, net) - y.numpy()).ravel()  # noqa: E731
-    found = least_squares(miss, near_it, xtol=1e-15, ftol=1e-15, gtol=1e-14)
-    assert norm <= 1e-8
-    assert found.cost == pytest.approx(float((by_hand(net, end, x) - y).square().sum()) / 2, rel=1e-6)
 
 
 def test_the_metric_is_the_matrix_that_it_says():

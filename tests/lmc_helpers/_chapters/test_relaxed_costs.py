@@ -50,16 +50,6 @@ def test_surrogate_is_ridge_regression(d, rank, beta, lipschitz):
     assert best.value.item() == pytest.approx(printed.item(), rel=1e-7)
 
 
-def test_surrogate_in_batches():
-    _, u, f, mask, Sigma = problem(5, 3)
-    masks = torch.stack([mask, mask.flip(0), torch.zeros(5)])
-    many = quadratic_surrogate(u, f, masks, Sigma, 0.1)
-    for i in range(3):
-        one = quadratic_surrogate(u, f, masks[i], Sigma, 0.1)
-        torch.testing.assert_close(many.value[i], one.value)
-        torch.testing.assert_close(many.w[i], one.w)
-
-
 @pytest.mark.parametrize(("d", "rank"), CASES)
 def test_direct_minimum_of_a_linear_neuron(d, rank):
     X, u, f, mask, Sigma = problem(d, rank)

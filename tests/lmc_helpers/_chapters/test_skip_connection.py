@@ -7,8 +7,7 @@ import re
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-import torch
-from oracles.linear import EPS, I2, at, leibniz, normal, residual_by_hand
+from oracles.linear import EPS, at, leibniz, normal, residual_by_hand
 from oracles.linear import data as data_of_residual
 
 from lmc_helpers import figures
@@ -206,11 +205,6 @@ def test_every_component_of_the_grid_holds_one_sheet(eps, reach):
     assert sorted(found) == list(range(number))
 
 
-def test_the_other_sign_of_the_skip_connection_is_a_reflection():
-    for one, other in zip(minimum_sheets(1.0, 3.0), minimum_sheets(-1.0, 3.0), strict=True):
-        np.testing.assert_array_equal(one * [-1, 1, -1], other)
-
-
 # ---------- The residual network: losses entry by entry, determinants by permutations
 
 
@@ -240,15 +234,3 @@ def test_the_component_is_one_sign_or_two(n, eps):
     for W1, W2, found in zip(*some, residual_components(*some, eps).tolist(), strict=True):
         of_M, of_W1 = signs(W1, W2, eps)
         assert found == [of_M, of_W1 if eps == 0 else 0]
-
-
-@pytest.mark.parametrize("eps", EPS)
-def test_one_dimension_has_three_components_with_and_four_without_the_skip_connection(eps):
-    w = torch.linspace(-4, 4, 80, dtype=torch.float64)
-    W1, W2 = (W.reshape(-1, 1, 1) for W in torch.meshgrid(w, w, indexing="ij"))
-    found = {tuple(c) for c in residual_components(W1, W2, eps).tolist()}
-    s = int(np.sign(eps))
-    assert found == ({(s, 0), (-s, 1), (-s, -1)} if eps else {(1, 1), (1, -1), (-1, 1), (-1, -1)})
-
-
-NET = [I2, I2, I2 / 2]

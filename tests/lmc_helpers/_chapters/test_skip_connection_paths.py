@@ -75,32 +75,6 @@ def test_paths_from_singular_first_layers(eps):
         assert residual_loss(path, X, Y, eps).max() < 1e-24 * Y.square().sum()
 
 
-@pytest.mark.parametrize(("n", "eps"), [(2, 0.7), (3, -1.3), (4, 0.7)])
-@pytest.mark.parametrize("steps", [2, 7])
-def test_the_five_parts_of_a_path_that_crosses(n, eps, steps):
-    X, Y = data(n, seed=3)
-    W1, W2 = normal(2, 16, n, n, seed=5)
-    of_M = residual_components(W1, W2, eps)[:, 0]
-    of_W1 = [np.sign(leibniz(W.numpy())) for W in W1]
-    i, j = next((i, j) for i, j in itertools.combinations(range(16), 2) if of_M[i] == of_M[j] and of_W1[i] != of_W1[j])
-    a, b = (residual_minimum(W1[k], W2[k], X, Y, eps) for k in (i, j))
-    path = residual_path(a, b, X, Y, eps, steps)
-    sigma = [np.linalg.svd(W.numpy(), compute_uv=False) for W in path[0]]
-    lift = np.array([s - sigma[0] for s in sigma[:steps]])  # part 1: all singular values grow alike, W_2 stays
-    np.testing.assert_allclose(lift, np.linspace(0, lift[-1, 0], steps)[:, None] + np.zeros(n), atol=1e-12)
-    assert 0 < lift[-1, 0] <= 1 and all(W.equal(W2[i]) for W in path[1][:steps])
-    M = [residual_map(one, two, eps).numpy() for one, two in zip(path[0], path[1], strict=True)]
-    corner = eps * np.diag([*np.ones(n - 1), of_M[i].item() * math.copysign(1, eps) ** n])
-    for k in range(2 * steps - 2, 3 * steps - 2):  # part 3: only one entry of W_1 moves, from one sign to the other
-        np.testing.assert_allclose(M[k], corner, atol=1e-12)
-        t = (k - 2 * steps + 2) / (steps - 1)
-        first = (1 - t) * of_W1[i] + t * of_W1[j]
-        np.testing.assert_allclose(path[0][k], np.diag([first, *np.ones(n - 1)]), atol=1e-12)
-    back = residual_path(b, a, X, Y, eps, steps)
-    for there, again in zip(path, back, strict=True):  # the way back is the same way
-        torch.testing.assert_close(again.flip(-3), there, rtol=1e-8, atol=1e-8 * there.abs().max().item())
-
-
 def test_one_dimension_crosses_only_where_the_skip_connection_carries_the_sign():
     one = matrix([[1.0]])
     a, b = (residual_minimum(s * one, s * one / 4, one, one, 1.0) for s in (1, -1))

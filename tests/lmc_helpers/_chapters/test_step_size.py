@@ -146,8 +146,3 @@ def test_bootstrap_keeps_the_values_of_an_object_together():
     row = np.random.default_rng(5).normal(size=30)
     assert bootstrap(lambda x: float((x[0] - x[1]).mean()), np.stack([row, row - 2]), seed=1) == pytest.approx((2, 0))
     assert bootstrap(np.mean, row, seed=1) == bootstrap(np.mean, row, seed=1) != bootstrap(np.mean, row, seed=2)
-
-
-def test_bootstrap_of_missing_values():
-    values = np.array([[1.0, np.nan, 3.0]])
-    assert bootstrap(np.nanmean, values, seed=1, resamples=3)[0] == 2

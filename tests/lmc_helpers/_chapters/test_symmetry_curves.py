@@ -23,7 +23,6 @@ from lmc_helpers._chapters.symmetry_curves import (
     two_factor_curve,
 )
 from lmc_helpers.orbits.curves import curve, flatten
-from lmc_helpers.orbits.group_actions import GeneralLinear
 from lmc_helpers.seeds import normal_stream
 
 T = torch.linspace(0, 1, 11, dtype=torch.float64)
@@ -237,15 +236,6 @@ def test_a_badly_conditioned_logarithm_is_refused_or_right():
         assert "misses g" in str(error)
     else:
         assert (torch.linalg.matrix_exp(M) - shear).norm() <= 1e-8 * shear.norm()
-
-
-def test_curves_5_keep_the_outputs_and_reach_g_w():
-    action, w = GeneralLinear(), (normal(3, 3, 4, seed=1), normal(3, 2, 3, seed=2))
-    g = torch.eye(3).double() + 0.3 * normal(3, 3, 3, seed=5)
-    path = curve(action, real_logarithm(g), w, T)
-    torch.testing.assert_close(flatten(path)[:, 0], flatten(w))
-    torch.testing.assert_close(flatten(path)[:, -1], flatten(action.act(g, w)))
-    torch.testing.assert_close(path[1] @ path[0], (w[1] @ w[0])[:, None].expand(-1, 11, -1, -1))
 
 
 @pytest.mark.parametrize("h", [1, 2, 5])

@@ -36,16 +36,6 @@ def forward(net, last, before):
     return last.numpy() @ (np.where(z > 0, 1.0, np.where(z < 0, net.negative, 0.0)) * np.abs(z) ** net.k)
 
 
-@pytest.mark.parametrize("k", DEGREES)
-@pytest.mark.parametrize("negative", [0.0, -0.01, 1.0])
-def test_activation_is_homogeneous_and_has_its_values(k, negative):
-    z = normal(40)
-    for c in (0.3, 7.0):
-        torch.testing.assert_close(activation(c * z, k, negative), c**k * activation(z, k, negative))
-    values = activation(torch.tensor([-1.0, 0.0, 1.0], dtype=torch.float64), k, negative)
-    assert values.tolist() == [negative, 0.0, 1.0]
-
-
 def test_activation_of_degree_one_is_leaky_relu_and_is_differentiable():
     z = normal(30).requires_grad_()
     torch.testing.assert_close(activation(z, 1, negative=-0.01), torch.nn.functional.leaky_relu(z, 0.01))

@@ -31,10 +31,6 @@ def test_no_pairs():
     assert assign(torch.zeros(0, 3, 3)).shape == (0, 3)
 
 
-def test_pairs_are_counted():
-    assert _check_ends(ends(), ends(), SYMMETRY) == 2
-
-
 @pytest.mark.parametrize(
     ("a", "b", "said"),
     [

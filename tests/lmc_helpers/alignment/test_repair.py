@@ -61,16 +61,6 @@ def test_all_units_have_the_interpolated_statistics(model, lam):
             torch.testing.assert_close(found.stack.params[name], lam * a.params[name] + (1 - lam) * b.params[name])
 
 
-@pytest.mark.parametrize("model", MODELS, ids=str)
-def test_equal_networks_stay_as_they_are(model):
-    a, x = scattered(model, [1, 2]), numbers(40, *model.input_shape)
-    found = repair(a, a, x)
-    for name, value in a.params.items():
-        torch.testing.assert_close(found.stack.params[name], value, rtol=1e-9, atol=1e-9)
-    for ratio in found.ratios.values():
-        torch.testing.assert_close(ratio, torch.ones_like(ratio))
-
-
 def test_the_ends_of_the_line_stay_as_they_are():
     a, b, x = scattered(MODELS[0], [1]), scattered(MODELS[0], [2]), numbers(40, 5)
     for lam, end in ((1, a), (0, b)):

@@ -2,13 +2,11 @@
 
 import hashlib
 import socket
-import sys
-import threading
 
 import pytest
 
 from lmc_helpers.data import _download as module
-from lmc_helpers.data._download import NoMirror, download, import_pooch
+from lmc_helpers.data._download import NoMirror, download
 
 BODY = bytes(range(256)) * 400  # 102 400 bytes
 KIB = 1024  # pooch reads pieces of this size, and what has come of the last one is lost
@@ -32,13 +30,6 @@ def test_the_file_comes_and_nothing_else_stays(mirrors, target):
     assert mirrors.asked == [("/a.gz", None, "identity")]
     download([f"{mirrors.address}/a.gz"], target, SHA256)
     assert len(mirrors.asked) == 1
-
-
-def test_a_download_that_breaks_off_goes_on(mirrors, target):
-    mirrors.files["/a.gz"], mirrors.breaks["/a.gz"] = BODY, [KIB, 30 * KIB]
-    download([f"{mirrors.address}/a.gz"], target, SHA256)
-    assert target.read_bytes() == BODY and left(target) == {"a.gz"}
-    assert mirrors.ranges() == [None, "bytes=1024-", "bytes=31744-"]
 
 
 def test_it_goes_on_in_another_process_and_at_another_mirror(mirrors, target):
@@ -104,41 +95,3 @@ def test_a_mirror_that_breaks_off_for_ever_is_left(mirrors, target):
     with pytest.raises(NoMirror, match="broken off"):
         download([f"{mirrors.address}/a.gz"], target, SHA256)
     assert len(mirrors.asked) == 20 and (target.parent / "a.gz.part").stat().st_size == 20 * KIB
-
-
-def test_many_who_want_the_same_file_fetch_it_once(mirrors, target):
-    mirrors.files["/a.gz"] = BODY
-    mirrors.silent.clear()
-    ask = [threading.Thread(target=download, args=([f"{mirrors.address}/a.gz"], target, SHA256)) for _ in range(3)]
-    for thread in ask:
-        thread.start()
-    mirrors.silent.set()
-    for thread in ask:
-        thread.join(20)
-    assert target.read_bytes() == BODY and len(mirrors.asked) == 1
-
-
-def test_a_folder_that_cannot_be_written(mirrors, tmp_path):
-    (tmp_path / "new").write_bytes(b"a file where the folder belongs")
-    with pytest.raises(OSError) as caught:
-        download([f"{mirrors.address}/a.gz"], tmp_path / "new" / "a.gz", SHA256)
-    assert not isinstance(caught.value, NoMirror) and not mirrors.asked
-
-
-@pytest.mark.parametrize("terminal", [True, False])
-def test_progress_is_shown_at_a_terminal_only(mirrors, target, monkeypatch, capsys, terminal):
-    mirrors.files["/a.gz"] = BODY
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
-    download([f"{mirrors.address}/a.gz"], target, SHA256)
-    shown = capsys.readouterr()
-    assert ("102k/102k" in shown.err) == terminal and shown.out == ""
-
-
-def test_no_page_is_told_of_bars_that_it_does_not_show(tmp_path, monkeypatch):
-    spoken = 'import warnings\nfor text in ("IProgress not found. Please update", "else"):\n    warnings.warn(text)\n'
-    (tmp_path / "pooch.py").write_text(spoken)
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(sys.modules, "pooch")
-    with pytest.warns(UserWarning) as heard:
-        assert import_pooch().__file__ == str(tmp_path / "pooch.py")
-    assert [str(warning.message) for warning in heard] == ["else"]

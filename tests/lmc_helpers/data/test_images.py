@@ -183,17 +183,6 @@ def test_damaged_files_are_never_used(small, folder, monkeypatch, name, raw, mes
     assert message in available("mnist")
 
 
-def test_missing_files_are_fetched(small, mirrors, elsewhere, monkeypatch):
-    monkeypatch.setenv("LMC_OFFLINE", "0")
-    mirrors.files = {f"/{name}.gz": gzip.compress(raw, mtime=0) for name, raw in raws().items()}
-    source = module.SOURCES["mnist"]
-    archives = tuple(dataclasses.replace(a, mirrors=(f"{mirrors.address}/",)) for a in source.archives)
-    monkeypatch.setitem(module.SOURCES, "mnist", dataclasses.replace(source, archives=archives))
-    assert choose(("mnist", "digits")) == ("mnist", "This run uses MNIST.") and load("mnist").verified
-    assert len(mirrors.asked) == 4
-    assert sorted(p.name for p in (elsewhere / "mnist").glob("*.gz")) == sorted(f"{name}.gz" for name in raws())
-
-
 def test_without_files_and_network_one_error_says_what_to_do(small):
     with pytest.raises(DataError, match=r"MNIST: train-images-idx3-ubyte.gz was not found, .*; put train-images-idx3"):
         load("mnist")

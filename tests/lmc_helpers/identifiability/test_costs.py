@@ -15,7 +15,7 @@ from lmc_helpers.identifiability.costs import (
     realization_cost,
     swap_costs,
 )
-from lmc_helpers.identifiability.input_subspace import _neuron_slices, coherence, grams
+from lmc_helpers.identifiability.input_subspace import _neuron_slices, grams
 
 
 def basis(d, k, seed=0):
@@ -103,22 +103,12 @@ def test_costs_depend_on_the_subspace_and_not_on_its_basis():
     torch.testing.assert_close(cost_table(F, -D, -W, U), cost_table(F, D, W, U))  # signs of D do not matter
 
 
-def test_batches_and_chunks(monkeypatch):
+def test_chunks(monkeypatch):
     F, D, W, U = random_layer(5, 6, 2, lead=(2, 3), p=0.6)
     together = cost_table(F, D, W, U)
-    alone = torch.stack(
-        [cost_table(*x, U) for x in zip(F.flatten(0, 1), D.flatten(0, 1), W.flatten(0, 1), strict=True)]
-    )
-    torch.testing.assert_close(together.flatten(0, 1), alone)
     monkeypatch.setattr("lmc_helpers.identifiability.input_subspace.CHUNK", 1)
     assert len(_neuron_slices(D, U)) == 5
     torch.testing.assert_close(cost_table(F, D, W, U), together)
-    torch.testing.assert_close(
-        swap_costs(F, D, W, U),
-        torch.stack(
-            [swap_costs(*x, U) for x in zip(F.flatten(0, 1), D.flatten(0, 1), W.flatten(0, 1), strict=True)]
-        ).reshape(2, 3, 5, 5),
-    )
 
 
 @pytest.mark.parametrize(("m", "d", "k"), SIZES)
@@ -150,16 +140,3 @@ def test_sensitivity_of_every_permutation(m):
     for cost, order in zip(found, p.tolist(), strict=True):
         permuted = sum(naive_cost(A[j], F[i], D[i], U) ** 2 for i, j in enumerate(order))
         assert cost.item() == pytest.approx(permuted - own, rel=1e-9, abs=1e-9 * permuted)
-
-
-def test_other_bases_are_refused():
-    row, U = torch.ones(1, 3), torch.ones(3, 2)
-    for call in (
-        lambda: coherence(U),
-        lambda: realization_cost(torch.ones(U.shape[1]), row[0], row[0], U),
-        lambda: swap_costs(row, row, row, U),
-    ):
-        with pytest.raises(ValueError, match="orthonormal"):
-            call()
-    with pytest.raises(ValueError, match="no permutation"):
-        output_sensitivity(torch.ones(2, 2), torch.tensor([0, 0]))

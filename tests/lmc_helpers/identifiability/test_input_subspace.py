@@ -60,12 +60,6 @@ def test_gram_matrices_entry_by_entry(d, k):
         torch.testing.assert_close(grams(D, U)[index], S)
 
 
-def test_gram_matrices_of_many_subspaces():
-    D, U = numbers(2, 4, 6), torch.stack([basis(6, 3), basis(6, 3, seed=1)])
-    for i in range(2):
-        torch.testing.assert_close(grams(D, U)[i], grams(D[i], U[i]))
-
-
 @pytest.mark.parametrize("scale", [1.0, 1e-3, 1e-6])
 def test_whiteners_are_roots_of_the_pseudo_inverse(scale):
     """Ranks k, k − 1 and 0; the small singular value is exact although S has the condition number scale⁻²."""

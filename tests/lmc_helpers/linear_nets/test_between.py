@@ -21,21 +21,6 @@ def test_the_straight_line_point_by_point(layers, h):
         assert W[..., 0, :, :].equal(B) and W[..., -1, :, :].equal(A)  # λ = 1 is the first argument
 
 
-def test_batched_paths_are_those_of_each_network():
-    X, Y = data(3, seed=9)
-    a = [minimum(3, X, Y, seed=s) for s in range(4)]
-    b = [minimum(3, X, Y, seed=10 + s, signs=component(one, X)) for s, one in enumerate(a)]
-    stack = lambda nets: [torch.stack(layer).reshape(2, 2, 3, 3) for layer in zip(*nets, strict=True)]  # noqa: E731
-    path = path_in_minimum(stack(a), stack(b), X, Y, 3)
-    over = path_over_obstruction(stack(a), X, Y, layer=1, steps=3)
-    assert {W.shape for W in (*path, *over)} == {(2, 2, 3, 3, 3)}
-    for s in range(4):
-        alone = path_in_minimum(a[s], b[s], X, Y, 3)
-        over_alone = path_over_obstruction(a[s], X, Y, layer=1, steps=3)
-        for many, one in zip((*path, *over), (*alone, *over_alone), strict=True):
-            torch.testing.assert_close(many[divmod(s, 2)], one, rtol=1e-9, atol=1e-9)
-
-
 @pytest.mark.parametrize("h", [1, 2, 5])
 def test_no_product_with_a_singular_factor_is_closer_than_the_obstruction(h):
     X, Y = data(h, seed=2)

@@ -14,32 +14,8 @@ from lmc_helpers.modules.symmetry import symmetry
 SEED = os.environ.get("LMC_FUZZ_SEED")  # without it all draws are the same in every run
 NORMS = {"layer": nn.LayerNorm, "rms": nn.RMSNorm, "batch": nn.BatchNorm1d, "group": nn.GroupNorm}
 NORMS["instance"] = nn.InstanceNorm1d
-OFTEN = (
-    "linear",
-    "convolution",
-    "norm",
-    "activation",
-    "residual",
-    "again",
-    "add",
-    "concatenate",
-    "attention",
-    "grouped",
-)
-SELDOM = (
-    "concatenate",
-    "gate",
-    "packed",
-    "shuffle",
-    "slice",
-    "excite",
-    "softmax",
-    "write",
-    "pad",
-    "roll",
-    "place",
-    "repeat",
-)
+OFTEN = "linear convolution norm activation residual again add concatenate attention grouped".split()
+SELDOM = "concatenate gate packed shuffle slice excite softmax write pad roll place repeat".split()
 STEPS = 2 * OFTEN + SELDOM
 
 

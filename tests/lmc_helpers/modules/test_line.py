@@ -13,7 +13,7 @@ from torch.nn.functional import cross_entropy, mse_loss
 from torch.utils.data import DataLoader, TensorDataset
 
 from lmc_helpers.barrier import GRID
-from lmc_helpers.modules.line import Line, interpolate, jackknife, line
+from lmc_helpers.modules.line import Line, interpolate, line
 
 
 def trained(make, seed):
@@ -176,13 +176,6 @@ def test_errors_are_the_spread_of_the_barrier_over_samples():
     inside = np.abs(values - [kind.value for kind in exact.values()]) < half * errors
     assert ((inside.mean(0) > 0.92) & (inside.mean(0) < 0.98)).all(), inside.mean(0)
     assert all(math.isnan(kind.error) for kind in exact.values())  # one batch
-
-
-def test_the_jackknife_of_a_mean_is_its_standard_error():
-    losses, sizes = normal(9, 1), torch.ones(9, dtype=torch.float64)
-    value, error = jackknife(lambda mean: {"mean": mean[..., 0]}, losses, sizes)
-    assert error["mean"].item() == pytest.approx(losses.std().item() / 3)
-    assert value["mean"].item() == pytest.approx(losses.mean().item())
 
 
 @pytest.mark.parametrize("loss", [cross_entropy, nn.CrossEntropyLoss(), lambda out, y: 2 * cross_entropy(out, y)])

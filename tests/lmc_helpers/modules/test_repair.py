@@ -4,7 +4,7 @@ import copy
 
 import pytest
 import torch
-from oracles.networks import as_module, numbers
+from oracles.networks import as_module, numbers, scattered
 from torch import nn
 from torch.nn import functional as F
 
@@ -14,16 +14,6 @@ from lmc_helpers.modules.repair import repair
 from lmc_helpers.networks.cnn import CNN
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.resnet import ResNet20
-
-
-def scattered(net, seed):
-    """A module with random parameters and running statistics."""
-    for k, (_, value) in enumerate([*net.double().named_parameters(), *net.named_buffers()]):
-        if value.is_floating_point():
-            drawn = numbers(*value.shape, seed=1000 * seed + k) / max(1, value[0].numel()) ** 0.5
-            value.data.copy_(drawn.abs() + 0.5 if value.ndim == 1 else drawn)
-    return net
-
 
 MODELS = [
     MLP((5, 9, 8, 7, 3)),
@@ -142,15 +132,6 @@ def test_an_activation_before_a_norm_keeps_its_layer(inplace):
     layers = (nn.Linear(4, 6), nn.ReLU(inplace), nn.BatchNorm1d(6), nn.Linear(6, 6), nn.LayerNorm(6), nn.Linear(6, 3))
     a, b = (scattered(nn.Sequential(*copy.deepcopy(layers)), seed) for seed in (1, 2))
     assert list(repair(a, b, (numbers(30, 4), numbers(30)), details=True)[1].ratios) == ["0", "2", "4"]
-
-
-def test_half_precision_stays():
-    a, b = (as_module(MLP((5, 9, 3)).initial([seed], torch.float64))[0].half() for seed in (1, 2))
-    x = numbers(50, 5).half()
-    merged = repair(a, b, (x, x))
-    stds = [net[0](x).double().std(0) for net in (a, b, merged)]
-    assert merged[0].weight.dtype == torch.float16
-    torch.testing.assert_close(stds[2], (stds[0] + stds[1]) / 2, rtol=5e-3, atol=5e-3)
 
 
 @pytest.mark.parametrize(

@@ -6,18 +6,9 @@ from oracles.networks import DOUBLE, numbers
 from torch import nn
 
 from lmc_helpers.networks._layers import (
-    as_samples,
-    attention,
-    attention_pattern,
-    convolution,
     draw_by_law,
     initial,
     linear,
-    norm_channels,
-    norm_units,
-    norm_vectors,
-    pooled_head,
-    side_by_side,
 )
 
 N, B, C = 3, 5, 4
@@ -25,15 +16,6 @@ N, B, C = 3, 5, 4
 
 def close(a, b):
     torch.testing.assert_close(a, b, rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("bias", [True, False])
-@pytest.mark.parametrize("shared", [True, False])
-def test_linear(bias, shared):
-    h, W, b = numbers(1 if shared else N, B, 6, C), numbers(N, 7, C), numbers(N, 7) if bias else None
-    out = linear(h, W, b)
-    for i in range(N):
-        close(out[i], nn.functional.linear(h[0 if shared else i], W[i], b[i] if bias else None))
 
 
 @pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")  # torch's first forward derivative
@@ -73,67 +55,6 @@ def test_linear_in_bfloat16():
     assert (out.dtype, W.grad.dtype, h.grad.dtype) == (torch.bfloat16, torch.float32, torch.float32)
     torch.testing.assert_close(W.grad, h.sum(dim=1)[:, None].expand_as(W), rtol=0.02, atol=0.05)
     torch.testing.assert_close(h.grad, W.sum(dim=1)[:, None].expand_as(h), rtol=0.02, atol=0.05)
-
-
-@pytest.mark.parametrize(("k", "stride", "padding"), [(3, 1, 1), (3, 2, 1), (1, 2, 0), (5, 3, 2)])
-@pytest.mark.parametrize("shared", [True, False])
-def test_convolution(k, stride, padding, shared):
-    x, W, b = numbers(1 if shared else N, B, C, 9, 7), numbers(N, 2, C, k, k), numbers(N, 2)
-    out = convolution(side_by_side(x), W, b, stride, padding).unflatten(1, (N, 2))
-    for i in range(N):
-        close(out[:, i], nn.functional.conv2d(x[0 if shared else i], W[i], b[i], stride, padding))
-
-
-def test_convolution_of_one_network():
-    x, W = numbers(1, B, C, 6, 6), numbers(1, 2, C, 3, 3)
-    close(convolution(side_by_side(x), W), nn.functional.conv2d(x[0], W[0], padding=1))
-
-
-def test_norm_units():
-    h, gain, shift = numbers(N, B, C), numbers(N, C), numbers(N, C, seed=2)
-    out = norm_units(h, gain, shift)
-    for i in range(N):
-        close(out[i], nn.functional.batch_norm(h[i], None, None, gain[i], shift[i], training=True))
-
-
-@pytest.mark.parametrize("groups", [1, 2, None])
-def test_norm_channels(groups):
-    h, gain, shift = numbers(N, B, C, 3, 5), numbers(N, C), numbers(N, C, seed=2)
-    out = norm_channels(side_by_side(h), gain, shift, groups).unflatten(1, (N, C))
-    for i in range(N):
-        norm = nn.GroupNorm(groups or C, C, dtype=DOUBLE)
-        norm.weight.data, norm.bias.data = gain[i], shift[i]
-        close(out[:, i], norm(h[i]))
-
-
-def test_norm_vectors():
-    h, gain, shift = numbers(N, B, 6, C), numbers(N, C), numbers(N, C, seed=2)
-    out = norm_vectors(h, gain, shift)
-    for i in range(N):
-        close(out[i], nn.functional.layer_norm(h[i], (C,), gain[i], shift[i]))
-
-
-def test_attention_is_its_formula():
-    q, k, v = (numbers(N, B, 2, 6, C, seed=s) for s in range(3))
-    scores = torch.einsum("nbhtd,nbhsd->nbhts", q, k) / 2  # √4
-    weights = scores.exp() / scores.exp().sum(dim=-1, keepdim=True)
-    close(attention_pattern(q, k), weights)
-    close(attention(q, k, v), torch.einsum("nbhts,nbhsd->nbhtd", weights, v))
-
-
-def test_pixels_are_samples():
-    h = numbers(N, B, C, 3, 2)
-    samples = as_samples(side_by_side(h), N)
-    assert samples.shape == (N, B * 6, C)
-    close(samples[1].view(B, 3, 2, C)[4, 2, 0], h[1, 4, :, 2, 0])
-
-
-def test_the_head_reads_means_over_pixels():
-    h, params = numbers(N, B, C, 3, 2), {"head.weight": numbers(N, 7, C), "head.bias": numbers(N, 7)}
-    out = pooled_head(params, side_by_side(h))
-    for i in range(N):
-        mean = nn.functional.adaptive_avg_pool2d(h[i], 1).flatten(1)
-        close(out[i], nn.functional.linear(mean, params["head.weight"][i], params["head.bias"][i]))
 
 
 def test_initial_laws_are_those_of_torch():

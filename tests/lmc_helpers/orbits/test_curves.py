@@ -81,14 +81,6 @@ def test_orbits_of_rotations_are_circles():
     assert length(GeneralLinear(), M, w).item() == pytest.approx(2 * radius.item(), rel=1e-12)
 
 
-def test_two_scalars_draw_a_hyperbola():
-    one = torch.ones(1, 1, dtype=torch.float64)
-    t = torch.tensor([0.7], dtype=torch.float64)
-    u, v = math.exp(0.7), math.exp(-0.7)
-    expected = 2 / (u**2 + v**2) ** 1.5  # of (u, v) with uv = 1
-    assert orbit_curvature(GeneralLinear(), one, (one, one), t).item() == pytest.approx(expected, rel=1e-12)
-
-
 def test_curvature_of_a_helix_in_any_parametrisation_and_frame():
     a, b, t = 1.3, 0.4, 0.9
     Q = torch.linalg.qr(normal(5, 5))[0][:, :3]

@@ -53,20 +53,6 @@ def test_exp_of_a_grid_is_the_series():
     assert Rescaling().exp(normal(2, 3), torch.arange(5).double()).shape == (2, 5, 3)
 
 
-@pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")  # torch.func's first import
-def test_second_derivatives_of_the_action_are_right():
-    w, M, t = weights(3, 2, 2), normal(3, 3, seed=9), torch.tensor(0.3, dtype=torch.float64)
-
-    def second_layer(s):
-        return GeneralLinear().act(GeneralLinear().exp(M, s), w)[1]
-
-    def velocity(s):
-        return torch.func.jvp(second_layer, (s,), (torch.ones_like(s),))[1]
-
-    twice = torch.func.jvp(velocity, (t,), (torch.ones_like(t),))[1]
-    torch.testing.assert_close(twice, second_layer(t) @ M @ M, rtol=1e-10, atol=1e-10)
-
-
 W = torch.ones(2, 3).double(), torch.ones(4, 2).double()
 
 

@@ -55,8 +55,3 @@ def test_uniform_pairs_against_the_dense_loss_one_at_a_time(m, M, d, n):
         for row, end in zip(found, (b[algorithm_1(a, b)], b), strict=True):
             expected = max(population_loss(x * a + (1 - x) * end, M).item() for x in GRID)
             assert row[k] == pytest.approx(expected, abs=1e-12)
-
-
-def test_many_pairs_are_single_pairs():
-    W1, W2 = sample_minima(7, 3, 4, 8, seed=2, law="equal").split(4)
-    assert minima_barriers(W1, W2, 3).tolist() == [minima_barriers(W1[k], W2[k], 3) for k in range(4)]

@@ -53,15 +53,6 @@ def test_autograd_uses_the_closed_gradient():
     assert torch.autograd.gradcheck(lambda W: population_loss(W, 2), (W,))
 
 
-def test_batches_equal_single_networks():
-    W = weights(4, 5, 3, 2)
-    for f in (population_loss, population_gradient, population_hessian, distance_to_minima):
-        batched = f(W, 3)
-        for i in range(3):
-            for j in range(2):
-                torch.testing.assert_close(batched[i, j], f(W[i, j], 3), rtol=1e-12, atol=1e-14)
-
-
 def test_zero_and_parallel_rows_are_harmless():
     W = torch.zeros(4, 3, dtype=torch.float64)
     W[1], W[2], W[3] = (torch.tensor(r, dtype=torch.float64) for r in ([1, 2, 0], [2, 4, 0], [-1, -2, 0]))

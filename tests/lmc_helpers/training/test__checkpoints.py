@@ -1,8 +1,6 @@
 """Checkpoints: what is written is read, whole or not at all, by the run that it belongs to."""
 
-import json
 import os
-import zipfile
 
 import numpy as np
 import pytest
@@ -27,14 +25,6 @@ def test_a_state_is_read_as_it_was_written(tmp_path):
     for name, value in STATE.items():
         assert found[name].dtype == value.dtype and found[name].equal(value)
     assert os.listdir(path.parent) == ["run.npz"]
-
-
-def test_the_file_is_a_plain_npz_without_pickles(tmp_path):
-    save_checkpoint(tmp_path / "run.npz", RUN, STATE)
-    with np.load(tmp_path / "run.npz", allow_pickle=False) as file:
-        assert json.loads(str(file["run"])) == RUN
-        assert set(file.files) == {"run", *STATE}
-    assert zipfile.is_zipfile(tmp_path / "run.npz")
 
 
 def test_a_kill_while_writing_leaves_the_old_file(tmp_path, monkeypatch):

@@ -4,7 +4,6 @@ import pytest
 import torch
 from torch.nn.functional import pad
 
-from lmc_helpers.data.images import load
 from lmc_helpers.training._examples import Examples, Views, draw_views, epoch_order
 
 SEEDS = [3, 8, 3]
@@ -20,18 +19,6 @@ def by_hand(image, flipped, moved):
     image = image.flip(-1) if flipped else image
     top, left = 4 + int(moved[0]), 4 + int(moved[1])
     return pad(image, (4, 4, 4, 4))[:, top : top + image.shape[1], left : left + image.shape[2]]
-
-
-@pytest.mark.parametrize("dtype", [torch.uint8, torch.float64])
-def test_views_are_flips_and_crops(dtype):
-    x, _ = images(n=40)
-    x = x.to(dtype)
-    views = draw_views(SEEDS, 40, epoch=2, augment=("crop", "flip"))
-    found = views.of(x.expand(3, *x.shape))
-    assert found.dtype == dtype
-    for i in range(3):
-        for j in range(40):
-            assert found[i, j].equal(by_hand(x[j], views.flipped[i, j], views.moved[i, j]))
 
 
 def test_every_move_by_hand():
@@ -75,18 +62,6 @@ def test_an_order_is_a_permutation_that_changes_with_seed_and_epoch():
     assert not order.equal(epoch_order([1, 2, 1], 50, 1))
 
 
-@pytest.mark.parametrize("G", [1, 2, 4])
-def test_neighbours_share_a_set_of_examples(G):
-    values, labels = torch.arange(60.0).view(4, 5, 3)[:G], torch.arange(20).view(4, 5)[:G]
-    examples = Examples(values, labels, (3,), 20)
-    order = epoch_order([3, 8, 9, 3], 5, 1)
-    assert len(examples) == 5
-    for start, (inputs, found) in zip((0, 2, 4), examples.batches([3, 8, 9, 3], 1, 2), strict=True):
-        for i in range(4):
-            chosen = order[i, start : start + 2]
-            assert inputs[i].equal(values[i * G // 4][chosen]) and found[i].equal(labels[i * G // 4][chosen])
-
-
 @pytest.mark.parametrize("batch", [1, 4, 11, 20])
 def test_batches_are_the_order_of_the_epoch(batch):
     x, y = images()
@@ -109,26 +84,6 @@ def test_an_epoch_goes_on_where_it_was_left(augment):
         assert len(rest) == len(whole) - first
         for (a, b), (c, d) in zip(whole[first:], rest, strict=True):
             assert a.equal(c) and b.equal(d)
-
-
-def test_augmented_batches_are_normalised_views():
-    x, y = images()
-    mean, deviation = [0.1, 0.2, 0.3], [1.0, 2.0, 3.0]
-    examples = Examples(x, y, (3, 6, 5), 4, normal=(mean, deviation), dtype=torch.float64)
-    order, views = epoch_order(SEEDS, 11, 0), draw_views(SEEDS, 11, 0, ("crop",))
-    found = torch.cat([inputs for inputs, _ in examples.batches(SEEDS, 0, 4, ("crop",))], dim=1)
-    for i in range(3):
-        for j in range(11):
-            seen = by_hand(x[order[i, j]], False, views.moved[i, j]).double() / 255
-            expected = (seen - torch.tensor(mean).double()[:, None, None]) / torch.tensor(deviation)[:, None, None]
-            torch.testing.assert_close(found[i, j], expected, rtol=1e-6, atol=1e-7)
-
-
-def test_bytes_become_the_normalised_pixels_of_the_data_set():
-    some = load("digits", n=20)
-    examples = Examples(some.x, some.y, (64,), 10, (some.mean.tolist(), some.deviation.tolist()), torch.float64)
-    everything = examples.inputs(torch.arange(20)[None])
-    torch.testing.assert_close(everything[0], some.inputs(torch.float64, flat=True), rtol=1e-13, atol=1e-13)
 
 
 X, Y = images()

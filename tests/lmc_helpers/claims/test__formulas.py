@@ -5,8 +5,8 @@ import re
 import pytest
 from matplotlib.mathtext import MathTextParser
 
-from lmc_helpers.claims.formulas import LETTERS, NAMED, label, tex, typeset
-from lmc_helpers.claims.intervals import number
+from lmc_helpers.claims._formulas import LETTERS, NAMED, label, plain, tex, typeset
+from lmc_helpers.claims._intervals import number
 
 GREEK = {r"\pi": "pi", r"\gamma": "EulerGamma", r"\ln": "log", r"\Gamma": "gamma", r"\cdot": "*", r"\arctan": "atan"}
 
@@ -64,6 +64,19 @@ def test_a_closed_form_keeps_its_value(form):
 )
 def test_texts_of_the_ledger_are_typeset(text, shown):
     assert typeset(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("formula", "shown"),
+    [
+        (r"\|U\sigma(VX)\| \le m^{-2}", "‖Uσ(VX)‖ ≤ m⁻²"),
+        (r"W_{\mathrm{eff}} = F + D \odot W", "W_eff = F + D ⊙ W"),
+        (r"O(m^{-1/2}) \binom{n-K}{K} / 2!^K", "O(m^(−1/2)) (n−K over K) / 2!^K"),
+        (r"\frac{1}{2}\sqrt{\pi}", "(1)/(2)√(π)"),
+    ],
+)
+def test_formulas_in_one_line_of_unicode(formula, shown):
+    assert plain(formula) == shown
 
 
 def test_only_known_words_become_links():

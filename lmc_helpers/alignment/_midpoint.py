@@ -10,39 +10,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float, Int64
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from lmc_helpers._typing import Tensors, checked, require_finite, returned
+from lmc_helpers._typing import Tensors, returned
 from lmc_helpers.networks.model import Model
 from lmc_helpers.networks.permutations import Permutations, Symmetry, _permuted
-from lmc_helpers.networks.segments import _check_classes
-
-__all__ = ["Best", "Loss", "data_loss"]
 
 #: Parameters name → (P, …) to the mean loss of each network, (P,), differentiable.
 Loss = Callable[[Tensors], Tensor]
 
 
-@checked
-def data_loss(model: Model, x: Float[Tensor, " n *shape"], y: Int64[Tensor, " n"]) -> Loss:
-    """Mean cross-entropy on given data, as a function of the parameters name → (P, …) of P networks.
-
-    Examples
-    --------
-    >>> from lmc_helpers.networks.mlp import MLP
-    >>> model = MLP((2, 5, 3))
-    >>> loss = data_loss(model, torch.ones(4, 2), torch.tensor([0, 1, 2, 0]))
-    >>> loss({name: 0 * value for name, value in model.initial([1, 2]).params.items()}).exp().round(decimals=4)
-    tensor([3., 3.])
-    """
-    _check_classes(model.classes)
-    if x.shape[1:] != model.input_shape:
-        raise ValueError(f"x has shape {tuple(x.shape)}; allowed: (B, ...), inputs of shape {model.input_shape}")
-    require_finite(x=x)
-    if y.amin() < 0 or y.amax() >= model.classes:
-        raise ValueError(f"y holds {y.amin().item()} to {y.amax().item()}; allowed: 0 to {model.classes - 1}")
+def data_loss(model: Model, x: Tensor, y: Tensor) -> Loss:
+    """Mean cross-entropy on data x (n, …) and y (n,), as a function of the parameters of P networks."""
 
     def loss(params: Tensors) -> Tensor:
         outputs = model._outputs(params, x[None])  # (P, B, classes)
@@ -68,18 +48,10 @@ def _midpoint_losses(a: Tensors, b: Tensors, symmetry: Symmetry, permutations: P
 
 @dataclass(frozen=True, eq=False)
 class Best:
-    """The best permutations that a search has seen, for P pairs.
+    """The best permutations that a search has seen, for P pairs."""
 
-    Parameters
-    ----------
-    permutations
-        group → (P, m): for each pair those with the least loss half-way, the first of equals.
-    losses
-        (steps, P): losses half-way at all permutations that were seen, in their order.
-    """
-
-    permutations: dict[str, Tensor]
-    losses: Tensor
+    permutations: dict[str, Tensor]  # group → (P, m): those with the least loss half-way, the first of equals
+    losses: Tensor  # (steps, P): losses half-way at all permutations that were seen, in their order
 
     def _seen(self, permutations: Permutations, losses: Tensor) -> Best:
         """With one more set of permutations, and their losses (P,) half-way."""

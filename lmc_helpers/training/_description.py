@@ -17,18 +17,7 @@ _AS = "described_as"
 
 
 def described(value: Any) -> Any:
-    """A value as JSON can hold it: a dataclass becomes its class's name and its fields, a tuple a list.
-
-    Examples
-    --------
-    >>> from dataclasses import dataclass, field
-    >>> @dataclass(frozen=True)
-    ... class Recipe:
-    ...     described_as = "Descent"
-    ...     steps: int = field(metadata={"described_as": "epochs"})
-    >>> described(Recipe(steps=3))
-    {'class': 'Descent', 'epochs': 3}
-    """
+    """A value as JSON can hold it: a dataclass becomes its class's name and its fields, a tuple a list."""
     if is_dataclass(value) and not isinstance(value, type):
         inside = {field.metadata.get(_AS, field.name): described(getattr(value, field.name)) for field in fields(value)}
         return {"class": getattr(type(value), _AS, type(value).__name__)} | inside

@@ -25,13 +25,11 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from lmc_helpers._typing import Natural, Positive, PositiveNumber, Seed, Tensors, checked
+from lmc_helpers._typing import Tensors
+from lmc_helpers.alignment._midpoint import Best, Loss, _interpolated, _midpoint_losses
 from lmc_helpers.alignment.assignment import _assign, _start
-from lmc_helpers.alignment.midpoint import Best, Loss, _interpolated, _midpoint_losses
 from lmc_helpers.networks.permutations import Permutations, Symmetry, _placed, _units
 from lmc_helpers.seeds import torch_generator
-
-__all__ = ["sinkhorn_rebasin"]
 
 
 def _log_sinkhorn(X: Tensor, tau: float, iterations: int = 20) -> Tensor:
@@ -54,58 +52,25 @@ def _mixed(params: Tensors, symmetry: Symmetry, matrices: dict[str, Tensor]) -> 
     return mixed
 
 
-@checked
 def sinkhorn_rebasin(
     a: Tensors,
     b: Tensors,
     symmetry: Symmetry,
     loss: Loss,
     cost: Literal["midpoint", "random", "distance"] = "random",
-    steps: Natural = 100,
-    rate: PositiveNumber = 0.1,
-    tau: PositiveNumber = 1.0,
-    iterations: Positive = 20,
-    seed: Seed = 0,
+    steps: int = 100,
+    rate: float = 0.1,
+    tau: float = 1.0,
+    iterations: int = 20,
+    seed: int = 0,
     start: Permutations | None = None,
-    judge_every: Positive = 10,
+    judge_every: int = 10,
 ) -> Best:
-    """Permute b so that a cost of a and π b is small, by descent over soft permutations.
+    """Permute b so that a cost of a and π b is small, by Adam over soft permutations of temperature ``tau``.
 
-    Parameters
-    ----------
-    a, b
-        name → (P, …), P pairs.
-    loss
-        parameters name → (P, …) to losses (P,); it judges the hardened permutations, and gives the cost with data.
-    steps, rate
-        of Adam.
-    tau
-        temperature.
-    iterations
-        Sinkhorn's, of a step.
-    seed
-        of the noise of the start and of the random λ.
-    start
-        group → p (P, m), whose matrix X begins with, plus noise of size 0.1; the identity if it is left out.
-    judge_every
-        after how many steps X is hardened and judged; the end is judged in any case.
-
-    Returns
-    -------
-    Best
-        the permutations with the least loss half-way, among the start and those that were judged.
-
-    Examples
-    --------
-    >>> from lmc_helpers.alignment.midpoint import data_loss
-    >>> from lmc_helpers.networks.mlp import MLP
-    >>> from lmc_helpers.networks.permutations import permute
-    >>> model, x = MLP((2, 4, 3)), torch.randn(50, 2, generator=torch.Generator().manual_seed(1))
-    >>> a = model.initial([1]).params
-    >>> loss = data_loss(model, x, model.forward(a, x)[0].argmax(dim=1))
-    >>> b = permute(a, model.symmetry(), {"0": torch.tensor([[2, 0, 3, 1]])})
-    >>> sinkhorn_rebasin(a, b, model.symmetry(), loss, cost="distance").permutations["0"].tolist()
-    [[1, 3, 0, 2]]
+    ``a`` and ``b`` are P pairs, name → (P, …). ``loss`` takes them to (P,); it judges the hardened permutations, every
+    ``judge_every`` steps and at the end, and gives the cost with data. X begins with the matrix of ``start``, else of
+    the identity, plus noise of size 0.1.
     """
     p = _start(a, b, symmetry, start)
     like = next(iter(a.values()))

@@ -20,15 +20,7 @@ SUM, PRODUCT, SIGN, POWER, ATOM = range(5)
 
 
 def tex(closed_form: str) -> str:
-    r"""A closed form of the ledger as TeX.
-
-    Examples
-    --------
-    >>> print(tex("1 - 1/(2*sqrt(pi))"))
-    1 - \frac{1}{2 \sqrt{\pi}}
-    >>> print(tex("1 - exp(-2)*(besseli(0,2)+besseli(1,2))/2"))
-    1 - \frac{e^{-2} (I_{0}(2) + I_{1}(2))}{2}
-    """
+    r"""A closed form of the ledger as TeX."""
     return _tex(ast.parse(closed_form.strip(), mode="eval").body)[0]
 
 
@@ -97,13 +89,6 @@ def typeset(text: str, address: Address | None = None) -> str:
 
     Words that ``address`` knows become links. MathJax looks at it where it stands in an element of the class
     ``mathjax_process``.
-
-    Examples
-    --------
-    >>> typeset("if $x < 2$, m^(−1/2) is below 1e-9 & W_l is not")
-    'if \\(x &lt; 2\\), m<sup>−1/2</sup> is below 10⁻⁹ &amp; W<sub>l</sub> is not'
-    >>> typeset("the *word* `a_b`")
-    'the <em>word</em> <code>a_b</code>'
     """
     pieces = text.split("$")
     for at, piece in enumerate(pieces):
@@ -144,15 +129,7 @@ SUPERSCRIPTS = str.maketrans("0123456789+-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻"
 
 
 def plain(tex: str) -> str:
-    r"""A formula of TeX in one line of Unicode, for hover texts and screen readers.
-
-    Examples
-    --------
-    >>> print(plain(r"\|U\sigma(VX)\| \le m^{-2}"), plain(r"W_{\mathrm{eff}} = F + D \odot W"))
-    ‖Uσ(VX)‖ ≤ m⁻² W_eff = F + D ⊙ W
-    >>> print(plain(r"O(m^{-1/2})"), plain(r"\binom{n-K}{K} / 2!^K"), plain(r"\frac{1}{2}\sqrt{\pi}"))
-    O(m^(−1/2)) (n−K over K) / 2!^K (1)/(2)√(π)
-    """
+    r"""A formula of TeX in one line of Unicode, for hover texts and screen readers."""
     tex = re.sub(r"\\binom\{([^{}]*)\}\{([^{}]*)\}", r"(\1 over \2)", tex)
     tex = re.sub(r"\\frac\{([^{}]*)\}\{([^{}]*)\}", r"(\1)/(\2)", tex)
     tex = COMMAND.sub(_command, FONT.sub(r"\1\2", tex))
@@ -187,13 +164,7 @@ SCRIPT = re.compile(r"([_^])(?:\{([^{}]*)\}|(<i>.</i>|&\w+;| \S+ |[^{}<& ]))|\{(
 
 
 def label(text: str) -> str:
-    r"""A label of Matplotlib, with formulas between dollar signs, as the HTML that Plotly draws: i, sub and sup.
-
-    Examples
-    --------
-    >>> label("loss & $W_1$, $\\sigma_{\\mathrm{min}}^2 < 1$")
-    'loss &amp; <i>W</i><sub>1</sub>, <i>σ</i><sub>min</sub><sup>2</sup> &lt; 1'
-    """
+    r"""A label of Matplotlib, with formulas between dollar signs, as the HTML that Plotly draws: i, sub and sup."""
     parts = text.split("$")
     if len(parts) % 2 == 0:
         raise ValueError(f"label {text!r}; allowed: an even number of dollar signs")

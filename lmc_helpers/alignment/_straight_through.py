@@ -16,60 +16,29 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from lmc_helpers._typing import Natural, PositiveNumber, Seed, Tensors, checked
+from lmc_helpers._typing import Tensors
+from lmc_helpers.alignment._midpoint import Best, Loss, _interpolated, _midpoint_losses
 from lmc_helpers.alignment.assignment import _start
-from lmc_helpers.alignment.midpoint import Best, Loss, _interpolated, _midpoint_losses
 from lmc_helpers.alignment.weight_matching import _matched
 from lmc_helpers.networks.permutations import Permutations, Symmetry, _permuted
 
-__all__ = ["straight_through"]
 
-
-@checked
 def straight_through(
     a: Tensors,
     b: Tensors,
     symmetry: Symmetry,
     loss: Loss,
-    steps: Natural = 100,
-    rate: PositiveNumber = 1e-2,
-    seed: Seed = 0,
+    steps: int = 100,
+    rate: float = 1e-2,
+    seed: int = 0,
     start: Permutations | None = None,
     step_loss: Callable[[Tensors, int], Tensor] | None = None,
 ) -> Best:
-    """Permute b so that the loss half-way is small, by descent on free weights that are projected to permutations of b.
+    """Permute b so that the loss half-way is small, by Adam on free weights that are projected to permutations of b.
 
-    Parameters
-    ----------
-    a, b
-        name → (P, …), P pairs.
-    loss
-        parameters name → (P, …) to losses (P,); it judges the permutations.
-    steps, rate
-        of Adam.
-    seed
-        of the orders of weight matching.
-    start
-        group → (P, m), judged first, and where the first projection begins; the identity if it is left out.
-    step_loss
-        (parameters, step) to losses (P,) whose gradient is followed, for example of a batch; ``loss`` if left out.
-
-    Returns
-    -------
-    Best
-        the permutations with the least loss half-way, among the start and those of every step.
-
-    Examples
-    --------
-    >>> from lmc_helpers.alignment.midpoint import data_loss
-    >>> from lmc_helpers.networks.mlp import MLP
-    >>> model, x = MLP((2, 4, 3)), torch.randn(50, 2, generator=torch.Generator().manual_seed(1))
-    >>> a = model.initial([1]).params
-    >>> loss = data_loss(model, x, model.forward(a, x)[0].argmax(dim=1))
-    >>> from lmc_helpers.networks.permutations import permute
-    >>> b = permute(a, model.symmetry(), {"0": torch.tensor([[2, 0, 3, 1]])})
-    >>> straight_through(a, b, model.symmetry(), loss, steps=2).permutations["0"].tolist()
-    [[1, 3, 0, 2]]
+    ``a`` and ``b`` are P pairs, name → (P, …). ``loss`` takes them to (P,) and judges the permutations; the gradient
+    is that of ``step_loss`` of (parameters, step), for example of a batch, where it is given. ``start``, else the
+    identity, is judged first, and the first projection begins there; ``seed`` is that of weight matching.
     """
     p = _start(a, b, symmetry, start)
     whole = {name: value.dtype for name, value in a.items() if not value.is_floating_point()}
