@@ -601,7 +601,7 @@ figures.numbers(
     given_arrive=len(kappas),
     given_two=sum(bool(kappa[1] < 0) for kappa in kappas),
     given_below=sum(top < 0 for top in tops),
-    given_lowest=f"{-min(tops, default=0.0):.1e}",
+    given_lowest=f"{max((-top for top in tops), default=0.0):.1e}",
 )
 
 # %% [markdown]
