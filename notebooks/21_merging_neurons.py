@@ -18,7 +18,7 @@
 # **What we find.** There are such paths ({claim}`P2.reaches_some`), and where they end at a permutation point the loss has a top there, on a parabola that a theorem gives ({claim}`P2.ends`, {claim}`P2.saddle`).
 # They are the exception: of {glue:text}`pairs` pairs of tanh neurons minimisation at ever smaller distances brings {glue:text}`arrived` to a permutation point ({claim}`P2.reaches`).
 # {glue:text}`became_derivative` become a neuron and a *{term}`derivative neuron`*, whose output weights diverge; for the other {glue:text}`lost` no minimum is found from some distance on.
-# On most curves of constrained critical points weights diverge at a positive distance while the function converges, nearly always in one of three ways: a derivative neuron, an exponential one, or a passage; a theorem gives the place and the law ({claim}`P2.limits`, {claim}`P2.limit_law`).
+# On most curves of constrained critical points weights diverge at a positive distance while the function converges, nearly always in one of three ways: a derivative neuron, an exponential one, or a passage; a theorem gives the place and the law ({claim}`P2.limits`, {claim}`P2.limit_law`); where one of the pair becomes a step, the distance grows without bound ({claim}`P2.steps`).
 # With one output the signs of the two output weights say which pairs cannot arrive at a permutation point unless they meet another critical point before ({claim}`P2.signs`).
 # On the way the gradient is normal to the surfaces of constant distance, not tangent to the path ({claim}`P2.tangent`). Merged pairs can have one loss or different ones ({claim}`P1.same_loss`).
 #
@@ -657,9 +657,46 @@ figures.numbers(
 # ```
 #
 # On {glue:text}`limits_output` of the {glue:text}`diverging` curves output weights diverge (at the end one exceeds every entry of a parameter vector). By which of them do, {glue:text}`limits_boundary` approach a derivative neuron at a boundary, {glue:text}`limits_exponential` an exponential neuron and {glue:text}`limits_passage` a passage, which is no end at all; for {glue:text}`limits_found` of the {glue:text}`limits_output` the limit itself is found. On the other {glue:text}`limits_step` the parameter vector of a neuron grows
-# with a bounded output weight: it becomes a step, whose size finite data do not see; if it is one of the pair, $\delta$ grows, too. Of the {glue:text}`arrivals` curves that reach $\delta \to 0$, {glue:text}`arrivals_kept` meet no critical point of the loss on the way, and their ends are those of {prf:ref}`prop-signs`.
+# with a bounded output weight: it becomes a step, whose size finite data do not see; if it is one of the pair, as on {glue:text}`steps_pair` of them, $\delta$ grows, too. Of the {glue:text}`arrivals` curves that reach $\delta \to 0$, {glue:text}`arrivals_kept` meet no critical point of the loss on the way, and their ends are those of {prf:ref}`prop-signs`.
 # That output weights diverge where two neurons become a derivative neuron is {cite:t}`martinelli2025`'s; the place, the laws at a positive distance and the other limits are added here.
 #
+# ```{prf:proposition} A step neuron
+# :label: prop-step
+# Let $g = \tanh$, with finitely many samples. On a curve of constrained critical points let the parameter vector of neuron $i$ grow, $\vartheta_i = R v$, $R \to \infty$, in a direction $v \to v^*$ with $v^* \cdot z_\mu \ne 0$ for all samples, and let all other weights converge, $a_i$ among them. Then the outputs tend to those of a network in which neuron $i$ is a *step*, $a_i \operatorname{sign}(v^* \cdot z)$. If $i$ is not of the pair and $\delta$ stays away from 0, that network is a constrained critical point in its other weights. If $i$ is of the pair,
+# $\delta \to \infty$, $\frac{dL}{d\delta} = O(e^{-2 m R})$ for every $m < \min_\mu |v^* \cdot z_\mu|$, and that network is a critical point of the loss itself.
+# ```
+#
+# ```{prf:proof}
+# $\tanh(R\, v \cdot z_\mu) - \operatorname{sign}(v^* \cdot z_\mu)$ and $\tanh'(R\, v \cdot z_\mu)$ are $O(e^{-2mR})$. So outputs and derivatives of the loss by the other weights converge to those of that network, and $\nabla_{\vartheta_i} L = O(e^{-2mR})$. On the curve $\nabla L = \nu\, \nabla \|\vartheta_1 - \vartheta_0\|$ with $\nu = \frac{dL}{d\delta}$, which for $i$ of the pair says $|\nu| = \|\nabla_{\vartheta_i} L\| \to 0$. With $\nu$ all of the gradient vanishes.
+# ```
+#
+# It has a neuron less if $a_i \to 0$ or the step is constant on the data. That the other weights converge is a hypothesis; for a neuron outside the pair it is open how $R$ grows with $\delta$. Where it is of the pair:
+
+# %%
+diverged = [
+    (problem, b)
+    for (problem, _), row in zip(toys, followed, strict=True)
+    for b in row
+    if b.end == ENDS[2]
+]
+falls, outer_end = [], []  # ‖∇L‖ at the end over its largest; a_i
+for (problem, b), (_, end) in zip(diverged, limits, strict=True):
+    (W, bias), (a, _) = TANH.split(b.theta[-1])
+    i = int(torch.hypot(W.norm(dim=1), bias).argmax())
+    if end.kind == LIMITS[3] and i < 2:  # a step, of the pair
+        slopes = problem.derivatives(b.theta)[0].norm(dim=1)
+        falls.append((slopes[-1] / slopes.max()).item())
+        outer_end.append(a[0, i].item())
+print("gradient at the end over its largest:", *(f"{x:.0e}" for x in falls))
+print("output weights of the steps:", np.round(outer_end, 4))
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P2.steps"}
+claims.check("P2.steps", float(np.median(falls)) if falls else 0.0, n=len(falls))
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+figures.numbers(steps_pair=len(falls))
+
+# %% [markdown]
 # ## With several outputs
 #
 # With three outputs $J \ne 0$ at all but special points, and by {prf:ref}`thm-ends` no branch of minima ends at a permutation point.
@@ -969,6 +1006,7 @@ claims.check("P2.lowest", (excess + joints) or 0.0, n=len(excess))
 # - At a permutation point a path ends from below, $L = L_1 + \frac18 \kappa \delta^2$ with $\kappa < 0$ ({prf:ref}`thm-ends`, {prf:ref}`cor-maximum`); with several outputs it does not end there at all.
 # - With one output and no other critical point on the way, a path from output weights of one sign cannot end at a derivative neuron, nor one from two signs at a permutation point ({prf:ref}`prop-signs`). (Such neurons were found independently of permutation paths by {cite:t}`martinelli2025`.)
 # - On most curves weights diverge at a positive distance; nearly always, where they are output weights, at a known rate while the function converges ({prf:ref}`thm-diverge`).
+# - Where a neuron of the pair becomes a step instead, $\delta \to \infty$, and the limit is a critical point of the loss ({prf:ref}`prop-step`).
 # - With ReLU the distance can shrink at no cost, by scale alone ({prf:ref}`prop-scale`); with a fixed step of descent, or at fixed norms, the loss rises as in P, Fig. 1.
 #
 # ## What it means for merging networks

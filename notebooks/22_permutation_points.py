@@ -17,7 +17,7 @@
 #
 # **What we find.** Critical it is ({claim}`P3.critical`), the plateau has this dimension and this constant loss ({claim}`P4.plateau`), and the permutations can be reached ({claim}`P4.exchange`, {claim}`P4.all`).
 # The numbers of eigenvalues are others, and a theorem gives them exactly: with one output up to {glue:text}`most_scalar` of them are negative here ({claim}`P3.at_most_one`); with three outputs one or two eigenvalues vanish, not three ({claim}`P3.zero`), and only a line or a plane of the plateau is critical ({claim}`P4.plateau_critical`).
-# Where two or more are negative, as is the rule from three outputs on ({claim}`P3.several_outputs`), two neurons need not meet: they go round each other, below the point ({claim}`P3.round`), and two copies of a network of loss 0 are joined that way ({claim}`P3.round_joins`).
+# Where two or more are negative, as is the rule from three outputs on ({claim}`P3.several_outputs`), two neurons need not meet: they go round each other, below the point ({claim}`P3.round`), and two copies of a network of loss 0 are joined that way ({claim}`P3.round_joins`), even where the paper's own path from the network arrives at the point ({claim}`P3.round_given`).
 #
 # **Why it matters.** At these points the permuted copies of a network meet; their curvature says how easily descent leaves them.
 # ```
@@ -52,19 +52,28 @@ chapter.begin(
 
 import math
 from collections import Counter
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import torch
 
 from lmc_helpers import claims, figures
+from lmc_helpers._chapters.merging_neurons import (
+    ENDS,
+    Shallow,
+    follow_pairs,
+    join_problems,
+)
 from lmc_helpers._chapters.permutation_points import (
+    arrival,
     descent,
     distinct,
+    positive_outputs,
     replicate,
     separated,
     strict_minima,
     targets_with_curvature,
+    way_round,
 )
 from lmc_helpers.permutation_points.counts import count_ratio
 from lmc_helpers.permutation_points.doubling import (
@@ -400,7 +409,7 @@ figures.numbers(
 # 2. $i = 1$: the set $\{L < L_1\}$ has two components, and $p + n$ and $p - n$ lie in different ones for all small $n \in N$, $n \ne 0$: a path between them within the neighbourhood reaches $L_1$ (one that leaves it need not);
 # 3. $i \ge 2$: the set $\{L < L_1\}$ is connected. For orthonormal $n_1, n_2 \in N$ and small $\varepsilon > 0$ the half circle $p + \varepsilon (\cos t \; n_1 + \sin t \; n_2)$, $0 \le t \le \pi$, lies in it and exchanges the two neurons.
 #
-# So if $i \ge 2$ and gradient flow from $p + \varepsilon n_1$ converges to $\theta$, then $\theta$ and $\sigma \theta$ are joined by a path whose largest loss is smaller than $L_1$.
+# So if $i \ge 2$ and gradient flow from $p + \varepsilon n_1$ converges to $\theta$, then $\theta$ and $\sigma \theta$ are joined by a path whose largest loss is smaller than $L_1$; if $\vartheta_0 \ne \vartheta_1$ in $\theta$, by one on which the two neurons nowhere meet.
 # ```
 #
 # ```{prf:proof}
@@ -411,6 +420,8 @@ figures.numbers(
 # On the half circle $L = L_1 + \frac12 n^\top \nabla^2 L(p)\, n + O(\varepsilon^3)$ with $n^\top \nabla^2 L(p)\, n \le -\kappa \varepsilon^2$, $\kappa > 0$.
 #
 # The path is: the flow from $p + \varepsilon n_1$, backwards; the half circle to $p - \varepsilon n_1 = \sigma (p + \varepsilon n_1)$; and the image of the flow under $\sigma$, at the same losses.
+#
+# *They need not meet.* The set $\{L < L_1\}$ is open, and $\{\vartheta_0 = \vartheta_1\}$ is a linear subspace, of codimension $\dim \vartheta \ge \rho + \nu_- \ge 2$. So the path, whose ends are not in it, may be replaced by a nearby polygon in general position in $\{L < L_1\}$, which misses it. (The half circle itself does: $\eta = 0$ makes the quadratic form of $K$ vanish, so $\eta \ne 0$ in all $n \in N \setminus \{0\}$.)
 # ```
 #
 # ```{prf:corollary} Several outputs, or one weight
@@ -423,7 +434,11 @@ figures.numbers(
 # $i \ge \rho$, and $c^\top J = 0$ is the only equation between the entries of $J$ that criticality gives for a general activation and squared loss (with cross-entropy there is one more, $\mathbf 1^\top J = 0$, at the last layer). One weight: $\rho \le 1$, and $\rho = 1$ leaves no kernel for $\nu_-$; $\vartheta_0 - \vartheta_1 \in \mathbb R$ changes its sign on the path.
 # ```
 #
-# Where a neuron has two weights, two neurons can go round each other, as two people in a plane can and on a line cannot. Teachers with 4 neurons, students with 3, doubled to 4: the half circle at each permutation point of index 2 or more, and descent from its end in small steps:
+# Where a neuron has two weights, two neurons can go round each other, as two people in a plane can and on a line cannot; on a line the points where they meet separate the two orders.
+#
+# Under the hypotheses of {prf:ref}`thm-round` a permutation point is what the paper's title calls it, a permutation saddle, from index 1 on: at index 1 it is, locally, the pass between two orders; from index 2 on a lower way leads round it. At index 0, where $J = 0$ and $D \succ 0$, it is a minimum.
+#
+# Teachers with 4 neurons, students with 3, doubled to 4: the half circle at each permutation point of index 2 or more, and descent from its end in small steps:
 
 # %%
 RADII = (1e-3, 3e-3, 0.01, 0.03, 0.1, 0.2)
@@ -528,6 +543,69 @@ figures.numbers(
 #
 # Of {glue:text}`round_points` permutation points {glue:text}`round_first` with one, two and three outputs have index 1, and {glue:text}`round_more` have a larger one; on the lowest of the ways the largest loss is {glue:text}`round_top` times that of the point. With three outputs {glue:text}`round_arrive` of {glue:text}`round_three` descents end at loss 0, the others at minima of a larger loss. The paper says of the path that
 # "there is no guarantee that the highest saddle should be the one at the permutation point"; where the index is 2 or more, there are paths on which it is not.
+#
+# Whether descent from the half circle ends at a network that one has in mind is left to chance there. With one output the path of the paper leads from the network itself to the point, and may be left before:
+#
+# ```{prf:corollary} A network whose path arrives
+# :label: cor-given
+# Under the hypotheses of {prf:ref}`thm-ends`, with one output, let $D$ have the eigenvalues $\kappa_1 < \kappa_2 \le \dots$ with $\kappa_2 < 0$ and eigenvectors $e_1, e_2, \dots$, and let a curve $\gamma$ lead from a network $\theta$ to the permutation point $p$, at its end as the path of {prf:ref}`thm-ends`, 3. At distance $\delta$ on it let $m = \frac12 (\gamma + \sigma \gamma)$, let $e$ be the direction of $\vartheta_1 - \vartheta_0$ and $f$ that of the part of $e_2$ across $e$. The half circle
+#
+# $$
+# m + \cos t \; (\gamma - m) + \sin t \; \tfrac\delta2 (-f, f), \qquad 0 \le t \le \pi,
+# $$
+#
+# the last term in the slots of $\vartheta_0, \vartheta_1$, leads from $\gamma$ to $\sigma \gamma$, the two neurons always $\delta$ apart, and its largest loss is $L_1 + \frac18 \kappa_2 \delta^2 + O(\delta^4)$. So if $L < L_1$ on $\gamma$ before $p$, then $\theta$ and $\sigma \theta$ are joined by a path whose largest loss is smaller than $L_1$: $\gamma$ down to a small $\delta$, the half circle, and $\sigma \gamma$ back.
+# ```
+#
+# ```{prf:proof}
+# Near $p$ the curve is smooth in $\delta$, and the exchange is $\delta \to -\delta$ (proof of {prf:ref}`thm-ends`). So $m$ is even in $\delta$, $m = p + O(\delta^2)$, and $\gamma - m$ is odd, with $\eta = \delta e$, $e = e_1 + O(\delta^2)$ and $\beta = O(\delta)$; also $f = e_2 + O(\delta^2)$. $L$ is even in $(\eta, \beta)$, and $J = 0$. Hence on the half circle $L = L_1 + \frac18 \eta^\top D\, \eta + O(\delta^4)$ with
+# $\eta = \delta (\cos t \; e + \sin t \; f)$, which is $L_1 + \frac18 \delta^2 (\kappa_1 \cos^2 t + \kappa_2 \sin^2 t) + O(\delta^4)$, largest near $t = \frac\pi2$.
+# ```
+#
+# The teachers with one output from above, their output weights made positive ({prf:ref}`prop-signs`), and the branch of every pair, as in [the previous chapter](21_merging_neurons.ipynb). Where it ends at a point of index 2 or more it is left at several distances; minimising over all but $\vartheta_1 - \vartheta_0$ at every angle (`way_round` of this chapter's module) only lowers the half circle.
+
+# %%
+four, pairs = MLP((2, 4, 1), "tanh"), list(combinations(range(4), 2))
+problems, given = [], []
+for at in range(seed, seed + rounds):
+    x = normal((inputs, 2), at, f"inputs {(2, 3, 1)}")
+    theta = positive_outputs(four, four.initial(1, at, scale=2.0)[0])
+    problems += [Shallow(four, x, four.forward(theta, x))] * len(pairs)
+    given += [theta] * len(pairs)
+joint = join_problems(problems)
+branches = follow_pairs(joint, torch.stack(given), pairs * rounds, steps=250)
+
+LEFT_AT = (0.25, 0.1, 0.03, 0.01, 0.003)  # δ/δ_0
+kappas, tops = [], []  # of arrivals: eigenvalues of D; largest loss over L_1, − 1
+for problem, b in zip(problems, branches, strict=True):
+    if b.end == ENDS[0]:
+        p = arrival(four, b.theta[-1], problem.x, problem.y, newton_steps)
+        kappa, e = torch.linalg.eigh(p.D)
+        kappas.append(kappa)
+        L_1 = p.loss(p.theta)
+        if kappa[1] < 0 and (b.loss[:-1] < L_1).all():
+            heights = []
+            for share in LEFT_AT:
+                k = int((b.delta / b.delta[0] - share).abs().argmin())
+                way = way_round(p.loss, four, b.theta[: k + 1], e[:, 1])
+                heights.append((p.loss(way).max() / L_1 - 1).item())
+            tops.append(min(heights))
+print("largest loss over L₁, − 1:", *(f"{top:.1e}" for top in tops))
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P3.round_given"}
+claims.check("P3.round_given", max(tops, default=-1.0), n=len(tops))
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+figures.numbers(
+    given_pairs=len(branches),
+    given_arrive=len(kappas),
+    given_two=sum(bool(kappa[1] < 0) for kappa in kappas),
+    given_below=sum(top < 0 for top in tops),
+    given_lowest=f"{max((-top for top in tops), default=0.0):.1e}",
+)
+
+# %% [markdown]
+# Of {glue:text}`given_pairs` pairs {glue:text}`given_arrive` arrive at a permutation point, {glue:text}`given_two` of them at one of index 2 or more, and {glue:text}`given_below` of these are joined to the exchanged network below it, by up to {glue:text}`given_lowest` of its loss. So the points at which the paper's own paths arrive need not be passes either ({claim}`P3.reached`).
 #
 # The half circle itself takes only a critical point and two negative eigenvalues of the block $K$, which has $\rho$ of them or more; the rest of the Hessian does not matter. On MNIST, images projected on their leading components, $\rho$ is far above 1 at one permutation point of each of the paper's widths ({claim}`P8.projected_index`, [](52_permutation_saddles_on_mnist.ipynb)). So near these, too, two neurons can change places below the point without meeting; whether descent leads from there to the trained network was not looked at.
 #
@@ -816,6 +894,7 @@ figures.keep(figure)
 #
 # - The exact inertia ({prf:ref}`thm-inertia`, {prf:ref}`cor-order`). With one output every number of negative eigenvalues from 0 to $n_{k-1} + 1$ occurs, so that a permutation point can be a minimum, too ({prf:ref}`prop-any-number`).
 # - With one output everything that the paper says of zeros and plateau is true ({prf:ref}`cor-one-output`).
+# - From index 2 on two neurons change places below the point without meeting ({prf:ref}`thm-round`); with one output, any network whose path arrives at such a point is joined to its copy that way ({prf:ref}`cor-given`).
 # - ReLU has none of this curvature at finite data; its permutation points look flatter than those of smooth networks.
 #
 # ## What it means for merging networks

@@ -16,7 +16,7 @@
 # Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` give their number $T(K, n)$ relative to that of the {term}`minima <minimum>` for the orders $K = 1, 2, 3$, the number of neurons by which the different ones are fewer than $n$, and bound it from below for $K \le n/2$ (P, Prop. 1); the bound
 # grows like $c_K n^K$ (P, Lemma 1), and each point lies in a plane of equal loss (P, Prop. 2).
 #
-# **What we find.** All of this holds ({claim}`P5.printed_forms`, {claim}`P5.bound`, {claim}`P5.layers`, {claim}`P6.growth`, {claim}`P7.equal_loss`). $T(K, n)$ has a closed form for every $K < n$, a Stirling number ({claim}`P5.enumeration`), as P's authors found later {cite:p}`simsek2021`, the points are counted by their index ({claim}`P5.by_index`), and the plane is no larger
+# **What we find.** All of this holds ({claim}`P5.printed_forms`, {claim}`P5.bound`, {claim}`P5.layers`, {claim}`P6.growth`, {claim}`P7.equal_loss`). $T(K, n)$ has a closed form for every $K < n$, a Stirling number ({claim}`P5.enumeration`), as P's authors found later {cite:p}`simsek2021`, the points are counted by their index ({claim}`P5.by_index`), with neurons that do nothing there are more families of one loss ({claim}`P5.families`), and the plane is no larger
 # than stated ({claim}`P7.dimension`). The proof of Lemma 1 ends with a constant $c_K$ that is too small by a factor $e^K$ ({claim}`P6.constant`); the lemma does not name it.
 #
 # The lowest of them are low in wide layers: a theorem bounds the price of a merge ({claim}`P8.merge_bound`), which for one output and output weights of the order $1/n$ falls faster than $1/n^2$ ({claim}`P8.merge_width`).
@@ -64,6 +64,7 @@ from lmc_helpers import claims, error_bars, figures, seeds
 from lmc_helpers._chapters.permutation_counts import (
     arrangements,
     count_ratio_bound,
+    families,
     growth_constant,
     partitions,
     permutation_points,
@@ -195,7 +196,7 @@ figures.show("fig_hexagon", figure)
 #
 # ## The exact count
 #
-# A permutation point of order $K$ in a layer of $n$ neurons has exactly the $l = n - K$ different parameter vectors of a smaller network; copies of one vector share its outgoing weights equally. The closed form is not new: {cite:t}`simsek2021`, three of them authors of P, count the affine subspaces of critical points that a network of width $r$ leaves in one of width $m$, and more, since neurons that do nothing are counted there, too.
+# A permutation point of order $K$ in a layer of $n$ neurons has exactly the $l = n - K$ different parameter vectors of a smaller network; copies of one vector share its outgoing weights equally. The closed form is not new: {cite:t}`simsek2021`, three of them authors of P, count so the affine subspaces of critical points that a network of width $r$ leaves in one of width $m$, $r!\, S(m, r)$ of them, and by a larger number those of its global minima ({prf:ref}`prop-families`).
 #
 # ```{prf:theorem} $T(K, n)$ for every $K < n$
 # :label: thm-count
@@ -397,6 +398,53 @@ claims.check("P5.by_index", off_index)
 # %% [markdown]
 # The first network has minima, first-order saddles and points of index up to 6 side by side. In the last row every neuron adds the nine negative eigenvalues of a layer before ten outputs ({prf:ref}`cor-round`): none of its points is a first-order saddle.
 #
+# ## Neurons that do nothing
+#
+# A neuron without output weights may have any parameter vector, and so may a group of neurons with one vector whose output weights cancel. The six steps of P, section 4.2 (ii) lead through such networks. With them there are more:
+#
+# ```{prf:proposition} Networks of one function in a wider layer
+# :label: prop-families
+# Let a network have $r$ neurons in the layer, with different parameter vectors $\vartheta_i$ and columns $c_i \ne 0$. Call *family* a set of networks with $m$ neurons there, each of which either has one of the $\vartheta_i$ or belongs to a group: for each $i$ there are neurons with $\vartheta_i$, and their columns add up to $c_i$; a group has one vector, which is free, and columns that add up to 0. All these networks compute the same function. There are
+#
+# $$
+# \begin{aligned}
+# &m!\, [z^m]\, (e^z - 1)^r \exp(e^z - 1) \\
+# &\quad = \sum_{u=0}^{m-r} \binom mu\, r!\, S(m - u, r)\, B_u
+# \end{aligned}
+# $$
+#
+# families, with the Bell numbers $B_u$. With $q$ groups one is an affine subspace of dimension $(m - r - q)\, n_{k+1} + q\, (n_{k-1} + 1)$, and none lies in another.
+# ```
+#
+# ```{prf:proof}
+# If $u$ neurons are in groups, the others are mapped onto the $r$ vectors, in $r!\, S(m - u, r)$ ways with generating function $(e^z - 1)^r$, and the groups are a partition of the $u$ neurons into blocks, with generating function $\exp(e^z - 1)$. In a general network of one family two neurons have the same vector only where this is asked, no group has one of the $\vartheta_i$, and the columns of a proper part of a group, or of some neurons with $\vartheta_i$,
+# do not add up to 0. So if it lies in a second family, the groups of this one are groups of the first, and the other neurons have the same $\vartheta_i$ in both.
+# ```
+#
+# {cite:t}`simsek2021` count so the global minima of a wide network whose smallest network has loss 0. At a positive loss a family with a group has the loss of the smaller network, but is not critical: the derivative by a column of the group is $\sum_\mu r_\mu\, g(\vartheta \cdot z_\mu)$, with the derivatives $r_\mu$ of the loss by the inputs of the next layer, and vanishes for all $\vartheta$ only if they are orthogonal to every neuron. The sum, and the list of all families:
+
+
+# %%
+def families_formula(r: int, m: int) -> int:
+    bell = [1]
+    for n in range(m):
+        bell.append(sum(math.comb(n, k) * bell[k] for k in range(n + 1)))
+    onto = [len(arrangements(m - u, r)) for u in range(m - r + 1)]
+    return sum(math.comb(m, u) * n * bell[u] for u, n in enumerate(onto))
+
+
+off_families, only_copies = [], []
+for r in (1, 2, 3):
+    for m in range(r, r + 4):
+        listed, number = families(r, m), families_formula(r, m)
+        off_families.append(abs(len(listed) - number))
+        only_copies.append(abs(len(arrangements(m, r)) - number))
+        print(f"r = {r}, m = {m}: {number}, {len(arrangements(m, r))} by copies")
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P5.families"}
+claims.check("P5.families", off_families, rival=float(max(only_copies)))
+
+# %% [markdown]
 # ## The growth with $n$
 #
 # ```{prf:theorem} Growth; P, Lemma 1 with its constant
@@ -796,6 +844,7 @@ figures.numbers(
 # - The bound of P, Prop. 1 is one term of the exact sum ({prf:ref}`thm-count`), and sharp for fixed $K$ and wide layers, not for $K$ near $n/2$ ({prf:ref}`thm-growth`).
 # - All orders together, a layer has about $\frac1{2 \ln 2} (\ln 2)^{-n}$ times as many permutation points as minima, nearly all with $K \approx (1 - \frac1{2 \ln 2})\, n$ ({prf:ref}`prop-all-orders`).
 # - One generating function counts the points by the number of their negative eigenvalues ({prf:ref}`thm-by-index`).
+# - The larger count, with neurons that do nothing, is that of the minima of a wide network, not of critical points at a positive loss ({prf:ref}`prop-families`).
 # - A merge costs at most a multiple of the fourth power of the distance, for one output and output weights of like sign; so it becomes cheap in wide layers ({prf:ref}`thm-height`, {prf:ref}`cor-width`).
 # - With scalar weights, permutation points are the faces between the chambers that hold the minima ({prf:ref}`prop-faces`).
 #

@@ -45,6 +45,19 @@ def arrangements(n: int, size: int) -> np.ndarray:
     return np.array([labels for labels in product(range(size), repeat=n) if len(set(labels)) == size])
 
 
+def families(r: int, m: int) -> list[tuple[int, ...]]:
+    """All ways to give each of m neurons one of r vectors, every one used, or a place in a group, labelled r, r + 1, …
+
+    The groups are labelled in the order of their first neurons, so that each way occurs once.
+    """
+    found = []
+    for labels in product(range(m), repeat=m):
+        groups = list(dict.fromkeys(v for v in labels if v >= r))
+        if set(range(r)) <= set(labels) and groups == list(range(r, r + len(groups))):
+            found.append(labels)
+    return found
+
+
 def permutation_points(incoming: ArrayLike, outgoing: ArrayLike, n: int) -> tuple[np.ndarray, np.ndarray]:
     """All permutation points of a layer of n neurons that compute the function of one smaller layer.
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import torch
 
+from lmc_helpers.permutation_points.doubling import PermutationPoint, double_neurons
 from lmc_helpers.permutation_points.hessian import Loss, hessian, inertia
-from lmc_helpers.permutation_points.mlp import MLP, NONLINEARITIES
+from lmc_helpers.permutation_points.mlp import MLP, NONLINEARITIES, squared_loss
 from lmc_helpers.permutation_points.newton import minimise
+from lmc_helpers.permutation_points.pair import reduce_pair
 
 # ---------- replicas
 #
@@ -79,6 +81,51 @@ def descent(loss: Loss, theta: torch.Tensor, radius: float = 0.2, steps: int = 4
             break
         way.append(last + t * (after - last))
     return torch.cat(way)
+
+
+# ---------- half a turn
+
+
+def positive_outputs(net: MLP, theta: torch.Tensor) -> torch.Tensor:
+    """The same shallow tanh network with one output, its output weights made positive by the signs of its neurons."""
+    (W, b), (V, bias) = net.split(theta)
+    sign = V[0].sign()
+    return net.join([(W * sign[:, None], b * sign), (V * sign, bias)])
+
+
+def half_turn(loss: Loss, net: MLP, theta: torch.Tensor, towards: torch.Tensor, points: int = 33) -> torch.Tensor:
+    """A way (points, p) from θ to θ with neurons 0 and 1 of layer 1 exchanged.
+
+    ϑ_1 − ϑ_0 makes half a turn at fixed length, in the plane of itself and ``towards``; all else starts on the half
+    circle through both ends and is minimised.
+    """
+    first, second = net.incoming(1, 0), net.incoming(1, 1)
+    step, unit = theta[second] - theta[first], torch.eye(len(theta), dtype=theta.dtype)
+    across = towards - (towards @ step) / (step @ step) * step
+    turn = (across * step.norm() / across.norm()) @ (unit[second] - unit[first]) / 2
+    mirror, t = net.swap(theta, 1, 0, 1), torch.linspace(0, torch.pi, points, dtype=theta.dtype)[:, None]
+    circle = (theta + mirror) / 2 + t.cos() * (theta - mirror) / 2 + t.sin() * turn
+    basis = torch.linalg.svd(unit[second] - unit[first])[2]  # (p, p); the first len(step) rows span the differences
+
+    def at_fixed_difference(y: torch.Tensor) -> torch.Tensor:
+        return loss(torch.cat([y[..., : len(step)].detach(), y[..., len(step) :]], dim=-1) @ basis)
+
+    return minimise(at_fixed_difference, circle @ basis.T, 60, 1e-9, radius=0.1).theta @ basis
+
+
+def way_round(loss: Loss, net: MLP, theta: torch.Tensor, towards: torch.Tensor, between: int = 5) -> torch.Tensor:
+    """The path θ (K, p), half a turn at its end, and its mirror image back, with points between those given."""
+    back = net.swap(theta[:-1], 1, 0, 1).flip(0)
+    way = torch.cat([theta[:-1], half_turn(loss, net, theta[-1], towards), back])
+    t = torch.linspace(0, 1, between + 1, dtype=theta.dtype)[1:, None, None]
+    return torch.cat([way[:1], (way[:-1] + t * (way[1:] - way[:-1])).transpose(0, 1).flatten(0, 1)])
+
+
+def arrival(net: MLP, theta: torch.Tensor, x: torch.Tensor, y: torch.Tensor, steps: int) -> PermutationPoint:
+    """The permutation point of neurons 0 and 1 of layer 1 near θ (p,), its smaller network minimised."""
+    small, start = reduce_pair(net, theta[None], layer=1)
+    done = minimise(squared_loss(small, x, y), start, steps, 1e-12, radius=0.1)
+    return double_neurons(small, done.theta[0], x, y)[0]
 
 
 # ---------- gaps in the spectrum

@@ -9,6 +9,7 @@ import pytest
 from lmc_helpers._chapters.permutation_counts import (
     arrangements,
     count_ratio_bound,
+    families,
     growth_constant,
     partitions,
     permutation_points,
@@ -55,6 +56,33 @@ def test_arrangements(n, size):
     assert len(labels) == count_ratio(n - size, n) * math.factorial(n)
     assert len(np.unique(labels, axis=0)) == len(labels)
     assert all(set(row) == set(range(size)) for row in labels.tolist())
+
+
+@pytest.mark.parametrize(("r", "m"), [(1, 1), (1, 4), (2, 4), (3, 5)])
+def test_families_are_networks_of_one_function_and_none_lies_in_another(r, m):
+    """Random members of each: the function by hand, and which families' equations they satisfy."""
+    rng = np.random.default_rng(r + m)
+    vectors, columns, x = rng.normal(size=(r, 2)), rng.normal(size=(r, 3)), rng.normal(size=(2, 20))
+    number, fixed = families(r, m), dict(enumerate(zip(vectors, columns, strict=True)))
+
+    def satisfied(labels, w, a):  # the equations of a family
+        for v in set(labels):
+            own = [i for i in range(m) if labels[i] == v]
+            vector, column = fixed.get(v, (w[own[0]], 0 * columns[0]))
+            if not (np.allclose(w[own], vector) and np.allclose(a[own].sum(axis=0), column)):
+                return False
+        return True
+
+    for labels in number:
+        w, a = rng.normal(size=(m, 2)), rng.normal(size=(m, 3))
+        for v in set(labels):
+            own = [i for i in range(m) if labels[i] == v]
+            vector, column = fixed.get(v, (w[own[0]], 0 * columns[0]))
+            w[own], a[own[0]] = vector, column - a[own[1:]].sum(axis=0)
+        assert np.allclose(np.tanh(w @ x).T @ a, np.tanh(vectors @ x).T @ columns)
+        assert [other for other in number if satisfied(other, w, a)] == [labels]
+    bell = [round(sum(k**u / math.factorial(k) for k in range(60)) / math.e) for u in range(m + 1)]  # Dobiński
+    assert len(number) == sum(math.comb(m, u) * len(arrangements(m - u, r)) * bell[u] for u in range(m - r + 1))
 
 
 def test_permutation_points_compute_the_smaller_layer():

@@ -8,12 +8,16 @@ import torch
 from oracles.perceptrons import LAYERS, by_hand, inputs
 
 from lmc_helpers._chapters.permutation_points import (
+    arrival,
     descent,
     distinct,
+    half_turn,
+    positive_outputs,
     replicate,
     separated,
     strict_minima,
     targets_with_curvature,
+    way_round,
 )
 from lmc_helpers.permutation_points.mlp import MLP
 
@@ -138,6 +142,49 @@ def test_two_neurons_pass_below_the_point_if_and_only_if_its_index_is_two(negati
     assert below == [negative == 2] + [False] * (big.size - 2)
     ends = point + 0.01 * Q[:, 0], point - 0.01 * Q[:, 0]
     torch.testing.assert_close(big.swap(ends[0], 1, 0, 1), ends[1])
+
+
+def test_half_a_turn_is_as_high_as_the_second_eigenvalue_says():
+    """From the tip of a short step along the lowest eigenvector of a D that was made; the loss by hand."""
+    small, big = MLP((2, 1, 1), "tanh"), MLP((2, 2, 1), "tanh")
+    theta = torch.tensor([1.5, -0.5, 0.5, 1.0, 0.0], dtype=torch.float64)  # W, b, a and the output's bias
+    x, D = inputs(small, 80), torch.diag(torch.tensor([-3.0, -1.0, 2.0]))
+    y = targets_with_curvature(small, theta, 0, x, D, size=0.01)[:, 0]
+
+    def loss(t):
+        W, b, a = t[..., :4].unflatten(-1, (2, 2)), t[..., 4:6], t[..., 6:8]
+        f = (torch.tanh(x @ W.mT + b[..., None, :]) * a[..., None, :]).sum(dim=-1) + t[..., 8:]
+        return ((f - y) ** 2).mean(dim=-1) / 2
+
+    point = torch.tensor([1.5, -0.5, 1.5, -0.5, 0.5, 0.5, 0.5, 0.5, 0.0], dtype=torch.float64)
+    s = torch.tanh(x @ theta[:2] + 0.5)
+    z = torch.cat([x, torch.ones(80, 1)], dim=1)
+    kappa = ((s - y) * (-2 * s * (1 - s**2)) * z[:, 1] ** 2).mean().item()  # D_22, the second eigenvalue
+    delta, e = 0.005, torch.eye(3, dtype=torch.float64)
+    start = point.clone()
+    start[big.incoming(1, 0)] -= delta / 2 * e[0]
+    start[big.incoming(1, 1)] += delta / 2 * e[0]
+    way = half_turn(loss, big, start, e[1] + 2 * e[0])
+    assert ((loss(way).max() - loss(point)) / (kappa * delta**2 / 8)).item() == pytest.approx(1, abs=0.01) and kappa < 0
+    apart = way[:, big.incoming(1, 1)] - way[:, big.incoming(1, 0)]
+    t = torch.linspace(0, torch.pi, len(way), dtype=torch.float64)[:, None]
+    torch.testing.assert_close(apart, delta * (t.cos() * e[0] + t.sin() * e[1]))
+    torch.testing.assert_close(big.swap(way[0], 1, 0, 1), way[-1], rtol=0, atol=1e-7)
+    whole = way_round(loss, big, torch.stack([start + 1, start]), e[1], between=2)
+    torch.testing.assert_close(whole[2:-2:2], way)
+    torch.testing.assert_close(
+        whole[[0, 1, -1]], torch.stack([start + 1, (start + 1 + way[0]) / 2, big.swap(start + 1, 1, 0, 1)])
+    )
+    end = arrival(big, start, x, y[:, None], 50)
+    torch.testing.assert_close(end.theta, point, rtol=0, atol=1e-7)
+
+
+def test_positive_outputs_keep_the_function():
+    net, x = MLP((2, 4, 1), "tanh"), inputs(MLP((2, 4, 1), "tanh"))
+    theta = net.initial(1, seed=3)[0]
+    signed = positive_outputs(net, theta)
+    torch.testing.assert_close(by_hand(net, signed, x), by_hand(net, theta, x))
+    assert (signed[net.split(torch.arange(net.size))[1][0]] > 0).all() and (theta[12:16] < 0).any()
 
 
 def test_a_way_down_goes_in_small_steps_to_a_minimum():
