@@ -15,7 +15,7 @@
 # **The paper.** Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025`, read in the version submitted for review, prove it for a three-layer network with weights of size $1 \times 1$: four components become three (G, Prop. 4.3 and Fig. 1).
 #
 # **What we find.** An exact count by computer, which does not use the paper's decomposition, gives 4 components without and 3 with a skip connection of either sign ({claim}`G2.n1_plain`, {claim}`G2.n1_positive`, {claim}`G2.n1_negative`). For $n \times n$ weights, which the
-# paper leaves open, four become two ({claim}`G2.n2_components`), and between these stands a wall as high as before, $\sigma_{\min}(Y)^2$ ({claim}`G2.obstruction`); branches of all other widths have two components, too ({claim}`G2.branches`). For training the change is larger: two descents end in one component with the
+# paper leaves open, four become two ({claim}`G2.n2_components`), and between these stands a wall as high as before, $\sigma_{\min}(Y)^2$ ({claim}`G2.obstruction`); branches of all other widths have two components, too ({claim}`G2.branches`), and with several blocks the numbers multiply ({claim}`G2.blocks`). For training the change is larger: two descents end in one component with the
 # probability $\frac14$ without the skip connection, and nearly always with it if the branch starts small ({claim}`G2.trained`).
 #
 # **Why it matters.** With a skip connection the weights of a branch may pass through 0 without losing the signal, which opens ways between networks; what remains separate is as hard to pass as before, but training from a small branch hardly gets there.
@@ -50,6 +50,7 @@ if fineness & (fineness - 1):
     raise ValueError(f"fineness = {fineness}; allowed: 2, 4, 8, 16, 32 or 64")
 
 import itertools
+import math
 
 import numpy as np
 import torch
@@ -71,6 +72,7 @@ from lmc_helpers._chapters.skip_connection import (
     surface_classes,
     surface_cubes,
     turntable,
+    two_blocks_misfit,
 )
 from lmc_helpers.error_bars import share
 from lmc_helpers.general_linear import (
@@ -400,7 +402,7 @@ claims.check(
 # *$h < n$.* $\det (\varepsilon I_n + W_2 W_1) = \varepsilon^{n - h} \det (\varepsilon I_h + W_1 W_2)$: the same $U$ belongs to the branch $(W_2, W_1)$ with $h$ and $n$ exchanged.
 # ```
 #
-# Without skip connections these $2B + 1$ layers have $2^{2B}$ components if all are $n \times n$ ({prf:ref}`thm-group`). So three is peculiar to $1 \times 1$: one neuron more in the branch, or one more in the stream, and there are two. The walks, for branches of other widths, from equally many minima of either sign:
+# Without skip connections these $2B + 1$ layers have $2^{2B}$ components if all are $n \times n$ ({prf:ref}`thm-group`). So three is peculiar to $1 \times 1$: one neuron more in the branch, or one more in the stream, and there are two. A skip connection over one layer, $W_1 + \varepsilon I$ in place of a square $W_1$, changes nothing: the weights are translated, and with them the minimum. The walks, for branches of other widths, from equally many minima of either sign:
 
 # %%
 branches = []  # classes
@@ -423,6 +425,35 @@ for (n, h), eps in itertools.product(
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G2.branches"}
 claims.check("G2.branches", branches, n=2 * walkers * len(branches))
+
+# %% [markdown]
+# The same for two blocks with the widths $h_1$ and $h_2$, one with $\varepsilon = 1$ and one with $\varepsilon = -1$, from equally many minima for each pair of signs. If $n = h_1 = 1$, there are $3 \cdot 2$ components.
+
+# %%
+eps, blocks, walked = (1.0, -1.0), [], 0  # classes / (2 or 3) · (2 or 3)
+for n, *widths in [(1, 1, 2), (1, 2, 3), (2, 1, 2)]:
+    generator = torch_generator(seed, f"two blocks {n} {widths}")
+    X, Y = random_invertible((2,), n, generator)
+    W = [
+        torch.randn(40 * walkers, *s, dtype=torch.float64, generator=generator)
+        for h in widths
+        for s in ((h, n), (n, h))
+    ]
+    M_1, M_2 = (residual_map(*W[2 * b : 2 * b + 2], eps[b]) for b in (0, 1))
+    W.append(times_inverse(times_inverse(Y, X), M_2 @ M_1))
+    both = torch.stack([determinant_sign(M) for M in (M_1, M_2)], dim=1)
+    far, chosen = W[4].flatten(1).norm(dim=1), []
+    for signs in itertools.product((1, -1), repeat=2):
+        some = (both == torch.tensor(signs)).all(dim=1).nonzero()[: 2 * walkers]
+        chosen.append(some[far[some[:, 0]].argsort()[:walkers], 0])
+    points = torch.cat([V[torch.cat(chosen)].flatten(1) for V in W], dim=1)
+    misfit = two_blocks_misfit(X, Y, eps, widths)
+    number = len(joined_classes(misfit, points, tries=10).unique())
+    blocks.append(number / math.prod(3 if n == h == 1 else 2 for h in widths))
+    walked += len(points)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G2.blocks"}
+claims.check("G2.blocks", blocks, n=walked)
 
 # %% [markdown]
 # ## What still separates

@@ -15,7 +15,7 @@
 # **The paper.** Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025`, read in the version submitted for review, show that the middle of the line between two points of the orbit can be arbitrarily far from it (G, Prop. 5.5).
 #
 # **What we find.** It is so, and the distance grows like $\beta$ ({claim}`G6.unbounded`). The printed proof ends with a remark, to which this chapter adds the estimate ({claim}`G6.last_step`). The distance is known up to a vanishing term
-# ({claim}`G6.bounds`), and exactly for balanced factorisations ({claim}`G6.balanced`).
+# ({claim}`G6.bounds`), and exactly for balanced factorisations ({claim}`G6.balanced`). The average of any two factorisations has a lower bound in closed form ({claim}`G6.averages`).
 #
 # **Why it matters.** Averaging the factors of two equal products can lead away from everything that computes the product.
 # ```
@@ -358,6 +358,67 @@ for n, number in itertools.product(range(1, n_max + 1), range(factorisations)):
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G6.balanced"}
 claims.check("G6.balanced", exact, rival=min(at_home))
 
+# %% [markdown]
+# ## Any two factorisations
+#
+# The lower bound does not need the special midpoints. For two attention heads with one product of queries and keys, $(U, V)$ is their average:
+#
+# ```{prf:theorem} Any point
+# :label: thm-any-point
+# Let $S = \{XZ = A\}$ with any $m \times n$ matrix $A \ne 0$, and $a = \lVert A \rVert_*^{1/2}$. Let $U$ be any $m \times h$ and $V$ any $h \times n$ matrix, with the distance $d_0$ from $\{XZ = 0\}$ ({prf:ref}`lem-cone`). Then
+#
+# $$
+# \operatorname{dist}(U, V)^2 \ge \begin{cases} 2 (d_0 - a)^2 & a \le d_0 \le 2a , \\ d_0^2 - 2a^2 & d_0 \ge 2a . \end{cases}
+# $$
+#
+# For $(U, V) = (c W_1, c W_2)$ with a balanced factorisation of rank $h$, $d_0 = ca$, and both are equalities.
+# ```
+#
+# ```{prf:proof}
+# Let $\Pi$, $\Gamma$ and $G$ be those of {prf:ref}`thm-orbit-distance` with $(U, V)$ for $(c W_1, c W_2)$; that proof needs no more of the two matrices. Then $G = d_0^2 + Q(w - w_0)$ with $w = (X, Z)$, $w_0 = (U \Pi', \Pi V)$ and the quadratic part
+# $Q(w) = \lVert w \rVert^2 + 2 \langle \Gamma, XZ \rangle$, $0 \le Q(w) \le 2 \lVert w \rVert^2$. At $w_1 = (U, V)$, $G = 2 \langle \Gamma, UV \rangle = 2 d_0^2$, so $Q(w_1 - w_0) = d_0^2$.
+#
+# Let $w \in S$ and $r = \lVert w - w_1 \rVert$. Then $r^2 + 2a^2 \ge r^2 + 2 \langle \Gamma, A \rangle = G \ge d_0^2$, the second bound. If $\sqrt2\, r \le d_0$, the triangle inequality for $Q^{1/2}$ gives $Q(w - w_0) \ge (d_0 - \sqrt2\, r)^2$ and $r^2 + 2a^2 \ge d_0^2 + (d_0 - \sqrt2\, r)^2$, that is
+# $(\sqrt2\, d_0 - r)^2 \le 2a^2$ and $r \ge \sqrt2\, (d_0 - a)$. Otherwise $r > d_0/\sqrt2$, which is at least $\sqrt2\, (d_0 - a)$ for $d_0 \le 2a$. The last sentence is {prf:ref}`thm-balanced-distance`.
+# ```
+#
+# So no point with this $d_0$ is closer to $S$ than the midpoint of a balanced factorisation of $A$ would be. Averages of two random factorisations of one product, of sizes that differ by up to a factor 100:
+
+# %%
+violations_any, rivals_any, shares = [], [], []
+SMALL = [shape for shape in SHAPES if shape[1] <= 3]
+for shape, number in itertools.product(SMALL, range(factorisations)):
+    W1, W2 = random_factors("averages", number, *shape)
+    generator = torch_generator(seed, f"average {number} {shape}")
+    g = random_invertible((2, 6), shape[1], generator)
+    size = torch.logspace(0, 1, 6, dtype=torch.float64)[:, None, None]
+    g = torch.stack([g[0] * size, g[1] / size])
+    U, V = W1 @ torch.linalg.inv(g).mean(dim=0), g.mean(dim=0) @ W2
+    a = torch.linalg.matrix_norm(W1 @ W2, "nuc").sqrt()
+    d_0 = distance_to_zero_product(U, V)
+    far = d_0 > a
+    bound = balanced_distance(d_0[far] / a, W1 @ W2)  # with d_0 = ca
+    distance = orbit_distance(U[far], V[far], W1, W2).distance
+    for found, lower in (
+        (violations_any, bound.square()),
+        (rivals_any, d_0[far].square() - a.square()),
+    ):
+        found += ((lower - distance.square()) / d_0[far].square()).tolist()
+    shares += (bound / distance).tolist()
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G6.averages"}
+claims.check("G6.averages", violations_any, rival=max(rivals_any))
+figures.numbers(
+    averages=len(shares),
+    most_of_distance=max(shares),
+    half_of_distance=torch.tensor(shares).median().item(),
+)
+
+# %% [markdown]
+# The bound is up to {glue:text}`most_of_distance:.2f` of the distance and in the median {glue:text}`half_of_distance:.2f` of it, over {glue:text}`averages` averages.
+#
+# ## The distances of midpoints
+
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the distances, and numbers for the text"}
 figure, right = figures.panels(height=4.5)
 u = torch.logspace(-2, math.log10(math.log(1000)), 29, dtype=torch.float64)
@@ -466,6 +527,7 @@ scene.show("fig_orbit_chord")
 # ## What we found that the paper does not say
 #
 # - The distance of the midpoints to within $d_0^2/c^2$ in its square ({prf:ref}`thm-orbit-distance`); balanced factorisations are the farthest for given $A$ and $c$ up to that accuracy ({prf:ref}`thm-balanced-distance`).
+# - A lower bound for every point, so for the average of any two factorisations, with equality for balanced ones ({prf:ref}`thm-any-point`).
 # - Up to $\beta = 2 + \sqrt 3$ the nearest point of a balanced orbit does not move, and the distance is of second order in $\ln \beta$.
 #
 # ## What it means for merging networks

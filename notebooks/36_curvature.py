@@ -15,7 +15,7 @@
 # **The paper.** By Theorem 6.2 of Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025`, read in the version submitted for review, by at most $d_{\max}$, a function of the curvature and of the distance of the two, and the loss is at most $C_L d_{\max}$.
 #
 # **What we find.** On every {term}`orbit` of $GL_h$ that is drawn at random in this chapter and for which $d_{\max}$ is real the bound holds ({claim}`G11.sampled`). As a theorem for all curves it is false ({claim}`G11.distance`, {claim}`G11.loss`): a curve that turns by more than half a
-# circle may come back from another side, even one that a symmetry draws: on that of this chapter the middle of the chord is {glue:text}`turn_ratio:.0f` times as far away as $d_{\max}$, and there is no bound for this ratio. With two further hypotheses, on the length of the curve and on the distance of its ends, it is true and sharp ({claim}`G11.spindle`, {claim}`G11.sharp`). On the curves that rescale neurons, and on those of the principal logarithm of a rotation, it is true as printed ({claim}`G11.printed`).
+# circle may come back from another side, even one that a symmetry draws: on that of this chapter the middle of the chord is {glue:text}`turn_ratio:.0f` times as far away as $d_{\max}$, and there is no bound for this ratio; on another the distance is $D/2$, that from the ends ({claim}`G11.half`). With two further hypotheses, on the length of the curve and on the distance of its ends, it is true and sharp ({claim}`G11.spindle`, {claim}`G11.sharp`). On the curves that rescale neurons, and on those of the principal logarithm of a rotation, it is true as printed ({claim}`G11.printed`).
 #
 # **Why it matters.** A short, nearly straight path between two networks means that averaging them is nearly harmless. Low curvature alone does not.
 # ```
@@ -64,6 +64,7 @@ from lmc_helpers._chapters.curvature import (
     random_plane_curves,
     turn,
 )
+from lmc_helpers._chapters.orbit_distance import orbit_distance
 from lmc_helpers.orbits.curves import curvature, distance_between_ends
 from lmc_helpers.seeds import normal_stream
 
@@ -276,7 +277,7 @@ claims.check("G11.principal", by_loop[-1].item(), n=1)
 # where $(1 - \sqrt{1 - x^2})/x < \frac13$, that is $x < \frac35$, which $\bar\kappa e$ is for $e \le 0.18$.
 # ```
 #
-# The minimum is a nearly flat cone at the scale of the curve; for $\delta \to 0$ the curve becomes a full circle through the tip. This curve is no $\exp(tM) \cdot w$.
+# The minimum is a nearly flat cone at the scale of the curve; for $\delta \to 0$ the curve becomes a full circle through the tip. This curve is no $\exp(tM) \cdot w$; {prf:ref}`prp-half` has one.
 #
 # The same happens in a plane: the closed curve of {numref}`fig-idea-neck` is $y^2 = (e + x^2)^2 (1 - x^2)$, $x = \sin\theta$, $y = (e + \sin^2\theta) \cos\theta$, regular also at $e = 0$, so that its curvature is bounded for all $e \le 1$.
 # No point of it is closer to 0 than $e$, since with $\xi = x^2$
@@ -444,6 +445,52 @@ scene.show("fig_narrowing")
 # The plane curve $y^2 = (e + x^2)^2 (1 - x^2)$. Left: half of it joins the ends of the chord; no point of it lies inside the dotted circle. Right: the distance of the chord's middle and $d_{\max}$, with the largest curvature on the grid, where it is real. The neck narrows to the right.
 # ```
 #
+# Orbits under $GL_h$ reach $D/2$, too. Two neurons make half a turn, which changes their signs, and two larger ones a full turn, which leaves no trace and makes the curvature small:
+#
+# ```{prf:proposition} A half turn beside a full one
+# :label: prp-half
+# Let $r \ge q > 0$, $W_1 = W_2 = \operatorname{diag}(q, q, r, r)$, $Y = W_2 W_1$, $X = I$ and $M = \pi J \oplus 2\pi J$. The curve $\exp(tM) \cdot w$ in the minimum has $D = 4q$, the constant curvature
+#
+# $$
+# \kappa = \frac{\sqrt{q^2 + 16 r^2}}{2 (q^2 + 4 r^2)}
+# $$
+#
+# and $\kappa D/2 < 1$. The midpoint of the chord has the distance $2q = D/2$ from the whole minimum, and $\operatorname{dist}/d_{\max} \to \infty$ for $r/q \to \infty$.
+# ```
+#
+# ```{prf:proof}
+# The point at $t$ is $(q R_{\pi t} \oplus r R_{2\pi t},\; q R_{-\pi t} \oplus r R_{-2\pi t})$, so $\|\gamma'\|^2 = 4\pi^2 (q^2 + 4r^2)$, $\|\gamma''\|^2 = 4\pi^4 (q^2 + 16 r^2)$, and the two are orthogonal. $\kappa D/2 < 1$ says that $q^2 (q^2 + 16 r^2) < (q^2 + 4r^2)^2$, that is $q^2 < 2r^2$.
+#
+# The midpoint is $(P, P)$ with $P = \operatorname{diag}(0, 0, r, r)$. On the minimum $ZX = Y$ the squared distance from it is
+#
+# $$
+# \begin{aligned}
+# G(X, Z) = \;&\|P - X\|^2 + \|P - Z\|^2 \\
+# &- 2 (ZX)_{11} - 2 (ZX)_{22} + 4 q^2 ,
+# \end{aligned}
+# $$
+#
+# which is convex, as $2 |(ZX)_{11} + (ZX)_{22}| \le \|X\|^2 + \|Z\|^2$, and stationary at $X = Z = W_1$, with the value $4q^2$. Finally $d_{\max} \le \kappa D^2/4 = 4 q^2 \kappa$.
+# ```
+#
+# $M$ is skew with $\|M\|_2 = 2\pi$; rotations by at most half a turn keep to $d_{\max}$ ({prf:ref}`thm-printed`). The curvature from a grid, and the distance by a minimisation over $g$ (`orbit_distance`):
+
+# %%
+J = torch.tensor([[0.0, -1.0], [1.0, 0.0]]).double()
+M = torch.block_diag(math.pi * J, 2 * math.pi * J).expand(4, 4, 4)
+r, q = torch.tensor([1.0, 3.0, 10.0, 30.0]).double(), torch.ones(4).double()
+W = torch.diag_embed(torch.stack([q, q, r, r], dim=1))  # (4, h, h)
+P = torch.diag_embed(torch.stack([0 * q, 0 * q, r, r], dim=1))
+t = torch.linspace(0, 1, 1001, dtype=torch.float64)
+f = orbit_chords((W, W), M, torch.eye(4).double().expand(4, 4, 4), t, t[500:501])
+feet = [orbit_distance(*2 * [P[i]], *2 * [W[i]]).distance for i in range(4)]
+of_half = torch.stack(feet).where(f.kappa * f.D < 2, math.nan) / (f.D / 2)
+d_max_of_half = arc_height(f.kappa, f.D) / (f.D / 2)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G11.half"}
+claims.check("G11.half", of_half, rival=d_max_of_half.max().item())
+
+# %% [markdown]
 # ## The corrected theorem
 #
 # ```{prf:theorem} G, Theorem 6.2 with two hypotheses
@@ -930,7 +977,7 @@ figures.numbers(
 #
 # ## What we found that the paper does not say
 #
-# - The ratio of the distance to $d_{\max}$ has no bound, on curves of a symmetry ({prf:ref}`thm-turn`) and across a neck ({prf:ref}`thm-neck`). On random orbits the bound holds wherever $d_{\max}$ is real, because these curves are short.
+# - The ratio of the distance to $d_{\max}$ has no bound, on curves of a symmetry ({prf:ref}`thm-turn`) and across a neck ({prf:ref}`thm-neck`). The distance may be $D/2$, the most there is, also on curves of a symmetry ({prf:ref}`prp-half`). On random orbits the bound holds wherever $d_{\max}$ is real, because these curves are short.
 # - The constants in the two hypotheses that mend it, $\pi$ and 2, cannot be raised ({prf:ref}`thm-spindle`). Where the generator is symmetric, or the principal logarithm of a rotation, the first is superfluous ({prf:ref}`thm-printed`).
 # - On orbits of $GL_h$ the loss on the chord has a closed form, which does not depend on where on the orbit the pair lies, while curvature and length do ({prf:ref}`prp-orbit-chord`).
 #

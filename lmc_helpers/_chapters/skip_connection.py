@@ -321,6 +321,30 @@ def residual_misfit(X: torch.Tensor, Y: torch.Tensor, eps: float, h: int) -> Mis
     return misfit, derivative
 
 
+def two_blocks_misfit(X: torch.Tensor, Y: torch.Tensor, eps: tuple[float, float], widths: tuple[int, int]) -> Misfit:
+    """(W_5 M_2 M_1 X − Y)/``‖Y‖`` with M_b = W_2b W_(2b−1) + ε_b I, and its derivative; the weights in one row each."""
+    n, size = len(X), Y.norm()
+    shapes = [shape for h in widths for shape in ((h, n), (n, h))] + [(n, n)]
+
+    def layers(points: torch.Tensor) -> Weights:
+        parts = points.split([a * b for a, b in shapes], dim=1)
+        W = [part.unflatten(1, shape) for part, shape in zip(parts, shapes, strict=True)]
+        return [*W, residual_map(W[0], W[1], eps[0]), residual_map(W[2], W[3], eps[1])]
+
+    def misfit(points: torch.Tensor) -> torch.Tensor:
+        *_, last, M1, M2 = layers(points)
+        return (last @ M2 @ M1 @ X - Y).flatten(1) / size
+
+    def derivative(points: torch.Tensor) -> torch.Tensor:
+        W1, W2, W3, W4, W5, M1, M2 = layers(points)
+        one, after = torch.eye(n).to(X).expand_as(W5), W5 @ M2  # what stands after M_1
+        before = M1 @ X  # and before M_2
+        pairs = (after @ W2, X.expand_as(W5)), (after, W1 @ X), (W5 @ W4, before), (W5, W3 @ before), (one, M2 @ before)
+        return torch.cat([product_derivative(*pair) for pair in pairs], dim=2) / size
+
+    return misfit, derivative
+
+
 def residual_minimum(W1: torch.Tensor, W2: torch.Tensor, X: torch.Tensor, Y: torch.Tensor, eps: float) -> Weights:
     """The minimum over (W_1, W_2): W_3 = Y X⁻¹ (W_2 W_1 + ε I)⁻¹."""
     require_invertible({"X": X, "Y": Y})

@@ -236,6 +236,30 @@ def test_no_minimum_is_nearer_to_the_midpoint(a):
     assert math.isclose(math.sqrt(found), midpoint_distance(a), rel_tol=1e-6)
 
 
+@pytest.mark.parametrize("r", [1.0, 3.0])
+def test_a_half_turn_beside_a_full_one_leaves_the_middle_as_far_as_the_ends(r):
+    """The curve by matrix exponentials, curvature by differences, distance by searches over X with Z = Y X⁻¹."""
+    J, first = np.array([[0.0, -1.0], [1.0, 0.0]]), np.diag([1.0, 1.0, r, r])
+    M = scipy.linalg.block_diag(np.pi * J, 2 * np.pi * J)
+    path = np.array([np.ravel([expm(t * M) @ first, first @ expm(-t * M)]) for t in np.linspace(0, 1, 2001)])
+    edges = np.diff(path, axis=0)
+    steps = np.linalg.norm(edges, axis=1)
+    kappa = np.linalg.norm(np.diff(edges / steps[:, None], axis=0), axis=1) / steps[1:]
+    np.testing.assert_allclose(kappa, math.sqrt(1 + 16 * r * r) / (2 + 8 * r * r), rtol=1e-4)
+    D = np.linalg.norm(path[-1] - path[0])
+    assert D == pytest.approx(4) and kappa.max() * D < 2
+    P, Q = (path[0] + path[-1]).reshape(2, 4, 4) / 2
+
+    def square(x):
+        X = x.reshape(4, 4)
+        return ((X - P) ** 2).sum() + ((first @ first @ np.linalg.inv(X) - Q) ** 2).sum()
+
+    rng = np.random.default_rng(2)
+    starts = [first + size * rng.normal(size=(4, 4)) for size in (0.1, 0.5, 1, 1, 2, 2)]
+    found = min(minimize(square, X.ravel(), method="BFGS").fun for X in starts)
+    assert math.sqrt(found) == pytest.approx(D / 2, rel=1e-6)
+
+
 # ---------- The bound, against brute force on circles and random curves
 
 

@@ -37,6 +37,41 @@ def test_distance_to_zero_product_is_the_least_over_projectors(shape):
     assert min(trials) >= expected * (1 - 1e-12)
 
 
+def any_point_bound(U, V, A):
+    """The lower bound on the distance of (U, V) from {X Z = A}, with d_0 from a search over projectors, h <= 2."""
+    angles = np.linspace(0, np.pi, 20001)[:, None]
+    lines = np.hstack([np.cos(angles), np.sin(angles)]) if U.shape[1] == 2 else np.ones((1, 1))
+    on_a_line = np.square(lines @ U.T).sum(axis=1) + np.square(V).sum() - np.square(lines @ V).sum(axis=1)
+    d = math.sqrt(min(np.square(U).sum(), np.square(V).sum(), on_a_line.min()))
+    a = math.sqrt(np.linalg.svd(A, compute_uv=False).sum())
+    return (math.sqrt(2) * (d - a) if d <= 2 * a else math.sqrt(d * d - 2 * a * a)) if d >= a else 0.0
+
+
+def test_any_number_pair_is_as_far_from_a_hyperbola_as_the_theorem_says():
+    shares = []
+    for u, v, a in itertools.product(np.linspace(-4, 4, 17), np.linspace(0.1, 4, 9), (0.3, 1.0, -0.6)):
+        low = any_point_bound(*(np.array([[x]]) for x in (u, v, a)))
+        exact = scalar_distance(u, v, a)
+        assert low <= exact + 1e-6
+        shares.append(low / exact if exact else 0)
+    assert max(shares) > 0.999
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_group_element_brings_an_average_nearer_than_the_theorem_says(seed):
+    W1, W2 = (W.numpy() for W in factorisation(3, 2, 2, seed))
+    rng = np.random.default_rng(seed)
+    g = rng.normal(size=(2, 2, 2)) * np.array([9.0, 1 / 9])[:, None, None]
+    U, V = W1 @ np.linalg.inv(g).mean(axis=0), g.mean(axis=0) @ W2
+
+    def value(x):
+        x = x.reshape(2, 2)
+        return np.linalg.norm(U - W1 @ np.linalg.inv(x)) ** 2 + np.linalg.norm(V - x @ W2) ** 2
+
+    found = min(minimize(value, rng.normal(size=4) * 2, method="Nelder-Mead").fun for _ in range(16))
+    assert 0 < any_point_bound(U, V, W1 @ W2) <= math.sqrt(found) + 1e-6
+
+
 @pytest.mark.parametrize("c", [1.0, 1.3, 2.0, 7.0])
 def test_bounds_hold_for_the_quartic(c):
     for seed in range(5):

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 import torch
 from oracles.linear import EPS, at, data, leibniz, matrix, normal, residual_by_hand
+from scipy import ndimage
 
+from lmc_helpers._chapters.components import joined_classes
 from lmc_helpers._chapters.skip_connection import (
     residual_components,
     residual_loss,
@@ -15,6 +17,7 @@ from lmc_helpers._chapters.skip_connection import (
     residual_minimum,
     residual_misfit,
     residual_path,
+    two_blocks_misfit,
 )
 
 
@@ -101,3 +104,37 @@ def test_the_misfit_is_the_root_of_the_loss_and_its_derivative_autograd(n, h, ep
         assert float(r.square().sum()) == pytest.approx(loss / float(Y.square().sum()), rel=1e-10)
         expected = torch.autograd.functional.jacobian(lambda v: misfit(v[None])[0], one)
         torch.testing.assert_close(J, expected)
+
+
+@pytest.mark.parametrize(("n", "widths"), [(1, (1, 2)), (2, (1, 3))])
+def test_the_misfit_of_two_blocks_is_that_of_numpy_and_its_derivative_autograd(n, widths):
+    X, Y = data(n, seed=n)
+    shapes = [shape for h in widths for shape in ((h, n), (n, h))] + [(n, n)]
+    points = normal(3, sum(a * b for a, b in shapes), seed=3)
+    misfit, derivative = two_blocks_misfit(X, Y, (0.7, -1.3), widths)
+    for one, r, J in zip(points, misfit(points), derivative(points), strict=True):
+        A, B, C, D, E = (p.view(s).numpy() for p, s in zip(one.split([a * b for a, b in shapes]), shapes, strict=True))
+        expected = E @ (D @ C - 1.3 * np.eye(n)) @ (B @ A + 0.7 * np.eye(n)) @ X.numpy() - Y.numpy()
+        np.testing.assert_allclose(r, (expected / np.linalg.norm(Y)).ravel(), rtol=1e-10)
+        torch.testing.assert_close(J, torch.autograd.functional.jacobian(lambda v: misfit(v[None])[0], one))
+
+
+@pytest.mark.parametrize(("widths", "number"), [((1, 1), 9), ((1, 2), 6)])
+def test_the_components_of_two_blocks_multiply(widths, number):
+    """n = 1: the pairs of branches with M_1, M_2 ≠ 0 on a grid, face by face; and walks from random minima."""
+    ticks = np.linspace(-2.1, 2.1, 20 if widths == (1, 1) else 10)  # M is 0 nowhere on them
+    grid = np.meshgrid(*[ticks] * (2 * sum(widths)), indexing="ij", sparse=True)
+    one = 1 + sum(a * b for a, b in zip(grid[: widths[0]], grid[widths[0] : 2 * widths[0]], strict=True))
+    rest = grid[2 * widths[0] :]
+    other = sum(a * b for a, b in zip(rest[: widths[1]], rest[widths[1] :], strict=True)) - 1
+    parts = [ndimage.label((s * one > 0) & (t * other > 0))[1] for s, t in itertools.product((1, -1), repeat=2)]
+    assert sum(parts) == number
+    W = 2 * normal(400, 2 * sum(widths), seed=7)
+    first, second = W.split([2 * h for h in widths], dim=1)
+    M = [(x[:, :h] * x[:, h:]).sum(dim=1) for x, h in ((first, widths[0]), (second, widths[1]))]
+    last = 1 / ((M[0] + 1) * (M[1] - 1))
+    near = (last.abs() < 2) & (last.abs() > 0.02)
+    unit = matrix([[1.0]])
+    points = torch.cat([W, last[:, None]], dim=1)[near]
+    classes = joined_classes(two_blocks_misfit(unit, unit, (1.0, -1.0), widths), points, tries=10)
+    assert len(classes.unique()) == number
