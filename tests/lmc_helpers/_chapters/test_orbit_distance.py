@@ -1,6 +1,7 @@
 """What chapter *orbit distance* computes, against independent oracles."""
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -49,7 +50,7 @@ def any_point_bound(U, V, A):
 
 def test_any_number_pair_is_as_far_from_a_hyperbola_as_the_theorem_says():
     shares = []
-    for u, v, a in itertools.product(np.linspace(-4, 4, 17), np.linspace(0.1, 4, 9), (0.3, 1.0, -0.6)):
+    for u, v, a in product(np.linspace(-4, 4, 17), np.linspace(0.1, 4, 9), (0.3, 1.0, -0.6)):
         low = any_point_bound(*(np.array([[x]]) for x in (u, v, a)))
         exact = scalar_distance(u, v, a)
         assert low <= exact + 1e-6
