@@ -339,7 +339,7 @@ claims.check("Z7.peak_of_barrier_opposed", peaks["opposed"][0], n=1)
 # ```
 #
 # The best $\varphi$ for a pool has $\varphi'(a) = \partial_a \rho(a, T(a)) = 1 - a/\sqrt{a^2 + T(a)^2}$, and $\varphi(a) = \frac12 \rho(a, a)$ where $T(a) = a$. It is feasible because $\partial_a \partial_b \rho > 0$.
-# That some pool and its $\varphi$ meet the condition of part 3, so that the limit is the largest $(\mathbb E V_\varphi)_+^2/(8\pi)$, is not proved here. It is a numerical finding: pool and $\varphi$ are found in turn
+# That some $\varphi$ makes in part 2 the very pool that it is the best one for, which gives the condition of part 3, so that the limit is the largest $(\mathbb E V_\varphi)_+^2/(8\pi)$, is not proved here. It is a numerical finding: pool and $\varphi$ are found in turn
 # ({py:func}`~lmc_helpers.teacher_student.barrier_limit.best_cost`), and the two bounds that the theorem gives for them agree within {glue:text}`bounds_apart` of $g$:
 
 # %%

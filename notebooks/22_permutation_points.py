@@ -17,7 +17,7 @@
 #
 # **What we find.** Critical it is ({claim}`P3.critical`), the plateau has this dimension and this constant loss ({claim}`P4.plateau`), and the permutations can be reached ({claim}`P4.exchange`, {claim}`P4.all`).
 # The numbers of eigenvalues are others, and a theorem gives them exactly: with one output up to {glue:text}`most_scalar` of them are negative here ({claim}`P3.at_most_one`); with three outputs one or two eigenvalues vanish, not three ({claim}`P3.zero`), and only a line or a plane of the plateau is critical ({claim}`P4.plateau_critical`).
-# Where two or more are negative, as is the rule from three outputs on ({claim}`P3.several_outputs`), two neurons need not meet: they go round each other, below the point ({claim}`P3.round`), and two copies of a network of loss 0 are joined that way ({claim}`P3.round_joins`), even where the paper's own path from the network arrives at the point ({claim}`P3.round_given`).
+# Where two or more are negative, as is the rule from three outputs on ({claim}`P3.several_outputs`), two neurons need not meet: they go round each other, below the point ({claim}`P3.round`), and two copies of a network of loss 0 are joined that way ({claim}`P3.round_joins`), even where the paper's own path from the network arrives at the point and stays below it ({claim}`P3.round_given`).
 #
 # **Why it matters.** At these points the permuted copies of a network meet; their curvature says how easily descent leaves them.
 # ```
@@ -544,7 +544,7 @@ figures.numbers(
 # Of {glue:text}`round_points` permutation points {glue:text}`round_first` with one, two and three outputs have index 1, and {glue:text}`round_more` have a larger one; on the lowest of the ways the largest loss is {glue:text}`round_top` times that of the point. With three outputs {glue:text}`round_arrive` of {glue:text}`round_three` descents end at loss 0, the others at minima of a larger loss. The paper says of the path that
 # "there is no guarantee that the highest saddle should be the one at the permutation point"; where the index is 2 or more, there are paths on which it is not.
 #
-# Whether descent from the half circle ends at a network that one has in mind is left to chance there. With one output the path of the paper leads from the network itself to the point, and may be left before:
+# Whether descent from the half circle ends at a network that one has in mind is left to chance there. Where, with one output, the path of the paper leads from the network itself to the point, it may be left before:
 #
 # ```{prf:corollary} A network whose path arrives
 # :label: cor-given
@@ -894,7 +894,7 @@ figures.keep(figure)
 #
 # - The exact inertia ({prf:ref}`thm-inertia`, {prf:ref}`cor-order`). With one output every number of negative eigenvalues from 0 to $n_{k-1} + 1$ occurs, so that a permutation point can be a minimum, too ({prf:ref}`prop-any-number`).
 # - With one output everything that the paper says of zeros and plateau is true ({prf:ref}`cor-one-output`).
-# - From index 2 on two neurons change places below the point without meeting ({prf:ref}`thm-round`); with one output, any network whose path arrives at such a point is joined to its copy that way ({prf:ref}`cor-given`).
+# - From index 2 on two neurons change places below the point without meeting ({prf:ref}`thm-round`); with one output, any network whose path arrives at such a point and stays below it is joined to its copy that way ({prf:ref}`cor-given`).
 # - ReLU has none of this curvature at finite data; its permutation points look flatter than those of smooth networks.
 #
 # ## What it means for merging networks

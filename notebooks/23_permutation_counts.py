@@ -196,7 +196,7 @@ figures.show("fig_hexagon", figure)
 #
 # ## The exact count
 #
-# A permutation point of order $K$ in a layer of $n$ neurons has exactly the $l = n - K$ different parameter vectors of a smaller network; copies of one vector share its outgoing weights equally. The closed form is not new: {cite:t}`simsek2021`, three of them authors of P, count so the affine subspaces of critical points that a network of width $r$ leaves in one of width $m$, $r!\, S(m, r)$ of them, and by a larger number those of its global minima ({prf:ref}`prop-families`).
+# A permutation point of order $K$ in a layer of $n$ neurons has exactly the $l = n - K$ different parameter vectors of a smaller network; copies of one vector share its outgoing weights equally. The closed form is not new: {cite:t}`simsek2021`, three of them authors of P, count so the affine subspaces of critical points that a critical point of a network of width $r$ leaves in one of width $m$, $r!\, S(m, r)$ of them, and by a larger number those of its global minima ({prf:ref}`prop-families`).
 #
 # ```{prf:theorem} $T(K, n)$ for every $K < n$
 # :label: thm-count
@@ -421,7 +421,7 @@ claims.check("P5.by_index", off_index)
 # do not add up to 0. So if it lies in a second family, the groups of this one are groups of the first, and the other neurons have the same $\vartheta_i$ in both.
 # ```
 #
-# {cite:t}`simsek2021` count so the global minima of a wide network whose smallest network has loss 0. At a positive loss a family with a group has the loss of the smaller network, but is not critical: the derivative by a column of the group is $\sum_\mu r_\mu\, g(\vartheta \cdot z_\mu)$, with the derivatives $r_\mu$ of the loss by the inputs of the next layer, and vanishes for all $\vartheta$ only if they are orthogonal to every neuron. The sum, and the list of all families:
+# {cite:t}`simsek2021` count so the global minima of a network wider than the smallest one with loss 0, if that one is unique up to the order of its neurons. At a positive loss a family with a group has the loss of the smaller network, but as a rule not all of it is critical: the derivative by a column of the group is $\sum_\mu r_\mu\, g(\vartheta \cdot z_\mu)$, with the derivatives $r_\mu$ of the loss by the inputs of the next layer, and vanishes for all $\vartheta$ only if they are orthogonal to every neuron. The sum, and the list of all families:
 
 
 # %%
@@ -844,7 +844,7 @@ figures.numbers(
 # - The bound of P, Prop. 1 is one term of the exact sum ({prf:ref}`thm-count`), and sharp for fixed $K$ and wide layers, not for $K$ near $n/2$ ({prf:ref}`thm-growth`).
 # - All orders together, a layer has about $\frac1{2 \ln 2} (\ln 2)^{-n}$ times as many permutation points as minima, nearly all with $K \approx (1 - \frac1{2 \ln 2})\, n$ ({prf:ref}`prop-all-orders`).
 # - One generating function counts the points by the number of their negative eigenvalues ({prf:ref}`thm-by-index`).
-# - The larger count, with neurons that do nothing, is that of the minima of a wide network, not of critical points at a positive loss ({prf:ref}`prop-families`).
+# - The larger count, with neurons that do nothing, is that of the minima of a wide network, as a rule not of critical points at a positive loss ({prf:ref}`prop-families`).
 # - A merge costs at most a multiple of the fourth power of the distance, for one output and output weights of like sign; so it becomes cheap in wide layers ({prf:ref}`thm-height`, {prf:ref}`cor-width`).
 # - With scalar weights, permutation points are the faces between the chambers that hold the minima ({prf:ref}`prop-faces`).
 #

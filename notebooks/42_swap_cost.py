@@ -443,7 +443,7 @@ figures.show("fig_gram", figure, legend=2)
 #
 # I, Theorem 4.5 is part 1 and holds as printed.
 # For a swap $\lVert Q_\pi R \rVert = \lVert r_i - r_j \rVert/\sqrt 2$, so with equal metrics what training does to both neurons alike costs nothing.
-# Only if the trained parts add up to 0 on every cycle is $\lVert Q_\pi R \rVert$ as large as $\lVert R_\pi \rVert$. In the other term of I, (85) $R_\pi$ has to stay: if $r_i = r_j = r$, then $Q_\pi R = 0$, while the swap costs $\lVert v_j - v_i \rVert^2_{S_i^{-1} + S_j^{-1}} + 2 \langle v_j - v_i, (S_i^{-1} - S_j^{-1})\, r \rangle$, which is not bounded in $r$ unless $S_i^{-1} (v_j - v_i) = S_j^{-1} (v_j - v_i)$.
+# Only if the trained parts add up to 0 on every cycle of moved neurons is $\lVert Q_\pi R \rVert$ as large as $\lVert R_\pi \rVert$. In the other term of I, (85) $R_\pi$ has to stay: if $r_i = r_j = r$, then $Q_\pi R = 0$, while the swap costs $\lVert v_j - v_i \rVert^2_{S_i^{-1} + S_j^{-1}} + 2 \langle v_j - v_i, (S_i^{-1} - S_j^{-1})\, r \rangle$, which is not bounded in $r$ unless $S_i^{-1} (v_j - v_i) = S_j^{-1} (v_j - v_i)$.
 # I, Corollary C.5 (I, (20) in the text) is part 3 with a weaker hypothesis: it asks for $\rho \le 1$ only, and concludes that the minimum is $(1 \pm O(\rho + \varepsilon/\mu))\, \gamma^2/\mu$.
 # Deep in the centre-dominated regime, $\rho \le \rho^*$, it holds.
 # By part 4 it is wrong for $\rho > \frac12$, with whatever constant the $O$ stands for, as this may not depend on $m$.

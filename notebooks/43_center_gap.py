@@ -686,7 +686,7 @@ claims.check("I6.few_exponent", *few_exponents[4], n=max(draws // 10, 16))
 # - $\gamma_{\mathrm{out}}$ has an explicit law with a proven error. The exponent $-2/k$ is its limit, approached from below; at widths up to 1024 it is visibly different for $k = 32$ and slightly for $k = 8$.
 # - At $d = 128$ and $k = 32$ hypothesis (21) of I, Theorem 4.6 is met with no constant with which the theorem can hold. Without a mask it is not needed, and the theorem's bound holds.
 # - If every entry is masked independently, the gap is 0 in layers that are wide enough; the width is beyond all networks.
-# - If $a$ random entries of each row are fixed, the distance within which $\ln 2$ pairs of centres are expected has an exponent below $-2/\min(k, 2a)$ at every width, which tends to $-2/\min(k, a)$.
+# - If $a$ random entries of each row are fixed and any $k$ rows of $U$ are independent, the distance within which $\ln 2$ pairs of centres are expected has an exponent below $-2/\min(k, 2a)$ at every width, which tends to $-2/\min(k, a)$.
 # - Fixed biases that differ, behind trained weights, put all neurons into disjoint classes unless the inputs themselves represent a constant ({prf:ref}`prop-biases`, {claim}`I6.biases`): by the exact costs they would break the symmetry completely, and what makes them weak is that a neuron may err.
 #
 # ## What it means for merging networks

@@ -555,8 +555,8 @@ claims.check(
 )
 
 # %% [markdown]
-# A drop below 0 says that the middle is *better* than the ends, as in the recorded run with the largest $\sigma_F$, after 20 epochs ({claim}`I11.large`). For the loss {prf:ref}`prop-jensen` says when: where what the middle loses against the averaged outputs of the ends, its deviation, is less than what these gain on the ends, the Jensen gap.
-# Whether that is the reason here was not measured: it takes the loss and the accuracy of the averaged outputs of each pair beside those of the middle and of the ends (for the accuracy there is no such identity).
+# A drop below 0 says that the middle is *better* than the ends, as in the recorded run with the largest $\sigma_F$, after 20 epochs ({claim}`I11.large`). For the loss {prf:ref}`prop-jensen` says when: where what the middle loses against the averaged outputs of the ends, the cost of its deviation, is less than what these gain on the ends, the Jensen gap.
+# Whether that is the reason here was not measured: it takes the loss and the accuracy of the averaged outputs of each pair beside those of the middle and of the ends (for the accuracy the second term may have either sign).
 #
 # The same at the sizes of this page, where $\sigma_F =$ {glue:text}`largest` stands for large fixed values:
 

@@ -153,7 +153,7 @@ def _ranked_tails(a: np.ndarray, r: float) -> np.ndarray:
 
 @checked
 def best_cost(r: Number, cells: Positive = 3000) -> tuple[float, float]:
-    """Bounds of g(r) for the best of all permutations, from below and from above.
+    """Bounds of g(r) for the best of all permutations, from below and from above; that they agree is numerical.
 
         g = max_φ E V_φ,    V_φ = Σ_{k > min(N, N')} φ + Σ_{k <= min(N, N')} min(0, φ(a_k) + φ(b_k)),
 
