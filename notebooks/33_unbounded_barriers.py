@@ -16,7 +16,7 @@
 # submitted for review, move a minimum along this symmetry: the loss on the straight line has no bound (G, Prop. 5.3 and Fig. 4), unless the weights are bounded (G, Prop. 5.6).
 #
 # **What we find.** Both are so ({claim}`G4.unbounded`, {claim}`G4.network`, {claim}`G7.bound`). The {term}`barrier` is known exactly: with the squared norm it grows like $m^{2k}$, and its place tends to $\frac{k}{1 + k}$ ({claim}`G7.place`). For bounded weights there is a
-# least bound ({claim}`G7.sharp`). Between balanced minima of two linear layers with $X = I$, all that gradient flow reaches from balanced starts, it is at most $\|Y\|^2$ ({claim}`G4.balanced`). Two steps of the printed proof of Prop. 5.3 need mending ({claim}`G4.printed_m`, {claim}`G4.segment`).
+# least bound ({claim}`G7.sharp`). Between balanced minima of two linear layers with $X = I$, all that gradient flow reaches from balanced starts, it is at most $\|Y\|^2$ ({claim}`G4.balanced`), for other $X$ more ({claim}`G4.inputs`). Gradient flow conserves the imbalance of two layers, which bounds the barrier between a minimum and its rescalings ({claim}`G4.conserved`, {claim}`G4.imbalance`). Two steps of the printed proof of Prop. 5.3 need mending ({claim}`G4.printed_m`, {claim}`G4.segment`).
 #
 # **Why it matters.** A high barrier need not mean that two networks differ. Their layers may only be scaled differently.
 # ```
@@ -39,6 +39,7 @@ chapter.begin(
     globals(), networks=Integer(10, 10_000), steps=Integer(100, 1_000_000)
 )
 
+import itertools
 import math
 from dataclasses import replace
 
@@ -551,9 +552,83 @@ claims.check("G4.printed_m", worst, n=len(exponents))
 # %% [markdown]
 # ## Minima that training reaches
 #
-# G, section 5.2 names “implicit bias” as a possible reason why such barriers are not seen in practice: “only a small part of the minima is reachable by stochastic gradient descent”. In these models it is one, for gradient flow. It conserves $\lVert r_j \rVert^2 - k \lVert w_j \rVert^2$ for every
-# neuron $j$ with incoming weights $r_j$ and outgoing weights $w_j$, since by Euler's theorem on homogeneous functions both terms change at the same rate. A rescaling by $m \ne 1$ changes this number. So two minima that gradient flow reaches from starts at which it is 0 for all
-# neurons are never rescalings of each other. For two linear layers what is left is bounded:
+# G, section 5.2 names “implicit bias” as a possible reason why such barriers are not seen in practice: “only a small part of the minima is reachable by stochastic gradient descent”. In these models it is one, for gradient flow:
+#
+# ```{prf:proposition} What gradient flow conserves
+# :label: prop-imbalance
+# Gradient flow of any differentiable function of the output $W_l\, \sigma(W_{l-1} F)$, $F$ of the lower layers, conserves $\lVert r_j \rVert^2 - k \lVert w_j \rVert^2$ for every neuron $j$ with incoming weights $r_j$ and outgoing weights $w_j$, as long as $\sigma$ is differentiable at its activations. So it conserves the imbalance
+# $\delta = \lVert W_{l-1} \rVert^2 - k \lVert W_l \rVert^2$.
+#
+# Let $L(W) = 0$, $Y \ne 0$, and $|\delta| \le \Delta$ at $W$ and at $m \cdot W$. The barrier between the two is at most $(\varphi^* - 1)^2 \lVert Y \rVert^2$ with the $\varphi^*$ of $m = e^{u_+ - u_-}$, where
+#
+# $$
+# \begin{aligned}
+# s\, \bigl( e^{2 u_\pm} - e^{-2k u_\pm} \bigr) &= \pm \Delta , \\
+# s^{k+1} &= k\, \lVert W_l \rVert^2 \lVert W_{l-1} \rVert^{2k} .
+# \end{aligned}
+# $$
+#
+# For $k = 1$ this is $\frac14 \bigl( \sqrt{1 + \Delta^2 / 4s^2} - 1 \bigr)^2 \lVert Y \rVert^2$, $s = \lVert W_l \rVert \lVert W_{l-1} \rVert$. Neither can be improved.
+# ```
+#
+# ```{prf:proof}
+# By Euler's theorem $z\, \sigma'(z) = k\, \sigma(z)$, so $\langle r_j, \partial L/\partial r_j \rangle = k \langle w_j, \partial L/\partial w_j \rangle$: both terms change at the same rate.
+#
+# $s$ is the same on the whole orbit, and one of its points has $\lVert W_{l-1} \rVert^2 = k \lVert W_l \rVert^2 = s$. Its rescaling by $e^u$ has $\delta = s\, (e^{2u} - e^{-2ku})$, which increases in $u$. So both points have $u_- \le u \le u_+$, and $|\ln m| \le u_+ - u_-$, with equality at the ends; the rest is
+# {prf:ref}`prop-rescaled-peak`. For $k = 1$, $\delta = 2s \sinh 2u$, so $\ln m = \operatorname{arsinh} (\Delta/2s)$ and $\varphi^* - 1 = \frac{(m - 1)^2}{4m} = \frac12 (\cosh \ln m - 1)$.
+# ```
+#
+# So with $\Delta = 0$ there is no barrier of this kind: two minima that gradient flow reaches from starts without imbalance are never rescalings of each other. The rates of change, and the largest barriers between members of an orbit with imbalances of at most $\Delta$:
+
+# %%
+rates, with_one = [], []  # of ‖r_j‖² − k‖w_j‖², and with 1 for k
+for k, n in itertools.product(DEGREES, range(networks)):
+    net = random_net(seed, "flow", k, n)
+    targets = normal_stream(seed, f"flow {k} {n}")(*net.Y.shape)
+    last, before = (W.clone().requires_grad_() for W in net.layers)
+    value = (net.output(last, before) - targets).square().sum()
+    by_last, by_before = torch.autograd.grad(value, (last, before))
+    r, w = (before * by_before).sum(dim=1), (last * by_last).sum(dim=0)
+    size = before.norm(dim=1) * by_before.norm(dim=1)
+    size = size + k * last.norm(dim=0) * by_last.norm(dim=0)
+    rates += ((r - k * w).abs() / size).tolist()
+    with_one += ((r - w).abs() / size).tolist() if k != 1 else []
+
+# %%
+to_bound, to_bound_1 = [], []  # barrier over the bound, and over that of k = 1
+
+
+def end(k, x):
+    """The u with e^(2u) − e^(−2ku) = x."""
+    return brentq(lambda u: math.exp(2 * u) - math.exp(-2 * k * u) - x, -9, 9)
+
+
+for k, n, x in itertools.product(DEGREES, range(networks), (0.1, 1.0, 10.0)):
+    net = random_net(seed, "flow", k, n)
+    b, a = (W.norm().item() for W in net.layers)  # ‖W_l‖ and ‖W_{l−1}‖
+    s = (k * b**2 * a ** (2 * k)) ** (1 / (k + 1))  # Δ = x s
+    low, high = end(k, -x), end(k, x)
+    some = [high, *torch.linspace(low - 0.5, high + 0.5, 41).tolist()]
+    first, found = math.exp(low) * s**0.5 / a, []
+    for m in (math.exp(u) * s**0.5 / a for u in some):
+        last, before = net.rescaled(m)
+        if abs(before.norm() ** 2 - k * last.norm() ** 2) <= x * s * (1 + 1e-9):
+            pair = net.rescaled(first), (last, before)
+            found.append(largest_loss(net, *pair, m / first))
+    highest = max(found) / net.Y.square().sum().item()
+    phi = largest_factor(math.exp(high - low), k)[1].item()
+    to_bound.append(highest / (phi - 1) ** 2)
+    if k != 1:
+        of_1 = (math.sqrt(1 + x**2 / 4) - 1) ** 2 / 4
+        to_bound_1.append(highest / of_1)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G4.conserved and G4.imbalance"}
+claims.check("G4.conserved", rates, rival=torch.tensor(with_one).median().item())
+nearest_1 = min(to_bound_1, key=lambda ratio: abs(ratio - 1))
+claims.check("G4.imbalance", to_bound, rival=nearest_1)
+
+# %% [markdown]
+# For two linear layers the minimum is more than one orbit of rescalings, and what is left is bounded:
 #
 # ```{prf:proposition} Balanced minima
 # :label: prop-balanced
@@ -588,11 +663,62 @@ figures.numbers(balanced_median=of_kind["orthogonal"].median().item())
 # %% [markdown]
 # The median over random $Y$ and $q$, $h = 4$, is {glue:text}`balanced_median:.2f` $\lVert Y \rVert^2$.
 #
+# Other inputs can make it larger:
+#
+# ```{prf:proposition} Balanced minima with other inputs
+# :label: prop-inputs
+# Let $X \in \mathrm{GL}_h$, $W_2 W_1 X = Y$, and the rest as in {prf:ref}`prop-balanced`. Gradient flow still conserves $W_1 W_1^\top - W_2^\top W_2$. With the ratio $\kappa$ of the largest to the least singular value of $Y X^{-1}$, the barrier is at most $\frac14 (\kappa^{1/2} + \kappa^{-1/2})^2\, \lVert Y \rVert^2$. For $h \ge 2$ no smaller number
+# holds for all $X$ with the same $Y X^{-1}$.
+# ```
+#
+# ```{prf:proof}
+# The barrier is $\lVert E\, S V X \rVert^2$ with $E = S^{1/2} K S^{-1/2}$, and $\lVert S V X \rVert = \lVert Y \rVert$; the eigenvalues of $S$ are the singular values of $Y X^{-1}$. $\lVert E \rVert_2$ is convex in $K$, and the $K$ with $0 \le K \le I$ are means of orthogonal projectors. For a projector $K$ other than 0 and $I$, $E$ is a projector, too, with the norm
+# $1/\sin\theta$, $\theta$ the least angle between its range $S^{1/2} \operatorname{im} K$ and its kernel $S^{1/2} \ker K$. By Wielandt's inequality $\cos\theta \le \frac{\kappa - 1}{\kappa + 1}$, so $\lVert E \rVert_2 \le \frac12 (\kappa^{1/2} + \kappa^{-1/2})$.
+#
+# For $q = I - 2 v v^\top$, $K = v v^\top$ and $\lVert E \rVert_2 = \lVert S^{1/2} v \rVert\, \lVert S^{-1/2} v \rVert$, which is this number if $v$ is $1/\sqrt2$ times the sum of unit eigenvectors to the largest and the least eigenvalue. The barrier comes close where all columns of $S V X$ are nearly multiples of $S^{-1/2} v$.
+# ```
+
+
+# %%
+def middle_with_inputs(W_1, W_2, X, q):
+    """The loss in the middle over the bound, and over ‖Y‖², Y = W_2 W_1 X."""
+    A = W_2 @ W_1
+    halfway = (W_2 + W_2 @ q.mT) @ (W_1 + q @ W_1) / 4
+    loss = ((A - halfway) @ X).square().sum(dim=(-2, -1))
+    loss = loss / (A @ X).square().sum(dim=(-2, -1))
+    values = torch.linalg.svdvals(A)
+    kappa = values[..., 0] / values[..., -1]
+    return loss / ((kappa.sqrt() + 1 / kappa.sqrt()) / 2) ** 2, loss
+
+
+normal = normal_stream(seed, "inputs")
+A, B, X = normal(3, 100 * networks, 4, 4)
+U, s, Vh = torch.linalg.svd(A)
+W_1, W_2 = s.sqrt()[..., None] * Vh, U * s.sqrt()[:, None]
+anyhow = middle_with_inputs(W_1, W_2, X, torch.linalg.qr(B).Q)
+root = torch.diag(torch.tensor([8.0, 3.0, 2.0, 1.0]).double().sqrt())  # S^(1/2)
+v = torch.tensor([1.0, 0.0, 0.0, 1.0]).double() / math.sqrt(2)
+eye = torch.eye(4, dtype=torch.float64)
+X = torch.linalg.matrix_power(root, -3) @ torch.outer(v, v) + 1e-4 * eye
+close = middle_with_inputs(root, root, X, eye - 2 * torch.outer(v, v))
+over_bound, over_Y = (
+    torch.cat([x, y[None]]) for x, y in zip(anyhow, close, strict=True)
+)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G4.inputs"}
+claims.check(
+    "G4.inputs",
+    over_bound.max().item(),
+    rival=over_Y.max().item(),
+    n=len(over_bound),
+)
+#
 # ## What we found that the paper does not say
 #
 # - The barrier is exactly $(\varphi^* - 1)^2 \lVert Y \rVert^2$ ({prf:ref}`prop-rescaled-peak`), in the middle for $k = 1$ only. It needs a critical point, not a loss of 0 ({prf:ref}`cor-critical-line`).
 # - The printed scale works for $k \ge 1$ and fails for $k < 1$; with the power $-1/k$ it works for all $k$ ({prf:ref}`prop-choice-of-m`).
-# - Minima that gradient flow reaches from balanced starts are no rescalings of each other; for two linear layers and $X = I$ the barrier between them is at most $\lVert Y \rVert^2$ ({prf:ref}`prop-balanced`).
+# - Minima that gradient flow reaches from starts without imbalance are no rescalings of each other, and with a known imbalance the barrier has a least bound ({prf:ref}`prop-imbalance`). For two linear layers and $X = I$ the barrier between balanced minima is at most $\lVert Y \rVert^2$ ({prf:ref}`prop-balanced`), for
+#   other inputs at most a number that depends on the condition of $Y X^{-1}$ ({prf:ref}`prop-inputs`).
 #
 # ## What it means for merging networks
 #

@@ -7,7 +7,7 @@ import pytest
 import torch
 from scipy.integrate import solve_ivp
 from scipy.linalg import sqrtm
-from scipy.optimize import minimize_scalar
+from scipy.optimize import minimize, minimize_scalar
 from torch import nn
 
 from lmc_helpers._chapters.unbounded_barriers import (
@@ -201,6 +201,61 @@ def test_peak_is_symmetric_monotone_and_continuous_at_one(k):
     assert largest_factor(1e30, k)[0].item() == pytest.approx(k / (1 + k), abs=1e-9)
     above = (largest_factor(5.0, k)[0].item() - 0.5) * (k - 1)
     assert above > 0 if k != 1 else abs(largest_factor(5.0, k)[0].item() - 0.5) < 1e-12
+
+
+# ---------- Minima that gradient flow reaches: flows by SciPy, pairs on a grid, and a search for the worst inputs
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_gradient_flow_conserves_what_each_neuron_has_too_much(k):
+    rng = np.random.default_rng(k)
+    F, Y = rng.normal(size=(3, 5)) / 2, rng.normal(size=(2, 5))
+
+    def layers(x):
+        return x[:8].reshape(2, 4), x[8:].reshape(4, 3)
+
+    def flow(_, x):
+        last, before = layers(x)
+        z = before @ F
+        R = last @ np.maximum(z, 0) ** k - Y
+        slope = k * np.maximum(z, 0) ** (k - 1) * (z > 0)
+        return -np.concatenate([(R @ (np.maximum(z, 0) ** k).T).ravel(), ((last.T @ R * slope) @ F.T).ravel()])
+
+    start = rng.normal(size=20)
+    end = solve_ivp(flow, (0, 2), start, rtol=1e-8, atol=1e-10, max_step=0.01).y[:, -1]
+    of = [(before**2).sum(axis=1) - k * (last**2).sum(axis=0) for last, before in (layers(start), layers(end))]
+    assert np.abs(start - end).max() > 0.1
+    np.testing.assert_allclose(of[1], of[0], atol=1e-5)
+
+
+@pytest.mark.parametrize("excess", [0.2, 1.0, 8.0])
+def test_no_two_points_of_the_hyperbola_with_little_imbalance_have_a_higher_barrier(excess):
+    """W_2 W_1 = 3, so that s = 3: pairs on a grid with |W_1² − W_2²| <= Δ, the loss (3 − W_2 W_1)² on a grid."""
+    W_1 = np.geomspace(0.2, 30, 20_001)
+    W_1 = W_1[np.abs(W_1**2 - 9 / W_1**2) <= excess]
+    place = np.linspace(0, 1, 101)[:, None]
+    loss = [((3 - ((1 - place) * a + place * W_1) * 3 * ((1 - place) / a + place / W_1)) ** 2).max() for a in W_1[:3]]
+    bound = 9 * (math.sqrt(1 + excess**2 / 36) - 1) ** 2 / 4
+    assert 0.9 * bound < max(loss) <= bound * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("values", [(1.0, 1.0), (3.0, 1.0), (20.0, 1.0)])
+def test_the_worst_inputs_of_balanced_minima_are_as_bad_as_the_bound(values):
+    root, kappa = np.diag(np.sqrt(values)), values[0] / values[1]
+
+    def barrier(x):
+        X, (c, s) = x[1:].reshape(2, 2), (np.cos(x[0]), np.sin(x[0]))
+        found = []
+        for q in (np.array([[c, -s], [s, c]]), np.array([[c, s], [s, -c]])):
+            middle = (root + root @ q.T) @ (root + q @ root) @ X / 4
+            found.append(np.square(root @ root @ X - middle).sum() / np.square(root @ root @ X).sum())
+        return -max(found)
+
+    rng = np.random.default_rng(0)
+    options = {"maxiter": 4000, "xatol": 1e-9, "fatol": 1e-12}
+    worst = max(-minimize(barrier, rng.normal(size=5), method="Nelder-Mead", options=options).fun for _ in range(6))
+    assert worst == pytest.approx((kappa + 2 + 1 / kappa) / 4, rel=1e-3)
+    assert max(-barrier(x) for x in rng.normal(size=(300, 5))) <= (kappa + 2 + 1 / kappa) / 4 + 1e-12
 
 
 # ---------- Balanced minima: gradient flow in NumPy
