@@ -16,7 +16,7 @@
 # matrix group and has $2^{l-1}$ {term}`connected components <component>` (G, Prop. 4.1 and Cor. 4.2), and that for $h \ge 2$ permutations of neurons lead from any component to any other (G, Prop. 5.2).
 #
 # **What we find.** Walks that see no sign find $2^{l-1}$ classes of minima for 2 to 5 layers ({claim}`G1.count`), and permutations join all of them ({claim}`G3.joined`). The pass between two components has one height, the squared least singular value of the targets
-# ({claim}`G1.obstruction`). Two descents end in one component with the probability $2^{-(l-1)}$ ({claim}`G3.probable_direct`), and with certainty after an exchange of neurons ({claim}`G3.probable`).
+# ({claim}`G1.obstruction`). Two descents end in one component with the probability $2^{-(l-1)}$ ({claim}`G3.probable_direct`), and with certainty after an exchange of neurons ({claim}`G3.probable`). Hidden layers with more neurons than needed do not count ({claim}`G1.widths`, {claim}`G1.law`).
 # The action that Prop. 5.2 displays belongs to a network written in the opposite order.
 #
 # **Why it matters.** What separates two such networks is an orientation of every hidden layer, and exchanging two neurons repairs it at no cost.
@@ -65,6 +65,7 @@ from lmc_helpers._chapters.components import (
     permute_layers,
     product_misfit,
     random_of_form,
+    widths_misfit,
 )
 from lmc_helpers.error_bars import share
 from lmc_helpers.general_linear import (
@@ -538,14 +539,109 @@ claims.check("G1.bound", wide_components, n=40 * len(wide_components))
 
 # %% [markdown]
 # With one neuron more the minimum has a single component (largest loss on these paths: {glue:text}`wide_loss` $\|Y\|^2$), so the bound of G, Cor. 3.7 is not attained there, and the components of
-# {prf:ref}`thm-group` are a matter of exact width. This is known for all widths:
+# {prf:ref}`thm-group` are a matter of exact width. So for all widths:
 #
-# ```{prf:remark} Other widths
-# :label: rem-widths
-# Let the hidden layers have $h_k \ge n$ neurons. The minimum has $2^b$ components, $b$ the number of hidden layers with exactly $n$ neurons. Trager, Kohn & Bruna {cite:p}`trager2020` count the networks that compute one matrix, for all widths. Here is a
-# proof for $X, Y \in \mathrm{GL}_n$. The $h_k \times n$ matrices $A_k = W_k \cdots W_1 X$, $k < l$, are injective. They determine $W_1 = A_1 X^{-1}$, and leave to $W_k$ the affine conditions $W_k A_{k-1} = A_k$ and $W_l A_{l-1} = Y$. So over the tuples of
-# injective matrices the minimum is a bundle of affine spaces of one dimension, and has as many components as these tuples. The injective $h_k \times n$ matrices are connected for $h_k > n$, and have two components for $h_k = n$.
+# ```{prf:theorem} Other widths
+# :label: thm-widths
+# Let $X, Y \in \mathrm{GL}_n$, and let the hidden layers have $h_k \ge n$ neurons, $b$ of them exactly $n$, the bottlenecks.
+#
+# 1. The minimum has $2^b$ components, told apart by the signs of $\det (W_k \cdots W_1 X)$ at the bottlenecks.
+# 2. Every path between different components holds a point with $L \ge \sigma_{\min}(Y)^2$, and on some path the loss nowhere exceeds it.
+# 3. Let the law of the start not change if at any bottleneck $(W_k, W_{k+1})$ is replaced by $(F W_k, W_{k+1} F)$, $F = \operatorname{diag}(-1, 1, \dots, 1)$, and let the descent commute with this. Given that they arrive, two independent descents end in one component with the probability $2^{-b}$.
 # ```
+#
+# ```{prf:proof}
+# *1.* The $h_k \times n$ matrices $A_k = W_k \cdots W_1 X$, $k < l$, are injective. They determine $W_1 = A_1 X^{-1}$, and leave to the other $W_k$ the affine conditions $W_k A_{k-1} = A_k$ and $W_l A_{l-1} = Y$. So over the tuples of injective matrices the minimum is a bundle of affine spaces of one dimension, and has as many components as these tuples. The injective
+# $h_k \times n$ matrices are connected for $h_k > n$, and have two components for $h_k = n$.
+#
+# *2.* On the way one of these signs changes, so somewhere $A_k v = 0$ with a unit vector $v$, and $L \ge \|Y v\|^2$. At a bottleneck $C = A_k$ is invertible, and the path of {prf:ref}`thm-obstruction` changes its sign and no other.
+#
+# *3.* The replacement keeps the loss and changes the sign of its bottleneck and no other, so all components are equally likely.
+# ```
+#
+# Trager, Kohn & Bruna {cite:p}`trager2020` count the networks that compute one matrix, for all widths; 1 is a case of it. Walks that see no sign, from minima that descents reach, and the path of 2, with $\tau$ and $\varphi$ as above:
+
+# %%
+MIXED = [
+    (2, 2, 3, 2),
+    (2, 3, 2, 2, 2),
+    (1, 1, 2, 1, 1),
+    (2, 4, 3, 2),
+    (3, 3, 4, 3),
+]
+
+
+def ends_of_mixed(widths, count, seed):
+    """W_1, …, W_l of descents from normal weights of variance 1/fan-in, and X, Y."""
+    generator = torch_generator(seed, f"mixed {widths}")
+    X, Y = random_invertible((2,), widths[0], generator)
+    start = [
+        torch.randn(count, o, i, dtype=torch.float64, generator=generator)
+        / i**0.5
+        for i, o in itertools.pairwise(widths)
+    ]
+    W, there = descend(start, X, Y, steps=300)
+    return [V[there] for V in W], X, Y
+
+
+of_widths, heights, by_inputs, mixed_minima = [], [], [], 0
+for widths in MIXED:
+    b = widths[1:-1].count(widths[0])
+    W, X, Y = ends_of_mixed(widths, 12 * 2**b, seed)
+    found = joined_classes(widths_misfit(widths, X, Y), flat(W))
+    of_widths.append(len(found.unique()) / 2**b)
+    mixed_minima += len(found)
+    by_inputs.append(obstruction(times_inverse(Y, X)) / obstruction(Y))
+    v, C = torch.linalg.svd(Y).Vh[-1], X  # Y v = σ_min u
+    for k, V in enumerate(W[:-1]):
+        C = V @ C  # A_k
+        if widths[k + 1] == widths[0]:
+            r, s = C @ v, torch.linalg.inv(C.mT) @ v  # sᵀ r = 1
+            rs = (r[:, :, None] * s[:, None])[:, None]  # (B, 1, n, n)
+            path = [w[:, None] for w in W]
+            path[k] = path[k] - (1 - tau) * rs @ path[k]  # D(τ) W_k
+            path[k + 1] = path[k + 1] - (1 - phi) * path[k + 1] @ rs
+            product = X
+            for w in path:
+                product = w @ product
+            high = (Y - product).square().sum(dim=(-2, -1)).amax(dim=1)
+            heights += (high / obstruction(Y)).tolist()
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G1.widths and G1.wall"}
+claims.check("G1.widths", of_widths, n=mixed_minima)
+
+nearest = min(by_inputs, key=lambda ratio: abs(ratio - 1))
+claims.check("G1.wall", heights, rival=nearest)
+
+# %% [markdown]
+# And the share of pairs of descents that end in one component, by the signs at the two bottlenecks of a network with 2, 3 and 2 hidden neurons:
+
+
+# %%
+def mixed_together(seed):
+    """Share of disjoint pairs in one component, its interval, and their number."""
+    W, X, _ = ends_of_mixed((2, 2, 3, 2, 2), runs, seed)
+    first = W[0] @ X
+    signs = [determinant_sign(A) for A in (first, W[2] @ W[1] @ first)]
+    c = torch.stack(signs, dim=1)[: len(first) // 2 * 2]
+    same = (c[::2] == c[1::2]).all(dim=1)
+    return *share(int(same.sum()), len(same)), len(same)
+
+
+mixed_share, low, high, n = mixed_together(seed)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G1.law"}
+claims.check(
+    "G1.law",
+    mixed_share,
+    interval=(low, high),
+    n=n,
+    second_seed=lambda: mixed_together(seed + 1)[:3],
+)
+figures.numbers(mixed_share=mixed_share)
+
+# %% [markdown]
+# The share is {glue:text}`mixed_share:.3f`, near $2^{-2}$; the middle layer does not count.
 #
 # G, section 2 reports from Freeman & Bruna {cite:p}`freeman2017` that the minimum of a two-layer linear network is connected. With a hidden layer of equal width it is not, by G, Cor. 4.2; with a wider one it is, by {prf:ref}`cor-wider`.
 #
@@ -998,11 +1094,11 @@ figures.numbers(
 # - Two descents end in one component with the probability $2^{-(l-1)}$ ({prf:ref}`prop-law`).
 # - The barrier along a subgroup may stay bounded although the subgroup does not, and when ({prf:ref}`prop-compact`).
 #
-# Known before: one hidden neuron more than needed joins the components, and the count for all widths ({prf:ref}`rem-widths`).
+# Known before: one hidden neuron more than needed joins the components, and the count for all widths ({prf:ref}`thm-widths`), to which the wall and the law of the component are added.
 #
 # ## What it means for merging networks
 #
-# For a *curve* between two linear networks of equal widths the only obstacle is a sign in each hidden layer; exchanging two neurons there, or adding a neuron to that layer, removes it ({prf:ref}`rem-widths`). A *straight line*, which averaging of weights
+# For a *curve* between two linear networks of equal widths the only obstacle is a sign in each hidden layer; exchanging two neurons there, or adding a neuron to that layer, removes it ({prf:ref}`thm-widths`). A *straight line*, which averaging of weights
 # needs, asks for more: permutations bring it near zero loss if one network is a noisy permuted copy of the other, and leave a barrier of the same order if the two differ by a general element of $\mathrm{GL}_h$.
 #
 # **Read on.** [](32_skip_connection.ipynb): the same count when a {term}`skip connection` is added. [](33_unbounded_barriers.ipynb): how high the straight line can get. [](36_curvature.ipynb): when a straight line stays close to a curve.

@@ -578,7 +578,7 @@ claims.check("G4.printed_m", worst, n=len(exponents))
 # {prf:ref}`prop-rescaled-peak`. For $k = 1$, $\delta = 2s \sinh 2u$, so $\ln m = \operatorname{arsinh} (\Delta/2s)$ and $\varphi^* - 1 = \frac{(m - 1)^2}{4m} = \frac12 (\cosh \ln m - 1)$.
 # ```
 #
-# So with $\Delta = 0$ there is no barrier of this kind: two minima that gradient flow reaches from starts without imbalance are never rescalings of each other. The rates of change, and the largest barriers between members of an orbit with imbalances of at most $\Delta$:
+# So there is no barrier of this kind for $\Delta = 0$: two minima that gradient flow reaches from starts at which every neuron has the number 0 are no rescalings of each other, by one $m$ or by one for each neuron. The rates of change, and the largest barriers between members of an orbit with imbalances of at most $\Delta$:
 
 # %%
 rates, with_one = [], []  # of ‖r_j‖² − k‖w_j‖², and with 1 for k

@@ -26,20 +26,27 @@ from lmc_helpers.linear_nets.minimum import AT_MINIMUM, Weights, loss
 
 def descend(weights: Weights, X: torch.Tensor, Y: torch.Tensor, steps: int) -> tuple[Weights, torch.Tensor]:
     """Networks after at most ``steps`` damped Gauss–Newton steps, and which of them have reached the minimum, (B,)."""
-    W = list(weights)  # (B, h, h) each
+    W = list(weights)  # (B, h_i, h_{i−1}) each
     close = 1e-4 * AT_MINIMUM * Y.square().sum()
-    value = loss(W, X, Y)  # (B,)
+    value = _loss(W, X, Y)  # (B,)
     damping = torch.ones_like(value)
     for _ in range(steps):
         if (value <= close).all():
             break
         trial = _step(W, X, Y, damping)
-        trial_value = loss(trial, X, Y)
+        trial_value = _loss(trial, X, Y)
         better = trial_value < value
         W = [torch.where(better[:, None, None], new, old) for new, old in zip(trial, W, strict=True)]
         value = torch.where(better, trial_value, value)
         damping = torch.where(better, damping / 3, damping * 4).clamp(min=1e-18)
     return W, value <= close
+
+
+def _loss(W: Weights, X: torch.Tensor, Y: torch.Tensor) -> torch.Tensor:
+    """``‖Y − W_l … W_1 X‖²`` for hidden layers of any widths, (B,)."""
+    for layer in W:
+        X = layer @ X
+    return (Y - X).square().sum(dim=(-2, -1))
 
 
 def _step(W: Weights, X: torch.Tensor, Y: torch.Tensor, damping: torch.Tensor) -> Weights:
@@ -57,7 +64,7 @@ def _step(W: Weights, X: torch.Tensor, Y: torch.Tensor, damping: torch.Tensor) -
 
 
 def _sides(W: Weights, X: torch.Tensor) -> tuple[Weights, Weights]:
-    """What stands before and after each layer: W_{i−1} … W_1 X and W_l … W_{i+1}, (B, h, h) each."""
+    """What stands before and after each layer: W_{i−1} … W_1 X and W_l … W_{i+1}, (B, h_{i−1}, h) and (B, h, h_i)."""
     B, h = W[0].shape[0], W[0].shape[-1]
     before, after = [X.expand(B, h, h)], [torch.eye(h, dtype=X.dtype).expand(B, h, h)]
     for layer in W[:-1]:
@@ -155,16 +162,25 @@ Misfit = tuple[Callable, Callable]  # r and its derivative, of points (B, p): (B
 
 def product_misfit(layers: int, X: torch.Tensor, Y: torch.Tensor) -> Misfit:
     """(W_l … W_1 X − Y)/``‖Y‖`` of networks whose weights are in one row each, and its derivative."""
-    h, size = len(X), Y.norm()
+    return widths_misfit([len(X)] * (layers + 1), X, Y)
+
+
+def widths_misfit(widths: list[int], X: torch.Tensor, Y: torch.Tensor) -> Misfit:
+    """The same for layers of the widths n, h_1, …, h_{l−1}, n."""
+    shapes, size = list(itertools.pairwise(widths)), Y.norm()
+
+    def weights(points: torch.Tensor) -> Weights:
+        parts = points.split([a * b for a, b in shapes], dim=1)
+        return [part.unflatten(1, (b, a)) for part, (a, b) in zip(parts, shapes, strict=True)]
 
     def misfit(points: torch.Tensor) -> torch.Tensor:
         product = X
-        for W in points.unflatten(1, (layers, h, h)).unbind(1):
+        for W in weights(points):
             product = W @ product
         return (product - Y).flatten(1) / size
 
     def derivative(points: torch.Tensor) -> torch.Tensor:
-        sides = zip(*_sides(list(points.unflatten(1, (layers, h, h)).unbind(1)), X), strict=True)
+        sides = zip(*_sides(weights(points), X), strict=True)
         return torch.cat([product_derivative(A, C) for C, A in sides], dim=2) / size
 
     return misfit, derivative
