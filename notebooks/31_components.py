@@ -539,7 +539,7 @@ claims.check("G1.bound", wide_components, n=40 * len(wide_components))
 
 # %% [markdown]
 # With one neuron more the minimum has a single component (largest loss on these paths: {glue:text}`wide_loss` $\|Y\|^2$), so the bound of G, Cor. 3.7 is not attained there, and the components of
-# {prf:ref}`thm-group` are a matter of exact width. So for all widths:
+# {prf:ref}`thm-group` are a matter of exact width. So for all widths of at least $n$:
 #
 # ```{prf:theorem} Other widths
 # :label: thm-widths

@@ -402,7 +402,7 @@ claims.check(
 # *$h < n$.* $\det (\varepsilon I_n + W_2 W_1) = \varepsilon^{n - h} \det (\varepsilon I_h + W_1 W_2)$: the same $U$ belongs to the branch $(W_2, W_1)$ with $h$ and $n$ exchanged.
 # ```
 #
-# Without skip connections these $2B + 1$ layers have $2^{2B}$ components if all are $n \times n$ ({prf:ref}`thm-group`). So three is peculiar to $1 \times 1$: one neuron more in the branch, or one more in the stream, and there are two. A skip connection over one layer, $W_1 + \varepsilon I$ in place of a square $W_1$, changes nothing: the weights are translated, and with them the minimum. The walks, for branches of other widths, from equally many minima of either sign:
+# Without skip connections these $2B + 1$ layers have $2^{2B}$ components if all are $n \times n$ ({prf:ref}`thm-group`). So three is peculiar to $1 \times 1$: one neuron more in the branch, or one more in the stream, and there are two. A skip connection over one layer, $W_1 + \varepsilon I$ in place of a square $W_1$, does not change the count: the weights are translated, and with them the minimum. The walks, for branches of other widths, from equally many minima of either sign:
 
 # %%
 branches = []  # classes
@@ -435,7 +435,7 @@ for n, *widths in [(1, 1, 2), (1, 2, 3), (2, 1, 2)]:
     generator = torch_generator(seed, f"two blocks {n} {widths}")
     X, Y = random_invertible((2,), n, generator)
     W = [
-        torch.randn(40 * walkers, *s, dtype=torch.float64, generator=generator)
+        torch.randn(200 * walkers, *s, dtype=torch.float64, generator=generator)
         for h in widths
         for s in ((h, n), (n, h))
     ]

@@ -16,7 +16,7 @@
 # submitted for review, move a minimum along this symmetry: the loss on the straight line has no bound (G, Prop. 5.3 and Fig. 4), unless the weights are bounded (G, Prop. 5.6).
 #
 # **What we find.** Both are so ({claim}`G4.unbounded`, {claim}`G4.network`, {claim}`G7.bound`). The {term}`barrier` is known exactly: with the squared norm it grows like $m^{2k}$, and its place tends to $\frac{k}{1 + k}$ ({claim}`G7.place`). For bounded weights there is a
-# least bound ({claim}`G7.sharp`). Between balanced minima of two linear layers with $X = I$, all that gradient flow reaches from balanced starts, it is at most $\|Y\|^2$ ({claim}`G4.balanced`), for other $X$ more ({claim}`G4.inputs`). Gradient flow conserves the imbalance of two layers, which bounds the barrier between a minimum and its rescalings ({claim}`G4.conserved`, {claim}`G4.imbalance`). Two steps of the printed proof of Prop. 5.3 need mending ({claim}`G4.printed_m`, {claim}`G4.segment`).
+# least bound ({claim}`G7.sharp`). Between balanced minima of two linear layers with $X = I$, all that gradient flow reaches from balanced starts, it is at most $\|Y\|^2$ ({claim}`G4.balanced`), for other $X$ it can be larger ({claim}`G4.inputs`). Gradient flow conserves the imbalance of two layers, and a bound on it bounds the barrier between a minimum and its rescalings ({claim}`G4.conserved`, {claim}`G4.imbalance`). Two steps of the printed proof of Prop. 5.3 need mending ({claim}`G4.printed_m`, {claim}`G4.segment`).
 #
 # **Why it matters.** A high barrier need not mean that two networks differ. Their layers may only be scaled differently.
 # ```
@@ -568,7 +568,7 @@ claims.check("G4.printed_m", worst, n=len(exponents))
 # \end{aligned}
 # $$
 #
-# For $k = 1$ this is $\frac14 \bigl( \sqrt{1 + \Delta^2 / 4s^2} - 1 \bigr)^2 \lVert Y \rVert^2$, $s = \lVert W_l \rVert \lVert W_{l-1} \rVert$. Neither can be improved.
+# For $k = 1$ this is $\frac14 \bigl( \sqrt{1 + \Delta^2 / 4s^2} - 1 \bigr)^2 \lVert Y \rVert^2$, $s = \lVert W_l \rVert \lVert W_{l-1} \rVert$. Both are attained on every orbit.
 # ```
 #
 # ```{prf:proof}
@@ -591,8 +591,8 @@ for k, n in itertools.product(DEGREES, range(networks)):
     r, w = (before * by_before).sum(dim=1), (last * by_last).sum(dim=0)
     size = before.norm(dim=1) * by_before.norm(dim=1)
     size = size + k * last.norm(dim=0) * by_last.norm(dim=0)
-    rates += ((r - k * w).abs() / size).tolist()
-    with_one += ((r - w).abs() / size).tolist() if k != 1 else []
+    rates += (2 * (r - k * w).abs() / size).tolist()
+    with_one += (2 * (r - w).abs() / size).tolist() if k != 1 else []
 
 # %%
 to_bound, to_bound_1 = [], []  # barrier over the bound, and over that of k = 1
@@ -712,7 +712,8 @@ claims.check(
     rival=over_Y.max().item(),
     n=len(over_bound),
 )
-#
+
+# %% [markdown]
 # ## What we found that the paper does not say
 #
 # - The barrier is exactly $(\varphi^* - 1)^2 \lVert Y \rVert^2$ ({prf:ref}`prop-rescaled-peak`), in the middle for $k = 1$ only. It needs a critical point, not a loss of 0 ({prf:ref}`cor-critical-line`).

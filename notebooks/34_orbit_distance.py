@@ -15,7 +15,7 @@
 # **The paper.** Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025`, read in the version submitted for review, show that the middle of the line between two points of the orbit can be arbitrarily far from it (G, Prop. 5.5).
 #
 # **What we find.** It is so, and the distance grows like $\beta$ ({claim}`G6.unbounded`). The printed proof ends with a remark, to which this chapter adds the estimate ({claim}`G6.last_step`). The distance is known up to a vanishing term
-# ({claim}`G6.bounds`), and exactly for balanced factorisations ({claim}`G6.balanced`). The distance of the average of any two factorisations has a lower bound in closed form, of use where $d_0 > \lVert A \rVert_*^{1/2}$ ({claim}`G6.averages`).
+# ({claim}`G6.bounds`), and exactly for balanced factorisations ({claim}`G6.balanced`). The distance of the average of any two factorisations has a lower bound in closed form, of use where it is farther than $\lVert A \rVert_*^{1/2}$ from all pairs with product 0 ({claim}`G6.averages`).
 #
 # **Why it matters.** Averaging the factors of two equal products can lead away from everything that computes the product.
 # ```
@@ -415,7 +415,7 @@ figures.numbers(
 )
 
 # %% [markdown]
-# The bound is up to {glue:text}`most_of_distance:.2f` of the distance and in the median {glue:text}`half_of_distance:.2f` of it, over {glue:text}`averages` averages.
+# The bound is up to {glue:text}`most_of_distance:.2f` of the distance and in the median {glue:text}`half_of_distance:.2f` of it, over {glue:text}`averages` averages with $d_0 > a$.
 #
 # ## The distances of midpoints
 
@@ -527,7 +527,7 @@ scene.show("fig_orbit_chord")
 # ## What we found that the paper does not say
 #
 # - The distance of the midpoints to within $d_0^2/c^2$ in its square ({prf:ref}`thm-orbit-distance`); balanced factorisations are the farthest for given $A$ and $c$ up to that accuracy ({prf:ref}`thm-balanced-distance`).
-# - A lower bound for every point, so for the average of any two factorisations, with equality at the midpoints $(c W_1, c W_2)$ of balanced ones of full rank $h$ ({prf:ref}`thm-any-point`).
+# - A lower bound for every point with $d_0 \ge \lVert A \rVert_*^{1/2}$, so for averages of any two factorisations, with equality at the midpoints $(c W_1, c W_2)$ of balanced ones of full rank $h$ ({prf:ref}`thm-any-point`).
 # - Up to $\beta = 2 + \sqrt 3$ the nearest point of a balanced orbit does not move, and the distance is of second order in $\ln \beta$.
 #
 # ## What it means for merging networks
