@@ -588,7 +588,7 @@ figures.table(head, zip(labels, *columns, strict=True))
 # $M_i^\top q = 0$ for $q \perp \operatorname{range} E$, $q = E \Lambda^{-1/2} c$. Then $M_i w = S_i q = E \Lambda^{1/2} c$ and $\lVert w \rVert^2 = q^\top S_i q = \lVert c \rVert^2$.
 # ```
 #
-# This is solved by the Levenberg–Marquardt method from two starts ({py:func}`~lmc_helpers.identifiability.relaxed_swaps.ridge_costs`). Without norms, $\alpha = 1$ and $\gamma = 0$, $T_{ij}$ is at most the squared realization cost of I, (10) on the whole span, as the weight that realises $h_j$
+# This is solved by the Levenberg–Marquardt method from two starts. Without norms, $\alpha = 1$ and $\gamma = 0$, $T_{ij}$ is at most the squared realization cost of I, (10) on the whole span, as the weight that realises $h_j$
 # is one candidate. With fixed norms this fails: neuron $i$ need not be able to compute $h_j$ at all.
 #
 # ```{prf:example} Neurons that are interchangeable, and are not

@@ -112,7 +112,7 @@ def test_outside_the_checkout_the_ledger_is_missed_in_one_sentence(wheel, tmp_pa
     code = "import sys; sys.path.insert(0, '.'); from lmc_helpers import claims; claims.part('Z1.sampled')"
     outcome = run(sys.executable, "-I", "-c", code, cwd=tmp_path)
     line = outcome.stderr.splitlines()[-1]
-    assert line.startswith("lmc_helpers.claims._intervals.LedgerError: ")
+    assert line.startswith("lmc_helpers.claims.intervals.LedgerError: ")
     assert str(tmp_path / "book" / "claims") in line and "checkout" in line
 
 

@@ -18,7 +18,7 @@ from typing import Any
 from book.tools.base import chapters
 from book.tools.base.chapters import NOTEBOOKS, ROOT, BuildError
 from book.tools.reading import sources
-from lmc_helpers.claims._intervals import LedgerError
+from lmc_helpers.claims.intervals import LedgerError
 
 PASSED = ROOT / "build" / "checked.json"
 

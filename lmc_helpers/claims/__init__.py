@@ -7,7 +7,7 @@ rival: a value near enough to be plausible that lies outside. ``check`` compares
 =====================================  ================================================================================
 :mod:`~lmc_helpers.claims.numerals`    numbers for people: powers of ten, values and errors with equal digits
 ``_formulas``                          closed forms as TeX, texts and labels as HTML, TeX as Unicode
-``_intervals``                         numbers, closed forms, and the intervals that criteria are
+``intervals``                          numbers, closed forms, and the intervals that criteria are
 ``_needs``                             what a run must be to judge a part
 :mod:`~lmc_helpers.claims.criteria`    the ledger as data: parts, claims, and what each field may hold
 ``_yaml_files``                        YAML read strictly, refused with file, line, field and what is allowed
@@ -24,7 +24,6 @@ Every chapter calls ``check``; the book's tools read what it stored under ``MIME
 no file: a missing ledger is an error only where a part is asked for.
 """
 
-from lmc_helpers.claims._intervals import LedgerError
 from lmc_helpers.claims._runs import drawn
 from lmc_helpers.claims._words import criterion, measurement, not_run, revised
 from lmc_helpers.claims.box import MIME, Links, check, measured, render, rounded
@@ -42,6 +41,7 @@ from lmc_helpers.claims.criteria import (
     slug,
     symbol,
 )
+from lmc_helpers.claims.intervals import LedgerError
 from lmc_helpers.claims.judge import Contradiction, best_reading, of_claim, worst
 from lmc_helpers.claims.reading import ledger, part
 

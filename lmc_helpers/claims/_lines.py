@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from lmc_helpers.claims._intervals import ACROSS, INSIDE, OUTSIDE
 from lmc_helpers.claims.criteria import OURS, PAPER, Part
+from lmc_helpers.claims.intervals import ACROSS, INSIDE, OUTSIDE
 from lmc_helpers.claims.judge import Verdict, surprises
 from lmc_helpers.claims.numerals import plain_with_error
 

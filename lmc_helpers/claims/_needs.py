@@ -18,7 +18,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
-from lmc_helpers.claims._intervals import Entry, LedgerError, cut
+from lmc_helpers.claims.intervals import Entry, LedgerError, cut
 
 MOST = 3  # conditions that are named
 Scalar = int | float | str

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from lmc_helpers.claims._intervals import Interval
+from lmc_helpers.claims.intervals import Interval
 from lmc_helpers.claims.numerals import people, telling
 
 LEFT, RIGHT = 3.0, 97.0  # where the axis begins and ends, in per cent

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from lmc_helpers.claims._intervals import ACROSS, INSIDE, Interval
 from lmc_helpers.claims.criteria import (
     BROKEN,
     CORRECTED,
@@ -20,6 +19,7 @@ from lmc_helpers.claims.criteria import (
     SLIP,
     Part,
 )
+from lmc_helpers.claims.intervals import ACROSS, INSIDE, Interval
 from lmc_helpers.claims.numerals import (
     CLOSE,
     _digits,

@@ -12,7 +12,7 @@ from ruamel.yaml.error import MarkedYAMLError
 from ruamel.yaml.nodes import MappingNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
 
-from lmc_helpers.claims._intervals import FORMS, LedgerError, cut
+from lmc_helpers.claims.intervals import FORMS, LedgerError, cut
 
 CRITERIA = ("criterion", "corrected", "sharper")
 UNKNOWN = re.compile(r"unknown field '([^']+)'")

@@ -2,7 +2,7 @@
 
 The models are the grammar of ``book/claims/*.yml``, and the JSON Schema that editors use is written from them. A part
 says *whose* statement it is and what weight it has, and states a criterion: an interval
-(:mod:`~lmc_helpers.claims._intervals`) fixed before the measurement.
+(:mod:`~lmc_helpers.claims.intervals`) fixed before the measurement.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
-from lmc_helpers.claims._intervals import Entry, Interval, LedgerError, Number, form, number
 from lmc_helpers.claims._needs import Need
+from lmc_helpers.claims.intervals import Entry, Interval, LedgerError, Number, form, number
 
 HOLDS = "holds"
 SHARPER = "holds, and more is true"

@@ -13,9 +13,9 @@ from typing import Annotated
 
 from pydantic import StringConstraints, TypeAdapter
 
-from lmc_helpers.claims._intervals import LedgerError
 from lmc_helpers.claims._yaml_files import place, read
 from lmc_helpers.claims.criteria import STANDS, Claim, ClaimEntry, Part
+from lmc_helpers.claims.intervals import LedgerError
 
 LEDGER = Path(__file__).resolve().parents[2] / "book" / "claims"
 PAPERS = "ZPGIX"  # the order of the book; papers that are not here come after these

@@ -8,14 +8,14 @@ from typing import Protocol
 __all__ = ["left_out"]
 
 
-class _Trained(Protocol):
+class Trained(Protocol):
     """A result of a training run, such as :class:`~lmc_helpers.training.runs.Result`."""
 
     survivors: tuple[int, ...]
     diverged: tuple[int, ...]
 
 
-def left_out(results: Iterable[_Trained]) -> str:
+def left_out(results: Iterable[Trained]) -> str:
     """A sentence on the networks of some runs that diverged; their pairs are left out of what is measured.
 
     It names the seeds of those that diverged.

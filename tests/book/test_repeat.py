@@ -12,7 +12,7 @@ from book.tools import build
 from book.tools.base.chapters import BuildError
 from book.tools.outcomes.measured import Difference
 from book.tools.running import listing, variants
-from lmc_helpers.claims._intervals import Interval
+from lmc_helpers.claims.intervals import Interval
 
 ONCE = """
 from pathlib import Path

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 from book.tools.base.chapters import BuildError
 from lmc_helpers.claims import _yaml_files as yaml_files
-from lmc_helpers.claims._intervals import LedgerError, cut
+from lmc_helpers.claims.intervals import LedgerError, cut
 
 
 def read(path: Path, grammar: Any, allowed: str) -> Any:

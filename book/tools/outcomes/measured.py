@@ -21,8 +21,8 @@ from scipy.stats import chi2
 
 from book.tools.running import variants
 from lmc_helpers import claims
-from lmc_helpers.claims._intervals import ACROSS, Entry
 from lmc_helpers.claims.criteria import Part
+from lmc_helpers.claims.intervals import ACROSS, Entry
 from lmc_helpers.claims.judge import Z_TWO_SIDED
 
 LEVEL = 1e-3

@@ -22,8 +22,8 @@ from book.tools.running import variants
 from book.tools.running.targets import basis, provenance
 from lmc_helpers import claims
 from lmc_helpers._files import atomic_write
-from lmc_helpers.claims._intervals import Entry
 from lmc_helpers.claims._yaml_files import explained
+from lmc_helpers.claims.intervals import Entry
 
 KINDS = ("sweep", "machines")
 AS_BUILT = ""  # the variant that settings are compared with

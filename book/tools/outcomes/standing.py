@@ -25,9 +25,9 @@ from book.tools.reading import sources
 from book.tools.running import listing
 from lmc_helpers import claims
 from lmc_helpers.claims import _words
-from lmc_helpers.claims._intervals import INSIDE, OUTSIDE, Entry
 from lmc_helpers.claims._yaml_files import explained
 from lmc_helpers.claims.criteria import Part
+from lmc_helpers.claims.intervals import INSIDE, OUTSIDE, Entry
 from lmc_helpers.claims.judge import judge, lacking
 
 REFERENCES = ROOT / "tests" / "reference"  # executed at smoke

@@ -21,7 +21,7 @@ from book.tools.base import chapters, inputs
 from book.tools.base.chapters import BuildError
 from book.tools.reading.headers import header
 from lmc_helpers import chapter as language
-from lmc_helpers.claims._intervals import LedgerError, cut
+from lmc_helpers.claims.intervals import LedgerError, cut
 
 KERNEL = {"name": "python3", "language": "python"}
 TAGS = (

@@ -16,8 +16,8 @@ from book.tools.base import chapters as names
 from book.tools.base.chapters import PACKAGE, BuildError
 from book.tools.reading import profiles
 from lmc_helpers._files import atomic_write
-from lmc_helpers.claims._intervals import cut
 from lmc_helpers.claims._yaml_files import load
+from lmc_helpers.claims.intervals import cut
 
 #: What an executed notebook's outputs may depend on.
 RUNNER = tuple(f"book/tools/running/{name}.py" for name in ("execution", "engine"))

@@ -14,7 +14,7 @@ from book.tools.base import chapters
 from book.tools.base.chapters import BuildError
 from book.tools.reading import sources
 from book.tools.running import variants
-from lmc_helpers.claims._intervals import LedgerError
+from lmc_helpers.claims.intervals import LedgerError
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from book.tools.base import inputs
 from book.tools.base.chapters import ROOT, BuildError
 from book.tools.reading import headers
 from book.tools.running.forkserver import THREADS
-from lmc_helpers.claims._intervals import Entry
+from lmc_helpers.claims.intervals import Entry
 
 SETTINGS = ROOT / "book" / "settings.yml"
 ALLOWED = re.compile(r"|[0-9a-f]{40}(\.[1-9]\d*)?|@\w+")

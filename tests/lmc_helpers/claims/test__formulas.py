@@ -6,7 +6,7 @@ import pytest
 from matplotlib.mathtext import MathTextParser
 
 from lmc_helpers.claims._formulas import LETTERS, NAMED, label, plain, tex, typeset
-from lmc_helpers.claims._intervals import number
+from lmc_helpers.claims.intervals import number
 
 GREEK = {r"\pi": "pi", r"\gamma": "EulerGamma", r"\ln": "log", r"\Gamma": "gamma", r"\cdot": "*", r"\arctan": "atan"}
 

@@ -6,8 +6,8 @@ import pytest
 from oracles.ledger import BASE, SAMPLED, parse_part
 
 from lmc_helpers.claims import _words
-from lmc_helpers.claims._intervals import LedgerError
 from lmc_helpers.claims._needs import met
+from lmc_helpers.claims.intervals import LedgerError
 from lmc_helpers.claims.judge import judge
 
 

@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 import pytest
 
 from lmc_helpers.claims import _scale
-from lmc_helpers.claims._intervals import Interval
 from lmc_helpers.claims._scale import Band, Mark
+from lmc_helpers.claims.intervals import Interval
 
 SVG = "{http://www.w3.org/2000/svg}"
 TINY = Interval(-1e-12, 1e-12, "")

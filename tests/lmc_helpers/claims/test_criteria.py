@@ -5,8 +5,8 @@ import math
 import pytest
 from oracles.ledger import BASE, CORRECTED, SAMPLED, SHARPER, claim, parse_part, step
 
-from lmc_helpers.claims._intervals import LedgerError
 from lmc_helpers.claims.criteria import Claim, ClaimEntry
+from lmc_helpers.claims.intervals import LedgerError
 
 OURS = {"whose": "ours"}
 

@@ -6,8 +6,8 @@ import pytest
 from oracles.ledger import BASE, CORRECTED, SAMPLED, SHARPER, claim, parse_part, step
 from scipy import stats
 
-from lmc_helpers.claims._intervals import LedgerError
 from lmc_helpers.claims.criteria import VERDICTS, Claim, ClaimEntry, Part
+from lmc_helpers.claims.intervals import LedgerError
 from lmc_helpers.claims.judge import Z_TWO_SIDED, contradicts, farthest, judge, of_claim, surprises, worst
 from lmc_helpers.error_bars import QUANTILE
 

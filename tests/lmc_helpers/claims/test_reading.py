@@ -9,7 +9,7 @@ import pytest
 from oracles.ledger import BASE, CORRECTED, claim, step, write
 
 from lmc_helpers.claims import reading
-from lmc_helpers.claims._intervals import LedgerError
+from lmc_helpers.claims.intervals import LedgerError
 from lmc_helpers.claims.reading import ledger, part
 
 

@@ -7,7 +7,7 @@ import sympy
 from oracles.ledger import BASE, parse_part
 from scipy import special
 
-from lmc_helpers.claims._intervals import FORMS, Interval, LedgerError, form, number
+from lmc_helpers.claims.intervals import FORMS, Interval, LedgerError, form, number
 
 
 @pytest.mark.parametrize(
