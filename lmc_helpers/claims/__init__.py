@@ -7,7 +7,7 @@ rival: a value near enough to be plausible that lies outside. ``check`` compares
 =====================================  ================================================================================
 :mod:`~lmc_helpers.claims.numerals`    numbers for people: powers of ten, values and errors with equal digits
 ``_formulas``                          closed forms as TeX, texts and labels as HTML, TeX as Unicode
-``intervals``                          numbers, closed forms, and the intervals that criteria are
+:mod:`~lmc_helpers.claims.intervals`   numbers, closed forms, and the intervals that criteria are
 ``_needs``                             what a run must be to judge a part
 :mod:`~lmc_helpers.claims.criteria`    the ledger as data: parts, claims, and what each field may hold
 ``_yaml_files``                        YAML read strictly, refused with file, line, field and what is allowed
