@@ -514,9 +514,7 @@ for k, colour in enumerate(("red", "blue")):
     plane.draw(*pair[:, k].T, ":", colour)
     plane.draw(pair[stops, k, :1], pair[stops, k, 1:], "o", colour, f"neuron {k}")
 plane.draw([0], [0], "x", "black", "permutation point: both here")
-side = scene.panel(
-    title="loss over that of the point", xlabel="stage"
-)
+side = scene.panel(title="loss over that of the point", xlabel="stage")
 side.draw(range(len(stops)), height[stops], "-", "black")
 side.draw([0, len(stops) - 1], [1, 1], "--", "grey", "permutation point")
 side.draw(np.arange(len(stops))[:, None], height[stops][:, None], "o", "red")
