@@ -25,7 +25,7 @@
 # ```
 #
 # ```{need}
-# You need: convolutions, residual connections, attention, and their symmetries ([](55_architecture_symmetries.ipynb)). {term}`W-asymmetric` networks: [](53_asymmetric_mlps.ipynb). {{ times }}
+# You need: convolutions, residual connections, attention, and their symmetries ([](55_architecture_symmetries.ipynb)). W-asymmetric networks: [](53_asymmetric_mlps.ipynb). {{ times }}
 # ```
 #
 # {glue:text}`data_says` Trained networks on this page (profile {glue:text}`profile`): {glue:text}`sizes` At smaller sizes than the papers' they show the path and **decide nothing about CIFAR-10**; those parts are then open, with a price below.
@@ -505,6 +505,22 @@ figures.numbers(
 # Aligning two networks by permutations undoes what permutations did, and no more: the rescalings and the maps inside heads of [](55_architecture_symmetries.ipynb) stay, and the barrier that is left at the printed sizes may be due to them.
 #
 # **Read on.** [](53_asymmetric_mlps.ipynb): the same experiments with MLPs on MNIST. [](56_matchers.ipynb): what different matchers reach.
+#
+# ## Exercises
+#
+# ```{exercise}
+# At a matching point of $m$ channels every channel of one network has correlation $c > 0$ with one channel of the other, its partner, and 0 with all others. The identity pairs a share $s$ of the channels with their partners. What is $r$?
+# ```
+#
+# ```{solution}
+# $\mathcal L(P^*) = c$, $\mathcal L(I) = s c$, and a random permutation pairs one channel in $m$ with its partner, $\mathcal L_r = c/m$. So
+#
+# $$
+# r = \frac{s - 1/m}{1 - 1/m} = 1 - \frac{m (1 - s)}{m - 1} ,
+# $$
+#
+# whatever $c$: nearly the share itself, and 0 where $s$ is what chance gives.
+# ```
 #
 # ```{try}
 # More images and longer training:
