@@ -18,7 +18,7 @@
 #
 # **What we find.**
 # At the papers' own sizes the permutations are as stated: one of each residual stream and one inside each block {claim}`I16.symmetry`, heads and hidden units of transformers {claim}`I17.symmetry`, the channels of each convolution {claim}`Z19.symmetry`; matching by activations finds a planted one {claim}`I16.planted`.
-# The printed masks of ResNets break every permutation of channels {claim}`I16.broken` and, if the fixed entries are 0, none of the 3584 dimensions of rescalings of channels {claim}`I16.rescaling`.
+# The printed masks of ResNets break every permutation of channels {claim}`I16.broken` and, if the fixed entries are 0, not one rescaling of a channel {claim}`I16.rescaling`.
 # Those of transformers break all permutations {claim}`I17.permutations`; of the linear maps of queries and keys in a head they leave a family of three quarters of the dimensions {claim}`I17.continuous`.
 #
 # **Why it matters.** A symmetry that is left lets two runs end with one function at different weights, and their average computes another one.
