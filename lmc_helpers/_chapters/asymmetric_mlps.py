@@ -17,7 +17,7 @@ from lmc_helpers.device import device
 from lmc_helpers.error_bars import jackknife
 from lmc_helpers.identifiability.asymmetric import Scheme, Syre, WAsymmetric
 from lmc_helpers.networks.mlp import MLP
-from lmc_helpers.networks.model import Stack
+from lmc_helpers.networks.model import Fixed, Stack
 from lmc_helpers.networks.segments import along_segments
 from lmc_helpers.seeds import numpy_generator
 from lmc_helpers.training._run_files import folder
@@ -49,18 +49,32 @@ SPLIT = "train90"
 
 
 @dataclass(frozen=True)
+class HiddenStart(MLP):
+    """An MLP whose maps start at W = Z − F, Z by the law ``init``: the start does not know F, and the costs do."""
+
+    def initial(self, seeds: Sequence[int], dtype: torch.dtype = torch.float32, fixed: Fixed | None = None) -> Stack:
+        """As of :class:`~lmc_helpers.networks.mlp.MLP`, less F."""
+        stack = super().initial(seeds, dtype, fixed)
+        of_group = {name: F.repeat_interleave(len(stack) // len(F), dim=0) for name, (F, _) in stack.fixed.items()}
+        less = {name: stack.params[name] - F for name, F in of_group.items()}
+        return Stack(self, {**stack.params, **less}, stack.fixed)
+
+
+@dataclass(frozen=True)
 class Variant:
     """An architecture of section 6."""
 
     kind: str  # ``"mlp"``, ``"w"``, ``"syre"`` or ``"sigma"``
     sigma: float = 0.0  # σ_F of all layers; unused for ``"mlp"`` and ``"sigma"``
     share: float | None = None  # of fixed entries in each row of all maps; None: the numbers of App. F.1
+    hidden: bool = False  # whether W starts at Z − F, so that the start does not know F
 
     def model(self, pixels: int, width: int) -> MLP:
         """The architecture of one network."""
         sizes = (pixels, *[width] * HIDDEN, 10)
         normal = self.kind in ("w", "syre")
-        return MLP(sizes, "figlu" if self.kind == "sigma" else "gelu", "layer", init="normal" if normal else "torch")
+        of = HiddenStart if self.hidden else MLP
+        return of(sizes, "figlu" if self.kind == "sigma" else "gelu", "layer", init="normal" if normal else "torch")
 
     def schemes(self, pixels: int, width: int) -> dict[str, Scheme]:
         """Name of a map → scheme that draws its F and D."""
@@ -86,6 +100,7 @@ def variants(sigmas: Sequence[float], shares: Sequence[float]) -> dict[str, Vari
     """Architectures by name: those of Figs. 4 and 7, then sweeps over σ_F and over the share of fixed entries."""
     by_name = {"MLP": Variant("mlp"), "W 0": Variant("w", 0.0), "W 1": Variant("w", 1.0)}
     by_name |= {"syre 1": Variant("syre", 1.0), "sigma": Variant("sigma")}
+    by_name["hidden"] = Variant("syre", 1.0, hidden=True)
     by_name |= {f"W {sigma:g}": Variant("w", float(sigma)) for sigma in sigmas}
     for sigma in (0, 1):
         by_name |= {f"share {share:g}, {sigma:g}": Variant("w", float(sigma), share) for share in shares}
@@ -94,6 +109,7 @@ def variants(sigmas: Sequence[float], shares: Sequence[float]) -> dict[str, Vari
 
 CORE = ("MLP", "W 0", "W 1", "syre 1")  # Fig. 4, with all pairs and stages of training
 FREE = CORE[:2]  # without fixed weights: their drops differ much from pair to pair
+CLOCK = (0, 1, 2, 3, 4, 5, 7, 10)  # epochs at which networks whose start hides F are looked at
 
 
 @dataclass(frozen=True)
@@ -128,13 +144,14 @@ class Training:
         masks = numpy_generator(self.seed, "masks of asymmetric MLPs").integers(0, 2**32, most)
         data = DataSpec(name, SPLIT, min(self.images, DataSpec(name, SPLIT).size), self.seed)
         descent = Descent(self.epochs, self.batch, "adamw", 1e-3, weight_decay=1e-2)
-        stages = tuple(epoch for epoch in self.stages if epoch < self.epochs)
+        stages = dict.fromkeys(CORE, self.stages) | {"hidden": CLOCK}
         runs = {}
         for key, variant in by_name.items():
             P = self.pairs_of(key)
             model, schemes = variant.model(pixels, self.width), variant.schemes(pixels, self.width)
             seeds, mask_seeds = tuple(drawn[: 2 * P].tolist()), tuple(masks[:P].tolist())
-            runs[key] = Run(model, descent, data, seeds, schemes, mask_seeds, stages if key in CORE else ())
+            kept = tuple(epoch for epoch in stages.get(key, ()) if epoch < self.epochs)
+            runs[key] = Run(model, descent, data, seeds, schemes, mask_seeds, kept)
         return runs
 
 
@@ -357,9 +374,13 @@ class _Longer(Parameters):
         return self.long_free_pairs if key in FREE else self.long_pairs
 
 
-class _Printed(_Longer):
+class _Stored(Parameters):
     def _data_set(self) -> str:
-        return self.dataset
+        return self.dataset  # also where the images are missing
+
+
+class _Printed(_Stored, _Longer):
+    pass
 
 
 class Experiment:
@@ -368,18 +389,20 @@ class Experiment:
     def __init__(self, settings: Parameters, only: Collection[str] | None = None) -> None:
         self.measurements = settings.measurements(only)
         self.runs = {name: run.training for name, run in self.measurements.items()}
-        self.images = self.measurements["MLP"].images
+        self.images = next(iter(self.measurements.values())).images
         self.lambdas = [k / settings.places for k in range(settings.places + 1)]
         self._results: dict[str, Result] = {}
         self._measured: dict[str, MeasuredStages] = {}
 
     @classmethod
-    def printed(cls) -> Experiment:
-        """I, Fig. 4 in the printed sizes: what the recorded run measured, which the book keeps."""
+    def printed(cls, only: Collection[str] = CORE) -> Experiment:
+        """What the recorded run measured in the printed sizes, which the book keeps: Fig. 4, or other variants."""
         records = json.loads((recorded().parent / "paper.json").read_text(encoding="utf-8"))
         given = next(record["parameters"] for record in records if record["part"] == "I11.standard")
-        settings = {field.name: given[field.name] for field in fields(_Printed)}
-        return cls(_Printed(**settings | {"epochs": given["long_epochs"]} | UNSWEPT), CORE)
+        settings = {field.name: given[field.name] for field in fields(Parameters)}
+        if only == CORE:
+            return cls(_Printed(**settings | {"epochs": given["long_epochs"]} | UNSWEPT), CORE)
+        return cls(_Stored(**settings), only)
 
     def result(self, name: str) -> Result:
         """The trained networks of a variant."""
