@@ -312,35 +312,58 @@ claims.check("Z7.peak_of_barrier_opposed", peaks["opposed"][0], n=1)
 # %% [markdown]
 # ## The best permutation
 #
-# "The optimal permutation" may also be meant at its word: the best of all $m!$. Its limit is bounded from below and from above, and in numbers both bounds are one.
+# "The optimal permutation" may also be meant at its word: the best of all $m!$. Its limit is the largest of a family of lower bounds, which the permutation that fits this bound attains.
 #
 # ```{prf:theorem} The best of all permutations
 # :label: thm-best
-# In the limit of {prf:ref}`thm-many-teachers`, with its price $\rho(a, b)$, let $\varphi$ be an increasing function on $[0, 1]$ with $\varphi(a) + \varphi(b) \le \rho(a, b)$ for all $a$, $b$, and for a type with the entries $a_1 \ge \dots \ge a_N$ and $b_1 \ge \dots \ge b_{N'}$ in the two networks let
+# In the limit of {prf:ref}`thm-many-teachers`, with its price $\rho(a, b)$, let $\varphi$ be a non-decreasing function on $[0, 1]$ with $\varphi(a) + \varphi(b) \le \rho(a, b)$ for all $a$, $b$, and for a type with the entries $a_1 \ge \dots \ge a_N$ and $b_1 \ge \dots \ge b_{N'}$ in the two networks let
 #
 # $$
-# V_\varphi = \min_{k \le \min(N, N')} \Bigl( \sum_{i > k} \varphi(a_i) + \sum_{i > k} \varphi(b_i) \Bigr) .
+# V_\varphi = \min_{0 \le k \le \min(N, N')} \Bigl( \sum_{i > k} \varphi(a_i) + \sum_{i > k} \varphi(b_i) \Bigr) .
 # $$
 #
 # 1. For every permutation $\frac1M \sum_{i \in R} \rho(a_i, b_i) \ge \frac1M \sum_{\text{types}} V_\varphi$, so that for every $\varepsilon > 0$, with probability tending to 1, $\frac d{M^2} \min_p B \ge (\mathbb E V_\varphi)_+^2/(8\pi) - \varepsilon$.
-# 2. Match the $k$-th largest entries of a type, $k \le \min(N, N')$, if $\varphi(a_k) + \varphi(b_k) \ge 0$, and put all other rows into one pool, large with small: the quantile $u$ meets the quantile $1 - u$, $b = T(a)$. This is a permutation with $\frac d{M^2} B \to \bar g^2/(8\pi)$, $\bar g$ being the mean of $\rho(a, T(a))$ over the pool times its rows per type.
-# 3. If $\varphi(a) + \varphi(T(a)) = \rho(a, T(a))$ in the pool, both bounds are equal.
+# 2. Match the $k$-th largest entries of a type, $k \le \min(N, N')$, if $\varphi(a_k) + \varphi(b_k) \ge 0$, and put all other rows into one pool, large with small, equal entries in random order: the quantile $u$ meets the quantile $1 - u$, $b = T(a)$ (with several values at an atom). This is a permutation with $\frac d{M^2} B \to \bar g^2/(8\pi)$, $\bar g$ being the mean of $\rho(a, T(a))$ over the pool times its rows per type.
+# 3. If $\varphi(a) + \varphi(T(a)) = \rho(a, T(a))$ almost everywhere in the pool, then $\bar g = \mathbb E V_\varphi$, and both bounds are equal.
+# 4. $\mathbb E V_\varphi$ has a largest value, and some $\varphi$ that attains it is of this kind. So $\frac d{M^2} \min_p B \to (\max_\varphi \mathbb E V_\varphi)^2/(8\pi)$, and no permutation is better in the limit than that of part 2 for this $\varphi$.
 #
 # All limits are in probability.
 # ```
 #
 # ```{prf:proof}
-# *1.* Places with rows of equal types cost nothing, and every other place costs at least $\varphi(a) + \varphi(b)$. If $k$ pairs of a type meet, then, as $\varphi$ increases, the rest costs least if these are the largest entries, hence at least $V_\varphi$. Type counts tend to independent
+# *1.* Places with rows of equal types cost nothing, and every other place costs at least $\varphi(a) + \varphi(b)$. If $k$ pairs of a type meet, then, as $\varphi$ does not decrease, the rest costs least if these are the largest entries, hence at least $V_\varphi$. Type counts tend to independent
 # $1 + \operatorname{Poisson}(\nu)$, and the mean over types obeys the law of large numbers. By the concentration in the proof of {prf:ref}`thm-many-teachers`, which holds for every permutation, $B \ge L$ half-way is $\frac{M^2}{8 \pi d}$ times the square of the sum, up to $O(M/d)$.
 #
-# *2.* $\varphi(a_k) + \varphi(b_k)$ decreases in $k$, so the rule takes the first ones and attains $V_\varphi$. In the pool only $O(1)$ pairs are expected to have equal types, which does not change the limit. The pools of the two networks have equally many rows and the same limit law. At $\lambda$ the sum is $\sum \rho(\lambda a, (1 - \lambda) b)$, which is concave in $\lambda$, and as the coupling of $u$ with $1 - u$ is symmetric, symmetric in the limit: the maximum is half-way.
+# *2.* $\varphi(a_k) + \varphi(b_k)$ decreases in $k$, so the rule takes the first ones and attains $V_\varphi$. Two entries below 1 of one type, one in each network, have a joint density and lie on the decreasing curve $b = T(a)$ with probability 0; the order of equal entries is random. So only $o(M)$ pairs of the pool have equal types, which does not change the limit. The pools of the two networks have equally many rows and the same limit law. At $\lambda$ the sum is $\sum \rho(\lambda a, (1 - \lambda) b)$, which is concave in $\lambda$, and as the coupling of $u$ with $1 - u$ is symmetric, symmetric in the limit: the maximum is half-way.
 #
-# *3.* Then the sum over the pool is $\sum \varphi(a) + \sum \varphi(b) = \sum V_\varphi$.
+# *3.* Then $\bar g$ is the mean of $\varphi(a) + \varphi(T(a))$ times the rows per type, which is $\mathbb E V_\varphi$.
+#
+# *4.* Call $\varphi$ feasible if $\varphi(a) + \varphi(b) \le \rho(a, b)$ for all $a$, $b$, let $\varphi^c(a) = \min_b\, [\rho(a, b) - \varphi(b)]$, and let $K$ be the set of the feasible $\varphi$ that do not decrease, have slopes of at most 1, and $\varphi(1) \ge 0$.
+# It is convex, and compact by the theorem of Arzelà and Ascoli, as $-1 \le \varphi \le \frac12 \rho(1, 1)$. $V_\varphi$ is concave in $\varphi$, a least of finitely many sums, does not decrease with $\varphi$, and $|V_\varphi - V_\psi| \le (N + N') \max |\varphi - \psi|$; so $\mathbb E V_\varphi$ has a largest value on $K$.
+#
+# *It is positive.* Let $\varphi(a) = (1 - \frac1{\sqrt 2}) \min(2a - \varepsilon, \varepsilon)$ with $0 < \varepsilon \le 1$. For $b \le a$ we have $\varphi(a) + \varphi(b) \le (2 - \sqrt 2)\, b = \rho(b, b) \le \rho(a, b)$, so $\varphi \in K$. Every $k$ leaves at least $|N - N'|$ rows, so that $\mathbb E V_\varphi \ge \varphi(1) \bigl( \mathbb E |N - N'| - 2 n_\varepsilon \bigr)$, and the expected number $n_\varepsilon$ of entries of both below $\varepsilon$ tends to 0.
+#
+# *A maximiser without ties.* With $\varphi$ also $\frac12 (\varphi^c + \varphi^{cc})$ is in $K$ and not below $\varphi$: $\varphi^c$ and $\varphi^{cc}$ are both at least $\varphi$, do not decrease and have slopes of at most 1, as $\rho$ has in $a$, and $\varphi^c(a) + \varphi^{cc}(b) \le \rho(a, b)$. So some maximiser is of this form.
+# As $\rho(a, b)$ increases strictly in $a$ unless $b = 0$, and $\rho(a, 0) = 0$, $\varphi^c$ increases strictly where the minimum is not at $b = 0$; where it is, $\varphi^c$ has its largest value, $-\varphi(0)$, on an interval up to 1. The same holds for $\varphi^{cc}$, so that the maximiser increases strictly up to some $\alpha \le 1$ and is constant on $[\alpha, 1]$. Then $\varphi(a_k) + \varphi(b_k) = 0$ has probability 0: two entries on the flat part would give $\varphi(1) = 0$ and $V_\varphi \le 0$, against $\mathbb E V_\varphi > 0$; otherwise one of the two is below $\alpha$ and determined by the other, of which it is independent given $N$ and $N'$, and entries below 1 have a density.
+#
+# *It fits its own pool.* Let $k$ be the number that the rule matches for this maximiser $\varphi$, and $S_k(\psi) = \sum_{i > k} \psi(a_i) + \sum_{i > k} \psi(b_i)$. For $\psi \in K$, $0 < t < 1$, let $k_t$ belong to $(1 - t)\, \varphi + t \psi \in K$. Then
+#
+# $$
+# \begin{aligned}
+# \mathbb E V_\varphi & \ge \mathbb E \bigl[ (1 - t)\, S_{k_t}(\varphi) + t\, S_{k_t}(\psi) \bigr] \\
+# & \ge (1 - t)\, \mathbb E V_\varphi + t\, \mathbb E S_{k_t}(\psi),
+# \end{aligned}
+# $$
+#
+# so that $\mathbb E S_{k_t}(\psi) \le \mathbb E V_\varphi$. Without ties $k_t = k$ almost surely for all small $t$, and as $|S_{k_t}(\psi)| \le N + N'$, $\mathbb E S_k(\psi) \le \mathbb E V_\varphi = \mathbb E S_k(\varphi)$. Let $\mu$ be the limit law of the pool, the same in both networks, a measure with its rows per type as mass: $\varphi$ maximises $2 \int \psi\, d\mu$ on $K$.
+# By Kantorovich's duality {cite:p}`villani2009` the least $\int \rho$ of all couplings of $\mu$ with itself is the largest $\int \psi\, d\mu + \int \chi\, d\mu$ with $\psi(a) + \chi(b) \le \rho(a, b)$, attained by functions that do not decrease and have slopes of at most 1.
+# As $\rho$ is symmetric their mean is feasible and attains it, too; its integral is not negative, as $\rho \ge 0$, hence its value at 1 is not either, and it is in $K$. So $\mathbb E V_\varphi = 2 \int \varphi\, d\mu$ is the least $\int \rho$. The coupling that attains it is that of $u$ with $1 - u$, as $\partial_a \partial_b \rho > 0$: it is $\bar g$, and $\varphi(a) + \varphi(b) = \rho(a, b)$ almost everywhere in the pool.
+#
+# So part 3 applies, and parts 1 and 2 give the limit. For any other $\psi$ of the theorem, in $K$ or not, part 1 for $\psi$ and part 2 for $\varphi$ give $\mathbb E V_\psi \le \bar g = \mathbb E V_\varphi$.
 # ```
 #
-# The best $\varphi$ for a pool has $\varphi'(a) = \partial_a \rho(a, T(a)) = 1 - a/\sqrt{a^2 + T(a)^2}$, and $\varphi(a) = \frac12 \rho(a, a)$ where $T(a) = a$. It is feasible because $\partial_a \partial_b \rho > 0$.
-# That some $\varphi$ makes in part 2 the very pool that it is the best one for, which gives the condition of part 3, so that the limit is the largest $(\mathbb E V_\varphi)_+^2/(8\pi)$, is not proved here. It is a numerical finding: pool and $\varphi$ are found in turn
-# ({py:func}`~lmc_helpers.teacher_student.barrier_limit.best_cost`), and the two bounds that the theorem gives for them agree within {glue:text}`bounds_apart` of $g$:
+# In the pool $\varphi'(a) = \partial_a \rho(a, T(a)) = 1 - a/\sqrt{a^2 + T(a)^2}$, and $\varphi(a) = \frac12 \rho(a, a)$ where $T(a) = a$. Pool and $\varphi$ are found in turn
+# ({py:func}`~lmc_helpers.teacher_student.barrier_limit.best_cost`), and the bounds of parts 1 and 2 for them agree within {glue:text}`bounds_apart` of $g$:
 
 # %%
 places = np.linspace(1.6, 2.4, 5)  # m/M

@@ -153,11 +153,11 @@ def _ranked_tails(a: np.ndarray, r: float) -> np.ndarray:
 
 @checked
 def best_cost(r: Number, cells: Positive = 3000) -> tuple[float, float]:
-    """Bounds of g(r) for the best of all permutations, from below and from above; that they agree is numerical.
+    """Bounds of g(r) for the best of all permutations, from below and from above; they agree up to the cells.
 
         g = max_φ E V_φ,    V_φ = Σ_{k > min(N, N')} φ + Σ_{k <= min(N, N')} min(0, φ(a_k) + φ(b_k)),
 
-    over increasing φ with φ(a) + φ(b) <= f(a, b) = a + b − √(a² + b²); a_k and b_k are the k-th largest entries of a
+    over monotone φ with φ(a) + φ(b) <= f(a, b) = a + b − √(a² + b²); a_k and b_k are the k-th largest entries of a
     type in the two minima. At the best φ the pairs with φ(a_k) + φ(b_k) < 0 are not matched, and all rows without a
     partner meet large with small, b = T(a), with φ' = ∂_a f(a, T(a)) and φ = f/2 where T(a) = a. Entries lie in
     ``cells`` cells.
