@@ -78,10 +78,12 @@ chapter.begin(
     repeat=Flag(),
 )
 
+import math
 from dataclasses import replace
 from itertools import product
 
 import numpy as np
+import torch
 from scipy.special import ndtr
 
 from lmc_helpers import claims, figures
@@ -423,6 +425,86 @@ claims.check("I10.trace", **judged(last_layer), n=pairs)
 claims.check("I14.zero", **judged(lambda e: progress(e, "W 0")), n=pairs)
 
 # %% [markdown]
+# ## Start or cost
+#
+# Is it the start that identifies the neurons of networks that share $F$, or the costs? {prf:ref}`thm-start` tells the two apart: let all maps of syre-MLPs start at $W = Z - F$, so that the start does not know $F$, with all costs as they are.
+# Then weight decay has to bring $F$ back: $W_{\mathrm{eff}} = (1 - e^{-\tau})\, F + e^{-\tau} Z$ and the moves of the optimiser, with $\tau = - T \ln(1 - \eta \lambda)$ after $T$ steps of rate $\eta$ and decay $\lambda$.
+# The moves left aside, the neurons of a map with $d$ inputs would be identified when the clock $x = (e^\tau - 1)\, \sigma_F \sqrt d$ passes 1.
+# The cell reads what was measured at the printed sizes.
+
+
+# %%
+def clock(run, epoch: int, d: int) -> float:
+    """x = (e^τ − 1) σ_F √d after some epochs, σ_F = 1."""
+    steps = epoch * math.ceil(run.data.size / run.descent.batch)  # T
+    decay = run.descent.rate * run.descent.weight_decay  # η λ
+    return math.expm1(-steps * math.log1p(-decay)) * math.sqrt(d)
+
+
+def by_epoch(experiment: Experiment) -> dict[int, torch.Tensor]:
+    """r of each pair in each layer, (pairs, layers), while F comes back."""
+    of = experiment.stages("hidden").by_epoch
+    last = experiment.runs["hidden"].descent.epochs
+    parts = {last if e is None else e: m.above_random() for e, m in of.items()}
+    return {epoch: u / v for epoch, (u, v) in sorted(parts.items())}
+
+
+def struck(experiment: Experiment) -> tuple[float, float]:
+    """ln x, d the width, where r = ½ in the mean of the layers."""
+    run, course = experiment.runs["hidden"], by_epoch(experiment)
+    x = [clock(run, epoch, run.model.sizes[1]) for epoch in course if epoch]
+    r = torch.stack([way.mean(dim=1) for e, way in course.items() if e])
+    found = []
+    for way in r.T.numpy():  # of a pair; the last stage if it never comes to ½
+        late = int((way >= 0.5).argmax()) if way.max() >= 0.5 else len(x) - 1
+        if late and way[late] >= 0.5:
+            share = (0.5 - way[late - 1]) / (way[late] - way[late - 1])
+            found.append(
+                math.log(x[late - 1]) * (1 - share) + math.log(x[late]) * share
+            )
+        else:
+            found.append(math.log(x[late]))
+    return over_clusters(found)
+
+
+at_printed = Experiment.printed(("hidden",))
+sizes = at_printed.runs["hidden"].model.sizes
+for epoch, way in by_epoch(at_printed).items():
+    x = clock(at_printed.runs["hidden"], epoch, sizes[1])
+    print(
+        f"{epoch:2} epochs: x = {x:.2f}, r =",
+        *(f"{r:.3f}" for r in way.mean(dim=0)),
+    )
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I3.clock_printed"}
+claims.check("I3.clock_printed", **judged(struck), n=n_swept)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot r against the clock"}
+figure, axis = figures.panels(height=3.6)
+fine = np.geomspace(0.02, 30, 200)
+axis.plot(
+    fine, fine**2 / (1 + fine**2), "--", color="book:black", label=r"$\rho$"
+)
+run, course = at_printed.runs["hidden"], by_epoch(at_printed)
+for layer, colour in zip(LAYERS, ("black", "grey", "sky"), strict=True):
+    x = [clock(run, epoch, sizes[layer]) for epoch in course if epoch]
+    ways = [over_clusters(way[:, layer]) for e, way in course.items() if e]
+    style = dict(color=f"book:{colour}", fmt="o-", linewidth=1.2)
+    figures.band(
+        axis, x, *np.transpose(ways), label=f"after layer {layer + 1}", **style
+    )
+axis.set(xlabel=r"clock $x = (e^\tau - 1)\, \sigma_F \sqrt{d}$", ylabel="$r$")
+axis.set(xscale="log", ylim=(-0.15, 1.08))
+axis.legend(loc="lower right")
+figures.show("fig_clock_mnist", figure)
+
+# %% [markdown]
+# ```{glue:figure} fig_clock_mnist
+# :alt: How far the identity is on the way to the best permutation against the clock on a logarithmic axis, one curve for each hidden layer of networks of the printed sizes that start with F hidden. A dashed curve is what the clock says without the moves of the optimiser.
+#
+# syre-MLPs of the printed sizes whose start hides $F$, from {glue:text}`clock_first` to {glue:text}`clock_last` epochs; dashed: $\rho = x^2/(1 + x^2)$, without the moves. Bars: intervals at two-sided $10^{-3}$ over {glue:text}`clock_pairs` pairs (stored measurements).
+# ```
+#
 # ## Lines between networks
 #
 # I, Q1 follows the training accuracy on the line between two networks, unaligned and aligned (I, Fig. 4).
@@ -793,6 +875,9 @@ figures.numbers(
     n_images=f"{trained_on:,}".replace(",", " "),
     inputs_used=f"{first.images:,}".replace(",", " "),
     little=little,
+    clock_first=min(e for e in course if e),
+    clock_last=max(course),
+    clock_pairs=len(course[0]),
     largest=f"{max(sigmas):g}",
     fixed=", ".join(map(str, fixed_entries(PIXELS[name], width))),
     end_zero=entries["W 0"][0],
