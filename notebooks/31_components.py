@@ -591,7 +591,8 @@ for widths in MIXED:
     found = joined_classes(widths_misfit(widths, X, Y), flat(W))
     of_widths.append(len(found.unique()) / 2**b)
     mixed_minima += len(found)
-    by_inputs.append(obstruction(times_inverse(Y, X)) / obstruction(Y))
+    if b:  # else no wall
+        by_inputs.append(obstruction(times_inverse(Y, X)) / obstruction(Y))
     v, C = torch.linalg.svd(Y).Vh[-1], X  # Y v = σ_min u
     for k, V in enumerate(W[:-1]):
         C = V @ C  # A_k

@@ -384,31 +384,36 @@ apart = [
 
 
 # %% [markdown]
-# The singular values of $J$ for the merged neuron, at the permutation point of one network of each width; we count those above a thousandth of the largest:
+# At the permutation point of one network of each width: the rank of $J$ for the merged neuron, that is, the number of its singular values above a thousandth of the largest, and the negative eigenvalues of $D$ on its kernel, in the same sense. By {prf:ref}`thm-inertia` the doubled neuron adds $\rho + \nu_-$ negative eigenvalues to the Hessian:
 
 
 # %%
-def spectrum_of_J(small: Task, theta: torch.Tensor) -> torch.Tensor:
-    """Singular values of J = Σ_μ r_μ z_μᵀ g'(s_μ), for neuron 0 of layer 2."""
-    (W_1, b_1), (W_2, b_2), _ = small.net.split(theta)
+def negative_of_pair(small: Task, theta: torch.Tensor) -> tuple[int, int]:
+    """ρ = rank J, and ν₋ of D on the kernel of J, for neuron 0 of layer 2."""
+    (W_1, b_1), (W_2, b_2), (W_3, _) = small.net.split(theta)
     h = torch.tanh(small.x @ W_1.T + b_1)
     z = torch.cat([h, torch.ones_like(h[:, :1])], dim=1)  # (T, H + 1)
-    s = z @ torch.cat([W_2[0], b_2[:1]])  # (T,)
-    r = small.net.forward(theta, small.x) - small.y  # up to a factor
-    J = r.T @ (z * (1 - s.tanh() ** 2)[:, None])  # (10, H + 1)
-    return torch.linalg.svdvals(J)
+    g = torch.tanh(z @ torch.cat([W_2[0], b_2[:1]]))[:, None]  # (T, 1)
+    r = small.net.forward(theta, small.x) - small.y  # up to a factor, (T, 10)
+    J = r.T @ (z * (1 - g**2))  # Σ_μ r zᵀ g', (10, H + 1)
+    D = (z * (r @ W_3[:, :1]) * -2 * g * (1 - g**2)).T @ z  # Σ_μ (cᵀr) z zᵀ g''
+    _, values, rows = torch.linalg.svd(J)  # rows (H + 1, H + 1)
+    rho = int((values > 1e-3 * values[0]).sum())
+    kernel = rows[rho:]
+    of_D = torch.linalg.eigvalsh(kernel @ D @ kernel.T)
+    return rho, int((of_D < -1e-3 * torch.linalg.eigvalsh(D).abs().max()).sum())
 
 
-spectra = {}  # H → singular values of J over the largest, where it converged
+ranks, added = [], []  # where the permutation point converged
 for H in widths:
     task = Task(nets[H], z, moments, nets[H].forward(trained[H][0], z))
     at_end = every[H][0].path.theta[-1]
     small, at_point, left = merged_minimum(task, at_end, 4 * products, TOLERANCE)
     if left <= TOLERANCE:
-        values = spectrum_of_J(small, at_point)
-        spectra[H] = values / values[0]
-        print(f"H = {H}:", *(f"{value:.0e}" for value in spectra[H]))
-ranks = [int((values > 1e-3).sum()) for values in spectra.values()]
+        rho, more = negative_of_pair(small, at_point)
+        ranks.append(rho)
+        added.append(rho + more)
+        print(f"H = {H}: ρ = {rho}, ν₋ = {more}, index {rho + more}")
 
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P8.mnist_accuracy, P8.mnist_similar, P8.mnist_above and the permutation points"}
