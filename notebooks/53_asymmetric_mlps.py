@@ -383,12 +383,24 @@ def least_lead(experiment: Experiment) -> tuple[float, float, float]:
     return extreme(min, leads)
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I10.close, I10.random, I10.one, I10.stages and I10.fixed"}
+def off_at_start(experiment: Experiment) -> tuple[float, float, float]:
+    """|L(I) − c| before training in the layer where it is largest, σ_F = 1."""
+    measured = experiment.measured("W 1", 0).identity  # (pairs, layers)
+    predicted = [c for _, c in at_start(1, PIXELS[name], width)]
+    found = [over_clusters(values) for values in measured.T]
+    off = zip(found, predicted, strict=True)
+    return extreme(max, ((abs(mean - c), error) for (mean, error), c in off))
+
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I10.close, I10.random, I10.one, I10.stages, I10.fixed and I10.at_start"}
 claims.check("I10.close", **judged(lambda e: progress(e, TOP)), n=n_swept)
 claims.check("I10.random", **judged(far_below), n=n_swept)
 claims.check("I10.one", **judged(lambda e: progress(e, "W 1")), n=pairs)
 claims.check("I10.stages", **judged(least_lead), n=pairs)
 claims.check("I10.fixed", **judged(lambda e: in_place(e, "W 1")), n=pairs)
+kept_start = 0 in KEPT
+off = judged(off_at_start) if kept_start else {"value": 1.0, "stderr": 1.0}
+claims.check("I10.at_start", **off, n=pairs * kept_start)
 
 # %% [markdown]
 # ### The identity with zero fixed weights
