@@ -884,7 +884,7 @@ figures.numbers(
 # The training of the networks of this page costs about {glue:text}`hours` hours of one core.
 # What the figures show at the printed sizes needs 512 units, 54 000 images and a fifth of the printed epochs: the profile `paper` trains that, and `make runs PROFILE=paper LIST=1` says what each run costs.
 # The printed 100 epochs cost five times that.
-# At the profile `paper` no second seed is trained, except of networks before training, so that a rejection would stay open (parameter `repeat`).
+# The recorded run of the profile `paper` has no second seed, except of networks before training, so that what would be a rejection is open there ({claim}`I18.low`); a new one trains it (parameter `repeat`).
 # How long a training lasts matters here: networks with large fixed weights have learned less in the same time ({glue:text}`end_one` % of the training images for W-MLPs, {glue:text}`end_syre` % for syre-MLPs, {glue:text}`end_MLP` % for MLPs), and may catch up.
 # The "data variants" of I, Fig. 21 are not described in the paper, and not repeated here.
 #
