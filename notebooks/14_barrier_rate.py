@@ -17,7 +17,7 @@
 #
 # **What we find.** That is so, and more is true: the barrier falls like $m^{-2}$ ({claim}`Z5.bound_on_rate`), because
 # Algorithm 1 leaves the *smallest* neurons over and the loss is quadratic in what is left. Without sorting the rate is
-# $m^{-1}$ ({claim}`Z5.rate_unsorted`). The law of $m^2 B$ has a limit, which the surplus of the types decides ({claim}`Z5.law`). The rate holds in the mean over Assumption 3, not for every pair ({claim}`Z5.any_two`). Assumption (Z 10) of the printed proof is fulfilled only by pairs without a barrier
+# $m^{-1}$ ({claim}`Z5.rate_unsorted`). The law of $m^2 B$ has a limit, which the surplus of the types decides ({claim}`Z5.law`). The rate holds in the mean over Assumption 3, not for every pair ({claim}`Z5.any_two`). The direct barrier tends to a positive constant ({claim}`Z5.direct_limit`), so that permutations gain a factor of the order $m^2$ ({claim}`Z5.over_direct`). Assumption (Z 10) of the printed proof is fulfilled only by pairs without a barrier
 # ({claim}`Z5.uniform_share`) and two of its estimates do not hold ({claim}`Z5.cross_block`, {claim}`Z5.printed_bound`); the
 # theorem does not depend on them.
 #

@@ -739,7 +739,7 @@ claims.check("Z16.gap", falls, stderr=falls * relative, n=pairs)
 #   explicit ({prf:ref}`thm-leftovers`).
 # - None of the peaks is the minimum of the overlap at {glue:text}`overlap_minimum:.3f` $M$: the overlap counts rows, the barrier
 #   weighs them.
-# - The best permutation saves {glue:text}`better` % of the barrier of large with small, and for that leaves more rows without a partner of their type than Algorithm 1.
+# - The barrier of the best of all permutations has a limit, the largest of a family of lower bounds, which one rule of matching attains ({prf:ref}`thm-best`, {claim}`Z7.best_limit`). That permutation saves {glue:text}`better` % of the barrier of large with small, and for that leaves more rows without a partner of their type than Algorithm 1.
 # - For uniform minima $d$ only scales the barrier, by exactly $1/d$ ({prf:ref}`prop-dimension`).
 #
 # ## What it means for merging networks

@@ -497,7 +497,7 @@ claims.check("Z6.similar", *covering(other), n=max(4, pairs // 3))
 # is already {glue:text}`drop:.1f` times lower. There it is {glue:text}`below:.1f` times below that of uniform minima, at
 # $m = 9$ it is {glue:text}`above:.1f` times *above* it. The four settings agree on where the peak is and that the barrier falls
 # from there on. The paper says that it is "slightly smaller" than that of uniform minima when $m$ is large, and "very similar"
-# (Z, section 4). Up to $m = 14$ the two cross; beyond, the trained one is lower, the more so the wider the networks are
+# (Z, section 4). The two cross, in the first setting before $m = 2M$; from there on the trained one is lower, the more so the wider the networks are
 # ({claim}`Z6.slightly`, {claim}`Z6.similar`, for which half a decade on the axis of the figure is "slight").
 #
 # Larger initial weights than those of Z, B.1 are another matter: from the standard deviation $1/\sqrt d$ the barrier stays higher, as

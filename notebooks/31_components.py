@@ -17,6 +17,7 @@
 #
 # **What we find.** Walks that see no sign find $2^{l-1}$ classes of minima for 2 to 5 layers ({claim}`G1.count`), and permutations join all of them ({claim}`G3.joined`). The pass between two components has one height, the squared least singular value of the targets
 # ({claim}`G1.obstruction`). Two descents end in one component with the probability $2^{-(l-1)}$ ({claim}`G3.probable_direct`), and with certainty after an exchange of neurons ({claim}`G3.probable`). Hidden layers with more neurons than needed do not count ({claim}`G1.widths`, {claim}`G1.law`).
+# Along a one-parameter subgroup the barrier may stay bounded although the subgroup is not compact ({claim}`G1.compact`).
 # The action that Prop. 5.2 displays belongs to a network written in the opposite order.
 #
 # **Why it matters.** What separates two such networks is an orientation of every hidden layer, and exchanging two neurons repairs it at no cost.

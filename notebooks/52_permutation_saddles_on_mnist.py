@@ -85,6 +85,7 @@ from lmc_helpers._chapters.permutation_saddles_on_mnist import (
 from lmc_helpers.data.images import choose, load
 from lmc_helpers.error_bars import mean_and_error
 from lmc_helpers.permutation_points.classifiers import accuracy
+from lmc_helpers.permutation_points.doubling import double_neurons, pair_inertia
 from lmc_helpers.permutation_points.mlp import MLP
 
 # %% [markdown]
@@ -384,36 +385,22 @@ apart = [
 
 
 # %% [markdown]
-# At the permutation point of one network of each width: the rank of $J$ for the merged neuron, that is, the number of its singular values above a thousandth of the largest, and the negative eigenvalues of $D$ on its kernel, in the same sense. By {prf:ref}`thm-inertia` the doubled neuron adds $\rho + \nu_-$ negative eigenvalues to the Hessian:
-
+# At the permutation point of one network of each width, for the merged neuron: the rank $\rho$ of $J$, that is, the number of its singular values above a thousandth of the largest, and $\nu_-$, the negative eigenvalues of $D$ on its kernel, in the same sense. By {prf:ref}`thm-inertia` the doubled neuron adds $\rho + \nu_-$ negative eigenvalues to the Hessian:
 
 # %%
-def negative_of_pair(small: Task, theta: torch.Tensor) -> tuple[int, int]:
-    """ρ = rank J, and ν₋ of D on the kernel of J, for neuron 0 of layer 2."""
-    (W_1, b_1), (W_2, b_2), (W_3, _) = small.net.split(theta)
-    h = torch.tanh(small.x @ W_1.T + b_1)
-    z = torch.cat([h, torch.ones_like(h[:, :1])], dim=1)  # (T, H + 1)
-    g = torch.tanh(z @ torch.cat([W_2[0], b_2[:1]]))[:, None]  # (T, 1)
-    r = small.net.forward(theta, small.x) - small.y  # up to a factor, (T, 10)
-    J = r.T @ (z * (1 - g**2))  # Σ_μ r zᵀ g', (10, H + 1)
-    D = (z * (r @ W_3[:, :1]) * -2 * g * (1 - g**2)).T @ z  # Σ_μ (cᵀr) z zᵀ g''
-    _, values, rows = torch.linalg.svd(J)  # rows (H + 1, H + 1)
-    rho = int((values > 1e-3 * values[0]).sum())
-    kernel = rows[rho:]
-    of_D = torch.linalg.eigvalsh(kernel @ D @ kernel.T)
-    return rho, int((of_D < -1e-3 * torch.linalg.eigvalsh(D).abs().max()).sum())
-
-
-ranks, added = [], []  # where the permutation point converged
+ranks, indices = [], []  # where the permutation point converged
 for H in widths:
     task = Task(nets[H], z, moments, nets[H].forward(trained[H][0], z))
     at_end = every[H][0].path.theta[-1]
     small, at_point, left = merged_minimum(task, at_end, 4 * products, TOLERANCE)
     if left <= TOLERANCE:
-        rho, more = negative_of_pair(small, at_point)
-        ranks.append(rho)
-        added.append(rho + more)
-        print(f"H = {H}: ρ = {rho}, ν₋ = {more}, index {rho + more}")
+        doubled = double_neurons(small.net, at_point, small.x, small.y)
+        point = next(p for p in doubled if (p.layer, p.neuron) == (2, 0))
+        values = torch.linalg.svdvals(point.J)  # of J, (10, H)
+        ranks.append(int((values > 1e-3 * values[0]).sum()))
+        indices.append(pair_inertia(point.J / values[0], point.D, 1e-3)[0])
+        more = indices[-1] - ranks[-1]
+        print(f"H = {H}: ρ = {ranks[-1]}, ν₋ = {more}, index {indices[-1]}")
 
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P8.mnist_accuracy, P8.mnist_similar, P8.mnist_above and the permutation points"}
@@ -539,6 +526,8 @@ figures.numbers(
     minima=len(norms),
     good=int((norms <= TOLERANCE).sum()),
     ranks=lowest,
+    index=min(indices, default=0),
+    index_most=max(indices, default=0),
     each=f"{usual}",
     grown=f"{np.median(apart):.0e}" if apart else "–",
     sample=SAMPLE,
@@ -564,6 +553,7 @@ figures.numbers(
 # - The images may be written in an orthonormal basis of their span: losses, minima and accuracies on the paper's paths depend on nothing more ({prf:ref}`prop-span`).
 # - {glue:text}`good` of {glue:text}`minima` minima have a gradient of at most {glue:text}`tolerance`, with {glue:text}`each` products with the Hessian for each distance on average.
 # - The barrier of a random pair is {glue:text}`times` times that of the most similar one in the same network (geometric mean over {glue:text}`compared` networks, interval at two-sided $10^{-3}$): {claim}`P8.mnist_similar`.
+# - At the permutation points of one network of each width the doubled neuron adds {glue:text}`index` to {glue:text}`index_most` negative eigenvalues, those that $J$ brings ({claim}`P8.projected_index`) and those of $D$ on its kernel.
 # - Where the paths end: the output weights of the pair have grown by a factor of {glue:text}`grown` (median; 1 at a permutation point with bounded weights), and the minimum of the merged network lies {glue:text}`higher` times as high (geometric mean; {claim}`P8.mnist_above`).
 #   Descent that stops earlier ends elsewhere ([chapter 24](24_deep_merge.ipynb)).
 #

@@ -20,7 +20,7 @@
 # **What we find.**
 # Large fixed weights make swaps at least twice as expensive, by both of the paper's estimates, at the printed sizes {claim}`I15.mnist_scale` {claim}`I15.mnist_scale_ridge` and at those of this page {claim}`I15.mnist_any`; with them no neuron of the first layer has a cheap partner {claim}`I15.mnist_diagonal`, without them nearly all swaps are cheap {claim}`I15.mnist_zero`.
 # Coherence is as the paper finds it, when its curves are compared with each other: with large fixed weights it is higher by a tenth or more {claim}`I18.higher_w` {claim}`I18.higher_syre`, at all stages after the first {claim}`I18.training`, and in networks without them it falls from layer to layer {claim}`I18.later`.
-# On a scale of its own the recorded run finds it nearer to the highest value than to the lowest in the inputs of layer 2 and not in later ones; one seed does not decide whether that is low {claim}`I18.low`.
+# On a scale of its own the recorded run finds it nearer to the highest value than to the lowest in the inputs of layer 2 and not in later ones, and one seed does not decide whether that is low {claim}`I18.low`; beside networks with large fixed weights it is {claim}`I18.low_beside`.
 # It is high before the first step in all of them {claim}`I18.start_high`; training lowers it in MLPs and at $\sigma_F = 0$ {claim}`I18.lowered`.
 # What is higher with fixed weights is the dimension, too: relative to $k/d$ those representations are no more coherent {claim}`I18.dimension`.
 #
@@ -884,7 +884,7 @@ figures.numbers(
 # The training of the networks of this page costs about {glue:text}`hours` hours of one core.
 # What the figures show at the printed sizes needs 512 units, 54 000 images and a fifth of the printed epochs: the profile `paper` trains that, and `make runs PROFILE=paper LIST=1` says what each run costs.
 # The printed 100 epochs cost five times that.
-# At the profile `paper` no second seed is trained, except of networks before training, so that a rejection would stay open (parameter `repeat`).
+# The recorded run of the profile `paper` has no second seed, except of networks before training, so that what would be a rejection is open there ({claim}`I18.low`); a new one trains it (parameter `repeat`).
 # How long a training lasts matters here: networks with large fixed weights have learned less in the same time ({glue:text}`end_one` % of the training images for W-MLPs, {glue:text}`end_syre` % for syre-MLPs, {glue:text}`end_MLP` % for MLPs), and may catch up.
 # The "data variants" of I, Fig. 21 are not described in the paper, and not repeated here.
 #
@@ -892,7 +892,7 @@ figures.numbers(
 #
 # - With $D = 1$ I, (16) is $2 \langle v_i - v_j, a_i - a_j \rangle$ ({prf:ref}`prop-one-metric`), a closed form for syre with $\varepsilon = 0$.
 # - With $D = 1$ and without biases the law of hidden representations before training does not depend on $\sigma_F$ ({prf:ref}`prop-norm-scale`).
-#   All start high ({claim}`I18.start_high`), W-MLPs hardly higher than MLPs ({claim}`I18.start`), and training lowers coherence where weights are not fixed ({claim}`I18.lowered`).
+#   All start high ({claim}`I18.start_high`), W-MLPs a little higher than MLPs, by how much is not decided ({claim}`I18.start`), and training lowers coherence where weights are not fixed ({claim}`I18.lowered`).
 #   Networks with large fixed weights stay near their random features, as I, section 4.5 expects; what is measured here is how near: training moves their weights by {glue:text}`moved_one` of their size for W-MLPs and {glue:text}`moved_syre` for syre-MLPs, against {glue:text}`moved_MLP` for MLPs.
 # - Relative to their dimension representations with large fixed weights are no more coherent than the others ({claim}`I18.dimension`). Of a factor {glue:text}`lead_nu_one` for W-MLPs and {glue:text}`lead_nu_syre` for syre-MLPs in $\nu$, {glue:text}`lead_relative_one` and {glue:text}`lead_relative_syre` are left relative to $k/d$.
 #

@@ -32,7 +32,7 @@ from lmc_helpers.claims.judge import judge, lacking
 
 REFERENCES = ROOT / "tests" / "reference"  # executed at smoke
 LAPTOP = ROOT / "book" / "recorded" / "reference-laptop.json"
-VARY = ("seed", "profile")  # parameters that a record need not share with the book
+VARY = ("seed", "profile", "repeat")  # parameters that a record need not share with the book
 
 
 def measured(path: Path) -> dict[str, Measured]:

@@ -53,3 +53,20 @@ def test_the_limit_law_is_the_loss_of_many_leftovers_that_meet_at_random(D):
         lost -= np.maximum(0, t * a * u + (1 - t) * b[order] * v)
         losses.append(M**4 * np.mean((lost.sum(axis=1) / n) ** 2))
     assert law(torch.tensor(D).double(), torch.from_numpy(x)) == pytest.approx(max(losses), rel=0.02)
+
+
+def test_the_direct_barrier_of_two_teachers_tends_to_its_limit():
+    """D_2 = (4 − π)/16π: two inputs of opposite signs, half of the circle, (uv/(u + v))² in polar coordinates."""
+    rng, m = np.random.default_rng(6), 40_000
+    angle = 2 * np.pi * (np.arange(512) + 0.5) / 512
+    x = np.sqrt(2) * np.stack([np.cos(angle), np.sin(angle)])  # |x|² = d
+
+    def minimum():
+        W = np.zeros((m, 2))
+        W[np.arange(m), rng.integers(2, size=m)] = rng.exponential(size=m)
+        return W / W.sum(axis=0)
+
+    lacks = np.maximum(0, (minimum() + minimum()) / 2 @ x).sum(axis=0) - np.maximum(0, x).sum(axis=0)
+    assert np.mean(lacks**2) == pytest.approx((4 - np.pi) / (16 * np.pi), rel=0.05)
+    (limit,) = on_the_page("14_barrier_rate", "limit", torch=torch)  # over M² = 36
+    assert 9 * limit(torch.from_numpy(x.T)).mean().item() == pytest.approx((4 - np.pi) / (16 * np.pi), rel=1e-3)
