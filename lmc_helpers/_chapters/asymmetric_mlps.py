@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 import torch
+from torch.nn.functional import cosine_similarity
 
 from lmc_helpers.alignment.activation_matching import match_moments, recorded_moments
 from lmc_helpers.data.images import choose, load
@@ -247,6 +248,7 @@ class MeasuredStages:
     accuracies: torch.Tensor  # training accuracies (N,) of the networks that did not diverge, in the last epoch
     survivors: tuple[int, ...]  # as in :class:`~lmc_helpers.training.runs.Result`
     diverged: tuple[int, ...]  # as in :class:`~lmc_helpers.training.runs.Result`
+    rows: dict[int | None, torch.Tensor]  # mean cosine of equal rows of the weights (P, L); not in older files
     provenance: dict  # date, seconds, versions, commit, and the provenance of the training
 
     @property
@@ -317,6 +319,8 @@ class MeasuredPairs(Cached[MeasuredStages]):
             lambdas = [k / self.intervals for k in range(self.intervals + 1)] if epoch is None else []
             measured = measure(a, b, x, y, lambdas, published=epoch is None)
             tensors |= {f"{epoch}/{part}": getattr(measured, part).cpu() for part in PARTS}
+            maps = [(a.params[name], b.params[name]) for name in a.model.maps()[:HIDDEN]]  # F + D ⊙ W
+            tensors[f"{epoch}/rows"] = torch.stack([cosine_similarity(*m, dim=-1).mean(dim=1) for m in maps], 1).cpu()
             tensors |= {f"{epoch}/accuracy/{name}": line.cpu() for name, line in measured.accuracy.items()}
         return provenance(time.perf_counter() - start, training=trained.provenance), tensors
 
@@ -329,7 +333,8 @@ class MeasuredPairs(Cached[MeasuredStages]):
             parts = {part: tensors[f"{epoch}/{part}"] for part in PARTS}
             by_epoch[epoch] = Measurement(**parts, accuracy={k.rpartition("/")[2]: v for k, v in lines.items()})
         diverged = tuple(seed for k, seed in enumerate(self.training.seeds) if k not in survivors)
-        stages = MeasuredStages(by_epoch, accuracies, survivors, diverged, provenance)
+        rows = {epoch: tensors[f"{epoch}/rows"] for epoch in by_epoch if f"{epoch}/rows" in tensors}
+        stages = MeasuredStages(by_epoch, accuracies, survivors, diverged, rows, provenance)
         if any(len(measured.optimal) != len(stages.pairs) for measured in by_epoch.values()):
             raise ValueError(f"not all measurements are of {len(stages.pairs)} pairs")
         return stages
