@@ -17,7 +17,7 @@
 # **What we find.**
 # All of it holds: the layer {claim}`I1.function`, the functions {claim}`I2.bijection` {claim}`I2.dimension` {claim}`I2.same`, and their cost {claim}`I3.least_norm`.
 # For ReLU neurons an assumption of Prop. 4.2 is never met behind a ReLU; we prove which neurons are determined there {claim}`I2.nonnegative`.
-# That costs decide where a function goes is a premise. In small networks that share $F$ ($D = 1$) the neurons are identified without any weight decay, by the start {claim}`I3.start`. If the start hides $F$ they are not, after 300 steps at the paper's rate and decay {claim}`I3.hidden`; under strong decay they are, about when {prf:ref}`thm-start` says {claim}`I3.clock`.
+# That costs decide where a function goes is a premise. In small networks that share $F$ ($D = 1$) the neurons are identified without any weight decay, by the start {claim}`I3.start`. If the start hides $F$ they are not, after 300 steps at the paper's rate and decay {claim}`I3.hidden`; under strong decay they are, about when {prf:ref}`thm-start` says {claim}`I3.clock`. At the printed sizes a fifth of the printed epochs is not enough {claim}`I3.hidden_printed`.
 #
 # **Why it matters.** Two networks in which every function has the same place can be averaged without alignment. The cost says how strongly a layer ties a function to a neuron.
 # ```
@@ -708,7 +708,7 @@ figures.numbers(
 # ```
 #
 # With the usual start the neurons are identified before the first step and stay so without any decay. With $F$ hidden and the paper's rate and decay, $10^{-3}$ and 0.01, nothing identifies them, at {glue:text}`exact_1` % training accuracy: all costs are in place, but have had no time.
-# Under strong decay the costs do what the paper says, and at the time that the clock says. At $d = 512$, $\sigma_F = 1$ and the paper's rate and decay it would strike after about {glue:text}`clock_paper` steps, the moves left aside; we have not trained that.
+# Under strong decay the costs do what the paper says, and at the time that the clock says. At $d = 512$, $\sigma_F = 1$ and the paper's rate and decay it would strike after about {glue:text}`clock_paper` steps, the moves left aside. [Trained there](53_asymmetric_mlps.ipynb), the rows of weights come to agree about then, as the theorem says; what the neurons do still depends on the run when $x$ has passed 4 ({claim}`I3.hidden_printed`).
 # So what identifies the neurons of these networks early in training is a start that shares $F$; the costs act once $x$ has passed 1.
 #
 # ## What we found that the paper does not say

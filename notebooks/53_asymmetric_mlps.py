@@ -19,6 +19,7 @@
 # **What we find.**
 # We train the printed sizes for a fifth of the printed epochs, the four models of I, Fig. 4 for all hundred, and see what the paper sees, where it is decided.
 # At $\sigma_F = 1$ a neuron has its place: the identity is as good as the best permutation to within a tenth of the way from random ones {claim}`I10.one`, at all stages {claim}`I10.stages` and in each layer {claim}`I14.stages` it is ahead of networks without fixed values by half of that way or more, and the best permutation itself leaves nine units in ten where they are {claim}`I10.fixed`.
+# It is the start that puts it there: syre-MLPs whose start hides the fixed values are not half of the way to their places after these epochs, though all costs are the same {claim}`I3.hidden_printed`.
 # Without fixed values neurons are not half of the way there {claim}`I14.zero`, with up to three quarters of the entries fixed {claim}`I14.sparsity`; larger shares were tried in small networks only {claim}`I14.sparsity_any`.
 # Half-way between two networks those with large fixed values lose at most half of what MLPs lose {claim}`I11.any_unaligned`; whether those with masks alone lose at least half of it, six pairs do not decide {claim}`I11.any_zero`; after alignment all lose at most half of what unaligned MLPs lose {claim}`I11.any_aligned`, and it helps masked networks similarly well as MLPs {claim}`I11.any_similar`.
 # After the printed hundred epochs networks with $\sigma_F = 1$ are connected as they are {claim}`I11.unaligned`, and so are syre-MLPs {claim}`I11.syre`; the barrier of MLPs is high {claim}`I11.standard`, that of masked networks is above what we call high in the mean, but 32 pairs do not decide it {claim}`I11.zero`; alignment makes all of them reasonably low {claim}`I11.aligned`, and helps masked networks similarly well as MLPs {claim}`I11.similar`.
@@ -995,6 +996,7 @@ figures.numbers(
 # - At the start of training what identifies a neuron of the first map is $\sigma_F^2 f$, the fixed part of its row against the trained one; in each later map it is this times the agreement of the layer before, so that what a narrow layer loses is lost again in the next.
 #   In one map, at the same share of fixed entries, a narrower network needs a larger $\sigma_F$ for the same start, like one over the square root of the width.
 #   Whether that stays so after training is not tested here.
+# - Weight decay brings hidden fixed values back into the rows of the weights at the time that {prf:ref}`thm-start` gives, but not the units to their places ({numref}`fig-clock-mnist`, {claim}`I3.hidden_printed`).
 # - Fixed weights may have a price.
 #   The paper expects it, "strong symmetry breaking comes with reduced feature learning" (I, section 4.5), and says of ViTs that $\sigma_F = 2$ was "harder to train" (I, App. G.4).
 #   (Of ViTs it adds that more $\sigma_F$ "should not be interpreted as a monotonic improvement in practice"; this is about its tuning, without numbers, and there is nothing to judge.)
