@@ -94,6 +94,20 @@ def test_lines_and_stages_are_those_of_the_networks_themselves(experiment, looke
     assert experiment.measured("W 1", 0).accuracy == {}
 
 
+def test_a_start_that_hides_F_is_that_of_ordinary_networks(experiment):
+    run = experiment.runs["hidden"]
+    start = run.model.initial(run.seeds, torch.float64, run.fixed())
+    assert start.fixed["0.weight"][0].std() > 0.9  # σ_F = 1
+    plain = MLP(run.model.sizes, "gelu", "layer", init="normal").initial(run.seeds, torch.float64)
+    for name, value in start.ordinary(range(len(start))).params.items():
+        torch.testing.assert_close(value, plain.params[name], rtol=0, atol=1e-14)
+    rows = experiment.stages("hidden").rows
+    W = experiment.result("hidden").stack.effective()["1.weight"].numpy()  # (4, 8, 8)
+    a, b = (V / np.linalg.norm(V, axis=2, keepdims=True) for V in (W[0::2], W[1::2]))
+    np.testing.assert_allclose(rows[None][:, 1], (a * b).sum(axis=2).mean(axis=1), rtol=1e-5)
+    assert set(rows) == {0, 1, None}
+
+
 def test_ways_and_leads_are_ratios_of_means(experiment):
     u, v, w, z = (part for name in ("W 1", "W 0") for part in experiment.measured(name, 0).above_random())
     value, error = experiment.lead("W 1", "W 0", 0)
