@@ -483,6 +483,8 @@ for axis in axes:
     )
     axis.set(xlabel=r"clock $x = (e^\tau - 1)\, \sigma_F \sqrt{d}$")
     axis.set(xscale="log", ylim=(-0.1, 1.05))
+    axis.set_xticks([0.2, 0.5, 1, 2, 5], ["0.2", "0.5", "1", "2", "5"])
+    axis.minorticks_off()
 for layer, colour in zip(LAYERS, ("black", "grey", "sky"), strict=True):
     x = [clock(run, e, units if layer else pixels) for e in course if e]
     for axis, which in zip(axes, (0, 1), strict=True):
@@ -693,13 +695,13 @@ figures.table(
     (
         [f"{s:g}"]
         + [f"{mean:.3f} ± {3.29 * e:.3f}" for mean, e in row[:2]]
-        + [f"{mean:.1f} ± {3.29 * e:.1f}" for mean, e in row[2:]]
+        + [f"{round(mean, 1) + 0:.1f} ± {3.29 * e:.1f}" for mean, e in row[2:]]
         for s, row in zip(SCALES, rows, strict=True)
     ),
 )
 
 # %% [markdown]
-# As $\sigma_F$ grows, the deviation costs less and the gap takes off more, {glue:text}`half_share` % at $\sigma_F =$ {glue:text}`largest`, and averaging the outputs makes the ends more accurate, not less: with a small deviation the middle inherits that. (± half-widths of intervals at two-sided $10^{-3}$ over pairs.)
+# In the mean of these pairs, as $\sigma_F$ grows, the deviation costs less and the gap takes off more, {glue:text}`half_share` % at $\sigma_F =$ {glue:text}`largest`, and averaging the outputs makes the ends more accurate, not less: with a small deviation the middle inherits that. (± half-widths of intervals at two-sided $10^{-3}$ over pairs.)
 #
 # The same at the sizes of this page, where $\sigma_F =$ {glue:text}`largest` stands for large fixed values:
 
