@@ -708,15 +708,15 @@ figures.numbers(
 # ```
 #
 # With the usual start the neurons are identified before the first step and stay so without any decay. With $F$ hidden and the paper's rate and decay, $10^{-3}$ and 0.01, nothing identifies them, at {glue:text}`exact_1` % training accuracy: all costs are in place, but have had no time.
-# Under strong decay the costs do what the paper says, and at the time that the clock says. At $d = 512$, $\sigma_F = 1$ and the paper's rate and decay it would strike after about {glue:text}`clock_paper` steps, the moves left aside. [Trained there](53_asymmetric_mlps.ipynb), the rows of weights come to agree about then, as the theorem says; what the neurons do still depends on the run when $x$ has passed 4 ({claim}`I3.hidden_printed`).
-# So what identifies the neurons of these networks early in training is a start that shares $F$; the costs act once $x$ has passed 1.
+# Under strong decay the costs do what the paper says, and at the time that the clock says. At $d = 512$, $\sigma_F = 1$ and the paper's rate and decay it would strike after about {glue:text}`clock_paper` steps, the moves left aside. [Trained there](53_asymmetric_mlps.ipynb), the rows of weights come to agree at about twice that time; what the neurons do still depends on the run when $x$ has passed 4 ({claim}`I3.hidden_printed`), with a decay some hundred times weaker than the strong ones here.
+# So in these small networks a start that shares $F$ identifies the neurons early in training, and strong weight decay once $x$ has passed 1; that the clock is enough under weak decay, the printed sizes refute.
 #
 # ## What we found that the paper does not say
 #
 # - I, Assumption 4.1 cannot hold for a ReLU layer on non-negative inputs. What decides instead is, for each neuron, whether its active inputs span the subspace ({prf:ref}`thm-determined`); of random neurons behind a ReLU layer {glue:text}`shares_last` % pass at
 #   the largest sample of {numref}`fig-determined`. For these I, Prop. 4.2 and (10) hold as they stand.
 # - Outside the class the formula of I, (10) without the case of I, Lemma C.2 would rank impossible functions as cheap.
-# - Neurons that share $F$ are identified by their start, without decay; if the start hides $F$, weight decay identifies them about when $(e^\tau - 1)\, \sigma_F \sqrt d$ passes 1; in the runs it is within a factor of two of 1 half on the way.
+# - In small networks neurons that share $F$ are identified by their start, without decay; if the start hides $F$, strong weight decay identifies them about when $(e^\tau - 1)\, \sigma_F \sqrt d$ passes 1; in the runs it is within a factor of two of 1 half on the way.
 #
 # ## What it means for merging networks
 #
