@@ -24,7 +24,7 @@
 # **What we find.**
 # What a matcher maximises is not what one wants to be small.
 # With two hidden layers of five neurons the exact optimum of {term}`weight matching` is the best order in at most half of the pairs {claim}`X3.deep_best`, and among its local optima the objective says little about the barrier {claim}`X3.objective_barrier`.
-# In narrow networks matching by the loss leaves less than weight matching {claim}`X3.straight_through`; whether matching by activations does depends on how many images networks with layer norm have learned from {claim}`X3.norm_activations`, and in plain ones on the initial weights: from He's, six times as large in variance as torch's, it leaves far less in [](51_width_barriers.ipynb); on this page that is not run at profile `paper` yet {claim}`X3.start`. A likely reason, not tested: the weights carry the start, and activations see only what has reached them.
+# In narrow networks matching by the loss leaves less than weight matching {claim}`X3.straight_through`; whether matching by activations does depends on how many images networks with layer norm have learned from {claim}`X3.norm_activations`, and in plain ones on the initial weights: from He's, six times as large in variance as torch's, it leaves far less in [](51_width_barriers.ipynb), and less on this page; whether at most half, the recorded run does not decide {claim}`X3.start`. A likely reason, not tested: the weights carry the start, and activations see only what has reached them.
 # In wide ones, from torch's weights, weight matching leaves no barrier in the mean, without norms {claim}`X3.wide_barrier` and with layer norm {claim}`X3.wide_norm`.
 # With large fixed weights at most a point of accuracy is left to gain {claim}`X3.fixed_weights`.
 #
@@ -1006,7 +1006,7 @@ figures.numbers(
 # ## What it means for merging networks
 #
 # Match by what you want to be small, if you can pay for it.
-# Otherwise match by weights, or by activations, which costs one pass over some images: which of the two leaves less depends on the initial weights. Where these were large, by activations ({claim}`X3.start`); where they were small there is little between them in wide networks ({claim}`X3.wide_order_norm`), where weight matching leaves no barrier ({claim}`X3.wide_norm`), and in narrow ones it depends on the images, too ({claim}`X3.norm_activations`).
+# Otherwise match by weights, or by activations, which costs one pass over some images: which of the two leaves less depends on the initial weights. Where these were large, by activations ({claim}`X3.start`, undecided only in how much less); where they were small there is little between them in wide networks ({claim}`X3.wide_order_norm`), where weight matching leaves no barrier ({claim}`X3.wide_norm`), and in narrow ones it depends on the images, too ({claim}`X3.norm_activations`).
 # Where the sizes of neurons differ, correlations do not see it ({claim}`X3.blind_to_size`), and without norms they leave {glue:text}`alike_plain` times the barrier of weight matching here.
 # Restarts of weight matching improve its objective, and not always the merged network ({claim}`X3.objective_barrier`).
 # After matching, REPAIR takes away part of what is left without norms ({claim}`X3.repair_plain`); with a layer norm see {claim}`X3.repair_norm`.
