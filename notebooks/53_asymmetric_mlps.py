@@ -521,6 +521,21 @@ def way_at_end(experiment: Experiment) -> tuple[float, float]:
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I3.hidden_printed"}
 claims.check("I3.hidden_printed", **judged(way_at_end), n=n_swept)
 
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+figures.numbers(
+    clock_first=min(e for e in course if e),
+    clock_last=max(course),
+    clock_pairs=len(course[0][0]),
+    clock_x=f"{clock(run, max(course), units):.1f}",
+    clock_hundred=f"{clock(run, 100, units):.0f}",
+    clock_r=", ".join(f"{v:.2f}" for v in course[max(course)][1].mean(dim=0)),
+    usual_least=f"{math.floor(1000 * usual_least) / 1000:.3f}",
+    hidden_drop=percent(printed_hidden.measured("hidden").drop()),
+    hidden_aligned=percent(printed_hidden.measured("hidden").drop("correlation")),
+    usual_drop=percent(usual.measured("syre 1").drop()),
+    mlp_drop=percent(usual.measured("MLP").drop()),
+)
+
 # %% [markdown]
 # We had predicted that the units, too, are half on the way when $x$ is about 1, as in the experiment of {prf:ref}`thm-start`, and that prediction failed. Rows come to agree later than without the moves; the units far less: at $x =$ {glue:text}`clock_x` $r$ is {glue:text}`clock_r` in the three layers.
 # Two likely reasons, not tested apart. Decay was 3 and more there and is 0.01 here: as a step of AdamW moves an entry by about $\eta$ at most, the decayed sum of the moves is at most about $(1 - e^{-\tau})/\lambda$ in an entry, against $(1 - e^{-\tau})\, \sigma_F$ for $F$, a third of it there and up to a hundred times it here, whatever $x$ is; and the moves lie in the few directions in which the images vary.
@@ -951,17 +966,6 @@ figures.numbers(
     half_width=sizes["width"],
     half_epochs=sizes["epochs"],
     half_share=f"{100 * rows[-1][1][0] / rows[-1][0][0]:.0f}",
-    clock_first=min(e for e in course if e),
-    clock_last=max(course),
-    clock_pairs=len(course[0][0]),
-    clock_x=f"{clock(run, max(course), units):.1f}",
-    clock_hundred=f"{clock(run, 100, units):.0f}",
-    clock_r=", ".join(f"{v:.2f}" for v in course[max(course)][1].mean(dim=0)),
-    usual_least=f"{math.floor(1000 * usual_least) / 1000:.3f}",
-    hidden_drop=percent(printed_hidden.measured("hidden").drop()),
-    hidden_aligned=percent(printed_hidden.measured("hidden").drop("correlation")),
-    usual_drop=percent(usual.measured("syre 1").drop()),
-    mlp_drop=percent(usual.measured("MLP").drop()),
     largest=f"{max(sigmas):g}",
     fixed=", ".join(map(str, fixed_entries(PIXELS[name], width))),
     end_zero=entries["W 0"][0],
