@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from oracles.perceptrons import inputs
-from scipy.optimize import minimize
+from scipy.optimize import least_squares, minimize
 
 from lmc_helpers._chapters.merging_neurons import (
     ENDS,
@@ -189,6 +189,28 @@ def test_a_cubic_gives_the_place_and_the_rate_of_a_limit():
 
 
 # Curves with known folds, branch points and neighbours: cubics, a pitchfork, its unfolding, a triple point, sheets
+
+
+def test_the_gradient_vanishes_as_a_neuron_of_the_pair_becomes_a_step():
+    """Proposition *A step neuron*: at the least loss at distance δ, by SciPy, both slopes fall as exp(−2mR)."""
+    x, noise = np.linspace(-1.6, 1.3, 16), np.random.default_rng(2).normal(size=16)
+    y = 0.8 * np.sign(x) + np.tanh(1.2 * x + 0.5) + 0.05 * noise
+
+    def parts(at, delta):
+        a, b, w, c, phi = at
+        V = np.array([[w, c], [w + delta * np.cos(phi), c + delta * np.sin(phi)]])
+        z = V @ np.stack([x, np.ones_like(x)])
+        return V, z, np.tanh(z).T @ [a, b] - y
+
+    at, found = [1.0, 0.8, 1.2, 0.5, 0.0], []
+    for delta in np.arange(10.0, 31, 5):
+        at = least_squares(lambda at, d=delta: parts(at, d)[2], at, xtol=1e-15, ftol=1e-15, gtol=1e-15).x
+        V, z, r = parts(at, delta)
+        slopes = (r * at[:2, None] / np.cosh(z) ** 2) @ np.stack([x, np.ones_like(x)], axis=1)
+        found.append((abs(z[1]).min(), *np.linalg.norm(slopes, axis=1), np.linalg.norm(V[1])))
+    mR, first, second, R = np.transpose(found)
+    np.testing.assert_allclose(first, second, rtol=1e-3)  # the gradient is normal to the sphere, (−e, e)
+    assert (np.diff(R) > 4.5).all() and (np.diff(np.log(second)) < -1.98 * np.diff(mR)).all()
 
 
 def f64(*rows):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from oracles.linear import EPS, at, leibniz, normal, residual_by_hand
 from oracles.linear import data as data_of_residual
+from scipy.integrate import solve_ivp
 
 from lmc_helpers import figures
 from lmc_helpers._chapters.skip_connection import (
@@ -234,3 +235,39 @@ def test_the_component_is_one_sign_or_two(n, eps):
     for W1, W2, found in zip(*some, residual_components(*some, eps).tolist(), strict=True):
         of_M, of_W1 = signs(W1, W2, eps)
         assert found == [of_M, of_W1 if eps == 0 else 0]
+
+
+@pytest.mark.parametrize("eps", EPS[:2])
+def test_from_a_small_branch_a_flow_ends_on_the_side_of_eps(eps):
+    """Gradient flow by SciPy; the bounds of the theorem's proof at every step of it, and where it ends."""
+    n, h = 3, 2
+    X, Y = np.eye(n) + 0.2 * normal(2, n, n, seed=4).numpy()
+    least, largest = np.linalg.svd(X)[1][[-1, 0]]
+    c = eps**2 * least**2 / 4
+
+    def parts(y):
+        return y[: h * n].reshape(h, n), y[h * n : 2 * h * n].reshape(n, h), y[2 * h * n :].reshape(n, n)
+
+    def residual(y):
+        W1, W2, W3 = parts(y)
+        M = W2 @ W1 + eps * np.eye(n)
+        R = W3 @ M @ X - Y
+        return M, R, W3.T @ R @ X.T
+
+    def flow(t, y):
+        (W1, W2, _), (M, R, N) = parts(y), residual(y)
+        return np.concatenate([-(W2.T @ N).ravel(), -(N @ W1.T).ravel(), -(R @ X.T @ M.T).ravel()])
+
+    for start in normal(6, 2 * h * n + n * n, seed=7).numpy():
+        start[: 2 * h * n] *= 1e-3
+        path = solve_ivp(flow, (0, 100), start, rtol=1e-10, atol=1e-12)
+        M, R, N = zip(*map(residual, path.y.T), strict=True)
+        size, speed = np.linalg.norm(R, axis=(1, 2)), np.linalg.norm(N, axis=(1, 2))
+        s = np.square(path.y[: 2 * h * n]).sum(axis=0)
+        assert s.max() < abs(eps) and size[-1] < 1e-6 * size[0]
+        assert (size <= size[0] * np.exp(-c * path.t) + 1e-9).all()
+        K = np.linalg.norm(start[2 * h * n :]) + 1.5 * abs(eps) * largest * size[0] / c
+        assert (np.linalg.norm(path.y[2 * h * n :], axis=0) <= K).all()
+        way = np.concatenate([[0], np.cumsum(np.diff(path.t) * (speed[1:] + speed[:-1]) / 2)])
+        assert way[-1] <= K * largest * size[0] / c and (s <= s[0] * np.exp(2 * way) * 1.01).all()
+        assert (np.sign(leibniz(np.array(M))) == np.sign(eps) ** n).all()
