@@ -303,9 +303,11 @@ claims.check("Z8.zero_at_M", highest, n=len(arrived))
 
 # %%
 limit = 1 / 8 - (2 - math.sqrt(2)) / (2 * math.pi)
+ends = {}  # W and V
 for M in (3, 4, 6, 12, 30, 120):
     W = shared(best_shared(M, M + 1).x, M, M + 1)
     V = W[:, [*range(M - 2), M - 1, M - 2, M]]
+    ends[M] = W, V
     short = loss_barrier(lambda W, M=M: population_loss(W, M), W, V).item()
     print(f"M = {M}: d B = {(M + 1) * short:.5f}, limit {limit:.5f}", end="")
     if M == 6:
@@ -321,7 +323,27 @@ print(f"M = 6, d = 8: 0 or {one_short:.6f}; the runs are at most {off:.0e} off")
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z8.one_short"}
 claims.check("Z8.one_short", (M + 1) * short, n=1)
 
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the loss between two students one neuron short"}
+figure, axis = figures.panels(height=3.4)
+lam = torch.linspace(0, 1, 81, dtype=torch.float64)
+for M, (W, V) in ends.items():
+    line = population_loss(W + lam[:, None, None] * (V - W), M)
+    axis.plot(lam, (M + 1) * (line - line[0]), label=f"${M = }$")
+theta, r = torch.atan2(lam, 1 - lam), torch.hypot(lam, 1 - lam)
+square = lam * theta + (1 - lam) * (math.pi / 2 - theta) - r
+square = 2 - 2 / math.pi + r**2 - 4 / math.pi * (1 + square)  # E R², the proof
+rise = (square - (1 - 2 / math.pi)) / 4
+axis.plot(lam, rise, "--", color="book:black", label=r"$M \to \infty$")
+axis.set(xlabel=r"$\lambda$", ylabel="$d$ × (loss − loss at the ends)")
+figures.show("fig_one_short", figure, legend=3)
+
 # %% [markdown]
+# ```{glue:figure} fig_one_short
+# :alt: Loss along the line between two students one neuron short, above that of its ends and times the dimension: one arch for each number of teachers, with its top in the middle; the arches approach the dashed one of the theorem.
+#
+# The loss on the line from $W$ to $V$ above that of its ends, times $d$, for $d = M + 1$; dashed: the limit, from the proof of {prf:ref}`thm-one-short`. Nothing here is sampled (profile {glue:text}`profile`).
+# ```
+#
 # With three teachers the shared point is a saddle; with four, six and twelve it is a minimum.
 #
 # The theorem is about $M \to \infty$. For a given $M$ the printed number is the barrier of the rows as they stand, which the best order does not exceed. That no order is better is proved for all large enough $M$; for $M \le 7$ all $(M - 1)!$ orders were tried, and none is.

@@ -381,7 +381,7 @@ def by_index(nu: tuple[int, ...], n: int) -> Counter:
 
 
 cases = [((0, 1, 3), 5), ((1, 1, 1, 1), 6), ((2, 0), 5), ((9, 9, 9), 7)]
-off_index = []  # differences from the list
+off_index, by_case = [], []  # differences from the list; Index → points
 for nu, n in cases:
     copies = [
         np.bincount(points, minlength=len(nu))
@@ -389,13 +389,33 @@ for nu, n in cases:
     ]
     listed = Counter(int((s - 1) @ nu) for s in copies)
     counted = by_index(nu, n)
+    by_case.append(counted)
     off_index += [abs(counted[i] - listed[i]) for i in counted | listed]
     print(nu, n, dict(sorted(counted.items())))
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P5.by_index"}
 claims.check("P5.by_index", off_index)
 
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the points by their index"}
+figure, axes = figures.panels(4, height=2.6)
+colour = {0: "book:green", 1: "book:blue"}
+for axis, (nu, n), counted in zip(axes, cases, by_case, strict=True):
+    shades = [colour.get(index, "book:grey") for index in counted]
+    axis.bar(list(counted), list(counted.values()), color=shades)
+    axis.set_title(rf"$\nu = {nu}$, $n = {n}$", fontsize=10)
+    middle = (min(counted) + max(counted)) / 2
+    axis.set_xticks(list(counted))
+    axis.set(xlabel="index", xlim=(middle - 4, middle + 4))
+axes[0].set(ylabel="permutation points")
+figures.show("fig_by_index", figure)
+
 # %% [markdown]
+# ```{glue:figure} fig_by_index
+# :alt: Four bar charts of the number of permutation points by index. The first has points of index 0, first-order saddles and higher ones side by side; the second index 2 alone; the third indices 0, 2, 4 and 6; the fourth 36 alone.
+#
+# The points of the four layers by their index, by {prf:ref}`thm-by-index`: without a negative eigenvalue (green), first-order saddles (blue), higher ones (grey). Nothing here is sampled (profile {glue:text}`profile`).
+# ```
+#
 # The first network has minima, first-order saddles and points of index up to 6 side by side. In the last row every neuron adds the nine negative eigenvalues of a layer before ten outputs ({prf:ref}`cor-round`): none of its points is a first-order saddle.
 #
 # ## Neurons that do nothing

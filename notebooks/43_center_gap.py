@@ -643,6 +643,7 @@ def typical(m: int, a: int) -> float:
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Sample layers with few fixed entries"}
 few_exponents, dimensions, lowest, over, over_one = {}, {}, {}, [], []
+few_law = {}  # exponents of the distance with n p₁ = ln 2
 print(" a  −2/min(k,2a)  −2/min(k,a)   n p₁ = ln 2     measured")
 for a in spectra:
     at = [chance(r, a) for r in np.geomspace(1e-4, 2, 20)]
@@ -657,10 +658,10 @@ for a in spectra:
     for gaps, lengths in layers:  # lengths of the two shortest rows
         over += (gaps / lengths.sum(dim=1) / math.sqrt(2)).tolist()
         over_one += (gaps / lengths[:, 0] / math.sqrt(8)).tolist()
-    slope = math.log(typical(END, a) / typical(ANCHOR, a)) / math.log(64)
+    few_law[a] = math.log(typical(END, a) / typical(ANCHOR, a)) / math.log(64)
     value, error = few_exponents[a]
     print(
-        f"{a:2}{-2 / min(32, 2 * a):14.4f}{-2 / min(32, a):13.4f}{slope:14.4f}"
+        f"{a:2}{-2 / min(32, 2 * a):14.4f}{-2 / min(32, a):13.4f}{few_law[a]:14.4f}"
         f"{value:13.4f} ± {3.29 * error:.4f}"
     )
 
@@ -678,7 +679,33 @@ claims.check(
 )
 claims.check("I6.few_exponent", *few_exponents[4], n=max(draws // 10, 16))
 
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the exponents against the number of fixed entries"}
+figure, axis = figures.panels(height=3.6)
+fixed = np.array(list(spectra))
+style = dict(color="book:grey", linestyle=":")
+axis.plot(fixed, 2 / np.minimum(32, fixed), label="limit", **style)
+style = dict(color="book:black", linestyle="--")
+axis.plot(fixed, 2 / np.minimum(32, 2 * fixed), label="bound", **style)
+style = dict(color="book:orange", linestyle="", marker="x")
+axis.plot(
+    fixed, [-x for x in few_law.values()], label="$n p_1 = \\ln 2$", **style
+)
+values, errors = np.transpose(list(few_exponents.values()))
+figures.band(axis, fixed, -values, errors, color="book:blue", label="measured")
+axis.set(xscale="log", xlabel="fixed entries $a$")
+axis.set(yscale="log", ylabel="−exponent in $m$")
+axis.set_xticks(fixed, fixed)
+axis.set_yticks(2 / fixed, 2 / fixed)
+axis.minorticks_off()
+figures.show("fig_few", figure, legend=4)
+
 # %% [markdown]
+# ```{glue:figure} fig_few
+# :alt: Exponent of the gap against the number of fixed entries of a row, from one to sixteen, its sign changed, on logarithmic axes. The measured exponents and those of the law lie between the dotted line of the limit and the dashed one of the bound, half as high: near the bound for two and four entries, between the two for one and eight, at the limit for sixteen.
+#
+# The exponent of the gap between $m = 16$ and 1024, with $a$ of 128 entries fixed and $k = 32$; dashed $-2/\min(k, 2a)$, below which {prf:ref}`thm-few` puts that of the distance with $n p_1 = \ln 2$, dotted its limit $-2/\min(k, a)$. Bars: ±3.29 standard errors (profile {glue:text}`profile`).
+# ```
+#
 # Without a common place two such centres can be close only if both are near 0, so that at these widths close pairs come in clumps, and the median tends to lie a little above the distance with $n p_1 = \ln 2$, more so in narrow layers, and its exponent a little below. With a single entry the widest layers nearly follow the limit: their closest rows mostly share its place.
 #
 # ## What we found that the paper does not say
