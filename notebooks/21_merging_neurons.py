@@ -79,12 +79,7 @@ from lmc_helpers.permutation_points.doubling import (
     double_neurons,
     equal_loss_exchange,
 )
-from lmc_helpers.permutation_points.hessian import hessian, inertia
-from lmc_helpers.permutation_points.merging import (
-    descent_minimiser,
-    merge_neurons,
-    newton_minimiser,
-)
+from lmc_helpers.permutation_points.hessian import gradient, hessian, inertia
 from lmc_helpers.permutation_points.mlp import MLP, squared_loss
 from lmc_helpers.permutation_points.newton import minimise
 from lmc_helpers.permutation_points.pair import PairChart, reduce_pair
@@ -464,11 +459,11 @@ for (problem, _), row in zip(toys, followed, strict=True):
         phi = chart.coordinates(at)
         beyond = chart.closer(phi, 0.99 * phi[:, -1])
         of_phi = lambda phi, p=problem: p.loss(chart.weights(phi))  # noqa: E731
-        there, _, converged = newton_minimiser(60, 1e-9)(of_phi, beyond)
-        moved = (chart.unit(there) - phi)[:, :-1].norm(dim=1) / (
+        there = minimise(of_phi, beyond, 60, tol=1e-9, radius=0.1)
+        moved = (chart.unit(there.theta) - phi)[:, :-1].norm(dim=1) / (
             0.01 * phi[:, -1]
         )
-        jumps += moved[converged].tolist()
+        jumps += moved[there.converged].tolist()
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P2.followed and P2.jumps"}
 claims.check("P2.followed", [*agree, float(switches)], n=len(agree))
@@ -783,17 +778,29 @@ claims.check("P2.negative", negative.tolist() or 0.0, n=len(negative))
 #
 # How far does plain gradient descent come with {glue:text}`descent` steps at each of 25 distances? The end is compared with the smaller network, minimised from there.
 
+
 # %%
+def descend_closer(loss, net: MLP, theta, steps: int) -> torch.Tensor:
+    """Descent at 25 distances δ_0, …, δ_0/10⁴ of each pair; θ at the last."""
+    chart = PairChart(net, 1, "paper")  # ϑ_1 = ϑ_0 + δe
+    pairs = [chart.bring_forward(theta, *pair) for pair in PAIRS]
+    phi = chart.coordinates(torch.stack(pairs))
+    first = phi[:, -1]  # δ_0
+    for ratio in torch.logspace(0, -4, 25, dtype=torch.float64):
+        phi = chart.closer(phi, ratio * first)
+        for _ in range(steps):
+            phi = phi - 0.05 * gradient(lambda at: loss(chart.weights(at)), phi)
+        phi = chart.unit(phi)
+    return chart.weights(phi)
+
+
 problem, theta = toys[0]
-distances = torch.logspace(0, -4, 25, dtype=torch.float64)
-plain = PairChart(TANH, 1, "paper")
-path = merge_neurons(
-    problem.loss, plain, theta, PAIRS, distances, descent_minimiser(descent, 0.05)
-)
-small, start = reduce_pair(TANH, path.theta[-1], layer=1)
+last = descend_closer(problem.loss, TANH, theta, descent)
+small, start = reduce_pair(TANH, last, layer=1)
 merged = squared_loss(small, problem.x, problem.y)
 end = minimise(merged, start, 300, tol=1e-9, radius=0.1)
-excess = (path.loss[-1] / end.loss - 1)[end.converged]  # of the end of the path
+excess = problem.loss(last) / end.loss - 1
+excess = excess[end.converged]
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P2.budget"}
 lag = excess.median().item() if len(excess) else 0.0
@@ -837,12 +844,11 @@ for t in (1, 0.1, 0.01, 0.001, 1e-4):  # distance t δ_0
     scaled[torch.cat([RELU.incoming(1, 0), RELU.incoming(1, 1)])] *= t
     scaled[torch.cat([RELU.outgoing(1, 0), RELU.outgoing(1, 1)])] /= t
     zero.append(loss(scaled).item())
-plain, ends = PairChart(RELU, 1, "paper"), []  # median loss at δ_0/10⁴
+ends = []  # median loss at δ_0/10⁴
 for steps in (descent, 4 * descent):
-    step = descent_minimiser(steps, 0.05)
-    path = merge_neurons(loss, plain, theta, PAIRS, distances, step)
-    ends.append(path.loss[-1].median().item())
-    print(f"{steps} steps, ten pairs:", path.loss[-1].numpy().round(6))
+    last = loss(descend_closer(loss, RELU, theta, steps))
+    ends.append(last.median().item())
+    print(f"{steps} steps, ten pairs:", last.numpy().round(6))
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P1.scale, P1.rises in two readings, and P1.heights"}
 claims.check("P1.scale", zero)

@@ -26,7 +26,7 @@ from lmc_helpers.identifiability import asymmetric, costs, input_subspace, relax
 from lmc_helpers.linear_nets import between, minimum
 from lmc_helpers.networks import cnn, mlp, model, permutations, resnet, segments, vit
 from lmc_helpers.orbits import curves, group_actions
-from lmc_helpers.permutation_points import classifiers, converged, counts, doubling, hessian, merging, newton, pair
+from lmc_helpers.permutation_points import classifiers, converged, counts, doubling, hessian, newton, pair
 from lmc_helpers.permutation_points import mlp as perceptron
 from lmc_helpers.teacher_student import (
     barrier_limit,
@@ -218,21 +218,6 @@ CALLS = [
     (hessian.gradient, {"loss": quartic}, lambda r: {"theta": r(4)}),
     (hessian.hessian, {"loss": quartic, "chunk": 2}, lambda r: {"theta": r(4)}),
     (hessian.inertia, {"tol": 0.1}, lambda r: {"H": (H := r(3, 3)) + H.mT}),
-    (merging.MergePath(*[torch.ones(2, 1, 2)] * 6).bounded, {"factor": 2.0}, None),
-    (merging.descent_minimiser, {"steps": 1, "rate": 0.1, "tol": 0.1}, None),
-    (merging.newton_minimiser, {"steps": 1, "tol": 0.1}, None),
-    (
-        merging.merge_neurons,
-        {
-            "loss": quartic,
-            "chart": CHART,
-            "theta": THETA,
-            "pairs": [(0, 1)],
-            "distances": torch.tensor([1.0, 0.9]),
-            "minimiser": merging.descent_minimiser(1, 0.01),
-        },
-        None,
-    ),
     (NET.split, {}, lambda r: {"theta": r(13)}),
     (NET.join, {"layers": NET.split(THETA)}, None),
     (NET.forward, {"x": X}, lambda r: {"theta": r(13)}),

@@ -37,7 +37,6 @@ from lmc_helpers.permutation_points.converged import converged_path, damped_newt
 from lmc_helpers.permutation_points.counts import count_ratio
 from lmc_helpers.permutation_points.doubling import double_neurons, equal_loss_exchange
 from lmc_helpers.permutation_points.hessian import hessian, inertia
-from lmc_helpers.permutation_points.merging import descent_minimiser, merge_neurons
 from lmc_helpers.permutation_points.mlp import MLP, squared_loss
 from lmc_helpers.permutation_points.newton import minimise
 from lmc_helpers.permutation_points.pair import PairChart
@@ -71,17 +70,6 @@ def square(w):
 
 def distance(a, b):
     return (a - b).abs().sum(dim=(-2, -1))
-
-
-def merge(theta=THETA, pair=(0, 1), distances=(1.0, 0.5), scale=1.0):
-    return merge_neurons(
-        lambda t: scale * t.square().sum(dim=-1),
-        CHART,
-        theta,
-        [pair],
-        torch.tensor(distances),
-        descent_minimiser(1, 0.1),
-    )
 
 
 ROWS = Axis("W", 0)
@@ -172,10 +160,7 @@ CALLS = [
     (lambda: path_in_group(EYE, torch.diag(torch.tensor([1.0, -1.0])).double(), 3), ValueError, "det a and det b"),
     (lambda: path_in_minimum([EYE, EYE], [EYE, 2 * EYE], EYE, EYE, 3), ValueError, "b has loss"),
     (lambda: most_similar_neurons(NET, THETA, X, 2), ValueError, "layer = 2 is no hidden layer"),
-    (lambda: merge(theta=THETA.expand(3, -1)), ValueError, "theta has shape (3, 13)"),
-    (lambda: merge(distances=(1.0, 0.0)), ValueError, "distances hold 0.0"),
-    (lambda: merge(pair=(2, 2)), ValueError, "neurons 2 and 2 are the same"),
-    (lambda: merge(scale=math.inf), ValueError, "the loss is"),
+    (lambda: CHART.bring_forward(THETA, 2, 2), ValueError, "neurons 2 and 2 are the same"),
     (
         lambda: damped_newton(lambda t: t.sum() / 0, torch.ones(2).double(), 1, 1e-9),
         ValueError,
