@@ -53,6 +53,7 @@ chapter.begin(
     descent=Integer(1, 10_000_000),
 )
 
+from collections import Counter
 from itertools import combinations
 
 import numpy as np
@@ -76,6 +77,7 @@ from lmc_helpers._chapters.merging_neurons import (
     seen_limit,
 )
 from lmc_helpers.permutation_points.doubling import (
+    PermutationPoint,
     double_neurons,
     equal_loss_exchange,
 )
@@ -231,6 +233,15 @@ for delta in (1, 0.1, 0.01):
 # ```{prf:proof}
 # By the proof above $\kappa$ is the lowest eigenvalue of $D$ and negative, since $D e \ne 0$. So $L = L_1 + \frac18 \kappa \delta^2 + o(\delta^2) < L_1$ on the path and on its mirror image, its
 # continuation to $-\delta$. With an eigenvector $e$, the quadratic form of the Hessian at the step $(-\frac12 e, \frac12 e)$ of the two parameter vectors is $\frac14 e^\top D e = \frac14 \kappa$.
+# ```
+#
+# ```{prf:corollary} Where a path ends the plateau is critical
+# :label: cor-ends-flat
+# Let $g$ and the loss be smooth. At a permutation point that ends a path of constrained minima with bounded output weights, for any number of outputs, all $a_0 + a_1 = c$ are critical points, and the Hessian has at least $n_{k+1}$ zero eigenvalues, as P, section 4.2 (i) states.
+# ```
+#
+# ```{prf:proof}
+# While $\vartheta_0 = \vartheta_1$, function and loss depend on $a_0 + a_1$ only, and the gradient is $a_0^\top J$ in $\vartheta_0$, $a_1^\top J$ in $\vartheta_1$ and 0 elsewhere. $J = 0$ by {prf:ref}`thm-ends`, 1. So this plane, of dimension $n_{k+1}$, consists of critical points, and in its directions the Hessian vanishes.
 # ```
 #
 # ```{prf:proposition} The signs of the output weights
@@ -719,6 +730,38 @@ figures.numbers(
 # %% [markdown]
 # Of {glue:text}`three` branches {glue:text}`three_at_point` end at a permutation point, {glue:text}`three_at_derivative` at a derivative neuron, on {glue:text}`three_away` weights diverge before, and {glue:text}`three_not_ended` have not ended.
 #
+# So P, section 4.2 (i), read of the points that paths reach, is true for any number of outputs ({prf:ref}`cor-ends-flat`); read of all points made by doubling a neuron, it is not ([](22_permutation_points.ipynb)). Networks with three outputs and $J = 0$: the targets are $f + r$, with $r$ orthogonal to $1$, to each $g(s_i)$ and to each entry of $g'(s_i) z$.
+
+
+# %%
+def without_J(seed: int) -> list[PermutationPoint]:
+    """The neurons of a minimum with J = 0 and a positive loss, doubled."""
+    small, x = MLP((2, 3, 3), "tanh"), normal((60, 2), seed, "inputs")
+    theta, one = small.initial(1, seed)[0], torch.ones(60, 1).double()
+    (W, b), _ = small.split(theta)
+    z, g = torch.cat([x, one], dim=1), (x @ W.T + b).tanh()
+    slopes = [(1 - g[:, [i]] ** 2) * z for i in range(3)]  # g'(s_i) z
+    Q = torch.linalg.qr(torch.cat([one, g, *slopes], dim=1)).Q
+    r = normal((60, 3), seed, "residuals")
+    y = small.forward(theta, x) + 0.1 * (r - Q @ (Q.T @ r))
+    return double_neurons(small, theta, x, y)
+
+
+flat, zeros, critical = [p for k in range(10) for p in without_J(k)], [], []
+for p in flat:
+    zeros.append(int(inertia(hessian(p.loss, p.theta), tol=1e-9).zero))
+    at_0 = gradient(p.loss, p.shared(torch.zeros(3).double()))
+    units = [gradient(p.loss, p.shared(a)) for a in torch.eye(3).double()]
+    linear = torch.stack(units) - at_0  # the gradient is affine in a_0
+    critical.append(3 - int((torch.linalg.svdvals(linear) > 1e-9).sum()))
+print("largest entry of J:", f"{max(p.J.abs().max() for p in flat):.0e}")
+print("zero eigenvalues:", dict(Counter(zeros)))
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P3.zero_reached and P4.plateau_reached"}
+claims.check("P3.zero_reached", zeros, n=len(zeros))
+claims.check("P4.plateau_reached", critical, n=len(critical))
+
+# %% [markdown]
 # ## Gradient and curvature on the way
 #
 # P, section 4.1 states that on the path the gradient is parallel to the tangent and the Hessian has at most one negative eigenvalue. But the gradient of the loss at a constrained minimum is normal to the surface $\|\vartheta_1 - \vartheta_0\| = \delta$:
@@ -747,29 +790,29 @@ first, second = TANH.incoming(1, 0), TANH.incoming(1, 1)
 with_tangent, with_normal, negative = [], [], []
 for (problem, _), row in zip(toys, followed, strict=True):
     for b in row:
+        if b.end != ENDS[0]:
+            continue
         minima = (b.negative == 0) & (b.delta < b.delta[0])
         if b.folds:  # the paper's path ends at the first fold
             minima[b.curve.folds[0] + 1 :] = False
         slope, H = problem.derivatives(b.theta[minima])  # ∇L and ∇²L
-        negative.append(inertia(H, tol=1e-9).negative)
-        if b.end == ENDS[0]:
-            k = (b.delta[minima] / b.delta[0] - 0.01).abs().argmin()
-            theta, tangent = b.theta[minima][k], b.tangent[minima][k]
-            across = torch.zeros_like(theta)  # (−e, e)
-            across[second] = theta[second] - theta[first]
-            across[first] = -across[second]
-            with_tangent.append(cosine(slope[k], tangent))
-            with_normal.append(cosine(slope[k], across))
-negative = torch.cat(negative)
+        negative += inertia(H, tol=1e-9).negative.tolist()
+        k = (b.delta[minima] / b.delta[0] - 0.01).abs().argmin()
+        theta, tangent = b.theta[minima][k], b.tangent[minima][k]
+        across = torch.zeros_like(theta)  # (−e, e)
+        across[second] = theta[second] - theta[first]
+        across[first] = -across[second]
+        with_tangent.append(cosine(slope[k], tangent))
+        with_normal.append(cosine(slope[k], across))
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P2.tangent, P2.normal and P2.negative"}
 n = len(with_tangent)
 claims.check("P2.tangent", [c.item() for c in with_tangent] or 1.0, n=n)
 claims.check("P2.normal", [c.item() for c in with_normal] or 1.0, n=n)
-claims.check("P2.negative", negative.tolist() or 0.0, n=len(negative))
+claims.check("P2.negative", negative or 0.0, n=len(negative))
 
 # %% [markdown]
-# The cosines are those of branches that end at a permutation point, halfway in $\log\delta$; eigenvalues are counted on all branches up to the first fold. A gradient parallel to the
+# All on branches that end at a permutation point: cosines halfway in $\log\delta$, eigenvalues at all minima up to the first fold. A gradient parallel to the
 # tangent belongs to paths of steepest descent; the paper's construction minimises at fixed distance. On the last piece, where the two are equal and their output weights are shifted, the tangent lies in the output weights and the gradient,
 # $a_0^\top J$ and $-a_0^\top J$ ({prf:ref}`cor-plateau`), in the parameter vectors: they are orthogonal, unless $J = 0$.
 # What P concludes is true all the same: "there must be a saddle point on such a path". Where the loss has its top at a positive distance, $\frac{dL}{d\delta} = 0$, and with it the gradient.

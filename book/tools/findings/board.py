@@ -23,7 +23,7 @@ from lmc_helpers.claims.criteria import BEYOND, Claim, Part
 AXIS = {
     claims.HOLDS: "true",
     claims.SHARPER: "true, and more",
-    claims.BROKEN: "true, a step of the proof broken",
+    claims.BROKEN: "true, a step of its proof breaks",
     claims.CORRECTED: "false, corrected",
     claims.FAILS: "false",
     claims.OPEN: "undecided",

@@ -32,8 +32,10 @@ class Entry:
         return self.part.in_short or self.part.quantity[:1].upper() + self.part.quantity[1:]
 
     @property
-    def chapter(self) -> str:
-        return self.statement.readings[0].chapter
+    def chapters(self) -> list[str]:
+        """The chapters of its readings, those with a theorem if there are any."""
+        readings = self.statement.readings
+        return list(dict.fromkeys(f.chapter for f in readings if f.part.proof or not self.proofs))
 
     @property
     def command(self) -> str:

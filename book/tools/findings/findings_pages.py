@@ -105,10 +105,11 @@ def confirmed(found: Findings, letter: str) -> list[dict]:
 
 def report(found: Findings, letter: str) -> dict:
     statements = found.of_paper(letter)
-    holding: dict[tuple[str, str], Statement] = {}  # readings of one sentence that are checked apart are shown once
+    holding: dict[tuple[str, str, str], Statement] = {}  # readings of one sentence that are checked apart are shown once
     for s in statements:
         if s.kind == RESULT and s.verdict in (claims.HOLDS, claims.SHARPER):
-            holding.setdefault((s.part.where, s.part.statement), s)
+            part = s.counting.part
+            holding.setdefault((part.where, part.statement, part.reading), s)
     theirs = [f for f in found.parts.values() if f.part.id[0] == letter and f.part.whose != claims.OURS]
     return errata.content(found, letter) | {
         "line": board.cells(found.statements, letter),
