@@ -38,8 +38,9 @@ class Entry:
         return list(dict.fromkeys(f.chapter for f in readings if f.part.proof or not self.proofs))
 
     @property
-    def command(self) -> str:
-        return command(self.statement.readings[0])
+    def commands(self) -> list[str]:
+        """The lines that reproduce its readings."""
+        return list(dict.fromkeys(map(command, self.statement.readings)))
 
     @property
     def proofs(self) -> list[str]:

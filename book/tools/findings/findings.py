@@ -64,7 +64,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement: a part, or the parts that are readings of it; the verdict is that of the best reading."""
+    """One statement: a part, or the parts that are readings of it; the first is the one that counts, the best."""
 
     readings: list[Finding]
     broken: list[str]  #: steps of its printed proof that break
@@ -86,12 +86,12 @@ class Statement:
 
     @property
     def verdict(self) -> str:
-        return claims.best_reading([f.verdict for f in self.readings])
+        return self.counting.verdict
 
     @property
     def counting(self) -> Finding:
         """The reading that counts."""
-        return next(f for f in self.readings if f.verdict == self.verdict)
+        return self.readings[0]
 
     @property
     def is_derivation(self) -> bool:
@@ -171,6 +171,9 @@ class Findings:
         groups: dict[str, list[Finding]] = {}
         for id, part in claim.parts.items():
             groups.setdefault(part.one_of or id, []).append(self.parts[id])
+        for group in groups.values():
+            best = claims.best_reading([f.verdict for f in group])
+            group.sort(key=lambda f: f.verdict != best)
         return [Statement(group, self._broken({f.part.id for f in group})) for group in groups.values()]
 
     def _broken(self, ids: set[str]) -> list[str]:

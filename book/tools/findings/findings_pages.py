@@ -108,8 +108,7 @@ def report(found: Findings, letter: str) -> dict:
     holding: dict[tuple[str, str, str], Statement] = {}  # readings of one sentence that are checked apart are shown once
     for s in statements:
         if s.kind == RESULT and s.verdict in (claims.HOLDS, claims.SHARPER):
-            part = s.counting.part
-            holding.setdefault((part.where, part.statement, part.reading), s)
+            holding.setdefault((s.part.where, s.part.statement, s.part.reading), s)
     theirs = [f for f in found.parts.values() if f.part.id[0] == letter and f.part.whose != claims.OURS]
     return errata.content(found, letter) | {
         "line": board.cells(found.statements, letter),

@@ -33,6 +33,9 @@ def known(tmp_path, monkeypatch):
     parts = {
         "true": BASE,
         "again": BASE | {"quantity": "y"},  # the same words at the same place, measured otherwise
+        "first": BASE | {"statement": "It is best", "reading": "always", "whose": "reading", "one_of": "best"}
+        | {"expected": "fails", "reason": "so", "in_short": "Not always", "sampled": True},
+        "second": BASE | {"statement": "It is good", "reading": "nearly", "whose": "reading", "one_of": "best"},
         "more": SHARPER
         | {"statement": "It is two, nearly", "revised": {"from": {"whose": "ours"}, "why": "it is printed"}},
         "open": OPEN,
@@ -52,13 +55,13 @@ def known(tmp_path, monkeypatch):
 
 def test_a_report_has_each_result_where_it_belongs(known):
     said = findings_pages.report(known, "T")
-    assert [s.part.id for s in said["holding"]] == ["T1.again", "T1.derived", "T1.more"]  # in the order of the ledger
+    assert [s.part.id for s in said["holding"]] == ["T1.again", "T1.derived", "T1.second", "T1.more"]
     assert [s.part.id for s in said["sharper"]] == ["T1.more"]
     assert [s.part.id for s in said["undecided"]] == ["T1.open"]
     assert findings_pages.prices(known, "laptop") == dict.fromkeys(("T1.open", "T1.detail"), "12 hours of one core")
     assert said["confirmed"] == [{"chapter": CHAPTER, "seeds": "abc", "date": "2026-01-01", "parts": 2}]
     assert [part.id for part in said["revised"]] == ["T1.more"]
-    assert said["unconfirmed"] == 3 and said["results"] == []
+    assert said["unconfirmed"] == 5 and said["results"] == []
 
 
 def test_what_is_derived_is_no_confirmed_measurement(known):
