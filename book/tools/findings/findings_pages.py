@@ -105,7 +105,7 @@ def confirmed(found: Findings, letter: str) -> list[dict]:
 
 def report(found: Findings, letter: str) -> dict:
     statements = found.of_paper(letter)
-    holding: dict[tuple[str, str, str], Statement] = {}  # readings of one sentence that are checked apart are shown once
+    holding: dict[tuple[str, str, str], Statement] = {}  # one sentence that is checked twice is shown once
     for s in statements:
         if s.kind == RESULT and s.verdict in (claims.HOLDS, claims.SHARPER):
             holding.setdefault((s.part.where, s.part.statement, s.part.reading), s)

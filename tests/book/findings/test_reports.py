@@ -33,7 +33,8 @@ def known(tmp_path, monkeypatch):
     parts = {
         "true": BASE,
         "again": BASE | {"quantity": "y"},  # the same words at the same place, measured otherwise
-        "first": BASE | {"statement": "It is best", "reading": "always", "whose": "reading", "one_of": "best"}
+        "first": BASE
+        | {"statement": "It is best", "reading": "always", "whose": "reading", "one_of": "best"}
         | {"expected": "fails", "reason": "so", "in_short": "Not always", "sampled": True},
         "second": BASE | {"statement": "It is good", "reading": "nearly", "whose": "reading", "one_of": "best"},
         "more": SHARPER
