@@ -176,7 +176,7 @@ for delta in (1, 0.1, 0.01):
 
 # %% [markdown]
 # That sets of networks of one size are not closed is known {cite:p}`petersen2021`. Martinelli, van Meegen, Şimşek, Gerstner & Brea {cite:p}`martinelli2025`, three of them authors of P, have since shown that descent from random starts often drifts into such *channels to
-# infinity*, at whose end stands a gated linear unit, our derivative neuron; the coordinates are theirs, too. What is added here is which paths of constrained {term}`minima <minimum>` end there, and that with several outputs none ends at a permutation point.
+# infinity*, at whose end stands a gated linear unit, our derivative neuron; the coordinates are theirs, too. What is added here is which paths of constrained {term}`minima <minimum>` end there, and that none ends at a permutation point with $J \ne 0$, as nearly all have with several outputs.
 #
 # Take a strict local minimum of the smaller network, with loss $L_1$ and positive definite Hessian, and one of its neurons, with $c \ne 0$. With the derivative $r_\mu$ of the
 # loss by the input of the next layer on sample $\mu$, let
@@ -237,11 +237,11 @@ for delta in (1, 0.1, 0.01):
 #
 # ```{prf:corollary} Where a path ends the plateau is critical
 # :label: cor-ends-flat
-# Let $g$ and the loss be smooth. At a permutation point that ends a path of constrained minima with bounded output weights, for any number of outputs, all $a_0 + a_1 = c$ are critical points, and the Hessian has at least $n_{k+1}$ zero eigenvalues, as P, section 4.2 (i) states.
+# Let $g$ and the loss be smooth. At a permutation point that ends a path of constrained minima with bounded output weights, for any number of outputs, all $a_0 + a_1 = c$ are critical points, and the Hessian has at least $n_{k+1}$ zero eigenvalues, as P, section 4.2 (i) states. The smaller network need not be a strict minimum.
 # ```
 #
 # ```{prf:proof}
-# While $\vartheta_0 = \vartheta_1$, function and loss depend on $a_0 + a_1$ only, and the gradient is $a_0^\top J$ in $\vartheta_0$, $a_1^\top J$ in $\vartheta_1$ and 0 elsewhere. $J = 0$ by {prf:ref}`thm-ends`, 1. So this plane, of dimension $n_{k+1}$, consists of critical points, and in its directions the Hessian vanishes.
+# While $\vartheta_0 = \vartheta_1$, function and loss depend on $a_0 + a_1$ only, and the gradient is $a_0^\top J$ in $\vartheta_0$, $a_1^\top J$ in $\vartheta_1$ and 0 elsewhere, as the smaller network is critical. $J = 0$ by {prf:ref}`thm-ends`, 1, whose proof needs of the limit no more than gradient 0 and a Hessian $\succeq 0$. So this plane, of dimension $n_{k+1}$, consists of critical points, and in its directions the Hessian vanishes.
 # ```
 #
 # ```{prf:proposition} The signs of the output weights
@@ -676,7 +676,7 @@ figures.numbers(
 # $\tanh(R\, v \cdot z_\mu) - \operatorname{sign}(v^* \cdot z_\mu)$ and $\tanh'(R\, v \cdot z_\mu)$ are $O(e^{-2mR})$. So outputs and derivatives of the loss by the other weights converge to those of that network, and $\nabla_{\vartheta_i} L = O(e^{-2mR})$. On the curve $\nabla L = \nu\, \nabla \|\vartheta_1 - \vartheta_0\|$ with $\nu = \frac{dL}{d\delta}$, which for $i$ of the pair says $|\nu| = \|\nabla_{\vartheta_i} L\| \to 0$. With $\nu$ all of the gradient vanishes.
 # ```
 #
-# It has a neuron less if $a_i \to 0$ or the step is constant on the data. That the other weights converge is a hypothesis; for a neuron outside the pair it is open how $R$ grows with $\delta$. Where it is of the pair:
+# If the step settles on a sample, $v^* \cdot z_\mu = 0$ there, and the proposition does not apply. The limit has a neuron less if $a_i \to 0$ or the step is constant on the data. That the other weights converge is a hypothesis; for a neuron outside the pair it is open how $R$ grows with $\delta$. Where it is of the pair:
 
 # %%
 diverged = [
@@ -705,7 +705,7 @@ figures.numbers(steps_pair=len(falls))
 # %% [markdown]
 # ## With several outputs
 #
-# With three outputs $J \ne 0$ at all but special points, and by {prf:ref}`thm-ends` no branch of minima ends at a permutation point.
+# With three outputs $J \ne 0$ at all but special points, and by {prf:ref}`thm-ends` 1 no branch of minima ends at such a permutation point.
 
 # %%
 THREE = MLP((2, 5, 3), "tanh")
@@ -730,7 +730,7 @@ figures.numbers(
 # %% [markdown]
 # Of {glue:text}`three` branches {glue:text}`three_at_point` end at a permutation point, {glue:text}`three_at_derivative` at a derivative neuron, on {glue:text}`three_away` weights diverge before, and {glue:text}`three_not_ended` have not ended.
 #
-# So P, section 4.2 (i), read of the points that paths reach, is true for any number of outputs ({prf:ref}`cor-ends-flat`); read of all points made by doubling a neuron, it is not ([](22_permutation_points.ipynb)). Networks with three outputs and $J = 0$: the targets are $f + r$, with $r$ orthogonal to $1$, to each $g(s_i)$ and to each entry of $g'(s_i) z$.
+# So P, section 4.2 (i), read of the points that paths reach, is true for any number of outputs and smooth activations ({prf:ref}`cor-ends-flat`); read of all points made by doubling a neuron, it is not ([](22_permutation_points.ipynb)). Networks with three outputs and $J = 0$: the targets are $f + r$, with $r$ orthogonal to $1$, to each $g(s_i)$ and to each entry of $g'(s_i) z$.
 
 
 # %%
@@ -743,18 +743,22 @@ def without_J(seed: int) -> list[PermutationPoint]:
     slopes = [(1 - g[:, [i]] ** 2) * z for i in range(3)]  # g'(s_i) z
     Q = torch.linalg.qr(torch.cat([one, g, *slopes], dim=1)).Q
     r = normal((60, 3), seed, "residuals")
-    y = small.forward(theta, x) + 0.1 * (r - Q @ (Q.T @ r))
+    y = small.forward(theta, x) + 0.01 * (r - Q @ (Q.T @ r))
     return double_neurons(small, theta, x, y)
 
 
-flat, zeros, critical = [p for k in range(10) for p in without_J(k)], [], []
+flat = [p for k in range(10) for p in without_J(seed + 100 + k)]
+zeros, critical, lowest = [], [], []
 for p in flat:
+    over = hessian(p.small_loss, p.small_theta)
+    lowest.append(torch.linalg.eigvalsh(over)[0].item())
     zeros.append(int(inertia(hessian(p.loss, p.theta), tol=1e-9).zero))
     at_0 = gradient(p.loss, p.shared(torch.zeros(3).double()))
     units = [gradient(p.loss, p.shared(a)) for a in torch.eye(3).double()]
     linear = torch.stack(units) - at_0  # the gradient is affine in a_0
     critical.append(3 - int((torch.linalg.svdvals(linear) > 1e-9).sum()))
 print("largest entry of J:", f"{max(p.J.abs().max() for p in flat):.0e}")
+print("least eigenvalue of the smaller networks:", f"{min(lowest):.0e}")
 print("zero eigenvalues:", dict(Counter(zeros)))
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P3.zero_reached and P4.plateau_reached"}
@@ -796,7 +800,7 @@ for (problem, _), row in zip(toys, followed, strict=True):
         if b.folds:  # the paper's path ends at the first fold
             minima[b.curve.folds[0] + 1 :] = False
         slope, H = problem.derivatives(b.theta[minima])  # ∇L and ∇²L
-        negative += inertia(H, tol=1e-9).negative.tolist()
+        negative += [] if b.folds else inertia(H, tol=1e-9).negative.tolist()
         k = (b.delta[minima] / b.delta[0] - 0.01).abs().argmin()
         theta, tangent = b.theta[minima][k], b.tangent[minima][k]
         across = torch.zeros_like(theta)  # (−e, e)
@@ -812,7 +816,7 @@ claims.check("P2.normal", [c.item() for c in with_normal] or 1.0, n=n)
 claims.check("P2.negative", negative or 0.0, n=len(negative))
 
 # %% [markdown]
-# All on branches that end at a permutation point: cosines halfway in $\log\delta$, eigenvalues at all minima up to the first fold. A gradient parallel to the
+# Cosines on branches that end at a permutation point, halfway in $\log\delta$; eigenvalues at all minima of those that run there without a fold. A gradient parallel to the
 # tangent belongs to paths of steepest descent; the paper's construction minimises at fixed distance. On the last piece, where the two are equal and their output weights are shifted, the tangent lies in the output weights and the gradient,
 # $a_0^\top J$ and $-a_0^\top J$ ({prf:ref}`cor-plateau`), in the parameter vectors: they are orthogonal, unless $J = 0$.
 # What P concludes is true all the same: "there must be a saddle point on such a path". Where the loss has its top at a positive distance, $\frac{dL}{d\delta} = 0$, and with it the gradient.
@@ -1052,7 +1056,7 @@ claims.check("P2.lowest", (excess + joints) or 0.0, n=len(excess))
 #
 # ## What we found that the paper does not say
 #
-# - At a permutation point a path ends from below, $L = L_1 + \frac18 \kappa \delta^2$ with $\kappa < 0$ ({prf:ref}`thm-ends`, {prf:ref}`cor-maximum`); with several outputs it does not end there at all.
+# - At a permutation point a path ends from below, $L = L_1 + \frac18 \kappa \delta^2$ with $\kappa < 0$ ({prf:ref}`thm-ends`, {prf:ref}`cor-maximum`); where $J \ne 0$, as at nearly all points with several outputs, none ends.
 # - With one output and no other critical point on the way, a path from output weights of one sign cannot end at a derivative neuron, nor one from two signs at a permutation point ({prf:ref}`prop-signs`). (Such neurons were found independently of permutation paths by {cite:t}`martinelli2025`.)
 # - On most curves weights diverge at a positive distance; nearly always, where they are output weights, at a known rate while the function converges ({prf:ref}`thm-diverge`).
 # - Where a neuron of the pair becomes a step instead, $\delta \to \infty$, and the limit is a critical point of the loss ({prf:ref}`prop-step`).

@@ -416,7 +416,7 @@ figures.show("fig_by_index", figure)
 # The points of the four layers by their index, by {prf:ref}`thm-by-index`: without a negative eigenvalue (green), first-order saddles (blue), higher ones (grey). Nothing here is sampled (profile {glue:text}`profile`).
 # ```
 #
-# The first network has minima, first-order saddles and points of index up to 6 side by side. In the last row every neuron adds the nine negative eigenvalues of a layer before ten outputs ({prf:ref}`cor-round`): none of its points is a first-order saddle.
+# The first network has points without a negative eigenvalue, first-order saddles and points of index up to 6 side by side. In the last one every neuron adds the nine negative eigenvalues of a layer before ten outputs ({prf:ref}`cor-round`): none of its points is a first-order saddle.
 #
 # ## Neurons that do nothing
 #

@@ -15,7 +15,7 @@
 # **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` bound the smallest gap $\gamma_{\mathrm{out}}$ from below by a multiple of $m^{-2/k}$ (I, Theorem 4.6, with hypothesis (21)) and find the expected scaling in samples (I, Fig. 11).
 #
 # **What we find.**
-# The bound holds {claim}`I6.bound` {claim}`I6.masked`, and the scaling is that of wide layers {claim}`I6.scaling`; for $k = 2$ it is there at the figure's widths {claim}`I6.exponent_2`.
+# The bound holds {claim}`I6.bound` {claim}`I6.masked`, and $m^{-2/k}$ is the rate in the limit of wide layers {claim}`I6.scaling`; for $k = 2$ it is there at the figure's widths {claim}`I6.exponent_2`.
 # The gap has an explicit law ({prf:ref}`thm-gap-law`); how near to it the mean is at $m = 1024$ is open {claim}`I6.limit`.
 # By it the gaps shrink faster than the rate for $k = 8$ and 32 at the widths of the figure {claim}`I6.exponent_8` {claim}`I6.exponent_32`.
 # For $k = 32$ the hypothesis is not met at the paper's sizes {claim}`I6.hypothesis`; without a {term}`mask` it is not needed.
@@ -694,9 +694,9 @@ figures.show("fig_few", figure, legend=4)
 
 # %% [markdown]
 # ```{glue:figure} fig_few
-# :alt: Exponent of the gap against the number of fixed entries of a row, from one to sixteen, its sign changed, on logarithmic axes. The measured exponents and those of the law lie between the dotted line of the limit and the dashed one of the bound, half as high: near the bound for two and four entries, between the two for one and eight, at the limit for sixteen.
+# :alt: Exponent of the gap against the number of fixed entries of a row, from one to sixteen, its sign changed, on logarithmic axes. The measured exponents and those of the law lie between the dotted line of the limit and the dashed one of the bound, half as high: near the bound for two and four entries, between the two for one and eight, near the limit for sixteen.
 #
-# The exponent of the gap between $m = 16$ and 1024, with $a$ of 128 entries fixed and $k = 32$; dashed $-2/\min(k, 2a)$, below which {prf:ref}`thm-few` puts that of the distance with $n p_1 = \ln 2$, dotted its limit $-2/\min(k, a)$. Bars: ±3.29 standard errors (profile {glue:text}`profile`).
+# The exponent of the gap between $m = 16$ and 1024, its sign changed, with $a$ of 128 entries fixed and $k = 32$ (dots, with ±3.29 standard errors). Crosses: the same for the distance with $n p_1 = \ln 2$, which by {prf:ref}`thm-few` lies above $2/\min(k, 2a)$ (dashed) and tends to $2/\min(k, a)$ (dotted) (profile {glue:text}`profile`).
 # ```
 #
 # Without a common place two such centres can be close only if both are near 0, so that at these widths close pairs come in clumps, and the median tends to lie a little above the distance with $n p_1 = \ln 2$, more so in narrow layers, and its exponent a little below. With a single entry the widest layers nearly follow the limit: their closest rows mostly share its place.
