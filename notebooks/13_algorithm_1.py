@@ -16,8 +16,8 @@
 # fills in what is left over as it comes. It is titled "Find the best permutation"; the text says "we try to find the best
 # permutation", so that the {term}`barrier` "will be low".
 #
-# **What we find.** The barrier is low ({claim}`Z4.low`), {glue:text}`low` times lower than before. Between random {term}`minima <minimum>` the
-# permutation is often not the best of all $m!$ ({claim}`Z4.best`), but its mean barrier is less than twice the best ({claim}`Z4.near_best`); between trained networks it rarely misses it ({claim}`Z4.trained`). The leftover neurons are paired blindly.
+# **What we find.** With six neurons and three teachers the barrier is low ({claim}`Z4.low`), {glue:text}`low` times lower than before. Between random {term}`minima <minimum>` of this size the
+# permutation is often not the best of all $m!$ ({claim}`Z4.best`), but its mean barrier is less than twice the best ({claim}`Z4.near_best`; not so for many teachers, [](15_barrier_peak.ipynb)); between trained networks of this size it rarely misses it ({claim}`Z4.trained`). The leftover neurons are paired blindly.
 # A linear assignment problem does better, and solves a neighbouring problem exactly.
 #
 # **Why it matters.** Matching by type is most of the work; pairing the leftovers well is cheap, too.
@@ -347,8 +347,8 @@ figures.numbers(
 #
 # ## What we found that the paper does not say
 #
-# - What Algorithm 1 misses comes from the leftover rows, whose order it leaves open ({prf:ref}`prop-not-optimal`).
-# - What sorting does within a type matters more than anything else: it leaves the *smallest* rows over.
+# - Most of what Algorithm 1 misses comes from the order of the leftover rows, which it leaves open ({prf:ref}`prop-not-optimal`); now and then the best permutation also matches fewer rows.
+# - After matching by type, sorting within a type matters most: it leaves the *smallest* rows over.
 # - The mean error halfway is minimised exactly, over all $m!$ permutations, by one linear assignment
 #   ({prf:ref}`thm-assignment`).
 #

@@ -23,8 +23,8 @@
 # ({claim}`Z7.peak_of_best`), and for six at $m =$ {glue:text}`peak_best_6` ({claim}`Z6.peak_uniform_best`). The ratio to the
 # {term}`direct barrier` peaks later ({claim}`Z7.peak_of_ratio`).
 #
-# **Why it matters.** "Near twice the width of the task" is the width to avoid; to pin it down further one must say how the
-# leftovers are paired.
+# **Why it matters.** For random minima the width to avoid is near twice that of the task; to pin it down further one must say how
+# the leftovers are paired.
 # ```
 #
 # ```{need}
@@ -744,8 +744,9 @@ claims.check("Z16.gap", falls, stderr=falls * relative, n=pairs)
 #
 # ## What it means for merging networks
 #
-# A student of about twice the teacher's width is the hardest to merge: it has room for many neurons without a partner, and
-# these are not yet small. The maximum is broad, so that no fine tuning of the width helps; a few times wider does.
+# Among random minima at least as wide as the teacher, those of about twice its width are the hardest to merge: they have room for
+# many neurons without a partner, and these are not yet small. The maximum is broad, so that no fine tuning of the width helps; a
+# few times wider does. Trained networks peak elsewhere, and narrower ones can be harder still.
 #
 # Read on: [](17_trained_minima.ipynb) finds the peak of trained networks elsewhere; [](19_double_descent.ipynb) follows the
 # barrier below $m = M$; [](51_width_barriers.ipynb) looks for the peak on MNIST.

@@ -16,8 +16,8 @@
 # $m = M$, where "the student neurons can always match {term}`teachers <teacher and student>`", rises to a peak near $2M$ and falls again (Z, section 4,
 # *Double descent*; Z, Fig. 4).
 #
-# **What we find.** Both descents are there ({claim}`Z8.first_descent`, {claim}`Z8.descends`). One neuron short the barrier is 0 or a number that has a limit for many teachers ({claim}`Z8.one_short`). The zero at $m = M$ is one of the
-# {term}`minima <minimum>` ({claim}`Z8.zero_at_M`), with many teacher neurons not of every run ({claim}`Z8.at_M`). The second descent begins near
+# **What we find.** Both descents are there ({claim}`Z8.first_descent`, {claim}`Z8.descends`). One neuron short, between students that share the missing teacher, the barrier is 0 or a number that has a limit for many teachers ({claim}`Z8.one_short`). At $m = M$ the barrier
+# between {term}`minima <minimum>` is 0 ({claim}`Z8.zero_at_M`), but with twelve teacher neurons not every run reaches one ({claim}`Z8.at_M`). The second descent begins near
 # $2M$ for random minima ({claim}`Z8.second_descent_uniform_in_place`), for trained networks before ({claim}`Z8.second_descent`).
 #
 # **Why it matters.** A network that is too narrow chooses what to leave out. Two that left out different things have no
@@ -767,14 +767,14 @@ figures.numbers(
 #
 # ## What we found that the paper does not say
 #
-# - With one student too few, the missing teacher is shared by all students ({prf:ref}`prop-share`): a minimum of one loss value,
-#   in $M$ versions. The barrier at $m = M - 1$ is the barrier between versions, which three numbers give for every $M$ and which has a limit ({prf:ref}`thm-one-short`).
+# - With one student too few the missing teacher is shared by all students, in all runs with six teachers: a critical point for every $M$ ({prf:ref}`prop-share`), a minimum for $M = 4$, 6 and 12 and a saddle for $M = 3$,
+#   in $M$ versions of one loss. Three numbers give the barrier between two versions with their rows as they stand, which has a limit; that no order is better is proved for large $M$ ({prf:ref}`thm-one-short`) and was tried for $M \le 7$.
 # - The zero at $m = M$ needs a condition when there are many teachers. With 12, many runs of gradient descent end in spurious
 #   minima there; hardly any do with one more student, and hardly any with 6 teachers.
 #
 # ## What it means for merging networks
 #
-# Permutations {term}`repair` *where* two networks keep a feature, not *which* features they have. Below the width of the task they
+# Permutations repair *where* two networks keep a feature, not *which* features they have. Below the width of the task they
 # differ in the second, above it only in the first and in how much each feature is split. The easiest width is exactly $M$, if
 # training gets there; one neuron more makes that much more likely, at the price of a small barrier.
 #

@@ -22,7 +22,7 @@
 # With one output the signs of the two output weights say which pairs cannot arrive at a permutation point unless they meet another critical point before ({claim}`P2.signs`).
 # On the way the gradient is normal to the surfaces of constant distance, not tangent to the path ({claim}`P2.tangent`). Merged pairs can have one loss or different ones ({claim}`P1.same_loss`).
 #
-# **Why it matters.** A permutation point connects all orders of the neurons: its loss is an upper bound for the price of exchanging any two.
+# **Why it matters.** A permutation point connects all orders of the neurons: the largest loss on a path to it is an upper bound for the price of exchanging any two.
 # ```
 #
 # ```{need}
@@ -1056,7 +1056,7 @@ claims.check("P2.lowest", (excess + joints) or 0.0, n=len(excess))
 #
 # ## What we found that the paper does not say
 #
-# - At a permutation point a path ends from below, $L = L_1 + \frac18 \kappa \delta^2$ with $\kappa < 0$ ({prf:ref}`thm-ends`, {prf:ref}`cor-maximum`); where $J \ne 0$, as at nearly all points with several outputs, none ends.
+# - With one output and regular $D$ a path ends at a permutation point from below, $L = L_1 + \frac18 \kappa \delta^2$ with $\kappa < 0$ ({prf:ref}`thm-ends`, {prf:ref}`cor-maximum`); where $J \ne 0$, as at nearly all points with several outputs, none ends.
 # - With one output and no other critical point on the way, a path from output weights of one sign cannot end at a derivative neuron, nor one from two signs at a permutation point ({prf:ref}`prop-signs`). (Such neurons were found independently of permutation paths by {cite:t}`martinelli2025`.)
 # - On most curves weights diverge at a positive distance; nearly always, where they are output weights, at a known rate while the function converges ({prf:ref}`thm-diverge`).
 # - Where a neuron of the pair becomes a step instead, $\delta \to \infty$, and the limit is a critical point of the loss ({prf:ref}`prop-step`).

@@ -893,7 +893,7 @@ figures.keep(figure)
 # - The exact inertia ({prf:ref}`thm-inertia`, {prf:ref}`cor-order`). With one output every number of negative eigenvalues from 0 to $n_{k-1} + 1$ occurs, so that a permutation point can be a minimum, too ({prf:ref}`prop-any-number`).
 # - With one output everything that the paper says of zeros and plateau is true ({prf:ref}`cor-one-output`).
 # - From index 2 on two neurons change places below the point without meeting ({prf:ref}`thm-round`); with one output, any network whose path arrives at such a point and stays below it is joined to its copy that way ({prf:ref}`cor-given`).
-# - ReLU has none of this curvature at finite data; its permutation points look flatter than those of smooth networks.
+# - With one output ReLU has none of this curvature at finite data, and its permutation points look flatter than those of smooth networks; with several outputs $J$ still adds $\rho$ negative eigenvalues.
 #
 # ## What it means for merging networks
 #

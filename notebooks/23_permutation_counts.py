@@ -13,7 +13,7 @@
 # **Question.** A layer with $n$ different neurons can be written down in $n!$ orders, so every minimum has $n!$ copies. How many *{term}`permutation points <permutation point>`*, networks in which some neurons coincide, lie between them?
 #
 # **The paper.**
-# Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` give their number $T(K, n)$ relative to that of the {term}`minima <minimum>` for the orders $K = 1, 2, 3$, the number of neurons by which the different ones are fewer than $n$, and bound it from below for $K \le n/2$ (P, Prop. 1); the bound
+# Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` give their number $T(K, n)$ relative to that of the {term}`minima <minimum>` for the orders $K = 1, 2, 3$ (at order $K$ only $n - K$ of the $n$ neurons are different), and bound it from below for $K \le n/2$ (P, Prop. 1); the bound
 # grows like $c_K n^K$ (P, Lemma 1), and each point lies in a plane of equal loss (P, Prop. 2).
 #
 # **What we find.** All of this holds ({claim}`P5.printed_forms`, {claim}`P5.bound`, {claim}`P5.layers`, {claim}`P6.growth`, {claim}`P7.equal_loss`). $T(K, n)$ has a closed form for every $K < n$, a Stirling number ({claim}`P5.enumeration`), as P's authors found later {cite:p}`simsek2021`, the points are counted by their index ({claim}`P5.by_index`), with neurons that do nothing there are more families of one loss ({claim}`P5.families`), and the plane is no larger

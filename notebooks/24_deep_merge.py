@@ -378,8 +378,8 @@ figures.table(f"steps at each distance | {head}", rows)
 # ## What we found that the paper does not say
 #
 # - The loss at the end of converged paths falls with the exponent {glue:text}`end_slope` in the width; P names none, and its data differ.
-# - With several outputs and $J \ne 0$ the path of constrained minima ends at a network with a derivative neuron, in a channel to infinity {cite:p}`martinelli2025`; the output weights diverge. In the mean its end lies below the permutation point ({claim}`P8.above`).
-# - A coarse grid hides falls of the loss: that it never falls at some distances is an upper bound for the paths on which it never does.
+# - With several outputs and $J \ne 0$ no path of constrained minima ends at a permutation point with bounded output weights ({prf:ref}`thm-ends`). The converged paths here end at a network with a derivative neuron, in a channel to infinity {cite:p}`martinelli2025` ({claim}`P8.runs_away`). In the mean its end lies below the permutation point ({claim}`P8.above`).
+# - A coarse grid hides falls of the loss: the number of paths on which none is seen at the distances looked at is an upper bound for the number on which the loss never falls.
 # - The height that is read off after a budget of gradient descent is a statement about the budget as well.
 #
 # ## What it means for merging networks

@@ -19,7 +19,7 @@
 #
 # **What we find.**
 # On fewer images, projected on their leading components, and with a minimiser that converges, the loss rises on nearly all paths from one distance to the next ({claim}`P8.projected_monotone`), the barrier falls faster than $1/H$ ({claim}`P8.projected_falls`), and the accuracy falls by less than a point ({claim}`P8.projected_accuracy`).
-# The paths do not end at permutation points, but below them ({claim}`P8.mnist_above`), and no two neurons change places on them. At the permutation points themselves the loss falls with $H$, too ({claim}`P8.projected_points`), the accuracy hardly suffers ({claim}`P8.projected_points_accuracy`), and the Hessian has several negative eigenvalues, at one point of each width at least {glue:text}`ranks` in this run ({claim}`P8.projected_index`). So these are no first-order saddles, and two neurons that change places near them need not meet: they can go round each other, below the point ({prf:ref}`thm-round`).
+# The paths do not end at permutation points, but, in the mean, below them ({claim}`P8.mnist_above`), and no two neurons change places on them. At the permutation points themselves the loss falls with $H$, too ({claim}`P8.projected_points`), the accuracy hardly suffers ({claim}`P8.projected_points_accuracy`), and the Hessian has several negative eigenvalues, at one point of each width at least {glue:text}`ranks` in this run ({claim}`P8.projected_index`). So these are no first-order saddles, and two neurons that change places near them need not meet: they can go round each other, below the point ({prf:ref}`thm-round`).
 # A random pair has a higher barrier than the most similar one ({claim}`P8.mnist_similar`). On whole images a converged run is too dear for this page; its claims stay open ({claim}`P8.mnist`).
 #
 # **Why it matters.** A path through a permutation point leads from a network to its copy with two neurons exchanged; the largest loss on it is an upper bound for the price of that exchange.
@@ -564,7 +564,7 @@ figures.numbers(
 #
 # ## What it means for merging networks
 #
-# Two networks that are permuted copies of each other are joined by paths through permutation points, one exchange of two neurons after the other; the most similar pair is cheaper than a random one ({claim}`P8.mnist_similar`).
+# Two networks that are permuted copies of each other are joined by paths through permutation points, one exchange of two neurons after the other. To make two neurons alike, which is not yet an exchange, costs less for the most similar pair than for a random one ({claim}`P8.mnist_similar`).
 # Averaging the weights of the two goes straight and finds no such way: the other parameters do not make room for the merge.
 #
 # **Read on.** [](22_permutation_points.ipynb): the Hessian at a permutation point. [](54_swaps_on_images.ipynb): what a swap of two neurons costs where fixed weights tell them apart. [](56_matchers.ipynb): straight lines on images after a permutation.
