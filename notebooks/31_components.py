@@ -16,7 +16,7 @@
 # matrix group and has $2^{l-1}$ {term}`connected components <component>` (G, Prop. 4.1 and Cor. 4.2), and that for $h \ge 2$ permutations of neurons lead from any component to any other (G, Prop. 5.2).
 #
 # **What we find.** Walks that see no sign find $2^{l-1}$ classes of minima for 2 to 5 layers ({claim}`G1.count`), and permutations join all of them ({claim}`G3.joined`). The pass between two components has one height, the squared least singular value of the targets
-# ({claim}`G1.obstruction`). Two descents end in one component with the probability $2^{-(l-1)}$ ({claim}`G3.probable_direct`), and with certainty after an exchange of neurons ({claim}`G3.probable`). Hidden layers with more neurons than needed do not count ({claim}`G1.widths`, {claim}`G1.law`).
+# ({claim}`G1.obstruction`). Two descents from independent normal weights end in one component with the probability $2^{-(l-1)}$ ({claim}`G3.probable_direct`); for $h \ge 2$ exchanges of two neurons, in the layers whose orientations differ, bring them into one ({claim}`G3.probable`). Hidden layers with more neurons than needed do not count ({claim}`G1.widths`, {claim}`G1.law`).
 # Along a one-parameter subgroup the barrier may stay bounded although the subgroup is not compact ({claim}`G1.compact`).
 # The action that Prop. 5.2 displays belongs to a network written in the opposite order.
 #
@@ -1093,7 +1093,7 @@ figures.numbers(
 #
 # - The height of the pass between two components ({prf:ref}`thm-obstruction`), and the straight line's loss in closed form ({prf:ref}`prop-straight`).
 # - In the orientations $d_k$ of the hidden layers the components are the corners of a hypercube, and an odd permutation of a layer walks along an edge ({prf:ref}`thm-hypercube`).
-# - Two descents end in one component with the probability $2^{-(l-1)}$ ({prf:ref}`prop-law`).
+# - Two descents from independent normal weights end in one component with the probability $2^{-(l-1)}$ ({prf:ref}`prop-law`).
 # - The barrier along a subgroup may stay bounded although the subgroup does not, and when ({prf:ref}`prop-compact`).
 #
 # Known before: one hidden neuron more than needed joins the components, and the count for all widths ({prf:ref}`thm-widths`), to which the wall and the law of the component are added.

@@ -651,7 +651,7 @@ figures.numbers(
 #
 # ## What it means for merging networks
 #
-# A residual branch can be switched off on the way from one network to another, because the skip connection carries the signal meanwhile. So more pairs of networks are joined by a curve of loss 0, here all with one sign of
+# A residual branch can be switched off on the way from one network to another, because the skip connection carries the signal meanwhile. So more pairs of networks are joined by a curve of loss 0, here, unless $n = h = 1$, all with one sign of
 # $\det (W_2 W_1 + \varepsilon I)$, and training from small branches finds such pairs. About the straight line between them this says nothing.
 #
 # **Read on.** [](31_components.ipynb): deeper networks, and what permutations of neurons do. [](57_image_networks.ipynb): residual networks on images.
@@ -668,7 +668,7 @@ figures.numbers(
 # ```
 #
 # ```{exercise}
-# For $n \ge 2$ minima with different signs of $\det W_1$ are joined for every $\varepsilon \ne 0$, but not for $\varepsilon = 0$. What happens to the paths as $\varepsilon \to 0$? Show that each of them holds a point with
+# For $n \ge 2$ minima with different signs of $\det W_1$ and one sign of $\det (W_2 W_1 + \varepsilon I)$ are joined for every $\varepsilon \ne 0$, but not for $\varepsilon = 0$. What happens to the paths as $\varepsilon \to 0$? Show that each of them holds a point with
 # $\|W_3\|_2 \ge \sigma_{\min}(Y X^{-1}) / |\varepsilon|$.
 # ```
 #

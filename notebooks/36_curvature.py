@@ -12,10 +12,10 @@
 # ```{summary}
 # **Question.** Two {term}`minima <minimum>` are joined by a curve of low curvature inside the minimum. How far can the straight line between them leave it?
 #
-# **The paper.** By Theorem 6.2 of Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025`, read in the version submitted for review, by at most $d_{\max}$, a function of the curvature and of the distance of the two, and the loss is at most $C_L d_{\max}$.
+# **The paper.** By Theorem 6.2 of Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025`, read in the version submitted for review, by at most $d_{\max}$, a function of the curvature and of the distance of the two, and the loss differs from that on the curve by at most $C_L d_{\max}$.
 #
 # **What we find.** On every {term}`orbit` of $GL_h$ that is drawn at random in this chapter and for which $d_{\max}$ is real the bound holds ({claim}`G11.sampled`). As a theorem for all curves it is false ({claim}`G11.distance`, {claim}`G11.loss`): a curve that turns by more than half a
-# circle may come back from another side, even one that a symmetry draws: on that of this chapter the middle of the chord is {glue:text}`turn_ratio:.0f` times as far away as $d_{\max}$, and there is no bound for this ratio; on another the distance is $D/2$, that from the ends ({claim}`G11.half`). With two further hypotheses, on the length of the curve and on the distance of its ends, it is true and sharp ({claim}`G11.spindle`, {claim}`G11.sharp`). On the curves that rescale neurons, and on those of the principal logarithm of a rotation, it is true as printed ({claim}`G11.printed`).
+# circle may come back from another side, even one that a symmetry draws: on that of this chapter the middle of the chord is {glue:text}`turn_ratio:.0f` times as far away as $d_{\max}$, and there is no bound for this ratio; on another the distance is $D/2$, that from the ends ({claim}`G11.half`). With two further hypotheses, on the length of the curve and on the distance of its ends, it is true and sharp ({claim}`G11.spindle`, {claim}`G11.sharp`). On the curves that rescale neurons, and on those of the principal logarithm of a rotation, it is true as printed wherever $d_{\max}$ is real ({claim}`G11.printed`).
 #
 # **Why it matters.** A short, nearly straight path between two networks means that averaging them is nearly harmless. Low curvature alone does not.
 # ```
@@ -983,7 +983,7 @@ figures.numbers(
 #
 # ## What it means for merging networks
 #
-# A known path of low loss says something about the average of its ends if it is short: no longer than half a circle of its own curvature. Then the average is off the minimum by a second-order amount, about $\kappa D^2/8$. A long path, even a gentle
+# A known path of low loss says something about the average of its ends if it is short: no longer than half a circle of its own curvature $\kappa$, with ends at most $2/\kappa$ apart. Then the average is off the minimum by at most $d_{\max}$, which for small $\kappa D$ is about $\kappa D^2/8$. A long path, even a gentle
 # one, says nothing. G, section 7 supposes that “there always exists” a symmetry curve close to the line. Where one is within $d$ of it, the loss on the line is at most $C_L\, d$ above that on the curve; whether one always is remains open, and on long orbits the given
 # one need not be.
 #

@@ -16,7 +16,7 @@
 # permutation of the second network's neurons (G, Prop. 5.4).
 #
 # **What we find.** It is so ({claim}`G5.unbounded`). For a $\sigma$ that acts on entries it holds without the assumption, by rescaling a single neuron ({claim}`G5.without`); the paper's own construction needs it
-# ({claim}`G5.counterexample`). Permutations of the other hidden layers, which the paper leaves open, lower the barrier ({claim}`G5.lowered`) by a factor that does not grow with the scale, except where they put the rescaled neuron to sleep ({claim}`G5.layers`). The factor in G, (19), which the conclusion does not use, is $2^{-(k+1)}$ instead of $\frac14$ ({claim}`G5.factor`); the constant beside the leading term, where G, (21) shows $\frac34 Y$, is $\frac12 Y$ for $P = I$ and $k = 1$ ({claim}`G5.constant`).
+# ({claim}`G5.counterexample`). Permutations of the other hidden layers, which the paper leaves open, can lower the barrier ({claim}`G5.lowered`) by a factor that does not grow with the scale, except where they put the rescaled neuron to sleep ({claim}`G5.layers`). The factor in G, (19), which the conclusion does not use, is $2^{-(k+1)}$ instead of $\frac14$ ({claim}`G5.factor`); the constant beside the leading term, where G, (21) shows $\frac34 Y$, is $\frac12 Y$ for $P = I$ and $k = 1$ ({claim}`G5.constant`).
 #
 # **Why it matters.** Matching neurons is not enough: their scales have to be matched, too.
 # ```
@@ -553,12 +553,12 @@ claims.check("G5.expansion", expansion, rival=min(printed_constant))
 # %% [markdown]
 # ## What we found that the paper does not say
 #
-# - One rescaled neuron is enough, and the least loss over permutations has an exact leading term ({prf:ref}`thm-permuted-barrier`). Permutations of all other layers change its constant and not the power of $m$ ({prf:ref}`thm-all-layers`); for ReLU they can put the rescaled neuron to sleep.
+# - One rescaled neuron is enough, and the least loss over permutations has an exact leading term ({prf:ref}`thm-permuted-barrier`). Permutations of all other layers can change its constant but not the power of $m$, unless they put the rescaled neuron to sleep, as is possible for ReLU ({prf:ref}`thm-all-layers`).
 # - The factor $\frac14$ of G, (19) is that of $k = 1$, and the constant beside the leading term has a formula ({prf:ref}`prop-permuted-expansion`).
 #
 # ## What it means for merging networks
 #
-# Matching the neurons of two networks removes what their order has caused, and nothing of what their scales have. For {term}`homogeneous <homogeneous activation>` activations bring every neuron to one norm of its incoming weights first; then match.
+# Matching the neurons of two networks removes what their order has caused. Of what their scales have, it can lower the height, but in general not the growth with the scale. For {term}`homogeneous <homogeneous activation>` activations bring every neuron to one norm of its incoming weights first; then match.
 #
 # **Read on.** [](33_unbounded_barriers.ipynb): the barrier before permutations. [](12_overlap_theorem.ipynb): random networks in which the best permutation does help. [](56_matchers.ipynb): ways to find a good permutation.
 #

@@ -720,7 +720,7 @@ figures.numbers(
 #
 # ## What it means for merging networks
 #
-# If a function is much cheaper on one neuron than on all others, weight decay draws it to that neuron in every run; that is the paper's premise, and takes the time of {prf:ref}`thm-start`.
+# If a function is much cheaper on one neuron than on all others, weight decay draws it to that neuron in every run: that is the paper's premise. Under strong decay it took about the time of {prf:ref}`thm-start`; at the printed sizes and decay that time was not enough ({claim}`I3.hidden_printed`).
 # Two networks then hold it in the same place, and their average keeps it without alignment.
 # That neurons *can* compute the same functions does not speak against it:
 # what counts is what it costs them.

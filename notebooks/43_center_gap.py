@@ -16,7 +16,7 @@
 #
 # **What we find.**
 # The bound holds {claim}`I6.bound` {claim}`I6.masked`, and $m^{-2/k}$ is the rate in the limit of wide layers {claim}`I6.scaling`; for $k = 2$ it is there at the figure's widths {claim}`I6.exponent_2`.
-# The gap has an explicit law ({prf:ref}`thm-gap-law`); how near to it the mean is at $m = 1024$ is open {claim}`I6.limit`.
+# The gap has an explicit law ({prf:ref}`thm-gap-law`); whether for $k = 2$ the mean of its logarithm at $m = 1024$ is already within half a hundredth of its limit is open {claim}`I6.limit`.
 # By it the gaps shrink faster than the rate for $k = 8$ and 32 at the widths of the figure {claim}`I6.exponent_8` {claim}`I6.exponent_32`.
 # For $k = 32$ the hypothesis is not met at the paper's sizes {claim}`I6.hypothesis`; without a {term}`mask` it is not needed.
 # If each row has few fixed entries, few against $k$, their number sets the exponent, not the inputs: with 4 of 128 entries the exponent of the gap is at least four times that of $m^{-2/k}$, $k = 32$ ({prf:ref}`thm-few`) {claim}`I6.few_exponent`.
@@ -304,7 +304,7 @@ claims.check(
 # ```
 #
 # So $M_i$ has rank $k - 1$, hypothesis (18) of I, Theorem 4.5 fails, and by the exact costs fixed biases would break symmetries completely.
-# What makes them ineffective is small *error*: a neuron may compute nearly the function of another one, off by the difference of two biases, and by the relaxed cost I, (254) that has the price $(g_i - g_j)^2/\beta$ at most ([](47_relaxed_costs.ipynb)), which is small where two biases are close.
+# What may make them ineffective is small *error*, which is not tested here: a neuron may compute nearly the function of another one, off by the difference of two biases, and by the relaxed cost I, (254) that has the price $(g_i - g_j)^2/\beta$ at most ([](47_relaxed_costs.ipynb)), which is small where two biases are close.
 
 # %%
 reach = {"fixed": [], "trained": []}  # biases: is T_ij of other neurons finite?
@@ -707,7 +707,7 @@ figures.show("fig_few", figure, legend=4)
 # - At $d = 128$ and $k = 32$ hypothesis (21) of I, Theorem 4.6 is met with no constant with which the theorem can hold. Without a mask it is not needed, and the theorem's bound holds.
 # - If every entry is masked independently, the gap is 0 in layers that are wide enough; the width is beyond all networks.
 # - If $a$ random entries of each row are fixed and any $k$ rows of $U$ are independent, the distance within which $\ln 2$ pairs of centres are expected has an exponent below $-2/\min(k, 2a)$ at every width, which tends to $-2/\min(k, a)$.
-# - Fixed biases that differ, behind trained weights, put all neurons into disjoint classes unless the inputs themselves represent a constant ({prf:ref}`prop-biases`, {claim}`I6.biases`): by the exact costs they would break the symmetry completely, and what makes them weak is that a neuron may err.
+# - Fixed biases that differ, behind trained weights, put all neurons into disjoint classes unless the inputs themselves represent a constant ({prf:ref}`prop-biases`, {claim}`I6.biases`): by the exact costs they would break the symmetry completely; what may make them weak is that a neuron may err at a small price (I, App. E), which is not tested here.
 #
 # ## What it means for merging networks
 #
@@ -744,7 +744,7 @@ figures.show("fig_few", figure, legend=4)
 # ```{solution}
 # $v_i - v_j = (g_i - g_j)\, U^\top u$, so $\gamma_{\mathrm{out}} = \lVert U^\top u \rVert \cdot \sqrt 2 \min \lvert g_i - g_j \rvert$: the law is that of $k = 1$ with $\sigma$ replaced by $\sigma \lVert U^\top u \rVert$, and the exponent tends to $-2$, whatever the dimension of the inputs is.
 #
-# A bias is the weight of an input that is constant, but a *fixed* one is not trained: $d_i = 0$ there. By {prf:ref}`prop-biases` every swap then has the cost $+\infty$.
+# A bias is the weight of an input that is constant, but a *fixed* one is not trained: $d_i = 0$ there. By {prf:ref}`prop-biases` every swap of neurons with different biases then has the cost $+\infty$, unless the other inputs represent a constant.
 # ```
 # ```{try}
 # More draws and wider layers:

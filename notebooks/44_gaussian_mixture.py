@@ -19,7 +19,7 @@
 # **What we find.**
 # In a setting put together from the published code we see what I, Fig. 5 shows: without fixed weights most swaps cost less than a tenth of those with them {claim}`I12.near_zero`, many of them less than nothing {claim}`I12.negative`; with fixed weights a neuron has several cheap partners at $k = 2$ {claim}`I12.partners` and hardly any at $k = 32$ {claim}`I12.diagonal`.
 # At $\sigma_F = 1$ the picture is there before the first step, as the fixed weights and the data make it.
-# After a long training the trained parts are no longer small enough for the theorem behind it {claim}`I12.out_of_regime`, though the order of the costs is still that of the centres {claim}`I12.centers`.
+# After a long training the hypothesis $\rho \le 1$ of the theorem behind it no longer holds for nine pairs in ten at every $k$ {claim}`I12.out_of_regime`, though the costs still follow the distances of the centres, with a rank correlation of a half or more {claim}`I12.centers`.
 # The setting is not stated; in others: [](50_accuracy_drops.ipynb).
 #
 # **Why it matters.** Where many neurons are interchangeable, two networks need an alignment before they are averaged, fixed weights or not.
@@ -792,9 +792,9 @@ figures.numbers(
 #
 # ## What it means for merging networks
 #
-# One can tell before training whether fixed weights will hold neurons in their places: the centres and the inputs of the layer suffice.
-# If the inputs vary in few dimensions, many neurons are nearly interchangeable whatever the fixed weights are, and an alignment has something to gain.
-# If they vary in many, it has not, as long as training is not so long that the trained parts outgrow the fixed ones.
+# Before training the centres and the inputs of the layer show which exchanges are cheap. After a long training the costs still follow the distances of the centres; whether half of their order is that before training is not decided ({claim}`I12.order`).
+# If the inputs vary in few dimensions, many neurons with random centres are nearly interchangeable, whatever the scale of the fixed weights, and an alignment may have something to gain.
+# If they vary in many, few are, as long as training is not so long that the trained parts outgrow the fixed ones.
 #
 # **Read on.** [](50_accuracy_drops.ipynb): what the same networks lose halfway between two of them. [](54_swaps_on_images.ipynb): swap costs on MNIST. [](47_relaxed_costs.ipynb): relaxed costs.
 #

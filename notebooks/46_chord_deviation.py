@@ -683,9 +683,8 @@ figures.numbers(
 #
 # ## What it means for merging networks
 #
-# If the trained parts are small against the fixed ones, the mean of two networks computes nearly the mean of their hidden layers, and the paper's theorem says how nearly.
-# It is a statement on one layer.
-# Through a trained network the deviations of the layers and the size of the outer weights add up, so that the bound on the barrier becomes vacuous while the barrier itself is small.
+# If the trained parts are small against the fixed ones, the mean of two layers computes nearly the mean of what they compute, and the paper's theorem says how nearly.
+# In the networks of this chapter, with one hidden layer, the bound on the barrier exceeds the loss of a uniform guess for the smaller $\sigma_F$ after training, while the barrier is a small part of it; for deeper networks nothing was measured.
 #
 # **Read on.** [](45_coherence.ipynb): the same deviation without fixed weights. [](53_asymmetric_mlps.ipynb): barriers of networks with fixed weights on MNIST. [](11_exact_loss.ipynb): barriers against which end?
 #

@@ -439,7 +439,7 @@ figures.show("fig_inputs", figure)
 # ## What it means for merging networks
 #
 # A permutation of a hidden layer costs twice: its own neurons leave their centres, and the next layer gets its inputs in another order.
-# The second cost grows with the width, like $\gamma_{\mathrm{in}}^2 \sim m$, so in wide layers with fixed weights it weighs heavily on the side of a fixed order; only inputs that are nearly copies of each other can be exchanged for little.
+# For given inputs the second cost grows with the number of neurons of the next layer, like $\gamma_{\mathrm{in}}^2 \sim m$. If the permuted layer grows as well and its outputs keep their dimension $k$, the rows of $U$ shrink like $\sqrt{k/d}$, which works against this. Inputs that are nearly copies of each other can be exchanged for little in any case.
 #
 # **Read on.** [](42_swap_cost.ipynb): the first of the two costs. [](43_center_gap.ipynb): the gap $\gamma_{\mathrm{out}}$. [](53_asymmetric_mlps.ipynb): networks with fixed weights, trained.
 #

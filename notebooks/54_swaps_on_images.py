@@ -19,7 +19,7 @@
 #
 # **What we find.**
 # Large fixed weights make swaps at least twice as expensive, by both of the paper's estimates, at the printed sizes {claim}`I15.mnist_scale` {claim}`I15.mnist_scale_ridge` and at those of this page {claim}`I15.mnist_any`; with them no neuron of the first layer has a cheap partner {claim}`I15.mnist_diagonal`, without them nearly all swaps are cheap {claim}`I15.mnist_zero`.
-# Coherence is as the paper finds it, when its curves are compared with each other: with large fixed weights it is higher by a tenth or more {claim}`I18.higher_w` {claim}`I18.higher_syre`, at all stages after the first {claim}`I18.training`, and in networks without them it falls from layer to layer {claim}`I18.later`.
+# Coherence is as the paper finds it, when its curves are compared with each other: with large fixed weights it is higher by a tenth or more {claim}`I18.higher_w` {claim}`I18.higher_syre`, at all stages after the first {claim}`I18.training`, and in networks without them it is lower by a tenth or more at the inputs of layer 4 than at those of layer 2 {claim}`I18.later`.
 # On a scale of its own the recorded run finds it nearer to the highest value than to the lowest in the inputs of layer 2 and not in later ones, and one seed does not decide whether that is low {claim}`I18.low`; beside networks with large fixed weights it is {claim}`I18.low_beside`.
 # It is high before the first step in all of them {claim}`I18.start_high`; training lowers it in MLPs and at $\sigma_F = 0$ {claim}`I18.lowered`.
 # What is higher with fixed weights is the dimension, too: relative to $k/d$ those representations are no more coherent {claim}`I18.dimension`.
@@ -900,7 +900,7 @@ figures.numbers(
 #
 # Where an exchange costs more, more keeps neurons in their places: with fixed weights of scale 1 it costs more than without, in every layer ({claim}`I15.mnist_any`).
 # What the average of two such networks loses is measured in [chapter 53](53_asymmetric_mlps.ipynb).
-# Masks alone cost little to leave ({claim}`I15.mnist_zero`); whether networks with them lose at least half as much half-way as ordinary ones, six pairs do not decide ({claim}`I11.any_zero`).
+# With masks alone exchanges cost little ({claim}`I15.mnist_zero`); whether networks with them lose at least half as much half-way as ordinary ones, six pairs do not decide ({claim}`I11.any_zero`).
 #
 # **Read on.** [](53_asymmetric_mlps.ipynb): what averaging such networks costs. [](44_gaussian_mixture.ipynb): swap costs on data of a dimension that one can choose. [](56_matchers.ipynb): which matching leaves the lowest {term}`barrier`.
 #
