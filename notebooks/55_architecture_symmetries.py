@@ -17,7 +17,7 @@
 # Zhan, Li & Wu (Z) {cite:p}`zhan2025` permute the channels of CNNs of depth 16 (Z, Fig. 15).
 #
 # **What we find.**
-# At the papers' own sizes the permutations are as stated: one of each residual stream and one inside each block {claim}`I16.symmetry`, heads and hidden units of transformers {claim}`I17.symmetry`, the channels of each convolution {claim}`Z19.symmetry`; matching by activations finds a planted one {claim}`I16.planted`.
+# With all the parameters of I's networks, on small images, the permutations are as stated: one of each residual stream and one inside each block {claim}`I16.symmetry`, heads and hidden units of transformers {claim}`I17.symmetry`; a plain CNN of depth 16 has those of each convolution's channels {claim}`Z19.symmetry`. In small networks of the same kinds matching by activations finds a planted one {claim}`I16.planted`.
 # The printed masks of ResNets break every permutation of channels {claim}`I16.broken` and, if the fixed entries are 0, not one rescaling of a channel {claim}`I16.rescaling`.
 # Those of transformers break all permutations {claim}`I17.permutations`; of the linear maps of queries and keys in a head they leave a family of three quarters of the dimensions {claim}`I17.continuous`.
 #

@@ -23,8 +23,8 @@
 #
 # **What we find.**
 # What a matcher maximises is not what one wants to be small.
-# With two hidden layers of five neurons the exact optimum of {term}`weight matching` is the best order in at most half of the pairs {claim}`X3.deep_best`, and among its local optima the objective says little about the barrier {claim}`X3.objective_barrier`.
-# In narrow networks matching by the loss leaves less than weight matching {claim}`X3.straight_through`; whether matching by activations does depends on how many images networks with layer norm have learned from {claim}`X3.norm_activations`, and in plain ones on the initial weights: from He's, six times as large in variance as torch's, it leaves far less in [](51_width_barriers.ipynb), and less on this page; whether at most half, the recorded run does not decide {claim}`X3.start`. A likely reason, not tested: the weights carry the start, and activations see only what has reached them.
+# With two hidden layers of five neurons the exact optimum of {term}`weight matching` is the best order in at most half of the pairs {claim}`X3.deep_best`. In plain networks of 48 units a layer the objective of its local optima says little about the barrier {claim}`X3.objective_barrier`.
+# In narrow plain networks matching by the loss leaves less than weight matching {claim}`X3.straight_through`; whether matching by activations does depends on how many images networks with layer norm have learned from {claim}`X3.norm_activations`, and in plain ones on the initial weights: from He's, six times as large in variance as torch's, it leaves far less in [](51_width_barriers.ipynb), and less on this page; whether at most half, the recorded run does not decide {claim}`X3.start`. A likely reason, not tested: the weights carry the start, and activations see only what has reached them.
 # In wide ones, from torch's weights, weight matching leaves no barrier in the mean, without norms {claim}`X3.wide_barrier` and with layer norm {claim}`X3.wide_norm`.
 # With large fixed weights at most a point of accuracy is left to gain {claim}`X3.fixed_weights`.
 #
@@ -992,7 +992,7 @@ figures.numbers(
 # - Straight-through matching, which looks at the loss, leaves {glue:text}`searched` times the barrier of weight matching on images that it has not seen (plain networks).
 #   Matching by correlation costs one pass over the images and one assignment a layer, and leaves {glue:text}`alike_plain` times the barrier of weight matching
 #   for plain networks, {glue:text}`alike` times with layer norm, and {glue:text}`alike_he` times for plain networks that start by He's law ({claim}`X3.start`).
-#   [](51_width_barriers.ipynb), whose networks start by He's law, finds the same as the last number.
+#   [](51_width_barriers.ipynb), whose networks start by He's law, points the same way, at the width where the two matchers differ most ({claim}`Z11.matcher`).
 # - The rank correlation of objective and barrier over the local optima of weight matching is {glue:text}`ranks`. The best of {glue:text}`restarts` descents leaves {glue:text}`gained` times the mean barrier of one descent.
 # - Before its gain a layer norm makes the units' second moments right by itself, on average, but not each single unit. After weight matching REPAIR leaves {glue:text}`repair_plain` of the barrier without norms, {glue:text}`repair_norm` with them.
 # - With fixed weights of $\sigma_{\mathbf F} = 1$ the matcher that is best on one half of the pairs gains {glue:text}`gain` points of accuracy on the other, against the networks as they are; at $\sigma_{\mathbf F} = 0$ matching by correlation leaves {glue:text}`sparse` of the barrier.

@@ -21,7 +21,7 @@
 # The whole path runs, from training to lines, at any size; the printed sizes were not trained, so that what the papers report of ResNets {claim}`I16.unaligned` {claim}`I16.aligned`, of transformers {claim}`I17.one` and of CNNs {claim}`Z19.peak` is open here, each with its price.
 # What is decided without training, at the printed sizes, stands in [](55_architecture_symmetries.ipynb).
 #
-# **Why it matters.** What fixed weights do in MLPs on MNIST is decided ([](53_asymmetric_mlps.ipynb)); whether it carries over to the networks that people merge is not.
+# **Why it matters.** What large fixed weights do in MLPs on MNIST is mostly decided ([](53_asymmetric_mlps.ipynb)). Whether it carries over to the networks that people merge is open.
 # ```
 #
 # ```{need}
@@ -467,7 +467,7 @@ figures.table(
 
 # %% [markdown]
 # Eight pairs of the four ResNets of I, Fig. 4 are {glue:text}`gpu_fig4` GPU hours; with six pairs of each other scale of the sweep of I, Fig. 3b, eight pairs of transformers and of CNNs it is {glue:text}`gpu_all`, in jobs of one pair each.
-# The two smallest networks of the table would show whether fixed weights do to ResNets and transformers of any size what they do to MLPs; no part asks for it yet.
+# The two smallest networks of the table would show, for small ResNets and transformers at least, whether fixed weights do to them what they do to MLPs; no part asks for it yet.
 # A part of I, Figs. 3 and 4 that missed its criterion would ask for a second set of its networks.
 # The one command is
 #

@@ -20,10 +20,10 @@
 #
 # **What we find.**
 # Their quantities are one picture.
-# The middle of an exchange is P's merged network and the top of Z's barrier ({claim}`X1.exchange`); one merge buys every order ({claim}`X1.one_merge`), and two students change places below their lowest merge, without meeting ({claim}`X1.no_meeting`); I's {term}`swap cost`, with the other network as the fixed part, is the objective of {term}`weight matching`, one of the algorithms to which Z, section 6 refers ({claim}`X1.swap_identity`); scale has a normal form ({claim}`X1.normal_form`).
+# The middle of an exchange is a network in which two neurons coincide, as at P's permutation points, and between global minima of the teacher–student problem it is the top of Z's barrier ({claim}`X1.exchange`); one merge buys every order ({claim}`X1.one_merge`), and two students of two teachers change places below their lowest merge, without meeting ({claim}`X1.no_meeting`); I's {term}`swap cost`, in a layer whose fixed part is the other network, is what an exchange adds to the squared distance that {term}`weight matching` minimises, one of the algorithms to which Z, section 6 refers ({claim}`X1.swap_identity`); scale has a normal form ({claim}`X1.normal_form`).
 # On networks trained on small digits, order makes {glue:text}`by_order` % of the barrier, scale {glue:text}`by_scale` %; the height of one merge is {glue:text}`merge_share` % of it.
 #
-# **Why it matters.** Most of what stands between two such networks is the straightness of the line, not the landscape: it goes away by naming the neurons alike, or by a detour through one merge.
+# **Why it matters.** Most of what stands between two such networks is the straightness of the line, not the landscape: it goes away by naming the neurons alike; and one merge leads from there back to the order in which the other network came.
 # ```
 #
 # ```{need}
@@ -170,7 +170,7 @@ figures.show("fig_lenses", figure, legend=3)
 #
 # ## The middle of an exchange
 #
-# Let $T$ exchange neurons $i$ and $j$. Half-way from $\theta$ to $T\theta$ both are their mean: the line leads through a network in which they coincide, a *merge*. P's {term}`permutation points <permutation point>` are the merges with gradient 0; and the middle is the top of Z's barrier.
+# Let $T$ exchange neurons $i$ and $j$. Half-way from $\theta$ to $T\theta$ both are their mean: the line leads through a network in which they coincide, a *merge*. P's {term}`permutation points <permutation point>` are the merges with gradient 0; at minima of the teacher–student problem the middle is the top of Z's barrier.
 #
 # ```{prf:theorem} The middle of an exchange
 # :label: thm-middle
@@ -991,7 +991,7 @@ figures.show("fig_fixed", figure, legend=3)
 # That nothing *could* be gained does not follow.
 # Fixed rows are not balanced by the penalty, and after balancing the same
 # matching does move some, and leaves {glue:text}`fixed_left` % of the direct barrier ({claim}`X1.fixed_aligned`).
-# With $\sigma_F = 0.3$ activation matching moves {glue:text}`moved` % of the neurons, to partners whose swap cost has the mean rank {glue:text}`rank`, against $\frac12$ by chance: the cost tells something of who is exchanged, not who.
+# With $\sigma_F = 0.3$ activation matching moves {glue:text}`moved` % of the neurons, to partners whose swap cost has the mean rank {glue:text}`rank`, against $\frac12$ by chance: the cost says something about which neurons are exchanged, but does not single them out.
 
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
@@ -1064,7 +1064,7 @@ figures.numbers(
 #
 # | | explains of these barriers | leaves open | stands against it |
 # | --- | --- | --- | --- |
-# | **Z** | Order: {glue:text}`by_order` % on digits, {glue:text}`students_explained` % between students, and what is left there exactly; for wide students the rate of both ({prf:ref}`thm-direct`), for many teachers the best order's limit ({prf:ref}`thm-best`) | what the best order leaves on digits | An aligned line is low, but alignment is not needed for a low path: one merge does it |
+# | **Z** | Order: {glue:text}`by_order` % on digits, {glue:text}`students_explained` % between students, and what is left there exactly; for wide students the rate of both ({prf:ref}`thm-direct`), for many teachers the best order's limit ({prf:ref}`thm-best`) | what the best order leaves on digits | An aligned line is low; from the aligned copy back to the network itself it costs one merge |
 # | **P** | The middle of every exchange; every order for the price of a merge, {glue:text}`merge_share` % of the barrier, which a sum of two squares bounds for near neurons ({prf:ref}`thm-height`); which permutation points are passes, those of index 1 ({prf:ref}`thm-round`), and how many ({prf:ref}`thm-by-index`) | how high the straight line is | With a spare neuron the price is 0: the barrier of an exchange is then no saddle between minima. Without one, two students of two teachers still need not meet ({claim}`X1.no_meeting`) |
 # | **G** | Lines between rescaled copies: with scales $e^{s}$, $s \sim \mathcal N(0, 1)$, {glue:text}`planted` remains after matching, where 0 could be reached; for one rescaled neuron behind more hidden layers no order of all layers lowers the power of the scale, only its constant, unless it puts that neuron to sleep ({prf:ref}`thm-all-layers`) | nearly all: {glue:text}`by_scale` % of these barriers is scale. Where two descents end is known for linear networks with a skip connection, in one component from small branches ({prf:ref}`thm-small-branch`); this says nothing of the straight line | Unbounded barriers exist in every {term}`orbit`; the penalty leads to its balanced point, and from one balanced minimum of two square linear layers to another ($X = I$, invertible target) the barrier is at most the loss of the zero network ({prf:ref}`prop-balanced`) |
 # | **I** | Why fixed weights lower the direct barrier, to {glue:text}`fixed_share` %, and in part which neurons move; runs that share them start alike, too, and a start that hides them tells start from cost ({prf:ref}`thm-start`) | whether start or cost does it here (in syre-MLPs of the printed sizes the start is needed after a fifth of the epochs, {claim}`I3.hidden_printed`); the rest, {glue:text}`rest_fixed` against {glue:text}`rest_free` for matched ordinary networks. Every barrier here is what the deviation from the mean output costs, less the Jensen gap ({prf:ref}`prop-jensen`); for W-MLPs [](53_asymmetric_mlps.ipynb) measures the two apart | Neurons that weight matching leaves in place can still be matched better |
@@ -1075,7 +1075,7 @@ figures.numbers(
 #
 # Averaging is asking for a straight line, and straight lines are dear: nearly all of the direct barrier on this page is paid for neurons that meet strangers.
 # Naming them alike, by a matcher ({claim}`X1.digits_permutation`) or by fixed weights ({claim}`X1.fixed_direct`), removes much of it; balance first, for scale costs nothing to remove.
-# If a path is enough, no matching is needed: merge two neurons, rearrange at equal loss, and part them again.
+# If a path is enough, the second network can keep its own order: go straight from the first to the matched copy, merge two neurons, rearrange at equal loss, and part them again. The order still has to be found.
 # The price of fixed weights is in the loss of the networks themselves, {glue:text}`own_fixed` against {glue:text}`own_free` here.
 #
 # **Read on.** [](56_matchers.ipynb) has more matchers and larger networks; [](52_permutation_saddles_on_mnist.ipynb) follows P's merges to convergence; [](53_asymmetric_mlps.ipynb) does I's experiment at more scales of the fixed weights.

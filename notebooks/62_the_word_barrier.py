@@ -115,7 +115,7 @@ figures.show("fig_idea", figure, legend=3)
 # | Z, (9) | supremum, on eleven places | the chord | population loss; Z, Fig. 3 divides by the {term}`direct barrier`; negative log-likelihood in Z, Figs. 7, 8 |
 # | I, Prop. 5.2 | each place | the chord | loss |
 # | I, Fig. 6, App. F.5 | the middle | – | "midpoint barrier" of the squared error |
-# | I, Figs. 4, 5, 20 | the line; the middle | the ends | accuracy |
+# | I, Figs. 4, 20; section 6, Q3 | the line; the middle | the ends | accuracy |
 # | G, Props. 5.3, 5.4, 5.6 | supremum | zero, which both ends have | squared error |
 # | P, sections 4.1 and 5 | the end of a curve, a saddle | the loss of the minima | loss of the {term}`permutation point`; P, Fig. 3 divides it |
 #

@@ -343,7 +343,7 @@ if len(networks[highest]) > 1:  # the error is over pairs
 # %% [markdown]
 # ## Where two units meet
 #
-# Brea et al. move two units of a layer together, the loss minimised over everything else. Where they coincide, at a {term}`permutation point`, the network meets its copy with the two exchanged; its height over the network bounds what it costs to exchange them on a path. Here are two pairs of units of one layer: those whose incoming weights are nearest to each other, and those with the largest ones.
+# Brea et al. move two units of a layer together, the loss minimised over everything else. Where they coincide, at a {term}`permutation point`, the network meets its copy with the two exchanged. The largest loss on a path to it bounds from above what an exchange costs; the point's own height does so only where the path stays below it, which P does not promise (section 4.1). Here are two pairs of units of one layer: those whose incoming weights are nearest to each other, and those with the largest ones.
 
 # %%
 layer = layer or yours.first_hidden(net_a, x)
@@ -472,8 +472,8 @@ report
 # %% [markdown]
 # What the papers say of these numbers:
 #
-# - **Z** proves for global minima of two-layer networks that the barrier left after matching falls with the width. For other architectures it is an experiment, and this table is one.
-# - **P** says that such a meeting point exists between the network and its copy with the two units exchanged, and on which path it lies. Its height bounds what this exchange costs, not what the line to another network does.
+# - **Z** proves for random global minima of two-layer networks that the barrier left after matching tends to 0 as the width grows; it may rise first. For other architectures it is an experiment, and this table is one.
+# - **P** constructs a path to such a point and back with the two exchanged. The largest loss on that path bounds what this exchange costs; the height in the table is that of the point alone, and neither says anything of the line to another network.
 # - **G** says that for a squared loss the line between two points of one orbit can be as high as one likes, although the function is the same everywhere on the curve: rescale before you compare.
 # - **I** says why the direct line can be flat: fixed weights give each unit a place, and to leave it costs what (16) says.
 #
