@@ -5,8 +5,9 @@ With the parameter vectors ϑ_i, ϑ_j of two units, all that makes them, and the
     γ(δ) ∈ argmin { L(θ) : ‖ϑ_j − ϑ_i‖ = δ },    δ → 0,
 
 leads to a *permutation point*: a critical point of L with ϑ_i = ϑ_j and a_i = a_j, from where the path goes back with
-the units exchanged. The largest loss on the path bounds what it costs to exchange the two on a path; the height of the
-point itself does where the path stays below it. All is computed in float64 and in the coordinates of :class:`~lmc_helpers.permutation_points.pair.Chart`.
+the units exchanged. The largest loss on the path bounds what it costs to exchange the two; the height of the point
+itself does where the path stays below it. All is computed in float64 and in the coordinates of
+:class:`~lmc_helpers.permutation_points.pair.Chart`.
 """
 
 from __future__ import annotations
