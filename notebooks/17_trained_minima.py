@@ -20,7 +20,7 @@
 # six {term}`teacher <teacher and student>` neurons and step size ½ their barrier peaks at $m =$ {glue:text}`peak`. In every setting tried the peak is not within a neuron of $2M$ ({claim}`Z6.peak`),
 # and the barrier falls from $1.5 M$ to $2M$ ({claim}`Z8.second_descent`). It is lowered by even
 # counts ({claim}`Z9.even_counts`), below the threshold of the step size with hardly a zero row ({claim}`Z9.few_zero_rows`).
-# Among wide networks it was below that of random minima in these settings; by how much is open ({claim}`Z6.slightly`), and from larger initial weights it is not lower.
+# Among wide networks it was below that of random minima in these settings; by how much is open ({claim}`Z6.slightly`).
 #
 # **Why it matters.** Networks trained on one task merge better than chance once they are wide enough, because they share the work evenly.
 # ```
