@@ -639,7 +639,7 @@ figures.numbers(near_1=partners[0], near_2=near_2)
 # 1. Wherever the entries are, and for every $U$, $\gamma_{\mathrm{out}} \le \sqrt 2\, (\lVert f_i \rVert + \lVert f_j \rVert)$ for any two rows. So
 #    $P(\gamma_{\mathrm{out}} > 2 \sqrt 2\, \sigma t) \le P\bigl( \mathrm{Bin}(m, P(\tfrac a2, \tfrac{t^2}2)) \le 1 \bigr)$,
 #    and $\gamma_{\mathrm{out}}$ is of the order $\sigma m^{-1/a}$ at most.
-# 2. Let the places of each row be uniform, independently of the other rows, $n = m(m-1)/2$, $p_1(r) = P(\lVert v_1 - v_2 \rVert \le r)$ and $D(r) = d \ln p_1/d \ln r$. Then $D(r) < \min(k, 2a)$ for all $r > 0$. If any $k$ rows of $U$ are linearly independent, $D(r) \to \min(k, a)$ as $r \to 0$; let this be so.
+# 2. Let the places of each row be uniform, independently of the other rows, $n = m(m-1)/2$, $p_1(r) = P(\lVert v_1 - v_2 \rVert \le r)$ and $D(r) = d \ln p_1/d \ln r$. Then $D(r) < \min(k, 2a)$ for all $r > 0$. From here on let any $k$ rows of $U$ be linearly independent. Then $D(r) \to \min(k, a)$ as $r \to 0$.
 #    The distance $r$ with $n p_1(r) = \ln 2$ has the local exponent $-\frac{2m - 1}{(m - 1) D(r)}$ in $m$: below $-2/\min(k, 2a)$ at every width, with the limit $-2/\min(k, a)$.
 #    For fixed $d$ and $m \to \infty$, $P(\gamma_{\mathrm{out}} > \sqrt 2\, r) = e^{-n p_1(r)} + O(1/m)$ where $n p_1$ is bounded.
 # ```
@@ -648,7 +648,7 @@ figures.numbers(near_1=partners[0], near_2=near_2)
 # *1.* $\lVert v_i - v_j \rVert \le \lVert v_i \rVert + \lVert v_j \rVert \le \lVert f_i \rVert + \lVert f_j \rVert$, as $U$ has orthonormal columns. The lengths are independent and $\lVert f_i \rVert^2/\sigma^2$ is a $\chi^2_a$ variable, below $t^2$ with probability $P(\frac a2, \frac{t^2}2) \sim t^a/(2^{a/2}\, \Gamma(\frac a2 + 1))$, so two of $m$ rows are of the length $O(\sigma m^{-1/a})$.
 #
 # *2.* Given both sets of places, $v_1 - v_2$ is normal with the covariance $\sigma^2 Q$, $Q = \sum_\ell c_\ell\, u_\ell u_\ell^\top$, where $c_\ell$ is the number of the sets that contain $\ell$. The rank $\rho$ of $Q$ is at most $\min(k, 2a)$, and for independent rows the smaller of $k$ and the size of the union, so at least $\min(k, a)$. On the range of $Q$ the density falls along rays from 0, so that $s^{-\rho} P_Q(s r)$, the integral of the density at $s x$ over the ball of radius $r$, has a negative derivative in $s$,
-# where $P_Q(r)$ is the probability of the ball; hence $r P_Q' < \rho P_Q \le \min(k, 2a)\, P_Q$, and the mean over places gives the first statement. As $r \to 0$, $P_Q/r^\rho$ and $r P_Q'/(\rho\, r^\rho)$ tend to the same positive number, so the least rank prevails: $\kappa = \min(k, a)$, taken if both sets are equal.
+# where $P_Q(r)$ is the probability of the ball; hence $r P_Q' < \min(k, 2a)\, P_Q$ (for $Q = 0$ the left-hand side is 0), and the mean over places gives the first statement. As $r \to 0$, $P_Q/r^\rho$ and $r P_Q'/(\rho\, r^\rho)$ tend to the same positive number, so the least rank prevails: $\kappa = \min(k, a)$, taken if both sets are equal.
 # Differentiate $\ln n + \ln p_1 = \ln \ln 2$.
 #
 # For the last statement, as in {prf:ref}`thm-gap-law`: given the third centre, and its own places, a centre is normal of rank $\kappa$, and within $r$ with probability $O(r^\kappa)$. So $p_2 = O(r^\kappa)\, p_1$. Since $p_1 \ge c\, r^\kappa$ for small $r$, $r^\kappa = O(m^{-2})$ where $n p_1$ is bounded, and both terms of the error are $O(1/m)$.
@@ -760,7 +760,7 @@ figures.show("fig_few", figure, legend=4)
 #
 # ## What it means for merging networks
 #
-# Fixed parts keep the centres of a layer's neurons apart as long as its inputs vary in many dimensions and each row has many fixed entries: for $k$ in the tens the distance of the closest two centres stays a sizeable part of the typical one at the widths in use. That this identifies the neurons after training takes more: that the centres still dominate then ({claim}`I12.out_of_regime`).
+# Fixed parts keep the centres of a layer's neurons apart as long as its inputs vary in many dimensions and each row has many fixed entries: for $k$ in the tens the distance of the closest two centres stays a sizeable part of the typical one at the widths in use. Whether it identifies the neurons after training is another question: the theorem behind it needs centres that still dominate, and after a long training they need not ({claim}`I12.out_of_regime`).
 # Where the inputs, or the fixed parts themselves, vary in one or two dimensions only, wide layers hold neurons that are nearly interchangeable, and two networks with the same fixed part may still need an alignment.
 #
 # **Read on.** [](44_gaussian_mixture.ipynb): {term}`swap costs <swap cost>` of trained networks for $k = 2$, 8 and 32. [](48_input_shifts.ipynb): the gap for a layer's inputs. [](49_feature_hardness.ipynb): what fixed parts take from learning.
