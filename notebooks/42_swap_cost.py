@@ -806,7 +806,7 @@ figures.numbers(
 #
 # ## What it means for merging networks
 #
-# Fixed parts identify neurons as long as training stays close to them: with equal metrics no permutation is cheaper than none up to half the distance of two centres.
+# Fixed parts make the given order the cheapest as long as training stays close to them: with equal metrics no permutation is cheaper than none up to half the distance of two centres.
 # A layer whose functions have moved further may be cheaper in another order, and two runs may then settle on different ones.
 # One linear assignment in the cost table says whether that is so.
 #

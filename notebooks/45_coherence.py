@@ -46,7 +46,7 @@ chapter.begin(
     outer=Integer(2, 1000),
     pairs=Integer(1, 1000),
     controls=Integer(2, 1000),
-    widest=Integer(128, 8192),
+    widest=Integer(1536, 8192),
     precision=Choice(("float32", "float64")),
 )
 
