@@ -879,7 +879,7 @@ A = (masks[:, None] * start) @ U  # at the start, (masks, 4, m, 2)
 both = (ranks(U, masks) == 2)[:, None].expand_as(on)
 framed = run(random_frame(10, frame), masks)
 steps = F5.epochs * TRAINING // F5.batch
-bare = switch_off(framed, are_on(framed, unseen))
+bare = switch_off(framed, shares_on(framed, unseen) > 0.01)
 figures.numbers(
     largest_width=WIDTHS[-1],
     up=on[both & (A > 0).all(dim=-1)].double().mean().item(),
@@ -906,7 +906,7 @@ figures.numbers(
 # :alt: Left, the output in the middle against a plus b. At coherence 1 it follows the target; at lower coherence it lies below it, the more the lower the coherence, and leaves zero only later. Centre, midpoint barrier against the number of neurons that see both latents: the paper's points, wider students at coherence 1 and students with prescribed counts rise together, with partners or without; with neurons that are off set to zero the barrier is zero everywhere. Right, bars of the barrier at coherence one tenth: as high with one order of the examples, much lower with the same signs of the initial weights, after matching within classes and with neurons that are never on set to zero, and nearly zero with one start or with neurons that are hardly ever on set to zero.
 #
 # Left: mean output of the student in the middle, exact copy.
-# Centre: midpoint barrier against the mean number of neurons that see both latents (markers of prescribed counts are set apart at 81 neurons); dotted: {prf:ref}`prop-middle` (3) with the measured $N$, $\pi$ and $\beta$, nothing fitted.
+# Centre: midpoint barrier against the mean number of neurons that see both latents (markers of prescribed counts are set apart at 81 neurons; off: on at most a quarter of the inputs); dotted: {prf:ref}`prop-middle` (3) with the measured $N$, $\pi$ and $\beta$, nothing fitted.
 # Right: interventions at $\nu = 1/10$.
 # {glue:text}`controls` masks a point, bars: intervals at two-sided $10^{-3}$ (profile {glue:text}`profile`).
 # ```
