@@ -605,7 +605,7 @@ claims.check("I3.coherence", violation, rival=max(other))
 #
 # ```{prf:theorem} Start or cost
 # :label: thm-start
-# Let $D = 1$, $W_0 = Z - s F$ with $0 \le s \le 1$ and independent entries of $Z$, $\mathcal N(0, 1/d)$, and of $F$, $\mathcal N(0, \sigma_F^2)$. Two runs share $F$ and the data, and nothing else; the other maps start independently of $F$, the next one with independent and identically distributed entries.
+# Let $D = 1$, $W_0 = Z - s F$ with $0 \le s \le 1$ and independent entries of $Z$, $\mathcal N(0, 1/d)$, and of $F$, $\mathcal N(0, \sigma_F^2)$. Two runs share $F$ and the data, and nothing else; the other maps and the biases start independently of $F$, the next map, and the layer's own biases if it has any, with independent and identically distributed entries.
 # Let a step be $W \leftarrow (1 - \eta \lambda)\, W - u_t$, $0 \le \eta \lambda < 1$, where $u_t$ is made from gradients, entry by entry, as in AdamW, and let $\tau = - T \ln(1 - \eta \lambda)$. Then after $T$ steps
 #
 # $$
@@ -613,13 +613,13 @@ claims.check("I3.coherence", violation, rival=max(other))
 # $$
 #
 # 1. For $s = 1$ and $\lambda = 0$ the fixed part has no influence: two runs that share $F$ are two independent runs of the ordinary network, and neuron $i$ of one resembles all neurons of the other alike, in the mean.
-# 2. Without the moves $u_t$, row $i$ in one run and row $i$ in the other have (over the draws of $Z$, summed over entries), up to the fluctuation of $\lVert f_i \rVert^2$ about $\sigma_F^2 d$, the correlation
+# 2. Without the moves $u_t$, the mean product of row $i$ in one run and row $i$ in the other over their mean square (over the draws of $Z$, summed over entries) is, up to the fluctuation of $\lVert f_i \rVert^2$ about $\sigma_F^2 d$,
 #    $\rho = \frac{x^2}{1 + x^2}$ with $x = (e^\tau - s)\, \sigma_F \sqrt d$. For $s = 1$ it is $\frac12$ when $\tau = \ln \bigl( 1 + \frac{1}{\sigma_F \sqrt d} \bigr)$; for $s = 0$ it is at least $\sigma_F^2 d/(\sigma_F^2 d + 1)$ from the start, with decay or without.
 # ```
 #
 # ```{prf:proof}
 # Unroll the steps; $(1 - \eta \lambda)^T W_0 = e^{-\tau} (Z - s F)$. The gradients with respect to $W$ and $W_{\mathrm{eff}}$ are the same.
-# *1.* $W_{\mathrm{eff}}$ starts at $Z$ and moves by $-u_t$, so that $F$ does not occur. To renumber the neurons of one run renumbers the rows of its $Z$ and the columns of its next map, which leaves the law of the pair as it is; so the law of what neurons $i$ and $j$ have in common depends on neither.
+# *1.* $W_{\mathrm{eff}}$ starts at $Z$ and moves by $-u_t$, so that $F$ does not occur. To renumber the neurons of one run renumbers the rows of its $Z$, its biases and the columns of its next map, which leaves the law of the pair as it is; so the law of what neurons $i$ and $j$ have in common depends on neither.
 # *2.* Given $F$ the mean product of the rows is $(1 - s e^{-\tau})^2 \lVert f_i \rVert^2$ and their mean square $(1 - s e^{-\tau})^2 \lVert f_i \rVert^2 + e^{-2\tau}$, summed over entries. Divide by $e^{-2\tau}$.
 # ```
 #
@@ -709,7 +709,7 @@ figures.numbers(
 #
 # With the usual start the neurons are identified before the first step and stay so without any decay. With $F$ hidden and the paper's rate and decay, $10^{-3}$ and 0.01, nothing identifies them, at {glue:text}`exact_1` % training accuracy: all costs are in place, but have had no time.
 # Under strong decay the costs do what the paper says, and at the time that the clock says. At $d = 512$, $\sigma_F = 1$ and the paper's rate and decay it would strike after about {glue:text}`clock_paper` steps, the moves left aside. [Trained there](53_asymmetric_mlps.ipynb), the rows of weights come to agree, later for the moves; what the neurons do still depends on the run after a fifth of the printed epochs ({claim}`I3.hidden_printed`), with a decay hundreds of times weaker than the strong ones here.
-# So in these small networks a start that shares $F$ identifies the neurons early in training, and strong weight decay once $x$ has passed 1; that the clock is enough under weak decay, the printed sizes refute.
+# So in these small networks a start that shares $F$ identifies the neurons early in training, and strong weight decay once $x$ has passed 1; that it strikes then under weak decay, too, the printed sizes refute.
 #
 # ## What we found that the paper does not say
 #

@@ -17,7 +17,7 @@
 #
 # **What we find.**
 # The theorems hold, with explicit constants: {claim}`I5.identity`, {claim}`I4.bound`, {claim}`I5.theorem`.
-# The statement on the cheapest permutation is false as printed {claim}`I5.corollary`; it is true where the trained parts are at most a third to a half as large as the printed condition allows {claim}`I5.corollary_small`.
+# The statement on the cheapest permutation holds deep in the centre-dominated regime {claim}`I5.corollary_small`, for $\rho$ up to a $\rho^*$ between 0.36 and $\frac12$ for the paper's $\varepsilon < \mu/2$; with one constant up to the printed bound, $\rho \le 1$, it does not {claim}`I5.corollary`.
 #
 # **Why it matters.** Where every exchange is expensive, two runs have a reason to hold the same function in the same neuron, and their networks can be averaged without alignment.
 # ```
@@ -132,7 +132,11 @@ figures.show("fig_exchange", idea)
 # $$ (eq-table)
 #
 # which the paper calls the output sensitivity; $\sum_i T_{ii}$ is the square of its global cost, I, (8) with the Frobenius norm of $W$, which is no norm of the layer's function (I, footnote 2). It is linear in the permutation matrix, so the cheapest of all $m!$ reassignments is a linear assignment problem (`cheapest`), and whether the identity is optimal can be decided exactly,
-# beyond the {term}`transpositions <transposition>` whose costs the paper measures. For a swap of neurons $i$ and $j$, I, (16) splits the change into three terms,
+# beyond the {term}`transpositions <transposition>` whose costs the paper measures.
+#
+# The paper's premise is that "uniformly large reassignment costs over nontrivial permutations are equivalent to there being a unique minimum-complexity assignment of the feature set to neurons" (I, section 4). Costs greater than 0 are ({claim}`I5.premise`; those of swaps alone are not enough, Exercise 42.3). Large costs are more: two neurons that differ little have a unique cheapest assignment, and their swap costs next to nothing.
+#
+# For a swap of neurons $i$ and $j$, I, (16) splits the change into three terms,
 #
 # $$
 # \begin{aligned}
@@ -186,6 +190,42 @@ for number, size in product(range(layers), ((2, 3, 1), (4, 9, 3), (5, 5, 5))):
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I5.identity"}
 claims.check("I5.identity", exact, rival=float(np.median(without_mismatch)))
+
+# %% [markdown]
+# The premise, on layers of four neurons and on the triangles of Exercise 42.3: is the identity the only assignment of least complexity, $\sum_i T_{i \pi(i)}$, and are all $\Delta_\pi > 0$?
+
+# %%
+triangle = 2 * math.pi * torch.arange(3).double() / 3
+differ, by_swaps = 0, 0  # layers where the answers differ; if only swaps count
+for number in range(layers):
+    corners, turned = (
+        torch.stack([t.cos(), t.sin()], dim=1)
+        for t in (triangle, triangle + (number + 0.5) / layers * math.pi / 2)
+    )
+    plain = AsymmetricLayer(
+        corners, torch.ones(3, 2), turned - corners, torch.eye(2)
+    )
+    for layer in (plain, random_layer(number, 4, 12, 3, 0.6)):
+        F, D, W, U = layer
+        A, m = (F + D * W) @ U, len(F)
+        T = [
+            [squared_cost(a, f, d, U) for a in A]
+            for f, d in zip(F, D, strict=True)
+        ]
+        orders = torch.tensor(list(permutations(range(m))))
+        complexity = [
+            sum(T[i][j] for i, j in enumerate(p)) for p in orders.tolist()
+        ]
+        unique = complexity[0] < min(complexity[1:])
+        table = cost_table(*layer)
+        differ += unique != bool(
+            (output_sensitivity(table, orders)[1:] > 0).all()
+        )
+        swaps = swap_costs(*layer)[~torch.eye(m, dtype=torch.bool)]
+        by_swaps += unique != bool((swaps > 0).all())
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I5.premise"}
+claims.check("I5.premise", differ, n=2 * layers, rival=by_swaps)
 
 # %% [markdown]
 # ## How nearly equal the metrics are
@@ -446,7 +486,7 @@ figures.show("fig_gram", figure, legend=2)
 # Only if the trained parts add up to 0 on every cycle of moved neurons is $\lVert Q_\pi R \rVert$ as large as $\lVert R_\pi \rVert$. In the other term of I, (85) $R_\pi$ has to stay: if $r_i = r_j = r$, then $Q_\pi R = 0$, while the swap costs $\lVert v_j - v_i \rVert^2_{S_i^{-1} + S_j^{-1}} + 2 \langle v_j - v_i, (S_i^{-1} - S_j^{-1})\, r \rangle$, which is not bounded in $r$ unless $S_i^{-1} (v_j - v_i) = S_j^{-1} (v_j - v_i)$.
 # I, Corollary C.5 (I, (20) in the text) is part 3 with a weaker hypothesis: it asks for $\rho \le 1$ only, and concludes that the minimum is $(1 \pm O(\rho + \varepsilon/\mu))\, \gamma^2/\mu$.
 # Deep in the centre-dominated regime, $\rho \le \rho^*$, it holds.
-# By part 4 it is wrong for $\rho > \frac12$, with whatever constant the $O$ stands for, as this may not depend on $m$.
+# By part 4 no constant will do for all layers with $\rho \le 1$, as it may not depend on $m$.
 #
 # Its proof takes the minimum of $(1 - e)\, \lVert \delta_\pi \rVert^2$ as if $1 - e$ were positive. In the layers of part 4 the trained parts have moved each function beyond the middle between the two centres, as in {numref}`fig-exchange`, so that it has become cheaper on the other neuron;
 # with $\rho = 1$ the exchanged layer needs no trained weights at all. The condition $\rho \le \rho^*$ is sufficient; for $\varepsilon = 0$ no larger $\rho$ will do.
@@ -610,7 +650,7 @@ claims.check("I5.corollary_small", corollary, rival=2 * max(corollary))
 #
 # ```{prf:proposition} Mean centre terms
 # :label: prop-centre-means
-# Let $F$ have independent normal entries of variance $\sigma_F^2$ where it is fixed, and let $D$ be given, $A = 2I - S_i - S_j$ and $B = S_i^{-1} + S_j^{-1}$. The means over $F$ are
+# Let $F$ have independent normal entries of variance $\sigma_F^2$, all of them (syre) or those with $D = 0$, where $D$ is 0 or 1 (W-asymmetric). Let $D$ be given, $S_i$ and $S_j$ of full rank, $A = 2I - S_i - S_j$ and $B = S_i^{-1} + S_j^{-1}$. The means over $F$ are
 #
 # | | centre term | $\lVert \delta_{(ij)} \rVert^2$ |
 # | --- | --- | --- |
@@ -618,7 +658,7 @@ claims.check("I5.corollary_small", corollary, rival=2 * max(corollary))
 # | {term}`W-asymmetric` | $\sigma_F^2 \operatorname{tr}(BA)$ | $2 \sigma_F^2 \operatorname{tr} A$ |
 #
 # For syre the mean of $\lambda_{(ij)}$ is $\frac{\mu}{2k} \operatorname{tr} B$.
-# Over independent $D$ with $\mathbb E\, S_i = \mu I$ this is more than 1, unless $S_i = \mu I$ almost surely.
+# Over independent $D$ of full rank with $\mathbb E\, S_i = \mu I$ this is more than 1, unless $S_i = \mu I$ almost surely.
 # ```
 #
 # ```{prf:proof}
@@ -629,7 +669,7 @@ claims.check("I5.corollary_small", corollary, rival=2 * max(corollary))
 #
 # ```{prf:corollary} Masked fixed weights cost more
 # :label: cor-masked-weights
-# Over independent masks of full rank with $\mathbb E\, S_i = \mu I$ the mean centre term of W-asymmetric weights exceeds that of fixed weights of the same variance that do not depend on the mask by
+# Over independent masks of full rank with the same law and $\mathbb E\, S_i = \mu I$ the mean centre term of W-asymmetric weights exceeds that of fixed weights of the same variance at as many places, drawn with the law of the masks but independently of them, by
 #
 # $$
 # 2 \sigma_F^2 \bigl( \mu\, \mathbb E \operatorname{tr} S^{-1} - k \bigr) \ge 0 .
@@ -637,12 +677,12 @@ claims.check("I5.corollary_small", corollary, rival=2 * max(corollary))
 # ```
 #
 # ```{prf:proof}
-# For independent $S_i$, $S_j$ with the law of $S$ the mean of $\operatorname{tr}\bigl( (S_i^{-1} + S_j^{-1})(2I - S_i - S_j) \bigr)$ is $2 (\mathbb E \operatorname{tr} S^{-1} - k) + 2 (1 - \mu)\, \mathbb E \operatorname{tr} S^{-1}$, and with the covariance $(1 - \mu) I$ in the place of $I - S_i$ it is $4 (1 - \mu)\, \mathbb E \operatorname{tr} S^{-1}$. The difference is as stated, and not negative by the same convexity.
+# For independent $S_i$, $S_j$ with the law of $S$ the mean of $\operatorname{tr}\bigl( (S_i^{-1} + S_j^{-1})(2I - S_i - S_j) \bigr)$ is $2 (\mathbb E \operatorname{tr} S^{-1} - k) + 2 (1 - \mu)\, \mathbb E \operatorname{tr} S^{-1}$, and with the mean covariance $(1 - \mu) I$ of fixed weights at other places in the place of $I - S_i$ it is $4 (1 - \mu)\, \mathbb E \operatorname{tr} S^{-1}$. The difference is as stated, and not negative by the same convexity.
 # ```
 #
 # So in W-asymmetric layers centres are large where a neuron sees little; there $S_i$ is small and the swap expensive.
 # That makes swaps more expensive in the mean over the masks, though not for every pair: if each of two latent numbers is copied 20 times, one neuron sees 10 copies of the first and 1 of the second, and the other 10 and 20, then
-# the mean centre term over the mean of $\lVert \delta_{(ij)} \rVert^2$ is {glue:text}`pair_masked:.2f` for W-asymmetric weights and {glue:text}`pair_free:.2f` for fixed weights that do not depend on the mask.
+# the mean centre term over the mean of $\lVert \delta_{(ij)} \rVert^2$ is {glue:text}`pair_masked:.2f` for W-asymmetric weights and {glue:text}`pair_free:.2f` for fixed weights at places that do not depend on the mask.
 
 
 # %%
@@ -760,13 +800,13 @@ figures.numbers(
 # - The cheapest reassignment is a linear assignment problem in one table of costs.
 #   In {glue:text}`layers` random layers of 16 neurons with untrained weights no swap had a negative cost in {glue:text}`swaps_say`, and the identity was the best of all permutations in {glue:text}`all_say`; non-negative swap
 #   costs alone do not certify it (Exercise 42.3).
-# - I, Corollary C.5 holds for $\rho \le \rho^*$, which for $\varepsilon = 0$ is $\rho \le \frac12$. Beyond $\frac12$ many swaps together can make the minimum arbitrarily negative.
+# - I, Corollary C.5 holds for $\rho \le \rho^*$, with an explicit error; for $\varepsilon = 0$ this is $\rho \le \frac12$, and beyond $\frac12$ many swaps together can make the minimum arbitrarily negative.
 # - The ratio of I, Theorem 4.5 has a limit for large $\sigma_F$, known exactly, and it need not be 1 ({prf:ref}`thm-large-sigma`). The proportionality factor between $\Delta_\pi$ and $\lVert \delta_\pi \rVert^2$ is $1/\mu$ only for nearly isotropic metrics.
 # - In I, Theorem 4.4 $C = \sqrt 2$ is enough; the coherence may be replaced by the smaller $v(U)$ in its main term.
 #
 # ## What it means for merging networks
 #
-# Fixed parts identify neurons as long as training stays close to them: with equal metrics no permutation is cheaper than none up to half the distance of two centres.
+# Fixed parts make the given order the cheapest as long as training stays close to them: with equal metrics no permutation is cheaper than none up to half the distance of two centres.
 # A layer whose functions have moved further may be cheaper in another order, and two runs may then settle on different ones.
 # One linear assignment in the cost table says whether that is so.
 #

@@ -15,11 +15,11 @@
 # **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` bound the smallest gap $\gamma_{\mathrm{out}}$ from below by a multiple of $m^{-2/k}$ (I, Theorem 4.6, with hypothesis (21)) and find the expected scaling in samples (I, Fig. 11).
 #
 # **What we find.**
-# The bound holds {claim}`I6.bound` {claim}`I6.masked`, and $m^{-2/k}$ is the rate in the limit of wide layers {claim}`I6.scaling`; for $k = 2$ it is there at the figure's widths {claim}`I6.exponent_2`.
+# The bound holds {claim}`I6.bound` {claim}`I6.masked`, and $m^{-2/k}$ is the rate in the limit of wide layers {claim}`I6.scaling`; for $k = 2$ it is there at the figure's widths {claim}`I6.exponent_2`, where for $k = 8$ and 32 the gaps shrink faster {claim}`I6.exponent_8` {claim}`I6.exponent_32`.
+# In one dimension they vanish like $m^{-2}$ {claim}`I6.line`, and wide layers have many pairs of centres that nearly coincide {claim}`I6.line_pairs`.
 # The gap has an explicit law ({prf:ref}`thm-gap-law`); whether for $k = 2$ the mean of its logarithm at $m = 1024$ is already within half a hundredth of its limit is open {claim}`I6.limit`.
-# By it the gaps shrink faster than the rate for $k = 8$ and 32 at the widths of the figure {claim}`I6.exponent_8` {claim}`I6.exponent_32`.
 # For $k = 32$ the hypothesis is not met at the paper's sizes {claim}`I6.hypothesis`; without a {term}`mask` it is not needed.
-# If each row has few fixed entries, few against $k$, their number sets the exponent, not the inputs: with 4 of 128 entries the exponent of the gap is at least four times that of $m^{-2/k}$, $k = 32$ ({prf:ref}`thm-few`) {claim}`I6.few_exponent`.
+# If each row has few fixed entries, few against $k$, their number bounds the exponent, whatever the inputs: with 4 of 128 entries the exponent of the gap is at least four times that of $m^{-2/k}$ for $k = 32$ ({prf:ref}`thm-few`) {claim}`I6.few_exponent`.
 #
 # **Why it matters.** The closest pair of neurons is the one that is cheapest to exchange, so the gap says how wide a layer may be before its fixed part stops telling neurons apart.
 # ```
@@ -33,6 +33,7 @@
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 draws: int = 800  # random layers of one width
+in_plane: int = 3200  # the same where centres lie in a plane
 widest: int = 4096  # largest width in the figure
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
@@ -42,7 +43,10 @@ from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
 chapter.begin(
-    globals(), draws=Integer(20, 1_000_000), widest=Integer(1024, 65_536)
+    globals(),
+    draws=Integer(20, 1_000_000),
+    in_plane=Integer(20, 10_000_000),
+    widest=Integer(1024, 65_536),
 )
 
 import math
@@ -52,10 +56,10 @@ import numpy as np
 import torch
 from scipy.integrate import quad
 from scipy.optimize import brentq
-from scipy.special import gammainc
+from scipy.special import gammainc, gammaincinv
 from scipy.stats import hypergeom
 
-from lmc_helpers import claims, figures
+from lmc_helpers import claims, error_bars, figures
 from lmc_helpers._chapters.center_gap import (
     PRINTED,
     asymptotic_width,
@@ -78,8 +82,8 @@ from lmc_helpers._chapters.center_gap import (
     separation_bound,
     support_spectra,
     weibull_scale,
+    within_reach,
 )
-from lmc_helpers.identifiability.costs import cost_table
 from lmc_helpers.identifiability.input_subspace import coherence, exact_copies
 from lmc_helpers.seeds import normal, torch_generator
 
@@ -296,35 +300,39 @@ claims.check(
 #
 # ```{prf:proposition} Fixed biases
 # :label: prop-biases
-# Let the inputs be $x = (\tilde x, 1)$, with no $a$ for which $a^\top \tilde x = 1$ on all of them, and let each neuron have trained weights and a fixed bias $g_i$, so that $d_i = (1, \dots, 1, 0)$. If $g_i \ne g_j$, the classes of neurons $i$ and $j$ are disjoint, and a swap of the two costs $+\infty$.
+# Let the inputs be $x = (\tilde x, 1)$, with no $a$ for which $a^\top \tilde x = 1$ on all of them, and let each neuron have trained weights and a fixed bias $g_i$, so that $d_i = (1, \dots, 1, 0)$. If $g_i \ne g_j$, neurons $i$ and $j$ have no coefficients in common, hence no function that determines its coefficients, and a swap of the two costs $+\infty$ if one of their two functions does.
+# If $\eta$ is injective, every function does; if it is ReLU, those of neurons whose active inputs span the subspace ({prf:ref}`thm-determined`).
 # ```
 #
 # ```{prf:proof}
-# $e = (0, \dots, 0, 1)$ lies in the span of the $x$, for otherwise some $(a, -1)$ would be orthogonal to all of them; so $U U^\top e = e$. Every function $a = U^\top (f_i + d_i \odot w)$ of neuron $i$ has $e^\top U a = e^\top (f_i + d_i \odot w) = g_i$, and those of neuron $j$ have $g_j$. Outside of the class the cost is $+\infty$ (I, Lemma C.2).
+# $e = (0, \dots, 0, 1)$ lies in the span of the $x$, for otherwise some $(a, -1)$ would be orthogonal to all of them; so $U U^\top e = e$. All coefficients $a = U^\top (f_i + d_i \odot w)$ of neuron $i$ have $e^\top U a = e^\top (f_i + d_i \odot w) = g_i$, and those of neuron $j$ have $g_j$. If the function of $j$ determines its coefficients, $i$ cannot compute it, and its cost there is $+\infty$ by I, (8); what both functions cost at home is finite.
 # ```
 #
-# So $M_i$ has rank $k - 1$, hypothesis (18) of I, Theorem 4.5 fails, and by the exact costs fixed biases would break symmetries completely.
-# What may make them ineffective is small *error*, which is not tested here: a neuron may compute nearly the function of another one, off by the difference of two biases, and by the relaxed cost I, (254) that has the price $(g_i - g_j)^2/\beta$ at most ([](47_relaxed_costs.ipynb)), which is small where two biases are close.
+# So $M_i$ has rank $k - 1$, and hypothesis (18) of I, Theorem 4.5 fails. With an injective $\eta$ fixed biases would, by the exact costs, break symmetries completely.
+# ReLU neurons with few active inputs may have a function in common: on $\tilde x = 0$ and 1 those with weight and bias $(2, -1)$ and $(3, -2)$ both compute 0 and 1, and their swap costs nothing. (Assumption 4.1 of the paper never holds here for ReLU or GELU: with $x$ its negative is not an input.)
+# What may make fixed biases ineffective beyond that is small *error*, which is not tested here: a neuron may compute nearly the function of another one, off by the difference of two biases, and by the relaxed cost I, (254) that has the price $(g_i - g_j)^2/\beta$ at most ([](47_relaxed_costs.ipynb)), which is small where two biases are close.
 
 # %%
-reach = {"fixed": [], "trained": []}  # biases: is T_ij of other neurons finite?
-others = ~torch.eye(4, dtype=torch.bool)
-for number in range(12):
-    x = normal((40, 5), seed, f"inputs {number}") @ normal((5, 9), seed, "into")
-    x = torch.cat([x, torch.ones(40, 1).double()], dim=1)  # (n, d), constant last
-    U = torch.linalg.svd(x, full_matrices=False)[2][:6].T  # (d, k), k = 5 + 1
-    W, F = normal((4, 10), seed, f"trained {number}"), torch.zeros(4, 10).double()
-    F[:, -1] = normal((4,), seed, f"biases {number}")
-    for name, last in (("fixed", 0.0), ("trained", 1.0)):
-        D = torch.ones_like(F)
-        D[:, -1] = last
-        reach[name] += cost_table(F, D, W, U)[others].isfinite().tolist()
-shares = {name: sum(found) / len(found) for name, found in reach.items()}
-print(f"functions of other neurons within reach: {shares}")
+reach = {True: [], False: []}  # by "the active inputs span": can i compute h_j?
+for number in range(40):
+    inputs = normal((7, 3), seed, f"inputs {number}")  # x̃
+    W = normal((4, 3), seed, f"trained {number}")
+    bias = normal((4,), seed, f"biases {number}")
+    for j in range(4):
+        s = inputs @ W[j] + bias[j]  # what neuron j computes, before its ReLU
+        active = torch.cat([inputs, torch.ones(7, 1).double()], dim=1)[s > 0]
+        spans = bool(torch.linalg.matrix_rank(active, rtol=1e-10) == 4)
+        for i in set(range(4)) - {j}:
+            reach[spans].append(within_reach(s, inputs, bias[i].item()))
+for spans, found in reach.items():
+    words = "spanning" if spans else "few"
+    print(
+        f"{words} active inputs: {sum(found)} of {len(found)} in reach of others"
+    )
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I6.biases"}
-n = len(reach["fixed"])
-claims.check("I6.biases", shares["fixed"], n=n, rival=shares["trained"])
+n = len(reach[True])
+claims.check("I6.biases", sum(reach[True]), n=n, rival=sum(reach[False]))
 
 # %% [markdown]
 # ## The law of the gap
@@ -378,7 +386,7 @@ claims.check("I6.biases", shares["fixed"], n=n, rival=shares["trained"])
 
 # %%
 ANCHOR, END = 16, 1024  # widths; the paper anchors its rate at 16
-NUMBER = {2: 4 * draws, 8: draws, 32: max(draws // 4, 20)}  # layers for each k
+NUMBER = {2: in_plane, 8: draws, 32: max(draws // 4, 20)}  # layers for each k
 
 
 def law(gamma: float, m: int, k: int) -> float:
@@ -443,7 +451,9 @@ for k in sample:
 # %%
 def measured_exponent(k: int, seed: int) -> tuple[float, float]:
     """Exponent of the median γ_out between both widths, and its standard error."""
-    gaps = [sample_gaps(m, k, NUMBER[k], seed) for m in (ANCHOR, END)]
+    gaps = [
+        sample_gaps(m, k, NUMBER.get(k, 4 * draws), seed) for m in (ANCHOR, END)
+    ]
     return median_exponent(*gaps, END / ANCHOR)
 
 
@@ -470,8 +480,18 @@ claims.check(
     n=NUMBER[2],
     second_seed=lambda: measured_exponent(2, seed + 1),
 )
-claims.check("I6.exponent_8", *measured[8], n=NUMBER[8])
-claims.check("I6.exponent_32", *measured[32], n=NUMBER[32])
+claims.check(
+    "I6.exponent_8",
+    *measured[8],
+    n=NUMBER[8],
+    second_seed=lambda: measured_exponent(8, seed + 1),
+)
+claims.check(
+    "I6.exponent_32",
+    *measured[32],
+    n=NUMBER[32],
+    second_seed=lambda: measured_exponent(32, seed + 1),
+)
 
 
 # %%
@@ -571,7 +591,7 @@ figures.numbers(
 #
 # The paper says of I, Fig. 11 that the expected scaling is observed; the figure compares the gaps with the asymptotic rate, anchored at $m = 16$. For $k = 2$ the exponent agrees from there on.
 #
-# For $k = 8$ and 32 these widths are too small for the limit: the exponent of the median between $m = 16$ and 1024 is {glue:text}`most_8:.4f` and {glue:text}`most_32:.4f` at most, by {prf:ref}`prop-exponent`, below $-2/k$.
+# For $k = 8$ and 32 these widths are too small for the limit, and read of them the sentence is not so ({claim}`I6.exponent_8`, {claim}`I6.exponent_32`): the exponent of the median between $m = 16$ and 1024 is {glue:text}`most_8:.4f` and {glue:text}`most_32:.4f` at most, by {prf:ref}`prop-exponent`, below $-2/k$.
 # This does not contradict I, Theorem 4.6, which bounds the gap from below up to a constant.
 # The law of {prf:ref}`thm-gap-law` gives {glue:text}`law_8:.4f` and {glue:text}`law_32:.4f`,
 # and the measured exponents less these are {glue:text}`offset_8:.4f` ± {glue:text}`offset_error_8:.4f` and {glue:text}`offset_32:.4f` ± {glue:text}`offset_error_32:.4f`; a small difference is to be expected, because at $m = 16$ pairs with a common centre matter.
@@ -580,6 +600,35 @@ figures.numbers(
 # At $m = 16$ the local exponent of the law for $k = 32$ is {glue:text}`start_32:.2f` times $-2/k$.
 # It comes within 5 % at width {glue:text}`width_8` for $k = 8$, and at about {glue:text}`width_32` million for $k = 32$.
 # The paper's conclusion stands: close centres are plausible only for small $k$ or extremely wide layers. For large $k$ the gaps shrink somewhat faster than the rate says.
+#
+# Inputs that vary in one dimension are the other extreme: "$\gamma_{\mathrm{out}}$ vanishes quickly as $m$ grows, so there are many approximate symmetries in wide layers" (I, section 4.3).
+
+# %%
+WIDTH = 512  # of the paper's networks on MNIST
+hundredth = 2 * math.sqrt(gammaincinv(1 / 2, 1 / 2)) / 100  # of a median distance
+near = []  # other centres within that of a centre, the mean of a layer
+for v in normal((draws, WIDTH), seed, "one dimension").numpy():
+    v.sort()
+    right = np.searchsorted(v, v + hundredth, side="right")  # each pair once
+    near.append(2 * (right - np.arange(1, WIDTH + 1)).mean())
+near_2 = (WIDTH - 1) * (-math.expm1(-math.log(2) / 100**2))  # k = 2, exact
+line_exponent = measured_exponent(1, seed)
+partners = error_bars.over_clusters(near)
+print(f"k = 1: exponent {line_exponent[0]:.3f} ± {3.29 * line_exponent[1]:.3f}")
+print(f"near others: {partners[0]:.3f} for k = 1, {near_2:.3f} for k = 2")
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I6.line and I6.line_pairs"}
+claims.check(
+    "I6.line",
+    *line_exponent,
+    n=4 * draws,
+    second_seed=lambda: measured_exponent(1, seed + 1),
+)
+claims.check("I6.line_pairs", *partners, n=draws, rival=near_2)
+figures.numbers(near_1=partners[0], near_2=near_2)
+
+# %% [markdown]
+# It vanishes like $m^{-2}$. In a layer of 512 neurons a centre has on average {glue:text}`near_1:.2f` others within a hundredth of the median distance of two centres if $k = 1$, and {glue:text}`near_2:.3f` if $k = 2$.
 #
 # ## Few fixed entries
 #
@@ -592,7 +641,7 @@ figures.numbers(
 # 1. Wherever the entries are, and for every $U$, $\gamma_{\mathrm{out}} \le \sqrt 2\, (\lVert f_i \rVert + \lVert f_j \rVert)$ for any two rows. So
 #    $P(\gamma_{\mathrm{out}} > 2 \sqrt 2\, \sigma t) \le P\bigl( \mathrm{Bin}(m, P(\tfrac a2, \tfrac{t^2}2)) \le 1 \bigr)$,
 #    and $\gamma_{\mathrm{out}}$ is of the order $\sigma m^{-1/a}$ at most.
-# 2. Let the places of each row be uniform, independently of the other rows, and any $k$ rows of $U$ linearly independent. Let $n = m(m-1)/2$, $p_1(r) = P(\lVert v_1 - v_2 \rVert \le r)$ and $D(r) = d \ln p_1/d \ln r$. Then $D(r) < \min(k, 2a)$ for all $r > 0$, and $D(r) \to \min(k, a)$ as $r \to 0$.
+# 2. Let the places of each row be uniform, independently of the other rows, $n = m(m-1)/2$, $p_1(r) = P(\lVert v_1 - v_2 \rVert \le r)$ and $D(r) = d \ln p_1/d \ln r$. Then $D(r) < \min(k, 2a)$ for all $r > 0$. From here on let any $k$ rows of $U$ be linearly independent. Then $D(r) \to \min(k, a)$ as $r \to 0$.
 #    The distance $r$ with $n p_1(r) = \ln 2$ has the local exponent $-\frac{2m - 1}{(m - 1) D(r)}$ in $m$: below $-2/\min(k, 2a)$ at every width, with the limit $-2/\min(k, a)$.
 #    For fixed $d$ and $m \to \infty$, $P(\gamma_{\mathrm{out}} > \sqrt 2\, r) = e^{-n p_1(r)} + O(1/m)$ where $n p_1$ is bounded.
 # ```
@@ -600,12 +649,14 @@ figures.numbers(
 # ```{prf:proof}
 # *1.* $\lVert v_i - v_j \rVert \le \lVert v_i \rVert + \lVert v_j \rVert \le \lVert f_i \rVert + \lVert f_j \rVert$, as $U$ has orthonormal columns. The lengths are independent and $\lVert f_i \rVert^2/\sigma^2$ is a $\chi^2_a$ variable, below $t^2$ with probability $P(\frac a2, \frac{t^2}2) \sim t^a/(2^{a/2}\, \Gamma(\frac a2 + 1))$, so two of $m$ rows are of the length $O(\sigma m^{-1/a})$.
 #
-# *2.* Given both sets of places, $v_1 - v_2$ is normal with the covariance $\sigma^2 Q$, $Q = \sum_\ell c_\ell\, u_\ell u_\ell^\top$, where $c_\ell$ is the number of the sets that contain $\ell$. The rank $\rho$ of $Q$ is the smaller of $k$ and the size of the union, so $\min(k, a) \le \rho \le \min(k, 2a)$. On the range of $Q$ the density falls along rays from 0, so that $s^{-\rho} P_Q(s r)$, the integral of the density at $s x$ over the ball of radius $r$, has a negative derivative in $s$,
-# where $P_Q(r)$ is the probability of the ball; hence $r P_Q' < \rho P_Q \le \min(k, 2a)\, P_Q$, and the mean over places gives the first statement. As $r \to 0$, $P_Q/r^\rho$ and $r P_Q'/(\rho\, r^\rho)$ tend to the same positive number, so the least rank prevails: $\kappa = \min(k, a)$, taken if both sets are equal.
+# *2.* Given both sets of places, $v_1 - v_2$ is normal with the covariance $\sigma^2 Q$, $Q = \sum_\ell c_\ell\, u_\ell u_\ell^\top$, where $c_\ell$ is the number of the sets that contain $\ell$. The rank $\rho$ of $Q$ is at most $\min(k, 2a)$, and for independent rows the smaller of $k$ and the size of the union, so at least $\min(k, a)$. On the range of $Q$ the density falls along rays from 0, so that $s^{-\rho} P_Q(s r)$, the integral of the density at $s x$ over the ball of radius $r$, has a negative derivative in $s$,
+# where $P_Q(r)$ is the probability of the ball; hence $r P_Q' < \min(k, 2a)\, P_Q$ (for $Q = 0$ the left-hand side is 0), and the mean over places gives the first statement. As $r \to 0$, $P_Q/r^\rho$ and $r P_Q'/(\rho\, r^\rho)$ tend to the same positive number, so the least rank prevails: $\kappa = \min(k, a)$, taken if both sets are equal.
 # Differentiate $\ln n + \ln p_1 = \ln \ln 2$.
 #
 # For the last statement, as in {prf:ref}`thm-gap-law`: given the third centre, and its own places, a centre is normal of rank $\kappa$, and within $r$ with probability $O(r^\kappa)$. So $p_2 = O(r^\kappa)\, p_1$. Since $p_1 \ge c\, r^\kappa$ for small $r$, $r^\kappa = O(m^{-2})$ where $n p_1$ is bounded, and both terms of the error are $O(1/m)$.
 # ```
+#
+# With repeated rows of $U$, or rows of zeros, such as those of pixels at the border of MNIST's images, $D$ tends to less: centres may be closer still, and with rows of zeros coincide.
 #
 # For $2a < k$ the rate $m^{-2/k}$ is thus lost at every width, for a plain reason: two rows with small entries are close whatever the inputs are. I, Theorem 4.6 is not contradicted.
 # Its independent masks with $p = a/d$ have $q \le 2a/d < k/d \le \nu$, and I, (21) would need $C \Lambda < 1$, while $\Lambda \ge \ln 48$ for $k \ge 3$ and $C \ge \frac12$ ({prf:ref}`prop-least-constant`).
@@ -707,11 +758,11 @@ figures.show("fig_few", figure, legend=4)
 # - At $d = 128$ and $k = 32$ hypothesis (21) of I, Theorem 4.6 is met with no constant with which the theorem can hold. Without a mask it is not needed, and the theorem's bound holds.
 # - If every entry is masked independently, the gap is 0 in layers that are wide enough; the width is beyond all networks.
 # - If $a$ random entries of each row are fixed and any $k$ rows of $U$ are independent, the distance within which $\ln 2$ pairs of centres are expected has an exponent below $-2/\min(k, 2a)$ at every width, which tends to $-2/\min(k, a)$.
-# - Fixed biases that differ, behind trained weights, put all neurons into disjoint classes unless the inputs themselves represent a constant ({prf:ref}`prop-biases`, {claim}`I6.biases`): by the exact costs they would break the symmetry completely; what may make them weak is that a neuron may err at a small price (I, App. E), which is not tested here.
+# - Neurons with different fixed biases, behind trained weights, have no coefficients in common unless the inputs themselves represent a constant ({prf:ref}`prop-biases`, {claim}`I6.biases`). By the exact costs this would break the symmetry completely for injective $\eta$, and for ReLU neurons whose active inputs span; others may compute the same function in spite of their biases. That a neuron may err at a small price (I, App. E) is not tested here.
 #
 # ## What it means for merging networks
 #
-# Fixed parts identify the neurons of a layer as long as its inputs vary in many dimensions and each row has many fixed entries: for $k$ in the tens the distance of the closest two centres stays a sizeable part of the typical one at the widths in use.
+# Fixed parts keep the centres of a layer's neurons apart as long as its inputs vary in many dimensions and each row has many fixed entries: for $k$ in the tens the distance of the closest two centres stays a sizeable part of the typical one at the widths in use. Whether it identifies the neurons after training is another question: the theorem behind it needs centres that still dominate, and after a long training they need not ({claim}`I12.out_of_regime`).
 # Where the inputs, or the fixed parts themselves, vary in one or two dimensions only, wide layers hold neurons that are nearly interchangeable, and two networks with the same fixed part may still need an alignment.
 #
 # **Read on.** [](44_gaussian_mixture.ipynb): {term}`swap costs <swap cost>` of trained networks for $k = 2$, 8 and 32. [](48_input_shifts.ipynb): the gap for a layer's inputs. [](49_feature_hardness.ipynb): what fixed parts take from learning.
@@ -744,7 +795,7 @@ figures.show("fig_few", figure, legend=4)
 # ```{solution}
 # $v_i - v_j = (g_i - g_j)\, U^\top u$, so $\gamma_{\mathrm{out}} = \lVert U^\top u \rVert \cdot \sqrt 2 \min \lvert g_i - g_j \rvert$: the law is that of $k = 1$ with $\sigma$ replaced by $\sigma \lVert U^\top u \rVert$, and the exponent tends to $-2$, whatever the dimension of the inputs is.
 #
-# A bias is the weight of an input that is constant, but a *fixed* one is not trained: $d_i = 0$ there. By {prf:ref}`prop-biases` every swap of neurons with different biases then has the cost $+\infty$, unless the other inputs represent a constant.
+# A bias is the weight of an input that is constant, but a *fixed* one is not trained: $d_i = 0$ there. By {prf:ref}`prop-biases` a swap of neurons with different biases then costs $+\infty$ if one of their functions determines its coefficients, unless the other inputs represent a constant.
 # ```
 # ```{try}
 # More draws and wider layers:

@@ -16,7 +16,7 @@
 # Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` bound this *{term}`chord deviation`* by $O(\beta^{3/2})$ for ReLU, where $\beta < 1$ is the size of the trained part relative to the fixed part (I, Theorem 5.1), by $O(\beta^2)$ for smooth activations (I, Theorem D.1), and the {term}`loss barrier <barrier>` by the deviation of the output (I, Prop. 5.2).
 #
 # **What we find.** All three hold: {claim}`I9.exponent` {claim}`I9.smooth_bound` {claim}`I9.barrier`. The exponent $\frac32$ is sharp, the best constant is known, and $\beta < 1$ is not needed {claim}`I9.sharp_bound`. On trained networks the bound on the barrier is true and says little.
-# The barrier is the cost of the deviation less a *Jensen gap*, for the cross-entropy a divergence of the two ends' predictions ({prf:ref}`prop-jensen`) {claim}`I9.split`. Before training it makes the middle far better than the ends for a large fixed part {claim}`I9.before`, and after long training it still takes off more than a twentieth of that cost {claim}`I9.jensen`.
+# The barrier is the cost of the deviation less a *Jensen gap*, for the cross-entropy a divergence of the two ends' predictions ({prf:ref}`prop-jensen`) {claim}`I9.split`. Before training it makes the middle far better than the ends for a large fixed part {claim}`I9.before`, and after long training it still takes off more than a twentieth of that cost there {claim}`I9.jensen`.
 #
 # **Why it matters.** Layers that stay near their chord can be averaged: the output of the mean network is then nearly the mean of the outputs.
 # ```
@@ -475,7 +475,7 @@ figures.numbers(
 #
 # ```{prf:proposition} Deviation less Jensen gap
 # :label: prop-jensen
-# For a loss that is convex in the output, $0 < \lambda < 1$ and $\bar z = \lambda f_A + (1 - \lambda) f_B$,
+# For a loss that is convex in the output, with finite means, $0 < \lambda < 1$ and $\bar z = \lambda f_A + (1 - \lambda) f_B$,
 #
 # $$
 # \begin{aligned}

@@ -420,7 +420,7 @@ for beta in (0.001, 0.01, 0.1, 1.0):
 # ## What it means for merging networks
 #
 # Whether two networks need an alignment is asked of real layers, whose inputs have a tail.
-# Relaxed costs give finite answers there, and on symmetric inputs ones that are right to within a factor 2.
+# Relaxed costs give finite answers there, and on symmetric inputs, for ReLU, ones that are known to within a factor 2.
 # But small $\beta$ lets directions decide in which the inputs hardly vary: the order of neurons by cost then says little about the functions that matter.
 #
 # **Read on.** [](44_gaussian_mixture.ipynb): relaxed costs of trained networks beside exact ones. [](54_swaps_on_images.ipynb): the same on MNIST. [](41_realization_cost.ipynb): the exact cost.

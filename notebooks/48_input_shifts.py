@@ -303,7 +303,7 @@ claims.check(
 # It is true.
 # Its proof takes the minimum of the lower bounds $(1 - e)\, \lVert \delta_{(ab)} \rVert^2$ of I, Theorem 4.7; where $e > 1$ these *fall* with $\lVert \delta_{(ab)} \rVert$, so that they do not give the result.
 # (For permutations of the neurons the same step leads to a
-# [statement that is false](42_swap_cost.ipynb).) Here all transpositions move the same $R$, and that saves the corollary:
+# [statement that holds for small $\rho$ only](42_swap_cost.ipynb).) Here all transpositions move the same $R$, and that saves the corollary:
 #
 # ```{prf:theorem} The cheapest exchange of two inputs
 # :label: thm-input-minimum

@@ -321,7 +321,7 @@ figures.numbers(
 # There is a price for neurons that keep their places by force of fixed weights: as long as the trained parts stay small, the network remains one of random features, and single directions of the data stay out of its reach in high dimension.
 # How small the trained parts of networks in use are is another question; [](44_gaussian_mixture.ipynb) finds that they grow with training.
 #
-# **Read on.** [](43_center_gap.ipynb): when fixed weights identify neurons. [](46_chord_deviation.ipynb): what small trained parts are good for. [](53_asymmetric_mlps.ipynb): networks with fixed weights on MNIST.
+# **Read on.** [](43_center_gap.ipynb): how far fixed weights keep neurons apart. [](46_chord_deviation.ipynb): what small trained parts are good for. [](53_asymmetric_mlps.ipynb): networks with fixed weights on MNIST.
 #
 # ## Exercises
 #

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import torch
 from scipy.integrate import quad
-from scipy.optimize import brentq
+from scipy.optimize import brentq, linprog
 from scipy.spatial import cKDTree
 from scipy.special import erf, gammainc, gammaincc, gammaincinv, gammaln
 from scipy.stats import binom, ncx2, poisson
@@ -222,6 +222,22 @@ def median_exponent(small: torch.Tensor, large: torch.Tensor, ratio: float) -> t
         variance += (spread * math.sqrt(n) / (4 * window)) ** 2
     log_ratio = math.log(ratio)
     return (medians[1] - medians[0]) / log_ratio, math.sqrt(variance) / log_ratio
+
+
+# ---------- fixed biases
+
+
+def within_reach(s: torch.Tensor, inputs: torch.Tensor, bias: float) -> bool:
+    """Whether some weights let a ReLU neuron with this bias compute ReLU(s) on the inputs, (n, d): a linear program.
+
+    >>> inputs = torch.tensor([[0.0], [1.0]])
+    >>> within_reach(3 * inputs[:, 0] - 2, inputs, bias=-1.0)  # 2 x − 1 has the same values
+    True
+    """
+    x, active, free = inputs.numpy(), (s > 0).numpy(), inputs.shape[1]
+    limits = {"A_ub": x[~active], "b_ub": np.full((~active).sum(), -bias)} if (~active).any() else {}
+    values = {"A_eq": x[active], "b_eq": s.numpy()[active] - bias} if active.any() else {}
+    return linprog(np.zeros(free), **limits, **values, bounds=[(None, None)] * free).status == 0
 
 
 # ---------- masked centres

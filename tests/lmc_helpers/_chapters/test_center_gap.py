@@ -33,6 +33,7 @@ from lmc_helpers._chapters.center_gap import (
     star_probability,
     support_spectra,
     weibull_scale,
+    within_reach,
 )
 from lmc_helpers.identifiability.costs import cost_table
 
@@ -284,3 +285,11 @@ def test_a_fixed_bias_is_out_of_reach_unless_the_inputs_represent_a_constant(con
         reached = np.allclose(x @ w, wanted, atol=1e-9)
         assert reached == (constant or i == j)
         assert table[i, j] == pytest.approx(w @ w if reached else math.inf)
+
+
+def test_relu_neurons_with_other_biases_share_functions_with_few_active_inputs_only():
+    inputs = torch.tensor([[0.0], [1.0]], dtype=torch.float64)
+    assert within_reach(3 * inputs[:, 0] - 2, inputs, bias=-1.0)  # one active input: 2 x − 1 has the same values
+    assert within_reach(0 * inputs[:, 0] - 2, inputs, bias=-0.5)  # none: both compute 0
+    both = 3 * inputs[:, 0] + 2
+    assert [within_reach(both, inputs, bias) for bias in (2.0, 1.9, -1.0)] == [True, False, False]
