@@ -20,6 +20,7 @@ from lmc_helpers._chapters.gaussian_mixture import (
     first_layer_costs,
     layer_estimates,
     low_partners,
+    moderated,
     neuron_pairs,
     norm_as_affine,
     published_mixture,
@@ -27,6 +28,7 @@ from lmc_helpers._chapters.gaussian_mixture import (
     train_pairs,
     what_orders,
 )
+from lmc_helpers.error_bars import over_clusters
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Stack
 
@@ -389,3 +391,24 @@ def test_a_ridge_matrix_holds_the_costs_of_its_pairs(norms):
     single = layer_estimates(pairs, torch.stack([i, j], dim=1), inputs=40, layers=1)[0, name][1]
     assert torch.allclose(found[i, j], single, rtol=1e-4, atol=1e-6)
     assert torch.equal(found, found.mT) and not found.diagonal().any()
+
+
+@pytest.mark.parametrize("widest", [1, 10])
+def test_moderated_intervals_hold_the_means_and_are_narrower(widest):
+    draw, scales = np.random.default_rng(3), np.geomspace(1, widest, 13)
+    missed, ratios = [], []
+    for _ in range(500):
+        samples = [torch.tensor(scale * draw.normal(size=4)) for scale in scales]
+        found = moderated(samples)
+        missed.append(any(abs(value) > 3.29 * error for value, error in found))
+        own = [over_clusters(values)[1] for values in samples]
+        ratios.append(np.mean([error for _, error in found]) / np.mean(own))
+    assert np.mean(missed) <= 13e-3 and np.mean(ratios) < 0.6  # 10⁻³ for each of 13
+
+
+def test_moderated_variances_are_half_those_of_all():
+    (first, second), (_, error) = moderated([torch.tensor([1.0, 3.0]), torch.tensor([0.0, 0.0, 0.0])])
+    assert first == 2 and error == pytest.approx(
+        over_clusters([0, 1, 2, 0, 0])[1] / np.std([0, 1, 2, 0, 0], ddof=1) * 5**0.5 * (2 / 3 / 2 / 3) ** 0.5
+    )
+    assert second > error
