@@ -369,7 +369,6 @@ figures.numbers(
 # - The drops depend on settings that are not stated, among them the number of fixed entries, the separation and the structure of the classes, as much as on $k$.
 # - With few fixed entries a row centres come close, whatever the inputs: the closest two of $m$ centres whose rows have $a$ normal fixed entries are at most of the order $\sigma_F m^{-1/a}$ apart ({prf:ref}`thm-few`, part 1), with $a = 2$ that is $\sigma_F/\sqrt m$. That two networks are therefore aligned less, and lose more, is not tested here.
 #
-#
 # ## What it means for merging networks
 #
 # A drop compares the middle with the ends, and says as much about the data as about the networks: easy classes hide a bad average, and overlapping ones leave little to lose.

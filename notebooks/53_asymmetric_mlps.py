@@ -86,6 +86,8 @@ chapter.begin(
     places=Integer(2, 1000),
     repeat=Flag(),
 )
+if places % 2:
+    raise ValueError(f"places = {places}; allowed: even numbers")
 
 import math
 from dataclasses import replace
@@ -674,6 +676,8 @@ show_lines("fig_asymmetric_lines", first)
 #
 # Mean training accuracy over {glue:text}`own_pairs` pairs after {glue:text}`own_epochs` epochs; bars: intervals at two-sided $10^{-3}$ (profile {glue:text}`profile`).
 # ```
+#
+# Alignment need not help at these sizes: at $\sigma_F = 1$ it changes the drop by {glue:text}`harm_one` here, for which *Does alignment always help?* below has a reason.
 
 
 # %%

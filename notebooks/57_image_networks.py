@@ -71,6 +71,8 @@ chapter.begin(
     places=Integer(2, 1000),
     seen=Integer(10, 45_000),
 )
+if places % 2:
+    raise ValueError(f"places = {places}; allowed: even numbers")
 
 from dataclasses import replace
 
