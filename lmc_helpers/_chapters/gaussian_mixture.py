@@ -403,5 +403,6 @@ def moderated(samples: Sequence[torch.Tensor]) -> list[tuple[float, float]]:
     free = np.array([len(values) - 1 for values in arrays])
     own = np.array([values.var(ddof=1) for values in arrays])
     variances = (own + (free * own).sum() / free.sum()) / 2  # with 2 (n − 1) degrees of freedom
+    wide = {n: widening(2 * n - 1) for n in set(map(len, arrays))}
     pairs = zip(arrays, variances, strict=True)
-    return [(float(x.mean()), widening(2 * len(x) - 1) * math.sqrt(v / len(x))) for x, v in pairs]
+    return [(float(x.mean()), wide[len(x)] * math.sqrt(v / len(x))) for x, v in pairs]

@@ -28,7 +28,7 @@ from lmc_helpers._chapters.gaussian_mixture import (
     train_pairs,
     what_orders,
 )
-from lmc_helpers.error_bars import over_clusters
+from lmc_helpers.error_bars import QUANTILE, widening
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Stack
 
@@ -400,15 +400,15 @@ def test_moderated_intervals_hold_the_means_and_are_narrower(widest):
     for _ in range(500):
         samples = [torch.tensor(scale * draw.normal(size=4)) for scale in scales]
         found = moderated(samples)
-        missed.append(any(abs(value) > 3.29 * error for value, error in found))
-        own = [over_clusters(values)[1] for values in samples]
-        ratios.append(np.mean([error for _, error in found]) / np.mean(own))
+        missed.append(any(abs(value) > QUANTILE * error for value, error in found))
+        own = widening(4) * np.mean([values.std().item() / 2 for values in samples])
+        ratios.append(np.mean([error for _, error in found]) / own)
     assert np.mean(missed) <= 13e-3 and np.mean(ratios) < 0.6  # 10⁻³ for each of 13
 
 
 def test_moderated_variances_are_half_those_of_all():
-    (first, second), (_, error) = moderated([torch.tensor([1.0, 3.0]), torch.tensor([0.0, 0.0, 0.0])])
-    assert first == 2 and error == pytest.approx(
-        over_clusters([0, 1, 2, 0, 0])[1] / np.std([0, 1, 2, 0, 0], ddof=1) * 5**0.5 * (2 / 3 / 2 / 3) ** 0.5
-    )
-    assert second > error
+    (first, error), (second, other) = moderated([torch.tensor([1.0, 3.0]), torch.tensor([0.0, 0.0, 0.0])])
+    together = 2 / 3  # (1 · 2 + 2 · 0)/3
+    assert (first, second) == (2, 0)
+    assert error == pytest.approx(widening(3) * ((2 + together) / 2 / 2) ** 0.5)
+    assert other == pytest.approx(widening(5) * (together / 2 / 3) ** 0.5)
