@@ -19,7 +19,7 @@
 # **What we find.**
 # We train the printed sizes for a fifth of the printed epochs, the four models of I, Fig. 4 for all hundred, and see what the paper sees, where it is decided.
 # At $\sigma_F = 1$ a neuron has its place: the identity is as good as the best permutation to within a tenth of the way from random ones {claim}`I10.one`, at all stages {claim}`I10.stages` and in each layer {claim}`I14.stages` it is ahead of networks without fixed values by half of that way or more, and the best permutation itself leaves nine units in ten where they are {claim}`I10.fixed`.
-# If the start hides the fixed values of syre-MLPs, weight decay has not brought neurons half of the way to their places after a fifth of the printed epochs {claim}`I3.hidden_printed`, later than we had predicted {claim}`I3.clock_printed`; that it has after all of them is a prediction {claim}`I3.hidden_hundred`.
+# If the start hides the fixed values of syre-MLPs, weight decay has not brought neurons half of the way to their places after a fifth of the printed epochs {claim}`I3.hidden_printed`, against our prediction {claim}`I3.clock_printed`; our next one is that it has after all of them {claim}`I3.hidden_hundred`.
 # Without fixed values neurons are not half of the way there {claim}`I14.zero`, with up to three quarters of the entries fixed {claim}`I14.sparsity`; of larger shares see {claim}`I14.sparsest`.
 # Half-way between two networks those with large fixed values lose at most half of what MLPs lose {claim}`I11.any_unaligned`; whether those with masks alone lose at least half of it, six pairs do not decide {claim}`I11.any_zero`; after alignment all lose at most half of what unaligned MLPs lose {claim}`I11.any_aligned`, and it helps masked networks similarly well as MLPs {claim}`I11.any_similar`.
 # After the printed hundred epochs networks with $\sigma_F = 1$ are connected as they are {claim}`I11.unaligned`, and so are syre-MLPs {claim}`I11.syre`; the barrier of MLPs is high {claim}`I11.standard`, that of masked networks is above what we call high in the mean, but 32 pairs do not decide it {claim}`I11.zero`; alignment makes all of them reasonably low {claim}`I11.aligned`, and helps masked networks similarly well as MLPs {claim}`I11.similar`.
@@ -618,7 +618,7 @@ figures.numbers(
 # \frac{x^2}{1 + x^2 + K (e^{2\tau} - 1)} .
 # $$
 #
-# With $K$ from the rows after {glue:text}`clock_end` epochs, {glue:text}`moves` in the three maps, it is {glue:text}`moves_hundred` after the printed hundred, where $x$ is {glue:text}`clock_hundred` at $d = 512$. So we predict, before it is measured, that rows then agree to about nine tenths ({claim}`I3.rows_hundred`) and that units are more than half of the way to their places ({claim}`I3.hidden_hundred`): that the start is needed would be a statement about the length of training.
+# With $K$ from the rows after {glue:text}`clock_end` epochs, {glue:text}`moves` in the three maps, it is {glue:text}`moves_hundred` after the printed hundred, where $x$ is {glue:text}`clock_hundred` at $d = 512$. So we predicted, before it was measured, that rows then agree to about nine tenths ({claim}`I3.rows_hundred`) and that units are more than half of the way to their places ({claim}`I3.hidden_hundred`): that the start is needed would be a statement about the length of training.
 #
 # ## Lines between networks
 #
