@@ -19,8 +19,8 @@
 # **What we find.**
 # In a setting put together from the published code we see what I, Fig. 5 shows: without fixed weights most swaps cost less than a tenth of those with them {claim}`I12.near_zero`, many of them less than nothing {claim}`I12.negative`; with fixed weights a neuron has several cheap partners at $k = 2$ {claim}`I12.partners` and hardly any at $k = 32$ {claim}`I12.diagonal`.
 # At $\sigma_F = 1$ the picture is there before the first step, as the fixed weights and the data make it.
-# After a long training the hypothesis $\rho \le 1$ of the theorem behind it no longer holds for nine pairs in ten at every $k$ {claim}`I12.out_of_regime`, though the costs still follow the distances of the centres, with a rank correlation of a half or more {claim}`I12.centers`.
-# The setting is not stated; in others: [](50_accuracy_drops.ipynb).
+# After a long training fewer than nine pairs in ten meet the hypothesis $\rho \le 1$ of the theorem behind it, at the $k$ where they are fewest, in this setting {claim}`I12.out_of_regime`; the costs still follow the distances of the centres, with a rank correlation of a half or more {claim}`I12.centers`.
+# The paper's setting is not stated, so that whether its networks meet the hypothesis is open {claim}`I12.regime`; other settings: [](50_accuracy_drops.ipynb).
 #
 # **Why it matters.** Where many neurons are interchangeable, two networks need an alignment before they are averaged, fixed weights or not.
 # ```

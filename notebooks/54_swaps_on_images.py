@@ -20,9 +20,9 @@
 # **What we find.**
 # Large fixed weights make swaps at least twice as expensive, by both of the paper's estimates, at the printed sizes {claim}`I15.mnist_scale` {claim}`I15.mnist_scale_ridge` and at those of this page {claim}`I15.mnist_any`; with them no neuron of the first layer has a cheap partner {claim}`I15.mnist_diagonal`, without them nearly all swaps are cheap {claim}`I15.mnist_zero`.
 # Coherence is as the paper finds it, when its curves are compared with each other: with large fixed weights it is higher by a tenth or more {claim}`I18.higher_w` {claim}`I18.higher_syre`, at all stages after the first {claim}`I18.training`, and in networks without them it is lower by a tenth or more at the inputs of layer 4 than at those of layer 2 {claim}`I18.later`.
-# On a scale of its own the recorded run finds it nearer to the highest value than to the lowest in the inputs of layer 2 and not in later ones, and one seed does not decide whether that is low {claim}`I18.low`; beside networks with large fixed weights it is {claim}`I18.low_beside`.
+# On the scale from the lowest possible value to the highest it is not low in the inputs of layer 2 in the recorded run, and low in later ones; a rejection needs a second seed, so that whether it is low in all three is open {claim}`I18.low`.
 # It is high before the first step in all of them {claim}`I18.start_high`; training lowers it in MLPs and at $\sigma_F = 0$ {claim}`I18.lowered`.
-# What is higher with fixed weights is the dimension, too: relative to $k/d$ those representations are no more coherent {claim}`I18.dimension`.
+# What is higher with fixed weights is the dimension, too: relative to $k/d$ those representations are no more coherent, on MNIST {claim}`I18.dimension`.
 #
 # **Why it matters.** Two networks can be averaged as they are if both hold each function at the same neuron. Swap costs measure what keeps it there.
 # ```
@@ -200,7 +200,7 @@ figures.show("fig_leverages", lean)
 # Left: the mean of all images. Right: how far the subspace of the images leans on each pixel; $\nu$ is the largest value (profile {glue:text}`profile`).
 # ```
 #
-# *Low* and *high* need a scale: $\nu$ lies between $k/d$ and $1$ (I, (11)), and we call it low if it is nearer to the former, $e = (\nu - k/d)/(1 - k/d) \le \frac12$. The paper compares the curves of one figure; in that reading low is lower than with large fixed weights. After I, Thm 4.4 the paper expects real-world inputs and hidden representations to be sufficiently incoherent; here are the inputs.
+# *Low* and *high* need a scale: $\nu$ lies between $k/d$ and $1$ (I, (11)), and we call it low if it is nearer to the former, $e = (\nu - k/d)/(1 - k/d) \le \frac12$. The paper sets its curves beside those of large fixed weights as well; that comparison is {claim}`I18.higher_w` and {claim}`I18.higher_syre`. After I, Thm 4.4 the paper expects real-world inputs and hidden representations to be sufficiently incoherent; here are the inputs.
 #
 # Coherence is about a subspace and the coordinates that masks act on, not about the information in the data: rotated images carry the same, and by Horn's theorem {cite:p}`horn1954` some rotation gives all coordinates the leverage $k/d$.
 # The published code can make such an MNIST, of any coherence (`mnist-coherence`, since bbf0cbe of March 2026), perhaps one of the "MNIST data variants" of I, App. G.5, which does not describe them.
@@ -816,6 +816,13 @@ def words(value: float, error: float) -> str:
     return f"{value:.{digits}f} ± {3.29 * error:.{digits}f}"
 
 
+def duration(s: float) -> str:
+    """Seconds in a unit that suits."""
+    units = ((5400, 3600, "hours"), (90, 60, "minutes"), (0, 1, "seconds"))
+    unit, word = next((u, word) for least, u, word in units if s >= least)
+    return f"{max(1, round(s / unit))} {word}"
+
+
 def moved(key: str) -> str:
     """How far training moved the effective weights, relative to the start."""
     result = first.result(key)
@@ -870,7 +877,10 @@ figures.numbers(
     inputs_used=len(first.x),
     d_images=d,
     n_images=first.runs["MLP"].data.size,
-    hours=f"{sum(run.prices().cpu_hours for run in first.runs.values()):.2g}",
+    images_are="MNIST" if name == "mnist" else "scikit-learn's digits",
+    price=duration(
+        3600 * sum(run.prices().cpu_hours for run in first.runs.values())
+    ),
     rank_one=words(*agreement(first, "W 1")),
     rank_zero=words(*agreement(first, "W 0")),
     end_one=f"{100 * first.result('W 1').accuracies[-1].mean():.0f}",
@@ -881,10 +891,10 @@ figures.numbers(
 # %% [markdown]
 # ## What this page cannot decide, and its price
 #
-# The training of the networks of this page costs about {glue:text}`hours` hours of one core.
+# The training of the networks of this page costs about {glue:text}`price` of one core.
 # What the figures show at the printed sizes needs 512 units, 54 000 images and a fifth of the printed epochs: the profile `paper` trains that, and `make runs PROFILE=paper LIST=1` says what each run costs.
 # The printed 100 epochs cost five times that.
-# The recorded run of the profile `paper` has no second seed, except of networks before training, so that what would be a rejection is open there ({claim}`I18.low`); a new one trains it (parameter `repeat`).
+# The recorded run of the profile `paper` has no second seed, except of networks before training, so that what would be a rejection is open there: {claim}`I18.low` lies outside its criterion. A new one trains it (parameter `repeat`).
 # How long a training lasts matters here: networks with large fixed weights have learned less in the same time ({glue:text}`end_one` % of the training images for W-MLPs, {glue:text}`end_syre` % for syre-MLPs, {glue:text}`end_MLP` % for MLPs), and may catch up.
 # The "data variants" of I, Fig. 21 are not described in the paper, and not repeated here.
 #
@@ -894,7 +904,7 @@ figures.numbers(
 # - With $D = 1$ and without biases the law of hidden representations before training does not depend on $\sigma_F$ ({prf:ref}`prop-norm-scale`).
 #   All start high ({claim}`I18.start_high`), W-MLPs a little higher than MLPs, by how much is not decided ({claim}`I18.start`), and training lowers coherence where weights are not fixed ({claim}`I18.lowered`).
 #   Networks with large fixed weights stay near their random features, as I, section 4.5 expects; what is measured here is how near: training moves their weights by {glue:text}`moved_one` of their size for W-MLPs and {glue:text}`moved_syre` for syre-MLPs, against {glue:text}`moved_MLP` for MLPs.
-# - Relative to their dimension representations with large fixed weights are no more coherent than the others ({claim}`I18.dimension`). Of a factor {glue:text}`lead_nu_one` for W-MLPs and {glue:text}`lead_nu_syre` for syre-MLPs in $\nu$, {glue:text}`lead_relative_one` and {glue:text}`lead_relative_syre` are left relative to $k/d$.
+# - Relative to their dimension representations with large fixed weights are no more coherent than the others on MNIST ({claim}`I18.dimension`). In the networks of this page, on {glue:text}`images_are`, of a factor {glue:text}`lead_nu_one` for W-MLPs and {glue:text}`lead_nu_syre` for syre-MLPs in $\nu$, {glue:text}`lead_relative_one` and {glue:text}`lead_relative_syre` are left relative to $k/d$.
 #
 # ## What it means for merging networks
 #

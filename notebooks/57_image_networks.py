@@ -71,6 +71,8 @@ chapter.begin(
     places=Integer(2, 1000),
     seen=Integer(10, 45_000),
 )
+if places % 2:
+    raise ValueError(f"places = {places}; allowed: even numbers")
 
 from dataclasses import replace
 
@@ -192,7 +194,7 @@ figures.show("fig_cnn_lines", figure, legend=3)
 #
 # Half-way the NLL is {glue:text}`middle_loss` nats at the largest width, and that of a guess that ignores the image is $\ln 10 =$ {glue:text}`guess`; ends near that value are networks that have hardly left the guess themselves.
 # Units of an average vary less than those of its ends; without norms this adds up over fifteen layers, until little of the image is left.
-# REPAIR restores the variation, and by itself not the function.
+# REPAIR restores the variation, and by itself not the function: at the largest width the mean NLL half-way after matching is {glue:text}`repaired` nats with it and {glue:text}`unrepaired` without, so that it makes this average {glue:text}`repair_makes` here.
 # None of this is a
 # statement on Z, Fig. 15, whose widths, lengths of training and norms its caption and the text do not state.
 
@@ -227,8 +229,8 @@ claims.check("Z19.peak", **judged(peak, repeat=False), n=pairs)
 # says how far the identity is on the way from random permutations to the best.
 # A *matching point* is a group of channels that move together: a residual stream, or the inner channels of a block.
 # The *drop* is the accuracy of the ends less that half-way.
-# I, Fig. 3c follows $\mathcal L$ of W-ResNets over training as well, "for all stages"; that has no part here, since networks are kept at their end only (for MLPs: {claim}`I10.stages`).
-# Nor have two remarks of I, App. F.4 on ResNets of the printed sizes: that pixels as samples are "beneficial for LMC", and that a tenth of the training images is "sufficient to yield an alignment of low barrier"; we do as it says.
+# I, Fig. 3c follows $\mathcal L$ of W-ResNets over training as well, "for all stages" {claim}`I16.stages`; networks are kept at their end only here (for MLPs: {claim}`I10.stages`).
+# As I, App. F.4 says, each pixel is a sample, which is found "beneficial for LMC" {claim}`I16.pixels`; a tenth of the training images is found "sufficient to yield an alignment of low barrier" {claim}`I16.tenth`.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot accuracies and r"}
 NAMES = {
@@ -341,6 +343,21 @@ claims.check(
 
 claims.check("I16.similar", **judged(similarly), n=pairs)
 
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.tenth, I16.stages and I16.pixels"}
+claims.check(
+    "I16.tenth",
+    **judged(
+        lambda e: ratio(
+            e.measured("ResNet").drop("correlation"),
+            e.measured("ResNet").drop(),
+        )
+    ),
+    n=pairs,
+)
+not_run = dict(value=0.0, stderr=1.0, n=0)  # no network of this page says it
+claims.check("I16.stages", **not_run)
+claims.check("I16.pixels", **not_run)
+
 # %% [markdown]
 # ### Transformers: accuracy on the line
 
@@ -381,7 +398,7 @@ def higher(e: Experiment, key: str) -> tuple[float, float]:
     return value, max(error, 100 / len(e.y))
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I17.pronounced, I17.zero, I17.one and I17.remains"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I17.pronounced, I17.zero, I17.one, I17.remains and I17.harder"}
 claims.check(
     "I17.pronounced", **judged(lambda e: drop(e, "ViT"), repeat=False), n=pairs
 )
@@ -397,6 +414,8 @@ claims.check(
 claims.check(
     "I17.remains", **judged(lambda e: drop(e, "W-ViT 1"), repeat=False), n=pairs
 )
+
+claims.check("I17.harder", **not_run)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Show accuracies and drops"}
 labels = {"ResNet": "ResNet"}
@@ -417,7 +436,7 @@ figures.table(f"means over {pairs} pairs | {head}", rows)
 # %% [markdown]
 # Below the printed sizes these are numbers of a path that runs, not of the papers, whether they resemble the figures or not.
 # For transformers $r$ is taken over heads, hidden units and coordinates of the stream, which alignment by activations moves; it cannot undo a map inside a head.
-# That settings such as $\sigma_F = 2$ "were harder to train" (I, App. G.4) is not tested here.
+# That settings such as $\sigma_F = 2$ "were harder to train" (I, App. G.4) no network of this page tests {claim}`I17.harder`.
 #
 # ## What the printed sizes cost
 #
@@ -477,6 +496,9 @@ figures.table(
 # ([](../cluster)), and then `make chapter NAME=image_networks PROFILE=paper` on a machine with a GPU, which follows the lines.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+largest = experiment.losses(f"CNN {widths[-1]}")
+without = largest["permuted"][:, places // 2].mean()
+with_repair = largest["repaired"].mean()
 figures.numbers(
     data_says=data_says,
     left_out=figures.left_out(
@@ -486,8 +508,11 @@ figures.numbers(
     f"{2 + 6 * resnet[2]} layers with {resnet[0] * resnet[1]} to "
     f"{4 * resnet[0] * resnet[1]} channels, transformers of dimension {vit[0]} "
     f"and depth {vit[1]}, {pairs} pairs of each, trained on {images} images.",
-    middle_loss=f"{experiment.losses(f'CNN {widths[-1]}')['direct'][:, places // 2].mean():.2f}",
+    middle_loss=f"{largest['direct'][:, places // 2].mean():.2f}",
     guess=f"{np.log(10):.2f}",
+    repaired=f"{with_repair:.2f}",
+    unrepaired=f"{without:.2f}",
+    repair_makes="worse" if with_repair > without else "better",
     gpu_fig4=f"{4 * 8 * gpu['ResNet']:.0f}",
     gpu_all=f"{(4 * 8 + 4 * 6) * gpu['ResNet'] + 3 * 8 * gpu['ViT'] + 8 * gpu['CNN']:.0f}",
     images_used=len(experiment.y),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import torch
@@ -97,20 +97,22 @@ def fixed_entries(pixels: int, width: int, share: float | None = None) -> tuple[
     return tuple(max(1, round(fixed * d / before)) for fixed, before, d in printed)
 
 
-def variants(sigmas: Sequence[float], shares: Sequence[float]) -> dict[str, Variant]:
+def variants(sigmas: Sequence[float], shares: Sequence[float], sparse: Sequence[float] = ()) -> dict[str, Variant]:
     """Architectures by name: those of Figs. 4 and 7, then sweeps over σ_F and over the share of fixed entries."""
     by_name = {"MLP": Variant("mlp"), "W 0": Variant("w", 0.0), "W 1": Variant("w", 1.0)}
     by_name |= {"syre 1": Variant("syre", 1.0), "sigma": Variant("sigma")}
     by_name["hidden"] = Variant("syre", 1.0, hidden=True)
     by_name |= {f"W {sigma:g}": Variant("w", float(sigma)) for sigma in sigmas}
     for sigma in (0, 1):
-        by_name |= {f"share {share:g}, {sigma:g}": Variant("w", float(sigma), share) for share in shares}
+        some = shares if sigma else (*shares, *sparse)  # larger ones without fixed values only
+        by_name |= {f"share {share:g}, {sigma:g}": Variant("w", float(sigma), share) for share in some}
     return by_name
 
 
 CORE = ("MLP", "W 0", "W 1", "syre 1")  # Fig. 4, with all pairs and stages of training
 FREE = CORE[:2]  # without fixed weights: their drops differ much from pair to pair
 CLOCK = (0, 1, 2, 3, 4, 5, 7, 10)  # epochs at which networks whose start hides F are looked at
+LATE = (30, 50, 70)  # and later ones, of the longer training
 
 
 @dataclass(frozen=True)
@@ -133,13 +135,16 @@ class Training:
         """P, the number of pairs of a variant."""
         return self.pairs if key in CORE else self.sweep_pairs
 
+    def _variants(self) -> dict[str, Variant]:
+        return variants(self.sigmas, self.shares)
+
     def _data_set(self) -> str:
         return choose(tuple(dict.fromkeys((self.dataset, "digits"))))[0]
 
     def training_runs(self) -> dict[str, Run]:
         """The training run of each of :func:`variants`, by the recipe of App. F.1."""
         name = self._data_set()
-        by_name, pixels = variants(self.sigmas, self.shares), PIXELS[name]
+        by_name, pixels = self._variants(), PIXELS[name]
         most = max(self.sweep_pairs, *map(self.pairs_of, by_name))
         drawn = numpy_generator(self.seed, "networks of asymmetric MLPs").integers(0, 2**32, 2 * most)
         masks = numpy_generator(self.seed, "masks of asymmetric MLPs").integers(0, 2**32, most)
@@ -341,6 +346,49 @@ class MeasuredPairs(Cached[MeasuredStages]):
 
 
 @dataclass(frozen=True)
+class PairByPair:
+    """The measurements of single pairs, which are runs of their own, as one measurement."""
+
+    of: tuple[MeasuredPairs, ...]
+
+    @property
+    def training(self) -> Run:
+        """All pairs as one training run, which is not made."""
+        runs = [one.training for one in self.of]
+        seeds, mask_seeds = (tuple(s for run in runs for s in getattr(run, name)) for name in ("seeds", "mask_seeds"))
+        return replace(runs[0], seeds=seeds, mask_seeds=mask_seeds)
+
+    @property
+    def images(self) -> int:
+        """As of each pair."""
+        return self.of[0].images
+
+    def result(self) -> MeasuredStages:
+        """All pairs, one row each."""
+        found = [one.result() for one in self.of]
+        epochs = found[0].by_epoch
+
+        def together(values: Sequence[torch.Tensor]) -> torch.Tensor:
+            return torch.cat(list(values))
+
+        def joined(epoch: int | None) -> Measurement:
+            rows = [one.by_epoch[epoch] for one in found]
+            lines = {way: together([row.accuracy[way] for row in rows]) for way in rows[0].accuracy}
+            return Measurement(
+                **{part: together([getattr(row, part) for row in rows]) for part in PARTS}, accuracy=lines
+            )
+
+        return MeasuredStages(
+            {epoch: joined(epoch) for epoch in epochs},
+            together([one.accuracies for one in found]),
+            tuple(2 * p + k for p, one in enumerate(found) for k in one.survivors),
+            tuple(seed for one in found for seed in one.diverged),
+            {epoch: together([one.rows[epoch] for one in found]) for epoch in epochs},
+            found[0].provenance,
+        )
+
+
+@dataclass(frozen=True)
 class Parameters(Training):
     """The parameters of chapter 53 on which networks and measurements depend."""
 
@@ -349,8 +397,14 @@ class Parameters(Training):
     long_epochs: int = 0
     long_pairs: int = 2
     long_free_pairs: int = 2
+    long_hidden_pairs: int = 0
+    sparse: Sequence[float] = ()
+    again: Sequence[str] = ()
 
-    def measurements(self, only: Collection[str] | None = None) -> dict[str, MeasuredPairs]:
+    def _variants(self) -> dict[str, Variant]:
+        return variants(self.sigmas, self.shares, self.sparse)
+
+    def measurements(self, only: Collection[str] | None = None) -> dict[str, MeasuredPairs | PairByPair]:
         """The measurements of all or some variants by name."""
         return {
             name: MeasuredPairs(run, self.places if name in CORE else 2, min(self.looked, run.data.size))
@@ -359,24 +413,52 @@ class Parameters(Training):
         }
 
     def longer(self) -> Parameters:
-        """The same experiment with longer training, for the variants :data:`CORE` of Fig. 4."""
+        """The same experiment with longer training, for :attr:`long_names`."""
         return _Longer(**vars(self) | {"epochs": self.long_epochs} | UNSWEPT)
+
+    @property
+    def long_names(self) -> tuple[str, ...]:
+        """The variants that are trained for longer."""
+        return (*CORE, *["hidden"] * bool(self.long_hidden_pairs))
+
+    def second(self) -> Parameters:
+        """The same experiment with other seeds, for rejections that have to be repeated."""
+        return replace(self, seed=(self.seed + 1) % 2**32)
 
     def runs(self) -> list[Run | MeasuredPairs]:
         """The runs to be finished before the chapter: trainings, then measurements."""
-        measurements = [*self.measurements().values()]
+        found = [*self.measurements().values()]
         if self.long_epochs:
-            measurements += self.longer().measurements(CORE).values()
+            found += self.longer().measurements(self.long_names).values()
+        if self.again:
+            found += self.second().measurements(self.again).values()
+        measurements = [one for each in found for one in (each.of if isinstance(each, PairByPair) else (each,))]
         return [*(run.training for run in measurements if run.path().parent != recorded()), *measurements]
 
 
-UNSWEPT: dict = {"stages": (), "sigmas": (), "shares": ()}
+UNSWEPT: dict = {"stages": (), "sigmas": (), "shares": (), "sparse": ()}
 
 
 class _Longer(Parameters):
     def pairs_of(self, key: str) -> int:
         """P, the number of pairs of a variant."""
+        if key == "hidden":
+            return self.long_hidden_pairs or self.sweep_pairs
         return self.long_free_pairs if key in FREE else self.long_pairs
+
+    def measurements(self, only: Collection[str] | None = None) -> dict[str, MeasuredPairs | PairByPair]:
+        """The start that hides F pair by pair, as a pair takes long."""
+        found = super().measurements(only)
+        if isinstance(whole := found.get("hidden"), MeasuredPairs):
+            found["hidden"] = PairByPair(tuple(_single_pairs(whole)))
+        return found
+
+
+def _single_pairs(every: MeasuredPairs) -> Iterator[MeasuredPairs]:
+    run = every.training
+    keep = tuple(epoch for epoch in LATE if epoch < run.descent.epochs)
+    for a, b, mask in zip(run.seeds[::2], run.seeds[1::2], run.mask_seeds, strict=True):
+        yield replace(every, training=replace(run, seeds=(a, b), mask_seeds=(mask,), keep=keep))
 
 
 class _Stored(Parameters):
@@ -404,9 +486,10 @@ class Experiment:
         """What the recorded run measured in the printed sizes, which the book keeps: Fig. 4, or other variants."""
         records = json.loads((recorded().parent / "paper.json").read_text(encoding="utf-8"))
         given = next(record["parameters"] for record in records if record["part"] == "I11.standard")
-        settings = {field.name: given[field.name] for field in fields(Parameters)}
+        settings = {field.name: given[field.name] for field in fields(Parameters) if field.name in given}
         if only == CORE:
-            return cls(_Printed(**settings | {"epochs": given["long_epochs"]} | UNSWEPT), CORE)
+            long = _Printed(**settings | {"epochs": given["long_epochs"]} | UNSWEPT)
+            return cls(long, long.long_names)
         return cls(_Stored(**settings), only)
 
     def result(self, name: str) -> Result:

@@ -183,6 +183,31 @@ def test_trainings_come_first_and_once():
     assert more["MLP"].training.seeds == PARAMETERS.measurements()["MLP"].training.seeds[:4]
 
 
+def test_pairs_one_by_one_are_those_of_one_run():
+    every = replace(PARAMETERS, long_epochs=2, long_hidden_pairs=2)
+    found = every.longer().measurements(every.long_names)
+    assert list(found) == [*CORE, "hidden"] and isinstance(found["hidden"], module.PairByPair)
+    of = found["hidden"].of
+    assert [one.training.seeds for one in of] == [found["hidden"].training.seeds[k : k + 2] for k in (0, 2)]
+    assert set(of) <= set(every.runs()) and {one.training for one in of} <= set(every.runs())
+    single = found["hidden"].result()
+    whole = replace(of[0], training=found["hidden"].training).result()
+    assert single.pairs == whole.pairs == (0, 1)
+    torch.testing.assert_close(single.rows[None], whole.rows[None], rtol=0, atol=1e-5)
+    for part in ("optimal", "identity", "random"):
+        parts = (getattr(one.by_epoch[None], part) for one in (single, whole))
+        torch.testing.assert_close(*parts, rtol=0, atol=1e-4)
+    assert single.by_epoch[None].drop().shape == (2,) and single.accuracies.shape == (4,)
+
+
+def test_larger_shares_are_for_masks_alone_and_second_seeds_are_listed():
+    more = replace(PARAMETERS, sparse=(0.9,), again=("hidden",))
+    assert set(more.measurements()) - set(PARAMETERS.measurements()) == {"share 0.9, 0"}
+    new = {run.digest for run in more.runs()} - {run.digest for run in PARAMETERS.runs()}
+    other = more.second().measurements(("hidden",))["hidden"]
+    assert len(new) == 4 and {other.digest, other.training.digest} < new
+
+
 def test_a_digest_sees_everything():
     one = PARAMETERS.measurements()["W 0"]
     others = [replace(one, intervals=6), replace(one, images=99)]
