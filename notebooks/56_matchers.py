@@ -657,7 +657,7 @@ claims.check("X3.straight_through", **straight)
 claims.check("X3.norm_activations", **alike)
 
 # %% [markdown]
-# Does the law of the initial weights decide between matching by weights and by activations? The plain networks again, with the same seeds and He's law:
+# Does the law of the initial weights decide between matching by weights and by activations? The plain networks again, from He's law, and {glue:text}`he_pairs` pairs, the first with the same seeds:
 
 # %%
 scale = compared(HE, "activations", "weights")
@@ -934,13 +934,17 @@ quantities = {
     "gain": gain,
     "sparse": sparse,
     "alike_plain": compared("plain", "activations", "weights"),
-    "alike_he": scale,
 }
+he_pairs = len(pairs_of(HE, seed).a)
 figures.numbers(
     **{
         k: plain_with_error(q["value"], q["stderr"] / widening(pairs))
         for k, q in quantities.items()
     },
+    he_pairs=he_pairs,
+    alike_he=plain_with_error(
+        scale["value"], scale["stderr"] / widening(he_pairs)
+    ),
     optimum=plain_with_error(*over(known, "weights", BEST)),
     blind=plain_with_error(*over(known, "activations", "weights")),
     **{f"most_{k}": most(kind) for k, kind in enumerate(KINDS)},
