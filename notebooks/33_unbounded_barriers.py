@@ -15,7 +15,7 @@
 # **The paper.** If the activation before the last layer is {term}`homogeneous <homogeneous activation>`, one layer can be scaled up and the next one down without any change of the function. Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025`, read in the version
 # submitted for review, move a minimum along this symmetry: the loss on the straight line has no bound (G, Prop. 5.3 and Fig. 4), unless the weights are bounded (G, Prop. 5.6).
 #
-# **What we find.** Both are so ({claim}`G4.unbounded`, {claim}`G4.network`, {claim}`G7.bound`). The {term}`barrier` is known exactly: with the squared norm it grows like $m^{2k}$, and its place tends to $\frac{k}{1 + k}$ ({claim}`G7.place`). For bounded weights there is a
+# **What we find.** Both are so ({claim}`G4.unbounded`, {claim}`G4.network`, {claim}`G7.bound`). The {term}`barrier` is known exactly: with the squared norm it grows like $m^{2k}$ with the scale $m$, $k$ the degree of the activation, and its place tends to $\frac{k}{1 + k}$ ({claim}`G7.place`). For bounded weights there is a
 # least bound ({claim}`G7.sharp`). Between balanced minima of two linear layers with $X = I$ it is at most $\|Y\|^2$ for all widths ({claim}`G4.balanced`, {claim}`G4.balanced_any`), for other $X$ it can be larger ({claim}`G4.inputs`); gradient flow from balanced starts, if it converges to a minimum, ends in such a one. Gradient flow conserves the imbalance of two layers, and a bound on it bounds the barrier between a minimum and its rescalings ({claim}`G4.conserved`, {claim}`G4.imbalance`). Two steps of the printed proof of Prop. 5.3 need mending ({claim}`G4.printed_m`, {claim}`G4.segment`).
 #
 # **Why it matters.** A high barrier need not mean that two networks differ. Their layers may only be scaled differently.
