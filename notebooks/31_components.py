@@ -862,7 +862,7 @@ claims.check(
 # The replacement keeps the loss and turns round $d_k$ and no other orientation. Together these maps lead from any component to any other, and they do not change the law of the end. The last sentence is {prf:ref}`thm-hypercube`.
 # ```
 #
-# So the sentence of the paper needs the permutations of its section 5.1 first. Descents from independent normal weights with variance $1/h$, $h = 3$: the share of pairs in one component by their signs, and after exchanges by walks:
+# The sentence reports what others observed on other networks; to be true of these it needs the permutations of section 5.1 first. Descents from independent normal weights with variance $1/h$, $h = 3$: the share of pairs in one component by their signs, and after exchanges by walks:
 
 
 # %%

@@ -896,16 +896,7 @@ figures.numbers(plane_least=min(least), plane_bending=f"{min(bending):.4f}")
 # %% [markdown]
 # Paths this close to the line reach {glue:text}`plane_least:.2f` of the loss of the zero network, also at $\kappa_{\max} D$ = {glue:text}`plane_bending`.
 #
-# G, section 7 supposes that “there always exists a $\gamma$ defined in the way above that is close to the line formed by the linear interpolation”, as one possible explanation of lines on which the loss hardly changes. Where it does not change at all, this is so, for square layers:
-#
-# ```{prf:proposition} A line without loss is a curve of the group
-# :label: prp-flat
-# Let $X$ and $Y$ be invertible $n \times n$ matrices and $h = n$. If the loss is 0 on the chord from $w$ to $g \cdot w$, then $(g - I)^2 = 0$, and the chord is the curve $\exp(t \log g) \cdot w$.
-# ```
-#
-# ```{prf:proof}
-# By {prf:ref}`prp-orbit-chord` $W_2 (g + g^{-1} - 2I) W_1 X = 0$, where the outer factors are invertible. So $(g - I)^2 = (g + g^{-1} - 2I)\, g = 0$, $\log g = g - I$ and $\exp(\pm t \log g) = I \pm t (g - I)$.
-# ```
+# G, section 7 supposes that “there always exists a $\gamma$ defined in the way above that is close to the line formed by the linear interpolation”, as one possible explanation of lines on which the loss hardly changes. Where it does not change at all, between two minima of square invertible layers, this is so: $(g - I)^2 = 0$ there ({prf:ref}`prop-straight`), so that $\log g = g - I$, $\exp(\pm t \log g) = I \pm t (g - I)$, and the line is the curve.
 #
 # For arbitrary minima of one orbit it is false, by {prf:ref}`thm-orbit-distance`: the middle of the line from $\beta \cdot w$ to $\beta^{-1} \cdot w$ is as far as one likes from *every* minimum. Its distance from all of them, by a minimisation over $g$ for balanced $w$, $n = 3$ and $\beta = 100$, and the distance of lines without loss from their curves, both over $D$:
 
