@@ -460,7 +460,7 @@ claims.check("G2.blocks", blocks, n=walked)
 #
 # ```{prf:proposition} A skip connection over one layer
 # :label: prop-one-layer
-# Let $X, Y \in \mathrm{GL}_n$, $l \ge 2$, and let $W_k + \varepsilon I$ stand for one of the $n \times n$ layers $W_k$ of a linear network. The minimum has $2^{l-1}$ components for every $\varepsilon$.
+# Let $X, Y \in \mathrm{GL}_n$, $l \ge 2$, and let $W_k + \varepsilon I$ stand for one layer $W_k$ of a linear network of $l$ layers, all $n \times n$. The minimum has $2^{l-1}$ components for every $\varepsilon$.
 # ```
 #
 # ```{prf:proof}
