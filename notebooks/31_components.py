@@ -15,7 +15,7 @@
 # **The paper.** Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025`, read in the version submitted for review, show that the minimum of an $l$-layer linear network with $h \times h$ weights and invertible inputs and targets is a copy of a
 # matrix group and has $2^{l-1}$ {term}`connected components <component>` (G, Prop. 4.1 and Cor. 4.2), and that for $h \ge 2$ permutations of neurons lead from any component to any other (G, Prop. 5.2).
 #
-# **What we find.** Walks that see no sign find $2^{l-1}$ classes of minima for 2 to 5 layers ({claim}`G1.count`), and permutations join all of them ({claim}`G3.joined`). The pass between two components has one height, the squared least singular value of the targets
+# **What we find.** Joining random minima by steps inside the minimum, without a look at the signs, we find exactly $2^{l-1}$ classes for 2 to 5 layers ({claim}`G1.count`), and permutations join all of them for $h \ge 2$ ({claim}`G3.joined`). The pass between two components has one height, the squared least singular value of the targets
 # ({claim}`G1.obstruction`). Two descents from independent normal weights end in one component with the probability $2^{-(l-1)}$ ({claim}`G3.probable_direct`); for $h \ge 2$ exchanges of two neurons, in the layers whose orientations differ, bring them into one ({claim}`G3.probable`). Hidden layers with more neurons than needed do not count ({claim}`G1.widths`, {claim}`G1.law`).
 # Along a one-parameter subgroup the barrier may stay bounded although the subgroup is not compact ({claim}`G1.compact`).
 # The action that Prop. 5.2 displays belongs to a network written in the opposite order.
@@ -560,6 +560,15 @@ claims.check("G1.bound", wide_components, n=40 * len(wide_components))
 # *3.* The replacement keeps the loss and changes the sign of its bottleneck and no other, so all components are equally likely.
 # ```
 #
+# ```{prf:corollary} Inputs and targets of lower rank
+# :label: cor-rank
+# Let $X$ ($n \times N$) and $Y$ ($m \times N$) have the same rank $r$ and the same kernel (a loss of 0 needs $\ker X \subseteq \ker Y$), and let all hidden layers have $h_k \ge r$ neurons. Then 1, 2 and 3 of {prf:ref}`thm-widths` hold with $r$ for the width $n$ of a bottleneck and the $r$-th singular value $\sigma_r(Y)^2$ for $\sigma_{\min}(Y)^2$.
+# ```
+#
+# ```{prf:proof}
+# Let the rows of $Z$ be an orthonormal basis of the row space, $X = A Z$ and $Y = B Z$, $A$ and $B$ injective. The loss is $\|B - W_l \cdots W_1 A\|^2$ and the singular values of $B$ are those of $Y$, 0 apart. The proof goes through with $A$, $B$ for $X$, $Y$: $W_1$ has the affine condition $W_1 A = A_1$ in place of $A_1 X^{-1}$.
+# ```
+#
 # Trager, Kohn & Bruna {cite:p}`trager2020` count the networks that compute one matrix, for all widths; 1 is a case of it. Walks that see no sign, from minima that descents reach, and the path of 2, with $\tau$ and $\varphi$ as above:
 
 # %%
@@ -853,7 +862,7 @@ claims.check(
 # The replacement keeps the loss and turns round $d_k$ and no other orientation. Together these maps lead from any component to any other, and they do not change the law of the end. The last sentence is {prf:ref}`thm-hypercube`.
 # ```
 #
-# So the sentence of the paper needs the permutations of its section 5.1 first. Descents from independent normal weights with variance $1/h$, $h = 3$: the share of pairs in one component by their signs, and after exchanges by walks:
+# The sentence reports what others observed on other networks; to be true of these it needs the permutations of section 5.1 first. Descents from independent normal weights with variance $1/h$, $h = 3$: the share of pairs in one component by their signs, and after exchanges by walks:
 
 
 # %%

@@ -14,11 +14,11 @@
 #
 # **The paper.** Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025`, read in the version submitted for review, prove it for a three-layer network with weights of size $1 \times 1$: four components become three (G, Prop. 4.3 and Fig. 1).
 #
-# **What we find.** An exact count by computer, which does not use the paper's decomposition, gives 4 components without and 3 with a skip connection of either sign ({claim}`G2.n1_plain`, {claim}`G2.n1_positive`, {claim}`G2.n1_negative`). For $n \times n$ weights, which the
+# **What we find.** An exact count by computer, which does not use the paper's decomposition, gives 4 components without and 3 with a skip connection of either sign ({claim}`G2.n1_plain`, {claim}`G2.n1_positive`, {claim}`G2.n1_negative`). That skip connections reduce this number, as the abstract has it, is so over a branch of two layers ({claim}`G2.reduces`), not over a single one ({claim}`G2.reduces_one_layer`). For $n \times n$ weights, which the
 # paper leaves open, four become two ({claim}`G2.n2_components`), and between these stands a wall as high as before, $\sigma_{\min}(Y)^2$ ({claim}`G2.obstruction`); branches of all other widths have two components, too ({claim}`G2.branches`), and with several blocks the numbers multiply ({claim}`G2.blocks`). For training the change is larger: two descents end in one component with the
-# probability $\frac14$ without the skip connection, and nearly always with it if the branch starts small ({claim}`G2.trained`).
+# probability $\frac14$ without the skip connection, and nearly always with one of $\varepsilon = 1$ and a branch that starts at a tenth of the usual size ({claim}`G2.trained`); for smaller $\varepsilon$ a tenth is not small enough.
 #
-# **Why it matters.** With a skip connection the weights of a branch may pass through 0 without losing the signal, which opens ways between networks; what remains separate is as hard to pass as before, but training from a small branch hardly gets there.
+# **Why it matters.** With a skip connection the weights of a branch may pass through 0 without losing the signal, which opens ways between networks; what remains separate is as hard to pass as before, but training from a small enough branch does not get there.
 # ```
 #
 # ```{need}
@@ -58,7 +58,7 @@ from IPython.display import HTML, display
 from matplotlib.colors import to_rgb
 
 from lmc_helpers import claims, figures
-from lmc_helpers._chapters.components import joined_classes
+from lmc_helpers._chapters.components import joined_classes, product_misfit
 from lmc_helpers._chapters.skip_connection import (
     Picture,
     draw,
@@ -402,7 +402,7 @@ claims.check(
 # *$h < n$.* $\det (\varepsilon I_n + W_2 W_1) = \varepsilon^{n - h} \det (\varepsilon I_h + W_1 W_2)$: the same $U$ belongs to the branch $(W_2, W_1)$ with $h$ and $n$ exchanged.
 # ```
 #
-# Without skip connections these $2B + 1$ layers have $2^{2B}$ components if all are $n \times n$ ({prf:ref}`thm-group`). So three is peculiar to $1 \times 1$: one neuron more in the branch, or one more in the stream, and there are two. A skip connection over one layer, $W_1 + \varepsilon I$ in place of a square $W_1$, does not change the count: the weights are translated, and with them the minimum. The walks, for branches of other widths, from equally many minima of either sign:
+# Without skip connections these $2B + 1$ layers have $2^{2B}$ components if all are $n \times n$ ({prf:ref}`thm-group`). So three is peculiar to $1 \times 1$: one neuron more in the branch, or one more in the stream, and there are two. The walks, for branches of other widths, from equally many minima of either sign:
 
 # %%
 branches = []  # classes
@@ -454,6 +454,45 @@ for n, *widths in [(1, 1, 2), (1, 2, 3), (2, 1, 2)]:
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G2.blocks"}
 claims.check("G2.blocks", blocks, n=walked)
+
+# %% [markdown]
+# A skip connection over one layer does not reduce the number:
+#
+# ```{prf:proposition} A skip connection over one layer
+# :label: prop-one-layer
+# Let $X, Y \in \mathrm{GL}_n$, $l \ge 2$, and let $W_k + \varepsilon I$ stand for one layer $W_k$ of a linear network of $l$ layers, all $n \times n$. The minimum has $2^{l-1}$ components for every $\varepsilon$.
+# ```
+#
+# ```{prf:proof}
+# The translation $W_k \mapsto W_k + \varepsilon I$ takes the minimum to that without a skip connection, of which {prf:ref}`thm-group` speaks.
+# ```
+
+# %%
+of_translated = []  # classes / 2, two layers
+for n, eps in itertools.product(range(1, 5), (1.0, -1.0)):
+    generator = torch_generator(seed, f"one layer {n} {eps}")
+    X, Y, W1 = random_invertible((3, walkers), n, generator)
+    X, Y, shift = X[0], Y[0], eps * torch.eye(n, dtype=torch.float64)
+    W2 = times_inverse(times_inverse(Y, X), W1 + shift)
+    near = W2.flatten(1).norm(dim=1).argsort()[: walkers // 2]
+    points = torch.cat([W1[near].flatten(1), W2[near].flatten(1)], dim=1)
+    r, derivative = product_misfit(2, X, Y)
+    added = torch.cat([shift.flatten(), torch.zeros(n * n)])
+    misfit = (
+        lambda p, r=r, added=added: r(p + added),
+        lambda p, d=derivative, added=added: d(p + added),
+    )
+    found = joined_classes(misfit, points, tries=40)
+    of_translated.append(len(found.unique()) / 2)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G2.reduces and G2.reduces_one_layer"}
+claims.check("G2.reduces", [k / 4 for k in numbers], n=walkers * len(CASES))
+
+claims.check(
+    "G2.reduces_one_layer",
+    of_translated,
+    n=walkers // 2 * len(of_translated),
+)
 
 # %% [markdown]
 # ## What still separates
@@ -612,7 +651,7 @@ def together(n, eps, delta, seed):
     return *share(int(same.sum()), len(same)), len(same)
 
 
-STARTS = [(0.0, 1.0), (1.0, 1.0), (1.0, 0.5), (1.0, 0.1)]  # ε and δ
+STARTS = [(0.0, 1.0), (1.0, 1.0), (1.0, 0.5), (1.0, 0.1), (0.1, 0.1)]  # ε and δ
 found = {(n, *at): together(n, *at, seed) for n in (2, 4) for at in STARTS}
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G2.trained"}
@@ -634,10 +673,10 @@ figures.numbers(
 )
 
 # %% [markdown]
-# | | no skip | $\delta = 1$ | $\delta = 0.5$ | $\delta = 0.1$ |
-# | --- | --- | --- | --- | --- |
-# | $n = 2$ | {glue:text}`together_2_0:.2f` | {glue:text}`together_2_1:.2f` | {glue:text}`together_2_2:.2f` | {glue:text}`together_2_3:.2f` |
-# | $n = 4$ | {glue:text}`together_4_0:.2f` | {glue:text}`together_4_1:.2f` | {glue:text}`together_4_2:.2f` | {glue:text}`together_4_3:.2f` |
+# | | no skip | $\varepsilon = 1$, $\delta = 1$ | $\delta = 0.5$ | $\delta = 0.1$ | $\varepsilon = 0.1$, $\delta = 0.1$ |
+# | --- | --- | --- | --- | --- | --- |
+# | $n = 2$ | {glue:text}`together_2_0:.2f` | {glue:text}`together_2_1:.2f` | {glue:text}`together_2_2:.2f` | {glue:text}`together_2_3:.2f` | {glue:text}`together_2_4:.2f` |
+# | $n = 4$ | {glue:text}`together_4_0:.2f` | {glue:text}`together_4_1:.2f` | {glue:text}`together_4_2:.2f` | {glue:text}`together_4_3:.2f` | {glue:text}`together_4_4:.2f` |
 #
 # G, section 7 sums up that the components of “full-rank multilayer networks with and without skip connections” are counted. What the paper counts with a skip connection is one branch with $1 \times 1$ weights; {prf:ref}`thm-branches` adds branches of other widths and several blocks.
 #
@@ -645,14 +684,14 @@ figures.numbers(
 #
 # - For $n \ge 2$ the skip connection halves the number of components ({prf:ref}`thm-skip`). For $n = 1$ there are three because there is no second direction in which $W_2 W_1$ could
 #   supply the sign while $W_1$ is singular. Branches of all other widths have two, and $B$ blocks $2^B$ ({prf:ref}`thm-branches`).
-# - From a small branch training ends in one of the two, the one that holds $M = \varepsilon I$ ({prf:ref}`thm-small-branch`).
+# - From a small enough branch training ends in one of the two, the one that holds $M = \varepsilon I$ ({prf:ref}`thm-small-branch`). For $\varepsilon = 1$ a tenth of the usual size is small enough in nearly all runs, for $\varepsilon = 0.1$ it is not: the $\delta$ of the proof is of the order $e^{-J}$, where $J$ grows like $|\varepsilon|^{-3}$.
 # - What is left is as hard to pass as without the skip connection: $\sigma_{\min}(Y)^2$ ({prf:ref}`cor-skip-obstruction`).
 # - For $n = 1$ the components can be counted exactly on a coarse grid ({prf:ref}`prop-grid`).
 #
 # ## What it means for merging networks
 #
 # A residual branch can be switched off on the way from one network to another, because the skip connection carries the signal meanwhile. So more pairs of networks are joined by a curve of loss 0, here, unless $n = h = 1$, all with one sign of
-# $\det (W_2 W_1 + \varepsilon I)$, and training from small branches finds such pairs. About the straight line between them this says nothing.
+# $\det (W_2 W_1 + \varepsilon I)$, and training from small enough branches finds such pairs ({claim}`G2.trained` for $\varepsilon = 1$). About the straight line between them this says nothing.
 #
 # **Read on.** [](31_components.ipynb): deeper networks, and what permutations of neurons do. [](57_image_networks.ipynb): residual networks on images.
 #

@@ -15,8 +15,8 @@
 # **The paper.** If the activation before the last layer is {term}`homogeneous <homogeneous activation>`, one layer can be scaled up and the next one down without any change of the function. Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025`, read in the version
 # submitted for review, move a minimum along this symmetry: the loss on the straight line has no bound (G, Prop. 5.3 and Fig. 4), unless the weights are bounded (G, Prop. 5.6).
 #
-# **What we find.** Both are so ({claim}`G4.unbounded`, {claim}`G4.network`, {claim}`G7.bound`). The {term}`barrier` is known exactly: with the squared norm it grows like $m^{2k}$, and its place tends to $\frac{k}{1 + k}$ ({claim}`G7.place`). For bounded weights there is a
-# least bound ({claim}`G7.sharp`). Between balanced minima of two linear layers with $X = I$, all that gradient flow reaches from balanced starts, it is at most $\|Y\|^2$ ({claim}`G4.balanced`), for other $X$ it can be larger ({claim}`G4.inputs`). Gradient flow conserves the imbalance of two layers, and a bound on it bounds the barrier between a minimum and its rescalings ({claim}`G4.conserved`, {claim}`G4.imbalance`). Two steps of the printed proof of Prop. 5.3 need mending ({claim}`G4.printed_m`, {claim}`G4.segment`).
+# **What we find.** Both are so ({claim}`G4.unbounded`, {claim}`G4.network`, {claim}`G7.bound`). The {term}`barrier` is known exactly: with the squared norm it grows like $m^{2k}$ with the scale $m$, $k$ the degree of the activation, and its place tends to $\frac{k}{1 + k}$ ({claim}`G7.place`). For bounded weights there is a
+# least bound ({claim}`G7.sharp`). Between balanced minima of two linear layers with $X = I$ it is at most $\|Y\|^2$ for all widths ({claim}`G4.balanced`, {claim}`G4.balanced_any`), for other $X$ it can be larger ({claim}`G4.inputs`); gradient flow from balanced starts, if it converges to a minimum, ends in such a one. Gradient flow conserves the imbalance of two layers, and a bound on it bounds the barrier between a minimum and its rescalings ({claim}`G4.conserved`, {claim}`G4.imbalance`). Two steps of the printed proof of Prop. 5.3 need mending ({claim}`G4.printed_m`, {claim}`G4.segment`).
 #
 # **Why it matters.** A high barrier need not mean that two networks differ. Their layers may only be scaled differently.
 # ```
@@ -556,7 +556,7 @@ claims.check("G4.printed_m", worst, n=len(exponents))
 #
 # ```{prf:proposition} What gradient flow conserves
 # :label: prop-imbalance
-# Gradient flow of any differentiable function of the output $W_l\, \sigma(W_{l-1} F)$, $F$ of the lower layers, conserves $\lVert r_j \rVert^2 - k \lVert w_j \rVert^2$ for every neuron $j$ with incoming weights $r_j$ and outgoing weights $w_j$, as long as $\sigma$ is differentiable at its activations. So it conserves the imbalance
+# Gradient flow of any differentiable function of the output $W_l\, \sigma(W_{l-1} F)$, $F$ of the lower layers, conserves $\lVert r_j \rVert^2 - k \lVert w_j \rVert^2$ for every neuron $j$ with incoming weights $r_j$ and outgoing weights $w_j$, as long as $\sigma$ is differentiable at its preactivations. So it conserves the imbalance
 # $\delta = \lVert W_{l-1} \rVert^2 - k \lVert W_l \rVert^2$.
 #
 # Let $L(W) = 0$, $Y \ne 0$, and $|\delta| \le \Delta$ at $W$ and at $m \cdot W$. The barrier between the two is at most $(\varphi^* - 1)^2 \lVert Y \rVert^2$ with the $\varphi^*$ of $m = e^{u_+ - u_-}$, where
@@ -632,16 +632,22 @@ claims.check("G4.imbalance", to_bound, rival=nearest_1)
 #
 # ```{prf:proposition} Balanced minima
 # :label: prop-balanced
-# Let $Y \in \mathrm{GL}_h$, $X = I$, and $W_2 W_1 = Y$ with $h \times h$ weights and $W_1 W_1^\top = W_2^\top W_2$. Gradient flow of $\lVert Y - W_2 W_1 \rVert^2$ conserves $W_1 W_1^\top - W_2^\top W_2$, so from balanced starts it reaches such minima only. All other minima of this kind are $(q W_1, W_2 q^\top)$ with $q$ orthogonal, and the barrier
-# on the line to them is at most $\lVert Y \rVert^2$, the loss of the zero network, with equality for $q = -I$ alone.
+# Let $Y \ne 0$ be any $m \times n$ matrix, of rank $r$, with the singular value decomposition $Y = U \Sigma V^\top$, $\Sigma \in \mathrm{GL}_r$, and $X = I$. With $h \ge r$ hidden neurons the minima $W_2 W_1 = Y$ with $W_1 W_1^\top = W_2^\top W_2$ are
+#
+# $$
+# W_1 = Q\, \Sigma^{1/2} V^\top, \quad W_2 = U \Sigma^{1/2} Q^\top, \quad Q^\top Q = I ,
+# $$
+#
+# $Q$ being $h \times r$. Between those of $Q$ and $Q'$ the barrier is at most $\lVert Y \rVert^2$, the loss of the zero network, with equality for $Q' = -Q$ alone. Gradient flow of $\lVert Y - W_2 W_1 \rVert^2$ conserves $W_1 W_1^\top - W_2^\top W_2$; if from a balanced start it converges to a minimum, that is one of these.
 # ```
 #
 # ```{prf:proof}
-# With $R = W_2 W_1 - Y$, $\dot W_1 = -W_2^\top R$ and $\dot W_2 = -R\, W_1^\top$, both terms have the derivative $-W_2^\top R\, W_1^\top - W_1 R^\top W_2$. Let $S = W_1 W_1^\top = W_2^\top W_2$. Every minimum is $(g W_1, W_2 g^{-1})$; if it is balanced, $g S g^\top = g^{-\top} S g^{-1}$, that is
-# $(S^{1/2} g^\top g\, S^{1/2})^2 = S^2$. Positive roots are unique, so $g^\top g = I$.
+# With $R = W_2 W_1 - Y$, $\dot W_1 = -W_2^\top R$ and $\dot W_2 = -R\, W_1^\top$, both terms have the derivative $-W_2^\top R\, W_1^\top - W_1 R^\top W_2$.
 #
-# By {prf:ref}`prop-straight` the barrier is $\lVert W_2 K W_1 \rVert^2$ with $K = \frac14 (2I - q - q^\top)$, $0 \le K \le I$. As $W_2 = U S^{1/2}$ and $W_1 = S^{1/2} V$ with orthogonal $U$, $V$, it is $\lVert S^{1/2} K S^{1/2} \rVert^2 \le \lVert S \rVert^2 = \lVert Y \rVert^2$, since $0 \le S^{1/2} K S^{1/2} \le S$; equality
-# needs $K = I$.
+# At a balanced minimum $Y^\top Y = W_1^\top W_2^\top W_2 W_1 = (W_1^\top W_1)^2$. Positive roots are unique, so $W_1^\top W_1 = V \Sigma V^\top$ and $W_1 = Q\, \Sigma^{1/2} V^\top$ with orthonormal columns of $Q$; in the same way $W_2 = U \Sigma^{1/2} \tilde Q^\top$. From $W_2 W_1 = Y$ follows $\tilde Q^\top Q = I$, and so $\tilde Q = Q$. The converse is plain.
+#
+# With $Q_\lambda = (1 - \lambda) Q + \lambda Q'$, $Q_\lambda^\top Q_\lambda = I - 4 \lambda (1 - \lambda) K$, $K = \frac14 (Q - Q')^\top (Q - Q')$, $0 \le K \le I$. So the loss at $\lambda$ is $16 \lambda^2 (1 - \lambda)^2 \lVert \Sigma^{1/2} K \Sigma^{1/2} \rVert^2$, at most
+# $\lVert \Sigma \rVert^2 = \lVert Y \rVert^2$, since $0 \le \Sigma^{1/2} K \Sigma^{1/2} \le \Sigma$. Equality needs $K = I$.
 # ```
 
 # %%
@@ -663,16 +669,40 @@ figures.numbers(balanced_median=of_kind["orthogonal"].median().item())
 # %% [markdown]
 # The median over random $Y$ and $q$, $h = 4$, is {glue:text}`balanced_median:.2f` $\lVert Y \rVert^2$.
 #
-# Other inputs can make it larger:
+# For other widths and ranks, with the opposite frame $Q' = -Q$ once for each:
+
+# %%
+normal = normal_stream(seed, "balanced, any width")
+highest, others = [], []  # largest loss on lines / ‖Y‖² for each size
+lambdas = torch.linspace(0, 1, 21, dtype=torch.float64)[:, None, None, None]
+for m, r, h in itertools.product((3, 5), (1, 2, 3), range(3, 9)):
+    U, s, Vh = torch.linalg.svd(
+        normal(10, m, r) @ normal(10, r, 3), full_matrices=False
+    )
+    U, s, Vh = U[..., :r], s[:, :r].sqrt()[..., None], Vh[:, :r]
+    Q, other = torch.linalg.qr(normal(2, 10, h, r)).Q
+    other[0] = -Q[0]
+    frame = (1 - lambdas) * Q + lambdas * other  # (21, 10, h, r)
+    product = U @ (s * (frame.mT @ frame) * s.mT) @ Vh  # W_2 W_1 at λ
+    loss = (product[0] - product).square().sum(dim=(-2, -1)).amax(dim=0)
+    loss = loss / product[0].square().sum(dim=(-2, -1))
+    highest.append(loss.max().item())
+    others.append(loss[1:].max().item())
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G4.balanced_any"}
+claims.check("G4.balanced_any", highest, rival=max(others), n=10 * len(highest))
+
+# %% [markdown]
+# Other inputs can make the barrier larger:
 #
 # ```{prf:proposition} Balanced minima with other inputs
 # :label: prop-inputs
-# Let $X \in \mathrm{GL}_h$, $W_2 W_1 X = Y$, and the rest as in {prf:ref}`prop-balanced`. Gradient flow still conserves $W_1 W_1^\top - W_2^\top W_2$. With the ratio $\kappa$ of the largest to the least singular value of $Y X^{-1}$, the barrier is at most $\frac14 (\kappa^{1/2} + \kappa^{-1/2})^2\, \lVert Y \rVert^2$. For $h \ge 2$ no smaller number
+# Let $X, Y \in \mathrm{GL}_h$ and $W_2 W_1 X = Y$ with $h \times h$ weights and $W_1 W_1^\top = W_2^\top W_2$. Gradient flow still conserves $W_1 W_1^\top - W_2^\top W_2$. The other balanced minima are $(q W_1, W_2 q^\top)$, $q$ orthogonal. With the ratio $\kappa$ of the largest to the least singular value of $Y X^{-1}$, the barrier is at most $\frac14 (\kappa^{1/2} + \kappa^{-1/2})^2\, \lVert Y \rVert^2$. For $h \ge 2$ no smaller number
 # holds for all $X$ with the same $Y X^{-1}$.
 # ```
 #
 # ```{prf:proof}
-# The barrier is $\lVert E\, S V X \rVert^2$ with $E = S^{1/2} K S^{-1/2}$, and $\lVert S V X \rVert = \lVert Y \rVert$; the eigenvalues of $S$ are the singular values of $Y X^{-1}$. $\lVert E \rVert_2$ is convex in $K$, and the $K$ with $0 \le K \le I$ are means of orthogonal projectors. For a projector $K$ other than 0 and $I$, $E$ is a projector, too, with the norm
+# By {prf:ref}`prop-balanced` for $Y X^{-1}$ the balanced minima are as said, with $q = Q' Q^{-1}$; let $S = W_1 W_1^\top = W_2^\top W_2$, so that $W_1 = S^{1/2} V$ with an orthogonal $V$, and $K = \frac14 (2I - q - q^\top)$. By {prf:ref}`prop-straight` the barrier is $\lVert W_2 K W_1 X \rVert^2 = \lVert E\, S V X \rVert^2$ with $E = S^{1/2} K S^{-1/2}$, and $\lVert S V X \rVert = \lVert Y \rVert$; the eigenvalues of $S$ are the singular values of $Y X^{-1}$. $\lVert E \rVert_2$ is convex in $K$, and the $K$ with $0 \le K \le I$ are means of orthogonal projectors. For a projector $K$ other than 0 and $I$, $E$ is a projector, too, with the norm
 # $1/\sin\theta$, $\theta$ the least angle between its range $S^{1/2} \operatorname{im} K$ and its kernel $S^{1/2} \ker K$. By Wielandt's inequality $\cos\theta \le \frac{\kappa - 1}{\kappa + 1}$, so $\lVert E \rVert_2 \le \frac12 (\kappa^{1/2} + \kappa^{-1/2})$.
 #
 # For $q = I - 2 v v^\top$, $K = v v^\top$ and $\lVert E \rVert_2 = \lVert S^{1/2} v \rVert\, \lVert S^{-1/2} v \rVert$, which is this number if $v$ is $1/\sqrt2$ times the sum of unit eigenvectors to the largest and the least eigenvalue. The barrier comes close where all columns of $S V X$ are nearly multiples of $S^{-1/2} v$.
@@ -718,8 +748,8 @@ claims.check(
 #
 # - The barrier is exactly $(\varphi^* - 1)^2 \lVert Y \rVert^2$ ({prf:ref}`prop-rescaled-peak`), in the middle for $k = 1$ only. It needs a critical point, not a loss of 0 ({prf:ref}`cor-critical-line`).
 # - The printed scale works for $k \ge 1$ and fails for $k < 1$; with the power $-1/k$ it works for all $k$ ({prf:ref}`prop-choice-of-m`).
-# - Minima that gradient flow reaches from starts without imbalance are no rescalings of each other, and with a known imbalance the barrier has a least bound ({prf:ref}`prop-imbalance`). For two linear layers and $X = I$ the barrier between balanced minima is at most $\lVert Y \rVert^2$ ({prf:ref}`prop-balanced`), for
-#   other inputs at most a number that depends on the condition of $Y X^{-1}$ ({prf:ref}`prop-inputs`).
+# - Minima that gradient flow reaches from starts without imbalance are no rescalings of each other, and with a known imbalance the barrier has a least bound ({prf:ref}`prop-imbalance`). For two linear layers and $X = I$ the barrier between balanced minima is at most $\lVert Y \rVert^2$, for all widths and every $Y$ ({prf:ref}`prop-balanced`), for
+#   other inputs and square invertible layers at most a number that depends on the condition of $Y X^{-1}$ ({prf:ref}`prop-inputs`).
 #
 # ## What it means for merging networks
 #

@@ -14,8 +14,8 @@
 #
 # **The paper.** By Theorem 6.2 of Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025`, read in the version submitted for review, by at most $d_{\max}$, a function of the curvature and of the distance of the two, and the loss differs from that on the curve by at most $C_L d_{\max}$.
 #
-# **What we find.** On every {term}`orbit` of $GL_h$ that is drawn at random in this chapter and for which $d_{\max}$ is real the bound holds ({claim}`G11.sampled`). As a theorem for all curves it is false ({claim}`G11.distance`, {claim}`G11.loss`): a curve that turns by more than half a
-# circle may come back from another side, even one that a symmetry draws: on that of this chapter the middle of the chord is {glue:text}`turn_ratio:.0f` times as far away as $d_{\max}$, and there is no bound for this ratio; on another the distance is $D/2$, that from the ends ({claim}`G11.half`). With two further hypotheses, on the length of the curve and on the distance of its ends, it is true and sharp ({claim}`G11.spindle`, {claim}`G11.sharp`). On the curves that rescale neurons, and on those of the principal logarithm of a rotation, it is true as printed wherever $d_{\max}$ is real ({claim}`G11.printed`).
+# **What we find.** On random curves of an {term}`orbit` of $GL_h$ whose generators have independent entries the bound holds wherever $d_{\max}$ is real ({claim}`G11.sampled`); on random rotations by up to a full turn it fails at times ({claim}`G11.sampled_rotations`). As a theorem for all curves it is false ({claim}`G11.distance`, {claim}`G11.loss`): a curve that turns by more than half a
+# circle may come back from another side, even one that a symmetry draws: on that of this chapter the middle of the chord is {glue:text}`turn_ratio:.0f` times as far away as $d_{\max}$, and there is no bound for this ratio; on another the distance is $D/2$, that from the ends ({claim}`G11.half`). With two further hypotheses, on the length of the curve and on the distance of its ends, it is true and sharp ({claim}`G11.spindle`, {claim}`G11.sharp`). On the curves that rescale neurons, and on those of the principal logarithm of a rotation, it is true as printed wherever $d_{\max}$ is real ({claim}`G11.printed`). However small the curvature is, there need not be a nearly straight path of low loss ({claim}`G11.small`).
 #
 # **Why it matters.** A short, nearly straight path between two networks means that averaging them is nearly harmless. Low curvature alone does not.
 # ```
@@ -175,17 +175,26 @@ figures.show("fig_idea_neck", idea, legend=4)
 #
 # ```{prf:proposition} A loop of the principal logarithm
 # :label: prp-loop
-# Let $0 < a < 1$, $r \ge 10$ and $\varepsilon = 0.01/r$. Replace the two neurons that turn by four with output weights 0, whose input weights in the first column of $W_1$ go along the loop
+# Let $0 < a < 1$, $r \ge 10$, $\varepsilon = 0.01/r$, and
 #
 # $$
 # \begin{aligned}
-# p(t) &= r\, (s,\; s (1 - 2t),\; \varepsilon,\; \varepsilon t^3), \\
+# p(t) &= r\, (s,\; s (1 - 2t),\; \varepsilon,\; \varepsilon t^3)^\top, \\
 # s &= t - t^2 .
 # \end{aligned}
 # $$
 #
-# This is a curve $\exp(t \log g) \cdot w$ with the principal logarithm. Its curvature is at most $29/r$, $D^2 = 8 \sinh^2 a + 10^{-4}$, and the midpoint of the chord has the distance $\sqrt2\, (\cosh a - 1)$ from the minimum. So $\operatorname{dist}/d_{\max} \to \infty$ for
-# $r \to \infty$.
+# Let $X = I$, $Y = (0, 1)$, five hidden neurons, and
+#
+# $$
+# \begin{aligned}
+# W_1 &= \begin{pmatrix} p(0) & 0 \\ 0 & e^{-a} \end{pmatrix} \in \mathbb R^{5 \times 2}, \\
+# W_2 &= (0, 0, 0, 0, e^a) .
+# \end{aligned}
+# $$
+#
+# There is a nilpotent $4 \times 4$ matrix $N$ with $e^{tN} p(0) = p(t)$, and $M = N \oplus (2a)$ is the principal logarithm of $g = \exp M$. The curve $\exp(tM) \cdot w$ has at most the curvature $29/r$, $D^2 = 8 \sinh^2 a + 10^{-4}$, and the midpoint of the chord has the distance $\sqrt2\, (\cosh a - 1)$ from the minimum. So $d_{\max}$ is real for
+# $r \ge 14.5\, D$, and $\operatorname{dist}/d_{\max} \to \infty$ for $r \to \infty$.
 # ```
 #
 # ```{prf:proof}
@@ -747,7 +756,27 @@ figures.numbers(
 # (profile {glue:text}`profile`).
 # ```
 #
-# On the {glue:text}`printed_curves` curves of the first two kinds with $D < 2/\kappa_{\max}$ no point of the chord is further than {glue:text}`printed_worst:.3f` $d_{\max}$ from the curve; on rotations by up to a full turn some are {glue:text}`beyond_half:.0f` times as far.
+# On the {glue:text}`printed_curves` curves of the first two kinds with $D < 2/\kappa_{\max}$ no point of the chord is further than {glue:text}`printed_worst:.3f` $d_{\max}$ from the curve; on rotations by up to a full turn some are {glue:text}`beyond_half:.0f` times as far. There another part of the minimum may be closer than the curve. The distance of the midpoint from the whole minimum, where the curve is further than $d_{\max}$ from its chord:
+
+# %%
+from_all = beyond_half.clone()  # distance from the whole minimum / d_max
+for i in (beyond_half > 1).nonzero()[:, 0].tolist():
+    V_1, V_2 = (V[i, 10] for V in f.chord)  # the midpoint
+    from_all[i] = orbit_distance(V_2, V_1, w[1][i], w[0][i]).distance / d_max[i]
+rotations = from_all[from_all.isfinite()]  # D < 2/κ_max
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G11.sampled_rotations"}
+claims.check("G11.sampled_rotations", rotations.max().item(), n=len(rotations))
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+figures.numbers(
+    rotations=len(rotations),
+    rotations_far=int((rotations > 1).sum()),
+    rotations_most=rotations.max().item(),
+)
+
+# %% [markdown]
+# Of the {glue:text}`rotations` rotations with $D < 2/\kappa_{\max}$ {glue:text}`rotations_far` have a midpoint further than $d_{\max}$ from every minimum, by up to {glue:text}`rotations_most:.2f` times.
 #
 # ## Orbits of the general linear group
 #
@@ -785,6 +814,131 @@ figures.numbers(
 # (Not with any: if also $W_2 M \ne 0$, $\kappa_{\max} \to 0$ for $q \to 0$ too, and it has a maximum between.)
 # What the theorem bounds it by is $C_L d_{\max}$, and $D$ and $C_L$ grow as $\kappa_{\max}$ falls.
 #
+# G, section 6.2 speaks also of nearly straight paths, and here there is one for large $q$, if $g$ has no negative eigenvalue: $(q g_\lambda W_1, W_2 g_\lambda^{-1}/q)$ with $g_\lambda = (1 - \lambda) I + \lambda g$, of loss 0. In general there is none, even if $\kappa_{\max} D$ is small too:
+#
+# ```{prf:proposition} A small curvature and no nearly straight path
+# :label: prp-small
+# Let $X = Y = I$ be $3 \times 3$, $0 < a < 1.3$, $c = \cosh a$, $\rho \ge 2$, and
+#
+# $$
+# \begin{aligned}
+# W_1 &= \operatorname{diag}(\rho, \rho, e^{-a}), \\
+# W_2 &= \operatorname{diag}(1/\rho, 1/\rho, e^a), \\
+# M &= 2\pi J \oplus (2a) .
+# \end{aligned}
+# $$
+#
+# The curve $\exp(tM) \cdot w$ lies in the minimum of $L = \|W_2 W_1 - I\|$, $\kappa_{\max} \le 1/\rho$ and $D = 2 \sqrt2 \sinh a$. Every path between its ends all of whose points are within $\delta \le \sqrt2\, (c - 1)$ of the chord has a point with
+#
+# $$
+# L \ge \bigl( c - \delta/\sqrt2 \bigr)^2 - 1 ,
+# $$
+#
+# for every $\rho$.
+# ```
+#
+# ```{prf:proof}
+# As for {prf:ref}`thm-turn`, $\|\gamma'\|^2 \ge 8 \pi^2 \rho^2$ and $\|\gamma''\|^2 \le 32 \pi^4 (\rho^2 + \rho^{-2}) + 32 a^4 \cosh 2a \le 64 \pi^4 \rho^2$ for $\rho \ge 2$, so that $\kappa \le 1/\rho$.
+#
+# The path meets the plane through the midpoint of the chord that is orthogonal to it, at a point within $\delta$ of the midpoint. The chord has the direction $(1, -1)$ in the entries $(W_1)_{33}$ and $(W_2)_{33}$ and keeps all others. So both are $c + x$ at that point, where $|x| \le \delta/\sqrt2$, the squares of the changes of the other entries sum to at most $\delta^2 - 2x^2$, and
+#
+# $$
+# \begin{aligned}
+# L &\ge (W_2 W_1)_{33} - 1 \\
+# &\ge (c + x)^2 - \tfrac12 (\delta^2 - 2x^2) - 1 .
+# \end{aligned}
+# $$
+#
+# The right-hand side increases in $x$ for $x \ge -c/2$, where $-\delta/\sqrt2 \ge 1 - c$ lies since $c < 2$. At $x = -\delta/\sqrt2$ it is $(c - \delta/\sqrt2)^2 - 1$.
+# ```
+#
+# The least loss in that plane within $\delta = D/10$ of the midpoint, by descent from random points, for $a = 1$:
+
+
+# %%
+def least_in_plane(rho, a, starts=8, steps=400):
+    """κ_max D, and the least ‖W_2 W_1 − I‖/‖I‖ at points that paths within D/10 pass."""
+    first, second = (
+        torch.tensor([r, r, math.exp(b)]).double().diag()
+        for r, b in ((rho, -a), (1 / rho, a))
+    )
+    M = torch.block_diag(2 * math.pi * J, torch.tensor([[2 * a]]).double())
+    eye, grid = torch.eye(3).double(), torch.linspace(0, 1, 1001).double()
+    f = orbit_chords(
+        (first[None], second[None]), M[None], eye[None], grid, grid[500:501]
+    )
+    middle = torch.cat([V.flatten() for V in f.chord])  # (18,)
+    along = torch.zeros(18).double()
+    along[8], along[17] = math.sqrt(0.5), -math.sqrt(0.5)
+    move = normal_stream(seed, f"plane {rho}")(starts, 18).requires_grad_()
+    descent = torch.optim.Adam([move], lr=0.02)
+    for step in range(steps):
+        descent.param_groups[0]["lr"] = 0.02 * (1 - step / steps)
+        flat = move - (move @ along)[:, None] * along
+        flat = flat * (f.D / 10 / flat.norm(dim=1, keepdim=True)).clamp(max=1)
+        V_1, V_2 = (middle + flat).unflatten(1, (2, 3, 3)).unbind(1)
+        loss = matrix_norm(V_2 @ V_1 - eye) / math.sqrt(3)
+        descent.zero_grad()
+        loss.sum().backward()
+        descent.step()
+    return (f.kappa * f.D).item(), loss.min().item()
+
+
+found = [least_in_plane(rho, 1.0) for rho in (10.0, 100.0, 1000.0)]
+bending, least = zip(*found, strict=True)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G11.small"}
+claims.check("G11.small", min(least), n=len(least))
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+figures.numbers(plane_least=min(least), plane_bending=f"{min(bending):.4f}")
+
+# %% [markdown]
+# Paths this close to the line reach {glue:text}`plane_least:.2f` of the loss of the zero network, also at $\kappa_{\max} D$ = {glue:text}`plane_bending`.
+#
+# G, section 7 supposes that “there always exists a $\gamma$ defined in the way above that is close to the line formed by the linear interpolation”, as one possible explanation of lines on which the loss hardly changes. Where it does not change at all, between two minima of square invertible layers, this is so: $(g - I)^2 = 0$ there ({prf:ref}`prop-straight`), so that $\log g = g - I$, $\exp(\pm t \log g) = I \pm t (g - I)$, and the line is the curve.
+#
+# For arbitrary minima of one orbit it is false, by {prf:ref}`thm-orbit-distance`: the middle of the line from $\beta \cdot w$ to $\beta^{-1} \cdot w$ is as far as one likes from *every* minimum. Its distance from all of them, by a minimisation over $g$ for balanced $w$, $n = 3$ and $\beta = 100$, and the distance of lines without loss from their curves, both over $D$:
+
+# %%
+normal = normal_stream(seed, "always a curve")
+P, values, Q = torch.linalg.svd(normal(20, 3, 3))
+root, beta = values.sqrt(), 100.0
+W_1, W_2 = root[..., None] * Q, P * root[..., None, :]  # balanced
+c, size = (
+    (beta + 1 / beta) / 2,
+    (beta - 1 / beta) * root.norm(dim=1) * math.sqrt(2),
+)
+no_curve = [
+    (
+        orbit_distance(c * W_2[i], c * W_1[i], W_2[i], W_1[i]).distance / size[i]
+    ).item()
+    for i in range(20)
+]
+
+
+def from_curve(N):
+    """Largest distance of the chord from exp(t log(I + N))·w over D, N³ = 0; (B,)."""
+    w = normal(len(N), 4, 4), normal(len(N), 4, 4)
+    eye = torch.eye(4).double().expand(len(N), -1, -1)
+    f = orbit_chords(w, N - N @ N / 2, eye, times, places)
+    return f.distance / f.D
+
+
+basis = normal(40, 4, 4)
+flags = torch.zeros(40, 4, 4).double()
+flags[:20, 0, 2:], flags[:20, 1, 2:] = normal(20, 2), normal(20, 2)  # N² = 0
+flags[20:, 0, 1], flags[20:, 1, 2] = 1, 1  # N² ≠ 0, N³ = 0
+flat, bent = from_curve(basis @ flags @ torch.linalg.inv(basis)).split(20)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G11.always and G11.always_flat"}
+claims.check("G11.always", max(no_curve), n=len(no_curve))
+
+claims.check(
+    "G11.always_flat", flat.max().item(), rival=bent.min().item(), n=len(flat)
+)
+
+# %% [markdown]
 # Random $w$ with $h = 4$, $W_1$ $4 \times 6$, $W_2$ $5 \times 4$, $X$ $6 \times 7$, normal entries, and $g = \exp M$ with $\|M\|$ from 0.1 to 6.4, {glue:text}`orbits` curves each. The constant $C_L$ with
 #
 # $$
@@ -977,15 +1131,14 @@ figures.numbers(
 #
 # ## What we found that the paper does not say
 #
-# - The ratio of the distance to $d_{\max}$ has no bound, on curves of a symmetry ({prf:ref}`thm-turn`) and across a neck ({prf:ref}`thm-neck`). The distance may be $D/2$, the most there is, also on curves of a symmetry ({prf:ref}`prp-half`). On random orbits the bound holds wherever $d_{\max}$ is real, because these curves are short.
+# - The ratio of the distance to $d_{\max}$ has no bound, on curves of a symmetry ({prf:ref}`thm-turn`) and across a neck ({prf:ref}`thm-neck`). The distance may be $D/2$, the most there is, also on curves of a symmetry ({prf:ref}`prp-half`). On random curves with independent entries of $M$ the bound holds wherever $d_{\max}$ is real, because these curves are short; on random rotations beyond half a turn it may fail.
 # - The constants in the two hypotheses that mend it, $\pi$ and 2, cannot be raised ({prf:ref}`thm-spindle`). Where the generator is symmetric, or the principal logarithm of a rotation, the first is superfluous ({prf:ref}`thm-printed`).
-# - On orbits of $GL_h$ the loss on the chord has a closed form, which does not depend on where on the orbit the pair lies, while curvature and length do ({prf:ref}`prp-orbit-chord`).
+# - On orbits of $GL_h$ the loss on the chord has a closed form, which does not depend on where on the orbit the pair lies, while curvature and length do ({prf:ref}`prp-orbit-chord`). There need not be a nearly straight path of low loss, however small $\kappa_{\max}$ and $\kappa_{\max} D$ are ({prf:ref}`prp-small`).
 #
 # ## What it means for merging networks
 #
 # A known path of low loss says something about the average of its ends if it is short: no longer than half a circle of its own curvature $\kappa$, with ends at most $2/\kappa$ apart. Then the average is off the minimum by at most $d_{\max}$, which for small $\kappa D$ is about $\kappa D^2/8$. A long path, even a gentle
-# one, says nothing. G, section 7 supposes that “there always exists” a symmetry curve close to the line. Where one is within $d$ of it, the loss on the line is at most $C_L\, d$ above that on the curve; whether one always is remains open, and on long orbits the given
-# one need not be.
+# one, says nothing. Where a symmetry curve is within $d$ of the line, as G, section 7 supposes, the loss on the line is at most $C_L\, d$ above that on the curve. There is not always one: the middle of a line may be far from every minimum ({claim}`G11.always`).
 #
 # **Read on.** [](35_symmetry_curves.ipynb): the curves. [](34_orbit_distance.ipynb): exact distances of midpoints from an orbit. [](46_chord_deviation.ipynb): chords and curves in another setting.
 #

@@ -16,7 +16,7 @@
 # permutation of the second network's neurons (G, Prop. 5.4).
 #
 # **What we find.** It is so ({claim}`G5.unbounded`). For a $\sigma$ that acts on entries it holds without the assumption, by rescaling a single neuron ({claim}`G5.without`); the paper's own construction needs it
-# ({claim}`G5.counterexample`). Permutations of the other hidden layers, which the paper leaves open, can lower the barrier ({claim}`G5.lowered`) by a factor that does not grow with the scale, except where they put the rescaled neuron to sleep ({claim}`G5.layers`). The factor in G, (19), which the conclusion does not use, is $2^{-(k+1)}$ instead of $\frac14$ ({claim}`G5.factor`); the constant beside the leading term, where G, (21) shows $\frac34 Y$, is $\frac12 Y$ for $P = I$ and $k = 1$ ({claim}`G5.constant`).
+# ({claim}`G5.counterexample`). Permutations of the other hidden layers, which the paper leaves open, can lower the barrier ({claim}`G5.lowered`) by a factor that does not grow with the scale, except where they put the rescaled neuron to sleep ({claim}`G5.layers`). One factor of the printed proof, on which the conclusion does not depend, needs mending ({claim}`G5.factor`).
 #
 # **Why it matters.** Matching neurons is not enough: their scales have to be matched, too.
 # ```

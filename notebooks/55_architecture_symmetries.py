@@ -18,8 +18,8 @@
 #
 # **What we find.**
 # With all the parameters of I's networks, on small images, the permutations are as stated: one of each residual stream and one inside each block {claim}`I16.symmetry`, heads and hidden units of transformers {claim}`I17.symmetry`; a plain CNN of depth 16 has those of each convolution's channels {claim}`Z19.symmetry`. In small networks of the same kinds matching by activations finds a planted one {claim}`I16.planted`.
-# The printed masks of ResNets break every permutation of channels {claim}`I16.broken` and, if the fixed entries are 0, not one rescaling of a channel {claim}`I16.rescaling`.
-# Those of transformers break all permutations {claim}`I17.permutations`; of the linear maps of queries and keys in a head they leave a family of three quarters of the dimensions {claim}`I17.continuous`.
+# Masks of ResNets with the printed numbers of fixed entries, drawn at random and counted by rows, break every permutation of channels in every draw ({glue:text}`masks` in this run) {claim}`I16.broken`; if the fixed entries are 0, they break not one rescaling of a channel {claim}`I16.rescaling`.
+# Masks of transformers, drawn likewise, break all permutations {claim}`I17.permutations`; of the linear maps of queries and keys in a head they leave a family of three quarters of the dimensions {claim}`I17.continuous`.
 #
 # **Why it matters.** A symmetry that is left lets two runs end with one function at different weights, and their average computes another one.
 # ```

@@ -18,7 +18,7 @@
 #
 # **What we find.**
 # Which units may change places can be read off one forward pass.
-# Then every matcher returns the same function {claim}`X9.function`, a planted order is found again in an MLP, a residual CNN and a transformer {claim}`X9.planted`, and in each of them weight matching leaves a barrier no higher than it was {claim}`X9.barrier`: of the mean direct barrier it leaves {glue:text}`left_mlp` % in the MLP, {glue:text}`left_cnn` % in the CNN and {glue:text}`left_transformer` % in the transformer.
+# Then every matcher returns the same function {claim}`X9.function`, a planted order is found again in an MLP, a residual CNN and a transformer {claim}`X9.planted`, and in each of them weight matching leaves at most half of the mean direct barrier {claim}`X9.barrier`; in this run {glue:text}`left_says`.
 # Units of an asymmetric layer exchange their functions at the price that theory says {claim}`X9.exchange`.
 #
 # **Why it matters.** One command makes this page for two networks of yours.
@@ -120,7 +120,7 @@ figures.show("fig_five_lines", figure, legend=3)
 # ```{glue:figure} fig_five_lines
 # :alt: Loss and accuracy along the line between two networks, once as they come and once with the units of the second put in the order of the first. The second line is much flatter; a point half-way marks the merged network after REPAIR.
 #
-# Two {glue:text}`shown`s that were trained apart, on examples that neither has seen: along the line as they come, along the line after weight matching, and half-way after {term}`REPAIR` (profile {glue:text}`profile`).
+# Two networks that were trained apart ({glue:text}`shown`), on examples that neither has seen: along the line as they come, along the line after weight matching, and half-way after {term}`REPAIR` (profile {glue:text}`profile`).
 # ```
 #
 # ## Which units may change places
@@ -219,7 +219,7 @@ claims.check(
 # %% [markdown]
 # ## A planted order is found
 #
-# A network and its copy with every group in a random order, both networks of the {glue:text}`pairs` pairs of each architecture. For one hidden layer weight matching is one assignment and exact; with more it descends, and restarts are part of it.
+# A network and its copy with every group in a random order, both networks of the {glue:text}`trained_pairs` pairs of each architecture. For one hidden layer weight matching is one assignment and exact; with more it descends, and restarts are part of it.
 
 
 # %%
@@ -248,7 +248,7 @@ claims.check(
 # %% [markdown]
 # ## Before and after
 #
-# {glue:text}`pairs` pairs of each architecture, as they come, matched by weights and matched by activations; losses on examples that neither network has seen.
+# {glue:text}`trained_pairs` pairs of each architecture, as they come, matched by weights and matched by activations; losses on examples that neither network has seen.
 
 # %%
 WAYS = ("as they come", "weights", "activations")
@@ -296,11 +296,10 @@ figures.show("fig_architectures", figure, legend=3)
 # ```{glue:figure} fig_architectures
 # :alt: One panel for each architecture with the loss along the lines of all pairs and their mean, as they come, matched by weights and matched by activations. As they come the loss rises highest; the matched lines are lower, nearly flat in the MLP.
 #
-# Loss along the lines of {glue:text}`pairs` pairs of each architecture, thin, and their mean, thick (profile {glue:text}`profile`).
+# Loss along the lines of {glue:text}`trained_pairs` pairs of each architecture, thin, and their mean, thick (profile {glue:text}`profile`).
 # ```
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Table of the barriers"}
-NAMES = {"MLP": "mlp", "residual CNN": "cnn", "transformer": "transformer"}
 body, left_over = [], {}
 
 
@@ -324,12 +323,10 @@ figures.table(
 )
 figures.numbers(
     shown=shown,
-    **{
-        f"left_{short}": f"{100 * left_over[name][0]:.0f}"
-        if name in left_over
-        else "–"
-        for name, short in NAMES.items()
-    },
+    trained_pairs=len(networks[shown]),
+    left_says=", ".join(
+        f"{100 * share:.0f} % ({name})" for name, (share, _) in left_over.items()
+    ),
 )
 
 # %% [markdown]

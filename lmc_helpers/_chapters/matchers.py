@@ -182,7 +182,8 @@ KINDS: dict[str, tuple[Norm, float | None]] = {
     "σ_F = 1": ("layer", 1.0),
 }
 WIDE = {"plain, wide": "plain", "layer norm, wide": "layer norm"}  #: wider networks → their kind
-HE = "plain, He"  #: plain networks of the same seeds from He's initial weights
+HE = "plain, He"  #: plain networks from He's initial weights, the first of them with the seeds of the plain ones
+HE_TIMES = 4  # as many pairs of them as of plain ones: the ratio of their barriers lies near its border
 NAMES = (*KINDS, *WIDE, HE, "small")  #: all runs
 SMALL = 5  # neurons in a hidden layer of the small networks
 SHARES = (64 / 784, 64 / 512, 64 / 512, 256 / 512)  # of fixed entries in a row of each map (Bürgin et al., F.1)
@@ -208,7 +209,7 @@ class Parameters:
         """The training runs of :data:`NAMES`, two networks for each pair."""
         runs = {kind: self._pairs_of(kind, self.width, self.pairs, kind) for kind in KINDS}
         runs |= {name: self._pairs_of(kind, self.wide, self.wide_pairs, name) for name, kind in WIDE.items()}
-        plain = runs["plain"]
+        plain = self._pairs_of("plain", self.width, HE_TIMES * self.pairs, "plain")
         runs[HE] = replace(plain, model=replace(cast(MLP, plain.model), init="he"))
         small = MLP((PIXELS["digits"], SMALL, SMALL, 10))
         descent = Descent(self.small_epochs, 128, "adamw", 1e-2, weight_decay=1e-2)

@@ -10,7 +10,7 @@ from lmc_helpers.claims._needs import says
 from lmc_helpers.claims.criteria import OURS, READING, Part, slug
 from lmc_helpers.claims.numerals import people
 
-THIS, CONFIRMED = "this run", "confirmed at paper scale"
+THIS, CONFIRMED = "this run", "recorded run, paper scale"
 KINDS = {"criterion": "stated", "corrected": "corrected", "sharper": "sharper"}
 
 

@@ -58,7 +58,7 @@ def test_a_badge_in_the_text_says_what_its_box_says(texts):
 def test_only_a_record_that_measured_something_and_is_up_to_date_confirms(texts, published, confirmed):
     assert 300 < len(confirmed) < len(published["recorded"])
     found = [box for text in texts.values() for box in BOXES.findall(text)]
-    said = {BOX.match(box)[2] for box in found if "confirmed at paper scale" in box}
+    said = {BOX.match(box)[2] for box in found if "recorded run, paper scale" in box}
     assert said == {anchor_names.box(part) for part in confirmed} & {BOX.match(box)[2] for box in found}
 
 

@@ -18,7 +18,7 @@ def test_each_row_has_its_key():
     keys = [row[0].get("class").removeprefix("lmc-key lmc-key-") for row in rows]
     assert keys == ["band lmc-band-stated", "band lmc-band-corrected", "dot", "diamond"]
     names = [" ".join("".join(row[1].itertext()).split()) for row in rows]
-    assert names[2:] == ["this run (laptop)", f"confirmed at paper scale commit {'c' * 10}, seeds from it"]
+    assert names[2:] == ["this run (laptop)", f"recorded run, paper scale commit {'c' * 10}, seeds from it"]
     assert [row[3].text for row in rows][2] == "outside what is stated, inside the corrected statement"
 
 

@@ -117,7 +117,7 @@ def test_both_runs_stand_in_one_box():
     said = words_of(shown)
     assert "✓ holds at paper scale ? open in this run" in said
     assert "touches the border of what is stated: not decided" in said
-    assert f"confirmed at paper scale commit {'c' * 10}, seeds from {'5' * 10} 2.0000 ± 0.0010, tested" in said
+    assert f"recorded run, paper scale commit {'c' * 10}, seeds from {'5' * 10} 2.0000 ± 0.0010, tested" in said
     assert shown.startswith('<div class="lmc-claim lmc-holds"')
     assert shown.count("lmc-mark ") == 2 and "<circle" in shown and "<path" in shown
 
