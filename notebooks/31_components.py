@@ -562,11 +562,11 @@ claims.check("G1.bound", wide_components, n=40 * len(wide_components))
 #
 # ```{prf:corollary} Inputs and targets of lower rank
 # :label: cor-rank
-# Let $X$ ($n \times N$) and $Y$ ($m \times N$) have the same rank $r$ and the same kernel (a loss of 0 needs $\ker X \subseteq \ker Y$), and let all hidden layers have $h_k \ge r$ neurons. Then 1, 2 and 3 of {prf:ref}`thm-widths` hold with $r$ for the width $n$ of a bottleneck and the $r$-th singular value $\sigma_r(Y)^2$ for $\sigma_{\min}(Y)^2$.
+# Let $X$ ($n \times N$) and $Y$ ($m \times N$) have the same rank $r \ge 1$ and the same kernel (a loss of 0 needs $\ker X \subseteq \ker Y$), let all hidden layers have $h_k \ge r$ neurons, and let $X = A Z$, the rows of $Z$ an orthonormal basis of the row space of $X$. Then 1, 2 and 3 of {prf:ref}`thm-widths` hold with $r$ for the width $n$ of a bottleneck, $\det (W_k \cdots W_1 A)$ for $\det (W_k \cdots W_1 X)$ and the $r$-th singular value $\sigma_r(Y)$ for $\sigma_{\min}(Y)$.
 # ```
 #
 # ```{prf:proof}
-# Let the rows of $Z$ be an orthonormal basis of the row space, $X = A Z$ and $Y = B Z$, $A$ and $B$ injective. The loss is $\|B - W_l \cdots W_1 A\|^2$ and the singular values of $B$ are those of $Y$, 0 apart. The proof goes through with $A$, $B$ for $X$, $Y$: $W_1$ has the affine condition $W_1 A = A_1$ in place of $A_1 X^{-1}$.
+# $Y = B Z$, and $A$ and $B$ are injective. The loss is $\|B - W_l \cdots W_1 A\|^2$ and the singular values of $B$ are those of $Y$, 0 apart. The proof goes through with $A$, $B$ for $X$, $Y$: $W_1$ has the affine condition $W_1 A = A_1$ in place of $A_1 X^{-1}$.
 # ```
 #
 # Trager, Kohn & Bruna {cite:p}`trager2020` count the networks that compute one matrix, for all widths; 1 is a case of it. Walks that see no sign, from minima that descents reach, and the path of 2, with $\tau$ and $\varphi$ as above:

@@ -16,7 +16,7 @@
 #
 # **What we find.** An exact count by computer, which does not use the paper's decomposition, gives 4 components without and 3 with a skip connection of either sign ({claim}`G2.n1_plain`, {claim}`G2.n1_positive`, {claim}`G2.n1_negative`). That skip connections reduce this number, as the abstract has it, is so over a branch of two layers ({claim}`G2.reduces`), not over a single one ({claim}`G2.reduces_one_layer`). For $n \times n$ weights, which the
 # paper leaves open, four become two ({claim}`G2.n2_components`), and between these stands a wall as high as before, $\sigma_{\min}(Y)^2$ ({claim}`G2.obstruction`); branches of all other widths have two components, too ({claim}`G2.branches`), and with several blocks the numbers multiply ({claim}`G2.blocks`). For training the change is larger: two descents end in one component with the
-# probability $\frac14$ without the skip connection, and nearly always with one of $\varepsilon = 1$ and a branch that starts at a tenth of the usual size ({claim}`G2.trained`); for smaller $\varepsilon$ a tenth is not small enough.
+# probability $\frac14$ without the skip connection, and nearly always with one of $\varepsilon = 1$ and a branch that starts at a tenth of the usual size ({claim}`G2.trained`); for $\varepsilon = 0.1$ a tenth is not small enough: there the share in this run is {glue:text}`together_4_4:.2f`.
 #
 # **Why it matters.** With a skip connection the weights of a branch may pass through 0 without losing the signal, which opens ways between networks; what remains separate is as hard to pass as before, but training from a small enough branch does not get there.
 # ```

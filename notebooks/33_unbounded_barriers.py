@@ -16,7 +16,7 @@
 # submitted for review, move a minimum along this symmetry: the loss on the straight line has no bound (G, Prop. 5.3 and Fig. 4), unless the weights are bounded (G, Prop. 5.6).
 #
 # **What we find.** Both are so ({claim}`G4.unbounded`, {claim}`G4.network`, {claim}`G7.bound`). The {term}`barrier` is known exactly: with the squared norm it grows like $m^{2k}$ with the scale $m$, $k$ the degree of the activation, and its place tends to $\frac{k}{1 + k}$ ({claim}`G7.place`). For bounded weights there is a
-# least bound ({claim}`G7.sharp`). Between balanced minima of two linear layers with $X = I$ it is at most $\|Y\|^2$ for all widths ({claim}`G4.balanced`, {claim}`G4.balanced_any`), for other $X$ it can be larger ({claim}`G4.inputs`); gradient flow from balanced starts, if it converges to a minimum, ends in such a one. Gradient flow conserves the imbalance of two layers, and a bound on it bounds the barrier between a minimum and its rescalings ({claim}`G4.conserved`, {claim}`G4.imbalance`). Two steps of the printed proof of Prop. 5.3 need mending ({claim}`G4.printed_m`, {claim}`G4.segment`).
+# least bound ({claim}`G7.sharp`). Between balanced minima of two linear layers with $X = I$ it is at most $\|Y\|^2$ for all widths ({claim}`G4.balanced`, {claim}`G4.balanced_any`), for other $X$ it can be larger ({claim}`G4.inputs`); gradient flow from balanced starts, if it converges to a minimum, ends at a balanced one. Gradient flow conserves the imbalance of two layers, and a bound on it bounds the barrier between a minimum and its rescalings ({claim}`G4.conserved`, {claim}`G4.imbalance`). Two steps of the printed proof of Prop. 5.3 need mending ({claim}`G4.printed_m`, {claim}`G4.segment`).
 #
 # **Why it matters.** A high barrier need not mean that two networks differ. Their layers may only be scaled differently.
 # ```
@@ -748,7 +748,7 @@ claims.check(
 #
 # - The barrier is exactly $(\varphi^* - 1)^2 \lVert Y \rVert^2$ ({prf:ref}`prop-rescaled-peak`), in the middle for $k = 1$ only. It needs a critical point, not a loss of 0 ({prf:ref}`cor-critical-line`).
 # - The printed scale works for $k \ge 1$ and fails for $k < 1$; with the power $-1/k$ it works for all $k$ ({prf:ref}`prop-choice-of-m`).
-# - Minima that gradient flow reaches from starts without imbalance are no rescalings of each other, and with a known imbalance the barrier has a least bound ({prf:ref}`prop-imbalance`). For two linear layers and $X = I$ the barrier between balanced minima is at most $\lVert Y \rVert^2$, for all widths and every $Y$ ({prf:ref}`prop-balanced`), for
+# - Minima that gradient flow reaches from starts without imbalance are not rescalings of each other, and with a known imbalance the barrier has a least bound ({prf:ref}`prop-imbalance`). For two linear layers and $X = I$ the barrier between balanced minima is at most $\lVert Y \rVert^2$, for all widths and every $Y$ ({prf:ref}`prop-balanced`), for
 #   other inputs and square invertible layers at most a number that depends on the condition of $Y X^{-1}$ ({prf:ref}`prop-inputs`).
 #
 # ## What it means for merging networks

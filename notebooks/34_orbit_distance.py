@@ -15,7 +15,7 @@
 # **The paper.** Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025`, read in the version submitted for review, show that the middle of the line between two points of the orbit can be arbitrarily far from it (G, Prop. 5.5).
 #
 # **What we find.** It is so: between $(\beta W_1, \beta^{-1} W_2)$ and $(\beta^{-1} W_1, \beta W_2)$ the distance of the middle grows like $\beta$ ({claim}`G6.unbounded`). The last step of the printed proof is asserted; this chapter supplies the estimate ({claim}`G6.last_step`). The distance is known up to a vanishing term
-# ({claim}`G6.bounds`), and exactly for balanced factorisations ({claim}`G6.balanced`). The distance of the average of any two factorisations has a lower bound in closed form, if that average is farther than $\lVert A \rVert_*^{1/2}$ from all pairs with product 0, $A$ the product of the two ({claim}`G6.averages`).
+# ({claim}`G6.bounds`), and exactly for balanced factorisations ({claim}`G6.balanced`). The distance of the average of any two factorisations of $A$ has a lower bound in closed form, if that average is farther than $\lVert A \rVert_*^{1/2}$ from all pairs with product 0 ({claim}`G6.averages`).
 #
 # **Why it matters.** Averaging the factors of two equal products can lead away from everything that computes the product.
 # ```

@@ -171,7 +171,7 @@ figures.show("fig_idea_neck", idea, legend=4)
 # The paper's proof compares $\gamma$ with the circular arc over the same chord; here $\gamma$ is a full circle of radius $1/\kappa$, nearly, which does not stay close to its ends. The bound on the distance needs no particular loss: for
 # $L = \operatorname{dist}(\cdot, S)$, $S$ the minimum, G, (9) with $C_L = 1$ is G, (8).
 #
-# Both ends are also joined by G, (5) with the principal logarithm, which drops the rotation: $\log \operatorname{diag}(1, 1, e^{2a}) = \operatorname{diag}(0, 0, 2a)$. That curve is short, and the bound holds. But the principal logarithm is no remedy in general:
+# Both ends are also joined by G, (5) with the principal logarithm, which drops the rotation: $\log \operatorname{diag}(1, 1, e^{2a}) = \operatorname{diag}(0, 0, 2a)$. That curve is short, and the bound holds. But the principal logarithm is not a remedy in general:
 #
 # ```{prf:proposition} A loop of the principal logarithm
 # :label: prp-loop

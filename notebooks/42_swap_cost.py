@@ -17,7 +17,7 @@
 #
 # **What we find.**
 # The theorems hold, with explicit constants: {claim}`I5.identity`, {claim}`I4.bound`, {claim}`I5.theorem`.
-# The statement on the cheapest permutation holds deep in the centre-dominated regime {claim}`I5.corollary_small`, for $\rho$ up to a $\rho^*$ between 0.36 and $\frac12$ for the paper's $\varepsilon < \mu/2$; with one constant up to the printed bound, $\rho \le 1$, it does not {claim}`I5.corollary`.
+# The statement on the cheapest permutation holds deep in the centre-dominated regime {claim}`I5.corollary_small`, for $\rho$ up to a $\rho^*$ between 0.36 and $\frac12$ for the paper's $\varepsilon \le \mu/2$; with one constant up to the printed bound, $\rho \le 1$, it does not {claim}`I5.corollary`.
 #
 # **Why it matters.** Where every exchange is expensive, two runs have a reason to hold the same function in the same neuron, and their networks can be averaged without alignment.
 # ```
@@ -134,7 +134,7 @@ figures.show("fig_exchange", idea)
 # which the paper calls the output sensitivity; $\sum_i T_{ii}$ is the square of its global cost, I, (8) with the Frobenius norm of $W$, which is no norm of the layer's function (I, footnote 2). It is linear in the permutation matrix, so the cheapest of all $m!$ reassignments is a linear assignment problem (`cheapest`), and whether the identity is optimal can be decided exactly,
 # beyond the {term}`transpositions <transposition>` whose costs the paper measures.
 #
-# The paper's premise is that "uniformly large reassignment costs over nontrivial permutations are equivalent to there being a unique minimum-complexity assignment of the feature set to neurons" (I, section 4). Costs greater than 0 are ({claim}`I5.premise`; those of swaps alone are not enough, Exercise 42.3). Large costs are more: two neurons that differ little have a unique cheapest assignment, and their swap costs next to nothing.
+# The paper's premise is that "uniformly large reassignment costs over nontrivial permutations are equivalent to there being a unique minimum-complexity assignment of the feature set to neurons" (I, section 4). Costs greater than 0 are ({claim}`I5.premise`; those of swaps alone are not enough, Exercise 42.3). Uniformly large costs are a stronger condition: two neurons that differ little have a unique cheapest assignment, and their swap costs next to nothing.
 #
 # For a swap of neurons $i$ and $j$, I, (16) splits the change into three terms,
 #

@@ -656,7 +656,7 @@ figures.numbers(near_1=partners[0], near_2=near_2)
 # For the last statement, as in {prf:ref}`thm-gap-law`: given the third centre, and its own places, a centre is normal of rank $\kappa$, and within $r$ with probability $O(r^\kappa)$. So $p_2 = O(r^\kappa)\, p_1$. Since $p_1 \ge c\, r^\kappa$ for small $r$, $r^\kappa = O(m^{-2})$ where $n p_1$ is bounded, and both terms of the error are $O(1/m)$.
 # ```
 #
-# With repeated rows of $U$, or rows of zeros, such as those of pixels at the border of MNIST's images, $D$ tends to less: centres may be closer still, and with rows of zeros coincide.
+# With repeated rows of $U$, or rows of zeros, such as those of pixels at the border of MNIST's images, the limit of $D$ may be less: centres may be closer still, and with $a$ rows of zeros some coincide.
 #
 # For $2a < k$ the rate $m^{-2/k}$ is thus lost at every width, for a plain reason: two rows with small entries are close whatever the inputs are. I, Theorem 4.6 is not contradicted.
 # Its independent masks with $p = a/d$ have $q \le 2a/d < k/d \le \nu$, and I, (21) would need $C \Lambda < 1$, while $\Lambda \ge \ln 48$ for $k \ge 3$ and $C \ge \frac12$ ({prf:ref}`prop-least-constant`).
