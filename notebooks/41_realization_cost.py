@@ -709,7 +709,7 @@ figures.numbers(
 #
 # With the usual start the neurons are identified before the first step and stay so without any decay. With $F$ hidden and the paper's rate and decay, $10^{-3}$ and 0.01, nothing identifies them, at {glue:text}`exact_1` % training accuracy: all costs are in place, but have had no time.
 # Under strong decay the costs do what the paper says, and at the time that the clock says. At $d = 512$, $\sigma_F = 1$ and the paper's rate and decay it would strike after about {glue:text}`clock_paper` steps, the moves left aside. [Trained there](53_asymmetric_mlps.ipynb), the rows of weights come to agree, later for the moves; what the neurons do still depends on the run after a fifth of the printed epochs ({claim}`I3.hidden_printed`), with a decay hundreds of times weaker than the strong ones here.
-# So in these small networks a start that shares $F$ identifies the neurons early in training, and strong weight decay once $x$ has passed 1; weak decay does not do so at the printed sizes.
+# So in these small networks a start that shares $F$ identifies the neurons early in training, and strong weight decay once $x$ has passed 1; weak decay does not do so at the printed sizes, within a fifth of the printed epochs.
 #
 # ## What we found that the paper does not say
 #

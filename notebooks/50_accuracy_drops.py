@@ -314,7 +314,7 @@ claims.check("I12.wide", value=0.0, stderr=1.0, n=0)  # one width is trained
 # %% [markdown]
 # Drops in percentage points when one factor (in the last row but one two, in the last several) differs from the reference setting: means, and least and largest of single pairs; their differences with half-widths of intervals at two-sided $10^{-3}$.
 # Below, what I, Fig. 5 shows in the same settings, with such half-widths: shares of pairs, the least of three $k$, and partners of a neuron.
-# As a few pairs say little about their own scatter, the variance behind an interval is half its own and half that of all settings together. Where the intervals of two settings lie on different sides of a border, no number of pairs decides the statement about every setting.
+# As a few pairs say little about their own scatter, the variance behind an interval is half its own and half that of all settings together; the level is kept if these scatter alike, and the interval of one that scatters far more than the others is too short. Where the intervals of two settings lie on different sides of a border, no number of pairs decides the statement about every setting.
 
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Show the drops"}
