@@ -591,7 +591,7 @@ figures.numbers(
 #
 # The paper says of I, Fig. 11 that the expected scaling is observed; the figure compares the gaps with the asymptotic rate, anchored at $m = 16$. For $k = 2$ the exponent agrees from there on.
 #
-# For $k = 8$ and 32 these widths are too small for the limit, and read of them the sentence is not so ({claim}`I6.exponent_8`, {claim}`I6.exponent_32`): the exponent of the median between $m = 16$ and 1024 is {glue:text}`most_8:.4f` and {glue:text}`most_32:.4f` at most, by {prf:ref}`prop-exponent`, below $-2/k$.
+# For $k = 8$ and 32 these widths are too small for the limit, and as a statement on these widths the sentence is not so ({claim}`I6.exponent_8`, {claim}`I6.exponent_32`): the exponent of the median between $m = 16$ and 1024 is {glue:text}`most_8:.4f` and {glue:text}`most_32:.4f` at most, by {prf:ref}`prop-exponent`, below $-2/k$.
 # This does not contradict I, Theorem 4.6, which bounds the gap from below up to a constant.
 # The law of {prf:ref}`thm-gap-law` gives {glue:text}`law_8:.4f` and {glue:text}`law_32:.4f`,
 # and the measured exponents less these are {glue:text}`offset_8:.4f` ± {glue:text}`offset_error_8:.4f` and {glue:text}`offset_32:.4f` ± {glue:text}`offset_error_32:.4f`; a small difference is to be expected, because at $m = 16$ pairs with a common centre matter.
@@ -762,7 +762,7 @@ figures.show("fig_few", figure, legend=4)
 #
 # ## What it means for merging networks
 #
-# Fixed parts keep the centres of a layer's neurons apart as long as its inputs vary in many dimensions and each row has many fixed entries: for $k$ in the tens the distance of the closest two centres stays a sizeable part of the typical one at the widths in use. Whether it identifies the neurons after training is another question: the theorem behind it needs centres that still dominate, and after a long training they need not ({claim}`I12.out_of_regime`).
+# Fixed parts keep the centres of a layer's neurons apart as long as its inputs vary in many dimensions and each row has many fixed entries: for $k$ in the tens the distance of the closest two centres stays a sizeable part of the typical one at the widths in use. Whether that identifies the neurons after training is another question: the theorem behind it needs centres that still dominate, and after a long training they need not ({claim}`I12.out_of_regime`).
 # Where the inputs, or the fixed parts themselves, vary in one or two dimensions only, wide layers hold neurons that are nearly interchangeable, and two networks with the same fixed part may still need an alignment.
 #
 # **Read on.** [](44_gaussian_mixture.ipynb): {term}`swap costs <swap cost>` of trained networks for $k = 2$, 8 and 32. [](48_input_shifts.ipynb): the gap for a layer's inputs. [](49_feature_hardness.ipynb): what fixed parts take from learning.
