@@ -16,7 +16,7 @@
 # trained networks that peak at $m = 2M$ like those of random minima (Z, Fig. 2). Where they are lower, the paper attributes it
 # to sparsity.
 #
-# **What we find.** The type counts of trained networks are far more even than random ones ({claim}`Z13.counts`). With
+# **What we find.** From the paper's initial weights the type counts of trained networks are far more even than random ones ({claim}`Z13.counts`). With
 # six {term}`teacher <teacher and student>` neurons and step size ½ their barrier peaks at $m =$ {glue:text}`peak`. In every setting tried the peak is not within a neuron of $2M$ ({claim}`Z6.peak`),
 # and the barrier falls from $1.5 M$ to $2M$ ({claim}`Z8.second_descent`). It is lowered by even
 # counts ({claim}`Z9.even_counts`), below the threshold of the step size with hardly a zero row ({claim}`Z9.few_zero_rows`).
@@ -220,7 +220,7 @@ figures.table(
 # %% [markdown]
 # The counts vary much less than Assumption 3 says, which Z, section 5 takes to hold "when the learning rate of GD and SGD is
 # relatively small"; the step size ½ is about a quarter of the threshold. Neither a smaller one nor initial weights up to
-# $1/\sqrt d$ bring the multinomial law back. Where the paper leaves a setting open, a verdict here is one that comes out
+# $1/\sqrt d$ bring the multinomial law back; from the standard deviation 1 and among wide networks it is back, as a table below shows. Where the paper leaves a setting open, a verdict here is one that comes out
 # in *every* setting tried: the interval that is judged covers those of all. Where they do not agree, the first setting, the reference, is a reading
 # of its own, and the better of the two counts.
 
@@ -342,7 +342,7 @@ claims.check("Z13.entries_unstable", value, stderr=value * relative, n=networks)
 # Small initial weights grow together and stay even; at $1/\sqrt d$, which the paper does not mention, its picture comes out nearly as it is printed
 # ({claim}`Z13.entries_from_larger`). The paper says of it that "this distribution pattern is not
 # stable enough with the changes in learning rate, $m$, $M$, and $d$"; for the learning rate that is so
-# ({claim}`Z13.entries_unstable`), and the initial weights belong to the list. Each of the sizes doubled, for entries of types of any number of rows:
+# ({claim}`Z13.entries_unstable`), and the initial weights belong to the list. How much the variance changes where one of the sizes is doubled:
 
 
 # %%
@@ -725,7 +725,7 @@ figures.numbers(
     by_counts="{:.2f} ± {:.2f}".format(*by_counts),
     by_entries="{:.1f} ± {:.1f}".format(*by_entries),
     by_equal="{:.1f} ± {:.1f}".format(*by_equal),
-    by_counts_equal="{:.3f} ± {:.3f}".format(*by_counts_equal),
+    by_counts_equal="{:.2f} ± {:.2f}".format(*by_counts_equal),
 )
 
 # %% [markdown]
