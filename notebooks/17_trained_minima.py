@@ -574,7 +574,7 @@ claims.check("Z6.similar_reference", *covering(other), n=pairs)
 
 # %%
 LARGER = {r"$1/\sqrt d$": 8**-0.5, "1": 1.0}  # standard deviations
-n = max(pairs, min(3 * pairs, 100))  # the ratio has a long tail
+n = pairs if pairs < 40 else max(pairs, 100)  # the barrier has a long tail
 
 
 def from_scale(scale: float) -> torch.Tensor:
