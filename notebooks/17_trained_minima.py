@@ -616,7 +616,8 @@ claims.check("Z6.from_largest", value, stderr=stderr, n=n)
 # ## Why the barrier is lower
 #
 # From $m = 2M$ on the barrier of trained networks lies below that of uniform minima, as the paper says of Z, Fig. 2. It
-# attributes this "to the sparsity of the SGD solutions": zero rows match without a barrier (Z, section 5). It says that the
+# attributes this "to the sparsity of the SGD solutions": zero rows match without a barrier (Z, section 5). So they do, as the function of a
+# row is linear in $\lambda$ on the way from 0 to it ({claim}`Z9.zero_rows_match`). The paper says that the
 # reason is a partial one, "when $m$ is large and the learning rate is high" (Z, section 4), and does not state the learning
 # rate of the figure. At the step size ½, which is below the threshold up to $m =$ {glue:text}`last_below`, hardly a row is zero.
 #
@@ -644,7 +645,7 @@ print("even counts multiply the barrier by {:.2f} ± {:.2f}".format(*by_counts))
 print("even entries multiply it by {:.1f} ± {:.1f}".format(*by_entries))
 
 # %% [markdown]
-# The order of the two factors matters. Barriers over that of uniform minima, with equal entries in the middle:
+# The order of the two factors matters. Barriers over that of uniform minima, with equal entries in the middle column:
 
 
 # %%
@@ -671,7 +672,11 @@ figures.table(
     [["multinomial counts", "1", one, ""], ["counts as trained", *others]],
 )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z9.even_counts, Z9.even_entries, Z9.few_zero_rows and Z9.attribution in three readings"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z9.zero_rows_match, Z9.even_counts, Z9.even_entries, Z9.few_zero_rows and Z9.attribution in three readings"}
+minima = (with_uniform_entries(W, 6, seed) for W in (first, second))
+one, other = (torch.cat([W, torch.zeros_like(W)], dim=-2) for W in minima)
+meeting = permuted_and_direct(one, other.flip(-2), 6)[1]  # rows meet zero rows
+claims.check("Z9.zero_rows_match", meeting.abs().max().item(), n=pairs)
 claims.check("Z9.even_counts", *by_counts, n=pairs)
 claims.check("Z9.even_entries", *by_entries, n=pairs)
 
