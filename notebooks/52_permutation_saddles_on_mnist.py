@@ -18,9 +18,9 @@
 # In most cases the loss rises monotonically towards the {term}`permutation point`, the {term}`barrier` falls with $H$, and the accuracy on the training set decreases only marginally (P, section 5; P, Fig. 3).
 #
 # **What we find.**
-# On fewer images, projected on their leading components, and with a minimiser that converges, the loss rises on nearly all paths from one distance to the next ({claim}`P8.projected_monotone`), the barrier falls faster than $1/H$ ({claim}`P8.projected_falls`), and the accuracy falls by less than a point ({claim}`P8.projected_accuracy`).
-# The paths do not end at permutation points, but, in the mean, below them ({claim}`P8.mnist_above`), and no two neurons change places on them. At the permutation points themselves the loss falls with $H$, too ({claim}`P8.projected_points`), the accuracy hardly suffers ({claim}`P8.projected_points_accuracy`), and the Hessian has several negative eigenvalues, at one point of each width at least {glue:text}`ranks` in this run ({claim}`P8.projected_index`). So these are no first-order saddles, and two neurons that change places near them need not meet: they can go round each other, below the point ({prf:ref}`thm-round`).
-# A random pair has a higher barrier than the most similar one ({claim}`P8.mnist_similar`). On whole images a converged run is too dear for this page; its claims stay open ({claim}`P8.mnist`).
+# On fewer images, projected on their leading components, and with a minimiser that converges, the loss rises on most paths from one distance to the next ({claim}`P8.projected_monotone`), the barrier falls faster than $1/H$ ({claim}`P8.projected_falls`), and the accuracy falls by less than a point ({claim}`P8.projected_accuracy`).
+# The paths do not end at permutation points ({claim}`P8.mnist_reached`), but, in the mean, below them ({claim}`P8.mnist_above`); a last minimisation at distance 0 leads there ({claim}`P8.mnist_reached_at_last`). At the permutation points themselves the loss falls with $H$, too ({claim}`P8.projected_points`), the accuracy hardly suffers ({claim}`P8.projected_points_accuracy`), and at each that was found the Hessian has two negative eigenvalues or more ({claim}`P8.projected_index`). So none of these is a first-order saddle, and two neurons that change places near them need not meet: they can go round each other, below the point ({prf:ref}`thm-round`). Of the plateau only a part is critical ({claim}`P8.mnist_flat`).
+# A random pair has a higher barrier than the most similar one ({claim}`P8.mnist_similar`). On whole images the permutation points are looked at, too ({claim}`P8.mnist_saddle`, {claim}`P8.mnist_first_order`); converged paths are too dear there for this page, and their claims stay open ({claim}`P8.mnist`).
 #
 # **Why it matters.** A path through a permutation point leads from a network to its copy with two neurons exchanged; the largest loss on it is an upper bound for the price of that exchange.
 # ```
@@ -32,7 +32,7 @@
 # {glue:text}`data_says` In the paper's paths the distance of the two parameter vectors falls in 100 logarithmic steps to $10^{-4}$ of what it was, and at each of them all other parameters descend "until convergence" (P, Fig. 3); here it takes {glue:text}`distances` steps.
 # That is what costs: on whole images a network has up to {glue:text}`biggest` parameters.
 # This page proves which part of them is superfluous, brings a minimiser that does converge, and uses it on {glue:text}`images_used` images and their first
-# {glue:text}`used` principal components (profile {glue:text}`profile`). The claims of the paper are about whole images, all of them; with less they stay open here.
+# {glue:text}`used` principal components (profile {glue:text}`profile`). The claims of the paper on the paths are about whole images; with less they stay open here. The permutation points are looked at on both.
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 dataset: str = "mnist"  # mnist or digits; digits stand in for what is not here
 images: int = 1000  # training images, 60000 are all of MNIST
@@ -348,7 +348,7 @@ gain = [float(np.log(high / low)) for _, low, high in both]
 # The run minimises at the permutation point, too (`permutation_point`), from the end of the path with the mean of the two parameter vectors and the sum of their columns.
 #
 # P concludes from the rise of the loss that "the permutation point is a saddle, and not a minimum", and states in the abstract that it is a "first-order" one. With one output the first would follow ({prf:ref}`cor-maximum`).
-# With ten, where no path ends there, it is $J$ that decides: by {prf:ref}`thm-inertia` the Hessian at the permutation point has at least $\rho = \operatorname{rank} J$ negative eigenvalues. So it is a saddle if $J \ne 0$, and of first order only if $\rho \le 1$. From $\rho = 2$ on a small half circle around it exchanges the two neurons at losses below its own ({prf:ref}`thm-round`, whose half circle takes only the critical point and two negative eigenvalues that $J$ brings); whether descent from there leads to the trained network is not looked at here.
+# With ten, where no path ends there, it is $J$ and $D$ that decide: by {prf:ref}`thm-inertia` the Hessian at the permutation point has at least $\rho + \nu_-$ negative eigenvalues, $\rho = \operatorname{rank} J$. So it is a saddle if $J \ne 0$, and of first order only if $\rho + \nu_- \le 1$. From $\rho = 2$ on a small half circle around it exchanges the two neurons at losses below its own ({prf:ref}`thm-round`, whose half circle takes only the critical point and two negative eigenvalues that $J$ brings); whether descent from there leads to the trained network is not looked at here.
 
 # %%
 reached = {  # paths whose permutation point has converged as well
@@ -504,7 +504,7 @@ norms = torch.cat([m.path.gradient_norm for r in every.values() for m in r])
 usual = round(
     np.mean([m.products / distances for r in every.values() for m in r])
 )
-half = error_bars.QUANTILE * average(gain)[1]
+half = error_bars.QUANTILE * average(gain)[1] if n_gain >= 5 else np.nan
 ratios = np.exp([gained, gained - half, gained + half])
 figures.numbers(
     data_says=told,
@@ -523,7 +523,10 @@ figures.numbers(
     all_paths=of,
     rising=sum(rising),
     compared=len(gain),
-    times="{:.2g} [{:.2g}, {:.2g}]".format(*ratios) if n_gain else "–",
+    ratio=f"{ratios[0]:.2g}" if n_gain else "–",
+    ratio_around="[{:.2g}, {:.2g}]".format(*ratios[1:])
+    if n_gain >= 5
+    else "from too few networks for an interval",
     higher=f"{np.exp(higher):.1f}" if n_above else "–",
     minima=len(norms),
     good=int((norms <= TOLERANCE).sum()),
@@ -554,6 +557,7 @@ figures.numbers(
     hours_paper=f"{core_hours(60_000, *PAPER, 6, 100, dear):.0f}",
     dear=dear,
     budget=whole_products,
+    needed=needed,
 )
 
 # %% [markdown]
@@ -561,13 +565,13 @@ figures.numbers(
 #
 # - The images may be written in an orthonormal basis of their span: losses, minima and accuracies on the paper's paths depend on nothing more ({prf:ref}`prop-span`).
 # - {glue:text}`good` of {glue:text}`minima` minima have a gradient of at most {glue:text}`tolerance`, with {glue:text}`each` products with the Hessian for each distance on average.
-# - The barrier of a random pair is {glue:text}`times` times that of the most similar one in the same network (geometric mean over {glue:text}`compared` networks, interval at two-sided $10^{-3}$): {claim}`P8.mnist_similar`.
-# - At the permutation points of one network of each width the doubled neuron adds {glue:text}`index` to {glue:text}`index_most` negative eigenvalues, those that $J$ brings ({claim}`P8.projected_index`) and those of $D$ on its kernel.
-# - Where the paths end: the output weights of the pair have grown by a factor of {glue:text}`grown` (median; 1 at a permutation point with bounded weights), and the minimum of the merged network lies {glue:text}`higher` times as high (geometric mean; {claim}`P8.mnist_above`).
+# - The barrier of a random pair is {glue:text}`ratio` times that of the most similar one in the same network ({glue:text}`ratio_around`; geometric mean over {glue:text}`compared` networks, interval at two-sided $10^{-3}$): {claim}`P8.mnist_similar`.
+# - At the {glue:text}`points_looked_at` permutation points over the minima found the doubled neuron adds {glue:text}`index` to {glue:text}`index_most` negative eigenvalues ({claim}`P8.projected_index`), and the critical part of the plateau has at most {glue:text}`flat` of its ten dimensions ({claim}`P8.mnist_flat`); at {glue:text}`whole_points` on whole images it adds {glue:text}`whole_index` ({claim}`P8.mnist_first_order`).
+# - Where the paths end: the output weights of the pair have grown by a factor of {glue:text}`grown` (median; least {glue:text}`grown_least`; bounded at a permutation point: {claim}`P8.mnist_reached`), and the minimum of the merged network lies {glue:text}`higher` times as high (geometric mean; {claim}`P8.mnist_above`). From {glue:text}`reached_at_last` ends a minimisation with the two neurons as one converges ({claim}`P8.mnist_reached_at_last`).
 #   Descent that stops earlier ends elsewhere ([chapter 24](24_deep_merge.ipynb)).
 #
-# What this page cannot decide are the statements on whole images at $H$ from 10 to 25.
-# With all pixels of this page's images one minimum of the smallest network took {glue:text}`trial` products with the Hessian (of a budget of {glue:text}`budget`) and left a gradient of {glue:text}`left_over`, where {glue:text}`each` did on average with the leading components.
+# What this page cannot decide are the statements on paths with whole images at $H$ from 10 to 25.
+# The dearest minimum on whole images took {glue:text}`needed` products with the Hessian (of a budget of {glue:text}`budget`), where {glue:text}`each` did on average with the leading components.
 # With {glue:text}`dear` products for a minimum, on all 784 pixels, the design of P, Fig. 3 (60 000 images, 100 distances, 6 {term}`teachers <teacher and student>` at each width) would cost {glue:text}`hours_paper` hours of one core in double precision. Less decides:
 # 20 000 images still give many equations for each weight, and with 3 teachers at each width 12 rising paths of 12 are most. Then 12 distances and the permutation point, for barrier and accuracy, cost {glue:text}`hours` hours, and 38 distances, 25 of them in the first decade as in the paper, for the rise, {glue:text}`hours_monotone`. Larger networks may need more products.
 #
