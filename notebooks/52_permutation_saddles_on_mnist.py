@@ -75,6 +75,7 @@ from lmc_helpers._chapters.permutation_saddles_on_mnist import (
     LEADING,
     SAMPLE,
     TOLERANCE,
+    WHOLE_TOLERANCE,
     Merged,
     Parameters,
     core_hours,
@@ -374,21 +375,21 @@ apart = [
 
 
 # %% [markdown]
-# Every minimum with one neuron less in layer 2 holds $H - 1$ permutation points, one for each neuron that is doubled. `found_at` collects, over all minima that have converged, $\rho$, the number of singular values of $J$ above a thousandth of the largest, and the index $\rho + \nu_-$ that the doubled neuron adds by {prf:ref}`thm-inertia`, with $\nu_-$ the negative eigenvalues of $D$ on the kernel of $J$, in the same sense. The minima are those of all merges; and, on {glue:text}`whole_images` whole images, one for each width, from the most similar pair of another teacher as one neuron:
+# Every minimum with one neuron less in layer 2 holds $H - 1$ permutation points, one for each neuron that is doubled. `found_at` collects, over all minima that have converged, $\rho$, the number of singular values of $J$ above a thousandth of the largest, and the index $\rho + \nu_-$ that the doubled neuron adds by {prf:ref}`thm-inertia`, with $\nu_-$ the negative eigenvalues of $D$ on the kernel of $J$, in the same sense. The minima are those of all merges; and, on {glue:text}`whole_images` whole images, one for each width, from the most similar pair of another teacher as one neuron, with a gradient of at most {glue:text}`whole_tolerance`:
 
 
 # %%
-def found_at(minima: list) -> tuple[list[int], list[int]]:
+def found_at(minima: list, tolerance: float) -> tuple[list[int], list[int]]:
     """ρ and ρ + ν₋ at all permutation points over the minima that have converged."""
-    good = [point for point in minima if point.gradient_norm <= TOLERANCE]
+    good = [point for point in minima if point.gradient_norm <= tolerance]
     ranks = [int(rank) for point in good for rank in point.rank]
     return ranks, [int(index) for point in good for index in point.index]
 
 
 merges_of = [m.point for found in at_width.values() for m in found.merges]
-ranks, indices = found_at(merges_of)
+ranks, indices = found_at(merges_of, TOLERANCE)
 on_whole = {H: run.result() for H, run in settings.whole_points().items()}
-_, whole_indices = found_at([*on_whole.values()])
+_, whole_indices = found_at([*on_whole.values()], WHOLE_TOLERANCE)
 saddles = [index for index in whole_indices if index]
 
 
@@ -538,6 +539,7 @@ figures.numbers(
     whole_images=min(whole, DataSpec(data.name).size),
     whole_index=span(torch.tensor(whole_indices)) if whole_indices else "–",
     whole_points=len(whole_indices),
+    whole_tolerance=f"{WHOLE_TOLERANCE:.0e}",
     each=f"{usual}",
     grown=f"{np.median(apart):.0e}" if apart else "–",
     grown_least=f"{growth:.0e}" if apart else "–",

@@ -414,6 +414,34 @@ def constrained_hessian(chart: PairChart, problem: Shallow, points: torch.Tensor
     return P @ (H + H.mT) @ P / 2
 
 
+@dataclass(frozen=True)
+class Turn:
+    """A critical point of the loss itself at a positive distance on a branch, where dL/dδ changes its sign."""
+
+    place: int  # the point of the branch before it
+    theta: torch.Tensor  # (p,)
+    loss: float
+    top: bool  # whether the loss has a maximum along the branch there
+
+
+def turns(problem: Shallow, branch: Branch) -> list[Turn]:
+    """The critical points of the loss on a branch, but for its ends, by Newton's method from its points."""
+    theta, second = branch.theta, problem.net._incoming(1, 1)
+    e = theta[:, second] - theta[:, problem.net._incoming(1, 0)]
+    along = (problem.derivatives(theta)[0][:, second] * e).sum(dim=1)  # δ dL/dδ, 0 at the start
+    found = []
+    for k in (1 + (along[2:] * along[1:-1] < 0).nonzero()[:, 0]).tolist():
+        at = theta[k : k + 2].mean(dim=0, keepdim=True)
+        for _ in range(20):
+            g, H = problem.derivatives(at)
+            at = at - torch.linalg.solve_ex(H, g[..., None])[0][..., 0]
+        near = (at - theta[k]).norm() <= 3 * (theta[k + 1] - theta[k]).norm()
+        if near and problem.derivatives(at)[0].norm() <= 1e-9:
+            rising = bool(branch.loss[k] > branch.loss[k - 1])
+            found.append(Turn(k, at[0], problem.loss(at).item(), rising))
+    return found
+
+
 # ---------- limits of branches whose output weights diverge at a distance δ* > 0
 #
 # In a chart with a coordinate τ that is 0 at the limit, all others stay finite; see the chapter. With the loss there, a

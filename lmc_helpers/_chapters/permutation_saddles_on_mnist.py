@@ -471,6 +471,7 @@ def core_hours(images: int, components: int, widths: Sequence[int], paths: int, 
 REVISION = 3
 
 TOLERANCE = 1e-5  # norm of the gradient at a converged minimum
+WHOLE_TOLERANCE = 1e-4  # on whole images, where the last factor of ten takes many thousand products
 POINT_BUDGET = 4  # budgets of one distance for the permutation point, which starts farther from its minimum
 PATH = ("theta", "loss", "gradient_norm", "outgoing")  # the fields of ConvergedPath
 WORTH_A_JOB_S = 30.0  # a merge of fewer seconds gets no job of its own
@@ -651,7 +652,7 @@ class WholePoint(Cached[Point]):
     __hash__ = Cached.__hash__
 
     def _identity(self) -> dict:
-        return {"run": described(self), "teachers": self.teachers.digest, "revision": REVISION, "tol": TOLERANCE}
+        return {"run": described(self), "teachers": self.teachers.digest, "revision": REVISION, "tol": WHOLE_TOLERANCE}
 
     @property
     def title(self) -> str:
@@ -684,7 +685,7 @@ class WholePoint(Cached[Point]):
         start = time.perf_counter()
         pair = most_similar_neurons(task.net, theta, task.x, layer=LAYER)
         theta = PairChart(task.net, LAYER).bring_forward(theta, *pair)
-        point = permutation_point(task, theta, labels, self.products, TOLERANCE)
+        point = permutation_point(task, theta, labels, self.products, WHOLE_TOLERANCE)
         return provenance(time.perf_counter() - start, teachers=taught), _of_point(point)
 
     def _result(self, provenance: dict, tensors: dict[str, torch.Tensor]) -> Point:

@@ -130,7 +130,7 @@ def test_a_point_on_whole_images_starts_from_the_most_similar_pair_of_a_teacher_
     cosines = torch.nn.functional.cosine_similarity(W[:, None], W[None], dim=-1).triu(1)
     pair = divmod(int(cosines.where(cosines != 0, -2).argmax()), 4)
     theta = PairChart(task.net, 2).bring_forward(theta, *pair)
-    same(found, permutation_point(task, theta, labels, 80, module.TOLERANCE))
+    same(found, permutation_point(task, theta, labels, 80, module.WHOLE_TOLERANCE))
     assert run.teachers.seeds[0] not in TEACHING[4].seeds and run.teachers.data.n == 70
     changes = ({}, {"network": 1}, {"products": 81}, {"teachers": TEACHING[4]})
     assert len({replace(run, **change).digest for change in changes}) == len(changes)
