@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from oracles.perceptrons import inputs
-from scipy.optimize import least_squares, minimize
+from scipy.optimize import least_squares, minimize, root
 
 from lmc_helpers._chapters.merging_neurons import (
     ENDS,
@@ -28,6 +28,7 @@ from lmc_helpers._chapters.merging_neurons import (
     relu_minima,
     rounded_relu,
     seen_limit,
+    tops,
     trace_curves,
 )
 from lmc_helpers.permutation_points.hessian import gradient, hessian
@@ -111,6 +112,34 @@ def test_an_end_lies_on_the_parabola_of_its_permutation_point():
         torch.testing.assert_close(rise / rise.mean(), torch.ones_like(rise), rtol=0.3, atol=0)
         split = branch.outgoing[-1, :, 1] - branch.outgoing[-1, :, 0]
         assert split.abs().max() < 1e-2 * branch.outgoing[-1].abs().max()
+
+
+def test_a_top_is_a_saddle_that_the_curve_crosses():
+    problem, _ = toy()
+    for seed in range(500):  # a saddle with one negative eigenvalue, by SciPy
+        start = problem.net.initial(1, seed)[0].numpy()
+        found = root(lambda t: gradient_of(problem, t), start, jac=lambda t: hessian_of(problem, t), tol=1e-13)
+        values, vectors = np.linalg.eigh(hessian_of(problem, found.x))
+        if found.success and values[0] < -1e-3 * values[-1] and values[1] > 1e-6 * values[-1]:
+            break
+    t = torch.linspace(-0.11, 0.1, 22, dtype=torch.float64)[:, None]
+    theta = torch.from_numpy(found.x) + t * torch.from_numpy(vectors[:, 0])
+    curve = SimpleNamespace(theta=theta, loss=problem.loss(theta))
+    [top] = tops(problem, curve)
+    assert top.negative == 1 and top.loss == pytest.approx(problem.loss(torch.from_numpy(found.x)).item(), rel=1e-9)
+    assert abs(t[top.place].item()) < 0.011
+    up = torch.from_numpy(found.x) + t * torch.from_numpy(vectors[:, -1])  # through it from above: not a top
+    assert tops(problem, SimpleNamespace(theta=up, loss=problem.loss(up))) == []
+
+
+def gradient_of(problem, theta):
+    """∇L in NumPy."""
+    return problem.derivatives(torch.from_numpy(theta)[None])[0][0].numpy()
+
+
+def hessian_of(problem, theta):
+    """∇²L in NumPy."""
+    return problem.hessian(torch.from_numpy(theta)[None])[0].numpy()
 
 
 def test_the_hessian_at_fixed_distance_is_that_of_autograd_but_for_the_axis_of_e():
