@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from oracles.perceptrons import inputs
-from scipy.optimize import least_squares, minimize, root
+from scipy.optimize import least_squares, minimize
 
 from lmc_helpers._chapters.merging_neurons import (
     ENDS,
@@ -114,32 +114,31 @@ def test_an_end_lies_on_the_parabola_of_its_permutation_point():
         assert split.abs().max() < 1e-2 * branch.outgoing[-1].abs().max()
 
 
-def test_a_top_is_a_saddle_that_the_curve_crosses():
-    problem, _ = toy()
-    for seed in range(500):  # a saddle with one negative eigenvalue, by SciPy
-        start = problem.net.initial(1, seed)[0].numpy()
-        found = root(lambda t: gradient_of(problem, t), start, jac=lambda t: hessian_of(problem, t), tol=1e-13)
-        values, vectors = np.linalg.eigh(hessian_of(problem, found.x))
-        if found.success and values[0] < -1e-3 * values[-1] and values[1] > 1e-6 * values[-1]:
-            break
-    t = torch.linspace(-0.11, 0.1, 22, dtype=torch.float64)[:, None]
-    theta = torch.from_numpy(found.x) + t * torch.from_numpy(vectors[:, 0])
-    curve = SimpleNamespace(theta=theta, loss=problem.loss(theta))
-    [top] = tops(problem, curve)
-    assert top.negative == 1 and top.loss == pytest.approx(problem.loss(torch.from_numpy(found.x)).item(), rel=1e-9)
-    assert abs(t[top.place].item()) < 0.011
-    up = torch.from_numpy(found.x) + t * torch.from_numpy(vectors[:, -1])  # through it from above: not a top
-    assert tops(problem, SimpleNamespace(theta=up, loss=problem.loss(up))) == []
+@pytest.mark.parametrize("others", [(2.0, 3.0), (-1.0, 3.0)])
+def test_a_top_is_the_critical_point_that_a_curve_crosses_from_below(others):
+    net = MLP((1, 2, 1), "tanh")
+    form = torch.tensor([*others, -1.0, 1.0, 1.0, 2.0, 1.5], dtype=torch.float64)[: net.size]
+    form[net.incoming(1, 1)[0]] = -1.0  # the curve runs along this axis
 
+    centre = torch.zeros(net.size, dtype=torch.float64)
+    centre[net.incoming(1, 1)[0]] = 1.0  # the distance
 
-def gradient_of(problem, theta):
-    """∇L in NumPy."""
-    return problem.derivatives(torch.from_numpy(theta)[None])[0][0].numpy()
+    def derivatives(theta):  # of 5 + u·Fu/2 + Σ u³/6 with u = θ − centre
+        u = theta - centre
+        return form * u + u**2 / 2, torch.diag_embed(form + u)
 
+    def loss(theta):
+        u = theta - centre
+        return 5 + (form * u**2 / 2 + u**3 / 6).sum(dim=-1)
 
-def hessian_of(problem, theta):
-    """∇²L in NumPy."""
-    return problem.hessian(torch.from_numpy(theta)[None])[0].numpy()
+    along = centre.repeat(21, 1)
+    along[:, net.incoming(1, 1)[0]] += torch.linspace(-0.11, 0.1, 21, dtype=torch.float64)
+    problem = SimpleNamespace(net=net, derivatives=derivatives, loss=loss)
+    [top] = tops(problem, SimpleNamespace(theta=along, loss=loss(along)))
+    assert top.loss == pytest.approx(5) and top.negative == int((form < 0).sum())
+    assert (along[top.place] - centre).abs().max() < 0.011
+    form[net.incoming(1, 1)[0]] = 1.0  # now it comes from above
+    assert tops(problem, SimpleNamespace(theta=along, loss=loss(along))) == []
 
 
 def test_the_hessian_at_fixed_distance_is_that_of_autograd_but_for_the_axis_of_e():
