@@ -771,19 +771,19 @@ claims.check("Z6.validates_rate", *fall, n=pairs_figure)
 # ```
 #
 # The table has {glue:text}`pairs_uniform:,` pairs a width. Within a neuron of $2M$ the curve is highest with columns sorted in place
-# ({claim}`Z6.peak_uniform`) and with large leftovers on large ones ({claim}`Z6.peak_uniform_sorted`); in random order its top is flatter still
-# ({claim}`Z6.peak_uniform_random`). In none of these does it fall before ({claim}`Z8.second_descent_uniform`). The best permutation saves the
+# ({claim}`Z6.peak_uniform`), with large leftovers on large ones ({claim}`Z6.peak_uniform_sorted`) and in random order, where its top is
+# flattest ({claim}`Z6.peak_uniform_random`). In none of these does it fall before ({claim}`Z8.second_descent_uniform`). The best permutation saves the
 # more the wider the networks are; with six teachers the curve is then highest left of $2M$ by more than a neuron
 # ({claim}`Z6.peak_uniform_best`; in this run at $m =$ {glue:text}`peak_best_6`), and in the limit just left of it ({claim}`Z7.peak_of_best`). So no
 # reading makes all three sentences exact: those in which Fig. 2 is right have their limit beyond $2M$.
 #
 # For the same reason Algorithm 1 falls behind the best permutation as networks grow: it leaves less than twice the barrier at $m = 2M$
-# ({claim}`Z4.near_best_peak`), about twice at the right end of Fig. 2 ({claim}`Z4.near_best_figure`), and more with many teachers
+# ({claim}`Z4.near_best_peak`) and more than twice at the right end of Fig. 2 ({claim}`Z4.near_best_figure`) and with many teachers
 # ({claim}`Z4.near_best_many`).
 #
-# This curve "validates both the overlap Theorem 5 and the barrier Theorem 6" (Z, section 4). Of uniform minima one may say so: its
-# top is within a neuron of the width at which the {term}`overlap` is least ({claim}`Z6.validates_overlap`), and beyond it falls faster than
-# $m^{-1/2}$ ({claim}`Z6.validates_rate`). The curve of trained networks has its top elsewhere ({claim}`Z6.peak`).
+# This curve "validates both the overlap Theorem 5 and the barrier Theorem 6" (Z, section 4). Beyond its top the curve of uniform minima
+# falls faster than $m^{-1/2}$ ({claim}`Z6.validates_rate`); whether its top, which is flat, is within a neuron of the width at which the
+# {term}`overlap` is least is open ({claim}`Z6.validates_overlap`). The curve of trained networks has its top elsewhere ({claim}`Z6.peak`).
 #
 # ## The number of teachers at fixed dimension
 #
