@@ -69,7 +69,10 @@ from lmc_helpers._chapters.overlap_theorem import (
     normal_overlap,
     tie_probability,
 )
+from lmc_helpers.error_bars import ratio_of_means
+from lmc_helpers.matching import algorithm_1, pair_matching, permute
 from lmc_helpers.teacher_student import overlap
+from lmc_helpers.teacher_student.between_minima import minima_barriers
 from lmc_helpers.teacher_student.minima import sample_minima
 from lmc_helpers.teacher_student.overlap import expected_overlap, simulate_overlap
 
@@ -791,8 +794,92 @@ figures.numbers(
 # {glue:text}`depth_40:.4f` below the value at $m = 40$. About {glue:text}`pairs_40` pairs a point tell these two apart,
 # fewer than the paper's $10^4$; to tell $m = 45$ from the bottom takes {glue:text}`pairs_20`.
 #
+# ## Zero rows
+#
+# The paper's global minima may have zero rows, too, which "will incur no barrier when pairing" (Z, section 5). How many does it take
+# to remove the whole {term}`barrier`, the largest loss on the line between the two networks? The overlap says so exactly:
+#
+# ```{prf:theorem} How many zero rows remove the barrier
+# :label: thm-zero-rows
+# Give each of two minima without zero rows, of $m$ rows and $M \ge 2$ types, $z$ zero rows. Some order of the rows leaves no
+# barrier if and only if
+#
+# $$
+# z \ge m - C = \sum_j \bigl( \alpha^{(1)}_j - \alpha^{(2)}_j \bigr)_+ .
+# $$
+#
+# Under Assumption 3 the mean of this number is $m (1 - T(m, M)) \sim \sqrt{(M - 1)\, m/\pi}$ as $m \to \infty$.
+# ```
+#
+# ```{prf:proof}
+# On the segment between $a e_p$ and $b e_q$, $a, b \ge 0$, $\sigma(w \cdot x)$ is at most the chord, as $\sigma$ is convex. It is the
+# chord for every $x$ if $p = q$ or $ab = 0$; otherwise it is below it where $x_p > 0 > x_q$. Both ends compute $f^*$, so there is no
+# barrier if and only if every place has rows of one type or a zero row. At most $C$ places have two rows of one type. The other rows of
+# $W^{(1)}$, $m - C$ or more, need zero rows of $W^{(2)}$; and $m - C$ in each network suffice for all rows without a partner.
+# The mean is that of $C$, and its order that of {prf:ref}`thm-bound`.
+# ```
+#
+# For pairs with $m = 12$ and $M = 6$, by the pairing with the least mean error halfway ({prf:ref}`thm-assignment`), which is 0 if and
+# only if there is no barrier:
+
+
+# %%
+def padded(W: torch.Tensor, z: int) -> torch.Tensor:
+    """A network (m, d) with z zero rows more."""
+    return torch.cat([W, torch.zeros(z, W.shape[-1], dtype=W.dtype)])
+
+
+def height_with(a: torch.Tensor, b: torch.Tensor, z: int) -> float:
+    """The barrier after pair matching, z zero rows in each network."""
+    a, b = padded(a, z), padded(b, z)
+    return float(minima_barriers(a, b[pair_matching(a, b)], M=6))
+
+
+left, enough, lacking = [], [], []  # barriers relative to that without zero rows
+for a, b in zip(*sample_minima(12, 6, 6, 200, seed + 1).split(100), strict=True):
+    lacks = (a > 0).sum(dim=0) - (b > 0).sum(dim=0)  # (M,), surplus of the types
+    if (z := int(lacks.clamp(min=0).sum())) > 0:
+        before = height_with(a, b, 0)
+        left.append(z)
+        enough.append(height_with(a, b, z) / before)
+        lacking.append(height_with(a, b, z - 1) / before)
+print(f"{np.mean(left):.2f} zero rows leave at most {max(enough):.0e} of it,")
+print(f"one less leaves {min(lacking):.0e} or more")
+
+# %% [markdown]
+# The paper goes on that "this sparsity is indeed beneficial" (Z, section 5). At the same width, with zero rows in the place of others
+# and rows in random order, after {term}`Algorithm 1`:
+
+
+# %%
+def with_zero_rows(n: int, seed: int) -> np.ndarray:
+    """Barriers of pairs of 18 rows and 6 zero rows, and of 24 rows, (2, n)."""
+    heights = []
+    for rows in (18, 24):
+        W = sample_minima(rows, 6, 6, 2 * n, seed)
+        W = torch.cat([W, W.new_zeros(2 * n, 24 - rows, 6)], dim=1)
+        order = seeds.torch_generator(seed, f"places of {rows} rows")
+        places = torch.rand(2 * n, 24, generator=order).argsort(dim=1)
+        a, b = W.take_along_dim(places[..., None], dim=1).split(n)
+        heights.append(minima_barriers(a, permute(b, algorithm_1(a, b)), M=6))
+    return np.stack(heights)
+
+
+beneficial = ratio_of_means(*with_zero_rows(200, seed + 2))
+print("a quarter of 24 rows 0: barrier times {:.2f} ± {:.2f}".format(*beneficial))
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z9.zero_rows_free and Z9.beneficial"}
+claims.check("Z9.zero_rows_free", enough, rival=float(min(lacking)))
+claims.check("Z9.beneficial", *beneficial, n=200)
+
+# %% [markdown]
+# Zero rows absorb rows without a partner. Fewer rows alone would not do: without its zero rows the smaller network is nearer to the
+# peak of the barrier ([](15_barrier_peak.ipynb)).
+#
 # ## What we found that the paper does not say
 #
+# - Two minima merge without loss if each is given as many zero rows as the other has rows without a partner, and not with fewer
+#   ({prf:ref}`thm-zero-rows`).
 # - $T(m, M)$ has a closed form: a sum of $\lceil (m - M)/2 \rceil$ positive terms ({prf:ref}`prop-exact`).
 # - For every finite $M \ge 2$ there is one valley ({prf:ref}`thm-unimodal`), with its bottom at
 #   $\lceil r^* M + c \rceil$ up to rare roundings. It is shallower than printed.

@@ -13,14 +13,14 @@
 # **Question.** Are trained networks sparser than random {term}`minima <minimum>`?
 #
 # **The paper.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` measure sparsity by the {term}`PQ index`: gradient descent is sparser the larger
-# its learning rate, "the uniformly sampled minima have the smallest PQI", and with a large learning rate the index grows with
-# the width (Z, section 5; Z, Fig. 5).
+# its learning rate, "the uniformly sampled minima have the smallest PQI", and with a large learning rate, but not evidently with a small one, the index
+# grows with the width (Z, section 5; Z, Fig. 5).
 #
 # **What we find.** The first is so ({claim}`Z9.smaller_rate`). The second depends on two choices, the law of the random minima
 # and the learning rates: it is so for equal entries ({claim}`Z9.uniform_least_equal`) and, with entries uniform on the
 # simplex, for large steps ({claim}`Z9.uniform_least_large`), but the other way round for small ones
-# ({claim}`Z9.uniform_least`). The third holds for a learning rate like $m^{-1/2}$ ({claim}`Z9.width`),
-# not for one like $1/m$ ({claim}`Z9.width_inverse`); the paper does not say which is meant.
+# ({claim}`Z9.uniform_least`). With a large learning rate like $m^{-1/2}$ the index grows with the width ({claim}`Z9.width`),
+# with one like $1/m$ it does not ({claim}`Z9.width_inverse`), nor with a small one ({claim}`Z9.width_small`); the paper does not say which law is meant.
 #
 # **Why it matters.** Sparsity is one of the reasons given for low {term}`barriers <barrier>`. It has to be said: sparser than what?
 # ```
@@ -264,9 +264,9 @@ claims.check("Z9.uniform_least_large", value, stderr=error, n=trained["large"][2
 # uniform law, which Z, Lemma 8 takes, it holds on the mean over the widths beyond the threshold. The learning rates of the
 # paper's figure are not stated.
 #
-# The two statements on the step size:
+# The statements on the step size:
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z9.smaller_rate, Z9.width_inverse and Z9.width"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z9.smaller_rate, Z9.width_inverse, Z9.width and Z9.width_small"}
 (high, high_error, n_high), (low, low_error, n_low) = (
     trained["large"],
     trained["small"],
@@ -297,11 +297,14 @@ claims.check(
     n=min(trained["root"][2], n_low),
     second_seed=lambda: slope_again("root"),
 )
+claims.check(
+    "Z9.width_small", *slope_and_error(np.log(widths), low, low_error), n=n_low
+)
 
 # %% [markdown]
 # So the paper's statement holds for a learning rate like $m^{-1/2}$, and should for any that decays more slowly than $1/m$: the increase with the width is that of
 # the step size relative to the threshold, which itself falls like $1/m$, and a step size that decays more slowly crosses it at
-# some width. At a fixed multiple of the threshold nothing increases ({claim}`Z9.width_inverse`).
+# some width. At a fixed multiple of the threshold nothing increases, at a large one ({claim}`Z9.width_inverse`) or at a small one ({claim}`Z9.width_small`).
 #
 # ## What we found that the paper does not say
 #
@@ -312,7 +315,7 @@ claims.check(
 #
 # Uneven rows help a matcher, which can leave the small ones over; zero rows match for free. But low barriers need neither:
 # with six {term}`teacher <teacher and student>` neurons
-# networks trained with small steps are less sparse than uniform minima, and yet merge better from about $m = 2M$ on.
+# networks trained with small steps from the initial weights of Z, B.1 are less sparse than uniform minima, and yet merge better from about $m = 2M$ on.
 #
 # Read on: [](17_trained_minima.ipynb) says what lowers their barrier; [](19_double_descent.ipynb) goes to widths below $M$.
 #

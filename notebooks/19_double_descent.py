@@ -16,7 +16,8 @@
 # $m = M$, where "the student neurons can always match {term}`teachers <teacher and student>`", rises to a peak near $2M$ and falls again (Z, section 4,
 # *Double descent*; Z, Fig. 4).
 #
-# **What we find.** Both descents are there ({claim}`Z8.first_descent`, {claim}`Z8.descends`). One neuron short, between students that share the missing teacher, the barrier is 0 or a number that has a limit for many teachers ({claim}`Z8.one_short`). At $m = M$ the barrier
+# **What we find.** Both descents are there ({claim}`Z8.first_descent`, {claim}`Z8.descends`). With one neuron too few all students share a teacher; the barrier is 0
+# if it is the same in both networks, and if not, {glue:text}`one_short` for six teachers ($d = 8$), with a limit for many ({claim}`Z8.one_short`). At $m = M$ the barrier
 # between {term}`minima <minimum>` is 0 ({claim}`Z8.zero_at_M`), but with twelve teacher neurons not every run reaches one ({claim}`Z8.at_M`). The second descent begins near
 # $2M$ for random minima ({claim}`Z8.second_descent_uniform_in_place`), for trained networks before ({claim}`Z8.second_descent`).
 #
@@ -262,7 +263,7 @@ claims.check("Z8.zero_at_M", highest, n=len(arrived))
 #
 # ```{prf:theorem} One neuron short
 # :label: thm-one-short
-# For $d \ge M \ge 3$ let $W$ have the least loss of all matrices of {prf:ref}`prop-share` with $a \ge 0$, and let $V$ be $W$ with the columns $M - 1$ and $M$ exchanged. $d\, L(W)$ and $d$ times their barrier $B$ after the best permutation do not depend on $d$, and as $M \to \infty$
+# For $d \ge M \ge 3$ let $W$ be a matrix of least loss among those of {prf:ref}`prop-share` with $a \ge 0$ (any one, if there are several), and let $V$ be $W$ with the columns $M - 1$ and $M$ exchanged. $d\, L(W)$ and $d$ times their barrier $B$ after the best permutation do not depend on $d$, and as $M \to \infty$
 #
 # $$
 # d\, L(W) \to \tfrac14 \bigl( 1 - \tfrac2\pi \bigr), \qquad d\, B \to \tfrac18 - \frac{2 - \sqrt2}{2\pi} .
@@ -319,6 +320,7 @@ for M in (3, 4, 6, 12, 30, 120):
 found = curve[5][0]  # barriers after the best permutation
 off = np.minimum(abs(found), abs(found - one_short)).max()
 print(f"M = 6, d = 8: 0 or {one_short:.6f}; the runs are at most {off:.0e} off")
+figures.numbers(one_short=f"{one_short:.4f}")
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z8.one_short"}
 claims.check("Z8.one_short", (M + 1) * short, n=1)

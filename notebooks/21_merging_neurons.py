@@ -16,10 +16,10 @@
 # neurons coincide (P, section 4.1 and Fig. 1).
 #
 # **What we find.** There are such paths ({claim}`P2.reaches_some`), and where they end at a permutation point the loss has a top there, on a parabola that a theorem gives ({claim}`P2.ends`, {claim}`P2.saddle`).
-# They are the exception: of {glue:text}`pairs` pairs of tanh neurons minimisation at ever smaller distances brings {glue:text}`arrived` to a permutation point ({claim}`P2.reaches`).
+# They are the exception: of {glue:text}`pairs` pairs of tanh neurons minimisation at ever smaller distances brings {glue:text}`arrived` to a permutation point ({glue:text}`arrived_percent` %; {claim}`P2.reaches`, {claim}`P2.reaches_most`).
 # {glue:text}`became_derivative` become a neuron and a *{term}`derivative neuron`*, whose output weights diverge; for the other {glue:text}`lost` no minimum is found from some distance on.
-# On most curves of constrained critical points weights diverge at a positive distance while the function converges, nearly always in one of three ways: a derivative neuron, an exponential one, or a passage; a theorem gives the place and the law ({claim}`P2.limits`, {claim}`P2.limit_law`); where one of the pair becomes a step, the distance grows without bound ({claim}`P2.steps`).
-# With one output the signs of the two output weights say which pairs cannot arrive at a permutation point unless they meet another critical point before ({claim}`P2.signs`).
+# On most curves of constrained critical points weights diverge at a positive distance. Where they are output weights, the function converges, nearly always to one with a derivative neuron or an exponential neuron, or at a passage, where only the coordinates end and the curve goes on; a theorem gives the place and the law ({claim}`P2.limits`, {claim}`P2.limit_law`). Where one of the pair becomes a step, the distance grows without bound ({claim}`P2.steps`).
+# With one output the signs of the two output weights say which pairs cannot arrive at a permutation point unless they meet another critical point of the loss before the end ({claim}`P2.signs`).
 # On the way the gradient is normal to the surfaces of constant distance, not tangent to the path ({claim}`P2.tangent`). Merged pairs can have one loss or different ones ({claim}`P1.same_loss`).
 #
 # **Why it matters.** A permutation point connects all orders of the neurons: the largest loss on a path to it is an upper bound for the price of exchanging any two.
@@ -75,10 +75,12 @@ from lmc_helpers._chapters.merging_neurons import (
     relu_minima,
     rounded_relu,
     seen_limit,
+    tops,
 )
 from lmc_helpers.permutation_points.doubling import (
     PermutationPoint,
     double_neurons,
+    embed,
     equal_loss_exchange,
 )
 from lmc_helpers.permutation_points.hessian import gradient, hessian, inertia
@@ -246,7 +248,7 @@ for delta in (1, 0.1, 0.01):
 #
 # ```{prf:proposition} The signs of the output weights
 # :label: prop-signs
-# Let there be one output. On a curve of constrained critical points $a_0$ and $a_1$ change their signs only at critical points of the loss itself. So let such a curve start at a minimum and meet no other critical point of the loss. If $a_0 a_1 > 0$ at its start, it does not end at a
+# Let there be one output. On a curve of constrained critical points $a_0$ and $a_1$ change their signs only at critical points of the loss itself. So let such a curve start at a minimum and meet no other critical point of the loss before its end. If $a_0 a_1 > 0$ at its start, it does not end at a
 # network with a derivative neuron, $A \ne 0$; if $a_0 a_1 < 0$, it does not end at a permutation point with $c \ne 0$, $a_0 = a_1 = \frac c2$.
 # ```
 #
@@ -403,12 +405,14 @@ folded = [b for row in followed for b in row if b.folds]
 unbroken = [not b.folds and b.end != ENDS[2] for row in followed for b in row]
 straight = [not b.folds and b.end == ENDS[0] for row in followed for b in row]
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P2.continuous and P2.reaches, each in two readings"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P2.continuous and P2.reaches, each in three readings"}
 n = 10 * teachers
 claims.check("P2.continuous", float(np.mean(unbroken)), n=n)
 claims.check("P2.continuous_some", float(sum(straight)), n=n)
+claims.check("P2.continuous_most", float(np.mean(straight)), n=n)
 claims.check("P2.reaches", sum(arrived) / n, n=n)
 claims.check("P2.reaches_some", float(sum(arrived)), n=n)
+claims.check("P2.reaches_most", sum(arrived) / n, n=n)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 error = np.std(arrived) / 10 / max(teachers - 1, 1) ** 0.5
@@ -421,6 +425,7 @@ figures.numbers(
     pairs=n,
     arrived=sum(arrived),
     arrived_same=same_sign,
+    arrived_percent=f"{100 * sum(arrived) / n:.0f}",
     arrived_share=f"{100 * sum(arrived) / n:.0f} ± {100 * error:.0f}",
     became_derivative=sum(row.count(ENDS[1]) for row in printed),
     lost=sum(row.count(ENDS[2]) + row.count(ENDS[3]) for row in printed),
@@ -437,7 +442,7 @@ figures.numbers(
 # Of the branches, {glue:text}`at_point` end at a permutation point, {glue:text}`straight` of them without a fold, and {glue:text}`at_derivative` at a derivative neuron; on {glue:text}`diverging` a coordinate grows beyond thirty times the largest weight of the start
 # at another distance (below, *Where weights diverge*), and {glue:text}`not_ended` have not ended within the budget of steps. {glue:text}`folded` have a fold.
 #
-# P says "we can construct permutation paths with the following properties" and names no exception; later it counts "each of the $n_k (n_k - 1)/2$ different permutation points". Read as *there are such paths*, that is so. Read as *for every pair*, it is not:
+# P says "we can construct permutation paths with the following properties" and names no exception; later it counts "each of the $n_k (n_k - 1)/2$ different permutation points". Read as *there are such paths*, that is so. Read as *for every pair*, or *as a rule* ({claim}`P2.continuous_most`, {claim}`P2.reaches_most`), it is not:
 # that $D$ has a negative eigenvalue at a permutation point, and so that *a* path ends there, does not say that it is the one from the given network. (Tanh neurons are taken with the signs that they have.) Of the {glue:text}`arrived` pairs that arrive {glue:text}`arrived_same` start with $a_0 a_1 > 0$.
 #
 # Is the curve found a curve? Half the step must lead to the same end, without a jump to a curve beside, where the sign of $\det(\nabla F; t)$ of the equations $F$ with the tangent $t$ would change; and one per cent beyond a first fold, a converged minimiser at fixed distance must be far away.
@@ -522,13 +527,14 @@ print("cos(e, lowest eigenvector of D):", np.round(cosines, 8))
 print("negative eigenvalues at the permutation point:", saddles)
 print("kinds of path:", kinds)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P2.ends, P2.direction, P2.saddle, P3.reached, P3.first_order, P2.kinds and P2.swap"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P2.ends, P2.direction, P2.saddle, P3.reached, P3.first_order, P2.weak_at_end, P2.kinds and P2.swap"}
 n = len(ratios)
 claims.check("P2.ends", ratios or 1.0, n=n)
 claims.check("P2.direction", cosines or 1.0, n=n)
 claims.check("P2.saddle", saddles or 1.0, n=n)
 claims.check("P3.reached", saddles or 1.0, n=n)
 claims.check("P3.first_order", float(saddles.count(1)), n=n)
+claims.check("P2.weak_at_end", saddles or 1.0, n=n)
 claims.check("P2.kinds", float(kinds.count(KINDS[2])), n=n)
 diverging = [b for row in followed for b in row if b.end == ENDS[1]]
 wide = []
@@ -554,9 +560,40 @@ figures.numbers(cosine_at_50=told[0], ratio_at_50=told[1])
 # permutation point could be a minimum along the path. The third is excluded by {prf:ref}`cor-maximum` for smooth activations, one output and regular $D$; for several outputs (P, section 5,
 # finds "a saddle, and not a minimum" in most cases with ten), for ReLU and for singular $D$ it is left open here.
 #
+# P says that there must be a saddle on such a path, "of weak first order", and that "there is no guarantee that the highest saddle should be the one at the permutation point". At a top at a positive distance $\frac{dL}{d\delta} = 0$ and with it the gradient of the loss, and by {prf:ref}`prop-normal` below at most one eigenvalue is negative on a path of minima; at the permutation point there may be more. `tops` finds these critical points by Newton's method:
+
+# %%
+at_tops, highest, higher = [], [], 0  # negative eigenvalues; higher tops
+for (problem, _), row in zip(toys, followed, strict=True):
+    for b in row:
+        minima = b.curve.folds[0] if b.folds else len(b.delta)
+        found = tops(problem, b)
+        at_tops += [top.negative for top in found if top.place < minima]
+        if b.end == ENDS[0]:
+            above = [t for t in found if t.loss > 1.001 * b.loss[-1].item()]
+            higher += bool(above)
+            if not b.folds:
+                at_end = saddles[[c is b for c, _ in reached].index(True)]
+                one = max(above, key=lambda top: top.loss, default=None)
+                highest.append(at_end if one is None else one.negative)
+print("negative eigenvalues at tops before the end:", at_tops)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P2.saddle_on_path, P2.weak_at_top and P2.higher_before"}
+claims.check("P2.saddle_on_path", highest or 1.0, n=len(highest))
+claims.check("P2.weak_at_top", at_tops or 0.0, n=len(at_tops))
+claims.check("P2.higher_before", float(higher), n=len(reached))
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+figures.numbers(
+    higher=higher, tops=len(at_tops), tops_most=max(at_tops, default=0)
+)
+
+# %% [markdown]
+# On {glue:text}`higher` of the {glue:text}`at_point` branches that end at a permutation point a top before it is higher; at the {glue:text}`tops` tops met by minima of all branches at most {glue:text}`tops_most` eigenvalue is negative.
+#
 # ## Where weights diverge
 #
-# Most curves stop where some weights have grown beyond bounds, at a distance $\delta^* > 0$. Where output weights grow, three limits are seen, in which the function converges and other coordinates stay finite:
+# Most curves stop where some weights have grown beyond bounds, at a distance $\delta^* > 0$. Let there be one output, and biases at the hidden neurons and at the output. Where output weights grow, three limits are seen, in which the function converges and other coordinates stay finite:
 #
 # 1. two neurons become a derivative neuron: $\vartheta_{i,j} = \vartheta \mp \frac u2 v$ and $a_{i,j} = \frac c2 \mp \frac1u$ contribute $c\, g(s) + (v \cdot z)\, g'(s)$ as $u \to 0$ (for tanh neuron $j$ also with all its weights negated);
 # 2. one of the pair becomes linear (elsewhere $b$ would drop out): $\vartheta = (uw, b)$, $a = \frac1u$ and the bias $\beta - \frac1u g(b)$ of the output contribute $\beta + g'(b)\, w \cdot x$;
@@ -570,7 +607,7 @@ figures.numbers(cosine_at_50=told[0], ratio_at_50=told[1])
 #
 # ```{prf:theorem} Where weights diverge
 # :label: thm-diverge
-# Let $g$ be smooth, $\Lambda(y, \tau; \delta)$ the loss at distance $\delta$ in $\tau$ and other coordinates $y$, near $(y^*, 0; \delta^*)$. Let $y(\delta)$ be a minimum of $\Lambda(\cdot, 0; \delta)$ with positive definite Hessian, $\mu(\delta) = \partial_\tau \Lambda(y(\delta), 0; \delta)$,
+# Let there be one output and biases at the hidden neurons and the output, $g$ smooth, $\Lambda(y, \tau; \delta)$ the loss at distance $\delta$ in $\tau$ and other coordinates $y$, near $(y^*, 0; \delta^*)$. Let $y(\delta)$ be a minimum of $\Lambda(\cdot, 0; \delta)$ with positive definite Hessian, $\mu(\delta) = \partial_\tau \Lambda(y(\delta), 0; \delta)$,
 # $\mu(\delta^*) = 0 \ne \mu'(\delta^*)$, and $k = \Lambda_{\tau\tau} - \Lambda_{\tau y} \Lambda_{yy}^{-1} \Lambda_{y\tau} > 0$ there. For every $\delta$ near $\delta^*$ there is exactly one local minimum nearby.
 #
 # 1. At a boundary it has $\tau = -\frac{\mu'(\delta^*)}k (\delta - \delta^*) + O((\delta - \delta^*)^2)$ where $\mu(\delta) < 0$. Where $\mu(\delta) \ge 0$ it has $\tau = 0$, and no network with finite weights nearby is a minimum. The loss of the minimum is $C^1$ in $\delta$.
@@ -730,7 +767,7 @@ figures.numbers(
 # %% [markdown]
 # Of {glue:text}`three` branches {glue:text}`three_at_point` end at a permutation point, {glue:text}`three_at_derivative` at a derivative neuron, on {glue:text}`three_away` weights diverge before, and {glue:text}`three_not_ended` have not ended.
 #
-# So P, section 4.2 (i), read of the points that paths reach, is true for any number of outputs and smooth activations ({prf:ref}`cor-ends-flat`); read of all points made by doubling a neuron, it is not ([](22_permutation_points.ipynb)). Networks with three outputs and $J = 0$: the targets are $f + r$, with $r$ orthogonal to $1$, to each $g(s_i)$ and to each entry of $g'(s_i) z$.
+# So P, section 4.2 (i), read of the points that paths reach, is true for any number of outputs and smooth activations ({prf:ref}`cor-ends-flat`), but with several outputs no path was found that reaches one; read of all points made by doubling a neuron, it is not true ([](22_permutation_points.ipynb)). Made for this purpose, networks with three outputs and $J = 0$: the targets are $f + r$, with $r$ orthogonal to $1$, to each $g(s_i)$ and to each entry of $g'(s_i) z$.
 
 
 # %%
@@ -819,7 +856,7 @@ claims.check("P2.negative", negative or 0.0, n=len(negative))
 # Cosines on branches that end at a permutation point, halfway in $\log\delta$; eigenvalues at all minima of those that run there without a fold. A gradient parallel to the
 # tangent belongs to paths of steepest descent; the paper's construction minimises at fixed distance. On the last piece, where the two are equal and their output weights are shifted, the tangent lies in the output weights and the gradient,
 # $a_0^\top J$ and $-a_0^\top J$ ({prf:ref}`cor-plateau`), in the parameter vectors: they are orthogonal, unless $J = 0$.
-# What P concludes is true all the same: "there must be a saddle point on such a path". Where the loss has its top at a positive distance, $\frac{dL}{d\delta} = 0$, and with it the gradient.
+# What P concludes is true all the same: "there must be a saddle point on such a path" ({claim}`P2.saddle_on_path`). Where the loss has its top at a positive distance, $\frac{dL}{d\delta} = 0$, and with it the gradient.
 #
 # ## A budget of descent
 #
@@ -896,6 +933,7 @@ for steps in (descent, 4 * descent):
     last = loss(descend_closer(loss, RELU, theta, steps))
     ends.append(last.median().item())
     print(f"{steps} steps, ten pairs:", last.numpy().round(6))
+print(f"largest loss on the family of prop-scale: {max(zero):.0e}")
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P1.scale, P1.rises in two readings, and P1.heights"}
 claims.check("P1.scale", zero)
@@ -961,6 +999,14 @@ rounded = Shallow(small, problem.x, problem.y, problem.g, pin=1.0)
 end = minimise(
     rounded.loss, start, 300, 1e-10, radius=0.1, second=rounded.hessian
 )
+# the Hessian where a branch ends: the rounded loss, norms held at 1
+relu_index = []
+for k in torch.nonzero(at_point & end.converged)[:, 0].tolist():
+    _, doubled = embed(small, end.theta[k], layer=1, neuron=0)
+    H = problem.hessian(doubled[None])[0]
+    relu_index.append(int(inertia(H, tol=1e-9).negative))
+print("negative eigenvalues where a branch ends:", relu_index)
+
 # A, B: two pairs with one permutation point; C: a pair with another one
 usable = torch.nonzero(end.converged)[:, 0]
 nearest = torch.stack([(b.delta / b.delta[0]).min() for b in arcs])
@@ -975,6 +1021,10 @@ pair_of_twins = twins[0] if twins else (0, 1)
 others = (end.loss / end.loss[pair_of_twins[0]] - 1).abs() > 1e-2
 others = [int(k) for k in usable if others[k]] or [2]
 chosen = [*pair_of_twins, others[0]]
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P3.first_order with ReLU"}
+first_order_relu = float(relu_index.count(1))
+claims.check("P3.first_order_relu", first_order_relu, n=len(relu_index))
 
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot three pairs of a ReLU toy, and numbers for the text"}
@@ -1016,6 +1066,7 @@ figures.numbers(
     relu_at_point=relu_ends[0],
     relu_at_derivative=relu_ends[1],
     relu_not_ended=relu_ends[2] + relu_ends[3],
+    relu_first=relu_index.count(1),
 )
 
 # %% [markdown]
@@ -1027,7 +1078,7 @@ figures.numbers(
 # ```
 #
 # Of the ten branches of this toy {glue:text}`relu_at_point` end at a permutation point, {glue:text}`relu_at_derivative` at a derivative neuron, and {glue:text}`relu_not_ended` diverge or have not ended
-# within the budget of steps. The merged networks of the toys, {glue:text}`settled` of ten minimised to a change below $10^{-3}$, have {glue:text}`different` different losses: some pairs end at one configuration, others at different ones, as the paper says.
+# within the budget of steps; {glue:text}`relu_first` of the points have exactly one negative eigenvalue ({claim}`P3.first_order_relu`). The merged networks of the toys, {glue:text}`settled` of ten minimised to a change below $10^{-3}$, have {glue:text}`different` different losses: some pairs end at one configuration, others at different ones, as the paper says.
 #
 # ## The lowest permutation point
 #

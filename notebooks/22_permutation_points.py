@@ -15,8 +15,8 @@
 # **The paper.** Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` state (P, section 4.2) that it is critical; that its Hessian has at most one negative and at least $n_{k+1}$ vanishing eigenvalues, $n_{k-1}$ and $n_{k+1}$ being the widths of the layer before and the next
 # one; that it lies on an $n_{k+1}$-dimensional {term}`plateau` of critical points; and that from it all permutations of the layer can be reached at equal loss.
 #
-# **What we find.** Critical it is ({claim}`P3.critical`), the plateau has this dimension and this constant loss ({claim}`P4.plateau`), and the permutations can be reached ({claim}`P4.exchange`, {claim}`P4.all`).
-# At points made by doubling a neuron the numbers of eigenvalues are others, and a theorem gives them exactly: with one output up to {glue:text}`most_scalar` of them are negative here ({claim}`P3.at_most_one`); with three outputs one or two eigenvalues vanish, not three ({claim}`P3.zero`), and only a line or a plane of the plateau is critical ({claim}`P4.plateau_critical`). At points that the paper's paths reach, which are few if there are several outputs, at least $n_{k+1}$ vanish, and the plateau is critical, as stated ([](21_merging_neurons.ipynb), {claim}`P3.zero_reached`, {claim}`P4.plateau_reached`).
+# **What we find.** The point is critical ({claim}`P3.critical`), the plateau has this dimension and this constant loss ({claim}`P4.plateau`), and the permutations can be reached ({claim}`P4.exchange`, {claim}`P4.all`).
+# At points made by doubling a neuron the numbers of eigenvalues are others, and a theorem gives them exactly: with one output up to {glue:text}`most_scalar` of them are negative in this run ({claim}`P3.at_most_one`); with three outputs one or two eigenvalues vanish, not three ({claim}`P3.zero`), and only a line or a plane of the plateau is critical ({claim}`P4.plateau_critical`). The point is at the bottom of a valley across the plateau only where none is negative ({claim}`P4.valley`). Where one of the paper's paths ends with bounded output weights, at least $n_{k+1}$ vanish, and the plateau is critical, as stated ([](21_merging_neurons.ipynb), {claim}`P3.zero_reached`, {claim}`P4.plateau_reached`); with several outputs only $J = 0$ allows such an end, and none was found.
 # Where two or more are negative, as is the rule from three outputs on ({claim}`P3.several_outputs`), two neurons need not meet: they go round each other, below the point ({claim}`P3.round`), and two copies of a network of loss 0 are joined that way ({claim}`P3.round_joins`), even where the paper's own path from the network arrives at the point and stays below it ({claim}`P3.round_given`).
 #
 # **Why it matters.** At these points the permuted copies of a network meet; their curvature says how easily descent leaves them.
@@ -331,11 +331,13 @@ negatives = [of_point[p][0] for p in scalar]
 zeros = [of_point[p][1] for p in vector]
 zeros_scalar = [of_point[p][1] for p in scalar]
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P3.inertia, P3.at_most_one, P3.zero and P3.zero_one_output"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P3.inertia, P3.at_most_one, P3.zero, P3.zero_one_output and P4.valley"}
 claims.check("P3.inertia", float(np.mean(agree or [1])), n=len(agree))
 claims.check("P3.at_most_one", negatives or 1, n=len(negatives))
 claims.check("P3.zero", zeros or 3, n=len(zeros))
 claims.check("P3.zero_one_output", zeros_scalar or 1, n=len(zeros_scalar))
+falling = [negative > 0 for negative, _ in counted]
+claims.check("P4.valley", float(np.mean(falling or [0])), n=len(falling))
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the numbers of negative eigenvalues and one spectrum"}
 figure, (left, right) = figures.panels(2, height=3.9)
@@ -605,7 +607,7 @@ figures.numbers(
 # %% [markdown]
 # Of {glue:text}`given_pairs` pairs {glue:text}`given_arrive` arrive at a permutation point, {glue:text}`given_two` of them at one of index 2 or more, and {glue:text}`given_below` of these are joined to the exchanged network below it, by up to {glue:text}`given_lowest` of its loss. So the points at which the paper's own paths arrive need not be passes either ({claim}`P3.reached`).
 #
-# The half circle itself takes only a critical point and two negative eigenvalues of the block $K$, which has $\rho$ of them or more; the rest of the Hessian does not matter. On MNIST, images projected on their leading components, $\rho$ is far above 1 at one permutation point of each of the paper's widths ({claim}`P8.projected_index`, [](52_permutation_saddles_on_mnist.ipynb)). So near these, too, two neurons can change places below the point without meeting; whether descent leads from there to the trained network was not looked at.
+# The half circle itself takes only a critical point and two negative eigenvalues of the block $K$, which has $\rho$ of them or more; the rest of the Hessian does not matter. On MNIST, images projected on their leading components, the doubled neuron adds two negative eigenvalues or more at every permutation point that was found ({claim}`P8.projected_index`, [](52_permutation_saddles_on_mnist.ipynb)). So near these, too, two neurons can change places below the point without meeting; whether descent leads from there to the trained network was not looked at.
 #
 # ## Higher orders
 #
@@ -749,9 +751,10 @@ for p in vector:
     a_0 = p.column / 2 + free.sum(dim=1)
     critical_set.append(gradient(p.loss, p.shared(a_0)).norm().item())
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P4.plateau, P4.plateau_critical and P4.line"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P4.plateau, P4.plateau_critical, P4.keeps_critical and P4.line"}
 claims.check("P4.plateau", changes or 0, n=len(changes), rival=min(alone))
 claims.check("P4.plateau_critical", dimensions or 3, n=len(dimensions))
+claims.check("P4.keeps_critical", dimensions or 3, n=len(dimensions))
 rival = min(on_plateau, default=1.0)
 claims.check("P4.line", on_line or 0, n=len(on_line), rival=rival)
 

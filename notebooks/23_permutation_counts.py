@@ -19,7 +19,7 @@
 # **What we find.** All of this holds ({claim}`P5.printed_forms`, {claim}`P5.bound`, {claim}`P5.layers`, {claim}`P6.growth`, {claim}`P7.equal_loss`). $T(K, n)$ has a closed form for every $K < n$, a Stirling number ({claim}`P5.enumeration`), as P's authors found later {cite:p}`simsek2021`, the points are counted by their index ({claim}`P5.by_index`), with neurons that do nothing there are more families of one loss ({claim}`P5.families`), and the plane is no larger
 # than stated ({claim}`P7.dimension`). The proof of Lemma 1 ends with a constant $c_K$ that is too small by a factor $e^K$ ({claim}`P6.constant`); the lemma does not name it.
 #
-# The lowest of them are low in wide layers: a theorem bounds the price of a merge ({claim}`P8.merge_bound`), which for one output and output weights of the order $1/n$ falls faster than $1/n^2$ ({claim}`P8.merge_width`).
+# In wide layers the lowest of them can be low: a theorem bounds the price of a merge ({claim}`P8.merge_bound`), which from loss 0, for one output, output weights of the order $1/n$ and bounded parameter vectors in a fixed dimension, falls faster than $1/n^2$ ({prf:ref}`cor-width`, {claim}`P8.merge_width`).
 #
 # **Why it matters.** In wide layers there are far more such points than minima, so that ways between permuted copies abound.
 # ```
@@ -865,7 +865,7 @@ figures.numbers(
 # - All orders together, a layer has about $\frac1{2 \ln 2} (\ln 2)^{-n}$ times as many permutation points as minima, nearly all with $K \approx (1 - \frac1{2 \ln 2})\, n$ ({prf:ref}`prop-all-orders`).
 # - One generating function counts the points by the number of their negative eigenvalues ({prf:ref}`thm-by-index`).
 # - The larger count, with neurons that do nothing, is that of the minima of a wide network, as a rule not of critical points at a positive loss ({prf:ref}`prop-families`).
-# - A merge costs at most a multiple of the fourth power of the distance, for one output and output weights of like sign; so it becomes cheap in wide layers ({prf:ref}`thm-height`, {prf:ref}`cor-width`).
+# - From loss 0 a merge costs at most a multiple of the fourth power of the distance, for one output and output weights of like sign; so it becomes cheap in wide layers with bounded parameter vectors in a fixed dimension ({prf:ref}`thm-height`, {prf:ref}`cor-width`).
 # - With scalar weights, permutation points are the faces between the chambers that hold the minima ({prf:ref}`prop-faces`).
 #
 # ## What it means for merging networks

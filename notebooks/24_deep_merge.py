@@ -384,7 +384,7 @@ figures.table(f"steps at each distance | {head}", rows)
 #
 # ## What it means for merging networks
 #
-# Merging the two most similar neurons of a wide layer costs little, so the layer can be pruned at a small loss. (No exchange is made here: at a derivative neuron the two do not change places.) A price that is quoted after a fixed number of steps is an upper bound on the way there, and at the merged
+# To make the two most similar neurons of a wide layer alike costs little. What is left after pruning one of them is the network of the permutation point, whose loss is higher in the mean ({claim}`P8.above`) and whose accuracy was not measured. (No exchange is made here: at a derivative neuron the two do not change places.) A price that is quoted after a fixed number of steps is an upper bound on the way there, and at the merged
 # network itself the price is that of a minimum with one neuron less.
 #
 # **Read on.** [](52_permutation_saddles_on_mnist.ipynb): the same on MNIST. [](21_merging_neurons.ipynb): the theory of the ends. [](51_width_barriers.ipynb): width and straight lines.

@@ -18,9 +18,9 @@
 # In most cases the loss rises monotonically towards the {term}`permutation point`, the {term}`barrier` falls with $H$, and the accuracy on the training set decreases only marginally (P, section 5; P, Fig. 3).
 #
 # **What we find.**
-# On fewer images, projected on their leading components, and with a minimiser that converges, the loss rises on nearly all paths from one distance to the next ({claim}`P8.projected_monotone`), the barrier falls faster than $1/H$ ({claim}`P8.projected_falls`), and the accuracy falls by less than a point ({claim}`P8.projected_accuracy`).
-# The paths do not end at permutation points, but, in the mean, below them ({claim}`P8.mnist_above`), and no two neurons change places on them. At the permutation points themselves the loss falls with $H$, too ({claim}`P8.projected_points`), the accuracy hardly suffers ({claim}`P8.projected_points_accuracy`), and the Hessian has several negative eigenvalues, at one point of each width at least {glue:text}`ranks` in this run ({claim}`P8.projected_index`). So these are no first-order saddles, and two neurons that change places near them need not meet: they can go round each other, below the point ({prf:ref}`thm-round`).
-# A random pair has a higher barrier than the most similar one ({claim}`P8.mnist_similar`). On whole images a converged run is too dear for this page; its claims stay open ({claim}`P8.mnist`).
+# On fewer images, projected on their leading components, and with a minimiser that converges, the loss rises on most paths from one distance to the next ({claim}`P8.projected_monotone`), the barrier falls faster than $1/H$ ({claim}`P8.projected_falls`), and the accuracy falls by less than a point ({claim}`P8.projected_accuracy`).
+# The paths do not end at permutation points ({claim}`P8.mnist_reached`), but, in the mean, below them ({claim}`P8.mnist_above`); a last minimisation at distance 0 leads there ({claim}`P8.mnist_reached_at_last`). At the permutation points themselves the loss falls with $H$, too ({claim}`P8.projected_points`), the accuracy hardly suffers ({claim}`P8.projected_points_accuracy`), and at each that was found the Hessian has two negative eigenvalues or more ({claim}`P8.projected_index`). So none of these is a first-order saddle, and two neurons that change places near them need not meet: they can go round each other, below the point ({prf:ref}`thm-round`). Of the plateau only a part is critical ({claim}`P8.mnist_flat`).
+# A random pair has a higher barrier than the most similar one ({claim}`P8.mnist_similar`). On whole images the permutation points are looked at, too ({claim}`P8.mnist_saddle`, {claim}`P8.mnist_first_order`); converged paths are too dear there for this page, and their claims stay open ({claim}`P8.mnist`).
 #
 # **Why it matters.** A path through a permutation point leads from a network to its copy with two neurons exchanged; the largest loss on it is an upper bound for the price of that exchange.
 # ```
@@ -32,7 +32,7 @@
 # {glue:text}`data_says` In the paper's paths the distance of the two parameter vectors falls in 100 logarithmic steps to $10^{-4}$ of what it was, and at each of them all other parameters descend "until convergence" (P, Fig. 3); here it takes {glue:text}`distances` steps.
 # That is what costs: on whole images a network has up to {glue:text}`biggest` parameters.
 # This page proves which part of them is superfluous, brings a minimiser that does converge, and uses it on {glue:text}`images_used` images and their first
-# {glue:text}`used` principal components (profile {glue:text}`profile`). The claims of the paper are about whole images, all of them; with less they stay open here.
+# {glue:text}`used` principal components (profile {glue:text}`profile`). The claims of the paper on the paths are about whole images; with less they stay open here. The permutation points are looked at on both.
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 dataset: str = "mnist"  # mnist or digits; digits stand in for what is not here
 images: int = 1000  # training images, 60000 are all of MNIST
@@ -43,6 +43,8 @@ randoms: int = 1  # of them, in which a random pair is merged, too
 epochs: int = 30  # of training for the teachers
 distances: int = 8  # down to 1/10000; 100 in the paper
 products: int = 400  # with Hessians, budget at every distance
+whole: int = 500  # whole images for permutation points without paths; 0: none
+whole_products: int = 2000  # with Hessians, budget for one of these
 seed: int = 7052  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
@@ -61,6 +63,8 @@ chapter.begin(
     epochs=Integer(1, 1000),
     distances=Integer(4, 10_000),
     products=Integer(1, 1_000_000),
+    whole=Integer(0, 60_000),
+    whole_products=Integer(1, 1_000_000),
 )
 
 import numpy as np
@@ -71,21 +75,16 @@ from lmc_helpers._chapters.permutation_saddles_on_mnist import (
     LEADING,
     SAMPLE,
     TOLERANCE,
+    WHOLE_TOLERANCE,
     Merged,
     Parameters,
-    Task,
     core_hours,
     exponent,
-    flat,
-    merge,
     merge_distances,
-    merged_minimum,
     principal,
 )
 from lmc_helpers.data.images import choose, load
 from lmc_helpers.error_bars import mean_and_error
-from lmc_helpers.permutation_points.classifiers import accuracy
-from lmc_helpers.permutation_points.doubling import double_neurons, pair_inertia
 from lmc_helpers.permutation_points.mlp import MLP
 
 # %% [markdown]
@@ -183,21 +182,18 @@ kept = moments.sum().item() / x.square().sum(dim=1).mean().item()
 # so that $L = 10$ for a network without outputs.
 
 # %%
-nets = {H: MLP((len(moments), H, H, 10), "tanh") for H in widths}
-trained, whole = {}, {}  # (N, p), and the accuracies on whole images
-for H, run in teaching.items():
-    result = run.result()
-    trained[H] = flat(nets[H], result.stack, Q)
-    whole[H] = result.accuracies[-1].mean().item()
-seen = {H: accuracy(nets[H], trained[H], z, labels) for H in widths}  # (N,)
+at_width = {H: run.result() for H, run in settings.readings().items()}
+every = {H: found.merges[:teachers] for H, found in at_width.items()}
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Show sizes and accuracies"}
+sizes = {H: MLP((len(moments), H, H, 10), "tanh").size for H in widths}
+starts = {H: np.mean([m.accuracy[0] for m in row]) for H, row in every.items()}
 rows = {
-    "parameters": [str(nets[H].size) for H in widths],
-    "accuracy in training, whole images": [f"{whole[H]:.2f}" for H in widths],
-    "accuracy at the start of the paths": [
-        f"{seen[H].mean():.2f}" for H in widths
+    "parameters": [str(sizes[H]) for H in widths],
+    "accuracy in training, whole images": [
+        f"{at_width[H].trained.mean():.2f}" for H in widths
     ],
+    "accuracy at the start of the paths": [f"{starts[H]:.2f}" for H in widths],
 }
 by_width = " | " + " | ".join(f"$H = {H}$" for H in widths)
 figures.table(by_width, ([name, *row] for name, row in rows.items()))
@@ -221,21 +217,12 @@ figures.table(by_width, ([name, *row] for name, row in rows.items()))
 # Distances at which it is not are left out; a path counts if these are at most a fifth and the last one is not among them.
 # Two thirds of the distances are in the first decade, where the loss changes.
 # The *barrier* is the largest loss at these distances; between them the path was not looked at, so that it is a lower bound for the largest loss on the path.
-# Each path is a run of its own (`MergeRun`): its file is read, or `merge` follows it.
-# The two cells get all paths, compute the loss on the first one again, and read them.
+# Each path is a run of its own (`MergeRun`): its file is read, or `merge` follows it. What this page reads of them, all but the weights, is another one (`ReadMerges`).
 
 # %%
 delta = merge_distances(distances)  # δ/δ_0, (K,)
 MISSES = distances // 5  # distances at which a path that counts has not
 FALLS = 1e-3  # of the largest loss: what counts as a fall, as in chapter 24
-
-similar, random = settings.merges()  # of the most similar pairs, of random ones
-every = {H: [run.result() for run in row] for H, row in similar.items()}
-
-start, first = trained[widths[0]][0], every[widths[0]][0]
-task = Task(nets[widths[0]], z, moments, nets[widths[0]].forward(start, z))
-again = torch.stack([task.loss(theta) for theta in first.path.theta])  # (K,)
-assert torch.allclose(again, first.path.loss, rtol=1e-6, atol=1e-12)
 
 
 def converged(found: Merged) -> torch.Tensor:
@@ -341,7 +328,7 @@ claims.check("P8.projected_accuracy", fall, interval=around, n=n_fall)
 # Similarity is taken with its sign, as in the paper; as tanh is odd, a neuron is the same function with all its weights negated, and a random pair may be alike up to that sign.
 
 # %%
-others = {H: [run.result() for run in row] for H, row in random.items()}
+others = {H: found.merges[teachers:] for H, found in at_width.items()}
 both = [
     (H, height(every[H][k]), height(other))
     for H in widths
@@ -362,20 +349,23 @@ gain = [float(np.log(high / low)) for _, low, high in both]
 # The run minimises at the permutation point, too (`permutation_point`), from the end of the path with the mean of the two parameter vectors and the sum of their columns.
 #
 # P concludes from the rise of the loss that "the permutation point is a saddle, and not a minimum", and states in the abstract that it is a "first-order" one. With one output the first would follow ({prf:ref}`cor-maximum`).
-# With ten, where no path ends there, it is $J$ that decides: by {prf:ref}`thm-inertia` the Hessian at the permutation point has at least $\rho = \operatorname{rank} J$ negative eigenvalues. So it is a saddle if $J \ne 0$, and of first order only if $\rho \le 1$. From $\rho = 2$ on a small half circle around it exchanges the two neurons at losses below its own ({prf:ref}`thm-round`, whose half circle takes only the critical point and two negative eigenvalues that $J$ brings); whether descent from there leads to the trained network is not looked at here.
+# With ten, where no path ends there, it is $J$ and $D$ that decide: by {prf:ref}`thm-inertia` the Hessian at the permutation point has at least $\rho + \nu_-$ negative eigenvalues, $\rho = \operatorname{rank} J$. So it is a saddle if $J \ne 0$, and of first order only if $\rho + \nu_- \le 1$. From $\rho = 2$ on a small half circle around it exchanges the two neurons at losses below its own ({prf:ref}`thm-round`, whose half circle takes only the critical point and two negative eigenvalues that $J$ brings); whether descent from there leads to the trained network is not looked at here.
 
 # %%
 reached = {  # paths whose permutation point has converged as well
-    H: [m for m in row if m.point[1] <= TOLERANCE] for H, row in paths.items()
+    H: [m for m in row if m.point.gradient_norm <= TOLERANCE]
+    for H, row in paths.items()
 }
-top = {H: [m.point[0] for m in row] for H, row in reached.items()}
+top = {H: [m.point.loss for m in row] for H, row in reached.items()}
 points = [
-    (m.path.loss[-1].item(), m.point[0]) for row in reached.values() for m in row
+    (m.path.loss[-1].item(), m.point.loss)
+    for row in reached.values()
+    for m in row
 ]
 above = [float(np.log(high / low)) for low, high in points]
 top_slope, top_error, n_top = exponent(top)
 top_drop = {
-    H: [m.accuracy[0].item() - m.point[2] for m in row]
+    H: [m.accuracy[0].item() - m.point.accuracy for m in row]
     for H, row in reached.items()
 }
 top_fall, top_around, n_top_fall = largest_mean(top_drop)
@@ -385,25 +375,25 @@ apart = [
 
 
 # %% [markdown]
-# At the permutation point of one network of each width, for the merged neuron: the rank $\rho$ of $J$, that is, the number of its singular values above a thousandth of the largest, and $\nu_-$, the negative eigenvalues of $D$ on its kernel, in the same sense. By {prf:ref}`thm-inertia` the doubled neuron adds $\rho + \nu_-$ negative eigenvalues to the Hessian:
+# Every minimum with one neuron less in layer 2 holds $H - 1$ permutation points, one for each neuron that is doubled. `found_at` collects, over all minima that have converged, $\rho$, the number of singular values of $J$ above a thousandth of the largest, and the index $\rho + \nu_-$ that the doubled neuron adds by {prf:ref}`thm-inertia`, with $\nu_-$ the negative eigenvalues of $D$ on the kernel of $J$, in the same sense. The minima are those of all merges; and, on {glue:text}`whole_images` whole images, one for each width, from the most similar pair of another teacher as one neuron, with a gradient of at most {glue:text}`whole_tolerance`:
+
 
 # %%
-ranks, indices = [], []  # where the permutation point converged
-for H in widths:
-    task = Task(nets[H], z, moments, nets[H].forward(trained[H][0], z))
-    at_end = every[H][0].path.theta[-1]
-    small, at_point, left = merged_minimum(task, at_end, 4 * products, TOLERANCE)
-    if left <= TOLERANCE:
-        doubled = double_neurons(small.net, at_point, small.x, small.y)
-        point = next(p for p in doubled if (p.layer, p.neuron) == (2, 0))
-        values = torch.linalg.svdvals(point.J)  # of J, (10, H)
-        ranks.append(int((values > 1e-3 * values[0]).sum()))
-        indices.append(pair_inertia(point.J / values[0], point.D, 1e-3)[0])
-        more = indices[-1] - ranks[-1]
-        print(f"H = {H}: ρ = {ranks[-1]}, ν₋ = {more}, index {indices[-1]}")
+def found_at(minima: list, tolerance: float) -> tuple[list[int], list[int]]:
+    """ρ and ρ + ν₋ at all permutation points over the minima that have converged."""
+    good = [point for point in minima if point.gradient_norm <= tolerance]
+    ranks = [int(rank) for point in good for rank in point.rank]
+    return ranks, [int(index) for point in good for index in point.index]
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P8.mnist_accuracy, P8.mnist_similar, P8.mnist_above and the permutation points"}
+merges_of = [m.point for found in at_width.values() for m in found.merges]
+ranks, indices = found_at(merges_of, TOLERANCE)
+on_whole = {H: run.result() for H, run in settings.whole_points().items()}
+_, whole_indices = found_at([*on_whole.values()], WHOLE_TOLERANCE)
+saddles = [index for index in whole_indices if index]
+
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P8.mnist_accuracy, P8.mnist_similar, P8.mnist_above, P8.mnist_reached and the permutation points"}
 def average(values: list[float]) -> tuple[float, float, int]:
     """Mean, widened error and number; without two values nothing is known."""
     if len(values) < 2:
@@ -423,10 +413,17 @@ claims.check(
     interval=top_around,
     n=n_top_fall,
 )
-claims.check("P8.mnist_saddle", ranks or 0, n=len(ranks))
-lowest = min(ranks, default=0)
-claims.check("P8.mnist_first_order", float(lowest), n=len(ranks))
-claims.check("P8.projected_index", float(lowest), n=len(ranks))
+growth = min(apart, default=0.0)
+claims.check("P8.mnist_reached", growth, n=len(apart))
+claims.check("P8.mnist_reached_at_last", len(points), n=len(counted))
+lowest, flat = min(indices, default=0), 10 - min(ranks, default=10)
+claims.check("P8.projected_index", float(lowest), n=len(indices))
+claims.check("P8.mnist_flat", float(flat), n=len(ranks))
+chapter.uses(whole=min(whole, DataSpec(data.name).size))
+least = float(min(whole_indices, default=0))
+claims.check("P8.mnist_saddle", least, n=len(whole_indices))
+least_of_saddles = float(min(saddles, default=0))
+claims.check("P8.mnist_first_order", least_of_saddles, n=len(saddles))
 
 # %% [markdown]
 # Means over the paths that converged; at the permutation point they are of another network than at the end:
@@ -458,26 +455,29 @@ figures.table(by_width, ([name, *row] for name, row in rows.items()))
 # Left: barriers of the most similar pair and of a random one, lines join those of one network. Right: the permutation point is another network than the end of the path (profile {glue:text}`profile`).
 # ```
 #
-# ## All pixels
+# ## Whole images
 #
-# What would the same cost on all pixels? The cell takes one network of the smallest width and minimises at the first distance below $\delta_0$, with all {glue:text}`rank` dimensions that the images of this page span.
+# The minima with one neuron less on whole images:
 
-# %%
-z_all, Q_all, moments_all = principal(x)
-H = widths[0]
-net_all = MLP((rank, H, H, 10), "tanh")
-taught = teaching[H].result().stack
-theta_all = flat(net_all, taught, Q_all)[0]
-targets = net_all.forward(theta_all, z_all)
-task_all = Task(net_all, z_all, moments_all, targets)
-trial = merge(
-    task_all, theta_all, first.pair, delta[:2], labels, products, TOLERANCE
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show the minima on whole images"}
+def span(values: torch.Tensor) -> str:
+    """The least and the largest number as text."""
+    least, most = int(values.min()), int(values.max())
+    return f"{least}" if least == most else f"{least} to {most}"
+
+
+per_width = {
+    "gradient": lambda point: f"{point.gradient_norm:.0e}",
+    "products with the Hessian": lambda point: str(point.products),
+    "loss": lambda point: f"{point.loss:.1e}",
+    r"$\rho$": lambda point: span(point.rank),
+    r"index $\rho + \nu_-$": lambda point: span(point.index),
+}
+figures.table(
+    " | " + " | ".join(f"$H = {H}$" for H in on_whole),
+    ([name, *map(says, on_whole.values())] for name, says in per_width.items()),
 )
-left_over = trial.path.gradient_norm[-1].item()
-usual = round(
-    np.mean([m.products / distances for r in every.values() for m in r])
-)
-print(f"{trial.products} products, gradient {left_over:.1e}; projected: {usual}")
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot pairs and permutation points"}
 figure, (left, right) = figures.panels(2)
@@ -502,7 +502,10 @@ figures.show("fig_mnist_pairs", figure, legend=4)
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 first_run = next(iter(teaching.values()))
 norms = torch.cat([m.path.gradient_norm for r in every.values() for m in r])
-half = error_bars.QUANTILE * average(gain)[1]
+usual = round(
+    np.mean([m.products / distances for r in every.values() for m in r])
+)
+half = error_bars.QUANTILE * average(gain)[1] if n_gain >= 5 else np.nan
 ratios = np.exp([gained, gained - half, gained + half])
 figures.numbers(
     data_says=told,
@@ -521,30 +524,42 @@ figures.numbers(
     all_paths=of,
     rising=sum(rising),
     compared=len(gain),
-    times="{:.2g} [{:.2g}, {:.2g}]".format(*ratios) if n_gain else "–",
+    ratio=f"{ratios[0]:.2g}" if n_gain else "–",
+    ratio_around="[{:.2g}, {:.2g}]".format(*ratios[1:])
+    if n_gain >= 5
+    else "from too few networks for an interval",
     higher=f"{np.exp(higher):.1f}" if n_above else "–",
     minima=len(norms),
     good=int((norms <= TOLERANCE).sum()),
-    ranks=lowest,
-    index=min(indices, default=0),
+    ranks=min(ranks, default=0),
+    flat=flat,
+    index=lowest,
     index_most=max(indices, default=0),
+    points_looked_at=len(indices),
+    whole_images=min(whole, DataSpec(data.name).size),
+    whole_index=span(torch.tensor(whole_indices)) if whole_indices else "–",
+    whole_points=len(whole_indices),
+    whole_tolerance=f"{WHOLE_TOLERANCE:.0e}",
     each=f"{usual}",
     grown=f"{np.median(apart):.0e}" if apart else "–",
+    grown_least=f"{growth:.0e}" if apart else "–",
+    reached_at_last=len(points),
     sample=SAMPLE,
     rate=first_run.descent.rate,
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers of the trial"}
-dear = max(trial.products, usual, 1)  # products for a minimum, or more
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Prices"}
+needed = max((point.products for point in on_whole.values()), default=0)
+dear = max(needed, usual, 1)  # products for a minimum, or more
 PAPER = 784, [10, 15, 20, 25]  # pixels, and widths of P, Fig. 3
 figures.numbers(
     hours=f"{core_hours(20_000, *PAPER, 3, 13, dear):.0f}",
     hours_monotone=f"{core_hours(20_000, *PAPER, 3, 39, dear):.0f}",
+    hours_whole=f"{core_hours(20_000, *PAPER, 1, 1, dear):.1f}",
     hours_paper=f"{core_hours(60_000, *PAPER, 6, 100, dear):.0f}",
     dear=dear,
-    trial=trial.products,
-    budget=products,
-    left_over=f"{left_over:.0e}",
+    budget=whole_products,
+    needed=needed,
 )
 
 # %% [markdown]
@@ -552,13 +567,13 @@ figures.numbers(
 #
 # - The images may be written in an orthonormal basis of their span: losses, minima and accuracies on the paper's paths depend on nothing more ({prf:ref}`prop-span`).
 # - {glue:text}`good` of {glue:text}`minima` minima have a gradient of at most {glue:text}`tolerance`, with {glue:text}`each` products with the Hessian for each distance on average.
-# - The barrier of a random pair is {glue:text}`times` times that of the most similar one in the same network (geometric mean over {glue:text}`compared` networks, interval at two-sided $10^{-3}$): {claim}`P8.mnist_similar`.
-# - At the permutation points of one network of each width the doubled neuron adds {glue:text}`index` to {glue:text}`index_most` negative eigenvalues, those that $J$ brings ({claim}`P8.projected_index`) and those of $D$ on its kernel.
-# - Where the paths end: the output weights of the pair have grown by a factor of {glue:text}`grown` (median; 1 at a permutation point with bounded weights), and the minimum of the merged network lies {glue:text}`higher` times as high (geometric mean; {claim}`P8.mnist_above`).
+# - The barrier of a random pair is {glue:text}`ratio` times that of the most similar one in the same network ({glue:text}`ratio_around`; geometric mean over {glue:text}`compared` networks, interval at two-sided $10^{-3}$): {claim}`P8.mnist_similar`.
+# - At the {glue:text}`points_looked_at` permutation points over the minima found the doubled neuron adds {glue:text}`index` to {glue:text}`index_most` negative eigenvalues ({claim}`P8.projected_index`), and the critical part of the plateau has at most {glue:text}`flat` of its ten dimensions ({claim}`P8.mnist_flat`); at {glue:text}`whole_points` on whole images it adds {glue:text}`whole_index` ({claim}`P8.mnist_first_order`).
+# - Where the paths end: the output weights of the pair have grown by a factor of {glue:text}`grown` (median; least {glue:text}`grown_least`; bounded at a permutation point: {claim}`P8.mnist_reached`), and the minimum of the merged network lies {glue:text}`higher` times as high (geometric mean; {claim}`P8.mnist_above`). From {glue:text}`reached_at_last` ends a minimisation with the two neurons as one converges ({claim}`P8.mnist_reached_at_last`).
 #   Descent that stops earlier ends elsewhere ([chapter 24](24_deep_merge.ipynb)).
 #
-# What this page cannot decide are the statements on whole images at $H$ from 10 to 25.
-# With all pixels of this page's images one minimum of the smallest network took {glue:text}`trial` products with the Hessian (of a budget of {glue:text}`budget`) and left a gradient of {glue:text}`left_over`, where {glue:text}`each` did on average with the leading components.
+# What this page cannot decide are the statements on paths with whole images at $H$ from 10 to 25.
+# The dearest minimum on whole images took {glue:text}`needed` products with the Hessian (of a budget of {glue:text}`budget`), where {glue:text}`each` did on average with the leading components.
 # With {glue:text}`dear` products for a minimum, on all 784 pixels, the design of P, Fig. 3 (60 000 images, 100 distances, 6 {term}`teachers <teacher and student>` at each width) would cost {glue:text}`hours_paper` hours of one core in double precision. Less decides:
 # 20 000 images still give many equations for each weight, and with 3 teachers at each width 12 rising paths of 12 are most. Then 12 distances and the permutation point, for barrier and accuracy, cost {glue:text}`hours` hours, and 38 distances, 25 of them in the first decade as in the paper, for the rise, {glue:text}`hours_monotone`. Larger networks may need more products.
 #

@@ -370,7 +370,7 @@ def ridge_matrix(pairs: TrainedPairs, g: int, neurons: int, inputs: int, norms: 
     )
     T = costs.value.view(neurons, neurons)
     diagonal = T.diagonal()
-    return T + T.mT - diagonal[:, None] - diagonal
+    return T + T.mT - (diagonal[:, None] + diagonal)
 
 
 def layer_estimates(

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from torch.func import grad, jacrev
 
+from lmc_helpers.permutation_points.hessian import inertia
 from lmc_helpers.permutation_points.mlp import MLP, NONLINEARITIES, squared_loss
 from lmc_helpers.permutation_points.newton import minimise
 from lmc_helpers.permutation_points.pair import PairChart
@@ -273,6 +274,7 @@ class Shallow:
 #: how a branch can end
 ENDS = ("permutation point", "derivative neuron", "another limit", "not ended")
 
+ABOVE_START = 1e-6  # of the largest loss on a branch, below which a loss is that of the start and its rounding
 DIVERGED = 30.0  # factor over the largest parameter at the start, at finite distance, that counts as divergence
 
 
@@ -412,6 +414,33 @@ def constrained_hessian(chart: PairChart, problem: Shallow, points: torch.Tensor
     e[:, second] = points[:, second]
     P = torch.eye(e.shape[1], dtype=e.dtype) - e[..., None] * e[:, None]
     return P @ (H + H.mT) @ P / 2
+
+
+@dataclass(frozen=True)
+class Top:
+    """A critical point of the loss itself, at a positive distance, where it has a maximum along a branch."""
+
+    place: int  # the point of the branch before it
+    loss: float
+    negative: int  # eigenvalues of the Hessian
+
+
+def tops(problem: Shallow, branch: Branch) -> list[Top]:
+    """The tops of the loss on a branch, but for its ends, by Newton's method from its points."""
+    theta, second = branch.theta, problem.net._incoming(1, 1)
+    e = theta[:, second] - theta[:, problem.net._incoming(1, 0)]
+    along = (problem.derivatives(theta)[0][:, second] * e).sum(dim=1)  # δ dL/dδ, 0 at the start
+    rising = (branch.loss[1:-1] > branch.loss[:-2]) & (branch.loss[1:-1] > ABOVE_START * branch.loss.max())
+    found = []
+    for k in (1 + ((along[2:] * along[1:-1] < 0) & rising).nonzero()[:, 0]).tolist():
+        at = theta[k : k + 2].mean(dim=0, keepdim=True)
+        for _ in range(20):
+            g, H = problem.derivatives(at)
+            at = at - torch.linalg.solve_ex(H, g[..., None])[0][..., 0]
+        g, H = problem.derivatives(at)
+        if (at - theta[k]).norm() <= 3 * (theta[k + 1] - theta[k]).norm() and g.norm() <= 1e-9:
+            found.append(Top(k, problem.loss(at).item(), int(inertia(H[0], tol=1e-9).negative)))
+    return found
 
 
 # ---------- limits of branches whose output weights diverge at a distance δ* > 0

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import cast
 
 import numpy as np
@@ -18,6 +19,7 @@ from lmc_helpers.networks.mlp import MLP as Perceptron
 from lmc_helpers.networks.model import Stack
 from lmc_helpers.permutation_points.classifiers import accuracy, most_similar_neurons
 from lmc_helpers.permutation_points.converged import ConvergedPath, converged_path
+from lmc_helpers.permutation_points.doubling import double_neurons, pair_inertia
 from lmc_helpers.permutation_points.mlp import MLP
 from lmc_helpers.permutation_points.pair import PairChart, reduce_pair
 from lmc_helpers.seeds import numpy_generator
@@ -278,6 +280,7 @@ def truncated_newton(
 LAYER = 2  # the layer of the merged neurons
 RANK = 1e-12  # second moments below this fraction of the largest are rounding
 SAMPLE = 1000  # images for the metric of the minimiser
+SMALL = 1e-3  # values of J and D up to this fraction of the largest count as 0
 LEADING = 20  # inputs whose weights are exact in the metric; 50 would cost more than they save
 RATE = 5e9  # operations a second, measured on one busy core in float64: 20 ms for 4000 images, 640 inputs, H = 10
 
@@ -400,20 +403,36 @@ def merge(
     return Merge(path, scores, used)
 
 
-def merged_minimum(task: Task, theta: torch.Tensor, products: int, tol: float) -> tuple[Task, torch.Tensor, float]:
-    """A minimum with one neuron less, next to θ, whose first neuron is that of the pair; and its gradient norm."""
+@dataclass(frozen=True, eq=False)
+class Point:
+    """A minimum with one neuron less in layer 2, and the permutation points that are its neurons doubled."""
+
+    loss: float
+    gradient_norm: float
+    accuracy: float
+    products: int  # with Hessians, to get there
+    rank: torch.Tensor  # ρ of J, a neuron of layer 2 doubled, the merged one first (H − 1,)
+    index: torch.Tensor  # ρ + ν₋ (H − 1,)
+    singular_values: torch.Tensor  # of J (H − 1, min(n_3, H + 1))
+
+
+def permutation_point(task: Task, theta: torch.Tensor, labels: torch.Tensor, products: int, tol: float) -> Point:
+    """The permutation points next to θ, whose pair is in places 0 and 1."""
     small, start = reduce_pair(task.net, theta, LAYER)
     small_task = Task(small, task.x, task.moments, task.y)
-    end, norm, _ = small_task.minimise(start, products, tol)
-    return small_task, end, norm
-
-
-def permutation_point(
-    task: Task, theta: torch.Tensor, labels: torch.Tensor, products: int, tol: float
-) -> tuple[float, float, float]:
-    """Loss, gradient norm and accuracy of the permutation point next to θ."""
-    small, end, norm = merged_minimum(task, theta, products, tol)
-    return small.loss(end).item(), norm, accuracy(small.net, end, task.x, labels).item()
+    end, norm, used = small_task.minimise(start, products, tol)
+    (W, b), *later = small.split(end)
+    upper = MLP(small.sizes[1:], small.activation)  # layer 2 is the first hidden one on the outputs of layer 1
+    doubled = [
+        point
+        for point in double_neurons(upper, upper.join(later), torch.tanh(task.x @ W.T + b), task.y)
+        if point.layer == LAYER - 1
+    ]
+    values = torch.stack([torch.linalg.svdvals(point.J) for point in doubled])
+    index = [pair_inertia(one.J / s[0], one.D, SMALL)[0] for one, s in zip(doubled, values, strict=True)]
+    right = accuracy(small, end, task.x, labels).item()
+    rank = (values > SMALL * values[:, :1]).sum(dim=1)
+    return Point(small_task.loss(end).item(), norm, right, used, rank, torch.tensor(index), values)
 
 
 def random_pair(neurons: int, other_than: tuple[int, int], seed: int, purpose: str) -> tuple[int, int]:
@@ -449,9 +468,10 @@ def core_hours(images: int, components: int, widths: Sequence[int], paths: int, 
 
 
 #: To be raised by hand when a change alters a path, so that older files are not used.
-REVISION = 2
+REVISION = 3
 
 TOLERANCE = 1e-5  # norm of the gradient at a converged minimum
+WHOLE_TOLERANCE = 1e-4  # on whole images, where the last factor of ten takes many thousand products
 POINT_BUDGET = 4  # budgets of one distance for the permutation point, which starts farther from its minimum
 PATH = ("theta", "loss", "gradient_norm", "outgoing")  # the fields of ConvergedPath
 WORTH_A_JOB_S = 30.0  # a merge of fewer seconds gets no job of its own
@@ -460,10 +480,10 @@ COPIES = 6  # largest number of copies of the images in double precision that ar
 
 @dataclass(frozen=True, eq=False)
 class Merged(Merge):
-    """A merged pair of neurons, and the permutation point next to the end of its path."""
+    """A merged pair of neurons, and the permutation points next to the end of its path."""
 
     pair: tuple[int, int]  # the neurons of layer 2
-    point: tuple[float, float, float]  # loss, gradient norm and accuracy of the permutation point
+    point: Point
     provenance: dict  # date, seconds, threads, versions, commit, and the provenance of the teachers
 
 
@@ -506,31 +526,181 @@ class MergeRun(Cached[Merged]):
         return Price(hours, hours, BASE_MIB + math.ceil(COPIES * data.size * pixels * 8 / 2**20))
 
     def _compute(self, show_progress: bool) -> tuple[dict, dict[str, torch.Tensor]]:
-        trained, data = self.teachers.result(show_progress), self.teachers.data
+        task, theta, labels, taught = taught_task(self.teachers, self.network, self.components, show_progress)
         start = time.perf_counter()
-        images = load(data.name, data.split, data.n, data.seed)
-        z, Q, moments = principal(images.inputs(torch.float64, flat=True), self.components)
-        net = MLP((len(moments), *_sizes(self.teachers)[1:]), "tanh")
-        theta = flat(net, trained.stack, Q)[self.network]
-        task = Task(net, z, moments, net.forward(theta, z))
-        pair = most_similar_neurons(net, theta, z, layer=LAYER)
+        pair = most_similar_neurons(task.net, theta, task.x, layer=LAYER)
         if self.seed is not None:
             pair = random_pair(self.neurons, pair, self.seed, f"pair of network {self.network}, width {self.neurons}")
         budget = self.products, TOLERANCE
-        merged = merge(task, theta, pair, merge_distances(self.distances), images.y, *budget, show_progress)
-        point = permutation_point(task, merged.path.theta[-1], images.y, POINT_BUDGET * self.products, TOLERANCE)
+        merged = merge(task, theta, pair, merge_distances(self.distances), labels, *budget, show_progress)
+        point = permutation_point(task, merged.path.theta[-1], labels, POINT_BUDGET * self.products, TOLERANCE)
         seconds = time.perf_counter() - start
         tensors = {name: getattr(merged.path, name) for name in PATH} | {"accuracy": merged.accuracy}
-        tensors |= {"pair": torch.tensor(pair), "point": torch.tensor(point, dtype=torch.float64)}
-        return provenance(seconds, products=merged.products, teachers=trained.provenance), tensors
+        tensors |= {"pair": torch.tensor(pair)} | _of_point(point)
+        return provenance(seconds, products=merged.products, teachers=taught), tensors
 
     def _result(self, provenance: dict, tensors: dict[str, torch.Tensor]) -> Merged:
         path = ConvergedPath(*(tensors[name] for name in PATH))
         accuracy, (i, j) = tensors["accuracy"], tensors["pair"].tolist()
-        loss, norm, share = tensors["point"].tolist()
         if any(len(column) != self.distances for column in (*(tensors[name] for name in PATH), accuracy)):
             raise ValueError(f"{len(path.theta)} distances")
-        return Merged(path, accuracy, provenance["products"], (i, j), (loss, norm, share), provenance)
+        return Merged(path, accuracy, provenance["products"], (i, j), _point(tensors), provenance)
+
+
+def taught_task(
+    teachers: Run, network: int, components: int, show_progress: bool = False
+) -> tuple[Task, torch.Tensor, torch.Tensor, dict]:
+    """The regression on a teacher's logits, its θ, the labels, and the provenance of the training."""
+    trained, data = teachers.result(show_progress), teachers.data
+    images = load(data.name, data.split, data.n, data.seed)
+    z, Q, moments = principal(images.inputs(torch.float64, flat=True), components)
+    net = MLP((len(moments), *_sizes(teachers)[1:]), "tanh")
+    theta = flat(net, trained.stack, Q)[network]
+    return Task(net, z, moments, net.forward(theta, z)), theta, images.y, trained.provenance
+
+
+def _of_point(point: Point, prefix: str = "point/") -> dict[str, torch.Tensor]:
+    """A point as tensors of a file."""
+    return {f"{prefix}{name}": torch.as_tensor(value) for name, value in vars(point).items()}
+
+
+def _point(tensors: Mapping[str, torch.Tensor], prefix: str = "point/") -> Point:
+    """The point in the tensors of a file."""
+    found = {field.name: tensors[f"{prefix}{field.name}"] for field in fields(Point)}
+    return Point(**{name: value if value.dim() else value.item() for name, value in found.items()})
+
+
+# ---------- what the chapter reads of them
+#
+# The weights on the paths are megabytes and take hours; what the chapter reads of them, and its figures, are kilobytes:
+# runs of their own, whose files lie with the book if they come from a recorded run.
+
+
+@dataclass(frozen=True, eq=False)
+class AtWidth:
+    """The merges of one width; their paths have no weights."""
+
+    trained: torch.Tensor  # accuracies of the teachers in training (N,), on whole images
+    merges: list[Merged]
+
+
+@dataclass(frozen=True)
+class ReadMerges(Cached[AtWidth]):
+    """All merges of one width without their weights."""
+
+    merges: tuple[MergeRun, ...]
+
+    __hash__ = Cached.__hash__
+
+    def _identity(self) -> dict:
+        return {"read": [run.digest for run in self.merges]}
+
+    @property
+    def title(self) -> str:
+        """The run in words, one line."""
+        return f"losses on {len(self.merges)} paths, H = {self.merges[0].neurons}"
+
+    def path(self) -> Path:
+        """The file of the result: where the book keeps it if it does, else among the runs."""
+        return kept_file(super().path())
+
+    @property
+    def needs(self) -> tuple[Path, ...]:
+        """The files of the runs to be finished first."""
+        return tuple(run.path() for run in self.merges)
+
+    @property
+    def stored_in(self) -> Path:
+        """The folder to which a confirmatory run copies the file."""
+        return recorded()
+
+    def prices(self) -> Price:
+        """Next to nothing, once the merges are there."""
+        return Price(0, 0, BASE_MIB)
+
+    def _compute(self, show_progress: bool) -> tuple[dict, dict[str, torch.Tensor]]:
+        trained = self.merges[0].teachers.result(show_progress)
+        tensors, origins = {"trained": trained.accuracies[-1].flatten()}, []
+        for k, run in enumerate(self.merges):
+            found = run.result(show_progress)
+            origins.append(found.provenance)
+            tensors |= {f"{k}/{name}": getattr(found.path, name) for name in PATH[1:]}
+            tensors |= _of_point(found.point, f"{k}/point/")
+            tensors |= {f"{k}/accuracy": found.accuracy, f"{k}/pair": torch.tensor(found.pair)}
+        return provenance(sum(origin["seconds"] for origin in origins), merges=origins), tensors
+
+    def _result(self, provenance: dict, tensors: dict[str, torch.Tensor]) -> AtWidth:
+        found = []
+        for k, run in enumerate(self.merges):
+            columns = [tensors[f"{k}/{name}"] for name in (*PATH[1:], "accuracy")]
+            if any(len(column) != run.distances for column in columns):
+                raise ValueError(f"{len(columns[0])} distances")
+            path = ConvergedPath(torch.empty(run.distances, 0, dtype=torch.float64), *columns[:3])
+            (i, j), origin = tensors[f"{k}/pair"].tolist(), provenance["merges"][k]
+            found.append(Merged(path, columns[3], origin["products"], (i, j), _point(tensors, f"{k}/point/"), origin))
+        return AtWidth(tensors["trained"], found)
+
+
+@dataclass(frozen=True)
+class WholePoint(Cached[Point]):
+    """A minimum with one neuron less on whole images, from the most similar pair of a teacher as one neuron."""
+
+    teachers: Run  # the training of networks n_0 → H → H → n_d, tanh
+    network: int  # index among the teachers that did not diverge
+    products: int  # budget of products with Hessians
+
+    __hash__ = Cached.__hash__
+
+    def _identity(self) -> dict:
+        return {"run": described(self), "teachers": self.teachers.digest, "revision": REVISION, "tol": WHOLE_TOLERANCE}
+
+    @property
+    def title(self) -> str:
+        """The run in words, one line."""
+        data, H = self.teachers.data, _sizes(self.teachers)[LAYER]
+        return f"minimum with one neuron less than H = {H} on {data.name} ({data.size} whole images)"
+
+    def path(self) -> Path:
+        """The file of the result: where the book keeps it if it does, else among the runs."""
+        return kept_file(super().path())
+
+    @property
+    def needs(self) -> tuple[Path, ...]:
+        """The files of the runs to be finished first."""
+        return (self.teachers.path(),)
+
+    @property
+    def stored_in(self) -> Path:
+        """The folder to which a confirmatory run copies the file."""
+        return recorded()
+
+    def prices(self) -> Price:
+        """Core hours if the budget is used, and memory; it does not use a GPU."""
+        data, (pixels, H, *_) = self.teachers.data, _sizes(self.teachers)
+        hours = core_hours(data.size, pixels, [H], 1, 1, self.products)
+        return Price(hours, hours, BASE_MIB + math.ceil(COPIES * data.size * pixels * 8 / 2**20))
+
+    def _compute(self, show_progress: bool) -> tuple[dict, dict[str, torch.Tensor]]:
+        task, theta, labels, taught = taught_task(self.teachers, self.network, 0, show_progress)
+        start = time.perf_counter()
+        pair = most_similar_neurons(task.net, theta, task.x, layer=LAYER)
+        theta = PairChart(task.net, LAYER).bring_forward(theta, *pair)
+        point = permutation_point(task, theta, labels, self.products, WHOLE_TOLERANCE)
+        return provenance(time.perf_counter() - start, teachers=taught), _of_point(point)
+
+    def _result(self, provenance: dict, tensors: dict[str, torch.Tensor]) -> Point:
+        return _point(tensors)
+
+
+def recorded() -> Path:
+    """The folder of results that are stored in the repository."""
+    return Path(__file__).resolve().parents[2] / "book" / "recorded" / "runs"
+
+
+def kept_file(path: Path) -> Path:
+    """The file of the same name in :func:`recorded` if it exists, else the path."""
+    file = recorded() / path.name
+    return file if file.exists() else path
 
 
 @dataclass(frozen=True)
@@ -546,17 +716,27 @@ class Parameters:
     epochs: int
     distances: int
     products: int
+    whole: int
+    whole_products: int
     seed: int
 
     def teaching(self) -> dict[int, Run]:
         """Width → training run of its teachers: tanh, Adam on the negative log-likelihood."""
+        return self._trained(self.images, self.teachers, "teachers of width")
+
+    def whole_points(self) -> dict[int, WholePoint]:
+        """Width → permutation points on whole images, of a teacher of its own."""
+        teaching = self._trained(self.whole, 1, "teacher on whole images, width") if self.whole else {}
+        return {H: WholePoint(run, 0, self.whole_products) for H, run in teaching.items()}
+
+    def _trained(self, images: int, teachers: int, purpose: str) -> dict[int, Run]:
         name, _ = choose((self.dataset, "digits"))
         data = DataSpec(name)
-        if self.images < data.size:
-            data = DataSpec(name, n=self.images, seed=self.seed)
+        if images < data.size:
+            data = DataSpec(name, n=images, seed=self.seed)
         pixels, runs = load(name).x[0].numel(), {}
         for H in self.widths:
-            drawn = numpy_generator(self.seed, f"teachers of width {H}").integers(0, 2**32, self.teachers)
+            drawn = numpy_generator(self.seed, f"{purpose} {H}").integers(0, 2**32, teachers)
             descent = Descent(self.epochs, 100, "adam", 3e-3)
             runs[H] = Run(Perceptron((pixels, H, H, 10), "tanh"), descent, data, tuple(drawn.tolist()))
         return runs
@@ -571,10 +751,23 @@ class Parameters:
         }
         return similar, random
 
-    def runs(self) -> list[Run | MergeRun]:
-        """The runs to be finished before the chapter: teachers, one run for each width, and long merges."""
-        listed = (run for by_width in self.merges() for row in by_width.values() for run in row)
-        return [*self.teaching().values(), *(run for run in listed if 3600 * run.prices().cpu_hours >= WORTH_A_JOB_S)]
+    def readings(self) -> dict[int, ReadMerges]:
+        """Width → what the chapter reads of its merges, those of the most similar pairs first."""
+        similar, random = self.merges()
+        return {H: ReadMerges((*similar[H], *random[H])) for H in self.widths}
+
+    def runs(self) -> list[Run | MergeRun | ReadMerges | WholePoint]:
+        """The runs to be finished before the chapter: teachers, long merges, and what is read of them."""
+        readings, points = self.readings(), self.whole_points().values()
+        new = [run for run in readings.values() if run.path().parent != recorded()]
+        whole = [point for point in points if point.path().parent != recorded()]
+        long = [merge for run in new for merge in run.merges if _takes_a_while(merge)]
+        teachers = [*(run.merges[0].teachers for run in new), *(point.teachers for point in whole)]
+        return [*teachers, *long, *readings.values(), *points]
+
+
+def _takes_a_while(run: MergeRun) -> bool:
+    return 3600 * run.prices().cpu_hours >= WORTH_A_JOB_S
 
 
 def _sizes(run: Run) -> tuple[int, ...]:

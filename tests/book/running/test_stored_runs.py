@@ -26,7 +26,8 @@ def test_stored_results_are_those_that_the_recorded_run_asks_for(monkeypatch):
 
     monkeypatch.setattr(images, "_data_set", blank)
     recorded = {record["chapter"]: record["seeds"] for record in records.recorded().values()}
-    runs = listing.runs("53_asymmetric_mlps", "paper", recorded["53_asymmetric_mlps"])
+    chapters = ("52_permutation_saddles_on_mnist", "53_asymmetric_mlps")
+    runs = [run for chapter in chapters for run in listing.runs(chapter, "paper", recorded[chapter])]
     asked = {run.digest for run in runs if run.path().parent == listing.RECORDED}
     assert asked and asked == {path.stem for path in listing.RECORDED.glob("*.npz")}
     assert all(run.digest in asked for run in runs if hasattr(run, "training"))

@@ -7,7 +7,9 @@ import pytest
 import torch
 
 from lmc_helpers._chapters.barrier_peak import halfway_costs
+from lmc_helpers.claims import reading
 from lmc_helpers.matching import algorithm_1
+from lmc_helpers.teacher_student.barrier_limit import barrier_limits, best_cost, limit_peak
 from lmc_helpers.teacher_student.minima import sample_minima
 
 # ---------- The best pairing against all permutations, and against the exact mean error halfway
@@ -40,3 +42,23 @@ def test_the_cost_is_the_mean_error_halfway():
 
 def test_equal_type_vectors_cost_nothing():
     assert np.abs(halfway_costs(3, 3, 5, seed=1)).max() < 1e-12
+
+
+# ---------- The heights at 2M that the reasons of Z7 quote
+
+
+def quoted(part, height, peak):
+    """Whether the reason of a part has the share in per cent by which the height at 2M is below its maximum."""
+    return f" {100 * (1 - height(2.0) / height(peak)):.1f} % lower" in reading.part(f"Z7.{part}").reason
+
+
+@pytest.mark.parametrize(("how", "suffix"), [("random", ""), ("in place", "_in_place"), ("sorted", "_sorted")])
+def test_the_reasons_of_z7_quote_the_heights(how, suffix):
+    assert quoted(f"peak_of_barrier{suffix}", lambda r: barrier_limits(r, how)[0], limit_peak(how))
+    ratio = limit_peak(how, relative=True)
+    assert quoted(f"peak_of_ratio{suffix}", lambda r: np.divide(*barrier_limits(r, how)), ratio)
+    assert not quoted(f"peak_of_barrier{suffix}", lambda r: barrier_limits(r, how)[1], limit_peak(how))
+
+
+def test_the_reason_of_the_best_permutation_quotes_its_height():
+    assert quoted("peak_of_best", lambda r: np.mean(best_cost(r, cells=1000)) ** 2, limit_peak("best"))

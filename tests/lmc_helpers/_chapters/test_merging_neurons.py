@@ -28,6 +28,7 @@ from lmc_helpers._chapters.merging_neurons import (
     relu_minima,
     rounded_relu,
     seen_limit,
+    tops,
     trace_curves,
 )
 from lmc_helpers.permutation_points.hessian import gradient, hessian
@@ -111,6 +112,33 @@ def test_an_end_lies_on_the_parabola_of_its_permutation_point():
         torch.testing.assert_close(rise / rise.mean(), torch.ones_like(rise), rtol=0.3, atol=0)
         split = branch.outgoing[-1, :, 1] - branch.outgoing[-1, :, 0]
         assert split.abs().max() < 1e-2 * branch.outgoing[-1].abs().max()
+
+
+@pytest.mark.parametrize("others", [(2.0, 3.0), (-1.0, 3.0)])
+def test_a_top_is_the_critical_point_that_a_curve_crosses_from_below(others):
+    net = MLP((1, 2, 1), "tanh")
+    form = torch.tensor([*others, -1.0, 1.0, 1.0, 2.0, 1.5], dtype=torch.float64)[: net.size]
+    form[net.incoming(1, 1)[0]] = -1.0  # the curve runs along this axis
+
+    centre = torch.zeros(net.size, dtype=torch.float64)
+    centre[net.incoming(1, 1)[0]] = 1.0  # the distance
+
+    def derivatives(theta):  # of 5 + u·Fu/2 + Σ u³/6 with u = θ − centre
+        u = theta - centre
+        return form * u + u**2 / 2, torch.diag_embed(form + u)
+
+    def loss(theta):
+        u = theta - centre
+        return 5 + (form * u**2 / 2 + u**3 / 6).sum(dim=-1)
+
+    along = centre.repeat(21, 1)
+    along[:, net.incoming(1, 1)[0]] += torch.linspace(-0.11, 0.1, 21, dtype=torch.float64)
+    problem = SimpleNamespace(net=net, derivatives=derivatives, loss=loss)
+    [top] = tops(problem, SimpleNamespace(theta=along, loss=loss(along)))
+    assert top.loss == pytest.approx(5) and top.negative == int((form < 0).sum())
+    assert (along[top.place] - centre).abs().max() < 0.011
+    form[net.incoming(1, 1)[0]] = 1.0  # now it comes from above
+    assert tops(problem, SimpleNamespace(theta=along, loss=loss(along))) == []
 
 
 def test_the_hessian_at_fixed_distance_is_that_of_autograd_but_for_the_axis_of_e():

@@ -21,7 +21,9 @@ from lmc_helpers._chapters.permutation_saddles_on_mnist import (
     MergeRun,
     Metric,
     Parameters,
+    ReadMerges,
     Task,
+    WholePoint,
     exponent,
     flat,
     in_coordinates,
@@ -36,13 +38,15 @@ from lmc_helpers._chapters.permutation_saddles_on_mnist import (
 )
 from lmc_helpers.data.images import load
 from lmc_helpers.networks import mlp
+from lmc_helpers.permutation_points.doubling import embed
 from lmc_helpers.permutation_points.mlp import MLP
-from lmc_helpers.permutation_points.pair import PairChart
+from lmc_helpers.permutation_points.pair import PairChart, reduce_pair
 
 # ---------- Merges as runs: what the chapter's cells did one after another, a digest that sees everything, a file
 
 PATHS = {"components": 3, "distances": 4, "products": 60}
-PARAMETERS = Parameters("digits", images=90, widths=[3, 4], teachers=2, randoms=1, epochs=2, seed=5, **PATHS)
+WHOLE = {"whole": 70, "whole_products": 80}
+PARAMETERS = Parameters("digits", images=90, widths=[3, 4], teachers=2, randoms=1, epochs=2, seed=5, **PATHS, **WHOLE)
 TEACHING = PARAMETERS.teaching()
 RUN = MergeRun(TEACHING[4], 1, **PATHS)
 
@@ -88,9 +92,49 @@ def test_it_is_computed_once_and_read_whole(monkeypatch):
     again = RUN.result()
     for name in ("theta", "loss", "gradient_norm", "outgoing"):
         assert getattr(again.path, name).equal(getattr(first.path, name))
-    assert again.accuracy.equal(first.accuracy) and again.pair == first.pair and again.point == first.point
+    assert again.accuracy.equal(first.accuracy) and again.pair == first.pair
+    same(again.point, first.point)
     assert again.products == first.products > 0 and again.provenance == first.provenance
     assert again.provenance["seconds"] > 0 and again.provenance["teachers"]["verified"] in (True, False)
+
+
+def same(point, other):
+    """Two points agree in everything."""
+    for name, value in vars(point).items():
+        assert torch.equal(torch.as_tensor(value), torch.as_tensor(getattr(other, name))), name
+
+
+def test_what_the_chapter_reads_is_in_the_merges_and_comes_from_a_kept_file(monkeypatch, tmp_path):
+    run = ReadMerges((RUN, replace(RUN, network=0)))
+    found = run.result()
+    assert found.trained.equal(TEACHING[4].result().accuracies[-1]) and len(found.merges) == 2
+    for read, merge_run in zip(found.merges, run.merges, strict=True):
+        whole = merge_run.result()
+        assert read.path.loss.equal(whole.path.loss) and read.path.outgoing.equal(whole.path.outgoing)
+        assert read.path.gradient_norm.equal(whole.path.gradient_norm) and read.accuracy.equal(whole.accuracy)
+        assert (read.pair, read.products) == (whole.pair, whole.products) and read.path.only(read.path.loss > 0)
+        same(read.point, whole.point)
+    assert run.digest != replace(run, merges=run.merges[:1]).digest and run.needs == tuple(m.path() for m in run.merges)
+    monkeypatch.setattr(module, "recorded", lambda: tmp_path)
+    assert run.path().parent != tmp_path
+    (tmp_path / run.path().name).write_bytes(run.path().read_bytes())
+    monkeypatch.setattr(MergeRun, "result", None)
+    assert run.path().parent == tmp_path and run.result().merges[0].pair == found.merges[0].pair
+
+
+def test_a_point_on_whole_images_starts_from_the_most_similar_pair_of_a_teacher_of_its_own():
+    run = PARAMETERS.whole_points()[4]
+    found, task, theta, labels = run.result(), *module.taught_task(run.teachers, 0, 0)[:3]
+    assert task.net.sizes[0] > 30 and len(task.x) == 70  # all of the span
+    W = torch.cat([task.net.split(theta)[1][0], task.net.split(theta)[1][1][:, None]], dim=1)
+    cosines = torch.nn.functional.cosine_similarity(W[:, None], W[None], dim=-1).triu(1)
+    pair = divmod(int(cosines.where(cosines != 0, -2).argmax()), 4)
+    theta = PairChart(task.net, 2).bring_forward(theta, *pair)
+    same(found, permutation_point(task, theta, labels, 80, module.WHOLE_TOLERANCE))
+    assert run.teachers.seeds[0] not in TEACHING[4].seeds and run.teachers.data.n == 70
+    changes = ({}, {"network": 1}, {"products": 81}, {"teachers": TEACHING[4]})
+    assert len({replace(run, **change).digest for change in changes}) == len(changes)
+    assert replace(PARAMETERS, whole=0).whole_points() == {}
 
 
 def test_the_random_pair_is_another_one():
@@ -112,11 +156,13 @@ def test_a_digest_sees_everything():
 
 
 def test_runs_are_those_of_the_chapter():
-    assert PARAMETERS.runs() == list(TEACHING.values())  # merges that take no time are no jobs
+    points, kept = [*PARAMETERS.whole_points().values()], [*PARAMETERS.readings().values()]
+    before = [*TEACHING.values(), *(point.teachers for point in points)]
+    assert PARAMETERS.runs() == [*before, *kept, *points]  # merges that take no time are no jobs
+    assert all(isinstance(point, WholePoint) for point in points) and [run.neurons for run in kept[0].merges] == [3] * 3
     long = replace(PARAMETERS, products=10_000_000)
     found, (similar, random) = long.runs(), long.merges()
-    assert found[:2] == list(TEACHING.values())
-    assert found[2:] == [*similar[3], *similar[4], *random[3], *random[4]]
+    assert found[4:10] == [*similar[3], *random[3], *similar[4], *random[4]]
     assert [run.network for run in similar[3]] == [0, 1] and all(run.seed is None for run in similar[3])
     assert [(run.network, run.seed) for run in random[4]] == [(0, 5)]
     assert replace(PARAMETERS, randoms=9).merges()[1][3][1].network == 1  # at most all of them
@@ -231,8 +277,9 @@ def test_the_metric_is_the_gauss_newton_matrix(merged, charted):
 def test_the_permutation_point_is_a_minimum_of_the_smaller_network(merged):
     task, _, labels, found = merged
     theta = found.path.theta[-1]
-    loss, norm, share = permutation_point(task, theta, labels, 3000, 1e-7)
-    assert norm <= 1e-7
+    found_point = permutation_point(task, theta, labels, 3000, 1e-7)
+    loss, share = found_point.loss, found_point.accuracy
+    assert found_point.gradient_norm <= 1e-7 and 0 < found_point.products <= 3000
     assert loss > found.path.loss[-1]  # one neuron less
 
     def residuals(flat):
@@ -246,6 +293,21 @@ def test_the_permutation_point_is_a_minimum_of_the_smaller_network(merged):
     assert loss == pytest.approx(2 * best.cost / (80 * task.scale), rel=1e-5)
     guessed = (residuals(best.x) + task.y.numpy()).argmax(axis=1)
     assert share == pytest.approx(np.mean(guessed == labels.numpy()))
+
+
+def test_the_index_at_every_permutation_point_is_that_of_the_hessian(merged):
+    task, _, labels, found = merged
+    point = permutation_point(task, found.path.theta[-1], labels, 5000, 1e-9)
+    small, start = reduce_pair(task.net, found.path.theta[-1], 2)
+    end, norm, _ = Task(small, task.x, task.moments, task.y).minimise(start, 5000, 1e-9)
+    assert norm <= 1e-9 and point.index.shape == point.rank.shape == (3,)
+    for neuron in range(3):  # the doubled network's own Hessian
+        net, theta = embed(small, end, 2, neuron)
+        larger = Task(net, task.x, task.moments, task.y)
+        values = torch.linalg.eigvalsh(hessian(larger.loss, theta))
+        assert int((values < -1e-7 * values[-1]).sum()) == point.index[neuron]
+        assert int((values.abs() <= 1e-7 * values[-1]).sum()) == 2 - point.rank[neuron]
+    assert point.singular_values.shape == (3, 2)
 
 
 def test_random_pairs_are_all_others():

@@ -1,11 +1,13 @@
 """What chapter *trained minima* computes, against independent oracles."""
 
+import numpy as np
 import pytest
 import torch
+from oracles.notebooks import on_the_page
 from scipy import stats
 
 from lmc_helpers._chapters.trained_minima import with_uniform_entries
-from lmc_helpers.teacher_student.minima import sample_minima
+from lmc_helpers.teacher_student.minima import sample_minima, snap
 
 # ---------- Fresh entries on given types: the types stay, the teacher's function stays, the law is that of the simplex
 
@@ -30,3 +32,17 @@ def test_entries_of_a_type_are_uniform_on_its_simplex():
     assert stats.kstest(fresh[:, 0, 0].numpy(), stats.beta(1, 3).cdf).pvalue > 1e-3
     assert stats.kstest(fresh[:, 5, 1].numpy(), stats.beta(1, 1).cdf).pvalue > 1e-3
     assert abs(stats.pearsonr(fresh[:, 0, 0], fresh[:, 5, 1])[0]) < 0.07
+
+
+# ---------- The variance of the entries against the uniform law's, whatever the counts are
+
+
+@pytest.mark.parametrize(("m", "M", "law", "ratio"), [(12, 3, "exponential", 1), (9, 1, ("dirichlet", 2), 10 / 19)])
+def test_the_spread_is_that_of_dirichlet_laws(m, M, law, ratio):
+    """One of n entries has the variance (n − 1)/(n²(na + 1)), and the chapter's two sums are of all rows."""
+    spread, equal = on_the_page("17_trained_minima", "spread", "with_equal_entries", torch=torch, np=np, snap=snap)
+    W = sample_minima(m, M, 6, 4000, seed=5, law=law)
+    found, uniform = spread(W, M).mean(axis=1)
+    assert found / uniform == pytest.approx(ratio, rel=0.04)
+    assert abs(spread(equal(W), M)[0]).max() < 1e-12
+    assert (equal(W) > 0).equal(W > 0)
