@@ -9,13 +9,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from scipy.stats import spearmanr
 from torch.nn.functional import gelu
 
 from lmc_helpers.device import device
-from lmc_helpers.error_bars import widening
 from lmc_helpers.general_linear import _haar
 from lmc_helpers.identifiability.asymmetric import WAsymmetric
 from lmc_helpers.identifiability.costs import swap_costs
@@ -392,17 +390,3 @@ def layer_estimates(
             for name, value in zip(ESTIMATES, values, strict=True):
                 costs.setdefault((k, name), []).append(value)
     return {key: torch.stack(values) for key, values in costs.items()}
-
-
-def moderated(samples: Sequence[torch.Tensor]) -> list[tuple[float, float]]:
-    """Means of some settings with widened standard errors; a variance is half its own and half that of all together.
-
-    A few pairs say little about their own variance. That of all settings alone would be too small where theirs differ.
-    """
-    arrays = [np.asarray(values, dtype=float) for values in samples]
-    free = np.array([len(values) - 1 for values in arrays])
-    own = np.array([values.var(ddof=1) for values in arrays])
-    variances = (own + (free * own).sum() / free.sum()) / 2  # with 2 (n − 1) degrees of freedom
-    wide = {n: widening(2 * n - 1) for n in set(map(len, arrays))}
-    pairs = zip(arrays, variances, strict=True)
-    return [(float(x.mean()), wide[len(x)] * math.sqrt(v / len(x))) for x, v in pairs]

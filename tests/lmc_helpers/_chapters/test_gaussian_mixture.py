@@ -20,7 +20,6 @@ from lmc_helpers._chapters.gaussian_mixture import (
     first_layer_costs,
     layer_estimates,
     low_partners,
-    moderated,
     neuron_pairs,
     norm_as_affine,
     published_mixture,
@@ -28,7 +27,6 @@ from lmc_helpers._chapters.gaussian_mixture import (
     train_pairs,
     what_orders,
 )
-from lmc_helpers.error_bars import QUANTILE, widening
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Stack
 
@@ -391,24 +389,3 @@ def test_a_ridge_matrix_holds_the_costs_of_its_pairs(norms):
     single = layer_estimates(pairs, torch.stack([i, j], dim=1), inputs=40, layers=1)[0, name][1]
     assert torch.allclose(found[i, j], single, rtol=1e-4, atol=1e-6)
     assert torch.equal(found, found.mT) and not found.diagonal().any()
-
-
-@pytest.mark.parametrize("widest", [1, 10])
-def test_moderated_intervals_hold_the_means_and_are_narrower(widest):
-    draw, scales = np.random.default_rng(3), np.geomspace(1, widest, 13)
-    missed, ratios = [], []
-    for _ in range(500):
-        samples = [torch.tensor(scale * draw.normal(size=4)) for scale in scales]
-        found = moderated(samples)
-        missed.append(any(abs(value) > QUANTILE * error for value, error in found))
-        own = widening(4) * np.mean([values.std().item() / 2 for values in samples])
-        ratios.append(np.mean([error for _, error in found]) / own)
-    assert np.mean(missed) <= 13e-3 and np.mean(ratios) < 0.6  # 10⁻³ for each of 13
-
-
-def test_moderated_variances_are_half_those_of_all():
-    (first, error), (second, other) = moderated([torch.tensor([1.0, 3.0]), torch.tensor([0.0, 0.0, 0.0])])
-    together = 2 / 3  # (1 · 2 + 2 · 0)/3
-    assert (first, second) == (2, 0)
-    assert error == pytest.approx(widening(3) * ((2 + together) / 2 / 2) ** 0.5)
-    assert other == pytest.approx(widening(5) * (together / 2 / 3) ** 0.5)
