@@ -17,7 +17,7 @@
 # permutation", so that the {term}`barrier` "will be low".
 #
 # **What we find.** With six neurons and three teachers the barrier is low ({claim}`Z4.low`), {glue:text}`low` times lower than before. Between random {term}`minima <minimum>` of this size the
-# permutation is often not the best of all $m!$ ({claim}`Z4.best`), but its mean barrier is less than twice the best ({claim}`Z4.near_best`); with the width and the number of teachers that factor grows ({claim}`Z4.near_best_peak`, {claim}`Z4.near_best_many`; [](15_barrier_peak.ipynb)); between trained networks of this size it rarely misses it ({claim}`Z4.trained`). The leftover neurons are paired blindly.
+# permutation is often not the best of all $m!$ ({claim}`Z4.best`), but its mean barrier is less than twice the best ({claim}`Z4.near_best`); with the width and the number of teachers that factor grows ({claim}`Z4.near_best_peak`, {claim}`Z4.near_best_figure`, {claim}`Z4.near_best_many`; [](15_barrier_peak.ipynb)); between trained networks of this size it rarely misses it ({claim}`Z4.trained`). The leftover neurons are paired blindly.
 # A linear assignment problem does better, and solves a neighbouring problem exactly.
 #
 # **Why it matters.** Matching by type is most of the work; pairing the leftovers well is cheap, too.

@@ -835,7 +835,7 @@ print(f"lower bound / barrier: at most {(lower / heights).max():.2f}")
 #
 # ```{prf:proposition} The grid between two minima
 # :label: prop-grid
-# Between two minima, their rows in any order, the largest loss at $\lambda = 0, \frac1n, \dots, 1$ is at least
+# Let $n \ge 2$. Between two minima, their rows in any order, the largest loss at $\lambda = 0, \frac1n, \dots, 1$ is at least
 # $(1 - \frac1n)^2$ times the supremum.
 # ```
 #

@@ -777,8 +777,8 @@ claims.check("Z6.validates_rate", *fall, n=pairs_figure)
 # ({claim}`Z6.peak_uniform_best`; in this run at $m =$ {glue:text}`peak_best_6`), and in the limit just left of it ({claim}`Z7.peak_of_best`). So no
 # reading makes all three sentences exact: those in which Fig. 2 is right have their limit beyond $2M$.
 #
-# For the same reason Algorithm 1 falls behind the best permutation as networks grow: it leaves less than twice the barrier at $m = 2M$
-# ({claim}`Z4.near_best_peak`) and more than twice at the right end of Fig. 2 ({claim}`Z4.near_best_figure`) and with many teachers
+# For the same reason Algorithm 1 falls behind the best permutation as networks grow: with leftovers in random order, the lowest of the
+# three, it leaves less than twice the barrier at $m = 2M$ ({claim}`Z4.near_best_peak`) and more than twice at the right end of Fig. 2 ({claim}`Z4.near_best_figure`) and with many teachers
 # ({claim}`Z4.near_best_many`).
 #
 # This curve "validates both the overlap Theorem 5 and the barrier Theorem 6" (Z, section 4). Beyond its top the curve of uniform minima

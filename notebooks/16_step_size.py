@@ -472,7 +472,7 @@ figures.numbers(mean_slope="{:.2f} ± {:.2f}".format(*mean_slope(slopes)))
 # the mean of the four settings, is {glue:text}`mean_slope` in this run, where a rise by 7 % is 0.1 ({claim}`Z17.no_rise`). The
 # setting of Z, Fig. 13 is not stated, so that its caption counts as borne out if the barrier rises by 7 % in all of them
 # ({claim}`Z17.up`) or in the first, which has the sizes of Z, Fig. 2 ({claim}`Z17.up_reference`), and as rejected if it does in none.
-##
+#
 # All barriers are taken on the grid $\lambda = 0, 0.1, \dots, 1$, which "is always sufficient" (Z, section 2), by a
 # proposition between minima ({prf:ref}`prop-grid`). Between networks at the step size ½, in the first setting:
 

@@ -16,8 +16,8 @@
 # $m = M$, where "the student neurons can always match {term}`teachers <teacher and student>`", rises to a peak near $2M$ and falls again (Z, section 4,
 # *Double descent*; Z, Fig. 4).
 #
-# **What we find.** Both descents are there ({claim}`Z8.first_descent`, {claim}`Z8.descends`). With one neuron too few all students share a teacher; the barrier is 0
-# if it is the same in both networks, and if not, {glue:text}`one_short` for six teachers ($d = 8$), with a limit for many ({claim}`Z8.one_short`). At $m = M$ the barrier
+# **What we find.** Both descents are there ({claim}`Z8.first_descent`, {claim}`Z8.descends`). With one neuron too few one teacher is shared by all students; the barrier is 0
+# if it is the same teacher in both networks, and if not, {glue:text}`one_short` for six teachers ($d = 8$), with a limit for many ({claim}`Z8.one_short`). At $m = M$ the barrier
 # between {term}`minima <minimum>` is 0 ({claim}`Z8.zero_at_M`), but with twelve teacher neurons not every run reaches one ({claim}`Z8.at_M`). The second descent begins near
 # $2M$ for random minima ({claim}`Z8.second_descent_uniform_in_place`), for trained networks before ({claim}`Z8.second_descent`).
 #

@@ -19,7 +19,7 @@
 # They are the exception: of {glue:text}`pairs` pairs of tanh neurons minimisation at ever smaller distances brings {glue:text}`arrived` to a permutation point ({glue:text}`arrived_percent` %; {claim}`P2.reaches`, {claim}`P2.reaches_most`).
 # {glue:text}`became_derivative` become a neuron and a *{term}`derivative neuron`*, whose output weights diverge; for the other {glue:text}`lost` no minimum is found from some distance on.
 # On most curves of constrained critical points weights diverge at a positive distance. Where they are output weights, the function converges, nearly always to one with a derivative neuron or an exponential neuron, or at a passage, where only the coordinates end and the curve goes on; a theorem gives the place and the law ({claim}`P2.limits`, {claim}`P2.limit_law`). Where one of the pair becomes a step, the distance grows without bound ({claim}`P2.steps`).
-# With one output the signs of the two output weights say which pairs cannot arrive at a permutation point unless they meet another critical point of the loss before the end ({claim}`P2.signs`).
+# With one output the signs of the two output weights say which pairs cannot arrive at a permutation point unless they meet another critical point of the loss or a passage before the end ({claim}`P2.signs`).
 # On the way the gradient is normal to the surfaces of constant distance, not tangent to the path ({claim}`P2.tangent`). Merged pairs can have one loss or different ones ({claim}`P1.same_loss`).
 #
 # **Why it matters.** A permutation point connects all orders of the neurons: the largest loss on a path to it is an upper bound for the price of exchanging any two.
@@ -248,7 +248,7 @@ for delta in (1, 0.1, 0.01):
 #
 # ```{prf:proposition} The signs of the output weights
 # :label: prop-signs
-# Let there be one output. On a curve of constrained critical points $a_0$ and $a_1$ change their signs only at critical points of the loss itself. So let such a curve start at a minimum and meet no other critical point of the loss before its end. If $a_0 a_1 > 0$ at its start, it does not end at a
+# Let there be one output. On a curve of constrained critical points with finite weights $a_0$ and $a_1$ change their signs only at critical points of the loss itself. So let such a curve start at a minimum and meet no other critical point of the loss before its end. If $a_0 a_1 > 0$ at its start, it does not end at a
 # network with a derivative neuron, $A \ne 0$; if $a_0 a_1 < 0$, it does not end at a permutation point with $c \ne 0$, $a_0 = a_1 = \frac c2$.
 # ```
 #
@@ -1116,7 +1116,7 @@ claims.check("P2.lowest", (excess + joints) or 0.0, n=len(excess))
 # ## What it means for merging networks
 #
 # To exchange two neurons continuously one may merge and part them; the loss where they meet is that of a network with one neuron less, and it may be higher before. Where two neurons have become alike with bounded output weights, merging them is cheap. Where the loss can only be kept
-# low by output weights that grow against each other, the pair is no candidate: the network uses the difference of the two.
+# low by output weights that grow against each other, the pair is not a candidate: the network uses the difference of the two.
 #
 # **Read on.** [](22_permutation_points.ipynb): the Hessian at the point where they meet. [](24_deep_merge.ipynb): the same in networks trained on digits. [](52_permutation_saddles_on_mnist.ipynb): on MNIST.
 #

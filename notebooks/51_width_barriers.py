@@ -946,7 +946,7 @@ figures.numbers(
 #
 # ## What it means for merging networks
 #
-# A barrier is no property of a width alone.
+# A barrier is not a property of a width alone.
 # Before one says that networks of some size merge badly, one has to say how long they were trained, and which algorithm looked for the permutation ({claim}`Z11.matcher`).
 # Where the NLL grows without end, the accuracy on the line is the safer thing to compare.
 #

@@ -319,7 +319,7 @@ claims.check("P8.projected_accuracy", fall, interval=around, n=n_fall)
 # {glue:text}`counted` of {glue:text}`all_paths` paths have converged; on {glue:text}`rising` of these the loss never falls by more than a thousandth of its largest value from one distance to the next. [Chapter 24](24_deep_merge.ipynb) shows that a coarse grid hides falls: this is an upper bound for the paths on which the loss never falls.
 #
 # P expects the decrease "from theoretical results [10]" and says that it "confirmed Freeman and Bruna's findings" (P, sections 5 and 6). Their theorem {cite:p}`freeman2017` bounds the barrier between any two networks with *one* hidden layer of ReLUs, and the bound vanishes with the width.
-# It says nothing of two hidden layers, nor of a merge, so the decrease agrees with it in kind and is no instance of it. What bounds the price of a merge in the last hidden layer is the distance of the two neurons, if neither output column points against the sum of both ({prf:ref}`thm-height`).
+# It says nothing of two hidden layers, nor of a merge, so the decrease agrees with it in kind but is not an instance of it. What bounds the price of a merge in the last hidden layer is the distance of the two neurons, if neither output column points against the sum of both ({prf:ref}`thm-height`).
 #
 # ## What the choice of the pair is worth
 #
