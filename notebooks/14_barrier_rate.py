@@ -834,7 +834,7 @@ print(f"lower bound / barrier: at most {(lower / heights).max():.2f}")
 # sufficient" (Z, section 2). Between minima a step is a matter of proof:
 #
 # ```{prf:proposition} The grid between two minima
-# :label: prop-grid
+# :label: prop-places
 # Let $n \ge 2$. Between two minima, their rows in any order, the largest loss at $\lambda = 0, \frac1n, \dots, 1$ is at least
 # $(1 - \frac1n)^2$ times the supremum.
 # ```

@@ -474,7 +474,7 @@ figures.numbers(mean_slope="{:.2f} ± {:.2f}".format(*mean_slope(slopes)))
 # ({claim}`Z17.up`) or in the first, which has the sizes of Z, Fig. 2 ({claim}`Z17.up_reference`), and as rejected if it does in none.
 #
 # All barriers are taken on the grid $\lambda = 0, 0.1, \dots, 1$, which "is always sufficient" (Z, section 2), by a
-# proposition between minima ({prf:ref}`prop-grid`). Between networks at the step size ½, in the first setting:
+# proposition between minima ({prf:ref}`prop-places`). Between networks at the step size ½, in the first setting:
 
 # %%
 done = gradient_descent(initial_weights(12, 8, networks, seed), 6, 0.5, steps)

@@ -459,7 +459,7 @@ claims.check("G2.blocks", blocks, n=walked)
 # A skip connection over one layer does not reduce the number:
 #
 # ```{prf:proposition} A skip connection over one layer
-# :label: prop-one-layer
+# :label: prop-skip-one-layer
 # Let $X, Y \in \mathrm{GL}_n$, $l \ge 2$, and let $W_k + \varepsilon I$ stand for one layer $W_k$ of a linear network of $l$ layers, all $n \times n$. The minimum has $2^{l-1}$ components for every $\varepsilon$.
 # ```
 #
