@@ -889,7 +889,7 @@ claims.check("Z9.beneficial", *beneficial, n=200)
 #
 # The picture that the authors draw stands: matching is hardest at a fixed multiple of the width that the task needs, and
 # nearly perfect far beyond. But far is far: the unmatched share falls only like $m^{-1/2}$. The overlap counts neurons,
-# not their weights. What a merge pays is the *{term}`barrier`*, which vanishes much faster and peaks elsewhere.
+# not their weights. What a merge pays is the *barrier*, which vanishes much faster and peaks elsewhere.
 #
 # Read on: [](14_barrier_rate.ipynb) weighs the unmatched neurons, [](15_barrier_peak.ipynb) finds the peak of the barrier,
 # and [](17_trained_minima.ipynb) asks whether trained networks have such types.

@@ -898,7 +898,18 @@ figures.numbers(plane_least=min(least), plane_bending=f"{min(bending):.4f}")
 #
 # G, section 7 supposes that “there always exists a $\gamma$ defined in the way above that is close to the line formed by the linear interpolation”, as one possible explanation of lines on which the loss hardly changes. Where it does not change at all, between two minima of square invertible layers, this is so: $(g - I)^2 = 0$ there ({prf:ref}`prop-straight`), so that $\log g = g - I$, $\exp(\pm t \log g) = I \pm t (g - I)$, and the line is the curve.
 #
-# For arbitrary minima of one orbit it is false, by {prf:ref}`thm-orbit-distance`: the middle of the line from $\beta \cdot w$ to $\beta^{-1} \cdot w$ is as far as one likes from *every* minimum. Its distance from all of them, by a minimisation over $g$ for balanced $w$, $n = 3$ and $\beta = 100$, and the distance of lines without loss from their curves, both over $D$:
+# For arbitrary minima of one orbit it is false:
+#
+# ```{prf:corollary} No curve near the middle
+# :label: cor-no-curve
+# Let $w$ be a pair with product $A \ne 0$, $d_0 > 0$ its distance from all pairs with product 0, and $c = (\beta + \beta^{-1})/2$ with $\beta > 0$. All minima in the orbit of $w$, and with them all curves there, are at least $\sqrt{\max(c^2 - 2, 0)}\, d_0$ away from the middle of the line from $\beta \cdot w$ to $\beta^{-1} \cdot w$.
+# ```
+#
+# ```{prf:proof}
+# The middle is $c\, w$, and {prf:ref}`thm-orbit-distance` gives its distance.
+# ```
+#
+# Its distance from all of them, by a minimisation over $g$ for balanced $w$, $n = 3$ and $\beta = 100$, and the distance of lines without loss from their curves, both over $D$:
 
 # %%
 normal = normal_stream(seed, "always a curve")

@@ -531,6 +531,10 @@ figures.numbers(
     higher=f"{np.exp(higher):.1f}" if n_above else "–",
     minima=len(norms),
     good=int((norms <= TOLERANCE).sum()),
+)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers of the permutation points"}
+figures.numbers(
     ranks=min(ranks, default=0),
     flat=flat,
     index=lowest,

@@ -949,6 +949,8 @@ figures.numbers(
     blind=plain_with_error(*over(known, "activations", "weights")),
     **{f"most_{k}": most(kind) for k, kind in enumerate(KINDS)},
 )
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers of the wide networks"}
 of_wide = {"wide_plain": wide_plain, "wide_norm": wide_norm}
 of_wide |= {"turned_plain": turned_plain, "turned_norm": turned_norm}
 figures.numbers(

@@ -616,7 +616,7 @@ class ReadMerges(Cached[AtWidth]):
 
     def prices(self) -> Price:
         """Next to nothing, once the merges are there."""
-        return Price(0, 0, BASE_MIB)
+        return Price(1 / 3600, 1 / 3600, BASE_MIB)
 
     def _compute(self, show_progress: bool) -> tuple[dict, dict[str, torch.Tensor]]:
         trained = self.merges[0].teachers.result(show_progress)
