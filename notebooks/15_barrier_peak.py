@@ -783,7 +783,7 @@ claims.check("Z6.validates_rate", *fall, n=pairs_figure)
 #
 # This curve "validates both the overlap Theorem 5 and the barrier Theorem 6" (Z, section 4). Beyond its top the curve of uniform minima
 # falls faster than $m^{-1/2}$ ({claim}`Z6.validates_rate`); whether its top, which is flat, is within a neuron of the width at which the
-# {term}`overlap` is least is open ({claim}`Z6.validates_overlap`). The curve of trained networks has its top elsewhere ({claim}`Z6.peak`).
+# overlap is least is open ({claim}`Z6.validates_overlap`). The curve of trained networks has its top elsewhere ({claim}`Z6.peak`).
 #
 # ## The number of teachers at fixed dimension
 #
