@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -567,7 +567,8 @@ def _of_point(point: Point, prefix: str = "point/") -> dict[str, torch.Tensor]:
 def _point(tensors: Mapping[str, torch.Tensor], prefix: str = "point/") -> Point:
     """The point in the tensors of a file."""
     found = {field.name: tensors[f"{prefix}{field.name}"] for field in fields(Point)}
-    return Point(**{name: value if value.dim() else value.item() for name, value in found.items()})
+    entries: dict[str, Any] = {name: value if value.dim() else value.item() for name, value in found.items()}
+    return Point(**entries)
 
 
 # ---------- what the chapter reads of them
