@@ -191,13 +191,19 @@ def train(setting: tuple[int, int, int], seed: int) -> dict[str, np.ndarray]:
     """Statistics of the networks that arrive, (rates, networks or pairs)."""
     m, M, d = setting
     n = MORE * networks if setting == SETTINGS[0] else networks
-    rows = []
-    for x in relative_rates:
-        rate = float(x * eta_0[setting])
-        start = initial_weights(m, d, n, seed)  # the same at every step size
-        done = gradient_descent(start, M, rate, steps, tol=0.0)
-        arrived = ~done.diverged & (done.loss < 1e-5)  # the others are nan
-        rows.append(statistics_of_arrived(done.W, arrived, M, rate))
+    step_sizes = relative_rates * eta_0[setting]
+    start = initial_weights(m, d, n, seed)  # the same at every step size
+    each = torch.from_numpy(step_sizes).repeat_interleave(n)
+    done = gradient_descent(
+        start.repeat(len(step_sizes), 1, 1), M, each, steps, tol=0.0
+    )
+    arrived = ~done.diverged & (done.loss < 1e-5)  # the others are nan
+    rows = [
+        statistics_of_arrived(W, landed, M, float(rate))
+        for W, landed, rate in zip(
+            done.W.split(n), arrived.split(n), step_sizes, strict=True
+        )
+    ]
     return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
 

@@ -46,6 +46,7 @@ chapter.begin(
 
 import itertools
 import math
+from functools import cache
 
 import numpy as np
 import torch
@@ -187,6 +188,7 @@ def indices(m: int, relative_rate: float, seed: int) -> torch.Tensor:
     return pq_index(torch.linalg.vector_norm(done.W[arrived], dim=-1))
 
 
+@cache
 def measure(law: str, seed: int) -> tuple[np.ndarray, np.ndarray, int]:
     """Mean and standard error at every width, and the fewest networks."""
     found = [indices(m, LAWS[law](m), seed) for m in widths]

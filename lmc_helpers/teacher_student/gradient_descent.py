@@ -21,6 +21,7 @@ from lmc_helpers.teacher_student.population import _check_teacher, _gradient, po
 
 __all__ = ["BOUND", "EVERY", "Descent", "gradient_descent", "initial_weights"]
 
+STACK = 40_000  # entries of the kernel matrices (m, m + M) of the networks that descend together
 EVERY = 50  # steps between two looks at the gradients
 BOUND = 1e6  # Frobenius norm beyond which a network counts as diverged
 
@@ -51,11 +52,11 @@ def initial_weights(
 def gradient_descent(
     W: Float[Tensor, "n m d"],
     M: Positive,
-    rate: PositiveNumber,
+    rate: PositiveNumber | Float[Tensor, " n"],
     steps: Natural,
     tol: NonNegative = 1e-8,
 ) -> Descent:
-    """Descend from W with a constant step size until ‖∇L‖ <= tol or the budget is spent.
+    """Descend from W with a constant step size, or one for each network, until ‖∇L‖ <= tol or the budget is spent.
 
     Gradients are looked at every 50 steps.
 
@@ -68,7 +69,22 @@ def gradient_descent(
     (True, True)
     """
     _check_teacher(M, W.shape[-1])
-    require_finite(W=W)
+    m = W.shape[-2]
+    rates = torch.as_tensor(rate, dtype=W.dtype, device=W.device).expand(len(W))
+    require_finite(W=W, rate=rates)
+    if not (rates > 0).all():
+        raise ValueError(f"rate = {rates.min().item()}; allowed: rates above 0")
+    size = max(1, STACK // (m * (m + M)))
+    stacks = zip(W.split(size), rates.split(size), strict=True)
+    found = [_descend(part, M, own[:, None, None], steps, tol) for part, own in stacks]
+    W, taken = (torch.cat(parts) for parts in zip(*found, strict=True))
+    norm = _norm(_gradient(W, M))
+    diverged = _norm(W) >= BOUND
+    return Descent(W, population_loss(W, M), norm, taken, (norm <= tol) & ~diverged, diverged)
+
+
+def _descend(W: Tensor, M: int, rates: Tensor, steps: int, tol: float) -> tuple[Tensor, Tensor]:
+    """The last weights of one stack and the steps that each network took; rates (n, 1, 1)."""
     W = W.clone()
     taken = torch.zeros(len(W), dtype=torch.long, device=W.device)
     active = torch.arange(len(W), device=W.device)
@@ -76,17 +92,14 @@ def gradient_descent(
         moving, count = W[active], min(EVERY, steps - start)
         gradient = _gradient(moving, M)
         going = (_norm(gradient) > tol) & (_norm(moving) < BOUND)
-        active, moving, gradient = active[going], moving[going], gradient[going]
+        active, moving, gradient, rates = active[going], moving[going], gradient[going], rates[going]
         if not len(active):
             break
         for step in range(count):
-            moving = moving - rate * (gradient if step == 0 else _gradient(moving, M))
-        moving = torch.where(torch.isfinite(moving), moving, 2 * BOUND)
-        W[active] = moving
+            moving -= rates * (gradient if step == 0 else _gradient(moving, M))
+        W[active] = torch.where(torch.isfinite(moving), moving, 2 * BOUND)
         taken[active] += count
-    norm = _norm(_gradient(W, M))
-    diverged = _norm(W) >= BOUND
-    return Descent(W, population_loss(W, M), norm, taken, (norm <= tol) & ~diverged, diverged)
+    return W, taken
 
 
 def _norm(x: Tensor) -> Tensor:

@@ -50,19 +50,17 @@ def _check_teacher(M: int, d: int) -> None:
         raise ValueError(f"M = {M} teacher neurons in dimension d = {d}; allowed: 1 <= M <= d")
 
 
-def _pairs(W: Tensor, M: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Rows of V = [W; e_1 … e_M] as units and norms, their signs, and the cosines of all pairs of rows.
+def _pairs(W: Tensor, M: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Rows of V = [W; e_1 … e_M] as units (..., m + M, d) and signed norms s‖v‖, and the cosines of W's rows with them.
 
-    The loss is Σ s_a s_b k(v_a, v_b) over the rows of V, with signs s = +1 for students, −1 for teachers.
+    The sign is s = +1 for students, −1 for teachers; the cosines are (..., m, m + M).
     """
     m, d = W.shape[-2:]
+    norms = torch.linalg.vector_norm(W, dim=-1)  # (..., m)
     teacher = torch.eye(M, d, dtype=W.dtype, device=W.device).expand(*W.shape[:-2], M, d)
-    V = torch.cat([W, teacher], dim=-2)  # (..., m + M, d)
-    norms = torch.linalg.vector_norm(V, dim=-1)  # (..., m + M)
-    units = V / torch.where(norms == 0, 1.0, norms)[..., None]
-    signs = torch.cat([torch.ones(m), -torch.ones(M)]).to(W)  # (m + M,)
-    cosines = (units @ units.mT).clamp(-1, 1)
-    return units, norms, signs, cosines
+    units = torch.cat([W / torch.where(norms == 0, 1.0, norms)[..., None], teacher], dim=-2)
+    mass = torch.cat([norms, norms.new_full((*W.shape[:-2], M), -1.0)], dim=-1)  # (..., m + M)
+    return units, mass, (units[..., :m, :] @ units.mT).clamp_(-1, 1)
 
 
 class _PopulationLoss(torch.autograd.Function):
@@ -72,9 +70,12 @@ class _PopulationLoss(torch.autograd.Function):
     def forward(ctx, W: Tensor, M: int) -> Tensor:
         ctx.save_for_backward(W)
         ctx.M = M
-        _, norms, signs, cosines = _pairs(W, M)
-        mass = signs * norms  # (..., m + M)
-        return torch.einsum("...a,...ab,...b->...", mass, _kappa(cosines, W.shape[-1]), mass)
+        m, d = W.shape[-2:]
+        _, mass, cosines = _pairs(W, M)
+        norms, twice = mass[..., :m], torch.cat([mass[..., :m], 2 * mass[..., m:]], dim=-1)
+        one, zero = _kappa(torch.tensor([1.0, 0.0], dtype=W.dtype), d).tolist()
+        students = torch.einsum("...a,...ab,...b->...", norms, _kappa(cosines, d), twice)
+        return students + M * one + M * (M - 1) * zero
 
     @staticmethod
     @torch.autograd.function.once_differentiable
@@ -117,13 +118,13 @@ def population_gradient(W: Float[Tensor, "*batch m d"], M: Positive) -> Float[Te
 
 def _gradient(W: Tensor, M: int) -> Tensor:
     m, d = W.shape[-2:]
-    units, norms, signs, cosines = _pairs(W, M)
-    rows = cosines[..., :m, :]  # (..., m, m + M)
-    mass = signs * norms  # (..., m + M)
-    along = (math.pi - torch.arccos(rows)) @ (mass[..., None] * units)  # Σ_b s_b (π − θ) v_b, (..., m, d)
-    radial = (torch.sqrt(1 - rows * rows) @ mass[..., None]) * units[..., :m, :]  # Σ_b s_b ‖v_b‖ sin θ û
-    alive = (norms[..., :m, None] > 0).to(W.dtype)
-    return alive * (along + radial) / (math.pi * d)
+    units, mass, cosines = _pairs(W, M)
+    angles = torch.arccos(cosines).neg_().add_(math.pi)  # π − θ (..., m, m + M), in place as descent lives here
+    sines = cosines.square_().neg_().add_(1).sqrt_()
+    gradient = angles @ (mass[..., None] * units)  # Σ_b s_b (π − θ) v_b, (..., m, d)
+    gradient += (sines @ mass[..., None]) * units[..., :m, :]  # Σ_b s_b ‖v_b‖ sin θ û
+    alive = mass[..., :m, None] > 0
+    return gradient.mul_(alive).div_(math.pi * d)
 
 
 @checked
@@ -142,11 +143,12 @@ def population_hessian(W: Float[Tensor, "*batch m d"], M: Positive) -> Float[Ten
     """
     _check_teacher(M, W.shape[-1])
     m, d = W.shape[-2:]
-    units, norms, signs, cosines = _pairs(W, M)
-    if not (norms[..., :m] > 0).all():
+    units, mass, cosines = _pairs(W, M)
+    norms = mass[..., :m]
+    if not (norms > 0).all():
         raise ValueError("W has a row 0, where the loss has no second derivative; allowed: rows that are not 0")
     cosines = torch.where(1 - cosines.abs() < 1e-14, cosines.sign(), cosines)  # parallel but for rounding
-    c = cosines[..., :m, :, None, None]  # (..., m, m + M, 1, 1)
+    c = cosines[..., None, None]  # (..., m, m + M, 1, 1)
     s = torch.sqrt(1 - c * c)
     u, v = units[..., :m, None, :], units[..., None, :, :]  # (..., m, 1, d), (..., 1, m + M, d)
     apart = torch.where(s > 0, 1 / torch.where(s > 0, s, 1.0), 0.0)  # 1/sin θ, 0 at parallel rows
@@ -158,8 +160,8 @@ def population_hessian(W: Float[Tensor, "*batch m d"], M: Positive) -> Float[Ten
         return a[..., :, None] * b[..., None, :]
 
     mixed = (math.pi - torch.arccos(c)) * eye + outer(u, n_u) + outer(v, n_v)  # (..., m, m + M, d, d)
-    pure = s * (eye - outer(u, u) + outer(n_u, n_u)) * (signs * norms)[..., None, :, None, None]
-    own = pure.sum(dim=-3) / norms[..., :m, None, None]  # (..., m, d, d)
+    pure = s * (eye - outer(u, u) + outer(n_u, n_u)) * mass[..., None, :, None, None]
+    own = pure.sum(dim=-3) / norms[..., None, None]  # (..., m, d, d)
     H = mixed[..., :m, :, :].clone()  # (..., m, m, d, d)
     index = torch.arange(m)
     H[..., index, index, :, :] += own

@@ -49,6 +49,18 @@ def test_the_start_is_not_changed_and_the_batch_does_not_matter():
         assert alone.steps[0] == together.steps[i]
 
 
+def test_each_network_has_its_own_rate_in_stacks_of_any_size(monkeypatch):
+    W, rates = initial_weights(5, 3, 7, seed=1), torch.linspace(0.1, 0.7, 7, dtype=torch.float64)
+    monkeypatch.setattr("lmc_helpers.teacher_student.gradient_descent.STACK", 3 * 5 * (5 + 2))
+    together = gradient_descent(W, 2, rates, 300, tol=1e-4)
+    for i, rate in enumerate(rates.tolist()):
+        alone = gradient_descent(W[i : i + 1], 2, rate, 300, tol=1e-4)
+        torch.testing.assert_close(alone.W[0], together.W[i], rtol=1e-10, atol=1e-12)
+        assert alone.steps[0] == together.steps[i]
+    with pytest.raises(ValueError, match=r"rate = 0\.0; allowed: rates above 0"):
+        gradient_descent(W, 2, rates - 0.1, 300)
+
+
 def test_converged_networks_stop_and_are_minima():
     done = gradient_descent(initial_weights(3, 3, 20, seed=2), 3, 0.5, 20_000, tol=1e-7)
     assert done.converged.all() and not done.diverged.any()
