@@ -8,6 +8,7 @@ from lmc_helpers.claims import _scale, _words
 from lmc_helpers.claims._formulas import Address, typeset
 from lmc_helpers.claims._needs import says
 from lmc_helpers.claims.criteria import OURS, READING, Part, slug
+from lmc_helpers.claims.judge import AGREES
 from lmc_helpers.claims.numerals import people
 
 THIS, CONFIRMED = "this run", "recorded run, paper scale"
@@ -81,7 +82,7 @@ def details(part: Part, record: dict, confirmed: dict | None, address: Address |
         ("Samples", f"n = {samples}{needed}"),
         ("Run", f"decided with {html.escape(conditions)}" if conditions else ""),
         ("Error", _words.level(part, found[-1])),
-        ("Second seed", second.get(bool(record["second_seed"]), "") if record.get("second_seed") is not None else ""),
+        ("Second seed", second.get(record.get("second_seed"), AGREES if record.get("note") == AGREES else "")),
         ("Derivation", "an identity or a theorem of this book: checked, no measurement" if part.derivation else ""),
         ("Step of", typeset(part.step_of, address)),
         ("Readings", "one of several of this statement; the best of them counts" if part.one_of else ""),
