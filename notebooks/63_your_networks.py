@@ -44,7 +44,7 @@ layer: str = (
 examples: int = (
     1797  # how many examples are used; half for matching, half for losses
 )
-pairs: int = 20  # pairs of each architecture that the chapter trains
+pairs: int = 6  # pairs of each architecture that the chapter trains
 epochs: int = 12  # of their training
 restarts: int = 10  # of weight matching
 steps: int = 30  # of the matchers that descend

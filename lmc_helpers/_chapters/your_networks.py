@@ -16,11 +16,13 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.func import functional_call
 
 import lmc_helpers as lmc
 from lmc_helpers.data.digits import digits
 from lmc_helpers.error_bars import mean_and_error, ratio_of_means
 from lmc_helpers.identifiability.costs import least_norm_weight
+from lmc_helpers.networks.permutations import permute
 from lmc_helpers.seeds import torch_generator
 
 Data = tuple[Tensor, Tensor]
@@ -258,14 +260,17 @@ def largest_units(net: nn.Module, layer: str) -> tuple[int, int]:
     return min(i, j), max(i, j)
 
 
-def exchanged(net: nn.Module, layer: str, i: int, j: int, whole: lmc.Symmetry, weights: bool = True) -> nn.Module:
-    """The network with two units of a layer exchanged, or with all of them exchanged but the layer's own weights."""
-    own = lmc.Axis(f"{layer}.weight".strip("."), 0)
-    group, axes = next((g, axes) for g, axes in whole.groups.items() if own in axes)
+def _group_of(whole: lmc.Symmetry, name: str) -> tuple[str, tuple[lmc.Axis, ...]]:
+    """The group of the units that the rows of a weight make, with its axes."""
+    return next((group, axes) for group, axes in whole.groups.items() if lmc.Axis(name, 0) in axes)
+
+
+def exchanged(net: nn.Module, layer: str, i: int, j: int, whole: lmc.Symmetry) -> nn.Module:
+    """The network with two units of a layer exchanged."""
+    group, axes = _group_of(whole, f"{layer}.weight".strip("."))
     order = torch.arange(whole.sizes[group])
     order[[i, j]] = order[[j, i]]
-    places = axes if weights else tuple(axis for axis in axes if axis != own)
-    return lmc.permuted(net, lmc.Symmetry({group: places}, {group: len(order)}), {group: order})
+    return lmc.permuted(net, lmc.Symmetry({group: axes}, {group: len(order)}), {group: order})
 
 
 def attempt(function: Callable, *given: Any) -> tuple[Any, str]:
@@ -287,38 +292,36 @@ class Exchanges:
 
 def exchanges(net: nn.Module, layer: str, scheme: Any, x: Tensor, seed: int) -> Exchanges:
     """Exchange the functions of every two units of a layer W_eff = F + D ⊙ W at least norm, and compare with (16)."""
-    x = x.double()
-    net = copy.deepcopy(net).double()
-    name = f"{layer}.weight".strip(".")
+    net, x = copy.deepcopy(net).double(), x.double()
+    name, whole = f"{layer}.weight".strip("."), lmc.symmetry(net, x[:2])
     F, D, W, U = lmc.asymmetric_layer(lmc.asymmetrise(net, {name: scheme}, seed), layer, x, 1.0)
     a = (F + D * W) @ U  # coefficients of the units' functions, (m, k)
     least = least_norm_weight(a, F, D, U)  # (m, d)
     costs = lmc.swap_costs(F, D, W, U)
+    group, axes = _group_of(whole, name)
+    others = lmc.Symmetry({group: tuple(axis for axis in axes if axis.name != name)}, {group: len(W)})
+    values = {key: value.detach()[None] for key, value in [*net.named_parameters(), *net.named_buffers()]}
 
-    def with_layer(W: Tensor) -> nn.Module:
-        made = copy.deepcopy(net)
-        parameter = made.get_parameter(name)
+    def outputs_with(V: Tensor, order: Tensor) -> Tensor:
+        """Outputs with W = V in the layer, and all else that belongs to its units in some order."""
+        moved = permute(values, others, {group: order[None]}) | {name: (F + D * V).view_as(values[name])}
         with torch.no_grad():
-            parameter.copy_((F + D * W).view_as(parameter))
-        return made
+            return functional_call(net, {key: value[0] for key, value in moved.items()}, (x,))
 
-    whole = lmc.symmetry(net, x[:2])
-    before = outputs(with_layer(least), x)
+    before = outputs_with(least, torch.arange(len(W)))
     pairs = [pair for pair in combinations(range(len(W)), 2) if costs[pair].isfinite()]
+    i, j = torch.tensor(pairs, dtype=torch.int64).reshape(-1, 2).T
+    at_i, at_j = least_norm_weight(a[j], F[i], D[i], U), least_norm_weight(a[i], F[j], D[j], U)  # (pairs, d)
     errors, plain = [0.0], [math.inf]
-    for i, j in pairs:
-        p = [i, j]
-        kept, swapped = least.clone(), W.clone()
-        kept[p] = least_norm_weight(a[[j, i]], F[p], D[p], U)
-        swapped[p] = W[[j, i]]
+    for two, rows in zip(pairs, torch.stack([at_i, at_j], dim=1), strict=True):
+        here, order, kept, swapped = list(two), torch.arange(len(W)), least.clone(), W.clone()
+        kept[here], order[here], swapped[here] = rows, order[here[::-1]], W[here[::-1]]
         change, without = (
-            (outputs(exchanged(with_layer(V), layer, i, j, whole, weights=False), x) - before).abs().max()
-            / before.abs().max()
-            for V in (kept, swapped)
+            ((outputs_with(V, order) - before).abs().max() / before.abs().max()).item() for V in (kept, swapped)
         )
-        cost = kept.square().sum() - least.square().sum() - costs[i, j]
-        errors += [change.item(), (cost.abs() / costs[costs.isfinite()].abs().max()).item()]
-        plain.append(without.item())
+        cost = kept.square().sum() - least.square().sum() - costs[two]
+        errors += [change, (cost.abs() / costs[costs.isfinite()].abs().max()).item()]
+        plain.append(without)
     return Exchanges(max(errors), min(plain), len(pairs))
 
 

@@ -8,6 +8,7 @@ from lmc_helpers.claims import _scale, _words
 from lmc_helpers.claims._formulas import Address, typeset
 from lmc_helpers.claims._needs import says
 from lmc_helpers.claims.criteria import OURS, READING, Part, slug
+from lmc_helpers.claims.judge import AGREES
 from lmc_helpers.claims.numerals import people
 
 THIS, CONFIRMED = "this run", "recorded run, paper scale"
@@ -75,13 +76,13 @@ def details(part: Part, record: dict, confirmed: dict | None, address: Address |
     samples = " here, ".join(people(run["n"]) for run in found) + (" at paper scale" if len(found) > 1 else "")
     needed = f"; decided from {people(part.min_samples)} on" if part.min_samples > 1 else ""
     conditions = ", ".join(says(name, need) for name, need in part.needs.items())
-    second = {True: "it rejects too", False: "it does not reject"}
+    second = {True: "it rejects too", False: "it does not reject", None: AGREES if record.get("note") == AGREES else ""}
     given = [
         ("Rival", f"{value}{typeset(part.rival.says, address)}"),
         ("Samples", f"n = {samples}{needed}"),
         ("Run", f"decided with {html.escape(conditions)}" if conditions else ""),
         ("Error", _words.level(part, found[-1])),
-        ("Second seed", second.get(bool(record["second_seed"]), "") if record.get("second_seed") is not None else ""),
+        ("Second seed", second[record.get("second_seed")]),
         ("Derivation", "an identity or a theorem of this book: checked, no measurement" if part.derivation else ""),
         ("Step of", typeset(part.step_of, address)),
         ("Readings", "one of several of this statement; the best of them counts" if part.one_of else ""),

@@ -32,6 +32,7 @@ from lmc_helpers.claims.intervals import ACROSS, INSIDE, OUTSIDE, Interval
 
 Z_TWO_SIDED = 3.2905267314919255  # Φ⁻¹(1 − 0.0005)
 Numbers = tuple[float, ...]  # (value, stderr) or (value, low, high)
+AGREES = "the second seed at paper scale agrees"
 
 
 class Contradiction(AssertionError):
@@ -99,6 +100,7 @@ def judge(
     n: int,
     rival: float | None = None,
     second_seed: Callable[[], Numbers] | None = None,
+    recorded: str = "",
     used: Mapping[str, Any] | None = None,
 ) -> Verdict:
     """Compare a measurement with the criteria of one part; see the module's text for the rules.
@@ -107,7 +109,8 @@ def judge(
     not be symmetric. n counts the samples; 0 says that nothing was measured. ``used`` has the parameters of the run,
     with which is compared what the part needs. ``rival`` is the rival's value where the chapter measures it.
     ``second_seed`` repeats the measurement with another seed and returns (value, stderr) or (value, low, high); it is
-    called only when the first measurement rejects the criterion, and without it such a rejection stays open.
+    called only when the first measurement rejects the criterion, and without it such a rejection stays open. Nor is it
+    called where the verdict is the ``recorded`` one, that of a run at paper scale whose own second seed agrees.
     """
     if (rival is None) == (part.rival.value is None):
         raise ValueError(
@@ -124,11 +127,13 @@ def judge(
     if lacks or part.by_rule:
         verdict, note = OPEN, "" if lacks else "by rule: it depends on a setting that is not stated"
     else:
-        if part.sampled and places["criterion"] == OUTSIDE and second_seed is not None:
+        rejects = part.sampled and places["criterion"] == OUTSIDE and second_seed is not None
+        agrees = rejects and _verdict(part, places, True, True)[0] == recorded
+        if rejects and not agrees and second_seed:
             repeated = second_seed()
             errors: dict = {"stderr": repeated[1]} if len(repeated) == 2 else {"interval": repeated[1:]}
             second = part.criterion.place_of(_measured(part, repeated[0], **errors)) == OUTSIDE
-        verdict, note = _verdict(part, places, second, second_seed is not None)
+        verdict, note = (recorded, AGREES) if agrees else _verdict(part, places, second, second_seed is not None)
     return Verdict(
         part=part.id,
         verdict=verdict,

@@ -6,6 +6,7 @@ file of its paper.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -14,10 +15,11 @@ from typing import Annotated
 from pydantic import StringConstraints, TypeAdapter
 
 from lmc_helpers.claims._yaml_files import place, read
-from lmc_helpers.claims.criteria import STANDS, Claim, ClaimEntry, Part
+from lmc_helpers.claims.criteria import OPEN, STANDS, Claim, ClaimEntry, Part
 from lmc_helpers.claims.intervals import LedgerError
 
 LEDGER = Path(__file__).resolve().parents[2] / "book" / "claims"
+RECORD = LEDGER.parent / "recorded" / "paper.json"
 PAPERS = "ZPGIX"  # the order of the book; papers that are not here come after these
 GRAMMAR: TypeAdapter = TypeAdapter(dict[Annotated[str, StringConstraints(pattern=r"^[A-Z][0-9]+$")], ClaimEntry])
 
@@ -73,3 +75,16 @@ def part(id: str, folder: Path | None = None) -> Part:
         known: Iterable[str] = claim.parts if claim else claims
         raise LedgerError(f"part {id!r} is not in the ledger; known: {', '.join(known) or 'none of this claim'}")
     return claim.parts[id]
+
+
+def twice_rejected(part: Part) -> str:
+    """The verdict at paper scale by the present criterion, if its run and a second seed reject it; else empty."""
+    record = _records(RECORD).get(part.id, {})
+    rests_on = record.get("criteria"), record.get("quantity")
+    stands = record.get("second_seed") and rests_on == (part.digest(), part.quantity)
+    return record["verdict"] if stands and record["verdict"] != OPEN else ""
+
+
+@cache
+def _records(path: Path) -> dict[str, dict]:
+    return {one["part"]: one for one in json.loads(path.read_bytes())} if path.exists() else {}

@@ -40,7 +40,9 @@ class Record(BaseModel):
     place: str = Field(description="where the interval lies: inside, across or outside the criterion")
     place_corrected: str | None = Field(description="the same for the corrected criterion")
     place_sharper: str | None = Field(description="the same for the sharper one")
-    second_seed: bool | None = Field(description="whether a second seed repeated a rejection; null: not asked")
+    second_seed: bool | None = Field(
+        description="whether a second seed repeated a rejection; null: not asked, or not in this run"
+    )
     criteria: str = Field(description="digest of what was judged by")
     note: str = Field(description="why it is open, and what else there is to say")
     lacks: str = Field("", description="what the run lacks to judge it: samples, or parameters that the part needs")

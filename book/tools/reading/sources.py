@@ -13,6 +13,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from book.tools.base import chapters as names
+from book.tools.base import inputs
 from book.tools.base.chapters import PACKAGE, BuildError
 from book.tools.reading import profiles
 from lmc_helpers._files import atomic_write
@@ -84,6 +85,7 @@ class Sources:
         self._module = cache(self._find)
         self._read = cache(Path.read_bytes)
         self._paper = cache(self._load)
+        self._listed = cache(inputs.listed)
 
     def chapter(self, chapter: str) -> Source:
         path = self.root / "notebooks" / f"{chapter}.py"
@@ -132,7 +134,8 @@ class Sources:
         """Sixteen characters that change with anything that an executed chapter depends on.
 
         Its source, its profile's parameters, the ledger's entries of the claims that it checks, the lock, the runner,
-        the modules of lmc_helpers that it imports, directly or not, the data in their packages, and a setting.
+        the modules of lmc_helpers that it imports, directly or not, the data in their packages, a setting, and below
+        paper scale what stands in for a second seed: recorded rejections that have one.
         """
         modules = self.modules(chapter)
         data = [path for init in modules.values() if init.name == "__init__.py" for path in _data(init.parent)]
@@ -142,9 +145,18 @@ class Sources:
         ids = sorted({part.partition(".")[0] for part in self.chapter(chapter).checks})
         sums["parameters"] = _sum_of(profiles.parameters(chapter, profile))
         sums["ledger"] = _sum_of([self._paper(id[:1]).get(id) for id in ids])
+        if profile != "paper" and (again := self._second_seeds(self.chapter(chapter).checks)):
+            sums["second seeds"] = _sum_of(again)
         if setting:
             sums["setting"] = setting
         return _sum_of(sums)
+
+    def _second_seeds(self, parts: Iterable[str]) -> dict[str, list[str]]:
+        """Part → the verdict of its record at paper scale and its basis, where a second seed rejects, too."""
+        path = self.root / "book" / "recorded" / "paper.json"
+        found = {one["part"]: one for one in self._listed(path) if one.get("second_seed")} if path.exists() else {}
+        names = ("verdict", "criteria", "quantity")
+        return {id: [found[id][name] for name in names] for id in sorted(set(parts) & found.keys())}
 
     def book_summary(self) -> str:
         """Sixteen characters that change with any file that people edit: what pages depend on, and what is checked."""

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from book.tools.base import chapters
+from book.tools.base import chapters, inputs
 from book.tools.base.chapters import BuildError
 from book.tools.reading import sources
 
@@ -75,6 +75,15 @@ def test_a_file_is_parsed_once_for_each_content(toy, monkeypatch):
     assert sources.Sources(toy.where).modules("01_first") == expected and not parsed
     toy.edit("lmc_helpers/gamma.py", "return 1", "return 2")
     assert sources.Sources(toy.where).modules("01_first") == expected and len(parsed) == 1
+
+
+def test_a_recorded_second_seed_is_a_source_below_paper_scale(monkeypatch):
+    def summaries() -> list[str]:
+        return [sources.Sources().summary("13_algorithm_1", profile) for profile in ("laptop", "paper")]
+
+    before = summaries()
+    monkeypatch.setattr(inputs, "listed", lambda path: [])
+    assert [a == b for a, b in zip(before, summaries(), strict=True)] == [False, True]
 
 
 LEFT_BEHIND = [

@@ -1,6 +1,7 @@
 """What is shown and stored: every kind of box, the worst of a sequence, contradictions after the box."""
 
 import html
+import json
 import re
 from dataclasses import asdict
 from xml.etree import ElementTree
@@ -9,9 +10,9 @@ import numpy as np
 import pytest
 from oracles.ledger import BASE, CORRECTED, SHARPER, claim, parse_part, write
 
-from lmc_helpers import claims
+from lmc_helpers import chapter, claims
 from lmc_helpers.claims import Contradiction, reading
-from lmc_helpers.claims.box import MIME
+from lmc_helpers.claims.box import MIME, RECORDED_ONLY
 from lmc_helpers.claims.judge import judge
 
 
@@ -68,6 +69,28 @@ def test_a_sequence_must_hold_exact_values(ledger_of, shown):
     with pytest.raises(ValueError, match="finite"):
         claims.check("T1.a", [2.0, float("nan"), 9.0])
     assert not shown
+
+
+def test_a_recorded_rejection_is_not_repeated_but_in_runs_that_are_recorded(ledger_of, shown, tmp_path, monkeypatch):
+    ledger_of(BASE | {"sampled": True, "expected": "fails", "reason": "because"})
+    part, path = reading.part("T1.a"), tmp_path / "paper.json"
+    record = {"part": "T1.a", "verdict": "fails", "second_seed": True}
+    record |= {"criteria": part.digest(), "quantity": part.quantity}
+    monkeypatch.setattr(reading, "RECORD", path)
+
+    def asked(changes: dict, profile: str = "laptop", run: str = "") -> bool:
+        path.write_text(json.dumps([record | changes]))
+        reading._records.cache_clear()
+        monkeypatch.setattr(chapter, "_in_use", {"profile": profile})
+        monkeypatch.setenv(RECORDED_ONLY, run)
+        claims.check("T1.a", 3.0, 0.01, n=9, second_seed=lambda: (3.0, 0.01))
+        return shown[-1][1]["second_seed"] is True
+
+    assert not asked({}) and "the second seed at paper scale agrees" in shown[-1][0]["text/plain"]
+    assert "the second seed at paper scale agrees" in words_of(shown[-1][0]["text/html"])
+    assert asked({}, profile="paper") and asked({}, run="1")
+    for changes in ({"second_seed": None}, {"verdict": "open"}, {"criteria": "0"}, {"quantity": "another"}):
+        assert asked(changes)
 
 
 def words_of(shown: str) -> str:

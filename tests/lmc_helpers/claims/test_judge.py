@@ -93,6 +93,16 @@ def test_no_second_seed_is_run_without_a_rejection():
     assert judge(part(SAMPLED), 2.1, stderr=0.01, n=10, second_seed=again).verdict == "open"
 
 
+def test_a_second_seed_at_paper_scale_stands_in_where_the_verdict_is_the_same():
+    def judged(recorded, second):
+        return judge(part(CORRECTED | RANDOM), 3.0, stderr=0.01, n=10, second_seed=second, recorded=recorded)
+
+    found = judged("false as printed, corrected", lambda: 1 / 0)
+    assert (found.verdict, found.second_seed) == ("false as printed, corrected", None) and "paper scale" in found.note
+    for other in ("fails", ""):
+        assert judged(other, lambda: (2.0, 0.01)).verdict == "open"
+
+
 def test_too_few_samples_decide_nothing():
     few = judge(part(min_samples=100), 7.0, n=99)
     assert few.verdict == "open" and "99 of the 100 samples" in few.lacks
