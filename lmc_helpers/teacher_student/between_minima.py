@@ -129,10 +129,10 @@ def uniform_barriers(
 ) -> np.ndarray:
     """Barriers of n pairs of sampled minima, after Algorithm 1 and without a permutation.
 
-    Up to 20 teachers by the dense loss (:func:`permuted_and_direct`), above by :func:`minima_barriers`. Shape (2, n).
+    Up to m + M = 80 by the dense loss (:func:`permuted_and_direct`), above by :func:`minima_barriers`. Shape (2, n).
     """
     W1, W2 = sample_minima(m, M, d, 2 * n, seed, law).split(n)
-    if M <= 20:
+    if m + M <= 80:
         return permuted_and_direct(W1, W2, M, chunk=100).numpy()
     permuted = permute(W2, algorithm_1(W1, W2))
     return np.stack([minima_barriers(W1, ends, M) for ends in (permuted, W2)])
