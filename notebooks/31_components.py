@@ -280,7 +280,7 @@ for layers, h in NARROW:
     start = random_invertible((layers, len(signs)), h, generator, signs.T)
     W, there = descend(list(start), X, Y, steps=300)
     W = [V[there] for V in W]
-    found = joined_classes(misfit(layers, h), flat(W))
+    found = joined_classes(misfit(layers, h), flat(W), at_once=4)
     number = len(found.unique())
     of_both = torch.cat([found[:, None], components(W, X)], dim=1)
     mixed += len(of_both.unique(dim=0)) - number
@@ -598,7 +598,7 @@ of_widths, heights, by_inputs, mixed_minima = [], [], [], 0
 for widths in MIXED:
     b = widths[1:-1].count(widths[0])
     W, X, Y = ends_of_mixed(widths, 12 * 2**b, seed)
-    found = joined_classes(widths_misfit(widths, X, Y), flat(W))
+    found = joined_classes(widths_misfit(widths, X, Y), flat(W), at_once=2)
     of_widths.append(len(found.unique()) / 2**b)
     mixed_minima += len(found)
     if b:  # else no wall

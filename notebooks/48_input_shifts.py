@@ -345,7 +345,7 @@ for (number, width), rho in product(GRID, (0.2, 0.7, 1.0)):
     a, b = divmod(int((shifts + 9e9 * torch.eye(8)).argmin()), 8)
     closest = (F @ (U[transposition(8, a, b)] - U) @ U.mT) / D
     pairs = [transposition(8, *ab) for ab in combinations(range(8), 2)]
-    S = torch.cat([reindexed_metric(D, U, q) for q in (torch.arange(8), *pairs)])
+    S = reindexed_metric(D, U, torch.stack([torch.arange(8), *pairs]))
     ends = torch.linalg.eigvalsh(S)
     mu, eps = (ends.max() + ends.min()) / 2, (ends.max() - ends.min()) / 2
     for weights in (W, closest):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,17 +11,17 @@ from torch import Tensor
 
 from lmc_helpers.barrier import GRID, loss_barrier
 from lmc_helpers.matching import (
+    CHUNK,
     SLACK,
     Objective,
     _first_minimiser,
-    _values,
     algorithm_1,
-    best_permutation,
+    all_permutations,
     pair_matching,
     row_types,
     weight_matching,
 )
-from lmc_helpers.teacher_student.population import population_loss
+from lmc_helpers.teacher_student.population import _kappa, _pairs, population_loss
 
 # ---------- matchings side by side
 #
@@ -42,6 +43,34 @@ def barrier_objective(M: int) -> Objective:
     return objective
 
 
+Heights = Callable[[Tensor], Tensor]  # permutations (B, m) → what is to be small (B,)
+
+
+def barriers_of_orders(W1: Tensor, W2: Tensor, M: int) -> Heights:
+    """The barriers (B,) on the grid between W1 (m, d) and W2[p], for permutations (B, m).
+
+    In place i stands one of m² rows, r = λ w1_i + (1 − λ) w2_j with j = p(i), whose kernels are computed once:
+
+        L = Σ_i [k(r_i, r_i) − 2 Σ_t k(r_i, e_t)] + 2 Σ_{i<i'} k(r_i, r_i') + Σ_{s,t} k(e_s, e_t).
+    """
+    m, d = W1.shape
+    x = torch.tensor(GRID, dtype=W1.dtype, device=W1.device)  # (11,)
+    rows = torch.lerp(W2, W1[:, None], x[:, None, None, None]).flatten(1, 2)  # (11, m², d)
+    _, norms, signs, cosines = _pairs(rows, M)
+    mass = signs * norms
+    k = (mass[:, :, None] * _kappa(cosines, d) * mass[:, None]).movedim(0, -1).contiguous()  # (m² + M, m² + M, 11)
+    own = k.diagonal().T[: m * m] + 2 * k[: m * m, m * m :].sum(dim=1)  # (m², 11)
+    teacher = k[m * m :, m * m :].sum(dim=(0, 1))  # (11,)
+    i, j = torch.triu_indices(m, m, 1)
+
+    def barriers(P: Tensor) -> Tensor:
+        at = m * torch.arange(m) + P  # (B, m)
+        loss = teacher + own[at].sum(dim=1) + 2 * k[at[:, i], at[:, j]].sum(dim=1)  # (B, 11)
+        return (loss - x * loss[:, -1:] - (1 - x) * loss[:, :1]).amax(dim=1)
+
+    return barriers
+
+
 @dataclass(frozen=True)
 class Comparison:
     """Results of several matchings of the same n pairs of minima, by the name of the matching."""
@@ -60,12 +89,13 @@ class Comparison:
 
 def compare_matchings(W1: Tensor, W2: Tensor, M: int, tol: float = 1e-9) -> Comparison:
     """The barrier of each pair (n, m, d), m <= 9, after every matching, including the best of all m! permutations."""
-    objective = barrier_objective(M)
+    P = all_permutations(W1.shape[1])
     barriers: dict[str, list[float]] = {}
     same_types: dict[str, list[int]] = {}
     for a, b in zip(W1, W2, strict=True):
+        height = barriers_of_orders(a, b, M)
         matchings = {
-            BEST: best_permutation(a, b, objective),
+            BEST: P[_first_minimiser(torch.cat([height(p) for p in P.split(CHUNK)]))],
             "Algorithm 1": algorithm_1(a, b, tol),
             "without sorting": algorithm_1(a, b, tol, sort=False),
             "leftovers large with large": algorithm_1(a, b, tol, leftovers="sorted"),
@@ -73,10 +103,10 @@ def compare_matchings(W1: Tensor, W2: Tensor, M: int, tol: float = 1e-9) -> Comp
             "weight matching": weight_matching(a, b),
             "pair matching": pair_matching(a, b),
         }
-        matchings["pair matching + swaps"] = swap_search(a, b, objective, matchings["pair matching"])
-        heights = objective(a, torch.stack([b[p] for p in matchings.values()])).tolist()
-        for (name, p), height in zip(matchings.items(), heights, strict=True):
-            barriers.setdefault(name, []).append(max(height, 0.0))
+        matchings["pair matching + swaps"] = swap_search(height, matchings["pair matching"])
+        values = height(torch.stack([*matchings.values()])).tolist()
+        for (name, p), value in zip(matchings.items(), values, strict=True):
+            barriers.setdefault(name, []).append(max(value, 0.0))
             same_types.setdefault(name, []).append(int((row_types(a, tol) == row_types(b[p], tol)).sum()))
     return Comparison(
         {name: np.array(values) for name, values in barriers.items()},
@@ -95,17 +125,16 @@ def _swapped(p: Tensor) -> Tensor:
     return P
 
 
-def swap_search(W1: Tensor, W2: Tensor, objective: Objective, p: Tensor, sweeps: int = 100) -> Tensor:
+def swap_search(height: Heights, p: Tensor, sweeps: int = 100) -> Tensor:
     """Descend from p, at each sweep by the best of all m(m − 1)/2 swaps, until none improves.
 
-    ``objective`` is that of :func:`best_permutation`. A swap must improve it by more than relative 1e-12, and at most
-    ``sweeps`` swaps are made.
+    A swap must improve the height by more than relative 1e-12, and at most ``sweeps`` swaps are made.
     """
-    p = p.to(W1.device, copy=True)
-    value = _values(objective, W1, W2, p[None])[0]
+    p = p.clone()
+    value = height(p[None])[0]
     for _ in range(sweeps if len(p) > 1 else 0):
         P = _swapped(p)  # (m(m − 1)/2, m)
-        values = _values(objective, W1, W2, P)
+        values = height(P)
         best = _first_minimiser(values)
         if not values[best] < value - SLACK * value.abs():
             break

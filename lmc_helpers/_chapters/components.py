@@ -171,7 +171,7 @@ def widths_misfit(widths: list[int], X: torch.Tensor, Y: torch.Tensor) -> Misfit
 
     def weights(points: torch.Tensor) -> Weights:
         parts = points.split([a * b for a, b in shapes], dim=1)
-        return [part.unflatten(1, (b, a)) for part, (a, b) in zip(parts, shapes, strict=True)]
+        return [part.reshape(-1, b, a) for part, (a, b) in zip(parts, shapes, strict=True)]
 
     def misfit(points: torch.Tensor) -> torch.Tensor:
         product = X
@@ -188,7 +188,7 @@ def widths_misfit(widths: list[int], X: torch.Tensor, Y: torch.Tensor) -> Misfit
 
 def product_derivative(A: torch.Tensor, C: torch.Tensor) -> torch.Tensor:
     """The derivative (B, m n, h k) of A W C by the entries of W (B, h, k)."""
-    return torch.einsum("bij,bkl->biljk", A, C).flatten(3, 4).flatten(1, 2)
+    return (A[:, :, None, :, None] * C.mT[:, None, :, None]).flatten(3, 4).flatten(1, 2)
 
 
 LOW = 1e-5  # largest ``|r|²`` on an edge
@@ -202,17 +202,23 @@ def joined(misfit: Misfit, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return found
 
 
-def joined_classes(misfit: Misfit, points: torch.Tensor, tries: int = 1) -> torch.Tensor:
+def joined_classes(misfit: Misfit, points: torch.Tensor, tries: int = 1, at_once: int = 1) -> torch.Tensor:
     """The class (B,) of each of the points (B, p): all from which a walk leads to the class's first point.
 
-    Of any two classes so many of the nearest pairs are tried as well, and the classes are one if some are joined.
+    Of any two classes so many of the nearest pairs are tried as well, and the classes are one if some are joined. The
+    walks to several points, which may turn out to be of one class, are taken at once: faster if there are many classes.
     """
     classes, number = torch.full((len(points),), -1), 0
     while (classes < 0).any():
-        first, *others = (classes < 0).nonzero()[:, 0].tolist()
-        there = walk(misfit, points[others], points[first].expand(len(others), -1))
-        classes[[first, *torch.tensor(others)[there].tolist()]] = number
-        number += 1
+        left = (classes < 0).nonzero()[:, 0]
+        firsts = left[:at_once]
+        here, goal = torch.cartesian_prod(left, firsts).T
+        arrives = torch.eye(len(points), dtype=torch.bool)
+        arrives[here, goal] |= walk(misfit, points[here], points[goal])
+        for first in firsts.tolist():
+            if classes[first] < 0:
+                classes[arrives[:, first] & (classes < 0)] = number
+                number += 1
     far, pairs = torch.cdist(points, points), []
     for one, other in itertools.combinations(range(number), 2):
         here, there = ((classes == c).nonzero()[:, 0] for c in (one, other))
@@ -235,26 +241,27 @@ def walk(misfit: Misfit, a: torch.Tensor, b: torch.Tensor, steps: int = 500) -> 
     p, goal, step, J = a, b, torch.ones(len(a), 1, dtype=a.dtype), derivative(a)  # J (B, q, p)
     for _ in range(steps):
         way = goal - p
-        edge = torch.stack([r(p + t * way).square().sum(dim=1) for t in (0.25, 0.5, 0.75)])
+        edge = r(torch.cat([p + t * way for t in (0.25, 0.5, 0.75)])).square().sum(dim=1).view(3, -1)
         there = (edge <= LOW).all(dim=0)
         found[pairs[there]] = True
-        tangent = way - _least_norm(J, (J @ way[..., None])[..., 0])
+        tangent = way - _least_norm(J)((J @ way[..., None])[..., 0])
         going = ~there & (tangent.norm(dim=1) > STUCK * way.norm(dim=1)) & (step[:, 0] > 1e-6)
         if not going.any():
             break
         pairs, p, goal, step, J, way, tangent = (x[going] for x in (pairs, p, goal, step, J, way, tangent))
         trial = p + step * tangent
-        nearby = derivative(trial)
+        shortest = _least_norm(derivative(trial))
         for _ in range(3):
-            trial = trial - _least_norm(nearby, r(trial))
-        low = r((p + trial) / 2).square().sum(dim=1) <= LOW
-        exact = r(trial).square().sum(dim=1) <= AT_MINIMUM
+            trial = trial - shortest(r(trial))
+        middle, end = r(torch.cat([(p + trial) / 2, trial])).square().sum(dim=1).view(2, -1)
+        low, exact = middle <= LOW, end <= AT_MINIMUM
         good = (low & exact & ((goal - trial).norm(dim=1) < way.norm(dim=1)))[:, None]
         p, J = torch.where(good, trial, p), torch.where(good[..., None], derivative(trial), J)
         step = torch.where(good, 1.5 * step, step / 2).clamp(max=1)
     return found
 
 
-def _least_norm(J: torch.Tensor, r: torch.Tensor) -> torch.Tensor:
-    """The shortest d (B, p) with J d = r."""
-    return (J.mT @ torch.linalg.solve(J @ J.mT, r[..., None]))[..., 0]
+def _least_norm(J: torch.Tensor) -> Callable[[torch.Tensor], torch.Tensor]:
+    """r ↦ the shortest d (B, p) with J d = r."""
+    LU = torch.linalg.lu_factor(J @ J.mT)
+    return lambda r: (J.mT @ torch.linalg.lu_solve(*LU, r[..., None]))[..., 0]

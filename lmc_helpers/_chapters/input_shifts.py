@@ -34,7 +34,7 @@ def transposition(d: int, a: int, b: int) -> torch.Tensor:
 
 
 def input_shift(F: torch.Tensor, U: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
-    """δ_τ^in = F(P_τ − I)U, eq. (24)."""
+    """δ_τ^in = F(P_τ − I)U, eq. (24), for permutations (..., d)."""
     return F @ (U[p] - U)
 
 
@@ -61,27 +61,25 @@ def least_shift(F: torch.Tensor, U: torch.Tensor) -> tuple[float, tuple[int, ...
 
 
 def reindexed_metric(D: torch.Tensor, U: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
-    """S_i^τ = Uᵀ P_τᵀ Diag(d_i)² P_τ U, eq. (23), for every row of D, (m, k, k)."""
+    """S_i^τ = Uᵀ P_τᵀ Diag(d_i)² P_τ U, eq. (23), for every row of D and permutations (..., d), (..., m, k, k)."""
     return grams(D, U[p])
 
 
 def input_cost(F: torch.Tensor, D: torch.Tensor, W: torch.Tensor, U: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
-    """Δ_τ^in, eq. (137): the change of the squared realization cost if the inputs are reindexed by τ."""
+    """Δ_τ^in, eq. (137), for permutations (..., d): the change of the squared realization cost if the inputs move."""
     r = (D * W) @ U
-    total = torch.zeros((), dtype=F.dtype)
-    for sign, vectors, S in (
-        (1, r - input_shift(F, U, p), reindexed_metric(D, U, p)),
-        (-1, r, reindexed_metric(D, U, torch.arange(U.shape[0]))),
-    ):
-        total = total + sign * (vectors * torch.linalg.solve(S, vectors[..., None])[..., 0]).sum()
-    return total
+    after, before = (
+        (vectors * torch.linalg.solve(S, vectors[..., None])[..., 0]).sum(dim=(-2, -1))
+        for vectors, S in ((r - input_shift(F, U, p), reindexed_metric(D, U, p)), (r, grams(D, U)))
+    )
+    return after - before
 
 
 def transposition_costs(F: torch.Tensor, D: torch.Tensor, W: torch.Tensor, U: torch.Tensor) -> torch.Tensor:
     """Δ_(ab)^in for all pairs a < b of inputs, in the order of ``torch.triu_indices``; eq. (26) is on their minimum."""
     d = U.shape[0]
     pairs = torch.triu_indices(d, d, 1).T.tolist()
-    return torch.stack([input_cost(F, D, W, U, transposition(d, a, b)) for a, b in pairs])
+    return input_cost(F, D, W, U, torch.stack([transposition(d, a, b) for a, b in pairs]))
 
 
 def least_norm_costs(

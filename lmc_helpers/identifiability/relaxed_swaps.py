@@ -80,12 +80,19 @@ def _ridge_costs(
     inverse = (vectors * torch.where(keep, values, 1).rsqrt()[:, None, :] * keep[:, None, :]).mT  # Λ^(−½)Eᵀ
     # α_i a = α_j a_j; the shifts are not matched
     matched = torch.where(alpha[i] == 0, 0, alpha[j] / alpha[i])[:, None] * a[j]
-    starts = [(inverse[i] @ (point - v[i])[..., None])[..., 0] for point in (a[i], matched)]
-    ends = [_minimise(c, Z, v[i], root[i], target, beta, activation, alpha[i], gamma[i]) for c in starts]
-    better = ends[1][1] < ends[0][1]
-    c, value, gradient = (
-        torch.where(better[:, None] if p.ndim > 1 else better, q, p) for p, q in zip(*ends, strict=True)
-    )
+
+    def least(B: Tensor, point: Tensor) -> tuple[Tensor, ...]:
+        """From the weights with v_i + M_i w = point, for some of the problems."""
+        k = i[B]
+        start = (inverse[k] @ (point[B] - v[k])[..., None])[..., 0]
+        return _minimise(start, Z, v[k], root[k], target[B], beta, activation, alpha[k], gamma[k])
+
+    c, value, gradient = least(torch.arange(len(i)), a[i])
+    other = (i != j).nonzero()[:, 0]  # else both starts are one
+    again = least(other, matched)
+    better = again[1] < value[other]
+    for ends, found in zip((c, value, gradient), again, strict=True):
+        ends[other[better]] = found[better]
     return _Ridge(value, c.square().sum(dim=1), gradient)
 
 

@@ -24,6 +24,8 @@ from lmc_helpers.matching import algorithm_1, permute
 from lmc_helpers.teacher_student.minima import Law, sample_minima, snap
 from lmc_helpers.teacher_student.population import _kappa, population_loss
 
+PAIRS = 20_000  # of rows that share an axis, at a time
+
 
 def _one_entry(W: Tensor, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Axis (m,), −1 for a row 0, and entry (m,) of each row."""
@@ -50,7 +52,6 @@ def losses_between(
 
 
 def _losses_between(W1: Tensor, W2: Tensor, M: int, lambdas: Reals) -> Tensor:
-    lambdas = _lambdas(lambdas, torch.float64, None).tolist()
     (axis1, x1), (axis2, x2) = _one_entry(W1, "W1"), _one_entry(W2, "W2")
     d = W1.shape[1]
     if M > d:
@@ -58,28 +59,43 @@ def _losses_between(W1: Tensor, W2: Tensor, M: int, lambdas: Reals) -> Tensor:
     single = (axis1 == axis2) | (axis1 < 0) | (axis2 < 0)
     on_axis = np.where(axis1 < 0, axis2, axis1)[single]  # −1 where both rows are 0
     sums = [np.bincount(on_axis[on_axis >= 0], x[single][on_axis >= 0], minlength=d) for x in (x1, x2)]
-    teacher = (np.arange(d) < M).astype(float)
-    pairs = (axis1[~single], x1[~single], axis2[~single], x2[~single])
-    return torch.tensor([_loss(x, sums, teacher, pairs, d) for x in lambdas], dtype=torch.float64)
+    lam = _lambdas(lambdas, torch.float64, None)[:, None]  # (L, 1)
+    one, other = (torch.from_numpy(x) for x in sums)
+    axes = lam * one + (1 - lam) * other  # students on an axis, (L, d)
+    axes[:, :M] -= 1  # less the teacher: one signed row each
+    p, x, q, y = (torch.from_numpy(v[~single]) for v in (axis1, x1, axis2, x2))
+    return _loss(axes, p, lam * x, q, (1 - lam) * y)
 
 
-def _loss(x: float, sums: list[np.ndarray], teacher: np.ndarray, pairs: tuple[np.ndarray, ...], d: int) -> float:
-    """L at λ = x from the sums of the rows that stay on an axis (d,) and the axes and entries of the others (u,)."""
-    axis1, x1, axis2, x2 = pairs
-    u = len(axis1)
-    rows = sparse.csr_array(
-        (np.concatenate([x * x1, (1 - x) * x2]), (np.tile(np.arange(u), 2), np.concatenate([axis1, axis2]))), (u, d)
-    )
-    norms = np.hypot(x * x1, (1 - x) * x2)
-    alive = norms > 0
-    units = sparse.diags_array(np.where(alive, 1 / np.where(alive, norms, 1), 0)) @ rows
-    axes = x * sums[0] + (1 - x) * sums[1] - teacher  # students on an axis, less the teacher: one signed row each
-    units = sparse.vstack([units, sparse.eye_array(d)]).tocsr()
-    mass = np.concatenate([norms, axes])  # (u + d,)
-    cosines = (units @ units.T).tocoo()  # pairs that share an axis
-    at_right_angle = float(_kappa(torch.zeros((), dtype=torch.float64), d))
-    shared = _kappa(torch.from_numpy(cosines.data).clamp(-1, 1), d).numpy() - at_right_angle
-    return float(at_right_angle * mass.sum() ** 2 + (mass[cosines.row] * mass[cosines.col]) @ shared)
+def _loss(axes: Tensor, p: Tensor, x: Tensor, q: Tensor, y: Tensor) -> Tensor:
+    """L (L,) of signed rows ``axes`` (L, d) on the axes and of rows x e_p + y e_q, p ≠ q (u,), with x, y (L, u)."""
+    d = axes.shape[1]
+    at_right_angle, parallel = _kappa(torch.tensor([0.0, 1.0], dtype=torch.float64), d)
+
+    def excess(cosines: Tensor) -> Tensor:
+        return _kappa(cosines.clamp(-1, 1), d) - at_right_angle
+
+    norms = torch.hypot(x, y)  # (L, u)
+    x, y = (entry / torch.where(norms > 0, norms, 1) for entry in (x, y))
+    squares = norms.square().sum(dim=1) + axes.square().sum(dim=1)
+    with_axes = axes[:, p] * excess(x) + axes[:, q] * excess(y)
+    loss = at_right_angle * (norms.sum(dim=1) + axes.sum(dim=1)) ** 2 + (parallel - at_right_angle) * squares
+    loss = loss + 2 * (norms * with_axes).sum(dim=1)
+    for a, b in zip(*(ends.split(PAIRS) for ends in _sharing(p, q, d)), strict=True):
+        along = x[:, a] * ((p[a] == p[b]) * x[:, b] + (p[a] == q[b]) * y[:, b])
+        along += y[:, a] * ((q[a] == p[b]) * x[:, b] + (q[a] == q[b]) * y[:, b])
+        loss += 2 * (norms[:, a] * norms[:, b] * excess(along)).sum(dim=1)
+    return loss
+
+
+def _sharing(p: Tensor, q: Tensor, d: int) -> Tensor:
+    """All pairs a < b of rows with an axis in common, (2, pairs), of rows on the axes p and q (u,)."""
+    u = len(p)
+    if u <= 500:  # else a sparse product is faster
+        return ((p[:, None] == p) | (p[:, None] == q) | (q[:, None] == p) | (q[:, None] == q)).triu(1).nonzero().T
+    ends = np.tile(np.arange(u), 2), np.concatenate([p, q])
+    leans = sparse.csr_array((np.ones(2 * u), ends), (u, d))
+    return torch.from_numpy(np.stack(sparse.triu(leans @ leans.T, 1).nonzero())).long()
 
 
 @checked
@@ -113,10 +129,10 @@ def uniform_barriers(
 ) -> np.ndarray:
     """Barriers of n pairs of sampled minima, after Algorithm 1 and without a permutation.
 
-    Up to 20 teachers by the dense loss (:func:`permuted_and_direct`), above by :func:`minima_barriers`. Shape (2, n).
+    Up to m + M = 80 by the dense loss (:func:`permuted_and_direct`), above by :func:`minima_barriers`. Shape (2, n).
     """
     W1, W2 = sample_minima(m, M, d, 2 * n, seed, law).split(n)
-    if M <= 20:
+    if m + M <= 80:
         return permuted_and_direct(W1, W2, M, chunk=100).numpy()
     permuted = permute(W2, algorithm_1(W1, W2))
     return np.stack([minima_barriers(W1, ends, M) for ends in (permuted, W2)])

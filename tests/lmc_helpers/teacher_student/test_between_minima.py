@@ -45,7 +45,7 @@ def test_pair_barriers_do_not_depend_on_the_chunks_and_agree_with_one_pair_at_a_
             torch.testing.assert_close(row[k], loss_barrier(lambda W: population_loss(W, 3), a, end))
 
 
-@pytest.mark.parametrize(("m", "M", "d", "n"), [(1, 1, 2, 1), (9, 4, 6, 3), (30, 21, 22, 2)])  # dense up to M = 20
+@pytest.mark.parametrize(("m", "M", "d", "n"), [(1, 1, 2, 1), (9, 4, 6, 3), (60, 21, 22, 2)])  # dense up to m + M = 80
 def test_uniform_pairs_against_the_dense_loss_one_at_a_time(m, M, d, n):
     found = uniform_barriers(m, M, d, n, seed=5)
     assert found.shape == (2, n)
