@@ -40,7 +40,7 @@ ON_GPU = {  # chapters that follow networks for which a CPU is too slow
     if run.gpu
     for chapter in run.chapters
 }
-# A step of wide networks fills large tensors anew: with large pages (Linux) it takes about a tenth less time.
+# Large pages: see LARGE_PAGES in forkserver.py; in a build here it is that process that forks runs and has them.
 LARGE_PAGES = "GLIBC_TUNABLES=${{GLIBC_TUNABLES:-glibc.malloc.hugetlb=1}} "
 FIRST, NEXT = 10**6, 10**5  # the priority of runs, and of a variant before the next
 
@@ -49,7 +49,6 @@ localrules:
     book,
     executed,
     pages,
-    trained,
 
 
 rule book:
@@ -60,11 +59,6 @@ rule book:
 rule executed:
     input:
         [str(path) for found in TARGETS.values() for path in found.executed.values()],
-
-
-rule trained:
-    input:
-        [ancient(run.path) for run, _ in RUNS.values()],
 
 
 for RUN, VARIANT in RUNS.values():

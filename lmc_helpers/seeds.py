@@ -20,7 +20,7 @@ def _seed_sequence(seed: int, purpose: str) -> np.random.SeedSequence:
         raise ValueError(f"seed = {seed!r}; allowed: an integer in [0, 2**32)")
     if not isinstance(purpose, str) or not purpose:
         raise ValueError(f"purpose = {short(purpose)}; allowed: words that name what the random numbers are for")
-    return np.random.SeedSequence([int(seed), *purpose.encode()])
+    return np.random.SeedSequence(np.array([seed, *purpose.encode()], dtype=np.uint32))  # its words of 32 bits
 
 
 def numpy_generator(seed: int, purpose: str) -> np.random.Generator:

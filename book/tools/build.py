@@ -34,7 +34,7 @@ from book.tools.running.progress import Progress
 from book.tools.running.targets import Targets
 from lmc_helpers._files import remove_abandoned
 
-MANY = 3  # so many chapters are worth a forkserver: it takes as long to start as it saves on one or two
+FEW = 3  # chapters or runs for which no forkserver is started: it takes as long as it saves on two
 
 
 def plan(name: str, where: str) -> str:
@@ -174,8 +174,8 @@ def _make(
     rules = [variants.rule(chapter, part.name) for part in parts for chapter in part.stale] + ["pages"] * pages
     if target == "executed":
         goals = [str(part.targets.executed[chapter]) for part in parts for chapter in part.stale]
-    else:
-        goals = ["executed", "book"] if target == "book" else [target]  # the pages need every notebook
+    else:  # the pages need every notebook
+        goals = ["executed", "book"] if target == "book" else [job.path for job in todo]
     after = profiles.profile(profile).pages_s if pages else 0.0
     trained = {job.digest: (job.title, job.seconds) for job in todo}
     progress = Progress(profile, titles, where.cores if where.here else None, after, runs=trained)
@@ -183,8 +183,8 @@ def _make(
     names |= {f"run_{job.digest}": f"run {job.digest}" for part in parts for job in part.listed}
     log = None if where.here else cluster.Log(names)
     command = graph.command(goals, rules, profile, out, ",".join(part.name for part in parts), where, todo)
-    fork = len(titles) >= MANY if fork is None else fork
-    fork = bool(fork and titles and where.here and forkserver.possible())
+    fork = max(len(titles), len(todo)) > FEW if fork is None else fork
+    fork = bool(fork and (titles or todo) and where.here and forkserver.possible())
     fork = fork and not any(variants.variables(part.name) for part in parts)  # they are set before imports
     with contextlib.ExitStack() as stack:
         environment = _environment(where.here)

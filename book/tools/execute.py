@@ -2,7 +2,7 @@
 
 python -m book.tools.execute overlap_theorem --profile laptop -p M 9 -p trials 5000
 
-It runs in a process of its own, which is forked from one that has imported everything if a build has started that
+It runs in a process of its own. In a build, that one is forked from a process that has imported everything
 (:mod:`book.tools.running.forkserver`).
 """
 
@@ -12,6 +12,9 @@ if __name__ == "__main__":  # before what takes a while to import
     from book.tools.base import stopping
 
     stopping.watch("stopped; nothing half-done is left")
+    from book.tools.running import forkserver
+
+    forkserver.ask("book.tools.execute")
 
 import sys
 from pathlib import Path

@@ -13,6 +13,9 @@ if __name__ == "__main__":  # before what takes a while to import
     from book.tools.base import stopping
 
     stopping.watch("stopped; a run that had begun is taken up where it was last kept")
+    from book.tools.running import forkserver
+
+    forkserver.ask("book.tools.runs")
 
 import argparse
 import contextlib

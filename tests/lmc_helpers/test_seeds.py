@@ -21,6 +21,13 @@ def test_streams_are_keyed_by_seed_and_purpose():
     assert draws[1, "a"] == tuple(seeds.numpy_generator(1, "a").random(4))
 
 
+@pytest.mark.parametrize("purpose", ["a", "order 3 of network 17", "ä €"])
+@pytest.mark.parametrize("seed", [0, 7, 2**31, np.int64(2**32 - 1)])
+def test_a_stream_is_that_of_the_seed_followed_by_the_bytes_of_its_purpose(seed, purpose):
+    entropy = [int(seed), *purpose.encode()]
+    assert seeds.numpy_generator(seed, purpose).random() == np.random.default_rng(entropy).random()
+
+
 CODE = """
 import torch
 from torch import nn
@@ -55,7 +62,7 @@ def test_torch_streams():
 def test_bad_seed(seed):
     with pytest.raises(ValueError, match=r"allowed: an integer in \[0, 2\*\*32\)"):
         seeds._seed_sequence(seed, "a")
-    assert seeds._seed_sequence(np.int64(3), "a").entropy == [3, 97]
+    assert seeds._seed_sequence(np.int64(3), "a").entropy.tolist() == [3, 97]
 
 
 def test_bad_purpose():

@@ -4,7 +4,7 @@
 cluster        resources for SLURM, and its lines as the build's own
 engine         papermill's engine that runs cells without a kernel
 execution      one chapter
-forkserver     the process that has imported everything, and forks one for each chapter
+forkserver     the process that has imported everything, and forks one for each chapter and training run
 graph          the command that runs the graph
 jobs           a training run as a build sees it
 listing        which training runs there are

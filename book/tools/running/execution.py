@@ -87,7 +87,7 @@ def execute(chapter: str, parameters: dict, output: Path, quiet: bool = False, c
             task = {"chapter": chapter, "parameters": parameters, "running": str(running), "quiet": quiet}
             task["output"] = str(output)
             task["sources"] = targets.basis(sources.Sources(), chapter, parameters["profile"], variant)
-            ended = forkserver.call(f"{__name__}:perform", task | {"confirms": confirms or {}})
+            ended = forkserver.call(perform, task | {"confirms": confirms or {}})
             if ended.answer is None:
                 raise _failed(title, parameters["profile"], running, how_it_ended(ended) + _cell(running))
             if why := ended.answer.get("unwritten"):

@@ -1,12 +1,12 @@
-"""Chapters in processes of their own, forked from one that has imported torch and the like already.
+"""Chapters and training runs in processes forked from one that has imported torch and the like already.
 
-A chapter that starts from nothing pays some seconds before its first cell: papermill, torch, scipy, matplotlib. So a
-build starts one server that imports them; it forks a process for each chapter, and says how that ended. Modules of
-lmc_helpers are never imported ahead: every chapter sees the sources of its own start. Forking a process that has
-imported so much is safe while it has one thread, which holds on Linux; elsewhere, and where no server runs, a chapter's
-process is forked from the one that asks.
+What starts from nothing pays some seconds before it begins: torch, scipy, matplotlib, papermill, the ledger. So a build
+starts one server that reads them; the command of a chapter or a run asks it to fork a process that does the work, and
+ends with that one's exit status. If sources of lmc_helpers or the ledger were edited since, the process imports them
+anew: every chapter sees the sources of its own start. Forking a process that has imported so much is safe while it has
+one thread, which holds on Linux; elsewhere, and where no server runs, a command does its work itself.
 
-python -m book.tools.running.forkserver ADDRESS     ends when its standard input does, that is, with the build
+python -m book.tools.running.forkserver     standard input is the socket that listens; ends with the build
 """
 
 from __future__ import annotations
@@ -16,31 +16,35 @@ import gc
 import importlib
 import json
 import os
-import select
 import signal
 import socket
 import subprocess
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from book.tools.base import stopping
+from book.tools.base.chapters import PACKAGE, ROOT, chapters
 
 ADDRESS = "LMC_FORKSERVER"
 #: What says how many threads one operation of a chapter takes.
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+#: Large pages, with which a step of wide networks, which fills large tensors anew, takes about a tenth less time.
+LARGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 PRELOADED = (
-    *("nbformat", "jupytext", "papermill", "yaml", "pydantic", "mpmath", "book.tools.running.engine"),
-    *("torch", "scipy.linalg", "scipy.optimize", "scipy.sparse", "scipy.special", "scipy.stats"),
-    *("matplotlib.pyplot", "matplotlib.backends.backend_agg", "myst_nb"),
+    *("nbformat", "jupytext", "papermill", "pydantic", "mpmath", "book.tools.running.engine"),
+    *("torch", "torch._dynamo", "scipy.linalg", "scipy.optimize", "scipy.sparse", "scipy.special", "scipy.stats"),
+    *("sklearn.datasets", "matplotlib.pyplot", "matplotlib.backends.backend_agg", "myst_nb"),
+    *("book.tools.execute", "book.tools.runs", "book.tools.reading.profiles"),
 )
 
 
 @dataclass(frozen=True)
 class Ended:
-    """How a chapter's process ended: what it answered, its exit status (−9: killed), and its peak memory."""
+    """How a process ended: what it answered, its exit status (−9: killed), and its peak memory."""
 
     answer: dict | None
     status: int
@@ -57,49 +61,115 @@ def running(root: Path, environment: dict[str, str]) -> Iterator[dict[str, str]]
     """Start a server in a folder that has no other; the environment for those who may ask it there."""
     address = Path("build", ".forkserver")  # from ``root``: the address of a socket has 107 bytes at most
     (root / address).unlink(missing_ok=True)
-    command = [sys.executable, "-m", "book.tools.running.forkserver", str(address)]
-    with subprocess.Popen(command, cwd=root, env=environment, stdin=subprocess.PIPE, start_new_session=True):
-        yield environment | {ADDRESS: str(address)}
-    (root / address).unlink(missing_ok=True)
+    with socket.socket(socket.AF_UNIX) as listening:
+        before = os.umask(0o077)  # nobody else may ask
+        with contextlib.suppress(OSError), contextlib.chdir(root):  # a disk without sockets: nobody asks
+            listening.bind(str(address))
+        os.umask(before)
+        listening.listen(128)
+        command, settings = [sys.executable, "-m", __name__], LARGE_PAGES | environment | dict.fromkeys(THREADS, "1")
+        server = subprocess.Popen(command, cwd=root, env=settings, stdin=listening, start_new_session=True)
+    with server:
+        try:
+            yield environment | {ADDRESS: str(address)}
+        finally:
+            server.kill()
+            (root / address).unlink(missing_ok=True)
 
 
-def call(function: str, task: dict) -> Ended:
-    """Call a function, ``module:name``, with a task in a process of its own; task and answer are what JSON can hold."""
+def ask(module: str) -> None:
+    """Where a server runs, let it call ``main`` of a module with this command's arguments, and end with its status."""
     with socket.socket(socket.AF_UNIX) as server:
         try:
             server.connect(os.environ[ADDRESS])
         except (KeyError, OSError):
-            return _here(function, task)
-        socket.send_fds(server, [json.dumps([function, task]).encode()], [1, 2])
-        with server.makefile("rb") as replies:
-            *answer, end = [json.loads(line) for line in replies] or [{"status": -signal.SIGKILL, "peak_kib": 0}]
-    return Ended(answer[0] if answer else None, end["status"], end["peak_kib"])
+            return
+        socket.send_fds(server, [json.dumps([module, sys.argv[1:]]).encode()], [1, 2])
+        status = server.recv(16)
+    if not status:
+        print(f"error: {' '.join(sys.argv[1:])}: its process was killed, as where memory runs out", file=sys.stderr)
+    os._exit(int(status or 128 + signal.SIGKILL))
 
 
-def _here(function: str, task: dict) -> Ended:
-    """The same in a process that is forked from this one."""
+def serve() -> None:
+    """Import what chapters and runs need, then fork a process for each that asks."""
+    stopping.die_with_parent()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the build, and that this process
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that have ended
+    os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
+    with socket.socket(fileno=os.dup(0)) as listening:
+        before = _edited()
+        _preload()
+        while True:
+            connection, _ = listening.accept()
+            request, descriptors, *_ = socket.recv_fds(connection, 1 << 16, 2)
+            if os.fork() == 0:
+                _end_with(partial(_work, connection, *json.loads(request), descriptors, before))
+            for descriptor in descriptors:
+                os.close(descriptor)
+            connection.close()
+
+
+def _work(
+    connection: socket.socket, module: str, arguments: list[str], descriptors: list[int], before: dict[str, int]
+) -> None:
+    """In a forked process: do what a command asks for, to its standard output and error, and tell it the status."""
+    for there, here in zip((os.open(os.devnull, os.O_RDONLY), *descriptors), range(3), strict=True):
+        os.dup2(there, here)
+    sys.stdout, sys.stderr = (open(here, "w", buffering=1, closefd=False) for here in (1, 2))  # files, perhaps
+    if _edited() != before:
+        for name in [name for name in sys.modules if name.partition(".")[0] == PACKAGE]:
+            del sys.modules[name]
+    connection.sendall(b"%d" % importlib.import_module(module).main(arguments))
+
+
+def _preload() -> None:
+    """Import modules, those of lmc_helpers that chapters need among them, and read the ledger."""
+    from book.tools.running import engine
+
+    os.environ["MPLBACKEND"] = engine.INLINE  # Matplotlib reads it when it is imported
+    for module in PRELOADED:
+        importlib.import_module(module)
+    from book.tools.reading import sources
+    from lmc_helpers.claims import reading
+
+    known = sources.Sources()
+    with contextlib.suppress(Exception):  # what is wrong with a source is said by the chapter that needs it
+        reading.ledger()
+        for module in dict.fromkeys(name for chapter in chapters() for name in known.modules(chapter)):
+            importlib.import_module(module)
+    gc.collect()
+    gc.freeze()  # what is shared stays shared
+
+
+def _edited() -> dict[str, int]:
+    """When the sources of lmc_helpers and the ledger were edited."""
+    paths = [*(ROOT / PACKAGE).rglob("*.py"), *(ROOT / "book" / "claims").glob("*.yml")]
+    return {str(path): path.stat().st_mtime_ns for path in paths}
+
+
+def call(function: Callable[[dict], dict], task: dict) -> Ended:
+    """Call a function in a process that is forked from this one; what it answers is what JSON can hold."""
     here, there = socket.socketpair()
     if (pid := os.fork()) == 0:
         here.close()
-        _answer(function, task, there)
+        _end_with(lambda: there.sendall(json.dumps(function(task)).encode()))
     there.close()
     with here, here.makefile("rb") as replies:
-        answer = [json.loads(line) for line in replies]
+        answer = replies.read()
     _, status, usage = os.wait4(pid, 0)
-    return Ended(answer[0] if answer else None, os.waitstatus_to_exitcode(status), usage.ru_maxrss)
+    return Ended(json.loads(answer) if answer else None, os.waitstatus_to_exitcode(status), usage.ru_maxrss)
 
 
-def _answer(function: str, task: dict, connection: socket.socket) -> None:
-    """In a forked process: call a function, answer, and end."""
+def _end_with(act: Callable[[], object]) -> None:
+    """In a forked process: do something, and end."""
     status = 1
     try:
+        stopping.die_with_parent()
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever asked ends this process
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        stopping.die_with_parent()
-        module, _, name = function.partition(":")
-        answer = getattr(importlib.import_module(module), name)(task)
-        connection.sendall(json.dumps(answer).encode() + b"\n")
+        act()
         status = 0
     except BaseException:
         traceback.print_exc()
@@ -110,66 +180,5 @@ def _answer(function: str, task: dict, connection: socket.socket) -> None:
         os._exit(status)
 
 
-def serve(address: str) -> None:
-    """Import what chapters need, then fork a process for each request, until standard input ends."""
-    os.environ.update(dict.fromkeys(THREADS, "1"))
-    os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the build, and this process ends with that
-    wake, tell = socket.socketpair()
-    tell.setblocking(False)
-    signal.signal(signal.SIGCHLD, lambda number, frame: None)
-    signal.set_wakeup_fd(tell.fileno(), warn_on_full_buffer=False)
-    with socket.socket(socket.AF_UNIX) as listening:
-        before = os.umask(0o077)  # nobody else may ask
-        try:
-            listening.bind(address)
-        except OSError:  # a disk without sockets: chapters do without
-            return
-        os.umask(before)
-        listening.listen()
-        from book.tools.running import engine
-
-        os.environ["MPLBACKEND"] = engine.INLINE  # Matplotlib reads it when it is imported
-        for module in PRELOADED:
-            importlib.import_module(module)
-        gc.collect()
-        gc.freeze()  # what is shared stays shared
-        working: dict[int, socket.socket] = {}
-        asking = [listening, sys.stdin]
-        while asking or working:
-            ready = select.select([wake, *asking, *working.values()], [], [])[0]
-            if sys.stdin in ready:  # the build has ended; if it was killed, those who asked end by themselves
-                asking = []
-            if wake in ready:
-                wake.recv(4096)
-                _report(working)
-            for pid in [pid for pid, connection in working.items() if connection in ready]:
-                os.kill(pid, signal.SIGKILL)  # who asked is gone
-                working.pop(pid).close()
-            if asking and listening in ready:
-                connection, _ = listening.accept()
-                request, (out, error), *_ = socket.recv_fds(connection, 1 << 16, 2)
-                if (pid := os.fork()) == 0:
-                    for there, here in ((os.open(os.devnull, os.O_RDONLY), 0), (out, 1), (error, 2)):
-                        os.dup2(there, here)
-                    function, task = json.loads(request)
-                    _answer(function, task, connection)
-                os.close(out)
-                os.close(error)
-                working[pid] = connection
-
-
-def _report(working: dict[int, socket.socket]) -> None:
-    """Tell those who asked how the processes that have ended did."""
-    with contextlib.suppress(ChildProcessError):
-        while (ended := os.wait4(-1, os.WNOHANG))[0]:
-            pid, status, usage = ended
-            if connection := working.pop(pid, None):
-                end = {"status": os.waitstatus_to_exitcode(status), "peak_kib": usage.ru_maxrss}
-                with contextlib.suppress(OSError):
-                    connection.sendall(json.dumps(end).encode() + b"\n")
-                connection.close()
-
-
 if __name__ == "__main__":
-    serve(sys.argv[1])
+    serve()

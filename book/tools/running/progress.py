@@ -19,24 +19,33 @@ STARTED = re.compile(r"((?:run )?[\w.@]+): (?:running at \w+|training .+)")
 DONE = re.compile(r"((?:run )?[\w.@]+): done in ([\d.]+) s")
 RUN = "run "  # what the lines of training runs begin with
 KINDS = (RUN, "")  # runs and chapters
+BELOW = 0.8  # of a budget, which is an upper bound
+START = 1.0  # seconds that a run takes besides training
+PRIOR = 30.0  # seconds that count as done: of everything as on the reference machine, of a kind as everything
 
 
 def _memory(profile: str) -> Path:
     return ROOT / "build" / "times" / f"{profile}.json"
 
 
-def _last(profile: str) -> dict[str, float]:
-    found = sources.read(_memory(profile))
+def _times(path: Path) -> dict[str, float]:
+    found = sources.read(path)
     return {chapter: s for chapter, s in found.items() if isinstance(s, (int, float)) and 0 < s < float("inf")}
 
 
 def expected(profile: str) -> dict[str, float]:
-    """Chapter → seconds: what it took here the last time; else its budget, scaled as those of the others were."""
-    last = _last(profile)
-    budgets = {chapter: profiles.settings(chapter, profile).budget_s for chapter in chapters()}
-    known = [chapter for chapter in budgets if chapter in last]
-    scale = sum(last[c] for c in known) / sum(budgets[c] for c in known) if known else 1.0
-    return {chapter: last.get(chapter, scale * budget) for chapter, budget in budgets.items()}
+    """Chapter → seconds: what it took here the last time; else on the reference machine; else a part of its budget.
+
+    What is known better for some chapters scales the others. The reference machine's seconds are a copy of its
+    ``build/times``.
+    """
+    found = {chapter: BELOW * profiles.settings(chapter, profile).budget_s for chapter in chapters()}
+    for path in (ROOT / "notebooks" / "profiles" / f"{profile}.seconds.json", _memory(profile)):
+        better = _times(path)
+        known = [chapter for chapter in found if chapter in better]
+        scale = sum(better[c] for c in known) / sum(found[c] for c in known) if known else 1.0
+        found = {chapter: better.get(chapter, scale * seconds) for chapter, seconds in found.items()}
+    return found
 
 
 def in_words(seconds: float) -> str:
@@ -72,23 +81,26 @@ class Progress:
         every = expected(profile)
         self.profile, self.cores, self.after, self.clock = profile, cores, after, clock
         self.titles = {RUN + digest: title for digest, (title, _) in (runs or {}).items()}
-        trained = {RUN + digest: seconds for digest, (_, seconds) in (runs or {}).items()}
+        trained = {RUN + digest: START + seconds for digest, (_, seconds) in (runs or {}).items()}
         of_chapters = {title: every[variants.chapter(title)] for title in stale}
         self.waiting = _longest_first(trained) | _longest_first(of_chapters)  # in the order in which they start
         self.running: dict[str, tuple[float, float]] = {}  # name → seconds expected, time of its start
         self.total = {kind: sum(_kind(name) == kind for name in self.waiting) for kind in KINDS}
-        self.taken, self.foreseen = 0.0, 0.0  # seconds of what is done
+        self.freed: list[float] = []  # when cores ended what they did; the next one starts there
+        self.taken, self.foreseen = dict.fromkeys(KINDS, 0.0), dict.fromkeys(KINDS, 0.0)  # seconds of what is done
 
     def line(self, text: str) -> str:
         """A line as it is shown; the last one of a run or chapter says how far the build is."""
         if started := STARTED.fullmatch(text):
             name = started[1]
-            self.running[name] = (self.waiting.pop(name, 0.0), self.clock())
+            self.running[name] = (self.waiting.pop(name, 0.0), self.freed.pop(0) if self.freed else self.clock())
         elif (done := DONE.fullmatch(text)) and done[1] in self.running:
             name, seconds = done[1], float(done[2])
-            kind = _kind(name)
-            self.foreseen += self.running.pop(name)[0]
-            self.taken += seconds
+            kind, now = _kind(name), self.clock()
+            foreseen, start = self.running.pop(name)
+            self.foreseen[kind] += foreseen
+            self.taken[kind] += now - start
+            self.freed.append(now)
             open_ones = sum(_kind(other) == kind for other in (*self.waiting, *self.running))
             count = f"{self.total[kind] - open_ones}/{self.total[kind]}"
             if kind == RUN:
@@ -101,18 +113,19 @@ class Progress:
         return text
 
     def left(self) -> float:
-        """Seconds until everything is done, if the rest is as fast as what is done."""
+        """Seconds until everything is done: runs at the pace of runs, chapters at that of chapters."""
         if self.cores is None:
             return 0.0
-        pace = min(max(self.taken / self.foreseen, 0.1), 10.0) if self.foreseen else 1.0
+        every = (PRIOR + sum(self.taken.values())) / (PRIOR + sum(self.foreseen.values()))
+        pace = {kind: (PRIOR * every + self.taken[kind]) / (PRIOR + self.foreseen[kind]) for kind in KINDS}
         now = self.clock()
-        left = [max(pace * seconds - (now - start), 0.0) for seconds, start in self.running.values()]
-        left += [pace * seconds for seconds in self.waiting.values()]
+        left = [max(pace[_kind(name)] * s - (now - start), 0.0) for name, (s, start) in self.running.items()]
+        left += [pace[_kind(name)] * s for name, s in self.waiting.items()]
         return max(max(left, default=0.0), sum(left) / self.cores) + self.after
 
     def _remember(self, chapter: str, seconds: float) -> None:
         with contextlib.suppress(OSError):  # a full disk is said by who needs it
-            sources.write(_memory(self.profile), _last(self.profile) | {chapter: seconds})
+            sources.write(_memory(self.profile), _times(_memory(self.profile)) | {chapter: seconds})
 
 
 def _kind(name: str) -> str:

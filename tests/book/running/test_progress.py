@@ -22,6 +22,8 @@ def made(tmp_path, monkeypatch):
     """Make the progress of a build; its clock."""
     monkeypatch.setattr(progress, "ROOT", tmp_path)
     monkeypatch.setattr(progress, "chapters", lambda: list(BUDGETS))
+    for name, value in (("BELOW", 1.0), ("START", 0.0), ("PRIOR", 1e-9)):
+        monkeypatch.setattr(progress, name, value)
     settings = type("Settings", (), {})
 
     def of(chapter, profile):
@@ -91,3 +93,39 @@ def test_the_last_times_are_kept(made, tmp_path):
 )
 def test_times_in_words(seconds, words):
     assert in_words(seconds) == f"about {words} to go"
+
+
+def carried_out(shown, clock, seconds, cores: int) -> list[tuple[float, float]]:
+    """Let jobs run in the order in which they wait; the time left as it is foreseen, and the true one, at each end."""
+    queue, free, ends, seen = list(shown.waiting), cores, [], []
+    while queue or ends:
+        while queue and free:
+            name, free = queue.pop(0), free - 1
+            ends.append((clock.now + seconds[name], name))
+            clock.now += 0.1  # until it says that it begins
+            shown.line(f"{name}: " + ("training it" if name.startswith("run ") else "running at laptop"))
+        end, name = min(ends)
+        ends.remove((end, name))
+        clock.now, free = max(clock.now, end), free + 1
+        shown.line(f"{name}: done in {seconds[name]} s")
+        seen.append((shown.left(), clock.now))
+    return [(left, clock.now - at) for left, at in seen if at > 60]
+
+
+@pytest.mark.parametrize(
+    ("cores", "runs", "chapters"), [(2, 1, 1), (2, 1.2, 1), (2, 1, 0.9), (2, 2, 2), (2, 0.6, 0.6), (4, 1, 1)]
+)
+def test_the_time_left_is_within_a_quarter_from_the_first_minute_on(monkeypatch, tmp_path, cores, runs, chapters):
+    """A build at laptop on a machine that is as slow for runs, and for chapters, as the numbers say."""
+    monkeypatch.setattr(progress, "_memory", lambda profile: tmp_path / "none")
+    known = progress.expected("laptop")
+    prices = {f"{digest:02x}": ("a toy", 1.0 + digest % 3) for digest in range(57)}
+    clock = Clock()
+    shown = Progress("laptop", list(known), cores, 0.0, clock, prices)
+    uneven = [0.8, 1.3, 1.0, 0.9, 1.2]
+    true = {name: chapters * s * uneven[n % 5] for n, (name, s) in enumerate(known.items())}
+    true |= {f"run {digest}": runs * (1 + s) * uneven[n % 5] for n, (digest, (_, s)) in enumerate(prices.items())}
+    seen = carried_out(shown, clock, true, cores)
+    assert len(seen) > 30
+    for left, truth in seen:
+        assert abs(left - truth) <= 0.25 * truth + 30, (left, truth, clock.now)
