@@ -79,7 +79,7 @@ def test_which_boxes_agree():
 def test_what_a_cell_shows_besides_its_boxes_is_stored_anew(tmp_path, monkeypatch):
     """A box that agrees is kept, a number that is glued since is not lost."""
     glued = v4.new_output("display_data", {"text/plain": "3"}, metadata={"scrapbook": {"name": "three"}})
-    kernel = {"kernelspec": {"name": "python3"}, "language_info": {}}
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}, "language_info": {"name": "python"}}
     monkeypatch.setattr(reference, "ROOT", tmp_path)
     monkeypatch.setattr(reference, "REFERENCES", tmp_path)
     (tmp_path / "build" / "executed" / "smoke").mkdir(parents=True)
