@@ -29,7 +29,7 @@ from book.tools.base.chapters import ROOT, BuildError, separate_unverified_runs,
 from book.tools.outcomes import records
 from book.tools.pages import destination
 from book.tools.reading import profiles
-from book.tools.running import cluster, forkserver, graph, jobs, listing, prices, variants
+from book.tools.running import cluster, forkserver, graph, jobs, listing, prices, prose, variants
 from book.tools.running.progress import Progress
 from book.tools.running.targets import Targets
 from lmc_helpers._files import remove_abandoned
@@ -152,6 +152,8 @@ def build(
             print(prices.plan(listed, todo), flush=True)
         if where.here:
             prices.refuse_without_gpu(todo, profile)
+        if not targets.variant:
+            prose.take_over(targets)
         pages = target == "book" and targets.pages_are_stale()
         if todo or pages or any(part.stale for part in parts):
             _make(parts, todo, target, pages, where, fork)

@@ -48,7 +48,8 @@ def reference(chapter: str) -> nbformat.NotebookNode:
         cell.outputs = [_bare(output) for output in cell.outputs] if CHECKED in tags else []
         before = stored.get(cell.source, [])
         if before and not disagreements(before, cell.outputs):
-            cell.outputs = before
+            kept = iter(boxes(before))
+            cell.outputs = [next(kept) if claims.MIME in o.get("metadata", {}) else o for o in cell.outputs]
     return notebook
 
 

@@ -14,9 +14,9 @@ from lmc_helpers.claims import _runs, _words, reading
 from lmc_helpers.claims._formulas import Address, typeset
 from lmc_helpers.claims._lines import measured, rounded, text
 from lmc_helpers.claims.criteria import BROKEN, HOLDS, NOT_RUN, OPEN, OURS, READING, Part, slug, symbol
-from lmc_helpers.claims.judge import Contradiction, contradicts, farthest, judge
+from lmc_helpers.claims.judge import Contradiction, Verdict, contradicts, farthest, judge
 
-__all__ = ["MIME", "RECORDED_ONLY", "Links", "check", "measured", "render", "rounded"]
+__all__ = ["MIME", "RECORDED_ONLY", "Links", "check", "measured", "render", "rounded", "seen"]
 
 RECORDED_ONLY = "LMC_RECORD_CONTRADICTIONS"  #: in the environment of a run that stores what contradicts the ledger
 OTHER_READING = "other reading"  #: the style of what does not count, for another reading of it is better
@@ -81,10 +81,14 @@ def check(
     always = confirms or used.get("profile") == "paper" or second_seed is None
     measured["recorded"] = "" if always else reading.twice_rejected(part)
     verdict = judge(part, float(value), **measured, second_seed=second_seed, used=used)
-    seen = {"text/plain": text(part, verdict), "text/html": render(part, asdict(verdict))}
-    display(seen, metadata={MIME: asdict(verdict)}, raw=True)
+    display(seen(part, verdict), metadata={MIME: asdict(verdict)}, raw=True)
     if contradicts(verdict) and not confirms:
         raise Contradiction(f"{id}: computed {verdict.verdict!r}, the ledger expects {verdict.expected!r}")
+
+
+def seen(part: Part, verdict: Verdict) -> dict[str, str]:
+    """The box of a verdict in a notebook, as lines of text and as HTML."""
+    return {"text/plain": text(part, verdict), "text/html": render(part, asdict(verdict))}
 
 
 def render(

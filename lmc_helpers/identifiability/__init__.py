@@ -16,7 +16,6 @@ relaxed_swaps        swap costs from relaxed costs                              
 Layers and bases may have different precisions; all computations are in float64.
 """
 
-from lmc_helpers.identifiability.costs import realization_cost, swap_costs
-from lmc_helpers.identifiability.input_subspace import coherence
+from lmc_helpers._lazy import attach
 
-__all__ = ["coherence", "realization_cost", "swap_costs"]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -18,7 +18,6 @@ The chapters are those of the part; 51, 56, 61 and 62 use some of the files too.
 of rows are in :mod:`lmc_helpers.matching`, barriers along any line in :mod:`lmc_helpers.barrier`.
 """
 
-from lmc_helpers.teacher_student.minima import sample_minima
-from lmc_helpers.teacher_student.population import kappa, population_loss
+from lmc_helpers._lazy import attach
 
-__all__ = ["kappa", "population_loss", "sample_minima"]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

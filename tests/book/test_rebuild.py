@@ -16,12 +16,16 @@ def test_the_first_build_executes_all_and_its_lines_are_whole(first_build):
 
 def test_only_what_depends_on_an_edit_is_stale(built):
     edits = [
-        (("lmc_helpers/alpha/__init__.py", "import value", "import value  # the package"), [FIRST]),
+        (("lmc_helpers/alpha/__init__.py", "import value", "import value  # the package"), []),
+        (("lmc_helpers/alpha/core.py", "():", '():\n    """One."""'), []),
         (("lmc_helpers/alpha/table.csv", "1", "2"), [FIRST]),
         (("lmc_helpers/beta.py", "return 2", "return 3 - 1"), [SECOND]),
         (("lmc_helpers/delta.py", "return 4", "return 5"), []),  # imported by nobody
         (("lmc_helpers/alpha/spare.py", "delta", "delta, gamma"), []),
-        (("notebooks/02_second.py", "# # second", "# # Second\n# Prose."), [SECOND]),
+        (("notebooks/02_second.py", "# # second", "# # Second\n# Prose."), []),
+        (("notebooks/02_second.py", "time.sleep(seconds)", "time.sleep(seconds)  # a while"), []),
+        (("notebooks/02_second.py", "time.sleep(seconds)", "time.sleep(1 * seconds)"), [SECOND]),
+        (("book/claims/A.yml", "statement: s", "statement: t"), []),
         (("book/claims/A.yml", "equals: 1", "equals: 1\n        tolerance: 0.5"), [FIRST]),
         (("book/claims/A.yml", "tolerance: 0.5", "tolerance: 0.5  # a comment"), []),
         (("requirements.lock", "torch==", "# edited\ntorch=="), [FIRST, SECOND]),
@@ -47,6 +51,32 @@ def test_only_what_depends_on_an_edit_is_stale(built):
     assert built.stale("laptop") == [FIRST, SECOND]  # profiles do not share executed notebooks
     built.executed(SECOND).unlink()
     assert built.stale() == [SECOND]
+
+
+def test_new_prose_is_taken_over_and_nothing_runs(built):
+    before = json.loads(built.executed(SECOND).read_text())
+    built.edit("notebooks/02_second.py", "# # second", "# # Second\n# Prose.")
+    built.edit("notebooks/02_second.py", '# %%\nprint("', '# %% [markdown]\n# More.\n\n# %%\n# the end\nprint("')
+    built.edit("book/claims/B.yml", "where: w", "where: page 7")
+    assert built.ran(built.built()) == []
+    after = json.loads(built.executed(SECOND).read_text())
+    assert "".join(after["cells"][0]["source"]) == "# Second\nProse."
+    assert [cell["source"] for cell in after["cells"][-2:]] == [
+        ["More."],
+        ["# the end\n", 'print("0.0 s on an abacus, wood")'],
+    ]
+    code, now = ([c for c in found["cells"] if c["cell_type"] == "code"] for found in (before, after))
+    assert len(now) == 5 and [c["id"] for c in now] == [c["id"] for c in code]
+    assert [c["source"] for c in now[:-1]] == [c["source"] for c in code[:-1]]  # the parameters of the run among them
+    assert [c["metadata"] for c in now] == [c["metadata"] for c in code]
+    (box,), (was,) = now[3]["outputs"], code[3]["outputs"]
+    assert box["metadata"] == was["metadata"] and "page 7" in "".join(
+        box["data"]["text/plain"] + box["data"]["text/html"]
+    )
+    assert [c["outputs"] for c in now[4:]] == [c["outputs"] for c in code[4:]]
+    assert after["metadata"] | {"lmc": None} == before["metadata"] | {"lmc": None}
+    stored = built.executed(SECOND).read_bytes()
+    assert built.ran(built.built()) == [] and built.executed(SECOND).read_bytes() == stored and built.stale() == []
 
 
 def test_nothing_to_do_does_not_start_snakemake(built):

@@ -10,6 +10,7 @@ import nbformat
 import pytest
 from nbformat import v4
 
+from book.tools import reference
 from book.tools.base import chapters
 from book.tools.base.chapters import ROOT
 from book.tools.reading import profiles, sources
@@ -73,6 +74,21 @@ def test_which_boxes_agree():
     for changed, says in DIFFERENT:
         assert any(says in complaint for complaint in disagreements([box()], [box(**changed)])), changed
     assert disagreements([box()], []) == ["checked nothing; in the reference Z10.zero_rows"]
+
+
+def test_what_a_cell_shows_besides_its_boxes_is_stored_anew(tmp_path, monkeypatch):
+    """A box that agrees is kept, a number that is glued since is not lost."""
+    glued = v4.new_output("display_data", {"text/plain": "3"}, metadata={"scrapbook": {"name": "three"}})
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}, "language_info": {"name": "python"}}
+    monkeypatch.setattr(reference, "ROOT", tmp_path)
+    monkeypatch.setattr(reference, "REFERENCES", tmp_path)
+    (tmp_path / "build" / "executed" / "smoke").mkdir(parents=True)
+    for folder, outputs in ((tmp_path, [box()]), (tmp_path / "build" / "executed" / "smoke", [glued, box(value=0.91)])):
+        cell = v4.new_code_cell("claims.check()", metadata={"tags": [CHECKED]}, outputs=outputs)
+        nbformat.write(v4.new_notebook(cells=[cell], metadata=kernel), folder / "01_x.ipynb")
+    monkeypatch.setattr(reference, "_bare", lambda output: output)
+    (cell,) = reference.reference("01_x").cells
+    assert [output.data["text/plain"] for output in cell.outputs] == ["3", box().data["text/plain"]]
 
 
 def test_nbval_compares_by_it(tmp_path):

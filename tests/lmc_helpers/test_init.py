@@ -1,4 +1,4 @@
-"""The names of the package: all are there, typed, and nothing is imported before it is used."""
+"""The names of packages: all are there, typed, and nothing is imported before it is used."""
 
 import ast
 import inspect
@@ -11,13 +11,23 @@ import pytest
 
 import lmc_helpers as lmc
 
+HERE = Path(lmc.__file__).parent
+STUBS = sorted(HERE.rglob("__init__.pyi"))
 
-def test_each_name_is_where_the_table_says():
-    assert sorted(lmc._MODULES) == lmc.__all__
-    for name, where in lmc._MODULES.items():
-        module = import_module(f"lmc_helpers.{where}")
-        value = getattr(lmc, name)
-        assert value is module if name == where else value.__module__ == module.__name__ and value is vars(module)[name]
+
+@pytest.mark.parametrize("stub", STUBS, ids=lambda stub: stub.parent.name)
+def test_each_name_is_where_the_stub_says(stub):
+    package = import_module(".".join(stub.parent.relative_to(HERE.parent).parts))
+    listed = [(alias, node.module) for node in ast.parse(stub.read_text()).body for alias in node.names]
+    assert all(alias.asname == alias.name for alias, _ in listed)  # for type checkers, it is the package's own name
+    assert sorted(alias.name for alias, _ in listed if alias.name != "__version__") == package.__all__
+    for alias, where in listed:
+        assert where != package.__name__ or alias.name == "theory"
+        module, value = import_module(where), getattr(package, alias.name)
+        assert value is (lmc.theory if alias.name == "theory" else vars(module)[alias.name])
+        assert not (inspect.isfunction(value) or inspect.isclass(value)) or value.__module__ == where, alias.name
+        assert alias.name == "theory" or not (stub.parent / f"{alias.name}.py").exists()  # it would be the module
+    assert (HERE / "py.typed").exists()
 
 
 def test_each_name_has_an_example_on_a_module():
@@ -27,14 +37,6 @@ def test_each_name_has_an_example_on_a_module():
     ]
     docs = {name: (inspect.getdoc(getattr(module, name)), module is lmc) for module, name in names}
     assert [name for name, (doc, ours) in docs.items() if ">>>" not in doc or (ours and "nn." not in doc)] == []
-
-
-def test_type_checkers_see_the_same_names():
-    tree = ast.parse(Path(lmc.__file__).read_text(encoding="utf-8"))
-    (block,) = (node for node in tree.body if isinstance(node, ast.If))
-    seen = {a.asname or a.name: getattr(n, "module", a.name) for n in block.body for a in n.names}
-    assert seen == {name: f"lmc_helpers.{where}" for name, where in lmc._MODULES.items()}
-    assert Path(lmc.__file__).with_name("py.typed").exists()
 
 
 def test_an_unknown_name_is_no_attribute():

@@ -86,7 +86,9 @@ def execute(chapter: str, parameters: dict, output: Path, quiet: bool = False, c
             quiet = quiet or bool(os.environ.get("CI")) or not sys.stderr.isatty()
             task = {"chapter": chapter, "parameters": parameters, "running": str(running), "quiet": quiet}
             task["output"] = str(output)
-            task["sources"] = targets.basis(sources.Sources(), chapter, parameters["profile"], variant)
+            known = sources.Sources()
+            task["sources"] = targets.basis(known, chapter, parameters["profile"], variant)
+            task["prose"] = known.prose(chapter)
             ended = forkserver.call(perform, task | {"confirms": confirms or {}})
             if ended.answer is None:
                 raise _failed(title, parameters["profile"], running, how_it_ended(ended) + _cell(running))
@@ -127,7 +129,7 @@ def perform(task: dict) -> dict:
         seconds = time.perf_counter() - start
         done.metadata.pop("papermill", None)  # it holds paths of this machine
         done.metadata["lmc"] = provenance(chapter, parameters, seconds, ran_on(done)) | confirms
-        done.metadata["lmc"]["sources"] = task["sources"]  # what they were when it began
+        done.metadata["lmc"] |= {name: task[name] for name in ("sources", "prose")}  # what they were when it began
         nbformat.write(done, running)
     except PapermillExecutionError as error:
         return {"error": f"{error.ename}: {error.evalue}"}

@@ -24,11 +24,26 @@ IMPORTS = {
     "from lmc_helpers.alpha.spare import delta": "lmc_helpers.delta",
     "def f():\n    from lmc_helpers import delta": "lmc_helpers.delta",
     "from lmc_helpers.alpha.spare import *": "lmc_helpers.alpha.spare",
+    "from lmc_helpers.lazy import four": "lmc_helpers.delta",
+    "from lmc_helpers.lazy import *": "lmc_helpers.delta",
+    "from lmc_helpers import lazy\nlazy.four()": "lmc_helpers.delta",
+    "import lmc_helpers.lazy\nlmc_helpers.lazy.four()": "lmc_helpers.delta",
+    "import lmc_helpers.lazy as x\nprint(x)": "lmc_helpers.delta",
 }
+NO_IMPORTS = (
+    "from lmc_helpers.lazy import one",
+    "from lmc_helpers import lazy\nlazy.one()\nx.four()",
+    "from lmc_helpers import lazy as x\nx.one.four",
+    "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from lmc_helpers import delta",
+)
 RELATIVE = {
     "from .core import value": "lmc_helpers.alpha.core",
     "from . import spare": "lmc_helpers.alpha.spare",
     "from ..delta import value": "lmc_helpers.delta",
+}
+LAZY = {
+    "__init__.py": "from lmc_helpers._lazy import attach\n__getattr__, __dir__, __all__ = attach(__name__, __file__)\n",
+    "__init__.pyi": "from lmc_helpers.delta import four as four\nfrom lmc_helpers.gamma import one as one\n",
 }
 WRONG = {
     "from lmc_helpers import nothing": "needs lmc_helpers.nothing, which does not exist",
@@ -39,9 +54,15 @@ WRONG = {
 
 
 def test_every_way_to_import_is_seen(toy):
+    toy.path("lmc_helpers/lazy").mkdir()
+    for name in ("__init__.py", "__init__.pyi"):
+        toy.path(f"lmc_helpers/lazy/{name}").write_text(LAZY[name])
     for statement, module in IMPORTS.items():
         toy.path("notebooks/02_second.py").write_text(statement)
         assert module in sources.Sources(toy.where).modules("02_second"), statement
+    for statement in NO_IMPORTS:
+        toy.path("notebooks/02_second.py").write_text(statement)
+        assert "lmc_helpers.delta" not in sources.Sources(toy.where).modules("02_second"), statement
     for statement, module in RELATIVE.items():
         toy.path("lmc_helpers/alpha/__init__.py").write_text(statement)
         assert module in sources.Sources(toy.where).modules("01_first"), statement
@@ -55,17 +76,70 @@ def test_what_does_not_exist_or_parse_is_named(toy):
 
 
 def test_python_executes_no_module_that_the_graph_lacks():
-    """Python's own list, for the chapters that import the most and the least."""
+    """Python's own list, for the chapters that import the most and the least, and one that imports what it uses."""
     known = sources.Sources()
     by_size = sorted(chapters.chapters(), key=lambda c: len(known.modules(c)))
-    for chapter in (by_size[0], by_size[-1]):
-        imports = [
-            f"from {module} import {', '.join(taken)}" for module, taken in known.chapter(chapter).imports if taken
-        ]
+    for chapter in (by_size[0], by_size[-1], "63_your_networks"):
+        tree = ast.parse((chapters.NOTEBOOKS / f"{chapter}.py").read_text(encoding="utf-8"))
+        nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom | ast.Attribute)]
+        texts = {ast.unparse(node): type(node) for node in nodes}
+        code = [text for text, kind in texts.items() if kind is not ast.Attribute and "lmc_helpers" in text]
+        code += [text for text in texts if text.startswith("lmc.") and text.count(".") == 1]
         shown = "print(*(name for name in sys.modules if name.partition('.')[0] == 'lmc_helpers'))"
-        code = "\n".join(["import sys", *imports, shown])
-        done = subprocess.run([sys.executable, "-c", code], cwd=known.root, capture_output=True, text=True, check=True)
+        program = "\n".join(["import sys", *code, shown])
+        done = subprocess.run(
+            [sys.executable, "-c", program], cwd=known.root, capture_output=True, text=True, check=True
+        )
         assert 2 < len(done.stdout.split()) and set(done.stdout.split()) <= set(known.modules(chapter)), chapter
+
+
+SAME = (
+    ("def value", "# a comment\ndef value"),
+    ("def value():", 'def value():\n    """One."""\n'),
+    ("return 1", "return (\n        1\n    )"),
+)
+
+
+def test_words_make_nothing_stale_and_code_does(toy):
+    def summary():
+        return sources.Sources(toy.where).sums_behind("lmc_helpers.gamma")
+
+    path = toy.path("lmc_helpers/gamma.py")
+    text = path.read_text()
+    first = summary()
+    for old, new in SAME:
+        path.write_text(text.replace(old, new))
+        assert summary() == first, new
+    path.write_text(text.replace("1", "'1'"))
+    assert summary() != first
+
+
+CELLS = '# ---\n# x\n# ---\n\n# %% [markdown]\n# Text.\n\n# %% tags=["a"]\nx = 1\n\n# %%\n"text"\n'
+OTHER = (
+    ("x = 1", "x = 2"),
+    ('"a"', '"b"'),
+    ("# x", "# y"),
+    ("# %%\n", ""),
+    ('"text"', '"t"'),
+    ("x = 1", "x = 1\n\n# %%"),
+)
+
+
+def test_a_chapter_is_its_cells_with_their_tags(toy):
+    def code(text):
+        toy.path("notebooks/02_second.py").write_text(text)
+        return sources.Sources(toy.where).chapter("02_second").code
+
+    first = code(CELLS)
+    for old, new in (
+        ("Text", "Other"),
+        ("x = 1", "x = 1  # y"),
+        ("[markdown]", "[markdown] tags=[]"),
+        ("Text.", "a\n# b"),
+    ):
+        assert code(CELLS.replace(old, new)) == first, new
+    for old, new in OTHER:
+        assert code(CELLS.replace(old, new)) != first, new
 
 
 def test_a_file_is_parsed_once_for_each_content(toy, monkeypatch):

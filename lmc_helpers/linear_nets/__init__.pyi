@@ -1,0 +1,9 @@
+from lmc_helpers.linear_nets.between import obstruction as obstruction
+from lmc_helpers.linear_nets.between import path_over_obstruction as path_over_obstruction
+from lmc_helpers.linear_nets.between import straight_line as straight_line
+from lmc_helpers.linear_nets.minimum import AT_MINIMUM as AT_MINIMUM
+from lmc_helpers.linear_nets.minimum import component as component
+from lmc_helpers.linear_nets.minimum import components as components
+from lmc_helpers.linear_nets.minimum import from_group as from_group
+from lmc_helpers.linear_nets.minimum import loss as loss
+from lmc_helpers.linear_nets.minimum import path_in_minimum as path_in_minimum
