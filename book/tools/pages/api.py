@@ -59,7 +59,7 @@ def _position(module: str, docstring: str) -> int:
 def _module(path: Path, package: str) -> Module:
     body = ast.parse(path.read_bytes()).body
     assigned = [node for node in body if isinstance(node, ast.Assign)]
-    stated = [ast.literal_eval(node.value) for node in assigned if ast.unparse(node.targets) == "__all__"]
+    stated = [ast.literal_eval(node.value) for node in assigned if ast.unparse(node.targets[0]) == "__all__"]
     nodes = [node for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name[0] != "_"]
     listed = {node.name: _summary(ast.get_docstring(node) or "") for node in nodes}
     return Module(f"{package}.{path.stem}", {n: says for n, says in listed.items() if not stated or n in stated[0]})
