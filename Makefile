@@ -41,7 +41,7 @@ test: setup
 	@$(BIN)/python -m book.tools.build --profile smoke --out build/test-book
 	@$(BIN)/python -m pytest -n 2 --dist loadfile --nbval-lax --nbval-current-env --nbval-cell-timeout 600 tests
 
-# Slow tests: builds of a small book interrupted at every stage, full disks, other machine settings.
+# Slow tests, nightly: builds of a small book stopped at every stage, full disks, odd machines.
 test-slow: setup
 	@$(BIN)/python -m pytest -n 2 --dist loadfile -p no:nbval -m slow tests
 

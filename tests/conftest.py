@@ -4,17 +4,22 @@ import sys
 from pathlib import Path
 
 import pytest
-import torch
-
-from lmc_helpers import _typing
-
-_typing.RETURNS = True  # before what is checked is imported
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
+def pytest_configure(config):
+    if config.getoption("numprocesses", None):  # the process that only hands tests to others needs no torch
+        return
+    from lmc_helpers import _typing
+
+    _typing.RETURNS = True  # before what is checked is imported
+
+
 @pytest.fixture(autouse=True)
 def one_thread():
+    import torch
+
     torch.set_num_threads(1)
 
 

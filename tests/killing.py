@@ -13,6 +13,7 @@ import psutil
 MARK = "LMC_TEST_MARK"
 SECONDS = 5.0  # so long may a process outlive its build
 KEPT = "stopped; what was finished is kept\n"
+NOTHING = "stopped; nothing half-done is left\n"
 
 
 def heard() -> None:
@@ -85,9 +86,9 @@ class Started:
             time.sleep(0.05)
         return [" ".join(process.cmdline()) for process in left]
 
-    def check(self, number: int) -> None:
+    def check(self, number: int, says: str = KEPT) -> None:
         """Stop it, and see that it ends in one line, with the right status, and takes everything along."""
         assert self.stop(number) == []
         errors = self.errors.read_text()
-        expected = (-number, "") if number == signal.SIGKILL else (128 + number, KEPT)
+        expected = (-number, "") if number == signal.SIGKILL else (128 + number, says)
         assert (self.process.returncode, errors) == expected, errors

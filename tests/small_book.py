@@ -1,5 +1,7 @@
 """A small book in a copy of the repository: its graph, runner and ledger are the real ones, its chapters are toys."""
 
+import compileall
+import functools
 import json
 import os
 import re
@@ -10,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from forked import interpreter
 from oracles.ledger import claim, write
 
 CHAPTER = """# ---
@@ -51,6 +54,7 @@ print("0.0 s on an abacus, wood")
 
 
 MODULES = {  # alpha leads to its core, which needs gamma; nobody needs delta and alpha/spare
+    "__init__.py": "",
     "alpha/__init__.py": "from lmc_helpers.alpha.core import value\n",
     "alpha/core.py": "from .. import gamma\n\ndef value():\n    return gamma.value()\n",
     "alpha/spare.py": "from lmc_helpers import delta\n",
@@ -187,6 +191,7 @@ class Toy:
     def __init__(self, where: Path):
         self.where = where
         self.environment = os.environ | {"PYTHONPATH": str(where), "CI": "1"}
+        self.interpreter = interpreter()  # a test of signals, locales or start-up files sets Python itself
 
     def path(self, name: str) -> Path:
         return self.where / name
@@ -195,14 +200,15 @@ class Toy:
         return self.where / "build" / "executed" / profile / f"{chapter}.ipynb"
 
     def command(self, *arguments: str) -> list[str]:
+        """A command for a process that is not forked."""
         return [sys.executable, "-m", *arguments]
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess:
-        return self._run(self.command(*arguments))
+        return self._run([self.interpreter, "-m", *arguments])
 
     def python(self, *arguments: str) -> subprocess.CompletedProcess:
         """A program that must succeed."""
-        done = self._run([sys.executable, *arguments])
+        done = self._run([self.interpreter, *arguments])
         assert done.returncode == 0, done.stdout + done.stderr
         return done
 
@@ -277,14 +283,23 @@ def built(first_build, tmp_path) -> Toy:
 
 def copy(book: Toy, where: Path) -> Toy:
     """A built book in another folder: with the times of its files, without what holds the old folder's name."""
-    shutil.copytree(book.where, where, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__", "listed"))
+    shutil.copytree(book.where, where, dirs_exist_ok=True, ignore=shutil.ignore_patterns("listed"))
     return Toy(where)
+
+
+@functools.cache
+def compiled(root: Path) -> tuple[Path, ...]:
+    """The packages, compiled once for all small books."""
+    packages = root / "lmc_helpers", root / "book" / "tools"
+    for package in packages:
+        compileall.compile_dir(package, quiet=1)
+    return packages
 
 
 def make(tmp_path: Path, root: Path) -> Toy:
     """The small book in a folder."""
-    for name in ("lmc_helpers", "book/tools"):
-        shutil.copytree(root / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for package in compiled(root):
+        shutil.copytree(package, tmp_path / package.relative_to(root))
     for name in ("Snakefile", "requirements.lock", "_config.yml", "_toc.yml", "book/settings.yml"):
         shutil.copy(root / name, tmp_path / name)
     (tmp_path / "notebooks" / "profiles").mkdir(parents=True)

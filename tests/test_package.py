@@ -101,6 +101,7 @@ def test_the_promised_names_compute_there_and_every_module_of_the_mathematics_im
     assert values[1:] == ["True", "2", "5"], outcome.stdout
 
 
+@pytest.mark.slow  # tests/wheel/run.sh runs them in a real environment
 def test_the_five_lines_and_the_examples_of_all_public_names_run_there(root, bare, tmp_path):
     outcome = run(bare, "-I", root / "tests" / "wheel" / "examples.py", cwd=tmp_path)
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr

@@ -145,6 +145,7 @@ def runs(size):
 """
 
 
+@pytest.mark.slow
 def test_damaged_files_of_training(trained, tmp_path, monkeypatch):
     """A real run of the package: its checkpoint cut off, its result cut off."""
     folder = tmp_path / "results"

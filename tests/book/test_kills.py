@@ -2,11 +2,12 @@
 
 import os
 import signal
+import sys
 import time
 
 import nbformat
 import pytest
-from killing import KEPT, Started
+from killing import KEPT, NOTHING, Started
 from small_book import FIRST, HEADER, SECOND, STUB, TORCH
 from spoiling import complete
 
@@ -76,6 +77,7 @@ def stages(toy):
     waits = "from waiting import wait\nprint([run.result() for run in toys.runs(size, 0.0)])\nwait('chapter')\n"
     toy.edit(chapter, "time.sleep(seconds)\n", waits)
     toy.path("build").mkdir()
+    toy.interpreter = sys.executable  # which reads sitecustomize.py
     return toy
 
 
@@ -105,15 +107,15 @@ def next_build(toy) -> list[str]:
     return toy.ran(outcome)
 
 
-def stop_at(toy, stage: str, start, numbers, *more: str) -> None:
-    """Stop builds at a stage, one after the other."""
+def stop_at(toy, stage: str, start, numbers, *more: str, **command) -> None:
+    """Stop builds, or another command, at a stage, one after the other."""
     at, wait = (toy.path(f"build/{what}-{stage}") for what in ("at", "wait"))
     wait.touch()
     for number in numbers:
-        build = start(toy, *more)
-        build.until(at.exists)
-        build.check(number)
-        at.unlink()
+        build = start(toy, *more, **command)
+        build.until(at.exists if stage != "start" else build.watches)
+        build.check(number, *([NOTHING] if command else []))
+        at.unlink(missing_ok=True)
         if number != KILL:  # who is stopped tidies up; after a kill the next one does
             assert not list(toy.path("build").rglob(".*.ipynb")) and not toy.path("build/.forkserver").exists()
     wait.unlink()
@@ -141,26 +143,24 @@ def test_a_build_is_stopped_and_another_one_that_waits_takes_over(stages, start)
 
 ALL = (INT, TERM, KILL)
 FORKS = pytest.mark.skipif(not forkserver.possible(), reason="this system cannot fork")
+EXECUTE = {"command": ("book.tools.execute", "first")}
+#: Nightly: at which stage, by which signals, and what is stopped there.
+STOPS = [
+    ("start", (INT, TERM), (), {}),
+    *((stage, ALL, (), {}) for stage in ("listing", "training", "pages", "swap")),
+    pytest.param("chapter", ALL, ("--fork",), {}, marks=FORKS),
+    ("chapter", (INT, TERM), (), EXECUTE),
+]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("stage", "more"),
-    [("listing", ()), ("training", ()), pytest.param("chapter", ("--fork",), marks=FORKS), ("pages", ()), ("swap", ())],
-)
-def test_builds_are_stopped_at_every_stage(stages, start, stage, more):
+@pytest.mark.parametrize(("stage", "numbers", "more", "command"), STOPS)
+def test_what_is_stopped_at_every_stage_leaves_nothing(stages, start, stage, numbers, more, command):
     if more:
         stages.path("torch.py").unlink()  # the process that chapters are forked from imports the real one
-    stop_at(stages, stage, start, ALL, *more)
+    stop_at(stages, stage, start, numbers, *more, **command)
+    assert stage != "start" or not stages.path("build/executed").exists()
     next_build(stages)
-
-
-def test_a_build_is_stopped_before_it_has_done_anything(toy, start):
-    for number in (INT, TERM):
-        build = start(toy)
-        build.until(build.watches)
-        build.check(number)
-    assert not toy.path("build/executed").exists()
 
 
 @pytest.mark.slow
@@ -173,18 +173,6 @@ def test_a_second_ctrl_c_waits_for_nothing(stages, start):
     assert build.process.wait(10) == 130
     time.sleep(3)
     assert build.alive() == [] and build.errors.read_text() in (KEPT, "")
-
-
-@pytest.mark.slow
-def test_a_chapter_without_a_build_is_stopped(stages, start):
-    stages.path("build/wait-chapter").touch()
-    for number in (INT, TERM):
-        chapter = start(stages, command=("book.tools.execute", "first"))
-        chapter.until(stages.path("build/at-chapter").exists)
-        assert chapter.stop(number) == [] and chapter.process.returncode == 128 + number
-        assert chapter.errors.read_text() == "stopped; nothing half-done is left\n"
-        assert not list(stages.path("build").rglob(".*.ipynb"))
-        stages.path("build/at-chapter").unlink()
 
 
 @pytest.mark.slow

@@ -70,11 +70,13 @@ def test_start_up_files_of_the_user_are_not_run(built, stem):
     assert '"here\\n"' in text and "started up" not in text
 
 
-@pytest.mark.parametrize("encoding", [pytest.param("ascii", marks=pytest.mark.slow), "latin-1"])
+@pytest.mark.slow
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
 def test_a_locale_without_utf_8(built, encoding):
     """Python's own way out of the C locale is closed, so that the locale is what a Latin-1 one would be."""
     built.edit(f"notebooks/{FIRST}.py", "time.sleep(seconds)\n", "time.sleep(seconds)\nprint('λ ≤ 10⁻³')\n")
     built.edit("notebooks/profiles/smoke.yaml", "says: toy", "says: λ ≤ 10⁻³")
+    built.interpreter = sys.executable
     built.environment |= {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0", "PYTHONIOENCODING": encoding}
     outcome = built.build()
     assert outcome.returncode == 0 and built.ran(outcome) == [FIRST], outcome.stderr

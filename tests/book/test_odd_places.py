@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from small_book import FIRST, SECOND
 
+pytestmark = pytest.mark.slow
 BUILD = ("-m", "book.tools.build", "--profile", "smoke", "--target", "executed", "--cores", "1")
 
 

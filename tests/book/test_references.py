@@ -1,9 +1,11 @@
 """The stored reference notebooks hold the code of the sources at the smoke profile; nbval compares their outputs."""
 
+import importlib.util
 import re
 import shutil
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import jupytext
 import nbformat
@@ -106,3 +108,14 @@ def test_nbval_compares_by_it(tmp_path):
     said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout
     assert "2 failed, 1 passed" in said and re.findall(r"PASSED \S*/(\w+)\.ipynb", said) == ["good"], said
     assert "good.ipynb" not in " ".join(line for line in said.splitlines() if line.startswith("FAILED"))
+
+
+def test_in_ci_no_chapter_is_executed_for_its_reference(monkeypatch):
+    spec = importlib.util.spec_from_file_location("reference_conftest", REFERENCES / "conftest.py")
+    conftest = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(conftest)
+    monkeypatch.setattr(conftest, "executed", dict)
+    monkeypatch.setenv("CI", "true")
+    path = REFERENCES / f"{chapters.chapters()[0]}.ipynb"
+    with pytest.raises(pytest.fail.Exception, match=rf"no {path.name} of the present sources; run: make test"):
+        conftest.start(SimpleNamespace(path=path))

@@ -1,13 +1,16 @@
 """nbval on the stored notebooks: boxes are compared by their words and within a tolerance, other outputs to the letter.
 
 Where ``build/executed/smoke`` holds a chapter that the build has just executed from the present sources, nbval gets
-that run's outputs instead of executing the chapter a second time.
+that run's outputs instead of executing the chapter a second time. In CI a chapter that is stale fails: the smoke book
+comes before the tests.
 """
 
+import os
 from collections import deque
 from functools import cache
 
 import nbformat
+import pytest
 from nbval.plugin import IPyNbCell, IPyNbFile
 
 from book.tools.base import chapters
@@ -69,6 +72,8 @@ def start(file):
     here = file.path.is_relative_to(ROOT) and file.path.stem in chapters.chapters()
     if here and (path := executed().get(file.path.stem)):
         file.kernel = ExecutedKernel(path)
+    elif here and os.environ.get("CI"):
+        pytest.fail(f"build/executed/smoke has no {file.path.name} of the present sources; run: make test", pytrace=False)
     else:
         IPyNbFile.setup(file)
 

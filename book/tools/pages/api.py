@@ -31,6 +31,11 @@ class Package:
     modules: list[Module]
 
 
+def names() -> list[str]:
+    """The names of the packages, in their order."""
+    return ["foundations", *sorted(first.parent.name for first in FOLDER.glob("[a-z]*/__init__.py"))]
+
+
 def packages(folder: Path = FOLDER) -> list[Package]:
     """Foundations, then the packages by their names; modules in the order of the package's docstring."""
     found = [Package("foundations", FOUNDATIONS, [_module(path, folder.name) for path in _public(folder)])]
@@ -53,7 +58,8 @@ def _position(module: str, docstring: str) -> int:
 
 def _module(path: Path, package: str) -> Module:
     body = ast.parse(path.read_bytes()).body
-    stated = [ast.literal_eval(ast.unparse(n)[10:]) for n in body if ast.unparse(n).startswith("__all__ = ")]
+    assigned = [node for node in body if isinstance(node, ast.Assign)]
+    stated = [ast.literal_eval(node.value) for node in assigned if ast.unparse(node.targets[0]) == "__all__"]
     nodes = [node for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name[0] != "_"]
     listed = {node.name: _summary(ast.get_docstring(node) or "") for node in nodes}
     return Module(f"{package}.{path.stem}", {n: says for n, says in listed.items() if not stated or n in stated[0]})

@@ -58,7 +58,7 @@ def generated() -> set[str]:
     """The pages that are made while the book is built: chapters, and one page a paper or a package."""
     made = {f"{EXECUTED}/{chapter}" for chapter in chapters.chapters()}
     made |= {f"book/{kind}/{letter}" for kind in ("errata", "reports") for letter in papers.papers()}
-    return made | {f"book/api/{package.name}" for package in api.packages()}
+    return made | {f"book/api/{name}" for name in api.names()}
 
 
 def check_toc(path: Path = TOC) -> None:

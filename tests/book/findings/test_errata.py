@@ -11,19 +11,26 @@ from book.tools.findings import errata, findings
 from book.tools.reading import papers, sources
 from lmc_helpers import claims
 
-WHERE = findings.checked_in(sources.Sources())
-EXPECTED = errata.expected(claims.ledger().values())
+
+@pytest.fixture(scope="module")
+def where():
+    return findings.checked_in(sources.Sources())
 
 
-def test_every_contradicted_part_has_all_that_its_erratum_needs():
-    assert {part.id[0] for part in EXPECTED} == set("ZPGI")
-    lacking = {part.id: errata.lacking(part, WHERE) for part in EXPECTED}
+@pytest.fixture(scope="module")
+def expected():
+    return errata.expected(claims.ledger().values())
+
+
+def test_every_contradicted_part_has_all_that_its_erratum_needs(where, expected):
+    assert {part.id[0] for part in expected} == set("ZPGI")
+    lacking = {part.id: errata.lacking(part, where) for part in expected}
     assert {id: missing for id, missing in lacking.items() if missing} == {}
 
 
-def test_formulas_of_titles_and_reasons_are_typeset():
+def test_formulas_of_titles_and_reasons_are_typeset(expected):
     wrong = []
-    for part in EXPECTED:
+    for part in expected:
         for text in filter(None, (part.statement, part.reason, part.correction, part.in_short)):
             if text.count("$") % 2 or any(sign in "".join(text.split("$")[::2]) for sign in ("_{", "^", "\\")):
                 wrong.append((part.id, text))
@@ -52,10 +59,10 @@ def test_what_no_one_expected_to_differ_still_has_a_title():
     assert errata.Entry(SimpleNamespace(part=part), None).title == "Width of the peak"
 
 
-def test_the_line_that_reproduces_a_part_names_the_chapter_that_checks_it():
+def test_the_line_that_reproduces_a_part_names_the_chapter_that_checks_it(where, expected):
     known = sources.Sources()
-    for part in EXPECTED:
-        line = errata.command(findings.Finding(part, WHERE[part.id], {"verdict": part.expected}, None))
+    for part in expected:
+        line = errata.command(findings.Finding(part, where[part.id], {"verdict": part.expected}, None))
         name = line.removeprefix("make chapter NAME=")
         assert part.id in known.chapter(chapters.find(name)).checks
 

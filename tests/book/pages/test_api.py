@@ -12,6 +12,7 @@ def test_the_table_of_contents_lists_every_package(root):
     (entry,) = [c for part in parts for c in part["chapters"] if c["file"] == "book/api"]
     listed = [section["file"] for section in entry["sections"]]
     assert listed == [f"book/api/{name.removesuffix('.md')}" for name in pages.api_pages()]
+    assert listed == [f"book/api/{name}" for name in api.names()]
 
 
 def test_a_package_is_listed_as_its_docstring_says(tmp_path):

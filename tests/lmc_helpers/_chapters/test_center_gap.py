@@ -98,11 +98,9 @@ def test_pairs_with_common_places_by_simulation(fixed, common, rank):
     U, n, r = torch.linalg.qr(normal(9, 4, seed=3)).Q, 40_000, 0.8
     rows = np.zeros((2, n, 9))
     rng = np.random.default_rng(fixed)
-    for number in range(n):
-        first = rng.choice(9, fixed, replace=False)
-        rest = np.setdiff1d(np.arange(9), first)
-        second = np.concatenate([first[:common], rng.choice(rest, fixed - common, replace=False)])
-        rows[0, number, first], rows[1, number, second] = rng.standard_normal((2, fixed))
+    places = rng.random((n, 9)).argsort(axis=1)  # in random order: those of the first row come first
+    for row, start in zip(rows, (0, fixed - common), strict=True):
+        np.put_along_axis(row, places[:, start : start + fixed], rng.standard_normal((n, fixed)), axis=1)
     distance = np.linalg.norm((rows[0] - rows[1]) @ U.numpy(), axis=1)
     spectra = support_spectra(U, fixed, common, 4000, torch.Generator().manual_seed(1)).numpy()
     assert spectra.shape == (4000, rank)
