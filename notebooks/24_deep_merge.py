@@ -74,8 +74,8 @@ from lmc_helpers.permutation_points.converged import (
     damped_newton,
 )
 from lmc_helpers.permutation_points.hessian import gradient
-from lmc_helpers.permutation_points.mlp import MLP
-from lmc_helpers.permutation_points.pair import PairChart, reduce_pair
+from lmc_helpers.permutation_points.mlp import MLP, squared_loss
+from lmc_helpers.permutation_points.pair import ChartLoss, PairChart, reduce_pair
 
 # %% [markdown]
 # ## The experiment
@@ -106,8 +106,7 @@ FALLS = 1e-3  # of the largest loss: what counts as a fall, as in chapter 52
 
 def normalised_loss(net: MLP, y: torch.Tensor):
     """L as a function of θ (..., p), with targets y (..., T, 10)."""
-    scale = len(x) * y.square().mean(dim=(-2, -1))
-    return lambda t: (net.forward(t, x) - y).square().sum(dim=(-2, -1)) / scale
+    return squared_loss(net, x, y, 1 / (len(x) * y.square().mean(dim=(-2, -1))))
 
 
 @dataclass
@@ -345,7 +344,7 @@ def by_descent(net: MLP, theta: torch.Tensor, budget: int) -> list[float]:
     for distance in delta:
         phi = chart.closer(phi, distance * first)
         for _ in range(budget):
-            phi = phi - 0.01 * gradient(lambda p: loss(chart.weights(p)), phi)
+            phi = phi - 0.01 * gradient(ChartLoss(loss, chart), phi)
         phi = chart.unit(phi)
     return loss(chart.weights(phi)).tolist()
 

@@ -315,8 +315,8 @@ class Task:
         return self.y.square().mean().item()
 
     def loss(self, theta: torch.Tensor) -> torch.Tensor:
-        """L of one network θ (p,)."""
-        return (self.net.forward(theta, self.x) - self.y).square().sum() / (len(self.x) * self.scale)
+        """L (...) of networks θ (..., p)."""
+        return (self.net.forward(theta, self.x) - self.y).square().sum(dim=(-2, -1)) / (len(self.x) * self.scale)
 
     def local(self, theta: torch.Tensor) -> Local:
         """L near θ (p,)."""

@@ -15,17 +15,15 @@ from dataclasses import dataclass
 import torch
 from jaxtyping import Bool, Float64, Real
 from torch import Tensor
-from torch.func import grad, jacrev
 
 from lmc_helpers._typing import Natural, NonNegative, checked, returned
-from lmc_helpers.permutation_points.hessian import Loss
-from lmc_helpers.permutation_points.pair import PairChart
+from lmc_helpers.permutation_points.hessian import Loss, _gradient_and_hessian, _value_and_gradient
+from lmc_helpers.permutation_points.pair import ChartLoss, PairChart
 
 __all__ = ["ConvergedPath", "converged_path", "damped_newton"]
 
 TRIALS = 60  # of the damping before a step is given up
 LEAST = 1e-13  # damping, below which it does nothing in double precision
-ROWS = 32  # of the Hessian that are differentiated together; it bounds the memory
 PIECES = 6  # of a straight piece of a path, at whose ends the loss is looked at
 
 
@@ -66,27 +64,24 @@ def damped_newton(
     ``project`` leaves the loss as it is (a choice of gauge) and is applied after each step; ``watch`` is told both ends
     of each step before. Returns the parameters and the norm of the gradient at the end.
     """
-    value = returned("the loss", loss(theta), ())
+    value, g = _value_and_gradient(loss, theta)
     if not torch.isfinite(value):
         raise ValueError(f"the loss at the start is {value.item()}; allowed: a finite one")
-    slope = grad(loss)
-    g, damping = slope(theta), 1e-6
+    damping = 1e-6
     for _ in range(steps):
         if g.norm() <= tol:
             break
-        H = jacrev(slope, chunk_size=ROWS)(theta)
+        H = _gradient_and_hessian(loss, theta)[1]
         H = (H + H.T) / 2
         unit = H.diagonal().abs().max() * torch.eye(len(H), dtype=H.dtype)
         for _ in range(TRIALS):
             factor, failed = torch.linalg.cholesky_ex(H + damping * unit)
             if not failed:
                 step = -torch.cholesky_solve(g[:, None], factor)[:, 0]
-                there = loss(theta + step)
+                there, slope = _value_and_gradient(loss, theta + step)
                 predicted = -(g @ step + step @ H @ step / 2)
                 hidden = predicted < 1e-10 * value  # the decrease drowns in rounding: the gradient must fall
-                if torch.isfinite(there) and (
-                    slope(theta + step).norm() < g.norm() if hidden else value - there > 1e-4 * predicted
-                ):
+                if torch.isfinite(there) and (slope.norm() < g.norm() if hidden else value - there > 1e-4 * predicted):
                     break
             damping *= 4
         else:
@@ -94,8 +89,10 @@ def damped_newton(
         damping = max(damping / (10 if hidden or value - there > 0.75 * predicted else 2), LEAST)
         if watch is not None:
             watch(theta, theta + step)
-        theta = theta + step if project is None else returned("project", project(theta + step), theta.shape)
-        value, g = loss(theta), slope(theta)
+        theta, value, g = theta + step, there, slope
+        if project is not None:
+            theta = returned("project", project(theta), theta.shape)
+            value, g = _value_and_gradient(loss, theta)
     return theta, g.norm().item()
 
 
@@ -125,15 +122,15 @@ def converged_path(
         raise ValueError(f"theta has shape {tuple(theta.shape)}; allowed: ({chart.net.size},), one network")
     if not (distances > 0).all() or not (distances.diff() < 0).all():
         raise ValueError(f"distances {distances.tolist()}; allowed: positive and decreasing")
-    phi = chart.coordinates(chart.bring_forward(theta, *pair))
+    in_chart, phi = ChartLoss(loss, chart), chart.coordinates(chart.bring_forward(theta, *pair))
     first, columns = phi[-1].clone(), [chart.net.outgoing(chart.layer, i) for i in (0, 1)]
     found: list[tuple[Tensor, ...]] = []
     before: Tensor | None = None
-    parts = torch.linspace(0, 1, PIECES + 1, dtype=torch.float64)[1:]
+    parts = torch.linspace(0, 1, PIECES + 1, dtype=torch.float64)[1:, None]
 
     def highest(phi: Tensor, there: Tensor) -> Tensor:
         """The largest loss on the straight piece from φ to another one."""
-        return torch.stack([loss(chart.weights(_between(phi, there, part))) for part in parts]).max()
+        return returned("the loss", in_chart(_between(phi, there, parts)), (PIECES,)).max()
 
     for distance in distances:
         if misses is not None and sum(not norm <= tol for _, _, norm, *_ in found) > misses:
@@ -146,27 +143,20 @@ def converged_path(
         if before is not None:
             ahead = phi + (delta - phi[-1]) / (phi[-1] - before[-1]) * (phi - before)
             starts.append(torch.cat([ahead[:-1], delta[None]]))
-        start = min(starts, key=lambda at: returned("the loss", loss(chart.weights(at)), ()).item())
-
-        def at_distance(free: Tensor, delta: Tensor = delta) -> Tensor:
-            return loss(chart.weights(torch.cat([free, delta[None]])))
-
-        def unit(free: Tensor, delta: Tensor = delta) -> Tensor:
-            return chart.unit(torch.cat([free, delta[None]]))[:-1]
-
+        start = min(starts, key=lambda at: returned("the loss", in_chart(at), ()).item())
         tops = [highest(phi, start)]
 
-        def watch(free: Tensor, there: Tensor, delta: Tensor = delta, tops: list[Tensor] = tops) -> None:
-            tops.append(highest(*(torch.cat([at, delta[None]]) for at in (free, there))))
+        def watch(at: Tensor, there: Tensor, tops: list[Tensor] = tops) -> None:
+            tops.append(highest(at, there))
 
-        free, norm = damped_newton(at_distance, start[:-1], steps, tol, unit, watch)
-        before, phi = phi if delta < phi[-1] else None, torch.cat([free, delta[None]])
+        end, norm = damped_newton(in_chart, start, steps, tol, chart.unit, watch)
+        before, phi = phi if delta < phi[-1] else None, end
         weights = chart.weights(phi)
         larger = max(weights[column].norm() for column in columns)
         found.append((weights, loss(weights), torch.tensor(norm), larger, torch.stack(tops).max()))
     return ConvergedPath(*(torch.stack(column) for column in zip(*found, strict=True)))
 
 
-def _between(phi: Tensor, there: Tensor, part: Tensor) -> Tensor:
-    """The point of a straight piece of a path, in the coordinates and in log δ."""
-    return torch.cat([torch.lerp(phi[:-1], there[:-1], part), (phi[-1:] ** (1 - part)) * there[-1:] ** part])
+def _between(phi: Tensor, there: Tensor, parts: Tensor) -> Tensor:
+    """The points of a straight piece of a path, in the coordinates and in log δ; parts (n, 1)."""
+    return torch.cat([torch.lerp(phi[:-1], there[:-1], parts), phi[-1] ** (1 - parts) * there[-1] ** parts], dim=1)

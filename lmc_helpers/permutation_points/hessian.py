@@ -2,13 +2,14 @@
 
 A loss takes θ (..., p) to L (...), each entry from its own θ alone, and is twice differentiable by torch. Then the
 gradient of Σ_b L(θ_b) holds all ∇L(θ_b), and the gradient of Σ_b ∂_i L(θ_b) holds row i of every Hessian: p backward
-passes for a whole batch. The loss is opaque here; of a ReLU network this is the Hessian inside the linear regions.
+passes for a whole batch. Of a ReLU network this is the Hessian inside the linear regions. A loss that carries its
+derivatives in closed form (:class:`Differentiable`) is asked for them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float
@@ -17,6 +18,17 @@ from torch import Tensor
 from lmc_helpers._typing import Full, Number, Positive, checked, require_finite, returned
 
 Loss = Callable[[Tensor], Tensor]
+
+
+@runtime_checkable
+class Differentiable(Protocol):
+    """A loss with its derivatives in closed form, of θ (..., p)."""
+
+    def value_and_gradient(self, theta: Tensor) -> tuple[Tensor, Tensor]:
+        """L (...) and ∇L (..., p)."""
+
+    def gradient_and_hessian(self, theta: Tensor) -> tuple[Tensor, Tensor]:
+        """∇L (..., p) and ∇²L (..., p, p)."""
 
 
 class Inertia(NamedTuple):
@@ -30,7 +42,7 @@ class Inertia(NamedTuple):
 @checked
 def gradient(loss: Loss, theta: Float[Tensor, "*batch p"]) -> Float[Tensor, "*batch p"]:
     """∇L(θ) for every θ of a batch."""
-    return _gradient(loss, theta.detach().requires_grad_(), create_graph=False)
+    return _value_and_gradient(loss, theta)[1]
 
 
 @checked
@@ -48,13 +60,8 @@ def hessian(loss: Loss, theta: Float[Tensor, "*batch p"], chunk: Positive = 16) 
             [2., 0.]])
     """
     p = theta.shape[-1]
-    H = torch.zeros(*theta.shape, p, dtype=theta.dtype, device=theta.device)
-    for part, rows in zip(theta.reshape(-1, p).split(chunk), H.view(-1, p, p).split(chunk), strict=True):
-        part = part.detach().requires_grad_()
-        g = _gradient(loss, part, create_graph=True)  # (b, p)
-        require_finite(gradient=g)
-        for i, unit in enumerate(torch.eye(p).to(theta)):
-            rows[:, i] = _derivative(g, part, unit.expand_as(g), create_graph=False)
+    parts = theta.reshape(-1, p).split(chunk)
+    H = torch.cat([_gradient_and_hessian(loss, part)[1] for part in parts]).view(*theta.shape, p)
     if not torch.isfinite(H).all():
         raise ValueError("the Hessian holds values that are not finite; allowed: a loss with finite second derivatives")
     return (H + H.mT) / 2
@@ -81,10 +88,31 @@ def inertia(H: Full[Tensor, "*batch p p"], tol: Number) -> Inertia:
     return Inertia(*(kind.sum(dim=-1) for kind in (~zero & (eigenvalues < 0), zero, ~zero & (eigenvalues > 0))))
 
 
-def _gradient(loss: Loss, theta: Tensor, create_graph: bool) -> Tensor:
+def _value_and_gradient(loss: Loss, theta: Tensor) -> tuple[Tensor, Tensor]:
+    """L (...) and ∇L (..., p) at θ (..., p)."""
+    theta = theta.detach()
+    if isinstance(loss, Differentiable):
+        value, g = loss.value_and_gradient(theta)
+        return returned("the loss", value, theta.shape[:-1]), g
+    return _differentiated(loss, theta.requires_grad_(), create_graph=False)
+
+
+def _gradient_and_hessian(loss: Loss, theta: Tensor) -> tuple[Tensor, Tensor]:
+    """∇L (..., p) and ∇²L (..., p, p) at θ (..., p)."""
+    theta = theta.detach()
+    if isinstance(loss, Differentiable):
+        return loss.gradient_and_hessian(theta)
+    _, g = _differentiated(loss, theta.requires_grad_(), create_graph=True)
+    require_finite(gradient=g)
+    rows = [_derivative(g, theta, unit.expand_as(g), create_graph=False) for unit in torch.eye(g.shape[-1]).to(g)]
+    return g.detach(), torch.stack(rows, dim=-2)
+
+
+def _differentiated(loss: Loss, theta: Tensor, create_graph: bool) -> tuple[Tensor, Tensor]:
+    """L and ∇L by torch."""
     with torch.enable_grad():
         value = returned("the loss", loss(theta), theta.shape[:-1])
-    return _derivative(value, theta, torch.ones_like(value), create_graph)
+    return value.detach(), _derivative(value, theta, torch.ones_like(value), create_graph)
 
 
 def _derivative(value: Tensor, theta: Tensor, weights: Tensor, create_graph: bool) -> Tensor:

@@ -13,7 +13,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import cache
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 import torch
@@ -35,6 +36,33 @@ NONLINEARITIES: dict[str, Callable[[Tensor], Tensor]] = {
     "softplus": _softplus,
     "sigmoid": torch.sigmoid,
     "erf": torch.erf,
+}
+
+
+def _of_tanh(s: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    h = torch.tanh(s)
+    slope = 1 - h.square()
+    return h, slope, -2 * h * slope
+
+
+def _of_sigmoid(s: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    h = torch.sigmoid(s)
+    slope = h * (1 - h)
+    return h, slope, slope * (1 - 2 * h)
+
+
+def _of_erf(s: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    slope = 2 / math.sqrt(math.pi) * torch.exp(-s.square())
+    return torch.erf(s), slope, -2 * s * slope
+
+
+#: g, g' and g'' by the name of g; of ReLU those inside its linear pieces
+DERIVATIVES: dict[str, Callable[[Tensor], tuple[Tensor, Tensor, Tensor]]] = {
+    "relu": lambda s: (torch.relu(s), (s > 0).to(s), torch.zeros_like(s)),
+    "tanh": _of_tanh,
+    "softplus": lambda s: (_softplus(s), *_of_sigmoid(s)[:2]),
+    "sigmoid": _of_sigmoid,
+    "erf": _of_erf,
 }
 
 
@@ -88,12 +116,10 @@ class MLP:
     def _split(self, theta: Tensor) -> list[tuple[Tensor, Tensor]]:
         if theta.shape[-1] != self.size:
             raise ValueError(f"theta has shape {tuple(theta.shape)}; allowed: (..., {self.size})")
-        layers, start = [], 0
-        for before, after in pairwise(self.sizes):
-            middle, end = start + after * before, start + after * (before + 1)
-            layers.append((theta[..., start:middle].unflatten(-1, (after, before)), theta[..., middle:end]))
-            start = end
-        return layers
+        shapes = list(pairwise(self.sizes))
+        parts = theta.split([n for before, after in shapes for n in (after * before, after)], dim=-1)
+        weights = [W.unflatten(-1, (after, before)) for W, (before, after) in zip(parts[::2], shapes, strict=True)]
+        return list(zip(weights, parts[1::2], strict=True))
 
     @checked
     def join(self, layers: Layers) -> Tensor:
@@ -107,6 +133,9 @@ class MLP:
     @checked
     def forward(self, theta: Float[Tensor, "*batch p"], x: Float[Tensor, "T n_0"]) -> Float[Tensor, "*batch T n_d"]:
         """f(x), eq. (1), for every network of a batch and every input."""
+        return self._forward(theta, x)
+
+    def _forward(self, theta: Tensor, x: Tensor) -> Tensor:
         layers = self._split(theta)
         W, b = layers[-1]
         return (W @ self._hidden(layers[:-1], x) + b[..., None]).mT
@@ -122,23 +151,23 @@ class MLP:
     @checked
     def incoming(self, layer: Integer, neuron: Integer) -> Int64[Tensor, " n"]:
         """Where in θ the parameter vector ϑ_m^(k) = (W^(k)_m, b^(k)_m) stands."""
-        return self._incoming(layer, neuron)
+        return self._incoming(layer, neuron).clone()
 
     def _incoming(self, layer: int, neuron: int) -> Tensor:
         if not 1 <= layer <= self.depth:
             raise ValueError(f"layer = {layer}; allowed: 1 <= layer <= {self.depth}")
-        W, b = self._index(layer, neuron)
-        return torch.cat([W[neuron], b[neuron : neuron + 1]])
+        self._check_neuron(layer, neuron)
+        return _rows(self)[layer - 1][neuron]
 
     @checked
     def outgoing(self, layer: Integer, neuron: Integer) -> Int64[Tensor, " n"]:
         """Where in θ the column W^(k+1)[:, m] stands."""
-        return self._outgoing(layer, neuron)
+        return self._outgoing(layer, neuron).clone()
 
     def _outgoing(self, layer: int, neuron: int) -> Tensor:
         self._check_hidden(layer)
-        self._index(layer, neuron)
-        return self._split(torch.arange(self.size))[layer][0][:, neuron]
+        self._check_neuron(layer, neuron)
+        return _rows(self)[layer][:, neuron]
 
     @checked
     def swap(
@@ -171,29 +200,142 @@ class MLP:
             h = g(W @ h + b[..., None])  # (..., n_k, T)
         return h
 
-    def _index(self, layer: int, neuron: int) -> tuple[Tensor, Tensor]:
-        """The places of W^(layer) and b^(layer) in θ, for a layer that has this neuron."""
+    def _check_neuron(self, layer: int, neuron: int) -> None:
         if not 0 <= neuron < self.sizes[layer]:
             raise ValueError(f"neuron = {neuron} of layer {layer}; allowed: 0 <= neuron < {self.sizes[layer]}")
-        return self._split(torch.arange(self.size))[layer - 1]
 
     def _check_hidden(self, layer: int) -> None:
         if not 1 <= layer < self.depth:
             raise ValueError(f"layer = {layer} is no hidden layer; allowed: 1 <= layer < {self.depth}")
 
 
-@checked
-def squared_loss(net: MLP, x: Float[Tensor, "T n_0"], y: Float[Tensor, "T n_d"]) -> Callable[[Tensor], Tensor]:
-    """The loss L(θ) = 1/(2T) Σ_μ ‖f(x_μ) − y_μ‖² as a function of θ.
+@cache
+def _rows(net: MLP) -> list[Tensor]:
+    """Where in θ the parameter vectors of each layer are, (n_k, n_{k−1} + 1); nobody writes into these."""
+    return [torch.cat([W, b[:, None]], dim=1) for W, b in net._split(torch.arange(net.size))]
 
-    It takes θ (..., p) to (...).
+
+@cache
+def _to_rows(net: MLP) -> Tensor:
+    """Where in the parameter vectors, one after the other, the entries of θ are, (p,)."""
+    return torch.cat([rows.flatten() for rows in _rows(net)]).argsort()
+
+
+@dataclass(frozen=True, eq=False)
+class SquaredLoss:
+    """L(θ) = w Σ_μ ‖f(x_μ) − y_μ‖² as a function of θ (..., p), with its derivatives in closed form.
+
+    At each sample let s_k = W^(k) h_{k−1} + b^(k), h_k = g(s_k), z_k = (h_{k−1}, 1) and e_k = ∂L/∂s_k. Then
+
+        e_d = 2w (f − y),    e_{k−1} = u_k ∘ g'(s_{k−1}),    u_k = W^(k)ᵀ e_k,    ∂L/∂ϑ^(k) = Σ_μ e_k ⊗ z_k.
+
+    A derivative by s_l times W^(l) diag(g'(s_{l−1})) is that by s_{l−1}, and
+
+        ∂e_{k−1}/∂s_{k−1} = diag(g') W^(k)ᵀ ∂e_k/∂s_{k−1} + diag(u_k ∘ g''),    ∂h_{k−1}/∂s_{k−1} = diag(g'),
+        ∂²L/∂ϑ^(k)∂ϑ^(l) = Σ_μ (∂e_k/∂s_l ⊗ z_k + e_k ⊗ ∂z_k/∂s_l) ⊗ z_l,    l <= k.
     """
-    if x.shape[1] != net.sizes[0] or y.shape[1] != net.sizes[-1]:
+
+    net: MLP
+    x: Tensor  # (T, n_0), or (..., T, n_0) as θ
+    y: Tensor  # (T, n_d), or (..., T, n_d) as θ
+    weight: Tensor  # w, () or (...) as θ
+    activation: Callable[[Tensor], tuple[Tensor, Tensor, Tensor]]  # s to g, g' and g''
+
+    def __call__(self, theta: Tensor) -> Tensor:
+        """L (...)."""
+        return self.weight * (self.net._forward(theta, self.x) - self.y).square().sum(dim=(-2, -1))
+
+    def value_and_gradient(self, theta: Tensor) -> tuple[Tensor, Tensor]:
+        """L (...) and ∇L (..., p)."""
+        z, off, e, *_ = self._backward(self.net._split(theta))
+        return self.weight * off.square().sum(dim=(-2, -1)), self._gradient(z, e)
+
+    def gradient_and_hessian(self, theta: Tensor) -> tuple[Tensor, Tensor]:
+        """∇L (..., p) and ∇²L (..., p, p)."""
+        layers = self.net._split(theta)
+        z, off, e, slope, bent = self._backward(layers)
+        batch, T = theta.shape[:-1], off.shape[-1]
+        ends = [0, *accumulate(rows.numel() for rows in _rows(self.net))]
+        at = [slice(*pair) for pair in pairwise(ends)]  # the parameter vectors of a layer, one after the other
+        H = theta.new_empty(*batch, self.net.size, self.net.size)
+        own = theta.new_zeros(*batch, off.shape[-2], off.shape[-2], T)  # ∂e_d/∂s_d
+        own.diagonal(dim1=-3, dim2=-2).copy_((2 * self.weight)[..., None, None])
+        for k in reversed(range(self.net.depth)):  # layer k + 1
+            of_e, of_z = own, None  # ∂e/∂s (..., n_k, n_l, T) and ∂z/∂s (..., n_{k−1} + 1, n_l, T)
+            for j in range(k, -1, -1):
+                block = _products(of_e, _outer(z[k], z[j])).transpose(
+                    -3, -2
+                )  # (..., n_k, n_{k−1} + 1, n_l, n_{l−1} + 1)
+                if of_z is not None:
+                    block = block + _products(_outer(e[k], z[j]), of_z).movedim(-3, -1)
+                block = block.reshape(*batch, ends[k + 1] - ends[k], -1)
+                H[..., at[k], at[j]], H[..., at[j], at[k]] = block, block.mT
+                if j == 0:
+                    break
+                W, g1 = layers[j][0].mT[..., None, :, :], slope[j - 1][..., None, :, :]
+                of_e = (W @ of_e) * g1
+                if of_z is not None:
+                    of_z = (W @ of_z) * g1
+                else:
+                    of_z = theta.new_zeros(*batch, *z[k].shape[-2:-1], *slope[k - 1].shape[-2:])
+                    of_z.diagonal(dim1=-3, dim2=-2).copy_(slope[k - 1].mT)
+                    own = (layers[k][0].mT @ of_e.flatten(-2)).unflatten(-1, of_e.shape[-2:])
+                    own = own * slope[k - 1][..., :, None, :]
+                    own.diagonal(dim1=-3, dim2=-2).add_(bent[k - 1].mT)
+        order = _to_rows(self.net)
+        return self._gradient(z, e), H[..., order[:, None], order]
+
+    def _backward(self, layers: list[tuple[Tensor, Tensor]]) -> tuple[Tensor | list[Tensor], ...]:
+        """z_k, f − y, e_k, g'(s_k) and u_{k+1} ∘ g''(s_k), each (..., n, T) and those of layer k in place k − 1."""
+        h, z, slope, bent = self.x.mT, [], [], []
+        for W, b in layers[:-1]:
+            z.append(_with_one(h))
+            h, first, second = self.activation(W @ h + b[..., None])
+            slope.append(first)
+            bent.append(second)
+        z.append(_with_one(h))
+        W, b = layers[-1]
+        off = W @ h + b[..., None] - self.y.mT
+        e = [2 * self.weight[..., None, None] * off]
+        for k in range(len(layers) - 1, 0, -1):
+            u = layers[k][0].mT @ e[0]
+            bent[k - 1] = bent[k - 1] * u
+            e.insert(0, u * slope[k - 1])
+        return z, off, e, slope, bent
+
+    def _gradient(self, z: list[Tensor], e: list[Tensor]) -> Tensor:
+        rows = [(e_k @ z_k.mT).flatten(-2) for e_k, z_k in zip(e, z, strict=True)]
+        return torch.cat(rows, dim=-1)[..., _to_rows(self.net)]
+
+
+def _with_one(h: Tensor) -> Tensor:
+    """(h, 1) of activations (..., n, T)."""
+    return torch.cat([h, torch.ones_like(h[..., :1, :])], dim=-2)
+
+
+def _outer(a: Tensor, b: Tensor) -> Tensor:
+    """a ⊗ b at each sample, (..., m, n, T)."""
+    return a[..., :, None, :] * b[..., None, :, :]
+
+
+def _products(a: Tensor, b: Tensor) -> Tensor:
+    """Σ_μ a ⊗ b of a (..., i, j, T) and b (..., k, l, T), (..., i, j, k, l)."""
+    sums = a.flatten(-3, -2) @ b.flatten(-3, -2).mT
+    return sums.unflatten(-1, b.shape[-3:-1]).unflatten(-3, a.shape[-3:-1])
+
+
+@checked
+def squared_loss(
+    net: MLP, x: Float[Tensor, "T n_0"], y: Float[Tensor, "*batch T n_d"], weight: Float[Tensor, "*batch"] | None = None
+) -> SquaredLoss:
+    """The loss L(θ) = w Σ_μ ‖f(x_μ) − y_μ‖² as a function of θ, by default with w = 1/(2T).
+
+    It takes θ (..., p) to (...). Its gradient and its Hessian are known in closed form.
+    """
+    if x.shape[1] != net.sizes[0] or y.shape[-1] != net.sizes[-1]:
         shapes = f"x has shape {tuple(x.shape)} and y {tuple(y.shape)}"
         raise ValueError(f"{shapes}; allowed: (T, {net.sizes[0]}) and (T, {net.sizes[-1]})")
     require_finite(x=x, y=y)
-
-    def loss(theta: Tensor) -> Tensor:
-        return (net.forward(theta, x) - y).square().sum(dim=(-2, -1)) / (2 * len(x))
-
-    return loss
+    if weight is None:
+        weight = torch.tensor(1 / (2 * len(x)), dtype=x.dtype, device=x.device)
+    return SquaredLoss(net, x, y, weight, DERIVATIVES[net.activation])

@@ -20,7 +20,7 @@ from jaxtyping import Float64
 from torch import Tensor
 
 from lmc_helpers._typing import Natural, NonNegative, PositiveNumber, checked, require_finite, returned
-from lmc_helpers.permutation_points.hessian import Loss, _gradient, hessian
+from lmc_helpers.permutation_points.hessian import Loss, _value_and_gradient, hessian
 
 ACCEPT = 1e-4  # least ratio of the actual to the predicted decrease of a step that is taken
 INVISIBLE = 1e-10  # predicted decreases below this fraction of the loss are not seen in differences of the loss
@@ -68,7 +68,7 @@ def minimise(
     ([True, True], True)
     """
     theta = theta.detach().clone()
-    value, slope = (t.clone() for t in _value_and_slope(loss, theta))  # autograd may return expanded tensors
+    value, slope = (t.clone() for t in _value_and_gradient(loss, theta))  # autograd may return expanded tensors
     if not (torch.isfinite(value).all() and torch.isfinite(slope).all()):
         raise ValueError("a start has a loss or a gradient that is not finite; allowed: finite starts")
     taken = torch.zeros(len(theta), dtype=torch.long, device=theta.device)
@@ -77,6 +77,8 @@ def minimise(
     active, moved = (torch.arange(len(theta), device=theta.device) for _ in range(2))
     for count in range(steps + 1):
         small = slope.norm(dim=-1) <= tol
+        if count == steps:
+            moved = moved[small[moved]]  # at the others no Hessian is needed any more
         if len(moved):
             H = hessian(loss, theta[moved]) if second is None else _second(second, theta[moved])
             eigenvalues[moved], eigenvectors[moved] = torch.linalg.eigh(H)
@@ -89,7 +91,7 @@ def minimise(
         at, g, Q = theta[active], slope[active], eigenvectors[active]
         coordinates, predicted = _subproblem(eigenvalues[active], (Q.mT @ g[..., None])[..., 0], radii[active])
         step = (Q @ coordinates[..., None])[..., 0]  # (b, p)
-        value_there, slope_there = _value_and_slope(loss, at + step)
+        value_there, slope_there = _value_and_gradient(loss, at + step)
         ratio = _ratio(value[active], value_there, g, slope_there, step, predicted)
         radii[active] = _next_radius(radii[active], step.norm(dim=-1), ratio)
         taken[active] += 1
@@ -98,7 +100,7 @@ def minimise(
         theta[moved], value[moved], slope[moved] = (at + step)[good], value_there[good], slope_there[good]
         if project is not None and len(moved):
             theta[moved] = _projected(project, theta[moved])
-            value[moved], slope[moved] = _value_and_slope(loss, theta[moved])
+            value[moved], slope[moved] = _value_and_gradient(loss, theta[moved])
     return Optimum(theta, value, slope.norm(dim=-1), taken, resting)
 
 
@@ -148,12 +150,6 @@ def _second(second: Callable[[Tensor], Tensor], theta: Tensor) -> Tensor:
     H = returned("second", second(theta), (*theta.shape, theta.shape[1]))
     require_finite(second=H)
     return H
-
-
-def _value_and_slope(loss: Loss, theta: Tensor) -> tuple[Tensor, Tensor]:
-    """L and ∇L."""
-    with torch.no_grad():
-        return loss(theta), _gradient(loss, theta.detach().requires_grad_(), create_graph=False)
 
 
 def _ratio(

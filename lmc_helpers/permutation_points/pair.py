@@ -18,9 +18,10 @@ from jaxtyping import Float
 from torch import Tensor
 
 from lmc_helpers._typing import Integer, checked, require_finite, short
+from lmc_helpers.permutation_points.hessian import Loss, _gradient_and_hessian, _value_and_gradient
 from lmc_helpers.permutation_points.mlp import MLP
 
-__all__ = ["Chart", "PairChart", "reduce_pair"]
+__all__ = ["Chart", "ChartLoss", "PairChart", "reduce_pair"]
 
 
 class Chart:
@@ -77,6 +78,9 @@ class Chart:
     def weights(self, phi: Float[Tensor, "*batch q"]) -> Float[Tensor, "*batch p"]:
         """θ of φ, differentiable; δ counts as a constant."""
         self._check(phi)
+        return self._weights(phi)
+
+    def _weights(self, phi: Tensor) -> Tensor:
         first, second, out_first, out_second = self._slots()
         delta, phi = phi[..., -1:].detach(), phi[..., :-1]
         direction = phi[..., second]
@@ -89,6 +93,42 @@ class Chart:
         theta[..., first], theta[..., second] = phi[..., first] - step, phi[..., first] + step
         theta[..., out_first], theta[..., out_second] = share - split, share + split
         return theta
+
+    def _pulled_gradient(self, phi: Tensor, slope: Tensor) -> Tensor:
+        """∂L/∂φ at fixed δ of ∇L (..., p), Jᵀ∇L with J = ∂θ/∂φ."""
+        return self._pulled(slope[..., None, :], phi[..., -1:, None], self._direction(phi)[1])[..., 0, :]
+
+    def _pulled_hessian(self, phi: Tensor, slope: Tensor, H: Tensor) -> Tensor:
+        """∂²L/∂φ² at fixed δ, Jᵀ∇²L J + ∇L·∂²θ/∂φ²; only e/‖e‖ is not linear in φ."""
+        second, delta = self._slots()[1], phi[..., -1:, None]
+        e, P, size = self._direction(phi)
+        H = self._pulled(self._pulled(H, delta, P).mT, delta, P)
+        G = self._by_direction(slope[..., None, :], delta).mT  # (..., n, 1)
+        bent = P @ G * e.mT
+        H[..., second[:, None], second] -= (bent + bent.mT + e.mT @ G * P) / size
+        return H
+
+    def _direction(self, phi: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """The unit vector of e (..., n, 1), its derivative by e (..., n, n) and ‖e‖ (..., 1, 1)."""
+        e = phi[..., self._slots()[1], None]
+        size = torch.linalg.vector_norm(e, dim=-2, keepdim=True)
+        e = e / size
+        return e, (torch.eye(e.shape[-2]).to(e) - e * e.mT) / size, size
+
+    def _by_direction(self, v: Tensor, delta: Tensor) -> Tensor:
+        """The derivatives by the unit vector of e, (..., r, n), of those by θ."""
+        first, second, _, _ = self._slots()
+        return delta * v[..., second] if self.kind == "paper" else delta / 2 * (v[..., second] - v[..., first])
+
+    def _pulled(self, v: Tensor, delta: Tensor, P: Tensor) -> Tensor:
+        """Jᵀ times each row of v (..., r, p)."""
+        first, second, out_first, out_second = self._slots()
+        u = torch.nn.functional.pad(v, (0, 1))
+        u[..., first], u[..., second] = v[..., first] + v[..., second], self._by_direction(v, delta) @ P
+        if self.kind == "centred":
+            u[..., out_first] = (v[..., out_first] + v[..., out_second]) / 2
+            u[..., out_second] = (v[..., out_second] - v[..., out_first]) / delta
+        return u
 
     @checked
     def unit(self, phi: Float[Tensor, "*batch q"]) -> Float[Tensor, "*batch q"]:
@@ -161,6 +201,37 @@ class PairChart(Chart):
             raise ValueError(f"neurons {first} and {second} are the same; allowed: two different neurons")
         theta = self.net.swap(theta, self.layer, 0, first)
         return self.net.swap(theta, self.layer, 1, first if second == 0 else second)
+
+
+@dataclass(frozen=True)
+class ChartLoss:
+    """A loss by the coordinates φ (..., p + 1) of a chart, with its derivatives at fixed δ by the chain rule.
+
+    Examples
+    --------
+    >>> from lmc_helpers.permutation_points.hessian import gradient
+    >>> chart = PairChart(MLP((2, 3, 1), "tanh"), layer=1)
+    >>> phi = chart.coordinates(chart.net.initial(4, seed=1))
+    >>> gradient(ChartLoss(lambda theta: theta.square().sum(dim=-1), chart), phi).shape
+    torch.Size([4, 14])
+    """
+
+    loss: Loss
+    chart: Chart
+
+    def __call__(self, phi: Tensor) -> Tensor:
+        """L (...)."""
+        return self.loss(self.chart._weights(phi))
+
+    def value_and_gradient(self, phi: Tensor) -> tuple[Tensor, Tensor]:
+        """L (...) and ∂L/∂φ (..., p + 1)."""
+        value, slope = _value_and_gradient(self.loss, self.chart._weights(phi))
+        return value, self.chart._pulled_gradient(phi, slope)
+
+    def gradient_and_hessian(self, phi: Tensor) -> tuple[Tensor, Tensor]:
+        """∂L/∂φ (..., p + 1) and ∂²L/∂φ² (..., p + 1, p + 1)."""
+        slope, H = _gradient_and_hessian(self.loss, self.chart._weights(phi))
+        return self.chart._pulled_gradient(phi, slope), self.chart._pulled_hessian(phi, slope, H)
 
 
 @checked

@@ -15,14 +15,16 @@ from lmc_helpers.permutation_points.pair import PairChart
 DISTANCES = torch.tensor([1.0, 0.9, 0.8, 0.7])
 
 
+def distance_from(net, x, y):
+    return lambda t: (net.forward(t, x) - y).square().sum(dim=(-2, -1))
+
+
 @pytest.fixture(scope="module")
 def merged():
     net = MLP((2, 3, 2), "tanh")
     theta, x = net.initial(1, seed=4, scale=2.0)[0], inputs(net, 100)
     y = net.forward(theta, x)
-    path = converged_path(
-        lambda t: (net.forward(t, x) - y).square().sum(), PairChart(net, 1), theta, (2, 0), DISTANCES, 100, 1e-9
-    )
+    path = converged_path(distance_from(net, x, y), PairChart(net, 1), theta, (2, 0), DISTANCES, 100, 1e-9)
     return net, theta, x, y, path
 
 
@@ -98,7 +100,7 @@ def test_the_points_of_a_path_are_minima_at_their_distance(merged):
 
 def test_a_path_is_given_up_after_too_many_misses(merged):
     net, theta, x, y, whole = merged
-    arguments = lambda t: (net.forward(t, x) - y).square().sum(), PairChart(net, 1), theta, (2, 0), DISTANCES
+    arguments = distance_from(net, x, y), PairChart(net, 1), theta, (2, 0), DISTANCES
     kept = converged_path(*arguments, 100, 1e-9, misses=0)
     assert kept.loss.equal(whole.loss) and kept.theta.equal(whole.theta)
     cut = converged_path(*arguments, 1, 1e-9, misses=1)

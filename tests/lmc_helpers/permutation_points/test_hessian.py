@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from lmc_helpers.permutation_points.hessian import gradient, hessian, inertia
-from lmc_helpers.permutation_points.mlp import MLP, squared_loss
+from lmc_helpers.permutation_points.mlp import MLP, NONLINEARITIES, squared_loss
 from lmc_helpers.seeds import torch_generator
 
 
@@ -47,6 +47,26 @@ def test_derivatives_are_those_written_out(r, n, T, B, chunk):
         expected = written_out(theta[i].numpy(), r, x, y)
         np.testing.assert_allclose(g[i], expected[0], rtol=1e-11, atol=1e-13)
         np.testing.assert_allclose(H[i], expected[1], rtol=1e-11, atol=1e-13)
+
+
+@pytest.mark.parametrize("activation", NONLINEARITIES)
+@pytest.mark.parametrize("sizes", [(2, 1, 1), (1, 3, 2), (3, 4, 2, 3), (1, 2, 1, 3, 2)])
+def test_closed_derivatives_are_those_of_autograd(sizes, activation):
+    net = MLP(sizes, activation)
+    generator = torch_generator(1, f"closed derivatives {sizes}")
+    x, y = (
+        torch.randn(*shape, dtype=torch.float64, generator=generator) for shape in ((9, sizes[0]), (2, 9, sizes[-1]))
+    )
+    loss = squared_loss(net, x, y, torch.tensor([0.5, 2.0], dtype=torch.float64))
+    theta = net.initial(6, seed=1).view(3, 2, -1)
+    value, g = loss.value_and_gradient(theta)
+    slope, H = loss.gradient_and_hessian(theta)
+    torch.testing.assert_close(value, loss(theta), rtol=1e-13, atol=0)
+    torch.testing.assert_close(g, gradient(lambda t: loss(t), theta), rtol=1e-12, atol=1e-13)
+    assert slope.equal(g)
+    for k in range(2):  # a batch of targets is taken as one
+        one = squared_loss(net, x, y[k], loss.weight[k])
+        torch.testing.assert_close(H[:, k], hessian(lambda t, one=one: one(t), theta[:, k]), rtol=1e-12, atol=1e-13)
 
 
 def test_the_callers_tensors_and_modes_are_left_alone():

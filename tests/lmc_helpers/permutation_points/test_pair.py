@@ -6,9 +6,9 @@ import pytest
 import torch
 from oracles.perceptrons import LAYERS, by_hand, inputs
 
-from lmc_helpers.permutation_points.hessian import gradient
+from lmc_helpers.permutation_points.hessian import gradient, hessian
 from lmc_helpers.permutation_points.mlp import MLP, squared_loss
-from lmc_helpers.permutation_points.pair import PairChart, reduce_pair
+from lmc_helpers.permutation_points.pair import ChartLoss, PairChart, reduce_pair
 
 
 @pytest.mark.parametrize(("net", "layer"), LAYERS)
@@ -63,6 +63,20 @@ def test_no_gradient_flows_into_the_distance():
         pair = PairChart(net, 1, chart)
         slope = gradient(lambda phi, pair=pair: loss(pair.weights(phi)), pair.coordinates(net.initial(1, seed=1)))
         assert slope[0, -1] == 0 and (slope[0, :-1] != 0).any()
+
+
+@pytest.mark.parametrize(("net", "layer"), LAYERS)
+@pytest.mark.parametrize("kind", ["centred", "paper"])
+@pytest.mark.parametrize("closed", [True, False])
+def test_derivatives_in_a_chart_are_those_of_autograd(net, layer, kind, closed):
+    x, chart = inputs(net), PairChart(net, layer, kind)
+    loss = squared_loss(net, x, x.sum(dim=1, keepdim=True).cos().expand(-1, net.sizes[-1]))
+    phi = chart.coordinates(net.initial(6, seed=1).view(2, 3, -1))
+    phi[..., net.incoming(layer, 1)] *= 1.3  # off ‖e‖ = 1
+    in_chart = ChartLoss(loss if closed else lambda theta: loss(theta), chart)
+    for derivative in (gradient, hessian):
+        expected = derivative(lambda at: loss(chart.weights(at)), phi)
+        torch.testing.assert_close(derivative(in_chart, phi), expected, rtol=1e-11, atol=1e-12)
 
 
 @pytest.mark.parametrize(("net", "layer"), LAYERS)
