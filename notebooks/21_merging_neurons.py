@@ -649,7 +649,7 @@ arrivals = [
 kept = []  # whether the signs are right, where ∇L ≠ 0 on the way
 for problem, b in arrivals:
     e = b.theta[:, TANH.incoming(1, 1)] - b.theta[:, TANH.incoming(1, 0)]
-    slope = problem.derivatives(b.theta)[0][:, TANH.incoming(1, 1)]
+    slope = problem.gradient_and_hessian(b.theta)[0][:, TANH.incoming(1, 1)]
     multiplier = (slope * e).sum(dim=1)[1:]  # νδ
     if (multiplier > 0).all() or (multiplier < 0).all():
         kept.append((b.end == ENDS[0]) == bool(b.outgoing[0].prod() > 0))
@@ -727,7 +727,7 @@ for (problem, b), (_, end) in zip(diverged, limits, strict=True):
     (W, bias), (a, _) = TANH.split(b.theta[-1])
     i = int(torch.hypot(W.norm(dim=1), bias).argmax())
     if end.kind == LIMITS[3] and i < 2:  # a step, of the pair
-        slopes = problem.derivatives(b.theta)[0].norm(dim=1)
+        slopes = problem.gradient_and_hessian(b.theta)[0].norm(dim=1)
         falls.append((slopes[-1] / slopes.max()).item())
         outer_end.append(a[0, i].item())
 print("gradient at the end over its largest:", *(f"{x:.0e}" for x in falls))
@@ -836,7 +836,7 @@ for (problem, _), row in zip(toys, followed, strict=True):
         minima = (b.negative == 0) & (b.delta < b.delta[0])
         if b.folds:  # the paper's path ends at the first fold
             minima[b.curve.folds[0] + 1 :] = False
-        slope, H = problem.derivatives(b.theta[minima])  # ∇L and ∇²L
+        slope, H = problem.gradient_and_hessian(b.theta[minima])  # ∇L and ∇²L
         negative += [] if b.folds else inertia(H, tol=1e-9).negative.tolist()
         k = (b.delta[minima] / b.delta[0] - 0.01).abs().argmin()
         theta, tangent = b.theta[minima][k], b.tangent[minima][k]
@@ -996,14 +996,12 @@ at_point = torch.tensor([b.end == ENDS[0] for b in arcs])
 last = torch.stack([b.theta[-1 if b.end == ENDS[0] else 0] for b in arcs])
 small, start = reduce_pair(RELU, last, layer=1)
 rounded = Shallow(small, problem.x, problem.y, problem.g, pin=1.0)
-end = minimise(
-    rounded.loss, start, 300, 1e-10, radius=0.1, second=rounded.hessian
-)
+end = minimise(rounded, start, 300, 1e-10, radius=0.1)
 # the Hessian where a branch ends: the rounded loss, norms held at 1
 relu_index = []
 for k in torch.nonzero(at_point & end.converged)[:, 0].tolist():
     _, doubled = embed(small, end.theta[k], layer=1, neuron=0)
-    H = problem.hessian(doubled[None])[0]
+    H = hessian(problem, doubled[None])[0]
     relu_index.append(int(inertia(H, tol=1e-9).negative))
 print("negative eigenvalues where a branch ends:", relu_index)
 

@@ -12,9 +12,9 @@ from torch import Tensor
 from torch.func import grad, jacrev
 
 from lmc_helpers.permutation_points.hessian import inertia
-from lmc_helpers.permutation_points.mlp import MLP, NONLINEARITIES, squared_loss
+from lmc_helpers.permutation_points.mlp import DERIVATIVES, MLP, Activation, SquaredLoss, squared_loss
 from lmc_helpers.permutation_points.newton import minimise
-from lmc_helpers.permutation_points.pair import PairChart
+from lmc_helpers.permutation_points.pair import ChartLoss, PairChart
 
 # ---------- continuation
 #
@@ -150,23 +150,18 @@ def _correct(
 
 # ---------- shallow
 #
-# Loss, gradient and Hessian of networks with one hidden layer in closed form, many networks in one batch.
-#
-# With s = ϑ_i·z, z = (x, 1), residuals r = f(x) − y and features ∂f of the outputs,
-#
-# L = Σ_μ ‖r_μ‖²/(2T),    ∇L = Σ_μ ∂f_μᵀ r_μ/T,    ∇²L = Σ_μ ∂f_μᵀ ∂f_μ/T + Σ_μ r_μ·∂²f_μ/T,
-#
-# and ∂²f has entries only within one neuron: a_i g''(s) z zᵀ and g'(s) z. This takes matrix products instead of p
-# backward passes (:mod:`~lmc_helpers.permutation_points.hessian`). The activation may be any smooth function, such as a
-# rounded ReLU, and the norms ‖ϑ_i‖ may be pinned, which costs nothing where g is positively homogeneous.
+# The squared loss of networks with one hidden layer, many in one batch, each with inputs and targets of its own. The
+# activation may be a rounded ReLU, and the norms ‖ϑ_i‖ may be pinned, which costs nothing where g is positively
+# homogeneous.
 
 
-def rounded_relu(width: float) -> Callable[[torch.Tensor], torch.Tensor]:
-    """A smooth ReLU, g(s) = (s + √(s² + h²))/2, above max(s, 0) by at most h/2."""
+def rounded_relu(width: float) -> Activation:
+    """A smooth ReLU, g(s) = (s + √(s² + h²))/2, above max(s, 0) by at most h/2; g' = g/√(s² + h²)."""
 
-    def g(s: torch.Tensor) -> torch.Tensor:
+    def g(s: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         root = torch.sqrt(s.square() + width**2)
-        return torch.where(s > 0, s + root, width**2 / (root + s.abs())) / 2  # free of cancellation for s < 0
+        value = torch.where(s > 0, s + root, width**2 / (root + s.abs())) / 2  # free of cancellation for s < 0
+        return value, value / root, width**2 / (2 * root**3)
 
     return g
 
@@ -185,7 +180,7 @@ class Shallow:
     net: MLP  # sizes (n_0, n_1, n_2)
     x: torch.Tensor  # inputs (T, n_0), or (B, T, n_0)
     y: torch.Tensor  # targets (T, n_2), or (B, T, n_2)
-    g: Callable[[torch.Tensor], torch.Tensor] | None = None  # twice differentiable activation; None: that of ``net``
+    g: Activation | None = None  # activation with two derivatives; None: that of ``net``
     pin: float = 0.0  # weight of the penalty Σ_i (‖ϑ_i‖² − 1)²/8
 
     def select(self, rows: torch.Tensor) -> Shallow:
@@ -197,67 +192,48 @@ class Shallow:
     def output(self, theta: torch.Tensor) -> torch.Tensor:
         """f(x) (..., T, n_2) of θ (..., p)."""
         (W, b), (V, bias) = self.net._split(theta)
-        g = self.g or NONLINEARITIES[self.net.activation]
-        return (V @ g(W @ self.x.mT + b[..., None]) + bias[..., None]).mT
+        return (V @ self._squared.activation(W @ self.x.mT + b[..., None])[0] + bias[..., None]).mT
 
     def loss(self, theta: torch.Tensor) -> torch.Tensor:
         """L (...,) of θ (..., p)."""
-        (W, b), _ = self.net._split(theta)
         loss = (self.output(theta) - self.y).square().sum(dim=(-2, -1)) / (2 * self.x.shape[-2])
-        return loss + self.pin / 8 * self._excess(W, b).square().sum(dim=-1) if self.pin else loss
-
-    def derivatives(self, theta: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """∇L (B, p) and ∇²L (B, p, p) of θ (B, p)."""
-        (W, b), (V, bias) = self.net._split(theta)
-        T, before, n, after = self.x.shape[-2], *self.net.sizes
-        h, h1, h2 = self._activation(W @ self.x.mT + b[..., None])  # each (B, n, T)
-        z = torch.cat([self.x, torch.ones_like(self.x[..., :1])], dim=-1)  # (…, T, n_0 + 1)
-        r = V @ h + bias[..., None] - self.y.mT  # (B, n_2, T)
-        slope = V[:, :, :, None] * h1[:, None]  # ∂f/∂s, (B, n_2, n, T)
-        incoming = (slope[..., None] * (z if z.ndim == 2 else z[:, None, None])).transpose(2, 3)  # (B, n_2, T, n, m)
-        first = torch.zeros(len(theta), after, T, self.net.size, dtype=theta.dtype, device=theta.device)
-        incoming_index = [self.net._incoming(1, i) for i in range(n)]
-        first[..., torch.cat(incoming_index)] = incoming.flatten(-2)
-        for o in range(after):
-            first[:, o, :, n * (before + 1) + o * n : n * (before + 1) + (o + 1) * n] = h.mT
-            first[:, o, :, n * (before + 1) + after * n + o] = 1.0
-        flat = first.flatten(1, 2)  # (B, n_2 T, p)
-        gradient = (flat.mT @ r.flatten(1)[..., None])[..., 0] / T
-        H = flat.mT @ flat / T
-        bent = torch.einsum("bon,bot->bnt", V, r) * h2 / T  # Σ_o V_on r_o g''/T
-        curved = torch.einsum("bnt,...ti,...tj->bnij" if z.ndim == 2 else "bnt,bti,btj->bnij", bent, z, z)
-        mixed = torch.einsum("bot,bnt,ti->boni" if z.ndim == 2 else "bot,bnt,bti->boni", r, h1, z) / T
-        for i, into in enumerate(incoming_index):
-            H[:, into[:, None], into] += curved[:, i]
-            out = self.net._outgoing(1, i)
-            H[:, out[:, None], into] += mixed[:, :, i]
-            H[:, into[:, None], out] += mixed[:, :, i].mT
         if self.pin:
-            excess, size = self._excess(W, b), len(incoming_index[0])
-            for i, into in enumerate(incoming_index):
-                v, off = theta[:, into], excess[:, i, None]
-                gradient[:, into] += self.pin / 2 * off * v
-                identity = torch.eye(size, dtype=theta.dtype, device=theta.device)
-                H[:, into[:, None], into] += self.pin * (off[..., None] / 2 * identity + v[:, :, None] * v[:, None])
+            loss = loss + self.pin / 8 * self._pinned(theta)[2].square().sum(dim=(-2, -1))
+        return loss
+
+    __call__ = loss
+
+    def value_and_gradient(self, theta: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """L (B,) and ∇L (B, p) of θ (B, p)."""
+        value, gradient = self._squared.value_and_gradient(theta)
+        if self.pin:
+            rows, v, excess = self._pinned(theta)
+            value = value + self.pin / 8 * excess.square().sum(dim=(-2, -1))
+            gradient[:, rows] += self.pin / 2 * excess * v
+        return value, gradient
+
+    def gradient_and_hessian(self, theta: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """∇L (B, p) and ∇²L (B, p, p) of θ (B, p)."""
+        gradient, H = self._squared.gradient_and_hessian(theta)
+        if self.pin:
+            rows, v, excess = self._pinned(theta)
+            gradient[:, rows] += self.pin / 2 * excess * v
+            identity = torch.eye(rows.shape[1], dtype=theta.dtype, device=theta.device)
+            curved = excess[..., None] / 2 * identity + v[..., :, None] * v[..., None, :]
+            H[:, rows[:, :, None], rows[:, None, :]] += self.pin * curved
         return gradient, H
 
-    def hessian(self, theta: torch.Tensor) -> torch.Tensor:
-        """∇²L (B, p, p) of θ (B, p)."""
-        return self.derivatives(theta)[1]
+    @property
+    def _squared(self) -> SquaredLoss:
+        """The loss without the penalty; as a function it takes the activation of ``net``."""
+        weight = torch.tensor(1 / (2 * self.x.shape[-2]), dtype=self.x.dtype)
+        return SquaredLoss(self.net, self.x, self.y, weight, self.g or DERIVATIVES[self.net.activation])
 
-    def _activation(self, s: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """g, g' and g'' by elementwise differentiation."""
-        g = self.g or NONLINEARITIES[self.net.activation]
-        with torch.enable_grad():
-            s = s.detach().requires_grad_()
-            h = g(s)
-            (h1,) = torch.autograd.grad(h.sum(), s, create_graph=True)
-            h2 = torch.autograd.grad(h1.sum(), s)[0] if h1.requires_grad else torch.zeros_like(s)
-        return h.detach(), h1.detach(), h2
-
-    @staticmethod
-    def _excess(W: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-        return W.square().sum(dim=-1) + b.square() - 1
+    def _pinned(self, theta: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Where the ϑ_i are in θ, (n, n_0 + 1), the ϑ_i (..., n, n_0 + 1) and ‖ϑ_i‖² − 1 (..., n, 1)."""
+        rows = torch.stack([self.net._incoming(1, i) for i in range(self.net.sizes[1])])
+        v = theta[..., rows]
+        return rows, v, v.square().sum(dim=-1, keepdim=True) - 1
 
 
 # ---------- branches
@@ -352,7 +328,7 @@ def pair_field(chart: PairChart, problem: Shallow) -> Field:
 
     def field(rows: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         phi, (M, rate) = y[:, :-1], scales(y[:, -1])
-        gradient, H = problem.select(rows).derivatives((M @ phi[..., None])[..., 0])
+        gradient, H = problem.select(rows).gradient_and_hessian((M @ phi[..., None])[..., 0])
         F = (M.mT @ gradient[..., None])[..., 0]  # ∂L/∂φ, (b, p)
         HM = H @ M
         moved = (rate @ phi[..., None])[..., 0]  # dθ/d log δ
@@ -429,15 +405,15 @@ def tops(problem: Shallow, branch: Branch) -> list[Top]:
     """The tops of the loss on a branch, but for its ends, by Newton's method from its points."""
     theta, second = branch.theta, problem.net._incoming(1, 1)
     e = theta[:, second] - theta[:, problem.net._incoming(1, 0)]
-    along = (problem.derivatives(theta)[0][:, second] * e).sum(dim=1)  # δ dL/dδ, 0 at the start
+    along = (problem.gradient_and_hessian(theta)[0][:, second] * e).sum(dim=1)  # δ dL/dδ, 0 at the start
     rising = (branch.loss[1:-1] > branch.loss[:-2]) & (branch.loss[1:-1] > ABOVE_START * branch.loss.max())
     found = []
     for k in (1 + ((along[2:] * along[1:-1] < 0) & rising).nonzero()[:, 0]).tolist():
         at = theta[k : k + 2].mean(dim=0, keepdim=True)
         for _ in range(20):
-            g, H = problem.derivatives(at)
+            g, H = problem.gradient_and_hessian(at)
             at = at - torch.linalg.solve_ex(H, g[..., None])[0][..., 0]
-        g, H = problem.derivatives(at)
+        g, H = problem.gradient_and_hessian(at)
         if (at - theta[k]).norm() <= 3 * (theta[k + 1] - theta[k]).norm() and g.norm() <= 1e-9:
             found.append(Top(k, problem.loss(at).item(), int(inertia(H[0], tol=1e-9).negative)))
     return found
@@ -563,12 +539,9 @@ def minimise_closer(
     method at each distance; a pair for which they do not suffice has not ended.
     """
     chart = PairChart(problem.net, 1)
-    start = torch.stack([chart.bring_forward(theta, *pair) for pair in pairs])
+    in_chart, start = ChartLoss(problem, chart), torch.stack([chart.bring_forward(theta, *pair) for pair in pairs])
     phi, ends, active = chart.coordinates(start), [ENDS[3]] * len(pairs), torch.arange(len(pairs))
     first, largest = phi[:, -1].clone(), DIVERGED * start.abs().amax(dim=1)
-
-    def loss(phi: torch.Tensor) -> torch.Tensor:
-        return problem.loss(chart.weights(phi))
 
     def second(phi: torch.Tensor) -> torch.Tensor:
         points = torch.cat([phi[:, :-1], phi[:, -1:].log()], dim=1)
@@ -577,7 +550,7 @@ def minimise_closer(
     found = [phi]
     for ratio in ratios:
         closer = chart.closer(phi[active], ratio * first[active])
-        done = minimise(loss, closer, steps, tol, radius=0.1, project=chart.unit, second=second)
+        done = minimise(in_chart, closer, steps, tol, radius=0.1, project=chart.unit, second=second)
         phi = phi.clone()
         phi[active] = done.theta
         grown = done.theta.abs().amax(dim=1) > largest[active]
@@ -636,7 +609,7 @@ def relu_minima(
     exact, losses = squared_loss(net, x, y), []
     for width in widths:
         smooth = Shallow(net, x, y, rounded_relu(width), pin=1.0)
-        done = minimise(smooth.loss, theta, steps, tol, radius=0.1, second=smooth.hessian)
+        done = minimise(smooth, theta, steps, tol, radius=0.1)
         theta = done.theta
         losses.append(exact(theta))
     return ReluMinima(theta, torch.stack(losses), done.converged)

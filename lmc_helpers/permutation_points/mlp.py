@@ -56,8 +56,10 @@ def _of_erf(s: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return torch.erf(s), slope, -2 * s * slope
 
 
-#: g, g' and g'' by the name of g; of ReLU those inside its linear pieces
-DERIVATIVES: dict[str, Callable[[Tensor], tuple[Tensor, Tensor, Tensor]]] = {
+Activation = Callable[[Tensor], tuple[Tensor, Tensor, Tensor]]  # s to g(s), g'(s) and g''(s)
+
+#: g with g' and g'' by its name; of ReLU those inside its linear pieces
+DERIVATIVES: dict[str, Activation] = {
     "relu": lambda s: (torch.relu(s), (s > 0).to(s), torch.zeros_like(s)),
     "tanh": _of_tanh,
     "softplus": lambda s: (_softplus(s), *_of_sigmoid(s)[:2]),
@@ -239,7 +241,7 @@ class SquaredLoss:
     x: Tensor  # (T, n_0), or (..., T, n_0) as θ
     y: Tensor  # (T, n_d), or (..., T, n_d) as θ
     weight: Tensor  # w, () or (...) as θ
-    activation: Callable[[Tensor], tuple[Tensor, Tensor, Tensor]]  # s to g, g' and g''
+    activation: Activation
 
     def __call__(self, theta: Tensor) -> Tensor:
         """L (...)."""

@@ -133,7 +133,7 @@ def test_a_top_is_the_critical_point_that_a_curve_crosses_from_below(others):
 
     along = centre.repeat(21, 1)
     along[:, net.incoming(1, 1)[0]] += torch.linspace(-0.11, 0.1, 21, dtype=torch.float64)
-    problem = SimpleNamespace(net=net, derivatives=derivatives, loss=loss)
+    problem = SimpleNamespace(net=net, gradient_and_hessian=derivatives, loss=loss)
     [top] = tops(problem, SimpleNamespace(theta=along, loss=loss(along)))
     assert top.loss == pytest.approx(5) and top.negative == int((form < 0).sum())
     assert (along[top.place] - centre).abs().max() < 0.011
@@ -419,8 +419,9 @@ def test_derivatives_are_those_of_autograd(sizes, activation, g, pin, shared):
     net = MLP(sizes, activation)
     theta, x, y = net.initial(3, 1), normal((3, 30, sizes[0]), 1, "x"), normal((3, 30, sizes[2]), 1, "y")
     problem = Shallow(net, x[0], y[0], g, pin) if shared else Shallow(net, x, y, g, pin)
-    slope, H = problem.derivatives(theta)
+    slope, H = problem.gradient_and_hessian(theta)
     torch.testing.assert_close(slope, gradient(problem.loss, theta), rtol=1e-10, atol=1e-13)
+    torch.testing.assert_close(problem.value_and_gradient(theta), (problem.loss(theta), slope), rtol=1e-12, atol=1e-14)
     torch.testing.assert_close(H, hessian(problem.loss, theta), rtol=1e-10, atol=1e-13)
 
 
@@ -446,7 +447,7 @@ def test_unit_parameter_vectors_leave_a_relu_network_as_it_is():
 @pytest.mark.parametrize("width", [1e-6, 0.1, 3.0])
 def test_a_rounded_relu_is_near_and_smooth(width):
     s = torch.linspace(-50, 50, 4001, dtype=torch.float64)
-    off = rounded_relu(width)(s) - s.clamp(min=0)
+    off = rounded_relu(width)(s)[0] - s.clamp(min=0)
     assert (off >= 0).all() and off.max() <= width / 2 * (1 + 1e-12) and off.argmax() == 2000
 
 
