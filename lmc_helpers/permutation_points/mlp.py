@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from jaxtyping import Float, Float64, Int64, Shaped
@@ -256,39 +256,37 @@ class SquaredLoss:
         """∇L (..., p) and ∇²L (..., p, p)."""
         layers = self.net._split(theta)
         z, off, e, slope, bent = self._backward(layers)
-        batch, T = theta.shape[:-1], off.shape[-1]
         ends = [0, *accumulate(rows.numel() for rows in _rows(self.net))]
-        at = [slice(*pair) for pair in pairwise(ends)]  # the parameter vectors of a layer, one after the other
-        H = theta.new_empty(*batch, self.net.size, self.net.size)
-        own = theta.new_zeros(*batch, off.shape[-2], off.shape[-2], T)  # ∂e_d/∂s_d
-        own.diagonal(dim1=-3, dim2=-2).copy_((2 * self.weight)[..., None, None])
-        for k in reversed(range(self.net.depth)):  # layer k + 1
-            of_e, of_z = own, None  # ∂e/∂s (..., n_k, n_l, T) and ∂z/∂s (..., n_{k−1} + 1, n_l, T)
-            for j in range(k, -1, -1):
-                block = _products(of_e, _outer(z[k], z[j])).transpose(
-                    -3, -2
-                )  # (..., n_k, n_{k−1} + 1, n_l, n_{l−1} + 1)
-                if of_z is not None:
-                    block = block + _products(_outer(e[k], z[j]), of_z).movedim(-3, -1)
-                block = block.reshape(*batch, ends[k + 1] - ends[k], -1)
-                H[..., at[k], at[j]], H[..., at[j], at[k]] = block, block.mT
-                if j == 0:
-                    break
-                W, g1 = layers[j][0].mT[..., None, :, :], slope[j - 1][..., None, :, :]
-                of_e = (W @ of_e) * g1
-                if of_z is not None:
-                    of_z = (W @ of_z) * g1
-                else:
-                    of_z = theta.new_zeros(*batch, *z[k].shape[-2:-1], *slope[k - 1].shape[-2:])
-                    of_z.diagonal(dim1=-3, dim2=-2).copy_(slope[k - 1].mT)
-                    own = (layers[k][0].mT @ of_e.flatten(-2)).unflatten(-1, of_e.shape[-2:])
-                    own = own * slope[k - 1][..., :, None, :]
-                    own.diagonal(dim1=-3, dim2=-2).add_(bent[k - 1].mT)
+        H = theta.new_empty(*theta.shape, ends[-1])  # by the parameter vectors, one after the other
+
+        def put(k: int, j: int, block: Tensor) -> None:  # (..., n_k, n_{k−1} + 1, n_l, n_{l−1} + 1), k and l from 0
+            of_k, of_j = slice(*ends[k : k + 2]), slice(*ends[j : j + 2])
+            H[..., of_k, of_j] = block.reshape(*theta.shape[:-1], ends[k + 1] - ends[k], -1)
+            H[..., of_j, of_k] = H[..., of_k, of_j].mT
+
+        def below(of: Tensor, j: int) -> Tensor:  # a derivative by s_{l−1} of that by s_l, (..., m, n_l, T)
+            return (layers[j][0].mT[..., None, :, :] @ of) * slope[j - 1][..., None, :, :]
+
+        own = _diagonal((2 * self.weight[..., None, None]).expand_as(off))  # ∂e_k/∂s_k
+        for k in reversed(range(len(layers))):
+            put(k, k, _sums(own, _outer(z[k], z[k])).transpose(-3, -2))
+            if k == 0:
+                break
+            of_e, of_h = below(own, k), _diagonal(slope[k - 1])
+            own = (layers[k][0].mT @ of_e.flatten(-2)).view_as(of_h) * slope[k - 1][..., None, :] + _diagonal(
+                bent[k - 1]
+            )
+            of_z = torch.nn.functional.pad(of_h, (0, 0, 0, 0, 0, 1))  # the 1 of z_k is constant
+            for j in reversed(range(k)):
+                block = _sums(of_e, _outer(z[k], z[j])).transpose(-3, -2)
+                put(k, j, block + _sums(_outer(e[k], z[j]), of_z).movedim(-3, -1))
+                if j:
+                    of_e, of_z = below(of_e, j), below(of_z, j)
         order = _to_rows(self.net)
         return self._gradient(z, e), H[..., order[:, None], order]
 
-    def _backward(self, layers: list[tuple[Tensor, Tensor]]) -> tuple[Tensor | list[Tensor], ...]:
-        """z_k, f − y, e_k, g'(s_k) and u_{k+1} ∘ g''(s_k), each (..., n, T) and those of layer k in place k − 1."""
+    def _backward(self, layers: list[tuple[Tensor, Tensor]]) -> tuple[Any, ...]:
+        """Lists z_k, f − y, and lists e_k, g'(s_k) and u_{k+1} ∘ g''(s_k), k from 0; each is (..., n, T)."""
         h, z, slope, bent = self.x.mT, [], [], []
         for W, b in layers[:-1]:
             z.append(_with_one(h))
@@ -299,13 +297,14 @@ class SquaredLoss:
         W, b = layers[-1]
         off = W @ h + b[..., None] - self.y.mT
         e = [2 * self.weight[..., None, None] * off]
-        for k in range(len(layers) - 1, 0, -1):
-            u = layers[k][0].mT @ e[0]
-            bent[k - 1] = bent[k - 1] * u
-            e.insert(0, u * slope[k - 1])
+        for k in reversed(range(len(slope))):
+            u = layers[k + 1][0].mT @ e[0]
+            bent[k] = u * bent[k]
+            e.insert(0, u * slope[k])
         return z, off, e, slope, bent
 
     def _gradient(self, z: list[Tensor], e: list[Tensor]) -> Tensor:
+        """Σ_μ e_k ⊗ z_k in the order of θ."""
         rows = [(e_k @ z_k.mT).flatten(-2) for e_k, z_k in zip(e, z, strict=True)]
         return torch.cat(rows, dim=-1)[..., _to_rows(self.net)]
 
@@ -320,7 +319,12 @@ def _outer(a: Tensor, b: Tensor) -> Tensor:
     return a[..., :, None, :] * b[..., None, :, :]
 
 
-def _products(a: Tensor, b: Tensor) -> Tensor:
+def _diagonal(v: Tensor) -> Tensor:
+    """diag(v) at each sample, (..., n, n, T)."""
+    return torch.diag_embed(v.mT, dim1=-3, dim2=-2)
+
+
+def _sums(a: Tensor, b: Tensor) -> Tensor:
     """Σ_μ a ⊗ b of a (..., i, j, T) and b (..., k, l, T), (..., i, j, k, l)."""
     sums = a.flatten(-3, -2) @ b.flatten(-3, -2).mT
     return sums.unflatten(-1, b.shape[-3:-1]).unflatten(-3, a.shape[-3:-1])
