@@ -70,12 +70,9 @@ class _PopulationLoss(torch.autograd.Function):
     def forward(ctx, W: Tensor, M: int) -> Tensor:
         ctx.save_for_backward(W)
         ctx.M = M
-        m, d = W.shape[-2:]
-        _, mass, cosines = _pairs(W, M)
-        norms, twice = mass[..., :m], torch.cat([mass[..., :m], 2 * mass[..., m:]], dim=-1)
-        one, zero = _kappa(torch.tensor([1.0, 0.0], dtype=W.dtype), d).tolist()
-        students = torch.einsum("...a,...ab,...b->...", norms, _kappa(cosines, d), twice)
-        return students + M * one + M * (M - 1) * zero
+        units, mass, _ = _pairs(W, M)
+        cosines = (units @ units.mT).clamp_(-1, 1)  # of teachers, too: the sum in this order is what records rest on
+        return torch.einsum("...a,...ab,...b->...", mass, _kappa(cosines, W.shape[-1]), mass)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
