@@ -56,11 +56,10 @@ def barriers_of_orders(W1: Tensor, W2: Tensor, M: int) -> Heights:
     m, d = W1.shape
     x = torch.tensor(GRID, dtype=W1.dtype, device=W1.device)  # (11,)
     rows = torch.lerp(W2, W1[:, None], x[:, None, None, None]).flatten(1, 2)  # (11, m², d)
-    _, norms, signs, cosines = _pairs(rows, M)
-    mass = signs * norms
-    k = (mass[:, :, None] * _kappa(cosines, d) * mass[:, None]).movedim(0, -1).contiguous()  # (m² + M, m² + M, 11)
-    own = k.diagonal().T[: m * m] + 2 * k[: m * m, m * m :].sum(dim=1)  # (m², 11)
-    teacher = k[m * m :, m * m :].sum(dim=(0, 1))  # (11,)
+    _, mass, cosines = _pairs(rows, M)
+    k = (mass[:, : m * m, None] * _kappa(cosines, d) * mass[:, None]).movedim(0, -1).contiguous()  # (m², m² + M, 11)
+    own = k.diagonal().T + 2 * k[:, m * m :].sum(dim=1)  # (m², 11)
+    teacher = _kappa(torch.eye(M, dtype=W1.dtype, device=W1.device), d).sum()
     i, j = torch.triu_indices(m, m, 1)
 
     def barriers(P: Tensor) -> Tensor:

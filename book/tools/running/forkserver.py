@@ -68,7 +68,7 @@ def running(root: Path, environment: dict[str, str]) -> Iterator[dict[str, str]]
         os.umask(before)
         listening.listen(128)
         command, settings = [sys.executable, "-m", __name__], LARGE_PAGES | environment | dict.fromkeys(THREADS, "1")
-        server = subprocess.Popen(command, cwd=root, env=settings, stdin=listening, start_new_session=True)
+        server = subprocess.Popen(command, cwd=root, env=settings, stdin=listening.fileno(), start_new_session=True)
     with server:
         try:
             yield environment | {ADDRESS: str(address)}
@@ -104,7 +104,8 @@ def serve() -> None:
             connection, _ = listening.accept()
             request, descriptors, *_ = socket.recv_fds(connection, 1 << 16, 2)
             if os.fork() == 0:
-                _end_with(partial(_work, connection, *json.loads(request), descriptors, before))
+                module, arguments = json.loads(request)
+                _end_with(partial(_work, connection, module, arguments, descriptors, before))
             for descriptor in descriptors:
                 os.close(descriptor)
             connection.close()
