@@ -16,14 +16,13 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, Literal, overload
 
 import torch
 from torch import Tensor, nn
-from torch.utils.hooks import RemovableHandle
 
 from lmc_helpers._typing import Probability, checked
 from lmc_helpers.alignment.activation_matching import CONSTANT
@@ -198,7 +197,9 @@ def _statistics(model: nn.Module, layers: Iterable[str], data: Any) -> dict[str,
     def watch(name: str) -> Callable:
         return lambda module, _, z: moments[name].add(_units(module, z))
 
-    with _removed([module.register_forward_hook(watch(name)) for name, module in modules.items()]):
+    with ExitStack() as hooks:
+        for name, module in modules.items():
+            hooks.enter_context(module.register_forward_hook(watch(name)))
         for x, _ in batches(data):
             called(model, fitting(model, x))
     found = {name: one.found() for name, one in moments.items()}
@@ -229,9 +230,10 @@ def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
         made[storage(z)] = (module, z, z._version)
         order.append(module)
 
-    handles = [module.register_forward_pre_hook(enter) for module in makers]
-    handles += [module.register_forward_hook(leave) for module in makers]
-    with _removed(handles):
+    with ExitStack() as hooks:
+        for module in makers:
+            hooks.enter_context(module.register_forward_pre_hook(enter))
+            hooks.enter_context(module.register_forward_hook(leave))
         x, _ = next(batches(data))
         outputs = called(model, fitting(model, x))
     last = [made[storage(z)][0] for z in tensors_of(outputs) if storage(z) in made]
@@ -253,13 +255,3 @@ def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
         else:
             layers.append(names[module])
     return layers, left
-
-
-@contextmanager
-def _removed(handles: Iterable[RemovableHandle]) -> Iterator[None]:
-    """Take hooks away at the end."""
-    try:
-        yield
-    finally:
-        for handle in handles:
-            handle.remove()

@@ -53,13 +53,12 @@ class _Product(torch.autograd.Function):
 
 
 def linear(h: Tensor, W: Tensor, b: Tensor | None) -> Tensor:
-    """h ↦ W h + b for each network: (N or 1, …, d), (N, m, d), (N, m) → (N, …, m)."""
-    N, between = len(W), h.shape[1:-1]
-    out = _Product.apply(h.flatten(1, -2).expand(N, -1, -1), W)  # (N, samples, m)
-    if b is not None:
-        b = b[:, None].to(out.dtype)
-        out = out + b if torch.is_grad_enabled() else out.add_(b)  # to fill new memory takes longer than to add
-    return out.view(N, *between, W.shape[1])
+    """h ↦ W h + b for each network: (N or 1, B, d), (N, m, d), (N, m) → (N, B, m)."""
+    out = _Product.apply(h.expand(len(W), -1, -1), W)
+    if b is None:
+        return out
+    b = b[:, None].to(out.dtype)
+    return out + b if torch.is_grad_enabled() else out.add_(b)  # to fill new memory takes longer than to add
 
 
 def convolution(before: int, after: int, size: int = 3, stride: int = 1, groups: int | None = 0) -> nn.Sequential:
@@ -80,8 +79,8 @@ def pooled_head(net: nn.Sequential, channels: int, classes: int) -> nn.Sequentia
 
 
 def norm_vectors(h: Tensor, gain: Tensor, shift: Tensor) -> Tensor:
-    """Layer norm of each network, (N, B, T, d) with gains (N, d)."""
-    return torch.addcmul(shift[:, None, None], layer_norm(h, h.shape[-1:], eps=EPS), gain[:, None, None])
+    """Layer norm of each network, (N, B, m) with gains (N, m)."""
+    return torch.addcmul(shift[:, None], layer_norm(h, h.shape[-1:], eps=EPS), gain[:, None])
 
 
 def norm_units(

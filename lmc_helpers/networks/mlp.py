@@ -135,7 +135,7 @@ class MLP(Model):
         for k in range(last):
             h = linear(h, params[f"{k}.weight"], params.get(f"{k}.bias"))  # (N, B, m)
             if self.norm == "layer":
-                h = norm_vectors(h[:, None], params[f"{k}.gain"], params[f"{k}.shift"])[:, 0]
+                h = norm_vectors(h, params[f"{k}.gain"], params[f"{k}.shift"])
             elif self.norm == "batch":
                 h = norm_units(h, params[f"{k}.gain"], params[f"{k}.shift"])
             elif self.norm == "running":

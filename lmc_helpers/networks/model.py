@@ -24,6 +24,7 @@ import torch
 from jaxtyping import Float, Int64
 from torch import Tensor, nn
 from torch.func import functional_call, vmap
+from torch.utils._pytree import tree_map
 
 from lmc_helpers._typing import Integers, Seed, Tensors, checked, many, short
 from lmc_helpers.networks._layers import Initial, draw_by_law
@@ -116,8 +117,12 @@ class Model(ABC):
                 outputs = functional_call(net, self._own(params), x)
             return outputs, {group: torch.cat([seen[part] for part in parts]) for group, parts in units.items()}
 
-        shared = len(x) == 1
-        outputs, seen = vmap(one, (0, None if shared else 0))(params, x[0] if shared else x)
+        if len(next(iter(params.values()))) == 1:
+            outputs, seen = tree_map(lambda z: z[None], one({name: value[0] for name, value in params.items()}, x[0]))
+        elif len(x) == 1:
+            outputs, seen = vmap(one, (0, None))(params, x[0])
+        else:
+            outputs, seen = vmap(one)(params, x)
         if record is not None:
             record |= seen
         return outputs

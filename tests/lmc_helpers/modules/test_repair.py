@@ -4,7 +4,7 @@ import copy
 
 import pytest
 import torch
-from oracles.networks import as_module, numbers, perturbed, scattered
+from oracles.networks import by_functions, numbers, perturbed, scattered
 from torch import nn
 from torch.nn import functional as F
 
@@ -28,13 +28,9 @@ MODELS = [
 
 def by_hand(stack, n, x):
     """Means and deviations of what every norm of network n makes, or every map but the last."""
-    net = as_module(stack, n)[0]
-    torch.testing.assert_close(net(x), stack.forward(x)[n])
-    layers = {kinds: [name for name, layer in net.named_modules() if isinstance(layer, kinds)] for kinds in KINDS}
-    return seen(net, layers[KINDS[0]] or layers[KINDS[1]][:-1], x)
-
-
-KINDS = (nn.LayerNorm, nn.GroupNorm), (nn.Linear, nn.Conv2d)
+    outputs, made, _ = by_functions(stack.model, {name: value[n] for name, value in stack.params.items()}, x)
+    torch.testing.assert_close(outputs, stack.forward(x)[n])
+    return [f(z) for z in made for f in (lambda z: z.mean(0), lambda z: z.std(0, correction=0))]
 
 
 @pytest.mark.parametrize("model", MODELS, ids=str)
@@ -93,15 +89,14 @@ class Odd(nn.Module):
 
 
 def seen(net, names, x):
-    """Means and deviations of the channels that some modules make, of those that run."""
+    """Means and deviations of the channels that some modules make."""
     found = {name: [] for name in names}
     for name in names:
         net.get_submodule(name).register_forward_hook(
             lambda _m, _x, z, name=name: found[name].append(z.movedim(1, -1).flatten(0, -2).detach().clone())
         )
     net.eval()(x)
-    all_of = [torch.cat(z) for z in found.values() if z]
-    return [f(z) for z in all_of for f in (lambda z: z.mean(0), lambda z: z.std(0, correction=0))]
+    return [f(torch.cat(z)) for z in found.values() for f in (lambda z: z.mean(0), lambda z: z.std(0, correction=0))]
 
 
 @pytest.mark.parametrize("lam", [0.0, 0.3, 1.0])
