@@ -333,7 +333,7 @@ def match(
     seconds = (time.perf_counter() - began) / len(a)
     moved = b.permuted(p)
     loss, accuracy = chord or _chord(a, b, test)
-    line, merged = along_segments(a, moved, *test, [0.5]), scores(repair_stacks(a, moved, (x, x[:, 0]))[0], *test)
+    line, merged = along_segments(a, moved, *test, [0.5]), scores(repair_stacks(a, moved, (x, x))[0], *test)
     size = (_agreement(a.params, a.params) * _agreement(b.params, b.params)).sqrt()
     return Match(
         permutations=p,

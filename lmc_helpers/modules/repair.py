@@ -147,8 +147,17 @@ def repair(
     return (merged, Repaired(ratios, dead, left)) if details else merged
 
 
-def repair_stacks(a: Stack, b: Stack, data: Any, lam: float = 0.5) -> tuple[Stack, Repaired]:
-    """Merge P pairs of networks, one by one, as :func:`repair`; what was done is (P, m) of each module."""
+def repair_stacks(a: Stack, b: Stack, data: Any, lam: Probability = 0.5) -> tuple[Stack, Repaired]:
+    """Merge P pairs of networks, one by one, as :func:`repair`; what was done is (P, m) of each module.
+
+    Examples
+    --------
+    >>> from lmc_helpers.networks.mlp import MLP
+    >>> nets, x = MLP((2, 8, 3)).initial([1, 2, 3, 4]), torch.eye(2)
+    >>> merged, done = repair_stacks(nets.ordinary([0, 2]), nets.ordinary([1, 3]), (x, x))
+    >>> len(merged), done.ratios["0._map"].shape
+    (2, torch.Size([2, 8]))
+    """
     if a.model != b.model or len(a) != len(b):
         raise ValueError(f"{len(a)} networks {a.model} and {len(b)} {b.model}; allowed: P pairs of one architecture")
     pairs = zip(a.modules(), b.modules(), strict=True)

@@ -24,7 +24,7 @@ from typing import Literal
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import gelu
+from torch.nn import functional
 
 from lmc_helpers._typing import Sizes, Tensors, checked
 from lmc_helpers.networks._layers import Initial, draw_by_law, linear, norm_units, norm_vectors
@@ -32,8 +32,6 @@ from lmc_helpers.networks.model import Model, Record
 
 __all__ = ["MLP", "Norm"]
 
-_ACTIVATIONS = {"relu": torch.relu, "gelu": gelu, "tanh": torch.tanh}  # "figlu" has a map of its own
-_MODULES = {"relu": nn.ReLU, "gelu": nn.GELU, "tanh": nn.Tanh}
 _NORMS: dict[str, Callable[[int], nn.Module]] = {
     "none": lambda m: nn.Identity(),
     "layer": nn.LayerNorm,
@@ -52,7 +50,15 @@ class _Gate(nn.Module):
         self.gate = nn.Parameter(torch.zeros(m, m))
 
     def forward(self, h: Tensor) -> Tensor:
-        return torch.sigmoid(nn.functional.linear(h, self.gate)) * h
+        return torch.sigmoid(functional.linear(h, self.gate)) * h
+
+
+_ACTIVATIONS: dict[str, Callable[[int], nn.Module]] = {
+    "relu": lambda m: nn.ReLU(),
+    "gelu": lambda m: nn.GELU(),
+    "tanh": lambda m: nn.Tanh(),
+    "figlu": _Gate,
+}
 
 
 @checked
@@ -106,13 +112,11 @@ class MLP(Model):
         """Layer k makes the units of group ``"k"``; the last map is ``"d"`` for d + 1 maps."""
         net, last = nn.Sequential(), len(self.sizes) - 2
         for k, (before, after) in enumerate(pairwise(self.sizes)):
-            linear = nn.Linear(before, after, self.bias)
-            if k == last:
-                net.add_module(str(k), linear)
-                continue
-            gate = _Gate(after) if self.activation == "figlu" else _MODULES[self.activation]()
-            norm = _NORMS[self.norm](after)
-            net.add_module(str(k), nn.Sequential(OrderedDict(_map=linear, _norm=norm, _activation=gate)))
+            layer = nn.Sequential(OrderedDict(_map=nn.Linear(before, after, self.bias)))
+            if k < last:
+                layer.add_module("_norm", _NORMS[self.norm](after))
+                layer.add_module("_activation", _ACTIVATIONS[self.activation](after))
+            net.add_module(str(k), layer)
         return net
 
     def maps(self) -> tuple[str, ...]:
@@ -144,7 +148,7 @@ class MLP(Model):
             if self.activation == "figlu":
                 h = torch.sigmoid(linear(h, params[f"{k}.gate"], None)) * h  # s(G h) ⊙ h
             else:
-                h = _ACTIVATIONS[self.activation](h)
+                h = getattr(functional, self.activation)(h)
             if record is not None:
                 record[str(k)] = h.detach()
         return linear(h, params[f"{last}.weight"], params.get(f"{last}.bias"))

@@ -106,7 +106,7 @@ class Model(ABC):
 
     def _outputs(self, params: Tensors, x: Tensor, record: Record | None = None, training: bool = False) -> Tensor:
         """Outputs (N, B, classes) of inputs (N or 1, B, …), unchecked; training moves running statistics in place."""
-        net, units = _as_module(self)[0], {} if record is None else self.units()
+        net, units = _as_module(self)[0].train(training), {} if record is None else self.units()
 
         def one(params: Tensors, x: Tensor) -> tuple[Tensor, Record]:
             seen: Record = {}
@@ -290,7 +290,15 @@ class Stack:
         return Stack(self.model, permute(self.params, self.model.symmetry(), permutations))
 
     def modules(self) -> list[nn.Module]:
-        """Each network as a module of torch of its own, with weights F + D ⊙ W, in evaluation mode."""
+        """Each network as a module of torch of its own, with weights F + D ⊙ W, in evaluation mode.
+
+        Examples
+        --------
+        >>> from lmc_helpers.networks.mlp import MLP
+        >>> stack, x = MLP((2, 5, 3)).initial([1, 2]), torch.ones(4, 2)
+        >>> bool(torch.allclose(stack.modules()[1](x), stack.forward(x)[1], atol=1e-6))
+        True
+        """
         params, made = self.effective(), []
         for i in range(len(self)):
             own = self.model._own({name: value[i].clone() for name, value in params.items()})
@@ -304,13 +312,8 @@ class Stack:
     def from_modules(cls, model: Model, nets: Sequence[nn.Module]) -> Stack:
         """The networks of :meth:`modules`."""
         names, states = _as_module(model)[1], [net.state_dict() for net in nets]
-        return cls(
-            model,
-            {
-                ours: torch.stack([state[names[ours][0]].view(shape) for state in states])
-                for ours, shape in model.shapes().items()
-            },
-        )
+        stacked = {ours: torch.stack([state[name] for state in states]) for ours, (name, _) in names.items()}
+        return cls(model, {name: stacked[name].view(-1, *shape) for name, shape in model.shapes().items()})
 
     def state(self) -> Tensors:
         """All tensors under flat names, for a file: ``params/…``, ``F/…`` and ``D/…``."""
