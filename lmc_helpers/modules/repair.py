@@ -240,9 +240,9 @@ def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
         order.append(module)
 
     with ExitStack() as hooks:
-        for module in makers:
-            hooks.enter_context(module.register_forward_pre_hook(enter))
-            hooks.enter_context(module.register_forward_hook(leave))
+        for part in makers:
+            hooks.enter_context(part.register_forward_pre_hook(enter))
+            hooks.enter_context(part.register_forward_hook(leave))
         x, _ = next(batches(data))
         outputs = called(model, fitting(model, x))
     last = [made[storage(z)][0] for z in tensors_of(outputs) if storage(z) in made]

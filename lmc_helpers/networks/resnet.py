@@ -82,8 +82,8 @@ class ResNet20(Model):
         stem = convolution(self.input_shape[0], self._channels(1), groups=self.norm_groups)
         net = nn.Sequential(OrderedDict(stem=stem.append(nn.ReLU())))
         for group in (1, 2, 3):
-            blocks = [_Block(*ends, self.norm_groups) for g, _, *ends in self._blocks() if g == group]
-            net.add_module(str(group), nn.Sequential(*blocks))
+            ends = [(before, after) for g, _, before, after in self._blocks() if g == group]
+            net.add_module(str(group), nn.Sequential(*(_Block(*each, self.norm_groups) for each in ends)))
         return pooled_head(net, self._channels(3), self.classes)
 
     def widest(self) -> int:
