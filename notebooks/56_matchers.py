@@ -107,11 +107,11 @@ from lmc_helpers._chapters.matchers import (
 )
 from lmc_helpers.alignment.activation_matching import recorded_moments
 from lmc_helpers.alignment.assignment import assign
-from lmc_helpers.alignment.repair import repair
 from lmc_helpers.claims.numerals import plain_with_error
 from lmc_helpers.data.images import choose, load
 from lmc_helpers.error_bars import mean_and_error, ratio_of_means, share, widening
 from lmc_helpers.matching import all_permutations
+from lmc_helpers.modules.repair import repair_stacks
 from lmc_helpers.networks.segments import along_segments, scores
 from lmc_helpers.teacher_student.minima import sample_minima
 
@@ -513,7 +513,8 @@ order = {layer: assign(S)[None] for layer, S in correlations.items()}
 
 for words, other in (("as they are", two), ("matched", two.permuted(order))):
     at_0, middle, at_1 = along_segments(one, other, *fresh, (0, 0.5, 1)).loss[0]
-    repaired = scores(repair(one, other, seen[0]).stack, *fresh).loss[0, 0]
+    merged, _ = repair_stacks(one, other, seen)
+    repaired = scores(merged, *fresh).loss[0, 0]
     chord = (at_0 + at_1) / 2
     print(
         f"{words}: barrier {middle - chord:.3f}, {repaired - chord:.3f} repaired"
@@ -771,7 +772,7 @@ typical, layers = {}, np.arange(1, 4)
 colours = ("blue", "orange", "green", "purple")
 for k, (kind, colour) in enumerate(zip(KINDS, colours, strict=True)):
     of = pairs_of(kind, seed)
-    done = repair(of.a, of.moved("weights"), seen[0])
+    _, done = repair_stacks(of.a, of.moved("weights"), seen)
     low, middle, high = np.array(
         [np.nanquantile(one, (0.25, 0.5, 0.75)) for one in done.ratios.values()]
     ).T  # (layers,) each

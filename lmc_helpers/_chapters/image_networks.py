@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 import torch
-from torch.nn.functional import avg_pool2d
+from torch import nn
 
 from lmc_helpers._chapters.architecture_symmetries import schemes
 from lmc_helpers._chapters.asymmetric_mlps import Measurement, ends, measure
 from lmc_helpers._typing import Tensors
-from lmc_helpers.alignment.repair import repair
 from lmc_helpers.alignment.weight_matching import weight_matching
 from lmc_helpers.data.images import choose, load
 from lmc_helpers.device import device
+from lmc_helpers.modules.repair import repair_stacks
 from lmc_helpers.networks.cnn import CNN
-from lmc_helpers.networks.model import Model, Record, Stack
+from lmc_helpers.networks.model import Model
 from lmc_helpers.networks.permutations import Symmetry
 from lmc_helpers.networks.resnet import ResNet20
 from lmc_helpers.networks.segments import along_segments, scores
@@ -43,17 +44,13 @@ class Averaged(Model):
         """Number of outputs."""
         return self.model.classes
 
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Those of ``model``."""
-        return self.model.shapes()
+    def module(self) -> nn.Module:
+        """Means of squares, then that of ``model``."""
+        return nn.Sequential(OrderedDict(_means=nn.AvgPool2d(self.side), _model=self.model.module()))
 
-    def maps(self) -> tuple[str, ...]:
+    def units(self) -> dict[str, tuple[str, ...]]:
         """Those of ``model``."""
-        return self.model.maps()
-
-    def map_shape(self, name: str) -> tuple[int, ...]:
-        """That of ``model``."""
-        return self.model.map_shape(name)
+        return {group: tuple(f"_model.{part}" for part in parts) for group, parts in self.model.units().items()}
 
     def widest(self) -> int:
         """That of ``model``."""
@@ -66,16 +63,6 @@ class Averaged(Model):
     def symmetry(self) -> Symmetry:
         """That of ``model``."""
         return self.model.symmetry()
-
-    def averaged(self, x: torch.Tensor) -> torch.Tensor:
-        """Images (…, C, H, W) as means over squares."""
-        return avg_pool2d(x.flatten(0, -4), self.side).unflatten(0, x.shape[:-3])
-
-    def _outputs(
-        self, params: Tensors, x: torch.Tensor, record: Record | None = None, training: bool = False
-    ) -> torch.Tensor:
-        """Outputs on the averaged images."""
-        return self.model._outputs(params, self.averaged(x), record, training)
 
 
 # ---------- image networks
@@ -196,31 +183,23 @@ class Experiment:
         """Training accuracy in the last epoch, mean over networks."""
         return torch.cat([run.result().accuracies[-1] for run in self.runs[name]]).mean().item()
 
-    def _pairs(self, run: Run) -> tuple[Stack, Stack, torch.Tensor]:
-        """Pairs of a run as ordinary networks, and their inputs."""
-        a, b = (end.to(self.x) for end in ends(run.result()))
-        if not isinstance(run.model, Averaged):
-            return a, b, self.x
-        small = run.model.model
-        return Stack(small, a.params), Stack(small, b.params), run.model.averaged(self.x)
-
     def measured(self, name: str) -> Measurement:
         """Objectives of activation matching and accuracies on the lines, unmatched and matched, of all pairs."""
         if name not in self._measured:
-            pairs = (self._pairs(run) for run in self.runs[name])
-            self._measured[name] = _joined([measure(a, b, x, self.y, self.lambdas) for a, b, x in pairs])
+            pairs = [[end.to(self.x) for end in ends(run.result())] for run in self.runs[name]]
+            self._measured[name] = _joined([measure(a, b, self.x, self.y, self.lambdas) for a, b in pairs])
         return self._measured[name]
 
     def losses(self, name: str) -> dict[str, torch.Tensor]:
         """NLL on the lines of CNNs: direct, permuted or repaired → (P, number of λ)."""
         if name not in self._lines:
-            parts = []
+            parts, x, seen = [], self.x, max(2, len(self.x) // 4)
             for run in self.runs[name]:
-                a, b, x = self._pairs(run)
+                a, b = (end.to(self.x) for end in ends(run.result()))
                 near = b.permuted(weight_matching(a.params, b.params, a.model.symmetry()).permutations)
                 others = {"direct": b, "permuted": near}
                 lines = {key: along_segments(a, end, x, self.y, self.lambdas) for key, end in others.items()}
-                lines["repaired"] = scores(repair(a, near, x[: max(2, len(x) // 4)]).stack, x, self.y)
+                lines["repaired"] = scores(repair_stacks(a, near, (x[:seen], self.y[:seen]))[0], x, self.y)
                 parts.append({key: line.loss.cpu() for key, line in lines.items()})
             self._lines[name] = {key: torch.cat([part[key] for part in parts]) for key in parts[0]}
         return self._lines[name]

@@ -19,13 +19,13 @@ from lmc_helpers.alignment._sinkhorn import sinkhorn_rebasin
 from lmc_helpers.alignment._straight_through import straight_through
 from lmc_helpers.alignment.activation_matching import activation_matching
 from lmc_helpers.alignment.assignment import _matched_sum, assign
-from lmc_helpers.alignment.repair import repair
 from lmc_helpers.alignment.weight_matching import _agreement, weight_matching
 from lmc_helpers.barrier import GRID, loss_barrier
 from lmc_helpers.data.images import choose
 from lmc_helpers.error_bars import ratio_of_means
 from lmc_helpers.identifiability.asymmetric import WAsymmetric
 from lmc_helpers.matching import algorithm_1, all_permutations, best_permutation, pair_matching, permute
+from lmc_helpers.modules.repair import repair_stacks
 from lmc_helpers.networks.mlp import MLP, Norm
 from lmc_helpers.networks.model import Stack
 from lmc_helpers.networks.permutations import Axis, Permutations, Symmetry, identity, random_permutations
@@ -333,7 +333,7 @@ def match(
     seconds = (time.perf_counter() - began) / len(a)
     moved = b.permuted(p)
     loss, accuracy = chord or _chord(a, b, test)
-    line, merged = along_segments(a, moved, *test, [0.5]), scores(repair(a, moved, x).stack, *test)
+    line, merged = along_segments(a, moved, *test, [0.5]), scores(repair_stacks(a, moved, (x, x))[0], *test)
     size = (_agreement(a.params, a.params) * _agreement(b.params, b.params)).sqrt()
     return Match(
         permutations=p,

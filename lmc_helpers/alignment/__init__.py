@@ -8,6 +8,4 @@
 - ``_midpoint``: the loss half-way as a function of parameters, and the best permutations seen.
 - ``_straight_through``: the loss half-way, its gradient passed through the projection (Ainsworth et al., Algorithm 2).
 - ``_sinkhorn``: soft permutations by Sinkhorn's iterations (Peña et al. 2023).
-- :mod:`~lmc_helpers.alignment.repair`: means and deviations of a merged network's units set to those of its ends
-  (Jordan et al. 2023).
 """

@@ -9,23 +9,23 @@ by an affine map of each unit, z' = s z + t, that what makes the unit absorbs: t
 convolution, or the gain and shift of a norm. Layers are set in the order in which they run, each with the earlier ones
 already right, so that at the end all means and deviations hold together. Pixels and steps count as samples.
 
-:func:`lmc_helpers.alignment.repair.repair` is the same for stacks of this book's own architectures.
+:func:`repair_stacks` is the same for stacks of this book's own architectures.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, Literal, overload
 
+import torch
 from torch import Tensor, nn
-from torch.utils.hooks import RemovableHandle
 
 from lmc_helpers._typing import Probability, checked
-from lmc_helpers.alignment.repair import _correction, _Moments, _Statistics
+from lmc_helpers.alignment.activation_matching import CONSTANT
 from lmc_helpers.modules._layers import storage
 from lmc_helpers.modules._module import (
     batches,
@@ -39,13 +39,48 @@ from lmc_helpers.modules._module import (
     untouched,
 )
 from lmc_helpers.modules.line import interpolate
+from lmc_helpers.networks.model import Stack
 
-__all__ = ["Repaired", "repair"]
+__all__ = ["Repaired", "repair", "repair_stacks"]
 
 _CONVOLUTIONS = nn.modules.conv._ConvNd
 _NORMS = (nn.modules.batchnorm._NormBase, nn.GroupNorm, nn.LayerNorm)
 _MAKERS = (nn.Linear, _CONVOLUTIONS, *_NORMS, nn.RMSNorm)
 _OWN = (nn.MultiheadAttention, nn.Bilinear, nn.RNNBase)  # weights that no such module applies
+
+
+@dataclass
+class _Moments:
+    """Streaming means and sums of squared deviations of units, float64."""
+
+    n: int = 0
+    mean: Tensor | float = 0.0
+    square: Tensor | float = 0.0
+
+    def add(self, z: Tensor) -> None:
+        """One more batch (samples, m), merged as in Chan, Golub & LeVeque (1983)."""
+        z = z.double()
+        k, centre = len(z), z.mean(dim=0)
+        spread = (z - centre).square().sum(dim=0)
+        self.square = self.square + spread + self.n * k / (self.n + k) * (centre - self.mean).square()
+        self.mean = self.mean + (centre - self.mean) * (k / (self.n + k))
+        self.n += k
+
+    def found(self) -> tuple[Tensor, Tensor]:
+        """Means and standard deviations (m,)."""
+        return torch.as_tensor(self.mean), (torch.as_tensor(self.square) / self.n).sqrt()
+
+
+_Statistics = tuple[Tensor, Tensor]  # means and deviations
+
+
+def _correction(a: _Statistics, b: _Statistics, merged: _Statistics, lam: float) -> tuple[Tensor, ...]:
+    """s and t of z' = s z + t, deviations relative to what they are set to, and which units are constant."""
+    mean, std = merged
+    goal, goal_std = (lam * u.to(mean) + (1 - lam) * v.to(mean) for u, v in zip(a, b, strict=True))
+    dead = std <= CONSTANT * (std.square() + mean.square()).sqrt()
+    s = torch.where(dead, 1, goal_std / torch.where(dead, 1, std))
+    return s, goal - s * mean, std / goal_std, dead  # no number for a unit that is constant in all three
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +147,28 @@ def repair(
     return (merged, Repaired(ratios, dead, left)) if details else merged
 
 
+def repair_stacks(a: Stack, b: Stack, data: Any, lam: Probability = 0.5) -> tuple[Stack, Repaired]:
+    """Merge P pairs of networks, one by one, as :func:`repair`; what was done is (P, m) of each module.
+
+    Examples
+    --------
+    >>> from lmc_helpers.networks.mlp import MLP
+    >>> nets, x = MLP((2, 8, 3)).initial([1, 2, 3, 4]), torch.eye(2)
+    >>> merged, done = repair_stacks(nets.ordinary([0, 2]), nets.ordinary([1, 3]), (x, x))
+    >>> len(merged), done.ratios["0._map"].shape
+    (2, torch.Size([2, 8]))
+    """
+    if a.model != b.model or len(a) != len(b):
+        raise ValueError(f"{len(a)} networks {a.model} and {len(b)} {b.model}; allowed: P pairs of one architecture")
+    pairs = zip(a.modules(), b.modules(), strict=True)
+    nets, done = zip(*(repair(*pair, data, lam, details=True) for pair in pairs), strict=True)
+    ratios, dead = (
+        {k: torch.stack([of[k] for of in each]) for k in each[0]}
+        for each in zip(*((one.ratios, one.dead) for one in done), strict=True)
+    )
+    return Stack.from_modules(a.model, nets), Repaired(ratios, dead, done[0].left)
+
+
 def _channel(module: nn.Module, z: Tensor) -> int:
     """The axis of the units in what a module makes."""
     if isinstance(module, _CONVOLUTIONS):
@@ -149,7 +206,9 @@ def _statistics(model: nn.Module, layers: Iterable[str], data: Any) -> dict[str,
     def watch(name: str) -> Callable:
         return lambda module, _, z: moments[name].add(_units(module, z))
 
-    with _removed([module.register_forward_hook(watch(name)) for name, module in modules.items()]):
+    with ExitStack() as hooks:
+        for name, module in modules.items():
+            hooks.enter_context(module.register_forward_hook(watch(name)))
         for x, _ in batches(data):
             called(model, fitting(model, x))
     found = {name: one.found() for name, one in moments.items()}
@@ -180,9 +239,10 @@ def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
         made[storage(z)] = (module, z, z._version)
         order.append(module)
 
-    handles = [module.register_forward_pre_hook(enter) for module in makers]
-    handles += [module.register_forward_hook(leave) for module in makers]
-    with _removed(handles):
+    with ExitStack() as hooks:
+        for part in makers:
+            hooks.enter_context(part.register_forward_pre_hook(enter))
+            hooks.enter_context(part.register_forward_hook(leave))
         x, _ = next(batches(data))
         outputs = called(model, fitting(model, x))
     last = [made[storage(z)][0] for z in tensors_of(outputs) if storage(z) in made]
@@ -204,13 +264,3 @@ def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
         else:
             layers.append(names[module])
     return layers, left
-
-
-@contextmanager
-def _removed(handles: Iterable[RemovableHandle]) -> Iterator[None]:
-    """Take hooks away at the end."""
-    try:
-        yield
-    finally:
-        for handle in handles:
-            handle.remove()

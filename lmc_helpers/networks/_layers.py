@@ -1,9 +1,4 @@
-"""Layers of N networks at once: linear maps, convolutions, norms, attention, and the laws of their initial weights.
-
-Vectors of N networks are (N, B, …, m). Images are (B, N·C, H, W), the channels of the networks side by side, so that a
-layer of all networks is one grouped convolution or group norm of torch. On a CPU that took from a half (128 channels)
-to a tenth (8 channels) of the time of ``unfold`` with a batched product, and about that of a loop over the networks.
-"""
+"""Layers of N networks at once for MLPs, parts of modules with convolutions, and the laws of initial weights."""
 
 from __future__ import annotations
 
@@ -11,8 +6,8 @@ import math
 from typing import Any, Literal
 
 import torch
-from torch import Tensor
-from torch.nn.functional import conv2d, group_norm, layer_norm, scaled_dot_product_attention
+from torch import Tensor, nn
+from torch.nn.functional import layer_norm
 
 #: Laws of initial weights: that of torch.nn, He's normal law with zero biases, and a normal law of variance 1/inputs.
 Initial = Literal["torch", "he", "normal"]
@@ -58,35 +53,34 @@ class _Product(torch.autograd.Function):
 
 
 def linear(h: Tensor, W: Tensor, b: Tensor | None) -> Tensor:
-    """h ↦ W h + b for each network: (N or 1, …, d), (N, m, d), (N, m) → (N, …, m)."""
-    N, between = len(W), h.shape[1:-1]
-    out = _Product.apply(h.flatten(1, -2).expand(N, -1, -1), W)  # (N, samples, m)
-    if b is not None:
-        b = b[:, None].to(out.dtype)
-        out = out + b if torch.is_grad_enabled() else out.add_(b)  # to fill new memory takes longer than to add
-    return out.view(N, *between, W.shape[1])
+    """h ↦ W h + b for each network: (N or 1, B, d), (N, m, d), (N, m) → (N, B, m)."""
+    out = _Product.apply(h.expand(len(W), -1, -1), W)
+    if b is None:
+        return out
+    b = b[:, None].to(out.dtype)
+    return out + b if torch.is_grad_enabled() else out.add_(b)  # to fill new memory takes longer than to add
 
 
-def side_by_side(x: Tensor) -> Tensor:
-    """Images (N, B, C, H, W) with the channels of the networks side by side, (B, N·C, H, W); shared ones have N = 1."""
-    return x.transpose(0, 1).flatten(1, 2)
+def convolution(before: int, after: int, size: int = 3, stride: int = 1, groups: int | None = 0) -> nn.Sequential:
+    """A convolution with biases, or with a group norm if there are groups; None makes every channel a group."""
+    made = nn.Sequential()
+    made.add_module("_map", nn.Conv2d(before, after, size, stride, size // 2, bias=groups == 0))
+    if groups != 0:
+        made.add_module("_norm", nn.GroupNorm(groups or after, after))
+    return made
 
 
-def convolution(h: Tensor, W: Tensor, b: Tensor | None = None, stride: int = 1, padding: int = 1) -> Tensor:
-    """The convolution of each network: (B, N·C or C, H, W), (N, C', C, k, k), (N, C') → (B, N·C', H', W')."""
-    groups = h.shape[1] // W.shape[2]  # N, or 1 where all networks read the same images
-    return conv2d(h, W.flatten(0, 1), None if b is None else b.flatten(), stride, padding, groups=groups)
-
-
-def norm_channels(h: Tensor, gain: Tensor, shift: Tensor, groups: int | None = 1) -> Tensor:
-    """Group norm of each network, (B, N·C, H, W) with gains (N, C); without groups every channel is one of its own."""
-    N, C = gain.shape
-    return group_norm(h, N * (C if groups is None else groups), gain.flatten(), shift.flatten(), EPS)
+def pooled_head(net: nn.Sequential, channels: int, classes: int) -> nn.Sequential:
+    """A network with the mean over pixels and the linear map ``head`` behind it."""
+    net.add_module("mean", nn.AdaptiveAvgPool2d(1))
+    net.add_module("flat", nn.Flatten())
+    net.add_module("head", nn.Linear(channels, classes))
+    return net
 
 
 def norm_vectors(h: Tensor, gain: Tensor, shift: Tensor) -> Tensor:
-    """Layer norm of each network, (N, B, T, d) with gains (N, d)."""
-    return torch.addcmul(shift[:, None, None], layer_norm(h, h.shape[-1:], eps=EPS), gain[:, None, None])
+    """Layer norm of each network, (N, B, m) with gains (N, m)."""
+    return torch.addcmul(shift[:, None], layer_norm(h, h.shape[-1:], eps=EPS), gain[:, None])
 
 
 def norm_units(
@@ -107,28 +101,6 @@ def norm_units(
             running[0].lerp_(mean[:, 0], MOMENTUM)
             running[1].lerp_(variance[:, 0] * (B / (B - 1)), MOMENTUM)
     return torch.addcmul(shift[:, None], (h - mean) * (variance + EPS).rsqrt(), gain[:, None])
-
-
-def attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    """Attention softmax(q kᵀ/√d) v of H heads, (N, B, H, T, d) each."""
-    out = scaled_dot_product_attention(q.flatten(0, 1), k.flatten(0, 1), v.flatten(0, 1))
-    return out.unflatten(0, q.shape[:2])
-
-
-def attention_pattern(q: Tensor, k: Tensor) -> Tensor:
-    """The weights softmax(q kᵀ/√d) of attention, (N, B, H, T, T)."""
-    return (q @ k.mT / math.sqrt(q.shape[-1])).softmax(dim=-1)
-
-
-def as_samples(h: Tensor, N: int) -> Tensor:
-    """Images (B, N·C, H, W) with every pixel as a sample, (N, B·H·W, C), without gradient."""
-    return h.detach().unflatten(1, (N, -1)).permute(1, 0, 3, 4, 2).flatten(1, 3)
-
-
-def keep(record: dict | None, name: str, z: Tensor, N: int = 0) -> None:
-    """Activations before a nonlinearity where a record asks for them by name: (N, B, m), or of images with an N."""
-    if record is not None and name in record:
-        record[name] = as_samples(z, N) if N else z.detach()
 
 
 def initial(shape: tuple[int, ...], fan_in: int, law: Initial, generator: torch.Generator) -> Tensor:
@@ -160,13 +132,6 @@ def draw_by_law(shapes: dict[str, tuple[int, ...]], law: Initial, generator: tor
         else:
             drawn[name] = initial(shape, math.prod(shapes[f"{layer}.weight"][1:]), law, generator)
     return drawn
-
-
-def pooled_head(params: dict[str, Tensor], h: Tensor) -> Tensor:
-    """The mean over pixels (B, N·C, H, W) and the linear map ``head`` of each network, (N, B, classes)."""
-    W = params["head.weight"]
-    mean = h.mean(dim=(2, 3)).unflatten(1, (len(W), -1)).transpose(0, 1)  # (N, B, C)
-    return linear(mean, W, params["head.bias"])
 
 
 def check_image(shape: tuple[int, ...], least: int) -> None:

@@ -5,24 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-import torch
-from torch import Tensor
-from torch.nn.functional import max_pool2d
+from torch import nn
 
-from lmc_helpers._typing import Natural, Positive, Sizes, Tensors, checked
-from lmc_helpers.networks._layers import (
-    Initial,
-    as_samples,
-    check_image,
-    convolution,
-    draw_by_law,
-    keep,
-    norm_channels,
-    pooled_head,
-    side_by_side,
-)
-from lmc_helpers.networks.model import Model, Record
-from lmc_helpers.networks.permutations import Axis, Symmetry
+from lmc_helpers._typing import Natural, Positive, Sizes, checked
+from lmc_helpers.networks._layers import Initial, check_image, convolution, pooled_head
+from lmc_helpers.networks.model import Model
 
 __all__ = ["CNN"]
 
@@ -53,52 +40,17 @@ class CNN(Model):
             raise ValueError(f"depth = {self.depth}, pools = {self.pools}; allowed: depth >= 2, 0 <= pools < depth")
         check_image(self.input_shape, 2**self.pools)
 
-    @property
-    def convolutions(self) -> int:
-        """The number of convolutions, depth − 1."""
-        return self.depth - 1
-
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """For convolution k ``k.weight``, with ``k.bias``, or with ``k.gain`` and ``k.shift``; then the head's."""
-        shapes: dict[str, tuple[int, ...]] = {}
-        for k in range(self.convolutions):
-            shapes[f"{k}.weight"] = (self.width, self.width if k else self.input_shape[0], 3, 3)
-            for name in ("bias",) if self.norm == "none" else ("gain", "shift"):
-                shapes[f"{k}.{name}"] = (self.width,)
-        return shapes | {"head.weight": (self.classes, self.width), "head.bias": (self.classes,)}
-
-    def maps(self) -> tuple[str, ...]:
-        """All convolutions and the head."""
-        return tuple(name for name in self.shapes() if name.endswith(".weight"))
+    def module(self) -> nn.Module:
+        """Layer k makes the channels of group ``"k"``, before a pooling."""
+        L, net, groups = self.depth - 1, nn.Sequential(), 1 if self.norm == "layer" else 0
+        ends = {(j + 1) * L // self.pools - 1 for j in range(self.pools)}  # convolutions before a pooling
+        for k in range(L):
+            layer = convolution(self.width if k else self.input_shape[0], self.width, groups=groups)
+            net.add_module(str(k), layer.append(nn.ReLU()))
+            if k in ends:
+                net.add_module(f"pool {k}", nn.MaxPool2d(2))
+        return pooled_head(net, self.width, self.classes)
 
     def widest(self) -> int:
         """Numbers in the largest activation of one input: width × pixels."""
         return max(self.width, self.input_shape[0]) * self.input_shape[1] * self.input_shape[2]
-
-    def draw(self, generator: torch.Generator) -> Tensors:
-        """Weights and biases by the law ``init``, gains 1, shifts 0."""
-        return draw_by_law(self.shapes(), self.init, generator)
-
-    def _outputs(self, params: Tensors, x: Tensor, record: Record | None = None, training: bool = False) -> Tensor:
-        """Recorded are the channels after each ReLU, before a pooling."""
-        N, L = len(params["head.weight"]), self.convolutions
-        ends = {(j + 1) * L // self.pools - 1 for j in range(self.pools)}  # convolutions before a pooling
-        h = side_by_side(x)  # (B, N·C, H, W)
-        for k in range(L):
-            h = convolution(h, params[f"{k}.weight"], params.get(f"{k}.bias"))
-            if self.norm == "layer":
-                h = norm_channels(h, params[f"{k}.gain"], params[f"{k}.shift"])
-            keep(record, f"{k}.bias" if self.norm == "none" else f"{k}.shift", h, N)
-            h = h.relu()
-            if record is not None:
-                record[str(k)] = as_samples(h, N)
-            h = max_pool2d(h, 2) if k in ends else h
-        return pooled_head(params, h)
-
-    def symmetry(self) -> Symmetry:
-        """A group ``"k"`` for the channels of each convolution."""
-        L, groups = self.convolutions, {}
-        for k in range(L):
-            rows = [Axis(name, 0) for name in self.shapes() if name.split(".")[0] == str(k)]
-            groups[str(k)] = (*rows, Axis(f"{k + 1}.weight" if k < L - 1 else "head.weight", 1))
-        return Symmetry(groups, dict.fromkeys(groups, self.width))

@@ -15,25 +15,50 @@ are stacked, permuted and interpolated with them.
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Literal
 
 import torch
-from torch import Tensor
-from torch.nn.functional import gelu
+from torch import Tensor, nn
+from torch.nn import functional
 
 from lmc_helpers._typing import Sizes, Tensors, checked
-from lmc_helpers.networks._layers import Initial, draw_by_law, keep, linear, norm_units, norm_vectors
+from lmc_helpers.networks._layers import Initial, draw_by_law, linear, norm_units, norm_vectors
 from lmc_helpers.networks.model import Model, Record
-from lmc_helpers.networks.permutations import Axis, Symmetry
 
 __all__ = ["MLP", "Norm"]
 
-_ACTIVATIONS = {"relu": torch.relu, "gelu": gelu, "tanh": torch.tanh}  # "figlu" has a map of its own
-_STATISTICS = ("mean", "variance")  # running ones
+_NORMS: dict[str, Callable[[int], nn.Module]] = {
+    "none": lambda m: nn.Identity(),
+    "layer": nn.LayerNorm,
+    "batch": partial(nn.BatchNorm1d, track_running_stats=False),
+    "running": nn.BatchNorm1d,
+}
 
 Norm = Literal["none", "layer", "batch", "running"]
+
+
+class _Gate(nn.Module):
+    """FiGLU, h ↦ s(G h) ⊙ h."""
+
+    def __init__(self, m: int) -> None:
+        super().__init__()
+        self.gate = nn.Parameter(torch.zeros(m, m))
+
+    def forward(self, h: Tensor) -> Tensor:
+        return torch.sigmoid(functional.linear(h, self.gate)) * h
+
+
+_ACTIVATIONS: dict[str, Callable[[int], nn.Module]] = {
+    "relu": lambda m: nn.ReLU(),
+    "gelu": lambda m: nn.GELU(),
+    "tanh": lambda m: nn.Tanh(),
+    "figlu": _Gate,
+}
 
 
 @checked
@@ -83,31 +108,20 @@ class MLP(Model):
         """n_d."""
         return self.sizes[-1]
 
-    @property
-    def _gates(self) -> dict[str, tuple[int, int]]:
-        hidden = self.sizes[1:-1] if self.activation == "figlu" else ()
-        return {f"{k}.gate": (m, m) for k, m in enumerate(hidden)}
-
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """For map k ``k.weight`` and ``k.bias``, then what the norm of hidden layer k has; last any ``k.gate``."""
-        trained = () if self.norm == "none" else ("gain", "shift")
-        of_norm = (*trained, *(_STATISTICS if self.norm == "running" else ()))
-        shapes: dict[str, tuple[int, ...]] = {}
+    def module(self) -> nn.Module:
+        """Layer k makes the units of group ``"k"``; the last map is ``"d"`` for d + 1 maps."""
+        net, last = nn.Sequential(), len(self.sizes) - 2
         for k, (before, after) in enumerate(pairwise(self.sizes)):
-            shapes[f"{k}.weight"] = (after, before)
-            if self.bias:
-                shapes[f"{k}.bias"] = (after,)
-            if k < len(self.sizes) - 2:
-                shapes |= {f"{k}.{kind}": (after,) for kind in of_norm}
-        return shapes | self._gates
-
-    def statistics(self) -> frozenset[str]:
-        """``k.mean`` and ``k.variance`` of running batch norms."""
-        return frozenset(name for name in self.shapes() if name.endswith(_STATISTICS))
+            layer = nn.Sequential(OrderedDict(_map=nn.Linear(before, after, self.bias)))
+            if k < last:
+                layer.add_module("_norm", _NORMS[self.norm](after))
+                layer.add_module("_activation", _ACTIVATIONS[self.activation](after))
+            net.add_module(str(k), layer)
+        return net
 
     def maps(self) -> tuple[str, ...]:
         """All linear maps, gates included."""
-        return (*(f"{k}.weight" for k in range(len(self.sizes) - 1)), *self._gates)
+        return super().maps() + tuple(name for name in self.shapes() if name.endswith(".gate"))
 
     def widest(self) -> int:
         """Numbers in the largest activation of one input."""
@@ -115,7 +129,7 @@ class MLP(Model):
 
     def draw(self, generator: torch.Generator) -> Tensors:
         """Weights and biases by the law ``init``, gains 1, shifts 0, gates N(0, 1), which are drawn last."""
-        gates = self._gates
+        gates = {name: shape for name, shape in self.shapes().items() if name.endswith(".gate")}
         drawn = draw_by_law({k: v for k, v in self.shapes().items() if k not in gates}, self.init, generator)
         return drawn | {k: torch.randn(v, generator=generator, dtype=torch.float64) for k, v in gates.items()}
 
@@ -125,26 +139,16 @@ class MLP(Model):
         for k in range(last):
             h = linear(h, params[f"{k}.weight"], params.get(f"{k}.bias"))  # (N, B, m)
             if self.norm == "layer":
-                h = norm_vectors(h[:, None], params[f"{k}.gain"], params[f"{k}.shift"])[:, 0]
+                h = norm_vectors(h, params[f"{k}.gain"], params[f"{k}.shift"])
             elif self.norm == "batch":
                 h = norm_units(h, params[f"{k}.gain"], params[f"{k}.shift"])
             elif self.norm == "running":
                 running = params[f"{k}.mean"], params[f"{k}.variance"]
                 h = norm_units(h, params[f"{k}.gain"], params[f"{k}.shift"], running, update=training)
-            keep(record, f"{k}.bias" if self.norm == "none" else f"{k}.shift", h)
             if self.activation == "figlu":
                 h = torch.sigmoid(linear(h, params[f"{k}.gate"], None)) * h  # s(G h) ⊙ h
             else:
-                h = _ACTIVATIONS[self.activation](h)
+                h = getattr(functional, self.activation)(h)
             if record is not None:
                 record[str(k)] = h.detach()
         return linear(h, params[f"{last}.weight"], params.get(f"{last}.bias"))
-
-    def symmetry(self) -> Symmetry:
-        """A group ``"k"`` for each hidden layer: its rows, its bias, gain, shift and gate, the next map's columns."""
-        shapes, groups = self.shapes(), {}
-        for k, _ in enumerate(pairwise(self.sizes[1:])):
-            rows = [Axis(name, 0) for name in shapes if name.split(".")[0] == str(k)]
-            columns = [Axis(name, 1) for name in (f"{k + 1}.weight", f"{k}.gate") if name in shapes]
-            groups[str(k)] = (*rows, *columns)
-        return Symmetry(groups, {group: self.sizes[int(group) + 1] for group in groups})

@@ -1,7 +1,7 @@
 """What every architecture can do (:class:`Model`), and N networks of one architecture (:class:`Stack`).
 
-An architecture is data: a frozen dataclass that names the trained tensors of one network, draws them, and computes the
-outputs of N networks at once from tensors name → (N, …), every product a batched one. It knows which linear maps an
+An architecture is data: a frozen dataclass whose :meth:`Model.module` is one network as a module of torch. It computes
+the outputs of N networks at once from tensors name → (N, …), by ``torch.vmap``, and knows which linear maps an
 asymmetric scheme may act on, and which axes of its parameters a permutation of hidden units moves together.
 
 A weight of an asymmetric network acts as F + D ⊙ W (Bürgin et al., eq. (2)). F and D belong to the :class:`Stack`, not
@@ -10,18 +10,25 @@ to the architecture: a model computes with the effective weight and never sees t
 
 from __future__ import annotations
 
+import copy
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cache, partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float, Int64
-from torch import Tensor
+from torch import Tensor, nn
+from torch.func import functional_call, vmap
+from torch.utils._pytree import tree_map
 
 from lmc_helpers._typing import Integers, Seed, Tensors, checked, many, short
-from lmc_helpers.networks.permutations import Permutations, Symmetry, permute
+from lmc_helpers.networks._layers import Initial, draw_by_law
+from lmc_helpers.networks.permutations import Axis, Permutations, Symmetry, permute
 from lmc_helpers.seeds import torch_generator
 
 __all__ = ["Fixed", "Model", "Record", "Scheme", "Stack"]
@@ -49,6 +56,8 @@ class Scheme(Protocol):
 class Model(ABC):
     """An architecture as data; its subclasses are frozen dataclasses."""
 
+    init: Initial
+
     @property
     @abstractmethod
     def input_shape(self) -> tuple[int, ...]:
@@ -60,32 +69,76 @@ class Model(ABC):
         """Number of outputs."""
 
     @abstractmethod
+    def module(self) -> nn.Module:
+        """One network as a module of torch; its own initial values are not used."""
+
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Name → shape of every tensor of one network, in order; all are trained but :meth:`statistics`."""
+        """Name → shape of every tensor of one network, in order; all are trained but :meth:`statistics`.
+
+        They are those of :meth:`module`, less the parts of names that begin with an underscore; norms have gains and
+        shifts, and running means and variances.
+        """
+        return {name: shape for name, (_, shape) in _as_module(self)[1].items()}
 
     def statistics(self) -> frozenset[str]:
         """Names of the tensors that follow the examples and are not trained: running means and variances."""
-        return frozenset()
+        return frozenset(name for name in self.shapes() if name.endswith((".mean", ".variance")))
 
-    @abstractmethod
     def maps(self) -> tuple[str, ...]:
         """Names of the weights of linear maps, which an asymmetric scheme may act on: eq. (2) of Bürgin et al."""
+        return tuple(name for name in self.shapes() if name.endswith(".weight"))
 
     @abstractmethod
     def widest(self) -> int:
         """Numbers in the largest activation of one network for one input; what bounds the memory of a batch."""
 
-    @abstractmethod
     def draw(self, generator: torch.Generator) -> Tensors:
-        """Initial values of one network, name → tensor of its shape, float64."""
+        """Initial values of one network, name → tensor of its shape, float64: here by the law ``init``."""
+        return draw_by_law(self.shapes(), self.init, generator)
 
-    @abstractmethod
+    def units(self) -> dict[str, tuple[str, ...]]:
+        """Group of :meth:`symmetry` → the parts of :meth:`module` that make its units, or layer norms that read."""
+        return {group: (group,) for group in self.symmetry().groups}
+
+    def _own(self, params: Tensors) -> Tensors:
+        """The tensors of one network as those of its module."""
+        return {name: params[ours].reshape(shape) for ours, (name, shape) in _as_module(self)[1].items()}
+
     def _outputs(self, params: Tensors, x: Tensor, record: Record | None = None, training: bool = False) -> Tensor:
         """Outputs (N, B, classes) of inputs (N or 1, B, …), unchecked; training moves running statistics in place."""
+        net, units = _as_module(self)[0].train(training), {} if record is None else self.units()
 
-    @abstractmethod
+        def one(params: Tensors, x: Tensor) -> tuple[Tensor, Record]:
+            seen: Record = {}
+            with ExitStack() as hooks:
+                for name in {name for names in units.values() for name in names}:
+                    hook = partial(_keep, seen, name)
+                    hooks.enter_context(net.get_submodule(name).register_forward_hook(hook))
+                outputs = functional_call(net, self._own(params), x)
+            return outputs, {group: torch.cat([seen[part] for part in parts]) for group, parts in units.items()}
+
+        if len(next(iter(params.values()))) == 1:
+            outputs, seen = tree_map(lambda z: z[None], one({name: value[0] for name, value in params.items()}, x[0]))
+        elif len(x) == 1:
+            outputs, seen = vmap(one, (0, None))(params, x[0])
+        else:
+            outputs, seen = vmap(one)(params, x)
+        if record is not None:
+            record |= seen
+        return outputs
+
     def symmetry(self) -> Symmetry:
-        """The groups of hidden units that may be permuted, with all axes that move with them."""
+        """The groups of hidden units that may be permuted, with all axes that move with them.
+
+        Here of a chain of layers: a group ``"k"`` for the units that map k makes and that the next map reads.
+        """
+        shapes, groups = self.shapes(), {}
+        for made, read in pairwise(name for name in shapes if name.endswith(".weight")):
+            group = made.rpartition(".")[0]
+            rows = [Axis(name, 0) for name in shapes if name.rpartition(".")[0] == group]
+            columns = [Axis(name, 1) for name in (read, f"{group}.gate") if name in shapes]
+            groups[group] = (*rows, *columns)
+        return Symmetry(groups, {group: shapes[axes[0].name][0] for group, axes in groups.items()})
 
     @checked
     def forward(
@@ -113,11 +166,8 @@ class Model(ABC):
         return Stack(self, params, {name: (F.to(dtype), D.to(dtype)) for name, (F, D) in (fixed or {}).items()})
 
     def map_shape(self, name: str) -> tuple[int, ...]:
-        """Shape (outputs, inputs, kernel …) in which a scheme sees a map, the same numbers in the same order.
-
-        It is the weight's own shape where the outputs are its first axis and the inputs its second.
-        """
-        return self.shapes()[name]
+        """Shape (outputs, inputs, kernel …) of a map in :meth:`module`, in which a scheme sees it."""
+        return _as_module(self)[1][name][1]
 
     @checked
     def fixed_parts(self, schemes: Mapping[str, Scheme], seed: Seed) -> dict[str, tuple[Tensor, Tensor]]:
@@ -239,6 +289,32 @@ class Stack:
             raise ValueError(f"weights {', '.join(self.fixed)} have fixed parts; allowed: ordinary networks")
         return Stack(self.model, permute(self.params, self.model.symmetry(), permutations))
 
+    def modules(self) -> list[nn.Module]:
+        """Each network as a module of torch of its own, with weights F + D ⊙ W, in evaluation mode.
+
+        Examples
+        --------
+        >>> from lmc_helpers.networks.mlp import MLP
+        >>> stack, x = MLP((2, 5, 3)).initial([1, 2]), torch.ones(4, 2)
+        >>> bool(torch.allclose(stack.modules()[1](x), stack.forward(x)[1], atol=1e-6))
+        True
+        """
+        params, made = self.effective(), []
+        for i in range(len(self)):
+            own = self.model._own({name: value[i].clone() for name, value in params.items()})
+            net = copy.deepcopy(_as_module(self.model)[0]).eval()
+            steps = {name: torch.tensor(0) for name in net.state_dict() if name not in own}  # of running statistics
+            net.load_state_dict(own | steps, assign=True)
+            made.append(net)
+        return made
+
+    @classmethod
+    def from_modules(cls, model: Model, nets: Sequence[nn.Module]) -> Stack:
+        """The networks of :meth:`modules`."""
+        names, states = _as_module(model)[1], [net.state_dict() for net in nets]
+        stacked = {ours: torch.stack([state[name] for state in states]) for ours, (name, _) in names.items()}
+        return cls(model, {name: stacked[name].view(-1, *shape) for name, shape in model.shapes().items()})
+
     def state(self) -> Tensors:
         """All tensors under flat names, for a file: ``params/…``, ``F/…`` and ``D/…``."""
         flat = {f"params/{name}": value for name, value in self.params.items()}
@@ -259,6 +335,30 @@ class Stack:
             raise ValueError(f"F of {sorted(parts['F'])} and D of {sorted(parts['D'])}; allowed: both of each weight")
         ordered = {name: parts["params"][name] for name in model.shapes() if name in parts["params"]}
         return cls(model, ordered | parts["params"], {name: (F, parts["D"][name]) for name, F in parts["F"].items()})
+
+
+_NORMS = (nn.modules.batchnorm._NormBase, nn.GroupNorm, nn.LayerNorm)
+_OF_NORMS = {"weight": "gain", "bias": "shift", "running_mean": "mean", "running_var": "variance"}
+
+
+@cache
+def _as_module(model: Model) -> tuple[nn.Module, dict[str, tuple[str, tuple[int, ...]]]]:
+    """The module of an architecture without numbers; its name and shape of each tensor by ours, in order."""
+    with torch.device("meta"):
+        net, names = model.module(), {}
+    for name, value in net.state_dict().items():
+        *path, kind = name.split(".")
+        if value.is_floating_point():
+            of_norm = isinstance(net.get_submodule(".".join(path)), _NORMS)
+            ours = [*(part for part in path if part[0] != "_"), _OF_NORMS[kind] if of_norm else kind]
+            names[".".join(ours)] = name, tuple(value.shape)
+    return net, names
+
+
+def _keep(seen: Record, name: str, part: nn.Module, inputs: tuple[Tensor], made: Tensor) -> None:
+    """Keep the units of a part of a module, (samples, m); pixels, tokens and pairs of tokens are samples."""
+    z = (inputs[0] if isinstance(part, nn.LayerNorm) else made).detach()
+    seen[name] = (z.movedim(1, -1) if z.ndim == 4 else z).flatten(0, -2)
 
 
 def _check_same(x: Tensor, parameter: Tensor) -> None:

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from lmc_helpers._typing import Positive, Sizes, Tensors, checked
-from lmc_helpers.networks._layers import (
-    Initial,
-    as_samples,
-    check_image,
-    convolution,
-    draw_by_law,
-    keep,
-    norm_channels,
-    pooled_head,
-    side_by_side,
-)
-from lmc_helpers.networks.model import Model, Record
+from lmc_helpers._typing import Positive, Sizes, checked
+from lmc_helpers.networks._layers import Initial, check_image, convolution, pooled_head
+from lmc_helpers.networks.model import Model
 from lmc_helpers.networks.permutations import Axis, Symmetry
 
 __all__ = ["ResNet20"]
+
+
+class _Block(nn.Module):
+    """h ↦ relu(h' + norm(outer · relu(norm(inner · h)))), with half the pixels where the channels change."""
+
+    def __init__(self, before: int, after: int, groups: int | None) -> None:
+        super().__init__()
+        stride = 1 if before == after else 2
+        self.inner = convolution(before, after, 3, stride, groups).append(nn.ReLU())
+        self.outer = convolution(after, after, groups=groups)
+        if before != after:
+            self.shortcut = convolution(before, after, 1, stride, groups)
+
+    def forward(self, h: Tensor) -> Tensor:
+        direct = self.shortcut(h) if hasattr(self, "shortcut") else h
+        return (direct + self.outer(self.inner(h))).relu()
 
 
 @checked
@@ -71,62 +77,28 @@ class ResNet20(Model):
                 before = self._channels(group - 1) if group > 1 and not block else self._channels(group)
                 yield group, f"{group}.{block}", before, self._channels(group)
 
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Weight, gain and shift of ``stem`` and of ``g.b.inner``, ``g.b.outer``, ``g.b.shortcut``; the head's."""
-        maps = {"stem": (self._channels(1), self.input_shape[0], 3, 3)}
-        for _, name, before, after in self._blocks():
-            maps |= {f"{name}.inner": (after, before, 3, 3), f"{name}.outer": (after, after, 3, 3)}
-            if before != after:
-                maps[f"{name}.shortcut"] = (after, before, 1, 1)
-        shapes: dict[str, tuple[int, ...]] = {}
-        for name, shape in maps.items():
-            shapes |= {f"{name}.weight": shape, f"{name}.gain": shape[:1], f"{name}.shift": shape[:1]}
-        return shapes | {"head.weight": (self.classes, self._channels(3)), "head.bias": (self.classes,)}
-
-    def maps(self) -> tuple[str, ...]:
-        """All convolutions and the head, in the order of Table 3."""
-        return tuple(name for name in self.shapes() if name.endswith(".weight"))
+    def module(self) -> nn.Module:
+        """Block b of block group g is ``"g.b"``."""
+        stem = convolution(self.input_shape[0], self._channels(1), groups=self.norm_groups)
+        net = nn.Sequential(OrderedDict(stem=stem.append(nn.ReLU())))
+        for group in (1, 2, 3):
+            ends = [(before, after) for g, _, before, after in self._blocks() if g == group]
+            net.add_module(str(group), nn.Sequential(*(_Block(*each, self.norm_groups) for each in ends)))
+        return pooled_head(net, self._channels(3), self.classes)
 
     def widest(self) -> int:
         """Numbers in the largest activation of one input: channels × pixels of block group 1."""
         return max(self._channels(1), self.input_shape[0]) * self.input_shape[1] * self.input_shape[2]
 
-    def draw(self, generator: torch.Generator) -> Tensors:
-        """Weights and biases by the law ``init``, gains 1, shifts 0."""
-        return draw_by_law(self.shapes(), self.init, generator)
-
-    def _outputs(self, params: Tensors, x: Tensor, record: Record | None = None, training: bool = False) -> Tensor:
-        """Recorded are the inner channels of each block and, of a residual stream, all places where it is read.
+    def units(self) -> dict[str, tuple[str, ...]]:
+        """The inner channels of each block and, of a residual stream, all places where it is read.
 
         These are after the stem, and after every block of its group (4 in group 1 and 3 in the others, with 3 blocks
         each).
         """
-        N = len(params["head.weight"])
-        streams: dict[str, list[Tensor]] = {}
-
-        def layer(name: str, h: Tensor, stride: int = 1, padding: int = 1) -> Tensor:
-            h = convolution(h, params[f"{name}.weight"], stride=stride, padding=padding)
-            h = norm_channels(h, params[f"{name}.gain"], params[f"{name}.shift"], self.norm_groups)
-            keep(record, f"{name}.shift", h, N)
-            return h
-
-        def note(stream: int, h: Tensor) -> None:
-            if record is not None:
-                streams.setdefault(f"stream {stream}", []).append(as_samples(h, N))
-
-        h = layer("stem", side_by_side(x)).relu()  # (B, N·C, H, W)
-        note(1, h)
-        for group, name, before, after in self._blocks():
-            stride = 1 if before == after else 2
-            inner = layer(f"{name}.inner", h, stride).relu()
-            if record is not None:
-                record[f"inner {name}"] = as_samples(inner, N)
-            direct = h if before == after else layer(f"{name}.shortcut", h, stride, padding=0)
-            h = (direct + layer(f"{name}.outer", inner)).relu()
-            note(group, h)
-        if record is not None:
-            record |= {stream: torch.cat(places, dim=1) for stream, places in streams.items()}
-        return pooled_head(params, h)
+        names = [name for _, name, *_ in self._blocks()]
+        streams = {f"stream {g}": ("stem",) * (g == 1) + tuple(n for n in names if n[0] == str(g)) for g in (1, 2, 3)}
+        return {f"inner {name}": (f"{name}.inner",) for name in names} | streams
 
     def symmetry(self) -> Symmetry:
         """A group ``"inner g.b"`` for each block and ``"stream g"`` for the residual stream of each block group."""

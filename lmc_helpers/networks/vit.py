@@ -6,15 +6,55 @@ import math
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
-from torch.nn.functional import gelu
+from torch import Tensor, nn
 
 from lmc_helpers._typing import Positive, PositiveNumber, Sizes, Tensors, checked
-from lmc_helpers.networks._layers import attention, attention_pattern, check_image, linear, norm_vectors
-from lmc_helpers.networks.model import Model, Record
+from lmc_helpers.networks._layers import check_image
+from lmc_helpers.networks.model import Model
 from lmc_helpers.networks.permutations import Axis, Symmetry
 
 __all__ = ["ViT"]
+
+
+class _Tokens(nn.Module):
+    """The class token in front of the patches (B, d, rows, columns), and the embeddings of all places, (B, T, d)."""
+
+    def __init__(self, T: int, d: int) -> None:
+        super().__init__()
+        self.register_parameter("class", nn.Parameter(torch.zeros(d)))
+        self.places = nn.Parameter(torch.zeros(T, d))
+
+    def forward(self, patches: Tensor) -> Tensor:
+        first = getattr(self, "class").expand(len(patches), 1, -1)
+        return torch.cat([first, patches.flatten(2).mT], dim=1) + self.places
+
+
+class _Block(nn.Module):
+    """Attention softmax(q kᵀ/√(d/H)) v of H heads and an MLP, each added to the stream."""
+
+    def __init__(self, d: int, H: int, hidden: int) -> None:
+        super().__init__()
+        self.attention = nn.LayerNorm(d)
+        self.query, self.key, self.value = nn.Linear(d, d), nn.Linear(d, d, bias=False), nn.Linear(d, d)
+        self.pattern, self.out = nn.Softmax(dim=-1), nn.Linear(d, d)
+        self.mlp, self.up, self.hidden = nn.LayerNorm(d), nn.Linear(d, hidden), nn.GELU()
+        self.down = nn.Linear(hidden, d)
+        self.heads = H
+
+    def forward(self, h: Tensor) -> Tensor:
+        r = self.attention(h)
+        parts = (self.query, self.key, self.value)
+        q, k, v = (part(r).unflatten(-1, (self.heads, -1)).transpose(1, 2) for part in parts)
+        mixed = self.pattern(q @ k.mT / math.sqrt(q.shape[-1])) @ v  # (B, H, T, d/H)
+        h = h + self.out(mixed.transpose(1, 2).flatten(2))
+        return h + self.down(self.hidden(self.up(self.mlp(h))))
+
+
+class _First(nn.Module):
+    """The class token (B, d)."""
+
+    def forward(self, h: Tensor) -> Tensor:
+        return h[:, 0]
 
 
 @checked
@@ -61,38 +101,26 @@ class ViT(Model):
         """T: the patches and the class token."""
         return 1 + (self.input_shape[1] // self.patch) * (self.input_shape[2] // self.patch)
 
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """The embedding's tensors, those of block k as ``k.…``, and those of the last norm and the head."""
-        d, H, m = self.dimension, self.heads, self.ratio * self.dimension
-        shapes: dict[str, tuple[int, ...]] = {
-            "patch.weight": (d, self.input_shape[0], self.patch, self.patch),
-            "patch.bias": (d,),
-            "class": (d,),
-            "places": (self.tokens, d),
-        }
+    def module(self) -> nn.Module:
+        """Patches, tokens, blocks, the norm of the class token and the head."""
+        d, net = self.dimension, nn.Sequential()
+        net.add_module("patch", nn.Conv2d(self.input_shape[0], d, self.patch, self.patch))
+        net.add_module("_tokens", _Tokens(self.tokens, d))
         for k in range(self.depth):
-            block: dict[str, tuple[int, ...]] = {
-                "attention.gain": (d,), "attention.shift": (d,),
-                "query.weight": (H, d // H, d), "query.bias": (H, d // H),
-                "key.weight": (H, d // H, d),
-                "value.weight": (H, d // H, d), "value.bias": (H, d // H),
-                "out.weight": (d, H, d // H), "out.bias": (d,),
-                "mlp.gain": (d,), "mlp.shift": (d,),
-                "up.weight": (m, d), "up.bias": (m,),
-                "down.weight": (d, m), "down.bias": (d,),
-            }  # fmt: skip
-            shapes |= {f"{k}.{name}": shape for name, shape in block.items()}
-        last: dict[str, tuple[int, ...]] = {"norm.gain": (d,), "norm.shift": (d,)}
-        return shapes | last | {"head.weight": (self.classes, d), "head.bias": (self.classes,)}
+            net.add_module(str(k), _Block(d, self.heads, self.ratio * d))
+        net.add_module("first", _First())
+        net.add_module("norm", nn.LayerNorm(d))
+        net.add_module("head", nn.Linear(d, self.classes))
+        return net
 
-    def maps(self) -> tuple[str, ...]:
-        """The linear maps of App. G.4: patches; queries, keys, values, outputs, up and down of each block; the head."""
-        return tuple(name for name in self.shapes() if name.endswith(".weight"))
-
-    def map_shape(self, name: str) -> tuple[int, ...]:
-        """The maps of attention as d × d matrices, so that a row is an output and not a head."""
-        shape = self.shapes()[name]
-        return (self.dimension, self.dimension) if len(shape) == 3 else shape
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The maps of attention with an axis of the heads."""
+        d, H, shapes = self.dimension, self.heads, super().shapes()
+        for k in range(self.depth):
+            for name in ("query.weight", "query.bias", "key.weight", "value.weight", "value.bias"):
+                shapes[f"{k}.{name}"] = (H, d // H, *shapes[f"{k}.{name}"][1:])
+            shapes[f"{k}.out.weight"] = (d, H, d // H)
+        return shapes
 
     def widest(self) -> int:
         """Numbers in the largest activation of one input: hidden units, or scores of attention, of all tokens."""
@@ -110,51 +138,17 @@ class ViT(Model):
                 drawn[name] = self.std * torch.randn(shape, generator=generator, dtype=torch.float64)
         return drawn
 
-    def _outputs(self, params: Tensors, x: Tensor, record: Record | None = None, training: bool = False) -> Tensor:
-        """Recorded are activations of the stream, of the hidden units of each block's MLP and of its heads.
+    def units(self) -> dict[str, tuple[str, ...]]:
+        """The stream, h wherever a norm reads it (the last norm reads the class token only), hidden units and heads.
 
-        Of the stream, h wherever a norm reads it (the last norm reads the class token only); of hidden units, their
-        values after GELU; of heads, their patterns of attention, each pair of tokens a sample: the symmetry inside a
-        head does not change them.
+        Of hidden units these are their values after GELU; of heads, their patterns of attention, each pair of tokens a
+        sample: the symmetry inside a head does not change them.
         """
-        N, p = len(params["class"]), params
-        stream: list[Tensor] = []
-
-        def read(h: Tensor, name: str) -> Tensor:
-            if record is not None:
-                stream.append(h.detach().flatten(1, 2))
-            return norm_vectors(h, p[f"{name}.gain"], p[f"{name}.shift"])
-
-        patches = linear(self._patches(x), p["patch.weight"].flatten(2), p["patch.bias"])
-        first = p["class"][:, None, None].expand(N, patches.shape[1], 1, -1)
-        h = torch.cat([first, patches], dim=2) + p["places"][:, None]  # (N, B, T, d)
-        for k in range(self.depth):
-            r = read(h, f"{k}.attention")
-            q, key, v = (self._heads(r, p, f"{k}.{name}") for name in ("query", "key", "value"))  # (N, B, H, T, d/H)
-            if record is not None:
-                pattern = attention_pattern(q.detach(), key.detach())  # (N, B, H, T, T)
-                record[f"heads {k}"] = pattern.permute(0, 1, 3, 4, 2).flatten(1, 3)
-            mixed = attention(q, key, v).transpose(2, 3).flatten(3)  # (N, B, T, d)
-            h = h + linear(mixed, p[f"{k}.out.weight"].flatten(2), p[f"{k}.out.bias"])
-            hidden = gelu(linear(read(h, f"{k}.mlp"), p[f"{k}.up.weight"], p[f"{k}.up.bias"]))
-            if record is not None:
-                record[f"hidden {k}"] = hidden.detach().flatten(1, 2)
-            h = h + linear(hidden, p[f"{k}.down.weight"], p[f"{k}.down.bias"])
-        last = read(h[:, :, :1], "norm")[:, :, 0]  # (N, B, d)
-        if record is not None:
-            record["stream"] = torch.cat(stream, dim=1)
-        return linear(last, p["head.weight"], p["head.bias"])
-
-    def _patches(self, x: Tensor) -> Tensor:
-        """Images (N, B, C, H, W) as patches (N, B, T − 1, C·patch²), in rows."""
-        cut = x.unflatten(4, (-1, self.patch)).unflatten(3, (-1, self.patch))  # (N, B, C, rows, patch, columns, patch)
-        return cut.permute(0, 1, 3, 5, 2, 4, 6).flatten(4).flatten(2, 3)
-
-    def _heads(self, r: Tensor, params: Tensors, name: str) -> Tensor:
-        """A map of the stream (N, B, T, d) into the heads, (N, B, H, T, d/H)."""
-        bias = params.get(f"{name}.bias")
-        out = linear(r, params[f"{name}.weight"].flatten(1, 2), None if bias is None else bias.flatten(1))
-        return out.unflatten(-1, (self.heads, -1)).transpose(2, 3)
+        blocks = range(self.depth)
+        found = {"stream": (*(f"{k}.{norm}" for k in blocks for norm in ("attention", "mlp")), "norm")}
+        for k in blocks:
+            found |= {f"heads {k}": (f"{k}.pattern",), f"hidden {k}": (f"{k}.hidden",)}
+        return found
 
     def symmetry(self) -> Symmetry:
         """Groups ``"stream"``, and ``"heads k"`` and ``"hidden k"`` of each block.

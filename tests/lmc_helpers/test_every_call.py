@@ -19,7 +19,7 @@ from oracles import linear
 
 import lmc_helpers
 from lmc_helpers import _typing, barrier, error_bars, general_linear, matching, seeds
-from lmc_helpers.alignment import activation_matching, assignment, repair
+from lmc_helpers.alignment import activation_matching, assignment
 from lmc_helpers.alignment import weight_matching as by_weights
 from lmc_helpers.data import digits, images
 from lmc_helpers.identifiability import asymmetric, costs, input_subspace, relaxed_swaps, swaps
@@ -294,7 +294,6 @@ CALLS = [
     (activation_matching.activation_matching, {"a": A, "b": B, "x": X, "objective": "product", "batch": 2}, None),
     (activation_matching.match_moments, {"found": MOMENTS, "objective": "product"}, None),
     (activation_matching.activation_matching(A, B, X).objective, {"permutations": ORDERS}, None),
-    (repair.repair, {"a": A, "b": B, "x": X, "lam": 0.5, "batch": 2}, None),
     (
         by_weights.weight_matching,
         {**ENDS, "symmetry": SYMMETRY, "restarts": 2, "seed": 1, "start": ORDERS, "sweeps": 2},
@@ -329,7 +328,7 @@ CALLS = [
 
 #: Functions with axes of any number in a hint that are no batch: those of an input or a parameter are the model's
 UNBATCHED = """alignment.activation_matching.activation_matching alignment.activation_matching.recorded_moments
-    alignment.repair.repair identifiability.input_subspace.AsymmetricLayer
+    identifiability.input_subspace.AsymmetricLayer
     networks.model.Model.forward networks.model.Model.initial networks.model.Stack networks.model.Stack.forward
     networks.segments.along_segments networks.segments.scores"""
 SHAPES = [(), (1,), (3,), (2, 3), (0,), (2, 0)]

@@ -10,7 +10,6 @@ import torch
 from oracles.linear import ALMOST, FLAT, FLIP
 
 from lmc_helpers import error_bars, seeds
-from lmc_helpers.alignment.repair import repair
 from lmc_helpers.barrier import check_lambdas, loss_barrier, refined_barrier
 from lmc_helpers.data.images import load
 from lmc_helpers.general_linear import path_in_group, random_invertible, require_invertible, rotation_logarithm
@@ -127,7 +126,6 @@ CALLS = [
     (lambda: along_segments(ONE, ONE, X.float(), 0 * CLASSES, [0]), ValueError, "networks with 1 output; allowed: two"),
     (lambda: scores(ONE, X.float(), 0 * CLASSES), ValueError, "networks with 1 output; allowed: two classes"),
     (lambda: NETS.permuted({"1": P.expand(2, 3)}), ValueError, "group '1' is unknown; allowed: 0"),
-    (lambda: repair(NETS, NETS, torch.ones(1, 2)), ValueError, "1 inputs; allowed: at least 2"),
     (lambda: fit(NETS, SGD, X.float(), CLASSES, [1]), ValueError, "1 seeds of 2 networks; allowed: one each"),
     (lambda: permute(W, torch.tensor([0, 0, 1])), ValueError, "p[:] = [0, 0, 1] is no permutation"),
     (lambda: weight_matching(W, NAN), ValueError, "W2[0, 0] = nan; allowed: finite numbers"),

@@ -1,7 +1,8 @@
-"""Random networks of an architecture, and their tensors put into torch modules one by one."""
+"""Random networks of an architecture, one by one as modules of torch or by its functions."""
 
 import torch
 from torch import nn
+from torch.nn import functional as F
 
 DOUBLE = torch.float64
 
@@ -80,67 +81,60 @@ def perceptron(stack, i):
     return nn.Sequential(*layers), tensors
 
 
-def convolutional(model, pools_after=None):
-    """A CNN as an nn.Sequential, and its tensors by our names; a pooling may be the last layer before the mean."""
-    pools_after = (model.depth - 2,) * model.pools if pools_after is None else pools_after
-    layers, tensors, before = [], {}, model.input_shape[0]
+def by_functions(model, p, x):
+    """Outputs of a network of tensors p, what its maps or norms make before each ReLU, and its units by group."""
+    return {"CNN": convolutional, "ResNet20": residual, "MLP": layered}[type(model).__name__](model, p, x)
+
+
+def layered(model, p, x):
+    made = []
+    for k in range(len(model.sizes) - 1):
+        x = F.linear(x, p[f"{k}.weight"], p.get(f"{k}.bias"))
+        if k < len(model.sizes) - 2:
+            if model.norm == "layer":
+                x = F.layer_norm(x, x.shape[1:], p[f"{k}.gain"], p[f"{k}.shift"])
+            made.append(x)
+            x = ACTIVATIONS[model.activation]()(x)
+    return x, made, {}
+
+
+def pixels(h):
+    return h.movedim(1, -1).flatten(0, -2)
+
+
+def convolutional(model, p, x, pools_after=()):
+    made, units = [], {}
     for k in range(model.depth - 1):
-        layers.append(nn.Conv2d(before, model.width, 3, padding=1, bias=model.norm == "none", dtype=DOUBLE))
-        tensors |= weights_of(layers[-1], str(k))
+        x = F.conv2d(x, p[f"{k}.weight"], p.get(f"{k}.bias"), padding=1)
         if model.norm == "layer":
-            layers.append(nn.GroupNorm(1, model.width, dtype=DOUBLE))
-            tensors |= weights_of(layers[-1], str(k), "gain", "shift")
-        layers.append(nn.ReLU())
+            x = F.group_norm(x, 1, p[f"{k}.gain"], p[f"{k}.shift"])
+        made.append(pixels(x))
+        x = x.relu()
+        units[str(k)] = pixels(x)
         if k in pools_after:
-            layers.append(nn.MaxPool2d(2))
-        before = model.width
-    layers += [nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(before, model.classes, dtype=DOUBLE)]
-    return nn.Sequential(*layers), tensors | weights_of(layers[-1], "head")
+            x = F.max_pool2d(x, 2)
+    return F.linear(x.mean((2, 3)), p["head.weight"], p["head.bias"]), made, units
 
 
-class Block(nn.Module):
-    def __init__(self, before, after, groups, first_of_a_smaller_image):
-        super().__init__()
-        stride = 2 if first_of_a_smaller_image else 1
-        self.inner = nn.Conv2d(before, after, 3, stride, 1, bias=False, dtype=DOUBLE)
-        self.outer = nn.Conv2d(after, after, 3, 1, 1, bias=False, dtype=DOUBLE)
-        self.norms = nn.ModuleList(nn.GroupNorm(groups or after, after, dtype=DOUBLE) for _ in range(3))
-        self.shortcut = nn.Conv2d(before, after, 1, stride, bias=False, dtype=DOUBLE) if stride == 2 else None
+def residual(model, p, x):
+    made, inner, streams = [], {}, {1: [], 2: [], 3: []}
 
-    def forward(self, x):
-        middle = torch.relu(self.norms[0](self.inner(x)))
-        self.read, self.middle = x.detach(), middle.detach()
-        direct = x if self.shortcut is None else self.norms[2](self.shortcut(x))
-        return torch.relu(direct + self.norms[1](self.outer(middle)))
+    def layer(name, h, stride=1):
+        W = p[f"{name}.weight"]
+        h = F.conv2d(h, W, None, stride, W.shape[-1] // 2)
+        h = F.group_norm(h, model.norm_groups or len(W), p[f"{name}.gain"], p[f"{name}.shift"])
+        made.append(pixels(h))
+        return h
 
-    def tensors(self, name):
-        maps = {"inner": self.inner, "outer": self.outer} | ({"shortcut": self.shortcut} if self.shortcut else {})
-        found = {}
-        for (kind, layer), norm in zip(maps.items(), self.norms, strict=False):
-            found |= weights_of(layer, f"{name}.{kind}") | weights_of(norm, f"{name}.{kind}", "gain", "shift")
-        return found
-
-
-def residual(model):
-    """A ResNet as an nn.Sequential, and its tensors by our names."""
-    groups, widths = model.norm_groups, [model.base * model.width * 2**g for g in range(3)]
-    stem = nn.Conv2d(model.input_shape[0], widths[0], 3, padding=1, bias=False, dtype=DOUBLE)
-    norm, blocks, before = nn.GroupNorm(groups or widths[0], widths[0], dtype=DOUBLE), [], widths[0]
-    tensors = weights_of(stem, "stem") | weights_of(norm, "stem", "gain", "shift")
-    for g, after in enumerate(widths):
+    h = layer("stem", x).relu()
+    streams[1].append(pixels(h))
+    for g in (1, 2, 3):
         for b in range(model.blocks):
-            blocks.append(Block(before, after, groups, g > 0 and b == 0))
-            tensors |= blocks[-1].tensors(f"{g + 1}.{b}")
-            before = after
-    head = nn.Linear(before, model.classes, dtype=DOUBLE)
-    net = nn.Sequential(stem, norm, nn.ReLU(), *blocks, nn.AdaptiveAvgPool2d(1), nn.Flatten(), head)
-    return net, tensors | weights_of(head, "head")
-
-
-def as_module(stack, i=0):
-    """A network of a stack as a module of torch, and its tensors by our names."""
-    if hasattr(stack.model, "sizes"):
-        return perceptron(stack, i)
-    net, tensors = (convolutional if hasattr(stack.model, "pools") else residual)(stack.model)
-    fill(tensors, {name: value[i] for name, value in stack.params.items()})
-    return net, tensors
+            first = g > 1 and b == 0  # of a smaller image
+            middle = layer(f"{g}.{b}.inner", h, 1 + first).relu()
+            direct = layer(f"{g}.{b}.shortcut", h, 2) if first else h
+            h = (direct + layer(f"{g}.{b}.outer", middle)).relu()
+            inner[f"inner {g}.{b}"] = pixels(middle)
+            streams[g].append(pixels(h))  # read by the next block, and by what follows the group
+    units = inner | {f"stream {g}": torch.cat(read) for g, read in streams.items()}
+    return F.linear(h.mean((2, 3)), p["head.weight"], p["head.bias"]), made, units

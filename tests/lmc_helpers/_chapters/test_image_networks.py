@@ -24,7 +24,6 @@ def test_outputs_are_those_of_the_model_on_means():
     means = torch.stack([x[..., i:8:2, j:10:2] for i in (0, 1) for j in (0, 1)]).mean(dim=0)
     torch.testing.assert_close(stack.forward(x), SMALL.forward(stack.params, means))
     torch.testing.assert_close(stack.forward(x[0]), SMALL.forward(stack.params, means[0]))
-    torch.testing.assert_close(AVERAGED.averaged(x), means)
     run = Run(AVERAGED, Descent(1, 10), DataSpec("digits", n=50), (1,))
     assert run.digest != Run(SMALL, Descent(1, 10), DataSpec("digits", n=50), (1,)).digest
     drawn = [model.initial([3]).params["stem.weight"] for model in (AVERAGED, SMALL)]

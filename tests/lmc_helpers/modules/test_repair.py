@@ -1,16 +1,15 @@
-"""REPAIR of modules against that of stacks, which shares no hook with it, and against statistics seen by hand."""
+"""REPAIR against statistics of networks of torch.nn with hooks."""
 
 import copy
 
 import pytest
 import torch
-from oracles.networks import as_module, numbers, scattered
+from oracles.networks import by_functions, numbers, perturbed, scattered
 from torch import nn
 from torch.nn import functional as F
 
-from lmc_helpers.alignment.repair import repair as repair_stack
 from lmc_helpers.modules.line import interpolate
-from lmc_helpers.modules.repair import repair
+from lmc_helpers.modules.repair import repair, repair_stacks
 from lmc_helpers.networks.cnn import CNN
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.resnet import ResNet20
@@ -19,32 +18,56 @@ MODELS = [
     MLP((5, 9, 8, 7, 3)),
     MLP((5, 9, 8, 3), "gelu", "layer"),
     MLP((5, 9, 8, 3), "relu", "layer", bias=False),
+    MLP((5, 1, 4, 3), "tanh"),
     CNN(3, 4, pools=0, input_shape=(2, 4, 4), classes=3),
     CNN(4, 3, pools=0, norm="layer", input_shape=(2, 4, 3), classes=3),
     ResNet20(1, 2, base=2, input_shape=(2, 8, 8), classes=3),
+    ResNet20(1, 1, norm_groups=None, base=3, input_shape=(2, 8, 8), classes=3),
 ]
 
 
+def by_hand(stack, n, x):
+    """Means and deviations of what every norm of network n makes, or every map but the last."""
+    outputs, made, _ = by_functions(stack.model, {name: value[n] for name, value in stack.params.items()}, x)
+    torch.testing.assert_close(outputs, stack.forward(x)[n])
+    return [f(z) for z in made for f in (lambda z: z.mean(0), lambda z: z.std(0, correction=0))]
+
+
 @pytest.mark.parametrize("model", MODELS, ids=str)
-def test_modules_are_repaired_like_stacks(model):
-    a, b = (model.initial([seed], torch.float64) for seed in (1, 2))
-    for stack, seed in ((a, 3), (b, 4)):
-        for k, (name, value) in enumerate(stack.params.items()):
-            if not name.endswith("weight"):
-                value += 0.3 * numbers(*value.shape, seed=100 * seed + k)
+@pytest.mark.parametrize("lam", [0.5, 0.2])
+def test_all_units_of_stacks_have_the_interpolated_statistics(model, lam):
+    a, b = (perturbed(model, 2, seed) for seed in (1, 2))
     x = numbers(40, *model.input_shape)
-    (net, tensors), (other, _) = as_module(a), as_module(b)
-    torch.testing.assert_close(net(x), a.forward(x)[0])
-    expected = repair_stack(a, b, x, 0.3)
-    merged, found = repair(net, other, (x, x), 0.3, details=True)
-    names = {id(value): name for name, value in net.named_parameters()}
-    for name, value in expected.stack.params.items():
-        torch.testing.assert_close(merged.get_parameter(names[id(tensors[name])]).data, value[0], rtol=1e-9, atol=1e-9)
-    kind = "shift" if any(name.endswith("shift") for name in tensors) else "bias"
-    ratios = {names[id(tensors[f"{layer}.{kind}"])].rpartition(".")[0]: r for layer, r in expected.ratios.items()}
-    assert set(ratios) == set(found.ratios)
-    for name, ratio in found.ratios.items():
-        torch.testing.assert_close(ratio, ratios[name][0])
+    stack, found = repair_stacks(a, b, (x, x), lam)
+    assert not any(dead.any() for dead in found.dead.values()) and not found.left
+    for n in range(2):
+        for za, zb, z in zip(*(by_hand(nets, n, x) for nets in (a, b, stack)), strict=True):
+            torch.testing.assert_close(z, lam * za + (1 - lam) * zb)
+    last = model.maps()[-1]  # outputs stay merged
+    torch.testing.assert_close(stack.params[last], lam * a.params[last] + (1 - lam) * b.params[last])
+
+
+def test_the_collapse_is_what_random_networks_show():
+    """Independent weights half-way: variance 1/2, hence ratios near 1/√2 in the first layer."""
+    a, b = MLP((50, 400, 400, 3)).initial([1], torch.float64), MLP((50, 400, 400, 3)).initial([2], torch.float64)
+    x = numbers(200, 50)
+    ratio = next(iter(repair_stacks(a, b, (x, x))[1].ratios.values()))
+    assert abs(ratio.mean().item() - 0.5**0.5) < 0.03
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_dead_units_are_reported_and_get_their_mean(dtype):
+    a, b = (perturbed(MLP((5, 6, 4, 3)), 1, seed) for seed in (1, 2))
+    a.params["0.weight"][0, 2] = 0
+    b.params["0.weight"][0, 2] = 0  # constant in all three
+    a.params["0.weight"][0, 4] = -b.params["0.weight"][0, 4]  # constant half-way only
+    a, b, x = a.to(dtype), b.to(dtype), numbers(40, 5).to(dtype)
+    stack, found = repair_stacks(a, b, (x, x))
+    assert next(iter(found.dead.values())).tolist() == [[False, False, True, False, True, False]]
+    za, zb, z = (by_hand(nets.to(torch.float64), 0, x.double())[::2] for nets in (a, b, stack))
+    for one, other, mean in zip(za, zb, z, strict=True):
+        torch.testing.assert_close(mean, (one + other) / 2, rtol=1e-5, atol=1e-6)
+    assert stack.params["0.weight"].dtype == dtype
 
 
 class Odd(nn.Module):

@@ -45,6 +45,20 @@ def test_a_stack_is_its_networks_one_by_one(model):
 
 
 @every
+def test_modules_are_the_networks_and_go_back(model):
+    name, x = model.maps()[0], numbers(4, *model.input_shape)
+    fixed = {name: (numbers(1, *model.shapes()[name]), numbers(1, *model.shapes()[name], seed=2))}
+    stack = perturbed(model, fixed=fixed)
+    nets, outputs = stack.modules(), stack.forward(x)
+    for net, expected in zip(nets, outputs, strict=True):
+        torch.testing.assert_close(net(x), expected, rtol=0, atol=1e-12)
+    back, effective = Stack.from_modules(model, nets), stack.effective()
+    assert all(back.params[name].equal(effective[name]) for name in model.shapes())
+    nets[0].get_parameter(next(iter(dict(nets[0].named_parameters())))).data.zero_()
+    assert stack.forward(x).equal(outputs)
+
+
+@every
 def test_the_gradient_of_the_sum_holds_the_gradients_of_each(model):
     stack, x = perturbed(model), numbers(3, 4, *model.input_shape)
 
