@@ -34,17 +34,22 @@ Examples
 (0.7398, 0.7381)
 """
 
-from lmc_helpers.identifiability.costs import cost_table, output_sensitivity, realization_cost, swap_costs
-from lmc_helpers.identifiability.input_subspace import coherence
-from lmc_helpers.linear_nets.between import obstruction
-from lmc_helpers.linear_nets.minimum import component
+from lmc_helpers.identifiability import coherence, cost_table, output_sensitivity, realization_cost, swap_costs
+from lmc_helpers.linear_nets import component, obstruction
 from lmc_helpers.orbits.curves import curvature
-from lmc_helpers.permutation_points.counts import count_ratio
-from lmc_helpers.permutation_points.doubling import pair_inertia
-from lmc_helpers.teacher_student.barrier_limit import barrier_limits, leftover_cost, limit_peak
-from lmc_helpers.teacher_student.overlap import expected_overlap, minimiser_limit, overlap_limit
-from lmc_helpers.teacher_student.population import kappa, population_loss
-from lmc_helpers.teacher_student.sparsity import even_sharpness, expected_pq
+from lmc_helpers.permutation_points import count_ratio, pair_inertia
+from lmc_helpers.teacher_student import (
+    barrier_limits,
+    even_sharpness,
+    expected_overlap,
+    expected_pq,
+    kappa,
+    leftover_cost,
+    limit_peak,
+    minimiser_limit,
+    overlap_limit,
+    population_loss,
+)
 
 # fmt: off
 __all__ = [

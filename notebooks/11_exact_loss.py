@@ -52,17 +52,16 @@ import numpy as np
 import torch
 
 from lmc_helpers import claims, figures, seeds
-from lmc_helpers.teacher_student.gradient_descent import (
-    gradient_descent,
+from lmc_helpers.teacher_student import (
+    distance_to_minima,
     initial_weights,
-)
-from lmc_helpers.teacher_student.minima import distance_to_minima, sample_minima
-from lmc_helpers.teacher_student.population import (
     kappa,
     population_gradient,
     population_hessian,
     population_loss,
+    sample_minima,
 )
+from lmc_helpers.teacher_student.gradient_descent import gradient_descent
 
 # %% [markdown]
 # ## The loss in closed form

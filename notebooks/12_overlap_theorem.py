@@ -71,10 +71,13 @@ from lmc_helpers._chapters.overlap_theorem import (
 )
 from lmc_helpers.error_bars import ratio_of_means
 from lmc_helpers.matching import algorithm_1, pair_matching, permute
-from lmc_helpers.teacher_student import overlap
-from lmc_helpers.teacher_student.between_minima import minima_barriers
-from lmc_helpers.teacher_student.minima import sample_minima
-from lmc_helpers.teacher_student.overlap import expected_overlap, simulate_overlap
+from lmc_helpers.teacher_student import (
+    expected_overlap,
+    minima_barriers,
+    overlap,
+    sample_minima,
+    simulate_overlap,
+)
 
 # %% [markdown]
 # ## Minima, types and overlap

@@ -61,16 +61,14 @@ from lmc_helpers._chapters.algorithm_1 import (
 from lmc_helpers.barrier import GRID
 from lmc_helpers.error_bars import ratio_of_means, share
 from lmc_helpers.matching import algorithm_1, all_permutations, has_types, permute
-from lmc_helpers.teacher_student.between_minima import (
+from lmc_helpers.teacher_student import (
+    initial_weights,
     minima_barriers,
     permuted_and_direct,
+    population_loss,
+    sample_minima,
 )
-from lmc_helpers.teacher_student.gradient_descent import (
-    gradient_descent,
-    initial_weights,
-)
-from lmc_helpers.teacher_student.minima import sample_minima
-from lmc_helpers.teacher_student.population import population_loss
+from lmc_helpers.teacher_student.gradient_descent import gradient_descent
 
 # %% [markdown]
 # ## The algorithm

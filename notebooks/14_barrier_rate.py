@@ -55,12 +55,13 @@ from lmc_helpers.barrier import GRID, refined_barrier
 from lmc_helpers.error_bars import mean_and_error, ratio_of_means
 from lmc_helpers.matching import algorithm_1, permute
 from lmc_helpers.seeds import normal
-from lmc_helpers.teacher_student.between_minima import (
+from lmc_helpers.teacher_student import (
+    kappa,
     losses_between,
     minima_barriers,
+    population_loss,
+    sample_minima,
 )
-from lmc_helpers.teacher_student.minima import sample_minima
-from lmc_helpers.teacher_student.population import kappa, population_loss
 
 # %% [markdown]
 # ## What is left over

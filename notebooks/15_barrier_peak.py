@@ -75,21 +75,19 @@ from lmc_helpers._chapters.barrier_peak import halfway_costs
 from lmc_helpers.barrier import loss_barrier
 from lmc_helpers.error_bars import mean_and_error, ratio_of_means, slope_and_error
 from lmc_helpers.matching import algorithm_1, pair_matching, permute
-from lmc_helpers.teacher_student import overlap
-from lmc_helpers.teacher_student.barrier_limit import (
+from lmc_helpers.teacher_student import (
     ORDERS,
     barrier_limits,
     best_cost,
     leftover_cost,
     leftover_tail,
     limit_peak,
-)
-from lmc_helpers.teacher_student.between_minima import (
+    overlap,
     permuted_and_direct,
+    population_loss,
+    sample_minima,
     uniform_barriers,
 )
-from lmc_helpers.teacher_student.minima import sample_minima
-from lmc_helpers.teacher_student.population import population_loss
 
 # %% [markdown]
 # ## More leftovers, but smaller ones

@@ -64,16 +64,15 @@ from lmc_helpers._chapters.step_size import (
 from lmc_helpers.barrier import loss_barrier, refined_barrier
 from lmc_helpers.error_bars import ratio_of_means, share
 from lmc_helpers.matching import algorithm_1, permute
-from lmc_helpers.teacher_student.gradient_descent import (
-    gradient_descent,
+from lmc_helpers.teacher_student import (
+    even_sharpness,
     initial_weights,
-)
-from lmc_helpers.teacher_student.minima import snap
-from lmc_helpers.teacher_student.population import (
     population_hessian,
     population_loss,
+    snap,
+    zero_rows,
 )
-from lmc_helpers.teacher_student.sparsity import even_sharpness, zero_rows
+from lmc_helpers.teacher_student.gradient_descent import gradient_descent
 
 # %% [markdown]
 # ## How sharp a minimum is

@@ -73,22 +73,18 @@ from lmc_helpers.error_bars import (
     ratio_of_means,
     share,
 )
-from lmc_helpers.teacher_student.between_minima import (
-    permuted_and_direct,
-    uniform_barriers,
-)
-from lmc_helpers.teacher_student.gradient_descent import (
-    gradient_descent,
-    initial_weights,
-)
-from lmc_helpers.teacher_student.minima import snap
-from lmc_helpers.teacher_student.population import population_loss
-from lmc_helpers.teacher_student.sparsity import (
+from lmc_helpers.teacher_student import (
     even_sharpness,
     expected_pq,
+    initial_weights,
+    permuted_and_direct,
+    population_loss,
     pq_index,
+    snap,
+    uniform_barriers,
     zero_rows,
 )
+from lmc_helpers.teacher_student.gradient_descent import gradient_descent
 
 # %% [markdown]
 # ## Why even counts matter

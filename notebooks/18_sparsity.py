@@ -54,15 +54,13 @@ from scipy.special import poch
 
 from lmc_helpers import claims, figures
 from lmc_helpers.error_bars import slope_and_error
-from lmc_helpers.teacher_student.gradient_descent import (
-    gradient_descent,
-    initial_weights,
-)
-from lmc_helpers.teacher_student.sparsity import (
+from lmc_helpers.teacher_student import (
     even_sharpness,
     expected_pq,
+    initial_weights,
     pq_index,
 )
+from lmc_helpers.teacher_student.gradient_descent import gradient_descent
 
 # %% [markdown]
 # ## The index of random minima

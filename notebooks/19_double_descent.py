@@ -71,20 +71,16 @@ from lmc_helpers.error_bars import (
     slope_and_error,
 )
 from lmc_helpers.matching import best_permutation
-from lmc_helpers.teacher_student.between_minima import (
-    permuted_and_direct,
-    uniform_barriers,
-)
-from lmc_helpers.teacher_student.gradient_descent import (
-    gradient_descent,
+from lmc_helpers.teacher_student import (
+    even_sharpness,
     initial_weights,
-)
-from lmc_helpers.teacher_student.population import (
+    permuted_and_direct,
     population_gradient,
     population_hessian,
     population_loss,
+    uniform_barriers,
 )
-from lmc_helpers.teacher_student.sparsity import even_sharpness
+from lmc_helpers.teacher_student.gradient_descent import gradient_descent
 
 # %% [markdown]
 # ## Fewer students than teachers

@@ -77,16 +77,20 @@ from lmc_helpers._chapters.merging_neurons import (
     seen_limit,
     tops,
 )
-from lmc_helpers.permutation_points.doubling import (
+from lmc_helpers.permutation_points import (
+    MLP,
+    PairChart,
     PermutationPoint,
     double_neurons,
     embed,
     equal_loss_exchange,
+    gradient,
+    inertia,
+    minimise,
+    reduce_pair,
+    squared_loss,
 )
-from lmc_helpers.permutation_points.hessian import gradient, hessian, inertia
-from lmc_helpers.permutation_points.mlp import MLP, squared_loss
-from lmc_helpers.permutation_points.newton import minimise
-from lmc_helpers.permutation_points.pair import PairChart, reduce_pair
+from lmc_helpers.permutation_points.hessian import hessian
 from lmc_helpers.seeds import normal
 
 # %% [markdown]

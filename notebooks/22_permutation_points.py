@@ -75,16 +75,19 @@ from lmc_helpers._chapters.permutation_points import (
     targets_with_curvature,
     way_round,
 )
-from lmc_helpers.permutation_points.counts import count_ratio
-from lmc_helpers.permutation_points.doubling import (
+from lmc_helpers.permutation_points import (
+    MLP,
+    count_ratio,
     double_neurons,
     embed,
     equal_loss_exchange,
+    gradient,
+    inertia,
+    minimise,
     pair_inertia,
+    squared_loss,
 )
-from lmc_helpers.permutation_points.hessian import gradient, hessian, inertia
-from lmc_helpers.permutation_points.mlp import MLP, squared_loss
-from lmc_helpers.permutation_points.newton import minimise
+from lmc_helpers.permutation_points.hessian import hessian
 from lmc_helpers.seeds import normal, torch_generator
 
 # %% [markdown]

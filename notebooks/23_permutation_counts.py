@@ -69,7 +69,7 @@ from lmc_helpers._chapters.permutation_counts import (
     partitions,
     permutation_points,
 )
-from lmc_helpers.permutation_points.counts import count_ratio
+from lmc_helpers.permutation_points import count_ratio
 
 # %% [markdown]
 # ## Three neurons

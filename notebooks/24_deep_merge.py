@@ -64,18 +64,19 @@ from lmc_helpers import claims, error_bars, figures
 from lmc_helpers._chapters.deep_merge import train_classifiers
 from lmc_helpers.data.digits import digits
 from lmc_helpers.error_bars import mean_and_error, slope_and_error
-from lmc_helpers.permutation_points.classifiers import (
-    accuracy,
-    most_similar_neurons,
-)
-from lmc_helpers.permutation_points.converged import (
+from lmc_helpers.permutation_points import (
+    MLP,
     ConvergedPath,
+    PairChart,
+    accuracy,
     converged_path,
     damped_newton,
+    gradient,
+    most_similar_neurons,
+    reduce_pair,
+    squared_loss,
 )
-from lmc_helpers.permutation_points.hessian import gradient
-from lmc_helpers.permutation_points.mlp import MLP, squared_loss
-from lmc_helpers.permutation_points.pair import ChartLoss, PairChart, reduce_pair
+from lmc_helpers.permutation_points.pair import ChartLoss
 
 # %% [markdown]
 # ## The experiment

@@ -77,16 +77,14 @@ from lmc_helpers.general_linear import (
     rotation_logarithm,
     times_inverse,
 )
-from lmc_helpers.linear_nets.between import (
-    obstruction,
-    path_over_obstruction,
-    straight_line,
-)
-from lmc_helpers.linear_nets.minimum import (
+from lmc_helpers.linear_nets import (
     components,
     from_group,
     loss,
+    obstruction,
     path_in_minimum,
+    path_over_obstruction,
+    straight_line,
 )
 from lmc_helpers.seeds import torch_generator
 

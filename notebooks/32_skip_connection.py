@@ -80,7 +80,7 @@ from lmc_helpers.general_linear import (
     random_invertible,
     times_inverse,
 )
-from lmc_helpers.linear_nets.between import (
+from lmc_helpers.linear_nets import (
     obstruction,
     path_over_obstruction,
     straight_line,

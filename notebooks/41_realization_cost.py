@@ -66,21 +66,20 @@ from lmc_helpers._chapters.realization_cost import (
     way_to_best,
 )
 from lmc_helpers.data.digits import digits
-from lmc_helpers.identifiability.asymmetric import (
+from lmc_helpers.identifiability import (
+    AsymmetricLayer,
     LinearResidual,
     Sparse,
     Syre,
     WAsymmetric,
     WBernoulli,
     asymmetrise,
-    layer_parts,
-)
-from lmc_helpers.identifiability.costs import least_norm_weight, realization_cost
-from lmc_helpers.identifiability.input_subspace import (
-    AsymmetricLayer,
     coherence,
     exact_copies,
     grams,
+    layer_parts,
+    least_norm_weight,
+    realization_cost,
 )
 from lmc_helpers.seeds import normal, torch_generator
 

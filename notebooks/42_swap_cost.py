@@ -59,20 +59,19 @@ from lmc_helpers._chapters.swap_cost import (
     syre_moments,
     variance_parameter,
 )
-from lmc_helpers.identifiability.asymmetric import Syre, WAsymmetric
-from lmc_helpers.identifiability.costs import (
-    cost_table,
-    output_sensitivity,
-    swap_costs,
-)
-from lmc_helpers.identifiability.input_subspace import (
+from lmc_helpers.identifiability import (
     AsymmetricLayer,
+    Syre,
+    WAsymmetric,
     coherence,
+    cost_table,
     exact_copies,
     grams,
     leverages,
+    output_sensitivity,
+    swap_costs,
+    swap_terms,
 )
-from lmc_helpers.identifiability.swaps import swap_terms
 from lmc_helpers.seeds import normal, torch_generator
 
 

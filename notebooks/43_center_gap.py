@@ -84,7 +84,7 @@ from lmc_helpers._chapters.center_gap import (
     weibull_scale,
     within_reach,
 )
-from lmc_helpers.identifiability.input_subspace import coherence, exact_copies
+from lmc_helpers.identifiability import coherence, exact_copies
 from lmc_helpers.seeds import normal, torch_generator
 
 # %% [markdown]

@@ -95,10 +95,7 @@ from lmc_helpers._chapters.gaussian_mixture import (
     what_orders,
 )
 from lmc_helpers.error_bars import over_clusters, share
-from lmc_helpers.identifiability.costs import swap_costs
-from lmc_helpers.identifiability.input_subspace import grams
-from lmc_helpers.identifiability.relaxed_swaps import ridge_swaps
-from lmc_helpers.identifiability.swaps import swap_terms
+from lmc_helpers.identifiability import grams, ridge_swaps, swap_costs, swap_terms
 from lmc_helpers.matching import match_activations
 
 DIMENSIONS = (2, 8, 32)

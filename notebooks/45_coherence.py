@@ -95,7 +95,7 @@ from lmc_helpers._chapters.coherence import (
 )
 from lmc_helpers.barrier import barrier_kinds
 from lmc_helpers.error_bars import jackknife, over_clusters
-from lmc_helpers.identifiability.input_subspace import leverages
+from lmc_helpers.identifiability import leverages
 
 # %% [markdown]
 # ## The idea

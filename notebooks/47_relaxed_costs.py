@@ -54,8 +54,11 @@ from lmc_helpers._chapters.relaxed_costs import (
     ridgeless_limit,
     tail_energy,
 )
-from lmc_helpers.identifiability.asymmetric import WAsymmetric
-from lmc_helpers.identifiability.costs import least_norm_weight, realization_cost
+from lmc_helpers.identifiability import (
+    WAsymmetric,
+    least_norm_weight,
+    realization_cost,
+)
 from lmc_helpers.seeds import normal, torch_generator
 
 # %% [markdown]

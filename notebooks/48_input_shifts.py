@@ -60,7 +60,7 @@ from lmc_helpers._chapters.input_shifts import (
     transposition_costs,
     transposition_shifts,
 )
-from lmc_helpers.identifiability.costs import (
+from lmc_helpers.identifiability import (
     cost_table,
     least_norm_weight,
     output_sensitivity,

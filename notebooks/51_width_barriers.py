@@ -133,9 +133,11 @@ from lmc_helpers.training.recipes import Descent
 relative_widths = np.linspace(1.02, 6, 34)  # m/M
 
 from lmc_helpers.matching import algorithm_1, permute
-from lmc_helpers.teacher_student.barrier_limit import barrier_limits
-from lmc_helpers.teacher_student.between_minima import losses_between
-from lmc_helpers.teacher_student.minima import sample_minima
+from lmc_helpers.teacher_student import (
+    barrier_limits,
+    losses_between,
+    sample_minima,
+)
 
 one_end, other_end = sample_minima(m=40, M=20, d=20, n=2, seed=seed).split(1)
 moved = permute(other_end, algorithm_1(one_end, other_end))[0]
@@ -506,7 +508,7 @@ figures.numbers(
 )
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
-from lmc_helpers.teacher_student.barrier_limit import limit_peak
+from lmc_helpers.teacher_student import limit_peak
 
 fits = {
     m: late.at[m].accuracy["direct"][:, [0, -1]].mean().item() for m in widths

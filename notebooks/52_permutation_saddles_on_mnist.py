@@ -85,7 +85,7 @@ from lmc_helpers._chapters.permutation_saddles_on_mnist import (
 )
 from lmc_helpers.data.images import choose, load
 from lmc_helpers.error_bars import mean_and_error
-from lmc_helpers.permutation_points.mlp import MLP
+from lmc_helpers.permutation_points import MLP
 
 # %% [markdown]
 # ## The pixels in other coordinates

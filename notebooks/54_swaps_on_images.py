@@ -97,8 +97,7 @@ from lmc_helpers._chapters.swaps_on_images import (
 from lmc_helpers.claims.judge import Z_TWO_SIDED
 from lmc_helpers.data.images import choose, load
 from lmc_helpers.error_bars import extreme, jackknife, over_clusters
-from lmc_helpers.identifiability.costs import swap_costs
-from lmc_helpers.identifiability.relaxed_swaps import ridge_swaps
+from lmc_helpers.identifiability import ridge_swaps, swap_costs
 
 # %% [markdown]
 # ## The idea

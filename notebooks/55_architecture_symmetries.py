@@ -56,7 +56,7 @@ from lmc_helpers._chapters.architecture_symmetries import (
     table_3,
 )
 from lmc_helpers.alignment.activation_matching import activation_matching
-from lmc_helpers.identifiability.asymmetric import WAsymmetric
+from lmc_helpers.identifiability import WAsymmetric
 from lmc_helpers.networks.cnn import CNN
 from lmc_helpers.networks.permutations import permute, random_permutations, verify
 from lmc_helpers.networks.resnet import ResNet20

@@ -113,7 +113,7 @@ from lmc_helpers.error_bars import mean_and_error, ratio_of_means, share, wideni
 from lmc_helpers.matching import all_permutations
 from lmc_helpers.modules.repair import repair_stacks
 from lmc_helpers.networks.segments import along_segments, scores
-from lmc_helpers.teacher_student.minima import sample_minima
+from lmc_helpers.teacher_student import sample_minima
 
 name, told = choose((dataset, "digits"))
 chapter.uses(dataset=load(name).source)

@@ -74,8 +74,7 @@ from lmc_helpers._chapters.four_lenses import (
 from lmc_helpers.barrier import GRID, loss_barrier, refined_barrier
 from lmc_helpers.data.digits import digits
 from lmc_helpers.error_bars import mean_and_error, ratio_of_means
-from lmc_helpers.identifiability.costs import swap_costs
-from lmc_helpers.identifiability.input_subspace import pca_basis
+from lmc_helpers.identifiability import pca_basis, swap_costs
 from lmc_helpers.matching import (
     all_permutations,
     has_types,
@@ -84,17 +83,15 @@ from lmc_helpers.matching import (
     row_types,
     weight_matching,
 )
-from lmc_helpers.permutation_points.newton import minimise
+from lmc_helpers.permutation_points import minimise
 from lmc_helpers.seeds import normal, torch_generator
-from lmc_helpers.teacher_student.gradient_descent import (
-    gradient_descent,
+from lmc_helpers.teacher_student import (
     initial_weights,
-)
-from lmc_helpers.teacher_student.minima import sample_minima
-from lmc_helpers.teacher_student.population import (
     population_hessian,
     population_loss,
+    sample_minima,
 )
+from lmc_helpers.teacher_student.gradient_descent import gradient_descent
 
 # %% [markdown]
 # ## One list of neurons, four questions

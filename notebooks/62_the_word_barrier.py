@@ -65,11 +65,8 @@ from lmc_helpers.matching import permute, weight_matching
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.segments import along_segments
 from lmc_helpers.seeds import numpy_generator
-from lmc_helpers.teacher_student.gradient_descent import (
-    gradient_descent,
-    initial_weights,
-)
-from lmc_helpers.teacher_student.population import population_loss
+from lmc_helpers.teacher_student import initial_weights, population_loss
+from lmc_helpers.teacher_student.gradient_descent import gradient_descent
 from lmc_helpers.training.fit import fit
 from lmc_helpers.training.recipes import Descent
 

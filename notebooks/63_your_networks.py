@@ -77,7 +77,7 @@ import lmc_helpers as lmc
 from lmc_helpers import claims, figures
 from lmc_helpers._chapters import your_networks as yours
 from lmc_helpers.claims.numerals import plain_with_error
-from lmc_helpers.identifiability.costs import least_norm_weight
+from lmc_helpers.identifiability import least_norm_weight
 from lmc_helpers.seeds import normal
 
 objective = getattr(functional, {"mse": "mse_loss"}.get(loss, loss))

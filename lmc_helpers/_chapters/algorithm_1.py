@@ -21,7 +21,8 @@ from lmc_helpers.matching import (
     row_types,
     weight_matching,
 )
-from lmc_helpers.teacher_student.population import _kappa, _pairs, population_loss
+from lmc_helpers.teacher_student import population_loss
+from lmc_helpers.teacher_student.population import _kappa, _pairs
 
 # ---------- matchings side by side
 #

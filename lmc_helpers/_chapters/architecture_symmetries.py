@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from lmc_helpers._typing import Tensors
-from lmc_helpers.identifiability.asymmetric import Scheme, Syre, WAsymmetric
+from lmc_helpers.identifiability import Scheme, Syre, WAsymmetric
 from lmc_helpers.networks.model import Fixed, Model
 from lmc_helpers.networks.permutations import Permutations, Symmetry
 from lmc_helpers.networks.resnet import ResNet20

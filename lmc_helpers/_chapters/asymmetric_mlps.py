@@ -16,7 +16,7 @@ from lmc_helpers.alignment.activation_matching import match_moments, recorded_mo
 from lmc_helpers.data.images import choose, load
 from lmc_helpers.device import device
 from lmc_helpers.error_bars import jackknife
-from lmc_helpers.identifiability.asymmetric import Scheme, Syre, WAsymmetric
+from lmc_helpers.identifiability import Scheme, Syre, WAsymmetric
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Fixed, Stack
 from lmc_helpers.networks.segments import along_segments

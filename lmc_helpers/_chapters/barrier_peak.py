@@ -7,7 +7,7 @@ import torch
 from scipy.optimize import linear_sum_assignment
 
 from lmc_helpers.matching import algorithm_1
-from lmc_helpers.teacher_student.minima import sample_minima
+from lmc_helpers.teacher_student import sample_minima
 
 # ---------- best pairing
 #

@@ -12,7 +12,7 @@ from scipy.spatial import cKDTree
 from scipy.special import erf, gammainc, gammaincc, gammaincinv, gammaln
 from scipy.stats import binom, ncx2, poisson
 
-from lmc_helpers.identifiability.asymmetric import WAsymmetric
+from lmc_helpers.identifiability import WAsymmetric
 from lmc_helpers.seeds import torch_generator
 
 # ---------- the gap of random centres

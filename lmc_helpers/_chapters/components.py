@@ -8,7 +8,8 @@ from collections.abc import Callable
 import torch
 
 from lmc_helpers.general_linear import random_invertible
-from lmc_helpers.linear_nets.minimum import AT_MINIMUM, Weights, loss
+from lmc_helpers.linear_nets import AT_MINIMUM, loss
+from lmc_helpers.linear_nets.minimum import Weights
 
 # ---------- descent
 #

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from lmc_helpers.permutation_points.mlp import MLP
+from lmc_helpers.permutation_points import MLP
 
 
 def train_classifiers(

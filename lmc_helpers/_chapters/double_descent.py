@@ -10,8 +10,8 @@ import torch
 from numpy.typing import ArrayLike
 
 from lmc_helpers.error_bars import ratio_of_means
+from lmc_helpers.teacher_student import even_sharpness
 from lmc_helpers.teacher_student.gradient_descent import gradient_descent
-from lmc_helpers.teacher_student.sparsity import even_sharpness
 
 # ---------- curves
 #

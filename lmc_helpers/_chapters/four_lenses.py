@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch.nn.functional import cross_entropy
 
-from lmc_helpers.identifiability.asymmetric import WAsymmetric
+from lmc_helpers.identifiability import WAsymmetric
 from lmc_helpers.matching import check_permutation
 from lmc_helpers.seeds import normal, torch_generator
 

@@ -15,11 +15,8 @@ from torch.nn.functional import gelu
 
 from lmc_helpers.device import device
 from lmc_helpers.general_linear import _haar
-from lmc_helpers.identifiability.asymmetric import WAsymmetric
-from lmc_helpers.identifiability.costs import swap_costs
-from lmc_helpers.identifiability.input_subspace import pca_basis
-from lmc_helpers.identifiability.relaxed_swaps import _ridge_costs, ridge_swaps
-from lmc_helpers.identifiability.swaps import swap_terms
+from lmc_helpers.identifiability import WAsymmetric, pca_basis, ridge_swaps, swap_costs, swap_terms
+from lmc_helpers.identifiability.relaxed_swaps import _ridge_costs
 from lmc_helpers.matching import match_activations
 from lmc_helpers.networks._layers import EPS
 from lmc_helpers.networks.mlp import MLP, Norm

@@ -8,7 +8,7 @@ from itertools import permutations
 import torch
 from scipy.special import gammaln
 
-from lmc_helpers.identifiability.input_subspace import grams
+from lmc_helpers.identifiability import grams
 from lmc_helpers.seeds import torch_generator
 
 # ---------- input sensitivity

@@ -23,7 +23,7 @@ from lmc_helpers.alignment.weight_matching import _agreement, weight_matching
 from lmc_helpers.barrier import GRID, loss_barrier
 from lmc_helpers.data.images import choose
 from lmc_helpers.error_bars import ratio_of_means
-from lmc_helpers.identifiability.asymmetric import WAsymmetric
+from lmc_helpers.identifiability import WAsymmetric
 from lmc_helpers.matching import algorithm_1, all_permutations, best_permutation, pair_matching, permute
 from lmc_helpers.modules.repair import repair_stacks
 from lmc_helpers.networks.mlp import MLP, Norm
@@ -31,7 +31,7 @@ from lmc_helpers.networks.model import Stack
 from lmc_helpers.networks.permutations import Axis, Permutations, Symmetry, identity, random_permutations
 from lmc_helpers.networks.segments import along_segments, scores
 from lmc_helpers.seeds import numpy_generator, torch_generator
-from lmc_helpers.teacher_student.population import kappa, population_loss
+from lmc_helpers.teacher_student import kappa, population_loss
 from lmc_helpers.training.recipes import Descent
 from lmc_helpers.training.runs import DataSpec, Run
 

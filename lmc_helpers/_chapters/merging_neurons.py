@@ -11,10 +11,9 @@ import torch
 from torch import Tensor
 from torch.func import grad, jacrev
 
-from lmc_helpers.permutation_points.hessian import inertia
-from lmc_helpers.permutation_points.mlp import DERIVATIVES, MLP, Activation, SquaredLoss, squared_loss
-from lmc_helpers.permutation_points.newton import minimise
-from lmc_helpers.permutation_points.pair import ChartLoss, PairChart
+from lmc_helpers.permutation_points import MLP, PairChart, inertia, minimise, squared_loss
+from lmc_helpers.permutation_points.mlp import DERIVATIVES, Activation, SquaredLoss
+from lmc_helpers.permutation_points.pair import ChartLoss
 
 # ---------- continuation
 #

@@ -8,7 +8,8 @@ from math import comb
 import numpy as np
 from scipy.special import i0e, i1e
 
-from lmc_helpers.teacher_student.overlap import _nodes, mean_absolute_difference, minimiser_limit
+from lmc_helpers.teacher_student import mean_absolute_difference, minimiser_limit
+from lmc_helpers.teacher_student.overlap import _nodes
 
 # ---------- the wording of Assumption 3
 #

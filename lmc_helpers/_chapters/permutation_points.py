@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import torch
 
-from lmc_helpers.permutation_points.doubling import PermutationPoint, double_neurons
-from lmc_helpers.permutation_points.hessian import Loss, hessian, inertia
-from lmc_helpers.permutation_points.mlp import MLP, NONLINEARITIES, squared_loss
-from lmc_helpers.permutation_points.newton import minimise
-from lmc_helpers.permutation_points.pair import reduce_pair
+from lmc_helpers.permutation_points import (
+    MLP,
+    NONLINEARITIES,
+    Loss,
+    PermutationPoint,
+    double_neurons,
+    inertia,
+    minimise,
+    reduce_pair,
+    squared_loss,
+)
+from lmc_helpers.permutation_points.hessian import hessian
 
 # ---------- replicas
 #

@@ -17,11 +17,17 @@ from lmc_helpers.data.images import choose, load
 from lmc_helpers.error_bars import mean_and_error, slope_and_error, widening
 from lmc_helpers.networks.mlp import MLP as Perceptron
 from lmc_helpers.networks.model import Stack
-from lmc_helpers.permutation_points.classifiers import accuracy, most_similar_neurons
-from lmc_helpers.permutation_points.converged import ConvergedPath, converged_path
-from lmc_helpers.permutation_points.doubling import double_neurons, pair_inertia
-from lmc_helpers.permutation_points.mlp import MLP
-from lmc_helpers.permutation_points.pair import PairChart, reduce_pair
+from lmc_helpers.permutation_points import (
+    MLP,
+    ConvergedPath,
+    PairChart,
+    accuracy,
+    converged_path,
+    double_neurons,
+    most_similar_neurons,
+    pair_inertia,
+    reduce_pair,
+)
 from lmc_helpers.seeds import numpy_generator
 from lmc_helpers.training._description import described
 from lmc_helpers.training._progress import progress

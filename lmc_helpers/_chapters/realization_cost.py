@@ -9,7 +9,7 @@ import torch
 from scipy.optimize import linear_sum_assignment, linprog
 from torch import Tensor
 
-from lmc_helpers.identifiability.input_subspace import RTOL
+from lmc_helpers.identifiability import RTOL
 from lmc_helpers.seeds import torch_generator
 
 # ---------- determined neurons

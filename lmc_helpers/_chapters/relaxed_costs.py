@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from scipy.optimize import minimize, nnls
 
-from lmc_helpers.identifiability.costs import realization_cost
+from lmc_helpers.identifiability import realization_cost
 
 # ---------- relaxed costs
 #

@@ -10,8 +10,7 @@ import torch
 
 from lmc_helpers.error_bars import share
 from lmc_helpers.seeds import numpy_generator
-from lmc_helpers.teacher_student.between_minima import permuted_and_direct
-from lmc_helpers.teacher_student.sparsity import pq_index, sharpness, zero_rows
+from lmc_helpers.teacher_student import permuted_and_direct, pq_index, sharpness, zero_rows
 
 # ---------- step sizes
 #

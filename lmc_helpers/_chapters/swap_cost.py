@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.stats import binom
 from torch import Tensor
 
-from lmc_helpers.identifiability.costs import output_sensitivity
+from lmc_helpers.identifiability import output_sensitivity
 
 
 def centre_shift(F: torch.Tensor, U: torch.Tensor, p: torch.Tensor) -> torch.Tensor:

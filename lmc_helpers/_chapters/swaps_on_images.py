@@ -12,9 +12,7 @@ from torch.nn.functional import gelu
 from lmc_helpers._chapters.asymmetric_mlps import CORE, Training
 from lmc_helpers.data.images import load
 from lmc_helpers.error_bars import jackknife
-from lmc_helpers.identifiability.costs import swap_costs
-from lmc_helpers.identifiability.input_subspace import leverages
-from lmc_helpers.identifiability.relaxed_swaps import ridge_swaps
+from lmc_helpers.identifiability import leverages, ridge_swaps, swap_costs
 from lmc_helpers.networks._layers import EPS
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Stack

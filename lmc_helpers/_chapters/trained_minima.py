@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from lmc_helpers.seeds import torch_generator
-from lmc_helpers.teacher_student.minima import snap
+from lmc_helpers.teacher_student import snap
 
 # ---------- recombined
 #

@@ -21,7 +21,7 @@ from torch.func import functional_call
 import lmc_helpers as lmc
 from lmc_helpers.data.digits import digits
 from lmc_helpers.error_bars import mean_and_error, ratio_of_means
-from lmc_helpers.identifiability.costs import least_norm_weight
+from lmc_helpers.identifiability import least_norm_weight
 from lmc_helpers.networks.permutations import permute
 from lmc_helpers.seeds import torch_generator
 

@@ -8,8 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from lmc_helpers._typing import Probability, checked
-from lmc_helpers.identifiability.asymmetric import layer_parts
-from lmc_helpers.identifiability.input_subspace import AsymmetricLayer, pca_basis
+from lmc_helpers.identifiability import AsymmetricLayer, layer_parts, pca_basis
 from lmc_helpers.modules._module import called, copied, fitting, step_by_step
 
 __all__ = ["asymmetric_layer"]

@@ -36,8 +36,8 @@ from lmc_helpers.modules._module import (
 )
 from lmc_helpers.modules.line import _mean_loss
 from lmc_helpers.networks.permutations import Axis, Symmetry, _change
+from lmc_helpers.permutation_points import Chart
 from lmc_helpers.permutation_points.hessian import hessian
-from lmc_helpers.permutation_points.pair import Chart
 from lmc_helpers.seeds import normal
 
 __all__ = ["PairPath", "PairPoint", "merge_path", "permutation_point"]

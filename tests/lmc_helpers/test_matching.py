@@ -21,7 +21,7 @@ from lmc_helpers.matching import (
     row_types,
     weight_matching,
 )
-from lmc_helpers.teacher_student.minima import sample_minima
+from lmc_helpers.teacher_student import sample_minima
 
 LEFTOVERS = ["order", "in place", "sorted", "opposed"]
 

@@ -13,9 +13,16 @@ from lmc_helpers import error_bars, seeds
 from lmc_helpers.barrier import check_lambdas, loss_barrier, refined_barrier
 from lmc_helpers.data.images import load
 from lmc_helpers.general_linear import path_in_group, random_invertible, require_invertible, rotation_logarithm
-from lmc_helpers.identifiability.input_subspace import coherence
-from lmc_helpers.linear_nets.between import obstruction, path_over_obstruction, straight_line
-from lmc_helpers.linear_nets.minimum import component, from_group, loss, path_in_minimum
+from lmc_helpers.identifiability import coherence
+from lmc_helpers.linear_nets import (
+    component,
+    from_group,
+    loss,
+    obstruction,
+    path_in_minimum,
+    path_over_obstruction,
+    straight_line,
+)
 from lmc_helpers.matching import (
     algorithm_1,
     all_permutations,
@@ -31,21 +38,38 @@ from lmc_helpers.networks.model import Stack
 from lmc_helpers.networks.permutations import Axis, Symmetry, verify
 from lmc_helpers.networks.segments import along_segments, scores
 from lmc_helpers.orbits.curves import curvature
-from lmc_helpers.permutation_points.classifiers import most_similar_neurons
-from lmc_helpers.permutation_points.converged import converged_path, damped_newton
-from lmc_helpers.permutation_points.counts import count_ratio
-from lmc_helpers.permutation_points.doubling import double_neurons, equal_loss_exchange
-from lmc_helpers.permutation_points.hessian import hessian, inertia
-from lmc_helpers.permutation_points.mlp import MLP, squared_loss
-from lmc_helpers.permutation_points.newton import minimise
-from lmc_helpers.permutation_points.pair import PairChart
-from lmc_helpers.teacher_student.barrier_limit import barrier_limits, leftover_tail
-from lmc_helpers.teacher_student.between_minima import minima_barriers
+from lmc_helpers.permutation_points import (
+    MLP,
+    PairChart,
+    converged_path,
+    count_ratio,
+    damped_newton,
+    double_neurons,
+    equal_loss_exchange,
+    inertia,
+    minimise,
+    most_similar_neurons,
+    squared_loss,
+)
+from lmc_helpers.permutation_points.hessian import hessian
+from lmc_helpers.teacher_student import (
+    barrier_limits,
+    even_sharpness,
+    expected_overlap,
+    expected_pq,
+    kappa,
+    leftover_tail,
+    minima_barriers,
+    overlap_limit,
+    population_hessian,
+    population_loss,
+    pq_index,
+    sample_minima,
+    sharpness,
+    simulate_overlap,
+    snap,
+)
 from lmc_helpers.teacher_student.gradient_descent import gradient_descent
-from lmc_helpers.teacher_student.minima import sample_minima, snap
-from lmc_helpers.teacher_student.overlap import expected_overlap, overlap_limit, simulate_overlap
-from lmc_helpers.teacher_student.population import kappa, population_hessian, population_loss
-from lmc_helpers.teacher_student.sparsity import even_sharpness, expected_pq, pq_index, sharpness
 from lmc_helpers.training.fit import fit
 from lmc_helpers.training.recipes import Descent
 from lmc_helpers.training.runs import DataSpec, Run

@@ -4,7 +4,7 @@ import numpy as np
 import scipy.special
 import torch
 
-from lmc_helpers.permutation_points.mlp import MLP
+from lmc_helpers.permutation_points import MLP
 
 NETS = [MLP((2, 4, 1), "tanh"), MLP((1, 3, 3), "softplus"), MLP((2, 3, 4, 2), "tanh")]
 LAYERS = [(net, layer) for net in NETS for layer in range(1, net.depth)]

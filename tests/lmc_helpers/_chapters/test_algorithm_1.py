@@ -10,7 +10,7 @@ from oracles.draws import normal
 
 from lmc_helpers._chapters.algorithm_1 import BEST, barrier_objective, compare_matchings, swap_search
 from lmc_helpers.matching import check_permutation
-from lmc_helpers.teacher_student.minima import sample_minima
+from lmc_helpers.teacher_student import sample_minima
 
 
 def sampled_loss(W, M, x):

@@ -18,7 +18,7 @@ from lmc_helpers._chapters.architecture_symmetries import (
     shared,
     table_3,
 )
-from lmc_helpers.identifiability.asymmetric import Syre, WAsymmetric
+from lmc_helpers.identifiability import Syre, WAsymmetric
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.resnet import ResNet20
 from lmc_helpers.networks.vit import ViT

@@ -9,8 +9,7 @@ import torch
 from lmc_helpers._chapters.barrier_peak import halfway_costs
 from lmc_helpers.claims import reading
 from lmc_helpers.matching import algorithm_1
-from lmc_helpers.teacher_student.barrier_limit import barrier_limits, best_cost, limit_peak
-from lmc_helpers.teacher_student.minima import sample_minima
+from lmc_helpers.teacher_student import barrier_limits, best_cost, limit_peak, sample_minima
 
 # ---------- The best pairing against all permutations, and against the exact mean error halfway
 

@@ -8,7 +8,7 @@ from oracles.notebooks import on_the_page
 from lmc_helpers._chapters.barrier_rate import minima_with_matched_share, power_law
 from lmc_helpers.barrier import GRID
 from lmc_helpers.matching import algorithm_1
-from lmc_helpers.teacher_student.population import population_loss
+from lmc_helpers.teacher_student import population_loss
 
 
 @pytest.mark.parametrize(("gamma", "M"), [(0.75, 4), (0.8, 2), (0.99, 6), (1.0, 2)])

@@ -35,7 +35,7 @@ from lmc_helpers._chapters.center_gap import (
     weibull_scale,
     within_reach,
 )
-from lmc_helpers.identifiability.costs import cost_table
+from lmc_helpers.identifiability import cost_table
 
 # ---------- the gap of random centres
 

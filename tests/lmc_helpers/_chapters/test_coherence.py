@@ -38,7 +38,7 @@ from lmc_helpers._chapters.coherence import (
     two_state_barrier,
     unequal_copy,
 )
-from lmc_helpers.identifiability.input_subspace import leverages
+from lmc_helpers.identifiability import leverages
 from lmc_helpers.seeds import normal
 from lmc_helpers.training._examples import epoch_order
 from lmc_helpers.training.recipes import Descent

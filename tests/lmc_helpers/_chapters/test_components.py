@@ -22,7 +22,7 @@ from lmc_helpers._chapters.components import (
     random_of_form,
     widths_misfit,
 )
-from lmc_helpers.linear_nets.minimum import component, loss, path_in_minimum
+from lmc_helpers.linear_nets import component, loss, path_in_minimum
 from lmc_helpers.seeds import torch_generator
 
 # Descent of linear networks: against a dense Levenberg–Marquardt step, and against closed forms of the minimum

@@ -4,7 +4,7 @@ import torch
 from oracles.perceptrons import inputs
 
 from lmc_helpers._chapters.deep_merge import train_classifiers
-from lmc_helpers.permutation_points.mlp import MLP
+from lmc_helpers.permutation_points import MLP
 
 NET = MLP((2, 4, 3), "tanh")
 X = inputs(NET, 25)

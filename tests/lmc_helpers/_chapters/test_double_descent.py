@@ -9,9 +9,9 @@ from oracles.notebooks import on_the_page
 from scipy.optimize import approx_fprime, minimize
 
 from lmc_helpers._chapters.double_descent import descend_in_span, peak_over_ends
-from lmc_helpers.teacher_student.gradient_descent import gradient_descent, initial_weights
-from lmc_helpers.teacher_student.population import population_hessian
-from lmc_helpers.teacher_student.population import population_loss as loss
+from lmc_helpers.teacher_student import initial_weights, population_hessian
+from lmc_helpers.teacher_student import population_loss as loss
+from lmc_helpers.teacher_student.gradient_descent import gradient_descent
 
 # ---------- Peaks over ends: unbiased where the plain ratio of the largest mean is not, and with errors that cover
 

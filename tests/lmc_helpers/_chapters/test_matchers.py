@@ -27,7 +27,7 @@ from lmc_helpers.alignment.weight_matching import _agreement, weight_matching
 from lmc_helpers.matching import all_permutations
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Stack
-from lmc_helpers.teacher_student.minima import sample_minima
+from lmc_helpers.teacher_student import sample_minima
 
 # ---------- All permutations of two hidden layers against networks that are permuted one by one
 

@@ -31,9 +31,8 @@ from lmc_helpers._chapters.merging_neurons import (
     tops,
     trace_curves,
 )
-from lmc_helpers.permutation_points.hessian import gradient, hessian
-from lmc_helpers.permutation_points.mlp import MLP, squared_loss
-from lmc_helpers.permutation_points.pair import PairChart
+from lmc_helpers.permutation_points import MLP, PairChart, gradient, squared_loss
+from lmc_helpers.permutation_points.hessian import hessian
 from lmc_helpers.seeds import normal
 
 # ---------- Branches against SciPy's constrained minimiser, the theorem on their ends, and differences along the curve

@@ -14,7 +14,7 @@ from lmc_helpers._chapters.permutation_counts import (
     partitions,
     permutation_points,
 )
-from lmc_helpers.permutation_points.counts import count_ratio
+from lmc_helpers.permutation_points import count_ratio
 
 
 @pytest.mark.parametrize(("n", "number"), [(0, 1), (1, 1), (4, 5), (7, 15), (12, 77), (20, 627)])

@@ -19,7 +19,7 @@ from lmc_helpers._chapters.permutation_points import (
     targets_with_curvature,
     way_round,
 )
-from lmc_helpers.permutation_points.mlp import MLP
+from lmc_helpers.permutation_points import MLP
 
 # ---------- Replicated neurons against networks by hand, prescribed curvature against differences of the loss
 

@@ -38,9 +38,7 @@ from lmc_helpers._chapters.permutation_saddles_on_mnist import (
 )
 from lmc_helpers.data.images import load
 from lmc_helpers.networks import mlp
-from lmc_helpers.permutation_points.doubling import embed
-from lmc_helpers.permutation_points.mlp import MLP
-from lmc_helpers.permutation_points.pair import PairChart, reduce_pair
+from lmc_helpers.permutation_points import MLP, PairChart, embed, reduce_pair
 
 # ---------- Merges as runs: what the chapter's cells did one after another, a digest that sees everything, a file
 

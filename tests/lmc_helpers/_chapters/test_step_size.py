@@ -19,8 +19,7 @@ from lmc_helpers._chapters.step_size import (
 from lmc_helpers.barrier import loss_barrier
 from lmc_helpers.error_bars import share
 from lmc_helpers.matching import best_permutation
-from lmc_helpers.teacher_student.minima import sample_minima
-from lmc_helpers.teacher_student.population import population_hessian, population_loss
+from lmc_helpers.teacher_student import population_hessian, population_loss, sample_minima
 
 # ---------- Statistics of networks that have arrived, against the full Hessian, single pairs and enumeration
 

@@ -21,7 +21,7 @@ from lmc_helpers._chapters.swap_cost import (
     syre_moments,
     variance_parameter,
 )
-from lmc_helpers.identifiability.input_subspace import coherence, exact_copies
+from lmc_helpers.identifiability import coherence, exact_copies
 
 
 def basis(d, k):

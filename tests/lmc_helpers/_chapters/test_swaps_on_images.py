@@ -20,7 +20,7 @@ from lmc_helpers._chapters.swaps_on_images import (
     neighbours,
     one_metric_costs,
 )
-from lmc_helpers.identifiability.input_subspace import coherence, pca_basis
+from lmc_helpers.identifiability import coherence, pca_basis
 from lmc_helpers.networks.mlp import MLP
 
 # ---------- Moments and subspaces against the activations themselves, and which networks the runs share

@@ -7,7 +7,7 @@ from oracles.notebooks import on_the_page
 from scipy import stats
 
 from lmc_helpers._chapters.trained_minima import with_uniform_entries
-from lmc_helpers.teacher_student.minima import sample_minima, snap
+from lmc_helpers.teacher_student import sample_minima, snap
 
 # ---------- Fresh entries on given types: the types stay, the teacher's function stays, the law is that of the simplex
 

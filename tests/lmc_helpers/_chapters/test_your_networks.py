@@ -9,7 +9,7 @@ from safetensors.torch import save_file
 from torch import nn
 
 from lmc_helpers._chapters import your_networks as yours
-from lmc_helpers.identifiability.asymmetric import Syre
+from lmc_helpers.identifiability import Syre
 
 
 @pytest.fixture

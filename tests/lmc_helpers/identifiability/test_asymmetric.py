@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from lmc_helpers.identifiability.asymmetric import (
+from lmc_helpers.identifiability import (
     FiGLU,
     LinearResidual,
     Sparse,

@@ -8,14 +8,15 @@ import pytest
 import scipy.linalg
 import torch
 
-from lmc_helpers.identifiability.costs import (
+from lmc_helpers.identifiability import (
     cost_table,
+    grams,
     least_norm_weight,
     output_sensitivity,
     realization_cost,
     swap_costs,
 )
-from lmc_helpers.identifiability.input_subspace import _neuron_slices, grams
+from lmc_helpers.identifiability.input_subspace import _neuron_slices
 
 
 def basis(d, k, seed=0):

@@ -8,16 +8,8 @@ import scipy.linalg
 import torch
 
 from lmc_helpers._chapters.coherence import exact_copy
-from lmc_helpers.identifiability.input_subspace import (
-    AsymmetricLayer,
-    _neuron_slices,
-    _whiteners,
-    coherence,
-    exact_copies,
-    grams,
-    leverages,
-    pca_basis,
-)
+from lmc_helpers.identifiability import AsymmetricLayer, coherence, exact_copies, grams, leverages, pca_basis
+from lmc_helpers.identifiability.input_subspace import _neuron_slices, _whiteners
 
 
 def basis(d, k, seed=0):

@@ -6,9 +6,8 @@ from scipy.optimize import minimize
 from torch.nn.functional import gelu
 
 from lmc_helpers._chapters.relaxed_costs import quadratic_surrogate
-from lmc_helpers.identifiability.costs import swap_costs
-from lmc_helpers.identifiability.input_subspace import pca_basis
-from lmc_helpers.identifiability.relaxed_swaps import _ridge_costs, ridge_swaps
+from lmc_helpers.identifiability import pca_basis, ridge_swaps, swap_costs
+from lmc_helpers.identifiability.relaxed_swaps import _ridge_costs
 
 
 def layer(m=4, d=6, k=3, n=40, seed=0):

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from lmc_helpers.identifiability.costs import swap_costs
-from lmc_helpers.identifiability.swaps import swap_terms
+from lmc_helpers.identifiability import swap_costs, swap_terms
 
 
 def basis(d, k):

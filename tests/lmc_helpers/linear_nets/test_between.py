@@ -5,8 +5,7 @@ import pytest
 import torch
 from oracles.linear import SIZES, at, by_hand, data, minimum, normal, rounding
 
-from lmc_helpers.linear_nets.between import obstruction, path_over_obstruction, straight_line
-from lmc_helpers.linear_nets.minimum import component, loss, path_in_minimum
+from lmc_helpers.linear_nets import component, loss, obstruction, path_in_minimum, path_over_obstruction, straight_line
 
 
 @pytest.mark.parametrize(("layers", "h"), SIZES)

@@ -7,15 +7,8 @@ import pytest
 import torch
 from oracles.linear import SIZES, at, by_hand, data, leibniz, matrix, minimum, normal, rounding
 
-from lmc_helpers.linear_nets.minimum import (
-    _product,
-    _to_group,
-    component,
-    components,
-    from_group,
-    loss,
-    path_in_minimum,
-)
+from lmc_helpers.linear_nets import component, components, from_group, loss, path_in_minimum
+from lmc_helpers.linear_nets.minimum import _product, _to_group
 
 
 @pytest.mark.parametrize(("layers", "h"), SIZES)

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from lmc_helpers.identifiability.asymmetric import Syre, asymmetrise
+from lmc_helpers.identifiability import Syre, asymmetrise
 from lmc_helpers.modules.asymmetric import asymmetric_layer
 
 

@@ -7,7 +7,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from lmc_helpers.modules.points import merge_path, permutation_point
-from lmc_helpers.permutation_points.doubling import pair_inertia
+from lmc_helpers.permutation_points import pair_inertia
 
 X, TEACHER = normal(80, 2), 2 * normal(3, 3, seed=1)
 READ = normal(2, 3, seed=51)

@@ -5,7 +5,7 @@ import torch
 from oracles.networks import ACTIVATIONS, DOUBLE, fill, numbers, perceptron, perturbed, weights_of
 from torch import nn
 
-from lmc_helpers.identifiability.asymmetric import FiGLU, WAsymmetric
+from lmc_helpers.identifiability import FiGLU, WAsymmetric
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Stack
 from lmc_helpers.networks.permutations import Axis, random_permutations, verify

@@ -7,7 +7,7 @@ import torch
 from oracles.networks import DOUBLE, numbers, perturbed
 from torch import nn
 
-from lmc_helpers.identifiability.asymmetric import LinearResidual, Syre, WAsymmetric, asymmetrise, layer_parts
+from lmc_helpers.identifiability import LinearResidual, Syre, WAsymmetric, asymmetrise, layer_parts
 from lmc_helpers.networks.cnn import CNN
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Stack

@@ -6,8 +6,7 @@ import pytest
 import torch
 from oracles.perceptrons import by_hand, inputs
 
-from lmc_helpers.permutation_points.classifiers import accuracy, most_similar_neurons
-from lmc_helpers.permutation_points.mlp import MLP
+from lmc_helpers.permutation_points import MLP, accuracy, most_similar_neurons
 
 NET = MLP((2, 4, 3), "tanh")
 X = inputs(NET, 25)

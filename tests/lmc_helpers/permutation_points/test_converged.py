@@ -8,9 +8,7 @@ import torch
 from oracles.perceptrons import by_hand, inputs
 from scipy.optimize import least_squares
 
-from lmc_helpers.permutation_points.converged import ConvergedPath, converged_path, damped_newton
-from lmc_helpers.permutation_points.mlp import MLP
-from lmc_helpers.permutation_points.pair import PairChart
+from lmc_helpers.permutation_points import MLP, ConvergedPath, PairChart, converged_path, damped_newton
 
 DISTANCES = torch.tensor([1.0, 0.9, 0.8, 0.7])
 

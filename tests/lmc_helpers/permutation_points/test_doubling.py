@@ -5,17 +5,20 @@ import pytest
 import torch
 from oracles.perceptrons import LAYERS, by_hand, inputs
 
-from lmc_helpers.permutation_points.doubling import (
-    _pair_matrices,
+from lmc_helpers.permutation_points import (
+    MLP,
     double_neurons,
     embed,
     equal_loss_exchange,
+    gradient,
+    inertia,
+    minimise,
     pair_inertia,
+    reduce_pair,
+    squared_loss,
 )
-from lmc_helpers.permutation_points.hessian import gradient, hessian, inertia
-from lmc_helpers.permutation_points.mlp import MLP, squared_loss
-from lmc_helpers.permutation_points.newton import minimise
-from lmc_helpers.permutation_points.pair import reduce_pair
+from lmc_helpers.permutation_points.doubling import _pair_matrices
+from lmc_helpers.permutation_points.hessian import hessian
 
 
 @pytest.mark.parametrize(("net", "layer"), LAYERS)

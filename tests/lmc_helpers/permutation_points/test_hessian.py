@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from lmc_helpers.permutation_points.hessian import gradient, hessian, inertia
-from lmc_helpers.permutation_points.mlp import MLP, NONLINEARITIES, squared_loss
+from lmc_helpers.permutation_points import MLP, NONLINEARITIES, gradient, inertia, squared_loss
+from lmc_helpers.permutation_points.hessian import hessian
 from lmc_helpers.seeds import torch_generator
 
 

@@ -8,7 +8,7 @@ import torch
 from oracles.perceptrons import inputs, layers_by_hand
 from scipy.special import expit
 
-from lmc_helpers.permutation_points.mlp import MLP, NONLINEARITIES, squared_loss
+from lmc_helpers.permutation_points import MLP, NONLINEARITIES, squared_loss
 
 SIZES = [(1, 1, 1), (2, 5, 1), (3, 4, 2, 3), (1, 2, 1, 2, 1)]
 

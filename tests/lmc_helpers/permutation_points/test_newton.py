@@ -9,7 +9,8 @@ import torch
 from scipy.optimize import brentq
 from scipy.optimize import minimize as scipy_minimize
 
-from lmc_helpers.permutation_points.newton import _subproblem, minimise
+from lmc_helpers.permutation_points import minimise
+from lmc_helpers.permutation_points.newton import _subproblem
 from lmc_helpers.seeds import torch_generator
 
 

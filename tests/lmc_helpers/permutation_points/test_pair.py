@@ -6,9 +6,9 @@ import pytest
 import torch
 from oracles.perceptrons import LAYERS, by_hand, inputs
 
-from lmc_helpers.permutation_points.hessian import gradient, hessian
-from lmc_helpers.permutation_points.mlp import MLP, squared_loss
-from lmc_helpers.permutation_points.pair import ChartLoss, PairChart, reduce_pair
+from lmc_helpers.permutation_points import MLP, PairChart, gradient, reduce_pair, squared_loss
+from lmc_helpers.permutation_points.hessian import hessian
+from lmc_helpers.permutation_points.pair import ChartLoss
 
 
 @pytest.mark.parametrize(("net", "layer"), LAYERS)

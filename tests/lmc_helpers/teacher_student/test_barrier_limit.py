@@ -6,18 +6,17 @@ import torch
 from scipy.optimize import linear_sum_assignment
 
 from lmc_helpers.matching import algorithm_1, permute
-from lmc_helpers.teacher_student.barrier_limit import (
+from lmc_helpers.teacher_student import (
     ORDERS,
-    _leftover_tail_at,
-    _row_tail,
     barrier_limits,
     best_cost,
     leftover_cost,
     leftover_tail,
     limit_peak,
+    minima_barriers,
+    sample_minima,
 )
-from lmc_helpers.teacher_student.between_minima import minima_barriers
-from lmc_helpers.teacher_student.minima import sample_minima
+from lmc_helpers.teacher_student.barrier_limit import _leftover_tail_at, _row_tail
 
 
 def sampled_leftovers(r, types, rng):

@@ -5,14 +5,14 @@ import torch
 
 from lmc_helpers.barrier import GRID, loss_barrier
 from lmc_helpers.matching import algorithm_1
-from lmc_helpers.teacher_student.between_minima import (
+from lmc_helpers.teacher_student import (
     losses_between,
     minima_barriers,
     permuted_and_direct,
+    population_loss,
+    sample_minima,
     uniform_barriers,
 )
-from lmc_helpers.teacher_student.minima import sample_minima
-from lmc_helpers.teacher_student.population import population_loss
 
 
 @pytest.mark.parametrize(("m", "M", "d"), [(1, 1, 1), (4, 4, 4), (6, 1, 3), (30, 6, 8), (25, 20, 20)])

@@ -5,9 +5,8 @@ import math
 import pytest
 import torch
 
-from lmc_helpers.teacher_student.gradient_descent import BOUND, gradient_descent, initial_weights
-from lmc_helpers.teacher_student.minima import distance_to_minima
-from lmc_helpers.teacher_student.population import population_gradient, population_loss
+from lmc_helpers.teacher_student import BOUND, distance_to_minima, initial_weights, population_gradient, population_loss
+from lmc_helpers.teacher_student.gradient_descent import gradient_descent
 
 
 def plain(W: torch.Tensor, M: int, rate: float, steps: int) -> torch.Tensor:

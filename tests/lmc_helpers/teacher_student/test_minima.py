@@ -7,7 +7,8 @@ import pytest
 import torch
 from scipy import stats
 
-from lmc_helpers.teacher_student.minima import _types, sample_minima, snap
+from lmc_helpers.teacher_student import sample_minima, snap
+from lmc_helpers.teacher_student.minima import _types
 
 LAWS = ["exponential", "equal", ("dirichlet", 0.5), ("dirichlet", 1e-3), ("dirichlet", 50)]
 

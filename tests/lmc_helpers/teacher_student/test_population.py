@@ -6,8 +6,14 @@ import pytest
 import torch
 from scipy import integrate
 
-from lmc_helpers.teacher_student.minima import distance_to_minima, sample_minima
-from lmc_helpers.teacher_student.population import kappa, population_gradient, population_hessian, population_loss
+from lmc_helpers.teacher_student import (
+    distance_to_minima,
+    kappa,
+    population_gradient,
+    population_hessian,
+    population_loss,
+    sample_minima,
+)
 
 SIZES = [(1, 1, 1), (1, 1, 2), (2, 3, 3), (5, 3, 4), (9, 1, 6)]  # m, M, d; m < M too
 

@@ -6,9 +6,15 @@ import math
 import pytest
 import torch
 
-from lmc_helpers.teacher_student.minima import sample_minima
-from lmc_helpers.teacher_student.population import population_hessian
-from lmc_helpers.teacher_student.sparsity import even_sharpness, expected_pq, pq_index, sharpness, zero_rows
+from lmc_helpers.teacher_student import (
+    even_sharpness,
+    expected_pq,
+    population_hessian,
+    pq_index,
+    sample_minima,
+    sharpness,
+    zero_rows,
+)
 
 
 @pytest.mark.parametrize(("p", "q", "n"), [(0.5, 1, 7), (1, 2, 4), (0.3, 3, 1)])

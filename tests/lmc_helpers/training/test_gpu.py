@@ -6,7 +6,7 @@ import torch
 from lmc_helpers.alignment.activation_matching import match_moments, recorded_moments
 from lmc_helpers.alignment.weight_matching import weight_matching
 from lmc_helpers.data.images import load
-from lmc_helpers.identifiability.asymmetric import WAsymmetric
+from lmc_helpers.identifiability import WAsymmetric
 from lmc_helpers.networks.cnn import CNN
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.resnet import ResNet20
