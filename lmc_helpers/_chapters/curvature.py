@@ -6,8 +6,8 @@ chord from the curve's level set by the height of a circular arc,
     d_max = (1/κ) (1 − √(1 − (κD/2)²)).                                                                (8)
 
 It is real only for D <= 2/κ, and true if moreover ℓ <= π/κ (the chapter proves this, and that both hypotheses are
-needed). For any curve D/2, the distance from the nearer end, and √(ℓ² − D²)/2, the height of the ellipse ``|z − w_1| +
-|z − w_2| = ℓ``, are bounds.
+needed). For any curve D/2, the distance from the nearer end, and √(ℓ² − D²)/2, the height of an ellipse about
+the ends, are bounds.
 
 Curves that return close to their start contradict the theorem as printed. Two have a neck of width 2e, with curvature
 bounded as e → 0, and the midpoint of the chord across it is D/2 = e from the level set: :func:`network_neck`, in the

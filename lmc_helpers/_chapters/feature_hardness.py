@@ -65,8 +65,8 @@ def high_degree_part(degree: int) -> float:
 def error_bound(d: int, length: float, mass: float, failure: float, stray: float = 0.0) -> float:
     """Lower bound on the error of all networks near random features, with probability 1 − ``failure``.
 
-    Thm C.10. The part of degree at least d of R ReLU(w·x) has the norm R τ_d. A feature of a random unit vector f has a
-    correlation of at most ``τ_d |f·w|^d`` with it, and ``|f·w|^d`` has the mean 2^(1−d) exactly.
+    Thm C.10. The part of degree at least d of R ReLU(w·x) has the norm R τ_d. A feature of a random unit vector f of
+    R^d has a correlation of at most ``τ_d |f·w|^d`` with it, and ``|f·w|^d`` has the mean 2^(1−d) exactly.
     """
     return high_degree_part(d) * (length - 2.0 ** (1 - d) * mass / failure) - stray / math.sqrt(2)
 
