@@ -5,9 +5,9 @@ of examples differ. Pairs have different masks, so that they are independent. Pa
 seeds: W-MLPs that differ only in σ_F have equal masks and initial weights.
 
 Where the paper leaves something open, we follow the authors' published code: batches of 64; 90 % of the training
-images; W of asymmetric layers starts at N(0, 1/inputs), that of ordinary ones by torch's law; syre has ε = 0 in Table
-1, so D = 1; FiGLU has entries N(0, 1) and follows the layer norm. At another width, or on other images, the share of
-fixed entries in a row is the same.
+images; W of asymmetric layers starts at N(0, 1/inputs), that of ordinary ones by torch's law; syre has ε = 0 in
+Table 1, so D = 1; FiGLU has entries N(0, 1) and follows the layer norm. At another width, or on other images, the share
+of fixed entries in a row is the same.
 
 Networks take hours and hundreds of megabytes, their measurements kilobytes: so each measurement is a run with a file,
 which may also lie in ``book/recorded/runs``.

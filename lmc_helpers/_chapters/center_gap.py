@@ -1,10 +1,11 @@
 """The gap γ_out of random centres: its law, samples and bounds, for the chapter *center gap*.
 
 The centre of neuron i is v_i = Uᵀ f_i, and γ_out = √2 min ``‖v_i − v_j‖`` over i ≠ j. Thm 4.6 of Bürgin et al. bounds
-it from below, eq. (22), if the entries of F are B σ Y₀ with B ~ Bernoulli(p) and a density of Y₀ of at most M₀; q = 2p
-− p². For Gaussian F without a mask the centres are independent N(0, σ² I_k), two of them are within r with probability
-p₁ = P(k/2, r²/4σ²), and P(γ_out > √2 r) ≈ exp(−n p₁) with n = m(m − 1)/2 pairs, up to :func:`poisson_error`. For fixed
-k and m → ∞ a Weibull law of shape k remains, and the exponent of γ_out in m tends to −2/k from below.
+it from below, eq. (22), if the entries of F are B σ Y₀ with B ~ Bernoulli(p) and a density of Y₀ of at most M₀;
+q = 2p − p². For Gaussian F without a mask the centres are independent N(0, σ² I_k), two of them are within r with
+probability p₁ = P(k/2, r²/4σ²), and P(γ_out > √2 r) ≈ exp(−n p₁) with n = m(m − 1)/2 pairs, up to
+:func:`poisson_error`. For fixed k and m → ∞ a Weibull law of shape k remains, and the exponent of γ_out in m tends to
+−2/k from below.
 """
 
 from __future__ import annotations
@@ -157,8 +158,8 @@ def asymptotic_width(k: int, accuracy: float) -> float:
 def poisson_error(r: float, m: int, k: int) -> float:
     """Bound on ``|P(no two centres within r) − exp(−λ)|``, λ = n P(k/2, r²/4) (Arratia, Goldstein and Gordon).
 
-    Pairs without a common centre are independent, so the bound is min(1, 1/λ) (b₁ + b₂) with
-    b₁ = n(2m − 3) p₁² and b₂ = 2n(m − 2) p₂, where p₂ is the probability that two centres are both within r of a third.
+    Pairs without a common centre are independent, so the bound is min(1, 1/λ) (b₁ + b₂) with b₁ = n(2m − 3) p₁² and
+    b₂ = 2n(m − 2) p₂, where p₂ is the probability that two centres are both within r of a third.
     """
     p1, p2 = close_probability(r, k), star_probability(r, k)
     n = m * (m - 1) / 2

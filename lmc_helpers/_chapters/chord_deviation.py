@@ -1,7 +1,7 @@
 """Chord deviations in closed form and of trained pairs, for the chapter *chord deviation*.
 
-Bürgin et al., section 5 and App. D. For Gaussian inputs and one neuron with effective weights u, v and w = λu + (1 −
-λ)v the deviation
+Bürgin et al., section 5 and App. D. For Gaussian inputs and one neuron with effective weights u, v and
+w = λu + (1 − λ)v the deviation
 
     ξ(λ; x) = η(w·x) − λ η(u·x) − (1 − λ) η(v·x)                                                    (30)
 

@@ -155,11 +155,12 @@ def train_students(
 ) -> Students:
     """Train G groups of r students; a group shares U (d, 2), D (m, d) and the latents, of (G, n, 2) or (n, 2).
 
-    AdamW acts on all of W (m, d) and b, but is computed in the latent plane with the same result: (D ⊙ W)_i · x = A_i ·
-    z with A = (D ⊙ W) U, and ∂L/∂W = D ⊙ (∂L/∂A Uᵀ). An entry that is masked, or whose row of U is 0, has gradient 0,
-    and t steps multiply it by (1 − rate · decay)^t. A neuron that sees only zero rows of U keeps b_i = 0, since
-    ReLU'(0) = 0, and is left out. Rounding in float32 is orders of magnitude below the noise from the order of the
-    examples. One thread is faster than two on such small matrices; for more cores split the groups between processes.
+    AdamW acts on all of W (m, d) and b, but is computed in the latent plane with the same result:
+    (D ⊙ W)_i · x = A_i · z with A = (D ⊙ W) U, and ∂L/∂W = D ⊙ (∂L/∂A Uᵀ). An entry that is masked, or whose row of U
+    is 0, has gradient 0, and t steps multiply it by (1 − rate · decay)^t. A neuron that sees only zero rows of U keeps
+    b_i = 0, since ReLU'(0) = 0, and is left out. Rounding in float32 is orders of magnitude below the noise from the
+    order of the examples. One thread is faster than two on such small matrices; for more cores split the groups between
+    processes.
     """
     groups = [list(group) for group in seeds]
     m, n = D.shape[1], z.shape[-2]

@@ -212,10 +212,10 @@ def joined_classes(misfit: Misfit, points: torch.Tensor, tries: int = 1, at_once
 def walk(misfit: Misfit, a: torch.Tensor, b: torch.Tensor, steps: int = 500) -> torch.Tensor:
     """True where the walk from a towards b arrives, (B,).
 
-    From p = a on, the direction b − p is projected on the tangent space at p, and after a step Newton's steps of least
-    norm lead back to r = 0. The step is halved until its straight edge is low, ``|r|² <= LOW``, and its end nearer to
-    b. The walk arrives if the edge from p to b is low, and ends if no direction of the minimum leads towards b any
-    more.
+    From p = a on, the direction b − p is projected on the tangent space at p, a step is taken, and Newton's steps of
+    least norm lead back to r = 0. The step is halved until its straight edge is low, ``|r|² <= LOW``, and its end
+    nearer to b. The walk arrives if the edge from p to b is low, and ends if no direction of the minimum leads towards
+    b any more.
     """
     r, derivative = misfit
     found, pairs = torch.zeros(len(a), dtype=torch.bool), torch.arange(len(a))

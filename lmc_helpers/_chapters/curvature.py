@@ -6,14 +6,14 @@ chord from the curve's level set by the height of a circular arc,
     d_max = (1/κ) (1 − √(1 − (κD/2)²)).                                                                (8)
 
 It is real only for D <= 2/κ, and true if moreover ℓ <= π/κ (the chapter proves this, and that both hypotheses are
-needed). For any curve D/2, the distance from the nearer end, and √(ℓ² − D²)/2, the height of an ellipse about
-the ends, are bounds.
+needed). For any curve D/2, the distance from the nearer end, and √(ℓ² − D²)/2, the height of an ellipse about the ends,
+are bounds.
 
 Curves that return close to their start contradict the theorem as printed. Two have a neck of width 2e, with curvature
 bounded as e → 0, and the midpoint of the chord across it is D/2 = e from the level set: :func:`network_neck`, in the
-minimum u·v = δ = e²/2 of f(x) = (u·v) x, and :func:`planar_neck`, which can be drawn. Two are orbits exp(tM)·(W_1, W_2)
-= (e^{tM} W_1, W_2 e^{−tM}), long and of small curvature: for :func:`turn` and :func:`loop` d_max is of the order 1/r,
-but the chord's midpoint has one distance from the minimum for every r (:func:`midpoint_distance`).
+minimum u·v = δ = e²/2 of f(x) = (u·v) x, and :func:`planar_neck`, which can be drawn. Two are orbits
+exp(tM)·(W_1, W_2) = (e^{tM} W_1, W_2 e^{−tM}), long and of small curvature: for :func:`turn` and :func:`loop` d_max is
+of the order 1/r, but the chord's midpoint has one distance from the minimum for every r (:func:`midpoint_distance`).
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ paper does not specify P; here it is uniform among the matrices with orthonormal
 so that the rotation affects only the noise.
 
 A cluster has one mixture, one data set, one F and D for each layer and one pair, so that clusters are independent.
-Cluster g has the same mixture (up to k), noise and masks in all settings, which are compared under equal conditions.
+Cluster g has the same mixture (up to k), noise and masks in all settings: equal conditions for each.
 """
 
 from __future__ import annotations

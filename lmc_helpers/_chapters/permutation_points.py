@@ -21,8 +21,8 @@ from lmc_helpers.permutation_points.hessian import hessian
 def replicate(small: MLP, theta: torch.Tensor, layer: int, copies: tuple[int, ...]) -> tuple[MLP, torch.Tensor]:
     """The network with ``copies[m]`` copies of neuron m of a layer, which share its outgoing column equally.
 
-    A permutation point; the chapter shows that its Hessian has the inertia of the smaller network's and ``copies[m]`` −
-    1 times the block of every neuron m (:func:`~lmc_helpers.permutation_points.doubling.pair_inertia`).
+    A permutation point; the chapter shows that its Hessian has the inertia of the smaller network's and
+    ``copies[m]`` − 1 times the block of every neuron m (:func:`~lmc_helpers.permutation_points.doubling.pair_inertia`).
     """
     count = torch.tensor(copies)
     neuron = torch.repeat_interleave(count)  # the original of each new neuron
@@ -127,7 +127,7 @@ def arrival(net: MLP, theta: torch.Tensor, x: torch.Tensor, y: torch.Tensor, ste
 
 
 def separated(H: torch.Tensor, low: float, high: float) -> torch.Tensor:
-    """True if no absolute eigenvalue lies strictly between ``low`` and ``high`` times the largest one, (...).
+    """True where no absolute eigenvalue lies strictly between ``low`` and ``high`` times the largest one, (...).
 
     Then every tolerance in between counts the same zeros. Rounding moves a zero to about 1e-15 times the condition of
     the gradient; sloppy directions of a network can be of any size.

@@ -1,7 +1,7 @@
 """Barriers after the best permutation, for the chapter *permuted barriers*.
 
-Zhao, Dehmamy, Walters & Yu, Prop. 5.4: two minima W and W′ that differ in the last two layers only are compared at λ W
-+ (1 − λ) P · W′ for all permutations P of the neurons between these layers. If W′ is W with only neuron j rescaled by
+Zhao, Dehmamy, Walters & Yu, Prop. 5.4: two minima W and W′ that differ in the last two layers only are compared at λ
+W + (1 − λ) P · W′ for all permutations P of the neurons between these layers. If W′ is W with only neuron j rescaled by
 m, then for every P, as m → ∞,
 
     output at the middle = 2^{−(k+1)} m^k w_i ζ_jᵀ (1 + o(1)),      i the neuron that P maps to j,

@@ -14,10 +14,11 @@ from lmc_helpers.seeds import torch_generator
 
 
 def determined(a: torch.Tensor, C: torch.Tensor) -> torch.Tensor:
-    """True if the function of a ReLU neuron determines its weight: the active inputs span the space.
+    """True where the function of a ReLU neuron determines its weight: the active inputs span the space.
 
-    On inputs c a weight a + n has the same function if and only if n·c = 0 on the active inputs (a·c > 0) and (a + n)·c
-    <= 0 on the others. If no input has a·c = 0, small multiples of any n that is orthogonal to the active inputs do.
+    On inputs c a weight a + n has the same function if and only if n·c = 0 on the active inputs (a·c > 0) and
+    (a + n)·c <= 0 on the others. If no input has a·c = 0, small multiples of any n that is orthogonal to the active
+    inputs do.
     """
     active = (a @ C.T > 0).double()
     return torch.linalg.matrix_rank(active[..., None] * C, rtol=1e-10) == C.shape[-1]
