@@ -1,4 +1,9 @@
-"""Code of the chapter *Algorithm 1*; the chapter *matchers* also uses its barriers."""
+"""Barriers of teacher–student minima after several matchings, for the chapter *Algorithm 1*.
+
+Zhan, Li & Wu (section 4) call the matching of Algorithm 1 "the best permutation"; here each matching is compared with
+the best of all m! permutations, by the barrier of eq. (9) on the paper's grid. The chapter *matchers* uses the same
+barriers.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +29,6 @@ from lmc_helpers.matching import (
 from lmc_helpers.teacher_student import population_loss
 from lmc_helpers.teacher_student.population import _kappa, _pairs
 
-# ---------- matchings side by side
-#
-# Zhan, Li & Wu (section 4, Algorithm 1) call their matching "the best permutation". Each matching is compared with the
-# best of all m! permutations, by the barrier of eq. (9): the largest L(λ W₁ + (1 − λ) W₂[p]) above the chord on the
-# paper's grid.
-
 BEST = "best of m!"
 FLOOR = 1e-13  # smaller barriers are rounding errors
 
@@ -50,7 +49,7 @@ Heights = Callable[[Tensor], Tensor]  # permutations (B, m) → what is to be sm
 def barriers_of_orders(W1: Tensor, W2: Tensor, M: int) -> Heights:
     """The barriers (B,) on the grid between W1 (m, d) and W2[p], for permutations (B, m).
 
-    In place i stands one of m² rows, r = λ w1_i + (1 − λ) w2_j with j = p(i), whose kernels are computed once:
+    Place i holds one of m² rows, r = λ w1_i + (1 − λ) w2_j with j = p(i), whose kernels are computed once:
 
         L = Σ_i [k(r_i, r_i) − 2 Σ_t k(r_i, e_t)] + 2 Σ_{i<i'} k(r_i, r_i') + Σ_{s,t} k(e_s, e_t).
     """
@@ -112,9 +111,6 @@ def compare_matchings(W1: Tensor, W2: Tensor, M: int, tol: float = 1e-9) -> Comp
         {name: np.array(values) for name, values in barriers.items()},
         {name: np.array(values) for name, values in same_types.items()},
     )
-
-
-# ---------- swap search
 
 
 def _swapped(p: Tensor) -> Tensor:

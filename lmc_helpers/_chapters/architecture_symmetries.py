@@ -1,4 +1,8 @@
-"""Code of the chapter *architecture symmetries*."""
+"""Symmetries that fixed weights leave to an architecture, for the chapter *architecture symmetries*.
+
+F and D of W_eff = F + D ⊙ W are parts of the architecture (Bürgin et al., eq. (2)). Networks and numbers of fixed
+entries are those of App. F.2 and G.4, for each row as in the published code.
+"""
 
 from __future__ import annotations
 
@@ -18,30 +22,16 @@ from lmc_helpers.networks.resnet import ResNet20
 from lmc_helpers.networks.vit import ViT
 from lmc_helpers.seeds import numpy_generator
 
-# ---------- head maps
-#
-# Linear maps inside an attention head that preserve its function and the fixed entries of its weights.
-#
-# A head uses its queries and keys only through their products, and its values only through the outputs. In one
-# notation, U (h, d) makes h numbers and V (d', h) reads them,
-#
-# (U, V) ↦ (g U, V g⁻¹),      g in GL_h,
-#
-# with U = W_Q and V = W_Kᵀ, or U = W_V and V = W_O of one head, preserves V U and hence the function; biases of queries
-# and values transform like U. In a W-asymmetric network (Bürgin et al., eq. (2) and App. G.4) some entries of U and V
-# are fixed. The g = I + A that preserve them satisfy, to first order in A,
-#
-# (A U)_il = 0 at fixed entries of U,      (V A)_li = 0 at fixed entries of V.
-#
-# If these n equations are independent, n <= h², the g near I that preserve all fixed entries form a manifold of
-# dimension exactly h² − n (implicit function theorem).
-
-
 ITERATIONS, ROUNDING = 50, 1e-13
 
 
 def equations(U: torch.Tensor, V: torch.Tensor, fixed_U: torch.Tensor, fixed_V: torch.Tensor) -> torch.Tensor:
-    """The linear equations for A, (n, h²), with the entries of A row by row."""
+    """The linear equations for A, (n, h²), with the entries of A row by row.
+
+    A head depends on U (h, d) and V (d', h), which are W_Q and W_Kᵀ or W_V and W_O, only through V U, so that (g U, V
+    g⁻¹) with g in GL_h has the same function. To first order g = I + A preserves the fixed entries if (A U)_il = 0 and
+    (V A)_li = 0 there. If these n <= h² equations are independent, such g near I form a manifold of dimension h² − n.
+    """
     h = len(U)
     i, column = fixed_U.nonzero(as_tuple=True)
     row, j = fixed_V.nonzero(as_tuple=True)
@@ -97,24 +87,14 @@ def move_heads(model: ViT, params: Tensors, fixed: Fixed, size: float, generator
     return moved
 
 
-# ---------- kept permutations
-#
-# Permutations of hidden units that preserve an asymmetric architecture, by colour refinement.
-#
-# F and D of W_eff = F + D ⊙ W are parts of the architecture (Bürgin et al., eq. (2)). A permutation of hidden units
-# preserves the function for every W if it maps F and D to themselves. *Colour refinement* bounds these permutations
-# without trying them: all units of a group start with one colour; then two units get different colours if the multisets
-# of the entries of F and D on their axes, each with the colours of the units on the entry's other axes, differ; and so
-# on until no colour splits. A permutation that preserves F and D preserves every colour. If all units have different
-# colours, the identity is the only such permutation. The converse is false: some structures have cells that no
-# permutation moves.
-#
-# Colours are compared by sums of products of 64-bit words. Equal multisets have equal sums, so that no colour splits
-# without reason.
-
-
 def cells(symmetry: Symmetry, fixed: Fixed, values: bool = True) -> dict[str, torch.Tensor]:
-    """The stable partition of the units of each group."""
+    """The stable partition of the units of each group, by colour refinement.
+
+    Two units get different colours if the multisets of the entries of F and D on their axes, each with the colours of
+    the units on its other axes, differ; and so on until no colour splits. A permutation that preserves F and D
+    preserves every colour, so that it is the identity if all colours differ. The converse is false. Multisets are
+    compared by sums of products of 64-bit words; equal ones have equal sums, so that no colour splits without reason.
+    """
     edges = {name: _edges(F, D, values) for name, (F, D) in fixed.items()}
     colours = {group: np.zeros(m, dtype=np.int64) for group, m in symmetry.sizes.items()}
     owner = {(axis.name, axis.axis): group for group, axes in symmetry.groups.items() for axis in axes}
@@ -177,12 +157,6 @@ def _mixed(words: np.ndarray) -> np.ndarray:
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         words = (words ^ (words >> np.uint64(shift))) * np.uint64(factor)
     return words ^ (words >> np.uint64(31))
-
-
-# ---------- the networks of the paper
-#
-# Networks of Bürgin et al., App. F.2 and G.4, and the numbers of their fixed entries, for each row as in the
-# published code.
 
 
 RESNET, VIT = ResNet20(width=8, init="torch"), ViT()

@@ -1,4 +1,17 @@
-"""Code of the chapter *asymmetric MLPs*."""
+"""Pairs of asymmetric MLPs on images and the lines between them, for the chapter *asymmetric MLPs*.
+
+Bürgin et al., section 6, F.1 and G.1. The networks of a pair share F and D of every layer; initial weights and orders
+of examples differ. Pairs have different masks, so that they are independent. Pair p of every variant has the same
+seeds: W-MLPs that differ only in σ_F have equal masks and initial weights.
+
+Where the paper leaves something open, we follow the authors' published code: batches of 64; 90 % of the training
+images; W of asymmetric layers starts at N(0, 1/inputs), that of ordinary ones by torch's law; syre has ε = 0 in
+Table 1, so D = 1; FiGLU has entries N(0, 1) and follows the layer norm. At another width, or on other images, the share
+of fixed entries in a row is the same.
+
+Networks take hours and hundreds of megabytes, their measurements kilobytes: so each measurement is a run with a file,
+which may also lie in ``book/recorded/runs``.
+"""
 
 from __future__ import annotations
 
@@ -26,21 +39,6 @@ from lmc_helpers.training.cached import Cached, provenance
 from lmc_helpers.training.prices import BASE_MIB, FLOPS, Price
 from lmc_helpers.training.recipes import Descent
 from lmc_helpers.training.runs import DataSpec, Result, Run
-
-# ---------- asymmetric mlps
-#
-# Pairs of asymmetric MLPs on images, the lines between them, and matchings of their units (Bürgin et al., section 6,
-# F.1, G.1).
-#
-# The two networks of a pair share F and D of every layer; initial weights and orders of examples differ. Pairs have
-# different masks, so that they are independent. Pair p of every variant has the same seeds: W-MLPs that differ only in
-# σ_F are compared with equal masks and equal initial weights.
-#
-# Where the paper leaves something open, we follow the authors' published code: batches of 64; 90 % of the training
-# images; W of asymmetric layers starts at N(0, 1/inputs), that of ordinary ones by torch's law; syre has ε = 0 in
-# Table 1, so D = 1; FiGLU has entries N(0, 1) and follows the layer norm. At another width, or on other images, the
-# share of fixed entries in a row is the same.
-
 
 PIXELS = {"digits": 64, "mnist": 784}
 HIDDEN = 3  # hidden layers, all of one width
@@ -221,15 +219,6 @@ def measure(
         stacked(fixed),
         accuracy,
     )
-
-
-# ---------- measured pairs
-#
-# Measurements of pairs of asymmetric MLPs as runs, one for each variant; networks that are missing are trained first.
-#
-# Networks take hundreds of megabytes, and hours; what chapter 53 measures of them takes kilobytes. So the measurement
-# of a variant is a run, as its training is one: data, a digest, a file. A file in ``book/recorded/runs`` counts as one
-# that lies here, so that what took hours stays with the book, and a large experiment can be made one variant at a time.
 
 
 #: To be raised by hand when a change alters the measurement, so that older files are not used.
@@ -483,7 +472,7 @@ class Experiment:
 
     @classmethod
     def printed(cls, only: Collection[str] = CORE) -> Experiment:
-        """What the recorded run measured in the printed sizes, which the book keeps: Fig. 4, or other variants."""
+        """Measurements of the recorded run in the printed sizes, which the book keeps: Fig. 4, or other variants."""
         records = json.loads((recorded().parent / "paper.json").read_text(encoding="utf-8"))
         given = next(record["parameters"] for record in records if record["part"] == "I11.standard")
         settings = {field.name: given[field.name] for field in fields(Parameters) if field.name in given}

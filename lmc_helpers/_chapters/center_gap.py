@@ -1,4 +1,12 @@
-"""Code of the chapter *center gap*."""
+"""The gap γ_out of random centres: its law, samples and bounds, for the chapter *center gap*.
+
+The centre of neuron i is v_i = Uᵀ f_i, and γ_out = √2 min ``‖v_i − v_j‖`` over i ≠ j. Thm 4.6 of Bürgin et al. bounds
+it from below, eq. (22), if the entries of F are B σ Y₀ with B ~ Bernoulli(p) and a density of Y₀ of at most M₀;
+q = 2p − p². For Gaussian F without a mask the centres are independent N(0, σ² I_k), two of them are within r with
+probability p₁ = P(k/2, r²/4σ²), and P(γ_out > √2 r) ≈ exp(−n p₁) with n = m(m − 1)/2 pairs, up to
+:func:`poisson_error`. For fixed k and m → ∞ a Weibull law of shape k remains, and the exponent of γ_out in m tends to
+−2/k from below.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +22,6 @@ from scipy.stats import binom, ncx2, poisson
 
 from lmc_helpers.identifiability import WAsymmetric
 from lmc_helpers.seeds import torch_generator
-
-# ---------- the gap of random centres
-#
-# Samples of γ_out, and its law for m centres N(0, σ² I_k): the Poisson approximation has the explicit bound
-# :func:`poisson_error`. For fixed k and m → ∞ a Weibull law of shape k remains, and the exponent of γ_out in m tends to
-# −2/k from below (:func:`local_exponent`, :func:`asymptotic_width`).
 
 CHUNK = 2_000_000  # entries of the centres that are drawn at once: 16 MB
 
@@ -156,8 +158,8 @@ def asymptotic_width(k: int, accuracy: float) -> float:
 def poisson_error(r: float, m: int, k: int) -> float:
     """Bound on ``|P(no two centres within r) − exp(−λ)|``, λ = n P(k/2, r²/4) (Arratia, Goldstein and Gordon).
 
-    Pairs without a common centre are independent, so the bound is min(1, 1/λ) (b₁ + b₂) with
-    b₁ = n(2m − 3) p₁² and b₂ = 2n(m − 2) p₂, where p₂ is the probability that two centres are both within r of a third.
+    Pairs without a common centre are independent, so the bound is min(1, 1/λ) (b₁ + b₂) with b₁ = n(2m − 3) p₁² and
+    b₂ = 2n(m − 2) p₂, where p₂ is the probability that two centres are both within r of a third.
     """
     p1, p2 = close_probability(r, k), star_probability(r, k)
     n = m * (m - 1) / 2
@@ -177,22 +179,16 @@ def star_probability(r: float, k: int, sigma: float = 1.0) -> float:
     return p2 + float(gammaincc(k / 2, spread / 2)) * float(ncx2.cdf(x, k, spread)) ** 2
 
 
-# ---------- gap exponent
-#
-# How fast the gap between Gaussian centres shrinks between two widths: a proven bound, and its measurement.
-#
-# For N(0, I_k) centres, p₁(r) the probability that two of them are within r, and γ_out the gap of m of them
-# (:func:`gap_quantile`),
-#
-# 1 − n p₁(r) + (n − 1) p₂(r) <= P(γ_out > √2 r) <= e^(−n p₁(r)) + error(r),      n = m(m − 1)/2.
-#
-# The first is Hunter's union bound: along a tree on the n pairs of centres, whose edges join pairs with a common
-# centre, the probabilities p₂ that both pairs are close are counted twice. The second is the theorem of Arratia,
-# Goldstein and Gordon. Both bracket the median of γ_out, and its exponent between two widths.
-
-
 def exponent_ceiling(m0: int, m1: int, k: int) -> float:
-    """Proven upper bound on ln(median γ_out(m₁)/median γ_out(m₀))/ln(m₁/m₀) for N(0, I_k) centres, m₀ < m₁."""
+    """Proven upper bound on ln(median γ_out(m₁)/median γ_out(m₀))/ln(m₁/m₀) for N(0, I_k) centres, m₀ < m₁.
+
+    With p₁ and p₂ as in :func:`poisson_error`, both sides bracket the median:
+
+        1 − n p₁(r) + (n − 1) p₂(r) <= P(γ_out > √2 r) <= exp(−n p₁(r)) + error(r),      n = m(m − 1)/2.
+
+    The first is Hunter's union bound, along a tree on the pairs of centres whose edges join pairs with a common centre;
+    the second is the theorem of Arratia, Goldstein and Gordon.
+    """
     n0, n = m0 * (m0 - 1) / 2, m1 * (m1 - 1) / 2
 
     def radius(expected: float, pairs: float) -> float:  # r with ``expected`` close pairs on average
@@ -224,11 +220,8 @@ def median_exponent(small: torch.Tensor, large: torch.Tensor, ratio: float) -> t
     return (medians[1] - medians[0]) / log_ratio, math.sqrt(variance) / log_ratio
 
 
-# ---------- fixed biases
-
-
 def within_reach(s: torch.Tensor, inputs: torch.Tensor, bias: float) -> bool:
-    """Whether some weights let a ReLU neuron with this bias compute ReLU(s) on the inputs, (n, d): a linear program.
+    """True if some weights let a ReLU neuron with this bias compute ReLU(s) on the inputs, (n, d): a linear program.
 
     >>> inputs = torch.tensor([[0.0], [1.0]])
     >>> within_reach(3 * inputs[:, 0] - 2, inputs, bias=-1.0)  # 2 x − 1 has the same values
@@ -240,17 +233,6 @@ def within_reach(s: torch.Tensor, inputs: torch.Tensor, bias: float) -> bool:
     return linprog(np.zeros(free), **limits, **values, bounds=[(None, None)] * free).status == 0
 
 
-# ---------- masked centres
-#
-# The gap between centres with Bernoulli masks, where two rows may vanish, and Thm 4.6 for k = 1 (Bürgin et al.).
-#
-# Each entry of F is σ Y₀ with probability p, else 0. A row vanishes with probability (1 − p)^d, and two vanishing rows
-# have the same centre (:func:`coincidence_probability`), which becomes likely at :func:`coincidence_width`.
-#
-# For k = 1, U = d^(−1/2)(1, …, 1)ᵀ and normal Y₀ the difference of two centres is N(0, σ² N/d), where N ~ Bin(2d, p) is
-# the number of unmasked entries of both rows. So the union bound over pairs is exact (:func:`line_failure`).
-
-
 def coincidence_width(d: int, p: float, probability: float = 0.5) -> float:
     """The width m at which two rows of a Bernoulli mask vanish with the given probability, so that γ_out = 0."""
     log_vanish = d * math.log1p(-p)
@@ -259,7 +241,11 @@ def coincidence_width(d: int, p: float, probability: float = 0.5) -> float:
 
 
 def line_failure(m: int, d: int, p: float, delta: float) -> float:
-    """Union bound on P(γ_out <= right-hand side of (22)), relative to δ, for k = 1, flat U and masked normal F."""
+    """Union bound on P(γ_out <= right-hand side of (22)), relative to δ, for k = 1, flat U and masked normal F.
+
+    The difference of two centres is N(0, σ² N/d), where N ~ Bin(2d, p) is the number of unmasked entries of both rows,
+    so that each term of the bound is exact.
+    """
     bound = separation_bound(m, 1, delta, q=2 * p - p * p) / math.sqrt(2)  # on |v_i − v_j|, σ = 1
     law = binom(2 * d, p)
     low, high = (int(x) for x in (law.ppf(1e-16), law.isf(1e-16)))
@@ -268,14 +254,6 @@ def line_failure(m: int, d: int, p: float, delta: float) -> float:
     single = float(law.pmf(n) @ close) + (float(law.pmf(0)) if low > 0 else 0.0)
     return m * (m - 1) / 2 * single / delta
 
-
-# ---------- the gap
-#
-# The centre of neuron i is v_i = Uᵀ f_i, and γ_out = √2 min ‖v_i − v_j‖ over i ≠ j. Thm 4.6 bounds it from below, eq.
-# (22), if the entries of F are B σ Y₀ with B ~ Bernoulli(p) and a density of Y₀ of at most M₀; q = 2p − p². For
-# Gaussian F without a mask the centres are independent N(0, σ² I_k), two of them are within r with probability p₁ =
-# P(k/2, r²/4σ²), and the number of pairs within r is nearly a Poisson variable: with n = m(m − 1)/2,
-# P(γ_out > √2 r) ≈ exp(−n p₁).
 
 NORMAL_DENSITY = 1 / math.sqrt(2 * math.pi)  # M₀ of Thm 4.6 for Gaussian entries
 

@@ -1,4 +1,13 @@
-"""Code of the chapter *chord deviation*."""
+"""Chord deviations in closed form and of trained pairs, for the chapter *chord deviation*.
+
+Bürgin et al., section 5 and App. D. For Gaussian inputs and one neuron with effective weights u, v and
+w = λu + (1 − λ)v the deviation
+
+    ξ(λ; x) = η(w·x) − λ η(u·x) − (1 − λ) η(v·x)                                                    (30)
+
+depends only on the plane of u and v. λ = 1 is the first end, u; the paper's λ is our 1 − λ. Inputs are standard: for a
+covariance Σ multiply the weights by its root first (:func:`in_standard_coordinates`).
+"""
 
 from __future__ import annotations
 
@@ -12,14 +21,6 @@ import torch
 
 from lmc_helpers.barrier import check_lambdas
 from lmc_helpers.seeds import torch_generator
-
-# ---------- chord pairs
-#
-# Pairs of two-layer networks that share fixed weights, trained on images (Bürgin et al., Prop. 5.2; chapter 46).
-#
-# A network computes z(x) = A ReLU((F + D ⊙ W) x). Each row of F has a fixed number of entries σ_F N(0, 1) at uniform
-# positions, where the mask D is 0. Both networks of a pair share F and D; W and A start from independent numbers
-# and are trained with AdamW on batches of images; all pairs see the same batches.
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,11 @@ def train_pairs(
     steps: int,
     seed: int,
 ) -> ChordPairs:
-    """Train ``networks`` pairs for each scale σ_F, all at once."""
+    """Train ``networks`` pairs (Prop. 5.2) for each scale σ_F, all at once.
+
+    Each row of F has a fixed number of entries σ_F N(0, 1) at uniform positions, where D is 0. W and A of both networks
+    start from independent numbers and are trained with AdamW; all pairs see the same batches.
+    """
     d, n = images.shape[1], len(scales) * networks
     generator = torch_generator(seed, "networks")
 
@@ -84,24 +89,6 @@ def train_pairs(
         loss.backward()
         optimiser.step()
     return pairs
-
-
-# ---------- chord deviation
-#
-# Chord deviation of a layer between two sets of weights (Bürgin, Herbst, Lin & Jegelka, section 5, appendix D).
-#
-# For Gaussian inputs and one neuron with effective weights u, v and w = λu + (1−λ)v,
-#
-# ξ(λ; x) = η(w·x) − λ η(u·x) − (1−λ) η(v·x)                                                    (eq. (30))
-#
-# depends only on the plane of u and v. As everywhere in this package λ = 1 is the first end, u; the paper's λ is our
-# 1 − λ. For ReLU, with the angles θ₁ between u and w and θ₂ between w and v,
-#
-# E ξ² = (λ² ‖u‖² g(θ₁) + (1−λ)² ‖v‖² g(θ₂))/π,        g(θ) = θ − sin θ cos θ.
-#
-# Inputs are standard: for a covariance Σ multiply the weights by its root first (:func:`in_standard_coordinates`). The
-# largest E ξ² over all u, v in the ball of radius β ‖f‖ about f is known exactly (:func:`worst_chord_deviation`) and at
-# most β³ ‖f‖²/(3π).
 
 
 #: Smooth activations η of Thm D.1, each with the supremum of the absolute value of η''.
@@ -134,7 +121,11 @@ def _lambdas(lam: torch.Tensor | float, dtype: torch.dtype) -> torch.Tensor:
 
 
 def chord_deviation(u: torch.Tensor, v: torch.Tensor, lam: torch.Tensor | float) -> torch.Tensor:
-    """E ξ(λ; x)² of eq. (30) for ReLU and standard Gaussian inputs, in closed form."""
+    """E ξ(λ; x)² of eq. (30) for ReLU and standard Gaussian inputs, in closed form.
+
+    It is (λ² ``‖u‖²`` g(θ₁) + (1 − λ)² ``‖v‖²`` g(θ₂))/π with the angles θ₁ between u and w and θ₂ between w and v, and
+    g of :func:`circular_segment`.
+    """
     lam = _lambdas(lam, u.dtype)
     across = u - v
     w = v + lam[..., None] * across
@@ -171,7 +162,10 @@ def deviation_by_quadrature(u: torch.Tensor, v: torch.Tensor, lam: float) -> flo
 
 
 def worst_chord_deviation(beta: float) -> float:
-    """The largest ‖ξ(λ; ·)‖ over λ and over all u, v with ``|u − f|, |v − f| <= β |f|``, divided by ``|f|``; ReLU."""
+    """The largest ‖ξ(λ; ·)‖ over λ and over all u, v with ``|u − f|, |v − f| <= β |f|``, divided by ``|f|``; ReLU.
+
+    Its square is at most β³/(3π).
+    """
     if beta == 0:
         return 0.0
 

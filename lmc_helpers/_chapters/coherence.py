@@ -1,4 +1,13 @@
-"""Code of the chapter *coherence*."""
+"""The experiment on coherence of Bürgin et al., App. F.5, for the chapter *coherence*.
+
+An input is x = U z with z = (a, b) normal and U (d, 2) with orthonormal columns, eq. (275). Both families of the paper,
+(276) and (277), leave d − 2k rows of U at 0 and give each of the others the squared norm 1/k, so that the coherence,
+the largest leverage ν = max_ℓ (U Uᵀ)_ℓℓ, eq. (11), is exactly 1/k. A student is f(x) = Σ_i ReLU((D ⊙ W)_i · x + b_i).
+
+A point of the experiment has G masks and r pairs of students for each. Masks are independent, pairs that share one are
+not. A mask has its own data; the g-th masks of all points of one call have the same data and seeds, so that differences
+between points are paired.
+"""
 
 from __future__ import annotations
 
@@ -16,20 +25,6 @@ from lmc_helpers.seeds import normal, numpy_generator, torch_generator
 from lmc_helpers.training._examples import epoch_order
 from lmc_helpers.training.recipes import Descent
 
-# ---------- coherence inputs
-#
-# Inputs of a chosen coherence (Bürgin et al., App. F.5): two latent variables embedded into d coordinates.
-#
-# An input is x = U (a, b)ᵀ with (a, b) normal and U (d, 2) with orthonormal columns, eq. (275). Both families of the
-# paper, :func:`exact_copy` and :func:`random_frame`, leave d − 2k rows of U at 0 and give each of the other 2k rows the
-# squared norm 1/k, so that the coherence, the largest leverage
-#
-# ν = max_ℓ (U Uᵀ)_ℓℓ                                                                        (11)
-#
-# is exactly 1/k. :func:`unequal_copy`, which is not in the paper, changes ν but not which coordinates hold which
-# latent. The target is ReLU(a + b).
-
-
 DIMENSION = 20  # d of App. F.5
 
 
@@ -46,7 +41,10 @@ def exact_copy(k: int, d: int = DIMENSION) -> torch.Tensor:
 
 
 def unequal_copy(k: int, nu: float, d: int = DIMENSION) -> torch.Tensor:
-    """Unequal copies on the coordinates of (276): one copy of each latent has leverage ν, the others share 1 − ν."""
+    """Unequal copies on the coordinates of (276): one copy of each latent has leverage ν, the others share 1 − ν.
+
+    Not in the paper: ν changes, but not which coordinates hold which latent.
+    """
     U = exact_copy(k, d) * math.sqrt(k * (1 - nu) / (k - 1))
     U[0, 0] = U[1, 1] = math.sqrt(nu)
     return U
@@ -75,14 +73,6 @@ def random_frame(k: int, frame: Frame) -> torch.Tensor:
     U = torch.zeros(d, 2, dtype=torch.float64)
     U[frame.permutation[: 2 * k]] = rows.flatten(0, 1) / math.sqrt(k)
     return U
-
-
-# ---------- visibility
-#
-# How many directions of the latent plane a masked neuron sees, and the exact laws of App. F.5 (Bürgin et al.).
-#
-# A neuron with mask d_i sees the plane through S_i = Uᵀ Diag(d_i)² U, eq. (9). Its rank is 0 (the neuron sees nothing),
-# 1 (it sees one direction) or 2 (it sees the plane). For Bernoulli(p) masks the laws of the rank are elementary.
 
 
 RANK_TOLERANCE = 1e-12  # for eigenvalues of S_i, which are at most 1
@@ -133,25 +123,6 @@ def same_counts(k: int, p: float) -> float:
     return float(((weight / weight.sum()) ** 2).sum() ** 2)
 
 
-# ---------- coherence students
-#
-# The students of the coherence experiment (Bürgin et al., App. F.5), trained in the two latent dimensions.
-#
-# A student is f(x) = Σ_i ReLU((D ⊙ W)_i · x + b_i) with x = U z, z in the plane. AdamW acts on all entries of W (m × d)
-# and b; three facts reduce the arithmetic without changing the result:
-#
-# - (D ⊙ W)_i · x = A_i · z with A = (D ⊙ W) U, m × 2, so that the forward pass and ∂L/∂A do not involve d; ∂L/∂W = D ⊙
-#   (∂L/∂A Uᵀ).
-# - An entry of W that is masked, or whose row of U is 0, has gradient 0. Its moments stay 0, and only the decay changes
-#   it: after t steps it has been multiplied by (1 − rate · decay)^t.
-# - A neuron that sees only zero rows of U starts with preactivation b_i = 0. As ReLU'(0) = 0, b_i never changes and the
-#   neuron stays 0; it is left out.
-#
-# Gradients are written out. Networks are trained in float32 by default: the noise from the order of the examples is
-# orders of magnitude larger than rounding. The matrices are small, so that one thread is faster than two; for more
-# cores split the groups between processes.
-
-
 F5 = Descent(epochs=100, batch=512, optimiser="adamw", rate=1e-2, weight_decay=1e-2)  # App. F.5; biases decay too
 SCALE = 0.05  # standard deviation of the initial weights
 BETAS, EPS = (0.9, 0.999), 1e-8  # of AdamW
@@ -182,7 +153,15 @@ def train_students(
     dtype: torch.dtype = torch.float32,
     start: torch.Tensor | None = None,
 ) -> Students:
-    """Train G groups of r students; a group shares U (d, 2), D (m, d) and the latents, of (G, n, 2) or (n, 2)."""
+    """Train G groups of r students; a group shares U (d, 2), D (m, d) and the latents, of (G, n, 2) or (n, 2).
+
+    AdamW acts on all of W (m, d) and b, but is computed in the latent plane with the same result:
+    (D ⊙ W)_i · x = A_i · z with A = (D ⊙ W) U, and ∂L/∂W = D ⊙ (∂L/∂A Uᵀ). An entry that is masked, or whose row of U
+    is 0, has gradient 0, and t steps multiply it by (1 − rate · decay)^t. A neuron that sees only zero rows of U keeps
+    b_i = 0, since ReLU'(0) = 0, and is left out. Rounding in float32 is orders of magnitude below the noise from the
+    order of the examples. One thread is faster than two on such small matrices; for more cores split the groups between
+    processes.
+    """
     groups = [list(group) for group in seeds]
     m, n = D.shape[1], z.shape[-2]
     flat = list(dict.fromkeys(seed for group in groups for seed in group))
@@ -284,15 +263,6 @@ def line_losses(
     return losses
 
 
-# ---------- coherence points
-#
-# Points of the coherence experiment: students of one U and one law of masks, in pairs (Bürgin et al., App. F.5).
-#
-# A point has G masks and r pairs of students for each. Masks are independent, pairs that share one are not
-# (:func:`lmc_helpers.error_bars.over_clusters`). A mask has its own data; the g-th masks of all points of one call have
-# the same data and the same seeds of students, so that differences between points are paired.
-
-
 TRAINING, TEST = 1024, 2048  # numbers of examples, App. F.5
 ENDS_AND_MIDDLE = (1.0, 0.5, 0.0)  # λ; λ = 1 is the first student
 
@@ -340,15 +310,6 @@ def measure_points(
     return [Point(*values) for values in zip(test, train, both.mean(dim=1).tolist(), strict=True)]
 
 
-# ---------- exchangeable neurons
-#
-# Neurons that are exchangeable for exact-copy inputs (Bürgin et al., App. F.5), and matching within their classes.
-#
-# A neuron sees n_a copies of one latent and n_b of the other. Neurons with equal (n_a, n_b) are exchangeable: to
-# permute their (A_i, b_i) changes neither the student nor the law of its training, so that two runs on one mask may be
-# matched within such a class as well as by the neurons' numbers.
-
-
 def copies_seen(U: torch.Tensor, D: torch.Tensor) -> torch.Tensor:
     """(n_a, n_b) of each neuron: the number of unmasked coordinates that hold each latent."""
     holds = U != 0
@@ -366,7 +327,11 @@ def masks_with_counts(counts: Sequence[tuple[int, int]], G: int, k: int, d: int,
 
 
 def align_in_classes(students: Students, copies: torch.Tensor) -> Students:
-    """Students in pairs, the second one matched to the first within classes of equal counts (n_a, n_b)."""
+    """Students in pairs, the second one matched to the first within classes of equal counts (n_a, n_b).
+
+    For exact copies such neurons are exchangeable: permuting their (A_i, b_i) changes neither the student nor the law
+    of its training.
+    """
     G, r, _m = students.b.shape
     full = torch.cat([students.A, students.b[..., None]], dim=-1)  # (G, r, m, 3)
     A, b = students.A.clone(), students.b.clone()
@@ -380,18 +345,6 @@ def align_in_classes(students: Students, copies: torch.Tensor) -> Students:
     return replace(students, A=A, b=b)
 
 
-# ---------- switched neurons
-#
-# Neurons that are on in one run and off in another, and the deficit that they cause in the middle of the line.
-#
-# A student of App. F.5 (Bürgin et al.) is a sum of ReLU(u_i) with output weights 1. ReLU is convex, so the student in
-# the middle lies below the mean of the outputs of the two ends, by the sum of the terms ::
-#
-# g_i = ½ min(|u_i|, |v_i|)  where the preactivations u_i and v_i at the two ends have opposite signs,
-#
-# and 0 otherwise. All of them are non-negative, so that they do not cancel.
-
-
 ON = 0.25  # a neuron is on if positive on more than this share of the examples; ReLU(a + b) is positive on half
 
 
@@ -401,13 +354,13 @@ def _preactivations(students: Students, g: int, z: torch.Tensor) -> torch.Tensor
 
 
 def shares_on(students: Students, z: torch.Tensor) -> torch.Tensor:
-    """On which share of the examples each neuron is positive, (G, r, m)."""
+    """Share of the examples on which each neuron is positive, (G, r, m)."""
     groups = range(len(students.b))
     return torch.stack([(_preactivations(students, g, z) > 0).double().mean(dim=1) for g in groups])
 
 
 def are_on(students: Students, z: torch.Tensor) -> torch.Tensor:
-    """Which neurons are on, (G, r, m): positive on more than a quarter of the examples."""
+    """True for neurons that are on, (G, r, m): positive on more than a quarter of the examples."""
     return shares_on(students, z) > ON
 
 
@@ -418,7 +371,11 @@ def switch_off(students: Students, on: torch.Tensor) -> Students:
 
 
 def middle_lacks(students: Students, z: torch.Tensor) -> torch.Tensor:
-    """Mean of g_i over examples for each neuron of each pair, (G, pairs, m)."""
+    """Mean of g_i over examples for each neuron of each pair, (G, pairs, m).
+
+    g_i is ½ min(``|u_i|, |v_i|``) where the preactivations u_i and v_i at the ends have opposite signs, and else 0. As
+    ReLU is convex, the student in the middle lies below the mean of the ends by Σ_i g_i.
+    """
     G, _r, _ = students.b.shape
     deficits = []
     for g in range(G):

@@ -1,4 +1,4 @@
-"""Code of the chapter *components*."""
+"""Components of the minima of deep linear networks and walks inside them, for the chapter *components*."""
 
 from __future__ import annotations
 
@@ -11,22 +11,14 @@ from lmc_helpers.general_linear import random_invertible
 from lmc_helpers.linear_nets import AT_MINIMUM, loss
 from lmc_helpers.linear_nets.minimum import Weights
 
-# ---------- descent
-#
-# Minima of a deep linear network by descent: damped Gauss–Newton steps that lower the loss.
-#
-# For R = W_l … W_1 X − Y and a step (dW_1, …, dW_l) to first order dR = Σ A_i dW_i B_i with A_i = W_l … W_{i+1} and B_i
-# = W_{i−1} … W_1 X. With S = Σ (A_i A_iᵀ) ⊗ (B_iᵀ B_i), the Gram matrix of the derivative, Levenberg and Marquardt's
-# step is
-#
-# dW_i = −A_iᵀ Z B_iᵀ,    (S + μI) vec Z = vec R,
-#
-# and it is taken only if the loss falls; otherwise μ grows. Unlike the image of a point of GL_h^{l−1}, the minimum that
-# a descent reaches may lie in any component.
-
 
 def descend(weights: Weights, X: torch.Tensor, Y: torch.Tensor, steps: int) -> tuple[Weights, torch.Tensor]:
-    """Networks after at most ``steps`` damped Gauss–Newton steps, and which of them have reached the minimum, (B,)."""
+    """Networks after at most ``steps`` damped Gauss–Newton steps, and which of them have reached the minimum, (B,).
+
+    For R = W_l … W_1 X − Y, to first order dR = Σ A_i dW_i B_i, the step of Levenberg and Marquardt is dW_i = −A_iᵀ Z
+    B_iᵀ with (S + μI) vec Z = vec R and S = Σ (A_i A_iᵀ) ⊗ (B_iᵀ B_i). It is taken only if the loss falls; otherwise μ
+    grows. Unlike the image of a point of GL_h^{l−1}, the minimum that is reached may lie in any component.
+    """
     W = list(weights)  # (B, h_i, h_{i−1}) each
     close = 1e-4 * AT_MINIMUM * Y.square().sum()
     value = _loss(W, X, Y)  # (B,)
@@ -65,7 +57,7 @@ def _step(W: Weights, X: torch.Tensor, Y: torch.Tensor, damping: torch.Tensor) -
 
 
 def _sides(W: Weights, X: torch.Tensor) -> tuple[Weights, Weights]:
-    """What stands before and after each layer: W_{i−1} … W_1 X and W_l … W_{i+1}, (B, h_{i−1}, h) and (B, h, h_i)."""
+    """Products before and after each layer: W_{i−1} … W_1 X and W_l … W_{i+1}, (B, h_{i−1}, h) and (B, h, h_i)."""
     B, h = W[0].shape[0], W[0].shape[-1]
     before, after = [X.expand(B, h, h)], [torch.eye(h, dtype=X.dtype).expand(B, h, h)]
     for layer in W[:-1]:
@@ -75,22 +67,17 @@ def _sides(W: Weights, X: torch.Tensor) -> tuple[Weights, Weights]:
     return before, after[::-1]
 
 
-# ---------- all components
-
-
 def all_components(layers: int) -> torch.Tensor:
     """The signs (2^{l−1}, l − 1) of all components (Cor. 4.2); the last sign changes first, from 1 to −1."""
     return torch.tensor(list(itertools.product((1, -1), repeat=layers - 1)), dtype=torch.float64)
 
 
-# ---------- straight lines
-#
-# det(B + λ (A − B)) vanishes at λ = −1/μ, μ the eigenvalues of B⁻¹ (A − B); real λ within (0, 1) count. On the line
-# between two components there is one, and there L >= σ_min(Y)², which a grid of λ could miss.
-
-
 def highest_on_line(a: Weights, b: Weights, X: torch.Tensor, Y: torch.Tensor, lambdas: torch.Tensor) -> torch.Tensor:
-    """The largest loss on λ a + (1 − λ) b at the given λ and wherever a factor on the line is singular."""
+    """The largest loss on λ a + (1 − λ) b at the given λ and wherever a factor on the line is singular.
+
+    A factor is singular at λ = −1/μ, μ a real eigenvalue of B⁻¹ (A − B). The line between two components has such a λ,
+    with L >= σ_min(Y)², which a grid could miss.
+    """
     values = [torch.linalg.eigvals(torch.linalg.solve(B, A - B)) for A, B in zip(a, b, strict=True)]
     roots = torch.cat([-1 / v for v in values], dim=-1)  # (..., l h)
     within = (roots.imag.abs() < 1e-9) & (roots.real > 0) & (roots.real < 1)
@@ -100,26 +87,18 @@ def highest_on_line(a: Weights, b: Weights, X: torch.Tensor, Y: torch.Tensor, la
     return loss(line, X, Y).amax(dim=-1)
 
 
-# ---------- permutations
-#
-# An odd permutation of layer k turns round the sign of det(W_k … W_1 X), the orientation of that layer's activations,
-# and of no other layer; so permutations join every two components of the minimum if h >= 2.
-
-
 def permute_layers(weights: Weights, perms: list[torch.Tensor]) -> Weights:
     """(P_1 W_1, P_2 W_2 P_1⁻¹, …, W_l P_{l−1}⁻¹), the same function with its hidden neurons in another order.
 
     The paper prints (W_1 P_1, P_1⁻¹ W_2 P_2, …) in Prop. 5.2, which has another product W_l … W_1. Row j of P_i W is
     row ``perms[i - 1][j]`` of W.
+
+    An odd permutation of layer k changes the sign of det(W_k … W_1 X), and of no other layer's, so that permutations
+    join every two components if h >= 2.
     """
     rows = [W[..., perm, :] for W, perm in zip(weights[:-1], perms, strict=True)]
     return [rows[0], *(W[..., perm] for W, perm in zip([*rows[1:], weights[-1]], perms, strict=True))]
 
-
-# ---------- subgroups exp(tM)
-#
-# In some basis a real matrix consists of real Jordan blocks. A block of size s has s rows for a real eigenvalue μ, and
-# 2s for a pair μ, μ̄: its 2 × 2 matrices are Re μ I + Im μ (0, −1; 1, 0) on the diagonal and I above it.
 
 Form = tuple[tuple[str, int], ...]  # kind of the eigenvalue, and size, of each block
 
@@ -127,7 +106,11 @@ _ROWS = {"zero": 1, "real": 1, "imaginary": 2, "complex": 2}  # of a block of si
 
 
 def jordan_forms(h: int) -> list[Form]:
-    """All lists of real Jordan blocks that fill h rows, but that of the matrix 0."""
+    """All lists of real Jordan blocks that fill h rows, but that of the matrix 0.
+
+    A block of size s has s rows for a real eigenvalue μ, and 2s for a pair μ, μ̄: its 2 × 2 matrices are Re μ I + Im μ
+    (0, −1; 1, 0) on the diagonal and I above it.
+    """
     blocks = [(kind, size) for kind, rows in _ROWS.items() for size in range(1, h // rows + 1)]
     forms = [form for n in range(1, h + 1) for form in itertools.combinations_with_replacement(blocks, n)]
     return [f for f in forms if sum(_ROWS[kind] * size for kind, size in f) == h and set(f) != {("zero", 1)}]
@@ -150,13 +133,6 @@ def _block(kind: str, size: int, generator: torch.Generator) -> torch.Tensor:
     above = torch.diag(torch.ones(size - 1, dtype=torch.float64), 1)
     return torch.kron(torch.eye(size, dtype=torch.float64), mu) + torch.kron(above, eye)
 
-
-# ---------- joining blindly
-#
-# Whether two points a and b of a minimum {r = 0} are joined inside it, by nothing but r and its derivative. From p = a
-# on, the direction b − p is projected on the tangent space at p, a step is taken, and Newton's steps of least norm lead
-# back to r = 0. It is halved until its straight edge is low, ``|r|² <= LOW``, and its end nearer to b. The two are
-# joined if the straight edge from some p to b is low, and not if no direction of the minimum leads towards b any more.
 
 Misfit = tuple[Callable, Callable]  # r and its derivative, of points (B, p): (B, q) and (B, q, p)
 
@@ -197,7 +173,7 @@ STUCK = 0.003  # a tangent direction that is shorter, in units of ``|b − p|``,
 
 
 def joined(misfit: Misfit, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    """Whether a walk inside the minimum leads from a to b or back, points (B, p)."""
+    """True where a walk inside the minimum leads from a to b or back, points (B, p)."""
     found = walk(misfit, a, b)
     found[~found] = walk(misfit, b[~found], a[~found])
     return found
@@ -234,7 +210,13 @@ def joined_classes(misfit: Misfit, points: torch.Tensor, tries: int = 1, at_once
 
 
 def walk(misfit: Misfit, a: torch.Tensor, b: torch.Tensor, steps: int = 500) -> torch.Tensor:
-    """Whether the walk from a towards b arrives, (B,)."""
+    """True where the walk from a towards b arrives, (B,).
+
+    From p = a on, the direction b − p is projected on the tangent space at p, a step is taken, and Newton's steps of
+    least norm lead back to r = 0. The step is halved until its straight edge is low, ``|r|² <= LOW``, and its end
+    nearer to b. The walk arrives if the edge from p to b is low, and ends if no direction of the minimum leads towards
+    b any more.
+    """
     r, derivative = misfit
     found, pairs = torch.zeros(len(a), dtype=torch.bool), torch.arange(len(a))
     if not len(a):

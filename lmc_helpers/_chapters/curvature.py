@@ -1,4 +1,20 @@
-"""Code of the chapter *curvature*."""
+"""The bound of Theorem 6.2 of Zhao, Dehmamy, Walters & Yu and curves that test it, for the chapter *curvature*.
+
+For a curve of length ℓ and curvature at most κ between two points at distance D, the paper bounds the distance of the
+chord from the curve's level set by the height of a circular arc,
+
+    d_max = (1/κ) (1 − √(1 − (κD/2)²)).                                                                (8)
+
+It is real only for D <= 2/κ, and true if moreover ℓ <= π/κ (the chapter proves this, and that both hypotheses are
+needed). For any curve D/2, the distance from the nearer end, and √(ℓ² − D²)/2, the height of an ellipse about the ends,
+are bounds.
+
+Curves that return close to their start contradict the theorem as printed. Two have a neck of width 2e, with curvature
+bounded as e → 0, and the midpoint of the chord across it is D/2 = e from the level set: :func:`network_neck`, in the
+minimum u·v = δ = e²/2 of f(x) = (u·v) x, and :func:`planar_neck`, which can be drawn. Two are orbits
+exp(tM)·(W_1, W_2) = (e^{tM} W_1, W_2 e^{−tM}), long and of small curvature: for :func:`turn` and :func:`loop` d_max is
+of the order 1/r, but the chord's midpoint has one distance from the minimum for every r (:func:`midpoint_distance`).
+"""
 
 from __future__ import annotations
 
@@ -13,16 +29,6 @@ from lmc_helpers.seeds import torch_generator
 
 Scalars = torch.Tensor | float
 Jet = tuple[torch.Tensor, torch.Tensor, torch.Tensor]  # points, velocities and accelerations
-
-# ---------- plane curves and necks
-#
-# Curves for testing the bound of Theorem 6.2, and two families in a level set that return close to their starting point
-# and contradict the theorem as printed. They have a neck of width 2e, with curvature bounded as e → 0, where the
-# midpoint of the chord across the neck has the distance e = D/2 from the whole level set:
-#
-# - the minimum u·v = δ of the linear network f(x) = (u·v) x with two hidden neurons and target δ = e²/2, in R⁴
-#   (:func:`network_neck`);
-# - the closed curve y² = (e + x²)² (1 − x²) in the plane (:func:`planar_neck`), which can be drawn.
 
 
 def random_plane_curves(number: int, steps: int, seed: int, pieces: int = 6) -> tuple[torch.Tensor, torch.Tensor]:
@@ -89,15 +95,6 @@ def planar_neck(theta: torch.Tensor, e: float) -> Jet:
     return torch.stack((s, y), dim=-1), torch.stack((c, y1), dim=-1), torch.stack((-s, y2), dim=-1)
 
 
-# ---------- orbit chords
-#
-# Chords of curves exp(tM)·w in one orbit of GL_h, measured (Zhao, Dehmamy, Walters & Yu, Theorem 6.2; chapter 36).
-#
-# The points of γ(t) = exp(tM)·(W_1, W_2) = (e^{tM} W_1, W_2 e^{−tM}), 0 <= t <= 1, compute one linear function. The
-# theorem bounds how far its chord is from γ, and with a Lipschitz constant the loss ``‖W_2 W_1 X − Y‖`` on the chord,
-# Y = W_2 W_1 X at the ends. :class:`OrbitChords` holds these quantities for many curves at a time.
-
-
 class OrbitChords(NamedTuple):
     """Chords of B curves, q points each, and the quantities of Theorem 6.2."""
 
@@ -112,7 +109,10 @@ class OrbitChords(NamedTuple):
 def orbit_chords(
     w: Weights, M: torch.Tensor, X: torch.Tensor, times: torch.Tensor, chord_times: torch.Tensor
 ) -> OrbitChords:
-    """Chords of the curves exp(tM)·w, their lengths, curvatures and Lipschitz constants."""
+    """Chords of the curves exp(tM)·w, their lengths, curvatures and Lipschitz constants.
+
+    The loss on the chord is ``‖W_2 W_1 X − Y‖`` with Y = W_2 W_1 X at the ends.
+    """
     action = GeneralLinear()
     path = curve(action, M, w, times)  # (B, steps, h, n), (B, steps, m, h)
     line = chord(path, chord_times)
@@ -133,28 +133,15 @@ def _spectral_norm(A: torch.Tensor) -> torch.Tensor:
     return torch.linalg.matrix_norm(A, 2)
 
 
-# ---------- orbit turns
-#
-# Curves exp(tM)·w under GL_h that return: symmetry-induced counterexamples to Theorem 6.2 (chapter 36).
-#
-# Both go from a minimum of a linear network to another one close by, at D = 2√2 sinh a or little more, along a long
-# curve of small curvature, of the order 1/r. One hidden neuron is rescaled by e^{2a}, and the chord leaves the minimum
-# in the plane of its two weights, by √2 (cosh a − 1) at the midpoint for every r. The bound d_max of equation (8) is of
-# the order 1/r:
-#
-# - :func:`turn` rotates two other neurons through a full turn, M = 2πJ ⊕ (2a), equation (4);
-# - :func:`loop` moves the input weights of four others along a loop, a polynomial in t that nearly closes, M = N ⊕ (2a)
-#   with a nilpotent N, so that M is the principal logarithm of exp M, equation (5).
-#
-# Weights are (W_1, W_2) as in :mod:`lmc_helpers.orbits.curves`, with one curve for each r.
-
-
 CLOSED = 0.01  # distance between the ends of the loop
 LOOP = ((0, 1, -1, 0), (0, 1, -3, 2))  # coefficients of s and of s (1 − 2t), s = t − t²
 
 
 def turn(r: torch.Tensor, a: float) -> tuple[Weights, torch.Tensor]:
-    """W_1 = diag(r, r, e^{−a}), W_2 = diag(r, r, e^a) and M = 2πJ ⊕ (2a)."""
+    """W_1 = diag(r, r, e^{−a}), W_2 = diag(r, r, e^a) and M = 2πJ ⊕ (2a).
+
+    Two neurons make a full turn, eq. (4), and the third is rescaled by e^{2a}; the ends are D = 2√2 sinh a apart.
+    """
     ones = torch.ones_like(r)
     first, second = (torch.stack([r, r, math.exp(x) * ones], dim=-1).diag_embed() for x in (-a, a))
     M = torch.zeros(len(r), 3, 3, dtype=r.dtype)
@@ -163,7 +150,11 @@ def turn(r: torch.Tensor, a: float) -> tuple[Weights, torch.Tensor]:
 
 
 def loop(r: torch.Tensor, a: float) -> tuple[Weights, torch.Tensor]:
-    """W_1 with columns (p(0), 0) and (0, e^{−a}), W_2 = (0, 0, 0, 0, e^a) and M = N ⊕ (2a), e^{tN} p(0) = p(t)."""
+    """W_1 with columns (p(0), 0) and (0, e^{−a}), W_2 = (0, 0, 0, 0, e^a) and M = N ⊕ (2a), e^{tN} p(0) = p(t).
+
+    The input weights of four neurons follow a polynomial in t that nearly closes, and the fifth is rescaled. N is
+    nilpotent, so that M is the principal logarithm of exp M, eq. (5).
+    """
     c = torch.zeros(len(r), 4, 4, dtype=r.dtype)  # columns c_0, …, c_3
     c[:, :2] = r[:, None, None] * torch.tensor(LOOP, dtype=r.dtype)
     c[:, 2, 0] = c[:, 3, 3] = CLOSED
@@ -179,18 +170,6 @@ def loop(r: torch.Tensor, a: float) -> tuple[Weights, torch.Tensor]:
 def midpoint_distance(a: float) -> float:
     """Distance √2 (cosh a − 1) of the chord's midpoint from all minima of the network, for both curves and every r."""
     return math.sqrt(2) * (math.cosh(a) - 1)
-
-
-# ---------- the bound
-#
-# Let a curve of length ℓ and curvature at most κ join two points at distance D. The paper bounds the distance of every
-# point of the chord from the curve's level set by
-#
-#     d_max = (1/κ) (1 − √(1 − (κD/2)²)),                                                                (8)
-#
-# the height of a circular arc over its chord. That is real only for D <= 2/κ, and true if moreover ℓ <= π/κ (chapter 36
-# proves this, and that both hypotheses are needed). Two bounds hold for any curve: D/2, the distance from the nearer
-# end, and √(ℓ² − D²)/2, the height of the ellipse ``|z − w_1| + |z − w_2| = ℓ``.
 
 
 def arc_height(kappa: Scalars, chord: Scalars) -> torch.Tensor:

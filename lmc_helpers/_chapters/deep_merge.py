@@ -1,4 +1,4 @@
-"""Code of the chapter *deep merge*."""
+"""Trained classifiers, for the chapter *deep merge*."""
 
 from __future__ import annotations
 

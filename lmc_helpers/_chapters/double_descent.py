@@ -1,4 +1,4 @@
-"""Code of the chapter *double descent*."""
+"""Cross-fitted peaks, and descent in many dimensions, for the chapter *double descent* (Zhan, Li & Wu)."""
 
 from __future__ import annotations
 
@@ -13,16 +13,13 @@ from lmc_helpers.error_bars import ratio_of_means
 from lmc_helpers.teacher_student import even_sharpness
 from lmc_helpers.teacher_student.gradient_descent import gradient_descent
 
-# ---------- curves
-#
-# Whether a curve of sampled means rises and then falls (Zhan, Li & Wu, Fig. 10).
-#
-# The largest of several sampled means is biased upwards by its selection. Here one half of the samples selects the peak
-# and the other half measures its height.
-
 
 def peak_over_ends(samples: Sequence[ArrayLike]) -> tuple[float, float]:
-    """Mean at the peak over the larger of the means at both ends, cross-fitted, and its standard error."""
+    """Mean at the peak over the larger of the means at both ends, cross-fitted, and its standard error.
+
+    The largest of several sampled means is biased upwards by its selection: here one half of the samples selects the
+    peak and the other half measures its height (Fig. 10).
+    """
     arrays = [np.asarray(sample, dtype=float) for sample in samples]
     ratios = []
     for half in (0, 1):
@@ -34,20 +31,15 @@ def peak_over_ends(samples: Sequence[ArrayLike]) -> tuple[float, float]:
     return (first + second) / 2, math.hypot(first_error, second_error) / 2
 
 
-# ---------- many dimensions
-#
-# Gradient descent in many input dimensions at once (Zhan, Li & Wu, Fig. 11).
-#
-# The teacher lives on the first M axes. Turning the other d − M axes changes neither the loss nor its gradient's form,
-# and the components of the rows on these axes span at most m directions, which descent never leaves. So networks of m
-# rows in any dimension d descend as networks in dimension D = M + m; their loss differs by the factor D/d, which a step
-# size in units of the threshold η₀ ∝ d takes up. Networks of several dimensions share one batch.
-
-
 def descend_in_span(
     starts: list[torch.Tensor], M: int, relative_rate: float, steps: int, tol: float
 ) -> list[torch.Tensor]:
-    """Gradient descent from weights (n, m, d) in several d, with one step size in units of the threshold η₀."""
+    """Gradient descent from weights (n, m, d) in several d, with one step size in units of the threshold η₀.
+
+    The teacher lives on the first M axes. The rows' components on the other axes span at most m directions, which
+    descent never leaves. So m rows in any d descend as in D = M + m dimensions (Fig. 11); their loss differs by the
+    factor D/d, which a step size in units of η₀ ∝ d takes up, and networks of several d share one batch.
+    """
     m = starts[0].shape[1]
     thin, frames = [], []
     for W in starts:

@@ -1,4 +1,8 @@
-"""Code of the chapter *feature hardness*."""
+"""Approximation near random ReLU features, for the chapter *feature hardness* (Bürgin et al., App. C.4).
+
+A network Σ α_i ReLU((f_i + w_i)·x) is compared with the combination Σ α_i ReLU(f_i·x) of its features and with a target
+ReLU(w⋆·x), in L² for standard Gaussian x, where all inner products are exact (:func:`relu_kernel`).
+"""
 
 from __future__ import annotations
 
@@ -10,18 +14,6 @@ import numpy as np
 import torch
 from scipy.special import gammaln, log_ndtr
 from scipy.stats import norm
-
-# ---------- feature hardness
-#
-# How well networks near random ReLU features approximate one neuron (Bürgin et al., C.4: Lemmas C.7, C.8, Thm C.10).
-#
-# A network f(x) = Σ α_i ReLU((f_i + w_i)·x) is compared with the combination Σ α_i ReLU(f_i·x) of its features, and
-# with a target ReLU(w⋆·x), in L² for standard Gaussian x, where all inner products are exact (:func:`relu_kernel`).
-#
-# In orthonormal Hermite polynomials h_l, ReLU = Σ a_l h_l, and E h_l(f·x) h_l(w·x) = (f·w)^l for unit vectors. The
-# target R ReLU(w·x) has a part of degree at least d, of norm R τ_d, where τ_d² is the sum of a_l² over l ≥ d. A feature
-# of a random unit vector f has a correlation of at most ``τ_d |f·w|^d`` with it, and ``|f·w|^d`` has the mean 2^(1−d)
-# exactly.
 
 
 def _angle(u: torch.Tensor, v: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -54,7 +46,10 @@ def feature_distance(F: torch.Tensor, W: torch.Tensor, alpha: torch.Tensor) -> t
 
 @cache
 def high_degree_part(degree: int) -> float:
-    """τ_d, the norm of the part of ReLU of Hermite degree at least d."""
+    """τ_d, the norm of the part of ReLU of Hermite degree at least d.
+
+    τ_d² is the sum of a_l² over l >= d, ReLU = Σ a_l h_l in orthonormal Hermite polynomials.
+    """
     square, even, below = 1 / (4 * math.pi), 2, []
     if degree > 0:
         below.append(1 / (2 * math.pi))
@@ -68,7 +63,11 @@ def high_degree_part(degree: int) -> float:
 
 
 def error_bound(d: int, length: float, mass: float, failure: float, stray: float = 0.0) -> float:
-    """Lower bound on the error of all networks near random features, with probability 1 − ``failure``."""
+    """Lower bound on the error of all networks near random features, with probability 1 − ``failure``.
+
+    Thm C.10. The part of degree at least d of R ReLU(w·x) has the norm R τ_d. A feature of a random unit vector f of
+    R^d has a correlation of at most ``τ_d |f·w|^d`` with it, and ``|f·w|^d`` has the mean 2^(1−d) exactly.
+    """
     return high_degree_part(d) * (length - 2.0 ** (1 - d) * mass / failure) - stray / math.sqrt(2)
 
 
@@ -79,20 +78,6 @@ def nearest_features(F: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tenso
     alpha = torch.linalg.lstsq(K, b[..., None]).solution[..., 0]
     square = target.square().sum(-1) / 2 - 2 * (alpha * b).sum(-1) + ((K @ alpha[..., None])[..., 0] * alpha).sum(-1)
     return alpha, square.clamp(min=0).sqrt()
-
-
-# ---------- homogeneous targets
-#
-# Why a network without biases cannot approximate a target with one (Bürgin et al., App. C.4: Thms C.9, C.10).
-#
-# A network Σ α_i ReLU(u_i·x) without biases is positively homogeneous: g(sx) = s g(x) for s > 0. The target ReLU(w·x +
-# b) with b > 0 is not. For standard normal x the length r = ``|x|`` is independent of the direction, and the best
-# positively homogeneous approximation of a function h has the slope E[r h | x/r]/d, so that the residual of the
-# constant b has the norm
-#
-# b √(Var r/d),      Var r = d − (E r)² ≈ 1/2.
-#
-# If b is large compared with ``|w|`` the target is w·x + b up to a negligible part (:func:`homogeneous_distance`).
 
 
 def _square(length: float, bias: float) -> float:
@@ -107,7 +92,12 @@ def radial_variance(d: int) -> float:
 
 
 def homogeneous_distance(d: int, length: float, bias: float) -> float:
-    """Lower bound on the L² distance of ReLU(w·x + b) from every positively homogeneous function, x standard normal."""
+    """Lower bound on the L² distance of ReLU(w·x + b) from every positively homogeneous function, x standard normal.
+
+    A network without biases is positively homogeneous (Thm C.9). The nearest such function to h has the slope E[r h |
+    x/r]/d, r = ``|x|``, so that of a constant b the part b √(Var r/d) remains. If b is large compared with ``|w|``, the
+    target is w·x + b up to a negligible part.
+    """
     return bias * math.sqrt(radial_variance(d) / d) - math.sqrt(max(_square(length, -bias), 0.0))
 
 

@@ -1,4 +1,10 @@
-"""Code of the chapter *four lenses*."""
+"""Pairs of image classifiers as lists of neurons, for the chapter *four lenses* on the methods of all four papers.
+
+A network of one hidden ReLU layer without an output bias is a list of rows θ_i = (u_i, a_i): incoming weights, the bias
+last, and outgoing ones. Its outputs are Σ_i a_i ReLU(u_i·x) with a 1 appended to x. Permuting neurons is permuting
+rows, so that code for students W (..., m, d) applies to θ (..., m, p) as well. Both networks of a pair share F and D
+(Bürgin et al., eq. (2)), θ = F + D ⊙ raw.
+"""
 
 from __future__ import annotations
 
@@ -12,20 +18,6 @@ from torch.nn.functional import cross_entropy
 from lmc_helpers.identifiability import WAsymmetric
 from lmc_helpers.matching import check_permutation
 from lmc_helpers.seeds import normal, torch_generator
-
-# ---------- four lenses
-#
-# Pairs of image classifiers as lists of neurons, for the methods of all four papers (chapter 61).
-#
-# A network of one hidden ReLU layer without an output bias is a list of neurons. Neuron i is one row θ_i = (u_i, a_i),
-# its incoming weights, the bias last, and its outgoing ones, and the network's outputs are Σ_i a_i ReLU(u_i·x) with a 1
-# appended to x. Permuting neurons is permuting rows, so that code for two-layer students W (..., m, d) applies to
-# θ (..., m, p) as well: permutations, matchings, barriers.
-#
-# Both networks of a pair share their fixed parts F and D, as in Bürgin et al., eq. (2); θ = F + D ⊙ raw. All networks
-# descend together, by Adam with full batches on the cross-entropy with a penalty ½γ ‖raw‖², with a rate that falls to 0
-# like a cosine, so that they end near stationary points.
-
 
 Loss = Callable[[torch.Tensor], torch.Tensor]
 
@@ -82,7 +74,10 @@ def draw_pairs(pairs: int, neurons: int, inputs: int, seed: int, sigma: float | 
 
 
 def descend(start: Pairs, loss: Loss, steps: int, decay: float, tied: torch.Tensor | None = None) -> Pairs:
-    """Train all networks on loss + ½ decay ``‖raw‖²`` by Adam; neuron i has the weights of ``tied[i]``."""
+    """Train all networks on loss + ½ decay ``‖raw‖²`` by Adam; neuron i has the weights of ``tied[i]``.
+
+    Batches are full and the rate falls to 0 like a cosine, so that networks end near stationary points.
+    """
 
     def expanded(raw: torch.Tensor) -> torch.Tensor:
         return raw if tied is None else torch.take_along_dim(raw, tied[..., None], dim=-2)
@@ -99,18 +94,6 @@ def descend(start: Pairs, loss: Loss, steps: int, decay: float, tied: torch.Tens
     return replace(start, raw=expanded(raw.detach()))
 
 
-# ---------- one merge
-#
-# Any order of the neurons for the price of one merge (Brea, Şimşek, Illing & Gerstner, section 4.2; chapter 61).
-#
-# If two neurons coincide, one can hand its outgoing weights to the other and becomes spare: its incoming weights can
-# then change at equal loss. It takes the incoming weights of a third neuron, then its outgoing ones, and now the third
-# is spare. So the neurons are moved one by one like the tiles of a puzzle with one hole, into every order, at equal
-# loss.
-#
-# Neurons are rows θ_i = (u_i, a_i) of networks Σ_i a_i σ(u_i·x).
-
-
 def merge_pair(theta: torch.Tensor, i: int, j: int) -> torch.Tensor:
     """Neurons i and j replaced by their mean: the middle of the line to the network with i and j exchanged."""
     middle = theta.clone()
@@ -119,7 +102,12 @@ def merge_pair(theta: torch.Tensor, i: int, j: int) -> torch.Tensor:
 
 
 def reordering_path(theta: torch.Tensor, inputs: int, pair: tuple[int, int], p: torch.Tensor) -> torch.Tensor:
-    """Corners of a path from θ to ``θ[p]`` on which the loss rises only towards the merge of one pair."""
+    """Corners of a path from θ to ``θ[p]`` on which the loss rises only towards the merge of one pair.
+
+    Brea et al., section 4.2. If two neurons coincide, one can hand its outgoing weights to the other and becomes spare:
+    it takes the incoming weights of a third neuron, then its outgoing ones, and now the third is spare. So the neurons
+    are moved at equal loss, like the tiles of a puzzle with one hole.
+    """
     i, j = pair
     check_permutation(p)
     corners = [theta, merge_pair(theta, i, j)]

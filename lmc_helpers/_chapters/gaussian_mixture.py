@@ -1,4 +1,13 @@
-"""Code of the chapter *gaussian mixture*."""
+"""W-asymmetric networks on Gaussian mixtures, and their swap costs, for the chapter *gaussian mixture*.
+
+Bürgin et al., section 6, Q3, App. F and G.3. A sample of class c is x = P Q_c (μ_c + ε), eq. (278): μ_c has independent
+N(0, σ_sep²) entries, ε is N(0, diag(s²)), Q_c is orthogonal with the Haar law, and P embeds k dimensions into d. The
+paper does not specify P; here it is uniform among the matrices with orthonormal columns. The law of μ_c is isotropic,
+so that the rotation affects only the noise.
+
+A cluster has one mixture, one data set, one F and D for each layer and one pair, so that clusters are independent.
+Cluster g has the same mixture (up to k), noise and masks in all settings: equal conditions for each.
+"""
 
 from __future__ import annotations
 
@@ -25,17 +34,6 @@ from lmc_helpers.networks.segments import along_segments
 from lmc_helpers.seeds import _seed_sequence, torch_generator
 from lmc_helpers.training.fit import PRECISIONS, Precision, fit
 from lmc_helpers.training.recipes import Descent
-
-# ---------- the data set
-#
-# Gaussian mixtures in a subspace of chosen dimension (Bürgin et al., eq. (278)).
-#
-# A sample of class c is x = P Q_c (μ_c + ε): the centre μ_c has independent N(0, σ_sep²) entries, ε is N(0, diag(s²)),
-# Q_c is an orthogonal matrix of the class and P embeds k dimensions into d. Q_c is drawn from the Haar law. P, which
-# the paper does not specify, is uniform among the matrices with orthonormal columns. As μ_c is isotropic and
-# independent of Q_c, Q_c μ_c and μ_c have the same law, and the rotation affects only the noise.
-#
-# The structure (centres, rotations, embedding, scales) and the samples have separate seeds.
 
 PUBLISHED_SEED, PUBLISHED_SEPARATION = 789, 0.3  # defaults of the authors' code
 
@@ -103,21 +101,8 @@ def published_mixture(
     return GaussianMixture((rotations.mT @ means[..., None])[..., 0], rotations, scales, embedding)
 
 
-# ---------- mixture pairs
-#
-# Pairs of W-asymmetric networks on Gaussian mixtures (Bürgin et al., section 6, Q3, and App. F).
-#
-# A cluster has one mixture, one data set and one F and D for each layer. Two networks are trained on it, with different
-# initial weights and orders of examples. Pairs of one cluster would share data and layers, so each cluster has one
-# pair, and clusters are independent. Cluster g has the same mixture (up to k), noise and masks in all settings, so that
-# settings are compared under equal conditions.
-#
-# The paper does not state how many entries are fixed at width 64. Its counts for width 512, (64, 64, 64, 256) in a row,
-# are impossible here: the last layer has 64 inputs. ``SCALED`` has the same shares of the inputs: 64/784 of 128, 64/512
-# and 256/512 of 64.
-
-
 DIMENSION, CLASSES, WIDTH = 128, 5, 64
+#: Fixed entries in a row. The paper states those of width 512, (64, 64, 64, 256); these are equal shares of the inputs.
 SCALED = (10, 8, 8, 32)
 
 
@@ -263,19 +248,11 @@ def _initial(model: MLP, setting: Setting, numbers: Sequence[int], seeds: Sequen
     return Stack(model, params, fixed)
 
 
-# ---------- mixture swaps
-#
-# Swap costs of networks that were trained on Gaussian mixtures (Bürgin et al., section 6, Q3, Fig. 5 and App. G.3).
-#
-# The costs of eq. (16) use the principal subspace of a layer's inputs with 90 % of the variance. App. G.3 compares them
-# with relaxed costs, eq. (254), by ridge regression on the outputs, for networks with fixed batch norms.
-
-
 EXPLAINED = 0.9  # share of the variance in the subspace
 BETA = 0.01  # β of the relaxed costs, as in App. G.3
 LOW = 0.1  # a swap cost is low if it is below LOW times the median cost at σ_F = 1
 
-#: The estimates of :func:`layer_estimates`.
+#: The estimates of :func:`layer_estimates`: eq. (16) with the principal subspace, eq. (254) by ridge regression.
 ESTIMATES = ("subspace", "ridge", "ridge, norms fixed", "its part ‖w‖²")
 
 

@@ -1,4 +1,10 @@
-"""Code of the chapter *image networks*."""
+"""Pairs of CNNs, ResNets and transformers on images, for the chapter *image networks*.
+
+Plain CNNs of depth 16 at several widths (Zhan et al., Fig. 15, B.5); ResNet20s, W-ResNets and syre-ResNets (Bürgin et
+al., section 6, Figs. 3b, 4b, 4d and 9, F.2); transformers and W-transformers (G.4, Fig. 20). Networks 2p and 2p + 1 are
+pair p and share F and D; pairs have different ones. Numbers of fixed entries are for each row, as in the published
+code.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +31,6 @@ from lmc_helpers.networks.vit import ViT
 from lmc_helpers.seeds import numpy_generator
 from lmc_helpers.training.recipes import Descent
 from lmc_helpers.training.runs import DataSpec, Run
-
-# ---------- averaged images
-#
-# Networks on images of lower resolution: means over squares of pixels, then any architecture.
 
 
 @dataclass(frozen=True)
@@ -63,16 +65,6 @@ class Averaged(Model):
     def symmetry(self) -> Symmetry:
         """That of ``model``."""
         return self.model.symmetry()
-
-
-# ---------- image networks
-#
-# Pairs of CNNs, ResNets and transformers on images, and the lines between them.
-#
-# Three experiments, at any size: plain CNNs of depth 16 at several widths (Zhan et al., Fig. 15, B.5);
-# ResNet20s, W-ResNets and syre-ResNets (Bürgin et al., section 6, Figs. 3b, 4b, 4d and 9, F.2); transformers and
-# W-transformers (G.4, Fig. 20). Networks 2p and 2p + 1 are pair p and share F and D; pairs have different ones. The
-# numbers of fixed entries are for each row, as in the published code.
 
 
 SPLIT = "train90"  # the training images of the published code, on which lines are evaluated

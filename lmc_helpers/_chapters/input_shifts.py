@@ -1,4 +1,9 @@
-"""Code of the chapter *input shifts*."""
+"""The cost to a layer of reindexing its inputs, for the chapter *input shifts*.
+
+Bürgin et al., section 4.4. A layer has rows f_i of F, d_i of D, raw trainable rows w_i of W, and inputs on the span of
+the orthonormal columns of U (d, k). A permutation τ of the inputs is an index tensor p (d,) with P_τ x = x[p], so that
+P_τ U = U[p].
+"""
 
 from __future__ import annotations
 
@@ -10,20 +15,6 @@ from scipy.special import gammaln
 
 from lmc_helpers.identifiability import grams
 from lmc_helpers.seeds import torch_generator
-
-# ---------- input sensitivity
-#
-# The cost to a layer of reindexing its inputs (Bürgin et al., section 4.4: eqs. (23) to (28), Thms 4.7, 4.8).
-#
-# A layer has rows f_i of F, d_i of D, raw trainable rows w_i of W, and inputs on the span of the orthonormal columns of
-# U (d, k). A permutation τ of the inputs is an index tensor p (d,) with P_τ x = x[p], so that P_τ U = U[p]. The
-# cheapest weights that compute the old function of the reindexed inputs cost
-#
-# Δ_τ^in = Σ_i ‖r_i − δ_i‖²_{(S_i^τ)⁻¹} − ‖r_i‖²_{S_i⁻¹},      r_i = Uᵀ(d_i ⊙ w_i),  δ = F(P_τ − I)U     (eq. (137))
-#
-# more than the original ones. For transpositions ``‖δ_(ab)‖ = ‖F_:b − F_:a‖ ‖U_b − U_a‖``, eq. (27), and
-#
-# γ_in = min ‖δ_(ab)‖   over a ≠ b.
 
 
 def transposition(d: int, a: int, b: int) -> torch.Tensor:
@@ -66,7 +57,10 @@ def reindexed_metric(D: torch.Tensor, U: torch.Tensor, p: torch.Tensor) -> torch
 
 
 def input_cost(F: torch.Tensor, D: torch.Tensor, W: torch.Tensor, U: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
-    """Δ_τ^in, eq. (137), for permutations (..., d): the change of the squared realization cost if the inputs move."""
+    """Δ_τ^in, eq. (137), for permutations (..., d): the change of the squared realization cost if the inputs move.
+
+    Σ_i ‖r_i − δ_i‖²_{(S_i^τ)⁻¹} − ‖r_i‖²_{S_i⁻¹},      r_i = Uᵀ(d_i ⊙ w_i),  δ = F(P_τ − I)U
+    """
     r = (D * W) @ U
     after, before = (
         (vectors * torch.linalg.solve(S, vectors[..., None])[..., 0]).sum(dim=(-2, -1))

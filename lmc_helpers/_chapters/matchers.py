@@ -1,4 +1,13 @@
-"""Code of the chapter *matchers*."""
+"""Matchers on trained networks and on two-layer students, for the chapter *matchers*.
+
+MLPs with three hidden layers of ReLU units are trained by the recipe of Bürgin et al., App. F.1: without norms, with
+layer norms, and with layer norms and fixed weights F of σ_F = 0 and 1. A pair is two networks with different seeds;
+those with fixed weights share F and D, and each pair has its own. Small networks with two hidden layers, on digits, are
+for :func:`every_permutation`.
+
+Matchers use training images. Their results are measured half-way on test images, also with REPAIR: the *barrier* is the
+loss above the mean of the two ends, the *drop* the accuracy below that mean, in percentage points.
+"""
 
 from __future__ import annotations
 
@@ -34,18 +43,6 @@ from lmc_helpers.seeds import numpy_generator, torch_generator
 from lmc_helpers.teacher_student import kappa, population_loss
 from lmc_helpers.training.recipes import Descent
 from lmc_helpers.training.runs import DataSpec, Run
-
-# ---------- every permutation
-#
-# Two hidden layers of few neurons: all (m!)² permutations, their objectives and their losses half-way (chapter 56).
-#
-# With two hidden layers weight matching is a bilinear assignment problem,
-#
-# ⟨a, π b⟩ = Σ_i S_ip(i) + Σ_i T_iq(i) + Σ_ij A_ij B_q(i)p(j),
-#
-# with S from the weights that only p moves, T from those that only q moves, and the maps A and B between the layers.
-# For small m all pairs (p, q) can be listed, with the objective and the loss half-way of each.
-
 
 GROUPS = ("0", "1")
 
@@ -109,7 +106,11 @@ def _losses(a: Stack, b: Stack, permutations: torch.Tensor, x: torch.Tensor, y: 
 
 
 def _objectives(a: Stack, b: Stack, permutations: torch.Tensor) -> torch.Tensor:
-    """⟨a, π b⟩ of one pair for all p (rows) and q (columns), (m!, m!)."""
+    """⟨a, π b⟩ of one pair for all p (rows) and q (columns), (m!, m!).
+
+    It is Σ_i S_ip(i) + Σ_i T_iq(i) + Σ_ij A_ij B_q(i)p(j), with S from the weights that only p moves, T from those that
+    only q moves, and the maps A and B between the layers.
+    """
     A, B = ({name: value[0].double() for name, value in end.params.items()} for end in (a, b))
 
     def similarity(k: int) -> torch.Tensor:
@@ -128,8 +129,6 @@ def _index(p: torch.Tensor) -> torch.Tensor:
     """Indices of permutations (P, m) in the list of all, (P,)."""
     return (p.cpu()[:, None] == all_permutations(p.shape[-1])).all(dim=-1).long().argmax(dim=1)
 
-
-# ---------- the matchers under one signature, by their names, so that they are compared in one loop
 
 #: a, b (P networks each), inputs x (n, …), labels y (n,), seed → group → p (P, m), so that ``b.permuted(p)`` fits to a.
 Method = Callable[[Stack, Stack, torch.Tensor, torch.Tensor, int], dict[str, torch.Tensor]]
@@ -163,17 +162,6 @@ def methods(restarts: int = 10, steps: int = 100, batch: int = 256) -> dict[str,
     }
 
 
-# ---------- matched pairs
-#
-# Trained pairs of MLPs on which matchers are compared (chapter 56).
-#
-# Four kinds of MLPs with three hidden layers of ReLU units are trained by one recipe, that of Bürgin et al., App. F.1:
-# without norms, with layer norms, and with layer norms and fixed weights F of σ_F = 0 and 1. A pair is two networks
-# with different seeds; those with fixed weights share F and D, and each pair has its own. The first two kinds are also
-# trained at a larger width, and the first from He's initial weights, six times as large in variance as torch's. Small
-# networks with two hidden layers, on digits, are for :func:`every_permutation`.
-
-
 #: Kind of networks → norm, and σ_F of their fixed weights.
 KINDS: dict[str, tuple[Norm, float | None]] = {
     "plain": ("none", None),
@@ -182,7 +170,8 @@ KINDS: dict[str, tuple[Norm, float | None]] = {
     "σ_F = 1": ("layer", 1.0),
 }
 WIDE = {"plain, wide": "plain", "layer norm, wide": "layer norm"}  #: wider networks → their kind
-HE = "plain, He"  #: plain networks from He's initial weights, the first of them with the seeds of the plain ones
+#: Plain networks from He's initial weights, six times as large in variance; the first have the seeds of the plain ones.
+HE = "plain, He"
 HE_TIMES = 4  # as many pairs of them as of plain ones: the ratio of their barriers lies near its border
 NAMES = (*KINDS, *WIDE, HE, "small")  #: all runs
 SMALL = 5  # neurons in a hidden layer of the small networks
@@ -236,20 +225,13 @@ class Parameters:
         return list(self.by_name().values())
 
 
-# ---------- matched students
-#
-# Matchers on two-layer teacher–student minima, where the loss is exact and the best of all m! is known (chapter 56).
-#
-# The student is Σ_i σ(w_i·x) on inputs uniform on the unit sphere (Zhan, Li & Wu), its loss L(W) a closed form. So are
-# the correlations of the activations of two neurons at the angle θ,
-#
-# ρ(u, v) = (κ(cos θ) − c²) / (κ(1) − c²),      κ eq. (8),      c = E σ(x₁) = Γ(d/2) / (2 √π Γ((d + 1)/2)).
-#
-# They depend only on the angle: the norms ‖u‖ and ‖v‖ cancel.
-
-
 def activation_correlations(W1: torch.Tensor, W2: torch.Tensor) -> torch.Tensor:
-    """Exact Pearson correlations of the activations of all pairs of neurons, inputs uniform on the unit sphere."""
+    """Exact Pearson correlations of the activations of all pairs of neurons, inputs uniform on the unit sphere.
+
+        ρ(u, v) = (κ(cos θ) − c²)/(κ(1) − c²),      c = E σ(x₁) = Γ(d/2)/(2 √π Γ((d + 1)/2)),
+
+    at the angle θ of u and v, with κ of Zhan, Li & Wu, eq. (8).
+    """
     norms = [W.norm(dim=-1, keepdim=True) for W in (W1, W2)]
     d = W1.shape[-1]
     c = math.exp(math.lgamma(d / 2) - math.lgamma((d + 1) / 2)) / (2 * math.sqrt(math.pi))
@@ -292,15 +274,6 @@ def compare_students(
         seconds[name] = (time.perf_counter() - began) / n
         barriers[name] = loss_barrier(lambda W: population_loss(W, M), W1, permute(W2, p), GRID).clamp(min=0).numpy()
     return barriers, seconds
-
-
-# ---------- matches
-#
-# Results of matchers on pairs of trained networks (chapter 56).
-#
-# Matchers use training images. Their results are measured half-way on test images: the *barrier*, the loss above the
-# mean of the two ends, and the *drop*, by how many percentage points the accuracy lies below the mean of the ends. Both
-# are also measured with REPAIR.
 
 
 Examples = tuple[torch.Tensor, torch.Tensor]  # inputs (n, …) and labels (n,)

@@ -1,4 +1,11 @@
-"""Code of the chapter *merging neurons*."""
+"""Branches of constrained minima on which two neurons merge, for the chapter *merging neurons*.
+
+Brea, Şimşek, Illing & Gerstner, section 4.1. At distance δ = ‖ϑ_1 − ϑ_0‖ a constrained critical point has ∇L = μ∇δ. In
+the centred coordinates of :class:`~lmc_helpers.permutation_points.pair.PairChart`, with τ = log δ as the last one,
+these are p equations in p + 1 unknowns; :func:`follow_pairs` follows the curve of their solutions through its folds.
+Minimisation at fixed distances, as in the paper (:func:`minimise_closer`), follows it up to the first fold and jumps
+there.
+"""
 
 from __future__ import annotations
 
@@ -14,20 +21,6 @@ from torch.func import grad, jacrev
 from lmc_helpers.permutation_points import MLP, PairChart, inertia, minimise, squared_loss
 from lmc_helpers.permutation_points.mlp import DERIVATIVES, Activation, SquaredLoss
 from lmc_helpers.permutation_points.pair import ChartLoss
-
-# ---------- continuation
-#
-# Numerical continuation of the curves of solutions of n − 1 equations F(y) = 0 in n unknowns, many in one batch.
-#
-# Pseudo-arclength continuation: from a solution y with unit tangent t the predictor is y + h t, and Newton's method on
-# F(y') = 0, t·(y' − y − h t) = 0 corrects it. The bordered matrix stays regular at folds, where the curve turns back in
-# its last coordinate and continuation in this coordinate fails. A step is taken if the corrector converges close to the
-# predictor and the tangent turns little; else h shrinks. So every point is a solution, and neighbours on the curve are
-# neighbours in space. A step could still go straight on across a gap between two curves that is narrower than the step.
-# Then the sign of det(∂F/∂y; t) changes, which along one curve with ∂F/∂y of full rank it does not: such a step is
-# rejected too, and h shrinks until the curve is followed round the corner. At a branch point the sign changes however
-# short the step is; there a step far shorter than the longest one is taken, with the change on record.
-
 
 #: rows of the batch (b,) and unknowns y (b, n) to F (b, n − 1) and its Jacobian (b, n − 1, n)
 Field = Callable[[torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor]]
@@ -71,7 +64,16 @@ def trace_curves(
     largest: float = 0.3,
     tol: float = 1e-10,
 ) -> list[Curve]:
-    """Trace the curve of F = 0 through each start (B, n)."""
+    """Trace the curve of F = 0 through each start (B, n).
+
+    Pseudo-arclength continuation: from a solution y with unit tangent t the predictor is y + h t, and Newton's method
+    on F(y') = 0, t·(y' − y − h t) = 0 corrects it; the bordered matrix stays regular at folds. A step is taken if the
+    corrector converges close to the predictor and the tangent turns little; else h shrinks.
+
+    A step across a narrow gap between two curves changes the sign of det(∂F/∂y; t), which is constant on one curve with
+    ∂F/∂y of full rank, and is rejected too. At a branch point the sign changes however short the step is; there a step
+    of at most BRANCH_STEP is taken, with the change on record.
+    """
     B = len(start)
     F, J = field(torch.arange(B), start)
     first = torch.zeros_like(start)
@@ -147,13 +149,6 @@ def _correct(
     return z, F.norm(dim=1), J, good & settled
 
 
-# ---------- shallow
-#
-# The squared loss of networks with one hidden layer, many in one batch, each with inputs and targets of its own. The
-# activation may be a rounded ReLU, and the norms ‖ϑ_i‖ may be pinned, which costs nothing where g is positively
-# homogeneous.
-
-
 def rounded_relu(width: float) -> Activation:
     """A smooth ReLU, g(s) = (s + √(s² + h²))/2, above max(s, 0) by at most h/2; g' = g/√(s² + h²)."""
 
@@ -174,7 +169,10 @@ def equal_norms(net: MLP, theta: torch.Tensor) -> torch.Tensor:
 
 @dataclass(frozen=True)
 class Shallow:
-    """The squared loss L of a network with one hidden layer."""
+    """The squared loss L of a network with one hidden layer.
+
+    Many problems in one batch. Pinned norms ‖ϑ_i‖ = 1 cost nothing where g is positively homogeneous.
+    """
 
     net: MLP  # sizes (n_0, n_1, n_2)
     x: torch.Tensor  # inputs (T, n_0), or (B, T, n_0)
@@ -233,17 +231,6 @@ class Shallow:
         rows = torch.stack([self.net._incoming(1, i) for i in range(self.net.sizes[1])])
         v = theta[..., rows]
         return rows, v, v.square().sum(dim=-1, keepdim=True) - 1
-
-
-# ---------- branches
-#
-# Branches of constrained minima on which two neurons approach each other (Brea, Şimşek, Illing & Gerstner, § 4.1).
-#
-# At distance δ = ‖ϑ_1 − ϑ_0‖ a constrained critical point has ∇L = μ∇δ. In the centred coordinates of
-# :class:`~lmc_helpers.permutation_points.pair.PairChart`, with τ = log δ as the last one, these are p equations in p +
-# 1 unknowns; the curve of their solutions through the start is followed through its folds
-# (``merging_neurons``). Minimisation at fixed distances, as in the paper, follows the same
-# curve up to the first fold and jumps there.
 
 
 #: how a branch can end
@@ -368,7 +355,7 @@ def _branch(chart: PairChart, problem: Shallow, curve: Curve, lowest: float) -> 
 
 
 def _meet(a: torch.Tensor, delta: torch.Tensor) -> bool:
-    """Whether output weights a (K, n_2, 2) meet as δ (K,) → 0, and do not part like 1/δ over the last decade."""
+    """True if output weights a (K, n_2, 2) meet as δ (K,) → 0, and do not part like 1/δ over the last decade."""
     split = (a[..., 1] - a[..., 0]).norm(dim=1)
     wide = (delta >= 10 * delta[-1]).nonzero()
     before = split[wide[-1] if len(wide) else 0]
@@ -418,18 +405,12 @@ def tops(problem: Shallow, branch: Branch) -> list[Top]:
     return found
 
 
-# ---------- limits of branches whose output weights diverge at a distance δ* > 0
-#
-# In a chart with a coordinate τ that is 0 at the limit, all others stay finite; see the chapter. With the loss there, a
-# multiplier λ for the distance d and the Lagrangian L − λ(d − δ), the limit is a root of its derivatives by all
-# coordinates, τ among them, and by λ, at τ = 0; its unknowns are the other coordinates, λ and δ.
-
 LIMITS = ("derivative neuron", "passage", "exponential neuron", "step neuron")
 
 
 @dataclass(frozen=True)
 class Limit:
-    """What a branch with diverging weights tends to; tanh, one output."""
+    """The limit of a branch whose output weights diverge at a distance δ* > 0; tanh, one output."""
 
     kind: str  # one of :data:`LIMITS`
     tau: Tensor  # (K,), τ on the branch
@@ -438,7 +419,12 @@ class Limit:
 
 
 def find_limit(problem: Shallow, branch: Branch) -> Limit:
-    """The network at τ = 0 from the last point of a branch, by Newton's method."""
+    """The network at τ = 0 from the last point of a branch, by Newton's method.
+
+    In a chart with a coordinate τ that is 0 at the limit, all others stay finite. The limit is a root at τ = 0 of the
+    derivatives of L − λ(d − δ) by all coordinates, τ among them, and by λ; its unknowns are the other coordinates, λ
+    and δ.
+    """
     x, n, d = problem.x, problem.net.sizes[1], problem.net.sizes[0] + 1
     (W, b), (V, bias) = problem.net._split(branch.theta)
     v, a, z = torch.cat([W, b[..., None]], dim=-1), V[:, 0], torch.cat([x, torch.ones_like(x[:, :1])], dim=1)
@@ -521,9 +507,6 @@ def seen_limit(branch: Branch, tau: Tensor) -> tuple[float, float]:
     return fit[0].item(), (tau[-1] / fit[1]).item()
 
 
-# ---------- the algorithm as printed
-
-
 def minimise_closer(
     problem: Shallow,
     theta: torch.Tensor,
@@ -567,16 +550,6 @@ def minimise_closer(
     return ends
 
 
-# ---------- rounding
-#
-# Minima of the piecewise smooth loss of a shallow ReLU network, by successively less rounded ReLUs.
-#
-# At a minimum some inputs may lie on kinks, where the loss has no gradient. The loss with the rounded ReLU of width
-# h (``rounded_relu``) is smooth, and its slope g' in [0, 1] is one of the
-# subgradients within h: a minimum for h → 0 is a point where 0 is a subgradient. Each width starts from the minimum of
-# the last one, and the ReLU loss itself shows whether the limit has been reached.
-
-
 @dataclass(frozen=True)
 class ReluMinima:
     """The ends of B descents through K widths."""
@@ -591,7 +564,7 @@ class ReluMinima:
         return self.losses[-1]
 
     def settled(self, tol: float = 1e-3) -> torch.Tensor:
-        """Whether the descent converged and its loss changed by less than ``tol`` at the last width, (B,)."""
+        """True where the descent converged and its loss changed by less than ``tol`` at the last width, (B,)."""
         return self.converged & ((self.losses[-2] - self.losses[-1]).abs() <= tol * self.losses[-1])
 
 
@@ -604,7 +577,12 @@ def relu_minima(
     steps: int = 300,
     tol: float = 1e-8,
 ) -> ReluMinima:
-    """Minimise the squared loss of a network with one hidden layer of ReLUs, with ‖ϑ_i‖ = 1."""
+    """Minimise the squared loss of a network with one hidden layer of ReLUs, with ‖ϑ_i‖ = 1.
+
+    At a minimum some inputs may lie on kinks, where the loss has no gradient. The rounded ReLU of width h has slopes
+    that are subgradients within h: a minimum for h → 0 is a point where 0 is a subgradient. Each width starts from the
+    minimum of the last one, and the ReLU loss shows whether the limit has been reached.
+    """
     exact, losses = squared_loss(net, x, y), []
     for width in widths:
         smooth = Shallow(net, x, y, rounded_relu(width), pin=1.0)
@@ -614,16 +592,11 @@ def relu_minima(
     return ReluMinima(theta, torch.stack(losses), done.converged)
 
 
-# ---------- different minima
-
-
 def count_different(losses: torch.Tensor, tol: float = 1e-6) -> int:
     """Number of distinct values >= 0; sorted neighbours with a relative difference up to ``tol`` count as one."""
     values = np.sort(losses.numpy())
     return 1 + int((np.diff(values) > tol * values[1:]).sum())
 
-
-# ---------- the kind of a path
 
 #: the three kinds of path that the paper's Fig. 4 sketches, in its order
 KINDS = ("monotone", "intermediate maximum", "minimum at the end")

@@ -1,4 +1,11 @@
-"""Code of the chapter *orbit distance*."""
+"""Distance of a point from the orbit of a factorisation under GL_h, for the chapter *orbit distance*.
+
+Zhao, Dehmamy, Walters & Yu, Prop. 5.5. The orbit of (W_1, W_2), W_1 (m, h) and W_2 (h, n) of rank h, is
+
+    S = {(X, Z) : X Z = W_1 W_2} = {(W_1 g⁻¹, g W_2) : g in GL_h}.
+
+The distance of (U, V) is the minimum over S of (``‖U − X‖² + ‖V − Z‖²``)^{1/2}, eq. (23), with Frobenius norms.
+"""
 
 from __future__ import annotations
 
@@ -8,42 +15,23 @@ from typing import NamedTuple
 
 import torch
 
-# ---------- orbit distance
-#
-# How far a point lies from the orbit of a factorisation under GL_h (Zhao, Dehmamy, Walters & Yu, Prop. 5.5).
-#
-# The orbit of (W_1, W_2), W_1 (m, h) and W_2 (h, n) of rank h, is
-#
-# S = {(X, Z) : X Z = W_1 W_2} = {(W_1 g⁻¹, g W_2) : g in GL_h}.
-#
-# The distance of (U, V) is the minimum over S of (``‖U − X‖² + ‖V − Z‖²``)^{1/2}, equation (23), with Frobenius
-# norms.
-#
-# *Bounds.* The distance to the cone {X Z = 0} has a closed form,
-#
-# d_0(U, V)² = ½ (``‖U‖² + ‖V‖² − ‖UᵀU − VVᵀ‖_*``).
-#
-# For one Γ of spectral norm at most 1 the function ``‖U − X‖² + ‖V − Z‖²`` + 2 ⟨Γ, X Z⟩ is convex in (X, Z) and least
-# at the nearest point of the cone. For the midpoints (c W_1, c W_2), c = (β + 1/β)/2, of the paper's proof this gives
-#
-# (c² − 2) d_0(W_1, W_2)²  <=  dist²  <=  (c − 1/c)² d_0(W_1, W_2)²,
-#
-# and if W_1ᵀ W_1 = W_2 W_2ᵀ the distance is known for all c.
-#
-# *Minimisation.* :func:`orbit_distance` computes the nearest point by Newton's method on the group. It satisfies
-#
-# Xᵀ(U − X) = (V − Z) Zᵀ.
-
 
 def distance_to_zero_product(U: torch.Tensor, V: torch.Tensor) -> torch.Tensor:
-    """d_0, the distance of (U, V) to all (X, Z) with X Z = 0."""
+    """d_0, the distance of (U, V) to all (X, Z) with X Z = 0.
+
+    d_0² = ½ (``‖U‖² + ‖V‖² − ‖UᵀU − VVᵀ‖_*``)
+    """
     values = torch.linalg.eigvalsh(U.mT @ U - V @ V.mT)
     squares = U.square().sum(dim=(-2, -1)) + V.square().sum(dim=(-2, -1))
     return ((squares - values.abs().sum(dim=-1)) / 2).clamp(min=0).sqrt()
 
 
 def midpoint_bounds(W1: torch.Tensor, W2: torch.Tensor, c: float | torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Bounds on the distance of (c W_1, c W_2) from the orbit of (W_1, W_2): d_0 (c² − 2)^{1/2} and (c − 1/c) d_0."""
+    """Bounds on the distance of (c W_1, c W_2) from the orbit of (W_1, W_2): d_0 (c² − 2)^{1/2} and (c − 1/c) d_0.
+
+    The paper's proof has these midpoints, c = (β + 1/β)/2. For the lower bound, ``‖U − X‖² + ‖V − Z‖²`` + 2 ⟨Γ, X Z⟩ is
+    convex in (X, Z) for one Γ of spectral norm at most 1, and least at the nearest point of the cone {X Z = 0}.
+    """
     c = torch.as_tensor(c, dtype=torch.float64)
     near = distance_to_zero_product(W1, W2)
     return (c.square() - 2).clamp(min=0).sqrt() * near, (c - 1 / c) * near

@@ -1,4 +1,4 @@
-"""Code of the chapter *overlap theorem*."""
+"""The overlap T(m, M) of type counts, approximations and its minimiser, for the chapter *overlap theorem*."""
 
 from __future__ import annotations
 
@@ -11,17 +11,14 @@ from scipy.special import i0e, i1e
 from lmc_helpers.teacher_student import mean_absolute_difference, minimiser_limit
 from lmc_helpers.teacher_student.overlap import _nodes
 
-# ---------- the wording of Assumption 3
-#
-# Type counts if all m rows choose independently among M types, conditioned on no type being empty, instead of the
-# formula's, of variance (m − M)(1 − 1/M)/M. With the number S(r, t) = Σ_i (−1)^i C(t, i) (t − i)^r of maps from r rows
-# onto t types, the count k of one type has the probability
-#
-#     C(m, k) S(m − k, M − 1) / S(m, M),    k = 1, …, m − M + 1.
-
 
 def free_choice_variance(m: int, M: int) -> float:
-    """The variance of a type count under independent choices."""
+    """The variance of a type count under independent choices.
+
+    That is the wording of Assumption 3: all m rows choose independently among M types, conditioned on no type being
+    empty. The paper's formula has the variance (m − M)(1 − 1/M)/M instead. With the number S(r, t) = Σ_i (−1)^i C(t, i)
+    (t − i)^r of maps from r rows onto t types, a type counts k rows with probability C(m, k) S(m − k, M − 1)/S(m, M).
+    """
 
     def onto(rows: int, types: int) -> int:
         return sum((-1) ** i * comb(types, i) * (types - i) ** rows for i in range(types + 1))
@@ -29,9 +26,6 @@ def free_choice_variance(m: int, M: int) -> float:
     k = np.arange(1, m - M + 2)
     weight = np.array([comb(m, j) * onto(m - j, M - 1) / onto(m, M) for j in k.tolist()])
     return float(weight @ k**2 - (weight @ k) ** 2)
-
-
-# ---------- the normal approximation of the paper
 
 
 def normal_overlap(m: int, M: int) -> float:
@@ -44,14 +38,13 @@ def normal_limit(t: float) -> float:
     return 1 - math.sqrt(t * (1 - t) / math.pi)
 
 
-# ---------- the minimiser to second order
-#
-# With u = 1 − cos θ and ⟨f⟩ = (1/π) ∫₀^π f e^(−2νu) dθ, h/(2p(1−p)M) = H₀(ν) + H₁(ν)/M + …, where H₀ = (1 + ν)⟨1⟩ − ½G,
-# H₁ = 2ν(1 + ν)(⟨u⟩ − ⟨u²⟩) − ½G + ν(⟨1⟩ − ⟨u⟩), G = 2νe^(−2ν)(I₀ + I₁), and c = −H₁/H₀'.
-
-
 def minimiser_shift() -> float:
-    """The c in argmin T(·, M) = ⌈r* M + c + O(1/M)⌉: the first order of h in 1/M at the root ν* of its limit."""
+    """The c in argmin T(·, M) = ⌈r* M + c + O(1/M)⌉: the first order of h in 1/M at the root ν* of its limit.
+
+    With u = 1 − cos θ and ⟨f⟩ = (1/π) ∫₀^π f e^(−2νu) dθ, h/(2p(1−p)M) = H₀(ν) + H₁(ν)/M + … and c = −H₁/H₀':
+
+        H₀ = (1 + ν)⟨1⟩ − ½G,  H₁ = 2ν(1 + ν)(⟨u⟩ − ⟨u²⟩) − ½G + ν(⟨1⟩ − ⟨u⟩),  G = 2νe^(−2ν)(I₀ + I₁).
+    """
     nu = minimiser_limit() - 1
     I0, I1 = i0e(2 * nu), i1e(2 * nu)
     I2 = I0 - I1 / nu
@@ -60,9 +53,6 @@ def minimiser_shift() -> float:
     H1 = 2 * nu * (1 + nu) * (u - u2) - G / 2 + nu * (one - u)
     slope = 2 * I1 * (1 - nu**2)  # H₀' where I₀ = ν I₁
     return float(-H1 / slope)
-
-
-# ---------- the minimiser
 
 
 def tie_probability(n: int, p: float) -> float:

@@ -1,4 +1,4 @@
-"""Code of the chapter *permutation counts*."""
+"""Numbers and lists of permutation points of a layer, for the chapter *permutation counts*."""
 
 from __future__ import annotations
 
@@ -16,9 +16,6 @@ def partitions(n: int, largest: int | None = None) -> list[tuple[int, ...]]:
     if n == 0:
         return [()]
     return [(s, *rest) for s in range(top, 0, -1) for rest in partitions(n - s, s)]
-
-
-# ---------- all permutation points of a layer
 
 
 def count_ratio_bound(K: int, n: int) -> Fraction:

@@ -1,4 +1,4 @@
-"""Code of the chapter *permutation points*."""
+"""Replicated neurons and minima near permutation points, for the chapter *permutation points*."""
 
 from __future__ import annotations
 
@@ -17,20 +17,13 @@ from lmc_helpers.permutation_points import (
 )
 from lmc_helpers.permutation_points.hessian import hessian
 
-# ---------- replicas
-#
-# Replicated neurons, and targets that give a doubled neuron any curvature (Brea et al., sections 4.2 and 4.3).
-#
-# A permutation point of order K repeats neurons of a smaller network, s_m copies of neuron m with K = Σ (s_m − 1), and
-# shares their outgoing columns equally. Chapter 22 shows that its Hessian has the inertia of the smaller network's and
-# s_m − 1 times the block of every neuron m (:func:`~lmc_helpers.permutation_points.doubling.pair_inertia`).
-#
-# For one output the block is D, linear in the residuals. So residuals can be chosen that are orthogonal to all tangents
-# of the smaller network, which is then at a critical point, and that give D any value.
-
 
 def replicate(small: MLP, theta: torch.Tensor, layer: int, copies: tuple[int, ...]) -> tuple[MLP, torch.Tensor]:
-    """The network with ``copies[m]`` copies of neuron m of a layer, which share its outgoing column equally."""
+    """The network with ``copies[m]`` copies of neuron m of a layer, which share its outgoing column equally.
+
+    A permutation point; the chapter shows that its Hessian has the inertia of the smaller network's and
+    ``copies[m]`` − 1 times the block of every neuron m (:func:`~lmc_helpers.permutation_points.doubling.pair_inertia`).
+    """
     count = torch.tensor(copies)
     neuron = torch.repeat_interleave(count)  # the original of each new neuron
     layers = list(small.split(theta))
@@ -44,7 +37,11 @@ def replicate(small: MLP, theta: torch.Tensor, layer: int, copies: tuple[int, ..
 def targets_with_curvature(
     small: MLP, theta: torch.Tensor, neuron: int, x: torch.Tensor, D: torch.Tensor, size: float
 ) -> torch.Tensor:
-    """Targets for which θ is critical and the doubled neuron has a prescribed D, up to a positive factor."""
+    """Targets for which θ is critical and the doubled neuron has a prescribed D, up to a positive factor.
+
+    For one output the block of the doubled neuron is D, linear in the residuals. Residuals orthogonal to all tangents
+    of the smaller network keep it critical and give D any value (Brea et al., sections 4.2 and 4.3).
+    """
     side = small.sizes[0] + 1
     f = small.forward(theta, x)[:, 0]  # (T,)
     tangents = torch.func.jacrev(lambda t: small.forward(t, x)[:, 0])(theta)  # (T, p)
@@ -58,9 +55,6 @@ def targets_with_curvature(
     right = torch.cat([torch.zeros_like(theta), D[upper[0], upper[1]].to(theta)])
     residuals = torch.linalg.lstsq(system, right, driver="gelsd").solution
     return (f - residuals * (size / residuals.abs().max()))[:, None]
-
-
-# ---------- strict minima
 
 
 def strict_minima(loss: Loss, starts: torch.Tensor, steps: int, tol: float, zero: float) -> torch.Tensor:
@@ -88,9 +82,6 @@ def descent(loss: Loss, theta: torch.Tensor, radius: float = 0.2, steps: int = 4
             break
         way.append(last + t * (after - last))
     return torch.cat(way)
-
-
-# ---------- half a turn
 
 
 def positive_outputs(net: MLP, theta: torch.Tensor) -> torch.Tensor:
@@ -135,14 +126,12 @@ def arrival(net: MLP, theta: torch.Tensor, x: torch.Tensor, y: torch.Tensor, ste
     return double_neurons(small, done.theta[0], x, y)[0]
 
 
-# ---------- gaps in the spectrum
-#
-# If no absolute eigenvalue lies between low and high, every tolerance in [low, high) counts the same zeros. Rounding
-# moves a zero to about 1e-15 times the condition of the gradient; sloppy directions of a network can be of any size.
-
-
 def separated(H: torch.Tensor, low: float, high: float) -> torch.Tensor:
-    """Whether no absolute eigenvalue lies strictly between ``low`` and ``high`` times the largest one, (...)."""
+    """True where no absolute eigenvalue lies strictly between ``low`` and ``high`` times the largest one, (...).
+
+    Then every tolerance in between counts the same zeros. Rounding moves a zero to about 1e-15 times the condition of
+    the gradient; sloppy directions of a network can be of any size.
+    """
     size = torch.linalg.eigvalsh(H).abs()  # (..., p)
     largest = size.amax(dim=-1, keepdim=True)
     return ((size <= low * largest) | (size >= high * largest)).all(dim=-1)

@@ -1,4 +1,13 @@
-"""Code of the chapter *permutation saddles on MNIST*."""
+"""Merges of two neurons of trained classifiers, for the chapter *permutation saddles on MNIST*.
+
+Brea et al., section 5, Fig. 3. Two neurons of layer 2 of a network n_0 → H → H → 10 are moved together, with a minimum
+at every distance; the targets are the network's own logits. The weights V of the first layer, most of the parameters,
+use the images only as V x, so that they may be written in any orthonormal basis of their span. :func:`principal` takes
+the eigenbasis of their second moments, which is exact and makes the Hessian nearly diagonal in V.
+
+A path takes minutes and megabytes, so that each is a run with a digest and a file. What the chapter reads of them is
+kilobytes: runs of their own, whose files lie with the book if they come from a recorded run.
+"""
 
 from __future__ import annotations
 
@@ -36,19 +45,6 @@ from lmc_helpers.training.prices import BASE_MIB, Price
 from lmc_helpers.training.recipes import Descent
 from lmc_helpers.training.runs import DataSpec, Run
 
-# ---------- products
-#
-# Exact products with the Hessian of a perceptron's squared loss, by hand (Pearlmutter's R-operator).
-#
-# With h_0 = x, z_k = W_k h_{k−1} + b_k, h_k = g(z_k) the loss L = w Σ_μ ‖z_d − y‖² has the gradient
-#
-# e_d = 2w (z_d − y),   e_{k−1} = W_kᵀ e_k ∘ g'(z_{k−1}),   ∂L/∂W_k = e_k h_{k−1}ᵀ,   ∂L/∂b_k = e_k 1.
-#
-# Its derivative along a direction (Ẇ, ḃ) is the product with the Hessian. Written out it takes two products with the
-# inputs, and for small networks a tenth of the time of differentiating the gradient's graph. Coordinates φ → θ (a
-# chart) are differentiated by torch; they do not involve the inputs.
-
-
 Product = Callable[[torch.Tensor], torch.Tensor]
 
 
@@ -62,7 +58,12 @@ class Local:
 
 
 def local_squared_loss(net: MLP, theta: torch.Tensor, x: torch.Tensor, y: torch.Tensor, weight: float) -> Local:
-    """L = w Σ_μ ‖f(x_μ) − y_μ‖² at one network."""
+    """L = w Σ_μ ‖f(x_μ) − y_μ‖² at one network.
+
+    Products with the Hessian are derivatives of the gradient along a direction (Pearlmutter's R-operator). Written out
+    for z_k = W_k h_{k−1} + b_k, h_k = g(z_k), e_k = ∂L/∂z_k they take, for small networks, a tenth of the time of
+    differentiating the gradient's graph.
+    """
     layers, h = net.split(theta), [x.mT]  # h_k (n_k, T)
     for W, b in layers[:-1]:
         h.append(torch.tanh(W @ h[-1] + b[:, None]))
@@ -128,24 +129,6 @@ def in_coordinates(chart: Callable[[torch.Tensor], torch.Tensor], phi: torch.Ten
     return Local(at.value, pulled.detach(), product)
 
 
-# ---------- truncated
-#
-# Minima of losses with many thousand parameters: Newton steps by conjugate gradients in a trust region (Steihaug).
-#
-# At φ with gradient g and Hessian H a step minimises the model g·s + s·Hs/2 over ‖s‖_M <= Δ, until the residual g + Hs
-# is small enough, or until the boundary is reached, possibly along a direction of negative curvature. Only products Hv
-# are needed; each costs as much as two gradients. The metric M, an approximation of H, decides how many.
-#
-# Of a network f with n inputs most parameters are weights of the first layer, V (H, n). Let the second moments of the
-# inputs be diagonal, S = Diag(λ_c), λ_1 >= λ_2 >= … (an orthogonal change of the inputs' coordinates). With ⟨…⟩ the
-# mean over inputs, the Gauss–Newton matrix of ⟨‖f − y‖²⟩/w has blocks
-#
-# 2 ⟨Jᵀ J⟩/w of V[:, :k] and all other parameters, J the derivative of f, 2 ⟨J_bᵀ J_b⟩ λ_c/w of V[:, c], c >= k, where
-# J_b is that by the first layer's biases,
-#
-# where the second treats x_c² and J_b as uncorrelated. :class:`Metric` has these blocks and neglects their coupling.
-
-
 FORCING = 0.1  # largest ratio of the final to the initial residual of a step
 ACCEPT = 1e-4  # least ratio of the actual to the predicted decrease of an accepted step
 INVISIBLE = 1e-10  # predicted decreases below this fraction of the loss are lost in rounding of the loss
@@ -157,7 +140,12 @@ FLOOR = 1e-3  # plus this fraction of its mean
 
 @dataclass(frozen=True)
 class Metric:
-    """The Gauss–Newton matrix of a network, exact in some parameters and a Kronecker product in the others."""
+    """The Gauss–Newton matrix of a network, exact in some parameters and a Kronecker product in the others.
+
+    The inputs have diagonal second moments λ_1 >= λ_2 >= …. The blocks are 2 ⟨Jᵀ J⟩/w of V[:, :k] and all later
+    parameters, J the derivative of f, and 2 ⟨J_bᵀ J_b⟩ λ_c/w of V[:, c], c >= k, J_b that by the first layer's biases:
+    x_c² and J_b count as uncorrelated. The coupling of the blocks is neglected.
+    """
 
     tail: torch.Tensor  # indices (H, n − k) of V[:, k:] among the p parameters
     lead: torch.Tensor  # indices of all other parameters
@@ -244,7 +232,12 @@ def truncated_newton(
     tol: float,
     metric: Callable[[torch.Tensor], Product] | None = None,
 ) -> tuple[torch.Tensor, float, int]:
-    """A minimum by truncated Newton steps, until ‖∇L‖ <= tol: φ, ‖∇L‖ and the number of products."""
+    """A minimum by truncated Newton steps, until ‖∇L‖ <= tol: φ, ‖∇L‖ and the number of products.
+
+    A step minimises the model g·s + s·Hs/2 over ‖s‖_M <= Δ by conjugate gradients (Steihaug), until the residual g + Hs
+    is small enough or the boundary is reached, possibly along a direction of negative curvature. Only products Hv are
+    needed, each as dear as two gradients; the metric M, an approximation of H, decides how many.
+    """
     at, used, renewed, failures = local(phi), 0, 0, 0
     first = norm = float(at.gradient.norm())
     radius = max(2 * float(at.value) ** 0.5, 1e-6)  # ‖s‖_M² is twice a decrease of the loss
@@ -271,16 +264,6 @@ def truncated_newton(
             phi, at = phi + step.s, trial
             norm = float(at.gradient.norm())
     return phi, norm, used
-
-
-# ---------- merged classifiers
-#
-# Merging two neurons of trained classifiers, with all pixels of their images (Brea et al., section 5, Fig. 3).
-#
-# Two neurons of layer 2 of a network n_0 → H → H → 10 are moved together, with a minimum at every distance; the targets
-# are the network's own logits. Most parameters are the weights V of the first layer, which uses the images only as V x,
-# so that they may be written in any orthonormal basis of their span. :func:`principal` takes the eigenbasis of their
-# second moments, which is exact and makes the Hessian nearly diagonal in V.
 
 
 LAYER = 2  # the layer of the merged neurons
@@ -465,14 +448,6 @@ def core_hours(images: int, components: int, widths: Sequence[int], paths: int, 
     return sum(4 * images * components * H * paths * distances * products for H in widths) / RATE / 3600
 
 
-# ---------- merge runs
-#
-# Merges of trained classifiers as runs, one for each pair of neurons (Brea et al., section 5, Fig. 3).
-#
-# A path takes minutes, and the chapter uses dozens of them. So each is a run like the training of its network, with a
-# digest and a file: it is computed once, by the chapter or by a job before it.
-
-
 #: To be raised by hand when a change alters a path, so that older files are not used.
 REVISION = 3
 
@@ -575,12 +550,6 @@ def _point(tensors: Mapping[str, torch.Tensor], prefix: str = "point/") -> Point
     found = {field.name: tensors[f"{prefix}{field.name}"] for field in fields(Point)}
     entries: dict[str, Any] = {name: value if value.dim() else value.item() for name, value in found.items()}
     return Point(**entries)
-
-
-# ---------- what the chapter reads of them
-#
-# The weights on the paths are megabytes and take hours; what the chapter reads of them, and its figures, are kilobytes:
-# runs of their own, whose files lie with the book if they come from a recorded run.
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,14 @@
-"""Code of the chapter *permuted barriers*."""
+"""Barriers after the best permutation, for the chapter *permuted barriers*.
+
+Zhao, Dehmamy, Walters & Yu, Prop. 5.4: two minima W and W′ that differ in the last two layers only are compared at λ
+W + (1 − λ) P · W′ for all permutations P of the neurons between these layers. If W′ is W with only neuron j rescaled by
+m, then for every P, as m → ∞,
+
+    output at the middle = 2^{−(k+1)} m^k w_i ζ_jᵀ (1 + o(1)),      i the neuron that P maps to j,
+
+with the columns w_i of W_l and ζ_j = σ(h_j), h_j the rows of H = W_{l−1} F. So the least loss over P grows like m^{2k}
+if ζ_j ≠ 0 and no w_i is 0, which :func:`fill_outputs` achieves without leaving the minimum.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +19,6 @@ import torch
 
 from lmc_helpers._chapters.unbounded_barriers import FEATURES, HomogeneousNet, Layers, random_net
 from lmc_helpers.matching import all_permutations
-
-# ---------- the best permutation
-#
-# After the best permutation (Zhao, Dehmamy, Walters & Yu, Prop. 5.4) two minima W and W′ that differ in the last two
-# layers only are compared at λ W + (1 − λ) P · W′ for all permutations P of the neurons between these layers. Let w_i
-# be the columns of W_l and ζ_j = σ(h_j) the activations, h_j the rows of H = W_{l−1} F, on which the loss depends. If
-# W′ is W with only neuron j rescaled by m, then for every P, as m → ∞,
-#
-#     output at the middle = 2^{−(k+1)} m^k w_i ζ_jᵀ (1 + o(1)),      i the neuron that P maps to j,
-#
-# so that the least loss over P grows like m^{2k} if ζ_j ≠ 0 and no w_i is 0. :func:`fill_outputs` makes the latter true
-# without leaving the minimum.
 
 Activation = Callable[[torch.Tensor], torch.Tensor]
 

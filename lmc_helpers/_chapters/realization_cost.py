@@ -1,4 +1,4 @@
-"""Code of the chapter *realization cost*."""
+"""Classes of functions of neurons, and pairs of syre networks, for the chapter *realization cost*."""
 
 from __future__ import annotations
 
@@ -12,16 +12,14 @@ from torch import Tensor
 from lmc_helpers.identifiability import RTOL
 from lmc_helpers.seeds import torch_generator
 
-# ---------- determined neurons
-#
-# The function of a ReLU neuron need not determine its coefficients a. On inputs c another weight a + n has the same
-# function if and only if n·c = 0 on the active inputs (a·c > 0) and (a + n)·c <= 0 on the others. If no input has
-# a·c = 0, small multiples of any n that is orthogonal to the active inputs do: a is *determined* if and only if the
-# active inputs span the space.
-
 
 def determined(a: torch.Tensor, C: torch.Tensor) -> torch.Tensor:
-    """Whether the function of a ReLU neuron determines its weight: the active inputs span the space."""
+    """True where the function of a ReLU neuron determines its weight: the active inputs span the space.
+
+    On inputs c a weight a + n has the same function if and only if n·c = 0 on the active inputs (a·c > 0) and
+    (a + n)·c <= 0 on the others. If no input has a·c = 0, small multiples of any n that is orthogonal to the active
+    inputs do.
+    """
     active = (a @ C.T > 0).double()
     return torch.linalg.matrix_rank(active[..., None] * C, rtol=1e-10) == C.shape[-1]
 
@@ -53,20 +51,12 @@ def twin_distance(a: torch.Tensor, C: torch.Tensor) -> float:
     return best
 
 
-# ---------- classes
-
-
 def class_dimension(D: Tensor, U: Tensor) -> Tensor:
     """Rank of M_i = Uᵀ diag(d_i), the dimension of neuron i's class of functions (Prop. 4.2)."""
     D, U = D.double(), U.double()
     s = torch.linalg.svdvals(U.mT[..., None, :, :] * D[..., None, :])
     return (s > RTOL * D.abs().amax(dim=-1, keepdim=True)).sum(dim=-1)
 
-
-# ---------- start or cost
-#
-# Pairs of two-layer ReLU networks with syre weights F + W (D = 1) in the first layer, whose W start at Z − share F with
-# independent Z, trained by Adam with decoupled decay of W. Pairs, Z, F/σ_F and batches are the same in all settings.
 
 RATE = 1e-3
 
@@ -83,6 +73,9 @@ def train_syre(
     """F + W of both networks of each pair, (stages, settings, pairs, 2, m, d), and accuracies (stages, settings).
 
     A setting is (σ_F, share of F that the start takes away, weight decay).
+
+    The two-layer ReLU networks have F + W (D = 1) in the first layer, and W starts at Z − share F with independent Z.
+    Pairs, Z, F/σ_F and batches are the same in all settings.
     """
     draw, d = torch_generator(seed, "start or cost"), x.shape[1]
     sigma, share, decay = torch.tensor(settings, dtype=x.dtype).T[..., None, None, None, None]

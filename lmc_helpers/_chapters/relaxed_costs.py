@@ -1,4 +1,13 @@
-"""Code of the chapter *relaxed costs*."""
+"""Realization costs with an approximation error allowed, for the chapter *relaxed costs* (Bürgin et al., App. E).
+
+The relaxed cost of a function h for a neuron with rows f and d is
+
+    inf_w { E (h(x) − η((f + d ⊙ w)ᵀx))² / β + ``‖w‖²`` }.                                             (254)
+
+For h(x) = η(uᵀx) with an L-Lipschitz η it is at most the quadratic surrogate of Theorem E.4, which increases, as β → 0,
+to the least ``‖w‖²`` with which the neuron computes the *linear* function uᵀx. That is the squared realization cost
+where η(uᵀx) determines uᵀx (Assumption 4.1); where it does not, for a ReLU on non-negative inputs say, it is larger.
+"""
 
 from __future__ import annotations
 
@@ -11,21 +20,6 @@ import torch
 from scipy.optimize import minimize, nnls
 
 from lmc_helpers.identifiability import realization_cost
-
-# ---------- relaxed costs
-#
-# Realization costs with an approximation error allowed (Bürgin et al., App. E).
-#
-# The relaxed cost of a function h for a neuron with rows f and d, eq. (254), is
-#
-# inf_w { E (h(x) − η((f + d ⊙ w)ᵀx))² / β + ``‖w‖²`` }.
-#
-# For h(x) = η(uᵀx) with an L-Lipschitz η it is at most the quadratic surrogate of Theorem E.4. With Σ = E xxᵀ, ρ = Σ^½
-# (u − f) and B = Σ^½ diag(d) the surrogate is ρᵀ (BBᵀ + (β/L²) I)⁻¹ ρ, which equals eq. (257) but does not subtract
-# numbers of size 1/β. As β → 0 it increases to the least ``‖w‖²`` with which the neuron computes the *linear* function
-# uᵀx, infinite unless ρ is in the image of B. That is the squared realization cost where η(uᵀx) determines uᵀx
-# (Assumption 4.1); where it does not, for a ReLU on non-negative inputs say, it is larger (:func:`relu_function_cost`).
-
 
 ZERO = 1e-13  # eigenvalues of Σ up to ZERO times the largest count as 0
 
@@ -55,7 +49,11 @@ def tail_energy(Sigma: torch.Tensor) -> torch.Tensor:
 def quadratic_surrogate(
     u: torch.Tensor, f: torch.Tensor, d: torch.Tensor, Sigma: torch.Tensor, beta: float, lipschitz: float = 1.0
 ) -> Relaxed:
-    """The minimum over w of the quadratic surrogate, eqs. (255) to (257), in closed form."""
+    """The minimum over w of the quadratic surrogate, eqs. (255) to (257), in closed form.
+
+    With Σ = E xxᵀ, ρ = Σ^½ (u − f) and B = Σ^½ diag(d) it is ρᵀ (BBᵀ + (β/L²) I)⁻¹ ρ, which equals eq. (257) but does
+    not subtract numbers of size 1/β.
+    """
     u, f, d = (x.double() for x in (u, f, d))
     values, vectors = _spectrum(Sigma)
     root = values.sqrt()[:, None] * vectors.T  # rootᵀ root = Σ
@@ -69,7 +67,10 @@ def quadratic_surrogate(
 
 
 def ridgeless_limit(u: torch.Tensor, f: torch.Tensor, d: torch.Tensor, Sigma: torch.Tensor) -> torch.Tensor:
-    """The limit β → 0 of the surrogate: the least ``‖w‖²`` with which the neuron computes uᵀx on the inputs' span."""
+    """The limit β → 0 of the surrogate: the least ``‖w‖²`` with which the neuron computes uᵀx on the inputs' span.
+
+    It is infinite unless ρ is in the image of B.
+    """
     values, vectors = _spectrum(Sigma)
     U = vectors[:, values > 0]
     return realization_cost(u.double() @ U, f, d, U).square()

@@ -1,4 +1,15 @@
-"""Code of the chapter *skip connection*."""
+"""The minimum of the residual network W_3 (W_2 W_1 + ε I) X, for the chapter *skip connection*.
+
+Eq. (2) and Prop. 4.3 of Zhao, Dehmamy, Walters & Yu. X and Y (n, n) are invertible, so at the minimum M = W_2 W_1 + ε I
+is invertible and W_3 = Y X⁻¹ M⁻¹: the minimum is the graph of a function over U = {(W_1, W_2): det M ≠ 0}. Where
+det W_1 ≠ 0, U has four components, by the signs of det M and det W_1. W_1 may pass a singular matrix inside U
+
+- for ε ≠ 0 and n >= 2 at either sign of det M: two components;
+- for ε ≠ 0 and n = 1 only at M = ε, the sign of ε: three components;
+- for ε = 0 never: four components.
+
+Weights are (..., n, n), those of the branch (..., h, n) and (..., n, h) where it is said.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +28,6 @@ from scipy.sparse.csgraph import connected_components
 from lmc_helpers._chapters.components import Misfit, product_derivative
 from lmc_helpers.general_linear import determinant_sign, path_in_group, require_invertible, times_inverse
 from lmc_helpers.linear_nets.minimum import Weights
-
-# ---------- turntable
-#
-# Surfaces in space that can be rotated.
-#
-# Surfaces are made of quadrilaterals in a cube with labelled axes. :func:`draw` draws a static picture on Matplotlib's
-# axes. :func:`turntable` makes an HTML canvas with a small script that needs no library and no network: it draws the
-# farthest quadrilaterals first, and dragging with a pointer or the arrow keys rotates all its pictures together.
-
 
 if TYPE_CHECKING:
     from mpl_toolkits.mplot3d.axes3d import Axes3D
@@ -73,7 +75,10 @@ def _rgb(colour: str) -> list[int]:
 
 
 def turntable(pictures: list[Picture], axes: tuple[str, str, str], radius: float, alt: str) -> str:
-    """HTML with the pictures side by side."""
+    """HTML with the pictures side by side, rotated together by dragging or by the arrow keys.
+
+    A canvas and a small script, without a library or a network; the farthest quadrilaterals are drawn first.
+    """
     scenes = []
     for picture in pictures:
         patches = []
@@ -167,25 +172,18 @@ TEMPLATE = """<div style="max-width:700px;margin:1em 0">
 </div>"""
 
 
-# ---------- grid components
-#
-# Components of a surface F = 0 inside a box, counted on a grid of cubes.
-#
-# If F is of degree one in each variable, like a product of weights, its extrema on a cube or a face are attained at
-# vertices. So a cube or face meets the surface exactly if F does not have one strict sign at its vertices, and no
-# tolerance has to be chosen. Two cubes are joined if their common face meets the surface. If moreover the surface
-# inside each cube is connected, which depends on F, the classes are the components.
-#
-# Chapter 32 counts the components of Prop. 4.3 of Zhao, Dehmamy, Walters & Yu with F = W_3 (W_2 W_1 + ε) X − Y.
-
-
 def surface_cubes(values: np.ndarray) -> np.ndarray:
     """Cubes of a grid that meet F = 0, for F of degree one in each variable."""
     return _meets(values, tuple(range(values.ndim)))
 
 
 def surface_classes(values: np.ndarray) -> tuple[int, np.ndarray]:
-    """Number and labels of the classes of cubes that are joined through faces that meet F = 0; −1 elsewhere."""
+    """Number and labels of the classes of cubes that are joined through faces that meet F = 0; −1 elsewhere.
+
+    F, of degree one in each variable like a product of weights, is extremal on a cube or face at vertices: it meets
+    F = 0 exactly if F does not have one strict sign there, without a tolerance. The classes are the components if the
+    surface is connected inside each cube, which depends on F.
+    """
     met = surface_cubes(values)
     index = np.full(met.shape, -1)
     index[met] = np.arange(met.sum())
@@ -204,7 +202,7 @@ def surface_classes(values: np.ndarray) -> tuple[int, np.ndarray]:
 
 
 def _meets(values: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
-    """Whether F vanishes somewhere on the cells that extend along the given axes."""
+    """True where F vanishes somewhere on the cells that extend along the given axes."""
     cells = tuple(size - (k in axes) for k, size in enumerate(values.shape))
     below, above = np.zeros(cells, dtype=bool), np.zeros(cells, dtype=bool)
     for corner in itertools.product((slice(None, -1), slice(1, None)), repeat=len(axes)):
@@ -216,17 +214,12 @@ def _meets(values: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
     return below & above
 
 
-# ---------- minimum surfaces
-#
-# The minimum of W_3 (W_2 W_1 + ε) = 1 as surfaces in space: the residual network of equation (2) with n = 1.
-#
-# It is the graph of W_3 = 1 / (W_2 W_1 + ε) over the plane without the curve W_2 W_1 = −ε, four sheets for ε = 0 and
-# three for ε ≠ 0 (Prop. 4.3 and Fig. 1 of Zhao, Dehmamy, Walters & Yu). In the cube [−r, r]³ it lies over
-# ``|W_2 W_1 + ε|`` >= 1/r, which cuts no sheet in two if r is large enough.
-
-
 def minimum_sheets(eps: float, radius: float) -> list[np.ndarray]:
-    """The components of W_3 (W_2 W_1 + ε) = 1 in the cube [−r, r]³, one patch of points for each."""
+    """The components of W_3 (W_2 W_1 + ε) = 1 in the cube [−r, r]³, one patch of points for each.
+
+    The graph of W_3 = 1/(W_2 W_1 + ε) has four sheets for ε = 0 and three for ε ≠ 0 (Fig. 1, n = 1). In the cube it
+    lies over ``|W_2 W_1 + ε|`` >= 1/r, which cuts no sheet in two if r is large enough.
+    """
     if eps < 0:  # (W_1, W_3) → (−W_1, −W_3) turns round the sign of ε
         return [patch * [-1, 1, -1] for patch in minimum_sheets(-eps, radius)]
     if eps == 0:
@@ -258,29 +251,6 @@ def _between(eps: float, radius: float) -> np.ndarray:
     to_curve = np.sqrt((eps - 1 / radius) / np.maximum(-c * s, 1e-12))
     rho = np.minimum(to_square, to_curve) * np.linspace(0, 1, 22)[None, :]
     return _graph(rho * c, rho * s, eps)
-
-
-# ---------- residual
-#
-# The residual network W_3 (W_2 W_1 + ε I) X of equation (2): the components of its minimum, and paths inside them.
-#
-# X and Y are invertible. At the minimum M = W_2 W_1 + ε I is invertible and
-#
-# W_3 = Y X⁻¹ M⁻¹,
-#
-# so that the minimum is the graph of a function over U = {(W_1, W_2): det M ≠ 0}. Where det W_1 ≠ 0, U has the four
-# components of (W_1, M) in GL_n × GL_n, distinguished by the signs of det M and det W_1. W_1 may pass a singular matrix
-# inside U
-#
-# - for ε ≠ 0 and n >= 2 at either sign of det M: two components;
-# - for ε ≠ 0 and n = 1 only at M = ε, the sign of ε: three components (Prop. 4.3 of Zhao, Dehmamy, Walters & Yu);
-# - for ε = 0 never: four components.
-#
-# The paths of :func:`residual_path` are those of the proof: in GL_n × GL_n to a corner, and there through a singular
-# W_1 where the other end has another sign of det W_1.
-#
-# Weights are float64 tensors (..., n, n), those of the branch (..., h, n) and (..., n, h) where it is said, X and Y are
-# (n, n), ε is a number.
 
 
 FirstTwo = tuple[torch.Tensor, torch.Tensor]  # W_1 and W_2, or W_1 and M
@@ -337,7 +307,7 @@ def two_blocks_misfit(X: torch.Tensor, Y: torch.Tensor, eps: tuple[float, float]
 
     def derivative(points: torch.Tensor) -> torch.Tensor:
         W1, W2, W3, W4, W5, M1, M2 = layers(points)
-        one, after = torch.eye(n).to(X).expand_as(W5), W5 @ M2  # what stands after M_1
+        one, after = torch.eye(n).to(X).expand_as(W5), W5 @ M2  # the factors after M_1
         before = M1 @ X  # and before M_2
         pairs = (after @ W2, X.expand_as(W5)), (after, W1 @ X), (W5 @ W4, before), (W5, W3 @ before), (one, M2 @ before)
         return torch.cat([product_derivative(*pair) for pair in pairs], dim=2) / size
@@ -365,7 +335,11 @@ def residual_components(W1: torch.Tensor, W2: torch.Tensor, eps: float) -> torch
 
 
 def residual_path(a: Weights, b: Weights, X: torch.Tensor, Y: torch.Tensor, eps: float, steps: int) -> Weights:
-    """A path from a to b on which the loss is 0 up to rounding, if both lie in one component."""
+    """A path from a to b on which the loss is 0 up to rounding, if both lie in one component.
+
+    It is that of the proof: in GL_n × GL_n to a corner, and there through a singular W_1 where the other end has
+    another sign of det W_1.
+    """
     component_a, component_b = (residual_components(weights[0], weights[1], eps) for weights in (a, b))
     if (component_a != component_b).any():
         raise ValueError("a and b lie in different components; no path joins them")

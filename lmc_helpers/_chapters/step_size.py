@@ -1,4 +1,9 @@
-"""Code of the chapter *step size*."""
+"""Minima of gradient descent at a range of step sizes, for the chapter *step size*.
+
+Zhan, Li & Wu, section 5, Figs. 6 and 13. n networks descend from the same weights at R step sizes. Zero rows, PQ index,
+sharpness and barriers are NaN for networks that have not converged to a minimum, so that arrays (R, n) have one column
+for each network, which :func:`bootstrap` resamples.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +16,6 @@ import torch
 from lmc_helpers.error_bars import share
 from lmc_helpers.seeds import numpy_generator
 from lmc_helpers.teacher_student import permuted_and_direct, pq_index, sharpness, zero_rows
-
-# ---------- step sizes
-#
-# Minima of gradient descent at a range of step sizes (Zhan, Li & Wu, section 5, Figs. 6 and 13).
-#
-# n networks descend from the same weights at R step sizes. Zero rows, PQ index, sharpness and the barriers of pairs are
-# defined for networks that have converged to a minimum, and NaN for the others. So arrays (R, n) have one column for
-# each network, which can be resampled (:func:`bootstrap`).
 
 
 def statistics_of_arrived(W: torch.Tensor, arrived: torch.Tensor, M: int, rate: float) -> dict[str, np.ndarray]:
@@ -85,9 +82,6 @@ def crossing_interval(x: np.ndarray, hits: np.ndarray) -> tuple[float, float, fl
 def difference_of_shares(a: tuple[float, float, float], b: tuple[float, float, float]) -> tuple[float, float, float]:
     """a − b for two shares with intervals, by interval arithmetic."""
     return a[0] - b[0], a[1] - b[2], a[2] - b[1]
-
-
-# ---------- bootstrap
 
 
 def bootstrap(

@@ -1,4 +1,8 @@
-"""Code of the chapter *swap cost*."""
+"""Concentration of Gram matrices and the cheapest permutation, for the chapter *swap cost*.
+
+The Gram matrix S = Uᵀ diag(d)² U of a random row d is near its mean μ I (Bürgin et al., Theorem 4.4). The entries of d²
+are independent with mean μ, variance σ² and distance at most b from μ.
+"""
 
 from __future__ import annotations
 
@@ -18,18 +22,6 @@ def centre_shift(F: torch.Tensor, U: torch.Tensor, p: torch.Tensor) -> torch.Ten
     """δ_π = (P_π − I) F U of eq. (17), (..., m, k), with rows v_π(i) − v_i; neuron i gets the function of p[i]."""
     v = F.double() @ U.double()
     return v[p] - v
-
-
-# ---------- concentration of Gram matrices
-#
-# How far the Gram matrix S = Uᵀ diag(d)² U of a random row d is from its mean μ I (Bürgin et al., Theorem 4.4). The
-# entries of d² are independent with mean μ, variance σ² and distance at most b from μ. With the rows u_l of U,
-#
-#     S − μI = Σ_l (d_l² − μ) u_l u_lᵀ,        E (S − μI)² = σ² Σ_l ``‖u_l‖²`` u_l u_lᵀ.
-#
-# The norm of the last sum is the *variance parameter* v(U), between ν² and the coherence ν. The matrix Bernstein
-# inequality bounds ``‖S − μI‖`` with it, eq. (63). For masks in a few dimensions the law of S can be enumerated
-# (:func:`all_masks`), and for inputs that are exact copies of latent variables it is known (:func:`copies_law`).
 
 
 @dataclass(frozen=True)
@@ -67,7 +59,10 @@ def mask_probabilities(masks: torch.Tensor, p: float) -> torch.Tensor:
 
 
 def variance_parameter(U: torch.Tensor) -> torch.Tensor:
-    """The variance parameter v(U), the norm of Σ_l ``‖u_l‖²`` u_l u_lᵀ; ν² <= v <= ν."""
+    """The variance parameter v(U), the norm of Σ_l ``‖u_l‖²`` u_l u_lᵀ; ν² <= v <= ν.
+
+    Times σ² that sum is E (S − μI)².
+    """
     U = U.double()
     leverage = U.square().sum(dim=-1, keepdim=True)
     return torch.linalg.matrix_norm(U.mT @ (leverage * U), 2)
@@ -101,14 +96,6 @@ def copies_mean_square(copies: int, k: int, p: float) -> float:
     return float(values**2 @ np.diff(law, prepend=0))
 
 
-# ---------- the cheapest permutation
-#
-# Δ_π = Σ_i (T_iπ(i) − T_ii) is linear in the permutation matrix, so that its minimum over all m! permutations is a
-# linear assignment problem in the table T of squared costs (m, m), infinite where impossible. A permutation other than
-# the identity moves some neuron i, so the minimum over these is the least of m problems with T_ii forbidden; one
-# problem is enough where the identity is not a minimum.
-
-
 def _assign(table: np.ndarray) -> np.ndarray | None:
     """The permutation of least total cost, or None if all cost ∞."""
     try:
@@ -120,14 +107,22 @@ def _assign(table: np.ndarray) -> np.ndarray | None:
 
 
 def cheapest(table: Tensor) -> tuple[Tensor, float]:
-    """The permutation with the least Δ_π, and Δ_π, at most 0."""
+    """The permutation with the least Δ_π, and Δ_π, at most 0.
+
+    Δ_π = Σ_i (T_iπ(i) − T_ii) is linear in the permutation matrix: a linear assignment problem in the table T of
+    squared costs (m, m), infinite where impossible.
+    """
     p = torch.from_numpy(_assign(table.double().numpy()))
     change = output_sensitivity(table.double(), p).item()
     return (p, change) if change < 0 else (torch.arange(len(table)), 0.0)
 
 
 def cheapest_other(table: Tensor) -> tuple[Tensor, float]:
-    """The permutation π ≠ id with the least Δ_π, and Δ_π; the identity and ∞ if all others cost ∞."""
+    """The permutation π ≠ id with the least Δ_π, and Δ_π; the identity and ∞ if all others cost ∞.
+
+    It moves some neuron i, so that the minimum is the least of m problems with T_ii forbidden; one problem is enough
+    where the identity is not a minimum.
+    """
     m = len(table)
     p, change = cheapest(table)
     if change < 0:

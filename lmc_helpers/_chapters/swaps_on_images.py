@@ -1,4 +1,11 @@
-"""Code of the chapter *swaps on images*."""
+"""Coherence and swap costs of the layers of MLPs on images, for the chapter *swaps on images*.
+
+Bürgin et al., F.7, G.3 and G.5. The networks are those of ``asymmetric_mlps``, so that equal settings are trained once,
+and the first networks of the same pairs trained with batch norm (F.7). The inputs of a layer are the images, or the
+activations after norm and activation; its subspace U (d, k) is the smallest principal one with 90 % of their variance,
+centred as in the authors' published code. Layers are counted from 0; the last map has no norm and is left out of swap
+costs, as in Figs. 12 and 16 to 19.
+"""
 
 from __future__ import annotations
 
@@ -17,22 +24,6 @@ from lmc_helpers.networks._layers import EPS
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Stack
 from lmc_helpers.training.runs import Result, Run
-
-# ---------- image layers
-#
-# Inputs of the layers of MLPs on images: principal subspaces and their coherence (Bürgin et al., F.7, G.5).
-#
-# The networks are those of ``asymmetric_mlps``, so that equal settings are trained once, and
-# the first networks of the same pairs trained with batch norm (F.7). The inputs of a layer are the images, or the
-# activations after norm and activation; its subspace U (d, k) is the smallest principal one with 90 % of their
-# variance, centred as in the authors' published code. It follows from their mean and covariance, and so does its
-# coherence
-#
-# ν = max_l (UUᵀ)_ll in [k/d, 1]                                                                  (eq. (11)).
-#
-# The paper leaves the statistics of fixed norms (F.7) open; here they are those of the chapter's images, not running
-# ones.
-
 
 EXPLAINED = 0.9  # share of the variance in a subspace
 
@@ -113,7 +104,10 @@ def layer_moments(stack: Stack, n: int, x: torch.Tensor, images: Moments | None 
 
 @dataclass(frozen=True, eq=False)
 class Coherences:
-    """Coherence ν and dimension k of the subspaces at the P :data:`POSITIONS` of N networks."""
+    """Coherence ν and dimension k of the subspaces at the P :data:`POSITIONS` of N networks.
+
+    ν = max_l (UUᵀ)_ll, eq. (11), is in [k/d, 1].
+    """
 
     nu: torch.Tensor  # (N, P), float64
     k: torch.Tensor  # (N, P), float64
@@ -183,24 +177,6 @@ class Experiment:
         return jackknife(lambda u, v, w: u / max(v, w), *values)
 
 
-# ---------- image swaps
-#
-# Swap costs of the layers of MLPs on images, by the subspace and by ridge regression (Bürgin et al., F.7, G.3).
-#
-# The costs are those of eq. (16) with the principal subspace of a layer's inputs, and those of relaxed costs, eq.
-# (254), with β = 0.01, for networks whose batch norm stays fixed: with the mean E h and covariance C of a
-# layer's inputs h a unit with effective weight a computes
-#
-# η(α a·h + γ),        α = gain/√(a·Ca + ε),      γ = shift − α a·E h,
-#
-# where the bias cancels. Ordinary layers have F = 0 and D = 1. Layers are counted from 0; the last map has no norm and
-# is left out, as in Figs. 12 and 16 to 19.
-#
-# Where all D are 1, S_i = I, and with a_i = v_i + r_i eq. (16) is
-#
-# Δ_(ij) = 2 ⟨v_i − v_j, a_i − a_j⟩.
-
-
 BETA = 0.01  # β of the relaxed costs, as in App. G.3
 LAYERS = range(3)
 
@@ -221,7 +197,7 @@ def neighbours(m: int) -> torch.Tensor:
 
 
 def one_metric_costs(F: torch.Tensor, W: torch.Tensor, U: torch.Tensor) -> torch.Tensor:
-    """Swap costs of a layer with D = 1: 2 ⟨v_i − v_j, a_i − a_j⟩."""
+    """Swap costs, eq. (16), of a layer with D = 1: 2 ⟨v_i − v_j, a_i − a_j⟩, with a_i = v_i + r_i."""
     v, a = F @ U, (F + W) @ U  # (m, k)
     G = v @ a.mT  # ⟨v_i, a_j⟩
     diagonal = G.diagonal()
@@ -229,7 +205,12 @@ def one_metric_costs(F: torch.Tensor, W: torch.Tensor, U: torch.Tensor) -> torch
 
 
 def fixed_norm(stack: Stack, n: int, layer: int, inputs: Moments) -> tuple[torch.Tensor, torch.Tensor]:
-    """α and γ (m,) of a layer, with the statistics of its inputs."""
+    """α and γ (m,) of a layer, with the statistics of its inputs.
+
+    A unit with effective weight a computes η(α a·h + γ) with α = gain/√(a·Ca + ε) and γ = shift − α a·E h; its bias
+    cancels. The paper leaves the statistics of fixed norms (F.7) open; here they are the mean E h and covariance C of
+    the chapter's images, not running ones.
+    """
     F, D, W = layer_parts(stack, n, layer)
     a = F + D * W
     gain, shift = (stack.params[f"{layer}.{name}"][n].double() for name in ("gain", "shift"))
@@ -276,7 +257,7 @@ class Swaps:
         return matrices[:, *neighbours(matrices.shape[-1]).T]
 
     def ridge(self, layer: int, count: int, inputs: int, beta: float = BETA) -> tuple[torch.Tensor, torch.Tensor]:
-        """Ridge swap costs of the first ``count`` neighbours with fixed norms, and their parts ‖w‖²."""
+        """Relaxed swap costs, eq. (254), of the first ``count`` neighbours with fixed norms, and their parts ‖w‖²."""
         x, costs = self.experiment.x, []
         for n, moments in zip(self.networks, self.moments, strict=True):
             h = x if layer == 0 else self._hidden(n)[str(layer - 1)][0]

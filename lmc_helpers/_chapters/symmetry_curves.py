@@ -1,4 +1,8 @@
-"""Code of the chapter *symmetry curves*."""
+"""The map (6) of Zhao, Dehmamy, Walters & Yu, and real logarithms, for the chapter *symmetry curves*.
+
+Networks of Fig. 3 are trained by full-batch gradient descent on ``‖W_2 σ(W_1 X) − Y‖²/(2k)`` of k samples with normal
+data, from a stream ``normal(*shape)`` such as :func:`lmc_helpers.seeds.normal_stream`.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +19,13 @@ from scipy.special import beta, betainc, gamma
 from lmc_helpers.general_linear import rotation_logarithm
 from lmc_helpers.orbits.group_actions import EPS, GeneralLinear, Weights
 
-# ---------- the map (6)
-#
-# Equation (6) of Zhao, Dehmamy, Walters & Yu, where (U, V) = (W_2, W_1): in general neither an action nor a symmetry.
-
 
 @dataclass(frozen=True)
 class PseudoInverse:
-    """The map of a two-layer network and inputs X (n, k): g·(W_1, W_2) = (g W_1, W_2 σ(W_1 X) σ(g W_1 X)⁺)."""
+    """The map of a two-layer network and inputs X (n, k): g·(W_1, W_2) = (g W_1, W_2 σ(W_1 X) σ(g W_1 X)⁺).
+
+    In eq. (6) (U, V) = (W_2, W_1). In general the map is neither an action nor a symmetry.
+    """
 
     activation: Callable[[torch.Tensor], torch.Tensor]
     X: torch.Tensor
@@ -53,14 +56,14 @@ def projection(s: torch.Tensor) -> torch.Tensor:
     return V.mT @ (nonzero[..., :, None] * V)
 
 
-# ---------- matrices without a real logarithm
-
-
 def has_negative_eigenvalue(g: torch.Tensor) -> torch.Tensor:
-    """Whether g (..., h, h) has a negative eigenvalue; if its spectrum is simple, whether it has no real logarithm.
+    """True where g (..., h, h) has a negative eigenvalue: for a simple spectrum, where it has no real logarithm.
 
     LAPACK returns real eigenvalues of a real matrix with an imaginary part of exactly 0. A double eigenvalue that
     rounding splits into a conjugate pair is not counted.
+
+    The eigenvalues of a real logarithm that exp maps to a negative one of g come in conjugate pairs. So det g > 0 is
+    not enough: each Jordan block of a negative eigenvalue must occur an even number of times (Culver).
     """
     values = torch.linalg.eigvals(g)
     return ((values.imag == 0) & (values.real < 0)).any(dim=-1)
@@ -99,15 +102,6 @@ def probability_without_logarithm(h: int) -> float:
     scale = np.sqrt(np.abs(S).max(axis=1))
     none = np.sqrt(np.linalg.det(positive / np.outer(scale, scale)) / np.linalg.det(S / np.outer(scale, scale)))
     return float(1 - 2 * none)
-
-
-# ---------- trained maps
-#
-# Two-layer networks trained for the map (6) of Zhao, Dehmamy, Walters & Yu: those of their Fig. 3 (chapter 35).
-#
-# Each is a :class:`PseudoInverse`, the map with the network's activation and inputs, and weights (W_1, W_2) after full-
-# batch gradient descent on the squared error ``‖W_2 σ(W_1 X) − Y‖²/(2k)`` of k samples with normal data. Random numbers
-# come from the stream ``normal(*shape)``, such as :func:`lmc_helpers.seeds.normal_stream`.
 
 
 INPUTS, HIDDEN, OUTPUTS = 16, 32, 64  # of Fig. 3b, c
@@ -156,14 +150,6 @@ def least_singular_value(s: torch.Tensor) -> torch.Tensor:
     """The least of the min(h, k) singular values of s (..., h, k), from the smaller Gram matrix."""
     gram = s.mT @ s if s.shape[-1] <= s.shape[-2] else s @ s.mT
     return torch.linalg.eigvalsh(gram)[..., 0].clamp(min=0).sqrt()
-
-
-# ---------- logarithms
-#
-# A real g with exp(M) = g for a real M has a positive determinant. The converse is false: the eigenvalues of M over a
-# negative eigenvalue of g are not real, hence come in conjugate pairs, so that a negative eigenvalue of g has even
-# multiplicity; Culver's condition is that each of its Jordan blocks occurs an even number of times. But every g with
-# det g > 0 has a polar decomposition g = exp(A) exp(B), A skew and B symmetric.
 
 
 def real_logarithm(g: torch.Tensor) -> torch.Tensor:

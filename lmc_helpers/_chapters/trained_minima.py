@@ -1,4 +1,4 @@
-"""Code of the chapter *trained minima*."""
+"""Minima with the types of trained networks and other entries, for the chapter *trained minima*."""
 
 from __future__ import annotations
 
@@ -7,16 +7,13 @@ import torch
 from lmc_helpers.seeds import torch_generator
 from lmc_helpers.teacher_student import snap
 
-# ---------- recombined
-#
-# Minima with the types of one law and the entries of another (Zhan, Li & Wu, section 5).
-#
-# The barrier between minima depends on the number of rows of each type and on how its unit mass is spread over them.
-# Trained networks differ from uniform minima in both; minima with their types and uniform entries separate the two.
-
 
 def with_uniform_entries(W: torch.Tensor, M: int, seed: int) -> torch.Tensor:
-    """Minima whose rows have the types of W and whose entries are uniform on the simplex of each type (Lemma 8)."""
+    """Minima whose rows have the types of W and whose entries are uniform on the simplex of each type (Lemma 8).
+
+    The barrier depends on the number of rows of each type and on how its unit mass is spread over them. Trained
+    networks differ from uniform minima in both; these minima separate the two (Zhan, Li & Wu, section 5).
+    """
     alive = snap(W, M)[..., :M] > 0  # (..., m, M)
     generator = torch_generator(seed, f"uniform entries {tuple(W.shape)}")
     raw = torch.empty(alive.shape, dtype=torch.float64).exponential_(generator=generator) * alive

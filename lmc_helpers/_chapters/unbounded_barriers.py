@@ -1,4 +1,15 @@
-"""Code of the chapter *unbounded barriers*."""
+"""The rescaling barrier of homogeneous networks, for the chapters *unbounded barriers* and *permuted barriers*.
+
+Zhao, Dehmamy, Walters & Yu, 5.2 and 5.3. The loss L = ``‖Y − W_l σ(W_{l−1} F)‖²`` sees only the last two layers W_l
+(o, h) and W_{l−1} (h, d), the features F (d, N) that the layers below make, the targets Y (o, N) and the activation,
+σ(cz) = c^k σ(z) for c > 0. The point m · W = (W_l m^{−k}, m W_{l−1}, W_{l−2}, …, W_1) computes the same function. On λ
+(m · W) + (1 − λ) W the output is multiplied by φ(λ) >= 1, so that from a minimum with loss 0 the loss is (φ(λ) − 1)²
+``‖Y‖²``. ln φ is strictly concave in λ for m ≠ 1; its maximum φ* increases strictly in abs(ln m), and m and 1/m have
+the same. Forward passes on the lines check these closed forms.
+
+With bounded weights m stays in an interval, and the least bound on the loss is that of its ends or, for lines between
+two points of the orbit, of their ratio (Prop. 5.6).
+"""
 
 from __future__ import annotations
 
@@ -11,18 +22,6 @@ import torch
 
 from lmc_helpers.barrier import check_lambdas
 from lmc_helpers.seeds import normal
-
-# ---------- networks with loss 0
-#
-# Networks on which the rescaling barrier is measured (Zhao, Dehmamy, Walters & Yu, 5.2 and 5.3; chapters 33 and 37).
-#
-# All that the loss L = ``‖Y − W_l σ(W_{l−1} F)‖²`` sees of a deep network are its last two layers W_l (o, h) and
-# W_{l−1} (h, d), the features F (d, N), which the layers below make of the inputs, the targets Y (o, N) and the
-# homogeneous activation σ. :class:`HomogeneousNet` holds them; forward passes on lines between two points are
-# measurements against which the closed forms of the last section are checked.
-#
-# Networks with loss 0 are random, with their outputs as targets, or trained: :func:`five_layer_minimum` descends to a
-# minimum of the paper's Fig. 4.
 
 SLOPES = (0.0, -0.1, 0.5)  # σ(−1) of the random networks in turn: ReLU, leaky ReLU, partly even
 FEATURES = 3  # d of the random networks
@@ -179,12 +178,6 @@ def _gauss_newton(residual, weights: list[torch.Tensor]) -> list[torch.Tensor]:
     return weights
 
 
-# ---------- bounded weights
-#
-# On an orbit with bounded weights m lies in an interval, and the least bound on the loss is that at its ends, or for
-# lines between two points of the orbit that of their ratio (Prop. 5.6).
-
-
 def orbit_interval(last: torch.Tensor, before: torch.Tensor, k: float, c: float) -> tuple[float, float]:
     """The open interval of all m with ``‖W_l m^{−k}‖ < c`` and ``‖m W_{l−1}‖ < c``."""
     norms = [torch.linalg.vector_norm(W).item() for W in (last, before)]
@@ -203,15 +196,6 @@ def orbit_bound(low: float, high: float, k: float, norm: float, pairs: bool = Fa
     """
     ends = torch.tensor([high / low] if pairs else [low, high], dtype=torch.float64)
     return (largest_factor(ends, k)[1].max().item() - 1) ** 2 * norm**2
-
-
-# ---------- the factor of the barrier
-#
-# For an activation with σ(cz) = c^k σ(z), c > 0, the point m · W = (W_l m^{−k}, m W_{l−1}, W_{l−2}, …, W_1) computes
-# the same function. On the line λ (m · W) + (1 − λ) W the output is multiplied by φ(λ) >= 1, and from a minimum with
-# loss 0 the loss is (φ(λ) − 1)² ``‖Y‖²``. ln φ is strictly concave in λ for m ≠ 1, so that it has one maximum φ*,
-# which increases strictly in abs(ln m); m and 1/m have the same. With bounded weights m stays in an interval, and the
-# least bound on the loss is that of its ends (Prop. 5.6).
 
 
 def output_factor(m: torch.Tensor | float, k: float, lam: torch.Tensor | float) -> torch.Tensor:

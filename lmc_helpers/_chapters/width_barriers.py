@@ -1,4 +1,11 @@
-"""Code of the chapter *width barriers*."""
+"""Barriers of pairs of networks of many widths and depths, for the chapter *width barriers*.
+
+Zhan, Li & Wu, section 6 and Figs. 7, 8 and 14. Barriers are those of the negative log-likelihood (NLL) above the chord,
+with the hidden units of the second network in several :data:`ORDERS`.
+
+Training is expensive, so networks come in groups, and every two networks of a group are a pair. Pairs that share a
+network are not independent, groups are: a sample is the mean over the pairs of a group.
+"""
 
 from __future__ import annotations
 
@@ -25,16 +32,13 @@ from lmc_helpers.seeds import numpy_generator
 from lmc_helpers.training.recipes import Descent
 from lmc_helpers.training.runs import DataSpec, Result, Run
 
-# ---------- peaks
-#
-# Heights relative to a peak whose position is estimated from the same samples.
-#
-# The largest of several means is biased upwards by its selection. Here the peak is selected on one half of the samples
-# and its height measured on the other half, and vice versa.
-
 
 def ratio_at_peaks(upper: Sequence[ArrayLike], lower: Sequence[ArrayLike]) -> tuple[float, float]:
-    """The height of one peak divided by that of another, cross-fitted, and its standard error."""
+    """The height of one peak divided by that of another, cross-fitted, and its standard error.
+
+    The largest of several means is biased upwards by its selection, so the peak is selected on one half of the samples
+    and its height measured on the other half, and vice versa.
+    """
     curves = [[np.asarray(sample, dtype=float) for sample in curve] for curve in (upper, lower)]
     ratios = []
     for half in (0, 1):
@@ -47,18 +51,6 @@ def _mean_of_halves(values: Sequence[tuple[float, float]]) -> tuple[float, float
     """Mean of two independent values, and its standard error."""
     (a, da), (b, db) = values
     return (a + b) / 2, math.hypot(da, db) / 2
-
-
-# ---------- width barriers
-#
-# Networks of many widths and depths, in pairs, and the lines between them: Zhan, Li & Wu, Figs. 7, 8 and 14.
-#
-# A pair is two networks of one architecture, trained with different seeds. Lines between them are evaluated with the
-# hidden units of the second network in several orders (:data:`ORDERS`): as trained, and after matching. Barriers are
-# those of the negative log-likelihood (NLL), above the chord.
-#
-# Training is expensive, so networks come in groups, and every two networks of a group are a pair. Pairs that share a
-# network are not independent, groups are: a sample is the mean over the pairs of a group.
 
 
 DEPTH = 4  # linear maps of the networks of Fig. 7
@@ -259,13 +251,6 @@ def middles(a: Stack, b: Stack, x: torch.Tensor, y: torch.Tensor, scales: Sequen
     return Middles(gaps.mean(dim=1), wrong, torch.stack(nll))
 
 
-# ---------- width curves
-#
-# Barriers as functions of the width: height and width of the peak, and the share that remains after matching (Zhan, Li
-# & Wu, section 6 and Figs. 7, 8 and 14). Every value has a standard error over independent groups of pairs, and heights
-# at a peak are cross-fitted.
-
-
 @dataclass(frozen=True, eq=False)
 class Curves:
     """The lines of independent groups of pairs at several widths."""
@@ -299,7 +284,7 @@ class Curves:
         return place_of_peak(np.log(self.widths), self.barriers(order), seed)
 
     def peaks(self, order: str) -> bool:
-        """Whether the largest mean barrier is at an interior width."""
+        """True if the largest mean barrier is at an interior width."""
         return 0 < int(np.argmax([sample.mean() for sample in self.barriers(order)])) < len(self.at) - 1
 
     def remaining(self, m: int, order: str) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""Code of the chapter *your networks*: a reader's model, weights and data, and what is measured of a pair."""
+"""A reader's model, weights and data, and measurements of a pair, for the chapter *your networks*."""
 
 from __future__ import annotations
 
@@ -81,9 +81,6 @@ def trained(make: Callable[[], nn.Module], x: Tensor, y: Tensor, epochs: int, se
     return net.eval()
 
 
-# ---------- what a reader brings
-
-
 def factory(name: str) -> Callable[[], nn.Module]:
     """The function that ``"package.module:function"`` names; modules of the working directory count."""
     module, colon, function = name.partition(":")
@@ -98,7 +95,7 @@ def factory(name: str) -> Callable[[], nn.Module]:
 
 
 def built(name: str) -> nn.Module:
-    """What a factory makes, in evaluation mode."""
+    """A factory's model, in evaluation mode."""
     try:
         made = factory(name)()
     except TypeError as error:
@@ -192,9 +189,6 @@ def networks_and_data(
     return trained_pairs, seen, unseen
 
 
-# ---------- what the chapter measures
-
-
 def outputs(net: nn.Module, x: Any) -> Tensor:
     """Outputs in double precision."""
     with torch.no_grad():
@@ -274,7 +268,7 @@ def exchanged(net: nn.Module, layer: str, i: int, j: int, whole: lmc.Symmetry) -
 
 
 def attempt(function: Callable, *given: Any) -> tuple[Any, str]:
-    """What a function gives, or the sentence by which it refuses."""
+    """The value of a function, or None and the message of its ValueError."""
     try:
         return function(*given), ""
     except ValueError as error:
