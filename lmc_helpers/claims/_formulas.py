@@ -25,7 +25,7 @@ def tex(closed_form: str) -> str:
 
 
 def _within(node: ast.expr, rank: int) -> str:
-    """A term, in parentheses if it binds less than what it stands in."""
+    """A term, in parentheses if it binds less tightly than its context."""
     text, own = _tex(node)
     return f"({text})" if own < rank else text
 
@@ -87,8 +87,7 @@ def _first(groups: tuple) -> str:
 def typeset(text: str, address: Address | None = None) -> str:
     r"""HTML of a text of the ledger: escaped, formulas between $ for MathJax, *emphasis* and `code`.
 
-    Words that ``address`` knows become links. MathJax looks at it where it stands in an element of the class
-    ``mathjax_process``.
+    Words that ``address`` knows become links. MathJax processes it inside an element of the class ``mathjax_process``.
     """
     pieces = text.split("$")
     for at, piece in enumerate(pieces):
@@ -100,7 +99,7 @@ def typeset(text: str, address: Address | None = None) -> str:
 
 
 def _words(text: str, address: Address | None, odd: int) -> str:
-    """What stands between formulas: code in odd places, else words."""
+    """HTML of a text between formulas: code in odd pieces, words in the others."""
     if odd % 2:
         return f"<code>{html.escape(text, quote=False)}</code>"
     return EMPHASIS.sub(r"<em>\1</em>", _linked(text, address) if address else _signs(text))

@@ -36,7 +36,7 @@ def measured(part: Part, record: dict) -> str:
 
 
 def stated(part: Part) -> str:
-    """Who states a part, and where."""
+    """The source of a statement: whose it is, and where it is made."""
     who = {PAPER: "the paper", OURS: "this book"}.get(part.whose, "the paper, as we read it")
     return f"{who}: {part.where}" + (f" ({part.weight})" if part.whose != OURS else "")
 

@@ -1,7 +1,7 @@
-"""The ledger as data: what a claim and its parts may say.
+"""The ledger as data: the fields of a claim and of its parts.
 
 The models are the grammar of ``book/claims/*.yml``, and the JSON Schema that editors use is written from them. A part
-says *whose* statement it is and what weight it has, and states a criterion: an interval
+records *whose* statement it is and its weight, and states a criterion: an interval
 (:mod:`~lmc_helpers.claims.intervals`) fixed before the measurement.
 """
 
@@ -64,7 +64,7 @@ class Rival(Entry):
 
 
 class Before(Entry):
-    """What a part said of itself when a measurement existed, as far as it says otherwise now."""
+    """The fields of a part as they stood before its last revision."""
 
     criterion: Interval | None = None
     corrected: Interval | None = None
@@ -90,7 +90,7 @@ class Revised(Entry):
 
 
 class PartEntry(Entry):
-    """One part of a claim as the ledger writes it: whose statement, what is measured, the criteria, the expectation."""
+    """One part of a claim as written in the ledger: whose statement, what is measured, criteria and expectation."""
 
     whose: str = Field(
         description="paper: it states so; reading: its words leave it open; ours: the book's own, never counted",
@@ -188,7 +188,7 @@ class PartEntry(Entry):
     def exclude(self, rival: Interval) -> None:
         """Raise a LedgerError if the rival would pass too: it must lie outside the criterion and the corrected one.
 
-        A rival of a sharper criterion may be the statement itself, so that only the sharper one must exclude it.
+        A rival of a sharper criterion may be the statement itself, hence only the sharper one must exclude it.
         """
         for name, criterion in self.criteria():
             if criterion.meets(rival) and not (name == "criterion" and self.sharper):

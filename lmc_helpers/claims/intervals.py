@@ -1,6 +1,6 @@
 """Numbers and intervals of the ledger: closed forms, and the four forms of a criterion.
 
-Each form has an optional ``says``, what it means in words:
+Each form has an optional ``says``, its meaning in words:
 
 ==========================================  ===============================
 ``{equals: x, tolerance: δ}``               [x − δ, x + δ]; δ is 0 if absent
@@ -121,7 +121,7 @@ def cut(value: Any, most: int = 80) -> str:
 
 
 def _is_number(value: Any) -> Any:
-    """What a field that takes a number refuses is said in words, before the types' own messages."""
+    """Refuse anything but a finite number or closed form, before pydantic's own messages."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise ValueError(f"{cut(value)} is neither a number nor a closed form")
     if not math.isfinite(number(value)):
@@ -130,7 +130,7 @@ def _is_number(value: Any) -> Any:
 
 
 class Entry(BaseModel):
-    """What every mapping of a YAML file has in common: it cannot change, and a field that nobody knows is refused."""
+    """Base of every mapping in a YAML file: immutable, with unknown fields refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -252,7 +252,7 @@ def shown(value: int | float | str) -> str:
 class Interval:
     """A closed interval with the words that describe it; in the ledger one of the four forms of a criterion.
 
-    ``words`` is what notebooks store; ``shown`` and ``says`` are what pages show of it, with formulas as TeX between $.
+    Notebooks store ``words``; pages show ``shown`` and ``says``, with formulas as TeX between $.
     """
 
     low: float
@@ -262,15 +262,15 @@ class Interval:
     says: str = ""
 
     def meets(self, other: Interval) -> bool:
-        """Whether the two intervals have a point in common."""
+        """True if the two intervals have a point in common."""
         return self.low <= other.high and other.low <= self.high
 
     def contains(self, other: Interval) -> bool:
-        """Whether the other interval lies inside this one."""
+        """True if the other interval lies inside this one."""
         return self.low <= other.low and other.high <= self.high
 
     def place_of(self, other: Interval) -> str:
-        """Where the other interval lies: ``inside`` this one, ``outside``, or ``across`` a border of it."""
+        """Position of the other interval: ``inside`` this one, ``outside``, or ``across`` a border of it."""
         return INSIDE if self.contains(other) else ACROSS if self.meets(other) else OUTSIDE
 
     @classmethod
