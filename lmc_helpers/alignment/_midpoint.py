@@ -1,7 +1,7 @@
 """The loss of networks as a function of their parameters, and the search for permutations that make it small half-way.
 
 Matchers that descend on the loss of the midpoint, (a + π b)/2, visit many permutations. :class:`Best` keeps for each
-pair the first one with the least loss, so that what a search returns is never worse than where it began.
+pair the first one with the least loss, hence a search never returns anything worse than its start.
 """
 
 from __future__ import annotations

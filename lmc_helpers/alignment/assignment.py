@@ -72,7 +72,7 @@ def _check_ends(a: Tensors, b: Tensors, symmetry: Symmetry) -> int:
 
 
 def _start(a: Tensors, b: Tensors, symmetry: Symmetry, start: Permutations | None) -> dict[str, Tensor]:
-    """Where a search for permutations of P pairs begins: at those that are given, elsewhere at the identity."""
+    """Initial permutations of a search on P pairs: the given ones, and the identity for the other groups."""
     P, given = _check_ends(a, b, symmetry), dict(start or {})
     _check_groups(symmetry, given, P)
     return {g: p.to(next(iter(a.values())).device) for g, p in (identity(symmetry, P) | given).items()}

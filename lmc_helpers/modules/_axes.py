@@ -12,7 +12,7 @@ class Unfollowed(Exception):
 
 
 class Atom:
-    """An index that takes ``size`` values; atoms that are found to be the same are united."""
+    """An index that takes ``size`` values; atoms that turn out to be equal are united."""
 
     __slots__ = ("fixed", "parent", "parts", "size")
 
@@ -22,7 +22,7 @@ class Atom:
         self.parts: Axis | None = None  # the sum of products that it was found to be
 
     def root(self) -> Atom:
-        """The atom that stands for all that it was united with."""
+        """The representative of all atoms that this one was united with."""
         here = self
         while here.parent is not None:
             here = here.parent
@@ -63,7 +63,7 @@ def fix(*axes: Axis) -> None:
 
 
 def is_fixed(axis: Axis) -> bool:
-    """Whether no permutation may act on any part of an axis."""
+    """True if no permutation may act on any part of an axis."""
     return all(atom.fixed for product in resolved(axis) for atom in product)
 
 
@@ -73,7 +73,7 @@ def resolved(axis: Axis) -> Axis:
 
 
 def _known(atom: Atom) -> Axis:
-    """What is known of an atom."""
+    """An atom as an axis: its parts if it has been split, else itself."""
     return resolved(atom.parts) if atom.parts is not None else ((atom,) if atom.size > 1 else (),)
 
 

@@ -1,4 +1,4 @@
-"""Where units stand in a module's parameters: the axes that make them, and those that read them in a sum."""
+"""Positions of units in a module's parameters: the axes that make them, and those that read them in a sum."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Contractions(TorchDispatchMode):
 
 
 def storage(tensor: Tensor) -> int:
-    """Where the numbers of a tensor are; views of it have the same place."""
+    """Address of a tensor's storage; equal for views of the same storage."""
     return tensor.untyped_storage().data_ptr()
 
 

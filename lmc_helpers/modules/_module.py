@@ -1,4 +1,4 @@
-"""What every method here does to a module of someone else before it computes: unwrap, copy, check, run, read data."""
+"""Preparation of a user's module, common to all methods here: unwrap, copy, check, run, read data."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def kept(data: Any) -> Any:
 
 
 def is_pair(data: Any) -> bool:
-    """Whether data are inputs and a tensor of targets."""
+    """True if data are a pair of inputs and a tensor of targets."""
     return isinstance(data, (tuple, list)) and len(data) == 2 and isinstance(data[1], Tensor)
 
 

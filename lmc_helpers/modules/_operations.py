@@ -1,8 +1,8 @@
-"""What each operation of torch does to axes: a rule for every operation that a trace can follow.
+"""The axes of every torch operation that a trace can follow: one rule for each.
 
 A rule gets the follower, the arguments of the operation by their names, and its outputs, and gives the axes of each
-output; those that are left out are unknown, and refused if they are used. Rules let axes be the same, fix them, and
-note what is summed or meets.
+output; those that are left out are unknown, and refused if they are used. Rules identify axes, fix them, and note those
+that are summed or meet.
 """
 
 from __future__ import annotations
@@ -337,7 +337,7 @@ RULES.update(dict.fromkeys(("_fft_r2c", "_fft_c2r", "_fft_c2c"), _along))
 
 @rule("tril", "triu", "diagonal", "view_as_complex")
 def _last(f, a, out):
-    """Axes whose order counts, the last two unless others are named; what is left of them is fixed."""
+    """Operations that depend on the order of two axes, the last two by default; what remains of these is fixed."""
     axes = f.axes(a.self)
     dims = listed([getattr(a, "dim1", -1), getattr(a, "dim2", -2 if hasattr(a, "diagonal") else -1)], len(axes))
     fix(*(axes[d] for d in dims))

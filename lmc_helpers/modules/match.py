@@ -42,7 +42,7 @@ By = Literal["weights", "activations", "straight-through", "sinkhorn"]
 
 @dataclass(frozen=True, eq=False)
 class Matched:
-    """How two modules were matched."""
+    """Result of matching two modules."""
 
     permutations: dict[str, Tensor]  # group → p (m,): unit i of a is matched with unit p_i of b
     #: by weights ⟨a, π b⟩ of each restart, (restarts,); by activations the mean correlation of matched units of each

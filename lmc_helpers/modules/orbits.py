@@ -110,7 +110,7 @@ def rescale(
     factors
         positive factors g of the units (h,), or where units pass no activation an invertible matrix (h, h).
     x
-        inputs, or a tuple of arguments, on which the function must stay what it is to rounding, in float64.
+        inputs, or a tuple of arguments, on which the function must be unchanged up to rounding, in float64.
     symmetry
         groups of units, where they cannot be found by a trace.
 

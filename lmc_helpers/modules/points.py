@@ -103,11 +103,11 @@ class _Objective:
         return {name: part.view(shape) for (name, shape), part in zip(self.shapes.items(), parts, strict=True)}
 
     def outputs(self, theta: Tensor, x: Any) -> Any:
-        """What the module makes of a batch."""
+        """Outputs of the module for a batch."""
         return called(self.model, x, self.named(theta) | self.statistics)
 
     def parts(self, weights: Callable[[], Tensor]) -> Iterator[Tensor]:
-        """The loss by batches, which add up to it; the weights are computed anew for each."""
+        """The loss by batches, which add up to it; the weights are recomputed for each."""
         for x, y, n, share in self.data:
             theta = weights()
             value = _mean_loss(self.loss, self.outputs(theta, x), y, n)
@@ -155,7 +155,7 @@ class _Objective:
 
 
 class _Pair(Chart):
-    """Two units of a module: where they stand in θ and in its statistics."""
+    """Two units of a module: their positions in θ and in its statistics."""
 
     def __init__(self, objective: _Objective, layer: str, i: int, j: int, symmetry: Symmetry | None):
         self.objective = objective
@@ -169,7 +169,7 @@ class _Pair(Chart):
         own = {name: torch.arange(v.numel(), device=v.device).view(v.shape) for name, v in objective.statistics.items()}
 
         def entries(place: Axis) -> Tensor:
-            """Where the two units have their entries, (2, entries)."""
+            """Indices of the two units' entries, (2, entries)."""
             found = of.view((numbers | own)[place.name], place).movedim(place.axis + 1, 0)
             return found[[i, j]].flatten(1)
 
@@ -209,7 +209,7 @@ class _Pair(Chart):
         return theta
 
     def _interchange(self) -> bool:
-        """Whether units with one ϑ may share their columns in any way."""
+        """True if units with one ϑ may share their columns in any proportion."""
         self.set_statistics(0.0)
         theta, x = self.objective.theta, self.objective.x
         with torch.no_grad():

@@ -85,7 +85,7 @@ def _correction(a: _Statistics, b: _Statistics, merged: _Statistics, lam: float)
 
 @dataclass(frozen=True, eq=False)
 class Repaired:
-    """What REPAIR did."""
+    """Result of REPAIR."""
 
     #: module → (m,): deviation of each unit before its own module was set, with the earlier ones already right,
     #: relative to what it was set to; below 1 is the collapse that REPAIR undoes
@@ -177,7 +177,7 @@ def _channel(module: nn.Module, z: Tensor) -> int:
 
 
 def _units(module: nn.Module, z: Tensor) -> Tensor:
-    """What a module makes, (samples, m)."""
+    """The units that a module makes, (samples, m)."""
     if isinstance(module, nn.LayerNorm):
         return z.reshape(-1, module.weight.numel())
     return z.movedim(_channel(module, z), -1).flatten(0, -2)
