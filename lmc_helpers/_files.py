@@ -28,7 +28,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def atomic_write(path: Path, content: str | bytes) -> None:
-    """Write a file; whoever reads it meanwhile sees the old one or the new one."""
+    """Write a file atomically: a concurrent reader sees the old content or the new, never a part."""
     with replacing(path) as new:
         new.write_bytes(content.encode() if isinstance(content, str) else content)
 

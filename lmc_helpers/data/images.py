@@ -88,7 +88,7 @@ class Images:
 
     @property
     def says(self) -> str:
-        """What the images are and whether the files are the published ones, for pages and records."""
+        """Description of the images, and whether the files are the published ones, for pages and records."""
         _, C, H, W = self.x.shape
         words = f"{len(self)} images ({self.split}) of {self.title}, {H} × {W} pixels" + (
             ", in colour" if C > 1 else ""
@@ -97,7 +97,7 @@ class Images:
 
     @property
     def source(self) -> str:
-        """The name of the data set, which says so where its files are not the published ones."""
+        """The name of the data set, with a note if its files are not the published ones."""
         return self.name if self.verified else f"{self.name}, from other files"
 
     def inputs(
@@ -173,7 +173,7 @@ def load(name: str, split: str = "train", n: Integer | None = None, seed: Seed =
     ``name``: ``"digits"``, ``"mnist"`` or ``"cifar10"``. ``split``: ``"train"``, ``"test"`` or a part of the training
     images: ``"train80"``, ``"validation80"``, ``"test80"`` are 80, 10 and 10 % of them, ``"train90"``,
     ``"validation90"`` 90 and 10 %, in a shuffled order that does not depend on the seed. ``n``: number of images: the
-    first n of the split in an order that the seed shuffles, so that more images contain the fewer. Not balanced: every
+    first n of the split in an order that the seed shuffles; a larger n includes a smaller one. Not balanced: every
     image is as likely as any other. Without n all of them, in the split's order.
 
     Examples
@@ -211,9 +211,9 @@ def available(name: str) -> str | None:
 
 @checked
 def choose(names: Names) -> tuple[str, str]:
-    """The first data set that can be had, and a sentence for the page.
+    """The first data set that is available, and a sentence for the page.
 
-    It says which data set it is, why no earlier one, and whether its files differ from the published ones.
+    The sentence names the data set, why no earlier one is used, and whether its files differ from the published ones.
     """
     missing: list[str] = []
     for name in names:
@@ -229,7 +229,7 @@ def choose(names: Names) -> tuple[str, str]:
 
 
 def _main(names: Sequence[str]) -> int:
-    """Fetch data sets and say what came of it; 0 if all can be had, else 1."""
+    """Fetch data sets and report the outcome; 0 if all are available, else 1."""
     failed = 0
     for name in names:
         try:

@@ -71,7 +71,7 @@ def show(name: str, figure: Figure, legend: int = 0) -> None:
 
 
 def numbers(**values) -> None:
-    """Store numbers and words for ``{glue:text}`` roles, so that prose holds no typed-in result."""
+    """Store numbers and words for ``{glue:text}`` roles, to keep typed-in results out of the prose."""
     from myst_nb import glue
 
     for name, value in values.items():

@@ -1,4 +1,4 @@
-"""How many permutation points a layer has (Brea, Şimşek, Illing & Gerstner, section 4.3, appendices B and C).
+"""The number of permutation points of a layer (Brea, Şimşek, Illing & Gerstner, section 4.3, appendices B and C).
 
 A permutation point of order K in a layer of n neurons repeats parameter vectors so that only l = n − K are distinct;
 copies of one vector share its outgoing weights equally. The points that compute the function of one smaller network are

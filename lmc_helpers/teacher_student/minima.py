@@ -56,7 +56,7 @@ def _types(m: int, M: int, n: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def _concentration(law: Law) -> float | None:
-    """Dirichlet parameter of a law on the simplex; None stands for equal entries."""
+    """Dirichlet parameter of a law on the simplex; None for equal entries."""
     match law:
         case "equal":
             return None
@@ -73,9 +73,9 @@ def sample_minima(
 ) -> Float[Tensor, "n m d"]:
     """Draw n independent global minima without zero rows.
 
-    Type counts are 1 + Multinomial(m − M; 1/M, …, 1/M) (Assumption 3), rows stand in random order, and the entries
-    of one type are a point on the simplex: uniform (``"exponential"``: Exp(1) variables divided by their sum,
-    Lemma 8), all equal (``"equal"``) or Dirichlet with all parameters a (``("dirichlet", a)``), as B.1 allows.
+    Type counts are 1 + Multinomial(m − M; 1/M, …, 1/M) (Assumption 3), rows are in random order, and the entries of one
+    type are a point on the simplex: uniform (``"exponential"``: Exp(1) variables divided by their sum, Lemma 8), all
+    equal (``"equal"``) or Dirichlet with all parameters a (``("dirichlet", a)``), as B.1 allows.
 
     Examples
     --------

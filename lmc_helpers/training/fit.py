@@ -4,8 +4,8 @@ The sum of the N losses is differentiated and one optimiser of torch acts on the
 each network receives the update that it would get alone. What a network sees depends on its own seed: the order of the
 examples on (seed, epoch), flips and crops too.
 
-A network whose loss leaves all bounds has *diverged*: its parameters become NaN, so that it neither disturbs the others
-nor returns, and it is left out of what is returned.
+A network whose loss leaves all bounds has *diverged*: its parameters become NaN, hence it neither disturbs the others
+nor recovers, and it is left out of the result.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def fit(
     keep
         epochs, from 0 (the beginning) to the last, after which copies of the networks are kept.
     checkpoint
-        npz file. A run that finds it goes on from it and ends with the same numbers.
+        npz file. A run that finds it resumes from it and ends with the same numbers.
     every_s
         seconds from one checkpoint to the next; there is one at the end, too.
     precision

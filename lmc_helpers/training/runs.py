@@ -1,8 +1,8 @@
 """A training run is data → one digest → one file.
 
-A :class:`Run` says everything that its result depends on. The digest of that text names the file of the result, so that
-who asks for a run gets what is there, or trains it. A run can be computed anywhere and by anybody who has the file's
-folder: a chapter, a job of a cluster, two of them at once.
+A :class:`Run` describes everything that its result depends on. The digest of this description names the file of the
+result: whoever asks for a run gets the existing file, or trains it. A run can be computed anywhere and by anybody who
+has the file's folder: a chapter, a job of a cluster, two of them at once.
 
 >>> from lmc_helpers.networks.mlp import MLP
 >>> run = Run(MLP((64, 8, 10)), Descent(epochs=2, batch=100), DataSpec("digits", n=300), seeds=(1, 2))
@@ -44,7 +44,7 @@ IMAGES = {"digits": (1437, 360), "mnist": (60_000, 10_000), "cifar10": (50_000, 
 @checked
 @dataclass(frozen=True)
 class DataSpec:
-    """Which images a run sees, as :func:`lmc_helpers.data.images.load` takes them."""
+    """The images that a run sees, as :func:`lmc_helpers.data.images.load` takes them."""
 
     name: str
     split: str = "train"
@@ -72,7 +72,7 @@ class DataSpec:
 
 @dataclass(frozen=True, eq=False)
 class Result(Fitted):
-    """What a run found, on the CPU, and where it came from.
+    """The result of a run, on the CPU, and its provenance.
 
     ``provenance``: date, seconds, device, threads, versions, whether the data are the published ones, their digest,
     commit.
@@ -89,12 +89,12 @@ class Run(Cached[Result]):
     Parameters
     ----------
     seeds
-        one a network: of initial weights, order of examples, flips and crops.
+        one per network: of initial weights, order of examples, flips and crops.
     scheme
         draws F and D of eq. (2) of Bürgin et al. for all maps of the model; or name of a map → scheme. A frozen
         dataclass, for example one of :mod:`lmc_helpers.identifiability.asymmetric`.
     mask_seeds
-        one a group of networks that stand side by side and share F and D; G of them, G a divisor of N. (0,) without
+        one per group of neighbouring networks that share F and D; G of them, G a divisor of N. (0,) without
         scheme, where it does not matter.
     keep
         epochs after which copies are kept; 0 is the beginning.
@@ -167,7 +167,7 @@ class Run(Cached[Result]):
         return price(self.model, self.descent, self.data.size, len(self.seeds), len(self.keep), masked)
 
     def resources(self) -> dict[str, int | bool]:
-        """What a job needs, on a GPU where it takes many hours of a core.
+        """Resources of a job, on a GPU where it takes many hours of a core.
 
         The minutes are estimated (:mod:`lmc_helpers.training.prices`): a limit of time should be a multiple of them.
         """
