@@ -2,7 +2,7 @@
 
 python -m book.tools.archive --profile laptop
 
-The same content makes the same bytes: files stand in order, without times and owners (the compressor is zlib's).
+The same content makes the same bytes: files are sorted and carry no times or owners (the compressor is zlib's).
 """
 
 from __future__ import annotations

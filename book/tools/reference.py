@@ -75,7 +75,7 @@ def boxes(outputs: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
 
 
 def disagreements(before: list[nbformat.NotebookNode], now: list[nbformat.NotebookNode]) -> list[str]:
-    """How a cell's boxes differ from the stored ones, in words; nothing if they agree."""
+    """Differences between a cell's boxes and the stored ones, in words; empty if they agree."""
     before, now = boxes(before), boxes(now)
     parts = [[box.metadata[claims.MIME]["part"] for box in found] for found in (before, now)]
     if parts[0] != parts[1]:
@@ -133,7 +133,7 @@ def write_laptop() -> None:
 
 
 def moved(entry: dict, now: dict) -> list[str]:
-    """How a number at laptop differs from the stored one, in words; nothing if it agrees."""
+    """Differences between a number at laptop and the stored one, in words; empty if it agrees."""
     part = claims.part(entry["part"])
     return Difference(part, Measured.of(entry), Measured.of(now)).complaints("in the reference")
 

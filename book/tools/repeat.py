@@ -1,13 +1,13 @@
-"""The chapters again, with other seeds or in other settings of the machine, and what differs.
+"""The chapters run again, with other seeds or in other settings of the machine, and the differences.
 
 python -m book.tools.repeat --seeds 10 [CHAPTER ...]                  seeds from a commit's id
 python -m book.tools.repeat --settings two_threads [CHAPTER ...]      of ``book/settings.yml``; ``all``: every one
 
-The runs are jobs of the book's graph, here or on a cluster. A run that is up to date is never done again, so that what
-was stopped goes on, and 10 seeds add 7 to the 3 that are there: a chapter keeps the commit that its first seeds came
-from, as long as that is in this history. ``book/recorded`` holds what each run measured. With other seeds no part may
-be decided differently, stay open for more than one seed in ten, or spread against its error bars; in other settings
-verdicts must be the same, and numbers within the tolerance that ``book/settings.yml`` states.
+The runs are jobs of the book's graph, here or on a cluster. A run that is up to date is never repeated: a stopped
+command resumes, and 10 seeds add 7 to 3 existing ones; a chapter keeps the commit that its first seeds came from, as
+long as that is in this history. ``book/recorded`` holds what each run measured. With other seeds no part may be decided
+differently, stay open for more than one seed in ten, or spread against its error bars; in other settings verdicts must
+be the same, and numbers within the tolerance that ``book/settings.yml`` states.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Repeat:
         return gaps
 
     def run(self, **where) -> dict[str, Chapter]:
-        """Do what is missing and store all runs; with other seeds, those that failed by themselves are noted."""
+        """Do the missing runs and store all; with other seeds, those that failed by themselves are noted."""
         since, failed = time.time(), {}
         if gaps := self.missing():
             confirm.clean_commit(None, [], self.profile)

@@ -1,7 +1,7 @@
-"""List the training runs in front of the chapters, or train one of them.
+"""List the training runs that chapters need, or train one of them.
 
-In a build every run is a job of its own that ends with a file, named by the run's digest, so that a run which chapters
-or profiles share is trained once. A run that is there is never trained again.
+In a build every run is a job of its own that ends with a file, named by the run's digest; a run shared by chapters or
+profiles is thus trained once. A finished run is never trained again.
 
 python -m book.tools.runs --profile paper                          list
 python -m book.tools.runs CHAPTER --profile paper --run DIGEST     train one

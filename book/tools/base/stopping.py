@@ -1,7 +1,7 @@
 """Stop in one line: Ctrl-C, SIGTERM and a closed terminal end a tool, and all that it started, without a traceback.
 
-A tool is stopped where it stands: no exception runs through it, which something might catch, or show. What has to be
-done then is registered beforehand (:func:`on_interrupt`).
+A tool is stopped at once: no exception passes through it that something might catch or show. Clean-up is registered
+beforehand (:func:`on_interrupt`).
 
 When a build is killed, its processes end too: on Linux each ends with its parent (:func:`die_with_parent`).
 """
@@ -51,10 +51,10 @@ def on_interrupt(callback: Callable[[], object]) -> Iterator[None]:
 
 
 def watch(text: str = KEPT) -> None:
-    """From here on a signal ends this process and its children; ``text`` is the one line that is said.
+    """From now on a signal ends this process and its children; ``text`` is the one line that is printed.
 
-    A signal that was ignored, as under nohup, stays so. A second one waits for nothing. A process of a build ends with
-    its parent.
+    A signal that was ignored, as under nohup, remains ignored. A second one waits for nothing. A process of a build
+    ends with its parent.
     """
     if IN_BUILD in os.environ:
         die_with_parent()

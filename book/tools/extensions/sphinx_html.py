@@ -1,4 +1,4 @@
-"""Sphinx extension: what the HTML of the book needs besides its theme.
+"""Sphinx extension: additions of the book to the HTML of its theme.
 
 Pages make no request to the network: MathJax comes from the pip package sphinx-mathjax-offline, without the parts that
 no page loads, plotly.js from plotly, and the theme's script that would fetch thebe is dropped. A figure that moves

@@ -86,13 +86,13 @@ class Row:
 
     @property
     def marks(self) -> list[str]:
-        """Verdicts of what differs besides that of the row: a small mark each."""
+        """Verdicts of other differing statements, in addition to that of the row: a small mark each."""
         found = {s.verdict for s in self.wrong} - {self.verdict}
         return [verdict for verdict in SEVERITY if verdict in found]
 
     @property
     def from_record(self) -> bool:
-        """Whether the record at paper scale says of one of its headlines what this run does not say."""
+        """True if the record at paper scale and this run disagree on one of its headlines."""
         return any(f.from_record for f in self.parts if f.part in self.claim.headlines)
 
     @property

@@ -1,7 +1,8 @@
-"""What runs with other seeds and in other settings store: for each chapter its runs, and what they measured.
+"""Stored runs with other seeds and in other settings: for each chapter its runs and their measurements.
 
 ``book/recorded/sweep-<profile>.json`` holds the runs with other seeds, ``machines-<profile>.json`` those in other
-settings. A chapter's entry is *up to date* while what its runs rest on stands (:mod:`book.tools.outcomes.standing`).
+settings. A chapter's entry is *up to date* while the basis of its runs is unchanged
+(:mod:`book.tools.outcomes.standing`).
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ class Record:
         return records.RECORDED / f"{self.kind}-{self.profile}.json"
 
     def read(self) -> dict[str, Chapter]:
-        """Chapter → its runs; nothing if there is no such file."""
+        """Chapter → its runs; empty if there is no such file."""
         if not self.path.exists():
             return {}
         try:
@@ -100,12 +101,12 @@ class Record:
 
 
 def executed(profile: str, variant: str, chapter: str) -> Path:
-    """Where a chapter that ran as a variant is."""
+    """Path of a chapter that ran as a variant."""
     return ROOT / "build" / "executed" / variants.folder(profile, variant) / f"{chapter}.ipynb"
 
 
 def current_run(path: Path, profile: str, variant: str, known: sources.Sources) -> dict[str, Any]:
-    """What an executed notebook says of its run; nothing if it is not of the present sources, and of a commit."""
+    """Provenance of an executed notebook; empty unless it is of the present sources, and of a commit."""
     run = provenance(path)
     from_commit = run and not run["commit"].endswith("+") and run["commit"] != "unknown"
     return run if from_commit and run.get("sources") == basis(known, path.stem, profile, variant) else {}

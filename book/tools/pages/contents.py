@@ -147,7 +147,7 @@ def _line(message: str, source: str) -> int:
 
 
 def check_citations(root: Path = ROOT) -> None:
-    """Refuse a bibliography that cannot be read, and citations of what is not in it."""
+    """Refuse an unreadable bibliography, and citations that it does not contain."""
     named = config(root / "_config.yml").get("bibtex_bibfiles") or []
     keys = {key for file in named for key in bibliography(root / file)}
     wrong = []

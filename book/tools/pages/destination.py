@@ -1,4 +1,4 @@
-"""Where pages may be written: what is there is moved aside and removed, so it must be a book."""
+"""Folders where pages may be written: existing content is moved aside and removed, so it must be a book."""
 
 from __future__ import annotations
 

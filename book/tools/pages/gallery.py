@@ -82,7 +82,7 @@ def wanted() -> set[tuple[str, str]]:
 
 
 def scale(parts: list[str], confirmed: set[str]) -> str:
-    """How many parts that concern a figure have a record at paper scale, in words.
+    """The share of a figure's parts that have a record at paper scale, in words.
 
     >>> scale(["Z1.a", "Z1.b"], {"Z1.b"}), scale([], set()), scale(["Z1.a"], {"Z1.a"})
     ('1 of 2 parts recorded at paper scale', '', 'recorded at paper scale')

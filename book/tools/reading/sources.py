@@ -1,4 +1,4 @@
-"""What chapters and pages depend on, as checksums: a chapter on the code that it runs, pages on the whole book.
+"""Dependencies of chapters and pages, as checksums: a chapter on the code that it runs, pages on the whole book.
 
 Code counts without its comments and docstrings, and a claim without its prose: nothing runs again for a word.
 """
@@ -50,7 +50,7 @@ def files(tree: Path) -> Iterator[Path]:
 
 @cache
 def _data(package: Path) -> list[Path]:
-    """What is in a package's folder and is no Python: styles, tables."""
+    """Files in a package's folder that are not Python: styles, tables."""
     return [path for path in files(package) if path.parent == package and path.suffix not in (".py", ".pyi")]
 
 
@@ -121,7 +121,7 @@ def _executed(tree: ast.Module, docstring: bool) -> list[ast.AST]:
 
 
 def _uses(nodes: list[ast.AST], bound: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """What is taken from imported names, such as ``match`` from lmc_helpers in ``lmc.match``."""
+    """Names taken from imported modules, such as ``match`` from lmc_helpers in ``lmc.match``."""
     inside = {id(node.value): node.attr for node in nodes if isinstance(node, ast.Attribute)}
 
     def dotted(node: ast.AST) -> str:
@@ -140,7 +140,7 @@ def _cells(text: str) -> list[tuple[int, str]]:
 
 
 def _code(tree: ast.Module, cells: list[tuple[int, str]]) -> object:
-    """What Python executes, as text that is the same in all its versions; of a chapter each cell with its tags."""
+    """The code that Python executes, as text equal in all its versions; of a chapter each cell with its tags."""
     body = getattr(tree, "body", [])
     if not cells:
         return [ast.dump(node) for node in body]
@@ -263,7 +263,7 @@ class Sources:
         return {id: [found[id][name] for name in names] for id in sorted(set(parts) & found.keys())}
 
     def prose(self, chapter: str) -> str:
-        """Sixteen characters that change with anything that an executed chapter shows besides its numbers."""
+        """Sixteen characters that change with anything that an executed chapter shows in addition to its numbers."""
         here = self._read(self.root / "notebooks" / f"{chapter}.py")
         boxes = {name: path for name in BOXES if (path := self._module(name))}
         return _sum_of([checksum(here), self._entries(chapter), self._codes(boxes)])
@@ -274,7 +274,7 @@ class Sources:
         return [self._paper(id[:1]).get(id) for id in ids]
 
     def book_summary(self) -> str:
-        """Sixteen characters that change with any file that people edit: what pages depend on, and what is checked."""
+        """Sixteen characters that change with any file that people edit: all that pages and checks depend on."""
         trees = [path for name in ("book", PACKAGE, "notebooks") for path in files(self.root / name)]
         loose = (self.root / name for name in ("_config.yml", "_toc.yml", "requirements.lock"))
         return _sum_of(self._sums([*filter(Path.is_file, loose), *trees]))
@@ -284,7 +284,7 @@ class Sources:
 
 
 def _judged(entry: object) -> object:
-    """An entry of the ledger, or of its parts, without its prose; one that is no mapping as it is."""
+    """An entry of the ledger, or of its parts, without its prose; anything but a mapping stays as it is."""
     if not isinstance(entry, dict):
         return entry
     parts = entry.get("parts")

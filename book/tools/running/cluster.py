@@ -1,7 +1,7 @@
 """The graph on a cluster: Snakemake's SLURM executor gets resources from us, and its lines become the build's own.
 
-Nothing here talks to SLURM. Jobs write to logs of their own, which the executor names when it submits them; what it
-says of a job that is done or failed becomes one line, with the reason that the log gives.
+Nothing here talks to SLURM. Jobs write to logs of their own, which the executor names when it submits them; its message
+about a finished or failed job becomes one line, with the reason given in the log.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def megabytes(mebibytes: float) -> int:
 
 
 def check(executor: str, given: str = "") -> None:
-    """Refuse what is not there, and arguments that cannot be read."""
+    """Check that the executor is installed and its arguments parse."""
     if executor not in EXECUTORS:
         raise BuildError(f"executor {executor!r} does not exist; allowed: {', '.join(EXECUTORS)}")
     if executor == "slurm" and not shutil.which("sbatch"):
@@ -56,7 +56,7 @@ def check(executor: str, given: str = "") -> None:
 
 
 def arguments(executor: str, given: str) -> list[str]:
-    """Snakemake's arguments for a cluster; what is given comes last and counts."""
+    """Snakemake's arguments for a cluster; those given come last and take precedence."""
     try:
         words = shlex.split(given)
     except ValueError as error:
@@ -65,12 +65,12 @@ def arguments(executor: str, given: str) -> list[str]:
 
 
 class Log:
-    """What Snakemake says of jobs on a cluster, in the words of a build on one machine.
+    """Snakemake's messages about jobs on a cluster, in the words of a build on one machine.
 
     Parameters
     ----------
     rules : dict
-        rule → what its job is called here, ``12_overlap_theorem`` or ``run 0123456789abcdef``.
+        rule → the name of its job here, ``12_overlap_theorem`` or ``run 0123456789abcdef``.
     """
 
     def __init__(self, rules: dict[str, str]):
@@ -124,7 +124,7 @@ class Log:
         yield f"error: {name}: SLURM job {number} {ended[1] if ended else 'FAILED'}: {reason.strip()} (log: {log})"
 
     def rest(self) -> Iterator[str]:
-        """What is left to say when Snakemake has failed: its last lines, if nothing was said."""
+        """The last messages when Snakemake has failed: its final lines, if no error was reported."""
         if self.failed:
             yield from self._failure()
         if not self.errors:

@@ -1,9 +1,9 @@
 """Chapters and training runs in processes forked from one that has imported torch and the like already.
 
-What starts from nothing pays some seconds before it begins: torch, scipy, matplotlib, papermill, the ledger. So a build
-starts one server that reads them; the command of a chapter or a run asks it to fork a process that does the work, and
+A fresh process needs some seconds for imports: torch, scipy, matplotlib, papermill, the ledger. Hence a build starts
+one server that has imported them; the command of a chapter or a run asks it to fork a process that does the work, and
 ends with that one's exit status. If sources of lmc_helpers or the ledger were edited since, the process imports them
-anew: every chapter sees the sources of its own start. Forking a process that has imported so much is safe while it has
+again: every chapter sees the sources of its own start. Forking a process that has imported so much is safe while it has
 one thread, which holds on Linux; elsewhere, and where no server runs, a command does its work itself.
 
 python -m book.tools.running.forkserver     standard input is the socket that listens; ends with the build
@@ -44,7 +44,7 @@ PRELOADED = (
 
 @dataclass(frozen=True)
 class Ended:
-    """How a process ended: what it answered, its exit status (−9: killed), and its peak memory."""
+    """The end of a process: its answer, its exit status (−9: killed), and its peak memory."""
 
     answer: dict | None
     status: int
@@ -52,13 +52,13 @@ class Ended:
 
 
 def possible() -> bool:
-    """Whether this system can fork safely."""
+    """True if this system can fork safely."""
     return sys.platform == "linux"
 
 
 @contextlib.contextmanager
 def running(root: Path, environment: dict[str, str]) -> Iterator[dict[str, str]]:
-    """Start a server in a folder that has no other; the environment for those who may ask it there."""
+    """Start a server in a folder that has no other; yield the environment of its clients."""
     address = Path("build", ".forkserver")  # from ``root``: the address of a socket has 107 bytes at most
     (root / address).unlink(missing_ok=True)
     with socket.socket(socket.AF_UNIX) as listening:
@@ -78,7 +78,7 @@ def running(root: Path, environment: dict[str, str]) -> Iterator[dict[str, str]]
 
 
 def ask(module: str) -> None:
-    """Where a server runs, let it call ``main`` of a module with this command's arguments, and end with its status."""
+    """If a server runs, let it call ``main`` of a module with this command's arguments, and exit with its status."""
     with socket.socket(socket.AF_UNIX) as server:
         try:
             server.connect(os.environ[ADDRESS])

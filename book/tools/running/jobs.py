@@ -12,7 +12,7 @@ from book.tools.base.chapters import ROOT
 
 
 def is_run(value: object) -> bool:
-    """Whether it says of itself what lmc_helpers.training.cached.Cached does; that module imports torch."""
+    """True if a value has the interface of lmc_helpers.training.cached.Cached; that module imports torch."""
     return all(hasattr(value, name) for name in ("digest", "title", "path", "done", "resources", "prices", "result"))
 
 
@@ -33,12 +33,12 @@ class Job:
 
     @property
     def done(self) -> bool:
-        """Whether its file is there."""
+        """True if its file exists."""
         return Path(self.path).exists()
 
     @property
     def seconds(self) -> float:
-        """What to expect here."""
+        """Expected seconds here."""
         return 60.0 * self.minutes if self.gpu else 60 * self.core_minutes / self.cores
 
 

@@ -1,4 +1,4 @@
-"""What a build makes, and what of it is stale.
+"""The products of a build, and which of them are stale.
 
 An executed notebook carries the checksum of all that it depends on, in ``metadata.lmc.sources``, and the pages carry
 theirs in ``.built``. Contents decide what is stale, not times or checkouts.
@@ -46,7 +46,7 @@ class Targets:
         return [chapter for chapter, path in self.executed.items() if provenance(path).get("sources") != now[chapter]]
 
     def pages_are_stale(self) -> bool:
-        """Whether the pages are not there, were made from other sources, or are older than an executed notebook."""
+        """True if the pages are missing, were made from other sources, or are older than an executed notebook."""
         if not self.built.exists() or self.built.read_text(encoding="utf-8") != mark(self.profile):
             return True
         made = self.built.stat().st_mtime
@@ -60,12 +60,12 @@ def basis(known: sources.Sources, chapter: str, profile: str, variant: str) -> s
 
 
 def provenance(path: Path) -> dict:
-    """What an executed notebook says of its run; nothing if it is not there or damaged."""
+    """Provenance of an executed notebook; empty if the file is missing or damaged."""
     metadata = sources.read(path).get("metadata")
     found = metadata.get("lmc") if isinstance(metadata, dict) else None
     return found if isinstance(found, dict) else {}
 
 
 def mark(profile: str) -> str:
-    """What the pages' mark says if they were made from the present sources."""
+    """Content of the pages' mark if they were made from the present sources."""
     return f"{profile}\n{sources.Sources().book_summary()}\n"
