@@ -34,7 +34,7 @@ def atomic_write(path: Path, content: str | bytes) -> None:
 
 
 def remove_abandoned(*folders: Path) -> None:
-    """Remove what killed processes left of :func:`replacing` in some folders; what cannot be removed stays."""
+    """Remove leftovers of :func:`replacing` by killed processes in some folders; files that cannot be removed stay."""
     for path in (path for folder in folders for path in folder.glob(".*-*")):
         if (pid := re.match(r"\.(\d+)-", path.name)) and not _is_running(int(pid[1])):
             with contextlib.suppress(OSError):

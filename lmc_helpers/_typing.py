@@ -45,14 +45,14 @@ _ITEMS: dict[object, Any] = {}  # hint of a collection → hint of its items
 
 
 def _ranged(kind: Any, words: str, condition: Callable[[Any], bool]) -> Any:
-    """A hint for values of a kind, but no bools, that satisfy a condition."""
+    """A hint for values of a kind, except bools, that satisfy a condition."""
     hint = Annotated[kind, Is[_named(words, lambda x: not isinstance(x, (bool, np.bool_)) and condition(x))]]
     _WORDS[hint] = words
     return hint
 
 
 def _named(words: str, holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    """A test with a name, since beartype reads and parses the source of one without, which takes tenths of a second."""
+    """A test with a name: beartype reads and parses the source of an unnamed one, which takes tenths of a second."""
     holds.__name__ = holds.__qualname__ = words
     return holds
 
@@ -182,7 +182,7 @@ def returned(what: str, value: Any, shape: tuple[int, ...]) -> torch.Tensor:
 
 
 def require_finite(**tensors: torch.Tensor) -> None:
-    """Raise unless all numbers are finite, where others would give a wrong answer instead of NaN."""
+    """Raise unless all numbers are finite, where other numbers would give a wrong answer instead of NaN."""
     for name, x in tensors.items():
         if x.numel() and not torch.isfinite(torch.stack(x.detach().aminmax())).all():
             index = tuple((~torch.isfinite(x)).nonzero()[0].tolist())

@@ -147,7 +147,7 @@ def validate(namespace: dict, rules: dict[str, Rule]) -> dict:
     return given
 
 
-#: What the parameters that every chapter has may be.
+#: Rules of the parameters that every chapter has.
 COMMON: dict[str, Rule] = {"seed": Integer(0, 2**32 - 2), "profile": Choice(("smoke", "laptop", "paper", "custom"))}
 REPORTED = ("torch", "numpy", "scipy", "matplotlib")
 
@@ -186,7 +186,7 @@ def begin(namespace: dict, **rules: Rule) -> None:
 
 
 def uses(**values: object) -> None:
-    """Say what a run uses in the place of what its parameters ask for, such as digits where MNIST is missing.
+    """Report what a run uses in place of what its parameters ask for, such as digits where MNIST is missing.
 
     ``claims.check`` compares this with what a part needs.
     """
@@ -196,7 +196,7 @@ def uses(**values: object) -> None:
 
 
 def in_use() -> dict[str, object]:
-    """The parameters of this run, with what it uses in the place of what they ask for."""
+    """The parameters of this run, with what it uses in place of what they ask for."""
     return dict(_in_use)
 
 
@@ -209,7 +209,7 @@ def parameters(kind: type[T], namespace: dict) -> T:
 
 
 def end() -> str:
-    """Wall time since :func:`begin`, device and versions, one a line."""
+    """Wall time since :func:`begin`, device and versions, one per line."""
     from lmc_helpers import device
 
     return "\n".join(

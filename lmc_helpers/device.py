@@ -6,7 +6,7 @@ import torch
 
 
 def device(name: str = "auto") -> torch.device:
-    """The device to compute on, one that can be used; ``"auto"`` takes the GPU when there is one and the CPU otherwise.
+    """The device to compute on, checked to be usable; ``"auto"`` takes the GPU if there is one and the CPU otherwise.
 
     Raises
     ------

@@ -41,7 +41,7 @@ RESAMPLES = 2000  # for the place of a peak
 
 
 def _finite(name: str, values: ArrayLike, ndim: int = 1) -> np.ndarray:
-    """Finite numbers with that many axes or more."""
+    """Finite numbers with at least that many axes."""
     try:
         array = np.asarray(values, dtype=float)
     except (TypeError, ValueError, RuntimeError) as error:
@@ -132,7 +132,7 @@ def slope_and_error(x: Reals, y: Reals, stderr: Reals) -> tuple[float, float]:
 
 
 def place_of_peak(x: ArrayLike, samples: Sequence[ArrayLike], seed: int) -> tuple[float, float]:
-    """The x at which the mean of its sample is largest, with an error that knows the selection and the grid.
+    """The x at which the mean of its sample is largest, with an error that accounts for the selection and the grid.
 
     Selection: each sample is resampled with replacement 2000 times, independently at every x, and the largest mean is
     looked for again. Grid: the peak lies anywhere in the cell around the chosen place, of standard deviation

@@ -1,4 +1,4 @@
-"""The group GL_h of invertible h × h matrices: checks that know about rounding, random elements, and paths.
+"""The group GL_h of invertible h × h matrices: checks that account for rounding, random elements, and paths.
 
 GL_h has two components, det > 0 and det < 0. Let g = Q S be the polar decomposition, Q orthogonal and S symmetric
 positive definite. Two matrices a = Q_a S_a and b = Q_b S_b of one sign are joined by rotating Q and moving S on a

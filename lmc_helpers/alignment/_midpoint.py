@@ -54,7 +54,7 @@ class Best:
     losses: Tensor  # (steps, P): losses half-way at all permutations that were seen, in their order
 
     def _seen(self, permutations: Permutations, losses: Tensor) -> Best:
-        """With one more set of permutations, and their losses (P,) half-way."""
+        """The best including one more set of permutations, with their losses (P,) half-way."""
         better = losses < self.losses.min(dim=0).values  # False for NaN
         kept = {
             g: torch.where(better[:, None], permutations[g].to(better.device), p) for g, p in self.permutations.items()

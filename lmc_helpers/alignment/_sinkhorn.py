@@ -33,7 +33,7 @@ from lmc_helpers.seeds import torch_generator
 
 
 def _log_sinkhorn(X: Tensor, tau: float, iterations: int = 20) -> Tensor:
-    """log S_τ(X), (..., m, m), nearly, by alternating normalisation of columns and rows; the rows come last."""
+    """log S_τ(X), (..., m, m), approximately, by alternating normalisation of columns and rows, rows last."""
     log_P = X / tau
     for _ in range(iterations):
         log_P = log_P - log_P.logsumexp(dim=-2, keepdim=True)

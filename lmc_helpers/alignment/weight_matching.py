@@ -133,7 +133,7 @@ def _matched(
 
 
 def _group_by_group(a: Tensors, b: Tensors, symmetry: Symmetry) -> dict[str, Tensor]:
-    """A start: the groups in their order, each by the parameters that it shares with no later one."""
+    """A start: the groups in their order, each matched by the parameters that it shares with no later one."""
     problem, P = _Problem(a, b, symmetry), len(next(iter(a.values())))
     p, known = identity(symmetry, P), set[str]()
     for step in problem.steps:
@@ -266,7 +266,7 @@ def _terms(symmetry: Symmetry, group: str, kinds: list[tuple[str, ...]], own: li
 
 
 class _Problem:
-    """Steps of P pairs and what they gain; what no other group changes is summed once."""
+    """Steps of P pairs and their gains; terms that no other group changes are summed once."""
 
     def __init__(self, a: Tensors, b: Tensors, symmetry: Symmetry) -> None:
         self.places: dict[str, list[tuple[str, Axis]]] = {}
@@ -386,7 +386,7 @@ class _Problem:
 
 
 def _of(value: Tensor, pairs: np.ndarray | slice) -> Tensor:
-    """Some pairs' part of (P, …)."""
+    """The part of (P, …) that belongs to some pairs."""
     return value if isinstance(pairs, slice) else value[torch.from_numpy(pairs).to(value.device)]
 
 

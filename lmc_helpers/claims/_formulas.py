@@ -60,7 +60,7 @@ def _tex(node: ast.expr) -> tuple[str, int]:
     raise ValueError(f"{ast.unparse(node)} is no part of a closed form")
 
 
-INNER = r"\(((?:[^()]|\([^()]*\))*)\)"  # what stands in parentheses, with parentheses inside
+INNER = r"\(((?:[^()]|\([^()]*\))*)\)"  # the content of parentheses, with parentheses inside
 CHOICES = re.compile(r"\bbinom\(([^(),]+), *([^(),]+)\)")
 INDEX = r":?(?:(?![⁰¹²³⁴-⁹])\w)+"
 SIZES = re.compile(rf"\babs{INNER}")

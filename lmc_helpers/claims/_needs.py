@@ -26,7 +26,7 @@ Values = Scalar | list[Scalar]
 
 
 class Exactly(Entry):
-    """A number or a list and no other."""
+    """Exactly this number or list."""
 
     exactly: Values
 

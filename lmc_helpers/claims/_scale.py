@@ -34,7 +34,7 @@ class Band:
 
 @dataclass(frozen=True)
 class Mark:
-    """A measurement on the scale: a value, its interval, the class of its verdict, and whether it is the confirmed."""
+    """A measurement on the scale: a value, its interval, the class of its verdict, and whether it is confirmed."""
 
     value: float
     low: float

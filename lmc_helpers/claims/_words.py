@@ -1,4 +1,4 @@
-"""A verdict in a reader's words: whose statement it is, where the measurement lies, and what that comes to."""
+"""A verdict in a reader's words: whose statement it is, where the measurement lies, and the conclusion."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def measurement(part: Part, record: dict) -> str:
 
 
 def rival(part: Part, record: dict) -> float | None:
-    """The rival's value: the ledger's, or what the chapter measured, as the record's text has it."""
+    """The rival's value: the ledger's, or the one that the chapter measured, as stated in the record's text."""
     if part.rival.interval:
         return part.rival.interval.low
     try:
@@ -152,7 +152,7 @@ def outcome(part: Part, record: dict) -> str:
     return f"outside {stated}{instead}"
 
 
-#: What a verdict says of a statement, for readers who do not know the names of verdicts; "holds" says it itself.
+#: The meaning of a verdict, for readers who do not know the names of verdicts; "holds" explains itself.
 SAID = {
     SHARPER: "It holds, and a sharper statement is proven here.",
     CORRECTED: "It is false as it stands; a corrected statement is proven here.",

@@ -39,7 +39,7 @@ def parsed(text: str, name: str, first: int = 1) -> Any:
         return YAML(typ="safe", pure=True).load(text)
     except MarkedYAMLError as error:
         line = f", line {error.problem_mark.line + first}" if error.problem_mark else ""
-        problem = str(error.problem).partition(" with value ")[0]  # of a name that stands twice
+        problem = str(error.problem).partition(" with value ")[0]  # of a name that occurs twice
         raise LedgerError(f"{name}{line}: {problem}") from None
     except ReaderError as error:
         number = text.count("\n", 0, error.position) + first

@@ -140,7 +140,7 @@ def _statement(part: Part, links: Links) -> str:
 
 
 def _shown(record: dict) -> str:
-    """The verdict of a record; of an open one that was not run, that."""
+    """The verdict of a record; "not run" for an open one that was not run."""
     return NOT_RUN if _words.not_run(record) else record["verdict"]
 
 

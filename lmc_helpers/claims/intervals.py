@@ -60,7 +60,7 @@ INSIDE, ACROSS, OUTSIDE = "inside", "across", "outside"
 
 
 class LedgerError(ValueError):
-    """The ledger is malformed or not there, or one of its criteria cannot fail."""
+    """The ledger is malformed or missing, or one of its criteria cannot fail."""
 
 
 def number(value: int | float | str) -> float:
@@ -108,7 +108,7 @@ def _evaluated(node: ast.expr):
 
 
 def _small(value: Any) -> Any:
-    """An exponent or an argument, which is small enough for mpmath to be done at once."""
+    """An exponent or an argument, small enough for mpmath to evaluate at once."""
     if not abs(value) <= LARGEST:
         raise ValueError(f"{value} is too large")
     return value
@@ -155,7 +155,7 @@ Number = Annotated[
 
 
 class _Form(Entry):
-    """One way to write a criterion: ``bounds`` are its ends and its words, ``shown`` is what readers see."""
+    """One way to write a criterion: ``bounds`` gives its ends and its words, ``shown`` the text for readers."""
 
     says: str = Field("", description="what the criterion means, in words")
 
@@ -228,7 +228,7 @@ LOWER, UPPER = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"), st
 
 
 def form(value: int | float | str) -> str:
-    """A number in the signs of mathematics; a closed form with its value."""
+    """A number in mathematical notation; a closed form with its value."""
     if not isinstance(value, str):
         return f"{value:g}".replace("-", "−")
     text = re.sub(r"\bbessel([ij])\((\d+), *", lambda hit: hit[1].upper() + hit[2].translate(LOWER) + "(", value)

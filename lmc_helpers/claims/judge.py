@@ -207,7 +207,7 @@ def farthest(values, criterion: Interval) -> float:
 
 
 def worst(verdicts: list[str]) -> str:
-    """The worst of some verdicts; where all hold, and more is true of one, more is true."""
+    """The worst of some verdicts; if all hold and more is true of one, more is true."""
     found = max(verdicts, key=VERDICTS.index)
     return SHARPER if found == HOLDS and SHARPER in verdicts else found
 

@@ -48,7 +48,7 @@ def _grouped(text: str) -> str:
 
 
 def people(value: float, digits: int = 4) -> str:
-    """A number with so many digits, whole numbers with all of theirs; very small and large ones with a power of ten."""
+    """A number with a given number of digits, whole numbers in full; very small and large ones with a power of ten."""
     if not math.isfinite(value):
         return "not a number" if math.isnan(value) else "∞" if value > 0 else "−∞"
     if value == int(value) and abs(value) < LARGE:
@@ -62,7 +62,7 @@ def people(value: float, digits: int = 4) -> str:
 
 
 def telling(value: float, borders: Iterable[float], digits: int = 4) -> str:
-    """A number with as many digits, up to eight, as tell it from the borders that it is not equal to."""
+    """A number with as many digits, up to eight, as distinguish it from the borders that it does not equal."""
     near = [border for border in borders if abs(value - border) > CLOSE * max(abs(value), abs(border))]
 
     def tells(digits: int) -> bool:

@@ -24,7 +24,7 @@ ATTEMPTS = 20  # at one mirror, each of which must bring new bytes
 
 
 class NoMirror(OSError):
-    """No mirror gave a file, for a reason each."""
+    """No mirror provided the file, with a reason for each."""
 
     def __init__(self, name: str, reasons: dict[str, str]):
         each = "; ".join(f"{mirror}: {reason}" for mirror, reason in reasons.items())
@@ -65,7 +65,7 @@ def download(urls: Sequence[str], path: Path, sha256: str) -> None:
 
 
 def _from_mirror(url: str, path: Path, sha256: str) -> str | None:
-    """None if the file is at ``path`` now, else why it is not."""
+    """None if the file is now at ``path``, else the reason why not."""
     import pooch
     import requests
 

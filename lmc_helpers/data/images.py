@@ -1,4 +1,4 @@
-"""Images with labels: scikit-learn's digits, MNIST and CIFAR-10 under one roof, and what to do where one is missing.
+"""Images with labels: one interface to scikit-learn's digits, MNIST and CIFAR-10, and to substitutes of a missing one.
 
 Pixels stay bytes until they are asked for as numbers, :meth:`Images.inputs`. They are normalised by mean and standard
 deviation, one per channel, of all training images of the data set, computed from them; a subset, a part and the test
@@ -83,7 +83,7 @@ class Images:
 
     @property
     def title(self) -> str:
-        """The name of the data set as pages write it."""
+        """The name of the data set as written on pages."""
         return SOURCES[self.name].title
 
     @property
@@ -111,7 +111,7 @@ class Images:
 
 @dataclass(frozen=True)
 class _DataSet:
-    """A data set as its files have it."""
+    """A data set as described by its files."""
 
     splits: dict[str, tuple[torch.Tensor, torch.Tensor]]
     differing: tuple[str, ...]  # names of the files that are not the published ones
@@ -146,7 +146,7 @@ def _read(name: str, found: tuple[Found, ...]) -> _DataSet:
 
 
 def _data_set(name: str) -> _DataSet:
-    """The data set, read once a process as long as its files stay the same; DataError if it cannot be had."""
+    """The data set, read once per process while its files stay the same; raises DataError if it is not available."""
     if name not in SOURCES:
         raise ValueError(f"name = {name!r}; allowed: {', '.join(NAMES)}")
     source = SOURCES[name]
@@ -168,7 +168,7 @@ def _data_set(name: str) -> _DataSet:
 
 @checked
 def load(name: str, split: str = "train", n: Integer | None = None, seed: Seed = 0) -> Images:
-    """Images of a data set; they are downloaded where they are missing and that is allowed.
+    """Images of a data set; missing files are downloaded if that is allowed.
 
     ``name``: ``"digits"``, ``"mnist"`` or ``"cifar10"``. ``split``: ``"train"``, ``"test"`` or a part of the training
     images: ``"train80"``, ``"validation80"``, ``"test80"`` are 80, 10 and 10 % of them, ``"train90"``,
@@ -201,7 +201,7 @@ def load(name: str, split: str = "train", n: Integer | None = None, seed: Seed =
 
 @checked
 def available(name: str) -> str | None:
-    """Why a data set cannot be had, without names of folders, or None. It is downloaded if that is allowed."""
+    """The reason why a data set is not available, without names of folders, or None; it is downloaded if allowed."""
     try:
         _data_set(name)
     except DataError as error:

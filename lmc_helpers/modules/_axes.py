@@ -1,4 +1,4 @@
-"""Axes as sums of products of atoms, and what operations find: two are the same, one is cut, one is fixed."""
+"""Axes as sums of products of atoms, and operations on them: two are identified, one is cut, one is fixed."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def length(axis: Axis) -> int:
 
 
 def fix(*axes: Axis) -> None:
-    """No permutation may act on these axes."""
+    """Forbid permutations of these axes."""
     for atom in (atom.root() for axis in axes for product in axis for atom in product):
         if not atom.fixed:
             atom.fixed = True
@@ -78,7 +78,7 @@ def _known(atom: Atom) -> Axis:
 
 
 def flat(axes: Sequence[Axis]) -> Axis:
-    """The axis that several make when they are flattened."""
+    """The axis that results from flattening several."""
     return _product(list(map(resolved, axes)))
 
 
@@ -93,7 +93,7 @@ def _product(axes: Sequence[Axis]) -> Axis:
 
 
 def same(a: Axis, b: Axis) -> None:
-    """Let two axes of one length be the same; what cannot be is fixed."""
+    """Identify two axes of one length; parts that cannot be identified are fixed."""
     while a and b and a is not b:
         a, b = resolved(a), resolved(b)
         p, q = a[0], b[0]
@@ -106,7 +106,7 @@ def same(a: Axis, b: Axis) -> None:
 
 
 def _same_product(p: Product, q: Product) -> None:
-    """Let two resolved products of one size be the same."""
+    """Identify two resolved products of one size."""
     if not p:
         return
     a, b = p[0], q[0]

@@ -156,7 +156,7 @@ def _reshaped(axes: Axes, after: list[int]) -> State:
 
 
 def _split(axis: Axis, sizes: list[int]) -> Axes:
-    """The axes of some lengths that an axis is."""
+    """Split an axis into axes of given lengths."""
     new = [fresh(n) for n in sizes]
     same(axis, flat(new))
     return new
@@ -295,7 +295,7 @@ def _index_add(f, a, out):
 
 
 def _without(axes: Axes, gone: Sequence[int], keepdim: bool = False) -> Axes:
-    """The axes that are left of some that are summed over."""
+    """The axes that remain when some are summed over."""
     return [fresh(1) if d in gone else axis for d, axis in enumerate(axes) if keepdim or d not in gone]
 
 

@@ -79,7 +79,7 @@ class Follower(TorchDispatchMode):
             )
 
     def put(self, tensor: Tensor, found: State | Axes | None) -> None:
-        """Keep the axes of a tensor; None if they are unknown."""
+        """Store the axes of a tensor; None if they are unknown."""
         state = State([found]) if isinstance(found, list) else found
         self.states[tensor] = state
         self.noted += state.variants if state is not None else []
@@ -138,7 +138,7 @@ class Follower(TorchDispatchMode):
         return out
 
     def follow(self, name, func, a: Arguments, tensors, states, out: list[Tensor]) -> Sequence[State | Axes | None]:
-        """The axes of what an operation gives."""
+        """The axes of an operation's results."""
         wide = [tensor for tensor in tensors if tensor.numel() > 1]
         pointwise = torch.Tag.pointwise in func.tags or name in POINTWISE
         if name in MOVES or (pointwise and len(wide) == 1 and wide[0].shape == out[0].shape and name not in RULES):
@@ -161,7 +161,7 @@ class Follower(TorchDispatchMode):
         raise Unfollowed
 
     def broadcast(self, *operands: Axes) -> Axes:
-        """The axes of what tensors make entry by entry."""
+        """The axes of the entry-wise result of some tensors."""
         ndim = max(map(len, operands))
         result: list[Axis | None] = [None] * ndim
         for own in operands:

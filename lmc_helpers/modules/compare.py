@@ -27,7 +27,7 @@ COLUMNS = ("barrier", "middle above the mean of the ends", "loss in the middle",
 
 @dataclass(frozen=True, eq=False)
 class _Half:
-    """The module half-way after REPAIR: its loss, what this is above the mean of the ends, and accuracy."""
+    """The module half-way after REPAIR: its loss, the excess over the mean of the ends, and accuracy."""
 
     loss: Measured
     middle: Measured

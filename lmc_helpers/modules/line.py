@@ -55,7 +55,7 @@ class Line:
     lambdas: Float64[Tensor, " L"]  # places λ, (L,)
     batch_losses: Float64[Tensor, "B L"]  # mean loss of each of B batches, (B, L), float64
     sizes: Float64[Tensor, " B"]  # examples in each batch, (B,)
-    accuracies: Float64[Tensor, " L"] | None  # shares of right answers (L,); None if the targets are no class labels
+    accuracies: Float64[Tensor, " L"] | None  # shares of right answers (L,); None if the targets are not class labels
     buffers: str  # what was done with running statistics
 
     @property
@@ -70,7 +70,7 @@ class Line:
 
     @property
     def barrier(self) -> float:
-        """The largest loss above the chord, as :func:`lmc_helpers.barrier.loss_barrier` has it."""
+        """The largest loss above the chord, as in :func:`lmc_helpers.barrier.loss_barrier`."""
         return self.barrier_kinds["chord"].value
 
     @property

@@ -219,7 +219,7 @@ def _by_loss(
 
 
 def _endless(data: Any) -> Iterator[tuple[Any, Any]]:
-    """Batches of data, which are passed over again and again."""
+    """Batches of data, repeated endlessly."""
     while True:
         yield from batches(data)
 
@@ -227,7 +227,7 @@ def _endless(data: Any) -> Iterator[tuple[Any, Any]]:
 # ---------- by activations
 
 
-#: What is correlated: a group, or all groups of a kind inside the units of another, their units one after the other.
+#: The units correlated: a group, or all groups of a kind inside the units of another, their units one after the other.
 _Key = tuple[str, ...]
 #: Parameter and axis → the keys that have units there, with a place for each of their groups.
 _Sites = dict[tuple[str, int], list[tuple[_Key, tuple[Axis, ...]]]]

@@ -70,7 +70,7 @@ class _Orbit(Layer):
         return torch.cat([self.view(values[place.name], place).flatten() for place in [*self.made, *self.read]])
 
     def checked_module(self, g: Tensor, inverse: Tensor) -> nn.Module:
-        """The module with g·(W_1, b_1, W_2), or ValueError if its function is another."""
+        """The module with g·(W_1, b_1, W_2); raises ValueError if its function changes."""
         values = self.times(g, inverse)
         bound = ROUNDING * float(g.norm() * inverse.norm())
         with torch.no_grad():

@@ -74,7 +74,7 @@ class PairPoint:
 
     @property
     def negative(self) -> int:
-        """Negative eigenvalues, 0 at a minimum; if p is large there are at least so many."""
+        """Number of negative eigenvalues, 0 at a minimum; a lower bound if p is large."""
         return int((self.eigenvalues < -ZERO * self.eigenvalues.abs().max()).sum())
 
 
@@ -193,7 +193,7 @@ class _Pair(Chart):
         return self.first, self.second, self.out_first, self.out_second
 
     def set_statistics(self, share: float) -> None:
-        """The statistics of the two units ``share`` times as far apart as in the module that was given."""
+        """Set the statistics of the two units ``share`` times as far apart as in the given module."""
         for name, one, other in self.statistics:
             given, value = self.given[name].flatten(), self.given[name].flatten().clone()
             mean, step = (given[one] + given[other]) / 2, share * (given[other] - given[one]) / 2
@@ -218,7 +218,7 @@ class _Pair(Chart):
         return _change(*(list(tensors_of(end)) for end in ends)) <= ROUNDING
 
     def module(self, theta: Tensor) -> nn.Module:
-        """A copy of the module that was given, with these parameters and the present statistics."""
+        """A copy of the given module, with these parameters and the present statistics."""
         return filled(self.objective.given, self.objective.named(theta) | self.objective.statistics)
 
 

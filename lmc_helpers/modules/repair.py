@@ -148,7 +148,7 @@ def repair(
 
 
 def repair_stacks(a: Stack, b: Stack, data: Any, lam: Probability = 0.5) -> tuple[Stack, Repaired]:
-    """Merge P pairs of networks, one by one, as :func:`repair`; what was done is (P, m) of each module.
+    """Merge P pairs of networks, one by one, as :func:`repair`; the report is (P, m) for each module.
 
     Examples
     --------
@@ -170,7 +170,7 @@ def repair_stacks(a: Stack, b: Stack, data: Any, lam: Probability = 0.5) -> tupl
 
 
 def _channel(module: nn.Module, z: Tensor) -> int:
-    """The axis of the units in what a module makes."""
+    """The axis of the units in a module's output."""
     if isinstance(module, _CONVOLUTIONS):
         return z.ndim - 1 - len(module.kernel_size)
     return 1 if isinstance(module, _NORMS[:2]) else z.ndim - 1
@@ -221,7 +221,7 @@ def _statistics(model: nn.Module, layers: Iterable[str], data: Any) -> dict[str,
 
 
 def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
-    """The modules whose units can be set, in the order in which they run, and why others cannot."""
+    """The modules whose units can be set, in the order in which they run, and the reasons why others cannot."""
     names = {module: name for name, module in model.named_modules()}
     makers = [module for module in names if isinstance(module, _MAKERS)]
     order: list[nn.Module] = []

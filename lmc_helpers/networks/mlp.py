@@ -134,7 +134,7 @@ class MLP(Model):
         return drawn | {k: torch.randn(v, generator=generator, dtype=torch.float64) for k, v in gates.items()}
 
     def _outputs(self, params: Tensors, x: Tensor, record: Record | None = None, training: bool = False) -> Tensor:
-        """Recorded are the hidden layers after their activations; in training a batch has two or more examples."""
+        """Hidden layers are recorded after their activations; in training a batch has two or more examples."""
         h, last = x, len(self.sizes) - 2
         for k in range(last):
             h = linear(h, params[f"{k}.weight"], params.get(f"{k}.bias"))  # (N, B, m)

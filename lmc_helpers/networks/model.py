@@ -90,7 +90,7 @@ class Model(ABC):
 
     @abstractmethod
     def widest(self) -> int:
-        """Numbers in the largest activation of one network for one input; what bounds the memory of a batch."""
+        """Numbers in the largest activation of one network for one input, which bound the memory of a batch."""
 
     def draw(self, generator: torch.Generator) -> Tensors:
         """Initial values of one network, name → tensor of its shape, float64: here by the law ``init``."""
@@ -270,7 +270,7 @@ class Stack:
 
     @checked
     def ordinary(self, which: Int64[Tensor, " P"] | Integers | None = None) -> Stack:
-        """Some of the networks, or all, as ordinary ones: F + D ⊙ W in the place of W."""
+        """Some of the networks, or all, as ordinary ones: F + D ⊙ W in place of W."""
         params = self.effective()
         if which is None:
             return Stack(self.model, params)

@@ -285,7 +285,7 @@ def _moved(value: Tensor, places: Iterable[tuple[str, Axis]], p: Mapping[str, Te
 
 @checked
 def identity(symmetry: Symmetry, N: Positive) -> dict[str, Tensor]:
-    """The permutations of N networks that move nothing, group → (N, m)."""
+    """The identity permutations of N networks, group → (N, m)."""
     return {group: torch.arange(m).repeat(N, 1) for group, m in symmetry.sizes.items()}
 
 

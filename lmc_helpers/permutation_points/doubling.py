@@ -39,7 +39,7 @@ class PermutationPoint:
     small_theta: Tensor  # (p',)
     layer: int
     neuron: int  # that is doubled
-    net: MLP  # the larger network; the copies stand in places 0 and 1 of the layer
+    net: MLP  # the larger network; the copies are in places 0 and 1 of the layer
     theta: Tensor  # (p,)
     loss: Loss  # θ (..., p) to L (...)
     J: Tensor  # (n_{k+1}, n_{k−1} + 1), of the doubled neuron

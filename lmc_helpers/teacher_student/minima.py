@@ -21,7 +21,7 @@ Law = str | tuple[str, float | int]
 
 @checked
 def snap(W: Float[Tensor, "*batch m d"], M: Positive) -> Float[Tensor, "*batch m d"]:
-    """Each row moved to its nearest point of the rays {a e_j: a >= 0}, j <= M; what its type and entry are.
+    """Each row moved to its nearest point of the rays {a e_j: a >= 0}, j <= M: the point of its type and entry.
 
     A row without a positive entry among the first M becomes 0.
     """

@@ -123,6 +123,6 @@ def simulate_overlap(m: Positive, M: Positive, trials: Integer, seed: Integer) -
 
 
 def _sample_proportions(m: int, M: int, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Overlap proportions (size,) of so many pairs."""
+    """Overlap proportions (size,) of ``size`` pairs."""
     alpha = rng.multinomial(m - M, np.full(M, 1 / M), size=(2, size))  # (2, size, M)
     return (alpha.min(axis=0).sum(axis=-1) + M) / m  # (size,), eqs. (5) and (6)

@@ -91,7 +91,7 @@ def zero_rows(W: Float[Tensor, "*batch m d"], threshold: PositiveNumber = 1e-3) 
 
 @checked
 def sharpness(counts: Real[Tensor, "*batch M"], d: Positive) -> Float[Tensor, " *batch"]:
-    """Largest Hessian eigenvalue at a minimum with so many non-zero rows of each type.
+    """Largest Hessian eigenvalue at a minimum with given numbers of non-zero rows of each type.
 
     Examples
     --------

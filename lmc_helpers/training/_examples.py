@@ -107,7 +107,7 @@ class Examples:
         self.affine = None if normal is None else self._affine(*normal)
 
     def _affine(self, mean: Sequence[float], deviation: Sequence[float]) -> tuple[Tensor, Tensor]:
-        """Factor and shift of (x/255 − mean) / deviation, one a channel."""
+        """Factor and shift of (x/255 − mean) / deviation, one per channel."""
         m, d = (torch.as_tensor(part, dtype=torch.float64) for part in (mean, deviation))
         channels = self.x.shape[1:2] if self.x.ndim == 4 else ()
         if m.shape != channels or d.shape != channels or not (d > 0).all():

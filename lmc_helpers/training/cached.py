@@ -77,7 +77,7 @@ class Cached(ABC, Generic[Found]):
         return {"cores": 1, "memory_mib": cost.memory_mib, "minutes": minutes, "gpu": False}
 
     def result(self, show_progress: bool = False) -> Found:
-        """The result, on the CPU: read where its file is there, else computed and written.
+        """The result, on the CPU: read if its file exists, else computed and written.
 
         A process that asks for what another one computes waits for it.
         """
@@ -95,7 +95,7 @@ class Cached(ABC, Generic[Found]):
 
     @property
     def _checkpoint(self) -> Path:
-        """A file that is there while the result is computed, if a computation that is killed can go on."""
+        """A file that exists while the result is computed, if a killed computation can be resumed."""
         return self.path().with_name(f".{self.digest}.checkpoint.npz")
 
 

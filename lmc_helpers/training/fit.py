@@ -212,7 +212,7 @@ class _State:
 
     @torch.no_grad()
     def end_epoch(self, seeds: Integers) -> None:
-        """Take the networks that diverged out: NaN stays NaN under every optimiser."""
+        """Remove the networks that diverged: NaN stays NaN under every optimiser."""
         params = self.stack.params.values()
         self.alive &= self.losses[self.epoch] <= BOUND * self.n  # false for NaN, too
         for value in params:

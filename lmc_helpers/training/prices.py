@@ -80,7 +80,7 @@ def price(
 
 @functools.cache
 def _count(model: Model) -> _Example:
-    """Operations and bytes of one more example, forwards and backwards; what does not grow with them drops out."""
+    """Operations and bytes of one more example, forwards and backwards; constant terms cancel."""
     (few_flops, few_bytes), (more_flops, more_bytes) = _totals(model, 2), _totals(model, 3)
     return _Example(more_flops - few_flops, more_bytes - few_bytes)
 

@@ -33,7 +33,7 @@ from lmc_helpers.training.recipes import Descent
 
 __all__ = ["REVISION", "DataSpec", "Result", "Run"]
 
-#: Raised by hand when a change alters what a run computes, so that results of before are not taken for those of after.
+#: Raised by hand when a change alters what a run computes, hence old results are not taken for new ones.
 REVISION = 1
 
 GPU_HOURS = 4.0  # a run that costs more hours of a CPU core asks for a GPU
@@ -66,7 +66,7 @@ class DataSpec:
 
     @property
     def size(self) -> int:
-        """Number of images; nothing is read for it."""
+        """Number of images, without reading them."""
         return self._all if self.n is None else self.n
 
 
@@ -133,7 +133,7 @@ class Run(Cached[Result]):
             raise ValueError(f"schemes of {list(self.schemes())}; allowed: {', '.join(self.model.maps())}")
         if not set(self.keep) <= set(range(self.descent.epochs + 1)):
             raise ValueError(f"epochs {list(self.keep)} to keep; allowed: 0 to {self.descent.epochs}")
-        self.describe()  # refuses what is no data
+        self.describe()  # raises for an unknown data set
 
     __hash__ = Cached.__hash__
 
@@ -243,7 +243,7 @@ def _check_seeds(name: str, seeds: Any) -> None:
 
 
 def _short(value: Any) -> str:
-    """A dataclass as its name and what differs from its defaults: MLP(784-15-10, norm=layer)."""
+    """A dataclass as its name and the fields that differ from their defaults: MLP(784-15-10, norm=layer)."""
     words = []
     for one in fields(value):
         mine = getattr(value, one.name)
