@@ -112,7 +112,7 @@ class _Variant:
         return [chapter for chapter in self.targets.stale() if chapter in self.wanted]
 
     def names(self) -> dict[str, str]:
-        """Rule of the graph → what its job is called."""
+        """Rule of the graph → the name of its job."""
         return {variants.rule(chapter, self.name): variants.title(chapter, self.name) for chapter in self.wanted}
 
 
@@ -217,7 +217,7 @@ def each(profile: str, out: Path, others: Mapping[str, list[str]], executor: str
 
 
 def _tidy(out: Path) -> None:
-    """Remove what killed builds left; a training run's checkpoint stays."""
+    """Remove leftovers of killed builds; a training run's checkpoint stays."""
     folder = ROOT / "build"
     remove_abandoned(folder, *folder.glob("*/"), *folder.glob("*/*/"), listing.folder())
     destination.remove_unfinished(out)
@@ -228,7 +228,7 @@ def _environment(here: bool) -> dict[str, str]:
     paths = filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)} | ({stopping.IN_BUILD: "1"} if here else {})
     environment.pop(forkserver.ADDRESS, None)
-    environment["PYTHONUTF8"] = "1"  # what the processes of a build say to each other does not depend on the locale
+    environment["PYTHONUTF8"] = "1"  # messages between the processes of a build do not depend on the locale
     return environment
 
 

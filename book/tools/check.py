@@ -25,7 +25,7 @@ PASSED = ROOT / "build" / "checked.json"
 
 
 def problems(target: str = "book") -> list[str]:
-    """All that is wrong with what a target needs, one line each; ``book`` needs the words of the pages too."""
+    """All errors in the files that a target needs, one line each; ``book`` needs the words of the pages too."""
     wrong = [line for check in (_notebooks, _ledger, _profiles, _settings, _records) for line in _errors(check)]
     if not wrong:
         wrong = _errors(_parts) + _errors(_narrowest)

@@ -49,13 +49,13 @@ from lmc_helpers import claims
 from lmc_helpers._files import atomic_write
 from lmc_helpers.claims._yaml_files import load
 
-#: What some quantities said of n.
+#: Units of n in older quantities.
 N_COUNTS = re.compile(r" \(n counts [^)]*\)")
 README_FIGURE = ("12_overlap_theorem", "fig_limit")
 
 
 def clean_commit(earlier: str | None, wanted: list[str], profile: str, later: Sequence[str] = ()) -> str:
-    """The commit that seeds come from: the present one, or an earlier one that states the same but for ``later``."""
+    """The commit of the seeds: the present one, or an earlier one that states the same except for ``later``."""
     changed = git("status", "--porcelain")
     if changed:
         raise BuildError(f"a confirmatory run needs a clean commit; not committed:\n{changed}")
@@ -80,7 +80,7 @@ def clean_commit(earlier: str | None, wanted: list[str], profile: str, later: Se
 
 
 def _stated(root: Path, wanted: list[str], profile: str) -> dict[str, object]:
-    """What a tree fixes for some chapters: criterion and quantity of every part, and each chapter's parameters.
+    """The statements of a tree on some chapters: criterion and quantity of each part, and each chapter's parameters.
 
     Ignores the unit of n, which older quantities included.
     """
@@ -145,7 +145,7 @@ def _write(profile: str, found: dict[str, dict]) -> Path:
 
 
 def judge_anew(profile: str) -> None:
-    """Judge the records of which only the criterion has changed by that of today; nothing runs."""
+    """Judge, by today's criterion, the records of which only the criterion has changed; nothing runs."""
     known, found = sources.Sources(), records.recorded(profile)
     fresh = {id: record for id, old in found.items() if (record := standing.judged_anew(old, known))}
     for id, record in fresh.items():
@@ -190,7 +190,7 @@ def confirm(profile: str, earlier: str | None, only: list[str], cores: int, late
 
 
 def spot(profile: str, share: Fraction, cores: int) -> int:
-    """Run a share of the recorded chapters again with their own seeds and compare; the number of differences.
+    """Run a share of the recorded chapters again with their own seeds and compare; return the number of differences.
 
     The present commit draws them from those that need no trained networks. The records of one that differs in nothing
     rest on the references of today from then on.

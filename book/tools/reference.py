@@ -1,4 +1,4 @@
-"""Store what the chapters measure in cheap runs, to compare with; by hand, never in CI.
+"""Store the chapters' measurements in cheap runs, to compare with; by hand, never in CI.
 
 make reference                    # the notebooks at smoke, for nbval
 make reference PROFILE=laptop     # with MNIST: the numbers of parts that are not run at smoke
@@ -33,7 +33,7 @@ from lmc_helpers import claims
 from lmc_helpers._files import atomic_write
 
 CHECKED = "nbval-check-output"
-COMPUTED = ("rival", "verdict")  # lines of a box in which a run's own numbers stand
+COMPUTED = ("rival", "verdict")  # lines of a box that contain a run's own numbers
 
 
 def reference(chapter: str) -> nbformat.NotebookNode:
@@ -61,7 +61,7 @@ def _stored(chapter: str) -> dict[str, list[nbformat.NotebookNode]]:
 
 
 def _bare(output: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """A box's text and what it measured; another output without its metadata."""
+    """A box's text and measurement; another output without its metadata."""
     if claims.MIME not in output.get("metadata", {}):
         return nbformat.from_dict(output | {"metadata": {}} if "metadata" in output else output)
     record = {name: output.metadata[claims.MIME][name] for name in ("part", *Measured.model_fields)}
@@ -108,7 +108,7 @@ def write() -> None:
 
 
 def at_laptop() -> dict[str, dict]:
-    """Part → what the run at laptop in ``build`` measured of it, with its chapter and its images."""
+    """Part → its measurement in the run at laptop in ``build``, with its chapter and its images."""
     found = [record for path in chapters.executed("laptop") for record in records.records(path)]
     return {
         record["part"]: {"part": record["part"], "chapter": record["chapter"], "data": record.get("data", "")}

@@ -36,7 +36,7 @@ ALL = "all"
 
 
 class Repeat:
-    """Some chapters in several variants: which are wanted, which are stored or in ``build``, which are missing."""
+    """Some chapters in several variants: those wanted, those stored or in ``build``, and those missing."""
 
     def __init__(self, kind: str, profile: str, listed: dict[str, list[str]]):
         self.profile, self.listed, self.record = profile, listed, Record(kind, profile)
@@ -102,7 +102,7 @@ def seed_commit(profile: str, chapter: str, stored: Chapter | None, known: sourc
 
 
 def of_seeds(profile: str, count: int, wanted: list[str], commit: str | None) -> Repeat:
-    """Each chapter with so many seeds from a commit's id."""
+    """Each chapter with a number of seeds from a commit's id."""
     if count < 2:
         raise BuildError(f"SEEDS = {count}; allowed: 2 or more, one seed has no spread")
     known, stored = sources.Sources(), with_known_commits(Record("sweep", profile).read())

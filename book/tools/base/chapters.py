@@ -1,4 +1,4 @@
-"""Chapters as files: which there are, what they are called, where they are executed to."""
+"""Chapters as files: their names, and where they are executed to."""
 
 from __future__ import annotations
 
@@ -52,5 +52,5 @@ def find(name: str) -> str:
 
 
 def executed(profile: str) -> list[Path]:
-    """The executed notebooks of a profile, one a chapter, whether they are there or not."""
+    """The executed notebooks of a profile, one per chapter, whether they exist or not."""
     return [ROOT / "build" / "executed" / profile / f"{chapter}.ipynb" for chapter in chapters()]

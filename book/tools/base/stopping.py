@@ -109,14 +109,14 @@ def end_children(seconds: float = 5.0) -> None:
 
 
 def explained(error: OSError, path: object = None) -> str:
-    """The file that an operation failed for, and what to do, in one sentence."""
+    """One sentence on the file for which an operation failed, and what to do."""
     where = path or error.filename2 or error.filename or "a file"
     code = error.errno or 0
     return f"{where}: {ADVICE.get(code, error.strerror or str(error))}"
 
 
 def status(act: Callable[[], int | None]) -> int:
-    """Do something; the exit status, which it may give itself, and one line if it fails for a file or is interrupted.
+    """Call a function and return the exit status, with one line if it fails for a file or is interrupted.
 
     Errors of the build (``BuildError``) are reported like those of files.
     """

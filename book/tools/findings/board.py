@@ -1,4 +1,4 @@
-"""The scoreboard: how many statements of each paper are true, and one row an id with what differs.
+"""The scoreboard: how many statements of each paper are true, and one row per id with the differences.
 
 Two axes: true, true and more, true with a broken step of its proof, false but corrected, false, undecided, not run; and
 results, details, derivations, slips. Readings of one statement are one statement, and what only the book asks counts
@@ -70,7 +70,7 @@ def _worst_first(statement: Statement) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Row:
-    """One id: its verdict, what differs in a phrase, and its parts."""
+    """One id: its verdict, the difference in a phrase, and its parts."""
 
     claim: Claim
     verdict: str
@@ -97,7 +97,7 @@ class Row:
 
     @property
     def phrase(self) -> str:
-        """In a phrase, what differs (the worst), or else what more is true, or why it is open."""
+        """In a phrase: the worst difference, or else what more is true, or why it is open."""
         if self.wrong:
             more = len(self.wrong) - 1
             return self.wrong[0].part.in_short + (f"; and {more} more" if more else "")
@@ -124,7 +124,7 @@ class Row:
 
 
 def _verdict(claim: Claim, findings: Findings) -> str:
-    """The verdict of an id; of one that is open only because its results were not run, that."""
+    """The verdict of an id; "not run" for one that is open only because its results were not run."""
     if not claim.parts:
         return SHOWN if claim.page else ABSENT
     verdict = claims.of_claim(claim, findings.verdicts)

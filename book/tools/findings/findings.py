@@ -48,7 +48,7 @@ class Finding:
 
     @property
     def shown(self) -> str:
-        """The verdict; of an open part that was not run, that."""
+        """The verdict; "not run" for an open part that was not run."""
         return claims.NOT_RUN if self.not_run else self.verdict
 
     @property
@@ -57,7 +57,7 @@ class Finding:
 
     @property
     def record(self) -> dict | None:
-        """Of the two the one that decides, or else measured something."""
+        """Of the two records the one that decides, or else the one that measured something."""
         silent = self.run is None or self.run.get("value") is None
         return self.paper if self.paper and (self.from_record or silent) else self.run
 
@@ -144,7 +144,7 @@ class Findings:
         return list(dict.fromkeys(self.statement_of[id].counting.part.id for id in ids))
 
     def counts(self, id: str) -> str:
-        """Of a reading that does not count, the one that does, with its verdict; else nothing."""
+        """For a reading that does not count, the one that does, with its verdict; else empty."""
         statement = self.statement_of[id]
         other = self.parts[id].verdict != statement.verdict
         return f"{statement.counting.part.id}: {statement.counting.shown}" if other else ""

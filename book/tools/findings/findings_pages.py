@@ -70,7 +70,7 @@ def priced(text: str, known: dict[str, str]) -> str:
 
 
 def prices(found: Findings, profile: str) -> dict[str, str]:
-    """Open part → what deciding it takes, in words, where that is known.
+    """Open part → the cost of deciding it, in words, where that is known.
 
     The numbers of a price are those of the chapters that check parts of its id.
     """

@@ -25,7 +25,7 @@ from lmc_helpers import claims
 from lmc_helpers.claims._needs import unmet
 from lmc_helpers.claims.numerals import people
 
-MANY = 1e4  # times the samples say that the value lies on the border, and are no price
+MANY = 1e4  # a larger factor of samples means that the value lies on the border
 
 
 def spreads(content: dict[str, Chapter], profile: str) -> list[Spread]:
@@ -94,7 +94,7 @@ def report_seeds(content: dict[str, Chapter], profile: str) -> int:
 
 
 def report_settings(content: dict[str, Chapter]) -> int:
-    """Print what differs between settings; the exit status."""
+    """Print the differences between settings; return the exit status."""
     found = differences(content)
     wrong = [f"{one.part.id} ({one.chapter}, {one.setting}): {line}" for one in found for line in one.complaints()]
     wrong += [f"{chapter}{name} failed: {text}" for chapter, e in content.items() for name, text in e.failed.items()]

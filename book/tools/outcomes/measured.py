@@ -135,7 +135,7 @@ class Spread:
         self.deviation = float(np.std(self.values, ddof=1)) if len(measured) > 1 else 0.0
         self._errors(measured)
         self._design(price)
-        #: Whether an exact value depends on the seed beyond rounding, and the quantity does not say over what.
+        #: True if an exact value depends on the seed beyond rounding and its quantity does not state over what.
         self.varies = self.kind == EXACT and max(self.values) - min(self.values) > max(
             ROUNDING * max(1.0, *map(abs, self.values)), part.floor
         )

@@ -68,7 +68,7 @@ class Record(BaseModel):
 
 
 class Published(BaseModel):
-    """All of it."""
+    """The content of ``claims.json``."""
 
     model_config = ConfigDict(extra="forbid")
 

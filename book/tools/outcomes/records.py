@@ -55,7 +55,7 @@ class _Notebook(BaseModel):
 
 
 def notebook(path: Path) -> dict:
-    """An executed notebook as the JSON that it is; one that is damaged is refused, never shown."""
+    """An executed notebook as JSON; a damaged one is refused, never shown."""
     try:
         content = path.read_bytes()
         chapter = _Notebook.model_validate_json(content, strict=True).run.chapter

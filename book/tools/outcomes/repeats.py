@@ -31,7 +31,7 @@ AS_BUILT = ""  # the variant that settings are compared with
 
 
 class Run(Entry):
-    """One execution of a chapter, and what it measured of each part."""
+    """One execution of a chapter, and its measurement of each part."""
 
     variant: str = Field(description="COMMIT.NUMBER: a seed from a commit; @NAME: a setting; empty: as built")
     seed: int | None = Field(description="the chapter's seed; null: its own")
@@ -46,7 +46,7 @@ class Run(Entry):
 
 
 class Chapter(Entry):
-    """A chapter's runs, and what they rest on."""
+    """A chapter's runs and their basis."""
 
     bases: dict[str, Basis] = Field(description="part → what its measurements rest on")
     runs: list[Run]
@@ -67,7 +67,7 @@ class Chapter(Entry):
 
 
 def bases(chapter: str, profile: str, known: sources.Sources) -> dict[str, Basis]:
-    """Part → what a measurement of it would rest on today, of all parts that a chapter checks."""
+    """Part → the basis of a measurement of it today, for all parts that a chapter checks."""
     return {id: Basis.now(claims.part(id), chapter, profile) for id in known.chapter(chapter).checks}
 
 
@@ -95,7 +95,7 @@ class Record:
             raise BuildError(f"book/recorded/{self.path.name}: {error}; take it from git, or run it again") from None
 
     def write(self, content: dict[str, Chapter]) -> None:
-        """Write it atomically, one chapter a line."""
+        """Write it atomically, one chapter per line."""
         lines = (f"{json.dumps(name)}: {entry.model_dump_json()}" for name, entry in sorted(content.items()))
         atomic_write(self.path, "{\n" + ",\n".join(lines) + "\n}\n")
 

@@ -36,7 +36,7 @@ VARY = ("seed", "profile", "repeat")  # parameters that a record need not share 
 
 
 def measured(path: Path) -> dict[str, Measured]:
-    """Part → what an executed notebook measured of it; parts that it did not run are left out."""
+    """Part → its measurement in an executed notebook; parts that were not run there are left out."""
     return {box["part"]: Measured.of(box) for box in records.boxes(sources.read(path)) if box["value"] is not None}
 
 
@@ -47,7 +47,7 @@ class LaptopEntry(Measured):
 
 
 def at_laptop() -> list[LaptopEntry]:
-    """The numbers at laptop; a BuildError if the file was edited."""
+    """The numbers at laptop; raises BuildError if the file was edited."""
     try:
         return [LaptopEntry.model_validate(entry) for entry in inputs.listed(LAPTOP)] if LAPTOP.exists() else []
     except ValidationError as error:
@@ -94,7 +94,7 @@ class Basis(Entry):
 
 
 def judged_anew(record: dict, known: sources.Sources | None = None) -> dict | None:
-    """A record of which nothing but the criterion has changed, judged by that of today.
+    """A record of which only the criterion has changed, judged by that of today.
 
     None if more has changed, or nothing; or if it rejects the criterion and a second seed has to be asked.
     """

@@ -55,7 +55,7 @@ def files(content: Any, *steps: str | int) -> Iterator[tuple[str, tuple[str | in
 
 
 def generated() -> set[str]:
-    """The pages that are made while the book is built: chapters, and one page a paper or a package."""
+    """The pages that are made while the book is built: chapters, and one page per paper or package."""
     made = {f"{EXECUTED}/{chapter}" for chapter in chapters.chapters()}
     made |= {f"book/{kind}/{letter}" for kind in ("errata", "reports") for letter in papers.papers()}
     return made | {f"book/api/{name}" for name in api.names()}

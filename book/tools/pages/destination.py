@@ -20,6 +20,6 @@ def check(out: Path) -> None:
 
 
 def remove_unfinished(out: Path) -> None:
-    """Remove pages that were half built, or about to go, when a build was killed."""
+    """Remove pages that were half built, or about to be removed, when a build was killed."""
     for name in ("new", "old"):
         shutil.rmtree(out.with_name(f".{out.name}-{name}"), ignore_errors=True)

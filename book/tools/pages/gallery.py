@@ -77,7 +77,7 @@ def read(path: Path = LISTED) -> dict[str, list[SimpleNamespace]]:
 
 
 def wanted() -> set[tuple[str, str]]:
-    """The pictures of ours that are shown, each its chapter and its name."""
+    """Our pictures that are shown, each as its chapter and its name."""
     return {(mine.chapter, mine.name) for listed in read().values() for one in listed for mine in one.ours}
 
 

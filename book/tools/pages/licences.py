@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib.metadata import Distribution, distribution
 
 FILE = "licences.txt"
-#: Distribution → what of it the pages ship.
+#: Distribution → its files that the pages ship.
 SHIPPED = {
     "plotly": "plotly.js",
     "pydata-sphinx-theme": "base of the theme, with Bootstrap and Font Awesome",

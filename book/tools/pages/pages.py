@@ -62,7 +62,7 @@ def confirmed(findings: Findings) -> dict[str, list[str]]:
 
 
 def environment() -> jinja2.Environment:
-    """Templates with the book's filters; a name that a template has wrong is an error."""
+    """Templates with the book's filters; a wrong name in a template is an error."""
     found = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         undefined=jinja2.StrictUndefined,
@@ -90,7 +90,7 @@ def provenance(runs: list[dict]) -> dict:
 
 
 def content(run: Run, findings: Findings) -> dict:
-    """All that the templates may use, but for what the first page alone does."""
+    """All variables of the templates, except those of the first page alone."""
     known = {
         "confirmed": confirmed(findings),
         "parts": sum(not finding.part.derivation for finding in findings.parts.values()),
@@ -111,7 +111,7 @@ def content(run: Run, findings: Findings) -> dict:
 
 
 def api_pages() -> dict[str, str]:
-    """The API's pages, one a package: file name → text."""
+    """The API's pages, one per package: file name → text."""
     template = environment().get_template("package.md")
     return {f"{package.name}.md": template.render(package=package) for package in api.packages()}
 

@@ -1,4 +1,4 @@
-"""An executed chapter as its page shows it, without what only repeats, and examples of boxes.
+"""An executed chapter as its page shows it, without repetitions, and examples of boxes.
 
 The boxes of its claims are rendered again, from what the chapter stored, the ledger and the record at paper scale, so
 that a page has the newest box although its chapter was not run again.
@@ -185,7 +185,7 @@ def complete(notebook: dict, paper: dict[str, float]) -> dict:
     return notebook
 
 
-#: What each verdict says, in the order of the page on verdicts.
+#: The meaning of each verdict, in the order of the page on verdicts.
 SAYS = {
     claims.HOLDS: "The measurement lies inside the criterion.",
     claims.SHARPER: "It lies inside a sharper criterion too, which the chapter proves.",

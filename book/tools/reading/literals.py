@@ -1,4 +1,4 @@
-"""Parameters as literals: what a cell of parameters sets, and what a command line gives and the chapter must allow."""
+"""Parameters as literals: set by a chapter's cell, or given on a command line and allowed by the chapter."""
 
 from __future__ import annotations
 

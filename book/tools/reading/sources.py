@@ -25,7 +25,7 @@ from lmc_helpers._lazy import exports
 from lmc_helpers.claims._yaml_files import load
 from lmc_helpers.claims.intervals import cut
 
-#: What an executed notebook's outputs may depend on.
+#: Possible dependencies of an executed notebook's outputs.
 RUNNER = tuple(f"book/tools/running/{name}.py" for name in ("execution", "engine"))
 #: How a box looks, which is rendered again for its page: modules that no number depends on.
 BOXES = tuple(f"{PACKAGE}.claims.{name}" for name in ("_lines", "_runs", "_scale", "_words"))
@@ -34,7 +34,7 @@ PROSE = {
     *("says", "where", "statement", "reading", "correction", "sharpening", "proof", "reason", "in_short", "price"),
     *("revised", "floor", "misprints", "page"),
 }
-#: Names of files and folders that are no sources, whatever git says: hidden ones, caches, editors' leftovers.
+#: Files and folders ignored even if git tracks them: hidden ones, caches, editors' leftovers.
 NO_SOURCES = (
     *(".*", "__pycache__", "*.egg-info", "*.py[co]"),
     *("*~", "#*#", "*.sw[op]", "*.bak", "*.orig", "*.rej", "*.tmp", "Thumbs.db", "desktop.ini"),
@@ -99,7 +99,7 @@ def _parsed(content: bytes, name: str, package: str) -> Source:
 
 
 def _executed(tree: ast.Module, docstring: bool) -> list[ast.AST]:
-    """All nodes that Python executes. Docstrings and what only type checkers read are cut off, empty lists as well.
+    """All nodes that Python executes, without docstrings, code for type checkers only, and empty lists.
 
     Python 3.13 leaves those out of ``ast.dump``. Without ``docstring``, a text on the first line is a cell's value.
     """
@@ -297,7 +297,7 @@ def _sum_of(content: object) -> str:
 
 
 def read(path: Path) -> dict:
-    """The object that a JSON file holds; nothing if it is not there, cut off, or anything else."""
+    """The object in a JSON file; empty if it is missing, cut off, or anything else."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

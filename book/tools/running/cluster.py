@@ -17,7 +17,7 @@ from pathlib import Path
 from book.tools.base.chapters import BuildError
 
 EXECUTORS = ("local", "slurm")
-JOBS = 100  # that wait or run at once, if nobody says otherwise
+JOBS = 100  # that wait or run at once by default
 SLACK = 4  # times a chapter's budget, of a machine that is slower
 RUN_SLACK = 3  # times what a training run is expected to take; what it had done is kept
 
@@ -25,7 +25,7 @@ SUBMITTED = re.compile(r"Job \d+ has been submitted with SLURM jobid (\S+) \(log
 FINISHED = re.compile(r"Finished jobid: \d+ \(Rule: (\w+)\)")
 FAILED = re.compile(r"Error in rule (\w+):")
 REFUSED = re.compile(r"sbatch: error: (?:Batch job submission failed: )?(.+?)'?\.?$")
-#: What the log of a job says of its end, the most telling first.
+#: Messages about a job's end in its log, the most telling first.
 REASONS = (
     re.compile(r"^error: (.+)", re.MULTILINE),
     re.compile(r"^slurmstepd.*?: error: (?:StepId=\S+ )?(exceeded memory limit.*)", re.MULTILINE),
@@ -33,11 +33,11 @@ REASONS = (
     re.compile(r"^(\w*Error.*)", re.MULTILINE),
 )
 
-STARTER_MIB = 500  # of a job on a cluster, which is two Snakemakes besides what they start
+STARTER_MIB = 500  # of a job on a cluster, which is two Snakemakes in addition to what they start
 
 
 def minutes(seconds: float, slack: float) -> int:
-    """The time that a job asks for, with what it takes to start."""
+    """The time that a job asks for, including its start."""
     return 5 + ceil(slack * seconds / 60)
 
 
@@ -81,7 +81,7 @@ class Log:
         self.errors = 0
 
     def messages(self, text: str) -> Iterator[str]:
-        """The lines that one of Snakemake's becomes; most become none."""
+        """The lines that replace one of Snakemake's; usually none."""
         self.last.append(text)
         if self.failed and not text.startswith("    "):
             yield from self._failure()

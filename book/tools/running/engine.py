@@ -20,7 +20,7 @@ from traitlets.config import Config
 
 NAME = "in this process"
 INLINE = "module://matplotlib_inline.backend_inline"  # figures are outputs of cells
-#: What a kernel of IPython would say of itself.
+#: The description that a kernel of IPython would give of itself.
 LANGUAGE = {
     "name": "python",
     "version": platform.python_version(),
@@ -140,7 +140,7 @@ def _shell() -> Iterator[Shell]:
 
 
 def _run(shell: Shell, cell: NotebookNode) -> bool:
-    """Run a cell; whether it failed."""
+    """Run a cell; return whether it failed."""
     cell.execution_count = shell.execution_count
     Outputs.cell = cell
     try:

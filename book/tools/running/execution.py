@@ -153,7 +153,7 @@ def _cell(running: Path) -> str:
 
 
 def memory_here() -> int:
-    """Bytes of memory that this machine, or the container that this is, has."""
+    """Bytes of memory of this machine, or of the container around it."""
     limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     for name in ("memory.max", "memory/memory.limit_in_bytes"):
         try:
@@ -182,7 +182,7 @@ def how_it_ended(ended: Ended) -> str:
 
 
 def _failed(chapter: str, profile: str, running: Path, why: str) -> BuildError:
-    """The error of a chapter that failed, whose notebook is put aside."""
+    """The error of a failed chapter, whose notebook is put aside."""
     failed = ROOT / "build" / "failed" / profile / f"{chapter}.ipynb"
     failed.parent.mkdir(parents=True, exist_ok=True)
     kept = ""

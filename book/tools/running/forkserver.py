@@ -30,9 +30,9 @@ from book.tools.base import stopping
 from book.tools.base.chapters import PACKAGE, ROOT, chapters
 
 ADDRESS = "LMC_FORKSERVER"
-#: What says how many threads one operation of a chapter takes.
+#: Variables that set the number of threads of one operation of a chapter.
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-#: Large pages, with which a step of wide networks, which fills large tensors anew, takes about a tenth less time.
+#: Large pages, with which a step of wide networks, which refills large tensors, takes about a tenth less time.
 LARGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 PRELOADED = (
     *("nbformat", "jupytext", "papermill", "pydantic", "mpmath", "book.tools.running.engine"),
@@ -92,7 +92,7 @@ def ask(module: str) -> None:
 
 
 def serve() -> None:
-    """Import what chapters and runs need, then fork a process for each that asks."""
+    """Import the modules that chapters and runs need, then fork a process for each request."""
     stopping.die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the build, and that this process
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that have ended
@@ -114,7 +114,7 @@ def serve() -> None:
 def _work(
     connection: socket.socket, module: str, arguments: list[str], descriptors: list[int], before: dict[str, int]
 ) -> None:
-    """In a forked process: do what a command asks for, to its standard output and error, and tell it the status."""
+    """In a forked process: carry out a command with its standard output and error, and send it the status."""
     for there, here in zip((os.open(os.devnull, os.O_RDONLY), *descriptors), range(3), strict=True):
         os.dup2(there, here)
     sys.stdout, sys.stderr = (open(here, "w", buffering=1, closefd=False) for here in (1, 2))  # files, perhaps
@@ -125,7 +125,7 @@ def _work(
 
 
 def _preload() -> None:
-    """Import modules, those of lmc_helpers that chapters need among them, and read the ledger."""
+    """Import modules, among them those of lmc_helpers that chapters need, and read the ledger."""
     from book.tools.running import engine
 
     os.environ["MPLBACKEND"] = engine.INLINE  # Matplotlib reads it when it is imported
@@ -135,7 +135,7 @@ def _preload() -> None:
     from lmc_helpers.claims import reading
 
     known = sources.Sources()
-    with contextlib.suppress(Exception):  # what is wrong with a source is said by the chapter that needs it
+    with contextlib.suppress(Exception):  # the chapter that needs a source reports its errors
         reading.ledger()
         for module in dict.fromkeys(name for chapter in chapters() for name in known.modules(chapter)):
             importlib.import_module(module)
@@ -144,13 +144,13 @@ def _preload() -> None:
 
 
 def _edited() -> dict[str, int]:
-    """When the sources of lmc_helpers and the ledger were edited."""
+    """Time of the last edit of each source of lmc_helpers and file of the ledger."""
     paths = [*(ROOT / PACKAGE).rglob("*.py"), *(ROOT / "book" / "claims").glob("*.yml")]
     return {str(path): path.stat().st_mtime_ns for path in paths}
 
 
 def call(function: Callable[[dict], dict], task: dict) -> Ended:
-    """Call a function in a process that is forked from this one; what it answers is what JSON can hold."""
+    """Call a function in a process forked from this one; its answer must be JSON."""
     here, there = socket.socketpair()
     if (pid := os.fork()) == 0:
         here.close()
@@ -163,7 +163,7 @@ def call(function: Callable[[dict], dict], task: dict) -> Ended:
 
 
 def _end_with(act: Callable[[], object]) -> None:
-    """In a forked process: do something, and end."""
+    """In a forked process: call a function, and end."""
     status = 1
     try:
         stopping.die_with_parent()

@@ -18,7 +18,7 @@ def is_run(value: object) -> bool:
 
 @dataclass(frozen=True)
 class Job:
-    """A training run: its file, and what it takes."""
+    """A training run: its file and its cost."""
 
     digest: str
     title: str
@@ -60,6 +60,6 @@ def as_job(run: Any, chapter: str) -> Job:
 
 
 def missing(listed: Iterable[Job], wanted: Sequence[str] | None = None) -> list[Job]:
-    """The runs that are not there, of some chapters or of all, the longest first."""
+    """The missing runs, of some chapters or of all, the longest first."""
     of = [job for job in listed if wanted is None or set(job.chapters) & set(wanted)]
     return sorted((job for job in of if not job.done), key=lambda job: (-job.seconds, job.digest))

@@ -1,4 +1,4 @@
-"""The training runs in front of the chapters, listed: which there are.
+"""The list of the training runs that chapters need.
 
 A chapter that trains names, in its header, a dataclass of some of its parameters with a method ``runs``, and asks the
 same one itself: under plain papermill it trains what it does not find. A function that gives the runs will do, too.
@@ -124,7 +124,7 @@ def _fits(entry: object, key: str) -> bool:
 
 
 def _key(name: str, chapter: str, given: dict, known: sources.Sources) -> str:
-    """The checksum of what a chapter's list of runs depends on."""
+    """The checksum of the dependencies of a chapter's list of runs."""
     module = name.rpartition(".")[0]
     if module not in known.modules(chapter):
         raise BuildError(f"chapter {chapter}: its header names {name}, but it does not import {module}")

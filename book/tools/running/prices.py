@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from book.tools.base.chapters import BuildError
 from book.tools.running.jobs import Job, missing
 
-ON_CPU = "LMC_ON_CPU"  # 1: runs that want a GPU are trained on the CPU where there is none
+ON_CPU = "LMC_ON_CPU"  # 1: runs that need a GPU are trained on the CPU where there is none
 
 
 def price(core_minutes: float) -> str:

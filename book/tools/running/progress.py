@@ -20,7 +20,7 @@ DONE = re.compile(r"((?:run )?[\w.@]+): done in ([\d.]+) s")
 RUN = "run "  # what the lines of training runs begin with
 KINDS = (RUN, "")  # runs and chapters
 BELOW = 0.8  # of a budget, which is an upper bound
-START = 1.0  # seconds that a run takes besides training
+START = 1.0  # seconds that a run takes in addition to training
 PRIOR = 30.0  # seconds that count as done: of everything as on the reference machine, of a kind as everything
 
 
@@ -124,7 +124,7 @@ class Progress:
         return max(max(left, default=0.0), sum(left) / self.cores) + self.after
 
     def _remember(self, chapter: str, seconds: float) -> None:
-        with contextlib.suppress(OSError):  # a full disk is said by who needs it
+        with contextlib.suppress(OSError):  # a full disk is reported by those who need it
             sources.write(_memory(self.profile), _times(_memory(self.profile)) | {chapter: seconds})
 
 

@@ -33,11 +33,11 @@ class Targets:
 
     @property
     def built(self) -> Path:
-        """A file beside the pages: their profile, and the checksum of what they depend on."""
+        """A file beside the pages: their profile, and the checksum of their dependencies."""
         return self.out / "_build" / "html" / ".built"
 
     def stale(self) -> list[str]:
-        """Chapters whose executed notebook is not there, or was made from other sources."""
+        """Chapters whose executed notebook is missing, or was made from other sources."""
         known = sources.Sources()
         try:
             now = {chapter: basis(known, chapter, self.profile, self.variant) for chapter in self.executed}
@@ -54,7 +54,7 @@ class Targets:
 
 
 def basis(known: sources.Sources, chapter: str, profile: str, variant: str) -> str:
-    """The checksum of all that an executed chapter depends on."""
+    """The checksum of all dependencies of an executed chapter."""
     setting = repr(variants.setting(variant)) if variant.startswith("@") else ""
     return known.summary(chapter, profile, setting)
 

@@ -42,7 +42,7 @@ class Setting(Entry):
 
 
 class Settings(Entry):
-    """The settings, and by how much a measurement may differ in them."""
+    """The settings, and the differences between measurements that they allow."""
 
     exact: float = Field(gt=0, strict=False, description="largest relative difference of an exact value")
     sampled: float = Field(gt=0, strict=False, description="largest difference of a sampled value, in standard errors")
@@ -75,7 +75,7 @@ def setting(variant: str) -> Setting:
 
 
 def variables(variant: str) -> dict[str, str]:
-    """The environment of a setting; what it trains it trains itself, into a folder of its own."""
+    """The environment of a setting; its training runs go into a folder of their own."""
     if not variant.startswith("@"):
         return {}
     found = setting(variant)
