@@ -7,11 +7,11 @@ in ``book/recorded``, whatever the ledger expects. A record is valid as long as 
 :mod:`book.tools.outcomes.standing`. Chapters with valid records are not run again, unless the commit of their seeds is
 not in this history; chapters that were finished when a run was stopped are kept.
 
-``--commit`` takes the seeds from an earlier commit that states the same, for runs that took long. What has changed
-since, a parameter of a chapter (``chapter.name``) or a part, has to be named by ``--later``, and the records name it.
+``--commit`` takes the seeds from an earlier commit that states the same, for runs that took long. Any change since, of
+a parameter of a chapter (``chapter.name``) or of a part, has to be named by ``--later``, and the records name it.
 
 ``--anew`` instead judges again, by the present criterion, records of which nothing else has changed; they are marked. A
-rejection that no second seed has repeated is left to a run.
+rejection that no second seed has repeated needs a run.
 
 ``--spot 1/3`` instead runs a random third of the chapters that need no trained networks again, with their records' own
 seeds, and compares: a guard against changes of code that no cheap run reveals.
@@ -113,9 +113,9 @@ def rested(record: dict) -> dict:
 def store(profile: str, commit: str, wanted: list[str], later: Sequence[str] = ()) -> Path:
     """Record the outcomes of the confirmatory runs of some chapters, as far as they are finished.
 
-    Each record names what was set ``later`` than the commit of its seeds: parameters of its chapter, its own criterion.
-    Records of other parts stay, and are shown as out of date; parts that the ledger no longer has are dropped. The
-    README's figure comes from the same run.
+    Each record names everything that was set ``later`` than the commit of its seeds: parameters of its chapter, its own
+    criterion. Records of other parts stay, and are shown as out of date; parts that the ledger no longer has are
+    dropped. The README's figure comes from the same run.
     """
     found = records.recorded(profile)
     made = Targets(profile, ROOT / "build" / f"confirm-{profile}", commit)

@@ -4,8 +4,8 @@ make reference                    # the notebooks at smoke, for nbval
 make reference PROFILE=laptop     # with MNIST: the numbers of parts that are not run at smoke
 python -m book.tools.reference --profile laptop --check    # compare those with the run in build
 
-Another processor rounds differently, and a long descent amplifies that. So a box's words must be the same, and what was
-measured may differ by what ``book/settings.yml`` allows; where it differs by no more, the stored outputs are kept.
+Another processor rounds differently, and a long descent amplifies that. Hence a box's words must be the same, and
+measurements may differ by the tolerance in ``book/settings.yml``; within it, the stored outputs are kept.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ class Repeat:
         return found
 
     def missing(self) -> dict[str, list[str]]:
-        """Variant → the chapters that lack its run, the first variants first."""
+        """Variant → the chapters whose run is missing, the first variants first."""
         done = {chapter: {run.variant for run in entry.runs} for chapter, entry in self.collect().items()}
         gaps: dict[str, list[str]] = {}
         for number in range(max(map(len, self.listed.values()))):
@@ -91,7 +91,7 @@ def with_known_commits(stored: dict[str, Chapter]) -> dict[str, Chapter]:
 
 
 def seed_commit(profile: str, chapter: str, stored: Chapter | None, known: sources.Sources) -> str:
-    """The commit that a chapter's seeds come from: that of the runs that are up to date; "" if there are none."""
+    """The commit that a chapter's seeds come from: that of the runs that are up to date; "" without such runs."""
     if stored and stored.runs and stored.current(chapter, profile, known):
         return stored.runs[0].variant.partition(".")[0]
     paths = sorted((ROOT / "build" / "executed").glob(f"sweep-{profile}-*.*/{chapter}.ipynb"))

@@ -97,7 +97,7 @@ def render(
     """The box of a part as HTML, styled by ``book/_static/css/boxes.css``.
 
     ``record`` is the verdict of this run as :func:`check` stores it, ``confirmed`` that of the confirmatory run with
-    its provenance and ``changed``, what it rests on that has changed since; ``run`` is the scale of this run.
+    its provenance and ``changed``, the changes in its basis since; ``run`` is the scale of this run.
     """
     links = links or Links()
     stands = confirmed if confirmed and not confirmed["changed"] else None

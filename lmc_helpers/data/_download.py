@@ -1,7 +1,7 @@
 """One download: several mirrors, continued where it broke off, kept only if its SHA-256 is right.
 
-pooch fetches, shows the progress and compares the checksums. What is added here: the bytes of a download that broke off
-stay in a ``.part`` file, and the next attempt, at the same mirror or another, asks for the rest (HTTP Range).
+pooch fetches, shows the progress and compares the checksums. In addition, the bytes of an interrupted download stay in
+a ``.part`` file, and the next attempt, at the same mirror or another, asks for the rest (HTTP Range).
 
 pooch and its dependencies are imported only when needed: the mathematics runs without them.
 """

@@ -88,7 +88,7 @@ class Panel:
         self.curves.append(curve)
 
     def limits(self, name: str) -> tuple[float, float]:
-        """The range of an axis: what was asked for, or all frames with a margin."""
+        """The range of an axis: as requested, or all frames with a margin."""
         given, scale = getattr(self, f"{name}lim"), getattr(self, f"{name}scale")
         if given:
             return given

@@ -2,8 +2,8 @@
 
 F and D are drawn by a *scheme*, one line of Table 1: ``scheme.draw(shape, generator)`` gives both in a weight's shape
 (outputs, inputs, then the kernel's axes for a convolution), in float64. :func:`asymmetrise` makes them buffers of a
-copy of a module and its weight W the parameter. The generator is keyed by (seed, name of the weight), so that
-the networks of a pair, built with one seed, share F and D on every machine.
+copy of a module and its weight W the parameter. The generator is keyed by (seed, name of the weight), hence the
+networks of a pair, built with one seed, share F and D on every machine.
 
 The loss depends on W only through D,
 

@@ -1,7 +1,7 @@
 """The interchangeable units of a module: its axes followed through one forward pass.
 
 An axis of a tensor is a sum of products of *atoms*: a concatenation is a sum, a flattened feature map C × H × W a
-product. Each operation has a rule. It carries an axis along, lets two axes be one (a contraction, an addition), splits
+product. Each operation has a rule. It carries an axis along, identifies two axes (a contraction, an addition), splits
 one (a reshape, a slice), or fixes it, because its order counts: the pixels of a convolution, what an index picks, a
 sort. The axes of inputs and outputs are fixed. If nothing fixes an atom, the function is the same when its index runs
 in another order wherever it occurs in a parameter: it counts interchangeable units.
@@ -343,7 +343,7 @@ def _groups(follower: Follower, names: list[str], buffers: set[str]) -> Symmetry
 
 
 class Grouping:
-    """From atoms to groups: which units are inside others, what they are called, where they are."""
+    """From atoms to groups: their nesting, names and places."""
 
     def __init__(self, follower: Follower, names: list[str], free: dict[Atom, list[Spot]]):
         self.free = free
@@ -398,7 +398,7 @@ class Grouping:
         return self.titles[atom] + (f"[{','.join(map(str, index))}]" if index else "")
 
     def symmetry(self) -> Symmetry:
-        """The groups, their sizes, and what they are within."""
+        """The groups, their sizes, and their nesting."""
         groups, sizes, within = {}, {}, {}
         for atom in self.atoms:
             context = self.contexts[atom]

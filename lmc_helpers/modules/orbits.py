@@ -1,6 +1,6 @@
 """The orbit of a layer of any module: rescalings of units and GL_h (Zhao, Dehmamy, Walters & Yu, sections 5 and 6).
 
-Units that pass from W_1 to W_2 through nothing, or through what is positively homogeneous such as a ReLU, can be put in
+Units that pass from W_1 to W_2 directly, or through a positively homogeneous function such as a ReLU, can be put in
 other coordinates,
 
     g·(W_1, b_1, W_2) = (g W_1, g b_1, W_2 g⁻¹),

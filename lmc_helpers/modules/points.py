@@ -5,8 +5,8 @@ With the parameter vectors ϑ_i, ϑ_j of two units, all that makes them, and the
     γ(δ) ∈ argmin { L(θ) : ‖ϑ_j − ϑ_i‖ = δ },    δ → 0,
 
 leads to a *permutation point*: a critical point of L with ϑ_i = ϑ_j and a_i = a_j, from where the path goes back with
-the units exchanged. The largest loss on the path bounds what it costs to exchange the two; the height of the point
-itself does where the path stays below it. All is computed in float64 and in the coordinates of
+the units exchanged. The largest loss on the path bounds the cost of exchanging the two; the height of the point itself
+does if the path stays below it. All is computed in float64 and in the coordinates of
 :class:`~lmc_helpers.permutation_points.pair.Chart`.
 """
 
@@ -123,7 +123,7 @@ class _Objective:
         return total, slope
 
     def descend(self, weights: Callable[[Tensor], Tensor], start: Tensor, steps: int) -> tuple[Tensor, Tensor, Tensor]:
-        """φ after so many steps of L-BFGS, the loss there and the norm of its gradient."""
+        """φ after a number of steps of L-BFGS, the loss there and the norm of its gradient."""
         phi = start.detach().clone().requires_grad_()
         settings = {"max_iter": steps, "tolerance_grad": 1e-10, "tolerance_change": 0.0, "history_size": 20}
         optimiser = torch.optim.LBFGS([phi], line_search_fn="strong_wolfe", **settings)  # type: ignore[arg-type]

@@ -5,9 +5,10 @@ unit z of the merged module gets the interpolated mean and deviation of its two 
 
     E[z'] = λ E[z_a] + (1 − λ) E[z_b],      std[z'] = λ std[z_a] + (1 − λ) std[z_b],
 
-by an affine map of each unit, z' = s z + t, that what makes the unit absorbs: the weight and bias of a linear map or a
-convolution, or the gain and shift of a norm. Layers are set in the order in which they run, each with the earlier ones
-already right, so that at the end all means and deviations hold together. Pixels and steps count as samples.
+by an affine map of each unit, z' = s z + t, which is absorbed by the parameters that make the unit: the weight and bias
+of a linear map or a convolution, or the gain and shift of a norm. Layers are set in the order in which they run, each
+with the earlier ones already right, hence at the end all means and deviations hold together. Pixels and steps count as
+samples.
 
 :func:`repair_stacks` is the same for stacks of this book's own architectures.
 """
@@ -75,7 +76,7 @@ _Statistics = tuple[Tensor, Tensor]  # means and deviations
 
 
 def _correction(a: _Statistics, b: _Statistics, merged: _Statistics, lam: float) -> tuple[Tensor, ...]:
-    """s and t of z' = s z + t, deviations relative to what they are set to, and which units are constant."""
+    """s and t of z' = s z + t, deviations relative to their targets, and which units are constant."""
     mean, std = merged
     goal, goal_std = (lam * u.to(mean) + (1 - lam) * v.to(mean) for u, v in zip(a, b, strict=True))
     dead = std <= CONSTANT * (std.square() + mean.square()).sqrt()
@@ -106,10 +107,10 @@ def repair(
 ) -> nn.Module | tuple[nn.Module, Repaired]:
     """Merge two modules to λ a + (1 − λ) b and set means and deviations of their hidden units right.
 
-    Corrected are linear maps, convolutions and norms that run as modules, in evaluation mode; where a norm follows one
-    of the others directly, the norm alone. What makes the outputs stays as it is merged, and so does, with a warning
-    that names it, what has no bias to shift units by, shares its parameters with another module, runs several
-    times, or is applied by something else, such as the projections of ``nn.MultiheadAttention``.
+    Linear maps, convolutions and norms that run as modules are corrected, in evaluation mode; if a norm follows one of
+    the others directly, only the norm is. The module that makes the outputs stays as merged, and so does, with a
+    warning that names it, any module that has no bias to shift units by, shares its parameters with another module,
+    runs several times, or is applied by something else, such as the projections of ``nn.MultiheadAttention``.
 
     Parameters
     ----------

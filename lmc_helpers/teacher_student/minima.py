@@ -2,7 +2,7 @@
 
 For m >= M the global minima are the matrices whose rows are each 0 or a positive multiple of one e_j, j <= M, with
 column sums 1 for j <= M (Lemma 2). A row on the ray of e_j has *type* j. Minima without rows 0 have α_j + 1 rows of
-type j, and Assumption 3 says α ~ Multinomial(m − M; 1/M, …, 1/M), entries of a type uniform on the simplex.
+type j, and Assumption 3 reads α ~ Multinomial(m − M; 1/M, …, 1/M), entries of a type uniform on the simplex.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A result that is computed once: what it depends on → one digest → one file."""
+"""A result that is computed once: its dependencies → one digest → one file."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def fit(
     y
         labels (n,) or (G, n).
     seeds
-        one a network, of the order of its examples and of their flips and crops.
+        one per network, of the order of its examples and of their flips and crops.
     normal
         mean and deviation of each channel, in units of 255, for images in uint8: (x/255 − mean) / deviation.
     keep

@@ -1,7 +1,7 @@
 """The errata: one entry a statement that differs from its paper, and what every entry must have.
 
-An entry states where, what is printed, what holds, why, how to see it, where the proof is and how sure it is.
-``lacking`` checks this from the ledger and the chapters' sources, without running anything.
+An entry states the place, the printed and the corrected statement, the reason, how to see it, the proof and its
+certainty. ``lacking`` checks this from the ledger and the chapters' sources, without running anything.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def lacking(part: Part, where: dict[str, str]) -> list[str]:
     """Missing fields of a part's erratum: a title, a reason, a chapter, a line that reproduces it, a proof.
 
     A part that is not sampled needs a theorem of its chapter. A sampled one may be a measurement of trained networks,
-    which proves nothing: it is rejected by two seeds, and its reason says where it comes from. ``where`` has the
+    which proves nothing: it is rejected by two seeds, and its reason states where it comes from. ``where`` has the
     chapter whose source checks each part.
     """
     missing = [name for name in ("in_short", "reason") if not getattr(part, name)]

@@ -1,7 +1,7 @@
 """Results of executed chapters: records of one run, and of the same chapters run again.
 
 =========  ======================================================
-glued      what a chapter gives to its text, and numbers in signs
+glued      values that a chapter gives to its text, and numbers in signs
 measured   one part in several runs: differences, and the spread over seeds
 published  ``claims.json``
 records    the claims that were checked, and how the chapters ran

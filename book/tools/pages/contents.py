@@ -137,7 +137,7 @@ def bibliography(path: Path) -> set[str]:
 
 
 def _line(message: str, source: str) -> int:
-    """The line of what a message is about: a name between quotes, or the last entry of a key in it; else 1."""
+    """The line that a message is about: that of a name between quotes, or the last entry of a key in it; else 1."""
     quoted = re.search(r"'([^']+)'", message)
     if quoted and quoted[1] in source:
         return source.count("\n", 0, source.index(quoted[1])) + 1

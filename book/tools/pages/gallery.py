@@ -1,7 +1,7 @@
 """The figures of the four papers, by their numbers, and ours beside them.
 
-``book/figures.yml`` lists them: paper → number of the figure → what it shows, which of our pictures show it, the parts
-of the ledger that concern it, and what is missing.
+``book/figures.yml`` lists them: paper → number of the figure → its content, our pictures of it, the parts of the ledger
+that concern it, and what is missing.
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ def api_pages() -> dict[str, str]:
 
 
 def addresses(run: Run, findings: Findings) -> dict[str, dict[str, str]]:
-    """Id or part → its verdict as its box or row has it, and the page and anchor of that box, or of that row."""
+    """Id or part → its verdict as in its box or row, and the page and anchor of that box, or of that row."""
     found = {}
     verdicts = {row.claim.id: row.verdict for row in board.rows(findings)}
     verdicts |= {id: finding.shown for id, finding in findings.parts.items()}

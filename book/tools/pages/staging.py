@@ -1,7 +1,7 @@
 """An executed chapter as its page shows it, without repetitions, and examples of boxes.
 
-The boxes of its claims are rendered again, from what the chapter stored, the ledger and the record at paper scale, so
-that a page has the newest box although its chapter was not run again.
+The boxes of its claims are rendered again, from the chapter's stored verdict, the ledger and the record at paper scale,
+hence a page has the newest box although its chapter was not run again.
 """
 
 from __future__ import annotations

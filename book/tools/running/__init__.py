@@ -10,7 +10,7 @@ jobs           a training run as a build sees it
 listing        which training runs there are
 prices         what training runs take
 progress       how far a build is
-targets        what a build makes, and what of it is stale
+targets        products of a build, and which of them are stale
 variants       the same chapters again: seeds from a commit, settings of the machine
 =============  =====================================================================
 """

@@ -1,7 +1,7 @@
 """The list of the training runs that chapters need.
 
-A chapter that trains names, in its header, a dataclass of some of its parameters with a method ``runs``, and asks the
-same one itself: under plain papermill it trains what it does not find. A function that gives the runs will do, too.
+A chapter that trains names, in its header, a dataclass of some of its parameters with a method ``runs``, and uses the
+same one itself: under plain papermill it trains the missing runs. A function that returns the runs works as well.
 """
 
 from __future__ import annotations
