@@ -182,7 +182,7 @@ def returned(what: str, value: Any, shape: tuple[int, ...]) -> torch.Tensor:
 
 
 def require_finite(**tensors: torch.Tensor) -> None:
-    """Raise unless all numbers are finite, where other numbers would give a wrong answer instead of NaN."""
+    """Raise unless all numbers are finite, for functions that would give a wrong answer instead of NaN."""
     for name, x in tensors.items():
         if x.numel() and not torch.isfinite(torch.stack(x.detach().aminmax())).all():
             index = tuple((~torch.isfinite(x)).nonzero()[0].tolist())

@@ -192,8 +192,8 @@ def confirm(profile: str, earlier: str | None, only: list[str], cores: int, late
 def spot(profile: str, share: Fraction, cores: int) -> int:
     """Run a share of the recorded chapters again with their own seeds and compare; return the number of differences.
 
-    The present commit draws them from those that need no trained networks. The records of one that differs in nothing
-    rest on the references of today from then on.
+    The present commit draws them from those that need no trained networks. If a chapter shows no difference, its
+    records rest on today's references from then on.
     """
     from book.tools import build
 

@@ -63,7 +63,7 @@ class WeightMatching:
 
 
 def _agreement(a: Tensors, b: Tensors) -> Tensor:
-    """The inner products Σ_names ⟨A, B⟩ of the parameters (P, …), (P,); names that b lacks do not count."""
+    """The inner products Σ_names ⟨A, B⟩ of the parameters (P, …), (P,); names missing from b do not count."""
     return torch.stack([(a[name].double() * value).flatten(1).sum(dim=1) for name, value in b.items()]).sum(0)
 
 

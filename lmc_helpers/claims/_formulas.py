@@ -87,7 +87,8 @@ def _first(groups: tuple) -> str:
 def typeset(text: str, address: Address | None = None) -> str:
     r"""HTML of a text of the ledger: escaped, formulas between $ for MathJax, *emphasis* and `code`.
 
-    Words that ``address`` knows become links. MathJax processes it inside an element of the class ``mathjax_process``.
+    Words that ``address`` knows become links. MathJax processes the result inside an element of the class
+    ``mathjax_process``.
     """
     pieces = text.split("$")
     for at, piece in enumerate(pieces):

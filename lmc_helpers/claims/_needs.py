@@ -7,8 +7,8 @@
 ``M: {exactly: 20}``      this number or list and no other
 ========================  ======================================================
 
-A run that has less of something is a small run of the same experiment, whose measurement is shown. Another run that
-does not meet them is another experiment, which measured nothing.
+A run that falls short of a number is a small run of the same experiment, and its measurement is shown. A run that fails
+otherwise is another experiment, and has measured nothing here.
 """
 
 from __future__ import annotations

@@ -376,7 +376,7 @@ class Grouping:
         return all(each.fixed for each in found) and self.context(outer) == tuple(found)
 
     def titled(self) -> dict[Atom, str]:
-        """Makers of the units of each atom: a module or a parameter, and which of packed queries, keys and values."""
+        """Name of each atom, after the module or parameter that makes it and its part of packed queries, keys, values."""
         outer = {each for context in self.contexts.values() for each in context}
         titles: dict[Atom, str] = {}
         taken: Counter[tuple[str, bool]] = Counter()

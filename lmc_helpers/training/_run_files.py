@@ -1,6 +1,6 @@
 """Storage of runs: one npz file each, named by its digest, made by one process at a time.
 
-A file holds every tensor, the run's description and where it came from. It is written completely or not at all, read
+A file holds every tensor, the run's description and its provenance. It is written completely or not at all, read
 without pickles, and refused where it is damaged or belongs to another run.
 """
 

@@ -79,7 +79,7 @@ def fit(
     Parameters
     ----------
     stack
-        where to start; it stays as it is.
+        where to start; it is not changed.
     x
         inputs (n, …) of all networks, with as many entries each as the model takes: floats as they are, or images
         (n, C, H, W), uint8, which are normalised batch by batch; or (G, n, …) with G a divisor of N, of which networks

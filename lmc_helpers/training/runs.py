@@ -195,7 +195,7 @@ class Run(Cached[Result]):
                 self.seeds,
                 normal=(images.mean.tolist(), images.deviation.tolist()),
                 keep=self.keep,
-                checkpoint=self._checkpoint,  # from which a run that was killed goes on
+                checkpoint=self._checkpoint,  # from which a killed run resumes
                 every_s=EVERY_S,
                 precision=self.precision,
                 show_progress=show_progress,

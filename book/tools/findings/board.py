@@ -1,8 +1,8 @@
 """The scoreboard: how many statements of each paper are true, and one row per id with the differences.
 
 Two axes: true, true and more, true with a broken step of its proof, false but corrected, false, undecided, not run; and
-results, details, derivations, slips. Readings of one statement are one statement, and what only the book asks counts
-for no paper.
+results, details, derivations, slips. Readings of one statement are one statement, and questions that only the book asks
+count for no paper.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A criterion moves in one direction only: the ledger at the time of a measurement bounds all later versions.
 
-``book/recorded/narrowest.json`` has, for each part with a measurement, its intervals and whose statement it is, as of
-the last stored record. A wider interval, or another one whose statement it is, needs ``revised`` in the ledger, which
-states the earlier version and why it was changed; this entry must then remain. ``make confirm`` renews it.
+``book/recorded/narrowest.json`` has, for each part with a measurement, its intervals and its attribution, as of the
+last stored record. A wider interval, or another attribution, needs ``revised`` in the ledger, which states the earlier
+version and why it was changed; this entry must then remain. ``make confirm`` renews it.
 """
 
 from __future__ import annotations

@@ -100,7 +100,7 @@ def judged_anew(record: dict, known: sources.Sources | None = None) -> dict | No
     """
     reference = record.get("reference")
     cheap = references().get(record["part"])
-    if reference and cheap:  # the numbers of a cheap run stand, whatever they were judged by
+    if reference and cheap:  # the numbers of a cheap run remain valid, whatever they were judged by
         record = record | {"reference": reference | {n: cheap[n] for n in ("verdict", "place_sharper")}}
     if record["value"] is None or changes(record, known) != ["criterion"]:
         return None
