@@ -376,7 +376,7 @@ class Grouping:
         return all(each.fixed for each in found) and self.context(outer) == tuple(found)
 
     def titled(self) -> dict[Atom, str]:
-        """Name of each atom, after the module or parameter that makes it and its part of packed queries, keys, values."""
+        """Name of each atom: its maker, a module or parameter, and its part if queries, keys and values are packed."""
         outer = {each for context in self.contexts.values() for each in context}
         titles: dict[Atom, str] = {}
         taken: Counter[tuple[str, bool]] = Counter()
