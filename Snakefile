@@ -1,10 +1,10 @@
 # The book as a graph: training runs → executed notebooks → pages. `make book` runs it; see book/tools/build.py.
 #
 # An executed chapter carries the checksum of all that it depends on, see targets.py in book/tools/running; a build names
-# the rules of those that are stale. A stale chapter depends on its training runs, see listing.py. A run's digest says
-# what is in its file, so that its time says nothing. Runs start before chapters, the longest first; one that needs another's file starts as soon as that is
-# there. What a job needs stands in its resources; on a cluster runs and chapters are jobs, and the pages are built where
-# the build was started.
+# the rules of those that are stale. A stale chapter depends on its training runs, see listing.py. Runs are identified by
+# digest, so file times are ignored. Runs start before chapters, the longest first; one that needs another's file starts
+# as soon as that exists. Each job's needs are in its resources; on a cluster runs and chapters are jobs, and the pages
+# are built where the build was started.
 import itertools
 import sys
 from pathlib import Path

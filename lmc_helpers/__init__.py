@@ -13,7 +13,7 @@ names                                                 what they do
 ``rescale, orbit_curve``                              positive rescalings and GL_h of a layer: the function is kept
 ``asymmetrise, WAsymmetric, Syre``                     fixed parts F and D in the weights of a module, by a scheme
 ``asymmetric_layer``                                  F, D and W of a layer, and the basis U of its inputs
-``swap_costs, realization_cost, coherence``           what it costs units of such a layer to change places
+``swap_costs, realization_cost, coherence``           the cost for units of such a layer to change places
 ``weight_matching, loss_barrier, refined_barrier``    the same on tensors
 ``theory``                                            the closed forms of the four papers
 ====================================================  ==============================================================

@@ -28,13 +28,13 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def atomic_write(path: Path, content: str | bytes) -> None:
-    """Write a file; whoever reads it meanwhile sees the old one or the new one."""
+    """Write a file atomically: a concurrent reader sees the old content or the new, never a part."""
     with replacing(path) as new:
         new.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 def remove_abandoned(*folders: Path) -> None:
-    """Remove what killed processes left of :func:`replacing` in some folders; what cannot be removed stays."""
+    """Remove leftovers of :func:`replacing` by killed processes in some folders; files that cannot be removed stay."""
     for path in (path for folder in folders for path in folder.glob(".*-*")):
         if (pid := re.match(r"\.(\d+)-", path.name)) and not _is_running(int(pid[1])):
             with contextlib.suppress(OSError):

@@ -1,6 +1,6 @@
 """Types of arguments in signatures, and the decorator that checks them.
 
-Shapes stand in signatures as jaxtyping writes them: in ``W: Float[Tensor, "*batch m d"], p: Int64[Tensor, "*batch m"]``
+Shapes are written in signatures as in jaxtyping: in ``W: Float[Tensor, "*batch m d"], p: Int64[Tensor, "*batch m"]``
 the axes of one name have one length. Numbers have a range: ``m: Positive``. A function that is :func:`checked` refuses
 other arguments in one sentence: a ``TypeError`` for types, dtypes and shapes, a ``ValueError`` for numbers out of range
 and unknown words. Axes with a name are not empty, but for a batch B, and all floating-point tensors of one call have
@@ -45,20 +45,20 @@ _ITEMS: dict[object, Any] = {}  # hint of a collection → hint of its items
 
 
 def _ranged(kind: Any, words: str, condition: Callable[[Any], bool]) -> Any:
-    """A hint for values of a kind, but no bools, that satisfy a condition."""
+    """A hint for values of a kind, except bools, that satisfy a condition."""
     hint = Annotated[kind, Is[_named(words, lambda x: not isinstance(x, (bool, np.bool_)) and condition(x))]]
     _WORDS[hint] = words
     return hint
 
 
 def _named(words: str, holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    """A test with a name, since beartype reads and parses the source of one without, which takes tenths of a second."""
+    """A test with a name: beartype reads and parses the source of an unnamed one, which takes tenths of a second."""
     holds.__name__ = holds.__qualname__ = words
     return holds
 
 
 def _real(value: object) -> bool:
-    """Whether torch or NumPy converts a value to real numbers."""
+    """True if torch or NumPy can convert a value to real numbers."""
     if isinstance(value, torch.Tensor):
         return not (value.is_complex() or value.is_meta)
     try:
@@ -174,7 +174,7 @@ def checked(function: F) -> F:
 
 
 def returned(what: str, value: Any, shape: tuple[int, ...]) -> torch.Tensor:
-    """What a caller's function has returned, or an error unless it is a tensor of real numbers and of this shape."""
+    """Return the result of a caller's function, or raise unless it is a real tensor of this shape."""
     if isinstance(value, torch.Tensor) and value.is_floating_point() and value.shape == shape:
         return value
     error = ValueError if isinstance(value, torch.Tensor) else TypeError
@@ -182,7 +182,7 @@ def returned(what: str, value: Any, shape: tuple[int, ...]) -> torch.Tensor:
 
 
 def require_finite(**tensors: torch.Tensor) -> None:
-    """Raise unless all numbers are finite, where others would give a wrong answer instead of NaN."""
+    """Raise unless all numbers are finite, for functions that would give a wrong answer instead of NaN."""
     for name, x in tensors.items():
         if x.numel() and not torch.isfinite(torch.stack(x.detach().aminmax())).all():
             index = tuple((~torch.isfinite(x)).nonzero()[0].tolist())
@@ -218,7 +218,7 @@ def _tensors(values: collections.abc.Iterable) -> collections.abc.Iterator[torch
 
 
 def _is_dense(x: torch.Tensor) -> bool:
-    """Whether a tensor has all its numbers in memory."""
+    """True if a tensor has all its numbers in memory."""
     return x.layout == torch.strided and not x.is_meta
 
 
@@ -232,7 +232,7 @@ def _is_array(hint: object) -> bool:
 
 
 def _is_many(word: str) -> bool:
-    """Whether a word of a hint stands for any number of axes."""
+    """True if a word of a hint matches any number of axes."""
     return word.startswith(("*", "#*", "..."))
 
 
@@ -284,7 +284,7 @@ def _allowed(hint: Any, name: str) -> str:
 
 
 def _is_domain(hint: Any, value: object) -> bool:
-    """Whether a refused value has the right type, so that only its range is wrong."""
+    """True if a refused value has the right type and only its range is wrong."""
     origin = get_origin(hint)
     if origin in (Union, types.UnionType):
         return any(_is_domain(each, value) for each in get_args(hint))
@@ -352,7 +352,7 @@ def _sentence(name: str, value: Any, hint: Any, earlier: dict[str, tuple[torch.T
 
 
 def _may_differ(hint: Any) -> bool:
-    """Whether an argument may have another dtype than the others."""
+    """True if an argument may differ in dtype from the others."""
     return hint == Reals or any(getattr(part, "dtype", None) in MIXED for part in (hint, *get_args(hint)))
 
 

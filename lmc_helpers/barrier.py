@@ -129,7 +129,7 @@ def refined_barrier(
     return found
 
 
-#: Name → what it is.
+#: Name → description.
 KINDS = {
     "chord": "highest above the chord",
     "mean": "highest above the mean of the ends",

@@ -1,4 +1,4 @@
-"""What every chapter does first and last: check its parameters, fix what its digits depend on, say what it ran on.
+"""First and last steps of every chapter: check its parameters, fix the number of threads, report the device.
 
 papermill ignores unknown parameters; the library call in a chapter's second code cell does not, whichever way the
 chapter is run: an unknown name, a wrong type or a value out of range is one clear error.
@@ -36,7 +36,7 @@ class Integer:
         return f"integer in [{self.low}, {self.high}]"
 
     def allows(self, value) -> bool:
-        """Whether a parameter may have this value."""
+        """True if a parameter may have this value."""
         return isinstance(value, int) and not isinstance(value, bool) and self.low <= value <= self.high
 
 
@@ -51,7 +51,7 @@ class Real:
         return f"number in [{self.low}, {self.high}]"
 
     def allows(self, value) -> bool:
-        """Whether a parameter may have this value."""
+        """True if a parameter may have this value."""
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
         return number and math.isfinite(value) and self.low <= value <= self.high
 
@@ -64,7 +64,7 @@ class Flag:
         return "true or false"
 
     def allows(self, value) -> bool:
-        """Whether a parameter may have this value."""
+        """True if a parameter may have this value."""
         return isinstance(value, bool)
 
 
@@ -78,13 +78,13 @@ class Choice:
         return "one of " + ", ".join(self.options)
 
     def allows(self, value) -> bool:
-        """Whether a parameter may have this value."""
+        """True if a parameter may have this value."""
         return isinstance(value, str) and value in self.options
 
 
 @dataclass(frozen=True)
 class Text:
-    """Any text, of what ``says`` describes."""
+    """Any text; ``says`` describes it."""
 
     says: str
 
@@ -92,7 +92,7 @@ class Text:
         return f"text, {self.says}"
 
     def allows(self, value) -> bool:
-        """Whether a parameter may have this value."""
+        """True if a parameter may have this value."""
         return isinstance(value, str)
 
 
@@ -107,7 +107,7 @@ class ListOf:
         return f"list of {self.least} or more, each {self.item}"
 
     def allows(self, value) -> bool:
-        """Whether a parameter may have this value."""
+        """True if a parameter may have this value."""
         return isinstance(value, (list, tuple)) and len(value) >= self.least and all(map(self.item.allows, value))
 
 
@@ -117,7 +117,8 @@ Rule = Integer | Real | Flag | Choice | Text | ListOf
 def validate(namespace: dict, rules: dict[str, Rule]) -> dict:
     """The parameters in a notebook's namespace, each checked against its rule.
 
-    Names that start with an underscore and values that are no literals (modules, functions) do not count as parameters.
+    Names that start with an underscore and values that are not literals (modules, functions) do not count as
+    parameters.
 
     Raises
     ------
@@ -146,7 +147,7 @@ def validate(namespace: dict, rules: dict[str, Rule]) -> dict:
     return given
 
 
-#: What the parameters that every chapter has may be.
+#: Rules of the parameters that every chapter has.
 COMMON: dict[str, Rule] = {"seed": Integer(0, 2**32 - 2), "profile": Choice(("smoke", "laptop", "paper", "custom"))}
 REPORTED = ("torch", "numpy", "scipy", "matplotlib")
 
@@ -158,7 +159,7 @@ _in_use: dict[str, object] = {}
 def begin(namespace: dict, **rules: Rule) -> None:
     """Check the parameters in ``namespace``, give them to the text, fix the thread count and start the clock.
 
-    Every chapter has a ``seed`` and a ``profile``; :data:`COMMON` says what they may be, unless ``rules`` does.
+    Every chapter has a ``seed`` and a ``profile``; :data:`COMMON` gives their rules unless ``rules`` does.
 
     The first call looks for unknown names. A reader who runs the cell again later has many more names; then only the
     known ones are checked.
@@ -185,7 +186,7 @@ def begin(namespace: dict, **rules: Rule) -> None:
 
 
 def uses(**values: object) -> None:
-    """Say what a run uses in the place of what its parameters ask for, such as digits where MNIST is missing.
+    """Report what a run uses in place of what its parameters ask for, such as digits where MNIST is missing.
 
     ``claims.check`` compares this with what a part needs.
     """
@@ -195,7 +196,7 @@ def uses(**values: object) -> None:
 
 
 def in_use() -> dict[str, object]:
-    """The parameters of this run, with what it uses in the place of what they ask for."""
+    """The parameters of this run, with what it uses in place of what they ask for."""
     return dict(_in_use)
 
 
@@ -208,7 +209,7 @@ def parameters(kind: type[T], namespace: dict) -> T:
 
 
 def end() -> str:
-    """Wall time since :func:`begin`, device and versions, one a line."""
+    """Wall time since :func:`begin`, device and versions, one per line."""
     from lmc_helpers import device
 
     return "\n".join(

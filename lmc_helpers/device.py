@@ -1,4 +1,4 @@
-"""Where a computation runs, and with how many threads."""
+"""The device of a computation and its number of threads."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import torch
 
 
 def device(name: str = "auto") -> torch.device:
-    """The device to compute on, one that can be used; ``"auto"`` takes the GPU when there is one and the CPU otherwise.
+    """The device to compute on, checked to be usable; ``"auto"`` takes the GPU if there is one and the CPU otherwise.
 
     Raises
     ------
@@ -35,5 +35,5 @@ def describe(where: torch.device | None = None) -> str:
 
 
 def fix_threads(count: int = 1) -> None:
-    """Let torch use ``count`` threads, so that rounding does not depend on the machine's core count."""
+    """Let torch use ``count`` threads: rounding then does not depend on the machine's core count."""
     torch.set_num_threads(count)

@@ -5,9 +5,9 @@ Claims are judged at ±3.29 standard errors, the normal quantile of the two-side
 Where samples are independent, :func:`share` has an exact interval, :func:`mean_and_error`, :func:`ratio_of_means` and
 :func:`slope_and_error` have closed errors; :func:`place_of_peak` resamples.
 
-Samples may come in clusters: several pairs of networks that share a mask are not independent, only the clusters are.
-A mean's standard error is then that of the cluster means, and with G clusters the quantile is Student's with G − 1
-degrees of freedom. The errors returned for clusters (:func:`over_clusters`, :func:`jackknife`) are widened, so that
+Samples may come in clusters: several pairs of networks that share a mask are not independent, only the clusters are. A
+mean's standard error is then that of the cluster means, and with G clusters the quantile is Student's with G − 1
+degrees of freedom. The errors returned for clusters (:func:`over_clusters`, :func:`jackknife`) are widened such that
 3.29 of them are the half-width of the Student interval at the same level.
 """
 
@@ -41,7 +41,7 @@ RESAMPLES = 2000  # for the place of a peak
 
 
 def _finite(name: str, values: ArrayLike, ndim: int = 1) -> np.ndarray:
-    """Finite numbers with that many axes or more."""
+    """Finite numbers with at least that many axes."""
     try:
         array = np.asarray(values, dtype=float)
     except (TypeError, ValueError, RuntimeError) as error:
@@ -132,7 +132,7 @@ def slope_and_error(x: Reals, y: Reals, stderr: Reals) -> tuple[float, float]:
 
 
 def place_of_peak(x: ArrayLike, samples: Sequence[ArrayLike], seed: int) -> tuple[float, float]:
-    """The x at which the mean of its sample is largest, with an error that knows the selection and the grid.
+    """The x at which the mean of its sample is largest, with an error that accounts for the selection and the grid.
 
     Selection: each sample is resampled with replacement 2000 times, independently at every x, and the largest mean is
     looked for again. Grid: the peak lies anywhere in the cell around the chosen place, of standard deviation
@@ -238,8 +238,8 @@ def jackknife(statistic: Callable[..., float], *samples: ArrayLike) -> tuple[flo
 def extreme(pick: Callable[[np.ndarray], float], found: Iterable[tuple[float, float]]) -> tuple[float, float, float]:
     """The least or the largest of several readings, and the same of both ends of their intervals.
 
-    With probability no less than that with which all intervals hold their truths, the interval holds the extreme of
-    the truths: the largest value lies between the largest of the lower ends and the largest of the upper ones.
+    With at least the probability that all intervals contain their true values, the interval contains the extreme of the
+    true values: the largest value lies between the largest of the lower ends and the largest of the upper ones.
 
     ``pick``: ``min`` or ``max``. ``found``: values and standard errors, widened where there are few samples.
 

@@ -1,4 +1,4 @@
-"""The group GL_h of invertible h × h matrices: checks that know about rounding, random elements, and paths.
+"""The group GL_h of invertible h × h matrices: checks that account for rounding, random elements, and paths.
 
 GL_h has two components, det > 0 and det < 0. Let g = Q S be the polar decomposition, Q orthogonal and S symmetric
 positive definite. Two matrices a = Q_a S_a and b = Q_b S_b of one sign are joined by rotating Q and moving S on a
@@ -148,8 +148,8 @@ def path_in_group(
     """A path in GL_h from a to b, whose determinants have one sign.
 
     With a = Q_a S_a and b = Q_b S_b the polar decompositions and K the logarithm of the rotation Q_aᵀ Q_b, the path is
-    g(t) = Q_a exp(t K) [(1 − t) S_a + t S_b]. Its singular values are those of the bracket, so that they stay between
-    the least and the largest ones of a and b. Points lie at equal distances of t.
+    g(t) = Q_a exp(t K) [(1 − t) S_a + t S_b]. Its singular values are those of the bracket, hence they stay between the
+    least and the largest ones of a and b. Points lie at equal distances of t.
 
     Examples
     --------

@@ -96,7 +96,7 @@ def row_types(W: Float[Tensor, "*batch m d"], tol: NonNegative = 1e-9) -> Int64[
 
 @checked
 def has_types(W: Float[Tensor, "*batch m d"], tol: NonNegative = 1e-9) -> Bool[Tensor, " *batch"]:
-    """Whether every row of a network lies within ``tol`` of a ray or of zero, so that ``row_types`` takes it."""
+    """True for networks whose rows all lie within ``tol`` of a ray or of zero, as ``row_types`` requires."""
     require_finite(W=W)
     return (_nearest_ray(W, tol)[2] <= tol).all(dim=-1)
 
@@ -197,7 +197,7 @@ def pair_matching(W1: Float[Tensor, "m d"], W2: Float[Tensor, "m d"]) -> Int64[T
     """The permutation p that minimises ``E|f − f*|`` halfway between the minima W₁ and W₂[p], among all m!.
 
     Halfway, row i contributes Δ_i = σ(½(u + v)·x) − ½σ(u·x) − ½σ(v·x) <= 0 to f − f*, with u, v its two ends. Nothing
-    cancels in the sum, so that it is a linear assignment problem; with c_d = E σ(x₁)::
+    cancels in the sum, hence it is a linear assignment problem; with c_d = E σ(x₁)::
 
         E|f − f*| = Σ_i E|Δ_i| = (c_d/2) Σ_i (‖u_i‖ + ‖v_i‖ − ‖u_i + v_i‖).
 

@@ -29,7 +29,7 @@ def numpy_generator(seed: int, purpose: str) -> np.random.Generator:
 
 
 def torch_generator(seed: int, purpose: str) -> torch.Generator:
-    """A new torch generator keyed by ``(seed, purpose)``; it lives on the CPU, so that a GPU sees the same numbers.
+    """A new torch generator keyed by ``(seed, purpose)``; it lives on the CPU, hence a GPU gets the same numbers.
 
     Examples
     --------

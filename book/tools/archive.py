@@ -2,7 +2,7 @@
 
 python -m book.tools.archive --profile laptop
 
-The same content makes the same bytes: files stand in order, without times and owners (the compressor is zlib's).
+The same content makes the same bytes: files are sorted and carry no times or owners (the compressor is zlib's).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from book.tools.base.chapters import ROOT, BuildError
 from book.tools.outcomes import records
 from book.tools.reading import sources
 
-#: What of the repository goes into the archive, below ``source/``.
+#: Parts of the repository that go into the archive, below ``source/``.
 TREES = (".ci", ".github", "benchmarks", "book", "lmc_helpers", "notebooks", "tests")
 LOOSE = (
     *("README.md", "CONTRIBUTING.md", "CITATION.cff", "LICENSE", "LICENSE-prose", "Makefile", "Snakefile"),

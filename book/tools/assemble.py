@@ -66,7 +66,7 @@ def stage(profile: str, where: Path) -> None:
 
 
 def build(profile: str, out: Path) -> None:
-    """Build the pages beside ``out`` and move them there when they are complete; those that stood there go last."""
+    """Build the pages beside ``out`` and move them there when they are complete; the old ones are removed last."""
     destination.check(out)
     staged = ROOT / "build" / "stage" / profile
     mark = targets.mark(profile)  # of the sources as they are now, before the first is read

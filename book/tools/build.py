@@ -1,4 +1,4 @@
-"""Build the book: say what it will take, take the lock, let Snakemake run what is stale, here or on a cluster.
+"""Build the book: estimate the time, take the lock, let Snakemake run what is stale, here or on a cluster.
 
 python -m book.tools.build --profile laptop
 """
@@ -98,7 +98,7 @@ def _show(text: str) -> None:
 
 
 class _Variant:
-    """What a build has to do for one variant of the chapters (``book/tools/running/variants.py``)."""
+    """The work of a build for one variant of the chapters (``book/tools/running/variants.py``)."""
 
     def __init__(self, name: str, profile: str, out: Path, only: list[str] | None, target: str):
         self.name, self.targets = name, Targets(profile, out, name)
@@ -112,7 +112,7 @@ class _Variant:
         return [chapter for chapter in self.targets.stale() if chapter in self.wanted]
 
     def names(self) -> dict[str, str]:
-        """Rule of the graph → what its job is called."""
+        """Rule of the graph → the name of its job."""
         return {variants.rule(chapter, self.name): variants.title(chapter, self.name) for chapter in self.wanted}
 
 
@@ -132,7 +132,7 @@ def build(
 
     Snakemake is not even started if nothing is stale. ``only`` names chapters, ``seeds`` a commit for a confirmatory
     run, ``others`` instead several variants (:mod:`book.tools.running.variants`) with the chapters of each. Chapters
-    are forked from a process that has imported everything if there are many, or as ``fork`` says.
+    are forked from a process that has imported everything if there are many; ``fork`` overrides this.
     """
     cluster.check(executor, executor_args)
     where = graph.Where(cores, executor, executor_args)
@@ -170,7 +170,7 @@ def build(
 def _make(
     parts: Sequence[_Variant], todo: Sequence[jobs.Job], target: str, pages: bool, where: graph.Where, fork: bool | None
 ) -> None:
-    """Run the graph: what is stale, and the training runs that it needs."""
+    """Run the graph: everything stale, and the training runs that it needs."""
     profile, out = parts[0].targets.profile, parts[0].targets.out
     titles = [variants.title(chapter, part.name) for part in parts for chapter in part.stale]
     rules = [variants.rule(chapter, part.name) for part in parts for chapter in part.stale] + ["pages"] * pages
@@ -217,7 +217,7 @@ def each(profile: str, out: Path, others: Mapping[str, list[str]], executor: str
 
 
 def _tidy(out: Path) -> None:
-    """Remove what killed builds left; a training run's checkpoint stays."""
+    """Remove leftovers of killed builds; a training run's checkpoint stays."""
     folder = ROOT / "build"
     remove_abandoned(folder, *folder.glob("*/"), *folder.glob("*/*/"), listing.folder())
     destination.remove_unfinished(out)
@@ -228,7 +228,7 @@ def _environment(here: bool) -> dict[str, str]:
     paths = filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)} | ({stopping.IN_BUILD: "1"} if here else {})
     environment.pop(forkserver.ADDRESS, None)
-    environment["PYTHONUTF8"] = "1"  # what the processes of a build say to each other does not depend on the locale
+    environment["PYTHONUTF8"] = "1"  # messages between the processes of a build do not depend on the locale
     return environment
 
 

@@ -1,9 +1,10 @@
-"""Check every file that people edit, in seconds, before anything runs: say what is wrong, where, and what is allowed.
+"""Check every file that people edit, in seconds, before anything runs; errors name the place and what is allowed.
 
 python -m book.tools.check
 
-Profiles, the ledger, the chapters' sources and the recorded outcomes are what chapters need; the table of contents, the
-configuration, the bibliography and the words of the pages are what the pages need besides. A build begins with this.
+Profiles, the ledger, the chapters' sources and the recorded outcomes are needed by chapters; the table of contents, the
+configuration, the bibliography and the words of the pages are needed by the pages in addition. A build begins with
+this.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ PASSED = ROOT / "build" / "checked.json"
 
 
 def problems(target: str = "book") -> list[str]:
-    """All that is wrong with what a target needs, one line each; ``book`` needs the words of the pages too."""
+    """All errors in the files that a target needs, one line each; ``book`` needs the words of the pages too."""
     wrong = [line for check in (_notebooks, _ledger, _profiles, _settings, _records) for line in _errors(check)]
     if not wrong:
         wrong = _errors(_parts) + _errors(_narrowest)
@@ -34,7 +35,7 @@ def problems(target: str = "book") -> list[str]:
 
 
 def _errors(check: Callable[..., object], *arguments: object) -> list[str]:
-    """What a check finds: what it raises, or the lines that it returns; another result means that nothing is wrong."""
+    """The errors that a check raises, or the lines that it returns; any other result means that nothing is wrong."""
     try:
         found = check(*arguments)
         lines = list(found) if isinstance(found, (list, Iterator)) else []
@@ -91,7 +92,7 @@ def _profiles() -> list[str]:
 
 
 def _profile(name: str, others: set[str]) -> Iterator[str]:
-    """What is wrong with a profile: with the file, and with the parameters that it gives to chapters."""
+    """Report errors in a profile: in the file, and in the parameters that it gives to chapters."""
     from book.tools.reading import cells, profiles
     from lmc_helpers.claims._yaml_files import place
 
@@ -149,7 +150,7 @@ def _narrowest() -> list[str]:
 
 
 def _parts() -> Iterator[str]:
-    """Parts that a chapter checks and the ledger lacks, that two chapters check, or none, or that need what is not."""
+    """Report parts missing from the ledger, checked twice or never, or with unknown needs."""
     from book.tools.reading import cells, papers
     from lmc_helpers import claims
     from lmc_helpers.claims import _needs as needs
@@ -176,7 +177,7 @@ def _parts() -> Iterator[str]:
 
 
 def _allowed(need: Any, rule: Any) -> bool:
-    """Whether a chapter's parameter may be what a part needs."""
+    """True if a chapter's parameter may take the value that a part needs."""
     from lmc_helpers.chapter import ListOf
     from lmc_helpers.claims._needs import Exactly
 

@@ -23,9 +23,9 @@ IGNORED = ("criteria",)  # the digest of a criterion: the ledger's, not a number
 
 
 def outputs(notebook: dict) -> dict[str, object]:
-    """What an executed notebook shows: ``box ID`` → record, ``glue NAME`` → text, ``cell K`` → text of a plain output.
+    """Outputs of an executed notebook: ``box ID`` → record, ``glue NAME`` → text, ``cell K`` → text of a plain output.
 
-    The last cell says how long the run took and is left out.
+    The last cell, which states the duration of the run, is left out.
     """
     found: dict[str, object] = {}
     printed = 0
@@ -49,7 +49,7 @@ def outputs(notebook: dict) -> dict[str, object]:
 
 
 def differences(old: object, new: object, tolerance: float) -> Iterator[str]:
-    """How two values differ, in words; nothing if they agree.
+    """Differences between two values, in words; empty if they agree.
 
     >>> list(differences({"value": 1.0, "n": 3}, {"value": 1.0 + 1e-12, "n": 4}, 1e-9))
     ['n: 3 → 4']

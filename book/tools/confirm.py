@@ -1,20 +1,20 @@
-"""Confirmatory runs: seeds that nobody can have chosen, and a record of what they found, with what it rests on.
+"""Confirmatory runs: seeds that nobody can have chosen, and a record of the outcomes with their basis.
 
 python -m book.tools.confirm --profile paper
 
 A clean commit fixes the criteria. Its id gives every chapter its seed, the profile is run, and every outcome is stored
-in ``book/recorded``, whatever the ledger expects. A record stands as long as what it rests on does, see
-:mod:`book.tools.outcomes.standing`. Chapters whose records stand are not run again, unless the commit of their seeds is
-not in this history; what was finished when a run was stopped is kept.
+in ``book/recorded``, whatever the ledger expects. A record is valid as long as its basis is unchanged, see
+:mod:`book.tools.outcomes.standing`. Chapters with valid records are not run again, unless the commit of their seeds is
+not in this history; chapters that were finished when a run was stopped are kept.
 
-``--commit`` takes the seeds from an earlier commit that states the same, for runs that took long. What has changed
-since, a parameter of a chapter (``chapter.name``) or a part, has to be named by ``--later``, and the records name it.
+``--commit`` takes the seeds from an earlier commit that states the same, for runs that took long. Any change since, of
+a parameter of a chapter (``chapter.name``) or of a part, has to be named by ``--later``, and the records name it.
 
-``--anew`` instead judges records again of which nothing but the criterion has changed, by the present one; they say so.
-A rejection that no second seed has repeated is left to a run.
+``--anew`` instead judges again, by the present criterion, records of which nothing else has changed; they are marked. A
+rejection that no second seed has repeated needs a run.
 
 ``--spot 1/3`` instead runs a random third of the chapters that need no trained networks again, with their records' own
-seeds, and compares: a guard against changes of code that no cheap run shows.
+seeds, and compares: a guard against changes of code that no cheap run reveals.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ from lmc_helpers import claims
 from lmc_helpers._files import atomic_write
 from lmc_helpers.claims._yaml_files import load
 
-#: What some quantities said of n.
+#: Units of n in older quantities.
 N_COUNTS = re.compile(r" \(n counts [^)]*\)")
 README_FIGURE = ("12_overlap_theorem", "fig_limit")
 
 
 def clean_commit(earlier: str | None, wanted: list[str], profile: str, later: Sequence[str] = ()) -> str:
-    """The commit that seeds come from: the present one, or an earlier one that states the same but for ``later``."""
+    """The commit of the seeds: the present one, or an earlier one that states the same except for ``later``."""
     changed = git("status", "--porcelain")
     if changed:
         raise BuildError(f"a confirmatory run needs a clean commit; not committed:\n{changed}")
@@ -80,9 +80,9 @@ def clean_commit(earlier: str | None, wanted: list[str], profile: str, later: Se
 
 
 def _stated(root: Path, wanted: list[str], profile: str) -> dict[str, object]:
-    """What a tree fixes for some chapters: criterion and quantity of every part, and each chapter's parameters.
+    """The statements of a tree on some chapters: criterion and quantity of each part, and each chapter's parameters.
 
-    What n counts, which some quantities said, is no part of them.
+    Ignores the unit of n, which older quantities included.
     """
     parts, settings = papers.parts(root / "book" / "claims"), root / "notebooks" / "profiles" / f"{profile}.yaml"
     given = load(settings)["chapters"] if settings.is_file() else {}
@@ -97,7 +97,7 @@ def _stated(root: Path, wanted: list[str], profile: str) -> dict[str, object]:
 
 
 def missing(profile: str, wanted: list[str]) -> list[str]:
-    """The chapters, of those wanted, that have a part without a record that stands, with seeds that can be checked."""
+    """The chapters, of those wanted, that have a part without a valid record whose seeds can be checked."""
     known, stored = sources.Sources(), records.recorded(profile)
     gone = unreachable_commits(record["seeds"] for record in stored.values())
     stand = {id for id, r in stored.items() if r["seeds"] not in gone and not standing.changes(r, known)}
@@ -105,17 +105,17 @@ def missing(profile: str, wanted: list[str]) -> list[str]:
 
 
 def rested(record: dict) -> dict:
-    """A record with what it rests on today besides its criterion and quantity: all parameters, and the reference."""
+    """The record with its present basis: parameters and reference."""
     given = standing.parameters(record["chapter"], record["profile"]) | record["parameters"]
     return record | {"parameters": given, "reference": standing.references().get(record["part"])}
 
 
 def store(profile: str, commit: str, wanted: list[str], later: Sequence[str] = ()) -> Path:
-    """Put what the confirmatory runs of some chapters found into the record, as far as they are done.
+    """Record the outcomes of the confirmatory runs of some chapters, as far as they are finished.
 
-    Each record names what was set ``later`` than the commit of its seeds: parameters of its chapter, its own criterion.
-    Records of other parts stay, and are shown as out of date; parts that the ledger no longer has are dropped. The
-    README's figure comes from the same run.
+    Each record names everything that was set ``later`` than the commit of its seeds: parameters of its chapter, its own
+    criterion. Records of other parts stay, and are shown as out of date; parts that the ledger no longer has are
+    dropped. The README's figure comes from the same run.
     """
     found = records.recorded(profile)
     made = Targets(profile, ROOT / "build" / f"confirm-{profile}", commit)
@@ -145,7 +145,7 @@ def _write(profile: str, found: dict[str, dict]) -> Path:
 
 
 def judge_anew(profile: str) -> None:
-    """Judge the records of which only the criterion has changed by that of today; nothing runs."""
+    """Judge, by today's criterion, the records of which only the criterion has changed; nothing runs."""
     known, found = sources.Sources(), records.recorded(profile)
     fresh = {id: record for id, old in found.items() if (record := standing.judged_anew(old, known))}
     for id, record in fresh.items():
@@ -168,7 +168,7 @@ def store_results(profile: str, commit: str, wanted: list[str]) -> list[Path]:
 
 
 def confirm(profile: str, earlier: str | None, only: list[str], cores: int, later: list[str]) -> None:
-    """Run the chapters that have a part without a record that stands; what is done is stored, also of a stopped run."""
+    """Run the chapters that have a part without a valid record; results are stored, even if the run is stopped."""
     from book.tools import build
 
     wanted = missing(profile, [find(name) for name in only] or chapters.chapters())
@@ -190,10 +190,10 @@ def confirm(profile: str, earlier: str | None, only: list[str], cores: int, late
 
 
 def spot(profile: str, share: Fraction, cores: int) -> int:
-    """Run a share of the recorded chapters again with their own seeds and compare; the number of differences.
+    """Run a share of the recorded chapters again with their own seeds and compare; return the number of differences.
 
-    The present commit draws them from those that need no trained networks. The records of one that differs in nothing
-    rest on the references of today from then on.
+    The present commit draws them from those that need no trained networks. If a chapter shows no difference, its
+    records rest on today's references from then on.
     """
     from book.tools import build
 
@@ -220,7 +220,7 @@ def spot(profile: str, share: Fraction, cores: int) -> int:
 
 
 def _compare(record: dict, again: dict[str, dict]) -> list[str]:
-    """How a record differs from what the same run finds today."""
+    """Differences between a record and the same run today."""
     id = record["part"]
     if id not in again:
         return [f"{id} is no longer checked"]

@@ -34,7 +34,7 @@ def report(output: Path) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Execute a chapter; the exit status."""
+    """Execute a chapter; return the exit status."""
     chapters.tolerate_terminal_encoding()
     chapters.separate_unverified_runs()
     return execution.run(arguments, report)

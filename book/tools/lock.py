@@ -2,8 +2,8 @@
 
 python book/tools/lock.py first|rest|torch      prints the packages that a set-up installs together
 
-``first`` builds what has no wheel; ``torch`` is torch with the CUDA packages of its default wheel; ``rest`` is all but
-torch. Before a set-up there is nothing but Python's own library.
+``first`` builds packages without wheels; ``torch`` is torch with the CUDA packages of its default wheel; ``rest`` is
+all but torch. Before a set-up only Python's own library is available.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Store what the chapters measure in cheap runs, to compare with; by hand, never in CI.
+"""Store the chapters' measurements in cheap runs, to compare with; by hand, never in CI.
 
 make reference                    # the notebooks at smoke, for nbval
 make reference PROFILE=laptop     # with MNIST: the numbers of parts that are not run at smoke
 python -m book.tools.reference --profile laptop --check    # compare those with the run in build
 
-Another processor rounds differently, and a long descent amplifies that. So a box's words must be the same, and what was
-measured may differ by what ``book/settings.yml`` allows; where it differs by no more, the stored outputs are kept.
+Another processor rounds differently, and a long descent amplifies that. Hence a box's words must be the same, and
+measurements may differ by the tolerance in ``book/settings.yml``; within it, the stored outputs are kept.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from lmc_helpers import claims
 from lmc_helpers._files import atomic_write
 
 CHECKED = "nbval-check-output"
-COMPUTED = ("rival", "verdict")  # lines of a box in which a run's own numbers stand
+COMPUTED = ("rival", "verdict")  # lines of a box that contain a run's own numbers
 
 
 def reference(chapter: str) -> nbformat.NotebookNode:
@@ -61,7 +61,7 @@ def _stored(chapter: str) -> dict[str, list[nbformat.NotebookNode]]:
 
 
 def _bare(output: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """A box's text and what it measured; another output without its metadata."""
+    """A box's text and measurement; another output without its metadata."""
     if claims.MIME not in output.get("metadata", {}):
         return nbformat.from_dict(output | {"metadata": {}} if "metadata" in output else output)
     record = {name: output.metadata[claims.MIME][name] for name in ("part", *Measured.model_fields)}
@@ -75,7 +75,7 @@ def boxes(outputs: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
 
 
 def disagreements(before: list[nbformat.NotebookNode], now: list[nbformat.NotebookNode]) -> list[str]:
-    """How a cell's boxes differ from the stored ones, in words; nothing if they agree."""
+    """Differences between a cell's boxes and the stored ones, in words; empty if they agree."""
     before, now = boxes(before), boxes(now)
     parts = [[box.metadata[claims.MIME]["part"] for box in found] for found in (before, now)]
     if parts[0] != parts[1]:
@@ -108,7 +108,7 @@ def write() -> None:
 
 
 def at_laptop() -> dict[str, dict]:
-    """Part → what the run at laptop in ``build`` measured of it, with its chapter and its images."""
+    """Part → its measurement in the run at laptop in ``build``, with its chapter and its images."""
     found = [record for path in chapters.executed("laptop") for record in records.records(path)]
     return {
         record["part"]: {"part": record["part"], "chapter": record["chapter"], "data": record.get("data", "")}
@@ -133,7 +133,7 @@ def write_laptop() -> None:
 
 
 def moved(entry: dict, now: dict) -> list[str]:
-    """How a number at laptop differs from the stored one, in words; nothing if it agrees."""
+    """Differences between a number at laptop and the stored one, in words; empty if it agrees."""
     part = claims.part(entry["part"])
     return Difference(part, Measured.of(entry), Measured.of(now)).complaints("in the reference")
 

@@ -1,13 +1,13 @@
-"""The chapters again, with other seeds or in other settings of the machine, and what differs.
+"""The chapters run again, with other seeds or in other settings of the machine, and the differences.
 
 python -m book.tools.repeat --seeds 10 [CHAPTER ...]                  seeds from a commit's id
 python -m book.tools.repeat --settings two_threads [CHAPTER ...]      of ``book/settings.yml``; ``all``: every one
 
-The runs are jobs of the book's graph, here or on a cluster. A run that is up to date is never done again, so that what
-was stopped goes on, and 10 seeds add 7 to the 3 that are there: a chapter keeps the commit that its first seeds came
-from, as long as that is in this history. ``book/recorded`` holds what each run measured. With other seeds no part may
-be decided differently, stay open for more than one seed in ten, or spread against its error bars; in other settings
-verdicts must be the same, and numbers within the tolerance that ``book/settings.yml`` states.
+The runs are jobs of the book's graph, here or on a cluster. A run that is up to date is never repeated: a stopped
+command resumes, and 10 seeds add 7 to 3 existing ones; a chapter keeps the commit that its first seeds came from, as
+long as that is in this history. ``book/recorded`` holds what each run measured. With other seeds no part may be decided
+differently, stay open for more than one seed in ten, or spread against its error bars; in other settings verdicts must
+be the same, and numbers within the tolerance that ``book/settings.yml`` states.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ALL = "all"
 
 
 class Repeat:
-    """Some chapters in several variants: which are wanted, which are stored or in ``build``, which are missing."""
+    """Some chapters in several variants: those wanted, those stored or in ``build``, and those missing."""
 
     def __init__(self, kind: str, profile: str, listed: dict[str, list[str]]):
         self.profile, self.listed, self.record = profile, listed, Record(kind, profile)
@@ -51,7 +51,7 @@ class Repeat:
         return found
 
     def missing(self) -> dict[str, list[str]]:
-        """Variant → the chapters that lack its run, the first variants first."""
+        """Variant → the chapters whose run is missing, the first variants first."""
         done = {chapter: {run.variant for run in entry.runs} for chapter, entry in self.collect().items()}
         gaps: dict[str, list[str]] = {}
         for number in range(max(map(len, self.listed.values()))):
@@ -61,7 +61,7 @@ class Repeat:
         return gaps
 
     def run(self, **where) -> dict[str, Chapter]:
-        """Do what is missing and store all runs; with other seeds, those that failed by themselves are noted."""
+        """Do the missing runs and store all; with other seeds, those that failed by themselves are noted."""
         since, failed = time.time(), {}
         if gaps := self.missing():
             confirm.clean_commit(None, [], self.profile)
@@ -91,7 +91,7 @@ def with_known_commits(stored: dict[str, Chapter]) -> dict[str, Chapter]:
 
 
 def seed_commit(profile: str, chapter: str, stored: Chapter | None, known: sources.Sources) -> str:
-    """The commit that a chapter's seeds come from: that of the runs that are up to date; "" if there are none."""
+    """The commit that a chapter's seeds come from: that of the runs that are up to date; "" without such runs."""
     if stored and stored.runs and stored.current(chapter, profile, known):
         return stored.runs[0].variant.partition(".")[0]
     paths = sorted((ROOT / "build" / "executed").glob(f"sweep-{profile}-*.*/{chapter}.ipynb"))
@@ -102,7 +102,7 @@ def seed_commit(profile: str, chapter: str, stored: Chapter | None, known: sourc
 
 
 def of_seeds(profile: str, count: int, wanted: list[str], commit: str | None) -> Repeat:
-    """Each chapter with so many seeds from a commit's id."""
+    """Each chapter with a number of seeds from a commit's id."""
     if count < 2:
         raise BuildError(f"SEEDS = {count}; allowed: 2 or more, one seed has no spread")
     known, stored = sources.Sources(), with_known_commits(Record("sweep", profile).read())

@@ -35,7 +35,7 @@ def chromium() -> str | None:
 
 
 def flags(*reached: str) -> list[str]:
-    """Arguments for the browser: no address is looked up but those that are named.
+    """Arguments for the browser: no address is looked up except those named.
 
     >>> flags("127.0.0.1")[-1]
     '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'
@@ -47,7 +47,7 @@ def flags(*reached: str) -> list[str]:
 
 
 def to_pdf(html: Path, out: Path, only: str = "?") -> list[Path]:
-    """Print the reports of a built book, of all papers or of one; the files."""
+    """Print the reports of a built book, of all papers or of one; return the files."""
     pages = sorted((html.resolve() / "book" / "reports").glob(f"{only}.html"))
     if not pages:
         raise BuildError(f"no reports in {html}; run: make book")

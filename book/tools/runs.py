@@ -1,7 +1,7 @@
-"""List the training runs in front of the chapters, or train one of them.
+"""List the training runs that chapters need, or train one of them.
 
-In a build every run is a job of its own that ends with a file, named by the run's digest, so that a run which chapters
-or profiles share is trained once. A run that is there is never trained again.
+In a build every run is a job of its own that ends with a file, named by the run's digest; a run shared by chapters or
+profiles is thus trained once. A finished run is never trained again.
 
 python -m book.tools.runs --profile paper                          list
 python -m book.tools.runs CHAPTER --profile paper --run DIGEST     train one
@@ -52,14 +52,14 @@ def _gpu() -> Iterator[None]:
 
 
 def _use(cores: int) -> None:
-    """So many threads for one operation: the digits depend on them."""
+    """Fix the number of threads; rounding depends on it."""
     import torch
 
     torch.set_num_threads(cores)
 
 
 def train(chapter: str, profile: str, digest: str, seeds: str = "", show_progress: bool = False) -> None:
-    """Train one run of a chapter, or take it up where it was stopped; nothing happens if it is there."""
+    """Train one run of a chapter, or resume it where it was stopped; nothing happens if its file exists."""
     for name in THREADS:  # before torch is imported, which a list that has to be made does
         os.environ[name] = "1"
     listed = {key: job for key, job in listing.jobs(profile, seeds).items() if chapter in job.chapters}
@@ -67,7 +67,7 @@ def train(chapter: str, profile: str, digest: str, seeds: str = "", show_progres
         has = ", ".join(listed) or "none"
         raise BuildError(f"chapter {chapter} has no run {digest!r} at {profile}; it has: {has}")
     _use(listed[digest].cores)
-    os.environ["LMC_COMMIT"] = commit()  # which its provenance says
+    os.environ["LMC_COMMIT"] = commit()  # recorded in its provenance
     run = next((run for run in listing.runs(chapter, profile, seeds) if run.digest == digest), None)
     if run is None:
         raise BuildError(
@@ -87,7 +87,7 @@ def train(chapter: str, profile: str, digest: str, seeds: str = "", show_progres
 
 
 def _reason(error: Exception, path: Path) -> str:
-    """Why a training run failed; which file it could not write, and what to do with a checkpoint that stops it."""
+    """The reason why a training run failed; an unwritable file, or a checkpoint that stops it, with advice."""
     if isinstance(error, OSError):
         return stopping.explained(error, error.filename or path)
     said = f"{type(error).__name__}: {error}"

@@ -1,7 +1,7 @@
 """The loss of networks as a function of their parameters, and the search for permutations that make it small half-way.
 
 Matchers that descend on the loss of the midpoint, (a + π b)/2, visit many permutations. :class:`Best` keeps for each
-pair the first one with the least loss, so that what a search returns is never worse than where it began.
+pair the first one with the least loss, hence a search never returns anything worse than its start.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Best:
     losses: Tensor  # (steps, P): losses half-way at all permutations that were seen, in their order
 
     def _seen(self, permutations: Permutations, losses: Tensor) -> Best:
-        """With one more set of permutations, and their losses (P,) half-way."""
+        """The best including one more set of permutations, with their losses (P,) half-way."""
         better = losses < self.losses.min(dim=0).values  # False for NaN
         kept = {
             g: torch.where(better[:, None], permutations[g].to(better.device), p) for g, p in self.permutations.items()

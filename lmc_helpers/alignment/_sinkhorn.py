@@ -5,13 +5,13 @@ A permutation matrix is replaced by a doubly stochastic one, the point that Sink
     S_τ(X) = argmax_P ⟨P, X⟩ + τ H(P)      over doubly stochastic P, H the entropy.
 
 As τ → 0 it tends to the permutation with the largest Σ_i X_ip(i), if that is unique. Networks b with their units mixed
-by soft permutations are differentiable in X, so that Adam descends on a cost of a and the soft π b:
+by soft permutations are differentiable in X, and Adam descends on a cost of a and the soft π b:
 
 - ``"midpoint"``: the loss at (a + π b)/2;
-- ``"random"``: the loss at λ a + (1 − λ) π b, λ uniform in [0, 1], drawn anew at every step;
+- ``"random"``: the loss at λ a + (1 − λ) π b, λ uniform in [0, 1], redrawn at every step;
 - ``"distance"``: ‖a − π b‖², without data.
 
-The soft π b is no network of b's function and may have less loss, alone or half-way, than any permuted b, so that the
+The soft π b does not compute b's function and may have less loss, alone or half-way, than any permuted b; hence the
 cost of the midpoint often stops at soft permutations that harden badly; random λ ties π b itself to a small loss.
 
 At the end the largest assignment of X is taken. Iterations run in log space. Gradients go through the iterations; the
@@ -33,7 +33,7 @@ from lmc_helpers.seeds import torch_generator
 
 
 def _log_sinkhorn(X: Tensor, tau: float, iterations: int = 20) -> Tensor:
-    """log S_τ(X), (..., m, m), nearly, by alternating normalisation of columns and rows; the rows come last."""
+    """log S_τ(X), (..., m, m), approximately, by alternating normalisation of columns and rows, rows last."""
     log_P = X / tau
     for _ in range(iterations):
         log_P = log_P - log_P.logsumexp(dim=-2, keepdim=True)
@@ -102,6 +102,6 @@ def _matrix(p: Tensor) -> Tensor:
 
 
 def _noise(p: Tensor, generator: torch.Generator) -> Tensor:
-    """Normal numbers (1, m, m), the same for all pairs, so that none depends on those beside it."""
+    """Normal numbers (1, m, m), shared by all pairs: no result depends on which pairs are computed together."""
     m = p.shape[-1]
     return torch.randn(1, m, m, dtype=torch.float64, generator=generator).to(p.device)

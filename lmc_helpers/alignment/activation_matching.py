@@ -6,9 +6,9 @@ unit i of the one and unit j of the other, and the matching maximises
     L(P) = ⟨P, S⟩_F = Σ_i S_ip(i).
 
 The paper plots L(P)/m for the optimal P, the identity and random P, averaged over groups. Convolutions count every
-pixel as a sample, and a residual stream every place where it is read (F.4); the model's record stacks them.
+pixel as a sample, and a residual stream every position at which it is read (F.4); the model's record stacks them.
 
-Sums over batches are merged as in Chan, Golub & LeVeque (1983), in float64, so that memory stays bounded. A unit whose
+Sums over batches are merged as in Chan, Golub & LeVeque (1983), in float64, and memory stays bounded. A unit whose
 activation is constant on the data is *dead*: its correlations are undefined, count as 0, and are reported.
 
 The objectives, all maximised, in the words of :data:`OBJECTIVES`:
@@ -123,7 +123,7 @@ OBJECTIVES: dict[str, Callable[[Moments], Tensor]] = {
 
 @dataclass(frozen=True, eq=False)
 class ActivationMatching:
-    """What activation matching finds for P pairs."""
+    """Result of activation matching for P pairs."""
 
     permutations: dict[str, Tensor]  # group → p (P, m): unit i of a is matched with unit p_i of b
     gains: dict[str, Tensor]  # group → the matrix of the objective (P, m, m)

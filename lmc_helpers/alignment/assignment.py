@@ -1,4 +1,4 @@
-"""Linear assignment for a batch of matrices, and what every matcher asks of the two ends of a pair."""
+"""Linear assignment for a batch of matrices, and checks of the two ends of a pair that all matchers need."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _assign(gains: Tensor) -> Tensor:
 
 
 def _assigned(gains: np.ndarray) -> np.ndarray:
-    """:func:`assign` of arrays, unchecked, in as many threads as torch has: SciPy lets go of Python's lock."""
+    """:func:`assign` of arrays, unchecked, in as many threads as torch has: SciPy releases Python's lock."""
     m = gains.shape[-1]
     matrices = gains.reshape(-1, m, m)
     threads = min(torch.get_num_threads(), len(matrices), len(matrices) * m**3 // _WORTH_A_THREAD)
@@ -72,7 +72,7 @@ def _check_ends(a: Tensors, b: Tensors, symmetry: Symmetry) -> int:
 
 
 def _start(a: Tensors, b: Tensors, symmetry: Symmetry, start: Permutations | None) -> dict[str, Tensor]:
-    """Where a search for permutations of P pairs begins: at those that are given, elsewhere at the identity."""
+    """Initial permutations of a search on P pairs: the given ones, and the identity for the other groups."""
     P, given = _check_ends(a, b, symmetry), dict(start or {})
     _check_groups(symmetry, given, P)
     return {g: p.to(next(iter(a.values())).device) for g, p in (identity(symmetry, P) | given).items()}

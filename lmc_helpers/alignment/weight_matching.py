@@ -11,10 +11,10 @@ and more. With the other groups held fixed, the best permutation of one group is
 
 where A_(axis) has the group's units as rows, and B' is b with the other groups permuted. Algorithm 1 solves it for one
 group after another in random order until nothing is gained. It stops at a local optimum that depends on the order and
-on the start, so that restarts are part of the method: the best is taken, and the values of all are returned.
+on the start, hence restarts are part of the method: the best is taken, and the values of all are returned.
 
 Units inside units, the neurons of an attention head for example, move with the outer group in one step, exactly: the
-gain C_ij of outer unit j of b at place i is the largest over the permutations of the units inside, an assignment for
+gain C_ij of outer unit j of b at position i is the largest over the permutations of the units inside, an assignment for
 each pair (i, j).
 """
 
@@ -53,7 +53,7 @@ _FACTOR = 2**24  # numbers in a factor of one matrix product: 128 MiB
 
 @dataclass(frozen=True, eq=False)
 class WeightMatching:
-    """What :func:`weight_matching` finds for P pairs."""
+    """Result of :func:`weight_matching` for P pairs."""
 
     permutations: dict[str, Tensor]  # group → p (P, m) of the best restart: a is aligned with b permuted by p
     #: (restarts, P), float64: ⟨a, π b⟩ over the permutable parameters at the local optimum of each restart
@@ -63,7 +63,7 @@ class WeightMatching:
 
 
 def _agreement(a: Tensors, b: Tensors) -> Tensor:
-    """The inner products Σ_names ⟨A, B⟩ of the parameters (P, …), (P,); names that b lacks do not count."""
+    """The inner products Σ_names ⟨A, B⟩ of the parameters (P, …), (P,); names missing from b do not count."""
     return torch.stack([(a[name].double() * value).flatten(1).sum(dim=1) for name, value in b.items()]).sum(0)
 
 
@@ -80,7 +80,8 @@ def weight_matching(
     """Permute b so that its weights are near those of a: coordinate descent over the groups, with restarts.
 
     The first restart begins at ``start``, the others at uniform permutations. All pairs of a restart begin at the same
-    permutations and take the groups in the same random orders, so that no pair depends on those beside it.
+    permutations and take the groups in the same random orders, hence the result for a pair does not depend on the
+    others.
 
     Parameters
     ----------
@@ -132,7 +133,7 @@ def _matched(
 
 
 def _group_by_group(a: Tensors, b: Tensors, symmetry: Symmetry) -> dict[str, Tensor]:
-    """A start: the groups in their order, each by the parameters that it shares with no later one."""
+    """A start: the groups in their order, each matched by the parameters that it shares with no later one."""
     problem, P = _Problem(a, b, symmetry), len(next(iter(a.values())))
     p, known = identity(symmetry, P), set[str]()
     for step in problem.steps:
@@ -179,7 +180,7 @@ class _Term(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Step:
-    """What one assignment moves: a group, and with it all groups of units inside its units."""
+    """A group and the groups nested in it, moved by one assignment."""
 
     group: str
     kinds: list[tuple[str, ...]]  # the groups inside by their kind, of units 0, …, m − 1 each
@@ -265,7 +266,7 @@ def _terms(symmetry: Symmetry, group: str, kinds: list[tuple[str, ...]], own: li
 
 
 class _Problem:
-    """Steps of P pairs and what they gain; what no other group changes is summed once."""
+    """Steps of P pairs and their gains; terms that no other group changes are summed once."""
 
     def __init__(self, a: Tensors, b: Tensors, symmetry: Symmetry) -> None:
         self.places: dict[str, list[tuple[str, Axis]]] = {}
@@ -293,9 +294,9 @@ class _Problem:
     def solved(
         self, step: _Step, p: Permutations, pairs: np.ndarray, known: set[str] | None = None
     ) -> tuple[dict[str, np.ndarray], np.ndarray]:
-        """The best permutations of a step with the other groups held fixed, and what each of some pairs gains.
+        """The best permutations of a step with the other groups held fixed, and the gain of each of ``pairs``.
 
-        Where some groups are known, parameters with units of others do not count.
+        If ``known`` is given, parameters with units of other groups do not count.
         """
         if 2 * len(pairs) > len(self.least):  # sums of all pairs cost less than copies of some
             totals = [total.numpy(force=True) for total in self._sums(step, p, slice(None), known)]
@@ -385,7 +386,7 @@ class _Problem:
 
 
 def _of(value: Tensor, pairs: np.ndarray | slice) -> Tensor:
-    """Some pairs' part of (P, …)."""
+    """The part of (P, …) that belongs to some pairs."""
     return value if isinstance(pairs, slice) else value[torch.from_numpy(pairs).to(value.device)]
 
 

@@ -1,27 +1,27 @@
 """The claims ledger: criteria committed beforehand, verdicts computed from measurements.
 
-``book/claims/`` holds one file a paper, with one entry for each id of its claims, each with parts. A part says whose
-statement it is, what weight it has, what it comes to for a measured quantity, what holds instead or beyond, and a
-rival: a value near enough to be plausible that lies outside. ``check`` compares a measured value with them.
+``book/claims/`` holds one file per paper, with one entry for each id of its claims, each with parts. A part records
+whose statement it is, its weight, its criterion for a measured quantity, the corrected or sharper statement if there is
+one, and a rival: a plausible value that lies outside. ``check`` compares a measured value with them.
 
 =====================================  ================================================================================
 :mod:`~lmc_helpers.claims.numerals`    numbers for people: powers of ten, values and errors with equal digits
 ``_formulas``                          closed forms as TeX, texts and labels as HTML, TeX as Unicode
 :mod:`~lmc_helpers.claims.intervals`   numbers, closed forms, and the intervals that criteria are
-``_needs``                             what a run must be to judge a part
-:mod:`~lmc_helpers.claims.criteria`    the ledger as data: parts, claims, and what each field may hold
+``_needs``                             requirements on a run that judges a part
+:mod:`~lmc_helpers.claims.criteria`    the ledger as data: parts, claims, and their fields
 ``_yaml_files``                        YAML read strictly, refused with file, line, field and what is allowed
 :mod:`~lmc_helpers.claims.reading`     the ledger's files: each read once
 :mod:`~lmc_helpers.claims.judge`       a measurement against a part's criteria: verdicts, by rules
 ``_words``                             a verdict in a reader's words
 ``_scale``                             a drawn scale: criteria as bands, measurements as marks
-``_runs``                              what a box shows of this run and of the confirmed one
+``_runs``                              this run and the confirmed one in a box
 ``_lines``                             a box as lines of text, as notebooks store it
 :mod:`~lmc_helpers.claims.box`         ``check``, and the box that a reader sees
 =====================================  ================================================================================
 
-Every chapter calls ``check``; the book's tools read what it stored under ``MIME``. Importing the package reads
-no file: a missing ledger is an error only where a part is asked for.
+Every chapter calls ``check``; the book's tools read what it stored under ``MIME``. Importing the package reads no file:
+a missing ledger is an error only when a part is asked for.
 """
 
 from lmc_helpers.claims._runs import drawn

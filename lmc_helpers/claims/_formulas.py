@@ -25,7 +25,7 @@ def tex(closed_form: str) -> str:
 
 
 def _within(node: ast.expr, rank: int) -> str:
-    """A term, in parentheses if it binds less than what it stands in."""
+    """A term, in parentheses if it binds less tightly than its context."""
     text, own = _tex(node)
     return f"({text})" if own < rank else text
 
@@ -60,7 +60,7 @@ def _tex(node: ast.expr) -> tuple[str, int]:
     raise ValueError(f"{ast.unparse(node)} is no part of a closed form")
 
 
-INNER = r"\(((?:[^()]|\([^()]*\))*)\)"  # what stands in parentheses, with parentheses inside
+INNER = r"\(((?:[^()]|\([^()]*\))*)\)"  # the content of parentheses, with parentheses inside
 CHOICES = re.compile(r"\bbinom\(([^(),]+), *([^(),]+)\)")
 INDEX = r":?(?:(?![⁰¹²³⁴-⁹])\w)+"
 SIZES = re.compile(rf"\babs{INNER}")
@@ -87,7 +87,7 @@ def _first(groups: tuple) -> str:
 def typeset(text: str, address: Address | None = None) -> str:
     r"""HTML of a text of the ledger: escaped, formulas between $ for MathJax, *emphasis* and `code`.
 
-    Words that ``address`` knows become links. MathJax looks at it where it stands in an element of the class
+    Words that ``address`` knows become links. MathJax processes the result inside an element of the class
     ``mathjax_process``.
     """
     pieces = text.split("$")
@@ -100,7 +100,7 @@ def typeset(text: str, address: Address | None = None) -> str:
 
 
 def _words(text: str, address: Address | None, odd: int) -> str:
-    """What stands between formulas: code in odd places, else words."""
+    """HTML of a text between formulas: code in odd pieces, words in the others."""
     if odd % 2:
         return f"<code>{html.escape(text, quote=False)}</code>"
     return EMPHASIS.sub(r"<em>\1</em>", _linked(text, address) if address else _signs(text))

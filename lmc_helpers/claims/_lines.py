@@ -1,4 +1,4 @@
-"""A box as lines of text: what notebooks store as ``text/plain``, and what reference outputs are compared by."""
+"""A box as lines of text: stored in notebooks as ``text/plain``, and compared with reference outputs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LABELS = {PAPER: "printed", OURS: "criterion"}  # of the criterion; a reading's 
 
 
 def rounded(value: float, digits: int, floor: float = 0.0) -> str:
-    """A value with so many digits; one below ``floor`` in size is shown as a rounding error."""
+    """A value with a given number of digits; one below ``floor`` in size is shown as a rounding error."""
     return f"< {floor:g}" if abs(value) < floor else f"{value:.{digits}g}"
 
 
@@ -36,7 +36,7 @@ def measured(part: Part, record: dict) -> str:
 
 
 def stated(part: Part) -> str:
-    """Who states a part, and where."""
+    """The source of a statement: whose it is, and where it is made."""
     who = {PAPER: "the paper", OURS: "this book"}.get(part.whose, "the paper, as we read it")
     return f"{who}: {part.where}" + (f" ({part.weight})" if part.whose != OURS else "")
 

@@ -1,4 +1,4 @@
-"""What a run must be to judge a part: conditions on the parameters of the chapter that checks it.
+"""Requirements on a run that judges a part: conditions on the parameters of the chapter that checks it.
 
 ========================  ======================================================
 ``dataset: mnist``        this word
@@ -7,8 +7,8 @@
 ``M: {exactly: 20}``      this number or list and no other
 ========================  ======================================================
 
-A run that has less of something is a small run of the same experiment, whose measurement is shown. Another run that
-does not meet them is another experiment, which measured nothing.
+A run that falls short of a number is a small run of the same experiment, and its measurement is shown. A run that fails
+otherwise is another experiment, and has measured nothing here.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Values = Scalar | list[Scalar]
 
 
 class Exactly(Entry):
-    """A number or a list and no other."""
+    """Exactly this number or list."""
 
     exactly: Values
 
@@ -44,7 +44,7 @@ Need = Annotated[Values | Exactly, BeforeValidator(_is_need)]
 
 
 def met(need: Values | Exactly, used: Any) -> bool:
-    """Whether a parameter of this value meets a need; None is one that there is not."""
+    """True if a parameter's value meets a need; the value is None if there is no such parameter."""
     if used is None:
         return False
     match need:
@@ -66,7 +66,7 @@ def says(name: str, need: Values | Exactly) -> str:
 
 
 def unmet(needs: Mapping[str, Values | Exactly], used: Mapping[str, Any]) -> tuple[str, bool]:
-    """What a run that used these parameters lacks, in words, and whether it is another experiment.
+    """The unmet needs of a run with these parameters, in words, and whether it is another experiment.
 
     >>> unmet({"width": 512, "dataset": "mnist"}, {"width": 64, "dataset": "mnist"})
     ('width ≥ 512 (here 64)', False)

@@ -1,4 +1,4 @@
-"""What a box shows of its runs: a scale with both, a row for each, and folded what few readers need."""
+"""The runs shown in a box: a scale with both, a row for each, and the details folded away."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def rows(part: Part, record: dict, confirmed: dict | None, run: str) -> str:
 
 
 def _name(text: str) -> str:
-    """A row's name, with what stands on its second line in small."""
+    """A row's name; its second line is in small print."""
     name, _, more = text.partition("\n")
     return html.escape(name) + (f" <small>{html.escape(more)}</small>" if more else "")
 
@@ -69,7 +69,7 @@ def _provenance(record: dict) -> str:
 
 
 def details(part: Part, record: dict, confirmed: dict | None, address: Address | None = None) -> str:
-    """What few readers need, folded."""
+    """Details that few readers need, folded away."""
     found = [record, *([confirmed] if confirmed and not confirmed["changed"] else [])]
     rival = _words.rival(part, record)
     value = "" if rival is None else f"{people(rival)}: "
@@ -100,7 +100,7 @@ def details(part: Part, record: dict, confirmed: dict | None, address: Address |
 
 
 def _images(run: dict) -> str:
-    """What images the confirmed run used, without the words "this run", which are about another one on this page."""
+    """The images that the confirmed run used, without the words "this run", which mean another one on this page."""
     said = run.get("data") or ""
     for sentence in ("This run uses ", "this run uses "):
         said = said.replace(sentence, "")
@@ -108,7 +108,7 @@ def _images(run: dict) -> str:
 
 
 def _run(confirmed: dict | None) -> str:
-    """When and where the confirmed run was made, and whether it stands."""
+    """When and where the confirmed run was made, and whether it is still valid."""
     if not confirmed:
         return ""
     said = f"{confirmed['date']}, {confirmed['device']}; seeds from the commit that fixed the criteria"
@@ -120,5 +120,5 @@ def _run(confirmed: dict | None) -> str:
 
 
 def _stale(confirmed: dict) -> str:
-    """What a record rests on that has changed."""
+    """The changes that make a record out of date."""
     return f"out of date, changed since: {', '.join(confirmed['changed'])}"

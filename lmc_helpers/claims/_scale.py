@@ -1,7 +1,7 @@
 """A small drawn scale: criteria as bands, the rival as a tick, measurements as marks on the intervals that are tested.
 
-It is an SVG without a size of its own: lengths along the axis are in per cent, so that it fills its column while its
-letters keep their size. Its colours are those of the page (``currentColor``, variables of ``boxes.css``).
+It is an SVG without a size of its own: lengths along the axis are percentages, hence it fills its column while its
+lettering keeps its size. Its colours are those of the page (``currentColor``, variables of ``boxes.css``).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Band:
 
 @dataclass(frozen=True)
 class Mark:
-    """A measurement on the scale: a value, its interval, the class of its verdict, and whether it is the confirmed."""
+    """A measurement on the scale: a value, its interval, the class of its verdict, and whether it is confirmed."""
 
     value: float
     low: float
@@ -45,7 +45,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Axis:
-    """Where a number stands on the scale, in per cent; beyond a cut, points stand at its end."""
+    """Positions of numbers on the scale, in per cent; points beyond a cut are drawn at its end."""
 
     low: float
     high: float
@@ -70,7 +70,7 @@ class Axis:
 
 
 def axis(bands: list[Band], marks: list[Mark], rival: float | None) -> Axis:
-    """An axis on which all that matters can be told apart: linear, logarithmic, or cut before what is far away."""
+    """An axis that shows everything of interest apart: linear, logarithmic, or cut before distant points."""
     ends = [end for band in bands for end in (band.interval.low, band.interval.high) if math.isfinite(end)]
     measured = [number for mark in marks for number in (mark.value, mark.low, mark.high)]
     other = [] if rival is None else [rival]
@@ -152,7 +152,7 @@ def _mark(mark: Mark, along: Axis, y: float) -> str:
 
 
 def _labels(along: Axis, bands: list[Band], rival: float | None) -> list[tuple[float, str]]:
-    """Place and text of what is written under the axis; a narrow band has one label, in its middle."""
+    """Position and text of each label under the axis; a narrow band has one label, in its middle."""
     found: list[tuple[float, str]] = []
     ends = [end for band in bands for end in (band.interval.low, band.interval.high) if math.isfinite(end)]
     for band in bands:
@@ -174,12 +174,12 @@ def _same(label: tuple[float, str], other: tuple[float, str]) -> bool:
 
 
 def _shown(along: Axis, end: float) -> bool:
-    """Whether an end of a criterion is a place on the axis."""
+    """True if an end of a criterion lies on the axis."""
     return math.isfinite(end) and (not along.log or end > 0)
 
 
 def _rows(labels: list[tuple[float, str]]) -> list[tuple[float, str, int]]:
-    """Labels with the row that each stands in, so that none meets another on a phone."""
+    """Labels, each with its row, chosen such that none overlap on a phone."""
     taken: list[list[tuple[float, float]]] = []
     placed = []
     for at, text in labels:
@@ -202,7 +202,7 @@ def _written(at: float, text: str, y: float) -> str:
 
 
 def draw(bands: list[Band], marks: list[Mark], rival: float | None, words: str) -> str:
-    """The scale as an SVG; ``words`` say what it shows to who does not see it.
+    """The scale as an SVG; ``words`` describe it for those who cannot see it.
 
     The stated criterion is the first band; there are no marks if nothing was run.
     """

@@ -1,4 +1,4 @@
-"""A verdict in a reader's words: whose statement it is, where the measurement lies, and what that comes to."""
+"""A verdict in a reader's words: whose statement it is, where the measurement lies, and the conclusion."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ WEIGHT = {HEADLINE: "a result", DETAIL: "a detail", SLIP: "a slip, without conse
 
 
 def authors(part: Part) -> str:
-    """Who states a part, in short: the authors of its paper, or this book."""
+    """Short name of the source: the paper's authors or this book."""
     return "This book" if part.whose == OURS else AUTHORS.get(part.id[0], "The paper")
 
 
@@ -53,7 +53,7 @@ def borders(part: Part) -> list[float]:
 
 
 def value(part: Part, record: dict) -> str:
-    """What was measured, with its standard error; or that it is 0 to rounding, or was not run."""
+    """The measured value and its standard error, or why there is none."""
     if record["value"] is None:
         return "not run"
     if sampled(record):
@@ -66,7 +66,7 @@ def value(part: Part, record: dict) -> str:
 
 
 def sampled(record: dict) -> bool:
-    """Whether a value has a standard error, beyond that of rounding."""
+    """True if a value has a standard error beyond that of rounding."""
     return bool(record["stderr"]) and record["stderr"] > CLOSE * abs(record["value"])
 
 
@@ -83,7 +83,7 @@ def tested(record: dict) -> tuple[float, float]:
 def drawn(part: Part, record: dict) -> tuple[float, float, float]:
     """Value and tested interval as a scale shows them.
 
-    A value that is 0 to rounding stands at ``AT_ROUNDING`` of its bound: its own size differs between machines.
+    A value that is zero up to rounding is drawn at ``AT_ROUNDING`` of its bound: its own size differs between machines.
     """
     value, ends = record["value"], tested(record)
     bound = None if ends[0] < ends[1] else _rounding_bound(value, part.floor)
@@ -102,13 +102,13 @@ def interval(part: Part, record: dict) -> str:
 
 
 def measurement(part: Part, record: dict) -> str:
-    """What was measured, with the interval that is judged."""
+    """The measured value, with the interval that is judged."""
     tested = interval(part, record)
     return value(part, record) + (f", tested {tested}" if tested else "")
 
 
 def rival(part: Part, record: dict) -> float | None:
-    """The rival's value: the ledger's, or what the chapter measured, as the record's text has it."""
+    """The rival's value: the ledger's, or the one that the chapter measured, as stated in the record's text."""
     if part.rival.interval:
         return part.rival.interval.low
     try:
@@ -118,12 +118,12 @@ def rival(part: Part, record: dict) -> float | None:
 
 
 def not_run(record: dict | None) -> bool:
-    """Whether an outcome is open because no run was what the part needs."""
+    """True if an outcome is open because no run met the needs of the part."""
     return record is None or (record["verdict"] == OPEN and record.get("lacks", "").startswith("needs"))
 
 
 def outcome(part: Part, record: dict) -> str:
-    """Where the measurement lies, in words."""
+    """Position of the measurement relative to the criterion, in words."""
     if not_run(record):
         return f"{record['lacks']}: not decided"
     if record["value"] is None:
@@ -152,7 +152,7 @@ def outcome(part: Part, record: dict) -> str:
     return f"outside {stated}{instead}"
 
 
-#: What a verdict says of a statement, for readers who do not know the names of verdicts; "holds" says it itself.
+#: The meaning of a verdict, for readers who do not know the names of verdicts; "holds" explains itself.
 SAID = {
     SHARPER: "It holds, and a sharper statement is proven here.",
     CORRECTED: "It is false as it stands; a corrected statement is proven here.",
@@ -164,7 +164,7 @@ SAID = {
 
 
 def level(part: Part, record: dict) -> str:
-    """How the error was made, and what is tested."""
+    """The kind of error and the interval that is tested, in words."""
     if record["value"] is None:
         return ""
     if sampled(record):
@@ -180,7 +180,7 @@ def criterion(interval: Interval) -> str:
 
 
 def revised(part: Part) -> str:
-    """What was changed after a measurement existed, and why; empty if nothing was."""
+    """The change made after a measurement existed, and its reason; empty if there was none."""
     if part.revised is None:
         return ""
     before, names = part.revised.before, ("criterion", "corrected", "sharper")
@@ -193,7 +193,7 @@ def revised(part: Part) -> str:
 
 
 def plain(interval: Interval) -> str:
-    """A criterion in numbers alone, for who hears a scale and does not see it."""
+    """A criterion in plain numbers, for screen readers."""
     low, high = people(interval.low), people(interval.high)
     if interval.low == interval.high:
         return low

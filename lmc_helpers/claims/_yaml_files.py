@@ -1,4 +1,4 @@
-"""YAML files that people write (YAML 1.2): refused with the file, the line, the field and what is allowed."""
+"""Strict reading of hand-written YAML 1.2; errors name the file, the line, the field and what is allowed."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def text(path: Path) -> str:
 
 
 def parsed(text: str, name: str, first: int = 1) -> Any:
-    """What a text in YAML says; ``name`` and the number of its ``first`` line are what an error calls it."""
+    """Parse a YAML text; errors refer to it by ``name`` and count lines from ``first``."""
     try:
         return YAML(typ="safe", pure=True).load(text)
     except MarkedYAMLError as error:
         line = f", line {error.problem_mark.line + first}" if error.problem_mark else ""
-        problem = str(error.problem).partition(" with value ")[0]  # of a name that stands twice
+        problem = str(error.problem).partition(" with value ")[0]  # of a name that occurs twice
         raise LedgerError(f"{name}{line}: {problem}") from None
     except ReaderError as error:
         number = text.count("\n", 0, error.position) + first
@@ -56,7 +56,7 @@ def load(path: Path) -> Any:
 
 
 def read(path: Path, grammar: TypeAdapter, allowed: str) -> Any:
-    """The content of a YAML file as its grammar reads it; ``allowed`` says in words what the file holds."""
+    """Read a YAML file by its grammar; ``allowed`` describes its content in words."""
     content = load(path)
     if content is None:
         raise LedgerError(f"{path.name}, line 1: is empty; allowed: {allowed}")
@@ -69,9 +69,9 @@ def read(path: Path, grammar: TypeAdapter, allowed: str) -> Any:
 
 
 def place(path: Path, *steps: str | int) -> str:
-    """A file's name with the line where a field stands, given the names and numbers that lead there.
+    """A file's name with the line of a field, given the names and numbers that lead to it.
 
-    What is not in the file is left out, so that the line is that of the nearest thing around it.
+    If the field is missing, the line is that of the innermost element that should contain it.
     """
     try:
         node = YAML(typ="safe", pure=True).compose(path.read_text(encoding="utf-8"))
@@ -92,9 +92,9 @@ def place(path: Path, *steps: str | int) -> str:
 
 
 def explained(error: ValidationError, where: Path | str) -> LedgerError:
-    """What a schema refuses, one line a problem: the place, the field, and what is allowed.
+    """Convert a schema's errors to one line each: the place, the field, and what is allowed.
 
-    ``where`` is the file, whose line is named too, or another place in words.
+    ``where`` is the file, whose line is then named too, or a description of another source.
     """
     lines = []
     for problem in error.errors(include_url=False):

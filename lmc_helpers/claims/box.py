@@ -1,4 +1,4 @@
-"""What a reader sees of a verdict: the box of a part, in an executed notebook and on its page."""
+"""The box of a part: a verdict as shown in an executed notebook and on its page."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MIME = "application/vnd.lmc.claim+json"  #: where the metadata of a cell's outpu
 
 @dataclass(frozen=True)
 class Links:
-    """Where a box stands on the pages, where it leads, and what they say besides; all empty in a notebook."""
+    """Position of a box in the book and its links; empty in a notebook."""
 
     anchor: str = ""
     row: str = ""  # the part's row on the scoreboard
@@ -97,7 +97,7 @@ def render(
     """The box of a part as HTML, styled by ``book/_static/css/boxes.css``.
 
     ``record`` is the verdict of this run as :func:`check` stores it, ``confirmed`` that of the confirmatory run with
-    its provenance and ``changed``, what it rests on that has changed since; ``run`` is the scale of this run.
+    its provenance and ``changed``, the changes in its basis since; ``run`` is the scale of this run.
     """
     links = links or Links()
     stands = confirmed if confirmed and not confirmed["changed"] else None
@@ -127,7 +127,7 @@ def _ended(sentence: str) -> str:
 
 
 def _statement(part: Part, links: Links) -> str:
-    """Whose statement, where, and what it says."""
+    """The statement, whose it is, and where it is made."""
     who = html.escape(_words.authors(part))
     if part.whose == OURS:
         return _paragraph("statement", f"<b>{who}:</b> {typeset(part.statement, links.address)}")
@@ -140,7 +140,7 @@ def _statement(part: Part, links: Links) -> str:
 
 
 def _shown(record: dict) -> str:
-    """The verdict of a record; of an open one that was not run, that."""
+    """The verdict of a record; "not run" for an open one that was not run."""
     return NOT_RUN if _words.not_run(record) else record["verdict"]
 
 
@@ -180,7 +180,7 @@ def _verdict(part: Part, record: dict, confirmed: dict | None, links: Links) -> 
 
 
 def _instead(part: Part, verdict: str, links: Links) -> str:
-    """What holds instead of the statement, or beyond it, with its proof."""
+    """The corrected or sharper statement and its proof."""
     content = part.correction or part.sharpening
     if not content or (verdict in (HOLDS, OPEN, NOT_RUN) and part.correction):
         return ""

@@ -1,7 +1,7 @@
-"""The ledger as data: what a claim and its parts may say.
+"""The ledger as data: the fields of a claim and of its parts.
 
 The models are the grammar of ``book/claims/*.yml``, and the JSON Schema that editors use is written from them. A part
-says *whose* statement it is and what weight it has, and states a criterion: an interval
+records *whose* statement it is and its weight, and states a criterion: an interval
 (:mod:`~lmc_helpers.claims.intervals`) fixed before the measurement.
 """
 
@@ -25,10 +25,10 @@ FAILS = "fails"
 OPEN = "open"
 VERDICTS = (SHARPER, HOLDS, BROKEN, CORRECTED, OPEN, FAILS)  # from best to worst
 #: ⚠ is followed by the sign that asks for a plain glyph, not for a coloured picture.
-#: What an open part is called that no run has tried to decide.
+#: The name of an open part that no run has tried to decide.
 NOT_RUN = "not run"
 SYMBOLS = {HOLDS: "✓", SHARPER: "✓+", BROKEN: "⚠\ufe0e", CORRECTED: "✎", FAILS: "✗", OPEN: "?", NOT_RUN: "–"}
-STANDS = (HOLDS, SHARPER, OPEN)  # what the statement of a step that breaks may be expected to be
+STANDS = (HOLDS, SHARPER, OPEN)  # expectations allowed for the statement of a step that breaks
 
 PAPER, READING, OURS = "paper", "reading", "ours"
 WHOSE = (PAPER, READING, OURS)
@@ -64,7 +64,7 @@ class Rival(Entry):
 
 
 class Before(Entry):
-    """What a part said of itself when a measurement existed, as far as it says otherwise now."""
+    """The fields of a part as they stood before its last revision."""
 
     criterion: Interval | None = None
     corrected: Interval | None = None
@@ -83,14 +83,14 @@ class Before(Entry):
 
 
 class Revised(Entry):
-    """A criterion, a reading or whose statement it is, changed after a measurement: what stood before, and why."""
+    """A change of criterion, reading or attribution after a measurement: the earlier version, and the reason."""
 
     before: Before = Field(alias="from", description="what stood when a measurement existed")
     why: str = Field(min_length=1, description="the reason, which is not the measurement, in a sentence")
 
 
 class PartEntry(Entry):
-    """One part of a claim as the ledger writes it: whose statement, what is measured, the criteria, the expectation."""
+    """One part of a claim as written in the ledger: whose statement, what is measured, criteria and expectation."""
 
     whose: str = Field(
         description="paper: it states so; reading: its words leave it open; ours: the book's own, never counted",
@@ -188,7 +188,7 @@ class PartEntry(Entry):
     def exclude(self, rival: Interval) -> None:
         """Raise a LedgerError if the rival would pass too: it must lie outside the criterion and the corrected one.
 
-        A rival of a sharper criterion may be the statement itself, so that only the sharper one must exclude it.
+        A rival of a sharper criterion may be the statement itself, hence only the sharper one must exclude it.
         """
         for name, criterion in self.criteria():
             if criterion.meets(rival) and not (name == "criterion" and self.sharper):
@@ -204,7 +204,7 @@ class PartEntry(Entry):
 
 
 class Misprint(Entry):
-    """A slip in the print that nothing measures; it changes no result, or only how a statement is worded."""
+    """A slip in the print that no measurement concerns; it changes no result, or only the wording of a statement."""
 
     where: str
     printed: str
@@ -266,7 +266,7 @@ class Claim:
 
     @classmethod
     def of(cls, id: str, entry: ClaimEntry) -> Claim:
-        """The claim that an entry of the ledger writes."""
+        """The claim that an entry of the ledger describes."""
         parts = {
             f"{id}.{name}": Part.model_construct(id=f"{id}.{name}", **dict(part)) for name, part in entry.parts.items()
         }
@@ -274,6 +274,6 @@ class Claim:
 
     @property
     def headlines(self) -> list[Part]:
-        """The parts whose verdicts make that of the id: the paper's headlines, or where nothing is a paper's, ours."""
+        """The parts that decide the verdict of the id: the paper's headlines, or ours where none is the paper's."""
         heads = [part for part in self.parts.values() if part.weight == HEADLINE]
         return [part for part in heads if part.whose != OURS] or heads

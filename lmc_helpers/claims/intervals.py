@@ -1,6 +1,6 @@
 """Numbers and intervals of the ledger: closed forms, and the four forms of a criterion.
 
-Each form has an optional ``says``, what it means in words:
+Each form has an optional ``says``, its meaning in words:
 
 ==========================================  ===============================
 ``{equals: x, tolerance: δ}``               [x − δ, x + δ]; δ is 0 if absent
@@ -60,7 +60,7 @@ INSIDE, ACROSS, OUTSIDE = "inside", "across", "outside"
 
 
 class LedgerError(ValueError):
-    """The ledger is malformed or not there, or one of its criteria cannot fail."""
+    """The ledger is malformed or missing, or one of its criteria cannot fail."""
 
 
 def number(value: int | float | str) -> float:
@@ -108,7 +108,7 @@ def _evaluated(node: ast.expr):
 
 
 def _small(value: Any) -> Any:
-    """An exponent or an argument, which is small enough for mpmath to be done at once."""
+    """An exponent or an argument, small enough for mpmath to evaluate at once."""
     if not abs(value) <= LARGEST:
         raise ValueError(f"{value} is too large")
     return value
@@ -121,7 +121,7 @@ def cut(value: Any, most: int = 80) -> str:
 
 
 def _is_number(value: Any) -> Any:
-    """What a field that takes a number refuses is said in words, before the types' own messages."""
+    """Refuse anything but a finite number or closed form, before pydantic's own messages."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise ValueError(f"{cut(value)} is neither a number nor a closed form")
     if not math.isfinite(number(value)):
@@ -130,7 +130,7 @@ def _is_number(value: Any) -> Any:
 
 
 class Entry(BaseModel):
-    """What every mapping of a YAML file has in common: it cannot change, and a field that nobody knows is refused."""
+    """Base of every mapping in a YAML file: immutable, with unknown fields refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -155,7 +155,7 @@ Number = Annotated[
 
 
 class _Form(Entry):
-    """One way to write a criterion: ``bounds`` are its ends and its words, ``shown`` is what readers see."""
+    """One way to write a criterion: ``bounds`` gives its ends and its words, ``shown`` the text for readers."""
 
     says: str = Field("", description="what the criterion means, in words")
 
@@ -228,7 +228,7 @@ LOWER, UPPER = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"), st
 
 
 def form(value: int | float | str) -> str:
-    """A number in the signs of mathematics; a closed form with its value."""
+    """A number in mathematical notation; a closed form with its value."""
     if not isinstance(value, str):
         return f"{value:g}".replace("-", "−")
     text = re.sub(r"\bbessel([ij])\((\d+), *", lambda hit: hit[1].upper() + hit[2].translate(LOWER) + "(", value)
@@ -252,7 +252,7 @@ def shown(value: int | float | str) -> str:
 class Interval:
     """A closed interval with the words that describe it; in the ledger one of the four forms of a criterion.
 
-    ``words`` is what notebooks store; ``shown`` and ``says`` are what pages show of it, with formulas as TeX between $.
+    Notebooks store ``words``; pages show ``shown`` and ``says``, with formulas as TeX between $.
     """
 
     low: float
@@ -262,15 +262,15 @@ class Interval:
     says: str = ""
 
     def meets(self, other: Interval) -> bool:
-        """Whether the two intervals have a point in common."""
+        """True if the two intervals have a point in common."""
         return self.low <= other.high and other.low <= self.high
 
     def contains(self, other: Interval) -> bool:
-        """Whether the other interval lies inside this one."""
+        """True if the other interval lies inside this one."""
         return self.low <= other.low and other.high <= self.high
 
     def place_of(self, other: Interval) -> str:
-        """Where the other interval lies: ``inside`` this one, ``outside``, or ``across`` a border of it."""
+        """Position of the other interval: ``inside`` this one, ``outside``, or ``across`` a border of it."""
         return INSIDE if self.contains(other) else ACROSS if self.meets(other) else OUTSIDE
 
     @classmethod

@@ -106,8 +106,8 @@ def judge(
     """Compare a measurement with the criteria of one part; see the module's text for the rules.
 
     A part that the ledger calls sampled needs ``stderr``, or the ends of an ``interval`` at two-sided 10⁻³ that need
-    not be symmetric. n counts the samples; 0 says that nothing was measured. ``used`` has the parameters of the run,
-    with which is compared what the part needs. ``rival`` is the rival's value where the chapter measures it.
+    not be symmetric. n counts the samples; 0 means that nothing was measured. ``used`` holds the parameters of the run,
+    which are compared with the part's needs. ``rival`` is the rival's value where the chapter measures it.
     ``second_seed`` repeats the measurement with another seed and returns (value, stderr) or (value, low, high); it is
     called only when the first measurement rejects the criterion, and without it such a rejection stays open. Nor is it
     called where the verdict is the ``recorded`` one, that of a run at paper scale whose own second seed agrees.
@@ -161,7 +161,7 @@ def judge(
 
 
 def lacking(part: Part, n: int, used: Mapping[str, Any]) -> tuple[str, bool]:
-    """What a run lacks to judge a part, in words, and whether it is another experiment."""
+    """The reason why a run cannot judge a part, empty if it can, and whether it is another experiment."""
     lacks, other = unmet(part.needs, used)
     if lacks:
         return f"needs {lacks}", other
@@ -185,7 +185,7 @@ def _verdict(part: Part, places: dict[str, str], second: bool | None, asked: boo
 
 
 def contradicts(verdict: Verdict) -> bool:
-    """Whether a computed verdict contradicts the expected one.
+    """True if a computed verdict contradicts the expected one.
 
     ``open`` on either side never does, nor does *holds* where more was expected and the interval reaches across the
     sharper criterion's border.
@@ -195,7 +195,7 @@ def contradicts(verdict: Verdict) -> bool:
 
 
 def surprises(verdict: Verdict) -> bool:
-    """Whether the ledger leaves open what was computed otherwise: to be reported, and decided in the ledger."""
+    """True if a verdict is computed that the ledger leaves open: to be reported, and decided in the ledger."""
     return verdict.expected == OPEN and verdict.verdict != OPEN
 
 
@@ -207,7 +207,7 @@ def farthest(values, criterion: Interval) -> float:
 
 
 def worst(verdicts: list[str]) -> str:
-    """The worst of some verdicts; where all hold, and more is true of one, more is true."""
+    """The worst of some verdicts; if all hold and more is true of one, more is true."""
     found = max(verdicts, key=VERDICTS.index)
     return SHARPER if found == HOLDS and SHARPER in verdicts else found
 

@@ -48,7 +48,7 @@ def _grouped(text: str) -> str:
 
 
 def people(value: float, digits: int = 4) -> str:
-    """A number with so many digits, whole numbers with all of theirs; very small and large ones with a power of ten."""
+    """A number with a given number of digits, whole numbers in full; very small and large ones with a power of ten."""
     if not math.isfinite(value):
         return "not a number" if math.isnan(value) else "∞" if value > 0 else "−∞"
     if value == int(value) and abs(value) < LARGE:
@@ -62,7 +62,7 @@ def people(value: float, digits: int = 4) -> str:
 
 
 def telling(value: float, borders: Iterable[float], digits: int = 4) -> str:
-    """A number with as many digits, up to eight, as tell it from the borders that it is not equal to."""
+    """A number with as many digits, up to eight, as distinguish it from the borders that it does not equal."""
     near = [border for border in borders if abs(value - border) > CLOSE * max(abs(value), abs(border))]
 
     def tells(digits: int) -> bool:
@@ -73,7 +73,7 @@ def telling(value: float, borders: Iterable[float], digits: int = 4) -> str:
 
 
 def rounding(value: float, floor: float = 0.0) -> str:
-    """What is said of a value that is 0 but for rounding, or below what is worth a number; nothing of others."""
+    """Text for a value that is zero up to rounding or negligible; empty otherwise."""
     bound = _rounding_bound(value, floor)
     if bound is None:
         return ""
@@ -81,7 +81,7 @@ def rounding(value: float, floor: float = 0.0) -> str:
 
 
 def _rounding_bound(value: float, floor: float = 0.0) -> float | None:
-    """What is said to lie above the size of a value that is 0 but for rounding; None of 0 itself and of others."""
+    """The bound quoted for a value that is zero up to rounding or negligible; None for 0 itself and otherwise."""
     return next((bound for bound in (*ROUNDING, floor) if 0 < abs(value) < bound), None)
 
 
@@ -110,7 +110,7 @@ def _with_error(value: float, error: float) -> str:
 
 
 def plain_with_error(value: float, stderr: float) -> str:
-    """A value and its error as notebooks store them, with other bounds of what is written without a power of ten."""
+    """A value and its error as notebooks store them, with other limits for writing without a power of ten."""
     place = _digits(stderr)
     if -5 <= place <= 4:
         scale, decimals, unit = 1.0, max(0, -place), ""

@@ -1,4 +1,4 @@
-"""The ledger's files: each read once, and refused with the file, the id, the field and what is allowed.
+"""The ledger's files, each read once; errors name the file, the id, the field and what is allowed.
 
 ``book/claims/Z.yml`` holds the claims Z1, Z2, …, and so on for the other papers. Asking for one part reads only the
 file of its paper.
@@ -39,7 +39,7 @@ def paper(path: Path) -> dict[str, Claim]:
 
 
 def _check_steps(path: Path, claims: dict[str, Claim]) -> None:
-    """Refuse a step of a proof whose statement is not there, or is not expected to stand."""
+    """Refuse a step of a proof whose statement is missing or not expected to stand."""
     parts = {id: part for claim in claims.values() for id, part in claim.parts.items()}
     for id, part in parts.items():
         if part.step_of and (part.step_of not in parts or parts[part.step_of].expected not in STANDS):

@@ -1,9 +1,9 @@
 """One download: several mirrors, continued where it broke off, kept only if its SHA-256 is right.
 
-pooch fetches, shows the progress and compares the checksums. What is added here: the bytes of a download that broke off
-stay in a ``.part`` file, and the next attempt, at the same mirror or another, asks for the rest (HTTP Range).
+pooch fetches, shows the progress and compares the checksums. In addition, the bytes of an interrupted download stay in
+a ``.part`` file, and the next attempt, at the same mirror or another, asks for the rest (HTTP Range).
 
-pooch and what it stands on are imported where they are needed: the mathematics runs without them.
+pooch and its dependencies are imported only when needed: the mathematics runs without them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ATTEMPTS = 20  # at one mirror, each of which must bring new bytes
 
 
 class NoMirror(OSError):
-    """No mirror gave a file, for a reason each."""
+    """No mirror provided the file, with a reason for each."""
 
     def __init__(self, name: str, reasons: dict[str, str]):
         each = "; ".join(f"{mirror}: {reason}" for mirror, reason in reasons.items())
@@ -33,9 +33,9 @@ class NoMirror(OSError):
 
 
 def import_pooch() -> ModuleType:
-    """pooch, without what tqdm, which it imports, says of notebooks that have no widgets for bars.
+    """Import pooch without tqdm's warning about missing widgets.
 
-    No bar is shown there; the warning would stand on the page of every chapter that looks for data in vain.
+    The warning would appear on the page of every chapter that looks for data in vain.
     """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="IProgress not found")
@@ -44,10 +44,10 @@ def import_pooch() -> ModuleType:
 
 
 def download(urls: Sequence[str], path: Path, sha256: str) -> None:
-    """Have a file of known checksum at ``path``, from the first mirror that gives it.
+    """Ensure a file of known checksum at ``path``, downloaded from the first mirror that has it.
 
-    Processes that want the same file wait for each other. A file that is there with the right checksum is kept; another
-    one is replaced when the right one has come.
+    Processes that need the same file wait for each other. An existing file with the right checksum is kept; any other
+    is replaced once the right one has arrived.
     """
     from filelock import FileLock
 
@@ -65,7 +65,7 @@ def download(urls: Sequence[str], path: Path, sha256: str) -> None:
 
 
 def _from_mirror(url: str, path: Path, sha256: str) -> str | None:
-    """None if the file is at ``path`` now, else why it is not."""
+    """None if the file is now at ``path``, else the reason why not."""
     import pooch
     import requests
 
@@ -90,7 +90,7 @@ def _from_mirror(url: str, path: Path, sha256: str) -> str | None:
 
 
 def _resuming(part: Path) -> Callable[[str, str, object], None]:
-    """A downloader for pooch that keeps what it got in ``part`` and goes on from there."""
+    """A downloader for pooch that keeps partial content in ``part`` and resumes from there."""
 
     def fetch(url: str, output_file: str, _: object) -> None:
         from pooch import HTTPDownloader

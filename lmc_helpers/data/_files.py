@@ -1,8 +1,8 @@
-"""Where the files of a data set are and what is in them: found, fetched, unpacked, compared with the published ones.
+"""The files of a data set: located, fetched, unpacked and compared with the published ones.
 
 A file is looked for in the folder that the environment variable LMC_DATA names, packed or unpacked, then in the user's
-cache; if it is in neither it is downloaded into the cache. What counts is the SHA-256 of the *unpacked* file, so that a
-copy that was packed again is as good as the original.
+cache; if it is in neither it is downloaded into the cache. The SHA-256 is that of the *unpacked* file, hence a repacked
+copy is as good as the original.
 
 ====================  ==================================================================================================
 LMC_DATA              a folder with ``mnist/`` and ``cifar10/``; it is never written
@@ -33,7 +33,7 @@ BROKEN = (OSError, EOFError, zlib.error, tarfile.TarError)  # what unpacking a b
 
 
 class DataError(ValueError):
-    """A data set cannot be had. ``reason`` names files but no folders, so that pages can show it."""
+    """A data set is not available. ``reason`` names files but no folders and may be shown on pages."""
 
     def __init__(self, title: str, reason: str, advice: str):
         super().__init__(f"{title}: {reason}; {advice}")
@@ -81,13 +81,13 @@ class Content:
 
     @functools.cached_property
     def canonical(self) -> bool:
-        """Whether this is, byte by byte, the published file."""
+        """True if this is, byte by byte, the published file."""
         return hashlib.sha256(self.raw).hexdigest() == self.sha256
 
 
 @dataclass(frozen=True)
 class Found:
-    """Where an archive's content lies: the archive, or its members unpacked."""
+    """Location of an archive's content: the archive, or its unpacked members."""
 
     archive: Archive
     paths: tuple[Path, ...]  # the packed file, or one path a member
@@ -120,7 +120,7 @@ class Source:
 
 
 def flag(name: str) -> bool:
-    """Whether an environment variable is 1; not where it is not set, empty or 0."""
+    """True if an environment variable is 1; False if it is 0, empty or not set."""
     value = os.environ.get(name, "")
     if value not in ("", "0", "1"):
         raise ValueError(f"{name} = {value!r}; allowed: 0, 1, or not set")

@@ -2,8 +2,8 @@
 
 Four gzipped IDX files: two zero bytes, one byte for the type (8: unsigned bytes), one for the number of dimensions,
 each dimension as four bytes with the most significant one first, and the entries in row-major order. The checksums of
-the packed and of the unpacked files are the published ones: they stand, alike, in many independent catalogues of data
-sets, and the files that this was written with agree.
+the packed and of the unpacked files are the published ones: many independent catalogues of data sets list the same
+ones, and the files used in writing this module agree.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Handwritten digits that scikit-learn ships, 8 × 8 pixels, for chapters that need a small real data set.
 
-scikit-learn is imported where the digits are read, so that the mathematics runs without it.
+scikit-learn is imported when the digits are read; the mathematics runs without it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Images with labels: scikit-learn's digits, MNIST and CIFAR-10 under one roof, and what to do where one is missing.
+"""Images with labels: one interface to scikit-learn's digits, MNIST and CIFAR-10, and to substitutes of a missing one.
 
 Pixels stay bytes until they are asked for as numbers, :meth:`Images.inputs`. They are normalised by mean and standard
 deviation, one per channel, of all training images of the data set, computed from them; a subset, a part and the test
@@ -83,12 +83,12 @@ class Images:
 
     @property
     def title(self) -> str:
-        """The name of the data set as pages write it."""
+        """The name of the data set as written on pages."""
         return SOURCES[self.name].title
 
     @property
     def says(self) -> str:
-        """What the images are and whether the files are the published ones, for pages and records."""
+        """Description of the images, and whether the files are the published ones, for pages and records."""
         _, C, H, W = self.x.shape
         words = f"{len(self)} images ({self.split}) of {self.title}, {H} × {W} pixels" + (
             ", in colour" if C > 1 else ""
@@ -97,7 +97,7 @@ class Images:
 
     @property
     def source(self) -> str:
-        """The name of the data set, which says so where its files are not the published ones."""
+        """The name of the data set, with a note if its files are not the published ones."""
         return self.name if self.verified else f"{self.name}, from other files"
 
     def inputs(
@@ -111,7 +111,7 @@ class Images:
 
 @dataclass(frozen=True)
 class _DataSet:
-    """A data set as its files have it."""
+    """A data set as described by its files."""
 
     splits: dict[str, tuple[torch.Tensor, torch.Tensor]]
     differing: tuple[str, ...]  # names of the files that are not the published ones
@@ -146,7 +146,7 @@ def _read(name: str, found: tuple[Found, ...]) -> _DataSet:
 
 
 def _data_set(name: str) -> _DataSet:
-    """The data set, read once a process as long as its files stay the same; DataError if it cannot be had."""
+    """The data set, read once per process while its files stay the same; raises DataError if it is not available."""
     if name not in SOURCES:
         raise ValueError(f"name = {name!r}; allowed: {', '.join(NAMES)}")
     source = SOURCES[name]
@@ -168,12 +168,12 @@ def _data_set(name: str) -> _DataSet:
 
 @checked
 def load(name: str, split: str = "train", n: Integer | None = None, seed: Seed = 0) -> Images:
-    """Images of a data set; they are downloaded where they are missing and that is allowed.
+    """Images of a data set; missing files are downloaded if that is allowed.
 
     ``name``: ``"digits"``, ``"mnist"`` or ``"cifar10"``. ``split``: ``"train"``, ``"test"`` or a part of the training
     images: ``"train80"``, ``"validation80"``, ``"test80"`` are 80, 10 and 10 % of them, ``"train90"``,
     ``"validation90"`` 90 and 10 %, in a shuffled order that does not depend on the seed. ``n``: number of images: the
-    first n of the split in an order that the seed shuffles, so that more images contain the fewer. Not balanced: every
+    first n of the split in an order that the seed shuffles; a larger n includes a smaller one. Not balanced: every
     image is as likely as any other. Without n all of them, in the split's order.
 
     Examples
@@ -201,7 +201,7 @@ def load(name: str, split: str = "train", n: Integer | None = None, seed: Seed =
 
 @checked
 def available(name: str) -> str | None:
-    """Why a data set cannot be had, without names of folders, or None. It is downloaded if that is allowed."""
+    """The reason why a data set is not available, without names of folders, or None; it is downloaded if allowed."""
     try:
         _data_set(name)
     except DataError as error:
@@ -211,9 +211,9 @@ def available(name: str) -> str | None:
 
 @checked
 def choose(names: Names) -> tuple[str, str]:
-    """The first data set that can be had, and a sentence for the page.
+    """The first data set that is available, and a sentence for the page.
 
-    It says which data set it is, why no earlier one, and whether its files differ from the published ones.
+    The sentence names the data set, why no earlier one is used, and whether its files differ from the published ones.
     """
     missing: list[str] = []
     for name in names:
@@ -229,7 +229,7 @@ def choose(names: Names) -> tuple[str, str]:
 
 
 def _main(names: Sequence[str]) -> int:
-    """Fetch data sets and say what came of it; 0 if all can be had, else 1."""
+    """Fetch data sets and report the outcome; 0 if all are available, else 1."""
     failed = 0
     for name in names:
         try:

@@ -2,8 +2,8 @@
 
 :mod:`~lmc_helpers.figures.style` draws and stores figures, ``book.mplstyle`` is their style,
 :mod:`~lmc_helpers.figures.moving` makes figures with a slider, from the panels of ``_moving_panels``,
-:mod:`~lmc_helpers.figures.cards` draws what the front page shows of a chapter, and :mod:`~lmc_helpers.figures.counted`
-says which trained networks diverged.
+:mod:`~lmc_helpers.figures.cards` draws a chapter's picture for the front page, and :mod:`~lmc_helpers.figures.counted`
+names the trained networks that diverged.
 """
 
 from lmc_helpers.figures.cards import card, keep

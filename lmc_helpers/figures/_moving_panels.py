@@ -1,4 +1,4 @@
-"""Panels of a figure that moves: what is drawn on them, for Matplotlib and in Plotly's schema."""
+"""Panels of a figure that moves and their content, for Matplotlib and in Plotly's schema."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Curve:
 
     @property
     def moves(self) -> list[str]:
-        """Which of its coordinates differ between frames."""
+        """The coordinates that differ between frames."""
         return [name for name in "xy" if getattr(self, name).ndim == 2]
 
     @property
@@ -48,7 +48,7 @@ class Curve:
 
 @dataclass
 class Panel:
-    """One panel: its labels, its axes and what is drawn on them."""
+    """One panel: its labels, axes and content."""
 
     frames: int
     title: str = ""
@@ -88,7 +88,7 @@ class Panel:
         self.curves.append(curve)
 
     def limits(self, name: str) -> tuple[float, float]:
-        """The range of an axis: what was asked for, or all frames with a margin."""
+        """The range of an axis: as requested, or all frames with a margin."""
         given, scale = getattr(self, f"{name}lim"), getattr(self, f"{name}scale")
         if given:
             return given

@@ -1,4 +1,4 @@
-"""What a page says of training runs: how many networks there are, and which of them diverged."""
+"""Sentences about training runs for a page: the number of networks, and those that diverged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Trained(Protocol):
 
 
 def left_out(results: Iterable[Trained]) -> str:
-    """A sentence on the networks of some runs that diverged; their pairs are left out of what is measured.
+    """A sentence on the networks of some runs that diverged; their pairs are excluded from the measurements.
 
     It names the seeds of those that diverged.
     """

@@ -1,8 +1,8 @@
 """Figures with a slider: one description, drawn by Matplotlib for one frame and by Plotly's script for all.
 
-A chapter computes every frame. The notebook stores the picture of one frame, which is what is seen on paper, in a
-viewer of notebooks and without a script; the page's script (``book/_static/js/moving.js``) puts the figure that moves
-in its place. No Plotly is needed to run a chapter: the description is plain JSON in Plotly's schema.
+A chapter computes every frame. The notebook stores the picture of one frame, which is shown on paper, by notebook
+viewers and without scripts; the page's script (``book/_static/js/moving.js``) puts the figure that moves in its place.
+Plotly is not needed to run a chapter: the description is plain JSON in Plotly's schema.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Moving:
         return figure
 
     def spec(self) -> dict[str, Any]:
-        """Data, layout and frames in Plotly's schema; what the slider says stands in the layout's ``meta``."""
+        """Data, layout and frames in Plotly's schema; the slider's texts are in the layout's ``meta``."""
         curves = [(k, curve) for k, panel in enumerate(self.panels, 1) for curve in panel.curves]
         moving = [k for k, (_, curve) in enumerate(curves) if curve.moves]
         frames = [

@@ -61,7 +61,7 @@ def _common_legend(figure: Figure, columns: int = 3) -> None:
 
 
 def show(name: str, figure: Figure, legend: int = 0) -> None:
-    """Store a figure under ``name`` for a ``{glue:figure}`` directive, with one legend of so many columns; close it."""
+    """Store a figure as ``name`` for a ``{glue:figure}`` directive, with a legend in ``legend`` columns; close it."""
     from myst_nb import glue
 
     if legend:
@@ -71,7 +71,7 @@ def show(name: str, figure: Figure, legend: int = 0) -> None:
 
 
 def numbers(**values) -> None:
-    """Store numbers and words for ``{glue:text}`` roles, so that prose holds no typed-in result."""
+    """Store numbers and words for ``{glue:text}`` roles, to keep typed-in results out of the prose."""
     from myst_nb import glue
 
     for name, value in values.items():

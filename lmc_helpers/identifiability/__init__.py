@@ -1,7 +1,7 @@
 """Realization costs, swap costs and the identification of neurons (Bürgin, Herbst, Lin & Jegelka; chapters 41 to 50).
 
-An asymmetric layer W_eff = F + D ⊙ W has fixed parts, so that the same function may cost two neurons different
-weights. The modules:
+An asymmetric layer W_eff = F + D ⊙ W has fixed parts, hence two neurons may need different weights for the same
+function. The modules:
 
 ===================  ==============================================================  ===================  ==============
 file                 what                                                            of the paper         chapters

@@ -2,14 +2,14 @@
 
 F and D are drawn by a *scheme*, one line of Table 1: ``scheme.draw(shape, generator)`` gives both in a weight's shape
 (outputs, inputs, then the kernel's axes for a convolution), in float64. :func:`asymmetrise` makes them buffers of a
-copy of a module and its weight W the parameter. The generator is keyed by (seed, name of the weight), so that
-the networks of a pair, built with one seed, share F and D on every machine.
+copy of a module and its weight W the parameter. The generator is keyed by (seed, name of the weight), hence the
+networks of a pair, built with one seed, share F and D on every machine.
 
 The loss depends on W only through D,
 
     ∂L/∂W = D ⊙ ∂L/∂W_eff,
 
-and weight decay acts on W itself: its penalty is ``‖W‖²`` = ``‖(W_eff − F) ⊘ D‖²`` where D is not 0, so that it pulls
+and weight decay acts on W itself: its penalty is ``‖W‖²`` = ``‖(W_eff − F) ⊘ D‖²`` where D is not 0, hence it pulls
 W_eff towards F. Entries of W where D = 0 have gradient 0 and only decay.
 
 :class:`FiGLU` breaks the symmetry by an activation instead (σ-asymmetric networks, Lim et al. 2024; Fig. 7 of Bürgin
@@ -184,8 +184,8 @@ class FiGLU(nn.Module):
     The entries of the fixed matrix F are independent N(0, 1). A permutation P of the neurons commutes with it only if
     PFPᵀ = F, which for random F and P ≠ I has probability 0.
 
-    ``m``: neurons. ``seed``: of F, the same for the networks of a pair. ``name``: of the layer, so that the layers of
-    one network have different F.
+    ``m``: neurons. ``seed``: of F, the same for the networks of a pair. ``name``: of the layer; the layers of one
+    network have different F.
     """
 
     F: Tensor

@@ -170,7 +170,7 @@ def pca_basis(X: Real[Tensor, "n d"], explained: Probability = 0.9, centred: boo
 
 
 def _whiteners(D: Tensor, U: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
-    """Matrices B_i (..., m, k, k) with B_iᵀB_i = S_i⁺, so that ``‖B_i g‖²`` = gᵀS_i⁺g.
+    """Matrices B_i (..., m, k, k) with B_iᵀB_i = S_i⁺, hence ``‖B_i g‖²`` = gᵀS_i⁺g.
 
     B_i is the inverse Cholesky factor of S_i. Where S_i is worse conditioned than CONDITION, B_i comes from the
     singular values of M_i, which do not square the condition number. Also returned: which M_i are rank deficient,

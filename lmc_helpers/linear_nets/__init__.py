@@ -1,4 +1,4 @@
-"""Linear networks of square weights: minima, their components, and what separates and joins them.
+"""Linear networks of square weights: minima, their components, and the barriers and paths between them.
 
 The results of Zhao, Dehmamy, Walters & Yu on deep linear networks and on the residual network, chapters 31 and 32.
 

@@ -1,4 +1,4 @@
-"""What lies between two minima of a linear network: straight lines, passes of height σ_min(Y)².
+"""Paths between two minima of a linear network: straight lines, and passes of height σ_min(Y)².
 
 *Straight lines.* On the line from b (λ = 0) to a (λ = 1) layer i is λ A_i + (1 − λ) B_i.
 
@@ -36,7 +36,7 @@ def straight_line(a: Weights, b: Weights, lambdas: Reals) -> Weights:
 
 @checked
 def obstruction(Y: Float64[Tensor, "h h"]) -> float:
-    """σ_min(Y)²: every path between different components of the minimum reaches this loss, and one no more than it.
+    """σ_min(Y)²: every path between different components of the minimum reaches this loss, and one does not exceed it.
 
     On the way a determinant changes its sign. Where it is 0, W_l … W_1 X has rank < h, and by Eckart & Young no such
     matrix is closer to Y than σ_min(Y). For the path see :func:`path_over_obstruction`.

@@ -1,4 +1,4 @@
-"""Axes as sums of products of atoms, and what operations find: two are the same, one is cut, one is fixed."""
+"""Axes as sums of products of atoms, and operations on them: two are identified, one is cut, one is fixed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Unfollowed(Exception):
 
 
 class Atom:
-    """An index that takes ``size`` values; atoms that are found to be the same are united."""
+    """An index that takes ``size`` values; atoms that turn out to be equal are united."""
 
     __slots__ = ("fixed", "parent", "parts", "size")
 
@@ -22,7 +22,7 @@ class Atom:
         self.parts: Axis | None = None  # the sum of products that it was found to be
 
     def root(self) -> Atom:
-        """The atom that stands for all that it was united with."""
+        """The representative of all atoms that this one was united with."""
         here = self
         while here.parent is not None:
             here = here.parent
@@ -55,7 +55,7 @@ def length(axis: Axis) -> int:
 
 
 def fix(*axes: Axis) -> None:
-    """No permutation may act on these axes."""
+    """Forbid permutations of these axes."""
     for atom in (atom.root() for axis in axes for product in axis for atom in product):
         if not atom.fixed:
             atom.fixed = True
@@ -63,7 +63,7 @@ def fix(*axes: Axis) -> None:
 
 
 def is_fixed(axis: Axis) -> bool:
-    """Whether no permutation may act on any part of an axis."""
+    """True if no permutation may act on any part of an axis."""
     return all(atom.fixed for product in resolved(axis) for atom in product)
 
 
@@ -73,12 +73,12 @@ def resolved(axis: Axis) -> Axis:
 
 
 def _known(atom: Atom) -> Axis:
-    """What is known of an atom."""
+    """An atom as an axis: its parts if it has been split, else itself."""
     return resolved(atom.parts) if atom.parts is not None else ((atom,) if atom.size > 1 else (),)
 
 
 def flat(axes: Sequence[Axis]) -> Axis:
-    """The axis that several make when they are flattened."""
+    """The axis that results from flattening several."""
     return _product(list(map(resolved, axes)))
 
 
@@ -93,7 +93,7 @@ def _product(axes: Sequence[Axis]) -> Axis:
 
 
 def same(a: Axis, b: Axis) -> None:
-    """Let two axes of one length be the same; what cannot be is fixed."""
+    """Identify two axes of one length; parts that cannot be identified are fixed."""
     while a and b and a is not b:
         a, b = resolved(a), resolved(b)
         p, q = a[0], b[0]
@@ -106,7 +106,7 @@ def same(a: Axis, b: Axis) -> None:
 
 
 def _same_product(p: Product, q: Product) -> None:
-    """Let two resolved products of one size be the same."""
+    """Identify two resolved products of one size."""
     if not p:
         return
     a, b = p[0], q[0]

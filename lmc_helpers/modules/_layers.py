@@ -1,4 +1,4 @@
-"""Where units stand in a module's parameters: the axes that make them, and those that read them in a sum."""
+"""Positions of units in a module's parameters: the axes that make them, and those that read them in a sum."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Contractions(TorchDispatchMode):
         if name == "convolution":
             x, w, transposed, groups = args[0], args[1], args[6], args[8]
             channel, reads = x.ndim - w.ndim + 1, 0 if transposed else 1
-            # of groups each has channels of its own, so that no axis of the whole input or output goes with w's
+            # of groups each has channels of its own, hence no axis of the whole input or output goes with w's
             self.use(True, w, reads, x if groups == 1 else w, channel)
             self.use(False, w, 1 - reads, out if groups == 1 else w, channel)
         elif name in PRODUCTS:
@@ -70,7 +70,7 @@ class Contractions(TorchDispatchMode):
 
 
 def storage(tensor: Tensor) -> int:
-    """Where the numbers of a tensor are; views of it have the same place."""
+    """Address of a tensor's storage; equal for views of the same storage."""
     return tensor.untyped_storage().data_ptr()
 
 

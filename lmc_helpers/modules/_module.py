@@ -1,4 +1,4 @@
-"""What every method here does to a module of someone else before it computes: unwrap, copy, check, run, read data."""
+"""Preparation of a user's module, common to all methods here: unwrap, copy, check, run, read data."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def check_pair(a: nn.Module, b: nn.Module) -> tuple[nn.Module, nn.Module]:
 
 @contextmanager
 def untouched(seed: int | None = None) -> Iterator[None]:
-    """Without gradients; torch's random numbers, from a seed if one is given, go on afterwards as if none was drawn."""
+    """Run without gradients, with torch's random numbers from a seed if given; their state is restored afterwards."""
     devices = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else ()
     with torch.random.fork_rng(devices), torch.no_grad():
         if seed is not None:  # torch.manual_seed would also seed devices that are not in use yet
@@ -126,12 +126,12 @@ def length(x: Any, y: Any = None) -> int:
 
 
 def kept(data: Any) -> Any:
-    """Data that can be passed over again: what gives its batches only once becomes a list."""
+    """Data that can be iterated again: an iterator that gives its batches only once becomes a list."""
     return list(data) if isinstance(data, Iterator) else data
 
 
 def is_pair(data: Any) -> bool:
-    """Whether data are inputs and a tensor of targets."""
+    """True if data are a pair of inputs and a tensor of targets."""
     return isinstance(data, (tuple, list)) and len(data) == 2 and isinstance(data[1], Tensor)
 
 
@@ -141,7 +141,7 @@ def part(x: Any, at: int, size: int) -> Any:
 
 
 def batches(data: Any, size: int = 256) -> Iterator[tuple[Any, Any]]:
-    """Batches (x, y) of data: a pair of inputs and a tensor, or what gives such pairs, as a DataLoader does.
+    """Batches (x, y) of data: a pair of inputs and a tensor, or an iterable of such pairs, such as a DataLoader.
 
     A pair is cut into batches of a size. The inputs x are a tensor, or a tuple, list or dict of tensors.
     """

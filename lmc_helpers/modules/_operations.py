@@ -1,8 +1,8 @@
-"""What each operation of torch does to axes: a rule for every operation that a trace can follow.
+"""The axes of every torch operation that a trace can follow: one rule for each.
 
 A rule gets the follower, the arguments of the operation by their names, and its outputs, and gives the axes of each
-output; those that are left out are unknown, and refused if they are used. Rules let axes be the same, fix them, and
-note what is summed or meets.
+output; those that are left out are unknown, and refused if they are used. Rules identify axes, fix them, and note those
+that are summed or meet.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def _reshaped(axes: Axes, after: list[int]) -> State:
 
 
 def _split(axis: Axis, sizes: list[int]) -> Axes:
-    """The axes of some lengths that an axis is."""
+    """Split an axis into axes of given lengths."""
     new = [fresh(n) for n in sizes]
     same(axis, flat(new))
     return new
@@ -295,7 +295,7 @@ def _index_add(f, a, out):
 
 
 def _without(axes: Axes, gone: Sequence[int], keepdim: bool = False) -> Axes:
-    """The axes that are left of some that are summed over."""
+    """The axes that remain when some are summed over."""
     return [fresh(1) if d in gone else axis for d, axis in enumerate(axes) if keepdim or d not in gone]
 
 
@@ -337,7 +337,7 @@ RULES.update(dict.fromkeys(("_fft_r2c", "_fft_c2r", "_fft_c2c"), _along))
 
 @rule("tril", "triu", "diagonal", "view_as_complex")
 def _last(f, a, out):
-    """Axes whose order counts, the last two unless others are named; what is left of them is fixed."""
+    """Operations that depend on the order of two axes, the last two by default; what remains of these is fixed."""
     axes = f.axes(a.self)
     dims = listed([getattr(a, "dim1", -1), getattr(a, "dim2", -2 if hasattr(a, "diagonal") else -1)], len(axes))
     fix(*(axes[d] for d in dims))

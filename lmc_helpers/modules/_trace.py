@@ -1,7 +1,7 @@
-"""Which units of a module are interchangeable: its axes followed through one forward pass.
+"""The interchangeable units of a module: its axes followed through one forward pass.
 
 An axis of a tensor is a sum of products of *atoms*: a concatenation is a sum, a flattened feature map C × H × W a
-product. Each operation has a rule. It carries an axis along, lets two axes be one (a contraction, an addition), splits
+product. Each operation has a rule. It carries an axis along, identifies two axes (a contraction, an addition), splits
 one (a reshape, a slice), or fixes it, because its order counts: the pixels of a convolution, what an index picks, a
 sort. The axes of inputs and outputs are fixed. If nothing fixes an atom, the function is the same when its index runs
 in another order wherever it occurs in a parameter: it counts interchangeable units.
@@ -79,13 +79,13 @@ class Follower(TorchDispatchMode):
             )
 
     def put(self, tensor: Tensor, found: State | Axes | None) -> None:
-        """Keep the axes of a tensor; None if they are unknown."""
+        """Store the axes of a tensor; None if they are unknown."""
         state = State([found]) if isinstance(found, list) else found
         self.states[tensor] = state
         self.noted += state.variants if state is not None else []
 
     def note(self, *axes: Axis) -> None:
-        """Axes of what is summed or meets, without being a tensor."""
+        """Note axes that are summed or meet without being those of a tensor."""
         self.noted.append(list(axes))
 
     def state(self, tensor: Tensor) -> State:
@@ -101,7 +101,7 @@ class Follower(TorchDispatchMode):
         return self.states[tensor]
 
     def axes(self, tensor: Tensor) -> Axes:
-        """The axes of a tensor; those that are stacked are found to be alike."""
+        """The axes of a tensor; those of stacked variants are identified."""
         first, *others = self.state(tensor).variants
         for other in others:
             for a, b in zip(first, other, strict=True):
@@ -138,7 +138,7 @@ class Follower(TorchDispatchMode):
         return out
 
     def follow(self, name, func, a: Arguments, tensors, states, out: list[Tensor]) -> Sequence[State | Axes | None]:
-        """The axes of what an operation gives."""
+        """The axes of an operation's results."""
         wide = [tensor for tensor in tensors if tensor.numel() > 1]
         pointwise = torch.Tag.pointwise in func.tags or name in POINTWISE
         if name in MOVES or (pointwise and len(wide) == 1 and wide[0].shape == out[0].shape and name not in RULES):
@@ -161,7 +161,7 @@ class Follower(TorchDispatchMode):
         raise Unfollowed
 
     def broadcast(self, *operands: Axes) -> Axes:
-        """The axes of what tensors make entry by entry."""
+        """The axes of the entry-wise result of some tensors."""
         ndim = max(map(len, operands))
         result: list[Axis | None] = [None] * ndim
         for own in operands:
@@ -210,7 +210,7 @@ class Follower(TorchDispatchMode):
         return State(axes, state.pack)
 
     def entry(self, tensor: Tensor, dim: int, k: int) -> State:
-        """The axes of one entry of a tensor along an axis, which is fixed unless it says which of a stack is meant."""
+        """The axes of one entry of a tensor along an axis, which is fixed unless its index selects from a stack."""
         state = self.state(tensor)
         axis = state.variants[0][dim]
         if axis is state.pack:
@@ -232,14 +232,14 @@ class Follower(TorchDispatchMode):
 
 
 def _memory(tensor: Tensor) -> tuple:
-    """What two tensors share that are the same numbers."""
+    """Key of a tensor's memory: equal for two views of the same numbers."""
     if tensor.layout is not torch.strided or not tensor.numel():
         return (id(tensor),)
     return tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype
 
 
 def varies(tensor: Tensor, d: int) -> bool:
-    """Whether a tensor is not constant along an axis."""
+    """True if a tensor is not constant along an axis."""
     return tensor.numel() > 0 and not bool((tensor == tensor.narrow(d, 0, 1)).all())
 
 
@@ -272,7 +272,7 @@ def trace(model: nn.Module, x: Any) -> tuple[Symmetry, float]:
 
 
 def _hold(name: str, sources: Mapping[str, Tensor], follower: Follower) -> None:
-    """Fix the axes of a buffer that is no statistic of single units."""
+    """Fix the axes of a buffer that is not a statistic of single units."""
     buffer, (before, parametrised, tensor) = sources[name], name.partition(".parametrizations.")
     own = sources.get(f"{before}{parametrised}{tensor.partition('.')[0]}.original")
     varying = [d for d in range(buffer.ndim) if varies(buffer, d)]
@@ -307,7 +307,7 @@ def _run(model: nn.Module, x: Any, follower: Follower) -> None:
 
 @dataclass(frozen=True)
 class Spot:
-    """Where an atom is on an axis of a parameter: the axis, where its product begins, the product, the atom's place."""
+    """Position of an atom on an axis of a parameter: axis, offset of its product, the product, and the index in it."""
 
     name: str
     axis: int
@@ -343,7 +343,7 @@ def _groups(follower: Follower, names: list[str], buffers: set[str]) -> Symmetry
 
 
 class Grouping:
-    """From atoms to groups: which units are inside others, what they are called, where they are."""
+    """From atoms to groups: their nesting, names and places."""
 
     def __init__(self, follower: Follower, names: list[str], free: dict[Atom, list[Spot]]):
         self.free = free
@@ -372,11 +372,11 @@ class Grouping:
         return self.contexts[atom]
 
     def _joins(self, outer: Atom, found: list[Atom]) -> bool:
-        """Whether units inside fixed indices may be inside a free one, too."""
+        """True if units inside fixed indices may be inside a free one, too."""
         return all(each.fixed for each in found) and self.context(outer) == tuple(found)
 
     def titled(self) -> dict[Atom, str]:
-        """What makes the units of each atom: a module or a parameter, and of packed queries, keys and values which."""
+        """Name of each atom: its maker, a module or parameter, and its part if queries, keys and values are packed."""
         outer = {each for context in self.contexts.values() for each in context}
         titles: dict[Atom, str] = {}
         taken: Counter[tuple[str, bool]] = Counter()
@@ -398,7 +398,7 @@ class Grouping:
         return self.titles[atom] + (f"[{','.join(map(str, index))}]" if index else "")
 
     def symmetry(self) -> Symmetry:
-        """The groups, their sizes, and what they are within."""
+        """The groups, their sizes, and their nesting."""
         groups, sizes, within = {}, {}, {}
         for atom in self.atoms:
             context = self.contexts[atom]
@@ -417,7 +417,7 @@ class Grouping:
 
 
 def _places(spot: Spot, inside: Mapping[Atom, int]) -> Iterator[Place]:
-    """Where the units of an atom are, inside certain units of others: blocks of the axis."""
+    """Places of the units of an atom inside given units of others: blocks of the axis."""
     stride = [count(spot.product[k + 1 :]) for k in range(spot.at + 1)]
     last = max((k + 1 for k, atom in enumerate(spot.before) if atom in inside), default=0)
     choices = [[inside[atom]] if atom in inside else range(atom.size) for atom in spot.before[:last]]

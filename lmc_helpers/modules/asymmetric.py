@@ -18,7 +18,7 @@ Convolution = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
 
 @checked
 def asymmetric_layer(model: nn.Module, layer: str, x: Any, explained: Probability = 0.9) -> AsymmetricLayer:
-    """F, D and W of a layer, and a basis U of the inputs that it gets: what swap costs and coherence are computed from.
+    """F, D and W of a layer, and a basis U of the inputs that it gets, for swap costs and coherence.
 
     A layer that is not asymmetric has F = 0 and D = 1. The inputs of a convolution are its patches, in the order of its
     weights.

@@ -27,7 +27,7 @@ COLUMNS = ("barrier", "middle above the mean of the ends", "loss in the middle",
 
 @dataclass(frozen=True, eq=False)
 class _Half:
-    """The module half-way after REPAIR: its loss, what this is above the mean of the ends, and accuracy."""
+    """The module half-way after REPAIR: its loss, the excess over the mean of the ends, and accuracy."""
 
     loss: Measured
     middle: Measured
@@ -36,7 +36,7 @@ class _Half:
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """What :func:`compare` measures."""
+    """Result of :func:`compare`."""
 
     lines: dict[str, Line]  # "direct", "weights" and "activations" → the line between a and b as it is, or matched so
     repaired: dict[str, _Half]  # the same names → the module half-way after REPAIR
@@ -46,7 +46,7 @@ class Report:
     heights: Mapping[str, float] = field(default_factory=dict)
 
     def table(self) -> list[dict[str, Any]]:
-        """Rows of plain numbers with standard errors over batches; None where there is no such number."""
+        """Rows of plain numbers with standard errors over batches; None where a number does not exist."""
         rows = []
         for name, found in self.lines.items():
             k, middle = found.lambdas.tolist().index(0.5), found.barrier_kinds["middle"]

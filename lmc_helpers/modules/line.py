@@ -55,7 +55,7 @@ class Line:
     lambdas: Float64[Tensor, " L"]  # places λ, (L,)
     batch_losses: Float64[Tensor, "B L"]  # mean loss of each of B batches, (B, L), float64
     sizes: Float64[Tensor, " B"]  # examples in each batch, (B,)
-    accuracies: Float64[Tensor, " L"] | None  # shares of right answers (L,); None if the targets are no class labels
+    accuracies: Float64[Tensor, " L"] | None  # shares of right answers (L,); None if the targets are not class labels
     buffers: str  # what was done with running statistics
 
     @property
@@ -70,17 +70,17 @@ class Line:
 
     @property
     def barrier(self) -> float:
-        """The largest loss above the chord, as :func:`lmc_helpers.barrier.loss_barrier` has it."""
+        """The largest loss above the chord, as in :func:`lmc_helpers.barrier.loss_barrier`."""
         return self.barrier_kinds["chord"].value
 
     @property
     def barrier_kinds(self) -> dict[str, Measured]:
         """Each kind of barrier by its name in :data:`lmc_helpers.barrier.KINDS`, with a standard error over batches.
 
-        The errors are those of the jackknife that leaves out one batch after another with its losses at all λ, so that
-        what is common to the places of a line cancels; batches of different sizes count by their sizes (Busing, Meijer
-        & van der Leeden 1999). The batches must be random parts of the data, twenty or more. A maximum over λ is biased
-        upwards by chance, and its error is too small where several places are nearly as high as the highest.
+        The errors are those of the jackknife that leaves out one batch after another with its losses at all λ, hence
+        fluctuations common to the points of a line cancel; batches of different sizes count by their sizes (Busing,
+        Meijer & van der Leeden 1999). The batches must be random parts of the data, twenty or more. A maximum over λ is
+        biased upwards by chance, and its error is too small where several places are nearly as high as the highest.
         """
         value, error = _jackknife(lambda losses: barrier_kinds(losses, self.lambdas), self.batch_losses, self.sizes)
         return {name: Measured(value[name].item(), error[name].item()) for name in value}
@@ -187,7 +187,7 @@ def _batch_norms(model: nn.Module) -> dict[str, nn.Module]:
 
 
 def _running_statistics(model: nn.Module, statistics: str) -> str:
-    """What is done with the running statistics of a module."""
+    """Treatment of the running statistics of a module, in words."""
     norms = len(_batch_norms(model))
     where = {"interpolated": "interpolated like weights", "recomputed": "recomputed on the data at each place"}
     return f"running statistics of {norms} batch norms {where[statistics]}" if norms else "no running statistics"
@@ -230,7 +230,7 @@ def _evaluated(
 
 
 def _sizes(work: nn.Module, data: Any) -> tuple[int | None, int]:
-    """Sizes of the parts that errors are taken over, None for batches as they are given, and of what is run at once."""
+    """Size of the parts over which errors are taken (None: the given batches), and of the parts run at once."""
     if not is_pair(data):
         return None, AT_ONCE
     size = min(LARGEST, -(-max(1, len(data[1])) // PARTS))
@@ -291,7 +291,7 @@ def _recomputed(work: nn.Module, places: Sequence[Place], data: Any) -> list[dic
 
 
 class _Guard(TorchFunctionMode):
-    """Refuses cross-entropy where it says nothing or has no such class, wherever a loss calls it."""
+    """Refuses cross-entropy of a single class or with labels out of range, wherever a loss calls it."""
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
@@ -313,7 +313,7 @@ class _Guard(TorchFunctionMode):
 
 
 def _mean_loss(loss: Loss, outputs: Any, y: Any, n: int, check: bool = True) -> Tensor:
-    """The mean loss of a batch of n examples, a number in float64, or an error if the loss is no such thing."""
+    """Mean loss of a batch of n examples in float64; raises unless the loss returns real numbers, one or n."""
     with _Guard() if check else nullcontext():
         value = loss(outputs, y)
     if not isinstance(value, Tensor):
@@ -326,7 +326,7 @@ def _mean_loss(loss: Loss, outputs: Any, y: Any, n: int, check: bool = True) -> 
 
 
 def _right(loss: Loss, outputs: Any, y: Any) -> tuple[Tensor, int] | None:
-    """How many answers are right, of how many; None if these are no outputs and class labels."""
+    """Correct predictions and their total; None unless y are class labels."""
     if not isinstance(outputs, Tensor) or not isinstance(y, Tensor) or not outputs.is_floating_point():
         return None
     if y.is_floating_point() or y.dtype == torch.bool or outputs.ndim != y.ndim + 1 or not y.ndim:

@@ -42,7 +42,7 @@ By = Literal["weights", "activations", "straight-through", "sinkhorn"]
 
 @dataclass(frozen=True, eq=False)
 class Matched:
-    """How two modules were matched."""
+    """Result of matching two modules."""
 
     permutations: dict[str, Tensor]  # group → p (m,): unit i of a is matched with unit p_i of b
     #: by weights ⟨a, π b⟩ of each restart, (restarts,); by activations the mean correlation of matched units of each
@@ -219,7 +219,7 @@ def _by_loss(
 
 
 def _endless(data: Any) -> Iterator[tuple[Any, Any]]:
-    """Batches of data, which are passed over again and again."""
+    """Batches of data, repeated endlessly."""
     while True:
         yield from batches(data)
 
@@ -227,7 +227,7 @@ def _endless(data: Any) -> Iterator[tuple[Any, Any]]:
 # ---------- by activations
 
 
-#: What is correlated: a group, or all groups of a kind inside the units of another, their units one after the other.
+#: The units correlated: a group, or all groups of a kind inside the units of another, their units one after the other.
 _Key = tuple[str, ...]
 #: Parameter and axis → the keys that have units there, with a place for each of their groups.
 _Sites = dict[tuple[str, int], list[tuple[_Key, tuple[Axis, ...]]]]

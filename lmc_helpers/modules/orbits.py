@@ -1,6 +1,6 @@
 """The orbit of a layer of any module: rescalings of units and GL_h (Zhao, Dehmamy, Walters & Yu, sections 5 and 6).
 
-Units that pass from W_1 to W_2 through nothing, or through what is positively homogeneous such as a ReLU, can be put in
+Units that pass from W_1 to W_2 directly, or through a positively homogeneous function such as a ReLU, can be put in
 other coordinates,
 
     g·(W_1, b_1, W_2) = (g W_1, g b_1, W_2 g⁻¹),
@@ -70,7 +70,7 @@ class _Orbit(Layer):
         return torch.cat([self.view(values[place.name], place).flatten() for place in [*self.made, *self.read]])
 
     def checked_module(self, g: Tensor, inverse: Tensor) -> nn.Module:
-        """The module with g·(W_1, b_1, W_2), or ValueError if its function is another."""
+        """The module with g·(W_1, b_1, W_2); raises ValueError if its function changes."""
         values = self.times(g, inverse)
         bound = ROUNDING * float(g.norm() * inverse.norm())
         with torch.no_grad():
@@ -110,7 +110,7 @@ def rescale(
     factors
         positive factors g of the units (h,), or where units pass no activation an invertible matrix (h, h).
     x
-        inputs, or a tuple of arguments, on which the function must stay what it is to rounding, in float64.
+        inputs, or a tuple of arguments, on which the function must be unchanged up to rounding, in float64.
     symmetry
         groups of units, where they cannot be found by a trace.
 

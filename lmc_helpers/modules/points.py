@@ -5,8 +5,8 @@ With the parameter vectors ϑ_i, ϑ_j of two units, all that makes them, and the
     γ(δ) ∈ argmin { L(θ) : ‖ϑ_j − ϑ_i‖ = δ },    δ → 0,
 
 leads to a *permutation point*: a critical point of L with ϑ_i = ϑ_j and a_i = a_j, from where the path goes back with
-the units exchanged. The largest loss on the path bounds what it costs to exchange the two; the height of the point
-itself does where the path stays below it. All is computed in float64 and in the coordinates of
+the units exchanged. The largest loss on the path bounds the cost of exchanging the two; the height of the point itself
+does if the path stays below it. All is computed in float64 and in the coordinates of
 :class:`~lmc_helpers.permutation_points.pair.Chart`.
 """
 
@@ -74,7 +74,7 @@ class PairPoint:
 
     @property
     def negative(self) -> int:
-        """Negative eigenvalues, 0 at a minimum; if p is large there are at least so many."""
+        """Number of negative eigenvalues, 0 at a minimum; a lower bound if p is large."""
         return int((self.eigenvalues < -ZERO * self.eigenvalues.abs().max()).sum())
 
 
@@ -103,11 +103,11 @@ class _Objective:
         return {name: part.view(shape) for (name, shape), part in zip(self.shapes.items(), parts, strict=True)}
 
     def outputs(self, theta: Tensor, x: Any) -> Any:
-        """What the module makes of a batch."""
+        """Outputs of the module for a batch."""
         return called(self.model, x, self.named(theta) | self.statistics)
 
     def parts(self, weights: Callable[[], Tensor]) -> Iterator[Tensor]:
-        """The loss by batches, which add up to it; the weights are computed anew for each."""
+        """The loss by batches, which add up to it; the weights are recomputed for each."""
         for x, y, n, share in self.data:
             theta = weights()
             value = _mean_loss(self.loss, self.outputs(theta, x), y, n)
@@ -123,7 +123,7 @@ class _Objective:
         return total, slope
 
     def descend(self, weights: Callable[[Tensor], Tensor], start: Tensor, steps: int) -> tuple[Tensor, Tensor, Tensor]:
-        """φ after so many steps of L-BFGS, the loss there and the norm of its gradient."""
+        """φ after a number of steps of L-BFGS, the loss there and the norm of its gradient."""
         phi = start.detach().clone().requires_grad_()
         settings = {"max_iter": steps, "tolerance_grad": 1e-10, "tolerance_change": 0.0, "history_size": 20}
         optimiser = torch.optim.LBFGS([phi], line_search_fn="strong_wolfe", **settings)  # type: ignore[arg-type]
@@ -155,7 +155,7 @@ class _Objective:
 
 
 class _Pair(Chart):
-    """Two units of a module: where they stand in θ and in its statistics."""
+    """Two units of a module: their positions in θ and in its statistics."""
 
     def __init__(self, objective: _Objective, layer: str, i: int, j: int, symmetry: Symmetry | None):
         self.objective = objective
@@ -169,7 +169,7 @@ class _Pair(Chart):
         own = {name: torch.arange(v.numel(), device=v.device).view(v.shape) for name, v in objective.statistics.items()}
 
         def entries(place: Axis) -> Tensor:
-            """Where the two units have their entries, (2, entries)."""
+            """Indices of the two units' entries, (2, entries)."""
             found = of.view((numbers | own)[place.name], place).movedim(place.axis + 1, 0)
             return found[[i, j]].flatten(1)
 
@@ -193,7 +193,7 @@ class _Pair(Chart):
         return self.first, self.second, self.out_first, self.out_second
 
     def set_statistics(self, share: float) -> None:
-        """The statistics of the two units ``share`` times as far apart as in the module that was given."""
+        """Set the statistics of the two units ``share`` times as far apart as in the given module."""
         for name, one, other in self.statistics:
             given, value = self.given[name].flatten(), self.given[name].flatten().clone()
             mean, step = (given[one] + given[other]) / 2, share * (given[other] - given[one]) / 2
@@ -209,7 +209,7 @@ class _Pair(Chart):
         return theta
 
     def _interchange(self) -> bool:
-        """Whether units with one ϑ may share their columns in any way."""
+        """True if units with one ϑ may share their columns in any proportion."""
         self.set_statistics(0.0)
         theta, x = self.objective.theta, self.objective.x
         with torch.no_grad():
@@ -218,7 +218,7 @@ class _Pair(Chart):
         return _change(*(list(tensors_of(end)) for end in ends)) <= ROUNDING
 
     def module(self, theta: Tensor) -> nn.Module:
-        """A copy of the module that was given, with these parameters and the present statistics."""
+        """A copy of the given module, with these parameters and the present statistics."""
         return filled(self.objective.given, self.objective.named(theta) | self.objective.statistics)
 
 

@@ -5,9 +5,10 @@ unit z of the merged module gets the interpolated mean and deviation of its two 
 
     E[z'] = λ E[z_a] + (1 − λ) E[z_b],      std[z'] = λ std[z_a] + (1 − λ) std[z_b],
 
-by an affine map of each unit, z' = s z + t, that what makes the unit absorbs: the weight and bias of a linear map or a
-convolution, or the gain and shift of a norm. Layers are set in the order in which they run, each with the earlier ones
-already right, so that at the end all means and deviations hold together. Pixels and steps count as samples.
+by an affine map of each unit, z' = s z + t, which is absorbed by the parameters that make the unit: the weight and bias
+of a linear map or a convolution, or the gain and shift of a norm. Layers are set in the order in which they run, each
+with the earlier ones already right, hence at the end all means and deviations hold together. Pixels and steps count as
+samples.
 
 :func:`repair_stacks` is the same for stacks of this book's own architectures.
 """
@@ -75,7 +76,7 @@ _Statistics = tuple[Tensor, Tensor]  # means and deviations
 
 
 def _correction(a: _Statistics, b: _Statistics, merged: _Statistics, lam: float) -> tuple[Tensor, ...]:
-    """s and t of z' = s z + t, deviations relative to what they are set to, and which units are constant."""
+    """s and t of z' = s z + t, deviations relative to their targets, and which units are constant."""
     mean, std = merged
     goal, goal_std = (lam * u.to(mean) + (1 - lam) * v.to(mean) for u, v in zip(a, b, strict=True))
     dead = std <= CONSTANT * (std.square() + mean.square()).sqrt()
@@ -85,7 +86,7 @@ def _correction(a: _Statistics, b: _Statistics, merged: _Statistics, lam: float)
 
 @dataclass(frozen=True, eq=False)
 class Repaired:
-    """What REPAIR did."""
+    """Result of REPAIR."""
 
     #: module → (m,): deviation of each unit before its own module was set, with the earlier ones already right,
     #: relative to what it was set to; below 1 is the collapse that REPAIR undoes
@@ -106,10 +107,10 @@ def repair(
 ) -> nn.Module | tuple[nn.Module, Repaired]:
     """Merge two modules to λ a + (1 − λ) b and set means and deviations of their hidden units right.
 
-    Corrected are linear maps, convolutions and norms that run as modules, in evaluation mode; where a norm follows one
-    of the others directly, the norm alone. What makes the outputs stays as it is merged, and so does, with a warning
-    that names it, what has no bias to shift units by, shares its parameters with another module, runs several
-    times, or is applied by something else, such as the projections of ``nn.MultiheadAttention``.
+    Linear maps, convolutions and norms that run as modules are corrected, in evaluation mode; if a norm follows one of
+    the others directly, only the norm is. The module that makes the outputs stays as merged, and so does, with a
+    warning that names it, any module that has no bias to shift units by, shares its parameters with another module,
+    runs several times, or is applied by something else, such as the projections of ``nn.MultiheadAttention``.
 
     Parameters
     ----------
@@ -148,7 +149,7 @@ def repair(
 
 
 def repair_stacks(a: Stack, b: Stack, data: Any, lam: Probability = 0.5) -> tuple[Stack, Repaired]:
-    """Merge P pairs of networks, one by one, as :func:`repair`; what was done is (P, m) of each module.
+    """Merge P pairs of networks, one by one, as :func:`repair`; the report is (P, m) for each module.
 
     Examples
     --------
@@ -170,14 +171,14 @@ def repair_stacks(a: Stack, b: Stack, data: Any, lam: Probability = 0.5) -> tupl
 
 
 def _channel(module: nn.Module, z: Tensor) -> int:
-    """The axis of the units in what a module makes."""
+    """The axis of the units in a module's output."""
     if isinstance(module, _CONVOLUTIONS):
         return z.ndim - 1 - len(module.kernel_size)
     return 1 if isinstance(module, _NORMS[:2]) else z.ndim - 1
 
 
 def _units(module: nn.Module, z: Tensor) -> Tensor:
-    """What a module makes, (samples, m)."""
+    """The units that a module makes, (samples, m)."""
     if isinstance(module, nn.LayerNorm):
         return z.reshape(-1, module.weight.numel())
     return z.movedim(_channel(module, z), -1).flatten(0, -2)
@@ -221,7 +222,7 @@ def _statistics(model: nn.Module, layers: Iterable[str], data: Any) -> dict[str,
 
 
 def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
-    """The modules whose units can be set, in the order in which they run, and why others cannot."""
+    """The modules whose units can be set, in the order in which they run, and the reasons why others cannot."""
     names = {module: name for name, module in model.named_modules()}
     makers = [module for module in names if isinstance(module, _MAKERS)]
     order: list[nn.Module] = []

@@ -149,7 +149,7 @@ class _Probe:
 
 
 def _add_noise(model: nn.Module) -> None:
-    """Noise of 10 % on parameters and on statistics of units, so that none is 0 and no two units are alike."""
+    """Add noise of 10 % to parameters and to statistics of units: none is 0 and no two units are alike."""
     generator = torch_generator(0, "noise for the check of a trace")
     with torch.no_grad():
         for value in [*model.parameters(), *model.buffers()]:

@@ -16,7 +16,7 @@ EPS, MOMENTUM = 1e-5, 0.1  # of norms and running statistics, as in torch.nn
 
 
 class _Product(torch.autograd.Function):
-    """h Wᵀ of each network, with gradients that lie in memory as W does.
+    """h Wᵀ of each network, with gradients laid out in memory like W.
 
     That of ``torch.bmm`` in W is transposed, and to copy it into the order of W takes about as long as the products
     where W is larger than h: on one core a training step at 512 units and batches of 64 took 1.6 times as long.

@@ -22,8 +22,8 @@ class CNN(Model):
     Fig. 15 of Zhan, Li & Wu says "CNN, with depth 16, optimizer Adam and learning rate 0.005" and no more. We choose,
     after VGG: depth counts the maps with weights, here 15 convolutions and the linear one; every convolution has the
     same number of channels, the *width* of the figure; a 2 × 2 max pooling ends each of ``pools`` equal parts
-    (32 → 16 → 8 → 4 pixels); the mean over the remaining pixels takes the place of VGG's hidden linear layers; weights
-    start by He's law, the paper's choice for its MLPs (App. B.1). There is no norm, since the paper names none.
+    (32 → 16 → 8 → 4 pixels); the mean over the remaining pixels replaces VGG's hidden linear layers; weights start by
+    He's law, the paper's choice for its MLPs (App. B.1). There is no norm, since the paper names none.
     """
 
     width: Positive = 64

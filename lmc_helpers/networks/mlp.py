@@ -4,12 +4,12 @@ Each hidden layer is a linear map, a norm and an activation, with names, laws of
 symmetry.
 
 The activation FiGLU of σ-asymmetric networks (Lim et al. 2024), h ↦ s(G h) ⊙ h with the logistic function s, has a
-matrix G, the *gate*. It is a map like the others, so that a scheme can fix all of its entries to N(0, 1), as there:
+matrix G, the *gate*. It is a map like the others, hence a scheme can fix all of its entries to N(0, 1), as there:
 ``WAsymmetric(fixed=m, sigma=1.0)``. With G permuted on both axes the network is the same function of its inputs.
 
 There are two batch norms. ``"batch"`` takes the statistics of the inputs that it is given, always: such a network is a
 function of a set of inputs, and is evaluated on all of them at once. ``"running"`` is that of ``torch.nn``: the
-statistics of the batch in training, running ones later. They are tensors of the network like its weights, so that they
+statistics of the batch in training, running ones later. They are tensors of the network like its weights, hence they
 are stacked, permuted and interpolated with them.
 """
 
@@ -134,7 +134,7 @@ class MLP(Model):
         return drawn | {k: torch.randn(v, generator=generator, dtype=torch.float64) for k, v in gates.items()}
 
     def _outputs(self, params: Tensors, x: Tensor, record: Record | None = None, training: bool = False) -> Tensor:
-        """Recorded are the hidden layers after their activations; in training a batch has two or more examples."""
+        """Hidden layers are recorded after their activations; in training a batch has two or more examples."""
         h, last = x, len(self.sizes) - 2
         for k in range(last):
             h = linear(h, params[f"{k}.weight"], params.get(f"{k}.bias"))  # (N, B, m)

@@ -1,4 +1,4 @@
-"""What every architecture can do (:class:`Model`), and N networks of one architecture (:class:`Stack`).
+"""The interface of an architecture (:class:`Model`), and N networks of one architecture (:class:`Stack`).
 
 An architecture is data: a frozen dataclass whose :meth:`Model.module` is one network as a module of torch. It computes
 the outputs of N networks at once from tensors name → (N, …), by ``torch.vmap``, and knows which linear maps an
@@ -47,7 +47,7 @@ else:
 
 @runtime_checkable
 class Scheme(Protocol):
-    """What draws F and D of eq. (2), for example one of :mod:`lmc_helpers.identifiability.asymmetric`."""
+    """Sampler of F and D, eq. (2), for example one of :mod:`lmc_helpers.identifiability.asymmetric`."""
 
     def draw(self, shape: tuple[int, ...], generator: torch.Generator) -> tuple[Tensor, Tensor]:
         """F and D of that shape, float64."""
@@ -90,7 +90,7 @@ class Model(ABC):
 
     @abstractmethod
     def widest(self) -> int:
-        """Numbers in the largest activation of one network for one input; what bounds the memory of a batch."""
+        """Numbers in the largest activation of one network for one input, which bound the memory of a batch."""
 
     def draw(self, generator: torch.Generator) -> Tensors:
         """Initial values of one network, name → tensor of its shape, float64: here by the law ``init``."""
@@ -187,7 +187,7 @@ class Model(ABC):
         return found
 
     def parameters(self) -> int:
-        """How many numbers one network has, running statistics included."""
+        """Number of parameters of one network, running statistics included."""
         return sum(math.prod(shape) for shape in self.shapes().values())
 
     def _networks(self, params: Tensors) -> int:
@@ -260,7 +260,7 @@ class Stack:
         return Stack(self.model, params, {name: (F.to(where), D.to(where)) for name, (F, D) in self.fixed.items()})
 
     def effective(self) -> Tensors:
-        """What the networks compute with, name → (N, …): F + D ⊙ W where a weight has fixed parts, else the tensor."""
+        """Effective parameters, name → (N, …): F + D ⊙ W for weights with fixed parts, W otherwise."""
         return self.params | {name: _effective(self.params[name], F, D) for name, (F, D) in self.fixed.items()}
 
     @checked
@@ -270,7 +270,7 @@ class Stack:
 
     @checked
     def ordinary(self, which: Int64[Tensor, " P"] | Integers | None = None) -> Stack:
-        """Some of the networks, or all, as ordinary ones: F + D ⊙ W in the place of W."""
+        """Some of the networks, or all, as ordinary ones: F + D ⊙ W in place of W."""
         params = self.effective()
         if which is None:
             return Stack(self.model, params)

@@ -1,6 +1,6 @@
 """The permutation symmetries of an architecture as data: which axes of which parameters move together.
 
-A network's hidden units may stand in any order. A *group* of units, the neurons of a hidden layer, the channels of a
+A network's hidden units may be in any order. A *group* of units, the neurons of a hidden layer, the channels of a
 convolution, the heads of an attention or a residual stream, is one permutation p of m units. It acts on every axis of
 every parameter along which these units are counted: the rows of the weight that makes them, their biases, gains and
 shifts, and the columns of the weights that read them. If all these axes are put in the order p, the function of the
@@ -34,7 +34,7 @@ else:
 
 
 class Axis(NamedTuple):
-    """Where the m units of a group are in a parameter of one network: on an axis, counted without that of the networks.
+    """Position of the m units of a group in a parameter of one network: on an axis, not counting that of the networks.
 
     Unit u has the entries offset + (o m + u) inner + i of the axis, for o < outer and i < inner: all of them for
     neurons, blocks of ``inner`` entries for channels that are flattened with their pixels, a part of the axis for
@@ -150,7 +150,7 @@ def _apart(one: tuple[Axis, int], two: tuple[Axis, int]) -> bool:
 
 
 def _factors(one: tuple[Axis, int], two: tuple[Axis, int]) -> bool:
-    """Whether the first place moves whole copies of the second, as the outer one of two factors of an axis does."""
+    """True if the first place moves whole copies of the second, as the outer one of two factors of an axis does."""
     (place, m), (other, n) = one, two
     here, around, copy, block = _entries(*one), _entries(*two), n * other.inner, m * place.inner
     inside = around.start <= here.start and here.stop <= around.stop
@@ -160,7 +160,7 @@ def _factors(one: tuple[Axis, int], two: tuple[Axis, int]) -> bool:
 
 
 def _within(one: tuple[Axis, int], two: tuple[Axis, int]) -> bool:
-    """Whether the first place is inside one unit of the second."""
+    """True if the first place is inside one unit of the second."""
     (place, m), (other, _) = one, two
     here, around, unit = _entries(place, m), _entries(*two), other.inner
     first, last = (at - other.offset for at in (here.start, here.stop - 1))
@@ -285,7 +285,7 @@ def _moved(value: Tensor, places: Iterable[tuple[str, Axis]], p: Mapping[str, Te
 
 @checked
 def identity(symmetry: Symmetry, N: Positive) -> dict[str, Tensor]:
-    """The permutations of N networks that move nothing, group → (N, m)."""
+    """The identity permutations of N networks, group → (N, m)."""
     return {group: torch.arange(m).repeat(N, 1) for group, m in symmetry.sizes.items()}
 
 
@@ -310,7 +310,7 @@ def random_permutations(symmetry: Symmetry, N: Positive, generator: torch.Genera
 
 @runtime_checkable
 class _Permutable(Protocol):
-    """What :func:`verify` asks of an architecture; every :class:`~lmc_helpers.networks.model.Model` has it."""
+    """The interface that :func:`verify` needs; every :class:`~lmc_helpers.networks.model.Model` has it."""
 
     @property
     def input_shape(self) -> tuple[int, ...]:
@@ -328,7 +328,7 @@ class _Permutable(Protocol):
 
 @dataclass(frozen=True)
 class Check:
-    """What :func:`verify` measures, each relative to the largest output."""
+    """Result of :func:`verify`: changes relative to the largest output."""
 
     #: group → largest change of an output when the group is permuted; "all" for all groups at once
     permuted: dict[str, float]
@@ -338,7 +338,7 @@ class Check:
 
     @checked
     def holds(self, rounding: NonNegative = 1e-10, effect: NonNegative = 1e-6) -> bool:
-        """Whether permuted groups change outputs by no more than rounding, and every axis of a group has an effect."""
+        """True if permuted groups change outputs by no more than rounding, and every axis of a group has an effect."""
         return max(self.permuted.values()) <= rounding and min(self.left_out.values(), default=1.0) >= effect
 
 
@@ -346,8 +346,8 @@ class Check:
 def verify(model: _Permutable, seed: Seed = 0, inputs: Positive = 4) -> Check:
     """Check the symmetry of an architecture by running a random network of it in float64.
 
-    Parameters, gains and shifts among them, are normal numbers, so that no two units are alike; weights are scaled by
-    the root of their inputs. Every group is permuted alone and all of them together. Then each axis is left out once.
+    Parameters, gains and shifts among them, are normal numbers, hence no two units are alike; weights are scaled by the
+    root of their inputs. Every group is permuted alone and all of them together. Then each axis is left out once.
 
     A small network of the architecture is enough.
     """

@@ -42,9 +42,9 @@ class ResNet20(Model):
     groups 2 and 3 halves the image, and there h' = norm(shortcut · h) with a 1 × 1 convolution; elsewhere h' = h.
 
     What App. F.2 leaves open is taken from the code of Lim et al. (2024), whose setup it follows: group norm has *one*
-    group, so that all channels of an image are normalised together, and the shortcut has a norm of its own.
-    Permutations of channels commute with group norm if it has one group, or if every channel is a group; for groups in
-    between only those that keep the groups together do, and :meth:`symmetry` refuses such a network.
+    group, hence all channels of an image are normalised together, and the shortcut has a norm of its own. Permutations
+    of channels commute with group norm if it has one group, or if every channel is a group; for groups in between only
+    those that keep the groups together do, and :meth:`symmetry` refuses such a network.
 
     Their ordinary networks start by He's law (``init="he"``; their linear bias by torch's, here zero); in their
     asymmetric ones torch's law for convolutions and linear maps remains.

@@ -1,7 +1,7 @@
 """Losses and accuracies along the straight lines between networks of any architecture, in batches that fit in memory.
 
-A place λ on the line of a pair (a, b) is a network of its own, λ a + (1 − λ) b, so that pairs and places are stacked
-and evaluated at once. λ = 1 is a, as in :mod:`lmc_helpers.barrier`. The lines are those between effective weights,
+A point λ on the line of a pair (a, b) is a network of its own, λ a + (1 − λ) b; pairs and points are stacked and
+evaluated at once. λ = 1 is a, as in :mod:`lmc_helpers.barrier`. The lines are those between effective weights,
 F + D ⊙ W; running statistics are interpolated like weights.
 """
 
@@ -112,7 +112,7 @@ def _sums(model: Model, params: dict[str, Tensor], x: Tensor, y: Tensor) -> tupl
 
 
 def _at_once(model: Model, device: torch.device) -> int:
-    """How many networks are evaluated at once."""
+    """Number of networks that are evaluated at once."""
     kind = _kind(device)
     return max(1, min(_PARAMETERS[kind] // model.parameters(), _ACTIVATION[kind] // (_EXAMPLES * model.widest())))
 

@@ -72,11 +72,11 @@ class ViT(Model):
     There is no dropout. Weights, class token and embeddings start as N(0, std²), biases at 0.
 
     Maps of attention have the heads as an axis of their own: ``k.query.weight`` is (H, d/H, d) and ``k.out.weight``
-    (d, H, d/H), so that permuting heads is permuting an axis. Keys have no bias: it adds the same number to all scores
-    of a query, which softmax does not see.
+    (d, H, d/H), hence permuting heads is permuting an axis. Keys have no bias: it adds the same number to all scores of
+    a query, which softmax does not see.
 
-    Besides permutations, each head has a continuous symmetry inside its axis of d/H (any invertible map of queries, its
-    inverse transpose of keys, likewise values and outputs), which is no permutation of the list.
+    In addition to permutations, each head has a continuous symmetry inside its axis of d/H (any invertible map of
+    queries, its inverse transpose of keys, likewise values and outputs), which is not in the list.
     """
 
     patch: Positive = 4  # side of a patch, d, number of blocks, H, and hidden units of a block's MLP over d
@@ -153,7 +153,7 @@ class ViT(Model):
     def symmetry(self) -> Symmetry:
         """Groups ``"stream"``, and ``"heads k"`` and ``"hidden k"`` of each block.
 
-        Layer norm acts on all coordinates of a token alike, so that permutations of the stream commute with it.
+        Layer norm acts on all coordinates of a token alike, hence permutations of the stream commute with it.
         """
         stream = [Axis("patch.weight", 0), Axis("patch.bias", 0), Axis("class", 0), Axis("places", 1)]
         groups: dict[str, tuple[Axis, ...]] = {}

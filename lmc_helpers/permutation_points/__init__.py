@@ -4,7 +4,7 @@ A permutation point is a network in which neurons of one layer coincide: it lies
 with these neurons exchanged. The files, with sections and equations of the paper and the chapters that use them:
 
 - :mod:`~lmc_helpers.permutation_points.mlp`, eq. (1): networks as flat vectors θ, many in one batch; where the
-  parameter vectors ϑ_m and their outgoing columns stand. Chapters 21, 22, 24, 52.
+  parameter vectors ϑ_m and their outgoing columns are. Chapters 21, 22, 24, 52.
 - :mod:`~lmc_helpers.permutation_points.hessian`: gradients, Hessians and their inertia. Chapters 21, 22, 24.
 - :mod:`~lmc_helpers.permutation_points.newton`: trust-region Newton descent, many problems at once. Chapters 21,
   22, 61.

@@ -46,7 +46,7 @@ class ConvergedPath:
 
     @checked
     def rises(self, tol: NonNegative = 1e-6) -> bool:
-        """Whether the loss never falls from one distance to the next, by more than ``tol`` times the largest."""
+        """True if the loss never falls from one distance to the next by more than ``tol`` times the largest."""
         return bool((self.loss.diff() >= -tol * self.loss.max()).all())
 
 

@@ -1,10 +1,10 @@
-"""How many permutation points a layer has (Brea, Şimşek, Illing & Gerstner, section 4.3, appendices B and C).
+"""The number of permutation points of a layer (Brea, Şimşek, Illing & Gerstner, section 4.3, appendices B and C).
 
-A permutation point of order K in a layer of n neurons repeats parameter vectors so that only l = n − K are distinct;
+A permutation point of order K in a layer of n neurons repeats parameter vectors such that only l = n − K are distinct;
 copies of one vector share its outgoing weights equally. The points that compute the function of one smaller network are
 the maps of n labelled neurons onto l parameter vectors, l! S(n, l) of them with S a Stirling number of the second kind.
-Their number relative to the n! equivalent minima is T(K, n) = l! S(n, l)/n!, the coefficient of x^K in
-((e^x − 1)/x)^l. Sorted by the number j of vectors that have copies::
+Their number relative to the n! equivalent minima is T(K, n) = l! S(n, l)/n!, the coefficient of x^K in ((e^x − 1)/x)^l.
+Sorted by the number j of vectors that have copies::
 
     T(K, n) = Σ_j binom(n − K, j) · j! w(K, j)/(K + j)!,    j <= min(K, n − K),
 

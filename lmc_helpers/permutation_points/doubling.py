@@ -39,7 +39,7 @@ class PermutationPoint:
     small_theta: Tensor  # (p',)
     layer: int
     neuron: int  # that is doubled
-    net: MLP  # the larger network; the copies stand in places 0 and 1 of the layer
+    net: MLP  # the larger network; the copies are in places 0 and 1 of the layer
     theta: Tensor  # (p,)
     loss: Loss  # θ (..., p) to L (...)
     J: Tensor  # (n_{k+1}, n_{k−1} + 1), of the doubled neuron
@@ -170,8 +170,8 @@ def equal_loss_exchange(
 
     Neurons 0 and 1 share one parameter vector. (1) The column of 1 goes to 0; (2) ϑ_1 moves to ϑ_other; (3) the column
     of ``other`` goes to 1; (4, 5) ϑ_other moves to 0 and on to ϑ_0; (6) neurons 0 and ``other`` share the column of 0
-    equally. The function never changes. In the end neuron 1 stands where ``other`` stood. Each step has ``points``
-    points on a straight line.
+    equally. The function never changes. In the end neuron 1 is where ``other`` was. Each step has ``points`` points on
+    a straight line.
 
     Examples
     --------

@@ -69,7 +69,7 @@ def hessian(loss: Loss, theta: Float[Tensor, "*batch p"], chunk: Positive = 16) 
 
 @checked
 def inertia(H: Full[Tensor, "*batch p p"], tol: Number) -> Inertia:
-    """How many eigenvalues are negative, zero and positive; abs(λ) <= tol · max abs(λ) counts as zero.
+    """Number of negative, zero and positive eigenvalues; abs(λ) <= tol · max abs(λ) counts as zero.
 
     Examples
     --------

@@ -152,7 +152,7 @@ class MLP:
 
     @checked
     def incoming(self, layer: Integer, neuron: Integer) -> Int64[Tensor, " n"]:
-        """Where in θ the parameter vector ϑ_m^(k) = (W^(k)_m, b^(k)_m) stands."""
+        """Indices in θ of the parameter vector ϑ_m^(k) = (W^(k)_m, b^(k)_m)."""
         return self._incoming(layer, neuron).clone()
 
     def _incoming(self, layer: int, neuron: int) -> Tensor:
@@ -163,7 +163,7 @@ class MLP:
 
     @checked
     def outgoing(self, layer: Integer, neuron: Integer) -> Int64[Tensor, " n"]:
-        """Where in θ the column W^(k+1)[:, m] stands."""
+        """Indices in θ of the column W^(k+1)[:, m]."""
         return self._outgoing(layer, neuron).clone()
 
     def _outgoing(self, layer: int, neuron: int) -> Tensor:
@@ -213,13 +213,13 @@ class MLP:
 
 @cache
 def _rows(net: MLP) -> list[Tensor]:
-    """Where in θ the parameter vectors of each layer are, (n_k, n_{k−1} + 1); nobody writes into these."""
+    """Indices in θ of the parameter vectors of each layer, (n_k, n_{k−1} + 1); read only."""
     return [torch.cat([W, b[:, None]], dim=1) for W, b in net._split(torch.arange(net.size))]
 
 
 @cache
 def _to_rows(net: MLP) -> Tensor:
-    """Where in the parameter vectors, one after the other, the entries of θ are, (p,)."""
+    """Indices of the entries of θ in the concatenated parameter vectors, (p,)."""
     return torch.cat([rows.flatten() for rows in _rows(net)]).argsort()
 
 

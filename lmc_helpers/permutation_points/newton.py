@@ -1,10 +1,10 @@
 """Trust-region Newton descent with exact Hessians, many small problems in one batch.
 
-At θ with gradient g and Hessian H = Q Λ Qᵀ the step is a global minimum of the model g·s + sᵀH s/2 over ‖s‖ <= Δ
-(Moré & Sorensen): s = −(H + νI)⁻¹ g with ν >= 0, H + νI positive semidefinite, and ‖s‖ = Δ if ν > 0. In the basis Q
-with a = Qᵀg, δ = λ − λ_1 >= 0 and μ = ν + λ_1 it reads s_i = −a_i/(δ_i + μ), free of cancellation next to λ_1; μ solves
-1/‖s‖ = 1/Δ, increasing and concave in μ, so that Newton's method from the left neither overshoots nor needs a
-safeguard. Where ‖s‖ < Δ for μ → 0 and λ_1 < 0 (the hard case) a multiple of the lowest eigenvector fills the step up.
+At θ with gradient g and Hessian H = Q Λ Qᵀ the step is a global minimum of the model g·s + sᵀH s/2 over ‖s‖ <= Δ (Moré
+& Sorensen): s = −(H + νI)⁻¹ g with ν >= 0, H + νI positive semidefinite, and ‖s‖ = Δ if ν > 0. In the basis Q with
+a = Qᵀg, δ = λ − λ_1 >= 0 and μ = ν + λ_1 it reads s_i = −a_i/(δ_i + μ), free of cancellation next to λ_1; μ solves
+1/‖s‖ = 1/Δ, increasing and concave in μ, hence Newton's method from the left neither overshoots nor needs a safeguard.
+Where ‖s‖ < Δ for μ → 0 and λ_1 < 0 (the hard case) a multiple of the lowest eigenvector fills the step up.
 
 Close to a minimum L(θ) − L(θ + s) drowns in rounding. There the decrease is taken from the slopes at both ends,
 −(g + g')·s/2, which is exact for a quadratic.
@@ -31,7 +31,7 @@ STALL = 1e-16  # a radius below this fraction of 1 + ‖θ‖ moves nothing
 
 @dataclass(frozen=True)
 class Optimum:
-    """Where a batch of descents ended."""
+    """Final points of a batch of descents."""
 
     theta: Tensor  # (B, p), the last parameters
     loss: Tensor  # (B,), at theta

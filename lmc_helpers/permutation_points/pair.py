@@ -28,7 +28,7 @@ class Chart:
     """Coordinates φ = (θ with some slots replaced, δ) of two neurons; (..., p + 1).
 
     The slot of ϑ_1 holds a vector along e. In the centred chart the slot of ϑ_0 holds ϑ and those of the columns hold c
-    and A; in the paper's chart, ϑ_1 = ϑ_0 + δe, they stay what they are. The last entry is δ; it gets no gradient.
+    and A; in the paper's chart, ϑ_1 = ϑ_0 + δe, they remain unchanged. The last entry is δ; it gets no gradient.
     """
 
     kind: str = "centred"
@@ -132,7 +132,7 @@ class Chart:
 
     @checked
     def unit(self, phi: Float[Tensor, "*batch q"]) -> Float[Tensor, "*batch q"]:
-        """φ with ``‖e‖ = 1``; the weights stay what they are."""
+        """φ with ``‖e‖ = 1``; the weights remain unchanged."""
         self._check(phi)
         second = self._slots()[1]
         phi = phi.clone()

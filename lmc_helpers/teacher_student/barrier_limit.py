@@ -76,8 +76,8 @@ def _leftover_tail_at(u: np.ndarray, a: np.ndarray, r: float) -> np.ndarray:
 
         P(E_k > a) = Σ_{l >= k} (−1)^(l−k) C(l−1, k−1) C(n, l) (1 − la)₊^(n−1).
 
-    The places of the rows of a type are independent and uniform, the largest row stands first, and those that find no
-    partner are the last ones. The integral over u is :func:`leftover_tail`.
+    The places of the rows of a type are independent and uniform, the largest row comes first, and those without a
+    partner come last. The integral over u is :func:`leftover_tail`.
     """
     nu = r - 1
     found = np.zeros((len(u), len(a)))

@@ -2,8 +2,8 @@
 
     W ← W − η ∇L(W)
 
-with the exact gradient of the loss (3), which carries no factor ½. All networks of a batch take their steps together;
-a network leaves the batch when its gradient is small enough or its weights are out of bounds, and the record says which
+with the exact gradient of the loss (3), which carries no factor ½. All networks of a batch take their steps together; a
+network leaves the batch when its gradient is small enough or its weights are out of bounds, and the record states which
 and when.
 """
 
@@ -28,7 +28,7 @@ BOUND = 1e6  # Frobenius norm beyond which a network counts as diverged
 
 @dataclass(frozen=True)
 class Descent:
-    """Where a batch of networks came to rest."""
+    """Final points of a batch of networks."""
 
     W: Tensor  # (n, m, d), the last weights
     loss: Tensor  # (n,), at W

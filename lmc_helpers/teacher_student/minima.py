@@ -2,7 +2,7 @@
 
 For m >= M the global minima are the matrices whose rows are each 0 or a positive multiple of one e_j, j <= M, with
 column sums 1 for j <= M (Lemma 2). A row on the ray of e_j has *type* j. Minima without rows 0 have α_j + 1 rows of
-type j, and Assumption 3 says α ~ Multinomial(m − M; 1/M, …, 1/M), entries of a type uniform on the simplex.
+type j, and Assumption 3 reads α ~ Multinomial(m − M; 1/M, …, 1/M), entries of a type uniform on the simplex.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Law = str | tuple[str, float | int]
 
 @checked
 def snap(W: Float[Tensor, "*batch m d"], M: Positive) -> Float[Tensor, "*batch m d"]:
-    """Each row moved to its nearest point of the rays {a e_j: a >= 0}, j <= M; what its type and entry are.
+    """Each row moved to its nearest point of the rays {a e_j: a >= 0}, j <= M: the point of its type and entry.
 
     A row without a positive entry among the first M becomes 0.
     """
@@ -56,7 +56,7 @@ def _types(m: int, M: int, n: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def _concentration(law: Law) -> float | None:
-    """Dirichlet parameter of a law on the simplex; None stands for equal entries."""
+    """Dirichlet parameter of a law on the simplex; None for equal entries."""
     match law:
         case "equal":
             return None
@@ -73,9 +73,9 @@ def sample_minima(
 ) -> Float[Tensor, "n m d"]:
     """Draw n independent global minima without zero rows.
 
-    Type counts are 1 + Multinomial(m − M; 1/M, …, 1/M) (Assumption 3), rows stand in random order, and the entries
-    of one type are a point on the simplex: uniform (``"exponential"``: Exp(1) variables divided by their sum,
-    Lemma 8), all equal (``"equal"``) or Dirichlet with all parameters a (``("dirichlet", a)``), as B.1 allows.
+    Type counts are 1 + Multinomial(m − M; 1/M, …, 1/M) (Assumption 3), rows are in random order, and the entries of one
+    type are a point on the simplex: uniform (``"exponential"``: Exp(1) variables divided by their sum, Lemma 8), all
+    equal (``"equal"``) or Dirichlet with all parameters a (``("dirichlet", a)``), as B.1 allows.
 
     Examples
     --------

@@ -8,7 +8,7 @@ here it is exact. The characteristic function of D = X − Y is φ(θ) = (1 − 
 
     E|D| = (1/π) ∫₀^π (1 − φ(θ))/(1 − cos θ) dθ.
 
-The integrand is a polynomial of degree n − 1 in cos θ, so that the Gauss–Chebyshev rule with N ≥ n/2 nodes is not an
+The integrand is a polynomial of degree n − 1 in cos θ, hence the Gauss–Chebyshev rule with N ≥ n/2 nodes is not an
 approximation: it returns ``E|D|`` up to rounding, as a sum of positive terms, in O(n) operations.
 
 For M → ∞ with m/M → r the binomials become Poisson and T → :func:`overlap_limit`, not the normal limit (16) of the
@@ -59,7 +59,7 @@ def expected_overlap(m: Positive, M: Positive) -> float:
 
     Examples
     --------
-    Two teachers, three students: the surplus neuron has the same type in both minima with probability ½, so that
+    Two teachers, three students: the surplus neuron has the same type in both minima with probability ½, hence
     C is 3 or 2 and T = (3 + 2)/(2·3).
 
     >>> round(expected_overlap(3, 2), 12)
@@ -123,6 +123,6 @@ def simulate_overlap(m: Positive, M: Positive, trials: Integer, seed: Integer) -
 
 
 def _sample_proportions(m: int, M: int, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Overlap proportions (size,) of so many pairs."""
+    """Overlap proportions (size,) of ``size`` pairs."""
     alpha = rng.multinomial(m - M, np.full(M, 1 / M), size=(2, size))  # (2, size, M)
     return (alpha.min(axis=0).sum(axis=-1) + M) / m  # (size,), eqs. (5) and (6)

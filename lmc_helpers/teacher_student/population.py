@@ -129,7 +129,7 @@ def population_hessian(W: Float[Tensor, "*batch m d"], M: Positive) -> Float[Ten
     """The Hessian of the loss in closed form, for rows that are not 0.
 
     With n_u = (v̂ − cos θ û)/sin θ, ∂²k/∂u∂v = [(π − θ)I + û n_uᵀ + v̂ n_vᵀ]/(2πd) and ∂²k/∂u² = (‖v‖/‖u‖) sin θ [I −
-    ûûᵀ + n_u n_uᵀ]/(2πd). At parallel rows the terms with n cancel or vanish. The rows of W stand one after the other.
+    ûûᵀ + n_u n_uᵀ]/(2πd). At parallel rows the terms with n cancel or vanish. The rows of W are concatenated.
 
     Examples
     --------

@@ -91,7 +91,7 @@ def zero_rows(W: Float[Tensor, "*batch m d"], threshold: PositiveNumber = 1e-3) 
 
 @checked
 def sharpness(counts: Real[Tensor, "*batch M"], d: Positive) -> Float[Tensor, " *batch"]:
-    """Largest Hessian eigenvalue at a minimum with so many non-zero rows of each type.
+    """Largest Hessian eigenvalue at a minimum with given numbers of non-zero rows of each type.
 
     Examples
     --------
@@ -121,8 +121,8 @@ def even_sharpness(k: Number, M: Positive, d: Positive) -> float:
     """Sharpness of k non-zero rows spread evenly over M types: (k/M) μ_M/d, the least of all minima with k such rows.
 
     μ_M is the larger eigenvalue of [[1 + (M−1)/π, (M−1)/2], [1/2, M/2 + 1/π]], to which K d reduces on vectors that are
-    symmetric in the types. If k is no multiple of M, this is a lower bound. Gradient descent with a step size above 2
-    over the sharpness cannot settle there.
+    symmetric in the types. If k is not a multiple of M, this is a lower bound. Gradient descent with a step size above
+    2 over the sharpness cannot settle there.
 
     Examples
     --------

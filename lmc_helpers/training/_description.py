@@ -1,4 +1,4 @@
-"""Frozen dataclasses as canonical text: what a run is, the same on every machine, and its digest."""
+"""Frozen dataclasses as canonical text, the same on every machine, and its digest."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _AS = "described_as"
 
 
 def described(value: Any) -> Any:
-    """A value as JSON can hold it: a dataclass becomes its class's name and its fields, a tuple a list."""
+    """A value in a form that JSON can hold: a dataclass becomes its class's name and its fields, a tuple a list."""
     if is_dataclass(value) and not isinstance(value, type):
         inside = {field.metadata.get(_AS, field.name): described(getattr(value, field.name)) for field in fields(value)}
         return {"class": getattr(type(value), _AS, type(value).__name__)} | inside

@@ -1,8 +1,8 @@
-"""What each network of a stack sees: its batches, normalised, flipped and cropped, by (seed, epoch) only.
+"""Batches that each network of a stack sees, normalised, flipped and cropped, by (seed, epoch) only.
 
 Images stay bytes (uint8) where they are until their batch comes: rows are gathered as bytes and then converted, which
-moves a quarter of the memory. Flips and crops (Bürgin et al., F.3) are drawn for an epoch at once, so that a run that
-goes on in the middle of an epoch sees what it would have seen.
+moves a quarter of the memory. Flips and crops (Bürgin et al., F.3) are drawn for an epoch at once, hence a run resumed
+in the middle of an epoch sees what it would have seen.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PADDING = 4  # black pixels on each side of an image before it is cropped
 
 @dataclass(frozen=True, eq=False)
 class Views:
-    """How N networks see their n examples: flipped or not, and moved.
+    """Flips and shifts of the n examples of N networks.
 
     Row i, column j of a view is row i + moved_0, column j + moved_1 of the image (flipped first), black outside.
     """
@@ -53,7 +53,7 @@ class Views:
 def draw_views(seeds: Sequence[int], n: int, epoch: int, augment: Sequence[str]) -> Views:
     """The views of n examples in one epoch, by (seed, epoch) only; the i-th is that of the i-th example of the epoch.
 
-    What ``augment`` does not name is not done.
+    Only augmentations named in ``augment`` are applied.
     """
     drawn = {}
     for seed in dict.fromkeys(seeds):
@@ -107,7 +107,7 @@ class Examples:
         self.affine = None if normal is None else self._affine(*normal)
 
     def _affine(self, mean: Sequence[float], deviation: Sequence[float]) -> tuple[Tensor, Tensor]:
-        """Factor and shift of (x/255 − mean) / deviation, one a channel."""
+        """Factor and shift of (x/255 − mean) / deviation, one per channel."""
         m, d = (torch.as_tensor(part, dtype=torch.float64) for part in (mean, deviation))
         channels = self.x.shape[1:2] if self.x.ndim == 4 else ()
         if m.shape != channels or d.shape != channels or not (d > 0).all():

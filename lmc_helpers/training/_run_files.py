@@ -1,6 +1,6 @@
-"""Where results of runs lie: one npz file each, named by its digest, made by one process at a time.
+"""Storage of runs: one npz file each, named by its digest, made by one process at a time.
 
-A file holds every tensor, the run's description and where it came from. It is written completely or not at all, read
+A file holds every tensor, the run's description and its provenance. It is written completely or not at all, read
 without pickles, and refused where it is damaged or belongs to another run.
 """
 
@@ -38,7 +38,7 @@ def folder() -> Path:
 
 
 def write(path: Path, run: dict, provenance: dict, tensors: dict[str, torch.Tensor]) -> None:
-    """Write what was run, where, when and with what, and its tensors; a reader sees the complete file or none."""
+    """Write the description, the provenance and the tensors of a run; a reader sees the complete file or none."""
     text = bytearray(json.dumps(provenance, sort_keys=True).encode())
     save_checkpoint(path, run, tensors | {PROVENANCE: torch.frombuffer(text, dtype=torch.uint8)})
 
@@ -61,7 +61,7 @@ def unreadable(path: Path, reason: object) -> ValueError:
 
 @contextmanager
 def file_lock(path: Path) -> Iterator[None]:
-    """Hold a lock file, which one process at a time can; it is free when its process ends, also when that is killed."""
+    """Hold a lock file, as only one process at a time can; it is freed when its process ends, even if killed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(path):
         yield

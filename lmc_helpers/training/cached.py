@@ -1,4 +1,4 @@
-"""A result that is computed once: what it depends on → one digest → one file."""
+"""A result that is computed once: its dependencies → one digest → one file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Found = TypeVar("Found")
 
 
 class Cached(ABC, Generic[Found]):
-    """What a chapter asks for and a job may have made: its subclasses are frozen dataclasses.
+    """A cached result, computed by a job or on demand; subclass as a frozen dataclass.
 
     A subclass needs ``__hash__ = Cached.__hash__``, as a dataclass would hash its fields, which may be dicts.
     """
@@ -43,7 +43,7 @@ class Cached(ABC, Generic[Found]):
     @property
     @abstractmethod
     def title(self) -> str:
-        """What is computed in words, one line."""
+        """One line that describes the computation."""
 
     @abstractmethod
     def prices(self) -> Price:
@@ -59,7 +59,7 @@ class Cached(ABC, Generic[Found]):
 
     @property
     def digest(self) -> str:
-        """16 hexadecimal digits that change with what is computed."""
+        """16 hexadecimal digits that identify the computation."""
         return _digest_of(self._identity())
 
     def path(self) -> Path:
@@ -67,17 +67,17 @@ class Cached(ABC, Generic[Found]):
         return folder() / f"{self.digest}.npz"
 
     def done(self) -> bool:
-        """Whether the file is there."""
+        """True if the file exists."""
         return self.path().exists()
 
     def resources(self) -> dict[str, int | bool]:
-        """What a job needs: cores, memory_mib, minutes, which are estimated, and whether it asks for a GPU, gpu."""
+        """Resources of a job: cores, memory_mib, estimated minutes, and whether it asks for a GPU, gpu."""
         cost = self.prices()
         minutes = 1 + math.ceil(60 * cost.cpu_hours)
         return {"cores": 1, "memory_mib": cost.memory_mib, "minutes": minutes, "gpu": False}
 
     def result(self, show_progress: bool = False) -> Found:
-        """The result, on the CPU: read where its file is there, else computed and written.
+        """The result, on the CPU: read if its file exists, else computed and written.
 
         A process that asks for what another one computes waits for it.
         """
@@ -95,12 +95,12 @@ class Cached(ABC, Generic[Found]):
 
     @property
     def _checkpoint(self) -> Path:
-        """A file that is there while the result is computed, if a computation that is killed can go on."""
+        """A file that exists while the result is computed, if a killed computation can be resumed."""
         return self.path().with_name(f".{self.digest}.checkpoint.npz")
 
 
 def provenance(seconds: float, **more: object) -> dict:
-    """Where a result comes from: date, seconds, threads, versions, commit, and more."""
+    """Provenance of a result: date, seconds, threads, versions, commit, and more."""
     return {
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "seconds": round(seconds, 3),

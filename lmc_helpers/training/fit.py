@@ -4,8 +4,8 @@ The sum of the N losses is differentiated and one optimiser of torch acts on the
 each network receives the update that it would get alone. What a network sees depends on its own seed: the order of the
 examples on (seed, epoch), flips and crops too.
 
-A network whose loss leaves all bounds has *diverged*: its parameters become NaN, so that it neither disturbs the others
-nor returns, and it is left out of what is returned.
+A network whose loss leaves all bounds has *diverged*: its parameters become NaN, hence it neither disturbs the others
+nor recovers, and it is left out of the result.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def fit(
     Parameters
     ----------
     stack
-        where to start; it stays as it is.
+        where to start; it is not changed.
     x
         inputs (n, …) of all networks, with as many entries each as the model takes: floats as they are, or images
         (n, C, H, W), uint8, which are normalised batch by batch; or (G, n, …) with G a divisor of N, of which networks
@@ -87,13 +87,13 @@ def fit(
     y
         labels (n,) or (G, n).
     seeds
-        one a network, of the order of its examples and of their flips and crops.
+        one per network, of the order of its examples and of their flips and crops.
     normal
         mean and deviation of each channel, in units of 255, for images in uint8: (x/255 − mean) / deviation.
     keep
         epochs, from 0 (the beginning) to the last, after which copies of the networks are kept.
     checkpoint
-        npz file. A run that finds it goes on from it and ends with the same numbers.
+        npz file. A run that finds it resumes from it and ends with the same numbers.
     every_s
         seconds from one checkpoint to the next; there is one at the end, too.
     precision
@@ -212,7 +212,7 @@ class _State:
 
     @torch.no_grad()
     def end_epoch(self, seeds: Integers) -> None:
-        """Take the networks that diverged out: NaN stays NaN under every optimiser."""
+        """Remove the networks that diverged: NaN stays NaN under every optimiser."""
         params = self.stack.params.values()
         self.alive &= self.losses[self.epoch] <= BOUND * self.n  # false for NaN, too
         for value in params:

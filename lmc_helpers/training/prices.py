@@ -1,4 +1,4 @@
-"""What it costs to train N networks, before they are trained.
+"""The cost of training N networks, estimated beforehand.
 
 A step costs
 
@@ -6,11 +6,11 @@ A step costs
 
 where flops and bytes (of activations that wait for the gradient) of one example are counted, not guessed: the model is
 run forwards and backwards on tensors without content. The constants were measured on one core of an AMD EPYC with
-AVX-512, in float32; stacks of perceptrons, small convolutional and residual networks and a small transformer cost what
-is said here or up to a factor of 1.7 less. Another machine may differ by a factor of 2 or 3.
+AVX-512, in float32; stacks of perceptrons, small convolutional and residual networks and a small transformer cost the
+estimate or up to a factor of 1.7 less. Another machine may differ by a factor of 2 or 3.
 
 On a GPU a step of a small network costs its launches and nothing else. The two constants were fitted to one H200, where
-perceptrons, ResNet20, a transformer and CNNs up to the papers' sizes cost what is said here up to a factor of 3.
+perceptrons, ResNet20, a transformer and CNNs up to the papers' sizes cost the estimate up to a factor of 3.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ BASE_MIB = 500  # of Python with torch
 
 @dataclass(frozen=True)
 class Price:
-    """What a run costs: hours of one CPU core, or of a GPU, and memory in MiB."""
+    """Cost of a run: hours of one CPU core, or of a GPU, and memory in MiB."""
 
     cpu_hours: float
     gpu_hours: float
@@ -80,7 +80,7 @@ def price(
 
 @functools.cache
 def _count(model: Model) -> _Example:
-    """Operations and bytes of one more example, forwards and backwards; what does not grow with them drops out."""
+    """Operations and bytes of one more example, forwards and backwards; constant terms cancel."""
     (few_flops, few_bytes), (more_flops, more_bytes) = _totals(model, 2), _totals(model, 3)
     return _Example(more_flops - few_flops, more_bytes - few_bytes)
 

@@ -1,4 +1,4 @@
-"""How networks descend, as data: the optimiser, its rate from epoch to epoch, and what is done to the examples.
+"""Recipes of descent as data: the optimiser, its rate from epoch to epoch, and the augmentation of the examples.
 
 The recipes of the papers, on cross-entropy:
 
@@ -22,7 +22,7 @@ __all__ = ["Descent"]
 @checked
 @dataclass(frozen=True)
 class Descent:
-    """How to train on cross-entropy.
+    """A recipe for training on cross-entropy.
 
     Parameters
     ----------

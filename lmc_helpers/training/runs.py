@@ -1,8 +1,8 @@
 """A training run is data → one digest → one file.
 
-A :class:`Run` says everything that its result depends on. The digest of that text names the file of the result, so that
-who asks for a run gets what is there, or trains it. A run can be computed anywhere and by anybody who has the file's
-folder: a chapter, a job of a cluster, two of them at once.
+A :class:`Run` describes everything that its result depends on. The digest of this description names the file of the
+result: whoever asks for a run gets the existing file, or trains it. A run can be computed anywhere and by anybody who
+has the file's folder: a chapter, a job of a cluster, two of them at once.
 
 >>> from lmc_helpers.networks.mlp import MLP
 >>> run = Run(MLP((64, 8, 10)), Descent(epochs=2, batch=100), DataSpec("digits", n=300), seeds=(1, 2))
@@ -33,7 +33,7 @@ from lmc_helpers.training.recipes import Descent
 
 __all__ = ["REVISION", "DataSpec", "Result", "Run"]
 
-#: Raised by hand when a change alters what a run computes, so that results of before are not taken for those of after.
+#: Raised by hand when a change alters what a run computes, hence old results are not taken for new ones.
 REVISION = 1
 
 GPU_HOURS = 4.0  # a run that costs more hours of a CPU core asks for a GPU
@@ -44,7 +44,7 @@ IMAGES = {"digits": (1437, 360), "mnist": (60_000, 10_000), "cifar10": (50_000, 
 @checked
 @dataclass(frozen=True)
 class DataSpec:
-    """Which images a run sees, as :func:`lmc_helpers.data.images.load` takes them."""
+    """The images that a run sees, as :func:`lmc_helpers.data.images.load` takes them."""
 
     name: str
     split: str = "train"
@@ -66,13 +66,13 @@ class DataSpec:
 
     @property
     def size(self) -> int:
-        """Number of images; nothing is read for it."""
+        """Number of images, without reading them."""
         return self._all if self.n is None else self.n
 
 
 @dataclass(frozen=True, eq=False)
 class Result(Fitted):
-    """What a run found, on the CPU, and where it came from.
+    """The result of a run, on the CPU, and its provenance.
 
     ``provenance``: date, seconds, device, threads, versions, whether the data are the published ones, their digest,
     commit.
@@ -89,12 +89,12 @@ class Run(Cached[Result]):
     Parameters
     ----------
     seeds
-        one a network: of initial weights, order of examples, flips and crops.
+        one per network: of initial weights, order of examples, flips and crops.
     scheme
         draws F and D of eq. (2) of Bürgin et al. for all maps of the model; or name of a map → scheme. A frozen
         dataclass, for example one of :mod:`lmc_helpers.identifiability.asymmetric`.
     mask_seeds
-        one a group of networks that stand side by side and share F and D; G of them, G a divisor of N. (0,) without
+        one per group of neighbouring networks that share F and D; G of them, G a divisor of N. (0,) without
         scheme, where it does not matter.
     keep
         epochs after which copies are kept; 0 is the beginning.
@@ -133,7 +133,7 @@ class Run(Cached[Result]):
             raise ValueError(f"schemes of {list(self.schemes())}; allowed: {', '.join(self.model.maps())}")
         if not set(self.keep) <= set(range(self.descent.epochs + 1)):
             raise ValueError(f"epochs {list(self.keep)} to keep; allowed: 0 to {self.descent.epochs}")
-        self.describe()  # refuses what is no data
+        self.describe()  # raises for an unknown data set
 
     __hash__ = Cached.__hash__
 
@@ -167,7 +167,7 @@ class Run(Cached[Result]):
         return price(self.model, self.descent, self.data.size, len(self.seeds), len(self.keep), masked)
 
     def resources(self) -> dict[str, int | bool]:
-        """What a job needs, on a GPU where it takes many hours of a core.
+        """Resources of a job, on a GPU where it takes many hours of a core.
 
         The minutes are estimated (:mod:`lmc_helpers.training.prices`): a limit of time should be a multiple of them.
         """
@@ -195,7 +195,7 @@ class Run(Cached[Result]):
                 self.seeds,
                 normal=(images.mean.tolist(), images.deviation.tolist()),
                 keep=self.keep,
-                checkpoint=self._checkpoint,  # from which a run that was killed goes on
+                checkpoint=self._checkpoint,  # from which a killed run resumes
                 every_s=EVERY_S,
                 precision=self.precision,
                 show_progress=show_progress,
@@ -243,7 +243,7 @@ def _check_seeds(name: str, seeds: Any) -> None:
 
 
 def _short(value: Any) -> str:
-    """A dataclass as its name and what differs from its defaults: MLP(784-15-10, norm=layer)."""
+    """A dataclass as its name and the fields that differ from their defaults: MLP(784-15-10, norm=layer)."""
     words = []
     for one in fields(value):
         mine = getattr(value, one.name)

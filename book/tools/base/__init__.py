@@ -1,9 +1,9 @@
-"""What all tools stand on: the repository as files, and processes that are stopped.
+"""The basis of all tools: the repository as files, and stopping processes.
 
 ========  ===================================================================================
-chapters  which chapters there are, what they are called, where they are executed to
-history   what git says of this clone
-inputs    files that people edit, read strictly: what is wrong is an error with file and line
+chapters  the chapters, their names, and where they are executed to
+history   git commands on this clone
+inputs    files that people edit, read strictly: errors name file and line
 stopping  Ctrl-C, SIGTERM and full disks: one line, nothing half-written, no process left
 ========  ===================================================================================
 """

@@ -1,4 +1,4 @@
-"""Chapters as files: which there are, what they are called, where they are executed to."""
+"""Chapters as files: their names, and where they are executed to."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ PACKAGE = "lmc_helpers"
 
 
 def tolerate_terminal_encoding() -> None:
-    """Let this process say what it has to say on a terminal whose locale lacks some of the letters."""
+    """Allow output on a terminal whose locale lacks some of the letters."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
 def separate_unverified_runs() -> None:
-    """Let training runs on files that may not be the published ones lie in a folder of their own.
+    """Put training runs on files that may not be the published ones in a separate folder.
 
-    A run's digest names the data set and not its bytes, so that no build takes the one kind of networks for the other.
+    A run's digest names the data set and not its bytes; the folder keeps builds from confusing the two kinds.
     """
     if os.environ.get("LMC_DATA_UNVERIFIED") == "1":
         os.environ.setdefault("LMC_RUNS", str(ROOT / "build" / "runs-unverified"))
 
 
 class BuildError(Exception):
-    """Something that the person who builds the book can mend; its message says how."""
+    """An error that whoever builds the book can fix; its message says how."""
 
 
 def chapters() -> list[str]:
@@ -52,5 +52,5 @@ def find(name: str) -> str:
 
 
 def executed(profile: str) -> list[Path]:
-    """The executed notebooks of a profile, one a chapter, whether they are there or not."""
+    """The executed notebooks of a profile, one per chapter, whether they exist or not."""
     return [ROOT / "build" / "executed" / profile / f"{chapter}.ipynb" for chapter in chapters()]

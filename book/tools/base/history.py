@@ -1,4 +1,4 @@
-"""What git says of this clone, and which commits its history holds."""
+"""Git commands on this clone, and the commits that its history contains."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from book.tools.base.chapters import ROOT, BuildError
 
 
 def git(*arguments: str) -> str:
-    """What git says."""
+    """Output of a git command."""
     try:
         done = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=True)
     except FileNotFoundError:
@@ -20,9 +20,9 @@ def git(*arguments: str) -> str:
 
 
 def unreachable_commits(commits: Iterable[str]) -> set[str]:
-    """The commits outside the present one's history, so that no reader can check seeds that come from them.
+    """The commits outside the present history: no reader can check seeds that come from them.
 
-    There are none where that cannot be known: without git, outside a clone, in a shallow one.
+    Empty where that cannot be known: without git, outside a clone, in a shallow one.
     """
     try:
         if git("rev-parse", "--is-shallow-repository") == "true":

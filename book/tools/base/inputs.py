@@ -1,4 +1,4 @@
-"""Files that people edit, read for the build: what is wrong with one is a :class:`BuildError` with file and line."""
+"""Files that people edit, read for the build; an error is a :class:`BuildError` with file and line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lmc_helpers.claims.intervals import LedgerError, cut
 
 
 def read(path: Path, grammar: Any, allowed: str) -> Any:
-    """The content of a YAML file as its grammar, a type, reads it; ``allowed`` says in words what the file holds."""
+    """Read a YAML file by its grammar, a type; ``allowed`` describes its content in words."""
     try:
         return yaml_files.read(path, grammar if isinstance(grammar, TypeAdapter) else TypeAdapter(grammar), allowed)
     except LedgerError as error:

@@ -1,7 +1,7 @@
 """Stop in one line: Ctrl-C, SIGTERM and a closed terminal end a tool, and all that it started, without a traceback.
 
-A tool is stopped where it stands: no exception runs through it, which something might catch, or show. What has to be
-done then is registered beforehand (:func:`on_interrupt`).
+A tool is stopped at once: no exception passes through it that something might catch or show. Clean-up is registered
+beforehand (:func:`on_interrupt`).
 
 When a build is killed, its processes end too: on Linux each ends with its parent (:func:`die_with_parent`).
 """
@@ -51,10 +51,10 @@ def on_interrupt(callback: Callable[[], object]) -> Iterator[None]:
 
 
 def watch(text: str = KEPT) -> None:
-    """From here on a signal ends this process and its children; ``text`` is the one line that is said.
+    """From now on a signal ends this process and its children; ``text`` is the one line that is printed.
 
-    A signal that was ignored, as under nohup, stays so. A second one waits for nothing. A process of a build ends with
-    its parent.
+    A signal that was ignored, as under nohup, remains ignored. A second one waits for nothing. A process of a build
+    ends with its parent.
     """
     if IN_BUILD in os.environ:
         die_with_parent()
@@ -109,14 +109,14 @@ def end_children(seconds: float = 5.0) -> None:
 
 
 def explained(error: OSError, path: object = None) -> str:
-    """The file that an operation failed for, and what to do, in one sentence."""
+    """One sentence on the file for which an operation failed, and what to do."""
     where = path or error.filename2 or error.filename or "a file"
     code = error.errno or 0
     return f"{where}: {ADVICE.get(code, error.strerror or str(error))}"
 
 
 def status(act: Callable[[], int | None]) -> int:
-    """Do something; the exit status, which it may give itself, and one line if it fails for a file or is interrupted.
+    """Call a function and return the exit status, with one line if it fails for a file or is interrupted.
 
     Errors of the build (``BuildError``) are reported like those of files.
     """

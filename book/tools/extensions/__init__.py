@@ -3,7 +3,7 @@
 ==============  ========================================
 sphinx_boxes    exercises, and anchors of figures
 sphinx_claims   verdicts in the text
-sphinx_html     what the HTML needs besides its theme
+sphinx_html     additions to the theme's HTML
 sphinx_labels   references by authors and year
 sphinx_numbers  theorems and figures numbered by chapter
 ==============  ========================================

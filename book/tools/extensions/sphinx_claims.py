@@ -47,7 +47,7 @@ def resolve(app: Sphinx, doctree: nodes.document, docname: str) -> None:
 
 
 def skip(self, node: nodes.Node) -> None:
-    """Builders other than HTML, and ids that were not found, show the id."""
+    """Show the id: in builders other than HTML, and for unknown ids."""
 
 
 def setup(app: Sphinx) -> dict:

@@ -1,11 +1,11 @@
-"""Sphinx extension: what the HTML of the book needs besides its theme.
+"""Sphinx extension: additions of the book to the HTML of its theme.
 
 Pages make no request to the network: MathJax comes from the pip package sphinx-mathjax-offline, without the parts that
 no page loads, plotly.js from plotly, and the theme's script that would fetch thebe is dropped. A figure that moves
 brings its script, ``book/_static/js/moving.js``, which loads plotly.js when the figure comes near the screen. A chapter
-offers its source for download. Pictures have their sizes, so that nothing moves when they load. Numbers that cells
-give to the page are written as people write them, −2·10⁻¹⁵ for ``-2e-15``, and what follows a formula without a space
-stays on its line: a browser may break a line there, and then a full stop would begin the next one.
+offers its source for download. Pictures have their sizes, hence nothing moves when they load. Numbers that cells give
+to the page are written as people write them, −2·10⁻¹⁵ for ``-2e-15``, and text that follows a formula without a space
+stays on its line: otherwise a browser may break the line there and begin the next one with a full stop.
 """
 
 from __future__ import annotations

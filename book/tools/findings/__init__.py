@@ -5,7 +5,7 @@ anchors         anchors of claims on the built pages
 board           the scoreboard
 errata          statements that differ from their paper
 findings        verdict by verdict: the recorded one, or that of this run
-findings_pages  what the templates of scoreboard, errata and reports take
-repeats         what runs with other seeds and settings found
+findings_pages  variables of the templates of scoreboard, errata and reports
+repeats         results of runs with other seeds and settings
 ==============  =========================================================
 """

@@ -1,8 +1,8 @@
-"""The scoreboard: how many statements of each paper are true, and one row an id with what differs.
+"""The scoreboard: how many statements of each paper are true, and one row per id with the differences.
 
 Two axes: true, true and more, true with a broken step of its proof, false but corrected, false, undecided, not run; and
-results, details, derivations, slips. Readings of one statement are one statement, and what only the book asks counts
-for no paper.
+results, details, derivations, slips. Readings of one statement are one statement, and questions that only the book asks
+count for no paper.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _worst_first(statement: Statement) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Row:
-    """One id: its verdict, what differs in a phrase, and its parts."""
+    """One id: its verdict, the difference in a phrase, and its parts."""
 
     claim: Claim
     verdict: str
@@ -86,18 +86,18 @@ class Row:
 
     @property
     def marks(self) -> list[str]:
-        """Verdicts of what differs besides that of the row: a small mark each."""
+        """Verdicts of other differing statements, in addition to that of the row: a small mark each."""
         found = {s.verdict for s in self.wrong} - {self.verdict}
         return [verdict for verdict in SEVERITY if verdict in found]
 
     @property
     def from_record(self) -> bool:
-        """Whether the record at paper scale says of one of its headlines what this run does not say."""
+        """True if the record at paper scale and this run disagree on one of its headlines."""
         return any(f.from_record for f in self.parts if f.part in self.claim.headlines)
 
     @property
     def phrase(self) -> str:
-        """In a phrase, what differs (the worst), or else what more is true, or why it is open."""
+        """In a phrase: the worst difference, or else what more is true, or why it is open."""
         if self.wrong:
             more = len(self.wrong) - 1
             return self.wrong[0].part.in_short + (f"; and {more} more" if more else "")
@@ -124,7 +124,7 @@ class Row:
 
 
 def _verdict(claim: Claim, findings: Findings) -> str:
-    """The verdict of an id; of one that is open only because its results were not run, that."""
+    """The verdict of an id; "not run" for one that is open only because its results were not run."""
     if not claim.parts:
         return SHOWN if claim.page else ABSENT
     verdict = claims.of_claim(claim, findings.verdicts)

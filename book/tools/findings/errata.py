@@ -1,7 +1,7 @@
 """The errata: one entry a statement that differs from its paper, and what every entry must have.
 
-An entry says where, what is printed, what holds, why, how to see it, where the proof is and how sure it is.
-``lacking`` checks this from the ledger and the chapters' sources, without running anything.
+An entry states the place, the printed and the corrected statement, the reason, how to see it, the proof and its
+certainty. ``lacking`` checks this from the ledger and the chapters' sources, without running anything.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Entry:
 
     @property
     def title(self) -> str:
-        """What differs, in a phrase; what was measured, where the ledger did not expect it to differ."""
+        """The difference in a phrase, or the measured quantity where the ledger expected no difference."""
         return self.part.in_short or self.part.quantity[:1].upper() + self.part.quantity[1:]
 
     @property
@@ -55,7 +55,7 @@ def command(finding: Finding) -> str:
 
 
 def entries(findings: Findings, letter: str) -> list[Entry]:
-    """What differs from a paper, in the ledger's order."""
+    """The statements that differ from a paper, in the ledger's order."""
     wrong = [s for s in findings.of_paper(letter) if s.is_wrong]
     return [Entry(s, findings.parts[s.part.step_of] if s.part.step_of else None) for s in wrong]
 
@@ -84,10 +84,10 @@ def expected(ledger: Iterable[Claim]) -> list[Part]:
 
 
 def lacking(part: Part, where: dict[str, str]) -> list[str]:
-    """What the erratum of a part lacks: a title, a reason, a chapter, a line that reproduces it, a proof.
+    """Missing fields of a part's erratum: a title, a reason, a chapter, a line that reproduces it, a proof.
 
-    A part that is no sample needs a theorem of its chapter. A sampled one may be a measurement of trained networks,
-    which proves nothing: it is rejected by two seeds, and its reason says where it comes from. ``where`` has the
+    A part that is not sampled needs a theorem of its chapter. A sampled one may be a measurement of trained networks,
+    which proves nothing: it is rejected by two seeds, and its reason states where it comes from. ``where`` has the
     chapter whose source checks each part.
     """
     missing = [name for name in ("in_short", "reason") if not getattr(part, name)]

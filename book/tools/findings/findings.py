@@ -1,7 +1,7 @@
-"""What was found on each statement: the verdict recorded at the papers' scale, or else that of this run.
+"""The verdict on each statement: the one recorded at the papers' scale, or else that of this run.
 
-A run at a small scale leaves open what needs more samples, and its seeds are anyone's. Where a confirmatory run was
-made and its record is up to date, its verdict stands, open ones too; pages say where this run says something else.
+A small run leaves open what needs more samples, and anyone may choose its seeds. Where a confirmatory run was made and
+its record is up to date, its verdict counts, even an open one; pages show where this run differs.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ class Finding:
 
     @property
     def from_record(self) -> bool:
-        """Whether this run does not say what the record at paper scale says."""
+        """True if this run and the record at paper scale disagree."""
         return self.verdict != self._of_run
 
     @property
     def not_run(self) -> bool:
-        """Whether it is open because no run was what it needs."""
+        """True if it is open because no run met its needs."""
         return self.verdict == claims.OPEN and claims.not_run(self.paper or self.run)
 
     @property
     def shown(self) -> str:
-        """The verdict; of an open part that was not run, that."""
+        """The verdict; "not run" for an open part that was not run."""
         return claims.NOT_RUN if self.not_run else self.verdict
 
     @property
@@ -57,7 +57,7 @@ class Finding:
 
     @property
     def record(self) -> dict | None:
-        """Of the two the one that decides, or else measured something."""
+        """Of the two records the one that decides, or else the one that measured something."""
         silent = self.run is None or self.run.get("value") is None
         return self.paper if self.paper and (self.from_record or silent) else self.run
 
@@ -75,7 +75,7 @@ class Statement:
 
     @property
     def kind(self) -> str:
-        """Whether it is a result or a detail of a paper, or the book's own."""
+        """Kind of the statement: a result or a detail of a paper, or the book's own."""
         if self.part.whose == claims.OURS:
             return OWN
         return RESULT if any(f.part.weight == claims.HEADLINE for f in self.readings) else DETAIL
@@ -95,7 +95,7 @@ class Statement:
 
     @property
     def is_derivation(self) -> bool:
-        """Whether its verdict is an identity or a theorem of the book, and no measurement."""
+        """True if its verdict is an identity or a theorem of the book, not a measurement."""
         return self.counting.part.derivation
 
     @property
@@ -108,7 +108,7 @@ class Statement:
 
     @property
     def is_wrong(self) -> bool:
-        """Whether something differs from what a paper states: false, or a step of a proof that breaks."""
+        """True if it differs from what a paper states: false, or a step of a proof that breaks."""
         return self.kind != OWN and self.verdict in WRONG
 
 
@@ -144,14 +144,14 @@ class Findings:
         return list(dict.fromkeys(self.statement_of[id].counting.part.id for id in ids))
 
     def counts(self, id: str) -> str:
-        """Of a reading that does not count, the one that does, with its verdict; else nothing."""
+        """For a reading that does not count, the one that does, with its verdict; else empty."""
         statement = self.statement_of[id]
         other = self.parts[id].verdict != statement.verdict
         return f"{statement.counting.part.id}: {statement.counting.shown}" if other else ""
 
     @cached_property
     def surprises(self) -> list[str]:
-        """Parts that the ledger leaves open and the record decides, or this run where none stands."""
+        """Parts that the ledger leaves open and the record, or else this run, decides."""
         return [id for id, f in self.parts.items() if f.part.expected == claims.OPEN != f.verdict]
 
     @cached_property
@@ -186,7 +186,7 @@ def checked_in(known: sources.Sources, names: Iterable[str] | None = None) -> di
 
 
 def unmeasured(record: dict) -> bool:
-    """Whether a record at paper scale has no value because its run was not what the part needs."""
+    """True if a record at paper scale has no value because its run did not meet the needs of the part."""
     return record["value"] is None and claims.not_run(record)
 
 

@@ -1,4 +1,4 @@
-"""What the templates of the scoreboard, the errata and the reports take, and the pages that are one a paper."""
+"""Variables of the templates of the scoreboard, the errata and the reports, and the pages that exist once per paper."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def prose(text: str, cell: Callable[[str], str]) -> str:
 
 
 def came_out(part: Part, record: dict | None) -> str:
-    """What was measured, with the interval that is judged and the samples or the size behind it."""
+    """The measured value, with the interval that is judged and the samples or the size behind it."""
     if record is None or record["value"] is None:
         return "not run"
     return f"{claims.measurement(part, record)} (n = {numerals.people(record['n'])})"
@@ -70,7 +70,7 @@ def priced(text: str, known: dict[str, str]) -> str:
 
 
 def prices(found: Findings, profile: str) -> dict[str, str]:
-    """Open part → what deciding it takes, in words, where that is known.
+    """Open part → the cost of deciding it, in words, where that is known.
 
     The numbers of a price are those of the chapters that check parts of its id.
     """
@@ -122,7 +122,7 @@ def report(found: Findings, letter: str) -> dict:
 
 
 def content(found: Findings, profile: str) -> dict:
-    """All that these templates may use besides what every page knows."""
+    """Variables of these templates, in addition to the common ones."""
     read = papers.papers()
     return board.content(found) | {
         "prices": prices(found, profile),

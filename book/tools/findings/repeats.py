@@ -1,4 +1,4 @@
-"""What runs with other seeds and in other settings found: for the terminal, and for the statistics page."""
+"""Results of runs with other seeds and in other settings, for the terminal and for the statistics page."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from lmc_helpers import claims
 from lmc_helpers.claims._needs import unmet
 from lmc_helpers.claims.numerals import people
 
-MANY = 1e4  # times the samples say that the value lies on the border, and are no price
+MANY = 1e4  # a larger factor of samples means that the value lies on the border
 
 
 def spreads(content: dict[str, Chapter], profile: str) -> list[Spread]:
@@ -40,7 +40,7 @@ def spreads(content: dict[str, Chapter], profile: str) -> list[Spread]:
 
 
 def deciding(chapter: str, part: str, profile: str) -> str:
-    """What decides a part that a profile leaves open by design, in words; empty if the profile should decide it."""
+    """The run that decides a part left open by design in a profile, in words; empty if the profile should decide it."""
     known = profiles.profile(profile).chapters.get(short(chapter))  # a record may be of one that no longer exists
     if known is None:
         return ""
@@ -53,7 +53,7 @@ def deciding(chapter: str, part: str, profile: str) -> str:
 
 
 def findings(content: dict[str, Chapter], profile: str) -> tuple[list[str], list[str]]:
-    """What contradicts the book, and notes, each in a line."""
+    """Contradictions to the book, and notes, each in a line."""
     wrong = [
         f"{variants.title(chapter, variant)} failed: {text}"
         for chapter, entry in sorted(content.items())
@@ -83,7 +83,7 @@ def counted(part: Spread) -> str:
 
 
 def report_seeds(content: dict[str, Chapter], profile: str) -> int:
-    """Print what other seeds found; the exit status."""
+    """Print the results with other seeds; return the exit status."""
     wrong, notes = findings(content, profile)
     for line in notes:
         print(f"note: {line}")
@@ -94,7 +94,7 @@ def report_seeds(content: dict[str, Chapter], profile: str) -> int:
 
 
 def report_settings(content: dict[str, Chapter]) -> int:
-    """Print what differs between settings; the exit status."""
+    """Print the differences between settings; return the exit status."""
     found = differences(content)
     wrong = [f"{one.part.id} ({one.chapter}, {one.setting}): {line}" for one in found for line in one.complaints()]
     wrong += [f"{chapter}{name} failed: {text}" for chapter, e in content.items() for name, text in e.failed.items()]
@@ -188,7 +188,7 @@ def _settings(found: dict[str, Chapter], profile: str) -> dict:
 
 
 def content(runs: list[dict]) -> dict:
-    """What ``book/templates/sweeps.md`` shows; ``runs`` is what this book's own chapters say of theirs."""
+    """Variables of ``book/templates/sweeps.md``; ``runs`` holds the provenance of this book's own chapters."""
     known, stated = sources.Sources(), variants.settings()
     found: dict[str, dict] = {}
     pythons = {run["python"] for run in runs}

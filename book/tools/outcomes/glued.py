@@ -1,4 +1,4 @@
-"""What executed chapters glued into their text."""
+"""Values that executed chapters glued into their text."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""What one part measured in several runs: whether two that should agree do, and how runs with other seeds spread.
+"""One part in several runs: agreement of two that should agree, and the spread of runs with other seeds.
 
 The values of k seeds with stated standard errors σᵢ have a variance s². If the stated errors are right, (k − 1) s² / σ²
 with σ² = mean σᵢ² is χ² with k − 1 degrees of freedom. With ρ = s/σ the *ratio* of the true spread to the stated one
 therefore lies in [ρ √((k − 1)/χ²₊), ρ √((k − 1)/χ²₋)], at two-sided 10⁻³ like all intervals of the book. One that does
 not contain 1 contradicts the error bars. The intervals of shares and the like, which need not be symmetric, must meet
-in a point. An exact value does not depend on the seed, or its quantity says that it is the worst of random instances.
+in a point. An exact value does not depend on the seed, or its quantity states that it is the worst of random instances.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ LEDGER, SAMPLES, PROFILE = "the ledger", "samples", "the profile"  # what leaves
 
 
 class Measured(Entry):
-    """What one run measured of one part; ``value`` is None if it was not run."""
+    """The measurement of one part in one run; ``value`` is None if it was not run."""
 
     verdict: str
     value: float | None
@@ -54,9 +54,9 @@ class Measured(Entry):
 
 
 def contradict(one: Measured, other: Measured) -> bool:
-    """Whether two runs decide a part differently; what is open decides nothing.
+    """True if two runs decide a part differently; an open verdict decides nothing.
 
-    Nor does *holds* say that no more is true where its interval reaches across the sharper criterion's border.
+    Nor does *holds* contradict *more is true* where its interval reaches across the sharper criterion's border.
     """
     if claims.OPEN in (one.verdict, other.verdict) or one.verdict == other.verdict:
         return False
@@ -95,7 +95,7 @@ class Difference:
         return variants.settings().sampled if self.part.sampled else variants.settings().exact
 
     def complaints(self, before: str = "as built") -> list[str]:
-        """What is wrong with it, in words; ``before`` names the reference."""
+        """The disagreements, in words; ``before`` names the reference."""
         ours, other = self.reference, self.other
         found = [f"n = {other.n}, {before} {ours.n}"] * (ours.n != other.n)
         if contradict(ours, other):
@@ -123,7 +123,7 @@ def ratio(values: Sequence[float], stderrs: Sequence[float]) -> tuple[float, flo
 
 
 class Spread:
-    """One part over runs with different seeds; ``price`` says what decides it if its profile leaves it open."""
+    """One part over runs with different seeds; ``price`` names what decides it if its profile leaves it open."""
 
     def __init__(self, part: Part, chapter: str, runs: Sequence[Measured], price: str = ""):
         self.part, self.chapter, self.runs = part, chapter, runs
@@ -135,14 +135,14 @@ class Spread:
         self.deviation = float(np.std(self.values, ddof=1)) if len(measured) > 1 else 0.0
         self._errors(measured)
         self._design(price)
-        #: Whether an exact value depends on the seed beyond rounding, and the quantity does not say over what.
+        #: True if an exact value depends on the seed beyond rounding and its quantity does not state over what.
         self.varies = self.kind == EXACT and max(self.values) - min(self.values) > max(
             ROUNDING * max(1.0, *map(abs, self.values)), part.floor
         )
         self.unsaid = self.varies and not SAYS_RANDOM.search(part.quantity)
 
     def _errors(self, measured: list[Measured]) -> None:
-        """The stated error (half an interval, as that of a symmetric one), and what the spread says against it."""
+        """Set the stated error (half an interval, as if symmetric) and the evidence of the spread against it."""
         stderrs = [run.stderr for run in measured if run.stderr]
         self.stated: float | None = None
         self.ratio: tuple[float, float, float] | None = None
@@ -162,7 +162,7 @@ class Spread:
             self.error_bars = "too small" if max(lows) > min(highs) else ""
 
     def _design(self, price: str) -> None:
-        """What leaves it open by design (the ledger, the profile, too few samples), and why, if anything does."""
+        """Set the reason why the part is open by design, if there is one: the ledger, the profile, too few samples."""
         self.open_share = self.verdicts[claims.OPEN] / len(self.runs)
         most = max((run.n for run in self.runs if run.verdict == claims.OPEN), default=0)
         self.design, self.by_design = "", ""
@@ -176,7 +176,7 @@ class Spread:
 
     @property
     def times(self) -> float:
-        """How many times the samples would decide it at most seeds, from its mean to the nearest border; at least 1."""
+        """The factor of samples that decides it at most seeds, from its mean to the nearest border; at least 1."""
         if not self.stated:
             return math.inf
         near = min(abs(self.mean - end) for _, one in self.part.criteria() for end in (one.low, one.high))

@@ -1,8 +1,8 @@
-"""A criterion moves in one direction only: what stood when a part was measured bounds what may stand from then on.
+"""A criterion moves in one direction only: the ledger at the time of a measurement bounds all later versions.
 
-``book/recorded/narrowest.json`` has, for each part with a measurement, its intervals and whose statement it is, as they
-stood when a record was last stored. A wider interval, or another one whose statement it is, needs ``revised`` in the
-ledger, which says what stood before and why it was changed; from then on that must stay. ``make confirm`` renews it.
+``book/recorded/narrowest.json`` has, for each part with a measurement, its intervals and its attribution, as of the
+last stored record. A wider interval, or another attribution, needs ``revised`` in the ledger, which states the earlier
+version and why it was changed; this entry must then remain. ``make confirm`` renews it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Ends = tuple[float | None, float | None]  # None: no end on this side
 
 
 class Stood(Entry):
-    """What stood of one part."""
+    """The version of one part when it was measured."""
 
     part: str
     whose: str
@@ -43,7 +43,7 @@ class Stood(Entry):
         return cls(part=part.id, whose=part.whose, revised=part.revised is not None, **ends)
 
     def problems(self, part: Part) -> list[str]:
-        """How a part says more of itself than it may, in sentences."""
+        """Inadmissible changes of a part since it was measured, in sentences."""
         if self.revised and not part.revised:
             return [
                 f"{part.id}: 'revised' is missing; allowed: what stood here, for it was changed after a measurement"
@@ -95,7 +95,7 @@ def _shown(interval: Interval) -> str:
 
 
 def table(path: Path = TABLE) -> list[Stood]:
-    """What stood of each measured part; a BuildError if the file was edited."""
+    """The stored version of each measured part; raises BuildError if the file was edited."""
     try:
         return [Stood.model_validate(entry) for entry in inputs.listed(path)] if path.exists() else []
     except ValidationError as error:
@@ -103,7 +103,7 @@ def table(path: Path = TABLE) -> list[Stood]:
 
 
 def problems() -> list[str]:
-    """The parts of the ledger that say more than what stood when they were measured, one line each."""
+    """The parts of the ledger that claim more than their version when they were measured, one line each."""
     parts = papers.parts()
     return [line for stood in table() if stood.part in parts for line in stood.problems(parts[stood.part])]
 

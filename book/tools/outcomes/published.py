@@ -1,4 +1,4 @@
-"""``claims.json``: what a run found, for programs. The models are its documentation and its schema.
+"""``claims.json``: the results of a run, for programs. The models are its documentation and its schema.
 
 The file lies beside the pages, ``claims.schema.json`` too; :func:`fields` is the table that the page on re-use shows.
 """
@@ -68,7 +68,7 @@ class Record(BaseModel):
 
 
 class Published(BaseModel):
-    """All of it."""
+    """The content of ``claims.json``."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -82,7 +82,7 @@ def _with_id(record: dict) -> dict:
 
 
 def problems(path: Path, records: dict[str, dict]) -> list[str]:
-    """What is wrong with the records of a file, one line each."""
+    """Errors in the records of a file, one line each."""
     wrong = []
     for part, record in records.items():
         try:
@@ -93,7 +93,7 @@ def problems(path: Path, records: dict[str, dict]) -> list[str]:
 
 
 def published(run: Run) -> dict[str, Any]:
-    """What ``claims.json`` holds; a ValidationError if a record has an unknown field, or lacks one."""
+    """The content of ``claims.json``; raises ValidationError if a record has an unknown field, or lacks one."""
     parts, stored = ([_with_id(record) for record in found.values()] for found in (run.records, recorded()))
     content = {"verdicts": run.verdicts, "parts": parts, "recorded": stored}
     Published.model_validate(content)
@@ -110,5 +110,5 @@ def schema() -> str:
 
 
 def fields() -> list[tuple[str, str]]:
-    """Field of a record → what it says, for a table."""
+    """Field of a record → its description, for a table."""
     return [(name, field.description or "") for name, field in Record.model_fields.items()]

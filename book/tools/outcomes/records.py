@@ -1,4 +1,4 @@
-"""What executed chapters found: the claims that they checked, how they ran, their pictures, and stored records."""
+"""Results of executed chapters: the checked claims, statistics of the runs, their pictures, and stored records."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class _Notebook(BaseModel):
 
 
 def notebook(path: Path) -> dict:
-    """An executed notebook as the JSON that it is; one that is damaged is refused, never shown."""
+    """An executed notebook as JSON; a damaged one is refused, never shown."""
     try:
         content = path.read_bytes()
         chapter = _Notebook.model_validate_json(content, strict=True).run.chapter
@@ -89,7 +89,7 @@ def records(path: Path) -> list[dict]:
 
 
 def image_messages(paths: Iterable[Path]) -> list[str]:
-    """What executed chapters say of images that are not the ones asked for, with those chapters, and what to do."""
+    """Messages of executed chapters about images other than the ones asked for, with those chapters, and advice."""
     found: dict[str, list[str]] = {}
     for path in paths:
         said = glued.values(notebook(path)).get(DATA, "")
@@ -140,7 +140,7 @@ class Run:
 
 
 def recorded_path(profile: str) -> Path:
-    """Where the outcomes of confirmatory runs of a profile are stored."""
+    """Path of the outcomes of the confirmatory runs of a profile."""
     return RECORDED / f"{profile}.json"
 
 

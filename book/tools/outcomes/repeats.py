@@ -1,7 +1,8 @@
-"""What runs with other seeds and in other settings store: for each chapter its runs, and what they measured.
+"""Stored runs with other seeds and in other settings: for each chapter its runs and their measurements.
 
 ``book/recorded/sweep-<profile>.json`` holds the runs with other seeds, ``machines-<profile>.json`` those in other
-settings. A chapter's entry is *up to date* while what its runs rest on stands (:mod:`book.tools.outcomes.standing`).
+settings. A chapter's entry is *up to date* while the basis of its runs is unchanged
+(:mod:`book.tools.outcomes.standing`).
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ AS_BUILT = ""  # the variant that settings are compared with
 
 
 class Run(Entry):
-    """One execution of a chapter, and what it measured of each part."""
+    """One execution of a chapter, and its measurement of each part."""
 
     variant: str = Field(description="COMMIT.NUMBER: a seed from a commit; @NAME: a setting; empty: as built")
     seed: int | None = Field(description="the chapter's seed; null: its own")
@@ -45,7 +46,7 @@ class Run(Entry):
 
 
 class Chapter(Entry):
-    """A chapter's runs, and what they rest on."""
+    """A chapter's runs and their basis."""
 
     bases: dict[str, Basis] = Field(description="part → what its measurements rest on")
     runs: list[Run]
@@ -66,7 +67,7 @@ class Chapter(Entry):
 
 
 def bases(chapter: str, profile: str, known: sources.Sources) -> dict[str, Basis]:
-    """Part → what a measurement of it would rest on today, of all parts that a chapter checks."""
+    """Part → the basis of a measurement of it today, for all parts that a chapter checks."""
     return {id: Basis.now(claims.part(id), chapter, profile) for id in known.chapter(chapter).checks}
 
 
@@ -82,7 +83,7 @@ class Record:
         return records.RECORDED / f"{self.kind}-{self.profile}.json"
 
     def read(self) -> dict[str, Chapter]:
-        """Chapter → its runs; nothing if there is no such file."""
+        """Chapter → its runs; empty if there is no such file."""
         if not self.path.exists():
             return {}
         try:
@@ -94,18 +95,18 @@ class Record:
             raise BuildError(f"book/recorded/{self.path.name}: {error}; take it from git, or run it again") from None
 
     def write(self, content: dict[str, Chapter]) -> None:
-        """Write it atomically, one chapter a line."""
+        """Write it atomically, one chapter per line."""
         lines = (f"{json.dumps(name)}: {entry.model_dump_json()}" for name, entry in sorted(content.items()))
         atomic_write(self.path, "{\n" + ",\n".join(lines) + "\n}\n")
 
 
 def executed(profile: str, variant: str, chapter: str) -> Path:
-    """Where a chapter that ran as a variant is."""
+    """Path of a chapter that ran as a variant."""
     return ROOT / "build" / "executed" / variants.folder(profile, variant) / f"{chapter}.ipynb"
 
 
 def current_run(path: Path, profile: str, variant: str, known: sources.Sources) -> dict[str, Any]:
-    """What an executed notebook says of its run; nothing if it is not of the present sources, and of a commit."""
+    """Provenance of an executed notebook; empty unless it is of the present sources, and of a commit."""
     run = provenance(path)
     from_commit = run and not run["commit"].endswith("+") and run["commit"] != "unknown"
     return run if from_commit and run.get("sources") == basis(known, path.stem, profile, variant) else {}

@@ -1,10 +1,10 @@
-"""Whether a recorded measurement stands: as long as what it rests on does.
+"""The validity of a recorded measurement: as long as its basis is unchanged.
 
 A record rests on its criterion, on the quantity that was measured, on the chapter's parameters, and on the *reference*:
 what its part measures in a cheap run. That is the run at ``smoke`` that ``tests/reference`` holds, or, for parts that
 are not run there, one at ``laptop`` with MNIST, which ``book/recorded/reference-laptop.json`` holds. Code may change:
-if its numbers do, the reference moves, and with it the records that rest on it. What samples and what run a part asks
-for may change as well, as long as that leaves open what the record leaves open and nothing else.
+if its numbers do, the reference moves, and with it the records that rest on it. The samples and the run that a part
+needs may change as well, as long as the record remains open or decided as before.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ VARY = ("seed", "profile", "repeat")  # parameters that a record need not share 
 
 
 def measured(path: Path) -> dict[str, Measured]:
-    """Part → what an executed notebook measured of it; parts that it did not run are left out."""
+    """Part → its measurement in an executed notebook; parts that were not run there are left out."""
     return {box["part"]: Measured.of(box) for box in records.boxes(sources.read(path)) if box["value"] is not None}
 
 
@@ -47,7 +47,7 @@ class LaptopEntry(Measured):
 
 
 def at_laptop() -> list[LaptopEntry]:
-    """The numbers at laptop; a BuildError if the file was edited."""
+    """The numbers at laptop; raises BuildError if the file was edited."""
     try:
         return [LaptopEntry.model_validate(entry) for entry in inputs.listed(LAPTOP)] if LAPTOP.exists() else []
     except ValidationError as error:
@@ -64,7 +64,7 @@ def references() -> dict[str, dict[str, Any]]:
 
 
 class Basis(Entry):
-    """What a measurement of one part rests on."""
+    """The basis of a measurement of one part."""
 
     criteria: str = Field(description="digest of the criteria")
     quantity: str = Field(description="what is measured, in words")
@@ -81,7 +81,7 @@ class Basis(Entry):
         )
 
     def changes(self, now: Basis, part: Part) -> list[str]:
-        """What has changed since, in words; nothing if the measurement stands."""
+        """Changes since the measurement, in words; empty if it is valid."""
         names = {"criteria": "criterion", "quantity": "quantity", "parameters": "parameters"}
         changed = [word for name, word in names.items() if getattr(self, name) != getattr(now, name)]
         if self.reference is None:
@@ -94,13 +94,13 @@ class Basis(Entry):
 
 
 def judged_anew(record: dict, known: sources.Sources | None = None) -> dict | None:
-    """A record of which nothing but the criterion has changed, judged by that of today.
+    """A record of which only the criterion has changed, judged by that of today.
 
     None if more has changed, or nothing; or if it rejects the criterion and a second seed has to be asked.
     """
     reference = record.get("reference")
     cheap = references().get(record["part"])
-    if reference and cheap:  # the numbers of a cheap run stand, whatever they were judged by
+    if reference and cheap:  # the numbers of a cheap run remain valid, whatever they were judged by
         record = record | {"reference": reference | {n: cheap[n] for n in ("verdict", "place_sharper")}}
     if record["value"] is None or changes(record, known) != ["criterion"]:
         return None
@@ -134,7 +134,7 @@ def _without_seed(parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def changes(record: dict, known: sources.Sources | None = None) -> list[str]:
-    """What a record rests on that has changed since, in words; nothing if it stands."""
+    """Changes in the basis of a record, in words; empty if it is valid."""
     known = known or sources.Sources()
     try:
         part = claims.part(record["part"])
@@ -149,7 +149,7 @@ def changes(record: dict, known: sources.Sources | None = None) -> list[str]:
 
 
 def _conditions_moved(record: dict, part: Part) -> bool:
-    """Whether the samples and the run that a part asks for today leave a decided record open, or decide an open one."""
+    """True if the samples and the run that a part needs today leave a decided record open, or decide an open one."""
     used = dict.fromkeys(part.needs) | record["parameters"]
     lacks, _ = lacking(part, record["n"], used)
     is_open = record["verdict"] == claims.OPEN and not part.by_rule

@@ -7,7 +7,7 @@ destination  where pages may be written
 front        the first page
 gallery      the papers' figures beside ours
 glossary     which chapters use its terms
-licences     of what the pages ship
+licences     of the scripts, styles and fonts that the pages ship
 notation     letters
 pages        the templates, filled
 pictures     small copies of figures

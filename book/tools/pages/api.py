@@ -16,7 +16,7 @@ MARKUP = re.compile(r"[|*_<\[$]")  # what Markdown would take for more than a le
 
 @dataclass(frozen=True)
 class Module:
-    """A module, its public functions and classes in the order of the file, and what each is in a line."""
+    """A module, its public functions and classes in the order of the file, and one line on each."""
 
     name: str
     members: dict[str, str]

@@ -55,7 +55,7 @@ def files(content: Any, *steps: str | int) -> Iterator[tuple[str, tuple[str | in
 
 
 def generated() -> set[str]:
-    """The pages that are made while the book is built: chapters, and one page a paper or a package."""
+    """The pages that are made while the book is built: chapters, and one page per paper or package."""
     made = {f"{EXECUTED}/{chapter}" for chapter in chapters.chapters()}
     made |= {f"book/{kind}/{letter}" for kind in ("errata", "reports") for letter in papers.papers()}
     return made | {f"book/api/{name}" for name in api.names()}
@@ -137,7 +137,7 @@ def bibliography(path: Path) -> set[str]:
 
 
 def _line(message: str, source: str) -> int:
-    """The line of what a message is about: a name between quotes, or the last entry of a key in it; else 1."""
+    """The line that a message is about: that of a name between quotes, or the last entry of a key in it; else 1."""
     quoted = re.search(r"'([^']+)'", message)
     if quoted and quoted[1] in source:
         return source.count("\n", 0, source.index(quoted[1])) + 1
@@ -147,7 +147,7 @@ def _line(message: str, source: str) -> int:
 
 
 def check_citations(root: Path = ROOT) -> None:
-    """Refuse a bibliography that cannot be read, and citations of what is not in it."""
+    """Refuse an unreadable bibliography, and citations that it does not contain."""
     named = config(root / "_config.yml").get("bibtex_bibfiles") or []
     keys = {key for file in named for key in bibliography(root / file)}
     wrong = []

@@ -1,4 +1,4 @@
-"""Where pages may be written: what is there is moved aside and removed, so it must be a book."""
+"""Folders where pages may be written: existing content is moved aside and removed, so it must be a book."""
 
 from __future__ import annotations
 
@@ -20,6 +20,6 @@ def check(out: Path) -> None:
 
 
 def remove_unfinished(out: Path) -> None:
-    """Remove pages that were half built, or about to go, when a build was killed."""
+    """Remove pages that were half built, or about to be removed, when a build was killed."""
     for name in ("new", "old"):
         shutil.rmtree(out.with_name(f".{out.name}-{name}"), ignore_errors=True)

@@ -1,4 +1,4 @@
-"""The first page: what was found, the chapters in one line each, and what runs at which scale.
+"""The first page: results, the chapters in one line each, and what runs at which scale.
 
 ``book/front.yml`` holds the words. The numbers in them come from the records at paper scale, or from this run.
 """
@@ -59,7 +59,7 @@ def bare(text: str) -> str:
 
 
 def totals(lines: dict[str, list[board.Cell]]) -> dict[str, Counter[str]]:
-    """How many results, details and derivations of all papers have each verdict; ``lines`` is the scoreboard's."""
+    """Number of results, details and derivations of all papers by verdict; ``lines`` is the scoreboard's."""
     found: dict[str, Counter[str]] = {name: Counter() for name in ("results", "details", "derived")}
     for cell in (cell for line in lines.values() for cell in line):
         for name, counter in found.items():
@@ -134,7 +134,7 @@ def toc(parts: list[dict]) -> set[str]:
 
 
 def training(jobs: list[Job]) -> str:
-    """How many training runs there are and what they cost, in words."""
+    """The number of training runs and their cost, in words."""
     if not jobs:
         return "none"
     words = f"{len(jobs)} runs, {staging.duration(60 * sum(job.core_minutes for job in jobs))} of one core"
@@ -142,7 +142,7 @@ def training(jobs: list[Job]) -> str:
 
 
 def scales(run: Run) -> list[SimpleNamespace]:
-    """What runs at each scale: the limit of all chapters' seconds, and how many took how long here or in records."""
+    """The runs at each scale: the limit of all chapters' seconds, and how many took how long here or in records."""
     times = {"paper": {record["chapter"]: record["seconds"] for record in recorded().values()}}
     if run.statistics:
         times[run.statistics[0]["profile"]] = {one["chapter"]: one["seconds"] for one in run.statistics}
@@ -157,7 +157,7 @@ def scales(run: Run) -> list[SimpleNamespace]:
 
 
 def content(run: Run, confirmed: dict[str, dict], extra: Path) -> dict:
-    """What the templates of the first page and of the papers' figures use; small pictures go below ``extra``.
+    """Variables of the templates of the first page and of the papers' figures; small pictures go below ``extra``.
 
     ``confirmed`` has the up-to-date records at paper scale.
     """

@@ -1,7 +1,7 @@
 """The figures of the four papers, by their numbers, and ours beside them.
 
-``book/figures.yml`` lists them: paper → number of the figure → what it shows, which of our pictures show it, the parts
-of the ledger that concern it, and what is missing.
+``book/figures.yml`` lists them: paper → number of the figure → its content, our pictures of it, the parts of the ledger
+that concern it, and what is missing.
 """
 
 from __future__ import annotations
@@ -77,12 +77,12 @@ def read(path: Path = LISTED) -> dict[str, list[SimpleNamespace]]:
 
 
 def wanted() -> set[tuple[str, str]]:
-    """The pictures of ours that are shown, each its chapter and its name."""
+    """Our pictures that are shown, each as its chapter and its name."""
     return {(mine.chapter, mine.name) for listed in read().values() for one in listed for mine in one.ours}
 
 
 def scale(parts: list[str], confirmed: set[str]) -> str:
-    """How many parts that concern a figure have a record at paper scale, in words.
+    """The share of a figure's parts that have a record at paper scale, in words.
 
     >>> scale(["Z1.a", "Z1.b"], {"Z1.b"}), scale([], set()), scale(["Z1.a"], {"Z1.a"})
     ('1 of 2 parts recorded at paper scale', '', 'recorded at paper scale')

@@ -38,7 +38,7 @@ def with_uses(page: str, used: dict[str, list[str]]) -> str:
 
 
 def check() -> list[str]:
-    """Terms and chapters that do not exist, which Sphinx would find when all chapters have run."""
+    """Report terms and chapters that do not exist, which Sphinx would find only after all chapters have run."""
     here = chapters.chapters()
     texts = {PAGE.name: inputs.text(PAGE)} | {f"{c}.py": inputs.text(NOTEBOOKS / f"{c}.py") for c in here}
     known, wrong = {entry[1].lower() for entry in ENTRY.finditer(texts[PAGE.name])}, []

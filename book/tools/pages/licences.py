@@ -1,6 +1,6 @@
-"""Licences of what the pages ship besides the book: scripts, styles and fonts of the packages that build them.
+"""Licences of the scripts, styles and fonts that the pages ship, from the packages that build them.
 
-They are taken from the packages as they are installed, to ``licences.txt`` beside the pages.
+They are copied from the installed packages to ``licences.txt`` beside the pages.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib.metadata import Distribution, distribution
 
 FILE = "licences.txt"
-#: Distribution → what of it the pages ship.
+#: Distribution → its files that the pages ship.
 SHIPPED = {
     "plotly": "plotly.js",
     "pydata-sphinx-theme": "base of the theme, with Bootstrap and Font Awesome",

@@ -1,4 +1,4 @@
-"""The letters of the book: what each stands for, and in which chapters (``book/notation.yml``)."""
+"""The letters of the book: their meanings and chapters (``book/notation.yml``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Render the pages that are generated from a run: templates in ``book/templates``, filled with what was found."""
+"""Render the pages that are generated from a run: templates in ``book/templates``, filled with its results."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STATED = {"paper": "the paper", "reading": "the paper, as we read it", "ours": "
 
 
 def cell(text: str) -> str:
-    r"""A text with formulas as it may stand in Markdown, in a cell of a table too: no HTML, links or emphasis.
+    r"""A text with formulas, fit for Markdown and cells of its tables: no HTML, links or emphasis.
 
     >>> print(cell("a_b | $|x|$ <b> [0, 1]"))
     a\_b \| $\vert x\vert $ \<b> \[0, 1]
@@ -39,7 +39,7 @@ def cell(text: str) -> str:
 
 
 def badge(verdict: str) -> str:
-    """A verdict with its symbol on its colour; what is not yet in the book has none."""
+    """A verdict with its symbol on its colour; statements not yet in the book have none."""
     if verdict == ABSENT:
         return verdict
     symbol = f'<span class="lmc-symbol" aria-hidden="true">{claims.symbol(verdict)}</span>'
@@ -51,7 +51,7 @@ def link(chapter: str) -> str:
 
 
 def confirmed(findings: Findings) -> dict[str, list[str]]:
-    """What the confirmatory runs came to: measured parts that are up to date, as expected, open, decided otherwise."""
+    """Outcome of the confirmatory runs: measured parts that are up to date, as expected, open, decided otherwise."""
     found: dict[str, list[str]] = {"current": [], "stood": [], "open": [], "otherwise": []}
     for id, finding in findings.parts.items():
         if finding.paper and not finding.part.derivation:
@@ -62,7 +62,7 @@ def confirmed(findings: Findings) -> dict[str, list[str]]:
 
 
 def environment() -> jinja2.Environment:
-    """Templates with the book's filters; a name that a template has wrong is an error."""
+    """Templates with the book's filters; a wrong name in a template is an error."""
     found = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         undefined=jinja2.StrictUndefined,
@@ -78,7 +78,7 @@ def environment() -> jinja2.Environment:
 
 
 def provenance(runs: list[dict]) -> dict:
-    """What all runs have in common, said once, and what differs between them, for columns of a table.
+    """The provenance that all runs share, stated once, and the fields that differ, for columns of a table.
 
     >>> runs = [{"profile": "smoke", "device": "cpu", "commit": "a", "date": day} for day in ("1", "2")]
     >>> provenance(runs)
@@ -90,7 +90,7 @@ def provenance(runs: list[dict]) -> dict:
 
 
 def content(run: Run, findings: Findings) -> dict:
-    """All that the templates may use, but for what the first page alone does."""
+    """All variables of the templates, except those of the first page alone."""
     known = {
         "confirmed": confirmed(findings),
         "parts": sum(not finding.part.derivation for finding in findings.parts.values()),
@@ -111,13 +111,13 @@ def content(run: Run, findings: Findings) -> dict:
 
 
 def api_pages() -> dict[str, str]:
-    """The API's pages, one a package: file name → text."""
+    """The API's pages, one per package: file name → text."""
     template = environment().get_template("package.md")
     return {f"{package.name}.md": template.render(package=package) for package in api.packages()}
 
 
 def addresses(run: Run, findings: Findings) -> dict[str, dict[str, str]]:
-    """Id or part → its verdict as its box or row has it, and the page and anchor of that box, or of that row."""
+    """Id or part → its verdict as in its box or row, and the page and anchor of that box, or of that row."""
     found = {}
     verdicts = {row.claim.id: row.verdict for row in board.rows(findings)}
     verdicts |= {id: finding.shown for id, finding in findings.parts.items()}
@@ -135,7 +135,7 @@ def addresses(run: Run, findings: Findings) -> dict[str, dict[str, str]]:
 
 
 def write(run: Run, findings: Findings, book: Path) -> None:
-    """Write what is generated to a staged book: parts of pages, the API's pages, and ``claims.json``."""
+    """Write the generated content to a staged book: parts of pages, the API's pages, and ``claims.json``."""
     first = front.content(run, findings.there, book / "extra")
     known, templates = dict(**content(run, findings), **first), environment()  # no name twice
     texts = {book / f"generated/{name}.md": templates.get_template(f"{name}.md").render(known) for name in NAMES}

@@ -20,7 +20,7 @@ FIGURE = re.compile(r"^`{3,}\{glue:figure\} (\w+)\n((?:^:.*\n)+)", re.MULTILINE)
 
 
 class Picture(NamedTuple):
-    """A figure on a chapter's page: its name in the notebook, its anchor, and its text for those who do not see it."""
+    """A figure on a chapter's page: its name in the notebook, its anchor and its alternative text."""
 
     chapter: str
     name: str

@@ -1,7 +1,7 @@
-"""An executed chapter as its page shows it, without what only repeats, and examples of boxes.
+"""An executed chapter as its page shows it, without repetitions, and examples of boxes.
 
-The boxes of its claims are rendered again, from what the chapter stored, the ledger and the record at paper scale, so
-that a page has the newest box although its chapter was not run again.
+The boxes of its claims are rendered again, from the chapter's stored verdict, the ledger and the record at paper scale,
+hence a page has the newest box although its chapter was not run again.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _tagged(notebook: dict, tag: str) -> dict | None:
 
 
 def fold_parameters(notebook: dict) -> None:
-    """Leave out papermill's cell of parameters if it sets only ``profile`` anew; else fold it under a label."""
+    """Drop papermill's injected cell if it only sets ``profile``; otherwise fold it."""
     defaults, injected = _tagged(notebook, "parameters"), _tagged(notebook, "injected-parameters")
     if injected is None or defaults is None:
         return
@@ -104,7 +104,7 @@ def theorems(source: str, chapter: str) -> dict[str, tuple[str, str]]:
 
 @dataclass(frozen=True)
 class Shown:
-    """What the boxes of a book show besides what its chapters stored."""
+    """Content of a book's boxes in addition to what its chapters stored."""
 
     parts: dict[str, Part] = field(default_factory=dict)
     confirmed: dict[str, dict] = field(default_factory=dict)  # part → record at paper scale, with what ``changed``
@@ -124,7 +124,7 @@ class Shown:
 
 
 def shown(findings: Findings, profile: str) -> Shown:
-    """What boxes show: the ledger, records at paper scale, errata, theorems, readings that count, and prices."""
+    """Content of boxes: the ledger, records at paper scale, errata, theorems, readings that count, and prices."""
     measured = {id: record for id, record in recorded().items() if not unmeasured(record)}
     confirmed = {id: record | {"changed": findings.stale.get(id, [])} for id, record in measured.items()}
     parts = {id: finding.part for id, finding in findings.parts.items()}
@@ -185,7 +185,7 @@ def complete(notebook: dict, paper: dict[str, float]) -> dict:
     return notebook
 
 
-#: What each verdict says, in the order of the page on verdicts.
+#: The meaning of each verdict, in the order of the page on verdicts.
 SAYS = {
     claims.HOLDS: "The measurement lies inside the criterion.",
     claims.SHARPER: "It lies inside a sharper criterion too, which the chapter proves.",
@@ -208,7 +208,7 @@ EXAMPLES = {
 
 
 def examples(findings: Findings) -> list[tuple[str, str, dict | None]]:
-    """Each verdict, what it says, and a part that has it in a run: of those named, or else the first."""
+    """Each verdict, its meaning, and a part that has it in a run: one of those named, or else the first."""
     records = {id: r for id, r in findings.here.items() if r["value"] is not None and id in findings.parts}
     found = []
     for verdict, says in SAYS.items():

@@ -1,11 +1,11 @@
-"""What people write, read without running it: chapters, modules, profiles, and what a number depends on.
+"""Chapters, modules and profiles, parsed without running them, and the dependencies of their numbers.
 
 ========  ========================================================================
-cells     a chapter's cells, parameters and checks, and what is wrong with them
-headers   what a chapter says of itself in its header
+cells     a chapter's cells, parameters and checks, and errors in them
+headers   the header of a chapter
 literals  parameters: those that a chapter sets, and those from a command line
 papers    the four papers as data, and the ledger's parts
 profiles  ``notebooks/profiles/*.yaml``
-sources   what chapters and pages depend on, as checksums
+sources   dependencies of chapters and pages, as checksums
 ========  ========================================================================
 """

@@ -1,7 +1,7 @@
-"""What a chapter's source must be, found without running it: its header, its cells, its parameters, its checks.
+"""Checks of a chapter's source without running it: its header, its cells, its parameters, its checks.
 
 A chapter is a Python file whose cells begin with ``# %%``. One cell is tagged ``parameters`` and holds literals; the
-call of ``chapter.begin`` behind it says what each may be, so that the values of the profiles are checked here too.
+call of ``chapter.begin`` behind it gives the rule of each, hence the values of the profiles are checked here too.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SHAPES = (ast.Constant, ast.UnaryOp, ast.BinOp, ast.Tuple, ast.List, ast.operato
 
 @dataclass(frozen=True)
 class Sheet:
-    """What a chapter's source says, as far as it can be read without running it."""
+    """A chapter's source, parsed without running it."""
 
     parameters: dict[str, Any]
     rules: dict[str, Any]
@@ -156,7 +156,7 @@ def _called(node: ast.AST) -> str:
 
 
 def _rules(tree: ast.Module, name: str) -> dict[str, Any]:
-    """What each parameter may be, from the call of ``chapter.begin`` or of ``validate``."""
+    """Rule of each parameter, from the call of ``chapter.begin`` or of ``validate``."""
     calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and _called(n) in ("begin", "validate")]
     if not calls:
         raise BuildError(f"{name}: it does not call chapter.begin, which checks the parameters")
@@ -198,7 +198,7 @@ def _checks(tree: ast.Module, name: str) -> Iterator[tuple[str, int]]:
 
 
 def problems(name: str, value: object, known: Sheet) -> list[str]:
-    """What is wrong with another value for a chapter's parameter; nothing if it is allowed."""
+    """Errors of another value for a chapter's parameter; empty if it is allowed."""
     if not isinstance(value, language.LITERALS):
         return [f"parameter {name} = {value!r} ({type(value).__name__}) is not allowed; allowed: a number or a text"]
     try:

@@ -1,11 +1,11 @@
-"""What a chapter says of itself in its header, beside what Jupyter reads there.
+"""The book's own fields in a chapter's header, in addition to those of Jupyter.
 
     jupyter:
       lmc: {runs: lmc_helpers._chapters.swaps_on_images.Parameters, networks_of: asymmetric_mlps}
 
 ``runs``         a dataclass of some of its parameters, whose method ``runs`` gives its training runs
-``networks_of``  the chapter whose networks these are: in runs with seeds from a commit both have one seed, so that
-                 what both train is trained once
+``networks_of``  the chapter whose networks these are: in runs with seeds from a commit both have one seed, hence
+                 shared networks are trained once
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ HEADER = re.compile(r"# ---\n((?:#.*\n)*?)# ---\n")
 
 
 def header(text: str, name: str) -> Any:
-    """The header of a chapter's source as its YAML says; None if there is none."""
+    """The header of a chapter's source, parsed as YAML; None if there is none."""
     found = HEADER.match(text)
     return found and parsed(re.sub("^# ?", "", found[1], flags=re.MULTILINE), name, first=2)
 

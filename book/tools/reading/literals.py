@@ -1,4 +1,4 @@
-"""Parameters as literals: what a cell of parameters sets, and what a command line gives and the chapter must allow."""
+"""Parameters as literals: set by a chapter's cell, or given on a command line and allowed by the chapter."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lmc_helpers.claims.intervals import LedgerError
 
 
 def values(source: str) -> dict[str, object]:
-    """The names that a cell of parameters sets, each with its value, or with its text where that is no literal."""
+    """The names that a cell of parameters sets, each with its value, or with its text if that is not a literal."""
     found: dict[str, object] = {}
     for node in ast.parse(source).body:
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:

@@ -1,4 +1,4 @@
-"""Profiles: what ``notebooks/profiles/*.yaml`` may say, read and checked."""
+"""Profiles: ``notebooks/profiles/*.yaml``, read and checked."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Settings(Entry):
 
 
 class Profile(Entry):
-    """What a profile is for, what it takes, and the parameters of each chapter."""
+    """The purpose and limits of a profile, and the parameters of each chapter."""
 
     says: str = Field(description="what the profile is for")
     pages_s: Size = Field(description="seconds that the pages may take")
@@ -54,7 +54,7 @@ def profile(name: str) -> Profile:
 
 
 def settings(chapter: str, profile_name: str) -> Settings:
-    """What a profile says of one chapter."""
+    """A profile's settings of one chapter."""
     entry = profile(profile_name).chapters.get(short(chapter))
     if entry is None:
         raise BuildError(f"profile {profile_name!r} has no entry for chapter {short(chapter)!r}; add one")

@@ -1,4 +1,4 @@
-"""What chapters and pages depend on, as checksums: a chapter on the code that it runs, pages on the whole book.
+"""Dependencies of chapters and pages, as checksums: a chapter on the code that it runs, pages on the whole book.
 
 Code counts without its comments and docstrings, and a claim without its prose: nothing runs again for a word.
 """
@@ -25,7 +25,7 @@ from lmc_helpers._lazy import exports
 from lmc_helpers.claims._yaml_files import load
 from lmc_helpers.claims.intervals import cut
 
-#: What an executed notebook's outputs may depend on.
+#: Possible dependencies of an executed notebook's outputs.
 RUNNER = tuple(f"book/tools/running/{name}.py" for name in ("execution", "engine"))
 #: How a box looks, which is rendered again for its page: modules that no number depends on.
 BOXES = tuple(f"{PACKAGE}.claims.{name}" for name in ("_lines", "_runs", "_scale", "_words"))
@@ -34,7 +34,7 @@ PROSE = {
     *("says", "where", "statement", "reading", "correction", "sharpening", "proof", "reason", "in_short", "price"),
     *("revised", "floor", "misprints", "page"),
 }
-#: Names of files and folders that are no sources, whatever git says: hidden ones, caches, editors' leftovers.
+#: Files and folders ignored even if git tracks them: hidden ones, caches, editors' leftovers.
 NO_SOURCES = (
     *(".*", "__pycache__", "*.egg-info", "*.py[co]"),
     *("*~", "#*#", "*.sw[op]", "*.bak", "*.orig", "*.rej", "*.tmp", "Thumbs.db", "desktop.ini"),
@@ -50,7 +50,7 @@ def files(tree: Path) -> Iterator[Path]:
 
 @cache
 def _data(package: Path) -> list[Path]:
-    """What is in a package's folder and is no Python: styles, tables."""
+    """Files in a package's folder that are not Python: styles, tables."""
     return [path for path in files(package) if path.parent == package and path.suffix not in (".py", ".pyi")]
 
 
@@ -99,7 +99,7 @@ def _parsed(content: bytes, name: str, package: str) -> Source:
 
 
 def _executed(tree: ast.Module, docstring: bool) -> list[ast.AST]:
-    """All nodes that Python executes. Docstrings and what only type checkers read are cut off, empty lists as well.
+    """All nodes that Python executes, without docstrings, code for type checkers only, and empty lists.
 
     Python 3.13 leaves those out of ``ast.dump``. Without ``docstring``, a text on the first line is a cell's value.
     """
@@ -121,7 +121,7 @@ def _executed(tree: ast.Module, docstring: bool) -> list[ast.AST]:
 
 
 def _uses(nodes: list[ast.AST], bound: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """What is taken from imported names, such as ``match`` from lmc_helpers in ``lmc.match``."""
+    """Names taken from imported modules, such as ``match`` from lmc_helpers in ``lmc.match``."""
     inside = {id(node.value): node.attr for node in nodes if isinstance(node, ast.Attribute)}
 
     def dotted(node: ast.AST) -> str:
@@ -140,7 +140,7 @@ def _cells(text: str) -> list[tuple[int, str]]:
 
 
 def _code(tree: ast.Module, cells: list[tuple[int, str]]) -> object:
-    """What Python executes, as text that is the same in all its versions; of a chapter each cell with its tags."""
+    """The code that Python executes, as text equal in all its versions; of a chapter each cell with its tags."""
     body = getattr(tree, "body", [])
     if not cells:
         return [ast.dump(node) for node in body]
@@ -263,7 +263,7 @@ class Sources:
         return {id: [found[id][name] for name in names] for id in sorted(set(parts) & found.keys())}
 
     def prose(self, chapter: str) -> str:
-        """Sixteen characters that change with anything that an executed chapter shows besides its numbers."""
+        """Sixteen characters that change with anything that an executed chapter shows in addition to its numbers."""
         here = self._read(self.root / "notebooks" / f"{chapter}.py")
         boxes = {name: path for name in BOXES if (path := self._module(name))}
         return _sum_of([checksum(here), self._entries(chapter), self._codes(boxes)])
@@ -274,7 +274,7 @@ class Sources:
         return [self._paper(id[:1]).get(id) for id in ids]
 
     def book_summary(self) -> str:
-        """Sixteen characters that change with any file that people edit: what pages depend on, and what is checked."""
+        """Sixteen characters that change with any file that people edit: all that pages and checks depend on."""
         trees = [path for name in ("book", PACKAGE, "notebooks") for path in files(self.root / name)]
         loose = (self.root / name for name in ("_config.yml", "_toc.yml", "requirements.lock"))
         return _sum_of(self._sums([*filter(Path.is_file, loose), *trees]))
@@ -284,7 +284,7 @@ class Sources:
 
 
 def _judged(entry: object) -> object:
-    """An entry of the ledger, or of its parts, without its prose; one that is no mapping as it is."""
+    """An entry of the ledger, or of its parts, without its prose; anything but a mapping stays as it is."""
     if not isinstance(entry, dict):
         return entry
     parts = entry.get("parts")
@@ -297,7 +297,7 @@ def _sum_of(content: object) -> str:
 
 
 def read(path: Path) -> dict:
-    """The object that a JSON file holds; nothing if it is not there, cut off, or anything else."""
+    """The object in a JSON file; empty if it is missing, cut off, or anything else."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -7,10 +7,10 @@ execution      one chapter
 forkserver     the process that has imported everything, and forks one for each chapter and training run
 graph          the command that runs the graph
 jobs           a training run as a build sees it
-listing        which training runs there are
-prices         what training runs take
-progress       how far a build is
-targets        what a build makes, and what of it is stale
+listing        the list of training runs
+prices         the cost of training runs
+progress       the progress of a build
+targets        products of a build, and which of them are stale
 variants       the same chapters again: seeds from a commit, settings of the machine
 =============  =====================================================================
 """

@@ -1,7 +1,7 @@
 """The graph on a cluster: Snakemake's SLURM executor gets resources from us, and its lines become the build's own.
 
-Nothing here talks to SLURM. Jobs write to logs of their own, which the executor names when it submits them; what it
-says of a job that is done or failed becomes one line, with the reason that the log gives.
+Nothing here talks to SLURM. Jobs write to logs of their own, which the executor names when it submits them; its message
+about a finished or failed job becomes one line, with the reason given in the log.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from book.tools.base.chapters import BuildError
 
 EXECUTORS = ("local", "slurm")
-JOBS = 100  # that wait or run at once, if nobody says otherwise
+JOBS = 100  # that wait or run at once by default
 SLACK = 4  # times a chapter's budget, of a machine that is slower
 RUN_SLACK = 3  # times what a training run is expected to take; what it had done is kept
 
@@ -25,7 +25,7 @@ SUBMITTED = re.compile(r"Job \d+ has been submitted with SLURM jobid (\S+) \(log
 FINISHED = re.compile(r"Finished jobid: \d+ \(Rule: (\w+)\)")
 FAILED = re.compile(r"Error in rule (\w+):")
 REFUSED = re.compile(r"sbatch: error: (?:Batch job submission failed: )?(.+?)'?\.?$")
-#: What the log of a job says of its end, the most telling first.
+#: Messages about a job's end in its log, the most telling first.
 REASONS = (
     re.compile(r"^error: (.+)", re.MULTILINE),
     re.compile(r"^slurmstepd.*?: error: (?:StepId=\S+ )?(exceeded memory limit.*)", re.MULTILINE),
@@ -33,11 +33,11 @@ REASONS = (
     re.compile(r"^(\w*Error.*)", re.MULTILINE),
 )
 
-STARTER_MIB = 500  # of a job on a cluster, which is two Snakemakes besides what they start
+STARTER_MIB = 500  # of a job on a cluster, which is two Snakemakes in addition to what they start
 
 
 def minutes(seconds: float, slack: float) -> int:
-    """The time that a job asks for, with what it takes to start."""
+    """The time that a job asks for, including its start."""
     return 5 + ceil(slack * seconds / 60)
 
 
@@ -47,7 +47,7 @@ def megabytes(mebibytes: float) -> int:
 
 
 def check(executor: str, given: str = "") -> None:
-    """Refuse what is not there, and arguments that cannot be read."""
+    """Check that the executor is installed and its arguments parse."""
     if executor not in EXECUTORS:
         raise BuildError(f"executor {executor!r} does not exist; allowed: {', '.join(EXECUTORS)}")
     if executor == "slurm" and not shutil.which("sbatch"):
@@ -56,7 +56,7 @@ def check(executor: str, given: str = "") -> None:
 
 
 def arguments(executor: str, given: str) -> list[str]:
-    """Snakemake's arguments for a cluster; what is given comes last and counts."""
+    """Snakemake's arguments for a cluster; those given come last and take precedence."""
     try:
         words = shlex.split(given)
     except ValueError as error:
@@ -65,12 +65,12 @@ def arguments(executor: str, given: str) -> list[str]:
 
 
 class Log:
-    """What Snakemake says of jobs on a cluster, in the words of a build on one machine.
+    """Snakemake's messages about jobs on a cluster, in the words of a build on one machine.
 
     Parameters
     ----------
     rules : dict
-        rule → what its job is called here, ``12_overlap_theorem`` or ``run 0123456789abcdef``.
+        rule → the name of its job here, ``12_overlap_theorem`` or ``run 0123456789abcdef``.
     """
 
     def __init__(self, rules: dict[str, str]):
@@ -81,7 +81,7 @@ class Log:
         self.errors = 0
 
     def messages(self, text: str) -> Iterator[str]:
-        """The lines that one of Snakemake's becomes; most become none."""
+        """The lines that replace one of Snakemake's; usually none."""
         self.last.append(text)
         if self.failed and not text.startswith("    "):
             yield from self._failure()
@@ -124,7 +124,7 @@ class Log:
         yield f"error: {name}: SLURM job {number} {ended[1] if ended else 'FAILED'}: {reason.strip()} (log: {log})"
 
     def rest(self) -> Iterator[str]:
-        """What is left to say when Snakemake has failed: its last lines, if nothing was said."""
+        """The last messages when Snakemake has failed: its final lines, if no error was reported."""
         if self.failed:
             yield from self._failure()
         if not self.errors:

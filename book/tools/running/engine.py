@@ -20,7 +20,7 @@ from traitlets.config import Config
 
 NAME = "in this process"
 INLINE = "module://matplotlib_inline.backend_inline"  # figures are outputs of cells
-#: What a kernel of IPython would say of itself.
+#: The description that a kernel of IPython would give of itself.
 LANGUAGE = {
     "name": "python",
     "version": platform.python_version(),
@@ -33,13 +33,13 @@ LANGUAGE = {
 
 
 class Outputs:
-    """Where the outputs of the cell that runs go."""
+    """Destination of the outputs of the running cell."""
 
     cell: NotebookNode | None = None
 
     @classmethod
     def add(cls, kind: str, **content: Any) -> None:
-        """Append an output to the cell that runs; text that goes on is joined."""
+        """Append an output to the running cell; continued text is joined."""
         if cls.cell is None:
             return
         last = cls.cell.outputs[-1] if cls.cell.outputs else None
@@ -53,7 +53,7 @@ class Publisher(DisplayPublisher):
     """``display`` makes an output of the cell."""
 
     def publish(self, data, metadata=None, source=None, *, transient=None, update=False, **given) -> None:
-        """Append what is displayed."""
+        """Append displayed data."""
         Outputs.add("display_data", data=data, metadata=metadata or {})
 
 
@@ -95,7 +95,7 @@ class Stream(io.TextIOBase):
         return len(text)
 
     def isatty(self) -> bool:
-        """It is no terminal."""
+        """False: it is not a terminal."""
         return False
 
 
@@ -140,7 +140,7 @@ def _shell() -> Iterator[Shell]:
 
 
 def _run(shell: Shell, cell: NotebookNode) -> bool:
-    """Run a cell; whether it failed."""
+    """Run a cell; return whether it failed."""
     cell.execution_count = shell.execution_count
     Outputs.cell = cell
     try:

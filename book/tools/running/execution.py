@@ -40,7 +40,7 @@ def commit() -> str:
 
 
 def ran_on(notebook) -> str:
-    """The device that a chapter says in its last words that it ran on."""
+    """The device named in a chapter's last output."""
     said = re.search(r"^[\d.]+ s on (.+), [\w.-]+$", _last_words(notebook), re.MULTILINE)
     return said[1] if said else "unknown"
 
@@ -51,7 +51,7 @@ def _last_words(notebook) -> str:
 
 
 def provenance(chapter: str, parameters: dict, seconds: float, device: str) -> dict:
-    """What the execution-statistics page and the claims say about a run."""
+    """Provenance of a run for the execution-statistics page and the claims."""
     return {
         "chapter": chapter,
         "profile": parameters["profile"],
@@ -68,15 +68,15 @@ def provenance(chapter: str, parameters: dict, seconds: float, device: str) -> d
 
 
 def say(text: str) -> None:
-    """One line in one write, so that chapters that run side by side do not mix their lines, buffered or not."""
+    """Print a line in one write: lines of parallel chapters do not mix, buffered or not."""
     print(f"{text}\n", end="", flush=True)
 
 
 def execute(chapter: str, parameters: dict, output: Path, quiet: bool = False, confirms: dict | None = None) -> None:
     """Execute a chapter to ``output``; a failed notebook is kept in ``build/failed`` and named.
 
-    For another variant (``book/tools/running/variants.py``) ``confirms`` is what its provenance says besides;
-    the chapter then goes on where the ledger expects another verdict, so that every outcome is stored.
+    For another variant (``book/tools/running/variants.py``) ``confirms`` adds to its provenance; the chapter then
+    continues after an unexpected verdict, hence every outcome is stored.
     """
     variant = (confirms or {}).get("seeds", "")
     title = variants.title(chapter, variant)
@@ -153,7 +153,7 @@ def _cell(running: Path) -> str:
 
 
 def memory_here() -> int:
-    """Bytes of memory that this machine, or the container that this is, has."""
+    """Bytes of memory of this machine, or of the container around it."""
     limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     for name in ("memory.max", "memory/memory.limit_in_bytes"):
         try:
@@ -164,7 +164,7 @@ def memory_here() -> int:
 
 
 def how_it_ended(ended: Ended) -> str:
-    """How a chapter's process ended that gave no answer, in words, with the memory that it had taken.
+    """The end of a chapter's process that gave no answer, in words, with its peak memory.
 
     >>> how_it_ended(Ended(None, -11, 2**20)).partition(";")[0]
     'its process crashed (SIGSEGV)'
@@ -182,7 +182,7 @@ def how_it_ended(ended: Ended) -> str:
 
 
 def _failed(chapter: str, profile: str, running: Path, why: str) -> BuildError:
-    """The error of a chapter that failed, whose notebook is put aside."""
+    """The error of a failed chapter, whose notebook is put aside."""
     failed = ROOT / "build" / "failed" / profile / f"{chapter}.ipynb"
     failed.parent.mkdir(parents=True, exist_ok=True)
     kept = ""
@@ -193,9 +193,9 @@ def _failed(chapter: str, profile: str, running: Path, why: str) -> BuildError:
 
 
 def run(arguments: list[str], tell: Callable[[Path], object] = lambda output: None) -> int:
-    """Execute a chapter in this process; the exit status.
+    """Execute a chapter in this process; return the exit status.
 
-    ``tell`` is called with where the outcome lies if the arguments do not say where it goes.
+    ``tell`` is called with the path of the outcome if the arguments do not give one.
     """
     from book.tools.reading import profiles
 

@@ -1,9 +1,9 @@
 """Chapters and training runs in processes forked from one that has imported torch and the like already.
 
-What starts from nothing pays some seconds before it begins: torch, scipy, matplotlib, papermill, the ledger. So a build
-starts one server that reads them; the command of a chapter or a run asks it to fork a process that does the work, and
+A fresh process needs some seconds for imports: torch, scipy, matplotlib, papermill, the ledger. Hence a build starts
+one server that has imported them; the command of a chapter or a run asks it to fork a process that does the work, and
 ends with that one's exit status. If sources of lmc_helpers or the ledger were edited since, the process imports them
-anew: every chapter sees the sources of its own start. Forking a process that has imported so much is safe while it has
+again: every chapter sees the sources of its own start. Forking a process that has imported so much is safe while it has
 one thread, which holds on Linux; elsewhere, and where no server runs, a command does its work itself.
 
 python -m book.tools.running.forkserver     standard input is the socket that listens; ends with the build
@@ -30,9 +30,9 @@ from book.tools.base import stopping
 from book.tools.base.chapters import PACKAGE, ROOT, chapters
 
 ADDRESS = "LMC_FORKSERVER"
-#: What says how many threads one operation of a chapter takes.
+#: Variables that set the number of threads of one operation of a chapter.
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-#: Large pages, with which a step of wide networks, which fills large tensors anew, takes about a tenth less time.
+#: Large pages, with which a step of wide networks, which refills large tensors, takes about a tenth less time.
 LARGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 PRELOADED = (
     *("nbformat", "jupytext", "papermill", "pydantic", "mpmath", "book.tools.running.engine"),
@@ -44,7 +44,7 @@ PRELOADED = (
 
 @dataclass(frozen=True)
 class Ended:
-    """How a process ended: what it answered, its exit status (−9: killed), and its peak memory."""
+    """The end of a process: its answer, its exit status (−9: killed), and its peak memory."""
 
     answer: dict | None
     status: int
@@ -52,13 +52,13 @@ class Ended:
 
 
 def possible() -> bool:
-    """Whether this system can fork safely."""
+    """True if this system can fork safely."""
     return sys.platform == "linux"
 
 
 @contextlib.contextmanager
 def running(root: Path, environment: dict[str, str]) -> Iterator[dict[str, str]]:
-    """Start a server in a folder that has no other; the environment for those who may ask it there."""
+    """Start a server in a folder that has no other; yield the environment of its clients."""
     address = Path("build", ".forkserver")  # from ``root``: the address of a socket has 107 bytes at most
     (root / address).unlink(missing_ok=True)
     with socket.socket(socket.AF_UNIX) as listening:
@@ -78,7 +78,7 @@ def running(root: Path, environment: dict[str, str]) -> Iterator[dict[str, str]]
 
 
 def ask(module: str) -> None:
-    """Where a server runs, let it call ``main`` of a module with this command's arguments, and end with its status."""
+    """If a server runs, let it call ``main`` of a module with this command's arguments, and exit with its status."""
     with socket.socket(socket.AF_UNIX) as server:
         try:
             server.connect(os.environ[ADDRESS])
@@ -92,7 +92,7 @@ def ask(module: str) -> None:
 
 
 def serve() -> None:
-    """Import what chapters and runs need, then fork a process for each that asks."""
+    """Import the modules that chapters and runs need, then fork a process for each request."""
     stopping.die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the build, and that this process
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that have ended
@@ -114,7 +114,7 @@ def serve() -> None:
 def _work(
     connection: socket.socket, module: str, arguments: list[str], descriptors: list[int], before: dict[str, int]
 ) -> None:
-    """In a forked process: do what a command asks for, to its standard output and error, and tell it the status."""
+    """In a forked process: carry out a command with its standard output and error, and send it the status."""
     for there, here in zip((os.open(os.devnull, os.O_RDONLY), *descriptors), range(3), strict=True):
         os.dup2(there, here)
     sys.stdout, sys.stderr = (open(here, "w", buffering=1, closefd=False) for here in (1, 2))  # files, perhaps
@@ -125,7 +125,7 @@ def _work(
 
 
 def _preload() -> None:
-    """Import modules, those of lmc_helpers that chapters need among them, and read the ledger."""
+    """Import modules, among them those of lmc_helpers that chapters need, and read the ledger."""
     from book.tools.running import engine
 
     os.environ["MPLBACKEND"] = engine.INLINE  # Matplotlib reads it when it is imported
@@ -135,7 +135,7 @@ def _preload() -> None:
     from lmc_helpers.claims import reading
 
     known = sources.Sources()
-    with contextlib.suppress(Exception):  # what is wrong with a source is said by the chapter that needs it
+    with contextlib.suppress(Exception):  # the chapter that needs a source reports its errors
         reading.ledger()
         for module in dict.fromkeys(name for chapter in chapters() for name in known.modules(chapter)):
             importlib.import_module(module)
@@ -144,13 +144,13 @@ def _preload() -> None:
 
 
 def _edited() -> dict[str, int]:
-    """When the sources of lmc_helpers and the ledger were edited."""
+    """Time of the last edit of each source of lmc_helpers and file of the ledger."""
     paths = [*(ROOT / PACKAGE).rglob("*.py"), *(ROOT / "book" / "claims").glob("*.yml")]
     return {str(path): path.stat().st_mtime_ns for path in paths}
 
 
 def call(function: Callable[[dict], dict], task: dict) -> Ended:
-    """Call a function in a process that is forked from this one; what it answers is what JSON can hold."""
+    """Call a function in a process forked from this one; its answer must be JSON."""
     here, there = socket.socketpair()
     if (pid := os.fork()) == 0:
         here.close()
@@ -163,7 +163,7 @@ def call(function: Callable[[dict], dict], task: dict) -> Ended:
 
 
 def _end_with(act: Callable[[], object]) -> None:
-    """In a forked process: do something, and end."""
+    """In a forked process: call a function, and end."""
     status = 1
     try:
         stopping.die_with_parent()

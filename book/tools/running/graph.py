@@ -1,4 +1,4 @@
-"""The command that runs the graph: what is stale, on this machine's cores or on a cluster."""
+"""The command that runs the graph: everything stale, on this machine's cores or on a cluster."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from book.tools.running.jobs import Job
 
 @dataclass(frozen=True)
 class Where:
-    """Where jobs run: on this machine's cores, or on a cluster with arguments of Snakemake's for it."""
+    """Location of the jobs: this machine's cores, or a cluster with Snakemake's arguments for it."""
 
     cores: int
     executor: str = "local"
@@ -26,7 +26,7 @@ class Where:
 
     @property
     def here(self) -> bool:
-        """Whether it is this machine."""
+        """True if it is this machine."""
         return self.executor == "local"
 
     def settings(self, todo: Sequence[Job]) -> list[str]:

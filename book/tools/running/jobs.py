@@ -12,13 +12,13 @@ from book.tools.base.chapters import ROOT
 
 
 def is_run(value: object) -> bool:
-    """Whether it says of itself what lmc_helpers.training.cached.Cached does; that module imports torch."""
+    """True if a value has the interface of lmc_helpers.training.cached.Cached; that module imports torch."""
     return all(hasattr(value, name) for name in ("digest", "title", "path", "done", "resources", "prices", "result"))
 
 
 @dataclass(frozen=True)
 class Job:
-    """A training run: its file, and what it takes."""
+    """A training run: its file and its cost."""
 
     digest: str
     title: str
@@ -33,12 +33,12 @@ class Job:
 
     @property
     def done(self) -> bool:
-        """Whether its file is there."""
+        """True if its file exists."""
         return Path(self.path).exists()
 
     @property
     def seconds(self) -> float:
-        """What to expect here."""
+        """Expected seconds here."""
         return 60.0 * self.minutes if self.gpu else 60 * self.core_minutes / self.cores
 
 
@@ -60,6 +60,6 @@ def as_job(run: Any, chapter: str) -> Job:
 
 
 def missing(listed: Iterable[Job], wanted: Sequence[str] | None = None) -> list[Job]:
-    """The runs that are not there, of some chapters or of all, the longest first."""
+    """The missing runs, of some chapters or of all, the longest first."""
     of = [job for job in listed if wanted is None or set(job.chapters) & set(wanted)]
     return sorted((job for job in of if not job.done), key=lambda job: (-job.seconds, job.digest))

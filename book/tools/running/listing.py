@@ -1,7 +1,7 @@
-"""The training runs in front of the chapters, listed: which there are.
+"""The list of the training runs that chapters need.
 
-A chapter that trains names, in its header, a dataclass of some of its parameters with a method ``runs``, and asks the
-same one itself: under plain papermill it trains what it does not find. A function that gives the runs will do, too.
+A chapter that trains names, in its header, a dataclass of some of its parameters with a method ``runs``, and uses the
+same one itself: under plain papermill it trains the missing runs. A function that returns the runs works as well.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ def runs(chapter: str, profile: str, seeds: str = "") -> list[Any]:
 def jobs(profile: str, seeds: str = "") -> dict[str, Job]:
     """Digest → run, of all chapters at one profile; each knows its chapters.
 
-    What was listed is kept in ``build/listed`` by the checksums of what it depends on, the function's modules and the
-    chapter's parameters, so that torch is imported only when they change.
+    Lists are kept in ``build/listed`` by the checksums of the function's modules and the chapter's parameters, hence
+    torch is imported only when these change.
     """
     if seeds.startswith("@"):
         return {}  # a setting trains in the chapter itself
@@ -106,17 +106,17 @@ def jobs(profile: str, seeds: str = "") -> dict[str, Job]:
 
 
 def _is_worth_it(job: Job) -> bool:
-    """Whether a run is a job of its own: one that others wait for is, and one that takes a while."""
+    """True if a run is a job of its own: one that others wait for is, and one that takes a while."""
     return not job.needs or job.seconds >= WORTH_A_JOB
 
 
 def folder() -> Path:
-    """Where runs lie: as ``lmc_helpers.training._run_files.folder``, which imports torch, has it."""
+    """Folder of the runs, as in ``lmc_helpers.training._run_files.folder``, which imports torch."""
     return Path(os.environ.get("LMC_RUNS") or ROOT / "build" / "runs")
 
 
 def _fits(entry: object, key: str) -> bool:
-    """Whether a stored list of runs is complete, from these sources and in the present format."""
+    """True if a stored list of runs is complete, from these sources and in the present format."""
     wanted = {field.name for field in fields(Job)}
     if not isinstance(entry, dict) or entry.get("key") != key or not isinstance(entry.get("runs"), list):
         return False
@@ -124,7 +124,7 @@ def _fits(entry: object, key: str) -> bool:
 
 
 def _key(name: str, chapter: str, given: dict, known: sources.Sources) -> str:
-    """The checksum of what a chapter's list of runs depends on."""
+    """The checksum of the dependencies of a chapter's list of runs."""
     module = name.rpartition(".")[0]
     if module not in known.modules(chapter):
         raise BuildError(f"chapter {chapter}: its header names {name}, but it does not import {module}")
@@ -135,7 +135,7 @@ def _key(name: str, chapter: str, given: dict, known: sources.Sources) -> str:
 
 
 def _data() -> list[tuple[str, int]]:
-    """The files of data sets that are here: what is trained on depends on what can be had."""
+    """The available files of data sets, which decide what is trained on."""
     import platformdirs
 
     folders = (os.environ.get("LMC_DATA"), platformdirs.user_cache_dir("lmc"))

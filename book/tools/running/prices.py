@@ -1,4 +1,4 @@
-"""What training runs take, in words, and a refusal of those that this machine has no GPU for."""
+"""The cost of training runs, in words, and a refusal of those that need a GPU where there is none."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from book.tools.base.chapters import BuildError
 from book.tools.running.jobs import Job, missing
 
-ON_CPU = "LMC_ON_CPU"  # 1: runs that want a GPU are trained on the CPU where there is none
+ON_CPU = "LMC_ON_CPU"  # 1: runs that need a GPU are trained on the CPU where there is none
 
 
 def price(core_minutes: float) -> str:
-    """What training costs, rounded.
+    """The cost of training, rounded.
 
     >>> price(0.2), price(84.3), price(3000)
     ('1 core-minute', '84 core-minutes', '50 core-hours')
@@ -24,20 +24,20 @@ def price(core_minutes: float) -> str:
 
 
 def plan(listed: Sequence[Job], todo: Sequence[Job]) -> str:
-    """How many runs are missing, in words, and what they will take."""
+    """The number of missing runs and their cost, in words."""
     said = f"Training: {len(todo)} of {len(listed)} run(s) missing"
     return f"{said}, about {price(sum(job.core_minutes for job in todo))}." if todo else f"{said}."
 
 
 def gpus() -> int:
-    """How many GPUs this machine has that torch can use."""
+    """Number of GPUs of this machine that torch can use."""
     import torch
 
     return torch.cuda.device_count()
 
 
 def refuse_without_gpu(todo: Sequence[Job], profile: str) -> None:
-    """Refuse runs that want a GPU on a machine without one, unless ``LMC_ON_CPU`` is 1."""
+    """Refuse runs that need a GPU on a machine without one, unless ``LMC_ON_CPU`` is 1."""
     wanting = [job for job in todo if job.gpu]
     if not wanting or gpus() or os.environ.get(ON_CPU) == "1":
         return
@@ -54,7 +54,7 @@ def refuse_without_gpu(todo: Sequence[Job], profile: str) -> None:
 
 
 def table(listed: Sequence[Job]) -> str:
-    """All runs, one a line: digest, what is trained, the chapters that need it, and that it is there or its price."""
+    """All runs, one per line: digest, title, the chapters that need it, and its price unless it is done."""
     rows = [("digest", "training run", "chapters", "state")]
     for job in listed:
         cost = f"about {price(job.core_minutes)}" + (" on a CPU, wants a GPU" if job.gpu else "")

@@ -1,6 +1,6 @@
-"""How far a build is: what each chapter took the last time, which comes first, and what is left to wait for.
+"""Build progress: past durations, order, estimated time left.
 
-Runs and chapters say in one line that they start and in another that they are done; both are read here.
+Runs and chapters print one line when they start and another when they are done; both are read here.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ DONE = re.compile(r"((?:run )?[\w.@]+): done in ([\d.]+) s")
 RUN = "run "  # what the lines of training runs begin with
 KINDS = (RUN, "")  # runs and chapters
 BELOW = 0.8  # of a budget, which is an upper bound
-START = 1.0  # seconds that a run takes besides training
+START = 1.0  # seconds that a run takes in addition to training
 PRIOR = 30.0  # seconds that count as done: of everything as on the reference machine, of a kind as everything
 
 
@@ -34,9 +34,9 @@ def _times(path: Path) -> dict[str, float]:
 
 
 def expected(profile: str) -> dict[str, float]:
-    """Chapter → seconds: what it took here the last time; else on the reference machine; else a part of its budget.
+    """Chapter → expected seconds: its last time here; else that of the reference machine; else a part of its budget.
 
-    What is known better for some chapters scales the others. The reference machine's seconds are a copy of its
+    Chapters with better known times scale the others. The reference machine's seconds are a copy of its
     ``build/times``.
     """
     found = {chapter: BELOW * profiles.settings(chapter, profile).budget_s for chapter in chapters()}
@@ -90,7 +90,7 @@ class Progress:
         self.taken, self.foreseen = dict.fromkeys(KINDS, 0.0), dict.fromkeys(KINDS, 0.0)  # seconds of what is done
 
     def line(self, text: str) -> str:
-        """A line as it is shown; the last one of a run or chapter says how far the build is."""
+        """A line as it is shown; the last one of a run or chapter includes the progress of the build."""
         if started := STARTED.fullmatch(text):
             name = started[1]
             self.running[name] = (self.waiting.pop(name, 0.0), self.freed.pop(0) if self.freed else self.clock())
@@ -124,7 +124,7 @@ class Progress:
         return max(max(left, default=0.0), sum(left) / self.cores) + self.after
 
     def _remember(self, chapter: str, seconds: float) -> None:
-        with contextlib.suppress(OSError):  # a full disk is said by who needs it
+        with contextlib.suppress(OSError):  # a full disk is reported by those who need it
             sources.write(_memory(self.profile), _times(_memory(self.profile)) | {chapter: seconds})
 
 

@@ -1,4 +1,4 @@
-"""What a build makes, and what of it is stale.
+"""The products of a build, and which of them are stale.
 
 An executed notebook carries the checksum of all that it depends on, in ``metadata.lmc.sources``, and the pages carry
 theirs in ``.built``. Contents decide what is stale, not times or checkouts.
@@ -33,11 +33,11 @@ class Targets:
 
     @property
     def built(self) -> Path:
-        """A file beside the pages: their profile, and the checksum of what they depend on."""
+        """A file beside the pages: their profile, and the checksum of their dependencies."""
         return self.out / "_build" / "html" / ".built"
 
     def stale(self) -> list[str]:
-        """Chapters whose executed notebook is not there, or was made from other sources."""
+        """Chapters whose executed notebook is missing, or was made from other sources."""
         known = sources.Sources()
         try:
             now = {chapter: basis(known, chapter, self.profile, self.variant) for chapter in self.executed}
@@ -46,7 +46,7 @@ class Targets:
         return [chapter for chapter, path in self.executed.items() if provenance(path).get("sources") != now[chapter]]
 
     def pages_are_stale(self) -> bool:
-        """Whether the pages are not there, were made from other sources, or are older than an executed notebook."""
+        """True if the pages are missing, were made from other sources, or are older than an executed notebook."""
         if not self.built.exists() or self.built.read_text(encoding="utf-8") != mark(self.profile):
             return True
         made = self.built.stat().st_mtime
@@ -54,18 +54,18 @@ class Targets:
 
 
 def basis(known: sources.Sources, chapter: str, profile: str, variant: str) -> str:
-    """The checksum of all that an executed chapter depends on."""
+    """The checksum of all dependencies of an executed chapter."""
     setting = repr(variants.setting(variant)) if variant.startswith("@") else ""
     return known.summary(chapter, profile, setting)
 
 
 def provenance(path: Path) -> dict:
-    """What an executed notebook says of its run; nothing if it is not there or damaged."""
+    """Provenance of an executed notebook; empty if the file is missing or damaged."""
     metadata = sources.read(path).get("metadata")
     found = metadata.get("lmc") if isinstance(metadata, dict) else None
     return found if isinstance(found, dict) else {}
 
 
 def mark(profile: str) -> str:
-    """What the pages' mark says if they were made from the present sources."""
+    """Content of the pages' mark if they were made from the present sources."""
     return f"{profile}\n{sources.Sources().book_summary()}\n"

@@ -1,4 +1,4 @@
-"""Ways to run the same chapters again, each a word that stands on command lines and names folders in ``build``.
+"""Ways to run the same chapters again, each a word used on command lines and in names of folders in ``build``.
 
 =================  ====================================================================================
 ``""``             the chapters' own seeds: the book
@@ -28,7 +28,7 @@ ALLOWED = re.compile(r"|[0-9a-f]{40}(\.[1-9]\d*)?|@\w+")
 
 
 class Setting(Entry):
-    """How a machine differs from the one that the book is built on."""
+    """The difference between a machine and the one that the book is built on."""
 
     says: str = Field(min_length=1, description="the setting in a few words")
     threads: int = Field(1, ge=1, le=64, description="of one operation")
@@ -37,12 +37,12 @@ class Setting(Entry):
 
     @property
     def here(self) -> bool:
-        """Whether this Python can run it."""
+        """True if this Python can run it."""
         return self.python in ("", ".".join(platform.python_version_tuple()[:2]))
 
 
 class Settings(Entry):
-    """The settings, and by how much a measurement may differ in them."""
+    """The settings, and the differences between measurements that they allow."""
 
     exact: float = Field(gt=0, strict=False, description="largest relative difference of an exact value")
     sampled: float = Field(gt=0, strict=False, description="largest difference of a sampled value, in standard errors")
@@ -52,12 +52,12 @@ class Settings(Entry):
 
 @cache
 def settings() -> Settings:
-    """What ``book/settings.yml`` says."""
+    """The content of ``book/settings.yml``."""
     return inputs.read(SETTINGS, Settings, "exact, sampled, pythons and settings")
 
 
 def check(variant: str) -> str:
-    """The variant, if there is such a one."""
+    """Validate the name of a variant and return it."""
     if not ALLOWED.fullmatch(variant):
         raise BuildError(f"variant {variant!r}; allowed: a full commit id, one with .NUMBER, or @ and a setting's name")
     setting(variant)
@@ -75,7 +75,7 @@ def setting(variant: str) -> Setting:
 
 
 def variables(variant: str) -> dict[str, str]:
-    """The environment of a setting; what it trains it trains itself, into a folder of its own."""
+    """The environment of a setting; its training runs go into a folder of their own."""
     if not variant.startswith("@"):
         return {}
     found = setting(variant)
@@ -114,7 +114,7 @@ def folder(profile: str, variant: str) -> str:
 
 
 def title(chapter: str, variant: str) -> str:
-    """What a chapter is called in messages.
+    """A chapter's name in messages.
 
     >>> title("01_x", ""), title("01_x", 40 * "a"), title("01_x", 40 * "a" + ".3"), title("01_x", "@old")
     ('01_x', '01_x', '01_x.3', '01_x@old')
