@@ -113,12 +113,11 @@ def test_no_page_of_a_truncated_notebook_and_what_the_build_remembers_may_be_any
     assert built.ran(outcome) == [SECOND] and outcome.returncode == 0, outcome.stderr
 
 
-def test_memories_that_are_none(tmp_path, monkeypatch):
+def test_memories_that_are_none(tmp_path):
     path = tmp_path / "smoke.json"
-    monkeypatch.setattr(progress, "_memory", lambda profile: path)
     for kept in ("", "[]", "3", '{"a": ', '{"01_first": 3}', "null"):
         path.write_text(kept)
-        assert progress._last("smoke") == ({FIRST: 3} if "01" in kept else {}), kept
+        assert progress._times(path) == ({FIRST: 3} if "01" in kept else {}), kept
         assert isinstance(sources.read(path), dict), kept
 
 
@@ -193,7 +192,7 @@ def test_files_are_whole_or_as_they_were(tmp_path, monkeypatch):
 def test_what_was_edited_during_a_build_is_said_and_stale(built):
     built.path("lmc_helpers/beta.py").write_text(
         "import pathlib\npath = pathlib.Path(__file__)\ntext = path.read_text()\n"
-        "def value():\n    path.write_text(text + '# edited')\n    return 2\n"
+        "def value():\n    path.write_text(text + 'edited = 1')\n    return 2\n"
     )
     outcome = built.build()
     assert outcome.returncode == 0, outcome.stderr

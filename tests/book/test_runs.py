@@ -57,7 +57,7 @@ def test_a_run_that_is_missing_is_trained_when_a_chapter_that_is_stale_needs_it(
         os.utime(path)
     assert finished.ran(finished.built()) == [] and len(log(finished)) == 3
 
-    finished.edit(f"notebooks/{FIRST}.py", "# # first", "# # First")  # the stamp is newer than the runs
+    finished.edit(f"notebooks/{FIRST}.py", "import time", "import time, math")  # the stamp is newer than the runs
     finished.executed(SECOND).unlink()
     outcome = finished.built()
     assert sorted(finished.ran(outcome)) == [FIRST, SECOND] and log(finished)[3:] == ["5 from 1"]

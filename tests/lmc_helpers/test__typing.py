@@ -100,6 +100,10 @@ def test_what_does_not_fit_is_refused_in_one_sentence(call, error, sentence):
     assert str(caught.value).startswith(sentence)
 
 
+#: Methods of a loss that knows its derivatives: inner loops of Newton's method, which check their arguments once.
+DERIVATIVES = ("value_and_gradient", "gradient_and_hessian")
+
+
 def public_functions():
     """Public functions, and methods of public classes, of what is checked: by their names."""
     for name in CHECKED:
@@ -114,7 +118,7 @@ def public_functions():
 
 
 def test_every_public_function_that_takes_tensors_is_checked():
-    functions = dict(public_functions())
+    functions = {name: f for name, f in public_functions() if name.rpartition(".")[2] not in DERIVATIVES}
     takes = [name for name, f in functions.items() if any("Tensor" in str(a.annotation) for a in parameters(f))]
     assert len(takes) > 60 and [name for name in takes if not hasattr(functions[name], "__checked__")] == []
 

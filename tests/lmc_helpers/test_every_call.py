@@ -330,7 +330,7 @@ CALLS = [
 UNBATCHED = """alignment.activation_matching.activation_matching alignment.activation_matching.recorded_moments
     identifiability.input_subspace.AsymmetricLayer
     networks.model.Model.forward networks.model.Model.initial networks.model.Stack networks.model.Stack.forward
-    networks.segments.along_segments networks.segments.scores"""
+    networks.segments.along_segments networks.segments.scores permutation_points.mlp.squared_loss"""
 SHAPES = [(), (1,), (3,), (2, 3), (0,), (2, 0)]
 
 
