@@ -51,7 +51,9 @@ def test_promised_names_have_an_example():
 
 def test_the_package_imports_nothing():
     code = "import sys, lmc_helpers; print([m for m in sys.modules if m.startswith('lmc_helpers.') or m == 'torch'])"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "['lmc_helpers._lazy']\n"
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "['lmc_helpers._lazy']\n"
+    )
 
 
 def test_the_api_pages_have_every_module():
