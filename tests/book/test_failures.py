@@ -79,15 +79,7 @@ def test_a_good_parameter_from_the_command_line(toy):
     assert str(toy.where) not in nbformat.writes(notebook)
 
 
-def test_bad_parameters_from_a_profile(toy):
-    toy.set_parameters("smoke", first={"sizes": 3}, second={})
-    outcome = toy.build()
-    assert outcome.returncode == 1 and "unknown parameter 'sizes' = 3 (did you mean 'size'?)" in outcome.stderr
-    toy.set_parameters("smoke", first={}, second={}, third={})
-    assert "profile 'smoke' names chapters that do not exist: third" in toy.build().stderr
-    toy.set_parameters("smoke", first={})
-    assert "profile 'smoke' has no entry for chapter 'second'" in toy.build().stderr
-    toy.set_parameters("smoke", first={}, second={})
+def test_a_build_at_a_scale_that_does_not_exist(toy):
     assert "profile 'big' does not exist; allowed: laptop, smoke" in toy.build("big").stderr
 
 

@@ -8,8 +8,7 @@ import time
 import nbformat
 import pytest
 from killing import KEPT, NOTHING, Started
-from small_book import FIRST, HEADER, SECOND, STUB, TORCH
-from spoiling import complete
+from small_book import FIRST, HEADER, SECOND, STUB, TORCH, complete
 
 from book.tools.running import forkserver
 

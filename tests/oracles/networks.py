@@ -22,9 +22,9 @@ def numbers(*shape, seed=1):
 
 
 def scattered(net, seed):
-    """A module in float64 with random parameters and running statistics, of the size of a trained one's."""
+    """A module in float64 with random parameters and running statistics, of the size of a trained one's; not masks."""
     for k, value in enumerate([*net.double().parameters(), *net.buffers()]):
-        if value.is_floating_point():
+        if value.is_floating_point() and value.isfinite().all():
             drawn = numbers(*value.shape, seed=1000 * seed + k) / max(1, value[0].numel()) ** 0.5
             value.data.copy_(drawn.abs() + 0.5 if value.ndim == 1 else drawn)
     return net

@@ -12,6 +12,8 @@ from torch import nn
 from torch.nn import functional as F
 from torch.nn.utils import parametrizations, parametrize
 
+from benchmarks.modules import ResNet
+
 
 @dataclass(frozen=True)
 class Case:
@@ -146,19 +148,7 @@ class Basic(nn.Module):
         self.short = nn.Identity() if i == o else nn.Sequential(nn.Conv2d(i, o, 1, stride), nn.BatchNorm2d(o))
 
     def forward(self, x):
-        return torch.relu_(self.norm2(self.conv2(torch.relu(self.norm1(self.conv1(x))))) + self.short(x))
-
-
-class Bottleneck(nn.Module):
-    def __init__(self, i, m, o):
-        super().__init__()
-        self.path = nn.Sequential(
-            nn.Conv2d(i, m, 1), nn.ReLU(), nn.Conv2d(m, m, 3, 1, 1), nn.ReLU(), nn.Conv2d(m, o, 1)
-        )
-        self.short = nn.Conv2d(i, o, 1)
-
-    def forward(self, x):
-        return torch.relu(self.path(x).add_(self.short(x)))
+        return torch.relu_(self.norm2(self.conv2(torch.relu(self.norm1(self.conv1(x))))).add_(self.short(x)))
 
 
 class Padded(Basic):
@@ -170,7 +160,8 @@ class Padded(Basic):
 
 
 add("resnet", 4, PIXELS, of(nn.Conv2d, 3, 8, 3), of(Basic, 8, 8), of(Basic, 8, 12, 2), *HEAD, of(nn.Linear, 12, 5))
-add("bottleneck", 4, PIXELS, of(nn.Conv2d, 3, 6, 3), of(Bottleneck, 6, 4, 8), *HEAD, of(nn.Linear, 8, 5))
+# in each of two stages, two groups inside and the stream; smaller inputs leave all units in there dead
+add("bottleneck", 1 + 2 * (2 + 1), lambda: 10 * PIXELS(), of(ResNet, (1, 1), 4, 4))
 add("padded", 4, PIXELS, of(nn.Conv2d, 3, 8, 3), of(Padded, 8, 12, 2), *HEAD, of(nn.Linear, 12, 5))
 
 

@@ -17,6 +17,7 @@ def test_yaml_1_2():
     [
         ("a: 1\nb: {c: 1, c: 2}\n", "a.yml, line 2: found duplicate key"),
         ("a: 1\n\tb: 2\n", "a.yml, line 2: found "),
+        ("a: 1\nb: a\x07b\n", "a.yml, line 2: the character 0x7 is not allowed in YAML"),
         ("a: !!python/name:os.system\n", "a.yml, line 1: could not determine a constructor for the tag"),
         ("[" * 5000, "a.yml"),
     ],

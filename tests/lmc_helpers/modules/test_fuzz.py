@@ -1,6 +1,7 @@
 """Small architectures drawn at random: the function is kept, or the trace refuses, which it does seldom."""
 
 import os
+from functools import partial
 
 import pytest
 import torch
@@ -8,50 +9,95 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 from oracles.zoo import difference, drawn, moved, outputs
 from torch import nn
+from torch.nn import functional as F
 
 from lmc_helpers.modules.symmetry import symmetry
 
 SEED = os.environ.get("LMC_FUZZ_SEED")  # without it all draws are the same in every run
-NORMS = {"layer": nn.LayerNorm, "rms": nn.RMSNorm, "batch": nn.BatchNorm1d, "group": nn.GroupNorm}
-NORMS["instance"] = nn.InstanceNorm1d
-OFTEN = "linear convolution norm activation residual again add concatenate attention grouped".split()
-SELDOM = "concatenate gate packed shuffle slice excite softmax write pad roll place repeat".split()
-STEPS = 2 * OFTEN + SELDOM
+NORMS = {"layer": nn.LayerNorm, "rms": nn.RMSNorm, "batch": nn.BatchNorm1d}
+NORMS["instance"] = partial(nn.InstanceNorm1d, affine=True)
 
 
 class Drawn(nn.Module):
-    """A program on tokens (B, T, c): its steps know their layers, and earlier results."""
+    """A program on tokens (B, T, c): a step takes the last result, layers, and earlier results by their numbers."""
 
     def __init__(self):
         super().__init__()
-        self.layers, self.steps, self.shown = nn.ModuleList(), [], []
+        self.layers, self.program, self.shown, self.widths = nn.ModuleList(), [], [], [3]
 
-    def layer(self, module):
-        self.layers.append(module)
-        return len(self.layers) - 1
-
-    def then(self, name, step):
-        self.shown.append(name)
-        self.steps.append(step)
+    def then(self, name, width, f, *more):
+        self.layers.extend(layer for layer in more if isinstance(layer, nn.Module) and layer not in self.layers)
+        self.program.append((f, more))
+        self.shown.append(f"{name} {width}")
+        self.widths.append(width)
 
     def forward(self, x):
         results = [x]
-        for step in self.steps:
-            results.append(step(self.layers, results))
+        for f, more in self.program:
+            results.append(f(results[-1], *(results[one] if isinstance(one, int) else one for one in more)))
         return results[-1]
 
     def __repr__(self):
         return ", ".join(self.shown)
 
 
-def channels_first(layer, h):
+def applied(h, layer):
+    return layer(h)
+
+
+def channels_first(h, layer):
     return layer(h.transpose(1, 2)).transpose(1, 2)
 
 
-def packed(layers, k, n, h):
-    B, T, c = h.shape
-    q, k, v = layers[k](h).view(B, T, 3, n, c // n).permute(2, 0, 3, 1, 4)
-    return h + nn.functional.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(B, T, c)
+def whole(draw, low, high):
+    return draw(st.integers(low, high))
+
+
+def divisor(draw, c):
+    return draw(st.sampled_from([n for n in range(1, c + 1) if c % n == 0]))
+
+
+def linear(draw, c, net):
+    o = 2 * whole(draw, 1, 4)
+    return o, applied, nn.Linear(c, o, bias=draw(st.booleans()))
+
+
+def again(draw, c, net):
+    """A layer that was used before."""
+    used = [more[0] for f, more in net.program if f is applied and getattr(more[0], "in_features", 0) == c]
+    if used:
+        layer = draw(st.sampled_from(used))
+        return layer.out_features, applied, layer
+
+
+def convolution(draw, c, net):
+    o, size = 2 * whole(draw, 1, 4), draw(st.sampled_from([1, 3]))
+    return o, channels_first, nn.Conv1d(c, o, size, padding=size // 2)
+
+
+def grouped(draw, c, net):
+    o = (n := divisor(draw, c)) * whole(draw, 1, 3)
+    return o, channels_first, nn.Conv1d(c, o, 3, padding=1, groups=n)
+
+
+def norm(draw, c, net):
+    kind = draw(st.sampled_from(["group", *NORMS]))
+    layer = nn.GroupNorm(divisor(draw, c), c) if kind == "group" else NORMS[kind](c)
+    return c, applied if kind in ("layer", "rms") else channels_first, layer
+
+
+def concatenate(draw, c, net):
+    k = whole(draw, 1, len(net.widths) - 1)
+    return (c + net.widths[k], lambda h, g: torch.cat([g, h], -1), k) if c + net.widths[k] <= 16 else None
+
+
+def packed(draw, c, net):
+    def attend(h, layer):
+        q, k, v = layer(h).unflatten(-1, (3, n, c // n)).permute(2, 0, 3, 1, 4)
+        return h + F.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(h.shape)
+
+    n = divisor(draw, c)
+    return c, attend, nn.Linear(c, 3 * c)
 
 
 def written(h, k):
@@ -61,120 +107,57 @@ def written(h, k):
     return out
 
 
+#: A step's new width, its function, and what that takes after the last result; None where the step is not possible.
+STEPS = {step.__name__: step for step in (linear, again, convolution, grouped, norm, concatenate, packed)} | {
+    "activation": lambda draw, c, net: (c, draw(st.sampled_from([torch.tanh, F.gelu, F.silu, torch.sin, F.elu]))),
+    "residual": lambda draw, c, net: (
+        *(c, lambda h, a, b: h + b(a(h).tanh())),
+        *(nn.Linear(c, m := 2 * whole(draw, 1, 4)), nn.Linear(m, c)),
+    ),
+    "add": lambda draw, c, net: (
+        c,
+        torch.add,
+        draw(st.sampled_from([k for k, w in enumerate(net.widths) if k and w == c])),
+    ),
+    "attention": lambda draw, c, net: (
+        *(c, lambda h, f: h + f(h, h, h)[0]),
+        nn.MultiheadAttention(c, divisor(draw, c), batch_first=True),
+    ),
+    "gate": lambda draw, c, net: (c // 2, F.glu) if c % 2 == 0 else None,
+    "shuffle": lambda draw, c, net: (
+        *(c, partial(lambda n, h: h.unflatten(-1, (n, -1)).transpose(-1, -2).flatten(-2), divisor(draw, c))),
+    ),
+    "slice": lambda draw, c, net: (
+        (c - 1, partial(lambda a, h: h[..., a : c - 1 + a], whole(draw, 0, 1))) if c > 2 else None
+    ),
+    "excite": lambda draw, c, net: (
+        *(c, lambda h, a, b: h * b(a(h.mean(1, True)).relu()).sigmoid()),
+        *(nn.Linear(c, 3), nn.Linear(3, c)),
+    ),
+    "softmax": lambda draw, c, net: (c, partial(F.softmax, dim=-1)),
+    "write": lambda draw, c, net: (c, partial(written, k=whole(draw, 1, c))),
+    "pad": lambda draw, c, net: (c + (k := whole(draw, 0, 2)) + 1, partial(F.pad, pad=(k, 1))),
+    "roll": lambda draw, c, net: (c, partial(lambda dim, h: h + h.roll(1, dim), draw(st.sampled_from([1, 1, 2])))),
+    "place": lambda draw, c, net: (c, lambda h, places: h + places[0], nn.ParameterList([torch.randn(4, c)])),
+    "repeat": lambda draw, c, net: (2 * c, lambda h: h.repeat_interleave(2, -1)),
+}
+OFTEN = "linear convolution norm activation residual again add concatenate attention grouped".split()
+SELDOM = "concatenate gate packed shuffle slice excite softmax write pad roll place repeat".split()
+
+
 @st.composite
 def networks(draw):
     """A module of 2 to 8 steps after a first layer, in random order; its last layer reads means or all tokens."""
-    net, widths, reads = Drawn(), [3], {}
-
-    def whole(low, high):
-        return draw(st.integers(low, high))
-
-    def divisor(c):
-        return draw(st.sampled_from([n for n in range(1, c + 1) if c % n == 0]))
-
-    def layer(module, i, o):
-        k = net.layer(module)
-        reads.setdefault(i, []).append((k, o))
-        return k
-
-    def linear(c, o=None):
-        o = o or 2 * whole(1, 4)
-        k = layer(nn.Linear(c, o, bias=draw(st.booleans())), c, o)
-        net.then(f"linear {o}", lambda layers, h: layers[k](h[-1]))
-        return o
-
-    def step(name, c):
-        if name == "linear":
-            return linear(c)
-        if name == "convolution":
-            o, size = 2 * whole(1, 4), draw(st.sampled_from([1, 3]))
-            k = net.layer(nn.Conv1d(c, o, size, padding=size // 2))
-            net.then(f"convolution {o}", lambda layers, h: channels_first(layers[k], h[-1]))
-            return o
-        if name == "grouped":
-            n = divisor(c)
-            o = n * whole(1, 3)
-            k = net.layer(nn.Conv1d(c, o, 3, padding=1, groups=n))
-            net.then(f"{n} groups {o}", lambda layers, h: channels_first(layers[k], h[-1]))
-            return o
-        if name == "norm":
-            kind = draw(st.sampled_from(sorted(NORMS)))
-            args = (divisor(c), c) if kind == "group" else (c,)
-            k = net.layer(NORMS[kind](*args, **({"affine": True} if kind == "instance" else {})))
-            last = kind in ("layer", "rms")
-            net.then(f"{kind} norm", lambda layers, h: layers[k](h[-1]) if last else channels_first(layers[k], h[-1]))
-        elif name == "activation":
-            f = draw(
-                st.sampled_from([torch.tanh, nn.functional.gelu, nn.functional.silu, torch.sin, nn.functional.elu])
-            )
-            net.then("activation", lambda layers, h: f(h[-1]))
-        elif name == "residual":
-            m = 2 * whole(1, 4)
-            a, b = net.layer(nn.Linear(c, m)), net.layer(nn.Linear(m, c))
-            net.then(f"residual {m}", lambda layers, h: h[-1] + layers[b](layers[a](h[-1]).tanh()))
-        elif name == "again" and c in reads:  # a layer that was used before
-            k, o = draw(st.sampled_from(reads[c]))
-            net.then(f"layer {k} again", lambda layers, h: layers[k](h[-1]))
-            return o
-        elif name in ("add", "concatenate"):
-            earlier = [k for k, w in enumerate(widths) if k and (w == c or name == "concatenate")]
-            k = draw(st.sampled_from(earlier))
-            if name == "add":
-                net.then(f"add {k}", lambda layers, h: h[-1] + h[k])
-            elif c + widths[k] <= 16:
-                net.then(f"concatenate {k}", lambda layers, h: torch.cat([h[k], h[-1]], -1))
-                return c + widths[k]
-        elif name == "gate" and c % 2 == 0:
-            net.then("gate", lambda layers, h: nn.functional.glu(h[-1], -1))
-            return c // 2
-        elif name == "attention":
-            k = net.layer(nn.MultiheadAttention(c, divisor(c), batch_first=True))
-            net.then("attention", lambda layers, h: h[-1] + layers[k](h[-1], h[-1], h[-1])[0])
-        elif name == "packed":
-            n, k = divisor(c), net.layer(nn.Linear(c, 3 * c))
-            net.then(f"packed {n}", lambda layers, h: packed(layers, k, n, h[-1]))
-        elif name == "shuffle":
-            n = divisor(c)
-            net.then(f"shuffle {n}", lambda layers, h: h[-1].unflatten(-1, (n, -1)).transpose(-1, -2).flatten(-2))
-        elif name == "slice" and c > 2:
-            a = whole(0, 1)
-            net.then("slice", lambda layers, h: h[-1][..., a : c - 1 + a])
-            return c - 1
-        elif name == "excite":
-            a, b = net.layer(nn.Linear(c, 3)), net.layer(nn.Linear(3, c))
-            net.then("excite", lambda layers, h: h[-1] * layers[b](layers[a](h[-1].mean(1, True)).relu()).sigmoid())
-        elif name == "softmax":
-            net.then("softmax", lambda layers, h: h[-1].softmax(-1))
-        elif name == "write":
-            k = whole(1, c)
-            net.then(f"write {k}", lambda layers, h: written(h[-1], k))
-        elif name == "pad":
-            k = whole(0, 2)
-            net.then(f"pad {k}", lambda layers, h: nn.functional.pad(h[-1], (k, 1)))
-            return c + k + 1
-        elif name == "roll":
-            dim = draw(st.sampled_from([1, 1, 2]))
-            net.then(f"roll {dim}", lambda layers, h: h[-1] + h[-1].roll(1, dim))
-        elif name == "place":
-            k = net.layer(nn.ParameterList([torch.randn(4, c)]))
-            net.then("place", lambda layers, h: h[-1] + layers[k][0])
-        elif name == "repeat":
-            net.then("repeat", lambda layers, h: h[-1].repeat_interleave(2, -1))
-            return 2 * c
-        return c
-
-    names = st.sampled_from(STEPS)
-    widths.append(linear(3))
-    for name in draw(st.lists(names, min_size=2, max_size=8)):
-        before, c = len(net.steps), step(name, widths[-1])
-        widths += [c] * (len(net.steps) - before)
+    net = Drawn()
+    for name in ["linear", *draw(st.lists(st.sampled_from(2 * OFTEN + SELDOM), min_size=2, max_size=8))]:
+        if step := STEPS[name](draw, net.widths[-1], net):
+            net.then(name, *step)
+    c = net.widths[-1]
     if draw(st.booleans()):
-        net.then("mean", lambda layers, h: h[-1].mean(1))
+        net.then("mean", c, lambda h: h.mean(1))
     else:
-        net.then("flat", lambda layers, h: h[-1].flatten(1))
-        c = 4 * widths[-1]
-    last = net.layer(nn.Linear(c if net.shown[-1] == "flat" else widths[-1], 2))
-    net.then("linear 2", lambda layers, h: layers[last](h[-1]))
+        net.then("flat", 4 * c, lambda h: h.flatten(1))
+    net.then("linear", 2, applied, nn.Linear(net.widths[-1], 2))
     return net
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from oracles.networks import numbers as normal
+from oracles.networks import scattered
 from scipy.stats import t as student
 from torch import nn
 from torch.nn.functional import cross_entropy, mse_loss
@@ -14,16 +15,6 @@ from torch.utils.data import DataLoader, TensorDataset
 
 from lmc_helpers.barrier import GRID
 from lmc_helpers.modules.line import Line, interpolate, line
-
-
-def trained(make, seed):
-    """A module with parameters and running statistics that are random."""
-    net = make().double()
-    for k, (name, value) in enumerate([*net.named_parameters(), *net.named_buffers()]):
-        if value.is_floating_point() and name != "mask":
-            drawn = normal(*value.shape, seed=1000 * seed + k)
-            value.data.copy_(drawn.abs() + 0.5 if value.ndim == 1 else drawn)
-    return net
 
 
 def dense():
@@ -57,7 +48,7 @@ def between(a, b, lam):
 
 
 def pair(make=dense):
-    return trained(make, 1), trained(make, 2)
+    return scattered(make(), 1), scattered(make(), 2)
 
 
 X, Y = normal(90, 5, seed=3), torch.arange(90) % 3
@@ -152,7 +143,7 @@ def test_regression_and_inputs_of_several_kinds():
 
 
 def test_sequences_have_accuracies():
-    a, b = (trained(lambda: nn.Linear(5, 4), seed) for seed in (1, 2))
+    a, b = (scattered(nn.Linear(5, 4), seed) for seed in (1, 2))
     x, y = normal(12, 7, 5), torch.arange(84).view(12, 7) % 4
     found = line(a, b, lambda out, y: cross_entropy(out.flatten(0, 1), y.flatten()), (x, y), [0, 1])
     assert found.accuracies[1].item() == pytest.approx((a(x).argmax(-1) == y).double().mean().item())
@@ -180,7 +171,7 @@ def test_errors_are_the_spread_of_the_barrier_over_samples():
 
 @pytest.mark.parametrize("loss", [cross_entropy, nn.CrossEntropyLoss(), lambda out, y: 2 * cross_entropy(out, y)])
 def test_cross_entropy_of_one_output_is_refused(loss):
-    a, b = (trained(lambda: nn.Linear(5, 1), seed) for seed in (1, 2))
+    a, b = (scattered(nn.Linear(5, 1), seed) for seed in (1, 2))
     with pytest.raises(ValueError, match="allowed"):
         line(a, b, loss, (X, torch.zeros(90, dtype=torch.long)))
 

@@ -6,9 +6,10 @@ import random
 
 import pytest
 import torch
-from oracles.zoo import CASES, Attention, Basic, Bottleneck, difference, drawn, moved, outputs
+from oracles.zoo import CASES, Attention, difference, drawn, moved, outputs
 from torch import nn
 
+from benchmarks.modules import ResNet, vgg16
 from lmc_helpers.modules.symmetry import permuted, symmetry, verify
 from lmc_helpers.networks.permutations import Axis, Symmetry
 
@@ -137,29 +138,12 @@ def test_names_and_places_of_a_group():
 
 def test_published_numbers_of_groups():
     """git-re-basin: 12 in a ResNet20 with convolutions as shortcuts, 15 in a VGG16; rebasin: 37 in a ResNet50."""
-    blocks = [(4, 4), (4, 4), (4, 4), (4, 6), (6, 6), (6, 6), (6, 8), (8, 8), (8, 8)]
-    head = (nn.AdaptiveAvgPool2d(1), nn.Flatten())
-    resnet20 = nn.Sequential(nn.Conv2d(3, 4, 3), *(Basic(*block) for block in blocks), *head, nn.Linear(8, 3))
-    assert len(symmetry(resnet20, torch.randn(2, 3, 6, 6)).sizes) == 12
-    convs = [(3, 4), *[(4, 4)] * 12]
-    vgg16 = nn.Sequential(
-        *(layer for i, o in convs for layer in (nn.Conv2d(i, o, 3, 1, 1), nn.BatchNorm2d(o), nn.ReLU())),
-        *(nn.Flatten(), nn.Linear(16, 5), nn.ReLU(), nn.Linear(5, 5), nn.ReLU(), nn.Linear(5, 2)),
-    )
-    assert len(symmetry(vgg16, torch.randn(2, 3, 2, 2)).sizes) == 15
-
-    class Stage(nn.Sequential):
-        def __init__(self, i, m, o, n):
-            super().__init__(Bottleneck(i, m, o), *(Same(m, o) for _ in range(n - 1)))
-
-    class Same(Bottleneck):
-        def __init__(self, m, o):
-            super().__init__(o, m, o)
-            self.short = nn.Identity()
-
-    stages = (Stage(4, 3, 5, 3), Stage(5, 3, 6, 4), Stage(6, 3, 7, 6), Stage(7, 3, 8, 3))
-    resnet50 = nn.Sequential(nn.Conv2d(3, 4, 3), *stages, *head, nn.Linear(8, 2))
-    assert len(symmetry(resnet50, torch.randn(1, 3, 4, 4)).sizes) == 37
+    for module, size, groups in (
+        (ResNet((3, 3, 3), 4, 1), 8, 12),
+        (vgg16(2), 64, 15),
+        (ResNet((3, 4, 6, 3), 2, 4), 8, 37),
+    ):
+        assert len(symmetry(module, torch.randn(2, 3, size, size)).sizes) == groups
 
 
 class Inner(nn.Module):
