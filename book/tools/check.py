@@ -93,7 +93,7 @@ def _profiles() -> list[str]:
 def _profile(name: str, others: set[str]) -> Iterator[str]:
     """What is wrong with a profile: with the file, and with the parameters that it gives to chapters."""
     from book.tools.reading import cells, profiles
-    from lmc_helpers.claims._yaml_files import place
+    from lmc_helpers.claims.yaml_files import place
 
     path, read = profiles.PROFILES / f"{name}.yaml", profiles.profile(name)
     for chapter in chapters.chapters():
@@ -152,7 +152,7 @@ def _parts() -> Iterator[str]:
     """Parts that a chapter checks and the ledger lacks, that two chapters check, or none, or that need what is not."""
     from book.tools.reading import cells, papers
     from lmc_helpers import claims
-    from lmc_helpers.claims import _needs as needs
+    from lmc_helpers.claims import needs
 
     parts, seen = papers.parts(), dict[str, str]()
     for chapter in chapters.chapters():
@@ -178,7 +178,7 @@ def _parts() -> Iterator[str]:
 def _allowed(need: Any, rule: Any) -> bool:
     """Whether a chapter's parameter may be what a part needs."""
     from lmc_helpers.chapter import ListOf
-    from lmc_helpers.claims._needs import Exactly
+    from lmc_helpers.claims.needs import Exactly
 
     if isinstance(need, Exactly):
         return rule.allows(need.exactly)

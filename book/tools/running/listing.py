@@ -111,7 +111,7 @@ def _is_worth_it(job: Job) -> bool:
 
 
 def folder() -> Path:
-    """Where runs lie: as ``lmc_helpers.training._run_files.folder``, which imports torch, has it."""
+    """Where runs lie: as ``lmc_helpers.training.run_files.folder``, which imports torch, has it."""
     return Path(os.environ.get("LMC_RUNS") or ROOT / "build" / "runs")
 
 
