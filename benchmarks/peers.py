@@ -28,7 +28,7 @@ from scipy.optimize import linear_sum_assignment
 from torch import nn
 
 import lmc_helpers as lmc
-from lmc_helpers.networks.permutations import _restricted
+from lmc_helpers.networks.permutations import restricted
 from lmc_helpers.seeds import torch_generator
 
 sys.path.append(str(Path(__file__).parents[1] / "build" / "others"))
@@ -141,7 +141,7 @@ def rows(name, make, x, spec):
     a, b = made(make)
     count, before = sum(p.numel() for p in a.parameters()), inner(a, b)
     groups, trace = timed(lmc.symmetry, a, x)
-    groups = _restricted(groups, dict(a.named_parameters()))
+    groups = restricted(groups, dict(a.named_parameters()))
     rebasin = f"rebasin {version('rebasin')}"
     peers = {rebasin: (rebased, (a, b, x))}
     if not groups.within:

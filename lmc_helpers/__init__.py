@@ -29,6 +29,6 @@ Examples
 {'0': 8}
 """
 
-from lmc_helpers._lazy import attach
+from lmc_helpers.lazy import attach
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)

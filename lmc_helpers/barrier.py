@@ -28,10 +28,11 @@ def check_lambdas(
 
     With ``row=False`` a number or any shape is allowed.
     """
-    return _lambdas(lambdas, dtype, device, row)
+    return as_lambdas(lambdas, dtype, device, row)
 
 
-def _lambdas(lambdas: Reals, dtype: torch.dtype, device: torch.device | str | None, row: bool = True) -> Tensor:
+def as_lambdas(lambdas: Reals, dtype: torch.dtype, device: torch.device | str | None, row: bool = True) -> Tensor:
+    """:func:`check_lambdas` without a check of types."""
     if not dtype.is_floating_point:
         raise ValueError(f"dtype = {dtype}; allowed: a floating-point dtype of torch")
     lam = torch.as_tensor(lambdas, dtype=dtype, device=device)
@@ -83,7 +84,7 @@ def loss_barrier(loss: Loss, a: Float[Tensor, "*shape"], b: Float[Tensor, "*shap
     0.0
     """
     height = _above_chord(loss, a, b)
-    return torch.stack([height(x) for x in _lambdas(lambdas, a.dtype, a.device)]).amax(dim=0)
+    return torch.stack([height(x) for x in as_lambdas(lambdas, a.dtype, a.device)]).amax(dim=0)
 
 
 @checked
@@ -158,7 +159,7 @@ def barrier_kinds(loss: Float[Tensor, "*batch L"], lambdas: Reals) -> dict[str, 
     >>> {name: value.item() for name, value in found.items()}
     {'chord': 2.0, 'mean': 2.0, 'worse': 1.0, 'better': 3.0, 'middle': 2.0, 'area': 1.0}
     """
-    places = _lambdas(lambdas, loss.dtype, loss.device)
+    places = as_lambdas(lambdas, loss.dtype, loss.device)
     if loss.shape[-1] != len(places) or places[0] != 0 or places[-1] != 1 or not (places.diff() > 0).all():
         raise ValueError(
             f"losses {tuple(loss.shape)} at lambdas = {places.tolist()}; allowed: one for each, increasing from 0 to 1"

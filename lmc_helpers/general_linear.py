@@ -83,7 +83,7 @@ def times_inverse(B: Full[Tensor, "*#batch m h"], A: Full[Tensor, "*#batch h h"]
     return torch.linalg.solve(A.expand(*batch, *A.shape[-2:]), B.expand(*batch, *B.shape[-2:]), left=False)
 
 
-def _haar(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
+def haar(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
     """Matrices with orthonormal columns, uniformly distributed, (..., d, k) with k <= d; square ones are orthogonal.
 
     The factor Q of the QR decomposition of Gaussian matrices, with the signs that make the diagonal of R positive:
@@ -103,7 +103,7 @@ def random_invertible(
     is moderate. With ``signs``, one for all or of shape ``batch``, the first row is negated where
     the determinant has the other sign.
     """
-    U, V = _haar((2, *batch, h, h), generator)
+    U, V = haar((2, *batch, h, h), generator)
     xi = torch.randn(*batch, h, dtype=torch.float64, generator=generator) / 2
     g = U @ (xi.exp()[..., None] * V)
     if signs is not None:

@@ -231,7 +231,7 @@ def _values(objective: Objective, W1: Tensor, W2: Tensor, P: Tensor) -> Tensor:
     return values
 
 
-def _first_minimiser(values: Tensor) -> int:
+def first_minimiser(values: Tensor) -> int:
     """Index of the first value that is tied with the least one."""
     least = values.min()
     return int((values <= least + SLACK * least.abs()).nonzero()[0])
@@ -254,7 +254,7 @@ def best_permutation(W1: Float[Tensor, "m d"], W2: Float[Tensor, "m d"], objecti
     """
     require_finite(W1=W1, W2=W2)
     P = all_permutations(len(W1)).to(W1.device)  # (m!, m)
-    return P[_first_minimiser(_values(objective, W1, W2, P))]
+    return P[first_minimiser(_values(objective, W1, W2, P))]
 
 
 def _correlations(a: Tensor, b: Tensor) -> Tensor:

@@ -14,7 +14,7 @@ import torch
 from lmc_helpers._typing import Shape, checked, short
 
 
-def _seed_sequence(seed: int, purpose: str) -> np.random.SeedSequence:
+def seed_sequence(seed: int, purpose: str) -> np.random.SeedSequence:
     """The entropy that belongs to a seed in [0, 2³²) and a purpose: the seed, followed by the purpose's bytes."""
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**32:
         raise ValueError(f"seed = {seed!r}; allowed: an integer in [0, 2**32)")
@@ -25,7 +25,7 @@ def _seed_sequence(seed: int, purpose: str) -> np.random.SeedSequence:
 
 def numpy_generator(seed: int, purpose: str) -> np.random.Generator:
     """A new NumPy generator keyed by ``(seed, purpose)``."""
-    return np.random.default_rng(_seed_sequence(seed, purpose))
+    return np.random.default_rng(seed_sequence(seed, purpose))
 
 
 def torch_generator(seed: int, purpose: str) -> torch.Generator:
@@ -36,7 +36,7 @@ def torch_generator(seed: int, purpose: str) -> torch.Generator:
     >>> torch.rand(2, generator=torch_generator(1, "a")).equal(torch.rand(2, generator=torch_generator(1, "b")))
     False
     """
-    word = int(_seed_sequence(seed, purpose).generate_state(1, np.uint64)[0])
+    word = int(seed_sequence(seed, purpose).generate_state(1, np.uint64)[0])
     return torch.Generator().manual_seed(word >> 1)  # manual_seed takes 63 bits
 
 

@@ -22,6 +22,15 @@ ORDER = ("base", "reading", "running", "outcomes", "findings", "pages")
 TOOLS = {name: set(ORDER[: k + 1]) for k, name in enumerate(ORDER)} | {"extensions": set(ORDER), "": {*ORDER, ""}}
 MAY_IMPORT = {"lmc_helpers": HELPERS, "book.tools": TOOLS}
 ALIASES = {"lmc_helpers", "lmc_helpers.overlap", "lmc_helpers.theory"}  # names of packages where readers look for them
+CROSSES = {"lmc_helpers._chapters"}  # private, and yet imported from elsewhere: a chapter's own code
+#: Most lines of Python in each, stubs included; a commit that raises a number says why.
+BUDGETS = {
+    "lmc_helpers": 16_400,
+    "lmc_helpers/_chapters": 8_000,
+    "book/tools": 7_600,
+    "tests": 26_200,
+    "notebooks": 30_500,
+}
 FOR_READERS = {"FiGLU"}  # one network; chapter 53 trains stacks of them
 
 
@@ -65,6 +74,33 @@ def test_imports_run_one_way(package):
     }
     assert wrong == {}
     assert set(graph) <= set(TopologicalSorter(graph).static_order())  # a CycleError names a circle
+
+
+def test_nothing_private_crosses_a_border():
+    """A private module is imported inside the folder that holds it, a private name in the folder of its module."""
+    others = [path for folder in ("notebooks", "benchmarks") for path in (ROOT / folder).glob("*.py")]
+    crossed = []
+    for path in [*files("lmc_helpers"), *files("book.tools"), *others]:
+        for node in ast.walk(tree(path)):
+            if not isinstance(node, ast.Import | ast.ImportFrom):
+                continue
+            module = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+            for steps in ((module + alias.name).split(".") for alias in node.names):
+                k = next((k for k, step in enumerate(steps) if step.startswith("_")), None)
+                if steps[0] not in ("lmc_helpers", "book") or k is None or ".".join(steps[: k + 1]) in CROSSES:
+                    continue
+                home = ROOT.joinpath(*steps[:k])
+                if not (home in path.parents if home.is_dir() else home.parent == path.parent):
+                    crossed.append((name(path), ".".join(steps)))
+    assert crossed == []
+
+
+@pytest.mark.parametrize("folder", BUDGETS)
+def test_no_package_exceeds_its_budget(folder):
+    paths = [path for path in (ROOT / folder).rglob("*.py*") if path.suffix != ".pyc"]
+    inner = [ROOT / other for other in BUDGETS if other.startswith(f"{folder}/")]
+    counted = [path for path in paths if not any(other in path.parents for other in inner)]
+    assert sum(len(path.read_text("utf-8").splitlines()) for path in counted) <= BUDGETS[folder]
 
 
 def test_promised_names_exist():

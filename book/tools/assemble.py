@@ -28,7 +28,7 @@ from book.tools.pages import destination, pages, staging
 from book.tools.reading import sources
 from book.tools.running import targets
 from lmc_helpers import claims
-from lmc_helpers._files import atomic_write
+from lmc_helpers.files import atomic_write
 
 FRONT = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>Linear mode connectivity, reproduced</title>

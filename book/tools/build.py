@@ -32,7 +32,7 @@ from book.tools.reading import profiles
 from book.tools.running import cluster, forkserver, graph, jobs, listing, prices, prose, variants
 from book.tools.running.progress import Progress
 from book.tools.running.targets import Targets
-from lmc_helpers._files import remove_abandoned
+from lmc_helpers.files import remove_abandoned
 
 FEW = 3  # chapters or runs for which no forkserver is started: it takes as long as it saves on two
 

@@ -94,7 +94,7 @@ def _profiles() -> list[str]:
 def _profile(name: str, others: set[str]) -> Iterator[str]:
     """Report errors in a profile: in the file, and in the parameters that it gives to chapters."""
     from book.tools.reading import cells, profiles
-    from lmc_helpers.claims._yaml_files import place
+    from lmc_helpers.claims.yaml_files import place
 
     path, read = profiles.PROFILES / f"{name}.yaml", profiles.profile(name)
     for chapter in chapters.chapters():
@@ -153,7 +153,7 @@ def _parts() -> Iterator[str]:
     """Report parts missing from the ledger, checked twice or never, or with unknown needs."""
     from book.tools.reading import cells, papers
     from lmc_helpers import claims
-    from lmc_helpers.claims import _needs as needs
+    from lmc_helpers.claims import needs
 
     parts, seen = papers.parts(), dict[str, str]()
     for chapter in chapters.chapters():
@@ -179,7 +179,7 @@ def _parts() -> Iterator[str]:
 def _allowed(need: Any, rule: Any) -> bool:
     """True if a chapter's parameter may take the value that a part needs."""
     from lmc_helpers.chapter import ListOf
-    from lmc_helpers.claims._needs import Exactly
+    from lmc_helpers.claims.needs import Exactly
 
     if isinstance(need, Exactly):
         return rule.allows(need.exactly)

@@ -46,8 +46,8 @@ from book.tools.outcomes.measured import Difference, Measured
 from book.tools.reading import headers, papers, sources
 from book.tools.running.targets import Targets
 from lmc_helpers import claims
-from lmc_helpers._files import atomic_write
-from lmc_helpers.claims._yaml_files import load
+from lmc_helpers.claims.yaml_files import load
+from lmc_helpers.files import atomic_write
 
 #: Units of n in older quantities.
 N_COUNTS = re.compile(r" \(n counts [^)]*\)")

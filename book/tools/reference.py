@@ -30,7 +30,7 @@ from book.tools.outcomes import records, standing
 from book.tools.outcomes.measured import Difference, Measured
 from book.tools.outcomes.standing import LAPTOP, REFERENCES
 from lmc_helpers import claims
-from lmc_helpers._files import atomic_write
+from lmc_helpers.files import atomic_write
 
 CHECKED = "nbval-check-output"
 COMPUTED = ("rival", "verdict")  # lines of a box that contain a run's own numbers

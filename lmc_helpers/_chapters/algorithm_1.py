@@ -19,15 +19,15 @@ from lmc_helpers.matching import (
     CHUNK,
     SLACK,
     Objective,
-    _first_minimiser,
     algorithm_1,
     all_permutations,
+    first_minimiser,
     pair_matching,
     row_types,
     weight_matching,
 )
 from lmc_helpers.teacher_student import population_loss
-from lmc_helpers.teacher_student.population import _kappa, _pairs
+from lmc_helpers.teacher_student.population import arc_cosine, units_and_cosines
 
 BEST = "best of m!"
 FLOOR = 1e-13  # smaller barriers are rounding errors
@@ -56,10 +56,10 @@ def barriers_of_orders(W1: Tensor, W2: Tensor, M: int) -> Heights:
     m, d = W1.shape
     x = torch.tensor(GRID, dtype=W1.dtype, device=W1.device)  # (11,)
     rows = torch.lerp(W2, W1[:, None], x[:, None, None, None]).flatten(1, 2)  # (11, m², d)
-    _, mass, cosines = _pairs(rows, M)
-    k = (mass[:, : m * m, None] * _kappa(cosines, d) * mass[:, None]).movedim(0, -1).contiguous()  # (m², m² + M, 11)
+    _, mass, cosines = units_and_cosines(rows, M)
+    k = (mass[:, : m * m, None] * arc_cosine(cosines, d) * mass[:, None]).movedim(0, -1).contiguous()  # (m², m²+M, 11)
     own = k.diagonal().T + 2 * k[:, m * m :].sum(dim=1)  # (m², 11)
-    teacher = _kappa(torch.eye(M, dtype=W1.dtype, device=W1.device), d).sum()
+    teacher = arc_cosine(torch.eye(M, dtype=W1.dtype, device=W1.device), d).sum()
     i, j = torch.triu_indices(m, m, 1)
 
     def barriers(P: Tensor) -> Tensor:
@@ -94,7 +94,7 @@ def compare_matchings(W1: Tensor, W2: Tensor, M: int, tol: float = 1e-9) -> Comp
     for a, b in zip(W1, W2, strict=True):
         height = barriers_of_orders(a, b, M)
         matchings = {
-            BEST: P[_first_minimiser(torch.cat([height(p) for p in P.split(CHUNK)]))],
+            BEST: P[first_minimiser(torch.cat([height(p) for p in P.split(CHUNK)]))],
             "Algorithm 1": algorithm_1(a, b, tol),
             "without sorting": algorithm_1(a, b, tol, sort=False),
             "leftovers large with large": algorithm_1(a, b, tol, leftovers="sorted"),
@@ -131,7 +131,7 @@ def swap_search(height: Heights, p: Tensor, sweeps: int = 100) -> Tensor:
     for _ in range(sweeps if len(p) > 1 else 0):
         P = _swapped(p)  # (m(m − 1)/2, m)
         values = height(P)
-        best = _first_minimiser(values)
+        best = first_minimiser(values)
         if not values[best] < value - SLACK * value.abs():
             break
         p, value = P[best], values[best]

@@ -34,10 +34,10 @@ from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Fixed, Stack
 from lmc_helpers.networks.segments import along_segments
 from lmc_helpers.seeds import numpy_generator
-from lmc_helpers.training._run_files import folder
 from lmc_helpers.training.cached import Cached, provenance
 from lmc_helpers.training.prices import BASE_MIB, FLOPS, Price
 from lmc_helpers.training.recipes import Descent
+from lmc_helpers.training.run_files import folder
 from lmc_helpers.training.runs import DataSpec, Result, Run
 
 PIXELS = {"digits": 64, "mnist": 784}

@@ -22,7 +22,7 @@ from scipy.stats import binom, norm
 from lmc_helpers.barrier import check_lambdas
 from lmc_helpers.matching import weight_matching
 from lmc_helpers.seeds import normal, numpy_generator, torch_generator
-from lmc_helpers.training._examples import epoch_order
+from lmc_helpers.training.examples import epoch_order
 from lmc_helpers.training.recipes import Descent
 
 DIMENSION = 20  # d of App. F.5

@@ -23,15 +23,15 @@ from scipy.stats import spearmanr
 from torch.nn.functional import gelu
 
 from lmc_helpers.device import device
-from lmc_helpers.general_linear import _haar
+from lmc_helpers.general_linear import haar
 from lmc_helpers.identifiability import WAsymmetric, pca_basis, ridge_swaps, swap_costs, swap_terms
-from lmc_helpers.identifiability.relaxed_swaps import _ridge_costs
+from lmc_helpers.identifiability.relaxed_swaps import ridge_costs
 from lmc_helpers.matching import match_activations
-from lmc_helpers.networks._layers import EPS
+from lmc_helpers.networks.layers import EPS
 from lmc_helpers.networks.mlp import MLP, Norm
 from lmc_helpers.networks.model import Record, Stack
 from lmc_helpers.networks.segments import along_segments
-from lmc_helpers.seeds import _seed_sequence, torch_generator
+from lmc_helpers.seeds import seed_sequence, torch_generator
 from lmc_helpers.training.fit import PRECISIONS, Precision, fit
 from lmc_helpers.training.recipes import Descent
 
@@ -78,9 +78,9 @@ def draw_mixture(
     drawn = torch.randn(k, dtype=torch.float64, generator=stream("scales"))
     return GaussianMixture(
         centres=separation * torch.randn(classes, k, dtype=torch.float64, generator=stream("centres")),
-        rotations=_haar((classes, k, k), stream("rotations")),
+        rotations=haar((classes, k, k), stream("rotations")),
         scales=drawn if scales is None else torch.as_tensor(scales, dtype=torch.float64),
-        embedding=_haar((d, k), stream("embedding")),
+        embedding=haar((d, k), stream("embedding")),
     )
 
 
@@ -195,9 +195,9 @@ def train_pairs(
     model = MLP((DIMENSION, WIDTH, WIDTH, WIDTH, CLASSES), activation="gelu", norm=norm)
     descent = Descent(epochs, batch, "adamw", rate=1e-3, weight_decay=1e-2)
     numbers = [
-        int(_seed_sequence(seed, f"cluster {g} of Gaussian mixtures").generate_state(1)[0]) for g in range(clusters)
+        int(seed_sequence(seed, f"cluster {g} of Gaussian mixtures").generate_state(1)[0]) for g in range(clusters)
     ]
-    seeds = [int(n) for number in numbers for n in _seed_sequence(number, "networks of a pair").generate_state(2)]
+    seeds = [int(n) for number in numbers for n in seed_sequence(number, "networks of a pair").generate_state(2)]
     drawn: dict[tuple, tuple] = {}
     trained = []
     for index, setting in enumerate(settings):
@@ -337,7 +337,7 @@ def ridge_matrix(pairs: TrainedPairs, g: int, neurons: int, inputs: int, norms: 
     scale, shift = norm_as_affine(first, 0)
     affine = (scale[g], shift[g]) if norms else (None, None)
     index = torch.arange(neurons)
-    costs = _ridge_costs(
+    costs = ridge_costs(
         *pairs.layer(g), pairs.x[g, :inputs].double(), torch.cartesian_prod(index, index), BETA, gelu, *affine
     )
     T = costs.value.view(neurons, neurons)

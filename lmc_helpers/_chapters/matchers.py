@@ -23,12 +23,12 @@ from scipy.stats import spearmanr
 from torch.nn.functional import cross_entropy
 
 from lmc_helpers._chapters.algorithm_1 import BEST, barrier_objective
-from lmc_helpers.alignment._midpoint import Best, data_loss
-from lmc_helpers.alignment._sinkhorn import sinkhorn_rebasin
-from lmc_helpers.alignment._straight_through import straight_through
 from lmc_helpers.alignment.activation_matching import activation_matching
-from lmc_helpers.alignment.assignment import _matched_sum, assign
-from lmc_helpers.alignment.weight_matching import _agreement, weight_matching
+from lmc_helpers.alignment.assignment import assign, matched_sum
+from lmc_helpers.alignment.midpoint import Best, data_loss
+from lmc_helpers.alignment.sinkhorn import sinkhorn_rebasin
+from lmc_helpers.alignment.straight_through import straight_through
+from lmc_helpers.alignment.weight_matching import agreement, weight_matching
 from lmc_helpers.barrier import GRID, loss_barrier
 from lmc_helpers.data.images import choose
 from lmc_helpers.error_bars import ratio_of_means
@@ -119,7 +119,7 @@ def _objectives(a: Stack, b: Stack, permutations: torch.Tensor) -> torch.Tensor:
         parts += [(A["2.weight"].mT, B["2.weight"].mT)] if k == 1 else []
         return torch.stack([u.reshape(len(u), -1) @ v.reshape(len(v), -1).mT for u, v in parts]).sum(dim=0)
 
-    p_terms, q_terms = (_matched_sum(similarity(k).expand(len(permutations), -1, -1), permutations) for k in (0, 1))
+    p_terms, q_terms = (matched_sum(similarity(k).expand(len(permutations), -1, -1), permutations) for k in (0, 1))
     between = B["1.weight"][permutations][:, :, permutations]  # (m!, m, m!, m): B_q(i)p(j)
     bilinear = torch.einsum("ij,qipj->pq", A["1.weight"], between)
     return p_terms[:, None] + q_terms + bilinear
@@ -307,11 +307,11 @@ def match(
     moved = b.permuted(p)
     loss, accuracy = chord or _chord(a, b, test)
     line, merged = along_segments(a, moved, *test, [0.5]), scores(repair_stacks(a, moved, (x, x))[0], *test)
-    size = (_agreement(a.params, a.params) * _agreement(b.params, b.params)).sqrt()
+    size = (agreement(a.params, a.params) * agreement(b.params, b.params)).sqrt()
     return Match(
         permutations=p,
         seconds=seconds,
-        objective=_agreement(a.params, moved.params) / size,
+        objective=agreement(a.params, moved.params) / size,
         barrier=line.loss[:, 0] - loss,
         drop=100 * (accuracy - line.accuracy[:, 0]),
         repaired_barrier=merged.loss[:, 0] - loss,
@@ -333,12 +333,12 @@ class Descents:
 
 def descents(a: Stack, b: Stack, number: int, test: Examples, seed: int) -> Descents:
     """Local optima of weight matching from uniform starts, independent for each pair."""
-    symmetry, size = a.model.symmetry(), (_agreement(a.params, a.params) * _agreement(b.params, b.params)).sqrt()
+    symmetry, size = a.model.symmetry(), (agreement(a.params, a.params) * agreement(b.params, b.params)).sqrt()
     objective, barrier, (chord, _) = [], [], _chord(a, b, test)
     for r in range(number):
         start = random_permutations(symmetry, len(a), torch_generator(seed, f"start of descent {r}"))
         moved = b.permuted(weight_matching(a.params, b.params, symmetry, 1, seed + r, start).permutations)
-        objective.append(_agreement(a.params, moved.params) / size)
+        objective.append(agreement(a.params, moved.params) / size)
         barrier.append(along_segments(a, moved, *test, [0.5]).loss[:, 0] - chord)
     return Descents(torch.stack(objective), torch.stack(barrier))
 

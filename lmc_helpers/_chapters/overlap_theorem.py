@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import i0e, i1e
 
 from lmc_helpers.teacher_student import mean_absolute_difference, minimiser_limit
-from lmc_helpers.teacher_student.overlap import _nodes
+from lmc_helpers.teacher_student.overlap import chebyshev_nodes
 
 
 def free_choice_variance(m: int, M: int) -> float:
@@ -57,7 +57,7 @@ def minimiser_shift() -> float:
 
 def tie_probability(n: int, p: float) -> float:
     """P(X = Y) for independent X, Y ~ Bin(n, p): (1/π) ∫₀^π φ(θ) dθ, exact up to rounding."""
-    return float(np.mean(np.exp(n * np.log1p(-2 * p * (1 - p) * _nodes(n)))))
+    return float(np.mean(np.exp(n * np.log1p(-2 * p * (1 - p) * chebyshev_nodes(n)))))
 
 
 def minimiser(M: int) -> int:

@@ -38,10 +38,10 @@ from lmc_helpers.permutation_points import (
     reduce_pair,
 )
 from lmc_helpers.seeds import numpy_generator
-from lmc_helpers.training._description import described
-from lmc_helpers.training._progress import progress
 from lmc_helpers.training.cached import Cached, provenance
+from lmc_helpers.training.description import described
 from lmc_helpers.training.prices import BASE_MIB, Price
+from lmc_helpers.training.progress import progress
 from lmc_helpers.training.recipes import Descent
 from lmc_helpers.training.runs import DataSpec, Run
 

@@ -20,7 +20,7 @@ from lmc_helpers._chapters.asymmetric_mlps import CORE, Training
 from lmc_helpers.data.images import load
 from lmc_helpers.error_bars import jackknife
 from lmc_helpers.identifiability import leverages, ridge_swaps, swap_costs
-from lmc_helpers.networks._layers import EPS
+from lmc_helpers.networks.layers import EPS
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Stack
 from lmc_helpers.training.runs import Result, Run

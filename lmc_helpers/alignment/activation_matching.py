@@ -34,12 +34,21 @@ from jaxtyping import Float
 from torch import Tensor
 
 from lmc_helpers._typing import Positive, checked, require_finite
-from lmc_helpers.alignment.assignment import _assign, _matched_sum
+from lmc_helpers.alignment.assignment import _assign, matched_sum
 from lmc_helpers.matching import check_permutation
 from lmc_helpers.networks.model import Record, Stack
 from lmc_helpers.networks.permutations import Permutations
 
-__all__ = ["OBJECTIVES", "ActivationMatching", "Moments", "activation_matching", "match_moments", "recorded_moments"]
+__all__ = [
+    "OBJECTIVES",
+    "ActivationMatching",
+    "Moments",
+    "activation_matching",
+    "match_moments",
+    "merged_moments",
+    "moments_of",
+    "recorded_moments",
+]
 
 Objective = Literal["correlation", "product", "absolute", "published"]
 CONSTANT = 1e-9  # a unit is dead if its deviation is smaller, relative to its root mean square
@@ -70,7 +79,7 @@ class Moments:
         return self.products / size[0, :, :, None] / size[1, :, None, :]
 
 
-def _moments(za: Tensor, zb: Tensor) -> Moments:
+def moments_of(za: Tensor, zb: Tensor) -> Moments:
     """Moments of one batch of activations (P, n, m)."""
     z = torch.stack([za.detach(), zb.detach()]).double()  # (2, P, n, m)
     require_finite(activations=z)
@@ -79,7 +88,7 @@ def _moments(za: Tensor, zb: Tensor) -> Moments:
     return Moments(za.shape[1], means, z.square().sum(dim=2), z[0].mT @ z[1])
 
 
-def _merged(first: Moments, second: Moments) -> Moments:
+def merged_moments(first: Moments, second: Moments) -> Moments:
     """Moments of two batches together, from those of each."""
     n = first.n + second.n
     shift = second.means - first.means  # (2, P, m)
@@ -102,10 +111,10 @@ def recorded_moments(a: Stack, b: Stack, x: Float[Tensor, " n *shape"], batch: P
         records: list[Record] = [{}, {}]
         for stack, record in zip((a, b), records, strict=True):
             stack.forward(part, record)
-        return {group: _moments(records[0][group], records[1][group]) for group in a.model.symmetry().groups}
+        return {group: moments_of(records[0][group], records[1][group]) for group in a.model.symmetry().groups}
 
     def add(so_far: dict[str, Moments], part: Tensor) -> dict[str, Moments]:
-        return {group: _merged(so_far[group], new) for group, new in one(part).items()}
+        return {group: merged_moments(so_far[group], new) for group, new in one(part).items()}
 
     with torch.no_grad():
         first, *rest = x.split(batch)
@@ -138,7 +147,7 @@ class ActivationMatching:
             if tuple(p.shape) != expected.get(g):
                 raise ValueError(f"p of group {g!r} has shape {tuple(p.shape)}; allowed: {expected}")
             check_permutation(p)
-        return {g: _matched_sum(self.gains[g], p.to(self.gains[g].device)) / p.shape[-1] for g, p in chosen.items()}
+        return {g: matched_sum(self.gains[g], p.to(self.gains[g].device)) / p.shape[-1] for g, p in chosen.items()}
 
     def identity(self) -> dict[str, Tensor]:
         """⟨I, S⟩/m of each group, (P,)."""

@@ -12,9 +12,9 @@ from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
 from lmc_helpers._typing import Tensors, checked, require_finite
-from lmc_helpers.networks.permutations import Permutations, Symmetry, _check_axes, _check_groups, identity
+from lmc_helpers.networks.permutations import Permutations, Symmetry, check_axes, check_groups, identity
 
-__all__ = ["assign"]
+__all__ = ["assign", "matched_sum"]
 
 _WORTH_A_THREAD = 2**22  # m³ of the matrices that a thread gets
 
@@ -47,7 +47,8 @@ def _one_by_one(matrices: np.ndarray) -> np.ndarray:
     return np.array([linear_sum_assignment(C, maximize=True)[1] for C in matrices], dtype=np.int64)
 
 
-def _matched_sum(gains: Tensor, p: Tensor) -> Tensor:
+def matched_sum(gains: Tensor, p: Tensor) -> Tensor:
+    """Σ_i C_ip(i) of gains C (..., m, m) and permutations p (..., m)."""
     return torch.take_along_dim(gains, p[..., None], dim=-1).sum(dim=(-2, -1))
 
 
@@ -62,7 +63,7 @@ def _check_ends(a: Tensors, b: Tensors, symmetry: Symmetry) -> int:
     if len(lengths) != 1 or lengths & {(), (0,)}:
         raise ValueError(f"parameters have shapes {shapes[0]}; allowed: (P, …) with one P >= 1")
     (P,) = lengths.pop()
-    _check_axes(a, symmetry, symmetry.groups, P)
+    check_axes(a, symmetry, symmetry.groups, P)
     for which, end in (("a", a), ("b", b)):
         sums = {name: value.detach().sum().item() for name, value in end.items()}  # finite ones tell all, in one pass
         wrong = [name for name in end if not (cmath.isfinite(sums[name]) or torch.isfinite(end[name]).all())]
@@ -74,5 +75,5 @@ def _check_ends(a: Tensors, b: Tensors, symmetry: Symmetry) -> int:
 def _start(a: Tensors, b: Tensors, symmetry: Symmetry, start: Permutations | None) -> dict[str, Tensor]:
     """Initial permutations of a search on P pairs: the given ones, and the identity for the other groups."""
     P, given = _check_ends(a, b, symmetry), dict(start or {})
-    _check_groups(symmetry, given, P)
+    check_groups(symmetry, given, P)
     return {g: p.to(next(iter(a.values())).device) for g, p in (identity(symmetry, P) | given).items()}

@@ -35,16 +35,16 @@ from lmc_helpers.networks.permutations import (
     Axis,
     Permutations,
     Symmetry,
-    _apart,
-    _moved,
-    _units,
-    _within,
+    are_apart,
     identity,
+    is_within,
     random_permutations,
+    reorder,
+    units_of,
 )
 from lmc_helpers.seeds import torch_generator
 
-__all__ = ["WeightMatching", "weight_matching"]
+__all__ = ["WeightMatching", "agreement", "group_by_group", "inner_kinds", "weight_matching"]
 
 _SLACK = 1e-12  # relative to ‖a‖ ‖b‖: what is gained beyond rounding
 _COPIED = 2**23  # numbers in a network up to which a float64 copy is kept: 64 MiB
@@ -62,8 +62,8 @@ class WeightMatching:
     traces: tuple[Tensor, ...]
 
 
-def _agreement(a: Tensors, b: Tensors) -> Tensor:
-    """The inner products Σ_names ⟨A, B⟩ of the parameters (P, …), (P,); names missing from b do not count."""
+def agreement(a: Tensors, b: Tensors) -> Tensor:
+    """The inner products Σ_names ⟨A, B⟩ of the parameters (P, …), (P,); names that b lacks do not count."""
     return torch.stack([(a[name].double() * value).flatten(1).sum(dim=1) for name, value in b.items()]).sum(0)
 
 
@@ -132,8 +132,8 @@ def _matched(
     return WeightMatching({g: p.to(problem.device) for g, p in found.items()}, values, traces)
 
 
-def _group_by_group(a: Tensors, b: Tensors, symmetry: Symmetry) -> dict[str, Tensor]:
-    """A start: the groups in their order, each matched by the parameters that it shares with no later one."""
+def group_by_group(a: Tensors, b: Tensors, symmetry: Symmetry) -> dict[str, Tensor]:
+    """A start: the groups in their order, each by the parameters that it shares with no later one."""
     problem, P = _Problem(a, b, symmetry), len(next(iter(a.values())))
     p, known = identity(symmetry, P), set[str]()
     for step in problem.steps:
@@ -196,7 +196,7 @@ def _steps(symmetry: Symmetry) -> list[_Step]:
     names = {g: {place.name for place in symmetry.groups[g]} for g in groups}
     steps = []
     for group in groups:
-        kinds = _kinds(symmetry, group)
+        kinds = inner_kinds(symmetry, group)
         terms = _terms(symmetry, group, kinds, own[group])
         quadratic = {t.name for t in terms if sum(t.name == other.name for other in terms) > 1}
         m = symmetry.sizes[group]
@@ -204,14 +204,14 @@ def _steps(symmetry: Symmetry) -> list[_Step]:
             one.name
             for k, one in enumerate(symmetry.groups[group])
             for two in symmetry.groups[group][:k]
-            if (one.name, one.axis) == (two.name, two.axis) and not _apart((one, m), (two, m))
+            if (one.name, one.axis) == (two.name, two.axis) and not are_apart((one, m), (two, m))
         }
         near = [k for k, g in enumerate(groups) if names[g] & (names[group] if g != group else quadratic)]
         steps.append(_Step(group, kinds, terms, quadratic, np.array(near, dtype=int)))
     return steps
 
 
-def _kinds(symmetry: Symmetry, group: str) -> list[tuple[str, ...]]:
+def inner_kinds(symmetry: Symmetry, group: str) -> list[tuple[str, ...]]:
     """The groups inside the units of a group by their kind: every unit has the same ones, in the same places."""
     m, axes = symmetry.sizes[group], symmetry.groups[group]
     inside: list[list[str]] = [[] for _ in range(m)]
@@ -225,7 +225,7 @@ def _kinds(symmetry: Symmetry, group: str) -> list[tuple[str, ...]]:
             place._replace(offset=place.offset - j * around.inner)
             for place in symmetry.groups[one]
             for around in axes
-            if (place.name, place.axis) == (around.name, around.axis) and _within((place, k), (around, m))
+            if (place.name, place.axis) == (around.name, around.axis) and is_within((place, k), (around, m))
         ]
         return k, sorted(found)
 
@@ -278,7 +278,7 @@ class _Problem:
         if self.small:
             self.a, self.b = ({name: value.double() for name, value in end.items()} for end in (self.a, self.b))
         self.device, self.sizes, self.steps = next(iter(a.values())).device, symmetry.sizes, _steps(symmetry)
-        square = (_agreement(end, end).numpy(force=True) for end in (self.a, self.b))
+        square = (agreement(end, end).numpy(force=True) for end in (self.a, self.b))
         self.least = _SLACK * np.sqrt(math.prod(square))  # (P,), gains below are rounding
         self.kept: dict[str, list[Tensor]] = {}
         self.left: dict[tuple[str, str, int, int], Tensor] = {}
@@ -287,8 +287,8 @@ class _Problem:
         """⟨a, π b⟩ of some pairs over some parameters, float64; p is of these pairs."""
         each = []
         for name in names:
-            moved = _moved(_of(self.b[name], pairs), self.places[name], p)
-            each.append(_agreement({name: _of(self.a[name], pairs)}, {name: moved}))
+            moved = reorder(_of(self.b[name], pairs), self.places[name], p)
+            each.append(agreement({name: _of(self.a[name], pairs)}, {name: moved}))
         return torch.stack(each).sum(dim=0).numpy(force=True)
 
     def solved(
@@ -356,7 +356,7 @@ class _Problem:
         """Sums to which some terms are added: Σ A Bᵀ with the units as rows, vectors together."""
         vectors: list[list[list[Tensor]]] = [[] for _ in sums]
         for term in terms:
-            b = _moved(_of(self.b[term.name], pairs), term.others, p)
+            b = reorder(_of(self.b[term.name], pairs), term.others, p)
             for k, (kind, place) in enumerate(term.places):
                 A, B = self._left(step, term, k, pairs), _rows(b, term.axis + 1, place, self.sizes[step.group])
                 if A.shape[2] == 1:
@@ -397,4 +397,4 @@ def _rows(value: Tensor, d: int, place: Axis | Tensor, m: int) -> Tensor:
         return value.movedim((d, d + 1), (1, 2)).flatten(2)
     if value.shape[d] == m:
         return value.movedim(d, 1).reshape(value.shape[0], m, -1)
-    return _units(value, place, m).movedim(d + 1, 1).flatten(2)
+    return units_of(value, place, m).movedim(d + 1, 1).flatten(2)

@@ -4,7 +4,6 @@
 whose statement it is, its weight, its criterion for a measured quantity, the corrected or sharper statement if there is
 one, and a rival: a plausible value that lies outside. ``check`` compares a measured value with them.
 
-=====================================  ================================================================================
 :mod:`~lmc_helpers.claims.numerals`    numbers for people: powers of ten, values and errors with equal digits
 ``_formulas``                          closed forms as TeX, texts and labels as HTML, TeX as Unicode
 :mod:`~lmc_helpers.claims.intervals`   numbers, closed forms, and the intervals that criteria are
@@ -19,13 +18,28 @@ one, and a rival: a plausible value that lies outside. ``check`` compares a meas
 ``_lines``                             a box as lines of text, as notebooks store it
 :mod:`~lmc_helpers.claims.box`         ``check``, and the box that a reader sees
 =====================================  ================================================================================
+=======
+=======================================  ===============================================================================
+:mod:`~lmc_helpers.claims.numerals`      numbers for people: powers of ten, values and errors with equal digits
+:mod:`~lmc_helpers.claims.formulas`      closed forms as TeX, texts and labels as HTML, TeX as Unicode
+:mod:`~lmc_helpers.claims.intervals`     numbers, closed forms, and the intervals that criteria are
+:mod:`~lmc_helpers.claims.needs`         requirements on a run that judges a part
+:mod:`~lmc_helpers.claims.criteria`      the ledger as data: parts, claims, and their fields
+:mod:`~lmc_helpers.claims.yaml_files`    YAML read strictly, refused with file, line, field and what is allowed
+:mod:`~lmc_helpers.claims.reading`       the ledger's files: each read once
+:mod:`~lmc_helpers.claims.judge`         a measurement against a part's criteria: verdicts, by rules
+:mod:`~lmc_helpers.claims.words`         a verdict in a reader's words
+``_scale``                               a drawn scale: criteria as bands, measurements as marks
+``_runs``                                this run and the confirmed one in a box
+``_lines``                               a box as lines of text, as notebooks store it
+:mod:`~lmc_helpers.claims.box`           ``check``, and the box that a reader sees
+=======================================  ===============================================================================
 
 Every chapter calls ``check``; the book's tools read what it stored under ``MIME``. Importing the package reads no file:
 a missing ledger is an error only when a part is asked for.
 """
 
 from lmc_helpers.claims._runs import drawn
-from lmc_helpers.claims._words import criterion, measurement, not_run, revised
 from lmc_helpers.claims.box import MIME, Links, check, measured, render, rounded
 from lmc_helpers.claims.criteria import (
     BROKEN,
@@ -44,6 +58,7 @@ from lmc_helpers.claims.criteria import (
 from lmc_helpers.claims.intervals import LedgerError
 from lmc_helpers.claims.judge import Contradiction, best_reading, of_claim, worst
 from lmc_helpers.claims.reading import ledger, part
+from lmc_helpers.claims.words import criterion, measurement, not_run, revised
 
 __all__ = [
     "BROKEN",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import html
 
-from lmc_helpers.claims import _scale, _words
-from lmc_helpers.claims._formulas import Address, typeset
-from lmc_helpers.claims._needs import says
+from lmc_helpers.claims import _scale, words
 from lmc_helpers.claims.criteria import OURS, READING, Part, slug
+from lmc_helpers.claims.formulas import Address, typeset
 from lmc_helpers.claims.judge import AGREES
+from lmc_helpers.claims.needs import says
 from lmc_helpers.claims.numerals import people
 
 THIS, CONFIRMED = "this run", "recorded run, paper scale"
@@ -18,12 +18,12 @@ KINDS = {"criterion": "stated", "corrected": "corrected", "sharper": "sharper"}
 def drawn(part: Part, record: dict, confirmed: dict | None = None) -> str:
     """The scale of a part with the measurements of both runs."""
     bands = [_scale.Band(interval, KINDS[name]) for name, interval in part.criteria()]
-    marks, said = [], [f"{band.kind} {_words.plain(band.interval)}" for band in bands]
+    marks, said = [], [f"{band.kind} {words.plain(band.interval)}" for band in bands]
     for name, found in ((THIS, record), (CONFIRMED, confirmed)):
         if found and found["value"] is not None:
-            marks.append(_scale.Mark(*_words.drawn(part, found), slug(found["verdict"]), confirmed=name == CONFIRMED))
-            said.append(f"{name}: {_words.measurement(part, found)}, {_words.outcome(part, found)}")
-    rival = _words.rival(part, record)
+            marks.append(_scale.Mark(*words.drawn(part, found), slug(found["verdict"]), confirmed=name == CONFIRMED))
+            said.append(f"{name}: {words.measurement(part, found)}, {words.outcome(part, found)}")
+    rival = words.rival(part, record)
     said += [f"rival {people(rival)}"] if rival is not None else []
     said += [] if marks else ["nothing was measured at this scale"]
     return _scale.draw(bands, marks, rival, "Scale: " + "; ".join(said))
@@ -33,15 +33,15 @@ def rows(part: Part, record: dict, confirmed: dict | None, run: str) -> str:
     """The criteria, this run and the confirmed one: each with its key on the scale."""
     label = {OURS: "our criterion", READING: "as we read it"}.get(part.whose, "as stated")
     listed = [
-        (f"band lmc-band-{KINDS[name]}", label if name == "criterion" else name, _words.criterion(interval), "")
+        (f"band lmc-band-{KINDS[name]}", label if name == "criterion" else name, words.criterion(interval), "")
         for name, interval in part.criteria()
     ]
     listed.append(("dot", THIS + (f" ({run})" if run else ""), *_measured(part, record)))
     if confirmed and confirmed["value"] is not None and not confirmed["changed"]:
         listed.append(("diamond", f"{CONFIRMED}\n{_provenance(confirmed)}", *_measured(part, confirmed)))
     elif confirmed:
-        said = _stale(confirmed) if confirmed["changed"] else _words.outcome(part, confirmed)
-        listed.append(("none", f"at paper scale\n{_provenance(confirmed)}", _words.value(part, confirmed), said))
+        said = _stale(confirmed) if confirmed["changed"] else words.outcome(part, confirmed)
+        listed.append(("none", f"at paper scale\n{_provenance(confirmed)}", words.value(part, confirmed), said))
     items = "".join(
         f'<li class="lmc-row-{key.partition(" ")[0]}"><span class="lmc-key lmc-key-{key}" aria-hidden="true"></span>'
         f'<span class="lmc-name">{_name(name)}</span> <span class="lmc-value mathjax_process">{typeset(value)}</span> '
@@ -58,8 +58,8 @@ def _name(text: str) -> str:
 
 
 def _measured(part: Part, record: dict) -> tuple[str, str]:
-    shown = "–" if record["value"] is None else _words.measurement(part, record)
-    return shown, _words.outcome(part, record)
+    shown = "–" if record["value"] is None else words.measurement(part, record)
+    return shown, words.outcome(part, record)
 
 
 def _provenance(record: dict) -> str:
@@ -71,7 +71,7 @@ def _provenance(record: dict) -> str:
 def details(part: Part, record: dict, confirmed: dict | None, address: Address | None = None) -> str:
     """Details that few readers need, folded away."""
     found = [record, *([confirmed] if confirmed and not confirmed["changed"] else [])]
-    rival = _words.rival(part, record)
+    rival = words.rival(part, record)
     value = "" if rival is None else f"{people(rival)}: "
     samples = " here, ".join(people(run["n"]) for run in found) + (" at paper scale" if len(found) > 1 else "")
     needed = f"; decided from {people(part.min_samples)} on" if part.min_samples > 1 else ""
@@ -81,7 +81,7 @@ def details(part: Part, record: dict, confirmed: dict | None, address: Address |
         ("Rival", f"{value}{typeset(part.rival.says, address)}"),
         ("Samples", f"n = {samples}{needed}"),
         ("Run", f"decided with {html.escape(conditions)}" if conditions else ""),
-        ("Error", _words.level(part, found[-1])),
+        ("Error", words.level(part, found[-1])),
         ("Second seed", second[record.get("second_seed")]),
         ("Derivation", "an identity or a theorem of this book: checked, no measurement" if part.derivation else ""),
         ("Step of", typeset(part.step_of, address)),
@@ -90,7 +90,7 @@ def details(part: Part, record: dict, confirmed: dict | None, address: Address |
         ("Belongs to", typeset(part.where, address) if part.whose == OURS else ""),
         (
             "Weight",
-            f"{_words.WEIGHT[part.weight]} of {'this book, not counted' if part.whose == OURS else 'the paper'}",
+            f"{words.WEIGHT[part.weight]} of {'this book, not counted' if part.whose == OURS else 'the paper'}",
         ),
         ("Confirmed", _run(confirmed)),
         ("Images at paper scale", _images(found[-1])),

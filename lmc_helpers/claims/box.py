@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from lmc_helpers import chapter
-from lmc_helpers.claims import _runs, _words, reading
-from lmc_helpers.claims._formulas import Address, typeset
+from lmc_helpers.claims import _runs, reading, words
 from lmc_helpers.claims._lines import measured, rounded, text
 from lmc_helpers.claims.criteria import BROKEN, HOLDS, NOT_RUN, OPEN, OURS, READING, Part, slug, symbol
+from lmc_helpers.claims.formulas import Address, typeset
 from lmc_helpers.claims.judge import Contradiction, Verdict, contradicts, farthest, judge
 
 __all__ = ["MIME", "RECORDED_ONLY", "Links", "check", "measured", "render", "rounded", "seen"]
@@ -108,7 +108,7 @@ def render(
         _verdict(part, record, stands, links),
         _instead(part, leading, links),
         _paragraph("quantity", f"{'Derived' if part.derivation else 'Measured'}: {_ended(typeset(part.quantity))}"),
-        _paragraph("revised", _ended(typeset(said, links.address))) if (said := _words.revised(part)) else "",
+        _paragraph("revised", _ended(typeset(said, links.address))) if (said := words.revised(part)) else "",
         _runs.drawn(part, record, stands),
         _runs.rows(part, record, confirmed, run),
         _runs.details(part, record, confirmed, links.address),
@@ -128,7 +128,7 @@ def _ended(sentence: str) -> str:
 
 def _statement(part: Part, links: Links) -> str:
     """The statement, whose it is, and where it is made."""
-    who = html.escape(_words.authors(part))
+    who = html.escape(words.authors(part))
     if part.whose == OURS:
         return _paragraph("statement", f"<b>{who}:</b> {typeset(part.statement, links.address)}")
     where = f"<b>{who}</b>, {typeset(part.where)}"
@@ -141,7 +141,7 @@ def _statement(part: Part, links: Links) -> str:
 
 def _shown(record: dict) -> str:
     """The verdict of a record; "not run" for an open one that was not run."""
-    return NOT_RUN if _words.not_run(record) else record["verdict"]
+    return NOT_RUN if words.not_run(record) else record["verdict"]
 
 
 def _badge(verdict: str, where: str = "", style: str = "") -> str:
@@ -163,7 +163,7 @@ def _verdict(part: Part, record: dict, confirmed: dict | None, links: Links) -> 
         )
     else:
         badges = _badge(_shown(record), style=style)
-    said = _words.SAID.get(_shown(confirmed or record), "")
+    said = words.SAID.get(_shown(confirmed or record), "")
     if links.counts:
         said = f"In this reading; what counts is another, {typeset(links.counts, links.address)}."
     said += f" Price: {typeset(links.price)}." if links.price else ""

@@ -14,8 +14,8 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
-from lmc_helpers.claims._needs import Need
 from lmc_helpers.claims.intervals import Entry, Interval, LedgerError, Number, form, number
+from lmc_helpers.claims.needs import Need
 
 HOLDS = "holds"
 SHARPER = "holds, and more is true"

@@ -35,7 +35,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, core_schema
 
-from lmc_helpers.claims._formulas import tex
+from lmc_helpers.claims.formulas import tex
 from lmc_helpers.claims.numerals import people
 
 OPERATORS: dict[type, Callable] = {

@@ -26,9 +26,9 @@ from typing import Any
 
 import numpy as np
 
-from lmc_helpers.claims._needs import unmet
 from lmc_helpers.claims.criteria import BROKEN, CORRECTED, FAILS, HOLDS, OPEN, SHARPER, VERDICTS, Claim, Part
 from lmc_helpers.claims.intervals import ACROSS, INSIDE, OUTSIDE, Interval
+from lmc_helpers.claims.needs import unmet
 
 Z_TWO_SIDED = 3.2905267314919255  # Φ⁻¹(1 − 0.0005)
 Numbers = tuple[float, ...]  # (value, stderr) or (value, low, high)

@@ -14,9 +14,9 @@ from typing import Annotated
 
 from pydantic import StringConstraints, TypeAdapter
 
-from lmc_helpers.claims._yaml_files import place, read
 from lmc_helpers.claims.criteria import OPEN, STANDS, Claim, ClaimEntry, Part
 from lmc_helpers.claims.intervals import LedgerError
+from lmc_helpers.claims.yaml_files import place, read
 
 LEDGER = Path(__file__).resolve().parents[2] / "book" / "claims"
 RECORD = LEDGER.parent / "recorded" / "paper.json"

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from lmc_helpers.data._files import Archive, Content, Source
+from lmc_helpers.data.files import Archive, Content, Source
 
 __all__ = ["CIFAR10"]
 

@@ -22,9 +22,9 @@ import torch
 
 from lmc_helpers._typing import Integer, Seed, checked, many
 from lmc_helpers.data._cifar10 import CIFAR10
-from lmc_helpers.data._files import Content, DataError, Found, Source, find, flag
 from lmc_helpers.data._mnist import MNIST
 from lmc_helpers.data.digits import digits
+from lmc_helpers.data.files import Content, DataError, Found, Source, find, flag
 from lmc_helpers.seeds import numpy_generator
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
-from lmc_helpers.claims._formulas import label
+from lmc_helpers.claims.formulas import label
 from lmc_helpers.figures.style import COLOURS
 
 __all__ = ["Curve", "Panel", "plain"]

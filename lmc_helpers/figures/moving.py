@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from lmc_helpers.claims._formulas import label
+from lmc_helpers.claims.formulas import label
 from lmc_helpers.figures._moving_panels import Panel, axis, draw_panel, plain, trace
 from lmc_helpers.figures.style import _common_legend, panels, show
 

@@ -16,6 +16,6 @@ relaxed_swaps        swap costs from relaxed costs                              
 Layers and bases may have different precisions; all computations are in float64.
 """
 
-from lmc_helpers._lazy import attach
+from lmc_helpers.lazy import attach
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -29,7 +29,7 @@ from torch import Tensor
 
 from lmc_helpers._typing import checked
 from lmc_helpers.identifiability.input_subspace import RTOL, AsymmetricLayer, _check_basis, _neuron_slices, _whiteners
-from lmc_helpers.matching import _check_permutation
+from lmc_helpers.matching import check_permutation
 
 __all__ = ["cost_table", "least_norm_weight", "output_sensitivity", "realization_cost", "swap_costs"]
 
@@ -154,7 +154,7 @@ def output_sensitivity(table: Float[Tensor, "m m"], p: Int64[Tensor, "*batch m"]
     >>> output_sensitivity(table, torch.tensor([[0, 1], [1, 0]]))
     tensor([0.0000, 8.2500], dtype=torch.float64)
     """
-    _check_permutation(p)
+    check_permutation(p)
     order = torch.arange(table.shape[-1], device=table.device)
     change = table[order, p] - table.diagonal()
     return torch.where(p != order, change, 0).sum(dim=-1)

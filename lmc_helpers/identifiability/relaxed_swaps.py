@@ -40,7 +40,7 @@ class _Ridge:
     gradient: Tensor  # norm of the remaining gradient
 
 
-def _ridge_costs(
+def ridge_costs(
     F: Tensor,
     D: Tensor,
     W: Tensor,
@@ -117,7 +117,7 @@ def ridge_swaps(
     first, second = pairs.T
     orders = ((first, second), (second, first), (first, first), (second, second))
     problems = torch.cat([torch.stack(order, dim=1) for order in orders])
-    costs = _ridge_costs(F, D, W, X, problems, beta, activation, scale, shift)
+    costs = ridge_costs(F, D, W, X, problems, beta, activation, scale, shift)
     T, norms = costs.value.view(4, -1), costs.norm.view(4, -1)
     return T[0] + T[1] - T[2] - T[3], norms[0] + norms[1] - norms[2] - norms[3]
 

@@ -9,6 +9,6 @@ The results of Zhao, Dehmamy, Walters & Yu on deep linear networks and on the re
     straight lines and the pass of height σ_min(Y)² between two components; chapters 31 and 32.
 """
 
-from lmc_helpers._lazy import attach
+from lmc_helpers.lazy import attach
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)

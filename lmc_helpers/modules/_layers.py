@@ -11,7 +11,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from lmc_helpers.modules._module import called, step_by_step, tensors
 from lmc_helpers.modules.symmetry import symmetry as traced
-from lmc_helpers.networks.permutations import Axis, Symmetry, _units
+from lmc_helpers.networks.permutations import Axis, Symmetry, units_of
 
 #: Operation → the arguments A and B of which it sums A[…, k] B[…, k, …].
 PRODUCTS = {
@@ -95,7 +95,7 @@ class Layer:
 
     def view(self, tensor: Tensor, place: Axis) -> Tensor:
         """A view of a tensor with the units of one place on axis ``place.axis + 1``."""
-        return _units(tensor[None], place, self.units)[0]
+        return units_of(tensor[None], place, self.units)[0]
 
 
 def group_of(layer: str, symmetry: Symmetry, reading: set[tuple[str, int]]) -> str:

@@ -11,12 +11,12 @@ import torch
 from torch import Tensor, nn
 
 from lmc_helpers._typing import Natural, Positive, Seed, checked
-from lmc_helpers.alignment._midpoint import Best
-from lmc_helpers.alignment._sinkhorn import sinkhorn_rebasin
-from lmc_helpers.alignment._straight_through import straight_through
-from lmc_helpers.alignment.activation_matching import Moments, _merged, _moments
-from lmc_helpers.alignment.assignment import _assign, _matched_sum
-from lmc_helpers.alignment.weight_matching import _group_by_group, _kinds, weight_matching
+from lmc_helpers.alignment.activation_matching import Moments, merged_moments, moments_of
+from lmc_helpers.alignment.assignment import assign, matched_sum
+from lmc_helpers.alignment.midpoint import Best
+from lmc_helpers.alignment.sinkhorn import sinkhorn_rebasin
+from lmc_helpers.alignment.straight_through import straight_through
+from lmc_helpers.alignment.weight_matching import group_by_group, inner_kinds, weight_matching
 from lmc_helpers.modules._layers import Contractions, Use, storage
 from lmc_helpers.modules._module import (
     batches,
@@ -33,7 +33,7 @@ from lmc_helpers.modules._module import (
 from lmc_helpers.modules.line import _mean_loss
 from lmc_helpers.modules.symmetry import permuted
 from lmc_helpers.modules.symmetry import symmetry as traced
-from lmc_helpers.networks.permutations import Axis, Symmetry, _restricted
+from lmc_helpers.networks.permutations import Axis, Symmetry, restricted
 
 __all__ = ["Matched", "match"]
 
@@ -107,7 +107,7 @@ def match(
       largest sum of correlations over the orders of their units. Groups that are not recorded at all are matched by
       weights in the end.
     - ``"straight-through"`` and ``"sinkhorn"``: a small loss half-way, at (a + π b)/2 with running statistics
-      interpolated, by descent (``lmc_helpers.alignment._straight_through``,
+      interpolated, by descent (``lmc_helpers.alignment.straight_through``,
       ``_sinkhorn``). Each step takes one batch of the data, all of them judge.
       Running statistics count like weights there; ``"sinkhorn"`` mixes heads first and then the units inside them.
 
@@ -172,10 +172,10 @@ def _by_weights(
         for end in (a, b)
     )
     v = {name: value.to(u[name]) for name, value in v.items()}
-    own = _restricted(symmetry, u)
+    own = restricted(symmetry, u)
     if not own.groups:
         return {}, torch.zeros(restarts, dtype=torch.float64)
-    found = [weight_matching(u, v, own, 1, seed, _group_by_group(u, v, own))]
+    found = [weight_matching(u, v, own, 1, seed, group_by_group(u, v, own))]
     if restarts > 1:
         found.append(weight_matching(u, v, own, restarts - 1, seed))
     best = max(found, key=lambda one: one.values.max().item())  # the first of equals
@@ -238,7 +238,7 @@ def _by_activations(
 ) -> tuple[dict[str, Tensor], Tensor]:
     """Permutations and the mean correlation of matched units of each group that was recorded."""
     outer = [g for g in symmetry.groups if g not in symmetry.within]
-    kinds = {g: _kinds(symmetry, g) for g in outer}
+    kinds = {g: inner_kinds(symmetry, g) for g in outer}
     found = _recorded(copied(a), copied(b), symmetry, kinds, data)
     p: dict[str, Tensor] = {}
     values: list[float] = []
@@ -246,19 +246,19 @@ def _by_activations(
         parts = [(groups, found[groups]) for groups in kinds[g] if groups in found]
         if not parts and (g,) in found:
             S = found[(g,)].correlations()[0]
-            p[g] = _assign(S)
-            values.append(_matched_sum(S, p[g]).item() / len(S))
+            p[g] = assign(S)
+            values.append(matched_sum(S, p[g]).item() / len(S))
         elif parts:
             m = symmetry.sizes[g]
             tables = [
                 one.correlations()[0].unflatten(0, (m, -1)).unflatten(2, (m, -1)).transpose(1, 2) for _, one in parts
             ]
-            inside = [_assign(T) for T in tables]  # (m, m, k) of tables (m, m, k, k): unit i of a, unit j of b
-            C = torch.stack([_matched_sum(T, q) for T, q in zip(tables, inside, strict=True)]).sum(dim=0)
-            p[g] = _assign(C)
+            inside = [assign(T) for T in tables]  # (m, m, k) of tables (m, m, k, k): unit i of a, unit j of b
+            C = torch.stack([matched_sum(T, q) for T, q in zip(tables, inside, strict=True)]).sum(dim=0)
+            p[g] = assign(C)
             for (groups, _), q in zip(parts, inside, strict=True):
                 p |= {one: q[i, p[g][i]] for i, one in enumerate(groups)}
-            values.append(_matched_sum(C, p[g]).item() / sum(T.shape[0] * T.shape[2] for T in tables))
+            values.append(matched_sum(C, p[g]).item() / sum(T.shape[0] * T.shape[2] for T in tables))
     left = {g for g in symmetry.groups if g not in p}
     if left:
         rest = Symmetry(
@@ -292,13 +292,13 @@ def _recorded(
         for key in one:
             way = "read" if key in reads else "made"
             pairs = zip(one[key].get(way, ()), two[key].get(way, ()), strict=True)
-            new = [_moments(za[None], zb.to(za)[None]) for za, zb in pairs]
-            found[key] = [_merged(*both) for both in zip(found[key], new, strict=True)] if key in found else new
+            new = [moments_of(za[None], zb.to(za)[None]) for za, zb in pairs]
+            found[key] = [merged_moments(*both) for both in zip(found[key], new, strict=True)] if key in found else new
     whole: dict[_Key, Moments] = {}
     for key, parts in found.items():
         if reads is not None and key not in reads:  # a bias may be added later
             parts = [replace(one, means=torch.zeros_like(one.means)) for one in parts]
-        whole[key] = reduce(_merged, parts)
+        whole[key] = reduce(merged_moments, parts)
     few = {key[0]: moments.n for key, moments in whole.items() if moments.n < 2}
     if few:
         raise ValueError(f"groups with samples {few}; allowed: at least 2 samples")

@@ -23,9 +23,9 @@ from torch.utils._pytree import tree_map
 from lmc_helpers._typing import Number, Positive, checked, require_finite
 from lmc_helpers.modules._layers import Layer
 from lmc_helpers.modules._module import called, copied, filled, fitting, tensors_of
-from lmc_helpers.networks.permutations import Symmetry, _change
+from lmc_helpers.networks.permutations import Symmetry, change
 from lmc_helpers.orbits import curves
-from lmc_helpers.orbits.group_actions import EPS, _inverse
+from lmc_helpers.orbits.group_actions import EPS, checked_inverse
 
 __all__ = ["OrbitCurve", "orbit_curve", "rescale"]
 
@@ -77,7 +77,7 @@ class _Orbit(Layer):
             for scale in PROBES:
                 x = tree_map(lambda one, scale=scale: scale * one if _floating(one) else one, self.x)
                 ends = called(self.model, x), called(self.model, x, values)
-                found = _change(*(list(tensors_of(end)) for end in ends))
+                found = change(*(list(tensors_of(end)) for end in ends))
                 if not found <= bound:
                     raise ValueError(
                         f"the outputs change by {found:.1e} of the largest with other coordinates for the units of "
@@ -130,7 +130,7 @@ def rescale(
     if factors.ndim == 1 and not (factors > 0).all():
         raise ValueError(f"factors hold {factors.min().item():g}; allowed: positive factors")
     g = at.matrix(factors, "factors")
-    return at.checked_module(g, _inverse(g))
+    return at.checked_module(g, checked_inverse(g))
 
 
 @dataclass(frozen=True)

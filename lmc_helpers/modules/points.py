@@ -35,7 +35,7 @@ from lmc_helpers.modules._module import (
     untouched,
 )
 from lmc_helpers.modules.line import _mean_loss
-from lmc_helpers.networks.permutations import Axis, Symmetry, _change
+from lmc_helpers.networks.permutations import Axis, Symmetry, change
 from lmc_helpers.permutation_points import Chart
 from lmc_helpers.permutation_points.hessian import hessian
 from lmc_helpers.seeds import normal
@@ -215,7 +215,7 @@ class _Pair(Chart):
         with torch.no_grad():
             ends = [self.objective.outputs(self.together(theta, share), x) for share in (0.0, 1.0)]
         self.set_statistics(1.0)
-        return _change(*(list(tensors_of(end)) for end in ends)) <= ROUNDING
+        return change(*(list(tensors_of(end)) for end in ends)) <= ROUNDING
 
     def module(self, theta: Tensor) -> nn.Module:
         """A copy of the given module, with these parameters and the present statistics."""

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from lmc_helpers._typing import checked
 from lmc_helpers.modules._module import bare, called, copied, filled, fitting, tensors, tensors_of, untouched
 from lmc_helpers.modules._trace import BY_HAND, Refused, trace, varies
-from lmc_helpers.networks.permutations import Check, Symmetry, _change, _cycles, _measured, permute
+from lmc_helpers.networks.permutations import Check, Symmetry, change, cycles, permute, verify_outputs
 from lmc_helpers.seeds import torch_generator
 
 __all__ = ["permuted", "symmetry", "verify"]
@@ -109,8 +109,8 @@ def verify(model: nn.Module, x: Any, symmetry: Symmetry | None = None, left_out:
     """
     probe = _Probe(model, x)
     found = probe.traced() if symmetry is None else symmetry
-    permute(probe.values, found, _cycles(found, torch_generator(0, "check of a trace")))  # raises if axes do not fit
-    return _measured(probe.outputs, probe.values, found, torch_generator(0, "check of a trace"), left_out)
+    permute(probe.values, found, cycles(found, torch_generator(0, "check of a trace")))  # raises if axes do not fit
+    return verify_outputs(probe.outputs, probe.values, found, torch_generator(0, "check of a trace"), left_out)
 
 
 class _Probe:
@@ -139,10 +139,10 @@ class _Probe:
         """The groups, refused unless the outputs stay when all units are permuted."""
         with untouched(seed=0):
             groups, precision = trace(self.model, self.x)
-        perms, rounding = _cycles(groups, torch_generator(0, "check of a trace")), precision**0.5
+        perms, rounding = cycles(groups, torch_generator(0, "check of a trace")), precision**0.5
         moved = self.outputs(permute(self.values, groups, perms))
-        if not _change(moved, self.expected) <= rounding:
-            if not _change(self.outputs(self.values), self.expected) <= rounding:
+        if not change(moved, self.expected) <= rounding:
+            if not change(self.outputs(self.values), self.expected) <= rounding:
                 raise Refused(f"the module gives other outputs at every call; {BY_HAND}")
             raise Refused(f"the module's outputs change when the units found by the trace are permuted; {BY_HAND}")
         return groups

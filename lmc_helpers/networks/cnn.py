@@ -8,7 +8,7 @@ from typing import Literal
 from torch import nn
 
 from lmc_helpers._typing import Natural, Positive, Sizes, checked
-from lmc_helpers.networks._layers import Initial, check_image, convolution, pooled_head
+from lmc_helpers.networks.layers import Initial, check_image, convolution, pooled_head
 from lmc_helpers.networks.model import Model
 
 __all__ = ["CNN"]

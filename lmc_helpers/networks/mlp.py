@@ -27,7 +27,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from lmc_helpers._typing import Sizes, Tensors, checked
-from lmc_helpers.networks._layers import Initial, draw_by_law, linear, norm_units, norm_vectors
+from lmc_helpers.networks.layers import Initial, draw_by_law, linear, norm_units, norm_vectors
 from lmc_helpers.networks.model import Model, Record
 
 __all__ = ["MLP", "Norm"]

@@ -27,7 +27,7 @@ from torch.func import functional_call, vmap
 from torch.utils._pytree import tree_map
 
 from lmc_helpers._typing import Integers, Seed, Tensors, checked, many, short
-from lmc_helpers.networks._layers import Initial, draw_by_law
+from lmc_helpers.networks.layers import Initial, draw_by_law
 from lmc_helpers.networks.permutations import Axis, Permutations, Symmetry, permute
 from lmc_helpers.seeds import torch_generator
 

@@ -131,8 +131,8 @@ class Symmetry:
             for k, (group, place) in enumerate(places):
                 for other, second in places[:k]:
                     pair = (place, self.sizes[group]), (second, self.sizes[other])
-                    inside = self.within.get(group, ("",))[0] == other and _within(*pair)
-                    if not (_apart(*pair) or _factors(*pair) or _factors(*reversed(pair)) or inside):
+                    inside = self.within.get(group, ("",))[0] == other and is_within(*pair)
+                    if not (are_apart(*pair) or _factors(*pair) or _factors(*reversed(pair)) or inside):
                         raise ValueError(
                             f"{second} of group {other!r} and {place} of {group!r} overlap; allowed: places that are "
                             "apart, factors of one axis, and units within those of another group"
@@ -144,7 +144,8 @@ def _entries(place: Axis, m: int) -> range:
     return range(place.offset, place.offset + place.outer * m * place.inner)
 
 
-def _apart(one: tuple[Axis, int], two: tuple[Axis, int]) -> bool:
+def are_apart(one: tuple[Axis, int], two: tuple[Axis, int]) -> bool:
+    """Whether two places, each with its number of units, share no entry."""
     first, second = _entries(*one), _entries(*two)
     return first.stop <= second.start or second.stop <= first.start
 
@@ -159,7 +160,7 @@ def _factors(one: tuple[Axis, int], two: tuple[Axis, int]) -> bool:
     return (inside or whole) and place.inner % copy == 0 and (place.offset - other.offset) % copy == 0
 
 
-def _within(one: tuple[Axis, int], two: tuple[Axis, int]) -> bool:
+def is_within(one: tuple[Axis, int], two: tuple[Axis, int]) -> bool:
     """True if the first place is inside one unit of the second."""
     (place, m), (other, _) = one, two
     here, around, unit = _entries(place, m), _entries(*two), other.inner
@@ -167,7 +168,7 @@ def _within(one: tuple[Axis, int], two: tuple[Axis, int]) -> bool:
     return around.start <= here.start and here.stop <= around.stop and first // unit == last // unit
 
 
-def _restricted(symmetry: Symmetry, names: Collection[str]) -> Symmetry:
+def restricted(symmetry: Symmetry, names: Collection[str]) -> Symmetry:
     """The part of a symmetry that acts on some parameters; groups that act on none of them are left out."""
     found = {g: tuple(place for place in axes if place.name in names) for g, axes in symmetry.groups.items()}
     groups = {g: axes for g, axes in found.items() if axes}
@@ -187,12 +188,12 @@ def permute(params: Tensors, symmetry: Symmetry, permutations: Permutations) -> 
         name → (N, …): unit i of a group is unit p_i of before, on each of its axes. Other tensors are the same objects.
     """
     N = len(next(iter(permutations.values()), ()))
-    _check_groups(symmetry, permutations, N)
-    _check_axes(params, symmetry, permutations, N)
-    return _permuted(params, symmetry.groups, permutations)
+    check_groups(symmetry, permutations, N)
+    check_axes(params, symmetry, permutations, N)
+    return permute_axes(params, symmetry.groups, permutations)
 
 
-def _check_groups(symmetry: Symmetry, permutations: Permutations, N: int) -> None:
+def check_groups(symmetry: Symmetry, permutations: Permutations, N: int) -> None:
     """Raise unless they are permutations of groups, one for each of N networks."""
     for group, p in permutations.items():
         if group not in symmetry.groups:
@@ -205,7 +206,7 @@ def _check_groups(symmetry: Symmetry, permutations: Permutations, N: int) -> Non
         check_permutation(p)
 
 
-def _check_axes(params: Tensors, symmetry: Symmetry, groups: Iterable[str], N: int) -> None:
+def check_axes(params: Tensors, symmetry: Symmetry, groups: Iterable[str], N: int) -> None:
     """Raise unless the parameters that some groups act on are (N, …) with the units on the axes of their group."""
     for group in groups:
         for name, axis, offset, outer, inner in symmetry.groups[group]:
@@ -218,7 +219,7 @@ def _check_axes(params: Tensors, symmetry: Symmetry, groups: Iterable[str], N: i
                 )
 
 
-def _units(value: Tensor, place: Axis, m: int) -> Tensor:
+def units_of(value: Tensor, place: Axis, m: int) -> Tensor:
     """A view of a parameter (N, …) with the outer, the unit's and the inner index in the place of its axis."""
     d = place.axis + 1
     part = value.narrow(d, place.offset, place.outer * m * place.inner)
@@ -230,7 +231,7 @@ def _reordered(value: Tensor, place: Axis, p: Tensor) -> Tensor:
     d, m, p = place.axis + 1, p.shape[-1], p.to(value.device)
     if value.shape[d] == m:
         return _picked(value, d, p)
-    return _placed(value, place, _picked(_units(value, place, m), d + 1, p))
+    return replace_units(value, place, _picked(units_of(value, place, m), d + 1, p))
 
 
 def _picked(value: Tensor, d: int, p: Tensor) -> Tensor:
@@ -244,8 +245,8 @@ def _picked(value: Tensor, d: int, p: Tensor) -> Tensor:
     return torch.stack([one.index_select(d - 1, q) for one, q in zip(value, p, strict=True)])
 
 
-def _placed(value: Tensor, place: Axis, units: Tensor) -> Tensor:
-    """A parameter (N, …) with other units in the place of its axis, shaped as by :func:`_units`."""
+def replace_units(value: Tensor, place: Axis, units: Tensor) -> Tensor:
+    """A parameter (N, …) with other units in the place of its axis, shaped as by :func:`units_of`."""
     d = place.axis + 1
     block = units.flatten(d, d + 2)
     if block.shape == value.shape:
@@ -254,7 +255,7 @@ def _placed(value: Tensor, place: Axis, units: Tensor) -> Tensor:
     return torch.cat((value.narrow(d, 0, place.offset), block, value.narrow(d, rest, value.shape[d] - rest)), dim=d)
 
 
-def _permuted(
+def permute_axes(
     params: Tensors, groups: Mapping[str, tuple[Axis, ...]], permutations: Mapping[str, Tensor]
 ) -> dict[str, Tensor]:
     """:func:`permute`, unchecked, by the axes of each group, in the order of the groups."""
@@ -263,10 +264,10 @@ def _permuted(
         if group in permutations:
             for place in axes:
                 places.setdefault(place.name, []).append((group, place))
-    return {**params, **{name: _moved(params[name], of, permutations) for name, of in places.items()}}
+    return {**params, **{name: reorder(params[name], of, permutations) for name, of in places.items()}}
 
 
-def _moved(value: Tensor, places: Iterable[tuple[str, Axis]], p: Mapping[str, Tensor]) -> Tensor:
+def reorder(value: Tensor, places: Iterable[tuple[str, Axis]], p: Mapping[str, Tensor]) -> Tensor:
     """A parameter (N, …) with the units in some places in another order, one place after another."""
     axes: dict[int, list[tuple[str, Axis]]] = {}
     for group, place in places:
@@ -360,7 +361,7 @@ def verify(model: _Permutable, seed: Seed = 0, inputs: Positive = 4) -> Check:
     if not shapes or not symmetry.groups:
         raise ValueError(f"{len(shapes)} parameters, {len(symmetry.groups)} groups; allowed: one or more of both")
     params = {name: normal(1, *shape) / max(1, torch.Size(shape[1:]).numel()) ** 0.5 for name, shape in shapes.items()}
-    _check_axes(params, symmetry, symmetry.groups, 1)
+    check_axes(params, symmetry, symmetry.groups, 1)
     x = normal(inputs, *model.input_shape)
 
     def outputs(moved: dict[str, Tensor]) -> list[Tensor]:
@@ -370,10 +371,10 @@ def verify(model: _Permutable, seed: Seed = 0, inputs: Positive = 4) -> Check:
         return [found]
 
     with torch.no_grad():
-        return _measured(outputs, params, symmetry, generator)
+        return verify_outputs(outputs, params, symmetry, generator)
 
 
-def _measured(
+def verify_outputs(
     outputs: Callable[[dict[str, Tensor]], list[Tensor]],
     params: dict[str, Tensor],
     symmetry: Symmetry,
@@ -381,11 +382,11 @@ def _measured(
     left_out: bool = True,
 ) -> Check:
     """The check of a symmetry on the outputs of one network with some parameters, name → (1, …)."""
-    perms = _cycles(symmetry, generator)
+    perms = cycles(symmetry, generator)
     expected = outputs(params)
 
     def moved_by(groups: Mapping[str, tuple[Axis, ...]]) -> float:
-        return _change(outputs(_permuted(params, groups, {group: perms[group] for group in groups})), expected)
+        return change(outputs(permute_axes(params, groups, {group: perms[group] for group in groups})), expected)
 
     permuted = {group: moved_by({group: axes}) for group, axes in symmetry.groups.items()}
     permuted["all"] = moved_by(symmetry.groups)
@@ -400,7 +401,7 @@ def _measured(
     return Check(permuted, without, tuple(Axis(*axis) for axis in every if axis not in known))
 
 
-def _change(found: list[Tensor], expected: list[Tensor]) -> float:
+def change(found: list[Tensor], expected: list[Tensor]) -> float:
     """The largest change of outputs, relative to the largest entry of each; infinite where only one is finite."""
     if [one.shape for one in found] != [one.shape for one in expected]:
         return math.inf
@@ -415,7 +416,7 @@ def _change(found: list[Tensor], expected: list[Tensor]) -> float:
     return max(changes)
 
 
-def _cycles(symmetry: Symmetry, generator: torch.Generator) -> dict[str, Tensor]:
+def cycles(symmetry: Symmetry, generator: torch.Generator) -> dict[str, Tensor]:
     """A permutation of each group that moves all of its units, group → (1, m)."""
     return {group: _cycle(m, generator) for group, m in symmetry.sizes.items()}
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from torch import Tensor, nn
 
 from lmc_helpers._typing import Positive, Sizes, checked
-from lmc_helpers.networks._layers import Initial, check_image, convolution, pooled_head
+from lmc_helpers.networks.layers import Initial, check_image, convolution, pooled_head
 from lmc_helpers.networks.model import Model
 from lmc_helpers.networks.permutations import Axis, Symmetry
 

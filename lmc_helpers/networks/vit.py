@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from lmc_helpers._typing import Positive, PositiveNumber, Sizes, Tensors, checked
-from lmc_helpers.networks._layers import check_image
+from lmc_helpers.networks.layers import check_image
 from lmc_helpers.networks.model import Model
 from lmc_helpers.networks.permutations import Axis, Symmetry
 

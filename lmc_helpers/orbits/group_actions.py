@@ -30,7 +30,7 @@ Times = Number | Float64[Tensor, ""] | Float64[Tensor, " steps"]
 EPS = torch.finfo(torch.float64).eps
 
 
-def _inverse(g: Tensor) -> Tensor:
+def checked_inverse(g: Tensor) -> Tensor:
     """g⁻¹, or ValueError if ``‖g‖ ‖g⁻¹‖ >= 1/(16 h ε)`` for some g, singular to rounding."""
     inverse, info = torch.linalg.inv_ex(g)
     with torch.no_grad():
@@ -63,7 +63,7 @@ class GeneralLinear:
     def act(self, g: Float64[Tensor, "... h h"], w: Weights) -> Weights:
         """g·w for an invertible g."""
         # not torch.linalg.solve: its second derivative in nested forward mode is half of what it should be (torch 2.13)
-        return g @ w[0], w[1] @ _inverse(g)
+        return g @ w[0], w[1] @ checked_inverse(g)
 
     @checked
     def generator(self, M: Float64[Tensor, "... h h"], w: Weights) -> Weights:

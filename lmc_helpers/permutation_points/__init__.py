@@ -20,6 +20,6 @@ with these neurons exchanged. The files, with sections and equations of the pape
   Chapters 24, 52.
 """
 
-from lmc_helpers._lazy import attach
+from lmc_helpers.lazy import attach
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)

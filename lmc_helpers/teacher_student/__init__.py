@@ -18,6 +18,6 @@ The chapters are those of the part; 51, 56, 61 and 62 use some of the files too.
 of rows are in :mod:`lmc_helpers.matching`, barriers along any line in :mod:`lmc_helpers.barrier`.
 """
 
-from lmc_helpers._lazy import attach
+from lmc_helpers.lazy import attach
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -19,10 +19,10 @@ from scipy import sparse
 from torch import Tensor
 
 from lmc_helpers._typing import Integer, Positive, Reals, checked, require_finite
-from lmc_helpers.barrier import GRID, _lambdas, loss_barrier
+from lmc_helpers.barrier import GRID, as_lambdas, loss_barrier
 from lmc_helpers.matching import algorithm_1, permute
 from lmc_helpers.teacher_student.minima import Law, sample_minima, snap
-from lmc_helpers.teacher_student.population import _kappa, population_loss
+from lmc_helpers.teacher_student.population import arc_cosine, population_loss
 
 PAIRS = 20_000  # of rows that share an axis, at a time
 
@@ -59,7 +59,7 @@ def _losses_between(W1: Tensor, W2: Tensor, M: int, lambdas: Reals) -> Tensor:
     single = (axis1 == axis2) | (axis1 < 0) | (axis2 < 0)
     on_axis = np.where(axis1 < 0, axis2, axis1)[single]  # −1 where both rows are 0
     sums = [np.bincount(on_axis[on_axis >= 0], x[single][on_axis >= 0], minlength=d) for x in (x1, x2)]
-    lam = _lambdas(lambdas, torch.float64, None)[:, None]  # (L, 1)
+    lam = as_lambdas(lambdas, torch.float64, None)[:, None]  # (L, 1)
     one, other = (torch.from_numpy(x) for x in sums)
     axes = lam * one + (1 - lam) * other  # students on an axis, (L, d)
     axes[:, :M] -= 1  # less the teacher: one signed row each
@@ -70,10 +70,10 @@ def _losses_between(W1: Tensor, W2: Tensor, M: int, lambdas: Reals) -> Tensor:
 def _loss(axes: Tensor, p: Tensor, x: Tensor, q: Tensor, y: Tensor) -> Tensor:
     """L (L,) of signed rows ``axes`` (L, d) on the axes and of rows x e_p + y e_q, p ≠ q (u,), with x, y (L, u)."""
     d = axes.shape[1]
-    at_right_angle, parallel = _kappa(torch.tensor([0.0, 1.0], dtype=torch.float64), d)
+    at_right_angle, parallel = arc_cosine(torch.tensor([0.0, 1.0], dtype=torch.float64), d)
 
     def excess(cosines: Tensor) -> Tensor:
-        return _kappa(cosines.clamp(-1, 1), d) - at_right_angle
+        return arc_cosine(cosines.clamp(-1, 1), d) - at_right_angle
 
     norms = torch.hypot(x, y)  # (L, u)
     x, y = (entry / torch.where(norms > 0, norms, 1) for entry in (x, y))

@@ -34,7 +34,7 @@ def _check_sizes(m: int, M: int) -> None:
         raise ValueError(f"m = {m} student neurons for M = {M} teacher neurons; allowed: m >= M")
 
 
-def _nodes(degree: int) -> np.ndarray:
+def chebyshev_nodes(degree: int) -> np.ndarray:
     """1 − cos θ at the Chebyshev nodes θ_k = (2k−1)π/2N that integrate this degree in cos θ exactly; shape (N,)."""
     N = degree // 2 + 1  # exact up to degree 2N − 1
     return 2 * np.sin((2 * np.arange(1, N + 1) - 1) * (math.pi / (4 * N))) ** 2
@@ -45,7 +45,7 @@ def mean_absolute_difference(n: Natural, p: Probability) -> float:
     """``E|X − Y|`` for independent X, Y ~ Bin(n, p), exact up to rounding."""
     if n == 0:
         return 0.0
-    u = _nodes(n - 1)  # (N,)
+    u = chebyshev_nodes(n - 1)  # (N,)
     return float(np.mean(-np.expm1(n * np.log1p(-2 * p * (1 - p) * u)) / u))
 
 

@@ -38,10 +38,11 @@ def kappa(t: Number | Float[Tensor, "*shape"], d: Positive) -> Float[Tensor, "*s
     wrong = t[~(t.abs() <= 1 + 1e-5)]
     if wrong.numel():
         raise ValueError(f"t = {wrong[0].item()}; allowed: -1 <= t <= 1")
-    return _kappa(t.clamp(-1, 1), d)
+    return arc_cosine(t.clamp(-1, 1), d)
 
 
-def _kappa(t: Tensor, d: int) -> Tensor:
+def arc_cosine(t: Tensor, d: int) -> Tensor:
+    """:func:`kappa` of -1 <= t <= 1, unchecked."""
     return ((math.pi - torch.arccos(t)) * t + torch.sqrt(1 - t * t)) / (2 * math.pi * d)
 
 
@@ -50,7 +51,7 @@ def _check_teacher(M: int, d: int) -> None:
         raise ValueError(f"M = {M} teacher neurons in dimension d = {d}; allowed: 1 <= M <= d")
 
 
-def _pairs(W: Tensor, M: int) -> tuple[Tensor, Tensor, Tensor]:
+def units_and_cosines(W: Tensor, M: int) -> tuple[Tensor, Tensor, Tensor]:
     """Rows of V = [W; e_1 … e_M] as units (..., m + M, d) and signed norms s‖v‖, and the cosines of W's rows with them.
 
     The sign is s = +1 for students, −1 for teachers; the cosines are (..., m, m + M).
@@ -70,9 +71,9 @@ class _PopulationLoss(torch.autograd.Function):
     def forward(ctx, W: Tensor, M: int) -> Tensor:
         ctx.save_for_backward(W)
         ctx.M = M
-        units, mass, _ = _pairs(W, M)
+        units, mass, _ = units_and_cosines(W, M)
         cosines = (units @ units.mT).clamp_(-1, 1)  # of teachers, too: the sum in this order is what records rest on
-        return torch.einsum("...a,...ab,...b->...", mass, _kappa(cosines, W.shape[-1]), mass)
+        return torch.einsum("...a,...ab,...b->...", mass, arc_cosine(cosines, W.shape[-1]), mass)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
@@ -115,7 +116,7 @@ def population_gradient(W: Float[Tensor, "*batch m d"], M: Positive) -> Float[Te
 
 def _gradient(W: Tensor, M: int) -> Tensor:
     m, d = W.shape[-2:]
-    units, mass, cosines = _pairs(W, M)
+    units, mass, cosines = units_and_cosines(W, M)
     angles = torch.arccos(cosines).neg_().add_(math.pi)  # π − θ (..., m, m + M), in place as descent lives here
     sines = cosines.square_().neg_().add_(1).sqrt_()
     gradient = angles @ (mass[..., None] * units)  # Σ_b s_b (π − θ) v_b, (..., m, d)
@@ -140,7 +141,7 @@ def population_hessian(W: Float[Tensor, "*batch m d"], M: Positive) -> Float[Ten
     """
     _check_teacher(M, W.shape[-1])
     m, d = W.shape[-2:]
-    units, mass, cosines = _pairs(W, M)
+    units, mass, cosines = units_and_cosines(W, M)
     norms = mass[..., :m]
     if not (norms > 0).all():
         raise ValueError("W has a row 0, where the loss has no second derivative; allowed: rows that are not 0")

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from lmc_helpers._files import replacing
+from lmc_helpers.files import replacing
 
 __all__ = ["digest", "load_checkpoint", "save_checkpoint"]
 

@@ -13,9 +13,9 @@ from typing import Generic, TypeVar
 import numpy as np
 import torch
 
-from lmc_helpers.training._description import _digest_of
-from lmc_helpers.training._run_files import file_lock, folder, read, unreadable, write
+from lmc_helpers.training.description import _digest_of
 from lmc_helpers.training.prices import Price
+from lmc_helpers.training.run_files import file_lock, folder, read, unreadable, write
 
 __all__ = ["Cached", "provenance"]
 

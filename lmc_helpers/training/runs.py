@@ -25,8 +25,8 @@ from lmc_helpers.device import describe as describe_device
 from lmc_helpers.device import device
 from lmc_helpers.networks.model import Fixed, Model, Scheme, Stack
 from lmc_helpers.training._checkpoints import digest as digest_of_tensors
-from lmc_helpers.training._description import canonical, described
 from lmc_helpers.training.cached import Cached, provenance
+from lmc_helpers.training.description import canonical, described
 from lmc_helpers.training.fit import PRECISIONS, Fitted, Precision, _AllDiverged, fit
 from lmc_helpers.training.prices import Price, price
 from lmc_helpers.training.recipes import Descent

@@ -19,8 +19,8 @@ from book.tools.outcomes import published, records
 from book.tools.reading import sources
 from book.tools.running import progress
 from lmc_helpers import claims
-from lmc_helpers._files import atomic_write
 from lmc_helpers.claims.judge import Verdict
+from lmc_helpers.files import atomic_write
 
 ALONE = shutil.which("unshare") and not subprocess.run(["unshare", "-rm", "true"], capture_output=True).returncode
 AGAIN = "then run it again: what was finished is kept"

@@ -7,9 +7,9 @@ import torch
 from oracles.linear import ALMOST, FLIP, I2, leibniz, normal
 
 from lmc_helpers.general_linear import (
-    _haar,
     _rank_tolerance,
     determinant_sign,
+    haar,
     path_in_group,
     polar,
     random_invertible,
@@ -66,7 +66,7 @@ def test_random_elements_of_given_signs(h):
 @pytest.mark.parametrize("shape", [(2, 2), (3, 1), (5, 5), (4, 2)])
 def test_haar_matrices_are_orthonormal_and_turned_alike(shape):
     d, k = shape
-    Q = _haar((20_000, d, k), torch_generator(4, "haar")).numpy()
+    Q = haar((20_000, d, k), torch_generator(4, "haar")).numpy()
     np.testing.assert_allclose(np.swapaxes(Q, -1, -2) @ Q, np.broadcast_to(np.eye(k), (20_000, k, k)), atol=1e-12)
     assert abs(Q.mean(axis=0)).max() < 4.5 / np.sqrt(d * 20_000)  # entries have variance 1/d
     turned = np.linalg.qr(normal(d, d).numpy())[0] @ Q  # the same law: fourth moments 3/(d (d + 2)) of each entry

@@ -61,13 +61,13 @@ def test_torch_streams():
 @pytest.mark.parametrize("seed", [-1, 2**32, 1.0, "1", True, None])
 def test_bad_seed(seed):
     with pytest.raises(ValueError, match=r"allowed: an integer in \[0, 2\*\*32\)"):
-        seeds._seed_sequence(seed, "a")
-    assert seeds._seed_sequence(np.int64(3), "a").entropy.tolist() == [3, 97]
+        seeds.seed_sequence(seed, "a")
+    assert seeds.seed_sequence(np.int64(3), "a").entropy.tolist() == [3, 97]
 
 
 def test_bad_purpose():
     with pytest.raises(ValueError, match="allowed"):
-        seeds._seed_sequence(1, "")
+        seeds.seed_sequence(1, "")
 
 
 @pytest.mark.parametrize("shape", [(), (3,), (2, 5), (0, 4)])

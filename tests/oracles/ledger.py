@@ -5,8 +5,8 @@ from pathlib import Path
 import yaml
 from pydantic import ValidationError
 
-from lmc_helpers.claims._yaml_files import explained
 from lmc_helpers.claims.criteria import Part
+from lmc_helpers.claims.yaml_files import explained
 
 BASE = {
     "whose": "paper",

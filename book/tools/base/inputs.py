@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from book.tools.base.chapters import BuildError
-from lmc_helpers.claims import _yaml_files as yaml_files
+from lmc_helpers.claims import yaml_files
 from lmc_helpers.claims.intervals import LedgerError, cut
 
 

@@ -16,8 +16,8 @@ from book.tools.findings import anchors
 from book.tools.findings.findings import DETAIL, OWN, RESULT, WRONG, Finding, Findings, Statement, title
 from book.tools.outcomes.records import ABSENT, SHOWN
 from lmc_helpers import claims
-from lmc_helpers.claims._formulas import typeset
 from lmc_helpers.claims.criteria import BEYOND, Claim, Part
+from lmc_helpers.claims.formulas import typeset
 
 #: The first axis, in the order of its columns.
 AXIS = {

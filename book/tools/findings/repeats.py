@@ -22,7 +22,7 @@ from book.tools.outcomes.repeats import KINDS, Chapter, Record, differences
 from book.tools.reading import papers, profiles, sources
 from book.tools.running import listing, prices, variants
 from lmc_helpers import claims
-from lmc_helpers.claims._needs import unmet
+from lmc_helpers.claims.needs import unmet
 from lmc_helpers.claims.numerals import people
 
 MANY = 1e4  # a larger factor of samples means that the value lies on the border

@@ -17,11 +17,11 @@ from book.tools.base import inputs
 from book.tools.base.chapters import ROOT, BuildError
 from book.tools.outcomes import standing
 from book.tools.reading import papers
-from lmc_helpers._files import atomic_write
-from lmc_helpers.claims._yaml_files import explained
 from lmc_helpers.claims.criteria import Part
 from lmc_helpers.claims.intervals import Entry, Interval
 from lmc_helpers.claims.numerals import CLOSE, people
+from lmc_helpers.claims.yaml_files import explained
+from lmc_helpers.files import atomic_write
 
 TABLE = ROOT / "book" / "recorded" / "narrowest.json"
 Ends = tuple[float | None, float | None]  # None: no end on this side

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from book.tools.outcomes.records import Run, recorded
 from lmc_helpers import claims
-from lmc_helpers.claims._yaml_files import explained
+from lmc_helpers.claims.yaml_files import explained
 
 
 class Record(BaseModel):

@@ -17,8 +17,8 @@ from book.tools.base.chapters import ROOT, BuildError
 from book.tools.outcomes import glued
 from book.tools.reading import papers, sources
 from lmc_helpers import claims
-from lmc_helpers.claims._yaml_files import explained
 from lmc_helpers.claims.judge import Verdict
+from lmc_helpers.claims.yaml_files import explained
 
 RECORDED = ROOT / "book" / "recorded"
 PROVENANCE = ("chapter", "profile", "parameters", "seconds", "device", "commit", "date", "seeds")

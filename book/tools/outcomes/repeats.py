@@ -22,9 +22,9 @@ from book.tools.reading import papers, sources
 from book.tools.running import variants
 from book.tools.running.targets import basis, provenance
 from lmc_helpers import claims
-from lmc_helpers._files import atomic_write
-from lmc_helpers.claims._yaml_files import explained
 from lmc_helpers.claims.intervals import Entry
+from lmc_helpers.claims.yaml_files import explained
+from lmc_helpers.files import atomic_write
 
 KINDS = ("sweep", "machines")
 AS_BUILT = ""  # the variant that settings are compared with

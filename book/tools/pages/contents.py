@@ -13,8 +13,8 @@ from book.tools.base import chapters, inputs
 from book.tools.base.chapters import ROOT, BuildError
 from book.tools.pages import api
 from book.tools.reading import papers
-from lmc_helpers.claims._yaml_files import place
 from lmc_helpers.claims.intervals import Entry, cut
+from lmc_helpers.claims.yaml_files import place
 
 TOC, CONFIG = ROOT / "_toc.yml", ROOT / "_config.yml"
 EXECUTED = "book/executed"

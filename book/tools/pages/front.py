@@ -21,9 +21,9 @@ from book.tools.pages import contents, gallery, pictures, staging
 from book.tools.reading import papers, profiles
 from book.tools.running import listing
 from book.tools.running.jobs import Job
-from lmc_helpers.claims._formulas import plain
-from lmc_helpers.claims._yaml_files import place
+from lmc_helpers.claims.formulas import plain
 from lmc_helpers.claims.intervals import Entry
+from lmc_helpers.claims.yaml_files import place
 from lmc_helpers.figures.cards import NAME
 
 WORDS = ROOT / "book" / "front.yml"

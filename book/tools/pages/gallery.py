@@ -17,8 +17,8 @@ from book.tools.base import chapters, inputs
 from book.tools.base.chapters import ROOT, BuildError
 from book.tools.pages import pictures
 from book.tools.reading import papers
-from lmc_helpers.claims._yaml_files import place
 from lmc_helpers.claims.intervals import Entry
+from lmc_helpers.claims.yaml_files import place
 
 LISTED = ROOT / "book" / "figures.yml"
 

@@ -9,8 +9,8 @@ from pydantic import Field
 
 from book.tools.base import chapters, inputs
 from book.tools.base.chapters import ROOT, BuildError
-from lmc_helpers.claims._yaml_files import place
 from lmc_helpers.claims.intervals import Entry
+from lmc_helpers.claims.yaml_files import place
 
 PATH = ROOT / "book" / "notation.yml"
 

@@ -18,8 +18,8 @@ from book.tools.outcomes.records import outputs, recorded
 from book.tools.reading import headers
 from book.tools.reading.literals import values
 from lmc_helpers import claims
-from lmc_helpers.claims._formulas import typeset
 from lmc_helpers.claims.criteria import Part
+from lmc_helpers.claims.formulas import typeset
 from lmc_helpers.figures import moving
 
 FOLDED = "hide-input"

@@ -15,7 +15,7 @@ from typing import Any
 
 from book.tools.base import chapters
 from book.tools.base.chapters import PACKAGE, BuildError
-from lmc_helpers.claims._yaml_files import parsed
+from lmc_helpers.claims.yaml_files import parsed
 
 HEADER = re.compile(r"# ---\n((?:#.*\n)*?)# ---\n")
 

@@ -6,8 +6,8 @@ import ast
 from typing import Any
 
 from book.tools.base.chapters import ROOT, BuildError
-from lmc_helpers.claims._yaml_files import parsed
 from lmc_helpers.claims.intervals import LedgerError
+from lmc_helpers.claims.yaml_files import parsed
 
 
 def values(source: str) -> dict[str, object]:

@@ -9,8 +9,8 @@ from pydantic import Field
 
 from book.tools.base import inputs
 from book.tools.base.chapters import NOTEBOOKS, BuildError, chapters, short
-from lmc_helpers.claims._yaml_files import place
 from lmc_helpers.claims.intervals import Entry
+from lmc_helpers.claims.yaml_files import place
 
 PROFILES = NOTEBOOKS / "profiles"
 Size = Annotated[float, Field(gt=0, allow_inf_nan=False, strict=False)]

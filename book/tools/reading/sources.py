@@ -20,15 +20,15 @@ from book.tools.base import chapters as names
 from book.tools.base import inputs
 from book.tools.base.chapters import PACKAGE, BuildError
 from book.tools.reading import profiles
-from lmc_helpers._files import atomic_write
-from lmc_helpers._lazy import exports
-from lmc_helpers.claims._yaml_files import load
 from lmc_helpers.claims.intervals import cut
+from lmc_helpers.claims.yaml_files import load
+from lmc_helpers.files import atomic_write
+from lmc_helpers.lazy import exports
 
 #: Possible dependencies of an executed notebook's outputs.
 RUNNER = tuple(f"book/tools/running/{name}.py" for name in ("execution", "engine"))
 #: How a box looks, which is rendered again for its page: modules that no number depends on.
-BOXES = tuple(f"{PACKAGE}.claims.{name}" for name in ("_lines", "_runs", "_scale", "_words"))
+BOXES = tuple(f"{PACKAGE}.claims.{name}" for name in ("_lines", "_runs", "_scale", "words"))
 #: Fields of the ledger, of an id and of its parts, that no verdict depends on.
 PROSE = {
     *("says", "where", "statement", "reading", "correction", "sharpening", "proof", "reason", "in_short", "price"),

@@ -24,8 +24,8 @@ from book.tools.base.chapters import ROOT, BuildError
 from book.tools.reading import sources
 from book.tools.running import forkserver, targets, variants
 from book.tools.running.forkserver import THREADS, Ended
-from lmc_helpers._files import replacing
 from lmc_helpers.claims.box import RECORDED_ONLY
+from lmc_helpers.files import replacing
 
 CGROUP = Path("/sys/fs/cgroup")
 

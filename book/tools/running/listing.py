@@ -111,7 +111,7 @@ def _is_worth_it(job: Job) -> bool:
 
 
 def folder() -> Path:
-    """Folder of the runs, as in ``lmc_helpers.training._run_files.folder``, which imports torch."""
+    """Folder of the runs, as in ``lmc_helpers.training.run_files.folder``, which imports torch."""
     return Path(os.environ.get("LMC_RUNS") or ROOT / "build" / "runs")
 
 

@@ -9,9 +9,9 @@ from book.tools.base import chapters
 from book.tools.reading import sources
 from book.tools.running import targets
 from lmc_helpers import claims
-from lmc_helpers._files import replacing
 from lmc_helpers.claims.box import seen
 from lmc_helpers.claims.judge import Verdict
+from lmc_helpers.files import replacing
 
 
 def take_over(made: targets.Targets) -> None:

@@ -42,7 +42,7 @@ RELATIVE = {
     "from ..delta import value": "lmc_helpers.delta",
 }
 LAZY = {
-    "__init__.py": "from lmc_helpers._lazy import attach\n__getattr__, __dir__, __all__ = attach(__name__, __file__)\n",
+    "__init__.py": "from lmc_helpers.lazy import attach\n__getattr__, __dir__, __all__ = attach(__name__, __file__)\n",
     "__init__.pyi": "from lmc_helpers.delta import four as four\nfrom lmc_helpers.gamma import one as one\n",
 }
 WRONG = {

@@ -1,7 +1,7 @@
 """Results that took hours are kept in ``book/recorded/runs``, each under the digest of its run.
 
 A digest is a hash of names and values, so a renamed class or field must go on being described by its old name
-(``lmc_helpers/training/_description.py``).
+(``lmc_helpers/training/description.py``).
 """
 
 from types import SimpleNamespace

@@ -40,7 +40,7 @@ from lmc_helpers._chapters.coherence import (
 )
 from lmc_helpers.identifiability import leverages
 from lmc_helpers.seeds import normal
-from lmc_helpers.training._examples import epoch_order
+from lmc_helpers.training.examples import epoch_order
 from lmc_helpers.training.recipes import Descent
 
 

@@ -22,8 +22,8 @@ from lmc_helpers._chapters.matchers import (
     match,
     methods,
 )
-from lmc_helpers.alignment.activation_matching import _moments
-from lmc_helpers.alignment.weight_matching import _agreement, weight_matching
+from lmc_helpers.alignment.activation_matching import moments_of
+from lmc_helpers.alignment.weight_matching import agreement, weight_matching
 from lmc_helpers.matching import all_permutations
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Stack
@@ -50,7 +50,7 @@ def test_objectives_and_losses_one_by_one():
         loss = torch.stack([torch.nn.functional.cross_entropy(one, y) for one in output])
         torch.testing.assert_close(found.loss[:, i, j], loss)
         permutable = {name: value for name, value in moved.params.items() if name != "2.bias"}
-        torch.testing.assert_close(found.objective[:, i, j], _agreement(a.params, permutable))
+        torch.testing.assert_close(found.objective[:, i, j], agreement(a.params, permutable))
 
 
 def test_ranks_of_the_best_and_the_worst():
@@ -132,7 +132,7 @@ def test_correlations_against_samples(d):
     W1, W2 = torch.randn(2, 4, d, dtype=torch.float64, generator=generator)
     x = torch.randn(200_000, d, dtype=torch.float64, generator=generator)
     x = x / x.norm(dim=1, keepdim=True)
-    sampled = _moments(torch.relu(x @ W1.T)[None], torch.relu(x @ W2.T)[None]).correlations()[0]
+    sampled = moments_of(torch.relu(x @ W1.T)[None], torch.relu(x @ W2.T)[None]).correlations()[0]
     torch.testing.assert_close(activation_correlations(W1, W2), sampled, atol=4.5 / 200_000**0.5, rtol=0)
 
 

@@ -9,10 +9,10 @@ from oracles.draws import normal as gaussian
 
 from lmc_helpers.alignment.activation_matching import (
     OBJECTIVES,
-    _merged,
-    _moments,
     activation_matching,
     match_moments,
+    merged_moments,
+    moments_of,
     recorded_moments,
 )
 from lmc_helpers.matching import _correlations, match_activations
@@ -22,10 +22,10 @@ from lmc_helpers.networks.mlp import MLP
 @pytest.mark.parametrize("sizes", [[9], [1, 8], [4, 4, 1], [1] * 9])
 def test_batches_give_thecorrelations_of_the_whole(sizes):
     za, zb = gaussian(2, 9, 3, seed=1) + 100, gaussian(2, 9, 3, seed=2) ** 2
-    found = [_moments(*pair) for pair in zip(za.split(sizes, dim=1), zb.split(sizes, dim=1), strict=True)]
+    found = [moments_of(*pair) for pair in zip(za.split(sizes, dim=1), zb.split(sizes, dim=1), strict=True)]
     whole = found[0]
     for part in found[1:]:
-        whole = _merged(whole, part)
+        whole = merged_moments(whole, part)
     for n in range(2):
         expected = np.corrcoef(za[n].T.numpy(), zb[n].T.numpy())[:3, 3:]
         np.testing.assert_allclose(whole.correlations()[n], expected, atol=1e-12)
@@ -35,10 +35,10 @@ def test_batches_give_thecorrelations_of_the_whole(sizes):
 
 def test_small_variations_on_a_large_mean_survive():
     z = 1e6 + gaussian(1, 1000, 2, seed=3)
-    parts = [_moments(part, part) for part in z.split(100, dim=1)]
+    parts = [moments_of(part, part) for part in z.split(100, dim=1)]
     whole = parts[0]
     for part in parts[1:]:
-        whole = _merged(whole, part)
+        whole = merged_moments(whole, part)
     np.testing.assert_allclose(whole.deviations[0, 0], z[0].numpy().std(axis=0), rtol=1e-8)
 
 
@@ -47,10 +47,10 @@ def test_dead_units_are_counted_and_match_what_is_left():
     zb = za[:, :, [3, 0, 1, 2]].clone()
     za[..., 1], zb[..., 3], zb[..., 0] = 0.0, 0.1, 7.3  # unit 1 of a, and units 3 (=2 of a) and 0 (=3 of a) of b
     for batches in ([50], [7, 20, 23]):
-        parts = [_moments(*pair) for pair in zip(za.split(batches, 1), zb.split(batches, 1), strict=True)]
+        parts = [moments_of(*pair) for pair in zip(za.split(batches, 1), zb.split(batches, 1), strict=True)]
         whole = parts[0]
         for part in parts[1:]:
-            whole = _merged(whole, part)
+            whole = merged_moments(whole, part)
         found = match_moments({"h": whole})
         assert found.dead["h"][:, 0].tolist() == [[False, True, False, False], [True, False, False, True]]
         assert found.gains["h"].isfinite().all() and (found.gains["h"][0, 1] == 0).all()
@@ -59,7 +59,7 @@ def test_dead_units_are_counted_and_match_what_is_left():
 
 
 def test_all_units_dead():
-    found = match_moments({"h": _moments(torch.zeros(1, 5, 3), torch.ones(1, 5, 3))})
+    found = match_moments({"h": moments_of(torch.zeros(1, 5, 3), torch.ones(1, 5, 3))})
     assert found.objective()["h"].item() == 0 and found.dead["h"].all()
 
 
@@ -74,7 +74,7 @@ def test_objectives_against_all_permutations(objective):
         "absolute": np.abs(S),
         "published": 1 - np.abs(S),
     }[objective]
-    found = match_moments({"h": _moments(za, zb)}, objective)
+    found = match_moments({"h": moments_of(za, zb)}, objective)
     values = np.array([np.mean([C[i, j] for i, j in enumerate(p)]) for p in itertools.permutations(range(5))])
     assert found.objective()["h"].item() == pytest.approx(values.max())
     assert found.identity()["h"].item() == pytest.approx(values[0])
@@ -88,11 +88,11 @@ def test_objectives_against_all_permutations(objective):
 def test_published_matches_the_least_correlated_units():
     """Equal networks: every sensible objective gives the identity, the published one moves every unit."""
     z = gaussian(1, 200, 6, seed=7)
-    both = {"h": _moments(z, z)}
+    both = {"h": moments_of(z, z)}
     for objective in ("correlation", "product", "absolute"):
         assert match_moments(both, objective).permutations["h"].tolist() == [list(range(6))]
     assert (match_moments(both, "published").permutations["h"] != torch.arange(6)).all()
-    opposite = {"h": _moments(z, -z)}
+    opposite = {"h": moments_of(z, -z)}
     assert match_moments(opposite, "absolute").permutations["h"].tolist() == [list(range(6))]
     assert (match_moments(opposite, "correlation").permutations["h"] != torch.arange(6)).all()
 

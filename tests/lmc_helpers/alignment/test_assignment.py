@@ -5,7 +5,7 @@ import itertools
 import pytest
 import torch
 
-from lmc_helpers.alignment.assignment import _check_ends, _matched_sum, assign
+from lmc_helpers.alignment.assignment import _check_ends, assign, matched_sum
 from lmc_helpers.networks.permutations import Axis, Symmetry
 
 SYMMETRY = Symmetry({"h": (Axis("W", 0), Axis("V", 1))}, {"h": 3})
@@ -24,7 +24,7 @@ def test_no_permutation_is_worth_more(m):
     for index in itertools.product(range(2), range(3)):
         rows = C[index].tolist()
         most = max(sum(rows[i][j] for i, j in enumerate(q)) for q in itertools.permutations(range(m)))
-        assert _matched_sum(C, p)[index].item() == pytest.approx(most)
+        assert matched_sum(C, p)[index].item() == pytest.approx(most)
 
 
 def test_no_pairs():

@@ -5,7 +5,7 @@ import itertools
 import pytest
 import torch
 
-from lmc_helpers.alignment.weight_matching import _agreement, _group_by_group, weight_matching
+from lmc_helpers.alignment.weight_matching import agreement, group_by_group, weight_matching
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.permutations import Axis, Symmetry, permute, random_permutations
 
@@ -38,7 +38,7 @@ def test_restarts_find_the_best_of_all_permutations_in_most_pairs(m):
     best = torch.tensor([best_of_all(*pair, m) for pair in one], dtype=torch.float64)
     reached = found.values.max(dim=0).values
     moved = permute(b, model.symmetry(), found.permutations)
-    torch.testing.assert_close(reached, _agreement(a, moved) - outside)
+    torch.testing.assert_close(reached, agreement(a, moved) - outside)
     assert (reached <= best + 1e-9).all()
     assert (reached >= best - 1e-9).sum() >= 11
     assert (found.values[0] >= best - 1e-9).sum() < 10 or m < 4
@@ -59,7 +59,7 @@ def test_group_by_group_each_layer_is_best_given_those_before():
     """The second of two layers also counts the outputs, which never move."""
     model, m = MLP((3, 4, 4, 2)), 4
     a, b = (random_params(model.shapes(), 3, seed) for seed in (1, 2))
-    found = list(_group_by_group(a, b, model.symmetry()).values())
+    found = list(group_by_group(a, b, model.symmetry()).values())
     first, orders = {"0.weight", "0.bias"}, list(itertools.permutations(range(m)))
     for n in range(3):
         one, two = ({k: v[n] for k, v in end.items()} for end in (a, b))
@@ -105,7 +105,7 @@ def test_a_weight_from_a_group_to_itself_never_loses():
             values.append(((a["W"][n] * b["W"][n][p][:, p]).sum() + (a["b"][n] * b["b"][n][p]).sum()).item())
         assert found.values[:, n].max().item() == pytest.approx(max(values))
         torch.testing.assert_close(
-            found.values[:, n].max(), _agreement(a, permute(b, symmetry, found.permutations))[n], rtol=1e-9, atol=1e-9
+            found.values[:, n].max(), agreement(a, permute(b, symmetry, found.permutations))[n], rtol=1e-9, atol=1e-9
         )
 
 
@@ -137,13 +137,13 @@ def test_heads_and_the_units_inside_are_solved_exactly(packed):
     for p in itertools.permutations(range(3)):
         outer = {"heads": torch.tensor([p])}
         for inner in itertools.product(swaps, repeat=6):
-            best = max(best, _agreement(a, permute(b, heads, outer | dict(zip(heads.within, inner, strict=True)))))
+            best = max(best, agreement(a, permute(b, heads, outer | dict(zip(heads.within, inner, strict=True)))))
     for seed in range(3):
         start = random_permutations(heads, 1, torch.Generator().manual_seed(seed))
         found = weight_matching(a, b, heads, seed=seed, start=start)
         outside = (a["gain"] * b["gain"]).sum()
         torch.testing.assert_close(found.values[0], best - outside)
-        torch.testing.assert_close(_agreement(a, permute(b, heads, found.permutations)), best)
+        torch.testing.assert_close(agreement(a, permute(b, heads, found.permutations)), best)
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -156,7 +156,7 @@ def test_planted_heads_and_units_inside_are_found(packed):
     back = permute(b, symmetry, found.permutations)
     assert all(back[name].equal(value) for name, value in a.items())
     assert all((trace.diff(dim=0) >= 0).all() for trace in found.traces)
-    torch.testing.assert_close(found.values.max(dim=0).values, _agreement(a, a))
+    torch.testing.assert_close(found.values.max(dim=0).values, agreement(a, a))
 
 
 def test_units_in_blocks_of_a_concatenation_and_of_flattened_pixels_are_found():

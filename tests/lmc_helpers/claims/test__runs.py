@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 from oracles.ledger import BASE, CORRECTED, SAMPLED, parse_part
 
-from lmc_helpers.claims import _runs, _words
+from lmc_helpers.claims import _runs, words
 from lmc_helpers.claims.judge import judge
 
 RUN = {"changed": [], "commit": "c" * 40, "seeds": "c" * 40, "date": "2026-01-02", "device": "CPU, 1 thread(s)"}
@@ -58,7 +58,7 @@ def test_rounding_errors_of_other_machines_are_drawn_alike():
     part = parse_part("T1.a", BASE | {"criterion": {"at_most": 1e-9}, "rival": {"value": 0.1, "says": "a tenth"}})
     there, here, larger = (asdict(judge(part, value, n=1)) for value in (1.1e-16, 7e-15, 3e-6))
     assert _runs.drawn(part, there) == _runs.drawn(part, here) != _runs.drawn(part, larger)
-    assert 0 < _words.drawn(part, there)[0] < 1e-9  # inside the criterion
+    assert 0 < words.drawn(part, there)[0] < 1e-9  # inside the criterion
 
 
 def test_a_value_between_two_criteria_is_drawn_where_it_is():

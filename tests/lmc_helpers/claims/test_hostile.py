@@ -8,7 +8,7 @@ from oracles.ledger import CORRECTED, parse_part
 
 from book.tools.findings.board import rich
 from lmc_helpers.claims import Links, render
-from lmc_helpers.claims._formulas import typeset
+from lmc_helpers.claims.formulas import typeset
 from lmc_helpers.claims.intervals import LedgerError, number
 
 TEXTS = [

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from lmc_helpers.data._cifar10 import parse, records
-from lmc_helpers.data._files import Content
+from lmc_helpers.data.files import Content
 
 REAL = Path(os.environ.get("LMC_DATA") or "no folder", "cifar10")
 NAMES = [f"data_batch_{i}.bin" for i in range(1, 6)] + ["test_batch.bin"]

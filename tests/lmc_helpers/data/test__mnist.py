@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lmc_helpers.data._files import Content
 from lmc_helpers.data._mnist import parse, read_idx
+from lmc_helpers.data.files import Content
 
 REAL = Path(os.environ.get("LMC_DATA") or "no folder", "mnist")
 

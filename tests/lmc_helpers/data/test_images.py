@@ -13,8 +13,8 @@ import torch
 from sklearn.datasets import load_digits
 
 from lmc_helpers.data import images as module
-from lmc_helpers.data._files import DataError
 from lmc_helpers.data._mnist import MNIST
+from lmc_helpers.data.files import DataError
 from lmc_helpers.data.images import SPLITS, _main, available, choose, load
 
 TRAIN, TEST = 200, 30

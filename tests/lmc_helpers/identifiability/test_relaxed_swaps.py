@@ -7,7 +7,7 @@ from torch.nn.functional import gelu
 
 from lmc_helpers._chapters.relaxed_costs import quadratic_surrogate
 from lmc_helpers.identifiability import pca_basis, ridge_swaps, swap_costs
-from lmc_helpers.identifiability.relaxed_swaps import _ridge_costs
+from lmc_helpers.identifiability.relaxed_swaps import ridge_costs
 
 
 def layer(m=4, d=6, k=3, n=40, seed=0):
@@ -31,7 +31,7 @@ def test_values_are_those_of_direct_minimisation(norms):
     scale, shift = (torch.rand(4, generator=draw).double() + 0.5, torch.randn(4, generator=draw).double())
     if not norms:
         scale, shift = torch.ones(4).double(), torch.zeros(4).double()
-    found = _ridge_costs(F, D, W, X, ALL, 0.05, gelu, scale, shift)
+    found = ridge_costs(F, D, W, X, ALL, 0.05, gelu, scale, shift)
     for (i, j), value, norm in zip(ALL.tolist(), found.value, found.norm, strict=True):
         target = gelu(scale[j] * (X @ (F[j] + D[j] * W[j])) + shift[j])
 
@@ -54,7 +54,7 @@ def test_values_are_those_of_direct_minimisation(norms):
 
 def test_linear_neurons_have_the_surrogate_as_their_cost():
     F, D, W, X = layer(seed=3)
-    found = _ridge_costs(F, D, W, X, ALL, 0.01, lambda s: s)
+    found = ridge_costs(F, D, W, X, ALL, 0.01, lambda s: s)
     i, j = ALL.T
     exact = quadratic_surrogate((F + D * W)[j], F[i], D[i], X.T @ X / len(X), 0.01)
     assert torch.allclose(found.value, exact.value, rtol=1e-8)
@@ -72,7 +72,7 @@ def test_small_beta_gives_the_hard_swap_costs():
 def test_relaxed_costs_are_below_hard_ones_and_grow_as_beta_falls():
     F, D, W, X = layer(m=4, d=9, k=2, seed=6)
     own = torch.arange(4)[:, None].expand(4, 2)
-    values = [_ridge_costs(F, D, W, X, own, beta, gelu).value for beta in (1.0, 0.1, 0.01)]
+    values = [ridge_costs(F, D, W, X, own, beta, gelu).value for beta in (1.0, 0.1, 0.01)]
     assert (values[0] <= values[1]).all()
     assert (values[1] <= values[2]).all()
     assert (values[2] <= W.square().sum(dim=1)).all()

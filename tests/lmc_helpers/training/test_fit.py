@@ -12,7 +12,7 @@ import lmc_helpers.training.fit as module
 from lmc_helpers.data.images import load
 from lmc_helpers.networks.cnn import CNN
 from lmc_helpers.networks.mlp import MLP
-from lmc_helpers.training._examples import draw_views, epoch_order
+from lmc_helpers.training.examples import draw_views, epoch_order
 from lmc_helpers.training.fit import fit
 from lmc_helpers.training.recipes import Descent
 

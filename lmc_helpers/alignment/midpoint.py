@@ -15,7 +15,7 @@ from torch.nn.functional import cross_entropy
 
 from lmc_helpers._typing import Tensors, returned
 from lmc_helpers.networks.model import Model
-from lmc_helpers.networks.permutations import Permutations, Symmetry, _permuted
+from lmc_helpers.networks.permutations import Permutations, Symmetry, permute_axes
 
 #: Parameters name → (P, …) to the mean loss of each network, (P,), differentiable.
 Loss = Callable[[Tensors], Tensor]
@@ -40,7 +40,7 @@ def _midpoint_losses(a: Tensors, b: Tensors, symmetry: Symmetry, permutations: P
     """The loss half-way between a and the permuted b, (P,), without gradient."""
     with torch.no_grad():
         P = len(next(iter(a.values())))
-        losses = returned("the loss", loss(_interpolated(a, _permuted(b, symmetry.groups, permutations))), (P,))
+        losses = returned("the loss", loss(_interpolated(a, permute_axes(b, symmetry.groups, permutations))), (P,))
     if not torch.isfinite(losses).all():
         raise ValueError(f"losses half-way {losses.tolist()}; allowed: finite losses")
     return losses

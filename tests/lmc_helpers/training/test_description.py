@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 import torch
 
-from lmc_helpers.training._description import _digest_of, canonical, described
+from lmc_helpers.training.description import _digest_of, canonical, described
 
 
 @dataclass(frozen=True)

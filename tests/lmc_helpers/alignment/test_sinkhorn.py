@@ -6,8 +6,8 @@ import pytest
 import torch
 from oracles.draws import normal as gaussian
 
-from lmc_helpers.alignment._midpoint import _midpoint_losses, data_loss
-from lmc_helpers.alignment._sinkhorn import _log_sinkhorn, _mixed, sinkhorn_rebasin
+from lmc_helpers.alignment.midpoint import _midpoint_losses, data_loss
+from lmc_helpers.alignment.sinkhorn import _log_sinkhorn, _mixed, sinkhorn_rebasin
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.permutations import Axis, Symmetry, permute, random_permutations
 

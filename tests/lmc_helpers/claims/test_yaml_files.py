@@ -3,8 +3,8 @@
 import pytest
 from pydantic import TypeAdapter
 
-from lmc_helpers.claims._yaml_files import load, parsed, place, read
 from lmc_helpers.claims.intervals import LedgerError
+from lmc_helpers.claims.yaml_files import load, parsed, place, read
 
 
 def test_yaml_1_2():

@@ -11,8 +11,8 @@ import pytest
 import torch
 
 import lmc_helpers
-from lmc_helpers.training import _run_files as run_files
-from lmc_helpers.training._run_files import folder, read, write
+from lmc_helpers.training import run_files
+from lmc_helpers.training.run_files import folder, read, write
 
 RUN = {"run": {"seeds": [1, 2]}, "revision": 1}
 TENSORS = {"final/params/0.weight": torch.arange(600.0).view(2, 300), "survivors": torch.tensor([0, 1])}

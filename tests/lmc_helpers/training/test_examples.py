@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.nn.functional import pad
 
-from lmc_helpers.training._examples import Examples, Views, draw_views, epoch_order
+from lmc_helpers.training.examples import Examples, Views, draw_views, epoch_order
 
 SEEDS = [3, 8, 3]
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from lmc_helpers._files import atomic_write, remove_abandoned, replacing
+from lmc_helpers.files import atomic_write, remove_abandoned, replacing
 
 
 def test_a_file_is_replaced_or_stays(tmp_path):

@@ -26,9 +26,9 @@ import torch
 from torch import Tensor
 
 from lmc_helpers._typing import Tensors
-from lmc_helpers.alignment._midpoint import Best, Loss, _interpolated, _midpoint_losses
 from lmc_helpers.alignment.assignment import _assign, _start
-from lmc_helpers.networks.permutations import Permutations, Symmetry, _placed, _units
+from lmc_helpers.alignment.midpoint import Best, Loss, _interpolated, _midpoint_losses
+from lmc_helpers.networks.permutations import Permutations, Symmetry, replace_units, units_of
 from lmc_helpers.seeds import torch_generator
 
 
@@ -47,8 +47,8 @@ def _mixed(params: Tensors, symmetry: Symmetry, matrices: dict[str, Tensor]) -> 
     for group, M in matrices.items():
         for place in symmetry.groups[group]:
             d, value = place.axis + 2, mixed[place.name]
-            units = _units(value, place, M.shape[-1]).movedim(d, 1)  # (N, m, …)
-            mixed[place.name] = _placed(value, place, (M @ units.flatten(2)).view_as(units).movedim(1, d))
+            units = units_of(value, place, M.shape[-1]).movedim(d, 1)  # (N, m, …)
+            mixed[place.name] = replace_units(value, place, (M @ units.flatten(2)).view_as(units).movedim(1, d))
     return mixed
 
 

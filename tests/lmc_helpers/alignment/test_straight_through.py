@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from lmc_helpers.alignment._midpoint import data_loss
-from lmc_helpers.alignment._straight_through import straight_through
+from lmc_helpers.alignment.midpoint import data_loss
+from lmc_helpers.alignment.straight_through import straight_through
 from lmc_helpers.alignment.weight_matching import weight_matching
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.permutations import permute, random_permutations

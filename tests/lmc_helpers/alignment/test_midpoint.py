@@ -3,7 +3,7 @@
 import torch
 from oracles.networks import perceptron
 
-from lmc_helpers.alignment._midpoint import Best, _interpolated, _midpoint_losses, data_loss
+from lmc_helpers.alignment.midpoint import Best, _interpolated, _midpoint_losses, data_loss
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.permutations import identity, random_permutations
 

@@ -17,10 +17,10 @@ import torch
 from torch import Tensor
 
 from lmc_helpers._typing import Tensors
-from lmc_helpers.alignment._midpoint import Best, Loss, _interpolated, _midpoint_losses
 from lmc_helpers.alignment.assignment import _start
+from lmc_helpers.alignment.midpoint import Best, Loss, _interpolated, _midpoint_losses
 from lmc_helpers.alignment.weight_matching import _matched
-from lmc_helpers.networks.permutations import Permutations, Symmetry, _permuted
+from lmc_helpers.networks.permutations import Permutations, Symmetry, permute_axes
 
 
 def straight_through(
@@ -51,7 +51,7 @@ def straight_through(
         p = _matched(free, b, symmetry, 1, seed, p, 100).permutations
         best = best._seen(p, _midpoint_losses(a, b, symmetry, p, loss))
         if step < steps:
-            projected = _permuted(b, symmetry.groups, p)
+            projected = permute_axes(b, symmetry.groups, p)
             through = {name: projected[name] + (value - value.detach()) for name, value in free.items()}
             middle = _interpolated(a, through)
             adam.zero_grad()

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from lmc_helpers.training._progress import progress
+from lmc_helpers.training.progress import progress
 
 
 def test_a_bar_shows_and_passes_the_items_on(capsys):

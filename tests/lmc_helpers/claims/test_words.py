@@ -5,7 +5,7 @@ from dataclasses import asdict
 import pytest
 from oracles.ledger import BASE, CORRECTED, SAMPLED, SHARPER, parse_part, step
 
-from lmc_helpers.claims import _words
+from lmc_helpers.claims import words
 from lmc_helpers.claims.judge import judge
 
 OURS = {"whose": "ours", "expected": "open", "reason": "r"}
@@ -55,7 +55,7 @@ def measured(entry: dict, value: float, id: str = "T1.a", **more) -> tuple:
     ],
 )
 def test_where_a_measurement_lies(entry, value, more, said):
-    assert _words.outcome(*measured(entry, value, **more)) == said
+    assert words.outcome(*measured(entry, value, **more)) == said
 
 
 @pytest.mark.parametrize(
@@ -72,31 +72,31 @@ def test_where_a_measurement_lies(entry, value, more, said):
 )
 def test_values_intervals_and_how_the_error_was_made(entry, value, more, said, tested, level):
     part, record = measured(entry, value, **more)
-    assert _words.value(part, record) == said
-    assert _words.interval(part, record) == tested
-    assert level in _words.level(part, record) and bool(level) == bool(_words.level(part, record))
+    assert words.value(part, record) == said
+    assert words.interval(part, record) == tested
+    assert level in words.level(part, record) and bool(level) == bool(words.level(part, record))
 
 
 def test_records_of_earlier_grammars_are_read():
     part = parse_part("T1.a", SAMPLED)
     old = {"value": 1.025, "stderr": 2.2e-16, "n": 400}
-    assert _words.value(part, old) == "1.025" and _words.interval(part, old) == ""
-    assert _words.value(part, old | {"stderr": 0.01}) == "1.025 ± 0.010"
+    assert words.value(part, old) == "1.025" and words.interval(part, old) == ""
+    assert words.value(part, old | {"stderr": 0.01}) == "1.025 ± 0.010"
 
 
 def test_the_rival_is_the_ledger_s_or_the_measured_one():
     part, record = measured(BASE, 2.0)
-    assert _words.rival(part, record) == 2.5
+    assert words.rival(part, record) == 2.5
     entry = BASE | {"rival": {"says": "the other law"}}
     part, record = measured(entry, 2.0, rival=-8.87335e14)
-    assert _words.rival(part, record) == pytest.approx(-8.87335e14, rel=1e-4)  # the record's text has four digits
-    assert _words.rival(part, record | {"rival": "unknown"}) is None
+    assert words.rival(part, record) == pytest.approx(-8.87335e14, rel=1e-4)  # the record's text has four digits
+    assert words.rival(part, record | {"rival": "unknown"}) is None
 
 
 def test_criteria_in_words():
     part = parse_part("T1.a", BASE | {"criterion": {"at_most": "sqrt(2)", "says": "the root"}})
-    assert _words.criterion(part.criterion) == r"≤ $\sqrt{2}$ ≈ 1.414 (the root)"
-    assert _words.plain(part.criterion) == "at most 1.414"
+    assert words.criterion(part.criterion) == r"≤ $\sqrt{2}$ ≈ 1.414 (the root)"
+    assert words.plain(part.criterion) == "at most 1.414"
     ends = [{"at_least": 0.5}, {"between": [1, 2]}, {"equals": 3}]
     parts = [parse_part("T1.a", BASE | {"criterion": criterion, "rival": {"says": "r"}}) for criterion in ends]
-    assert [_words.plain(part.criterion) for part in parts] == ["at least 0.5", "1 to 2", "3"]
+    assert [words.plain(part.criterion) for part in parts] == ["at least 0.5", "1 to 2", "3"]

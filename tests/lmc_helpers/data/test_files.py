@@ -10,7 +10,7 @@ from pathlib import Path
 import pooch
 import pytest
 
-from lmc_helpers.data._files import Archive, DataError, Source, cache, find
+from lmc_helpers.data.files import Archive, DataError, Source, cache, find
 
 MEMBERS = {"in/one.bin": b"one" * 1000, "in/two.bin": b"two" * 500}
 

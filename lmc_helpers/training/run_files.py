@@ -15,7 +15,7 @@ from pathlib import Path
 import torch
 from filelock import FileLock
 
-from lmc_helpers.data._files import cache
+from lmc_helpers.data.files import cache
 from lmc_helpers.training._checkpoints import load_checkpoint, save_checkpoint
 
 __all__ = ["file_lock", "folder", "read", "unreadable", "write"]

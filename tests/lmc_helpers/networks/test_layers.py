@@ -5,7 +5,7 @@ import torch
 from oracles.networks import DOUBLE, numbers
 from torch import nn
 
-from lmc_helpers.networks._layers import (
+from lmc_helpers.networks.layers import (
     draw_by_law,
     initial,
     linear,

@@ -5,7 +5,7 @@ import re
 import pytest
 from matplotlib.mathtext import MathTextParser
 
-from lmc_helpers.claims._formulas import LETTERS, NAMED, label, plain, tex, typeset
+from lmc_helpers.claims.formulas import LETTERS, NAMED, label, plain, tex, typeset
 from lmc_helpers.claims.intervals import number
 
 GREEK = {r"\pi": "pi", r"\gamma": "EulerGamma", r"\ln": "log", r"\Gamma": "gamma", r"\cdot": "*", r"\arctan": "atan"}
