@@ -104,7 +104,7 @@ def minima_barriers(
 ) -> np.ndarray:
     """The barriers between pairs of minima, whose own losses are 0: the largest of :func:`losses_between` of each."""
     pairs = zip(W1.reshape(-1, *W1.shape[-2:]), W2.reshape(-1, *W2.shape[-2:]), strict=True)
-    return np.array([float(_losses_between(a, b, M, lambdas).max()) for a, b in pairs]).reshape(W1.shape[:-2])[()]
+    return np.array([_losses_between(a, b, M, lambdas).max().item() for a, b in pairs]).reshape(W1.shape[:-2])[()]
 
 
 @checked

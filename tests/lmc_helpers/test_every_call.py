@@ -326,11 +326,11 @@ CALLS = [
     (barrier.barrier_kinds, {"lambdas": [0.0, 0.5, 1.0]}, lambda r: {"loss": r(3)}),
 ]
 
-#: Functions with axes of any number in a hint that are no batch: those of an input or a parameter are the model's
+#: Functions with axes of any number in a hint that are no batch: a model's, or of a loss
 UNBATCHED = """alignment.activation_matching.activation_matching alignment.activation_matching.recorded_moments
     identifiability.input_subspace.AsymmetricLayer
     networks.model.Model.forward networks.model.Model.initial networks.model.Stack networks.model.Stack.forward
-    networks.segments.along_segments networks.segments.scores"""
+    networks.segments.along_segments networks.segments.scores permutation_points.mlp.squared_loss"""
 SHAPES = [(), (1,), (3,), (2, 3), (0,), (2, 0)]
 
 
