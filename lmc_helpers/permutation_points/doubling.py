@@ -54,7 +54,7 @@ class PermutationPoint:
     def small_loss(self, theta: Float[Tensor, "*batch p"]) -> Float[Tensor, " *batch"]:
         """The loss of the smaller network with other parameters."""
         if theta.dtype != self.theta.dtype:
-            raise ValueError(f"theta has dtype {theta.dtype}; allowed: {self.theta.dtype}, as the point has")
+            raise TypeError(f"theta has dtype {theta.dtype}; allowed: {self.theta.dtype}, as the point")
         return self.loss(embed(self.small, theta, self.layer, self.neuron)[1])
 
     @checked

@@ -1,6 +1,6 @@
-"""Every public function: a batch is the stack of its elements, and a spoiled argument ends in one sentence of ours.
+"""Every public function: a batch is the stack of its elements, a bad argument ends in one sentence of ours.
 
-``CALLS`` has valid arguments of one element for each public function that is :func:`checked`. Arguments whose hint has
+``TABLE`` has valid arguments of one element for each public function that is :func:`checked`. Arguments whose hint has
 a batch (``*batch``, ``...``) are drawn once for each element and stacked; the others are shared.
 """
 
@@ -10,6 +10,7 @@ import functools
 import importlib
 import math
 import pkgutil
+import types
 from typing import get_args
 
 import numpy as np
@@ -37,6 +38,7 @@ from lmc_helpers.teacher_student import (
     population,
     sparsity,
 )
+from lmc_helpers.training import fit, recipes, runs
 
 EYE = torch.eye(3, dtype=torch.float64)
 U = torch.linalg.qr(torch.arange(8.0).double().reshape(4, 2).cos())[0]
@@ -48,12 +50,15 @@ POINT = doubling.double_neurons(NET, THETA, X, Y)[0]
 MODEL = mlp.MLP((2, 3, 2))
 A, B = MODEL.initial([1, 2], torch.float64), MODEL.initial([3, 4], torch.float64)
 CLASSES, ORDERS = torch.tensor([0, 1, 1, 0, 1]), {"0": torch.tensor([[2, 0, 1], [0, 2, 1]])}
-SYMMETRY, ENDS = MODEL.symmetry(), {"a": A.params, "b": B.params}
+SYMMETRY = MODEL.symmetry()
+ENDS = {"a": A.params, "b": B.params, "symmetry": SYMMETRY}
 MOMENTS = activation_matching.recorded_moments(A, B, X)
 GL, SCALING = group_actions.GeneralLinear(), group_actions.Rescaling()
 T = torch.linspace(0, 1, 4, dtype=torch.float64)
 PATH = converged.ConvergedPath(torch.ones(4, 13), T, T, T)
 SCHEME = asymmetric.WAsymmetric(1, 1.0)
+SCHEMES = SCHEME, asymmetric.Sparse(1), asymmetric.Syre(1.0, 0.5), asymmetric.WBernoulli(0.5, 1.0)
+DRAWS = asymmetric.LinearResidual().draw, *(scheme.draw for scheme in SCHEMES)
 
 
 class Draw:
@@ -90,10 +95,6 @@ class Draw:
         return self(3, 2), self(1, 3)
 
 
-def square(w):
-    return w.square().sum(dim=-1)
-
-
 def bowl(w):
     return -w.square().sum(dim=-1)
 
@@ -106,15 +107,18 @@ def distance(a, b):
     return (a - b).abs().sum(dim=(-2, -1))
 
 
-#: (function, arguments that it shares, batched arguments of one element)
-CALLS = [
+SECOND, FAR = functools.partial(hessian.hessian, quartic), torch.tensor([1.0, 0.9])
+NEWTON, DATA, LAYER = {"loss": quartic, "steps": 2, "tol": 0.1}, {"X": EYE, "Y": 2 * EYE}, Draw(1).layer()
+RIDGE = dict(LAYER, X=Draw(2)(6, 4), beta=0.5, activation=torch.tanh, scale=T[:3], shift=T[:3])
+
+#: (function or functions, arguments that it shares, batched arguments of one element)
+TABLE = [
     (barrier.check_lambdas, {"lambdas": T}, None),
     (barrier.loss_barrier, {"loss": bowl}, lambda r: {"a": r(4), "b": r(4)}),
     (barrier.refined_barrier, {"loss": bowl, "coarse": 4, "steps": 6}, lambda r: {"a": r(4), "b": r(4)}),
     (matching.check_permutation, {}, lambda r: {"p": r.order(4)}),
     (matching.permute, {}, lambda r: {"W": r(4, 2), "p": r.order(4)}),
-    (matching.row_types, {}, lambda r: {"W": r.minimum()}),
-    (matching.has_types, {}, lambda r: {"W": r.minimum()}),
+    ((matching.row_types, matching.has_types), {}, lambda r: {"W": r.minimum()}),
     (matching.algorithm_1, {}, lambda r: {"W1": r.minimum(), "W2": r.minimum()}),
     (matching.weight_matching, {}, lambda r: {"W1": r(4, 2), "W2": r(4, 2)}),
     (matching.pair_matching, {"W1": EYE, "W2": EYE}, None),
@@ -128,20 +132,12 @@ CALLS = [
     (general_linear.polar, {}, lambda r: {"g": r(3, 3)}),
     (general_linear.rotation_logarithm, {}, lambda r: {"R": r.rotation()}),
     (general_linear.path_in_group, {"steps": 4}, lambda r: {"a": r.group(), "b": r.group()}),
-    (costs.least_norm_weight, {}, lambda r: {"a": r(2), "f": r(4), "d": r(4), "U": U}),
-    (costs.realization_cost, {}, lambda r: {"a": r(2), "f": r(4), "d": r(4), "U": U}),
-    (costs.cost_table, {"U": U}, Draw.layer),
+    ((costs.least_norm_weight, costs.realization_cost), {}, lambda r: {"a": r(2), "f": r(4), "d": r(4), "U": U}),
+    ((costs.cost_table, costs.swap_costs, swaps.swap_terms), {"U": U}, Draw.layer),
     (costs.output_sensitivity, {"table": EYE + 1}, lambda r: {"p": r.order(3)}),
-    (costs.swap_costs, {"U": U}, Draw.layer),
-    (swaps.swap_terms, {"U": U}, Draw.layer),
-    (
-        relaxed_swaps.ridge_swaps,
-        {**Draw(1).layer(), "X": Draw(2)(6, 4), "beta": 0.5, "activation": torch.tanh, "scale": T[:3], "shift": T[:3]},
-        lambda r: {"pairs": r.order(3)[:2]},
-    ),
-    (input_subspace.AsymmetricLayer, {**Draw(1).layer(), "U": U}, None),
-    (input_subspace.leverages, {}, lambda r: {"U": r.rotation()[:, :2]}),
-    (input_subspace.coherence, {}, lambda r: {"U": r.rotation()[:, :2]}),
+    (relaxed_swaps.ridge_swaps, RIDGE, lambda r: {"pairs": r.order(3)[:2]}),
+    (input_subspace.AsymmetricLayer, {**LAYER, "U": U}, None),
+    ((input_subspace.leverages, input_subspace.coherence), {}, lambda r: {"U": r.rotation()[:, :2]}),
     (input_subspace.exact_copies, {"d": 4, "k": 2, "copies": 2}, None),
     (input_subspace.grams, {}, lambda r: {"D": r(3, 4), "U": U}),
     (input_subspace.pca_basis, {"X": X, "explained": 0.9, "centred": True}, None),
@@ -151,30 +147,17 @@ CALLS = [
     (asymmetric.Syre, {"sigma": 1.0, "epsilon": 0.5}, None),
     (asymmetric.WAsymmetric, {"fixed": 1, "sigma": 1.0, "dim": 0}, None),
     (asymmetric.WBernoulli, {"p": 0.5, "sigma": 1.0}, None),
-    *(
-        (scheme.draw, {"shape": (4, 2), "generator": torch.Generator()}, None)
-        for scheme in (
-            asymmetric.LinearResidual(),
-            asymmetric.Sparse(1),
-            asymmetric.Syre(1.0, 0.5),
-            asymmetric.WAsymmetric(1, 1.0),
-            asymmetric.WBernoulli(0.5, 1.0),
-        )
-    ),
+    (DRAWS, {"shape": (4, 2), "generator": torch.Generator()}, None),
     (asymmetric.asymmetrise, {"module": torch.nn.Linear(4, 3), "schemes": SCHEME, "seed": 1}, None),
     (asymmetric.layer_parts, {"module": torch.nn.Linear(4, 3)}, None),
     (between.straight_line, {"lambdas": [0.0, 0.5]}, lambda r: {"a": r.linear(), "b": r.linear()}),
     (between.obstruction, {"Y": EYE}, None),
-    (
-        between.path_over_obstruction,
-        {"X": EYE, "Y": 2 * EYE, "layer": 1, "steps": 4},
-        lambda r: {"weights": r.linear()},
-    ),
+    (between.path_over_obstruction, {**DATA, "layer": 1, "steps": 4}, lambda r: {"weights": r.linear()}),
     (minimum.component, {"weights": [EYE, EYE], "X": EYE}, None),
     (minimum.components, {"X": EYE}, lambda r: {"weights": r.linear()}),
-    (minimum.from_group, {"X": EYE, "Y": 2 * EYE}, lambda r: {"g": [r.group(), r.group()]}),
+    (minimum.from_group, DATA, lambda r: {"g": [r.group(), r.group()]}),
     (minimum.loss, {"X": EYE, "Y": EYE}, lambda r: {"weights": r.linear()}),
-    (minimum.path_in_minimum, {"X": EYE, "Y": 2 * EYE, "steps": 4}, lambda r: {"a": r.linear(), "b": r.linear()}),
+    (minimum.path_in_minimum, {**DATA, "steps": 4}, lambda r: {"a": r.linear(), "b": r.linear()}),
     (curves.flatten, {}, lambda r: {"w": r.pair()}),
     (curves.curve, {"action": GL, "t": T}, lambda r: {"M": r(3, 3), "w": r.pair()}),
     (curves.chord, {"t": T}, lambda r: {"path": (r(4, 3, 2), r(4, 1, 3))}),
@@ -193,23 +176,10 @@ CALLS = [
     (classifiers.most_similar_neurons, {"net": NET, "theta": THETA, "x": X, "layer": 1}, None),
     (PATH.only, {"chosen": T > 0.5}, None),
     (PATH.rises, {"tol": 0.1}, None),
-    (converged.damped_newton, {"loss": quartic, "theta": THETA, "steps": 2, "tol": 0.1, "project": torch.clone}, None),
-    (
-        converged.converged_path,
-        {
-            "loss": quartic,
-            "chart": CHART,
-            "theta": THETA,
-            "pair": (0, 1),
-            "distances": torch.tensor([1.0, 0.9]),
-            "steps": 2,
-            "tol": 0.1,
-            "misses": 1,
-        },
-        None,
-    ),
+    (converged.damped_newton, {**NEWTON, "theta": THETA, "project": torch.clone}, None),
+    (converged.converged_path, dict(NEWTON, chart=CHART, theta=THETA, pair=(0, 1), distances=FAR, misses=1), None),
     (counts.count_ratio, {"K": 2, "n": 5}, None),
-    (POINT.small_loss, {}, lambda r: {"theta": r(13)}),
+    ((POINT.small_loss, NET.split, CHART.distance, CHART.coordinates), {}, lambda r: {"theta": r(13)}),
     (POINT.shared, {"first": T[:1]}, None),
     (doubling.double_neurons, {"small": NET, "theta": THETA, "x": X, "y": Y}, None),
     (doubling.embed, {"small": NET, "layer": 1, "neuron": 1}, lambda r: {"theta": r(13), "first": r(1)}),
@@ -218,36 +188,19 @@ CALLS = [
     (hessian.gradient, {"loss": quartic}, lambda r: {"theta": r(4)}),
     (hessian.hessian, {"loss": quartic, "chunk": 2}, lambda r: {"theta": r(4)}),
     (hessian.inertia, {"tol": 0.1}, lambda r: {"H": (H := r(3, 3)) + H.mT}),
-    (NET.split, {}, lambda r: {"theta": r(13)}),
     (NET.join, {"layers": NET.split(THETA)}, None),
     (NET.forward, {"x": X}, lambda r: {"theta": r(13)}),
     (NET.hidden, {"x": X, "layer": 1}, lambda r: {"theta": r(13)}),
-    (NET.incoming, {"layer": 1, "neuron": 2}, None),
-    (NET.outgoing, {"layer": 1, "neuron": 2}, None),
+    ((NET.incoming, NET.outgoing), {"layer": 1, "neuron": 2}, None),
     (NET.swap, {"layer": 1, "first": 0, "second": 2}, lambda r: {"theta": r(13)}),
     (NET.initial, {"n": 2, "seed": 1, "scale": 2.0}, None),
     (perceptron.squared_loss, {"net": NET, "x": X, "y": Y}, None),
-    (
-        newton.minimise,
-        {
-            "loss": quartic,
-            "steps": 3,
-            "tol": 0.1,
-            "radius": 0.5,
-            "project": torch.clone,
-            "second": functools.partial(hessian.hessian, quartic),
-        },
-        lambda r: {"theta": r(4)},
-    ),
+    (newton.minimise, dict(NEWTON, radius=0.5, project=torch.clone, second=SECOND), lambda r: {"theta": r(4)}),
     (CHART.bring_forward, {"first": 2, "second": 0}, lambda r: {"theta": r(13)}),
-    (CHART.distance, {}, lambda r: {"theta": r(13)}),
-    (CHART.coordinates, {}, lambda r: {"theta": r(13)}),
-    (CHART.weights, {}, lambda r: {"phi": r(14)}),
-    (CHART.unit, {}, lambda r: {"phi": r(14)}),
+    ((CHART.weights, CHART.unit), {}, lambda r: {"phi": r(14)}),
     (CHART.closer, {}, lambda r: {"phi": r(14), "delta": r().exp()}),
     (pair.reduce_pair, {"net": NET, "layer": 1}, lambda r: {"theta": r(13)}),
-    (barrier_limit.barrier_limits, {"r": 2.0, "leftovers": "sorted"}, None),
-    (barrier_limit.leftover_cost, {"r": 2.0, "leftovers": "sorted"}, None),
+    ((barrier_limit.barrier_limits, barrier_limit.leftover_cost), {"r": 2.0, "leftovers": "sorted"}, None),
     (barrier_limit.leftover_tail, {"a": [0.1, 0.2], "r": 2.0}, None),
     (barrier_limit.best_cost, {"r": 2.0, "cells": 50}, None),
     (barrier_limit.limit_peak, {"leftovers": "sorted", "relative": False}, None),
@@ -257,16 +210,14 @@ CALLS = [
     (between_minima.uniform_barriers, {"m": 4, "M": 2, "d": 3, "n": 2, "seed": 1, "law": "equal"}, None),
     (gradient_descent.gradient_descent, {"M": 2, "rate": 0.1, "steps": 3, "tol": 0.1}, lambda r: {"W": r(3, 2)}),
     (gradient_descent.initial_weights, {"m": 3, "d": 2, "n": 2, "seed": 1, "scale": 1.0}, None),
-    (minima.distance_to_minima, {"M": 2}, lambda r: {"W": r(4, 3)}),
+    ((minima.distance_to_minima, minima.snap), {"M": 2}, lambda r: {"W": r(4, 3)}),
     (minima.sample_minima, {"m": 4, "M": 2, "d": 3, "n": 2, "seed": 1, "law": ("dirichlet", 2)}, None),
-    (minima.snap, {"M": 2}, lambda r: {"W": r(4, 3)}),
     (overlap.expected_overlap, {"m": 4, "M": 2}, None),
     (overlap.mean_absolute_difference, {"n": 4, "p": 0.5}, None),
     (overlap.overlap_limit, {"r": 2.0}, None),
     (overlap.simulate_overlap, {"m": 4, "M": 2, "trials": 3, "seed": 1}, None),
     (population.kappa, {"d": 2}, lambda r: {"t": r().sin()}),
-    (population.population_loss, {"M": 2}, lambda r: {"W": r(4, 3)}),
-    (population.population_gradient, {"M": 2}, lambda r: {"W": r(4, 3)}),
+    ((population.population_loss, population.population_gradient), {"M": 2}, lambda r: {"W": r(4, 3)}),
     (population.population_hessian, {"M": 2}, lambda r: {"W": r(4, 3)}),
     (sparsity.pq_index, {"p": 0.5, "q": 2.0}, lambda r: {"w": r(4)}),
     (sparsity.expected_pq, {"m": 4, "M": 2, "a": 1.0}, None),
@@ -283,10 +234,8 @@ CALLS = [
     (error_bars.share, {"successes": 1, "n": 3}, None),
     (error_bars.slope_and_error, {"x": [1.0, 2.0], "y": [3.0, 4.0], "stderr": [0.1, 0.2]}, None),
     (error_bars.widening, {"G": 3}, None),
-    (seeds.numpy_generator, {"seed": 1, "purpose": "a"}, None),
-    (seeds.torch_generator, {"seed": 1, "purpose": "a"}, None),
+    ((seeds.numpy_generator, seeds.torch_generator, seeds.normal_stream), {"seed": 1, "purpose": "a"}, None),
     (seeds.normal, {"shape": (2, 3), "seed": 1, "purpose": "a"}, None),
-    (seeds.normal_stream, {"seed": 1, "purpose": "a"}, None),
     (images.choose, {"names": ["digits", "mnist"]}, None),
     (images.available, {"name": "digits"}, None),
     (assignment.assign, {}, lambda r: {"gains": r(3, 3)}),
@@ -294,19 +243,11 @@ CALLS = [
     (activation_matching.activation_matching, {"a": A, "b": B, "x": X, "objective": "product", "batch": 2}, None),
     (activation_matching.match_moments, {"found": MOMENTS, "objective": "product"}, None),
     (activation_matching.activation_matching(A, B, X).objective, {"permutations": ORDERS}, None),
-    (
-        by_weights.weight_matching,
-        {**ENDS, "symmetry": SYMMETRY, "restarts": 2, "seed": 1, "start": ORDERS, "sweeps": 2},
-        None,
-    ),
+    (by_weights.weight_matching, dict(ENDS, restarts=2, seed=1, start=ORDERS, sweeps=2), None),
     (cnn.CNN, {"width": 2, "depth": 2, "pools": 1, "input_shape": (1, 4, 4), "classes": 2}, None),
     (mlp.MLP, {"sizes": (2, 3, 2), "activation": "relu", "norm": "none", "init": "torch"}, None),
     (resnet.ResNet20, {"width": 1, "blocks": 1, "base": 2, "input_shape": (1, 8, 8), "classes": 2}, None),
-    (
-        vit.ViT,
-        {"patch": 2, "dimension": 4, "depth": 1, "heads": 2, "ratio": 1, "std": 0.1, "input_shape": (1, 4, 4)},
-        None,
-    ),
+    (vit.ViT, dict(patch=2, dimension=4, depth=1, heads=2, ratio=1, std=0.1, input_shape=(1, 4, 4)), None),
     (MODEL.forward, {"params": A.params, "x": X}, None),
     (MODEL.initial, {"seeds": [1, 2], "dtype": torch.float64}, None),
     (MODEL.fixed_parts, {"schemes": {"0.weight": SCHEME}, "seed": 1}, None),
@@ -325,8 +266,9 @@ CALLS = [
     (segments.scores, {"stack": A, "x": X, "y": CLASSES}, None),
     (barrier.barrier_kinds, {"lambdas": [0.0, 0.5, 1.0]}, lambda r: {"loss": r(3)}),
 ]
+CALLS = [(one, *rest) for each, *rest in TABLE for one in (each if isinstance(each, tuple) else (each,))]
 
-#: Functions with axes of any number in a hint that are no batch: those of an input or a parameter are the model's
+#: Functions with axes of any number in a hint that are no batch: a model's, or of a loss
 UNBATCHED = """alignment.activation_matching.activation_matching alignment.activation_matching.recorded_moments
     identifiability.input_subspace.AsymmetricLayer
     networks.model.Model.forward networks.model.Model.initial networks.model.Stack networks.model.Stack.forward
@@ -530,3 +472,159 @@ def test_a_spoiled_argument_ends_in_one_sentence(function, shared, element):
             named = key if word in NO_ARGUMENT else ""
             allowed = ENDS.get(word.split()[-1], {"refused", "finite"})
             assert end(function, arguments | {key: bad}, named) in allowed, (key, word)
+
+
+SIZES, AXES = {"W": (3, 2)}, (permutations.Axis("W", 0),)
+
+
+def odd(sizes=SIZES, axes=AXES, factor=1.0):
+    """A model of one layer of three units, or what claims to be one."""
+    symmetry = permutations.Symmetry(*({"g": axes}, {"g": 3}) if axes else ({}, {}))
+    return types.SimpleNamespace(
+        input_shape=(2,),
+        shapes=lambda: sizes,
+        symmetry=lambda: symmetry,
+        forward=lambda params, x: factor * x[None] @ params["W"].mT,
+    )
+
+
+FLIP, ALMOST = (torch.diag(torch.tensor([1.0, 1.0, last], dtype=torch.float64)) for last in (-1.0, 2.0**-52))
+FLAT = torch.ones_like(EYE)
+DOUBLED, SGD = [EYE, 2 * EYE], recipes.Descent(1, 2)
+SINGLE = mlp.MLP((2, 3, 1)).initial([1, 2], torch.float64)
+
+#: Error → (function, arguments that mean nothing beside those of ``TABLE``, how the sentence begins)
+WRONG = {
+    TypeError: [
+        (pair.PairChart, {"net": torch.nn.Tanh(), "layer": 1}, "net = a module"),
+        (mlp.MLP, {"sizes": [2, 3, 2]}, "sizes = [2, 3, 2]; allowed: a tuple of integers >= 1"),
+        (fit.fit, {"stack": MODEL, "descent": SGD, "x": X, "y": CLASSES, "seeds": [1, 2]}, "stack = MLP("),
+        (runs.Run, {"model": MODEL, "descent": SGD, "data": "digits", "seeds": (1,)}, "data = 'digits'"),
+    ],
+    ValueError: [
+        (barrier.check_lambdas, {"lambdas": 0.5}, "lambdas has shape ()"),
+        (barrier.loss_barrier, {"lambdas": []}, "lambdas has shape (0,)"),
+        (barrier.loss_barrier, {"a": math.nan * T}, "a[0] = nan"),
+        (barrier.refined_barrier, {"loss": lambda w: w.sum(dim=0), "a": U, "b": U}, "the loss has shape (2,) for ends"),
+        (matching.check_permutation, {"p": torch.tensor([[[0, 1], [1, 2]]])}, "p[0, 1, :] = [1, 2] is no permutation"),
+        (matching.permute, {"p": torch.tensor([0, 0, 1, 2])}, "p[:] = [0, 0, 1, 2] is no permutation"),
+        (matching.row_types, {"W": -0.75 * EYE}, "row W[0] is at distance 0.75"),
+        (matching.algorithm_1, {"W1": EYE + 1, "W2": EYE}, "row W1[0] is at distance"),
+        (matching.algorithm_1, {"W1": EYE, "W2": EYE - 1, "tol": 0.3}, "row W2[0] is at distance"),
+        (matching.all_permutations, {"m": 10}, "m = 10"),
+        (matching.best_permutation, {"W1": torch.ones(10, 2), "W2": torch.ones(10, 2)}, "m = 10 is out of reach"),
+        (matching.best_permutation, {"objective": lambda a, b: b.sum()}, "the objective returns a tensor of shape ()"),
+        (matching.best_permutation, {"objective": lambda a, b: b.sum((1, 2)) / 0}, "the objective is inf at p = [0, 1"),
+        (matching.match_activations, {"a": EYE[:1], "b": EYE[:1]}, "n = 1 inputs; allowed: n >= 2"),
+        (general_linear.require_invertible, {"matrices": {"Y": FLAT}}, "Y is singular"),
+        (general_linear.require_invertible, {"matrices": {"Y": EYE / 0}}, "Y[0, 0] = inf; allowed: finite numbers"),
+        (general_linear.random_invertible, {"signs": torch.ones(3)}, "signs have shape (3,)"),
+        (general_linear.random_invertible, {"signs": 0}, "signs have shape () and values [0.0]"),
+        (general_linear.rotation_logarithm, {"R": FLIP}, "R has determinant -1"),
+        (general_linear.rotation_logarithm, {"R": 2 * EYE}, "RᵀR − I has an entry 3.0e"),
+        (general_linear.path_in_group, {"b": FLIP}, "det a and det b"),
+        (general_linear.path_in_group, {"steps": 1}, "steps = 1; allowed: steps >= 2"),
+        (general_linear.path_in_group, {"b": ALMOST}, "b is singular to rounding"),
+        (input_subspace.coherence, {"U": EYE + 1}, "UᵀU differs from I by"),
+        (between.straight_line, {"b": DOUBLED}, "a has 3 matrices, b has 2"),
+        (between.obstruction, {"Y": FLAT}, "Y is singular to rounding"),
+        (between.path_over_obstruction, {"steps": 2}, "steps = 2; allowed: steps >= 3"),
+        (between.path_over_obstruction, {"layer": 3}, "layer = 3; allowed: 1 <= layer <= 2"),
+        (between.path_over_obstruction, {"weights": [EYE, FLIP]}, "the network has loss 9.2e-01"),
+        (minimum.loss, {"weights": [EYE]}, "1 matrices W_i; allowed: at least 2"),
+        (minimum.component, {"weights": [EYE, ALMOST, EYE]}, "W_2 is singular to rounding"),
+        (minimum.component, {"weights": [EYE / 0, EYE]}, "W_1[0, 0] = inf"),
+        (minimum.from_group, {"g": [EYE, FLAT]}, "g_2 is singular"),
+        (minimum.from_group, {"g": []}, "0 matrices g_i; allowed: at least 1"),
+        (minimum.path_in_minimum, {"steps": 1}, "steps = 1; allowed: steps >= 2"),
+        (minimum.path_in_minimum, {"a": DOUBLED, "b": [EYE, 3 * EYE]}, "b has loss 2.5e-01 ‖Y‖²"),
+        (minimum.path_in_minimum, {"a": DOUBLED, "b": [EYE, (2 + 2e-7) * EYE]}, "b has loss 1.0e-14 ‖Y‖²"),
+        (minimum.path_in_minimum, {"a": DOUBLED, "b": [FLIP, 2 * FLIP]}, "a lies in component (1,), b in"),
+        (minimum.path_in_minimum, {"a": [EYE, FLAT], "b": [EYE, FLAT], "Y": FLAT}, "Y is singular"),
+        (curves.curvature, {"velocity": 0 * EYE[0]}, "a velocity is 0"),
+        (perceptron.MLP, {"sizes": (2, 1), "activation": "tanh"}, "sizes = (2, 1)"),
+        (perceptron.MLP, {"sizes": (2, 2.0, 1), "activation": "tanh"}, "sizes = (2, 2.0, 1)"),
+        (perceptron.MLP, {"sizes": (2, 2, 1), "activation": "gelu"}, "activation = 'gelu'"),
+        (perceptron.squared_loss, {"y": Y / 0}, "y[0, 0] = inf"),
+        (NET.join, {"layers": NET.split(THETA)[:1]}, "layers have shapes"),
+        (NET.forward, {"theta": THETA[1:]}, "theta has shape (12,)"),
+        (NET.forward, {"x": X.T}, "x has shape (2, 5)"),
+        (NET.hidden, {"layer": 2}, "layer = 2 is no hidden layer"),
+        (NET.incoming, {"layer": 3}, "layer = 3; allowed: 1 <= layer <= 2"),
+        (NET.incoming, {"neuron": 3}, "neuron = 3 of layer 1"),
+        (NET.swap, {"second": -1}, "neuron = -1 of layer 1"),
+        (pair.PairChart, {"net": NET, "layer": 2}, "layer = 2; allowed: a hidden layer"),
+        (pair.PairChart, {"net": perceptron.MLP((2, 1, 1), "tanh"), "layer": 1}, "layer 1 has one neuron"),
+        (pair.PairChart, {"net": NET, "layer": 1, "kind": "polar"}, "kind = 'polar'"),
+        (CHART.bring_forward, {"second": 2}, "neurons 2 and 2 are the same"),
+        (CHART.coordinates, {"theta": 0 * THETA}, "the pair has distance 0"),
+        (CHART.closer, {"delta": 0 * T[0]}, "delta = 0.0"),
+        (classifiers.most_similar_neurons, {"layer": 2}, "layer = 2 is no hidden layer"),
+        (converged.damped_newton, {"loss": lambda t: t.sum() / 0}, "the loss at the start"),
+        (converged.converged_path, {"distances": torch.tensor([0.5, 1])}, "distances [0.5, 1.0]"),
+        (counts.count_ratio, {"K": 5}, "order K = 5"),
+        (doubling.double_neurons, {"small": perceptron.MLP((2, 3, 1), "relu")}, "activation 'relu'"),
+        (doubling.equal_loss_exchange, {"other": 1}, "other = 1; allowed: a third neuron"),
+        (doubling.equal_loss_exchange, {"net": NET, "theta": THETA}, "neurons 0 and 1 are"),
+        (doubling.equal_loss_exchange, {"points": 1}, "points = 1; allowed: points >= 2"),
+        (hessian.hessian, {"loss": torch.sum, "theta": THETA[None]}, "the loss returns a tensor of shape ()"),
+        (hessian.hessian, {"loss": lambda t: t.pow(1.5).sum(dim=-1), "theta": 0 * THETA}, "the Hessian holds values"),
+        (hessian.inertia, {"tol": 1.0}, "tol = 1.0; allowed: 0 < tol < 1"),
+        (hessian.inertia, {"H": EYE / 0}, "H[0, 0] = inf"),
+        (hessian.inertia, {"H": FLAT.triu()}, "H − Hᵀ has an entry 1.0e"),
+        (newton.minimise, {"theta": math.nan * EYE}, "a start has a loss"),
+        (newton.minimise, {"project": lambda t: t[0]}, "project returns"),
+        (barrier_limit.barrier_limits, {"r": 1}, "r = m/M = 1; allowed: 1 < r <= 10"),
+        (barrier_limit.leftover_tail, {"a": -0.1}, "an entry -0.1; allowed: entries >= 0"),
+        (between_minima.minima_barriers, {"W1": EYE + 1, "W2": EYE}, "row 0 of W1 lies on no ray"),
+        (between_minima.minima_barriers, {"W1": EYE, "W2": -EYE}, "row 0 of W2 lies on no ray"),
+        (between_minima.minima_barriers, {"W1": EYE, "W2": math.nan * EYE}, "W2[0, 0] = nan"),
+        (gradient_descent.gradient_descent, {"W": math.nan * EYE[None]}, "W[0, 0, 0] = nan"),
+        (gradient_descent.gradient_descent, {"M": 3}, "M = 3 teacher neurons in dimension d = 2"),
+        (minima.sample_minima, {"law": "gamma"}, "law = 'gamma'"),
+        (minima.sample_minima, {"law": ("dirichlet", -1)}, "law = ('dirichlet', -1) is unknown"),
+        (minima.sample_minima, {"m": 1}, "m = 1 student neurons for M = 2"),
+        (minima.sample_minima, {"M": 4}, "M = 4 teacher neurons in dimension d = 3"),
+        (minima.snap, {"M": 4}, "M = 4 teacher neurons in dimension d = 3"),
+        (overlap.expected_overlap, {"M": 5}, "m = 4 student neurons for M = 5"),
+        (overlap.overlap_limit, {"r": 0.9}, "r = m/M = 0.9; allowed: r >= 1"),
+        (overlap.simulate_overlap, {"trials": 1}, "trials = 1; allowed: trials >= 2"),
+        (population.kappa, {"t": 2.0}, "t = 2.0; allowed: -1 <= t <= 1"),
+        (population.population_loss, {"M": 4}, "M = 4 teacher neurons in dimension d = 3"),
+        (population.population_hessian, {"W": 0 * EYE}, "W has a row 0"),
+        (sparsity.pq_index, {"p": 1, "q": 1}, "p = 1, q = 1; allowed: 0 < p < q"),
+        (sparsity.pq_index, {"w": 0 * T}, "w has a vector 0"),
+        (sparsity.expected_pq, {"M": 5}, "m = 4, M = 5; allowed: m >= M >= 1"),
+        (sparsity.expected_pq, {"a": 0.0}, "a = 0.0; allowed: a > 0"),
+        (sparsity.sharpness, {"counts": torch.tensor([1, 0])}, "counts = [1, 0]"),
+        (sparsity.sharpness, {"d": 2}, "M = 3 types in dimension d = 2"),
+        (sparsity.even_sharpness, {"d": 1}, "M = 2 types in dimension d = 1"),
+        (runs.DataSpec, {"name": "imagenet"}, "name = 'imagenet'; allowed: digits, mnist, cifar10"),
+        (images.load, {"n": 2000}, "n = 2000 images"),
+        (error_bars.share, {"successes": 4}, "4 of 3; allowed: 0 <= successes <= n"),
+        (seeds.torch_generator, {"seed": -1}, "seed = -1; allowed: an integer in [0, 2**32)"),
+        (model.Stack, {"params": {}}, "parameters {'0.bias': None"),
+        (A.forward, {"x": EYE}, "inputs have shape (3, 3); allowed: (B, 2)"),
+        (A.permuted, {"permutations": {"1": ORDERS["0"]}}, "group '1' is unknown; allowed: 0"),
+        (fit.fit, {"stack": A, "descent": SGD, "x": X, "y": CLASSES, "seeds": [1]}, "1 seeds of 2 networks"),
+        (permutations.verify, {"model": odd({})}, "0 parameters, 1 groups; allowed: one or more"),
+        (permutations.verify, {"model": odd(axes=())}, "1 parameters, 0 groups; allowed: one or more"),
+        (permutations.verify, {"model": odd(axes=(permutations.Axis("V", 0),))}, "parameter 'V' has shape None"),
+        (permutations.verify, {"model": odd(axes=(permutations.Axis("W", 1),))}, "parameter 'W' has shape (1, 3, 2)"),
+        (permutations.verify, {"model": odd(factor=0.0)}, "the model returns"),
+        (permutations.verify, {"model": odd(factor=math.nan)}, "the model returns"),
+        (segments.along_segments, {"a": SINGLE, "b": SINGLE, "y": 0 * CLASSES}, "networks with 1 output; allowed: two"),
+        (segments.scores, {"stack": SINGLE, "y": 0 * CLASSES}, "networks with 1 output; allowed: two classes"),
+    ],
+}
+WRONG_CALLS = [(error, *call) for error, calls in WRONG.items() for call in calls]
+
+
+@pytest.mark.parametrize(("error", "function", "wrong", "begins"), WRONG_CALLS, ids=[call[-1] for call in WRONG_CALLS])
+def test_a_wrong_call_ends_in_one_sentence(error, function, wrong, begins):
+    arguments = next((arguments_of(*call) for call in CALLS if call[0] == function), {})
+    with pytest.raises(error) as caught:
+        function(**arguments | wrong)
+    sentence = str(caught.value)
+    assert type(caught.value) is error and sentence.startswith(begins)
+    assert "allowed: " in sentence and sentence.count("\n") < 3 and len(sentence) < 360
