@@ -741,41 +741,19 @@ def distance_ratio(found):
 
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G10.large_batch, G10.magnitude, G10.half_again and G10.distance"}
-claims.check(
-    "G10.large_batch",
-    *surplus_over_line([runs[64, r] for r in magnitudes]),
-    n=starts * curves,
-    second_seed=lambda: surplus_over_line(
-        [study(64, r, seed + 1) for r in magnitudes]
-    ),
-)
-claims.check(
-    "G10.magnitude",
-    *barrier_ratio([runs[8, r] for r in magnitudes]),
-    n=starts * curves,
-    second_seed=lambda: barrier_ratio(
-        [study(8, r, seed + 1) for r in magnitudes]
-    ),
-)
-claims.check(
-    "G10.half_again",
-    *barrier_ratio([runs[8, r] for r in magnitudes]),
-    n=starts * curves,
-    second_seed=lambda: barrier_ratio(
-        [study(8, r, seed + 1) for r in magnitudes]
-    ),
-)
+def of_batch(k: int) -> dict:
+    """Curves of both magnitudes for batches of k, and those of a second seed."""
+    return {
+        "of": [runs[k, r] for r in magnitudes],
+        "again": lambda: [study(k, r, seed + 1) for r in magnitudes],
+        "n": starts * curves,
+    }
 
-value, error = distance_ratio([runs[8, r] for r in magnitudes])
-claims.check(
-    "G10.distance",
-    value,
-    stderr=error,
-    n=starts * curves,
-    second_seed=lambda: distance_ratio(
-        [study(8, r, seed + 1) for r in magnitudes]
-    ),
-)
+
+claims.check("G10.large_batch", surplus_over_line, **of_batch(64))
+claims.check("G10.magnitude", barrier_ratio, **of_batch(8))
+claims.check("G10.half_again", barrier_ratio, **of_batch(8))
+claims.check("G10.distance", distance_ratio, **of_batch(8))
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the loss on curves and chords"}
 figure, axes = figures.panels(2, height=4)

@@ -237,15 +237,12 @@ def of(n: int, *readings: tuple[float, float], of_all=max, log=False) -> dict:
     return {"value": value, "interval": (low, high), "n": n}
 
 
-def judged(read: Callable[[Curves], list], of_all=max, log=False) -> dict:
-    """Readings of the curves, and again with the second seed, for a check."""
+def span(read: Callable[[Curves], list], of_all=max, log=False):
+    """The largest or least of readings of curves, with its interval."""
+    return lambda c: bounds_of(c.groups, *read(c), of_all=of_all, log=log)
 
-    def repeated() -> tuple[float, ...]:
-        return bounds_of(again().groups, *read(again()), of_all=of_all, log=log)
 
-    repeat = repeated if 4 in second else None
-    found = of(first.groups, *read(first), of_all=of_all, log=log)
-    return found | {"second_seed": repeat}
+twice = {"of": first, "again": again if 4 in second else None, "n": first.groups}
 
 
 def ends(order: str) -> Callable[[Curves], list]:
@@ -291,21 +288,17 @@ for m in widths:
     )
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z11.peak, Z11.peak_activations, Z11.place and Z11.place_activations"}
-claims.check("Z11.peak", **judged(ends("weights")))
-claims.check("Z11.peak_activations", **judged(ends("activations")))
+claims.check("Z11.peak", span(ends("weights")), **twice)
+claims.check("Z11.peak_activations", span(ends("activations")), **twice)
 claims.check(
     "Z11.place",
-    **judged(
-        lambda c: [c.only(range_).peak_width("weights", seed)],
-        log=True,
-    ),
+    span(lambda c: [c.only(range_).peak_width("weights", seed)], log=True),
+    **twice,
 )
 claims.check(
     "Z11.place_activations",
-    **judged(
-        lambda c: [c.only(range_).peak_width("activations", seed)],
-        log=True,
-    ),
+    span(lambda c: [c.only(range_).peak_width("activations", seed)], log=True),
+    **twice,
 )
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot barriers over the width"}
@@ -367,7 +360,8 @@ whole_peak = first.peak_width("weights", seed)
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z11.narrower"}
 claims.check(
     "Z11.narrower",
-    **judged(lambda c: [c.relative("weights", widths[0], widths[1:])]),
+    span(lambda c: [c.relative("weights", widths[0], widths[1:])]),
+    **twice,
 )
 
 # %% [markdown]
@@ -633,29 +627,36 @@ figures.numbers(
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z12.depends, Z12.depends_activations, Z12.limited, Z12.limited_activations, Z12.direct, Z11.matcher, Z11.matcher_same and Z11.restarts"}
 claims.check(
-    "Z12.depends", **judged(lambda c: [c.contrast("weights", middle, wide)])
+    "Z12.depends", span(lambda c: [c.contrast("weights", middle, wide)]), **twice
 )
 claims.check(
     "Z12.depends_activations",
-    **judged(lambda c: [c.contrast("activations", middle, wide)]),
+    span(lambda c: [c.contrast("activations", middle, wide)]),
+    **twice,
 )
-claims.check("Z12.limited", **judged(lambda c: [c.remaining(middle, "weights")]))
+claims.check(
+    "Z12.limited", span(lambda c: [c.remaining(middle, "weights")]), **twice
+)
 claims.check(
     "Z12.limited_activations",
-    **judged(lambda c: [c.remaining(middle, "activations")]),
+    span(lambda c: [c.remaining(middle, "activations")]),
+    **twice,
 )
-claims.check("Z12.direct", **judged(summits, of_all=min))
+claims.check("Z12.direct", span(summits, of_all=min), **twice)
 claims.check(
     "Z11.matcher",
-    **judged(lambda c: [c.only(range_).largest_effect("activations", "weights")]),
+    span(lambda c: [c.only(range_).largest_effect("activations", "weights")]),
+    **twice,
 )
 claims.check(
     "Z11.matcher_same",
-    **judged(lambda c: [c.only(range_).largest_effect("activations", "weights")]),
+    span(lambda c: [c.only(range_).largest_effect("activations", "weights")]),
+    **twice,
 )
 claims.check(
     "Z11.restarts",
-    **judged(lambda c: [c.only(range_).largest_effect("weights", "one start")]),
+    span(lambda c: [c.only(range_).largest_effect("weights", "one start")]),
+    **twice,
 )
 
 # %% [markdown]
@@ -718,7 +719,6 @@ taller = height(deep)
 
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z18.mnist, Z18.mnist_activations and Z18.height"}
-repeats = {*layers} <= {*second}  # whether all have a second seed
 n_depth = min(c.groups for c in deep.values())
 
 
@@ -727,31 +727,30 @@ def deep_again() -> dict[int, Curves]:
     return {d: again(d).only(depth_widths) for d in layers}
 
 
-def trend(order: str, found: tuple[float, float] | None) -> dict:
-    """A slope for a check; without three peaks nothing was measured."""
-
-    def repeated() -> tuple[float, ...]:
-        other = depth_trend(deep_again(), order, seed)
-        found = bounds_of(depth_groups, other) if other else None
-        return found or (0.0, -math.inf, math.inf)
-
-    known = of(n_depth, found) if found else {"value": math.nan, "n": 0}
-    return known | {"second_seed": repeated if repeats else None}
+def trend_over(at: dict[int, Curves], order: str) -> tuple[float, ...]:
+    """The slope with its interval; without three peaks nothing is known."""
+    found = depth_trend(at, order, seed)
+    return bounds_of(n_depth, found) if found else (0.0, -math.inf, math.inf)
 
 
-claims.check("Z18.mnist", **trend("weights", slope))
-claims.check("Z18.mnist_activations", **trend("activations", other_slope))
-
-
-def taller_again() -> tuple[float, ...]:
-    """The ratio of heights with the second seed."""
-    return bounds_of(depth_groups, height(deep_again()))
-
-
+of_depths = {"of": deep, "again": deep_again if {*layers} <= {*second} else None}
+claims.check(
+    "Z18.mnist",
+    lambda at: trend_over(at, "weights"),
+    **of_depths,
+    n=n_depth if slope else 0,
+)
+claims.check(
+    "Z18.mnist_activations",
+    lambda at: trend_over(at, "activations"),
+    **of_depths,
+    n=n_depth if other_slope else 0,
+)
 claims.check(
     "Z18.height",
-    **of(n_depth, taller),
-    second_seed=taller_again if repeats else None,
+    lambda at: bounds_of(n_depth, height(at)),
+    **of_depths,
+    n=n_depth,
 )
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot barriers at several depths, and numbers for the text"}

@@ -292,15 +292,9 @@ second = Experiment(settings.second())
 long_second = second
 if long_epochs:
     long_second = Experiment(settings.second().longer(), CORE)
-
-
-def judged(quantity, of: Experiment = first) -> dict:
-    """For claims.check: a quantity of the first experiment, and of the second."""
-    value, *error = quantity(of)
-    judged_by = {"interval": error} if len(error) == 2 else {"stderr": error[0]}
-    other = second if of is first else long_second
-    again = (lambda: quantity(other)) if repeat else None
-    return {"value": value, **judged_by, "second_seed": again}
+twice = {"of": first, "again": second if repeat else None, "n": pairs}
+swept = twice | {"n": n_swept}
+twice_long = {"of": long, "again": long_second if repeat else None}
 
 
 def unit(experiment: Experiment, key: str) -> float:
@@ -405,14 +399,14 @@ def off_at_start(experiment: Experiment) -> tuple[float, float, float]:
 
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I10.close, I10.random, I10.one, I10.stages, I10.fixed and I10.at_start"}
-claims.check("I10.close", **judged(lambda e: progress(e, TOP)), n=n_swept)
-claims.check("I10.random", **judged(far_below), n=n_swept)
-claims.check("I10.one", **judged(lambda e: progress(e, "W 1")), n=pairs)
-claims.check("I10.stages", **judged(least_lead), n=pairs)
-claims.check("I10.fixed", **judged(lambda e: in_place(e, "W 1")), n=pairs)
+claims.check("I10.close", lambda e: progress(e, TOP), **swept)
+claims.check("I10.random", far_below, **swept)
+claims.check("I10.one", lambda e: progress(e, "W 1"), **twice)
+claims.check("I10.stages", least_lead, **twice)
+claims.check("I10.fixed", lambda e: in_place(e, "W 1"), **twice)
 kept_start = 0 in KEPT
-off = judged(off_at_start) if kept_start else {"value": 1.0, "stderr": 1.0}
-claims.check("I10.at_start", **off, n=pairs * kept_start)
+off = off_at_start if kept_start else lambda e: (1.0, 1.0)
+claims.check("I10.at_start", off, **twice | {"n": pairs * kept_start})
 
 # %% [markdown]
 # ### The identity with zero fixed weights
@@ -444,9 +438,9 @@ for key in ("MLP", "W 0"):
         print(f"P* leaves {still:.1f} units (by chance 1)")
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I10.better, I10.trace and I14.zero"}
-claims.check("I10.better", **judged(lambda e: progress(e, "W 0")), n=pairs)
-claims.check("I10.trace", **judged(last_layer), n=pairs)
-claims.check("I14.zero", **judged(lambda e: progress(e, "W 0")), n=pairs)
+claims.check("I10.better", lambda e: progress(e, "W 0"), **twice)
+claims.check("I10.trace", last_layer, **twice)
+claims.check("I14.zero", lambda e: progress(e, "W 0"), **twice)
 
 # %% [markdown]
 # ## Start or cost
@@ -560,17 +554,13 @@ def rows_agree(experiment: Experiment) -> tuple[float, float]:
 
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I3.clock_printed, I3.hidden_printed, I3.rows_hundred and I3.hidden_hundred"}
-claims.check("I3.clock_printed", **judged(struck), n=n_swept)
-hidden_way = judged(lambda e: progress(e, "hidden"))
-claims.check("I3.hidden_printed", **hidden_way, n=n_swept)
+claims.check("I3.clock_printed", struck, **swept)
+claims.check("I3.hidden_printed", lambda e: progress(e, "hidden"), **swept)
 
 n_hidden = len(long_hidden.stages("hidden").pairs)
-once = {"second_seed": None}  # a pair takes long
-claims.check(
-    "I3.rows_hundred", **judged(rows_agree, long_hidden) | once, n=n_hidden
-)
-hidden_way = judged(lambda e: progress(e, "hidden"), long_hidden)
-claims.check("I3.hidden_hundred", **hidden_way | once, n=n_hidden)
+once = {"of": long_hidden, "n": n_hidden}  # a pair takes long
+claims.check("I3.rows_hundred", rows_agree, **once)
+claims.check("I3.hidden_hundred", lambda e: progress(e, "hidden"), **once)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 at = [clock(run, epoch, units) for epoch in course]
@@ -734,22 +724,20 @@ def similarly(experiment: Experiment) -> tuple[float, float]:
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I11.unaligned, I11.large, I11.standard, I11.zero, I11.aligned and I11.similar"}
 claims.check(
-    "I11.unaligned", **judged(lambda e: drop(e, "W 1"), long), n=n_long["W 1"]
+    "I11.unaligned", lambda e: drop(e, "W 1"), **twice_long, n=n_long["W 1"]
 )
 
-claims.check("I11.large", **judged(lambda e: drop(e, TOP)), n=n_swept)
+claims.check("I11.large", lambda e: drop(e, TOP), **swept)
 claims.check(
-    "I11.standard", **judged(lambda e: high(e, "MLP"), long), n=n_long["MLP"]
+    "I11.standard", lambda e: high(e, "MLP"), **twice_long, n=n_long["MLP"]
 )
-claims.check(
-    "I11.zero", **judged(lambda e: high(e, "W 0"), long), n=n_long["W 0"]
-)
-claims.check("I11.aligned", **judged(largest_aligned, long), n=n_long["W 1"])
-claims.check("I11.similar", **judged(similarly, long), n=n_long["W 0"])
+claims.check("I11.zero", lambda e: high(e, "W 0"), **twice_long, n=n_long["W 0"])
+claims.check("I11.aligned", largest_aligned, **twice_long, n=n_long["W 1"])
+claims.check("I11.similar", similarly, **twice_long, n=n_long["W 0"])
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I11.syre"}
 claims.check(
-    "I11.syre", **judged(lambda e: drop(e, "syre 1"), long), n=n_long["syre 1"]
+    "I11.syre", lambda e: drop(e, "syre 1"), **twice_long, n=n_long["syre 1"]
 )
 
 # %% [markdown]
@@ -808,10 +796,10 @@ figures.table(
 # The same at the sizes of this page, where $\sigma_F =$ {glue:text}`largest` stands for large fixed values:
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I11.any_unaligned, I11.any_zero, I11.any_aligned and I11.any_similar"}
-claims.check("I11.any_unaligned", **judged(lambda e: over_mlp(e, TOP)), n=n_swept)
-claims.check("I11.any_zero", **judged(lambda e: over_mlp(e, "W 0")), n=pairs)
-claims.check("I11.any_aligned", **judged(largest_aligned), n=pairs)
-claims.check("I11.any_similar", **judged(similarly), n=pairs)
+claims.check("I11.any_unaligned", lambda e: over_mlp(e, TOP), **swept)
+claims.check("I11.any_zero", lambda e: over_mlp(e, "W 0"), **twice)
+claims.check("I11.any_aligned", largest_aligned, **twice)
+claims.check("I11.any_similar", similarly, **twice)
 
 # %% [markdown]
 # ## Does alignment always help?
@@ -908,12 +896,10 @@ def harm(experiment: Experiment) -> tuple[float, float, float]:
 
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I11.published, I11.minimised and I11.harmless"}
-claims.check(
-    "I11.published", **judged(lambda e: drop(e, "W 1", "published")), n=pairs
-)
+claims.check("I11.published", lambda e: drop(e, "W 1", "published"), **twice)
 
-claims.check("I11.minimised", **judged(other_sign), n=pairs)
-claims.check("I11.harmless", **judged(harm), n=n_swept)
+claims.check("I11.minimised", other_sign, **twice)
+claims.check("I11.harmless", harm, **swept)
 
 # %% [markdown]
 # ## Layer by layer, and other ways to break the symmetry
@@ -1016,16 +1002,16 @@ def as_effective(experiment: Experiment) -> tuple[float, float]:
 
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I14.stages, I14.layers, I14.sigma_mlp, I14.sigma_any, I14.sigma_lmc, I14.sparsity, I14.sparsest and I14.sparsity_any"}
-claims.check("I14.stages", **judged(least_stage), n=pairs)
-claims.check("I14.layers", **judged(least_layer), n=n_swept)
+claims.check("I14.stages", least_stage, **twice)
+claims.check("I14.layers", least_layer, **swept)
 
-claims.check("I14.sigma_mlp", **judged(lambda e: progress(e, "sigma")), n=pairs)
-claims.check("I14.sigma_any", **judged(lambda e: progress(e, "sigma")), n=n_swept)
-claims.check("I14.sigma_lmc", **judged(as_effective), n=n_swept)
+claims.check("I14.sigma_mlp", lambda e: progress(e, "sigma"), **twice)
+claims.check("I14.sigma_any", lambda e: progress(e, "sigma"), **swept)
+claims.check("I14.sigma_lmc", as_effective, **swept)
 
-claims.check("I14.sparsity", **judged(lambda e: masks_alone(e, 0.75)), n=n_swept)
-claims.check("I14.sparsest", **judged(masks_alone), n=n_swept)
-claims.check("I14.sparsity_any", **judged(masks_alone), n=n_swept)
+claims.check("I14.sparsity", lambda e: masks_alone(e, 0.75), **swept)
+claims.check("I14.sparsest", masks_alone, **swept)
+claims.check("I14.sparsity_any", masks_alone, **swept)
 
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}

@@ -216,20 +216,14 @@ KEPT = [epoch for epoch in sorted(set(stages)) if epoch < epochs]
 other = replace(settings, seed=(seed + 1) % 2**32)
 second = Experiment(other, looked)
 untrained = Experiment(replace(other, epochs=0, stages=[]), looked)
+twice = {"of": first, "again": second if repeat else None, "n": pairs}
+ridged = twice | {"n": ridge_networks}
 
 
 @cache
 def swaps_of(experiment: Experiment, key: str) -> Swaps:
     """Swap costs in one network of each pair of a run."""
     return Swaps(experiment, key)
-
-
-def judged(quantity) -> dict:
-    """For claims.check: a quantity of the first experiment, and of the second."""
-    value, *error = quantity(first)
-    judged_by = {"interval": error} if len(error) == 2 else {"stderr": error[0]}
-    again = (lambda: quantity(second)) if repeat else None
-    return {"value": value, **judged_by, "second_seed": again}
 
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.inputs"}
@@ -501,25 +495,19 @@ def partners(experiment: Experiment, layer: int) -> tuple[float, float]:
 
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.mnist_scale, I15.mnist_scale_ridge, I15.mnist_any, I15.mnist_syre and I15.mnist_zero"}
-claims.check("I15.mnist_scale", **judged(lambda e: larger(e, "layer")), n=pairs)
+claims.check("I15.mnist_scale", lambda e: larger(e, "layer"), **twice)
 
-claims.check(
-    "I15.mnist_scale_ridge",
-    **judged(lambda e: larger(e, "ridge")),
-    n=ridge_networks,
-)
+claims.check("I15.mnist_scale_ridge", lambda e: larger(e, "ridge"), **ridged)
 
 claims.check(
     "I15.mnist_any",
-    **judged(lambda e: [*map(min, larger(e, "layer"), larger(e, "ridge"))]),
-    n=ridge_networks,
+    lambda e: [*map(min, larger(e, "layer"), larger(e, "ridge"))],
+    **ridged,
 )
 
-claims.check(
-    "I15.mnist_syre", **judged(lambda e: larger(e, "layer", "syre 1")), n=pairs
-)
+claims.check("I15.mnist_syre", lambda e: larger(e, "layer", "syre 1"), **twice)
 
-claims.check("I15.mnist_zero", **judged(near_zero), n=pairs)
+claims.check("I15.mnist_zero", near_zero, **twice)
 
 # %% [markdown]
 # ## Who can be swapped with whom
@@ -561,7 +549,7 @@ figures.show("fig_image_matrices", figure)
 # At $\sigma_F = 1$ a neuron of a W-MLP has, in layers 1, 2 and 3, {glue:text}`partners_0`, {glue:text}`partners_1` and {glue:text}`partners_2` partners whose exchange costs less than a tenth of the median cost (mean over neurons and networks).
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.mnist_diagonal"}
-claims.check("I15.mnist_diagonal", **judged(lambda e: partners(e, 0)), n=pairs)
+claims.check("I15.mnist_diagonal", lambda e: partners(e, 0), **twice)
 
 # %% [markdown]
 # ## What ridge regression sees
@@ -610,23 +598,11 @@ def agreement(experiment: Experiment, key: str) -> tuple[float, float]:
 
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.ridge_symmetric, I15.mnist_agreement and I15.mnist_agreement_zero"}
-claims.check(
-    "I15.ridge_symmetric",
-    **judged(largest_floor),
-    n=ridge_networks,
-)
+claims.check("I15.ridge_symmetric", largest_floor, **ridged)
 
-claims.check(
-    "I15.mnist_agreement",
-    **judged(lambda e: agreement(e, "W 1")),
-    n=ridge_networks,
-)
+claims.check("I15.mnist_agreement", lambda e: agreement(e, "W 1"), **ridged)
 
-claims.check(
-    "I15.mnist_agreement_zero",
-    **judged(lambda e: agreement(e, "W 0")),
-    n=ridge_networks,
-)
+claims.check("I15.mnist_agreement_zero", lambda e: agreement(e, "W 0"), **ridged)
 
 # %% [markdown]
 # ## Before the first step
@@ -670,21 +646,27 @@ for sigma in (0.0, 1.0, 5.0):
 
 
 # %%
-def at_start(experiment: Experiment, key: str, at: int | None = 0):
+before = twice | {"again": untrained}  # a second seed without training is cheap
+START = {first: 0, untrained: None}  # which of its stages is before training
+
+
+def at_start(experiment: Experiment, key: str):
     """ν before training over that of MLPs."""
+    at = START[experiment]
     hidden = [experiment.hidden(one, at) for one in (key, "MLP")]
     return jackknife(lambda u, v: u / v, *hidden)
 
 
-def start(experiment: Experiment, at: int | None = 0) -> tuple[float, ...]:
+def start(experiment: Experiment) -> tuple[float, float, float]:
     """Of both with σ_F = 1 the one farther from 1; the interval holds both."""
-    ratios = [at_start(experiment, key, at) for key in FIXED]
+    ratios = [at_start(experiment, key) for key in FIXED]
     farthest, _ = max(ratios, key=lambda ratio: abs(np.log(ratio[0])))
     return farthest, extreme(min, ratios)[1], extreme(max, ratios)[2]
 
 
-def start_high(experiment: Experiment, at: int | None = 0) -> tuple[float, ...]:
+def start_high(experiment: Experiment) -> tuple[float, float, float]:
     """(ν − k/d)/(1 − k/d) before training, mean of hidden places, the least kind."""
+    at = START[experiment]
     each = (experiment.hidden(key, at, "excess") for key in FREE + FIXED)
     return extreme(min, map(over_clusters, each))
 
@@ -696,14 +678,9 @@ def lowered(experiment: Experiment) -> tuple[float, float, float]:
 
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.start, I18.start_high and I18.lowered"}
-without = {
-    "second_seed": lambda: start(untrained, None)
-}  # a second seed is cheap here
-claims.check("I18.start", **judged(start) | without, n=pairs)
-
-without = {"second_seed": lambda: start_high(untrained, None)}
-claims.check("I18.start_high", **judged(start_high) | without, n=pairs)
-claims.check("I18.lowered", **judged(lowered), n=pairs)
+claims.check("I18.start", start, **before)
+claims.check("I18.start_high", start_high, **before)
+claims.check("I18.lowered", lowered, **twice)
 
 # %% [markdown]
 # ## Coherence over training
@@ -789,14 +766,14 @@ def relatively(experiment: Experiment) -> tuple[float, float, float]:
 
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.low, I18.low_beside, I18.later, I18.higher_w, I18.higher_syre, I18.training and I18.any"}
-claims.check("I18.low", **judged(least_low), n=pairs)
-claims.check("I18.low_beside", **judged(lower_than_fixed), n=pairs)
-claims.check("I18.later", **judged(later), n=pairs)
-claims.check("I18.higher_w", **judged(lambda e: e.higher("W 1")), n=pairs)
-claims.check("I18.higher_syre", **judged(lambda e: e.higher("syre 1")), n=pairs)
-claims.check("I18.training", **judged(over_training), n=pairs)
+claims.check("I18.low", least_low, **twice)
+claims.check("I18.low_beside", lower_than_fixed, **twice)
+claims.check("I18.later", later, **twice)
+claims.check("I18.higher_w", lambda e: e.higher("W 1"), **twice)
+claims.check("I18.higher_syre", lambda e: e.higher("syre 1"), **twice)
+claims.check("I18.training", over_training, **twice)
 
-claims.check("I18.any", **judged(lower_than_fixed), n=pairs)
+claims.check("I18.any", lower_than_fixed, **twice)
 
 # %% [markdown]
 # ### Coherence and dimension
@@ -851,7 +828,7 @@ figures.table(
 # AdamW moves a weight by about its rate a step, and by at most $(1 - \beta_1)/\sqrt{1 - \beta_2} \approx 3.2$ times that if gradients are rare, whatever its scale, so that a layer with large fixed weights stays near its random features (I, section 4.5 expects that), and these are what is coherent.
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.dimension"}
-claims.check("I18.dimension", **judged(relatively), n=pairs)
+claims.check("I18.dimension", relatively, **twice)
 
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}

@@ -120,18 +120,8 @@ chapter.uses(dataset=experiment.source)
 n_swept = min(sweep_pairs, pairs)  # pairs of W-ResNets with other scales
 TOP = f"W-ResNet {max([2.0, *map(float, sigmas)]):g}"
 second = Experiment(replace(settings, seed=(seed + 1) % 2**32), places, seen)
-
-
-def judged(quantity, repeat: bool = True) -> dict:
-    """For claims.check: a quantity of the first experiment, and of a second.
-
-    Where the recipe is ours and not the paper's a rejection is not repeated,
-    and stays open.
-    """
-    value, *error = quantity(experiment)
-    judged_by = {"interval": error} if len(error) == 2 else {"stderr": error[0]}
-    again = (lambda: quantity(second)) if repeat else None
-    return {"value": value, **judged_by, "second_seed": again}
+twice = {"of": experiment, "again": second}
+once = {"of": experiment, "n": pairs}  # our recipe: a rejection stays open
 
 
 def drop(e: Experiment, key: str, by: str = "none") -> tuple[float, float]:
@@ -215,7 +205,7 @@ def peak(e: Experiment) -> tuple[float, float]:
 
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z19.peak"}
-claims.check("Z19.peak", **judged(peak, repeat=False), n=pairs)
+claims.check("Z19.peak", peak, **once)
 
 # %% [markdown]
 # ### ResNets: accuracy on the line, and where the identity stands
@@ -303,6 +293,12 @@ def worst_aligned(e: Experiment) -> tuple[float, float, float]:
     return extreme(max, (ratio(drops, plain) for drops in aligned))
 
 
+def left(e: Experiment, key: str) -> tuple[float, float]:
+    """Share of the drop that alignment leaves."""
+    found = e.measured(key)
+    return ratio(found.drop("correlation"), found.drop())
+
+
 def similarly(e: Experiment) -> tuple[float, float]:
     """Share of the drop that alignment removes, σ_F = 0 over ResNet."""
     found = [e.measured(key) for key in ("W-ResNet 0", "ResNet")]
@@ -312,48 +308,27 @@ def similarly(e: Experiment) -> tuple[float, float]:
 
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.close, I16.random, I16.two, I16.layers, I16.unaligned and I16.aligned"}
-claims.check("I16.close", **judged(lambda e: progress(e, TOP)), n=n_swept)
-claims.check("I16.random", **judged(far_below), n=n_swept)
-claims.check("I16.two", **judged(lambda e: progress(e, "W-ResNet 2")), n=pairs)
-claims.check("I16.layers", **judged(least_lead), n=pairs)
+claims.check("I16.close", lambda e: progress(e, TOP), **twice, n=n_swept)
+claims.check("I16.random", far_below, **twice, n=n_swept)
+claims.check("I16.two", lambda e: progress(e, "W-ResNet 2"), **twice, n=pairs)
+claims.check("I16.layers", least_lead, **twice, n=pairs)
 
 claims.check(
     "I16.unaligned",
-    **judged(
-        lambda e: ratio(
-            e.measured("W-ResNet 2").drop(), e.measured("ResNet").drop()
-        )
-    ),
+    lambda e: ratio(e.measured("W-ResNet 2").drop(), e.measured("ResNet").drop()),
+    **twice,
     n=pairs,
 )
 
-claims.check("I16.aligned", **judged(worst_aligned), n=pairs)
+claims.check("I16.aligned", worst_aligned, **twice, n=pairs)
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.syre and I16.similar"}
-claims.check(
-    "I16.syre",
-    **judged(
-        lambda e: ratio(
-            e.measured("syre-ResNet 2").drop("correlation"),
-            e.measured("syre-ResNet 2").drop(),
-        )
-    ),
-    n=pairs,
-)
+claims.check("I16.syre", lambda e: left(e, "syre-ResNet 2"), **twice, n=pairs)
 
-claims.check("I16.similar", **judged(similarly), n=pairs)
+claims.check("I16.similar", similarly, **twice, n=pairs)
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.tenth, I16.stages and I16.pixels"}
-claims.check(
-    "I16.tenth",
-    **judged(
-        lambda e: ratio(
-            e.measured("ResNet").drop("correlation"),
-            e.measured("ResNet").drop(),
-        )
-    ),
-    n=pairs,
-)
+claims.check("I16.tenth", lambda e: left(e, "ResNet"), **twice, n=pairs)
 not_run = dict(value=0.0, stderr=1.0, n=0)  # no network of this page says it
 claims.check("I16.stages", **not_run)
 claims.check("I16.pixels", **not_run)
@@ -399,21 +374,13 @@ def higher(e: Experiment, key: str) -> tuple[float, float]:
 
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I17.pronounced, I17.zero, I17.one, I17.remains and I17.harder"}
-claims.check(
-    "I17.pronounced", **judged(lambda e: drop(e, "ViT"), repeat=False), n=pairs
-)
+claims.check("I17.pronounced", lambda e: drop(e, "ViT"), **once)
 
-claims.check(
-    "I17.zero", **judged(lambda e: higher(e, "W-ViT 0"), repeat=False), n=pairs
-)
+claims.check("I17.zero", lambda e: higher(e, "W-ViT 0"), **once)
 
-claims.check(
-    "I17.one", **judged(lambda e: higher(e, "W-ViT 1"), repeat=False), n=pairs
-)
+claims.check("I17.one", lambda e: higher(e, "W-ViT 1"), **once)
 
-claims.check(
-    "I17.remains", **judged(lambda e: drop(e, "W-ViT 1"), repeat=False), n=pairs
-)
+claims.check("I17.remains", lambda e: drop(e, "W-ViT 1"), **once)
 
 claims.check("I17.harder", **not_run)
 

@@ -603,19 +603,9 @@ def same_over_other(seed):
 
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X1.students_permutation and X1.students_types"}
-left_by_order, by_types = best_over_direct(seed), same_over_other(seed)
-claims.check(
-    "X1.students_permutation",
-    *left_by_order,
-    n=students,
-    second_seed=lambda: best_over_direct(seed + 1),
-)
-claims.check(
-    "X1.students_types",
-    *by_types,
-    n=students,
-    second_seed=lambda: same_over_other(seed + 1),
-)
+of_students = {"of": seed, "again": seed + 1, "n": students}
+claims.check("X1.students_permutation", best_over_direct, **of_students)
+claims.check("X1.students_types", same_over_other, **of_students)
 
 # %% [markdown]
 # What the best order leaves, {glue:text}`students_left` % of the barrier, are types that differ in number ({prf:ref}`thm-types`).
@@ -781,26 +771,12 @@ questions = {
 }
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X1.digits_permutation, X1.digits_order, X1.digits_scale and X1.digits_merge"}
-permutation, order, scales, merge = (ask(seed) for ask in questions.values())
-
-
-def judged(measured, ask):
-    """What a check is told: the error, the pairs, and a second seed."""
-    return {
-        "stderr": measured[1],
-        "n": pairs,
-        "second_seed": lambda: ask(seed + 1),
-    }
-
-
-claims.check(
-    "X1.digits_permutation",
-    permutation[0],
-    **judged(permutation, questions["permutation"]),
-)
-claims.check("X1.digits_order", order[0], **judged(order, questions["order"]))
-claims.check("X1.digits_scale", scales[0], **judged(scales, questions["scale"]))
-claims.check("X1.digits_merge", merge[0], **judged(merge, questions["merge"]))
+permutation, order, _, merge = (ask(seed) for ask in questions.values())
+of_pairs = {"of": seed, "again": seed + 1, "n": pairs}
+claims.check("X1.digits_permutation", questions["permutation"], **of_pairs)
+claims.check("X1.digits_order", questions["order"], **of_pairs)
+claims.check("X1.digits_scale", questions["scale"], **of_pairs)
+claims.check("X1.digits_merge", questions["merge"], **of_pairs)
 
 # %% [markdown]
 # How much disorder does a barrier amount to?
@@ -892,10 +868,8 @@ def saddle_over_middle(seed):
     return ratio_of_means(below, middle, paired=True)
 
 
-saddle = saddle_over_middle(seed)
-
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X1.digits_saddle"}
-claims.check("X1.digits_saddle", saddle[0], **judged(saddle, saddle_over_middle))
+claims.check("X1.digits_saddle", saddle_over_middle, **of_pairs)
 
 # %% [markdown]
 # The middle of the exchange of two random neurons is {glue:text}`exchange_share` % as high as the {term}`direct barrier`, and the point below it {glue:text}`below_share` % as high as the middle: a network of one neuron less does nearly as well.
@@ -945,13 +919,9 @@ def fixed_aligned(seed):
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X1.fixed_direct, X1.fixed_aligned and X1.swap_predicts"}
 by_fixing, after_fixing = fixed_over_ordinary(seed), fixed_aligned(seed)
 ranks = mean_rank(seed)
-claims.check(
-    "X1.fixed_direct", by_fixing[0], **judged(by_fixing, fixed_over_ordinary)
-)
-claims.check(
-    "X1.fixed_aligned", after_fixing[0], **judged(after_fixing, fixed_aligned)
-)
-claims.check("X1.swap_predicts", ranks[0], **judged(ranks, mean_rank))
+claims.check("X1.fixed_direct", fixed_over_ordinary, **of_pairs)
+claims.check("X1.fixed_aligned", fixed_aligned, **of_pairs)
+claims.check("X1.swap_predicts", mean_rank, **of_pairs)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the networks with fixed weights"}
 figure, (left, right) = figures.panels(2)

@@ -45,6 +45,8 @@ def check(
     n: int | None = None,
     rival: float | None = None,
     second_seed=None,
+    of=None,
+    again=None,
 ) -> None:
     """Judge a measurement against the ledger's part ``id``, show the outcome and store it in the notebook.
 
@@ -52,6 +54,11 @@ def check(
     then its worst value for the criterion is judged (:func:`~lmc_helpers.claims.judge.farthest`), with n the
     number of values unless it is given. ``error`` is ``stderr``, or the two ends of ``interval``, as a measurement
     returns them: ``check(id, *measured, n=n)``. The record is stored in the metadata of the cell's output.
+
+    ``value`` may also be a quantity, a function of an experiment that returns (value, stderr) or (value, low, high):
+    ``check(id, quantity, of=first, again=second, n=n)`` judges ``quantity(first)``, and ``quantity(second)`` is the
+    second seed. ``second`` may be a function without arguments that makes the experiment, called only for that;
+    without one a rejection stays open.
 
     Raises
     ------
@@ -65,6 +72,10 @@ def check(
     from IPython.display import display
 
     part = reading.part(id)
+    if callable(value):
+        quantity = value
+        value, *error = quantity(of)
+        second_seed = None if again is None else lambda: quantity(again() if callable(again) else again)
     if len(error) == 1:
         (stderr,) = error
     elif error:

@@ -71,6 +71,26 @@ def test_a_sequence_must_hold_exact_values(ledger_of, shown):
     assert not shown
 
 
+def test_a_quantity_is_asked_of_a_second_experiment_only_where_the_first_rejects(ledger_of, shown):
+    ledger_of(BASE | {"sampled": True, "expected": "fails", "reason": "because"})
+
+    def made():
+        raise AssertionError("an experiment that nobody asked for")
+
+    exactly, between = (lambda x: (x, 0.01)), (lambda x: (x, x - 0.01, x + 0.02))
+    claims.check("T1.a", exactly, of=2.1, again=made, n=9)
+    claims.check("T1.a", exactly, of=3.0, n=9)
+    claims.check("T1.a", exactly, of=3.0, again=lambda: 2.0, n=9)
+    claims.check("T1.a", exactly, of=3.0, again=4.0, n=9)
+    claims.check("T1.a", between, of=3.0, again=4.0, n=9)
+    found = [(record["verdict"], record["second_seed"]) for _, record in shown]
+    assert found == [("open", None), ("open", None), ("open", False), ("fails", True), ("fails", True)]
+    assert shown[0][1] == asdict(judge(reading.part("T1.a"), 2.1, stderr=0.01, n=9))
+    assert (shown[-1][1]["low"], shown[-1][1]["high"]) == (2.99, 3.02)
+    with pytest.raises(AssertionError, match="nobody asked for"):
+        claims.check("T1.a", exactly, of=3.0, again=made, n=9)
+
+
 def test_a_recorded_rejection_is_not_repeated_but_in_runs_that_are_recorded(ledger_of, shown, tmp_path, monkeypatch):
     ledger_of(BASE | {"sampled": True, "expected": "fails", "reason": "because"})
     part, path = reading.part("T1.a"), tmp_path / "paper.json"
