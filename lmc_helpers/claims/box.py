@@ -73,6 +73,10 @@ def check(
 
     part = reading.part(id)
     if callable(value):
+        if error or any(one is not None for one in (stderr, interval, second_seed)):
+            raise ValueError(
+                f"{id}: a quantity gives its own errors and second seed; allowed beside it: of, again, n, rival"
+            )
         quantity = value
         value, *error = quantity(of)
         second_seed = None if again is None else lambda: quantity(again() if callable(again) else again)
