@@ -4,21 +4,6 @@
 whose statement it is, its weight, its criterion for a measured quantity, the corrected or sharper statement if there is
 one, and a rival: a plausible value that lies outside. ``check`` compares a measured value with them.
 
-:mod:`~lmc_helpers.claims.numerals`    numbers for people: powers of ten, values and errors with equal digits
-``_formulas``                          closed forms as TeX, texts and labels as HTML, TeX as Unicode
-:mod:`~lmc_helpers.claims.intervals`   numbers, closed forms, and the intervals that criteria are
-``_needs``                             requirements on a run that judges a part
-:mod:`~lmc_helpers.claims.criteria`    the ledger as data: parts, claims, and their fields
-``_yaml_files``                        YAML read strictly, refused with file, line, field and what is allowed
-:mod:`~lmc_helpers.claims.reading`     the ledger's files: each read once
-:mod:`~lmc_helpers.claims.judge`       a measurement against a part's criteria: verdicts, by rules
-``_words``                             a verdict in a reader's words
-``_scale``                             a drawn scale: criteria as bands, measurements as marks
-``_runs``                              this run and the confirmed one in a box
-``_lines``                             a box as lines of text, as notebooks store it
-:mod:`~lmc_helpers.claims.box`         ``check``, and the box that a reader sees
-=====================================  ================================================================================
-=======
 =======================================  ===============================================================================
 :mod:`~lmc_helpers.claims.numerals`      numbers for people: powers of ten, values and errors with equal digits
 :mod:`~lmc_helpers.claims.formulas`      closed forms as TeX, texts and labels as HTML, TeX as Unicode
