@@ -198,7 +198,8 @@ def peak(e: Experiment) -> tuple[float, float]:
     ]
 
     def lead(low, middle, high) -> float:
-        return float(1 - max(low.mean(), high.mean()) / middle.mean())
+        top = max(middle.mean(), 1e-3)  # nats; less is not resolved
+        return float(1 - max(low.mean(), high.mean()) / top)
 
     value, error = jackknife(lead, heights[0], heights[-2], heights[-1])
     return value, max(error, 1e-3)
