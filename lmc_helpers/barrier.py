@@ -16,6 +16,8 @@ from torch import Tensor
 
 from lmc_helpers._typing import Integer, Natural, Reals, checked, require_finite, returned
 
+__all__ = ["GRID", "KINDS", "Loss", "barrier_kinds", "check_lambdas", "loss_barrier", "refined_barrier"]
+
 GRID = tuple(k / 10 for k in range(11))  # 0, 0.1, …, 1, as Zhan, Li & Wu evaluate it
 Loss = Callable[[Tensor], Tensor]
 

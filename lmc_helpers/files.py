@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+__all__ = ()  # what packages of ours lend each other
+
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:

@@ -6,6 +6,8 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
+__all__ = ()  # what packages of ours lend each other
+
 
 @cache
 def exports(stub: bytes) -> dict[str, str]:

@@ -13,6 +13,8 @@ import torch
 
 from lmc_helpers._typing import Shape, checked, short
 
+__all__ = ["normal", "normal_stream", "numpy_generator", "torch_generator"]
+
 
 def seed_sequence(seed: int, purpose: str) -> np.random.SeedSequence:
     """The entropy that belongs to a seed in [0, 2³²) and a purpose: the seed, followed by the purpose's bytes."""

@@ -5,8 +5,8 @@
   Hayase & Srinivasa 2023, Algorithm 1).
 - :mod:`~lmc_helpers.alignment.activation_matching`: correlations of activations, from sums over batches, and the
   objective of optimal, identical and random permutations (Bürgin et al., section 6 and F.4).
-- :mod:`~lmc_helpers.alignment.midpoint`: the loss half-way as a function of parameters, and the best permutations seen.
-- :mod:`~lmc_helpers.alignment.straight_through`: the loss half-way, its gradient passed through the projection
+- ``midpoint``: the loss half-way as a function of parameters, and the best permutations seen.
+- ``straight_through``: the loss half-way, its gradient passed through the projection
   (Ainsworth et al., Algorithm 2).
-- :mod:`~lmc_helpers.alignment.sinkhorn`: soft permutations by Sinkhorn's iterations (Peña et al. 2023).
+- ``sinkhorn``: soft permutations by Sinkhorn's iterations (Peña et al. 2023).
 """

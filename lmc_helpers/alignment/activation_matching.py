@@ -45,8 +45,6 @@ __all__ = [
     "Moments",
     "activation_matching",
     "match_moments",
-    "merged_moments",
-    "moments_of",
     "recorded_moments",
 ]
 

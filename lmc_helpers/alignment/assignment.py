@@ -14,7 +14,7 @@ from torch import Tensor
 from lmc_helpers._typing import Tensors, checked, require_finite
 from lmc_helpers.networks.permutations import Permutations, Symmetry, check_axes, check_groups, identity
 
-__all__ = ["assign", "matched_sum"]
+__all__ = ["assign"]
 
 _WORTH_A_THREAD = 2**22  # m³ of the matrices that a thread gets
 

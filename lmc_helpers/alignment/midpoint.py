@@ -17,6 +17,8 @@ from lmc_helpers._typing import Tensors, returned
 from lmc_helpers.networks.model import Model
 from lmc_helpers.networks.permutations import Permutations, Symmetry, permute_axes
 
+__all__ = ()  # what packages of ours lend each other
+
 #: Parameters name → (P, …) to the mean loss of each network, (P,), differentiable.
 Loss = Callable[[Tensors], Tensor]
 

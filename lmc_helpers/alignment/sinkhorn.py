@@ -31,6 +31,8 @@ from lmc_helpers.alignment.midpoint import Best, Loss, _interpolated, _midpoint_
 from lmc_helpers.networks.permutations import Permutations, Symmetry, replace_units, units_of
 from lmc_helpers.seeds import torch_generator
 
+__all__ = ()  # what packages of ours lend each other
+
 
 def _log_sinkhorn(X: Tensor, tau: float, iterations: int = 20) -> Tensor:
     """log S_τ(X), (..., m, m), approximately, by alternating normalisation of columns and rows, rows last."""

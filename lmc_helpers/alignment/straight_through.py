@@ -22,6 +22,8 @@ from lmc_helpers.alignment.midpoint import Best, Loss, _interpolated, _midpoint_
 from lmc_helpers.alignment.weight_matching import _matched
 from lmc_helpers.networks.permutations import Permutations, Symmetry, permute_axes
 
+__all__ = ()  # what packages of ours lend each other
+
 
 def straight_through(
     a: Tensors,

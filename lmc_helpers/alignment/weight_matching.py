@@ -44,7 +44,7 @@ from lmc_helpers.networks.permutations import (
 )
 from lmc_helpers.seeds import torch_generator
 
-__all__ = ["WeightMatching", "agreement", "group_by_group", "inner_kinds", "weight_matching"]
+__all__ = ["WeightMatching", "weight_matching"]
 
 _SLACK = 1e-12  # relative to ‖a‖ ‖b‖: what is gained beyond rounding
 _COPIED = 2**23  # numbers in a network up to which a float64 copy is kept: 64 MiB

@@ -6,14 +6,14 @@ one, and a rival: a plausible value that lies outside. ``check`` compares a meas
 
 =======================================  ===============================================================================
 :mod:`~lmc_helpers.claims.numerals`      numbers for people: powers of ten, values and errors with equal digits
-:mod:`~lmc_helpers.claims.formulas`      closed forms as TeX, texts and labels as HTML, TeX as Unicode
+``formulas``                             closed forms as TeX, texts and labels as HTML, TeX as Unicode
 :mod:`~lmc_helpers.claims.intervals`     numbers, closed forms, and the intervals that criteria are
-:mod:`~lmc_helpers.claims.needs`         requirements on a run that judges a part
+``needs``                                requirements on a run that judges a part
 :mod:`~lmc_helpers.claims.criteria`      the ledger as data: parts, claims, and their fields
-:mod:`~lmc_helpers.claims.yaml_files`    YAML read strictly, refused with file, line, field and what is allowed
+``yaml_files``                           YAML read strictly, refused with file, line, field and what is allowed
 :mod:`~lmc_helpers.claims.reading`       the ledger's files: each read once
 :mod:`~lmc_helpers.claims.judge`         a measurement against a part's criteria: verdicts, by rules
-:mod:`~lmc_helpers.claims.words`         a verdict in a reader's words
+``words``                                a verdict in a reader's words
 ``_scale``                               a drawn scale: criteria as bands, measurements as marks
 ``_runs``                                this run and the confirmed one in a box
 ``_lines``                               a box as lines of text, as notebooks store it

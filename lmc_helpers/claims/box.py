@@ -16,7 +16,7 @@ from lmc_helpers.claims.criteria import BROKEN, HOLDS, NOT_RUN, OPEN, OURS, READ
 from lmc_helpers.claims.formulas import Address, typeset
 from lmc_helpers.claims.judge import Contradiction, Verdict, contradicts, farthest, judge
 
-__all__ = ["MIME", "RECORDED_ONLY", "Links", "check", "measured", "render", "rounded", "seen"]
+__all__ = ["MIME", "RECORDED_ONLY", "Links", "check", "measured", "render", "rounded"]
 
 RECORDED_ONLY = "LMC_RECORD_CONTRADICTIONS"  #: in the environment of a run that stores what contradicts the ledger
 OTHER_READING = "other reading"  #: the style of what does not count, for another reading of it is better

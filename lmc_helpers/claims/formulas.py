@@ -11,6 +11,8 @@ from docutils.utils.math import tex2unichar
 
 from lmc_helpers.claims.numerals import signs
 
+__all__ = ()  # what packages of ours lend each other
+
 Address = Callable[[str], "tuple[str, str] | None"]  #: word → address and text of a link; none for other words
 
 NAMES = {"pi": r"\pi", "E": "e", "EulerGamma": r"\gamma"}

@@ -20,6 +20,8 @@ from pydantic import BeforeValidator
 
 from lmc_helpers.claims.intervals import Entry, LedgerError, cut
 
+__all__ = ()  # what packages of ours lend each other
+
 MOST = 3  # conditions that are named
 Scalar = int | float | str
 Values = Scalar | list[Scalar]

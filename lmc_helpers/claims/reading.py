@@ -18,6 +18,8 @@ from lmc_helpers.claims.criteria import OPEN, STANDS, Claim, ClaimEntry, Part
 from lmc_helpers.claims.intervals import LedgerError
 from lmc_helpers.claims.yaml_files import place, read
 
+__all__ = ["GRAMMAR", "LEDGER", "PAPERS", "RECORD", "files", "ledger", "paper", "part"]
+
 LEDGER = Path(__file__).resolve().parents[2] / "book" / "claims"
 RECORD = LEDGER.parent / "recorded" / "paper.json"
 PAPERS = "ZPGIX"  # the order of the book; papers that are not here come after these

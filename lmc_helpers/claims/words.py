@@ -33,6 +33,8 @@ from lmc_helpers.claims.numerals import (
     telling,
 )
 
+__all__ = ()  # what packages of ours lend each other
+
 #: Of the paper under double-blind review that was read, and not the published one.
 AUTHORS = {"Z": "Zhan, Li & Wu", "P": "Brea et al.", "G": "Zhao et al. (as submitted)", "I": "Bürgin et al."}
 BEFORE = {PAPER: "as a statement of the paper", READING: "as a reading of the paper", OURS: "as the book's own"}

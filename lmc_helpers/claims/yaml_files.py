@@ -14,6 +14,8 @@ from ruamel.yaml.reader import ReaderError
 
 from lmc_helpers.claims.intervals import FORMS, LedgerError, cut
 
+__all__ = ()  # what packages of ours lend each other
+
 CRITERIA = ("criterion", "corrected", "sharper")
 UNKNOWN = re.compile(r"unknown field '([^']+)'")
 

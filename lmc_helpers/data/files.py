@@ -27,7 +27,7 @@ import numpy as np
 
 from lmc_helpers.data._download import NoMirror, download, import_pooch
 
-__all__ = ["Archive", "Content", "DataError", "Found", "Source", "cache", "find", "flag"]
+__all__ = ()  # what packages of ours lend each other
 
 BROKEN = (OSError, EOFError, zlib.error, tarfile.TarError)  # what unpacking a bad file raises
 

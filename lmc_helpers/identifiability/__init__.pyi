@@ -19,6 +19,5 @@ from lmc_helpers.identifiability.input_subspace import exact_copies as exact_cop
 from lmc_helpers.identifiability.input_subspace import grams as grams
 from lmc_helpers.identifiability.input_subspace import leverages as leverages
 from lmc_helpers.identifiability.input_subspace import pca_basis as pca_basis
-from lmc_helpers.identifiability.relaxed_swaps import ridge_costs as ridge_costs
 from lmc_helpers.identifiability.relaxed_swaps import ridge_swaps as ridge_swaps
 from lmc_helpers.identifiability.swaps import swap_terms as swap_terms

@@ -4,7 +4,7 @@
   layers F + D ⊙ W (Bürgin et al., eq. (2)) among them.
 - :mod:`~lmc_helpers.networks.permutations`: which axes of which parameters a permutation of hidden units moves, and a
   check that runs the network.
-- :mod:`~lmc_helpers.networks.layers`: layers of N perceptrons at once, parts of convolutional networks, laws of initial
+- ``layers``: layers of N perceptrons at once, parts of convolutional networks, laws of initial
   weights.
 - :mod:`~lmc_helpers.networks.mlp`, :mod:`~lmc_helpers.networks.cnn`, :mod:`~lmc_helpers.networks.resnet` and
   :mod:`~lmc_helpers.networks.vit`: the architectures of Zhan, Li & Wu (Figs. 7, 14, 15) and of Bürgin et al. (App. F.1,

@@ -9,6 +9,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import layer_norm
 
+__all__ = ()  # what packages of ours lend each other
+
 #: Laws of initial weights: that of torch.nn, He's normal law with zero biases, and a normal law of variance 1/inputs.
 Initial = Literal["torch", "he", "normal"]
 

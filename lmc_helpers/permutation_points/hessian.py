@@ -3,7 +3,7 @@
 A loss takes θ (..., p) to L (...), each entry from its own θ alone, and is twice differentiable by torch. Then the
 gradient of Σ_b L(θ_b) holds all ∇L(θ_b), and the gradient of Σ_b ∂_i L(θ_b) holds row i of every Hessian: p backward
 passes for a whole batch. Of a ReLU network this is the Hessian inside the linear regions. A loss that carries its
-derivatives in closed form (:class:`Differentiable`) is asked for them.
+derivatives in closed form (``Differentiable``) is asked for them.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from lmc_helpers._typing import Full, Number, Positive, checked, require_finite, returned
+
+__all__ = ["Inertia", "Loss", "gradient", "hessian", "inertia"]
 
 Loss = Callable[[Tensor], Tensor]
 

@@ -24,6 +24,8 @@ from torch import Tensor
 from lmc_helpers._typing import Integer, Positive, PositiveNumber, checked, many, require_finite
 from lmc_helpers.seeds import normal
 
+__all__ = ["DERIVATIVES", "MLP", "NONLINEARITIES", "Activation", "squared_loss"]
+
 
 def _softplus(x: Tensor) -> Tensor:
     return torch.nn.functional.softplus(x, threshold=40)  # torch's own 20 is off by 2e-9 there, 40 by 4e-18

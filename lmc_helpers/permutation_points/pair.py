@@ -21,7 +21,7 @@ from lmc_helpers._typing import Integer, checked, require_finite, short
 from lmc_helpers.permutation_points.hessian import Loss, _gradient_and_hessian, _value_and_gradient
 from lmc_helpers.permutation_points.mlp import MLP
 
-__all__ = ["Chart", "ChartLoss", "PairChart", "reduce_pair"]
+__all__ = ["Chart", "PairChart", "reduce_pair"]
 
 
 class Chart:

@@ -26,6 +26,15 @@ from scipy.special import i0e, i1e
 from lmc_helpers._typing import Integer, Natural, Number, Positive, Probability, checked
 from lmc_helpers.seeds import numpy_generator
 
+__all__ = [
+    "CHUNK",
+    "expected_overlap",
+    "mean_absolute_difference",
+    "minimiser_limit",
+    "overlap_limit",
+    "simulate_overlap",
+]
+
 CHUNK = 2_000_000  # most type counts that the simulation holds at once
 
 

@@ -20,6 +20,8 @@ from torch import Tensor
 
 from lmc_helpers._typing import Number, Positive, checked
 
+__all__ = ["kappa", "population_gradient", "population_hessian", "population_loss"]
+
 
 @checked
 def kappa(t: Number | Float[Tensor, "*shape"], d: Positive) -> Float[Tensor, "*shape"]:

@@ -3,13 +3,13 @@
 A training run is data → one digest → one file:
 
 - :mod:`~lmc_helpers.training.recipes`: how to descend, as data: optimiser, rate from epoch to epoch, augmentation.
-- :mod:`~lmc_helpers.training.examples`: batches of each network, normalised, flipped, cropped.
+- ``examples``: batches of each network, normalised, flipped, cropped.
 - :mod:`~lmc_helpers.training.fit`: N networks of any architecture at once; those that diverge are left out.
 - :mod:`~lmc_helpers.training.cached`: a result that is computed once: its dependencies, its digest, its file.
 - :mod:`~lmc_helpers.training.runs`: training runs as such results.
-- :mod:`~lmc_helpers.training.run_files`: storage of these files, detection of damage, one process at a time.
+- ``run_files``: storage of these files, detection of damage, one process at a time.
 - :mod:`~lmc_helpers.training.prices`: hours and memory of a run before it runs.
-- :mod:`~lmc_helpers.training.description`: frozen dataclasses as canonical text.
+- ``description``: frozen dataclasses as canonical text.
 - ``_checkpoints``: the state of a run in one npz file, which another run refuses.
-- :mod:`~lmc_helpers.training.progress`: a progress bar, where tqdm is installed.
+- ``progress``: a progress bar, where tqdm is installed.
 """

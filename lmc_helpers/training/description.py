@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-__all__ = ["canonical", "described"]
+__all__ = ()  # what packages of ours lend each other
 
 #: A dataclass or field that was renamed keeps its digests by its old name: ``described_as = "Old"`` in the
 #: class, ``field(metadata={"described_as": "old"})`` for a field.

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from lmc_helpers.seeds import torch_generator
 
-__all__ = ["PADDING", "Examples", "Normal", "Views", "draw_views", "epoch_order"]
+__all__ = ()  # what packages of ours lend each other
 
 #: Mean and deviation of each channel, in units of 255.
 Normal = tuple[Sequence[float], Sequence[float]]

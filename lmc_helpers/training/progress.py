@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeVar
 
-__all__ = ["progress"]
+__all__ = ()  # what packages of ours lend each other
 
 _T = TypeVar("_T")
 

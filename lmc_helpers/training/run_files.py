@@ -18,7 +18,7 @@ from filelock import FileLock
 from lmc_helpers.data.files import cache
 from lmc_helpers.training._checkpoints import load_checkpoint, save_checkpoint
 
-__all__ = ["file_lock", "folder", "read", "unreadable", "write"]
+__all__ = ()  # what packages of ours lend each other
 
 PROVENANCE = "provenance"  # name of the provenance among the tensors: the bytes of its JSON
 

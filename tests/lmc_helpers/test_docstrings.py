@@ -59,4 +59,5 @@ def test_the_package_imports_what_finds_its_names_and_no_more():
 
 def test_the_api_pages_have_every_module():
     pages = "".join(api_pages().values())
-    assert [m for m in MODULES if pages.count(f".. automodule:: {m}\n") != 1] == []
+    shown = [m for m in MODULES if getattr(importlib.import_module(m), "__all__", m)]  # an empty one promises nothing
+    assert len(shown) > 50 and [m for m in shown if pages.count(f".. automodule:: {m}\n") != 1] == []

@@ -48,7 +48,8 @@ def packages(folder: Path = FOLDER) -> list[Package]:
 
 
 def _public(folder: Path) -> list[Path]:
-    return sorted(folder.glob("[a-z]*.py"))
+    """The modules of a folder, but for those that promise nothing: what our packages lend each other."""
+    return sorted(p for p in folder.glob("[a-z]*.py") if "\n__all__ = ()" not in p.read_text(encoding="utf-8"))
 
 
 def _position(module: str, docstring: str) -> int:

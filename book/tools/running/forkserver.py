@@ -145,7 +145,11 @@ def _preload() -> None:
 
 def _edited() -> dict[str, int]:
     """Time of the last edit of each source of lmc_helpers and file of the ledger."""
-    paths = [*(ROOT / PACKAGE).rglob("*.py"), *(ROOT / "book" / "claims").glob("*.yml")]
+    paths = [
+        *(ROOT / PACKAGE).rglob("*.py"),
+        *(ROOT / PACKAGE).rglob("*.pyi"),
+        *(ROOT / "book" / "claims").glob("*.yml"),
+    ]
     return {str(path): path.stat().st_mtime_ns for path in paths}
 
 
