@@ -191,7 +191,7 @@ claims.check("I12.order_high_published", *high, n=clusters)
 # ## What the drops depend on
 #
 # One factor at a time, from the *reference setting* of [the chapter on Gaussian mixtures](44_gaussian_mixture.ipynb), in which each cluster draws a structure of its own, $s_l \sim \mathcal N(0, 1)$ for every $k$ (profile {glue:text}`profile`: {glue:text}`table_steps` steps, {glue:text}`table_clusters` pairs each), always $\sigma_F = 1$.
-# The profile `laptop`, which decides none of this, has 0 pairs and leaves the table out: `-p table_clusters 3` trains it in about two minutes.
+# The profile `laptop`, which decides none of this, leaves the table out: `-p table_clusters 3` trains it.
 
 # %%
 FACTORS = {
