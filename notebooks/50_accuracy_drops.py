@@ -363,14 +363,18 @@ for k in DIMENSIONS:
     means = [table[name, k].mean().item() for name in names]
     figures.numbers(**{f"most_{k}": max(means), f"few_{k}": min(means)})
 order = sum(table[name, 2].mean() > table[name, 8].mean() for name in names)
-settings = "settings" if varied else "setting, the published one"
+alone = (
+    "the one setting trained here, the published one"
+    if order
+    else "no setting trained here"
+)
 figures.numbers(
     steps=steps,
     paper_steps=100 * math.ceil(50_000 / 128),
     table_steps=table_epochs * math.ceil(samples / 128),
     fixed=", ".join(map(str, FIXED)),
     scales=" and ".join(f"{abs(s):.2f}" for s in published[0].mixtures[0].scales),
-    order=f"{order} of {len(names)} {settings}",
+    order=f"{order} of {len(names)} settings" if varied else alone,
     settings=len(names),
 )
 
