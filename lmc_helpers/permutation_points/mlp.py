@@ -22,6 +22,7 @@ from jaxtyping import Float, Float64, Int64, Shaped
 from torch import Tensor
 
 from lmc_helpers._typing import Integer, Positive, PositiveNumber, checked, many, require_finite
+from lmc_helpers.permutation_points.hessian import Loss
 from lmc_helpers.seeds import normal
 
 __all__ = ["DERIVATIVES", "MLP", "NONLINEARITIES", "Activation", "squared_loss"]
@@ -335,10 +336,19 @@ def _sums(a: Tensor, b: Tensor) -> Tensor:
 @checked
 def squared_loss(
     net: MLP, x: Float[Tensor, "T n_0"], y: Float[Tensor, "*batch T n_d"], weight: Float[Tensor, "*batch"] | None = None
-) -> SquaredLoss:
+) -> Loss:
     """The loss L(θ) = w Σ_μ ‖f(x_μ) − y_μ‖² as a function of θ, by default with w = 1/(2T).
 
     It takes θ (..., p) to (...). Its gradient and its Hessian are known in closed form.
+
+    Examples
+    --------
+    L of the network 2 tanh(x), with zero biases, at the sample (0, 1):
+
+    >>> net = MLP((1, 1, 1), "tanh")
+    >>> L = squared_loss(net, torch.zeros(1, 1), torch.ones(1, 1))
+    >>> L(torch.tensor([1.0, 0.0, 2.0, 0.0]))
+    tensor(0.5000)
     """
     if x.shape[1] != net.sizes[0] or y.shape[-1] != net.sizes[-1]:
         shapes = f"x has shape {tuple(x.shape)} and y {tuple(y.shape)}"
