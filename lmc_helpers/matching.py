@@ -60,7 +60,7 @@ def _check_permutation(p: Tensor) -> None:
     if wrong.any():
         index = tuple(wrong.nonzero()[0].tolist())
         where = ", ".join([*map(str, index), ":"])
-        raise ValueError(f"p[{where}] = {p[index].tolist()} is no permutation; allowed: each of 0 ... {m - 1} once")
+        raise ValueError(f"p[{where}] = {p[index].tolist()} is not a permutation; allowed: each of 0 ... {m - 1} once")
 
 
 @checked

@@ -64,7 +64,7 @@ def clean_commit(earlier: str | None, wanted: list[str], profile: str, later: Se
         return head
     commit = git("rev-parse", "--verify", f"{earlier}^{{commit}}")
     if git("merge-base", commit, head) != commit:
-        raise BuildError(f"{commit[:10]} is no ancestor of the present commit {head[:10]}")
+        raise BuildError(f"{commit[:10]} is not an ancestor of the present commit {head[:10]}")
     with tempfile.TemporaryDirectory(prefix="lmc-") as folder, stopping.on_interrupt(partial(shutil.rmtree, folder)):
         git("archive", "--output", f"{folder}/then.tar", commit, "book/claims", "notebooks")
         shutil.unpack_archive(f"{folder}/then.tar", folder, filter="data")

@@ -109,7 +109,7 @@ def _tensors(path: str) -> dict[str, Tensor]:
     """Tensors of a file, read without unpickling code."""
     kind = Path(path).suffix
     if not Path(path).is_file():
-        raise ValueError(f"{path!r} is no file; allowed: a .safetensors, .npz, .pt or .pth file")
+        raise ValueError(f"{path!r} is not a file; allowed: a .safetensors, .npz, .pt or .pth file")
     try:
         if kind == ".safetensors":
             from safetensors.torch import load_file

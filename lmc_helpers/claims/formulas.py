@@ -59,7 +59,7 @@ def _tex(node: ast.expr) -> tuple[str, int]:
             return f"{name[-1].upper()}_{{{_tex(order)[0]}}}({_tex(argument)[0]})", ATOM
         case ast.Call(func=ast.Name(id=name), args=[argument]):
             return rf"{FUNCTIONS.get(name, chr(92) + name)}({_tex(argument)[0]})", ATOM
-    raise ValueError(f"{ast.unparse(node)} is no part of a closed form")
+    raise ValueError(f"{ast.unparse(node)} cannot be part of a closed form")
 
 
 INNER = r"\(((?:[^()]|\([^()]*\))*)\)"  # the content of parentheses, with parentheses inside

@@ -104,7 +104,7 @@ def _evaluated(node: ast.expr):
             return OPERATORS[type(op)](_evaluated(operand))
         case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in FUNCTIONS:
             return getattr(mpmath, name)(*(_small(_evaluated(argument)) for argument in arguments))
-    raise ValueError(f"{ast.unparse(node)} is no part of a closed form")
+    raise ValueError(f"{ast.unparse(node)} cannot be part of a closed form")
 
 
 def _small(value: Any) -> Any:
@@ -218,7 +218,7 @@ _Criterion = Annotated[
     Discriminator(
         _form_of,
         custom_error_type="criterion",
-        custom_error_message="this is no criterion; allowed: equals (with tolerance), between, at_most or at_least",
+        custom_error_message="this is not a criterion; allowed: equals (with tolerance), between, at_most or at_least",
     ),
 ]
 

@@ -39,7 +39,7 @@ def _is_need(entry: Any) -> Any:
         values and all(isinstance(one, Scalar) and not isinstance(one, bool) for one in values)
     ):
         return entry
-    raise ValueError(f"{cut(entry)} is no need; allowed: a word, a number, a list of them, or a mapping with exactly")
+    raise ValueError(f"{cut(entry)} is not a need; allowed: a word, a number, a list of them, a mapping with exactly")
 
 
 Need = Annotated[Values | Exactly, BeforeValidator(_is_need)]

@@ -54,7 +54,7 @@ def load_checkpoint(path: Path | str, run: dict) -> dict[str, torch.Tensor]:
             arrays = {name: file[name] for name in file.files}
         stored = json.loads(str(arrays.pop(RUN)))
     except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{path} is no checkpoint ({error}); allowed: a file that save_checkpoint wrote") from error
+        raise ValueError(f"{path} is not a checkpoint ({error}); allowed: a file that save_checkpoint wrote") from error
     mine = json.loads(json.dumps(run))
     differ = [key for key in sorted(mine.keys() | stored.keys()) if mine.get(key) != stored.get(key)]
     if differ:

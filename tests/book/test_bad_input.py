@@ -45,10 +45,10 @@ CASES = {
         ("kernelspec:", "kernelspecs:", "the header names no kernel"),
         (KERNEL, KERNEL + "#   lmc: {runs: lmc_helpers.gamma.runs}\n", "but lmc_helpers.gamma defines no runs"),
         ("size: int = 3", "size: int = 10", "parameter size = 10 (int) is not allowed"),
-        ("size: int = 3", "size: int = max(1, 2)", "'max(1, 2)' is no literal"),
-        ("size: int = 3", "import math", "'import math' is no parameter"),
+        ("size: int = 3", "size: int = max(1, 2)", "'max(1, 2)' is not a literal"),
+        ("size: int = 3", "import math", "'import math' is not a parameter"),
         ("size: int = 3", "size = 3\nsize: int = 4", "'size' appears twice"),
-        ("Integer(1, 9)", "Integer(1)", "size: 'Integer(1)' is no rule"),
+        ("Integer(1, 9)", "Integer(1)", "size: 'Integer(1)' is not a rule"),
         ("validate(\n", "print(\n", "it does not call chapter.begin"),
     ],
     "_toc.yml": [

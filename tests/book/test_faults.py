@@ -125,7 +125,7 @@ def test_a_checkpoint_that_cannot_be_taken_up(tmp_path):
     path, kept = tmp_path / "0123.npz", tmp_path / ".0123.checkpoint.npz"
     assert runs._reason(ValueError("the loss is not finite"), path) == "ValueError: the loss is not finite"
     kept.write_bytes(b"PK")
-    for error in (ValueError(f"{kept} is no checkpoint (bad)"), KeyError("losses")):
+    for error in (ValueError(f"{kept} is not a checkpoint (bad)"), KeyError("losses")):
         said = runs._reason(error, path)
         assert said.startswith(f"it cannot go on from {kept} (") and "remove that file, and the run starts anew" in said
     assert runs._reason(ValueError("the loss is not finite"), path) == "ValueError: the loss is not finite"

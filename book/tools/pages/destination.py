@@ -14,7 +14,7 @@ def check(out: Path) -> None:
     """Refuse a folder for pages that holds anything else."""
     ours = (out / "_build" / "html" / ".built").is_file()
     if out.is_symlink() or (out.exists() and not out.is_dir()):
-        raise BuildError(f"--out {out} is no folder; {ALLOWED}")
+        raise BuildError(f"--out {out} is not a folder; {ALLOWED}")
     if not ours and out.is_dir() and any(not path.is_dir() for path in out.rglob("*")):
         raise BuildError(f"--out {out} holds something other than a book; {ALLOWED}")
 

@@ -137,12 +137,12 @@ def _parameters(nodes: list[ast.stmt], name: str) -> dict[str, Any]:
         value = getattr(node, "value", None)
         where = f"{name}, line {node.lineno}"
         if not isinstance(target, ast.Name) or value is None or isinstance(node, ast.AugAssign):
-            raise BuildError(f"{where}: {cut(ast.unparse(node))} is no parameter; allowed: name: type = value")
+            raise BuildError(f"{where}: {cut(ast.unparse(node))} is not a parameter; allowed: name: type = value")
         try:
             read = ast.literal_eval(value)
         except (ValueError, TypeError, MemoryError, RecursionError):
             text = cut(ast.unparse(value))
-            raise BuildError(f"{where}: {text} is no literal; allowed: a number, a text ...") from None
+            raise BuildError(f"{where}: {text} is not a literal; allowed: a number, a text ...") from None
         if target.id in values:
             raise BuildError(f"{where}: {target.id!r} appears twice")
         if target.id.startswith("_"):
@@ -172,7 +172,7 @@ def _rules(tree: ast.Module, name: str) -> dict[str, Any]:
 
 
 def _rule(node: ast.expr, where: str) -> Any:
-    problem = f"{where}: {cut(ast.unparse(node))} is no rule; allowed: {', '.join(RULES)}, with literals"
+    problem = f"{where}: {cut(ast.unparse(node))} is not a rule; allowed: {', '.join(RULES)}, with literals"
     inner = [one for one in ast.walk(node) if not isinstance(one, SHAPES)]
     names = {one.id for one in inner if isinstance(one, ast.Name)}
     if not names <= set(RULES) or not all(isinstance(one, (ast.Name, ast.Call)) for one in inner):

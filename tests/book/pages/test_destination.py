@@ -23,7 +23,7 @@ def test_what_lies_there_is_kept_and_named(tmp_path):
     for k, (files, out, said) in enumerate(
         (
             (["letters/one.txt"], "letters", "letters holds something other than a book"),
-            (["letters"], "letters", "letters is no folder"),
+            (["letters"], "letters", "letters is not a folder"),
             (["_build/html/index.html", "conf.py"], ".", "holds something other than a book"),
         )
     ):

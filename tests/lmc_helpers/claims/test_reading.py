@@ -58,7 +58,7 @@ def test_a_paper_that_is_not_known_comes_last(tmp_path):
         ({"T1": "a claim"}, "T.yml: T1: 'a claim' is not allowed here; allowed: a mapping with paper"),
         (
             {"T1": claim(parts={"a": CORRECTED | {"corrected": {"betwen": [1, 2]}}})},
-            "T.yml: T1.a.corrected: this is no criterion; allowed: equals (with tolerance), between, at_most or",
+            "T.yml: T1.a.corrected: this is not a criterion; allowed: equals (with tolerance), between, at_most or",
         ),
     ],
 )

@@ -96,7 +96,7 @@ def test_verify_finds_wrong_lists():
         (lambda: Symmetry({"a": A, "b": B}, {"a": 5, "b": 3}, {"a": ("b", 0)}), "allowed: a group that comes before"),
         (lambda: Symmetry({"a": A, "b": B}, {"a": 5, "b": 3}, {"b": ("a", 5)}), "allowed: a group that comes before"),
         (lambda: Symmetry({"a": ()}, {"a": 5}), r"groups \['a'\] have none"),
-        (lambda: permute(PARAMS, SYMMETRY, {"b": torch.zeros(2, 3, dtype=torch.long)}), "is no permutation"),
+        (lambda: permute(PARAMS, SYMMETRY, {"b": torch.zeros(2, 3, dtype=torch.long)}), "is not a permutation"),
     ],
 )
 def test_bad_input_is_named(call, message):
