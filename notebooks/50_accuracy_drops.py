@@ -363,11 +363,7 @@ for k in DIMENSIONS:
     means = [table[name, k].mean().item() for name in names]
     figures.numbers(**{f"most_{k}": max(means), f"few_{k}": min(means)})
 order = sum(table[name, 2].mean() > table[name, 8].mean() for name in names)
-alone = (
-    "the one setting trained here, the published one"
-    if order
-    else "no setting trained here"
-)
+alone = "the one setting trained here" if order else "no setting trained here"
 figures.numbers(
     steps=steps,
     paper_steps=100 * math.ceil(50_000 / 128),
