@@ -70,7 +70,7 @@ FIRST, SECOND = "01_first", "02_second"
 STALE = """
 import sys
 from pathlib import Path
-from book.tools.running.targets import Targets
+from book.tools.run.targets import Targets
 
 print(*Targets(sys.argv[1], Path("build/book")).stale())
 """
@@ -78,8 +78,8 @@ print(*Targets(sys.argv[1], Path("build/book")).stale())
 ACCEPT = """
 import json
 from pathlib import Path
-from book.tools.reading.sources import Sources
-from book.tools.running.targets import Targets, basis
+from book.tools.read.sources import Sources
+from book.tools.run.targets import Targets, basis
 
 for chapter, path in Targets("smoke", Path("build/book")).executed.items():
     content = json.loads(path.read_text())
@@ -234,7 +234,7 @@ repository:
   url: ""
 sphinx:
   local_extensions:
-    sphinx_claims: book/tools/extensions
+    sphinx_claims: book/tools/render/extensions
 """,
     "book/recorded/paper.json": "",
 }

@@ -8,7 +8,7 @@ The same content makes the same bytes: files are sorted and carry no times or ow
 from __future__ import annotations
 
 if __name__ == "__main__":  # before what takes a while to import
-    from book.tools.base import stopping
+    from book.tools.read import stopping
 
     stopping.watch("stopped; nothing half-done is left")
 
@@ -24,10 +24,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from book.tools.base import chapters, inputs, stopping
-from book.tools.base.chapters import ROOT, BuildError
-from book.tools.outcomes import records
-from book.tools.reading import sources
+from book.tools.read import chapters, inputs, sources, stopping
+from book.tools.read.chapters import ROOT, BuildError
+from book.tools.record import records
 
 #: Parts of the repository that go into the archive, below ``source/``.
 TREES = (".ci", ".github", "benchmarks", "book", "lmc_helpers", "notebooks", "tests")

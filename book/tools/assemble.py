@@ -6,7 +6,7 @@ python -m book.tools.assemble --profile laptop --out build/book
 from __future__ import annotations
 
 if __name__ == "__main__":  # before what takes a while to import
-    from book.tools.base import stopping
+    from book.tools.read import stopping
 
     stopping.watch()
 
@@ -20,13 +20,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from book.tools.base import chapters, stopping
-from book.tools.base.chapters import ROOT, BuildError
-from book.tools.findings import findings
-from book.tools.outcomes import records
-from book.tools.pages import destination, pages, staging
-from book.tools.reading import sources
-from book.tools.running import targets
+from book.tools.read import chapters, sources, stopping
+from book.tools.read.chapters import ROOT, BuildError
+from book.tools.record import records
+from book.tools.render import findings, pages, staging
+from book.tools.run import destination, targets
 from lmc_helpers import claims
 from lmc_helpers.files import atomic_write
 

@@ -6,7 +6,7 @@ python -m book.tools.build --profile laptop
 from __future__ import annotations
 
 if __name__ == "__main__":  # before what takes a while to import
-    from book.tools.base import stopping
+    from book.tools.read import stopping
 
     stopping.watch()
 
@@ -24,14 +24,12 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from book.tools import check
-from book.tools.base import stopping
-from book.tools.base.chapters import ROOT, BuildError, separate_unverified_runs, tolerate_terminal_encoding
-from book.tools.outcomes import records
-from book.tools.pages import destination
-from book.tools.reading import profiles
-from book.tools.running import cluster, forkserver, graph, jobs, listing, prices, prose, variants
-from book.tools.running.progress import Progress
-from book.tools.running.targets import Targets
+from book.tools.read import profiles, stopping
+from book.tools.read.chapters import ROOT, BuildError, separate_unverified_runs, tolerate_terminal_encoding
+from book.tools.record import records
+from book.tools.run import cluster, destination, forkserver, graph, jobs, listing, prices, prose, variants
+from book.tools.run.progress import Progress
+from book.tools.run.targets import Targets
 from lmc_helpers.files import remove_abandoned
 
 FEW = 3  # chapters or runs for which no forkserver is started: it takes as long as it saves on two
@@ -98,7 +96,7 @@ def _show(text: str) -> None:
 
 
 class _Variant:
-    """The work of a build for one variant of the chapters (``book/tools/running/variants.py``)."""
+    """The work of a build for one variant of the chapters (``book/tools/run/variants.py``)."""
 
     def __init__(self, name: str, profile: str, out: Path, only: list[str] | None, target: str):
         self.name, self.targets = name, Targets(profile, out, name)
@@ -131,7 +129,7 @@ def build(
     """Run the graph up to ``target``: ``book`` (the pages), ``executed`` (the notebooks) or ``trained`` (the runs).
 
     Snakemake is not even started if nothing is stale. ``only`` names chapters, ``seeds`` a commit for a confirmatory
-    run, ``others`` instead several variants (:mod:`book.tools.running.variants`) with the chapters of each. Chapters
+    run, ``others`` instead several variants (:mod:`book.tools.run.variants`) with the chapters of each. Chapters
     are forked from a process that has imported everything if there are many; ``fork`` overrides this.
     """
     cluster.check(executor, executor_args)

@@ -16,9 +16,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from book.tools.base import chapters
-from book.tools.base.chapters import NOTEBOOKS, ROOT, BuildError
-from book.tools.reading import sources
+from book.tools.read import chapters, sources
+from book.tools.read.chapters import NOTEBOOKS, ROOT, BuildError
 from lmc_helpers.claims.intervals import LedgerError
 
 PASSED = ROOT / "build" / "checked.json"
@@ -45,13 +44,13 @@ def _errors(check: Callable[..., object], *arguments: object) -> list[str]:
 
 
 def _settings() -> object:
-    from book.tools.running import variants
+    from book.tools.run import variants
 
     return variants.settings() if variants.SETTINGS.exists() else []
 
 
 def _notebooks() -> list[str]:
-    from book.tools.reading import cells
+    from book.tools.read import cells
 
     if not chapters.chapters():
         return ["notebooks: there is no chapter; allowed: NN_name.py"]
@@ -63,7 +62,7 @@ def _notebooks() -> list[str]:
 
 def _imports(known: sources.Sources, chapter: str) -> list[str]:
     """Modules of the package that a chapter imports but do not exist, and the class that its header names."""
-    from book.tools.reading import headers
+    from book.tools.read import headers
 
     found, trains = known.modules(chapter), headers.function_name(chapter)
     if not trains:
@@ -84,7 +83,7 @@ def _ledger() -> list[str]:
 
 
 def _profiles() -> list[str]:
-    from book.tools.reading import profiles
+    from book.tools.read import profiles
 
     names = sorted(path.stem for path in profiles.PROFILES.glob("*.yaml"))
     wrong = [] if names else ["notebooks/profiles: there is no profile; allowed: NAME.yaml"]
@@ -93,7 +92,7 @@ def _profiles() -> list[str]:
 
 def _profile(name: str, others: set[str]) -> Iterator[str]:
     """Report errors in a profile: in the file, and in the parameters that it gives to chapters."""
-    from book.tools.reading import cells, profiles
+    from book.tools.read import cells, profiles
     from lmc_helpers.claims.yaml_files import place
 
     path, read = profiles.PROFILES / f"{name}.yaml", profiles.profile(name)
@@ -123,13 +122,13 @@ def _profile(name: str, others: set[str]) -> Iterator[str]:
 
 
 def _records() -> list[str]:
-    from book.tools.outcomes import records
+    from book.tools.record import records
 
     return [line for path in sorted(records.RECORDED.glob("*.json")) for line in _errors(_recorded, path)]
 
 
 def _recorded(path: Path) -> object:
-    from book.tools.outcomes import narrowest, published, records, repeats, standing
+    from book.tools.record import narrowest, published, records, repeats, standing
 
     if path.name == standing.LAPTOP.name:
         standing.at_laptop()
@@ -144,14 +143,14 @@ def _recorded(path: Path) -> object:
 
 
 def _narrowest() -> list[str]:
-    from book.tools.outcomes import narrowest
+    from book.tools.record import narrowest
 
     return narrowest.problems()
 
 
 def _parts() -> Iterator[str]:
     """Report parts missing from the ledger, checked twice or never, or with unknown needs."""
-    from book.tools.reading import cells, papers
+    from book.tools.read import cells, papers
     from lmc_helpers import claims
     from lmc_helpers.claims import needs
 
@@ -190,8 +189,8 @@ def _allowed(need: Any, rule: Any) -> bool:
 
 
 def _pages() -> list[str]:
-    from book.tools.pages import contents, front, gallery, glossary, notation
-    from book.tools.reading import papers
+    from book.tools.read import papers
+    from book.tools.render import contents, front, gallery, glossary, notation
 
     checks = (papers.papers, contents.check_toc, contents.check_config, contents.check_citations)
     words = (front.read, gallery.read, glossary.check, notation.letters)

@@ -4,7 +4,7 @@ python -m book.tools.confirm --profile paper
 
 A clean commit fixes the criteria. Its id gives every chapter its seed, the profile is run, and every outcome is stored
 in ``book/recorded``, whatever the ledger expects. A record is valid as long as its basis is unchanged, see
-:mod:`book.tools.outcomes.standing`. Chapters with valid records are not run again, unless the commit of their seeds is
+:mod:`book.tools.record.standing`. Chapters with valid records are not run again, unless the commit of their seeds is
 not in this history; chapters that were finished when a run was stopped are kept.
 
 ``--commit`` takes the seeds from an earlier commit that states the same, for runs that took long. Any change since, of
@@ -20,7 +20,7 @@ seeds, and compares: a guard against changes of code that no cheap run reveals.
 from __future__ import annotations
 
 if __name__ == "__main__":  # before what takes a while to import
-    from book.tools.base import stopping
+    from book.tools.read import stopping
 
     stopping.watch()
 
@@ -38,13 +38,12 @@ from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
-from book.tools.base import chapters, stopping
-from book.tools.base.chapters import ROOT, BuildError, find
-from book.tools.base.history import git, unreachable_commits
-from book.tools.outcomes import narrowest, records, standing
-from book.tools.outcomes.measured import Difference, Measured
-from book.tools.reading import headers, papers, sources
-from book.tools.running.targets import Targets
+from book.tools.read import chapters, headers, papers, sources, stopping
+from book.tools.read.chapters import ROOT, BuildError, find
+from book.tools.read.history import git, unreachable_commits
+from book.tools.record import narrowest, records, standing
+from book.tools.record.measured import Difference, Measured
+from book.tools.run.targets import Targets
 from lmc_helpers import claims
 from lmc_helpers.claims.yaml_files import load
 from lmc_helpers.files import atomic_write
@@ -155,7 +154,7 @@ def judge_anew(profile: str) -> None:
 
 def store_results(profile: str, commit: str, wanted: list[str]) -> list[Path]:
     """Copy the results of runs that took hours, those with a ``stored_in``, to the folder where the book keeps them."""
-    from book.tools.running import listing
+    from book.tools.run import listing
 
     kept = []
     for chapter in wanted:

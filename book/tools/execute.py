@@ -3,29 +3,29 @@
 python -m book.tools.execute overlap_theorem --profile laptop -p M 9 -p trials 5000
 
 It runs in a process of its own. In a build, that one is forked from a process that has imported everything
-(:mod:`book.tools.running.forkserver`).
+(:mod:`book.tools.run.forkserver`).
 """
 
 from __future__ import annotations
 
 if __name__ == "__main__":  # before what takes a while to import
-    from book.tools.base import stopping
+    from book.tools.read import stopping
 
     stopping.watch("stopped; nothing half-done is left")
-    from book.tools.running import forkserver
+    from book.tools.run import forkserver
 
     forkserver.ask("book.tools.execute")
 
 import sys
 from pathlib import Path
 
-from book.tools.base import chapters
-from book.tools.running import execution
+from book.tools.read import chapters
+from book.tools.run import execution
 
 
 def report(output: Path) -> None:
     """A line for each claim that the chapter checked."""
-    from book.tools.outcomes.records import records
+    from book.tools.record.records import records
 
     for record in records(output):
         value = f"{record['value']:.6g}" if record["n"] else "not run"

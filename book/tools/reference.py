@@ -11,7 +11,7 @@ measurements may differ by the tolerance in ``book/settings.yml``; within it, th
 from __future__ import annotations
 
 if __name__ == "__main__":  # before what takes a while to import
-    from book.tools.base import stopping
+    from book.tools.read import stopping
 
     stopping.watch()
 
@@ -24,11 +24,11 @@ from itertools import zip_longest
 
 import nbformat
 
-from book.tools.base import chapters, stopping
-from book.tools.base.chapters import ROOT, BuildError
-from book.tools.outcomes import records, standing
-from book.tools.outcomes.measured import Difference, Measured
-from book.tools.outcomes.standing import LAPTOP, REFERENCES
+from book.tools.read import chapters, stopping
+from book.tools.read.chapters import ROOT, BuildError
+from book.tools.record import records, standing
+from book.tools.record.measured import Difference, Measured
+from book.tools.record.standing import LAPTOP, REFERENCES
 from lmc_helpers import claims
 from lmc_helpers.files import atomic_write
 

@@ -13,7 +13,7 @@ be the same, and numbers within the tolerance that ``book/settings.yml`` states.
 from __future__ import annotations
 
 if __name__ == "__main__":  # before what takes a while to import
-    from book.tools.base import stopping
+    from book.tools.read import stopping
 
     stopping.watch()
 
@@ -23,14 +23,13 @@ import sys
 import time
 
 from book.tools import build, confirm
-from book.tools.base import chapters, history, stopping
-from book.tools.base.chapters import ROOT, BuildError
-from book.tools.findings import repeats as report
-from book.tools.outcomes import records
-from book.tools.outcomes.repeats import AS_BUILT, Chapter, Record, collect_runs, current_run, executed, merge_entries
-from book.tools.reading import sources
-from book.tools.running import variants
-from book.tools.running.targets import provenance
+from book.tools.read import chapters, history, sources, stopping
+from book.tools.read.chapters import ROOT, BuildError
+from book.tools.record import records
+from book.tools.record import spreads as report
+from book.tools.record.repeats import AS_BUILT, Chapter, Record, collect_runs, current_run, executed, merge_entries
+from book.tools.run import variants
+from book.tools.run.targets import provenance
 
 ALL = "all"
 

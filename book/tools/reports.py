@@ -8,7 +8,7 @@ prints ``book/reports/*.html`` of a built book to ``build/reports``, with Chromi
 from __future__ import annotations
 
 if __name__ == "__main__":  # before what takes a while to import
-    from book.tools.base import stopping
+    from book.tools.read import stopping
 
     stopping.watch()
 
@@ -18,8 +18,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from book.tools.base import stopping
-from book.tools.base.chapters import ROOT, BuildError
+from book.tools.read import stopping
+from book.tools.read.chapters import ROOT, BuildError
 
 FOOTER = (
     '<div style="font-size: 7pt; width: 100%; padding: 0 18mm; display: flex; justify-content: space-between">'

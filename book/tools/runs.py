@@ -10,10 +10,10 @@ python -m book.tools.runs CHAPTER --profile paper --run DIGEST     train one
 from __future__ import annotations
 
 if __name__ == "__main__":  # before what takes a while to import
-    from book.tools.base import stopping
+    from book.tools.read import stopping
 
     stopping.watch("stopped; a run that had begun is taken up where it was last kept")
-    from book.tools.running import forkserver
+    from book.tools.run import forkserver
 
     forkserver.ask("book.tools.runs")
 
@@ -27,12 +27,12 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from book.tools.base import chapters as names
-from book.tools.base import stopping
-from book.tools.base.chapters import ROOT, BuildError
-from book.tools.running import listing, prices
-from book.tools.running.execution import commit, say
-from book.tools.running.forkserver import THREADS
+from book.tools.read import chapters as names
+from book.tools.read import stopping
+from book.tools.read.chapters import ROOT, BuildError
+from book.tools.run import listing, prices
+from book.tools.run.execution import commit, say
+from book.tools.run.forkserver import THREADS
 
 
 @contextlib.contextmanager

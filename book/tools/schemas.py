@@ -6,20 +6,20 @@ python -m book.tools.schemas
 from __future__ import annotations
 
 if __name__ == "__main__":  # before what takes a while to import
-    from book.tools.base import stopping
+    from book.tools.read import stopping
 
     stopping.watch()
 
 import sys
 from pathlib import Path
 
-from book.tools.base import stopping
-from book.tools.base.chapters import ROOT
+from book.tools.read import stopping
+from book.tools.read.chapters import ROOT
 
 
 def schemas() -> dict[Path, str]:
-    from book.tools.outcomes.published import json_schema
-    from book.tools.reading.profiles import Profile
+    from book.tools.read.profiles import Profile
+    from book.tools.record.published import json_schema
     from lmc_helpers.claims.reading import GRAMMAR
 
     return {

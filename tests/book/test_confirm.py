@@ -7,7 +7,7 @@ import pytest
 from small_book import FIRST, SECOND
 
 from book.tools import confirm
-from book.tools.running import listing
+from book.tools.run import listing
 
 MISSING = "from book.tools import confirm\nprint(*confirm.missing('smoke', ['01_first', '02_second']))"
 

@@ -13,11 +13,10 @@ from oracles import notebooks
 from small_book import FIRST, SECOND
 
 from book.tools import runs
-from book.tools.base import stopping
-from book.tools.base.chapters import BuildError
-from book.tools.outcomes import published, records
-from book.tools.reading import sources
-from book.tools.running import progress
+from book.tools.read import sources, stopping
+from book.tools.read.chapters import BuildError
+from book.tools.record import published, records
+from book.tools.run import progress
 from lmc_helpers import claims
 from lmc_helpers.claims.judge import Verdict
 from lmc_helpers.files import atomic_write

@@ -10,7 +10,7 @@ import pytest
 from killing import KEPT, NOTHING, Started
 from small_book import FIRST, HEADER, SECOND, STUB, TORCH, complete
 
-from book.tools.running import forkserver
+from book.tools.run import forkserver
 
 INT, TERM, KILL = signal.SIGINT, signal.SIGTERM, signal.SIGKILL
 
@@ -31,8 +31,8 @@ import sys
 if "book.tools.assemble" in sys.orig_argv:
     import pathlib, subprocess, types
 
-    from book.tools.findings import findings
-    from book.tools.pages import pages, staging
+    from book.tools.render import findings
+    from book.tools.render import pages, staging
     from waiting import wait
 
     def run(command, *, run=subprocess.run, **named):

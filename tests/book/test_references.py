@@ -13,9 +13,8 @@ import pytest
 from nbformat import v4
 
 from book.tools import reference
-from book.tools.base import chapters
-from book.tools.base.chapters import ROOT
-from book.tools.reading import profiles, sources
+from book.tools.read import chapters, profiles, sources
+from book.tools.read.chapters import ROOT
 from book.tools.reference import CHECKED, REFERENCES, disagreements
 from lmc_helpers import claims
 

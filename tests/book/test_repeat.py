@@ -10,9 +10,9 @@ import yaml
 from small_book import FIRST, SECOND
 
 from book.tools import build
-from book.tools.base.chapters import BuildError
-from book.tools.outcomes.measured import Difference
-from book.tools.running import listing, variants
+from book.tools.read.chapters import BuildError
+from book.tools.record.measured import Difference
+from book.tools.run import listing, variants
 from lmc_helpers.claims.intervals import Interval
 
 ONCE = """
@@ -27,7 +27,7 @@ def value():
 """
 BASES = """
 from book.tools import repeat
-from book.tools.reading import sources
+from book.tools.read import sources
 
 known, stored = sources.Sources(), repeat.with_known_commits(repeat.Record("sweep", "smoke").read())
 for chapter in ("01_first", "02_second"):

@@ -6,8 +6,8 @@ import jsonschema
 import pytest
 import yaml
 
-from book.tools.base.chapters import BuildError
-from book.tools.reading import profiles
+from book.tools.read import profiles
+from book.tools.read.chapters import BuildError
 from book.tools.schemas import schemas
 
 FIRST_LINE = "# yaml-language-server: $schema=schema.json\n"
