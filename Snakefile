@@ -1,4 +1,4 @@
-# The book as a graph: training runs → executed notebooks → pages. `make book` runs it; see book/tools/build.py.
+# The book as a graph: training runs → executed notebooks → pages. `make book` runs it; see book/tools/run/build.py.
 #
 # An executed chapter carries the checksum of all that it depends on, see targets.py in book/tools/run; a build names
 # the rules of those that are stale. A stale chapter depends on its training runs, see listing.py. Runs are identified by

@@ -15,7 +15,7 @@ from nbval.plugin import IPyNbCell, IPyNbFile
 
 from book.tools.read import chapters
 from book.tools.read.chapters import ROOT
-from book.tools.reference import boxes, disagreements
+from book.tools.record.reference import boxes, disagreements
 from book.tools.run.targets import Targets
 
 SHOWN = {"display_data", "execute_result", "stream", "error"}

@@ -7,6 +7,7 @@ headers   the header of a chapter
 history   git commands on this clone
 inputs    files that people edit, read strictly: errors name file and line
 literals  parameters: those that a chapter sets, and those from a command line
+lock      the parts of requirements.lock that a set-up installs
 papers    the four papers as data, and the ledger's parts
 profiles  ``notebooks/profiles/*.yaml``
 sources   dependencies of chapters and pages, as checksums

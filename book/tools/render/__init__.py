@@ -3,7 +3,10 @@
 ==============  ======================================================================
 anchors         anchors of claims on the built pages
 api             the packages of lmc_helpers, for the API pages
+archive         a built book in one file
+assemble        the book's sources and pages, complete or not at all
 board           the scoreboard
+book            the whole book: checked, run, built
 contents        ``_toc.yml``, ``_config.yml`` and the bibliography
 errata          statements that differ from their paper
 extensions      Sphinx extensions
@@ -16,6 +19,7 @@ licences        of the scripts, styles and fonts that the pages ship
 notation        letters
 pages           the templates, filled
 pictures        small copies of figures
+reports         the reports as PDF
 staging         an executed chapter as its page shows it
 ==============  ======================================================================
 """

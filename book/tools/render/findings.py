@@ -7,17 +7,19 @@ its record is up to date, its verdict counts, even an open one; pages show where
 from __future__ import annotations
 
 import re
+from collections import ChainMap
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 
 from book.tools.read import papers, sources
-from book.tools.read.chapters import NOTEBOOKS, chapters
-from book.tools.record import standing
-from book.tools.record.records import Run, recorded
+from book.tools.read.chapters import NOTEBOOKS, chapters, executed
+from book.tools.record import glued, standing
+from book.tools.record.records import Run, notebook, recorded
 from lmc_helpers import claims
 from lmc_helpers.claims.criteria import SLIP, Claim, Part
 
+NAME = re.compile(r"\{(\w+)\}")  # of a number in a price
 WRONG = (claims.BROKEN, claims.CORRECTED, claims.FAILS)
 RESULT, DETAIL, OWN = "results", "details", "ours"
 
@@ -202,3 +204,25 @@ def of(run: Run) -> Findings:
     stale = {id: changed for id, record in measured.items() if (changed := standing.changes(record, known))}
     there = {id: record for id, record in measured.items() if id not in stale}
     return Findings(claims.ledger(), run.records, there, checked_in(known), stale)
+
+
+def priced(text: str, known: dict[str, str]) -> str:
+    """A price in words, with the chapter's numbers in place of their names; empty if one of them is missing."""
+    found = all(name in known for name in NAME.findall(text))
+    return NAME.sub(lambda match: known[match[1]], text) if found else ""
+
+
+def prices(found: Findings, profile: str) -> dict[str, str]:
+    """Open part → the cost of deciding it, in words, where that is known.
+
+    The numbers of a price are those of the chapters that check parts of its id.
+    """
+    paths = {path.stem: path for path in executed(profile)}
+    numbers = cache(lambda chapter: glued.values(notebook(paths[chapter])))
+    listed = {}
+    for id, finding in found.parts.items():
+        if finding.verdict == claims.OPEN and finding.part.price:
+            siblings = found.ledger[id.partition(".")[0]].parts
+            known = [numbers(chapter) for chapter in {found.where[one] for one in siblings if one in found.where}]
+            listed[id] = priced(finding.part.price, dict(ChainMap(*known)))
+    return listed

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections import ChainMap, Counter
+from collections import Counter
 from collections.abc import Callable
-from functools import cache
 
 from book.tools.read import papers
-from book.tools.read.chapters import executed
-from book.tools.record import glued
-from book.tools.record.records import notebook
 from book.tools.render import board, errata, findings
 from book.tools.render.findings import RESULT, Finding, Findings, Statement
 from lmc_helpers import claims
 from lmc_helpers.claims import numerals
 from lmc_helpers.claims.criteria import Part
-
-NAME = re.compile(r"\{(\w+)\}")  # of a number in a price
 
 
 def sentence(text: str) -> str:
@@ -63,28 +57,6 @@ def filters(cell: Callable[[str], str]) -> dict[str, Callable]:
     }
 
 
-def priced(text: str, known: dict[str, str]) -> str:
-    """A price in words, with the chapter's numbers in place of their names; empty if one of them is missing."""
-    found = all(name in known for name in NAME.findall(text))
-    return NAME.sub(lambda match: known[match[1]], text) if found else ""
-
-
-def prices(found: Findings, profile: str) -> dict[str, str]:
-    """Open part → the cost of deciding it, in words, where that is known.
-
-    The numbers of a price are those of the chapters that check parts of its id.
-    """
-    paths = {path.stem: path for path in executed(profile)}
-    numbers = cache(lambda chapter: glued.values(notebook(paths[chapter])))
-    listed = {}
-    for id, finding in found.parts.items():
-        if finding.verdict == claims.OPEN and finding.part.price:
-            siblings = found.ledger[id.partition(".")[0]].parts
-            known = [numbers(chapter) for chapter in {found.where[one] for one in siblings if one in found.where}]
-            listed[id] = priced(finding.part.price, dict(ChainMap(*known)))
-    return listed
-
-
 def undecided(found: Findings, letter: str) -> list[Statement]:
     """The results of a paper that stayed open."""
     return [s for s in found.of_paper(letter) if s.kind == RESULT and s.verdict == claims.OPEN]
@@ -125,7 +97,7 @@ def content(found: Findings, profile: str) -> dict:
     """Variables of these templates, in addition to the common ones."""
     read = papers.papers()
     return board.content(found) | {
-        "prices": prices(found, profile),
+        "prices": findings.prices(found, profile),
         "read": read,
         "errata": {letter: errata.content(found, letter) for letter in read},
         "entries": [entry for letter in read for entry in errata.entries(found, letter)],

@@ -14,8 +14,7 @@ from book.tools.read import chapters, headers, inputs
 from book.tools.read.literals import values
 from book.tools.record.records import outputs, recorded
 from book.tools.render import anchors
-from book.tools.render.findings import Findings, unmeasured
-from book.tools.render.findings_pages import prices
+from book.tools.render.findings import Findings, prices, unmeasured
 from lmc_helpers import claims
 from lmc_helpers.claims.criteria import Part
 from lmc_helpers.claims.formulas import typeset

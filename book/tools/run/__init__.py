@@ -1,6 +1,7 @@
 """Chapters and training runs carried out: here or on a cluster, only those that are stale.
 
 =============  =====================================================================
+build          what is stale, run: here or on a cluster
 cluster        resources for SLURM, and its lines as the build's own
 destination    where pages may be written
 engine         papermill's engine that runs cells without a kernel
@@ -11,6 +12,8 @@ jobs           a training run as a build sees it
 listing        the list of training runs
 prices         the cost of training runs
 progress       the progress of a build
+prose          new prose for a chapter whose code has not changed
+runs           the training runs, listed or trained
 targets        products of a build, and which of them are stale
 variants       the same chapters again: seeds from a commit, settings of the machine
 =============  =====================================================================

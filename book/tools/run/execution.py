@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import platform
@@ -12,17 +11,16 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from book.tools.read import chapters, sources, stopping
-from book.tools.read.chapters import ROOT, BuildError
+from book.tools.read import sources, stopping
+from book.tools.read.chapters import ROOT, THREADS, BuildError
 from book.tools.run import forkserver, targets, variants
-from book.tools.run.forkserver import THREADS, Ended
+from book.tools.run.forkserver import Ended
 from lmc_helpers.claims.box import RECORDED_ONLY
 from lmc_helpers.files import replacing
 
@@ -189,41 +187,3 @@ def _failed(chapter: str, profile: str, running: Path, why: str) -> BuildError:
         os.replace(running, failed)
         kept = f"\nThe failed notebook: {failed}"
     return BuildError(f"{chapter} failed: {why}{kept}")
-
-
-def run(arguments: list[str], tell: Callable[[Path], object] = lambda output: None) -> int:
-    """Execute a chapter in this process; return the exit status.
-
-    ``tell`` is called with the path of the outcome if the arguments do not give one.
-    """
-    from book.tools.read import profiles
-
-    parser = argparse.ArgumentParser(prog="execute", description="Execute one chapter with papermill.")
-    parser.add_argument("chapter", help="name, with or without its number")
-    parser.add_argument("--profile", default="laptop", help="smoke, laptop or paper (default: laptop)")
-    parser.add_argument("-p", dest="parameters", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"))
-    parser.add_argument("--output", type=Path, help="default: build/chapters/NAME.ipynb")
-    parser.add_argument("--seeds", metavar="VARIANT", help="a commit's id, one with .NUMBER, or @ and a setting's name")
-    parser.add_argument("--quiet", action="store_true", help="no progress bar")
-    given = parser.parse_args(arguments)
-    try:
-        chapter = chapters.find(given.chapter)
-        parameters = profiles.parameters(chapter, given.profile)
-        if given.parameters:
-            from book.tools.read import literals
-
-            parameters |= literals.given(chapter, given.parameters)
-        variant = variants.check(given.seeds or "")
-        confirms = {"seeds": variant} if variant else None
-        parameters |= variants.parameters(chapter, variant)
-        output = given.output or ROOT / "build" / "chapters" / f"{chapter}.ipynb"
-        execute(chapter, parameters, output, given.quiet, confirms)
-    except BuildError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print(f"{given.chapter}: stopped", file=sys.stderr)
-        return 130
-    if given.output is None:
-        tell(output)
-    return 0

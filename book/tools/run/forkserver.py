@@ -27,18 +27,16 @@ from functools import partial
 from pathlib import Path
 
 from book.tools.read import stopping
-from book.tools.read.chapters import PACKAGE, ROOT, chapters
+from book.tools.read.chapters import PACKAGE, ROOT, THREADS, chapters
 
 ADDRESS = "LMC_FORKSERVER"
-#: Variables that set the number of threads of one operation of a chapter.
-THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 #: Large pages, with which a step of wide networks, which refills large tensors, takes about a tenth less time.
 LARGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 PRELOADED = (
     *("nbformat", "jupytext", "papermill", "pydantic", "mpmath", "book.tools.run.engine"),
     *("torch", "torch._dynamo", "scipy.linalg", "scipy.optimize", "scipy.sparse", "scipy.special", "scipy.stats"),
     *("sklearn.datasets", "matplotlib.pyplot", "matplotlib.backends.backend_agg", "myst_nb"),
-    *("book.tools.execute", "book.tools.runs", "book.tools.read.profiles"),
+    *("book.__main__", "book.tools.record.execute", "book.tools.run.runs", "book.tools.read.profiles"),
 )
 
 
@@ -77,14 +75,14 @@ def running(root: Path, environment: dict[str, str]) -> Iterator[dict[str, str]]
             (root / address).unlink(missing_ok=True)
 
 
-def ask(module: str) -> None:
-    """If a server runs, let it call ``main`` of a module with this command's arguments, and exit with its status."""
+def ask() -> None:
+    """If a server runs, let it carry out this command, and exit with its status."""
     with socket.socket(socket.AF_UNIX) as server:
         try:
             server.connect(os.environ[ADDRESS])
         except (KeyError, OSError):
             return
-        socket.send_fds(server, [json.dumps([module, sys.argv[1:]]).encode()], [1, 2])
+        socket.send_fds(server, [json.dumps(sys.argv[1:]).encode()], [1, 2])
         status = server.recv(16)
     if not status:
         print(f"error: {' '.join(sys.argv[1:])}: its process was killed, as where memory runs out", file=sys.stderr)
@@ -104,16 +102,13 @@ def serve() -> None:
             connection, _ = listening.accept()
             request, descriptors, *_ = socket.recv_fds(connection, 1 << 16, 2)
             if os.fork() == 0:
-                module, arguments = json.loads(request)
-                _end_with(partial(_work, connection, module, arguments, descriptors, before))
+                _end_with(partial(_work, connection, json.loads(request), descriptors, before))
             for descriptor in descriptors:
                 os.close(descriptor)
             connection.close()
 
 
-def _work(
-    connection: socket.socket, module: str, arguments: list[str], descriptors: list[int], before: dict[str, int]
-) -> None:
+def _work(connection: socket.socket, arguments: list[str], descriptors: list[int], before: dict[str, int]) -> None:
     """In a forked process: carry out a command with its standard output and error, and send it the status."""
     for there, here in zip((os.open(os.devnull, os.O_RDONLY), *descriptors), range(3), strict=True):
         os.dup2(there, here)
@@ -121,7 +116,7 @@ def _work(
     if _edited() != before:
         for name in [name for name in sys.modules if name.partition(".")[0] == PACKAGE]:
             del sys.modules[name]
-    connection.sendall(b"%d" % importlib.import_module(module).main(arguments))
+    connection.sendall(b"%d" % importlib.import_module("book.__main__").main(arguments))
 
 
 def _preload() -> None:

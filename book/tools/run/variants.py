@@ -2,8 +2,8 @@
 
 =================  ====================================================================================
 ``""``             the chapters' own seeds: the book
-``COMMIT``         seeds from a commit's id: a confirmatory run (``book/tools/confirm.py``)
-``COMMIT.3``       the third of other seeds from that id: a sweep (``book/tools/repeat.py``)
+``COMMIT``         seeds from a commit's id: a confirmatory run (``book/tools/record/confirm.py``)
+``COMMIT.3``       the third of other seeds from that id: a sweep (``book/tools/record/repeat.py``)
 ``@two_threads``   the chapters' own seeds in another setting of ``book/settings.yml``
 =================  ====================================================================================
 """
@@ -18,8 +18,7 @@ from functools import cache
 from pydantic import Field
 
 from book.tools.read import headers, inputs
-from book.tools.read.chapters import ROOT, BuildError
-from book.tools.run.forkserver import THREADS
+from book.tools.read.chapters import ROOT, THREADS, BuildError
 from lmc_helpers.claims.intervals import Entry
 
 SETTINGS = ROOT / "book" / "settings.yml"

@@ -5,9 +5,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from book.tools import repeat
+from book.__main__ import main
 from book.tools.read import stopping
 from book.tools.read.chapters import BuildError
+from book.tools.record import repeat
 from book.tools.record import spreads as repeats
 
 FULL = OSError(errno.ENOSPC, "No space left on device", "book/recorded/sweep-smoke.json")
@@ -32,7 +33,7 @@ def test_an_act_gives_its_status_or_fails_in_one_line(capsys):
 
 def test_runs_that_cannot_be_stored_are_one_line(monkeypatch, capsys):
     monkeypatch.setattr(repeat, "of_seeds", raising(FULL))
-    assert repeat.main([]) == 1
+    assert main(["repeat"]) == 1
     assert capsys.readouterr() == ("", SAID)
 
 
@@ -41,4 +42,4 @@ def test_a_contradiction_is_the_status_of_a_sweep(found, monkeypatch):
     nothing = SimpleNamespace(run=lambda **where: {})
     monkeypatch.setattr(repeat, "of_seeds", lambda *arguments: nothing)
     monkeypatch.setattr(repeats, "report_seeds", lambda content, profile: found if profile == "smoke" else 2)
-    assert repeat.main(["--profile", "smoke"]) == found
+    assert main(["repeat", "--profile", "smoke"]) == found

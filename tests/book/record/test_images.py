@@ -55,7 +55,7 @@ def test_a_chapter_that_wants_mnist(tmp_path, here):
         fake_mnist(tmp_path / "mnist")
         variables["LMC_DATA_UNVERIFIED"] = "1"
     output = tmp_path / "51_width_barriers.ipynb"
-    command = [sys.executable, "-m", "book.tools.execute", "width_barriers", "--profile", "smoke"]
+    command = [sys.executable, "-m", "book", "execute", "width_barriers", "--profile", "smoke"]
     command += ["-p", "dataset", "mnist", "--output", str(output), "--quiet"]
     done = subprocess.run(command, cwd=ROOT, env=os.environ | variables, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr

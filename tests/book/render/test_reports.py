@@ -10,9 +10,9 @@ from browser import absent
 from oracles.ledger import BASE, SHARPER, claim, write
 from oracles.notebooks import executed, glued
 
-from book.tools import reports
+from book.__main__ import main
 from book.tools.read import chapters, sources
-from book.tools.render import findings, findings_pages, pages
+from book.tools.render import findings, findings_pages, pages, reports
 from lmc_helpers import claims
 
 CHAPTER = "11_exact_loss"
@@ -20,9 +20,9 @@ OPEN = BASE | {"expected": "open", "reason": "It was not run.", "price": "{hours
 
 
 def test_a_price_whose_number_is_missing_is_none():
-    assert findings_pages.priced("{hours} of {all}", {"hours": "1", "all": "2"}) == "1 of 2"
-    assert findings_pages.priced("{hours} of {all}", {"hours": "1"}) == ""
-    assert findings_pages.priced("nothing", {}) == "nothing" and findings_pages.priced("", {}) == ""
+    assert findings.priced("{hours} of {all}", {"hours": "1", "all": "2"}) == "1 of 2"
+    assert findings.priced("{hours} of {all}", {"hours": "1"}) == ""
+    assert findings.priced("nothing", {}) == "nothing" and findings.priced("", {}) == ""
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_a_report_has_each_result_where_it_belongs(known):
     assert [s.part.id for s in said["holding"]] == ["T1.again", "T1.derived", "T1.second", "T1.more"]
     assert [s.part.id for s in said["sharper"]] == ["T1.more"]
     assert [s.part.id for s in said["undecided"]] == ["T1.open"]
-    assert findings_pages.prices(known, "laptop") == dict.fromkeys(("T1.open", "T1.detail"), "12 hours of one core")
+    assert findings.prices(known, "laptop") == dict.fromkeys(("T1.open", "T1.detail"), "12 hours of one core")
     assert said["confirmed"] == [{"chapter": CHAPTER, "seeds": "abc", "date": "2026-01-01", "parts": 2}]
     assert [part.id for part in said["revised"]] == ["T1.more"]
     assert said["unconfirmed"] == 5 and said["results"] == []
@@ -69,7 +69,7 @@ def test_what_is_derived_is_no_confirmed_measurement(known):
 
 def test_a_part_that_nothing_checks_has_its_price_from_a_chapter_of_its_claim(known):
     del known.where["T1.open"]
-    assert findings_pages.prices(known, "laptop")["T1.open"] == "12 hours of one core"
+    assert findings.prices(known, "laptop")["T1.open"] == "12 hours of one core"
 
 
 def test_every_price_of_the_ledger_names_numbers_that_a_chapter_of_its_claim_glues():
@@ -88,19 +88,19 @@ def test_without_a_browser_the_error_is_one_line(known, tmp_path, monkeypatch, c
     page.parent.mkdir(parents=True)
     page.write_text("<p>", encoding="utf-8")
     monkeypatch.setattr(reports.shutil, "which", lambda name: None)
-    assert reports.main(["--html", str(tmp_path / "html"), "--out", str(tmp_path / "out")]) == 1
+    assert main(["reports", "--html", str(tmp_path / "html"), "--out", str(tmp_path / "out")]) == 1
     assert re.fullmatch(r"error: no Chromium [^\n]+\n", capsys.readouterr().err)
 
 
 def test_without_a_book_the_error_says_what_to_run(tmp_path, capsys):
-    assert reports.main(["--html", str(tmp_path), "--out", str(tmp_path / "out")]) == 1
+    assert main(["reports", "--html", str(tmp_path), "--out", str(tmp_path / "out")]) == 1
     assert capsys.readouterr().err.endswith("run: make book\n")
 
 
 def test_a_report_is_printed_without_addresses_of_this_machine(html, root, tmp_path):
     if not reports.chromium():
         absent("no browser: install chromium to print the reports")
-    command = [sys.executable, "-m", "book.tools.reports", "--html", str(html), "--out", str(tmp_path), "--paper", "P"]
+    command = [sys.executable, "-m", "book", "reports", "--html", str(html), "--out", str(tmp_path), "--paper", "P"]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
     assert done.stdout == f"{tmp_path / 'P.pdf'}\n"
     content = (tmp_path / "P.pdf").read_bytes()

@@ -4,8 +4,9 @@ import re
 
 import pytest
 
-from book.tools import assemble
+from book.__main__ import main
 from book.tools.read.chapters import BuildError
+from book.tools.render import assemble
 from book.tools.run import destination
 
 
@@ -38,7 +39,7 @@ def test_what_lies_there_is_kept_and_named(tmp_path):
 def test_a_build_looks_before_it_runs_anything(toy, tmp_path_factory):
     letters = tmp_path_factory.mktemp("letters")
     fill(letters, "one.txt")
-    done = toy.run("book.tools.build", "--profile", "smoke", "--out", str(letters))
+    done = toy.run("book", "build", "--profile", "smoke", "--out", str(letters))
     assert done.returncode == 1 and "holds something other than a book" in done.stderr
     assert "Traceback" not in done.stderr and ": running" not in done.stdout
     assert everything(letters) == [("one.txt", b"mine")]
@@ -47,7 +48,7 @@ def test_a_build_looks_before_it_runs_anything(toy, tmp_path_factory):
 def test_pages_are_assembled_only_where_they_may_go(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(assemble, "stage", lambda *arguments: pytest.fail("pages were begun"))
     fill(tmp_path, "letters/one.txt")
-    assert assemble.main(["--profile", "smoke", "--out", str(tmp_path / "letters")]) == 1
+    assert main(["assemble", "--profile", "smoke", "--out", str(tmp_path / "letters")]) == 1
     assert re.fullmatch(r"error: [^\n]* holds something other than a book[^\n]*\n", capsys.readouterr().err)
     assert everything(tmp_path) == [("letters/one.txt", b"mine")]
 

@@ -2,9 +2,8 @@
 
 import pytest
 
-from book.tools import build
 from book.tools.read.chapters import BuildError
-from book.tools.run import cluster
+from book.tools.run import build, cluster
 
 RULES = {"chapter_11_a": "11_a", "run_ab": "run ab"}
 DONE = "Config file(s): []\n11_a: running at smoke\n11_a: done in 3.2 s\nElapsed time: 0:00:05\n"
@@ -70,10 +69,10 @@ def test_what_nobody_understands_is_shown():
 
 def test_executors(monkeypatch, tmp_path):
     with pytest.raises(BuildError, match="executor 'lsf' does not exist; allowed: local, slurm"):
-        build.build("smoke", tmp_path, 1, "executed", executor="lsf")
+        build.build("smoke", tmp_path, 1, "executed", print, executor="lsf")
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(BuildError, match="EXECUTOR=slurm needs sbatch, which is not on this machine"):
-        build.build("smoke", tmp_path, 1, "executed", executor="slurm")
+        build.build("smoke", tmp_path, 1, "executed", print, executor="slurm")
     with pytest.raises(BuildError, match=r"EXECUTOR_ARGS = '--jobs \"2' is no list of words"):
         cluster.arguments("slurm", '--jobs "2')
     assert cluster.arguments("slurm", "--jobs 2")[-2:] == ["--jobs", "2"]

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(not forkserver.possible(), reason="this system c
 
 
 IMPORTED = "import sys\nassert 'papermill' in sys.modules\ntime.sleep(seconds)"
-BUILD = ("book.tools.build", "--profile", "smoke", "--target", "executed", "--cores", "2", "--fork")
+BUILD = ("book", "build", "--profile", "smoke", "--target", "executed", "--cores", "2", "--fork")
 
 
 def outputs(path) -> list:

@@ -168,7 +168,10 @@ def test_what_only_reads_starts_without_torch(root):
     """It takes seconds to import: for the tools, and for a chapter that does not compute with it."""
     program = """
 import sys
-from book.tools import build, check, execute, runs
+import book.__main__
+from book.tools.record import execute
+from book.tools.render import book as whole
+from book.tools.run import runs
 from lmc_helpers import chapter, claims
 
 chapter.validate({"M": 6}, {"M": chapter.Integer(1, 100)})

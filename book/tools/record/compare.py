@@ -1,6 +1,6 @@
 """Compare the numbers of two executed books: every box, every glued number and every printed table.
 
-python -m book.tools.compare OLD NEW [--tolerance 1e-9] [chapters ...]
+python -m book compare OLD NEW [--tolerance 1e-9] [CHAPTER ...]
 
 OLD and NEW are folders of executed notebooks, such as ``build/executed/smoke`` of two checkouts. Words must be equal,
 numbers may differ by the tolerance: relative, or absolute where they are smaller than one.
@@ -8,10 +8,8 @@ numbers may differ by the tolerance: relative, or absolute where they are smalle
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
-import sys
 from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
@@ -80,12 +78,11 @@ def _close(a: float, b: float, tolerance: float) -> bool:
     return a == b or (a != a and b != b) or abs(a - b) <= tolerance * max(1, abs(a), abs(b))
 
 
-def compare(old: Path, new: Path, tolerance: float, only: list[str]) -> list[str]:
-    """All differences between two folders of executed notebooks, one line each."""
-    names = sorted({path.stem for folder in (old, new) for path in folder.glob("*.ipynb")})
+def compare(old: Path, new: Path, names: list[str], tolerance: float) -> int:
+    """Print all differences between two folders of executed notebooks, one line each; 1 if there are any."""
     lines = []
-    for name in names:
-        if only and name not in only and name.partition("_")[2] not in only:
+    for name in sorted({path.stem for folder in (old, new) for path in folder.glob("*.ipynb")}):
+        if names and name not in names and name.partition("_")[2] not in names:
             continue
         both = [folder / f"{name}.ipynb" for folder in (old, new)]
         if absent := [str(path) for path in both if not path.exists()]:
@@ -93,20 +90,5 @@ def compare(old: Path, new: Path, tolerance: float, only: list[str]) -> list[str
             continue
         before, after = (outputs(json.loads(path.read_text(encoding="utf-8"))) for path in both)
         lines += [f"{name}: {line}" for line in differences(before, after, tolerance)]
-    return lines
-
-
-def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="compare", description="Compare the numbers of two executed books.")
-    parser.add_argument("old", type=Path, help="folder of executed notebooks")
-    parser.add_argument("new", type=Path, help="another one")
-    parser.add_argument("chapters", nargs="*", help="names, with or without numbers (default: all)")
-    parser.add_argument("--tolerance", type=float, default=1e-9)
-    given = parser.parse_args(arguments)
-    lines = compare(given.old, given.new, given.tolerance, given.chapters)
     print("\n".join(lines) if lines else "no differences")
     return bool(lines)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

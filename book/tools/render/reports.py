@@ -1,25 +1,17 @@
 """The reports of a built book as PDF.
 
-python -m book.tools.reports
+python -m book reports
 
 prints ``book/reports/*.html`` of a built book to ``build/reports``, with Chromium through playwright.
 """
 
 from __future__ import annotations
 
-if __name__ == "__main__":  # before what takes a while to import
-    from book.tools.read import stopping
-
-    stopping.watch()
-
-import argparse
 import shutil
-import sys
 from pathlib import Path
 from typing import Any
 
-from book.tools.read import stopping
-from book.tools.read.chapters import ROOT, BuildError
+from book.tools.read.chapters import BuildError
 
 FOOTER = (
     '<div style="font-size: 7pt; width: 100%; padding: 0 18mm; display: flex; justify-content: space-between">'
@@ -76,14 +68,6 @@ def to_pdf(html: Path, out: Path, only: str = "?") -> list[Path]:
     return written
 
 
-def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="reports", description="Print the reports of a built book as PDF.")
-    parser.add_argument("--html", type=Path, default=ROOT / "build" / "book" / "_build" / "html")
-    parser.add_argument("--out", type=Path, default=ROOT / "build" / "reports")
-    parser.add_argument("--paper", default="?", help="the letter of one paper")
-    given = parser.parse_args(arguments)
-    return stopping.status(lambda: print(*to_pdf(given.html, given.out, given.paper), sep="\n"))
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def reports(html: Path, out: Path, paper: str) -> None:
+    """Print the reports, of all papers or of one, and name the files."""
+    print(*to_pdf(html, out, paper), sep="\n")

@@ -2,7 +2,7 @@
 
 make reference                    # the notebooks at smoke, for nbval
 make reference PROFILE=laptop     # with MNIST: the numbers of parts that are not run at smoke
-python -m book.tools.reference --profile laptop --check    # compare those with the run in build
+python -m book reference --profile laptop --check    # compare those with the run in build
 
 Another processor rounds differently, and a long descent amplifies that. Hence a box's words must be the same, and
 measurements may differ by the tolerance in ``book/settings.yml``; within it, the stored outputs are kept.
@@ -10,12 +10,6 @@ measurements may differ by the tolerance in ``book/settings.yml``; within it, th
 
 from __future__ import annotations
 
-if __name__ == "__main__":  # before what takes a while to import
-    from book.tools.read import stopping
-
-    stopping.watch()
-
-import argparse
 import json
 import os
 import re
@@ -24,7 +18,7 @@ from itertools import zip_longest
 
 import nbformat
 
-from book.tools.read import chapters, stopping
+from book.tools.read import chapters
 from book.tools.read.chapters import ROOT, BuildError
 from book.tools.record import records, standing
 from book.tools.record.measured import Difference, Measured
@@ -36,7 +30,7 @@ CHECKED = "nbval-check-output"
 COMPUTED = ("rival", "verdict")  # lines of a box that contain a run's own numbers
 
 
-def reference(chapter: str) -> nbformat.NotebookNode:
+def reduced(chapter: str) -> nbformat.NotebookNode:
     """An executed chapter, reduced to its code and to the outputs that nbval compares."""
     notebook = nbformat.read(ROOT / "build" / "executed" / "smoke" / f"{chapter}.ipynb", as_version=4)
     notebook.metadata = {name: notebook.metadata[name] for name in ("kernelspec", "language_info")}
@@ -103,7 +97,7 @@ def write() -> None:
     for stale in set(REFERENCES.glob("*.ipynb")) - {REFERENCES / f"{c}.ipynb" for c in chapters.chapters()}:
         stale.unlink()
     for chapter in chapters.chapters():
-        nbformat.write(reference(chapter), REFERENCES / f"{chapter}.ipynb")
+        nbformat.write(reduced(chapter), REFERENCES / f"{chapter}.ipynb")
         print(REFERENCES / f"{chapter}.ipynb")
 
 
@@ -149,15 +143,9 @@ def check_laptop() -> int:
     return min(1, len(wrong))
 
 
-def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="reference", description="Store what chapters measure in cheap runs.")
-    parser.add_argument("--profile", choices=("smoke", "laptop"), default="smoke")
-    parser.add_argument("--check", action="store_true", help="compare with what is stored at laptop, and store nothing")
-    given = parser.parse_args(arguments)
-    if given.check:
-        return stopping.status(check_laptop)
-    return stopping.status(write if given.profile == "smoke" else write_laptop)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def reference(profile: str, check: bool) -> int:
+    """Store the measurements of a cheap run, or compare them with those stored at laptop."""
+    if check:
+        return check_laptop()
+    (write if profile == "smoke" else write_laptop)()
+    return 0

@@ -1,6 +1,6 @@
 """Confirmatory runs: seeds that nobody can have chosen, and a record of the outcomes with their basis.
 
-python -m book.tools.confirm --profile paper
+python -m book confirm --profile paper
 
 A clean commit fixes the criteria. Its id gives every chapter its seed, the profile is run, and every outcome is stored
 in ``book/recorded``, whatever the ledger expects. A record is valid as long as its basis is unchanged, see
@@ -19,15 +19,8 @@ seeds, and compares: a guard against changes of code that no cheap run reveals.
 
 from __future__ import annotations
 
-if __name__ == "__main__":  # before what takes a while to import
-    from book.tools.read import stopping
-
-    stopping.watch()
-
-import argparse
 import json
 import math
-import os
 import random
 import re
 import shutil
@@ -41,8 +34,9 @@ from pathlib import Path
 from book.tools.read import chapters, headers, papers, sources, stopping
 from book.tools.read.chapters import ROOT, BuildError, find
 from book.tools.read.history import git, unreachable_commits
-from book.tools.record import narrowest, records, standing
+from book.tools.record import check, narrowest, records, standing
 from book.tools.record.measured import Difference, Measured
+from book.tools.run import build, listing
 from book.tools.run.targets import Targets
 from lmc_helpers import claims
 from lmc_helpers.claims.yaml_files import load
@@ -154,8 +148,6 @@ def judge_anew(profile: str) -> None:
 
 def store_results(profile: str, commit: str, wanted: list[str]) -> list[Path]:
     """Copy the results of runs that took hours, those with a ``stored_in``, to the folder where the book keeps them."""
-    from book.tools.run import listing
-
     kept = []
     for chapter in wanted:
         for run in listing.runs(chapter, profile, commit):
@@ -166,15 +158,14 @@ def store_results(profile: str, commit: str, wanted: list[str]) -> list[Path]:
     return kept
 
 
-def confirm(profile: str, earlier: str | None, only: list[str], cores: int, later: list[str]) -> None:
+def run(profile: str, earlier: str | None, only: list[str], cores: int, later: list[str]) -> None:
     """Run the chapters that have a part without a valid record; results are stored, even if the run is stopped."""
-    from book.tools import build
-
     wanted = missing(profile, [find(name) for name in only] or chapters.chapters())
     if not wanted:
         print(f"every part has a record that stands: {records.recorded_path(profile)}")
         return
     commit = clean_commit(earlier, wanted, profile, later)
+    out = ROOT / "build" / f"confirm-{profile}"
     print(f"{len(wanted)} chapter(s) with seeds from {commit[:10]}: {', '.join(wanted)}", flush=True)
 
     def keep() -> None:
@@ -183,19 +174,17 @@ def confirm(profile: str, earlier: str | None, only: list[str], cores: int, late
 
     try:
         with stopping.on_interrupt(keep):
-            build.build(profile, ROOT / "build" / f"confirm-{profile}", cores, "executed", seeds=commit, only=wanted)
+            build.build(profile, out, cores, "executed", check.before, seeds=commit, only=wanted)
     finally:
         keep()
 
 
-def spot(profile: str, share: Fraction, cores: int) -> int:
+def repeat_share(profile: str, share: Fraction, cores: int) -> int:
     """Run a share of the recorded chapters again with their own seeds and compare; return the number of differences.
 
     The present commit draws them from those that need no trained networks. If a chapter shows no difference, its
     records rest on today's references from then on.
     """
-    from book.tools import build
-
     stored, out = records.recorded(profile), ROOT / "build" / f"confirm-{profile}"
     able = sorted({record["chapter"] for record in stored.values()} & set(chapters.chapters()))
     able = [chapter for chapter in able if headers.function_name(chapter) is None]
@@ -204,7 +193,7 @@ def spot(profile: str, share: Fraction, cores: int) -> int:
     wrong = 0
     for chapter, seeds in sorted({(r["chapter"], r["seeds"]) for r in stored.values() if r["chapter"] in wanted}):
         here = [record for record in stored.values() if (record["chapter"], record["seeds"]) == (chapter, seeds)]
-        build.build(profile, out, cores, "executed", seeds=seeds, only=[chapter])
+        build.build(profile, out, cores, "executed", check.before, seeds=seeds, only=[chapter])
         path = Targets(profile, out, seeds).executed[chapter]
         again = {record["part"]: record for record in records.records(path)}
         lines = [line for record in here for line in _compare(record, again)]
@@ -227,27 +216,14 @@ def _compare(record: dict, again: dict[str, dict]) -> list[str]:
     return [f"{id}: {line}" for line in difference.complaints("in the record")]
 
 
-def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="confirm", description="Run chapters with seeds from a commit's id.")
-    parser.add_argument("chapters", nargs="*", help="names, with or without numbers (default: all)")
-    parser.add_argument("--profile", default="paper", help="smoke, laptop or paper (default: paper)")
-    parser.add_argument("--commit", help="an ancestor that states the same (default: the present commit)")
-    parser.add_argument(
-        "--later", nargs="+", default=[], metavar="NAME", help="what changed since: chapter.parameter, part"
-    )
-    parser.add_argument("--spot", type=Fraction, metavar="SHARE", help="run 1/3, say, of what is recorded again")
-    parser.add_argument("--anew", action="store_true", help="judge records whose criterion alone has changed; no run")
-    parser.add_argument("--cores", type=int, default=os.cpu_count() or 1)
-    given = parser.parse_args(arguments)
-    chapters.tolerate_terminal_encoding()
-    chapters.separate_unverified_runs()
-    if given.anew:
-        return stopping.status(lambda: judge_anew(given.profile))
-    if given.spot is not None:
-        return stopping.status(lambda: min(1, spot(given.profile, given.spot, given.cores)))
-    wanted = given.profile, given.commit, given.chapters, given.cores, given.later
-    return stopping.status(lambda: confirm(*wanted))
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def confirm(
+    names: list[str], profile: str, commit: str | None, later: list[str], spot: Fraction | None, anew: bool, cores: int
+) -> int:
+    """Run chapters and store their outcomes; instead compare a share of them, or judge anew."""
+    if anew:
+        judge_anew(profile)
+    elif spot is not None:
+        return min(1, repeat_share(profile, spot, cores))
+    else:
+        run(profile, commit, names, cores, later)
+    return 0

@@ -1,7 +1,7 @@
 """The chapters run again, with other seeds or in other settings of the machine, and the differences.
 
-python -m book.tools.repeat --seeds 10 [CHAPTER ...]                  seeds from a commit's id
-python -m book.tools.repeat --settings two_threads [CHAPTER ...]      of ``book/settings.yml``; ``all``: every one
+python -m book repeat --seeds 10 [CHAPTER ...]                  seeds from a commit's id
+python -m book repeat --settings two_threads [CHAPTER ...]      of ``book/settings.yml``; ``all``: every one
 
 The runs are jobs of the book's graph, here or on a cluster. A run that is up to date is never repeated: a stopped
 command resumes, and 10 seeds add 7 to 3 existing ones; a chapter keeps the commit that its first seeds came from, as
@@ -12,23 +12,14 @@ be the same, and numbers within the tolerance that ``book/settings.yml`` states.
 
 from __future__ import annotations
 
-if __name__ == "__main__":  # before what takes a while to import
-    from book.tools.read import stopping
-
-    stopping.watch()
-
-import argparse
-import os
-import sys
 import time
 
-from book.tools import build, confirm
-from book.tools.read import chapters, history, sources, stopping
+from book.tools.read import chapters, history, sources
 from book.tools.read.chapters import ROOT, BuildError
-from book.tools.record import records
+from book.tools.record import check, confirm, records
 from book.tools.record import spreads as report
 from book.tools.record.repeats import AS_BUILT, Chapter, Record, collect_runs, current_run, executed, merge_entries
-from book.tools.run import variants
+from book.tools.run import build, variants
 from book.tools.run.targets import provenance
 
 ALL = "all"
@@ -67,7 +58,7 @@ class Repeat:
             total = sum(map(len, self.listed.values()))
             print(f"{sum(map(len, gaps.values()))} run(s) missing of {total}", flush=True)
             try:
-                build.each(self.profile, ROOT / "build" / f"sweep-{self.profile}", gaps, **where)
+                build.each(self.profile, ROOT / "build" / f"sweep-{self.profile}", gaps, check.before, **where)
             except BuildError as error:
                 failed = failures(self.profile, gaps, since)
                 left = {(chapter, name) for name, named in self.missing().items() for chapter in named}
@@ -136,30 +127,9 @@ def failures(profile: str, gaps: dict[str, list[str]], since: float) -> dict[str
     return found
 
 
-def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="repeat", description="Run chapters again and compare.")
-    parser.add_argument("chapters", nargs="*", help="names, with or without numbers (default: all)")
-    parser.add_argument("--seeds", type=int, default=10, help="how many other seeds (default: 10)")
-    parser.add_argument("--settings", nargs="+", metavar="NAME", help=f"of book/settings.yml, or {ALL}")
-    parser.add_argument("--commit", help="an ancestor that states the same (default: the present commit)")
-    parser.add_argument("--profile", default="smoke", help="smoke, laptop or paper (default: smoke)")
-    parser.add_argument("--cores", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--executor", default="local", help="local or slurm (default: local)")
-    parser.add_argument("--executor-args", default="", metavar="WORDS", help="arguments of Snakemake's for a cluster")
-    given = parser.parse_args(arguments)
-    chapters.tolerate_terminal_encoding()
-    chapters.separate_unverified_runs()
-    return stopping.status(lambda: _main(given))
-
-
-def _main(given: argparse.Namespace) -> int:
-    where = {"cores": given.cores, "executor": given.executor, "executor_args": given.executor_args}
-    wanted = sorted({chapters.find(name) for name in given.chapters}) or chapters.chapters()
-    if given.settings:
-        return report.report_settings(of_settings(given.profile, given.settings, wanted).run(**where))
-    found = of_seeds(given.profile, given.seeds, wanted, given.commit).run(**where)
-    return report.report_seeds(found, given.profile)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def repeat(names: list[str], seeds: int, settings: list[str] | None, commit: str | None, profile: str, **where) -> int:
+    """Run chapters again, report what differs, and return the exit status."""
+    wanted = sorted({chapters.find(name) for name in names}) or chapters.chapters()
+    if settings:
+        return report.report_settings(of_settings(profile, settings, wanted).run(**where))
+    return report.report_seeds(of_seeds(profile, seeds, wanted, commit).run(**where), profile)

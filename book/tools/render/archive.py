@@ -1,22 +1,15 @@
 """An archive of a built book: pages, executed notebooks, sources, claims, records, checksums and RO-Crate metadata.
 
-python -m book.tools.archive --profile laptop
+python -m book archive --profile laptop
 
 The same content makes the same bytes: files are sorted and carry no times or owners (the compressor is zlib's).
 """
 
 from __future__ import annotations
 
-if __name__ == "__main__":  # before what takes a while to import
-    from book.tools.read import stopping
-
-    stopping.watch("stopped; nothing half-done is left")
-
-import argparse
 import hashlib
 import json
 import mimetypes
-import sys
 import tomllib
 import zipfile
 from collections.abc import Iterable, Mapping
@@ -128,7 +121,9 @@ def pack(files: Mapping[str, bytes], out: Path) -> None:
         fresh.unlink(missing_ok=True)
 
 
-def archive(html: Path, profile: str, out: Path) -> None:
+def archive(profile: str, html: Path, out: Path | None) -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    out = out or ROOT / "build" / f"lmc-{version}-{profile}.zip"
     run = records.Run(chapters.executed(profile)).statistics
     files = {name: path.read_bytes() for name, path in sorted(content(html, profile).items())}
     sums = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
@@ -140,19 +135,3 @@ def archive(html: Path, profile: str, out: Path) -> None:
     pack(files, out)
     packed = out.read_bytes()
     print(f"{out}: {len(packed) / 2**20:.0f} MiB, SHA-256 {hashlib.sha256(packed).hexdigest()}")
-
-
-def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="archive", description="Put a built book into one file.")
-    parser.add_argument("--profile", default="laptop")
-    parser.add_argument("--html", type=Path, default=ROOT / "build" / "book" / "_build" / "html")
-    parser.add_argument("--out", type=Path)
-    given = parser.parse_args(arguments)
-    chapters.tolerate_terminal_encoding()
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
-    out = given.out or ROOT / "build" / f"lmc-{version}-{given.profile}.zip"
-    return stopping.status(lambda: archive(given.html, given.profile, out))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

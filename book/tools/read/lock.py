@@ -1,7 +1,5 @@
 """The parts of requirements.lock: for each Python one version of every package, and the SHA-256 sums of its files.
 
-python book/tools/lock.py first|rest|torch      prints the packages that a set-up installs together
-
 ``first`` builds packages without wheels; ``torch`` is torch with the CUDA packages of its default wheel; ``rest`` is
 all but torch. Before a set-up only Python's own library is available.
 """
@@ -9,10 +7,10 @@ all but torch. Before a set-up only Python's own library is available.
 from __future__ import annotations
 
 import re
-import sys
-from pathlib import Path
 
-LOCK = Path(__file__).resolve().parents[2] / "requirements.lock"
+from book.tools.read.chapters import ROOT
+
+LOCK = ROOT / "requirements.lock"
 FIRST = re.compile(r"(setuptools|wheel)==")
 TORCH = re.compile(r"(torch|triton)==|(cuda|nvidia)-")
 
@@ -23,11 +21,12 @@ def packages(text: str) -> list[str]:
     return re.split(r"\n(?=\S)", lines)
 
 
-def part(name: str, text: str) -> list[str]:
+def chosen(name: str, text: str) -> list[str]:
     """The packages of one part of a lock: ``first``, ``torch`` or ``rest``."""
     pattern = FIRST if name == "first" else TORCH
     return [package for package in packages(text) if bool(pattern.match(package)) == (name != "rest")]
 
 
-if __name__ == "__main__":
-    print("\n".join(part(sys.argv[1], LOCK.read_text(encoding="utf-8"))))
+def lock(part: str) -> None:
+    """Print the packages of one part, which a set-up installs together."""
+    print("\n".join(chosen(part, LOCK.read_text(encoding="utf-8"))))

@@ -1,36 +1,37 @@
-"""Check every file that people edit, in seconds, before anything runs; errors name the place and what is allowed.
+"""The files that people edit, checked in seconds before anything runs; errors name the place and what is allowed.
 
-python -m book.tools.check
-
-Profiles, the ledger, the chapters' sources and the recorded outcomes are needed by chapters; the table of contents, the
-configuration, the bibliography and the words of the pages are needed by the pages in addition. A build begins with
-this.
+Profiles, the ledger, the chapters' sources and the recorded outcomes are needed by chapters; what the pages need in
+addition is in :mod:`book.tools.render.book`. A build begins with this.
 """
 
 from __future__ import annotations
 
-import argparse
 import ast
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from book.tools.read import chapters, sources
+from book.tools.read import cells, chapters, headers, papers, profiles, sources
 from book.tools.read.chapters import NOTEBOOKS, ROOT, BuildError
+from book.tools.record import narrowest, published, records, repeats, standing
+from book.tools.run import variants
+from lmc_helpers import claims
+from lmc_helpers.chapter import ListOf
+from lmc_helpers.claims import needs, reading
 from lmc_helpers.claims.intervals import LedgerError
+from lmc_helpers.claims.needs import Exactly
+from lmc_helpers.claims.yaml_files import place
 
 PASSED = ROOT / "build" / "checked.json"
+Checks = Callable[[], Iterable[Callable[[], object]]]
 
 
-def problems(target: str = "book") -> list[str]:
-    """All errors in the files that a target needs, one line each; ``book`` needs the words of the pages too."""
+def problems(more: Checks = tuple) -> list[str]:
+    """All errors in the files that chapters need, one line each, and those that more checks find."""
     wrong = [line for check in (_notebooks, _ledger, _profiles, _settings, _records) for line in _errors(check)]
     if not wrong:
-        wrong = _errors(_parts) + _errors(_narrowest)
-    if target == "book":
-        wrong += _pages()
-    return list(dict.fromkeys(wrong))
+        wrong = _errors(_parts) + _errors(narrowest.problems)
+    return list(dict.fromkeys([*wrong, *(line for check in more() for line in _errors(check))]))
 
 
 def _errors(check: Callable[..., object], *arguments: object) -> list[str]:
@@ -44,14 +45,10 @@ def _errors(check: Callable[..., object], *arguments: object) -> list[str]:
 
 
 def _settings() -> object:
-    from book.tools.run import variants
-
     return variants.settings() if variants.SETTINGS.exists() else []
 
 
 def _notebooks() -> list[str]:
-    from book.tools.read import cells
-
     if not chapters.chapters():
         return ["notebooks: there is no chapter; allowed: NN_name.py"]
     wrong, known = cells.misnamed(), sources.Sources()
@@ -62,8 +59,6 @@ def _notebooks() -> list[str]:
 
 def _imports(known: sources.Sources, chapter: str) -> list[str]:
     """Modules of the package that a chapter imports but do not exist, and the class that its header names."""
-    from book.tools.read import headers
-
     found, trains = known.modules(chapter), headers.function_name(chapter)
     if not trains:
         return []
@@ -77,14 +72,10 @@ def _imports(known: sources.Sources, chapter: str) -> list[str]:
 
 
 def _ledger() -> list[str]:
-    from lmc_helpers.claims import reading
-
     return [line for path in reading.files(reading.LEDGER) for line in _errors(reading.paper, path)]
 
 
 def _profiles() -> list[str]:
-    from book.tools.read import profiles
-
     names = sorted(path.stem for path in profiles.PROFILES.glob("*.yaml"))
     wrong = [] if names else ["notebooks/profiles: there is no profile; allowed: NAME.yaml"]
     return wrong + [line for name in names for line in _errors(_profile, name, set(names) - {name})]
@@ -92,9 +83,6 @@ def _profiles() -> list[str]:
 
 def _profile(name: str, others: set[str]) -> Iterator[str]:
     """Report errors in a profile: in the file, and in the parameters that it gives to chapters."""
-    from book.tools.read import cells, profiles
-    from lmc_helpers.claims.yaml_files import place
-
     path, read = profiles.PROFILES / f"{name}.yaml", profiles.profile(name)
     for chapter in chapters.chapters():
         short = chapters.short(chapter)
@@ -122,14 +110,10 @@ def _profile(name: str, others: set[str]) -> Iterator[str]:
 
 
 def _records() -> list[str]:
-    from book.tools.record import records
-
     return [line for path in sorted(records.RECORDED.glob("*.json")) for line in _errors(_recorded, path)]
 
 
 def _recorded(path: Path) -> object:
-    from book.tools.record import narrowest, published, records, repeats, standing
-
     if path.name == standing.LAPTOP.name:
         standing.at_laptop()
         return []
@@ -142,18 +126,8 @@ def _recorded(path: Path) -> object:
     return published.problems(path, records.recorded(path.stem))
 
 
-def _narrowest() -> list[str]:
-    from book.tools.record import narrowest
-
-    return narrowest.problems()
-
-
 def _parts() -> Iterator[str]:
     """Report parts missing from the ledger, checked twice or never, or with unknown needs."""
-    from book.tools.read import cells, papers
-    from lmc_helpers import claims
-    from lmc_helpers.claims import needs
-
     parts, seen = papers.parts(), dict[str, str]()
     for chapter in chapters.chapters():
         known = cells.sheet(NOTEBOOKS / f"{chapter}.py")
@@ -177,9 +151,6 @@ def _parts() -> Iterator[str]:
 
 def _allowed(need: Any, rule: Any) -> bool:
     """True if a chapter's parameter may take the value that a part needs."""
-    from lmc_helpers.chapter import ListOf
-    from lmc_helpers.claims.needs import Exactly
-
     if isinstance(need, Exactly):
         return rule.allows(need.exactly)
     if isinstance(need, list) and not isinstance(rule, ListOf):
@@ -188,36 +159,11 @@ def _allowed(need: Any, rule: Any) -> bool:
     return all(map(item.allows, need if isinstance(need, list) else [need]))
 
 
-def _pages() -> list[str]:
-    from book.tools.read import papers
-    from book.tools.render import contents, front, gallery, glossary, notation
-
-    checks = (papers.papers, contents.check_toc, contents.check_config, contents.check_citations)
-    words = (front.read, gallery.read, glossary.check, notation.letters)
-    return [line for check in (*checks, *words) for line in _errors(check)]
-
-
-def before(target: str) -> None:
+def before(target: str, more: Checks = tuple) -> None:
     """Check before a build, unless nothing has changed since it passed."""
     now = {target: sources.Sources().book_summary()}
     if sources.read(PASSED).get(target) == now[target]:
         return
-    if wrong := problems(target):
+    if wrong := problems(more):
         raise BuildError("\nerror: ".join(wrong))
     sources.write(PASSED, sources.read(PASSED) | now)
-
-
-def main(arguments: list[str] | None = None) -> int:
-    argparse.ArgumentParser(prog="check", description="Check every file that people edit.").parse_args(arguments)
-    chapters.tolerate_terminal_encoding()
-    wrong = problems()
-    for line in wrong:
-        print(f"error: {line}", file=sys.stderr)
-    if not wrong:
-        found = chapters.chapters()
-        print(f"{len(found)} chapters, their profiles, the ledger and the words of the pages: nothing is wrong")
-    return 1 if wrong else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
