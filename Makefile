@@ -27,18 +27,18 @@ CHECKED := --require-hashes --no-deps --no-build-isolation --use-pep517
         schemas bench lint lock audit clean
 
 book: setup
-	@$(BIN)/python -m book.tools.build --profile "$(PROFILE)" $(WHERE)
+	@$(BIN)/python -m book build --profile "$(PROFILE)" $(WHERE)
 
 # All hand-edited files, in seconds; also the first step of a build.
 check: setup
-	@$(BIN)/python -m book.tools.check
+	@$(BIN)/python -m book check
 
 # Only the training runs: trains those that are missing, or with LIST=1 lists all with their state and cost.
 runs: setup
-	@$(BIN)/python -m book.tools.$(if $(LIST),runs --profile "$(PROFILE)",build --profile "$(PROFILE)" --target trained $(WHERE))
+	@$(BIN)/python -m book $(if $(LIST),runs --profile "$(PROFILE)",build --profile "$(PROFILE)" --target trained $(WHERE))
 
 test: setup
-	@$(BIN)/python -m book.tools.build --profile smoke --out build/test-book
+	@$(BIN)/python -m book build --profile smoke --out build/test-book
 	@$(BIN)/python -m pytest -n 2 --dist loadfile --nbval-lax --nbval-current-env --nbval-cell-timeout 600 tests
 
 # Slow tests, nightly: builds of a small book stopped at every stage, full disks, odd machines.
@@ -52,7 +52,7 @@ torture: setup
 
 chapter: setup
 	@test -n "$(NAME)" || { echo 'error: NAME is missing; for example: make chapter NAME=overlap_theorem ARGS="-p M 9"'; exit 2; }
-	@$(BIN)/python -m book.tools.execute "$(NAME)" --profile "$(PROFILE)" $(ARGS)
+	@$(BIN)/python -m book execute "$(NAME)" --profile "$(PROFILE)" $(ARGS)
 
 serve: setup
 	@test -f build/book/_build/html/index.html || { echo 'error: no book yet; run: make book'; exit 2; }
@@ -61,17 +61,17 @@ serve: setup
 
 # The built book in one file: pages, executed notebooks, sources, claims, records, checksums, RO-Crate metadata.
 archive: book
-	@$(BIN)/python -m book.tools.archive --profile "$(PROFILE)"
+	@$(BIN)/python -m book archive --profile "$(PROFILE)"
 
 # The reports on the papers as PDF, in build/reports; needs a Chromium.
 reports: book
-	@$(BIN)/python -m book.tools.reports
+	@$(BIN)/python -m book reports
 
 # Results of cheap runs: the notebooks at smoke, for nbval, or with PROFILE=laptop and MNIST the numbers of parts that do
 # not run at smoke. Renewed by hand; the commit explains every changed output.
 reference: setup
-	@$(BIN)/python -m book.tools.build --profile $(if $(filter file default,$(origin PROFILE)),smoke,$(PROFILE)) --target executed
-	@$(BIN)/python -m book.tools.reference --profile $(if $(filter file default,$(origin PROFILE)),smoke,$(PROFILE))
+	@$(BIN)/python -m book build --profile $(if $(filter file default,$(origin PROFILE)),smoke,$(PROFILE)) --target executed
+	@$(BIN)/python -m book reference --profile $(if $(filter file default,$(origin PROFILE)),smoke,$(PROFILE))
 
 # A confirmatory run at profile paper: seeds from the id of a clean commit, outcomes stored in book/recorded.
 # CHAPTERS="overlap_theorem ..." selects chapters, COMMIT= an earlier commit with the same criteria, or with others that
@@ -79,13 +79,13 @@ reference: setup
 # random third of the recorded chapters that need no trained networks, and compares. ANEW=1 instead judges records again of which
 # nothing but the criterion has changed.
 confirm: setup
-	@$(BIN)/python -m book.tools.confirm $(CHAPTERS) --profile $(if $(filter file default,$(origin PROFILE)),paper,$(PROFILE)) \
+	@$(BIN)/python -m book confirm $(CHAPTERS) --profile $(if $(filter file default,$(origin PROFILE)),paper,$(PROFILE)) \
 	    $(if $(COMMIT),--commit "$(COMMIT)") $(if $(LATER),--later $(LATER)) $(if $(SPOT),--spot "$(SPOT)") $(if $(ANEW),--anew)
 
 # Repeats chapters with SEEDS other seeds from the commit's id, or in SETTINGS of book/settings.yml, compares, and stores the
 # results in book/recorded: make repeat SEEDS=10 | SETTINGS=all [PROFILE=smoke] [CHAPTERS="overlap_theorem ..."] [COMMIT=...] [EXECUTOR=slurm]
 repeat: setup
-	@$(BIN)/python -m book.tools.repeat $(CHAPTERS) --profile $(if $(filter file default,$(origin PROFILE)),smoke,$(PROFILE)) $(WHERE) \
+	@$(BIN)/python -m book repeat $(CHAPTERS) --profile $(if $(filter file default,$(origin PROFILE)),smoke,$(PROFILE)) $(WHERE) \
 	    $(if $(SEEDS),--seeds "$(SEEDS)") $(if $(SETTINGS),--settings $(SETTINGS)) $(if $(COMMIT),--commit "$(COMMIT)")
 
 bench: setup
@@ -93,7 +93,7 @@ bench: setup
 
 # JSON Schemas of the ledger and of the profiles, from their models.
 schemas: setup
-	@$(BIN)/python -m book.tools.schemas
+	@$(BIN)/python -m book schemas
 
 # Style, docstrings and types.
 lint: setup
@@ -116,7 +116,7 @@ setup: .venv/.installed
 	      "$$(df -Ph . | awk 'NR==2 {print $$4}') free."
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear .venv || { rm -rf .venv; echo "error: $(PYTHON) cannot make a virtual environment; install its venv module"; exit 2; }
 	@find .venv -type d -name '*.dist-info' ! -exec test -e '{}/RECORD' ';' -prune -exec rm -rf '{}' +  # half-installed
-	@mkdir -p build && for part in first rest torch; do $(PYTHON) book/tools/lock.py $$part > build/.$$part.lock || exit; done
+	@mkdir -p build && for part in first rest torch; do $(PYTHON) -m book lock $$part > build/.$$part.lock || exit; done
 	@$(PIP) install $(CHECKED) -r build/.first.lock
 	@$(PIP) install $(CHECKED) -r build/.rest.lock
 	@if [ -n "$(TORCH_INDEX)" ]; then $(PIP) install --no-deps --index-url "$(TORCH_INDEX)" $(TORCH); \

@@ -1,6 +1,6 @@
-# The book as a graph: training runs → executed notebooks → pages. `make book` runs it; see book/tools/build.py.
+# The book as a graph: training runs → executed notebooks → pages. `make book` runs it; see book/tools/run/build.py.
 #
-# An executed chapter carries the checksum of all that it depends on, see targets.py in book/tools/running; a build names
+# An executed chapter carries the checksum of all that it depends on, see targets.py in book/tools/run; a build names
 # the rules of those that are stale. A stale chapter depends on its training runs, see listing.py. Runs are identified by
 # digest, so file times are ignored. Runs start before chapters, the longest first; one that needs another's file starts
 # as soon as that exists. Each job's needs are in its resources; on a cluster runs and chapters are jobs, and the pages
@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, workflow.basedir)
-from book.tools.reading import profiles
-from book.tools.running import cluster, listing, progress, variants
-from book.tools.running.targets import Targets
+from book.tools.read import profiles
+from book.tools.run import cluster, listing, progress, variants
+from book.tools.run.targets import Targets
 
 PROFILE = config["profile"]
 OUT = config["out"]

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from book.tools import reports
+from book.tools.render import reports
 
 VISIT = Path(__file__).with_name("visit.js").read_text(encoding="utf-8")
 

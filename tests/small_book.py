@@ -70,7 +70,7 @@ FIRST, SECOND = "01_first", "02_second"
 STALE = """
 import sys
 from pathlib import Path
-from book.tools.running.targets import Targets
+from book.tools.run.targets import Targets
 
 print(*Targets(sys.argv[1], Path("build/book")).stale())
 """
@@ -78,8 +78,8 @@ print(*Targets(sys.argv[1], Path("build/book")).stale())
 ACCEPT = """
 import json
 from pathlib import Path
-from book.tools.reading.sources import Sources
-from book.tools.running.targets import Targets, basis
+from book.tools.read.sources import Sources
+from book.tools.run.targets import Targets, basis
 
 for chapter, path in Targets("smoke", Path("build/book")).executed.items():
     content = json.loads(path.read_text())
@@ -88,14 +88,16 @@ for chapter, path in Targets("smoke", Path("build/book")).executed.items():
 """
 
 CALLS = """
-import contextlib, importlib, io, json, sys
+import contextlib, io, json, sys
 
-main, answers = importlib.import_module(sys.argv[1]).main, []
+from book.__main__ import main
+
+verb, answers = sys.argv[1], []
 for arguments in json.loads(sys.argv[2]):
     out, errors = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
         try:
-            code = main(arguments)
+            code = main([verb, *arguments])
         except SystemExit as end:
             code = end.code
     answers.append([code, out.getvalue(), errors.getvalue()])
@@ -234,7 +236,7 @@ repository:
   url: ""
 sphinx:
   local_extensions:
-    sphinx_claims: book/tools/extensions
+    sphinx_claims: book/tools/render/extensions
 """,
     "book/recorded/paper.json": "",
 }
@@ -275,9 +277,9 @@ class Toy:
         assert done.returncode == 0, done.stdout + done.stderr
         return done
 
-    def calls(self, module: str, *calls: tuple[str, ...]) -> list[subprocess.CompletedProcess]:
+    def calls(self, verb: str, *calls: tuple[str, ...]) -> list[subprocess.CompletedProcess]:
         """What a command answers to several lists of arguments, all in one process that imports it once."""
-        done = self.python("-c", CALLS, module, json.dumps(calls))
+        done = self.python("-c", CALLS, verb, json.dumps(calls))
         return [subprocess.CompletedProcess(calls, *answer) for answer in json.loads(done.stdout)]
 
     def stale(self, profile: str = "smoke") -> list[str]:
@@ -300,7 +302,7 @@ class Toy:
         )
 
     def build(self, profile: str = "smoke", *more: str) -> subprocess.CompletedProcess:
-        return self.run("book.tools.build", "--profile", profile, "--target", "executed", "--cores", "2", *more)
+        return self.run("book", "build", "--profile", profile, "--target", "executed", "--cores", "2", *more)
 
     def built(self, profile: str = "smoke", *more: str) -> subprocess.CompletedProcess:
         """A build that must succeed, else the test says all that it said."""
@@ -363,7 +365,7 @@ def make(tmp_path: Path, root: Path) -> Toy:
     """The small book in a folder."""
     for package in compiled(root):
         shutil.copytree(package, tmp_path / package.relative_to(root))
-    for name in ("Snakefile", "requirements.lock", "_config.yml", "_toc.yml", "book/settings.yml"):
+    for name in ("Snakefile", "requirements.lock", "_config.yml", "_toc.yml", "book/settings.yml", "book/__main__.py"):
         shutil.copy(root / name, tmp_path / name)
     (tmp_path / "notebooks" / "profiles").mkdir(parents=True)
     made = Toy(tmp_path)

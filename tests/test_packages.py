@@ -18,8 +18,8 @@ HELPERS |= {name: BASE | {name} for name in ("claims", "data", "networks")} | {"
 HELPERS |= {"": BASE, "training": FOUNDATIONS, "alignment": BASE | {"networks", "alignment"}}
 HELPERS["modules"] = FOUNDATIONS | PARTS | {"alignment", "figures", "modules"}
 HELPERS["_chapters"] = FOUNDATIONS | PARTS | SHOWN | {"alignment", "modules", "_chapters"}
-ORDER = ("base", "reading", "running", "outcomes", "findings", "pages")
-TOOLS = {name: set(ORDER[: k + 1]) for k, name in enumerate(ORDER)} | {"extensions": set(ORDER), "": {*ORDER, ""}}
+ORDER = ("read", "run", "record", "render")
+TOOLS = {name: set(ORDER[: k + 1]) for k, name in enumerate(ORDER)} | {"": set(ORDER)}
 MAY_IMPORT = {"lmc_helpers": HELPERS, "book.tools": TOOLS}
 ALIASES = {"lmc_helpers", "lmc_helpers.overlap", "lmc_helpers.theory"}  # names of packages where readers look for them
 CROSSES = {"lmc_helpers._chapters"}  # private, and yet imported from elsewhere: a chapter's own code
@@ -27,7 +27,7 @@ CROSSES = {"lmc_helpers._chapters"}  # private, and yet imported from elsewhere:
 BUDGETS = {
     "lmc_helpers": 16_500,
     "lmc_helpers/_chapters": 8_000,
-    "book/tools": 7_600,
+    "book": 7_500,
     "tests": 25_900,
     "notebooks": 30_400,
 }

@@ -93,7 +93,7 @@ class Moving:
         """Store the figure under ``name``, for a ``{glue:figure}`` directive called ``name`` with dashes.
 
         The output is the picture of the frame at the start, which viewers of notebooks show. Its metadata hold the
-        description, which the build writes into the page instead (``book/tools/pages/staging.py``).
+        description, which the build writes into the page instead (``book/tools/render/staging.py``).
         """
         from IPython.display import display
 

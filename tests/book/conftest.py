@@ -4,9 +4,9 @@ import pytest
 from browser import browser, html, pages, phone, served, watched
 from small_book import built, clone, first_build, toy, trained
 
-from book.tools.outcomes import standing
-from book.tools.outcomes.records import recorded
-from book.tools.reading import sources
+from book.tools.read import sources
+from book.tools.record import standing
+from book.tools.record.records import recorded
 
 __all__ = ["browser", "built", "clone", "first_build", "html", "pages", "phone", "served", "toy", "trained", "watched"]
 

@@ -13,8 +13,8 @@ import pytest
 import yaml
 from killing import heard
 
-from book.tools import archive
-from book.tools.base.chapters import BuildError
+from book.tools.read.chapters import BuildError
+from book.tools.render import archive
 
 RUN = [
     {"python": "3.11.4", "versions": {"torch": "2.6", "numpy": "2.1"}, "date": date, "profile": "smoke"}
@@ -42,7 +42,7 @@ def test_an_archive_that_is_stopped_leaves_nothing_behind(tmp_path, root):
     """Packing half a gibibyte takes seconds; it is stopped as soon as it has begun."""
     code = (
         "import pathlib, sys\n"
-        "from book.tools import archive; from book.tools.base import stopping\n"
+        "from book.tools.render import archive; from book.tools.read import stopping\n"
         "stopping.watch('stopped')\n"
         "archive.pack({'a': bytes(1 << 29)}, pathlib.Path(sys.argv[1]) / 'out.zip')\n"
     )
@@ -86,7 +86,7 @@ def test_without_pages_or_at_another_profile_it_refuses(tmp_path):
 
 def test_the_archive_of_the_test_book(html, tmp_path):
     out = tmp_path / "book.zip"
-    archive.archive(html, "smoke", out)
+    archive.archive("smoke", html, out)
     with zipfile.ZipFile(out) as packed:
         listed = dict(line.split("  ")[::-1] for line in packed.read("SHA256SUMS").decode().splitlines())
         assert set(packed.namelist()) == set(listed) | {"SHA256SUMS"}

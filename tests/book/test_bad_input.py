@@ -123,7 +123,7 @@ ELSEWHERE = [
 CHECKS = """
 import contextlib, io, json, sys, traceback
 from pathlib import Path
-from book.tools import check
+from book.__main__ import main
 
 def put(path, text):
     if text is None:
@@ -138,7 +138,7 @@ def checked():
                 found.cache_clear()
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as said:
         try:
-            return check.main([]), said.getvalue()
+            return main(["check"]), said.getvalue()
         except Exception:
             return 99, traceback.format_exc()
 

@@ -6,10 +6,10 @@ import json
 import pytest
 from small_book import FIRST, SECOND
 
-from book.tools import confirm
-from book.tools.running import listing
+from book.tools.record import confirm
+from book.tools.run import listing
 
-MISSING = "from book.tools import confirm\nprint(*confirm.missing('smoke', ['01_first', '02_second']))"
+MISSING = "from book.tools.record import confirm\nprint(*confirm.missing('smoke', ['01_first', '02_second']))"
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def book(clone):
         path = clone.path("book/recorded/smoke.json")
         return {r["part"]: r for r in json.loads(path.read_text())} if path.exists() else {}
 
-    clone.confirm = lambda *more: clone.run("book.tools.confirm", "--profile", "smoke", "--cores", "2", *more)
+    clone.confirm = lambda *more: clone.run("book", "confirm", "--profile", "smoke", "--cores", "2", *more)
     clone.missing = lambda: clone.python("-c", MISSING).stdout.split()
     clone.stored = stored
     clone.commit()
@@ -29,7 +29,7 @@ def book(clone):
 
 def test_the_whole_life_of_a_record(book):
     """What was finished when a run failed is stored and not run again; a record stands while what it rests on does."""
-    assert book.built() and book.run("book.tools.reference").returncode == 0
+    assert book.built() and book.run("book", "reference").returncode == 0
     good = book.commit("lmc_helpers/gamma.py", "return 1", "return 1 / 0")
     done = book.confirm()
     assert sorted(book.ran(done)) == [FIRST, SECOND], done.stdout + done.stderr
@@ -72,7 +72,7 @@ def test_the_whole_life_of_a_record(book):
     assert book.missing() == [SECOND]
     refused = book.confirm("--anew")
     assert "error: B1.value: criterion = 2 ± 0.5 is wider than what stood" in refused.stderr
-    assert "allowed: an interval inside [2, 2]" in book.run("book.tools.check").stderr
+    assert "allowed: an interval inside [2, 2]" in book.run("book", "check").stderr
     book.edit(
         "book/claims/B.yml",
         "        tolerance: 0.5",
@@ -96,7 +96,7 @@ def test_what_was_set_later_than_the_seeds_is_named_in_the_records(book):
     record = book.stored()["A1.value"]
     assert record["set_later"] == ["size", "seconds"] and record["seeds"] == seeds
     assert record["parameters"]["size"] == 4 and book.missing() == [SECOND]
-    assert "smoke.json" not in book.run("book.tools.check").stderr
+    assert "smoke.json" not in book.run("book", "check").stderr
     book.commit("book/claims/B.yml", "value: 9", "value: 8")
     assert book.ran(book.confirm("second", "--commit", seeds, "--later", "B1.value")) == [SECOND]
     assert book.stored()["B1.value"]["set_later"] == ["criterion"]
@@ -127,10 +127,10 @@ def test_seeds_of_a_commit_that_is_not_in_this_history_are_drawn_again(book):
 
 
 def test_without_a_clone_there_is_one_clear_error(toy):
-    done = toy.run("book.tools.confirm", "--profile", "smoke")
+    done = toy.run("book", "confirm", "--profile", "smoke")
     assert done.returncode == 1 and done.stderr.startswith("error: git "), done.stderr
     assert "Traceback" not in done.stderr
-    done = toy.run("book.tools.confirm", "--profile", "smoke", "third")
+    done = toy.run("book", "confirm", "--profile", "smoke", "third")
     assert "chapter 'third' does not exist; allowed: first, second" in done.stderr
 
 

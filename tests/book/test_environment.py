@@ -42,10 +42,11 @@ def test_the_lock_is_what_runs(lock):
 
 
 def test_a_set_up_installs_every_package_once(root):
-    script = [sys.executable, "-S", "-I", str(root / "book" / "tools" / "lock.py")]  # nothing is installed yet
+    script = [sys.executable, "-S", "-m", "book", "lock"]  # nothing is installed yet
 
     def listed(part):
-        return set(re.findall("^([^ =]+)==", subprocess.check_output([*script, part], text=True), re.MULTILINE))
+        said = subprocess.check_output([*script, part], cwd=root, text=True)
+        return set(re.findall("^([^ =]+)==", said, re.MULTILINE))
 
     first, rest, torch = map(listed, ("first", "rest", "torch"))
     text = (root / "requirements.lock").read_text()

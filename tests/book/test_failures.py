@@ -23,7 +23,7 @@ def test_a_wrong_verdict_fails_the_run_and_keeps_the_notebook_aside(built):
 
 def test_an_unchecked_part_is_an_error(built):
     built.edit("book/claims/B.yml", "B1:", "B2:")
-    outcome = built.run("book.tools.assemble", "--profile", "smoke", "--out", "build/book")
+    outcome = built.run("book", "assemble", "--profile", "smoke", "--out", "build/book")
     assert outcome.returncode == 1
     assert "error: B2.value is in the ledger as 'holds', but no chapter checks it" in outcome.stderr
 
@@ -56,7 +56,7 @@ REFUSED = [
 
 
 def test_bad_parameters_are_refused_before_anything_runs(toy):
-    answers = toy.calls("book.tools.execute", *(arguments for arguments, _ in REFUSED))
+    answers = toy.calls("execute", *(arguments for arguments, _ in REFUSED))
     wrong = [
         (arguments, answer.stdout, answer.stderr)
         for (arguments, says), answer in zip(REFUSED, answers, strict=True)
@@ -71,7 +71,7 @@ def test_bad_parameters_are_refused_before_anything_runs(toy):
 
 
 def test_a_good_parameter_from_the_command_line(toy):
-    outcome = toy.run("book.tools.execute", "first", "-p", "size", "5")
+    outcome = toy.run("book", "execute", "first", "-p", "size", "5")
     assert outcome.returncode == 0, outcome.stderr
     assert "A1.value" in outcome.stdout and "holds" in outcome.stdout
     notebook = nbformat.read(toy.path("build/chapters/01_first.ipynb"), as_version=4)

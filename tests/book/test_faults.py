@@ -12,12 +12,10 @@ import pytest
 from oracles import notebooks
 from small_book import FIRST, SECOND
 
-from book.tools import runs
-from book.tools.base import stopping
-from book.tools.base.chapters import BuildError
-from book.tools.outcomes import published, records
-from book.tools.reading import sources
-from book.tools.running import progress
+from book.tools.read import sources, stopping
+from book.tools.read.chapters import BuildError
+from book.tools.record import published, records
+from book.tools.run import progress, runs
 from lmc_helpers import claims
 from lmc_helpers.claims.judge import Verdict
 from lmc_helpers.files import atomic_write
@@ -30,7 +28,7 @@ FULL = f"the disk is full; free some space, {AGAIN}"
 def on_a_disk(toy, options: str, *more: str) -> subprocess.CompletedProcess:
     """A build whose folder is a disk of its own."""
     toy.path("build").mkdir(exist_ok=True)
-    command = toy.command("book.tools.build", "--profile", "smoke", "--target", "executed", "--cores", "2", *more)
+    command = toy.command("book", "build", "--profile", "smoke", "--target", "executed", "--cores", "2", *more)
     script = f'mount -t tmpfs -o {options} none build && exec "$@"'
     where = {"cwd": toy.where, "env": toy.environment, "timeout": 300}
     return subprocess.run(
@@ -102,7 +100,7 @@ def test_no_page_of_a_truncated_notebook_and_what_the_build_remembers_may_be_any
     path = built.executed(FIRST)
     text = path.read_text()
     path.write_text(text[: len(text) // 2])
-    outcome = built.run("book.tools.assemble", "--profile", "smoke", "--out", "build/book")
+    outcome = built.run("book", "assemble", "--profile", "smoke", "--out", "build/book")
     assert outcome.returncode == 1 and not built.path("build/book").exists()
     assert outcome.stderr.startswith(f"error: {path} is cut off or damaged (") and outcome.stderr.count("\n") == 1
 
@@ -162,7 +160,7 @@ def test_damaged_files_of_training(trained, tmp_path, monkeypatch):
 
     kept = folder / f".{run.digest}.checkpoint.npz"
     kept.write_bytes(b"PK\x03\x04 cut off")
-    outcome = trained.run("book.tools.runs", "first", "--profile", "smoke", "--run", run.digest)
+    outcome = trained.run("book", "runs", "first", "--profile", "smoke", "--run", run.digest)
     assert outcome.returncode == 1 and outcome.stderr.count("\n") == 1
     assert f"it cannot go on from {kept} (" in outcome.stderr and "remove that file" in outcome.stderr
     kept.unlink()
@@ -170,7 +168,7 @@ def test_damaged_files_of_training(trained, tmp_path, monkeypatch):
     run.result()
     result = folder / f"{run.digest}.npz"
     result.write_bytes(result.read_bytes()[:-200])
-    outcome = trained.run("book.tools.execute", "first", "--profile", "smoke")
+    outcome = trained.run("book", "execute", "first", "--profile", "smoke")
     assert outcome.returncode == 1 and not trained.path(f"build/chapters/{FIRST}.ipynb").exists()
     assert f"the result {result} cannot be read" in outcome.stderr and "delete it and run again" in outcome.stderr
 
@@ -201,7 +199,7 @@ def test_what_was_edited_during_a_build_is_said_and_stale(built):
 
 
 def test_a_reader_that_goes_away(toy):
-    command = " ".join(toy.command("book.tools.runs", "--profile", "smoke"))
+    command = " ".join(toy.command("book", "runs", "--profile", "smoke"))
     run = subprocess.run(
         ["bash", "-c", f"{command} | true; exit ${{PIPESTATUS[0]}}"],
         cwd=toy.where,
@@ -217,8 +215,8 @@ def test_two_makes_set_up_once(tmp_path, root):
     """Both ask for .venv at once; pip is a stand-in that takes a while and must not run twice."""
     for name in ("Makefile", "requirements.lock", "pyproject.toml"):
         shutil.copy(root / name, tmp_path)
-    (tmp_path / "book" / "tools").mkdir(parents=True)
-    shutil.copy(root / "book" / "tools" / "lock.py", tmp_path / "book" / "tools")
+    shutil.copytree(root / "book" / "tools" / "read", tmp_path / "book" / "tools" / "read")
+    shutil.copy(root / "book" / "__main__.py", tmp_path / "book")
     python = tmp_path / ".venv" / "bin" / "python"
     python.parent.mkdir(parents=True)
     python.write_text('#!/bin/sh\ncase "$*" in *install*) echo "$*" >> log; sleep 0.5;; esac\n')

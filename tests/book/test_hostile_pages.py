@@ -5,8 +5,7 @@ import re
 
 from markdown_it import MarkdownIt
 
-from book.tools.findings import findings_pages
-from book.tools.pages import pages
+from book.tools.render import findings_pages, pages
 
 TEXTS = [
     "<script>alert(1)</script>",

@@ -10,7 +10,7 @@ import pytest
 from killing import KEPT, NOTHING, Started
 from small_book import FIRST, HEADER, SECOND, STUB, TORCH, complete
 
-from book.tools.running import forkserver
+from book.tools.run import forkserver
 
 INT, TERM, KILL = signal.SIGINT, signal.SIGTERM, signal.SIGKILL
 
@@ -28,11 +28,11 @@ def wait(stage):
 PAGES = """
 import sys
 
-if "book.tools.assemble" in sys.orig_argv:
+if any(word.endswith("assemble") for word in sys.orig_argv):
     import pathlib, subprocess, types
 
-    from book.tools.findings import findings
-    from book.tools.pages import pages, staging
+    from book.tools.render import findings
+    from book.tools.render import pages, staging
     from waiting import wait
 
     def run(command, *, run=subprocess.run, **named):
@@ -85,7 +85,7 @@ def start():
     """Start a build of a small book; processes that are left after the test are ended."""
     begun = []
 
-    def begin(toy, *more: str, command: tuple[str, ...] = ("book.tools.build", "--cores", "2")) -> Started:
+    def begin(toy, *more: str, command: tuple[str, ...] = ("book", "build", "--cores", "2")) -> Started:
         begun.append(Started(toy.command(*command, "--profile", "smoke", *more), toy.where, toy.environment))
         return begun[-1]
 
@@ -96,7 +96,7 @@ def start():
 
 def next_build(toy) -> list[str]:
     """A build goes through, and nothing is left of those that did not; the chapters that it executed."""
-    outcome = toy.run("book.tools.build", "--profile", "smoke", "--cores", "2")
+    outcome = toy.run("book", "build", "--profile", "smoke", "--cores", "2")
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
     for chapter in (FIRST, SECOND):
         nbformat.validate(nbformat.read(toy.executed(chapter), as_version=4))
@@ -142,7 +142,7 @@ def test_a_build_is_stopped_and_another_one_that_waits_takes_over(stages, start)
 
 ALL = (INT, TERM, KILL)
 FORKS = pytest.mark.skipif(not forkserver.possible(), reason="this system cannot fork")
-EXECUTE = {"command": ("book.tools.execute", "first")}
+EXECUTE = {"command": ("book", "execute", "first")}
 #: Nightly: at which stage, by which signals, and what is stopped there.
 STOPS = [
     ("start", (INT, TERM), (), {}),

@@ -4,8 +4,7 @@ import ast
 
 import jupytext
 
-from book.tools.base import chapters
-from book.tools.reading import sources
+from book.tools.read import chapters, sources
 
 MOST = 40  # lines of code in a cell that is not shown; longer ones are helpers that belong in lmc_helpers
 

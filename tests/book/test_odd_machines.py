@@ -53,7 +53,7 @@ def test_a_process_that_is_killed_is_said_with_its_memory(built, stem):
     ],
 )
 def test_a_process_that_ends_is_said(built, how, says):
-    assert f"{FIRST} failed: {says}" in killed(built, how, lambda: built.run("book.tools.execute", "first"))
+    assert f"{FIRST} failed: {says}" in killed(built, how, lambda: built.run("book", "execute", "first"))
 
 
 @pytest.mark.parametrize("stem", [pytest.param(True, marks=pytest.mark.slow), False], ids=["stem", "no stem"])
@@ -63,7 +63,7 @@ def test_start_up_files_of_the_user_are_not_run(built, stem):
     (startup / "00.py").write_text("print('started up')\nraise SystemExit\n")
     built.edit(f"notebooks/{FIRST}.py", "time.sleep(seconds)\n", "time.sleep(seconds)\nprint('here')\n")
     built.environment |= {"HOME": str(built.path("home")), "IPYTHONDIR": str(built.path("home/.ipython"))}
-    outcome = built.build("smoke", "--fork") if stem else built.run("book.tools.execute", "first")
+    outcome = built.build("smoke", "--fork") if stem else built.run("book", "execute", "first")
     assert outcome.returncode == 0, outcome.stderr
     executed = built.executed(FIRST) if stem else built.path(f"build/chapters/{FIRST}.ipynb")
     text = executed.read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ import pytest
 from small_book import FIRST, SECOND
 
 pytestmark = pytest.mark.slow
-BUILD = ("-m", "book.tools.build", "--profile", "smoke", "--target", "executed", "--cores", "1")
+BUILD = ("-m", "book", "build", "--profile", "smoke", "--target", "executed", "--cores", "1")
 
 
 @pytest.fixture
@@ -56,6 +56,6 @@ def test_what_is_wrong_is_still_said_in_one_sentence(odd, bare):
 
 
 def test_a_confirmatory_run_says_that_it_needs_git(odd, bare):
-    done = run(odd, bare, "-m", "book.tools.confirm", "--profile", "smoke")
+    done = run(odd, bare, "-m", "book", "confirm", "--profile", "smoke")
     assert done.returncode == 1
     assert done.stderr.startswith("error: git is not installed") and "Traceback" not in done.stderr

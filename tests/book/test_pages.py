@@ -8,8 +8,8 @@ import pytest
 import yaml
 from browser import frame_of, outside, stretched, visits
 
-from book.tools.base import chapters
-from book.tools.pages import staging
+from book.tools.read import chapters
+from book.tools.render import staging
 
 LIBRARY = "plotly.min.js"
 

@@ -8,7 +8,7 @@ import matplotlib
 import pytest
 from browser import outside, stretched, visits
 
-from book.tools.base import chapters
+from book.tools.read import chapters
 from lmc_helpers.figures.style import STYLE
 
 

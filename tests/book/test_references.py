@@ -12,11 +12,10 @@ import nbformat
 import pytest
 from nbformat import v4
 
-from book.tools import reference
-from book.tools.base import chapters
-from book.tools.base.chapters import ROOT
-from book.tools.reading import profiles, sources
-from book.tools.reference import CHECKED, REFERENCES, disagreements
+from book.tools.read import chapters, profiles, sources
+from book.tools.read.chapters import ROOT
+from book.tools.record import reference
+from book.tools.record.reference import CHECKED, REFERENCES, disagreements
 from lmc_helpers import claims
 
 SAMPLED = "Z10.zero_rows"
@@ -89,7 +88,7 @@ def test_what_a_cell_shows_besides_its_boxes_is_stored_anew(tmp_path, monkeypatc
         cell = v4.new_code_cell("claims.check()", metadata={"tags": [CHECKED]}, outputs=outputs)
         nbformat.write(v4.new_notebook(cells=[cell], metadata=kernel), folder / "01_x.ipynb")
     monkeypatch.setattr(reference, "_bare", lambda output: output)
-    (cell,) = reference.reference("01_x").cells
+    (cell,) = reference.reduced("01_x").cells
     assert [output.data["text/plain"] for output in cell.outputs] == ["3", box().data["text/plain"]]
 
 

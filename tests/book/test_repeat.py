@@ -9,10 +9,9 @@ import pytest
 import yaml
 from small_book import FIRST, SECOND
 
-from book.tools import build
-from book.tools.base.chapters import BuildError
-from book.tools.outcomes.measured import Difference
-from book.tools.running import listing, variants
+from book.tools.read.chapters import BuildError
+from book.tools.record.measured import Difference
+from book.tools.run import build, listing, variants
 from lmc_helpers.claims.intervals import Interval
 
 ONCE = """
@@ -26,8 +25,8 @@ def value():
     return {right}
 """
 BASES = """
-from book.tools import repeat
-from book.tools.reading import sources
+from book.tools.record import repeat
+from book.tools.read import sources
 
 known, stored = sources.Sources(), repeat.with_known_commits(repeat.Record("sweep", "smoke").read())
 for chapter in ("01_first", "02_second"):
@@ -45,8 +44,8 @@ THREADS = "import torch\n\ndef value():\n    return 1 + {wrong} * (torch.get_num
 @pytest.fixture
 def book(clone):
     """The small book as a clone, and what repeats it."""
-    clone.sweep = lambda n, *more: clone.run("book.tools.repeat", "--seeds", str(n), "--cores", "1", *more)
-    clone.settings = lambda *names: clone.run("book.tools.repeat", "--cores", "2", "--settings", *names)
+    clone.sweep = lambda n, *more: clone.run("book", "repeat", "--seeds", str(n), "--cores", "1", *more)
+    clone.settings = lambda *names: clone.run("book", "repeat", "--cores", "2", "--settings", *names)
     clone.bases = lambda: clone.python("-c", BASES).stdout.splitlines()
     clone.stored = lambda: json.loads(clone.path("book/recorded/sweep-smoke.json").read_text())
     return clone
@@ -102,7 +101,7 @@ def test_what_cannot_be_swept_is_one_clear_error(book):
     book.commit()
     third = ("--seeds", "2", "third")
     for done, said in zip(
-        book.calls("book.tools.repeat", ("--seeds", "1"), third),
+        book.calls("repeat", ("--seeds", "1"), third),
         ("SEEDS = 1; allowed: 2 or more", "chapter 'third' does not exist; allowed: first, second"),
         strict=True,
     ):
@@ -135,7 +134,7 @@ def test_a_setting_that_is_unknown_or_wrong_or_another_python_is_named(book):
     stated = SETTINGS["settings"] | {"old": {"says": "Python 2.7", "python": "2.7"}}
     book.path("book/settings.yml").write_text(yaml.safe_dump(SETTINGS | {"settings": stated}, sort_keys=False))
     book.commit()
-    unknown, old = book.calls("book.tools.repeat", ("--settings", "four"), ("--settings", "old"))
+    unknown, old = book.calls("repeat", ("--settings", "four"), ("--settings", "old"))
     assert "setting 'four' is not in book/settings.yml; allowed: three, old" in unknown.stderr
     assert old.stderr.startswith("error: setting 'old' is Python 2.7; in a clone of its own"), old.stderr
     book.path("book/settings.yml").write_text(yaml.safe_dump(SETTINGS | {"exact": -1}))
@@ -158,14 +157,14 @@ def test_training_runs_follow_the_seed_of_the_sweep_and_are_left_to_the_chapter_
 def test_here_one_build_a_variant_on_a_cluster_one_for_all(monkeypatch, tmp_path, executor, expected):
     seen = []
 
-    def stand_in(profile, out, target, others, executor, cores):
+    def stand_in(profile, out, target, check, others, executor, cores):
         seen.append(list(others))
         if "a" in others:
             raise BuildError("a fails")
 
     monkeypatch.setattr(build, "build", stand_in)
     with pytest.raises(BuildError, match="a fails"):
-        build.each("smoke", tmp_path, {"a": ["01_first"], "b": ["02_second"]}, executor=executor, cores=1)
+        build.each("smoke", tmp_path, {"a": ["01_first"], "b": ["02_second"]}, None, executor=executor, cores=1)
     assert seen == expected
 
 

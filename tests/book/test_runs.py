@@ -10,9 +10,9 @@ import pytest
 import torch
 from small_book import FIRST, SECOND, copy, make, with_runs
 
-from book.tools import runs
+from book.tools.run import runs
 
-TRAINED = ("book.tools.build", "--profile", "smoke", "--target", "trained", "--cores")
+TRAINED = ("book", "build", "--profile", "smoke", "--target", "trained", "--cores")
 
 
 def log(toy) -> list[str]:
@@ -62,14 +62,14 @@ def test_a_run_that_is_missing_is_trained_when_a_chapter_that_is_stale_needs_it(
     outcome = finished.built()
     assert sorted(finished.ran(outcome)) == [FIRST, SECOND] and log(finished)[3:] == ["5 from 1"]
     assert outcome.stdout.splitlines()[1] == "Training: 1 of 3 run(s) missing, about 2 core-minutes."
-    outcome = finished.run("book.tools.build", "--profile", "laptop", "--target", "trained")  # sizes 3 and 4 again
+    outcome = finished.run("book", "build", "--profile", "laptop", "--target", "trained")  # sizes 3 and 4 again
     assert outcome.stdout.splitlines()[1] == "Training: 0 of 2 run(s) missing." and len(log(finished)) == 4
 
 
 def test_the_list_of_runs_follows_the_parameters(finished):
     for first, sizes in ((3, (3, 4, 5)), (7, (7, 8, 4, 5))):  # the second list is not the one that was kept
         finished.set_parameters("smoke", first={"size": first}, second={"size": 4})
-        listed = finished.run("book.tools.runs", "--profile", "smoke").stdout
+        listed = finished.run("book", "runs", "--profile", "smoke").stdout
         assert re.findall(r"^(\w{16}) ", listed, re.MULTILINE) == [f"{size:016x}" for size in sizes]
 
 
@@ -91,14 +91,14 @@ def test_threads_are_fixed_before_the_list_imports_what_trains(trained):
     toys = trained.path("lmc_helpers/toys.py")
     toys.write_text(seen + toys.read_text())
     trained.environment.pop("OMP_NUM_THREADS", None)
-    done = trained.run("book.tools.runs", FIRST, "--profile", "smoke", "--run", f"{3:016x}")
+    done = trained.run("book", "runs", FIRST, "--profile", "smoke", "--run", f"{3:016x}")
     assert done.returncode == 0, done.stderr
     assert trained.path("threads").read_text() == "1"
 
 
 def test_runs_alone_and_their_list(trained):
     def listed() -> list[list[str]]:
-        said = trained.run("book.tools.runs", "--profile", "smoke").stdout.splitlines()
+        said = trained.run("book", "runs", "--profile", "smoke").stdout.splitlines()
         return [re.split(" {2,}", line) for line in said]
 
     trained.set_parameters("smoke", first={"seconds": 3.0}, second={"size": 3, "seconds": 3.0})
@@ -117,7 +117,7 @@ def test_runs_alone_and_their_list(trained):
 
 def test_a_killed_run_is_taken_up(trained):
     trained.set_parameters("smoke", first={"seconds": 1.0}, second={"size": 4})
-    train = ("book.tools.runs", FIRST, "--profile", "smoke", "--run", f"{3:016x}")
+    train = ("book", "runs", FIRST, "--profile", "smoke", "--run", f"{3:016x}")
     with subprocess.Popen(trained.command(*train), cwd=trained.where, env=trained.environment) as process:
         kept, deadline = trained.path(f"build/runs/{3:016x}.kept"), time.monotonic() + 120
         while not (kept.exists() and kept.read_text() not in ("", "1")):
@@ -174,7 +174,7 @@ def test_a_header_that_the_chapter_does_not_import(trained):
 
 
 def test_a_run_of_another_chapter(trained):
-    outcome = trained.run("book.tools.runs", "first", "--profile", "smoke", "--run", f"{5:016x}")
+    outcome = trained.run("book", "runs", "first", "--profile", "smoke", "--run", f"{5:016x}")
     said = f"error: chapter {FIRST} has no run '{5:016x}' at smoke; it has: {3:016x}, {4:016x}\n"
     assert outcome.returncode == 1 and outcome.stderr == said
 

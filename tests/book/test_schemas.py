@@ -6,12 +6,12 @@ import jsonschema
 import pytest
 import yaml
 
-from book.tools.base.chapters import BuildError
-from book.tools.reading import profiles
-from book.tools.schemas import schemas
+from book.tools.read import profiles
+from book.tools.read.chapters import BuildError
+from book.tools.record.schemas import texts
 
 FIRST_LINE = "# yaml-language-server: $schema=schema.json\n"
-WRITTEN = schemas()
+WRITTEN = texts()
 BAD = [
     {"paper": "Z", "where": "w"},
     {"paper": "Z", "where": "w", "says": "s", "id": "Z1"},
@@ -22,7 +22,7 @@ BAD = [
 
 @pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.parent.name)
 def test_schemas_are_those_of_the_models_and_every_file_meets_its_own(path):
-    assert path.read_text(encoding="utf-8") == WRITTEN[path], "run: python -m book.tools.schemas"
+    assert path.read_text(encoding="utf-8") == WRITTEN[path], "run: python -m book schemas"
     validator, files = jsonschema.Draft202012Validator(json.loads(WRITTEN[path])), sorted(path.parent.glob("*.y*ml"))
     assert len(files) >= 3
     for file in files:

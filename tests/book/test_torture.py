@@ -17,7 +17,7 @@ from killing import Started
 
 pytestmark = pytest.mark.torture
 OUT, RUNS = "build/torture-book", "build/torture-runs"  # nobody else's pages and training runs are touched
-COMMAND = [sys.executable, "-m", "book.tools.build", "--profile", "smoke", "--out", OUT]
+COMMAND = [sys.executable, "-m", "book", "build", "--profile", "smoke", "--out", OUT]
 LINES = ("Profile ", ": training ", ": running at ", ": running at ", ": done in ", "pages: building")
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 

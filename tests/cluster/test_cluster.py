@@ -12,7 +12,7 @@ import nbformat
 import pytest
 from small_book import FIRST, SECOND, Toy
 
-from book.tools.reference import CHECKED, REFERENCES, disagreements
+from book.tools.record.reference import CHECKED, REFERENCES, disagreements
 
 pytestmark = [
     pytest.mark.skipif(os.environ.get("LMC_CLUSTER") != "1", reason="LMC_CLUSTER=1 runs the tests on a cluster"),
@@ -26,7 +26,7 @@ ARGUMENTS = os.environ.get(
 
 def on_slurm(book, target: str, *more: str) -> list[str]:
     arguments = ("--executor", "slurm", "--executor-args", ARGUMENTS, *more)
-    return book.command("book.tools.build", "--profile", "smoke", "--target", target, *arguments)
+    return book.command("book", "build", "--profile", "smoke", "--target", target, *arguments)
 
 
 def build(book, target: str = "executed", seconds: int = 300, *more: str) -> subprocess.CompletedProcess:
@@ -126,10 +126,11 @@ CHAPTERS = ("11_exact_loss", "41_realization_cost", "51_width_barriers")
 BUILD = """
 import sys
 from pathlib import Path
-from book.tools import build
+from book.tools.record import check
+from book.tools.run import build
 
 where = {"executor": "slurm", "executor_args": sys.argv[1]}
-build.build("smoke", Path("build/test-book").resolve(), 2, "executed", only=sys.argv[2:], **where)
+build.build("smoke", Path("build/test-book").resolve(), 2, "executed", check.before, only=sys.argv[2:], **where)
 """
 
 

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 import lmc_helpers
-from book.tools.pages.pages import api_pages
+from book.tools.render.pages import api_pages
 
 EVERY = (m.name for m in pkgutil.walk_packages(lmc_helpers.__path__, "lmc_helpers."))
 MODULES = sorted(name for name in EVERY if "._" not in name)

@@ -13,10 +13,10 @@ import nbformat
 import pytest
 from nbval.plugin import IPyNbCell, IPyNbFile
 
-from book.tools.base import chapters
-from book.tools.base.chapters import ROOT
-from book.tools.reference import boxes, disagreements
-from book.tools.running.targets import Targets
+from book.tools.read import chapters
+from book.tools.read.chapters import ROOT
+from book.tools.record.reference import boxes, disagreements
+from book.tools.run.targets import Targets
 
 SHOWN = {"display_data", "execute_result", "stream", "error"}
 

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import pytest
 from oracles.ledger import CORRECTED, parse_part
 
-from book.tools.findings.board import rich
+from book.tools.render.board import rich
 from lmc_helpers.claims import Links, render
 from lmc_helpers.claims.formulas import typeset
 from lmc_helpers.claims.intervals import LedgerError, number

@@ -1,0 +1,148 @@
+"""The scoreboard: how many statements of each paper are true, and one row per id with the differences.
+
+Two axes: true, true and more, true with a broken step of its proof, false but corrected, false, undecided, not run; and
+results, details, derivations, slips. Readings of one statement are one statement, and questions that only the book asks
+count for no paper.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from book.tools.record.records import ABSENT, SHOWN
+from book.tools.render import anchors
+from book.tools.render.findings import DETAIL, OWN, RESULT, WRONG, Finding, Findings, Statement, title
+from lmc_helpers import claims
+from lmc_helpers.claims.criteria import BEYOND, Claim, Part
+from lmc_helpers.claims.formulas import typeset
+
+#: The first axis, in the order of its columns.
+AXIS = {
+    claims.HOLDS: "true",
+    claims.SHARPER: "true, and more",
+    claims.BROKEN: "true, a step of its proof breaks",
+    claims.CORRECTED: "false, corrected",
+    claims.FAILS: "false",
+    claims.OPEN: "undecided",
+    claims.NOT_RUN: "not run",
+}
+DERIVED = "derived"
+SEVERITY = (claims.FAILS, claims.CORRECTED, claims.BROKEN)
+WEIGHT = (claims.HEADLINE, "detail", "slip")
+PART = re.compile(r"\b[ZPGI]\d+\.[a-z]\w*")  #: a part of the ledger in a text
+
+
+class Cell(NamedTuple):
+    """One paper, one column: how many results and details are measured, and how many statements are derived."""
+
+    axis: str
+    results: int
+    details: int
+    derived: int = 0
+
+
+def rich(text: str) -> str:
+    r"""HTML of a text of the ledger, in which parts are links to their rows.
+
+    >>> rich("the *word* for $a < b$, as in Z4.best_pair")
+    'the <em>word</em> for \\(a &lt; b\\), as in <a href="#score-Z4-best_pair">Z4.best_pair</a>'
+    """
+    return typeset(text, lambda word: (f"#{anchors.row(word)}", word) if PART.fullmatch(word) else None)
+
+
+def _first_sentence(text: str) -> str:
+    return re.split(r"(?<=[a-z0-9)$])\.\s+(?=[A-Z])", text)[0].rstrip(".") + "."
+
+
+def cells(statements: list[Statement], letter: str) -> list[Cell]:
+    here = [s for s in statements if s.part.id[0] == letter and not s.is_slip and s.kind != OWN]
+    counts = Counter((s.axis, DERIVED if s.is_derivation else s.kind) for s in here)
+    return [Cell(axis, *(counts[axis, kind] for kind in (RESULT, DETAIL, DERIVED))) for axis in AXIS]
+
+
+def _worst_first(statement: Statement) -> tuple[int, int]:
+    weight = min(WEIGHT.index(f.part.weight) for f in statement.readings)
+    return weight, SEVERITY.index(statement.verdict)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One id: its verdict, the difference in a phrase, and its parts."""
+
+    claim: Claim
+    verdict: str
+    findings: Findings
+
+    @property
+    def parts(self) -> list[Finding]:
+        return [self.findings.parts[id] for id in self.claim.parts]
+
+    @property
+    def wrong(self) -> list[Statement]:
+        return sorted((s for s in self.findings.of(self.claim) if s.is_wrong), key=_worst_first)
+
+    @property
+    def marks(self) -> list[str]:
+        """Verdicts of other differing statements, in addition to that of the row: a small mark each."""
+        found = {s.verdict for s in self.wrong} - {self.verdict}
+        return [verdict for verdict in SEVERITY if verdict in found]
+
+    @property
+    def from_record(self) -> bool:
+        """True if the record at paper scale and this run disagree on one of its headlines."""
+        return any(f.from_record for f in self.parts if f.part in self.claim.headlines)
+
+    @property
+    def phrase(self) -> str:
+        """In a phrase: the worst difference, or else what more is true, or why it is open."""
+        if self.wrong:
+            more = len(self.wrong) - 1
+            return self.wrong[0].part.in_short + (f"; and {more} more" if more else "")
+        beyond = self.claim.paper == BEYOND
+        theirs = [f for f in self.parts if beyond or f.part.whose != claims.OURS]
+        for part in (f.part for f in theirs if f.verdict in WRONG):
+            return _first_sentence(part.reason) if beyond else f"In one reading: {part.in_short}"
+        for part in (f.part for f in theirs if f.verdict == claims.SHARPER):
+            return part.sharpening
+        if self.verdict not in (claims.OPEN, claims.NOT_RUN):
+            return ""
+        reasons = (part.reason for part in self.undecided if part.reason)
+        return next(map(_first_sentence, reasons), "Too few samples at this scale.")
+
+    @property
+    def undecided(self) -> list[Part]:
+        """Its results that are open."""
+        return [part for part in self.claim.headlines if self.findings.verdicts[part.id] == claims.OPEN]
+
+    @property
+    def chapters(self) -> dict[str, str]:
+        """The chapters that check its parts, with their titles."""
+        return {f.chapter: title(f.chapter) for f in self.parts if f.chapter}
+
+
+def _verdict(claim: Claim, findings: Findings) -> str:
+    """The verdict of an id; "not run" for one that is open only because its results were not run."""
+    if not claim.parts:
+        return SHOWN if claim.page else ABSENT
+    verdict = claims.of_claim(claim, findings.verdicts)
+    heads = {findings.statement_of[part.id].axis for part in claim.headlines}
+    return claims.NOT_RUN if verdict == claims.OPEN and claims.OPEN not in heads else verdict
+
+
+def rows(findings: Findings) -> list[Row]:
+    return [Row(claim, _verdict(claim, findings), findings) for claim in findings.ledger.values()]
+
+
+def content(findings: Findings) -> dict:
+    letters = list(dict.fromkeys(claim.paper for claim in findings.ledger.values()))
+    return {
+        "axis": AXIS,
+        "lines": {letter: cells(findings.statements, letter) for letter in letters if letter != BEYOND},
+        "rows": {letter: [row for row in rows(findings) if row.claim.paper == letter] for letter in letters},
+        "differs": findings.differing,
+        "axes": {id: statement.axis for id, statement in findings.statement_of.items()},
+        "anchors": anchors,
+    }

@@ -1,0 +1,116 @@
+"""Variables of the templates of the scoreboard, the errata and the reports, and the pages that exist once per paper."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable
+
+from book.tools.read import papers
+from book.tools.render import board, errata, findings
+from book.tools.render.findings import RESULT, Finding, Findings, Statement
+from lmc_helpers import claims
+from lmc_helpers.claims import numerals
+from lmc_helpers.claims.criteria import Part
+
+
+def sentence(text: str) -> str:
+    """A text as a sentence: a capital at its start where that is a word, a full stop at its end.
+
+    >>> sentence("section 4.1, last paragraph"), sentence("γ is a mean"), sentence("m grows"), sentence("Is it so?")
+    ('Section 4.1, last paragraph.', 'γ is a mean.', 'm grows.', 'Is it so?')
+    """
+    text = text.strip()
+    start = text[:1].upper() if re.match(r"[a-z]{2}", text) else text[:1]
+    return start + text[1:] + ("" if text.endswith((".", "?", "!", "…")) else ".")
+
+
+def prose(text: str, cell: Callable[[str], str]) -> str:
+    """A text of the ledger as Markdown, where parts that it names become the book's badges.
+
+    >>> prose("as in Z4.best_pair, $m_1$", lambda text: text.replace("_", "-"))
+    'as in {claim}`Z4.best_pair`, $m-1$'
+    """
+    pieces = re.split(f"({board.PART.pattern})", text)
+    return "".join(f"{{claim}}`{piece}`" if at % 2 else cell(piece) for at, piece in enumerate(pieces))
+
+
+def came_out(part: Part, record: dict | None) -> str:
+    """The measured value, with the interval that is judged and the samples or the size behind it."""
+    if record is None or record["value"] is None:
+        return "not run"
+    return f"{claims.measurement(part, record)} (n = {numerals.people(record['n'])})"
+
+
+def filters(cell: Callable[[str], str]) -> dict[str, Callable]:
+    return {
+        "rich": board.rich,
+        "symbol": claims.symbol,
+        "plain": lambda text: text.replace("$", "").replace("\\", ""),
+        "came_out": came_out,
+        "revised": claims.revised,
+        "comes_to": lambda criterion: claims.criterion(criterion).removeprefix("= "),
+        "sentence": sentence,
+        "lower_first": lambda text: re.sub(r"^(Section|Appendix)", lambda m: m[1].lower(), text),
+        "title": findings.title,
+        "prose": lambda text: prose(text, cell),
+    }
+
+
+def undecided(found: Findings, letter: str) -> list[Statement]:
+    """The results of a paper that stayed open."""
+    return [s for s in found.of_paper(letter) if s.kind == RESULT and s.verdict == claims.OPEN]
+
+
+def measured(found: Findings, letter: str) -> list[Finding]:
+    """The parts of a paper that are measurements."""
+    theirs = [f for f in found.parts.values() if f.part.id[0] == letter and f.part.whose != claims.OURS]
+    return [f for f in theirs if not f.part.derivation]
+
+
+def confirmed(found: Findings, letter: str) -> list[dict]:
+    """The confirmatory runs behind a paper's parts: chapter, commit of criteria and seeds, day, and how many parts."""
+    here = measured(found, letter)
+    runs = Counter((f.paper["chapter"], f.paper["seeds"], f.paper["date"]) for f in here if f.paper)
+    return [{"chapter": c, "seeds": s, "date": d, "parts": n} for (c, s, d), n in sorted(runs.items())]
+
+
+def report(found: Findings, letter: str) -> dict:
+    statements = found.of_paper(letter)
+    holding: dict[tuple[str, str, str], Statement] = {}  # one sentence that is checked twice is shown once
+    for s in statements:
+        if s.kind == RESULT and s.verdict in (claims.HOLDS, claims.SHARPER):
+            holding.setdefault((s.part.where, s.part.statement, s.part.reading), s)
+    theirs = [f for f in found.parts.values() if f.part.id[0] == letter and f.part.whose != claims.OURS]
+    return errata.content(found, letter) | {
+        "line": board.cells(found.statements, letter),
+        "holding": list(holding.values()),
+        "sharper": [s for s in statements if s.part.whose != claims.OURS and s.verdict == claims.SHARPER],
+        "undecided": undecided(found, letter),
+        "confirmed": confirmed(found, letter),
+        "revised": [f.part for f in theirs if f.part.revised],
+        "unconfirmed": sum(f.paper is None for f in measured(found, letter)),
+    }
+
+
+def content(found: Findings, profile: str) -> dict:
+    """Variables of these templates, in addition to the common ones."""
+    read = papers.papers()
+    return board.content(found) | {
+        "prices": findings.prices(found, profile),
+        "read": read,
+        "errata": {letter: errata.content(found, letter) for letter in read},
+        "entries": [entry for letter in read for entry in errata.entries(found, letter)],
+        "findings": found,
+    }
+
+
+def pages(known: dict, render: Callable[[str, dict], str]) -> dict[str, str]:
+    """The errata and the report of each paper: path below ``book/`` → text."""
+    texts = {}
+    for letter, paper in known["read"].items():
+        here = known | {"letter": letter, "paper": paper, "errata": known["errata"][letter]}
+        texts[f"errata/{letter}.md"] = render("erratum.md", here)
+        here["report"] = report(known["findings"], letter)
+        texts[f"reports/{letter}.md"] = render("report.md", here)
+    return texts

@@ -1,0 +1,222 @@
+"""An executed chapter as its page shows it, without repetitions, and examples of boxes.
+
+The boxes of its claims are rendered again, from the chapter's stored verdict, the ledger and the record at paper scale,
+hence a page has the newest box although its chapter was not run again.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import dataclass, field
+
+from book.tools.read import chapters, headers, inputs
+from book.tools.read.literals import values
+from book.tools.record.records import outputs, recorded
+from book.tools.render import anchors
+from book.tools.render.findings import Findings, prices, unmeasured
+from lmc_helpers import claims
+from lmc_helpers.claims.criteria import Part
+from lmc_helpers.claims.formulas import typeset
+from lmc_helpers.figures import moving
+
+FOLDED = "hide-input"
+LABEL = "Parameters of this run"
+BOOK = ".."  # the folder of the book's pages, from those of its chapters
+THEOREM = re.compile(r"^# ```+\{prf:(\w+)\} ?(.*)(?:\n# :label: ([\w-]+))?", re.M)
+TIMES = "{{ times }}"
+SOLUTION = re.compile(r"^```\{solution\}$.*?^```$", re.M | re.S)
+WORDS, LINES = 250, 40  # of text and of code that are read in a minute
+SPEC = '<script type="application/json" class="lmc-moving-spec" data-figure="{figure}">{spec}</script>'
+
+
+def _tagged(notebook: dict, tag: str) -> dict | None:
+    return next((cell for cell in notebook["cells"] if tag in cell["metadata"].get("tags", ())), None)
+
+
+def fold_parameters(notebook: dict) -> None:
+    """Drop papermill's injected cell if it only sets ``profile``; otherwise fold it."""
+    defaults, injected = _tagged(notebook, "parameters"), _tagged(notebook, "injected-parameters")
+    if injected is None or defaults is None:
+        return
+    before, after = (values("".join(cell["source"])) for cell in (defaults, injected))
+    if all(name == "profile" or (name in before and repr(before[name]) == repr(v)) for name, v in after.items()):
+        notebook["cells"].remove(injected)
+    else:
+        tags = dict.fromkeys([*injected["metadata"]["tags"], FOLDED])
+        injected["metadata"] |= {"tags": list(tags), "mystnb": {"code_prompt_show": LABEL}}
+
+
+def label_folds(notebook: dict) -> None:
+    """A folded cell has the same label when it is open."""
+    for cell in notebook["cells"]:
+        prompts = cell["metadata"].get("mystnb", {})
+        if "code_prompt_show" in prompts:
+            prompts.setdefault("code_prompt_hide", prompts["code_prompt_show"])
+
+
+def describe_moving(notebook: dict) -> None:
+    """Replace the picture that a moving figure's output holds by the description of all frames, for the page's script.
+
+    On the page the picture is where ``{glue:figure}`` puts it; viewers of notebooks show that of the output.
+    """
+    for output in outputs(notebook):
+        if found := output.get("metadata", {}).get(moving.MIME):
+            spec = found["spec"].replace("<", "\\u003c")  # no text ends the script
+            output["data"] = {"text/html": SPEC.format(figure=html.escape(found["figure"]), spec=spec)}
+
+
+def rebuild_boxes(notebook: dict, shown: Shown) -> None:
+    """Render every claim's box again, from the stored verdict, the ledger and the record at paper scale."""
+    run = notebook["metadata"].get("lmc", {})
+    for output in outputs(notebook):
+        record = output.get("metadata", {}).get(claims.MIME)
+        part = shown.parts.get(record["part"]) if record else None
+        if record and part and "text/html" in output["data"]:
+            erratum = f"{BOOK}/{anchors.errata_page(part.id)}.html#{anchors.erratum(part.id)}"
+            links = claims.Links(
+                anchor=anchors.box(part.id),
+                row=f"{BOOK}/scoreboard.html#{anchors.row(part.id)}",
+                erratum=erratum if part.id in shown.errata else "",
+                grammar=f"{BOOK}/{anchors.VERDICTS}.html",
+                address=lambda word: shown.address(word, run.get("chapter", "")),
+                counts=shown.counts.get(part.id, ""),
+                price=shown.prices.get(part.id, ""),
+            )
+            confirmed, profile = shown.confirmed.get(part.id), run.get("profile", "")
+            output["data"]["text/html"] = claims.render(part, record, confirmed, links=links, run=profile)
+
+
+def theorems(source: str, chapter: str) -> dict[str, tuple[str, str]]:
+    """The theorems of a chapter's source: label → chapter, and kind, number and title as a text of the ledger.
+
+    They are counted as ``sphinx_numbers`` counts them: all kinds but proofs together.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    numbered = (hit.groups() for hit in THEOREM.finditer(source) if hit[1] != "proof")
+    for count, (kind, title, label) in enumerate(numbered, 1):
+        name = f"{kind.capitalize()} {int(chapter[:2])}.{count}" + (f" ({title.strip()})" if title.strip() else "")
+        found |= {label: (chapter, name)} if label else {}
+    return found
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Content of a book's boxes in addition to what its chapters stored."""
+
+    parts: dict[str, Part] = field(default_factory=dict)
+    confirmed: dict[str, dict] = field(default_factory=dict)  # part → record at paper scale, with what ``changed``
+    errata: set[str] = field(default_factory=set)  # parts that are in the errata in this run
+    theorems: dict[str, tuple[str, str]] = field(default_factory=dict)
+    counts: dict[str, str] = field(default_factory=dict)  # reading that does not count → the one that does
+    prices: dict[str, str] = field(default_factory=dict)  # open part → what deciding it takes
+
+    def address(self, word: str, chapter: str) -> tuple[str, str] | None:
+        """Address and text of the link that an id or the label of a theorem becomes on a chapter's page."""
+        if word in self.parts or any(part.startswith(f"{word}.") for part in self.parts):
+            return f"{BOOK}/scoreboard.html#{anchors.row(word)}", word
+        if word not in self.theorems:
+            return None
+        home, text = self.theorems[word]
+        return f"{'' if home == chapter else home + '.html'}#{word}", text
+
+
+def shown(findings: Findings, profile: str) -> Shown:
+    """Content of boxes: the ledger, records at paper scale, errata, theorems, readings that count, and prices."""
+    measured = {id: record for id, record in recorded().items() if not unmeasured(record)}
+    confirmed = {id: record | {"changed": findings.stale.get(id, [])} for id, record in measured.items()}
+    parts = {id: finding.part for id, finding in findings.parts.items()}
+    proofs: dict[str, tuple[str, str]] = {}
+    for name in chapters.chapters():
+        proofs |= theorems(inputs.text(chapters.NOTEBOOKS / f"{name}.py"), name)
+    counts = {id: findings.counts(id) for id in parts}
+    return Shown(parts, confirmed, findings.differing, proofs, counts, prices(findings, profile))
+
+
+def stage(notebook: dict, shown: Shown) -> dict:
+    rebuild_boxes(notebook, shown)
+    fold_parameters(notebook)
+    label_folds(notebook)
+    describe_moving(notebook)
+    return notebook
+
+
+def reading_minutes(notebook: dict) -> int:
+    """Minutes of reading: text with its formulas, and code that is not folded; no solutions."""
+    minutes = 0.0
+    for cell in notebook["cells"]:
+        text = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            minutes += len(SOLUTION.sub(" ", text).split()) / WORDS
+        elif not {"hide-input", "remove-cell", "remove-input"} & set(cell["metadata"].get("tags", ())):
+            minutes += len(text.splitlines()) / LINES
+    return max(1, round(minutes))
+
+
+def duration(seconds: float) -> str:
+    """Seconds, minutes or hours, in words.
+
+    >>> duration(0.2), duration(97), duration(1000), duration(20_000)
+    ('1 s', '97 s', '17 min', '6 h')
+    """
+    for size, unit in ((3600, "h"), (60, "min")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{max(1, round(seconds))} s"
+
+
+def complete(notebook: dict, paper: dict[str, float]) -> dict:
+    """Give an executed chapter its number, and its times where ``{{ times }}`` asks for them.
+
+    ``paper`` is chapter → seconds of the recorded run. The times of training runs are in neither.
+    """
+    run = notebook["metadata"]["lmc"]
+    chapter, profile = run["chapter"], run["profile"]
+    words = f"Reading: about {reading_minutes(notebook)} min. Running: {duration(run['seconds'])} at profile {profile}"
+    words += f", {duration(paper[chapter])} at paper scale" if paper.get(chapter) and profile != "paper" else ""
+    words += ", after its training runs." if headers.function_name(chapter) else "."
+    texts = [cell for cell in notebook["cells"] if cell["cell_type"] == "markdown"]
+    for cell in texts:
+        cell["source"] = "".join(cell["source"]).replace(TIMES, words)
+    if title := next((cell for cell in texts if cell["source"].startswith("# ")), None):
+        title["source"] = f"# {chapter.partition('_')[0]} {title['source'][2:]}"
+    return notebook
+
+
+#: The meaning of each verdict, in the order of the page on verdicts.
+SAYS = {
+    claims.HOLDS: "The measurement lies inside the criterion.",
+    claims.SHARPER: "It lies inside a sharper criterion too, which the chapter proves.",
+    claims.CORRECTED: "It lies outside the criterion, "
+    "and inside that of a corrected statement, which the chapter proves.",
+    claims.BROKEN: "A step of a printed proof is contradicted; the statement that it serves is true.",
+    claims.FAILS: "It lies outside the criterion, and nothing is proven in its place.",
+    claims.OPEN: "The measurement does not decide: its interval touches the border, or no second seed repeats a "
+    "rejection. One that is not run (–) is open because no run was what decides it; its box has the price, if known.",
+}
+#: The parts that show a verdict best.
+EXAMPLES = {
+    claims.HOLDS: ("Z4.low", "Z6.gain"),
+    claims.SHARPER: ("Z3.minimum_at_6",),
+    claims.CORRECTED: ("Z3.limit",),
+    claims.BROKEN: ("Z5.cross_block",),
+    claims.FAILS: ("Z13.counts",),
+    claims.OPEN: ("Z17.up", "Z14.lower"),
+}
+
+
+def examples(findings: Findings) -> list[tuple[str, str, dict | None]]:
+    """Each verdict, its meaning, and a part that has it in a run: one of those named, or else the first."""
+    records = {id: r for id, r in findings.here.items() if r["value"] is not None and id in findings.parts}
+    found = []
+    for verdict, says in SAYS.items():
+        named = filter(records.__contains__, EXAMPLES[verdict])
+        id = next((id for id in [*named, *records] if records[id]["verdict"] == verdict), None)
+        example = None
+        if id is not None:
+            part = findings.parts[id].part
+            address = f"executed/{records[id]['chapter']}.html#{anchors.box(id)}"
+            scale = claims.drawn(part, records[id])
+            example = {"id": id, "address": address, "quantity": typeset(part.quantity), "scale": scale}
+        found.append((verdict, says, example))
+    return found

@@ -1,0 +1,222 @@
+"""The graph run: estimate the time, take the lock, let Snakemake run what is stale, here or on a cluster."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from book.tools.read import profiles, stopping
+from book.tools.read.chapters import ROOT, BuildError
+from book.tools.run import cluster, destination, forkserver, graph, jobs, listing, prices, prose, variants
+from book.tools.run.progress import Progress
+from book.tools.run.targets import Targets
+from lmc_helpers.files import remove_abandoned
+
+FEW = 3  # chapters or runs for which no forkserver is started: it takes as long as it saves on two
+
+
+def plan(name: str, where: str) -> str:
+    """Time, memory and disk of a profile, and where it runs, in words."""
+    profile = profiles.profile(name)
+    seconds = sum(chapter.budget_s for chapter in profile.chapters.values())
+    free = shutil.disk_usage(ROOT).free / 2**30
+    return (
+        f"Profile {name} ({profile.says}): {len(profile.chapters)} chapter(s), at most "
+        f"{seconds + profile.pages_s:.0f} s on 2 cores, {profile.memory_gib:g} GiB of memory, "
+        f"{profile.disk_gib:g} GiB of disk ({free:.0f} GiB free). Running on {where}; only what is stale runs."
+    )
+
+
+@contextlib.contextmanager
+def build_lock() -> Iterator[None]:
+    """One build at a time in a folder; the others wait. The lock ends with its process."""
+    lock = FileLock(ROOT / "build" / ".lock")
+    (ROOT / "build").mkdir(exist_ok=True)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        print("waiting for another build in this folder to end ...", flush=True)
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _run(command: list[str], environment: dict[str, str], progress: Progress, log: cluster.Log | None) -> int:
+    """Run Snakemake, show its messages with the progress; the exit status. It has the ``log`` of a cluster."""
+    process = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT if log else None,
+        encoding="utf-8",
+        start_new_session=True,  # Ctrl-C reaches the build alone
+        preexec_fn=partial(stopping.die_with_parent, signal.SIGINT if log else signal.SIGKILL),
+    )
+
+    def cancel() -> None:  # Snakemake cancels the jobs that it has submitted
+        process.send_signal(signal.SIGINT)
+        process.wait(60)
+
+    with stopping.on_interrupt(cancel) if log else contextlib.nullcontext(), process:
+        for line in process.stdout or ():
+            text = line.rstrip("\n")
+            for message in log.messages(text) if log else [text]:
+                _show(progress.line(message))
+    for message in log.rest() if log and process.returncode else ():
+        _show(message)
+    return process.returncode
+
+
+def _show(text: str) -> None:
+    print(text, file=sys.stderr if text.startswith("error: ") else sys.stdout, flush=True)
+
+
+class _Variant:
+    """The work of a build for one variant of the chapters (``book/tools/run/variants.py``)."""
+
+    def __init__(self, name: str, profile: str, out: Path, only: list[str] | None, target: str):
+        self.name, self.targets = name, Targets(profile, out, name)
+        self.wanted = [chapter for chapter in self.targets.executed if only is None or chapter in only]
+        self.listed = list(listing.jobs(profile, name).values())
+        self.stale = self.outdated() if target != "trained" else []
+        self.todo = jobs.missing(self.listed, self.wanted if target == "trained" else self.stale)
+
+    def outdated(self) -> list[str]:
+        """The chapters to execute now."""
+        return [chapter for chapter in self.targets.stale() if chapter in self.wanted]
+
+    def names(self) -> dict[str, str]:
+        """Rule of the graph → the name of its job."""
+        return {variants.rule(chapter, self.name): variants.title(chapter, self.name) for chapter in self.wanted}
+
+
+def build(
+    profile: str,
+    out: Path,
+    cores: int,
+    target: str,
+    check: Callable[[str], object],
+    fork: bool | None = None,
+    seeds: str = "",
+    only: list[str] | None = None,
+    executor: str = "local",
+    executor_args: str = "",
+    others: Mapping[str, list[str]] | None = None,
+) -> None:
+    """Run the graph up to ``target``: ``book`` (the pages), ``executed`` (the notebooks) or ``trained`` (the runs).
+
+    Snakemake is not even started if nothing is stale. ``only`` names chapters, ``seeds`` a commit for a confirmatory
+    run, ``others`` instead several variants (:mod:`book.tools.run.variants`) with the chapters of each. Chapters
+    are forked from a process that has imported everything if there are many; ``fork`` overrides this. The files that
+    the target needs pass the ``check`` first.
+    """
+    cluster.check(executor, executor_args)
+    where = graph.Where(cores, executor, executor_args)
+    tidy = partial(_tidy, out)
+    with build_lock(), stopping.on_interrupt(tidy), stopping.on_interrupt(stopping.end_children):
+        tidy()
+        check(target)
+        every: Mapping[str, list[str] | None] = others or {seeds: only}
+        parts = [_Variant(name, profile, out, chosen, target) for name, chosen in every.items()]
+        targets = parts[0].targets
+        listed = list({job.digest: job for part in parts for job in part.listed}.values())
+        todo = list({job.digest: job for part in parts for job in part.todo}.values())
+        print(plan(profile, str(where)), flush=True)
+        if listed:
+            print(prices.plan(listed, todo), flush=True)
+        if where.here:
+            prices.refuse_without_gpu(todo, profile)
+        if not targets.variant:
+            prose.take_over(targets)
+        pages = target == "book" and targets.pages_are_stale()
+        if todo or pages or any(part.stale for part in parts):
+            _make(parts, todo, target, pages, where, fork)
+            outdated = [variants.title(chapter, part.name) for part in parts for chapter in part.outdated()]
+            if target != "trained" and (outdated or (pages and targets.pages_are_stale())):
+                what = ", ".join(outdated) or "the pages"
+                print(f"sources of {what} were edited while the build ran; run it again to have that in the book")
+
+
+def _make(
+    parts: Sequence[_Variant], todo: Sequence[jobs.Job], target: str, pages: bool, where: graph.Where, fork: bool | None
+) -> None:
+    """Run the graph: everything stale, and the training runs that it needs."""
+    profile, out = parts[0].targets.profile, parts[0].targets.out
+    titles = [variants.title(chapter, part.name) for part in parts for chapter in part.stale]
+    rules = [variants.rule(chapter, part.name) for part in parts for chapter in part.stale] + ["pages"] * pages
+    if target == "executed":
+        goals = [str(part.targets.executed[chapter]) for part in parts for chapter in part.stale]
+    else:  # the pages need every notebook
+        goals = ["executed", "book"] if target == "book" else [job.path for job in todo]
+    after = profiles.profile(profile).pages_s if pages else 0.0
+    trained = {job.digest: (job.title, job.seconds) for job in todo}
+    progress = Progress(profile, titles, where.cores if where.here else None, after, runs=trained)
+    names = {name: title for part in parts for name, title in part.names().items()}
+    names |= {f"run_{job.digest}": f"run {job.digest}" for part in parts for job in part.listed}
+    log = None if where.here else cluster.Log(names)
+    command = graph.command(goals, rules, profile, out, ",".join(part.name for part in parts), where, todo)
+    fork = max(len(titles), len(todo)) > FEW if fork is None else fork
+    fork = bool(fork and (titles or todo) and where.here and forkserver.possible())
+    fork = fork and not any(variants.variables(part.name) for part in parts)  # they are set before imports
+    with contextlib.ExitStack() as stack:
+        environment = _environment(where.here)
+        if fork:
+            environment = stack.enter_context(forkserver.running(ROOT, environment))
+        code = _run(command, environment, progress, log)
+    if code:
+        raise BuildError(
+            "the build stopped; the messages above say where. What was finished is kept: run it again to go on"
+        )
+
+
+def each(
+    profile: str,
+    out: Path,
+    others: Mapping[str, list[str]],
+    check: Callable[[str], object],
+    executor: str = "local",
+    **where,
+) -> None:
+    """Execute chapters in several variants: on a cluster all at once, here one variant after another.
+
+    When a job ends, Snakemake looks at every job that waits, and does so every second again for each that ended; with
+    hundreds of jobs it takes a core for itself.
+    """
+    groups = [dict(others)] if executor != "local" else [{name: chapters} for name, chapters in others.items()]
+    failed = None
+    for chosen in groups:
+        try:
+            build(profile, out, target="executed", check=check, others=chosen, executor=executor, **where)
+        except BuildError as error:
+            failed = error
+    if failed:
+        raise failed
+
+
+def _tidy(out: Path) -> None:
+    """Remove leftovers of killed builds; a training run's checkpoint stays."""
+    folder = ROOT / "build"
+    remove_abandoned(folder, *folder.glob("*/"), *folder.glob("*/*/"), listing.folder())
+    destination.remove_unfinished(out)
+    (folder / ".forkserver").unlink(missing_ok=True)
+
+
+def _environment(here: bool) -> dict[str, str]:
+    paths = filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)} | ({stopping.IN_BUILD: "1"} if here else {})
+    environment.pop(forkserver.ADDRESS, None)
+    environment["PYTHONUTF8"] = "1"  # messages between the processes of a build do not depend on the locale
+    return environment
