@@ -11,9 +11,8 @@ from lmc_helpers.claims import reading
 from lmc_helpers.matching import algorithm_1
 from lmc_helpers.teacher_student import barrier_limits, best_cost, limit_peak, sample_minima
 
+
 # ---------- The best pairing against all permutations, and against the exact mean error halfway
-
-
 def costs(W1, W2, orders):
     """Σ ‖w_i‖ + ‖w'_p(i)‖ − ‖w_i + w'_p(i)‖ for each order p."""
     norm = torch.linalg.vector_norm
@@ -44,8 +43,6 @@ def test_equal_type_vectors_cost_nothing():
 
 
 # ---------- The heights at 2M that the reasons of Z7 quote
-
-
 def quoted(part, height, peak):
     """Whether the reason of a part has the share in per cent by which the height at 2M is below its maximum."""
     return f" {100 * (1 - height(2.0) / height(peak)):.1f} % lower" in reading.part(f"Z7.{part}").reason

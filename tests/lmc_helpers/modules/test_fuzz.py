@@ -5,9 +5,9 @@ from functools import partial
 
 import pytest
 import torch
+from cases import difference, drawn, moved, outputs
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
-from oracles.zoo import difference, drawn, moved, outputs
 from torch import nn
 from torch.nn import functional as F
 
