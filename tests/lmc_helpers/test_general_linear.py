@@ -22,9 +22,8 @@ def test_signs_and_quotients():
             general_linear.times_inverse(b[0], a)[k].numpy(), b[0].numpy() @ np.linalg.inv(a[k].numpy()), rtol=1e-10
         )
     wide = normal(3, 2, 4, seed=3)
-    np.testing.assert_allclose(
-        general_linear.times_inverse(wide, a)[1], wide[1].numpy() @ np.linalg.inv(a[1].numpy()), rtol=1e-10
-    )
+    expected = wide[1].numpy() @ np.linalg.inv(a[1].numpy())
+    np.testing.assert_allclose(general_linear.times_inverse(wide, a)[1], expected, rtol=1e-10)
     assert general_linear.times_inverse(wide[:, None], a[None]).shape == (3, 3, 2, 4)
     cube = normal(4, 4, 4, seed=2)  # a batch as long as the matrices
     torch.testing.assert_close(general_linear.times_inverse(b[0], cube)[3] @ cube[3], b[0], rtol=1e-9, atol=1e-9)
@@ -53,9 +52,8 @@ def test_random_elements_of_given_signs(h):
     changed = (g != plain).any(dim=(-2, -1))
     assert g[..., 1:, :].equal(plain[..., 1:, :]) and g[changed].abs().equal(plain[changed].abs())
     assert changed.equal(general_linear.determinant_sign(plain) != wanted)
-    assert (
-        general_linear.determinant_sign(general_linear.random_invertible((9,), h, torch_generator(3, "one"), -1)) == -1
-    ).all()
+    negative = general_linear.random_invertible((9,), h, torch_generator(3, "one"), -1)
+    assert (general_linear.determinant_sign(negative) == -1).all()
 
 
 @pytest.mark.parametrize("shape", [(2, 2), (3, 1), (5, 5), (4, 2)])

@@ -43,9 +43,8 @@ def executed(path, **stored):
 def test_figures_are_found_with_anchor_and_words():
     found = pictures.in_text("01_toy", SOURCE)
     assert list(found) == ["fig_left", "fig_right"]
-    assert found["fig_left"] == pictures.Picture(
-        "01_toy", "fig_left", "fig-left", "A line that rises: slowly, then fast."
-    )
+    alt = "A line that rises: slowly, then fast."
+    assert found["fig_left"] == pictures.Picture("01_toy", "fig_left", "fig-left", alt)
     assert found["fig_right"].anchor == "fig-right"
 
 

@@ -58,9 +58,8 @@ def test_a_preserving_map_changes_weights_and_nothing_else():
 def test_without_fixed_entries_the_map_is_the_exponential_and_with_too_many_the_identity():
     towards = torch.randn(4, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
     torch.testing.assert_close(chapter.preserving_map(*drawn(4, 6, 0), towards), torch.linalg.matrix_exp(towards))
-    torch.testing.assert_close(
-        chapter.preserving_map(*drawn(4, 12, 3), 0.1 * towards), torch.eye(4, dtype=torch.float64)
-    )
+    found = chapter.preserving_map(*drawn(4, 12, 3), 0.1 * towards)
+    torch.testing.assert_close(found, torch.eye(4, dtype=torch.float64))
 
 
 def test_moved_heads_are_the_same_transformer():
@@ -96,9 +95,8 @@ def kept(fixed, values=True):
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("entries", [0, 1])
 def test_no_permutation_that_keeps_the_masks_leaves_a_cell(seed, entries):
-    schemes = dict(
-        zip(MODEL.maps(), (WAsymmetric(1, 0.0), WAsymmetric(1 + entries, 0.0), WAsymmetric(1, 0.0)), strict=True)
-    )
+    each = (WAsymmetric(fixed, 0.0) for fixed in (1, 1 + entries, 1))
+    schemes = dict(zip(MODEL.maps(), each, strict=True))
     fixed = MODEL.fixed_parts(schemes, seed)
     found, every = chapter.cells(MODEL.symmetry(), fixed), kept(fixed)
     for p, q in every:
@@ -161,10 +159,8 @@ def test_entries_are_those_of_table_3():
     assert all(found[f"{name}.weight"] == chapter.table_3(f"{name}.weight") == count for name, count in printed.items())
     assert set(chapter.entries(chapter.VIT).values()) == {8}
     small = chapter.entries(ResNet20(width=1, base=2, blocks=4, input_shape=(1, 8, 8)))
-    assert (
-        small["stem.weight"] == 4 and small["1.3.inner.weight"] == round(108 * 18 / 1152) and min(small.values()) == 1
-    )
-    fixed = chapter.RESNET.fixed_parts({"stem.weight": chapter.schemes(chapter.RESNET, "w", 2.0)["stem.weight"]}, 1)[
-        "stem.weight"
-    ]
+    assert small["stem.weight"] == 4 and small["1.3.inner.weight"] == round(108 * 18 / 1152)
+    assert min(small.values()) == 1
+    stem = {"stem.weight": chapter.schemes(chapter.RESNET, "w", 2.0)["stem.weight"]}
+    fixed = chapter.RESNET.fixed_parts(stem, 1)["stem.weight"]
     assert fixed[1][0].flatten(1).eq(0).sum(dim=1).unique().tolist() == [12]

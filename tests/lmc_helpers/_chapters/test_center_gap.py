@@ -154,9 +154,8 @@ def test_ceiling_is_above_the_simulated_exponent_and_near_the_law(k, m1):
     ceiling = chapter.exponent_ceiling(16, m1, k)
     law = math.log(chapter.gap_quantile(0.5, m1, k) / chapter.gap_quantile(0.5, 16, k)) / math.log(m1 / 16)
     assert law < ceiling < 0.93 * law
-    value, error = chapter.median_exponent(
-        chapter.sample_gaps(16, k, 400, 1), chapter.sample_gaps(m1, k, 60, 2), m1 / 16
-    )
+    few, many = chapter.sample_gaps(16, k, 400, 1), chapter.sample_gaps(m1, k, 60, 2)
+    value, error = chapter.median_exponent(few, many, m1 / 16)
     assert value < ceiling + 4.5 * error
 
 
@@ -254,9 +253,7 @@ def test_a_fixed_bias_is_out_of_reach_unless_the_inputs_represent_a_constant(con
 
 def test_relu_neurons_with_other_biases_share_functions_with_few_active_inputs_only():
     inputs = torch.tensor([[0.0], [1.0]], dtype=torch.float64)
-    assert chapter.within_reach(
-        3 * inputs[:, 0] - 2, inputs, bias=-1.0
-    )  # one active input: 2 x − 1 has the same values
+    assert chapter.within_reach(3 * inputs[:, 0] - 2, inputs, bias=-1.0)  # one active input: as 2 x − 1 has
     assert chapter.within_reach(0 * inputs[:, 0] - 2, inputs, bias=-0.5)  # none: both compute 0
     both = 3 * inputs[:, 0] + 2
     assert [chapter.within_reach(both, inputs, bias) for bias in (2.0, 1.9, -1.0)] == [True, False, False]

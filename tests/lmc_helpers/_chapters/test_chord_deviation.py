@@ -47,9 +47,8 @@ def test_outputs_neuron_by_neuron():
     last = pairs.checkpoints[-1]
     z = pairs.outputs(last.W, last.A, x)
     for n, end in ((0, 0), (3, 1)):
-        hidden = torch.stack(
-            [torch.relu(x @ (pairs.F[n, 0, i] + pairs.D[n, 0, i] * last.W[n, end, i])) for i in range(6)], dim=-1
-        )
+        rows = [pairs.F[n, 0, i] + pairs.D[n, 0, i] * last.W[n, end, i] for i in range(6)]
+        hidden = torch.stack([torch.relu(x @ row) for row in rows], dim=-1)
         torch.testing.assert_close(z[n, end], hidden @ last.A[n, end].T)
 
 
@@ -87,9 +86,7 @@ def test_closed_form_by_an_integral_over_directions():
     assert chapter.chord_deviation(u, v, lam).item() == pytest.approx(exact, rel=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("u", "v", "lam"), [((1, 0.2), (-0.4, 0.9), 0.7), ((1, 0), (-2, 0), 0.5), ((0, 0), (1, 1), 0.3)]
-)
+@pytest.mark.parametrize("u, v, lam", [((1, 0.2), (-0.4, 0.9), 0.7), ((1, 0), (-2, 0), 0.5), ((0, 0), (1, 1), 0.3)])
 def test_quadrature_between_kinks_by_monte_carlo(u, v, lam):
     u, v, x = torch.tensor(u).double(), torch.tensor(v).double(), normal(400_000, 2, seed=20)
     squares = xi(torch.relu, u, v, lam, x).square()
@@ -139,18 +136,16 @@ def test_covariances_with_and_without_full_rank():
     torch.testing.assert_close(standard @ standard.mT, W @ covariance @ W.mT)
     z = normal(300_000, 2, seed=9) @ B.mT
     squares = xi(torch.relu, W[0], W[1], 0.4, z).square()
-    assert chapter.chord_deviation(standard[0], standard[1], 0.4).item() == pytest.approx(
-        squares.mean().item(), rel=0.03
-    )
+    found = chapter.chord_deviation(standard[0], standard[1], 0.4).item()
+    assert found == pytest.approx(squares.mean().item(), rel=0.03)
 
 
 @pytest.mark.parametrize("beta", [1e-3, 0.1, 0.6, 1.0, 1.7])
 def test_no_admissible_pair_exceeds_the_supremum_and_symmetric_pairs_reach_it(beta):
     f = torch.tensor([1.0, 0.0, 0.0]).double()
     a, b = (x / x.norm(dim=-1, keepdim=True) for x in (normal(20_000, 3, seed=12), normal(20_000, 3, seed=13)))
-    random = max(
-        chapter.chord_deviation(f + beta * a, f + beta * b, lam).max().sqrt().item() for lam in (0.3, 0.5, 0.6)
-    )
+    ends = f + beta * a, f + beta * b
+    random = max(chapter.chord_deviation(*ends, lam).max().sqrt().item() for lam in (0.3, 0.5, 0.6))
     S = chapter.worst_chord_deviation(beta)
     assert random <= S <= chapter.relu_bound(beta) < chapter.printed_relu_bound(beta)
     t = torch.linspace(-1, 1, 20_001, dtype=torch.float64)

@@ -72,10 +72,7 @@ def test_unequal_copies(k, nu):
 def test_the_draw_is_reused_for_all_k():
     frame = chapter.sample_frame(9)
     for k in range(1, 10):
-        small, large = (
-            chapter.random_frame(k, frame) * math.sqrt(k),
-            chapter.random_frame(k + 1, frame) * math.sqrt(k + 1),
-        )
+        small, large = (chapter.random_frame(n, frame) * math.sqrt(n) for n in (k, k + 1))
         used = frame.permutation[: 2 * k]
         torch.testing.assert_close(small[used], large[used])
     assert not chapter.sample_frame(10).permutation.equal(frame.permutation)
@@ -110,9 +107,8 @@ def test_points_are_those_of_students_trained_one_at_a_time():
     z, unseen = chapter.data_sets(G, seed)  # a mask has its own
     assert z.shape == (G, 1024, 2) and unseen.shape == (G, 2048, 2) and not z[0].equal(z[1])
     seeds = chapter.student_seeds(G, pairs, seed)
-    assert len({s for group in seeds for s in group}) == 2 * G * pairs and seeds != chapter.student_seeds(
-        G, pairs, seed + 1
-    )
+    assert len({s for group in seeds for s in group}) == 2 * G * pairs
+    assert seeds != chapter.student_seeds(G, pairs, seed + 1)
     for point, (U, D) in zip(points, cells, strict=True):
         assert point.test.shape == (G, pairs, 4) and point.train.shape == (G, pairs, 3)
         seen = 0
@@ -124,10 +120,8 @@ def test_points_are_those_of_students_trained_one_at_a_time():
                     chapter.train_students(u[None], D[g][None], z[g], [[s]], RECIPE, DOUBLE)
                     for s in seeds[g][2 * i : 2 * i + 2]
                 ]
-                for data, places, found in (
-                    (unseen[g], lambdas, point.test),
-                    (z[g], chapter.ENDS_AND_MIDDLE, point.train),
-                ):
+                both = (unseen[g], lambdas, point.test), (z[g], chapter.ENDS_AND_MIDDLE, point.train)
+                for data, places, found in both:
                     for lam, loss in zip(places, found[g, i].tolist(), strict=True):
                         W = lam * ends[0].W[0, 0] + (1 - lam) * ends[1].W[0, 0]
                         b = lam * ends[0].b[0, 0] + (1 - lam) * ends[1].b[0, 0]
@@ -159,9 +153,8 @@ def test_students_are_those_of_a_plain_loop(decay, chunk, monkeypatch):
     monkeypatch.setattr(coherence_students, "CHUNK", chunk)
     recipe = adamw(epochs=5, batch=16, rate=0.01, weight_decay=0.4, decay=decay)
     z = latents(37, seed=1)  # the last batch is a smaller one
-    U = torch.stack(
-        [chapter.exact_copy(2, 6), chapter.random_frame(3, chapter.sample_frame(5, 6)), chapter.exact_copy(1, 6)]
-    )
+    frame = chapter.random_frame(3, chapter.sample_frame(5, 6))
+    U = torch.stack([chapter.exact_copy(2, 6), frame, chapter.exact_copy(1, 6)])
     D = masks(3, 9, 6, p=0.3)
     D[1] *= 0.5  # factors that are no masks
     seeds = [[1, 2, 3], [3, 4, 1], [5, 6, 7]]
@@ -230,9 +223,7 @@ def test_matching_is_the_best_within_the_classes():
     found = chapter.align_in_classes(chapter.Students(A, b, A), copies)
     full = torch.cat([A, b[..., None]], dim=-1)
     for g in range(2):
-        allowed = [
-            p for p in permutations(range(6)) if all((copies[g, i] == copies[g, j]).all() for i, j in enumerate(p))
-        ]
+        allowed = [p for p in permutations(range(6)) if copies[g].equal(copies[g, list(p)])]
         for i in (0, 2):
             best = min(((full[g, i] - full[g, i + 1, list(p)]).square().sum().item(), p) for p in allowed)[1]
             assert found.A[g, i].equal(A[g, i]) and found.b[g, i].equal(b[g, i])
@@ -297,9 +288,8 @@ def test_two_states_by_their_neurons(N, on, beta):
 
     exact = quad(square, 0, used * beta, limit=200)[0] + quad(square, used * beta, 60, limit=200)[0]
     share = stay / used  # the share of those on that stay on
-    assert chapter.two_state_barrier(N, used / N, beta) * ((1 - share) / (1 - used / N)) ** 2 == pytest.approx(
-        exact, rel=1e-6
-    )
+    barrier = chapter.two_state_barrier(N, used / N, beta)
+    assert barrier * ((1 - share) / (1 - used / N)) ** 2 == pytest.approx(exact, rel=1e-6)
 
 
 def test_two_states_grow_with_the_number_up_to_a_limit():

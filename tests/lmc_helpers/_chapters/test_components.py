@@ -92,9 +92,8 @@ def test_a_batch_of_lines_is_many_lines_and_direction_does_not_matter():
     together = chapter.highest_on_line(a, b, X, Y, places)
     torch.testing.assert_close(together, chapter.highest_on_line(b, a, X, Y, places), rtol=1e-8, atol=0)
     for k in range(4):
-        torch.testing.assert_close(
-            chapter.highest_on_line(at(a, k), at(b, k), X, Y, places), together[k], rtol=1e-8, atol=0
-        )
+        alone = chapter.highest_on_line(at(a, k), at(b, k), X, Y, places)
+        torch.testing.assert_close(alone, together[k], rtol=1e-8, atol=0)
 
 
 # ---------- Walks that see no sign, against signs by Leibniz
@@ -103,9 +102,8 @@ def test_classes_of_walks_are_those_of_signs(layers, h):
     X, Y = data(h, seed=3)
     signs = list(itertools.product((1, -1), repeat=layers - 1)) * 3
     nets = [minimum(layers, X, Y, seed=s, signs=c) for s, c in enumerate(signs)]
-    classes, at_once = (
-        chapter.joined_classes(chapter.product_misfit(layers, X, Y), rows(nets), at_once=k).tolist() for k in (1, 3)
-    )
+    misfit = chapter.product_misfit(layers, X, Y)
+    classes, at_once = (chapter.joined_classes(misfit, rows(nets), at_once=k).tolist() for k in (1, 3))
     assert classes == at_once
     assert len(set(zip(classes, signs, strict=True))) == len(set(classes)) == 2 ** (layers - 1)
 
@@ -216,9 +214,8 @@ def test_exchanges_of_two_neurons_bring_every_component_into_every_other(h):
         perms = [torch.tensor([0, 1, *range(2, h)] if flip > 0 else [1, 0, *range(2, h)]) for flip in flips]
         joined.append(chapter.permute_layers(a, perms))
         assert component(joined[-1], X) == component(b, X)
-    here, there = (
-        [torch.stack(layer) for layer in zip(*ends, strict=True)] for ends in (joined, [b for _, b in pairs])
-    )
+    ends = joined, [b for _, b in pairs]
+    here, there = ([torch.stack(layer) for layer in zip(*end, strict=True)] for end in ends)
     assert loss(path_in_minimum(here, there, X, Y, 3), X, Y).max() < 1e-14
 
 

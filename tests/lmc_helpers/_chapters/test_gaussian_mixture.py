@@ -217,9 +217,8 @@ def realization_cost(F, D, W, U, i, j):
 
 
 def swap(F, D, W, U, i, j):
-    return sum(
-        sign * realization_cost(F, D, W, U, a, b) for sign, a, b in ((1, i, j), (1, j, i), (-1, i, i), (-1, j, j))
-    )
+    signs = (1, i, j), (1, j, i), (-1, i, i), (-1, j, j)
+    return sum(sign * realization_cost(F, D, W, U, a, b) for sign, a, b in signs)
 
 
 @pytest.mark.parametrize("m", [1, 2, 5])
@@ -331,10 +330,8 @@ def test_low_partners_by_counting():
         found = chapter.low_partners(costs, median, m=5)
         for g in range(3):
             middle = costs[g].median() if median is None else median[g]
-            count = [
-                sum(bool(c < 0.1 * middle) for c, a, b in zip(costs[g], i, j, strict=True) if n in (a, b))
-                for n in range(5)
-            ]
+            near = [(a, b) for c, a, b in zip(costs[g], i, j, strict=True) if c < 0.1 * middle]
+            count = [sum(n in pair for pair in near) for n in range(5)]
             assert found[g].item() == pytest.approx(np.mean(count))
 
 

@@ -255,9 +255,8 @@ def test_the_parabola_of_a_pitchfork(offset, largest):
         return (u * lam - u**3 + offset)[:, None], torch.stack([lam - 3 * u**2, u], dim=1)[:, None]
 
     start = f64([1.0, 1 - offset])
-    [curve] = chapter.trace_curves(
-        pitchfork, start, -1.0, lambda rows, y: y[:, 1].abs() > 1.5, steps=2000, largest=largest
-    )
+    end = lambda rows, y: y[:, 1].abs() > 1.5  # noqa: E731
+    [curve] = chapter.trace_curves(pitchfork, start, -1.0, end, steps=2000, largest=largest)
     u, lam = curve.points.T
     torch.testing.assert_close(u * lam, u**3 - offset, rtol=0, atol=1e-9)
     if offset > 0:  # u stays positive and the curve goes on to λ → −∞
@@ -327,9 +326,8 @@ def test_the_follower_does_not_jump_across_a_gap(gap, largest):
     landed, correction = bold_step(gap, 0.15, 0.3)
     assert landed[0] < 0 and abs(correction) < 0.1 * 0.3
     start = f64([(1 + gap**2) ** 0.5, 1.0])
-    [curve] = chapter.trace_curves(
-        near_sheets(gap), start, -1.0, lambda rows, y: y[:, 1].abs() > 2, steps=2000, largest=largest
-    )
+    end = lambda rows, y: y[:, 1].abs() > 2  # noqa: E731
+    [curve] = chapter.trace_curves(near_sheets(gap), start, -1.0, end, steps=2000, largest=largest)
     u, lam = curve.points.T
     torch.testing.assert_close(u, (lam**2 + gap**2).sqrt(), rtol=0, atol=1e-6)  # u > 0
     assert lam[-1] < -2 and not len(curve.folds) and not len(curve.switches)
@@ -431,10 +429,7 @@ def test_different_values_are_counted():
         values = torch.randint(1, 4, (n,), generator=generator).double()
         near = values * (1 + 1e-8 * torch.rand(n, dtype=torch.float64, generator=generator))
         assert chapter.count_different(values) == chapter.count_different(near) == len(set(values.tolist()))
-    assert (
-        chapter.count_different(torch.tensor([1, 1.1, 1.2]), tol=0.2) == 1
-        and chapter.count_different(torch.zeros(2)) == 1
-    )
+    assert chapter.count_different(torch.tensor([1, 1.1, 1.2]), tol=0.2) == chapter.count_different(torch.zeros(2)) == 1
 
 
 # ---------- Kinds of path

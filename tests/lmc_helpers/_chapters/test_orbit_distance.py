@@ -108,10 +108,8 @@ def test_minimiser_against_scipy_and_the_bounds(shape):
         g = g.reshape(h, h)
         if np.linalg.cond(g) > 1e12:
             return 1e12
-        return (
-            np.linalg.norm(U.numpy() - W1.numpy() @ np.linalg.inv(g)) ** 2
-            + np.linalg.norm(V.numpy() - g @ W2.numpy()) ** 2
-        )
+        parts = U.numpy() - W1.numpy() @ np.linalg.inv(g), V.numpy() - g @ W2.numpy()
+        return sum(np.linalg.norm(part) ** 2 for part in parts)
 
     rng = np.random.default_rng(1)
     starts = [rng.normal(size=h * h) for _ in range(8)]

@@ -17,9 +17,8 @@ def test_partitions_are_all_and_each_once(n, number):
     assert all(sum(parts) == n and list(parts) == sorted(parts, reverse=True) for parts in found)
     assert found == sorted(found, reverse=True)
     if n <= 7:
-        everything = {
-            tuple(sorted(parts, reverse=True)) for k in range(n + 1) for parts in product(range(1, n + 1), repeat=k)
-        }
+        tuples = (parts for k in range(n + 1) for parts in product(range(1, n + 1), repeat=k))
+        everything = {tuple(sorted(parts, reverse=True)) for parts in tuples}
         assert set(found) == {parts for parts in everything if sum(parts) == n}
     assert chapter.partitions(n, largest=2) == [parts for parts in found if all(s <= 2 for s in parts)]
 

@@ -24,9 +24,8 @@ def test_replicas_compute_the_same_function_and_share_equally(net, layer):
         for m, count in enumerate(copies):
             for i in range(at, at + count):
                 assert big_theta[big.incoming(layer, i)].equal(small_theta[net.incoming(layer, m)])
-                torch.testing.assert_close(
-                    big_theta[big.outgoing(layer, i)], small_theta[net.outgoing(layer, m)] / count
-                )
+                expected = small_theta[net.outgoing(layer, m)] / count
+                torch.testing.assert_close(big_theta[big.outgoing(layer, i)], expected)
             at += count
 
 
@@ -116,10 +115,8 @@ def test_two_neurons_pass_below_the_point_if_and_only_if_its_index_is_two(negati
 
     Q = torch.linalg.eigh(torch.autograd.functional.hessian(loss, point)).eigenvectors
     t = torch.linspace(0, torch.pi, 33, dtype=torch.float64)[:, None]
-    tops = [
-        max(loss(one).item() for one in point + 0.01 * (t.cos() * Q[:, 0] + t.sin() * Q[:, k]))
-        for k in range(1, big.size)
-    ]
+    turns = [point + 0.01 * (t.cos() * Q[:, 0] + t.sin() * Q[:, k]) for k in range(1, big.size)]
+    tops = [max(loss(one).item() for one in turn) for turn in turns]
     below = [top < (1 - 1e-12) * loss(point).item() for top in tops]
     assert below == [negative == 2] + [False] * (big.size - 2)
     ends = point + 0.01 * Q[:, 0], point - 0.01 * Q[:, 0]
@@ -154,9 +151,8 @@ def test_half_a_turn_is_as_high_as_the_second_eigenvalue_says():
     torch.testing.assert_close(big.swap(way[0], 1, 0, 1), way[-1], rtol=0, atol=1e-7)
     whole = chapter.way_round(loss, big, torch.stack([start + 1, start]), e[1], between=2)
     torch.testing.assert_close(whole[2:-2:2], way)
-    torch.testing.assert_close(
-        whole[[0, 1, -1]], torch.stack([start + 1, (start + 1 + way[0]) / 2, big.swap(start + 1, 1, 0, 1)])
-    )
+    expected = torch.stack([start + 1, (start + 1 + way[0]) / 2, big.swap(start + 1, 1, 0, 1)])
+    torch.testing.assert_close(whole[[0, 1, -1]], expected)
     end = chapter.arrival(big, start, x, y[:, None], 50)
     torch.testing.assert_close(end.theta, point, rtol=0, atol=1e-7)
 

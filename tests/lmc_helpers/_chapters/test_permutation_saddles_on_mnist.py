@@ -22,9 +22,8 @@ from lmc_helpers.permutation_points import MLP, PairChart, embed, reduce_pair
 # ---------- Merges as runs: what the chapter's cells did one after another, a digest that sees everything, a file
 PATHS = {"components": 3, "distances": 4, "products": 60}
 WHOLE = {"whole": 70, "whole_products": 80}
-PARAMETERS = chapter.Parameters(
-    "digits", images=90, widths=[3, 4], teachers=2, randoms=1, epochs=2, seed=5, **PATHS, **WHOLE
-)
+SIZES = {"images": 90, "widths": [3, 4], "teachers": 2, "randoms": 1, "epochs": 2}
+PARAMETERS = chapter.Parameters("digits", seed=5, **SIZES, **PATHS, **WHOLE)
 TEACHING = PARAMETERS.teaching()
 RUN = chapter.MergeRun(TEACHING[4], 1, **PATHS)
 
@@ -123,11 +122,7 @@ def test_the_random_pair_is_another_one():
 
 def test_a_digest_sees_everything():
     changes = (
-        {"teachers": TEACHING[3]},
-        {"network": 0},
-        {"components": 0},
-        {"distances": 5},
-        {"products": 61},
+        *({"teachers": TEACHING[3]}, {"network": 0}, {"components": 0}, {"distances": 5}, {"products": 61}),
         {"seed": 0},
     )
     assert len({replace(RUN, **change).digest for change in ({}, *changes)}) == len(changes) + 1
@@ -137,10 +132,8 @@ def test_runs_are_those_of_the_chapter():
     points, kept = [*PARAMETERS.whole_points().values()], [*PARAMETERS.readings().values()]
     before = [*TEACHING.values(), *(point.teachers for point in points)]
     assert PARAMETERS.runs() == [*before, *kept, *points]  # merges that take no time are no jobs
-    assert (
-        all(isinstance(point, chapter.WholePoint) for point in points)
-        and [run.neurons for run in kept[0].merges] == [3] * 3
-    )
+    assert {type(point) for point in points} == {chapter.WholePoint}
+    assert [run.neurons for run in kept[0].merges] == [3] * 3
     long = replace(PARAMETERS, products=10_000_000)
     found, (similar, random) = long.runs(), long.merges()
     assert found[4:10] == [*similar[3], *random[3], *similar[4], *random[4]]
@@ -411,9 +404,8 @@ def double(*values):
 
 def test_minima_are_found_from_indefinite_starts_within_the_budget():
     form = double(1, 10, 1e4)
-    end, norm, used = chapter.truncated_newton(
-        near(lambda t: t @ (form * t) / 2 - t.sum()), torch.ones(3).double(), 90, 1e-9
-    )
+    bowl = near(lambda t: t @ (form * t) / 2 - t.sum())
+    end, norm, used = chapter.truncated_newton(bowl, torch.ones(3).double(), 90, 1e-9)
     torch.testing.assert_close(end, 1 / form)
     assert norm <= 1e-9 and used < 90
     wells = near(lambda t: (t[0] ** 2 - 1) ** 2 + t[1] ** 2)

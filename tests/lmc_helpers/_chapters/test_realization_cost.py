@@ -48,9 +48,8 @@ def test_a_start_that_hides_F_is_an_ordinary_network_without_decay():
 def test_weights_without_moves_are_those_of_the_theorem():
     x, y = torch.zeros(20, 6).double(), torch.arange(20) % 10  # no gradients
     decayed, steps = 1 - chapter.RATE * 4, 30
-    (start, end), _ = chapter.train_syre(
-        x, y, [(2.0, 0.25, 4.0), (2.0, 1.0, 0.0), (2.0, 0.0, 0.0)], 3, [0, steps], 3, hidden=5
-    )
+    cases = [(2.0, 0.25, 4.0), (2.0, 1.0, 0.0), (2.0, 0.0, 0.0)]
+    (start, end), _ = chapter.train_syre(x, y, cases, 3, [0, steps], 3, hidden=5)
     Z, F = start[1], start[2] - start[1]
     expected = (1 - 0.25 * decayed**steps) * F + decayed**steps * Z
     torch.testing.assert_close(end[0], expected, rtol=1e-12, atol=1e-12)

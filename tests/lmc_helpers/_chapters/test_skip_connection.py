@@ -66,9 +66,8 @@ def test_a_static_picture_has_every_quadrilateral_and_looks_alike_from_both_side
 def test_a_browser_draws_and_turns_it(tmp_path, watched):
     page = tmp_path / "page.html"
     patches = [(plane(-0.9), "#0000ff"), (plane(0.9), "#ff0000")]
-    page.write_text(
-        f"<!doctype html><meta charset=utf-8>{chapter.turntable([chapter.Picture('t', patches)], AXES, 1, 'alt')}"
-    )
+    one = [chapter.Picture("t", patches)]
+    page.write_text(f"<!doctype html><meta charset=utf-8>{chapter.turntable(one, AXES, 1, 'alt')}")
     middle = "c => [...c.getContext('2d').getImageData(c.width / 2, c.height * 0.53, 1, 1).data]"
     tab = watched.tab
     tab.set_viewport_size({"width": 600, "height": 700})

@@ -51,9 +51,8 @@ def test_a_subspace_ends_where_the_share_is_reached():
 
 
 def test_excess_and_relative_at_both_ends():
-    some = chapter.Coherences(
-        torch.tensor([[0.25, 1.0, 1.0]]), torch.tensor([[1.0, 2.0, 3.0]]), torch.tensor([4, 4, 3])
-    )
+    both = torch.tensor([[0.25, 1.0, 1.0]]), torch.tensor([[1.0, 2.0, 3.0]])
+    some = chapter.Coherences(*both, torch.tensor([4, 4, 3]))
     assert some.excess.tolist() == [[0, 1, 0]] and some.relative.tolist() == [[1, 2, 1]]
 
 

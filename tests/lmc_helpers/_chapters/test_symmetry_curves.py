@@ -171,11 +171,8 @@ def test_logarithm_of_an_exponential(h):
 @pytest.mark.parametrize(
     ("blocks", "negative"),
     [
-        ([[2.0], [0.5], rotation(1.5, 3.0)], False),
-        ([[-1.0], [-2.0], [3.0]], True),
-        ([rotation(0.3, 0.1), [-0.7]], True),
-        ([[4.0]], False),
-        ([[-4.0]], True),
+        *(([[2.0], [0.5], rotation(1.5, 3.0)], False), ([[-1.0], [-2.0], [3.0]], True)),
+        *(([rotation(0.3, 0.1), [-0.7]], True), ([[4.0]], False), ([[-4.0]], True)),
     ],
 )
 def test_simple_spectra(blocks, negative):

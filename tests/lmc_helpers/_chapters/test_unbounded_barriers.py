@@ -187,9 +187,8 @@ def test_peak_is_symmetric_monotone_and_continuous_at_one(k):
     assert (value.diff() > 0).all() and (value > 1).all()
     assert chapter.largest_factor(1.0, k)[0].item() == 0.5 and chapter.largest_factor(1.0, k)[1].item() == 1.0
     edge = 0.01 / max(1, k)  # where the series takes over
-    around = chapter.largest_factor(torch.tensor([edge * (1 - 1e-9), edge * (1 + 1e-9)], dtype=torch.float64).exp(), k)[
-        0
-    ]
+    edges = torch.tensor([edge * (1 - 1e-9), edge * (1 + 1e-9)], dtype=torch.float64)
+    around = chapter.largest_factor(edges.exp(), k)[0]
     assert abs(around.diff().item()) < 1e-11
     assert chapter.largest_factor(1e30, k)[0].item() == pytest.approx(k / (1 + k), abs=1e-9)
     above = (chapter.largest_factor(5.0, k)[0].item() - 0.5) * (k - 1)

@@ -100,9 +100,8 @@ def test_networks_may_be_followed_without_more_of_them():
 
 def test_runs_are_trained_and_compared_at_their_budgets():
     result, x = PARAMETERS.sweep()[chapter.Case(4, 3, "long")].result(), load("digits").inputs(flat=True)[:50]
-    early, late = (
-        chapter.matched_pairs(result, epoch, x, 1, 1, group_size=3).first.params["0.weight"] for epoch in (1, 3)
-    )
+    pairs = (chapter.matched_pairs(result, epoch, x, 1, 1, group_size=3) for epoch in (1, 3))
+    early, late = (pair.first.params["0.weight"] for pair in pairs)
     assert not torch.equal(early, late)
     assert torch.equal(late, result.stack.params["0.weight"][[0, 0, 1]])
 

@@ -85,9 +85,8 @@ def test_a_pair_does_not_depend_on_those_beside_it():
     model = MLP((4, 9, 9, 3))
     a, b = (random_params(model.shapes(), 4, seed) for seed in (8, 9))
     together = weight_matching(a, b, model.symmetry(), restarts=3, seed=5)
-    alone = weight_matching(
-        {k: v[2:3] for k, v in a.items()}, {k: v[2:3] for k, v in b.items()}, model.symmetry(), 3, 5
-    )
+    third = ({k: v[2:3] for k, v in params.items()} for params in (a, b))
+    alone = weight_matching(*third, model.symmetry(), 3, 5)
     assert all(p[2:3].equal(alone.permutations[g]) for g, p in together.permutations.items())
     torch.testing.assert_close(together.values[:, 2:3], alone.values)
 

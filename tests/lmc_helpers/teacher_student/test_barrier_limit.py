@@ -74,9 +74,8 @@ def test_exact_barriers_approach_the_limit(r):
         after = permute(b, algorithm_1(a, b))
         scale = M / M**2  # d = M
         pairs = [zip(a, c, strict=True) for c in (after, b)]
-        found = [
-            np.mean([ts.minima_barriers(x, y, M, [0.4, 0.5, 0.6]) for x, y in of_kind]) * scale for of_kind in pairs
-        ]
+        barriers = ([ts.minima_barriers(x, y, M, [0.4, 0.5, 0.6]) for x, y in of_kind] for of_kind in pairs)
+        found = [np.mean(each) * scale for each in barriers]
         gaps.append([found[0] / permuted - 1, found[1] / direct - 1])
     (narrow, _), (wide, wide_direct) = gaps
     assert abs(wide) < 0.13 and abs(wide) < narrow / 2
