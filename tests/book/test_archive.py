@@ -46,9 +46,8 @@ def test_an_archive_that_is_stopped_leaves_nothing_behind(tmp_path, root):
         "stopping.watch('stopped')\n"
         "archive.pack({'a': bytes(1 << 29)}, pathlib.Path(sys.argv[1]) / 'out.zip')\n"
     )
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, str(tmp_path)], cwd=root, stderr=subprocess.PIPE, text=True, preexec_fn=heard
-    )
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    process = subprocess.Popen(command, cwd=root, stderr=subprocess.PIPE, text=True, preexec_fn=heard)
     deadline = time.monotonic() + 60
     while not list(tmp_path.iterdir()):
         assert process.poll() is None and time.monotonic() < deadline

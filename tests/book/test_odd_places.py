@@ -33,9 +33,8 @@ def bare(tmp_path_factory) -> dict[str, str]:
 def run(where: Path, environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess:
     """Python's arguments there, with umask 077."""
     command = [sys.executable, *arguments]
-    return subprocess.run(
-        command, cwd=where, env=environment, umask=0o077, capture_output=True, text=True, encoding="utf-8", timeout=300
-    )
+    out = {"capture_output": True, "encoding": "utf-8", "timeout": 300}
+    return subprocess.run(command, cwd=where, env=environment, umask=0o077, **out)
 
 
 def test_chapters_are_executed(odd, bare):

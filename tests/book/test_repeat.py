@@ -172,10 +172,8 @@ def test_a_variant_that_is_none():
 
 def difference(own, there, sampled=False, floor=0.0, criterion=(0.5, 1.5)):
     part = SimpleNamespace(sampled=sampled, floor=floor, criterion=Interval(*criterion, ""))
-    runs = [
-        SimpleNamespace(value=v, low=v - 3.2905267314919255 * s, high=v + 3.2905267314919255 * s, verdict="holds")
-        for v, s in (own, there)
-    ]
+    z, holds = 3.2905267314919255, {"verdict": "holds"}
+    runs = [SimpleNamespace(value=v, low=v - z * s, high=v + z * s, **holds) for v, s in (own, there)]
     return Difference(part, *runs)
 
 

@@ -15,12 +15,10 @@ def test_signs_and_quotients():
     assert general_linear.determinant_sign(A).tolist()[:2] == [1, -1]
     a, b = normal(2, 3, 4, 4, seed=1) + 4 * torch.eye(4, dtype=torch.float64)
     for k in range(3):
-        np.testing.assert_allclose(
-            general_linear.times_inverse(b, a)[k].numpy(), b[k].numpy() @ np.linalg.inv(a[k].numpy()), rtol=1e-10
-        )
-        np.testing.assert_allclose(
-            general_linear.times_inverse(b[0], a)[k].numpy(), b[0].numpy() @ np.linalg.inv(a[k].numpy()), rtol=1e-10
-        )
+        expected = b[k].numpy() @ np.linalg.inv(a[k].numpy())
+        np.testing.assert_allclose(general_linear.times_inverse(b, a)[k].numpy(), expected, rtol=1e-10)
+        expected = b[0].numpy() @ np.linalg.inv(a[k].numpy())
+        np.testing.assert_allclose(general_linear.times_inverse(b[0], a)[k].numpy(), expected, rtol=1e-10)
     wide = normal(3, 2, 4, seed=3)
     expected = wide[1].numpy() @ np.linalg.inv(a[1].numpy())
     np.testing.assert_allclose(general_linear.times_inverse(wide, a)[1], expected, rtol=1e-10)

@@ -106,11 +106,8 @@ def test_closed_form_is_symmetric_homogeneous_and_invariant_under_rotations():
     u, v = normal(5, 4, seed=4), normal(5, 4, seed=5)
     Q = torch.linalg.qr(normal(4, 4, seed=6)).Q
     value = chapter.chord_deviation(u, v, 0.3)
-    for other in (
-        chapter.chord_deviation(v, u, 0.7),
-        chapter.chord_deviation(u @ Q, v @ Q, 0.3),
-        chapter.chord_deviation(3 * u, 3 * v, 0.3) / 9,
-    ):
+    tripled = chapter.chord_deviation(3 * u, 3 * v, 0.3) / 9
+    for other in (chapter.chord_deviation(v, u, 0.7), chapter.chord_deviation(u @ Q, v @ Q, 0.3), tripled):
         torch.testing.assert_close(value, other, rtol=1e-10, atol=0)
     batch = chapter.chord_deviation(u[:, None], v[:, None], torch.tensor([0.1, 0.3]).double())
     torch.testing.assert_close(batch[:, 1], value)

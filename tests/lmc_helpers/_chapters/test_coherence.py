@@ -116,10 +116,8 @@ def test_points_are_those_of_students_trained_one_at_a_time():
             u = U if U.ndim == 2 else U[g]
             seen += sum(int(torch.linalg.matrix_rank(row[:, None] * u) == 2) for row in D[g])
             for i in range(pairs):
-                ends = [
-                    chapter.train_students(u[None], D[g][None], z[g], [[s]], RECIPE, DOUBLE)
-                    for s in seeds[g][2 * i : 2 * i + 2]
-                ]
+                pair, given = seeds[g][2 * i : 2 * i + 2], (u[None], D[g][None], z[g])
+                ends = [chapter.train_students(*given, [[s]], RECIPE, DOUBLE) for s in pair]
                 both = (unseen[g], lambdas, point.test), (z[g], chapter.ENDS_AND_MIDDLE, point.train)
                 for data, places, found in both:
                     for lam, loss in zip(places, found[g, i].tolist(), strict=True):

@@ -84,10 +84,8 @@ def test_the_highest_point_of_a_line_is_never_below_its_singular_places(layers, 
 
 def test_a_batch_of_lines_is_many_lines_and_direction_does_not_matter():
     X, Y = data(3, seed=8)
-    a, b = (
-        [torch.stack(layer) for layer in zip(*[minimum(3, X, Y, seed=s) for s in range(first, first + 4)], strict=True)]
-        for first in (0, 10)
-    )
+    nets = ([minimum(3, X, Y, seed=s) for s in range(first, first + 4)] for first in (0, 10))
+    a, b = ([torch.stack(layer) for layer in zip(*some, strict=True)] for some in nets)
     places = torch.linspace(0, 1, 5, dtype=torch.float64)
     together = chapter.highest_on_line(a, b, X, Y, places)
     torch.testing.assert_close(together, chapter.highest_on_line(b, a, X, Y, places), rtol=1e-8, atol=0)

@@ -26,9 +26,9 @@ def test_random_plane_curves_are_arcs_of_their_lengths(steps, pieces):
     torch.testing.assert_close(edges.norm(dim=-1).sum(dim=1), lengths)
     assert 0.1 * math.pi <= lengths.min() and lengths.max() <= 1.9 * math.pi
     assert abs(lengths.mean().item() / math.pi - 1) < 3.3 * 1.8 / math.sqrt(12 * 400)
-    turns = torch.atan2(
-        edges[:, :-1, 0] * edges[:, 1:, 1] - edges[:, :-1, 1] * edges[:, 1:, 0], (edges[:, :-1] * edges[:, 1:]).sum(-1)
-    )
+    before, after = edges[:, :-1], edges[:, 1:]
+    cross = before[..., 0] * after[..., 1] - before[..., 1] * after[..., 0]
+    turns = torch.atan2(cross, (before * after).sum(-1))
     kappa = turns * (steps - 1) / lengths[:, None]  # left > 0
     assert kappa.abs().max() <= 1 + 1e-9
     if steps < 3 * pieces:  # two pieces meet at every point
@@ -294,10 +294,8 @@ def test_distance_to_curve_is_the_naive_one(q, steps, p):
     dense = torch.linspace(0, 1, 20_001, dtype=torch.float64)[:, None]
     for b in range(3):
         for i in range(q):
-            naive = min(
-                (path[b, j] + dense * (path[b, j + 1] - path[b, j]) - points[b, i]).norm(dim=-1).min().item()
-                for j in range(steps - 1)
-            )
+            edges = (path[b, j] + dense * (path[b, j + 1] - path[b, j]) for j in range(steps - 1))
+            naive = min((edge - points[b, i]).norm(dim=-1).min().item() for edge in edges)
             assert chapter.distance_to_curve(points, path)[b, i].item() == pytest.approx(naive, rel=1e-4, abs=1e-4)
 
 

@@ -41,11 +41,8 @@ def test_the_start_has_its_variances_and_shares_what_is_fixed():
     assert pairs.raw.shape == (200, 2, 8, 43) and pairs.F.shape == pairs.D.shape == (200, 1, 8, 43)
     assert ((pairs.D[..., :32] == 0).sum(dim=-1) == 16).all() and (pairs.D[..., 32:] == 1).all()
     assert (pairs.F[pairs.D == 1] == 0).all() and (pairs.raw[..., 32] == 0).all()
-    for values, scale in (
-        (pairs.F[pairs.D == 0], 0.5),
-        (pairs.raw[..., :32], math.sqrt(2 / 32)),
-        (pairs.raw[..., 33:], math.sqrt(1 / 8)),
-    ):
+    first, last = (pairs.raw[..., :32], math.sqrt(2 / 32)), (pairs.raw[..., 33:], math.sqrt(1 / 8))
+    for values, scale in ((pairs.F[pairs.D == 0], 0.5), first, last):
         assert abs(values.std().item() / scale - 1) < 4.5 / math.sqrt(2 * values.numel())
     assert (pairs.theta[:, 0] == pairs.theta[:, 1])[(pairs.D == 0)[:, 0]].all()
 

@@ -86,9 +86,8 @@ def trained():
 
 
 def test_settings_share_masks_and_noise():
-    plain, scaled, zero = chapter.train_pairs(
-        [chapter.Setting(2), chapter.Setting(2, sigma=3.0), chapter.Setting(2, sigma=0.0)], **SMALL
-    )
+    settings = [chapter.Setting(2), *(chapter.Setting(2, sigma=sigma) for sigma in (3.0, 0.0))]
+    plain, scaled, zero = chapter.train_pairs(settings, **SMALL)
     assert torch.equal(plain.x, scaled.x)
     for k in range(4):
         (F, D), (F3, D3), (F0, D0) = (p.after.fixed[f"{k}.weight"] for p in (plain, scaled, zero))

@@ -121,10 +121,8 @@ def test_the_random_pair_is_another_one():
 
 
 def test_a_digest_sees_everything():
-    changes = (
-        *({"teachers": TEACHING[3]}, {"network": 0}, {"components": 0}, {"distances": 5}, {"products": 61}),
-        {"seed": 0},
-    )
+    zeros = {"network": 0}, {"components": 0}, {"seed": 0}
+    changes = ({"teachers": TEACHING[3]}, *zeros, {"distances": 5}, {"products": 61})
     assert len({replace(RUN, **change).digest for change in ({}, *changes)}) == len(changes) + 1
 
 

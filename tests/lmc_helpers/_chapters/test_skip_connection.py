@@ -29,12 +29,8 @@ def data(text):
 
 def test_the_html_holds_the_points_and_nothing_from_outside():
     patches = [(2 * plane(0.25), "#0072B2"), (2 * plane(-1.0, 2, 2), "#D55E00")]
-    text = chapter.turntable(
-        [chapter.Picture("a", patches), chapter.Picture("b </script>", patches[:1])],
-        AXES,
-        2.0,
-        'alt "of" {{DATA}} & <b>',
-    )
+    pictures = [chapter.Picture("a", patches), chapter.Picture("b </script>", patches[:1])]
+    text = chapter.turntable(pictures, AXES, 2.0, 'alt "of" {{DATA}} & <b>')
     assert not re.search(r"https?:|src=|href=|import|fetch|\{\{ALT", text)
     assert text.count("<canvas") == text.count("</canvas>") == text.count("<script>") == text.count("</script>") == 1
     assert 'aria-label="alt &quot;of&quot; {{DATA}} &amp; &lt;b&gt;"' in text

@@ -174,9 +174,8 @@ def test_ridge_costs_are_those_of_a_descent(experiment):
         return closure().item(), w.detach().square().sum().item()
 
     starts = torch.randn(6, W.shape[1], dtype=torch.float64, generator=torch.Generator().manual_seed(1))
-    values = [
-        min(least(i, j, start) for start in (W[i], *starts)) for i, j in ((0, 1), (1, 0), (0, 0), (1, 1))
-    ]  # the objective is not convex
+    pairs = (0, 1), (1, 0), (0, 0), (1, 1)  # the objective is not convex
+    values = [min(least(i, j, start) for start in (W[i], *starts)) for i, j in pairs]
     (there, norm_there), (back, norm_back), (own, norm_own), (other, norm_other) = values
     assert found == pytest.approx(there + back - own - other, rel=1e-4)
     assert part == pytest.approx(norm_there + norm_back - norm_own - norm_other, rel=1e-2)

@@ -59,10 +59,8 @@ def test_lines_are_forward_passes_with_place_1_at_the_first_end(k):
     net = chapter.random_net(1, "line", k, 1)
     a, b = net.rescaled(3.0), net.rescaled(torch.tensor([0.5, 1.0, 2.0, 4.0, 0.1], dtype=torch.float64))
     places = [0.0, 0.3, 1.0]
-    expected = [
-        np.square(net.Y.numpy() - forward(net, *(lam * x + (1 - lam) * y for x, y in zip(a, b, strict=True)))).sum()
-        for lam in places
-    ]
+    lines = [[lam * x + (1 - lam) * y for x, y in zip(a, b, strict=True)] for lam in places]
+    expected = [np.square(net.Y.numpy() - forward(net, *line)).sum() for line in lines]
     np.testing.assert_allclose(net.line(places, a, b).numpy(), expected, rtol=1e-10, atol=1e-20)
     assert net.line(0.3, a, b).item() == pytest.approx(expected[1], rel=1e-10)
     batch = tuple(torch.stack([x, y]) for x, y in zip(b, net.layers, strict=True))
@@ -150,12 +148,8 @@ def test_factor_multiplies_the_output_on_the_line(k):
         other = last * m**-k, m * before
         for alpha in (0.0, 0.31, 0.5, 1.0):
             line = [(1 - alpha) * one + alpha * two for one, two in zip((last, before), other, strict=True)]
-            np.testing.assert_allclose(
-                output(*line, features, k, 0.4),
-                chapter.output_factor(m, k, alpha).item() * plain,
-                rtol=1e-12,
-                atol=1e-13,
-            )
+            expected = chapter.output_factor(m, k, alpha).item() * plain
+            np.testing.assert_allclose(output(*line, features, k, 0.4), expected, rtol=1e-12, atol=1e-13)
 
 
 @pytest.mark.parametrize("k", DEGREES)

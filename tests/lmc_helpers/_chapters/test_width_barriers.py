@@ -199,9 +199,8 @@ def arches(heights, ends=0.0):
 
 def curves(direct, weights, ends=0.0):
     """Curves of hand-made barriers, width → heights of the pairs."""
-    return chapter.Curves(
-        {m: chapter.Lines({"direct": arches(direct[m], ends), "weights": arches(weights[m], ends)}, {}) for m in direct}
-    )
+    both = {m: {"direct": arches(direct[m], ends), "weights": arches(weights[m], ends)} for m in direct}
+    return chapter.Curves({m: chapter.Lines(loss, {}) for m, loss in both.items()})
 
 
 WEIGHTS = {3: [1.0, 1.1, 0.9, 1.0], 6: [2.0, 2.2, 1.8, 2.0], 12: [4.0, 4.1, 3.9, 4.0], 24: [1.0, 1.2, 0.8, 1.0]}

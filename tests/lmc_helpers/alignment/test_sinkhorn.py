@@ -80,8 +80,7 @@ def test_a_pair_does_not_depend_on_those_beside_it():
     a, b = (model.initial(seeds, torch.float64).params for seeds in ([1, 2], [3, 4]))
     settings = {"steps": 12, "judge_every": 5, "cost": "random"}
     both = sinkhorn_rebasin(a, b, model.symmetry(), data_loss(model, x, y), **settings)
-    alone = sinkhorn_rebasin(
-        *({k: v[1:] for k, v in end.items()} for end in (a, b)), model.symmetry(), data_loss(model, x, y), **settings
-    )
+    ends = ({k: v[1:] for k, v in end.items()} for end in (a, b))
+    alone = sinkhorn_rebasin(*ends, model.symmetry(), data_loss(model, x, y), **settings)
     assert both.losses.shape == (1 + 4, 2)
     torch.testing.assert_close(both.losses[:, 1:], alone.losses)

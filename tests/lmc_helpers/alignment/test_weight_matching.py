@@ -103,9 +103,8 @@ def test_a_weight_from_a_group_to_itself_never_loses():
             p = list(p)
             values.append(((a["W"][n] * b["W"][n][p][:, p]).sum() + (a["b"][n] * b["b"][n][p]).sum()).item())
         assert found.values[:, n].max().item() == pytest.approx(max(values))
-        torch.testing.assert_close(
-            found.values[:, n].max(), agreement(a, permute(b, symmetry, found.permutations))[n], rtol=1e-9, atol=1e-9
-        )
+        expected = agreement(a, permute(b, symmetry, found.permutations))[n]
+        torch.testing.assert_close(found.values[:, n].max(), expected, rtol=1e-9, atol=1e-9)
 
 
 def attention(h, k, d, packed):

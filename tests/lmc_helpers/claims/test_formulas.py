@@ -73,10 +73,8 @@ def test_formulas_in_one_line_of_unicode(formula, shown):
 def test_only_known_words_become_links():
     known = {"Z3.limit": ("s.html#score-Z3-limit", "Z3.limit"), "thm-a": ("#thm-a", "Theorem “<A>”")}
     shown = typeset("see Z3.limit, Z9.none, thm-a and $Z3.limit$.", known.get)
-    assert shown == (
-        'see <a href="s.html#score-Z3-limit">Z3.limit</a>, Z9.none, <a href="#thm-a">Theorem “&lt;A&gt;”</a> '
-        r"and \(Z3.limit\)."
-    )
+    link = '<a href="s.html#score-Z3-limit">Z3.limit</a>'
+    assert shown == rf'see {link}, Z9.none, <a href="#thm-a">Theorem “&lt;A&gt;”</a> and \(Z3.limit\).'
 
 
 def test_what_is_no_closed_form_is_refused():

@@ -7,16 +7,8 @@ import pytest
 import torch
 from torch import nn
 
-from lmc_helpers.identifiability import (
-    FiGLU,
-    LinearResidual,
-    Sparse,
-    Syre,
-    WAsymmetric,
-    WBernoulli,
-    asymmetrise,
-    layer_parts,
-)
+from lmc_helpers.identifiability import FiGLU, LinearResidual, Sparse, Syre, WAsymmetric, WBernoulli, asymmetrise
+from lmc_helpers.identifiability.asymmetric import layer_parts
 
 
 def generator(seed=0):

@@ -20,13 +20,11 @@ class Written(nn.Module):
         return torch.einsum("...h,oh->...o", torch.tanh(x @ self.first + self.shift), self.last)
 
 
+CONVOLUTIONS = [nn.Conv2d(3, 3, 3), nn.BatchNorm2d(3), nn.ConvTranspose2d(3, 3, 3)]
 CASES = {
     "linear": ([nn.Linear(4, 4), nn.LayerNorm(4), nn.Linear(4, 4)], (5, 4), {("0.weight", 1), ("2.weight", 1)}),
     "sequences": ([nn.Linear(4, 6, bias=False), nn.Linear(6, 4)], (2, 5, 4), {("0.weight", 1), ("1.weight", 1)}),
-    "convolutions": (
-        [nn.Conv2d(3, 3, 3), nn.BatchNorm2d(3), nn.ConvTranspose2d(3, 3, 3)],
-        *((2, 3, 6, 6), {("0.weight", 1), ("2.weight", 0)}),
-    ),
+    "convolutions": (CONVOLUTIONS, (2, 3, 6, 6), {("0.weight", 1), ("2.weight", 0)}),
     "written": ([Written()], (2, 5, 4), {("first", 0), ("last", 1)}),
     "attention": (
         [nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)],

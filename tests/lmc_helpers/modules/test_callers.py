@@ -36,15 +36,13 @@ def test_nothing_of_the_caller_changes(call):
     a, b = (scattered(nn.Sequential(*copy.deepcopy(layers)), seed).train() for seed in (1, 2))
     a(X).sum().backward()
     a[1].eval()
+    both = nn.ModuleList([a, b])
 
     def seen():
-        grads = [value.grad is not None and value.grad.tolist() for value in [*a.parameters(), *b.parameters()]]
-        hooks = [
-            (part.training, *part._forward_hooks, *part._forward_pre_hooks) for part in [*a.modules(), *b.modules()]
-        ]
-        states = [(name, value.tolist()) for net in (a, b) for name, value in net.state_dict().items()]
-        needed = [value.requires_grad for value in [*a.parameters(), *b.parameters()]]
-        return grads, hooks, states, needed, X.tolist(), torch.get_rng_state().tolist(), torch.is_grad_enabled()
+        grads = [(value.requires_grad, value.grad is not None and value.grad.tolist()) for value in both.parameters()]
+        modes = [(part.training, *part._forward_hooks, *part._forward_pre_hooks) for part in both.modules()]
+        states = [(name, value.tolist()) for name, value in both.state_dict().items()]
+        return grads, modes, states, X.tolist(), torch.get_rng_state().tolist(), torch.is_grad_enabled()
 
     before = seen()
     CALLS[call](a, b)

@@ -138,9 +138,7 @@ def test_channels_with_a_norm_in_batches():
     assert all(v.equal(state[k]) for k, v in net.state_dict().items()) and net.training
     assert all(p.grad is None for p in net.parameters()) and torch.get_rng_state().equal(random)
     made = point.module
-    for value in (
-        *(made[0].weight, made[0].bias, made[1].weight, made[1].bias, made[1].running_mean, made[1].running_var),
-    ):
+    for value in (*made[0].parameters(), *made[1].parameters(), made[1].running_mean, made[1].running_var):
         assert value.dtype == torch.float32 and value[1].equal(value[3])
     V = made[5].weight.view(3, 4, 4)
     assert V[:, 1].equal(V[:, 3])

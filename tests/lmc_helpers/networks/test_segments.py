@@ -56,9 +56,8 @@ def test_lines_run_between_effective_weights():
     fixed = {"0.weight": (numbers(1, 7, 5), numbers(1, 7, 5, seed=2))}
     a, b = (Stack(model, perturbed(model, 2, seed=seed).params, fixed) for seed in (1, 2))
     x, y = numbers(9, 5), torch.arange(9) % 3
-    torch.testing.assert_close(
-        along_segments(a, b, x, y, LAMBDAS).loss, along_segments(a.ordinary(), b.ordinary(), x, y, LAMBDAS).loss
-    )
+    losses = [along_segments(*ends, x, y, LAMBDAS).loss for ends in ((a, b), (a.ordinary(), b.ordinary()))]
+    torch.testing.assert_close(*losses)
 
 
 def test_a_permuted_copy_and_a_line_of_length_zero():
