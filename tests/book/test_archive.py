@@ -32,12 +32,6 @@ def test_the_same_content_makes_the_same_bytes(tmp_path):
         assert packed.namelist() == ["a", "b/x"] and packed.read("b/x") == one["b/x"]
 
 
-def test_a_failure_leaves_nothing_behind(tmp_path):
-    with pytest.raises(TypeError):
-        archive.pack({"a": b"1", "b": 2}, tmp_path / "out.zip")
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_an_archive_that_is_stopped_leaves_nothing_behind(tmp_path, root):
     """Packing half a gibibyte takes seconds; it is stopped as soon as it has begun."""
     code = (

@@ -73,10 +73,6 @@ def test_a_good_parameter_from_the_command_line(toy):
     assert str(toy.where) not in nbformat.writes(notebook)
 
 
-def test_a_build_at_a_scale_that_does_not_exist(toy):
-    assert "profile 'big' does not exist; allowed: laptop, smoke" in toy.build("big").stderr
-
-
 def test_bad_parameters_through_the_plain_pipe(toy):
     pipe = "jupytext --from py:percent --to ipynb < notebooks/01_first.py | papermill - out.ipynb -p size 3 -p sise 4"
     bin = os.path.dirname(toy.command()[0])

@@ -47,13 +47,6 @@ def test_chapters_are_executed(odd, bare):
     assert again.returncode == 0 and ": running" not in again.stdout
 
 
-def test_what_is_wrong_is_still_said_in_one_sentence(odd, bare):
-    (odd / "notebooks" / f"{SECOND}.py").write_text("x = (\n", encoding="utf-8")
-    done = run(odd, bare, *BUILD)
-    assert done.returncode == 1
-    assert f"error: {SECOND}.py, line 1" in done.stderr and "Traceback" not in done.stderr
-
-
 def test_a_confirmatory_run_says_that_it_needs_git(odd, bare):
     done = run(odd, bare, "-m", "book.tools.confirm", "--profile", "smoke")
     assert done.returncode == 1

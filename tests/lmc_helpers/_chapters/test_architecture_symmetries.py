@@ -1,4 +1,4 @@
-"""What chapter *architecture symmetries* computes, against independent oracles."""
+"""Equations against autograd, dimensions against small cases, maps against the attention that they leave alone."""
 
 from itertools import permutations, product
 
@@ -13,7 +13,6 @@ from lmc_helpers.networks.resnet import ResNet20
 from lmc_helpers.networks.vit import ViT
 
 
-# Equations against autograd, dimensions against small cases, maps against the attention that they leave alone
 def drawn(h, d, per_row, seed=1, columns=None):
     generator = torch.Generator().manual_seed(seed)
     U, V = (torch.randn(shape, dtype=torch.float64, generator=generator) for shape in ((h, d), (d, h)))

@@ -1,4 +1,4 @@
-"""What chapter *center gap* computes, against independent oracles."""
+"""Chapter *center gap*: the gap of random centres."""
 
 import math
 from itertools import combinations, product
@@ -6,15 +6,11 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 import torch
+from oracles.draws import normal
 from scipy.stats import binom, chi, kstest
 
 from lmc_helpers._chapters import center_gap as chapter
 from lmc_helpers.identifiability import cost_table
-
-
-# ---------- the gap of random centres
-def normal(*shape, seed=0):
-    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
 
 
 @pytest.mark.parametrize(("k", "r"), [(1, 0.5), (4, 1.2), (9, 3.0)])
@@ -180,11 +176,6 @@ def test_width_by_the_binomial_law(d, p, probability):
     assert abs(binom.sf(1, round(m), (1 - p) ** d) - probability) < 1e-3
 
 
-def test_width_of_the_papers_masks():
-    assert abs(chapter.coincidence_width(128, 1 / 8) / 4.4447871e7 - 1) < 1e-6
-    assert abs(chapter.coincidence_width(512, 1 / 8) / 8.2557894e29 - 1) < 1e-6
-
-
 @pytest.mark.parametrize(("d", "p"), [(1, 0.3), (3, 0.5), (4, 1.0)])
 def test_failure_by_all_masks(d, p):
     m, delta = 5, 0.3
@@ -218,18 +209,6 @@ def test_tiny_and_zero_gaps_are_exact(k):
 def test_chunks_agree():
     v = normal(100, 12, seed=2)
     assert chapter._by_products(v, chunk=7).item() == chapter._by_products(v).item()
-
-
-def test_volumes():
-    volumes = [math.exp(chapter._log_unit_ball(k)) for k in (1, 2, 3)]
-    assert volumes == pytest.approx([2.0, math.pi, 4 * math.pi / 3])
-
-
-def test_two_centres_have_the_exact_law():
-    # m = 2: one pair; n P = −ln(1 − q) replaces P = q, so the union bound is exact and the Poisson law nearly so
-    for q in (1e-4, 1e-3):
-        exact = 2 * chi.ppf(q, 3)
-        assert chapter.gap_quantile(q, 2, 3) == pytest.approx(exact, rel=1e-3)
 
 
 # ---------- Fixed biases, by least squares on the inputs

@@ -1,4 +1,4 @@
-"""What chapter *chord deviation* computes, against independent oracles."""
+"""Pairs with shared fixed weights neuron by neuron and step by step, and the loss against torch's own."""
 
 import math
 
@@ -11,7 +11,6 @@ from scipy.integrate import dblquad, quad
 from lmc_helpers._chapters import chord_deviation as chapter
 
 
-# ---------- Pairs with shared fixed weights neuron by neuron and step by step, and the loss against torch's own
 def problem(n=40, d=7):
     generator = torch.Generator().manual_seed(0)
     x = torch.randn(n, d, dtype=torch.float64, generator=generator)

@@ -1,4 +1,4 @@
-"""What chapter *curvature* computes, against independent oracles."""
+"""Chapter *curvature*: plane curves and necks."""
 
 import math
 
@@ -13,7 +13,6 @@ from scipy.optimize import minimize
 from lmc_helpers._chapters import curvature as chapter
 from lmc_helpers.orbits.curves import curvature
 
-# ---------- plane curves and necks
 PHI = torch.linspace(0, math.pi, 5001, dtype=torch.float64)
 WIDTHS = [1e-4, 1e-2, 0.1, 0.2]
 

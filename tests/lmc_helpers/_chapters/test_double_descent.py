@@ -1,4 +1,4 @@
-"""What chapter *double descent* computes, against independent oracles."""
+"""Peaks over ends: unbiased where the plain ratio of the largest mean is not, and with errors that cover."""
 
 from itertools import permutations
 
@@ -14,7 +14,6 @@ from lmc_helpers.teacher_student import population_loss as loss
 from lmc_helpers.teacher_student.gradient_descent import gradient_descent
 
 
-# ---------- Peaks over ends: unbiased where the plain ratio of the largest mean is not, and with errors that cover
 def test_a_flat_curve_has_no_peak():
     """The largest of eight equal means lies above the ends by chance; chosen by the other half it does not."""
     rng = np.random.default_rng(1)

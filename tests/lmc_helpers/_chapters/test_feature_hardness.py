@@ -1,4 +1,4 @@
-"""What chapter *feature hardness* computes, against independent oracles."""
+"""Chapter *feature hardness*: random ReLU features against Monte Carlo, Hermite quadrature and brute force."""
 
 import math
 
@@ -10,7 +10,6 @@ from oracles.draws import normal
 from lmc_helpers._chapters import feature_hardness as chapter
 
 
-# ---------- Random ReLU features against Monte Carlo, Hermite quadrature and brute force
 @pytest.mark.parametrize("d", [1, 2, 6])
 def test_kernel_and_distance_by_monte_carlo(d):
     u, v, x = normal(d, seed=1), normal(d, seed=2), normal(200_000, d, seed=3)

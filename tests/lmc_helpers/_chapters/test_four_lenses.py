@@ -1,4 +1,4 @@
-"""What chapter *four lenses* computes, against independent oracles."""
+"""Pairs as lists of neurons against torch's own layers, a plain loop with Adam, and what is fixed or held equal."""
 
 import itertools
 import math
@@ -9,7 +9,6 @@ import torch
 from lmc_helpers._chapters import four_lenses as chapter
 
 
-# Pairs as lists of neurons against torch's own layers, a plain loop with Adam, and what is fixed or held equal
 def problem(n=30, d=6):
     generator = torch.Generator().manual_seed(0)
     x = torch.randn(n, d, dtype=torch.float64, generator=generator)

@@ -1,4 +1,4 @@
-"""What chapter *gaussian mixture* computes, against independent oracles."""
+"""Chapter *gaussian mixture*: moments of the data set against samples and densities against scipy."""
 
 from dataclasses import replace
 
@@ -16,7 +16,6 @@ from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Stack
 
 
-# ---------- the data set: moments against samples and densities against scipy
 def test_samples_lie_in_the_subspace_and_are_balanced():
     mixture = chapter.draw_mixture(3, d=20, classes=4, seed=5)
     x, y = mixture.sample(103, seed=7)

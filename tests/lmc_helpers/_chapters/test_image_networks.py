@@ -1,4 +1,4 @@
-"""What chapter *image networks* computes, against independent oracles."""
+"""Chapter *image networks*: averaged images against means by hand."""
 
 from dataclasses import replace
 
@@ -13,7 +13,6 @@ from lmc_helpers.networks.resnet import ResNet20
 from lmc_helpers.training.recipes import Descent
 from lmc_helpers.training.runs import DataSpec, Run
 
-# ---------- Averaged images against means by hand
 SMALL = ResNet20(width=1, base=2, blocks=1, input_shape=(2, 4, 5))
 AVERAGED = Averaged(SMALL, 2, (2, 8, 11))
 

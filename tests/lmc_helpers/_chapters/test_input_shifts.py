@@ -1,4 +1,4 @@
-"""What chapter *input shifts* computes, against independent oracles."""
+"""Chapter *input shifts*: reindexed inputs against least-norm weights and permutation matrices."""
 
 import math
 from itertools import combinations, permutations
@@ -11,7 +11,6 @@ from oracles.draws import normal
 from lmc_helpers._chapters import input_shifts as chapter
 
 
-# ---------- Reindexed inputs against least-norm weights and permutation matrices
 def layer(m, d, k, seed=0):
     F, W = normal(m, d, seed=seed), normal(m, d, seed=seed + 1)
     D = 0.5 + torch.rand(m, d, dtype=torch.float64, generator=torch.Generator().manual_seed(seed + 2))

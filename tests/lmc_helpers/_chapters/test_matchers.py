@@ -1,4 +1,4 @@
-"""What chapter *matchers* computes, against independent oracles."""
+"""Chapter *matchers*: all permutations of two hidden layers against networks that are permuted one by one."""
 
 import itertools
 from dataclasses import replace
@@ -18,7 +18,6 @@ from lmc_helpers.networks.model import Stack
 from lmc_helpers.teacher_student import sample_minima
 
 
-# ---------- All permutations of two hidden layers against networks that are permuted one by one
 def pairs(m=3, P=2, dtype=torch.float64):
     model = MLP((4, m, m, 3))
     generator = torch.Generator().manual_seed(5)

@@ -1,4 +1,4 @@
-"""What chapter *merging neurons* computes, against independent oracles."""
+"""Branches against SciPy's constrained minimiser, the theorem on their ends, and differences along the curve."""
 
 import itertools
 from types import SimpleNamespace
@@ -15,7 +15,6 @@ from lmc_helpers.permutation_points.hessian import hessian
 from lmc_helpers.seeds import normal
 
 
-# ---------- Branches against SciPy's constrained minimiser, the theorem on their ends, and differences along the curve
 def toy(sizes=(1, 3, 1), seed=3, n=40, scale=2.0):
     net = MLP(sizes, "tanh")
     theta, x = net.initial(1, seed, scale)[0], inputs(net, n)

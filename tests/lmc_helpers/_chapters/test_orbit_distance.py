@@ -1,4 +1,4 @@
-"""What chapter *orbit distance* computes, against independent oracles."""
+"""Distances from orbits: quartics, projectors, the contraction of the proof, SciPy's minimiser, autograd."""
 
 import math
 from itertools import product
@@ -12,7 +12,6 @@ from scipy.optimize import minimize
 from lmc_helpers._chapters import orbit_distance as chapter
 
 
-# ---------- Distances from orbits: quartics, projectors, the contraction of the proof, SciPy's minimiser, autograd
 @pytest.mark.parametrize("shape", SHAPES)
 def test_distance_to_zero_product_is_the_least_over_projectors(shape):
     U, V = factorisation(*shape)

@@ -48,7 +48,7 @@ def test_arrangements(n, size):
     assert all(set(row) == set(range(size)) for row in labels.tolist())
 
 
-@pytest.mark.parametrize(("r", "m"), [(1, 1), (1, 4), (2, 4), (3, 5)])
+@pytest.mark.parametrize(("r", "m"), [(1, 1), (1, 4), (2, 4), (3, 4)])
 def test_families_are_networks_of_one_function_and_none_lies_in_another(r, m):
     """Random members of each: the function by hand, and which families' equations they satisfy."""
     rng = np.random.default_rng(r + m)

@@ -1,4 +1,4 @@
-"""What chapter *permutation points* computes, against independent oracles."""
+"""Replicated neurons against networks by hand, prescribed curvature against differences of the loss."""
 
 import itertools
 
@@ -11,7 +11,6 @@ from lmc_helpers._chapters import permutation_points as chapter
 from lmc_helpers.permutation_points import MLP
 
 
-# ---------- Replicated neurons against networks by hand, prescribed curvature against differences of the loss
 @pytest.mark.parametrize(("net", "layer"), LAYERS)
 def test_replicas_compute_the_same_function_and_share_equally(net, layer):
     theta, x = net.initial(2, seed=3), inputs(net)

@@ -1,4 +1,4 @@
-"""What chapter *relaxed costs* computes, against independent oracles."""
+"""Relaxed realization costs against stacked least squares, eq. (257) as printed, and proven bounds."""
 
 import math
 
@@ -10,7 +10,6 @@ from scipy.optimize import minimize
 from lmc_helpers._chapters import relaxed_costs as chapter
 
 
-# ---------- Relaxed realization costs against stacked least squares, eq. (257) as printed, and proven bounds
 def problem(d, rank, seed=0, n=40):
     rng = np.random.default_rng([seed, d, rank])
     X = rng.standard_normal((n, rank)) @ rng.standard_normal((rank, d))

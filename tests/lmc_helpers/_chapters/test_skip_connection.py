@@ -1,4 +1,4 @@
-"""What chapter *skip connection* computes, against independent oracles."""
+"""Chapter *skip connection*: what of turntables stands in the HTML, and what a browser draws from it."""
 
 import itertools
 import json
@@ -14,7 +14,6 @@ from scipy.integrate import solve_ivp
 from lmc_helpers import figures
 from lmc_helpers._chapters import skip_connection as chapter
 
-# ---------- Turntables: what stands in the HTML, and what a browser draws from it
 AXES = ("x", "y", "z")
 
 
@@ -151,15 +150,6 @@ def test_the_minima_of_one_dimensional_networks(per_unit, eps, expected):
     w1, w2, w3 = np.meshgrid(x, x, x, indexing="ij")
     for Y in (1.0, -1.0):
         assert chapter.surface_classes(w3 * (w2 * w1 + eps) - Y)[0] == expected
-
-
-def test_planes_points_and_nothing():
-    x = np.linspace(-1, 1, 6)  # 0 is no vertex
-    assert chapter.surface_classes(np.add.outer(x, x))[0] == 1
-    assert chapter.surface_classes(np.ones((4, 4)))[0] == 0
-    assert chapter.surface_classes(x)[0] == 1
-    assert chapter.surface_classes(np.array([1.0, 0.0, 1.0]))[0] == 1  # a vertex that two cells share
-    assert chapter.surface_cubes(np.array([0.0, 0.0, 1.0, 2.0])).tolist() == [True, True, False]
 
 
 # Surfaces of the minimum: points on them, borders on the cube, components by a grid that knows nothing of them

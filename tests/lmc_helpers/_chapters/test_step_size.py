@@ -1,4 +1,4 @@
-"""What chapter *step size* computes, against independent oracles."""
+"""Statistics of networks that have arrived, against the full Hessian, single pairs and enumeration."""
 
 import math
 
@@ -22,7 +22,6 @@ from lmc_helpers.matching import best_permutation
 from lmc_helpers.teacher_student import population_hessian, population_loss, sample_minima
 
 
-# ---------- Statistics of networks that have arrived, against the full Hessian, single pairs and enumeration
 def test_statistics_of_one_network_at_a_time():
     m, M, d, rate = 6, 2, 3, 0.7
     W = sample_minima(m, M, d, 5, seed=1)

@@ -1,4 +1,4 @@
-"""What chapter *swaps on images* computes, against independent oracles."""
+"""Moments and subspaces against the activations themselves, and which networks the runs share."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,6 @@ from lmc_helpers._chapters.asymmetric_mlps import Training
 from lmc_helpers.identifiability import coherence, pca_basis
 from lmc_helpers.networks.mlp import MLP
 
-# ---------- Moments and subspaces against the activations themselves, and which networks the runs share
 SIZES = dict(dataset="digits", width=16, images=150, epochs=2, batch=64, seed=3)
 PARAMETERS = chapter.Parameters(**SIZES, stages=[0, 1], pairs=3, ridge_networks=2)
 

@@ -1,4 +1,4 @@
-"""What chapter *trained minima* computes, against independent oracles."""
+"""Fresh entries on given types: the types stay, the teacher's function stays, the law is that of the simplex."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,6 @@ from lmc_helpers._chapters.trained_minima import with_uniform_entries
 from lmc_helpers.teacher_student import sample_minima, snap
 
 
-# ---------- Fresh entries on given types: the types stay, the teacher's function stays, the law is that of the simplex
 @pytest.mark.parametrize(("m", "M", "d"), [(1, 1, 1), (7, 3, 5), (12, 6, 8)])
 def test_types_stay_and_the_teacher_is_computed(m, M, d):
     W = sample_minima(m, M, d, 6, seed=1, law="equal").reshape(2, 3, m, d)

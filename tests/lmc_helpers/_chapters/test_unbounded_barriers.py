@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from oracles.linear import normal
 from scipy.integrate import solve_ivp
 from scipy.linalg import sqrtm
 from scipy.optimize import minimize, minimize_scalar
@@ -14,10 +15,6 @@ from lmc_helpers._chapters import unbounded_barriers as chapter
 from lmc_helpers.seeds import torch_generator
 
 DEGREES = [0.5, 1, 2, 3]
-
-
-def normal(*shape, seed=0):
-    return torch.randn(*shape, dtype=torch.float64, generator=torch_generator(seed, f"rescaling {shape}"))
 
 
 def forward(net, last, before):

@@ -1,4 +1,4 @@
-"""What chapter *width barriers* computes, against independent oracles."""
+"""Chapter *width barriers*: cross-fitted heights against a plain loop, without the bias of the largest mean."""
 
 import math
 from dataclasses import replace
@@ -17,7 +17,6 @@ from lmc_helpers.networks.model import Stack
 from lmc_helpers.training.runs import Result
 
 
-# ---------- Cross-fitted heights: against a plain loop, without the bias of the largest mean
 def test_each_half_is_measured_at_the_place_that_the_other_chose():
     first = np.array([9.0, 1.0, 9.0, 2.0])  # the half 0, 2 chooses it; 1 and 2 are measured
     second = np.array([5.0, 8.0, 6.0, 8.0])  # the half 1, 3 chooses it; 5 and 6 are measured

@@ -81,10 +81,6 @@ def test_intervals_do_not_seem_to_end_on_a_border(low, high, borders, shown):
     assert numerals.span(low, high, borders) == shown
 
 
-def test_zero_has_no_power_of_ten():
-    assert numerals._together([0.0], -3) == (["0.000"], "")
-
-
 @pytest.mark.parametrize(
     ("value", "stderr", "shown"),
     [

@@ -1,9 +1,6 @@
 """The ledger's files: one a paper, read alone, refused in words, or not there at all."""
 
 import re
-import shutil
-import subprocess
-import sys
 
 import pytest
 from oracles.ledger import BASE, CORRECTED, claim, step, write
@@ -94,11 +91,3 @@ def test_without_a_ledger_there_is_one_clear_error(tmp_path, monkeypatch):
         with pytest.raises(LedgerError) as error:
             ask()
         assert str(error.value).startswith(f"the ledger is not there: no {tmp_path}/book/claims/*.yml.")
-
-
-def test_the_package_without_the_book(tmp_path, root):
-    shutil.copytree(root / "lmc_helpers", tmp_path / "lmc_helpers", ignore=shutil.ignore_patterns("__pycache__"))
-    code = "from lmc_helpers import claims; print(claims.__file__); claims.check('Z3.limit', 0.5, n=1)"
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
-    assert done.stdout.startswith(str(tmp_path))
-    assert f"LedgerError: the ledger is not there: no {tmp_path}/book/claims/*.yml." in done.stderr
