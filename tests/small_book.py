@@ -186,68 +186,8 @@ def runs(size, seconds, wants=False):
 '''
 HEADER = "#   lmc: {runs: lmc_helpers.toys.runs}\n"
 
-PAPER = {"title": "t", "authors": ["A. Author"], "short": "Author", "venue": "v", "arxiv": "2501.00001"}
-PAPER |= {"cite": "author2025", "read": "r", "topic": "toys", "adds": ["a proof"]}
 FIGURE = "# ```{glue:figure} fig_one\n# :name: fig-one\n# :alt: a line\n# ```\n# as {cite:p}`author2025` has it\n"
-BIBLIOGRAPHY = "@article{author2025,\n  author = {Author, Ann},\n  title = {T},\n  year = {2025},\n}\n"
-FINDING = """  - title: one
-    says: the first
-    chapter: first
-    alt: a line that falls from the left to the right, and then rises
-    parts: [A1.value]
-"""
-PAGES = {
-    "book/papers.yml": "A:\n" + "".join(f"  {name}: {json.dumps(value)}\n" for name, value in PAPER.items()),
-    "book/references.bib": BIBLIOGRAPHY,
-    "book/front.yml": "findings:\n" + 4 * FINDING + "half_hour: [first]\nchapters:\n  first: one\n  second: two\n",
-    "book/figures.yml": """Z:
-  '1':
-    shows: a line
-    ours: [{chapter: first, picture: fig_one}]
-    parts: [A1.value]
-""",
-    "book/glossary.md": """# Words
-
-```{glossary}
-width
-  a number.
-  Defined in [](/book/executed/01_first.ipynb).
-```
-""",
-    "book/notation.yml": """- letter: $a$
-  means:
-    - {says: one, chapters: [1]}
-    - {says: two, chapters: [1-2]}
-""",
-    "book/notes.md": "# Notes\n\nSee {cite:t}`author2025`.\n",
-    "_toc.yml": """format: jb-book
-root: book/notes
-parts:
-  - caption: One
-    chapters:
-      - file: book/executed/01_first
-      - file: book/executed/02_second
-        sections:
-          - file: book/errata/A
-""",
-    "_config.yml": """title: Toy
-bibtex_bibfiles: [book/references.bib]
-repository:
-  url: ""
-sphinx:
-  local_extensions:
-    sphinx_claims: book/tools/render/extensions
-""",
-    "book/recorded/paper.json": "",
-}
-RECORD = {
-    **dict.fromkeys(("verdict", "expected"), "holds"),
-    **dict.fromkeys(("quantity", "criterion", "corrected", "sharper", "rival", "place", "criteria", "note"), "w"),
-    **dict.fromkeys(("device", "commit", "date", "seeds"), "w"),
-    **dict.fromkeys(("low", "high", "stderr", "place_corrected", "place_sharper", "second_seed"), None),
-    **{"part": "A1.value", "whose": "paper", "weight": "headline", "value": 1.0, "n": 1, "chapter": "01_first"},
-    **{"profile": "paper", "parameters": {"size": 3}, "seconds": 0.5},
-}
+TOY = Path(__file__).with_name("toy")  # what the pages of the small book need
 
 
 class Toy:
@@ -391,11 +331,7 @@ def make(tmp_path: Path, root: Path) -> Toy:
 
 def complete(where: Path) -> None:
     """Give a small book the files that its pages need."""
-    for name, text in PAGES.items():
-        path = where / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    (where / "book/recorded/paper.json").write_text(json.dumps([RECORD], indent=1) + "\n")
+    shutil.copytree(TOY, where, dirs_exist_ok=True)
     chapter = where / "notebooks/01_first.py"
     chapter.write_text(chapter.read_text().replace("# # first\n", "# # first\n" + FIGURE))
 

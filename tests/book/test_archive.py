@@ -32,12 +32,6 @@ def test_the_same_content_makes_the_same_bytes(tmp_path):
         assert packed.namelist() == ["a", "b/x"] and packed.read("b/x") == one["b/x"]
 
 
-def test_a_failure_leaves_nothing_behind(tmp_path):
-    with pytest.raises(TypeError):
-        archive.pack({"a": b"1", "b": 2}, tmp_path / "out.zip")
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_an_archive_that_is_stopped_leaves_nothing_behind(tmp_path, root):
     """Packing half a gibibyte takes seconds; it is stopped as soon as it has begun."""
     code = (
@@ -46,9 +40,8 @@ def test_an_archive_that_is_stopped_leaves_nothing_behind(tmp_path, root):
         "stopping.watch('stopped')\n"
         "archive.pack({'a': bytes(1 << 29)}, pathlib.Path(sys.argv[1]) / 'out.zip')\n"
     )
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, str(tmp_path)], cwd=root, stderr=subprocess.PIPE, text=True, preexec_fn=heard
-    )
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    process = subprocess.Popen(command, cwd=root, stderr=subprocess.PIPE, text=True, preexec_fn=heard)
     deadline = time.monotonic() + 60
     while not list(tmp_path.iterdir()):
         assert process.poll() is None and time.monotonic() < deadline

@@ -39,19 +39,13 @@ REFUSED = [
     (("first", "-p", "size", "[1, 2"), "parameter size = '[1, 2': expected ',' or ']'"),
     (("first", "-p", "size", "!!python/object:x"), "parameter size = '!!python/object:x': could not determine"),
     (("first", "-p", "size", "a: b: c"), "parameter size = 'a: b: c': mapping values are not allowed"),
-    (
-        ("first", "-p", "size", "a: b"),
-        "parameter size = 'a: b' is not allowed; allowed: a number, a word, true, false, or a list",
-    ),
+    (("first", "-p", "size", "a: b"), "parameter size = 'a: b' is not allowed; allowed: a number, a word, true, fal"),
     (("first", "-p", "size", "1:30"), "parameter size = '1:30' (str) is not allowed; allowed: integer"),
     (("first", "-p", "size", "2020-01-01"), "parameter size = '2020-01-01' is not allowed; allowed: a number"),
     (("first", "-p", "size", ""), "parameter size = None (NoneType) is not allowed; allowed: integer in [1, 9]"),
     (("first", "-p", "size", "nan"), "parameter size = nan (float) is not allowed; allowed: integer in [1, 9]"),
     (("first", "-p", "size", "3", "-p", "size", "4"), "parameter 'size' is given twice"),
-    (
-        ("first", "-p", "si ze", "3"),
-        "unknown parameter 'si ze' = 3 (did you mean 'size'?); allowed: size (integer in [1, 9])",
-    ),
+    (("first", "-p", "si ze", "3"), "unknown parameter 'si ze' = 3 (did you mean 'size'?); allowed: size (integer"),
 ]
 
 
@@ -79,15 +73,10 @@ def test_a_good_parameter_from_the_command_line(toy):
     assert str(toy.where) not in nbformat.writes(notebook)
 
 
-def test_a_build_at_a_scale_that_does_not_exist(toy):
-    assert "profile 'big' does not exist; allowed: laptop, smoke" in toy.build("big").stderr
-
-
 def test_bad_parameters_through_the_plain_pipe(toy):
     pipe = "jupytext --from py:percent --to ipynb < notebooks/01_first.py | papermill - out.ipynb -p size 3 -p sise 4"
     bin = os.path.dirname(toy.command()[0])
     environment = toy.environment | {"PATH": bin + os.pathsep + os.environ["PATH"]}
-    run = subprocess.run(
-        ["bash", "-o", "pipefail", "-c", pipe], cwd=toy.where, env=environment, capture_output=True, text=True
-    )
+    bash = ["bash", "-o", "pipefail", "-c", pipe]
+    run = subprocess.run(bash, cwd=toy.where, env=environment, capture_output=True, text=True)
     assert run.returncode != 0 and "unknown parameter 'sise' = 4 (did you mean 'size'?)" in run.stderr

@@ -61,9 +61,8 @@ wait("pages")
 @pytest.fixture
 def stages(toy):
     """The small book, with training and pages that a small program makes; it can wait in every stage."""
-    runs = STUB.replace(
-        "def runs(size, seconds, wants=False):", "def runs(size, seconds, wants=False):\n    wait('listing')"
-    )
+    listing = "def runs(size, seconds, wants=False):\n"
+    runs = STUB.replace(listing, listing + "    wait('listing')\n")
     runs = runs.replace("            for step in", "            wait('training')\n            for step in")
     texts = {"waiting.py": WAIT, "sitecustomize.py": PAGES, "pages.py": BUILDER, "torch.py": TORCH}
     texts["lmc_helpers/toys.py"] = "from waiting import wait\n" + runs

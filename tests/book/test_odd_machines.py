@@ -28,9 +28,8 @@ def test_a_build_begins_with_the_check(toy):
 
 def killed(book, how: str, execute) -> str:
     """What is said of the first chapter, whose process ends so."""
-    book.edit(
-        f"notebooks/{FIRST}.py", "time.sleep(seconds)\n", f"import os, signal\nheld = b'x' * (300 << 20)\n{how}\n"
-    )
+    how = f"import os, signal\nheld = b'x' * (300 << 20)\n{how}\n"
+    book.edit(f"notebooks/{FIRST}.py", "time.sleep(seconds)\n", how)
     said = refused(execute())
     assert book.executed(SECOND).exists() and not book.path(f"build/chapters/{FIRST}.ipynb").exists()
     return said
@@ -97,6 +96,5 @@ def test_make_check(toy, root):
     os.utime(toy.path("pyproject.toml"), (0, 0))
     command = ["make", "--no-print-directory", "-f", str(root / "Makefile"), "check"]
     done = subprocess.run(command, cwd=toy.where, env=toy.environment, capture_output=True, text=True)
-    assert (
-        done.returncode == 2 and "error: papers.yml: cannot be read" in done.stderr and "Traceback" not in done.stderr
-    )
+    assert done.returncode == 2 and "error: papers.yml: cannot be read" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -61,18 +61,15 @@ def test_new_prose_is_taken_over_and_nothing_runs(built):
     assert built.ran(built.built()) == []
     after = json.loads(built.executed(SECOND).read_text())
     assert "".join(after["cells"][0]["source"]) == "# Second\nProse."
-    assert [cell["source"] for cell in after["cells"][-2:]] == [
-        ["More."],
-        ["# the end\n", 'print("0.0 s on an abacus, wood")'],
-    ]
+    last = ["# the end\n", 'print("0.0 s on an abacus, wood")']
+    assert [cell["source"] for cell in after["cells"][-2:]] == [["More."], last]
     code, now = ([c for c in found["cells"] if c["cell_type"] == "code"] for found in (before, after))
     assert len(now) == 5 and [c["id"] for c in now] == [c["id"] for c in code]
     assert [c["source"] for c in now[:-1]] == [c["source"] for c in code[:-1]]  # the parameters of the run among them
     assert [c["metadata"] for c in now] == [c["metadata"] for c in code]
     (box,), (was,) = now[3]["outputs"], code[3]["outputs"]
-    assert box["metadata"] == was["metadata"] and "page 7" in "".join(
-        box["data"]["text/plain"] + box["data"]["text/html"]
-    )
+    said = "".join(box["data"]["text/plain"] + box["data"]["text/html"])
+    assert box["metadata"] == was["metadata"] and "page 7" in said
     assert [c["outputs"] for c in now[4:]] == [c["outputs"] for c in code[4:]]
     assert after["metadata"] | {"lmc": None} == before["metadata"] | {"lmc": None}
     stored = built.executed(SECOND).read_bytes()

@@ -32,12 +32,8 @@ known, stored = sources.Sources(), repeat.with_known_commits(repeat.Record("swee
 for chapter in ("01_first", "02_second"):
     print(repeat.seed_commit("smoke", chapter, stored.get(chapter), known))
 """
-SETTINGS = {
-    "exact": 1e-6,
-    "sampled": 1,
-    "pythons": ["3.11"],
-    "settings": {"three": {"says": "3 threads", "threads": 3}},
-}
+THREE = {"three": {"says": "3 threads", "threads": 3}}
+SETTINGS = {"exact": 1e-6, "sampled": 1, "pythons": ["3.11"], "settings": THREE}
 THREADS = "import torch\n\ndef value():\n    return 1 + {wrong} * (torch.get_num_threads() == 3)\n"
 
 
@@ -144,9 +140,8 @@ def test_a_setting_that_is_unknown_or_wrong_or_another_python_is_named(book):
 
 def test_training_runs_follow_the_seed_of_the_sweep_and_are_left_to_the_chapter_in_a_setting():
     commit = 40 * "b"
-    own, second, third = (
-        listing.parameters("51_width_barriers", "smoke", v)["seed"] for v in ("", f"{commit}.2", f"{commit}.3")
-    )
+    which = "", f"{commit}.2", f"{commit}.3"
+    own, second, third = (listing.parameters("51_width_barriers", "smoke", v)["seed"] for v in which)
     digest = hashlib.sha256(f"{commit}.2:51_width_barriers".encode()).digest()
     assert second == int.from_bytes(digest[:4]) % (2**32 - 1) and len({own, second, third}) == 3
     assert listing.parameters("51_width_barriers", "smoke", "@two_threads")["seed"] == own
@@ -176,10 +171,8 @@ def test_a_variant_that_is_none():
 
 def difference(own, there, sampled=False, floor=0.0, criterion=(0.5, 1.5)):
     part = SimpleNamespace(sampled=sampled, floor=floor, criterion=Interval(*criterion, ""))
-    runs = [
-        SimpleNamespace(value=v, low=v - 3.2905267314919255 * s, high=v + 3.2905267314919255 * s, verdict="holds")
-        for v, s in (own, there)
-    ]
+    z, holds = 3.2905267314919255, {"verdict": "holds"}
+    runs = [SimpleNamespace(value=v, low=v - z * s, high=v + z * s, **holds) for v, s in (own, there)]
     return Difference(part, *runs)
 
 

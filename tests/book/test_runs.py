@@ -2,9 +2,7 @@
 
 import os
 import re
-import signal
 import subprocess
-import time
 
 import pytest
 import torch
@@ -115,22 +113,6 @@ def test_runs_alone_and_their_list(trained):
     assert [row[-1] for row in listed()[1:-1]] == ["done"] * 2
 
 
-def test_a_killed_run_is_taken_up(trained):
-    trained.set_parameters("smoke", first={"seconds": 1.0}, second={"size": 4})
-    train = ("book", "runs", FIRST, "--profile", "smoke", "--run", f"{3:016x}")
-    with subprocess.Popen(trained.command(*train), cwd=trained.where, env=trained.environment) as process:
-        kept, deadline = trained.path(f"build/runs/{3:016x}.kept"), time.monotonic() + 120
-        while not (kept.exists() and kept.read_text() not in ("", "1")):
-            assert process.poll() is None and time.monotonic() < deadline
-            time.sleep(0.05)
-        process.send_signal(signal.SIGKILL)
-    assert not trained.path(f"build/runs/{3:016x}.npz").exists()
-    again = trained.run(*train)
-    assert again.returncode == 0, again.stderr
-    starts = [int(line.split()[-1]) for line in log(trained)]
-    assert len(starts) == 2 and starts[1] > 1, log(trained)
-
-
 def test_a_run_that_fails_is_said_and_spares_the_others(trained):
     """On the CPU of a machine without the GPU that it wants, because somebody says so."""
     trained.edit("lmc_helpers/toys.py", "gpu=wants)", "gpu=size + k == 5, fails=size + k == 5)")
@@ -161,9 +143,8 @@ def test_what_jobs_ask_for(trained):
     (tunables,) = prefixes
     for given, seen in (({}, "glibc.malloc.hugetlb=1"), ({"GLIBC_TUNABLES": "a=2"}, "a=2")):
         environment = {k: v for k, v in os.environ.items() if k != "GLIBC_TUNABLES"} | given
-        shown = subprocess.run(
-            ["bash", "-c", f"{tunables} printenv GLIBC_TUNABLES"], env=environment, capture_output=True
-        )
+        command = ["bash", "-c", f"{tunables} printenv GLIBC_TUNABLES"]
+        shown = subprocess.run(command, env=environment, capture_output=True)
         assert shown.stdout.decode().strip() == seen
 
 

@@ -15,18 +15,8 @@ from torch import Tensor
 from lmc_helpers._typing import Positive, Probability, Tensors, checked, many, require_finite
 
 CHECKED = [
-    "matching",
-    "barrier",
-    "general_linear",
-    "teacher_student",
-    "linear_nets",
-    "permutation_points",
-    "orbits",
-    "identifiability",
-    "networks",
-    "alignment",
-    "training",
-    "data",
+    *("matching", "barrier", "general_linear", "teacher_student", "linear_nets", "permutation_points", "orbits"),
+    *("identifiability", "networks", "alignment", "training", "data"),
 ]
 
 
@@ -108,11 +98,8 @@ def public_functions():
         for file in [file for file in files if "._" not in file]:
             module = importlib.import_module(f"lmc_helpers.{file}")
             promised = getattr(module, "__all__", vars(module))
-            own = {
-                n: v
-                for n, v in vars(module).items()
-                if n in promised and getattr(v, "__module__", "") == module.__name__
-            }
+            promise = {n: getattr(module, n) for n in promised if hasattr(module, n)}
+            own = {n: v for n, v in promise.items() if getattr(v, "__module__", "") == module.__name__}
             for kind in [v for n, v in own.items() if inspect.isclass(v) and not n.startswith("_")]:
                 own |= {f"{kind.__name__}.{n}": v for n, v in vars(kind).items() if not n.startswith("_")}
             yield from ((f"{file}.{n}", v) for n, v in own.items() if inspect.isfunction(v) and not n.startswith("_"))

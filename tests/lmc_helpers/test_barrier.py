@@ -60,8 +60,6 @@ def test_refinement_finds_the_supremum():
 
 
 # ---------- kinds of barrier
-
-
 @pytest.mark.parametrize("places", [[0, 0.5, 1], [0, 0.1, 0.5, 0.6, 1], np.linspace(0, 1, 21).tolist()])
 def test_each_kind_is_what_its_name_says(places):
     loss = np.random.default_rng(len(places)).normal(size=(3, 2, len(places)))
@@ -83,9 +81,8 @@ def test_each_kind_is_what_its_name_says(places):
 
 
 def test_the_middle_is_left_out_where_it_was_not_evaluated():
-    assert list(barrier_kinds(torch.tensor([0.0, 1.0, 0.0]), [0, 0.4, 1])) == [
-        name for name in KINDS if name != "middle"
-    ]
+    kinds = list(barrier_kinds(torch.tensor([0.0, 1.0, 0.0]), [0, 0.4, 1]))
+    assert kinds == [name for name in KINDS if name != "middle"]
 
 
 @pytest.mark.parametrize("places", [[0, 0.5], [0, 0.5, 0.9], [0.1, 0.5, 1], [0, 1, 0.5]])

@@ -1,23 +1,46 @@
 """Files that appear complete or not at all, and what killed processes leave of them."""
 
+import errno
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+import torch
 
-from lmc_helpers.files import atomic_write, remove_abandoned, replacing
+from lmc_helpers.files import atomic_write, remove_abandoned
+from lmc_helpers.training import run_files
+from lmc_helpers.training._checkpoints import save_checkpoint
+
+WRITERS = {
+    "atomic_write": lambda path, n: atomic_write(path, str(n)),
+    "a checkpoint": lambda path, n: save_checkpoint(path, {"n": n}, {"n": torch.tensor(n)}),
+    "a result": lambda path, n: run_files.write(path, {"n": n}, {"seconds": 0.0}, {"n": torch.tensor(n)}),
+}
 
 
-def test_a_file_is_replaced_or_stays(tmp_path):
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(errno.ENOSPC, "No space left on device")])
+@pytest.mark.parametrize("write", WRITERS.values(), ids=list(WRITERS))
+def test_a_file_is_whole_or_as_it_was(tmp_path, monkeypatch, write, error):
+    """Whatever writes it: a kill or a full disk before it is in its place leaves the old one and nothing else."""
     path = tmp_path / "new" / "file"
-    atomic_write(path, "one")
-    with pytest.raises(KeyError), replacing(path) as new:
-        new.write_text("two")
-        raise KeyError
-    assert path.read_text() == "one" and list(path.parent.iterdir()) == [path]
-    atomic_write(path, b"two")
-    assert path.read_text() == "two" and list(path.parent.iterdir()) == [path]
+    write(path, 1)
+    before = path.read_bytes()
+
+    def stopped(*_):
+        raise error
+
+    for place in (os, "replace"), (Path, "replace"), (Path, "rename"):
+        monkeypatch.setattr(*place, stopped)
+    with pytest.raises((KeyboardInterrupt, OSError)) as raised:
+        write(path, 2)
+    assert path.read_bytes() == before and list(path.parent.iterdir()) == [path]
+    if error is not KeyboardInterrupt:
+        assert (raised.value.errno, raised.value.filename) == (errno.ENOSPC, str(path))
+    monkeypatch.undo()
+    write(path, 2)
+    assert path.read_bytes() != before and list(path.parent.iterdir()) == [path]
 
 
 def test_an_error_names_the_file(tmp_path):

@@ -6,40 +6,30 @@ import scipy.linalg
 import torch
 from oracles.linear import ALMOST, FLIP, I2, leibniz, normal
 
-from lmc_helpers.general_linear import (
-    _rank_tolerance,
-    determinant_sign,
-    haar,
-    path_in_group,
-    polar,
-    random_invertible,
-    rotation_logarithm,
-    times_inverse,
-)
+from lmc_helpers import general_linear
 from lmc_helpers.seeds import torch_generator
 
 
 def test_signs_and_quotients():
     A = torch.stack([1e-150 * I2, 1e150 * FLIP, ALMOST @ FLIP])
-    assert determinant_sign(A).tolist()[:2] == [1, -1]
+    assert general_linear.determinant_sign(A).tolist()[:2] == [1, -1]
     a, b = normal(2, 3, 4, 4, seed=1) + 4 * torch.eye(4, dtype=torch.float64)
     for k in range(3):
-        np.testing.assert_allclose(
-            times_inverse(b, a)[k].numpy(), b[k].numpy() @ np.linalg.inv(a[k].numpy()), rtol=1e-10
-        )
-        np.testing.assert_allclose(
-            times_inverse(b[0], a)[k].numpy(), b[0].numpy() @ np.linalg.inv(a[k].numpy()), rtol=1e-10
-        )
+        expected = b[k].numpy() @ np.linalg.inv(a[k].numpy())
+        np.testing.assert_allclose(general_linear.times_inverse(b, a)[k].numpy(), expected, rtol=1e-10)
+        expected = b[0].numpy() @ np.linalg.inv(a[k].numpy())
+        np.testing.assert_allclose(general_linear.times_inverse(b[0], a)[k].numpy(), expected, rtol=1e-10)
     wide = normal(3, 2, 4, seed=3)
-    np.testing.assert_allclose(times_inverse(wide, a)[1], wide[1].numpy() @ np.linalg.inv(a[1].numpy()), rtol=1e-10)
-    assert times_inverse(wide[:, None], a[None]).shape == (3, 3, 2, 4)
+    expected = wide[1].numpy() @ np.linalg.inv(a[1].numpy())
+    np.testing.assert_allclose(general_linear.times_inverse(wide, a)[1], expected, rtol=1e-10)
+    assert general_linear.times_inverse(wide[:, None], a[None]).shape == (3, 3, 2, 4)
     cube = normal(4, 4, 4, seed=2)  # a batch as long as the matrices
-    torch.testing.assert_close(times_inverse(b[0], cube)[3] @ cube[3], b[0], rtol=1e-9, atol=1e-9)
+    torch.testing.assert_close(general_linear.times_inverse(b[0], cube)[3] @ cube[3], b[0], rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("h", [1, 2, 5])
 def test_random_elements_have_the_law_that_they_claim(h):
-    g = random_invertible((4, 5000), h, torch_generator(1, "law")).reshape(-1, h, h).numpy()
+    g = general_linear.random_invertible((4, 5000), h, torch_generator(1, "law")).reshape(-1, h, h).numpy()
     positive = np.linalg.slogdet(g)[0] > 0
     assert abs(positive.mean() - 0.5) < 4 * 0.5 / np.sqrt(len(g))
     log_sigma = np.log(np.linalg.svd(g, compute_uv=False))
@@ -47,26 +37,27 @@ def test_random_elements_have_the_law_that_they_claim(h):
     assert abs(log_sigma.var() - 0.25) < 4 * 0.25 * np.sqrt(2 / log_sigma.size)
     entries = g.mean(axis=0) / (g.std(axis=0) / np.sqrt(len(g)))  # every sign of every entry is as likely
     assert abs(entries).max() < 4.5
-    again = random_invertible((4, 5000), h, torch_generator(1, "law")).reshape(-1, h, h).numpy()
+    again = general_linear.random_invertible((4, 5000), h, torch_generator(1, "law")).reshape(-1, h, h).numpy()
     np.testing.assert_array_equal(g, again)
 
 
 @pytest.mark.parametrize("h", [1, 2, 4])
 def test_random_elements_of_given_signs(h):
-    plain = random_invertible((3, 50), h, torch_generator(2, "signs"))
+    plain = general_linear.random_invertible((3, 50), h, torch_generator(2, "signs"))
     wanted = torch.tensor(np.random.default_rng(0).choice([1, -1], (3, 50)))
-    g = random_invertible((3, 50), h, torch_generator(2, "signs"), wanted)
+    g = general_linear.random_invertible((3, 50), h, torch_generator(2, "signs"), wanted)
     assert [np.sign(leibniz(one.numpy())) for one in g.reshape(-1, h, h)] == wanted.flatten().tolist()
     changed = (g != plain).any(dim=(-2, -1))
     assert g[..., 1:, :].equal(plain[..., 1:, :]) and g[changed].abs().equal(plain[changed].abs())
-    assert changed.equal(determinant_sign(plain) != wanted)
-    assert (determinant_sign(random_invertible((9,), h, torch_generator(3, "one"), -1)) == -1).all()
+    assert changed.equal(general_linear.determinant_sign(plain) != wanted)
+    negative = general_linear.random_invertible((9,), h, torch_generator(3, "one"), -1)
+    assert (general_linear.determinant_sign(negative) == -1).all()
 
 
 @pytest.mark.parametrize("shape", [(2, 2), (3, 1), (5, 5), (4, 2)])
 def test_haar_matrices_are_orthonormal_and_turned_alike(shape):
     d, k = shape
-    Q = haar((20_000, d, k), torch_generator(4, "haar")).numpy()
+    Q = general_linear.haar((20_000, d, k), torch_generator(4, "haar")).numpy()
     np.testing.assert_allclose(np.swapaxes(Q, -1, -2) @ Q, np.broadcast_to(np.eye(k), (20_000, k, k)), atol=1e-12)
     assert abs(Q.mean(axis=0)).max() < 4.5 / np.sqrt(d * 20_000)  # entries have variance 1/d
     turned = np.linalg.qr(normal(d, d).numpy())[0] @ Q  # the same law: fourth moments 3/(d (d + 2)) of each entry
@@ -79,7 +70,7 @@ def test_haar_matrices_are_orthonormal_and_turned_alike(shape):
 @pytest.mark.parametrize("h", [1, 2, 5])
 def test_polar_decompositions_are_those_of_scipy(h):
     g = normal(3, h, h, seed=h)
-    Q, S = polar(g)
+    Q, S = general_linear.polar(g)
     for k in range(3):
         q, s = scipy.linalg.polar(g[k].numpy())
         np.testing.assert_allclose(Q[k], q, atol=1e-12)
@@ -90,7 +81,7 @@ def test_the_tolerance_of_ranks_is_above_rounding():
     for h in (1, 3, 20):
         Q = np.linalg.qr(normal(h, h).numpy())[0]
         singular = Q @ np.diag([*np.ones(h - 1), 0.0]) @ Q.T
-        assert np.linalg.svd(singular, compute_uv=False)[-1] < _rank_tolerance(h) < 1e-12
+        assert np.linalg.svd(singular, compute_uv=False)[-1] < general_linear._rank_tolerance(h) < 1e-12
 
 
 @pytest.mark.parametrize("h", range(1, 9))
@@ -98,11 +89,11 @@ def test_the_logarithm_is_skew_and_its_exponential_the_rotation(h):
     Q = np.linalg.qr(normal(5, h, h, seed=h).numpy())[0]
     Q[:, 0] *= np.linalg.slogdet(Q)[0][:, None]
     for R in Q:
-        K = rotation_logarithm(torch.from_numpy(R)).numpy()
+        K = general_linear.rotation_logarithm(torch.from_numpy(R)).numpy()
         np.testing.assert_allclose(K, -K.T, atol=1e-13)
         np.testing.assert_allclose(scipy.linalg.expm(K), R, atol=1e-13)
         assert abs(np.linalg.eigvals(K)).max() <= np.pi + 1e-12
-    assert rotation_logarithm(torch.from_numpy(Q)).shape == (5, h, h)
+    assert general_linear.rotation_logarithm(torch.from_numpy(Q)).shape == (5, h, h)
 
 
 @pytest.mark.parametrize("angles", [[np.pi], [np.pi, np.pi], [np.pi, 0.0, np.pi], [1e-9, np.pi - 1e-9], [np.pi, 0.3]])
@@ -112,7 +103,7 @@ def test_the_logarithm_of_half_turns(angles, extra):
     plain = scipy.linalg.block_diag(*blocks, *[np.eye(1)] * extra)
     Z = np.linalg.qr(normal(len(plain), len(plain)).numpy())[0]
     for R in (plain, Z @ plain @ Z.T):
-        K = rotation_logarithm(torch.from_numpy(R)).numpy()
+        K = general_linear.rotation_logarithm(torch.from_numpy(R)).numpy()
         np.testing.assert_allclose(scipy.linalg.expm(K), R, atol=1e-13)
         found = np.sort(abs(np.linalg.eigvals(K).imag))
         np.testing.assert_allclose(found, np.sort([*angles, *angles] + [0.0] * extra), atol=1e-7)
@@ -122,8 +113,8 @@ def test_the_logarithm_of_half_turns(angles, extra):
 @pytest.mark.parametrize("steps", [2, 5])
 def test_a_path_in_the_group_joins_its_ends_and_keeps_the_sign(h, steps):
     a, b = normal(2, 3, h, h, seed=h)
-    b[:, 0] *= (determinant_sign(a) * determinant_sign(b))[:, None]
-    path = path_in_group(a, b, steps)
+    b[:, 0] *= (general_linear.determinant_sign(a) * general_linear.determinant_sign(b))[:, None]
+    path = general_linear.path_in_group(a, b, steps)
     assert path.shape == (3, steps, h, h)
     torch.testing.assert_close(path[:, 0], a, rtol=1e-12, atol=1e-12)
     torch.testing.assert_close(path[:, -1], b, rtol=1e-12, atol=1e-12)

@@ -31,10 +31,7 @@ def test_each_name_is_where_the_stub_says(stub):
 
 
 def test_each_name_has_an_example_on_a_module():
-    names = [
-        *((lmc, name) for name in lmc.__all__ if name != "theory"),
-        *((lmc.theory, name) for name in lmc.theory.__all__),
-    ]
+    names = [(door, name) for door in (lmc, lmc.theory) for name in door.__all__ if name != "theory"]
     docs = {name: (inspect.getdoc(getattr(module, name)), module is lmc) for module, name in names}
     assert [name for name, (doc, ours) in docs.items() if ">>>" not in doc or (ours and "nn." not in doc)] == []
 

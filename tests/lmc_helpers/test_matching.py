@@ -8,19 +8,7 @@ import pytest
 import torch
 from oracles.draws import normal as gaussian
 
-from lmc_helpers.matching import (
-    _correlations,
-    algorithm_1,
-    all_permutations,
-    best_permutation,
-    check_permutation,
-    has_types,
-    match_activations,
-    pair_matching,
-    permute,
-    row_types,
-    weight_matching,
-)
+from lmc_helpers import matching
 from lmc_helpers.teacher_student import sample_minima
 
 LEFTOVERS = ["order", "in place", "sorted", "opposed"]
@@ -91,7 +79,7 @@ def transcription(W1, W2, sort=True, leftovers="order"):
 @pytest.mark.parametrize("leftovers", LEFTOVERS)
 def test_algorithm_1_is_its_transcription(leftovers, sort):
     for W1, W2 in random_pairs(seed=1):
-        p = algorithm_1(W1, W2, sort=sort, leftovers=leftovers)
+        p = matching.algorithm_1(W1, W2, sort=sort, leftovers=leftovers)
         assert p.dtype == torch.long and p.tolist() == transcription(W1, W2, sort, leftovers)
 
 
@@ -99,42 +87,42 @@ def test_algorithm_1_by_hand():
     W1 = rows((0, 0.2), (None, 0), (0, 0.8), (1, 1), (2, 0.4), (2, 0.6))
     W2 = rows((1, 0.2), (1, 0.7), (0, 1), (1, 0.1), (None, 0), (2, 1))
     # places 0, 1, 4 stay empty (norms 0.2, 0, 0.4); rows 0, 3, 4 are left over (norms 0.2, 0.1, 0)
-    assert algorithm_1(W1, W2).tolist() == [0, 3, 2, 1, 4, 5]
-    assert algorithm_1(W1, W2, leftovers="sorted").tolist() == [3, 4, 2, 1, 0, 5]
-    assert algorithm_1(W1, W2, leftovers="opposed").tolist() == [3, 0, 2, 1, 4, 5]
-    assert algorithm_1(W1, W2, sort=False).tolist() == [2, 1, 3, 0, 5, 4]
+    assert matching.algorithm_1(W1, W2).tolist() == [0, 3, 2, 1, 4, 5]
+    assert matching.algorithm_1(W1, W2, leftovers="sorted").tolist() == [3, 4, 2, 1, 0, 5]
+    assert matching.algorithm_1(W1, W2, leftovers="opposed").tolist() == [3, 0, 2, 1, 4, 5]
+    assert matching.algorithm_1(W1, W2, sort=False).tolist() == [2, 1, 3, 0, 5, 4]
 
 
 def test_algorithm_1_tolerates_noise():
     W1, W2 = sample_minima(12, 4, 5, 2, seed=2)
     noise = 1e-11 * gaussian(2, 12, 5)
-    assert algorithm_1(W1 + noise[0], W2 + noise[1]).equal(algorithm_1(W1, W2))
+    assert matching.algorithm_1(W1 + noise[0], W2 + noise[1]).equal(matching.algorithm_1(W1, W2))
 
 
 def test_row_types():
     W = rows((2, 0.1), (None, 0), (0, 3), (1, 1e-200))
-    assert row_types(W).tolist() == [2, -1, 0, -1]
-    assert row_types(W, tol=0).tolist() == [2, -1, 0, 1]
-    assert row_types(W.expand(2, 3, 4, 3)).shape == (2, 3, 4)
+    assert matching.row_types(W).tolist() == [2, -1, 0, -1]
+    assert matching.row_types(W, tol=0).tolist() == [2, -1, 0, 1]
+    assert matching.row_types(W.expand(2, 3, 4, 3)).shape == (2, 3, 4)
     W[0] += torch.tensor([3e-4, -4e-4, 0])  # 5e-4 from the ray of e_2
     W[1] -= 5e-4 / 3**0.5  # 5e-4 from zero
-    assert row_types(W, tol=5.001e-4).tolist() == [2, -1, 0, -1]
+    assert matching.row_types(W, tol=5.001e-4).tolist() == [2, -1, 0, -1]
     with pytest.raises(ValueError, match=re.escape("row W[0] is at distance 0.0005")):
-        row_types(W, tol=4.999e-4)
-    assert row_types(torch.tensor([[-1e-3, -2e-3]]), tol=1e-2).tolist() == [-1]
+        matching.row_types(W, tol=4.999e-4)
+    assert matching.row_types(torch.tensor([[-1e-3, -2e-3]]), tol=1e-2).tolist() == [-1]
 
 
 def test_networks_with_types_are_those_that_row_types_takes():
     W = torch.stack([rows((0, 1), (1, 2)), rows((0, 1), (None, 0)), rows((2, 1), (1, 1))])
     W[0, 0, 1], W[1, 1, 2], W[2, 1, 0] = 0.019, -0.02, 0.03
-    assert has_types(W, tol=0.02).tolist() == [True, True, False] and has_types(W, tol=0.03).all()
-    for w, fine in zip(W, has_types(W, tol=0.02), strict=True):
+    assert matching.has_types(W, tol=0.02).tolist() == [True, True, False] and matching.has_types(W, tol=0.03).all()
+    for w, fine in zip(W, matching.has_types(W, tol=0.02), strict=True):
         if fine:
-            row_types(w, tol=0.02)
+            matching.row_types(w, tol=0.02)
         else:
             with pytest.raises(ValueError, match="nearest ray"):
-                row_types(w, tol=0.02)
-    assert has_types(W[:0]).shape == (0,) and has_types(W[0, :1], tol=0).shape == ()
+                matching.row_types(w, tol=0.02)
+    assert matching.has_types(W[:0]).shape == (0,) and matching.has_types(W[0, :1], tol=0).shape == ()
 
 
 def test_a_permuted_network_is_the_same_function():
@@ -144,44 +132,45 @@ def test_a_permuted_network_is_the_same_function():
     def f(W, a):
         return torch.relu(x @ W.T) @ a  # (200, 1)
 
-    torch.testing.assert_close(f(permute(W, p), permute(a, p)), f(W, a), rtol=1e-12, atol=1e-12)
-    assert (f(permute(W, p), a) - f(W, a)).abs().max() > 1
+    torch.testing.assert_close(f(matching.permute(W, p), matching.permute(a, p)), f(W, a), rtol=1e-12, atol=1e-12)
+    assert (f(matching.permute(W, p), a) - f(W, a)).abs().max() > 1
 
 
 @pytest.mark.parametrize("m", range(1, 7))
 def test_weight_matching_against_brute_force(m):
     for W1, W2 in zip(gaussian(5, m, 3), gaussian(5, m, 3, seed=1), strict=True):
         best = max(float((W1 * W2[list(p)]).sum()) for p in itertools.permutations(range(m)))
-        p = weight_matching(W1, W2)
-        check_permutation(p)
-        assert float((W1 * permute(W2, p)).sum()) == pytest.approx(best, rel=1e-12)
+        p = matching.weight_matching(W1, W2)
+        matching.check_permutation(p)
+        assert float((W1 * matching.permute(W2, p)).sum()) == pytest.approx(best, rel=1e-12)
 
 
 @pytest.mark.parametrize(("m", "M"), [(1, 1), (4, 2), (6, 3), (6, 6)])
 def test_pair_matching_minimises_the_mean_error_halfway(m, M):
     x = torch.randn(2000, M, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     for a, b in zip(sample_minima(m, M, M, 5, 1), sample_minima(m, M, M, 5, 2), strict=True):
-        everything = (a + b[all_permutations(m)]) / 2  # (m!, m, d)
+        everything = (a + b[matching.all_permutations(m)]) / 2  # (m!, m, d)
         error = [(torch.relu(x @ w.T).sum(-1) - torch.relu(x).sum(-1)).abs().mean() for w in everything]
-        ours = (torch.relu(x @ ((a + b[pair_matching(a, b)]) / 2).T).sum(-1) - torch.relu(x).sum(-1)).abs().mean()
+        middle = (a + b[matching.pair_matching(a, b)]) / 2
+        ours = (torch.relu(x @ middle.T).sum(-1) - torch.relu(x).sum(-1)).abs().mean()
         # the inputs are sampled, the matching knows only the law: allow the sampling error of the difference
         assert ours <= min(error) * 1.05 + 1e-14
 
 
 def test_correlations_are_numpys():
     a, b = gaussian(2, 30, 4).float(), gaussian(2, 30, 3, seed=1).float()
-    S = _correlations(a, b)
+    S = matching._correlations(a, b)
     for i in range(2):
         together = np.corrcoef(a[i].double().numpy().T, b[i].double().numpy().T)[:4, 4:]
         assert np.allclose(S[i], together, atol=1e-12)
     a[0, :, 1] = 0.1  # not a multiple of 2⁻ⁿ: its mean is rounded
-    assert _correlations(a, a)[0, 1].tolist() == [0, 0, 0, 0]
+    assert matching._correlations(a, a)[0, 1].tolist() == [0, 0, 0, 0]
 
 
 @pytest.mark.parametrize("m", [1, 2, 5])
 def test_matched_activations_are_the_best_permutation(m):
     a, b = gaussian(3, 12, m), gaussian(3, 12, m, seed=m)
-    for i, p in enumerate(match_activations(a, b)):
+    for i, p in enumerate(matching.match_activations(a, b)):
         S = np.corrcoef(a[i].numpy().T, b[i].numpy().T)[:m, m:]
         best = max(itertools.permutations(range(m)), key=lambda p: sum(S[r, p[r]] for r in range(m)))
         assert tuple(p.tolist()) == best
@@ -189,8 +178,8 @@ def test_matched_activations_are_the_best_permutation(m):
 
 def test_all_permutations():
     for m in range(1, 8):
-        assert all_permutations(m).tolist() == [list(p) for p in itertools.permutations(range(m))]
-    P = all_permutations(9)
+        assert matching.all_permutations(m).tolist() == [list(p) for p in itertools.permutations(range(m))]
+    P = matching.all_permutations(9)
     assert P.shape == (362_880, 9) and P[-1].tolist() == [8, 7, 6, 5, 4, 3, 2, 1, 0]
 
 
@@ -205,7 +194,7 @@ def midpoint_loss(W1, W2):
 def test_best_permutation_against_brute_force(m):
     for W1, W2 in zip(gaussian(4, m, 3), gaussian(4, m, 3, seed=1), strict=True):
         best = min(itertools.permutations(range(m)), key=lambda p: float(midpoint_loss(W1, W2[list(p)][None])[0]))
-        assert best_permutation(W1, W2, midpoint_loss).tolist() == list(best)
+        assert matching.best_permutation(W1, W2, midpoint_loss).tolist() == list(best)
 
 
 def test_best_permutation_takes_the_first_of_ties():
@@ -219,9 +208,9 @@ def test_best_permutation_takes_the_first_of_ties():
 
     start = W[[1, 3, 4, 0, 2]]
     first = [3, 0, 4, 1, 2]  # type 0 from rows 3, 4 and type 1 from rows 0, 1, 2, each ascending
-    assert best_permutation(W, start, distance).tolist() == first
-    assert best_permutation(W, start, rounded).tolist() == first
-    assert best_permutation(W, start, lambda W1, W2: torch.zeros(len(W2))).tolist() == [0, 1, 2, 3, 4]
+    assert matching.best_permutation(W, start, distance).tolist() == first
+    assert matching.best_permutation(W, start, rounded).tolist() == first
+    assert matching.best_permutation(W, start, lambda W1, W2: torch.zeros(len(W2))).tolist() == [0, 1, 2, 3, 4]
 
 
 def test_best_permutation_sees_chunks():
@@ -233,5 +222,5 @@ def test_best_permutation_sees_chunks():
         return (W1 - W2).square().sum(dim=(-2, -1))
 
     W, p = gaussian(8, 2), random_permutations(8)
-    assert best_permutation(W, W[p], objective).equal(p.argsort())
+    assert matching.best_permutation(W, W[p], objective).equal(p.argsort())
     assert sum(sizes) == 40_320 and max(sizes) <= 5040

@@ -74,9 +74,8 @@ def test_bad_purpose():
 def test_normal_numbers_are_the_first_of_their_stream(shape):
     x = seeds.normal(shape, 3, "noise")
     generator = seeds.torch_generator(3, "noise")
-    one_by_one = torch.stack(
-        [torch.randn((), dtype=torch.float64, generator=generator) for _ in range(x.numel())] or [x]
-    )
+    numbers = [torch.randn((), dtype=torch.float64, generator=generator) for _ in range(x.numel())]
+    one_by_one = torch.stack(numbers or [x])
     assert x.dtype == torch.float64 and x.shape == shape
     if x.numel() and x.numel() < 16:  # torch draws 16 and more numbers by another method
         assert x.flatten().equal(one_by_one)

@@ -3,15 +3,9 @@
 import math
 
 import numpy as np
-import torch
-
-from lmc_helpers.seeds import torch_generator
+from oracles.linear import normal
 
 SHAPES = [(1, 1, 1), (2, 2, 2), (3, 3, 3), (4, 2, 3)]  # m, h, n
-
-
-def normal(*shape, seed=0):
-    return torch.randn(*shape, dtype=torch.float64, generator=torch_generator(seed, f"orbits {shape}"))
 
 
 def factorisation(m, h, n, seed=0):

@@ -39,9 +39,8 @@ def fake_mnist(folder):
     folder.mkdir()
     for part, n in (("train", 60_000), ("t10k", 10_000)):
         head = struct.pack(">HBBIII", 0, 8, 3, n, 28, 28)
-        (folder / f"{part}-images-idx3-ubyte.gz").write_bytes(
-            gzip.compress(head + bytes(range(256)) * (n * 28 * 28 // 256), 1)
-        )
+        pixels = bytes(range(256)) * (n * 28 * 28 // 256)
+        (folder / f"{part}-images-idx3-ubyte.gz").write_bytes(gzip.compress(head + pixels, 1))
         labels = bytes(k % 10 for k in range(n))
         (folder / f"{part}-labels-idx1-ubyte.gz").write_bytes(gzip.compress(struct.pack(">HBBI", 0, 8, 1, n) + labels))
 

@@ -69,12 +69,9 @@ SHARPER, CORRECTED = "holds, and more is true", "false as printed, corrected"
 
 def test_what_is_decided_differently():
     for verdicts, sharper, different in (
-        (["holds"] * 3, None, False),
-        (["holds", "open", "holds"], None, False),
-        (["holds", "holds", "fails"], None, True),
-        (["open", CORRECTED, "holds"], None, True),
-        ([SHARPER, "holds"], "across", False),
-        ([SHARPER, "holds"], "outside", True),
+        *((["holds"] * 3, None, False), (["holds", "open", "holds"], None, False)),
+        *((["holds", "holds", "fails"], None, True), (["open", CORRECTED, "holds"], None, True)),
+        *(([SHARPER, "holds"], "across", False), ([SHARPER, "holds"], "outside", True)),
     ):
         runs = [run(verdict=v, stderr=1.0, sharper=sharper if v == "holds" else "inside") for v in verdicts]
         assert Spread(part(), "01_x", runs).different == different, verdicts

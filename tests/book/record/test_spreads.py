@@ -56,9 +56,8 @@ def test_a_sweep_with_its_provenance_and_contradictions(recorded):
 
 
 def test_settings_stand_in_a_table(recorded):
-    Record("machines", "smoke").write(
-        {CHAPTER: chapter(["holds", "holds", "fails"], ["", "@two_threads", "@four_threads"])}
-    )
+    variants = ["", "@two_threads", "@four_threads"]
+    Record("machines", "smoke").write({CHAPTER: chapter(["holds", "holds", "fails"], variants)})
     text = page()
     assert "| 2 threads | 1 | 1 | none | none | none | none |" in text
     assert "| 4 threads | 1 | 0 | {claim}`Z3.exact` | none |" in text

@@ -61,11 +61,8 @@ def test_conditions_may_move_as_long_as_they_leave_open_the_same(monkeypatch):
     assert record["verdict"] != "open"
     size, used = next((name, v) for name, v in record["parameters"].items() if isinstance(v, int))
     for conditions, stands in (
-        ({"min_samples": record["n"]}, True),
-        ({"min_samples": record["n"] + 1}, False),
-        ({"needs": {size: used}}, True),
-        ({"needs": {size: used + 1}}, False),
-        ({"needs": {"later": 1}}, False),
+        *(({"min_samples": record["n"]}, True), ({"min_samples": record["n"] + 1}, False)),
+        *(({"needs": {size: used}}, True), ({"needs": {size: used + 1}}, False), ({"needs": {"later": 1}}, False)),
     ):
         monkeypatch.setattr(claims, "part", lambda id, c=conditions: part.model_copy(update=c))
         assert standing.changes(record) == ([] if stands else ["criterion"])

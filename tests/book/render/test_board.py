@@ -147,10 +147,8 @@ def test_where_both_leave_it_open_what_was_measured_is_shown(tmp_path):
 
 def test_texts_of_the_ledger_become_html():
     made = board.rich("*a* `b` <c> $x_1 < *y*$, as Z3.limit_of says.")
-    assert made == (
-        r"<em>a</em> <code>b</code> &lt;c&gt; \(x_1 &lt; *y*\), as "
-        '<a href="#score-Z3-limit_of">Z3.limit_of</a> says.'
-    )
+    link = '<a href="#score-Z3-limit_of">Z3.limit_of</a>'
+    assert made == rf"<em>a</em> <code>b</code> &lt;c&gt; \(x_1 &lt; *y*\), as {link} says."
 
 
 @pytest.fixture
@@ -256,12 +254,9 @@ def test_a_number_of_the_table_on_top_shows_its_statements(scoreboard):
         tab.wait_for_function("hash => location.hash == hash", arg=target)
         asked = dict(word.split("-", 1) for word in target[1:].split("--"))
         wanted = tab.evaluate(ASKED_FOR, asked)
-        tab.wait_for_function(
-            "n => document.querySelector('.board-filter output').innerText.includes(`, ${n} of`)", arg=wanted
-        )
-        assert (
-            counts(tab)[3] > shown(tab)[1] == wanted >= int(results) + int(details)
-        )  # several readings of a statement
+        says = "n => document.querySelector('.board-filter output').innerText.includes(`, ${n} of`)"
+        tab.wait_for_function(says, arg=wanted)  # several readings of a statement
+        assert counts(tab)[3] > shown(tab)[1] == wanted >= int(results) + int(details)
 
 
 def test_an_address_of_a_part_unfolds_and_draws_it(scoreboard):

@@ -64,12 +64,8 @@ def test_only_a_record_that_measured_something_and_is_up_to_date_confirms(texts,
 
 def test_links_of_boxes_resolve_and_lead_to_all_errata(texts):
     anchors = {page: set(ID.findall(text)) for page, text in texts.items()}
-    found = [
-        (page, *resolved(page, a))
-        for page, text in texts.items()
-        for box in BOXES.findall(text)
-        for a in HREF.findall(box)
-    ]
+    boxes = [(page, box) for page, text in texts.items() for box in BOXES.findall(text)]
+    found = [(page, *resolved(page, a)) for page, box in boxes for a in HREF.findall(box)]
     broken = [link for link in found if link[1] not in anchors or (link[2] and link[2] not in anchors[link[1]])]
     assert len(found) > 3 * 100 and broken == []
     errata = {page for page in texts if page.startswith("book/errata/")}

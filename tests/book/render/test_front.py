@@ -81,9 +81,8 @@ def test_a_tile_says_its_claim_and_leads_to_its_row():
     first, second = Tiles(text).found
     assert first["href"] == "scoreboard.html#score-Z3" and first["text"].startswith("Z3")
     assert first["title"] == first["aria-label"] and 'the "overlap" of m < 2M & more' in first["title"]
-    assert all(
-        words in first["title"] for words in ("Z3, Thm 5", corrected, "recorded at paper scale", "besides: fails")
-    )
+    said = "Z3, Thm 5", corrected, "recorded at paper scale", "besides: fails"
+    assert all(words in first["title"] for words in said)
     assert first["class"].split() == ["lmc-tile", "lmc-false-as-printed-corrected", "lmc-differs"]
     assert second["text"] == "Z4" and second["title"].endswith(f"the matching – {absent}")
     assert second["class"].split() == ["lmc-tile", "lmc-not-yet-in-the-book"]
@@ -97,9 +96,8 @@ def test_tiles_say_their_claims_without_markup():
 
 def test_the_address_of_the_code_stands_on_the_page_if_it_is_known():
     template = pages.environment().get_template("start.md")
-    assert "git clone https://github.com/someone/book\n" in template.render(
-        repository="https://github.com/someone/book"
-    )
+    where = "https://github.com/someone/book"
+    assert f"git clone {where}\n" in template.render(repository=where)
     unknown = template.render(repository="")
     assert "git clone" not in unknown and "http" not in unknown and "make book\n" in unknown
 

@@ -17,9 +17,8 @@ wide barrier
   See [](/book/verdicts.md).
 ```
 """
-LINK = re.compile(
-    r'<a class="reference internal" href="\.\./glossary\.html#([^"]+)" ?>?<span class="xref std std-term">'
-)
+TERM = '<span class="xref std std-term">'
+LINK = re.compile(rf'<a class="reference internal" href="\.\./glossary\.html#([^"]+)" ?>?{TERM}')
 
 
 def test_the_chapters_that_lead_to_a_term_are_found(tmp_path, monkeypatch):
@@ -33,9 +32,8 @@ def test_the_chapters_that_lead_to_a_term_are_found(tmp_path, monkeypatch):
     lines = glossary.with_uses(PAGE, found).splitlines()
     assert lines[5] == "  Defined in [](/book/executed/12_b.ipynb); also in [11](/book/executed/11_a.ipynb)."
     assert lines[9] == "  See [](/book/verdicts.md); also in [12](/book/executed/12_b.ipynb)."
-    assert [line for k, line in enumerate(lines) if k not in (5, 9)] == [
-        line for k, line in enumerate(PAGE.splitlines()) if k not in (5, 9)
-    ]
+    rest = ([line for k, line in enumerate(some) if k not in (5, 9)] for some in (lines, PAGE.splitlines()))
+    assert next(rest) == next(rest)
 
 
 def test_a_chapter_leads_to_each_of_its_terms_once():

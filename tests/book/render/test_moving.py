@@ -133,9 +133,8 @@ def test_it_follows_the_theme_and_gives_way_to_the_picture_on_paper(html, watche
         ink, paper = found.evaluate(look)
         seen[theme] = ink
         assert paper == "rgba(0,0,0,0)"
-        text = tab.evaluate(
-            "() => getComputedStyle(document.documentElement).getPropertyValue('--pst-color-text-base')"
-        )
+        style = "() => getComputedStyle(document.documentElement)"
+        text = tab.evaluate(f"{style}.getPropertyValue('--pst-color-text-base')")
         assert ink == text.strip()
     assert seen["light"] != seen["dark"]
     opacity = "f => [getComputedStyle(f.querySelector('img')).opacity, f.querySelector('.lmc-moving').clientHeight > 0]"

@@ -43,9 +43,8 @@ def executed(path, **stored):
 def test_figures_are_found_with_anchor_and_words():
     found = pictures.in_text("01_toy", SOURCE)
     assert list(found) == ["fig_left", "fig_right"]
-    assert found["fig_left"] == pictures.Picture(
-        "01_toy", "fig_left", "fig-left", "A line that rises: slowly, then fast."
-    )
+    alt = "A line that rises: slowly, then fast."
+    assert found["fig_left"] == pictures.Picture("01_toy", "fig_left", "fig-left", alt)
     assert found["fig_right"].anchor == "fig-right"
 
 
@@ -65,10 +64,8 @@ def test_a_copy_keeps_its_shape_and_is_never_larger():
 def test_copies_are_written_once_and_their_sizes_told(tmp_path):
     path = executed(tmp_path / "07_toy.ipynb", one=png(1280, 640), two=png(300, 200), unused=png(10, 10))
     found = pictures.write({("07_toy", "one"), ("07_toy", "two")}, {"07_toy": path}, tmp_path / "thumbs")
-    assert found == {
-        ("07_toy", "one"): pictures.Small("07-one.webp", 640, 320),
-        ("07_toy", "two"): pictures.Small("07-two.webp", 300, 200),
-    }
+    one, two = pictures.Small("07-one.webp", 640, 320), pictures.Small("07-two.webp", 300, 200)
+    assert found == {("07_toy", "one"): one, ("07_toy", "two"): two}
     assert sorted(p.name for p in (tmp_path / "thumbs").iterdir()) == ["07-one.webp", "07-two.webp"]
 
 

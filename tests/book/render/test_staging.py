@@ -14,9 +14,7 @@ def cell(source: str, *tags: str, **metadata) -> dict:
     return {"cell_type": "code", "source": source, "metadata": {"tags": list(tags), **metadata}, "outputs": []}
 
 
-DEFAULTS = (
-    'M: int = 6  # neurons\nrate: float = 0.5\nsizes: list = [1, 2]\ndeep: bool = True\nprofile: str = "laptop"\n'
-)
+DEFAULTS = 'M: int = 6  # neurons\nrate: float = 0.5\nsizes: list = [1, 2]\ndeep: bool = True\nprofile: str = "laptop"'
 REPEATS = ('profile = "smoke"', '# Parameters\nprofile = "laptop"\nM = 6\nsizes = [1, 2]\n', "rate = 5e-1")
 SAYS = ("M = 7", "deep = 1", "M = 6.0", "unknown = 6", 'rate = float("inf")')
 
@@ -87,10 +85,8 @@ def test_theorems_are_found_where_they_stand():
         "# %% [markdown]\n# ```{prf:theorem} The limit of $T$\n# :label: thm-limit\n#\n# Text.\n# ```\n"
         "# ````{prf:lemma}\n# :label: lem-a\n# ````\n# ```{prf:proof}\n# Of lem-b.\n# ```\n"
     )
-    assert staging.theorems(source, "12_x") == {
-        "thm-limit": ("12_x", "Theorem 12.2 (The limit of $T$)"),
-        "lem-a": ("12_x", "Lemma 12.3"),
-    }
+    limit, lemma = ("12_x", "Theorem 12.2 (The limit of $T$)"), ("12_x", "Lemma 12.3")
+    assert staging.theorems(source, "12_x") == {"thm-limit": limit, "lem-a": lemma}
     assert staging.Shown(theorems=staging.theorems(source, "12_x")).address("lem-a", "12_x") == ("#lem-a", "Lemma 12.3")
 
 

@@ -55,9 +55,8 @@ def test_a_job_that_is_refused():
     refused = "    message: SLURM sbatch failed. The error message was 'sbatch: error: Memory is not there"
     again = "sbatch: error: Batch job submission failed: Requested node configuration is not available'."
     lines = ["Error in rule run_ab:", refused, again, "    sbatch call:"]
-    assert [said for line in lines for said in here.messages(line)] == [
-        "error: run ab: SLURM refuses the job: Memory is not there"
-    ]
+    said = "error: run ab: SLURM refuses the job: Memory is not there"
+    assert [one for line in lines for one in here.messages(line)] == [said]
     assert list(here.rest()) == []
 
 

@@ -116,12 +116,7 @@ def test_a_list_of_runs_of_another_version_is_made_anew():
 
 @pytest.mark.parametrize(
     ("unverified", "given", "folder"),
-    [
-        ("1", None, "build/runs-unverified"),
-        ("1", "mine", "mine"),
-        ("0", None, "build/runs"),
-        (None, None, "build/runs"),
-    ],
+    [("1", None, "build/runs-unverified"), ("1", "mine", "mine"), *((one, None, "build/runs") for one in ("0", None))],
 )
 def test_networks_on_unverified_files_lie_apart(monkeypatch, unverified, given, folder):
     for name, value in (("LMC_DATA_UNVERIFIED", unverified), ("LMC_RUNS", given)):

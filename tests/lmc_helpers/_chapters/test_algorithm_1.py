@@ -35,7 +35,7 @@ def barrier(a, b, M, d):
 
 
 def test_barriers_of_all_matchings_by_plain_loops():
-    m, M, n = 4, 2, 5
+    m, M, n = 4, 2, 3
     W1, W2 = sample_minima(m, M, M, 2 * n, seed=3).split(n)
     found = compare_matchings(W1, W2, M)
     assert set(found.barriers) == set(found.same_types) and found.barriers[BEST].shape == (n,)
@@ -73,8 +73,6 @@ def test_misses_and_factors():
 
 
 # ---------- Swap search, against all swaps
-
-
 def midpoint_norm(W1, W2, P):
     """The size of the network halfway to W2[p]: no linear assignment problem."""
     return (W1 + W2[P]).relu().sum(dim=-2).square().sum(dim=-1)

@@ -211,9 +211,8 @@ def test_larger_shares_are_for_masks_alone_and_second_seeds_are_listed():
 def test_a_digest_sees_everything():
     one = PARAMETERS.measurements()["W 0"]
     others = [replace(one, intervals=6), replace(one, images=99)]
-    others += [
-        replace(one, training=replace(one.training, **new)) for new in ({"seeds": tuple(range(6))}, {"keep": (0,)})
-    ]
+    changes = {"seeds": tuple(range(6))}, {"keep": (0,)}
+    others += [replace(one, training=replace(one.training, **change)) for change in changes]
     assert len({run.digest for run in [one, *others]}) == len(others) + 1
 
 
@@ -235,9 +234,8 @@ def test_after_a_divergence_partners_stay_together(monkeypatch):
     )
     monkeypatch.setitem(some._measured, "MLP", less)
     assert less.pairs == (1, 2)
-    mine, other = some.on_common_pairs(
-        ("MLP", less.by_epoch[None].optimal), ("W 1", every["W 1"].by_epoch[None].optimal)
-    )
+    theirs = "W 1", every["W 1"].by_epoch[None].optimal
+    mine, other = some.on_common_pairs(("MLP", less.by_epoch[None].optimal), theirs)
     assert mine.equal(every["MLP"].by_epoch[None].optimal[1:]) and other.equal(every["W 1"].by_epoch[None].optimal[1:])
     ways = [[part[1:] for part in every[name].by_epoch[None].above_random()] for name in ("W 1", "MLP")]
     expected = ways[0][0].sum() / ways[0][1].sum() - ways[1][0].sum() / ways[1][1].sum()

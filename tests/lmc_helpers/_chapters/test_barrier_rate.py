@@ -26,9 +26,8 @@ def test_a_power_law_is_found_with_its_error():
     rng = np.random.default_rng(4)
     x, n = np.array([10.0, 20.0, 80.0]), 400
     spread = np.array([0.1, 0.5, 0.3])[:, None]
-    found = np.array(
-        [power_law(x, 3 * x[:, None] ** -1.5 * (1 + spread * rng.normal(size=(3, n)))) for _ in range(2000)]
-    )
+    draws = 1 + spread * rng.normal(size=(2000, 3, n))
+    found = np.array([power_law(x, 3 * x[:, None] ** -1.5 * draw) for draw in draws])
     assert found[:, 0].mean() == pytest.approx(-1.5, abs=4 * found[:, 0].std() / np.sqrt(2000) + 1e-3)
     assert found[:, 1].mean() == pytest.approx(found[:, 0].std(), rel=0.06)
     y = rng.uniform(1, 2, size=(3, 5))  # numpy's weighted fit, which takes 1/σ

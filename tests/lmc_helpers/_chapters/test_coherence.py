@@ -9,35 +9,7 @@ import torch
 from scipy.integrate import quad
 
 import lmc_helpers._chapters.coherence as coherence_students
-from lmc_helpers._chapters.coherence import (
-    ENDS_AND_MIDDLE,
-    Frame,
-    Students,
-    align_in_classes,
-    are_on,
-    bernoulli_masks,
-    copies_seen,
-    data_sets,
-    exact_copy,
-    mask_probability,
-    masks_with_counts,
-    mean_cost,
-    measure_points,
-    middle_lacks,
-    random_frame,
-    rank_law,
-    ranks,
-    raw_weights,
-    relative_anisotropy,
-    same_counts,
-    sample_frame,
-    student_seeds,
-    switch_off,
-    target,
-    train_students,
-    two_state_barrier,
-    unequal_copy,
-)
+from lmc_helpers._chapters import coherence as chapter
 from lmc_helpers.identifiability import leverages
 from lmc_helpers.seeds import normal
 from lmc_helpers.training.examples import epoch_order
@@ -50,11 +22,9 @@ def latents(n, seed):
 
 
 # ---------- The embeddings against their definition, entry by entry
-
-
 def families(d):
-    frame = sample_frame(3, d)
-    return [lambda k: exact_copy(k, d), lambda k: random_frame(k, frame)]
+    frame = chapter.sample_frame(3, d)
+    return [lambda k: chapter.exact_copy(k, d), lambda k: chapter.random_frame(k, frame)]
 
 
 @pytest.mark.parametrize("d", [2, 5, 20])
@@ -71,7 +41,7 @@ def test_columns_are_orthonormal_and_the_coherence_is_one_over_k(d, family):
 
 
 def test_exact_copy_entry_by_entry():
-    U = exact_copy(3, 8)
+    U = chapter.exact_copy(3, 8)
     for row in range(1, 9):  # counted from 1, as the paper does
         for column in (1, 2):
             copied = row <= 6 and row % 2 == column % 2
@@ -79,8 +49,8 @@ def test_exact_copy_entry_by_entry():
 
 
 def test_random_frame_entry_by_entry():
-    frame = Frame(torch.tensor([4, 0, 3, 1, 2]), torch.tensor([0.3, 2.0], dtype=torch.float64))
-    U = random_frame(2, frame)
+    frame = chapter.Frame(torch.tensor([4, 0, 3, 1, 2]), torch.tensor([0.3, 2.0], dtype=torch.float64))
+    U = chapter.random_frame(2, frame)
     for r, angle in enumerate((0.3, 2.0)):
         rows = [[math.cos(angle), math.sin(angle)], [-math.sin(angle), math.cos(angle)]]
         for place, expected in zip((2 * r, 2 * r + 1), rows, strict=True):
@@ -91,33 +61,31 @@ def test_random_frame_entry_by_entry():
 
 @pytest.mark.parametrize(("k", "nu"), [(2, 0.5), (2, 0.9), (5, 0.2), (5, 0.7), (5, 1.0)])
 def test_unequal_copies(k, nu):
-    U = unequal_copy(k, nu, 11)
+    U = chapter.unequal_copy(k, nu, 11)
     torch.testing.assert_close(U.T @ U, torch.eye(2, dtype=torch.float64), rtol=0, atol=1e-14)
     assert leverages(U).max().item() == pytest.approx(nu, abs=1e-14)
-    same = exact_copy(k, 11) if nu < 1 else exact_copy(1, 11)
+    same = chapter.exact_copy(k, 11) if nu < 1 else chapter.exact_copy(1, 11)
     assert ((U != 0) == (same != 0)).all()
-    torch.testing.assert_close(unequal_copy(k, 1 / k, 11), exact_copy(k, 11))
+    torch.testing.assert_close(chapter.unequal_copy(k, 1 / k, 11), chapter.exact_copy(k, 11))
 
 
 def test_the_draw_is_reused_for_all_k():
-    frame = sample_frame(9)
+    frame = chapter.sample_frame(9)
     for k in range(1, 10):
-        small, large = random_frame(k, frame) * math.sqrt(k), random_frame(k + 1, frame) * math.sqrt(k + 1)
+        small, large = (chapter.random_frame(n, frame) * math.sqrt(n) for n in (k, k + 1))
         used = frame.permutation[: 2 * k]
         torch.testing.assert_close(small[used], large[used])
-    assert not sample_frame(10).permutation.equal(frame.permutation)
+    assert not chapter.sample_frame(10).permutation.equal(frame.permutation)
     assert ((frame.angles >= 0) & (frame.angles < math.pi)).all()
 
 
 def test_the_target():
     z = latents(200_000, seed=4)
-    assert target(z).square().mean().item() == pytest.approx(1, abs=4.5 * math.sqrt(5 / 200_000))
-    assert target(z).mean().item() == pytest.approx(1 / math.sqrt(math.pi), abs=0.01)
+    assert chapter.target(z).square().mean().item() == pytest.approx(1, abs=4.5 * math.sqrt(5 / 200_000))
+    assert chapter.target(z).mean().item() == pytest.approx(1 / math.sqrt(math.pi), abs=0.01)
 
 
 # ---------- Points of the coherence experiment against students trained one at a time and losses written out
-
-
 def adamw(weight_decay=0.01, **options):
     return Descent(optimiser="adamw", weight_decay=weight_decay, **options)
 
@@ -132,14 +100,15 @@ def masks(G, m, d, seed=0, p=0.4):
 
 def test_points_are_those_of_students_trained_one_at_a_time():
     G, m, d, pairs, seed = 2, 6, 8, 2, 5
-    frames = torch.stack([random_frame(2, sample_frame(g, d)) for g in range(G)])
-    cells = [(exact_copy(3, d), masks(G, m, d)), (frames, masks(G, m, d, seed=1))]
+    frames = torch.stack([chapter.random_frame(2, chapter.sample_frame(g, d)) for g in range(G)])
+    cells = [(chapter.exact_copy(3, d), masks(G, m, d)), (frames, masks(G, m, d, seed=1))]
     lambdas = [1.0, 0.75, 0.5, 0.0]
-    points = measure_points(cells, pairs, seed, lambdas, RECIPE, DOUBLE)
-    z, unseen = data_sets(G, seed)  # a mask has its own
+    points = chapter.measure_points(cells, pairs, seed, lambdas, RECIPE, DOUBLE)
+    z, unseen = chapter.data_sets(G, seed)  # a mask has its own
     assert z.shape == (G, 1024, 2) and unseen.shape == (G, 2048, 2) and not z[0].equal(z[1])
-    seeds = student_seeds(G, pairs, seed)
-    assert len({s for group in seeds for s in group}) == 2 * G * pairs and seeds != student_seeds(G, pairs, seed + 1)
+    seeds = chapter.student_seeds(G, pairs, seed)
+    assert len({s for group in seeds for s in group}) == 2 * G * pairs
+    assert seeds != chapter.student_seeds(G, pairs, seed + 1)
     for point, (U, D) in zip(points, cells, strict=True):
         assert point.test.shape == (G, pairs, 4) and point.train.shape == (G, pairs, 3)
         seen = 0
@@ -147,29 +116,26 @@ def test_points_are_those_of_students_trained_one_at_a_time():
             u = U if U.ndim == 2 else U[g]
             seen += sum(int(torch.linalg.matrix_rank(row[:, None] * u) == 2) for row in D[g])
             for i in range(pairs):
-                ends = [
-                    train_students(u[None], D[g][None], z[g], [[s]], RECIPE, DOUBLE)
-                    for s in seeds[g][2 * i : 2 * i + 2]
-                ]
-                for data, places, found in ((unseen[g], lambdas, point.test), (z[g], ENDS_AND_MIDDLE, point.train)):
+                pair, given = seeds[g][2 * i : 2 * i + 2], (u[None], D[g][None], z[g])
+                ends = [chapter.train_students(*given, [[s]], RECIPE, DOUBLE) for s in pair]
+                both = (unseen[g], lambdas, point.test), (z[g], chapter.ENDS_AND_MIDDLE, point.train)
+                for data, places, found in both:
                     for lam, loss in zip(places, found[g, i].tolist(), strict=True):
                         W = lam * ends[0].W[0, 0] + (1 - lam) * ends[1].W[0, 0]
                         b = lam * ends[0].b[0, 0] + (1 - lam) * ends[1].b[0, 0]
                         f = (data @ u.T @ (D[g] * W).T + b).relu().sum(dim=1)
-                        assert loss == pytest.approx((f - target(data)).square().mean().item(), rel=1e-5)
+                        assert loss == pytest.approx((f - chapter.target(data)).square().mean().item(), rel=1e-5)
         assert point.both == pytest.approx(seen / G)
 
 
 # ---------- Students in the plane against a plain loop of torch, and autograd
-
-
 def plain_loop(U, D, z, seed, recipe, start=None):
     """One student with nn.Parameter, torch.optim.AdamW and autograd on all d coordinates."""
-    W = torch.nn.Parameter((raw_weights([seed], *D.shape)[0] if start is None else start).clone())
+    W = torch.nn.Parameter((chapter.raw_weights([seed], *D.shape)[0] if start is None else start).clone())
     b = torch.nn.Parameter(torch.zeros(len(D), dtype=DOUBLE))
     groups = [{"params": [W]}, {"params": [b], "weight_decay": recipe.weight_decay if recipe.decay == "all" else 0.0}]
     optimiser = torch.optim.AdamW(groups, lr=recipe.rate, weight_decay=recipe.weight_decay, foreach=False)
-    x, y = z @ U.T, target(z)
+    x, y = z @ U.T, chapter.target(z)
     for epoch in range(recipe.epochs):
         for batch in epoch_order([seed], len(z), epoch)[0].split(recipe.batch):
             optimiser.zero_grad()
@@ -185,11 +151,12 @@ def test_students_are_those_of_a_plain_loop(decay, chunk, monkeypatch):
     monkeypatch.setattr(coherence_students, "CHUNK", chunk)
     recipe = adamw(epochs=5, batch=16, rate=0.01, weight_decay=0.4, decay=decay)
     z = latents(37, seed=1)  # the last batch is a smaller one
-    U = torch.stack([exact_copy(2, 6), random_frame(3, sample_frame(5, 6)), exact_copy(1, 6)])
+    frame = chapter.random_frame(3, chapter.sample_frame(5, 6))
+    U = torch.stack([chapter.exact_copy(2, 6), frame, chapter.exact_copy(1, 6)])
     D = masks(3, 9, 6, p=0.3)
     D[1] *= 0.5  # factors that are no masks
     seeds = [[1, 2, 3], [3, 4, 1], [5, 6, 7]]
-    found = train_students(U, D, z, seeds, recipe, DOUBLE)
+    found = chapter.train_students(U, D, z, seeds, recipe, DOUBLE)
     for g in range(3):
         for i, seed in enumerate(seeds[g]):
             W, b = plain_loop(U[g], D[g], z, seed, recipe)
@@ -201,8 +168,8 @@ def test_students_are_those_of_a_plain_loop(decay, chunk, monkeypatch):
 def test_a_given_start_is_that_of_other_seeds():
     """The order of the examples is that of one seed, the weights are those of another."""
     recipe, z = adamw(epochs=3, batch=16, rate=0.01), latents(37, seed=1)
-    U, D, start = exact_copy(2, 6)[None], masks(1, 5, 6, p=0.3), raw_weights([2, 3], 5, 6)[None]
-    found = train_students(U, D, z, [[1, 3]], recipe, DOUBLE, start)
+    U, D, start = chapter.exact_copy(2, 6)[None], masks(1, 5, 6, p=0.3), chapter.raw_weights([2, 3], 5, 6)[None]
+    found = chapter.train_students(U, D, z, [[1, 3]], recipe, DOUBLE, start)
     for i, seed in enumerate((1, 3)):
         W, b = plain_loop(U[0], D[0], z, seed, recipe, start[0, i])
         torch.testing.assert_close(found.W[0, i], W, rtol=1e-9, atol=1e-11)
@@ -210,28 +177,26 @@ def test_a_given_start_is_that_of_other_seeds():
 
 
 def test_blind_neurons_are_dead_and_unseen_entries_only_decay():
-    z, U = latents(64, seed=1), exact_copy(2)[None]
+    z, U = latents(64, seed=1), chapter.exact_copy(2)[None]
     D = masks(1, 10, 20, p=0.5)
     D[:, :4, :4] = 0  # four neurons that see nothing
     recipe = adamw(epochs=3, batch=32, rate=0.01, weight_decay=0.5)
-    found = train_students(U, D, z, [[1]], recipe, DOUBLE)
+    found = chapter.train_students(U, D, z, [[1]], recipe, DOUBLE)
     assert (found.b[0, 0, :4] == 0).all() and (found.A[0, 0, :4] == 0).all() and (found.b[0, 0, 4:] != 0).any()
     unseen = (D[0] == 0) | (U[0] == 0).all(dim=1)
-    torch.testing.assert_close(found.W[0, 0][unseen], raw_weights([1], 10, 20)[0][unseen] * 0.995**6)
+    torch.testing.assert_close(found.W[0, 0][unseen], chapter.raw_weights([1], 10, 20)[0][unseen] * 0.995**6)
 
 
 def test_raw_weights_have_the_paper_s_law():
-    W = raw_weights([1], 128, 20)
+    W = chapter.raw_weights([1], 128, 20)
     assert W.std().item() == pytest.approx(0.05, rel=0.05) and abs(W.mean().item()) < 4.5 * 0.05 / 2560**0.5
 
 
 # ---------- Classes of neurons against counting by hand, and matching within them against all permutations
-
-
 def test_counts_of_random_masks():
-    U = exact_copy(3, 8)
+    U = chapter.exact_copy(3, 8)
     D = (torch.rand(2, 5, 8, generator=torch.Generator().manual_seed(1)) < 0.5).double()
-    found = copies_seen(U, D)
+    found = chapter.copies_seen(U, D)
     for g in range(2):
         for i in range(5):
             a, b = (sum(int(D[g, i, j]) for j in places) for places in ((0, 2, 4), (1, 3, 5)))
@@ -240,12 +205,12 @@ def test_counts_of_random_masks():
 
 def test_masks_have_their_counts_at_places_of_their_own():
     counts = [(0, 4), (1, 3), (4, 4), (2, 2)]
-    D = masks_with_counts(counts, G=200, k=4, d=10, seed=3)
-    assert (copies_seen(exact_copy(4, 10), D) == torch.tensor(counts)).all()
+    D = chapter.masks_with_counts(counts, G=200, k=4, d=10, seed=3)
+    assert (chapter.copies_seen(chapter.exact_copy(4, 10), D) == torch.tensor(counts)).all()
     assert not D[..., 8:].any() and ((D == 0) | (D == 1)).all()
     often = D[:, 3, :8].mean(dim=0)  # every place half of the time
     assert ((often - 0.5).abs() < 0.15).all()
-    assert D.equal(masks_with_counts(counts, G=200, k=4, d=10, seed=3))
+    assert D.equal(chapter.masks_with_counts(counts, G=200, k=4, d=10, seed=3))
 
 
 def test_matching_is_the_best_within_the_classes():
@@ -253,12 +218,10 @@ def test_matching_is_the_best_within_the_classes():
     A = torch.randn(2, 4, 6, 2, dtype=DOUBLE, generator=generator)
     b = torch.randn(2, 4, 6, dtype=DOUBLE, generator=generator)
     copies = torch.tensor([[[1, 2]] * 4 + [[2, 1]] * 2, [[1, 1]] * 3 + [[3, 3]] + [[1, 0]] * 2])
-    found = align_in_classes(Students(A, b, A), copies)
+    found = chapter.align_in_classes(chapter.Students(A, b, A), copies)
     full = torch.cat([A, b[..., None]], dim=-1)
     for g in range(2):
-        allowed = [
-            p for p in permutations(range(6)) if all((copies[g, i] == copies[g, j]).all() for i, j in enumerate(p))
-        ]
+        allowed = [p for p in permutations(range(6)) if copies[g].equal(copies[g, list(p)])]
         for i in (0, 2):
             best = min(((full[g, i] - full[g, i + 1, list(p)]).square().sum().item(), p) for p in allowed)[1]
             assert found.A[g, i].equal(A[g, i]) and found.b[g, i].equal(b[g, i])
@@ -266,12 +229,10 @@ def test_matching_is_the_best_within_the_classes():
 
 
 # ---------- What the middle lacks, against outputs written out; the two-state barrier against neurons in two states
-
-
 def students(G, r, m, seed=0):
     generator = torch.Generator().manual_seed(seed)
     A = torch.randn(G, r, m, 2, dtype=DOUBLE, generator=generator)
-    return Students(A.clone(), torch.randn(G, r, m, dtype=DOUBLE, generator=generator), A)
+    return chapter.Students(A.clone(), torch.randn(G, r, m, dtype=DOUBLE, generator=generator), A)
 
 
 def outputs(A, b, z):
@@ -281,7 +242,7 @@ def outputs(A, b, z):
 
 def test_the_middle_lacks_the_sum_of_all_terms():
     some, z = students(2, 4, 5), torch.randn(300, 2, dtype=DOUBLE, generator=torch.Generator().manual_seed(9))
-    found = middle_lacks(some, z)
+    found = chapter.middle_lacks(some, z)
     assert found.shape == (2, 2, 5) and (found >= 0).all()
     for g in range(2):
         for pair in range(2):
@@ -294,22 +255,22 @@ def test_the_middle_lacks_the_sum_of_all_terms():
 def test_unused_neurons_do_not_change_a_student():
     some, z = students(1, 2, 6, seed=3), torch.rand(200, 2, dtype=DOUBLE)
     some.b[0, :, :3] = -50
-    on = are_on(some, z)
+    on = chapter.are_on(some, z)
     assert not on[..., :3].any()
     on[..., 3:] = True
-    rest = switch_off(some, on)
+    rest = chapter.switch_off(some, on)
     assert not rest.W[0, :, :3].any() and rest.W[..., 3:, :].equal(some.W[..., 3:, :])
     for i in range(2):
         before, after = (outputs(x.A[0, i], x.b[0, i], z) for x in (some, rest))
         assert before.equal(after)
-    assert not middle_lacks(rest, z)[..., :3].any()
+    assert not chapter.middle_lacks(rest, z)[..., :3].any()
 
 
 def test_on_means_positive_on_more_than_a_quarter():
     A = torch.tensor([[[[1.0, 0.0]]]], dtype=DOUBLE)
     z = torch.tensor([[1.0, 0], [-1, 0], [-1, 0], [-1, 0]], dtype=DOUBLE)
-    some = Students(A, torch.zeros(1, 1, 1, dtype=DOUBLE), A)
-    assert not are_on(some, z).any() and are_on(some, z[:3]).all()
+    some = chapter.Students(A, torch.zeros(1, 1, 1, dtype=DOUBLE), A)
+    assert not chapter.are_on(some, z).any() and chapter.are_on(some, z[:3]).all()
 
 
 @pytest.mark.parametrize(("N", "on", "beta"), [(20, 0.5, 0.02), (20, 0.2, 0.3), (50, 0.8, 1.0)])
@@ -325,19 +286,18 @@ def test_two_states_by_their_neurons(N, on, beta):
 
     exact = quad(square, 0, used * beta, limit=200)[0] + quad(square, used * beta, 60, limit=200)[0]
     share = stay / used  # the share of those on that stay on
-    assert two_state_barrier(N, used / N, beta) * ((1 - share) / (1 - used / N)) ** 2 == pytest.approx(exact, rel=1e-6)
+    barrier = chapter.two_state_barrier(N, used / N, beta)
+    assert barrier * ((1 - share) / (1 - used / N)) ** 2 == pytest.approx(exact, rel=1e-6)
 
 
 def test_two_states_grow_with_the_number_up_to_a_limit():
-    values = [two_state_barrier(N, 0.3, 0.1) for N in (0, 1, 3, 10, 100, 10_000)]
+    values = [chapter.two_state_barrier(N, 0.3, 0.1) for N in (0, 1, 3, 10, 100, 10_000)]
     assert values[0] == 0 and values == sorted(values) and values[-1] == pytest.approx(0.49)
-    assert two_state_barrier(0.1, 0.3, 0.1) == pytest.approx(0.49 * 0.003**2 / 2, rel=0.01)
-    assert two_state_barrier(80, 1, 0.1) == 0
+    assert chapter.two_state_barrier(0.1, 0.3, 0.1) == pytest.approx(0.49 * 0.003**2 / 2, rel=0.01)
+    assert chapter.two_state_barrier(80, 1, 0.1) == 0
 
 
 # ---------- Laws of what neurons see, against enumeration of all masks and the definition of the cost
-
-
 def all_masks(d, p):
     """Every mask of d entries with its probability."""
     masks = torch.tensor(list(itertools.product([0.0, 1.0], repeat=d)), dtype=torch.float64)
@@ -349,28 +309,28 @@ def all_masks(d, p):
 @pytest.mark.parametrize("k", [1, 2, 4])
 @pytest.mark.parametrize("family", ["exact-copy", "random-frame"])
 def test_rank_law_by_enumeration(k, p, family):
-    U = exact_copy(k, 8) if family == "exact-copy" else random_frame(k, sample_frame(2, 8))
+    U = chapter.exact_copy(k, 8) if family == "exact-copy" else chapter.random_frame(k, chapter.sample_frame(2, 8))
     masks, weight = all_masks(8, p)
     by_svd = torch.tensor([torch.linalg.matrix_rank(mask[:, None] * U) for mask in masks])
-    assert ranks(U, masks).equal(by_svd)
-    for rank, expected in enumerate(rank_law(k, p, family)):
+    assert chapter.ranks(U, masks).equal(by_svd)
+    for rank, expected in enumerate(chapter.rank_law(k, p, family)):
         assert weight[by_svd == rank].sum().item() == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize(("k", "p"), [(1, 0.15), (2, 0.4), (4, 0.15), (3, 1.0)])
 def test_mean_cost_and_anisotropy_by_enumeration(k, p):
-    U = exact_copy(k, 2 * k)
+    U = chapter.exact_copy(k, 2 * k)
     masks, weight = all_masks(2 * k, p)
     S = torch.stack([U.T @ torch.diag(mask**2) @ U for mask in masks])
     both = torch.linalg.matrix_rank(S) == 2
     one = torch.ones(2, dtype=torch.float64)
     cost = torch.stack([one @ torch.linalg.inv(s) @ one for s in S[both]])
-    assert mean_cost(k, p) == pytest.approx((weight[both] @ cost / weight[both].sum()).item())
+    assert chapter.mean_cost(k, p) == pytest.approx((weight[both] @ cost / weight[both].sum()).item())
     first = S[:, 0, 0]
     mean = weight @ first
     variance = weight @ (first - mean) ** 2
     assert mean.item() == pytest.approx(p)
-    assert relative_anisotropy(k, p) == pytest.approx((variance / mean**2).item(), abs=1e-12)
+    assert chapter.relative_anisotropy(k, p) == pytest.approx((variance / mean**2).item(), abs=1e-12)
 
 
 @pytest.mark.parametrize(("k", "p"), [(1, 0.15), (3, 0.4)])
@@ -380,17 +340,17 @@ def test_same_counts_by_enumeration(k, p):
     both = (counts > 0).all(dim=1)
     weight, counts = weight[both] / weight[both].sum(), counts[both]
     equal = (counts[:, None] == counts).all(dim=-1).double()
-    assert same_counts(k, p) == pytest.approx((weight @ equal @ weight).item())
+    assert chapter.same_counts(k, p) == pytest.approx((weight @ equal @ weight).item())
 
 
 @pytest.mark.parametrize("v", [0.0, 1e-9, 0.15, 0.8, 1.0])
 @pytest.mark.parametrize("k", [1, 3, 10])
 def test_mask_probability_inverts_the_visibility(k, v):
-    assert 1 - (1 - mask_probability(k, v)) ** k == pytest.approx(v, rel=1e-6)
+    assert 1 - (1 - chapter.mask_probability(k, v)) ** k == pytest.approx(v, rel=1e-6)
 
 
 def test_masks_are_bernoulli_and_nested():
-    masks = [bernoulli_masks(10, 128, 20, p, seed=3) for p in (0.15, 0.5)]
+    masks = [chapter.bernoulli_masks(10, 128, 20, p, seed=3) for p in (0.15, 0.5)]
     assert masks[0].mean().item() == pytest.approx(0.15, abs=4.5 * (0.15 * 0.85 / 25_600) ** 0.5)
     assert (masks[1] >= masks[0]).all() and set(masks[0].unique().tolist()) == {0.0, 1.0}
-    assert bernoulli_masks(10, 128, 20, 0.15, seed=3).equal(masks[0])
+    assert chapter.bernoulli_masks(10, 128, 20, 0.15, seed=3).equal(masks[0])

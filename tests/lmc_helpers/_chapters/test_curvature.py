@@ -1,4 +1,4 @@
-"""What chapter *curvature* computes, against independent oracles."""
+"""Chapter *curvature*: plane curves and necks."""
 
 import math
 
@@ -10,23 +10,8 @@ from oracles.draws import normal
 from scipy.linalg import expm
 from scipy.optimize import minimize
 
-from lmc_helpers._chapters.curvature import (
-    arc_height,
-    chord_bound,
-    curvature_bound,
-    distance_to_curve,
-    lipschitz_loss,
-    loop,
-    midpoint_distance,
-    network_neck,
-    orbit_chords,
-    planar_neck,
-    random_plane_curves,
-    turn,
-)
+from lmc_helpers._chapters import curvature as chapter
 from lmc_helpers.orbits.curves import curvature
-
-# ---------- plane curves and necks
 
 PHI = torch.linspace(0, math.pi, 5001, dtype=torch.float64)
 WIDTHS = [1e-4, 1e-2, 0.1, 0.2]
@@ -34,15 +19,15 @@ WIDTHS = [1e-4, 1e-2, 0.1, 0.2]
 
 @pytest.mark.parametrize(("steps", "pieces"), [(601, 6), (101, 1), (8, 7)])
 def test_random_plane_curves_are_arcs_of_their_lengths(steps, pieces):
-    lengths, points = random_plane_curves(400, steps, seed=3, pieces=pieces)
+    lengths, points = chapter.random_plane_curves(400, steps, seed=3, pieces=pieces)
     assert points.shape == (400, steps, 2) and not points[:, 0].any()
     edges = points.diff(dim=1)
     torch.testing.assert_close(edges.norm(dim=-1).sum(dim=1), lengths)
     assert 0.1 * math.pi <= lengths.min() and lengths.max() <= 1.9 * math.pi
     assert abs(lengths.mean().item() / math.pi - 1) < 3.3 * 1.8 / math.sqrt(12 * 400)
-    turns = torch.atan2(
-        edges[:, :-1, 0] * edges[:, 1:, 1] - edges[:, :-1, 1] * edges[:, 1:, 0], (edges[:, :-1] * edges[:, 1:]).sum(-1)
-    )
+    before, after = edges[:, :-1], edges[:, 1:]
+    cross = before[..., 0] * after[..., 1] - before[..., 1] * after[..., 0]
+    turns = torch.atan2(cross, (before * after).sum(-1))
     kappa = turns * (steps - 1) / lengths[:, None]  # left > 0
     assert kappa.abs().max() <= 1 + 1e-9
     if steps < 3 * pieces:  # two pieces meet at every point
@@ -56,14 +41,14 @@ def test_random_plane_curves_are_arcs_of_their_lengths(steps, pieces):
 @pytest.mark.parametrize("size", [1.0, 2.5])
 @pytest.mark.parametrize("e", WIDTHS)
 def test_network_neck_lies_in_the_minimum_and_closes_up(e, size):
-    w, *_ = network_neck(PHI, e**2 / 2, size)
+    w, *_ = chapter.network_neck(PHI, e**2 / 2, size)
     torch.testing.assert_close((w[:, :2] * w[:, 2:]).sum(-1), torch.full_like(PHI, e**2 / 2), rtol=1e-9, atol=1e-16)
     start = torch.tensor([1.0, 0.0, 1.0, 0.0]).double() * e / math.sqrt(2)
     torch.testing.assert_close(w[0], start, rtol=0, atol=1e-15)
     torch.testing.assert_close(w[-1], -start, rtol=0, atol=1e-14)
 
 
-@pytest.mark.parametrize("jet", [lambda t: network_neck(t, 0.02, 1.7), lambda t: planar_neck(t, 0.3)])
+@pytest.mark.parametrize("jet", [lambda t: chapter.network_neck(t, 0.02, 1.7), lambda t: chapter.planar_neck(t, 0.3)])
 def test_derivatives_by_differences(jet):
     t, eps = PHI[::500], 1e-5
     point, velocity, acceleration = jet(t)
@@ -76,19 +61,19 @@ def test_derivatives_by_differences(jet):
 @pytest.mark.parametrize("e", WIDTHS)
 def test_the_network_contradicts_theorem_6_2(e):
     delta = e**2 / 2
-    w, velocity, acceleration = network_neck(PHI, delta)
+    w, velocity, acceleration = chapter.network_neck(PHI, delta)
     kappa = curvature(velocity, acceleration).max().item()
-    assert kappa <= curvature_bound(delta)
-    bound = arc_height(curvature_bound(delta), 2 * e).item()
+    assert kappa <= chapter.curvature_bound(delta)
+    bound = chapter.arc_height(chapter.curvature_bound(delta), 2 * e).item()
     directions = torch.randn(20_000, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     directions /= directions.norm(dim=-1, keepdim=True)
     inner = (directions[:, :2] * directions[:, 2:]).sum(-1)
     nearest = (delta / inner[inner > 0]).sqrt().min().item()  # of the minimum, along these rays from 0
     assert e <= nearest < 1.1 * e
-    assert distance_to_curve(torch.zeros(1, 4).double(), w).item() == pytest.approx(e, rel=1e-6)
+    assert chapter.distance_to_curve(torch.zeros(1, 4).double(), w).item() == pytest.approx(e, rel=1e-6)
     assert e > bound
     if e <= 0.18:
-        assert lipschitz_loss(torch.zeros(4).double(), delta).abs().item() > 1.5 * bound
+        assert chapter.lipschitz_loss(torch.zeros(4).double(), delta).abs().item() > 1.5 * bound
 
 
 @pytest.mark.parametrize("delta", [1e-6, 0.01, 1.0])
@@ -96,17 +81,17 @@ def test_the_loss_is_lipschitz_and_vanishes_on_the_minimum(delta):
     generator = torch.Generator().manual_seed(2)
     w = torch.randn(4000, 4, dtype=torch.float64, generator=generator)
     w = (w * torch.logspace(-4, 3, 4000, dtype=torch.float64)[:, None]).requires_grad_()
-    (gradient,) = torch.autograd.grad(lipschitz_loss(w, delta).sum(), w)
+    (gradient,) = torch.autograd.grad(chapter.lipschitz_loss(w, delta).sum(), w)
     steepest = gradient.norm(dim=-1).max().item()
     assert 0.6 < steepest <= 1.5
-    on = network_neck(PHI, delta)[0]
-    assert lipschitz_loss(on, delta).abs().max().item() < 1e-15 * (1 + 1 / delta)
+    on = chapter.network_neck(PHI, delta)[0]
+    assert chapter.lipschitz_loss(on, delta).abs().max().item() < 1e-15 * (1 + 1 / delta)
 
 
 @pytest.mark.parametrize("e", [*WIDTHS, 1.0])
 def test_planar_neck_is_the_level_set_with_its_neck_at_the_origin(e):
     theta = torch.linspace(0, 2 * math.pi, 20_001, dtype=torch.float64)
-    point, velocity, _ = planar_neck(theta, e)
+    point, velocity, _ = chapter.planar_neck(theta, e)
     x, y = point.unbind(-1)
     torch.testing.assert_close(y**2, (e + x**2) ** 2 * (1 - x**2), rtol=1e-9, atol=1e-12)
     assert point.norm(dim=-1).min().item() == pytest.approx(e, rel=1e-9)
@@ -114,12 +99,11 @@ def test_planar_neck_is_the_level_set_with_its_neck_at_the_origin(e):
 
 
 def test_curvature_of_the_planar_necks_is_bounded():
-    kappas = [curvature(*planar_neck(PHI, e)[1:]).max().item() for e in (0.2, 0.1, 1e-2, 1e-4, 1e-6)]
+    kappas = [curvature(*chapter.planar_neck(PHI, e)[1:]).max().item() for e in (0.2, 0.1, 1e-2, 1e-4, 1e-6)]
     assert max(kappas) < 9
 
 
 # ---------- Chords of GL_h orbits: lengths and distances of fine polygons, circles, sampled difference quotients
-
 TIMES = torch.linspace(0, 1, 401, dtype=torch.float64)
 PLACES = torch.linspace(0, 1, 11, dtype=torch.float64)
 
@@ -138,7 +122,7 @@ def points(w, M, t):
 @pytest.mark.parametrize(("B", "h"), [(1, 1), (4, 3)])
 def test_chord_length_ends_and_distance_are_those_of_a_polygon(B, h):
     w, M, X = case(B, h)
-    found = orbit_chords(w, M, X, TIMES, PLACES)
+    found = chapter.orbit_chords(w, M, X, TIMES, PLACES)
     for b in range(B):
         path = points((w[0][b], w[1][b]), M[b], TIMES)
         assert found.length[b].item() == pytest.approx(path.diff(dim=0).norm(dim=1).sum().item(), rel=1e-4)
@@ -154,7 +138,7 @@ def test_rotations_draw_circles():
     M = torch.tensor([[[0.0, -1.0], [1.0, 0.0]]], dtype=torch.float64)
     w = normal(1, 2, 3, seed=5), normal(1, 4, 2, seed=6)
     r = torch.cat([W.flatten() for W in w]).norm().item()
-    found = orbit_chords(w, M, normal(1, 3, 2), TIMES, PLACES)
+    found = chapter.orbit_chords(w, M, normal(1, 3, 2), TIMES, PLACES)
     assert found.kappa.item() == pytest.approx(1 / r, rel=1e-10)
     assert found.length.item() == pytest.approx(r, rel=1e-10)
     assert found.D.item() == pytest.approx(2 * r * math.sin(0.5), rel=1e-10)
@@ -164,7 +148,7 @@ def test_rotations_draw_circles():
 @pytest.mark.parametrize("size", [0.1, 0.6, 1.5])
 def test_lipschitz_constant_bounds_difference_quotients(size):
     w, M, X = case(6, size=size)
-    found = orbit_chords(w, M, X, TIMES, PLACES)
+    found = chapter.orbit_chords(w, M, X, TIMES, PLACES)
     for b in range(6):
         path = points((w[0][b], w[1][b]), M[b], TIMES[::20])
         U_1, U_2 = path[:, :12].reshape(-1, 3, 4), path[:, 12:].reshape(-1, 2, 3)
@@ -180,7 +164,6 @@ def test_lipschitz_constant_bounds_difference_quotients(size):
 
 
 # ---------- Curves exp(tM)·w that come back, against closed forms and a search over the minimum
-
 SIZES = torch.tensor([2.0, 10.0, 300.0], dtype=torch.float64)
 
 
@@ -191,7 +174,7 @@ def points_of_orbit_turns(curve, a, t):
     return g @ first.numpy(), second.numpy() @ np.linalg.inv(g)
 
 
-@pytest.mark.parametrize("curve", [turn, loop])
+@pytest.mark.parametrize("curve", [chapter.turn, chapter.loop])
 @pytest.mark.parametrize("t", [0.3, 0.5, 1.0])
 def test_the_function_stays(curve, t):
     first, second = points_of_orbit_turns(curve, 0.1, t)
@@ -201,7 +184,7 @@ def test_the_function_stays(curve, t):
 
 def test_the_turn_is_a_rotation_and_a_hyperbola():
     t, a = 0.3, 0.2
-    first, second = points_of_orbit_turns(turn, a, t)
+    first, second = points_of_orbit_turns(chapter.turn, a, t)
     c, s = math.cos(2 * math.pi * t), math.sin(2 * math.pi * t)
     for r, W_1, W_2 in zip(SIZES.tolist(), first, second, strict=True):
         assert np.allclose(W_1[:2, :2] / r, [[c, -s], [s, c]])
@@ -211,18 +194,18 @@ def test_the_turn_is_a_rotation_and_a_hyperbola():
 
 def test_the_loop_is_its_polynomial_and_its_logarithm_is_principal():
     t = 0.3
-    first, _ = points_of_orbit_turns(loop, 0.1, t)
+    first, _ = points_of_orbit_turns(chapter.loop, 0.1, t)
     s = t - t**2
     for r, W_1 in zip(SIZES.tolist(), first, strict=True):
         assert np.allclose(W_1[:4, 0], [r * s, r * s * (1 - 2 * t), 0.01, 0.01 * t**3], atol=1e-9)
-    N = loop(SIZES, 0.1)[1][:, :4, :4]
+    N = chapter.loop(SIZES, 0.1)[1][:, :4, :4]
     assert (torch.linalg.matrix_power(N, 4).abs().amax(dim=(1, 2)) < 1e-6 * N.norm(dim=(1, 2))).all()  # nilpotent
 
 
 @pytest.mark.parametrize("a", [0.1, 0.7])
 def test_no_minimum_is_nearer_to_the_midpoint(a):
     """All minima of the turn's network are (X, Y X⁻¹); a search from many starts, with r = 2."""
-    start, end = (np.stack([W[0] for W in points_of_orbit_turns(turn, a, t)]) for t in (0.0, 1.0))
+    start, end = (np.stack([W[0] for W in points_of_orbit_turns(chapter.turn, a, t)]) for t in (0.0, 1.0))
     P, Q = (start + end) / 2
     Y = start[1] @ start[0]
 
@@ -233,7 +216,7 @@ def test_no_minimum_is_nearer_to_the_midpoint(a):
     rng = np.random.default_rng(1)
     starts = [P + size * rng.normal(size=(3, 3)) for size in (0, 0.1, 0.5, 1, 1, 2, 2)]
     found = min(minimize(square, X.ravel(), method="BFGS").fun for X in starts)
-    assert math.isclose(math.sqrt(found), midpoint_distance(a), rel_tol=1e-6)
+    assert math.isclose(math.sqrt(found), chapter.midpoint_distance(a), rel_tol=1e-6)
 
 
 @pytest.mark.parametrize("r", [1.0, 3.0])
@@ -261,20 +244,18 @@ def test_a_half_turn_beside_a_full_one_leaves_the_middle_as_far_as_the_ends(r):
 
 
 # ---------- The bound, against brute force on circles and random curves
-
-
 @pytest.mark.parametrize(("R", "angle"), [(1.0, 0.1), (3.0, 2.0), (0.2, math.pi)])
 def test_arc_height_is_the_height_of_the_arc(R, angle):
     height = R - R * math.cos(angle / 2)
-    assert arc_height(1 / R, 2 * R * math.sin(angle / 2)).item() == pytest.approx(height, rel=1e-9)
+    assert chapter.arc_height(1 / R, 2 * R * math.sin(angle / 2)).item() == pytest.approx(height, rel=1e-9)
 
 
 def test_arc_height_as_printed_and_for_tiny_arcs():
     kappa, D = torch.tensor([0.5, 1.0, 2.0]).double(), torch.tensor([3.0, 1.0, 0.9]).double()
     printed = (1 - (1 - (kappa * D / 2) ** 2).sqrt()) / kappa
-    torch.testing.assert_close(arc_height(kappa, D), printed)
-    assert arc_height(1.0, 1e-9).item() == pytest.approx(1e-18 / 8, rel=1e-12)
-    assert arc_height(1.0, 0.0).item() == 0
+    torch.testing.assert_close(chapter.arc_height(kappa, D), printed)
+    assert chapter.arc_height(1.0, 1e-9).item() == pytest.approx(1e-18 / 8, rel=1e-12)
+    assert chapter.arc_height(1.0, 0.0).item() == 0
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -292,17 +273,17 @@ def test_no_curve_in_space_leaves_its_bound(seed):
         path = torch.from_numpy(path)
         D = (path[-1] - path[0]).norm().item()
         ends = torch.linspace(0, 1, 31, dtype=torch.float64)[:, None]
-        furthest = distance_to_curve(path[:1] + ends * (path[-1:] - path[:1]), path).max().item()
-        assert furthest <= chord_bound(1.0, D, length).item() + (length / 300) ** 2 / 8  # the bulge of an arc
+        furthest = chapter.distance_to_curve(path[:1] + ends * (path[-1:] - path[:1]), path).max().item()
+        assert furthest <= chapter.chord_bound(1.0, D, length).item() + (length / 300) ** 2 / 8  # the bulge of an arc
 
 
 def test_chord_bound_takes_the_least_that_holds():
     D = 2 * math.sin(1.2)
-    assert chord_bound(1.0, D, 2.4).item() == pytest.approx(1 - math.cos(1.2), rel=1e-12)
-    assert chord_bound(1.0, D, 2 * math.pi - 2.4).item() == pytest.approx(D / 2)  # too long
-    assert chord_bound(1.0, 2.5, 2.6).item() == pytest.approx(math.sqrt(2.6**2 - 2.5**2) / 2)  # D > 2/κ
-    assert chord_bound(1e9, 1.0, 1.0).item() == 0
-    batch = chord_bound(torch.tensor([1.0, 10.0]).double(), D, torch.tensor([2.4, 2.4]).double())
+    assert chapter.chord_bound(1.0, D, 2.4).item() == pytest.approx(1 - math.cos(1.2), rel=1e-12)
+    assert chapter.chord_bound(1.0, D, 2 * math.pi - 2.4).item() == pytest.approx(D / 2)  # too long
+    assert chapter.chord_bound(1.0, 2.5, 2.6).item() == pytest.approx(math.sqrt(2.6**2 - 2.5**2) / 2)  # D > 2/κ
+    assert chapter.chord_bound(1e9, 1.0, 1.0).item() == 0
+    batch = chapter.chord_bound(torch.tensor([1.0, 10.0]).double(), D, torch.tensor([2.4, 2.4]).double())
     assert batch.shape == (2,) and batch[0] < batch[1]
 
 
@@ -312,13 +293,11 @@ def test_distance_to_curve_is_the_naive_one(q, steps, p):
     dense = torch.linspace(0, 1, 20_001, dtype=torch.float64)[:, None]
     for b in range(3):
         for i in range(q):
-            naive = min(
-                (path[b, j] + dense * (path[b, j + 1] - path[b, j]) - points[b, i]).norm(dim=-1).min().item()
-                for j in range(steps - 1)
-            )
-            assert distance_to_curve(points, path)[b, i].item() == pytest.approx(naive, rel=1e-4, abs=1e-4)
+            edges = (path[b, j] + dense * (path[b, j + 1] - path[b, j]) for j in range(steps - 1))
+            naive = min((edge - points[b, i]).norm(dim=-1).min().item() for edge in edges)
+            assert chapter.distance_to_curve(points, path)[b, i].item() == pytest.approx(naive, rel=1e-4, abs=1e-4)
 
 
 def test_distance_of_points_on_the_curve_and_of_repeated_points():
     path = torch.tensor([[0.0, 0.0], [0.0, 0.0], [1.0, 0.0]]).double() + 100
-    assert distance_to_curve(path, path).tolist() == [0.0, 0.0, 0.0]
+    assert chapter.distance_to_curve(path, path).tolist() == [0.0, 0.0, 0.0]

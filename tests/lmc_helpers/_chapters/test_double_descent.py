@@ -1,4 +1,4 @@
-"""What chapter *double descent* computes, against independent oracles."""
+"""Peaks over ends: unbiased where the plain ratio of the largest mean is not, and with errors that cover."""
 
 from itertools import permutations
 
@@ -12,8 +12,6 @@ from lmc_helpers._chapters.double_descent import descend_in_span, peak_over_ends
 from lmc_helpers.teacher_student import initial_weights, population_hessian
 from lmc_helpers.teacher_student import population_loss as loss
 from lmc_helpers.teacher_student.gradient_descent import gradient_descent
-
-# ---------- Peaks over ends: unbiased where the plain ratio of the largest mean is not, and with errors that cover
 
 
 def test_a_flat_curve_has_no_peak():
@@ -42,8 +40,6 @@ def test_a_clear_peak_is_the_ratio_of_means():
 
 
 # ---------- Descent in the span against descent in each dimension on its own
-
-
 @pytest.mark.parametrize(("m", "M", "dims"), [(5, 3, (3, 4, 9, 30)), (2, 1, (1, 7)), (4, 4, (4, 20))])
 def test_it_is_the_descent_in_each_dimension(m, M, dims):
     starts = [initial_weights(m, d, 3, seed=2) for d in dims]
@@ -58,8 +54,6 @@ def test_it_is_the_descent_in_each_dimension(m, M, dims):
 
 
 # ---------- One neuron short: the loss by angles, the gradient by differences, all orders
-
-
 def by_angles(W, M):
     """E (f − f*)² for normal inputs and rows (..., m, M), from the angles between all rows."""
     rows = np.concatenate([W, np.broadcast_to(np.eye(M), (*W.shape[:-2], M, M))], axis=-2)

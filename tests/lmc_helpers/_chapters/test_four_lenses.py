@@ -1,4 +1,4 @@
-"""What chapter *four lenses* computes, against independent oracles."""
+"""Pairs as lists of neurons against torch's own layers, a plain loop with Adam, and what is fixed or held equal."""
 
 import itertools
 import math
@@ -6,24 +6,13 @@ import math
 import pytest
 import torch
 
-from lmc_helpers._chapters.four_lenses import (
-    CLASSES,
-    RATE,
-    classifier_loss,
-    descend,
-    draw_pairs,
-    merge_pair,
-    reordering_path,
-    with_bias,
-)
-
-# Pairs as lists of neurons against torch's own layers, a plain loop with Adam, and what is fixed or held equal
+from lmc_helpers._chapters import four_lenses as chapter
 
 
 def problem(n=30, d=6):
     generator = torch.Generator().manual_seed(0)
     x = torch.randn(n, d, dtype=torch.float64, generator=generator)
-    return with_bias(x), torch.randint(CLASSES, (n,), generator=generator)
+    return chapter.with_bias(x), torch.randint(chapter.CLASSES, (n,), generator=generator)
 
 
 def as_double(pairs):
@@ -32,12 +21,12 @@ def as_double(pairs):
 
 def test_the_loss_is_that_of_torch_s_layers():
     x, labels = problem()
-    theta = draw_pairs(2, 5, 6, seed=3).theta
-    found = classifier_loss(x, labels)(theta)
+    theta = chapter.draw_pairs(2, 5, 6, seed=3).theta
+    found = chapter.classifier_loss(x, labels)(theta)
     assert found.shape == (2, 2)
     for k in range(2):
         for end in range(2):
-            first, last = torch.nn.Linear(6, 5).double(), torch.nn.Linear(5, CLASSES, bias=False).double()
+            first, last = torch.nn.Linear(6, 5).double(), torch.nn.Linear(5, chapter.CLASSES, bias=False).double()
             with torch.no_grad():
                 first.weight.copy_(theta[k, end, :, :6])
                 first.bias.copy_(theta[k, end, :, 6])
@@ -47,23 +36,20 @@ def test_the_loss_is_that_of_torch_s_layers():
 
 
 def test_the_start_has_its_variances_and_shares_what_is_fixed():
-    pairs = draw_pairs(200, 8, 32, seed=1, sigma=0.5)
+    pairs = chapter.draw_pairs(200, 8, 32, seed=1, sigma=0.5)
     assert pairs.raw.shape == (200, 2, 8, 43) and pairs.F.shape == pairs.D.shape == (200, 1, 8, 43)
     assert ((pairs.D[..., :32] == 0).sum(dim=-1) == 16).all() and (pairs.D[..., 32:] == 1).all()
     assert (pairs.F[pairs.D == 1] == 0).all() and (pairs.raw[..., 32] == 0).all()
-    for values, scale in (
-        (pairs.F[pairs.D == 0], 0.5),
-        (pairs.raw[..., :32], math.sqrt(2 / 32)),
-        (pairs.raw[..., 33:], math.sqrt(1 / 8)),
-    ):
+    first, last = (pairs.raw[..., :32], math.sqrt(2 / 32)), (pairs.raw[..., 33:], math.sqrt(1 / 8))
+    for values, scale in ((pairs.F[pairs.D == 0], 0.5), first, last):
         assert abs(values.std().item() / scale - 1) < 4.5 / math.sqrt(2 * values.numel())
     assert (pairs.theta[:, 0] == pairs.theta[:, 1])[(pairs.D == 0)[:, 0]].all()
 
 
 def test_the_descent_of_each_network_is_a_plain_one():
     (x, labels), gamma, steps = problem(), 0.01, 25
-    start = as_double(draw_pairs(2, 5, 6, seed=4, sigma=1.0))
-    found = descend(start, classifier_loss(x, labels), steps, gamma)
+    start = as_double(chapter.draw_pairs(2, 5, 6, seed=4, sigma=1.0))
+    found = chapter.descend(start, chapter.classifier_loss(x, labels), steps, gamma)
     for k, end in ((0, 1), (1, 0)):
         raw = start.raw[k, end].clone().requires_grad_()
         m = v = torch.zeros_like(raw)
@@ -73,7 +59,7 @@ def test_the_descent_of_each_network_is_a_plain_one():
             value = torch.nn.functional.cross_entropy(z, labels) + gamma / 2 * raw.square().sum()
             (g,) = torch.autograd.grad(value, raw)
             m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g * g
-            rate = RATE * (1 + math.cos(math.pi * t / steps)) / 2
+            rate = chapter.RATE * (1 + math.cos(math.pi * t / steps)) / 2
             step = rate * m / (1 - 0.9 ** (t + 1)) / ((v / (1 - 0.999 ** (t + 1))).sqrt() + 1e-8)
             raw = (raw.detach() - step).requires_grad_()
         torch.testing.assert_close(found.raw[k, end], raw.detach(), rtol=1e-9, atol=1e-11)
@@ -83,9 +69,9 @@ def test_the_descent_of_each_network_is_a_plain_one():
 
 def test_neurons_that_are_held_equal_stay_so():
     x, labels = problem()
-    start, loss = as_double(draw_pairs(2, 5, 6, seed=5)), classifier_loss(x, labels)
+    start, loss = as_double(chapter.draw_pairs(2, 5, 6, seed=5)), chapter.classifier_loss(x, labels)
     places = torch.tensor([0, 1, 1, 3, 4]).expand(2, 2, 5)
-    end = descend(start, loss, 40, 0.0, places).theta
+    end = chapter.descend(start, loss, 40, 0.0, places).theta
     assert (end[..., 1, :] == end[..., 2, :]).all() and (end[..., 0, :] != end[..., 1, :]).any()
     small = torch.cat([start.theta[..., [0, 1, 3, 4], :]], dim=-2)
     small[..., 1, 7:] *= 2  # the same function with four neurons
@@ -95,8 +81,6 @@ def test_neurons_that_are_held_equal_stay_so():
 
 
 # ---------- Paths to every order, against the function of the network on every leg
-
-
 def network(m=4, inputs=3, outputs=2):
     return torch.randn(m, inputs + outputs, dtype=torch.float64, generator=torch.Generator().manual_seed(m))
 
@@ -108,12 +92,12 @@ def outputs(theta, x):
 @pytest.mark.parametrize("pair", [(0, 1), (3, 1), (2, 0)])
 def test_every_order_is_reached_and_the_function_changes_at_the_merge_only(pair):
     theta, x = network(), torch.randn(7, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
-    at_merge = outputs(merge_pair(theta, *pair), x)
+    at_merge = outputs(chapter.merge_pair(theta, *pair), x)
     for order in itertools.permutations(range(4)):
         p = torch.tensor(order)
-        path = reordering_path(theta, 3, pair, p)
+        path = chapter.reordering_path(theta, 3, pair, p)
         assert path[0].equal(theta) and path[-1].equal(theta[p])
-        assert path[1].equal(merge_pair(theta, *pair)) and path[-2].equal(merge_pair(theta, *pair)[p])
+        assert path[1].equal(chapter.merge_pair(theta, *pair)) and path[-2].equal(chapter.merge_pair(theta, *pair)[p])
         for a, b in itertools.pairwise(path[1:-1]):
             for s in (0.0, 0.3, 0.7, 1.0):
                 torch.testing.assert_close(outputs((1 - s) * a + s * b, x), at_merge)
@@ -122,5 +106,5 @@ def test_every_order_is_reached_and_the_function_changes_at_the_merge_only(pair)
 def test_the_merge_is_half_way_to_the_exchange():
     theta = network(5)
     swapped = theta[[0, 4, 2, 3, 1]]
-    torch.testing.assert_close(merge_pair(theta, 1, 4), (theta + swapped) / 2)
-    torch.testing.assert_close(merge_pair(torch.stack([theta, swapped]), 1, 4)[1], (theta + swapped) / 2)
+    torch.testing.assert_close(chapter.merge_pair(theta, 1, 4), (theta + swapped) / 2)
+    torch.testing.assert_close(chapter.merge_pair(torch.stack([theta, swapped]), 1, 4)[1], (theta + swapped) / 2)

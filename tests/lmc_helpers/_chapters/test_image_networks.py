@@ -1,4 +1,4 @@
-"""What chapter *image networks* computes, against independent oracles."""
+"""Chapter *image networks*: averaged images against means by hand."""
 
 from dataclasses import replace
 
@@ -12,8 +12,6 @@ from lmc_helpers.networks.cnn import CNN
 from lmc_helpers.networks.resnet import ResNet20
 from lmc_helpers.training.recipes import Descent
 from lmc_helpers.training.runs import DataSpec, Run
-
-# ---------- Averaged images against means by hand
 
 SMALL = ResNet20(width=1, base=2, blocks=1, input_shape=(2, 4, 5))
 AVERAGED = Averaged(SMALL, 2, (2, 8, 11))
@@ -31,7 +29,6 @@ def test_outputs_are_those_of_the_model_on_means():
 
 
 # ---------- Lines against averaged networks, and runs that follow from their arguments
-
 SIZES = dict(widths=[2], resnet=[1, 2, 1], vit=[8, 1, 2], side=1, images=60, epochs=[1, 1, 1], warm_up=0, batch=30)
 PARAMETERS = Parameters(dataset="digits", **SIZES, pairs=2, sweep_pairs=2, sigmas=[0.5], together=1, seed=3)
 

@@ -6,13 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from lmc_helpers._chapters.overlap_theorem import (
-    free_choice_variance,
-    minimiser,
-    minimiser_shift,
-    normal_limit,
-    normal_overlap,
-)
+from lmc_helpers._chapters import overlap_theorem as chapter
 from lmc_helpers.teacher_student import overlap
 
 
@@ -22,37 +16,35 @@ def test_free_choices_against_enumeration(m, M):
     mean = Fraction(sum(counts), len(counts))
     variance = Fraction(sum(k * k for k in counts), len(counts)) - mean**2
     assert mean == Fraction(m, M)  # by symmetry
-    assert free_choice_variance(m, M) == pytest.approx(float(variance), abs=1e-12)
+    assert chapter.free_choice_variance(m, M) == pytest.approx(float(variance), abs=1e-12)
 
 
 def test_free_choices_of_many_rows_hardly_notice_the_condition():
-    assert free_choice_variance(400, 5) == pytest.approx(400 * 0.2 * 0.8, rel=1e-9)  # sizes beyond float64
+    assert chapter.free_choice_variance(400, 5) == pytest.approx(400 * 0.2 * 0.8, rel=1e-9)  # sizes beyond float64
 
 
 def test_minimiser_follows_its_expansion():
-    r, c = overlap.minimiser_limit(), minimiser_shift()
+    r, c = overlap.minimiser_limit(), chapter.minimiser_shift()
     sizes = np.unique(np.geomspace(2, 5000, 60).astype(int))
-    gaps = np.array([minimiser(int(M)) - (r * M + c) for M in sizes])
+    gaps = np.array([chapter.minimiser(int(M)) - (r * M + c) for M in sizes])
     assert gaps.min() > -0.01 and gaps.max() < 1.01
-    assert abs(minimiser(40_000) - (r * 40_000 + c) - 0.5) <= 0.5
+    assert abs(chapter.minimiser(40_000) - (r * 40_000 + c) - 0.5) <= 0.5
 
 
 @pytest.mark.parametrize("M", [2, 3, 7, 30])
 def test_normal_approximation_is_a_strict_lower_bound(M):
     for m in range(M + 1, 30 * M):
-        assert normal_overlap(m, M) < overlap.expected_overlap(m, M)
+        assert chapter.normal_overlap(m, M) < overlap.expected_overlap(m, M)
     for t in np.linspace(0.01, 0.99, 99):
-        assert normal_limit(t) < overlap.overlap_limit(1 / t)
+        assert chapter.normal_limit(t) < overlap.overlap_limit(1 / t)
 
 
 def test_normal_overlap_tends_to_the_printed_limit():
-    assert normal_overlap(2 * 10**6, 10**6) == pytest.approx(normal_limit(0.5), abs=1e-6)
-    assert 1 - overlap.overlap_limit(1e6) == pytest.approx(1 - normal_limit(1e-6), rel=1e-5)
+    assert chapter.normal_overlap(2 * 10**6, 10**6) == pytest.approx(chapter.normal_limit(0.5), abs=1e-6)
+    assert 1 - overlap.overlap_limit(1e6) == pytest.approx(1 - chapter.normal_limit(1e-6), rel=1e-5)
 
 
 # ---------- The minimiser, in rational arithmetic
-
-
 @pytest.mark.parametrize("M", range(2, 26))
 def test_minimiser_in_rational_arithmetic(M):
     values = {}
@@ -64,4 +56,4 @@ def test_minimiser_in_rational_arithmetic(M):
             k: (M**2 - 2 * (M - 1)) * row.get(k, 0) + (M - 1) * (row.get(k - 1, 0) + row.get(k + 1, 0))
             for k in range(-n - 1, n + 2)
         }
-    assert minimiser(M) == min(values, key=lambda m: (values[m], m))
+    assert chapter.minimiser(M) == min(values, key=lambda m: (values[m], m))

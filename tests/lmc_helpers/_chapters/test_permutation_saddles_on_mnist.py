@@ -1,4 +1,4 @@
-"""What chapter *permutation saddles on mnist* computes, against independent oracles."""
+"""Merges as runs: what the chapter's cells did one after another, a digest that sees everything, a file."""
 
 import itertools
 from dataclasses import replace
@@ -14,39 +14,17 @@ from scipy.stats import t as student
 from torch.autograd.functional import hessian, jacobian
 
 import lmc_helpers._chapters.permutation_saddles_on_mnist as module
-from lmc_helpers._chapters.permutation_saddles_on_mnist import (
-    FLOOR,
-    SHIFT,
-    Local,
-    MergeRun,
-    Metric,
-    Parameters,
-    ReadMerges,
-    Task,
-    WholePoint,
-    exponent,
-    flat,
-    in_coordinates,
-    local_squared_loss,
-    merge,
-    merge_distances,
-    output_derivatives,
-    permutation_point,
-    principal,
-    random_pair,
-    truncated_newton,
-)
+from lmc_helpers._chapters import permutation_saddles_on_mnist as chapter
 from lmc_helpers.data.images import load
 from lmc_helpers.networks import mlp
 from lmc_helpers.permutation_points import MLP, PairChart, embed, reduce_pair
 
-# ---------- Merges as runs: what the chapter's cells did one after another, a digest that sees everything, a file
-
 PATHS = {"components": 3, "distances": 4, "products": 60}
 WHOLE = {"whole": 70, "whole_products": 80}
-PARAMETERS = Parameters("digits", images=90, widths=[3, 4], teachers=2, randoms=1, epochs=2, seed=5, **PATHS, **WHOLE)
+SIZES = {"images": 90, "widths": [3, 4], "teachers": 2, "randoms": 1, "epochs": 2}
+PARAMETERS = chapter.Parameters("digits", seed=5, **SIZES, **PATHS, **WHOLE)
 TEACHING = PARAMETERS.teaching()
-RUN = MergeRun(TEACHING[4], 1, **PATHS)
+RUN = chapter.MergeRun(TEACHING[4], 1, **PATHS)
 
 
 def outputs(theta, z, net=None):
@@ -103,7 +81,7 @@ def same(point, other):
 
 
 def test_what_the_chapter_reads_is_in_the_merges_and_comes_from_a_kept_file(monkeypatch, tmp_path):
-    run = ReadMerges((RUN, replace(RUN, network=0)))
+    run = chapter.ReadMerges((RUN, replace(RUN, network=0)))
     found = run.result()
     assert found.trained.equal(TEACHING[4].result().accuracies[-1]) and len(found.merges) == 2
     for read, merge_run in zip(found.merges, run.merges, strict=True):
@@ -116,7 +94,7 @@ def test_what_the_chapter_reads_is_in_the_merges_and_comes_from_a_kept_file(monk
     monkeypatch.setattr(module, "recorded", lambda: tmp_path)
     assert run.path().parent != tmp_path
     (tmp_path / run.path().name).write_bytes(run.path().read_bytes())
-    monkeypatch.setattr(MergeRun, "result", None)
+    monkeypatch.setattr(chapter.MergeRun, "result", None)
     assert run.path().parent == tmp_path and run.result().merges[0].pair == found.merges[0].pair
 
 
@@ -128,28 +106,17 @@ def test_a_point_on_whole_images_starts_from_the_most_similar_pair_of_a_teacher_
     cosines = torch.nn.functional.cosine_similarity(W[:, None], W[None], dim=-1).triu(1)
     pair = divmod(int(cosines.where(cosines != 0, -2).argmax()), 4)
     theta = PairChart(task.net, 2).bring_forward(theta, *pair)
-    same(found, permutation_point(task, theta, labels, 80, module.WHOLE_TOLERANCE))
+    same(found, chapter.permutation_point(task, theta, labels, 80, module.WHOLE_TOLERANCE))
     assert run.teachers.seeds[0] not in TEACHING[4].seeds and run.teachers.data.n == 70
     changes = ({}, {"network": 1}, {"products": 81}, {"teachers": TEACHING[4]})
     assert len({replace(run, **change).digest for change in changes}) == len(changes)
     assert replace(PARAMETERS, whole=0).whole_points() == {}
 
 
-def test_the_random_pair_is_another_one():
-    other = replace(RUN, seed=3)
-    assert set(other.result().pair) != set(RUN.result().pair)
-    assert other.digest != RUN.digest
-
-
-def test_a_digest_sees_everything():
-    changes = (
-        {"teachers": TEACHING[3]},
-        {"network": 0},
-        {"components": 0},
-        {"distances": 5},
-        {"products": 61},
-        {"seed": 0},
-    )
+def test_a_random_pair_is_another_one_and_a_digest_sees_everything():
+    assert set(replace(RUN, seed=3).result().pair) != set(RUN.result().pair)
+    zeros = {"network": 0}, {"components": 0}, {"seed": 0}
+    changes = ({"teachers": TEACHING[3]}, *zeros, {"distances": 5}, {"products": 61})
     assert len({replace(RUN, **change).digest for change in ({}, *changes)}) == len(changes) + 1
 
 
@@ -157,7 +124,8 @@ def test_runs_are_those_of_the_chapter():
     points, kept = [*PARAMETERS.whole_points().values()], [*PARAMETERS.readings().values()]
     before = [*TEACHING.values(), *(point.teachers for point in points)]
     assert PARAMETERS.runs() == [*before, *kept, *points]  # merges that take no time are no jobs
-    assert all(isinstance(point, WholePoint) for point in points) and [run.neurons for run in kept[0].merges] == [3] * 3
+    assert {type(point) for point in points} == {chapter.WholePoint}
+    assert [run.neurons for run in kept[0].merges] == [3] * 3
     long = replace(PARAMETERS, products=10_000_000)
     found, (similar, random) = long.runs(), long.merges()
     assert found[4:10] == [*similar[3], *random[3], *similar[4], *random[4]]
@@ -172,30 +140,29 @@ def test_runs_are_those_of_the_chapter():
 
 
 # ---------- The pixels' span against NumPy, the projected network against torch's layers, paths against SciPy's minima
-
 DISTANCES = torch.tensor([1.0, 0.9, 0.8], dtype=torch.float64)
 
 
 @pytest.fixture(scope="module")
 def merged():
     generator = torch.Generator().manual_seed(1)
-    x, _, moments = principal(torch.randn(80, 3, generator=generator, dtype=torch.float64))
+    x, _, moments = chapter.principal(torch.randn(80, 3, generator=generator, dtype=torch.float64))
     net = MLP((3, 3, 4, 2), "tanh")
     theta, labels = net.initial(1, seed=1, scale=2.0)[0], torch.randint(2, (80,), generator=generator)
-    task = Task(net, x, moments, net.forward(theta, x))
-    return task, theta, labels, merge(task, theta, (3, 1), DISTANCES, labels, 2000, 1e-8)
+    task = chapter.Task(net, x, moments, net.forward(theta, x))
+    return task, theta, labels, chapter.merge(task, theta, (3, 1), DISTANCES, labels, 2000, 1e-8)
 
 
 def test_inputs_in_the_basis_of_their_span():
     x = load("digits", n=30, seed=1).inputs(torch.float64, flat=True)
-    z, Q, moments = principal(x)
+    z, Q, moments = chapter.principal(x)
     U, S, _ = np.linalg.svd(x.numpy(), full_matrices=False)
     rank = int((S > 1e-6 * S[0]).sum())
     assert z.shape == (30, rank) and rank < 64
     np.testing.assert_allclose(moments, S[:rank] ** 2 / 30, rtol=1e-6, atol=1e-9)
     torch.testing.assert_close(z @ Q.T, x)
     torch.testing.assert_close(Q.T @ Q, torch.eye(rank, dtype=torch.float64))
-    few, basis, _ = principal(x, 4)
+    few, basis, _ = chapter.principal(x, 4)
     best = (U[:, :4] * S[:4]) @ (U[:, :4].T @ x.numpy() / S[:4, None])
     np.testing.assert_allclose(few @ basis.T, best, atol=1e-9)
 
@@ -203,9 +170,9 @@ def test_inputs_in_the_basis_of_their_span():
 def test_in_these_coordinates_networks_and_norms_of_gradients_stay():
     x = load("digits", n=30, seed=1).inputs(torch.float64, flat=True)
     stack = mlp.MLP((64, 3, 3, 10), "tanh").initial([1, 2])
-    z, Q, _ = principal(x)
+    z, Q, _ = chapter.principal(x)
     net = MLP((z.shape[1], 3, 3, 10), "tanh")
-    theta = flat(net, stack, Q)
+    theta = chapter.flat(net, stack, Q)
     for k in range(2):
         W = [stack.params[f"{i}.weight"][k].double().requires_grad_() for i in range(3)]
         b = [stack.params[f"{i}.bias"][k].double() for i in range(3)]
@@ -226,21 +193,12 @@ def test_the_loss_is_the_papers(merged):
     assert task.local(other).value.item() == pytest.approx(expected)
 
 
-def test_a_path_starts_at_the_teacher_keeps_its_distances_and_has_converged(merged):
-    task, theta, labels, found = merged
-    apart = theta[task.net.incoming(2, 3)] - theta[task.net.incoming(2, 1)]
-    along = [at[task.net.incoming(2, 0)] - at[task.net.incoming(2, 1)] for at in found.path.theta]
-    np.testing.assert_allclose([v.norm() for v in along], apart.norm() * DISTANCES)
-    assert found.path.loss[0] < 1e-20 and (found.path.gradient_norm <= 1e-8).all()
-    right = (task.y.argmax(dim=1) == labels).double().mean()
-    assert found.accuracy[0] == right and found.products > 0
-
-
 def test_the_end_is_a_minimum_at_its_distance(merged):
     task, _, _, found = merged
     first, second = (task.net.incoming(2, i).numpy() for i in (0, 1))
     at, y = found.path.theta[-1].numpy(), task.y.numpy()
     delta = np.linalg.norm(at[second] - at[first])
+    assert (found.path.gradient_norm <= 1e-8).all() and found.products > 0
 
     def residuals(free):
         moved = free.copy()
@@ -266,7 +224,7 @@ def test_the_metric_is_the_gauss_newton_matrix(merged, charted):
 
     J = torch.autograd.functional.jacobian(charted_outputs, free).flatten(0, 1)
     M = 2 * J.T @ J / (len(task.x) * task.y.square().mean())
-    M.diagonal().add_(SHIFT * (M.diagonal() + FLOOR * M.diagonal().mean()))
+    M.diagonal().add_(chapter.SHIFT * (M.diagonal() + chapter.FLOOR * M.diagonal().mean()))
     v = M @ torch.linspace(-1, 1, len(free), dtype=torch.float64)
     expected = torch.linspace(-1, 1, len(free), dtype=torch.float64)
     torch.testing.assert_close(task.metric(phi, chart).solve(v), expected, rtol=1e-6, atol=1e-6)
@@ -275,7 +233,7 @@ def test_the_metric_is_the_gauss_newton_matrix(merged, charted):
 def test_the_permutation_point_is_a_minimum_of_the_smaller_network(merged):
     task, _, labels, found = merged
     theta = found.path.theta[-1]
-    found_point = permutation_point(task, theta, labels, 3000, 1e-7)
+    found_point = chapter.permutation_point(task, theta, labels, 3000, 1e-7)
     loss, share = found_point.loss, found_point.accuracy
     assert found_point.gradient_norm <= 1e-7 and 0 < found_point.products <= 3000
     assert loss > found.path.loss[-1]  # one neuron less
@@ -295,13 +253,13 @@ def test_the_permutation_point_is_a_minimum_of_the_smaller_network(merged):
 
 def test_the_index_at_every_permutation_point_is_that_of_the_hessian(merged):
     task, _, labels, found = merged
-    point = permutation_point(task, found.path.theta[-1], labels, 5000, 1e-9)
+    point = chapter.permutation_point(task, found.path.theta[-1], labels, 5000, 1e-9)
     small, start = reduce_pair(task.net, found.path.theta[-1], 2)
-    end, norm, _ = Task(small, task.x, task.moments, task.y).minimise(start, 5000, 1e-9)
+    end, norm, _ = chapter.Task(small, task.x, task.moments, task.y).minimise(start, 5000, 1e-9)
     assert norm <= 1e-9 and point.index.shape == point.rank.shape == (3,)
     for neuron in range(3):  # the doubled network's own Hessian
         net, theta = embed(small, end, 2, neuron)
-        larger = Task(net, task.x, task.moments, task.y)
+        larger = chapter.Task(net, task.x, task.moments, task.y)
         values = torch.linalg.eigvalsh(hessian(larger.loss, theta))
         assert int((values < -1e-7 * values[-1]).sum()) == point.index[neuron]
         assert int((values.abs() <= 1e-7 * values[-1]).sum()) == 2 - point.rank[neuron]
@@ -309,13 +267,13 @@ def test_the_index_at_every_permutation_point_is_that_of_the_hessian(merged):
 
 
 def test_random_pairs_are_all_others():
-    drawn = {random_pair(4, (2, 0), 1, f"draw {k}") for k in range(60)}
+    drawn = {chapter.random_pair(4, (2, 0), 1, f"draw {k}") for k in range(60)}
     assert drawn == {(0, 1), (0, 3), (1, 2), (1, 3), (2, 3)}
 
 
 @pytest.mark.parametrize("K", [4, 5, 8, 24, 100])
 def test_two_thirds_of_the_distances_are_in_the_first_decade(K):
-    found = merge_distances(K).numpy()
+    found = chapter.merge_distances(K).numpy()
     assert len(found) == K and found[0] == 1 and found[-1] == pytest.approx(1e-4)
     assert (np.diff(found) < 0).all() and (found > 0.1 + 1e-12).sum() == 2 * K // 3
     early, late = np.log10(found[: 2 * K // 3 + 1]), np.log10(found[2 * K // 3 :])
@@ -326,7 +284,7 @@ def test_two_thirds_of_the_distances_are_in_the_first_decade(K):
 def test_exponent_is_that_of_a_power_law():
     scatter = np.array([0.8, 1.0, 1.2])
     found = {H: (5 * H**-0.7 * scatter).tolist() for H in (2, 4, 16)} | {64: [1.0]}  # one value says nothing
-    slope, error, n = exponent(found)
+    slope, error, n = chapter.exponent(found)
     assert (slope, n) == (pytest.approx(-0.7, abs=1e-12), 9)
     # relative deviation 0.2 of a value, of a mean of three over √3; least squares in ln H; 6 degrees of freedom
     x = np.log([2, 4, 16])
@@ -339,19 +297,17 @@ def test_exponent_covers_the_truth():
     draws, misses = np.random.default_rng(1), 0
     for _ in range(2000):
         found = {H: (H**-1.0 * np.exp(0.3 * draws.normal(size=3))).tolist() for H in (4, 5, 6, 8)}
-        slope, error, _ = exponent(found)
+        slope, error, _ = chapter.exponent(found)
         misses += abs(slope + 1) > 3.2905 * error
     assert misses <= 12
 
 
 @pytest.mark.parametrize("found", [{}, {3: [1.0, 2.0]}, {3: [1.0, 2.0], 5: [1.0]}])
 def test_exponent_without_two_widths_is_unknown(found):
-    assert exponent(found) == (0.0, 1.0, 0)
+    assert chapter.exponent(found) == (0.0, 1.0, 0)
 
 
 # ---------- Products by hand against Hessians that autograd forms, straight and through coordinates
-
-
 def plain_of_products(sizes, x, y, weight):
     """The loss with torch's own layers in the order of the flat parameters."""
 
@@ -377,7 +333,7 @@ def problem(sizes, T, seed=0):
 def test_value_gradient_and_products_are_those_of_autograd(sizes, T):
     theta, x, y, draw = problem(sizes, T)
     loss = plain_of_products(sizes, x, y, 0.3)
-    at = local_squared_loss(MLP(sizes, "tanh"), theta, x, y, 0.3)
+    at = chapter.local_squared_loss(MLP(sizes, "tanh"), theta, x, y, 0.3)
     torch.testing.assert_close(at.value, loss(theta))
     torch.testing.assert_close(at.gradient, jacobian(loss, theta))
     H = hessian(loss, theta)
@@ -396,7 +352,7 @@ def test_coordinates_of_a_pair_at_fixed_distance():
     def weights(free):
         return chart.weights(torch.cat([free, phi[-1:]]))
 
-    at = in_coordinates(weights, phi[:-1], lambda t: local_squared_loss(chart.net, t, x, y, 0.3))
+    at = chapter.in_coordinates(weights, phi[:-1], lambda t: chapter.local_squared_loss(chart.net, t, x, y, 0.3))
     loss = plain_of_products(sizes, x, y, 0.3)
     torch.testing.assert_close(at.gradient, jacobian(lambda free: loss(weights(free)), phi[:-1]))
     H, v = hessian(lambda free: loss(weights(free)), phi[:-1]), draw(len(theta))
@@ -410,19 +366,17 @@ def test_derivatives_of_the_outputs_are_those_of_autograd(sizes):
     net = MLP(sizes, "tanh")
     J = jacobian(lambda t: net.forward(t, x), theta)
     start = sizes[0] * sizes[1]
-    by_bias, by_rest = output_derivatives(net, theta, x)
+    by_bias, by_rest = chapter.output_derivatives(net, theta, x)
     torch.testing.assert_close(torch.cat([by_bias, by_rest], dim=-1), J[..., start:])
 
 
 # ---------- Truncated Newton steps against closed minima and SciPy; the metric against a matrix formed entry by entry
-
-
 def near(loss):
     """A loss of a few parameters as a Local, by autograd."""
 
     def local(theta):
         H = torch.autograd.functional.hessian(loss, theta)
-        return Local(loss(theta), torch.autograd.functional.jacobian(loss, theta), lambda v: H @ v)
+        return chapter.Local(loss(theta), torch.autograd.functional.jacobian(loss, theta), lambda v: H @ v)
 
     return local
 
@@ -433,26 +387,27 @@ def double(*values):
 
 def test_minima_are_found_from_indefinite_starts_within_the_budget():
     form = double(1, 10, 1e4)
-    end, norm, used = truncated_newton(near(lambda t: t @ (form * t) / 2 - t.sum()), torch.ones(3).double(), 90, 1e-9)
+    bowl = near(lambda t: t @ (form * t) / 2 - t.sum())
+    end, norm, used = chapter.truncated_newton(bowl, torch.ones(3).double(), 90, 1e-9)
     torch.testing.assert_close(end, 1 / form)
     assert norm <= 1e-9 and used < 90
     wells = near(lambda t: (t[0] ** 2 - 1) ** 2 + t[1] ** 2)
-    end, _, _ = truncated_newton(wells, double(0.1, 1.0), 100, 1e-10)
+    end, _, _ = chapter.truncated_newton(wells, double(0.1, 1.0), 100, 1e-10)
     torch.testing.assert_close(end, double(1, 0), atol=1e-8, rtol=0)
     rosenbrock = near(lambda t: (1 - t[0]) ** 2 + 100 * (t[1] - t[0] ** 2) ** 2)
-    end, _, _ = truncated_newton(rosenbrock, double(-1.2, 1.0), 200, 1e-10)
+    end, _, _ = chapter.truncated_newton(rosenbrock, double(-1.2, 1.0), 200, 1e-10)
     torch.testing.assert_close(end, double(1, 1))
-    assert truncated_newton(rosenbrock, double(-1.2, 1.0), 7, 1e-10)[2] <= 7
-    assert truncated_newton(near(lambda t: t.square().sum()), double(3, 4), 0, 1e-9)[1:] == (10, 0)
+    assert chapter.truncated_newton(rosenbrock, double(-1.2, 1.0), 7, 1e-10)[2] <= 7
+    assert chapter.truncated_newton(near(lambda t: t.square().sum()), double(3, 4), 0, 1e-9)[1:] == (10, 0)
 
 
 def test_the_right_metric_needs_one_product_a_step():
     form = torch.logspace(0, 6, 30, dtype=torch.float64)
     local = near(lambda t: t @ (form * t) / 2)
     start = torch.ones(30).double()
-    _, norm, used = truncated_newton(local, start, 200, 1e-6, lambda at: lambda v: v / form)
+    _, norm, used = chapter.truncated_newton(local, start, 200, 1e-6, lambda at: lambda v: v / form)
     assert norm <= 1e-6 and used <= 3
-    assert truncated_newton(local, start, 3, 1e-6)[1] > 1e-6
+    assert chapter.truncated_newton(local, start, 3, 1e-6)[1] > 1e-6
 
 
 def test_the_metric_is_the_matrix_that_it_says():
@@ -473,9 +428,9 @@ def test_the_metric_is_the_matrix_that_it_says():
                 for j in range(H):
                     for c in range(k, n):
                         M[i * n + c, j * n + c] += 2 * float(b[t, o, i] * b[t, o, j] * moments[c]) / (T * scale)
-    metric = Metric.of(b, rest, x, moments, k, scale)
+    metric = chapter.Metric.of(b, rest, x, moments, k, scale)
     v = torch.randn(p, dtype=torch.float64, generator=generator)
     found = metric.solve(v).numpy()
     assert np.linalg.norm(M @ found - v.numpy()) < 0.02 * np.linalg.norm(v)  # but for the shift of the diagonal
-    whole = Metric.of(b, rest, x, moments, n, scale)
+    whole = chapter.Metric.of(b, rest, x, moments, n, scale)
     assert whole.tail.numel() == 0 and whole.solve(v).shape == (p,)

@@ -1,4 +1,4 @@
-"""What chapter *relaxed costs* computes, against independent oracles."""
+"""Relaxed realization costs against stacked least squares, eq. (257) as printed, and proven bounds."""
 
 import math
 
@@ -7,16 +7,7 @@ import pytest
 import torch
 from scipy.optimize import minimize
 
-from lmc_helpers._chapters.relaxed_costs import (
-    quadratic_surrogate,
-    relaxed_cost,
-    relaxed_objective,
-    relu_function_cost,
-    ridgeless_limit,
-    tail_energy,
-)
-
-# ---------- Relaxed realization costs against stacked least squares, eq. (257) as printed, and proven bounds
+from lmc_helpers._chapters import relaxed_costs as chapter
 
 
 def problem(d, rank, seed=0, n=40):
@@ -36,7 +27,7 @@ CASES = [(1, 1), (4, 4), (6, 2), (9, 5)]
 @pytest.mark.parametrize("lipschitz", [1.0, 1.7])
 def test_surrogate_is_ridge_regression(d, rank, beta, lipschitz):
     X, u, f, mask, Sigma = problem(d, rank)
-    best = quadratic_surrogate(u, f, mask, Sigma, beta, lipschitz)
+    best = chapter.quadratic_surrogate(u, f, mask, Sigma, beta, lipschitz)
     x, n = X.numpy(), len(X)
     scale = lipschitz / math.sqrt(beta * n)
     A = np.vstack([scale * x * mask.numpy(), np.eye(d)])
@@ -53,8 +44,8 @@ def test_surrogate_is_ridge_regression(d, rank, beta, lipschitz):
 @pytest.mark.parametrize(("d", "rank"), CASES)
 def test_direct_minimum_of_a_linear_neuron(d, rank):
     X, u, f, mask, Sigma = problem(d, rank)
-    found = relaxed_cost(X @ u, X, f, mask, 0.2, lambda s: s, starts=torch.zeros(1, d))
-    expected = quadratic_surrogate(u, f, mask, Sigma, 0.2)
+    found = chapter.relaxed_cost(X @ u, X, f, mask, 0.2, lambda s: s, starts=torch.zeros(1, d))
+    expected = chapter.quadratic_surrogate(u, f, mask, Sigma, 0.2)
     assert found.value.item() == pytest.approx(expected.value.item(), rel=1e-8)
     torch.testing.assert_close(found.w, expected.w, rtol=1e-4, atol=1e-5)
 
@@ -63,12 +54,12 @@ def test_direct_minimum_of_a_linear_neuron(d, rank):
 @pytest.mark.parametrize("beta", [0.01, 1.0])
 def test_relu_lies_between_two_surrogates_on_symmetric_inputs(d, rank, beta):
     X, u, f, mask, Sigma = problem(d, rank, seed=1)
-    low = quadratic_surrogate(u, f, mask, Sigma, beta, 0.5)
-    high = quadratic_surrogate(u, f, mask, Sigma, beta, math.sqrt(0.5))
+    low = chapter.quadratic_surrogate(u, f, mask, Sigma, beta, 0.5)
+    high = chapter.quadratic_surrogate(u, f, mask, Sigma, beta, math.sqrt(0.5))
     starts = torch.stack([low.w, high.w, torch.zeros(d).double()])
-    found = relaxed_cost((X @ u).relu(), X, f, mask, beta, torch.relu, starts)
+    found = chapter.relaxed_cost((X @ u).relu(), X, f, mask, beta, torch.relu, starts)
     assert low.value <= found.value * (1 + 1e-9) and found.value <= high.value * (1 + 1e-9)
-    at = relaxed_objective(found.w, (X @ u).relu(), X, f, mask, beta, torch.relu)
+    at = chapter.relaxed_objective(found.w, (X @ u).relu(), X, f, mask, beta, torch.relu)
     assert at.item() == pytest.approx(found.value.item())
 
 
@@ -76,8 +67,8 @@ def test_relu_lies_between_two_surrogates_on_symmetric_inputs(d, rank, beta):
 def test_ridgeless_limit(d, rank):
     X, u, f, mask, Sigma = problem(d, rank)
     inside = f + mask * u  # a function of the class
-    limit = ridgeless_limit(inside, f, mask, Sigma)
-    near = quadratic_surrogate(inside, f, mask, Sigma, 1e-9).value
+    limit = chapter.ridgeless_limit(inside, f, mask, Sigma)
+    near = chapter.quadratic_surrogate(inside, f, mask, Sigma, 1e-9).value
     assert limit.isfinite() and near.item() == pytest.approx(limit.item(), rel=1e-6) and near <= limit * (1 + 1e-12)
     w, *_ = np.linalg.lstsq(X.numpy() * mask.numpy(), (X @ (inside - f)).numpy(), rcond=1e-10)
     assert limit.item() == pytest.approx((w**2).sum(), rel=1e-8)
@@ -85,8 +76,8 @@ def test_ridgeless_limit(d, rank):
 
 def test_outside_the_class_the_cost_diverges_like_one_over_beta():
     Sigma, u, f, mask = torch.eye(2), torch.tensor([1.0, 3.0]), torch.zeros(2), torch.tensor([1.0, 0.0])
-    assert ridgeless_limit(u, f, mask, Sigma).item() == math.inf
-    assert 1e-9 * quadratic_surrogate(u, f, mask, Sigma, 1e-9).value.item() == pytest.approx(9)
+    assert chapter.ridgeless_limit(u, f, mask, Sigma).item() == math.inf
+    assert 1e-9 * chapter.quadratic_surrogate(u, f, mask, Sigma, 1e-9).value.item() == pytest.approx(9)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -95,7 +86,7 @@ def test_cost_of_a_relu_function_by_constrained_minimisation(seed):
     X = torch.randn(n, d, dtype=torch.float64, generator=torch.Generator().manual_seed(seed)).abs()
     u, f, weight = torch.randn(3, d, dtype=torch.float64, generator=torch.Generator().manual_seed(seed + 50))
     scale = weight.abs() + 0.2
-    found = relu_function_cost(u, f, scale, X)
+    found = chapter.relu_function_cost(u, f, scale, X)
     on = (X @ u > 0).numpy()
     gap = lambda w: (X @ (f + scale * torch.tensor(w) - u)).numpy()[on]  # noqa: E731
     room = lambda w: -(X @ (f + scale * torch.tensor(w))).numpy()[~on]  # noqa: E731
@@ -109,14 +100,14 @@ def test_cost_of_a_relu_function_by_constrained_minimisation(seed):
 def test_cost_of_an_impossible_function_is_infinite():
     X, one = torch.eye(2).double(), torch.ones(2).double()
     blind = torch.tensor([1.0, 0.0]).double()
-    assert relu_function_cost(one, 0 * one, blind, X).value.item() == math.inf
-    assert relu_function_cost(-one, 0 * one, blind, X).value.item() == 0
-    assert relu_function_cost(-one, one, blind, X).value.item() == math.inf  # its fixed part stays active
+    assert chapter.relu_function_cost(one, 0 * one, blind, X).value.item() == math.inf
+    assert chapter.relu_function_cost(-one, 0 * one, blind, X).value.item() == 0
+    assert chapter.relu_function_cost(-one, one, blind, X).value.item() == math.inf  # its fixed part stays active
 
 
 def test_tail_energy():
     X, *_, Sigma = problem(6, 2)
-    tails = tail_energy(Sigma)
+    tails = chapter.tail_energy(Sigma)
     assert tails.shape == (7,) and tails[0].item() == pytest.approx(Sigma.trace().item())
     assert tails[2:].eq(0).all() and tails[1] > 0
     _, vectors = np.linalg.eigh(Sigma.numpy())

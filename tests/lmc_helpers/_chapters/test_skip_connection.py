@@ -1,4 +1,4 @@
-"""What chapter *skip connection* computes, against independent oracles."""
+"""Chapter *skip connection*: what of turntables stands in the HTML, and what a browser draws from it."""
 
 import itertools
 import json
@@ -12,20 +12,7 @@ from oracles.linear import data as data_of_residual
 from scipy.integrate import solve_ivp
 
 from lmc_helpers import figures
-from lmc_helpers._chapters.skip_connection import (
-    Picture,
-    draw,
-    minimum_sheets,
-    residual_components,
-    residual_loss,
-    residual_map,
-    residual_minimum,
-    surface_classes,
-    surface_cubes,
-    turntable,
-)
-
-# ---------- Turntables: what stands in the HTML, and what a browser draws from it
+from lmc_helpers._chapters import skip_connection as chapter
 
 AXES = ("x", "y", "z")
 
@@ -41,7 +28,8 @@ def data(text):
 
 def test_the_html_holds_the_points_and_nothing_from_outside():
     patches = [(2 * plane(0.25), "#0072B2"), (2 * plane(-1.0, 2, 2), "#D55E00")]
-    text = turntable([Picture("a", patches), Picture("b </script>", patches[:1])], AXES, 2.0, 'alt "of" {{DATA}} & <b>')
+    pictures = [chapter.Picture("a", patches), chapter.Picture("b </script>", patches[:1])]
+    text = chapter.turntable(pictures, AXES, 2.0, 'alt "of" {{DATA}} & <b>')
     assert not re.search(r"https?:|src=|href=|import|fetch|\{\{ALT", text)
     assert text.count("<canvas") == text.count("</canvas>") == text.count("<script>") == text.count("</script>") == 1
     assert 'aria-label="alt &quot;of&quot; {{DATA}} &amp; &lt;b&gt;"' in text
@@ -56,7 +44,7 @@ def test_a_static_picture_has_every_quadrilateral_and_looks_alike_from_both_side
     figure, axes = figures.panels(2, subplot_kw={"projection": "3d"})
     patch = plane(0.25)
     for axis, points in zip(axes, (patch, patch[::-1]), strict=True):  # reversed rows turn round the normal
-        draw(axis, Picture("title", [(points, "#0072B2"), (plane(-1.0, 2, 2), "#D55E00")]), AXES, 1.0)
+        chapter.draw(axis, chapter.Picture("title", [(points, "#0072B2"), (plane(-1.0, 2, 2), "#D55E00")]), AXES, 1.0)
     figure.canvas.draw()
     faces = []
     for axis in axes:
@@ -73,7 +61,8 @@ def test_a_static_picture_has_every_quadrilateral_and_looks_alike_from_both_side
 def test_a_browser_draws_and_turns_it(tmp_path, watched):
     page = tmp_path / "page.html"
     patches = [(plane(-0.9), "#0000ff"), (plane(0.9), "#ff0000")]
-    page.write_text(f"<!doctype html><meta charset=utf-8>{turntable([Picture('t', patches)], AXES, 1, 'alt')}")
+    one = [chapter.Picture("t", patches)]
+    page.write_text(f"<!doctype html><meta charset=utf-8>{chapter.turntable(one, AXES, 1, 'alt')}")
     middle = "c => [...c.getContext('2d').getImageData(c.width / 2, c.height * 0.53, 1, 1).data]"
     tab = watched.tab
     tab.set_viewport_size({"width": 600, "height": 700})
@@ -102,8 +91,8 @@ def test_a_browser_draws_and_turns_it(tmp_path, watched):
     assert canvas.evaluate("c => c.toDataURL()") != before
     assert watched.trouble == [] and watched.requests == [page.as_uri()]
 
-    both = [Picture("s", patches[:1]), Picture("t", patches[:1])]
-    page.write_text(f"<!doctype html><meta charset=utf-8>{turntable(both, AXES, 1, 'alt')}")
+    both = [chapter.Picture("s", patches[:1]), chapter.Picture("t", patches[:1])]
+    page.write_text(f"<!doctype html><meta charset=utf-8>{chapter.turntable(both, AXES, 1, 'alt')}")
     tab.goto(page.as_uri())
     shape = "c => c.clientHeight / c.clientWidth"
     assert canvas.evaluate(shape) == pytest.approx(1 / 2, rel=0.02)
@@ -115,8 +104,6 @@ def test_a_browser_draws_and_turns_it(tmp_path, watched):
 
 
 # ---------- Surfaces on grids: brute force over cubes, a union–find of its own, and surfaces whose components are known
-
-
 def cells(values, axes):
     """The vertex values of every cell that extends along the given axes, by its lowest vertex."""
     shape = [n - (k in axes) for k, n in enumerate(values.shape)]
@@ -148,8 +135,8 @@ def brute_force(values):
 def test_classes_by_brute_force(shape, seed):
     values = np.random.default_rng(seed).integers(-3, 6, shape).astype(float)
     hit, roots = brute_force(values)
-    number, classes = surface_classes(values)
-    assert {tuple(int(i) for i in cell) for cell in np.argwhere(surface_cubes(values))} == hit
+    number, classes = chapter.surface_classes(values)
+    assert {tuple(int(i) for i in cell) for cell in np.argwhere(chapter.surface_cubes(values))} == hit
     assert number == len(set(roots.values())) and classes.max(initial=-1) == number - 1
     assert (classes >= 0).sum() == len(hit)
     for one, other in itertools.combinations(hit, 2):
@@ -162,26 +149,16 @@ def test_the_minima_of_one_dimensional_networks(per_unit, eps, expected):
     x = np.arange(-4 * per_unit, 4 * per_unit + 1) / per_unit
     w1, w2, w3 = np.meshgrid(x, x, x, indexing="ij")
     for Y in (1.0, -1.0):
-        assert surface_classes(w3 * (w2 * w1 + eps) - Y)[0] == expected
-
-
-def test_planes_points_and_nothing():
-    x = np.linspace(-1, 1, 6)  # 0 is no vertex
-    assert surface_classes(np.add.outer(x, x))[0] == 1
-    assert surface_classes(np.ones((4, 4)))[0] == 0
-    assert surface_classes(x)[0] == 1
-    assert surface_classes(np.array([1.0, 0.0, 1.0]))[0] == 1  # a vertex that two cells share
-    assert surface_cubes(np.array([0.0, 0.0, 1.0, 2.0])).tolist() == [True, True, False]
+        assert chapter.surface_classes(w3 * (w2 * w1 + eps) - Y)[0] == expected
 
 
 # Surfaces of the minimum: points on them, borders on the cube, components by a grid that knows nothing of them
-
 CASES = [(0.0, 3.0), (0.0, 1.5), (1.0, 3.0), (-1.0, 3.0), (0.5, 4.0), (2.5, 2.0)]  # eps and reach
 
 
 @pytest.mark.parametrize(("eps", "reach"), CASES)
 def test_points_lie_on_the_surface_in_the_cube_and_borders_on_its_faces(eps, reach):
-    for patch in minimum_sheets(eps, reach):
+    for patch in chapter.minimum_sheets(eps, reach):
         W1, W2, W3 = np.moveaxis(patch, -1, 0)
         np.testing.assert_allclose(W3 * (W2 * W1 + eps), 1, atol=1e-9)
         assert abs(patch).max() <= reach * (1 + 1e-9)
@@ -194,8 +171,8 @@ def test_points_lie_on_the_surface_in_the_cube_and_borders_on_its_faces(eps, rea
 def test_every_component_of_the_grid_holds_one_sheet(eps, reach):
     x = np.linspace(-reach, reach, 49)
     values = x * (x[None, :, None] * x[:, None, None] + eps) - 1  # F on the grid, axes W_1, W_2, W_3
-    number, classes = surface_classes(values)
-    sheets = minimum_sheets(eps, reach)
+    number, classes = chapter.surface_classes(values)
+    sheets = chapter.minimum_sheets(eps, reach)
     assert number == len(sheets)
     found = []
     for patch in sheets:
@@ -207,8 +184,6 @@ def test_every_component_of_the_grid_holds_one_sheet(eps, reach):
 
 
 # ---------- The residual network: losses entry by entry, determinants by permutations
-
-
 def signs(W1, W2, eps):
     return np.sign(leibniz(W2.numpy() @ W1.numpy() + eps * np.eye(len(W1)))), np.sign(leibniz(W1.numpy()))
 
@@ -218,13 +193,13 @@ def signs(W1, W2, eps):
 def test_the_loss_and_the_minimum(n, eps):
     X, Y = data_of_residual(n, seed=n)
     W1, W2, W3 = normal(3, 2, 3, n, n, seed=n)
-    batch, best = residual_loss([W1, W2, W3], X, Y, eps), residual_minimum(W1, W2, X, Y, eps)
+    batch, best = chapter.residual_loss([W1, W2, W3], X, Y, eps), chapter.residual_minimum(W1, W2, X, Y, eps)
     assert batch.shape == (2, 3)
     for index in np.ndindex(2, 3):
         assert batch[index].item() == pytest.approx(residual_by_hand(at([W1, W2, W3], *index), X, Y, eps), rel=1e-11)
         assert residual_by_hand(at(best, *index), X, Y, eps) < 1e-18 * Y.square().sum()
         M = W2[index].numpy() @ W1[index].numpy() + eps * np.eye(n)
-        np.testing.assert_allclose(residual_map(W1, W2, eps)[index], M, atol=1e-14)
+        np.testing.assert_allclose(chapter.residual_map(W1, W2, eps)[index], M, atol=1e-14)
         np.testing.assert_allclose(best[2][index].numpy() @ M @ X.numpy(), Y, rtol=1e-9, atol=1e-9)
 
 
@@ -232,7 +207,7 @@ def test_the_loss_and_the_minimum(n, eps):
 @pytest.mark.parametrize("eps", EPS)
 def test_the_component_is_one_sign_or_two(n, eps):
     some = normal(2, 20, n, n, seed=3)
-    for W1, W2, found in zip(*some, residual_components(*some, eps).tolist(), strict=True):
+    for W1, W2, found in zip(*some, chapter.residual_components(*some, eps).tolist(), strict=True):
         of_M, of_W1 = signs(W1, W2, eps)
         assert found == [of_M, of_W1 if eps == 0 else 0]
 

@@ -1,4 +1,4 @@
-"""What chapter *step size* computes, against independent oracles."""
+"""Statistics of networks that have arrived, against the full Hessian, single pairs and enumeration."""
 
 import math
 
@@ -20,8 +20,6 @@ from lmc_helpers.barrier import loss_barrier
 from lmc_helpers.error_bars import share
 from lmc_helpers.matching import best_permutation
 from lmc_helpers.teacher_student import population_hessian, population_loss, sample_minima
-
-# ---------- Statistics of networks that have arrived, against the full Hessian, single pairs and enumeration
 
 
 def test_statistics_of_one_network_at_a_time():
@@ -130,8 +128,6 @@ def test_a_difference_of_shares_is_inside_its_interval():
 
 
 # ---------- Bootstrap, against repeated samples
-
-
 def test_bootstrap_errors_are_the_spread_over_repeated_samples():
     rng = np.random.default_rng(4)
     samples = rng.exponential(size=(200, 1, 80))

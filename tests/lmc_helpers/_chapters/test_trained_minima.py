@@ -1,4 +1,4 @@
-"""What chapter *trained minima* computes, against independent oracles."""
+"""Fresh entries on given types: the types stay, the teacher's function stays, the law is that of the simplex."""
 
 import numpy as np
 import pytest
@@ -8,8 +8,6 @@ from scipy import stats
 
 from lmc_helpers._chapters.trained_minima import with_uniform_entries
 from lmc_helpers.teacher_student import sample_minima, snap
-
-# ---------- Fresh entries on given types: the types stay, the teacher's function stays, the law is that of the simplex
 
 
 @pytest.mark.parametrize(("m", "M", "d"), [(1, 1, 1), (7, 3, 5), (12, 6, 8)])
@@ -35,8 +33,6 @@ def test_entries_of_a_type_are_uniform_on_its_simplex():
 
 
 # ---------- The variance of the entries against the uniform law's, whatever the counts are
-
-
 @pytest.mark.parametrize(("m", "M", "law", "ratio"), [(12, 3, "exponential", 1), (9, 1, ("dirichlet", 2), 10 / 19)])
 def test_the_spread_is_that_of_dirichlet_laws(m, M, law, ratio):
     """One of n entries has the variance (n − 1)/(n²(na + 1)), and the chapter's two sums are of all rows."""

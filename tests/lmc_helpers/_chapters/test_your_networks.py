@@ -77,12 +77,9 @@ def test_wrong_factories_are_one_sentence(nets, name):
 @pytest.mark.parametrize(
     "arrays",
     [
-        {"x": np.zeros((4, 3))},
-        {"x": np.zeros((4, 3)), "y": np.zeros(3, dtype=int)},
-        {"x": np.full((4, 3), np.inf), "y": np.zeros(4, dtype=int)},
-        {"x": np.zeros((4, 3)), "y": np.zeros(4)},
-        {"x": np.zeros((4, 3)), "y": np.array([0, 1, -1, 0])},
-        {"x": np.zeros((4, 3)), "y": np.array([None] * 4)},
+        *({"x": np.zeros((4, 3))}, {"x": np.zeros((4, 3)), "y": np.zeros(3, dtype=int)}),
+        *({"x": np.full((4, 3), np.inf), "y": np.zeros(4, dtype=int)}, {"x": np.zeros((4, 3)), "y": np.zeros(4)}),
+        *({"x": np.zeros((4, 3)), "y": np.array([0, 1, -1, 0])}, {"x": np.zeros((4, 3)), "y": np.array([None] * 4)}),
     ],
     ids=["no targets", "lengths", "infinite", "no labels", "negative", "objects"],
 )

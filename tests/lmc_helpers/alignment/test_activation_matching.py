@@ -68,12 +68,8 @@ def test_objectives_against_all_permutations(objective):
     """Optimal, identity, and mean and deviation of random ones, from all 120 permutations of 5 units."""
     za, zb = gaussian(1, 30, 5, seed=5).abs(), gaussian(1, 30, 5, seed=6).abs()
     S = np.corrcoef(za[0].T.numpy(), zb[0].T.numpy())[:5, 5:]
-    C = {
-        "correlation": S,
-        "product": za[0].numpy().T @ zb[0].numpy() / 30,
-        "absolute": np.abs(S),
-        "published": 1 - np.abs(S),
-    }[objective]
+    product = za[0].numpy().T @ zb[0].numpy() / 30
+    C = {"correlation": S, "product": product, "absolute": np.abs(S), "published": 1 - np.abs(S)}[objective]
     found = match_moments({"h": moments_of(za, zb)}, objective)
     values = np.array([np.mean([C[i, j] for i, j in enumerate(p)]) for p in itertools.permutations(range(5))])
     assert found.objective()["h"].item() == pytest.approx(values.max())

@@ -65,9 +65,8 @@ def test_planted_permutations_are_found(cost):
     planted = random_permutations(symmetry, 1, torch.Generator().manual_seed(1))
     b = {name: value + 1e-3 * gaussian(*value.shape) for name, value in permute(a, symmetry, planted).items()}
     found = sinkhorn_rebasin(a, b, symmetry, loss, cost, steps=60)
-    torch.testing.assert_close(
-        _midpoint_losses(a, b, symmetry, found.permutations, loss), found.losses.min(dim=0).values
-    )
+    halfway = _midpoint_losses(a, b, symmetry, found.permutations, loss)
+    torch.testing.assert_close(halfway, found.losses.min(dim=0).values)
     exact = [found.permutations[g].equal(p.argsort(dim=-1)) for g, p in planted.items()]
     if cost == "midpoint":
         assert not all(exact) and found.losses.min() == found.losses[0]
@@ -81,8 +80,7 @@ def test_a_pair_does_not_depend_on_those_beside_it():
     a, b = (model.initial(seeds, torch.float64).params for seeds in ([1, 2], [3, 4]))
     settings = {"steps": 12, "judge_every": 5, "cost": "random"}
     both = sinkhorn_rebasin(a, b, model.symmetry(), data_loss(model, x, y), **settings)
-    alone = sinkhorn_rebasin(
-        *({k: v[1:] for k, v in end.items()} for end in (a, b)), model.symmetry(), data_loss(model, x, y), **settings
-    )
+    ends = ({k: v[1:] for k, v in end.items()} for end in (a, b))
+    alone = sinkhorn_rebasin(*ends, model.symmetry(), data_loss(model, x, y), **settings)
     assert both.losses.shape == (1 + 4, 2)
     torch.testing.assert_close(both.losses[:, 1:], alone.losses)

@@ -85,9 +85,8 @@ def test_a_pair_does_not_depend_on_those_beside_it():
     model = MLP((4, 9, 9, 3))
     a, b = (random_params(model.shapes(), 4, seed) for seed in (8, 9))
     together = weight_matching(a, b, model.symmetry(), restarts=3, seed=5)
-    alone = weight_matching(
-        {k: v[2:3] for k, v in a.items()}, {k: v[2:3] for k, v in b.items()}, model.symmetry(), 3, 5
-    )
+    third = ({k: v[2:3] for k, v in params.items()} for params in (a, b))
+    alone = weight_matching(*third, model.symmetry(), 3, 5)
     assert all(p[2:3].equal(alone.permutations[g]) for g, p in together.permutations.items())
     torch.testing.assert_close(together.values[:, 2:3], alone.values)
 
@@ -104,9 +103,8 @@ def test_a_weight_from_a_group_to_itself_never_loses():
             p = list(p)
             values.append(((a["W"][n] * b["W"][n][p][:, p]).sum() + (a["b"][n] * b["b"][n][p]).sum()).item())
         assert found.values[:, n].max().item() == pytest.approx(max(values))
-        torch.testing.assert_close(
-            found.values[:, n].max(), agreement(a, permute(b, symmetry, found.permutations))[n], rtol=1e-9, atol=1e-9
-        )
+        expected = agreement(a, permute(b, symmetry, found.permutations))[n]
+        torch.testing.assert_close(found.values[:, n].max(), expected, rtol=1e-9, atol=1e-9)
 
 
 def attention(h, k, d, packed):

@@ -130,9 +130,8 @@ OURS = {"whose": "ours", "expected": "open", "reason": "r"}
 
 def test_the_first_line_says_whose_statement_it_is():
     assert words_of(box(BASE)).startswith("Zhan, Li & Wu, eq. (1): it is two ✓ holds")
-    assert words_of(box(BASE | READ)).startswith(
-        "Zhan, Li & Wu, eq. (1), as we read it: it is two Read so: as the mean."
-    )
+    read = "Zhan, Li & Wu, eq. (1), as we read it: it is two Read so: as the mean."
+    assert words_of(box(BASE | READ)).startswith(read)
     ours = words_of(box(BASE | OURS))
     assert ours.startswith("This book: it is two ✓ holds") and "our criterion" in ours
     assert "printed" not in ours and "as stated" not in ours

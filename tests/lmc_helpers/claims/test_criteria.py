@@ -19,16 +19,10 @@ OURS = {"whose": "ours"}
         ({"rival": None}, "rival: None is not allowed here; allowed: a mapping with says, value"),
         ({"rival": {"value": 3}}, "rival.says: the field is missing"),
         ({"corrected": {"between": [2.05, 3]}}, "no measurement tells them apart"),
-        (
-            {"criterion": {"at_most": math.inf}},
-            "criterion.at_most: inf is not finite; allowed: a finite number or closed form",
-        ),
+        ({"criterion": {"at_most": math.inf}}, "criterion.at_most: inf is not finite; allowed: a finite number or clo"),
         ({"criterion": {"between": [3, 2]}}, "empty or cannot fail"),
         ({"criterion": {"between": [3]}}, "criterion.between: "),
-        (
-            {"criterion": {"equals": 2, "tolerence": 1}},
-            "criterion: unknown field 'tolerence'; allowed: says, equals, toler",
-        ),
+        ({"criterion": {"equals": 2, "tolerence": 1}}, "criterion: unknown field 'tolerence'; allowed: says, equals"),
         ({"criterion": {"equals": 2, "at_most": 1}}, "criterion: unknown field 'at_most'"),
         ({"criterion": {"about": 2}}, "criterion: this is not a criterion; allowed: equals .*, between, at_most or at"),
         ({"criterion": {"equals": "two apples"}}, "criterion.equals: 'two apples' is neither a number nor a closed"),
@@ -56,16 +50,10 @@ OURS = {"whose": "ours"}
         ({"sharper": {"equals": 2, "tolerance": 0.1}}, "must lie inside the criterion and be smaller"),
         ({"sharper": {"equals": 2}, "corrected": {"equals": 3}}, "allowed: one of them"),
         ({"revised": {"why": "x"}}, "revised.from: the field is missing"),
-        (
-            {"revised": {"from": {}, "why": "x"}},
-            "revised.from: nothing stood before; allowed: one or more of criterion",
-        ),
+        ({"revised": {"from": {}, "why": "x"}}, "revised.from: nothing stood before; allowed: one or more of criterio"),
         ({"revised": {"from": {"whose": "theirs"}, "why": "x"}}, "revised.from: whose 'theirs'; allowed: 'paper'"),
         ({"revised": {"from": {"whose": "ours"}}}, "revised.why: the field is missing"),
-        (
-            {"revised": {"from": {"criterion": {"about": 2}}, "why": "x"}},
-            "revised.from.criterion: this is not a criterion",
-        ),
+        ({"revised": {"from": {"criterion": {"about": 2}}, "why": "x"}}, "revised.from.criterion: this is not a"),
         ({"sharper": {"between": [1.95, 2]}, "rival": {"value": 2, "says": "x"}}, r"sharper \(in .* also accepts"),
     ],
 )
@@ -92,9 +80,8 @@ def test_a_claim_of_a_paper_is_about_the_paper(parts, message):
 
 
 def test_beyond_the_papers_headlines_are_ours():
-    own = Claim.of(
-        "X1", ClaimEntry.model_validate(claim("X", parts={"a": BASE | OURS, "b": BASE | {"weight": "slip"}}))
-    )
+    parts = {"a": BASE | OURS, "b": BASE | {"weight": "slip"}}
+    own = Claim.of("X1", ClaimEntry.model_validate(claim("X", parts=parts)))
     assert [part.id for part in own.headlines] == ["X1.a"]
     theirs = Claim.of("T1", ClaimEntry.model_validate(claim(parts={"a": BASE | OURS, "b": BASE, "c": step("T1.b")})))
     assert [part.id for part in theirs.headlines] == ["T1.b"]
@@ -106,12 +93,8 @@ def test_the_digest_follows_criteria_and_not_words_or_conditions():
     digest = parse_part("T1.a", BASE).digest()
     assert parse_part("T1.a", BASE | same | {"criterion": {"between": [1.9, 2.1], "says": "y"}}).digest() == digest
     others = [
-        {"criterion": {"equals": 2, "tolerance": 0.2}},
-        {"rival": {"value": 2.6, "says": "five halves"}},
-        {"sampled": True},
-        {"whose": "ours"},
-        {"corrected": {"at_least": 9}},
-        {"sharper": {"equals": 2}},
+        *({"criterion": {"equals": 2, "tolerance": 0.2}}, {"rival": {"value": 2.6, "says": "five halves"}}),
+        *({"sampled": True}, {"whose": "ours"}, {"corrected": {"at_least": 9}}, {"sharper": {"equals": 2}}),
     ]
     digests = {parse_part("T1.a", BASE | change).digest() for change in others} | {digest}
     assert len(digests) == len(others) + 1

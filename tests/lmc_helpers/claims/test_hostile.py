@@ -12,18 +12,11 @@ from lmc_helpers.claims.formulas import typeset
 from lmc_helpers.claims.intervals import LedgerError, number
 
 TEXTS = [
-    "<script>alert(1)</script>",
-    "<img src=x onerror=alert(1)>",
-    '"><svg onload="alert(1)">',
-    "' onmouseover='alert(1)",
-    "$x < y <script>alert(1)</script>$",
-    "$a$<b onclick=alert(1)>$b$",
-    "\\(<script>alert(1)</script>\\)",
-    "</p></div><script>alert(1)</script>",
+    *("<script>alert(1)</script>", "<img src=x onerror=alert(1)>", '"><svg onload="alert(1)">'),
+    *("' onmouseover='alert(1)", "$x < y <script>alert(1)</script>$", "$a$<b onclick=alert(1)>$b$"),
+    *("\\(<script>alert(1)</script>\\)", "</p></div><script>alert(1)</script>"),
     "`<script>alert(1)</script>` *<i onclick=alert(1)>*",
-    "x_{<script>} ^(<script>alert(1)</script>) abs(<script>)",
-    "binom(<script>, <img src=x>)",
-    "&lt;script&gt;",
+    *("x_{<script>} ^(<script>alert(1)</script>) abs(<script>)", "binom(<script>, <img src=x>)", "&lt;script&gt;"),
     "<!-- --><![CDATA[<script>]]>",
 ]
 WORDS = (

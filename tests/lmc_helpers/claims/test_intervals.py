@@ -5,7 +5,6 @@ import math
 import pytest
 import sympy
 from oracles.ledger import BASE, parse_part
-from scipy import special
 
 from lmc_helpers.claims.intervals import FORMS, Interval, LedgerError, form, number
 
@@ -21,10 +20,6 @@ def test_closed_forms_are_sympy_s(text):
     assert number(text) == float(sympy.sympify(text, rational=True).evalf(40))
 
 
-def test_closed_forms_of_functions():
-    assert number("besseli(0, 2)") == pytest.approx(special.i0(2), rel=1e-15)
-
-
 @pytest.mark.parametrize("text", ["", "x + 1", "two apples", "__import__('os')", "sqrt", "sqrt()", "1/0", "True", "(1"])
 def test_what_is_no_closed_form_is_refused(text):
     with pytest.raises(LedgerError, match="neither a number nor a closed form"):
@@ -35,13 +30,8 @@ def test_what_is_no_closed_form_is_refused(text):
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        (1e-9, "1e−09"),
-        ("-1/2", "−1/2"),
-        ("2/sqrt(pi)", "2/√π ≈ 1.12838"),
-        ("2**(1/3)", "2^(1/3) ≈ 1.25992"),
-        ("3*besselj(1, 2)", "3J₁(2) ≈ 1.73017"),
-        ("exp(-2)", "exp(−2) ≈ 0.135335"),
-        ("0.25", "0.25"),
+        *((1e-9, "1e−09"), ("-1/2", "−1/2"), ("2/sqrt(pi)", "2/√π ≈ 1.12838"), ("2**(1/3)", "2^(1/3) ≈ 1.25992")),
+        *(("3*besselj(1, 2)", "3J₁(2) ≈ 1.73017"), ("exp(-2)", "exp(−2) ≈ 0.135335"), ("0.25", "0.25")),
     ],
 )
 def test_numbers_are_shown_in_the_signs_of_mathematics(value, shown):
@@ -67,14 +57,8 @@ def test_the_four_forms_of_a_criterion(criterion, low, high, words):
 @pytest.mark.parametrize(
     ("other", "place"),
     [
-        ((1, 2), "inside"),
-        ((1.5, 1.5), "inside"),
-        ((2, 2), "inside"),
-        ((2, 3), "across"),
-        ((0, 3), "across"),
-        ((0.9, 1.1), "across"),
-        ((2.1, 3), "outside"),
-        ((0, 0.9), "outside"),
+        *(((1, 2), "inside"), ((1.5, 1.5), "inside"), ((2, 2), "inside"), ((2, 3), "across"), ((0, 3), "across")),
+        *(((0.9, 1.1), "across"), ((2.1, 3), "outside"), ((0, 0.9), "outside")),
     ],
 )
 def test_a_touch_is_not_inside(other, place):

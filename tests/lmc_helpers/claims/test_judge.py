@@ -68,11 +68,8 @@ def test_verdicts_of_samples(entry, value, error, verdict):
 @pytest.mark.parametrize(
     ("second", "verdict"),
     [
-        ((3.0, 0.01), "false as printed, corrected"),
-        ((3.0, 2.9, 3.3), "false as printed, corrected"),
-        ((2.0, 0.01), "open"),
-        ((2.9, 0.3), "open"),
-        ((2.9, 2.0, 3.0), "open"),
+        *(((3.0, 0.01), "false as printed, corrected"), ((3.0, 2.9, 3.3), "false as printed, corrected")),
+        *(((2.0, 0.01), "open"), ((2.9, 0.3), "open"), ((2.9, 2.0, 3.0), "open")),
     ],
 )
 def test_a_rejection_must_survive_a_second_seed(second, verdict):

@@ -36,10 +36,8 @@ def themes(root) -> dict[str, dict[str, str]]:
     """The variables of the light and of the dark theme."""
     text = (root / "book" / "_static" / "css" / "boxes.css").read_text(encoding="utf-8")
     light, dark = re.search(r":root \{(.*?)\}.*?html\[data-theme=\"dark\"\] \{(.*?)\}", text, re.S).groups()
-    return {
-        name: dict(re.findall(r"--(lmc-[\w-]+): (#[0-9a-f]{6});", block))
-        for name, block in (("light", light), ("dark", dark))
-    }
+    blocks = {"light": light, "dark": dark}
+    return {name: dict(re.findall(r"--(lmc-[\w-]+): (#[0-9a-f]{6});", block)) for name, block in blocks.items()}
 
 
 def test_every_verdict_has_a_symbol_of_its_own():

@@ -12,6 +12,13 @@ OURS = {"whose": "ours", "expected": "open", "reason": "r"}
 READ = {"whose": "reading", "reading": "as the mean"}
 
 
+RANDOM, TOUCHES = {"sampled": True}, "touches the border of"
+
+
+def again(*second):
+    return {"stderr": 0.1, "second_seed": lambda: second}
+
+
 def measured(entry: dict, value: float, id: str = "T1.a", **more) -> tuple:
     part = parse_part(id, entry)
     return part, asdict(judge(part, value, **({"n": 10} | more)))
@@ -26,29 +33,14 @@ def measured(entry: dict, value: float, id: str = "T1.a", **more) -> tuple:
         (BASE, 9.0, {}, "outside what is stated"),
         (SHARPER, 2.0, {}, "inside the sharper statement"),
         (SHARPER, 2.05, {}, "inside what is stated"),
-        (
-            SHARPER | {"sampled": True},
-            2.0,
-            {"stderr": 0.01},
-            "inside what is stated; touches the border of the sharper statement",
-        ),
+        (SHARPER | RANDOM, 2.0, {"stderr": 0.01}, f"inside what is stated; {TOUCHES} the sharper statement"),
         (CORRECTED, 3.0, {}, "outside what is stated, inside the corrected statement"),
         (CORRECTED, 4.0, {}, "outside what is stated, and outside the corrected statement"),
         (SAMPLED, 2.1, {"stderr": 0.1}, "touches the border of what is stated: not decided"),
         (SAMPLED, 5.0, {"stderr": 0.1}, "outside what is stated, but no second seed was run: not decided"),
-        (
-            SAMPLED,
-            5.0,
-            {"stderr": 0.1, "second_seed": lambda: (2.0, 0.01)},
-            "outside what is stated, but a second seed does not repeat it: not decided",
-        ),
-        (SAMPLED, 5.0, {"stderr": 0.1, "second_seed": lambda: (5.0, 0.1)}, "outside what is stated"),
-        (
-            CORRECTED | {"sampled": True},
-            3.1,
-            {"stderr": 0.1, "second_seed": lambda: (3.1, 0.1)},
-            "outside what is stated; touches the border of the corrected statement",
-        ),
+        (SAMPLED, 5.0, again(2.0, 0.01), "outside what is stated, but a second seed does not repeat it: not decided"),
+        (SAMPLED, 5.0, again(5.0, 0.1), "outside what is stated"),
+        (CORRECTED | RANDOM, 3.1, again(3.1, 0.1), f"outside what is stated; {TOUCHES} the corrected statement"),
         (BASE | {"min_samples": 20000}, 2.0, {}, "too few samples, n = 10 where 20\u202f000 are needed: not decided"),
         (BASE | {"min_samples": 9}, 2.0, {"n": 0}, "nothing was measured at this scale"),
         (step("T1.b"), 9.0, {}, "outside what is stated"),

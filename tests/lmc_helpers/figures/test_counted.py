@@ -25,9 +25,8 @@ def test_nothing_diverged():
 def test_those_that_diverged_are_named_and_counted():
     some = trained([11, 12, 13], huge=[1])
     assert some.diverged == (12,)
-    assert left_out([some, trained([5])]) == (
-        "1 of 4 networks diverged and are left out with their partners (seeds 12)."
-    )
+    said = "1 of 4 networks diverged and are left out with their partners (seeds 12)."
+    assert left_out([some, trained([5])]) == said
     many = left_out([some] * 9)
     assert many.startswith("9 of 27 networks diverged") and many.endswith("12, 12, …).")
 

@@ -35,9 +35,8 @@ def test_colours_are_named_for_matplotlib_and_its_cycle_is_the_palette():
     assert all(matplotlib.colors.to_hex(f"book:{name}") == code.lower() for name, code in figures.COLOURS.items())
     figure, _ = figures.panels()
     cycle = plt.rcParams["axes.prop_cycle"].by_key()["color"]
-    assert ["#" + code.removeprefix("#") for code in cycle] == [
-        c for n, c in figures.COLOURS.items() if n not in ("black", "grey")
-    ]
+    coloured = [c for n, c in figures.COLOURS.items() if n not in ("black", "grey")]
+    assert ["#" + code.removeprefix("#") for code in cycle] == coloured
     plt.close(figure)
 
 

@@ -8,15 +8,8 @@ import pytest
 import scipy.linalg
 import torch
 
-from lmc_helpers.identifiability import (
-    cost_table,
-    grams,
-    least_norm_weight,
-    output_sensitivity,
-    realization_cost,
-    swap_costs,
-)
-from lmc_helpers.identifiability.input_subspace import _neuron_slices
+from lmc_helpers.identifiability import cost_table, least_norm_weight, output_sensitivity, realization_cost, swap_costs
+from lmc_helpers.identifiability.input_subspace import _neuron_slices, grams
 
 
 def basis(d, k, seed=0):

@@ -24,11 +24,8 @@ def test_three_terms_of_equation_16(m, d, k):
     P = [np.linalg.inv(u.T @ np.diag(x**2) @ u) for x in D.numpy()]
     for i, j in itertools.permutations(range(m), 2):
         x = v[j] - v[i]
-        literal = (
-            x @ (P[i] + P[j]) @ x,
-            2 * x @ (P[i] @ r[j] - P[j] @ r[i]),
-            r[j] @ (P[i] - P[j]) @ r[j] + r[i] @ (P[j] - P[i]) @ r[i],
-        )
+        constant = r[j] @ (P[i] - P[j]) @ r[j] + r[i] @ (P[j] - P[i]) @ r[i]
+        literal = x @ (P[i] + P[j]) @ x, 2 * x @ (P[i] @ r[j] - P[j] @ r[i]), constant
         for term, expected in zip(terms, literal, strict=True):
             assert term[i, j].item() == pytest.approx(expected, rel=1e-8, abs=1e-8)
 

@@ -20,25 +20,14 @@ class Written(nn.Module):
         return torch.einsum("...h,oh->...o", torch.tanh(x @ self.first + self.shift), self.last)
 
 
+CONVOLUTIONS = [nn.Conv2d(3, 3, 3), nn.BatchNorm2d(3), nn.ConvTranspose2d(3, 3, 3)]
 CASES = {
-    "linear": (
-        nn.Sequential(nn.Linear(4, 4), nn.LayerNorm(4), nn.Linear(4, 4)),
-        (5, 4),
-        {("0.weight", 1), ("2.weight", 1)},
-    ),
-    "sequences": (
-        nn.Sequential(nn.Linear(4, 6, bias=False), nn.Linear(6, 4)),
-        (2, 5, 4),
-        {("0.weight", 1), ("1.weight", 1)},
-    ),
-    "convolutions": (
-        nn.Sequential(nn.Conv2d(3, 3, 3), nn.BatchNorm2d(3), nn.ConvTranspose2d(3, 3, 3)),
-        (2, 3, 6, 6),
-        {("0.weight", 1), ("2.weight", 0)},
-    ),
-    "written": (Written(), (2, 5, 4), {("first", 0), ("last", 1)}),
+    "linear": ([nn.Linear(4, 4), nn.LayerNorm(4), nn.Linear(4, 4)], (5, 4), {("0.weight", 1), ("2.weight", 1)}),
+    "sequences": ([nn.Linear(4, 6, bias=False), nn.Linear(6, 4)], (2, 5, 4), {("0.weight", 1), ("1.weight", 1)}),
+    "convolutions": (CONVOLUTIONS, (2, 3, 6, 6), {("0.weight", 1), ("2.weight", 0)}),
+    "written": ([Written()], (2, 5, 4), {("first", 0), ("last", 1)}),
     "attention": (
-        nn.TransformerEncoderLayer(8, 2, 16, batch_first=True),
+        [nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)],
         (2, 5, 8),
         {
             ("self_attn.in_proj_weight", 1),
@@ -52,7 +41,8 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_readers(name):
-    net, shape, expected = CASES[name]
+    layers, shape, expected = CASES[name]
+    net = nn.Sequential(*layers) if len(layers) > 1 else layers[0]
     assert readers(net.eval(), torch.randn(shape)) == expected
 
 

@@ -16,9 +16,8 @@ def projector(inputs):
 
 def test_a_linear_layer_behind_others():
     torch.manual_seed(0)
-    net = asymmetrise(
-        nn.Sequential(nn.Linear(2, 5), nn.Identity(), nn.Dropout(), nn.Linear(5, 3)), {"3.weight": Syre(1.0, 0.3)}, 1
-    )
+    net = nn.Sequential(nn.Linear(2, 5), nn.Identity(), nn.Dropout(), nn.Linear(5, 3))
+    net = asymmetrise(net, {"3.weight": Syre(1.0, 0.3)}, 1)
     net, x = net.double(), torch.randn(4, 6, 2).double()
     layer = asymmetric_layer(net, "3", x, explained=1.0)
     torch.testing.assert_close(layer.U @ layer.U.T, projector(net[0](x).flatten(0, 1).detach()))

@@ -11,11 +11,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 from torch.utils.data import DataLoader, TensorDataset
 
-from lmc_helpers.modules.compare import compare
-from lmc_helpers.modules.line import line
-from lmc_helpers.modules.match import match
-from lmc_helpers.modules.repair import repair
-from lmc_helpers.modules.symmetry import permuted, symmetry
+from lmc_helpers import compare, line, match, permuted, repair, symmetry
 
 matplotlib.use("agg")
 

@@ -5,9 +5,9 @@ from functools import partial
 
 import pytest
 import torch
+from cases import difference, drawn, moved, outputs
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
-from oracles.zoo import difference, drawn, moved, outputs
 from torch import nn
 from torch.nn import functional as F
 
@@ -115,9 +115,7 @@ STEPS = {step.__name__: step for step in (linear, again, convolution, grouped, n
         *(nn.Linear(c, m := 2 * whole(draw, 1, 4)), nn.Linear(m, c)),
     ),
     "add": lambda draw, c, net: (
-        c,
-        torch.add,
-        draw(st.sampled_from([k for k, w in enumerate(net.widths) if k and w == c])),
+        *(c, torch.add, draw(st.sampled_from([k for k, w in enumerate(net.widths) if k and w == c]))),
     ),
     "attention": lambda draw, c, net: (
         *(c, lambda h, f: h + f(h, h, h)[0]),

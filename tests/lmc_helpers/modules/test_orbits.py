@@ -16,11 +16,8 @@ def seeded():
 
 
 def test_factors_of_a_linear_layer():
-    net, x, c = (
-        nn.Sequential(nn.Linear(4, 3), nn.LeakyReLU(0.2), nn.Linear(3, 2)).double(),
-        normal(7, 4),
-        torch.tensor([2.0, 0.1, 5.0]),
-    )
+    net = nn.Sequential(nn.Linear(4, 3), nn.LeakyReLU(0.2), nn.Linear(3, 2)).double()
+    x, c = normal(7, 4), torch.tensor([2.0, 0.1, 5.0])
     before, state = {k: v.clone() for k, v in net.state_dict().items()}, net.train().training
     other = rescale(net, "0", c.double(), x)
     assert other[0].weight.equal(c[:, None] * net[0].weight) and other[0].bias.equal(c * net[0].bias)
@@ -30,9 +27,8 @@ def test_factors_of_a_linear_layer():
 
 
 def test_channels_behind_a_norm_that_are_flattened():
-    net = nn.Sequential(
-        nn.Conv2d(2, 3, 3), nn.BatchNorm2d(3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(12, 2)
-    )
+    norm = nn.BatchNorm2d(3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten()
+    net = nn.Sequential(nn.Conv2d(2, 3, 3), *norm, nn.Linear(12, 2))
     x, c = torch.randn(5, 2, 6, 6), torch.tensor([2.0, 0.5, 4.0])
     net(3 * x + 1)  # statistics of the norm
     net.eval()
@@ -55,13 +51,9 @@ def test_a_matrix_between_linear_layers():
 @pytest.mark.parametrize(
     ("activation", "factors"),
     [
-        (nn.GELU(), torch.tensor([2.0, 1.0, 1.0])),
-        (nn.ReLU6(), torch.tensor([2.0, 1.0, 1.0])),
-        (nn.ReLU(), torch.eye(3) + 0.1),
-        (nn.ReLU(), torch.tensor([2.0, -1.0, 1.0])),
-        (nn.ReLU(), torch.ones(4)),
-        (nn.ReLU(), torch.tensor([2.0, 1.0, math.nan])),
-        (nn.Identity(), torch.ones(3, 3)),
+        *((nn.GELU(), torch.tensor([2.0, 1.0, 1.0])), (nn.ReLU6(), torch.tensor([2.0, 1.0, 1.0]))),
+        *((nn.ReLU(), torch.eye(3) + 0.1), (nn.ReLU(), torch.tensor([2.0, -1.0, 1.0])), (nn.ReLU(), torch.ones(4))),
+        *((nn.ReLU(), torch.tensor([2.0, 1.0, math.nan])), (nn.Identity(), torch.ones(3, 3))),
     ],
 )
 def test_what_changes_the_function_is_refused(activation, factors):
@@ -81,9 +73,8 @@ def test_a_curve_is_its_polygon(shape):
         return torch.cat([(g @ W).flatten(), g @ b, (V @ g.inverse()).flatten()])
 
     moved = curve.modules[1]
-    torch.testing.assert_close(
-        torch.cat([v.flatten() for v in (moved[0].weight, moved[0].bias, moved[1].weight)]), point(0.3)
-    )
+    found = torch.cat([v.flatten() for v in (moved[0].weight, moved[0].bias, moved[1].weight)])
+    torch.testing.assert_close(found, point(0.3))
     polygon = torch.stack([point(t) for t in torch.linspace(0, 1, 2001, dtype=torch.float64)])
     assert curve.length == pytest.approx(polygon.diff(dim=0).norm(dim=1).sum().item(), rel=1e-6)
     assert curve.distance == pytest.approx((polygon[-1] - polygon[0]).norm().item(), rel=1e-12)

@@ -100,9 +100,8 @@ def test_the_hessian_of_a_point(point):
 def test_the_lanczos_method_sees_what_the_exchange_reverses(point):
     again = permutation_point(small(), "0", 0, 2, F.mse_loss, (X, Y), distances=torch.tensor([1.0, 0.5, 0.1]), exact=1)
     pairs = torch.tensor([(0, 4), (1, 5), (6, 8), (9, 11), (12, 14)])  # in W (3, 2), b (3,) and V (2, 3)
-    basis = torch.zeros(5, 17, dtype=torch.float64).scatter(
-        1, pairs, torch.tensor([[1.0, -1.0]]).double().expand(5, 2) / 2**0.5
-    )
+    signs = torch.tensor([[1.0, -1.0]]).double().expand(5, 2)
+    basis = torch.zeros(5, 17, dtype=torch.float64).scatter(1, pairs, signs / 2**0.5)
     expected = torch.linalg.eigvalsh(basis @ hessian(point.module) @ basis.T)
     assert again.inertia is None and len(expected) == 5
     torch.testing.assert_close(again.eigenvalues, expected, atol=1e-8, rtol=0)
@@ -127,28 +126,19 @@ def test_weight_decay_counts():
 
 def test_channels_with_a_norm_in_batches():
     torch.manual_seed(0)
-    net = nn.Sequential(
-        nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(16, 3)
-    )
+    norm = nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten()
+    net = nn.Sequential(nn.Conv2d(1, 4, 3), *norm, nn.Linear(16, 3))
     x, y = torch.randn(40, 1, 6, 6), torch.arange(40) % 3
     for _ in range(3):
         net(2 * x + 1)
     data = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, y), batch_size=16, shuffle=True)
     state, random = {k: v.clone() for k, v in net.state_dict().items()}, torch.get_rng_state()
-    point = permutation_point(
-        net, "0", 1, 3, F.cross_entropy, data, steps=3, distances=torch.tensor([1.0, 0.1]), exact=1
-    )
+    distances = torch.tensor([1.0, 0.1])
+    point = permutation_point(net, "0", 1, 3, F.cross_entropy, data, steps=3, distances=distances, exact=1)
     assert all(v.equal(state[k]) for k, v in net.state_dict().items()) and net.training
     assert all(p.grad is None for p in net.parameters()) and torch.get_rng_state().equal(random)
     made = point.module
-    for value in (
-        made[0].weight,
-        made[0].bias,
-        made[1].weight,
-        made[1].bias,
-        made[1].running_mean,
-        made[1].running_var,
-    ):
+    for value in (*made[0].parameters(), *made[1].parameters(), made[1].running_mean, made[1].running_var):
         assert value.dtype == torch.float32 and value[1].equal(value[3])
     V = made[5].weight.view(3, 4, 4)
     assert V[:, 1].equal(V[:, 3])
@@ -171,12 +161,8 @@ class Loop(nn.Module):
 @pytest.mark.parametrize(
     ("net", "change"),
     [
-        (small(), {"layer": "1"}),
-        (small(), {"layer": "2"}),
-        (small(), {"i": 3}),
-        (small(), {"j": 0}),
-        (small(), {"distances": torch.tensor([0.1, 0.5])}),
-        (small(), {"loss": lambda o, y: o - y}),
+        *((small(), {"layer": "1"}), (small(), {"layer": "2"}), (small(), {"i": 3}), (small(), {"j": 0})),
+        *((small(), {"distances": torch.tensor([0.1, 0.5])}), (small(), {"loss": lambda o, y: o - y})),
         (Loop(), {"layer": "a"}),
     ],
 )

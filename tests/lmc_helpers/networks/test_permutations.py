@@ -11,13 +11,8 @@ from lmc_helpers.networks.permutations import Axis, Symmetry, permute, random_pe
 
 A, B = (Axis("W", 0), Axis("b", 0), Axis("V", 1)), (Axis("V", 0), Axis("U", 2))
 SYMMETRY = Symmetry({"a": A, "b": B}, {"a": 5, "b": 3})
-PARAMS = {
-    "W": numbers(2, 5, 4),
-    "b": numbers(2, 5),
-    "V": numbers(2, 3, 5),
-    "U": numbers(2, 2, 6, 3),
-    "other": numbers(2, 7),
-}
+PARAMS = {"W": numbers(2, 5, 4), "b": numbers(2, 5), "V": numbers(2, 3, 5), "U": numbers(2, 2, 6, 3)}
+PARAMS["other"] = numbers(2, 7)
 
 
 def test_permute_is_indexing_of_each_network():

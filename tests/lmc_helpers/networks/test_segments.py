@@ -39,13 +39,11 @@ def test_lines_are_their_networks_one_by_one(monkeypatch, model, shared, activat
     for i in range(2):
         inputs, labels = (x[0], y[0]) if shared else (x[i], y[i])
         for j, lam in enumerate(LAMBDAS):
-            params = {
-                name: lam * a.params[name][i : i + 1] + (1 - lam) * b.params[name][i : i + 1] for name in a.params
-            }
+            one, other = ({name: v[i : i + 1] for name, v in end.params.items()} for end in (a, b))
+            params = {name: lam * value + (1 - lam) * other[name] for name, value in one.items()}
             outputs = model.forward(params, inputs)[0]
-            assert line.loss[i, j].item() == pytest.approx(
-                nn.functional.cross_entropy(outputs, labels).item(), abs=1e-12
-            )
+            expected = nn.functional.cross_entropy(outputs, labels).item()
+            assert line.loss[i, j].item() == pytest.approx(expected, abs=1e-12)
             assert line.accuracy[i, j] == (outputs.argmax(dim=1) == labels).double().mean()
     for end, at in ((a, 3), (b, 0)):
         own = scores(end, *((x[0], y[0]) if shared else (x, y)))
@@ -58,9 +56,8 @@ def test_lines_run_between_effective_weights():
     fixed = {"0.weight": (numbers(1, 7, 5), numbers(1, 7, 5, seed=2))}
     a, b = (Stack(model, perturbed(model, 2, seed=seed).params, fixed) for seed in (1, 2))
     x, y = numbers(9, 5), torch.arange(9) % 3
-    torch.testing.assert_close(
-        along_segments(a, b, x, y, LAMBDAS).loss, along_segments(a.ordinary(), b.ordinary(), x, y, LAMBDAS).loss
-    )
+    losses = [along_segments(*ends, x, y, LAMBDAS).loss for ends in ((a, b), (a.ordinary(), b.ordinary()))]
+    torch.testing.assert_close(*losses)
 
 
 def test_a_permuted_copy_and_a_line_of_length_zero():

@@ -59,9 +59,8 @@ def test_the_top_of_a_path_is_seen_between_its_distances_and_on_its_descents():
     path = converged_path(ridge, chart, theta, (0, 1), torch.tensor([1.0, 0.25]), 0, 1.0)
     assert path.loss.max() < 1e-6 and 0.9 < path.top[1] <= 1 and path.top[0] == path.loss[0]
     seen = []
-    end, _ = damped_newton(
-        lambda t: t.square().sum(), torch.tensor([3.0, 4.0]).double(), 9, 1e-9, watch=lambda *pair: seen.append(pair)
-    )
+    start, watch = torch.tensor([3.0, 4.0]).double(), lambda *pair: seen.append(pair)
+    end, _ = damped_newton(lambda t: t.square().sum(), start, 9, 1e-9, watch=watch)
     assert torch.equal(seen[0][0], torch.tensor([3.0, 4.0]).double()) and torch.equal(seen[-1][1], end)
     assert all(torch.equal(a[1], b[0]) for a, b in pairwise(seen))
 

@@ -54,9 +54,8 @@ def test_derivatives_are_those_written_out(r, n, T, B, chunk):
 def test_closed_derivatives_are_those_of_autograd(sizes, activation):
     net = MLP(sizes, activation)
     generator = torch_generator(1, f"closed derivatives {sizes}")
-    x, y = (
-        torch.randn(*shape, dtype=torch.float64, generator=generator) for shape in ((9, sizes[0]), (2, 9, sizes[-1]))
-    )
+    shapes = (9, sizes[0]), (2, 9, sizes[-1])
+    x, y = (torch.randn(*shape, dtype=torch.float64, generator=generator) for shape in shapes)
     loss = squared_loss(net, x, y, torch.tensor([0.5, 2.0], dtype=torch.float64))
     theta = net.initial(6, seed=1).view(3, 2, -1)
     value, g = loss.value_and_gradient(theta)

@@ -27,20 +27,6 @@ def test_a_state_is_read_as_it_was_written(tmp_path):
     assert os.listdir(path.parent) == ["run.npz"]
 
 
-def test_a_kill_while_writing_leaves_the_old_file(tmp_path, monkeypatch):
-    path = tmp_path / "run.npz"
-    save_checkpoint(path, RUN, STATE)
-    before = path.read_bytes()
-
-    def killed(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(os, "replace", killed)
-    with pytest.raises(KeyboardInterrupt):
-        save_checkpoint(path, RUN, {"w": torch.ones(1)})
-    assert path.read_bytes() == before and os.listdir(tmp_path) == ["run.npz"]
-
-
 @pytest.mark.parametrize("change", [{"seeds": [1, 3]}, {"name": None}, {"more": 1}])
 def test_a_difference_of_another_run_is_named(tmp_path, change):
     save_checkpoint(tmp_path / "run.npz", RUN, STATE)

@@ -52,21 +52,14 @@ def plain_loop(net, optimiser, rates, x, y, orders, batch):
     return losses, accuracies
 
 
+HEAVY, WARM = {"momentum": 0.9, "weight_decay": 0.1}, {"schedule": "warm-up", "warm_up": 3, "start_rate": 0.001}
 CASES = [
     (Descent(5, 8, "sgd", 0.3), torch.optim.SGD, {}),
-    (
-        Descent(5, 8, "sgd", 0.1, momentum=0.9, weight_decay=0.1),
-        torch.optim.SGD,
-        {"momentum": 0.9, "weight_decay": 0.1},
-    ),
+    (Descent(5, 8, "sgd", 0.1, **HEAVY), torch.optim.SGD, HEAVY),
     (Descent(4, 23, "sgd", 0.1, momentum=0.5, schedule="cosine"), torch.optim.SGD, {"momentum": 0.5}),
     (Descent(5, 11, "adam", 0.01, weight_decay=0.2), torch.optim.Adam, {"weight_decay": 0.2}),
     (Descent(4, 100, "adamw", 0.02, weight_decay=0.3), torch.optim.AdamW, {"weight_decay": 0.3}),
-    (
-        Descent(6, 7, "adamw", 0.02, weight_decay=0.3, schedule="warm-up", warm_up=3, start_rate=0.001),
-        torch.optim.AdamW,
-        {"weight_decay": 0.3},
-    ),
+    (Descent(6, 7, "adamw", 0.02, weight_decay=0.3, **WARM), torch.optim.AdamW, {"weight_decay": 0.3}),
 ]
 
 
@@ -278,12 +271,6 @@ def test_parameters_that_overflow_in_the_last_step_have_diverged():
     stack.params["1.bias"][0] = torch.tensor([0.0, 0.0, -1e300])
     done = fit(stack, Descent(1, 23, "sgd", 1e-3, weight_decay=1e12), x, y, [1, 2], precision="float64")
     assert done.diverged == (1,)
-
-
-def test_all_networks_diverge(tmp_path):
-    x, y = problem()
-    with pytest.raises(ValueError, match=r"all 4 networks diverged by epoch \d+ \(seeds 5, 6, 7, 5\); allowed: .*rate"):
-        fit(MLP((6, 5, 4, 3)).initial(SEEDS), Descent(50, 8, "sgd", 1e12), x, y, SEEDS)
 
 
 @pytest.mark.parametrize(

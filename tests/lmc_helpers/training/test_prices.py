@@ -28,12 +28,8 @@ def test_more_of_anything_costs_more():
     base = {"model": MLP((64, 16, 10)), "descent": Descent(10, 100), "examples": 1000, "networks": 4, "kept": 0}
     cost = price(**base)
     for change in (
-        {"model": MLP((64, 17, 10))},
-        {"descent": Descent(11, 100)},
-        {"descent": Descent(10, 99)},
-        {"examples": 1001},
-        {"networks": 5},
-        {"masked": 10},
+        *({"model": MLP((64, 17, 10))}, {"descent": Descent(11, 100)}, {"descent": Descent(10, 99)}),
+        *({"examples": 1001}, {"networks": 5}, {"masked": 10}),
     ):
         more = price(**base | change)
         assert more.cpu_hours > cost.cpu_hours and more.gpu_hours > cost.gpu_hours

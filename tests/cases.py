@@ -1,4 +1,4 @@
-"""Small modules of many kinds, with the number of their groups counted by hand; permutations entry by entry."""
+"""Networks for tests of modules: of many kinds, with their groups counted by hand; permutations entry by entry."""
 
 import copy
 import itertools
@@ -10,7 +10,8 @@ from typing import Any
 import torch
 from torch import nn
 from torch.nn import functional as F
-from torch.nn.utils import parametrizations, parametrize
+from torch.nn.utils import parametrize
+from torch.nn.utils.parametrizations import spectral_norm, weight_norm
 
 from benchmarks.modules import ResNet
 
@@ -56,6 +57,24 @@ def moved(module, found, perms):
 
 
 CASES: dict[str, Case] = {}
+
+
+def doubled(x):
+    if isinstance(x, tuple):
+        return tuple(map(doubled, x))
+    return x.to(torch.float64) if x.is_floating_point() else x
+
+
+def made(name):
+    """The module of a case with random parameters and buffers, and its input."""
+    torch.manual_seed(1)
+    module, x = CASES[name].make().double().eval(), doubled(CASES[name].x())
+    for value in module.parameters():
+        value.data += 0.1 * torch.randn_like(value)
+    for value in module.buffers():
+        if value.is_floating_point() and value.ndim == 1:
+            value.data += torch.rand_like(value)
+    return module, x
 
 
 def images(*shape):
@@ -108,36 +127,14 @@ add(
     *(of(nn.Upsample, scale_factor=2), of(nn.Conv2d, 4, 2, 1)),
     idle=("0.bias",),
 )
-add(
-    "pixel shuffle",
-    2,
-    PIXELS,
-    of(nn.Conv2d, 3, 8, 1),
-    of(nn.PixelShuffle, 2),
-    of(nn.Conv2d, 2, 4, 1),
-    of(nn.Conv2d, 4, 1, 1),
-)
+SHUFFLE = of(nn.PixelShuffle, 2)
+add("pixel shuffle", 2, PIXELS, of(nn.Conv2d, 3, 8, 1), SHUFFLE, of(nn.Conv2d, 2, 4, 1), of(nn.Conv2d, 4, 1, 1))
+LAYERS = [of(nn.TransformerEncoderLayer, 12, 3, 20, batch_first=True, norm_first=first) for first in (False, True)]
 # the residual stream; in each layer heads, units of queries and of values in each of the three, neurons
-add(
-    "encoder",
-    1 + 2 * (1 + 3 + 3 + 1),
-    TOKENS,
-    of(nn.Linear, 5, 12),
-    lambda: nn.TransformerEncoder(
-        nn.TransformerEncoderLayer(12, 3, 20, batch_first=True), 2, enable_nested_tensor=False
-    ),
-    of(nn.Linear, 12, 3),
-    idle=("in_proj_bias",),
-)
-add("weight norm", 1, VECTORS, lambda: parametrizations.weight_norm(nn.Linear(5, 7)), of(nn.Tanh), of(nn.Linear, 7, 3))
-add(
-    "spectral norm",
-    1,
-    VECTORS,
-    lambda: parametrizations.spectral_norm(nn.Linear(5, 7)),
-    of(nn.Tanh),
-    of(nn.Linear, 7, 3),
-)
+ENDS = of(nn.Linear, 5, 12), of(nn.Linear, 12, 3)
+add("encoder", 1 + 2 * (1 + 3 + 3 + 1), TOKENS, ENDS[0], *LAYERS, ENDS[1], idle=("in_proj_bias",))
+add("weight norm", 1, VECTORS, lambda: weight_norm(nn.Linear(5, 7)), of(nn.Tanh), of(nn.Linear, 7, 3))
+add("spectral norm", 1, VECTORS, lambda: spectral_norm(nn.Linear(5, 7)), of(nn.Tanh), of(nn.Linear, 7, 3))
 
 
 class Basic(nn.Module):
@@ -215,12 +212,8 @@ class GPT(nn.Module):
     def __init__(self):
         super().__init__()
         self.embed, self.place, self.head = nn.Embedding(11, 12), nn.Embedding(9, 12), nn.Linear(12, 11, bias=False)
-        self.qkv, self.proj, self.norm1, self.norm2 = (
-            nn.Linear(12, 36),
-            nn.Linear(12, 12),
-            nn.LayerNorm(12),
-            nn.RMSNorm(12),
-        )
+        self.qkv, self.proj = nn.Linear(12, 36), nn.Linear(12, 12)
+        self.norm1, self.norm2 = nn.LayerNorm(12), nn.RMSNorm(12)
         self.up, self.down = nn.Linear(12, 20), nn.Linear(20, 12)
         self.head.weight = self.embed.weight
         self.register_buffer("mask", torch.tril(torch.ones(9, 9))[None, None])
