@@ -1,6 +1,7 @@
 """The packages below lmc_helpers and book/tools: imports run one way, what is promised exists, nothing is unused."""
 
 import ast
+from collections import Counter
 from functools import cache
 from graphlib import TopologicalSorter
 from importlib import import_module
@@ -15,7 +16,7 @@ BASE = {""}  # the files beside the packages
 FOUNDATIONS = BASE | {"data", "networks", "training"}
 HELPERS = {part: FOUNDATIONS | {part} for part in PARTS}
 HELPERS |= {name: BASE | {name} for name in ("claims", "data", "networks")} | {"figures": BASE | SHOWN}
-HELPERS |= {"": BASE, "training": FOUNDATIONS, "alignment": BASE | {"networks", "alignment"}}
+HELPERS |= {"": BASE, "training": FOUNDATIONS, "alignment": FOUNDATIONS | {"alignment"}}
 HELPERS["modules"] = FOUNDATIONS | PARTS | {"alignment", "figures", "modules"}
 HELPERS["_chapters"] = FOUNDATIONS | PARTS | SHOWN | {"alignment", "modules", "_chapters"}
 ORDER = ("base", "reading", "running", "outcomes", "findings", "pages")
@@ -93,6 +94,14 @@ def test_nothing_private_crosses_a_border():
                 if not (home in path.parents if home.is_dir() else home.parent == path.parent):
                     crossed.append((name(path), ".".join(steps)))
     assert crossed == []
+
+
+def test_one_file_one_chapter():
+    """Each file of _chapters is imported by one notebook and by no other file; what two need belongs to a package."""
+    folder = "lmc_helpers._chapters"
+    assert [name(path) for path in files(folder) if imported(path, folder)] == []
+    used = Counter(module for path in (ROOT / "notebooks").glob("*.py") for module in imported(path, folder))
+    assert used == Counter(map(name, files(folder)[1:]))
 
 
 @pytest.mark.parametrize("folder", BUDGETS)

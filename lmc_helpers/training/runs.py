@@ -39,6 +39,7 @@ REVISION = 1
 GPU_HOURS = 4.0  # a run that costs more hours of a CPU core asks for a GPU
 EVERY_S = 120.0  # seconds from one checkpoint to the next: what a kill loses at most
 IMAGES = {"digits": (1437, 360), "mnist": (60_000, 10_000), "cifar10": (50_000, 10_000)}  # training, test
+SHAPES = {"digits": (1, 8, 8), "mnist": (1, 28, 28), "cifar10": (3, 32, 32)}  # channels, height, width
 
 
 @checked
@@ -68,6 +69,11 @@ class DataSpec:
     def size(self) -> int:
         """Number of images, without reading them."""
         return self._all if self.n is None else self.n
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Channels, height and width of an image, without reading it."""
+        return SHAPES[self.name]
 
 
 @dataclass(frozen=True, eq=False)

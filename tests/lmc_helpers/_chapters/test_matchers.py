@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from lmc_helpers._chapters.algorithm_1 import compare_matchings
-from lmc_helpers._chapters.asymmetric_mlps import ends
 from lmc_helpers._chapters.matchers import (
     WIDE,
     Descents,
@@ -23,6 +22,7 @@ from lmc_helpers._chapters.matchers import (
     methods,
 )
 from lmc_helpers.alignment.activation_matching import moments_of
+from lmc_helpers.alignment.pairs import ends
 from lmc_helpers.alignment.weight_matching import agreement, weight_matching
 from lmc_helpers.matching import all_permutations
 from lmc_helpers.networks.mlp import MLP

@@ -6,111 +6,29 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from oracles.perceptrons import inputs
-from scipy.optimize import least_squares, minimize
+from scipy.optimize import least_squares
 
 from lmc_helpers._chapters.merging_neurons import (
-    ENDS,
     KINDS,
     LIMITS,
     ReluMinima,
-    Shallow,
-    _meet,
-    constrained_hessian,
     count_different,
     equal_norms,
     find_limit,
-    follow_pairs,
-    join_problems,
     minimise_closer,
-    pair_field,
     path_kind,
     relu_minima,
     rounded_relu,
     seen_limit,
     tops,
-    trace_curves,
 )
-from lmc_helpers.permutation_points import MLP, PairChart, gradient, squared_loss
-from lmc_helpers.permutation_points.hessian import hessian
+from lmc_helpers.permutation_points import MLP
+from lmc_helpers.permutation_points.merging import ENDS, Shallow
 from lmc_helpers.seeds import normal
 
-# ---------- Branches against SciPy's constrained minimiser, the theorem on their ends, and differences along the curve
 
-
-def toy(sizes=(1, 3, 1), seed=3, n=40, scale=2.0):
-    net = MLP(sizes, "tanh")
-    theta, x = net.initial(1, seed, scale)[0], inputs(net, n)
-    return Shallow(net, x, net.forward(theta, x)), theta
-
-
-@pytest.mark.parametrize("sizes", [(1, 3, 1), (2, 3, 2)])
-def test_the_jacobian_is_that_of_the_equations(sizes):
-    problem, _ = toy(sizes)
-    chart = PairChart(problem.net, 1)
-    y = chart.coordinates(problem.net.initial(4, seed=8))
-    y[:, -1] = y[:, -1].log()
-    y = y + 0.1  # off ‖e‖ = 1
-    rows = torch.arange(4)
-    field = pair_field(chart, problem)
-    _, J = field(rows, y)
-    for k in range(y.shape[1]):
-        step = torch.zeros_like(y)
-        step[:, k] = 1e-6
-        slope = (field(rows, y + step)[0] - field(rows, y - step)[0]) / 2e-6
-        torch.testing.assert_close(J[:, :, k], slope, rtol=1e-6, atol=1e-8)
-
-
-def test_points_are_constrained_minima_as_scipy_finds_them():
-    problem, theta = toy()
-    net = problem.net
-    first, second = net.incoming(1, 0), net.incoming(1, 1)
-    for branch in follow_pairs(problem, theta, [(0, 1), (2, 0)], final_ratio=0.3, steps=200):
-        torch.testing.assert_close((branch.theta[:, second] - branch.theta[:, first]).norm(dim=1), branch.delta)
-        k = int(branch.negative.eq(0).nonzero()[-1])
-        at, delta = branch.theta[k].numpy(), branch.delta[k].item()
-        found = minimize(
-            lambda t: 1e4 * problem.loss(torch.from_numpy(t)).item(),
-            at + 1e-4 * np.random.default_rng(1).standard_normal(at.shape),
-            jac=lambda t: 1e4 * gradient(problem.loss, torch.from_numpy(t)).numpy(),
-            constraints={"type": "eq", "fun": lambda t, d=delta: np.linalg.norm(t[second] - t[first]) - d},
-            method="SLSQP",
-            options={"maxiter": 1000, "ftol": 1e-14},
-        )
-        np.testing.assert_allclose(found.fun / 1e4, branch.loss[k].item(), rtol=1e-4)
-
-
-def test_the_tangent_is_the_difference_of_neighbours_and_pairs_have_no_order():
-    problem, theta = toy((2, 3, 1), seed=5, n=60)
-    coarse, back = follow_pairs(problem, theta, [(0, 1), (1, 0)], final_ratio=0.8, largest=0.02, steps=400)
-    ahead = coarse.theta[2:] - coarse.theta[:-2]
-    cosine = torch.nn.functional.cosine_similarity(ahead, coarse.tangent[1:-1], dim=1)
-    assert cosine.min() > 0.999
-    torch.testing.assert_close(coarse.loss[-1], back.loss[-1], rtol=1e-5, atol=0)
-
-
-def test_branches_of_several_toys_are_those_one_by_one():
-    toys = [toy((2, 3, 1), seed, 60) for seed in (1, 2)]
-    joined = join_problems([p for p, _ in toys])
-    together = follow_pairs(joined, torch.stack([t for _, t in toys]), [(0, 1), (0, 1)], final_ratio=0.5)
-    for branch, (problem, theta) in zip(together, toys, strict=True):
-        [alone] = follow_pairs(problem, theta, [(0, 1)], final_ratio=0.5)
-        torch.testing.assert_close(alone.loss, branch.loss, rtol=1e-8, atol=1e-16)
-        assert alone.end in ENDS and alone.folds == branch.folds
-
-
-def test_an_end_lies_on_the_parabola_of_its_permutation_point():
-    """With one input and no more neurons, D is 2 × 2; the loss near the end falls like κδ²/8 with κ < 0."""
-    for seed in (2, 5):
-        problem, theta = toy((1, 2, 1), seed=seed, n=60, scale=1.5)
-        [branch] = follow_pairs(problem, theta, [(0, 1)], steps=300)
-        assert branch.end == ENDS[0] and branch.curve.points[-1, -1] < branch.curve.points[0, -1] - 9
-        near = (branch.delta / branch.delta[0] < 0.05) & (branch.delta / branch.delta[0] > 3e-3)
-        rise = (branch.loss[-1] - branch.loss[near]) / branch.delta[near].square()
-        assert len(rise) > 1 and (rise > 0).all()  # the end is the top
-        torch.testing.assert_close(rise / rise.mean(), torch.ones_like(rise), rtol=0.3, atol=0)
-        split = branch.outgoing[-1, :, 1] - branch.outgoing[-1, :, 0]
-        assert split.abs().max() < 1e-2 * branch.outgoing[-1].abs().max()
+def f64(*rows):
+    return torch.tensor(rows, dtype=torch.float64)
 
 
 @pytest.mark.parametrize("others", [(2.0, 3.0), (-1.0, 3.0)])
@@ -140,21 +58,6 @@ def test_a_top_is_the_critical_point_that_a_curve_crosses_from_below(others):
     assert tops(problem, SimpleNamespace(theta=along, loss=loss(along))) == []
 
 
-def test_the_hessian_at_fixed_distance_is_that_of_autograd_but_for_the_axis_of_e():
-    problem, _ = toy((2, 3, 2))
-    chart = PairChart(problem.net, 1)
-    phi = chart.coordinates(problem.net.initial(4, seed=8))
-    full = hessian(lambda at: problem.loss(chart.weights(at)), phi)[:, :-1, :-1]
-    found = constrained_hessian(chart, problem, torch.cat([phi[:, :-1], phi[:, -1:].log()], dim=1))
-    second = problem.net.incoming(1, 1)
-    for k in range(4):  # directions across e
-        basis = torch.eye(full.shape[1], dtype=torch.float64)
-        basis = torch.cat([basis, basis[:, :1] * 0], dim=1)
-        basis[second, -1] = phi[k, second]
-        across = torch.linalg.svd(basis[:, -1:].mT)[2][1:]
-        torch.testing.assert_close(across @ found[k] @ across.T, across @ full[k] @ across.T)
-
-
 @pytest.mark.parametrize(("signs", "end"), [((1.0, 1.0), ENDS[0]), ((1.0, -1.0), ENDS[1])])
 def test_output_weights_of_one_sign_meet_and_of_two_signs_diverge(signs, end):
     """Two tanh neurons of one weight each: with a_0 a_1 < 0 the merged output weight would have to change its sign."""
@@ -164,13 +67,6 @@ def test_output_weights_of_one_sign_meet_and_of_two_signs_diverge(signs, end):
     problem = Shallow(net, x, net.forward(theta, x))
     ratios = torch.logspace(0, -4, 61, dtype=torch.float64)[1:]
     assert minimise_closer(problem, theta, [(0, 1), (1, 0)], ratios, 100) == [end, end]
-
-
-def test_output_weights_meet_unless_they_part_over_the_last_decade():
-    """A slow start does not hide a divergence, nor does growth before the last decade make one."""
-    delta = torch.logspace(0, -4, 50, dtype=torch.float64)
-    for split, meet in ((delta, True), (1e-2 / delta.clamp(min=1e-2), True), ((1e-4 / delta).clamp(min=1e-2), False)):
-        assert _meet(torch.stack([0.5 - split / 2, 0.5 + split / 2], dim=-1)[:, None], delta) is meet
 
 
 def one_with_a_limit(kind, u=0.02):
@@ -240,139 +136,6 @@ def test_the_gradient_vanishes_as_a_neuron_of_the_pair_becomes_a_step():
     assert (quotient < -1.98).all() and quotient[-1] > -2.3
 
 
-# Curves with known folds, branch points and neighbours: cubics, a pitchfork, its unfolding, a triple point, sheets
-
-
-def f64(*rows):
-    return torch.tensor(rows, dtype=torch.float64)
-
-
-def cubic(rows, y):
-    """λ = u³ − 3u: folds at (1, −2) and (−1, 2)."""
-    u, lam = y[:, 0], y[:, 1]
-    return (lam - u**3 + 3 * u)[:, None], torch.stack([3 - 3 * u**2, torch.ones_like(u)], dim=1)[:, None]
-
-
-@pytest.mark.parametrize("largest", [0.05, 0.3])
-def test_a_cubic_is_followed_through_both_folds(largest):
-    start = f64([2.5, 2.5**3 - 7.5], [2.0, 2.0])
-    both = trace_curves(cubic, start, -1.0, lambda rows, y: y[:, 1] < -3, steps=2000, largest=largest)
-    for curve in both:
-        u, lam = curve.points.T
-        torch.testing.assert_close(lam, u**3 - 3 * u, rtol=0, atol=1e-9)
-        assert len(curve.folds) == 2 and not curve.stuck
-        torch.testing.assert_close(u[curve.folds], f64(1.0, -1.0), rtol=0, atol=2 * largest)
-        assert u[-1] < -2 and lam[-1] < -3  # the third sheet, which no search at fixed λ from above reaches
-        assert (u.diff() < 0).all()  # once along the curve, never back and no jump
-        assert not len(curve.switches)
-        gaps = curve.points.diff(dim=0).norm(dim=1)
-        assert (gaps <= 1.2 * curve.steps).all() and (gaps >= 0.8 * curve.steps).all()
-
-
-@pytest.mark.parametrize("largest", [0.02, 0.3])
-@pytest.mark.parametrize("offset", [0.0, 0.01, -0.01])
-def test_the_parabola_of_a_pitchfork(offset, largest):
-    """u λ − u³ + ε = 0 from u = 1: through the branch point to u = −1 for ε = 0, along the unfolding else."""
-
-    def pitchfork(rows, y):
-        u, lam = y[:, 0], y[:, 1]
-        return (u * lam - u**3 + offset)[:, None], torch.stack([lam - 3 * u**2, u], dim=1)[:, None]
-
-    start = f64([1.0, 1 - offset])
-    [curve] = trace_curves(pitchfork, start, -1.0, lambda rows, y: y[:, 1].abs() > 1.5, steps=2000, largest=largest)
-    u, lam = curve.points.T
-    torch.testing.assert_close(u * lam, u**3 - offset, rtol=0, atol=1e-9)
-    if offset > 0:  # u stays positive and the curve goes on to λ → −∞
-        assert (u > 0).all() and lam[-1] < -1.4 and not len(curve.folds)
-    elif offset < 0:  # it turns back at λ = 3 (ε/2)^(2/3) and u goes to 0 for λ → ∞
-        torch.testing.assert_close(lam.min(), f64(3 * (0.01 / 2) ** (2 / 3))[0], rtol=0, atol=1e-3 + largest**2 / 10)
-        assert (u > 0).all() and len(curve.folds) == 1 and u[-1] < 0.1
-    else:
-        assert u[-1] < -1.2 and len(curve.folds) == 1
-        crossed(curve, u, largest)
-
-
-def crossed(curve, side, largest):
-    """One branch point, where ``side`` changes its sign: a short step, on which the tangent hardly turns."""
-    [k] = curve.switches.tolist()
-    assert side[k] > 0 > side[k + 1]
-    assert curve.steps[k] <= 2e-4 * largest
-    assert curve.tangents[k] @ curve.tangents[k + 1] > 1 - 1e-8
-
-
-def test_a_triple_branch_point_is_crossed():
-    """a (v − λ² c) = 0, a = λ with v in ℝ³: where a neuron's output weight a is 0, its parameters v are free."""
-    c = f64([1.0, -0.5, 0.3])
-
-    def weight(rows, y):
-        v, a, lam = y[:, :3], y[:, 3:4], y[:, 4:]
-        J = torch.zeros(len(y), 4, 5, dtype=y.dtype)
-        J[:, :3, :3], J[:, :3, 3], J[:, :3, 4] = a[..., None] * torch.eye(3), v - lam**2 * c, -2 * a * lam * c
-        J[:, 3, 3], J[:, 3, 4] = 1, -1
-        return torch.cat([a * (v - lam**2 * c), a - lam], dim=1), J
-
-    start = torch.cat([c, f64([1.0, 1.0])], dim=1)
-    [curve] = trace_curves(weight, start, -1.0, lambda rows, y: y[:, 4] < -1, steps=400)
-    lam = curve.points[:, 4:]
-    assert lam[-1] < -1
-    torch.testing.assert_close(curve.points[:, :3], lam**2 * c, rtol=0, atol=1e-4)
-    crossed(curve, lam[:, 0], 0.3 * curve.points.norm(dim=1).max() / start.norm())
-
-
-def near_sheets(gap):
-    """u² = λ² + ε²: two sheets, u > 0 and u < 0, 2ε apart at λ = 0."""
-
-    def field(rows, y):
-        u, lam = y[:, 0], y[:, 1]
-        return (u**2 - lam**2 - gap**2)[:, None], torch.stack([2 * u, -2 * lam], dim=1)[:, None]
-
-    return field
-
-
-def bold_step(gap, lam, h):
-    """Where Newton's method ends, in the line across the tangent at length h from a point of the upper sheet."""
-    u = np.hypot(lam, gap)
-    t = -np.array([lam, u]) / np.hypot(lam, u)  # towards smaller λ
-    predicted = np.array([u, lam]) + h * t
-    across = np.array([-t[1], t[0]])
-    s = 0.0
-    for _ in range(20):
-        at = predicted + s * across
-        s -= (at[0] ** 2 - at[1] ** 2 - gap**2) / (2 * at[0] * across[0] - 2 * at[1] * across[1])
-    return predicted + s * across, s
-
-
-@pytest.mark.parametrize("gap", [0.05, 0.02, 1e-3])
-@pytest.mark.parametrize("largest", [0.02, 0.3])
-def test_the_follower_does_not_jump_across_a_gap(gap, largest):
-    """A bold step converges close to its predictor and lands on the other sheet; the curve that is found never does."""
-    landed, correction = bold_step(gap, 0.15, 0.3)
-    assert landed[0] < 0 and abs(correction) < 0.1 * 0.3
-    start = f64([(1 + gap**2) ** 0.5, 1.0])
-    [curve] = trace_curves(
-        near_sheets(gap), start, -1.0, lambda rows, y: y[:, 1].abs() > 2, steps=2000, largest=largest
-    )
-    u, lam = curve.points.T
-    torch.testing.assert_close(u, (lam**2 + gap**2).sqrt(), rtol=0, atol=1e-6)  # u > 0
-    assert lam[-1] < -2 and not len(curve.folds) and not len(curve.switches)
-
-
-def test_a_step_across_a_gap_too_narrow_to_see_is_on_record():
-    start = f64([1.0, 1.0])
-    [curve] = trace_curves(near_sheets(1e-7), start, -1.0, lambda rows, y: y[:, 1].abs() > 2, steps=2000)
-    u, lam = curve.points.T
-    assert lam[-1] < -2 and u[-1] < -2 and not len(curve.folds)
-    crossed(curve, u, 0.3)
-
-
-def test_a_curve_that_ends_is_stuck():
-    def root(rows, y):  # u = √λ, with no solution at λ < 0, and no derivative at 0
-        return (y[:, :1] - y[:, 1:].sqrt()), torch.stack([torch.ones(len(y)), -0.5 / y[:, 1].sqrt()], dim=1)[:, None]
-
-    [curve] = trace_curves(root, f64([1.0, 1.0]), -1.0, lambda rows, y: y[:, 1] < -1, steps=5000)
-    assert curve.stuck and 0 <= curve.points[-1, 1] < 1e-2
-
-
 # ---------- Minima of ReLU losses against the best of all kinks by least squares
 
 
@@ -404,34 +167,6 @@ def test_settled_needs_convergence_and_a_loss_that_rests():
     losses = torch.tensor([[2.0, 1.0, 1.0], [1.0, 1.0, 1.0 + 1e-5]])
     ends = ReluMinima(torch.zeros(3, 4), losses, torch.tensor([True, False, True]))
     assert ends.settled().tolist() == [False, False, True] and ends.settled(1e-6).tolist() == [False] * 3
-
-
-# ---------- Closed forms against automatic differentiation; the same function with unit parameter vectors
-
-
-@pytest.mark.parametrize("shared", [True, False])
-@pytest.mark.parametrize(
-    ("activation", "g", "pin"), [("tanh", None, 0.0), ("relu", rounded_relu(0.3), 1.0), ("erf", None, 0.5)]
-)
-@pytest.mark.parametrize("sizes", [(2, 4, 3), (1, 3, 1)])
-def test_derivatives_are_those_of_autograd(sizes, activation, g, pin, shared):
-    net = MLP(sizes, activation)
-    theta, x, y = net.initial(3, 1), normal((3, 30, sizes[0]), 1, "x"), normal((3, 30, sizes[2]), 1, "y")
-    problem = Shallow(net, x[0], y[0], g, pin) if shared else Shallow(net, x, y, g, pin)
-    slope, H = problem.gradient_and_hessian(theta)
-    torch.testing.assert_close(slope, gradient(problem.loss, theta), rtol=1e-10, atol=1e-13)
-    torch.testing.assert_close(problem.value_and_gradient(theta), (problem.loss(theta), slope), rtol=1e-12, atol=1e-14)
-    torch.testing.assert_close(H, hessian(problem.loss, theta), rtol=1e-10, atol=1e-13)
-
-
-def test_the_loss_is_the_squared_loss_of_each_row():
-    net = MLP((2, 4, 3), "tanh")
-    theta, x, y = net.initial(3, 1), normal((3, 30, 2), 1, "x"), normal((3, 30, 3), 1, "y")
-    problem = Shallow(net, x, y)
-    alone = torch.stack([squared_loss(net, x[k], y[k])(theta[k]) for k in range(3)])
-    torch.testing.assert_close(problem.loss(theta), alone)
-    torch.testing.assert_close(problem.select(torch.tensor([2, 0])).loss(theta[[2, 0]]), alone[[2, 0]])
-    torch.testing.assert_close(problem.output(theta)[1], net.forward(theta[1], x[1]))
 
 
 def test_unit_parameter_vectors_leave_a_relu_network_as_it_is():

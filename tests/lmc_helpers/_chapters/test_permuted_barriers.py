@@ -8,8 +8,8 @@ import torch
 from oracles.notebooks import on_the_page
 
 from lmc_helpers._chapters.permuted_barriers import fill_outputs, idle_net, permuted_losses
-from lmc_helpers._chapters.unbounded_barriers import activation, random_net, rescale
 from lmc_helpers.matching import all_permutations
+from lmc_helpers.orbits.homogeneous import activation, random_net, rescale
 from lmc_helpers.seeds import normal_stream, torch_generator
 
 

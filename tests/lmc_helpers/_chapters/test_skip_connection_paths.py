@@ -9,7 +9,6 @@ import torch
 from oracles.linear import EPS, at, data, leibniz, matrix, normal, residual_by_hand
 from scipy import ndimage
 
-from lmc_helpers._chapters.components import joined_classes
 from lmc_helpers._chapters.skip_connection import (
     residual_components,
     residual_loss,
@@ -19,6 +18,7 @@ from lmc_helpers._chapters.skip_connection import (
     residual_path,
     two_blocks_misfit,
 )
+from lmc_helpers.linear_nets.walks import joined_classes
 
 
 @pytest.mark.parametrize("n", [1, 2, 4])

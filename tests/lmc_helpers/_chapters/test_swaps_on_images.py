@@ -5,7 +5,6 @@ import pytest
 import torch
 from torch import nn
 
-from lmc_helpers._chapters.asymmetric_mlps import Training
 from lmc_helpers._chapters.swaps_on_images import (
     LAYERS,
     Coherences,
@@ -21,6 +20,7 @@ from lmc_helpers._chapters.swaps_on_images import (
     one_metric_costs,
 )
 from lmc_helpers.identifiability import coherence, pca_basis
+from lmc_helpers.identifiability.printed_networks import Training
 from lmc_helpers.networks.mlp import MLP
 
 # ---------- Moments and subspaces against the activations themselves, and which networks the runs share

@@ -13,6 +13,7 @@ from lmc_helpers.teacher_student import (
     sample_minima,
     uniform_barriers,
 )
+from lmc_helpers.teacher_student.between_minima import barrier_objective
 
 
 @pytest.mark.parametrize(("m", "M", "d"), [(1, 1, 1), (4, 4, 4), (6, 1, 3), (30, 6, 8), (25, 20, 20)])
@@ -55,3 +56,16 @@ def test_uniform_pairs_against_the_dense_loss_one_at_a_time(m, M, d, n):
         for row, end in zip(found, (b[algorithm_1(a, b)], b), strict=True):
             expected = max(population_loss(x * a + (1 - x) * end, M).item() for x in GRID)
             assert row[k] == pytest.approx(expected, abs=1e-12)
+
+
+def sampled_loss(W, M, x):
+    """The population loss at W (m, d) by inputs x (n, d) on the sphere."""
+    return (torch.relu(x @ W.T).sum(dim=-1) - torch.relu(x[:, :M]).sum(dim=-1)).square().mean().item()
+
+
+def test_the_objective_is_the_barrier_of_sampled_inputs():
+    a, b = sample_minima(5, 2, 3, 2, seed=1)
+    x = torch.randn(200_000, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    x = x / x.norm(dim=-1, keepdim=True)
+    expected = max(sampled_loss(s / 10 * a + (1 - s / 10) * b, 2, x) for s in range(11))
+    assert barrier_objective(2)(a, torch.stack([b, a])).tolist() == pytest.approx([expected, 0], rel=0.02, abs=1e-12)

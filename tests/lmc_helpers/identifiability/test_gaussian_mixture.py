@@ -11,19 +11,16 @@ from scipy.stats import multivariate_normal
 from torch import nn
 
 from lmc_helpers._chapters import gaussian_mixture as mixture_pairs
-from lmc_helpers._chapters.gaussian_mixture import (
-    ESTIMATES,
+from lmc_helpers._chapters.gaussian_mixture import ESTIMATES, layer_estimates, norm_as_affine, ridge_matrix
+from lmc_helpers.identifiability.gaussian_mixture import (
     Setting,
     centre_shifts,
     draw_mixture,
     first_layer_basis,
     first_layer_costs,
-    layer_estimates,
     low_partners,
     neuron_pairs,
-    norm_as_affine,
     published_mixture,
-    ridge_matrix,
     train_pairs,
     what_orders,
 )
