@@ -23,9 +23,8 @@ from lmc_helpers.device import device
 from lmc_helpers.error_bars import jackknife
 from lmc_helpers.identifiability.printed_networks import CORE, FREE, HIDDEN, Training, Variant, variants
 from lmc_helpers.networks.mlp import MLP
-from lmc_helpers.training.cached import Cached, provenance
+from lmc_helpers.training.cached import Kept, provenance, recorded
 from lmc_helpers.training.prices import BASE_MIB, FLOPS, Price
-from lmc_helpers.training.run_files import folder
 from lmc_helpers.training.runs import Result, Run
 
 LATE = (30, 50, 70)  # and later ones, of the longer training
@@ -36,11 +35,6 @@ REVISION = 1
 
 MATCHINGS = 4  # none, correlation, published, absolute
 LINES_MIB = 1500  # for batches of networks on the lines, and for the moments
-
-
-def recorded() -> Path:
-    """The folder of measurements that are stored in the repository."""
-    return Path(__file__).resolve().parents[2] / "book" / "recorded" / "runs"
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,14 +55,12 @@ class MeasuredStages:
 
 
 @dataclass(frozen=True)
-class MeasuredPairs(Cached[MeasuredStages]):
+class MeasuredPairs(Kept[MeasuredStages]):
     """The measurement of one variant: all that it depends on."""
 
     training: Run  # of MLPs with three hidden layers; networks 2p and 2p + 1 are pair p
     intervals: int  # even number of intervals on the lines between the trained networks
     images: int  # number of training images, the first ones, for matching and for accuracies
-
-    __hash__ = Cached.__hash__
 
     def _identity(self) -> dict:
         settings = {"places": self.intervals, "looked": self.images}  # the names of old files
@@ -79,20 +71,10 @@ class MeasuredPairs(Cached[MeasuredStages]):
         """The run in words, one line."""
         return f"lines at {self.intervals + 1} λ and units on {self.images} images, of {self.training.title}"
 
-    def path(self) -> Path:
-        """The file of the result: in :func:`recorded` if it exists there, else among the runs."""
-        file = recorded() / f"{self.digest}.npz"
-        return file if file.exists() else folder() / file.name
-
     @property
     def needs(self) -> tuple[Path, ...]:
         """The files of the runs to be finished first."""
         return (self.training.path(),)
-
-    @property
-    def stored_in(self) -> Path:
-        """The folder to which a confirmatory run copies the file."""
-        return recorded()
 
     def prices(self) -> Price:
         """Core hours and memory of the measurement, without the training of missing networks."""
@@ -218,7 +200,7 @@ class Parameters(Training):
         if self.again:
             found += self.second().measurements(self.again).values()
         measurements = [one for each in found for one in (each.of if isinstance(each, PairByPair) else (each,))]
-        return [*(run.training for run in measurements if run.path().parent != recorded()), *measurements]
+        return [*(run.training for run in measurements if not run.kept()), *measurements]
 
 
 UNSWEPT: dict = {"stages": (), "sigmas": (), "shares": (), "sparse": ()}

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any
 
 import torch
@@ -69,6 +69,10 @@ class DataSpec:
     def size(self) -> int:
         """Number of images, without reading them."""
         return self._all if self.n is None else self.n
+
+    def at_most(self, images: int, seed: int) -> DataSpec:
+        """These images, or a random choice of so many of them if there are more."""
+        return self if images >= self.size else replace(self, n=images, seed=seed)
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -140,8 +144,6 @@ class Run(Cached[Result]):
         if not set(self.keep) <= set(range(self.descent.epochs + 1)):
             raise ValueError(f"epochs {list(self.keep)} to keep; allowed: 0 to {self.descent.epochs}")
         self.describe()  # raises for an unknown data set
-
-    __hash__ = Cached.__hash__
 
     def schemes(self) -> dict[str, Scheme]:
         """Name of a map → its scheme; empty for ordinary networks."""

@@ -124,7 +124,7 @@ def test_a_file_that_lies_with_the_book_needs_no_networks(tmp_path, monkeypatch)
     kept = tmp_path / "book" / one.path().name
     kept.parent.mkdir()
     kept.write_bytes(one.path().read_bytes())
-    monkeypatch.setattr(module, "recorded", lambda: kept.parent)
+    monkeypatch.setattr("lmc_helpers.training.cached.recorded", lambda: kept.parent)
     monkeypatch.setenv("LMC_RUNS", str(tmp_path / "empty"))
     monkeypatch.setattr(Run, "result", None)  # nothing is trained
     assert one.path() == kept and one.done() and one.result().pairs == (0, 1, 2)
