@@ -26,10 +26,10 @@ ALIASES = {"lmc_helpers", "lmc_helpers.overlap", "lmc_helpers.theory"}  # names 
 CROSSES = {"lmc_helpers._chapters"}  # private, and yet imported from elsewhere: a chapter's own code
 #: Most lines of Python in each, stubs included; a commit that raises a number says why.
 BUDGETS = {
-    "lmc_helpers": 16_500,
-    "lmc_helpers/_chapters": 8_000,
+    "lmc_helpers": 17_830,
+    "lmc_helpers/_chapters": 6_640,
     "book/tools": 7_600,
-    "tests": 25_900,
+    "tests": 25_920,
     "notebooks": 30_400,
 }
 FOR_READERS = {"FiGLU"}  # one network; chapter 53 trains stacks of them
