@@ -42,6 +42,11 @@ def torch_generator(seed: int, purpose: str) -> torch.Generator:
     return torch.Generator().manual_seed(word >> 1)  # manual_seed takes 63 bits
 
 
+def drawn_seeds(seed: int, purpose: str, n: int) -> tuple[int, ...]:
+    """n seeds in [0, 2³²), the first ones of the stream ``(seed, purpose)``."""
+    return tuple(numpy_generator(seed, purpose).integers(0, 2**32, n).tolist())
+
+
 @checked
 def normal(shape: Shape, seed: Any, purpose: str) -> torch.Tensor:
     """Independent standard normal numbers, float64, the first ones of the stream ``(seed, purpose)``."""

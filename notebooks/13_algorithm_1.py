@@ -52,12 +52,7 @@ import torch
 from scipy.optimize import linear_sum_assignment
 
 from lmc_helpers import claims, figures
-from lmc_helpers._chapters.algorithm_1 import (
-    BEST,
-    FLOOR,
-    Comparison,
-    compare_matchings,
-)
+from lmc_helpers._chapters.algorithm_1 import Comparison, compare_matchings
 from lmc_helpers.barrier import GRID
 from lmc_helpers.error_bars import ratio_of_means, share
 from lmc_helpers.matching import algorithm_1, all_permutations, has_types, permute
@@ -68,6 +63,7 @@ from lmc_helpers.teacher_student import (
     population_loss,
     sample_minima,
 )
+from lmc_helpers.teacher_student.between_minima import BEST, FLOOR
 from lmc_helpers.teacher_student.gradient_descent import gradient_descent
 
 # %% [markdown]

@@ -61,15 +61,11 @@ import torch
 
 from lmc_helpers import claims, figures
 from lmc_helpers._chapters.merging_neurons import (
-    ENDS,
     KINDS,
     LIMITS,
-    Shallow,
     count_different,
     equal_norms,
     find_limit,
-    follow_pairs,
-    join_problems,
     minimise_closer,
     path_kind,
     relu_minima,
@@ -91,6 +87,12 @@ from lmc_helpers.permutation_points import (
     squared_loss,
 )
 from lmc_helpers.permutation_points.hessian import hessian
+from lmc_helpers.permutation_points.merging import (
+    ENDS,
+    Shallow,
+    follow_pairs,
+    join_problems,
+)
 from lmc_helpers.seeds import normal
 
 # %% [markdown]

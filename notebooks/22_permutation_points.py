@@ -58,12 +58,6 @@ import numpy as np
 import torch
 
 from lmc_helpers import claims, figures
-from lmc_helpers._chapters.merging_neurons import (
-    ENDS,
-    Shallow,
-    follow_pairs,
-    join_problems,
-)
 from lmc_helpers._chapters.permutation_points import (
     arrival,
     descent,
@@ -88,6 +82,12 @@ from lmc_helpers.permutation_points import (
     squared_loss,
 )
 from lmc_helpers.permutation_points.hessian import hessian
+from lmc_helpers.permutation_points.merging import (
+    ENDS,
+    Shallow,
+    follow_pairs,
+    join_problems,
+)
 from lmc_helpers.seeds import normal, torch_generator
 
 # %% [markdown]

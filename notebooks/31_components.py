@@ -60,13 +60,9 @@ from lmc_helpers._chapters.components import (
     all_components,
     descend,
     highest_on_line,
-    joined,
-    joined_classes,
     jordan_forms,
     permute_layers,
-    product_misfit,
     random_of_form,
-    widths_misfit,
 )
 from lmc_helpers.error_bars import share
 from lmc_helpers.general_linear import (
@@ -85,6 +81,12 @@ from lmc_helpers.linear_nets import (
     path_in_minimum,
     path_over_obstruction,
     straight_line,
+)
+from lmc_helpers.linear_nets.walks import (
+    joined,
+    joined_classes,
+    product_misfit,
+    widths_misfit,
 )
 from lmc_helpers.seeds import torch_generator
 

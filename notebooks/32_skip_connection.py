@@ -58,7 +58,6 @@ from IPython.display import HTML, display
 from matplotlib.colors import to_rgb
 
 from lmc_helpers import claims, figures
-from lmc_helpers._chapters.components import joined_classes, product_misfit
 from lmc_helpers._chapters.skip_connection import (
     Picture,
     draw,
@@ -85,6 +84,7 @@ from lmc_helpers.linear_nets import (
     path_over_obstruction,
     straight_line,
 )
+from lmc_helpers.linear_nets.walks import joined_classes, product_misfit
 from lmc_helpers.seeds import torch_generator
 
 REACH = 4  # the grids show [−4, 4]³

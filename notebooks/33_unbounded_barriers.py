@@ -54,8 +54,8 @@ from lmc_helpers._chapters.unbounded_barriers import (
     orbit_bound,
     orbit_interval,
     output_factor,
-    random_net,
 )
+from lmc_helpers.orbits.homogeneous import random_net
 from lmc_helpers.seeds import normal_stream, torch_generator
 
 COLOUR = {0.5: "book:orange", 1: "book:blue", 2: "book:red"}

@@ -47,10 +47,9 @@ from lmc_helpers._chapters.orbit_distance import (
     balanced_factorisation,
     distance_to_zero_product,
     midpoint_bounds,
-    orbit_distance,
-    stationarity,
 )
 from lmc_helpers.general_linear import random_invertible
+from lmc_helpers.orbits.distance import orbit_distance, stationarity
 from lmc_helpers.seeds import torch_generator
 
 # %% [markdown]

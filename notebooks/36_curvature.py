@@ -64,8 +64,8 @@ from lmc_helpers._chapters.curvature import (
     random_plane_curves,
     turn,
 )
-from lmc_helpers._chapters.orbit_distance import orbit_distance
 from lmc_helpers.orbits.curves import curvature, distance_between_ends
+from lmc_helpers.orbits.distance import orbit_distance
 from lmc_helpers.seeds import normal_stream
 
 # %% [markdown]

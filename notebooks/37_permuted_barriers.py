@@ -47,13 +47,13 @@ from lmc_helpers._chapters.permuted_barriers import (
     idle_net,
     permuted_losses,
 )
-from lmc_helpers._chapters.unbounded_barriers import (
+from lmc_helpers.matching import all_permutations
+from lmc_helpers.orbits.homogeneous import (
     HomogeneousNet,
     activation,
     random_net,
     rescale,
 )
-from lmc_helpers.matching import all_permutations
 from lmc_helpers.seeds import normal_stream
 
 # %% [markdown]

@@ -81,21 +81,23 @@ import torch
 from scipy.stats import chi2, spearmanr
 
 from lmc_helpers import claims, figures
-from lmc_helpers._chapters import gaussian_mixture as mixture_pairs
 from lmc_helpers._chapters.gaussian_mixture import (
     ESTIMATES,
+    layer_estimates,
+    ridge_matrix,
+)
+from lmc_helpers.error_bars import over_clusters, share
+from lmc_helpers.identifiability import gaussian_mixture as mixture_pairs
+from lmc_helpers.identifiability import grams, ridge_swaps, swap_costs, swap_terms
+from lmc_helpers.identifiability.gaussian_mixture import (
     SCALED,
     Setting,
     first_layer_basis,
     first_layer_costs,
     hidden_layers,
-    layer_estimates,
     low_partners,
-    ridge_matrix,
     what_orders,
 )
-from lmc_helpers.error_bars import over_clusters, share
-from lmc_helpers.identifiability import grams, ridge_swaps, swap_costs, swap_terms
 from lmc_helpers.matching import match_activations
 
 DIMENSIONS = (2, 8, 32)

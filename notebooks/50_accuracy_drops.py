@@ -65,15 +65,15 @@ from pathlib import Path
 import torch
 
 from lmc_helpers import claims, figures
-from lmc_helpers._chapters import gaussian_mixture as mixture_pairs
-from lmc_helpers._chapters.gaussian_mixture import (
+from lmc_helpers.error_bars import over_clusters
+from lmc_helpers.identifiability import gaussian_mixture as mixture_pairs
+from lmc_helpers.identifiability.gaussian_mixture import (
     Setting,
     TrainedPairs,
     first_layer_costs,
     low_partners,
     what_orders,
 )
-from lmc_helpers.error_bars import over_clusters
 from lmc_helpers.networks.segments import along_segments
 
 DIMENSIONS = (2, 8, 32)

@@ -98,17 +98,13 @@ import torch
 from scipy.special import ndtr
 
 from lmc_helpers import claims, figures
-from lmc_helpers._chapters.asymmetric_mlps import (
-    CORE,
-    Experiment,
-    Parameters,
-    ends,
-    fixed_entries,
-)
+from lmc_helpers._chapters.asymmetric_mlps import Experiment, Parameters
 from lmc_helpers.alignment.activation_matching import recorded_moments
 from lmc_helpers.alignment.assignment import assign
+from lmc_helpers.alignment.pairs import ends
 from lmc_helpers.data.images import choose, load
 from lmc_helpers.error_bars import extreme, jackknife, over_clusters
+from lmc_helpers.identifiability.printed_networks import CORE, fixed_entries
 from lmc_helpers.networks.segments import along_segments
 
 # %% [markdown]

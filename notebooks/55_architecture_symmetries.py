@@ -46,17 +46,19 @@ import torch
 
 from lmc_helpers import claims, figures
 from lmc_helpers._chapters.architecture_symmetries import (
-    RESNET,
-    VIT,
     equations,
     inverse,
     move_heads,
-    schemes,
     shared,
-    table_3,
 )
 from lmc_helpers.alignment.activation_matching import activation_matching
 from lmc_helpers.identifiability import WAsymmetric
+from lmc_helpers.identifiability.printed_networks import (
+    RESNET,
+    VIT,
+    schemes,
+    table_3,
+)
 from lmc_helpers.networks.cnn import CNN
 from lmc_helpers.networks.permutations import permute, random_permutations, verify
 from lmc_helpers.networks.resnet import ResNet20

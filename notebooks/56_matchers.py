@@ -91,8 +91,6 @@ import numpy as np
 
 from lmc_helpers import claims, figures
 from lmc_helpers._chapters import matchers as matched_pairs
-from lmc_helpers._chapters.algorithm_1 import BEST, FLOOR
-from lmc_helpers._chapters.asymmetric_mlps import ends
 from lmc_helpers._chapters.matchers import (
     HE,
     KINDS,
@@ -107,6 +105,7 @@ from lmc_helpers._chapters.matchers import (
 )
 from lmc_helpers.alignment.activation_matching import recorded_moments
 from lmc_helpers.alignment.assignment import assign
+from lmc_helpers.alignment.pairs import ends
 from lmc_helpers.claims.numerals import plain_with_error
 from lmc_helpers.data.images import choose, load
 from lmc_helpers.error_bars import mean_and_error, ratio_of_means, share, widening
@@ -114,6 +113,7 @@ from lmc_helpers.matching import all_permutations
 from lmc_helpers.modules.repair import repair_stacks
 from lmc_helpers.networks.segments import along_segments, scores
 from lmc_helpers.teacher_student import sample_minima
+from lmc_helpers.teacher_student.between_minima import BEST, FLOOR
 
 name, told = choose((dataset, "digits"))
 chapter.uses(dataset=load(name).source)

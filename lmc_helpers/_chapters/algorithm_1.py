@@ -1,8 +1,7 @@
 """Barriers of teacher–student minima after several matchings, for the chapter *Algorithm 1*.
 
 Zhan, Li & Wu (section 4) call the matching of Algorithm 1 "the best permutation"; here each matching is compared with
-the best of all m! permutations, by the barrier of eq. (9) on the paper's grid. The chapter *matchers* uses the same
-barriers.
+the best of all m! permutations, by the barrier of eq. (9) on the paper's grid.
 """
 
 from __future__ import annotations
@@ -14,11 +13,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lmc_helpers.barrier import GRID, loss_barrier
+from lmc_helpers.barrier import GRID
 from lmc_helpers.matching import (
     CHUNK,
     SLACK,
-    Objective,
     algorithm_1,
     all_permutations,
     first_minimiser,
@@ -26,22 +24,8 @@ from lmc_helpers.matching import (
     row_types,
     weight_matching,
 )
-from lmc_helpers.teacher_student import population_loss
+from lmc_helpers.teacher_student.between_minima import BEST, FLOOR
 from lmc_helpers.teacher_student.population import arc_cosine, units_and_cosines
-
-BEST = "best of m!"
-FLOOR = 1e-13  # smaller barriers are rounding errors
-
-
-def barrier_objective(M: int) -> Objective:
-    """The barriers (B,) on the grid 0, 0.1, …, 1 of W₁ (m, d) and permuted networks W₂[p] (B, m, d)."""
-
-    def objective(W1: Tensor, permuted: Tensor) -> Tensor:
-        ends = W1.expand_as(permuted)  # (B, m, d)
-        return loss_barrier(lambda W: population_loss(W, M), ends, permuted, GRID)
-
-    return objective
-
 
 Heights = Callable[[Tensor], Tensor]  # permutations (B, m) → what is to be small (B,)
 

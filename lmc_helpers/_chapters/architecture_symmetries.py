@@ -6,19 +6,13 @@ entries are those of App. F.2 and G.4, for each row as in the published code.
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
-from typing import cast
-
 import numpy as np
 import torch
 from torch import Tensor
 
 from lmc_helpers._typing import Tensors
-from lmc_helpers.identifiability import Scheme, Syre, WAsymmetric
-from lmc_helpers.networks.model import Fixed, Model
+from lmc_helpers.networks.model import Fixed
 from lmc_helpers.networks.permutations import Permutations, Symmetry
-from lmc_helpers.networks.resnet import ResNet20
 from lmc_helpers.networks.vit import ViT
 from lmc_helpers.seeds import numpy_generator
 
@@ -157,35 +151,6 @@ def _mixed(words: np.ndarray) -> np.ndarray:
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         words = (words ^ (words >> np.uint64(shift))) * np.uint64(factor)
     return words ^ (words >> np.uint64(31))
-
-
-RESNET, VIT = ResNet20(width=8, init="torch"), ViT()
-
-
-def table_3(name: str) -> int:
-    """Fixed entries of a map of :data:`RESNET`, Table 3."""
-    group = name.split(".")[0]
-    if "shortcut" in name:
-        return {"2": 18, "3": 24}[group]
-    return {"stem": 12, "1": 108, "2": 162, "3": 216, "head": 24}[group]
-
-
-def entries(model: ResNet20 | ViT) -> dict[str, int]:
-    """Number of fixed entries in each row of the maps, at the printed share of the inputs."""
-    printed: Model = replace(VIT, depth=model.depth) if isinstance(model, ViT) else replace(RESNET, blocks=model.blocks)
-    counts = {}
-    for name in model.maps():
-        count = 8 if isinstance(model, ViT) else table_3(name)
-        inputs, printed_inputs = (math.prod(net.map_shape(name)[1:]) for net in (model, printed))
-        counts[name] = min(max(1, round(count * inputs / printed_inputs)), inputs)
-    return counts
-
-
-def schemes(model: Model, kind: str, sigma: float) -> dict[str, Scheme]:
-    """Name of a map → scheme that draws its F and D."""
-    if kind == "syre":
-        return dict.fromkeys(model.maps(), Syre(sigma, 0.0))
-    return {name: WAsymmetric(fixed, sigma) for name, fixed in entries(cast("ResNet20 | ViT", model)).items()}
 
 
 def inverse(permutations: Permutations) -> dict[str, Tensor]:

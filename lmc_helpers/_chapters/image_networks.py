@@ -9,18 +9,19 @@ code.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 
 import torch
 from torch import nn
 
-from lmc_helpers._chapters.architecture_symmetries import schemes
-from lmc_helpers._chapters.asymmetric_mlps import Measurement, ends, measure
 from lmc_helpers._typing import Tensors
+from lmc_helpers.alignment.pairs import Measurement, ends, measure
 from lmc_helpers.alignment.weight_matching import weight_matching
 from lmc_helpers.data.images import choose, load
 from lmc_helpers.device import device
+from lmc_helpers.identifiability.printed_networks import SPLIT, schemes
 from lmc_helpers.modules.repair import repair_stacks
 from lmc_helpers.networks.cnn import CNN
 from lmc_helpers.networks.model import Model
@@ -28,7 +29,7 @@ from lmc_helpers.networks.permutations import Symmetry
 from lmc_helpers.networks.resnet import ResNet20
 from lmc_helpers.networks.segments import along_segments, scores
 from lmc_helpers.networks.vit import ViT
-from lmc_helpers.seeds import numpy_generator
+from lmc_helpers.seeds import drawn_seeds
 from lmc_helpers.training.recipes import Descent
 from lmc_helpers.training.runs import DataSpec, Run
 
@@ -67,8 +68,6 @@ class Averaged(Model):
         return self.model.symmetry()
 
 
-SPLIT = "train90"  # the training images of the published code, on which lines are evaluated
-SHAPES = {"digits": (1, 8, 8), "mnist": (1, 28, 28), "cifar10": (3, 32, 32)}
 PATCH = {"digits": 2, "mnist": 7, "cifar10": 4}  # 4 in G.4
 
 
@@ -124,8 +123,9 @@ class Parameters:
         """The training runs of each of :func:`variants`."""
         name, _ = choose_images(self.dataset)
         side = 1 if name == "digits" else self.side
-        models = networks(SHAPES[name], PATCH[name], self.widths, self.resnet, self.vit, side)
-        data = DataSpec(name, SPLIT, min(self.images, DataSpec(name, SPLIT).size), self.seed)
+        every = DataSpec(name, SPLIT)
+        models = networks(every.shape, PATCH[name], self.widths, self.resnet, self.vit, side)
+        data = replace(every, n=min(self.images, every.size), seed=self.seed)
         augment = ("flip", "crop") if name == "cifar10" else ()  # App. F.3
         adamw = Descent(self.epochs[2], self.batch, "adamw", 1e-3, weight_decay=1e-2, augment=augment)
         flat = replace(adamw, epochs=self.epochs[1], rate=1e-2)
@@ -136,8 +136,8 @@ class Parameters:
             "ViT": replace(adamw, schedule="cosine"),
         }
         most = max(self.pairs, self.sweep_pairs)
-        drawn = numpy_generator(self.seed, "image networks").integers(0, 2**32, 2 * most).tolist()
-        masks = numpy_generator(self.seed, "masks of image networks").integers(0, 2**32, most).tolist()
+        drawn = drawn_seeds(self.seed, "image networks", 2 * most)
+        masks = drawn_seeds(self.seed, "masks of image networks", most)
         runs: dict[str, list[Run]] = {}
         for key, (architecture, kind, sigma) in variants(self.widths, self.sigmas).items():
             model = models[architecture]
@@ -146,10 +146,8 @@ class Parameters:
             scheme = schemes(model.model if isinstance(model, Averaged) else model, kind, sigma) if kind else {}
             descent = descents[architecture.split()[0]]
             parts = [slice(first, min(first + self.together, P)) for first in range(0, P, self.together)]
-            seeds = [tuple(drawn[2 * part.start : 2 * part.stop]) for part in parts]
             runs[key] = [
-                Run(model, descent, data, networks, scheme, tuple(masks[part]))
-                for networks, part in zip(seeds, parts, strict=True)
+                Run(model, descent, data, drawn[2 * part.start : 2 * part.stop], scheme, masks[part]) for part in parts
             ]
         return runs
 
@@ -168,42 +166,26 @@ class Experiment:
         images = load(data.name, data.split, data.n, data.seed)
         self.source, where = images.source, device()
         self.x, self.y = images.inputs(device=where)[:n_images], images.y[:n_images].to(where)
-        self._measured: dict[str, Measurement] = {}
-        self._lines: dict[str, dict[str, torch.Tensor]] = {}
 
     def accuracy(self, name: str) -> float:
         """Training accuracy in the last epoch, mean over networks."""
         return torch.cat([run.result().accuracies[-1] for run in self.runs[name]]).mean().item()
 
+    @cache  # noqa: B019
     def measured(self, name: str) -> Measurement:
         """Objectives of activation matching and accuracies on the lines, unmatched and matched, of all pairs."""
-        if name not in self._measured:
-            pairs = [[end.to(self.x) for end in ends(run.result())] for run in self.runs[name]]
-            self._measured[name] = _joined([measure(a, b, self.x, self.y, self.lambdas) for a, b in pairs])
-        return self._measured[name]
+        pairs = [[end.to(self.x) for end in ends(run.result())] for run in self.runs[name]]
+        return Measurement.joined([measure(a, b, self.x, self.y, self.lambdas) for a, b in pairs])
 
+    @cache  # noqa: B019
     def losses(self, name: str) -> dict[str, torch.Tensor]:
         """NLL on the lines of CNNs: direct, permuted or repaired → (P, number of λ)."""
-        if name not in self._lines:
-            parts, x, seen = [], self.x, max(2, len(self.x) // 4)
-            for run in self.runs[name]:
-                a, b = (end.to(self.x) for end in ends(run.result()))
-                near = b.permuted(weight_matching(a.params, b.params, a.model.symmetry()).permutations)
-                others = {"direct": b, "permuted": near}
-                lines = {key: along_segments(a, end, x, self.y, self.lambdas) for key, end in others.items()}
-                lines["repaired"] = scores(repair_stacks(a, near, (x[:seen], self.y[:seen]))[0], x, self.y)
-                parts.append({key: line.loss.cpu() for key, line in lines.items()})
-            self._lines[name] = {key: torch.cat([part[key] for part in parts]) for key in parts[0]}
-        return self._lines[name]
-
-
-def _joined(parts: Sequence[Measurement]) -> Measurement:
-    """Measurements of several sets of pairs as one."""
-
-    def of(field: str):
-        values = [getattr(part, field) for part in parts]
-        if isinstance(values[0], Mapping):
-            return {key: torch.cat([value[key] for value in values]).cpu() for key in values[0]}
-        return torch.cat(values).cpu()
-
-    return Measurement(**{field.name: of(field.name) for field in fields(Measurement)})
+        parts, x, seen = [], self.x, max(2, len(self.x) // 4)
+        for run in self.runs[name]:
+            a, b = (end.to(self.x) for end in ends(run.result()))
+            near = b.permuted(weight_matching(a.params, b.params, a.model.symmetry()).permutations)
+            others = {"direct": b, "permuted": near}
+            lines = {key: along_segments(a, end, x, self.y, self.lambdas) for key, end in others.items()}
+            lines["repaired"] = scores(repair_stacks(a, near, (x[:seen], self.y[:seen]))[0], x, self.y)
+            parts.append({key: line.loss.cpu() for key, line in lines.items()})
+        return {key: torch.cat([part[key] for part in parts]) for key in parts[0]}

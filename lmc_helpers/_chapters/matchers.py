@@ -22,7 +22,6 @@ import torch
 from scipy.stats import spearmanr
 from torch.nn.functional import cross_entropy
 
-from lmc_helpers._chapters.algorithm_1 import BEST, barrier_objective
 from lmc_helpers.alignment.activation_matching import activation_matching
 from lmc_helpers.alignment.assignment import assign, matched_sum
 from lmc_helpers.alignment.midpoint import Best, data_loss
@@ -32,15 +31,16 @@ from lmc_helpers.alignment.weight_matching import agreement, weight_matching
 from lmc_helpers.barrier import GRID, loss_barrier
 from lmc_helpers.data.images import choose
 from lmc_helpers.error_bars import ratio_of_means
-from lmc_helpers.identifiability import WAsymmetric
+from lmc_helpers.identifiability.printed_networks import schemes
 from lmc_helpers.matching import algorithm_1, all_permutations, best_permutation, pair_matching, permute
 from lmc_helpers.modules.repair import repair_stacks
 from lmc_helpers.networks.mlp import MLP, Norm
 from lmc_helpers.networks.model import Stack
 from lmc_helpers.networks.permutations import Axis, Permutations, Symmetry, identity, random_permutations
 from lmc_helpers.networks.segments import along_segments, scores
-from lmc_helpers.seeds import numpy_generator, torch_generator
+from lmc_helpers.seeds import drawn_seeds, torch_generator
 from lmc_helpers.teacher_student import kappa, population_loss
+from lmc_helpers.teacher_student.between_minima import BEST, barrier_objective
 from lmc_helpers.training.recipes import Descent
 from lmc_helpers.training.runs import DataSpec, Run
 
@@ -175,8 +175,6 @@ HE = "plain, He"
 HE_TIMES = 4  # as many pairs of them as of plain ones: the ratio of their barriers lies near its border
 NAMES = (*KINDS, *WIDE, HE, "small")  #: all runs
 SMALL = 5  # neurons in a hidden layer of the small networks
-SHARES = (64 / 784, 64 / 512, 64 / 512, 256 / 512)  # of fixed entries in a row of each map (Bürgin et al., F.1)
-PIXELS = {"digits": 64, "mnist": 784}
 
 
 @dataclass(frozen=True)
@@ -200,25 +198,24 @@ class Parameters:
         runs |= {name: self._pairs_of(kind, self.wide, self.wide_pairs, name) for name, kind in WIDE.items()}
         plain = self._pairs_of("plain", self.width, HE_TIMES * self.pairs, "plain")
         runs[HE] = replace(plain, model=replace(cast(MLP, plain.model), init="he"))
-        small = MLP((PIXELS["digits"], SMALL, SMALL, 10))
+        small = MLP((64, SMALL, SMALL, 10))
         descent = Descent(self.small_epochs, 128, "adamw", 1e-2, weight_decay=1e-2)
         return runs | {"small": Run(small, descent, DataSpec("digits"), self._seeds("small", 2 * self.small_pairs))}
 
     def _seeds(self, name: str, number: int) -> tuple[int, ...]:
-        return tuple(numpy_generator(self.seed, f"matched pairs, {name}").integers(0, 2**32, number).tolist())
+        return drawn_seeds(self.seed, f"matched pairs, {name}", number)
 
     def _pairs_of(self, kind: str, units: int, number: int, drawn_for: str) -> Run:
         norm, sigma = KINDS[kind]
-        source, _ = choose((self.dataset, "digits"))
-        sizes = (PIXELS[source], units, units, units, 10)
-        data = DataSpec(source, n=min(self.images, DataSpec(source).size), seed=self.seed)
+        every = DataSpec(choose((self.dataset, "digits"))[0])
+        data = replace(every, n=min(self.images, every.size), seed=self.seed)
         descent = Descent(self.epochs, 128, "adamw", 1e-3, weight_decay=1e-2)
-        run = Run(MLP(sizes, norm=norm), descent, data, self._seeds(drawn_for, 2 * number))
+        model = MLP((math.prod(every.shape), units, units, units, 10), norm=norm)
+        run = Run(model, descent, data, self._seeds(drawn_for, 2 * number))
         if sigma is None:
             return run
-        fixed = [max(1, round(share * inputs)) for share, inputs in zip(SHARES, sizes[:-1], strict=True)]
-        scheme = {f"{k}.weight": WAsymmetric(entries, sigma) for k, entries in enumerate(fixed)}
-        return replace(run, scheme=scheme, mask_seeds=self._seeds(f"masks of {drawn_for}", number))
+        masks = self._seeds(f"masks of {drawn_for}", number)
+        return replace(run, scheme=schemes(model, "w", sigma), mask_seeds=masks)
 
     def runs(self) -> list[Run]:
         """All training runs."""

@@ -37,8 +37,8 @@ from lmc_helpers.permutation_points import (
     pair_inertia,
     reduce_pair,
 )
-from lmc_helpers.seeds import numpy_generator
-from lmc_helpers.training.cached import Cached, provenance
+from lmc_helpers.seeds import drawn_seeds, numpy_generator
+from lmc_helpers.training.cached import Cached, Kept, provenance
 from lmc_helpers.training.description import described
 from lmc_helpers.training.prices import BASE_MIB, Price
 from lmc_helpers.training.progress import progress
@@ -479,8 +479,6 @@ class MergeRun(Cached[Merged]):
     products: int  # budget of products with Hessians at every distance; four times that for the permutation point
     seed: int | None = None  # of a random pair; None: the most similar pair is merged
 
-    __hash__ = Cached.__hash__
-
     @property
     def neurons(self) -> int:
         """H, the number of neurons of layer 2."""
@@ -561,12 +559,10 @@ class AtWidth:
 
 
 @dataclass(frozen=True)
-class ReadMerges(Cached[AtWidth]):
+class ReadMerges(Kept[AtWidth]):
     """All merges of one width without their weights."""
 
     merges: tuple[MergeRun, ...]
-
-    __hash__ = Cached.__hash__
 
     def _identity(self) -> dict:
         return {"read": [run.digest for run in self.merges]}
@@ -576,19 +572,10 @@ class ReadMerges(Cached[AtWidth]):
         """The run in words, one line."""
         return f"losses on {len(self.merges)} paths, H = {self.merges[0].neurons}"
 
-    def path(self) -> Path:
-        """The file of the result: where the book keeps it if it does, else among the runs."""
-        return kept_file(super().path())
-
     @property
     def needs(self) -> tuple[Path, ...]:
         """The files of the runs to be finished first."""
         return tuple(run.path() for run in self.merges)
-
-    @property
-    def stored_in(self) -> Path:
-        """The folder to which a confirmatory run copies the file."""
-        return recorded()
 
     def prices(self) -> Price:
         """Next to nothing, once the merges are there."""
@@ -618,14 +605,12 @@ class ReadMerges(Cached[AtWidth]):
 
 
 @dataclass(frozen=True)
-class WholePoint(Cached[Point]):
+class WholePoint(Kept[Point]):
     """A minimum with one neuron less on whole images, from the most similar pair of a teacher as one neuron."""
 
     teachers: Run  # the training of networks n_0 → H → H → n_d, tanh
     network: int  # index among the teachers that did not diverge
     products: int  # budget of products with Hessians
-
-    __hash__ = Cached.__hash__
 
     def _identity(self) -> dict:
         return {"run": described(self), "teachers": self.teachers.digest, "revision": REVISION, "tol": WHOLE_TOLERANCE}
@@ -636,19 +621,10 @@ class WholePoint(Cached[Point]):
         data, H = self.teachers.data, _sizes(self.teachers)[LAYER]
         return f"minimum with one neuron less than H = {H} on {data.name} ({data.size} whole images)"
 
-    def path(self) -> Path:
-        """The file of the result: where the book keeps it if it does, else among the runs."""
-        return kept_file(super().path())
-
     @property
     def needs(self) -> tuple[Path, ...]:
         """The files of the runs to be finished first."""
         return (self.teachers.path(),)
-
-    @property
-    def stored_in(self) -> Path:
-        """The folder to which a confirmatory run copies the file."""
-        return recorded()
 
     def prices(self) -> Price:
         """Core hours if the budget is used, and memory; it does not use a GPU."""
@@ -666,17 +642,6 @@ class WholePoint(Cached[Point]):
 
     def _result(self, provenance: dict, tensors: dict[str, torch.Tensor]) -> Point:
         return _point(tensors)
-
-
-def recorded() -> Path:
-    """The folder of results that are stored in the repository."""
-    return Path(__file__).resolve().parents[2] / "book" / "recorded" / "runs"
-
-
-def kept_file(path: Path) -> Path:
-    """The file of the same name in :func:`recorded` if it exists, else the path."""
-    file = recorded() / path.name
-    return file if file.exists() else path
 
 
 @dataclass(frozen=True)
@@ -706,15 +671,11 @@ class Parameters:
         return {H: WholePoint(run, 0, self.whole_products) for H, run in teaching.items()}
 
     def _trained(self, images: int, teachers: int, purpose: str) -> dict[int, Run]:
-        name, _ = choose((self.dataset, "digits"))
-        data = DataSpec(name)
-        if images < data.size:
-            data = DataSpec(name, n=images, seed=self.seed)
-        pixels, runs = load(name).x[0].numel(), {}
+        data, runs = DataSpec(choose((self.dataset, "digits"))[0]).at_most(images, self.seed), {}
         for H in self.widths:
-            drawn = numpy_generator(self.seed, f"{purpose} {H}").integers(0, 2**32, teachers)
-            descent = Descent(self.epochs, 100, "adam", 3e-3)
-            runs[H] = Run(Perceptron((pixels, H, H, 10), "tanh"), descent, data, tuple(drawn.tolist()))
+            model = Perceptron((math.prod(data.shape), H, H, 10), "tanh")
+            seeds = drawn_seeds(self.seed, f"{purpose} {H}", teachers)
+            runs[H] = Run(model, Descent(self.epochs, 100, "adam", 3e-3), data, seeds)
         return runs
 
     def merges(self) -> tuple[dict[int, list[MergeRun]], dict[int, list[MergeRun]]]:
@@ -735,8 +696,8 @@ class Parameters:
     def runs(self) -> list[Run | MergeRun | ReadMerges | WholePoint]:
         """The runs to be finished before the chapter: teachers, long merges, and what is read of them."""
         readings, points = self.readings(), self.whole_points().values()
-        new = [run for run in readings.values() if run.path().parent != recorded()]
-        whole = [point for point in points if point.path().parent != recorded()]
+        new = [run for run in readings.values() if not run.kept()]
+        whole = [point for point in points if not point.kept()]
         long = [merge for run in new for merge in run.merges if _takes_a_while(merge)]
         teachers = [*(run.merges[0].teachers for run in new), *(point.teachers for point in whole)]
         return [*teachers, *long, *readings.values(), *points]

@@ -17,8 +17,8 @@ from dataclasses import replace
 
 import torch
 
-from lmc_helpers._chapters.unbounded_barriers import FEATURES, HomogeneousNet, Layers, random_net
 from lmc_helpers.matching import all_permutations
+from lmc_helpers.orbits.homogeneous import FEATURES, HomogeneousNet, Layers, random_net
 
 Activation = Callable[[torch.Tensor], torch.Tensor]
 

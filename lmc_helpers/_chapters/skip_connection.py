@@ -25,9 +25,9 @@ import torch
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from lmc_helpers._chapters.components import Misfit, product_derivative
 from lmc_helpers.general_linear import determinant_sign, path_in_group, require_invertible, times_inverse
 from lmc_helpers.linear_nets.minimum import Weights
+from lmc_helpers.linear_nets.walks import Misfit, product_derivative
 
 if TYPE_CHECKING:
     from mpl_toolkits.mplot3d.axes3d import Axes3D

@@ -11,15 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 
 import torch
 from torch.nn.functional import gelu
 
-from lmc_helpers._chapters.asymmetric_mlps import CORE, Training
 from lmc_helpers.data.images import load
 from lmc_helpers.error_bars import jackknife
 from lmc_helpers.identifiability import leverages, ridge_swaps, swap_costs
+from lmc_helpers.identifiability.printed_networks import CORE, Training
 from lmc_helpers.networks.layers import EPS
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Stack
@@ -145,22 +145,17 @@ class Experiment:
         data = self.runs["MLP"].data
         self.x = load(data.name, data.split, data.n, data.seed).inputs(flat=True)[:n_images]
         self.images = _moments(self.x)
-        self._results: dict[str, Result] = {}
-        self._coherences: dict[tuple[str, int | None], Coherences] = {}
 
+    @cache  # noqa: B019
     def result(self, name: str) -> Result:
         """The trained networks of a run."""
-        if name not in self._results:
-            self._results[name] = self.runs[name].result()
-        return self._results[name]
+        return self.runs[name].result()
 
+    @cache  # noqa: B019
     def coherences(self, name: str, epoch: int | None = None) -> Coherences:
         """Coherences of all networks of a run, at the end or after a stored epoch."""
-        if (name, epoch) not in self._coherences:
-            result = self.result(name)
-            stack = result.stack if epoch is None else result.kept[epoch]
-            self._coherences[name, epoch] = coherences(stack, self.x, self.images)
-        return self._coherences[name, epoch]
+        result = self.result(name)
+        return coherences(result.stack if epoch is None else result.kept[epoch], self.x, self.images)
 
     def by_pair(self, name: str, epoch: int | None = None, quantity: str = "nu") -> torch.Tensor:
         """Means of ``nu``, ``k``, ``excess`` or ``relative`` over the two networks of a pair, (pairs, P)."""

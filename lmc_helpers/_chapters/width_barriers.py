@@ -23,12 +23,12 @@ from torch.nn.functional import cross_entropy
 from lmc_helpers.alignment.activation_matching import activation_matching
 from lmc_helpers.alignment.weight_matching import weight_matching
 from lmc_helpers.barrier import barrier_kinds
-from lmc_helpers.data.images import choose, load
+from lmc_helpers.data.images import choose
 from lmc_helpers.error_bars import QUANTILE, mean_and_error, place_of_peak, ratio_of_means, slope_and_error, widening
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Stack
 from lmc_helpers.networks.segments import along_segments
-from lmc_helpers.seeds import numpy_generator
+from lmc_helpers.seeds import drawn_seeds
 from lmc_helpers.training.recipes import Descent
 from lmc_helpers.training.runs import DataSpec, Result, Run
 
@@ -127,18 +127,16 @@ class Parameters:
 
 def _data(dataset: str, images: int, seed: int) -> DataSpec:
     """At most ``images`` training images of a data set, or of the digits if it is not available."""
-    data = DataSpec(choose((dataset, "digits"))[0])
-    return DataSpec(data.name, n=images, seed=seed) if images < data.size else data
+    return DataSpec(choose((dataset, "digits"))[0]).at_most(images, seed)
 
 
 def _run(data: DataSpec, case: Case, count: int, keep: Sequence[int], seed: int) -> Run:
     """``count`` networks of one kind, stored after the epochs ``keep``, of which the last ends the training."""
     key = seed + (case.kind == "second")
     purpose = "networks followed over budgets" if case.kind == "long" else "networks"
-    drawn = numpy_generator(key, f"{purpose}, depth {case.depth}, width {case.width}").integers(0, 2**32, count)
-    pixels = load(data.name).x[0].numel()
-    model = MLP((pixels, *[case.width] * (case.depth - 1), 10), init="he")
-    return Run(model, Descent(keep[-1], BATCH, "sgd", RATE), data, tuple(drawn.tolist()), keep=tuple(keep[:-1]))
+    seeds = drawn_seeds(key, f"{purpose}, depth {case.depth}, width {case.width}", count)
+    model = MLP((math.prod(data.shape), *[case.width] * (case.depth - 1), 10), init="he")
+    return Run(model, Descent(keep[-1], BATCH, "sgd", RATE), data, seeds, keep=tuple(keep[:-1]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Realization costs, swap costs and the identification of neurons (Bürgin, Herbst, Lin & Jegelka; chapters 41 to 50).
+"""Realization costs, swap costs and the identification of neurons (Bürgin, Herbst, Lin & Jegelka; chapters 41 to 57).
 
 An asymmetric layer W_eff = F + D ⊙ W has fixed parts, hence two neurons may need different weights for the same
 function. The modules:
@@ -11,6 +11,8 @@ asymmetric           how F and D are drawn, for any weight of a torch module    
 costs                realization costs T_ij, swap costs                              (10), (14), (16)     41–44, 47, 48
 swaps                the three terms of a swap                                       (16), (17), Thm 4.5  42, 44
 relaxed_swaps        swap costs from relaxed costs                                   App. E, F.7          44
+gaussian_mixture     pairs of networks on Gaussian mixtures, their swap costs        section 6, App. F    44, 50
+printed_networks     numbers of fixed entries; variants of MLPs and their training   section 6, App. F    44, 53–57
 ===================  ==============================================================  ===================  ==============
 
 Layers and bases may have different precisions; all computations are in float64.

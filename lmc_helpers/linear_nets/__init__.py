@@ -7,6 +7,8 @@ The results of Zhao, Dehmamy, Walters & Yu on deep linear networks and on the re
     (Cor. 4.2), and paths inside a component; chapter 31.
 :mod:`~lmc_helpers.linear_nets.between`
     straight lines and the pass of height σ_min(Y)² between two components; chapters 31 and 32.
+``walks``
+    walks inside the minimum, which tell what points are joined; chapters 31 and 32.
 """
 
 from lmc_helpers.lazy import attach

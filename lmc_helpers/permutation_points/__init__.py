@@ -10,6 +10,8 @@ with these neurons exchanged. The files, with sections and equations of the pape
   22, 61.
 - :mod:`~lmc_helpers.permutation_points.pair`, section 4.1: coordinates in which two neurons become one. Chapters
   21, 24.
+- ``continuation`` and ``merging``, section 4.1: branches of constrained minima on which two neurons merge, followed
+  through their folds. Chapters 21, 22.
 - :mod:`~lmc_helpers.permutation_points.doubling`, section 4.2: a neuron doubled, the matrices J and D that decide the
   Hessian, the plateau, the exchange of neurons at equal loss. Chapters 21, 22.
 - :mod:`~lmc_helpers.permutation_points.counts`, section 4.3, Prop. 1: the number of permutation points T(K, n).

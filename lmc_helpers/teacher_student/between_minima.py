@@ -20,11 +20,23 @@ from torch import Tensor
 
 from lmc_helpers._typing import Integer, Positive, Reals, checked, require_finite
 from lmc_helpers.barrier import GRID, as_lambdas, loss_barrier
-from lmc_helpers.matching import algorithm_1, permute
+from lmc_helpers.matching import Objective, algorithm_1, permute
 from lmc_helpers.teacher_student.minima import Law, sample_minima, snap
 from lmc_helpers.teacher_student.population import arc_cosine, population_loss
 
 PAIRS = 20_000  # of rows that share an axis, at a time
+BEST = "best of m!"  # the name of that permutation among matchers
+FLOOR = 1e-13  # smaller barriers of small minima are rounding errors
+
+
+def barrier_objective(M: int) -> Objective:
+    """The barriers (B,) on the grid 0, 0.1, …, 1 of W₁ (m, d) and permuted networks W₂[p] (B, m, d)."""
+
+    def objective(W1: Tensor, permuted: Tensor) -> Tensor:
+        ends = W1.expand_as(permuted)  # (B, m, d)
+        return loss_barrier(lambda W: population_loss(W, M), ends, permuted, GRID)
+
+    return objective
 
 
 def _one_entry(W: Tensor, name: str) -> tuple[np.ndarray, np.ndarray]:

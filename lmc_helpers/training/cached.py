@@ -8,7 +8,7 @@ import os
 import platform
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import torch
@@ -23,10 +23,11 @@ Found = TypeVar("Found")
 
 
 class Cached(ABC, Generic[Found]):
-    """A cached result, computed by a job or on demand; subclass as a frozen dataclass.
+    """A cached result, computed by a job or on demand; subclass as a frozen dataclass."""
 
-    A subclass needs ``__hash__ = Cached.__hash__``, as a dataclass would hash its fields, which may be dicts.
-    """
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.__hash__ = Cached.__hash__  # type: ignore[method-assign]  # a dataclass would hash its fields, also dicts
 
     @abstractmethod
     def _identity(self) -> dict:
@@ -97,6 +98,29 @@ class Cached(ABC, Generic[Found]):
     def _checkpoint(self) -> Path:
         """A file that exists while the result is computed, if a killed computation can be resumed."""
         return self.path().with_name(f".{self.digest}.checkpoint.npz")
+
+
+def recorded() -> Path:
+    """The folder of small results that the book keeps."""
+    return Path(__file__).resolve().parents[2] / "book" / "recorded" / "runs"
+
+
+class Kept(Cached[Found]):
+    """A small result, whose file is in :func:`recorded` if it comes from a confirmatory run, else among the runs."""
+
+    def path(self) -> Path:
+        """The file of the result."""
+        path = recorded() / super().path().name
+        return path if path.exists() else super().path()
+
+    def kept(self) -> bool:
+        """True if the book has the file."""
+        return self.path().parent == recorded()
+
+    @property
+    def stored_in(self) -> Path:
+        """The folder to which a confirmatory run copies the file."""
+        return recorded()
 
 
 def provenance(seconds: float, **more: object) -> dict:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any
 
 import torch
@@ -39,6 +39,7 @@ REVISION = 1
 GPU_HOURS = 4.0  # a run that costs more hours of a CPU core asks for a GPU
 EVERY_S = 120.0  # seconds from one checkpoint to the next: what a kill loses at most
 IMAGES = {"digits": (1437, 360), "mnist": (60_000, 10_000), "cifar10": (50_000, 10_000)}  # training, test
+SHAPES = {"digits": (1, 8, 8), "mnist": (1, 28, 28), "cifar10": (3, 32, 32)}  # channels, height, width
 
 
 @checked
@@ -68,6 +69,15 @@ class DataSpec:
     def size(self) -> int:
         """Number of images, without reading them."""
         return self._all if self.n is None else self.n
+
+    def at_most(self, images: int, seed: int) -> DataSpec:
+        """These images, or a random choice of so many of them if there are more."""
+        return self if images >= self.size else replace(self, n=images, seed=seed)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Channels, height and width of an image, without reading it."""
+        return SHAPES[self.name]
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,8 +144,6 @@ class Run(Cached[Result]):
         if not set(self.keep) <= set(range(self.descent.epochs + 1)):
             raise ValueError(f"epochs {list(self.keep)} to keep; allowed: 0 to {self.descent.epochs}")
         self.describe()  # raises for an unknown data set
-
-    __hash__ = Cached.__hash__
 
     def schemes(self) -> dict[str, Scheme]:
         """Name of a map → its scheme; empty for ordinary networks."""

@@ -1,4 +1,4 @@
-"""Oracles of the tests of orbit distances: random factorisations, exact distances in one dimension, a lower bound."""
+"""Oracles of the tests of orbits: factorisations, exact distances in one dimension, a lower bound, a forward pass."""
 
 import math
 
@@ -31,3 +31,9 @@ def lower_bound(U, V, A):
     root = math.sqrt(spectral + 2 * miss) - math.sqrt(spectral)
     squares = np.square(U).sum() + np.square(V).sum() - np.linalg.norm(U.T @ U - V @ V.T, "nuc")
     return max(root, math.sqrt(max(squares / 2 - 2 * np.linalg.norm(A, "nuc"), 0)))
+
+
+def forward(net, last, before):
+    """W_l σ(W_{l−1} F) in NumPy."""
+    z = before.numpy() @ net.F.numpy()
+    return last.numpy() @ (np.where(z > 0, 1.0, np.where(z < 0, net.negative, 0.0)) * np.abs(z) ** net.k)

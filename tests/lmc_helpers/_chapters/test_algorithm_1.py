@@ -8,14 +8,10 @@ import pytest
 import torch
 from oracles.draws import normal
 
-from lmc_helpers._chapters.algorithm_1 import BEST, barrier_objective, compare_matchings, swap_search
+from lmc_helpers._chapters.algorithm_1 import compare_matchings, swap_search
 from lmc_helpers.matching import check_permutation
 from lmc_helpers.teacher_student import sample_minima
-
-
-def sampled_loss(W, M, x):
-    """The population loss at W (m, d) by inputs x (n, d) on the sphere."""
-    return (torch.relu(x @ W.T).sum(dim=-1) - torch.relu(x[:, :M]).sum(dim=-1)).square().mean().item()
+from lmc_helpers.teacher_student.between_minima import BEST
 
 
 def barrier(a, b, M, d):
@@ -51,14 +47,6 @@ def test_barriers_of_all_matchings_by_plain_loops():
         types = [(a[i] > 0).argmax() == (b[best[i]] > 0).argmax() for i in range(m)]
         if sorted(heights.values())[1] > min(heights.values()) + 1e-12:  # the best one is alone
             assert found.same_types[BEST][k] == sum(types)
-
-
-def test_the_objective_is_the_barrier_of_sampled_inputs():
-    a, b = sample_minima(5, 2, 3, 2, seed=1)
-    x = torch.randn(200_000, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    x = x / x.norm(dim=-1, keepdim=True)
-    expected = max(sampled_loss(s / 10 * a + (1 - s / 10) * b, 2, x) for s in range(11))
-    assert barrier_objective(2)(a, torch.stack([b, a])).tolist() == pytest.approx([expected, 0], rel=0.02, abs=1e-12)
 
 
 def test_misses_and_factors():

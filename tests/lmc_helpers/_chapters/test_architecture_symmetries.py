@@ -1,4 +1,4 @@
-"""Equations against autograd, dimensions against small cases, maps against the attention that they leave alone."""
+"""What chapter *architecture symmetries* computes, against independent oracles."""
 
 from itertools import permutations, product
 
@@ -6,11 +6,13 @@ import pytest
 import torch
 from torch.autograd.functional import jacobian
 
-from lmc_helpers._chapters import architecture_symmetries as chapter
+from lmc_helpers._chapters.architecture_symmetries import cells, equations, move_heads, preserving_map, shared
 from lmc_helpers.identifiability import Syre, WAsymmetric
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.resnet import ResNet20
 from lmc_helpers.networks.vit import ViT
+
+# Equations against autograd, dimensions against small cases, maps against the attention that they leave alone
 
 
 def drawn(h, d, per_row, seed=1, columns=None):
@@ -27,19 +29,19 @@ def test_the_equations_are_the_derivative():
         return torch.cat([(g @ U)[a], -(V @ torch.linalg.inv(g))[b]])
 
     derivative = jacobian(entries, torch.eye(3, dtype=torch.float64)).flatten(1)
-    torch.testing.assert_close(chapter.equations(U, V, a, b), derivative)
+    torch.testing.assert_close(equations(U, V, a, b), derivative)
 
 
 @pytest.mark.parametrize("per_row, left", [(0, 64), (1, 48), (3, 16), (4, 0), (5, 0)])
 def test_dimensions_of_what_is_kept(per_row, left):
-    A = chapter.equations(*drawn(8, 20, per_row))
+    A = equations(*drawn(8, 20, per_row))
     assert 64 - (torch.linalg.matrix_rank(A).item() if len(A) else 0) == left
 
 
 @pytest.mark.parametrize("per_row, left", [(1, 48), (3, 16), (4, 8), (5, 8)])
 def test_fixed_zeros_leave_all_diagonal_maps(per_row, left):
     U, V, a, b = drawn(8, 20, per_row)
-    A = chapter.equations(U.masked_fill(a, 0), V.masked_fill(b, 0), a, b)
+    A = equations(U.masked_fill(a, 0), V.masked_fill(b, 0), a, b)
     assert 64 - torch.linalg.matrix_rank(A).item() == left
     assert A[:, torch.arange(8) * 9].eq(0).all()
 
@@ -47,7 +49,7 @@ def test_fixed_zeros_leave_all_diagonal_maps(per_row, left):
 def test_a_preserving_map_changes_weights_and_nothing_else():
     U, V, a, b = drawn(8, 20, 2)
     towards = 0.3 * torch.randn(8, 8, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
-    g = chapter.preserving_map(U, V, a, b, towards)
+    g = preserving_map(U, V, a, b, towards)
     gU, Vg = g @ U, V @ torch.linalg.inv(g)
     torch.testing.assert_close(Vg @ gU, V @ U)
     assert (gU - U)[a].abs().max() < 1e-11 and (Vg - V)[b].abs().max() < 1e-11
@@ -56,9 +58,8 @@ def test_a_preserving_map_changes_weights_and_nothing_else():
 
 def test_without_fixed_entries_the_map_is_the_exponential_and_with_too_many_the_identity():
     towards = torch.randn(4, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
-    torch.testing.assert_close(chapter.preserving_map(*drawn(4, 6, 0), towards), torch.linalg.matrix_exp(towards))
-    found = chapter.preserving_map(*drawn(4, 12, 3), 0.1 * towards)
-    torch.testing.assert_close(found, torch.eye(4, dtype=torch.float64))
+    torch.testing.assert_close(preserving_map(*drawn(4, 6, 0), towards), torch.linalg.matrix_exp(towards))
+    torch.testing.assert_close(preserving_map(*drawn(4, 12, 3), 0.1 * towards), torch.eye(4, dtype=torch.float64))
 
 
 def test_moved_heads_are_the_same_transformer():
@@ -66,7 +67,7 @@ def test_moved_heads_are_the_same_transformer():
     fixed = model.fixed_parts(dict.fromkeys(model.maps(), WAsymmetric(1, 1.0)), 1)
     stack = model.initial([1], torch.float64, fixed)
     before = {name: value.clone() for name, value in stack.effective().items()}
-    moved = chapter.move_heads(model, stack.effective(), fixed, 0.5, torch.Generator().manual_seed(1))
+    moved = move_heads(model, stack.effective(), fixed, 0.5, torch.Generator().manual_seed(1))
     x = torch.randn(5, 1, 8, 8, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
     torch.testing.assert_close(model.forward(moved, x), model.forward(before, x), rtol=1e-9, atol=1e-12)
     for name, (_, D) in fixed.items():
@@ -77,6 +78,7 @@ def test_moved_heads_are_the_same_transformer():
 
 
 # ---------- Cells against all permutations of small networks, and units that nothing tells apart
+
 MODEL = MLP((2, 3, 4, 2))
 
 
@@ -94,31 +96,32 @@ def kept(fixed, values=True):
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("entries", [0, 1])
 def test_no_permutation_that_keeps_the_masks_leaves_a_cell(seed, entries):
-    each = (WAsymmetric(fixed, 0.0) for fixed in (1, 1 + entries, 1))
-    schemes = dict(zip(MODEL.maps(), each, strict=True))
+    schemes = dict(
+        zip(MODEL.maps(), (WAsymmetric(1, 0.0), WAsymmetric(1 + entries, 0.0), WAsymmetric(1, 0.0)), strict=True)
+    )
     fixed = MODEL.fixed_parts(schemes, seed)
-    found, every = chapter.cells(MODEL.symmetry(), fixed), kept(fixed)
+    found, every = cells(MODEL.symmetry(), fixed), kept(fixed)
     for p, q in every:
         assert found["0"][list(p)].equal(found["0"]) and found["1"][list(q)].equal(found["1"])
-    if chapter.shared(MODEL.symmetry(), fixed) == 0:
+    if shared(MODEL.symmetry(), fixed) == 0:
         assert len(every) == 1
 
 
 def test_units_with_equal_rows_and_columns_share_a_cell():
     D = torch.ones(1, 3, 2)
     D[0, 2, 1] = 0
-    found = chapter.cells(MODEL.symmetry(), {"0.weight": (0 * D, D)})
+    found = cells(MODEL.symmetry(), {"0.weight": (0 * D, D)})
     assert found["0"].tolist() in ([0, 0, 1], [1, 1, 0]) and len(found["1"].unique()) == 1
-    assert chapter.shared(MODEL.symmetry(), {"0.weight": (0 * D, D)}) == 2 + 4
+    assert shared(MODEL.symmetry(), {"0.weight": (0 * D, D)}) == 2 + 4
 
 
 def test_values_tell_apart_what_masks_do_not():
     fixed = MODEL.fixed_parts(dict.fromkeys(MODEL.maps(), WAsymmetric(2, 1.0)), 1)
     outer = {name: pair for name, pair in fixed.items() if name != "1.weight"}
-    assert chapter.shared(MODEL.symmetry(), {"0.weight": fixed["0.weight"]}) == 4  # values of F are all different
-    assert chapter.shared(MODEL.symmetry(), {"0.weight": fixed["0.weight"]}, values=False) == 7
-    assert chapter.shared(MODEL.symmetry(), outer) == 0
-    assert chapter.shared(MODEL.symmetry(), MODEL.fixed_parts({"1.weight": Syre(1.0, 0.0)}, 1)) == 0
+    assert shared(MODEL.symmetry(), {"0.weight": fixed["0.weight"]}) == 4  # values of F are all different
+    assert shared(MODEL.symmetry(), {"0.weight": fixed["0.weight"]}, values=False) == 7
+    assert shared(MODEL.symmetry(), outer) == 0
+    assert shared(MODEL.symmetry(), MODEL.fixed_parts({"1.weight": Syre(1.0, 0.0)}, 1)) == 0
 
 
 def test_colours_travel_through_a_network():
@@ -127,8 +130,8 @@ def test_colours_travel_through_a_network():
     D0[0, 0, 0] = D0[0, 1, 1] = 0
     D1[0, 0, 0] = D1[0, 1, 1] = D1[0, 2, 2] = 0
     alone, both = {"1.weight": (0 * D1, D1)}, {"0.weight": (0 * D0, D0), "1.weight": (0 * D1, D1)}
-    assert chapter.shared(MODEL.symmetry(), both) == 0 and len(kept(both)) == 1
-    assert chapter.shared(MODEL.symmetry(), alone) == 6 and len(kept(alone)) == 6  # a diagonal: p = q on three of four
+    assert shared(MODEL.symmetry(), both) == 0 and len(kept(both)) == 1
+    assert shared(MODEL.symmetry(), alone) == 6 and len(kept(alone)) == 6  # a diagonal: p = q on three of four
 
 
 def test_relabelled_masks_have_relabelled_cells():
@@ -139,27 +142,12 @@ def test_relabelled_masks_have_relabelled_cells():
     for name, axis in ((place.name, place.axis) for place in symmetry.groups["stream 1"]):
         if name in moved:
             moved[name] = tuple(part.index_select(axis + 1, order) for part in moved[name])
-    first, second = chapter.cells(symmetry, fixed), chapter.cells(symmetry, moved)
+    first, second = cells(symmetry, fixed), cells(symmetry, moved)
     assert {g: len(c.unique()) for g, c in first.items()} == {g: len(c.unique()) for g, c in second.items()}
 
 
 def test_heads_are_units_too():
     model = ViT(patch=4, dimension=8, depth=1, heads=2, ratio=2, input_shape=(1, 8, 8))
-    assert chapter.shared(model.symmetry(), {}) == 8 + 2 + 16
+    assert shared(model.symmetry(), {}) == 8 + 2 + 16
     fixed = model.fixed_parts(dict.fromkeys(model.maps(), WAsymmetric(3, 1.0)), 1)
-    assert chapter.shared(model.symmetry(), fixed) == 0
-
-
-# ---------- Counts against Table 3
-def test_entries_are_those_of_table_3():
-    found = chapter.entries(chapter.RESNET)
-    printed = {"stem": 12, "1.1.outer": 108, "2.0.inner": 162, "2.0.shortcut": 18, "3.2.inner": 216}
-    printed |= {"3.0.shortcut": 24, "head": 24}
-    assert all(found[f"{name}.weight"] == chapter.table_3(f"{name}.weight") == count for name, count in printed.items())
-    assert set(chapter.entries(chapter.VIT).values()) == {8}
-    small = chapter.entries(ResNet20(width=1, base=2, blocks=4, input_shape=(1, 8, 8)))
-    assert small["stem.weight"] == 4 and small["1.3.inner.weight"] == round(108 * 18 / 1152)
-    assert min(small.values()) == 1
-    stem = {"stem.weight": chapter.schemes(chapter.RESNET, "w", 2.0)["stem.weight"]}
-    fixed = chapter.RESNET.fixed_parts(stem, 1)["stem.weight"]
-    assert fixed[1][0].flatten(1).eq(0).sum(dim=1).unique().tolist() == [12]
+    assert shared(model.symmetry(), fixed) == 0

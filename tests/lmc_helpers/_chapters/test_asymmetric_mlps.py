@@ -1,15 +1,16 @@
 """What chapter *asymmetric mlps* computes, against independent oracles."""
 
 from dataclasses import replace
-from itertools import permutations
 
 import numpy as np
 import pytest
 import torch
 
 import lmc_helpers._chapters.asymmetric_mlps as module
-from lmc_helpers._chapters.asymmetric_mlps import CORE, Experiment, Parameters, ends, fixed_entries, measure, variants
+from lmc_helpers._chapters.asymmetric_mlps import Experiment, Parameters
+from lmc_helpers.alignment.pairs import ends, measure
 from lmc_helpers.data.images import load
+from lmc_helpers.identifiability.printed_networks import CORE, variants
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.training.runs import Run
 
@@ -27,39 +28,6 @@ def looked_at(experiment):
     data = experiment.runs["W 1"].data
     images = load(data.name, data.split, data.n, data.seed)
     return images.inputs(flat=True)[:100], images.y[:100]
-
-
-def test_objectives_are_those_of_all_permutations():
-    model = MLP((3, 4, 5, 2), "gelu", "layer")
-    a, b = model.initial([1, 2]), model.initial([3, 4])
-    x = torch.randn(60, 3, generator=torch.Generator().manual_seed(1))
-    found = measure(a, b, x, torch.zeros(60, dtype=torch.long))
-    for p in range(2):
-        records = [{}, {}]
-        for stack, record in zip((a, b), records, strict=True):
-            stack.forward(x, record)
-        for layer, m in enumerate((4, 5)):
-            za, zb = (record[str(layer)][p].double().numpy().T for record in records)
-            S = np.corrcoef(za, zb)[:m, m:]
-            every = np.array([S[range(m), order].mean() for order in permutations(range(m))])  # the identity first
-            assert found.identity[p, layer].item() == pytest.approx(every[0], abs=1e-6)
-            assert found.optimal[p, layer].item() == pytest.approx(every.max(), abs=1e-6)
-            assert found.random[p, layer].item() == pytest.approx(every.mean(), abs=1e-6)
-            assert found.spread[p, layer].item() == pytest.approx(every.std(), abs=1e-6)
-            best = list(permutations(range(m)))[every.argmax()]
-            assert found.stays[p, layer].item() == pytest.approx(np.mean(np.array(best) == np.arange(m)))
-    assert found.accuracy == {}
-
-
-def test_a_permuted_copy_is_found():
-    a = MLP((3, 6, 2), "gelu", "layer").initial([1, 2])
-    order = torch.tensor([[1, 2, 3, 4, 5, 0]]).expand(2, -1)
-    x = torch.randn(60, 3, generator=torch.Generator().manual_seed(1))
-    y = a.forward(x)[0].argmax(dim=-1)
-    found = measure(a, a.permuted({"0": order}), x, y, (0, 0.5, 1), published=True)
-    assert found.optimal.min() > 1 - 1e-6 and found.stays.max() == 0
-    assert set(found.accuracy) == {"none", "correlation", "published", "absolute"}
-    assert found.drop("correlation").abs().max() < 1e-9 and found.drop("absolute").abs().max() < 1e-9
 
 
 def test_pairs_share_fixed_parts_and_variants_share_masks(experiment):
@@ -116,11 +84,6 @@ def test_ways_and_leads_are_ratios_of_means(experiment):
     assert experiment.relative("W 1", layer=2)[0] == pytest.approx((u[:, 2].mean() / v[:, 2].mean()).item())
 
 
-def test_counts_of_fixed_entries():
-    assert fixed_entries(784, 512) == (64, 64, 64, 256)
-    assert fixed_entries(64, 8) == (5, 1, 1, 4) and fixed_entries(64, 8, 0.25) == (16, 2, 2, 2)
-
-
 def test_trainings_follow_from_their_arguments():
     some = PARAMETERS.training_runs()
     assert list(some) == list(variants([5.0], [0.5]))
@@ -161,7 +124,7 @@ def test_a_file_that_lies_with_the_book_needs_no_networks(tmp_path, monkeypatch)
     kept = tmp_path / "book" / one.path().name
     kept.parent.mkdir()
     kept.write_bytes(one.path().read_bytes())
-    monkeypatch.setattr(module, "recorded", lambda: kept.parent)
+    monkeypatch.setattr("lmc_helpers.training.cached.recorded", lambda: kept.parent)
     monkeypatch.setenv("LMC_RUNS", str(tmp_path / "empty"))
     monkeypatch.setattr(Run, "result", None)  # nothing is trained
     assert one.path() == kept and one.done() and one.result().pairs == (0, 1, 2)
@@ -232,7 +195,7 @@ def test_after_a_divergence_partners_stay_together(monkeypatch):
             for epoch, found in every["MLP"].by_epoch.items()
         },
     )
-    monkeypatch.setitem(some._measured, "MLP", less)
+    monkeypatch.setattr(some, "stages", {**every, "MLP": less}.get)
     assert less.pairs == (1, 2)
     theirs = "W 1", every["W 1"].by_epoch[None].optimal
     mine, other = some.on_common_pairs(("MLP", less.by_epoch[None].optimal), theirs)

@@ -1,4 +1,4 @@
-"""Descent of linear networks: against a dense Levenberg–Marquardt step, and against closed forms of the minimum."""
+"""What chapter *components* computes, against independent oracles."""
 
 import itertools
 
@@ -9,15 +9,25 @@ import torch
 from oracles.draws import normal
 from oracles.linear import at, by_hand, data, leibniz, matrix, minimum
 
-from lmc_helpers._chapters import components as chapter
+from lmc_helpers._chapters.components import (
+    _step,
+    all_components,
+    descend,
+    highest_on_line,
+    jordan_forms,
+    permute_layers,
+    random_of_form,
+)
 from lmc_helpers.linear_nets import component, loss, path_in_minimum
 from lmc_helpers.seeds import torch_generator
+
+# Descent of linear networks: against a dense Levenberg–Marquardt step, and against closed forms of the minimum
 
 
 @pytest.mark.parametrize(("layers", "h"), [(2, 1), (3, 2), (4, 3)])
 def test_a_step_is_that_of_the_dense_jacobian(layers, h):
     W, X, Y, damping = list(normal(layers, 2, h, h)), normal(h, h, seed=1), normal(h, h, seed=2), 0.3
-    moved = chapter._step(W, X, Y, torch.full((2,), damping, dtype=torch.float64))
+    moved = _step(W, X, Y, torch.full((2,), damping, dtype=torch.float64))
     for b in range(2):
 
         def residual(flat):
@@ -39,7 +49,7 @@ def test_minima_are_reached_and_the_loss_never_rises(layers, h):
     W, X, Y = list(normal(layers, 20, h, h)), normal(h, h, seed=1), normal(h, h, seed=2)
     last = np.inf
     for steps in (1, 3, 10, 300):
-        found, arrived = chapter.descend(W, X, Y, steps)
+        found, arrived = descend(W, X, Y, steps)
         product = found[0].numpy() @ X.numpy()
         for M in found[1:]:
             product = M.numpy() @ product
@@ -51,14 +61,18 @@ def test_minima_are_reached_and_the_loss_never_rises(layers, h):
 
 
 # ---------- all components
+
+
 @pytest.mark.parametrize("layers", [2, 3, 5])
 def test_all_components_are_all_tuples_of_signs_once(layers):
-    signs = chapter.all_components(layers)
+    signs = all_components(layers)
     assert signs.shape == (2 ** (layers - 1), layers - 1) and signs.dtype == torch.float64
     assert {tuple(row) for row in signs.tolist()} == set(itertools.product((1, -1), repeat=layers - 1))
 
 
 # ---------- straight lines
+
+
 @pytest.mark.parametrize(("layers", "h"), [(2, 1), (3, 1), (2, 2), (3, 3), (2, 4)])
 def test_the_highest_point_of_a_line_is_never_below_its_singular_places(layers, h):
     X, Y = data(h, seed=h)
@@ -66,7 +80,7 @@ def test_the_highest_point_of_a_line_is_never_below_its_singular_places(layers, 
     nets = [minimum(layers, X, Y, seed=s) for s in range(6)]
     fine = torch.linspace(0, 1, 2001, dtype=torch.float64)[:, None, None]
     for a, b in itertools.combinations(nets, 2):
-        found = chapter.highest_on_line(a, b, X, Y, matrix([0.0, 0.5, 1.0])).item()
+        found = highest_on_line(a, b, X, Y, matrix([0.0, 0.5, 1.0])).item()
         line = [fine * V + (1 - fine) * W for V, W in zip(a, b, strict=True)]
         losses = by_hand(line, X, Y)
         dets = [np.linalg.det(W.numpy()) for W in line]
@@ -83,121 +97,32 @@ def test_the_highest_point_of_a_line_is_never_below_its_singular_places(layers, 
 
 def test_a_batch_of_lines_is_many_lines_and_direction_does_not_matter():
     X, Y = data(3, seed=8)
-    nets = ([minimum(3, X, Y, seed=s) for s in range(first, first + 4)] for first in (0, 10))
-    a, b = ([torch.stack(layer) for layer in zip(*some, strict=True)] for some in nets)
+    a, b = (
+        [torch.stack(layer) for layer in zip(*[minimum(3, X, Y, seed=s) for s in range(first, first + 4)], strict=True)]
+        for first in (0, 10)
+    )
     places = torch.linspace(0, 1, 5, dtype=torch.float64)
-    together = chapter.highest_on_line(a, b, X, Y, places)
-    torch.testing.assert_close(together, chapter.highest_on_line(b, a, X, Y, places), rtol=1e-8, atol=0)
+    together = highest_on_line(a, b, X, Y, places)
+    torch.testing.assert_close(together, highest_on_line(b, a, X, Y, places), rtol=1e-8, atol=0)
     for k in range(4):
-        alone = chapter.highest_on_line(at(a, k), at(b, k), X, Y, places)
-        torch.testing.assert_close(alone, together[k], rtol=1e-8, atol=0)
-
-
-# ---------- Walks that see no sign, against signs by Leibniz
-@pytest.mark.parametrize(("layers", "h"), [(2, 1), (2, 3), (3, 2), (4, 2)])
-def test_classes_of_walks_are_those_of_signs(layers, h):
-    X, Y = data(h, seed=3)
-    signs = list(itertools.product((1, -1), repeat=layers - 1)) * (3 if layers < 4 else 2)
-    nets = [minimum(layers, X, Y, seed=s, signs=c) for s, c in enumerate(signs)]
-    misfit = chapter.product_misfit(layers, X, Y)
-    classes = chapter.joined_classes(misfit, rows(nets), at_once=3).tolist()
-    assert layers > 2 or classes == chapter.joined_classes(misfit, rows(nets), at_once=1).tolist()
-    assert len(set(zip(classes, signs, strict=True))) == len(set(classes)) == 2 ** (layers - 1)
-
-
-def test_a_walk_may_lead_through_a_long_way_round():
-    """Two matrices that differ by a half turn, and a reflection, which no walk leads to."""
-    eye = torch.eye(2, dtype=torch.float64)
-    turn, mirror = matrix([[-1.0, 0.3], [0.0, -1.0]]), matrix([[1.0, 0.0], [0.0, -1.0]])
-    start = rows([[eye, eye]] * 2)
-    goals = rows([[g, torch.linalg.inv(g)] for g in (turn, mirror)])
-    assert chapter.joined(chapter.product_misfit(2, eye, eye), start, goals).tolist() == [True, False]
-
-
-@pytest.mark.parametrize(("layers", "h"), [(2, 1), (3, 2), (4, 3)])
-def test_the_misfit_and_its_derivative_are_those_of_the_product(layers, h):
-    X, Y = data(h, seed=2)
-    points = normal(3, layers * h * h, seed=5)
-    r, derivative = chapter.product_misfit(layers, X, Y)
-
-    def by_loop(one):
-        product = X
-        for W in one.reshape(layers, h, h):
-            product = W @ product
-        return ((product - Y) / torch.linalg.matrix_norm(Y)).flatten()
-
-    for one, value, J in zip(points, r(points), derivative(points), strict=True):
-        torch.testing.assert_close(value, by_loop(one))
-        torch.testing.assert_close(J, torch.autograd.functional.jacobian(by_loop, one))
-
-
-def rows(nets):
-    return torch.stack([torch.cat([W.flatten() for W in net]) for net in nets])
-
-
-# ---------- Other widths: minima by pseudo-inverses, signs by Leibniz, plain gradient descent
-@pytest.mark.parametrize("widths", [(2, 3, 2), (1, 1, 2, 1), (2, 3, 2, 4, 2)])
-def test_the_misfit_of_other_widths_is_that_of_numpy_and_its_derivative_autograd(widths):
-    X, Y = data(widths[0], seed=2)
-    shapes = [(b, a) for a, b in itertools.pairwise(widths)]
-    sizes = [a * b for a, b in shapes]
-    points = normal(3, sum(sizes), seed=5)
-    r, derivative = chapter.widths_misfit(list(widths), X, Y)
-    for one, value, J in zip(points, r(points), derivative(points), strict=True):
-        weights = [part.view(shape) for part, shape in zip(one.split(sizes), shapes, strict=True)]
-        assert value.square().sum().item() == pytest.approx(by_hand(weights, X, Y) / Y.square().sum().item())
-        torch.testing.assert_close(J, torch.autograd.functional.jacobian(lambda v: r(v[None])[0], one))
-
-
-@pytest.mark.parametrize("widths", [(2, 3, 2), (2, 2, 3, 2), (1, 1, 3, 1, 1), (2, 3, 4, 2)])
-def test_walks_tell_apart_the_signs_at_the_bottlenecks_and_no_others(widths):
-    n, rng = widths[0], np.random.default_rng(4)
-    X, Y = data(n, seed=3)
-    nets, signs = [], []
-    for _ in range(32):
-        A, weights, sign = X.numpy(), [], []
-        for h in widths[1:-1]:
-            after = rng.normal(size=(h, n))
-            weights.append(after @ np.linalg.pinv(A))
-            weights[-1] += rng.normal(size=weights[-1].shape) @ (np.eye(len(A)) - A @ np.linalg.pinv(A)) / 2
-            A = after
-            sign += [np.sign(leibniz(A))] if h == n else []
-        nets.append([torch.from_numpy(W) for W in (*weights, Y.numpy() @ np.linalg.pinv(A))])
-        signs.append(tuple(sign))
-    classes = chapter.joined_classes(chapter.widths_misfit(list(widths), X, Y), rows(nets)).tolist()
-    assert len(set(zip(classes, signs, strict=True))) == len(set(classes)) == 2 ** widths[1:-1].count(n)
-
-
-def test_plain_gradient_descent_ends_in_each_component_of_a_network_with_two_bottlenecks_alike():
-    """W_4 W_3 W_2 W_1 = 1 with 1, 2 and 1 hidden neurons: four components, by the signs of W_1 and W_3 W_2 W_1."""
-    rng = np.random.default_rng(0)
-    a, d = rng.normal(size=(2, 4000))
-    b, c = rng.normal(size=(2, 2, 4000))
-    for _ in range(20_000):
-        middle = (b * c).sum(axis=0)
-        miss = a * middle * d - 1
-        step = 0.01 * miss / (1 + a**2 + d**2 + (b**2 + c**2).sum(axis=0))
-        a, b, c, d = a - step * middle * d, b - step * a * c * d, c - step * a * b * d, d - step * a * middle
-        if (abs(miss) < 0.5).all():
-            break
-    counts = np.bincount(2 * (a > 0) + (a * (b * c).sum(axis=0) > 0), weights=abs(miss) < 0.5)
-    assert counts.sum() > 3900
-    assert abs(counts / counts.sum() - 0.25).max() < 4 * np.sqrt(0.25 * 0.75 / 4000)
+        torch.testing.assert_close(highest_on_line(at(a, k), at(b, k), X, Y, places), together[k], rtol=1e-8, atol=0)
 
 
 # ---------- Permutations, against their matrices and signs by Leibniz
+
+
 @pytest.mark.parametrize(("layers", "h"), [(2, 2), (3, 3), (5, 2), (4, 5)])
 def test_permuted_layers_are_products_with_permutation_matrices(layers, h):
     rng = torch_generator(0, "permutations")
     weights = [normal(h, h, seed=i) for i in range(layers)]
     perms = [torch.randperm(h, generator=rng) for _ in range(layers - 1)]
     P = [np.eye(h), *(np.array([[float(p[i] == j) for j in range(h)] for i in range(h)]) for p in perms), np.eye(h)]
-    permuted = chapter.permute_layers(weights, perms)
+    permuted = permute_layers(weights, perms)
     for i, W in enumerate(weights):
         np.testing.assert_array_equal(permuted[i].numpy(), P[i + 1] @ W.numpy() @ np.linalg.inv(P[i]))
     X, Y = data(h)
     assert by_hand(permuted, X, Y) == pytest.approx(by_hand(weights, X, Y), rel=1e-9)
-    batched = chapter.permute_layers([W.expand(2, 3, h, h) for W in weights], perms)
+    batched = permute_layers([W.expand(2, 3, h, h) for W in weights], perms)
     assert all(many[1, 2].equal(one) for many, one in zip(batched, permuted, strict=True))
 
 
@@ -209,10 +134,11 @@ def test_exchanges_of_two_neurons_bring_every_component_into_every_other(h):
     for a, b in pairs:
         flips = np.cumprod(np.array(component(a, X)) * component(b, X))
         perms = [torch.tensor([0, 1, *range(2, h)] if flip > 0 else [1, 0, *range(2, h)]) for flip in flips]
-        joined.append(chapter.permute_layers(a, perms))
+        joined.append(permute_layers(a, perms))
         assert component(joined[-1], X) == component(b, X)
-    ends = joined, [b for _, b in pairs]
-    here, there = ([torch.stack(layer) for layer in zip(*end, strict=True)] for end in ends)
+    here, there = (
+        [torch.stack(layer) for layer in zip(*ends, strict=True)] for ends in (joined, [b for _, b in pairs])
+    )
     assert loss(path_in_minimum(here, there, X, Y, 3), X, Y).max() < 1e-14
 
 
@@ -233,11 +159,13 @@ def test_a_permutation_turns_the_orientation_of_its_own_layer_only(h):
             perms = [torch.arange(h)] * 3
             perms[layer] = torch.tensor(order)
             odd = leibniz(np.eye(h)[list(order)])
-            after = orientations(chapter.permute_layers(net, perms))
+            after = orientations(permute_layers(net, perms))
             assert after == [s * odd if k == layer else s for k, s in enumerate(orientations(net))]
 
 
 # ---------- Subgroups exp(tM): forms by a generating function, blocks by ranks, barriers by SciPy's exponential
+
+
 @pytest.mark.parametrize("h", [1, 2, 4, 5])
 def test_jordan_forms_are_counted_by_their_generating_function(h):
     series = np.zeros(h + 1)
@@ -245,13 +173,13 @@ def test_jordan_forms_are_counted_by_their_generating_function(h):
     for rows in [*range(1, h + 1)] * 2 + [*range(2, h + 1, 2)] * 2:  # blocks of a real eigenvalue, of a pair
         for n in range(rows, h + 1):
             series[n] += series[n - rows]  # divided by 1 − x^rows
-    forms = chapter.jordan_forms(h)
+    forms = jordan_forms(h)
     assert len(forms) == len(set(forms)) == series[h] - 1
 
 
-@pytest.mark.parametrize("form", chapter.jordan_forms(4))
+@pytest.mark.parametrize("form", jordan_forms(4))
 def test_matrices_of_a_form_have_its_blocks(form):
-    for M in chapter.random_of_form(form, 3, torch_generator(8, f"{form}")).numpy():
+    for M in random_of_form(form, 3, torch_generator(8, f"{form}")).numpy():
         groups = {}  # blurred eigenvalues of the upper half plane, by what they are near
         for w in np.linalg.eigvals(M):
             real, turn = abs(w.real) > 0.01, abs(w.imag) > 0.01

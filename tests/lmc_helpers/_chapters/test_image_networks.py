@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from lmc_helpers._chapters.architecture_symmetries import RESNET, VIT
 from lmc_helpers._chapters.image_networks import Averaged, Experiment, Parameters, networks, variants
+from lmc_helpers.identifiability.printed_networks import RESNET, VIT
 from lmc_helpers.networks.cnn import CNN
 from lmc_helpers.networks.resnet import ResNet20
 from lmc_helpers.training.recipes import Descent

@@ -91,7 +91,7 @@ def test_what_the_chapter_reads_is_in_the_merges_and_comes_from_a_kept_file(monk
         assert (read.pair, read.products) == (whole.pair, whole.products) and read.path.only(read.path.loss > 0)
         same(read.point, whole.point)
     assert run.digest != replace(run, merges=run.merges[:1]).digest and run.needs == tuple(m.path() for m in run.merges)
-    monkeypatch.setattr(module, "recorded", lambda: tmp_path)
+    monkeypatch.setattr("lmc_helpers.training.cached.recorded", lambda: tmp_path)
     assert run.path().parent != tmp_path
     (tmp_path / run.path().name).write_bytes(run.path().read_bytes())
     monkeypatch.setattr(chapter.MergeRun, "result", None)

@@ -5,13 +5,16 @@ import itertools
 import numpy as np
 import pytest
 import torch
-from oracles.linear import normal
 from oracles.notebooks import on_the_page
 
 from lmc_helpers._chapters.permuted_barriers import fill_outputs, idle_net, permuted_losses
-from lmc_helpers._chapters.unbounded_barriers import activation, random_net, rescale
 from lmc_helpers.matching import all_permutations
-from lmc_helpers.seeds import normal_stream
+from lmc_helpers.orbits.homogeneous import activation, random_net, rescale
+from lmc_helpers.seeds import normal_stream, torch_generator
+
+
+def normal(*shape, seed=0):
+    return torch.randn(*shape, dtype=torch.float64, generator=torch_generator(seed, f"rescaling {shape}"))
 
 
 def relu(z):

@@ -5,89 +5,42 @@ import math
 import numpy as np
 import pytest
 import torch
-from oracles.linear import normal
+from oracles.orbits import forward, normal
 from scipy.integrate import solve_ivp
 from scipy.linalg import sqrtm
 from scipy.optimize import minimize, minimize_scalar
 from torch import nn
 
-from lmc_helpers._chapters import unbounded_barriers as chapter
+from lmc_helpers._chapters.unbounded_barriers import (
+    five_layer_minimum,
+    lambda_of_largest_loss,
+    largest_factor,
+    orbit_bound,
+    orbit_interval,
+    output_factor,
+)
+from lmc_helpers.orbits.homogeneous import random_net, rescale
 from lmc_helpers.seeds import torch_generator
 
 DEGREES = [0.5, 1, 2, 3]
 
 
-def forward(net, last, before):
-    """W_l σ(W_{l−1} F) in NumPy."""
-    z = before.numpy() @ net.F.numpy()
-    return last.numpy() @ (np.where(z > 0, 1.0, np.where(z < 0, net.negative, 0.0)) * np.abs(z) ** net.k)
-
-
-def test_activation_of_degree_one_is_leaky_relu_and_is_differentiable():
-    z = normal(30).requires_grad_()
-    torch.testing.assert_close(chapter.activation(z, 1, negative=-0.01), torch.nn.functional.leaky_relu(z, 0.01))
-    (slope,) = torch.autograd.grad(chapter.activation(z, 0.5).sum(), z)
-    expected = torch.where(z > 0, 0.5 / z.abs().sqrt(), torch.zeros_like(z))
-    torch.testing.assert_close(slope, expected)
-
-
-@pytest.mark.parametrize("k", DEGREES)
-@pytest.mark.parametrize(("h", "o", "N", "number"), [(5, 2, 4, 0), (1, 1, 1, 1), (3, 2, 8, 2)])
-def test_random_nets_are_minima_whose_neurons_all_work(k, h, o, N, number):
-    net = chapter.random_net(1, "test", k, number, h, o, N)
-    assert net.last.shape == (o, h) and net.before.shape == (h, 3) and net.F.shape == (3, N)
-    np.testing.assert_allclose(forward(net, *net.layers), net.Y.numpy(), rtol=1e-12)
-    assert net.loss(*net.layers).item() == 0
-    assert (net.hidden > 0).any(dim=1).all()
-    assert not torch.equal(net.F, chapter.random_net(1, "test", k, number + 1, h, o, N).F)
-    assert not torch.equal(net.F, chapter.random_net(2, "test", k, number, h, o, N).F)
-    assert torch.equal(net.F, chapter.random_net(1, "test", k, number, h, o, N).F)
-
-
-@pytest.mark.parametrize("k", DEGREES)
-def test_rescaled_layers_compute_the_same_function(k):
-    net = chapter.random_net(1, "rescaled", k, 2, h=5, o=3, N=7)
-    for m in (0.2, 9.0, torch.rand(5, dtype=torch.float64) + 0.1):
-        np.testing.assert_allclose(forward(net, *net.rescaled(m)), net.Y.numpy(), rtol=1e-11)
-
-
-@pytest.mark.parametrize("k", DEGREES)
-def test_lines_are_forward_passes_with_place_1_at_the_first_end(k):
-    net = chapter.random_net(1, "line", k, 1)
-    a, b = net.rescaled(3.0), net.rescaled(torch.tensor([0.5, 1.0, 2.0, 4.0, 0.1], dtype=torch.float64))
-    places = [0.0, 0.3, 1.0]
-    lines = [[lam * x + (1 - lam) * y for x, y in zip(a, b, strict=True)] for lam in places]
-    expected = [np.square(net.Y.numpy() - forward(net, *line)).sum() for line in lines]
-    np.testing.assert_allclose(net.line(places, a, b).numpy(), expected, rtol=1e-10, atol=1e-20)
-    assert net.line(0.3, a, b).item() == pytest.approx(expected[1], rel=1e-10)
-    batch = tuple(torch.stack([x, y]) for x, y in zip(b, net.layers, strict=True))
-    assert net.line(places, a, batch).shape == (2, 3)
-    np.testing.assert_allclose(net.line(places, a, batch)[0].numpy(), expected, rtol=1e-10, atol=1e-20)
-
-
-@pytest.mark.parametrize("norm", [0.1, 7.0])
-def test_with_norm_keeps_a_minimum(norm):
-    net = chapter.random_net(1, "norm", 2).with_norm(norm)
-    assert net.Y.norm().item() == pytest.approx(norm)
-    assert net.loss(*net.layers).item() < 1e-28
-
-
 @pytest.mark.parametrize("k", DEGREES)
 def test_place_of_largest_loss_is_that_on_a_grid(k):
-    net = chapter.random_net(1, "place", k, 2)
+    net = random_net(1, "place", k, 2)
     m = torch.tensor([1e-2, 0.5, 3.0, 50.0], dtype=torch.float64)
     grid = torch.linspace(0, 1, 20_001, dtype=torch.float64)
     found = [grid[net.line(grid, net.rescaled(scale), net.layers).argmax()] for scale in m]
-    torch.testing.assert_close(chapter.lambda_of_largest_loss(net, m), torch.stack(found), rtol=0, atol=1e-4)
+    torch.testing.assert_close(lambda_of_largest_loss(net, m), torch.stack(found), rtol=0, atol=1e-4)
 
 
 @pytest.mark.parametrize("seed", [1, 7001])
 def test_the_network_of_fig_4_reaches_its_targets(seed):
-    net, descended = chapter.five_layer_minimum(seed, steps=50)
+    net, descended = five_layer_minimum(seed, steps=50)
     assert descended > 1e-2
     assert net.last.shape == (4, 8) and net.before.shape == (8, 16) and net.F.shape == (16, 4)
     assert np.square(forward(net, *net.layers) - net.Y.numpy()).sum() < 1e-24
-    more = chapter.five_layer_minimum(seed, steps=150)[1]
+    more = five_layer_minimum(seed, steps=150)[1]
     assert more < descended
 
 
@@ -110,27 +63,29 @@ def test_descent_of_the_network_of_fig_4_is_that_of_torch_optim():
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
-    assert chapter.five_layer_minimum(5, steps=30)[1] == pytest.approx(2 * loss.item(), rel=1e-10)
+    assert five_layer_minimum(5, steps=30)[1] == pytest.approx(2 * loss.item(), rel=1e-10)
 
 
 @pytest.mark.parametrize("k", [0.5, 1, 2])
 def test_orbit_interval_and_bound_are_sharp(k):
     last, before = normal(2, 4), normal(4, 3)
     c = 3 * max(last.norm().item(), before.norm().item())
-    low, high = chapter.orbit_interval(last, before, k, c)
+    low, high = orbit_interval(last, before, k, c)
     for end, layer in ((low, 0), (high, 1)):
-        assert chapter.rescale(last, before, end, k)[layer].norm().item() == pytest.approx(c, rel=1e-12)
+        assert rescale(last, before, end, k)[layer].norm().item() == pytest.approx(c, rel=1e-12)
     grid = torch.linspace(0, 1, 20001, dtype=torch.float64)
-    largest = max((chapter.output_factor(m, k, grid).max().item() - 1) ** 2 * 7.0**2 for m in (low, high))
-    assert chapter.orbit_bound(low, high, k, 7.0) == pytest.approx(largest, rel=1e-6)
-    assert chapter.orbit_bound(low, high, k, 7.0) >= largest * (1 - 1e-12)
-    pairs = (chapter.output_factor(high / low, k, grid).max().item() - 1) ** 2 * 49
-    assert chapter.orbit_bound(low, high, k, 7.0, pairs=True) == pytest.approx(pairs, rel=1e-6)
+    largest = max((output_factor(m, k, grid).max().item() - 1) ** 2 * 7.0**2 for m in (low, high))
+    assert orbit_bound(low, high, k, 7.0) == pytest.approx(largest, rel=1e-6)
+    assert orbit_bound(low, high, k, 7.0) >= largest * (1 - 1e-12)
+    pairs = (output_factor(high / low, k, grid).max().item() - 1) ** 2 * 49
+    assert orbit_bound(low, high, k, 7.0, pairs=True) == pytest.approx(pairs, rel=1e-6)
     with pytest.raises(ValueError, match="c = 1e-06; allowed: c > "):
-        chapter.orbit_interval(last, before, k, 1e-6)
+        orbit_interval(last, before, k, 1e-6)
 
 
 # ---------- The factor of the barrier, against NumPy, SciPy and closed forms
+
+
 def output(last, before, features, k, negative):
     """W_l σ(W_{l−1} F) in NumPy, with sign and power."""
     z = before.numpy() @ features.numpy()
@@ -145,14 +100,15 @@ def test_factor_multiplies_the_output_on_the_line(k):
         other = last * m**-k, m * before
         for alpha in (0.0, 0.31, 0.5, 1.0):
             line = [(1 - alpha) * one + alpha * two for one, two in zip((last, before), other, strict=True)]
-            expected = chapter.output_factor(m, k, alpha).item() * plain
-            np.testing.assert_allclose(output(*line, features, k, 0.4), expected, rtol=1e-12, atol=1e-13)
+            np.testing.assert_allclose(
+                output(*line, features, k, 0.4), output_factor(m, k, alpha).item() * plain, rtol=1e-12, atol=1e-13
+            )
 
 
 @pytest.mark.parametrize("k", DEGREES)
 @pytest.mark.parametrize("m", [1e-3, 0.5, 0.97, 1.02, 4.0, 1e4])
 def test_peak_is_the_maximum(k, m):
-    place, value = chapter.largest_factor(m, k)
+    place, value = largest_factor(m, k)
     found = minimize_scalar(
         lambda a: -math.log(1 - a + a * m**-k) - k * math.log(1 - a + a * m),
         bounds=(0, 1),
@@ -171,22 +127,23 @@ def test_peak_is_the_maximum(k, m):
 @pytest.mark.parametrize("k", DEGREES)
 def test_peak_is_symmetric_monotone_and_continuous_at_one(k):
     m = torch.logspace(0.01, 3, 60, dtype=torch.float64)
-    place, value = chapter.largest_factor(m, k)
-    there, same = chapter.largest_factor(1 / m, k)
+    place, value = largest_factor(m, k)
+    there, same = largest_factor(1 / m, k)
     torch.testing.assert_close(place, 1 - there, rtol=0, atol=1e-10)
     torch.testing.assert_close(value, same, rtol=1e-10, atol=0)
     assert (value.diff() > 0).all() and (value > 1).all()
-    assert chapter.largest_factor(1.0, k)[0].item() == 0.5 and chapter.largest_factor(1.0, k)[1].item() == 1.0
+    assert largest_factor(1.0, k)[0].item() == 0.5 and largest_factor(1.0, k)[1].item() == 1.0
     edge = 0.01 / max(1, k)  # where the series takes over
-    edges = torch.tensor([edge * (1 - 1e-9), edge * (1 + 1e-9)], dtype=torch.float64)
-    around = chapter.largest_factor(edges.exp(), k)[0]
+    around = largest_factor(torch.tensor([edge * (1 - 1e-9), edge * (1 + 1e-9)], dtype=torch.float64).exp(), k)[0]
     assert abs(around.diff().item()) < 1e-11
-    assert chapter.largest_factor(1e30, k)[0].item() == pytest.approx(k / (1 + k), abs=1e-9)
-    above = (chapter.largest_factor(5.0, k)[0].item() - 0.5) * (k - 1)
-    assert above > 0 if k != 1 else abs(chapter.largest_factor(5.0, k)[0].item() - 0.5) < 1e-12
+    assert largest_factor(1e30, k)[0].item() == pytest.approx(k / (1 + k), abs=1e-9)
+    above = (largest_factor(5.0, k)[0].item() - 0.5) * (k - 1)
+    assert above > 0 if k != 1 else abs(largest_factor(5.0, k)[0].item() - 0.5) < 1e-12
 
 
 # ---------- Minima that gradient flow reaches: flows by SciPy, pairs on a grid, and a search for the worst inputs
+
+
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_gradient_flow_conserves_what_each_neuron_has_too_much(k):
     rng = np.random.default_rng(k)
@@ -240,6 +197,8 @@ def test_the_worst_inputs_of_balanced_minima_are_as_bad_as_the_bound(values):
 
 
 # ---------- Balanced minima: gradient flow in NumPy
+
+
 def test_flows_from_balanced_starts_end_a_rotation_apart_below_the_loss_of_zero():
     rng, h, ends = np.random.default_rng(3), 3, []
     Y = rng.normal(size=(h, h))

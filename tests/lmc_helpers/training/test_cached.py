@@ -21,7 +21,6 @@ class Squares(Cached[list]):
     numbers: tuple[int, ...]
     computed: ClassVar[list] = []
     title = "squares"
-    __hash__ = Cached.__hash__
 
     def _identity(self):
         return {"squares of": self.numbers}
