@@ -97,7 +97,7 @@ def test_a_batch_of_lines_is_many_lines_and_direction_does_not_matter():
 @pytest.mark.parametrize(("layers", "h"), [(2, 1), (2, 3), (3, 2), (4, 2)])
 def test_classes_of_walks_are_those_of_signs(layers, h):
     X, Y = data(h, seed=3)
-    signs = list(itertools.product((1, -1), repeat=layers - 1)) * (3 if layers < 4 else 2)
+    signs = list(itertools.product((1, -1), repeat=layers - 1)) * 3
     nets = [minimum(layers, X, Y, seed=s, signs=c) for s, c in enumerate(signs)]
     misfit = chapter.product_misfit(layers, X, Y)
     classes = chapter.joined_classes(misfit, rows(nets), at_once=3).tolist()

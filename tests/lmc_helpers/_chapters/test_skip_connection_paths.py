@@ -121,7 +121,7 @@ def test_the_components_of_two_blocks_multiply(widths, number):
     other = sum(a * b for a, b in zip(rest[: widths[1]], rest[widths[1] :], strict=True)) - 1
     parts = [ndimage.label((s * one > 0) & (t * other > 0))[1] for s, t in itertools.product((1, -1), repeat=2)]
     assert sum(parts) == number
-    W = 2 * normal(200, 2 * sum(widths), seed=7)
+    W = 2 * normal(400, 2 * sum(widths), seed=7)
     first, second = W.split([2 * h for h in widths], dim=1)
     M = [(x[:, :h] * x[:, h:]).sum(dim=1) for x, h in ((first, widths[0]), (second, widths[1]))]
     last = 1 / ((M[0] + 1) * (M[1] - 1))
