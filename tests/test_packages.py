@@ -29,7 +29,7 @@ BUDGETS = {
     "lmc_helpers": 17_830,
     "lmc_helpers/_chapters": 6_640,
     "book": 7_500,
-    "tests": 25_900,
+    "tests": 24_900,
     "notebooks": 30_400,
 }
 FOR_READERS = {"FiGLU"}  # one network; chapter 53 trains stacks of them

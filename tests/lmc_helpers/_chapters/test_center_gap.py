@@ -211,6 +211,13 @@ def test_chunks_agree():
     assert chapter._by_products(v, chunk=7).item() == chapter._by_products(v).item()
 
 
+def test_two_centres_have_the_exact_law():
+    # m = 2: one pair; n P = −ln(1 − q) replaces P = q, so the union bound is exact and the Poisson law nearly so
+    for q in (1e-4, 1e-3):
+        exact = 2 * chi.ppf(q, 3)
+        assert chapter.gap_quantile(q, 2, 3) == pytest.approx(exact, rel=1e-3)
+
+
 # ---------- Fixed biases, by least squares on the inputs
 @pytest.mark.parametrize("constant", [False, True])
 def test_a_fixed_bias_is_out_of_reach_unless_the_inputs_represent_a_constant(constant):
