@@ -1,115 +1,87 @@
 # The book as a graph: training runs → executed notebooks → pages. `make book` runs it; see book/tools/run/build.py.
 #
-# An executed chapter carries the checksum of all that it depends on, see targets.py in book/tools/run; a build names
-# the rules of those that are stale. A stale chapter depends on its training runs, see listing.py. Runs are identified by
-# digest, so file times are ignored. Runs start before chapters, the longest first; one that needs another's file starts
-# as soon as that exists. Each job's needs are in its resources; on a cluster runs and chapters are jobs, and the pages
-# are built where the build was started.
-import itertools
+# A build names the products that are stale, by the checksums of all that they depend on, see targets.py in
+# book/tools/run; what is not named is no input here, hence all of this graph runs. A chapter depends on its missing
+# training runs, see listing.py. Runs start before chapters, the longest first; one that needs another's file starts as
+# soon as that exists. Each job's needs are in its resources; on a cluster runs and chapters are jobs, and the pages are
+# built where the build was started.
 import sys
 from pathlib import Path
 
 sys.path.insert(0, workflow.basedir)
 from book.tools.read import profiles
 from book.tools.run import cluster, listing, progress, variants
-from book.tools.run.targets import Targets
 
 PROFILE = config["profile"]
 OUT = config["out"]
-VARIANTS = config.get("seeds", "").split(",")  # of the book: seeds from a commit, settings; see variants.py
-TARGETS = {variant: Targets(PROFILE, Path(OUT), variant) for variant in VARIANTS}
-PAGES = TARGETS[VARIANTS[0]]  # the book has one variant, its own
-OPTIONS = {variant: f"--profile {PROFILE} --quiet" + (f" --seeds {variant}" if variant else "") for variant in VARIANTS}
+HERE = config.get("executor", "local") == "local"
+EXECUTED = f"{workflow.basedir}/build/executed"
+# Variants of the book by their folders: seeds from a commit, settings; see variants.py
+VARIANTS = {variants.folder(PROFILE, variant): variant for variant in config.get("seeds", "").split(",")}
+LISTED = {variant: listing.jobs(PROFILE, variant) for variant in VARIANTS.values()}
+RUNS = {digest: run for jobs in LISTED.values() for digest, run in jobs.items()}
+VARIANT = {digest: variant for variant, jobs in LISTED.items() for digest in jobs}
+PATHS = {run.path for run in RUNS.values()}
 EXPECTED = progress.expected(PROFILE)
-BUDGETS = {chapter: profiles.settings(chapter, PROFILE).budget_s for chapter in PAGES.executed}
-SHARE = 0.5 if config.get("executor", "local") == "local" else 1  # a profile's memory is that of two chapters here
-STARTER = 0 if config.get("executor", "local") == "local" else cluster.STARTER_MIB
-MEMORY = cluster.megabytes(1024 * SHARE * profiles.profile(PROFILE).memory_gib + STARTER)
-LISTED = {variant: listing.jobs(PROFILE, variant) for variant in VARIANTS}
-RUNS = {digest: (run, variant) for variant, jobs in LISTED.items() for digest, run in jobs.items()}
-PATHS = {run.path for run, _ in RUNS.values()}
-NEEDED = {
-    (variant, chapter): [run.path for run in LISTED[variant].values() if chapter in run.chapters]
-    for variant, found in TARGETS.items()
-    for chapter in found.stale()
-}
-ON_GPU = {  # chapters that follow networks for which a CPU is too slow
-    (variant, chapter)
-    for variant, jobs in LISTED.items()
-    for run in jobs.values()
-    if run.gpu
-    for chapter in run.chapters
-}
+MEMORY = 1024 * profiles.profile(PROFILE).memory_gib * (0.5 if HERE else 1)  # a profile's is that of two chapters here
+STARTER = 0 if HERE else cluster.STARTER_MIB
 # Large pages: see LARGE_PAGES in forkserver.py; in a build here it is that process that forks runs and has them.
 LARGE_PAGES = "GLIBC_TUNABLES=${{GLIBC_TUNABLES:-glibc.malloc.hugetlb=1}} "
 FIRST, NEXT = 10**6, 10**5  # the priority of runs, and of a variant before the next
 
 
+def options(variant):
+    return f"--profile {PROFILE} --quiet" + (f" --seeds {variant}" if variant else "")
+
+
+def trained(job):
+    """The training runs of a chapter."""
+    return [run for run in LISTED[VARIANTS[job.folder]].values() if job.chapter in run.chapters]
+
+
 localrules:
-    book,
-    executed,
     pages,
 
 
-rule book:
+rule run:
     input:
-        str(PAGES.built),
+        lambda job: [path for path in RUNS[job.digest].needs if path in PATHS and not Path(path).exists()],
+    output:
+        str(Path(workflow.basedir) / listing.folder() / "{digest}.npz"),
+    params:
+        chapter=lambda job: RUNS[job.digest].chapters[0],
+        options=lambda job: options(VARIANT[job.digest]),
+    priority: lambda job: FIRST * (2 if RUNS[job.digest].needs else 1) + round(RUNS[job.digest].seconds)
+    threads: lambda job: max(RUNS[job.digest].cores, variants.setting(VARIANT[job.digest]).threads)
+    resources:
+        mem_mb=lambda job: cluster.megabytes(RUNS[job.digest].memory_mib + STARTER),
+        runtime=lambda job: cluster.minutes(60 * RUNS[job.digest].minutes, cluster.RUN_SLACK),
+        gpu=lambda job: 1 if RUNS[job.digest].gpu else None,
+    shell:
+        LARGE_PAGES + "exec {sys.executable:q} -m book runs {params.chapter} --run {wildcards.digest} {params.options}"
 
 
-rule executed:
+rule chapter:
     input:
-        [str(path) for found in TARGETS.values() for path in found.executed.values()],
-
-
-for RUN, VARIANT in RUNS.values():
-
-    rule:
-        name:
-            f"run_{RUN.digest}"
-        input:
-            [ancient(path) for path in RUN.needs if path in PATHS and not RUN.done],
-        output:
-            RUN.path,
-        params:
-            chapter=RUN.chapters[0],
-            digest=RUN.digest,
-            options=OPTIONS[VARIANT],
-        priority: FIRST * (2 if RUN.needs else 1) + round(RUN.seconds)
-        threads: max(RUN.cores, variants.setting(VARIANT).threads)
-        resources:
-            mem_mb=cluster.megabytes(RUN.memory_mib + STARTER),
-            runtime=cluster.minutes(60 * RUN.minutes, cluster.RUN_SLACK),
-            **({"gpu": 1} if RUN.gpu else {}),
-        shell:
-            LARGE_PAGES + "exec {sys.executable:q} -m book.tools.runs {params.chapter} --run {params.digest} {params.options}"
-
-
-for VARIANT, CHAPTER in itertools.product(VARIANTS, PAGES.executed):
-
-    rule:
-        name:
-            variants.rule(CHAPTER, VARIANT)
-        input:
-            [ancient(path) for path in NEEDED.get((VARIANT, CHAPTER), [])],
-        output:
-            str(TARGETS[VARIANT].executed[CHAPTER]),
-        params:
-            chapter=CHAPTER,
-            options=OPTIONS[VARIANT],
-        priority: 1 + round(10 * EXPECTED[CHAPTER]) - NEXT * VARIANTS.index(VARIANT)
-        threads: variants.setting(VARIANT).threads
-        resources:
-            mem_mb=MEMORY,
-            runtime=cluster.minutes(BUDGETS[CHAPTER], cluster.SLACK),
-            **({"gpu": 1} if (VARIANT, CHAPTER) in ON_GPU else {}),
-        shell:
-            "exec {sys.executable:q} -m book.tools.execute {params.chapter} --output {output:q} {params.options}"
+        lambda job: [run.path for run in trained(job) if not run.done],
+    output:
+        f"{EXECUTED}/{{folder}}/{{chapter}}.ipynb",
+    params:
+        options=lambda job: options(VARIANTS[job.folder]),
+    priority: lambda job: 1 + round(10 * EXPECTED[job.chapter]) - NEXT * list(VARIANTS).index(job.folder)
+    threads: lambda job: variants.setting(VARIANTS[job.folder]).threads
+    resources:
+        mem_mb=cluster.megabytes(MEMORY + STARTER),
+        runtime=lambda job: cluster.minutes(profiles.settings(job.chapter, PROFILE).budget_s, cluster.SLACK),
+        gpu=lambda job: 1 if any(run.gpu for run in trained(job)) else None,  # networks for which a CPU is too slow
+    shell:
+        "exec {sys.executable:q} -m book execute {wildcards.chapter} --output {output:q} {params.options}"
 
 
 rule pages:
     input:
-        rules.executed.input,
+        [f"{EXECUTED}/{PROFILE}/{chapter}.ipynb" for chapter in config.get("stale", "").split(",") if chapter],
     output:
-        update(str(PAGES.built)),  # which stays, until the pages are there
+        update(f"{OUT}/_build/html/.built"),  # which stays, until the pages are there
     shell:
-        "exec {sys.executable:q} -m book.tools.assemble --profile {PROFILE} --out {OUT:q}"
+        "exec {sys.executable:q} -m book assemble --profile {PROFILE} --out {OUT:q}"

@@ -305,6 +305,7 @@ def make(tmp_path: Path, root: Path) -> Toy:
     """The small book in a folder."""
     for package in compiled(root):
         shutil.copytree(package, tmp_path / package.relative_to(root))
+    shutil.copytree(root / "book" / "slurm", tmp_path / "book" / "slurm")
     for name in ("Snakefile", "requirements.lock", "_config.yml", "_toc.yml", "book/settings.yml", "book/__main__.py"):
         shutil.copy(root / name, tmp_path / name)
     (tmp_path / "notebooks" / "profiles").mkdir(parents=True)

@@ -19,7 +19,7 @@ def test_a_verb_takes_its_options(verb):
     inspect.signature(function).bind(**given)
 
 
-@pytest.mark.parametrize("verb", ["build", "execute", "runs", "assemble"])
+@pytest.mark.parametrize("verb", ["build", "execute"])
 def test_a_verb_goes_by_its_former_name_too(verb, root):
     command = [sys.executable, "-m", f"book.tools.{verb}", "--help"]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)

@@ -2,7 +2,7 @@
 
 =============  =====================================================================
 build          what is stale, run: here or on a cluster
-cluster        resources for SLURM, and its lines as the build's own
+cluster        resources of jobs, and Snakemake's profile for SLURM
 destination    where pages may be written
 engine         papermill's engine that runs cells without a kernel
 execution      one chapter

@@ -52,36 +52,27 @@ def build_lock() -> Iterator[None]:
         lock.release()
 
 
-def _run(command: list[str], environment: dict[str, str], progress: Progress, log: cluster.Log | None) -> int:
-    """Run Snakemake, show its messages with the progress; the exit status. It has the ``log`` of a cluster."""
+def _run(command: list[str], environment: dict[str, str], progress: Progress, here: bool) -> int:
+    """Run Snakemake, show its jobs' messages with the progress; the exit status."""
     process = subprocess.Popen(
         command,
         cwd=ROOT,
         env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT if log else None,
         encoding="utf-8",
         start_new_session=True,  # Ctrl-C reaches the build alone
-        preexec_fn=partial(stopping.die_with_parent, signal.SIGINT if log else signal.SIGKILL),
+        preexec_fn=partial(stopping.die_with_parent, signal.SIGKILL if here else signal.SIGINT),
     )
 
     def cancel() -> None:  # Snakemake cancels the jobs that it has submitted
         process.send_signal(signal.SIGINT)
         process.wait(60)
 
-    with stopping.on_interrupt(cancel) if log else contextlib.nullcontext(), process:
+    with contextlib.nullcontext() if here else stopping.on_interrupt(cancel), process:
         for line in process.stdout or ():
-            text = line.rstrip("\n")
-            for message in log.messages(text) if log else [text]:
-                _show(progress.line(message))
-    for message in log.rest() if log and process.returncode else ():
-        _show(message)
+            print(progress.line(line.rstrip("\n")), flush=True)
     return process.returncode
-
-
-def _show(text: str) -> None:
-    print(text, file=sys.stderr if text.startswith("error: ") else sys.stdout, flush=True)
 
 
 class _Variant:
@@ -97,10 +88,6 @@ class _Variant:
     def outdated(self) -> list[str]:
         """The chapters to execute now."""
         return [chapter for chapter in self.targets.stale() if chapter in self.wanted]
-
-    def names(self) -> dict[str, str]:
-        """Rule of the graph → the name of its job."""
-        return {variants.rule(chapter, self.name): variants.title(chapter, self.name) for chapter in self.wanted}
 
 
 def build(
@@ -141,9 +128,9 @@ def build(
             prices.refuse_without_gpu(todo, profile)
         if not targets.variant:
             prose.take_over(targets)
-        pages = target == "book" and targets.pages_are_stale()
+        pages = target == "book" and bool(parts[0].stale or targets.pages_are_stale())
         if todo or pages or any(part.stale for part in parts):
-            _make(parts, todo, target, pages, where, fork)
+            _make(parts, todo, pages, where, fork)
             outdated = [variants.title(chapter, part.name) for part in parts for chapter in part.outdated()]
             if target != "trained" and (outdated or (pages and targets.pages_are_stale())):
                 what = ", ".join(outdated) or "the pages"
@@ -151,23 +138,20 @@ def build(
 
 
 def _make(
-    parts: Sequence[_Variant], todo: Sequence[jobs.Job], target: str, pages: bool, where: graph.Where, fork: bool | None
+    parts: Sequence[_Variant], todo: Sequence[jobs.Job], pages: bool, where: graph.Where, fork: bool | None
 ) -> None:
     """Run the graph: everything stale, and the training runs that it needs."""
     profile, out = parts[0].targets.profile, parts[0].targets.out
     titles = [variants.title(chapter, part.name) for part in parts for chapter in part.stale]
-    rules = [variants.rule(chapter, part.name) for part in parts for chapter in part.stale] + ["pages"] * pages
-    if target == "executed":
-        goals = [str(part.targets.executed[chapter]) for part in parts for chapter in part.stale]
-    else:  # the pages need every notebook
-        goals = ["executed", "book"] if target == "book" else [job.path for job in todo]
+    stale = [str(part.targets.executed[chapter]) for part in parts for chapter in part.stale]
+    goals = [str(parts[0].targets.built)] if pages else stale or [job.path for job in todo]
     after = profiles.profile(profile).pages_s if pages else 0.0
     trained = {job.digest: (job.title, job.seconds) for job in todo}
-    progress = Progress(profile, titles, where.cores if where.here else None, after, runs=trained)
-    names = {name: title for part in parts for name, title in part.names().items()}
-    names |= {f"run_{job.digest}": f"run {job.digest}" for part in parts for job in part.listed}
-    log = None if where.here else cluster.Log(names)
-    command = graph.command(goals, rules, profile, out, ",".join(part.name for part in parts), where, todo)
+    progress = Progress(profile, titles, where.cores, after, runs=trained)
+    seeds = ",".join(part.name for part in parts)
+    behind = ",".join(parts[0].stale)  # which pages wait for
+    config = {"profile": profile, "out": out, "seeds": seeds, "stale": behind}
+    command = graph.command(goals, len(stale) + len(todo), where, todo, config)
     fork = max(len(titles), len(todo)) > FEW if fork is None else fork
     fork = bool(fork and (titles or todo) and where.here and forkserver.possible())
     fork = fork and not any(variants.variables(part.name) for part in parts)  # they are set before imports
@@ -175,7 +159,7 @@ def _make(
         environment = _environment(where.here)
         if fork:
             environment = stack.enter_context(forkserver.running(ROOT, environment))
-        code = _run(command, environment, progress, log)
+        code = _run(command, environment, progress, where.here)
     if code:
         raise BuildError(
             "the build stopped; the messages above say where. What was finished is kept: run it again to go on"
@@ -192,8 +176,7 @@ def each(
 ) -> None:
     """Execute chapters in several variants: on a cluster all at once, here one variant after another.
 
-    When a job ends, Snakemake looks at every job that waits, and does so every second again for each that ended; with
-    hundreds of jobs it takes a core for itself.
+    Snakemake looks again and again at every job that waits; with hundreds of jobs it takes a core for itself.
     """
     groups = [dict(others)] if executor != "local" else [{name: chapters} for name, chapters in others.items()]
     failed = None

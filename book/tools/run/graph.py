@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from book.tools.read.chapters import ROOT
 from book.tools.run import cluster, prices
@@ -29,22 +28,25 @@ class Where:
         """True if it is this machine."""
         return self.executor == "local"
 
-    def settings(self, todo: Sequence[Job]) -> list[str]:
-        """Snakemake's arguments."""
+    def settings(self, todo: Sequence[Job], count: int) -> list[str]:
+        """Snakemake's arguments for a number of jobs.
+
+        Each job that ends lets Snakemake look at those that wait once in every timespan, by default a second: with
+        many jobs, a core's work. Its last timespan has to pass, too, before it ends.
+        """
         if not self.here:
-            return cluster.arguments(self.executor, self.given)
+            return cluster.arguments(self.given)
         memory = cluster.megabytes(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**20)
         limits = [f"mem_mb={memory}", *([f"gpu={prices.gpus() or self.cores}"] if any(job.gpu for job in todo) else [])]
-        return ["--cores", str(self.cores), "--quiet", "all", "--resources", *limits]
+        pace = ["--max-jobs-per-timespan", f"1000/{1 + count // 8}s"]
+        return ["--cores", str(self.cores), "--quiet", "all", *pace, "--resources", *limits]
 
 
 def command(
-    targets: list[str], stale: list[str], profile_name: str, out: Path, seeds: str, where: Where, todo: Sequence[Job]
+    goals: Sequence[str], count: int, where: Where, todo: Sequence[Job], config: dict[str, object]
 ) -> list[str]:
-    """The command that runs the graph up to some targets, with the rules that are stale."""
+    """The command that makes some files by a number of jobs, runs ``todo`` among them."""
     graph = ["--snakefile", str(ROOT / "Snakefile"), "--directory", str(ROOT)]
-    rules = ["--nolock", "--ignore-incomplete", "--rerun-triggers", "mtime", "--keep-going", "--scheduler", "greedy"]
-    config = [f"profile={profile_name}", f"out={out}", f"executor={where.executor}"]
-    config += [f"seeds={seeds}"] if seeds else []
-    rules += ["--forcerun", *stale] if stale else []
-    return [sys.executable, "-m", "snakemake", *targets, *graph, *rules, "--config", *config, *where.settings(todo)]
+    rules = ["--forceall", "--nolock", "--ignore-incomplete", "--keep-going", "--scheduler", "greedy"]
+    given = [f"{name}={value}" for name, value in {**config, "executor": where.executor}.items() if value]
+    return [sys.executable, "-m", "snakemake", *goals, *graph, *rules, "--config", *given, *where.settings(todo, count)]

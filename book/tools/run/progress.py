@@ -65,15 +65,15 @@ class Progress:
     """Messages of runs and chapters, with how many are done and how long the rest will take.
 
     ``stale`` has the titles of chapters (``book/tools/run/variants.py``), ``runs`` the titles and seconds of
-    training runs by their digests; ``after`` is the time for what comes after them. On a cluster, with no number of
-    ``cores``, nothing is foreseen. The times of finished chapters are kept for the next build of the profile.
+    training runs by their digests; ``after`` is the time for what comes after them. The times of finished chapters are
+    kept for the next build of the profile.
     """
 
     def __init__(
         self,
         profile: str,
         stale: list[str],
-        cores: int | None,
+        cores: int,
         after: float,
         clock: Callable[[], float] = time.monotonic,
         runs: Mapping[str, tuple[str, float]] | None = None,
@@ -114,8 +114,6 @@ class Progress:
 
     def left(self) -> float:
         """Seconds until everything is done: runs at the pace of runs, chapters at that of chapters."""
-        if self.cores is None:
-            return 0.0
         every = (PRIOR + sum(self.taken.values())) / (PRIOR + sum(self.foreseen.values()))
         pace = {kind: (PRIOR * every + self.taken[kind]) / (PRIOR + self.foreseen[kind]) for kind in KINDS}
         now = self.clock()

@@ -120,15 +120,6 @@ def title(chapter: str, variant: str) -> str:
     return chapter + (variant if variant.startswith("@") else "".join(variant.partition(".")[1:]))
 
 
-def rule(chapter: str, variant: str) -> str:
-    """The name of its rule in the graph.
-
-    >>> rule("01_x", ""), rule("01_x", "@old")
-    ('chapter_01_x', 'chapter_01_x_old')
-    """
-    return "chapter_" + re.sub(r"\W+", "_", f"{chapter}.{variant}").rstrip("_")
-
-
 def chapter(title: str) -> str:
     """The chapter of a title.
 

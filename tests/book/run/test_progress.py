@@ -71,12 +71,6 @@ def test_runs_come_first_and_are_counted_by_themselves(made, tmp_path):
     assert json.loads((tmp_path / "build/times/smoke.json").read_text()) == {"11_a": 9.0}
 
 
-def test_a_cluster_foresees_nothing(made):
-    shown, _ = made(["11_a", "12_b"], cores=None)
-    shown.line("12_b: running at smoke")
-    assert shown.line("12_b: done in 40.0 s") == "[1/2] 12_b: done in 40 s"
-
-
 def test_the_last_times_are_kept(made, tmp_path):
     shown, _ = made(["11_a"])
     shown.line("11_a: running at smoke")
