@@ -113,8 +113,8 @@ def test_the_hessian_at_fixed_distance_is_that_of_autograd_but_for_the_axis_of_e
 def test_output_weights_meet_unless_they_part_over_the_last_decade():
     """A slow start does not hide a divergence, nor does growth before the last decade make one."""
     delta = torch.logspace(0, -4, 50, dtype=torch.float64)
-    for split, meet in ((delta, True), (1e-2 / delta.clamp(min=1e-2), True), ((1e-4 / delta).clamp(min=1e-2), False)):
-        assert meet(torch.stack([0.5 - split / 2, 0.5 + split / 2], dim=-1)[:, None], delta) is meet
+    for split, met in ((delta, True), (1e-2 / delta.clamp(min=1e-2), True), ((1e-4 / delta).clamp(min=1e-2), False)):
+        assert meet(torch.stack([0.5 - split / 2, 0.5 + split / 2], dim=-1)[:, None], delta) is met
 
 
 # ---------- Closed forms against automatic differentiation; the same function with unit parameter vectors
