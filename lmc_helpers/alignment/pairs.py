@@ -51,7 +51,7 @@ class Measurement:
     def joined(cls, some: Sequence[Measurement]) -> Measurement:
         """Measurements of several sets of pairs as one, on the CPU."""
         lines = {way: torch.cat([one.accuracy[way] for one in some]).cpu() for way in some[0].accuracy}
-        return cls(*(torch.cat([getattr(one, part) for one in some]).cpu() for part in PARTS), lines)
+        return cls(**{part: torch.cat([getattr(one, part) for one in some]).cpu() for part in PARTS}, accuracy=lines)
 
 
 PARTS = tuple(field.name for field in fields(Measurement) if field.name != "accuracy")

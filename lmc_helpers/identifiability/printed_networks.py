@@ -48,6 +48,7 @@ def entries(model: Model, share: float | None = None) -> dict[str, int]:
     inputs = {name: math.prod(model.map_shape(name)[1:]) for name in model.maps()}
     if share is not None:
         return {name: round(share * d) for name, d in inputs.items()}
+    printed: Model
     if isinstance(model, ViT):
         printed, counts = replace(VIT, depth=model.depth), dict.fromkeys(inputs, 8)
     elif isinstance(model, ResNet20):

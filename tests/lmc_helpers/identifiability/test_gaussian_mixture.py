@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from scipy.stats import multivariate_normal
 from torch import nn
 
-from lmc_helpers._chapters import gaussian_mixture as mixture_pairs
+import lmc_helpers.identifiability.gaussian_mixture as mixture_pairs
 from lmc_helpers._chapters.gaussian_mixture import ESTIMATES, layer_estimates, norm_as_affine, ridge_matrix
 from lmc_helpers.identifiability.gaussian_mixture import (
     Setting,

@@ -15,6 +15,7 @@ from lmc_helpers.permutation_points.merging import (
     constrained_hessian,
     follow_pairs,
     join_problems,
+    meet,
     pair_field,
 )
 from lmc_helpers.seeds import normal
