@@ -128,7 +128,10 @@ def test_pca_basis_of_exactly_low_rank_inputs():
 
 @pytest.mark.parametrize(
     ("X", "explained", "centred", "message"),
-    [(torch.ones(3, 2), 0.0, False, "explained"), *((k * torch.ones(3, 2), 0.9, k, "no variation") for k in (1, 0))],
+    [
+        (torch.ones(3, 2), 0.0, False, "explained"),
+        *((k * torch.ones(3, 2), 0.9, bool(k), "no variation") for k in (1, 0)),
+    ],
 )
 def test_pca_basis_refuses(X, explained, centred, message):
     with pytest.raises(ValueError, match=message):
