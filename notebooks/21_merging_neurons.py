@@ -73,6 +73,7 @@ from lmc_helpers._chapters.merging_neurons import (
     seen_limit,
     tops,
 )
+from lmc_helpers.error_bars import share
 from lmc_helpers.permutation_points import (
     MLP,
     PairChart,
@@ -587,7 +588,13 @@ print("negative eigenvalues at tops before the end:", at_tops)
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P2.saddle_on_path, P2.weak_at_top and P2.higher_before"}
 claims.check("P2.saddle_on_path", highest or 1.0, n=len(highest))
 claims.check("P2.weak_at_top", at_tops or 0.0, n=len(at_tops))
-claims.check("P2.higher_before", float(higher), n=len(reached))
+unseen = len(reached) * share(0, max(1, len(reached)))[2]  # expected, at most
+claims.check(
+    "P2.higher_before",
+    float(higher),
+    interval=(higher, higher + unseen),  # those seen exist
+    n=len(reached),
+)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 figures.numbers(
