@@ -48,7 +48,7 @@ def known(tmp_path, monkeypatch):
     there = {"T1.true": record, "T1.again": record, "T1.own": record, "T1.derived": record}
     path = tmp_path / f"{CHAPTER}.ipynb"
     path.write_text(json.dumps(executed(CHAPTER, glued("hours", "'12'"))), encoding="utf-8")
-    monkeypatch.setattr(findings_pages, "executed", lambda profile: [path])
+    monkeypatch.setattr(findings, "executed", lambda profile: [path])
     return findings.Findings(ledger, here, there, dict.fromkeys(here, CHAPTER))
 
 
@@ -78,7 +78,7 @@ def test_every_price_of_the_ledger_names_numbers_that_a_chapter_of_its_claim_glu
         names = {where[id] for id in claim_.parts if id in where}
         text = "".join((chapters.NOTEBOOKS / f"{name}.py").read_text(encoding="utf-8") for name in names)
         for part in claim_.parts.values():
-            for name in findings_pages.NAME.findall(part.price):
+            for name in findings.NAME.findall(part.price):
                 stem = name.partition("_")[0]
                 assert f" {name}=" in text or f'f"{stem}_{{' in text, (part.id, name)
 

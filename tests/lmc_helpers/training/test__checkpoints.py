@@ -40,10 +40,10 @@ def test_tuples_are_the_lists_that_json_makes_of_them(tmp_path):
 
 
 def test_errors(tmp_path):
-    with pytest.raises(ValueError, match="no checkpoint"):
+    with pytest.raises(ValueError, match="not a checkpoint"):
         load_checkpoint(tmp_path / "missing.npz", RUN)
     np.savez(tmp_path / "other.npz", w=np.ones(2))
-    with pytest.raises(ValueError, match="no checkpoint"):
+    with pytest.raises(ValueError, match="not a checkpoint"):
         load_checkpoint(tmp_path / "other.npz", RUN)
 
 
