@@ -25,6 +25,8 @@ from lmc_helpers.teacher_student.minima import Law, sample_minima, snap
 from lmc_helpers.teacher_student.population import arc_cosine, population_loss
 
 PAIRS = 20_000  # of rows that share an axis, at a time
+__all__ = ["losses_between", "minima_barriers", "permuted_and_direct", "uniform_barriers"]
+
 BEST = "best of m!"  # the name of that permutation among matchers
 FLOOR = 1e-13  # smaller barriers of small minima are rounding errors
 
