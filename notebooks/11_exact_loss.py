@@ -1,15 +1,12 @@
 # ---
 # jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
 # ---
 
 # %% [markdown]
 # # Minima and the exact loss
 #
-# ```{summary}
+# :::{summary}
 # **Question.** What do the {term}`minima <minimum>` of a two-layer network look like, and how does gradient descent reach them?
 #
 # **The paper.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` study the smallest network in which permutations matter: a ReLU
@@ -21,21 +18,21 @@
 #
 # **Why it matters.** Two minima can be merged without loss only inside this set. "Trained to convergence" means close to
 # it, not on it.
-# ```
+# :::
 #
-# ```{need}
+# :::{need}
 # You need: linear algebra, gradients and Hessians, expectations over a sphere. No data set: the loss is an exact formula.
 # {{ times }}
-# ```
+# :::
 
-# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+# %% Parameters tags=["parameters"]
 networks: int = 100  # networks trained by gradient descent
 steps: int = 16_000  # their budget of steps
 samples: int = 200_000  # inputs of the Monte Carlo check
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
+# %% Check the parameters, and import
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -77,7 +74,7 @@ from lmc_helpers.teacher_student.gradient_descent import gradient_descent
 # The smallest case shows what follows: one teacher neuron, two students. The loss is 0 where both students lie on the
 # teacher's ray and add up to it.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea: the loss around the minima of two rows"}
+# %% Plot the idea: the loss around the minima of two rows
 weight, height = np.meshgrid(np.linspace(-0.5, 1.5, 81), np.linspace(-1, 1, 81))
 mine = torch.from_numpy(np.stack([weight, height], axis=-1))  # (81, 81, 2), w₁
 ray = torch.tensor([1.0, 0.0], dtype=torch.float64)  # the teacher e₁
@@ -105,13 +102,13 @@ right.set_ylim(0, 0.2)
 figures.show("fig_floor", figure, legend=2)
 
 # %% [markdown]
-# ```{glue:figure} fig_floor
+# :::{glue:figure} fig_floor
 # :alt: Left, contours of the loss around a white segment on which it is 0, dark along the segment and brighter away from it. Right, two curves through 0; the loss is much flatter when the two rows tilt apart than when they tilt together.
 #
 # $M = 1$, $d = 2$, exact. Left: the loss where $w_1 + w_2 = e_1$; white: the minima. Right: the loss when both rows leave
 # the ray on the same side (their sum changes: it grows like the square) or on opposite sides (their sum stays: like the
 # cube).
-# ```
+# :::
 #
 # For any $m$ and $M$, expanding the square leaves means of products of two ReLUs. They depend on the two norms and on the
 # angle $\theta$ only: $\mathbb E\, \sigma(u \cdot x)\, \sigma(v \cdot x) = \|u\| \|v\|\, \kappa(\cos\theta)$ with the
@@ -171,7 +168,7 @@ def monte_carlo(seed: int) -> tuple[float, float]:
 value, stderr = monte_carlo(seed)
 misplaced = exact - M * (M - 1) * kappa(0.0, d)  # Σ_j σ(x_j)², not (Σ_j σ(x_j))²
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z2.monte_carlo"}
+# %%
 claims.check(
     "Z2.monte_carlo",
     value,
@@ -212,19 +209,19 @@ numeric = (population_loss(W + step, M) - population_loss(W - step, M)) / (2 * h
 closed = closed.flatten(start_dim=1).T  # (m d, 20), as the central differences
 gradient_error = ((numeric - closed).norm() / closed.norm()).item()
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z2.gradient"}
+# %%
 claims.check("Z2.gradient", gradient_error, n=len(W))
 
 # %% [markdown]
 # ## The minima
 #
-# ```{prf:theorem} Z, Lemma 2, from Lin et al. (2024)
+# :::{prf:theorem} Z, Lemma 2, from Lin et al. (2024)
 # :label: thm-lemma2
 # For $M \le m$, $L(W) = 0$ exactly if every row of $W$ is $0$ or a positive multiple of some $e_j$, $j \le M$, and the
 # column sums are $\sum_i w_{ij} = 1$ for $j \le M$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # *If:* $\sigma(\alpha x_j) = \alpha \sigma(x_j)$ for $\alpha > 0$, so $f_W = f^*$. *Only if:* $L(W) = 0$ gives $f_W = f^*$
 # on the sphere, hence, both being {term}`positively homogeneous <homogeneous activation>`, on $\mathbb R^d$. The function $\sigma(w \cdot x)$ with
 # $w \ne 0$ is not differentiable across the hyperplane $w^\perp$, where its slope jumps by $w$. Add the jumps of all rows
@@ -234,7 +231,7 @@ claims.check("Z2.gradient", gradient_error, n=len(W))
 # what remains is $f_W - f^* = \sum_j s_j (\sigma(-x_j) - \sigma(x_j))$, which is $-\sum_j s_j x_j$: a linear function, which
 # vanishes only without negative rows. *Compact*, as the paper adds: the conditions are closed, as 0 is allowed, and
 # all entries lie between 0 and 1.
-# ```
+# :::
 #
 # So there are at most $M + 1$ kinds of rows (the "$m + 1$" after Z, Lemma 2, is a slip). A row on the ray of $e_j$ is said
 # to have *type* $j$. Minima sampled in [the next chapter](12_overlap_theorem.ipynb)'s way have an exact loss of
@@ -264,7 +261,7 @@ slopes = np.log(near / far) / math.log(4)  # (networks,)
 cubic = np.log(losses[-1] / losses[-3]) / np.log(near / far)
 with_loss = 1 / cubic  # exponent of the distance in the loss, (networks,)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the distance and the loss on the way"}
+# %% Plot the distance and the loss on the way
 figure, (left, right) = figures.panels(2)
 left.loglog(stages, distance, color="book:blue", alpha=0.15, linewidth=0.8)
 median = np.median(distance, axis=1)  # (stages,)
@@ -290,14 +287,14 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_descent
+# :::{glue:figure} fig_descent
 # :alt: Left, the distance to the manifold of minima against the number of steps for all networks. Right, loss against distance on double logarithmic axes, beside a line of slope three.
 #
 # Left: distance to the manifold of {glue:text}`networks` networks during gradient descent (thin lines). Right: their loss
 # against that distance. Profile {glue:text}`profile`.
-# ```
+# :::
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z1.converged and Z1.only"}
+# %%
 claims.check(
     "Z1.converged",
     float(slopes.mean()),
@@ -315,7 +312,7 @@ claims.check(
 # After {glue:text}`steps` steps the farthest network is {glue:text}`farthest` away and the largest loss is
 # {glue:text}`largest_loss`. No network is stuck, and none has arrived. The reason is the shape of the loss.
 #
-# ```{prf:proposition} Quadratic across, cubic along
+# :::{prf:proposition} Quadratic across, cubic along
 # :label: prop-cubic
 # Let $W$ be a minimum without zero rows. The Hessian of $L$ at $W$ depends on the types of the rows only, not on the
 # entries: its block of two rows of the same type is $\tfrac1d I$, that of two rows of types $j \ne j'$ is
@@ -326,9 +323,9 @@ claims.check(
 #
 # So it vanishes on the $(m - M)d$-dimensional space of perturbations $\delta$ with $\sum_{i \in \text{type } j} \delta_i = 0$
 # for every $j$. If such a perturbation tilts rows off their rays, $L(W + \varepsilon\delta)$ is of order $\varepsilon^3$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Insert angles $0$ and $\pi/2$ into
 #
 # $$
@@ -341,7 +338,7 @@ claims.check(
 # signs change only in strips $|x_j| = O(\varepsilon)$, where the difference is $O(\varepsilon)$. The mean of its square is
 # $O(\varepsilon^2) \cdot O(\varepsilon)$; it is not smaller, since two rows of one type that tilt differently differ by order $\varepsilon$ on a
 # part of the strip of proportional size.
-# ```
+# :::
 #
 # The Hessian put together from the types, beside the exact one, at a minimum with 30 rows:
 
@@ -358,7 +355,7 @@ print("equal to population_hessian:", torch.allclose(by_types, hessian))
 zero_modes = int((torch.linalg.eigvalsh(hessian).abs() < 1e-12).sum())
 print(f"{zero_modes} zero eigenvalues, (m - M) d = {(30 - M) * d}")
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 figures.numbers(zero_modes=zero_modes, dimension=30 * d)
 
 # %% [markdown]
@@ -385,24 +382,24 @@ figures.numbers(zero_modes=zero_modes, dimension=30 * d)
 #
 # ## Exercises
 #
-# ```{exercise}
+# :::{exercise}
 # What is the loss of the student that is 0 everywhere?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # Only the teacher's terms are left: $L(0) = M\kappa(1) + M(M - 1)\kappa(0)$. As $\kappa(1) = \frac1{2d}$ and
 # $\kappa(0) = \frac1{2\pi d}$, this is $\frac{M}{2d} \bigl( 1 + \frac{M - 1}{\pi} \bigr)$, for $M = 6$, $d = 8$ about
 # $0.972$. A check:
 #
 #     population_loss(torch.zeros(3, 8, dtype=torch.float64), 6)
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # Let $M = 1$, $d = 2$, and let two rows tilt apart from the minimum $w_1 = w_2 = \frac12 e_1$, to $(\frac12, t)$ and
 # $(\frac12, -t)$ with $t > 0$. Show that the loss is $\frac{4}{3\pi} t^3$ to leading order.
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # Write $x = (c, s)$. Where $|c| \ge 2t|s|$ both rows are on or both are off, and $f_W = \sigma(c) = f^*$. Elsewhere one row
 # is on, so $f_W = t|s| + \frac12 c$ and $f_W - f^* = t|s| - \frac12|c|$. Hence
 # $L = \mathbb E \bigl(t|s| - \frac12|c|\bigr)_+^2$. The unit circle meets the strip in four arcs, on which $|s| \approx 1$
@@ -416,13 +413,13 @@ figures.numbers(zero_modes=zero_modes, dimension=30 * d)
 #
 #     W = torch.tensor([[0.5, 1e-3], [0.5, -1e-3]], dtype=torch.float64)
 #     print(population_loss(W, 1) / 1e-9)
-# ```
+# :::
 #
-# ```{try}
+# :::{try}
 # Four times the steps, on twenty networks:
 #
 #     make chapter NAME=exact_loss ARGS="-p steps 64000 -p networks 20"
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+# %% Versions and time
 print(chapter.end())

@@ -1,15 +1,12 @@
 # ---
 # jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
 # ---
 
 # %% [markdown]
 # # The overlap theorem
 #
-# ```{summary}
+# :::{summary}
 # **Question.** Train two networks on the same task and match their neurons: how many find a partner?
 #
 # **The paper.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` count partners for two-layer ReLU networks that learn a {term}`teacher <teacher and student>` with
@@ -22,14 +19,14 @@
 #
 # **Why it matters.** A neuron without a partner is averaged with the wrong one when two networks are merged. The width
 # at which this happens most often is a fixed multiple of what the task needs.
-# ```
+# :::
 #
-# ```{need}
+# :::{need}
 # You need: binomial and Poisson laws, characteristic functions; the modified Bessel functions $I_0$ and $I_1$ are only
 # differentiated. Where the {term}`minima <minimum>` come from: [](11_exact_loss.ipynb). {{ times }}
-# ```
+# :::
 
-# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+# %% Parameters tags=["parameters"]
 M: int = 6  # teacher neurons, left panel of Z, Fig. 1
 M_right: int = 20  # teacher neurons, right panel
 trials: int = 10_000  # simulated pairs of minima per point, as in the paper
@@ -38,7 +35,7 @@ M_max: int = 100  # exhaustive checks run over all teachers up to this size
 seed: int = 1  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
+# %% Check the parameters, and import
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -85,12 +82,12 @@ from lmc_helpers.teacher_student import (
 # The student $f_W(x) = \sum_{i=1}^m \sigma(w_i \cdot x)$, $\sigma(z) = \max(0, z)$, learns the teacher
 # $f^*(x) = \sum_{j=1}^M \sigma(e_j \cdot x)$ with $M \le d$ and inputs on the unit sphere of $\mathbb R^d$.
 #
-# ```{prf:definition} Manifold of minima; Z, Lemma 2
+# :::{prf:definition} Manifold of minima; Z, Lemma 2
 # :label: def-manifold
 # Let $S_0 = \{0\}$ and $S_j = \{\alpha e_j : \alpha > 0\}$ for $j \le M$. For $m \ge M$ the set $\mathcal M$ of global minima
 # holds the matrices $W \in \mathbb R^{m \times d}$ with $w_i \in S_0 \cup \dots \cup S_M$ for all rows $i$ and
 # $\sum_{i=1}^m w_{ij} = 1$ for all columns $j \le M$.
-# ```
+# :::
 #
 # Row $i$ has *type* $j$ if $w_i \in S_j$: it follows the teacher neuron $j$. A minimum without zero rows has
 # $\alpha_j + 1 \ge 1$ rows {term}`of type <type>` $j$. The paper assumes (Z, *{term}`Assumption 3`*) that the surplus counts
@@ -116,7 +113,7 @@ students = torch.relu(x @ minima.mT).sum(dim=-1)  # (n, 500), f_W
 teacher = torch.relu(x[:, :6]).sum(dim=-1)  # (500,), f*
 deviation = ((students - teacher).abs().amax() / teacher.abs().amax()).item()
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z1.sampled"}
+# %%
 claims.check("Z1.sampled", deviation, n=len(minima))
 
 # %% [markdown]
@@ -141,7 +138,7 @@ ratio, ratio_stderr = variance_ratio(seed)
 free = free_choice_variance(10, 5) / (5 / 5 * (1 - 1 / 5))  # the words
 print(f"sampler {ratio:.3f} ± {ratio_stderr:.3f}, formula 1, words {free:.3f}")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z13.sampler"}
+# %%
 claims.check(
     "Z13.sampler",
     ratio,
@@ -182,7 +179,7 @@ chances = {(m, K): same_types(m, K) for m, K in ((7, 6), (12, 6), (40, 20))}
 for (m, K), chance in chances.items():
     print(f"m = {m}, M = {K}: equal type vectors with probability {chance:.2g}")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z3.same_types"}
+# %%
 claims.check("Z3.same_types", max(chances[12, 6], chances[40, 20]), n=1)
 
 # %% [markdown]
@@ -195,7 +192,7 @@ C = np.minimum(*alpha).sum(axis=1) + M  # (trials,), Z, eq. (5)
 error = C.std(ddof=1) / math.sqrt(trials) / (3 * M)
 print(f"T({3 * M}, {M}) = {C.mean() / (3 * M):.4f} ± {error:.4f} simulated")
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea: the neurons of two minima"}
+# %% Plot the idea: the neurons of two minima
 own_counts, other_counts = 1 + alpha[:, 0]  # (M,), rows of each type
 both_have = np.minimum(own_counts, other_counts)  # (M,), pairs of each type
 figure, axis = figures.panels(height=3.3)
@@ -221,12 +218,12 @@ figures.show("fig_overlap", figure, legend=3)
 figures.numbers(overlap_shown=int(both_have.sum()), width_shown=3 * M)
 
 # %% [markdown]
-# ```{glue:figure} fig_overlap
+# :::{glue:figure} fig_overlap
 # :alt: Two bars for each of the types, one for each network. Where the bars of a type have different heights, the surplus of the higher one is hatched; it has no partner.
 #
 # The first pair of this sample. Rows of one type are paired until one of the networks has no more of them. Here
 # {glue:text}`overlap_shown` of {glue:text}`width_shown` find a partner.
-# ```
+# :::
 #
 # ## The exact value
 #
@@ -239,7 +236,7 @@ figures.numbers(overlap_shown=int(both_have.sum()), width_shown=3 * M)
 #
 # It goes on by simulation and by a normal approximation. Neither is needed.
 #
-# ```{prf:proposition} $\mathbb E|X - Y|$ as a finite sum
+# :::{prf:proposition} $\mathbb E|X - Y|$ as a finite sum
 # :label: prop-exact
 # Let $q = 1 - p$ and $\varphi(\theta) = \bigl(1 - 2pq(1 - \cos\theta)\bigr)^n$. For $n \ge 1$ and every $N \ge n/2$, with
 # $\theta_k = (2k - 1)\pi/(2N)$,
@@ -250,14 +247,14 @@ figures.numbers(overlap_shown=int(both_have.sum()), width_shown=3 * M)
 # &= \frac1N \sum_{k=1}^N \frac{1 - \varphi(\theta_k)}{1 - \cos\theta_k}.
 # \end{aligned}
 # $$
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # $\varphi$ is the characteristic function of $X - Y$, and real. For integers $k$,
 # $|k| = \frac1\pi \int_0^\pi \frac{1 - \cos k\theta}{1 - \cos\theta}\, d\theta$ (the Fejér kernel has mean 1). Take
 # expectations with $k = X - Y$. The quotient is a polynomial of degree $n - 1$ in $\cos\theta$, and the
 # Gauss–Chebyshev rule with $N$ nodes integrates degree $2N - 1$ without error.
-# ```
+# :::
 #
 # All terms are positive, so nothing cancels: {py:func}`~lmc_helpers.teacher_student.overlap.expected_overlap` is exact up to rounding in
 # $O(m)$ operations. In four lines, beside the double sum over the binomial law that it replaces:
@@ -280,7 +277,7 @@ print(f"T({3 * M}, {M}) = {expected_overlap(3 * M, M):.14f}")
 # %% [markdown]
 # ## The valley of Z, Fig. 1
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot Z, Fig. 1"}
+# %% Plot Z, Fig. 1
 widths = {
     K: np.unique(np.linspace(K, 6 * K, points).round().astype(int))
     for K in (M, M_right)
@@ -317,12 +314,12 @@ figures.show("fig_simulation", figure, legend=3)
 figures.numbers(r_star=overlap.minimiser_limit())
 
 # %% [markdown]
-# ```{glue:figure} fig_simulation
+# :::{glue:figure} fig_simulation
 # :alt: Two panels of overlap against width. Simulated points lie on the exact curve, which falls to about three quarters just beyond twice the teacher's width and then rises; the normal approximation runs visibly below.
 #
 # Z, Fig. 1: expected overlap proportion, for $M =$ {glue:text}`M` and $M =$ {glue:text}`M_right`. Bars: ±3.29 standard
 # errors of {glue:text}`trials` simulated pairs (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # Over all points of both panels, the mean of the simulated $1 - T$ relative to the exact one, and to the normal
 # approximation:
@@ -345,7 +342,7 @@ rival = float((normal / deficit - 1).mean())
 print(f"simulated 1 - T over the exact one, less 1: {value:.4f} ± {stderr:.4f}")
 print(f"normal approximation over the exact one, less 1: {rival:.4f}")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z3.exact"}
+# %%
 claims.check(
     "Z3.exact",
     value,
@@ -361,7 +358,7 @@ claims.check(
 # From $(\mathbb E|X - Y|)^2 \le \operatorname{Var}(X - Y)$ the paper concludes
 # $T \ge 1 - \sqrt{2(m - M)(M - 1)}/(2m) \to 1$ for fixed $M$ (Z, A.1). That is right, and more is true.
 #
-# ```{prf:theorem} Speed, and the normal approximation as a bound
+# :::{prf:theorem} Speed, and the normal approximation as a bound
 # :label: thm-bound
 # For all $m > M \ge 2$,
 #
@@ -371,9 +368,9 @@ claims.check(
 #
 # and $1 - T(m, M) \sim \sqrt{(M - 1)/(\pi m)}$ as $m \to \infty$ with $M$ fixed. So the normal approximation (Z 15),
 # before its limit is taken, is a strict lower bound of $T$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Write $D_n = X - Y$, $a_n = \mathbb E|D_n|$, $c_n = P(D_n = 0)$ and $c'_n = P(D_n = 1)$. One more trial changes $D$ by
 # $+1$ or $-1$ with probability $pq$ each, which changes $|D|$ on average only if $D = 0$:
 #
@@ -395,7 +392,7 @@ claims.check(
 # that is $a_n \le 4npq\, c_n$. Hence $a_{n+1} = a_n + 2pq\, c_n$ is at least $a_n \bigl(1 + \tfrac1{2n}\bigr)$, which is
 # more than $a_n \sqrt{1 + 1/n}$: the sequence $a_n/\sqrt n$ increases strictly. For fixed $p$ the central limit theorem does apply, and with bounded second
 # moments $a_n/\sqrt n \to 2\sqrt{pq/\pi}$. So $a_n < 2\sqrt{npq/\pi}$; insert $pq = (M - 1)/M^2$ into (Z 13).
-# ```
+# :::
 #
 # The deficit $1 - T$ over the paper's bound, for all teachers up to $M =$ {glue:text}`M_max`, and the exponent of $m$ in it:
 
@@ -417,7 +414,7 @@ for K in (2, 6, 20, 100):
     low, high = (1 - expected_overlap(k * K, K) for k in (500, 1000))
     slopes.append(math.log(high / low) / math.log(2))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z3.tends_to_one and Z3.variance_bound"}
+# %%
 claims.check("Z3.tends_to_one", slopes)
 claims.check("Z3.variance_bound", largest)
 
@@ -426,13 +423,13 @@ claims.check("Z3.variance_bound", largest)
 #
 # ## One valley
 #
-# ```{prf:theorem} $T$ falls, then rises
+# :::{prf:theorem} $T$ falls, then rises
 # :label: thm-unimodal
 # For every $M \ge 2$ there is an $m^*(M) > M$ such that $T(\cdot, M)$ is strictly decreasing on $M, \dots, m^*$ and
 # increasing, strictly but for at most one tie $T(m^* + 1, M) = T(m^*, M)$, from $m^*$ on.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # By (Z 13), $T(m + 1, M) < T(m, M)$ exactly if $a_{n+1}/(n + 1 + M) > a_n/(n + M)$, and by (a) exactly if
 # $h(n) = 2pq\,(n + M)\, c_n - a_n > 0$. Again by (a),
 #
@@ -445,13 +442,13 @@ claims.check("Z3.variance_bound", largest)
 #
 # which is negative because $c_n = \frac1\pi\int_0^\pi \varphi(\theta)\, d\theta$ decreases strictly in $n$. So $h$ decreases
 # strictly; $h(0) = 2pqM > 0$, and since $T \to 1$ it becomes negative.
-# ```
+# :::
 #
 # Z, A.1 announces that $T$ "initially increases monotonically and then decreases"; the two words are exchanged. The
 # tie occurs at $M = 2$, where $T(4, 2) = T(5, 2)$. The sign of $h$ gives the bottom $m^*(M)$; the first step of $T$ and
 # its turns, for all teachers:
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the valley, to walk along"}
+# %% Plot the valley, to walk along
 along = np.unique(np.linspace(M, 6 * M, 31).round().astype(int))  # widths m
 rows = np.arange(1, 16)  # of one type
 trials_each, chance = (along - M)[:, None], 1 / M
@@ -486,11 +483,11 @@ scene.show("fig_valley")
 # %% [markdown]
 # Move the width: both laws spread, and $T$ is the mean of the orange one, the rows that find a partner, over the mean of the blue one.
 #
-# ```{glue:figure} fig_valley
+# :::{glue:figure} fig_valley
 # :alt: Left, the law of the number of rows of one type in one network, and of the smaller number of two networks, with their means. Right, the expected overlap against the width, a valley whose bottom lies beyond twice the teacher's width, with a dot at the width that is shown.
 #
 # Along the valley for $M =$ {glue:text}`M`. Left: the number of rows of one type in one network, $1 + X$, and in that of two networks which has fewer, $1 + \min(X, Y)$; dashed, their means, $m/M$ and $T m/M$. Right: the quotient of the two means. Exact.
-# ```
+# :::
 
 # %%
 n, p = np.arange(4 * M), 1 / M
@@ -504,7 +501,7 @@ first_steps = [K * float(T[1] - T[0]) for K, T in curves.items()]
 signs = {K: np.sign(np.diff(T)) for K, T in curves.items() if K > 2}
 turns = [int((np.diff(sign) != 0).sum()) for sign in signs.values()]
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z3.falls_first and Z3.turns_once"}
+# %%
 claims.check("Z3.falls_first", max(first_steps), n=len(first_steps))
 claims.check("Z3.turns_once", turns)
 
@@ -516,7 +513,7 @@ claims.check("Z3.turns_once", turns)
 # $X \sim \operatorname{Bin}(m - M, 1/M)$ counts rare events: its mean $(m - M)/M \to \nu = (1 - t)/t$ stays bounded, and
 # $X$ tends to a Poisson variable.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the laws of one count and the limits, and the finding"}
+# %% Plot the laws of one count and the limits, and the finding
 figure, (left, right) = figures.panels(2)
 k = np.arange(8)
 left.bar(k - 0.2, binomial.pmf(k, 1000, 1 / 1000), 0.4, label="Bin(1000, 1/1000)")
@@ -556,14 +553,14 @@ axis.legend()
 figures.keep(figure)
 
 # %% [markdown]
-# ```{glue:figure} fig_limit
+# :::{glue:figure} fig_limit
 # :alt: Left, the binomial and Poisson probabilities coincide and the normal density does not. Right, exact overlap for 6, 20 and 1000 teachers approaches the Poisson limit from above; the printed limit lies below all of them with its minimum further left.
 #
 # Left: the law of one type count at $m = 2M$ is Poisson, not normal. Right: exact $T(m, M)$ (dots), its limit
 # ({prf:ref}`thm-limit`) and the printed limit; triangles mark the minima of the two limits. Nothing here is sampled.
-# ```
+# :::
 #
-# ```{prf:theorem} The limit; corrects Z, eq. (16)
+# :::{prf:theorem} The limit; corrects Z, eq. (16)
 # :label: thm-limit
 # Let $M \to \infty$, $m/M \to r \ge 1$ and $\nu = r - 1$. Then $T(m, M) \to T_\infty(r)$,
 #
@@ -576,9 +573,9 @@ figures.keep(figure)
 #
 # with modified Bessel functions $I_0$, $I_1$. For $0 < t = 1/r < 1$ the printed limit is strictly smaller,
 # $1 - \sqrt{t(1 - t)/\pi} < T_\infty(1/t)$, and $1 - T_\infty(1/t) \sim \sqrt{t(1 - t)/\pi}$ as $t \to 0$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # In {prf:ref}`prop-exact`, $n = \nu M + o(M)$ and $p = 1/M$ give $\varphi(\theta) \to e^{-2\nu(1 - \cos\theta)}$, and
 # $0 \le (1 - \varphi)/(1 - \cos\theta) \le 2npq$ is bounded. With $u = 1 - \cos\theta$, by dominated convergence $\mathbb E|X - Y| \to G(\nu)$,
 #
@@ -596,7 +593,7 @@ figures.keep(figure)
 # Now $1 - T_\infty = \frac{\sqrt\nu}{1 + \nu} \cdot \sqrt\nu\, g(2\nu)$, and the printed deficit is $\sqrt{t(1 - t)/\pi} = \frac{\sqrt\nu}{1 + \nu} \cdot \frac1{\sqrt\pi}$. The factor
 # $\sqrt\nu\, g(2\nu)$ has the derivative $\frac{e^{-2\nu}}{2\sqrt\nu} (I_0(2\nu) - I_1(2\nu)) > 0$ and the limit
 # $1/\sqrt\pi$ as $\nu \to \infty$, since $e^{-x} I_k(x) \sim 1/\sqrt{2\pi x}$.
-# ```
+# :::
 #
 # (Z 16) survives as a lower bound, and as the leading term when the student is much wider than the teacher. At the
 # other end it has the wrong order: just above $m = M$ the deficit $1 - T$ grows like $\nu$, not like $\sqrt\nu$. The two
@@ -612,10 +609,10 @@ for K, T in at_2.items():
     print(f"T({2 * K}, {K}) = {T:.6f}")
 print(f"limit {limit_2:.6f}, printed limit {printed_2:.6f}")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z3.limit"}
+# %%
 claims.check("Z3.limit", at_2[large], n=1)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 gaps = {
     K: max(
         abs(
@@ -639,16 +636,16 @@ figures.numbers(
 #
 # ## Where the valley's bottom is
 #
-# ```{prf:theorem} Minimum of the limit; corrects Z, Theorem 5
+# :::{prf:theorem} Minimum of the limit; corrects Z, Theorem 5
 # :label: thm-limit-minimum
 # $T_\infty$ has exactly one minimum on $[1, \infty)$, at $r^* = 1 + \nu^*$, where $\nu^*$ is the only positive root of
 #
 # $$
 # \nu\, I_1(2\nu) = I_0(2\nu).
 # $$
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # With $g$ as above, $g'(x) = -e^{-x} I_1(x)/x$, so that
 #
 # $$
@@ -659,9 +656,9 @@ figures.numbers(
 # $$
 #
 # The ratio $I_1/I_0$ increases from 0 to 1, hence $\nu I_1/I_0$ increases from 0 to $\infty$ and passes 1 once.
-# ```
+# :::
 #
-# ```{prf:theorem} Minimum for finite $M$
+# :::{prf:theorem} Minimum for finite $M$
 # :label: thm-finite-minimum
 # For $M \ge 2$ the smallest minimiser is $M$ plus the least $n$ with $h(n) \le 0$, $h$ from {prf:ref}`thm-unimodal`, and
 #
@@ -680,9 +677,9 @@ figures.numbers(
 # & - \tfrac12 G + \nu \bigl(\langle 1 \rangle - \langle u \rangle\bigr).
 # \end{aligned}
 # $$
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # The first statement is {prf:ref}`thm-unimodal`. With $n = \nu M$, up to terms of order $M^{-2}$, uniformly in $\theta$ and on
 # compact sets of $\nu$,
 #
@@ -697,7 +694,7 @@ figures.numbers(
 # $a_n \approx G - \frac{2\nu}{M} (\langle 1 \rangle - \langle u \rangle)$ and
 # $h/(2pqM) = (1 + \nu)\, c_n - a_n/(2(1 - \frac1M))$. Here $H_0 = e^{-2\nu}(I_0 - \nu I_1)$, whose derivative at its root is
 # $2 e^{-2\nu} I_1 (1 - \nu^2) < 0$, since $\nu^* > 1$. So $h$ changes sign at $n = \nu^* M + c + O(1/M)$.
-# ```
+# :::
 #
 # The root $\nu^*$, the shift $c$, and the formula beside the exact minimiser for every $M$ up to 1000:
 
@@ -717,13 +714,13 @@ predicted = np.ceil((1 + nu) * sizes + c)
 for K in (6, 20, 1000):
     print(f"M = {K}: m* = {bottoms[K - 2]}, ⌈r* M + c⌉ = {predicted[K - 2]:.0f}")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z3.minimum, Z3.minimum_at_6, Z3.minimum_at_20 and Z3.minimum_at_20_roughly"}
+# %%
 claims.check("Z3.minimum", minimiser(large) / large, n=1)
 claims.check("Z3.minimum_at_6", bottoms[6 - 2], n=1)
 claims.check("Z3.minimum_at_20", bottoms[20 - 2], n=1)
 claims.check("Z3.minimum_at_20_roughly", bottoms[20 - 2], n=1)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the place of the minimum"}
+# %% Plot the place of the minimum
 spread = {}  # standard deviation of one pair's overlap at the minimum
 for K in (6, 20):
     at_bottom = simulate_overlap(minimiser(K), K, trials, seed)
@@ -748,7 +745,7 @@ right.legend(loc="center right", title="not told apart by")
 figures.show("fig_minimum", figure)
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 def pairs_needed(m: int, K: int) -> float:
     """Pairs a point that tell T(m, K) from its minimum at two-sided 10⁻³."""
     gap = expected_overlap(m, K) - expected_overlap(minimiser(K), K)
@@ -776,13 +773,13 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_minimum
+# :::{glue:figure} fig_minimum
 # :alt: Left, the minimiser divided by M scatters between 2 and 2.34 for small M and settles at 2.29, above the printed 2. Right, the valley for twenty teachers is so flat that ten thousand pairs cannot tell its bottom from widths several neurons away.
 #
 # Left: $m^*(M)/M$, exact for every $M$ from 2 to 1000, against $r^*$ and the printed 2. Right: the valley at $M = 20$,
 # with the differences that a simulation of $10^4$ or $10^6$ pairs a point cannot resolve at two-sided $10^{-3}$
 # (spread measured with {glue:text}`trials` pairs, profile {glue:text}`profile`).
-# ```
+# :::
 #
 # Numerically $\nu^* =$ {glue:text}`nu_star:.6f`, $r^* =$ {glue:text}`r_star:.6f`, $c =$ {glue:text}`shift:.4f` (a shift by less than a
 # neuron, the same for every $M$) and
@@ -802,7 +799,7 @@ figures.numbers(
 # The paper's global minima may have zero rows, too, which "will incur no barrier when pairing" (Z, section 5). How many does it take
 # to remove the whole {term}`barrier`, the largest loss on the line between the two networks? The overlap says so exactly:
 #
-# ```{prf:theorem} How many zero rows remove the barrier
+# :::{prf:theorem} How many zero rows remove the barrier
 # :label: thm-zero-rows
 # Give each of two minima without zero rows, of $m$ rows and $M \ge 2$ types, $z$ zero rows. Some order of the rows leaves no
 # barrier if and only if
@@ -812,15 +809,15 @@ figures.numbers(
 # $$
 #
 # Under Assumption 3 the mean of this number is $m (1 - T(m, M)) \sim \sqrt{(M - 1)\, m/\pi}$ as $m \to \infty$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # On the segment between $a e_p$ and $b e_q$, $a, b \ge 0$, $\sigma(w \cdot x)$ is at most the chord, as $\sigma$ is convex. It is the
 # chord for every $x$ if $p = q$ or $ab = 0$; otherwise it is below it where $x_p > 0 > x_q$. Both ends compute $f^*$, so there is no
 # barrier if and only if every place has rows of one type or a zero row. At most $C$ places have two rows of one type. The other rows of
 # $W^{(1)}$, $m - C$ or more, need zero rows of $W^{(2)}$; and $m - C$ in each network suffice for all rows without a partner.
 # The mean is that of $C$, and its order that of {prf:ref}`thm-bound`.
-# ```
+# :::
 #
 # For pairs with $m = 12$ and $M = 6$, by the pairing with the least mean error halfway ({prf:ref}`thm-assignment`), which is 0 if and
 # only if there is no barrier:
@@ -871,7 +868,7 @@ def with_zero_rows(n: int, seed: int) -> np.ndarray:
 beneficial = ratio_of_means(*with_zero_rows(200, seed + 2))
 print("a quarter of 24 rows 0: barrier times {:.2f} ± {:.2f}".format(*beneficial))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z9.zero_rows_free and Z9.beneficial"}
+# %%
 claims.check("Z9.zero_rows_free", enough, rival=float(min(lacking)))
 claims.check("Z9.beneficial", *beneficial, n=200)
 
@@ -899,33 +896,33 @@ claims.check("Z9.beneficial", *beneficial, n=200)
 #
 # ## Exercises
 #
-# ```{exercise}
+# :::{exercise}
 # Compute $T(3, 2)$, $T(4, 2)$ and $T(5, 2)$ by hand from (Z 13).
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # Here $p = \frac12$ and $X - Y + n$ is $\operatorname{Bin}(2n, \frac12)$. So $\mathbb E|X - Y|$ is $\frac12$ for $n = 1$,
 # $\frac34$ for $n = 2$ and $\frac{15}{16}$ for $n = 3$. With $M/(2m) = 1/m$ this gives
 # $T(3, 2) = 1 - \frac13 \cdot \frac12 = \frac56$, $T(4, 2) = 1 - \frac14 \cdot \frac34 = \frac{13}{16}$ and
 # $T(5, 2) = 1 - \frac15 \cdot \frac{15}{16} = \frac{13}{16}$: the tie of {prf:ref}`thm-unimodal`.
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # Show that $T(M + 1, M) = 1 - \frac{M - 1}{M(M + 1)}$: this is what the first {term}`surplus neuron` costs.
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # For $n = 1$ both $X$ and $Y$ are 0 or 1, so $\mathbb E|X - Y|$ is $P(X \ne Y) = 2pq$, $pq = (M - 1)/M^2$. Insert this into (Z 13)
 # with $m = M + 1$. In words: with probability $1 - \frac1M$ the two surplus rows have different types, and then one row of
 # $M + 1$ has no partner.
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # Let one of the two networks have *even* types, two rows of each, and let the other follow Assumption 3. What share of
 # neurons is matched at $m = 2M$ as $M \to \infty$? Compare with $T_\infty(2)$.
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # The other network has $1 + N$ rows of a type, where $N$ tends to a Poisson variable with mean $\nu = 1$. Of the two even
 # rows $\min(1 + N, 2)$ are matched, which is $2$ unless $N = 0$. The share is
 # $\frac12 \bigl(2 - P(N = 0)\bigr) = 1 - \frac1{2e} \approx 0.816$, more than $T_\infty(2) \approx 0.738$. A check:
@@ -934,13 +931,13 @@ claims.check("Z9.beneficial", *beneficial, n=200)
 #     print(np.minimum(counts, 2).sum(axis=1).mean() / 4000)
 #
 # Two networks with even types match completely.
-# ```
+# :::
 #
-# ```{try}
+# :::{try}
 # Nine teachers instead of six, fewer trials:
 #
 #     make chapter NAME=overlap_theorem ARGS="-p M 9 -p trials 5000"
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+# %% Versions and time
 print(chapter.end())

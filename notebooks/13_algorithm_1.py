@@ -1,15 +1,12 @@
 # ---
 # jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
 # ---
 
 # %% [markdown]
 # # Algorithm 1 and better matchings
 #
-# ```{summary}
+# :::{summary}
 # **Question.** In which order should the neurons of one network stand before it is averaged with another?
 #
 # **The paper.** {term}`Algorithm 1` of Zhan, Li & Wu (Z) {cite:p}`zhan2025` pairs neurons of the {term}`same type <type>`, large with large, and
@@ -21,13 +18,13 @@
 # A linear assignment problem does better, and solves a neighbouring problem exactly.
 #
 # **Why it matters.** Matching by type is most of the work; pairing the leftovers well is cheap, too.
-# ```
+# :::
 #
-# ```{need}
+# :::{need}
 # You need: the minima and their types ([](12_overlap_theorem.ipynb)); linear assignment problems. {{ times }}
-# ```
+# :::
 
-# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+# %% Parameters tags=["parameters"]
 pairs: int = 400  # pairs of minima with 5 rows and with 6 rows
 pairs_wide: int = 60  # pairs with 7 rows, 5040 permutations each
 trained: int = 150  # pairs of networks trained by gradient descent
@@ -35,7 +32,7 @@ steps: int = 8000  # steps of gradient descent
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
+# %% Check the parameters, and import
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -106,7 +103,7 @@ for name, W in (("as given", W2), ("relabelled", relabelled)):
     height = minima_barriers(W1, permute(W, algorithm_1(W1, W)), M=2)
     print(f"{name:<11} barrier {height:.3e}")
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea: two answers for the same two networks"}
+# %% Plot the idea: two answers for the same two networks
 answers = {"W⁽²⁾ as given": W2, "W⁽²⁾ relabelled": relabelled}
 along = torch.linspace(0, 1, 51, dtype=torch.float64)[:, None, None]  # λ
 figure, axes = figures.panels(3, height=3.4)
@@ -130,22 +127,22 @@ axes[2].set(title="on the line", xlabel=r"$\lambda$", ylabel="$10^3\\, L$")
 figures.show("fig_answers", figure, legend=4)
 
 # %% [markdown]
-# ```{glue:figure} fig_answers
+# :::{glue:figure} fig_answers
 # :alt: Two panels of paired bars. Three places pair rows of the same type, the last two pair rows of different types, once large with small and once large with large. A third panel with the loss on the line for both; one curve is higher.
 #
 # The two answers of Algorithm 1. Places whose two bars have different colours cost loss; the answers differ there only.
-# ```
+# :::
 #
-# ```{prf:proposition} Algorithm 1 is not optimal
+# :::{prf:proposition} Algorithm 1 is not optimal
 # :label: prop-not-optimal
 # There are minima $W^{(1)}, W^{(2)}$ for which the permutation of Algorithm 1 does not have the smallest barrier.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # For the pair above the two inputs describe the same two networks, hence have the same smallest barrier; but the
 # barriers of the two answers differ, so that one answer is not the best. Reading the last step as "large leftovers with
 # large ones", or line 1 as sorting each column within its matrix, fixes the answer to the worse of the two.
-# ```
+# :::
 #
 # The barriers of all $5!$ permutations:
 
@@ -189,7 +186,7 @@ print(f"Algorithm 1 misses the best for {missed:.3f} of the pairs")
 print("its mean barrier is {:.2f} ± {:.2f} times the best".format(*near_best))
 print("mean barrier after over before Algorithm 1: {:.4f} ± {:.4f}".format(*low))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z4.best, Z4.near_best and Z4.low"}
+# %%
 claims.check(
     "Z4.best",
     missed,
@@ -200,7 +197,7 @@ claims.check(
 claims.check("Z4.near_best", *near_best, n=pairs)
 claims.check("Z4.low", *low, n=pairs)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot how often the matchings miss the best permutation"}
+# %% Plot how often the matchings miss the best permutation
 names = [name for name in found[6].barriers if name != BEST]
 palette = ("blue", "grey", "purple", "sky", "orange", "green", "red")
 figure, (left, right) = figures.panels(2, height=4.6)
@@ -222,7 +219,7 @@ right.set(xlabel="barrier / best barrier, $m = 6$", ylabel="share of pairs")
 right.set(xlim=(0.9, 100))
 figures.show("fig_matchings", figure, legend=3)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 opposed = "leftovers large with small"
 types = found[6].same_types
 fewer = types[BEST] < types["Algorithm 1"]  # (pairs,)
@@ -241,13 +238,13 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_matchings
+# :::{glue:figure} fig_matchings
 # :alt: Left, bars of the share of pairs for which each matching misses the best permutation, growing with width, smallest for pair matching, alone and with swaps. Right, cumulative shares of the ratio to the best barrier; pair matching stays near one, matching without sorting goes beyond a hundred.
 #
 # Left: how often each matching misses the best of all $m!$ permutations, for $m = 5$, $6$, $7$ from top to bottom, with
 # standard errors. Right: by what factor, for $m = 6$, where the best barrier is not 0. $M = d = 3$, {glue:text}`pairs` pairs of uniform minima
 # ({glue:text}`pairs_wide` for $m = 7$); profile {glue:text}`profile`.
-# ```
+# :::
 #
 # At $m = 6$ the {term}`permuted barrier` is on average {glue:text}`low` times lower than the direct one. Algorithm 1 misses the best
 # permutation for {glue:text}`missed` % of the pairs (at two-sided $10^{-3}$ between {glue:text}`missed_low` and
@@ -263,7 +260,7 @@ figures.numbers(
 #
 # ## A matching that is exact for a neighbouring problem
 #
-# ```{prf:theorem} The mean error halfway is a linear assignment problem
+# :::{prf:theorem} The mean error halfway is a linear assignment problem
 # :label: thm-assignment
 # For minima $W^{(1)}, W^{(2)}$ and any permutation $p$ let $f$ be the network halfway between $W^{(1)}$ and $W^{(2)}_p$. Then
 #
@@ -274,13 +271,13 @@ figures.numbers(
 # with $\rho_i = \|u_i\| + \|v_i\| - \|u_i + v_i\|$, $u_i = w^{(1)}_i$, $v_i = w^{(2)}_{p(i)}$ and
 # $c_d = \mathbb E\, \sigma(x_1)$. So the best permutation for
 # $\mathbb E|f - f^*|$ is found in $O(m^3)$ operations.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Both ends compute $f^*$, so $f - f^* = \sum_i \Delta_i$ with $2 \Delta_i = \sigma(y + z) - \sigma(y) - \sigma(z)$, where
 # $y = u_i \cdot x$ and $z = v_i \cdot x$. As $\sigma$ is subadditive, $\Delta_i \le 0$. All terms have one sign, so $|f - f^*| = \sum_i |\Delta_i|$; and
 # $\mathbb E\, \sigma(w \cdot x) = c_d \|w\|$.
-# ```
+# :::
 #
 # For the two minima from above, the matrix of costs and its best assignment:
 
@@ -316,7 +313,7 @@ by_descent, worst_loss = descend(seed)
 kept = len(by_descent.barriers["Algorithm 1"])
 missed, *interval = share_missed(by_descent, slack=0.01)  # by over a hundredth
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z4.trained"}
+# %%
 claims.check(
     "Z4.trained",
     missed,
@@ -325,7 +322,7 @@ claims.check(
     second_seed=lambda: share_missed(descend(seed + 1)[0], slack=0.01),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 figures.numbers(
     kept=kept,
     worst_loss=f"{worst_loss:.0e}",
@@ -357,22 +354,22 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{exercise}
+# :::{exercise}
 # In the example the leftovers are 0.15 and 0.05 of type 1, 0.30 and 0.10 of type 2. Compute the two possible sums of
 # $\|u\| + \|v\| - \|u + v\|$. Which pairing is better halfway?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # A pair $(a, b)$ of different types costs $a + b - \sqrt{a^2 + b^2}$. Large with large: $0.1146 + 0.0382 = 0.1528$. Large
 # with small: $0.0697 + 0.0459 = 0.1156$, which is better.
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # Let all leftovers of one network be of one type and all leftovers of the other of another type. Show that among all ways
 # to pair them, large with small has the least mean error halfway, and large with large the greatest.
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # The cost of a pair is $\rho(a, b) = a + b - \sqrt{a^2 + b^2}$, with
 # $\partial_a \partial_b \rho = ab\,(a^2 + b^2)^{-3/2} > 0$. For $a < a'$ and $b < b'$,
 #
@@ -385,13 +382,13 @@ figures.numbers(
 #
 # So wherever two pairs stand in the same order, exchanging partners lowers the sum. No exchange is left only if the pairs
 # are oppositely ordered. The other way round for the greatest sum.
-# ```
+# :::
 #
-# ```{try}
+# :::{try}
 # More pairs:
 #
 #     make chapter NAME=algorithm_1 ARGS="-p pairs 2000 -p pairs_wide 200"
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+# %% Versions and time
 print(chapter.end())

@@ -1,15 +1,12 @@
 # ---
 # jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
 # ---
 
 # %% [markdown]
 # # How fast the barrier vanishes
 #
-# ```{summary}
+# :::{summary}
 # **Question.** How fast does the {term}`barrier` between two matched networks vanish as they get wider?
 #
 # **The paper.** Zhan, Li & Wu (Z) {cite:p}`zhan2025`: after {term}`Algorithm 1` the barrier between two random {term}`minima <minimum>` goes to 0 as
@@ -22,20 +19,20 @@
 # theorem does not depend on them.
 #
 # **Why it matters.** Wide networks merge much better than the share of their matched neurons says.
-# ```
+# :::
 #
-# ```{need}
+# :::{need}
 # You need: types and {term}`Assumption 3` ([](12_overlap_theorem.ipynb)), Algorithm 1 ([](13_algorithm_1.ipynb)), the central limit
 # theorem, norms in $L^2$. {{ times }}
-# ```
+# :::
 
-# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+# %% Parameters tags=["parameters"]
 pairs: int = 150  # pairs of minima at each width
 doublings: int = 5  # widths 120, 240, ... after the first
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
+# %% Check the parameters, and import
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -70,7 +67,7 @@ from lmc_helpers.teacher_student import (
 # types are multinomial, and the entries of a type are uniform on the simplex. Algorithm 1 pairs rows of {term}`one type <type>`, large
 # with large, until one of the networks has no more of them. Its leftovers are the smallest rows:
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea: what Algorithm 1 leaves over"}
+# %% Plot the idea: what Algorithm 1 leaves over
 ones, others = sample_minima(40, 2, 2, 40, seed).split(20)  # (20, 40, 2) each
 surplus = ((ones > 0).sum(dim=1) - (others > 0).sum(dim=1))[:, 0].abs()
 typical = surplus.argsort()[13]  # a pair with a common difference of counts
@@ -98,12 +95,12 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_leftovers
+# :::{glue:figure} fig_leftovers
 # :alt: Sorted entries of one type as bars, those of one network upwards and those of the other downwards. One network has a few more; these are its smallest entries.
 #
 # Rows of one type in two minima with $m = 40$, $M = 2$. The longer column leaves {glue:text}`left_rows` of its rows over, but
 # only {glue:text}`left_mass` of its mass.
-# ```
+# :::
 #
 # On the line between $W^{(1)}$ and the permuted $W^{(2)}$, a matched row stays on its ray and causes no error. Let $R$ be the
 # unmatched places; there row $i$ has the ends $a_i e_p$ and $b_i e_q$, $p \ne q$. At $\lambda$ the network is
@@ -123,7 +120,7 @@ figures.numbers(
 # The *barrier* $B(W^{(1)}, W^{(2)}_p)$ is the largest loss on the line; the ends themselves have loss 0.
 # So the loss is *quadratic* in the unmatched mass. With $A = \sum_R a_i$ and $A' = \sum_R b_i$:
 #
-# ```{prf:proposition} The barrier and the unmatched mass
+# :::{prf:proposition} The barrier and the unmatched mass
 # :label: prop-mass
 # For any permutation, with $c_d = \mathbb E\, \sigma(x_1)$,
 #
@@ -133,9 +130,9 @@ figures.numbers(
 # B &\ge \Bigl( \tfrac{2 - \sqrt 2}{2}\, c_d \sum_{i \in R} \min(a_i, b_i) \Bigr)^2.
 # \end{aligned}
 # $$
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # *Upper bound.* $\Delta_i$ vanishes unless $x_p x_q < 0$, and then (a) holds; $\mathbb E x_p^2 1_{x_p x_q < 0} = \frac1{2d}$. So by the
 # triangle inequality in $L^2$, $\|\sum \Delta_i\|$ is at most $\lambda A/\sqrt{2d}$ and at most $(1 - \lambda) A'/\sqrt{2d}$.
 # The smaller of $\lambda A$ and $(1 - \lambda) A'$ is at most $A A'/(A + A')$.
@@ -149,9 +146,9 @@ figures.numbers(
 # &\ge \tfrac{c_d}{2} (2 - \sqrt 2) \min(a_i, b_i).
 # \end{aligned}
 # $$
-# ```
+# :::
 #
-# ```{prf:theorem} The rate; sharpens Z, Theorem 6
+# :::{prf:theorem} The rate; sharpens Z, Theorem 6
 # :label: thm-rate
 # Let $M \ge 2$ and $d \ge M$ be fixed and let $W^{(1)}, W^{(2)}$ follow Assumption 3. As $m \to \infty$:
 #
@@ -159,9 +156,9 @@ figures.numbers(
 # 2. no permutation does better: for every $\varepsilon > 0$ there is $c > 0$ such that with probability at least $1 - \varepsilon$ the
 #    smallest barrier of all $m!$ permutations is at least $c\, m^{-2}$;
 # 3. if rows of one type are matched without sorting, or if the entries of a type are all equal, $\mathbb E B$ is of order $m^{-1}$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Type $j$ has $n_j$ rows in one network and $n_j - s_j$ in the other, where $n_j \approx m/M$ and, by the central limit theorem,
 # $s_j$ is of order $\sqrt m$ with $\mathbb E s_j^4 = O(m^2)$.
 #
@@ -177,7 +174,7 @@ figures.numbers(
 #
 # *3.* Then the leftover rows of a type are typical rows, or equal ones: $A$ and $A'$ are of order $s/n$, that is $m^{-1/2}$, and so is
 # $\sum \min(a_i, b_i)$.
-# ```
+# :::
 #
 # ## Measured
 #
@@ -223,7 +220,7 @@ for case, (rate, error) in rates.items():
     print(f"{case:<16} m^({rate:.2f} ± {error:.2f})")
 print("1 − γ            m^({:.2f} ± {:.2f})".format(*exponent(unmatched)))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barrier against the width, and the finding"}
+# %% Plot the barrier against the width, and the finding
 figure, axis = figures.panels(height=4.4)
 for (case, B), colour in zip(
     measured.items(), ("blue", "purple", "sky"), strict=True
@@ -256,19 +253,19 @@ figures.keep(figure)
 figures.numbers(widest=widths[-1])
 
 # %% [markdown]
-# ```{glue:figure} fig_rate
+# :::{glue:figure} fig_rate
 # :alt: Mean barrier against width on double logarithmic axes. After Algorithm 1 it falls along a line of slope minus two, without sorting and with equal entries along slope minus one, all much steeper than the printed slope of minus one half.
 #
 # Mean barrier of {glue:text}`pairs` pairs of minima, $M = 6$, $d = 8$, up to $m =$ {glue:text}`widest`; bars: ±3.29 standard
 # errors; exponents with standard errors (profile {glue:text}`profile`).
-# ```
+# :::
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z5.bound_on_rate, Z5.rate_unsorted and Z5.gamma_rate"}
+# %%
 claims.check("Z5.bound_on_rate", *rates["Algorithm 1"], n=pairs)
 claims.check("Z5.rate_unsorted", *rates["without sorting"], n=pairs)
 claims.check("Z5.gamma_rate", *exponent(unmatched), n=pairs)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot a segment, to walk along"}
+# %% Plot a segment, to walk along
 many = sample_minima(12, 2, 2, 200, seed).split(100)  # (100, m, d) each
 sorted_up = permute(many[1], algorithm_1(*many))
 unsorted = permute(many[1], algorithm_1(*many, sort=False))
@@ -313,18 +310,18 @@ figures.numbers(left_over=int(unmatched[pick]))
 # %% [markdown]
 # Move $\lambda$ from one minimum to the other: a matched row stays on its axis, and only rows that leave the axes cost anything. As the networks come these are many, large ones among them; Algorithm 1 leaves few, and small ones.
 #
-# ```{glue:figure} fig_rate_segment
+# :::{glue:figure} fig_rate_segment
 # :alt: Two panels show the twelve weight vectors of a network between two minima as dots joined to the origin: as the networks come, many long ones point between the axes; after Algorithm 1 nearly all lie on the axes. The third panel shows the loss along the segment for both and for matching without sorting; after Algorithm 1 it is lowest by far.
 #
 # The segment between two minima with $m = 12$, $M = d = 2$, of a hundred pairs the one with the median loss halfway after Algorithm 1, which leaves {glue:text}`left_over` places unmatched. Left and middle: the rows of $\lambda W^{(1)} + (1 - \lambda) W^{(2)}_p$. Right: the exact loss.
-# ```
+# :::
 #
 # ## For any two solutions?
 #
 # Z, Theorem 6 says "for any two solutions" that follow Assumption 3. This is a law, and in the mean over it, hence with
 # probability tending to 1, the theorem holds. At its word it does not:
 #
-# ```{prf:proposition} Not every pair
+# :::{prf:proposition} Not every pair
 # :label: prop-any-two
 # Let all surplus rows be of type 1 in $W^{(1)}$ and of type 2 in $W^{(2)}$, and the entries of a type equal. Then after Algorithm 1
 #
@@ -333,9 +330,9 @@ figures.numbers(left_over=int(unmatched[pick]))
 # $$
 #
 # which does not go to 0. At every $m$ Assumption 3 gives pairs with at least half of this barrier with a positive probability.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # One row of each type is matched. With $n = m - M + 1$ the $n - 1$ others of type 1 meet those of type 2, all with the
 # entry $\frac1n$. As $\sigma$ is homogeneous, $f - f^*$ is $\frac{n - 1}n \Delta$ with
 # $\Delta = \sigma(\lambda x_1 + (1 - \lambda) x_2) - \lambda \sigma(x_1) - (1 - \lambda) \sigma(x_2)$. If $x_1 x_2 < 0$,
@@ -350,7 +347,7 @@ figures.numbers(left_over=int(unmatched[pick]))
 # $q(t) = \frac{1}{\sin t} \int_0^t \sin^2$, which increases. So the maximum is at $\lambda = \frac12$, and there
 # $\mathbb E \Delta^2 = \frac{1}{\pi d} \int_0^{\pi/4} \sin^2 = \frac{\pi - 2}{8 \pi d}$. The types have
 # positive probability, the barrier is continuous in the entries, and these have a density.
-# ```
+# :::
 
 # %%
 stay = []  # barriers of such pairs, d = 8
@@ -366,7 +363,7 @@ for m in widths:
     formula = ((n - 1) / n) ** 2 * (math.pi - 2) / (8 * math.pi * 8)
     print(f"m = {m:>5}: barrier {stay[-1]:.8f}, {formula:.8f} by the formula")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z5.any_two"}
+# %%
 slope = np.polyfit(np.log(widths), np.log(stay), 1)[0]
 claims.check("Z5.any_two", float(slope), n=1)
 
@@ -383,7 +380,7 @@ claims.check("Z5.any_two", float(slope), n=1)
 #
 # The comparison is true, and a lower bound of the direct barrier makes it a theorem:
 #
-# ```{prf:theorem} The direct barrier stays
+# :::{prf:theorem} The direct barrier stays
 # :label: thm-direct
 # Let $M \ge 2$ and $d \ge M$ be fixed and let $W^{(1)}, W^{(2)}$ follow Assumption 3, with their rows in independent random orders. As $m \to \infty$, for the direct barrier $B$ between the two as they are,
 #
@@ -392,9 +389,9 @@ claims.check("Z5.any_two", float(slope), n=1)
 # $$
 #
 # in probability, with independent standard normal $x_1, \dots, x_M$, and half-way $d\, L \to D_M$ as well. So with {prf:ref}`thm-rate`, for every $\varepsilon > 0$ there are $0 < c < C$ such that for all large $m$, with probability at least $1 - \varepsilon$, the barrier after Algorithm 1 is between $c\, m^{-2}$ and $C\, m^{-2}$ times the direct one.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Let row $i$ be $a_i e_p$ in one network and $b_i e_q$ in the other. If $p = q$ or $x_p x_q \ge 0$, then $\sigma$ is linear on the segment between $a_i x_p$ and $b_i x_q$. If $x_p > 0 > x_q$, then half-way $\sigma = \frac12 (a_i |x_p| - b_i |x_q|)_+$, which is
 # $\frac12 \min(a_i |x_p|, b_i |x_q|)$ less than the mean of the ends, and likewise with the signs exchanged. As both ends compute $f^*$,
 #
@@ -408,7 +405,7 @@ claims.check("Z5.any_two", float(slope), n=1)
 #
 # At $\lambda$ the same argument, with $\lambda u$ and $(1 - \lambda) v$ in place of $\frac u2$ and $\frac v2$, gives the limit $\frac1M \sum_{x_p > 0 > x_q} \lambda (1 - \lambda)\, uv \bigl( \frac1{\lambda u + (1 - \lambda) v} + \frac1{(1 - \lambda) u + \lambda v} \bigr)$ with $u = |x_p|$, $v = |x_q|$.
 # It is symmetric in $\lambda$ and, as a sum of means of minima of linear functions, concave: largest at $\frac12$ for every $x$. As $f$ is Lipschitz in $\lambda$ with the constant $2 \sum_j |x_j|$, the mean squares converge uniformly in $\lambda$, so that $d\, B \to D_M$. {prf:ref}`thm-rate`, 1 with Markov's inequality and 2 do the rest.
-# ```
+# :::
 #
 # In numbers, with the sum over rows at sampled inputs:
 
@@ -441,7 +438,7 @@ against = down - flat, math.hypot(down_error, flat_error)
 print(f"d L half-way at m = {widths[-1]}: {direct[-1].mean():.4f}")
 print(f"D_6: {D_6.mean():.4f}")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z5.over_direct and Z5.direct_limit"}
+# %%
 claims.check("Z5.over_direct", *against, n=pairs)
 mean, error = mean_and_error(off[None])
 claims.check("Z5.direct_limit", float(mean[0]), stderr=float(error[0]), n=10)
@@ -455,7 +452,7 @@ claims.check("Z5.direct_limit", float(mean[0]), stderr=float(error[0]), n=10)
 # Where the direct barrier tends to a constant, the permuted one tends to 0 with a law of its own. In the limit it depends on the networks by the
 # *surplus* only: $s_p$ is the number of rows of type $p$ in $W^{(1)}$ less that in $W^{(2)}$.
 #
-# ```{prf:theorem} The limit law of $m^2 B$; sharpens Z, Theorem 6
+# :::{prf:theorem} The limit law of $m^2 B$; sharpens Z, Theorem 6
 # :label: thm-law
 # Let $M \ge 2$ and $d \ge M$ be fixed and let $W^{(1)}, W^{(2)}$ follow Assumption 3, with their rows in independent random orders.
 # For $D \in \mathbb R^M$ with $\sum_p D_p = 0$ let $S = \sum_{D_p > 0} D_p$, $\Lambda(0) = 0$ and, for $D \ne 0$,
@@ -475,9 +472,9 @@ claims.check("Z5.direct_limit", float(mean[0]), stderr=float(error[0]), n=10)
 # $$
 #
 # with $G$ normal with mean 0 and covariance $\frac2M (I - \frac1M 1 1^\top)$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # *The leftovers.* The entries of a type are $Y_i / \sum Y$ with independent exponential $Y_i$, and the $k$-th smallest of $n$ such $Y$ is
 # $\sum_{i < k} Z_i/(n - i)$ with exponential $Z$ again. As $n$ and $\sum Y$ are $\frac mM (1 + o(1))$, the law of large numbers gives
 # $m^{3/2} a_{(k)} - M^2 k/\sqrt m \to 0$ in probability, uniformly in $k \le C \sqrt m$. So with $D = s/\sqrt m$ the $\sqrt m\, |D_p|$ leftovers of type $p$,
@@ -493,11 +490,11 @@ claims.check("Z5.direct_limit", float(mean[0]), stderr=float(error[0]), n=10)
 # in probability. So the mean squares converge, uniformly in $\lambda$; $d$ times the mean over the sphere is the normal mean. This is the first claim. By the central
 # limit theorem $s/\sqrt m \to G$ in law, and $\Lambda$ is continuous where $S > 0$: the second. As in the proof of
 # {prf:ref}`thm-rate`, $\mathbb E A^4$ is of order $\mathbb E s^8/n^8 = O(m^{-4})$, so that by {prf:ref}`prop-mass` $m^2 B$ is bounded in $L^2$ and the means converge.
-# ```
+# :::
 #
 # In which order the leftovers fill the empty places is a matter of reading ([](15_barrier_peak.ipynb)). With two teachers its worth has a closed form:
 #
-# ```{prf:corollary} Two teachers, and what the order of the leftovers is worth
+# :::{prf:corollary} Two teachers, and what the order of the leftovers is worth
 # :label: cor-two-teachers
 # In {prf:ref}`thm-law` let $M = 2$ and join the leftovers in one of three orders. Then half-way $m^2 d\, L \to \beta N^4$ in law and in mean, with $N$ standard normal, and
 #
@@ -508,13 +505,13 @@ claims.check("Z5.direct_limit", float(mean[0]), stderr=float(error[0]), n=10)
 # \frac{4 - \pi}{16 \pi} & \text{large with small}.
 # \end{cases}
 # $$
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # $D_2 = -D_1$, so that all leftovers of a network are of one type and $m(f^* - f) \to 2 D_1^2\, h(|x_1|, |x_2|)\, 1\{x_1 x_2 < 0\}$, as $h$ is homogeneous. In the other two orders $V = U$ and $V = 1 - U$ in the
 # proof of {prf:ref}`thm-law`, and $h$ is $\frac12 \ell$ and $\frac{uv}{2(u + v)}$. $D_1$ tends to $N/\sqrt2$, so $\beta = \frac12 \mathbb E\, h(|x_1|, |x_2|)^2$, which in polar
 # coordinates is $\frac2\pi \int_0^{\pi/2} h(\cos\theta, \sin\theta)^2 d\theta$. The integrals are elementary. The means converge as in that proof.
-# ```
+# :::
 #
 # So half-way large with large costs $2(\pi - 2)/(4 - \pi) \approx 2.66$ times as much as large with small. Both limits against exact losses, with eight times as many neurons:
 
@@ -561,7 +558,7 @@ for order, (L, D) in two.items():
     found = L.sum() / (4 * D[:, 0] ** 4).sum().item()
     print(f"{order:<8} β = {found:.4f}, by the corollary {betas[order]:.4f}")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z5.law and Z5.order_of_leftovers"}
+# %%
 mean, error = mean_and_error(relative[None])
 claims.check("Z5.law", float(mean[0]), stderr=float(error[0]), n=n)
 worth = ratio_of_means(two["sorted"][0], two["opposed"][0], paired=True)
@@ -571,7 +568,7 @@ claims.check("Z5.order_of_leftovers", *worth, n=n)
 # At $m =$ {glue:text}`wide`, with {glue:text}`wide_pairs` pairs, exact barriers are {glue:text}`of_law` times those of the law in the mean ({claim}`Z5.law`), and large with
 # large costs {glue:text}`worth` times as much as large with small ({claim}`Z5.order_of_leftovers`). The law itself is broad, as $\Lambda$ is of degree 4 in the surplus:
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the law"}
+# %% Plot the law
 G = normal((pairs, 6), seed, "surplus in the limit")
 G = (G - G.mean(dim=1, keepdim=True)) / math.sqrt(3)
 laws = [law(g, x[k % n]) for k, g in enumerate(G)]
@@ -593,28 +590,28 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_law
+# :::{glue:figure} fig_law
 # :alt: Three cumulative distribution functions on a logarithmic axis, of the scaled barrier at two widths and of its limit. They nearly agree.
 #
 # The law of $m^2 d\, B$ after Algorithm 1, $M = 6$, $d = 8$: {glue:text}`pairs` pairs at two widths, and as many draws of
 # $\Lambda(G)$, whose mean is {glue:text}`law_mean:.1f` (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # ## The assumption of the printed proof
 #
 # Z, A.2 assumes (Z 10): after Algorithm 1, the matched rows of type $j$ have the same mass $\gamma_j^{(k)} = \gamma$ for every
 # $j$ in both networks $k = 1, 2$. "We need to assume the following approximation", says the paper.
 #
-# ```{prf:proposition} Assumption (Z 10) is empty
+# :::{prf:proposition} Assumption (Z 10) is empty
 # :label: prop-empty
 # After Algorithm 1, $\max(\gamma_j^{(1)}, \gamma_j^{(2)}) = 1$ for every type. So (Z 10) holds with $\gamma = 1$ only, for
 # equal type vectors, where the barrier is 0.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Algorithm 1 matches rows of type $j$ until one of the networks has no more of them. All rows of type $j$ of that network are
 # matched, and their entries add up to 1. If $\gamma = 1$ in both, no row is unmatched.
-# ```
+# :::
 #
 # As an approximation it fails in what counts, the small share $1 - \gamma$, which is 0 for one of the two networks. Real runs
 # of Algorithm 1, with $\gamma$ the mean of $\gamma_j^{(k)}$ over types and networks:
@@ -630,7 +627,7 @@ for m in (12, 24, 60, 240):
     larger.append(masses.amax(dim=0).min().item())
     print(f"m = {m:>3}, mean γ = {masses.mean():.4f}, larger ≥ {larger[-1]:.12f}")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z5.uniform_share"}
+# %%
 claims.check("Z5.uniform_share", larger, n=160)
 
 # %% [markdown]
@@ -692,24 +689,24 @@ norms, L12, L13, L3 = torch.cat(found, dim=1).numpy()
 for step, ratio in {"norms": norms, "L12": L12, "L13": L13, "L3": L3}.items():
     print(f"{step:<5} {ratio.min():.3f} … {ratio.max():.3f}")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check the steps of Z, A.2"}
+# %% Check the steps of Z, A.2
 claims.check("Z5.row_norms", norms)
 claims.check("Z5.unmatched_block", L12)
 claims.check("Z5.cross_block", L13)
 claims.check("Z5.teacher_block", L3)
 
 # %% [markdown]
-# ```{prf:proposition} The terms between unmatched and matched rows
+# :::{prf:proposition} The terms between unmatched and matched rows
 # :label: prop-cross
 # If at the point $\lambda$ the matched mass of every type is $\gamma \in (0, 1)$, then $L_{13} \le M^2 \gamma (1 - \gamma) \kappa(1)$, and for
 # $M \ge 5$ the printed $L_{13} \le M \gamma (1 - \gamma) \kappa(1)$ is false.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # $\kappa \le \kappa(1)$, the unmatched norms add up to at most $M(1 - \gamma)$ and the matched ones to $M\gamma$. With equal masses
 # $L_{13} = \gamma \sum_{i \in I_r} \sum_j |w_i| \kappa(\tilde w_i \cdot e_j)$, which is $\gamma$ times the last sum of the paper's estimate of $L_3$, hence at least
 # $\frac{\sqrt2}2 M^2 \gamma (1 - \gamma) \kappa(0)$; and $\kappa(1) = \pi \kappa(0)$, so this is more than the printed bound if $M > \sqrt2\, \pi \approx 4.4$.
-# ```
+# :::
 #
 # In the last display of Z, A.2, $2 L_{13}$ enters as $L_{13}$, so that the loss is bounded by
 #
@@ -731,15 +728,15 @@ claims.check("Z5.teacher_block", L3)
 # which is of second order: the bound stays $O(1 - \gamma)$ as claimed.
 # But {prf:ref}`prop-mass` gives more, and without (Z 10):
 #
-# ```{prf:corollary} A quadratic bound; corrects Z, A.2
+# :::{prf:corollary} A quadratic bound; corrects Z, A.2
 # :label: cor-quadratic
 # With $\gamma$ the mean of the matched masses over types and networks, $B \le \dfrac{M^2 (1 - \gamma)^2}{8d}$ for any permutation.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # $A + A' = 2M(1 - \gamma)$, so $A A'/(A + A')$, which is at most $\frac14 (A + A')$, is at most $\frac12 M(1 - \gamma)$ in
 # {prf:ref}`prop-mass`.
-# ```
+# :::
 #
 # An example in which Algorithm 1 leaves every row in its place, with matched mass $\gamma$ of every type at
 # $\lambda = \frac12$: half of the types are split into $2\gamma - 1$ and $2(1 - \gamma)$ in $W^{(1)}$ only, the others in
@@ -771,7 +768,7 @@ for K in range(4, 21, 2):
         print(f"M = 6: barrier {height:.1e}, bound {below[-1] + height:.1e}")
 print(f"below the barrier for M = 4, 6, …, 20: {max(below) < 0}")
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the bounds"}
+# %% Plot the bounds
 gammas = 1 - np.geomspace(1e-3, 0.25, 40)
 rest = 1 - gammas
 examples = [minima_with_matched_share(g, 6) for g in gammas]
@@ -797,15 +794,15 @@ axis.set_yscale("symlog", linthresh=1e-5)
 figures.show("fig_bound", figure, legend=3)
 
 # %% [markdown]
-# ```{glue:figure} fig_bound
+# :::{glue:figure} fig_bound
 # :alt: Bounds against the unmatched share. The printed bound is negative below a share of about one fifth; the mended bound and the quadratic one lie above the barriers of the example and of a cloud of real runs, the quadratic one with the same slope.
 #
 # The printed bound of Z, A.2, the mended one and the quadratic one, with $\gamma$ the mean matched mass; the exact barriers
 # of the example and of real runs of Algorithm 1 ($m = 12, 24, 60, 240$); $M = d = 6$. The vertical axis is linear between
 # $\pm 10^{-5}$.
-# ```
+# :::
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z5.printed_bound"}
+# %%
 claims.check("Z5.printed_bound", below)
 
 # %% [markdown]
@@ -834,19 +831,19 @@ print(f"lower bound / barrier: at most {(lower / heights).max():.2f}")
 # The paper takes the barrier on the grid $\lambda = 0, 0.1, \dots, 1$ and finds "in practice, this discretization is always
 # sufficient" (Z, section 2). Between minima a step is a matter of proof:
 #
-# ```{prf:proposition} The grid between two minima
+# :::{prf:proposition} The grid between two minima
 # :label: prop-places
 # Let $n \ge 2$. Between two minima, their rows in any order, the largest loss at $\lambda = 0, \frac1n, \dots, 1$ is at least
 # $(1 - \frac1n)^2$ times the supremum.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # For every $x$ the function $h = f^* - f$ of $\lambda$ is $\ge 0$, and concave, as $f$ is a sum of convex functions of linear ones. So for
 # $\frac kn \le \lambda \le \frac{k + 1}n$ it is at least $\frac k{n \lambda} h(\lambda)$ at $\frac kn$ and
 # at least $\frac{n - k - 1}{n (1 - \lambda)} h(\lambda)$ at $\frac{k + 1}n$. The first factor falls with $\lambda$ and the second
 # rises; at $\lambda = \frac k{n - 1}$ both are $1 - \frac1n$. So the larger one, whose place does not depend on $x$, is never less,
 # and the loss is the mean of $h^2$.
-# ```
+# :::
 #
 # With eleven places the supremum is at most $1/0.81$ times what the grid finds. On twenty pairs at each of four widths:
 
@@ -860,10 +857,10 @@ for pair in (*[real[m] for m in (12, 24, 60)], (W1, W2)):
     ]
     missed.extend((fine / np.array(coarse) - 1)[np.array(coarse) > 1e-13])
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z5.grid"}
+# %%
 claims.check("Z5.grid", missed)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 figures.numbers(
     tightest=tightness.max(),
     loosest=tightness.min(),
@@ -897,23 +894,23 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{exercise}
+# :::{exercise}
 # Let $m = 3$, $M = 2$. One network has rows $1 - a$ and $a \le \frac12$ of type 1 and one row of type 2, the other one row of
 # type 1 and rows $1 - b$ and $b \le \frac12$ of type 2. Bound the barrier after Algorithm 1 for $a = b = 0.1$, and the barrier
 # if the two large rows were left over.
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # Algorithm 1 leaves $a$ and $b$ over, and they meet. {prf:ref}`prop-mass` with $A = A' = 0.1$ gives
 # $B \le \frac1{2d} \cdot 0.05^2 = 1/(800 d)$. With $A = A' = 0.9$ in their place the bound is $81$ times as large.
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # Let the entries of a type follow the Dirichlet law with parameter $\alpha$ instead ($\alpha = 1$: uniform). Which rate do you
 # expect after Algorithm 1?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # $n$ entries are $\frac1n$ times variables of mean about 1, with a density near 0 that is of order $x^{\alpha - 1}$. So the
 # $k$-th smallest entry is of order $\frac1n (k/n)^{1/\alpha}$, and the sum of the $s \sim \sqrt n$ smallest is of order
 # $\frac sn (s/n)^{1/\alpha} \sim n^{-1/2 - 1/(2\alpha)}$. The barrier is quadratic in it: $m^{-1 - 1/\alpha}$. For $\alpha = 1$
@@ -925,13 +922,13 @@ figures.numbers(
 #         x = np.sort(rng.gamma(4, size=(40, n)), axis=1)
 #         left = x[:, : round(n**0.5)].sum(axis=1) / x.sum(axis=1)
 #         print((left**2).mean() * n ** (1 + 1 / 4))
-# ```
+# :::
 #
-# ```{try}
+# :::{try}
 # Wider networks, more pairs:
 #
 #     make chapter NAME=barrier_rate ARGS="-p doublings 7 -p pairs 400"
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+# %% Versions and time
 print(chapter.end())

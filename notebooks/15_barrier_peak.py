@@ -1,15 +1,12 @@
 # ---
 # jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
 # ---
 
 # %% [markdown]
 # # Where the barrier peaks
 #
-# ```{summary}
+# :::{summary}
 # **Question.** At which width is the {term}`barrier` between two matched networks largest?
 #
 # **The paper.** Zhan, Li & Wu (Z) {cite:p}`zhan2025`: after permutation the barrier rises with the width $m$ and then falls,
@@ -26,14 +23,14 @@
 #
 # **Why it matters.** For random minima the width to avoid is near twice that of the task; to pin it down further one must say how
 # the leftovers are paired.
-# ```
+# :::
 #
-# ```{need}
+# :::{need}
 # You need: Algorithm 1 ([](13_algorithm_1.ipynb)), the unmatched mass ([](14_barrier_rate.ipynb)), Poisson laws; Laguerre
 # polynomials appear in a closed form. {{ times }}
-# ```
+# :::
 
-# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+# %% Parameters tags=["parameters"]
 types: int = 100_000  # sampled types, to check the law of the leftovers
 pairs: int = 400  # pairs of minima per width with four teachers
 pairs_figure: int = 200  # pairs per width with six teachers, Z, Fig. 2
@@ -46,7 +43,7 @@ pairs_best: int = 100  # pairs of minima for it, at each of five widths
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
+# %% Check the parameters, and import
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -99,7 +96,7 @@ from lmc_helpers.teacher_student import (
 #
 # Why there is a peak at all: with growing width more rows are left over, but they get smaller.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea: number and mass of the leftovers"}
+# %% Plot the idea: number and mass of the leftovers
 ratios_shown = np.linspace(1.02, 6, 120)  # m/M
 per_type = [leftover_tail(np.zeros(1), x)[0] for x in ratios_shown]
 costs = [leftover_cost(x, "sorted") for x in ratios_shown]  # (2 − √2) × mass
@@ -113,25 +110,25 @@ right.set(xlabel="$m/M$", ylabel="their mass", ylim=(0, None))
 figures.show("fig_more_smaller", figure)
 
 # %% [markdown]
-# ```{glue:figure} fig_more_smaller
+# :::{glue:figure} fig_more_smaller
 # :alt: Left, the number of leftover rows of a type grows steadily with the width. Right, their mass rises to a maximum a little above twice the number of teachers and falls slowly.
 #
 # Many teachers, exact ({prf:ref}`thm-leftovers`): leftovers of a type in one network, and their mass,
 # of 1 for all rows of a type. The triangle marks the maximum.
-# ```
+# :::
 #
 # ## The input dimension only scales
 #
-# ```{prf:proposition} Barrier and input dimension
+# :::{prf:proposition} Barrier and input dimension
 # :label: prop-dimension
 # For minima, $d \cdot B$ does not depend on $d \ge M$, for any pairing of the rows. The ratio of the permuted and the direct
 # barrier does not depend on $d$ at all.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # All rows on the segment lie in the span of $e_1, \dots, e_M$, so their norms and angles do not involve $d$, and in the loss
 # $d$ enters only through the factor $1/d$ of $\kappa$.
-# ```
+# :::
 #
 # This explains Z, Fig. 11, exactly, for uniform minima: the barrier decreases with $d$, "while the gap between the permuted
 # barrier and the direct barrier remains almost the same" on a logarithmic scale. (The caption of Z, Fig. 12 says "increasing
@@ -147,7 +144,7 @@ for d in dims:  # the same minima in every dimension: the seed ignores d
     print(f"d = {d:>3}, d B = {d * heights[-1]:.8f}")
 slope = np.polyfit(np.log(dims), np.log(heights), 1)[0]
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z15.dimension"}
+# %%
 claims.check("Z15.dimension", float(slope), n=len(dims))
 
 # %% [markdown]
@@ -163,7 +160,7 @@ claims.check("Z15.dimension", float(slope), n=len(dims))
 #
 # For comparison a fourth, *large with small*, which is not that of Algorithm 1.
 #
-# ```{prf:theorem} The barrier for many teachers
+# :::{prf:theorem} The barrier for many teachers
 # :label: thm-many-teachers
 # Let $W^{(1)}, W^{(2)}$ follow Assumption 3, $M \to \infty$, $m/M \to r > 1$, $d \ge M$. After Algorithm 1, with leftovers in one of
 # the four orders,
@@ -178,9 +175,9 @@ claims.check("Z15.dimension", float(slope), n=len(dims))
 # in probability, where $R$ are the unmatched places, $a_i$, $b_i$ the entries that meet there and
 # $\rho(a, b) = a + b - \sqrt{a^2 + b^2}$ the price of such a pair, the $\rho_i$ of {prf:ref}`thm-assignment`. The direct barrier has the same
 # limit with all rows in random order in place of $R$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # *Concentration, for every permutation and all pairs of minima.* On the segment every $|\partial_j (f - f^*)| \le 1$ for $j \le M$, and 0 otherwise, because
 # the entries of a column are $\ge 0$ and add up to 1. By Poincaré's inequality on the sphere the variance of $f - f^*$ over $x$ is at
 # most $M/(d - 1)$. As in [the previous chapter](14_barrier_rate.ipynb), $f - f^* = \sum_R \Delta_i(x)$ with all terms $\le 0$.
@@ -197,11 +194,11 @@ claims.check("Z15.dimension", float(slope), n=len(dims))
 # $1 + \operatorname{Poisson}(r - 1)$ ([the overlap theorem](12_overlap_theorem.ipynb)), so the empirical law of the leftovers of
 # each network and of their places converges, and with it the sum over rows in each of the orders. Its limit is concave in $\lambda$,
 # because the root is convex, and symmetric, because the two minima have the same law: the maximum is at $\lambda = \tfrac12$.
-# ```
+# :::
 #
 # The law of the leftovers has a closed form, so that nothing needs to be sampled.
 #
-# ```{prf:theorem} The law of the leftovers
+# :::{prf:theorem} The law of the leftovers
 # :label: thm-leftovers
 # In this limit, with $\nu = r - 1$, the expected number of leftover rows of a type whose entry exceeds $a > 0$ is
 #
@@ -224,9 +221,9 @@ claims.check("Z15.dimension", float(slope), n=len(dims))
 #
 # and large with small pairs the quantile $u$ of this law with the quantile $1 - u$. For the direct line
 # $S$ is replaced by $e^{-\nu a}(1 + \nu(1 - a))$, $a < 1$, and $S(0)$ by $r$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Let a type have $N$ rows in one network and $N'$ in the other, both $1 + \operatorname{Poisson}(\nu)$, and let $N_a$ of the $N$ exceed
 # $a$. The $N'$ largest are matched, so $(N_a - N')_+$ leftovers exceed $a$. Given $N = n$, any $l$ entries all exceed $a$ with
 # probability $(1 - la)_+^{n-1}$; summing over $n$, $\mathbb E \binom{N_a}{l} = e^{-\nu l a} y_l$ for $la < 1$, and 0 otherwise.
@@ -243,9 +240,9 @@ claims.check("Z15.dimension", float(slope), n=len(dims))
 # The price $\rho$ vanishes on both axes, so for independent ends its mean is the
 # integral of $\partial_a \partial_b \rho = ab/(a^2 + b^2)^{3/2}$ against the two tails; for equal ends $\rho = (2 - \sqrt2) a$. $S(0)$ is
 # $\tfrac12 \mathbb E|N - N'|$ of the {term}`overlap` theorem, and the tail of all rows is $\mathbb E N_a$, the case $l = 1$.
-# ```
+# :::
 #
-# ```{prf:proposition} Leftovers of columns sorted in place
+# :::{prf:proposition} Leftovers of columns sorted in place
 # :label: prop-in-place
 # With columns sorted in place, $g = \int_0^1 g_u\, du$, where $g_u$ is $g_{\text{random}}$ with $s_u$ in place of $S$. With
 # $N \sim 1 + \operatorname{Poisson}(\nu)$ and the $k$-th largest $e_{(k)}$ of $n$ entries that are uniform on the simplex,
@@ -255,14 +252,14 @@ claims.check("Z15.dimension", float(slope), n=len(dims))
 # $$
 #
 # where $\pi_{nk}$ is $P(N = n)$ times $P(\operatorname{Bin}(n - 1, u) = k - 1)$ times $P(N < k)$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # The rows of a type
 # stand at independent uniform shares of the height, the $k$-th largest at the $k$-th of them. A row at the share $u$ with $n - 1$ others has
 # $k - 1$ of them above it with the binomial probability, and is left over if $N' < k$. So $s_u(a)$ is the density in $u$ of leftovers with
 # entries above $a$. It is the same law in both networks, so that leftovers at equal $u$ meet, independently given $u$.
-# ```
+# :::
 #
 # The law $S(a)$ by the sum, beside a sample of {glue:text}`types_sampled` types, at $m = 2M$:
 
@@ -299,7 +296,7 @@ peaks = {  # m/M where the barrier, and permuted/direct, is largest
 for how, (of_barrier, of_ratio) in peaks.items():
     print(f"{how:<8} barrier {of_barrier:.4f} M, ratio {of_ratio:.4f} M")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check where the limits of Z7 peak"}
+# %% Check where the limits of Z7 peak
 claims.check("Z7.peak_of_barrier", peaks["random"][0], n=1)
 claims.check("Z7.peak_of_ratio", peaks["random"][1], n=1)
 claims.check("Z7.peak_of_barrier_in_place", peaks["in place"][0], n=1)
@@ -313,7 +310,7 @@ claims.check("Z7.peak_of_barrier_opposed", peaks["opposed"][0], n=1)
 #
 # "The optimal permutation" may also be meant at its word: the best of all $m!$. Its limit is the largest of a family of lower bounds, which the permutation that fits this bound attains.
 #
-# ```{prf:theorem} The best of all permutations
+# :::{prf:theorem} The best of all permutations
 # :label: thm-best
 # In the limit of {prf:ref}`thm-many-teachers`, with its price $\rho(a, b)$, let $\varphi$ be a non-decreasing function on $[0, 1]$ with $\varphi(a) + \varphi(b) \le \rho(a, b)$ for all $a$, $b$, and for a type with the entries $a_1 \ge \dots \ge a_N$ and $b_1 \ge \dots \ge b_{N'}$ in the two networks let
 #
@@ -327,9 +324,9 @@ claims.check("Z7.peak_of_barrier_opposed", peaks["opposed"][0], n=1)
 # 4. $\mathbb E V_\varphi$ has a largest value, and some $\varphi$ that attains it is of this kind. So $\frac d{M^2} \min_p B \to (\max_\varphi \mathbb E V_\varphi)^2/(8\pi)$, and no permutation is better in the limit than that of part 2 for this $\varphi$.
 #
 # All limits are in probability.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # *1.* Places with rows of equal types cost nothing, and every other place costs at least $\varphi(a) + \varphi(b)$. If $k$ pairs of a type meet, then, as $\varphi$ does not decrease, the rest costs least if these are the largest entries, hence at least $V_\varphi$. Type counts tend to independent
 # $1 + \operatorname{Poisson}(\nu)$, and the mean over types obeys the law of large numbers. By the concentration in the proof of {prf:ref}`thm-many-teachers`, which holds for every permutation, $B \ge L$ half-way is $\frac{M^2}{8 \pi d}$ times the square of the sum, up to $O(M/d)$.
 #
@@ -359,7 +356,7 @@ claims.check("Z7.peak_of_barrier_opposed", peaks["opposed"][0], n=1)
 # As $\rho$ is symmetric their mean is feasible and attains it, too; its integral is not negative, as $\rho \ge 0$, hence its value at 1 is not either, and it is in $K$. So $\mathbb E V_\varphi = 2 \int \varphi\, d\mu$ is the least $\int \rho$. The coupling that attains it is that of $u$ with $1 - u$, as $\partial_a \partial_b \rho > 0$: it is $\bar g$, and $\varphi(a) + \varphi(b) = \rho(a, b)$ almost everywhere in the pool.
 #
 # So part 3 applies, and parts 1 and 2 give the limit. For any other $\psi$ of the theorem, in $K$ or not, part 1 for $\psi$ and part 2 for $\varphi$ give $\mathbb E V_\psi \le \bar g = \mathbb E V_\varphi$.
-# ```
+# :::
 #
 # In the pool $\varphi'(a) = \partial_a \rho(a, T(a)) = 1 - a/\sqrt{a^2 + T(a)^2}$, and $\varphi(a) = \frac12 \rho(a, a)$ where $T(a) = a$. Pool and $\varphi$ are found in turn
 # ({py:func}`~lmc_helpers.teacher_student.barrier_limit.best_cost`), and the bounds of parts 1 and 2 for them agree within {glue:text}`bounds_apart` of $g$:
@@ -386,11 +383,11 @@ for r, g in zip(places, bounds.mean(axis=1), strict=True):
 apart = np.array(found)[:, 0] - exact
 apart_error = np.linalg.norm(np.array(found)[:, 1]) / len(places)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z7.peak_of_best and Z7.best_limit"}
+# %%
 claims.check("Z7.peak_of_best", peak_best, n=1)
 claims.check("Z7.best_limit", apart.mean(), stderr=apart_error, n=pairs_best)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the best permutation"}
+# %% Plot the best permutation
 fine = np.linspace(1.6, 2.4, 17)  # m/M
 best = [np.mean(best_cost(r, cells=500)) ** 2 / (8 * math.pi) for r in fine]
 opposed = {r: barrier_limits(r, "opposed")[0] for r in (*fine, *places)}
@@ -407,11 +404,11 @@ axis.set(xlabel="$m/M$", ylabel="$d\\, B / M^2$")
 figures.show("fig_best", figure, legend=2)
 
 # %% [markdown]
-# ```{glue:figure} fig_best
+# :::{glue:figure} fig_best
 # :alt: Two curves against the width. That of the best permutation lies some five per cent below that of large with small, and its peak is a little left of twice the number of teachers. Five points with error bars lie on it.
 #
 # The limit of {prf:ref}`thm-best` and that of large with small, with exact assignments at $M =$ {glue:text}`M_best`: their squared least cost over that of large with small times its limit; bars: ±3.29 standard errors (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # The best permutation does not match all that it could: $\varphi(a_k) + \varphi(b_k) < 0$ for two small rows, which save more as partners of large leftovers. The rows that have no partner of their type, at $m = 2M$:
 
@@ -435,7 +432,7 @@ figures.numbers(
 # Among {glue:text}`M_best` teachers and {glue:text}`single_pairs` pairs the best permutation leaves {glue:text}`single_best` $M$ rows of a network alone, Algorithm 1 {glue:text}`single_algorithm` $M$ (in the limit {glue:text}`single_limit` $M$): what [](13_algorithm_1.ipynb) finds for some pairs of six neurons is so in the mean.
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 at_2M = {  # share by which the barrier at 2M is below its maximum
     how: 1 - (leftover_cost(2.0, how) / leftover_cost(peaks[how][0], how)) ** 2
     for how in ORDERS
@@ -469,11 +466,11 @@ figures.numbers(
     gap_opposed=float(np.divide(*barrier_limits(2.0, "opposed"))),
 )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z7.height_at_2M"}
+# %%
 judged = ("random", "in place", "sorted", "best")
 claims.check("Z7.height_at_2M", max(at_2M[how] for how in judged), n=4)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show where the barriers peak"}
+# %% Show where the barriers peak
 ORDER_NAMES = {
     "random": "in random order",
     "in place": "sorted in place",
@@ -514,7 +511,7 @@ for K in sizes:
     B = [uniform_barriers(m, K, K, count[K], seed) for m in widths[K]]
     at[K] = np.array(B) / K
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barrier at finite M and its limit"}
+# %% Plot the barrier at finite M and its limit
 ratios = np.geomspace(1.2, 6, 40)  # m/M
 figure, (left, right) = figures.panels(2, height=4.4)
 for K, colour in zip(sizes, ("sky", "green", "purple", "red"), strict=False):
@@ -552,14 +549,14 @@ right.set_ylabel("permuted barrier / direct barrier")
 figures.show("fig_peak", figure, legend=3)
 
 # %% [markdown]
-# ```{glue:figure} fig_peak
+# :::{glue:figure} fig_peak
 # :alt: Two panels against m over M. Left, the scaled permuted barrier for four numbers of teachers and its limit in four orders of the leftovers rise to broad maxima near two and fall. Right, the ratio to the direct barrier, about one hundredth, peaks further right.
 #
 # Left: the permuted barrier of uniform minima, scaled. Right: its ratio to the direct barrier, Z, Fig. 3. Finite $M$: {glue:text}`pairs`
 # pairs a width for $M = 4$, {glue:text}`pairs_M` for {glue:text}`M`, {glue:text}`pairs_large` for {glue:text}`M_large`,
 # {glue:text}`pairs_largest` for {glue:text}`M_largest`; bars ±3.29 standard errors (profile {glue:text}`profile`). Limits:
 # {prf:ref}`thm-leftovers`, exact.
-# ```
+# :::
 #
 # The paper says that the best permutation reduces the barrier "by $10^{-2}$", and that it "brings more benefits when $M$ is
 # larger" (Z, section 4). The ratio at $m = 2M$ for $M =$ {glue:text}`M`, and its change between $M = 4$ and
@@ -585,7 +582,7 @@ grown = benefit(seed)
 print(f"permuted/direct {ratio:.5f} ± {error:.5f}")
 print("at many teachers over at four {:.3f} ± {:.3f}".format(*grown))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z7.gain and Z7.benefit"}
+# %%
 claims.check(
     "Z7.gain",
     ratio,
@@ -673,7 +670,7 @@ peak_6 = {  # the width of the largest mean
     for how in READINGS
 }
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show one curve in four readings"}
+# %% Show one curve in four readings
 limits = {how: f"{peaks[how][0]:.3f} $M$" for how in ORDERS} | {
     "best": f"{peak_best:.3f} $M$"
 }
@@ -691,7 +688,7 @@ figures.table(
     rows,
 )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z6.peak_uniform and Z8.second_descent_uniform in four readings"}
+# %% Check Z6.peak_uniform and Z8.second_descent_uniform in four readings
 claims.check("Z6.peak_uniform", *near["in place"], n=pairs_uniform)
 claims.check("Z6.peak_uniform_random", *near["random"], n=pairs_uniform)
 claims.check("Z6.peak_uniform_sorted", *near["sorted"], n=pairs_uniform)
@@ -724,13 +721,13 @@ for how, found in above.items():
     here = ", ".join("{:.2f} ± {:.2f}".format(*one) for one in found)
     print(f"{how:<8} {here}; many teachers {above_limit[how]:.3f}")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z4.near_best_peak, Z4.near_best_figure and Z4.near_best_many"}
+# %%
 claims.check("Z4.near_best_peak", *above["random"][0], n=pairs_uniform)
 twice = {"of": seed, "again": seed + 1, "n": pairs_wide}
 claims.check("Z4.near_best_figure", over_best_anywhere, **twice)
 claims.check("Z4.near_best_many", above_limit["random"], n=1)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the uniform curves of Z, Fig. 2"}
+# %% Plot the uniform curves of Z, Fig. 2
 six = [7, 8, 9, 10, 11, 12, 13, 14, 16, 18, 21, 24, 30, 36]  # m
 curves = [uniform_barriers(m, 6, 8, pairs_figure, seed) for m in six]
 figure, axis = figures.panels()
@@ -748,7 +745,7 @@ wide = [m for m in six if m >= 18]
 after, errors = mean_and_error([curves[six.index(m)][0] for m in wide])
 fall = slope_and_error(np.log(wide), np.log(after), errors / after)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z6.validates_overlap and Z6.validates_rate"}
+# %%
 claims.check(
     "Z6.validates_overlap",
     *near_over_far("in place", seed, place=13),
@@ -757,12 +754,12 @@ claims.check(
 claims.check("Z6.validates_rate", *fall, n=pairs_figure)
 
 # %% [markdown]
-# ```{glue:figure} fig_six
+# :::{glue:figure} fig_six
 # :alt: Mean barrier of uniform minima against width on a logarithmic axis. The direct barrier falls slowly; the permuted one is about a hundred times lower, rises to a broad maximum at about twelve neurons and falls.
 #
 # The uniform curves of Z, Fig. 2, $M = 6$, $d = 8$: {glue:text}`pairs_figure` pairs a width, leftovers as they stand; bars ±3.29 standard errors
 # (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # The table has {glue:text}`pairs_uniform:,` pairs a width. Within a neuron of $2M$ the curve is highest with columns sorted in place
 # ({claim}`Z6.peak_uniform`), with large leftovers on large ones ({claim}`Z6.peak_uniform_sorted`) and in random order, where its top is
@@ -799,10 +796,10 @@ falls = gap_16[0] / gap_4[0]
 relative = math.hypot(gap_16[1] / gap_16[0], gap_4[1] / gap_4[0])
 print(f"barrier M^({growth:.2f} ± {growth_error:.2f}), ratio times {falls:.2f}")
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 figures.numbers(growth=f"{growth:.2f} ± {growth_error:.2f}")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z16.increases and Z16.gap"}
+# %%
 claims.check("Z16.increases", growth, stderr=growth_error, n=pairs)
 claims.check("Z16.gap", falls, stderr=falls * relative, n=pairs)
 
@@ -831,24 +828,24 @@ claims.check("Z16.gap", falls, stderr=falls * relative, n=pairs)
 #
 # ## Exercises
 #
-# ```{exercise}
+# :::{exercise}
 # Just above $m = M$, with leftovers large with large: show that $d B/M^2 \approx (2 - \sqrt2)^2\, \nu^2/(128 \pi)$ for small
 # $\nu = m/M - 1$.
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # To first order in $\nu$ a type leaves a row over only if it has two rows in one network and one in the other, which has
 # the probability $\nu$ for each network. The leftover is the smaller of two uniform entries that add up to 1, with mean
 # $\frac14$. So $\int S = \nu/4$, $g = (2 - \sqrt2)\, \nu/4$, and $d B/M^2 \to g^2/(8\pi)$. A check, which prints $0.146$ twice:
 #
 #     print(leftover_cost(1.001, "sorted") / 0.001, (2 - math.sqrt(2)) / 4)
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # Far above $M$: what is $g$ for large $\nu$, with leftovers large with large? Compare with the rate of {prf:ref}`thm-rate`.
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # A type has about $\nu$ rows, and $s = (N - N')_+$ are left over in one network. $N - N'$ has variance $2\nu$, so that
 # $\mathbb E s^2 = \nu$. The $k$-th smallest of $\nu$ entries is about $k/\nu^2$, so the $s$ smallest add up to about
 # $s^2/(2\nu^2)$, in the mean $1/(2\nu)$. Hence $g \approx (2 - \sqrt2)/(2\nu)$, and $B$ falls like $\nu^{-2}$, that is like
@@ -857,13 +854,13 @@ claims.check("Z16.gap", falls, stderr=falls * relative, n=pairs)
 #
 #     for nu in (2, 5, 9):
 #         print(leftover_cost(1 + nu, "sorted") * 2 * nu / (2 - math.sqrt(2)))
-# ```
+# :::
 #
-# ```{try}
+# :::{try}
 # Eight teachers, more pairs:
 #
 #     make chapter NAME=barrier_peak ARGS="-p M 8 -p pairs 2000"
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+# %% Versions and time
 print(chapter.end())

@@ -1,15 +1,12 @@
 # ---
 # jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
 # ---
 
 # %% [markdown]
 # # The step size and zero neurons
 #
-# ```{summary}
+# :::{summary}
 # **Question.** Why does gradient descent with large steps return networks with dead neurons?
 #
 # **The paper.** Beyond a certain learning rate, Zhan, Li & Wu (Z) {cite:p}`zhan2025` find, solutions are sparse: whole rows
@@ -23,21 +20,21 @@
 #
 # **Why it matters.** A fixed learning rate becomes "large" as networks grow. Then neurons die, and what is left is easier to
 # match.
-# ```
+# :::
 #
-# ```{need}
+# :::{need}
 # You need: the Hessian at a minimum ([](11_exact_loss.ipynb)), {term}`types of <type>` rows ([](12_overlap_theorem.ipynb)), eigenvalues and
 # convexity. {{ times }}
-# ```
+# :::
 
-# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+# %% Parameters tags=["parameters"]
 networks: int = 40  # networks per step size
 steps: int = 3000  # budget of gradient descent
 rates: int = 16  # step sizes per setting
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
+# %% Check the parameters, and import
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -82,7 +79,7 @@ from lmc_helpers.teacher_student.gradient_descent import gradient_descent
 # eigenvalue is the *{term}`sharpness`* of the minimum. Away from minima the loss has a kink at a row that is exactly zero; gradient
 # descent takes $\sigma'(0) = 0$ there, so that the row gets no gradient: it is dead and drops out.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea: overshooting, and sharpness by rows in use"}
+# %% Plot the idea: overshooting, and sharpness by rows in use
 figure, (left, right) = figures.panels(2, height=3.4)
 taken = np.arange(13)
 for relative, colour in ((0.9, "blue"), (1.1, "red")):
@@ -101,14 +98,14 @@ right.set(xlabel="rows in use", ylabel=r"largest eigenvalue", ylim=(0, None))
 figures.show("fig_edge", figure, legend=3)
 
 # %% [markdown]
-# ```{glue:figure} fig_edge
+# :::{glue:figure} fig_edge
 # :alt: Left, one zigzag that shrinks and one that grows. Right, dots on a rising line, the least sharpness against the number of rows in use, and three horizontal lines for three step sizes; a larger step size has a lower line and lets fewer rows pass.
 #
 # Left: gradient descent on a parabola, below and above the limit. Right: $M = 6$, $d = 8$. A minimum can be stable only if its
 # rows in use lie below the line of the step size.
-# ```
+# :::
 #
-# ```{prf:theorem} Sharpness counts rows
+# :::{prf:theorem} Sharpness counts rows
 # :label: thm-sharpness
 # At a minimum with $k$ non-zero rows the largest eigenvalue of the Hessian in these rows is at least
 #
@@ -125,9 +122,9 @@ figures.show("fig_edge", figure, legend=3)
 # $$
 # \eta_0 = \frac{2 d M}{m\, \mu_M}.
 # $$
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # By {prf:ref}`prop-cubic` the Hessian is $Z K Z^\top$, where $Z$ copies the block of a type to its rows, and $Z^\top Z = N$ is
 # diagonal with the counts $n_j$. Its largest eigenvalue is $f(n) = \lambda_{\max}(K^{1/2} N K^{1/2})$, as a largest eigenvalue of a
 # matrix that is linear in $n$ a convex function of the counts, and a permutation of the types does not change it. The mean of the counts over
@@ -141,7 +138,7 @@ figures.show("fig_edge", figure, legend=3)
 #
 # On $(\alpha, \beta)$ it acts as $A_M$, on $\gamma$ as $\frac{M + 1}{2}$, which is smaller than $\mu_M$ for $M \ge 2$ and equal
 # to it for $M = 1$.
-# ```
+# :::
 #
 # The threshold in the four settings of this chapter. The last column is read off the full $md \times md$ Hessian at a minimum
 # whose counts are as even as they can be; where $M$ divides $m$ it is $\eta_0$.
@@ -208,7 +205,7 @@ def train(setting: tuple[int, int, int], seed: int) -> dict[str, np.ndarray]:
 
 trained = {setting: train(setting, seed) for setting in SETTINGS}
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot zero rows, sharpness and PQ index"}
+# %% Plot zero rows, sharpness and PQ index
 figure, axes = figures.panels(3)
 PANELS = {
     "zeros": "zero rows",
@@ -238,7 +235,7 @@ for axis, label in zip(axes, PANELS.values(), strict=True):
     axis.set(xlabel=r"step size $\eta / \eta_0$", ylabel=label)
 figures.show("fig_step", figure, legend=3)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 arrived = {s: np.isfinite(trained[s]["zeros"]).sum(axis=1) for s in SETTINGS}
 figures.numbers(
     measured_rates=len(relative_rates),
@@ -250,14 +247,14 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_step
+# :::{glue:figure} fig_step
 # :alt: Three panels against the step size in units of the computed threshold. Left, no zero rows below one and a growing number above, close to the predicted staircases. Middle, the scaled sharpness rises to one and then falls a little. Right, the PQ index rises slowly and then steeply beyond one.
 #
 # Left: mean number of zero rows; lines: the least number that a stable minimum can have, $m - \lfloor m \eta_0/\eta \rfloor$.
 # Middle: sharpness of the rows alive in units of the stability limit (dashed). Right: PQ index of $W$. Step sizes in units of
 # the computed threshold $\eta_0$ (dotted), which is {glue:text}`eta_12:.3f`, {glue:text}`eta_16:.3f` and
 # {glue:text}`eta_9:.3f` in the three settings (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # Below the threshold at least {glue:text}`fewest` networks arrive at every step size. The paper says that there are "no zero
 # rows" below a threshold, and zero rows beyond it. The share of networks with a zero row just below and just above $\eta_0$
@@ -286,7 +283,7 @@ for setting in SETTINGS[:3]:
     jumps_of_share[setting] = difference_of_shares(after, before)
     print(f"{setting}: {before[0]:.3f} below, {after[0]:.3f} above")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z10.zero_rows"}
+# %%
 value, low, high = min(jumps_of_share.values())
 claims.check("Z10.zero_rows", value, interval=(low, high), n=networks)
 
@@ -304,7 +301,7 @@ for (m, M, d), (place, low, high) in places.items():
         f"{m = :2}, {M = }, {d = }: η = {place:.3f} η₀, [{low:.3f}, {high:.3f}]"
     )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z10.place"}
+# %%
 place, low, high = max(places.values(), key=lambda x: max(1 - x[1], x[2] - 1))
 claims.check("Z10.place", place, interval=(low, high), n=networks)
 
@@ -324,7 +321,7 @@ for m in (9, 12):
     at_2[m] = share(int((zero_rows(landed) > 0).sum()), len(landed))
     print(f"{m = :2}: {at_2[m][0]:.2f} of {len(landed)} networks have a zero row")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z10.two"}
+# %%
 value, low, high = difference_of_shares(at_2[12], at_2[9])
 claims.check("Z10.two", value, interval=(low, high), n=networks)
 
@@ -351,7 +348,7 @@ jumps = [bootstrap(jump, trained[s]["pq"], seed) for s in SETTINGS[:3]]
 for (m, M, d), (value, error) in zip(SETTINGS[:3], jumps, strict=True):
     print(f"{m = :2}, {M = }, {d = }: {value:.1f} ± {error:.1f}")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z10.jump"}
+# %%
 value, error = min(jumps)
 claims.check("Z10.jump", value, stderr=error, n=networks)
 
@@ -363,7 +360,7 @@ claims.check("Z10.jump", value, stderr=error, n=networks)
 # learning rates are not stated. Here are four settings, the three above and $m = 9$, $M = 6$, near which the barrier is largest
 # ([](17_trained_minima.ipynb)).
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barrier against the step size"}
+# %% Plot the barrier against the step size
 figure, axis = figures.panels()
 colours = ("blue", "orange", "green", "purple")
 for (m, M, d), colour in zip(SETTINGS, colours, strict=True):
@@ -381,12 +378,12 @@ axis.set(ylabel="mean barrier after Algorithm 1")
 figures.show("fig_rate_barrier", figure, legend=2)
 
 # %% [markdown]
-# ```{glue:figure} fig_rate_barrier
+# :::{glue:figure} fig_rate_barrier
 # :alt: Mean permuted barrier against the step size in units of the threshold, on a logarithmic axis, for four settings.
 #
 # Z, Fig. 13: permuted barrier of trained networks against the step size; pairs of {glue:text}`networks` networks, three times
 # as many in the first setting, bars: ±3.29 standard errors (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # Two numbers describe a curve: its slope below the threshold, and how far it falls beyond it.
 
@@ -432,7 +429,7 @@ def covering(slopes: np.ndarray) -> tuple[float, float, float]:
     return mean_slope(slopes)[0], float(low), float(high)
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z17.up, Z17.up_reference, Z17.no_rise and Z17.down"}
+# %%
 def again() -> tuple[float, float, float]:
     """The slopes with a second seed."""
     return covering(slopes_of({s: train(s, seed + 1) for s in SETTINGS}))
@@ -455,7 +452,7 @@ claims.check("Z17.down", *least_drop(trained), n=fewest_pairs)
 # %% [markdown]
 # In the four settings (± standard error, by resampling the pairs, which start from the same weights at every step size):
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show slopes and drops"}
+# %% Show slopes and drops
 rows = []
 for m, M, d in SETTINGS:
     barriers = trained[m, M, d]["barrier"]
@@ -493,7 +490,7 @@ found = [
 supremum, error = ratio_of_means(*found, paired=True)
 print(f"supremum over the largest on the grid {supremum:.4f} ± {error:.4f}")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z5.grid_trained"}
+# %%
 claims.check("Z5.grid_trained", supremum - 1, stderr=error, n=half)
 
 # %% [markdown]
@@ -517,32 +514,32 @@ claims.check("Z5.grid_trained", supremum - 1, stderr=error, n=half)
 #
 # ## Exercises
 #
-# ```{exercise}
+# :::{exercise}
 # One {term}`teacher <teacher and student>` neuron, $m$ students: what is the threshold?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # All rows have one type, and every block of the Hessian is $\frac1d I$ ({prf:ref}`prop-cubic`). Its largest eigenvalue is
 # $m/d$, so $\eta_0 = 2d/m$; in the theorem, $\mu_1 = 1$. With $m = d = 10$, as in Z, Fig. 9b, it is 2.
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # Show that $\eta_0 \approx 4d/m$ for many teachers. How many rows can a network with $M = 6$, $d = 8$ keep in use at the step
 # size ½?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # $\frac1M A_M$ tends to a triangular matrix with the eigenvalues $\frac1\pi$ and $\frac12$. So $\mu_M/M \to \frac12$, and
 # $\eta_0 = 2dM/(m\mu_M) \to 4d/m$. The second question asks for $k_{\max}(\frac12) = 2dM/(\frac12 \mu_M)$, which is 46:
 #
 #     print(math.floor(2 / 0.5 / (even_sharpness(6, 6, 8) / 6)))
-# ```
+# :::
 #
-# ```{try}
+# :::{try}
 # A finer grid of step sizes:
 #
 #     make chapter NAME=step_size ARGS="-p rates 31 -p networks 100"
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+# %% Versions and time
 print(chapter.end())

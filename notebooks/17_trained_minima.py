@@ -1,15 +1,12 @@
 # ---
 # jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
 # ---
 
 # %% [markdown]
 # # Minima that gradient descent finds
 #
-# ```{summary}
+# :::{summary}
 # **Question.** Do trained networks look like random {term}`minima <minimum>`?
 #
 # **The paper.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` assume so (Z, {term}`Assumption 3`; evidence in Z, Fig. 9), and find {term}`barriers <barrier>` of
@@ -25,12 +22,12 @@
 #
 # **Why it matters.** From the initial weights of Z, B.1 networks trained on one task merge better than chance once they are wide enough, because they share
 # the work evenly. From larger ones they need not.
-# ```
+# :::
 #
-# ```{need}
+# :::{need}
 # You need: types, Assumption 3 and the {term}`overlap` ([](12_overlap_theorem.ipynb)), {term}`Algorithm 1` ([](13_algorithm_1.ipynb)),
 # variances of binomial and Beta laws. {{ times }}
-# ```
+# :::
 #
 # Everything that Zhan, Li and Wu prove about overlap and barriers rests on their Assumption 3: the minima that gradient descent
 # finds have multinomial type counts and entries uniform on the simplex. Their evidence is a uniformity test with one surplus
@@ -38,7 +35,7 @@
 # every law; the picture depends on the initial weights. What decides is the variance of the type counts: they are far more
 # *even* than random ones, and that moves the peak of the barrier away from $m = 2M$ and lowers it there.
 
-# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+# %% Parameters tags=["parameters"]
 runs: int = 2500  # networks of the uniformity test, 500 in Z
 networks: int = 200  # networks per setting for the variances
 pairs: int = 40  # pairs of networks per width, three times as many up to m of 12
@@ -46,7 +43,7 @@ steps: int = 3000  # budget of gradient descent
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
+# %% Check the parameters, and import
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -94,7 +91,7 @@ from lmc_helpers.teacher_student.gradient_descent import gradient_descent
 # only in *which* types have one more: nothing is left over at the multiples of $M$, and most between them. Under Assumption 3
 # the share of rows without a partner is $1 - T(m, M)$, a smooth hill.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea: rows without a partner, even and random counts"}
+# %% Plot the idea: rows without a partner, even and random counts
 all_widths = np.arange(6, 37)  # m, M = 6
 one_more = all_widths % 6  # types with one more row than the others
 even_left = one_more * (1 - one_more / 6) / all_widths
@@ -114,12 +111,12 @@ axis.set(xlabel="student neurons $m$, $M = 6$", ylabel="share without a partner"
 figures.show("fig_even", figure, legend=3)
 
 # %% [markdown]
-# ```{glue:figure} fig_even
+# :::{glue:figure} fig_even
 # :alt: Share of rows without a partner against width. For random counts a smooth hill with its top just beyond twice the number of teachers. For even counts arches that touch zero at every multiple of six, the first one the highest.
 #
 # Expected share of rows without a partner for $M = 6$, exact. With even counts it is largest between $M$ and $2M$, and 0 at
 # $2M$.
-# ```
+# :::
 #
 # ## The uniformity test
 #
@@ -159,7 +156,7 @@ tally = torch.bincount(surplus, minlength=5).tolist()
 shares = np.array([share(k, runs) for k in tally])  # (5, 3): share, low, high
 print(tally, f"χ² test: p = {stats.chisquare(tally).pvalue:.2f}")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z13.gradient_descent"}
+# %%
 off = np.abs(shares - 1 / 5)  # (5, 3)
 least = np.where(
     np.prod(shares[:, 1:] - 1 / 5, axis=1) < 0, 0, off[:, 1:].min(axis=1)
@@ -223,7 +220,7 @@ figures.table(
 # of its own, and the better of the two counts.
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z13.counts"}
+# %%
 def covering(found: list[tuple[float, float]]) -> tuple[float, float, float]:
     """The first of several values, and the interval that covers those of all."""
     low, high = (
@@ -275,7 +272,7 @@ faster = entries(networks, seed, rate=1.9)  # near the threshold 2 of this setti
 expected = np.cumsum(1 / np.arange(10, 0, -1))[::-1] / 10
 ratios = [entry_variance(x) for x in by_start.values()]
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot both panels of Z, Fig. 9"}
+# %% Plot both panels of Z, Fig. 9
 figure, (left, right) = figures.panels(2)
 x = np.arange(1, 6)
 left.bar(x, shares[:, 0], color="book:sky", width=0.6)
@@ -305,16 +302,16 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_assumption
+# :::{glue:figure} fig_assumption
 # :alt: Left, five bars around one fifth. Right, mean sorted entries; those of networks trained from small initial weights fall slowly and nearly on a straight line, those from initial weights of standard deviation one over root d nearly follow the dashed curve of the uniform law, those from larger weights are steeper.
 #
 # Z, Fig. 9. Left: shares of the five type vectors in {glue:text}`runs` runs ($m = 6$, $M = d = 5$), with intervals at two-sided
 # $10^{-3}$. Right: sorted entries ($M = 1$, $m = d = 10$), means over {glue:text}`networks` networks ({glue:text}`many` from
 # $1/\sqrt d$) by the standard deviation of their initial weights, and the means for the uniform law (profile
 # {glue:text}`profile`).
-# ```
+# :::
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z13.entries, Z13.entries_variance, Z13.entries_from_larger and Z13.entries_unstable"}
+# %%
 claims.check(
     "Z13.entries",
     *ratios[0],
@@ -371,7 +368,7 @@ changes = {name: doubled(*sizes, seed) for name, sizes in SIZES.items()}
 for name, (value, error) in changes.items():
     print(f"{name} doubled: by a factor of {value:.2f} ± {error:.2f}")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z13.entries_unstable_m, Z13.entries_unstable_teachers and Z13.entries_unstable_d"}
+# %%
 claims.check(
     "Z13.entries_unstable_m",
     *changes["m"],
@@ -471,7 +468,7 @@ compared = {  # with uniform minima
     for m in (8, 9, 10, 11, 12, 13, 14, 18, 24, 36)
 }
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show the settings"}
+# %% Show the settings
 measured = {
     "$m = 11, 12, 13$ / 8, 9, 10, 14": near,
     "$m = 12$ / 9": second,
@@ -493,7 +490,7 @@ rows = [
 ]
 figures.table(" | ".join(["initial weights, step size", *SETTINGS]), rows)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barrier of trained networks and of uniform minima, and numbers for the text"}
+# %% Plot the barrier of trained networks and of uniform minima, and numbers for the text
 figure, axis = figures.panels()
 for values, name, colour in (
     ([row[1] for row in trained], "trained, direct", "sky"),
@@ -522,15 +519,15 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_trained
+# :::{glue:figure} fig_trained
 # :alt: Mean barrier against width on a logarithmic axis. The permuted barrier of trained networks peaks between six and twelve neurons and lies below that of uniform minima for wide networks; that one has a broad maximum near twelve; the two direct barriers are far higher.
 #
 # Z, Fig. 2: mean barriers for $M = 6$, $d = 8$: {glue:text}`pairs` pairs of trained networks a width, three times as many up to
 # $m = 12$ (at most {glue:text}`steps` steps, step size ½), and {glue:text}`uniform_pairs` of minima that follow Assumption 3
 # (*uniform*); bars: ±3.29 standard errors (profile {glue:text}`profile`).
-# ```
+# :::
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z6.peak, Z6.gain, Z8.second_descent, Z8.descends and Z14.to_zero"}
+# %%
 claims.check(
     "Z6.peak",
     *covering(near),
@@ -547,7 +544,7 @@ claims.check(
 claims.check("Z8.descends", *covering(descends), n=max(4, pairs // 3))
 claims.check("Z14.to_zero", *covering(to_zero), n=max(4, pairs // 3))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z6.slightly, Z6.similar and Z6.lower_from_printed"}
+# %% Check Z6.slightly, Z6.similar and Z6.lower_from_printed
 n = max(4, pairs // 3)
 wide = [found for m in (18, 24, 36) for found in compared[m]]
 claims.check("Z6.slightly", *covering(wide), n=n)
@@ -605,7 +602,7 @@ figures.table(
     rows,
 )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z6.from_larger and Z6.from_largest"}
+# %%
 value, stderr = by_scale[r"$1/\sqrt d$"]
 claims.check("Z6.from_larger", value, stderr=stderr, n=n)
 value, stderr = by_scale["1"]
@@ -671,7 +668,7 @@ figures.table(
     [["multinomial counts", "1", one, ""], ["counts as trained", *others]],
 )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z9.even_counts, Z9.even_entries, Z9.few_zero_rows and Z9.attribution in three readings"}
+# %% Check Z9.even_counts, Z9.even_entries, Z9.few_zero_rows and Z9.attribution in three readings
 claims.check("Z9.even_counts", *by_counts, n=pairs)
 claims.check("Z9.even_entries", *by_entries, n=pairs)
 
@@ -712,7 +709,7 @@ claims.check(
 )
 claims.check("Z9.attribution_high", *zero_at_36[-1], n=2 * max(4, pairs // 3))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 norms = torch.linalg.vector_norm(trained_pairs(18, seed).flatten(0, 1), dim=-1)
 figures.numbers(
     with_zero=f"{100 * value:.1f} %",
@@ -763,33 +760,33 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{exercise}
+# :::{exercise}
 # Counts as even as they can be, $M = 6$: what is their variance relative to the multinomial one at $m = 9$ and at $m = 12$?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # At $m = 9$ three types have two rows and three have one, with the variance $\frac14$; the multinomial one is
 # $3 \cdot \frac16 \cdot \frac56 = \frac5{12}$. The ratio is $0.6$. At $m = 12$ all types have two rows, and the ratio is 0.
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # Let two networks have counts as even as can be, with the types that have one row more drawn at random. Show that the expected
 # share of rows without a partner is $\frac sm \bigl( 1 - \frac sM \bigr)$, $s = m \bmod M$. Where between $M$ and $2M$ is it
 # largest for large $M$?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # A type leaves a row of the first network over if it is among the $s$ types with one row more there and not among those of the
 # second: probability $\frac sM (1 - \frac sM)$. There are $M$ types, so $s (1 - \frac sM)$ of the $m$ rows have no partner. With
 # $s = xM$, $m = (1 + x) M$ the share is $x (1 - x)/(1 + x)$. Its derivative has the sign of $1 - 2x - x^2$, so that
 # $x = \sqrt2 - 1$: the most rows are left over at $m = \sqrt2\, M$. For $M = 6$ the shares at $m = 8$ and $m = 9$ are equal.
-# ```
+# :::
 #
-# ```{try}
+# :::{try}
 # More pairs at every width:
 #
 #     make chapter NAME=trained_minima ARGS="-p pairs 200"
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+# %% Versions and time
 print(chapter.end())

@@ -1,15 +1,12 @@
 # ---
 # jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
 # ---
 
 # %% [markdown]
 # # Which minima are sparse
 #
-# ```{summary}
+# :::{summary}
 # **Question.** Are trained networks sparser than random {term}`minima <minimum>`?
 #
 # **The paper.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` measure sparsity by the {term}`PQ index`: gradient descent is sparser the larger
@@ -23,20 +20,20 @@
 # with one like $1/m$ it does not ({claim}`Z9.width_inverse`), nor with a small one ({claim}`Z9.width_small`); the paper does not say which law is meant.
 #
 # **Why it matters.** Sparsity is one of the reasons given for low {term}`barriers <barrier>`. It has to be said: sparser than what?
-# ```
+# :::
 #
-# ```{need}
+# :::{need}
 # You need: minima and types ([](12_overlap_theorem.ipynb)), the threshold of the step size ([](16_step_size.ipynb)), moments
 # of Dirichlet laws and the Gamma function. {{ times }}
-# ```
+# :::
 
-# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+# %% Parameters tags=["parameters"]
 networks: int = 40  # networks per width and step size
 steps: int = 4000  # budget of gradient descent
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
+# %% Check the parameters, and import
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -73,7 +70,7 @@ from lmc_helpers.teacher_student.gradient_descent import gradient_descent
 #
 # *By neuron*, $x$ are the norms of the rows of $W$.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea: three vectors and their PQ index"}
+# %% Plot the idea: three vectors and their PQ index
 falling = np.cumsum(1 / np.arange(12, 0, -1))[::-1] / 12  # sorted, means
 vectors = {
     "equal entries": np.full(12, 1 / 12),
@@ -90,13 +87,13 @@ axes[0].set_ylabel("norm")
 figures.show("fig_index", figure)
 
 # %% [markdown]
-# ```{glue:figure} fig_index
+# :::{glue:figure} fig_index
 # :alt: Three bar charts of twelve norms that add up to 1. Equal ones have the index 0, sorted means of the uniform law an index of about a fifth, six equal ones and six zeros the index one half.
 #
 # Norms of the rows of minima with one teacher neuron, and their PQ index.
-# ```
+# :::
 #
-# ```{prf:theorem} PQ index of random minima
+# :::{prf:theorem} PQ index of random minima
 # :label: thm-pq
 # Let the type counts be $n_j = 1 + \text{Multinomial}(m - M)$ and the entries of each type Dirichlet with parameter $a$
 # (uniform: $a = 1$; equal entries: $a \to \infty$). Let $S_j$ be the sum of the roots of the entries {term}`of type <type>` $j$. The PQ index
@@ -109,16 +106,16 @@ figures.show("fig_index", figure)
 # with $c_a = \Gamma(a + \frac12)/\Gamma(a)$ and, given $n_j = n$, $\mathbb E\, S_j^2 = 1 + (n - 1)\, c_a^2/a$ and
 # $s_j = n\, c_a\, \Gamma(na)/\Gamma(na + \frac12)$. As $m \to \infty$ with $M$ fixed it tends to $1 - c_a^2/a$: to
 # $1 - \pi/4$ for the uniform law and to 0 for equal entries.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # The entries sum to $M$, so the index is $1 - S^2/(mM)$ with $S = \sum_i \sqrt{x_i} = \sum_j S_j$. For one type with $n$
 # entries, $\mathbb E\, x_i = \frac1n$, and the moments of the Dirichlet law give
 # $\mathbb E \sqrt{x_i} = c_a\, \Gamma(na)/\Gamma(na + \frac12)$ and, for $i \ne k$,
 # $\mathbb E \sqrt{x_i x_k} = c_a^2\, \Gamma(na)/\Gamma(na + 1)$, which is $c_a^2/(na)$. Sum over $i$ and $k$; entries of two
 # types are independent given the counts. For large $m$ all $n_j \approx m/M$, $s_j^2 \approx n_j c_a^2/a$, and
 # $S^2/(mM) \to c_a^2/a$.
-# ```
+# :::
 #
 # For $m = 9$ and $M = 6$ the mean over the counts is a sum over the $6^3$ types of the surplus rows. Beyond that the sum over
 # the pairs of counts, each binomial given the other, is short
@@ -200,7 +197,7 @@ for law, (mean, stderr, _) in trained.items():
     print(f"{law}: {mean.round(3)}, errors up to {stderr.max():.3f}")
 print(f"uniform: {uniform.round(3)}")
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the PQ index against the width"}
+# %% Plot the PQ index against the width
 figure, axis = figures.panels()
 for law, label, colour in (
     ("small", r"$\eta = 0.2\,\eta_0(m)$", "blue"),
@@ -218,12 +215,12 @@ figures.show("fig_pq", figure, legend=3)
 figures.numbers(fewest=min(n for *_, n in trained.values()))
 
 # %% [markdown]
-# ```{glue:figure} fig_pq
+# :::{glue:figure} fig_pq
 # :alt: PQ index by neuron against width for three laws of the step size, with the exact curves of uniform and of equal entries. Networks trained with small steps lie far below the uniform curve. Beyond the threshold the index lies above that curve for narrow networks and beside it for wide ones. With the slowly decaying step size it rises with the width.
 #
 # Z, Fig. 5: PQ index by neuron of trained networks and, exactly, of random minima; bars: ±3.29 standard errors of at least
 # {glue:text}`fewest` networks (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # The mean over the widths of the difference to random minima decides who is sparser; the slope of a difference in $\ln m$,
 # whether the index of one law of the step size grows more with the width than that of another:
@@ -245,7 +242,7 @@ def slope_of_difference(one: Result, other: Result) -> tuple[float, float]:
     return slope_and_error(np.log(widths), one[0] - other[0], error)
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z9.uniform_least and its other readings"}
+# %% Check Z9.uniform_least and its other readings
 claims.check(
     "Z9.uniform_least",
     *above(uniform, trained["small"]),
@@ -266,7 +263,7 @@ claims.check("Z9.uniform_least_large", value, stderr=error, n=trained["large"][2
 #
 # The statements on the step size:
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z9.smaller_rate, Z9.width_inverse, Z9.width and Z9.width_small"}
+# %%
 (high, high_error, n_high), (low, low_error, n_low) = (
     trained["large"],
     trained["small"],
@@ -321,32 +318,32 @@ claims.check(
 #
 # ## Exercises
 #
-# ```{exercise}
+# :::{exercise}
 # Show that $k$ equal entries and $n - k$ zeros have the PQ index $1 - k/n$. Which share of zero rows gives a network with
 # otherwise equal rows the index of wide uniform minima?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # With entries $c$ the fraction in (Z 11) is $(k \sqrt c)^2/(kc) = k$. Wide uniform minima have the index $1 - \pi/4$, so that
 # the share of zeros is $1 - \pi/4 \approx 21$ %.
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # What is the PQ index of many independent copies of a random variable $X \ge 0$? Derive the limits of {prf:ref}`thm-pq` from it.
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # By the law of large numbers $\frac1n \sum_i \sqrt{x_i} \to \mathbb E \sqrt X$ and $\frac1n \sum_i x_i \to \mathbb E X$, so the
 # index tends to $1 - (\mathbb E \sqrt X)^2/\mathbb E X$: the variance of $\sqrt X$ over the mean of $X$. The entries of a
 # Dirichlet law are Gamma variables with parameter $a$ divided by their sum, which does not change the index. As
 # $\mathbb E X = a$ and $\mathbb E \sqrt X = c_a$, it is $1 - c_a^2/a$. With $a = 1$, $c_1 = \Gamma(\frac32) = \sqrt\pi/2$.
-# ```
+# :::
 #
-# ```{try}
+# :::{try}
 # More networks at every point:
 #
 #     make chapter NAME=sparsity ARGS="-p networks 100 -p steps 8000"
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+# %% Versions and time
 print(chapter.end())

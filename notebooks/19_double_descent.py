@@ -1,15 +1,12 @@
 # ---
 # jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
 # ---
 
 # %% [markdown]
 # # Double descent of the barrier
 #
-# ```{summary}
+# :::{summary}
 # **Question.** What happens to the {term}`barrier` when networks are narrower than their task needs?
 #
 # **The paper.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` report a {term}`double descent`: the {term}`barrier after permutation <permuted barrier>` falls to 0 at
@@ -23,14 +20,14 @@
 #
 # **Why it matters.** A network that is too narrow chooses what to leave out. Two that left out different things have no
 # permutation that merges them.
-# ```
+# :::
 #
-# ```{need}
+# :::{need}
 # You need: the loss and its minima ([](11_exact_loss.ipynb)), {term}`Algorithm 1` ([](13_algorithm_1.ipynb)), what trained networks
 # look like ([](17_trained_minima.ipynb)). {{ times }}
-# ```
+# :::
 
-# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+# %% Parameters tags=["parameters"]
 pairs: int = 20  # pairs of networks per width, as in the paper
 pairs_large: int = 0  # pairs with 30 teachers, 20 in the paper
 runs: int = 150  # runs with 12 students of 12 teachers
@@ -40,7 +37,7 @@ teachers: int = 8  # most teachers of trained networks in Z, Fig. 12, 16 there
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
+# %% Check the parameters, and import
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -108,7 +105,7 @@ def train(
 under = {m: train(m, 6, 8, 2 * pairs, seed) for m in range(2, 7)}
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the weights"}
+# %% Plot the weights
 def sorted_columns(W: torch.Tensor) -> np.ndarray:
     """Columns ordered by their largest entry, rows by its place; for the eye."""
     W = W[:, W[:, :6].max(dim=0).values.argsort(descending=True)]
@@ -129,26 +126,26 @@ figure.colorbar(picture, ax=axes, shrink=0.8, label="weight")
 figures.show("fig_under", figure)
 
 # %% [markdown]
-# ```{glue:figure} fig_under
+# :::{glue:figure} fig_under
 # :alt: Four small heat maps of weight matrices with 2, 3, 4 and 5 students for 6 teachers. Most students have one large weight; the teachers that no student follows are either averaged by one student or shared by all.
 #
 # Weights of under-realised students of 6 teachers. Teachers without a student of their own are averaged by one student, or
 # shared by all (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # At $m = M - 1$ each student follows one teacher, and *all of them share* the last one:
 # $w_i = a\, e_i + b\, e_M + c \sum_{k \ne i, k < M} e_k$.
 #
-# ```{prf:proposition} One missing teacher, shared
+# :::{prf:proposition} One missing teacher, shared
 # :label: prop-share
 # Among the matrices of this form take the $(a, b, c)$ that minimises the loss. The result is a critical point of the full loss.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Let a permutation of $1, \dots, M - 1$ act on the columns and, in the same way, on the rows; let $x_k \mapsto -x_k$ act for $k > M$. The loss is invariant under this
 # compact group, and the matrices of this form are exactly those that the group fixes. The gradient at a fixed point is fixed, so it
 # vanishes if it vanishes along the fixed matrices (principle of symmetric criticality).
-# ```
+# :::
 #
 # The best $(a, b, c)$, the gradient there, and the eigenvalues of the Hessian, which say that it is a strict local minimum:
 
@@ -180,7 +177,7 @@ gradient = population_gradient(W, 6)  # 0 at a critical point
 curvature = torch.linalg.eigvalsh(population_hessian(W, 6))
 print(f"largest entry of the gradient: {gradient.abs().max().item():.0e}")
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 ends = population_loss(under[5], 6)
 figures.numbers(
     a=best.x[0],
@@ -203,7 +200,7 @@ missing = at_5[..., :6].max(dim=-2).values.argmin(dim=-1)  # (10 pairs,)
 one, other = missing.split(5 * pairs)
 differ, low, high = share(int((one != other).sum()), 5 * pairs)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z8.subsets"}
+# %%
 claims.check("Z8.subsets", differ, interval=(low, high), n=5 * pairs)
 
 # %% [markdown]
@@ -244,7 +241,7 @@ for m, (permuted, direct) in curve.items():
     print(f"{m = }: {permuted.mean():.1e} permuted, {direct.mean():.1e} direct")
 print(f"m = 6, both runs at loss 0: at most {arrived.max(initial=0.0):.0e}")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z8.first_descent and Z8.zero_at_M"}
+# %%
 claims.check("Z8.first_descent", descent, stderr=descent_error, n=pairs)
 
 highest = float(arrived.max(initial=0.0))
@@ -257,16 +254,16 @@ claims.check("Z8.zero_at_M", highest, n=len(arrived))
 #
 # At $m = M - 1$ nothing has to be sampled: two runs of {prf:ref}`prop-share` share the same teacher, and their barrier is 0, or they do not, and it is one number.
 #
-# ```{prf:theorem} One neuron short
+# :::{prf:theorem} One neuron short
 # :label: thm-one-short
 # For $d \ge M \ge 3$ let $W$ be a matrix of least loss among those of {prf:ref}`prop-share` with $a \ge 0$ (any one, if there are several), and let $V$ be $W$ with the columns $M - 1$ and $M$ exchanged. $d\, L(W)$ and $d$ times their barrier $B$ after the best permutation do not depend on $d$, and as $M \to \infty$
 #
 # $$
 # d\, L(W) \to \tfrac14 \bigl( 1 - \tfrac2\pi \bigr), \qquad d\, B \to \tfrac18 - \frac{2 - \sqrt2}{2\pi} .
 # $$
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # For normal $x$, $d L$ is $\mathbb E (f - f^*)^2$. With $\sigma(z) = \frac12 (z + |z|)$ and $R_W = \sum_j |x_j| - \sum_i |w_i \cdot x|$
 #
 # $$
@@ -294,7 +291,7 @@ claims.check("Z8.zero_at_M", highest, n=len(arrived))
 #
 # *Other permutations.* The type of a row is the teacher whose weight tends to 1. Half-way a place where types $j \ne k$ meet lacks $D_{jk} \to \min(|x_j|, |x_k|)\, 1\{x_j x_k < 0\}$, and $R \to A + \sum D_{jk}$ with $A = \frac12 (|u| + |v|) - \mu$ of mean 0. Types $M - 1$ and $M$ are in one such place each, or in one together: either way
 # $\mathbb E A \sum D_{jk} = \mathbb E (|u| - \mu) D_{uv}$, as $D_{jk}$ with other types is independent of $A$. And $\mathbb E (\sum D_{jk})^2$ is least for the one place above. With four places or more $(\mathbb E R)^2 \ge (4\, \mathbb E D_{uv})^2 - o(1)$, which is more than the value above: $\mathbb E D_{uv} = (\sqrt2 - 1)/\sqrt\pi$, so that it is $0.87$ against $0.49$.
-# ```
+# :::
 #
 # By three numbers $(a, b, c)$ for each $M$: the barrier between $W$ and $V$ with their rows as they stand, which is the best order for large $M$ by the proof, and the least eigenvalue of the Hessian; and what gradient descent and the best of all $5!$ permutations found for $M = 6$:
 
@@ -318,10 +315,10 @@ off = np.minimum(abs(found), abs(found - one_short)).max()
 print(f"M = 6, d = 8: 0 or {one_short:.6f}; the runs are at most {off:.0e} off")
 figures.numbers(one_short=f"{one_short:.4f}")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z8.one_short"}
+# %%
 claims.check("Z8.one_short", (M + 1) * short, n=1)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the loss between two students one neuron short"}
+# %% Plot the loss between two students one neuron short
 figure, axis = figures.panels(height=3.4)
 lam = torch.linspace(0, 1, 81, dtype=torch.float64)
 for M, (W, V) in ends.items():
@@ -336,11 +333,11 @@ axis.set(xlabel=r"$\lambda$", ylabel="$d$ × (loss − loss at the ends)")
 figures.show("fig_one_short", figure, legend=3)
 
 # %% [markdown]
-# ```{glue:figure} fig_one_short
+# :::{glue:figure} fig_one_short
 # :alt: Loss along the line between two students one neuron short, above that of its ends and times the dimension: one arch for each number of teachers, with its top in the middle; the arches approach the dashed one of the theorem.
 #
 # The loss on the line from $W$ to $V$ above that of its ends, times $d$, for $d = M + 1$; dashed: the limit, from the proof of {prf:ref}`thm-one-short`. Nothing here is sampled (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # With three teachers the shared point is a saddle; with four, six and twelve it is a minimum.
 #
@@ -348,14 +345,14 @@ figures.show("fig_one_short", figure, legend=3)
 #
 # Beside the second peak this is high for few teachers and low for many: one neuron short $d\, B$ stays bounded, while at the peak near $2M$ that of uniform minima grows like $M^2$ ({prf:ref}`thm-many-teachers`).
 #
-# ```{prf:proposition} Equal width
+# :::{prf:proposition} Equal width
 # :label: prop-equal-width
 # For $m = M$ the matrices with loss 0 are the teacher with its rows in some order. Between two of them the best permutation leaves no barrier.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # By {prf:ref}`thm-lemma2` (Z, Lemma 2) each of the $M$ types occurs, so each occurs once, with entry 1.
-# ```
+# :::
 #
 # So students of a teacher of their own width are *able* to match it, and the barrier is 0 *if both runs get there*. In this
 # sense the caption of Z, Fig. 4 is right, "the student neurons can always match teachers". Read as a statement on what descent
@@ -380,7 +377,7 @@ arrive_6 = share_arrived(train(6, 6, 8, 10 * runs, seed), 6)
 for M, (value, low, high) in ((6, arrive_6), (12, arrive_12)):
     print(f"m = M = {M}: share {value:.4f} arrives, [{low:.4f}, {high:.4f}]")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z8.at_M and Z8.at_M_6"}
+# %%
 claims.check(
     "Z8.at_M",
     *arrive_12,
@@ -403,7 +400,7 @@ one_more = share_arrived(at_equal_width(seed, m=13), 12)
 if lowest:
     print(f"smallest eigenvalue at {len(lowest)} of them: {min(lowest):.1e}")
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 figures.numbers(
     share="{:.0%} (interval {:.0%} to {:.0%})".format(*arrive_12),
     one_more="{:.1%} (interval {:.1%} to {:.1%})".format(*one_more),
@@ -456,7 +453,7 @@ both_ways = {setting: trained_curve(*setting, seed) for setting in run}
 uniform = {setting: uniform_curve(*setting) for setting in run}
 trained = {s: [found[0] for found in both_ways[s]] for s in run}
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot double descent and the settings of Z, Fig. 10"}
+# %% Plot double descent and the settings of Z, Fig. 10
 curve |= dict(zip(SETTINGS[6, 8][0], both_ways[6, 8], strict=True))
 
 figure, (left, right) = figures.panels(2)
@@ -483,13 +480,13 @@ right.set(yscale="log", xlabel="$m/M$", ylabel="mean barrier after Algorithm 1")
 figures.show("fig_double", figure, legend=3)
 
 # %% [markdown]
-# ```{glue:figure} fig_double
+# :::{glue:figure} fig_double
 # :alt: Left, barrier against width on a logarithmic axis; the permuted one falls to zero at six students, rises to a peak between six and twelve and falls again. Right, permuted barriers of trained networks and of uniform minima against m over M for several numbers of teachers; the trained curves peak between 1 and 2 and lie below the uniform ones further right.
 #
 # Left: double descent, Z, Fig. 4; {glue:text}`pairs` pairs a width up to $M$, {glue:text}`pairs_above` above; the lowest point
 # stands for 0. Right: Z, Fig. 10; as many pairs of trained networks, {glue:text}`pairs_large` with 30 teachers where they were run, and 200 of uniform minima. Above $M$ only pairs that arrive count. Bars: ±3.29 standard errors (profile
 # {glue:text}`profile`).
-# ```
+# :::
 #
 # In numbers: the barrier at $2M$ over that at $1.5\, M$, and at $4M$ over that at $2M$; at the peak over that at the ends, where
 # one half of the pairs chooses the places and the other half measures there; the place of the peak; and the ratio to the
@@ -538,7 +535,7 @@ print("trained over uniform, 12 teachers: {:.2f} ± {:.2f}".format(*ratio))
 # [that on the peak](15_barrier_peak.ipynb) those of uniform minima.
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z14.up_and_down, Z14.peak, Z14.lower and Z14.lower_with_M"}
+# %%
 def peak_again() -> tuple[float, float]:
     """The place of the peak with a second seed."""
     return peak_at_12([found[0] for found in trained_curve(12, 20, seed + 1)])
@@ -554,7 +551,7 @@ claims.check("Z14.lower_with_M", falls, stderr=falls_error, n=3 * pairs)
 # With 30 teachers gradient descent needs four times as many steps, {glue:text}`needed` in all; runs that large are part of the
 # profile `paper`, and their results stand on the [scoreboard](../scoreboard.md).
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z14.up_and_down_30 and Z14.lower_30"}
+# %%
 large = (30, 40)
 value, error = peak_over_ends(trained[large]) if pairs_large else (1.0, 0.0)
 fewest = min(len(x) for x in trained[large]) if pairs_large else 0
@@ -563,7 +560,7 @@ claims.check("Z14.up_and_down_30", value, stderr=error, n=fewest)
 value, error = lower(*large) if pairs_large else (1.0, 0.0)
 claims.check("Z14.lower_30", value, stderr=error, n=fewest)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 figures.numbers(
     needed=4 * steps,
     pairs_above=3 * pairs,
@@ -620,7 +617,7 @@ gap_slope, gap_slope_error = slope_and_error(
 print(f"barrier: d^({slope:.2f} ± {slope_error:.2f})")
 print(f"permuted/direct: d^({gap_slope:.2f} ± {gap_slope_error:.2f})")
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot Z, Fig. 11"}
+# %% Plot Z, Fig. 11
 LINES = (  # row of the barriers, trained or uniform, colour
     (1, "trained", "sky"),
     (1, "uniform", "grey"),
@@ -654,14 +651,14 @@ for axis in axes[:, 0]:
 figures.show("fig_dimension", figure, legend=4)
 
 # %% [markdown]
-# ```{glue:figure} fig_dimension
+# :::{glue:figure} fig_dimension
 # :alt: Five panels with four curves each on a logarithmic axis. In each of four panels by input dimension the two direct barriers lie some thirty to two hundred times above the two permuted ones, and all four keep their distances while they fall together as the dimension grows. The fifth panel, at eight students, shows four parallel falling lines against the dimension.
 #
 # Z, Fig. 11, $M = 4$: mean barriers of {glue:text}`pairs` pairs of trained networks ({glue:text}`pairs_uniform` in the last panel) and
 # {glue:text}`pairs_uniform` pairs of uniform minima; bars: ±3.29 standard errors (profile {glue:text}`profile`).
-# ```
+# :::
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z15.trained, Z15.trained_gap and Z15.gap"}
+# %%
 claims.check("Z15.trained", slope, stderr=slope_error, n=5 * pairs)
 claims.check("Z15.trained_gap", gap_slope, stderr=gap_slope_error, n=5 * pairs)
 
@@ -711,7 +708,7 @@ growths, gap_ratios = (
 for r, g, f in zip(RELATIVE, growths, gap_ratios, strict=True):
     print(f"m = {r:.2f} M: M^({g[0]:.2f} ± {g[1]:.2f}), gap times {f[0]:.2f}")
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot Z, Fig. 12"}
+# %% Plot Z, Fig. 12
 figure, axes = figures.panels(3, sharey=True)
 for M, axis in zip((4, 8, 16), axes, strict=True):
     found = {"uniform": teachers_uniform[M]}
@@ -722,15 +719,15 @@ axes[0].set_ylabel("mean barrier")
 figures.show("fig_teachers", figure, legend=4)
 
 # %% [markdown]
-# ```{glue:figure} fig_teachers
+# :::{glue:figure} fig_teachers
 # :alt: Three panels for four, eight and sixteen teachers with mean barriers against width on a common logarithmic axis. Direct barriers rise strongly with the number of teachers, permuted ones less, so that the distance between them grows.
 #
 # Z, Fig. 12, $d = 64$: mean barriers of {glue:text}`pairs_twelve` pairs of uniform minima and {glue:text}`pairs` pairs of trained
 # networks, these up to {glue:text}`most_teachers` teachers; bars: ±3.29 standard errors (profile {glue:text}`profile`).
-# ```
+# :::
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z16.at_every_width, Z16.gap_at_every_width, Z16.trained and Z16.trained_gap"}
+# %%
 def least(found: list[tuple[float, float]]) -> tuple[float, float]:
     """The value with the lowest end, and its error."""
     return min(found, key=lambda g: g[0] - figures.BAND * g[1])
@@ -781,12 +778,12 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{exercise}
+# :::{exercise}
 # A single student of $M$ teachers: find the best $w = a\, (e_1 + \dots + e_M)$, and show that it is a critical point. What is
 # the barrier between two runs that end there?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # The cosine of $w$ with each $e_j$ is $t = 1/\sqrt M$. With $\rho = \|w\|$ the loss is
 # $\rho^2 \kappa(1) - 2 \rho M \kappa(t) + L(0)$, least at $\rho = M\kappa(t)/\kappa(1)$ with the value
 # $L(0) - M^2 \kappa(t)^2/\kappa(1)$, where $L(0) = M\kappa(1) + M(M - 1)\kappa(0)$. As in {prf:ref}`prop-share`, the vectors of
@@ -796,23 +793,23 @@ figures.numbers(
 #
 #     W = gradient_descent(initial_weights(1, 8, 5, seed), 6, 0.5, 4000, tol=1e-9).W
 #     print(population_loss(W, 6))
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # Suppose that each of $m \le M$ students follows a teacher of its own, and that two networks choose their teachers at random.
 # What share of the students has a partner in the other network?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # A student's teacher is among the $m$ teachers of the other network with probability $m/M$, which is the expected share: it
 # grows linearly to 1 at $m = M$. For $m = M - 1$ the two networks lack the same teacher with probability $1/M$.
-# ```
+# :::
 #
-# ```{try}
+# :::{try}
 # More runs at $m = M$:
 #
 #     make chapter NAME=double_descent ARGS="-p runs 1000"
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+# %% Versions and time
 print(chapter.end())

@@ -1,15 +1,12 @@
 # ---
 # jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
 # ---
 
 # %% [markdown]
 # # Merging two neurons
 #
-# ```{summary}
+# :::{summary}
 # **Question.** Between a network and its copy with two neurons exchanged, is there a path on which the two approach each other, become one, and part again? Where is its top?
 #
 # **The paper.** Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` follow such a path by decreasing the distance of the two parameter vectors and minimising the loss over everything else; it ends in a *{term}`permutation point`*, where the two
@@ -23,13 +20,13 @@
 # On the way the gradient is normal to the surfaces of constant distance, not tangent to the path ({claim}`P2.tangent`). Merged pairs can have one loss or different ones ({claim}`P1.same_loss`).
 #
 # **Why it matters.** A permutation point connects all orders of the neurons: the largest loss on a path to it is an upper bound for the price of exchanging any two.
-# ```
+# :::
 #
-# ```{need}
+# :::{need}
 # You need: gradients, Hessians, Taylor expansion, the implicit function theorem. {{ times }}
-# ```
+# :::
 
-# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+# %% Parameters tags=["parameters"]
 teachers: int = 3  # tanh toys
 inputs: int = 200  # normal inputs of a tanh toy
 relu_teachers: int = 4  # ReLU toys
@@ -39,7 +36,7 @@ descent: int = 100  # steps of gradient descent at every distance
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
+# %% Check the parameters, and import
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -102,7 +99,7 @@ from lmc_helpers.seeds import normal
 # The smallest example has one input and two tanh neurons without biases, $f(x) = a_0 \tanh(w_0 x) + a_1 \tanh(w_1 x)$. Given $w_0$ and $w_1$, the best output weights are a linear problem, so the loss is a landscape over a plane. Two of its
 # minima are mirror images, and a path between them crosses the diagonal $w_0 = w_1$:
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+# %% Plot the idea
 samples = torch.linspace(-2, 2, 81, dtype=torch.float64)[:, None]
 
 
@@ -149,12 +146,12 @@ sizes.legend()
 figures.show("fig_two_neurons", idea)
 
 # %% [markdown]
-# ```{glue:figure} fig_two_neurons
+# :::{glue:figure} fig_two_neurons
 # :alt: Left, the least loss over the plane of two input weights in grey, symmetric about the diagonal. A curve leads from the minimum above the diagonal to a star on it, and on to the mirror image of the minimum below. Right, the larger output weight against the distance: bounded for one teacher, growing in inverse proportion to the distance for the other.
 #
 # Left: logarithm of the loss with the best output weights (dark: high), for a teacher with $w = (0.5, 3)$ and $a = (1, 1)$. The path of constrained minima leads from a minimum (dot) to the permutation point (star) and on to the mirror image.
 # Right: output weights on the path, for this teacher and for one with $a = (1, -1)$, whose path does not end at a permutation point.
-# ```
+# :::
 #
 # In general let $\vartheta_0 = \vartheta - \frac\delta2 e$ and $\vartheta_1 = \vartheta + \frac\delta2 e$, $\|e\| = 1$, be the parameter vectors (incoming weights and bias) of the two neurons, and $a_0$, $a_1$ their outgoing columns. With
 # $c = a_0 + a_1$ and $A = \frac\delta2 (a_1 - a_0)$ the two neurons contribute
@@ -197,7 +194,7 @@ for delta in (1, 0.1, 0.01):
 # \end{aligned}
 # $$
 #
-# ```{prf:theorem} Which permutation points end a path
+# :::{prf:theorem} Which permutation points end a path
 # :label: thm-ends
 # Let $g$ and the loss be smooth, and consider local minima of the loss at fixed $\delta \to 0$ that come close to the smaller network's minimum with bounded output weights.
 #
@@ -205,9 +202,9 @@ for delta in (1, 0.1, 0.01):
 # 2. For one output, where $J = 0$, there are none either if $D$ is positive definite.
 # 3. For one output, if the smallest eigenvalue $\kappa$ of $D$ is negative and simple, a path of constrained minima ends at the permutation point, with $a_0 = a_1 = \frac c2$,
 #    $e$ the lowest eigenvector of $D$, and $L = L_1 + \frac18 \kappa \delta^2 + O(\delta^4)$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Criticality of the smaller network in $\vartheta$ says $c^\top J = 0$, so $J = 0$ for one output.
 #
 # *1.* Bounded columns mean $A = \frac\delta2 (a_1 - a_0) \to 0$. In the coordinates $(\vartheta, e, c, A, \dots)$ the loss is smooth up to $\delta = 0$, so that a limit of local minima, with some $e$, has gradient 0 and a
@@ -231,38 +228,38 @@ for delta in (1, 0.1, 0.01):
 # $\lambda = \frac12$ and $e$ an eigenvector, with eigenvalue $\kappa$, or $e^\top D e = 0$. In the first case the second derivative in $\lambda$ is $-\delta^2 \kappa$, so that $\kappa \le 0$, and in
 # $e$ it needs the lowest eigenvalue. In the second the mixed derivative in $\lambda$ and $e$ makes a saddle, or $D e = 0$. A positive definite $D$ allows neither. If $\kappa < 0$ is simple, the
 # minimum is non-degenerate and persists for small $\delta$ by the implicit function theorem. The exchange of the two neurons is $\delta \to -\delta$, so $L$ is even in $\delta$ on it.
-# ```
+# :::
 #
-# ```{prf:corollary} The end is the top
+# :::{prf:corollary} The end is the top
 # :label: cor-maximum
 # Under these hypotheses, for one output and regular $D$, a permutation point that ends a path of constrained minima is a strict local maximum of the loss along the path, and a saddle of
 # the loss: the Hessian there has a negative eigenvalue, and by {prf:ref}`thm-inertia` as many as $D$. It is never a minimum along the path.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # By the proof above $\kappa$ is the lowest eigenvalue of $D$ and negative, since $D e \ne 0$. So $L = L_1 + \frac18 \kappa \delta^2 + o(\delta^2) < L_1$ on the path and on its mirror image, its
 # continuation to $-\delta$. With an eigenvector $e$, the quadratic form of the Hessian at the step $(-\frac12 e, \frac12 e)$ of the two parameter vectors is $\frac14 e^\top D e = \frac14 \kappa$.
-# ```
+# :::
 #
-# ```{prf:corollary} Where a path ends the plateau is critical
+# :::{prf:corollary} Where a path ends the plateau is critical
 # :label: cor-ends-flat
 # Let $g$ and the loss be smooth. At a permutation point that ends a path of constrained minima with bounded output weights, for any number of outputs, all $a_0 + a_1 = c$ are critical points, and the Hessian has at least $n_{k+1}$ zero eigenvalues, as P, section 4.2 (i) states. The smaller network need not be a strict minimum.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # While $\vartheta_0 = \vartheta_1$, function and loss depend on $a_0 + a_1$ only, and the gradient is $a_0^\top J$ in $\vartheta_0$, $a_1^\top J$ in $\vartheta_1$ and 0 elsewhere, as the smaller network is critical. $J = 0$ by {prf:ref}`thm-ends`, 1, whose proof needs of the limit no more than gradient 0 and a Hessian $\succeq 0$. So this plane, of dimension $n_{k+1}$, consists of critical points, and in its directions the Hessian vanishes.
-# ```
+# :::
 #
-# ```{prf:proposition} The signs of the output weights
+# :::{prf:proposition} The signs of the output weights
 # :label: prop-signs
 # Let there be one output. On a curve of constrained critical points with finite weights $a_0$ and $a_1$ change their signs only at critical points of the loss itself. So let such a curve start at a minimum and meet no other critical point of the loss before its end. If $a_0 a_1 > 0$ at its start, it does not end at a
 # network with a derivative neuron, $A \ne 0$; if $a_0 a_1 < 0$, it does not end at a permutation point with $c \ne 0$, $a_0 = a_1 = \frac c2$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # At fixed distance $\delta > 0$ $\nabla L = \nu\, \nabla \|\vartheta_1 - \vartheta_0\|$ with a number $\nu$. So $a_0 \sum_\mu r_\mu g'(\vartheta_0 \cdot z_\mu)\, z_\mu = \nabla_{\vartheta_0} L = -\nu e$: where $a_0 = 0$, $\nu = 0$, and with it $\nabla L = 0$. The same holds for $a_1$. At a permutation
 # point $a_0 a_1 \to \frac{c^2}4 > 0$, at a derivative neuron $\frac{c^2}4 - \frac{A^2}{\delta^2} \to -\infty$.
-# ```
+# :::
 #
 # That is what tells the two teachers of {numref}`fig-two-neurons` apart. A tanh neuron is the same with all its weights negated; of the two ways to write a pair, only the one with $a_0 a_1 > 0$ can lead straight to a permutation point.
 #
@@ -275,17 +272,17 @@ for delta in (1, 0.1, 0.01):
 # solutions form curves. *Continuation* follows the curve through the start: a step $h$ along the tangent, then Newton's method in the plane across it, a smaller step where the
 # tangent turns too much. So every point is a solution, and neighbours are near each other. Where minimisation at fixed $\delta$ differs is a fold:
 #
-# ```{prf:proposition} Folds
+# :::{prf:proposition} Folds
 # :label: prop-fold
 # Let the Hessian at fixed $\delta$ of a constrained critical point have one zero eigenvalue, with eigenvector $v$, let $\partial_\delta \nabla L \cdot v \ne 0$ and let the third
 # derivative of $L$ along $v$ not vanish. Then on one side of this distance no constrained critical point is near, and on the other there are two; where the others are minima in the other
 # directions, one is a minimum and one a saddle.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Solve the equations across $v$ for the other coordinates by the implicit function theorem. One equation $\alpha\, \Delta\delta + \beta\, u^2 + \dots = 0$ in the coordinate $u$ along $v$
 # is left, with $\alpha, \beta \ne 0$; its derivative by $u$, the remaining eigenvalue, has the sign of $\beta u$.
-# ```
+# :::
 #
 # When a path of minima meets a fold as $\delta$ decreases, descent at the next distance has to leave the neighbourhood, however small the step: it jumps.
 # That ends the curve of minima, not the path: the flow at fixed $\delta$ that leads to the next minimum is a piece of a continuous path, on which the loss falls. What does end a path is a flow without a limit, at a distance where no minimum is left.
@@ -323,7 +320,7 @@ print(counts)
 residual = max(b.residual.max().item() for row in followed for b in row)
 print(f"largest gradient in the coordinates at fixed δ: {residual:.0e}")
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the branches of a toy"}
+# %% Plot the branches of a toy
 kinds_of_end = ("book:blue", "book:red", "book:orange", "book:grey")
 colours = dict(zip(ENDS, kinds_of_end, strict=True))
 figure, axes = figures.panels(2, height=3.9)
@@ -346,14 +343,14 @@ axes[1].set_ylabel("larger output weight of the pair")
 figures.show("fig_merge", figure, legend=5)
 
 # %% [markdown]
-# ```{glue:figure} fig_merge
+# :::{glue:figure} fig_merge
 # :alt: Loss, and larger output weight of the pair, against the distance for the ten pairs of a toy, coloured by where the branch ends. Branches that reach the smallest distance do so with bounded output weights or with output weights that grow in inverse proportion to the distance; others turn back at folds or stop at a finite distance.
 #
 # The branches of constrained critical points of the ten pairs of a tanh toy; time runs to the right, and back to the left after a fold. Dots on the curves of the loss are the ends (profile {glue:text}`profile`).
-# ```
+# :::
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot a merge, to follow"}
+# %% Plot a merge, to follow
 arriving_first = sorted(
     (b for row in followed for b in row),
     key=lambda b: (b.end != ENDS[0], b.folds, (b.delta / b.delta[0]).min()),
@@ -395,11 +392,11 @@ figures.numbers(merge_end=one.end)
 # %% [markdown]
 # Move the distance: the two neurons approach each other, and the loss rises from that of the teacher. On a branch that ends at a permutation point their output weights become equal, and the loss has its top at the end.
 #
-# ```{glue:figure} fig_one_merge
+# :::{glue:figure} fig_one_merge
 # :alt: Left, the input weights of five neurons as arrows in the plane; two of them move towards each other along dotted curves. Middle, the output weights of the two against the distance. Right, the loss against the distance.
 #
 # One branch, point by point (end: {glue:text}`merge_end`). Left: the input weights (dotted: the way of the pair). Middle: the two output weights. Right: the loss. Time runs to the right (profile {glue:text}`profile`).
-# ```
+# :::
 
 # %% [markdown]
 # So far the curve, through its folds. P's algorithm jumps there: "we decrease $\delta$ infinitesimally and perform gradient descent […] until convergence" (P, section 4.1). From the same teachers, at 60 distances, every minimum with a gradient of at most $10^{-9}$:
@@ -412,7 +409,7 @@ folded = [b for row in followed for b in row if b.folds]
 unbroken = [not b.folds and b.end != ENDS[2] for row in followed for b in row]
 straight = [not b.folds and b.end == ENDS[0] for row in followed for b in row]
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P2.continuous and P2.reaches, each in three readings"}
+# %% Check P2.continuous and P2.reaches, each in three readings
 n = 10 * teachers
 claims.check("P2.continuous", float(np.mean(unbroken)), n=n)
 claims.check("P2.continuous_some", float(sum(straight)), n=n)
@@ -421,7 +418,7 @@ claims.check("P2.reaches", sum(arrived) / n, n=n)
 claims.check("P2.reaches_some", float(sum(arrived)), n=n)
 claims.check("P2.reaches_most", sum(arrived) / n, n=n)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 error = np.std(arrived) / 10 / max(teachers - 1, 1) ** 0.5
 same_sign = sum(
     end == ENDS[0] and bool(b.outgoing[0].prod() > 0)
@@ -488,7 +485,7 @@ for (problem, _), row in zip(toys, followed, strict=True):
         )
         jumps += moved[there.converged].tolist()
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P2.followed and P2.jumps"}
+# %%
 claims.check("P2.followed", [*agree, float(switches)], n=len(agree))
 jump = float(np.median(jumps)) if jumps else 0.0
 claims.check("P2.jumps", jump, n=len(jumps))
@@ -534,7 +531,7 @@ print("cos(e, lowest eigenvector of D):", np.round(cosines, 8))
 print("negative eigenvalues at the permutation point:", saddles)
 print("kinds of path:", kinds)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P2.ends, P2.direction, P2.saddle, P3.reached, P3.first_order, P2.weak_at_end, P2.kinds and P2.swap"}
+# %%
 n = len(ratios)
 claims.check("P2.ends", ratios or 1.0, n=n)
 claims.check("P2.direction", cosines or 1.0, n=n)
@@ -550,7 +547,7 @@ for b in diverging:
     wide.append((gap[-1] / gap[0]).item())
 claims.check("P2.swap", gaps or 0.0, n=n, rival=min(wide, default=1.0))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 figures.numbers(
     rising=kinds.count(KINDS[0]),
     with_top=kinds.count(KINDS[1]),
@@ -585,7 +582,7 @@ for (problem, _), row in zip(toys, followed, strict=True):
                 highest.append(at_end if one is None else one.negative)
 print("negative eigenvalues at tops before the end:", at_tops)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P2.saddle_on_path, P2.weak_at_top and P2.higher_before"}
+# %%
 claims.check("P2.saddle_on_path", highest or 1.0, n=len(highest))
 claims.check("P2.weak_at_top", at_tops or 0.0, n=len(at_tops))
 unseen = len(reached) * share(0, max(1, len(reached)))[2]  # expected, at most
@@ -596,7 +593,7 @@ claims.check(
     n=len(reached),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 figures.numbers(
     higher=higher, tops=len(at_tops), tops_most=max(at_tops, default=0)
 )
@@ -618,7 +615,7 @@ figures.numbers(
 #
 # In 1 the sign of $u$ does not matter if both neurons are outside the pair, or are the pair itself with one of the two negated, so that its distance is $2 \|\vartheta\|$; put $\tau = u^2 \ge 0$. In 3 $\tau = u \ge 0$, for $b$ is real ($a < 0$: negate both sides). In these cases $\tau = 0$ is a *boundary*. In 1 if the derivative neuron takes one of the pair and a third neuron, the constraint names only one of the two, and in 2 the output weight $\frac1u$ may have either sign: there so may $\tau = u$, and $\tau = 0$ is a *passage*.
 #
-# ```{prf:theorem} Where weights diverge
+# :::{prf:theorem} Where weights diverge
 # :label: thm-diverge
 # Let there be one output and biases at the hidden neurons and the output, $g$ smooth, $\Lambda(y, \tau; \delta)$ the loss at distance $\delta$ in $\tau$ and other coordinates $y$, near $(y^*, 0; \delta^*)$. Let $y(\delta)$ be a minimum of $\Lambda(\cdot, 0; \delta)$ with positive definite Hessian, $\mu(\delta) = \partial_\tau \Lambda(y(\delta), 0; \delta)$,
 # $\mu(\delta^*) = 0 \ne \mu'(\delta^*)$, and $k = \Lambda_{\tau\tau} - \Lambda_{\tau y} \Lambda_{yy}^{-1} \Lambda_{y\tau} > 0$ there. For every $\delta$ near $\delta^*$ there is exactly one local minimum nearby.
@@ -627,13 +624,13 @@ figures.numbers(
 # 2. At a passage it has this $\tau$ on both sides. Beyond $\delta^*$ the weights are finite again, and those that diverged have changed their signs.
 #
 # So $|\delta - \delta^*|\, a^2 \to k / |\mu'(\delta^*)|$ at a boundary with a derivative neuron, and $|\delta - \delta^*|\, |a| \to k / |\mu'(\delta^*)|$ at one with an exponential neuron and at a passage.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # The limits are Taylor's formula and $\tanh s = 1 - 2 e^{-2s} / (1 + e^{-2s})$ with $2 e^{-2b} = uE$; they are smooth in $u$, and what is even in $u$ is smooth in $u^2$. Solve $\Lambda_y = 0$ for $y(\tau, \delta)$ by the implicit function theorem. Local minima nearby are
 # those of $\lambda(\tau; \delta) = \Lambda(y(\tau, \delta), \tau; \delta)$, which has $\lambda_\tau(0; \delta) = \mu(\delta)$ and $\lambda_{\tau\tau} = k + o(1) > 0$, so that $\lambda_\tau$ has exactly one zero, $\tau = -\mu(\delta)/k + O(\mu^2)$. If $\tau$ may have either sign, or if this zero is positive, it is the minimum; else $\lambda$ increases on $\tau \ge 0$, and its minimum is at $\tau = 0$.
 # The least value is $\lambda(0; \delta) - \mu^2/2k + O(\mu^3)$ or $\lambda(0; \delta)$. At a derivative neuron $a^2 = u^{-2} (1 + O(u))$; else $|a| = |u|^{-1}$ or $|u|^{-1} + O(1)$.
-# ```
+# :::
 #
 # If $\Lambda_{yy}$ is only regular and $k \ne 0$, the same holds for critical points, as after a fold, with $|k|$ in the last line and, at a boundary, on the side where $\mu k < 0$. Is it so? Newton's method looks for the limit itself, at $\tau = 0$, from the last point of a curve (`find_limit` of this chapter's module); the distance $\delta^*$ and $d\tau/d\delta = -\mu'/k$ that it finds are compared with a cubic through the last points of the curve:
 
@@ -667,13 +664,13 @@ for problem, b in arrivals:
     if (multiplier > 0).all() or (multiplier < 0).all():
         kept.append((b.end == ENDS[0]) == bool(b.outgoing[0].prod() > 0))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P2.limits, P2.limit_law and P2.signs"}
+# %%
 claims.check("P2.limits", float(np.mean(hit or [1.0])), n=len(hit))
 gap = float(np.median(np.abs(np.subtract(rates, 1)))) if rates else 0.0
 claims.check("P2.limit_law", gap, n=len(rates))
 claims.check("P2.signs", float(len(kept) - sum(kept)), n=len(kept))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the laws, and numbers for the text"}
+# %% Plot the laws, and numbers for the text
 figure, axis = figures.panels(height=3.9)
 shades = dict(zip(LIMITS, ("red", "blue", "orange"), strict=False))
 for (b, end), ok in zip(unbounded, hit, strict=True):
@@ -706,25 +703,25 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_diverge
+# :::{glue:figure} fig_diverge
 # :alt: The largest output weight against the distance from the limit, in logarithmic scales, one curve for each branch. Curves that end at an exponential neuron or a passage rise with slope minus one, those that end at a derivative neuron at a boundary with slope minus one half.
 #
 # Largest output weight on the last piece of each curve against the distance from its limit, $\delta^*$ found at the limit alone; broken lines: the slopes of {prf:ref}`thm-diverge` (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # On {glue:text}`limits_output` of the {glue:text}`diverging` curves output weights diverge (at the end one exceeds every entry of a parameter vector). By which of them do, {glue:text}`limits_boundary` approach a derivative neuron at a boundary, {glue:text}`limits_exponential` an exponential neuron and {glue:text}`limits_passage` a passage, which is no end at all; for {glue:text}`limits_found` of the {glue:text}`limits_output` the limit itself is found. On the other {glue:text}`limits_step` the parameter vector of a neuron grows
 # with a bounded output weight: it becomes a step, whose size finite data do not see; if it is one of the pair, as on {glue:text}`steps_pair` of them, $\delta$ grows, too. Of the {glue:text}`arrivals` curves that reach $\delta \to 0$, {glue:text}`arrivals_kept` meet no critical point of the loss on the way, and their ends are those of {prf:ref}`prop-signs`.
 # That output weights diverge where two neurons become a derivative neuron is {cite:t}`martinelli2025`'s; the place, the laws at a positive distance and the other limits are added here.
 #
-# ```{prf:proposition} A step neuron
+# :::{prf:proposition} A step neuron
 # :label: prop-step
 # Let $g = \tanh$, with finitely many samples. On a curve of constrained critical points let the parameter vector of neuron $i$ grow, $\vartheta_i = R v$, $R \to \infty$, in a direction $v \to v^*$ with $v^* \cdot z_\mu \ne 0$ for all samples, and let all other weights converge, $a_i$ among them. Then the outputs tend to those of a network in which neuron $i$ is a *step*, $a_i \operatorname{sign}(v^* \cdot z)$. If $i$ is not of the pair and $\delta$ stays away from 0, that network is a constrained critical point in its other weights. If $i$ is of the pair,
 # $\delta \to \infty$, $\frac{dL}{d\delta} = O(e^{-2 m R})$ for every $m < \min_\mu |v^* \cdot z_\mu|$, and that network is a critical point of the loss itself.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # $\tanh(R\, v \cdot z_\mu) - \operatorname{sign}(v^* \cdot z_\mu)$ and $\tanh'(R\, v \cdot z_\mu)$ are $O(e^{-2mR})$. So outputs and derivatives of the loss by the other weights converge to those of that network, and $\nabla_{\vartheta_i} L = O(e^{-2mR})$. On the curve $\nabla L = \nu\, \nabla \|\vartheta_1 - \vartheta_0\|$ with $\nu = \frac{dL}{d\delta}$, which for $i$ of the pair says $|\nu| = \|\nabla_{\vartheta_i} L\| \to 0$. With $\nu$ all of the gradient vanishes.
-# ```
+# :::
 #
 # If the step settles on a sample, $v^* \cdot z_\mu = 0$ there, and the proposition does not apply. The limit has a neuron less if $a_i \to 0$ or the step is constant on the data. That the other weights converge is a hypothesis; for a neuron outside the pair it is open how $R$ grows with $\delta$. Where it is of the pair:
 
@@ -746,10 +743,10 @@ for (problem, b), (_, end) in zip(diverged, limits, strict=True):
 print("gradient at the end over its largest:", *(f"{x:.0e}" for x in falls))
 print("output weights of the steps:", np.round(outer_end, 4))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P2.steps"}
+# %%
 claims.check("P2.steps", float(np.median(falls)) if falls else 0.0, n=len(falls))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 figures.numbers(steps_pair=len(falls))
 
 # %% [markdown]
@@ -764,11 +761,11 @@ three_counts = {n: sum(b.end == n for row in three for b in row) for n in ENDS}
 print(three_counts)
 at_points = three_counts[ENDS[0]]
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P2.three_outputs"}
+# %%
 small_distance = sum(three_counts[name] for name in ENDS[:2])
 claims.check("P2.three_outputs", float(at_points), n=small_distance)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 figures.numbers(
     three=sum(three_counts.values()),
     three_at_point=at_points,
@@ -811,7 +808,7 @@ print("largest entry of J:", f"{max(p.J.abs().max() for p in flat):.0e}")
 print("least eigenvalue of the smaller networks:", f"{min(lowest):.0e}")
 print("zero eigenvalues:", dict(Counter(zeros)))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P3.zero_reached and P4.plateau_reached"}
+# %%
 claims.check("P3.zero_reached", zeros, n=len(zeros))
 claims.check("P4.plateau_reached", critical, n=len(critical))
 
@@ -820,19 +817,19 @@ claims.check("P4.plateau_reached", critical, n=len(critical))
 #
 # P, section 4.1 states that on the path the gradient is parallel to the tangent and the Hessian has at most one negative eigenvalue. But the gradient of the loss at a constrained minimum is normal to the surface $\|\vartheta_1 - \vartheta_0\| = \delta$:
 #
-# ```{prf:proposition} Gradient on the path
+# :::{prf:proposition} Gradient on the path
 # :label: prop-normal
 # On a path of constrained minima the gradient is $\frac{dL}{d\delta}$ times $(-e, e)$ in the slots of $\vartheta_0$, $\vartheta_1$, and 0 elsewhere. It is parallel to the
 # tangent only where all other parameters rest and the two move by opposite amounts. The Hessian has at most $1 + n_{k-1}$ negative eigenvalues, $n_{k-1}$ being the number of inputs of the layer, and at most one where
 # $\frac{dL}{d\delta} \ge 0$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # With $d = \|\vartheta_1 - \vartheta_0\|$, stationarity means $\nabla L = \mu \nabla d$, and $\nabla d = (-e, e)$. Along the path $d$ is the parameter $\delta$, so
 # $\frac{dL}{d\delta} = \nabla L \cdot \dot\gamma = \mu\, \nabla d \cdot \dot\gamma = \mu$. The second-order condition is $\nabla^2 L - \mu \nabla^2 d \succeq 0$ on the tangent space, of
 # codimension 1. $\nabla^2 d \succeq 0$ has rank $n_{k-1}$, the dimension of the sphere of $e$. So $\nabla^2 L \succeq 0$ on the tangent space if $\mu \ge 0$, else on a subspace of
 # codimension at most $n_{k-1}$ in it.
-# ```
+# :::
 
 
 # %%
@@ -859,7 +856,7 @@ for (problem, _), row in zip(toys, followed, strict=True):
         with_tangent.append(cosine(slope[k], tangent))
         with_normal.append(cosine(slope[k], across))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P2.tangent, P2.normal and P2.negative"}
+# %%
 n = len(with_tangent)
 claims.check("P2.tangent", [c.item() for c in with_tangent] or 1.0, n=n)
 claims.check("P2.normal", [c.item() for c in with_normal] or 1.0, n=n)
@@ -899,7 +896,7 @@ end = minimise(merged, start, 300, tol=1e-9, radius=0.1)
 excess = problem.loss(last) / end.loss - 1
 excess = excess[end.converged]
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P2.budget"}
+# %%
 lag = excess.median().item() if len(excess) else 0.0
 claims.check("P2.budget", lag, n=len(excess))
 
@@ -908,7 +905,7 @@ claims.check("P2.budget", lag, n=len(excess))
 #
 # ## ReLU: what does Fig. 1 show?
 #
-# ```{prf:proposition} Zero loss at every distance
+# :::{prf:proposition} Zero loss at every distance
 # :label: prop-scale
 # Let $g(ts) = t\,g(s)$ for $t > 0$, as for ReLU. From a minimum of loss 0, multiply $\vartheta_0$ and $\vartheta_1$ by $t$ and divide $a_0$ and $a_1$ by $t$.
 #
@@ -916,9 +913,9 @@ claims.check("P2.budget", lag, n=len(excess))
 # 2. If the loss is smooth near these minima and its Hessian vanishes only along their set, gradient flow until convergence, at distances that decrease in small enough steps, stays at loss 0.
 # 3. The largest eigenvalue of the Hessian at fixed distance is at least $\kappa / t^2$ there, with $\kappa$ the largest one of $\langle (a_0\, g'(s_0) + a_1\, g'(s_1))^2 z z^\top \rangle$ at $t = 1$, if the loss is half the mean square.
 #    So gradient descent with a fixed step $\eta$ does not stay once $t^2 < \eta \kappa / 2$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # *1* is $a\,g(t \vartheta \cdot z)/t = a\,g(\vartheta \cdot z)$.
 #
 # *2.* On the family the distance has derivative $\delta_0 \ne 0$ by $t$, so that the set of minima crosses the
@@ -926,7 +923,7 @@ claims.check("P2.budget", lag, n=len(excess))
 # the flow from nearby ends on it.
 #
 # *3.* At loss 0 the Hessian is $\langle \partial f\, \partial f^\top \rangle$, and if both parameter vectors move by $v$, which keeps the distance, $f$ changes by $\frac1t (a_0\, g'(s_0) + a_1\, g'(s_1))\, v \cdot z$. Descent leaves a minimum with $\eta\, \lambda_{\max} > 2$.
-# ```
+# :::
 #
 # P's caption says that "full batch gradient descent on the loss was performed until convergence", with the output weights free. In the limit of small steps the loss then need not rise at all ({claim}`P1.rises_converged`); with a fixed step it does, however long one descends ({claim}`P1.rises`).
 # From one teacher at 25 distances, with {glue:text}`descent` steps at each of them and with four times as many:
@@ -948,7 +945,7 @@ for steps in (descent, 4 * descent):
     print(f"{steps} steps, ten pairs:", last.numpy().round(6))
 print(f"largest loss on the family of prop-scale: {max(zero):.0e}")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P1.scale, P1.rises in two readings, and P1.heights"}
+# %% Check P1.scale, P1.rises in two readings, and P1.heights
 claims.check("P1.scale", zero)
 claims.check("P1.rises", min(ends), n=len(PAIRS))
 claims.check("P1.rises_converged", max(zero), n=len(zero))
@@ -995,7 +992,7 @@ for (problem, theta), end in zip(relu_toys, merged, strict=True):
             same_function.append(((f[i] - f[k]).norm() / error[i]).item())
 both = sum(1 < count < n for count, n in different)  # some equal, some not
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P1.same_loss and P1.same_configuration"}
+# %%
 claims.check("P1.same_loss", float(both), n=relu_teachers)
 near = float(np.median(same_function)) if same_function else 0.0
 claims.check("P1.same_configuration", near, n=len(same_function))
@@ -1033,12 +1030,12 @@ others = (end.loss / end.loss[pair_of_twins[0]] - 1).abs() > 1e-2
 others = [int(k) for k in usable if others[k]] or [2]
 chosen = [*pair_of_twins, others[0]]
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P3.first_order with ReLU"}
+# %% Check P3.first_order with ReLU
 first_order_relu = float(relu_index.count(1))
 claims.check("P3.first_order_relu", first_order_relu, n=len(relu_index))
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot three pairs of a ReLU toy, and numbers for the text"}
+# %% Plot three pairs of a ReLU toy, and numbers for the text
 def directions(net: MLP, theta: torch.Tensor) -> np.ndarray:
     """W/b of every neuron, cut at ±4, (n, 2)."""
     (W, b), _ = net.split(theta)
@@ -1081,12 +1078,12 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_toy
+# :::{glue:figure} fig_toy
 # :alt: Three pairs of a ReLU toy. Top, the weight vectors divided by their biases, of the teacher and of the merged network; A and B show the same merged network, C another one. Bottom, the loss along the branch of each pair against the distance, with the loss of the minimised merged network as a dashed line.
 #
 # P, Fig. 1 with $\|\vartheta_i\|$ held at 1 and rounded ReLU, $h = 0.03$: two pairs with one configuration (A, B) and one with another (C). Rays: weight vectors over biases (cut at ±4). Curves: loss along the branch of
 # the pair, with a dot at its end or where the budget ends (colours as in {numref}`fig-merge`); dashed, the merged network, minimised from the end of the branch, or from the pair's mean where the branch ends elsewhere ({glue:text}`relu_inputs` inputs, profile {glue:text}`profile`).
-# ```
+# :::
 #
 # Of the ten branches of this toy {glue:text}`relu_at_point` end at a permutation point, {glue:text}`relu_at_derivative` at a derivative neuron, and {glue:text}`relu_not_ended` diverge or have not ended
 # within the budget of steps; {glue:text}`relu_first` of the points have exactly one negative eigenvalue ({claim}`P3.first_order_relu`). The merged networks of the toys, {glue:text}`settled` of ten minimised to a change below $10^{-3}$, have {glue:text}`different` different losses: some pairs end at one configuration, others at different ones, as the paper says.
@@ -1110,7 +1107,7 @@ for b, point in reached:
         joints.append((max(apart) / far).item())
 print("gaps where the three pieces join:", np.round(joints, 5))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P2.lowest"}
+# %%
 claims.check("P2.lowest", (excess + joints) or 0.0, n=len(excess))
 
 # %% [markdown]
@@ -1133,11 +1130,11 @@ claims.check("P2.lowest", (excess + joints) or 0.0, n=len(excess))
 #
 # ## Exercises
 #
-# ```{exercise}
+# :::{exercise}
 # The first visible cell prints how far the pair is from its limit. Why does this fall by a factor of about 100 when $\delta$ falls by 10?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # With $h = \frac\delta2 e \cdot z$, Taylor's formula gives
 #
 # $$
@@ -1148,24 +1145,24 @@ claims.check("P2.lowest", (excess + joints) or 0.0, n=len(excess))
 # $$
 #
 # Both errors are of order $\delta^2$.
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # Let $D$ have the simple negative eigenvalues $\kappa_1 < \kappa_2 < \dots < \kappa_p$, all of them, with one output. Which branches of constrained critical points end at the permutation point with bounded output weights, and how many negative directions
 # at fixed $\delta$ has each?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # By the expansion in the proof of {prf:ref}`thm-ends`, stationary points of $\lambda (1 - \lambda)\, e^\top D e$ have $\lambda = \frac12$ and an eigenvector $e_i$, since $e^\top D e \ne 0$. The second derivative in $\lambda$ is $-\delta^2 \kappa_i > 0$. On the sphere
 # $e^\top D e$ falls from $e_i$ towards $e_1, \dots, e_{i-1}$ and rises towards the others. So for each $i$ a branch ends there along $e_i$ (and its mirror image along $-e_i$), with $L = L_1 + \frac18 \kappa_i \delta^2$ and $i - 1$ negative directions; only the first
 # consists of minima.
-# ```
+# :::
 #
-# ```{try}
+# :::{try}
 # Longer curves of one toy:
 #
 #     make chapter NAME=merging_neurons ARGS="-p budget 600 -p teachers 1"
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+# %% Versions and time
 print(chapter.end())

@@ -1,15 +1,12 @@
 # ---
 # jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
 # ---
 
 # %% [markdown]
 # # Permutation points under the Hessian
 #
-# ```{summary}
+# :::{summary}
 # **Question.** Take a minimum of a network and double one neuron: both copies have its parameter vector, and they share its output weights. What kind of point is this *{term}`permutation point`* of the larger network?
 #
 # **The paper.** Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` state (P, section 4.2) that it is critical; that its Hessian has at most one negative and at least $n_{k+1}$ vanishing eigenvalues, $n_{k-1}$ and $n_{k+1}$ being the widths of the layer before and the next
@@ -20,13 +17,13 @@
 # Where two or more are negative, as is the rule from three outputs on ({claim}`P3.several_outputs`), two neurons need not meet: they go round each other, below the point ({claim}`P3.round`), and two copies of a network of loss 0 are joined that way ({claim}`P3.round_joins`), even where the paper's own path from the network arrives at the point and stays below it ({claim}`P3.round_given`).
 #
 # **Why it matters.** At these points the permuted copies of a network meet; their curvature says how easily descent leaves them.
-# ```
+# :::
 #
-# ```{need}
+# :::{need}
 # You need: Hessians, symmetric matrices; the *{term}`inertia`* of a symmetric matrix is the triple of the numbers of its negative, zero and positive eigenvalues. [](21_merging_neurons.ipynb) shows how one gets to these points. {{ times }}
-# ```
+# :::
 
-# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+# %% Parameters tags=["parameters"]
 teachers: int = 4  # teachers for each architecture
 starts: int = 6  # starts of the smaller network for each teacher
 inputs: int = 200  # normal inputs
@@ -37,7 +34,7 @@ rounds: int = (
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
+# %% Check the parameters, and import
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -95,7 +92,7 @@ from lmc_helpers.seeds import normal, torch_generator
 #
 # A network with one neuron and two larger ones with the neuron doubled. Both have the same minimum below; only their targets differ, but one permutation point is a saddle and the other a minimum:
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+# %% Plot the idea
 line = np.linspace(-2, 2, 81)
 single = np.tanh(1.5 * line)  # one neuron, g(wx) with w = 1.5, c = 1
 slope_of = 1 - single**2  # g'(wx)
@@ -124,12 +121,12 @@ sides[0].set_ylabel(r"share $\lambda$ of the output weight")
 figures.show("fig_saddle_or_minimum", idea)
 
 # %% [markdown]
-# ```{glue:figure} fig_saddle_or_minimum
+# :::{glue:figure} fig_saddle_or_minimum
 # :alt: Two maps of the loss around a permutation point, against the difference of the two incoming weights and the share of the output weight. In both a vertical line of constant loss. Left, the loss is lower on both sides of the line's middle and higher beside its ends; right, the other way round.
 #
 # Loss around a permutation point (star) relative to its value, blue lower, red higher; on the vertical line, the plateau, the two neurons are equal and the loss is constant. Left: a saddle. Right: a minimum. The matrix $D$ defined below
 # decides.
-# ```
+# :::
 #
 # Let $\vartheta$, $c$ be the parameter vector and the outgoing column of the doubled neuron, $z$ the layer's input with a 1 appended, $s = \vartheta \cdot z$, and $r_\mu$ the derivative of the
 # loss by the input of layer $k + 1$ on sample $\mu$. As in [the previous chapter](21_merging_neurons.ipynb),
@@ -141,7 +138,7 @@ figures.show("fig_saddle_or_minimum", idea)
 # \end{aligned}
 # $$
 #
-# ```{prf:theorem} Inertia at a permutation point
+# :::{prf:theorem} Inertia at a permutation point
 # :label: thm-inertia
 # Let $g$ be twice continuously differentiable, and the loss as a function of the inputs of layer $k + 1$, too.
 # Let $H'$ be the Hessian of the smaller network at a critical point, $\rho = \operatorname{rank} J$, and $(\nu_-, \nu_0, \nu_+)$ the inertia of $D$ on the kernel of $J$.
@@ -156,9 +153,9 @@ figures.show("fig_saddle_or_minimum", idea)
 # $$
 #
 # Criticality gives $c^\top J = 0$, so $\rho \le \min(n_{k+1} - 1, n_{k-1} + 1)$ if $c \ne 0$. For $n_{k+1} = 1$ and $c \ne 0$ this says $J = 0$: the inertia added is that of $D$, and one 0.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Put $\vartheta_0 = \vartheta - \frac\eta2$, $\vartheta_1 = \vartheta + \frac\eta2$, $a_0 = \frac c2 - \beta$, $a_1 = \frac c2 + \beta$; this is a linear change of coordinates, in which $(\vartheta, c)$ and the
 # other weights are those of the smaller network. The pair contributes
 #
@@ -178,32 +175,32 @@ figures.show("fig_saddle_or_minimum", idea)
 #
 # Split the space of $\eta$ into the kernel of $J$ and a complement on which $J$ is injective. The complement and the image of $J$ form a hyperbolic block of inertia $(\rho, 0, \rho)$,
 # which clears the mixed terms with the kernel by congruence. On the kernel $D$ remains, and $n_{k+1} - \rho$ directions of $\beta$ appear nowhere.
-# ```
+# :::
 #
-# ```{prf:corollary} What is critical on the plateau
+# :::{prf:corollary} What is critical on the plateau
 # :label: cor-plateau
 # The loss is constant for all $a_0 + a_1 = c$. The gradient there is $a_0^\top J$ in $\vartheta_0$, $a_1^\top J$ in $\vartheta_1$, and 0 elsewhere. So the critical points of the plateau are
 # those with $a_0^\top J = 0$: a plane of dimension $n_{k+1} - \rho$, which is at least 1 if $c \ne 0$, and all of it if and only if $J = 0$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # $\nabla_{\vartheta_0} L = \sum_\mu (r_\mu \cdot a_0)\, g'(s_\mu) z_\mu$. The other derivatives are those of the smaller network, and $(c - a_0)^\top J = -a_0^\top J$.
-# ```
+# :::
 #
 # P's proof says that a shift of output weights with fixed sums preserves the function "and criticality", which would give $n_{k+1}$ zero eigenvalues. The function it preserves. Criticality it preserves if $J = 0$; otherwise the
 # direction $\beta$ of the plateau is coupled to $\eta$ by $J$, and a coupled pair without curvature of its own has one eigenvalue of each sign.
 #
-# ```{prf:corollary} One output
+# :::{prf:corollary} One output
 # :label: cor-one-output
 # Let $n_{k+1} = 1$ and $c \ne 0$. Then the Hessian at the permutation point has a zero eigenvalue, and the plateau is a line of critical points, as the paper states. If $H' \succ 0$, the permutation point
 # is a local minimum for $D \succ 0$, and a saddle with $\nu_-$ negative directions if $D$ has $\nu_- \ge 1$ negative eigenvalues.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # $J = 0$. For $D \succ 0$ write $a_0 = (1 - \lambda) c$, $a_1 = \lambda c$, $\vartheta_0 = \vartheta - \lambda \eta$ and $\vartheta_1 = \vartheta + (1 - \lambda) \eta$. For each $\lambda$ near $\frac12$ the loss as a function of
 # $\eta$ and the other weights is critical at $\eta = 0$, at one and the same value, with the Hessian $H' \oplus \lambda (1 - \lambda) D \succ 0$. Both are continuous in $\lambda$, so $\eta = 0$ is a minimum in a neighbourhood whose
 # size does not depend on $\lambda$.
-# ```
+# :::
 #
 # The line of critical points is what Fukumizu and Amari {cite:p}`fukumizu2000` found; they have $D$, for one output. Doubled neurons with several outputs and with ReLU are the subject of {cite:t}`fukumizu2019`, in deep networks of {cite:t}`petzka2021`, who ask when a minimum becomes a saddle;
 # {cite:t}`zhang2022` show that no number of eigenvalues of one sign falls when a network is embedded in a wider one. {prf:ref}`thm-inertia` says by how much each of them grows. Fukumizu and Amari's Theorem 3, which the paper cites for "at most one", tells {term}`minima <minimum>` from saddles by the signs of $D$; it does not count the negative eigenvalues. At most
@@ -211,17 +208,17 @@ figures.show("fig_saddle_or_minimum", idea)
 #
 # ## Every number occurs
 #
-# ```{prf:proposition} Any inertia of $D$
+# :::{prf:proposition} Any inertia of $D$
 # :label: prop-any-number
 # Let the loss be $\frac1{2T} \sum_\mu (f_\mu - y_\mu)^2$, and let a network with one hidden layer and one output have a parameter vector at which the tangents $\partial f / \partial \theta_i$ and the functions $g''(s) z_i z_j$, $i \le j$, are together linearly
 # independent on the data, and $c \ne 0$. Then for every number from 0 to $n_{k-1} + 1$ there are targets, as near to its outputs as one likes, for which it is a strict local minimum and the permutation point has so many negative
 # eigenvalues, and one 0.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # The residuals $r = f - y$ enter the gradient and $D$ linearly. By independence there are residuals orthogonal to all tangents with any symmetric $D$, so one of full rank; multiplied by $\varepsilon$ they give $\varepsilon D$ and
 # $H' = \frac1T \sum_\mu \partial f_\mu \partial f_\mu^\top + O(\varepsilon)$, positive definite for small $\varepsilon$. {prf:ref}`thm-inertia` does the rest.
-# ```
+# :::
 #
 # So a permutation point can be a minimum, and it can go down in all directions of $\eta$. Two inputs, two neurons, residuals made for it
 # (`targets_with_curvature`):
@@ -243,7 +240,7 @@ for negative in range(4):
     made_for.append((small, theta, x, y))
 print(*made)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P3.every_number"}
+# %%
 wanted = [(negative, 1) for negative in range(4)]
 off = np.abs(np.subtract(made, wanted)).max(axis=1)
 claims.check("P3.every_number", off, n=len(made))
@@ -284,7 +281,7 @@ for p in vector:
     moved = p.shared(share * p.column)
     lopsided.append(gradient(p.loss, moved).norm().item())
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P3.critical"}
+# %%
 rival = min(lopsided, default=1.0)
 claims.check("P3.critical", slopes or 0, n=len(slopes), rival=rival)
 
@@ -334,7 +331,7 @@ negatives = [of_point[p][0] for p in scalar]
 zeros = [of_point[p][1] for p in vector]
 zeros_scalar = [of_point[p][1] for p in scalar]
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P3.inertia, P3.at_most_one, P3.zero, P3.zero_one_output and P4.valley"}
+# %%
 claims.check("P3.inertia", float(np.mean(agree or [1])), n=len(agree))
 claims.check("P3.at_most_one", negatives or 1, n=len(negatives))
 claims.check("P3.zero", zeros or 3, n=len(zeros))
@@ -342,7 +339,7 @@ claims.check("P3.zero_one_output", zeros_scalar or 1, n=len(zeros_scalar))
 falling = [negative > 0 for negative, _ in counted]
 claims.check("P4.valley", float(np.mean(falling or [0])), n=len(falling))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the numbers of negative eigenvalues and one spectrum"}
+# %% Plot the numbers of negative eigenvalues and one spectrum
 figure, (left, right) = figures.panels(2, height=3.9)
 groups = {}  # negative eigenvalues by inputs and outputs
 for p, (count, _) in zip(everything, counted, strict=True):
@@ -378,7 +375,7 @@ right.set(xlabel="index", ylabel="eigenvalue (linear below $10^{-6}$)")
 right.legend()
 figures.show("fig_spectra", figure)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 figures.numbers(
     points=len(everything),
     shallow=sum(map(len, groups.values())),
@@ -391,12 +388,12 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_spectra
+# :::{glue:figure} fig_spectra
 # :alt: Left, stacked bars of the number of negative eigenvalues for combinations of input and output dimension. Right, sorted Hessian eigenvalues of a small network, all positive, and of its permutation point with negative ones.
 #
 # Left: number of negative Hessian eigenvalues at permutation points over strict minima, {glue:text}`shallow` points with one hidden layer. Right: spectrum of one example, before and after a neuron is doubled
 # (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # The theorem gives the right numbers at {glue:text}`agree` of {glue:text}`points` points, these and {glue:text}`deep` in a deeper network; {glue:text}`unclear` others with an eigenvalue that
 # could be 0 or not in double precision are left out. With one output up to {glue:text}`most_scalar` eigenvalues are negative. A point without any may be a minimum of the larger network;
@@ -406,7 +403,7 @@ figures.numbers(
 #
 # P's paths exchange two neurons where these meet. "There must be a saddle point on such a path $\gamma$, potentially but not necessarily, at the permutation point" (P, section 4.1). Whether the neurons have to meet is decided by the *index* of the permutation point, its number of negative eigenvalues:
 #
-# ```{prf:theorem} When two neurons change places below their permutation point
+# :::{prf:theorem} When two neurons change places below their permutation point
 # :label: thm-round
 # Let $g$ and the loss be smooth, the smaller network at a minimum with $H' \succ 0$, $c \ne 0$ and $D$ regular on the kernel of $J$. Let $p$ be the permutation point, $L_1$ its loss, $i = \rho + \nu_-$ its index, $\sigma$ the exchange of the two neurons and $N$ the
 # space of the negative eigenvectors of $\nabla^2 L(p)$. For all $n \in N$, $\sigma (p + n) = p - n$. In arbitrarily small neighbourhoods of $p$
@@ -415,9 +412,9 @@ figures.numbers(
 # 3. $i \ge 2$: the set $\{L < L_1\}$ is connected. For orthonormal $n_1, n_2 \in N$ and small $\varepsilon > 0$ the half circle $p + \varepsilon (\cos t \; n_1 + \sin t \; n_2)$, $0 \le t \le \pi$, lies in it and exchanges the two neurons.
 #
 # So if $i \ge 2$ and gradient flow from $p + \varepsilon n_1$ converges to $\theta$, then $\theta$ and $\sigma \theta$ are joined by a path whose largest loss is smaller than $L_1$; if $\vartheta_0 \ne \vartheta_1$ in $\theta$, by one on which the two neurons nowhere meet.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # In the coordinates of the proof of {prf:ref}`thm-inertia`, which are orthogonal, $\sigma$ is $-1$ on $(\eta, \beta)$ and 1 on the rest, and it commutes with the Hessian. On the rest the Hessian is congruent to $H' \succ 0$. So $N$ lies in the space of $(\eta, \beta)$, and $\sigma (p + n) = p - n$.
 #
 # As $\nu_0 = 0$, the kernel of the Hessian has the dimension $n_{k+1} - \rho$ of the plane of critical points through $p$ ({prf:ref}`cor-plateau`). So near $p$ this plane contains all critical points, and $L$ is Morse–Bott along it: in coordinates $(s, u, v)$, $u \in \mathbb R^i$, it is $L_1 - |u|^2 + |v|^2$. The set
@@ -427,17 +424,17 @@ figures.numbers(
 # The path is: the flow from $p + \varepsilon n_1$, backwards; the half circle to $p - \varepsilon n_1 = \sigma (p + \varepsilon n_1)$; and the image of the flow under $\sigma$, at the same losses.
 #
 # *They need not meet.* The set $\{L < L_1\}$ is open, and $\{\vartheta_0 = \vartheta_1\}$ is a linear subspace, of codimension $\dim \vartheta \ge \rho + \nu_- \ge 2$. So the path, whose ends are not in it, may be replaced by a nearby polygon in general position in $\{L < L_1\}$, which misses it. (The half circle itself does: $\eta = 0$ makes the quadratic form of $K$ vanish, so $\eta \ne 0$ in all $n \in N \setminus \{0\}$.)
-# ```
+# :::
 #
-# ```{prf:corollary} Several outputs, or one weight
+# :::{prf:corollary} Several outputs, or one weight
 # :label: cor-round
 # If $\rho \ge 2$ for a neuron, no permutation point over a strict minimum that repeats it is a first-order saddle. As $\rho = \min(n_{k+1} - 1, n_{k-1} + 1)$ unless $J$ is special, that is the rule for squared loss, with biases, from $n_{k+1} = 3$ on. If a neuron has one scalar weight and no bias, the index over a minimum is at most 1, and every path from $\theta$ to
 # $\sigma \theta$ passes a point with $\vartheta_0 = \vartheta_1$: its largest loss is at least the infimum of the loss of networks with one neuron less.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # $i \ge \rho$, and $c^\top J = 0$ is the only equation between the entries of $J$ that criticality gives for a general activation and squared loss (with cross-entropy there is one more, $\mathbf 1^\top J = 0$, at the last layer). One weight: $\rho \le 1$, and $\rho = 1$ leaves no kernel for $\nu_-$; $\vartheta_0 - \vartheta_1 \in \mathbb R$ changes its sign on the path.
-# ```
+# :::
 #
 # Where a neuron has two weights, two neurons can go round each other, as two people in a plane can and on a line cannot; on a line the points where they meet separate the two orders.
 #
@@ -476,7 +473,7 @@ for outputs in (1, 2, 3):
                     ways.setdefault((outputs, at), []).append((p, way, fall))
                 passes.append((outputs, at, index, top, last))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P3.several_outputs, P3.round and P3.round_joins"}
+# %%
 tops = [top - 1 for *_, index, top, _ in passes if index >= 2]
 three = [index for outputs, _, index, *_ in passes if outputs == 3]
 arrive = {}  # teacher → whether descent ends at loss 0
@@ -488,7 +485,7 @@ claims.check("P3.round", max(tops, default=-1.0), n=len(tops))
 joined = [sum(found) for found in arrive.values()]
 claims.check("P3.round_joins", float(sum(joined)), n=len(joined))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot one exchange"}
+# %% Plot one exchange
 shown = [w for (outputs, _), found in ways.items() if outputs == 3 for w in found]
 p, way, fall = min(
     shown, key=lambda w: w[0].loss(w[1]).max() / w[0].loss(w[0].theta)
@@ -525,7 +522,7 @@ side.draw([0, len(stops) - 1], [1, 1], "--", "grey", "permutation point")
 side.draw(np.arange(len(stops))[:, None], height[stops][:, None], "o", "red")
 scene.show("fig_round")
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 indices = Counter((outputs, min(index, 2)) for outputs, _, index, *_ in passes)
 figures.numbers(
     round_points=len(passes),
@@ -538,18 +535,18 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_round
+# :::{glue:figure} fig_round
 # :alt: Left, the input weights of two neurons relative to their mean: they come in from opposite sides, turn round a cross in the middle by half a circle, and leave on the sides from which the other came. Right, the loss along the way, below a dashed line at 1 throughout.
 #
 # Two neurons of a network with three outputs change places. Left: their input weights less the mean of the two; at the permutation point both would be in the middle. Right: the loss, 0 at both ends and below that of the permutation point throughout; the way in and the way out are descent (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # Of {glue:text}`round_points` permutation points {glue:text}`round_first` with one, two and three outputs have index 1, and {glue:text}`round_more` have a larger one; on the lowest of the ways the largest loss is {glue:text}`round_top` times that of the point. With three outputs {glue:text}`round_arrive` of {glue:text}`round_three` descents end at loss 0, the others at minima of a larger loss. The paper says of the path that
 # "there is no guarantee that the highest saddle should be the one at the permutation point"; where the index is 2 or more, there are paths on which it is not.
 #
 # Whether descent from the half circle ends at a network that one has in mind is left to chance there. Where, with one output, the path of the paper leads from the network itself to the point, it may be left before:
 #
-# ```{prf:corollary} A network whose path arrives
+# :::{prf:corollary} A network whose path arrives
 # :label: cor-given
 # Under the hypotheses of {prf:ref}`thm-ends`, with one output, let $D$ have the eigenvalues $\kappa_1 < \kappa_2 \le \dots$ with $\kappa_2 < 0$ and eigenvectors $e_1, e_2, \dots$, and let a curve $\gamma$ lead from a network $\theta$ to the permutation point $p$, at its end as the path of {prf:ref}`thm-ends`, 3. At distance $\delta$ on it let $m = \frac12 (\gamma + \sigma \gamma)$, let $e$ be the direction of $\vartheta_1 - \vartheta_0$ and $f$ that of the part of $e_2$ across $e$. The half circle
 #
@@ -558,12 +555,12 @@ figures.numbers(
 # $$
 #
 # the last term in the slots of $\vartheta_0, \vartheta_1$, leads from $\gamma$ to $\sigma \gamma$, the two neurons always $\delta$ apart, and its largest loss is $L_1 + \frac18 \kappa_2 \delta^2 + O(\delta^4)$. So if $L < L_1$ on $\gamma$ before $p$, then $\theta$ and $\sigma \theta$ are joined by a path whose largest loss is smaller than $L_1$: $\gamma$ down to a small $\delta$, the half circle, and $\sigma \gamma$ back.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Near $p$ the curve is smooth in $\delta$, and the exchange is $\delta \to -\delta$ (proof of {prf:ref}`thm-ends`). So $m$ is even in $\delta$, $m = p + O(\delta^2)$, and $\gamma - m$ is odd, with $\eta = \delta e$, $e = e_1 + O(\delta^2)$ and $\beta = O(\delta)$; also $f = e_2 + O(\delta^2)$. $L$ is even in $(\eta, \beta)$, and $J = 0$. Hence on the half circle $L = L_1 + \frac18 \eta^\top D\, \eta + O(\delta^4)$ with
 # $\eta = \delta (\cos t \; e + \sin t \; f)$, which is $L_1 + \frac18 \delta^2 (\kappa_1 \cos^2 t + \kappa_2 \sin^2 t) + O(\delta^4)$, largest near $t = \frac\pi2$.
-# ```
+# :::
 #
 # The teachers with one output from above, their output weights made positive ({prf:ref}`prop-signs`), and the branch of every pair, as in [the previous chapter](21_merging_neurons.ipynb). Where it ends at a point of index 2 or more it is left at several distances; minimising over all but $\vartheta_1 - \vartheta_0$ at every angle (`way_round` of this chapter's module) only lowers the half circle.
 
@@ -595,10 +592,10 @@ for problem, b in zip(problems, branches, strict=True):
             tops.append(min(heights))
 print("largest loss over L₁, − 1:", *(f"{top:.1e}" for top in tops))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P3.round_given"}
+# %%
 claims.check("P3.round_given", max(tops, default=-1.0), n=len(tops))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 figures.numbers(
     given_pairs=len(branches),
     given_arrive=len(kappas),
@@ -616,13 +613,13 @@ figures.numbers(
 #
 # A permutation point of order $K$ repeats neurons of a network with $K$ neurons less. P, section 4.3 says that it is critical, "possibly a saddle of order $K$ or less".
 #
-# ```{prf:corollary} Inertia at order $K$
+# :::{prf:corollary} Inertia at order $K$
 # :label: cor-order
 # Let neuron $m$ of layer $k$ of the smaller network occur $s_m$ times, with equal shares $c_m / s_m$, $\sum_m (s_m - 1) = K$. The inertia at the permutation point is $\operatorname{In} H'$ plus, for every $m$, $s_m - 1$ times the triple that
 # {prf:ref}`thm-inertia` adds when neuron $m$ is doubled. Over a minimum, with one output, the number of negative eigenvalues lies between 0 and $K (n_{k-1} + 1)$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Let the copies of neuron $m$ have $\vartheta_m + \eta_i$ and $\frac{c_m}{s_m} + \beta_i$ with $\sum_i \eta_i = 0$, $\sum_i \beta_i = 0$; their means are the coordinates of the smaller network. They contribute, up to second order,
 #
 # $$
@@ -634,7 +631,7 @@ figures.numbers(
 #
 # Nothing is of first order, so there are no mixed terms with the smaller network nor, since the neurons of a layer add, with the copies of another one. In an orthonormal basis of the vectors with sum 0 the form splits into $s_m - 1$ blocks
 # $\bigl(\begin{smallmatrix} D_m / s_m & J_m^\top \\ J_m & 0 \end{smallmatrix}\bigr)$.
-# ```
+# :::
 #
 # With {prf:ref}`prop-any-number`, a neuron $K + 1$ times gives every multiple of $K$ from 0 to $K (n_{k-1} + 1)$, so saddles of order $K$ or less are possible. As a bound $K$ is too low in general. $K = 2$: the neuron with made residuals tripled, and,
 # over the strict minima of the network with four inputs and one output from above, two neurons doubled or one of them tripled.
@@ -662,14 +659,14 @@ for small, theta, x, y in chosen:
 negatives_two = [negative for negative, _ in order_two]
 agree_two = [a == b for a, b in zip(order_two, predicted_two, strict=True)]
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P3.order, P3.above_order and P3.order_inertia"}
+# %%
 n = len(order_two)
 low = sum(1 <= count <= 2 for count in made_two)
 claims.check("P3.order", low, n=len(made_two))
 claims.check("P3.above_order", max(negatives_two, default=2), n=n)
 claims.check("P3.order_inertia", float(np.mean(agree_two or [1])), n=n)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 figures.numbers(
     order_points=n,
     order_minima=len(chosen),
@@ -706,7 +703,7 @@ for at in range(seed, seed + teachers):
         after = inertia(hessian(squared_loss(net, x, y), doubled), ZERO)
         relu.append((int(zeros_before), int(after.negative), int(after.zero)))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 figures.numbers(
     relu=len(relu),
     relu_kinds="; ".join(
@@ -754,14 +751,14 @@ for p in vector:
     a_0 = p.column / 2 + free.sum(dim=1)
     critical_set.append(gradient(p.loss, p.shared(a_0)).norm().item())
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P4.plateau, P4.plateau_critical, P4.keeps_critical and P4.line"}
+# %%
 claims.check("P4.plateau", changes or 0, n=len(changes), rival=min(alone))
 claims.check("P4.plateau_critical", dimensions or 3, n=len(dimensions))
 claims.check("P4.keeps_critical", dimensions or 3, n=len(dimensions))
 rival = min(on_plateau, default=1.0)
 claims.check("P4.line", on_line or 0, n=len(on_line), rival=rival)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 figures.numbers(
     on_line=f"{max(critical_set, default=0):.0e}",
     off_line=f"{min(on_plateau, default=0):.0e}",
@@ -789,7 +786,7 @@ for p in everything:
 on_path = [(path - 1).abs().max().item() for path, _ in curves]
 straight = [(line - 1).abs().max().item() for _, line in curves]
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P4.exchange"}
+# %%
 claims.check("P4.exchange", on_path or 0, n=len(on_path), rival=min(straight))
 
 # %% [markdown]
@@ -817,7 +814,7 @@ shares = [
     reached(n) / float(count_ratio(1, n) * math.factorial(n)) for n in range(2, 7)
 ]
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P4.all"}
+# %%
 claims.check("P4.all", shares)
 
 # %% [markdown]
@@ -846,7 +843,7 @@ for share in shares:
     surface.append(around.loss(theta).numpy())
 surface = np.array(surface) / around.loss(around.theta).item()  # (81, 81)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the loss around the merge and on the exchange, and the finding"}
+# %% Plot the loss around the merge and on the exchange, and the finding
 figure, (left, right) = figures.panels(2, height=4)
 depth = 1 - surface.min()
 style = dict(cmap="RdBu_r", extend="max")
@@ -885,12 +882,12 @@ axis.legend(loc="lower center", bbox_to_anchor=(0.5, 0.98))
 figures.keep(figure)
 
 # %% [markdown]
-# ```{glue:figure} fig_around
+# :::{glue:figure} fig_around
 # :alt: Left, loss around a permutation point as colour, against the difference of the two parameter vectors and the share of the output weight; a vertical line of constant loss at difference zero, lower loss to both sides of its middle and higher loss to both sides of its ends. Right, loss along the six-step exchange, constant, and along the straight line, up to many times higher.
 #
 # Left: the loss around a merge, P, Fig. 5A; the line at difference 0 is the plateau, the star the permutation point. Right: loss
 # on the six-step exchange and on the straight line between its ends, three examples (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # The left picture shows {prf:ref}`thm-inertia` at work: to second order the loss changes by $\frac12 \lambda (1 - \lambda)\, e^\top D e\, \delta^2$, so a direction that goes down for shares between 0 and 1 goes up outside.
 #
@@ -911,28 +908,28 @@ figures.keep(figure)
 #
 # ## Exercises
 #
-# ```{exercise}
+# :::{exercise}
 # How many negative, zero and positive eigenvalues does doubling a neuron add (a) with one output and $D = \operatorname{diag}(-2, 1, 3)$; (b) with two inputs, three outputs, $\operatorname{rank} J = 2$ and $D$ positive on the kernel of $J$?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # (a) $J = 0$: $(1, 1, 2)$. (b) $n_{k-1} + 1 = 3$, so the kernel of $J$ has dimension 1 and $(\nu_-, \nu_0, \nu_+) = (0, 0, 1)$: $(2 + 0,\; 3 - 2 + 0,\; 2 + 1) = (2, 1, 3)$. The sums are the numbers of new parameters, $3 + 1$ and $3 + 3$.
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # Let there be one output, $H' \succ 0$ and $D$ regular with $\nu_-$ negative eigenvalues. Which kind of point is the point of the plateau with $a_0 = (1 - \lambda) c$ and $a_1 = \lambda c$, for $0 < \lambda < 1$ and for $\lambda$ outside $[0, 1]$? Compare with {numref}`fig-saddle-or-minimum`.
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # In the coordinates of the proof of {prf:ref}`cor-one-output` the Hessian is $H' \oplus \lambda (1 - \lambda) D \oplus 0$. Inside it has $\nu_-$ negative eigenvalues, outside $n_{k-1} + 1 - \nu_-$. So for $D \succ 0$ the plateau is a line of minima between two rays of saddles, for
 # $D \prec 0$ a line of saddles between two rays of minima: the two pictures.
-# ```
+# :::
 #
-# ```{try}
+# :::{try}
 # More teachers:
 #
 #     make chapter NAME=permutation_points ARGS="-p teachers 20"
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+# %% Versions and time
 print(chapter.end())

@@ -1,15 +1,12 @@
 # ---
 # jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
 # ---
 
 # %% [markdown]
 # # Counting permutation points
 #
-# ```{summary}
+# :::{summary}
 # **Question.** A layer with $n$ different neurons can be written down in $n!$ orders, so every minimum has $n!$ copies. How many *{term}`permutation points <permutation point>`*, networks in which some neurons coincide, lie between them?
 #
 # **The paper.**
@@ -22,13 +19,13 @@
 # In wide layers the lowest of them can be low: a theorem bounds the price of a merge ({claim}`P8.merge_bound`), which from loss 0, for one output, output weights of the order $1/n$ and bounded parameter vectors in a fixed dimension, falls faster than $1/n^2$ ({prf:ref}`cor-width`, {claim}`P8.merge_width`).
 #
 # **Why it matters.** In wide layers there are far more such points than minima, so that ways between permuted copies abound.
-# ```
+# :::
 #
-# ```{need}
+# :::{need}
 # You need: binomial coefficients, generating functions; [](21_merging_neurons.ipynb) and [](22_permutation_points.ipynb) show what permutation points are, but are not needed. {{ times }}
-# ```
+# :::
 
-# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+# %% Parameters tags=["parameters"]
 n_max: int = 100  # exhaustive checks run over all layers up to this width
 n_brute: int = 7  # widest layer whose permutation points are enumerated
 width: int = 6  # neurons n_k of the layer with equal neurons, Prop. 2
@@ -37,7 +34,7 @@ inputs: int = 400  # inputs of the tanh network, Prop. 2
 seed: int = 1  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
+# %% Check the parameters, and import
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -131,11 +128,11 @@ for point, a in zip(vectors[:, :, 0], weights[:, 0], strict=True):
     lines.add((odd, a[odd]))
 print(f"{len(lines)} lines of equal loss")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P9.six_points and P9.lines"}
+# %%
 claims.check("P9.six_points", int(found), n=8)
 claims.check("P9.lines", len(lines), n=len(vectors))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the example of Figs. 6 and 7"}
+# %% Plot the example of Figs. 6 and 7
 basis = np.array([[1, -1, 0], [1, 1, -2]]) / np.sqrt([[2], [6]])  # (2, 3)
 figure, (left, right) = figures.panels(2, height=4.7)
 for i, j in ((0, 1), (0, 2), (1, 2)):
@@ -170,35 +167,35 @@ for axis in (left, right):
 figures.show("fig_hexagon", figure)
 
 # %% [markdown]
-# ```{glue:figure} fig_hexagon
+# :::{glue:figure} fig_hexagon
 # :alt: Left, three lines through a common centre make six sectors. Each sector holds one global minimum, and each of the six rays between neighbouring sectors holds one permutation point, of the two kinds in turn. Right, three lines of one kind form a triangle, and three lines of the other kind a larger one of the same orientation; each line carries its permutation point at the middle of the triangle's side.
 #
 # The example of P, Figs. 6 and 7, computed; $v_1 < v_2$ are the input weights of the two-neuron network, $b_1$ and
 # $b_2$ its output weights. Left: the space of the three input weights, seen along $(1, 1, 1)$. On each line two weights coincide. Every sector holds one of the 6 minima, and every ray between two sectors one of the 6
 # permutation points. Right: output weights. Each permutation point lies on its own line of equal loss; all six lines lie in
 # the plane $a_1 + a_2 + a_3 = b_1 + b_2$, and where two of them seem to cross, the input weights differ.
-# ```
+# :::
 #
 # The left panel is an instance of a general fact about these hyperplanes, the *braid arrangement*.
 #
-# ```{prf:proposition} Permutation points and faces
+# :::{prf:proposition} Permutation points and faces
 # :label: prop-faces
 # Let the parameter vectors be scalars. The hyperplanes $w_i = w_j$ cut $\mathbb R^n$ into $n!$ chambers, and each chamber
 # holds one arrangement of $n$ different weights. Each of their faces of dimension $n - K$ holds exactly one permutation
 # point of order $K$ of a given smaller network. So $T(K, n)$ is the number of faces of codimension $K$ divided by the
 # number of chambers.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # A face says which coordinates are equal and in which order the different values come. The $n - K$ weights of the smaller
 # network can be written into these places in one way.
-# ```
+# :::
 #
 # ## The exact count
 #
 # A permutation point of order $K$ in a layer of $n$ neurons has exactly the $l = n - K$ different parameter vectors of a smaller network; copies of one vector share its outgoing weights equally. The closed form is not new: {cite:t}`simsek2021`, three of them authors of P, count so the affine subspaces of critical points that a critical point of a network of width $r$ leaves in one of width $m$, $r!\, S(m, r)$ of them, and by a larger number those of its global minima ({prf:ref}`prop-families`).
 #
-# ```{prf:theorem} $T(K, n)$ for every $K < n$
+# :::{prf:theorem} $T(K, n)$ for every $K < n$
 # :label: thm-count
 # Let $0 \le K < n$, and let $S$ be the Stirling numbers of the second kind. Then
 #
@@ -216,17 +213,17 @@ figures.show("fig_hexagon", figure)
 #
 # Here $a_{K,j} > 0$ for $1 \le j \le K$, with $a_{K,1} = 1/(K + 1)!$ and $a_{K,K} = 2^{-K}$. For fixed $K$, $T(K, n)$ is
 # a polynomial in $n$ of degree $K$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # The other layers contribute the same factor $\prod_{i \ne k} n_i!$ to both numbers. In layer $k$ the points are the maps
 # of $n$ labelled neurons onto $l$ parameter vectors, $l!\, S(n, l)$ of them. Those that use vector $i$ exactly $s_i$
 # times are $n!/(s_1! \cdots s_l!)$. So $T$ is the sum of $1/(s_1! \cdots s_l!)$ over all $s_i \ge 1$ with
 # $s_1 + \dots + s_l = n$, which is the coefficient of $x^n$ in $(e^x - 1)^l$. Take $x^l$ out and expand
 # $\bigl(1 + (x/2! + x^2/3! + \cdots)\bigr)^l$: the index $j$ counts the vectors that occur more than once.
-# ```
+# :::
 #
-# ```{prf:corollary} P, Prop. 1, with the case of equality
+# :::{prf:corollary} P, Prop. 1, with the case of equality
 # :label: cor-proposition-1
 # $$
 # \begin{aligned}
@@ -238,13 +235,13 @@ figures.show("fig_hexagon", figure)
 # $$
 #
 # For all $K < n$, $T(K, n) \ge 2^{-K} \binom{n-K}{K}$, with equality if and only if $K \le 1$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Read off $a_{2,1} = \tfrac16$, $a_{2,2} = \tfrac14$, $a_{3,1} = \tfrac1{24}$,
 # $a_{3,2} = 2 \cdot \tfrac12 \cdot \tfrac16$ and $a_{3,3} = \tfrac18$. The bound is the term $j = K$, and no term is
 # negative. For $K \ge 2$ the term $j = 1$ is positive; for $K \le 1$ there is no other term.
-# ```
+# :::
 #
 # The last form with its coefficients, and {py:func}`~lmc_helpers.permutation_points.counts.count_ratio`, which computes the
 # sum with integers and returns a fraction:
@@ -281,7 +278,7 @@ for n in range(1, n_brute + 1):
         off.append(abs(Fraction(distinct, math.factorial(n)) - exact))
         unordered.append(exact * (1 - Fraction(1, math.factorial(n - K))))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P5.enumeration"}
+# %%
 claims.check("P5.enumeration", off, rival=float(max(unordered)))
 
 
@@ -311,12 +308,12 @@ for n in range(2, n_max + 1):
         over[K, n] = T[K, n] / Fraction(math.comb(n - K, K), 2**K)
         other[K, n] = T[K, n] / Fraction(math.comb(n, K), 2**K)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P5.printed_forms and P5.bound"}
+# %%
 claims.check("P5.printed_forms", off, rival=float(max(without)))
 ratios = list(map(float, over.values()))
 claims.check("P5.bound", ratios, rival=float(min(other.values())))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 figures.numbers(
     equal=", ".join(map(str, sorted({K for K, n in T if over[K, n] == 1}))),
     loosest=float(over[n_max // 2, n_max]),
@@ -336,7 +333,7 @@ for n_1, n_2 in np.ndindex(n_brute, n_brute):
         bound = count_ratio_bound(K, n_1) + count_ratio_bound(K, n_2)
         over_sum.append(Fraction(points, minima_of_both) / bound)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P5.layers"}
+# %%
 claims.check("P5.layers", float(min(over_sum, default=1)), n=len(over_sum))
 
 # %% [markdown]
@@ -347,7 +344,7 @@ claims.check("P5.layers", float(min(over_sum, default=1)), n=len(over_sum))
 #
 # Not all of them are passes. A permutation point over a strict minimum has an *index*, its number of negative eigenvalues, and with the [inertia of the previous chapter](22_permutation_points.ipynb) the points can be counted by it.
 #
-# ```{prf:theorem} Permutation points by index
+# :::{prf:theorem} Permutation points by index
 # :label: thm-by-index
 # Let a smaller network with $l$ neurons in the layer be a strict minimum, and let doubling its neuron $m$ add $\nu_m = \rho + \nu_-$ negative eigenvalues ({prf:ref}`thm-inertia`). Its permutation points in a layer of $n$ neurons, with $s_m$ copies of neuron $m$ that share its column equally, have the index $\sum_m (s_m - 1)\, \nu_m$, and
 #
@@ -358,11 +355,11 @@ claims.check("P5.layers", float(min(over_sum, default=1)), n=len(over_sum))
 # $$
 #
 # So for $K = 1$ there are $\frac{n!}2 \cdot \#\{ m : \nu_m = 1 \}$ first-order saddles among the $\frac{n!}2\, l$ points. For every $K \ge 1$ all points of order $K$ have exactly $K$ negative eigenvalues if and only if all $\nu_m = 1$, and all have no negative eigenvalue if and only if all $\nu_m = 0$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # The index is {prf:ref}`cor-order`. There are $n! / \prod_m s_m!$ points with the copies $s_1, \dots, s_l \ge 1$, $\sum_m s_m = n$, and $\sum_{s \ge 1} \frac{z^s}{s!} x^{(s - 1) \nu} = x^{-\nu} (e^{z x^\nu} - 1)$. For $K = 1$ one $s_m$ is 2. For the last sentence take $s_m = K + 1$ for one $m$: the index is $K \nu_m$.
-# ```
+# :::
 #
 # The coefficients, one neuron of the smaller network after the other, and the same by listing all points:
 
@@ -393,10 +390,10 @@ for nu, n in cases:
     off_index += [abs(counted[i] - listed[i]) for i in counted | listed]
     print(nu, n, dict(sorted(counted.items())))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P5.by_index"}
+# %%
 claims.check("P5.by_index", off_index)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the points by their index"}
+# %% Plot the points by their index
 figure, axes = figures.panels(4, height=2.6)
 colour = {0: "book:green", 1: "book:blue"}
 for axis, (nu, n), counted in zip(axes, cases, by_case, strict=True):
@@ -410,11 +407,11 @@ axes[0].set(ylabel="permutation points")
 figures.show("fig_by_index", figure)
 
 # %% [markdown]
-# ```{glue:figure} fig_by_index
+# :::{glue:figure} fig_by_index
 # :alt: Four bar charts of the number of permutation points by index. The first has points of index 0, first-order saddles and higher ones side by side; the second index 2 alone; the third indices 0, 2, 4 and 6; the fourth 36 alone.
 #
 # The points of the four layers by their index, by {prf:ref}`thm-by-index`: without a negative eigenvalue (green), first-order saddles (blue), higher ones (grey). Nothing here is sampled (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # The first network has points without a negative eigenvalue, first-order saddles and points of index up to 6 side by side. In the last one every neuron adds the nine negative eigenvalues of a layer before ten outputs ({prf:ref}`cor-round`): none of its points is a first-order saddle.
 #
@@ -422,7 +419,7 @@ figures.show("fig_by_index", figure)
 #
 # A neuron without output weights may have any parameter vector, and so may a group of neurons with one vector whose output weights cancel. The six steps of P, section 4.2 (ii) lead through such networks. With them there are more:
 #
-# ```{prf:proposition} Networks of one function in a wider layer
+# :::{prf:proposition} Networks of one function in a wider layer
 # :label: prop-families
 # Let a network have $r$ neurons in the layer, with different parameter vectors $\vartheta_i$ and columns $c_i \ne 0$. Call *family* a set of networks with $m$ neurons there, each of which either has one of the $\vartheta_i$ or belongs to a group: for each $i$ there are neurons with $\vartheta_i$, and their columns add up to $c_i$; a group has one vector, which is free, and columns that add up to 0. All these networks compute the same function. There are
 #
@@ -434,12 +431,12 @@ figures.show("fig_by_index", figure)
 # $$
 #
 # families, with the Bell numbers $B_u$. With $q$ groups one is an affine subspace of dimension $(m - r - q)\, n_{k+1} + q\, (n_{k-1} + 1)$, and none lies in another.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # If $u$ neurons are in groups, the others are mapped onto the $r$ vectors, in $r!\, S(m - u, r)$ ways with generating function $(e^z - 1)^r$, and the groups are a partition of the $u$ neurons into blocks, with generating function $\exp(e^z - 1)$. In a general network of one family two neurons have the same vector only where this is asked, no group has one of the $\vartheta_i$, and the columns of a proper part of a group, or of some neurons with $\vartheta_i$,
 # do not add up to 0. So if it lies in a second family, the groups of this one are groups of the first, and the other neurons have the same $\vartheta_i$ in both.
-# ```
+# :::
 #
 # {cite:t}`simsek2021` count so the global minima of a network wider than the smallest one with loss 0, if that one is unique up to the order of its neurons. At a positive loss a family with a group has the loss of the smaller network, but as a rule not all of it is critical: the derivative by a column of the group is $\sum_\mu r_\mu\, g(\vartheta \cdot z_\mu)$, with the derivatives $r_\mu$ of the loss by the inputs of the next layer, and vanishes for all $\vartheta$ only if they are orthogonal to every neuron. The sum, and the list of all families:
 
@@ -461,13 +458,13 @@ for r in (1, 2, 3):
         only_copies.append(abs(len(arrangements(m, r)) - number))
         print(f"r = {r}, m = {m}: {number}, {len(arrangements(m, r))} by copies")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P5.families"}
+# %%
 claims.check("P5.families", off_families, rival=float(max(only_copies)))
 
 # %% [markdown]
 # ## The growth with $n$
 #
-# ```{prf:theorem} Growth; P, Lemma 1 with its constant
+# :::{prf:theorem} Growth; P, Lemma 1 with its constant
 # :label: thm-growth
 # Let $K \ge 1$ be fixed and $n \to \infty$. Then
 #
@@ -479,15 +476,15 @@ claims.check("P5.families", off_families, rival=float(max(only_copies)))
 # $$
 #
 # So P, Lemma 1 holds with $c_K = 1/(2^K K!)$, $T(K, n)$ grows with the same constant, and the ratio of $T(K, n)$ to its bound is $1 + \tfrac{2K(K - 1)}{3n} + O(n^{-2})$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # $\binom{n-K}{K} = \frac{n^K}{K!} \prod_{i=0}^{K-1} \bigl(1 - \frac{K + i}{n}\bigr)$, and
 # $\sum_{i=0}^{K-1} (K + i) = \tfrac12 K(3K - 1)$. In {prf:ref}`thm-count` the terms $j \le K - 2$ are $O(n^{K-2})$. For
 # $j = K - 1$, $a_{K,K-1} = (K - 1)\, 2^{-(K-2)}/6$, since one factor gives $x^2/3!$ and the others $x/2!$; with
 # $\binom{n-K}{K-1} = \frac{n^{K-1}}{(K-1)!} (1 + O(1/n))$ this term is
 # $\frac{n^K}{2^K K!} \bigl( \frac{2K(K-1)}{3n} + O(n^{-2}) \bigr)$. Add the two.
-# ```
+# :::
 #
 # P's proof of Lemma 1 (appendix B) ends with $c_K = e^{-K}/(2^K K!)$. It applies Stirling's formula and arrives at P, (8), where
 #
@@ -513,13 +510,13 @@ for K in range(1, 5):
     slopes.append(math.log2(growth) / K)
 print("K-th root of 2^K K! c_K:", np.round(roots, 6))  # printed: 1/e
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P6.lemma, P6.growth and P6.constant"}
+# %% Check P6.lemma, P6.growth and P6.constant
 claims.check("P6.lemma", bound_slopes)
 worst = max(roots, key=lambda r: abs(r - 1))
 claims.check("P6.constant", worst, n=len(roots))
 claims.check("P6.growth", slopes)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the growth with n and the orders"}
+# %% Plot the growth with n and the orders
 figure, (left, right) = figures.panels(2)
 widths = np.unique(np.geomspace(2, 10_000, 60).round().astype(int)).tolist()
 for K, colour in zip(range(1, 5), ("C0", "C1", "C2", "C4"), strict=True):
@@ -549,17 +546,17 @@ for axis in (left, right):
 figures.show("fig_growth", figure)
 
 # %% [markdown]
-# ```{glue:figure} fig_growth
+# :::{glue:figure} fig_growth
 # :alt: Left, four curves of the count divided by n to the K rise to the dotted lines of the constants of the theorem, far above the dashed lines of those in the printed proof. Right, the number of permutation points against their order rises and falls; the bound follows it at small orders and drops far below it towards half the width.
 #
 # Left: $T(K, n)/n^K$, exact, with the constants of {prf:ref}`thm-growth` (dotted) and of the proof of P, Lemma 1 (dashed).
 # Right: $T(K, n)$ of a layer with $n =$ {glue:text}`n_max` neurons, the bound, and the mean order of
 # {prf:ref}`prop-all-orders`. Nothing here is sampled (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # ## All orders together
 #
-# ```{prf:proposition} All orders of one layer
+# :::{prf:proposition} All orders of one layer
 # :label: prop-all-orders
 # As $n \to \infty$,
 #
@@ -573,9 +570,9 @@ figures.show("fig_growth", figure)
 # one smaller network for each order; $K = 0$, the minima, is included. (Times $n!$ these are the Fubini numbers.) With the weights $T(K, n)$ the mean of $K$ is
 # $\bigl(1 - \tfrac1{2 \ln 2}\bigr) n + \tfrac12 - \tfrac1{2 \ln 2}$ up to an exponentially small error, and its variance is
 # $\tfrac{1 - \ln 2}{4 (\ln 2)^2}\, (n + 1) + O(1)$. So the share of the points with $|K/n - 1 + \tfrac1{2 \ln 2}| > \varepsilon$ tends to 0 for every $\varepsilon > 0$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Let $y = e^x - 1$. By {prf:ref}`thm-count` the first sum is the coefficient of $x^n$ in $\sum_l y^l = 1/(1 - y)$. Its pole nearest to 0 is $x = \ln 2$, with $1/(2 - e^x) = \frac{1}{2h} + O(1)$ for $h = \ln 2 - x \to 0$; the next ones,
 # $\ln 2 \pm 2\pi i$, are more than nine times as far. Likewise
 #
@@ -589,7 +586,7 @@ figures.show("fig_growth", figure)
 #
 # where $h^{-2}$ and $h^{-3}$ have the coefficients $(n + 1) (\ln 2)^{-n-2}$ and $\frac12 (n + 1)(n + 2) (\ln 2)^{-n-3}$. The first line makes the mean of $l = n - K$ equal to $\frac{n + 1}{2 \ln 2} - \frac12$, the second gives the variance; the last
 # statement is Chebyshev's inequality.
-# ```
+# :::
 
 # %%
 by_order = [count_ratio(K, n_max) for K in range(n_max)]  # T(K, n_max)
@@ -599,7 +596,7 @@ predicted = 1 / (2 * math.log(2) * math.log(2) ** n_max)
 mean_order = n_max - (n_max + 1) / (2 * math.log(2)) + 0.5
 variance = sum((K - mean) ** 2 * t for K, t in enumerate(by_order)) / total
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 figures.numbers(
     deviation=f"{math.sqrt(variance):.1f}",
     total=float(total),
@@ -618,22 +615,22 @@ figures.numbers(
 #
 # ## The plane of equal loss
 #
-# ```{prf:theorem} P, Prop. 2, with the converse
+# :::{prf:theorem} P, Prop. 2, with the converse
 # :label: thm-plane
 # Let the $n_k$ neurons of layer $k$ have $l = n_k - K$ different parameter vectors, with activations $b_1, \dots, b_l$. The
 # matrices $W^{(k+1)}$ for which, for every neuron $i$ of layer $k + 1$ and every $m \le l$, the sum of $W^{(k+1)}_{ij}$
 # over the copies $j$ of vector $m$ has a given value form an affine space of dimension $K n_{k+1}$, on which the network
 # computes one function; so every loss is constant there. If $b_1, \dots, b_l$ are linearly independent on the data, no
 # other $W^{(k+1)}$ gives the same inputs to layer $k + 1$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Let $A$ ($n_k \times N$) hold the activations of layer $k$ on $N$ inputs, $B$ ($l \times N$) those of the different
 # neurons, and $A = PB$ with $P$ the $0$–$1$ matrix of the map from neurons to vectors. The weights enter the network only
 # through $W^{(k+1)} A = (W^{(k+1)} P) B$, and $W^{(k+1)} P$ holds the sums in question. $P$ has rank $l$, as every
 # vector occurs, so that $\{\delta : \delta P = 0\}$ has dimension $(n_k - l)\, n_{k+1} = K n_{k+1}$. If $B$ has rank $l$, then
 # $\delta P B = 0$ only if $\delta P = 0$.
-# ```
+# :::
 #
 # This needs no critical point; nor need all of the plane be critical ({prf:ref}`cor-plateau`). The converse is about the inputs of layer $k + 1$. The network's *outputs* could leave more freedom. That they do not is measured in a random tanh network
 # with three hidden layers, the second of them layer $k$: for each partition of $n_k =$ {glue:text}`width` neurons into groups of equal ones, count the zero singular values of the Jacobian of the outputs in $W^{(k+1)}$.
@@ -668,13 +665,13 @@ for copies in partitions(width):
 order = {copies: width - len(copies) for copies in spectra}  # K
 off = [nullity[c] - order[c] * width_next for c in spectra]
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P7.dimension"}
+# %%
 pairs = {copies: sum(math.comb(s, 2) for s in copies) for copies in spectra}
 rival = max(abs(pairs[c] - order[c]) * width_next for c in spectra)
 farthest = max(off, key=abs)
 claims.check("P7.dimension", farthest, n=len(off), rival=rival)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the singular values"}
+# %% Plot the singular values
 figure, axis = figures.panels(height=4.0)
 shades = colormaps["viridis"](np.linspace(0, 0.92, width))
 for copies, s in spectra.items():
@@ -696,27 +693,27 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_rank
+# :::{glue:figure} fig_rank
 # :alt: Sorted singular values of the Jacobian for all partitions. Each curve jumps from rounding error to values far above it, exactly at K times the width of the next layer.
 #
 # Singular values of the Jacobian of the outputs in $W^{(k+1)}$, {glue:text}`partitions` partitions of
 # $n_k =$ {glue:text}`width` neurons, $n_{k+1} =$ {glue:text}`width_next`, {glue:text}`inputs` inputs. Dotted: the multiples of
 # $n_{k+1}$. Values below $10^{-18}$ are drawn there (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # The smallest singular value above the jump is {glue:text}`kept:.0e` of the largest, the greatest one below it
 # {glue:text}`dropped:.0e`: the nullity is $K n_{k+1}$ for every partition.
 #
-# ```{prf:corollary} No larger
+# :::{prf:corollary} No larger
 # :label: cor-no-larger
 # Let the activation be analytic. If for some widths, inputs and partition one network has a Jacobian in $W^{(k+1)}$ of nullity $K n_{k+1}$, so has almost every network of these widths and this partition.
 # Then the set of $W^{(k+1)}$ with the same outputs is, near the permutation point, the plane of P, Prop. 2.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # By {prf:ref}`thm-plane` the nullity is never smaller. A minor of the Jacobian of size $(n_k - K)\, n_{k+1}$ is an analytic function of the weights; if it is not 0 at one network, its zeros have measure 0. Where it is not 0, the
 # outputs are, by the inverse function theorem, locally injective on a complement of the plane, and they do not depend on the place in the plane.
-# ```
+# :::
 #
 # Along the plane the loss is constant, however far we go. Each displacement here is as long as $W^{(k+1)}$:
 
@@ -737,7 +734,7 @@ for copies in list(spectra)[:-1]:  # the last has K = 0, no copies
             after = (outputs(moved, copies) - target).square().mean()
             changes.append(abs(after / before - 1).item())
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P7.equal_loss"}
+# %%
 claims.check("P7.equal_loss", in_plane, rival=min(anywhere))
 
 # %% [markdown]
@@ -745,7 +742,7 @@ claims.check("P7.equal_loss", in_plane, rival=min(anywhere))
 #
 # P, section 5 finds barriers that fall with the width, "as expected from theoretical results [10]"; that bound is for any two networks with one hidden layer of ReLUs. For smooth activations there is one for a merge, with its power of the width:
 #
-# ```{prf:theorem} How high a merge can be
+# :::{prf:theorem} How high a merge can be
 # :label: thm-height
 # Let $|g'| \le G$, $|g''| \le B$, the outputs be linear and $L = \frac12 \langle \|f - y\|^2 \rangle$ be 0 at the start. Two neurons of the last hidden layer have the parameter vectors $\vartheta_0$, $\vartheta_1$ and the outgoing columns $a_0 = (1 - \mu)\, c - a_\perp$, $a_1 = \mu\, c + a_\perp$ with $0 \le \mu \le 1$ and $a_\perp \perp c \ne 0$; put
 # $\Delta = (\vartheta_1 - \vartheta_0) \cdot z$. While both parameter vectors go straight to $(1 - \mu)\, \vartheta_0 + \mu\, \vartheta_1$ and all else rests,
@@ -756,9 +753,9 @@ claims.check("P7.equal_loss", in_plane, rival=min(anywhere))
 #
 # For $a_\perp = 0$ and for $a_\perp \ne 0$ there are tanh networks for which the two sides agree in the limit $\Delta \to 0$.
 # No higher are the permutation point to which descent of the merged network leads, and the largest loss on a path from the network to each copy with the neurons of this layer in another order. For one output, $a_0 a_1 > 0$, the price is at most of order $\|\vartheta_1 - \vartheta_0\|^4$, for several at most of order $\|\vartheta_1 - \vartheta_0\|^2$ as the distance falls.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # At the part $t$ of the way the two contribute $F(t) = a_0\, g(p) + a_1\, g(q)$ with $p = s_0 + t \mu \Delta$ and $q = s_0 + \Delta - t (1 - \mu) \Delta$, so that $q - p = (1 - t) \Delta$ and
 #
 # $$
@@ -767,17 +764,17 @@ claims.check("P7.equal_loss", in_plane, rival=min(anywhere))
 #
 # The parts along $c$ and along $a_\perp$ have at most the lengths $\mu (1 - \mu) \|c\| B \Delta^2 (1 - t)$ and $\|a_\perp\| G |\Delta|$, and their integrals $\frac12 \mu (1 - \mu) \|c\| B \Delta^2$ and $\|a_\perp\| G |\Delta|$. They are orthogonal, so that $\|F(t) - F(0)\|^2$ is at most the sum of the squares, and $L$ is half its mean.
 # As $\Delta \to 0$, the first is attained if $s_0 \to s$ on all inputs with $|g''(s)| = B$, the second, which prevails where $a_\perp \ne 0$, if $|g'(s)| = G$. Descent lowers the loss. Where the two coincide they exchange output weights, and then places with any neuron, at equal loss ({prf:ref}`thm-one-merge`). One output: $a_\perp = 0$.
-# ```
+# :::
 #
-# ```{prf:corollary} Why the width helps
+# :::{prf:corollary} Why the width helps
 # :label: cor-width
 # Let there be one output, $|g''| \le B$, $L = 0$, $n$ neurons in the last hidden layer with $\|\vartheta_i\| \le R$ in $\mathbb R^D$ and $|a_i| \le A/n$, and let $B$, $R$, $D$, $A$ and the distribution of $z$, with $\langle \|z\|^4 \rangle < \infty$, not depend on $n$. Then all orders of the neurons are joined at a loss of $O(n^{-2 - 4/D})$; and of $O(n^{-2 - 8/D})$ in probability if the $\vartheta_i$ are drawn independently from one bounded density, independently of the signs of the $a_i$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # At least $n/2$ neurons have output weights of one sign, or 0. If no two of their vectors are nearer than $r$, the balls of radius $\frac r2$ around them are disjoint in one of radius $R + \frac r2$, so $\frac n2 (\frac r2)^D \le (R + \frac r2)^D$; hence two are within $r = O(n^{-1/D})$. For them $\mu (1 - \mu) |c| \le \frac{|c|}4 \le \frac A{2n}$, and $L \le \frac18 B^2 (\frac A{2n})^2 r^4 \langle \|z\|^4 \rangle$.
 # Drawn independently, the number of such pairs within $r$ has a mean $m$ of order $n^2 r^D$ and a variance of at most $m + O(n^3 r^{2D})$. With $r^D = C/n^2$ this is $m + O(C^2/n)$, and by Chebyshev's inequality the probability that there is no such pair is $O(1/C)$ as $n \to \infty$.
-# ```
+# :::
 #
 # All pairs with $0 \le \mu \le 1$ of random tanh networks with two inputs, and two pairs that are close to a place where $\tanh''$ or $\tanh'$ is largest; the largest loss on the way over its bound:
 
@@ -838,7 +835,7 @@ for _ in range(60):
     exponents.append(np.polyfit(np.log(sizes), np.log(prices), 1)[0])
 print(f"exponent {np.mean(exponents):.2f}, predicted {-2 - 8 / 3:.2f}")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P8.merge_bound and P8.merge_width"}
+# %%
 every = [ratio for found in ratios.values() for ratio in found]
 claims.check(
     "P8.merge_bound",
@@ -876,31 +873,31 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{exercise}
+# :::{exercise}
 # Show $T(n - 1, n) = 1/n!$ and $T(n - 2, n) = (2^n - 2)/n!$. Compute $T(2, 4)$ in two ways.
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # With one vector there is one map; with two there are $2^n$ maps of $n$ neurons less the two that miss a vector. So $T(2, 4) = 14/24 = \frac7{12}$, and by {prf:ref}`cor-proposition-1` $\frac16 \cdot 2 + \frac14 \cdot 1 = \frac7{12}$.
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # Two hidden layers have $n_1 = n_2 = 4$ neurons. How many permutation points of order $K = 2$ are there in all, relative to the minima, if the two copies may lie in different layers? Compare with the sum of the bounds.
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # Both copies in one layer: $T(2, 4) + T(2, 4) = \frac76$. One in each: $T(1, 4)^2 = (\frac32)^2 = \frac94$, as the choices in the layers are independent. Together $\frac{41}{12}$; the bounds add up to $2 \cdot \frac14 \binom22 = \frac12$.
 #
 #     from lmc_helpers.permutation_points.counts import count_ratio
 #
 #     print(2 * count_ratio(2, 4) + count_ratio(1, 4) ** 2)
-# ```
+# :::
 #
-# ```{try}
+# :::{try}
 # A wider layer with equal neurons, and one neuron after it:
 #
 #     make chapter NAME=permutation_counts ARGS="-p width 8 -p width_next 1"
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+# %% Versions and time
 print(chapter.end())

@@ -1,15 +1,12 @@
 # ---
 # jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
 # ---
 
 # %% [markdown]
 # # Two neurons made alike in a deeper network
 #
-# ```{summary}
+# :::{summary}
 # **Question.** What does it cost to make two similar neurons alike in a deeper, trained network, and does it cost less in a wider one?
 #
 # **The paper.** Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` merge two neurons in the second layer of networks trained on MNIST, with descent "until convergence" at every distance. They report (P, section 5 and Fig. 3) that in
@@ -20,14 +17,14 @@
 # The paths end at a network with a {term}`derivative neuron`, in the mean below the permutation point ({claim}`P8.runs_away`, {claim}`P8.above`).
 #
 # **Why it matters.** In wide networks two neurons can be made alike cheaply; how cheaply depends on how long one minimises.
-# ```
+# :::
 #
-# ```{need}
+# :::{need}
 # You need: [](21_merging_neurons.ipynb), for permutation points, derivative neurons and $J$. The statements in this chapter's boxes are this book's own, about the digits; MNIST, on which the paper's are judged, is the subject of
 # [](52_permutation_saddles_on_mnist.ipynb). {{ times }}
-# ```
+# :::
 
-# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+# %% Parameters tags=["parameters"]
 teachers: int = 4  # networks per width; 6 in the paper
 narrowest: int = 4  # smallest of four evenly spaced H; 10 in the paper
 widest: int = 8  # largest H; 25 in the paper
@@ -39,7 +36,7 @@ training: int = 300  # steps of training for the teachers
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
+# %% Check the parameters, and import
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -164,7 +161,7 @@ for H, found in paths.items():
     end[H] = [m.path.loss[-1].item() for m in found]
     drop[H] = [(m.scores[0] - m.scores[-1]).item() for m in found]
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot loss and accuracy on the paths"}
+# %% Plot loss and accuracy on the paths
 figure, (left, right) = figures.panels(2)
 for H, colour in zip(WIDTHS, ("red", "orange", "green", "blue"), strict=True):
     style = dict(color=f"book:{colour}", linewidth=1.2)
@@ -180,12 +177,12 @@ right.set(ylabel="training accuracy")
 figures.show("fig_deep", figure, legend=4)
 
 # %% [markdown]
-# ```{glue:figure} fig_deep
+# :::{glue:figure} fig_deep
 # :alt: Left, normalised loss against distance for four widths. Right, training accuracy against distance.
 #
 # P, Fig. 3 on scikit-learn's digits, with $H$ up to {glue:text}`widest`: a pair of similar neurons in layer 2 is merged, every point a minimum at its distance with a gradient of at most
 # {glue:text}`tolerance` (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # ## What a coarse grid hides
 #
@@ -257,7 +254,7 @@ some = [H for H in WIDTHS if len(drop[H]) > 1]
 mean, error = mean_and_error([drop[H] for H in some])
 worst = int(np.argmax(mean)) if some else 0  # width with the largest mean drop
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P8.monotone, P8.falls, P8.top and P8.accuracy"}
+# %%
 claims.check("P8.monotone", share, interval=(low, high), n=n)
 n_slope = n if np.isfinite(slope) else 0
 claims.check("P8.falls", slope, stderr=slope_error, n=n_slope)
@@ -273,7 +270,7 @@ claims.check("P8.accuracy", *fell, n=n if some else 0)
 # The top of the continuous path is {glue:text}`tops` times the barrier (median, largest); on the finer path it is {glue:text}`finer_tops` times: the barriers are right to that factor. Means over those that converged:
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show the means"}
+# %% Show the means
 def mean_of(values: list[float], digits: str = ".1e") -> str:
     """The mean as text, or a dash."""
     return f"{np.mean(values):{digits}}" if values else "–"
@@ -321,7 +318,7 @@ away = error_bars.share(sum(ran_away), n) if n else (0.0, 0.0, 1.0)
 enough = len(above) > 1
 higher, higher_error = mean_and_error([above]) if enough else ([0.0], [1.0])
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P8.runs_away and P8.above"}
+# %%
 claims.check("P8.runs_away", *away, n=n)
 n_above = len(above) if enough else 0
 error = float(higher_error[0])
@@ -357,7 +354,7 @@ at_budget = {
     for budget in budgets
 }
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show the losses at the end"}
+# %% Show the losses at the end
 narrow, wide = WIDTHS[0], WIDTHS[-1]
 losses = {
     str(b): [np.mean(at_budget[H, b]) for H in (narrow, wide)] for b in budgets
@@ -391,28 +388,28 @@ figures.table(f"steps at each distance | {head}", rows)
 #
 # ## Exercises
 #
-# ```{exercise}
+# :::{exercise}
 # What is the normalised loss of a network whose outputs are all 0? What relative error of the outputs does a loss of $0.1$ mean?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # The denominator is $\frac1{10 T} \sum_\mu \|y^\mu\|^2$, so $L = 10\, \sum_\mu \|y^\mu - f(x^\mu)\|^2 / \sum_\mu \|y^\mu\|^2$: 10 for outputs 0. A loss of $0.1$ is a relative squared error of $0.01$, a tenth of the outputs' norm.
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # In a network with $H = 4$ and ten outputs a neuron of layer 2 is doubled, over a minimum of the network with three neurons there, and the targets are the logits of a teacher with $H = 4$. How large can $\rho = \operatorname{rank} J$ be? What does {prf:ref}`thm-inertia` then say of the eigenvalues at the permutation point?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # The output layer solves a least-squares problem. So the residuals, and the columns of the student's $W^{(3)}$, $c$ among them, lie in the range of the teacher's $W^{(3)}$, of dimension 4. The columns of $J$ are sums of residuals, and $c^\top J = 0$: they lie in a space of dimension 3, and $\rho \le H - 1 = 3$.
 # If $\rho = 3$, the kernel of $J$ has dimension $5 - 3 = 2$, and doubling adds $(3 + \nu_-,\; 7 + \nu_0,\; 3 + \nu_+)$ with $\nu_- + \nu_0 + \nu_+ = 2$: at least three negative eigenvalues, whatever $D$ is. Such a point is no end of a path of minima, as {prf:ref}`thm-ends` says.
-# ```
+# :::
 #
-# ```{try}
+# :::{try}
 # Wider networks:
 #
 #     make chapter NAME=deep_merge ARGS="-p widest 15 -p teachers 2"
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+# %% Versions and time
 print(chapter.end())

@@ -1,15 +1,12 @@
 # ---
 # jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
 # ---
 
 # %% [markdown]
 # # The components of a linear network's minimum
 #
-# ```{summary}
+# :::{summary}
 # **Question.** When can one minimum of a linear network be moved to another without leaving the minimum, and what stands between the others?
 #
 # **The paper.** Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025`, read in the version submitted for review, show that the minimum of an $l$-layer linear network with $h \times h$ weights and invertible inputs and targets is a copy of a
@@ -21,13 +18,13 @@
 # The action that Prop. 5.2 displays belongs to a network written in the opposite order.
 #
 # **Why it matters.** What separates two such networks is an orientation of every hidden layer, and exchanging two neurons repairs it at no cost.
-# ```
+# :::
 #
-# ```{need}
+# :::{need}
 # You need: determinants, singular values, the polar decomposition. A *component* of a set is a largest connected part of it. {{ times }}
-# ```
+# :::
 
-# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+# %% Parameters tags=["parameters"]
 descents: int = 3  # for each depth, width and choice of signs at the start
 widest: int = 3  # largest width at which minima are joined blindly
 runs: int = 4000  # descents from normal weights, for each depth
@@ -37,7 +34,7 @@ lines: int = 400  # pairs of two-layer minima for the straight lines
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
+# %% Check the parameters, and import
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -103,7 +100,7 @@ JOINED = 1e-12  # largest relative loss of a path inside the minimum
 #
 # With two layers of width 1 and $X = Y = 1$ the minimum is the hyperbola $W_2 W_1 = 1$, which has two branches. Deeper networks have more components, arranged like the corners of a cube:
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+# %% Plot the idea
 plane = torch.linspace(-3, 3, 241, dtype=torch.float64)
 idea, (arms, cube) = figures.panels(2, height=4.3)
 heights = (1 - plane[:, None] * plane).square().clamp(max=4)
@@ -141,14 +138,14 @@ for picture in (arms, cube):
 figures.show("fig_component_graph", idea)
 
 # %% [markdown]
-# ```{glue:figure} fig_component_graph
+# :::{glue:figure} fig_component_graph
 # :alt: Left, the loss over the plane of two scalar weights in grey, with the two branches of a hyperbola as its minimum and a dashed path from one to the other through the origin. Right, the eight components for four layers as corners of a cube, labelled by three signs; edges in three colours are exchanges of two neurons in layers one, two and three.
 #
 # Left: the minimum of a network with two scalar weights has two components; every path between them passes a point with $L \ge 1$. Right: the eight components for $l = 4$, labelled by the signs of
 # $\det (W_1 X)$, $\det W_2$ and $\det W_3$; each edge is the effect of exchanging two neurons, computed on one network of each component with $h = 2$.
-# ```
+# :::
 #
-# ```{prf:theorem} G, Prop. 4.1 and Cor. 4.2
+# :::{prf:theorem} G, Prop. 4.1 and Cor. 4.2
 # :label: thm-group
 # The map
 #
@@ -161,9 +158,9 @@ figures.show("fig_component_graph", idea)
 #
 # is a homeomorphism from $L^{-1}(0)$ to $\mathrm{GL}_h^{l-1}$. So the minimum has $2^{l-1}$ components, one for each choice of the signs
 # $c_i = \operatorname{sgn} \det g_i$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # On $L^{-1}(0)$ the product of all factors is the invertible $Y$, so every factor is invertible. The inverse map is $W_1 = g_1 X^{-1}$, $W_i = g_i$ for $1 < i < l$, and
 #
 # $$
@@ -171,18 +168,18 @@ figures.show("fig_component_graph", idea)
 # $$
 #
 # Both are continuous. (G, (10) leaves the order of the last product open; it matters.) $\mathrm{GL}_h$ has two components, and components of a product are products of components.
-# ```
+# :::
 #
-# ```{prf:proposition} A path inside a component
+# :::{prf:proposition} A path inside a component
 # :label: prop-path
 # Let $a, b \in \mathrm{GL}_h$ have determinants of one sign and the polar decompositions $a = Q_a S_a$, $b = Q_b S_b$. There is a skew matrix $K$ with $e^K = Q_a^\top Q_b$, and
 # $g(t) = Q_a e^{tK} [(1 - t) S_a + t S_b]$ is a path in $\mathrm{GL}_h$ from $a$ to $b$ whose singular values stay between the least and the largest of $a$ and $b$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # $Q_a^\top Q_b$ is a rotation, so its real Schur form has blocks 1, rotations of planes, and an even number of entries $-1$, which make pairs of half turns; each rotation has a logarithm. The bracket is
 # positive definite with eigenvalues between the least of $S_a, S_b$ and the largest, and orthogonal factors do not change singular values.
-# ```
+# :::
 #
 # With $g_1, \dots, g_{l-1}$ moving like this and $W_l$ given by the homeomorphism, any two points of one component are joined by an explicit curve of loss 0
 # ({py:func}`~lmc_helpers.linear_nets.minimum.path_in_minimum`). Random {term}`minima <minimum>` are images of random group elements $U e^{\operatorname{diag} \xi}\, V$ with $U, V$ uniform on the orthogonal group and $\xi$ normal, a
@@ -244,7 +241,7 @@ for layers, h in CASES:
         values.append(loss(curve, X, Y).amax(dim=-1) / Y.square().sum())
 on_path, straight = torch.cat(on_path), torch.cat(straight)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G1.path"}
+# %%
 claims.check(
     "G1.path",
     on_path.max().item(),
@@ -287,7 +284,7 @@ for layers, h in NARROW:
     arrived[layers, h] = len(found)
     classes[layers, h] = number / 2 ** (layers - 1)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G1.count"}
+# %%
 claims.check("G1.count", list(classes.values()), n=sum(arrived.values()))
 
 # %% [markdown]
@@ -297,13 +294,13 @@ claims.check("G1.count", list(classes.values()), n=sum(arrived.values()))
 #
 # Different components are not connected. What separates them is known exactly.
 #
-# ```{prf:theorem} The obstruction
+# :::{prf:theorem} The obstruction
 # :label: thm-obstruction
 # Let two minima lie in different components. Every path between them holds a point with $L \ge \sigma_{\min}(Y)^2$, and on some path the loss nowhere exceeds $\sigma_{\min}(Y)^2$.
 # This is true for the Frobenius norm and for the spectral norm.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # *Lower bound.* If $W_1, \dots, W_{l-1}$ were invertible all along the path, no $c_i$ would change. So some factor is singular at some point, and there is a unit vector $v$ with $W_l \cdots W_1 X v = 0$.
 # Both norms of $Y - W_l \cdots W_1 X$ are at least the length of its product with $v$, which is $\|Y v\| \ge \sigma_{\min}(Y)$.
 #
@@ -324,7 +321,7 @@ claims.check("G1.count", list(classes.values()), n=sum(arrived.values()))
 # 3. $\tau$ falls to $-1$, and the loss $(1 + \tau)^2 \sigma^2$ falls to 0, because $D(-1) D(\tau) = D(-\tau)$.
 #
 # This ends in the component where $\det (W_k \cdots W_1 X)$ and no other of these $l - 1$ determinants has changed its sign. Such steps lead from any component into any other, and {prf:ref}`prop-path` leads to the point.
-# ```
+# :::
 #
 # So the height of the pass does not depend on the depth, the layer, the minima or $X$. A bad fit in one direction is enough to change the component. The path of the proof with $k = 2$, for the example above:
 
@@ -367,13 +364,13 @@ for layers, h in CASES:
     rivals.append(obstruction(times_inverse(Y, X)) / obstruction(Y))
 between, over = torch.cat(between), torch.cat(over)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G1.between and G1.obstruction"}
+# %%
 claims.check("G1.between", between)
 
 nearest = min(rivals, key=lambda ratio: abs(ratio - 1))
 claims.check("G1.obstruction", over, rival=nearest)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the loss along three curves"}
+# %% Plot the loss along three curves
 X, Y = DATA[4]
 curves = {  # colour, style, and the weights
     "straight line": ("book:orange", "--", straight_line(b, a, t.flatten())),
@@ -403,7 +400,7 @@ figures.numbers(
     least_between=between.min().item(),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the finding"}
+# %% Plot the finding
 figure, axis = figures.card()
 for name, label in (
     ("over the obstruction", "between components"),
@@ -419,17 +416,17 @@ axis.legend(loc="upper right")
 figures.keep(figure)
 
 # %% [markdown]
-# ```{glue:figure} fig_linear_paths
+# :::{glue:figure} fig_linear_paths
 # :alt: Loss along three curves. Over the obstruction it rises to exactly the squared least singular value of Y, stays there for the middle third and falls again. On the straight line between two minima of one component it is several times higher. Inside the component it is zero, as a second panel with a logarithmic scale shows: rounding errors some thirty orders of magnitude smaller.
 #
 # Loss along three curves from one minimum, three layers of width 4: to another minimum of its component by {prf:ref}`prop-path` and on the straight line, and into another component by {prf:ref}`thm-obstruction`
 # (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # On {glue:text}`pairs_inside` paths inside components the loss is at most {glue:text}`worst_inside` $\|Y\|^2$. On {glue:text}`lines_between` straight lines between different components its maximum is at least
 # {glue:text}`least_between:.2f` $\sigma_{\min}(Y)^2$.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot what the first layer does on two curves"}
+# %% Plot what the first layer does on two curves
 inputs, targets = DATA[2]
 start, goal = (
     random_minima(2, 2, 1, name, torch.ones(1, 1))
@@ -474,36 +471,36 @@ scene.show("fig_letters")
 # %% [markdown]
 # For width 2 one can see what a component is. Move $t$: inside the component the first layer turns and stretches the letter and never mirrors it, at no loss; over the pass it flattens the letter to a segment, which costs $\sigma_{\min}(Y)^2$, and the letter comes out mirrored.
 #
-# ```{glue:figure} fig_letters
+# :::{glue:figure} fig_letters
 # :alt: Two panels show the image of a letter F under the first layer. Inside the component it is turned and stretched. Over the pass it is flattened to a segment and then mirrored. The third panel shows the loss of both curves: zero inside, and up to one, in units of the squared least singular value of the targets, over the pass.
 #
 # Two layers of width 2. Left and middle: the image under $W_1 X$ of a figure that is a letter at the start, along the path of {prf:ref}`prop-path` and along that of {prf:ref}`thm-obstruction`, which leads into the other component. Right: their losses.
-# ```
+# :::
 #
 # ## When an orbit has fewer components than its group
 #
 # An {term}`orbit` $O(w)$ of a continuous action of $G$ has at most as many components as $G$ (G, Cors 3.6 and 3.7): it is the image of $G$ under $g \mapsto g \cdot w$, and the image of a connected
 # set is connected. Here the bound is attained, because the action is free. In general the stabiliser, the set of $g$ with $g \cdot w = w$, lowers it.
 #
-# ```{prf:proposition} Stabilisers join components
+# :::{prf:proposition} Stabilisers join components
 # :label: prop-stabiliser
 # If the stabiliser of $w$ meets $k$ of the finitely many components of $G$, the orbit has at most $|\pi_0(G)| / k$ components.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # The $k$ components are a subgroup $K$ of the finite group $\pi_0(G)$. If a component $C$ meets the stabiliser in $s$, every other component $B$ has $B \cdot w = B s \cdot w = (B C) \cdot w$, since $B s$ and $BC$ are the same
 # component. So components in one coset of $K$ have one image, which is connected, and there are $|\pi_0(G)| / k$ cosets.
-# ```
+# :::
 #
-# ```{prf:corollary} One hidden neuron more than needed
+# :::{prf:corollary} One hidden neuron more than needed
 # :label: cor-wider
 # Let $X, Y \in \mathrm{GL}_n$ and let the two-layer network have $h \ge n$ hidden neurons. Its minimum is a single orbit of $\mathrm{GL}_h$. It has two components for $h = n$, and one for $h > n$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # At a minimum $W_2 W_1 = Y X^{-1}$, so $\mathbb R^h = \operatorname{im} W_1 \oplus \ker W_2$. For two minima let $g$ send $W_1$ to $W_1'$ and a basis of $\ker W_2$ to one of $\ker W_2'$; then $W_2' g$ and $W_2$ agree on both
 # summands, so $W_1' = g W_1$ and $W_2' = W_2 g^{-1}$. For $h > n$ the basis of $\ker W_2'$ may be changed by a reflection: the stabiliser meets both components of $\mathrm{GL}_h$.
-# ```
+# :::
 #
 # The proof is a recipe for paths: choose the basis so that $\det g > 0$ and let $g$ go to $I$ in $\mathrm{GL}_h$. With $h = n + 1$:
 
@@ -535,39 +532,39 @@ for n in range(1, 7):
     wide_loss.append(relative.max().item())
     wide_components.append(1 + int((~(relative < JOINED)).sum()))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G1.bound"}
+# %%
 claims.check("G1.bound", wide_components, n=40 * len(wide_components))
 
 # %% [markdown]
 # With one neuron more the minimum has a single component (largest loss on these paths: {glue:text}`wide_loss` $\|Y\|^2$), so the bound of G, Cor. 3.7 is not attained there, and the components of
 # {prf:ref}`thm-group` are a matter of exact width. So for all widths of at least $n$:
 #
-# ```{prf:theorem} Other widths
+# :::{prf:theorem} Other widths
 # :label: thm-widths
 # Let $X, Y \in \mathrm{GL}_n$, and let the hidden layers have $h_k \ge n$ neurons, $b$ of them exactly $n$, the bottlenecks.
 #
 # 1. The minimum has $2^b$ components, told apart by the signs of $\det (W_k \cdots W_1 X)$ at the bottlenecks.
 # 2. Every path between different components holds a point with $L \ge \sigma_{\min}(Y)^2$, and on some path the loss nowhere exceeds it.
 # 3. Let the law of the start not change if at any bottleneck $(W_k, W_{k+1})$ is replaced by $(F W_k, W_{k+1} F)$, $F = \operatorname{diag}(-1, 1, \dots, 1)$, and let the descent commute with this. Given that they arrive, two independent descents end in one component with the probability $2^{-b}$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # *1.* The $h_k \times n$ matrices $A_k = W_k \cdots W_1 X$, $k < l$, are injective. They determine $W_1 = A_1 X^{-1}$, and leave to the other $W_k$ the affine conditions $W_k A_{k-1} = A_k$ and $W_l A_{l-1} = Y$. So over the tuples of injective matrices the minimum is a bundle of affine spaces of one dimension, and has as many components as these tuples. The injective
 # $h_k \times n$ matrices are connected for $h_k > n$, and have two components for $h_k = n$.
 #
 # *2.* On the way one of these signs changes, so somewhere $A_k v = 0$ with a unit vector $v$, and $L \ge \|Y v\|^2$. At a bottleneck $C = A_k$ is invertible, and the path of {prf:ref}`thm-obstruction` changes its sign and no other.
 #
 # *3.* The replacement keeps the loss and changes the sign of its bottleneck and no other, so all components are equally likely.
-# ```
+# :::
 #
-# ```{prf:corollary} Inputs and targets of lower rank
+# :::{prf:corollary} Inputs and targets of lower rank
 # :label: cor-rank
 # Let $X$ ($n \times N$) and $Y$ ($m \times N$) have the same rank $r \ge 1$ and the same kernel (a loss of 0 needs $\ker X \subseteq \ker Y$), let all hidden layers have $h_k \ge r$ neurons, and let $X = A Z$, the rows of $Z$ an orthonormal basis of the row space of $X$. Then 1, 2 and 3 of {prf:ref}`thm-widths` hold with $r$ for the width $n$ of a bottleneck, $\det (W_k \cdots W_1 A)$ for $\det (W_k \cdots W_1 X)$ and the $r$-th singular value $\sigma_r(Y)$ for $\sigma_{\min}(Y)$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # $Y = B Z$, and $A$ and $B$ are injective. The loss is $\|B - W_l \cdots W_1 A\|^2$ and the singular values of $B$ are those of $Y$, 0 apart. The proof goes through with $A$, $B$ for $X$, $Y$: $W_1$ has the affine condition $W_1 A = A_1$ in place of $A_1 X^{-1}$.
-# ```
+# :::
 #
 # Trager, Kohn & Bruna {cite:p}`trager2020` count the networks that compute one matrix, for all widths; 1 is a case of it. Walks that see no sign, from minima that descents reach, and the path of 2, with $\tau$ and $\varphi$ as above:
 
@@ -618,7 +615,7 @@ for widths in MIXED:
             high = (Y - product).square().sum(dim=(-2, -1)).amax(dim=1)
             heights += (high / obstruction(Y)).tolist()
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G1.widths and G1.wall"}
+# %%
 claims.check("G1.widths", of_widths, n=mixed_minima)
 
 nearest = min(by_inputs, key=lambda ratio: abs(ratio - 1))
@@ -641,7 +638,7 @@ def mixed_together(seed):
 
 mixed_share, low, high, n = mixed_together(seed)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G1.law"}
+# %%
 claims.check(
     "G1.law",
     mixed_share,
@@ -664,14 +661,14 @@ figures.numbers(mixed_share=mixed_share)
 # The next statements need $X$ to be invertible. For $X = Y = \operatorname{diag}(1, 0)$ the minimum of the two-layer network is connected (a first column $w \ne 0$ of $W_1$, an affine space of $W_2$ with $W_2 w = e_1$, a free
 # second column), and there is nothing to join. For two minima of one loss $\det X$ cancels, so one may compare the signs of $\det W_1$, as the paper's example does.
 #
-# ```{prf:lemma} G, Lemma 5.1
+# :::{prf:lemma} G, Lemma 5.1
 # :label: lem-negative
 # For $l = 2$ let two minima lie in different components and let $\det g < 0$. Then $g \cdot (W_1, W_2) = (g W_1, W_2 g^{-1})$ lies in the component of the other.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # $\det (g W_1 X) = \det g \det (W_1 X)$, and there are two components.
-# ```
+# :::
 #
 # The paper's example is one: $(I, F)$ and $(F, I)$ with $F = \operatorname{diag}(-1, 1)$ compute $F$ with different signs of $\det W_1$, and the exchange of the two neurons takes the first to a point with $\det W_1 = -1$. Random pairs of minima, those that
 # no walk joins, before and after a random $g$:
@@ -691,7 +688,7 @@ for h in range(1, min(widest, 6) + 1):
         after.append(joined(walk, flat(moved), flat(other)))
 brought = {sign: torch.cat(after).double() for sign, after in brought.items()}
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G3.lemma"}
+# %%
 claims.check(
     "G3.lemma",
     brought[-1].mean().item(),
@@ -712,13 +709,13 @@ claims.check(
 # and $(W_1', \dots, W_l')$ are connected in $L^{-1}(0)$. That permutations connect any two minima is true, with the action of G, section 4.1. The action as displayed belongs to a network $W_1 W_2 \cdots W_l$ (two inverses are
 # missing besides): with G, (1) the product of these matrices is not $W_l \cdots W_1$.
 #
-# ```{prf:proposition} The printed action leaves the minimum
+# :::{prf:proposition} The printed action leaves the minimum
 # :label: prop-printed
 # Let the permutations not all be the identity. For almost all invertible $W_1, \dots, W_l, X$, and with $Y = W_l \cdots W_1 X$, the printed point has a positive loss, with the missing inverses supplied or
 # not. For $h = l = 2$, $X = I$ and $Y = \operatorname{diag}(1, 2)$ no printed point joins the two components.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # With the inverses supplied the product is
 #
 # $$
@@ -731,11 +728,11 @@ claims.check(
 #
 # In the example let $(W_1, W_2) = (I, Y)$ and $(W_1', W_2') = (F, Y F)$ with $F = \operatorname{diag}(-1, 1)$, which have different signs. $P_1 = I$ does not change the component. The other permutation exchanges the diagonal entries,
 # $P_1^{-1} Y P_1 = P_1 Y P_1 = \operatorname{diag}(2, 1) \ne Y$, and leaves the minimum.
-# ```
+# :::
 #
 # G, section 4.1 has $g_i W_i g_{i-1}^{-1}$, and so has the example after Lemma 5.1. With that action, which must be meant, the proposition is true, and its proof goes through.
 #
-# ```{prf:theorem} G, Prop. 5.2, corrected
+# :::{prf:theorem} G, Prop. 5.2, corrected
 # :label: thm-hypercube
 # Let $d_k = c_1 \cdots c_k$ be the sign of $\det (W_k \cdots W_1 X)$, the orientation of the activations of layer $k$. The components of the minimum are the vertices $(d_1, \dots, d_{l-1})$ of a hypercube, and the action
 #
@@ -749,11 +746,11 @@ claims.check(
 #
 # which leaves $W_l \cdots W_1$ unchanged, multiplies $d_k$ by $\operatorname{sgn} P_k$. So for $h \ge 2$ any two points of the minimum are connected up to permutation: exchange two neurons in every layer whose
 # orientation differs. For $h = 1$ there is no permutation but the identity, and no two components are joined.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # $(c_k)$ and $(d_k)$ determine each other. The activations of layer $k$ become $P_k W_k \cdots W_1 X$. For $h \ge 2$ there are permutations of either sign, for $h = 1$ only even ones.
-# ```
+# :::
 #
 # A path over the obstruction at layer $k$ changes $d_k$ and nothing else, too ({prf:ref}`thm-obstruction`): the edges of the hypercube are exchanges of two neurons, and passes. This is the case that the end of G, section 5.1 describes: the group has
 # several components, so has the orbit, and a permutation leads from one to another. All three are needed: with one neuron more $\mathrm{GL}_h$ still has two components and the orbit one ({prf:ref}`cor-wider`), so that there is nothing for a permutation to do.
@@ -821,7 +818,7 @@ for layers, h in ((layers, h) for layers, h in NARROW if h > 1):
     before.append(joined(walk, flat(here), flat(there)))
 after, before = torch.cat(after).double(), torch.cat(before).double()
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G3.joined and G3.h1"}
+# %%
 claims.check(
     "G3.joined", after.mean().item(), rival=before.mean().item(), n=len(after)
 )
@@ -851,16 +848,16 @@ claims.check(
 #
 # G, section 5 sets out to explain that “with high probability two points in the minimum are connected, i.e. there is a large connected component”. In its own model all components are equally large for a descent:
 #
-# ```{prf:proposition} The component that a descent reaches
+# :::{prf:proposition} The component that a descent reaches
 # :label: prop-law
 # Let the law of the start not change if, for any hidden layer $k$, $(W_k, W_{k+1})$ is replaced by $(F W_k, W_{k+1} F)$ with $F = \operatorname{diag}(-1, 1, \dots, 1)$; independent normal entries are such a law. Let the
 # descent commute with this, as gradient descent, with and without mini-batches, and damped Gauss–Newton steps do. Given that it arrives at the minimum, it ends in each of the $2^{l-1}$ components with the same probability, and two independent descents end
 # in one component with the probability $2^{-(l-1)}$. For $h \ge 2$ some permutations bring the second into the component of the first, always.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # The replacement keeps the loss and turns round $d_k$ and no other orientation. Together these maps lead from any component to any other, and they do not change the law of the end. The last sentence is {prf:ref}`thm-hypercube`.
-# ```
+# :::
 #
 # The sentence reports what others observed on other networks; to be true of these it needs the permutations of section 5.1 first. Descents from independent normal weights with variance $1/h$, $h = 3$: the share of pairs in one component by their signs, and after exchanges by walks:
 
@@ -889,7 +886,7 @@ here, there = ([V[i::2] for V in W] for i in (0, 1))
 swapped = exchanged(here, there, DATA[3][0])
 up_to_order = joined(misfit(3, 3), flat(swapped), flat(there))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G3.probable and G3.probable_direct"}
+# %%
 value, low, high = share(int(up_to_order.sum()), len(up_to_order))
 claims.check("G3.probable", value, interval=(low, high), n=len(up_to_order))
 
@@ -915,7 +912,7 @@ figures.numbers(
 #
 # Connected by a curve does not mean connected by a straight line. For two layers the loss on the line is known exactly.
 #
-# ```{prf:proposition} Straight lines
+# :::{prf:proposition} Straight lines
 # :label: prop-straight
 # For $l = 2$ let $W = (W_1, W_2)$ be a minimum. Every minimum is $W' = (g W_1, W_2 g^{-1})$ with one $g \in \mathrm{GL}_h$, and
 #
@@ -927,9 +924,9 @@ figures.numbers(
 # $$
 #
 # The {term}`barrier`, the largest loss on the line, is a sixteenth of the last factor, at $\lambda = \frac12$. The line lies in the minimum if and only if $(g - I)^2 = 0$; otherwise its ends alone do.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # The product of the middle factors is
 #
 # $$
@@ -940,12 +937,12 @@ figures.numbers(
 # $$
 #
 # and $g + g^{-1} - 2I = (g - I)^2 g^{-1}$. The outer factors are invertible.
-# ```
+# :::
 #
 # A permutation of the second network's neurons replaces $g$ by $P g$, so the best of them looks for a permutation close to $g^{-1}$. If the second network is a permuted copy of the first with noise, there is one. If it is a
 # random point of the component, there is none in general, since $\mathrm{GL}_h$ is much larger than the group of permutations. The barriers for width 4, and the least over all 24 permutations:
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Draw random points and noisy permuted copies"}
+# %% Draw random points and noisy permuted copies
 h = 4
 X, Y = DATA[h]
 eye = torch.eye(h, dtype=torch.float64)
@@ -983,7 +980,7 @@ for name, g in (
     best = torch.stack(permuted).amin(dim=0)  # over all permutations P of P g
     barriers[name] = [f / 16 / obstruction(Y) for f in (last_factor(g), best)]
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G1.straight"}
+# %%
 claims.check(
     "G1.straight",
     torch.cat(differences).max().item(),
@@ -991,7 +988,7 @@ claims.check(
     n=2 * lines,
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barriers before and after the best permutation, and numbers for the text"}
+# %% Plot the barriers before and after the best permutation, and numbers for the text
 figure, axis = figures.panels(height=4.2)
 for (name, (before, after)), colour in zip(
     barriers.items(), ("orange", "black"), strict=True
@@ -1017,12 +1014,12 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_best_permutation
+# :::{glue:figure} fig_best_permutation
 # :alt: Barrier on straight lines before and after the best permutation on logarithmic axes: points of random minima lie little below the diagonal, most of those of permuted copies with noise orders of magnitude below it.
 #
 # Barrier on the straight line from {glue:text}`lines` minima to a random point of the same component, and to a permuted copy with noise, before and after the best of all permutations; $l = 2$, $h = 4$; line: no change
 # (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # The median of the factor by which the best permutation lowers the barrier is {glue:text}`gain_random:.2f` for random points of one component and {glue:text}`gain_copies:.1e` for noisy permuted copies. What would remove the barrier
 # altogether for every pair is $g^{-1}$ itself.
@@ -1030,15 +1027,15 @@ figures.numbers(
 # Two remarks of the paper have an answer in this model. G, section 7 supposes that “a significant part of the linear interpolation is within the minimum with high probability”: here a part of positive length is in the minimum only if all of the line is, which needs
 # $(g - I)^2 = 0$ and has probability 0. G, section 5.2 supposes that the barrier may depend on “the compactness of the symmetry group”. It does so in part:
 #
-# ```{prf:proposition} When the barrier along a subgroup is bounded
+# :::{prf:proposition} When the barrier along a subgroup is bounded
 # :label: prop-compact
 # For $l = 2$ the barrier on the line from a minimum to $\exp(tM) \cdot W$ is $\| W_2 \sinh^2 (tM/2)\, W_1 X \|^2$. It is bounded in $t$ if and only if all eigenvalues of $M$ lie on the imaginary axis, with Jordan blocks of size 1 for those that are not 0, and of size at most 2 for 0.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # In {prf:ref}`prop-straight` $g + g^{-1} - 2I = 4 \sinh^2(tM/2) = 2 (\cosh tM - I)$, and the outer factors are invertible, so $\cosh tM$ has to be bounded. On a Jordan block $\mu I + N$ it is $\cosh(t\mu)\, I + t \sinh(t\mu)\, N + \frac12 t^2 \cosh(t\mu)\, N^2 + \dots$: not bounded for $\operatorname{Re} \mu \ne 0$, nor for
 # $\mu \ne 0$ imaginary and $N \ne 0$; for $\mu = 0$ bounded where $N^2 = 0$.
-# ```
+# :::
 #
 # All $\exp(tM)$ have a compact closure if and only if the blocks of 0 have size 1, too. So compactness is enough, and not needed: for $M^2 = 0$ the orbit is a straight line in the minimum. The barrier for random $M$ of each of the {glue:text}`jordan_forms` real Jordan forms
 # of four rows but 0, up to $t = 100$ and from there to 1000:
@@ -1066,7 +1063,7 @@ for form in growth:
     if allowed[form]:
         print(*(f"{kind}, size {size}" for kind, size in form), sep=" · ")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G1.compact"}
+# %%
 in_group = {  # whether the subgroup is bounded
     form: allowed[form] and ("zero", 2) not in form for form in growth
 }
@@ -1116,30 +1113,30 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{exercise}
+# :::{exercise}
 # Let $l = 3$, $h = 2$, $X = Y = I$ and $F = \operatorname{diag}(1, -1)$. Show that $(I, I, I)$ and $(-I, F, -F)$ are minima in different components. Which exchange of neurons takes the first into the component of the second?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # $-F \cdot F \cdot (-I) = F^2 = I$, so both are minima. The signs $(c_1, c_2)$ are $(1, 1)$ and $(\det(-I), \det F) = (1, -1)$. The orientations are $(d_1, d_2) = (1, 1)$ and $(1, -1)$: only the second hidden layer differs. Exchange its two
 # neurons: $(I, P, P^{-1})$ has the signs $(1, -1)$.
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # Let $l = h = 2$, $W_1 = W_2 = X = Y = I$ and let $g$ be the rotation by $\omega$. Find the barrier on the straight line from $(I, I)$ to $(g, g^{-1})$, and the one after the better of the two permutations. For which $\omega$ does a permutation help?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # $g + g^{-1} - 2I = 2 (\cos\omega - 1) I$, so by {prf:ref}`prop-straight` the barrier is $\frac1{16} \cdot 2 \cdot 4 (1 - \cos\omega)^2 = \frac12 (1 - \cos\omega)^2$. With the exchange $P$, $Pg$ is a reflection, its own inverse, and $Pg - I$ has the
 # eigenvalues $0$ and $-2$: the barrier is $\frac1{16} \|2 (Pg - I)\|^2 = 1$, the height of the pass in {prf:ref}`thm-obstruction`, for $Pg$ lies in the other component. The exchange helps where $\frac12 (1 - \cos\omega)^2 > 1$, that is $\cos\omega < 1 - \sqrt2$. At
 # $\omega = \pi$ the line passes through zero weights, with loss $\|Y\|^2 = 2$.
-# ```
+# :::
 #
-# ```{try}
+# :::{try}
 # More pairs in every component, on finer paths:
 #
 #     make chapter NAME=components ARGS="-p pairs 20 -p steps 201"
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+# %% Versions and time
 print(chapter.end())

@@ -1,15 +1,12 @@
 # ---
 # jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
 # ---
 
 # %% [markdown]
 # # What a skip connection joins
 #
-# ```{summary}
+# :::{summary}
 # **Question.** Does a {term}`skip connection` join pieces of the minimum that were separate without it?
 #
 # **The paper.** Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025`, read in the version submitted for review, prove it for a three-layer network with weights of size $1 \times 1$: four components become three (G, Prop. 4.3 and Fig. 1).
@@ -19,13 +16,13 @@
 # probability $\frac14$ without the skip connection, and nearly always with one of $\varepsilon = 1$ and a branch that starts at a tenth of the usual size ({claim}`G2.trained`); for $\varepsilon = 0.1$ a tenth is not small enough: there the share in this run is {glue:text}`together_4_4:.2f`.
 #
 # **Why it matters.** With a skip connection the weights of a branch may pass through 0 without losing the signal, which opens ways between networks; what remains separate is as hard to pass as before, but training from a small enough branch does not get there.
-# ```
+# :::
 #
-# ```{need}
+# :::{need}
 # You need: determinants, {term}`connected components <component>`, and from [](31_components.ipynb) the pass of {prf:ref}`thm-obstruction`. {{ times }}
-# ```
+# :::
 
-# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+# %% Parameters tags=["parameters"]
 fineness: int = 8  # cubes per unit length of the finest grid, a power of two
 minima: int = 60  # random minima for each n and each sign of epsilon
 walkers: int = 40  # of these are joined blindly
@@ -34,7 +31,7 @@ steps: int = 41  # points of each of the five parts of a path
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
+# %% Check the parameters, and import
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -101,7 +98,7 @@ REACH = 4  # the grids show [−4, 4]³
 # $X$ and $Y$ invertible. (G, (2) prints the norm without the square; the minimum is the same.) Where $W_2 W_1 + \varepsilon I$ is invertible there is one $W_3$ with loss 0, elsewhere none. So the picture is the one of the
 # pairs $(W_1, W_2)$:
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+# %% Plot the idea
 ticks = np.arange(-4 * 16, 4 * 16 + 1) / 16
 G1, G2, G3 = np.ix_(ticks, ticks, ticks[::4])
 idea, sides = figures.panels(2, height=4.2, sharey=True)
@@ -120,22 +117,22 @@ for side, skip, names in zip(sides, (0.0, 1.0), line_colours, strict=True):
 figures.show("fig_skip_components", idea)
 
 # %% [markdown]
-# ```{glue:figure} fig_skip_components
+# :::{glue:figure} fig_skip_components
 # :alt: The plane of the first two weights coloured by component. Left, without the skip connection, four quadrants. Right, with it, one region around both axes between the branches of a hyperbola and two regions beyond the branches.
 #
 # The minimum for $n = 1$, $X = Y = 1$, seen along $W_3$, one colour a component; white: no minimum with $|W_3| \le 4$. Without the skip connection (left) the axes separate four quadrants. With it (right) the axes belong to the
 # minimum, and only the hyperbola $W_2 W_1 = -\varepsilon$ separates. The components are counted on cubes, as explained below.
-# ```
+# :::
 #
-# ```{prf:theorem} G, Prop. 4.3
+# :::{prf:theorem} G, Prop. 4.3
 # :label: thm-skip-one
 # Let $n = 1$ and $X, Y \ne 0$. The minimum has four components for $\varepsilon = 0$, and three for $\varepsilon \ne 0$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # The minimum is the graph of $W_3 = Y X^{-1} (W_2 W_1 + \varepsilon)^{-1}$ over the plane without the curve $W_2 W_1 = -\varepsilon$. For $\varepsilon = 0$ this leaves the four open quadrants. For
 # $\varepsilon \ne 0$ the curve is a hyperbola: it leaves the set between its branches, which holds the axes and shrinks to 0 along rays, and the two convex sets beyond them.
-# ```
+# :::
 #
 # In the paper's words, the points with $W_1 \ne 0$ are a set $S_1$ with four components, and for $\varepsilon \ne 0$ a line $S_0$ with $W_1 = 0$ and $W_3 = Y (\varepsilon X)^{-1}$ is added, which joins two of them.
 #
@@ -150,13 +147,13 @@ figures.show("fig_skip_components", idea)
 # is of degree one in every weight, so on a cube it takes its least and its largest value at vertices. Whether a cube, or a face between two cubes, meets the surface $F = 0$ can be read off the signs at its vertices, without a
 # tolerance. Cubes with a common face that meets the surface are put into one class (`surface_classes`).
 #
-# ```{prf:proposition} The count is exact
+# :::{prf:proposition} The count is exact
 # :label: prop-grid
 # Let 0 be a grid point on every axis and the box be $[-b, b]^3$ with $|Y/X| < b\, |\varepsilon|$ and $b^2 > |\varepsilon| + |Y/X|/b$, or $\varepsilon = 0$ and $b^3 > |Y/X|$. The number of classes of
 # cubes is the number of components of the minimum, however coarse the grid.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # *Inside one cube the surface is connected.* In a cube $W_3$ has one sign, so the surface there is a graph over the points of a rectangle at which $W_1 W_2$ lies in some interval. The rectangle lies in one closed quadrant; by
 # reflection let it be $W_1, W_2 \ge 0$. If the interval holds no number $\le 0$, the points make a convex set in the coordinates $\ln W_1, \ln W_2$. If it does, they are the points with $W_1 W_2$ below some bound, and each is joined to the vertex next to
 # 0 by lowering $W_1$ and then $W_2$.
@@ -165,7 +162,7 @@ figures.show("fig_skip_components", idea)
 #
 # *The box cuts no component in two and misses none.* In the box $|W_2 W_1 + \varepsilon| \ge c = |Y/X|/b$. For $\varepsilon > 0$ the part $W_1 W_2 \ge c - \varepsilon$ of the square shrinks to 0 along rays because $c < \varepsilon$, and
 # $W_1 W_2 \le -c - \varepsilon$ gives one convex set in each of two quadrants, not empty because $b^2 > \varepsilon + c$. For $\varepsilon < 0$ reflect $W_1$, and for $\varepsilon = 0$ there is one such set in each quadrant.
-# ```
+# :::
 #
 # The counts for several data, skip connections and grids. All numbers are multiples of a small power of two, so that the values at the vertices have no rounding errors.
 
@@ -200,7 +197,7 @@ positive = counts(SKIPS)
 negative = counts([-eps for eps in SKIPS])
 print(set(plain), set(positive), set(negative))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G2.n1_plain, G2.n1_positive and G2.n1_negative"}
+# %%
 claims.check("G2.n1_plain", plain)
 claims.check("G2.n1_positive", positive)
 claims.check("G2.n1_negative", negative)
@@ -222,10 +219,10 @@ for (X, Y), eps, sign in itertools.product(DATA, SKIPS, (1, -1)):
     of_S1.append(number)
     touching.append(meet)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G2.decomposition"}
+# %%
 claims.check("G2.decomposition", touching)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the two surfaces"}
+# %% Plot the two surfaces
 extent = 3.0
 colours = [figures.COLOURS[name] for name in ("blue", "orange", "green", "red")]
 pictures = [
@@ -245,27 +242,27 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_minimum_surfaces
+# :::{glue:figure} fig_minimum_surfaces
 # :alt: Two surfaces in three dimensions. Without the skip connection, four separate curved sheets, one over each quadrant of the plane of the first two weights. With it, one large saddle-shaped sheet through the middle and two separate sheets in opposite corners.
 #
 # G, Fig. 1: the minimum for $n = 1$, $X = Y = 1$, without a skip connection and with $\varepsilon = 1$, cut off at $\pm 3$; one colour a component.
-# ```
+# :::
 #
 # The same surfaces to turn, by dragging or with the arrow keys:
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show the surfaces to turn"}
+# %% Show the surfaces to turn
 alt = "The two surfaces above, turned by dragging or with the arrow keys."
 display(HTML(turntable(pictures, ("W₁", "W₂", "W₃"), extent, alt)))
 
 # %% [markdown]
 # ## Weights of size n × n
 #
-# ```{prf:theorem} Two components for n ≥ 2
+# :::{prf:theorem} Two components for n ≥ 2
 # :label: thm-skip
 # Let $n \ge 2$, $\varepsilon \ne 0$ and $X, Y \in \mathrm{GL}_n$. The minimum of $\|Y - W_3 (W_2 W_1 + \varepsilon I) X\|^2$ has exactly two components, told apart by the sign of $\det (W_2 W_1 + \varepsilon I)$. For $\varepsilon = 0$ it has four.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Let $M = W_2 W_1 + \varepsilon I$. At the minimum $W_3 M X = Y$, so $M$ is invertible and $W_3 = Y X^{-1} M^{-1}$. So the minimum is the graph of a continuous function over the open set
 #
 # $$
@@ -293,7 +290,7 @@ display(HTML(turntable(pictures, ("W₁", "W₂", "W₃"), extent, alt)))
 # $\det M = \varepsilon^n (1 + b)$, which does not depend on $t$. This curve lies in $U$ and $\det W_1 = t$ changes its sign on it. With $b = 0$ and $b = -2$, $\sigma$ takes either value. It needs a second diagonal entry, hence $n \ge 2$.
 #
 # For $\varepsilon = 0$, $\det M \ne 0$ says that $\det W_1 \ne 0$, so $U = U_0$.
-# ```
+# :::
 #
 # For $n = 1$, $M = \varepsilon$ where $W_1 = 0$. So only the sign of $\varepsilon$ can be crossed, and one pair of the four is joined: three components, again {prf:ref}`thm-skip-one`.
 #
@@ -373,7 +370,7 @@ for n, eps in CASES:
     both = torch.stack([classes, sign], dim=1).unique(dim=0)
     mixed += len(both) - numbers[-1]
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G2.n2_components and G2.n2_path"}
+# %%
 claims.check("G2.n2_components", numbers, n=walkers * len(CASES))
 
 claims.check(
@@ -386,21 +383,21 @@ claims.check(
 # %% [markdown]
 # ### Branches of any width, and several blocks
 #
-# ```{prf:theorem} The count for every branch
+# :::{prf:theorem} The count for every branch
 # :label: thm-branches
 # Let $W_1$ be $h \times n$ and $W_2$ $n \times h$, $\varepsilon \ne 0$ and $X, Y \in \mathrm{GL}_n$. The minimum of $\|Y - W_3 (W_2 W_1 + \varepsilon I) X\|^2$ has three components for $n = h = 1$ and otherwise two, told apart by the sign of $\det (W_2 W_1 + \varepsilon I)$.
 #
 # With $B$ such blocks in a row in place of one, each with its own branch and $\varepsilon \ne 0$, the numbers are multiplied: $2^B$ components, if no block has $n = h = 1$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # The minimum is a graph over the set $U$ of branches with $\det M \ne 0$, as before; with $B$ blocks over the product of their $U$, as $W_3$ is determined by the product of all $M$. The components of a product are products of components. So let $B = 1$. The case $h = n$ is known.
 #
 # *$h > n$.* The $W_1$ of rank less than $n$ are an algebraic set of codimension $h - n + 1 \ge 2$; to take them out of the open set $U$ neither cuts nor joins components. What is left lies over the pairs of an injective $W_1$ and an $M \in \mathrm{GL}_n$, the $W_2$ with
 # $W_2 W_1 = M - \varepsilon I$ being an affine space of dimension $n (h - n)$ over each. The injective $h \times n$ matrices are connected, and $\mathrm{GL}_n$ has two components.
 #
 # *$h < n$.* $\det (\varepsilon I_n + W_2 W_1) = \varepsilon^{n - h} \det (\varepsilon I_h + W_1 W_2)$: the same $U$ belongs to the branch $(W_2, W_1)$ with $h$ and $n$ exchanged.
-# ```
+# :::
 #
 # Without skip connections these $2B + 1$ layers have $2^{2B}$ components if all are $n \times n$ ({prf:ref}`thm-group`). So three is peculiar to $1 \times 1$: one neuron more in the branch, or one more in the stream, and there are two. The walks, for branches of other widths, from equally many minima of either sign:
 
@@ -423,7 +420,7 @@ for (n, h), eps in itertools.product(
     W = [torch.cat(pair) for pair in zip(*both, strict=True)]
     branches.append(len(blind_classes(W, X, Y, eps).unique()))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G2.branches"}
+# %%
 claims.check("G2.branches", branches, n=2 * walkers * len(branches))
 
 # %% [markdown]
@@ -452,20 +449,20 @@ for n, *widths in [(1, 1, 2), (1, 2, 3), (2, 1, 2)]:
     blocks.append(number / math.prod(3 if n == h == 1 else 2 for h in widths))
     walked += len(points)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G2.blocks"}
+# %%
 claims.check("G2.blocks", blocks, n=walked)
 
 # %% [markdown]
 # A skip connection over one layer does not reduce the number:
 #
-# ```{prf:proposition} A skip connection over one layer
+# :::{prf:proposition} A skip connection over one layer
 # :label: prop-skip-one-layer
 # Let $X, Y \in \mathrm{GL}_n$, $l \ge 2$, and let $W_k + \varepsilon I$ stand for one layer $W_k$ of a linear network of $l$ layers, all $n \times n$. The minimum has $2^{l-1}$ components for every $\varepsilon$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # The translation $W_k \mapsto W_k + \varepsilon I$ takes the minimum to that without a skip connection, of which {prf:ref}`thm-group` speaks.
-# ```
+# :::
 
 # %%
 of_translated = []  # classes / 2, two layers
@@ -485,7 +482,7 @@ for n, eps in itertools.product(range(1, 5), (1.0, -1.0)):
     found = joined_classes(misfit, points, tries=40)
     of_translated.append(len(found.unique()) / 2)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G2.reduces and G2.reduces_one_layer"}
+# %%
 claims.check("G2.reduces", [k / 4 for k in numbers], n=walkers * len(CASES))
 
 claims.check(
@@ -497,17 +494,17 @@ claims.check(
 # %% [markdown]
 # ## What still separates
 #
-# ```{prf:corollary} The obstruction with a skip connection
+# :::{prf:corollary} The obstruction with a skip connection
 # :label: cor-skip-obstruction
 # Let two minima lie in different components, for any $n$ and $\varepsilon$. Every path between them holds a point with a loss of at least $\sigma_{\min}(Y)^2$, and on some path the loss nowhere exceeds it.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # *Lower bound.* The pairs $(W_1, W_2)$ of the two minima lie in different components of $U$, so the path holds a point with $\det M = 0$, and there is a unit vector $v$ with $W_3 M X v = 0$. The loss is at least $\|Y v\|^2 \ge \sigma_{\min}(Y)^2$.
 #
 # *A path.* Every component holds points with $\det W_1 \ne 0$. Keep $W_1$, and let $M$ and $W_3$ follow the path of {prf:ref}`thm-obstruction` for the two-layer network $W_3 M X$, with $W_2 = (M - \varepsilon I) W_1^{-1}$. It changes $\sigma$ at the
 # height $\sigma_{\min}(Y)^2$. For $\varepsilon \ne 0$ this is enough: to get from one component of $\sigma = -\operatorname{sgn} \varepsilon$ to the other for $n = 1$, cross over, change the sign of $W_1$, and cross back. For $\varepsilon = 0$ it is {prf:ref}`thm-obstruction` itself.
-# ```
+# :::
 
 
 # %%
@@ -527,7 +524,7 @@ for n, eps in itertools.product(range(1, 7), (1.0, -1.0)):
     rivals.append(obstruction(times_inverse(Y, X)) / obstruction(Y))
 height = torch.cat(height)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G2.obstruction"}
+# %%
 claims.check(
     "G2.obstruction", height, rival=min(rivals, key=lambda ratio: abs(ratio - 1))
 )
@@ -552,7 +549,7 @@ curves = {
     "loss": residual_loss(path, X, Y, 1.0),
 }
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the path"}
+# %% Plot the path
 figure, axis = figures.panels(height=3.6)
 for (name, values), colour in zip(
     curves.items(), ("black", "purple", "sky"), strict=True
@@ -569,11 +566,11 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_skip_path
+# :::{glue:figure} fig_skip_path
 # :alt: Along a path between two minima with three by three weights the determinant of the first weight changes its sign while that of the residual map stays negative and the loss stays zero.
 #
 # A path by {prf:ref}`thm-skip` between two minima with $\sigma = -1$ and different signs of $\det W_1$, for $n = 3$ and $\varepsilon = 1$; the loss on it is at most {glue:text}`worst_shown` (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # On {glue:text}`paths` paths between random minima with one sign of $\det (W_2 W_1 + \varepsilon I)$ the loss is at most {glue:text}`worst_path` $\|Y\|^2$; {glue:text}`mixed` of the classes that walks have found hold both signs. The finest grid of the count has
 # {glue:text}`cubes` cubes.
@@ -583,13 +580,13 @@ figures.numbers(
 # “We leave the connection between the topology of the minimum and the optimization … properties of neural networks to future work”, says G, section 4.2. Without the skip connection each of the four components is reached with the same probability, so that two descents end in one with
 # the probability $\frac14$ ({prf:ref}`prop-law`). With it the start decides:
 #
-# ```{prf:theorem} Training from a small branch
+# :::{prf:theorem} Training from a small branch
 # :label: thm-small-branch
 # Let $X, Y \in \mathrm{GL}_n$, $\varepsilon \ne 0$, a branch of any width $h$, and let gradient flow start at $(\delta A, \delta B, C)$. For all small enough $\delta$ it converges to a minimum, and $\det M$ keeps the sign of $\varepsilon^n$ all along. So if $A, B, C$ are random,
 # the probability that two such flows end in one component tends to 1 as $\delta \to 0$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Let $R = W_3 M X - Y$, $N = W_3^\top R X^\top$, $s = \|W_1\|^2 + \|W_2\|^2$ and $\rho = \|R\|$ at the start. In a suitable unit of time
 #
 # $$
@@ -611,7 +608,7 @@ figures.numbers(
 # $$
 #
 # $\rho$, and so $J$, is bounded for $|\delta| \le 1$, and $s(0) = \delta^2 (\|A\|^2 + \|B\|^2)$. If $s(0)\, e^{2J} < |\varepsilon|$, $s$ never gets to $|\varepsilon|$, so all this is true for ever: $R \to 0$, the weights, whose speeds are integrable, converge, and no matrix between $\varepsilon I$ and $M$ is singular. The minima at which $\det M$ has the sign of $\varepsilon^n$ are one component, for $n = h = 1$ too ({prf:ref}`thm-branches`, {prf:ref}`thm-skip-one`).
-# ```
+# :::
 #
 # So a skip connection does not so much join what training reaches as keep training on one side. Gradient descent with $X = I$ and, for each $n$, one random $Y$, from normal weights of variance $1/n$, those of the branch multiplied by $\delta$, until the loss is below half the wall $\sigma_{\min}(Y)^2$, after
 # which a flow cannot leave its component. The share of pairs of descents in one component:
@@ -654,7 +651,7 @@ def together(n, eps, delta, seed):
 STARTS = [(0.0, 1.0), (1.0, 1.0), (1.0, 0.5), (1.0, 0.1), (0.1, 0.1)]  # ε and δ
 found = {(n, *at): together(n, *at, seed) for n in (2, 4) for at in STARTS}
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G2.trained"}
+# %%
 value, low, high, pairs = found[4, 1.0, 0.1]
 claims.check(
     "G2.trained",
@@ -697,30 +694,30 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{exercise}
+# :::{exercise}
 # Let $n = 1$, $X = Y = 1$, $\varepsilon = 1$. Find $W_3$ for $(W_1, W_2) = (1, 1)$, $(-1, -1)$ and $(2, -1)$. Which of these minima can be joined without loss? Give a curve.
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # $W_3 = 1/(W_2 W_1 + 1)$ is $\frac12$, $\frac12$ and $-1$. The first two are joined by $(s, s, 1/(s^2 + 1))$, $1 \ge s \ge -1$, through $(0, 0, 1)$. In the third $W_2 W_1 + 1$ has the other sign, so every path to it passes a
 # point with $W_2 W_1 + 1 = 0$ and loss 1. Without the skip connection the first two would lie in different quadrants, too.
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # For $n \ge 2$ minima with different signs of $\det W_1$ and one sign of $\det (W_2 W_1 + \varepsilon I)$ are joined for every $\varepsilon \ne 0$, but not for $\varepsilon = 0$. What happens to the paths as $\varepsilon \to 0$? Show that each of them holds a point with
 # $\|W_3\|_2 \ge \sigma_{\min}(Y X^{-1}) / |\varepsilon|$.
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # On a path there is a point with $\det W_1 = 0$, so a unit vector $v$ with $W_1 v = 0$ and $M v = \varepsilon v$. As $W_3 = Y X^{-1} M^{-1}$, $W_3 v = Y X^{-1} v / \varepsilon$, whose length is at least
 # $\sigma_{\min}(Y X^{-1}) / |\varepsilon|$. The bridge is there for every $\varepsilon \ne 0$, but it moves to infinity.
-# ```
+# :::
 #
-# ```{try}
+# :::{try}
 # A finer grid and more minima:
 #
 #     make chapter NAME=skip_connection ARGS="-p fineness 16 -p minima 200"
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+# %% Versions and time
 print(chapter.end())

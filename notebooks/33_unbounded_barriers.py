@@ -1,15 +1,12 @@
 # ---
 # jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
 # ---
 
 # %% [markdown]
 # # Barriers without bound
 #
-# ```{summary}
+# :::{summary}
 # **Question.** How high can the loss be on the straight line between two networks that compute the same function?
 #
 # **The paper.** If the activation before the last layer is {term}`homogeneous <homogeneous activation>`, one layer can be scaled up and the next one down without any change of the function. Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025`, read in the version
@@ -19,19 +16,19 @@
 # least bound ({claim}`G7.sharp`). Between balanced minima of two linear layers with $X = I$ it is at most $\|Y\|^2$ for all widths ({claim}`G4.balanced`, {claim}`G4.balanced_any`), for other $X$ it can be larger ({claim}`G4.inputs`); gradient flow from balanced starts, if it converges to a minimum, ends at a balanced one. Gradient flow conserves the imbalance of two layers, and a bound on it bounds the barrier between a minimum and its rescalings ({claim}`G4.conserved`, {claim}`G4.imbalance`). Two steps of the printed proof of Prop. 5.3 need mending ({claim}`G4.printed_m`, {claim}`G4.segment`).
 #
 # **Why it matters.** A high barrier need not mean that two networks differ. Their layers may only be scaled differently.
-# ```
+# :::
 #
-# ```{need}
+# :::{need}
 # You need: matrices, norms, derivatives. At a minimum of loss 0 the *barrier* of a segment is the largest loss on it. {{ times }}
-# ```
+# :::
 
-# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+# %% Parameters tags=["parameters"]
 networks: int = 10  # random networks for each degree
 steps: int = 2000  # gradient steps of the trained network
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
+# %% Check the parameters, and import
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -66,7 +63,7 @@ NAME = {0.5: r"$k = \frac{1}{2}$", 1: "$k = 1$", 2: "$k = 2$"}
 #
 # The smallest example has two scalar weights and the loss $(1 - W_2 W_1)^2$. Its minimum is a hyperbola, $m$ moves $(W_1, W_2)$ to $(m W_1, W_2/m)$ along it, and the straight line cuts across:
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+# %% Plot the idea
 idea, (plane, profiles) = figures.panels(2, height=4.3)
 ticks = torch.linspace(-0.5, 5, 221, dtype=torch.float64)
 heights = (1 - ticks[:, None] * ticks).abs().clamp(max=9)
@@ -88,13 +85,13 @@ profiles.set(xlabel=r"place on the line $\alpha$", title="$(1 - W_2 W_1)^2$")
 figures.show("fig_segment", idea, legend=3)
 
 # %% [markdown]
-# ```{glue:figure} fig_segment
+# :::{glue:figure} fig_segment
 # :name: fig-hyperbola-chords
 # :alt: Left, grey contours of the absolute error of a product of two numbers with the hyperbola of minima and two chords of it; the longer chord passes through much higher error. Right, the loss along the two chords, low on the short one and high on the long one, and zero on the hyperbola.
 #
 # Left: the idea of G, Fig. 2, with $X = Y = 1$ and the loss printed there, without a square: two minima of the hyperbola and the segment from the point at the upper left to its rescaling by $m$. Right: the squared loss of G, Prop. 5.3 on the segments; on the
 # hyperbola it is 0.
-# ```
+# :::
 #
 # In general the loss is $L(W) = \lVert Y - W_l\, \sigma(W_{l-1} F) \rVert^2$ with features $F = f(W_{l-2}, \dots, W_1, X)$, and $\sigma$ acts on entries. The paper asks for
 # $\sigma(cz) = c^k \sigma(z)$ for all real $c$, which for $c < 0$ excludes ReLU. Only $c > 0$ is used. The functions with this property are
@@ -104,7 +101,7 @@ figures.show("fig_segment", idea, legend=3)
 # m \cdot W = (W_l\, m^{-k},\; m\, W_{l-1},\; \dots, W_1) .
 # $$
 #
-# ```{prf:proposition} The line between a point and its rescaling
+# :::{prf:proposition} The line between a point and its rescaling
 # :label: prop-rescaled-line
 # For every point $W$, whatever its loss, and every $0 \le \alpha \le 1$
 #
@@ -117,13 +114,13 @@ figures.show("fig_segment", idea, legend=3)
 # $$
 #
 # $\varphi(\alpha) > 1$ for $0 < \alpha < 1$ and $m \ne 1$. The curve $(W_l\, m^{-kt}, m^t\, W_{l-1}, W_{l-2}, \dots)$, $0 \le t \le 1$, has constant loss.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # The last layer on the line is $(1 - \alpha + \alpha m^{-k})\, W_l$, the activations are $\sigma((1 - \alpha + \alpha m) H)$, which is $(1 - \alpha + \alpha m)^k \sigma(H)$ since $1 - \alpha + \alpha m > 0$. By the weighted means
 # $1 - \alpha + \alpha m^{-k} \ge m^{-k\alpha}$ and $1 - \alpha + \alpha m \ge m^{\alpha}$, strictly inside the segment if $m \ne 1$; the product of the right sides, the second to the power $k$, is 1. On the
 # curve the two factors are $m^{-kt}$ and $m^{kt}$.
-# ```
+# :::
 #
 # At a minimum with loss 0 this is G, (14), $(\varphi(\alpha) - 1)^2 \lVert Y \rVert^2$. The proof of G, Prop. 5.3 says that $W$ and $m \cdot W$ are connected in $L^{-1}(0)$ by
 # $\gamma(t) = ((1 - t) W_l + t W_l\, m^{-k}, \dots)$. That is this line, on which the loss is not 0. The points are connected all the same, by the curve of the proposition.
@@ -131,7 +128,7 @@ figures.show("fig_segment", idea, legend=3)
 # The network of G, Fig. 4 has five layers with leaky ReLU (here with slope 0.01), widths 8, 16, 32, 16, 8, 4, and random $X \in \mathbb R^{8 \times 4}$, $Y \in \mathbb R^{4 \times 4}$. Full-batch gradient descent, where the paper has SGD, brings it close to
 # a minimum, a few Gauss–Newton steps of least norm down to rounding.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Train the network of G, Fig. 4"}
+# %% Train the network of G, Fig. 4
 trained, descended = five_layer_minimum(seed, steps)
 figures.numbers(
     descended=f"{descended:.1e}",
@@ -163,7 +160,7 @@ nets.append(trained)
 errors = [error(net, m, net.k) for net in nets for m in SCALES]
 with_k_1 = [error(net, m, 1) for net in nets for m in SCALES if net.k != 1]
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G4.formula and G4.segment"}
+# %%
 claims.check("G4.formula", errors, rival=min(with_k_1))
 
 on_segment = [
@@ -189,21 +186,21 @@ for net in nets:
             miss = net.output(net.last / m, m * net.before) - net.Y
             outside.append((miss.norm() / net.Y.norm()).item())
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G4.curve"}
+# %%
 claims.check("G4.curve", inside, rival=min(outside))
 
 # %% [markdown]
 # The loss need not be 0 anywhere:
 #
-# ```{prf:corollary} Any critical point
+# :::{prf:corollary} Any critical point
 # :label: cor-critical-line
 # If the derivative of $L$ by $W_l$ vanishes at $W$, the loss on the line is $L(W) + (\varphi(\alpha) - 1)^2 \lVert \hat Y \rVert^2$. So G, Prop. 5.3 needs no $L^{-1}(0) \ne \emptyset$: above every critical point with
 # $\hat Y \ne 0$ the barrier is unbounded.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Along $(1 + \varepsilon) W_l$ the derivative is $-2 \langle R, \hat Y \rangle = 0$ with $R = Y - \hat Y$. In $\lVert R - (\varphi - 1) \hat Y \rVert^2$ the mixed term vanishes.
-# ```
+# :::
 #
 # The same comparison at critical points with a loss that is not 0:
 
@@ -229,13 +226,13 @@ for k in DEGREES:
         at_critical += [rise_error(critical, m) for m in SCALES]
         elsewhere += [rise_error(net, m) for m in SCALES]
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G4.nonzero"}
+# %%
 claims.check("G4.nonzero", at_critical, rival=min(elsewhere))
 
 # %% [markdown]
 # ## Where the loss is largest
 #
-# ```{prf:proposition} Place and height of the maximum
+# :::{prf:proposition} Place and height of the maximum
 # :label: prop-rescaled-peak
 # Let $m \ne 1$, $A = 1 - m^{-k}$, $B = m - 1$, which have one sign. $\ln \varphi$ is strictly concave in $\alpha$, with its maximum at
 #
@@ -248,9 +245,9 @@ claims.check("G4.nonzero", at_critical, rival=min(elsewhere))
 #
 # If $k = 1$, $\alpha^* = \frac12$ for every $m$; if $k \ne 1$, $\alpha^* \ne \frac12$ for every $m$. As $m \to \infty$ $\alpha^* \to \frac{k}{1 + k}$ and $\varphi^* \sim k^k (1 + k)^{-1-k}\, m^k$, while the middle has
 # $\varphi(\frac12) \sim 2^{-(k+1)} m^k$. $m$ and $1/m$ have the same $\varphi^*$, and for each $\alpha$ in $(0, 1)$ $\varphi(\alpha)$, so also $\varphi^*$, increases strictly in $|\ln m|$ on either side of $m = 1$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # $\ln \varphi = \ln(1 - A\alpha) + k \ln(1 + B\alpha)$ is strictly concave, and 0 at both ends. Its derivative vanishes where $A (1 + B\alpha) = kB\, (1 - A\alpha)$, which is $\alpha^*$; there
 # $1 - A\alpha^* = \frac{A + B}{B (1 + k)} > 0$ and $1 + B\alpha^* = \frac{k (A + B)}{A (1 + k)} > 0$. At $\alpha = \frac12$ the derivative is $2 k \tanh \frac u2 - 2 \tanh \frac{ku}2$ with $u = \ln m$, and $\tanh$ is strictly concave on
 # $[0, \infty)$, so that this is 0 for some $u \ne 0$ only if $k = 1$. Exchanging the ends of the line exchanges $m$ and $1/m$. Finally
@@ -263,7 +260,7 @@ claims.check("G4.nonzero", at_critical, rival=min(elsewhere))
 # $$
 #
 # has the sign of $u$.
-# ```
+# :::
 #
 # The paper reads the loss in the middle: in G, Prop. 5.3, where a lower bound is all that is needed, and in G, Fig. 4, where $k = 1$. For $k \ne 1$ the maximum of $\varphi$ is larger by a factor that tends to
 # $2^{k+1} k^k (1 + k)^{-1-k}$. Here the place of the maximum comes from the derivative of the measured loss, by bisection:
@@ -280,10 +277,10 @@ for k in DEGREES:
     if k != 1:
         from_half += (place - 0.5).abs().tolist()
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G7.place"}
+# %%
 claims.check("G7.place", gaps, rival=min(from_half))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the loss on lines"}
+# %% Plot the loss on lines
 figure, right = figures.panels(height=4.0)
 m, few = 20.25, ALPHA[::5]
 for k, colour in COLOUR.items():
@@ -300,12 +297,12 @@ right.set(ylabel=r"$\sqrt{L}$, in units of its maximum", ylim=(0, 1.08))
 figures.show("fig_place", figure, legend=3)
 
 # %% [markdown]
-# ```{glue:figure} fig_place
+# :::{glue:figure} fig_place
 # :name: fig-place-of-maximum
 # :alt: Root of the loss along the line for three degrees, dots on curves, stars at the maxima: left of the middle for degree one half, in the middle for degree one, right of it for degree two.
 #
 # Root of the loss on the line at $m = 20.25$, relative to its maximum, forward passes (dots), closed form (lines) and $\alpha^*$ (stars) (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # ## The growth with the scale
 #
@@ -322,14 +319,14 @@ near, far = middle(trained, 1e3), middle(trained, 1e4)  # squared
 slope_of_square = math.log(far / near) / math.log(10)
 slope = math.log(math.sqrt(far) / math.sqrt(near)) / math.log(10)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G4.network"}
+# %%
 claims.check("G4.network", slope, n=1)
 figures.numbers(slope=slope, slope_of_square=slope_of_square)
 
 # %% [markdown]
 # The slopes are {glue:text}`slope:.3f` and, with the square, {glue:text}`slope_of_square:.3f`.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the loss on lines and its growth"}
+# %% Plot the loss on lines and its growth
 from matplotlib import colormaps
 
 figure, (left, right) = figures.panels(2)
@@ -361,18 +358,18 @@ right.legend(loc="upper center")
 figures.show("fig_network", figure)
 
 # %% [markdown]
-# ```{glue:figure} fig_network
+# :::{glue:figure} fig_network
 # :alt: Left, loss along the line of the trained five-layer network for five scales, flat-topped and growing by orders of magnitude with the scale. Right, largest loss and loss in the middle against the scale on logarithmic axes for degrees one half, one and two; straight lines at both ends, the middle below the maximum except for degree one.
 #
 # Left: the network of G, Fig. 4, squared loss on the line from the minimum to its rescalings; the paper's figure has the root. Right: the maximum over the line (solid), the loss in the middle by the closed form (dashed) and by forward passes (symbols); $k = 1$ is the
 # network of G, Fig. 4 (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # ## Bounded weights, bounded barrier
 #
 # By G, Prop. 5.6 the barrier is bounded on the part of the {term}`orbit` with $\lVert W_i' \rVert < c$. (Its wording puts $b$ before $c$; one $b$ for all $c$ would contradict G, Prop. 5.3.) The bound itself:
 #
-# ```{prf:proposition} The least bound
+# :::{prf:proposition} The least bound
 # :label: prop-orbit-bound
 # Let $L(W) = 0$ and $c^{k+1} > \lVert W_l \rVert\, \lVert W_{l-1} \rVert^k$. The points $m \cdot W$ with both layers of norm less than $c$ are those with
 #
@@ -391,12 +388,12 @@ figures.show("fig_network", figure)
 # $$
 #
 # Neither bound can be improved.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # $\lVert m^{-k} W_l \rVert < c$ and $\lVert m W_{l-1} \rVert < c$ are the two inequalities. By {prf:ref}`prop-rescaled-peak` the largest loss on a line is $(\varphi^*(m) - 1)^2 \lVert Y \rVert^2$, which increases strictly and continuously in $|\ln m|$; the ends are not attained, but approached. Two
 # members $m_1 \cdot W$ and $m_2 \cdot W = (m_2/m_1) \cdot (m_1 \cdot W)$ have the ratio $m_2/m_1$, and $|\ln (m_2/m_1)| < \ln (m_+/m_-)$.
-# ```
+# :::
 
 
 # %%
@@ -417,7 +414,7 @@ def largest_loss(net, one, other, m):
     return net.line(places, other, one).max().item()
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Lines between members of bounded orbits"}
+# %% Lines between members of bounded orbits
 ratios, by_middle, near_end, crude = [], [], [], []
 for k in DEGREES:
     for n in numbers:
@@ -447,11 +444,11 @@ for k in DEGREES:
             rough = max(1, low**-k) * max(1, high) ** k
             crude.append(max(found[:2]) / ((rough - 1) ** 2 * size**2))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G7.bound and G7.sharp"}
+# %%
 claims.check("G7.bound", ratios, rival=max(by_middle))
 claims.check("G7.sharp", near_end, rival=max(crude))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the least bound"}
+# %% Plot the least bound
 figure, axis = figures.panels(height=4.4)
 stretches = torch.logspace(0.02, 2, 60, dtype=torch.float64)
 for k, colour in COLOUR.items():
@@ -484,30 +481,30 @@ figures.show("fig_bounded", figure)
 figures.numbers(members=len(ratios), worst_middle=f"{max(by_middle):.2f}")
 
 # %% [markdown]
-# ```{glue:figure} fig_bounded
+# :::{glue:figure} fig_bounded
 # :alt: Largest loss on lines between two random members of the bounded orbit against the bound on the norms, on logarithmic axes, for three degrees. All dots lie below the curves of the least bound, some close to them.
 #
 # Largest loss on the line between two members of the bounded orbit, drawn at random with a preference for its ends (dots), and the least bound (lines), one network for each $k$ (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # The bound holds for all {glue:text}`members` lines. A bound that is read in the middle, as for $k = 1$, would be exceeded for other $k$, by a factor of up to {glue:text}`worst_middle`.
 #
 # ## The choice of the scale
 #
-# ```{prf:proposition} Which m gives a loss above b
+# :::{prf:proposition} Which m gives a loss above b
 # :label: prop-choice-of-m
 # Let $L(W) = 0$, $Y \ne 0$, $b > 0$.
 #
 # 1. $m = \bigl(2^{k+1} (\sqrt b / \lVert Y \rVert + 1) - 1\bigr)^{-1/k}$ gives $L > b$ in the middle of the line.
 # 2. The paper prints $m = T^k$, here with $T = 2^{k+1} (\sqrt b / \lVert Y \rVert + 1) - 1$. This gives $L > b$ for all $b$ if $k \ge 1$, so for leaky ReLU. If $k < 1$ it gives $L < b$ for all large $b$, whatever $Y$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # In the middle $\varphi = 2^{-(k+1)} (1 + m^{-k}) (1 + m)^k$, and $L > b$ means $\varphi > 1 + \sqrt b / \lVert Y \rVert$. (1) Here $1 + m^{-k} = 2^{k+1} (\sqrt b/\lVert Y \rVert + 1)$, so
 # $\varphi = (1 + \sqrt b/\lVert Y \rVert) (1 + m)^k$.
 # (2) With $m = T^k$, $T > 1$: if $k \ge 1$, $(1 + T^k)^k \ge 1 + T^{k^2} \ge 1 + T$, hence $\varphi > 2^{-(k+1)} (1 + T) = 1 + \sqrt b/\lVert Y \rVert$. In general $\varphi \le 2^{-(k+1)} \cdot 2\, (2 T^k)^k = T^{k^2}$, which
 # for $k < 1$ is of a smaller order than $\sqrt b$.
-# ```
+# :::
 #
 # So the equality in G, (16) needs the exponent $-1/k$ for $k$; with the printed one it is an inequality in the right direction for $k \ge 1$. G, Prop. 5.3 holds. (In the text that was read, G, (16) and (17) have $\lVert Y \rVert^2$ where
 # $\lVert Y \rVert_2$ closes them exactly. That may be the conversion of an index; it is read as $\lVert Y \rVert_2$ here.) The loss in the middle for both choices:
@@ -525,7 +522,7 @@ for k in DEGREES:
             m = (2 ** (k + 1) * (math.sqrt(b) / norm + 1) - 1) ** k  # G, (16)
             printed.append(middle(net, m) / b)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G4.unbounded"}
+# %%
 claims.check("G4.unbounded", corrected, rival=min(printed))
 figures.numbers(
     printed_below=sum(ratio < 1 for ratio in printed), cases=len(printed)
@@ -534,7 +531,7 @@ figures.numbers(
 # %% [markdown]
 # In {glue:text}`printed_below` of {glue:text}`cases` cases the loss with the printed $m$ is below $b$. The exponent, by solving the equation in G, (16) for $m$:
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G4.printed_m"}
+# %%
 k, exponents = 2, []
 for b in BOUNDS:
     for norm in NORMS:
@@ -554,7 +551,7 @@ claims.check("G4.printed_m", worst, n=len(exponents))
 #
 # G, section 5.2 names “implicit bias” as a possible reason why such barriers are not seen in practice: “only a small part of the minima is reachable by stochastic gradient descent”. In these models it is one, for gradient flow:
 #
-# ```{prf:proposition} What gradient flow conserves
+# :::{prf:proposition} What gradient flow conserves
 # :label: prop-imbalance
 # Gradient flow of any differentiable function of the output $W_l\, \sigma(W_{l-1} F)$, $F$ of the lower layers, conserves $\lVert r_j \rVert^2 - k \lVert w_j \rVert^2$ for every neuron $j$ with incoming weights $r_j$ and outgoing weights $w_j$, as long as $\sigma$ is differentiable at its preactivations. So it conserves the imbalance
 # $\delta = \lVert W_{l-1} \rVert^2 - k \lVert W_l \rVert^2$.
@@ -569,14 +566,14 @@ claims.check("G4.printed_m", worst, n=len(exponents))
 # $$
 #
 # For $k = 1$ this is $\frac14 \bigl( \sqrt{1 + \Delta^2 / 4s^2} - 1 \bigr)^2 \lVert Y \rVert^2$, $s = \lVert W_l \rVert \lVert W_{l-1} \rVert$. Both are attained on every orbit.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # By Euler's theorem $z\, \sigma'(z) = k\, \sigma(z)$, so $\langle r_j, \partial L/\partial r_j \rangle = k \langle w_j, \partial L/\partial w_j \rangle$: both terms change at the same rate.
 #
 # $s$ is the same on the whole orbit, and one of its points has $\lVert W_{l-1} \rVert^2 = k \lVert W_l \rVert^2 = s$. Its rescaling by $e^u$ has $\delta = s\, (e^{2u} - e^{-2ku})$, which increases in $u$. So both points have $u_- \le u \le u_+$, and $|\ln m| \le u_+ - u_-$, with equality at the ends; the rest is
 # {prf:ref}`prop-rescaled-peak`. For $k = 1$, $\delta = 2s \sinh 2u$, so $\ln m = \operatorname{arsinh} (\Delta/2s)$ and $\varphi^* - 1 = \frac{(m - 1)^2}{4m} = \frac12 (\cosh \ln m - 1)$.
-# ```
+# :::
 #
 # So there is no barrier of this kind for $\Delta = 0$: two minima that gradient flow reaches from starts at which every neuron has the number 0 are no rescalings of each other, by one $m$ or by one for each neuron. The rates of change, and the largest barriers between members of an orbit with imbalances of at most $\Delta$:
 
@@ -622,7 +619,7 @@ for k, n, x in itertools.product(DEGREES, range(networks), (0.1, 1.0, 10.0)):
         of_1 = (math.sqrt(1 + x**2 / 4) - 1) ** 2 / 4
         to_bound_1.append(highest / of_1)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G4.conserved and G4.imbalance"}
+# %%
 claims.check("G4.conserved", rates, rival=torch.tensor(with_one).median().item())
 nearest_1 = min(to_bound_1, key=lambda ratio: abs(ratio - 1))
 claims.check("G4.imbalance", to_bound, rival=nearest_1)
@@ -630,7 +627,7 @@ claims.check("G4.imbalance", to_bound, rival=nearest_1)
 # %% [markdown]
 # For two linear layers the minimum is more than one orbit of rescalings, and what is left is bounded:
 #
-# ```{prf:proposition} Balanced minima
+# :::{prf:proposition} Balanced minima
 # :label: prop-balanced
 # Let $Y \ne 0$ be any $m \times n$ matrix, of rank $r$, with the singular value decomposition $Y = U \Sigma V^\top$, $\Sigma \in \mathrm{GL}_r$, and $X = I$. With $h \ge r$ hidden neurons the minima $W_2 W_1 = Y$ with $W_1 W_1^\top = W_2^\top W_2$ are
 #
@@ -639,16 +636,16 @@ claims.check("G4.imbalance", to_bound, rival=nearest_1)
 # $$
 #
 # $Q$ being $h \times r$. Between those of $Q$ and $Q'$ the barrier is at most $\lVert Y \rVert^2$, the loss of the zero network, with equality for $Q' = -Q$ alone. Gradient flow of $\lVert Y - W_2 W_1 \rVert^2$ conserves $W_1 W_1^\top - W_2^\top W_2$; if from a balanced start it converges to a minimum, that is one of these.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # With $R = W_2 W_1 - Y$, $\dot W_1 = -W_2^\top R$ and $\dot W_2 = -R\, W_1^\top$, both terms have the derivative $-W_2^\top R\, W_1^\top - W_1 R^\top W_2$.
 #
 # At a balanced minimum $Y^\top Y = W_1^\top W_2^\top W_2 W_1 = (W_1^\top W_1)^2$. Positive roots are unique, so $W_1^\top W_1 = V \Sigma V^\top$ and $W_1 = Q\, \Sigma^{1/2} V^\top$ with orthonormal columns of $Q$; in the same way $W_2 = U \Sigma^{1/2} \tilde Q^\top$. From $W_2 W_1 = Y$ follows $\tilde Q^\top Q = I$, and so $\tilde Q = Q$. The converse is plain.
 #
 # With $Q_\lambda = (1 - \lambda) Q + \lambda Q'$, $Q_\lambda^\top Q_\lambda = I - 4 \lambda (1 - \lambda) K$, $K = \frac14 (Q - Q')^\top (Q - Q')$, $0 \le K \le I$. So the loss at $\lambda$ is $16 \lambda^2 (1 - \lambda)^2 \lVert \Sigma^{1/2} K \Sigma^{1/2} \rVert^2$, at most
 # $\lVert \Sigma \rVert^2 = \lVert Y \rVert^2$, since $0 \le \Sigma^{1/2} K \Sigma^{1/2} \le \Sigma$. Equality needs $K = I$.
-# ```
+# :::
 
 # %%
 normal = normal_stream(seed, "balanced")
@@ -661,7 +658,7 @@ for kind, g in (("orthogonal", torch.linalg.qr(A).Q), ("any", B)):
     loss = (Y - middle).square().sum(dim=(-2, -1))
     of_kind[kind] = loss / Y.square().sum(dim=(-2, -1))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G4.balanced"}
+# %%
 one_in_ten = of_kind["any"].quantile(0.9).item()
 claims.check("G4.balanced", of_kind["orthogonal"], rival=one_in_ten)
 figures.numbers(balanced_median=of_kind["orthogonal"].median().item())
@@ -689,24 +686,24 @@ for m, r, h in itertools.product((3, 5), (1, 2, 3), range(3, 9)):
     highest.append(loss.max().item())
     others.append(loss[1:].max().item())
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G4.balanced_any"}
+# %%
 claims.check("G4.balanced_any", highest, rival=max(others), n=10 * len(highest))
 
 # %% [markdown]
 # Other inputs can make the barrier larger:
 #
-# ```{prf:proposition} Balanced minima with other inputs
+# :::{prf:proposition} Balanced minima with other inputs
 # :label: prop-inputs
 # Let $X, Y \in \mathrm{GL}_h$ and $W_2 W_1 X = Y$ with $h \times h$ weights and $W_1 W_1^\top = W_2^\top W_2$. Gradient flow still conserves $W_1 W_1^\top - W_2^\top W_2$. The other balanced minima are $(q W_1, W_2 q^\top)$, $q$ orthogonal. With the ratio $\kappa$ of the largest to the least singular value of $Y X^{-1}$, the barrier is at most $\frac14 (\kappa^{1/2} + \kappa^{-1/2})^2\, \lVert Y \rVert^2$. For $h \ge 2$ no smaller number
 # holds for all $X$ with the same $Y X^{-1}$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # By {prf:ref}`prop-balanced` for $Y X^{-1}$ the balanced minima are as said, with $q = Q' Q^{-1}$; let $S = W_1 W_1^\top = W_2^\top W_2$, so that $W_1 = S^{1/2} V$ with an orthogonal $V$, and $K = \frac14 (2I - q - q^\top)$. By {prf:ref}`prop-straight` the barrier is $\lVert W_2 K W_1 X \rVert^2 = \lVert E\, S V X \rVert^2$ with $E = S^{1/2} K S^{-1/2}$, and $\lVert S V X \rVert = \lVert Y \rVert$; the eigenvalues of $S$ are the singular values of $Y X^{-1}$. $\lVert E \rVert_2$ is convex in $K$, and the $K$ with $0 \le K \le I$ are means of orthogonal projectors. For a projector $K$ other than 0 and $I$, $E$ is a projector, too, with the norm
 # $1/\sin\theta$, $\theta$ the least angle between its range $S^{1/2} \operatorname{im} K$ and its kernel $S^{1/2} \ker K$. By Wielandt's inequality $\cos\theta \le \frac{\kappa - 1}{\kappa + 1}$, so $\lVert E \rVert_2 \le \frac12 (\kappa^{1/2} + \kappa^{-1/2})$.
 #
 # For $q = I - 2 v v^\top$, $K = v v^\top$ and $\lVert E \rVert_2 = \lVert S^{1/2} v \rVert\, \lVert S^{-1/2} v \rVert$, which is this number if $v$ is $1/\sqrt2$ times the sum of unit eigenvectors to the largest and the least eigenvalue. The barrier comes close where all columns of $S V X$ are nearly multiples of $S^{-1/2} v$.
-# ```
+# :::
 
 
 # %%
@@ -735,7 +732,7 @@ over_bound, over_Y = (
     torch.cat([x, y[None]]) for x, y in zip(anyhow, close, strict=True)
 )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G4.inputs"}
+# %%
 claims.check(
     "G4.inputs",
     over_bound.max().item(),
@@ -762,34 +759,34 @@ claims.check(
 #
 # ## Exercises
 #
-# ```{exercise}
+# :::{exercise}
 # Let $k = 1$, as for ReLU. Write the barrier between $W$ and $m \cdot W$ with $u = \ln m$, and find the $m > 1$ at which it is as high as the loss of a network with output 0.
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # In the middle $\varphi = \frac14 (1 + 1/m)(1 + m) = \frac{(1 + m)^2}{4m}$, so $\varphi - 1 = \frac{(m - 1)^2}{4m} = \sinh^2 \frac u2$ and the barrier is $\sinh^4 (\frac u2)\, \lVert Y \rVert^2$. It is $\lVert Y \rVert^2$ where $(m - 1)^2 = 4m$, at
 # $m = 3 + 2\sqrt2$.
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # Show for general $k$ that $(\varphi^* - 1)^2 = \bigl( \frac{k (k + 1)}{8} \bigr)^2 u^4 + O(u^5)$ as $u = \ln m \to 0$: near a minimum the barrier of the rescaling is of fourth order. Check it with
 # `largest_factor`.
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # The expansion $\alpha x + \frac12 \alpha (1 - \alpha) x^2 + O(x^3)$ of $\ln(1 - \alpha + \alpha e^x)$ is needed with $x = -ku$, and $k$ times with $x = u$. The first-order terms cancel and $\ln \varphi = \frac12 k (k + 1)\, \alpha (1 - \alpha)\, u^2 + O(u^3)$. The largest
 # value of $\alpha (1 - \alpha)$ is $\frac14$, so $\varphi^* - 1 = \frac18 k (k + 1)\, u^2 + O(u^3)$.
 #
 #     for k in (0.5, 1, 2):
 #         value = largest_factor(math.exp(0.01), k)[1].item()
 #         print((value - 1) / 0.01**2, k * (k + 1) / 8)
-# ```
+# :::
 #
-# ```{try}
+# :::{try}
 # More networks, and a minimum after more steps:
 #
 #     make chapter NAME=unbounded_barriers ARGS="-p networks 20 -p steps 10000"
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+# %% Versions and time
 print(chapter.end())

@@ -1,15 +1,12 @@
 # ---
 # jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
 # ---
 
 # %% [markdown]
 # # How far from the orbit
 #
-# ```{summary}
+# :::{summary}
 # **Question.** Two weight matrices that are multiplied, as queries and keys in attention are, may be replaced by $(W_1 g^{-1}, g W_2)$ with any invertible $g$. How far from this {term}`orbit` is the average of two of its points?
 #
 # **The paper.** Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025`, read in the version submitted for review, show that the middle of the line between two points of the orbit can be arbitrarily far from it (G, Prop. 5.5).
@@ -18,19 +15,19 @@
 # ({claim}`G6.bounds`), and exactly for balanced factorisations ({claim}`G6.balanced`). The distance of the average of any two factorisations of $A$ has a lower bound in closed form, if that average is farther than $\lVert A \rVert_*^{1/2}$ from all pairs with product 0 ({claim}`G6.averages`).
 #
 # **Why it matters.** Averaging the factors of two equal products can lead away from everything that computes the product.
-# ```
+# :::
 #
-# ```{need}
+# :::{need}
 # You need: singular values, orthogonal projectors, convex functions. Norms are Frobenius norms unless marked; $\lVert \cdot \rVert_2$ is the spectral norm, $\lVert \cdot \rVert_*$ the sum of the singular values. {{ times }}
-# ```
+# :::
 
-# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+# %% Parameters tags=["parameters"]
 factorisations: int = 8  # random factorisations of each shape
 n_max: int = 3  # largest square matrix
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
+# %% Check the parameters, and import
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -67,7 +64,7 @@ from lmc_helpers.seeds import torch_generator
 #
 # and half of the line has the length $\sqrt{c^2 - 1}\, \lVert W \rVert$, $\lVert W \rVert^2 = \lVert W_1 \rVert^2 + \lVert W_2 \rVert^2$. With numbers in place of matrices and $A = 1$ it can be drawn:
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+# %% Plot the idea
 idea, plane = figures.panels(height=4.6)
 arm = torch.linspace(0.12, 8, 400, dtype=torch.float64)
 plane.plot(arm, 1 / arm, color="book:black", linewidth=2, label="$W_1 W_2 = 1$")
@@ -89,16 +86,16 @@ plane.legend(loc="upper left", bbox_to_anchor=(1.05, 1))
 figures.show("fig_midpoints", idea)
 
 # %% [markdown]
-# ```{glue:figure} fig_midpoints
+# :::{glue:figure} fig_midpoints
 # :alt: One branch of a hyperbola with three chords; dashed lines lead from the middle of each chord to the nearest points of the hyperbola, one for the short chord, two for the longer ones.
 #
 # Chords of the orbit between $g = \beta$ and $\beta^{-1}$, their middle (squares) and the points of the orbit nearest to it (dashed). The longer the chord, the farther its middle.
-# ```
+# :::
 #
 # G's proof ends: as $\beta \to \infty$, $g$ and $g^{-1}$ cannot approach $cI$ simultaneously, so the distance is not bounded. That both cannot *be* $cI$ is true for every $\beta \ne 1$,
 # also where the distance is small; needed is a bound that grows with $c$.
 #
-# ```{prf:lemma} The last step of the proof of G, Prop. 5.5
+# :::{prf:lemma} The last step of the proof of G, Prop. 5.5
 # :label: lem-both
 # For every invertible $g$ and $c \ge 1$
 #
@@ -107,12 +104,12 @@ figures.show("fig_midpoints", idea)
 # $$
 #
 # with equality for $g = I$. So if $W_1$ and $W_2$ are invertible, the distance from $S$ is at least $(c - 1) \min \bigl( \sigma_{\min}(W_1), \sigma_{\min}(W_2) \bigr)$, which is unbounded.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Let $x$ be a unit vector and $s = \lVert g x \rVert$. Then $\lVert (cI - g) x \rVert \ge c - s$, and with the unit vector $y = g x / s$, $\lVert (cI - g^{-1}) y \rVert \ge c - 1/s$. One of $s$ and $1/s$ is at most 1. The points of $S$ are
 # $(W_1 g^{-1}, g W_2)$, and a product with $W_1$ is at least $\sigma_{\min}(W_1)$ times as long; likewise for $W_2$.
-# ```
+# :::
 #
 # The larger of the two norms over $c - 1$, which a search from random $g$ makes small: $g$ takes random steps, ever shorter ones, where they lower it.
 
@@ -137,7 +134,7 @@ for n, c in itertools.product(range(1, n_max + 1), C_ALL):
         g = torch.where(lower[:, None, None], trial, g)
     both += both_norms(g, c).tolist()
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G6.last_step"}
+# %%
 claims.check("G6.last_step", both)
 
 # %% [markdown]
@@ -153,7 +150,7 @@ claims.check("G6.last_step", both)
 #
 # Far from the origin $S$ looks like $\{X Z = 0\}$. Write $D = W_1^\top W_1 - W_2 W_2^\top$.
 #
-# ```{prf:lemma} Distance to the cone
+# :::{prf:lemma} Distance to the cone
 # :label: lem-cone
 # The distance of $(W_1, W_2)$ to $\{X Z = 0\}$ is $d_0$ with
 #
@@ -165,12 +162,12 @@ claims.check("G6.last_step", both)
 # $$
 #
 # where $\Pi$ is the orthogonal projector on the eigenvectors of $D$ with negative eigenvalues and $\Pi' = I - \Pi$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # If $XZ = 0$ and $\Pi$ projects on the range of $Z$, then $X\Pi = 0$ and $\Pi' Z = 0$, so that $\lVert W_1 - X \rVert \ge \lVert W_1 \Pi \rVert$ and $\lVert W_2 - Z \rVert \ge \lVert \Pi' W_2 \rVert$, with equality for $(W_1 \Pi', \Pi W_2)$. The sum of the squares is
 # $\lVert W_2 \rVert^2 + \operatorname{tr}(\Pi D)$, which over all orthogonal projectors is least for the one of the lemma, $\lVert W_2 \rVert^2 + \frac12 (\operatorname{tr} D - \lVert D \rVert_*)$.
-# ```
+# :::
 #
 # Both forms of $d_0^2$ for a random pair, $4 \times 2$ and $2 \times 3$:
 
@@ -192,12 +189,12 @@ projected = (W1 @ Pi).norm() ** 2 + (rest @ W2).norm() ** 2
 print(round(closed_form.item(), 6), round(projected.item(), 6))
 
 # %% [markdown]
-# ```{prf:lemma} Parrott's completion
+# :::{prf:lemma} Parrott's completion
 # :label: lem-parrott
 # Let the first column $(a, p)$ and the first row $(a, b)$ of a block matrix have spectral norm at most 1. There is a last block $q$ with which the whole matrix has spectral norm at most 1.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # $p = K (I - a^\top a)^{1/2}$ and $b = (I - a a^\top)^{1/2} L$ with $\lVert K \rVert_2, \lVert L \rVert_2 \le 1$. With $q = -K a^\top L$
 #
 # $$
@@ -208,9 +205,9 @@ print(round(closed_form.item(), 6), round(projected.item(), 6))
 # $$
 #
 # and $U$ is orthogonal.
-# ```
+# :::
 #
-# ```{prf:theorem} Distance of midpoints from the orbit
+# :::{prf:theorem} Distance of midpoints from the orbit
 # :label: thm-orbit-distance
 # Let $W_1$ be $m \times h$, $W_2$ $h \times n$, $A = W_1 W_2 \ne 0$, $c \ge 1$. Then $0 < d_0^2 \le \lVert A \rVert_*$ and
 #
@@ -221,9 +218,9 @@ print(round(closed_form.item(), 6), round(projected.item(), 6))
 # &= \bigl(c^2 - 2 + c^{-2}\bigr)\, d_0^2 .
 # \end{aligned}
 # $$
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # *Above.* With $g = c\, \Pi + c^{-1} \Pi'$, $c W_1 - W_1 g^{-1} = (c - \frac1c) W_1 \Pi$ and $c W_2 - g W_2 = (c - \frac1c) \Pi' W_2$.
 #
 # *A multiplier.* The lower bound needs a Lagrange multiplier for $XZ = A$: an $m \times n$ matrix $\Gamma$ with $\lVert \Gamma \rVert_2 \le 1$, which makes the function $G$ below convex, and with $\Gamma W_2^\top \Pi = W_1 \Pi$ and
@@ -253,21 +250,21 @@ print(round(closed_form.item(), 6), round(projected.item(), 6))
 # $$
 #
 # This is also at most $\lVert A \rVert_*$; and $d_0 = 0$ only if $W_1 W_2 = 0$.
-# ```
+# :::
 #
 # So $\operatorname{dist} > b$ as soon as $c^2 > 2 + b^2/d_0^2$: G, Prop. 5.5 holds, with every $W$ in $S$, and the distance is $c\, d_0$ less a term of order $1/c$. In units of half of the line it tends to $d_0 / \lVert W \rVert \le 1/\sqrt 2$.
 # The loss $\lVert A - W_1 W_2 \rVert^2$ in the middle is $(c^2 - 1)^2 \lVert A \rVert^2$: it grows like the fourth power of the distance.
 #
-# ```{prf:theorem} Balanced factorisations
+# :::{prf:theorem} Balanced factorisations
 # :label: thm-balanced-distance
 # Let $A$ have rank $h$, so that $S$ is one orbit. If $W_1^\top W_1 = W_2 W_2^\top$, then $d_0^2 = \lVert A \rVert_*$, the largest value, and
 #
 # $$
 # \frac{\operatorname{dist}(cW)^2}{\lVert A \rVert_*} = \begin{cases} 2 (c - 1)^2 & 1 \le c \le 2, \\ c^2 - 2 & c \ge 2 . \end{cases}
 # $$
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Let $E = W_1^\top W_1 = W_2 W_2^\top$ and $B = g + g^{-\top}$. As $B^\top B = g^\top g + g^{-1} g^{-\top} + 2I$ and $\operatorname{tr}(E g^{-\top}) = \operatorname{tr}(E g^{-1})$,
 #
 # $$
@@ -279,7 +276,7 @@ print(round(closed_form.item(), 6), round(projected.item(), 6))
 #
 # $E$ has the eigenvalues of $(A^\top A)^{1/2}$, so $\operatorname{tr} E = \lVert A \rVert_*$. If $c \ge 2$, $B = cI$ for $g = tI$ with $t + t^{-1} = c$. If $c \le 2$, the singular values of $B$ are $s + s^{-1} \ge 2$ with those $s$ of $g$, so
 # $\lVert (B - cI) x \rVert \ge (2 - c) \lVert x \rVert$ for all $x$, with equality at $g = I$, and $c^2 - 2 + (2 - c)^2 = 2 (c - 1)^2$. $D = 0$ gives $d_0$.
-# ```
+# :::
 #
 # Up to $c = 2$, $\beta = 2 + \sqrt 3$, the nearest point of a balanced orbit is $W$ itself. Beyond it there are many nearest points, all with $g + g^{-\top} = cI$.
 #
@@ -313,7 +310,7 @@ for shape, number in itertools.product(SHAPES, range(factorisations)):
     residuals += found.residual[:-2].tolist()  # of Xᵀ(U − X) = (V − Z) Zᵀ
     at_W.append(stationarity(2 * W1, 2 * W2, W1, W2).item())
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G6.stationary and G6.unbounded"}
+# %%
 claims.check("G6.stationary", residuals, rival=min(a for a in at_W if a > 0))
 claims.check("G6.unbounded", slopes)
 
@@ -333,7 +330,7 @@ for W1, W2, distance in measured:
     too_much = (c.square() - 1) * d_0.square()  # a lower bound that is wrong
     rivals += ((too_much - distance.square()) / unit).tolist()
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G6.bounds"}
+# %%
 claims.check("G6.bounds", violations, rival=max(rivals))
 
 # %% [markdown]
@@ -354,7 +351,7 @@ for n, number in itertools.product(range(1, n_max + 1), range(factorisations)):
     from_W = (2 * nuclear).sqrt() * (c - 1)
     at_home += (from_W / distance - 1).abs()[c > 2].tolist()
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G6.balanced"}
+# %%
 claims.check("G6.balanced", exact, rival=min(at_home))
 
 # %% [markdown]
@@ -362,7 +359,7 @@ claims.check("G6.balanced", exact, rival=min(at_home))
 #
 # The lower bound does not need the special midpoints. For two attention heads with one product of queries and keys, $(U, V)$ is their average:
 #
-# ```{prf:theorem} Any point
+# :::{prf:theorem} Any point
 # :label: thm-any-point
 # Let $S = \{XZ = A\}$ with any $m \times n$ matrix $A \ne 0$, and $a = \lVert A \rVert_*^{1/2}$. Let $U$ be any $m \times h$ and $V$ any $h \times n$ matrix, with the distance $d_0$ from $\{XZ = 0\}$ ({prf:ref}`lem-cone`). Then
 #
@@ -371,15 +368,15 @@ claims.check("G6.balanced", exact, rival=min(at_home))
 # $$
 #
 # For $(U, V) = (c W_1, c W_2)$ with a balanced factorisation of rank $h$, $d_0 = ca$, and both are equalities.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Let $\Pi$, $\Gamma$ and $G$ be those of {prf:ref}`thm-orbit-distance` with $(U, V)$ for $(c W_1, c W_2)$; that proof needs no more of the two matrices. Then $G = d_0^2 + Q(w - w_0)$ with $w = (X, Z)$, $w_0 = (U \Pi', \Pi V)$ and the quadratic part
 # $Q(w) = \lVert w \rVert^2 + 2 \langle \Gamma, XZ \rangle$, $0 \le Q(w) \le 2 \lVert w \rVert^2$. At $w_1 = (U, V)$, $G = 2 \langle \Gamma, UV \rangle = 2 d_0^2$, so $Q(w_1 - w_0) = d_0^2$.
 #
 # Let $w \in S$ and $r = \lVert w - w_1 \rVert$. Then $r^2 + 2a^2 \ge r^2 + 2 \langle \Gamma, A \rangle = G \ge d_0^2$, the second bound. If $\sqrt2\, r \le d_0$, the triangle inequality for $Q^{1/2}$ gives $Q(w - w_0) \ge (d_0 - \sqrt2\, r)^2$ and $r^2 + 2a^2 \ge d_0^2 + (d_0 - \sqrt2\, r)^2$, that is
 # $(\sqrt2\, d_0 - r)^2 \le 2a^2$ and $r \ge \sqrt2\, (d_0 - a)$. Otherwise $r > d_0/\sqrt2$, which is at least $\sqrt2\, (d_0 - a)$ for $d_0 \le 2a$. The last sentence is {prf:ref}`thm-balanced-distance`.
-# ```
+# :::
 #
 # So no point with this $d_0 \ge a$ is closer to $S$ than the midpoint of a balanced factorisation of $A$ would be. Averages of two random factorisations of one product, of sizes that differ by up to a factor 100:
 
@@ -405,7 +402,7 @@ for shape, number in itertools.product(SMALL, range(factorisations)):
         found += ((lower - distance.square()) / d_0[far].square()).tolist()
     shares += (bound / distance).tolist()
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G6.averages"}
+# %%
 claims.check("G6.averages", violations_any, rival=max(rivals_any))
 figures.numbers(
     averages=len(shares),
@@ -418,7 +415,7 @@ figures.numbers(
 #
 # ## The distances of midpoints
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the distances, and numbers for the text"}
+# %% Plot the distances, and numbers for the text
 figure, right = figures.panels(height=4.5)
 u = torch.logspace(-2, math.log10(math.log(1000)), 29, dtype=torch.float64)
 c = torch.cosh(u)
@@ -445,15 +442,15 @@ figures.show("fig_orbit", figure, legend=2)
 figures.numbers(cases=len(violations), worst=f"{max(residuals):.0e}")
 
 # %% [markdown]
-# ```{glue:figure} fig_orbit
+# :::{glue:figure} fig_orbit
 # :alt: Distance of the midpoint against the logarithm of beta on logarithmic axes: quadratic at first, then as fast as the length of the line. Dots lie on the exact curve and between the bounds.
 #
 # Distance of the midpoint from the orbit for one $3 \times 3$ matrix, numerical minimum (symbols), exact distance (blue line) and the bounds of {prf:ref}`thm-orbit-distance`, the lower one for $c^2 > 2$ (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # The first-order condition is met to {glue:text}`worst` at the worst of {glue:text}`cases` midpoints of random factorisations. How close the bounds are:
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot where the distance lies between the bounds"}
+# %% Plot where the distance lies between the bounds
 figure, axis = figures.panels()
 c = torch.logspace(0.02, 1.3, 40, dtype=torch.float64)
 for number in range(min(8, factorisations)):
@@ -475,13 +472,13 @@ axis.set_xticks([1, 2, 5, 10, 20], ["1", "2", "5", "10", "20"])
 figures.show("fig_between", figure, legend=4)
 
 # %% [markdown]
-# ```{glue:figure} fig_between
+# :::{glue:figure} fig_between
 # :alt: Position of the squared distance between the two bounds against c. All curves start at the upper bound. The balanced curve falls to the lower bound at c equal to two, curves of random factorisations run to limits between the bounds.
 #
 # Where the squared distance lies between the bounds of {prf:ref}`thm-orbit-distance`: 0 is the lower one, 1 the upper one, for random factorisations of a $3 \times 3$ matrix of rank 2 (dots) and for balanced ones (line) (profile {glue:text}`profile`).
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot a chord of the orbit, to lengthen"}
+# %% Plot a chord of the orbit, to lengthen
 stretch = torch.linspace(1.05, 7, 60, dtype=torch.float64)  # β
 central = (stretch + 1 / stretch) / 2  # c
 feet = nearest(unit_one, unit_one, central)
@@ -517,11 +514,11 @@ scene.show("fig_orbit_chord")
 # %% [markdown]
 # Move $\beta$: up to $2 + \sqrt 3$ the nearest point to the middle of the chord stays at $(1, 1)$ and the distance is of second order in $\ln\beta$; beyond, the nearest point divides into two, and the distance grows like the chord.
 #
-# ```{glue:figure} fig_orbit_chord
+# :::{glue:figure} fig_orbit_chord
 # :alt: Left, one branch of a hyperbola with a chord and dashed lines from the middle of the chord to its nearest points on the hyperbola. Right, the distance of the middle against beta, flat at first and then nearly parallel to half of the chord's length.
 #
 # Weights of size $1 \times 1$ with $A = 1$. Left: the chord from $(\beta^{-1}, \beta)$ to $(\beta, \beta^{-1})$ and the numerical nearest points to its middle. Right: the distance; dashed grey, $\beta = 2 + \sqrt 3$.
-# ```
+# :::
 #
 # ## What we found that the paper does not say
 #
@@ -538,29 +535,29 @@ scene.show("fig_orbit_chord")
 #
 # ## Exercises
 #
-# ```{exercise}
+# :::{exercise}
 # Let $W_1 = W_2 = 1$ be numbers. Compute the distance of $(c, c)$ from the hyperbola $xy = 1$ by hand, and compare with {prf:ref}`thm-balanced-distance`.
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # On the near branch put $s = x + y \ge 2$. With $xy = 1$ the squared distance $(c - x)^2 + (c - y)^2$ is $2c^2 - 2cs + s^2 - 2$, which is $(s - c)^2 + c^2 - 2$. If $c \ge 2$ the least value is $c^2 - 2$, at $s = c$, which two points of the branch have (one for $c = 2$). If $c \le 2$ it is
 # at $s = 2$, the point $(1, 1)$: $(2 - c)^2 + c^2 - 2 = 2 (c - 1)^2$. Here $\lVert A \rVert_* = 1$.
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # Now let $W_1 = q \ge 1$ and $W_2 = 1/q$. Find $d_0$, and the limit for $\beta \to \infty$ of the distance in units of half of the line. Which factorisations are relatively closest to their orbit?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # $D = q^2 - q^{-2} \ge 0$, so $d_0^2 = \frac12 (q^2 + q^{-2} - q^2 + q^{-2}) = q^{-2}$. The distance is $c\, d_0$ up to a term of order $1/c$, half of the line $\sqrt{c^2 - 1}\, (q^2 + q^{-2})^{1/2}$, and the limit is $(1 + q^4)^{-1/2}$. It is $1/\sqrt2$ for
 # the balanced factorisation and tends to 0 for the most unbalanced ones.
-# ```
+# :::
 #
-# ```{try}
+# :::{try}
 # More factorisations, and larger matrices:
 #
 #     make chapter NAME=orbit_distance ARGS="-p factorisations 20 -p n_max 4"
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+# %% Versions and time
 print(chapter.end())

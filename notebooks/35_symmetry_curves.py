@@ -1,15 +1,12 @@
 # ---
 # jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
 # ---
 
 # %% [markdown]
 # # Curves that symmetries draw
 #
-# ```{summary}
+# :::{summary}
 # **Question.** A symmetry moves a minimum to another one. Which curve of constant loss joins the two?
 #
 # **The paper.** Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025`, read in the version submitted for review, join $w$ and $g \cdot w$ by $\exp(t \log g) \cdot w$ (G, (5)), and widen the idea to a map that is neither a group action nor a symmetry (G, (6)). By G, Prop. 6.1 this map
@@ -20,13 +17,13 @@
 # ({claim}`G10.printed_sizes`), and the curve starts at another minimum than $w$, which keeps 8 of the 32 directions of $W_2$ ({claim}`G10.identity`).
 #
 # **Why it matters.** Explicit curves join networks without any training, where a straight line would cross a {term}`barrier`.
-# ```
+# :::
 #
-# ```{need}
+# :::{need}
 # You need: matrix exponentials, eigenvalues, the pseudo-inverse $A^+$. [](31_components.ipynb) has the group $GL_h$ that acts on two layers. {{ times }}
-# ```
+# :::
 
-# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+# %% Parameters tags=["parameters"]
 matrices: int = 20000  # sampled group elements for each size
 pairs: int = 200  # weights and group elements for each exact check
 networks: int = 100  # sigmoid networks of random sizes
@@ -40,7 +37,7 @@ large: float = 1.0  # larger magnitude
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
+# %% Check the parameters, and import
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer, Real
 
@@ -95,7 +92,7 @@ from lmc_helpers.seeds import normal_stream, numpy_generator
 #
 # Two hidden neurons without activation have their input weights $W_1$ in a plane. An {term}`invertible matrix <GL_h>` $g$ may move them, if $g^{-1}$ corrects the output weights:
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+# %% Plot the idea
 idea, (plane, profiles) = figures.panels(2, height=4.2)
 moments = torch.linspace(0, 1, 101, dtype=torch.float64)
 start = tuple(torch.tensor(W).double() for W in ([[1.0], [0.4]], [[1.0, 0.5]]))
@@ -125,12 +122,12 @@ profiles.set(xlabel="$t$", ylabel="loss")
 figures.show("fig_two_curves", idea, legend=3)
 
 # %% [markdown]
-# ```{glue:figure} fig_two_curves
+# :::{glue:figure} fig_two_curves
 # :alt: Left, the plane of the input weights of two neurons with two curves from one point, a spiral and a half turn, and their chords dashed. Right, the loss is zero on both curves and high on both chords.
 #
 # Left: input weights of two neurons on two curves from one network, and the chords (dashed). The end of the green curve is $g = \operatorname{diag}(-1, -2)$ times its start; this $g$ has no real logarithm, and two
 # exponentials replace one. Right: the loss on the curves is 0, on the chords it is not.
-# ```
+# :::
 #
 # Let $G$ act on the weights, $L(g \cdot w) = L(w)$. For $M$ in the Lie algebra, G, (4) and (5) are
 #
@@ -171,7 +168,7 @@ for action, M, sigma in cases.values():
     on_curve += change(path, sigma).tolist()
     on_line += change(chord(path, t), sigma).tolist()
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G8.constant"}
+# %%
 claims.check("G8.constant", on_curve, rival=min(on_line))
 
 # %% [markdown]
@@ -179,16 +176,16 @@ claims.check("G8.constant", on_curve, rival=min(on_line))
 #
 # The logarithm in G, (5) has to be real.
 #
-# ```{prf:theorem} Real logarithms
+# :::{prf:theorem} Real logarithms
 # :label: thm-logarithm
 # Let $g$ be a real invertible $h \times h$ matrix.
 #
 # 1. If all eigenvalues of $g$ are simple, there is a real $M$ with $\exp M = g$ if and only if none of them is negative.
 # 2. If $\det g > 0$, there are a skew $A$ and a symmetric $B$ with $g = \exp(A) \exp(B)$. So $\exp(tA) \exp(tB) \cdot w$ joins $w$ and $g \cdot w$ at constant loss.
 # 3. Let $h = 2$ and let $g$ have independent $N(0, 1)$ entries. Given $\det g > 0$, there is no real logarithm with the probability $1/\sqrt 2 - 1/2$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # 1\. Let $\lambda < 0$ be an eigenvalue of $g = \exp M$. The eigenvalues $\mu$ of $M$ with $e^\mu = \lambda$ are $\ln |\lambda| + (2j + 1) \pi i$, none of them real. As $M$ is real, $\mu$ and $\bar\mu$ have the same multiplicity, and both
 # belong to $\lambda$, whose multiplicity is therefore even. Conversely, $g$ is similar over $\mathbb R$ to a block diagonal matrix with blocks $\lambda > 0$ and $r R_\omega$, $R_\omega$ the rotation by $\omega$, with the real logarithms $\ln \lambda$
 # and $\ln r\, I + \omega J$, where $J = R_{\pi/2}$.
@@ -198,7 +195,7 @@ claims.check("G8.constant", on_curve, rival=min(on_line))
 # 3\. Write $a + d = \sqrt2\, z_1$, $a - d = \sqrt2\, z_2$, $b + c = \sqrt2\, z_3$, $b - c = \sqrt2\, z_4$ for the entries $a, b, c, d$: the $z_i$ are independent $N(0, 1)$. The eigenvalues are real if $(a - d)^2 + 4bc = 2(z_2^2 + z_3^2 - z_4^2) \ge 0$, that is if
 # $|z_4| \le R/\sqrt2$ with $R^2 = z_2^2 + z_3^2 + z_4^2$. By Archimedes $z_4/R$ is uniform on $[-1, 1]$: the probability is $1/\sqrt2$. Real eigenvalues of different signs mean $\det g < 0$, which has the probability $\frac12$. So both are positive or both negative with the
 # probability $1/\sqrt2 - \frac12$, half of it for each as $g$ and $-g$ have the same law. Divide by $P(\det g > 0) = \frac12$.
-# ```
+# :::
 #
 # Without the restriction to simple eigenvalues the condition is Culver's {cite:p}`culver1966`: each Jordan block of a negative eigenvalue occurs an even number of times. So $\operatorname{diag}(-1, -2)$, with determinant 2, lies on no curve G, (5), while $-I_2$ does. In any Lie group, the elements
 # that can be joined to the identity are finite products of exponentials; $GL_h$ needs two. For compact connected groups and for the rescalings one suffices. A sample for point 3 of the theorem:
@@ -215,7 +212,7 @@ def share_with_logarithm(seed, h=2):
 
 value, low, high, n = share_with_logarithm(seed)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G8.logarithm"}
+# %%
 claims.check(
     "G8.logarithm",
     value,
@@ -245,7 +242,7 @@ for h in range(2, 9):
     with_two += relative_distance((end[0][:, 0], end[1][:, 0]), goal).tolist()
     drawn.append((g, w, goal))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G8.two_factors"}
+# %%
 with_one = []  # exp(Re log g)·w, where g has no real logarithm
 for g, w, goal in drawn:
     values, vectors = torch.linalg.eig(g)
@@ -258,7 +255,7 @@ claims.check("G8.two_factors", with_two, rival=torch.cat(with_one).min().item())
 # For other $h$ the probability follows from the generating function of Forrester and Nagao {cite:p}`forrester2007` for the real eigenvalues, a quotient of two Pfaffians
 # (`probability_without_logarithm`). It tends to 1: for the 32 hidden neurons of G, Fig. 3b, c it is {glue:text}`none_32:.3f`.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the probability of no real logarithm"}
+# %% Plot the probability of no real logarithm
 figure, axis = figures.panels(height=3.8)
 sizes, exact_sizes = [2, 3, 4, 5, 6, 8, 10], range(1, 41)
 axis.plot(
@@ -289,16 +286,16 @@ figures.show("fig_logarithm", figure)
 figures.numbers(none_32=probability_without_logarithm(32))
 
 # %% [markdown]
-# ```{glue:figure} fig_logarithm
+# :::{glue:figure} fig_logarithm
 # :alt: Probability that a normal matrix of positive determinant has no real logarithm, against its size. The exact curve rises from 0 at size 1 over a fifth at size 2 towards 1, and the sampled points lie on it.
 #
 # How many group elements of positive determinant lie on no curve G, (5): normal entries, exact for every $h$ and sampled with {glue:text}`matrices` matrices each, about half of which count; bars: intervals at two-sided $10^{-3}$
 # (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # ## The curvature
 #
-# ```{prf:proposition} Curvature of a symmetry curve
+# :::{prf:proposition} Curvature of a symmetry curve
 # :label: prp-curvature
 # Let the action be linear with generator $\rho(M) w = \frac{d}{dt} \exp(tM) \cdot w|_{t = 0}$. Then $\gamma' = \rho(M) \gamma$ and $\gamma'' = \rho(M)^2 \gamma$ at every $t$, and
 #
@@ -325,11 +322,11 @@ figures.numbers(none_32=probability_without_logarithm(32))
 # $$
 #
 # The weights are those at $\gamma(t)$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # $\exp((t + \tau) M) \cdot w = \exp(\tau M) \cdot \gamma(t)$; differentiate in $\tau$, twice, using that $\rho(M)$ is linear. The derivative of $\gamma'/\|\gamma'\|$ is the part of $\gamma''$ normal to $\gamma'$, divided by $\|\gamma'\|$.
-# ```
+# :::
 #
 # Both closed forms on random weights (the check differentiates the curve twice instead):
 
@@ -351,7 +348,7 @@ velocity = D * W_1, -W_2 * D_T
 acceleration = D * (D * W_1), W_2 * D_T * D_T
 of_scales = curvature(flatten(velocity), flatten(acceleration))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G8.curvature"}
+# %%
 by_jvp, constant_speed = [], []  # forward differentiation of exp(tM)·w, twice
 for action, M in ((GL, M_GL), (Rescaling(), mu)):
     for time in times:
@@ -391,13 +388,13 @@ claims.check(
 #
 # Write $s = \sigma(W_1 X)$, $s_g = \sigma(g W_1 X)$, both $h \times k$, and $P_g = s_g^+ s_g$, the orthogonal projection of $\mathbb R^k$ onto the row space of $s_g$.
 #
-# ```{prf:proposition} What the map G, (6) does to the outputs
+# :::{prf:proposition} What the map G, (6) does to the outputs
 # :label: prp-outputs
 # The outputs of $g \cdot w$ are $W_2 s P_g$. The rows of $W_2 s$ split orthogonally into those of $W_2 s P_g$ and of $W_2 s (I - P_g)$, and so do their squared norms. So G, (7) holds, with equality only if all outputs of $g \cdot w$ are 0. With targets $Y$ the
 # squared loss of $g \cdot w$ is $\|Y (I - P_g)\|^2 + \|(Y - W_2 s) P_g\|^2$, at most the sum of the squared losses of $w$ and of the network with outputs 0. If $\sigma$ is the identity, the outputs do not change, for all $k$, $n$ and $h$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # $W_2 s s_g^+ s_g = W_2 s P_g$, and $P_g$ is an orthogonal projection. (The printed proof has $(I - P_g)^2 = I - P_g$, which is also true of oblique projections, and those can lengthen; the step needs $P_g^\top = P_g$ besides, which the pseudo-inverse gives.)
 # The difference of targets and outputs is
 #
@@ -409,9 +406,9 @@ claims.check(
 # $$
 #
 # and the rows of the two parts are orthogonal. If $\sigma$ is the identity, $s_g = g s$ has the row space of $s$, so $s P_g = s$.
-# ```
+# :::
 #
-# ```{prf:proposition} When nothing changes
+# :::{prf:proposition} When nothing changes
 # :label: prp-kept
 # The outputs do not change if $s_g$ has rank $k$, which needs $k \le h$. $\mathrm{id} \cdot w = (W_1, W_2 s s^+)$ has the outputs of $w$, and is $w$ for every $W_2$ if and only if $s$ has rank $h$, which needs $k \ge h$. For almost every $W_1$:
 #
@@ -422,9 +419,9 @@ claims.check(
 # | leaky ReLU, $\min(k, h) > n$ | not always | not always |
 #
 # *Not always*: on the open set where all rows of $g W_1 X$ have the same signs, $s_g$ has at most rank $n$. (It is not empty if no column of $X$ is 0: let the rows of $g W_1$ be near each other.)
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Rank $k$ means $P_g = I$. $s s^+ s = s$, and the projection $s s^+$ of $\mathbb R^h$ is the identity if and only if $s$ has rank $h$.
 #
 # *Sigmoid.*
@@ -435,22 +432,22 @@ claims.check(
 # *Leaky ReLU.* On $c = \min(k, h) \le n$ independent columns of $X$, $Z = g W_1 X$ takes any value in $\mathbb R^{h \times c}$, with a null set of $W_1$ over each null set of $Z$ (a surjective linear map).
 # The matrices of rank less than $c$ are a null set, and so is
 # its preimage under $\sigma$ entry by entry, which is injective with a locally Lipschitz inverse. Where all rows of $g W_1 X$ have the same signs, $s_g$ is $g W_1 X$ times a diagonal matrix.
-# ```
+# :::
 #
-# ```{prf:proposition} Continuity and reach
+# :::{prf:proposition} Continuity and reach
 # :label: prp-reach
 # The map is continuous in $g$ where $s_g$ keeps its rank and, if $s$ has rank $k$, for general $W_2$ not where the rank falls. Where the table of {prf:ref}`prp-kept` says that outputs are kept, and for general $W_1$, the $g$ for which $s_g$ has a rank below $k$
 # have at least the codimension $h - k + 1$. If $s_g$ has rank $k$ for almost every $g$ and $W_1$ has rank $n \le h$, the points $g \cdot w$ with the outputs of $w$ make a set of dimension $h n$. Rescalings of the neurons give $h$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # $s_g^+$ is continuous on matrices of one rank, and the least non-zero singular value of $s_g$ tends to 0 where the rank falls.
 # With its right singular vector $u$, $\|W_2 s\, s_g^+\| \ge \|W_2 s u\|$ over that value, which is unbounded unless $W_2 s u \to 0$; and $s u \ne 0$ for all $u \ne 0$ if $s$ has rank $k$.
 # A rank below $k$
 # means that the rows of $s_g$ lie in one hyperplane of $\mathbb R^k$: $k - 1$ parameters for it and, by the independence in the last proof, one equation for each of the $h$ rows.
 #
 # The first weights $g W_1$ take all values of rank $n$ in $\mathbb R^{h \times n}$, and determine the second ones.
-# ```
+# :::
 #
 # The paper says that $\gamma$ is defined when the map is continuous and $\mathrm{id} \cdot w = w$ for all $w$, and that the map does not keep the loss in general if $k > h$. The second is so. As to the first:
 #
@@ -485,7 +482,7 @@ for eps in (2.0**-10, 2.0**-20, 2.0**-30):
     jump = matrix_norm(second_weights(eps) - second_weights(0.0))
     jumps.append((jump / matrix_norm(second_weights(0.0))).item())
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G10.continuous"}
+# %%
 claims.check("G10.continuous", min(jumps), n=len(jumps))
 
 # %% [markdown]
@@ -531,7 +528,7 @@ of_loss = np.array(of_loss)
 h, k = sizes[:, 1], sizes[:, 3]
 ratio, changed = after / before, k > h
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G9.bound, G9.pythagoras, G9.larger_batch, G9.linear and G9.zero"}
+# %%
 claims.check("G9.bound", ratio)
 claims.check("G9.pythagoras", excess, rival=np.median(linear_excess))
 of_larger, of_smaller = (
@@ -564,7 +561,7 @@ def share_changed(seed):
 
 of_leaky, (leaky, low, high) = leaky_changes(seed), share_changed(seed)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G9.leaky"}
+# %%
 claims.check(
     "G9.leaky",
     leaky,
@@ -573,7 +570,7 @@ claims.check(
     second_seed=lambda: share_changed(seed + 1),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the changes of the outputs"}
+# %% Plot the changes of the outputs
 figure, (left, right) = figures.panels(2, height=4)
 floor = 0.1
 dots = np.maximum(after, floor), before
@@ -609,12 +606,12 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_bound
+# :::{glue:figure} fig_bound
 # :name: fig-bound-6-1
 # :alt: Left, norm of the outputs against their change on logarithmic axes; all points lie above the diagonal, and those with at most as many samples as hidden neurons have no change. Right, relative change against h over k; it falls to 0 and stays below the square root of 1 minus h over k.
 #
 # Left: G, Fig. 3a, {glue:text}`networks` networks, of which {glue:text}`unchanged` have $k \le h$. Right: relative change of the others, and its root mean square $\sqrt{1 - h/k}$ for a uniformly random row space of dimension $h$, as the mean of $P_g$ is then $(h/k) I$ (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # About half of the points of such a figure show nothing: with $k \le h$ the change is 0 for sigmoid networks. (For leaky ReLU it is not: in the example with $n < k \le h$ a share of {glue:text}`leaky:.2f` of the random $g$ changes the outputs, by up to
 # {glue:text}`leaky_most:.2f` of their norm.) For the others the largest ratio is {glue:text}`largest:.2f`, at most {glue:text}`to_random:.2f` times what a random row space gives. The row space of $\sigma(g W_1 X)$ is not random: it holds
@@ -644,7 +641,7 @@ def random_curves(start, magnitude, number, t, normal):
     return *losses, distance_between_ends(flatten(path)), least
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Train the networks and draw curves"}
+# %% Train the networks and draw curves
 def minima(k, seed=seed, number=starts, name="minima"):
     """Map, weights and targets of networks trained on k samples."""
     normal = normal_stream(seed, f"{name}, {k} samples")
@@ -704,7 +701,7 @@ def dimension(net, w, eps=1e-5):
 
 reached = [dimension(net, w) for net, w, _ in at[8][:2]]
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G10.identity, G10.printed_sizes, G10.straight and G10.reach"}
+# %%
 claims.check("G10.identity", max(kept, key=lambda x: abs(x - 0.25)), n=starts)
 claims.check("G10.printed_sizes", along(8), rival=along(64).min().item())
 
@@ -740,7 +737,7 @@ def distance_ratio(found):
     return jackknife(operator.truediv, per_start(high), per_start(low))
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G10.large_batch, G10.magnitude, G10.half_again and G10.distance"}
+# %%
 def of_batch(k: int) -> dict:
     """Curves of both magnitudes for batches of k, and those of a second seed."""
     return {
@@ -755,7 +752,7 @@ claims.check("G10.magnitude", barrier_ratio, **of_batch(8))
 claims.check("G10.half_again", barrier_ratio, **of_batch(8))
 claims.check("G10.distance", distance_ratio, **of_batch(8))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the loss on curves and chords"}
+# %% Plot the loss on curves and chords
 figure, axes = figures.panels(2, height=4)
 for axis, r, letter in zip(axes, magnitudes, "bc", strict=True):
     for k, colour in ((8, "book:red"), (64, "book:blue")):
@@ -780,7 +777,7 @@ for axis, r, letter in zip(axes, magnitudes, "bc", strict=True):
     axis.autoscale(axis="y")
 figures.show("fig_curves", figure, legend=4)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 moved = [
     relative_distance(net.act(torch.eye(32).double(), w), w).item()
     for net, w, _ in at[8]
@@ -799,11 +796,11 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_curves
+# :::{glue:figure} fig_curves
 # :alt: Two panels with the loss on the curve and on the straight line for 8 and 64 samples at two magnitudes; with 8 samples the curve is flat at 0 under a hump of the line, with 64 samples the curve rises and the line has a higher hump.
 #
 # G, Fig. 3b, c with 8 samples as printed and with 64: mean of {glue:text}`all_curves` curves from {glue:text}`starts` minima, bars: intervals at two-sided $10^{-3}$ over the minima, since curves from one minimum are not independent (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # With 8 samples the loss on $\gamma$ is not low but exactly that of the minimum: $\sigma(g W_1 X)$ has rank 8 at every computed point, its least singular value is {glue:text}`least_rank:.2f`, and {prf:ref}`prp-kept` applies.
 # The map reaches a set of dimension {glue:text}`reach` of the $2560 - 512 = 2048$ dimensions of the minimum, where the rescalings of the 32 neurons reach 32: a quarter, and the other 1536 are the $W_2 + N$ with $N \sigma(W_1 X) = 0$. The paper does not say how large the
@@ -816,7 +813,7 @@ figures.numbers(
 #
 # Other batch sizes: the share of curves below their chord, and the loss at the two ends.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Curves with other batch sizes"}
+# %% Curves with other batch sizes
 t_few = torch.linspace(0, 1, 11, dtype=torch.float64)
 few = max(1, curves // 2)  # curves from each minimum
 ends = torch.tensor([0.0, 1.0], dtype=torch.float64)
@@ -840,7 +837,7 @@ for k in counts:
     )
     at_end.append((first[0], first[1], second[1]))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the batch sizes"}
+# %% Plot the batch sizes
 figure, (left, right) = figures.panels(2, height=4)
 for k, colour, marker, size in (
     (8, "book:red", "o", 9),
@@ -867,7 +864,7 @@ right.set(xlabel="samples $k$", ylabel=r"loss / $\|Y\|$")
 right.legend(loc="lower right")
 figures.show("fig_batches", figure)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Poles at k = h, and the map applied twice"}
+# %% Poles where k is h, and the map applied twice
 fine = torch.linspace(0, 1, 101, dtype=torch.float64)
 normal, breaks = normal_stream(seed, "curves, 32 samples"), []
 for net, w, _ in at[32]:
@@ -891,12 +888,12 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_batches
+# :::{glue:figure} fig_batches
 # :alt: Left, the share of curves that lie below the line everywhere, for three numbers of samples against the magnitude. Right, the loss at the ends is 0 up to 32 samples; beyond, it rises, more at the far end.
 #
 # Left: share of curves that lie below the chord at every interior point, {glue:text}`scan_curves` curves from {glue:text}`starts` minima each; bars as above, none where all curves do. Right: mean loss at the two ends of
 # {glue:text}`few` curves from one minimum for each number of samples; dotted: as many as hidden neurons (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # With 64 samples, at the larger magnitude, the loss rises from {glue:text}`start_64:.2f` to {glue:text}`end_64:.2f` of the loss of the zero network, and at these magnitudes the mean over curves is below the chord.
 # For single curves nothing is proved where $k > h$: with 256 samples the smallest share, over the magnitudes, of
@@ -919,36 +916,36 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{exercise}
+# :::{exercise}
 # Find a real logarithm of $-I_2$. Show that $\operatorname{diag}(-1, -2)$ has none, and write it as a product of two exponentials.
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # With $J = \begin{pmatrix} 0 & -1 \\ 1 & 0 \end{pmatrix}$, $\exp(\pi J) = -I_2$. The eigenvalues $-1$ and $-2$ are simple and negative, so {prf:ref}`thm-logarithm` excludes a real logarithm. With
 # $B = \operatorname{diag}(0, \ln 2)$, $\exp(\pi J) \exp(B) = -\operatorname{diag}(1, 2)$: a stretch, then a half turn.
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # Let $h = 1$ and $w = (x, y)$ with $xy = 1$. Compute the curvature of $(e^t x, e^{-t} y)$ at $t = 0$ by {prf:ref}`prp-curvature`. Where on the hyperbola is it largest?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # $\gamma' = (x, -y)$, $\gamma'' = (x, y)$. With $s = x^2 + y^2$ both have the squared norm $s$, and $s^2 - (x^2 - y^2)^2 = 4 x^2 y^2 = 4$, so $\kappa = 2 s^{-3/2}$. As $s \ge 2xy = 2$, it is largest at $(1, 1)$, where $\kappa = 1/\sqrt2$, and tends to 0 along the arms.
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # Let $k = 1$ and $s = \sigma(W_1 X) \ne 0$. What are $\mathrm{id} \cdot w$ and its outputs? Which $W_2$ stay?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # $s^+ = s^\top / \|s\|^2$, so $\mathrm{id} \cdot w = (W_1, W_2 s s^\top / \|s\|^2)$. Its output is $W_2 s$, as before. The rows of $W_2$ are projected onto the line of $s$; those that are multiples of $s^\top$ stay.
-# ```
+# :::
 #
-# ```{try}
+# :::{try}
 # More curves, another slope:
 #
 #     make chapter NAME=symmetry_curves ARGS="-p curves 50 -p slope 0.2"
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+# %% Versions and time
 print(chapter.end())

@@ -1,15 +1,12 @@
 # ---
 # jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
 # ---
 
 # %% [markdown]
 # # Is a chord close to its curve?
 #
-# ```{summary}
+# :::{summary}
 # **Question.** Two {term}`minima <minimum>` are joined by a curve of low curvature inside the minimum. How far can the straight line between them leave it?
 #
 # **The paper.** By Theorem 6.2 of Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025`, read in the version submitted for review, by at most $d_{\max}$, a function of the curvature and of the distance of the two, and the loss differs from that on the curve by at most $C_L d_{\max}$.
@@ -18,20 +15,20 @@
 # circle may come back from another side, even one that a symmetry draws: on that of this chapter the middle of the chord is {glue:text}`turn_ratio:.0f` times as far away as $d_{\max}$, and there is no bound for this ratio; on another the distance is $D/2$, that from the ends ({claim}`G11.half`). With two further hypotheses, on the length of the curve and on the distance of its ends, it is true and sharp ({claim}`G11.spindle`, {claim}`G11.sharp`). On the curves that rescale neurons, and on those of the principal logarithm of a rotation, it is true as printed wherever $d_{\max}$ is real ({claim}`G11.printed`). However small the curvature is, there need not be a nearly straight path of low loss ({claim}`G11.small`).
 #
 # **Why it matters.** A short, nearly straight path between two networks means that averaging them is nearly harmless. Low curvature alone does not.
-# ```
+# :::
 #
-# ```{need}
+# :::{need}
 # You need: curves and their curvature (1 over the radius of the best fitting circle), Lipschitz constants, and from [](35_symmetry_curves.ipynb) the curves $\exp(tM) \cdot w$. {{ times }}
-# ```
+# :::
 
-# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+# %% Parameters tags=["parameters"]
 orbits: int = 300  # random curves under GL_h, for each magnitude of log g
 planar: int = 1500  # random plane curves of bounded curvature
 steps: int = 201  # points of each curve
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
+# %% Check the parameters, and import
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -83,7 +80,7 @@ from lmc_helpers.seeds import normal_stream
 #
 # for a loss with Lipschitz constant $C_L$. The height of a circular arc of radius $1/\kappa_{\max}$ over its chord is $d_{\max}$.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+# %% Plot the idea
 idea, (bow, dumbbell) = figures.panels(2, height=4.2)
 opened = np.linspace(-0.8, 0.8, 100)
 bow.plot(np.sin(opened), np.cos(opened) - np.cos(0.8), color="book:blue")
@@ -105,18 +102,18 @@ dumbbell.set_title("a narrow neck")
 figures.show("fig_idea_neck", idea, legend=4)
 
 # %% [markdown]
-# ```{glue:figure} fig_idea_neck
+# :::{glue:figure} fig_idea_neck
 # :alt: Left, a circular arc over its chord; a dashed line from the middle of the chord to the arc is marked d max. Right, a closed curve like a dumbbell with a chord across its narrow neck; half of the curve joins the ends of the chord, far away from its middle.
 #
 # Left: a short curve stays close to its chord. Right: the ends of the chord face each other across a narrow neck of the level set; the curve between them goes around, with bounded curvature, and the middle of the chord is as far from the
 # level set as from its ends, however narrow the neck.
-# ```
+# :::
 #
 # ## A full turn inside an orbit
 #
 # The minimum of a linear network is an orbit of $GL_h$. Let a group element turn two neurons by a full turn and rescale the third: the turn makes the curve long and keeps its curvature small, and leaves no trace in the ends.
 #
-# ```{prf:theorem} A symmetry-induced curve that breaks the bound
+# :::{prf:theorem} A symmetry-induced curve that breaks the bound
 # :label: thm-turn
 # Let $L = \|W_2 W_1 - Y\|$ with $Y = \operatorname{diag}(r^2, r^2, 1)$, a network with three hidden neurons and $X = I$. Let $0 < a < 1$, $r \ge e^a$, $J = \begin{pmatrix} 0 & -1 \\ 1 & 0 \end{pmatrix}$,
 #
@@ -139,9 +136,9 @@ figures.show("fig_idea_neck", idea, legend=4)
 # $$
 #
 # at the midpoint, with the Lipschitz constant $C_L = \sqrt2\, r$ of $L$ on the convex set $K$ of all weights with $\|W_1\|_2, \|W_2\|_2 \le r$, which holds the curve and the chord.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # *Curve.*
 # The point at $t$ is $(r R_{2\pi t} \oplus x,\; r R_{-2\pi t} \oplus 1/x)$ with $x = e^{(2t - 1) a}$.
 # So $\|\gamma'\| \ge 4\pi r$, $\|\gamma''\|^2 \le (8\pi^2 r)^2 + 16 a^4 \cdot 2 \cosh 2a$, and $\kappa \le \|\gamma''\|/\|\gamma'\|^2$; for large $r$ this is attained up to a factor $1 + O(r^{-2})$.
@@ -166,14 +163,14 @@ figures.show("fig_idea_neck", idea, legend=4)
 # At the midpoint $L = c^2 - 1 = \sinh^2 a$.
 # In $K$ a change $(\Delta_1, \Delta_2)$ of the weights changes $W_2 W_1$ by at most $r \|\Delta_1\| + r \|\Delta_2\| \le \sqrt2\, r \|\Delta\|$.
 # (Composed with the nearest-point projection onto $K$, $L$ is Lipschitz everywhere and the same on the curve and the chord.)
-# ```
+# :::
 #
 # The paper's proof compares $\gamma$ with the circular arc over the same chord; here $\gamma$ is a full circle of radius $1/\kappa$, nearly, which does not stay close to its ends. The bound on the distance needs no particular loss: for
 # $L = \operatorname{dist}(\cdot, S)$, $S$ the minimum, G, (9) with $C_L = 1$ is G, (8).
 #
 # Both ends are also joined by G, (5) with the principal logarithm, which drops the rotation: $\log \operatorname{diag}(1, 1, e^{2a}) = \operatorname{diag}(0, 0, 2a)$. That curve is short, and the bound holds. But the principal logarithm is not a remedy in general:
 #
-# ```{prf:proposition} A loop of the principal logarithm
+# :::{prf:proposition} A loop of the principal logarithm
 # :label: prp-loop
 # Let $0 < a < 1$, $r \ge 10$, $\varepsilon = 0.01/r$, and
 #
@@ -195,9 +192,9 @@ figures.show("fig_idea_neck", idea, legend=4)
 #
 # There is a nilpotent $4 \times 4$ matrix $N$ with $e^{tN} p(0) = p(t)$, and $M = N \oplus (2a)$ is the principal logarithm of $g = \exp M$. The curve $\exp(tM) \cdot w$ has at most the curvature $29/r$, $D^2 = 8 \sinh^2 a + 10^{-4}$, and the midpoint of the chord has the distance $\sqrt2\, (\cosh a - 1)$ from the minimum. So $d_{\max}$ is real for
 # $r \ge 14.5\, D$, and $\operatorname{dist}/d_{\max} \to \infty$ for $r \to \infty$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # As a polynomial $p(t) = \sum_j t^j c_j = e^{tN} c_0$ with the nilpotent $N c_j = (j + 1)\, c_{j + 1}$, $c_4 = 0$, and $N \oplus (2a)$ is the principal logarithm of its exponential. With $u = (1 - 2t)^2$
 #
 # $$
@@ -208,7 +205,7 @@ figures.show("fig_idea_neck", idea, legend=4)
 # $$
 #
 # and $\kappa \le \|\gamma''\|/\|\gamma'\|^2 \le 29/r$. The last proof, with $(ZX)_{12}$ for $(ZX)_{33}$, gives the distance: the foot has 1 for both weights of the rescaled neuron, and the loop's weights as they are. $d_{\max} \le \kappa_{\max} D^2/4$.
-# ```
+# :::
 #
 # Both curves, with the curvature from a grid:
 
@@ -234,7 +231,7 @@ bound, loss_ratio, turns = at_midpoint(*turn(radii, a))
 by_turn = to_minimum / bound
 by_loop = to_minimum / at_midpoint(*loop(radii, a))[0]
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G11.distance, G11.loss and G11.principal"}
+# %%
 claims.check("G11.distance", by_turn[0].item(), n=1)
 claims.check("G11.loss", loss_ratio[0].item(), n=1)
 claims.check("G11.principal", by_loop[-1].item(), n=1)
@@ -251,7 +248,7 @@ claims.check("G11.principal", by_loop[-1].item(), n=1)
 # The network $f(x) = (u \cdot v)\, x$ has two hidden neurons, input weights $u$ and output weights $v$ in $\mathbb R^2$.
 # For one sample $x = 1$ with the target $\delta > 0$ the loss is $L = (u \cdot v - \delta)^2$ on $\mathbb R^4$, and its minimum, a single orbit of $GL_2$, is $\{u \cdot v = \delta\}$.
 #
-# ```{prf:theorem} No bound better than D/2
+# :::{prf:theorem} No bound better than D/2
 # :label: thm-neck
 # Let $e = \sqrt{2\delta} < \frac14$, $w = (\sqrt\delta, 0, \sqrt\delta, 0)$, and for $0 \le \varphi \le \pi$
 #
@@ -269,9 +266,9 @@ claims.check("G11.principal", by_loop[-1].item(), n=1)
 # $$
 #
 # The loss $\tilde L = (u \cdot v - \delta)/\sqrt{|u|^2 + |v|^2 + 2\delta}$ is smooth, has the same level set 0 and the Lipschitz constant $C_L = \frac32$ on $\mathbb R^4$. If $e \le 0.18$, $|\tilde L(0)| = e/2 > C_L d_{\max}$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Write $w = (u, v)$ as the matrix $N = \begin{pmatrix} u_1 & -u_2 \\ v_2 & v_1 \end{pmatrix}$, of the same norm, with $\det N = u \cdot v$.
 # The curve is $N(\varphi) = R_\varphi (\sqrt\delta\, I + \sin\varphi\, E)$ with the rotation $R_\varphi$ and $E = \begin{pmatrix} 0 & 1 \\ 0 & 0 \end{pmatrix}$.
 # So
@@ -284,7 +281,7 @@ claims.check("G11.principal", by_loop[-1].item(), n=1)
 # The gradient of $u \cdot v$ has the norm $r$ and $|u \cdot v - \delta| \le s/2$, so $\|\nabla \tilde L\| \le r/\sqrt s + \frac s2\, r/s^{3/2} \le \frac32$.
 # Finally $\tilde L(0) = -\delta/\sqrt{2\delta} = -e/2$, and $\frac32 d_{\max} < \frac e2$ holds
 # where $(1 - \sqrt{1 - x^2})/x < \frac13$, that is $x < \frac35$, which $\bar\kappa e$ is for $e \le 0.18$.
-# ```
+# :::
 #
 # The minimum is a nearly flat cone at the scale of the curve; for $\delta \to 0$ the curve becomes a full circle through the tip. This curve is no $\exp(tM) \cdot w$; {prf:ref}`prp-half` has one.
 #
@@ -321,7 +318,7 @@ for e in (0.01, 0.001, 0.0001):
     height = lipschitz_loss(torch.zeros(4).double(), delta).abs().item()
     in_loss.append(height / (1.5 * d_max))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G11.neck"}
+# %%
 claims.check("G11.neck", in_d_max)
 
 # %% [markdown]
@@ -334,7 +331,7 @@ families = {  # κ_max at each e
     "plane curve": [largest_curvature(*planar_neck(phi, e)) for e in e_grid],
 }
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the loop, the ratios and the narrow neck"}
+# %% Plot the loop, the ratios and the narrow neck
 figure, (way, orbit, necks) = figures.panels(3, height=3.8)
 s = (t := torch.linspace(0, 1, 201, dtype=torch.float64)) - t**2
 way.plot(s, s * (1 - 2 * t), color="book:orange")
@@ -366,7 +363,7 @@ necks.set(ylabel=r"distance $/\, d_{\max}$", title="across a neck")
 necks.legend()
 figures.show("fig_neck", figure)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the finding"}
+# %% Plot the finding
 figure, axis = figures.card()
 full_turn = torch.linspace(0, 2 * math.pi, 1001, dtype=torch.float64)
 whole_neck = planar_neck(full_turn, 0.1)[0]
@@ -379,7 +376,7 @@ axis.set_axis_off()
 axis.legend(loc="lower center", ncols=3, columnspacing=1, handlelength=1.4)
 figures.keep(figure)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 kappa_01 = largest_curvature(*network_neck(phi, 0.1**2 / 2))
 figures.numbers(
     kappa_01=kappa_01,
@@ -398,17 +395,17 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_neck
+# :::{glue:figure} fig_neck
 # :alt: Three panels. A closed loop like a drop. The ratio of the true distance to the bound grows in proportion to the size of the turn, for both curves inside an orbit. The ratio grows like 1 over the width of the neck.
 #
 # Left: the loop of {prf:ref}`prp-loop` from one end to the other, which are both at the dot; the other two coordinates are at most $0.01$. Distance of the chord's midpoint from the whole level set over $d_{\max}$, with the largest curvature on the grid: for the turn and the loop with $a = 0.1$ (middle) and across necks (right)
 # (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # The largest curvature stays bounded while the neck closes: for the network it is {glue:text}`kappa_01:.3f` at $e = 0.1$ (the theorem says at most {glue:text}`kappa_bound_01:.3f`) and {glue:text}`kappa_001:.3f` at $e = 0.01$, for the plane curve {glue:text}`kappa_plane_01:.2f` and {glue:text}`kappa_plane_001:.2f`.
 # The midpoint is {glue:text}`ratio_01:.1f` times as far from the minimum as $d_{\max}$ says for the network at $e = 0.1$.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the neck, to narrow"}
+# %% Plot the neck, to narrow
 narrow = np.geomspace(0.5, 0.005, 41)  # half widths e
 round_trip = torch.linspace(0, 2 * math.pi, 145, dtype=torch.float64)
 outlines = torch.stack([planar_neck(round_trip, value)[0] for value in narrow])
@@ -448,15 +445,15 @@ scene.show("fig_narrowing")
 # %% [markdown]
 # Move $e$: the neck closes, the curvature hardly changes, and the bound $d_{\max}$ becomes ever smaller beside the distance $e = D/2$ at which the level set stays from the middle of the chord.
 #
-# ```{glue:figure} fig_narrowing
+# :::{glue:figure} fig_narrowing
 # :alt: Left, a closed curve shaped like a dumbbell with a short chord across its neck and a circle around the chord's middle that the curve does not enter. Right, on logarithmic axes, the distance of the middle falls in proportion to the neck's width, the bound of the theorem with its square.
 #
 # The plane curve $y^2 = (e + x^2)^2 (1 - x^2)$. Left: half of it joins the ends of the chord; no point of it lies inside the dotted circle. Right: the distance of the chord's middle and $d_{\max}$, with the largest curvature on the grid, where it is real. The neck narrows to the right.
-# ```
+# :::
 #
 # Orbits under $GL_h$ reach $D/2$, too. Two neurons make half a turn, which changes their signs, and two larger ones a full turn, which leaves no trace and makes the curvature small:
 #
-# ```{prf:proposition} A half turn beside a full one
+# :::{prf:proposition} A half turn beside a full one
 # :label: prp-half
 # Let $r \ge q > 0$, $W_1 = W_2 = \operatorname{diag}(q, q, r, r)$, $Y = W_2 W_1$, $X = I$ and $M = \pi J \oplus 2\pi J$. The curve $\exp(tM) \cdot w$ in the minimum has $D = 4q$, the constant curvature
 #
@@ -465,9 +462,9 @@ scene.show("fig_narrowing")
 # $$
 #
 # and $\kappa D/2 < 1$. The midpoint of the chord has the distance $2q = D/2$ from the whole minimum, and $\operatorname{dist}/d_{\max} \to \infty$ for $r/q \to \infty$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # The point at $t$ is $(q R_{\pi t} \oplus r R_{2\pi t},\; q R_{-\pi t} \oplus r R_{-2\pi t})$, so $\|\gamma'\|^2 = 4\pi^2 (q^2 + 4r^2)$, $\|\gamma''\|^2 = 4\pi^4 (q^2 + 16 r^2)$, and the two are orthogonal. $\kappa D/2 < 1$ says that $q^2 (q^2 + 16 r^2) < (q^2 + 4r^2)^2$, that is $q^2 < 2r^2$.
 #
 # The midpoint is $(P, P)$ with $P = \operatorname{diag}(0, 0, r, r)$. On the minimum $ZX = Y$ the squared distance from it is
@@ -480,7 +477,7 @@ scene.show("fig_narrowing")
 # $$
 #
 # which is convex, as $2 |(ZX)_{11} + (ZX)_{22}| \le \|X\|^2 + \|Z\|^2$, and stationary at $X = Z = W_1$, with the value $4q^2$. Finally $d_{\max} \le \kappa D^2/4 = 4 q^2 \kappa$.
-# ```
+# :::
 #
 # $M$ is skew with $\|M\|_2 = 2\pi$; rotations by at most half a turn keep to $d_{\max}$ ({prf:ref}`thm-printed`). The curvature from a grid, and the distance by a minimisation over $g$ (`orbit_distance`):
 
@@ -496,13 +493,13 @@ feet = [orbit_distance(*2 * [P[i]], *2 * [W[i]]).distance for i in range(4)]
 of_half = torch.stack(feet).where(f.kappa * f.D < 2, math.nan) / (f.D / 2)
 d_max_of_half = arc_height(f.kappa, f.D) / (f.D / 2)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G11.half"}
+# %%
 claims.check("G11.half", of_half, rival=d_max_of_half.max().item())
 
 # %% [markdown]
 # ## The corrected theorem
 #
-# ```{prf:theorem} G, Theorem 6.2 with two hypotheses
+# :::{prf:theorem} G, Theorem 6.2 with two hypotheses
 # :label: thm-spindle
 # Let $\gamma$ be a curve of length $\ell$ in $\mathbb R^p$, continuously differentiable and regular, with a tangent that turns by at most $\kappa$ per unit of length (curvature at most $\kappa$), from $w_1$ to $w_2$ at distance $D$.
 #
@@ -511,9 +508,9 @@ claims.check("G11.half", of_half, rival=d_max_of_half.max().item())
 # 3. Without any hypothesis the distance is at most $D/2$ and at most $\frac12 \sqrt{\ell^2 - D^2}$.
 #
 # If $\gamma$ lies in $L^{-1}(c)$ and $L$ has the Lipschitz constant $C_L$, then $|L(w) - c|$ is at most $C_L$ times any of these bounds.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Let $\gamma$ have unit speed, $T = \gamma'$ and $R = 1/\kappa$.
 #
 # *Claim: with $\ell \le \pi R$, $\gamma$ lies in every ball of radius $R$ that contains both ends.*
@@ -551,7 +548,7 @@ claims.check("G11.half", of_half, rival=d_max_of_half.max().item())
 # *3.* $w$ is at most $D/2$ from the nearer end. A point of $\gamma$ over $w$ at the height $\eta$ has distances from the ends that sum to at most $\ell$ and, by Minkowski's inequality, to at least $\sqrt{D^2 + 4\eta^2}$.
 #
 # The last statement is the definition of $C_L$.
-# ```
+# :::
 #
 # For small $\kappa D$ the paper approximates $d_{\max} \approx \kappa D^2/8$, which is right: with $x = \kappa D/2$
 #
@@ -588,7 +585,7 @@ d_max, too_short = (  # (1/κ)(1 − √(1 − (κD/2)²)) with κ = 1
     for arcs in (minor, major)
 )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G11.sharp, G11.approximation and G11.length"}
+# %%
 D = np.array([distance_between_ends(path).item() for path in minor])
 first_order = np.abs(D**2 / 8 / exact - 1)
 claims.check("G11.sharp", np.abs(d_max / exact - 1), rival=first_order.max())
@@ -612,10 +609,10 @@ real = D <= 2
 wander_ratio = furthest[real] / arc_height(1.0, D[real])
 short = lengths[real] <= math.pi
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G11.spindle"}
+# %%
 claims.check("G11.spindle", wander_ratio[short])
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the intersection of balls, and random curves"}
+# %% Plot the intersection of balls, and random curves
 figure, (lens, many) = figures.panels(2, height=4.3)
 half = 0.85
 height, opening, q = math.sqrt(1 - half**2), math.asin(half), math.asin(half / 2)
@@ -647,7 +644,7 @@ many.set(ylim=(0.02, 50))
 many.legend(loc="lower right")
 figures.show("fig_spindle", figure)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 figures.numbers(
     planar_short=int(short.sum()),
     planar_long=int((~short).sum()),
@@ -656,12 +653,12 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_spindle
+# :::{glue:figure} fig_spindle
 # :alt: Two panels. A lens between two arcs over a chord, which contains an S-shaped curve but not the longer arc of the circle. Ratios for random curves, at most 1 for short ones and up to more than 10 for long ones.
 #
 # Left: the intersection of all balls of radius 1 through both ends.
 # Right: largest distance of a chord's point from its curve, {glue:text}`planar_short` random curves with length at most $\pi/\kappa_{\max}$ and {glue:text}`planar_long` longer ones (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # Of the random curves that are too long, a share of {glue:text}`planar_violating:.2f` violates the bound; of the others none, the largest ratio is {glue:text}`planar_worst:.3f`.
 #
@@ -669,7 +666,7 @@ figures.numbers(
 #
 # On some orbits the hypothesis on the length is superfluous: there $D < 2/\kappa_{\max}$ holds for short curves only.
 #
-# ```{prf:theorem} Orbits that obey G, Theorem 6.2
+# :::{prf:theorem} Orbits that obey G, Theorem 6.2
 # :label: thm-printed
 # Let $\gamma(t) = e^{tA} w$, $0 \le t \le 1$, $Aw \ne 0$, be a curve in $L^{-1}(c)$, where $A$ acts linearly on the weights in $\mathbb R^p$ and
 #
@@ -677,9 +674,9 @@ figures.numbers(
 # 2. $A$ is skew with $\|A\|_2 \le \pi$.
 #
 # If $D < 2/\kappa$ with $\kappa = \kappa_{\max} > 0$, then $\ell \le \frac2\kappa \arcsin \frac{\kappa D}2 < \frac\pi\kappa$. So G, (8) and (9) hold wherever $d_{\max}$ is real.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # The tangents have the inner products $\gamma'(s) \cdot \gamma'(t) = (Aw)^\top e^{sA^\top} e^{tA} A w$. For a symmetric $A$ this is $\| e^{(s + t) A/2} A w \|^2 > 0$. For a skew $A$ with the eigenvalues $\pm i \omega_k$ it is $\sum_k |v_k|^2 \cos (\omega_k (t - s))$,
 # $v_k$ the components of $Aw$: the speed is constant, $t = \frac12$ is the middle by length, and with $s = \frac12$ all $|\omega_k (t - s)| \le \frac\pi2$. In both cases the unit tangent $T$ has $T \cdot T(s_0) \ge 0$ on all of $\gamma$, $s_0$ the middle by length.
 #
@@ -693,7 +690,7 @@ figures.numbers(
 # $$
 #
 # If $D < 2/\kappa$ the sine is less than 1, so that $\ell' = \ell$, and {prf:ref}`thm-spindle` applies. For $D = 2/\kappa$, $d_{\max} = D/2$.
-# ```
+# :::
 #
 # Every rescaling of {term}`homogeneous <homogeneous activation>` neurons, in any layers, has a diagonal $A$. On two layers $\exp(tM) \cdot w$ has a symmetric or skew $A$ where $M$ is, with $\|A\|_2 \le \|M\|_2$: so both factors of {prf:ref}`thm-logarithm` obey the printed theorem, the stretch
 # $\exp(tB)$ and, with the principal logarithm, the rotation $\exp(tA)$. What breaks it are rotations by more (a circle beyond its half, {prf:ref}`thm-turn`), and an $M$ of neither kind ({prf:ref}`prp-loop`). Random curves with $h = 4$, $W_1$ $4 \times 6$ and $W_2$ $5 \times 4$:
@@ -723,12 +720,12 @@ as_printed, beyond_half = (
 )
 as_printed = as_printed[as_printed.isfinite()]  # D < 2/κ_max
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G11.printed"}
+# %%
 claims.check(
     "G11.printed", as_printed, rival=beyond_half.nan_to_num().max().item()
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot lengths over distances"}
+# %% Plot lengths over distances
 figure, axis = figures.panels(height=4.2)
 for (kind, (across, turns, _)), mark, colour in zip(
     kinds.items(), "^os", ("blue", "green", "orange"), strict=True
@@ -749,12 +746,12 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_printed
+# :::{glue:figure} fig_printed
 # :alt: Scatter plot of length times curvature over pi against half the distance times curvature. Curves with symmetric generators and rotations by at most half a turn stay under an arcsine curve and out of the shaded corner; rotations by more fill it.
 #
 # Random curves $\exp(tM) \cdot w$. Shaded: $d_{\max}$ is real and the curve too long for {prf:ref}`thm-spindle`. Black: circular arcs, the longest curves of {prf:ref}`thm-printed` at their $D$
 # (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # On the {glue:text}`printed_curves` curves of the first two kinds with $D < 2/\kappa_{\max}$ no point of the chord is further than {glue:text}`printed_worst:.3f` $d_{\max}$ from the curve; on rotations by up to a full turn some are {glue:text}`beyond_half:.0f` times as far. There another part of the minimum may be closer than the curve. The distance of the midpoint from the whole minimum, where the curve is further than $d_{\max}$ from its chord:
 
@@ -765,10 +762,10 @@ for i in (beyond_half > 1).nonzero()[:, 0].tolist():
     from_all[i] = orbit_distance(V_2, V_1, w[1][i], w[0][i]).distance / d_max[i]
 rotations = from_all[from_all.isfinite()]  # D < 2/κ_max
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G11.sampled_rotations"}
+# %%
 claims.check("G11.sampled_rotations", rotations.max().item(), n=len(rotations))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 figures.numbers(
     rotations=len(rotations),
     rotations_far=int((rotations > 1).sum()),
@@ -782,7 +779,7 @@ figures.numbers(
 #
 # For curves $\exp(tM) \cdot w$ under $GL_h$ the closed curvature of {prf:ref}`prp-curvature` makes $d_{\max}$ computable. The loss on the chord needs no bound:
 #
-# ```{prf:proposition} The chord between two minima of one orbit
+# :::{prf:proposition} The chord between two minima of one orbit
 # :label: prp-orbit-chord
 # Let $Y = W_2 W_1 X$. On the chord from $w = (W_1, W_2)$ to $g \cdot w = (g W_1, W_2 g^{-1})$
 #
@@ -794,9 +791,9 @@ figures.numbers(
 # $$
 #
 # The loss does not change if $w$ is replaced by $(q W_1, W_2/q)$, $q > 0$, another minimum of the orbit, whereas $\kappa_{\max} \to 0$ as $q \to \infty$ if $M W_1 \ne 0$ and $g = \exp M$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # The product of the middle factors is
 #
 # $$
@@ -808,7 +805,7 @@ figures.numbers(
 #
 # as $(1 - \lambda)^2 + \lambda^2 = 1 - 2\lambda (1 - \lambda)$. The factors $q$ and $1/q$ cancel. On the new curve $\|\gamma'\| \ge q\, \|M e^{tM} W_1\|$, and
 # $\kappa \le \|\gamma''\|/\|\gamma'\|^2 \le \|M\|_2/\|\gamma'\|$ because $\gamma''$ arises from $\gamma'$ by multiplication with $\pm M$. $\|M e^{tM} W_1\|$ is continuous in $t$ and nowhere 0.
-# ```
+# :::
 #
 # So a small curvature alone says nothing about the {term}`barrier`: along the orbit the same barrier comes with arbitrarily small curvature.
 # (Not with any: if also $W_2 M \ne 0$, $\kappa_{\max} \to 0$ for $q \to 0$ too, and it has a maximum between.)
@@ -816,7 +813,7 @@ figures.numbers(
 #
 # G, section 6.2 speaks also of nearly straight paths, and here there is one for large $q$, if $g$ has no negative eigenvalue: $(q g_\lambda W_1, W_2 g_\lambda^{-1}/q)$ with $g_\lambda = (1 - \lambda) I + \lambda g$, of loss 0. In general there is none, even if $\kappa_{\max} D$ is small too:
 #
-# ```{prf:proposition} A small curvature and no nearly straight path
+# :::{prf:proposition} A small curvature and no nearly straight path
 # :label: prp-small
 # Let $X = Y = I$ be $3 \times 3$, $0 < a < 1.3$, $c = \cosh a$, $\rho \ge 2$, and
 #
@@ -835,9 +832,9 @@ figures.numbers(
 # $$
 #
 # for every $\rho$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # As for {prf:ref}`thm-turn`, $\|\gamma'\|^2 \ge 8 \pi^2 \rho^2$ and $\|\gamma''\|^2 \le 32 \pi^4 (\rho^2 + \rho^{-2}) + 32 a^4 \cosh 2a \le 64 \pi^4 \rho^2$ for $\rho \ge 2$, so that $\kappa \le 1/\rho$.
 #
 # The path meets the plane through the midpoint of the chord that is orthogonal to it, at a point within $\delta$ of the midpoint. The chord has the direction $(1, -1)$ in the entries $(W_1)_{33}$ and $(W_2)_{33}$ and keeps all others. So both are $c + x$ at that point, where $|x| \le \delta/\sqrt2$, the squares of the changes of the other entries sum to at most $\delta^2 - 2x^2$, and
@@ -850,7 +847,7 @@ figures.numbers(
 # $$
 #
 # The right-hand side increases in $x$ for $x \ge -c/2$, where $-\delta/\sqrt2 \ge 1 - c$ lies since $c < 2$. At $x = -\delta/\sqrt2$ it is $(c - \delta/\sqrt2)^2 - 1$.
-# ```
+# :::
 #
 # The least loss in that plane within $\delta = D/10$ of the midpoint, by descent from random points, for $a = 1$:
 
@@ -887,10 +884,10 @@ def least_in_plane(rho, a, starts=8, steps=400):
 found = [least_in_plane(rho, 1.0) for rho in (10.0, 100.0, 1000.0)]
 bending, least = zip(*found, strict=True)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G11.small"}
+# %%
 claims.check("G11.small", min(least), n=len(least))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 figures.numbers(plane_least=min(least), plane_bending=f"{min(bending):.4f}")
 
 # %% [markdown]
@@ -900,14 +897,14 @@ figures.numbers(plane_least=min(least), plane_bending=f"{min(bending):.4f}")
 #
 # For arbitrary minima of one orbit it is false:
 #
-# ```{prf:corollary} No curve near the middle
+# :::{prf:corollary} No curve near the middle
 # :label: cor-no-curve
 # Let $w$ be a pair with product $A \ne 0$, $d_0 > 0$ its distance from all pairs with product 0, and $c = (\beta + \beta^{-1})/2$ with $\beta > 0$. All minima in the orbit of $w$, and with them all curves there, are at least $\sqrt{\max(c^2 - 2, 0)}\, d_0$ away from the middle of the line from $\beta \cdot w$ to $\beta^{-1} \cdot w$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # The middle is $c\, w$, and {prf:ref}`thm-orbit-distance` gives its distance.
-# ```
+# :::
 #
 # Its distance from all of them, by a minimisation over $g$ for balanced $w$, $n = 3$ and $\beta = 100$, and the distance of lines without loss from their curves, both over $D$:
 
@@ -942,7 +939,7 @@ flags[:20, 0, 2:], flags[:20, 1, 2:] = normal(20, 2), normal(20, 2)  # N² = 0
 flags[20:, 0, 1], flags[20:, 1, 2] = 1, 1  # N² ≠ 0, N³ = 0
 flat, bent = from_curve(basis @ flags @ torch.linalg.inv(basis)).split(20)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G11.always and G11.always_flat"}
+# %%
 claims.check("G11.always", max(no_curve), n=len(no_curve))
 
 claims.check(
@@ -1000,7 +997,7 @@ real = kappa * D <= 2
 as_printed = furthest[real] / arc_height(kappa[real], D[real])
 longest = (kappa * ell)[real].max().item() / math.pi  # κ_max ℓ/π
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G11.sampled"}
+# %%
 claims.check("G11.sampled", as_printed)
 
 # %% [markdown]
@@ -1019,13 +1016,13 @@ valid = together["valid"]
 d_max = arc_height(together["kappa"][valid], together["D"][valid])  # G, (8)
 in_bound = together["loss"][valid] / (together["lipschitz"][valid] * d_max)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G11.orbit_loss and G11.exact"}
+# %%
 claims.check("G11.orbit_loss", in_bound)
 
 least_leading = together["leading"].min().item()
 claims.check("G11.exact", together["error"], rival=least_leading)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot distances and hypotheses"}
+# %% Plot distances and hypotheses
 figure, (left, right) = figures.panels(2, height=4)
 quantiles, conditions = {}, []
 for scale, f in found.items():
@@ -1060,11 +1057,11 @@ right.legend(loc="upper left")
 figures.show("fig_orbits", figure)
 
 # %% [markdown]
-# ```{glue:figure} fig_orbits
+# :::{glue:figure} fig_orbits
 # :alt: Left, ratio of distance to bound against the magnitude, near 1 for small magnitudes and lower for large ones. Right, curvature times length and curvature times chord, which grow with the magnitude, and the share of curves that satisfy the hypotheses, which falls from 1 to 0.
 #
 # Largest distance of the chord from the curve over $d_{\max}$, median and 5 to 95 % of the curves with both hypotheses, and the hypotheses (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # One pair of minima with $\|M\| = 0.4$, moved along its orbit by $(q W_1, W_2/q)$:
 
@@ -1081,7 +1078,7 @@ qs = np.geomspace(0.1, 10, 21)
 moved = [along_orbits((q * W_1, W_2 / q), X, M) for q in qs]
 moved = {key: torch.cat([f[key] for f in moved]) for key in moved[0]}
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the loss on chords"}
+# %% Plot the loss on chords
 figure, (left, right) = figures.panels(2, height=4)
 estimate = together["lipschitz"] * chord_bound(
     together["kappa"], together["D"], together["length"]
@@ -1108,7 +1105,7 @@ right.set(xscale="log", yscale="log", xlabel="$q$, place on the orbit")
 right.legend(fontsize=9)
 figures.show("fig_orbit_loss", figure)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 one = found[0.4]
 deviation = arc_height(one["kappa"], one["D"].clamp(max=2 / one["kappa"]))
 for name, values in zip(
@@ -1129,11 +1126,11 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_orbit_loss
+# :::{glue:figure} fig_orbit_loss
 # :alt: Left, highest loss on the chord against its bound, all points below the diagonal. Right, along an orbit the curvature changes by powers of ten while the loss on the chord stays constant.
 #
 # Loss of all {glue:text}`curves` curves, and one pair of minima with $\|M\| = 0.4$ moved along its orbit (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # {glue:text}`valid` of the {glue:text}`curves` curves satisfy both hypotheses.
 # For small $\|M\|$ the bound on the distance is nearly attained, median ratio {glue:text}`median_small:.3f`, since a short curve is an arc.
@@ -1155,29 +1152,29 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{exercise}
+# :::{exercise}
 # A circular arc of radius 1 has the opening angle $2\theta$, $0 < \theta < \pi$. Express $D$, $d_{\max}$ and the distance of the chord's midpoint from the arc by $\theta$. When does the bound hold?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # $D = 2 \sin\theta$, so $d_{\max} = 1 - |\cos\theta|$. The midpoint is $|\cos\theta|$ away from the centre. For $\theta \le \frac\pi2$ the nearest point is the middle of the arc, at $1 - \cos\theta = d_{\max}$: equality. For $\theta > \frac\pi2$ the nearest points are
 # the ends, at $\sin\theta$. As $\sin^2\theta = (1 - |\cos\theta|)(1 + |\cos\theta|) > d_{\max}^2$, the bound fails.
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # Let $h = 1$, $w = (q, 1/q)$ and $g > 1$ a number, $X = 1$. Compute the highest loss on the chord from $w$ to $g \cdot w$, and $\kappa_{\max}$ on the orbit between them for $q > 1$. What happens to $\kappa_{\max}$, $D$, $C_L$ and $C_L d_{\max}$ as $q \to \infty$?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # By {prf:ref}`prp-orbit-chord` the highest loss is $\frac14 (g + g^{-1} - 2) = \frac{(g - 1)^2}{4g}$ for every $q$. The curvature of the hyperbola is $2 (x^2 + y^2)^{-3/2}$, largest at the start: $\kappa_{\max} = 2 (q^2 + q^{-2})^{-3/2} \sim 2 q^{-3}$. $D \sim q (g - 1)$ and
 # $C_L \sim q g$, the largest norm of a point. So $\kappa_{\max} D \to 0$, $d_{\max} \sim \frac18 \kappa_{\max} D^2 \sim \frac{(g - 1)^2}{4q}$, and $C_L d_{\max} \to \frac14 g (g - 1)^2$: the bound stays, $g^2$ times too large, while the curvature vanishes.
-# ```
+# :::
 #
-# ```{try}
+# :::{try}
 # More curves on a finer grid:
 #
 #     make chapter NAME=curvature ARGS="-p orbits 1000 -p steps 801"
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+# %% Versions and time
 print(chapter.end())

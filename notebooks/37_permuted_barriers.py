@@ -1,15 +1,12 @@
 # ---
 # jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
 # ---
 
 # %% [markdown]
 # # Barriers after the best permutation
 #
-# ```{summary}
+# :::{summary}
 # **Question.** A high {term}`barrier` between two networks may only mean that their neurons stand in different orders. Does the best order remove the barriers of [](33_unbounded_barriers.ipynb)?
 #
 # **The paper.** No: Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025`, read in the version submitted for review, show, under an additional assumption, that the loss on the line from a minimum to its rescalings has no bound even after the best
@@ -19,19 +16,19 @@
 # ({claim}`G5.counterexample`). Permutations of the other hidden layers, which the paper leaves open, can lower the barrier ({claim}`G5.lowered`) by a factor that does not grow with the scale, except where they put the rescaled neuron to sleep ({claim}`G5.layers`). One factor of the printed proof, on which the conclusion does not depend, needs mending ({claim}`G5.factor`).
 #
 # **Why it matters.** Matching neurons is not enough: their scales have to be matched, too.
-# ```
+# :::
 #
-# ```{need}
+# :::{need}
 # You need: matrices, norms, and from [](33_unbounded_barriers.ipynb) the rescaling $m \cdot W$ and the barrier. {{ times }}
-# ```
+# :::
 
-# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+# %% Parameters tags=["parameters"]
 networks: int = 10  # random networks for each degree and width
 width_max: int = 6  # widest layer for all permutations
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
+# %% Check the parameters, and import
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -61,7 +58,7 @@ from lmc_helpers.seeds import normal_stream
 #
 # A network with four neurons, and two others that compute the same function: one has its neurons in another order, the other one neuron rescaled besides.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+# %% Plot the idea
 idea, shown = figures.panels(2, height=3.8, sharey=True)
 share = torch.linspace(0, 1, 61, dtype=torch.float64)
 base = random_net(seed, "figure", 1, 1, h=4)
@@ -91,11 +88,11 @@ shown[0].set_ylabel(r"loss$\,/\,\|Y\|^2$")
 figures.show("fig_best_order", idea, legend=3)
 
 # %% [markdown]
-# ```{glue:figure} fig_best_order
+# :::{glue:figure} fig_best_order
 # :alt: Loss along straight lines. Left, between a network and its permuted copy there is a barrier, which the best order removes. Right, if one neuron is rescaled as well, a barrier remains after the best order.
 #
 # Loss on the line from a network to a copy of it, with the copy's neurons as they are and in the best of all orders. Left: the copy is permuted. Right: it is permuted and its strongest neuron is scaled up by 5.
-# ```
+# :::
 #
 # ## One neuron is enough
 #
@@ -108,7 +105,7 @@ figures.show("fig_best_order", idea, legend=3)
 # $W'$ differs from $W$ in the last two layers, and $P$ permutes the neurons between them (the text after G, Prop. 5.4 says the first two layers). The displayed loss of G, Prop. 5.4 lacks the primes, in both prints: as it stands it compares $W$ with $P \cdot W$, and at
 # $P = I$ it is $L(W) = 0$. With the primes, which stand in the same sentence and in G, (18), it says what follows. G, Prop. 5.4 assumes in addition that $W_l P\, \sigma(H) \ne 0$ for all $P$. The following theorem does not.
 #
-# ```{prf:theorem} The barrier after the best permutation
+# :::{prf:theorem} The barrier after the best permutation
 # :label: thm-permuted-barrier
 # Let $\sigma$ act on entries with $\sigma(cz) = c^k \sigma(z)$ for $c > 0$ and some $k > 0$, $Y \ne 0$ and $L^{-1}(0) \ne \emptyset$. For every $b$ there are $W, W'$ in one component of $L^{-1}(0)$ that differ in the last two layers only, with
 #
@@ -130,9 +127,9 @@ figures.show("fig_best_order", idea, legend=3)
 # $$
 #
 # as $m \to \infty$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # *Such a $W$ exists.* At any minimum $Y = \sum_i w_i \zeta_i^\top \ne 0$, so $w_j \ne 0$ and $\zeta_j \ne 0$ for some $j$. A neuron with $w_i = 0$ contributes nothing, and may be given the incoming row of $j$. Now these neurons and $j$
 # have the same activations, and only the sum of their columns matters, which is $w_j$: give each of the $q$ of them $w_j/q$. Now no column is 0, the output is the same, and only the last two layers have changed.
 #
@@ -156,7 +153,7 @@ figures.show("fig_best_order", idea, legend=3)
 #
 # So the output is $2^{-(k+1)} m^k (w_i \zeta_j^\top + o(1))$, and $L_P$ divided by $m^{2k}$ tends to $4^{-(k+1)} \lVert w_i \rVert^2 \lVert \zeta_j \rVert^2$. There are finitely many $P$, and each $i$ occurs. $W$ and $W'$ are joined in
 # $L^{-1}(0)$ by the factors $m^t$, $0 \le t \le 1$.
-# ```
+# :::
 #
 # One neuron that is scaled up is enough, and only a neuron without outgoing weights can hide it. The least loss over all $h!$ permutations, and its leading term by the theorem:
 
@@ -218,7 +215,7 @@ leading = [
     for pair, net in zip(losses, filled, strict=True)
 ]
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G5.without and G5.leading"}
+# %%
 one_scale = [growth((least(net, 1e11), least(net, 1e12)), net.k) for net in idle]
 claims.check("G5.without", without, rival=round(max(one_scale), 6))
 
@@ -229,7 +226,7 @@ by_mean = [
 ]
 claims.check("G5.leading", leading, rival=sum(by_mean) / len(by_mean))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the least loss over permutations"}
+# %% Plot the least loss over permutations
 span = torch.logspace(0, 5, 41, dtype=torch.float64)  # m
 wide = torch.logspace(0, 8, 81, dtype=torch.float64)
 idle_one, generic = idle_net(seed, 1, 2, 4), random_net(seed, "figure", 1, 1, h=4)
@@ -272,18 +269,18 @@ right.legend(loc="lower right")
 figures.show("fig_permuted", figure)
 
 # %% [markdown]
-# ```{glue:figure} fig_permuted
+# :::{glue:figure} fig_permuted
 # :alt: Left, least loss over permutations against the scale on logarithmic axes: a straight rise where the assumption holds, a plateau where it fails, and a straight rise again when idle neurons are filled and one neuron is rescaled, on the dotted leading term. Right, ratio to the leading term for three degrees, tending to one.
 #
 # Left: loss in the middle after the best of all $4!$ permutations, $k = 1$. Right: the same for one rescaled neuron among five, divided by the leading term of {prf:ref}`thm-permuted-barrier`
 # (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # ## Permutations of all hidden layers
 #
 # The permutation of G, Prop. 5.4 moves the neurons of one layer, “which does not rule out the possibility of lowering the loss barrier by including permutations of other neurons”.
 #
-# ```{prf:theorem} The barrier after the best permutation of all hidden layers
+# :::{prf:theorem} The barrier after the best permutation of all hidden layers
 # :label: thm-all-layers
 # Let the network be $W_l\, \sigma(W_{l-1} \cdots \sigma(W_1 X))$, $l \ge 3$, $\sigma$, $W$ and $W'$ as in the second part of {prf:ref}`thm-permuted-barrier`, $\omega_j$ the incoming weights of neuron $j$ in $W_{l-1}$, and let $P = (P_1, \dots, P_{l-1})$ permute all hidden layers of $W'$, here by
 #
@@ -300,12 +297,12 @@ figures.show("fig_permuted", figure)
 # &\cdot \min_P \lVert \sigma(\omega_j P_{l-2}^{-1} \bar F_P) \rVert^2 .
 # \end{aligned}
 # $$
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # $\bar F_P$ depends on $P_1, \dots, P_{l-2}$ and not on $m$. Let $P_{l-1}$ put neuron $j$ on neuron $i$. With $h = \omega_j P_{l-2}^{-1} \bar F_P$ its inputs in the middle are $\frac12 (\omega_i + m\, \omega_j P_{l-2}^{-1}) \bar F_P = \frac m2 (h + O(\frac1m))$ and its outgoing weights
 # $\frac12 (w_i + m^{-k} w_j)$, while the other neurons do not depend on $m$. As in the last proof the output is $2^{-(k+1)} m^k (w_i\, \sigma(h)^\top + o(1))$. There are finitely many $P$, and each $i$ occurs with all $P_1, \dots, P_{l-2}$.
-# ```
+# :::
 #
 # With $P_1, \dots, P_{l-2} = I$ the last factor is the $\lVert \zeta_j \rVert^2$ of before. So other layers can lower the constant and leave the power of $m$, unless some $P$ makes $\sigma(h) = 0$. For leaky ReLU this means $h = 0$, true on a null set of $\omega_j$ only, if
 # $\bar F_P \ne 0$. For ReLU it can be so on an open set: for $W_1 X = (1, 0)^\top$, $W_2 = (2, -3)$, $W_3 = 1$ the exchange in the first layer has $h = -\frac12$ and the loss $\lVert Y \rVert^2$ for every $m$. Random networks of three layers with 4 neurons in both hidden layers and 5
@@ -357,11 +354,11 @@ for k in DEGREES:
         by_last.append((losses[0, 1] / leading[0, 0]).item())
         lowered.append((losses[0, 1] / losses[0, 0]).item())
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G5.layers and G5.lowered"}
+# %%
 claims.check("G5.layers", of_layers, rival=sum(by_last) / len(by_last))
 claims.check("G5.lowered", min(lowered), n=len(lowered))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the least loss over the permutations of two layers"}
+# %% Plot the least loss over the permutations of two layers
 scales = torch.logspace(0, 5, 41, dtype=torch.float64).tolist()
 normal = normal_stream(seed, "all layers, shown")
 nine = [layers_rescaled(normal, 1, -0.1, scales) for _ in range(9)]
@@ -397,11 +394,11 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_all_layers
+# :::{glue:figure} fig_all_layers
 # :alt: Left, least loss over permutations against the scale on logarithmic axes: two parallel rising lines, the lower one for permutations of both hidden layers, both on their dotted leading terms; the ReLU example has a plateau. Right, sorted factors by which permuting both layers lowers the loss, from little more than 1 to many powers of ten, larger for larger degrees.
 #
 # Left: loss in the middle of the line from a leaky ReLU network, the one of nine with the median factor, to a copy with one rescaled neuron, $k = 1$; and the ReLU example. Right: by what factor permutations of the first layer lower the least loss at $m = 10^{12}$ (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # For $k = 1$ the first layer's permutations divide the least loss by {glue:text}`layers_median:.0f`, median of {glue:text}`layers_networks` networks: the last layer alone shows little of what matching all layers can do; the growth with the scale stays.
 #
@@ -417,7 +414,7 @@ for k in DEGREES:
             net = random_net(seed, "assumption", k, n, h=h)
             growths.append(growth((least(net, 1e11), least(net, 1e12)), k))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G5.unbounded"}
+# %%
 claims.check("G5.unbounded", growths)
 
 # %% [markdown]
@@ -438,7 +435,7 @@ scales = torch.logspace(-6, 6, 49, dtype=torch.float64).tolist()
 hidden_barrier = [least(with_outgoing(0.0), m) for m in scales]
 open_barrier = [least(with_outgoing(0.01), m) for m in scales]
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G5.counterexample"}
+# %%
 highest, n = max(hidden_barrier), len(hidden_barrier)
 claims.check("G5.counterexample", highest, rival=max(open_barrier), n=n)
 
@@ -458,7 +455,7 @@ claims.check("G5.counterexample", highest, rival=max(open_barrier), n=n)
 #
 # The factor is $\frac14$, as G, (19) has it, for $k = 1$ only.
 #
-# ```{prf:proposition} The middle of the line after a permutation
+# :::{prf:proposition} The middle of the line after a permutation
 # :label: prop-permuted-expansion
 # Let $L(W) = 0$, $k = 1$, and $m |(P^{-1} H)_{ij}| > |H_{ij}|$ wherever $(P^{-1} H)_{ij} \ne 0$. Put $S = \sigma'(P^{-1} H) \circ H$, with the entry $\sigma(H_{ij})$ where $(P^{-1} H)_{ij} = 0$. Then
 #
@@ -470,9 +467,9 @@ claims.check("G5.counterexample", highest, rival=max(open_barrier), n=n)
 # $$
 #
 # For $P = I$ the constant is $\frac12 Y$. For $k > 1$ the term after $m^k$ is in general of the order $m^{k-1}$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Let $x = (P^{-1} H)_{ij}$, $y = H_{ij}$. If $x \ne 0$, $mx + y$ has the sign of $x$, and
 #
 # $$
@@ -490,7 +487,7 @@ claims.check("G5.counterexample", highest, rival=max(open_barrier), n=n)
 # &\quad = m^k \sigma(x) + m^{k-1} \sigma'(x)\, y + O(m^{k-2}) .
 # \end{aligned}
 # $$
-# ```
+# :::
 #
 # G, (21) has the constant $\frac34 Y$: in G, (20) the limit is taken before the multiplication by $m^k$. As an equation of limits, which are infinite, G, (21) says nothing false; read as the first two orders it does. With $1 - 2^{-(k+1)}$ for $\frac34$ it is right for $k < 1$ if no entry of $H$ is 0. The leading term, which carries the conclusion,
 # is right. The factor of the output, measured at $k = 2$:
@@ -514,7 +511,7 @@ for n in range(networks):
         bare = (net.last + m**-2 * net.last[:, p]) @ net.sigma(H + m * H[p])
         factors.append(((out * bare).sum() / bare.square().sum()).item())
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G5.factor"}
+# %%
 worst = max(factors, key=lambda x: abs(x - 1 / 8))
 claims.check("G5.factor", worst, n=len(factors))
 
@@ -545,7 +542,7 @@ for n in range(networks):
         expansion.append(((rest - constant).norm() / Y.norm()).item())
         printed_constant.append(((rest - 0.75 * Y).norm() / Y.norm()).item())
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G5.constant and G5.expansion"}
+# %%
 worst = max(constants, key=lambda x: abs(x - 0.5))
 claims.check("G5.constant", worst, n=len(constants))
 claims.check("G5.expansion", expansion, rival=min(printed_constant))
@@ -564,29 +561,29 @@ claims.check("G5.expansion", expansion, rival=min(printed_constant))
 #
 # ## Exercises
 #
-# ```{exercise}
+# :::{exercise}
 # In the example with $W_l = (1, 0)$ and $H = (1, 0)^\top$, what is the loss in the middle for $P = I$ and for the exchange, if $m \cdot W$ scales both neurons? Which order is best for large $m$?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # For $P = I$ the output is $\frac14 (1 + m^{-1})(1 + m) = \frac{(1 + m)^2}{4m}$, which grows like $m/4$, and the loss is $\bigl( \frac{(m - 1)^2}{4m} \bigr)^2$. For the exchange the output is $\frac12$ and the loss $\frac14$. For large $m$ the exchange is best: it
 # hides the barrier behind the idle neuron.
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # In {prf:ref}`thm-permuted-barrier` let every neuron have $\lVert w_i \rVert = \lVert \zeta_i \rVert = 1$ and $k = 1$. For which $m$, roughly, does the loss after the best permutation exceed $\lVert Y \rVert^2$? What if one neuron has $\lVert w_i \rVert = \varepsilon$?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # The leading term is $m^2/16$, so $m$ has to be about $4 \lVert Y \rVert$. With a neuron of outgoing norm $\varepsilon$ the best permutation puts the scaled neuron on it, the leading term is $\varepsilon^2 m^2/16$, and $m$ has to be about
 # $4 \lVert Y \rVert / \varepsilon$: a weak neuron hides the barrier for longer, but not for ever.
-# ```
+# :::
 #
-# ```{try}
+# :::{try}
 # More networks, and all permutations of seven neurons:
 #
 #     make chapter NAME=permuted_barriers ARGS="-p networks 20 -p width_max 7"
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+# %% Versions and time
 print(chapter.end())

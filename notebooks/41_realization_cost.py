@@ -1,15 +1,12 @@
 # ---
 # jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
 # ---
 
 # %% [markdown]
 # # What a function costs a neuron
 #
-# ```{summary}
+# :::{summary}
 # **Question.** What can one neuron compute if parts of its weights are fixed, and how large must its other weights be for it?
 #
 # **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` bring several ways to break a layer's symmetry into one form (I, (2) and Table 1), show that the functions of a neuron form an affine space (I, Prop. 4.2), and give the least weight of each function in closed form (I, (10)).
@@ -20,22 +17,22 @@
 # That costs decide where a function goes is a premise. In small networks that share $F$ ($D = 1$) the neurons are identified without any weight decay, by the start {claim}`I3.start`. If the start hides $F$ they are not, after 300 steps at the paper's rate and decay {claim}`I3.hidden`; under strong decay they are, about when {prf:ref}`thm-start` says {claim}`I3.clock`. At the printed sizes a fifth of the printed epochs is not enough {claim}`I3.hidden_printed`.
 #
 # **Why it matters.** Two networks in which every function has the same place can be averaged without alignment. The cost says how strongly a layer ties a function to a neuron.
-# ```
+# :::
 #
-# ```{need}
+# :::{need}
 # You need: orthonormal bases, the pseudo-inverse of a matrix, what a layer of neurons is, and, for the last section, weight decay. No other chapter. {{ times }}
-# ```
+# :::
 #
 # What becomes of the costs when the inputs lie in a subspace only nearly is the subject of [](47_relaxed_costs.ipynb).
 
-# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+# %% Parameters tags=["parameters"]
 layers: int = 16  # random layers of each shape
 neurons: int = 120  # random ReLU neurons on non-negative inputs
 pairs: int = 3  # pairs of trained networks per setting
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
+# %% Check the parameters, and import
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -97,7 +94,7 @@ def relative(x: torch.Tensor, y: torch.Tensor) -> float:
 # So either can compute every $\operatorname{ReLU}(a_1 s + a_2 t)$, but for $a_2$
 # neuron 1 has to enlarge the small copy of $t$. The functions that it computes with weights of length at most 1 fill an ellipse, which is flat if $\varepsilon$ is small (I, Example 4.3).
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+# %% Plot the idea
 idea, frames = figures.panels(2, height=3.4)
 ring = np.linspace(0, 2 * math.pi, 181)
 for frame, tilt in zip(frames, (0.7, 0.2), strict=True):
@@ -120,11 +117,11 @@ for frame, tilt in zip(frames, (0.7, 0.2), strict=True):
 figures.show("fig_two_ellipses", idea, legend=2)
 
 # %% [markdown]
-# ```{glue:figure} fig_two_ellipses
+# :::{glue:figure} fig_two_ellipses
 # :alt: The functions of cost at most one in the plane of a, an upright and a lying ellipse that cross. For epsilon 0.7 they are a little flattened, for 0.2 narrow. A marked function with a_1 = 0 lies inside the upright ellipse of neuron 2 and, for 0.2, far outside the lying one of neuron 1.
 #
 # Functions of cost at most 1 for both neurons of I, Example 4.3, and the costs of one function, $a = (0, \tfrac12)$.
-# ```
+# :::
 #
 # ## One layer type
 #
@@ -157,7 +154,7 @@ SCHEMES = {  # I, Table 1
     "sparse": Sparse(fixed=3),
 }
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Three kinds of maps, and what they compute, written out"}
+# %% Three kinds of maps, and what they compute, written out
 BUILD = {
     "linear": lambda: nn.Linear(6, 6),
     "convolution": lambda: nn.Conv2d(3, 3, 3, padding=1),
@@ -213,7 +210,7 @@ for scheme, kind in product(SCHEMES.values(), BUILD):
         if not D.eq(1).all():
             raw_slopes.append(relative(slope, D * slope))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I1.function and I1.gradient"}
+# %%
 claims.check("I1.function", values, rival=min(raw_values))
 claims.check("I1.gradient", slopes, rival=min(raw_slopes))
 
@@ -240,7 +237,7 @@ def broken(scheme, F: torch.Tensor, D: torch.Tensor) -> int:
     return int(wrong)
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I1.table"}
+# %%
 violations, drawn, uneven = 0, 0, 0
 for number, scheme in product(range(layers), SCHEMES.values()):
     (F, D), (F2, D2) = (
@@ -276,7 +273,7 @@ claims.check("I1.table", violations, rival=uneven, n=drawn)
 #
 # so the values at $c$ and $-c$ give $a^\top c$, and these numbers give $a$. The next cell does it for random layers with one, half or all but two of the entries fixed, on random subspaces and on some that repeat each number.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Random layers"}
+# %% Random layers
 SHAPES = [(3, 5, 2), (4, 9, 3), (5, 12, 4), (4, 6, 6), (3, 8, 1)]  # m, d, k
 ETAS = (torch.relu, nn.functional.gelu)
 
@@ -351,7 +348,7 @@ for _, (F, D, W, U), C, eta in CASES:
         full = bool(ranks[i] == ranks[j] == U.shape[1])
         same[full].append(gap < 1e-8)  # NaN, outside, is not
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I2.bijection, I2.dimension and I2.same"}
+# %%
 claims.check("I2.bijection", recovered, rival=float(np.median(as_linear)))
 claims.check("I2.dimension", wrong_dimension, rival=wrong_count, n=len(recovered))
 shares = {full: float(np.mean(x)) for full, x in same.items()}
@@ -366,7 +363,7 @@ claims.check("I2.same", shares[True], rival=shares[False], n=len(same[True]))
 # Without it I, Prop. 4.2 and I, (10) below may fail: with one positive input coordinate,
 # $F = 0$ and $D = 1$, every $a \le 0$ computes the function 0. By its definition this function costs 0, whereas I, (10) below gives $|a|$.
 #
-# ```{prf:theorem} Which ReLU neurons are determined
+# :::{prf:theorem} Which ReLU neurons are determined
 # :label: thm-determined
 # Let the inputs $c$ span $\mathbb R^k$, and let $\mathcal A(a)$ be the active ones, $a^\top c > 0$.
 #
@@ -374,13 +371,13 @@ claims.check("I2.same", shares[True], rival=shares[False], n=len(same[True]))
 # 2. If $\mathcal A(a)$ spans $\mathbb R^k$, then $a$ is determined by its function. For finitely many inputs, none with $a^\top c = 0$, the converse holds.
 # 3. If the support of the inputs is the closure of an open set, every $a$ with an active input is determined.
 # 4. In that case and for analytic $\eta$ with injective $s \mapsto (\eta(s), \eta(-s))$, GELU for example, every $a$ is determined.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # 1 compares $\max(0, a^\top c)$ and $\max(0, a'^\top c)$. By 1, $a' - a$ is orthogonal to $\mathcal A(a)$, which gives the first half of 2. For the second, take $n \ne 0$ orthogonal to $\mathcal A(a)$; on the finitely many other inputs
 # $a^\top c$ is bounded away from 0, so that $a + tn$ has the same function for small $t$. In 3, $\mathcal A(a)$ is relatively open in the support, so it contains an open set as soon as it is not empty. In 4, $\eta(a^\top c)$ and
 # $\eta(a'^\top c)$ are analytic and agree on an open set, hence on $\mathbb R^k$, which is symmetric.
-# ```
+# :::
 #
 # Where a neuron is determined, the rest of the paper's argument applies to it without I, Assumption 4.1: its function costs what I, (10) says. Every set $T = -T$ that spans has spanning active halves, so
 # part 2 contains the paper's assumption as long as no input lies on the boundary. The next cell tests part 2: linear programs look for another weight with the same function.
@@ -405,10 +402,10 @@ for k, n in ((2, 4), (3, 6), (4, 10), (5, 15)):
         as_injective += int(twin == (torch.linalg.matrix_rank(C) == k))
         tested += 1
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I2.nonnegative"}
+# %%
 claims.check("I2.nonnegative", disagree, rival=as_injective, n=tested)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the share of neurons that are determined"}
+# %% Plot the share of neurons that are determined
 k_share, ratios = 8, np.array([1, 1.5, 2, 3, 4, 6, 8, 12, 16])
 found = np.empty((12, len(ratios)))  # random layers, sizes
 for number, column in np.ndindex(*found.shape):
@@ -432,12 +429,12 @@ figures.show("fig_determined", figure)
 figures.numbers(shares_last=f"{100 * shares[-1]:.0f}")
 
 # %% [markdown]
-# ```{glue:figure} fig_determined
+# :::{glue:figure} fig_determined
 # :alt: Share of random ReLU neurons that their function determines, against the number of inputs per dimension. For normal inputs it rises from almost zero to one at about four inputs per dimension. For outputs of a ReLU layer it rises more slowly and is still below one at sixteen inputs per dimension.
 #
 # Random ReLU neurons ($k = 8$, $a$ standard normal) that are determined by their function on $n$ inputs: independent normal inputs, $\Pr(\text{Bin}(n, \frac12) \ge k)$, and outputs of random ReLU layers of width $k$ (12 layers with 200 neurons a point, bars:
 # ±3.29 standard errors over layers; profile {glue:text}`profile`).
-# ```
+# :::
 #
 # For outputs of a ReLU layer it takes many more inputs, because neurons with mostly negative weights are active on few of them. By part 3 of the theorem only those that are dead on the whole
 # support remain undetermined in the end.
@@ -480,7 +477,7 @@ for number, (F, D, W, U) in enumerate(everything):
                 infinite.append(math.isinf(cost))
                 bare_infinite.append(not bare.isfinite())
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I3.least_norm and I3.outside"}
+# %%
 claims.check("I3.least_norm", gaps, rival=min(other_metric))
 share, bare_share = (float(np.mean(x)) for x in (infinite, bare_infinite))
 claims.check("I3.outside", share, rival=bare_share, n=len(infinite))
@@ -513,11 +510,11 @@ on_1, on_2 = (realization_cost(a, torch.zeros(4), d, example(EPS)) for d in SEES
 unscaled = (a[0].square() + a[1].square() / EPS.square()).sqrt()
 form = (1 + EPS.square()).sqrt() * unscaled
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I3.example"}
+# %%
 wrong = float((on_1 / unscaled - 1).abs().max())
 claims.check("I3.example", (on_1 / form - 1).abs(), rival=wrong)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot Example 4.3"}
+# %% Plot Example 4.3
 figure, axis = figures.panels(height=3.6)
 axis.plot(EPS, on_1, label="neuron 1")
 axis.plot(EPS, on_2, label="neuron 2")
@@ -531,13 +528,13 @@ axis.legend(loc="upper right")
 figures.show("fig_example", figure)
 
 # %% [markdown]
-# ```{glue:figure} fig_example
+# :::{glue:figure} fig_example
 # :alt: The cost of one function on each neuron rises like one over epsilon as epsilon falls; the value of the formula without the case of infinite cost at epsilon zero is below one.
 #
 # I, Example 4.3: cost of $a = (0.6, 0.8)$ on both neurons. At $\varepsilon = 0$ neither can compute it, and the formula without the case $+\infty$ gives $|a_1|$ for neuron 1 (profile {glue:text}`profile`).
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot Example 4.3, to move"}
+# %% Plot Example 4.3, to move
 thin = torch.logspace(0, -2, 41, dtype=torch.float64)  # ε
 price = [realization_cost(a, torch.zeros(4), d, example(thin)) for d in SEES]
 masked = SEES[:, None, :, None] * example(thin)  # (neurons, ε, 4, 2)
@@ -569,11 +566,11 @@ scene.show("fig_ellipses")
 # %% [markdown]
 # Move $\varepsilon$: at $\varepsilon = 1$ both neurons have the same functions of cost 1; as $\varepsilon$ falls, their ellipses become flat in different directions, and the price of one function on each of them grows like $1/\varepsilon$.
 #
-# ```{glue:figure} fig_ellipses
+# :::{glue:figure} fig_ellipses
 # :alt: Left, two ellipses in the plane of a, equal circles at epsilon one, which become flat at right angles to each other as epsilon falls, and the vector a. Right, the cost of a on each neuron against epsilon on logarithmic axes, which rises as epsilon falls.
 #
 # Example 4.3. Left: the functions of cost 1 of each neuron, and $a = (0.6, 0.8)$. Right: what $a$ costs; $\varepsilon$ falls to the right.
-# ```
+# :::
 #
 # How much of the inputs' variation a single coordinate can hold is the *{term}`coherence`* of the subspace, $\nu = \max_l (U U^\top)_{ll}$ (I, (11)).
 # In the example it is $1/(1 + \varepsilon^2)$.
@@ -593,7 +590,7 @@ for number, (d, k) in product(range(layers), ((8, 1), (8, 3), (8, 8), (16, 5))):
         violation.append(max(k / d - nu, nu - 1))
         other.append(math.sqrt(k / d) - nu)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I3.coherence"}
+# %%
 claims.check("I3.coherence", violation, rival=max(other))
 
 # %% [markdown]
@@ -602,7 +599,7 @@ claims.check("I3.coherence", violation, rival=max(other))
 # "In a symmetric layer, this assignment is determined by the initialization. By effective symmetry breaking we mean that, instead, architectural asymmetries bias training towards a consistent assignment" (I, section 4): under weight decay, or the implicit preference of training for small norms, each function goes to the neuron on which it costs least.
 # But two runs that share $F$ also *start* alike, at $F + D \odot W_0$. The two reasons can be told apart: start at $W_0 = Z - F$. Then the start does not know $F$, while all costs are what they were.
 #
-# ```{prf:theorem} Start or cost
+# :::{prf:theorem} Start or cost
 # :label: thm-start
 # Let $D = 1$, $W_0 = Z - s F$ with $0 \le s \le 1$ and independent entries of $Z$, $\mathcal N(0, 1/d)$, and of $F$, $\mathcal N(0, \sigma_F^2)$. Two runs share $F$ and the data, and nothing else; the other maps and the biases start independently of $F$, the next map, and the layer's own biases if it has any, with independent and identically distributed entries.
 # Let a step be $W \leftarrow (1 - \eta \lambda)\, W - u_t$, $0 \le \eta \lambda < 1$, where $u_t$ is made from gradients, entry by entry, as in AdamW, and let $\tau = - T \ln(1 - \eta \lambda)$. Then after $T$ steps
@@ -614,13 +611,13 @@ claims.check("I3.coherence", violation, rival=max(other))
 # 1. For $s = 1$ and $\lambda = 0$ the fixed part has no influence: two runs that share $F$ are two independent runs of the ordinary network, and neuron $i$ of one resembles all neurons of the other alike, in the mean.
 # 2. Without the moves $u_t$, the mean product of row $i$ in one run and row $i$ in the other over their mean square (over the draws of $Z$, summed over entries) is, up to the fluctuation of $\lVert f_i \rVert^2$ about $\sigma_F^2 d$,
 #    $\rho = \frac{x^2}{1 + x^2}$ with $x = (e^\tau - s)\, \sigma_F \sqrt d$. For $s = 1$ it is $\frac12$ when $\tau = \ln \bigl( 1 + \frac{1}{\sigma_F \sqrt d} \bigr)$; for $s = 0$ it is at least $\sigma_F^2 d/(\sigma_F^2 d + 1)$ from the start, with decay or without.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Unroll the steps; $(1 - \eta \lambda)^T W_0 = e^{-\tau} (Z - s F)$. The gradients with respect to $W$ and $W_{\mathrm{eff}}$ are the same.
 # *1.* $W_{\mathrm{eff}}$ starts at $Z$ and moves by $-u_t$, so that $F$ does not occur. To renumber the neurons of one run renumbers the rows of its $Z$, its biases and the columns of its next map, which leaves the law of the pair as it is; so the law of what neurons $i$ and $j$ have in common depends on neither.
 # *2.* Given $F$ the mean product of the rows is $(1 - s e^{-\tau})^2 \lVert f_i \rVert^2$ and their mean square $(1 - s e^{-\tau})^2 \lVert f_i \rVert^2 + e^{-2\tau}$, summed over entries. Divide by $e^{-2\tau}$.
-# ```
+# :::
 #
 # So $x$ is a clock. With the usual start it stands at $\sigma_F \sqrt d$ already, and neurons are told apart before training; with the start that hides $F$ the costs must do it, and need decay for a time $\tau \approx 1/(\sigma_F \sqrt d)$ (if this is small).
 # The moves are not covered; the experiment has them: two-layer networks on small digits, {glue:text}`pairs` pairs a setting. How far the identity is on the way from random permutations to the best one is $r = (\mathcal L(I) - \mathcal L_r)/(\mathcal L(P^*) - \mathcal L_r)$, with the mean correlation $\mathcal L$ of matched hidden units and its mean $\mathcal L_r$ over all permutations.
@@ -657,7 +654,7 @@ for i, (name, setting) in enumerate(SETTINGS.items()):
     x, r = clock(*setting, STAGES[-1]), way[-1, i].mean().item()
     print(f"{name:28}{x:7.3f} {r:8.3f} {accuracy[-1, i]:10.3f}")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I3.start, I3.hidden and I3.clock"}
+# %%
 value, *interval = error_bars.share((way[-1, 0] >= 0.9).sum().item(), pairs)
 claims.check("I3.start", value, interval=interval, n=pairs)
 claims.check("I3.hidden", *error_bars.over_clusters(way[-1, 1]), n=pairs)
@@ -672,7 +669,7 @@ for course in way[1:, 2].T.numpy():
     struck.append(low + (high - low) * (0.5 - a) / (b - a))
 claims.check("I3.clock", *error_bars.over_clusters(struck), n=pairs)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot r against the clock"}
+# %% Plot r against the clock
 figure, axis = figures.panels(height=3.6)
 fine = np.geomspace(1e-4, 30, 200)
 axis.plot(
@@ -692,7 +689,7 @@ axis.set(xscale="log", ylim=(-0.15, 1.08))
 axis.legend(loc="center left")
 figures.show("fig_clock", figure)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 figures.numbers(
     **{f"exact_{i}": f"{100 * a:.0f}" for i, a in enumerate(accuracy[-1])},
     last_step=STAGES[-1],
@@ -700,11 +697,11 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_clock
+# :::{glue:figure} fig_clock
 # :alt: Share of the way from random to best permutations against the clock on a logarithmic axis. Networks that start with F hidden lie near zero while the clock is below a tenth and rise to one between a third and three, for two sizes of F. The usual start lies at one at the right from the beginning. The dashed curve of the theorem rises at the same place.
 #
 # How far the identity is on the way to the best permutation, against the clock of {prf:ref}`thm-start`, from before training to {glue:text}`last_step` steps; dashed: $\rho$ without the moves (means over {glue:text}`pairs` pairs; clocks below $10^{-4}$ are drawn there; profile {glue:text}`profile`).
-# ```
+# :::
 #
 # With the usual start the neurons are identified before the first step and stay so without any decay. With $F$ hidden and the paper's rate and decay, $10^{-3}$ and 0.01, nothing identifies them, at {glue:text}`exact_1` % training accuracy: all costs are in place, but have had no time.
 # Under strong decay the costs do what the paper says, and at the time that the clock says. At $d = 512$, $\sigma_F = 1$ and the paper's rate and decay it would strike after about {glue:text}`clock_paper` steps, the moves left aside. [Trained there](53_asymmetric_mlps.ipynb), the rows of weights come to agree, later for the moves; what the neurons do still depends on the run after a fifth of the printed epochs ({claim}`I3.hidden_printed`), with a decay hundreds of times weaker than the strong ones here.
@@ -728,48 +725,48 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{exercise}
+# :::{exercise}
 # In I, Example 4.3 let $\varepsilon = \frac12$. What does $a = (0, 1)$ cost on neuron 1, and what on neuron 2? What is the quotient for any $\varepsilon$?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # On neuron 1 $\sqrt{1 + \varepsilon^2}/\varepsilon = \sqrt 5 \approx 2.24$, on neuron 2 $\sqrt{1 + \varepsilon^2} = \sqrt 5/2 \approx 1.12$. The quotient is $1/\varepsilon$. To check it after the cells of this chapter:
 #
 #     basis = example(torch.tensor(0.5).double())
 #     a = torch.tensor([0.0, 1.0]).double()
 #     print([realization_cost(a, torch.zeros(4), d, basis) for d in SEES])
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # Let the inputs of a ReLU neuron with $F = 0$ and $D = 1$ be $c = (1, 0)$, $(0, 1)$ and $(1, 1)$, and $a = (1, -2)$. Which coefficients have the same function? What does the function cost by its definition, and what does I, (10) give for $a$?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # Only $(1, 0)$ is active: $a^\top c$ is $1$, $-2$ and $-1$. By part 1 of {prf:ref}`thm-determined` $a'$ has the same function if and only if $a'_1 = 1$, $a'_2 \le 0$ and $a'_1 + a'_2 \le 0$, that is $a' = (1, s)$ with $s \le -1$. The least norm is that of $(1, -1)$, so the function costs $\sqrt 2$;
 # I, (10) gives $|a| = \sqrt 5$. The active input does not span the plane, and the assumption of I, Prop. 4.2 is not met.
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # A mask fixes $r$ entries of a row, and $r \nu < 1$. Show that the neuron can still compute every function, and that
 #
 # $$
 # \lVert a - v_i \rVert \le \lVert h_a \rVert_{\mathcal H_i} \le \frac{\lVert a - v_i \rVert}{\sqrt{1 - r \nu}} .
 # $$
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # Let $u_l$ be the rows of $U$.
 # As $\sum_l u_l u_l^\top = U^\top U = I$, $S_i = I - \sum_{l \text{ fixed}} u_l u_l^\top$.
 # So $S_i \preceq I$, and as each $u_l u_l^\top$ has the norm $\lVert u_l \rVert^2 \le \nu$, $S_i \succeq (1 - r \nu) I$, which is positive.
 # Then $M_i$ has full rank, $S_i^+ = S_i^{-1}$ lies between $I$ and $(1 - r \nu)^{-1} I$, and
 # the cost is $\sqrt{(a - v_i)^\top S_i^{-1} (a - v_i)}$. In the example $r = 2$ and $\nu \ge \frac12$: the condition is never met.
-# ```
+# :::
 #
-# ```{try}
+# :::{try}
 # More layers, and more neurons behind a ReLU:
 #
 #     make chapter NAME=realization_cost ARGS="-p layers 40 -p neurons 400"
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+# %% Versions and time
 print(chapter.end())

@@ -1,15 +1,12 @@
 # ---
 # jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
 # ---
 
 # %% [markdown]
 # # What a swap costs
 #
-# ```{summary}
+# :::{summary}
 # **Question.** What does it cost, in size of weights, when neurons of a layer exchange their functions?
 #
 # **The paper.**
@@ -20,20 +17,20 @@
 # The statement on the cheapest permutation holds deep in the centre-dominated regime {claim}`I5.corollary_small`, for $\rho$ up to a $\rho^*$ between 0.36 and $\frac12$ for the paper's $\varepsilon \le \mu/2$; with one constant up to the printed bound, $\rho \le 1$, it does not {claim}`I5.corollary`.
 #
 # **Why it matters.** Where every exchange is expensive, two runs have a reason to hold the same function in the same neuron, and their networks can be averaged without alignment.
-# ```
+# :::
 #
-# ```{need}
+# :::{need}
 # You need: [](41_realization_cost.ipynb), eigenvalues of symmetric matrices, and for one section the notion of a tail bound.
 # Letters: $v_i$ centres, $r_i$ trained parts, $a_i = v_i + r_i$ functions, $\rho$ the size of trained parts over the distance of centres, $k$ the dimension of the inputs. {{ times }}
-# ```
+# :::
 
-# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+# %% Parameters tags=["parameters"]
 layers: int = 24  # random layers of each kind
 draws: int = 10_000  # rows of syre of each kind
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
+# %% Check the parameters, and import
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -85,7 +82,7 @@ def subspace(purpose: str, d: int, k: int) -> torch.Tensor:
 #
 # A neuron pays for the way from its {term}`centre <centre of a neuron>` to its function. If centres are far apart and functions stay near them, an exchange makes both ways longer. If training has carried each function past the middle to the other centre, an exchange makes them shorter:
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+# %% Plot the idea
 idea, frames = figures.panels(2, height=3.2)
 hubs = np.array([[-1.0, 0.0], [1.0, 0.0]])  # centres; all S_i = I
 for frame, ways, name in (
@@ -109,11 +106,11 @@ for frame, ways, name in (
 figures.show("fig_exchange", idea)
 
 # %% [markdown]
-# ```{glue:figure} fig_exchange
+# :::{glue:figure} fig_exchange
 # :alt: Two squares, the centres, and two dots, the functions, twice. On the left each dot is near its own square, and the dotted ways to the other square are longer. On the right each dot lies beyond the middle, and the dotted ways are shorter.
 #
 # Two neurons with $S_i = I$: centres (squares), functions (dots), the ways from a centre to its own function (solid) and to the other one (dotted). The swap cost is the sum of the squared dotted ways less that of the solid ones.
-# ```
+# :::
 #
 # ## One table for all permutations
 #
@@ -148,7 +145,7 @@ figures.show("fig_exchange", idea)
 # where $\lVert x \rVert_A^2 = x^\top A x$. In the next cell the sum of the three is compared with costs by least squares.
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Random layers"}
+# %% Random layers
 def random_layer(number: int, m: int, d: int, k: int, spread: float):
     """A layer with trained parts of any size against the centres."""
     purpose = f"layer {number} {m} {d} {k} {spread}"
@@ -187,7 +184,7 @@ for number, size in product(range(layers), ((2, 3, 1), (4, 9, 3), (5, 5, 5))):
         less = terms[:2, i, j].sum().item()
         without_mismatch.append(abs(less - change) / scale)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I5.identity"}
+# %%
 claims.check("I5.identity", exact, rival=float(np.median(without_mismatch)))
 
 # %% [markdown]
@@ -223,7 +220,7 @@ for number in range(layers):
         swaps = swap_costs(*layer)[~torch.eye(m, dtype=torch.bool)]
         by_swaps += unique != bool((swaps > 0).all())
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I5.premise"}
+# %%
 claims.check("I5.premise", differ, n=2 * layers, rival=by_swaps)
 
 # %% [markdown]
@@ -235,7 +232,7 @@ claims.check("I5.premise", differ, n=2 * layers, rival=by_swaps)
 # S - \mu I = \sum_l \bigl( d_l^2 - \mu \bigr)\, u_l u_l^\top .
 # $$
 #
-# ```{prf:proposition} The second moment of the deviation
+# :::{prf:proposition} The second moment of the deviation
 # :label: prp-gram-moment
 # $\mathbb E\, (S - \mu I)^2 = \sigma^2 \sum_l \lVert u_l \rVert^2 u_l u_l^\top$. Its norm is $\sigma^2 v(U)$ with $\nu^2 \le v(U) \le \nu$, and
 #
@@ -247,12 +244,12 @@ claims.check("I5.premise", differ, n=2 * layers, rival=by_swaps)
 # $$
 #
 # For {term}`masks <mask>` with a fixed number of zeros in uniform places, as in the paper's experiments, $\mathbb E\, \lVert S - \mu I \rVert_F^2 = \sigma^2 \bigl( d \sum_l \lVert u_l \rVert^4 - k \bigr)/(d - 1)$, which is not larger.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Independent centred terms: only $(u_l u_l^\top)^2 = \lVert u_l \rVert^2 u_l u_l^\top$ remains. $\sum_l u_l u_l^\top = I$ gives $v \le \nu$, and the quadratic form at $u_l / \lVert u_l \rVert$ gives $v \ge \lVert u_l \rVert^4$. The norm of a mean is at most the mean of the norms.
 # With a fixed number of zeros the covariance of two entries is $-\sigma^2/(d - 1)$, and $\sum_{l,\,l'} (u_l^\top u_{l'})^2 = \lVert U U^\top \rVert_F^2 = k$; and $\sum_l \lVert u_l \rVert^4 \le \sum_l \lVert u_l \rVert^2 = k$.
-# ```
+# :::
 #
 # I, Theorem 4.4 bounds the deviation with probability $1 - \delta$. Its proof by the matrix Bernstein inequality gives the constants, with $\Lambda = \ln(2k/\delta)$:
 #
@@ -297,7 +294,7 @@ def extremes(U: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     return values[:, 0], values[:, -1]
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Subspaces: random, coherent, flat, and the worst of some trials"}
+# %% Subspaces: random, coherent, flat, and the worst of some trials
 SUBSPACES = []  # (number, U)
 for number in range(layers):
     heavy = normal((12, 3), seed, f"heavy {number}").pow(5)
@@ -337,7 +334,7 @@ for number, U in SUBSPACES:
     form = p * (1 - p) * (12 * leverage.square().sum() - k).item() / 11
     moments_exact.append(abs(form - mean) / (p * (1 - p)))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I4.bound, I4.refined and I4.moment"}
+# %%
 printed, refined, half, refined_half = zip(*exceed, strict=True)
 claims.check("I4.bound", printed, rival=max(half))
 claims.check("I4.refined", refined, rival=max(refined_half))
@@ -367,7 +364,7 @@ settings = list(
 )
 beyond = np.array([syre_exceedance(e, U, draws, seed) for e, U in settings])
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I4.syre"}
+# %%
 found = [
     [x / q for x in error_bars.share(int(count), draws)]
     for counts in beyond[:, 0]
@@ -387,10 +384,10 @@ slopes = [
     for k in (1, 2, 8)
 ]
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I4.sharp"}
+# %%
 claims.check("I4.sharp", slopes)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the deviation against the coherence"}
+# %% Plot the deviation against the coherence
 p, delta = 0.3, 0.01
 counts = np.unique(np.round(np.geomspace(2, 400, 40)).astype(int))
 figure, axis = figures.panels(height=4.4)
@@ -425,11 +422,11 @@ axis.set(xlabel=r"coherence $\nu$", ylabel=r"$\|S - \mu I\|$")
 figures.show("fig_gram", figure, legend=2)
 
 # %% [markdown]
-# ```{glue:figure} fig_gram
+# :::{glue:figure} fig_gram
 # :alt: Deviation of the Gram matrix from its mean against the coherence on logarithmic axes. Exact quantiles and root mean squares fall like the root of the coherence; the bound lies above the quantiles by a factor that shrinks as the coherence falls. The bound falls below mu between about 0.05 and 0.1.
 #
 # Masks with 30 % zeros, inputs with exact copies: I, Theorem 4.4 with $\delta = 0.01$ and the constants of eq. {eq}`eq-bernstein`, and the exact law of $\lVert S - \mu I \rVert$ (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # Below $\mu$ $M_i$ has full rank. For one neuron the bound guarantees that with probability 99 % from $\nu =$ {glue:text}`nu_2:.3f` downwards for $k = 2$, where the quantile itself is {glue:text}`slack_2:.1f` times smaller than $\mu$, and from {glue:text}`nu_32:.3f` for $k = 32$, where it is
 # {glue:text}`slack_32:.1f` times smaller.
@@ -440,7 +437,7 @@ figures.show("fig_gram", figure, legend=2)
 # Let $\lVert S_i - \mu I \rVert \le \varepsilon < \mu$ for all $i$, $\delta_\pi = (P_\pi - I) F U$ with rows $\delta_i = v_{\pi(i)} - v_i$, and $\rho_\pi = \lVert R_\pi \rVert / \lVert \delta_\pi \rVert$, where $R_\pi$ has the rows $r_i$ of the neurons that $\pi$ moves.
 # $\gamma$ is the least $\lVert \delta_\pi \rVert$ over $\pi \ne \mathrm{id}$.
 #
-# ```{prf:theorem} The centre-dominated regime
+# :::{prf:theorem} The centre-dominated regime
 # :label: thm-center-dominated
 # Let $e(\rho) = 2\rho + \dfrac{\varepsilon}{\mu - \varepsilon} \bigl( 1 + 2\rho + 2\rho^2 \bigr)$.
 #
@@ -450,9 +447,9 @@ figures.show("fig_gram", figure, legend=2)
 # 3. If $\gamma > 0$ and $\rho_{(ij)} \le \rho$ for all pairs with $\rho \le \rho^* = \dfrac{\sqrt{\mu - \varepsilon}}{\sqrt{\mu - \varepsilon} + \sqrt{\mu + \varepsilon}}$, then $\bigl| \mu \min_{\pi \ne \mathrm{id}} \Delta_\pi / \gamma^2 - 1 \bigr| \le e(\rho)$, and the minimum is not negative.
 #    For $\varepsilon = 0$ the condition is $\rho \le \frac12$; it holds whenever $e(\rho) \le 1$.
 # 4. For $\varepsilon = 0$, every $\rho \in (\frac12, 1]$ and even $m$ there are layers with $\rho_{(ij)} \le \rho$ for all pairs and $\mu \min_\pi \Delta_\pi \le \frac m2 (1 - 2\rho)\, \gamma^2 < 0$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # *Part 1* is I, (87): $\Delta_\pi = \sum_i \lVert \delta_i + r_{\pi(i)} \rVert^2_{S_i^{-1}} - \lVert r_i \rVert^2_{S_i^{-1}}$ over the moved neurons, and $\lVert S_i^{-1} - \mu^{-1} I \rVert \le \varepsilon / (\mu (\mu - \varepsilon))$. With $S_i = \mu I$ the sum is
 # $\mu^{-1} \bigl( \lVert \delta_\pi \rVert^2 + 2 \langle \delta_\pi, P_\pi R_\pi \rangle \bigr)$, whose second term is at most $2 \rho_\pi \lVert \delta_\pi \rVert^2$; the error is at most $\varepsilon/(\mu(\mu - \varepsilon))$ times $\lVert \delta_\pi + P_\pi R_\pi \rVert^2 + \lVert R_\pi \rVert^2$.
 # The rows of $\delta_\pi$ add up to 0 on each cycle, so that $\langle \delta_\pi, P_\pi R_\pi \rangle$ does not change when each $r_i$ loses its mean over its cycle.
@@ -478,7 +475,7 @@ figures.show("fig_gram", figure, legend=2)
 #
 # *Part 4.* One input coordinate, $D = \sqrt \mu$: pairs of centres at distance $g$, the pairs far from each other, and in each pair $r_j = -\rho\, (v_j - v_i) = -r_i$. Then $\rho_{(ij)} = \rho$ in a pair and less between pairs, $\gamma^2 = 2 g^2$, and exchanging all pairs costs
 # $\mu^{-1} \frac m2 \bigl( 2 g^2 - 4 \rho g^2 \bigr) = \mu^{-1} \frac m2 (1 - 2\rho)\, \gamma^2$.
-# ```
+# :::
 #
 # I, Theorem 4.5 is part 1 and holds as printed.
 # For a swap $\lVert Q_\pi R \rVert = \lVert r_i - r_j \rVert/\sqrt 2$, so with equal metrics what training does to both neurons alike costs nothing.
@@ -490,7 +487,7 @@ figures.show("fig_gram", figure, legend=2)
 # Its proof takes the minimum of $(1 - e)\, \lVert \delta_\pi \rVert^2$ as if $1 - e$ were positive. In the layers of part 4 the trained parts have moved each function beyond the middle between the two centres, as in {numref}`fig-exchange`, so that it has become cheaper on the other neuron;
 # with $\rho = 1$ the exchanged layer needs no trained weights at all. The condition $\rho \le \rho^*$ is sufficient; for $\varepsilon = 0$ no larger $\rho$ will do.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Layers in the centre-dominated regime"}
+# %% Layers in the centre-dominated regime
 REGIME = []  # layers with ε < μ/2, and their μ and ε
 for number, spread, (d, k) in product(
     range(layers), (0.0, 0.2, 0.6, 1.2), ((6, 1), (12, 3))
@@ -548,7 +545,7 @@ for rho, sign in product((0.01, 0.1, 0.3, 0.5, 1.0), (1.0, -1.0)):
 ratios += [off / error(rho, 0.0, 0.7) for (rho, _), off in extremal.items()]
 halved += [off / error(rho, 0.0, 0.7, 1.0) for (rho, _), off in extremal.items()]
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I5.theorem and I5.finer"}
+# %%
 claims.check("I5.theorem", ratios, rival=max(halved))
 claims.check("I5.finer", finer_ratios, rival=max(finer_halved))
 
@@ -572,7 +569,7 @@ for number, (m, k) in product(range(layers), ((3, 1), (4, 2), (6, 3))):
     moved = (orders != torch.arange(m)).sum(dim=1)
     more_than_two.append(abs(sizes[moved > 2].min().item() / gap(F @ U) - 1))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I5.gap"}
+# %%
 claims.check("I5.gap", differences, rival=min(more_than_two))
 
 # %% [markdown]
@@ -609,7 +606,7 @@ widths = np.array([4, 8, 16, 32, 64])
 falling = np.array([least_ratio(int(m), 0.9) for m in widths])
 slope = float(np.polyfit(widths, falling, 1)[0])
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I5.corollary and I5.corollary_small"}
+# %%
 claims.check("I5.corollary", slope, n=len(widths))
 claims.check("I5.corollary_small", corollary, rival=2 * max(corollary))
 
@@ -618,7 +615,7 @@ claims.check("I5.corollary_small", corollary, rival=2 * max(corollary))
 #
 # In I, Theorem 4.5 $\rho_\pi$ falls like $1/\sigma_F$ when the fixed weights grow, but $O(\varepsilon/\mu)$ stays. So the ratio $\mu \Delta_\pi / \lVert \delta_\pi \rVert^2$ need not tend to 1.
 #
-# ```{prf:theorem} Large fixed weights
+# :::{prf:theorem} Large fixed weights
 # :label: thm-large-sigma
 # Let $F = \sigma_F F_0$ with $D$, $W$ and $\pi$ fixed, $\delta_\pi \ne 0$. As $\sigma_F \to \infty$
 #
@@ -630,9 +627,9 @@ claims.check("I5.corollary_small", corollary, rival=2 * max(corollary))
 # $$
 #
 # with an error of at most $\dfrac{2 \mu}{\mu - \varepsilon}\, \rho_\pi + \dfrac{2 \mu \varepsilon}{\mu^2 - \varepsilon^2}\, \rho_\pi^2$. Both ends of the interval are attained.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Written out,
 #
 # $$
@@ -645,9 +642,9 @@ claims.check("I5.corollary_small", corollary, rival=2 * max(corollary))
 # The second terms add up to at most $2 \rho_\pi \lVert \delta_\pi \rVert^2/(\mu - \varepsilon)$. The others lie between $\lVert R_\pi \rVert^2/(\mu \pm \varepsilon)$ in each of two sums,
 # so they differ by at most $\rho_\pi^2 \lVert \delta_\pi \rVert^2 \bigl( \frac{1}{\mu - \varepsilon} - \frac{1}{\mu + \varepsilon} \bigr)$.
 # The ends of the interval belong to $S_i = (\mu \pm \varepsilon) I$.
-# ```
+# :::
 #
-# ```{prf:proposition} Mean centre terms
+# :::{prf:proposition} Mean centre terms
 # :label: prop-centre-means
 # Let $F$ have independent normal entries of variance $\sigma_F^2$, all of them (syre) or those with $D = 0$, where $D$ is 0 or 1 (W-asymmetric). Let $D$ be given, $S_i$ and $S_j$ of full rank, $A = 2I - S_i - S_j$ and $B = S_i^{-1} + S_j^{-1}$. The means over $F$ are
 #
@@ -658,26 +655,26 @@ claims.check("I5.corollary_small", corollary, rival=2 * max(corollary))
 #
 # For syre the mean of $\lambda_{(ij)}$ is $\frac{\mu}{2k} \operatorname{tr} B$.
 # Over independent $D$ of full rank with $\mathbb E\, S_i = \mu I$ this is more than 1, unless $S_i = \mu I$ almost surely.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # For syre $v_j - v_i$ is normal with covariance $2 \sigma_F^2 I$; in a W-asymmetric row the fixed entries are those with $d = 0$, so that
 # $v_i$ has the covariance $\sigma_F^2\, U^\top \operatorname{diag}(1 - d_i)\, U = \sigma_F^2 (I - S_i)$.
 # An isotropic $\delta$ gives $\mathbb E\, \delta^\top S^{-1} \delta / \lVert \delta \rVert^2 = \operatorname{tr} S^{-1}/k$, and $\mathbb E \operatorname{tr} S^{-1} > \operatorname{tr}\, (\mathbb E S)^{-1}$ by strict convexity.
-# ```
+# :::
 #
-# ```{prf:corollary} Masked fixed weights cost more
+# :::{prf:corollary} Masked fixed weights cost more
 # :label: cor-masked-weights
 # Over independent masks of full rank with the same law and $\mathbb E\, S_i = \mu I$ the mean centre term of W-asymmetric weights exceeds that of fixed weights of the same variance at as many places, drawn with the law of the masks but independently of them, by
 #
 # $$
 # 2 \sigma_F^2 \bigl( \mu\, \mathbb E \operatorname{tr} S^{-1} - k \bigr) \ge 0 .
 # $$
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # For independent $S_i$, $S_j$ with the law of $S$ the mean of $\operatorname{tr}\bigl( (S_i^{-1} + S_j^{-1})(2I - S_i - S_j) \bigr)$ is $2 (\mathbb E \operatorname{tr} S^{-1} - k) + 2 (1 - \mu)\, \mathbb E \operatorname{tr} S^{-1}$, and with the mean covariance $(1 - \mu) I$ of fixed weights at other places in the place of $I - S_i$ it is $4 (1 - \mu)\, \mathbb E \operatorname{tr} S^{-1}$. The difference is as stated, and not negative by the same convexity.
-# ```
+# :::
 #
 # So in W-asymmetric layers centres are large where a neuron sees little; there $S_i$ is small and the swap expensive.
 # That makes swaps more expensive in the mean over the masks, though not for every pair: if each of two latent numbers is copied 20 times, one neuron sees 10 copies of the first and 1 of the second, and the other 10 and 20, then
@@ -705,7 +702,7 @@ for number, (d, k) in product(range(layers), ((6, 1), (12, 3), (24, 4))):
             far.append(abs(ratio - limit_ratio(F, D, U, p, 1.0)))
             from_one.append(abs(ratio - 1))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I5.limit"}
+# %%
 claims.check("I5.limit", far, rival=max(from_one))
 
 # %% [markdown]
@@ -731,10 +728,10 @@ for number, (d, k, fixed) in product(
     means.append(abs(mean / closed - 1))
     naive.append(abs(2 * torch.trace(room).item() / (1 - fixed / d) / closed - 1))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I5.limit_mean"}
+# %%
 claims.check("I5.limit_mean", means, rival=min(naive))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the ratio against the size of the fixed weights, and the least ratio against the width"}
+# %% Plot the ratio against the size of the fixed weights, and the least ratio against the width
 figure, (left, right) = figures.panels(2)
 m, d = 32, 128
 U, W = subspace("figure", d, 8), normal((m, d), seed, "figure W") / math.sqrt(d)
@@ -768,7 +765,7 @@ right.set(xlabel="neurons $m$", ylabel=label)
 right.legend(loc="lower left")
 figures.show("fig_ratio", figure)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 swaps_say, all_say = 0, 0  # layers whose identity is best among swaps, among all
 for number in range(layers):
     generator = torch_generator(seed, f"optimal {number}")
@@ -787,12 +784,12 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_ratio
+# :::{glue:figure} fig_ratio
 # :alt: Left, ratio of swap cost to centre distance against the size of the fixed weights, for three numbers of fixed entries. The bands shrink as the fixed weights grow, and the medians tend to dotted lines above one, the higher the more entries are fixed. Right, smallest cost over all permutations in units of the squared gap against the number of neurons: constant and at most one for rho up to one half, falling without bound for larger rho.
 #
 # Left: all pairs of a W-asymmetric layer with 32 neurons, 128 inputs, $k = 8$; medians and 5–95 % bands, with the median limits of {prf:ref}`thm-large-sigma` (dotted). Right: the layers of part 4 of {prf:ref}`thm-center-dominated`, minimum over all permutations but the identity by linear assignment
 # (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # ## What we found that the paper does not say
 #
@@ -813,32 +810,32 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{exercise}
+# :::{exercise}
 # One input coordinate, $D = 1$, two neurons with centres $0$ and $1$ and trained parts $\rho$ and $-\rho$. Compute the swap cost from the table $T$. When is it negative?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # The functions are $\rho$ and $1 - \rho$. So $T_{11} = T_{22} = \rho^2$, $T_{12} = T_{21} = (1 - \rho)^2$, and $\Delta = 2 (1 - \rho)^2 - 2 \rho^2 = 2 (1 - 2 \rho)$, negative for $\rho > \frac12$. These are the layers with equality in part 1 of {prf:ref}`thm-center-dominated`.
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # All $S_i = I$. Show that $\Delta_{(ij)} = 2 \langle v_i - v_j, a_i - a_j \rangle$, and that for $k = 1$ non-negative swap costs do certify the identity.
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # $\lVert a_j - v_i \rVert^2 + \lVert a_i - v_j \rVert^2 - \lVert a_i - v_i \rVert^2 - \lVert a_j - v_j \rVert^2$ holds every square once with each sign; the products that are left are $2 \langle v_i, a_i - a_j \rangle - 2 \langle v_j, a_i - a_j \rangle$.
 #
 # In general $\Delta_\pi = 2 \sum_i \langle v_i, a_i - a_{\pi(i)} \rangle$.
 # For $k = 1$ non-negative swap costs say that two neurons with different centres have their functions in the same order as their centres.
 # By the rearrangement inequality $\sum_i v_i a_{\pi(i)}$ is then largest for the identity.
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # Let the centres of three neurons be the corners of an equilateral triangle around 0 with $\lVert v_i \rVert = 1$, $S_i = I$, and let every function be its centre, turned by an angle $\theta$ between $0°$ and $180°$.
 # For which $\theta$ are all swap costs positive while a cycle of all three neurons is cheaper than the identity?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # By Exercise 42.2 a swap costs $2 \lVert v_i - v_j \rVert^2 \cos \theta = 6 \cos \theta$, which is positive for $\theta < 90°$.
 # The cycle turns every function by $-120°$ relative to its neuron and costs $3 \cdot 2\, (\cos \theta - \cos(\theta - 120°))$, which is negative for $\theta > 60°$.
 # So the answer is $60° < \theta < 90°$.
@@ -850,12 +847,12 @@ figures.numbers(
 #     W = torch.stack([t.cos(), t.sin()], dim=1) - F
 #     layer = AsymmetricLayer(F, 0 * F + 1, W, torch.eye(2).double())
 #     print(swap_costs(*layer), cheapest(cost_table(*layer)))
-# ```
-# ```{try}
+# :::
+# :::{try}
 # More layers:
 #
 #     make chapter NAME=swap_cost ARGS="-p layers 60 -p draws 100000"
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+# %% Versions and time
 print(chapter.end())

@@ -1,15 +1,12 @@
 # ---
 # jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
 # ---
 
 # %% [markdown]
 # # The gap between centres
 #
-# ```{summary}
+# :::{summary}
 # **Question.** How close do the closest two of $m$ random {term}`centres <centre of a neuron>` come, and how does that depend on the width $m$ and on the dimension $k$ of the inputs?
 #
 # **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` bound the smallest gap $\gamma_{\mathrm{out}}$ from below by a multiple of $m^{-2/k}$ (I, Theorem 4.6, with hypothesis (21)) and find the expected scaling in samples (I, Fig. 11).
@@ -22,23 +19,23 @@
 # If each row has few fixed entries, few against $k$, their number bounds the exponent, whatever the inputs: with 4 of 128 entries the exponent of the gap is at least four times that of $m^{-2/k}$ for $k = 32$ ({prf:ref}`thm-few`) {claim}`I6.few_exponent`.
 #
 # **Why it matters.** The closest pair of neurons is the one that is cheapest to exchange, so the gap says how wide a layer may be before its fixed part stops telling neurons apart.
-# ```
+# :::
 #
-# ```{need}
+# :::{need}
 # You need: [](42_swap_cost.ipynb) for the role of the gap, densities and the union bound.
 # Letters: $v_i$ centres, $k$ the dimension of the inputs, $r$ a distance, $p$ the probability that an entry is fixed. {{ times }}
-# ```
+# :::
 #
 # The same question for the inputs of a layer, $\gamma_{\mathrm{in}}$, is that of [](48_input_shifts.ipynb); what an identified neuron can still learn is that of [](49_feature_hardness.ipynb).
 
-# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+# %% Parameters tags=["parameters"]
 draws: int = 800  # random layers of one width
 in_plane: int = 3200  # the same where centres lie in a plane
 widest: int = 4096  # largest width in the figure
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
+# %% Check the parameters, and import
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -92,7 +89,7 @@ from lmc_helpers.seeds import normal, torch_generator
 #
 # In a plane some two of many random points are always close. In many dimensions the distances differ much less, and even the least of them is a sizeable part of the others.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+# %% Plot the idea
 idea, (plane, spread_of) = figures.panels(2, height=3.4)
 cloud = normal((64, 2), seed, "the idea")
 distances = torch.cdist(cloud, cloud).fill_diagonal_(math.inf)
@@ -113,11 +110,11 @@ spread_of.legend(loc="upper right")
 figures.show("fig_closest", idea)
 
 # %% [markdown]
-# ```{glue:figure} fig_closest
+# :::{glue:figure} fig_closest
 # :alt: Left, 64 random points in the plane; the closest two, in red, almost touch. Right, histograms of the distances of 64 random points in 2, 8 and 32 dimensions, the narrower the higher the dimension; the least distance is near 0 for 2 dimensions and above half the median for 32.
 #
 # Left: normal centres in the plane, the closest two in red. Right: all distances of 64 normal centres in 2, 8 and 32 dimensions, and the least of each (triangles).
-# ```
+# :::
 #
 # ## What the bound needs
 #
@@ -139,31 +136,31 @@ figures.show("fig_closest", idea)
 # $$ (eq-separation)
 #
 # provided that $q \ge C \bigl( \sqrt{q \nu \Lambda} + \nu \Lambda \bigr)$ with $\Lambda = \ln(4 k m^2/\delta)$, which is I, (21); the {term}`coherence` $\nu$ is at least $k/d$.
-# ```{prf:theorem} Separation without a mask
+# :::{prf:theorem} Separation without a mask
 # :label: thm-separation
 # If $p = 1$, {eq}`eq-separation` holds for every $U$, $m \ge 2$ and $\delta \in (0, 1)$ with $c = 2^{1/k}$, so with $c = 1$; I, (21) is not needed.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # I, (21) serves to bound the determinant of $U^\top \mathrm{Diag}(\xi)\, U$ from below, where $\xi_\ell = 1$ unless both rows are masked at $\ell$; for $p = 1$ it is $I$. The entries of $f_i - f_j$ are independent with densities below $M = M_0/\sigma$, so $v_i - v_j$ has a density below
 # $(C_1 M)^k$ {cite:p}`rudelson2015`, and $C_1 = \sqrt 2$ will do {cite:p}`livshyts2016`. Hence $P(\lVert v_i - v_j \rVert \le t) \le V_k (\sqrt 2 M t)^k$, which for $\sqrt 2\, t = c\, M^{-1} V_k^{-1/k} (\delta/m^2)^{1/k}$ is $c^k \delta/m^2$. There are fewer than $m^2/2$ pairs, so that $c^k \le 2$ will do. (The proof of I, Theorem 4.6 has $c = 1/(2 C_1) = 1/\sqrt 8$, of which a factor $\sqrt 2$ is for the mask.)
-# ```
+# :::
 #
 # The constant $C$ of I, (21) is not printed. I, Lemma C.3 gives $C = 2 \sqrt 2$. No proof can go below a half:
 #
-# ```{prf:proposition} The least constant
+# :::{prf:proposition} The least constant
 # :label: prop-least-constant
 # For $C < \frac12$ I, Theorem 4.6 is false: with $k = 1$ there are $d$, $p$, $m$ and $\delta$ that meet I, (21) while $\gamma_{\mathrm{out}} = 0$ with probability above $\delta$. For $d = 128$, $k = 32$ no $m \ge 2$, $\delta < 1$, $p$ and $U$ meet I, (21) with $C \ge \frac12$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Choose $x < 1$ with $x^2 \ge C x + C$, which is possible as $1 > 2C$, and $\delta = \frac12$, $U = d^{-1/2} (1, \dots, 1)^\top$, $\nu = 1/d$, $q = x^2 \Lambda/d$.
 # This meets I, (21).
 # A row of $F$ vanishes with probability $(1 - p)^d = (1 - q)^{d/2}$, which for large $d$ is near $e^{-x^2 \Lambda/2} = (8 m^2)^{-x^2/2}$.
 # The
 # expected number of such rows grows like $m^{1 - x^2}$, so for large $m$ two of them vanish with probability near 1.
 # For the second part $\Lambda \ge \ln 512$ and $\nu \ge \frac14$; the largest $C$, $q/(\sqrt{q \nu \Lambda} + \nu \Lambda)$, increases with $q \le 1$, and $\nu \Lambda \ge 1.55$ leaves $C < 0.36$.
-# ```
+# :::
 
 
 # %%
@@ -184,7 +181,7 @@ largest_C = {k: met(128, k) for k in (2, 32)}
 for k, found in largest_C.items():
     print(f"d = 128, k = {k:2}: (21) is met up to C = {max(found):.2f} at best")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I6.hypothesis"}
+# %%
 claims.check("I6.hypothesis", largest_C[32], rival=max(largest_C[2]))
 
 # %% [markdown]
@@ -226,12 +223,12 @@ as_packed = [failure(k, m, d, PRINTED * m ** (1 / k)) for k, m, d in grid]
 without_mask = [failure(k, m, delta, 2 ** (1 / k)) for k, m, delta in grid]
 too_large = [failure(k, m, delta, 4 * 2 ** (1 / k)) for k, m, delta in grid]
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I6.bound, I6.unmasked and I6.masked"}
+# %%
 claims.check("I6.bound", failures, rival=max(as_packed))
 claims.check("I6.unmasked", without_mask, rival=max(too_large))
 claims.check("I6.masked", inside, rival=max(outside))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 C_example, m_example, d_example = 0.4, 10_000, 100_000
 x_example = (C_example + math.sqrt(C_example**2 + 4 * C_example)) / 2
 q_example = x_example**2 * math.log(8 * m_example**2) / d_example
@@ -258,17 +255,17 @@ figures.numbers(
 #
 # The theorem's masks are independent for every entry. Then whole rows may vanish, and the gap is 0 in layers that are wide enough, whatever $\sigma$ is:
 #
-# ```{prf:proposition} Masked centres
+# :::{prf:proposition} Masked centres
 # :label: prop-masked
 # Let $p < 1$ and let no row of $U$ be 0.
 # Then $\gamma_{\mathrm{out}} = 0$ if and only if two rows of $F$ vanish, up to probability 0.
 # This happens with probability $P(\mathrm{Bin}(m, (1 - p)^d) \ge 2)$, which for fixed $d$ tends to 1 as $m \to \infty$.
 # If instead every row has the same number, at least 1, of fixed entries, $\gamma_{\mathrm{out}} > 0$ almost surely for every $m$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Given the masks, $v_i - v_j = \sum_{\ell \in S} u_\ell X_\ell$, where $S$ is the union of their supports and the $X_\ell$ have densities. If $S$ is not empty, this vanishes with probability 0, as $u_\ell \ne 0$. With a fixed number of entries $S$ is never empty.
-# ```
+# :::
 #
 # For $p = \frac18$ the probability reaches one half at a width of {glue:text}`width_128` $\cdot 10^7$ for $d = 128$ and of {glue:text}`width_512` $\cdot 10^{29}$ for $d = 512$, so it matters in no network; and the paper's own networks fix the same number of entries in every row (I, App. F.1).
 
@@ -284,7 +281,7 @@ vanished = (F == 0).all(dim=2).sum(dim=1)  # rows of F, (n,)
 chance = coincidence_probability(m, d, p)  # P(Bin(m, (1 − p)^d) ≥ 2)
 print(f"γ_out = 0 in {closed.double().mean():.3f} of {n} layers, {chance:.3f}")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I6.coincidence"}
+# %%
 claims.check(
     "I6.coincidence",
     (closed != (vanished >= 2)).sum().item(),
@@ -298,15 +295,15 @@ claims.check(
 # What if $F$ varies in one direction only? Then $\gamma_{\mathrm{out}}$ is that of $k = 1$ (Exercise 43.3), and the paper adds that this "likely also explains the empirical observation of Lim et al. (2024b) that fixing biases does not effectively break symmetries" (I, section 4.3).
 # Theorems 4.5 and 4.6 need that the neurons can represent the same functions, which fixed biases take from them:
 #
-# ```{prf:proposition} Fixed biases
+# :::{prf:proposition} Fixed biases
 # :label: prop-biases
 # Let the inputs be $x = (\tilde x, 1)$, with no $a$ for which $a^\top \tilde x = 1$ on all of them, and let each neuron have trained weights and a fixed bias $g_i$, so that $d_i = (1, \dots, 1, 0)$. If $g_i \ne g_j$, neurons $i$ and $j$ have no coefficients in common, hence no function that determines its coefficients, and a swap of the two costs $+\infty$ if one of their two functions does.
 # If $\eta$ is injective, every function does; if it is ReLU, those of neurons whose active inputs span the subspace ({prf:ref}`thm-determined`).
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # $e = (0, \dots, 0, 1)$ lies in the span of the $x$, for otherwise some $(a, -1)$ would be orthogonal to all of them; so $U U^\top e = e$. All coefficients $a = U^\top (f_i + d_i \odot w)$ of neuron $i$ have $e^\top U a = e^\top (f_i + d_i \odot w) = g_i$, and those of neuron $j$ have $g_j$. If the function of $j$ determines its coefficients, $i$ cannot compute it, and its cost there is $+\infty$ by I, (8); what both functions cost at home is finite.
-# ```
+# :::
 #
 # So $M_i$ has rank $k - 1$, and hypothesis (18) of I, Theorem 4.5 fails. With an injective $\eta$ fixed biases would, by the exact costs, break symmetries completely.
 # ReLU neurons with few active inputs may have a function in common: on $\tilde x = 0$ and 1 those with weight and bias $(2, -1)$ and $(3, -2)$ both compute 0 and 1, and their swap costs nothing. (Assumption 4.1 of the paper never holds here for ReLU or GELU: with $x$ its negative is not an input.)
@@ -330,7 +327,7 @@ for spans, found in reach.items():
         f"{words} active inputs: {sum(found)} of {len(found)} in reach of others"
     )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I6.biases"}
+# %%
 n = len(reach[True])
 claims.check("I6.biases", sum(reach[True]), n=n, rival=sum(reach[False]))
 
@@ -341,7 +338,7 @@ claims.check("I6.biases", sum(reach[True]), n=n, rival=sum(reach[False]))
 # Let $P(a, z)$ be the regularised incomplete gamma function, $n = m(m-1)/2$, $p_1 = P(\frac k2, r^2/4\sigma^2)$ the probability that two given centres are within $r$, and $p_2$ that two centres are both within
 # $r$ of a third.
 #
-# ```{prf:theorem} Law of the gap
+# :::{prf:theorem} Law of the gap
 # :label: thm-gap-law
 # For all $m$, $k$ and $r$, with $\lambda = n p_1$,
 #
@@ -371,15 +368,15 @@ claims.check("I6.biases", sum(reach[True]), n=n, rival=sum(reach[False]))
 # $$
 #
 # $z = \gamma^2/(8 \sigma^2)$, which tends to $-2/k$ as $m \to \infty$; for large $m$ it is $-\frac2k \bigl( 1 + \frac{z}{k/2 + 1} + \dots \bigr)$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Pairs of centres without a common one are independent.
 # The first statement is Theorem 1 of Arratia, Goldstein and Gordon {cite:p}`arratia1989`: a pair has $2(m-2)$ neighbours besides itself, and two neighbouring pairs are close with probability $p_2$.
 # For fixed $k$, $p_1$ is below $V_k r^k$ times the peak
 # $(4\pi\sigma^2)^{-k/2}$ of the density of $v_i - v_j$, and $p_2 \le p_1 V_k r^k (2 \pi \sigma^2)^{-k/2}$. If $\lambda$ is bounded, $r^k = O(m^{-2})$ and both terms are $O(m^3 m^{-4})$; besides $p_1 \sim V_k r^k (4 \pi \sigma^2)^{-k/2}$, which gives $s$.
 # Differentiate $n P(\frac k2, z) = \ln 2$: $d \ln n/d \ln m = (2m-1)/(m-1)$ and $d \ln z/ d\ln P = P/(z P')$, where $P(\frac k2, z)\, \Gamma(\frac k2) = z^{k/2} \int_0^1 s^{k/2-1} e^{-zs}\, ds$ and $z P'\, \Gamma(\frac k2) = z^{k/2} e^{-z}$. As $e^{z(1-s)} > 1$ the integral exceeds $2/k$.
-# ```
+# :::
 #
 # So the $\Theta$ of I, Theorem 4.6, which in the theorem is a statement on the bound, is true for $\gamma_{\mathrm{out}}$ itself for fixed $k$ (the limit law is known for short distances in general {cite:p}`silverman1978`). The bound of {prf:ref}`thm-separation` is smaller than the $\delta$-quantile by a factor
 # near 2, that of the printed proof by one near $4 \sqrt 2 \cdot 2^{1/k}$. But the exponent is reached only where $\gamma^2 \ll 8 \sigma^2 (k/2 + 1)$, where the closest pair is much closer than typical pairs are. For $k = 32$ distances concentrate, and that takes very wide layers.
@@ -426,7 +423,7 @@ for k in sample:
 # %% [markdown]
 # At a finite width a bound can be proven:
 #
-# ```{prf:proposition} The exponent between two widths
+# :::{prf:proposition} The exponent between two widths
 # :label: prop-exponent
 # Let $3 \le m_0 < m_1$, $n_i = m_i (m_i - 1)/2$, and let $r_0$, $r_1$ solve
 #
@@ -438,14 +435,14 @@ for k in sample:
 # $$
 #
 # with the error of {prf:ref}`thm-gap-law` at $m_1$. Then the median of $\gamma_{\mathrm{out}}$ at $m_1$ is at most $r_1/r_0$ times that at $m_0$. For $m_0 = 16$, $m_1 = 1024$ and $k = 8$ and 32 its exponent $\ln(r_1/r_0)/\ln(m_1/m_0)$ is below $-2/k$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # By Hunter's form of the union bound the probability of at least one of $n_0$ events is at most the sum of theirs less the sum of $P(A_e \cap A_f)$ over the edges of a tree on the events.
 # Pairs of centres are joined to a tree of pairs with a common centre, where $P(A_e \cap A_f) = p_2$.
 # So $P(\gamma_{\mathrm{out}} > \sqrt 2\, r_0) \ge \frac12$ at $m_0$, and
 # {prf:ref}`thm-gap-law` gives $P(\gamma_{\mathrm{out}} > \sqrt 2\, r_1) \le \frac12$ at $m_1$. The numbers are computed below (`exponent_ceiling`).
-# ```
+# :::
 
 
 # %%
@@ -470,7 +467,7 @@ for k, (value, error) in measured.items():
         f"law {by_median[k]:.4f}, measured {value:.4f} ± {3.29 * error:.4f}"
     )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I6.scaling, I6.exponent_2, I6.exponent_8 and I6.exponent_32"}
+# %%
 far = [local_exponent(10**12, k) / (-2 / k) for k in NUMBER]
 start = local_exponent(16, 32) / (-2 / 32)
 claims.check("I6.scaling", far, rival=start)
@@ -501,7 +498,7 @@ def mean_log(gaps: torch.Tensor) -> tuple[float, float]:
     return x.mean().item(), x.std().item() / math.sqrt(len(x))
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I6.limit"}
+# %%
 value, error = mean_log(sample[2][1])
 claims.check(
     "I6.limit",
@@ -512,7 +509,7 @@ claims.check(
 )
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Sample the gaps over the widths"}
+# %% Sample the gaps over the widths
 widths = [2**j for j in range(3, int(math.log2(widest)) + 1)]
 logs = {
     k: [
@@ -527,7 +524,7 @@ by_law = {
     k: np.array([math.exp(expected_log_gap(m, k)) for m in widths]) for k in logs
 }
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the gaps, their law and its exponent"}
+# %% Plot the gaps, their law and its exponent
 figure, (left, right) = figures.panels(2, height=4.6)
 far = np.geomspace(8, 1e10, 60)
 middle = math.sqrt(ANCHOR * END)
@@ -560,7 +557,7 @@ right.set(ylabel="exponent, in units of $-2/k$")
 figures.show("fig_gap", figure, legend=6)
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 def proven_error(k: int) -> float:
     """Error of the law at its median, m of 1024, rounded up."""
     r = gap_quantile(0.5, END, k) / math.sqrt(2)
@@ -580,14 +577,14 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_gap
+# :::{glue:figure} fig_gap
 # :alt: Left, smallest gap against width on logarithmic axes for k of 2, 8 and 32. Points lie on the solid curves of the law. The dotted line of the asymptotic rate, anchored at width 16, agrees for k of 2, lies slightly above for 8 and clearly above for 32. Dashed lower bounds lie far below. Right, local exponent in units of minus 2 over k, decreasing to 1: at once for 2, around width 100 for 8, and slowly for 32, where it is still above 1 at width ten billion. Thick segments from width 16 to 1024, with bands, show the measured exponents.
 #
 # Left: the quantity of I, Fig. 11, with Gaussian $F$.
 # Points and bands: mean and standard deviation of $\ln \gamma_{\mathrm{out}}$; solid: the law of {prf:ref}`thm-gap-law`; dotted: $m^{-2/k}$ anchored at $m = 16$; dashed: the bound of {prf:ref}`thm-separation` with $\delta = 0.1$.
 # Right: local exponent of the median; thick, with points: the measured
 # exponent between $m = 16$ and 1024, with a band of ±3.29 standard errors (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # The paper says of I, Fig. 11 that the expected scaling is observed; the figure compares the gaps with the asymptotic rate, anchored at $m = 16$. For $k = 2$ the exponent agrees from there on.
 #
@@ -617,7 +614,7 @@ partners = error_bars.over_clusters(near)
 print(f"k = 1: exponent {line_exponent[0]:.3f} ± {3.29 * line_exponent[1]:.3f}")
 print(f"near others: {partners[0]:.3f} for k = 1, {near_2:.3f} for k = 2")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I6.line and I6.line_pairs"}
+# %%
 claims.check(
     "I6.line",
     *line_exponent,
@@ -634,7 +631,7 @@ figures.numbers(near_1=partners[0], near_2=near_2)
 #
 # The layers of the paper's experiments fix the same number of entries in every row, 8 in its transformers (I, App. G.4). If it is small against $k$, this number sets the exponent, not the dimension of the inputs:
 #
-# ```{prf:theorem} Few fixed entries
+# :::{prf:theorem} Few fixed entries
 # :label: thm-few
 # Let each of $m \ge 2$ rows $f_i$ of $F$ have $a \ge 1$ independent entries $\mathcal N(0, \sigma^2)$ at places that do not depend on their values, and 0 elsewhere.
 #
@@ -644,9 +641,9 @@ figures.numbers(near_1=partners[0], near_2=near_2)
 # 2. Let the places of each row be uniform, independently of the other rows, $n = m(m-1)/2$, $p_1(r) = P(\lVert v_1 - v_2 \rVert \le r)$ and $D(r) = d \ln p_1/d \ln r$. Then $D(r) < \min(k, 2a)$ for all $r > 0$. From here on let any $k$ rows of $U$ be linearly independent. Then $D(r) \to \min(k, a)$ as $r \to 0$.
 #    The distance $r$ with $n p_1(r) = \ln 2$ has the local exponent $-\frac{2m - 1}{(m - 1) D(r)}$ in $m$: below $-2/\min(k, 2a)$ at every width, with the limit $-2/\min(k, a)$.
 #    For fixed $d$ and $m \to \infty$, $P(\gamma_{\mathrm{out}} > \sqrt 2\, r) = e^{-n p_1(r)} + O(1/m)$ where $n p_1$ is bounded.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # *1.* $\lVert v_i - v_j \rVert \le \lVert v_i \rVert + \lVert v_j \rVert \le \lVert f_i \rVert + \lVert f_j \rVert$, as $U$ has orthonormal columns. The lengths are independent and $\lVert f_i \rVert^2/\sigma^2$ is a $\chi^2_a$ variable, below $t^2$ with probability $P(\frac a2, \frac{t^2}2) \sim t^a/(2^{a/2}\, \Gamma(\frac a2 + 1))$, so two of $m$ rows are of the length $O(\sigma m^{-1/a})$.
 #
 # *2.* Given both sets of places, $v_1 - v_2$ is normal with the covariance $\sigma^2 Q$, $Q = \sum_\ell c_\ell\, u_\ell u_\ell^\top$, where $c_\ell$ is the number of the sets that contain $\ell$. The rank $\rho$ of $Q$ is at most $\min(k, 2a)$, and for independent rows the smaller of $k$ and the size of the union, so at least $\min(k, a)$. On the range of $Q$ the density falls along rays from 0, so that $s^{-\rho} P_Q(s r)$, the integral of the density at $s x$ over the ball of radius $r$, has a negative derivative in $s$,
@@ -654,7 +651,7 @@ figures.numbers(near_1=partners[0], near_2=near_2)
 # Differentiate $\ln n + \ln p_1 = \ln \ln 2$.
 #
 # For the last statement, as in {prf:ref}`thm-gap-law`: given the third centre, and its own places, a centre is normal of rank $\kappa$, and within $r$ with probability $O(r^\kappa)$. So $p_2 = O(r^\kappa)\, p_1$. Since $p_1 \ge c\, r^\kappa$ for small $r$, $r^\kappa = O(m^{-2})$ where $n p_1$ is bounded, and both terms of the error are $O(1/m)$.
-# ```
+# :::
 #
 # With repeated rows of $U$, or rows of zeros, such as those of pixels at the border of MNIST's images, the limit of $D$ may be less: centres may be closer still, and with $a$ rows of zeros some coincide.
 #
@@ -685,7 +682,7 @@ def typical(m: int, a: int) -> float:
     return brentq(lambda r: math.log(chance(r, a)[0] / target), 1e-6, 4)
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Sample layers with few fixed entries"}
+# %% Sample layers with few fixed entries
 few_exponents, dimensions, lowest, over, over_one = {}, {}, {}, [], []
 few_law = {}  # exponents of the distance with n p₁ = ln 2
 print(" a  −2/min(k,2a)  −2/min(k,a)   n p₁ = ln 2     measured")
@@ -709,7 +706,7 @@ for a in spectra:
         f"{value:13.4f} ± {3.29 * error:.4f}"
     )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I6.few_rows, I6.few_dimension, I6.few_limit and I6.few_exponent"}
+# %%
 claims.check("I6.few_rows", over, rival=max(over_one))
 claims.check(
     "I6.few_dimension",
@@ -723,7 +720,7 @@ claims.check(
 )
 claims.check("I6.few_exponent", *few_exponents[4], n=max(draws // 10, 16))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the exponents against the number of fixed entries"}
+# %% Plot the exponents against the number of fixed entries
 figure, axis = figures.panels(height=3.6)
 fixed = np.array(list(spectra))
 style = dict(color="book:grey", linestyle=":")
@@ -744,11 +741,11 @@ axis.minorticks_off()
 figures.show("fig_few", figure, legend=4)
 
 # %% [markdown]
-# ```{glue:figure} fig_few
+# :::{glue:figure} fig_few
 # :alt: Exponent of the gap against the number of fixed entries of a row, from one to sixteen, its sign changed, on logarithmic axes. The measured exponents and those of the law lie between the dotted line of the limit and the dashed one of the bound, half as high: near the bound for two and four entries, between the two for one and eight, near the limit for sixteen.
 #
 # The exponent of the gap between $m = 16$ and 1024, its sign changed, with $a$ of 128 entries fixed and $k = 32$ (dots, with ±3.29 standard errors). Crosses: the same for the distance with $n p_1 = \ln 2$, which by {prf:ref}`thm-few` lies above $2/\min(k, 2a)$ (dashed) and tends to $2/\min(k, a)$ (dotted) (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # Without a common place two such centres can be close only if both are near 0, so that at these widths close pairs come in clumps, and the median tends to lie a little above the distance with $n p_1 = \ln 2$, more so in narrow layers, and its exponent a little below. With a single entry the widest layers nearly follow the limit: their closest rows mostly share its place.
 #
@@ -769,39 +766,39 @@ figures.show("fig_few", figure, legend=4)
 #
 # ## Exercises
 #
-# ```{exercise}
+# :::{exercise}
 # Let $\sigma = 1$ and $m = 64$. At which distance $r$ is one pair of centres closer than $r$ to be expected, for $k = 1$ and for $k = 2$? Use that $v_i - v_j \sim \mathcal N(0, 2 I_k)$ and small $r$.
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # There are $n = 2016$ pairs. For $k = 1$ the density at 0 is $(4 \pi)^{-1/2}$, so $p_1 \approx r/\sqrt \pi$ and $r = \sqrt \pi/n \approx 0.0009$. For $k = 2$ $p_1 = 1 - e^{-r^2/4} \approx r^2/4$ and $r = 2/\sqrt n \approx 0.045$, fifty times as far.
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # What is the median of $\gamma_{\mathrm{out}}$ for $k = 2$ by the limit of {prf:ref}`thm-gap-law`? Compare with the law at $m = 1024$ and with `sample[2][1]`.
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # $V_2 = \pi$, so $s = \sqrt{8 \pi}\, \sigma \sqrt{2/(\pi m^2)} = 4 \sigma/m$, and $e^{-y^2} = \frac12$ at $y = \sqrt{\ln 2}$: the median is $4 \sqrt{\ln 2}\; \sigma/m \approx 3.33\, \sigma/m$. After the cells of this chapter:
 #
 #     print(4 * math.sqrt(math.log(2)) / 1024, gap_quantile(0.5, 1024, 2))
 #     print(sample[2][1].median())
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # Let all rows of $F$ be multiples of one vector, $f_i = g_i u$ with $g_i \sim \mathcal N(0, \sigma^2)$ and $U^\top u \ne 0$, and $D = 1$. What are the law of $\gamma_{\mathrm{out}}$ and its exponent, for any $k$? The paper expects this of fixed biases, and that they do not break symmetries effectively for this reason. Does its theory of costs say so?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # $v_i - v_j = (g_i - g_j)\, U^\top u$, so $\gamma_{\mathrm{out}} = \lVert U^\top u \rVert \cdot \sqrt 2 \min \lvert g_i - g_j \rvert$: the law is that of $k = 1$ with $\sigma$ replaced by $\sigma \lVert U^\top u \rVert$, and the exponent tends to $-2$, whatever the dimension of the inputs is.
 #
 # A bias is the weight of an input that is constant, but a *fixed* one is not trained: $d_i = 0$ there. By {prf:ref}`prop-biases` a swap of neurons with different biases then costs $+\infty$ if one of their functions determines its coefficients, unless the other inputs represent a constant.
-# ```
-# ```{try}
+# :::
+# :::{try}
 # More draws and wider layers:
 #
 #     make chapter NAME=center_gap ARGS="-p draws 4000 -p widest 16384"
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+# %% Versions and time
 print(chapter.end())

@@ -1,15 +1,12 @@
 # ---
 # jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
 # ---
 
 # %% [markdown]
 # # Swap costs on Gaussian mixtures
 #
-# ```{summary}
+# :::{summary}
 # **Question.** Which neurons of a trained network could exchange their functions at little cost, and what decides it: the fixed weights, the dimension of the data, or training?
 #
 # **The paper.**
@@ -23,19 +20,19 @@
 # The paper's setting is not stated, so that whether its networks meet the hypothesis is open {claim}`I12.regime`; other settings: [](50_accuracy_drops.ipynb).
 #
 # **Why it matters.** Where many neurons are interchangeable, two networks need an alignment before they are averaged, fixed weights or not.
-# ```
+# :::
 #
-# ```{need}
+# :::{need}
 # You need: [](42_swap_cost.ipynb) for swap costs and $\rho$, and [](43_center_gap.ipynb) for the role of $k$.
 # Letters: $k$ the dimension of the data, $r_i$ trained parts, $\rho_{(ij)}$ their size over the distance of centres, $\beta$ the price of an error in ridge regression; in one formula without fixed parts $\rho$ is the ratio of $S_i$ and $S_j$. {{ times }}
-# ```
+# :::
 #
 # The networks on this page (profile {glue:text}`profile`) were trained for **{glue:text}`steps` steps**.
 # The paper has 50 000 samples, and 100 epochs where it says how many (I, App. F.1, on MNIST); in batches of 128 these are {glue:text}`paper_steps` steps. (The published code keeps a tenth of the samples for validation, `val_split` in its settings of this data set, and would make 35 200.)
 # What the length of training decides stays open below that, and the box of a claim shows what
 # a run of that length gave, where there is one.
 
-# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+# %% Parameters tags=["parameters"]
 clusters: int = 8  # independent pairs of networks at each setting
 samples: int = 2000  # training samples of each data set
 epochs: int = 15  # passes through them
@@ -52,7 +49,7 @@ precision: str = (
 )
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
+# %% Check the parameters, and import
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Choice, Flag, Integer
 
@@ -120,7 +117,7 @@ def train_pairs(settings, number, seed, run, **budget):
 #
 # With large fixed weights a swap costs about the squared distance of two centres, which for random centres in $k$ dimensions has the law $\chi^2_k$. In two dimensions small distances are common; in 32 nearly all are about equal.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+# %% Plot the idea
 idea, (by_cost, by_dimension) = figures.panels(2, height=3.4)
 q_axis = np.linspace(0, 2.5, 201)
 for dims, colour in ((2, "book:blue"), (8, "book:orange"), (32, "book:green")):
@@ -138,11 +135,11 @@ by_dimension.set_ylabel("cheap partners among 64 neurons")
 figures.show("fig_cheap_partners", idea)
 
 # %% [markdown]
-# ```{glue:figure} fig_cheap_partners
+# :::{glue:figure} fig_cheap_partners
 # :alt: Left, densities of the swap cost in units of its median. For k = 2 the density is highest at 0, for 8 and 32 it is a hump around 1 that leaves out the shaded costs below a tenth. Right, the expected number of cheap partners of a neuron falls steeply with k, from over ten at k = 1 to a few millionths at 20.
 #
 # Left: swap costs of random centres by the law $\chi^2_k$; shaded: below a tenth of the median, *low* in this chapter. Right: how many of 63 other neurons a neuron can be swapped with cheaply, on average ({prf:ref}`prop-partners`).
-# ```
+# :::
 #
 # ## The data set and what is not said of it
 #
@@ -163,14 +160,14 @@ figures.show("fig_cheap_partners", idea)
 # The [code that the authors have published](https://github.com/vuenc/neuron-identifiability) has no settings of this experiment, but
 # it has defaults: $\sigma_{\mathrm{sep}} = 0.3$, $s_l \sim \mathcal N(0, 1)$, $P$ with orthonormal columns, batches of 128, 100 epochs, $W \sim \mathcal N(0, 1/\text{inputs})$, layer norm, centred principal components; its matrices are those of the first layer. Its history points to batch norm for I, Fig. 5 ([](50_accuracy_drops.ipynb)).
 #
-# ```{prf:proposition} The rotation turns the noise only
+# :::{prf:proposition} The rotation turns the noise only
 # :label: prop-mixture-rotation
 # If the $Q_c$ are independent of the $\mu_c$, then $(Q_c \mu_c, Q_c)_c$ has the law of $(\mu_c, Q_c)_c$. So the data have the law of $P(\mu_c + Q_c \varepsilon)$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Given the $Q_c$, the vectors $Q_c \mu_c$ are independent with law $\mathcal N(0, \sigma_{\mathrm{sep}}^2 Q_c Q_c^\top) = \mathcal N(0, \sigma_{\mathrm{sep}}^2 I)$, the law of the $\mu_c$, which does not depend on $Q$.
-# ```
+# :::
 #
 # For $\sigma_{\mathrm{sep}} = 0$ the classes have one mean and differ in the orientation of their noise, if the $s_l$ differ; with equal $s_l$ they are then equal.
 #
@@ -215,7 +212,7 @@ print(f"Δ = {centre:.4f} + {cross:.4f} + {mismatch:.4f}")
 print(f"swap_costs: {swap_costs(F, D, W, U)[0, 1]:.4f}")
 
 # %% [markdown]
-# ```{prf:proposition} Mean swap cost of random weights
+# :::{prf:proposition} Mean swap cost of random weights
 # :label: prop-mean-swap
 # Let the $S_i$ be invertible and the entries of $W$ independent of each other, of $F$, $D$ and $U$, with mean 0 and variance $\tau^2$. Then
 #
@@ -227,12 +224,12 @@ print(f"swap_costs: {swap_costs(F, D, W, U)[0, 1]:.4f}")
 # $$
 #
 # where $\lambda_1, \dots, \lambda_k$ are the eigenvalues of $S_i^{-1} S_j$. Both terms are at least 0, and the second is 0 only if $S_i = S_j$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # $r_i = M_i w_i$ with $M_i = U^\top \operatorname{diag}(d_i)$, so $\mathbb E r_i = 0$ and $\mathbb E r_i r_i^\top = \tau^2 S_i$. The {term}`cross term` is linear in $r_i$ and $r_j$ and has mean 0. The last two terms have the mean
 # $\tau^2 (\operatorname{tr} S_i^{-1} S_j - k) + \tau^2 (\operatorname{tr} S_j^{-1} S_i - k)$. The $\lambda_l$ are positive, and $\lambda + \lambda^{-1} \ge 2$ with equality at 1; $S_i^{-1} S_j$ is similar to a symmetric matrix, so all $\lambda_l = 1$ only if it is $I$.
-# ```
+# :::
 #
 # The next cell compares this mean with an exact one, for the layer above.
 
@@ -279,15 +276,15 @@ signs = signs.double().mean().item()
 print(f"share of negative costs {signs:.3f}, by the formula {formula:.3f}")
 
 # %% [markdown]
-# ```{prf:proposition} Cheap partners
+# :::{prf:proposition} Cheap partners
 # :label: prop-partners
 # If the costs are $\mu^{-1} \lVert \delta_{(ij)} \rVert^2 = 2 \mu^{-1} \lVert v_i - v_j \rVert^2$ with centres $v_i$ that are independent and $\mathcal N(0, \sigma^2 I_k)$, the probability that a cost is below $q$ times the median cost is
 # $\Phi_k(q\, \Phi_k^{-1}(\frac12))$, with the distribution function $\Phi_k$ of $\chi^2_k$; for $k = 2$ it is $1 - 2^{-q}$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # $\lVert v_i - v_j \rVert^2 / 2 \sigma^2$ has the law $\chi^2_k$, and $\Phi_2(t) = 1 - e^{-t/2}$.
-# ```
+# :::
 
 # %%
 # cheap partners of a neuron by the law χ²_k: (m − 1) Φ_k(q Φ_k⁻¹(½)), q = 1/10
@@ -322,7 +319,7 @@ after = {k: measure(k, "after") for k in DIMENSIONS}
 before = {k: measure(k, "before") for k in DIMENSIONS}
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I12.near_zero, I12.negative, I12.partners and I12.diagonal"}
+# %%
 def least(shares) -> tuple[float, dict]:
     """The least mean over clusters of some shares of pairs, and its error.
 
@@ -348,7 +345,7 @@ interval = (max(0.0, value - half), value + half)
 claims.check("I12.diagonal", value, interval=interval, n=clusters)
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "How matrices of costs are drawn"}
+# %% How matrices of costs are drawn
 def show_costs(name: str, rows: list, costs, label: str) -> None:
     """Matrices of costs, a row each; colours in units of the median at σ_F = 1."""
     figure, axes = figures.panels(3, len(rows), height=3.2)
@@ -369,7 +366,7 @@ def show_costs(name: str, rows: list, costs, label: str) -> None:
     figures.show(name, figure)
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the swap costs"}
+# %% Plot the swap costs
 def matrix(k: int, sigma: float, when: str) -> np.ndarray:
     """The swap costs of cluster 0."""
     pairs = runs[k, sigma]
@@ -397,14 +394,14 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_mixture_swaps
+# :::{glue:figure} fig_mixture_swaps
 # :alt: Nine matrices of swap costs of 64 neurons for intrinsic dimensions 2, 8 and 32, in units of the median cost with fixed weights. Without fixed weights nearly all entries are pale. With fixed weights many entries are pale for dimension 2, and only the diagonal for dimension 32, before and after training.
 #
 # Swap costs of the first layer in one cluster, signed square roots in units of the median cost at $\sigma_F = 1$ of the same $k$, one colour scale for all; colours end at ± 2, low costs lie between −0.3 and 0.3 or below.
 # Top: $\sigma_F = 0$ after training.
 # Middle and bottom: $\sigma_F = 1$ before training
 # and after {glue:text}`steps` steps (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # ## What orders the costs, as training goes on
 #
@@ -425,7 +422,7 @@ for k in DIMENSIONS:
     print(f"k = {k:2} after {steps} steps:", ", ".join(at_end))
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I12.regime, I12.out_of_regime, I12.dominated, I12.centers and I12.order"}
+# %%
 value, error = least(course[k]["after"]["ratio"] for k in DIMENSIONS)
 claims.check("I12.regime", value, **error, n=clusters)  # no second seed
 claims.check("I12.out_of_regime", value, **error, n=clusters)
@@ -439,7 +436,7 @@ claims.check("I12.centers", value, **error, n=clusters)
 value, error = least(course[k]["after"]["before"] for k in DIMENSIONS)
 claims.check("I12.order", value, **error, n=clusters)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot what training does to the order"}
+# %% Plot what training does to the order
 figure, axes = figures.panels(3, height=2.8)
 at = {"before": 0, **{e: e * steps // epochs for e in KEPT}, "after": steps}
 LOOKED = (
@@ -462,15 +459,15 @@ for axis, (name, label) in zip(axes, LOOKED, strict=True):
 figures.show("fig_mixture_order", figure, legend=3)
 
 # %% [markdown]
-# ```{glue:figure} fig_mixture_order
+# :::{glue:figure} fig_mixture_order
 # :alt: Three panels over the number of training steps, for intrinsic dimensions 2, 8 and 32. The share of pairs with ratio at most 1 and the rank correlation with the costs before training fall, and the number of low-cost partners grows, most for dimension 2.
 #
 # $\sigma_F = 1$, first layer: share of the pairs that I, Theorem 4.5 is about, rank correlation of the costs with those before training, and partners at low cost, by training steps; means and ranges of {glue:text}`count` clusters (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # Means over {glue:text}`count` clusters, before training → after {glue:text}`steps` steps. First what I, Fig. 5 shows, then, for $\sigma_F = 1$, what orders the costs: rank correlations of the costs, and shares of pairs.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show the means before and after training"}
+# %% Show the means before and after training
 early = {k: before[k] | course[k]["before"] for k in DIMENSIONS}
 late = {k: after[k] | course[k]["after"] for k in DIMENSIONS}
 ROWS = {
@@ -496,7 +493,7 @@ by_law = [f"{law[2]:.1f}", f"{law[8]:.2f}", f"{law[32]:.0e}"]
 rows.insert(3, [r"by the law $\Phi_k$", *by_law])
 figures.table(" | $k = 2$ | $k = 8$ | $k = 32$", rows)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 plain = {k: measure(k, "after", centred=False) for k in DIMENSIONS}
 moved = max(
     abs((after[k][name] - plain[k][name]).mean().item())
@@ -529,7 +526,7 @@ matched = {k: match_activations(hidden[0][k], hidden[1][k]) for k in hidden[0]}
 aligned = pairs.drops((a, b.permuted(matched)))
 print(f"drop {drop.mean():.1f} points, after alignment {aligned.mean():.1f}")
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show what the alignment gains"}
+# %% Show what the alignment gains
 columns = []
 for k in DIMENSIONS:
     high, zero = runs[k, 1.0], runs[k, 0.0]
@@ -568,7 +565,7 @@ figures.table(head, zip(labels, *columns, strict=True))
 #
 # with $\beta = 0.01$, for networks with batch norm, whose parameters belong to the neuron and stay fixed: $h_i(w; x) = \eta(\alpha_i (f_i + d_i \odot w)^\top x + \gamma_i)$. The paper runs 15 000 steps of AdamW. Here the problem is reduced exactly.
 #
-# ```{prf:proposition} Reduction to k unknowns
+# :::{prf:proposition} Reduction to k unknowns
 # :label: prop-ridge-reduction
 # Let $x = Uz$, and $S_i = U^\top \operatorname{diag}(d_i)^2 U = E \Lambda E^\top$ with invertible diagonal $\Lambda$. Then
 #
@@ -580,21 +577,21 @@ figures.table(head, zip(labels, *columns, strict=True))
 # $$
 #
 # with $h(c) = \eta\bigl( \alpha_i (v_i + E \Lambda^{1/2} c)^\top z + \gamma_i \bigr)$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # $f_i + d_i \odot w$ enters through $U^\top(f_i + d_i \odot w) = v_i + M_i w$ only, $M_i = U^\top \operatorname{diag}(d_i)$. Removing from $w$ its part in the kernel of $M_i$ leaves this unchanged and shortens $w$, so that one may take $w = M_i^\top q$, and as
 # $M_i^\top q = 0$ for $q \perp \operatorname{range} E$, $q = E \Lambda^{-1/2} c$. Then $M_i w = S_i q = E \Lambda^{1/2} c$ and $\lVert w \rVert^2 = q^\top S_i q = \lVert c \rVert^2$.
-# ```
+# :::
 #
 # This is solved by the Levenberg–Marquardt method from two starts. Without norms, $\alpha = 1$ and $\gamma = 0$, $T_{ij}$ is at most the squared realization cost of I, (10) on the whole span, as the weight that realises $h_j$
 # is one candidate. With fixed norms this fails: neuron $i$ need not be able to compute $h_j$ at all.
 #
-# ```{prf:example} Neurons that are interchangeable, and are not
+# :::{prf:example} Neurons that are interchangeable, and are not
 # :label: ex-fixed-norms
 # Let $F = 0$, $D = 1$, so that the layer is symmetric and all swap costs of I, (16) are 0, and let $x$ be $\pm 1$ with probability ½, $\eta = \mathrm{id}$, $\alpha = 1$, $\gamma_1 = 0$, $\gamma_2 = \gamma$. Then $T_{ij} - T_{jj} = \gamma^2 / \beta$ for $i \ne j$, and
 # the swap cost of the two neurons is $2 \gamma^2 / \beta > 0$ for every $w_1$, $w_2$: the mean of the error is $\gamma_i - \gamma_j$ whatever $w$ is, and its product with $x$ has the same minimum for both neurons.
-# ```
+# :::
 #
 # So relaxed costs with fixed norms add the mismatch of the norms, over $\beta$, to what I, (16) measures. With numbers:
 
@@ -610,7 +607,7 @@ fixed, part = ridge_swaps(
 print(f"without norms {abs(relaxed.item()):.4f}, with fixed {fixed.item():.4f}")
 print(f"2 γ²/β = {2 * 0.7**2 / 0.01:.4f}, part ‖w‖² {abs(part.item()):.4f}")
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Train the networks and estimate their swap costs"}
+# %% Train the networks and estimate their swap costs
 neighbours = torch.arange(2 * ridge_pairs).view(-1, 2)  # (0, 1), (2, 3), …
 LAYERS = {2: 1, 8: 3, 32: 1}  # how many layers are compared
 ridge_budget = {
@@ -671,7 +668,7 @@ def agreement(
     return torch.tensor(ranks).mean(dim=0)
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.scale, I15.scale_first, I15.agreement and I15.agreement_zero"}
+# %%
 ratios = scale(swaps)
 value, error = min(over_clusters(ratios[8, layer]) for layer in range(3))
 claims.check("I15.scale", value, stderr=error, n=ridge_clusters)
@@ -686,7 +683,7 @@ value, error = over_clusters(agreement(swaps, 0.0))
 claims.check("I15.agreement_zero", value, stderr=error, n=ridge_clusters)
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the matrices by ridge regression"}
+# %% Plot the matrices by ridge regression
 @cache
 def by_ridge(k: int, sigma: float) -> np.ndarray:
     """Swap costs of cluster 0 by ridge regression with fixed norms."""
@@ -700,7 +697,7 @@ show_costs(
     r"$\pm(|\Delta_{(ij)}|/\mathrm{median})^{1/2}$",
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the four estimates"}
+# %% Plot the four estimates
 figure, axes = figures.panels(3, 2, height=3.2)
 for row, sigma in zip(axes, (0.0, 1.0), strict=True):
     for layer, axis in enumerate(row):
@@ -722,19 +719,19 @@ figure.legend(boxes["boxes"], ESTIMATES, loc="outside lower center", ncols=4)
 figures.show("fig_mixture_ridge", figure)
 
 # %% [markdown]
-# ```{glue:figure} fig_mixture_ridge_swaps
+# :::{glue:figure} fig_mixture_ridge_swaps
 # :alt: Six matrices of swap costs by ridge regression for intrinsic dimensions 2, 8 and 32, without and with fixed weights, in units of the median with fixed weights.
 #
 # As in {numref}`fig-mixture-swaps`, by ridge regression with the norms fixed (I, Fig. 15): first {glue:text}`ridge_neurons` neurons of the first layer, networks with batch norm after {glue:text}`ridge_steps` steps (profile {glue:text}`profile`).
-# ```
+# :::
 #
-# ```{glue:figure} fig_mixture_ridge
+# :::{glue:figure} fig_mixture_ridge
 # :alt: Box plots of swap costs in three layers for four estimates. Without fixed weights the subspace estimate and ridge regression without norms are near zero and of both signs, ridge regression with fixed norms is large and positive. With fixed weights all four are positive.
 #
 # Swap costs (signed square roots) of disjoint pairs of neighbours by layer (I, Fig. 13), networks with batch norm, $k = 8$: I, (16) with the principal subspace, relaxed costs without norms, with the norms fixed, and the latter's part $\lVert w \rVert^2$ (profile {glue:text}`profile`).
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Compare the estimates"}
+# %% Compare the estimates
 columns = []
 for name in ESTIMATES:
     below = [
@@ -799,41 +796,41 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{exercise}
+# :::{exercise}
 # By the law of {prf:ref}`prop-partners` with 64 neurons: below which share $q$ of the median cost does a neuron have one partner on average, for $k = 2$ and for $k = 32$?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # $63\, \Phi_k(q\, \Phi_k^{-1}(\frac12)) = 1$. For $k = 2$ $1 - 2^{-q} = 1/63$, so $q = -\log_2(62/63) \approx 0.023$: the cheapest swap of a neuron costs about a fortieth of a typical one. For $k = 32$ it costs half of it:
 #
 #     print([chi2.ppf(1 / 63, k) / chi2.ppf(0.5, k) for k in (2, 32)])
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # Let $k = 1$, $F = 0$, $W$ Gaussian with variance $\tau^2$ and $S_i = 1.21\, S_j$. What is the mean swap cost, and with which probability is it negative? Why does the one not exclude the other?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # The mean is $\tau^2 (1.21 + 1/1.21 - 2) \approx 0.036\, \tau^2$ by {prf:ref}`prop-mean-swap`, and the probability $1 - \frac2\pi \arctan 1.1 \approx 0.47$.
 # The cost is $(r_j^2 - r_i^2)(S_i^{-1} - S_j^{-1})$.
 # As $S_i^{-1} < S_j^{-1}$, it is positive if $r_i^2 > r_j^2$; $r_i$ has the larger variance, but only a little.
 # So both signs are almost equally likely, and the mean is small against the typical size.
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # Show that for a layer without masks ($D = 1$) and with $F = 0$ every swap cost is 0, whatever the weights are, and that this is so for the relaxed costs without norms, too.
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # All $S_i = I$ and $v_i = 0$, so all three terms of I, (16) vanish. Without norms $h_i(w; x) = \eta(w^\top x)$ does not depend on $i$. So $T_{ij} = T_{jj}$ for all $i$ and $j$, and $T_{ij} + T_{ji} - T_{ii} - T_{jj} = 0$.
-# ```
-# ```{try}
+# :::
+# :::{try}
 # More pairs, trained for longer:
 #
 #     make chapter NAME=gaussian_mixture ARGS="-p clusters 16 -p epochs 60 -p resume true"
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+# %% Versions and time
 if resume:  # the run is whole: nothing to go on from
     shutil.rmtree(folder, ignore_errors=True)
 print(chapter.end())

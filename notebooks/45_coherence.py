@@ -1,15 +1,12 @@
 # ---
 # jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
 # ---
 
 # %% [markdown]
 # # Coherence, or how many neurons see both latents
 #
-# ```{summary}
+# :::{summary}
 # **Question.** A layer's neurons see different inputs, as each has a {term}`mask`, and nothing else tells them apart. When can two networks with the same masks be averaged?
 #
 # **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` say that masks matter on *{term}`coherent <coherence>`* data, whose variation sits in few coordinates, and show students that can be averaged at high coherence and not at low coherence (I, Fig. 6 and App. F.5).
@@ -19,14 +16,14 @@
 # Beyond the paper: the coherence acts through how many neurons see enough of the data {claim}`I13.mediated`, and the barrier comes from neurons that one run uses and the other has switched off: with those that are positive on at most 1 % of the inputs at 0 it is gone {claim}`I13.zeroed`, at hardly any price for the students {claim}`I13.zeroed_ends`.
 #
 # **Why it matters.** Few neurons that can do the work are averaged well because nearly all are in use in every run, not because each has found its place; setting neurons that are hardly ever on to 0 lets the others be averaged here, too.
-# ```
+# :::
 #
-# ```{need}
+# :::{need}
 # You need: [](41_realization_cost.ipynb) for $S_i$, the {term}`realization cost` and the coherence.
 # Letters: $k$ the number of copies, $\nu = 1/k$ the coherence, $p$ the probability that a mask lets an input through, $v$ that a neuron sees a latent, $\beta$ the size of the bias of a neuron that is off, $r_t$ a step of Adam. {{ times }}
-# ```
+# :::
 
-# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+# %% Parameters tags=["parameters"]
 outer: int = 5  # masks a point in the paper's experiment
 pairs: int = 10  # pairs of students for each of these masks
 controls: int = 12  # masks a point in the controls, two pairs each
@@ -37,7 +34,7 @@ precision: str = (
 )
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
+# %% Check the parameters, and import
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Choice, Integer
 
@@ -102,7 +99,7 @@ from lmc_helpers.identifiability import leverages
 #
 # Two numbers $a$ and $b$, the *latents*, are copied to $k$ of 20 inputs each, and a neuron's mask lets through each input with probability 0.15. With one copy ($k = 1$, coherence 1) hardly any neuron sees both numbers; with ten copies (coherence 1/10) most do.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+# %% Plot the idea
 sketch, frames = figures.panels(2, height=3.4)
 shown = bernoulli_masks(1, 16, 20, 0.15, seed)[0]  # of 16 neurons
 for frame, copies in zip(frames, (1, 10), strict=True):
@@ -124,26 +121,26 @@ for frame, copies in zip(frames, (1, 10), strict=True):
 figures.show("fig_masks", sketch)
 
 # %% [markdown]
-# ```{glue:figure} fig_masks
+# :::{glue:figure} fig_masks
 # :alt: Two grids of 16 neurons by 20 inputs. With one copy only two columns are coloured, and few of their squares are dark. With ten copies all columns are coloured, blue and orange, and most rows hold a dark square of either colour and a star.
 #
 # Sixteen neurons and their inputs: blue squares hold $a$, orange ones $b$; dark ones pass the neuron's mask. Stars: neurons that see both numbers.
-# ```
+# :::
 #
 # ## The experiment
 #
 # The latents $(a, b)$ are normal, the target is $\operatorname{ReLU}(a + b)$, with mean square 1, and the inputs are $x = U_k (a, b)^\top \in \mathbb R^{20}$. *Exact copy* (I, (276)) puts $a/\sqrt k$ and $b/\sqrt k$ on $k$
 # coordinates each. *Random frame* (I, (277)) puts on $k$ random pairs of coordinates a rotation of $(a, b)/\sqrt k$ by random angles.
 #
-# ```{prf:proposition} Coherence of the embeddings
+# :::{prf:proposition} Coherence of the embeddings
 # :label: prop-embedding-coherence
 # Both families satisfy $U_k^\top U_k = I$, and their coherence $\nu = \max_\ell (U_k U_k^\top)_{\ell\ell}$ is $1/k$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # $U_k^\top U_k = \sum_\ell u_\ell u_\ell^\top$ over the rows. A pair of coordinates contributes $R R^\top / k = I/k$ with an orthogonal $2 \times 2$ matrix $R$, the identity for exact copies, and there are $k$ pairs. The leverage
 # $(U_k U_k^\top)_{\ell\ell} = \lVert u_\ell \rVert^2$ is $1/k$ on the $2k$ coordinates in use and 0 elsewhere.
-# ```
+# :::
 
 # %%
 m, d, p0 = 128, 20, 0.15
@@ -160,7 +157,7 @@ for embeddings in EMBEDDINGS.values():
         nu = leverages(U).max().item()  # max of (UUᵀ)_ℓℓ = ‖u_ℓ‖², I, (11)
         gaps.append(abs(k * nu - 1))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I13.nu"}
+# %%
 claims.check("I13.nu", gaps)
 
 # %% [markdown]
@@ -241,7 +238,7 @@ def midpoint_barrier(point: Point, data: str = "test") -> np.ndarray:
     return (middle - losses[..., [0, -1]].amax(dim=-1)).numpy()
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot Fig. 6 and the loss along the line"}
+# %% Plot Fig. 6 and the loss along the line
 def clustered(points: list[Point]) -> np.ndarray:
     """Mean midpoint barriers and their errors, (2, points)."""
     return np.transpose([over_clusters(midpoint_barrier(p)) for p in points])
@@ -270,15 +267,15 @@ figures.show("fig_coherence", figure)
 
 
 # %% [markdown]
-# ```{glue:figure} fig_coherence
+# :::{glue:figure} fig_coherence
 # :alt: Left, midpoint barrier against the number of copies from 1 to 10 for exact copies and random frames. Both curves start near zero at one copy and rise; the random frame rises earlier and bends. Right, test loss along the line for four coherences, flat at coherence 1 and an arch that is higher the lower the coherence.
 #
 # I, Fig. 6 from {glue:text}`trainings` trainings. Left: mean midpoint barrier; bands: ± one standard deviation over pairs, as in the paper; bars: intervals at two-sided $10^{-3}$ from the means of {glue:text}`outer` masks.
 # Right: mean test loss along the line, exact copy (profile {glue:text}`profile`).
-# ```
+# :::
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "The barrier by other definitions"}
+# %% The barrier by other definitions
 def loss_of_ends(point: Point) -> float:
     return point.test[..., [0, -1]].mean().item()
 
@@ -307,7 +304,7 @@ figures.numbers(
 # With undecayed $b$ the first number for exact copies at $\nu = 1/10$ is {glue:text}`undecayed:.3f`. Is it as the paper says? At $\nu = 1$ few neurons see anything, training is cheap and masks differ much, so there we take {glue:text}`many_masks` masks, one pair each.
 # With probability {glue:text}`nobody:.3f` no neuron of a mask sees both latents; a student is then a sum $g(a) + h(b)$, which the target is not, so whether students fit is judged on the other masks.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot what a mask lets through, and the barrier"}
+# %% Plot what a mask lets through, and the barrier
 frames = torch.stack(EMBEDDINGS["exact copy"])  # (k, d, 2)
 carried = frames.square().mT  # of a and of b, on each coordinate
 seen = (masks[0] @ frames.square()).numpy()  # (S_i)_aa and (S_i)_bb, (k, m, 2)
@@ -346,11 +343,11 @@ scene.show("fig_through_masks")
 # %% [markdown]
 # Move the coherence $\nu$: with one copy of each latent nearly every neuron of the mask sees one latent or none; with more copies more neurons see both, and the barrier rises with their number.
 #
-# ```{glue:figure} fig_through_masks
+# :::{glue:figure} fig_through_masks
 # :alt: Left, bars of the leverage of the twenty coordinates: one coordinate for each latent at coherence one, ten low ones at coherence one tenth. Middle, the 128 neurons of a mask by how much of each latent they see: most in a corner or on the axes at first, then more and more inside. Right, the mean midpoint barrier rises with the number of copies.
 #
 # Exact copy. Left: on which coordinates the embedding puts $a$ and $b$. Middle: $(S_i)_{aa}$ and $(S_i)_{bb}$ of the neurons of the first mask, equal places set apart. Right: mean midpoint barrier of the experiment (profile {glue:text}`profile`).
-# ```
+# :::
 
 # %%
 at = {k: midpoint_barrier(copy[k - 1]) for k in (1, 2, 5, 10)}  # (masks, pairs)
@@ -362,7 +359,7 @@ at_one = midpoint_barrier(sharpest)  # (10 controls, 1)
 somebody = (ranks(exact_copy(1, d), many) == 2).any(dim=1)  # in these masks
 fitted = sharpest.test[somebody][..., [0, -1]]
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I13.lmc_copy, I13.rise_copy, I13.goes_on and I13.fit"}
+# %%
 claims.check("I13.lmc_copy", *over_clusters(at_one), n=len(many))
 claims.check("I13.rise_copy", *over_clusters(rise), n=outer)
 claims.check("I13.goes_on", *over_clusters(late_rise), n=outer)
@@ -383,7 +380,7 @@ high, low = (
     )
 )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I13.rise_frame and I13.lmc_frame"}
+# %%
 claims.check("I13.rise_frame", *over_clusters(low - high), n=controls)
 
 value, error = jackknife(lambda high, low: high / low, high, low)
@@ -394,7 +391,7 @@ claims.check("I13.lmc_frame", value, stderr=error, n=controls)
 #
 # I, App. F.5 says that the experiment isolates the dependence on the coherence, and so it does: $k$ is set, everything else is fixed. What a neuron sees follows from $k$. Let $n_a$ and $n_b$ count the copies of $a$ and of $b$ that a neuron's mask lets through.
 #
-# ```{prf:proposition} What neurons see
+# :::{prf:proposition} What neurons see
 # :label: prop-visibility
 # Let the mask be Bernoulli($p$) and $v = 1 - (1 - p)^k$.
 #
@@ -403,13 +400,13 @@ claims.check("I13.lmc_frame", value, stderr=error, n=controls)
 # 2. *Random frame.* For almost all angles the rank of $S_i$ is the number of seen coordinates or 2, whichever is less: 0 with probability $(1 - p)^{2k}$, 1 with $2kp(1 - p)^{2k - 1}$.
 # 3. A neuron that sees nothing is 0 on all inputs, during and after training.
 # 4. The relative variance of $(S_i)_{aa}$ in the exact-copy family is $(1 - p)/(pk)$. If $v$ is held fixed, it increases with $k$ from $(1 - v)/v$ to $1/\ln\frac{1}{1 - v}$ only.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # (1) $S_i = \sum_\ell D_{i\ell} u_\ell u_\ell^\top$ with $u_\ell = e_a/\sqrt k$ or $e_b/\sqrt k$, and $(1, 1) S_i^{-1} (1, 1)^\top = k(n_a^{-1} + n_b^{-1})$. (2) Two rows are parallel for a null set of angles. (3) It starts with preactivation $b_i = 0$
 # on every input. With $\operatorname{ReLU}'(0) = 0$, as in torch, all its gradients are 0, so that $b_i$ stays 0 and $W_i$ only decays. (4) The variance of $n_a/k$ is $p(1 - p)/k$, its mean $p$. With
 # $1 - p = e^{-L/k}$, $L = \ln\frac{1}{1 - v}$, the quotient is $s/(e^{Ls} - 1)$ at $s = 1/k$, which decreases in $s$ from $1/L$ to $1/(e^L - 1)$.
-# ```
+# :::
 #
 # Exact copies, by the formulas of the proposition and by counting in a hundred masks:
 
@@ -434,7 +431,7 @@ for k in (1, 4, 10):
 # So from $\nu = 1$ to $\nu = 1/10$ the mean number of neurons that see both latents rises from {glue:text}`both_1:.1f` to {glue:text}`both_10:.1f` of 128 (random frame: to {glue:text}`both_frame:.1f`). This is the effect that the paper describes, at its strongest:
 # at high coherence the mask makes a direction of the data expensive for some neurons, here infinitely so for nearly all. For those that can realise the target's direction, the mean squared cost *rises* as the coherence falls, from {glue:text}`cost_1:.1f` to {glue:text}`cost_10:.1f`.
 #
-# ```{prf:proposition} Copies train like one weight
+# :::{prf:proposition} Copies train like one weight
 # :label: prop-copies
 # Exact copy. Let $A_i = \sum_\ell D_{i\ell} W_{i\ell} u_\ell$ be what neuron $i$ applies to $(a, b)$. Under AdamW with rate $\eta$ and decay $\lambda$
 #
@@ -450,12 +447,12 @@ for k in (1, 4, 10):
 # $(A_i, b_i)$ changes neither the function nor the law of training, though their masks may differ.
 #
 # If no mask lets through more than one copy of a latent, and $W$ has the rate $\sqrt k\, \eta$, the decay $\lambda/\sqrt k$, Adam's $\epsilon/\sqrt k$ and initial standard deviation $0.05 \sqrt k$, then the students are those of $k = 1$: the same functions, lines and barriers at every coherence $1/k$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # All seen copies of $a$ have the gradient $\partial L/\partial W_{i\ell} = k^{-1/2}\, \partial L/\partial A_{ia}$, hence equal moments at all times and equal directions $r_t$. Sum the updates of $W_{i\ell}/\sqrt k$ over them. The function and all gradients depend on
 # $(A, b)$ only, and the recursion and the initial law are the same for equal counts. For $n_a, n_b \le 1$ and the changed settings the factors $\sqrt k$ cancel in the step, the decay and the initial law, and in Adam's direction.
-# ```
+# :::
 #
 # Two students on one mask and the same data are independent, so that to permute one of them within the classes of equal counts does not change the law of the pair: matching the neurons by their numbers, as one does without alignment, is as good as matching at random within each class. How many
 # such partners does a neuron have that sees both latents?
@@ -528,12 +525,12 @@ corners = {"(1, .15)": points[1, RARE], "(1/10, .15)": points[k, RARE]}
 for corner, point in (corners | {"the same, faster": faster}).items():
     print(f"{corner}: loss of the ends {loss_of_ends(point):.4f}")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I13.direct, I13.direct_fitted and I13.mediated"}
+# %%
 claims.check("I13.direct", *by_coherence, n=controls)
 claims.check("I13.direct_fitted", *when_fitted, n=controls)
 claims.check("I13.mediated", *by_visibility, n=controls)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barrier with one of the two held fixed"}
+# %% Plot the barrier with one of the two held fixed
 figure, (left, right) = figures.panels(2)
 for v, colour in zip(LEVELS, ("sky", "green", "red"), strict=True):
     style = dict(color=f"book:{colour}", fmt="o-", linewidth=1.2)
@@ -561,7 +558,7 @@ right.set_ylim(top=1.5 * right.get_ylim()[1])
 right.legend(loc="upper left", ncols=2)
 figures.show("fig_controls", figure)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 for name, v in zip(("rare", "middle", "seen"), LEVELS, strict=True):
     change = midpoint_barrier(points[10, v]) - midpoint_barrier(points[1, v])
     text = "{:+.3f} ± {:.3f}".format(*over_clusters(change))
@@ -583,12 +580,12 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_controls
+# :::{glue:figure} fig_controls
 # :alt: Left, midpoint barrier against the number of copies for three fixed probabilities of seeing a latent. The three curves are nearly flat and far apart, while the dashed curve at fixed p crosses from the lowest to the highest. Right, midpoint barrier against the number of neurons that see both latents: exact copies, random frames and all controls fall on one rising curve.
 #
 # Left: coherence varied at a fixed probability $v$ that a neuron sees a latent (lines), and the paper's experiment, where both vary (dashed). Right: all points against the mean number of neurons that see both latents. Bars: intervals at
 # two-sided $10^{-3}$ from the means of masks (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # At fixed $v$ the barrier changes by {glue:text}`change_rare`, {glue:text}`change_middle` and {glue:text}`change_seen` from $\nu = 1$ to $\nu = 1/10$ (errors as in the claims), and at fixed coherence it follows the number of neurons that see both latents.
 # So in the exact-copy family the coherence acts
@@ -608,7 +605,7 @@ figures.numbers(
 # partners or without; and all that is used in one run only is missing in the middle. The following criteria were committed, after a pilot with other seeds, before these runs.
 # A neuron that one run uses and the other has switched off, and what becomes of it half-way:
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot a neuron that is on in one run only"}
+# %% Plot a neuron that is on in one run only
 figure, axis = figures.panels(height=3.2)
 s_axis, off = np.linspace(-2, 3, 201), -0.8  # a + b; −β
 between = np.maximum((s_axis + off) / 2, 0)
@@ -624,13 +621,13 @@ axis.legend(loc="upper left")
 figures.show("fig_one_only", figure)
 
 # %% [markdown]
-# ```{glue:figure} fig_one_only
+# :::{glue:figure} fig_one_only
 # :alt: Output against u. The mean of the outputs of both neurons rises from u = 0 with slope one half; the output of the mean neuron rises only from u = 0.8, with the same slope, so that it lies below by 0.4 from there on.
 #
 # One run has the neuron at the preactivation $u$, the other at $-\beta = -0.8$ everywhere. Averaged, it gives $\mathrm{ReLU}\bigl(\frac{u - \beta}{2}\bigr)$, less than half of $\mathrm{ReLU}(u)$ by $\frac12 \min(u, \beta)$ where $u > 0$.
-# ```
+# :::
 #
-# ```{prf:proposition} What the middle lacks
+# :::{prf:proposition} What the middle lacks
 # :label: prop-middle
 # Let $u_i$ and $v_i$ be the preactivations of two students at an input, $f_A = \sum_i \mathrm{ReLU}(u_i)$ and $f_B = \sum_i \mathrm{ReLU}(v_i)$.
 #
@@ -638,15 +635,15 @@ figures.show("fig_one_only", figure)
 # 2. A neuron that is not positive on any input may be replaced by 0 without changing its student. Then its $g_i$ is 0.
 # 3. *Two states.* Let $s = a + b$. In each run let a share $\pi$ of $N$ neurons be on, with preactivation $s/(\pi N)$, and the others off, with $-\beta < 0$ at every input, and let a share $\pi$ of those that are on in one run be on in the other, as if each run chose on its own.
 #    Then both students equal the target, and the barrier is $(1 - \pi)^2\, \mathbb E \min(s_+, \pi N \beta)^2$. At fixed $\pi < 1$ and $\beta$ it increases with $N$, from $\frac12 (1 - \pi)^2 (\pi N \beta)^2$ to leading order for small $\pi N \beta$, to $(1 - \pi)^2$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # (1) If $u$ and $v$ have one sign, $\mathrm{ReLU}\bigl(\frac{u + v}{2}\bigr) = \frac12 (\mathrm{ReLU}(u) + \mathrm{ReLU}(v))$.
 # If $u > 0 > v$, it is $\frac12 \max(u - \lvert v \rvert, 0) = \frac12 u - \frac12 \min(u, \lvert v \rvert)$.
 # (2) is clear.
 # (3) $2 (1 - \pi) \pi N$ neurons are on in one run only, and $g_i = \frac12 \min\bigl(\frac{s_+}{\pi N}, \beta\bigr)$ at each, in sum
 # $(1 - \pi) \min(s_+, \pi N \beta)$. As $s$ is normal with variance 2, $s > \tau$ has a probability that tends to $\frac12$ as $\tau \to 0$, and $\mathbb E\, s_+^2 = 1$.
-# ```
+# :::
 #
 # Without $F$ the term $-g_i$ is the deviation $\xi_i$ from the chord in the middle, which [](46_chord_deviation.ipynb) treats.
 # The terms $g_i$ have one sign, so nothing cancels.
@@ -723,7 +720,7 @@ for most in (0, 0.01, 0.03, 0.1, 0.25):
     change = (of_ends(some) - of_ends(own)).abs()
     print(f"{most:22.0%} {left:14.3f} {change.max():26.1e}")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I13.switch, I13.zeroed, I13.zeroed_ends, I13.unused, I13.start, I13.signs and I13.aligned"}
+# %% Check I13.switch, I13.zeroed, I13.zeroed_ends, I13.unused, I13.start, I13.signs and I13.aligned
 lacks = middle_lacks(own, unseen)  # (masks, 2, m)
 changed = on[:, 0::2] ^ on[:, 1::2]
 value, error = jackknife(
@@ -753,7 +750,7 @@ claims.check("I13.start", *left_over["one start"], n=controls)
 claims.check("I13.signs", *left_over["same signs"], n=controls)
 claims.check("I13.aligned", *left_over["matched"], n=controls)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the finding"}
+# %% Plot the finding
 figure, axis = figures.card()
 style = dict(color="book:blue", fmt="o-", linewidth=1.2, label="as trained")
 figures.band(axis, KS, *clustered(copy), **style)
@@ -794,7 +791,7 @@ wide = {
     for w in WIDTHS
 }
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I13.number, I13.partners and I13.width"}
+# %%
 value, error = over_clusters(designed[81, 8] - designed[9, 8])
 claims.check("I13.number", value, stderr=error, n=controls)
 value, error = jackknife(
@@ -806,7 +803,7 @@ value, error = over_clusters(
 )
 claims.check("I13.width", value, stderr=error, n=controls)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "The middle as a function of a + b, and the two-state model"}
+# %% The middle as a function of a + b, and the two-state model
 edges = np.linspace(-2.5, 3.5, 25)
 bins = np.digitize(unseen.sum(dim=-1).numpy(), edges)  # (masks, n)
 z3 = torch.cat([unseen, torch.ones(*unseen.shape[:2], 1)], dim=-1)
@@ -836,7 +833,7 @@ figures.numbers(
     on_many=are_on(prescribed[81, 8], unseen).double().mean().item(),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Barriers by the number of neurons that see both latents"}
+# %% Barriers by the number of neurons that see both latents
 at_width = {some.both: midpoint_barrier(some) for some in wide.values()}
 fig_6, at_zero = ({sees_both[k]: lines[k][i] for k in lines} for i in (0, 1))
 of_partners = {
@@ -852,7 +849,7 @@ series = [
     (of_partners[80], 12, "80 partners", "red", "v"),
 ]
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the middle, barriers by number of neurons, and interventions"}
+# %% Plot the middle, barriers by number of neurons, and interventions
 figure, (left, middle, right) = figures.panels(
     3, height=5.2, width_ratios=[1, 1.3, 1]
 )
@@ -888,7 +885,7 @@ words = {
 right.set_yticks(range(len(names)), [words.get(name, name) for name in names])
 figures.show("fig_switch", figure)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 A = (masks[:, None] * start) @ U  # at the start, (masks, 4, m, 2)
 both = (ranks(U, masks) == 2)[:, None].expand_as(on)
 framed = run(random_frame(10, frame), masks)
@@ -916,18 +913,18 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_switch
+# :::{glue:figure} fig_switch
 # :alt: Left, the output in the middle against a plus b. At coherence 1 it follows the target; at lower coherence it lies below it, the more the lower the coherence, and leaves zero only later. Centre, midpoint barrier against the number of neurons that see both latents: the paper's points, wider students at coherence 1 and students with prescribed counts rise together, with partners or without; with neurons that are off set to zero the barrier is zero everywhere. Right, bars of the barrier at coherence one tenth: as high with one order of the examples, much lower with the same signs of the initial weights, after matching within classes and with neurons that are never on set to zero, and nearly zero with one start or with neurons that are hardly ever on set to zero.
 #
 # Left: mean output of the student in the middle, exact copy.
 # Centre: midpoint barrier against the mean number of neurons that see both latents (markers of prescribed counts are set apart at 81 neurons; off: on at most a quarter of the inputs); dotted: {prf:ref}`prop-middle` (3) with the measured $N$, $\pi$ and $\beta$, nothing fitted.
 # Right: interventions at $\nu = 1/10$.
 # {glue:text}`controls` masks a point, bars: intervals at two-sided $10^{-3}$ (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # By rows the two-state model of {prf:ref}`prop-middle` (3) and the barriers that it is about, exact copy:
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show the two-state model and what it is about"}
+# %% Show the two-state model and what it is about
 rows = []
 for k, (as_trained, zeroed, used, bias) in lines.items():
     N, tau = sees_both[k], used * bias * sees_both[k]
@@ -982,7 +979,7 @@ kept = jackknife(  # the barrier at ν = 0.9 over that at ν = 1/10
     midpoint_barrier(sized[0.1]),
 )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I13.unequal"}
+# %%
 value, error = kept
 rival = at[2].mean() / at[10].mean()
 claims.check("I13.unequal", value, stderr=error, n=controls, rival=rival)
@@ -1007,11 +1004,11 @@ for eps in EPSILONS:
 halves = dict(zip(EPSILONS, measure(cells, 1, seed), strict=True))
 sharp, even = midpoint_barrier(halves[0.05]), midpoint_barrier(halves[1.0])
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I13.two_masks"}
+# %%
 value, error = over_clusters(sharp - even)
 claims.check("I13.two_masks", value, stderr=error, n=controls, rival=-even.mean())
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot copies of unequal size and two masks"}
+# %% Plot copies of unequal size and two masks
 figure, (left, right) = figures.panels(2)
 unequal, masked = [sized[nu] for nu in NUS], [halves[e] for e in EPSILONS]
 for axis, x, some in (
@@ -1037,7 +1034,7 @@ for axis in (left, right):
     axis.minorticks_off()
 figures.show("fig_two_masks", figure, legend=2)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 figures.numbers(
     variance_one=relative_anisotropy(1, p0),
     variance_low=relative_anisotropy(1, p0) * (0.1**2 + 0.9**2 / 9),
@@ -1051,11 +1048,11 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_two_masks
+# :::{glue:figure} fig_two_masks
 # :alt: Left, midpoint barrier and loss of the ends against coherence for unequal copies; the barrier falls slowly up to coherence 0.99 and to near zero beyond. Right, midpoint barrier and loss of the ends against epsilon on a logarithmic axis. The loss of the ends falls to zero as epsilon grows to one twentieth; the barrier is large everywhere and largest in between.
 #
 # Left: ten copies of unequal size, {glue:text}`controls` masks, the same at all points, two pairs each. Right: the masks of I, Example 4.3, {glue:text}`controls` pairs a point. Bars: intervals at two-sided $10^{-3}$ (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # On the left, with the same masks, the barrier is {glue:text}`equal_copies:.2f` at $\nu = 1/10$ and {glue:text}`large_copies:.2f` at $\nu = 0.9$. Most of it is lost only closer to $\nu = 1$, where the small copies cost too much for the steps that training makes.
 #
@@ -1087,19 +1084,19 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{exercise}
+# :::{exercise}
 # How many of 128 neurons see both latents on average, for $p = 0.15$ and $k = 1$, 4 and 10 exact copies? For which $p$ would as many see both at $k = 1$ as do at $p = 0.15$ and $k = 10$?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # $128\, v^2$ with $v = 1 - 0.85^k$: $2.9$, $29.2$ and $82.6$. At $k = 1$ $v = p$, so $p = 1 - 0.85^{10} \approx 0.80$.
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # Compute $\mathbb E \min(s_+, \tau)^2$ for $s \sim \mathcal N(0, 2)$ and with it the barrier of two states, {prf:ref}`prop-middle` (3). What is it for $\pi = \frac12$ and many neurons?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # With $u = \tau/\sqrt 2$ and the normal density $\varphi$ and distribution function $\Phi$ the part $0 < s < \tau$ gives $2 \bigl( \Phi(u) - \frac12 - u \varphi(u) \bigr)$ by partial integration, and the part $s > \tau$ gives $\tau^2 (1 - \Phi(u))$.
 # The barrier is $(1 - \pi)^2$ times the sum, with $\tau = \pi N \beta$.
 # For $N \to \infty$ the sum tends to 1, and for $\pi = \frac12$ a quarter of the target's mean square is lost.
@@ -1110,24 +1107,24 @@ figures.numbers(
 #     u = tau / math.sqrt(2)
 #     mean = 2 * (norm.cdf(u) - 0.5 - u * norm.pdf(u)) + tau**2 * norm.sf(u)
 #     print(0.25 * mean, two_state_barrier(40, 0.5, 0.1))
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # In the model of two states each run has $\pi N$ neurons on.
 # Which permutations of the second student's neurons remove the barrier?
 # How small is the barrier of the best permutation if the runs have $N_A > N_B$ neurons on, with preactivations $s/N_A$ and $s/N_B$, and no bias is in the way ($\beta = 0$)?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # All that map neurons that are on to neurons that are on: then $u_i$ and $v_i$ have one sign at every neuron, and all $g_i$ are 0.
 # With $\beta = 0$ every $g_i = \frac12 \min(\lvert u_i \rvert, 0) = 0$ where one student is off, for every permutation: there is no barrier at all.
 # What is lost in the middle is lost to the biases, not to the numbers.
-# ```
-# ```{try}
+# :::
+# :::{try}
 # Fewer pairs for each of more masks:
 #
 #     make chapter NAME=coherence ARGS="-p outer 20 -p pairs 2"
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+# %% Versions and time
 print(chapter.end())

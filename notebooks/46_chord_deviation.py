@@ -1,15 +1,12 @@
 # ---
 # jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
 # ---
 
 # %% [markdown]
 # # How far a layer strays from its chord
 #
-# ```{summary}
+# :::{summary}
 # **Question.** How far does a layer's output stray from the straight way when its weights move on the straight line between two networks?
 #
 # **The paper.**
@@ -19,25 +16,25 @@
 # The barrier is the cost of the deviation less a *Jensen gap*, for the cross-entropy a divergence of the two ends' predictions ({prf:ref}`prop-jensen`) {claim}`I9.split`. Before training it makes the middle far better than the ends for a large fixed part {claim}`I9.before`, and after long training it still takes off more than a twentieth of that cost there {claim}`I9.jensen`.
 #
 # **Why it matters.** Layers that stay near their chord can be averaged: the output of the mean network is then nearly the mean of the outputs.
-# ```
+# :::
 #
-# ```{need}
+# :::{need}
 # You need: Gaussian integrals and convexity; from [](41_realization_cost.ipynb) the layer with weights $F + D \odot W$.
 # Letters: $r_i$ trained parts, $\beta$ their largest size over that of the fixed part, $L$ a bound on a derivative. {{ times }}
-# ```
+# :::
 #
 # On the line between two networks, a layer's output would ideally move along the chord between its outputs at the ends.
 # For Gaussian inputs the deviation from it has a closed form, and its supremum can be found exactly: the constant of the proof may be divided by about eight or more.
 # For smooth activations the constant of I, Theorem D.1 is sharp.
 
-# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+# %% Parameters tags=["parameters"]
 pairs: int = 60  # random pairs of weights per setting
 networks: int = 3  # pairs of trained networks per scale of F
 steps: int = 300  # training steps
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
+# %% Check the parameters, and import
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -81,7 +78,7 @@ from lmc_helpers.seeds import torch_generator
 # Along the line between its weights $u$ and $v$ the output at an input is straight, and equal to the chord, unless the sign of the preactivation changes on the way.
 # The inputs for which it does lie in a wedge, which is as narrow as the angle between $u$ and $v$: the share of affected inputs is of the order of $\beta$, and so is the deviation at each of them.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+# %% Plot the idea
 idea, (bend, wedge) = figures.panels(2, height=3.4)
 place = np.linspace(0, 1, 201)
 kinked, chord = np.maximum(1.2 * place - 0.5, 0), 0.7 * place
@@ -109,11 +106,11 @@ wedge.set(xlabel="$x_1$", ylabel="$x_2$", xticks=[-1, 0, 1], yticks=[-1, 0, 1])
 figures.show("fig_wedge", idea)
 
 # %% [markdown]
-# ```{glue:figure} fig_wedge
+# :::{glue:figure} fig_wedge
 # :alt: Left, the output of a neuron along the line is 0 first and then rises to the chord's end; the area between it and the straight chord is shaded. Right, two arrows u and v and, at right angles to them, two opposite shaded wedges of the same angle.
 #
 # Left: output of a ReLU neuron at an input for which the preactivation changes its sign, and the chord; shaded: the deviation. Right: weights $u$, $v$ at the ends, and the inputs at which that happens (shaded).
-# ```
+# :::
 #
 # ## A closed form
 #
@@ -128,7 +125,7 @@ figures.show("fig_wedge", idea)
 # \end{aligned}
 # $$
 #
-# ```{prf:proposition} Deviation of one neuron
+# :::{prf:proposition} Deviation of one neuron
 # :label: prop-deviation
 # With the angles $\theta_1$ between $u$ and $w_\lambda$ and $\theta_2$ between $w_\lambda$ and $v$, and $g(\theta) = \theta - \sin \theta \cos \theta$,
 #
@@ -144,16 +141,16 @@ figures.show("fig_wedge", idea)
 # $$
 # \mathbb E\, \xi^2 = \tfrac2\pi \lVert \Delta \rVert^3 D^3 \! \int_0^1 \frac{k(\lambda, s)^2}{\lVert w_s \rVert^4}\, ds .
 # $$
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # $\xi \ne 0$ only if $a = \lambda u^\top x$ and $b = (1 - \lambda) v^\top x$ have opposite signs, and then $\lvert \xi \rvert = \min(\lvert a \rvert, \lvert b \rvert)$, which is $\lvert b \rvert$ where $a + b = w_\lambda^\top x$ has the sign of $a$.
 # The directions with $w_\lambda^\top x > 0 > v^\top x$ form a wedge of angle $\theta_2$ with
 # one side orthogonal to $v$, which contributes $(1 - \lambda)^2 \lVert v \rVert^2\, g(\theta_2)/2\pi$; the same with all signs changed, and with $u$ and $v$ exchanged. For the second form, $s \mapsto w_s^\top x$ is linear. If it vanishes at $s_\star \in [0, 1]$, the error of linear interpolation is
 # $\lvert \xi \rvert = k(\lambda, s_\star)\, \lvert \Delta^\top x \rvert$, so that $\mathbb E\, \xi^2 = \int_0^1 k(\lambda, s)^2\, \mathbb E\bigl[ \lvert \Delta^\top x \rvert^3\, \delta(w_s^\top x) \bigr] ds$.
 # The density of $w_s^\top x$ at 0 is $(2 \pi)^{-1/2} / \lVert w_s \rVert$; given $w_s^\top x = 0$, $\Delta^\top x$ is Gaussian with the
 # standard deviation $\lVert \Delta \rVert D/\lVert w_s \rVert$, and a standard Gaussian variable has the third absolute moment $2 \sqrt{2/\pi}$.
-# ```
+# :::
 #
 # The paper bounds the minimum by the sum, I, (197). At $\lambda = \frac12$, $\lVert u \rVert = \lVert v \rVert$ and small angles this alone costs a factor 8 in the square: $g(\theta) \approx \frac23 \theta^3$, and $\theta_1 = \theta_2 = \theta/2$.
 #
@@ -201,7 +198,7 @@ for _, apart in product(range(pairs), (0.03, 0.3, 3.0)):
     bound = sizes * g(angle(u, v)) / math.pi  # I, (211)
     slack.append(bound.item() / exact - 1)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I9.formula and I9.wedge_bound"}
+# %%
 claims.check("I9.formula", off, rival=min(slack))
 over = [1 / (1 + x) for x in slack]  # E ξ² over the bound I, (211)
 claims.check("I9.wedge_bound", over, rival=8 * max(over))
@@ -209,7 +206,7 @@ claims.check("I9.wedge_bound", over, rival=8 * max(over))
 # %% [markdown]
 # ## The supremum
 #
-# ```{prf:theorem} Chord deviation, ReLU
+# :::{prf:theorem} Chord deviation, ReLU
 # :label: thm-chord
 # Let $x \sim N(0, \Sigma)$ and $\lVert r_i^A \rVert_\Sigma, \lVert r_i^B \rVert_\Sigma \le \beta\, \lVert f_i \rVert_\Sigma$ for all neurons, with any $\beta \ge 0$. Then
 #
@@ -230,9 +227,9 @@ claims.check("I9.wedge_bound", over, rival=8 * max(over))
 # over $a, D \ge 0$ with $a^2 + (1 - D)^2 = \beta^2$.
 #
 # For rank 1 and $\beta < 1$ there is no deviation.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # *Symmetric pairs.*
 # Let $\lVert \Delta \rVert = 2a$ and $D > 0$.
 # In the second form of {prf:ref}`prop-deviation`, $\lVert w_s \rVert^{-4}$ depends on the distance of $s$ from the foot of the perpendicular only, and decreases with it.
@@ -265,7 +262,7 @@ claims.check("I9.wedge_bound", over, rival=8 * max(over))
 # and $R = L = 0$ at $F = 1$. So $R \ge L$. Sum over neurons.
 #
 # *{term}`Sharpness`.* $J(\beta, 1) = \frac{1}{2\pi} \bigl( (1 + \beta^2) \arctan \beta - \beta \bigr)$, which is $\frac{\beta^3}{3 \pi} (1 - \frac15 \beta^2 + \dots)$. In rank 1 with $\beta < 1$, $u$ and $v$ are positive multiples of each other.
-# ```
+# :::
 #
 # The exponent $3/2$ of I, Theorem 5.1 is right and cannot be improved.
 # Its constant, $\sqrt{2 \pi^2/3}\, (1 + \beta)$ in I, (226), may be divided by $\sqrt{2 \pi^3}\, (1 + \beta) \approx 7.9\, (1 + \beta)$.
@@ -309,7 +306,7 @@ compared = [b for b in sizes if 0.05 <= b < 2]  # at 2 it is at w = 0, a kink
 gaps = [abs(searched[b] / worst_chord_deviation(b) - 1) for b in compared]
 upright = [1 - math.sqrt(J(b, 1)) / worst_chord_deviation(b) for b in compared]
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I9.exponent, I9.printed_bound, I9.sharp_bound and I9.maximum"}
+# %%
 claims.check("I9.exponent", exponent, n=1)
 claims.check("I9.printed_bound", printed, rival=8 * max(printed))
 claims.check("I9.sharp_bound", sharp, rival=max(sharp) / 0.99)
@@ -323,15 +320,15 @@ claims.check("I9.maximum", gaps, rival=min(upright))
 # It does not use $\beta < 1$, and from the
 # Gaussian law only $\mathbb E\, Z^4 = 3 (\mathbb E\, Z^2)^2$.
 #
-# ```{prf:proposition} Sharpness of I, Theorem D.1
+# :::{prf:proposition} Sharpness of I, Theorem D.1
 # :label: prop-smooth
 # If $\lvert \eta''(0) \rvert = L$, as for softplus and GELU, the constant $\frac{\sqrt 3}{2}$ is sharp: for one neuron, $r^B = -r^A$ of norm $\beta \lVert f \rVert$, and $\lVert f \rVert \to 0$ the ratio of both sides tends to 1.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # $\xi = - \int_0^1 k(\lambda, s)\, \eta''(w_s^\top x)\, ds\, (\Delta^\top x)^2$ with $\int_0^1 k(\lambda, s)\, ds = \frac12 \lambda (1 - \lambda)$.
 # As $\lVert f \rVert \to 0$ the argument of $\eta''$ tends to 0, and $\mathbb E (\Delta^\top x)^4 = 3 (2 \beta \lVert f \rVert)^4$, so that $\lVert \xi(\frac12) \rVert$ is $\frac18 L \sqrt 3 \cdot 4 \beta^2 \lVert f \rVert^2$ to leading order.
-# ```
+# :::
 #
 # Preactivations are usually not small.
 # As $0 \le \mathrm{softplus} - \mathrm{ReLU} \le \ln 2$ and $0 \le \mathrm{ReLU} - \mathrm{GELU} < 0.18$, the deviations of these activations differ from that of ReLU by at most $\ln 2$ and $0.18$.
@@ -339,7 +336,7 @@ claims.check("I9.maximum", gaps, rival=min(upright))
 # and the quadratic bound, of size $\beta^2 \lVert f \rVert^2$, is far off.
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Admissible pairs"}
+# %% Admissible pairs
 def admissible_pairs(size: float, beta: float, number: int):
     """Pairs for three neurons of about this size: u, v, ‖f‖."""
     generator = torch_generator(seed, f"smooth {size} {beta} {number}")
@@ -371,11 +368,11 @@ for name, (_, L) in SMOOTH_ACTIVATIONS.items():  # L = sup |η''|
     )
     slopes.append(math.log10(high / low) / 2)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I9.smooth_bound and I9.smooth_exponent"}
+# %%
 claims.check("I9.smooth_bound", ratios, rival=max(ratios) / 0.9)
 claims.check("I9.smooth_exponent", slopes)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Medians of random pairs, and smooth deviations over their bound"}
+# %% Medians of random pairs, and smooth deviations over their bound
 grid = np.geomspace(0.01, 2, 40)
 generator = torch_generator(seed, "directions")
 medians = {}
@@ -402,7 +399,7 @@ for name in SMOOTH_ACTIVATIONS:
         bound = smooth_bound(beta, f.norm()[None], name)[0]
         over_bound[name].append(value.item() / bound)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot deviations and bounds against beta and the size of f"}
+# %% Plot deviations and bounds against beta and the size of f
 figure, (left, right) = figures.panels(2, height=4.6)
 for function, style in (
     (printed_relu_bound, {"color": "book:red", "linestyle": "--"}),
@@ -438,7 +435,7 @@ right.set(
 right.legend(loc="lower left")
 figures.show("fig_chord", figure)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 least = min(
     worst_chord_deviation(b) / relu_bound(b) for b in np.linspace(0.01, 1, 100)
 )
@@ -447,12 +444,12 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_chord
+# :::{glue:figure} fig_chord
 # :alt: Left, deviation divided by beta to the power three halves. The printed bound lies eight to over twenty times above the sharp constant; the exact supremum coincides with the sharp constant up to a few percent; medians of random pairs lie below, in two dimensions at about a fifth. Right, deviation divided by the smooth bound against the size of f: near 1 for softplus and GELU at small sizes, falling beyond size 1; small for tanh and sigmoid at small sizes.
 #
 # Left: exact supremum for ReLU over all admissible pairs, the two bounds, and the median over pairs whose deviations from $f$ have independent random directions and norm $\beta$.
 # Right: ratio of the deviation to the bound of I, Theorem D.1 for one neuron, $\beta = 0.3$, opposite deviations orthogonal to $f$, $\lambda = \frac12$ (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # For $\beta \le 1$ the supremum is at least {glue:text}`least` times its bound. The largest ratio in the checks of I, Theorem D.1 is {glue:text}`tightest`.
 #
@@ -473,7 +470,7 @@ figures.numbers(
 # For the cross-entropy $L = \sqrt 2$, since the gradient $p - e_y$ has the squared norm $(1 - p_y)^2 + \sum_{j \ne y} p_j^2 \le 2 (1 - p_y)^2$.
 # The proposition leaves out what convexity gives back:
 #
-# ```{prf:proposition} Deviation less Jensen gap
+# :::{prf:proposition} Deviation less Jensen gap
 # :label: prop-jensen
 # For a loss that is convex in the output, with finite means, $0 < \lambda < 1$ and $\bar z = \lambda f_A + (1 - \lambda) f_B$,
 #
@@ -492,18 +489,18 @@ figures.numbers(
 #
 # for the squared loss $\lVert z - y \rVert^2$ it is $\lambda (1 - \lambda)\, \mathbb E \lVert f_A - f_B \rVert^2$.
 # If the last hidden layer is the same all along the line, $\xi_f = 0$ and the barrier is $-J$: for these two losses negative if the predictions (for the squared loss: the outputs) differ with a positive probability.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Add and subtract $\ell(\bar z, y)$; $J \ge 0$ is convexity. With $S(z) = \ln \sum_c e^{z_c}$ the cross-entropy is $S(z) - z_y$, whose second term is linear and cancels in $J$, and $z_c = S(z) + \ln p_c$, so that
 # $S(\bar z) = \lambda S(f_A) + (1 - \lambda) S(f_B) + \ln \sum_c (p^A_c)^\lambda (p^B_c)^{1 - \lambda}$. For the squared loss $\lambda \lVert a \rVert^2 + (1 - \lambda) \lVert b \rVert^2 - \lVert \lambda a + (1 - \lambda) b \rVert^2 = \lambda (1 - \lambda) \lVert a - b \rVert^2$. By Hölder's inequality the sum is below 1 unless $p^A = p^B$. With the same last hidden layer for all $\lambda$ the output is linear in the last map, so it is $\bar z$.
-# ```
+# :::
 #
 # So the middle of the line is better than the ends, on average over both, exactly where the deviation costs less than $J$; a bound by $\lVert \xi_f \rVert$ alone cannot say so. The first term is what the middle loses against the *ensemble* of the ends that averages their outputs; for ensembles $J$ is known as their *ambiguity*.
 #
 # The bound is compared with two-layer ReLU networks on small digits: 64 centred pixels, 64 neurons with 16 fixed weights each, drawn with scale $\sigma_F$, the others trained with AdamW together with the outer layer, in pairs that share $F$ and the mask.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Train the networks"}
+# %% Train the networks
 SCALES = [0.0, 0.5, 1.0, 2.0, 4.0]  # σ_F
 images, labels = digits()
 images = images - images.mean(dim=0)
@@ -537,7 +534,7 @@ for state in trained.checkpoints:
         deviation.append(xi.square().sum(-1).mean(-1).sqrt())  # ‖ξ_f‖
         mean.append(xi.norm(dim=-1).mean(-1))  # E ‖ξ_f(x)‖
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I9.barrier, I9.split, I9.jensen and I9.before"}
+# %%
 barrier, better, deviation, mean, excess, jensen = (
     torch.stack(x).view(len(trained.checkpoints), len(INNER), -1)
     for x in (barrier, better, deviation, mean, excess, jensen)
@@ -575,7 +572,7 @@ for i, scale in enumerate(SCALES):
     ]
     print(f"{scale:3}", *row)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "The hidden layer: sizes of its trained parts, and its deviations"}
+# %% The hidden layer: sizes of its trained parts, and its deviations
 covariance = images.mT @ images / len(images)
 f = in_standard_coordinates(trained.F, covariance)
 size = f.norm(dim=-1)
@@ -593,7 +590,7 @@ for state in trained.checkpoints:
     on_images.append(xi.square().sum(-1).mean(-1).sqrt() / whole)
 betas, gaussian, on_images = map(torch.stack, (betas, gaussian, on_images))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot barriers, bounds and deviations"}
+# %% Plot barriers, bounds and deviations
 figure, (left, right) = figures.panels(2, height=4.8)
 middle = INNER.index(0.5)
 at = [max(state.step, 1) for state in trained.checkpoints]
@@ -632,7 +629,7 @@ place = line[14], 1.6 * relu_bound(line[14])
 right.text(*place, r"$\beta^{3/2}/\sqrt{3\pi}$", ha="right")
 figures.show("fig_barrier_bound", figure, legend=6)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 over = (bound[-1, middle] > math.log(10)).view(len(SCALES), networks).all(dim=1)
 vacuous = [f"{s:g}" for s, x in zip(SCALES, over.tolist(), strict=True) if x]
 fraction = (on_images / gaussian)[:, networks:]
@@ -654,13 +651,13 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_barrier_bound
+# :::{glue:figure} fig_barrier_bound
 # :alt: Left, barrier and bound against training steps for five scales of the fixed part. Barriers start at about 0 or below and rise; those of the smaller scales fall again, and they are smaller for larger scales. The bounds rise throughout and end above the level ln 10 except for the largest scales. Right, deviation of the hidden layer against the largest beta; all points lie below the line of the theorem, on both sides of beta equal to 1.
 #
 # Left: barrier against the chord at $\lambda = \frac12$ and the bound $\sqrt 2\, \lVert \xi_f \rVert$ of I, Prop. 5.2, means over {glue:text}`networks` pairs; dotted: the loss of a uniform guess.
 # Right: deviation of the hidden layer at $\lambda = \frac12$ for Gaussian inputs with the images' covariance (dots) and on the images (crosses), at all
 # checkpoints, with the bound of {prf:ref}`thm-chord` for the largest $\beta_i$ of the layer (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # The barrier never exceeds {glue:text}`largest_ratio:.2f` times the bound; at the end of training the median over pairs at $\lambda = \frac12$ is {glue:text}`median_ratio:.3f`.
 # After {glue:text}`steps` steps the bound is above $\ln 10$, the loss of a uniform guess, for all pairs with $\sigma_F$ = {glue:text}`vacuous`: it is vacuous there.
@@ -690,43 +687,43 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{exercise}
+# :::{exercise}
 # Let $u$ and $v$ be orthogonal unit vectors and $\lambda = \frac12$. What is $\mathbb E\, \xi^2$?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # $w$ halves the right angle, so $\theta_1 = \theta_2 = \pi/4$, $g(\pi/4) = \pi/4 - \frac12$, and $\mathbb E\, \xi^2 = \frac1\pi \bigl( \frac14 + \frac14 \bigr) \bigl( \frac\pi4 - \frac12 \bigr) = \frac18 - \frac1{4\pi} \approx 0.045$:
 #
 #     u, v = torch.eye(2, dtype=torch.float64)
 #     print(chord_deviation(u, v, 0.5), deviation_by_quadrature(u, v, 0.5))
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # {prf:ref}`thm-chord` says that nothing deviates for inputs of rank 1 and $\beta < 1$. Find the deviation of $u = (1 + \beta) f$, $v = (1 - \beta) f$ at $\lambda = \frac12$ for $\beta > 1$ and $\lVert f \rVert = 1$, and compare it with the bound.
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # Let $z = f^\top x$.
 # $w = f$.
 # For $z > 0$ $\xi = z - \frac12 (1 + \beta) z = - \frac12 (\beta - 1) z$; for $z < 0$ only $v$ is active, and $\xi = - \frac12 (1 - \beta) z = -\frac12 (\beta - 1) |z|$.
 # So $\mathbb E\, \xi^2 = \frac14 (\beta - 1)^2$, for $\beta = 2$ 0.25 against $\beta^3/(3 \pi) \approx 0.85$.
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # Average $2^p$ networks that share $F$, with all trained parts below $\beta\, \lVert f_i \rVert_\Sigma$. Show that the layer of the mean weights differs from the mean of the layers by at most $p\, \beta^{3/2}\, \lVert F \Sigma^{1/2} \rVert_F/\sqrt{3 \pi}$.
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # Average in pairs, $p$ times.
 # Means of trained parts stay below $\beta\, \lVert f_i \rVert_\Sigma$, as balls are convex.
 # So at each level the layer of each new mean differs from the mean of the two layers it was made of by at most the bound of {prf:ref}`thm-chord`, in $L^2$.
 # The deviation of the whole is the deviation of the last mean plus the mean of the deviations of its two halves, and so on: by the triangle inequality one bound a level.
-# ```
-# ```{try}
+# :::
+# :::{try}
 # More networks and a longer training:
 #
 #     make chapter NAME=chord_deviation ARGS="-p networks 8 -p steps 1000"
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+# %% Versions and time
 print(chapter.end())

@@ -1,15 +1,12 @@
 # ---
 # jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
 # ---
 
 # %% [markdown]
 # # What a function nearly costs
 #
-# ```{summary}
+# :::{summary}
 # **Question.** What does a function cost that a neuron can compute only nearly, on inputs that lie only nearly in a subspace?
 #
 # **The paper.**
@@ -18,20 +15,20 @@
 # **What we find.** Both hold: {claim}`I19.closed_form` {claim}`I19.surrogate` {claim}`I19.ridgeless` {claim}`I19.ridgeless_any`. On symmetric inputs we add a lower bound, which leaves a factor 2 for ReLU {claim}`I19.between`.
 #
 # **Why it matters.** Data are never exactly in a subspace. Costs that can be estimated on real networks have to allow an error, and the bounds say how far they can be trusted.
-# ```
+# :::
 #
-# ```{need}
+# :::{need}
 # You need: [](41_realization_cost.ipynb), ridge regression, eigenvalues of a second-moment matrix.
 # Letters: $\beta$ the price of an error, $L$ a Lipschitz constant, $\rho = \Sigma^{1/2}(u - f)$. {{ times }}
-# ```
+# :::
 
-# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+# %% Parameters tags=["parameters"]
 distributions: int = 16  # random distributions of the inputs in each dimension
 costs: int = 60  # relaxed costs by direct minimisation
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
+# %% Check the parameters, and import
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -66,7 +63,7 @@ from lmc_helpers.seeds import normal, torch_generator
 #
 # A linear neuron sees an input of variance 1 only through a small weight $d$, and is to compute that input. Exactly, this costs $1/d^2$, which is infinite for $d = 0$. With an error at the price $1/\beta$ it costs $1/(d^2 + \beta)$, at most $1/\beta$: the price of not computing it at all.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+# %% Plot the idea
 idea, price_axis = figures.panels(height=3.2)
 seen = torch.logspace(-2.5, 0, 61, dtype=torch.float64)
 one_input = torch.ones(1, 1).double()
@@ -85,11 +82,11 @@ price_axis.legend(loc="upper right")
 figures.show("fig_price", idea)
 
 # %% [markdown]
-# ```{glue:figure} fig_price
+# :::{glue:figure} fig_price
 # :alt: Cost of one function against d on logarithmic axes. Without an error it rises like one over d squared as d falls; with a price it levels off, at a thousand for beta 0.001 and at a hundred for beta 0.01.
 #
 # What it costs a neuron to compute an input that it sees with weight $d$, with and without an error.
-# ```
+# :::
 #
 # ## Inputs that are only nearly in a subspace
 #
@@ -149,7 +146,7 @@ for number, (d, k) in product(range(distributions), SIZES):
     lengths = (u1.norm() + u2.norm()).square()
     best.append(float(gap / (lengths * tau)))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I19.tail, I19.coincidence and I19.best_constant"}
+# %%
 claims.check("I19.tail", tails, rival=min(centred))
 claims.check("I19.coincidence", coincide, rival=2 * max(coincide))
 claims.check("I19.best_constant", max(best), n=len(best))
@@ -181,7 +178,7 @@ claims.check("I19.best_constant", max(best), n=len(best))
 #
 # The surrogate has no matching lower bound in the paper, which notes that one exists for bi-Lipschitz $\eta$: if $\lvert \eta(s) - \eta(t) \rvert \ge \ell\, \lvert s - t \rvert$, then $\mathbb E (h - h_w)^2 \ge \ell^2\, \lVert \rho - B w \rVert^2$, and the relaxed cost is at least $Q_\ell(\beta)$. Leaky ReLU has such an $\ell$, its smaller slope; ReLU and GELU have none. Under a symmetry like that of I, Assumption 4.1, which demands a spanning set of inputs that holds $-x$ with every $x$ ([](41_realization_cost.ipynb)), there is one.
 #
-# ```{prf:theorem} Relaxed costs on symmetric inputs
+# :::{prf:theorem} Relaxed costs on symmetric inputs
 # :label: thm-relaxed-symmetric
 # Let $\eta(s) - \eta(-s) = s$ for all $s$, let the even part $g(s) = \frac12 (\eta(s) + \eta(-s))$ be $G$-Lipschitz, and let $x$ and $-x$ have the same law with a finite second moment. Then for all $p, q \in \mathbb R^d$
 #
@@ -194,17 +191,17 @@ claims.check("I19.best_constant", max(best), n=len(best))
 # $$
 #
 # and the relaxed cost of $\eta(u^\top x)$ lies between the surrogates with $L^2 = \frac14$ and $L^2 = \frac14 + G^2$. For ReLU $G = \frac12$: $L^2 = \frac14$ and $\frac12$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # $\eta(s) = s/2 + g(s)$. With $s = p^\top x$, $t = q^\top x$ the square is the sum of $\frac14 (s - t)^2$, $(g(s) - g(t))^2$ and $(s - t)(g(s) - g(t))$. The last term changes its sign with $x$, so its mean is 0, and $0 \le (g(s) - g(t))^2 \le G^2 (s - t)^2$.
 # Put $p = u$, $q = f + Dw$, divide by $\beta$, add $\lVert w \rVert^2$ and take the infimum. For ReLU $g = |\cdot|/2$.
-# ```
+# :::
 #
 # So on symmetric inputs the surrogate with $L = 1$ is too large for ReLU by a factor between 1 and 4, and for small $\beta$ the limit of I, Theorem E.5 comes with a rate: both bounds are explicit.
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Random neurons, targets and prices"}
+# %% Random neurons, targets and prices
 def problem(number: int) -> tuple:
     """Symmetric inputs X, a neuron's rows f, d and a weight w, a target u, β."""
     size = (3, 4, 6)[number % 3]
@@ -240,7 +237,7 @@ for X, f, d, _, u, beta in PROBLEMS:
     off = quadratic_surrogate(u, f, d, Sigma, beta, L).w - w
     form[-1] = max(form[-1], float(off.norm() / w.norm()))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I19.closed_form"}
+# %%
 claims.check("I19.closed_form", form, rival=min(printed_power))
 
 # %% [markdown]
@@ -261,7 +258,7 @@ for X, f, d, _, u, beta in PROBLEMS:
     to_low.append(float(cost / low.value))
     to_one.append(float(cost / one.value))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I19.surrogate and I19.between"}
+# %%
 GELU_SLOPE = 0.5 + 0.5 * math.erf(1) + math.exp(-1) / math.sqrt(math.pi)
 gelu, upper = nn.functional.gelu, list(to_one)
 for X, f, d, _, u, beta in PROBLEMS[::3]:  # inputs that are not symmetric
@@ -289,7 +286,7 @@ for X, f, d, _, u, beta in PROBLEMS[::3]:
     from_below.append(float(low.value / cost))
     at_one.append(float(one.value / cost))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I19.bi_lipschitz"}
+# %%
 claims.check("I19.bi_lipschitz", from_below, rival=max(at_one))
 
 # %% [markdown]
@@ -340,12 +337,12 @@ for X, f, d, _, u, beta in PROBLEMS:
         small = quadratic_surrogate(u, f, d, Sigma, beta, 0.5).value
         first_term.append(float(small / cost.square()))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I19.ridgeless, I19.ridgeless_any and I19.corollary"}
+# %%
 claims.check("I19.ridgeless", limits, rival=min(coarse))
 claims.check("I19.ridgeless_any", any_inputs, rival=max(surrogate_limits))
 claims.check("I19.corollary", corollary, rival=max(first_term))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the relaxed cost against beta"}
+# %% Plot the relaxed cost against beta
 X = distribution(0, 4, symmetric=True)
 Sigma = X.T @ X / len(X)
 f, w = normal((2, 4), seed, "figure")
@@ -379,11 +376,11 @@ axis.legend()
 figures.show("fig_relaxed", figure)
 
 # %% [markdown]
-# ```{glue:figure} fig_relaxed
+# :::{glue:figure} fig_relaxed
 # :alt: Relaxed cost against beta on logarithmic axes for two functions. The one in the class tends to the squared realization cost as beta falls, the other one grows like one over beta. Dots from direct minimisation lie inside narrow bands; the dashed surrogate lies above.
 #
 # Relaxed cost of two ReLU functions that differ by 0.15 in one weight, the neuron's fixed one: direct minimisation (dots), the band between the surrogates with $L^2 = \frac14$ and $\frac12$, and the paper's surrogate, $L = 1$ (dashed) (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # The paper sweeps $\beta$ over 0.001, 0.01, 0.1 and 1 and reports results for 0.01 (I, App. F.7).
 # What the choice does to the order of costs can be seen without training: below, for a random layer with its inputs in 8 of 32 dimensions and a tail, the rank correlation of the surrogate costs of all neuron pairs with those of the subspace model, and the share of its median cost that is left.
@@ -430,31 +427,31 @@ for beta in (0.001, 0.01, 0.1, 1.0):
 #
 # ## Exercises
 #
-# ```{exercise}
+# :::{exercise}
 # Derive the cost $\rho^2/(d^2 + \beta/L^2)$ of one input of variance 1 from the quadratic function, {eq}`eq-surrogate`, by hand. What error and what weight does the minimum have at $\beta = d^2$, $L = 1$?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # Minimise $\frac{L^2}{\beta} (\rho - d w)^2 + w^2$.
 # The derivative vanishes at $w = \frac{L^2 d \rho}{L^2 d^2 + \beta}$; there $\rho - dw = \frac{\beta \rho}{L^2 d^2 + \beta}$, and the value is $\frac{L^2 \rho^2}{L^2 d^2 + \beta}$.
 # At $\beta = d^2$ and $L = 1$ $w = \rho/(2d)$: half of the function, for a quarter of the squared weight; error and weight contribute equally.
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # How wide is the band of {prf:ref}`thm-relaxed-symmetric` for GELU, $\eta(s) = s\, \Phi(s)$?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # $\eta(s) - \eta(-s) = s$, and the even part is $g(s) = s\, (\Phi(s) - \frac12)$ with the derivative $\Phi(s) - \frac12 + s \varphi(s)$, where $\varphi$ is the normal density.
 # This is largest where $(2 - s^2)\, \varphi(s) = 0$, at $s = \sqrt 2$: $G \approx 0.4214 + 0.2076 = 0.629$.
 # So $L^2$ lies between $\frac14$ and $\frac14 + G^2 \approx 0.646$, and the surrogates differ by a factor of at most 2.6.
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # Run the sweep of the last table with a tail of 10 %, `swept(beta, 0.1)`. Which of the four $\beta$ keeps the order of the subspace model best, and how large must $\beta$ be for that?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # The largest:
 #
 #     for beta in (0.001, 0.01, 0.1, 1.0):
@@ -463,12 +460,12 @@ for beta in (0.001, 0.01, 0.1, 1.0):
 # A direction of variance $s$, seen with weight $d$, adds $(u - f)^2/(d^2 + \beta/(L^2 s))$ to $Q_L(\beta)$.
 # So it is left out only if $\beta$ is well above $L^2 s\, d^2$, here with $s = 0.1$, $L^2 = \frac14$ and $d = 1$ above $0.025$.
 # Below that the tail is paid for, and the median cost is far above that of the subspace model, as the second number shows.
-# ```
-# ```{try}
+# :::
+# :::{try}
 # More distributions, and more direct minimisations:
 #
 #     make chapter NAME=relaxed_costs ARGS="-p distributions 40 -p costs 200"
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+# %% Versions and time
 print(chapter.end())

@@ -1,15 +1,12 @@
 # ---
 # jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
 # ---
 
 # %% [markdown]
 # # Inputs that change places
 #
-# ```{summary}
+# :::{summary}
 # **Question.** If the neurons of the layer before change places, what does it cost a layer to compute what it computed?
 #
 # **The paper.**
@@ -18,20 +15,20 @@
 # **What we find.** All three hold: {claim}`I7.bound` {claim}`I7.minimum` {claim}`I7.root_m`, with sharp constants. One step in the proof of the corollary breaks {claim}`I7.minimum_step`; we give another proof.
 #
 # **Why it matters.** A permutation of one layer is felt by the next, too. Both costs together decide whether two networks have a reason to agree on an order.
-# ```
+# :::
 #
-# ```{need}
+# :::{need}
 # You need: [](42_swap_cost.ipynb), which treats the exchange of a layer's own neurons.
 # Letters: $\tau$ a permutation of inputs, $R$ all trained parts, $\rho$ their size over that of the shift. {{ times }}
-# ```
+# :::
 
-# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+# %% Parameters tags=["parameters"]
 draws: int = 800  # random layers in all; a part of them for each size
 layers: int = 20  # random layers per setting of the exact checks
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
+# %% Check the parameters, and import
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -72,7 +69,7 @@ from lmc_helpers.seeds import torch_generator
 #
 # Two inputs of a layer are the coordinates $x_a$ and $x_b$ of its data, which are the rows $U_a$ and $U_b$ of an orthonormal basis. If they nearly agree, their exchange changes nearly nothing. If they differ, every neuron whose fixed weights differ at $a$ and $b$ has to make up for it.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+# %% Plot the idea
 idea, frames = figures.panels(2, height=3.4)
 latent = torch.randn(2, 60, generator=torch_generator(seed, "the idea"))
 for frame, degrees in zip(frames, (20, 90), strict=True):
@@ -94,11 +91,11 @@ for frame, degrees in zip(frames, (20, 90), strict=True):
 figures.show("fig_exchanged", idea, legend=2)
 
 # %% [markdown]
-# ```{glue:figure} fig_exchanged
+# :::{glue:figure} fig_exchanged
 # :alt: Two scatter plots of two inputs and of the same with the inputs exchanged. On the left the points lie near the diagonal, and the exchanged ones are near them; on the right both clouds are round, and points and exchanged points are far apart.
 #
 # Two inputs of unit length that nearly agree (left) and that are independent (right), before and after an exchange.
-# ```
+# :::
 #
 # ## What a second position costs
 #
@@ -168,7 +165,7 @@ for number, width in GRID:
     cost_error.append(abs(cost - (after - before)) / (after + before))
     wrong_cost.append(abs(other_sign - (after - before)) / (after + before))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I7.cost"}
+# %%
 claims.check("I7.cost", cost_error, rival=float(min(wrong_cost)))
 
 # %%
@@ -189,7 +186,7 @@ for number, width in GRID:
             ratios.append(off / allowed)
             half.append(off / (allowed - rho))  # ρ for 2ρ
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I7.bound"}
+# %%
 claims.check("I7.bound", ratios, rival=max(half))
 
 # %% [markdown]
@@ -217,7 +214,7 @@ for number, width in GRID:
     if not pi.equal(torch.arange(5)):
         old_support.append(abs(old + inner - (after - before)) / (after + before))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I7.joint"}
+# %%
 claims.check("I7.joint", joint_error, rival=min(old_support))
 
 # %% [markdown]
@@ -232,16 +229,16 @@ claims.check("I7.joint", joint_error, rival=min(old_support))
 #
 # and $\lVert F_{:,b} - F_{:,a} \rVert^2/2\sigma^2$ is $\chi^2_m$ exactly.
 #
-# ```{prf:proposition} The constant of I, Theorem 4.8
+# :::{prf:proposition} The constant of I, Theorem 4.8
 # :label: prop-root-two
 # For Gaussian $F$ and every $U$ with distinct rows $\gamma_{\mathrm{in}}/(\sigma \sqrt m\, \min_{a \ne b} \lVert U_b - U_a \rVert) \to \sqrt 2$ in probability as $\ln d/m \to 0$ and $m \to \infty$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # By I, (27) the ratio lies between $\min_{a \ne b} \lVert F_{:,b} - F_{:,a} \rVert/(\sigma \sqrt m)$ and the same quotient for the one pair with the nearest rows of $U$.
 # The latter is $\sqrt{2 \chi^2_m/m} \to \sqrt 2$, whatever $d$ is.
 # For $0 < t < 1$, $P(\chi^2_m < (1 - t) m) \le e^{-m t^2/4}$, and the union bound over fewer than $d^2/2$ pairs tends to 0 if $\ln d/m \to 0$.
-# ```
+# :::
 #
 # So the upper bound in I, (28) needs no condition on $d$. With a {term}`mask` $\sigma^2$ is to be read as the variance $p \sigma_F^2$ of an entry. The identity, then the growth with $m$:
 
@@ -257,7 +254,7 @@ for number, width in GRID:
         other = (F[:, a] - F[:, b]).norm() * (U[a] + U[b]).norm()
         wrong_identity.append(abs(other / size - 1).item())
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I7.identity"}
+# %%
 claims.check("I7.identity", identity, rival=min(wrong_identity))
 
 # %%
@@ -284,7 +281,7 @@ sample = {m: gaps(m, seed) for m in (2**j for j in range(1, 12))}
 for m in (2, 32, 128, 2048):
     print(f"m = {m:4}: mean {constant(sample[m])[0]:.2f}")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I7.root_m and I7.constant"}
+# %%
 claims.check(
     "I7.root_m",
     *root_slope(sample[128], sample[2048]),
@@ -305,13 +302,13 @@ claims.check(
 # (For permutations of the neurons the same step leads to a
 # [statement that holds for small $\rho$ only](42_swap_cost.ipynb).) Here all transpositions move the same $R$, and that saves the corollary:
 #
-# ```{prf:theorem} The cheapest exchange of two inputs
+# :::{prf:theorem} The cheapest exchange of two inputs
 # :label: thm-input-minimum
 # Let all $S_i$ and $S_i^{(ab)}$ be within $\varepsilon < \mu$ of $\mu I$ and $\lVert R \rVert = \rho\, \gamma_{\mathrm{in}}$ with $\rho \le 1$, $\gamma_{\mathrm{in}} > 0$.
 # Then $\bigl| \mu \min_{a \ne b} \Delta^{\mathrm{in}}_{(ab)}/\gamma_{\mathrm{in}}^2 - 1 \bigr| \le e(\rho)$ with $e(\rho) = 2 \rho + \frac{\varepsilon}{\mu - \varepsilon} (1 + 2 \rho + 2 \rho^2)$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # The closest pair gives the upper bound by I, Theorem 4.7. For every pair, with $x = \lVert \delta_{(ab)} \rVert \ge \gamma_{\mathrm{in}} \ge \lVert R \rVert$,
 #
 # $$
@@ -330,7 +327,7 @@ claims.check(
 # & \quad \ge 1 - e(\rho) .
 # \end{aligned}
 # $$
-# ```
+# :::
 #
 # Below, for $R$ parallel to the shift of the closest pair, which is the worst case, and for random $R$.
 
@@ -357,7 +354,7 @@ for (number, width), rho in product(GRID, (0.2, 0.7, 1.0)):
     if e > 1:  # (1 − e)‖δ‖² over all pairs, less that of the closest
         step.append(((1 - e) * ((shifts.max() / gamma) ** 2 - 1)).item())
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I7.minimum and I7.minimum_step"}
+# %%
 claims.check("I7.minimum", minimum, rival=max(single))
 claims.check("I7.minimum_step", step)
 
@@ -366,12 +363,12 @@ claims.check("I7.minimum_step", step)
 #
 # I, footnote 6 says that the minimum over all permutations need not coincide with that over transpositions. It is so, and it may even be 0:
 #
-# ```{prf:proposition} Permutations that cost nothing
+# :::{prf:proposition} Permutations that cost nothing
 # :label: prop-footnote
 # There are $F$ and $U$ with all columns of $F$ and all rows of $U$ distinct, so that $\gamma_{\mathrm{in}} > 0$, and $\delta_\tau = 0$ for some $\tau \ne \mathrm{id}$. If $F^\top F$ is a multiple of the identity, transpositions are the cheapest permutations.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Take $m = k = 1$, $F = (0, 1, 3, 5)$ and $U \propto (0, 2, 4, 3)^\top$. For $\tau = (1\,2)(3\,4)$
 #
 # $$
@@ -383,7 +380,7 @@ claims.check("I7.minimum_step", step)
 # $$
 #
 # If $F^\top F \propto I$, $\lVert \delta_\tau \rVert^2$ is proportional to $\sum_a \lVert U_{\tau(a)} - U_a \rVert^2$, and every $\tau \ne \mathrm{id}$ moves at least two rows, each by at least the least distance of two rows.
-# ```
+# :::
 #
 # So for wide layers with independent entries, where $F^\top F/m$ is near a multiple of the identity, the footnote's caution becomes unnecessary.
 
@@ -395,10 +392,10 @@ least, which = least_shift(F, U)  # over all 23 permutations
 gap = input_gap(F, U).item()  # γ_in, over transpositions
 print(f"least shift {least:.1e} at τ = {which}, γ_in = {gap:.3f}")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I7.footnote"}
+# %%
 claims.check("I7.footnote", least / gap, n=1)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the input gap and the share of cheaper permutations"}
+# %% Plot the input gap and the share of cheaper permutations
 figure, (left, right) = figures.panels(2)
 heights, few = list(sample), max(draws // 8, 10)
 means, errors = zip(*(constant(x[:few]) for x in sample.values()), strict=True)
@@ -422,12 +419,12 @@ right.set_ylabel("share of random layers")
 figures.show("fig_inputs", figure)
 
 # %% [markdown]
-# ```{glue:figure} fig_inputs
+# :::{glue:figure} fig_inputs
 # :alt: Left, scaled smallest input gap against the number of neurons. It rises from below the dotted interval between 1 and the root of 3 to the root of 2, below the exact curve for one pair at small widths. Right, share of random layers in which another permutation than a transposition is the cheapest, falling with the number of neurons.
 #
 # Left: $\gamma_{\mathrm{in}}$ for Gaussian $F$, $d = 32$, $k = 8$ (±3.29 standard errors), with the exact mean for one pair of columns.
 # Right: how often some permutation is cheaper than every transposition, over random layers with $d = 5$, $k = 2$ (±3.29 standard errors; profile {glue:text}`profile`).
-# ```
+# :::
 #
 # ## What we found that the paper does not say
 #
@@ -445,36 +442,36 @@ figures.show("fig_inputs", figure)
 #
 # ## Exercises
 #
-# ```{exercise}
+# :::{exercise}
 # One neuron, two inputs, $F = (1, 3)$ and $U = (2, 1)^\top/\sqrt 5$. Find $\delta_{(12)}$ and check identity (27) of the paper. Which $R$ makes the exchange of the inputs free if $D = 1$?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # $FU = 5/\sqrt 5$, with the inputs exchanged $7/\sqrt 5$, so $\delta = 2/\sqrt 5$; and $|F_2 - F_1|\, |U_2 - U_1| = 2 \cdot 1/\sqrt 5$. The cost $(R - \delta)^2 - R^2$ vanishes at $R = \delta/2 = 1/\sqrt 5$.
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # The paper notes $\lVert U_b - U_a \rVert \le 2 \sqrt \nu$. Show that also $\lVert U_b - U_a \rVert \le \sqrt 2$, with equality if and only if $e_b - e_a$ lies in the span of the inputs. When is this the better bound?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # $U_b - U_a = U^\top (e_b - e_a)$, and $U^\top$ is an orthogonal projection followed by an isometry, so it does not lengthen $e_b - e_a$, whose length is $\sqrt 2$, and keeps its length only on the span. It is the better bound for $\nu > \frac12$.
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # Let $D = 1$ and $R = 0$. Show that no permutation of the inputs has a negative cost, and that the cost of $\tau$ and that of $\tau^{-1}$ may differ. Which have the same?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # $\Delta_\tau^{\mathrm{in}} = \lVert F (P_\tau - I) U \rVert^2 \ge 0$.
 # With $P_{\tau^{-1}} = P_\tau^\top$ the other cost is $\lVert F (P_\tau^\top - I) U \rVert^2$.
 # They agree for $\tau = \tau^{-1}$, so for all exchanges, but not for a cycle: for $F = (1, 0, 0)$ and $U = (0, 2, 1)^\top/\sqrt 5$ a cycle puts $U_2$ or $U_3$ in the place of $U_1$, and the costs are $\frac45$ and $\frac15$.
-# ```
-# ```{try}
+# :::
+# :::{try}
 # More random layers:
 #
 #     make chapter NAME=input_shifts ARGS="-p draws 4000 -p layers 100"
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+# %% Versions and time
 print(chapter.end())

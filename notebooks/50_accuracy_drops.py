@@ -1,15 +1,12 @@
 # ---
 # jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
 # ---
 
 # %% [markdown]
 # # Drops of the accuracy on Gaussian mixtures
 #
-# ```{summary}
+# :::{summary}
 # **Question.** How much accuracy is lost halfway between two networks with the same fixed weights, and does it depend on the dimension $k$ of the data?
 #
 # **The paper.** In networks that Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` train on Gaussian mixtures the training {term}`accuracy drops <accuracy barrier>` by 46.4, 15.7 and 6.1 percentage points for $k = 2$, 8 and 32 (I, section 6, Q3; two pairs each, $\sigma_F = 1$).
@@ -21,16 +18,16 @@
 # What the paper reads off I, Fig. 5 is so in the reference setting of [](44_gaussian_mixture.ipynb); whether it is in *every* setting a few pairs of each do not decide: cheap and negative swaps without fixed weights {claim}`I12.near_zero_all` {claim}`I12.negative_all`, and with them many cheap swaps at $k = 2$ {claim}`I12.partners_all` and none at $k = 32$ {claim}`I12.diagonal_all`.
 #
 # **Why it matters.** The drop of the accuracy is what merging costs in practice; a number for it means little without the data and the training behind it.
-# ```
+# :::
 #
-# ```{need}
+# :::{need}
 # You need: [](44_gaussian_mixture.ipynb), which has the data, the networks and their {term}`swap costs <swap cost>`. {{ times }}
-# ```
+# :::
 #
 # The networks on this page (profile {glue:text}`profile`) were trained for **{glue:text}`steps` steps**; 50 000 samples and 100 epochs in batches of 128 are {glue:text}`paper_steps`.
 # Below that the printed numbers stay open, and the box of a claim shows what a run of that length gave, where there is one.
 
-# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+# %% Parameters tags=["parameters"]
 clusters: int = 12  # independent pairs of networks in the published setting
 table_clusters: int = 0  # the same for the table of settings; 0: left out
 samples: int = 1400  # training samples of each data set
@@ -43,7 +40,7 @@ precision: str = (
 )
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
+# %% Check the parameters, and import
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Choice, Flag, Integer
 
@@ -95,7 +92,7 @@ def train_pairs(settings, number, run, **budget):
 #
 # There are five classes, with centres $\mu_c$ of scale $\sigma_{\mathrm{sep}}$ and noise of scales $s_1, \dots, s_k$ that is rotated for each class. For $k = 2$ two numbers $s_1$, $s_2$ decide how much the classes overlap. What cannot be told apart at the ends cannot be lost in the middle.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+# %% Plot the idea
 idea, frames = figures.panels(2, height=3.4)
 made = torch.Generator().manual_seed(seed)
 for frame, widths in zip(frames, ((1.0, 1.0), (1.0, 0.03)), strict=True):
@@ -112,12 +109,12 @@ for frame, widths in zip(frames, ((1.0, 1.0), (1.0, 0.03)), strict=True):
 figures.show("fig_overlap", idea)
 
 # %% [markdown]
-# ```{glue:figure} fig_overlap
+# :::{glue:figure} fig_overlap
 # :name: fig-classes-overlap
 # :alt: Two scatter plots of five classes in five colours. With equal scales they form one round cloud in which no class can be told from another. With one small scale each class lies on a line of its own direction.
 #
 # Two structures with $k = 2$ and $\sigma_{\mathrm{sep}} = 0.3$: five classes of 80 points each.
-# ```
+# :::
 #
 # ## The published setting
 #
@@ -154,7 +151,7 @@ for k, pairs in zip(DIMENSIONS, published, strict=True):
     lost[k] = 100 * (ends - accuracy[:, 1])
     print(f"k = {k:2}: a drop of {lost[k].mean():.1f}, printed {PRINTED[k]}")
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show drops and accuracies"}
+# %% Show drops and accuracies
 columns = []
 for k, pairs in zip(DIMENSIONS, published, strict=True):
     ends, ceiling = (
@@ -179,7 +176,7 @@ figures.table(head, zip(labels, *columns, strict=True))
 # What falls outside is *not reproduced*, which says nothing about the
 # paper's own setting.
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I12.drop_2, I12.drop_8, I12.drop_32, I12.order_low_published and I12.order_high_published"}
+# %%
 claims.check("I12.drop_2", *over_clusters(lost[2]), n=clusters)
 claims.check("I12.drop_8", *over_clusters(lost[8]), n=clusters)
 claims.check("I12.drop_32", *over_clusters(lost[32]), n=clusters)
@@ -213,7 +210,7 @@ OTHERS = {  # trained apart: what all networks of an ensemble share
 }
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "What is kept of each setting"}
+# %% What is kept of each setting
 def variant(k: int, change: dict) -> Setting:
     """The reference setting with one change."""
     change = dict(change)
@@ -245,7 +242,7 @@ def note(name: str, found: list) -> None:
 
 table, swaps = {}, {}
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Train the networks"}
+# %% Train the networks
 grid = [(sigma, k) for sigma in (1.0, 0.0) for k in DIMENSIONS]
 budget = {"epochs": table_epochs}
 cells = [
@@ -270,7 +267,7 @@ names = [*varied, SETTING]
 NOTHING = {"value": 0.0, "stderr": 1.0, "n": 0}
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Intervals over all settings"}
+# %% Intervals over all settings
 def over_settings(readings: dict) -> dict:
     """For claims.check: that of the first setting, and the interval of all.
 
@@ -295,7 +292,7 @@ def least(name: str) -> dict:
     }
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I12.order_low, I12.order_high and what I, Fig. 5 shows, in every setting, both orders in the reference setting, and I12.wide"}
+# %% Check I12.order_low, I12.order_high and what I, Fig. 5 shows, in every setting, both orders in the reference setting, and I12.wide
 def lead(a: int, b: int) -> dict:
     """The drop at one k less that at another, setting by setting."""
     return {name: table[name, a] - table[name, b] for name in names}
@@ -332,7 +329,7 @@ claims.check("I12.wide", **NOTHING)  # one width is trained
 # A few pairs say little about their own scatter, so that these intervals are wide; the scatter of other settings is no help, for it differs between them. Where the intervals of two settings lie on different sides of a border, no number of pairs decides the statement about every setting.
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show the drops"}
+# %% Show the drops
 def texts(readings: dict, digits: int) -> list[str]:
     """Means of all settings with half-widths of their intervals."""
     found = [over_clusters(values) for values in readings.values()]
@@ -395,30 +392,30 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{exercise}
+# :::{exercise}
 # A mean of two pairs is to stand for all pairs. If single drops have a standard deviation of 5 points, how wide is the 95 % interval of the mean by Student's law with two samples, and with twelve?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # The quantile is 12.7 for one degree of freedom and 2.2 for eleven. So $\pm\, 12.7 \cdot 5/\sqrt 2 \approx 45$ points for two pairs, if their standard deviation is estimated from them, and $\pm\, 2.2 \cdot 5/\sqrt{12} \approx 3.2$ for twelve. The printed drops are means of two.
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # Two classes on the line with one mean and the standard deviations 1 and $s > 1$, equally likely. Where does the most likely class change, and what is its accuracy for $s = 2$?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # The densities agree at $x^2 = \frac{2 s^2 \ln s}{s^2 - 1}$, for $s = 2$ at $\lvert x \rvert = 1.36$.
 # The first class is the more likely inside, and the accuracy is $\frac12 P(\lvert N \rvert < 1.36) + \frac12 P(\lvert N \rvert > 0.68) \approx 0.66$ with a standard normal $N$.
 # So these two classes leave at most 16 points above chance to lose.
-# ```
-# ```{try}
+# :::
+# :::{try}
 # More pairs, trained for longer:
 #
 #     make chapter NAME=accuracy_drops ARGS="-p clusters 32 -p epochs 60 -p resume true"
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+# %% Versions and time
 if resume:  # the run is whole: nothing to go on from
     shutil.rmtree(folder, ignore_errors=True)
 print(chapter.end())

@@ -1,16 +1,13 @@
 # ---
 # jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
 #   lmc: {runs: lmc_helpers._chapters.width_barriers.Parameters}
 # ---
 
 # %% [markdown]
 # # The barrier over the width on MNIST
 #
-# ```{summary}
+# :::{summary}
 # **Question.** Is there a width at which two networks trained on MNIST are hardest to average, also after their units have been matched?
 #
 # **The paper.**
@@ -26,15 +23,15 @@
 # The paper prints 10000 epochs, six million steps a network: on networks that fit all training images growing logits let the barrier grow without bound, or vanish ({prf:ref}`prop-logit-scale`), so that longer trainings are another question, not run here ({claim}`Z11.peak_long`).
 #
 # **Why it matters.** A peak says which networks not to merge: in the theory those with about twice the neurons that the task needs.
-# ```
+# :::
 #
-# ```{need}
+# :::{need}
 # You need: [](15_barrier_peak.ipynb), which has the peak of the theory, and the logarithm of a sum of exponentials. {{ times }}
-# ```
+# :::
 #
 # {glue:text}`data_says` The networks on {glue:text}`name_here` are compared (profile {glue:text}`profile`) after {glue:text}`epochs` epochs of {glue:text}`training_images` images, {glue:text}`steps` steps.
 # As we read them, the paper's claims are about all 60 000 images of the canonical files and ten thousand steps or more; another run shows curves and leaves these claims open.
-# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+# %% Parameters tags=["parameters"]
 dataset: str = "mnist"  # mnist or digits; digits stand in for what is not here
 images: int = 4000  # training images, 60000 are all of MNIST
 epochs: int = 17  # at which all networks are compared
@@ -58,7 +55,7 @@ other_images: int = 2000  # training images there
 seed: int = 7051  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
+# %% Check the parameters, and import
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Choice, Integer, ListOf
 
@@ -129,7 +126,7 @@ from lmc_helpers.training.recipes import Descent
 # It is *direct* if the networks are taken as they are, *permuted* if the units of the second one were put in another order first.
 # The order changes no output.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+# %% Plot the idea
 relative_widths = np.linspace(1.02, 6, 34)  # m/M
 
 from lmc_helpers.matching import algorithm_1, permute
@@ -159,11 +156,11 @@ all_widths.set(xlabel="width $m/M$", ylabel=label, ylim=(0, 1.05))
 figures.show("fig_width_idea", idea, legend=3)
 
 # %% [markdown]
-# ```{glue:figure} fig_width_idea
+# :::{glue:figure} fig_width_idea
 # :alt: Left, a hill of the loss over the line between two networks, with a horizontal chord from end to end and an arrow from it to the top, the barrier. Right, the barrier over the width divided by the number of teacher neurons; it rises from 0 to a peak near 2 and falls slowly.
 #
 # The theory for two-layer networks with a teacher of $M$ neurons. Left: the loss between two minima with $M = 20$, $m = 40$, matched by the paper's Algorithm 1. Right: the permuted barrier over the width, in the limit $M \to \infty$.
-# ```
+# :::
 #
 # At $m = M$ both networks hold the {term}`teacher <teacher and student>`'s neurons in some order, and a permutation removes the barrier.
 # A few additional neurons find no partner; of many, nearly all find one that is nearly equal.
@@ -216,7 +213,7 @@ matched = {m: match(Case(4, m, "first")) for m in widths}
 first = Curves({m: lines(found, *seen) for m, found in matched.items()})
 tested = Curves({m: lines(found, *unseen) for m, found in matched.items()})
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "What this run compares, and a second seed"}
+# %% What this run compares, and a second seed
 narrow, middle, wide = shown
 every = sorted({epochs, *budgets})  # epochs at which networks are followed
 range_ = [m for m in widths if narrow <= m <= wide]  # the widths of Z, Fig. 7
@@ -250,7 +247,7 @@ def ends(order: str) -> Callable[[Curves], list]:
     return lambda c: [c.relative(order, m, inner) for m in (narrow, wide)]
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "How numbers are written"}
+# %% How numbers are written
 def ratio(pair) -> str:
     """A ratio or a slope with its standard error."""
     return f"{pair[0]:.2f} ± {pair[1]:.2f}"
@@ -287,7 +284,7 @@ for m in widths:
         f"matching, {activations:.2f} after activation matching"
     )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z11.peak, Z11.peak_activations, Z11.place and Z11.place_activations"}
+# %%
 claims.check("Z11.peak", span(ends("weights")), **twice)
 claims.check("Z11.peak_activations", span(ends("activations")), **twice)
 claims.check(
@@ -301,7 +298,7 @@ claims.check(
     **twice,
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot barriers over the width"}
+# %% Plot barriers over the width
 from lmc_helpers.error_bars import widening
 
 
@@ -337,13 +334,13 @@ axes[0].set(ylabel="barrier of the NLL", ylim=(0, None))
 figures.show("fig_widths", figure, legend=3)
 
 # %% [markdown]
-# ```{glue:figure} fig_widths
+# :::{glue:figure} fig_widths
 # :alt: Barrier of the negative log-likelihood against the width on a logarithmic axis, on training images at the left and on test images at the right. Three curves with bands, one for direct interpolation and one for each matcher.
 #
 # As Z, Fig. 7, after {glue:text}`epochs` epochs: means over {glue:text}`pairs` pairs of four-layer networks with bands from the 10th to the 90th percentile, as printed, and bars for the mean at two-sided $10^{-3}$ (Student's quantile, over groups).
 # Grey: $m =$ {glue:text}`narrow` to {glue:text}`wide`, in a run in full the widths of Z, Fig. 7.
 # {glue:text}`where` (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # In units of the peak between the ends, the barrier after weight matching is {glue:text}`up` at $m =$ {glue:text}`narrow` and {glue:text}`down` at $m =$ {glue:text}`wide`; its largest mean is at $m =$ {glue:text}`peak`.
 # After activation matching the two ends are at {glue:text}`up_otherwise` and {glue:text}`down_otherwise` of its own peak.
@@ -357,7 +354,7 @@ figures.show("fig_widths", figure, legend=3)
 start = first.relative("weights", widths[0], over=widths[1:])
 whole_peak = first.peak_width("weights", seed)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z11.narrower"}
+# %%
 claims.check(
     "Z11.narrower",
     span(lambda c: [c.relative("weights", widths[0], widths[1:])]),
@@ -374,7 +371,7 @@ claims.check(
 # Once a network classifies all its training images, SGD lowers the NLL further by making the logits larger, and it never ends.
 # Elsewhere on the line larger logits may do harm.
 #
-# ```{prf:proposition} The NLL barrier has no scale of its own
+# :::{prf:proposition} The NLL barrier has no scale of its own
 # :label: prop-logit-scale
 # Let $\theta_a$, $\theta_b$ be ReLU networks of $d$ linear maps with $K$ classes, the units of $\theta_b$ in any fixed order, and $z_\lambda(x)$ the logits at the place $\lambda$ of the line between them. Over the training images let
 #
@@ -392,9 +389,9 @@ claims.check(
 # $$
 #
 # as $c \to \infty$. Let both ends classify every training image as labelled. Then $B(c)$ grows without bound as soon as, for one training image at one $\lambda$, another logit is larger than the label's; if for every image at every $\lambda$ the label's is strictly the largest, $B(c) \to 0$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # ReLU is {term}`positively homogeneous <homogeneous activation>`: by induction over the maps, $S_c$ multiplies the units of layer $k$ by $c^k$, and the logits by $c^d$.
 # $S_c$ is linear, so that it takes the line between two networks to the line between their images, $\lambda$ to $\lambda$.
 # Now $N_\lambda(c) = \mathbb E \ln \sum_k e^{c^d (z_k - z_y)}$, and the logarithm of a sum of $K$ exponentials lies
@@ -403,7 +400,7 @@ claims.check(
 # If the ends classify all images rightly, $V_0 = V_1 = 0$ and the limit is $\max_\lambda V_\lambda$, positive as soon as one logit is larger than the label's.
 # If the smallest gap
 # $\gamma = \min (z_{\lambda, y} - z_{\lambda, k})$ over images, $\lambda \in [0, 1]$ and $k \ne y$ is positive (it is a minimum over a compact set, of continuous functions), $0 \le B(c) \le \max_\lambda N_\lambda(c) \le K e^{-c^d \gamma} \to 0$.
-# ```
+# :::
 #
 # Training follows no such curve exactly; what it does from {glue:text}`first_budget` to {glue:text}`last_budget` epochs is measured below.
 # But the height of a barrier belongs to a pair *and a budget*, and curves over the width are comparable only at equal budgets.
@@ -425,7 +422,7 @@ for m in widths:
     print(f"m = {m:>3}: N(s)/s = {(nll / s).mean(axis=1).round(3)}, ", end="")
     print(f"V = {lost.mean():.3f}, {100 * wrong.mean():.0f} % wrong")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z11.scale"}
+# %%
 excess, rival = (
     np.concatenate([v.ravel() for v in values]) for values in (excess, rival)
 )
@@ -449,7 +446,7 @@ growth = {  # of the direct barrier, from the first budget to the last
     for m in widths
 }
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot barriers at several budgets"}
+# %% Plot barriers at several budgets
 figure, axes = figures.panels(3)
 panels = (
     ("direct, NLL", lambda line: line.barriers("direct")),
@@ -473,7 +470,7 @@ axes[0].set(ylabel="barrier")
 axes[2].set(ylabel="percentage points")
 figures.show("fig_budgets", figure, legend=3)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 _, told = choose((dataset, "digits"))
 figures.numbers(
     training_images=len(trained),
@@ -501,7 +498,7 @@ figures.numbers(
     place_late=width(late.peak_width("weights", seed)),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 from lmc_helpers.teacher_student import limit_peak
 
 fits = {
@@ -526,11 +523,11 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_budgets
+# :::{glue:figure} fig_budgets
 # :alt: Three panels of barriers against the width for several lengths of training, one curve a budget; the negative log-likelihood of direct lines, that of permuted lines, and the accuracy that is lost on permuted lines.
 #
 # The same networks after several numbers of epochs. Left and middle: barrier of the NLL. Right: the largest fall of the accuracy below the chord, which $S_c$ does not change; bars: intervals of the means at two-sided $10^{-3}$ (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # From {glue:text}`first_budget` to {glue:text}`last_budget` epochs the direct barrier is multiplied by {glue:text}`growth_narrow` at $m =$ {glue:text}`narrow` and by {glue:text}`growth_wide` at $m =$ {glue:text}`wide`.
 # After weight matching it is largest at $m =$ {glue:text}`place_early` after {glue:text}`first_budget` and at $m =$ {glue:text}`place_late` after {glue:text}`last_budget` epochs.
@@ -545,7 +542,7 @@ figures.numbers(
 #
 # The claims of Z, Fig. 7 after 200 epochs, and two of ours on the length of the training; a run that does not follow its networks for so long leaves them open:
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z11.peak_long, Z11.peak_long_activations, Z11.place_long, Z11.budget and Z11.grows"}
+# %%
 n_long = late.groups
 claims.check("Z11.peak_long", **of(n_long, *ends("weights")(late)))
 claims.check(
@@ -586,7 +583,7 @@ in_range = first.only(range_)
 matcher = in_range.largest_effect("activations", "weights")
 better = in_range.largest_effect("weights", "one start")
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the NLL on the line, and numbers for the text"}
+# %% Plot the NLL on the line, and numbers for the text
 figure, axes = figures.panels(3, sharey=True)
 for axis, m in zip(axes, shown, strict=True):
     for order, colour, label in WAYS:
@@ -611,11 +608,11 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_lines
+# :::{glue:figure} fig_lines
 # :alt: Three panels, one a width, of the negative log-likelihood along the line. Three arches with bands, one for direct interpolation and one for each matcher; a dotted line at the value of guessing.
 #
 # As Z, Fig. 8, after {glue:text}`epochs` epochs: mean NLL on training images with bands from the 10th to the 90th percentile over {glue:text}`pairs` pairs (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # Of the direct barrier, weight matching leaves {glue:text}`left_middle` at $m =$ {glue:text}`middle` and {glue:text}`left_wide` at $m =$ {glue:text}`wide`; activation matching leaves {glue:text}`other_middle` and {glue:text}`other_wide`.
 # Among the widths from {glue:text}`narrow` to {glue:text}`wide`, where the two differ most, the barrier after activation matching is {glue:text}`matcher`
@@ -625,7 +622,7 @@ figures.numbers(
 # The largest NLL on direct lines is, at the width where it is lowest, {glue:text}`summit` of $\ln 10$, the NLL of guessing.
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z12.depends, Z12.depends_activations, Z12.limited, Z12.limited_activations, Z12.direct, Z11.matcher, Z11.matcher_same and Z11.restarts"}
+# %%
 claims.check(
     "Z12.depends", span(lambda c: [c.contrast("weights", middle, wide)]), **twice
 )
@@ -679,13 +676,13 @@ def missed(m: int, order: str) -> tuple[float, float]:
 found = [missed(m, order) for m in shown for order in BOTH]
 print(f"{100 * max(found)[0]:.1f} % at most, in the mean over the pairs")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z12.grid"}
+# %%
 claims.check("Z12.grid", **of(first.groups, *found))
 
 # %% [markdown]
 # The same three statements for a run of 200 epochs. Of several readings the best counts for a sentence of the paper, and two sentences may be borne out by different matchers:
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z12.depends_long, Z12.depends_long_activations, Z12.limited_long and Z12.direct_long"}
+# %%
 contrasts = (late.contrast(way, middle, wide) for way in BOTH[1:])
 claims.check("Z12.depends_long", **of(n_long, next(contrasts)))
 claims.check("Z12.depends_long_activations", **of(n_long, next(contrasts)))
@@ -718,7 +715,7 @@ def height(at: dict[int, Curves]) -> tuple[float, float]:
 taller = height(deep)
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z18.mnist, Z18.mnist_activations and Z18.height"}
+# %%
 n_depth = min(c.groups for c in deep.values())
 
 
@@ -753,7 +750,7 @@ claims.check(
     n=n_depth,
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot barriers at several depths, and numbers for the text"}
+# %% Plot barriers at several depths, and numbers for the text
 figure, axes = figures.panels(3)
 ticks = {m: str(m) for m in depth_widths[:: 1 + len(depth_widths) // 6]}
 for axis, (order, _, title) in zip(axes, WAYS, strict=True):
@@ -797,11 +794,11 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_depths
+# :::{glue:figure} fig_depths
 # :alt: Barrier against the width for networks of several depths, one curve a depth, in three panels: on the direct line, after weight matching and after activation matching.
 #
 # Networks of several depths, $m$ units in each hidden layer, {glue:text}`depth_groups` groups at each width, and {glue:text}`groups` with four layers. Bars: intervals of the means at two-sided $10^{-3}$ (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # With {glue:text}`layers` layers the largest mean is at $m =$ {glue:text}`tops` after weight matching, at {glue:text}`tops_otherwise` after activation matching and at {glue:text}`tops_direct` on the direct line.
 # {glue:text}`trends` The largest mean with {glue:text}`deepest` layers is {glue:text}`taller` times that with {glue:text}`shallow`, both found as above, on halves.
@@ -832,7 +829,7 @@ wider = {  # place there over place here, if there are two peaks
     for order in BOTH[1:]
 }
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z18.complexity and Z18.complexity_activations"}
+# %%
 chapter.uses(other=there.source, other_images=len(there))
 
 
@@ -846,7 +843,7 @@ def compared(order: str) -> dict:
 claims.check("Z18.complexity", **compared("weights"))
 claims.check("Z18.complexity_activations", **compared("activations"))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot both data sets, and numbers for the text"}
+# %% Plot both data sets, and numbers for the text
 figure, axes = figures.panels(2, sharey=True)
 both_sets = ((trained, first, "blue"), (there, harder, "red"))
 drawn = sorted({*widths, *other_widths})[
@@ -884,11 +881,11 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_data_sets
+# :::{glue:figure} fig_data_sets
 # :alt: Barrier against the width for four-layer networks on two data sets, one curve each; after weight matching at the left, after activation matching at the right.
 #
 # Four-layer networks on {glue:text}`both_sets`. Bars: intervals of the means at two-sided $10^{-3}$ (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # After weight matching the largest mean stands at $m =$ {glue:text}`top_here` on the first of the two and at $m =$ {glue:text}`top_there` on the second; after activation matching at {glue:text}`top_here_otherwise` and {glue:text}`top_there_otherwise`.
 # Other images than CIFAR-10, or files of it that are not the canonical ones, decide nothing about the paper's sentence.
@@ -925,7 +922,7 @@ cost = {
     "cifar_all": sum(hours(nets, 20, 50_000) for nets in cifar.values()),
 }
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 figures.numbers(
     **{f"hours_{k}": f"{v:.{0 if v > 10 else 1}f}" for k, v in cost.items()}
 )
@@ -955,15 +952,15 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{exercise}
+# :::{exercise}
 # One image, two classes.
 # At both ends the label's logit is larger than the other by $\gamma > 0$; in the middle of the line it is smaller by $\gamma/2$, or, in a second pair of networks, larger by $\gamma/2$.
 # All logits are multiplied by $s$.
 # Find the height $H(s)$ of the NLL in the middle above the chord in both cases.
 # How does it behave as $s \to \infty$, and where is it largest?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # With a gap $g$ the NLL is $\ln(1 + e^{-sg})$. In the first case
 #
 # $$
@@ -974,13 +971,13 @@ figures.numbers(
 # In the second case put $u = e^{-s\gamma/2}$, so that $H = \ln \frac{1 + u}{1 + u^2}$: this is 0 at $s = 0$ ($u = 1$) and tends to 0 as $s \to \infty$ ($u \to 0$).
 # The derivative vanishes where $1 + u^2 = 2u(1 + u)$, at $u = \sqrt2 - 1$, with $H = \ln \frac{1 + \sqrt2}{2} \approx 0.19$.
 # So a barrier may rise and then vanish while the networks, up to the scale of their logits, remain the same.
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # Does $S_c$ change the permutations that the two matchers look for? Activation matching maximises, in each hidden layer, the sum of the correlations of matched units. Weight matching maximises the inner product of all parameters of the first network with those of the reordered second one.
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # Activation matching: no. All units of layer $k$ respond $c^k$ times as strongly, and correlations do not change.
 #
 # Weight matching: no if there are no biases, or if there is one hidden layer.
@@ -989,12 +986,12 @@ figures.numbers(
 # With more hidden layers, yes: the biases of map $k$ contribute with the factor $c^{2k}$, the weights with $c^2$.
 # If in the second hidden layer the weights prefer one order by $g > 0$ and the biases another by $h > 0$, the second one wins as soon as $c^4 h > c^2 g$.
 # So the {term}`permuted barrier` of one and the same pair, up to $S_c$, can change with the matcher's choice as well as with the logits.
-# ```
-# ```{try}
+# :::
+# :::{try}
 # Fewer images, more groups:
 #
 #     make chapter NAME=width_barriers ARGS="-p groups 8 -p images 2000"
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+# %% Versions and time
 print(chapter.end())

@@ -1,16 +1,13 @@
 # ---
 # jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
 #   lmc: {runs: lmc_helpers._chapters.permutation_saddles_on_mnist.Parameters}
 # ---
 
 # %% [markdown]
 # # Permutation saddles on MNIST
 #
-# ```{summary}
+# :::{summary}
 # **Question.** Can two neurons of a network trained on MNIST be merged, and so exchanged, while the loss stays low?
 #
 # **The paper.**
@@ -23,17 +20,17 @@
 # A random pair has a higher barrier than the most similar one ({claim}`P8.mnist_similar`). What is claimed of whole images stays open here ({claim}`P8.mnist_saddle`, {claim}`P8.mnist_first_order`, {claim}`P8.mnist`).
 #
 # **Why it matters.** A path through a permutation point leads from a network to its copy with two neurons exchanged; the largest loss on it is an upper bound for the price of that exchange.
-# ```
+# :::
 #
-# ```{need}
+# :::{need}
 # You need: [](21_merging_neurons.ipynb), for permutation points and the ends of paths (its first picture is the idea of a merge); [](24_deep_merge.ipynb) does the same on small digits. Orthonormal bases; second-order methods. {{ times }}
-# ```
+# :::
 #
 # {glue:text}`data_says` In the paper's paths the distance of the two parameter vectors falls in 100 logarithmic steps to $10^{-4}$ of what it was, and at each of them all other parameters descend "until convergence" (P, Fig. 3); here it takes {glue:text}`distances` steps.
 # That is what costs: on whole images a network has up to {glue:text}`biggest` parameters.
 # This page proves which part of them is superfluous, brings a minimiser that does converge, and uses it on {glue:text}`images_used` images and their first
 # {glue:text}`used` principal components (profile {glue:text}`profile`). The claims of the paper on the paths are about whole images; with less they stay open here. The permutation points are looked at on both.
-# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+# %% Parameters tags=["parameters"]
 dataset: str = "mnist"  # mnist or digits; digits stand in for what is not here
 images: int = 1000  # training images, 60000 are all of MNIST
 components: int = 30  # principal components of the images; 0: all
@@ -48,7 +45,7 @@ whole_products: int = 2000  # with Hessians, budget for one of these
 seed: int = 7052  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
+# %% Check the parameters, and import
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Choice, Integer, ListOf
 
@@ -92,7 +89,7 @@ from lmc_helpers.permutation_points import MLP
 #
 # Nearly all parameters are the weights $W$ of the first layer, and it sees an image only through $W x$. So a basis of the span of the images will do for the pixels, and for most of an image a few vectors of that basis will do:
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea: images in other coordinates"}
+# %% Plot the idea: images in other coordinates
 there = choose((dataset, "digits"))[0]
 
 from lmc_helpers.training.runs import DataSpec
@@ -123,12 +120,12 @@ digits.set_axis_off()
 figures.show("fig_components", idea)
 
 # %% [markdown]
-# ```{glue:figure} fig_components
+# :::{glue:figure} fig_components
 # :alt: Left, the share of the images' squared length in their leading principal components over the number of components, a curve that rises to 100 per cent; a dotted line marks the number used here. Right, four handwritten digits, in the upper row whole, in the lower one as the components used here show them, a little blurred.
 #
 # The images of this run in an orthonormal basis of their span, sorted by second moments (profile {glue:text}`profile`).
-# ```
-# ```{prf:proposition} Inputs in an orthonormal basis of their span
+# :::
+# :::{prf:proposition} Inputs in an orthonormal basis of their span
 # :label: prop-span
 # Let the columns of $Q$ be orthonormal, let their span contain all images $x_\mu$, and let $z_\mu = Q^\top x_\mu$. For a network with first layer $W$ let $V = W Q$, all else equal; let $L$ and $L'$ be the same differentiable function of their outputs.
 #
@@ -136,14 +133,14 @@ figures.show("fig_components", idea)
 # 2. $\frac{\partial L}{\partial W} = \frac{\partial L'}{\partial V} Q^\top$: the norms of the gradients are the same.
 # 3. Parameter vectors, distances and cosines of all later layers are the same.
 #    At a fixed distance of two neurons there, $(W, \cdot)$ is a local minimum of $L$ if and only if $(W Q, \cdot)$ is one of $L'$, and gradient descent from $W$ passes over into gradient descent with the same step sizes from $W Q$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # $x_\mu = Q Q^\top x_\mu$ gives 1.
 # The chain rule gives 2, with $\|G Q^\top\| = \|G\|$ for $Q^\top Q = 1$.
 # The map $W \mapsto W Q$ is linear and onto ($V$ is the image of $V Q^\top$), hence continuous and open, it touches no later layer, and $L$ depends on $W$ only through it: local {term}`minima <minimum>` correspond.
 # A step of descent is $W - \eta\, G Q^\top$, whose image under the map is $W Q - \eta\, G$.
-# ```
+# :::
 #
 # So with a basis of the whole span every minimum that is found for $V$, by whatever method, is one for the weights $V Q^\top$ of whole images. Which minimum a path comes to may depend on the method: steps of Newton's need not end where descent does.
 #
@@ -185,7 +182,7 @@ kept = moments.sum().item() / x.square().sum(dim=1).mean().item()
 at_width = {H: run.result() for H, run in settings.readings().items()}
 every = {H: found.merges[:teachers] for H, found in at_width.items()}
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show sizes and accuracies"}
+# %% Show sizes and accuracies
 sizes = {H: MLP((len(moments), H, H, 10), "tanh").size for H in widths}
 starts = {H: np.mean([m.accuracy[0] for m in row]) for H, row in every.items()}
 rows = {
@@ -251,7 +248,7 @@ drop = {
     for H, row in paths.items()
 }
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot loss and accuracy on the paths"}
+# %% Plot loss and accuracy on the paths
 figure, (left, right) = figures.panels(2)
 COLOURS = ("red", "orange", "green", "blue", "purple", "grey")
 for k, H in enumerate(widths):
@@ -269,11 +266,11 @@ right.set(ylabel="training accuracy")
 figures.show("fig_mnist_paths", figure, legend=4)
 
 # %% [markdown]
-# ```{glue:figure} fig_mnist_paths
+# :::{glue:figure} fig_mnist_paths
 # :alt: Left, normalised loss against distance for several widths, one curve for each path. Right, training accuracy against distance on the same paths.
 #
 # P, Fig. 3 on {glue:text}`data`, with $H$ up to {glue:text}`widest`: the two most similar neurons of layer 2 are merged, every point a minimum at its distance with a gradient of at most {glue:text}`tolerance` (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # ## Rise, barrier and accuracy
 
@@ -305,7 +302,7 @@ fall, around, n_fall = largest_mean(drop)  # of the accuracy
 # The cell counts the rising paths, fits the slope of $\ln$ mean barrier over $\ln H$ (`exponent`), and takes the largest mean {term}`drop of the accuracy <accuracy barrier>`.
 # There are few paths of each width: the relative spread of the barriers is taken to be the same at all of them, and errors are widened from the normal to Student's quantile; the drop of the accuracy is bounded at every width.
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P8.mnist_monotone, P8.mnist and the same projected, P8.projected_accuracy"}
+# %% Check P8.mnist_monotone, P8.mnist and the same projected, P8.projected_accuracy
 chapter.uses(dataset=found.source, images=len(labels))
 chapter.uses(components=len(moments) if len(moments) < rank else 0)
 interval = low, high
@@ -393,7 +390,7 @@ _, whole_indices = found_at([*on_whole.values()], WHOLE_TOLERANCE)
 saddles = [index for index in whole_indices if index]
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P8.mnist_accuracy, P8.mnist_similar, P8.mnist_above, P8.mnist_reached and the permutation points"}
+# %% Check P8.mnist_accuracy, P8.mnist_similar, P8.mnist_above, P8.mnist_reached and the permutation points
 def average(values: list[float]) -> tuple[float, float, int]:
     """Mean, widened error and number; without two values nothing is known."""
     if len(values) < 2:
@@ -429,7 +426,7 @@ claims.check("P8.mnist_first_order", least_of_saddles, n=len(saddles))
 # Means over the paths that converged; at the permutation point they are of another network than at the end:
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show the means"}
+# %% Show the means
 def mean_of(values: list[float], digits: str = ".1e", unit: float = 1) -> str:
     """The mean as text, or a dash."""
     return f"{unit * np.mean(values):{digits}}" if len(values) else "–"
@@ -449,18 +446,18 @@ rows = {
 figures.table(by_width, ([name, *row] for name, row in rows.items()))
 
 # %% [markdown]
-# ```{glue:figure} fig_mnist_pairs
+# :::{glue:figure} fig_mnist_pairs
 # :alt: Left, barriers of the most similar and of random pairs against the width, in the same networks. Right, the loss at the permutation point against that at the end of the path, with the diagonal.
 #
 # Left: barriers of the most similar pair and of a random one, lines join those of one network. Right: the permutation point is another network than the end of the path (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # ## Whole images
 #
 # The minima with one neuron less on whole images:
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show the minima on whole images"}
+# %% Show the minima on whole images
 def span(values: torch.Tensor) -> str:
     """The least and the largest number as text."""
     least, most = int(values.min()), int(values.max())
@@ -479,7 +476,7 @@ figures.table(
     ([name, *map(says, on_whole.values())] for name, says in per_width.items()),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot pairs and permutation points"}
+# %% Plot pairs and permutation points
 figure, (left, right) = figures.panels(2)
 for H, low, high in both:
     left.plot([H, H], [low, high], color="book:grey", linewidth=0.8)
@@ -499,7 +496,7 @@ if points:
 right.set(xlabel="loss at the end", ylabel="loss at the permutation point")
 figures.show("fig_mnist_pairs", figure, legend=4)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 first_run = next(iter(teaching.values()))
 norms = torch.cat([m.path.gradient_norm for r in every.values() for m in r])
 usual = round(
@@ -533,7 +530,7 @@ figures.numbers(
     good=int((norms <= TOLERANCE).sum()),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers of the permutation points"}
+# %% Numbers of the permutation points
 figures.numbers(
     ranks=min(ranks, default=0),
     flat=flat,
@@ -552,7 +549,7 @@ figures.numbers(
     rate=first_run.descent.rate,
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Prices"}
+# %% Prices
 needed = max((point.products for point in on_whole.values()), default=0)
 dear = max(needed, usual, 1)  # products for a minimum, or more
 PAPER = 784, [10, 15, 20, 25]  # pixels, and widths of P, Fig. 3
@@ -590,21 +587,21 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{exercise}
+# :::{exercise}
 # Many pixels at the border are the same in all images. Show that all constant pixels together add at most one dimension to the span of the images, and none if they are 0. How many weights of the first layer are superfluous if $T$ images of $n$ pixels span $r$ dimensions?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # Write $x_\mu = (u_\mu, w)$ with the varying pixels $u_\mu$ and the constant ones $w$, the same for all $\mu$.
 # Every linear combination $\sum_\mu t_\mu x_\mu$ lies in the sum of $\{(u, 0)\}$ with $u$ in the span of the $u_\mu$, and of the line through $(0, w)$, which is 0 if $w$ is.
 # By {prf:ref}`prop-span` a first layer of $H$ neurons needs $H r$ weights instead of $H n$; $H (n - r)$ are superfluous: outputs and loss do not depend on $W (1 - Q Q^\top)$.
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # Add weight decay $\beta \|W\|^2$, $\beta > 0$, to the loss. Is $W \mapsto W Q$ still a correspondence of local minima, and what does gradient descent do with the part of $W$ that no image sees?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # Write $W = V Q^\top + R$ with $V = W Q$ and $R Q = 0$. Then $\|W\|^2 = \|V\|^2 + \|R\|^2$ and
 #
 # $$
@@ -614,12 +611,12 @@ figures.numbers(
 # The two terms have no variable in common.
 # So $W$ is a local minimum if and only if $R = 0$ and $V$ is a local minimum of the bracket: there is now one $W$ for each $V$, namely $V Q^\top$, where there was a whole affine space of them.
 # A step of descent with rate $\eta$ multiplies $R$ by $1 - 2\eta\beta$ and moves $V$ as descent on the bracket does; $R$ decays and has no effect on the outputs.
-# ```
-# ```{try}
+# :::
+# :::{try}
 # More components of more images:
 #
 #     make chapter NAME=permutation_saddles_on_mnist ARGS="-p images 5000 -p components 100 -p teachers 4"
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+# %% Versions and time
 print(chapter.end())

@@ -1,16 +1,13 @@
 # ---
 # jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
 #   lmc: {runs: lmc_helpers._chapters.asymmetric_mlps.Parameters}
 # ---
 
 # %% [markdown]
 # # Asymmetric MLPs on MNIST
 #
-# ```{summary}
+# :::{summary}
 # **Question.** If some weights of every neuron are fixed, and the same in two networks, does each neuron then have a place of its own, so that the networks can be averaged as they are?
 #
 # **The paper.**
@@ -25,17 +22,17 @@
 # After the printed hundred epochs networks with $\sigma_F = 1$ are connected as they are {claim}`I11.unaligned`, and so are syre-MLPs {claim}`I11.syre`; the barrier of MLPs is high {claim}`I11.standard`, that of masked networks is above what we call high in the mean, but 32 pairs do not decide it {claim}`I11.zero`; alignment makes all of them reasonably low {claim}`I11.aligned`, and helps masked networks similarly well as MLPs {claim}`I11.similar`.
 #
 # **Why it matters.** Networks whose neurons have a place of their own could be merged without any matching. At the start of training what counts is how much of a neuron is fixed, $\sigma_F^2 f$ against what is not, and in later layers how far the layers before agree.
-# ```
+# :::
 #
-# ```{need}
+# :::{need}
 # You need: correlations, and the layers of [](41_realization_cost.ipynb).
 # Letters: $r$ how far the identity is on the way to the best permutation, $\rho$ a correlation, $f$ the number of fixed entries of a row. {{ times }}
-# ```
+# :::
 #
 # {glue:text}`data_says` The networks that this page trains (profile {glue:text}`profile`) have three hidden layers of **{glue:text}`width`** units and were trained for **{glue:text}`epochs` epochs** on {glue:text}`n_images` images; the paper's have 512 units and 100 epochs, on the 54 000 images of the published code.
 # What the paper states about its own sizes stays open at others, what it states about barriers at fewer epochs as well, and the box of a claim then shows
 # what was measured here; what it states about {term}`W-MLPs <W-asymmetric>` in general, and most of what only we ask, is judged wherever the images are MNIST.
-# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+# %% Parameters tags=["parameters"]
 dataset: str = "mnist"  # or digits, which stand in where MNIST is missing
 width: int = 64  # units of each of three hidden layers; 512 in the paper
 images: int = 2000  # training images; 54 000 in the published code
@@ -58,7 +55,7 @@ repeat: bool = True  # train a second seed where a rejection has to be repeated
 seed: int = 7053  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
+# %% Check the parameters, and import
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Choice, Flag, Integer, ListOf, Real
 
@@ -136,7 +133,7 @@ from lmc_helpers.networks.segments import along_segments
 # From map to map this compounds. A pair of pre-activations with the correlation $\rho$ has, if it is normal, activations $\eta(s)$ with the correlation $c(\rho)$, and these are the inputs of the next map. Training then moves the trained part.
 # So runs that share $F$ start alike, besides paying the same costs. Which of the two aligns them is another question than how well they are aligned: {prf:ref}`thm-start` tells them apart for $D = 1$, by a start that hides $F$ and a clock.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+# %% Plot the idea
 units, inputs, fixed_in_row = 24, 512, 64
 
 from lmc_helpers.seeds import numpy_generator
@@ -165,11 +162,11 @@ idea.colorbar(drawn, ax=list(frames), label="correlation", shrink=0.75)
 figures.show("fig_places", idea)
 
 # %% [markdown]
-# ```{glue:figure} fig_places
+# :::{glue:figure} fig_places
 # :alt: Three square tables of correlations between 24 units of one run and 24 units of another. With zero fixed weights all entries are near 0, with scale 0.1 the diagonal is visible, with scale one it is near 1 and everything else near 0.
 #
 # Correlations of pre-activations of the first map at the start of two runs that share their fixed entries, 64 of 512 in each row. The larger the fixed values, the more unit $i$ resembles unit $i$ of the other run, and no other unit.
-# ```
+# :::
 #
 # The cell follows $\rho$ and $c$ through the three hidden layers of the paper's networks and of this page's; below they are compared with networks before their first step.
 
@@ -272,7 +269,7 @@ for words, other in (("as they are", b), ("matched", b.permuted(best))):
 # with $\mathcal L$ averaged over layers and pairs, 0 in the mean for exchangeable neurons and 1 where $I$ is optimal; and the *drop*, the training accuracy of the ends less that half-way between them, in percentage points.
 # Errors are those of independent pairs, with Student's quantile; numbers after ± on this page are half-widths of intervals at two-sided $10^{-3}$.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "What is counted"}
+# %% What is counted
 TOP = f"W {max(sigmas):g}"  # the W-MLP with the largest σ_F
 LAYERS = range(3)
 trained_on = first.runs["MLP"].data.size
@@ -282,7 +279,7 @@ chapter.uses(dataset=load(name).source, images=trained_on)
 chapter.uses(long_epochs=long_epochs or epochs)  # of I, Fig. 4
 chapter.uses(shares=[*shares, *sparse])  # without fixed values
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "A second seed, and words for numbers"}
+# %% A second seed, and words for numbers
 # trained only where a rejection has to be repeated
 second = Experiment(settings.second())
 long_second = second
@@ -323,7 +320,7 @@ def of_way(key: str) -> str:
 # It sweeps $\sigma_F$ from 0 to 5, by the published code over 0, .01, .02, .05, .1, .2, .5, 1, 2 and 5 (`checkpoint_directories.py`, ccf9305).
 # For large enough $\sigma_F$, the paper says, $\mathcal L(I)$ becomes close to $\mathcal L(P^*)$ while random permutations remain significantly lower, and this holds at all stages of training (I, Figs. 3a and 3c).
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot objectives against σ_F, and over epochs"}
+# %% Plot objectives against σ_F, and over epochs
 SCALES = sorted({0.0, 1.0, *map(float, sigmas)})
 KEPT = [epoch for epoch in sorted(set(stages)) if epoch < epochs]
 
@@ -352,11 +349,11 @@ for axis, key in ((panels[1], "W 0"), (panels[2], "W 1")):
 figures.show("fig_objectives", figure, legend=3)
 
 # %% [markdown]
-# ```{glue:figure} fig_objectives
+# :::{glue:figure} fig_objectives
 # :alt: Three panels with three curves each, the objectives of the optimal, the identity and random permutations. Left, against the scale of the fixed weights. Middle and right, over epochs, with fixed weights zero and of scale one.
 #
 # W-MLPs. Left: I, Fig. 3a. Middle and right: I, Fig. 3c. Averages over layers; bars: intervals at two-sided $10^{-3}$ over pairs (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # Before the first step at $\sigma_F = 1$ the correlations of equal units are {glue:text}`start_measured` after the three hidden layers; the estimate $c$ above, which takes inputs to be uncorrelated and pre-activations to be normal, is {glue:text}`start_predicted`. It is too high, a little in the third layer of the printed sizes ({claim}`I10.at_start`) and more in narrow layers.
 # *Close* is not *connected*: on this page $r =$ {glue:text}`way_one` at $\sigma_F = 1$, with a drop of {glue:text}`none_one` points, in the next section but one.
@@ -394,7 +391,7 @@ def off_at_start(experiment: Experiment) -> tuple[float, float, float]:
     return extreme(max, ((abs(mean - c), error) for (mean, error), c in off))
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I10.close, I10.random, I10.one, I10.stages, I10.fixed and I10.at_start"}
+# %%
 claims.check("I10.close", lambda e: progress(e, TOP), **swept)
 claims.check("I10.random", far_below, **swept)
 claims.check("I10.one", lambda e: progress(e, "W 1"), **twice)
@@ -433,7 +430,7 @@ for key in ("MLP", "W 0"):
         )
         print(f"P* leaves {still:.1f} units (by chance 1)")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I10.better, I10.trace and I14.zero"}
+# %%
 claims.check("I10.better", lambda e: progress(e, "W 0"), **twice)
 claims.check("I10.trace", last_layer, **twice)
 claims.check("I14.zero", lambda e: progress(e, "W 0"), **twice)
@@ -490,7 +487,7 @@ usual_least = min(
 print(f"from the usual start r is at least {usual_least:.4f}")
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot rows and activations against the clock"}
+# %% Plot rows and activations against the clock
 figure, axes = figures.panels(2, sharey=True)
 fine = np.geomspace(0.15, 6 if not late else 40, 200)
 style = dict(color="book:black", label=r"$\rho$")
@@ -515,14 +512,14 @@ axes[1].set(ylabel="$r$", title="units: identity on the way to $P^*$")
 figures.show("fig_clock_mnist", figure, legend=4)
 
 # %% [markdown]
-# ```{glue:figure} fig_clock_mnist
+# :::{glue:figure} fig_clock_mnist
 # :alt: Two panels against the clock on a logarithmic axis, three layers each. Left, the mean cosine of equal rows of the weights of two runs rises along a dashed curve and stays below it. Right, how far the identity is on the way to the best permutation stays near 0 and rises late, least in the second layer.
 #
 # syre-MLPs of the printed sizes whose start hides $F$, from {glue:text}`clock_first` to {glue:text}`clock_last` epochs; dashed: $\rho$, the cosine without the moves. Bars: intervals at two-sided $10^{-3}$ over {glue:text}`clock_pairs` pairs (stored measurements).
-# ```
+# :::
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "The clock at half-way, and rows"}
+# %% The clock at half-way, and rows
 def struck(experiment: Experiment) -> tuple[float, float]:
     """ln x where r = ½ in the mean of the layers; the last epoch if it never is."""
     run, course = experiment.runs["hidden"], course_of(experiment)
@@ -549,7 +546,7 @@ def rows_agree(experiment: Experiment) -> tuple[float, float]:
     return over_clusters(experiment.stages("hidden").rows[None])
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I3.clock_printed, I3.hidden_printed, I3.rows_hundred and I3.hidden_hundred"}
+# %%
 claims.check("I3.clock_printed", struck, **swept)
 claims.check("I3.hidden_printed", lambda e: progress(e, "hidden"), **swept)
 
@@ -558,7 +555,7 @@ once = {"of": long_hidden, "n": n_hidden}  # a pair takes long
 claims.check("I3.rows_hundred", rows_agree, **once)
 claims.check("I3.hidden_hundred", lambda e: progress(e, "hidden"), **once)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 at = [clock(run, epoch, units) for epoch in course]
 cosines = [parts[0].mean().item() for parts in course.values()]
 before_last, last = sorted(course)[-2:]
@@ -615,7 +612,7 @@ figures.numbers(
 # A drop may grow with training, so that a small one after fewer
 # than the printed 100 epochs says little: what the paper states about barriers is judged at 100 epochs, and what is so at the sizes of the page is asked apart.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the accuracy along the line, unaligned and aligned"}
+# %% Plot the accuracy along the line, unaligned and aligned
 NAMES = {
     "MLP": ("MLP", "black"),
     "W 0": (r"W-MLP, $\sigma_F = 0$", "orange"),
@@ -645,23 +642,23 @@ def show_lines(name: str, experiment: Experiment) -> None:
 show_lines("fig_printed_lines", printed)
 
 # %% [markdown]
-# ```{glue:figure} fig_printed_lines
+# :::{glue:figure} fig_printed_lines
 # :alt: Training accuracy along the line between two networks of 512 units after 100 epochs, one curve for each of four models, left unaligned, right aligned. Unaligned, the two models without fixed values sag in the middle; aligned, all four stay level.
 #
 # I, Fig. 4a and 4c, at the printed sizes and after the printed {glue:text}`printed_epochs` epochs: mean training accuracy over {glue:text}`line_pairs` pairs (without and with fixed values), from stored measurements of networks that were trained on a GPU, as the badges of these claims; bars: intervals at two-sided $10^{-3}$.
-# ```
+# :::
 #
 # And at the sizes of this page:
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "The same at the sizes of this page"}
+# %% The same at the sizes of this page
 show_lines("fig_asymmetric_lines", first)
 
 # %% [markdown]
-# ```{glue:figure} fig_asymmetric_lines
+# :::{glue:figure} fig_asymmetric_lines
 # :alt: Training accuracy along the line between two networks of the sizes of this page, one curve for each of four models, left unaligned, right aligned.
 #
 # Mean training accuracy over {glue:text}`own_pairs` pairs after {glue:text}`own_epochs` epochs; bars: intervals at two-sided $10^{-3}$ (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # Alignment need not help at these sizes: at $\sigma_F = 1$ it changes the drop by {glue:text}`harm_one` here, for which *Does alignment always help?* below has a reason.
 
@@ -718,7 +715,7 @@ def similarly(experiment: Experiment) -> tuple[float, float]:
     return jackknife(lambda u, v, w, z: (1 - u / v) / (1 - w / z), *drops)
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I11.unaligned, I11.large, I11.standard, I11.zero, I11.aligned and I11.similar"}
+# %%
 claims.check(
     "I11.unaligned", lambda e: drop(e, "W 1"), **twice_long, n=n_long["W 1"]
 )
@@ -731,7 +728,7 @@ claims.check("I11.zero", lambda e: high(e, "W 0"), **twice_long, n=n_long["W 0"]
 claims.check("I11.aligned", largest_aligned, **twice_long, n=n_long["W 1"])
 claims.check("I11.similar", similarly, **twice_long, n=n_long["W 0"])
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I11.syre"}
+# %%
 claims.check(
     "I11.syre", lambda e: drop(e, "syre 1"), **twice_long, n=n_long["syre 1"]
 )
@@ -775,7 +772,7 @@ sizes |= dict(epochs=min(epochs, 12), stages=[], shares=[])
 halves = replace(settings, **sizes).training_runs()
 rows = [half_way(f"W {s:g}", halves) for s in SCALES]
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show the two terms"}
+# %% Show the two terms
 figures.table(
     r"$\sigma_F$ | cost of the deviation | Jensen gap | drop of the middle (points) | of the averaged outputs",
     (
@@ -791,7 +788,7 @@ figures.table(
 #
 # The same at the sizes of this page, where $\sigma_F =$ {glue:text}`largest` stands for large fixed values:
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I11.any_unaligned, I11.any_zero, I11.any_aligned and I11.any_similar"}
+# %%
 claims.check("I11.any_unaligned", lambda e: over_mlp(e, TOP), **swept)
 claims.check("I11.any_zero", lambda e: over_mlp(e, "W 0"), **twice)
 claims.check("I11.any_aligned", largest_aligned, **twice)
@@ -812,7 +809,7 @@ claims.check("I11.any_similar", similarly, **twice)
 # So by the dates the sign is a late slip of a script, after the runs, and text and figure agree.
 # We take the objective of the text, and follow the lines for both signs of the other.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the drops against σ_F, and what is lost at the ends"}
+# %% Plot the drops against σ_F, and what is lost at the ends
 figure, (left, right) = figures.panels(2)
 
 
@@ -848,13 +845,13 @@ for axis in (left, right):
 figures.show("fig_alignment", figure, legend=3)
 
 # %% [markdown]
-# ```{glue:figure} fig_alignment
+# :::{glue:figure} fig_alignment
 # :alt: Left, the drop of the accuracy half-way against the scale of the fixed weights, unaligned, aligned by the correlation or its absolute value, and matched by the published objective. Right, training accuracy of the ends and half-way against the scale.
 #
 # W-MLPs. Left: drops without alignment and with three matchings; the script maximises $1 - |\rho|$. Right: what the ends and the middle reach. Bars: intervals at two-sided $10^{-3}$ over pairs (profile {glue:text}`profile`).
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show accuracies and drops"}
+# %% Show accuracies and drops
 labels = {key: label for key, (label, _) in NAMES.items()}
 labels |= {TOP: rf"W-MLP, $\sigma_F = {max(sigmas):g}$", "sigma": "σ-MLP"}
 order = ("MLP", "W 0", "W 1", TOP, "syre 1", "sigma")
@@ -891,7 +888,7 @@ def harm(experiment: Experiment) -> tuple[float, float, float]:
     return extreme(max, costs)
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I11.published, I11.minimised and I11.harmless"}
+# %%
 claims.check("I11.published", lambda e: drop(e, "W 1", "published"), **twice)
 
 claims.check("I11.minimised", other_sign, **twice)
@@ -904,7 +901,7 @@ claims.check("I11.harmless", harm, **swept)
 # It looks at σ-asymmetric MLPs, which break symmetries less effectively than W-asymmetric ones as far as unaligned connectivity goes, and where the identity is found to be no better than random permutations, and at the share of fixed entries (I, Fig. 10): sparsity alone, without fixed weights, does not yield strong identifiability.
 # The text does not say which shares are taken, nor of which maps; the published code lists .01, .02, .05, .1 to .9, .95, .97 and .99 (`checkpoint_directories.py`, ccf9305). Here a share is that of every row of all four.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot r layer by layer, over epochs"}
+# %% Plot r layer by layer, over epochs
 figure, panels = figures.panels(3, sharey=True)
 for layer, axis in enumerate(panels):
     for number, (key, (label, colour)) in enumerate(NAMES.items()):
@@ -922,13 +919,13 @@ panels[0].set_ylabel("$r$, identity on the way to $P^*$")
 figures.show("fig_stages", figure, legend=3)
 
 # %% [markdown]
-# ```{glue:figure} fig_stages
+# :::{glue:figure} fig_stages
 # :alt: Three panels, one a hidden layer, with how far the identity is on the way to the best permutation over epochs, one curve for each of four models, and a point for the σ-MLP.
 #
 # I, Fig. 7 in one number, $r$. Bars: intervals at two-sided $10^{-3}$ over pairs (profile {glue:text}`profile`).
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot r layer by layer, against σ_F and shares"}
+# %% Plot r layer by layer, against σ_F and shares
 figure, (left, right) = figures.panels(2, sharey=True)
 COLOURS = ("black", "grey", "sky")
 for layer, colour in zip(LAYERS, COLOURS, strict=True):
@@ -960,11 +957,11 @@ right.set_xticks([0, *marked], ["MLP", *(f"{s:g}" for s in marked)])
 figures.show("fig_layers", figure, legend=3)
 
 # %% [markdown]
-# ```{glue:figure} fig_layers
+# :::{glue:figure} fig_layers
 # :alt: Left, how far the identity is on the way to the best permutation against the scale of the fixed weights, one curve for each of three layers. Right, the same against the share of fixed entries, with fixed values of scale one and zero.
 #
 # Left: I, Fig. 8 in one number, W-MLPs with the entries of I, App. F.1. Right: I, Fig. 10, shares of fixed entries; without any the network is an MLP (whose weights start by torch's law, not by $\mathcal N(0, 1/d)$). Bars as before (profile {glue:text}`profile`).
-# ```
+# :::
 
 
 # %%
@@ -997,7 +994,7 @@ def as_effective(experiment: Experiment) -> tuple[float, float]:
     return known(*jackknife(lambda u, v: u / v, *drops))
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I14.stages, I14.layers, I14.sigma_mlp, I14.sigma_any, I14.sigma_lmc, I14.sparsity, I14.sparsest and I14.sparsity_any"}
+# %%
 claims.check("I14.stages", least_stage, **twice)
 claims.check("I14.layers", least_layer, **swept)
 
@@ -1010,7 +1007,7 @@ claims.check("I14.sparsest", masks_alone, **swept)
 claims.check("I14.sparsity_any", masks_alone, **swept)
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 def change(key: str) -> str:
     """By how much alignment changes the drop."""
     found = first.measured(key)
@@ -1052,7 +1049,7 @@ figures.numbers(
     ),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers of networks"}
+# %% Numbers of networks
 every = {
     run.digest: run for one in (first, long) for run in one.runs.values()
 }.values()
@@ -1113,11 +1110,11 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{exercise}
+# :::{exercise}
 # For which $\sigma_F$ is $\rho_0 = \frac12$? Compare a map between hidden layers of the paper's networks ($d = 512$, $f = 64$) with one of the same share of fixed entries and $d = 64$.
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # $\rho_0 = \frac12$ means that the fixed part has the variance of the trained one, $\sigma_F^2 f = 1 - f/d$, so that
 #
 # $$
@@ -1125,16 +1122,16 @@ figures.numbers(
 # $$
 #
 # For $d = 512$, $f = 64$ this is $\sqrt{7/512} \approx 0.117$; for $d = 64$, $f = 8$ it is $\sqrt{7/64} \approx 0.331$, larger by $\sqrt{512/64} = \sqrt8$. At a fixed share $f/d$ the scale that is needed goes like $1/\sqrt d$.
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # For a matrix $S$ of correlations ($m \times m$) and $\mathcal L(P) = \frac1m \sum_i S_{i p(i)}$, show that the mean of $\mathcal L$ over all $m!$ permutations is the mean of the entries of $S$.
 # Let $S = \rho I + N$ with $|N_{ij}| \le \varepsilon$ for all entries.
 # For which $\rho$ is the identity certainly the best permutation?
 # Can $P^*$ move all units if $\rho > 0$ is smaller?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # $p(i)$ takes each value in the same number $(m - 1)!$ of permutations; so the mean of $S_{i p(i)}$ is the mean of row $i$.
 #
 # Let $p$ move the units of a set of $k$ units. Then
@@ -1146,12 +1143,12 @@ figures.numbers(
 # For $\rho > 2\varepsilon$ this is positive for all $k > 0$: the identity is the only best permutation.
 # For $\rho < 2\varepsilon$ it can: with $N_{ii} = -\varepsilon$, $N_{i p(i)} = \varepsilon$ for a cyclic shift $p$, and $N = 0$ elsewhere, the shift is best.
 # But then $\mathcal L(P^*) - \mathcal L(I) \le 2\varepsilon - \rho$ is small if $\varepsilon$ is, which is why this chapter counts the units that stay as well.
-# ```
-# ```{try}
+# :::
+# :::{try}
 # Wider networks, trained for longer:
 #
 #     make chapter NAME=asymmetric_mlps ARGS="-p width 128 -p epochs 20 -p images 10000"
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+# %% Versions and time
 print(chapter.end())

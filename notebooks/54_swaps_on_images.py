@@ -1,16 +1,13 @@
 # ---
 # jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
 #   lmc: {runs: lmc_helpers._chapters.swaps_on_images.Parameters, networks_of: asymmetric_mlps}
 # ---
 
 # %% [markdown]
 # # Swap costs and coherence on MNIST
 #
-# ```{summary}
+# :::{summary}
 # **Question.** What would it cost two neurons of a network trained on images to exchange their functions, and how far do a layer's inputs lean on single coordinates?
 #
 # **The paper.**
@@ -25,18 +22,18 @@
 # What is higher with fixed weights is the dimension, too: relative to $k/d$ those representations are no more coherent, on MNIST {claim}`I18.dimension`.
 #
 # **Why it matters.** Two networks can be averaged as they are if both hold each function at the same neuron. Swap costs measure what keeps it there.
-# ```
+# :::
 #
-# ```{need}
+# :::{need}
 # You need: [](42_swap_cost.ipynb) for swap costs, [](45_coherence.ipynb) for coherence, principal components. The networks are those of [](53_asymmetric_mlps.ipynb).
 # Letters: $k$ the dimension of a subspace, $\nu$ its coherence, $r_i$ trained parts, $\beta$ the price of an error in ridge regression. {{ times }}
-# ```
+# :::
 #
 # {glue:text}`data_says` Networks on this page (profile {glue:text}`profile`) have three hidden layers of **{glue:text}`width`** units and were trained for **{glue:text}`epochs` epochs** on {glue:text}`n_images` images; the paper's have 512 units and 100 epochs.
 # What its figures show is judged at the printed sizes and after a fifth of the printed epochs or more,
 # and stays open before, with the measurement of this page in the box of the claim; what only we ask is judged wherever the images are MNIST.
 
-# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+# %% Parameters tags=["parameters"]
 dataset: str = "mnist"  # or digits, which stand in where MNIST is missing
 width: int = 64  # units of each of three hidden layers; 512 in the paper
 images: int = 2000  # training images; 54 000 in the published code
@@ -53,7 +50,7 @@ repeat: bool = True  # train a second seed where a rejection has to be repeated
 seed: int = 7053  # of every random number; networks are those of chapter 53
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
+# %% Check the parameters, and import
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Choice, Flag, Integer, ListOf
 
@@ -106,7 +103,7 @@ from lmc_helpers.identifiability import ridge_swaps, swap_costs
 # Neuron $i$ computes a function with coefficients $a_i = v_i + r_i$: its *{term}`centre <centre of a neuron>`* $v_i$ comes from the fixed weights, $r_i$ from the trained ones, and weight decay charges for $r_i$ alone.
 # If two neurons exchange their functions, each of them has to bridge the way from its own centre to the other's function.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+# %% Plot the idea
 swap_idea, swap_panels = figures.panels(2, height=3.4)
 own_ways = np.array([[0.5, 0.45], [-0.3, 0.75]])  # r_i, trained
 for frame, far in zip(swap_panels, (0.0, 1.0), strict=True):
@@ -130,11 +127,11 @@ for frame, far in zip(swap_panels, (0.0, 1.0), strict=True):
 figures.show("fig_swap_idea", swap_idea, legend=4)
 
 # %% [markdown]
-# ```{glue:figure} fig_swap_idea
+# :::{glue:figure} fig_swap_idea
 # :alt: Two centres as squares, two functions as dots, and lines between them. On the left both centres are at one place and the ways to the functions are the same after an exchange. On the right the centres are far apart, and the dashed ways after an exchange are much longer than the solid ones.
 #
 # Two neurons with one metric. The squared lengths of the dashed ways less those of the solid ones are the cost $\Delta$ of an exchange. Left: no fixed weights. Right: the same trained parts with fixed weights.
-# ```
+# :::
 #
 # ## The networks
 #
@@ -176,7 +173,7 @@ print(f"images: k = {k} of d = {d}, ν = {nu:.3f}, k/d = {k / d:.3f}")
 random_nu = beta.ppf(0.5 ** (1 / d), k / 2, (d - k) / 2)
 print(f"a random subspace of that dimension: ν ≈ {random_nu:.3f}")
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the leverages of the pixels"}
+# %% Plot the leverages of the pixels
 lean, lean_axes = figures.panels(2, height=3.6)
 pixel_side = round(d**0.5)
 for frame, picture, heading in zip(
@@ -193,11 +190,11 @@ for frame, picture, heading in zip(
 figures.show("fig_leverages", lean)
 
 # %% [markdown]
-# ```{glue:figure} fig_leverages
+# :::{glue:figure} fig_leverages
 # :alt: Two pictures of the square of pixels. Left, the mean image, bright in the middle. Right, the leverages, high inside the square and near 0 at its sides, where the images hardly vary.
 #
 # Left: the mean of all images. Right: how far the subspace of the images leans on each pixel; $\nu$ is the largest value (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # *Low* and *high* need a scale: $\nu$ lies between $k/d$ and $1$ (I, (11)), and we call it low if it is nearer to the former, $e = (\nu - k/d)/(1 - k/d) \le \frac12$. The paper sets its curves beside those of large fixed weights as well; that comparison is {claim}`I18.higher_w` and {claim}`I18.higher_syre`. After I, Thm 4.4 the paper expects real-world inputs and hidden representations to be sufficiently incoherent; here are the inputs.
 #
@@ -205,7 +202,7 @@ figures.show("fig_leverages", lean)
 # The published code can make such an MNIST, of any coherence (`mnist-coherence`, since bbf0cbe of March 2026), perhaps one of the "MNIST data variants" of I, App. G.5, which does not describe them.
 # Here images are as they are.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "What is counted, and a second seed"}
+# %% What is counted, and a second seed
 chapter.uses(dataset=load(name).source, images=first.runs["MLP"].data.size)
 FIXED = ("W 1", "syre 1")  # with large fixed weights
 FREE = ("MLP", "W 0")  # without effective symmetry breaking
@@ -226,7 +223,7 @@ def swaps_of(experiment: Experiment, key: str) -> Swaps:
     return Swaps(experiment, key)
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.inputs"}
+# %%
 excess = (nu - k / d) / (1 - k / d)
 claims.check("I18.inputs", excess, n=len(first.x))
 
@@ -243,12 +240,12 @@ claims.check("I18.inputs", excess, n=len(first.x))
 #
 # Two of the four architectures have $D = 1$: MLPs, and syre-MLPs with $\varepsilon = 0$ in I, Table 1 (the $\varepsilon$ of the experiments is not stated).
 #
-# ```{prf:proposition} Swap costs with one metric
+# :::{prf:proposition} Swap costs with one metric
 # :label: prop-one-metric
 # If $D = 1$, then $\Delta_{(ij)} = 2 \langle v_i - v_j,\, a_i - a_j \rangle$ for every subspace. In particular all swap costs of an ordinary layer, $F = 0$, are 0.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # $S_i = U^\top U = I$, so that
 #
 # $$
@@ -261,7 +258,7 @@ claims.check("I18.inputs", excess, n=len(first.x))
 # $$
 #
 # With $F = 0$ all $v_i$ are 0.
-# ```
+# :::
 #
 # This is I, (16) itself, with its term (iii) gone and (i) and (ii) added up. That the cost of a fully symmetric layer is invariant is said in I, section 4.2; the Mahalanobis estimate of I, Fig. 16 can show rounding only.
 # In a {term}`syre` layer an exchange saves weight exactly where $v_i - v_j$ and $a_i - a_j$ make an angle of more than 90°, and costs little where one of them is short or they are nearly orthogonal. For one pair of neurons:
@@ -276,7 +273,7 @@ print(f"2 ⟨v_0 − v_1, a_0 − a_1⟩ = {by_formula:.6f}")
 print(f"eq. (16): {swap_costs(F, D, W, U)[0, 1]:.6f}")
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Look at all layers with one metric"}
+# %% Look at all layers with one metric
 def off_diagonal(matrix: torch.Tensor) -> torch.Tensor:
     """Entries i < j of (…, m, m)."""
     i, j = torch.triu_indices(*matrix.shape[-2:], 1)
@@ -304,7 +301,7 @@ for place, n in enumerate(syre.networks):
             miss = one_metric_costs(F, weights, U) - costs
             into.append((miss.abs().max() / costs.abs().max()).item())
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.symmetric and I15.one_metric"}
+# %%
 claims.check(
     "I15.symmetric",
     relative_sizes("MLP").tolist(),
@@ -345,7 +342,7 @@ ridge, part = ridge_swaps(F, D, W, h, pair, 0.01, gelu, alpha, gamma)
 print(f"subspace {subspace:.2f}, ridge {ridge.item():.2f}", end=", ")
 print(f"its part ‖w‖² {part.item():.2f}")
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Estimate the swap costs of all networks"}
+# %% Estimate the swap costs of all networks
 NAMES = {
     "MLP": ("MLP", "grey"),
     "W 0": (r"W-MLP, $\sigma_F = 0$", "orange"),
@@ -395,7 +392,7 @@ def larger(experiment: Experiment, kind: str, key: str = "W 1") -> tuple:
     return extreme(min, each)
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the box plots"}
+# %% Plot the box plots
 figure, axes = figures.panels(3, 2, height=3.3, sharey="row")
 for row, kind, words in zip(
     axes, ("layer", "ridge"), ("eq. (16)", "ridge"), strict=True
@@ -420,12 +417,12 @@ figure.legend(handles=handles, loc="outside lower center", ncols=4)
 figures.show("fig_image_swaps", figure)
 
 # %% [markdown]
-# ```{glue:figure} fig_image_swaps
+# :::{glue:figure} fig_image_swaps
 # :alt: Box plots of swap costs in three layers, above by equation 16, below by ridge regression. Above, costs of MLPs are zero, those of W-MLPs without fixed weights are near zero and of both signs, and those with fixed weights of scale one are far larger and positive. Below, all are positive, those of networks with fixed weights the largest.
 #
 # I, Fig. 12: signed square roots of the swap costs of disjoint neighbours, by layer; above by I, (16) in the first networks of the pairs, with layer norm, below by ridge regression for {glue:text}`ridge_pairs` pairs of neurons of each layer in networks with batch norm, norms fixed.
 # The scale is linear below 0.1 (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # The authors' [published script](https://github.com/vuenc/neuron-identifiability) for ridge regression differs from what I, App. F.7 describes, and from what we do.
 # In the regression its norm is a new one, with mean 0 and variance 1 for all neurons, and a bias is trained; it plots the part $\lVert w \rVert^2$ alone; the regression sees the validation images, here it sees {glue:text}`ridge_inputs` training images; and it takes both estimates from networks with batch norm.
@@ -433,7 +430,7 @@ figures.show("fig_image_swaps", figure)
 # $\sigma_F = 1$ than at 0, in four ways of which the last three are from the same networks and neurons (geometric mean over networks, interval).
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show the sizes of swap costs"}
+# %% Show the sizes of swap costs
 def sized(values: torch.Tensor) -> str:
     """The mean with two digits."""
     return f"{float(f'{values.mean():.2g}'):g}"
@@ -494,7 +491,7 @@ def partners(experiment: Experiment, layer: int) -> tuple[float, float]:
     return value, max(error, 2 / (3 * width * pairs))  # a third of a pair
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.mnist_scale, I15.mnist_scale_ridge, I15.mnist_any, I15.mnist_syre and I15.mnist_zero"}
+# %%
 claims.check("I15.mnist_scale", lambda e: larger(e, "layer"), **twice)
 
 claims.check("I15.mnist_scale_ridge", lambda e: larger(e, "ridge"), **ridged)
@@ -516,7 +513,7 @@ claims.check("I15.mnist_zero", near_zero, **twice)
 # I, App. G.2 expects cheap swaps where the intrinsic dimension is small or the layer extremely wide, and no such thing at realistic sizes.
 # The subspaces of this page's layers have the dimensions of the first row above; cheap partners are to be looked for where it is small.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the matrices"}
+# %% Plot the matrices
 figure, axes = figures.panels(3, 3, height=3.2)
 for row, key in zip(axes, ("W 0", "W 1", "syre 1"), strict=True):
     matrices, units = (swaps_of(first, one).matrices for one in (key, "W 1"))
@@ -539,16 +536,16 @@ figure.colorbar(image, ax=axes, shrink=0.6, label=label, extend="both")
 figures.show("fig_image_matrices", figure)
 
 # %% [markdown]
-# ```{glue:figure} fig_image_matrices
+# :::{glue:figure} fig_image_matrices
 # :alt: Nine matrices of swap costs of the first neurons in three layers. Without fixed weights they are pale throughout. W-MLPs with fixed weights of scale one have a pale diagonal on a red ground, syre-MLPs the same in a darker red.
 #
 # I, Figs. 17 to 19, by I, (16): swap costs of the first {glue:text}`neurons_shown` neurons in one network, signed square roots in units of the median cost of W-MLPs with $\sigma_F = 1$ in the same layer, one colour scale for all; colours end at ± 2.
 # The matrices of MLPs (I, Fig. 16) are 0, and the second estimate of I, Figs. 16 to 19, ridge regression, has a few pairs of neurons here and no matrices (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # At $\sigma_F = 1$ a neuron of a W-MLP has, in layers 1, 2 and 3, {glue:text}`partners_0`, {glue:text}`partners_1` and {glue:text}`partners_2` partners whose exchange costs less than a tenth of the median cost (mean over neurons and networks).
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.mnist_diagonal"}
+# %%
 claims.check("I15.mnist_diagonal", lambda e: partners(e, 0), **twice)
 
 # %% [markdown]
@@ -597,7 +594,7 @@ def agreement(experiment: Experiment, key: str) -> tuple[float, float]:
     return value, max(error, 1e-6)
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.ridge_symmetric, I15.mnist_agreement and I15.mnist_agreement_zero"}
+# %%
 claims.check("I15.ridge_symmetric", largest_floor, **ridged)
 
 claims.check("I15.mnist_agreement", lambda e: agreement(e, "W 1"), **ridged)
@@ -609,17 +606,17 @@ claims.check("I15.mnist_agreement_zero", lambda e: agreement(e, "W 0"), **ridged
 #
 # I, Fig. 21 follows the coherence of the layers' inputs over training. Where such curves begin is known beforehand.
 #
-# ```{prf:proposition} Layer norm does not see the scale of the weights
+# :::{prf:proposition} Layer norm does not see the scale of the weights
 # :label: prop-norm-scale
 # In a network with layer norm (without its $\varepsilon$) and without biases, multiply the weights of each hidden map by a positive number of its own.
 # No hidden representation changes, and with them no subspace and no $\nu$.
 # In particular, if $D = 1$ and the entries of all $F$ and $W$ are independent, $\mathcal N(0, \sigma_F^2)$ and $\mathcal N(0, 1/d)$, the law of all hidden
 # representations before training does not depend on $\sigma_F$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # $h \mapsto (h - \bar h)/\operatorname{sd}(h)$ is the same for $h$ and $c h$, $c > 0$, so that the first hidden representation does not change, and then the next one. $F + W$ has independent entries $\mathcal N(0, \sigma_F^2 + 1/d)$, those of $W$ times $(1 + d \sigma_F^2)^{1/2}$.
-# ```
+# :::
 #
 # So start the syre-MLPs of this page, but for biases in $\pm d^{-1/2}$, which matter less the larger the weights are; weights of MLPs start uniformly. The first hidden layer of random networks, for three scales:
 
@@ -677,7 +674,7 @@ def lowered(experiment: Experiment) -> tuple[float, float, float]:
     return extreme(max, (jackknife(lambda u, v: u / v, *both) for both in hidden))
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.start, I18.start_high and I18.lowered"}
+# %%
 claims.check("I18.start", start, **before)
 claims.check("I18.start_high", start_high, **before)
 claims.check("I18.lowered", lowered, **twice)
@@ -685,7 +682,7 @@ claims.check("I18.lowered", lowered, **twice)
 # %% [markdown]
 # ## Coherence over training
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot coherence and dimension over epochs"}
+# %% Plot coherence and dimension over epochs
 figure, axes = figures.panels(3, 2, height=3.3, sharey="row", sharex=True)
 WHEN = [*KEPT, None]
 for row, quantity in zip(axes, ("nu", "k"), strict=True):
@@ -712,15 +709,15 @@ axes[1, 0].set(ylabel="dimension $k/d$")
 figures.show("fig_image_coherence", figure, legend=4)
 
 # %% [markdown]
-# ```{glue:figure} fig_image_coherence
+# :::{glue:figure} fig_image_coherence
 # :alt: Above, coherence of the inputs of layers 2, 3 and 4 over epochs, one curve for each of four models, with and without fixed weights. Below, the dimension of the subspaces over the number of units, in the same way.
 #
 # I, Fig. 21b to d: coherence of the inputs of layers 2 to 4 over training (above), and the dimension of the subspaces, $k/d$, its least possible value (below). Bars: intervals at two-sided $10^{-3}$ over {glue:text}`pairs` pairs (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # At the end, with ten coordinates of the outputs, so that $\nu \ge k/10$ there whatever the network does:
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show the coherence at the end"}
+# %% Show the coherence at the end
 rows = []
 for key, (label, _) in NAMES.items():
     nu, k = (first.by_pair(key, None, what).mean(dim=0) for what in ("nu", "k"))
@@ -765,7 +762,7 @@ def relatively(experiment: Experiment) -> tuple[float, float, float]:
     return extreme(max, leads)
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.low, I18.low_beside, I18.later, I18.higher_w, I18.higher_syre, I18.training and I18.any"}
+# %%
 claims.check("I18.low", least_low, **twice)
 claims.check("I18.low_beside", lower_than_fixed, **twice)
 claims.check("I18.later", later, **twice)
@@ -785,7 +782,7 @@ claims.check("I18.any", lower_than_fixed, **twice)
 # Relative to the larger of MLP and W-MLP with $\sigma_F = 0$, in the mean of the three hidden places:
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show leads and ways"}
+# %% Show leads and ways
 def words(value: float, error: float) -> str:
     """A number with the half-width of its interval."""
     digits = 2 if error > 0.003 else 3
@@ -827,11 +824,11 @@ figures.table(
 # The last column is $\lVert W_{\mathrm{eff}}(\text{end}) - W_{\mathrm{eff}}(0) \rVert_F / \lVert W_{\mathrm{eff}}(0) \rVert_F$, averaged over the three hidden maps: with layer norm only the change relative to the size of the weights matters.
 # AdamW moves a weight by about its rate a step, and by at most $(1 - \beta_1)/\sqrt{1 - \beta_2} \approx 3.2$ times that if gradients are rare, whatever its scale, so that a layer with large fixed weights stays near its random features (I, section 4.5 expects that), and these are what is coherent.
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.dimension"}
+# %%
 claims.check("I18.dimension", relatively, **twice)
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 for key, word in zip(FIXED, ("one", "syre"), strict=True):
     nu, _, relative, _ = lead[key]
     numbers = {"nu": nu, "relative": relative}
@@ -892,28 +889,28 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{exercise}
+# :::{exercise}
 # Let $d = 4$ and let the subspace be spanned by $(1, 1, 1, 1)/2$ and $(1, -1, 0, 0)/\sqrt 2$. What are its leverages, its coherence $\nu$ and the number $e$ of this chapter? Name a subspace of the same dimension with $e = 0$, and one with $e = 1$.
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # The leverages are $\frac14 + \frac12 = \frac34$ twice and $\frac14$ twice; they add up to $k = 2$.
 # So $\nu = \frac34$, $k/d = \frac12$ and $e = \frac12$, just low.
 # The span of $(1, 1, 1, 1)/2$ and $(1, -1, 1, -1)/2$ has all leverages $\frac12$ and $e = 0$; that of the first two axes has $\nu = 1$ and $e = 1$.
 #
 #     basis = torch.tensor([[1.0, 1, 1, 1], [2**0.5, -(2**0.5), 0, 0]]).T / 2
 #     print(basis.square().sum(dim=1))
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # By {prf:ref}`prop-norm-scale` the loss of a layer with layer norm and without biases has $L(cW) = L(W)$ for all $c > 0$.
 # Show that $\nabla L(cW) = \nabla L(W)/c$ and $\langle \nabla L(W), W \rangle = 0$.
 # Weights $cW$ and $W$ make one step of gradient descent, and one of sign descent ($-\text{rate} \cdot \operatorname{sign} \nabla L$, the first step of Adam).
 # How far do they move relative to their size?
 # What is $c$ for syre with $\sigma_F = 1$ in a layer of 512 inputs?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # Differentiate $L(cW) = L(W)$ by $W$: $c\, \nabla L(cW) = \nabla L(W)$.
 # By $c$ at $c = 1$: $\langle \nabla L(W), W \rangle = 0$.
 # A step of gradient descent moves $cW$ by $1/c$ of the way of $W$, and relative to its size by $1/c^2$; sign descent moves both by the same way, and relative to its size $cW$ by $1/c$.
@@ -927,13 +924,13 @@ figures.numbers(
 #         s = torch.nn.functional.layer_norm(x @ V.T, (5,), eps=0)
 #         slope, = torch.autograd.grad(s.relu()[:, 0].square().sum(), V)
 #         print(c * slope.norm(), (slope * V).sum())
-# ```
+# :::
 #
-# ```{try}
+# :::{try}
 # Wider networks, trained for longer:
 #
 #     make chapter NAME=swaps_on_images ARGS="-p width 128 -p epochs 20 -p images 10000"
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+# %% Versions and time
 print(chapter.end())

@@ -1,15 +1,12 @@
 # ---
 # jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
 # ---
 
 # %% [markdown]
 # # Symmetries of convolutions, residual networks and transformers
 #
-# ```{summary}
+# :::{summary}
 # **Question.** Which symmetries do convolutional networks, residual networks and transformers have, and which of them do fixed weights break?
 #
 # **The papers.**
@@ -22,18 +19,18 @@
 # Masks of transformers, drawn likewise, break all permutations {claim}`I17.permutations`; of the linear maps of queries and keys in a head they leave a family of three quarters of the dimensions {claim}`I17.continuous`.
 #
 # **Why it matters.** A symmetry that is left lets two runs end with one function at different weights, and their average computes another one.
-# ```
+# :::
 #
-# ```{need}
+# :::{need}
 # You need: convolutions, residual connections, attention; for the theorem on heads the implicit function theorem. {term}`W-asymmetric` networks: [](53_asymmetric_mlps.ipynb). {{ times }}
-# ```
+# :::
 
-# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+# %% Parameters tags=["parameters"]
 masks: int = 1  # masks drawn at the printed sizes; 0: small sizes only
 seed: int = 7055  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
+# %% Check the parameters, and import
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -73,7 +70,7 @@ from lmc_helpers.training.recipes import Descent
 # A second weight into the unit that is fixed at 0 changes nothing; fixed at another value it pins $u$ and $v$ to one point of the curve.
 # Masks of zeros can thus break every permutation of units and leave a continuous symmetry, and the straight line between two equal functions leaves the function.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+# %% Plot the idea
 curve_idea, (plane, along) = figures.panels(2, height=3.6)
 stretch = np.linspace(0.35, 2.8, 200)
 words_zero = "one function: left if the entry is fixed at 0"
@@ -95,11 +92,11 @@ along.set(xlabel=r"place $\lambda$ on the line", ylabel="product $uv$")
 figures.show("fig_curve_idea", curve_idea, legend=2)
 
 # %% [markdown]
-# ```{glue:figure} fig_curve_idea
+# :::{glue:figure} fig_curve_idea
 # :alt: Left, a falling curve of incoming and outgoing weights with the same product, one marked point on it, and two dashed chords between pairs of points. Right, the product along the two chords; it is 1 at both ends and higher between them, more so for the longer chord.
 #
 # Left: the weights of one unit with the same function, and two lines between networks whose incoming weights differ by the factor $t$. Right: what the unit computes on these lines.
-# ```
+# :::
 #
 # ## Which permutations
 #
@@ -134,7 +131,7 @@ for key, model in printed.items():
 # The check is made in float64, with random gains and shifts so that no two units are alike. Axes are left out in small networks of the same shape, which have the same axes (fewer blocks in the transformer).
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Permute all groups of a network"}
+# %% Permute all groups of a network
 def change(model, seed: int) -> dict:
     """Relative change of outputs when each group alone and all are permuted."""
     generator = torch_generator(seed, "symmetry at the printed sizes")
@@ -167,7 +164,7 @@ left_out = {key: min(c.left_out.values()) for key, c in checks.items()}
 print({key: f"{max(found.values()):.0e}" for key, found in changes.items()})
 print({key: f"{value:.0e}" for key, value in left_out.items()}, "left out")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z19.symmetry, I16.symmetry and I17.symmetry"}
+# %%
 claims.check(
     "Z19.symmetry",
     max(changes["CNN"].values()),
@@ -224,7 +221,7 @@ for key, model in small.items():
     silent = sum(int((~moves[g]).sum()) for g in undo)
     print(f"{key}: {found_back[key]:.3f} of {len(kept)} units; {silent} silent")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.planted"}
+# %%
 claims.check("I16.planted", min(found_back.values()), n=len(found_back))
 
 # %% [markdown]
@@ -267,7 +264,7 @@ for mask_seed in range(seed, seed + max(masks, 1)):
 print("channels that share a cell:", shared_by)
 print("neurons of the initial convolution without fixed entries:", empty)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.broken, I16.broken_inputs and I16.first_layer"}
+# %%
 claims.check(
     "I16.broken", max(shared_by["row"]), rival=min(shared_by["outer"]), n=masks
 )
@@ -337,7 +334,7 @@ for group, axes in model.symmetry().groups.items():
         elif place.axis == 1:  # columns: a map that reads the channels
             scaled[place.name] = value / t.view(-1, *[1] * (value.dim() - 3))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Compare functions and fixed entries"}
+# %% Compare functions and fixed entries
 x = torch.randn(2, *small_image, generator=generator, dtype=torch.float64)
 with torch.no_grad():
     before = rescaled_model.forward(stack.params, x)
@@ -352,7 +349,7 @@ least_change = (1 / torch.cat(factors) - 1).abs().min().item()
 rescalings = sum(map(len, factors))
 print(f"function moved by {function_moved:.0e}, {rescalings} rescalings")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.rescaling"}
+# %%
 claims.check(
     "I16.rescaling",
     max(function_moved, fixed_moved),
@@ -377,7 +374,7 @@ recipe = Descent(
 gamma = recipe.rate_in(1) / recipe.rate_in(0)
 print(f"γ = {gamma:.6f}")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.warm_up"}
+# %%
 claims.check("I16.warm_up", gamma, n=1)
 
 # %% [markdown]
@@ -404,7 +401,7 @@ for mask_seed in range(seed, seed + max(masks, 1)):
     shared_heads["map"].append(shared(transformer.symmetry(), few))
 print("units that share a cell:", shared_heads)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I17.permutations"}
+# %%
 claims.check(
     "I17.permutations",
     max(shared_heads["row"]),
@@ -421,15 +418,15 @@ claims.check(
 #
 # keeps the function for all $g \in \mathrm{GL}_h$ (and moves the weights for all $g \neq I$ if $W_Q$ has rank $h$); values and outputs likewise.
 #
-# ```{prf:theorem} What masks leave of a head
+# :::{prf:theorem} What masks leave of a head
 # :label: thm-heads
 # Let $n$ entries of $W_Q$ and $W_K$ of one head of size $h$ be fixed, at any values, and $n < h^2$.
 # If the $n$ linear equations $(A W_Q)_{il} = 0$ and $(A^\top W_K)_{il} = 0$ at the fixed entries, for $A \in \mathbb R^{h \times h}$, are independent, then the $g$ near $I$ that keep the function and all fixed entries are a manifold of dimension $h^2 - n$.
 # If they
 # are independent for one pair $(W_Q, W_K)$ whose fixed entries are 0, they are for almost all trained entries if the fixed ones are 0, and for almost all values of fixed and trained entries.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # $g$ keeps the fixed entries if and only if
 #
 # $$
@@ -440,7 +437,7 @@ claims.check(
 # function theorem.
 # Independence means that some minor of order $n$, a polynomial in the entries of $W_Q$ and $W_K$, is not 0.
 # One that is not 0 at a pair with zero fixed entries is not the zero polynomial, neither in the trained entries at these zeros nor in all entries, and is 0 on a set of measure 0 only.
-# ```
+# :::
 #
 # With 8 entries in each row of both, $n = 16 h = 1024$ of $h^2 = 4096$: the masks take a quarter.
 # Fixed entries are 0 in the check, so that it speaks for $\sigma_F = 0$ and for almost all fixed values.
@@ -465,7 +462,7 @@ for head in range(2):
     kept.append((h**2 - rank) / h**2)
     print(f"head {head}: n = {len(A)}, rank {rank}, left {h**2 - rank}")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I17.continuous"}
+# %%
 claims.check("I17.continuous", min(kept), n=1)
 
 # %% [markdown]
@@ -482,7 +479,7 @@ first = little.initial([seed], torch.float64, fixed).ordinary()
 generator = torch_generator(seed, "directions")
 moved = move_heads(little, first.params, fixed, 0.4, generator)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Compare functions, fixed entries and weights"}
+# %% Compare functions, fixed entries and weights
 x = torch.randn(20, *small_image, generator=generator, dtype=torch.float64)
 half = {name: (value + moved[name]) / 2 for name, value in first.params.items()}
 with torch.no_grad():
@@ -510,7 +507,7 @@ print(
 )
 print(f", half-way by {half_change:.2f}")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I17.moved"}
+# %%
 claims.check(
     "I17.moved",
     max(function_change, entry_change),
@@ -518,7 +515,7 @@ claims.check(
     n=little.depth * little.heads,
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 streams = [
     RESNET.blocks + (group == 1) for group in (1, 2, 3)
 ]  # places where a norm or a sum is read
@@ -549,15 +546,15 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{exercise}
+# :::{exercise}
 # Two residual networks are equal, but that in the second the inner channels of one block are rescaled by $t_i > 0$, $(\gamma_i, \beta_i, W_{\cdot i}) \mapsto (t_i \gamma_i, t_i \beta_i, W_{\cdot i}/t_i)$.
 # By which factor does their average multiply what channel $i$ contributes to the outer convolution?
 # For which $t_i$ is the factor at most 1.01?
 # What does the group norm behind the outer convolution make of it if all $t_i$ are equal, and if they differ?
 # Can a permutation of channels help?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # Gain and shift become $(1 + t_i)/2$ times what they were, and so does the ReLU of the channel; its column becomes $(1 + 1/t_i)/2$ times what it was. The factor is
 #
 # $$
@@ -569,13 +566,13 @@ figures.numbers(
 # If all $t_i$ are equal, what the outer convolution puts out is multiplied by one factor, the same for all channels and pixels, which the norm behind it divides out (up to its $\varepsilon$): the average computes the same function.
 # If they differ, channels are added up in other proportions, and the norm does not undo that.
 # A permutation cannot either: units are in their right order already.
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # Masks fix the same $s$ columns in every row of $W_Q$ of a head of size $h$, and nothing in $W_K$. Which $g \in \mathrm{GL}_h$ keep the fixed entries if they are all 0? Which if they are random numbers, for $s < h$ and for $s = h$? Compare with the masks of {prf:ref}`thm-heads`.
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # Let $W_S$ be the $h \times s$ matrix of the fixed columns.
 # $g$ keeps them if and only if $(g - I) W_S = 0$.
 # For $W_S = 0$ all $g$ do, however many columns are fixed; the equations are not independent.
@@ -592,13 +589,13 @@ figures.numbers(
 #         fixed_Q = torch.where(at, value * Q, Q)
 #         A = equations(fixed_Q, K.mT, at, torch.zeros_like(at).mT)
 #         print(size**2 - torch.linalg.matrix_rank(A).item())
-# ```
+# :::
 #
-# ```{try}
+# :::{try}
 # More masks:
 #
 #     make chapter NAME=architecture_symmetries ARGS="-p masks 4"
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+# %% Versions and time
 print(chapter.end())

@@ -1,9 +1,6 @@
 # ---
 # jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
 #   lmc:
 #     runs: lmc_helpers._chapters.matchers.Parameters
 # ---
@@ -11,7 +8,7 @@
 # %% [markdown]
 # # Matchers side by side
 #
-# ```{summary}
+# :::{summary}
 # **Question.** Before two networks are averaged, the hidden units of one are put in an order that suits the other. Which way of choosing the order leaves the lowest {term}`barrier`, and at what price?
 #
 # **The papers.**
@@ -29,11 +26,11 @@
 # With large fixed weights at most a point of accuracy is left to gain {claim}`X3.fixed_weights`.
 #
 # **Why it matters.** The matcher decides what is measured: a barrier "modulo permutation" is one after a certain search.
-# ```
+# :::
 #
-# ```{need}
+# :::{need}
 # You need: permutation matrices, linear assignment, correlations. The exact loss of students: [](11_exact_loss.ipynb); the {term}`W-MLPs <W-asymmetric>`: [](53_asymmetric_mlps.ipynb). {{ times }}
-# ```
+# :::
 #
 # On the same pairs, at sizes and numbers of steps that a laptop can afford, this chapter runs
 #
@@ -42,7 +39,7 @@
 # - **{term}`straight-through matching`** {cite:p}`ainsworth2023`, a descent on the loss half-way itself, and **{term}`Sinkhorn re-basin`** {cite:p}`pena2023`, one over doubly stochastic matrices in the place of permutations, here on the loss at random places of the line;
 # - **{term}`REPAIR`** {cite:p}`jordan2023`, which corrects the merged network afterwards.
 
-# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+# %% Parameters tags=["parameters"]
 dataset: str = "mnist"  # or "digits"
 width: int = 48  # units in each of three hidden layers
 pairs: int = 12  # pairs of networks of each kind
@@ -61,7 +58,7 @@ small_epochs: int = 30  # their training
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
+# %% Check the parameters, and import
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Choice, Integer
 
@@ -132,7 +129,7 @@ labels = {
 # Averaged as they come they give something else.
 # Of the six orders one is the best, and even that leaves a little, as the sizes differ.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+# %% Plot the idea
 inner = np.array([[1.0, 0.6], [-1.0, 0.3], [1.5, -0.9]])  # weight, bias
 outer, enlarged = np.array([1.0, -1.2, 0.8]), np.array([1.7, 0.7, 1.0])
 twin = (enlarged[:, None] * inner)[[1, 2, 0]], (outer / enlarged)[[1, 2, 0]]
@@ -170,11 +167,11 @@ heights.set(xlabel=r"place $\lambda$ on the line", ylabel="mean squared change")
 figures.show("fig_idea_orders", idea, legend=2)
 
 # %% [markdown]
-# ```{glue:figure} fig_idea_orders
+# :::{glue:figure} fig_idea_orders
 # :alt: Left, the function of both ends and the functions half-way for six orders of the neurons; that of the best order is close to the ends, that of the networks as they come is not. Right, the mean squared change of the function along the line, 0 at both ends; nearly 0 throughout for the best order, and far from it for most others.
 #
 # Left: the functions half-way between two networks with the same function. Right: how far the function is from that of the ends along the line, for all six orders.
-# ```
+# :::
 #
 # ## What a matcher may do
 #
@@ -189,15 +186,15 @@ figures.show("fig_idea_orders", idea, legend=2)
 # \end{aligned}
 # $$
 #
-# ```{prf:proposition} The same function
+# :::{prf:proposition} The same function
 # :label: prop-permuted-function
 # $\pi b$ computes the function of $b$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Let $h_{l-1}$ have become $P_{l-1} h_{l-1}$. Then $W_l h_{l-1} + b_l$ has become $P_l (W_l h_{l-1} + b_l)$, as $P_{l-1}^\top P_{l-1} = I$. Mean and variance over the units of a layer do not depend on their order, gain and shift move with them, and $\sigma$ acts on entries, so that
 # $h_l$ has become $P_l h_l$. At the last map $P_L = I$.
-# ```
+# :::
 #
 # So all $\prod_l m_l!$ networks $\pi b$ are equally good, and on the line from $a$ to $\pi b$ only what lies between the ends depends on $\pi$. What is measured on this page, half-way at $(a + \pi b)/2$:
 #
@@ -219,21 +216,21 @@ figures.show("fig_idea_orders", idea, legend=2)
 # The last term is constant. Each $P_l$ stands in two of the first terms, once with $P_{l-1}$ and once with $P_{l+1}$: a sum of bilinear assignment problems. With the others held fixed it is linear in $P_l$, and a linear assignment finds the best one exactly. Algorithm 1 of Ainsworth et al. does so
 # for one layer after another until nothing is gained; it stops at a local optimum. ($\langle A, B \rangle$ is the sum of the products of all entries.)
 #
-# ```{prf:proposition} One hidden layer is exact
+# :::{prf:proposition} One hidden layer is exact
 # :label: prop-one-layer
 # For $L = 2$ weight matching is one linear assignment, $\max_p \sum_i S_{i p(i)}$ with $S = W_1^a W_1^{b\top} + c_1^a c_1^{b\top} + W_2^{a\top} W_2^b$: given $S$, the best of all $m!$ permutations is found in $O(m^3)$ operations.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # $P_0 = P_2 = I$, and $\langle W_1^a, P W_1^b \rangle = \langle P, W_1^a W_1^{b\top} \rangle$, $\langle W_2^a, W_2^b P^\top \rangle = \langle P, W_2^{a\top} W_2^b \rangle$, and likewise for $c_1$.
-# ```
+# :::
 #
-# ```{prf:theorem} Two hidden layers are hard
+# :::{prf:theorem} Two hidden layers are hard
 # :label: thm-matching-hard
 # For two hidden layers of $m$ units weight matching is NP-hard.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Ainsworth et al. state it for their sums of bilinear assignment problems; here is a short proof.
 # Let the first and last maps and all biases be 0, without norms, and let the middle maps be $A = R^2$ and $B = S^2$, positive semi-definite.
 # The objective is $\langle A, Q B P^\top \rangle = \langle R Q S, R P S \rangle$.
@@ -243,7 +240,7 @@ figures.show("fig_idea_orders", idea, legend=2)
 # $B = A_C + mI$, which are diagonally dominant, hence positive definite.
 # Then $\langle A, P B P^\top \rangle = \langle A_G, P A_C P^\top \rangle + m^3$, as adjacency matrices have trace 0, and the maximum, at most $2m + m^3$, reaches this if and only if $G$ has a Hamiltonian cycle.
 # To tell whether it has one is NP-complete.
-# ```
+# :::
 #
 # Even where the objective's optimum is known, it is not the lowest barrier: the loss half-way is another function of $\pi$. The next two sections measure by how much, on problems so small that all permutations can be listed.
 #
@@ -253,7 +250,7 @@ figures.show("fig_idea_orders", idea, legend=2)
 # For one hidden layer weight matching is exact, and [](13_algorithm_1.ipynb) compares it with Z, Algorithm 1 and with a matching that is
 # exact for a neighbouring problem (*pair matching*). Here the matchers of deep networks join in. Activation matching pairs units whose activations have the largest correlations.
 #
-# ```{prf:proposition} Correlations do not see sizes
+# :::{prf:proposition} Correlations do not see sizes
 # :label: prop-blind
 # For inputs uniform on the unit sphere and ReLU neurons with weights $u, v \ne 0$ at the angle $\theta$,
 #
@@ -268,13 +265,13 @@ figures.show("fig_idea_orders", idea, legend=2)
 # is the correlation of their activations, with $\hat u = u/\lVert u \rVert$.
 # In particular $\rho = 1$ for two neurons of one direction, whatever their sizes.
 # In any ReLU network without norms, $\rho$ does not change if a neuron's incoming weights and bias are multiplied by $c > 0$ and its outgoing ones by $1/c$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # $\sigma(u \cdot x) = \lVert u \rVert\, \sigma(\hat u \cdot x)$, and a correlation does not change when its variables are multiplied by positive numbers.
 # The mean of $\sigma(\hat u \cdot x)$ is $c_d$ and its second moment $\kappa(1)$ for every direction.
 # In a network the activation of the rescaled neuron is $c$ times what it was, and all others stay.
-# ```
+# :::
 #
 # At these minima each row of a student has a *type*, the teacher neuron that it is a multiple of.
 # Rows of different types are orthogonal, so that $\rho$ has one value for all of them.
@@ -306,7 +303,7 @@ def finds_best(found, matcher):
 known, seconds = compare(seed)
 again = cache(lambda: compare(seed + 1)[0])  # fresh pairs, if they are needed
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show the table"}
+# %% Show the table
 body = []
 for matcher in known:
     ratio, error = over(known, matcher, BEST)
@@ -326,7 +323,7 @@ figures.table(head, body)
 # Mean barrier over the mean of the best of all $m!$ with its standard error, the share of pairs for which a matcher finds the best (with its interval at two-sided $10^{-3}$), and the time on this machine relative to weight matching, one assignment.
 # {glue:text}`students` pairs with $m =$ {glue:text}`rows`, $M = d = 3$; {glue:text}`steps` steps of the two searches, no verdict on what they reach with more (see *The table*); a barrier is here the largest loss at $\lambda = 0, 0.1, \dots, 1$; profile {glue:text}`profile`.
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X3.algorithm_1 and X3.blind_to_size"}
+# %%
 twice = {"of": known, "again": again, "n": students}
 claims.check("X3.algorithm_1", lambda of: over(of, "Algorithm 1", BEST), **twice)
 claims.check(
@@ -389,7 +386,7 @@ def optimum_by_loss(seed):
 
 descended, optimal = restarts_by_objective(seed), optimum_by_loss(seed)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show the table"}
+# %% Show the table
 at_ends = along_segments(a, b, few_x, few_y, (0, 1)).loss.mean(dim=1)  # (P,)
 both = (few_x, few_y), (others.inputs(flat=True), others.y)
 
@@ -415,7 +412,7 @@ figures.table(
 # Mean barrier on the {glue:text}`few` images that the matchers see, on which the best of all is chosen too, and on {glue:text}`other_images` that nobody has seen; how often a matcher finds the largest objective and the lowest loss half-way of all, and its rank among all orders by the loss, 0 the best.
 # {glue:text}`small_pairs` pairs, profile {glue:text}`profile`.
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X3.deep_objective and X3.deep_best"}
+# %%
 claims.check(
     "X3.deep_objective",
     *descended,
@@ -429,7 +426,7 @@ claims.check(
     second_seed=lambda: optimum_by_loss(seed + 1),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot objective and loss of all permutations"}
+# %% Plot objective and loss of all permutations
 shown = {
     "weights, restarts": ("s", 13, "blue"),
     "activations": ("D", 8, "green"),
@@ -466,11 +463,11 @@ axes[0].set(ylabel="barrier half-way")
 figures.show("fig_every", figure, legend=4)
 
 # %% [markdown]
-# ```{glue:figure} fig_every
+# :::{glue:figure} fig_every
 # :alt: Two clouds of dots, the barrier against the objective of weight matching for all 14 400 orders of two pairs. Markers show where three matchers end, and a star the lowest barrier.
 #
 # All {glue:text}`all_small` orders of the neurons of two pairs of small networks: the objective of weight matching against the barrier, and where three matchers end (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # ## The pairs
 #
@@ -511,7 +508,7 @@ for words, other in (("as they are", two), ("matched", two.permuted(order))):
         f"{words}: barrier {middle - chord:.3f}, {repaired - chord:.3f} repaired"
     )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "All pairs, and when a comparison is judged"}
+# %% All pairs, and when a comparison is judged
 UNKNOWN = 1e6  # the error of a ratio to a barrier that is none
 
 
@@ -549,7 +546,7 @@ def leaves(of, matcher):
     return bool(mean[0] > figures.BAND * widening(len(of.a)) * error[0])
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Comparisons of narrow networks"}
+# %% Comparisons of narrow networks
 def compared(kind, above, below):
     """Mean barrier after a matcher over that after another."""
     return measured(
@@ -572,7 +569,7 @@ def with_repair(kind):
 # ## The table
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show the table"}
+# %% Show the table
 def entry(values, wins):
     """Mean, its standard error, and wins, as text."""
     mean, error = mean_and_error([values])
@@ -607,7 +604,7 @@ figures.table(
 # Where a matcher leaves no barrier, half-way is as good as the ends or better, and a ratio means nothing: it is judged only where the mean barrier in the denominator is positive by its interval.
 # [](#sec-wide) has what becomes of wide networks.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barriers"}
+# %% Plot the barriers
 figure, axes = figures.panels(2, 2, height=3.6, sharey=True)
 for axis, kind in zip(axes.flat, KINDS, strict=True):
     for shift, quantity, colour, words in (
@@ -632,11 +629,11 @@ axes.flat[0].invert_yaxis()
 figures.show("fig_matchers", figure, legend=3)
 
 # %% [markdown]
-# ```{glue:figure} fig_matchers
+# :::{glue:figure} fig_matchers
 # :alt: Four panels, one for each kind of network, mean barrier of each matcher with and without REPAIR, with intervals and a line at zero.
 #
 # Mean barriers half-way on test images; bars: intervals at two-sided $10^{-3}$ over {glue:text}`pairs` pairs (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # Straight-through matching judges its start, the identity, and its first projection is one descent of weight matching. So half-way, on the images that it sees, it is never worse than either. What is not guaranteed is the same on other images:
 
@@ -644,7 +641,7 @@ figures.show("fig_matchers", figure, legend=3)
 straight = compared("plain", "straight-through", "weights")
 alike = compared("layer norm", "activations", "weights")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X3.straight_through and X3.norm_activations"}
+# %%
 claims.check("X3.straight_through", **straight)
 claims.check("X3.norm_activations", **alike)
 
@@ -658,7 +655,7 @@ for kind in ("plain", HE):
     heights = {m: of[m].barrier.mean() for m in ("weights", "activations")}
     print(kind, {m: f"{height:.3f}" for m, height in heights.items()})
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X3.start"}
+# %%
 claims.check("X3.start", **scale)
 
 # %% [markdown]
@@ -686,11 +683,11 @@ def rank_correlation(of):
 ranks = measured("plain", rank_correlation)
 gained = compared("plain", "weights, restarts", "weights")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X3.objective_barrier and X3.restarts_barrier"}
+# %%
 claims.check("X3.objective_barrier", **ranks)
 claims.check("X3.restarts_barrier", **gained)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot objectives and barriers of the descents"}
+# %% Plot objectives and barriers of the descents
 figure, (left, right) = figures.panels(2)
 for k, colour in enumerate(("blue", "orange", "green", "red")):
     left.plot(
@@ -710,11 +707,11 @@ right.yaxis.get_major_locator().set_params(integer=True)
 figures.show("fig_restarts", figure, legend=4)
 
 # %% [markdown]
-# ```{glue:figure} fig_restarts
+# :::{glue:figure} fig_restarts
 # :alt: Left, dots of barrier against objective for the descents of four pairs. Right, a histogram of the rank correlations of all pairs.
 #
 # Left: local optima of weight matching for four pairs of plain networks. Right: the rank correlation of objective and barrier for each pair (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # The rank correlation is {glue:text}`ranks` in the mean over pairs; $-1$ would say that a higher objective always is a lower barrier, $0$ that the two have nothing to do with each other.
 # The best of {glue:text}`restarts` descents has a higher objective than one descent for {glue:text}`higher` of the {glue:text}`pairs` pairs, and
@@ -728,7 +725,7 @@ figures.show("fig_restarts", figure, legend=4)
 #
 # A layer norm, $n_i = (z_i - \bar z)/\sqrt{v + \varepsilon}$ with mean $\bar z$ and variance $v$ over the $m$ units of one sample, seems to leave nothing to repair. What is true:
 #
-# ```{prf:proposition} What a layer norm repairs by itself
+# :::{prf:proposition} What a layer norm repairs by itself
 # :label: prop-norm-repairs
 # Let $v > 0$ for almost all inputs. (i) For $\varepsilon = 0$, $z \to c z + d \mathbf 1$ with $c > 0$ does not change $n$, even if $c$ and $d$ depend on the input. (ii) For every network, the ends and the merged ones alike,
 #
@@ -737,11 +734,11 @@ figures.show("fig_restarts", figure, legend=4)
 # $$
 #
 # with equality for $\varepsilon = 0$, where $\operatorname{Var}$ and $\mathbb E$ are over the inputs.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # (i) $c z_i + d - (c \bar z + d) = c (z_i - \bar z)$, and $v$ becomes $c^2 v$. (ii) For each input $\sum_i n_i^2 = m v / (v + \varepsilon)$. Take means over the inputs, and $\mathbb E\, n_i^2 = \operatorname{Var} n_i + (\mathbb E\, n_i)^2$.
-# ```
+# :::
 #
 # Jordan et al. study REPAIR for several norms.
 # A collapse by a common factor is undone at once, and the second moments cannot all shrink.
@@ -753,11 +750,11 @@ figures.show("fig_restarts", figure, legend=4)
 repair_plain = with_repair("plain")
 repair_norm = with_repair("layer norm")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X3.repair_plain and X3.repair_norm"}
+# %%
 claims.check("X3.repair_plain", **repair_plain)
 claims.check("X3.repair_norm", **repair_norm)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot what REPAIR corrects"}
+# %% Plot what REPAIR corrects
 figure, axis = figures.panels()
 typical, layers = {}, np.arange(1, 4)
 colours = ("blue", "orange", "green", "purple")
@@ -782,11 +779,11 @@ axis.set(ylabel="deviation half-way / that of the ends")
 figures.show("fig_repair", figure, legend=2)
 
 # %% [markdown]
-# ```{glue:figure} fig_repair
+# :::{glue:figure} fig_repair
 # :alt: Median and quartiles over the units of the ratio of a unit's deviation half-way to that of its ends, for three hidden layers and four kinds of networks, with a line at one.
 #
 # After weight matching: the deviation of a unit over the inputs before REPAIR sets it, with the earlier layers set already, relative to the mean of its ends. Median and quartiles over the units of all pairs (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # Half of the units have a deviation half-way of {glue:text}`plain_0` to {glue:text}`plain_2` times what it should be in plain networks, the median is {glue:text}`plain_1`; with layer norms {glue:text}`norm_0` to {glue:text}`norm_2`, and {glue:text}`norm_1` (means over the layers). Where the
 # typical unit is right, what is left for REPAIR is the spread of single units, and their means. After weight matching it multiplies the mean barrier by {glue:text}`repair_plain` for plain networks and by {glue:text}`repair_norm` with layer norm.
@@ -810,7 +807,7 @@ def best_gain(of):
 gain = measured("σ_F = 1", best_gain)
 sparse = compared("σ_F = 0", "activations", "identity")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X3.fixed_weights and X3.zero_weights"}
+# %%
 claims.check("X3.fixed_weights", **gain)
 claims.check("X3.zero_weights", **sparse)
 
@@ -850,7 +847,7 @@ wide_plain, wide_norm, turned_plain, turned_norm = (
     for kind in WIDE
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show the table"}
+# %% Show the table
 body = []
 for kind in WIDE:
     row = []
@@ -866,7 +863,7 @@ figures.table(" | ".join(["networks", *head]), body)
 # %% [markdown]
 # Mean barrier half-way on test images with its standard error, {glue:text}`wide` units a layer, {glue:text}`wide_pairs` pairs of each kind, {glue:text}`epochs` epochs of {glue:text}`images_trained` images; profile {glue:text}`profile`.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot narrow beside wide"}
+# %% Plot narrow beside wide
 figure, axes = figures.panels(2)
 matched_by = ASKED[1:]  # barriers of the identity are too high for this frame
 for axis, (wider, kind) in zip(axes, WIDE.items(), strict=True):
@@ -890,25 +887,25 @@ for axis, (wider, kind) in zip(axes, WIDE.items(), strict=True):
 figures.show("fig_wide", figure, legend=3)
 
 # %% [markdown]
-# ```{glue:figure} fig_wide
+# :::{glue:figure} fig_wide
 # :alt: Two panels, without norms and with layer norm, mean barrier after weight matching and after activation matching, for narrow and for wide networks, with intervals and a line at zero.
 #
 # Mean barriers half-way after two matchers; bars: intervals at two-sided $10^{-3}$ over {glue:text}`pairs` pairs of narrow and {glue:text}`wide_pairs` of wide networks (profile {glue:text}`profile`).
-# ```
+# :::
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X3.wide_barrier and X3.wide_norm"}
+# %%
 claims.check("X3.wide_barrier", **wide_plain)
 claims.check("X3.wide_norm", **wide_norm)
 
 # %% [markdown]
 # Among narrow networks with layer norm it depends on the number of training images whether matching by activations leaves less than weight matching ({claim}`X3.norm_activations`). Among wide ones it leaves no less, without norms and with layer norm:
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X3.wide_order and X3.wide_order_norm"}
+# %%
 claims.check("X3.wide_order", **turned_plain)
 claims.check("X3.wide_order_norm", **turned_norm)
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 def most(kind):
     """Who wins most often, and how often, as text."""
     number = max(won[kind].values())
@@ -942,7 +939,7 @@ figures.numbers(
     **{f"most_{k}": most(kind) for k, kind in enumerate(KINDS)},
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers of the wide networks"}
+# %% Numbers of the wide networks
 of_wide = {"wide_plain": wide_plain, "wide_norm": wide_norm}
 of_wide |= {"turned_plain": turned_plain, "turned_norm": turned_norm}
 figures.numbers(
@@ -958,7 +955,7 @@ figures.numbers(
     },
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Sizes for the text"}
+# %% Sizes for the text
 objectives = [
     pairs_of("plain", seed)[m].objective for m in ("weights, restarts", "weights")
 ]
@@ -1013,22 +1010,22 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{exercise}
+# :::{exercise}
 # Let $\lVert a \rVert = \lVert b \rVert = 1$ and $s = \langle a, \pi b \rangle$. How long is the merged network $(a + \pi b)/2$, and how far is it from either end? What does weight matching maximise, then? What are the two numbers for $s = 0$ and $s = 1$?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # $\lVert a \pm \pi b \rVert^2 = 2 \pm 2 s$, so that the length is $\sqrt{(1 + s)/2}$ and the distance $\sqrt{(1 - s)/2}$; their squares add up to 1. Weight matching makes the merged network as long as possible. For $s = 0$ both are $1/\sqrt 2$, for $s = 1$ the length is 1 and the distance 0.
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # Two students at minima for $M = d = 2$ have the rows $a = (s e_1,\; (1 - s) e_1,\; e_2)$ and $b = (e_1,\; t e_2,\; (1 - t) e_2)$, $0 < s, t < \frac12$.
 # Which orders does matching by correlation find, and which does weight matching find?
 # Show that $|\sigma(s x_1 + t x_2) - s \sigma(x_1) - t \sigma(x_2)|$ is $\min(s |x_1|, t |x_2|)$ where $x_1$ and $x_2$ have opposite signs, and 0 elsewhere.
 # By which factor can the loss half-way after matching by correlation exceed that after weight matching, for $s = t = 0.1$?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # At most two rows can be paired within their types, one of each; one row of $a$ and one of $b$ of different types are left over.
 # Correlations are 1 within a type and have one smaller value otherwise ({prf:ref}`prop-blind`), so that all four such orders are equally good.
 # Weight matching has $1 - s$ or $s$ from type 1 and $1 - t$ or $t$ from type 2 and takes the larger ones: $s e_1$ and $t e_2$ are left over.
@@ -1046,13 +1043,13 @@ figures.numbers(
 #     b = torch.tensor([[1, 0], [0, 0.1], [0, 0.9]]).double()
 #     losses = population_loss((a + b[all_permutations(3)]) / 2, 2)
 #     print(losses / losses.min())
-# ```
+# :::
 #
-# ```{try}
+# :::{try}
 # More pairs, and wide networks:
 #
 #     make chapter NAME=matchers ARGS="-p pairs 40 -p wide 512 -p wide_pairs 12"
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+# %% Versions and time
 print(chapter.end())

@@ -1,16 +1,13 @@
 # ---
 # jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
 #   lmc: {runs: lmc_helpers._chapters.image_networks.Parameters}
 # ---
 
 # %% [markdown]
 # # Trained CNNs, ResNets and transformers
 #
-# ```{summary}
+# :::{summary}
 # **Question.** What do fixed weights make of the lines between trained ResNets and transformers, and does the barrier between CNNs have a peak in the width?
 #
 # **The papers.**
@@ -22,15 +19,15 @@
 # What is decided without training, at the printed sizes, stands in [](55_architecture_symmetries.ipynb).
 #
 # **Why it matters.** What large fixed weights do in MLPs on MNIST is mostly decided ([](53_asymmetric_mlps.ipynb)). Whether it carries over to the networks that people merge is open.
-# ```
+# :::
 #
-# ```{need}
+# :::{need}
 # You need: convolutions, residual connections, attention, and their symmetries ([](55_architecture_symmetries.ipynb)). W-asymmetric networks: [](53_asymmetric_mlps.ipynb). {{ times }}
-# ```
+# :::
 #
 # {glue:text}`data_says` Trained networks on this page (profile {glue:text}`profile`): {glue:text}`sizes` At smaller sizes than the papers' they show the path and **decide nothing about CIFAR-10**; those parts are then open, with a price below.
 
-# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+# %% Parameters tags=["parameters"]
 dataset: str = "cifar10"  # or mnist, digits, which stand in where it is missing
 widths: list = [4, 8, 16]  # channels of three CNNs
 resnet: list = [1, 8, 1]  # multiplier, channels at width 1, blocks; 8, 16, 3
@@ -49,7 +46,7 @@ seen: int = 300  # training images for matching and lines
 seed: int = 7055  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
+# %% Check the parameters, and import
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Choice, Integer, ListOf, Real
 
@@ -114,7 +111,7 @@ for key in experiment.runs:
     print(f"{key:14} training accuracy {experiment.accuracy(key):.2f}")
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "What is counted"}
+# %% What is counted
 chosen, data_says = choose_images(dataset)
 chapter.uses(dataset=experiment.source)
 n_swept = min(sweep_pairs, pairs)  # pairs of W-ResNets with other scales
@@ -153,7 +150,7 @@ def progress(e: Experiment, key: str) -> tuple[float, float]:
 # Z, Fig. 15 has three panels for three widths, which caption and text do not state (we had the text, not the pictures), at one depth, optimiser and rate.
 # Here are three widths, *direct* (as trained) and *permuted* (after {term}`weight matching`), and half-way with the statistics of all units set right ({term}`REPAIR`, [](56_matchers.ipynb)).
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the loss along the line"}
+# %% Plot the loss along the line
 figure, axes = figures.panels(len(widths), sharey=True)
 for axis, width in zip(np.atleast_1d(axes), widths, strict=True):
     lines = experiment.losses(f"CNN {width}")
@@ -176,11 +173,11 @@ np.atleast_1d(axes)[0].set(ylabel="NLL (nats)")
 figures.show("fig_cnn_lines", figure, legend=3)
 
 # %% [markdown]
-# ```{glue:figure} fig_cnn_lines
+# :::{glue:figure} fig_cnn_lines
 # :alt: Negative log-likelihood along the line between two plain CNNs of depth 16 for three widths, direct and after weight matching, with a mark half-way for repaired statistics.
 #
 # Z, Fig. 15 at the widths of this page: mean negative log-likelihood (NLL) over pairs (thick) and each pair (thin) on training images (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # Half-way the NLL is {glue:text}`middle_loss` nats at the largest width, and that of a guess that ignores the image is $\ln 10 =$ {glue:text}`guess`; ends near that value are networks that have hardly left the guess themselves.
 # Units of an average vary less than those of its ends; without norms this adds up over fifteen layers, until little of the image is left.
@@ -205,7 +202,7 @@ def peak(e: Experiment) -> tuple[float, float]:
     return value, max(error, 1e-3)
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z19.peak"}
+# %%
 claims.check("Z19.peak", peak, **once)
 
 # %% [markdown]
@@ -223,7 +220,7 @@ claims.check("Z19.peak", peak, **once)
 # I, Fig. 3c follows $\mathcal L$ of W-ResNets over training as well, "for all stages" {claim}`I16.stages`; networks are kept at their end only here (for MLPs: {claim}`I10.stages`).
 # As I, App. F.4 says, each pixel is a sample, which is found "beneficial for LMC" {claim}`I16.pixels`; a tenth of the training images is found "sufficient to yield an alignment of low barrier" {claim}`I16.tenth`.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot accuracies and r"}
+# %% Plot accuracies and r
 NAMES = {
     "ResNet": ("ResNet", "black"),
     "W-ResNet 0": (r"W, $\sigma_F = 0$", "orange"),
@@ -259,11 +256,11 @@ axes[2].set_xticks(range(len(scales)), [f"{s:g}" for s in scales])
 figures.show("fig_resnets", figure, legend=6)
 
 # %% [markdown]
-# ```{glue:figure} fig_resnets
+# :::{glue:figure} fig_resnets
 # :alt: Left and middle, training accuracy on the line between ResNets of four kinds, unaligned and aligned. Right, how far the identity is on the way to the best permutation against the scale of the fixed weights, one thin curve for every matching point and a thick one for all of them.
 #
 # I, Figs. 4b and 4d, and Figs. 3b and 9 in one number: mean training accuracy over pairs; $r$ of W-ResNets, for each matching point and for all of them (profile {glue:text}`profile`).
-# ```
+# :::
 
 
 # %%
@@ -308,7 +305,7 @@ def similarly(e: Experiment) -> tuple[float, float]:
     return value, max(error, 1e-3)
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.close, I16.random, I16.two, I16.layers, I16.unaligned and I16.aligned"}
+# %%
 claims.check("I16.close", lambda e: progress(e, TOP), **twice, n=n_swept)
 claims.check("I16.random", far_below, **twice, n=n_swept)
 claims.check("I16.two", lambda e: progress(e, "W-ResNet 2"), **twice, n=pairs)
@@ -323,12 +320,12 @@ claims.check(
 
 claims.check("I16.aligned", worst_aligned, **twice, n=pairs)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.syre and I16.similar"}
+# %%
 claims.check("I16.syre", lambda e: left(e, "syre-ResNet 2"), **twice, n=pairs)
 
 claims.check("I16.similar", similarly, **twice, n=pairs)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.tenth, I16.stages and I16.pixels"}
+# %%
 claims.check("I16.tenth", lambda e: left(e, "ResNet"), **twice, n=pairs)
 not_run = dict(value=0.0, stderr=1.0, n=0)  # no network of this page says it
 claims.check("I16.stages", **not_run)
@@ -337,7 +334,7 @@ claims.check("I16.pixels", **not_run)
 # %% [markdown]
 # ### Transformers: accuracy on the line
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot accuracies of transformers"}
+# %% Plot accuracies of transformers
 TRANSFORMERS = {
     "ViT": ("ViT", "black"),
     "W-ViT 0": (r"W, $\sigma_F = 0$", "orange"),
@@ -356,11 +353,11 @@ axis.legend(loc="best")
 figures.show("fig_transformers", figure)
 
 # %% [markdown]
-# ```{glue:figure} fig_transformers
+# :::{glue:figure} fig_transformers
 # :alt: Training accuracy on the line between two transformers, ordinary ones, and with zero and nonzero fixed weights.
 #
 # I, Fig. 20 at the sizes of this page: mean training accuracy over pairs (thick) and each pair (thin), unaligned (profile {glue:text}`profile`).
-# ```
+# :::
 
 
 # %%
@@ -374,7 +371,7 @@ def higher(e: Experiment, key: str) -> tuple[float, float]:
     return value, max(error, 100 / len(e.y))
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I17.pronounced, I17.zero, I17.one, I17.remains and I17.harder"}
+# %%
 claims.check("I17.pronounced", lambda e: drop(e, "ViT"), **once)
 
 claims.check("I17.zero", lambda e: higher(e, "W-ViT 0"), **once)
@@ -385,7 +382,7 @@ claims.check("I17.remains", lambda e: drop(e, "W-ViT 1"), **once)
 
 claims.check("I17.harder", **not_run)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show accuracies and drops"}
+# %% Show accuracies and drops
 labels = {"ResNet": "ResNet"}
 labels |= {f"W-ResNet {s}": rf"W-ResNet, $\sigma_F = {s}$" for s in (0, 2)}
 labels |= {"syre-ResNet 2": r"syre-ResNet, $\sigma_F = 2$", "ViT": "ViT"}
@@ -410,7 +407,7 @@ figures.table(f"means over {pairs} pairs | {head}", rows)
 #
 # Estimated hours of one core, and of a GPU by constants that were fitted to measurements on one of 2024, to which the estimates agree within a factor of three:
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show the prices"}
+# %% Show the prices
 train = DataSpec("cifar10", "train90")
 big = networks((3, 32, 32), 4, [128], (8, 16, 3), (384, 8, 6))
 descents = {
@@ -463,7 +460,7 @@ figures.table(
 # after `python -m lmc_helpers.data.images cifar10` has said that the images are there, for otherwise others stand in
 # ([](../cluster)), and then `make chapter NAME=image_networks PROFILE=paper` on a machine with a GPU, which follows the lines.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 largest = experiment.losses(f"CNN {widths[-1]}")
 without = largest["permuted"][:, places // 2].mean()
 with_repair = largest["repaired"].mean()
@@ -501,11 +498,11 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{exercise}
+# :::{exercise}
 # At a matching point of $m$ channels every channel of one network has correlation $c > 0$ with one channel of the other, its partner, and 0 with all others. The identity pairs a share $s$ of the channels with their partners. What is $r$?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # $\mathcal L(P^*) = c$, $\mathcal L(I) = s c$, and a random permutation pairs one channel in $m$ with its partner, $\mathcal L_r = c/m$. So
 #
 # $$
@@ -513,13 +510,13 @@ figures.numbers(
 # $$
 #
 # whatever $c$: nearly the share itself, and 0 where $s$ is what chance gives.
-# ```
+# :::
 #
-# ```{try}
+# :::{try}
 # More images and longer training:
 #
 #     make chapter NAME=image_networks ARGS="-p images 5000 -p epochs [10,10,20]"
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+# %% Versions and time
 print(chapter.end())

@@ -1,15 +1,12 @@
 # ---
 # jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
 # ---
 
 # %% [markdown]
 # # Four lenses on one pair
 #
-# ```{summary}
+# :::{summary}
 # **Question.** Two networks were trained apart, and the loss rises on the line between them. Which part of that {term}`barrier` does each of the four papers explain?
 #
 # **The papers.**
@@ -24,13 +21,13 @@
 # Between networks trained on small digits weight matching removes at least half of the barrier ({claim}`X1.digits_permutation`; {glue:text}`by_order` % in this run), scale has next to no part in it ({claim}`X1.digits_scale`; {glue:text}`by_scale` %), and one merge is at most a tenth as high ({claim}`X1.digits_merge`; {glue:text}`merge_share` %).
 #
 # **Why it matters.** Most of the barrier comes from the order of the neurons: on the straight line between two such networks neurons meet that have nothing to do with each other. Relabelling them removes most of it, and one merge leads from there back to the order in which the other network came.
-# ```
+# :::
 #
-# ```{need}
+# :::{need}
 # You need: two-layer ReLU networks and their exact loss ([](11_exact_loss.ipynb)), convex functions, orthogonal projections. Helpful: [](13_algorithm_1.ipynb), [](21_merging_neurons.ipynb), [](33_unbounded_barriers.ipynb), [](42_swap_cost.ipynb). {{ times }}
-# ```
+# :::
 
-# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+# %% Parameters tags=["parameters"]
 minima: int = 200  # random minima of the teacher–student problem
 students: int = 60  # pairs of trained students
 student_steps: int = 4000  # of their gradient descent
@@ -40,7 +37,7 @@ steps: int = 800  # of their descent
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
+# %% Check the parameters, and import
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -116,7 +113,7 @@ from lmc_helpers.teacher_student.gradient_descent import gradient_descent
 # | **G** | curves of rescaled copies | How high is the line between two points of such a curve? |
 # | **I** | weights $F$ that are fixed, and the same in all runs | What does it cost neuron $i$ to do the work of $j$? |
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+# %% Plot the idea
 figure, (left, right) = figures.panels(2, height=4.4)
 w = torch.linspace(0, 4.2, 120).double()
 t = torch.linspace(-3, 3, 60).double()
@@ -157,19 +154,19 @@ right.set(ylim=(0.2, 4.2))
 figures.show("fig_lenses", figure, legend=3)
 
 # %% [markdown]
-# ```{glue:figure} fig_lenses
+# :::{glue:figure} fig_lenses
 # :alt: Left, contours of the loss of two tanh neurons, symmetric about the diagonal. Two networks a and b lie near the two mirror images of the minimum; the direct line between them crosses the diagonal, where the neurons coincide; the reordered b lies next to a. A star beside the diagonal marks fixed weights, which are nearer to one side. Right, a hyperbola of incoming and outgoing weights with one product; a chord between two of its points crosses contours of higher loss, and the balanced point lies where both weights are equal.
 #
 # Left: the loss of a student with two tanh neurons of one weight each, as contours; its mirror is the exchange of the neurons.
 # Z moves $b$ across the mirror, P looks at the mirror, and fixed weights $F$ (I) lie on one side of it, so that it is cheaper to be there.
 # Right: one ReLU neuron; a rescaled copy has the same function, and the line to it does not (G).
-# ```
+# :::
 #
 # ## The middle of an exchange
 #
 # Let $T$ exchange neurons $i$ and $j$. Half-way from $\theta$ to $T\theta$ both are their mean: the line leads through a network in which they coincide, a *merge*. P's {term}`permutation points <permutation point>` are the merges with gradient 0; at minima of the teacher–student problem the middle is the top of Z's barrier.
 #
-# ```{prf:theorem} The middle of an exchange
+# :::{prf:theorem} The middle of an exchange
 # :label: thm-middle
 # 1. $\bar\theta = \frac12 (\theta + T\theta)$ is the point of $\{\theta_i = \theta_j\}$ nearest to $\theta$, and computes what some network with $m - 1$ neurons computes. With $L^*_{m-1}$ the infimum of the loss over these,
 #
@@ -189,9 +186,9 @@ figures.show("fig_lenses", figure, legend=3)
 #    $$
 #    B = \frac{\varphi\, p^2 + (\tfrac\pi2 - \varphi)\, q^2 - pq}{\pi d} .
 #    $$
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # *1.*
 # $T$ is orthogonal and $T^2 = I$, so that $\langle \theta - T\theta, v \rangle = \langle \theta, v - Tv \rangle = 0$ whenever $Tv = v$: the step to the middle is orthogonal to the fixed space, in which $\bar\theta$ lies.
 # There $i$ and $j$ compute $(a_i + a_j)\, \sigma(\bar u \cdot x)$ together, as one neuron.
@@ -212,7 +209,7 @@ figures.show("fig_lenses", figure, legend=3)
 # &= 2 \varphi p^2 + (\pi - 2\varphi) q^2 - 2pq .
 # \end{aligned}
 # $$
-# ```
+# :::
 #
 # For $q \ll p$ this is $q^2/(2d)$ to leading order, the loss of *deleting* the smaller neuron: an exchange of neurons of different types costs about as much as to lose the smaller one. All pairs of neurons of random {term}`minima <minimum>`, the barrier searched along the line:
 
@@ -239,7 +236,7 @@ for i, j in combinations(range(rows), 2):
     smaller.append(norms[:, [i, j]].amin(dim=1) ** 2 / (2 * M) * other)
 found, exact, smaller = map(torch.stack, (found, exact, smaller))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X1.exchange"}
+# %%
 unit = 1 / (2 * M)  # the loss of one teacher neuron
 off = (found - exact).abs().max().item() / unit
 deleted = (found - smaller).abs().max().item() / unit
@@ -248,12 +245,12 @@ claims.check("X1.exchange", off, n=minima, rival=deleted)
 # %% [markdown]
 # Is there something lower than the middle? With as many students as teachers, $m = M$, P's question has an answer of its own: the minima are isolated, and the networks with $w_i = w_j$ are students with one neuron too few.
 #
-# ```{prf:proposition} The lowest merge of two students
+# :::{prf:proposition} The lowest merge of two students
 # :label: prop-lowest
 # For $m = M = 2$ the least loss with $w_1 = w_2$ is $\frac1d \bigl[ 1 + \frac1\pi - (\frac34 + \frac1\pi)^2 \bigr]$, against $\frac1d \bigl[ \frac12 - \frac1\pi \bigr]$ in the middle of the line.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Together the two are one student $r$, of norm $\rho$, at the angles $\psi, \psi'$ to $e_1, e_2$, and
 #
 # $$
@@ -276,16 +273,16 @@ claims.check("X1.exchange", off, n=minima, rival=deleted)
 #
 # So $g \le g(\frac\pi4) = \sqrt2\, (1 + \frac{3\pi}4)$, and the best $\rho$ is $g/\pi$, with
 # $2\pi d\, L = 2\pi + 2 - g^2/\pi$.
-# ```
+# :::
 #
 # Must the two meet? Neurons of one weight must, as in the figure above. In two or more dimensions $\{w_1 = w_2\}$ is no wall, and as at P's permutation points of index 2 or more ({prf:ref}`thm-round`) there is a lower way round it:
 #
-# ```{prf:proposition} Two students change places without meeting
+# :::{prf:proposition} Two students change places without meeting
 # :label: prop-no-meeting
 # For $m = M = 2$ some path from $(e_1, e_2)$ to $(e_2, e_1)$ has no loss above $\frac1d \bigl[ \frac38 - \frac2{\pi^2} \bigr]$, which is less than wherever $w_1 = w_2$. Half-way the students point in opposite directions.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Let $u = (e_1 + e_2)/\sqrt2$ and take $(a u, -b u)$ as the middle. $\sigma(u \cdot x)$ and $\sigma(-u \cdot x)$ are orthogonal, so the best $a$ is $2 J(\frac\pi4)/\pi$, that of {prf:ref}`prop-lowest`, and the best $b$ is $2 J(\frac{3\pi}4)/\pi > 0$, with
 #
 # $$
@@ -318,7 +315,7 @@ claims.check("X1.exchange", off, n=minima, rival=deleted)
 # $$
 #
 # as $s = \frac{\kappa - 1}{T + \kappa}$, $\frac\pi2 (1 + \kappa^2)(\kappa - 1) \approx 0.492 < \frac12$ and $1 + T^2 \le 2T (T + \kappa)$.
-# ```
+# :::
 
 # %%
 u = torch.full((2,), 0.5, dtype=torch.float64).sqrt()
@@ -333,7 +330,7 @@ losses = population_loss(half_way, 2)  # (1001,), d = 2
 highest = 3 / 8 - 2 / math.pi**2  # times 1/d
 lowest_merge = 1 + 1 / math.pi - (3 / 4 + 1 / math.pi) ** 2
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X1.no_meeting"}
+# %%
 above = 2 * losses.max().item() / highest - 1
 claims.check("X1.no_meeting", above, n=1, rival=lowest_merge / highest - 1)
 
@@ -341,7 +338,7 @@ claims.check("X1.no_meeting", above, n=1, rival=lowest_merge / highest - 1)
 # With more teachers, the lowest merge by Newton's method on the $m - 1$ students from the middle, for $M$ up to 10, each in $d = M$ dimensions:
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Descend below the middle"}
+# %% Descend below the middle
 def merge_ratio(M):
     """Loss that descent finds below the middle, over that of the middle."""
     middle = torch.eye(M, dtype=torch.float64)[1:]
@@ -363,11 +360,11 @@ def merge_ratio(M):
 closed = lowest_merge / (1 / 2 - 1 / math.pi)
 ratios = {m: merge_ratio(m) for m in range(2, 11)}
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X1.saddle_height"}
+# %%
 by_descent, of_three = (abs(ratios[m] / closed - 1) for m in (2, 3))
 claims.check("X1.saddle_height", by_descent, n=2, rival=of_three)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the exchange of two neurons"}
+# %% Plot the exchange of two neurons
 figure, (left, right) = figures.panels(2)
 p, q = torch.meshgrid(
     *[torch.linspace(0.005, 1, 200).double()] * 2, indexing="xy"
@@ -393,13 +390,13 @@ right.set(ylim=(0.55, 1.06))
 figures.show("fig_exchange", figure)
 
 # %% [markdown]
-# ```{glue:figure} fig_exchange
+# :::{glue:figure} fig_exchange
 # :name: fig-one-exchange
 # :alt: Left, contours of the barrier of an exchange over the norms of the two neurons, with dotted corners of the square of the smaller norm next to them. Right, the ratio of the lowest merge to the middle of the line against the number of teachers, falling from just below one to about 0.6; a marker at two teachers lies a little lower.
 #
 # Left: the barrier of an exchange of two neurons of different types ({prf:ref}`thm-middle`), in units of the loss of one teacher neuron; dotted, the loss of deleting the smaller one.
 # Right: for $m = M$, the point that descent finds below the middle among students of which two coincide, relative to the middle, and for $M = 2$ the largest loss on the way of {prf:ref}`prop-no-meeting` (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # With two teachers the straight line is nearly the lowest way through the mirror, {glue:text}`excess_two` % above it; the way round it is {glue:text}`round_below` % below it. With more of them the other neurons give way too, and the point below the middle is lower, {glue:text}`ratio_ten` of its height for $M = 10$.
 #
@@ -407,22 +404,22 @@ figures.show("fig_exchange", figure)
 #
 # P show that moves at equal loss lead from each permutation point of a layer to all others (section 4.2). For the barrier this has a consequence.
 #
-# ```{prf:theorem} One merge buys every order
+# :::{prf:theorem} One merge buys every order
 # :label: thm-one-merge
 # Let $H_{ij}$ be the largest loss on the straight way from $\theta$ to its merge, the middle $\bar\theta$ of the exchange of $i$ and $j$.
 # For every order $\pi$ there is a path from $\theta$ to $\pi\theta$ on which the loss never exceeds $\min_{ij} H_{ij}$.
 # So any $a$ and $b$ are joined by a path on which it never exceeds the larger one of
 # $\min_{ij} H_{ij}(b)$ and the largest loss on the line from $a$ to $\pi b$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Go straight to the cheapest merge.
 # There $i$ and $j$ have equal incoming weights, so that $j$ can hand its outgoing ones to $i$ at equal loss.
 # Now $a_j = 0$ and $u_j$ is free: let it take the incoming weights of any neuron $k$, then its outgoing ones, again at equal loss.
 # Now $k$ is free, and stands where $j$ stood.
 # Like tiles around a hole, the $m - 1$ neurons reach every
 # arrangement over the $m$ places, in particular that of $\pi\bar\theta$ up to the last handing over, which is undone. The straight way from $\pi\bar\theta$ to $\pi\theta$ is the image of the first one. A path from $a$ to $\pi b$ to $b$ is the second statement.
-# ```
+# :::
 #
 # In the teacher–student problem with $m > M$ a global minimum has two rows on one ray, or a row 0.
 # Their merge costs nothing, and so every order is reached at loss 0 (a row hands its length to another one on its ray).
@@ -433,12 +430,12 @@ figures.show("fig_exchange", figure)
 #
 # Z remark that two minima whose rows have equal types can be joined on a line at loss 0. The converse says what is left when they do not. Let $n_j$ and $n'_j$ count the rows of $W$ and $W'$ on ray $j$, without rows 0.
 #
-# ```{prf:theorem} When the best order leaves nothing
+# :::{prf:theorem} When the best order leaves nothing
 # :label: thm-types
 # For global minima $W, W'$ some order $\pi$ has $B(W, \pi W') = 0$ if and only if $\sum_j \max(n_j, n'_j) \le m$. Without rows 0 this says $n = n'$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Let $v_i = w'_{\pi(i)}$. On the line $f_\lambda - f^* = \sum_i \Delta_i$ with
 #
 # $$
@@ -452,7 +449,7 @@ figures.show("fig_exchange", figure)
 # another ray.
 # Then at least $\max(n_j, n'_j)$ places hold a row of ray $j$, in one network or the other, and no place serves two rays.
 # Conversely pair $\min(n_j, n'_j)$ rows on each ray: $\sum_j \max(n_j, n'_j) - \sum_j n'_j$ rows of $W$ are left, at most the $m - \sum_j n'_j$ rows 0 of $W'$, and likewise for the rows of $W'$.
-# ```
+# :::
 #
 # Random minima, some of them with a row 0, and all $6!$ orders; the middle tells, as there each $\Delta_i$ is 0 or not:
 
@@ -476,7 +473,7 @@ for V, V2 in zip(padded[::2], torch.cat([W, padded])[1::4], strict=True):
     needed.append(int(torch.maximum(n, n2).sum()) > rows)
 wrong = sum(one != other for one, other in zip(left_over, needed, strict=True))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X1.zero"}
+# %%
 claims.check("X1.zero", wrong, n=len(needed), rival=sum(left_over))
 
 # %% [markdown]
@@ -491,7 +488,7 @@ claims.check("X1.zero", wrong, n=len(needed), rival=sum(left_over))
 # \end{aligned}
 # $$
 #
-# ```{prf:theorem} One number
+# :::{prf:theorem} One number
 # :label: thm-number
 # 1. *I and weight matching.* With $F = a$ the cheapest reassignment of $b$ is weight matching to $a$, and $\Delta_{ij}$ is what an exchange adds to $\lVert a - b \rVert^2$.
 # 2. *I and P.* With $F = b$, $\Delta_{ij} = \lVert b - Tb \rVert^2 = 4 \delta_{ij}^2$, where $\delta_{ij}$ is the distance from $b$ to the networks with $b_i = b_j$.
@@ -501,9 +498,9 @@ claims.check("X1.zero", wrong, n=len(needed), rival=sum(left_over))
 #    $$
 #    \Delta_{ij} \ge 2\, \lVert b_i - b_j \rVert\, \lVert \alpha_i - \alpha_j \rVert .
 #    $$
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # *1* is the definition of weight matching, which minimises $\lVert a - \pi b \rVert^2$.
 # *2.*
 # $\Delta_{ij} = 2 \lVert b_i - b_j \rVert^2 = \lVert b - Tb \rVert^2$, and the distance is half of $\lVert b - Tb \rVert$ by {prf:ref}`thm-middle`.
@@ -511,7 +508,7 @@ claims.check("X1.zero", wrong, n=len(needed), rival=sum(left_over))
 # *4.*
 # By *1* with $a = F + \alpha$ the exchange adds
 # $\Delta_{ij} + 2 \langle b_i - b_j, \alpha_i - \alpha_j \rangle$; apply Cauchy and Schwarz.
-# ```
+# :::
 #
 # So three questions meet in one quadratic form.
 # Weight matching makes it small over all orders, P asks how far the mirror is, and I asks for fixed weights that make it large, so that a neuron has a place of its own in every run.
@@ -519,7 +516,7 @@ claims.check("X1.zero", wrong, n=len(needed), rival=sum(left_over))
 #
 # ## Scale has a normal form
 #
-# ```{prf:theorem} Balance
+# :::{prf:theorem} Balance
 # :label: thm-balance
 # Let the neurons be ReLU.
 #
@@ -527,9 +524,9 @@ claims.check("X1.zero", wrong, n=len(needed), rival=sum(left_over))
 # 2. At a local minimum of $L + \frac\gamma2 \lVert \theta \rVert^2$, $\gamma > 0$, all neurons are balanced.
 # 3. Half-way between $\theta$ and its copy rescaled by $c_i = e^{s_i}$ the contribution of neuron $i$ is multiplied by $\cosh^2(s_i/2)$.
 # 4. If $b$ is a reordered and rescaled copy of $a$, then $B = 0$ after balancing both and weight matching.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # *1.*
 # $c^2 \lVert u \rVert^2 + \lVert a \rVert^2 / c^2 \ge 2 \lVert u \rVert \lVert a \rVert$ with equality for $c^2 = \lVert a \rVert / \lVert u \rVert$ only.
 # *2.*
@@ -539,7 +536,7 @@ claims.check("X1.zero", wrong, n=len(needed), rival=sum(left_over))
 # *4.*
 # By *1* the balanced copies are equal up to the
 # order, and weight matching brings their distance to 0.
-# ```
+# :::
 #
 # *2* joins G and I: the penalty that gives I's costs their meaning also takes away the freedom from which G's high barriers come. (Rows with fixed parts are not balanced by it.) *3* is G's (15) for $k = 1$: a barrier without bound needs neurons of very different scale.
 
@@ -573,7 +570,7 @@ def match(a, b):
 # Their own losses, at most {glue:text}`worst_student` · 10⁻⁹, are counted with the barrier: the largest loss on the line, direct and in the best of all $6!$ orders.
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Train the students"}
+# %% Train the students
 @cache
 def trained_students(seed):
     """Largest losses on the lines, direct and best, and whether types agree."""
@@ -602,7 +599,7 @@ def same_over_other(seed):
     return ratio_of_means(best[typed][same], best[typed][~same])
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X1.students_permutation and X1.students_types"}
+# %%
 of_students = {"of": seed, "again": seed + 1, "n": students}
 claims.check("X1.students_permutation", best_over_direct, **of_students)
 claims.check("X1.students_types", same_over_other, **of_students)
@@ -615,7 +612,7 @@ claims.check("X1.students_types", same_over_other, **of_students)
 # One kind has nothing fixed; in the others half of the incoming weights of
 # every neuron are fixed to $\sigma_F\, \mathcal N(0, 1)$ numbers, the same in both networks of a pair, and free of the penalty (I, (2)). Barriers are those of the cross-entropy on the training images, at $\lambda = 0, 0.1, \dots, 1$.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Train the networks, and measure their barriers"}
+# %% Train the networks, and measure their barriers
 NEURONS, GAMMA = 12, 1e-3
 SIGMAS = (None, 0.3, 1.0)  # no fixed weights, weak ones, strong ones
 pixels, labels = digits(images)  # the same ones at every seed
@@ -682,7 +679,7 @@ for i, j in combinations(range(NEURONS), 2):
     mistaken.append(((b - Tb).square().sum(dim=(1, 2)) - change).abs().max())
 largest = costs.abs().max()
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X1.swap_identity"}
+# %%
 off, own = (max(values) / largest for values in (identity, mistaken))
 claims.check("X1.swap_identity", off.item(), n=pairs, rival=own.item())
 
@@ -697,7 +694,7 @@ undone = loss_barrier(loss, balance(a), match(balance(a), balance(disguised)))
 not_balanced = loss_barrier(loss, a, match(a, disguised))
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Follow the path past the cheapest merge"}
+# %% Follow the path past the cheapest merge
 def to_merge(theta, i, j, places=(0.25, 0.5, 0.75, 1)):
     """The largest loss on the straight way to the merge of i and j."""
     middle = merge_pair(theta, i, j)
@@ -729,7 +726,7 @@ for theta, cheapest, top, order in zip(
     line = torch.stack([torch.lerp(theta, theta[order], s) for s in GRID])
     straight.append((loss(line).max() / top).item() - 1)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X1.normal_form and X1.one_merge"}
+# %%
 claims.check(
     "X1.normal_form",
     undone.max().item(),
@@ -742,7 +739,7 @@ claims.check("X1.one_merge", max(excess), n=pairs, rival=np.mean(straight))
 # Next the pairs themselves: what order and scale have to do with the barrier, and how high the cheapest merge is.
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "The questions, as ratios of means"}
+# %% The questions, as ratios of means
 def share(part, whole, *arguments):
     """One mean barrier over another, with its error; the same pairs."""
     found = barriers(*arguments)
@@ -770,7 +767,7 @@ questions = {
     ),
 }
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X1.digits_permutation, X1.digits_order, X1.digits_scale and X1.digits_merge"}
+# %%
 permutation, order, _, merge = (ask(seed) for ask in questions.values())
 of_pairs = {"of": seed, "again": seed + 1, "n": pairs}
 claims.check("X1.digits_permutation", questions["permutation"], **of_pairs)
@@ -783,7 +780,7 @@ claims.check("X1.digits_merge", questions["merge"], **of_pairs)
 # Between a network and its copy with $k$ of its neurons in a circle (each takes the next one's place) the function is the same at both ends, and only the order differs.
 # And what scale does is a matter of how far the descent has come ({prf:ref}`thm-balance`, part 2):
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barriers of the pairs"}
+# %% Plot the barriers of the pairs
 TOGETHER = range(2, NEURONS + 1)
 shuffled = random_orders(pairs, seed, "circles")
 disorder = {}
@@ -823,11 +820,11 @@ right.minorticks_off()
 figures.show("fig_pairs", figure, legend=3)
 
 # %% [markdown]
-# ```{glue:figure} fig_pairs
+# :::{glue:figure} fig_pairs
 # :alt: Left, the mean barrier between a network and its reordered copy grows with the number of neurons out of place and crosses the line of matched pairs at few neurons; the direct barrier between two networks is near its upper end, and the cheapest merge near zero. Right, mean barriers against the steps of the descent: direct, matched, and balanced and matched.
 #
 # Left: barrier between a network and its copy with $k$ neurons out of place, and between the two networks of a pair. Right: the same pairs after descents of three lengths. Bars are ±3.29 standard errors over {glue:text}`pairs` pairs, profile {glue:text}`profile`.
-# ```
+# :::
 #
 # Two networks as they come are {glue:text}`order_ratio` times as far apart as a network and itself in a random order ({claim}`X1.digits_order`): to the line, that is nearly all the difference there is.
 # The best order leaves {glue:text}`left` % of the barrier, about as much as {glue:text}`as_many` neurons out of place.
@@ -837,7 +834,7 @@ figures.show("fig_pairs", figure, legend=3)
 # Is a merge of *any* two neurons cheap? For two random ones: the middle of their exchange, and the point below it that descent finds with the two held equal, in the loss with its penalty; against the network itself after as long a second descent.
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Descend below the middle of exchanges"}
+# %% Descend below the middle of exchanges
 @cache
 def exchanges(seed):
     """Heights of the middle of a random exchange, and of the point below it."""
@@ -868,7 +865,7 @@ def saddle_over_middle(seed):
     return ratio_of_means(below, middle, paired=True)
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X1.digits_saddle"}
+# %%
 claims.check("X1.digits_saddle", saddle_over_middle, **of_pairs)
 
 # %% [markdown]
@@ -881,7 +878,7 @@ claims.check("X1.digits_saddle", saddle_over_middle, **of_pairs)
 # For that we take {term}`activation matching`, which does not see the weights, and rank the cost of each moved neuron with its partner among its costs with all others.
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Rank the swap costs of moved neurons"}
+# %% Rank the swap costs of moved neurons
 @cache
 def swap_ranks(seed, sigma=0.3):
     """Ranks of the swap costs of moved neurons in [0, 1], and who moved."""
@@ -916,14 +913,14 @@ def fixed_aligned(seed):
     return share("balanced, matched", "as it is", seed, 1.0)
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X1.fixed_direct, X1.fixed_aligned and X1.swap_predicts"}
+# %%
 by_fixing, after_fixing = fixed_over_ordinary(seed), fixed_aligned(seed)
 ranks = mean_rank(seed)
 claims.check("X1.fixed_direct", fixed_over_ordinary, **of_pairs)
 claims.check("X1.fixed_aligned", fixed_aligned, **of_pairs)
 claims.check("X1.swap_predicts", mean_rank, **of_pairs)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the networks with fixed weights"}
+# %% Plot the networks with fixed weights
 figure, (left, right) = figures.panels(2)
 for shift, (name, (label, colour, _)) in zip(
     (-0.27, 0, 0.27), styles.items(), strict=True
@@ -947,12 +944,12 @@ right.set(xlabel="rank of the swap cost, moved neurons", ylabel="density")
 figures.show("fig_fixed", figure, legend=3)
 
 # %% [markdown]
-# ```{glue:figure} fig_fixed
+# :::{glue:figure} fig_fixed
 # :alt: Left, mean barriers, direct, matched, and balanced and matched, for networks without, with weak and with strong fixed weights: the direct bar falls with the strength of the fixed weights, the others rise, and with strong ones the matched bar equals the direct one. Right, histogram of ranks of swap costs of moved neurons, falling from low ranks to high ones, beside a dotted line of chance.
 #
 # Left: networks without fixed weights, with weak and with strong ones; bars are ±3.29 standard errors over {glue:text}`pairs` pairs.
 # Right: the rank of the swap cost of a moved neuron with its partner, from 0 for the cheapest of its exchanges to 1 for the dearest, $\sigma_F = 0.3$ (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # With $\sigma_F = 1$ the direct barrier is {glue:text}`fixed_share` % of the ordinary one, and weight matching leaves {glue:text}`stays` % of the neurons in their place, as part 4 of {prf:ref}`thm-number` lets one expect: the fixed parts are longer than the trained ones.
 # That nothing *could* be gained does not follow.
@@ -961,7 +958,7 @@ figures.show("fig_fixed", figure, legend=3)
 # With $\sigma_F = 0.3$ activation matching moves {glue:text}`moved` % of the neurons, to partners whose swap cost has the mean rank {glue:text}`rank`, against $\frac12$ by chance: the cost says something about which neurons are exchanged, but does not single them out.
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% Numbers for the text
 def percent(value):
     """A share in per cent, with one digit below ten."""
     return f"{100 * value:.0f}" if abs(value) >= 0.095 else f"{100 * value:.1f}"
@@ -999,7 +996,7 @@ figures.numbers(
     ),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "More numbers for the text"}
+# %% More numbers for the text
 figures.numbers(
     merge_share=percent(merge[0]),
     order_ratio=f"{order[0]:.2f}",
@@ -1049,20 +1046,20 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{exercise}
+# :::{exercise}
 # Show that the barrier of {prf:ref}`thm-middle` is $\frac{q^2}{2d} \bigl( 1 - \frac{8}{3\pi} \frac qp + O(q^3/p^3) \bigr)$ for $q \ll p$, and that it never exceeds the loss $q^2/(2d)$ of deleting the smaller neuron.
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # With $z = q/p$, $\varphi = z - z^3/3 + O(z^5)$ and $\pi d B/p^2$ is $\varphi + (\frac\pi2 - \varphi) z^2 - z$, that is, $\frac\pi2 z^2 - \frac43 z^3 + O(z^5)$; divide by $\frac\pi2 z^2$.
 # For the bound, $\varphi \le z$ gives $\varphi(1 - z^2) \le z (1 - z^2) \le z$ for $z \le 1$, so that $\varphi - z + (\frac\pi2 - \varphi) z^2 \le \frac\pi2 z^2$.
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # Let $m = M$ and let all $M$ neurons move on by one place in a circle. Show that the loss in the middle is at least $\frac M4$ times the barrier $A = \frac{\pi - 2}{2\pi d}$ of one exchange, and compute it for $M = 3, \dots, 8$. Is it more than $\frac M4 A$ by a factor that stays bounded?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # In the middle the rows are $\frac12 (e_i + e_{i+1})$, and the error is $\frac12 \sum_i g_i$ with $g_i = \sigma(x_i + x_{i+1}) - \sigma(x_i) - \sigma(x_{i+1}) \le 0$ and $\mathbb E\, g_i^2 = A$.
 # Products $g_i g_j$ are not negative, so that the mean of the square is at least $\frac14 M A$.
 # With $C_1$ the mean of $g_i g_{i+1}$ and $C_2$ that of two terms without a common input, the loss is $\frac M4 \bigl[ A + 2 C_1 + (M - 3) C_2 \bigr]$ for $M \ge 3$, and $C_2/A > 0$ does not depend on $M$:
@@ -1073,13 +1070,13 @@ figures.numbers(
 #         print(M, middle / (M / 4 * exchange_barrier(row[0, 0], row[0, 0], M)))
 #
 # prints a factor that grows linearly with $M$, so that it is not bounded: neurons out of place add up faster than their number.
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # Show that gradient flow on $L + \frac\gamma2 \lVert \theta \rVert^2$ makes $\lVert u_i \rVert^2 - \lVert a_i \rVert^2$ decay like $e^{-2\gamma t}$ for every ReLU neuron, and not at all for $\gamma = 0$.
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # $L$ does not change under $(c\,u_i, a_i/c)$; its derivative by $c$ at $c = 1$ is $u_i \cdot \partial_{u_i} L - a_i \cdot \partial_{a_i} L = 0$. Along the flow $\dot u_i = -\partial_{u_i} L - \gamma u_i$, and likewise for $a_i$, so that
 #
 # $$
@@ -1090,13 +1087,13 @@ figures.numbers(
 # $$
 #
 # where the first bracket is 0.
-# ```
+# :::
 #
-# ```{try}
+# :::{try}
 # More pairs, and a longer descent:
 #
 #     make chapter NAME=four_lenses ARGS="-p pairs 60 -p steps 2000"
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+# %% Versions and time
 print(chapter.end())

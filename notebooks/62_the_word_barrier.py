@@ -1,15 +1,12 @@
 # ---
 # jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
 # ---
 
 # %% [markdown]
 # # The word *barrier*
 #
-# ```{summary}
+# :::{summary}
 # **Question.** Four papers speak of the {term}`barrier` between two networks. Do they mean the same, and does it matter?
 #
 # **The papers.**
@@ -23,13 +20,13 @@
 # matching in more {claim}`X4.disagree_matched`. Loss and accuracy order classifiers differently in one of twenty or more {claim}`X4.accuracy_order`.
 #
 # **Why it matters.** A barrier that is reported without its baseline, its places and its loss cannot be compared with another.
-# ```
+# :::
 #
-# ```{need}
+# :::{need}
 # You need: what a line between two networks is ([](11_exact_loss.ipynb)), and the mean value theorem. {{ times }}
-# ```
+# :::
 
-# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+# %% Parameters tags=["parameters"]
 pairs: int = 200  # pairs of two-layer students
 classifiers: int = 120  # pairs of perceptrons on the digits
 steps: int = 2000  # steps of gradient descent of the first student of a pair
@@ -37,7 +34,7 @@ epochs: int = 12  # passes through the digits
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
+# %% Check the parameters, and import
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -70,7 +67,7 @@ from lmc_helpers.teacher_student.gradient_descent import gradient_descent
 from lmc_helpers.training.fit import fit
 from lmc_helpers.training.recipes import Descent
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+# %% Plot the idea
 figure, axis = figures.panels(height=3.6)
 at = np.linspace(0, 1, 200)
 line = (
@@ -98,12 +95,12 @@ axis.set(xlabel="place on the line", ylabel="loss", xticks=[0, 0.5, 1])
 figures.show("fig_idea", figure, legend=3)
 
 # %% [markdown]
-# ```{glue:figure} fig_idea
+# :::{glue:figure} fig_idea
 # :name: fig-kinds
 # :alt: A loss that falls from a high end to a low end with a bump on the way. Vertical bars of different lengths mark the bump above the chord, above the middle of the chord, above the worse end, above the mean of the ends and above the better end.
 #
 # One line, five barriers (a drawn example).
-# ```
+# :::
 #
 # ## Who means what
 #
@@ -126,7 +123,7 @@ for name, says in KINDS.items():
 # %% [markdown]
 # ## Baselines
 #
-# ```{prf:theorem} Four baselines
+# :::{prf:theorem} Four baselines
 # :label: thm-baselines
 # With the same places for all of them,
 #
@@ -138,14 +135,14 @@ for name, says in KINDS.items():
 # $$
 #
 # so that $|B_{\text{chord}} - B_{\text{mean}}| \le \frac12 \Delta$. Both bounds on $B_{\text{chord}}$ are sharp.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Mean, worse and better end are constants, which differ by $\frac12 \Delta$, and one constant can be taken out of a supremum.
 # As $\min(l(0), l(1)) \le c(\lambda) \le \max(l(0), l(1))$, the excess above the chord lies, at every place, between those above the worse and the better end.
 # Where the loss is largest next to the worse end, $B_{\text{chord}}$ comes as near to
 # $B_{\text{worse}}$ as one wishes, and next to the better end, to $B_{\text{better}}$.
-# ```
+# :::
 #
 # Two-layer students with fewer neurons than their {term}`teacher <teacher and student>` have positive loss, and one that was trained longer has less. The loss on the line between two of them is exact:
 
@@ -188,27 +185,27 @@ for kind in found.values():
     deviations.append(exact.max().item())
     violations.append(torch.maximum(below, above).max().item())
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X4.baselines and X4.between"}
+# %%
 claims.check("X4.baselines", max(deviations), n=2 * pairs)
 claims.check("X4.between", max(violations), n=2 * pairs)
 
 # %% [markdown]
 # ## The middle
 #
-# ```{prf:theorem} What the middle sees
+# :::{prf:theorem} What the middle sees
 # :label: thm-half-way
 # If $e = l - c$ is concave, then $B_{\text{chord}} \le 2\, e(\frac12)$, and $2$ is the best factor; if besides $e(\lambda) = e(1 - \lambda)$, then $B_{\text{chord}} = e(\frac12)$.
 # Without concavity $e(\frac12)$ bounds nothing: there are minima of a deep linear network with $e(\frac12) = 0 < B_{\text{chord}}$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # Let $e$ be concave with its largest value $B$ at $\lambda^* \le \frac12$, the other case being the mirror image.
 # As $e(1) = 0$, on $[\lambda^*, 1]$ it lies above the line from $(\lambda^*, B)$ to $(1, 0)$, so that $e(\frac12) \ge \frac{1/2}{1 - \lambda^*} B \ge \frac12 B$; a tent with $\lambda^* \to 0$ comes as near as one wishes.
 # A concave function that is symmetric has its largest value in the middle.
 # For the last statement take $l = (w_1 w_2 w_3 - 1)^2$, $w(0) = (1, 1, 1)$ and $w_i(\lambda) = 1 + \lambda d_i$ where the $d_i$ are the three roots of $t^3 - 15 t^2 - 45 t - 30$, which are real and not 0: the polynomial is negative at $-1$, positive at $-\frac32$, negative at $-4$ and at 0, and positive for large $t$.
 # With their elementary symmetric functions
 # $15, -45, 30$, in this order, $w_1 w_2 w_3$ is $1 + 15\lambda - 45 \lambda^2 + 30 \lambda^3$, which is $1 + 30\, \lambda (\lambda - \frac12)(\lambda - 1)$: it is 1 at both ends and in the middle, and nowhere else.
-# ```
+# :::
 
 # %%
 root = torch.tensor(np.roots([1, -15, -45, -30]).real)  # d₁, d₂, d₃
@@ -223,21 +220,21 @@ tent = barrier_kinds(tents, places)
 worst = (tent["chord"] / tent["middle"]).max().item()
 print(f"tents: barrier over middle at most {worst:.3f}")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X4.middle_blind and X4.concave"}
+# %%
 claims.check("X4.middle_blind", deep["middle"] / deep["chord"], n=len(at))
 claims.check("X4.concave", worst, n=len(tops))
 
 # %% [markdown]
 # ## Eleven places
 #
-# ```{prf:theorem} A maximum over places
+# :::{prf:theorem} A maximum over places
 # :label: thm-grid
 # If $l$ is twice differentiable with $l'' \ge -K$, $K \ge 0$, the supremum above the chord exceeds the maximum over places, the ends among them, by at most $K h^2 / 8$, with $h$ the largest distance of neighbours.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # $e + \frac K2 \lambda^2$ is convex. Between neighbours $\lambda_1 < \lambda_2$ it lies below the line through its values there, hence $e(\lambda) \le \max(e(\lambda_1), e(\lambda_2)) + \frac K2 (\lambda - \lambda_1)(\lambda_2 - \lambda)$, and the last product is at most $h^2/4$.
-# ```
+# :::
 #
 # On these lines, with $K$ from the second differences at 101 places, the barrier on Z's grid of eleven places against that at all 101:
 
@@ -253,11 +250,11 @@ for loss in lines.values():
 missed, bound = torch.cat(misses), torch.cat(bounds)
 relative = (missed / torch.cat([k["chord"] for k in found.values()])).max()
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X4.grid"}
+# %%
 tight = bound > 0
 claims.check("X4.grid", (missed[tight] / bound[tight]).max().item(), n=2 * pairs)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the grid"}
+# %% Numbers for the grid
 figures.numbers(missed=f"{100 * relative.item():.1f}")
 
 # %% [markdown]
@@ -265,15 +262,15 @@ figures.numbers(missed=f"{100 * relative.item():.1f}")
 #
 # ## Loss and accuracy
 #
-# ```{prf:theorem} Errors are bounded by the log-likelihood, not the other way round
+# :::{prf:theorem} Errors are bounded by the log-likelihood, not the other way round
 # :label: thm-accuracy
 # For cross-entropy, the share of wrong answers is at most $l(\lambda) / \ln 2$ at every place.
 # So the {term}`barrier of the accuracy <accuracy barrier>`, against any baseline, is at most $(B_{\text{worse}} + \max(l(0), l(1))) / \ln 2$.
 # The barrier of the loss alone says nothing: there are lines with $B_{\text{chord}} < \varepsilon$ on which the accuracy falls from 1 to 0 and
 # rises again, and lines of constant accuracy with $B_{\text{chord}} > 1/\varepsilon$, for every $\varepsilon > 0$.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # A wrong answer gives the right class a probability of at most $\frac12$, hence a loss of at least $\ln 2$, and all losses are positive.
 # Accuracies at the ends are at most 1, so that their fall below a baseline is at most the share of wrong answers.
 # For the last statement let a network have two classes and the margin $\mu(\lambda)$, the logit of the right class less the other, the same for all inputs:
@@ -282,7 +279,7 @@ figures.numbers(missed=f"{100 * relative.item():.1f}")
 # With $\mu = -1$ at the ends and $-1 - \mu_0$, $\mu_0 > 0$, in the middle no answer is right anywhere, and $B_{\text{chord}} \ge \mu_0/2$, as the derivative of $\ln(1 + e^{z})$ is at least $\frac12$ for $z \ge 0$.
 # A parabola through such values has real roots, so that
 # both margins are products of two parameters that move on a line.
-# ```
+# :::
 #
 # Perceptrons with one hidden layer on scikit-learn's digits, trained from different starts in pairs, without any matching:
 
@@ -302,7 +299,7 @@ by_loss, by_error = barrier_kinds(nll, places), barrier_kinds(wrong, places)
 print(f"wrong at the ends {wrong[:, [0, -1]].mean():.3f}", end=", ")
 print(f"half-way {wrong[:, 50].mean():.3f}, loss {nll[:, 50].mean():.2f}")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X4.error"}
+# %%
 claims.check("X4.error", (wrong * math.log(2) / nll).max().item(), n=classifiers)
 
 # %% [markdown]
@@ -338,13 +335,13 @@ def again() -> tuple[float, float]:
 accuracy_differs = discordance(by_loss["chord"], by_error["chord"])
 print({name: f"{v:.3f} ± {e:.3f}" for name, (v, e) in differ.items()})
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X4.disagree, X4.seldom and X4.accuracy_order"}
+# %% Check X4.disagree, X4.seldom and X4.accuracy_order
 claims.check("X4.disagree", *differ["direct"], n=pairs, second_seed=again)
 claims.check("X4.seldom", *differ["direct"], n=pairs, second_seed=again)
 claims.check("X4.disagree_matched", *differ["matched"], n=pairs)
 claims.check("X4.accuracy_order", *accuracy_differs, n=classifiers)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the orders"}
+# %% Plot the orders
 figure, axes = figures.panels(2, height=4.6)
 titles = ("students: loss and loss", "digits: loss (rows), accuracy")
 for axis, shares, title in zip(axes, (table, by_accuracy), titles, strict=True):
@@ -369,11 +366,11 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_orders
+# :::{glue:figure} fig_orders
 # :alt: Two matrices of percentages, one row and one column for each kind of barrier. On the left the loss barriers of students among themselves, zero on the diagonal; on the right the loss barriers of digit classifiers against their accuracy barriers.
 #
 # Percentage of pairs of pairs that two kinds of barrier order differently; 50 would be no relation. Left: {glue:text}`pairs` pairs of students, direct, loss against loss. Right: {glue:text}`classifiers` pairs of classifiers of digits, loss against accuracy (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # The chord and the worse end disagree about {glue:text}`chord_worse` % of the pairs of pairs of students, where the mean barrier is {glue:text}`over_delta` times the mean $\Delta$, and about {glue:text}`after_matching` % after {term}`weight matching`, where it is {glue:text}`matched_over_delta` times; the chord and the middle about {glue:text}`chord_middle` %; the barrier of the loss and that of the accuracy about {glue:text}`loss_accuracy` % on the digits.
 #
@@ -394,42 +391,42 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{exercise}
+# :::{exercise}
 # Two networks have losses 0.2 and 0.5, and a paper reports a barrier of 0.1 above the worse end. Which barriers above the chord are possible?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # By {prf:ref}`thm-baselines` it lies between $0.1$ and $0.1 + 0.3 = 0.4$; above the mean of the ends it is exactly $0.1 + 0.15 = 0.25$.
 # The two bounds are not reached, as the loss is 0.6 at the highest place, which is then no end, and the chord is strictly between 0.2 and 0.5 there; a narrow peak at any place gives all values between.
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # Show that the area above the chord is at most $B_{\text{chord}}$ and, for a concave profile, at least half of it. Which profiles give equality?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # The first is the mean against the supremum.
 # A concave $e$ with $e(\lambda^*) = B$ and $e(0) = e(1) = 0$ lies above the tent with top $(\lambda^*, B)$, whose area is $B/2$, wherever $\lambda^*$ is.
 # So $\frac12 B \le \int e \le B$, with equality on the left for tents alone, and on the right only for $e = 0$, as $e$ is continuous with $e(0) = 0$ (a concave profile of a loss that
 # is continuous).
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # Multiply all logits of two classifiers by $s > 0$. What happens to the barrier of the accuracy, and to that of the loss as $s \to \infty$? (For two networks whose last layers are scaled, and whose hidden layers stay.)
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # On the line only the last layer is scaled too, by the same $s$, so that all answers stay, and so does the accuracy's barrier.
 # The loss of an example divided by $s$ tends to $\max(0, -\mu)$ with its margin $\mu$ (the right logit less the largest other one).
 # So $B_{\text{chord}}/s$ tends to the barrier of the mean of $\max(0, -\mu)$, and $B_{\text{chord}}$ grows like $s$
 # if that is positive: [](51_width_barriers.ipynb) draws the consequence for networks that are trained on and on.
-# ```
+# :::
 #
-# ```{try}
+# :::{try}
 # Both students trained for longer, the second still for a twentieth of the steps; does the order still depend on the word?
 #
 #     make chapter NAME=the_word_barrier ARGS="-p steps 20000 -p pairs 400"
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+# %% Versions and time
 print(chapter.end())

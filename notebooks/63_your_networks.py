@@ -1,15 +1,12 @@
 # ---
 # jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
 # ---
 
 # %% [markdown]
 # # Your networks
 #
-# ```{summary}
+# :::{summary}
 # **Question.** You have two trained networks of one architecture that nothing in this book was made for. What do the four papers say about them?
 #
 # **The papers.**
@@ -22,13 +19,13 @@
 # Units of an asymmetric layer exchange their functions at the price that theory says {claim}`X9.exchange`.
 #
 # **Why it matters.** One command makes this page for two networks of yours.
-# ```
+# :::
 #
-# ```{need}
+# :::{need}
 # You need: how to write a network in PyTorch. The word {term}`barrier`: [](62_the_word_barrier.ipynb); the four papers on one pair: [](61_four_lenses.ipynb). {{ times }}
-# ```
+# :::
 
-# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+# %% Parameters tags=["parameters"]
 model: str = (
     ""  # your network: "package.module:factory", a function without arguments
 )
@@ -51,7 +48,7 @@ steps: int = 30  # of the matchers that descend
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
+# %% Check the parameters, and import
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Choice, Integer, Text
 
@@ -98,7 +95,7 @@ curve = lmc.line(net_a, matched, objective, unseen)
 merged = lmc.repair(net_a, matched, seen)
 print(f"barrier {direct.barrier:.3f}, after matching {curve.barrier:.3f}")
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the five lines"}
+# %% Plot the five lines
 figure, (left, right) = figures.panels(2)
 repaired = objective(merged(unseen[0]), unseen[1]).item()
 for found, colour, name in (
@@ -117,26 +114,26 @@ right.set_visible(direct.accuracies is not None)
 figures.show("fig_five_lines", figure, legend=3)
 
 # %% [markdown]
-# ```{glue:figure} fig_five_lines
+# :::{glue:figure} fig_five_lines
 # :alt: Loss and accuracy along the line between two networks, once as they come and once with the units of the second put in the order of the first. The second line is much flatter; a point half-way marks the merged network after REPAIR.
 #
 # Two networks that were trained apart ({glue:text}`shown`), on examples that neither has seen: along the line as they come, along the line after weight matching, and half-way after {term}`REPAIR` (profile {glue:text}`profile`).
-# ```
+# :::
 #
 # ## Which units may change places
 #
 # A group of units is *interchangeable* if every permutation of it, applied to all parameters at once, leaves the function of the network as it is.
 # For this book's own architectures the groups are written by hand. Those of any other module are found by following its axes.
 #
-# ```{prf:proposition} Groups from a trace
+# :::{prf:proposition} Groups from a trace
 # :label: prop-trace
 # Let a network be a composition of operations, and let some axes of its tensors be labelled by one permutation $p$ such that every operation commutes with $p$: permuting the labelled axes of its arguments permutes those of its result, or leaves the result as it is where the result has none.
 # If no axis of the inputs and outputs is labelled, permuting the labelled axes of the parameters does not change the function.
-# ```
+# :::
 #
-# ```{prf:proof}
+# :::{prf:proof}
 # By induction over the operations in the order in which they run, every intermediate tensor of the permuted network is that of the network with its labelled axes permuted. The outputs have none.
-# ```
+# :::
 #
 # So the trace begins with a label of its own for every axis and unites labels where an operation needs it:
 #
@@ -156,7 +153,7 @@ symmetries = {
     name: lmc.symmetry(found[0][0], x) for name, found in networks.items()
 }
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Table of the groups"}
+# %% Table of the groups
 figures.table(
     "network | parameters | groups | units | groups inside heads",
     [
@@ -208,7 +205,7 @@ half = {
     for name, found in networks.items()
 }
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X9.function"}
+# %%
 claims.check(
     "X9.function",
     max(changes.values()),
@@ -240,7 +237,7 @@ shares = np.array(
     ]
 )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X9.planted"}
+# %%
 claims.check(
     "X9.planted", shares[:, 1].max(), n=len(shares), rival=shares[:, 0].min()
 )
@@ -276,7 +273,7 @@ barriers = {
     for way in WAYS
 }
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the lines"}
+# %% Plot the lines
 figure, axes = figures.panels(max(len(networks), 2), height=3.8, squeeze=False)
 for axis in axes[0, len(networks) :]:
     axis.set_visible(False)
@@ -293,13 +290,13 @@ axes[0, 0].set_ylabel("loss")
 figures.show("fig_architectures", figure, legend=3)
 
 # %% [markdown]
-# ```{glue:figure} fig_architectures
+# :::{glue:figure} fig_architectures
 # :alt: One panel for each architecture with the loss along the lines of all pairs and their mean, as they come, matched by weights and matched by activations. As they come the loss rises highest; the matched lines are lower, nearly flat in the MLP.
 #
 # Loss along the lines of {glue:text}`trained_pairs` pairs of each architecture, thin, and their mean, thick (profile {glue:text}`profile`).
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Table of the barriers"}
+# %% Table of the barriers
 body, left_over = [], {}
 
 
@@ -332,7 +329,7 @@ figures.numbers(
 # %% [markdown]
 # Mean barrier, the largest loss above the chord, with its standard error over pairs, and the share of the mean direct barrier that weight matching leaves.
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X9.barrier"}
+# %%
 highest = max(left_over, key=lambda name: left_over[name][0])
 if len(networks[highest]) > 1:  # the error is over pairs
     claims.check("X9.barrier", *left_over[highest], n=pairs)
@@ -362,7 +359,7 @@ straight = {
     for name, pair in units.items()
 }
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Table of the heights"}
+# %% Table of the heights
 figures.table(
     "units | permutation point | straight exchange",
     [
@@ -388,7 +385,7 @@ figures.numbers(on_seen=f"{lmc.line(net_a, net_b, objective, seen).barrier:.3f}"
 M = normal((yours.width(net_a, layer),), seed, "rescaling of the units")
 orbit, refused = yours.attempt(lmc.orbit_curve, net_a, layer, M, x)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Table of the orbit"}
+# %% Table of the orbit
 if orbit is None:
     print(refused)
 else:
@@ -427,7 +424,7 @@ print(f"{price:.6f}, by (16) {lmc.swap_costs(F, D, W, U)[*pair]:.6f}")
 # %% [markdown]
 # The same for all {glue:text}`exchanged` pairs of units of the first hidden layer of a network of each architecture, with the outputs of the whole network, in which biases and outgoing weights are exchanged too.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Exchange units in each architecture"}
+# %% Exchange units in each architecture
 exchanges = {
     name: yours.exchanges(
         found[0][0],
@@ -440,7 +437,7 @@ exchanges = {
 }
 figures.numbers(exchanged=sum(one.n for one in exchanges.values()))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X9.exchange"}
+# %%
 claims.check(
     "X9.exchange",
     max(one.error for one in exchanges.values()),
@@ -476,28 +473,28 @@ report
 #
 # ## A pair of yours
 #
-# ```{try}
+# :::{try}
 # Two networks of your own: a function without arguments that makes one, two files of weights (safetensors, npz, or a state dict in a `.pt` file, which is read without running code), and examples as arrays `x` and `y`.
 #
 #     make chapter NAME=your_networks ARGS="-p model my.nets:make -p a a.safetensors -p b b.safetensors -p data val.npz"
-# ```
+# :::
 #
 # ## Exercises
 #
-# ```{exercise}
+# :::{exercise}
 # Group norm with $G$ groups normalises each block of $m/G$ channels by itself. Which permutations of $m$ channels between two convolutions leave the function as it is?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # Those that map blocks to blocks: any order of the $G$ blocks, and within each block any order of its channels, $G! \, ((m/G)!)^G$ in all.
 # The trace finds a group of $G$ blocks and, inside it, one group of $m/G$ channels for each. Heads of attention and the units inside them are the same kind of pair.
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # The hidden units of an LSTM can be permuted, but PyTorch runs it as one operation, which the trace refuses. Write the group by hand.
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # The four gates are stacked: along their first axis the weights hold $4m$ rows, the unit $u$ of gate $o$ at $o m + u$.
 #
 #     axes = [lmc.Axis(f"lstm.{name}", 0, outer=4) for name in ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")]
@@ -505,16 +502,16 @@ report
 #     units = lmc.Symmetry({"units": tuple(axes)}, {"units": m})
 #
 # `lmc.verify(net, x, units)` runs the network with them permuted, and `match`, `compare` and the others take `symmetry=units`.
-# ```
+# :::
 #
-# ```{exercise}
+# :::{exercise}
 # Two networks with batch norm are averaged after matching, and the running statistics with them. Why does the loss half-way fall if the statistics are computed anew on data?
-# ```
+# :::
 #
-# ```{solution}
+# :::{solution}
 # The variance of a unit of the averaged network is not the average of the two variances: where the two units are correlated by $\rho$ and have equal variances, $\frac14(1 + 2\rho + 1) = \frac12(1 + \rho)$ of it is left.
 # Divided by the larger average the unit varies too little, and less so in every further layer. Statistics of the averaged network undo it, as REPAIR does for any layer: `line(…, statistics="recomputed")`.
-# ```
+# :::
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+# %% Versions and time
 print(chapter.end())

@@ -44,7 +44,7 @@ validate(
     }},
 )
 
-# %% tags=["nbval-check-output"]
+# %%
 time.sleep(seconds)
 claims.check("{claim}.value", {module}.value() + 0 * size, n=1)
 
@@ -186,7 +186,7 @@ def runs(size, seconds, wants=False):
 '''
 HEADER = "#   lmc: {runs: lmc_helpers.toys.runs}\n"
 
-FIGURE = "# ```{glue:figure} fig_one\n# :name: fig-one\n# :alt: a line\n# ```\n# as {cite:p}`author2025` has it\n"
+FIGURE = "# :::{glue:figure} fig_one\n# :name: fig-one\n# :alt: a line\n# :::\n# as {cite:p}`author2025` has it\n"
 TOY = Path(__file__).with_name("toy")  # what the pages of the small book need
 
 

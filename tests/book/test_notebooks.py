@@ -2,16 +2,14 @@
 
 import ast
 
-import jupytext
-
-from book.tools.read import chapters, sources
+from book.tools.read import chapters, sources, titles
 
 MOST = 40  # lines of code in a cell that is not shown; longer ones are helpers that belong in lmc_helpers
 
 
 def folded(chapter: str) -> list:
     """The code cells of a chapter whose code or output is not shown at once."""
-    cells = jupytext.read(chapters.NOTEBOOKS / f"{chapter}.py").cells
+    cells = titles.read(chapters.NOTEBOOKS / f"{chapter}.py").cells
     hidden = ("hide-", "remove-")
     return [c for c in cells if c.cell_type == "code" and any(t.startswith(hidden) for t in c.metadata.get("tags", []))]
 
@@ -47,5 +45,5 @@ def test_every_check_names_its_part():
 def test_no_heading_is_a_comment_of_a_code_cell():
     """Text after a cell without a `# %% [markdown]` line would be on no page."""
     for chapter in chapters.chapters():
-        cells = jupytext.read(chapters.NOTEBOOKS / f"{chapter}.py").cells
+        cells = titles.read(chapters.NOTEBOOKS / f"{chapter}.py").cells
         assert not [c.source for c in cells if c.cell_type == "code" and "\n# ## " in c.source], chapter

@@ -3,12 +3,11 @@
 import json
 import re
 
-import jupytext
 import pytest
 import yaml
 from browser import frame_of, outside, stretched, visits
 
-from book.tools.read import chapters
+from book.tools.read import chapters, titles
 from book.tools.render import staging
 
 LIBRARY = "plotly.min.js"
@@ -106,7 +105,7 @@ def test_no_page_is_wider_than_the_screen(visited):
 def test_folded_cells_say_what_they_are(executed, root):
     wrong = {}
     for chapter, page in executed.items():
-        cells = [c for c in jupytext.read(root / "notebooks" / f"{chapter}.py").cells if c.cell_type == "code"]
+        cells = [c for c in titles.read(root / "notebooks" / f"{chapter}.py").cells if c.cell_type == "code"]
         labels = [c.metadata.get("mystnb", {}).get("code_prompt_show") for c in cells]
         folded = [label for c, label in zip(cells, labels, strict=True) if "hide-input" in c.metadata.get("tags", [])]
         shown = [label for label in map(str.strip, page.folds) if label != staging.LABEL]

@@ -7,12 +7,11 @@ import subprocess
 import sys
 from types import SimpleNamespace
 
-import jupytext
 import nbformat
 import pytest
 from nbformat import v4
 
-from book.tools.read import chapters, profiles, sources
+from book.tools.read import chapters, profiles, sources, titles
 from book.tools.read.chapters import ROOT
 from book.tools.record import reference
 from book.tools.record.reference import CHECKED, REFERENCES, disagreements
@@ -37,7 +36,7 @@ def test_a_reference_is_its_chapter_at_smoke_and_stores_every_box(chapter):
     exec(injected.source, values)
     del values["__builtins__"]
     assert values == profiles.parameters(chapter, "smoke")
-    source = code(jupytext.read(chapters.NOTEBOOKS / f"{chapter}.py").cells)
+    source = code(titles.read(chapters.NOTEBOOKS / f"{chapter}.py").cells)
     assert code(c for c in cells if c is not injected) == source
     assert "chapter.begin(" in source[1] and "chapter.end()" in source[-1]
     assert all(claims.part(part) for part in sources.Sources().chapter(chapter).checks)

@@ -25,8 +25,8 @@ from lmc_helpers.claims.intervals import LedgerError, cut
 
 KERNEL = {"name": "python3", "language": "python"}
 TAGS = (
-    *("parameters", "nbval-check-output", "nbval-ignore-output", "nbval-skip", "raises-exception"),
-    *("hide-input", "hide-output", "hide-cell", "remove-input", "remove-output", "remove-cell", "full-width"),
+    *("parameters", "nbval-ignore-output", "nbval-skip", "raises-exception"),
+    *("hide-output", "remove-input", "remove-output", "remove-cell", "full-width"),
 )
 NAME = re.compile(r"[0-9][0-9]_[a-z0-9_]+")
 MAGIC = re.compile(r"\s*(%%?[a-zA-Z]\w*\b|![a-zA-Z./])")
@@ -123,8 +123,8 @@ def cells(text: str, name: str) -> Iterator[tuple[int, int, list[str]]]:
 def _tags(line: str, where: str) -> list[str]:
     _, options = text_to_metadata(line.removeprefix("[markdown]").strip(), allow_title=True)
     tags = options.get("tags", [])
-    if "incorrectly_encoded_metadata" in options or not isinstance(tags, list):
-        raise BuildError(f'{where}: {line!r} cannot be read; allowed: tags=["name", ...] and the like')
+    if not options.keys() <= {"tags"} or not isinstance(tags, list):
+        raise BuildError(f'{where}: {line!r} cannot be read; allowed: a title without = or {{, and tags=["name", ...]')
     if unknown := [tag for tag in tags if tag not in TAGS]:
         raise BuildError(f"{where}: unknown tag {unknown[0]!r}; allowed: {', '.join(TAGS)}")
     return tags

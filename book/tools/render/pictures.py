@@ -16,7 +16,7 @@ from book.tools.record import records
 
 WIDTH = 640  # pixels of a small copy, twice what it is shown with
 FOLDER = "thumbs"  # beside the pages of the book
-FIGURE = re.compile(r"^`{3,}\{glue:figure\} (\w+)\n((?:^:.*\n)+)", re.MULTILINE)
+FIGURE = re.compile(r"^:{3,}\{glue:figure\} (\w+)\n((?:^:.*\n)+)", re.MULTILINE)
 
 
 class Picture(NamedTuple):

@@ -23,9 +23,9 @@ from lmc_helpers.figures import moving
 FOLDED = "hide-input"
 LABEL = "Parameters of this run"
 BOOK = ".."  # the folder of the book's pages, from those of its chapters
-THEOREM = re.compile(r"^# ```+\{prf:(\w+)\} ?(.*)(?:\n# :label: ([\w-]+))?", re.M)
+THEOREM = re.compile(r"^# :::+\{prf:(\w+)\} ?(.*)(?:\n# :label: ([\w-]+))?", re.M)
 TIMES = "{{ times }}"
-SOLUTION = re.compile(r"^```\{solution\}$.*?^```$", re.M | re.S)
+SOLUTION = re.compile(r"^:::\{solution\}$.*?^:::$", re.M | re.S)
 WORDS, LINES = 250, 40  # of text and of code that are read in a minute
 SPEC = '<script type="application/json" class="lmc-moving-spec" data-figure="{figure}">{spec}</script>'
 

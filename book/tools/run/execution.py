@@ -17,7 +17,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from book.tools.read import sources, stopping
+from book.tools.read import sources, stopping, titles
 from book.tools.read.chapters import ROOT, THREADS, BuildError
 from book.tools.run import forkserver, targets, variants
 from book.tools.run.forkserver import Ended
@@ -109,14 +109,13 @@ def perform(task: dict) -> dict:
         os.environ[RECORDED_ONLY] = "1"
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
 
-    import jupytext
     import nbformat
     import papermill
     from papermill.exceptions import PapermillExecutionError
 
     from book.tools.run import engine
 
-    notebook = jupytext.read(ROOT / "notebooks" / f"{chapter}.py")
+    notebook = titles.read(ROOT / "notebooks" / f"{chapter}.py")
     variants.prepare(notebook, variant)
     bar = False if task["quiet"] else {"desc": variants.title(chapter, variant), "leave": False}
     options: dict[str, Any] = {"engine_name": engine.NAME, "folder": str(ROOT), "progress_bar": bar}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from pathlib import Path
 
-from book.tools.read import chapters, sources
+from book.tools.read import chapters, sources, titles
 from book.tools.run import targets
 from lmc_helpers import claims
 from lmc_helpers.claims.box import seen
@@ -24,13 +24,12 @@ def take_over(made: targets.Targets) -> None:
 
 def _renew(path: Path, source: Path, prose: str) -> None:
     """Put the outputs of an executed notebook into the cells of its source, in their order; its parameters stay."""
-    import jupytext
     import nbformat
 
     notebook = nbformat.read(path, as_version=4)
     ran = deque(cell for cell in notebook.cells if cell.cell_type == "code")
     notebook.cells = []
-    for cell in jupytext.read(source).cells:
+    for cell in titles.read(source).cells:
         if cell.cell_type != "code":
             notebook.cells.append(cell)
             continue

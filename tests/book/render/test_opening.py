@@ -23,7 +23,7 @@ def test_the_number_stands_before_the_title_and_nowhere_else():
 
 
 def test_minutes_of_reading():
-    solution = "\n```{solution}\n" + "word " * 4000 + "\n```\nword"
+    solution = "\n:::{solution}\n" + "word " * 4000 + "\n:::\nword"
     for cells, minutes in (
         ([], 1),
         ([text("word " * 1000)], 4),

@@ -12,18 +12,18 @@ from book.tools.read.chapters import BuildError, chapters
 from book.tools.render import pictures
 
 SOURCE = """# %% [markdown]
-# ```{glue:figure} fig_left
+# :::{glue:figure} fig_left
 # :name: fig-left
 # :alt: A line that rises: slowly, then fast.
 #
-# A caption with ```{x}```.
-# ```
+# A caption with :::{x}:::.
+# :::
 #
 # text
 #
-# ````{glue:figure} fig_right
+# ::::{glue:figure} fig_right
 # :alt: Another line.
-# ````
+# ::::
 """
 
 

@@ -81,9 +81,9 @@ def test_boxes_are_written_anew_from_record_and_ledger():
 
 def test_theorems_are_found_where_they_stand():
     source = (
-        "# ```{prf:remark} No label\n# Text.\n# ```\n# ```{prf:proof}\n# ```\n"
-        "# %% [markdown]\n# ```{prf:theorem} The limit of $T$\n# :label: thm-limit\n#\n# Text.\n# ```\n"
-        "# ````{prf:lemma}\n# :label: lem-a\n# ````\n# ```{prf:proof}\n# Of lem-b.\n# ```\n"
+        "# :::{prf:remark} No label\n# Text.\n# :::\n# :::{prf:proof}\n# :::\n"
+        "# %% [markdown]\n# :::{prf:theorem} The limit of $T$\n# :label: thm-limit\n#\n# Text.\n# :::\n"
+        "# ::::{prf:lemma}\n# :label: lem-a\n# ::::\n# :::{prf:proof}\n# Of lem-b.\n# :::\n"
     )
     limit, lemma = ("12_x", "Theorem 12.2 (The limit of $T$)"), ("12_x", "Lemma 12.3")
     assert staging.theorems(source, "12_x") == {"thm-limit": limit, "lem-a": lemma}
