@@ -87,6 +87,14 @@ def twice_rejected(part: Part) -> str:
     return record["verdict"] if stands and record["verdict"] != OPEN else ""
 
 
+def recorded(id: str) -> dict:
+    """The record of a part at paper scale, with ``value``, the ends ``low`` and ``high`` that judge, ``n`` and ``date``."""
+    found = _records(RECORD)
+    if id not in found:
+        raise LedgerError(f"part {id!r} has no record at paper scale")
+    return found[id]
+
+
 @cache
 def _records(path: Path) -> dict[str, dict]:
     return {one["part"]: one for one in json.loads(path.read_bytes())} if path.exists() else {}

@@ -48,6 +48,15 @@ def authors(part: Part) -> str:
     return "This book" if part.whose == OURS else AUTHORS.get(part.id[0], "The paper")
 
 
+def with_half_width(value: float, half: float) -> str:
+    """A value and half of its interval, with the digits that the interval supports; an exact one alone.
+
+    >>> with_half_width(0.01082, 0.00057), with_half_width(2.0, 0.0)
+    ('0.0108 ± 0.0006', '2')
+    """
+    return _with_error(value, half) if half else people(value)
+
+
 def borders(part: Part) -> list[float]:
     """The finite ends of a part's criteria."""
     ends = [end for _, criterion in part.criteria() for end in (criterion.low, criterion.high)]

@@ -16,7 +16,7 @@ from pydantic import Field
 from book.tools.read import chapters, inputs, papers, profiles
 from book.tools.read.chapters import ROOT, BuildError
 from book.tools.record.records import Run, notebook, recorded
-from book.tools.render import board, contents, gallery, pictures, staging
+from book.tools.render import board, contents, gallery, numbers, pictures, staging
 from book.tools.run import listing
 from book.tools.run.jobs import Job
 from lmc_helpers.claims.formulas import plain
@@ -25,7 +25,6 @@ from lmc_helpers.claims.yaml_files import place
 from lmc_helpers.figures.cards import NAME
 
 WORDS = ROOT / "book" / "front.yml"
-NUMBER = re.compile(r"\[\[([^\]:]+):([^\]]+)\]\]")
 LONGEST = 120  # characters of a chapter's line
 #: The templates that are filled with what :func:`content` gives.
 NAMES = ("findings", "summary", "symmetries", "paths", "chapters", "scales", "start", "figures")
@@ -65,17 +64,6 @@ def totals(lines: dict[str, list[board.Cell]]) -> dict[str, Counter[str]]:
     return found
 
 
-def filled(text: str, values: dict[str, float]) -> str:
-    """A text with its numbers, as 2.29 for ``[[Z3.minimum:.2f]]``."""
-
-    def number(found: re.Match) -> str:
-        if found[1] not in values:
-            raise BuildError(f"front.yml: {found[0]}: no run measured {found[1]}")
-        return format(values[found[1]], found[2])
-
-    return NUMBER.sub(number, text)
-
-
 @cache
 def read(path: Path = WORDS) -> FrontEntry:
     found = inputs.read(path, FrontEntry, f"a mapping with {', '.join(FrontEntry.model_fields)}")
@@ -92,28 +80,27 @@ def read(path: Path = WORDS) -> FrontEntry:
         where = place(path, "chapters", long[0])
         raise BuildError(f"{where}: lines of more than {LONGEST} characters: {', '.join(long)}")
     for at, finding in enumerate(found.findings):
-        numbers = [part for part, _ in NUMBER.findall(finding.title + finding.says)]
-        for part, field in [(p, "parts") for p in finding.parts] + [(p, "says") for p in numbers]:
+        shown = numbers.parts(finding.title + finding.says)
+        for part, field in [(p, "parts") for p in finding.parts] + [(p, "says") for p in shown]:
             if part not in known:
                 raise BuildError(f"{place(path, 'findings', at, field)}: {part} is not in the ledger")
     return found
 
 
-def values(run: Run, confirmed: dict[str, dict]) -> dict[str, float]:
-    """Part → its measured value: at paper scale where that is recorded, else in this run."""
-    found = [*run.records.items(), *confirmed.items()]
-    return {id: record["value"] for id, record in found if record["value"] is not None}
+def measured(run: Run, confirmed: dict[str, dict]) -> dict[str, dict]:
+    """Part → what was measured: at paper scale where that is recorded, else in this run."""
+    return {id: record for id, record in (run.records | confirmed).items() if record["value"] is not None}
 
 
-def findings(entry: FrontEntry, measured: dict[str, float]) -> list[SimpleNamespace]:
+def findings(entry: FrontEntry, found: dict[str, dict]) -> list[SimpleNamespace]:
     """The findings with their numbers, each with the chapter and the name of its picture."""
-    found = []
+    shown = []
     for one in entry.findings:
         chapter = chapters.find(one.chapter)
-        title, says = filled(one.title, measured), filled(one.says, measured)
+        title, says = (numbers.filled(text, found) for text in (one.title, one.says))
         about = {"chapter": chapter, "picture": (chapter, NAME), "alt": one.alt, "parts": one.parts}
-        found.append(SimpleNamespace(title=title, says=says, **about))
-    return found
+        shown.append(SimpleNamespace(title=title, says=says, **about))
+    return shown
 
 
 def by_part(lines: dict[str, str], parts: list[dict]) -> list[tuple[str, list[tuple[str, str]]]]:
@@ -160,7 +147,7 @@ def content(run: Run, confirmed: dict[str, dict], extra: Path) -> dict:
     ``confirmed`` has the up-to-date records at paper scale.
     """
     parts = [part.model_dump(exclude_none=True) for part in contents.toc().parts]
-    shown = findings(read(), values(run, confirmed))
+    shown = findings(read(), measured(run, confirmed))
     wanted = gallery.wanted() | {finding.picture for finding in shown}
     executed = {path.stem: path for path in run.executed}
     half_hour = map(chapters.find, read().half_hour)

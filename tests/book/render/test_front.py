@@ -4,30 +4,20 @@ import re
 from html.parser import HTMLParser
 from types import SimpleNamespace
 
-import pytest
-
 from book.tools.read import chapters
-from book.tools.read.chapters import BuildError
 from book.tools.render import anchors, contents, front, pages
 from book.tools.render.board import Cell
 from lmc_helpers import claims
 from lmc_helpers.claims.criteria import Claim
 
 
-def test_numbers_stand_where_they_are_asked_for_and_are_measured():
-    values = {"Z3.limit": 0.73812, "P3.most": 3.0, "G11.distance": 14.11}
-    said = "$[[Z3.limit:.2f]] M$, up to [[P3.most:.0f]], [[G11.distance:.0f]] times, $[1, 2]$"
-    assert front.filled(said, values) == "$0.74 M$, up to 3, 14 times, $[1, 2]$"
-    with pytest.raises(BuildError, match=r"\[\[Z3\.limit:\.2f\]\]: no run measured Z3\.limit"):
-        front.filled("[[Z3.limit:.2f]]", {"Z3.minimum": 2.0})
-
-
 def test_a_record_at_paper_scale_is_used_before_this_run():
-    run = SimpleNamespace(records={"Z1.a": {"value": 1.0}, "Z1.b": {"value": 2.0}})
-    assert front.values(run, {"Z1.b": {"value": 2.5}}) == {"Z1.a": 1.0, "Z1.b": 2.5}
+    run = SimpleNamespace(records={"Z1.a": {"value": 1.0}, "Z1.b": {"value": 2.0}, "Z1.c": {"value": None}})
+    found = front.measured(run, {"Z1.b": {"value": 2.5}})
+    assert found == {"Z1.a": {"value": 1.0}, "Z1.b": {"value": 2.5}}
     words = {"title": "[[Z1.a:.0f]]", "says": "[[Z1.b:.1f]]", "chapter": "overlap_theorem", "alt": "", "parts": []}
-    (found,) = front.findings(SimpleNamespace(findings=[SimpleNamespace(**words)]), {"Z1.a": 1.0, "Z1.b": 2.5})
-    assert (found.title, found.says, found.picture) == ("1", "2.5", ("12_overlap_theorem", "finding"))
+    (shown,) = front.findings(SimpleNamespace(findings=[SimpleNamespace(**words)]), found)
+    assert (shown.title, shown.says, shown.picture) == ("1", "2.5", ("12_overlap_theorem", "finding"))
 
 
 def test_the_findings_of_the_book_type_no_number_and_have_a_picture():

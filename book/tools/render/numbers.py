@@ -1,0 +1,93 @@
+"""Measured numbers in prose: ``[[Z3.minimum:.2f]]`` is recorded at paper scale, or from this run if there is no record.
+
+==========================  ==============================================================
+``[[Z7.gain:.3f]]``         the value in Python's format; without one, as people write it
+``[[100 * Z7.gain:±]]``     the value and half of its 99.9 % interval, the one that judges
+``[[1 - Z7.gain:to]]``      that interval, low to high
+``[[n(Z7.gain)]]``          its samples; ``low``, ``high`` and ``abs`` work like it
+==========================  ==============================================================
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+from collections.abc import Callable, Mapping
+
+from book.tools.read.chapters import BuildError
+from lmc_helpers.claims.numerals import people, signs, span
+from lmc_helpers.claims.words import with_half_width
+
+PART = re.compile(r"\b[ZPGIX]\d+\.[a-z]\w*")
+NUMBER = re.compile(r"\[\[((?:(?!\]\]).)*?[ZPGIX]\d+\.[a-z](?:(?!\]\]).)*?)(?::((?:(?!\]\]).)+))?\]\]", re.S)
+SIGNS: dict[type, Callable] = {
+    **{ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv},
+    **{ast.Pow: operator.pow, ast.USub: operator.neg},
+}
+FIELDS = ("low", "high", "n")
+
+
+def parts(text: str) -> list[str]:
+    """The parts of the ledger whose numbers a text shows."""
+    return [part for expression, _ in NUMBER.findall(text) for part in PART.findall(expression)]
+
+
+def evaluate(expression: str, records: Mapping[str, dict], field: str) -> float:
+    """An expression of parts, each with the value of one field of its record.
+
+    >>> evaluate("100 * (1 - Z7.gain)", {"Z7.gain": {"value": 0.25, "low": 0.2, "high": 0.3, "n": 8}}, "value")
+    75.0
+    """
+
+    def of(node: ast.AST) -> float:
+        match node:
+            case ast.Expression(body=body):
+                return of(body)
+            case ast.Constant(value=int() | float() as number):
+                return number
+            case ast.BinOp(left=left, op=sign, right=right) if type(sign) in SIGNS:
+                return SIGNS[type(sign)](of(left), of(right))
+            case ast.UnaryOp(op=ast.USub(), operand=inner):
+                return -of(inner)
+            case ast.Attribute(value=ast.Name(id=claim), attr=name):
+                return _field(records, f"{claim}.{name}", field)
+            case ast.Call(func=ast.Name(id="abs"), args=[inner]):
+                return abs(of(inner))
+            case ast.Call(func=ast.Name(id=name), args=[ast.Attribute(value=ast.Name(id=claim), attr=part)]) if (
+                name in FIELDS
+            ):
+                return _field(records, f"{claim}.{part}", name)
+        raise BuildError(f"[[{expression}]]: allowed: parts, numbers, + - * / **, abs, {', '.join(FIELDS)}")
+
+    try:
+        return of(ast.parse(expression.strip(), mode="eval"))
+    except (SyntaxError, ArithmeticError) as error:
+        raise BuildError(f"[[{expression}]]: {error}") from None
+
+
+def _field(records: Mapping[str, dict], part: str, field: str) -> float:
+    record = records.get(part)
+    if record is None or record["value"] is None:
+        raise BuildError(f"no run measured {part}")
+    found = record[field]
+    return record["value"] if found is None else found  # an exact value is its own interval
+
+
+def filled(text: str, records: Mapping[str, dict]) -> str:
+    """A text with its numbers in place of ``[[…]]``."""
+
+    def number(found: re.Match) -> str:
+        expression, form = found[1], found[2] or ""
+        value = evaluate(expression, records, "value")
+        if form in ("±", "to"):
+            ends = sorted(evaluate(expression, records, field) for field in ("low", "high"))
+            if form == "to":
+                return span(*ends) if ends[0] < ends[1] else people(value)
+            return with_half_width(value, (ends[1] - ends[0]) / 2)
+        try:
+            return signs(format(value, form)) if form else people(value)
+        except ValueError:
+            raise BuildError(f"{found[0]}: {form!r} is not a format; allowed: ±, to, or one of Python, .2f") from None
+
+    return NUMBER.sub(number, text)
