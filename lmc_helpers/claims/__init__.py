@@ -42,7 +42,7 @@ from lmc_helpers.claims.criteria import (
 )
 from lmc_helpers.claims.intervals import LedgerError
 from lmc_helpers.claims.judge import Contradiction, best_reading, of_claim, worst
-from lmc_helpers.claims.reading import ledger, part
+from lmc_helpers.claims.reading import ledger, part, recorded
 from lmc_helpers.claims.words import criterion, measurement, not_run, revised
 
 __all__ = [
@@ -70,6 +70,7 @@ __all__ = [
     "not_run",
     "of_claim",
     "part",
+    "recorded",
     "render",
     "revised",
     "rounded",

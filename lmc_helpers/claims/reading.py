@@ -18,7 +18,7 @@ from lmc_helpers.claims.criteria import OPEN, STANDS, Claim, ClaimEntry, Part
 from lmc_helpers.claims.intervals import LedgerError
 from lmc_helpers.claims.yaml_files import place, read
 
-__all__ = ["GRAMMAR", "LEDGER", "PAPERS", "RECORD", "files", "ledger", "paper", "part"]
+__all__ = ["GRAMMAR", "LEDGER", "PAPERS", "RECORD", "files", "ledger", "paper", "part", "recorded"]
 
 LEDGER = Path(__file__).resolve().parents[2] / "book" / "claims"
 RECORD = LEDGER.parent / "recorded" / "paper.json"

@@ -66,6 +66,7 @@ class Source:
     imports: Imports  # modules of lmc_helpers, each with the names that are taken from it
     uses: list[tuple[str, str]]  # an imported name, as a module, and what is taken from it; "*": it is passed on
     checks: list[str]  # parts of the ledger that it checks
+    draws: list[str]  # parts whose records it draws
     code: str  # checksum of what Python executes
 
 
@@ -80,7 +81,7 @@ def _parsed(content: bytes, name: str, package: str) -> Source:
     nodes = _executed(tree, docstring=bool(package))
     imports: Imports = []
     bound: dict[str, str] = {}  # name → what it stands for
-    checks = []
+    checks, draws = [], []
     for node in nodes:
         match node:
             case ast.Import(names=taken):
@@ -92,9 +93,11 @@ def _parsed(content: bytes, name: str, package: str) -> Source:
                 bound |= {alias.asname or alias.name: f"{imports[-1][0]}.{alias.name}" for alias in taken}
             case ast.Call(func=ast.Attribute(attr="check"), args=[ast.Constant(value=str(part)), *_]):
                 checks.append(part)
+            case ast.Call(func=ast.Attribute(attr="recorded"), args=[ast.Constant(value=str(part))]):
+                draws.append(part)
     imports = [(module, taken) for module, taken in imports if module.split(".")[0] == PACKAGE]
     bound = {name: module for name, module in bound.items() if module.split(".")[0] == PACKAGE}
-    return Source(imports, sorted(set(_uses(nodes, bound))), checks, _sum_of(_code(tree, cells)))
+    return Source(imports, sorted(set(_uses(nodes, bound))), checks, draws, _sum_of(_code(tree, cells)))
 
 
 def _executed(tree: ast.Module, docstring: bool) -> list[ast.AST]:
@@ -195,7 +198,7 @@ class Sources:
 
     def sums_behind(self, module: str) -> dict[str, str]:
         """Checksums of the code of a module of lmc_helpers and of all that it imports, directly or not."""
-        return self._codes(self._reached(Source([(module, [])], [], [], ""), module))
+        return self._codes(self._reached(Source([(module, [])], [], [], [], ""), module))
 
     def _codes(self, modules: dict[str, Path]) -> dict[str, str]:
         return {module: self._source(module, path).code for module, path in modules.items()}
@@ -250,14 +253,24 @@ class Sources:
         sums["ledger"] = _sum_of([_judged(entry) for entry in self._entries(chapter)])
         if profile != "paper" and (again := self._second_seeds(self.chapter(chapter).checks)):
             sums["second seeds"] = _sum_of(again)
+        if drawn := self._drawn(self.chapter(chapter).draws):
+            sums["records"] = _sum_of(drawn)
         if setting:
             sums["setting"] = setting
         return _sum_of(sums)
 
+    def _records(self) -> dict[str, dict]:
+        path = self.root / "book" / "recorded" / "paper.json"
+        return {one["part"]: one for one in self._listed(path)} if path.exists() else {}
+
+    def _drawn(self, parts: Iterable[str]) -> dict[str, list]:
+        """Part → the numbers of its record, where a chapter draws them."""
+        found = self._records()
+        return {id: [found[id][name] for name in ("value", "low", "high", "n")] for id in parts if id in found}
+
     def _second_seeds(self, parts: Iterable[str]) -> dict[str, list[str]]:
         """Part → the verdict of its record at paper scale and its basis, where a second seed rejects, too."""
-        path = self.root / "book" / "recorded" / "paper.json"
-        found = {one["part"]: one for one in self._listed(path) if one.get("second_seed")} if path.exists() else {}
+        found = {id: one for id, one in self._records().items() if one.get("second_seed")}
         names = ("verdict", "criteria", "quantity")
         return {id: [found[id][name] for name in names] for id in sorted(set(parts) & found.keys())}
 
