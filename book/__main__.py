@@ -66,6 +66,7 @@ VERBS: dict[str, tuple[str, str, dict[str, dict[str, Any]]]] = {
         },
     ),
     "assemble": ("render.assemble", "Build the pages from executed chapters.", {"--profile": {}, "--out": {}}),
+    "page": ("render.assemble", "Build the pages of one executed chapter.", {"chapter": ONE, "--profile": {}}),
     "archive": (
         "render.archive",
         "Put a built book into one file.",

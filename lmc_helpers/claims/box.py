@@ -34,6 +34,7 @@ class Links:
     address: Address | None = None  # of ids of the ledger and labels of theorems in texts
     counts: str = ""  # of a reading that does not count: the one that does, and its verdict
     price: str = ""  # of deciding it, in words
+    closed: bool = False  # True if the box is one line until a reader opens it
 
 
 def check(
@@ -119,7 +120,7 @@ def render(
     leading = _shown(stands or record)
     anchor = f' id="{html.escape(links.anchor)}"' if links.anchor else ""
     inner = [
-        _statement(part, links),
+        _source(part, links),
         _verdict(part, record, stands, links),
         _instead(part, leading, links),
         _paragraph("quantity", f"{'Derived' if part.derivation else 'Measured'}: {_ended(typeset(part.quantity))}"),
@@ -129,8 +130,22 @@ def render(
         _runs.details(part, record, confirmed, links.address),
     ]
     style = slug(OTHER_READING if links.counts else leading)
-    given = f'class="lmc-claim lmc-{style}"{anchor} role="group" aria-label="{part.id}: {leading}"'
-    return "\n".join([f"<div {given}>", *filter(None, inner), "</div>"])
+    given = f'class="lmc-claim lmc-{style}"{anchor}{"" if links.closed else " open"}'
+    return "\n".join([f"<details {given}>", _line(part, stands or record, links), *filter(None, inner), "</details>"])
+
+
+def _line(part: Part, record: dict, links: Links) -> str:
+    """The line of a closed box: sign, statement, measured value, criterion."""
+    verdict = OTHER_READING if links.counts else _shown(record)
+    sign = f'<span class="lmc-sign" role="img" aria-label="{verdict}">{symbol(_shown(record))}</span>'
+    value = "not run" if record["value"] is None else typeset(words.measurement(part, record))
+    shown = {
+        "says": f" {typeset(part.statement, links.address)} ",
+        "measured": f"<small>measured</small> {value} ",
+        "allowed": f"<small>allowed</small> {typeset(part.criterion.shown)}",
+    }
+    cells = "".join(f'<span class="lmc-{name} mathjax_process">{said}</span>' for name, said in shown.items())
+    return f"<summary>{sign}{cells}</summary>"
 
 
 def _paragraph(name: str, content: str) -> str:
@@ -141,17 +156,16 @@ def _ended(sentence: str) -> str:
     return sentence if sentence.endswith(".") else sentence + "."
 
 
-def _statement(part: Part, links: Links) -> str:
-    """The statement, whose it is, and where it is made."""
+def _source(part: Part, links: Links) -> str:
+    """Whose statement it is, where it is made, and how its words are read."""
     who = html.escape(words.authors(part))
     if part.whose == OURS:
-        return _paragraph("statement", f"<b>{who}:</b> {typeset(part.statement, links.address)}")
+        return _paragraph("statement", f"<b>{who}</b>")
     where = f"<b>{who}</b>, {typeset(part.where)}"
     if part.whose != READING:
-        return _paragraph("statement", f"{where}: {typeset(part.statement, links.address)}")
-    said = f"{where}, <b>as we read it</b>: {typeset(part.statement, links.address)}"
-    read = _paragraph("reading", f"Read so: {_ended(typeset(part.reading, links.address))}")
-    return _paragraph("statement", said) + "\n" + read
+        return _paragraph("statement", where)
+    read = _ended(typeset(part.reading, links.address))
+    return _paragraph("statement", f"{where}, <b>as we read it</b>: {read}")
 
 
 def _shown(record: dict) -> str:

@@ -88,7 +88,7 @@ def twice_rejected(part: Part) -> str:
 
 
 def recorded(id: str) -> dict:
-    """The record of a part at paper scale, with ``value``, the ends ``low`` and ``high`` that judge, ``n`` and ``date``."""
+    """The record of a part at paper scale: ``value``, the ends ``low`` and ``high`` that judge it, ``n``, ``date``."""
     found = _records(RECORD)
     if id not in found:
         raise LedgerError(f"part {id!r} has no record at paper scale")

@@ -12,12 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 
 from lmc_helpers.claims.formulas import label
 from lmc_helpers.figures._moving_panels import Panel, axis, draw_panel, plain, trace
-from lmc_helpers.figures.style import _common_legend, panels, show
+from lmc_helpers.figures.style import _common_legend, panels
 
 __all__ = ["MIME", "Moving"]
 
@@ -96,8 +97,10 @@ class Moving:
         description, which the build writes into the page instead (``book/tools/render/staging.py``).
         """
         from IPython.display import display
+        from myst_nb import glue
 
         figure = self.picture()
         text = json.dumps(self.spec(), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
         display(figure, metadata={MIME: {"figure": name.replace("_", "-"), "spec": text}})
-        show(name, figure)
+        glue(name, figure, display=False)
+        plt.close(figure)

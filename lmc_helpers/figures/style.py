@@ -14,6 +14,7 @@ import numpy as np
 from matplotlib import colors
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.gridspec import GridSpec
 
 from lmc_helpers.claims.judge import Z_TWO_SIDED
 
@@ -34,6 +35,7 @@ colors.get_named_colors_mapping().update({f"book:{name}": code for name, code in
 
 BAND = Z_TWO_SIDED  # half-width of an error band in standard errors
 WIDE, SINGLE = 10.5, 7.0  # inches: several panels side by side, one panel
+PHONE, NARROW = 4.6, "_narrow"  # inches, and the end of the name, of the second shape of a figure
 ROW = 4.2  # inches of a row of panels
 STYLE = Path(__file__).with_name("book.mplstyle")
 
@@ -61,13 +63,36 @@ def _common_legend(figure: Figure, columns: int = 3) -> None:
 
 
 def show(name: str, figure: Figure, legend: int = 0) -> None:
-    """Store a figure as ``name`` for a ``{glue:figure}`` directive, with a legend in ``legend`` columns; close it."""
+    """Show a figure and store it as ``name`` for a ``{glue:figure}`` directive, in two shapes; close it.
+
+    It has a legend in ``legend`` columns. The second shape, ``name_narrow``, is for phones.
+    """
     from myst_nb import glue
 
     if legend:
         _common_legend(figure, legend)
-    glue(name, figure, display=False)
+    glue(name, figure)
+    stack(figure)
+    glue(f"{name}{NARROW}", figure, display=False)
     plt.close(figure)
+
+
+def stack(figure: Figure) -> None:
+    """Put the panels of a figure below each other, as wide as a phone's screen."""
+    panels = [axes for axes in figure.axes if axes.get_subplotspec() is not None]
+    specs = [axes.get_subplotspec() for axes in panels]
+    places = sorted({(spec.num1, spec.num2) for spec in specs})
+    if not panels or not all(spec.get_gridspec() is specs[0].get_gridspec() for spec in specs):
+        return
+    rows, columns = specs[0].get_gridspec().get_geometry()
+    width, height = figure.get_size_inches()
+    grid = GridSpec(len(places), 1, figure=figure)
+    for axes, spec in zip(panels, specs, strict=True):
+        axes.set_subplotspec(grid[places.index((spec.num1, spec.num2))])
+        axes.tick_params(labelleft=axes.yaxis.get_visible(), labelbottom=axes.xaxis.get_visible())
+    for legend in figure.legends:
+        legend.set_ncols(2)
+    figure.set_size_inches(PHONE, len(places) * max(2.6, PHONE * 0.8 * (height / rows) / (width / columns)))
 
 
 def numbers(**values) -> None:

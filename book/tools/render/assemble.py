@@ -14,10 +14,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from book.tools.read import chapters, sources, stopping
+import yaml
+
+from book.tools.read import chapters, halves, sources, stopping
 from book.tools.read.chapters import ROOT, BuildError
 from book.tools.record import records
-from book.tools.render import findings, pages, staging
+from book.tools.render import contents, findings, pages, screens, staging
 from book.tools.run import destination, targets
 from lmc_helpers import claims
 from lmc_helpers.files import atomic_write
@@ -29,32 +31,73 @@ FRONT = """<!DOCTYPE html>
 """
 
 
-def stage(profile: str, where: Path) -> None:
-    """A folder with the book's sources, the executed chapters of one profile and the pages generated from them."""
-    _ = records.Run(chapters.executed(profile)).records  # a damaged notebook is named before anything is made of any
+def copy(where: Path) -> None:
+    """The book's sources in a new folder."""
     if where.exists():
         shutil.rmtree(where)
     for path in sources.files(ROOT / "book"):
-        copy = where / path.relative_to(ROOT)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(path, copy)
-    for name in ("_config.yml", "_toc.yml"):
-        shutil.copy(ROOT / name, where)
-    executed, extra = where / "book" / "executed", where / "book" / "extra"
-    executed.mkdir()
-    (extra / "sources").mkdir(parents=True)
-    run = records.Run(chapters.executed(profile))
+        copied = where / path.relative_to(ROOT)
+        copied.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, copied)
+    shutil.copy(ROOT / "_config.yml", where)
+    for folder in ("executed", "extra/sources"):
+        (where / "book" / folder).mkdir(parents=True)
+
+
+def stage(run: records.Run, profile: str, where: Path) -> findings.Findings:
+    """Add the pages of executed chapters, and those generated from them, to a copy of the book's sources."""
+    executed, extra = where / "book" / "executed", where / "book" / "extra" / "sources"
     found = findings.of(run)
     shown = staging.shown(found, profile)
     paper = {record["chapter"]: record["seconds"] for record in records.recorded().values()}
-    for path in chapters.executed(profile):
-        ready = staging.complete(staging.stage(records.notebook(path), shown), paper)
-        text = json.dumps(ready, indent=1, ensure_ascii=False) + "\n"
-        (executed / path.name).write_text(text, encoding="utf-8")
-        shutil.copy(ROOT / "notebooks" / f"{path.stem}.py", extra / "sources")
+    for path in run.executed:
+        for name, page in screens.pages(records.notebook(path), shown, paper).items():
+            text = json.dumps(page, indent=1, ensure_ascii=False) + "\n"
+            (executed / f"{name}.ipynb").write_text(text, encoding="utf-8")
+        shutil.copy(path, extra)
+        shutil.copy(ROOT / "notebooks" / f"{path.stem}.py", extra)
+    return found
+
+
+def assembled(profile: str, where: Path) -> None:
+    """A folder with the book's sources, the executed chapters of one profile and the pages generated from them."""
+    run = records.Run(chapters.executed(profile))
+    _ = run.records  # a damaged notebook is named before anything is made of any
+    copy(where)
+    found = stage(run, profile, where)
+    (where / "_toc.yml").write_text(yaml.safe_dump(contents.halved(), sort_keys=False), encoding="utf-8")
     pages.write(run, found, where / "book")
+    for path in (where / "book").rglob("*.md"):
+        path.write_text(screens.linked(path.read_text(encoding="utf-8")), encoding="utf-8")
     for id in found.surprises:
         print(f"{id}: {found.verdicts[id]}, where the ledger expects {claims.OPEN!r}", flush=True)
+
+
+def page(chapter: str, profile: str) -> None:
+    """The pages of one chapter, from its notebook in build/chapters, or else from that of a build."""
+    name = chapters.find(chapter)
+    own = ROOT / "build" / "chapters" / f"{name}.ipynb"
+    path = own if own.exists() else ROOT / "build" / "executed" / profile / own.name
+    staged, out = ROOT / "build" / "stage" / f"chapter-{name}", own.with_suffix("")
+    copy(staged)
+    run = records.Run([path], whole=False)
+    found = stage(run, profile, staged)
+    toc = {"format": "jb-book", "root": f"book/executed/{name}"}
+    files = [f"book/executed/{second}" for second in halves.pages(name)[1:]]
+    toc["chapters"] = [{"file": file} for file in [*files, "book/glossary", "book/bibliography"]]
+    (staged / "_toc.yml").write_text(yaml.safe_dump(toc, sort_keys=False), encoding="utf-8")
+    atomic_write(staged / "book" / "generated" / "verdicts.json", json.dumps(pages.addresses(run, found)))
+    done = _builder(staged, out, "-q")
+    built = out / "_build" / "html" / "book" / "executed" / f"{name}.html"
+    if not built.exists():
+        raise BuildError(f"the page was not built:\n{done.stdout}{done.stderr}")
+    print(f"its page: {built}")
+
+
+def _builder(staged: Path, out: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    builder = str(Path(sys.executable).with_name("jupyter-book"))
+    command = [builder, "build", str(staged), "--path-output", str(out), *options]
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, preexec_fn=stopping.die_with_parent)
 
 
 def assemble(profile: str, out: Path) -> None:
@@ -63,12 +106,10 @@ def assemble(profile: str, out: Path) -> None:
     staged = ROOT / "build" / "stage" / profile
     mark = targets.mark(profile)  # of the sources as they are now, before the first is read
     fresh, old = (out.with_name(f".{out.name}-{name}") for name in ("new", "old"))
-    stage(profile, staged)
+    assembled(profile, staged)
     destination.remove_unfinished(out)
     print("pages: building", flush=True)
-    builder = str(Path(sys.executable).with_name("jupyter-book"))
-    command = [builder, "build", str(staged), "--path-output", str(fresh), "-n", "-W", "--keep-going", "-q"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, preexec_fn=stopping.die_with_parent)
+    done = _builder(staged, fresh, "-n", "-W", "--keep-going", "-q")
     index = fresh / "_build" / "html" / "index.html"
     if done.returncode or not index.exists():
         log = ROOT / "build" / "failed" / "pages.log"

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from book.tools.read import chapters, inputs, papers
+from book.tools.read import chapters, halves, inputs, papers
 from book.tools.read.chapters import ROOT, BuildError
 from book.tools.render import api
 from lmc_helpers.claims.intervals import Entry, cut
@@ -42,6 +42,23 @@ class Toc(Entry):
 
 def toc(path: Path = TOC) -> Toc:
     return inputs.read(path, Toc, f"a mapping with {', '.join(Toc.model_fields)}")
+
+
+def titles() -> dict[str, str]:
+    """Chapter → its short title, without its number."""
+    return {page.file.rpartition("/")[2]: page.title or "" for part in toc().parts for page in part.chapters}
+
+
+def halved() -> dict[str, Any]:
+    """The table of contents with the chapters' numbers and their second pages."""
+    content = toc().model_dump(exclude_none=True)
+    for page in (page for part in content["parts"] for page in part["chapters"]):
+        chapter = page["file"].rpartition("/")[2]
+        if page["file"] == f"{EXECUTED}/{chapter}":
+            page["title"] = f"{chapter[:2]} {page['title']}"
+            if second := halves.pages(chapter)[1:]:
+                page["sections"] = [{"file": f"{EXECUTED}/{second[0]}", "title": f"{second[0][:3]} Evidence"}]
+    return content
 
 
 def files(content: Any, *steps: str | int) -> Iterator[tuple[str, tuple[str | int, ...]]]:

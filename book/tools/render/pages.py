@@ -9,7 +9,7 @@ from pathlib import Path
 
 import jinja2
 
-from book.tools.read import inputs, papers
+from book.tools.read import halves, inputs, papers
 from book.tools.read.chapters import ROOT
 from book.tools.record import published
 from book.tools.record import spreads as repeats
@@ -83,7 +83,7 @@ def environment() -> jinja2.Environment:
     )
     found.filters |= {"cell": cell, "slug": claims.slug, "badge": badge, "link": link, "attribute": html.escape}
     found.filters |= findings_pages.filters(cell) | {"bare": front.bare, "duration": staging.duration}
-    found.globals |= {"stated": STATED, "short": papers.short, "heading": papers.heading}
+    found.globals |= {"stated": STATED, "page_of": halves.of_parts, "short": papers.short, "heading": papers.heading}
     found.globals |= {"scale": gallery.scale, "totals": front.totals}
     return found
 
@@ -139,7 +139,7 @@ def addresses(run: Run, findings: Findings) -> dict[str, dict[str, str]]:
             "verdict": f"{verdict} in this reading; what counts is another, {counts}" if counts else verdict,
             "slug": claims.slug(OTHER_READING if counts else verdict),
             "symbol": claims.symbol(verdict),
-            "page": f"{contents.EXECUTED}/{record['chapter']}" if record else "book/scoreboard",
+            "page": f"{contents.EXECUTED}/{halves.of_parts()[id]}" if record else "book/scoreboard",
             "anchor": anchors.box(id) if record else anchors.row(id),
         }
     return found

@@ -10,19 +10,20 @@ from typing import NamedTuple
 
 from PIL import Image
 
-from book.tools.read import chapters, inputs
+from book.tools.read import chapters, halves, inputs
 from book.tools.read.chapters import BuildError
 from book.tools.record import records
 
 WIDTH = 640  # pixels of a small copy, twice what it is shown with
 FOLDER = "thumbs"  # beside the pages of the book
-FIGURE = re.compile(r"^:{3,}\{glue:figure\} (\w+)\n((?:^:.*\n)+)", re.MULTILINE)
+FIGURE = re.compile(r"^# :{3,}\{glue:figure\} (\w+)\n((?:^# :.*\n)+)", re.MULTILINE)
 
 
 class Picture(NamedTuple):
-    """A figure on a chapter's page: its name in the notebook, its anchor and its alternative text."""
+    """A figure of a chapter: its page, its name in the notebook, its anchor and its alternative text."""
 
     chapter: str
+    page: str
     name: str
     anchor: str
     alt: str
@@ -30,11 +31,12 @@ class Picture(NamedTuple):
 
 def in_text(chapter: str, text: str) -> dict[str, Picture]:
     """The figures that a chapter's source shows, by their names in the notebook."""
-    markdown = re.sub("^# ?", "", text, flags=re.MULTILINE)
     found = {}
-    for name, lines in FIGURE.findall(markdown):
-        options = dict(re.findall(r"^:(\w+): *(.*)$", lines, re.MULTILINE))
-        found[name] = Picture(chapter, name, options.get("name", name.replace("_", "-")), options.get("alt", ""))
+    for hit in FIGURE.finditer(text):
+        name, lines = hit.groups()
+        options = dict(re.findall(r"^# :(\w+): *(.*)$", lines, re.MULTILINE))
+        page = halves.at(chapter, text, hit.start())
+        found[name] = Picture(chapter, page, name, options.get("name", name.replace("_", "-")), options.get("alt", ""))
     return found
 
 

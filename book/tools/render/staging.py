@@ -10,7 +10,7 @@ import html
 import re
 from dataclasses import dataclass, field
 
-from book.tools.read import chapters, headers, inputs
+from book.tools.read import chapters, halves, headers, inputs, titles
 from book.tools.read.literals import values
 from book.tools.record.records import outputs, recorded
 from book.tools.render import anchors
@@ -20,13 +20,14 @@ from lmc_helpers.claims.criteria import Part
 from lmc_helpers.claims.formulas import typeset
 from lmc_helpers.figures import moving
 
-FOLDED = "hide-input"
 LABEL = "Parameters of this run"
 BOOK = ".."  # the folder of the book's pages, from those of its chapters
 THEOREM = re.compile(r"^# :::+\{prf:(\w+)\} ?(.*)(?:\n# :label: ([\w-]+))?", re.M)
 TIMES = "{{ times }}"
 SOLUTION = re.compile(r"^:::\{solution\}$.*?^:::$", re.M | re.S)
 WORDS, LINES = 250, 40  # of text and of code that are read in a minute
+SWITCHED = "lmc-switched"  # the tag of code that the page's switch shows
+GLUED = "application/papermill.record/"  # before the types of an output that is glued and not shown
 SPEC = '<script type="application/json" class="lmc-moving-spec" data-figure="{figure}">{spec}</script>'
 
 
@@ -43,16 +44,27 @@ def fold_parameters(notebook: dict) -> None:
     if all(name == "profile" or (name in before and repr(before[name]) == repr(v)) for name, v in after.items()):
         notebook["cells"].remove(injected)
     else:
-        tags = dict.fromkeys([*injected["metadata"]["tags"], FOLDED])
+        tags = dict.fromkeys([*injected["metadata"]["tags"], titles.FOLDED])
         injected["metadata"] |= {"tags": list(tags), "mystnb": {"code_prompt_show": LABEL}}
 
 
-def label_folds(notebook: dict) -> None:
-    """A folded cell has the same label when it is open."""
+def fold(notebook: dict) -> None:
+    """Code that folds is shown by the page's one switch, under its title."""
     for cell in notebook["cells"]:
-        prompts = cell["metadata"].get("mystnb", {})
-        if "code_prompt_show" in prompts:
-            prompts.setdefault("code_prompt_hide", prompts["code_prompt_show"])
+        tags = cell["metadata"].get("tags", [])
+        if titles.FOLDED in tags:
+            label = cell["metadata"].pop("mystnb", {}).get("code_prompt_show", "")
+            cell["metadata"]["tags"] = [SWITCHED if tag == titles.FOLDED else tag for tag in tags]
+            cell["source"] = f"# {label}\n" * bool(label) + "".join(cell["source"])
+
+
+def hide_shown(notebook: dict) -> None:
+    """A figure that a cell shows in a notebook is only where ``{glue:figure}`` puts it on a page."""
+    for output in outputs(notebook):
+        book = output.get("metadata", {}).get("scrapbook")
+        if book and not book["mime_prefix"]:
+            book["mime_prefix"] = GLUED
+            output["data"] = {f"{GLUED}{mime}": content for mime, content in output["data"].items()}
 
 
 def describe_moving(notebook: dict) -> None:
@@ -69,34 +81,38 @@ def describe_moving(notebook: dict) -> None:
 def rebuild_boxes(notebook: dict, shown: Shown) -> None:
     """Render every claim's box again, from the stored verdict, the ledger and the record at paper scale."""
     run = notebook["metadata"].get("lmc", {})
+    chapter = run.get("chapter", "")
     for output in outputs(notebook):
         record = output.get("metadata", {}).get(claims.MIME)
         part = shown.parts.get(record["part"]) if record else None
         if record and part and "text/html" in output["data"]:
+            page = shown.pages.get(part.id, chapter)
             erratum = f"{BOOK}/{anchors.errata_page(part.id)}.html#{anchors.erratum(part.id)}"
             links = claims.Links(
                 anchor=anchors.box(part.id),
                 row=f"{BOOK}/scoreboard.html#{anchors.row(part.id)}",
                 erratum=erratum if part.id in shown.errata else "",
                 grammar=f"{BOOK}/{anchors.VERDICTS}.html",
-                address=lambda word: shown.address(word, run.get("chapter", "")),
+                address=lambda word, page=page: shown.address(word, page),
                 counts=shown.counts.get(part.id, ""),
                 price=shown.prices.get(part.id, ""),
+                closed=page == chapter and chapter in shown.halved,
             )
             confirmed, profile = shown.confirmed.get(part.id), run.get("profile", "")
             output["data"]["text/html"] = claims.render(part, record, confirmed, links=links, run=profile)
 
 
 def theorems(source: str, chapter: str) -> dict[str, tuple[str, str]]:
-    """The theorems of a chapter's source: label → chapter, and kind, number and title as a text of the ledger.
+    """The theorems of a chapter's source: label → its page, and kind, number and title as a text of the ledger.
 
     They are counted as ``sphinx_numbers`` counts them: all kinds but proofs together.
     """
     found: dict[str, tuple[str, str]] = {}
-    numbered = (hit.groups() for hit in THEOREM.finditer(source) if hit[1] != "proof")
-    for count, (kind, title, label) in enumerate(numbered, 1):
+    numbered = (hit for hit in THEOREM.finditer(source) if hit[1] != "proof")
+    for count, hit in enumerate(numbered, 1):
+        kind, title, label = hit.groups()
         name = f"{kind.capitalize()} {int(chapter[:2])}.{count}" + (f" ({title.strip()})" if title.strip() else "")
-        found |= {label: (chapter, name)} if label else {}
+        found |= {label: (halves.at(chapter, source, hit.start()), name)} if label else {}
     return found
 
 
@@ -110,15 +126,18 @@ class Shown:
     theorems: dict[str, tuple[str, str]] = field(default_factory=dict)
     counts: dict[str, str] = field(default_factory=dict)  # reading that does not count → the one that does
     prices: dict[str, str] = field(default_factory=dict)  # open part → what deciding it takes
+    pages: dict[str, str] = field(default_factory=dict)  # part → the page with its box
+    halved: set[str] = field(default_factory=set)  # chapters with a second page
+    measured: dict[str, dict] = field(default_factory=dict)  # part → its record, or else what this run found
 
-    def address(self, word: str, chapter: str) -> tuple[str, str] | None:
-        """Address and text of the link that an id or the label of a theorem becomes on a chapter's page."""
+    def address(self, word: str, page: str) -> tuple[str, str] | None:
+        """Address and text of the link that an id or the label of a theorem becomes on a page of a chapter."""
         if word in self.parts or any(part.startswith(f"{word}.") for part in self.parts):
             return f"{BOOK}/scoreboard.html#{anchors.row(word)}", word
         if word not in self.theorems:
             return None
         home, text = self.theorems[word]
-        return f"{'' if home == chapter else home + '.html'}#{word}", text
+        return f"{'' if home == page else home + '.html'}#{word}", text
 
 
 def shown(findings: Findings, profile: str) -> Shown:
@@ -130,13 +149,24 @@ def shown(findings: Findings, profile: str) -> Shown:
     for name in chapters.chapters():
         proofs |= theorems(inputs.text(chapters.NOTEBOOKS / f"{name}.py"), name)
     counts = {id: findings.counts(id) for id in parts}
-    return Shown(parts, confirmed, findings.differing, proofs, counts, prices(findings, profile))
+    return Shown(
+        parts,
+        confirmed,
+        findings.differing,
+        proofs,
+        counts,
+        prices(findings, profile),
+        halves.of_parts(),
+        {name for name in chapters.chapters() if len(halves.pages(name)) > 1},
+        findings.here | measured,
+    )
 
 
 def stage(notebook: dict, shown: Shown) -> dict:
     rebuild_boxes(notebook, shown)
     fold_parameters(notebook)
-    label_folds(notebook)
+    fold(notebook)
+    hide_shown(notebook)
     describe_moving(notebook)
     return notebook
 
@@ -215,7 +245,7 @@ def examples(findings: Findings) -> list[tuple[str, str, dict | None]]:
         example = None
         if id is not None:
             part = findings.parts[id].part
-            address = f"executed/{records[id]['chapter']}.html#{anchors.box(id)}"
+            address = f"executed/{halves.of_parts()[id]}.html#{anchors.box(id)}"
             scale = claims.drawn(part, records[id])
             example = {"id": id, "address": address, "quantity": typeset(part.quantity), "scale": scale}
         found.append((verdict, says, example))

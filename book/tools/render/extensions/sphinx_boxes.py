@@ -9,7 +9,9 @@ import re
 
 from docutils import nodes
 from docutils.parsers.rst.directives.admonitions import BaseAdmonition
+from myst_nb.core.variables import RetrievalError, render_variable_outputs
 from myst_nb.ext.glue.directives import PasteFigureDirective
+from myst_nb.ext.glue.utils import retrieve_glue_data
 from sphinx.application import Sphinx
 
 BOXES = {  # directive → title and classes
@@ -19,7 +21,7 @@ BOXES = {  # directive → title and classes
     "exercise": ("Exercise", "lmc-exercise"),
     "solution": ("Solution", "dropdown lmc-solution"),
 }
-CHAPTER = re.compile(r"(?:.*/)?(\d+)_[^/]+")
+CHAPTER = re.compile(r"(?:.*/)?(\d+)A?_[^/]+")
 
 
 class Box(BaseAdmonition):
@@ -36,15 +38,30 @@ class Box(BaseAdmonition):
             chapter = CHAPTER.fullmatch(env.docname)
             title += f" {chapter[1]}.{count}" if chapter else f" {count}"
         self.arguments = [title]
-        return super().run()
+        found = super().run()
+        if self.name == "try":
+            found[0]["ids"].append("try-it")
+        return found
 
 
 class Figure(PasteFigureDirective):
-    """A figure from a cell, with an anchor."""
+    """A figure from a cell, with an anchor, and with its second shape for phones where there is one."""
 
     def run(self) -> list[nodes.Node]:
-        self.options.setdefault("name", self.arguments[0].replace("_", "-"))
-        return super().run()
+        name = self.arguments[0]
+        self.options.setdefault("name", name.replace("_", "-"))
+        try:
+            data = retrieve_glue_data(self.document, f"{name}_narrow")
+        except RetrievalError:
+            return super().run()
+        image = {"alt": self.options.get("alt", "")}
+        narrow = render_variable_outputs([data], self.document, self.line, self.source, render={"image": image})
+        figure, *more = super().run()
+        for shape, shown in (("lmc-wide", figure.children), ("lmc-narrow", narrow)):
+            for picture in (picture for node in shown for picture in node.findall(nodes.image)):
+                picture["classes"].append(shape)
+        figure.insert(1, narrow)
+        return [figure, *more]
 
 
 def setup(app: Sphinx) -> dict:

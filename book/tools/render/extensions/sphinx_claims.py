@@ -1,4 +1,4 @@
-"""Sphinx extension: the role ``{claim}`` shows a verdict where the text speaks of it, linked to its box.
+"""Sphinx extension: the roles ``{claim}`` and ``{verdict}`` show a verdict where the text speaks of it, with its link.
 
 ``{claim}`Z3.limit``` is the part's symbol and id, linked to its box; ``{claim}`Z3``` that of the id, linked to its row
 on the scoreboard. Verdicts and addresses come from ``generated/verdicts.json``, which is written with the book's pages.
@@ -22,6 +22,18 @@ class claim(nodes.Inline, nodes.TextElement):
     """An id or a part of the ledger, before its verdict and link are known."""
 
 
+class VerdictRole(SphinxRole):
+    """A verdict in words, with the part whose it is: ``{verdict}`near $2M$ <Z7.peak>```."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        words, _, id = self.text.removesuffix(">").rpartition(" <")
+        node = claim("", id=id, words=True)
+        self.set_source_info(node)
+        children, messages = self.inliner.parse(words, self.lineno, self.inliner, node)
+        node.extend(children)
+        return [node], messages
+
+
 class ClaimRole(SphinxRole):
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         node = claim("", self.text, id=self.text)
@@ -39,10 +51,12 @@ def resolve(app: Sphinx, doctree: nodes.document, docname: str) -> None:
             logger.warning("claim %r is not in the ledger", node["id"], location=node)
             continue
         address = app.builder.get_relative_uri(docname, entry["page"]) if entry["page"] != docname else ""
-        words = f"{entry['symbol']} {node['id']}"
-        style = ["lmc-badge", f"lmc-{entry['slug']}"]
+        words = "" if node.get("words") else f"{entry['symbol']} {node['id']}"
+        style = ["lmc-word" if node.get("words") else "lmc-badge", f"lmc-{entry['slug']}"]
         link = nodes.reference("", words, refuri=f"{address}#{entry['anchor']}", classes=style, internal=True)
-        link["reftitle"] = entry["verdict"]
+        link["reftitle"] = f"{node['id']}: {entry['verdict']}"
+        if node.get("words"):
+            link.extend(node.children)
         node.replace_self(link)
 
 
@@ -53,5 +67,6 @@ def skip(self, node: nodes.Node) -> None:
 def setup(app: Sphinx) -> dict:
     app.add_node(claim, html=(skip, skip), latex=(skip, skip), text=(skip, skip))
     app.add_role("claim", ClaimRole())
+    app.add_role("verdict", VerdictRole())
     app.connect("doctree-resolved", resolve)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

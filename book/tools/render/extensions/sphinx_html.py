@@ -32,8 +32,10 @@ SCRIPTS = {
     ),
 }
 IMAGE = re.compile(r'<img\b[^>]*\bsrc="[^"]*_images/([^"/]+\.png)"[^>]*>')
+CHAPTER = re.compile(r"executed/\d\dA?_")
 INLINE = r"\\\((?:(?!\\\)|<).)*\\\)"
 FORMULA = rf'<span class="math notranslate nohighlight">{INLINE}</span>|(?<!nohighlight">){INLINE}'
+FORMULA = rf"<strong>[^<]*(?:{FORMULA})</strong>|{FORMULA}"
 FOLLOWED = re.compile(rf"({FORMULA})([.,;:!?)\]’”]+|-(?=\w)[\w-]+)", re.S)
 
 
@@ -69,20 +71,29 @@ def add_moving(app: Sphinx, pagename: str, templatename: str, context: dict, doc
         app.add_js_file("js/moving.js", loading_method="defer")
 
 
+def add_switch(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
+    if 'class="lmc-begins"' in context.get("body", ""):
+        app.add_js_file("js/chapter.js", loading_method="defer")
+
+
 def offer_source(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
-    """A chapter's page offers the executed notebook (the theme's link) and, beside it, its jupytext source."""
+    """Both pages of a chapter offer the one executed notebook and, beside it, its jupytext source."""
     if not pagename.startswith("book/executed/"):
         return
+    file = f"{context['pathto']('sources', 1)}/{re.sub(r'(/..)A_', r'\1_', pagename).rpartition('/')[2]}"
     for group in context.get("header_buttons", ()):
         if group.get("label") == "download-buttons":
             source = {
                 "type": "link",
-                "url": f"{context['pathto']('sources', 1)}/{pagename.rpartition('/')[2]}.py",
+                "url": f"{file}.py",
                 "text": ".py",
                 "tooltip": "Download the chapter's source (jupytext)",
                 "icon": "fas fa-file-code",
                 "label": "download-jupytext-button",
             }
+            for button in group["buttons"]:
+                if button.get("text") == ".ipynb":
+                    button["url"] = f"{file}.ipynb"
             group["buttons"].insert(1, source)
 
 
@@ -100,6 +111,11 @@ def say_sizes(app: Sphinx, pagename: str, templatename: str, context: dict, doct
         context["body"] = IMAGE.sub(sized, context.get("body", ""))
 
 
+def mark_number(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
+    if CHAPTER.search(pagename) and "body" in context:
+        context["body"] = re.sub(r"<h1>(\d\dA?) ", r'<h1><span class="lmc-number">\1</span> ', context["body"], count=1)
+
+
 def keep_together(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
     if "body" in context:
         context["body"] = FOLLOWED.sub(r'<span class="lmc-keep">\1\2</span>', context["body"])
@@ -108,7 +124,7 @@ def keep_together(app: Sphinx, pagename: str, templatename: str, context: dict, 
 def setup(app: Sphinx) -> dict:
     app.config.mathjax_path = "mathjax/tex-chtml.js"
     app.connect("doctree-resolved", write_numbers)
-    for handler in (add_moving, say_sizes, keep_together):
+    for handler in (add_moving, add_switch, mark_number, say_sizes, keep_together):
         app.connect("html-page-context", handler)
     for handler in (drop_thebe, offer_source):
         app.connect("html-page-context", handler, priority=900)

@@ -10,21 +10,29 @@ import re
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
-CHAPTER = re.compile(r"(?:.*/)?executed/(\d+)_[^/]+")
+CHAPTER = re.compile(r"(.*/)?executed/(\d+)(A?)_([^/]+)")
 Numbers = dict[str, dict[str, tuple[int, ...]]]
 
 
-def by_chapter(docname: str, numbers: Numbers) -> Numbers:
-    """The numbers of one page's figures and theorems, kind → anchor → number, counted from 1 in each chapter."""
-    found = CHAPTER.fullmatch(docname)
+def by_chapter(docname: str, everywhere: dict[str, Numbers]) -> Numbers:
+    """The numbers of one page's figures and theorems, kind → anchor → number, counted from 1 in each chapter.
+
+    A chapter's second page, ``15A_…``, goes on where the first ends.
+    """
+    found, numbers = CHAPTER.fullmatch(docname), everywhere[docname]
     if found is None:
         return numbers
+    first = everywhere.get(f"{found[1] or ''}executed/{found[2]}_{found[4]}", {}) if found[3] else {}
     ordered = {kind: sorted(anchors, key=anchors.__getitem__) for kind, anchors in numbers.items()}
-    return {kind: {a: (int(found[1]), k) for k, a in enumerate(anchors, 1)} for kind, anchors in ordered.items()}
+    return {
+        kind: {anchor: (int(found[2]), k) for k, anchor in enumerate(anchors, len(first.get(kind, ())) + 1)}
+        for kind, anchors in ordered.items()
+    }
 
 
 def renumber(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    env.toc_fignumbers = {docname: by_chapter(docname, numbers) for docname, numbers in env.toc_fignumbers.items()}
+    everywhere = env.toc_fignumbers
+    env.toc_fignumbers = {docname: by_chapter(docname, everywhere) for docname in everywhere}
     return []
 
 

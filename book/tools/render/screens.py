@@ -1,0 +1,122 @@
+"""The pages of an executed chapter: its first screen in the book's form, and its two halves.
+
+The text of a first screen is plain Markdown, which notebooks show as it is; here it gets the classes that the page's
+style knows, its numbers, its links, and the switch for the code.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterator
+
+from book.tools.read import halves
+from book.tools.render import anchors, contents, numbers, openings, staging
+from book.tools.render.staging import BOOK, Shown
+
+CLAIM = re.compile(r"(?<!!)\[((?:[^\]]|\](?!\())+?)\]\(#([ZPGIX]\d+\.\w+)\)")
+CHAPTER = re.compile(r"\[\]\(((?:/book/executed/)?(\d\d_\w+)\.ipynb)\)")
+SWITCH = '<label><input type="checkbox" id="lmc-code"> Show code</label>'
+GLUE = re.compile(r"\{glue:\w+\}(?:`| )(\w+)")
+
+
+def pages(notebook: dict, shown: Shown, paper: dict[str, float]) -> dict[str, dict]:
+    """The pages of an executed chapter, page → notebook; ``paper`` is chapter → seconds of the recorded run."""
+    chapter = notebook["metadata"]["lmc"]["chapter"]
+    ready = staging.stage(notebook, shown)
+    texts = [cell for cell in ready["cells"] if cell["cell_type"] == "markdown"]
+    for cell in texts:
+        cell["source"] = "".join(cell["source"])
+    first = texts[0]["source"]
+    texts[0]["source"] = f"{first}\n\n{_switch('')}" if openings.OLD in first else opening(first, chapter, shown)
+    for cell in texts:
+        cell["source"] = prose(cell["source"], shown.measured)
+    return dict(split(staging.complete(ready, paper), chapter))
+
+
+def prose(text: str, measured: dict[str, dict]) -> str:
+    """A text with its numbers, its verdicts in words, and the names of the chapters that it leads to."""
+    text = CLAIM.sub(lambda found: f"{{verdict}}`{found[1]} <{found[2]}>`", numbers.filled(text, measured))
+    return linked(text)
+
+
+def linked(text: str) -> str:
+    """A text whose links to chapters say their short titles."""
+    titles = contents.titles()
+    return CHAPTER.sub(lambda found: f"[{found[2][:2]} {titles[found[2]]}]({found[1]})", text)
+
+
+def opening(text: str, chapter: str, shown: Shown) -> str:
+    """The first screen of a chapter, with the classes of its parts."""
+    found = openings.read(text)
+    lines = {name: re.sub(r"^\*\*.+?\.\*\* ", "", said) for name, said in found.lines.items()}
+    lines["For the authors"] = f"{lines['For the authors']} {_links(chapter, shown)}"
+    pieces = [f"# {found.title}", _box("lmc-question", found.question), _box("lmc-answer", found.answer), found.picture]
+    pieces.append(_box("lmc-lines", f"How sure\n: {lines['How sure']}"))
+    table = [openings.HEAD, "| --- | --- | --- |", *(row[0] for row in found.rows)]
+    pieces.append("\n".join([":::{table}", ":class: lmc-findings", "", *table, ":::"]))
+    pieces.append(_box("lmc-lines", "\n\n".join(f"{name}\n: {lines[name]}" for name in ("Open", "For the authors"))))
+    return "\n\n".join([*pieces, _switch("The argument. Every claim opens.")])
+
+
+def _box(name: str, text: str) -> str:
+    return f"::::{{container}} {name}\n{text}\n::::"
+
+
+def _switch(words: str) -> str:
+    """The line between a head and what follows it, with the switch for the code of a page."""
+    return f'```{{raw}} html\n<div class="lmc-begins"><p>{words}</p>{SWITCH}</div>\n```'
+
+
+def _links(chapter: str, shown: Shown) -> str:
+    """Where an author goes on: errata, reply, evidence, and how to run the chapter."""
+    here = [part for part, page in shown.pages.items() if page in (chapter, halves.evidence(chapter))]
+    wrong = next((part for part in here if part in shown.errata), "")
+    second, links = halves.evidence(chapter), []
+    if wrong:
+        links.append(f"[Erratum]({BOOK}/{anchors.errata_page(wrong)}.md)")
+    links.append(f"[Reply]({BOOK}/errata.md#reply)")
+    links.append(f"[Evidence ({chapter[:2]}A)]({second}.ipynb)")
+    return " · ".join(links)
+
+
+def split(notebook: dict, chapter: str) -> Iterator[tuple[str, dict]]:
+    """The pages of a chapter, each as a notebook; both hold the values that their texts show."""
+    at = next((n for n, cell in enumerate(notebook["cells"]) if _begins(cell)), None)
+    if at is None:
+        yield chapter, notebook
+        return
+    second = notebook["cells"][at:]
+    head, _, rest = "".join(second[0]["source"]).partition("## Evidence")
+    first = notebook["cells"][:at] + ([second[0] | {"source": head.strip()}] if head.strip() else [])
+    lead = _switch(f'What <a href="{chapter}.html">chapter {chapter[:2]}</a> rests on.')
+    second[0] = second[0] | {"source": f"# {chapter[:2]}A Evidence\n\n{lead}\n\n{rest.strip()}"}
+    second = [_raised(cell) if cell["cell_type"] == "markdown" else cell for cell in second]
+    for name, cells in ((chapter, first), (halves.evidence(chapter), second)):
+        yield name, notebook | {"cells": [*cells, *_glued(notebook["cells"], cells)]}
+
+
+def _begins(cell: dict) -> bool:
+    return cell["cell_type"] == "markdown" and bool(openings.EVIDENCE.search("".join(cell["source"])))
+
+
+def _raised(cell: dict) -> dict:
+    """A cell of the second page, its headings one level higher."""
+    return cell | {"source": re.sub(r"^##(#+ )", r"#\1", "".join(cell["source"]), flags=re.M)}
+
+
+def _glued(everywhere: list[dict], here: list[dict]) -> list[dict]:
+    """A hidden cell with the values that texts of a page show and cells of the other page computed."""
+    wanted = {name for cell in here for name in GLUE.findall("".join(cell["source"]))}
+    outputs = []
+    for cell in everywhere:
+        if not any(cell is mine for mine in here):
+            outputs += [o for o in cell.get("outputs", ()) if _name(o).removesuffix("_narrow") in wanted]
+    if not outputs:
+        return []
+    cell = {"cell_type": "code", "execution_count": None, "id": "glued", "metadata": {"tags": ["remove-cell"]}}
+    return [cell | {"outputs": copy.deepcopy(outputs), "source": ""}]
+
+
+def _name(output: dict) -> str:
+    return output.get("metadata", {}).get("scrapbook", {}).get("name", "")
