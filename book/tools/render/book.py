@@ -17,10 +17,10 @@ from book.tools.run import destination
 def words() -> tuple[Callable[[], object], ...]:
     """The checks of what the pages need in addition: contents, configuration, bibliography and words."""
     from book.tools.read import papers
-    from book.tools.render import contents, front, gallery, glossary, notation
+    from book.tools.render import contents, front, gallery, glossary, notation, openings
 
     checks = (papers.papers, contents.check_toc, contents.check_config, contents.check_citations)
-    return (*checks, front.read, gallery.read, glossary.check, notation.letters)
+    return (*checks, front.read, gallery.read, glossary.check, notation.letters, openings.check)
 
 
 def build(profile: str, out: Path, cores: int, target: str, **how) -> None:

@@ -20,8 +20,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from book.tools.read import chapters, inputs
+from book.tools.read import chapters, inputs, papers
 from book.tools.read.chapters import BuildError
+from book.tools.record import records
 from book.tools.render import numbers
 from lmc_helpers import claims
 
@@ -99,6 +100,13 @@ def _pieces(text: str) -> list[str]:
         found = [*found[:-1], f"{found[-1]}\n\n{block}"] if inside else [*found, block]
         inside = found[-1].startswith(":::{") and not block.endswith("\n:::")
     return found
+
+
+def check() -> list[str]:
+    """What is wrong with the form of the chapters, by the records at paper scale and the ledger."""
+    found = records.recorded()
+    verdicts = {id: found[id]["verdict"] if id in found else part.expected for id, part in papers.parts().items()}
+    return [line for name in chapters.chapters() for line in problems(name, verdicts, found)]
 
 
 def problems(chapter: str, verdicts: dict[str, str], recorded: dict[str, dict]) -> Iterator[str]:

@@ -80,7 +80,8 @@ def offer_source(app: Sphinx, pagename: str, templatename: str, context: dict, d
     """Both pages of a chapter offer the one executed notebook and, beside it, its jupytext source."""
     if not pagename.startswith("book/executed/"):
         return
-    file = f"{context['pathto']('sources', 1)}/{re.sub(r'(/..)A_', r'\1_', pagename).rpartition('/')[2]}"
+    chapter = re.sub("(/..)A_", r"\1_", pagename).rpartition("/")[2]
+    file = f"{context['pathto']('sources', 1)}/{chapter}"
     for group in context.get("header_buttons", ()):
         if group.get("label") == "download-buttons":
             source = {
