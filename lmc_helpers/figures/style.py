@@ -79,15 +79,15 @@ def show(name: str, figure: Figure, legend: int = 0) -> None:
 
 def stack(figure: Figure) -> None:
     """Put the panels of a figure below each other, as wide as a phone's screen."""
-    panels = [axes for axes in figure.axes if axes.get_subplotspec() is not None]
-    specs = [axes.get_subplotspec() for axes in panels]
-    places = sorted({(spec.num1, spec.num2) for spec in specs})
-    if not panels or not all(spec.get_gridspec() is specs[0].get_gridspec() for spec in specs):
+    panels = [(axes, spec) for axes in figure.axes if (spec := axes.get_subplotspec()) is not None]
+    grids = {spec.get_gridspec() for _, spec in panels}
+    if len(grids) != 1:
         return
-    rows, columns = specs[0].get_gridspec().get_geometry()
+    rows, columns = grids.pop().get_geometry()
+    places = sorted({(spec.num1, spec.num2) for _, spec in panels})
     width, height = figure.get_size_inches()
     grid = GridSpec(len(places), 1, figure=figure)
-    for axes, spec in zip(panels, specs, strict=True):
+    for axes, spec in panels:
         axes.set_subplotspec(grid[places.index((spec.num1, spec.num2))])
         axes.tick_params(labelleft=axes.yaxis.get_visible(), labelbottom=axes.xaxis.get_visible())
     for legend in figure.legends:

@@ -42,7 +42,7 @@ def pages(chapter: str) -> list[str]:
 @cache
 def of_parts() -> dict[str, str]:
     """Part of the ledger → the page with its box."""
-    found = {}
+    found: dict[str, str] = {}
     for name in chapters.chapters():
         path = chapters.NOTEBOOKS / f"{name}.py"
         found |= {part: page(name, inputs.text(path), line) for part, line in cells.sheet(path).checks}

@@ -82,7 +82,7 @@ def page(chapter: str, profile: str) -> None:
     copy(staged)
     run = records.Run([path], whole=False)
     found = stage(run, profile, staged)
-    toc = {"format": "jb-book", "root": f"book/executed/{name}"}
+    toc: dict[str, object] = {"format": "jb-book", "root": f"book/executed/{name}"}
     files = [f"book/executed/{second}" for second in halves.pages(name)[1:]]
     toc["chapters"] = [{"file": file} for file in [*files, "book/glossary", "book/bibliography"]]
     (staged / "_toc.yml").write_text(yaml.safe_dump(toc, sort_keys=False), encoding="utf-8")

@@ -83,7 +83,7 @@ def filled(text: str, records: Mapping[str, dict]) -> str:
         if form in ("±", "to"):
             ends = sorted(evaluate(expression, records, field) for field in ("low", "high"))
             if form == "to":
-                return span(*ends) if ends[0] < ends[1] else people(value)
+                return span(ends[0], ends[1]) if ends[0] < ends[1] else people(value)
             return with_half_width(value, (ends[1] - ends[0]) / 2)
         try:
             return signs(format(value, form)) if form else people(value)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import re
 from dataclasses import dataclass, field
+from functools import partial
 
 from book.tools.read import chapters, halves, headers, inputs, titles
 from book.tools.read.literals import values
@@ -93,7 +94,7 @@ def rebuild_boxes(notebook: dict, shown: Shown) -> None:
                 row=f"{BOOK}/scoreboard.html#{anchors.row(part.id)}",
                 erratum=erratum if part.id in shown.errata else "",
                 grammar=f"{BOOK}/{anchors.VERDICTS}.html",
-                address=lambda word, page=page: shown.address(word, page),
+                address=partial(shown.address, page=page),
                 counts=shown.counts.get(part.id, ""),
                 price=shown.prices.get(part.id, ""),
                 closed=page == chapter and chapter in shown.halved,

@@ -1,4 +1,4 @@
-"""Sphinx extension: the boxes of a chapter, and figures whose anchor is their name in the notebook with dashes.
+"""Sphinx extension: the boxes of a chapter, proofs that fold, and figures whose anchor is their name in the notebook with dashes.
 
 Exercises are counted in their chapter: Exercise 12.3.
 """
@@ -13,6 +13,7 @@ from myst_nb.core.variables import RetrievalError, render_variable_outputs
 from myst_nb.ext.glue.directives import PasteFigureDirective
 from myst_nb.ext.glue.utils import retrieve_glue_data
 from sphinx.application import Sphinx
+from sphinx_proof.nodes import proof_node
 
 BOXES = {  # directive → title and classes
     "summary": ("In short", "lmc-summary"),
@@ -21,6 +22,7 @@ BOXES = {  # directive → title and classes
     "exercise": ("Exercise", "lmc-exercise"),
     "solution": ("Solution", "dropdown lmc-solution"),
 }
+LETTERS = 100  # in a line of text, formulas as they are written
 CHAPTER = re.compile(r"(?:.*/)?(\d+)A?_[^/]+")
 
 
@@ -64,7 +66,19 @@ class Figure(PasteFigureDirective):
         return [figure, *more]
 
 
+def fold_proofs(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """A proof folds under the number of its lines."""
+    if app.builder.format != "html":
+        return
+    for proof in doctree.findall(proof_node):
+        lines = max(1, round(len(proof.astext()) / LETTERS))
+        head = f'<details class="lmc-proof"><summary>Proof ({lines} line{"s" * (lines > 1)})</summary>'
+        proof.insert(0, nodes.raw("", head, format="html"))
+        proof.append(nodes.raw("", "</details>", format="html"))
+
+
 def setup(app: Sphinx) -> dict:
+    app.connect("doctree-resolved", fold_proofs)
     for name in BOXES:
         app.add_directive(name, Box)
     app.add_directive_to_domain("glue", "figure", Figure, override=True)
