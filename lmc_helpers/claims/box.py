@@ -130,7 +130,7 @@ def render(
         _runs.details(part, record, confirmed, links.address),
     ]
     style = slug(OTHER_READING if links.counts else leading)
-    given = f'class="lmc-claim lmc-{style}"{anchor}{"" if links.closed else " open"}'
+    given = f'class="lmc-claim lmc-{style}"{anchor}' + ("" if links.closed else ' open=""')
     return "\n".join([f"<details {given}>", _line(part, stands or record, links), *filter(None, inner), "</details>"])
 
 

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from book.tools.read import halves
 from book.tools.render import anchors as anchor_names
 from book.tools.render import staging
 from book.tools.render.findings import Findings
@@ -14,9 +15,9 @@ from lmc_helpers import claims
 ID = re.compile(r'\bid="([^"]*)"')
 HREF = re.compile(r'<a\b[^>]*?href="([^"]*)"')
 NUMBERS = {"stderr": None, "low": 1.0, "high": 1.0, "n": 5, "place": "inside", "rival": "2: r"}
-BOXES = re.compile(r'<div class="lmc-claim .*?</details>\n</div>', re.S)
+BOXES = re.compile(r'<details class="lmc-claim .*?</details>\n</details>', re.S)
 BADGE = re.compile(r'<a class="lmc-badge lmc-([\w-]+) reference internal" href="[^"#]*#(claim-[\w-]+)"')
-BOX = re.compile(r'<div class="lmc-claim lmc-([\w-]+)" id="([\w-]+)"')
+BOX = re.compile(r'<details class="lmc-claim lmc-([\w-]+)" id="([\w-]+)"')
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +42,8 @@ def resolved(page: str, address: str) -> tuple[str, str]:
 
 def test_every_part_has_one_box_in_the_book(texts, published):
     found = [(anchor, page) for page, text in texts.items() for _, anchor in BOX.findall(text)]
-    expected = {anchor_names.box(r["part"]): f"book/executed/{r['chapter']}.html" for r in published["parts"]}
+    expected = {anchor_names.box(id): f"book/executed/{page}.html" for id, page in halves.of_parts().items()}
+    assert {r["part"] for r in published["parts"]} == set(halves.of_parts())
     assert len(found) == len(expected) and dict(found) == expected
     for page, text in texts.items():
         anchors = [id for id in ID.findall(text) if id.startswith("claim-")]
@@ -101,6 +103,7 @@ def chapter_with_boxes(texts) -> str:
 def test_details_open_with_the_keyboard_and_scales_have_words_for_who_does_not_see_them(html, texts, watched):
     tab = watched.open(f"{html.as_uri()}/{chapter_with_boxes(texts)}")
     scales = tab.get_by_role("img", name=re.compile("^Scale: stated "))
+    tab.evaluate("() => document.querySelectorAll('details.lmc-claim').forEach(box => { box.open = true; })")
     assert scales.count() == tab.locator(".lmc-claim svg.lmc-scale").count() > 0
     details = tab.locator("details.lmc-details").first
     assert not details.locator("dl").is_visible()

@@ -52,7 +52,10 @@ def test_times_stand_where_the_chapter_asks():
 
 
 def test_theorems_and_figures_count_within_their_chapter():
-    global_numbers = {"theorem": {"thm-b": (31,), "def-a": (29,), "lem": (30,)}, "figure": {}}
-    here = sphinx_numbers.by_chapter("book/executed/45_coherence", global_numbers)
+    first = {"theorem": {"thm-b": (31,), "def-a": (29,), "lem": (30,)}, "figure": {}}
+    second = {"theorem": {"thm-c": (32,)}, "figure": {"fig": (9,)}}
+    numbers = {"book/executed/45_x": first, "book/executed/45A_x": second, "book/figures": first}
+    here, there = (sphinx_numbers.by_chapter(f"book/executed/{name}_x", numbers) for name in ("45", "45A"))
     assert here == {"theorem": {"def-a": (45, 1), "lem": (45, 2), "thm-b": (45, 3)}, "figure": {}}
-    assert sphinx_numbers.by_chapter("book/figures", global_numbers) is global_numbers
+    assert there == {"theorem": {"thm-c": (45, 4)}, "figure": {"fig": (45, 1)}}
+    assert sphinx_numbers.by_chapter("book/figures", numbers) is first

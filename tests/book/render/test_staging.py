@@ -37,11 +37,18 @@ def test_parameters_that_are_not_literal_are_compared_as_text():
     assert literals.values('a = float("inf")\nb: int\nc = d = 3') == {"a": "float('inf')", "c": 3, "d": 3}
 
 
-def test_an_open_cell_keeps_its_label():
-    labelled, plain = cell("x", "hide-input", mystnb={"code_prompt_show": "Imports"}), cell("y", "hide-input")
-    staging.label_folds({"cells": [labelled, plain]})
-    assert labelled["metadata"]["mystnb"] == {"code_prompt_show": "Imports", "code_prompt_hide": "Imports"}
-    assert "mystnb" not in plain["metadata"]
+def test_code_that_folds_waits_for_the_switch_under_its_title():
+    folded, shown = cell("x", "hide-input", mystnb={"code_prompt_show": "Imports"}), cell("y", "remove-output")
+    staging.fold({"cells": [folded, shown]})
+    assert folded == cell("# Imports\nx", staging.SWITCHED) and shown == cell("y", "remove-output")
+
+
+def test_a_figure_is_shown_once():
+    picture = {"data": {"image/png": "…"}, "metadata": {"scrapbook": {"name": "fig_a", "mime_prefix": ""}}}
+    hidden = {"data": {"x/text/plain": "3"}, "metadata": {"scrapbook": {"name": "three", "mime_prefix": "x/"}}}
+    staging.hide_shown({"cells": [{"outputs": [picture, hidden]}]})
+    assert list(picture["data"]) == [f"{staging.GLUED}image/png"] and list(hidden["data"]) == ["x/text/plain"]
+    assert picture["metadata"]["scrapbook"]["mime_prefix"] == staging.GLUED
 
 
 RECORD = {"value": 2.04, "stderr": None, "low": 2.04, "high": 2.04, "n": 7, "place": "inside", "verdict": "holds"}

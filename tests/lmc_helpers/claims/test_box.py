@@ -129,11 +129,11 @@ OURS = {"whose": "ours", "expected": "open", "reason": "r"}
 
 
 def test_the_first_line_says_whose_statement_it_is():
-    assert words_of(box(BASE)).startswith("Zhan, Li & Wu, eq. (1): it is two ✓ holds")
-    read = "Zhan, Li & Wu, eq. (1), as we read it: it is two Read so: as the mean."
-    assert words_of(box(BASE | READ)).startswith(read)
+    line = "✓ it is two measured 2 allowed = 2 ± 0.1 "
+    assert words_of(box(BASE)).startswith(f"{line}Zhan, Li & Wu, eq. (1) ✓ holds")
+    assert words_of(box(BASE | READ)).startswith(f"{line}Zhan, Li & Wu, eq. (1), as we read it: as the mean. ✓ holds")
     ours = words_of(box(BASE | OURS))
-    assert ours.startswith("This book: it is two ✓ holds") and "our criterion" in ours
+    assert ours.startswith(f"{line}This book ✓ holds") and "our criterion" in ours
     assert "printed" not in ours and "as stated" not in ours
 
 
@@ -160,7 +160,7 @@ def test_both_runs_stand_in_one_box():
     assert "✓ holds at paper scale ? open in this run" in said
     assert "touches the border of what is stated: not decided" in said
     assert f"recorded run, paper scale commit {'c' * 10}, seeds from {'5' * 10} 2.0000 ± 0.0010, tested" in said
-    assert shown.startswith('<div class="lmc-claim lmc-holds"')
+    assert shown.startswith('<details class="lmc-claim lmc-holds"')
     assert shown.count("lmc-mark ") == 2 and "<circle" in shown and "<path" in shown
 
 
@@ -168,9 +168,17 @@ def test_a_record_out_of_date_gives_no_verdict():
     shown = box(BASE, confirmed={"verdict": "fails", "value": 9.0, "changed": ["criterion"]})
     said = words_of(shown)
     assert "out of date, changed since: criterion" in said and "fails" not in said
-    assert shown.startswith('<div class="lmc-claim lmc-holds"') and shown.count("lmc-mark ") == 1
+    assert shown.startswith('<details class="lmc-claim lmc-holds"') and shown.count("lmc-mark ") == 1
     old = {"seeds": "", "stderr": None, "low": None, "high": None, "changed": ["criterion"]}
     assert f"at paper scale commit {'c' * 10} 2 out of date" in words_of(box(BASE, confirmed=old))
+
+
+def test_a_closed_box_is_its_line():
+    part = parse_part("T1.a", BASE)
+    for closed in (True, False):
+        shown = claims.render(part, asdict(judge(part, 2.0, n=1)), links=claims.Links(closed=closed))
+        tree = ElementTree.fromstring(shown)
+        assert tree.tag == "details" and tree[0].tag == "summary" and (tree.get("open") is None) == closed
 
 
 def test_what_was_not_run_shows_no_number():
