@@ -72,9 +72,7 @@ class Published(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    verdicts: dict[str, str] = Field(
-        description="claim → its verdict on the scoreboard: of records, or else of this run"
-    )
+    verdicts: dict[str, str] = Field(description="claim → its verdict on the scoreboard")
     verdicts_of_this_run: dict[str, str] = Field(description="claim → verdict of its headlines in this run alone")
     parts: list[Record] = Field(description="every part that this run judged")
     recorded: list[Record] = Field(description="the confirmatory runs at paper scale")
@@ -96,7 +94,7 @@ def problems(path: Path, records: dict[str, dict]) -> list[str]:
 
 
 def published(run: Run, verdicts: dict[str, str]) -> dict[str, Any]:
-    """The content of ``claims.json``, with the verdicts of the scoreboard; raises ValidationError if a field is wrong."""
+    """The content of ``claims.json``, with the scoreboard's verdicts; raises ValidationError if a field is wrong."""
     parts, stored = ([_with_id(record) for record in found.values()] for found in (run.records, recorded()))
     content = {"verdicts": verdicts, "verdicts_of_this_run": run.verdicts, "parts": parts, "recorded": stored}
     Published.model_validate(content)
