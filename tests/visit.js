@@ -15,8 +15,17 @@ async () => {
   await document.fonts.ready;
   await until(() => !window.FontAwesome || root.classList.contains("fontawesome-i2svg-complete"));
 
+  /* Code that the switch shows; claims open as a reader opens them. */
+  const shown = element => element.getClientRects().length > 0;
+  const code = all(".cell.tag_lmc-switched > .cell_input"), button = document.getElementById("lmc-code");
+  const before = code.filter(shown).length;
+  if (button) button.click();
+  const switched = code.filter(shown).map(cell => cell.textContent.trim().split("\n")[0]);
+  if (button) button.click();
+  for (const claim of all("details.lmc-claim")) claim.open = true;
+
   const early = all("script[src*=plotly]").length;
-  const images = all("article img"), reserved = images.map(size), pictures = [];
+  const images = all("article img").filter(shown), reserved = images.map(size), pictures = [];
   for (const [k, image] of images.entries()) {
     image.scrollIntoView({ block: "center", behavior: "instant" });
     await image.decode().catch(() => null); // a picture that does not come has no width
@@ -88,10 +97,6 @@ async () => {
       fonts: all(".lmc-moving text", figure).map(label => parseFloat(getComputedStyle(label).fontSize)) });
   }
 
-  const folds = all("details.hide summary .collapsed").map(text), [first] = all("details.hide summary");
-  if (first) first.click();
-  const opened = text(document.querySelector("details.hide[open] summary .expanded"));
-
   const facts = {
     url: location.href,
     title: document.title,
@@ -101,7 +106,7 @@ async () => {
     formulas: all("mjx-container").length,
     wrong: all("mjx-merror, .math-error").map(formula => formula.textContent),
     fonts: [...document.fonts].filter(font => font.status == "loaded").map(font => font.family),
-    pictures, cut: cut.map(formula => formula.textContent), marks, movers, folds, opened,
+    pictures, cut: cut.map(formula => formula.textContent), marks, movers, before, switched,
     boxes: boxes.length,
     beyond: boxes.filter(beyond).map(box => box.getAttribute("class")),
     scales: all("svg.lmc-scale text").map(label => label.getBBox().height),

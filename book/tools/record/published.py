@@ -72,7 +72,8 @@ class Published(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    verdicts: dict[str, str] = Field(description="claim → verdict of its headlines in this run")
+    verdicts: dict[str, str] = Field(description="claim → its verdict on the scoreboard")
+    verdicts_of_this_run: dict[str, str] = Field(description="claim → verdict of its headlines in this run alone")
     parts: list[Record] = Field(description="every part that this run judged")
     recorded: list[Record] = Field(description="the confirmatory runs at paper scale")
 
@@ -92,10 +93,10 @@ def problems(path: Path, records: dict[str, dict]) -> list[str]:
     return wrong
 
 
-def published(run: Run) -> dict[str, Any]:
-    """The content of ``claims.json``; raises ValidationError if a record has an unknown field, or lacks one."""
+def published(run: Run, verdicts: dict[str, str]) -> dict[str, Any]:
+    """The content of ``claims.json``, with the scoreboard's verdicts; raises ValidationError if a field is wrong."""
     parts, stored = ([_with_id(record) for record in found.values()] for found in (run.records, recorded()))
-    content = {"verdicts": run.verdicts, "parts": parts, "recorded": stored}
+    content = {"verdicts": verdicts, "verdicts_of_this_run": run.verdicts, "parts": parts, "recorded": stored}
     Published.model_validate(content)
     return content
 

@@ -98,6 +98,11 @@ def image_messages(paths: Iterable[Path]) -> list[str]:
     return [*lines, ADVICE] if any(NO_IMAGES in said for said in found) else lines
 
 
+def without_images(paths: Iterable[Path]) -> set[str]:
+    """The executed chapters that took other images than those asked for, which are not here."""
+    return {path.stem for path in paths if NO_IMAGES in glued.values(notebook(path)).get(DATA, "")}
+
+
 @dataclass(frozen=True)
 class Run:
     """One profile's executed chapters and the ledger that they were checked against."""

@@ -75,6 +75,22 @@ def confirmed(found: Findings, letter: str) -> list[dict]:
     return [{"chapter": c, "seeds": s, "date": d, "parts": n} for (c, s, d), n in sorted(runs.items())]
 
 
+def in_short(cells: list[board.Cell]) -> str:
+    """How many of a paper's results hold, in one sentence.
+
+    >>> in_short([board.Cell("holds", 29, 3, 0), board.Cell("open", 2, 0, 0), board.Cell("fails", 1, 0, 0)])
+    '29 of 32 results hold as printed, 1 does not, 2 are open.'
+    """
+    count = Counter[str]()
+    for cell in cells:
+        kind = {claims.OPEN: "open", claims.NOT_RUN: "open", claims.CORRECTED: "false", claims.FAILS: "false"}
+        count[kind.get(cell.axis, "holds")] += cell.results
+    said = [f"{count['holds']} of {count.total()} results hold as printed"]
+    said += [f"{count['false']} {'do' if count['false'] > 1 else 'does'} not"] * bool(count["false"])
+    said += [f"{count['open']} {'are' if count['open'] > 1 else 'is'} open"] * bool(count["open"])
+    return ", ".join(said) + "."
+
+
 def report(found: Findings, letter: str) -> dict:
     statements = found.of_paper(letter)
     holding: dict[tuple[str, str, str], Statement] = {}  # one sentence that is checked twice is shown once
@@ -83,7 +99,8 @@ def report(found: Findings, letter: str) -> dict:
             holding.setdefault((s.part.where, s.part.statement, s.part.reading), s)
     theirs = [f for f in found.parts.values() if f.part.id[0] == letter and f.part.whose != claims.OURS]
     return errata.content(found, letter) | {
-        "line": board.cells(found.statements, letter),
+        "line": (line := board.cells(found.statements, letter)),
+        "in_short": in_short(line),
         "holding": list(holding.values()),
         "sharper": [s for s in statements if s.part.whose != claims.OURS and s.verdict == claims.SHARPER],
         "undecided": undecided(found, letter),

@@ -15,6 +15,7 @@ from pydantic import Field
 
 from book.tools.read import chapters, inputs, papers, profiles
 from book.tools.read.chapters import ROOT, BuildError
+from book.tools.record import records
 from book.tools.record.records import Run, notebook, recorded
 from book.tools.render import board, contents, gallery, numbers, pictures, staging
 from book.tools.run import listing
@@ -27,7 +28,7 @@ from lmc_helpers.figures.cards import NAME
 WORDS = ROOT / "book" / "front.yml"
 LONGEST = 120  # characters of a chapter's line
 #: The templates that are filled with what :func:`content` gives.
-NAMES = ("findings", "summary", "symmetries", "paths", "chapters", "scales", "start", "figures")
+NAMES = ("findings", "summary", "symmetries", "paths", "chapters", "scales", "start", "figures", "reply")
 
 
 class FindingEntry(Entry):
@@ -160,6 +161,7 @@ def content(run: Run, confirmed: dict[str, dict], extra: Path) -> dict:
         "repository": (contents.config().get("repository") or {}).get("url") or "",
         "current": set(confirmed),
         "gallery": gallery.read(),
+        "without_images": records.without_images(run.executed),
         "profile": next((one["profile"] for one in run.statistics), ""),
         "thumbs": pictures.write(wanted, executed, extra / pictures.FOLDER),
     }

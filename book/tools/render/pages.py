@@ -127,10 +127,15 @@ def api_pages() -> dict[str, str]:
     return {f"{package.name}.md": template.render(package=package) for package in api.packages()}
 
 
+def on_board(findings: Findings) -> dict[str, str]:
+    """Id → its verdict on the scoreboard."""
+    return {row.claim.id: row.verdict for row in board.rows(findings)}
+
+
 def addresses(run: Run, findings: Findings) -> dict[str, dict[str, str]]:
     """Id or part → its verdict as in its box or row, and the page and anchor of that box, or of that row."""
     found = {}
-    verdicts = {row.claim.id: row.verdict for row in board.rows(findings)}
+    verdicts = on_board(findings)
     verdicts |= {id: finding.shown for id, finding in findings.parts.items()}
     for id in run.verdicts | run.found:
         verdict, record = verdicts[id], run.records.get(id)
@@ -153,7 +158,8 @@ def write(run: Run, findings: Findings, book: Path) -> None:
     texts |= {book / "api" / name: text for name, text in api_pages().items()}
     of_papers = findings_pages.pages(known, lambda name, here: templates.get_template(name).render(here))
     texts |= {book / name: text for name, text in of_papers.items()}
-    texts[book / "extra" / "claims.json"] = json.dumps(published.published(run), indent=1, ensure_ascii=False) + "\n"
+    told = published.published(run, on_board(findings))
+    texts[book / "extra" / "claims.json"] = json.dumps(told, indent=1, ensure_ascii=False) + "\n"
     texts[book / "extra" / "claims.schema.json"] = published.schema()
     texts[book / "extra" / licences.FILE] = licences.text()
     texts[book / "glossary.md"] = glossary.with_uses(inputs.text(glossary.PAGE), glossary.uses())

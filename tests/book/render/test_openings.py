@@ -105,7 +105,11 @@ def test_each_way_to_spoil_it_is_named(problems, change):
 def test_one_notebook_gives_two_pages(problems):
     assert problems(HEAD) == []  # the source is there
     glued = [
-        {"metadata": {"scrapbook": {"name": name, "mime_prefix": "x/"}}, "data": {"x/text/plain": name}, "output_type": ""}
+        {
+            "metadata": {"scrapbook": {"name": name, "mime_prefix": "x/"}},
+            "data": {"x/text/plain": name},
+            "output_type": "",
+        }
         for name in ("late", "early", "nowhere")
     ]
     cells = [

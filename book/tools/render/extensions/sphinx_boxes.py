@@ -1,4 +1,4 @@
-"""Sphinx extension: the boxes of a chapter, proofs that fold, and figures whose anchor is their name in the notebook with dashes.
+"""Sphinx extension: the boxes of a chapter, proofs that fold, figures whose anchor is their name with dashes.
 
 Exercises are counted in their chapter: Exercise 12.3.
 """
