@@ -4,27 +4,32 @@
 # ---
 
 # %% [markdown]
-# # Merging two neurons
+# # Most pairs of neurons do not become one when pushed together
 #
-# :::{summary}
-# **Question.** Between a network and its copy with two neurons exchanged, is there a path on which the two approach each other, become one, and part again? Where is its top?
+# *Can two neurons of a network be moved together until they are one, at the lowest loss for every distance?*
 #
-# **The paper.** Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` follow such a path by decreasing the distance of the two parameter vectors and minimising the loss over everything else; it ends in a *{term}`permutation point`*, where the two
-# neurons coincide (P, section 4.1 and Fig. 1).
+# Only some. Minimising at ever smaller distances merged **[[P2.reaches_some:.0f]] of [[n(P2.reaches_some)]] pairs** ([[100 * P2.reaches:.0f]] %) in tanh networks with five neurons; there the loss has a top (proved). For the others output weights grow without bound, or no minimum is found.
 #
-# **What we find.** There are such paths ({claim}`P2.reaches_some`), and where they end at a permutation point the loss has a top there, on a parabola that a theorem gives ({claim}`P2.ends`, {claim}`P2.saddle`).
-# They are the exception: of {glue:text}`pairs` pairs of tanh neurons minimisation at ever smaller distances brings {glue:text}`arrived` to a permutation point ({glue:text}`arrived_percent` %; {claim}`P2.reaches`, {claim}`P2.reaches_most`).
-# {glue:text}`became_derivative` become a neuron and a *{term}`derivative neuron`*, whose output weights diverge; for the other {glue:text}`lost` no minimum is found from some distance on.
-# On most curves of constrained critical points weights diverge at a positive distance. Where they are output weights, the function converges, nearly always to one with a derivative neuron or an exponential neuron, or at a passage, where only the coordinates end and the curve goes on; a theorem gives the place and the law ({claim}`P2.limits`, {claim}`P2.limit_law`). Where one of the pair becomes a step, the distance grows without bound ({claim}`P2.steps`).
-# With one output the signs of the two output weights say which pairs cannot arrive at a permutation point unless they meet another critical point of the loss or a passage before the end ({claim}`P2.signs`).
-# On the way the gradient is normal to the surfaces of constant distance, not tangent to the path ({claim}`P2.tangent`). Merged pairs can have one loss or different ones ({claim}`P1.same_loss`).
+# :::{glue:figure} fig_outcomes
+# :alt: Output weights of two neurons from -4 to 5 against their distance, which falls to the right from 1 to 0.001 of its start, logarithmic. The two weights of one pair start at 1 and become equal; 18 of 120 pairs do this. Those of another pair start at 1 and -1 and part in inverse proportion to the distance, out of the picture.
 #
-# **Why it matters.** A permutation point connects all orders of the neurons: the largest loss on a path to it is an upper bound for the price of exchanging any two.
+# Two pairs of the smallest example (one input, two neurons), computed here; the count is the recorded one.
 # :::
 #
-# :::{need}
-# You need: gradients, Hessians, Taylor expansion, the implicit function theorem. {{ times }}
-# :::
+# **How sure.** Counted on [[n(P2.reaches) / 10]] networks with one output, recorded; where a path can end is proved ({prf:ref}`thm-ends`).
+#
+# | The paper says | We find | By how much |
+# | --- | --- | --- |
+# | “a permutation point is finally reached” (sec. 4.1) | [true for some pairs](#P2.reaches_some) | [[P2.reaches_some:.0f]] of [[n(P2.reaches_some)]], not most of them |
+# | “must be a saddle point on such a path” (sec. 4.1) | [true](#P2.saddle_on_path) | on all [[n(P2.saddle_on_path)]]; at the end, proved |
+# | “the gradient … is parallel to the tangent” (sec. 4.1) | [false](#P2.tangent) | cosine down to [[P2.tangent:.4f]] |
+# | “at most one negative eigenvalue” (sec. 4.1) | [false](#P2.negative) | [[P2.negative:.0f]] seen, 3 possible (two inputs) |
+# | “the same loss” or “higher loss” (Fig. 1) | [true](#P1.same_loss) | both in [[P1.same_loss:.0f]] of [[n(P1.same_loss)]] ReLU networks |
+# | Losses $6 \cdot 10^{-6}$ and $3 \cdot 10^{-5}$ (Fig. 1) | [open: no weights given](#P1.heights) | [[low(P1.heights):.0e]] to [[high(P1.heights):.0e]] by its weights |
+#
+# **Open.** Which pairs of a given network merge. No run decides the losses of Fig. 1: it takes its weights.
+#
+# **For the authors.** Print “for some pairs”, “the gradient is normal to the surface of constant distance”, and “at most $1 + n_{k-1}$ negative eigenvalues”.
 
 # %% Parameters tags=["parameters"]
 teachers: int = 3  # tanh toys
@@ -94,42 +99,62 @@ from lmc_helpers.permutation_points.merging import (
 from lmc_helpers.seeds import normal
 
 # %% [markdown]
-# ## Where can a path end?
+# Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` look for a path from a network to its copy with two neurons exchanged. The two approach each other, the loss is minimised over everything else at every distance, and the path ends in a *{term}`permutation point`*, where the two are one. There they change places, and the path goes back.
 #
-# The smallest example has one input and two tanh neurons without biases, $f(x) = a_0 \tanh(w_0 x) + a_1 \tanh(w_1 x)$. Given $w_0$ and $w_1$, the best output weights are a linear problem, so the loss is a landscape over a plane. Two of its
-# minima are mirror images, and a path between them crosses the diagonal $w_0 = w_1$:
+# :::{need}
+# You need: gradients, Hessians, Taylor expansion, the implicit function theorem. {{ times }}
+# :::
+#
+# | Letter | Meaning in this chapter |
+# | --- | --- |
+# | $\vartheta_0$, $\vartheta_1$; $\vartheta$ | parameter vectors (incoming weights and bias) of the two neurons; their midpoint |
+# | $\delta$, $\delta_0$; $e$ | distance of $\vartheta_0$ and $\vartheta_1$, its value at the start; unit vector from $\vartheta_0$ to $\vartheta_1$ |
+# | $a_0$, $a_1$ | outgoing columns of the two neurons; numbers if there is one output |
+# | $c$, $A$ | $a_0 + a_1$; $\frac\delta2 (a_1 - a_0)$ |
+# | $g$; $z_\mu$, $s_\mu$ | activation; input of the layer on sample $\mu$ with a 1 appended, $\vartheta \cdot z_\mu$ |
+# | $L$, $L_1$ | loss; that of a strict minimum of the network with one neuron less |
+# | $r_\mu$ | derivative of $L$ by the input of the next layer on sample $\mu$ |
+# | $J$, $D$, $\kappa$ | two matrices of the merged neuron, defined below; smallest eigenvalue of $D$ |
+# | $n_{k-1}$, $n_{k+1}$ | neurons in the layer before (or inputs), and in the next one (or outputs) |
+#
+# Letters that only the second page uses are explained there.
+#
+# ## Two neurons become one, or a neuron and its derivative
+#
+# The smallest example has one input and two tanh neurons without biases, $f(x) = a_0 \tanh(w_0 x) + a_1 \tanh(w_1 x)$. Given $w_0$ and $w_1$, the best output weights are a linear problem, so the loss is a landscape over a plane. Two of its minima are mirror images, and a path between them crosses the diagonal $w_0 = w_1$:
 
-# %% Plot the idea
+# %% Plot the smallest example
 samples = torch.linspace(-2, 2, 81, dtype=torch.float64)[:, None]
 
 
 def over_outputs(w_pair, teacher_a):
-    """Least loss at the input weights (..., 2), and the larger output weight."""
+    """Least loss at the input weights (..., 2), and the output weights."""
     goal = (samples * torch.tensor([0.5, 3.0])).tanh() @ teacher_a[:, None]
     hidden = (samples * w_pair[..., None, :]).tanh()  # (..., T, 2)
     outer = torch.linalg.pinv(hidden) @ goal  # a_0, a_1
     error = (hidden @ outer - goal).square().sum(dim=(-2, -1))
-    return error, outer.abs().amax(dim=(-2, -1))
+    return error, outer[..., 0]
 
 
-idea, (plane, sizes) = figures.panels(2, height=4.3)
+idea, plane = figures.panels(height=3.2)
+outcomes, weights = figures.panels(height=2.4)
 ticks = torch.linspace(-0.5, 4.0, 110, dtype=torch.float64)
 widths = torch.logspace(0, -3, 90, dtype=torch.float64)
 nearby = torch.linspace(-1, 1, 301, dtype=torch.float64)
 mesh = torch.stack(torch.meshgrid(ticks + 1e-3, ticks, indexing="xy"), dim=-1)
-for sign, kind in ((1, "permutation point"), (-1, "derivative neuron")):
+for sign in (1, -1):
     colour = "book:blue" if sign == 1 else "book:red"
     teacher_a = torch.tensor([1.0, sign], dtype=torch.float64)
-    centre, track, larger = 1.75, [], []
+    centre, track, both = 1.75, [], []
     for width in 2.5 * widths:
         for window in (0.15, 1e-3, 1e-5):  # finer and finer
             means = centre + window * nearby
             pairs_w = torch.stack([means - width / 2, means + width / 2], dim=-1)
-            low, larger_a = over_outputs(pairs_w, teacher_a)
+            low, best_a = over_outputs(pairs_w, teacher_a)
             centre = means[low.argmin()]
         track.append(pairs_w[low.argmin()])
-        larger.append(larger_a[low.argmin()])
-    sizes.loglog(widths, larger, color=colour, label=f"to a {kind}")
+        both.append(best_a[low.argmin()])
+    weights.semilogx(widths, torch.stack(both), color=colour, linewidth=2.2)
     if sign == 1:
         height_of = over_outputs(mesh, teacher_a)[0].clamp(1e-4, 3).log10()
         plane.contourf(ticks, ticks, height_of, 20, cmap="Greys", alpha=0.7)
@@ -140,21 +165,25 @@ for sign, kind in ((1, "permutation point"), (-1, "derivative neuron")):
 plane.plot([-0.5, 4], [-0.5, 4], ":", color="book:black")
 plane.set(xlabel="$w_0$", ylabel="$w_1$", aspect=1)
 plane.grid(False)
-sizes.set(xlabel=r"distance $\delta/\delta_0$", ylabel="larger output weight")
-sizes.set(xlim=(1.3, 7e-4))
-sizes.legend()
 figures.show("fig_two_neurons", idea)
+
+merged = claims.recorded("P2.reaches_some")
+weights.set(xlim=(1.1, 7e-4), ylim=(-4, 5), ylabel="output weights of the pair")
+weights.set_xlabel("distance of the two neurons, over that at the start")
+says = f"{merged['value']:.0f} of {merged['n']} pairs: their weights become equal"
+weights.text(8e-4, 1.25, says, color="book:blue", ha="right", weight="bold")
+says = "another pair: its weights part like 1/distance"
+weights.text(8e-4, -2.9, says, color="book:red", ha="right")
+figures.show("fig_outcomes", outcomes)
 
 # %% [markdown]
 # :::{glue:figure} fig_two_neurons
-# :alt: Left, the least loss over the plane of two input weights in grey, symmetric about the diagonal. A curve leads from the minimum above the diagonal to a star on it, and on to the mirror image of the minimum below. Right, the larger output weight against the distance: bounded for one teacher, growing in inverse proportion to the distance for the other.
+# :alt: Least loss over the plane of the two input weights, dark where it is high, symmetric about the diagonal. A curve leads from the minimum above the diagonal to a star on it, and on to the mirror image of the minimum below.
 #
-# Left: logarithm of the loss with the best output weights (dark: high), for a teacher with $w = (0.5, 3)$ and $a = (1, 1)$. The path of constrained minima leads from a minimum (dot) to the permutation point (star) and on to the mirror image.
-# Right: output weights on the path, for this teacher and for one with $a = (1, -1)$, whose path does not end at a permutation point.
+# Logarithm of the loss with the best output weights (dark: high), for a teacher with $w = (0.5, 3)$ and $a = (1, 1)$. The path of constrained minima leads from a minimum (dot) to the permutation point (star) and on to the mirror image.
 # :::
 #
-# In general let $\vartheta_0 = \vartheta - \frac\delta2 e$ and $\vartheta_1 = \vartheta + \frac\delta2 e$, $\|e\| = 1$, be the parameter vectors (incoming weights and bias) of the two neurons, and $a_0$, $a_1$ their outgoing columns. With
-# $c = a_0 + a_1$ and $A = \frac\delta2 (a_1 - a_0)$ the two neurons contribute
+# For $a = (1, -1)$ there is a path, too, but its output weights grow without bound (the picture at the head of this page). In general, with $\vartheta_0 = \vartheta - \frac\delta2 e$ and $\vartheta_1 = \vartheta + \frac\delta2 e$, the two neurons contribute
 #
 # $$
 # \begin{aligned}
@@ -163,9 +192,7 @@ figures.show("fig_two_neurons", idea)
 # \end{aligned}
 # $$
 #
-# to the next layer, where $z$ is the input of the layer with a 1 appended, $s = \vartheta \cdot z$ and $s_\pm = s \pm \frac\delta2 e \cdot z$. The limit is a network with
-# one neuron less *and a derivative neuron* $(e \cdot z)\, g'(s)$ at the same place. It is a permutation point only if $A = 0$. If not, the output weights $a_{0,1} =
-# \frac c2 \mp \frac A\delta$ diverge like $1/\delta$. One pair with $A = \frac12$:
+# to the next layer, where $s_\pm = s \pm \frac\delta2 e \cdot z$. The limit is a network with one neuron less *and a {term}`derivative neuron`* $(e \cdot z)\, g'(s)$ at the same place. It is a permutation point only if $A = 0$. If not, the output weights $a_{0,1} = \frac c2 \mp \frac A\delta$ diverge like $1/\delta$. One pair with $A = \frac12$:
 
 # %%
 x = normal((200, 2), seed, "inputs of one pair")
@@ -181,11 +208,11 @@ for delta in (1, 0.1, 0.01):
     print(f"δ = {delta}: {off:.0e} from the limit, output weights {a}")
 
 # %% [markdown]
-# That sets of networks of one size are not closed is known {cite:p}`petersen2021`. Martinelli, van Meegen, Şimşek, Gerstner & Brea {cite:p}`martinelli2025`, three of them authors of P, have since shown that descent from random starts often drifts into such *channels to
-# infinity*, at whose end stands a gated linear unit, our derivative neuron; the coordinates are theirs, too. What is added here is which paths of constrained {term}`minima <minimum>` end there, and that none ends at a permutation point with $J \ne 0$, as nearly all have with several outputs.
+# That sets of networks of one size are not closed is known {cite:p}`petersen2021`. Martinelli, van Meegen, Şimşek, Gerstner & Brea {cite:p}`martinelli2025`, three of them authors of the paper, have since shown that descent from random starts often drifts into such *channels to infinity*, at whose end stands a gated linear unit, our derivative neuron; the coordinates are theirs, too. What is added here is which paths of constrained {term}`minima <minimum>` end there.
 #
-# Take a strict local minimum of the smaller network, with loss $L_1$ and positive definite Hessian, and one of its neurons, with $c \ne 0$. With the derivative $r_\mu$ of the
-# loss by the input of the next layer on sample $\mu$, let
+# ## Only some permutation points can end a path
+#
+# Take a strict local minimum of the smaller network, with loss $L_1$ and positive definite Hessian, and one of its neurons, with $c \ne 0$. Let
 #
 # $$
 # \begin{aligned}
@@ -193,6 +220,8 @@ for delta in (1, 0.1, 0.01):
 # D &= \sum_\mu (r_\mu \cdot c)\, g''(s_\mu)\, z_\mu z_\mu^\top .
 # \end{aligned}
 # $$
+#
+# At $\delta = 0$ the slope of the loss in $A$ is $Je$, and copies with equal weights that part along $e$ change the loss by $\frac18 \delta^2\, e^\top D\, e$ to second order.
 #
 # :::{prf:theorem} Which permutation points end a path
 # :label: thm-ends
@@ -241,56 +270,13 @@ for delta in (1, 0.1, 0.01):
 # continuation to $-\delta$. With an eigenvector $e$, the quadratic form of the Hessian at the step $(-\frac12 e, \frac12 e)$ of the two parameter vectors is $\frac14 e^\top D e = \frac14 \kappa$.
 # :::
 #
-# :::{prf:corollary} Where a path ends the plateau is critical
-# :label: cor-ends-flat
-# Let $g$ and the loss be smooth. At a permutation point that ends a path of constrained minima with bounded output weights, for any number of outputs, all $a_0 + a_1 = c$ are critical points, and the Hessian has at least $n_{k+1}$ zero eigenvalues, as P, section 4.2 (i) states. The smaller network need not be a strict minimum.
-# :::
+# This is why a path that ends at a permutation point has a saddle there, as the paper supposes, possibly with others before it. With several outputs $J \ne 0$ at all but special points, and no path of minima ends ({claim}`P2.three_outputs`).
 #
-# :::{prf:proof}
-# While $\vartheta_0 = \vartheta_1$, function and loss depend on $a_0 + a_1$ only, and the gradient is $a_0^\top J$ in $\vartheta_0$, $a_1^\top J$ in $\vartheta_1$ and 0 elsewhere, as the smaller network is critical. $J = 0$ by {prf:ref}`thm-ends`, 1, whose proof needs of the limit no more than gradient 0 and a Hessian $\succeq 0$. So this plane, of dimension $n_{k+1}$, consists of critical points, and in its directions the Hessian vanishes.
-# :::
+# ## Few pairs arrive
 #
-# :::{prf:proposition} The signs of the output weights
-# :label: prop-signs
-# Let there be one output. On a curve of constrained critical points with finite weights $a_0$ and $a_1$ change their signs only at critical points of the loss itself. So let such a curve start at a minimum and meet no other critical point of the loss before its end. If $a_0 a_1 > 0$ at its start, it does not end at a
-# network with a derivative neuron, $A \ne 0$; if $a_0 a_1 < 0$, it does not end at a permutation point with $c \ne 0$, $a_0 = a_1 = \frac c2$.
-# :::
-#
-# :::{prf:proof}
-# At fixed distance $\delta > 0$ $\nabla L = \nu\, \nabla \|\vartheta_1 - \vartheta_0\|$ with a number $\nu$. So $a_0 \sum_\mu r_\mu g'(\vartheta_0 \cdot z_\mu)\, z_\mu = \nabla_{\vartheta_0} L = -\nu e$: where $a_0 = 0$, $\nu = 0$, and with it $\nabla L = 0$. The same holds for $a_1$. At a permutation
-# point $a_0 a_1 \to \frac{c^2}4 > 0$, at a derivative neuron $\frac{c^2}4 - \frac{A^2}{\delta^2} \to -\infty$.
-# :::
-#
-# That is what tells the two teachers of {numref}`fig-two-neurons` apart. A tanh neuron is the same with all its weights negated; of the two ways to write a pair, only the one with $a_0 a_1 > 0$ can lead straight to a permutation point.
-#
-# So on a path that ends there a saddle (P, section 4.1) lies at the permutation point itself, possibly with others before it. It need not be of first order.
-# The paper calls the paths "smooth". That asks no more than "continuous": both halves are smooth curves, and a corner between two of them is passed smoothly by a motion that comes to rest in it.
-#
-# ## The minima as a curve
-#
-# At distance $\delta$ a constrained minimum solves $p$ equations in the $p$ coordinates $(\vartheta, e, c, A, \dots)$; with $\log\delta$ there are $p + 1$ unknowns, and the
-# solutions form curves. *Continuation* follows the curve through the start: a step $h$ along the tangent, then Newton's method in the plane across it, a smaller step where the
-# tangent turns too much. So every point is a solution, and neighbours are near each other. Where minimisation at fixed $\delta$ differs is a fold:
-#
-# :::{prf:proposition} Folds
-# :label: prop-fold
-# Let the Hessian at fixed $\delta$ of a constrained critical point have one zero eigenvalue, with eigenvector $v$, let $\partial_\delta \nabla L \cdot v \ne 0$ and let the third
-# derivative of $L$ along $v$ not vanish. Then on one side of this distance no constrained critical point is near, and on the other there are two; where the others are minima in the other
-# directions, one is a minimum and one a saddle.
-# :::
-#
-# :::{prf:proof}
-# Solve the equations across $v$ for the other coordinates by the implicit function theorem. One equation $\alpha\, \Delta\delta + \beta\, u^2 + \dots = 0$ in the coordinate $u$ along $v$
-# is left, with $\alpha, \beta \ne 0$; its derivative by $u$, the remaining eigenvalue, has the sign of $\beta u$.
-# :::
-#
-# When a path of minima meets a fold as $\delta$ decreases, descent at the next distance has to leave the neighbourhood, however small the step: it jumps.
-# That ends the curve of minima, not the path: the flow at fixed $\delta$ that leads to the next minimum is a piece of a continuous path, on which the loss falls. What does end a path is a flow without a limit, at a distance where no minimum is left.
-#
-# The toy has two inputs, five tanh neurons and one output; the student starts as the {term}`teacher <teacher and student>`, whose weights have scale 2.5, so that its neurons differ. Ten pairs of neurons make ten curves:
+# The experiment has the sizes of the paper's Fig. 1: two inputs, five neurons, one output, here tanh, so that minima are smooth. The student starts as the {term}`teacher <teacher and student>`, whose weights have scale 2.5, so that its neurons differ. Ten pairs of neurons make ten paths a network. They are computed twice, as curves of constrained critical points, followed through their turning points (*folds*, {prf:ref}`prop-fold`), and as the paper does.
 
-
-# %%
+# %% Follow the curves of all pairs
 PAIRS = list(combinations(range(5), 2))
 TANH, RELU = MLP((2, 5, 1), "tanh"), MLP((2, 5, 1), "relu")
 
@@ -316,7 +302,7 @@ followed = branches(toys, steps=budget)
 counts = {
     name: sum(b.end == name for row in followed for b in row) for name in ENDS
 }
-print(counts)
+print(", ".join(f"{name} {n}" for name, n in counts.items()))
 residual = max(b.residual.max().item() for row in followed for b in row)
 print(f"largest gradient in the coordinates at fixed δ: {residual:.0e}")
 
@@ -337,18 +323,163 @@ near = torch.logspace(-4, -2, 2)
 axes[1].plot(near, 3 / near, ":", color="book:black", label=r"$\propto 1/\delta$")
 for axis in axes:
     axis.set(xscale="log", yscale="log", xlim=(4, 0.3e-4))
-    axis.set_xlabel(r"distance $\delta/\delta_0$")
+    axis.set_xlabel(r"distance $\delta/\delta_0$ (falls to the right)")
 axes[0].set(ylabel="loss", ylim=(1e-6, None))
 axes[1].set_ylabel("larger output weight of the pair")
 figures.show("fig_merge", figure, legend=5)
 
 # %% [markdown]
 # :::{glue:figure} fig_merge
-# :alt: Loss, and larger output weight of the pair, against the distance for the ten pairs of a toy, coloured by where the branch ends. Branches that reach the smallest distance do so with bounded output weights or with output weights that grow in inverse proportion to the distance; others turn back at folds or stop at a finite distance.
+# :alt: Loss, and larger output weight of the pair, against the distance for the ten pairs of a network, coloured by where the curve ends. Curves that reach the smallest distance do so with bounded output weights or with output weights that grow in inverse proportion to the distance; others turn back at folds or stop at a finite distance.
 #
-# The branches of constrained critical points of the ten pairs of a tanh toy; time runs to the right, and back to the left after a fold. Dots on the curves of the loss are the ends (profile {glue:text}`profile`).
+# Curves of constrained critical points of the ten pairs of one network. First panel: loss, with a dot at the end of each curve. Second panel: larger output weight of the pair (profile {glue:text}`profile`).
+# :::
+#
+# The paper's algorithm: “we decrease $\delta$ infinitesimally and perform gradient descent […] until convergence” (sec. 4.1). From the same teachers, at 60 distances, every minimum with a gradient of at most $10^{-9}$:
+
+# %%
+ratios = torch.logspace(0, -4, 61, dtype=torch.float64)[1:]
+printed = [minimise_closer(p, theta, PAIRS, ratios, 100) for p, theta in toys]
+arrived = [row.count(ENDS[0]) for row in printed]  # of the ten pairs of a toy
+folded = [b for row in followed for b in row if b.folds]
+unbroken = [not b.folds and b.end != ENDS[2] for row in followed for b in row]
+straight = [not b.folds and b.end == ENDS[0] for row in followed for b in row]
+
+# %%
+n = 10 * teachers
+claims.check("P2.reaches_some", float(sum(arrived)), n=n)
+claims.check("P2.continuous_some", float(sum(straight)), n=n)
+
+# %% Numbers for the text
+error = np.std(arrived) / 10 / max(teachers - 1, 1) ** 0.5
+same_sign = sum(
+    end == ENDS[0] and bool(b.outgoing[0].prod() > 0)
+    for row, ends in zip(followed, printed, strict=True)
+    for b, end in zip(row, ends, strict=True)
+)
+figures.numbers(
+    pairs=n,
+    arrived=sum(arrived),
+    arrived_same=same_sign,
+    arrived_percent=f"{100 * sum(arrived) / n:.0f}",
+    arrived_share=f"{100 * sum(arrived) / n:.0f} ± {100 * error:.0f}",
+    became_derivative=sum(row.count(ENDS[1]) for row in printed),
+    lost=sum(row.count(ENDS[2]) + row.count(ENDS[3]) for row in printed),
+    at_point=counts[ENDS[0]],
+    at_derivative=counts[ENDS[1]],
+    diverging=counts[ENDS[2]],
+    not_ended=counts[ENDS[3]],
+    folded=len(folded),
+    straight=sum(straight),
+)
+
+# %% [markdown]
+# The paper says “we can construct permutation paths” and names no exception. Three readings of each of its two statements, recorded:
+#
+# | Read of | “decreases continuously until it is zero” | “a permutation point is finally reached” |
+# | --- | --- | --- |
+# | some pairs | [true](#P2.continuous_some): [[P2.continuous_some:.0f]] of [[n(P2.continuous_some)]] curves arrive without a fold | [true](#P2.reaches_some): [[P2.reaches_some:.0f]] of [[n(P2.reaches_some)]] pairs |
+# | most pairs | [false](#P2.continuous_most): [[100 * P2.continuous_most:.0f]] %, half would be needed | [false](#P2.reaches_most): [[100 * P2.reaches_most:.0f]] % |
+# | every pair | [false](#P2.continuous): [[100 * P2.continuous:.0f]] % meet neither a fold nor a divergence | [false](#P2.reaches): [[100 * P2.reaches:.0f]] % |
+#
+# The first reading counts, so both statements hold. But a permutation point from which *a* path starts ($D$ has a negative eigenvalue there) need not be the end of *the* path from a given network. With one output the signs of $a_0$ and $a_1$ exclude many pairs from the outset ({prf:ref}`prop-signs`): they can change only at a critical point of the loss, and at a permutation point $a_0 = a_1$.
+#
+# ## Elsewhere weights grow without bound at a positive distance
+#
+# Most curves stop before $\delta = 0$, where some weights have grown beyond bounds. Where these are output weights, the function nearly always converges, in one of three ways: two neurons become a derivative neuron, a neuron outside the pair becomes an exponential function, or one of the pair passes through infinity and returns with the other sign. {prf:ref}`thm-diverge` gives the distance $\delta^*$ and the law, $|\delta - \delta^*|^{-1/2}$ or $|\delta - \delta^*|^{-1}$ with known factors. On [[100 * P2.limits:.0f]] % of [[n(P2.limits)]] recorded curves Newton's method finds this limit without using the curve ({claim}`P2.limits`), and the rates agree to [[100 * P2.limit_law:.2f]] % (median; {claim}`P2.limit_law`).
+#
+# ## On the way the gradient is normal to the surface of equal distance
+#
+# The paper's third property (sec. 4.1) is that on the path the gradient is parallel to the tangent and the Hessian has at most one negative eigenvalue, for all $t$. But a constrained minimum has no slope within the surface $\|\vartheta_1 - \vartheta_0\| = \delta$:
+#
+# :::{prf:proposition} Gradient on the path
+# :label: prop-normal
+# On a path of constrained minima the gradient is $\frac{dL}{d\delta}$ times $(-e, e)$ in the slots of $\vartheta_0$, $\vartheta_1$, and 0 elsewhere. It is parallel to the
+# tangent only where all other parameters rest and the two move by opposite amounts. The Hessian has at most $1 + n_{k-1}$ negative eigenvalues, $n_{k-1}$ being the number of inputs of the layer, and at most one where
+# $\frac{dL}{d\delta} \ge 0$.
+# :::
+#
+# :::{prf:proof}
+# With $d = \|\vartheta_1 - \vartheta_0\|$, stationarity means $\nabla L = \nu \nabla d$, and $\nabla d = (-e, e)$. Along the path $d$ is the parameter $\delta$, so
+# $\frac{dL}{d\delta} = \nabla L \cdot \dot\gamma = \nu\, \nabla d \cdot \dot\gamma = \nu$. The second-order condition is $\nabla^2 L - \nu \nabla^2 d \succeq 0$ on the tangent space, of
+# codimension 1. $\nabla^2 d \succeq 0$ has rank $n_{k-1}$, the dimension of the sphere of $e$. So $\nabla^2 L \succeq 0$ on the tangent space if $\nu \ge 0$, else on a subspace of
+# codimension at most $n_{k-1}$ in it.
 # :::
 
+
+# %% Gradient, tangent and eigenvalues on the way
+def cosine(a, b):  # a gradient may be shorter than the 1e-8 that torch divides by
+    return (a @ b).abs() / (a.norm() * b.norm())
+
+
+first, second = TANH.incoming(1, 0), TANH.incoming(1, 1)
+with_tangent, with_normal, negative = [], [], []
+for (problem, _), row in zip(toys, followed, strict=True):
+    for b in row:
+        if b.end != ENDS[0]:
+            continue
+        minima = (b.negative == 0) & (b.delta < b.delta[0])
+        if b.folds:  # the paper's path ends at the first fold
+            minima[b.curve.folds[0] + 1 :] = False
+        slope, H = problem.gradient_and_hessian(b.theta[minima])  # ∇L and ∇²L
+        negative += [] if b.folds else inertia(H, tol=1e-9).negative.tolist()
+        k = (b.delta[minima] / b.delta[0] - 0.01).abs().argmin()
+        theta, tangent = b.theta[minima][k], b.tangent[minima][k]
+        across = torch.zeros_like(theta)  # (−e, e)
+        across[second] = theta[second] - theta[first]
+        across[first] = -across[second]
+        with_tangent.append(cosine(slope[k], tangent))
+        with_normal.append(cosine(slope[k], across))
+
+# %%
+n = len(with_tangent)
+claims.check("P2.tangent", [c.item() for c in with_tangent] or 1.0, n=n)
+claims.check("P2.negative", negative or 0.0, n=len(negative))
+
+# %% [markdown]
+# Cosines are taken halfway in $\log\delta$, eigenvalues at all minima of curves that run to a permutation point without a fold. A gradient parallel to the tangent belongs to paths of steepest descent; the paper's construction minimises at fixed distance. What it concludes, “there must be a saddle point on such a path”, is true all the same: where the loss has its top at a positive distance, $\frac{dL}{d\delta} = 0$, and with it the gradient.
+#
+# ## What it means for merging networks
+#
+# A permutation point connects all orders of the neurons: the largest loss on a path to it bounds the price of exchanging any two. Where two neurons have become alike with bounded output weights, merging them is cheap. Where the loss can only be kept low by output weights that grow against each other, the network uses the difference of the two, and the pair is not a candidate.
+#
+# **Read on.** [](22_permutation_points.ipynb): the Hessian at the point where they meet. [](24_deep_merge.ipynb): the same in networks trained on digits. [](52_permutation_saddles_on_mnist.ipynb): on MNIST.
+#
+# ## Evidence
+#
+# ### Other readings of the two statements
+
+# %%
+n = 10 * teachers
+claims.check("P2.continuous", float(np.mean(unbroken)), n=n)
+claims.check("P2.continuous_most", float(np.mean(straight)), n=n)
+claims.check("P2.reaches", sum(arrived) / n, n=n)
+claims.check("P2.reaches_most", sum(arrived) / n, n=n)
+
+# %% [markdown]
+# In this run minimisation at 60 distances reaches a permutation point from {glue:text}`arrived` of {glue:text}`pairs` pairs, of which {glue:text}`arrived_same` start with $a_0 a_1 > 0$, and a derivative neuron from {glue:text}`became_derivative`; from {glue:text}`lost` no minimum is found from some distance on. (Tanh neurons are taken with the signs that they have.)
+# Of the curves, {glue:text}`at_point` end at a permutation point, {glue:text}`straight` of them without a fold, and {glue:text}`at_derivative` at a derivative neuron; on {glue:text}`diverging` a coordinate grows beyond thirty times the largest weight of the start at another distance, and {glue:text}`not_ended` have not ended within the budget of steps. {glue:text}`folded` have a fold.
+#
+# The paper calls the paths “smooth”. That asks no more than “continuous”: both halves are smooth curves, and a corner between two of them is passed smoothly by a motion that stops in it. Later (sec. 4.2) it counts “each of the $n_k (n_k - 1)/2$ different permutation points”, which is why *every pair* is among the readings.
+#
+# ### The minima as a curve
+#
+# At distance $\delta$ a constrained minimum solves as many equations as there are coordinates $(\vartheta, e, c, A, \dots)$; with $\log\delta$ there is one unknown more, and the solutions form curves. *Continuation* follows the curve through the start: a step along the tangent, then Newton's method in the plane across it, a smaller step where the tangent turns too much. So every point is a solution, and neighbours are near each other. Where minimisation at fixed $\delta$ differs is a fold:
+#
+# :::{prf:proposition} Folds
+# :label: prop-fold
+# Let the Hessian at fixed $\delta$ of a constrained critical point have one zero eigenvalue, with eigenvector $v$, let $\partial_\delta \nabla L \cdot v \ne 0$ and let the third
+# derivative of $L$ along $v$ not vanish. Then on one side of this distance no constrained critical point is near, and on the other there are two; where the others are minima in the other
+# directions, one is a minimum and one a saddle.
+# :::
+#
+# :::{prf:proof}
+# Solve the equations across $v$ for the other coordinates by the implicit function theorem. One equation $\alpha\, \Delta\delta + \beta\, u^2 + \dots = 0$ in the coordinate $u$ along $v$
+# is left, with $\alpha, \beta \ne 0$; its derivative by $u$, the remaining eigenvalue, has the sign of $\beta u$.
+# :::
+#
+# When a path of minima meets a fold as $\delta$ decreases, descent at the next distance has to leave the neighbourhood, however small the step: it jumps.
+# That ends the curve of minima, not the path: the flow at fixed $\delta$ that leads to the next minimum is a piece of a continuous path, on which the loss falls. What does end a path is a flow without a limit, at a distance where no minimum is left.
 
 # %% Plot a merge, to follow
 arriving_first = sorted(
@@ -390,68 +521,17 @@ scene.show("fig_one_merge")
 figures.numbers(merge_end=one.end)
 
 # %% [markdown]
-# Move the distance: the two neurons approach each other, and the loss rises from that of the teacher. On a branch that ends at a permutation point their output weights become equal, and the loss has its top at the end.
+# Move the distance: the two neurons approach each other, and the loss rises from that of the teacher. On a curve that ends at a permutation point their output weights become equal, and the loss has its top at the end.
 #
 # :::{glue:figure} fig_one_merge
-# :alt: Left, the input weights of five neurons as arrows in the plane; two of them move towards each other along dotted curves. Middle, the output weights of the two against the distance. Right, the loss against the distance.
+# :alt: First panel, the input weights of five neurons as arrows in the plane; two of them move towards each other along dotted curves. Second, the output weights of the two against the distance. Third, the loss against the distance.
 #
-# One branch, point by point (end: {glue:text}`merge_end`). Left: the input weights (dotted: the way of the pair). Middle: the two output weights. Right: the loss. Time runs to the right (profile {glue:text}`profile`).
+# One curve, point by point (end: {glue:text}`merge_end`). First panel: the input weights (dotted: the way of the pair). Second: the two output weights. Third: the loss. The distance falls to the right (profile {glue:text}`profile`).
 # :::
-
-# %% [markdown]
-# So far the curve, through its folds. P's algorithm jumps there: "we decrease $\delta$ infinitesimally and perform gradient descent […] until convergence" (P, section 4.1). From the same teachers, at 60 distances, every minimum with a gradient of at most $10^{-9}$:
-
-# %%
-ratios = torch.logspace(0, -4, 61, dtype=torch.float64)[1:]
-printed = [minimise_closer(p, theta, PAIRS, ratios, 100) for p, theta in toys]
-arrived = [row.count(ENDS[0]) for row in printed]  # of the ten pairs of a toy
-folded = [b for row in followed for b in row if b.folds]
-unbroken = [not b.folds and b.end != ENDS[2] for row in followed for b in row]
-straight = [not b.folds and b.end == ENDS[0] for row in followed for b in row]
-
-# %% Check P2.continuous and P2.reaches, each in three readings
-n = 10 * teachers
-claims.check("P2.continuous", float(np.mean(unbroken)), n=n)
-claims.check("P2.continuous_some", float(sum(straight)), n=n)
-claims.check("P2.continuous_most", float(np.mean(straight)), n=n)
-claims.check("P2.reaches", sum(arrived) / n, n=n)
-claims.check("P2.reaches_some", float(sum(arrived)), n=n)
-claims.check("P2.reaches_most", sum(arrived) / n, n=n)
-
-# %% Numbers for the text
-error = np.std(arrived) / 10 / max(teachers - 1, 1) ** 0.5
-same_sign = sum(
-    end == ENDS[0] and bool(b.outgoing[0].prod() > 0)
-    for row, ends in zip(followed, printed, strict=True)
-    for b, end in zip(row, ends, strict=True)
-)
-figures.numbers(
-    pairs=n,
-    arrived=sum(arrived),
-    arrived_same=same_sign,
-    arrived_percent=f"{100 * sum(arrived) / n:.0f}",
-    arrived_share=f"{100 * sum(arrived) / n:.0f} ± {100 * error:.0f}",
-    became_derivative=sum(row.count(ENDS[1]) for row in printed),
-    lost=sum(row.count(ENDS[2]) + row.count(ENDS[3]) for row in printed),
-    at_point=counts[ENDS[0]],
-    at_derivative=counts[ENDS[1]],
-    diverging=counts[ENDS[2]],
-    not_ended=counts[ENDS[3]],
-    folded=len(folded),
-    straight=sum(straight),
-)
-
-# %% [markdown]
-# It reaches a permutation point from {glue:text}`arrived` of {glue:text}`pairs` pairs ({glue:text}`arrived_share` %, standard error over the toys) and a derivative neuron from {glue:text}`became_derivative`; from {glue:text}`lost` it comes to a distance at which no minimum was found.
-# Of the branches, {glue:text}`at_point` end at a permutation point, {glue:text}`straight` of them without a fold, and {glue:text}`at_derivative` at a derivative neuron; on {glue:text}`diverging` a coordinate grows beyond thirty times the largest weight of the start
-# at another distance (below, *Where weights diverge*), and {glue:text}`not_ended` have not ended within the budget of steps. {glue:text}`folded` have a fold.
-#
-# P says "we can construct permutation paths with the following properties" and names no exception; later it counts "each of the $n_k (n_k - 1)/2$ different permutation points". Read as *there are such paths*, that is so. Read as *for every pair*, or *as a rule* ({claim}`P2.continuous_most`, {claim}`P2.reaches_most`), it is not:
-# that $D$ has a negative eigenvalue at a permutation point, and so that *a* path ends there, does not say that it is the one from the given network. (Tanh neurons are taken with the signs that they have.) Of the {glue:text}`arrived` pairs that arrive {glue:text}`arrived_same` start with $a_0 a_1 > 0$.
 #
 # Is the curve found a curve? Half the step must lead to the same end, without a jump to a curve beside, where the sign of $\det(\nabla F; t)$ of the equations $F$ with the tangent $t$ would change; and one per cent beyond a first fold, a converged minimiser at fixed distance must be far away.
 
-# %%
+# %% Follow with half the step, and step beyond the folds
 ended = [(i, k) for i, row in enumerate(followed) for k in range(10)]
 ended = [(i, k) for i, k in ended if followed[i][k].end in ENDS[:2]]
 agree = []  # relative differences of the losses at the smallest distance
@@ -491,13 +571,11 @@ jump = float(np.median(jumps)) if jumps else 0.0
 claims.check("P2.jumps", jump, n=len(jumps))
 
 # %% [markdown]
-# ## The end at a permutation point
+# ### The end at a permutation point
 #
-# For the branches that end there, the smaller network is minimised on its own and gives $L_1$, $D$ and the Hessian at the permutation point. How near to the end one has to look depends on $D$: where its two lowest eigenvalues lie close together,
-# $e$ still turns at distances at which other branches have long arrived (at $\delta_0/50$ the least cosine is {glue:text}`cosine_at_50`, and the loss gives {glue:text}`ratio_at_50` of $\kappa\delta^2/8$ on the worst branch). So the values are read
-# at $\delta_0/500$. A path goes on into its mirror image, so that $L$ is even in $\delta$; the ratio of $L - L_1$ to $\kappa\delta^2/8$ is $1 + O(\delta^2)$ and is extrapolated in $\delta^2$ from two distances:
+# For the curves that end there, the smaller network is minimised on its own and gives $L_1$, $D$ and the Hessian at the permutation point. How near to the end one has to look depends on $D$: where its two lowest eigenvalues lie close together, $e$ still turns at distances at which other curves have long arrived. So the values are read at $\delta_0/500$ (at $\delta_0/50$ the worst curve of this run has a cosine of {glue:text}`cosine_at_50` and {glue:text}`ratio_at_50` of the predicted loss). A path goes on into its mirror image, so that $L$ is even in $\delta$; the ratio of $L - L_1$ to $\kappa\delta^2/8$ is $1 + O(\delta^2)$ and is extrapolated in $\delta^2$ from two distances:
 
-# %%
+# %% Compare the ends with the theorem
 ratios, cosines, early, saddles, kinds, gaps, reached = ([] for _ in range(7))
 for (problem, _), row in zip(toys, followed, strict=True):
     for b in (b for b in row if b.end == ENDS[0]):
@@ -558,15 +636,13 @@ told = [f"{x:.3f}" if early else "–" for x in least]
 figures.numbers(cosine_at_50=told[0], ratio_at_50=told[1])
 
 # %% [markdown]
-# The two halves of a path meet at a permutation point. On a branch that ends at a derivative neuron they do not: their output weights are $2A/\delta$ apart. {glue:text}`first_order` of the {glue:text}`at_point` points have exactly one negative eigenvalue and are first-order saddles ({claim}`P3.first_order`, {claim}`P3.reached`).
+# The two halves of a path meet at a permutation point. On a curve that ends at a derivative neuron they do not: their output weights are $2A/\delta$ apart. In this run {glue:text}`first_order` of the {glue:text}`at_point` points have exactly one negative eigenvalue and are first-order saddles ({claim}`P3.first_order`, {claim}`P3.reached`).
 #
-# P, Fig. 4 sketches three pictures: the loss rises up to the end, here on {glue:text}`rising` of {glue:text}`at_point` branches; a saddle may come before, here on {glue:text}`with_top`; the
-# permutation point could be a minimum along the path. The third is excluded by {prf:ref}`cor-maximum` for smooth activations, one output and regular $D$; for several outputs (P, section 5,
-# finds "a saddle, and not a minimum" in most cases with ten), for ReLU and for singular $D$ it is left open here.
+# The paper's Fig. 4 sketches three pictures: the loss rises up to the end, in this run on {glue:text}`rising` of {glue:text}`at_point` curves; a saddle may come before, on {glue:text}`with_top`; the permutation point could be a minimum along the path. The third is excluded by {prf:ref}`cor-maximum` for smooth activations, one output and regular $D$; for several outputs (section 5 of the paper finds “a saddle, and not a minimum” in most cases with ten), for ReLU and for singular $D$ it is left open here.
 #
-# P says that there must be a saddle on such a path, "of weak first order", and that "there is no guarantee that the highest saddle should be the one at the permutation point". At a top at a positive distance $\frac{dL}{d\delta} = 0$ and with it the gradient of the loss, and by {prf:ref}`prop-normal` below at most one eigenvalue is negative on a path of minima; at the permutation point there may be more. `tops` finds these critical points by Newton's method:
+# The paper says that there must be a saddle on such a path, “of weak first order”, and that “there is no guarantee that the highest saddle should be the one at the permutation point”. At a top at a positive distance $\frac{dL}{d\delta} = 0$ and with it the gradient of the loss, and by {prf:ref}`prop-normal` at most one eigenvalue is negative on a path of minima; at the permutation point there may be more. `tops` finds these critical points by Newton's method:
 
-# %%
+# %% Find the tops before the end
 at_tops, highest, higher = [], [], 0  # negative eigenvalues; higher tops
 for (problem, _), row in zip(toys, followed, strict=True):
     for b in row:
@@ -599,9 +675,33 @@ figures.numbers(
 )
 
 # %% [markdown]
-# On {glue:text}`higher` of the {glue:text}`at_point` branches that end at a permutation point a top before it is higher; at the {glue:text}`tops` tops met by minima of all branches at most {glue:text}`tops_most` eigenvalue is negative.
+# In this run a top before it is higher on {glue:text}`higher` of the {glue:text}`at_point` curves that end at a permutation point; minima of all curves meet {glue:text}`tops` tops, where at most {glue:text}`tops_most` eigenvalues are negative. In the recorded run there is no higher top on [[n(P2.higher_before)]] curves, which leaves up to [[high(P2.higher_before):.0f]] likely.
 #
-# ## Where weights diverge
+# :::{prf:corollary} Where a path ends the plateau is critical
+# :label: cor-ends-flat
+# Let $g$ and the loss be smooth. At a permutation point that ends a path of constrained minima with bounded output weights, for any number of outputs, all $a_0 + a_1 = c$ are critical points, and the Hessian has at least $n_{k+1}$ zero eigenvalues, as P, section 4.2 (i) states. The smaller network need not be a strict minimum.
+# :::
+#
+# :::{prf:proof}
+# While $\vartheta_0 = \vartheta_1$, function and loss depend on $a_0 + a_1$ only, and the gradient is $a_0^\top J$ in $\vartheta_0$, $a_1^\top J$ in $\vartheta_1$ and 0 elsewhere, as the smaller network is critical. $J = 0$ by {prf:ref}`thm-ends`, 1, whose proof needs of the limit no more than gradient 0 and a Hessian $\succeq 0$. So this plane, of dimension $n_{k+1}$, consists of critical points, and in its directions the Hessian vanishes.
+# :::
+#
+# ### The signs of the output weights
+#
+# :::{prf:proposition} The signs of the output weights
+# :label: prop-signs
+# Let there be one output. On a curve of constrained critical points with finite weights $a_0$ and $a_1$ change their signs only at critical points of the loss itself. So let such a curve start at a minimum and meet no other critical point of the loss before its end. If $a_0 a_1 > 0$ at its start, it does not end at a
+# network with a derivative neuron, $A \ne 0$; if $a_0 a_1 < 0$, it does not end at a permutation point with $c \ne 0$, $a_0 = a_1 = \frac c2$.
+# :::
+#
+# :::{prf:proof}
+# At fixed distance $\delta > 0$ $\nabla L = \nu\, \nabla \|\vartheta_1 - \vartheta_0\|$ with a number $\nu$. So $a_0 \sum_\mu r_\mu g'(\vartheta_0 \cdot z_\mu)\, z_\mu = \nabla_{\vartheta_0} L = -\nu e$: where $a_0 = 0$, $\nu = 0$, and with it $\nabla L = 0$. The same holds for $a_1$. At a permutation
+# point $a_0 a_1 \to \frac{c^2}4 > 0$, at a derivative neuron $\frac{c^2}4 - \frac{A^2}{\delta^2} \to -\infty$.
+# :::
+#
+# That is what tells the two teachers of {numref}`fig-two-neurons` apart. A tanh neuron is the same with all its weights negated; of the two ways to write a pair, only the one with $a_0 a_1 > 0$ can lead straight to a permutation point.
+#
+# ### Where weights diverge
 #
 # Most curves stop where some weights have grown beyond bounds, at a distance $\delta^* > 0$. Let there be one output, and biases at the hidden neurons and at the output. Where output weights grow, three limits are seen, in which the function converges and other coordinates stay finite:
 #
@@ -617,24 +717,24 @@ figures.numbers(
 #
 # :::{prf:theorem} Where weights diverge
 # :label: thm-diverge
-# Let there be one output and biases at the hidden neurons and the output, $g$ smooth, $\Lambda(y, \tau; \delta)$ the loss at distance $\delta$ in $\tau$ and other coordinates $y$, near $(y^*, 0; \delta^*)$. Let $y(\delta)$ be a minimum of $\Lambda(\cdot, 0; \delta)$ with positive definite Hessian, $\mu(\delta) = \partial_\tau \Lambda(y(\delta), 0; \delta)$,
-# $\mu(\delta^*) = 0 \ne \mu'(\delta^*)$, and $k = \Lambda_{\tau\tau} - \Lambda_{\tau y} \Lambda_{yy}^{-1} \Lambda_{y\tau} > 0$ there. For every $\delta$ near $\delta^*$ there is exactly one local minimum nearby.
+# Let there be one output and biases at the hidden neurons and the output, $g$ smooth, $\Lambda(y, \tau; \delta)$ the loss at distance $\delta$ in $\tau$ and other coordinates $y$, near $(y^*, 0; \delta^*)$. Let $y(\delta)$ be a minimum of $\Lambda(\cdot, 0; \delta)$ with positive definite Hessian, $\varphi(\delta) = \partial_\tau \Lambda(y(\delta), 0; \delta)$,
+# $\varphi(\delta^*) = 0 \ne \varphi'(\delta^*)$, and $k = \Lambda_{\tau\tau} - \Lambda_{\tau y} \Lambda_{yy}^{-1} \Lambda_{y\tau} > 0$ there. For every $\delta$ near $\delta^*$ there is exactly one local minimum nearby.
 #
-# 1. At a boundary it has $\tau = -\frac{\mu'(\delta^*)}k (\delta - \delta^*) + O((\delta - \delta^*)^2)$ where $\mu(\delta) < 0$. Where $\mu(\delta) \ge 0$ it has $\tau = 0$, and no network with finite weights nearby is a minimum. The loss of the minimum is $C^1$ in $\delta$.
+# 1. At a boundary it has $\tau = -\frac{\varphi'(\delta^*)}k (\delta - \delta^*) + O((\delta - \delta^*)^2)$ where $\varphi(\delta) < 0$. Where $\varphi(\delta) \ge 0$ it has $\tau = 0$, and no network with finite weights nearby is a minimum. The loss of the minimum is $C^1$ in $\delta$.
 # 2. At a passage it has this $\tau$ on both sides. Beyond $\delta^*$ the weights are finite again, and those that diverged have changed their signs.
 #
-# So $|\delta - \delta^*|\, a^2 \to k / |\mu'(\delta^*)|$ at a boundary with a derivative neuron, and $|\delta - \delta^*|\, |a| \to k / |\mu'(\delta^*)|$ at one with an exponential neuron and at a passage.
+# So $|\delta - \delta^*|\, a^2 \to k / |\varphi'(\delta^*)|$ at a boundary with a derivative neuron, and $|\delta - \delta^*|\, |a| \to k / |\varphi'(\delta^*)|$ at one with an exponential neuron and at a passage.
 # :::
 #
 # :::{prf:proof}
 # The limits are Taylor's formula and $\tanh s = 1 - 2 e^{-2s} / (1 + e^{-2s})$ with $2 e^{-2b} = uE$; they are smooth in $u$, and what is even in $u$ is smooth in $u^2$. Solve $\Lambda_y = 0$ for $y(\tau, \delta)$ by the implicit function theorem. Local minima nearby are
-# those of $\lambda(\tau; \delta) = \Lambda(y(\tau, \delta), \tau; \delta)$, which has $\lambda_\tau(0; \delta) = \mu(\delta)$ and $\lambda_{\tau\tau} = k + o(1) > 0$, so that $\lambda_\tau$ has exactly one zero, $\tau = -\mu(\delta)/k + O(\mu^2)$. If $\tau$ may have either sign, or if this zero is positive, it is the minimum; else $\lambda$ increases on $\tau \ge 0$, and its minimum is at $\tau = 0$.
-# The least value is $\lambda(0; \delta) - \mu^2/2k + O(\mu^3)$ or $\lambda(0; \delta)$. At a derivative neuron $a^2 = u^{-2} (1 + O(u))$; else $|a| = |u|^{-1}$ or $|u|^{-1} + O(1)$.
+# those of $\lambda(\tau; \delta) = \Lambda(y(\tau, \delta), \tau; \delta)$, which has $\lambda_\tau(0; \delta) = \varphi(\delta)$ and $\lambda_{\tau\tau} = k + o(1) > 0$, so that $\lambda_\tau$ has exactly one zero, $\tau = -\varphi(\delta)/k + O(\varphi^2)$. If $\tau$ may have either sign, or if this zero is positive, it is the minimum; else $\lambda$ increases on $\tau \ge 0$, and its minimum is at $\tau = 0$.
+# The least value is $\lambda(0; \delta) - \varphi^2/2k + O(\varphi^3)$ or $\lambda(0; \delta)$. At a derivative neuron $a^2 = u^{-2} (1 + O(u))$; else $|a| = |u|^{-1}$ or $|u|^{-1} + O(1)$.
 # :::
 #
-# If $\Lambda_{yy}$ is only regular and $k \ne 0$, the same holds for critical points, as after a fold, with $|k|$ in the last line and, at a boundary, on the side where $\mu k < 0$. Is it so? Newton's method looks for the limit itself, at $\tau = 0$, from the last point of a curve (`find_limit` of this chapter's module); the distance $\delta^*$ and $d\tau/d\delta = -\mu'/k$ that it finds are compared with a cubic through the last points of the curve:
+# If $\Lambda_{yy}$ is only regular and $k \ne 0$, the same holds for critical points, as after a fold, with $|k|$ in the last line and, at a boundary, on the side where $\varphi k < 0$. To test this, Newton's method looks for the limit itself, at $\tau = 0$, from the last point of a curve (`find_limit` of this chapter's module); the distance $\delta^*$ and $d\tau/d\delta = -\varphi'/k$ that it finds are compared with a cubic through the last points of the curve:
 
-# %%
+# %% Find the limits without the curves
 limits = [
     (b, find_limit(problem, b))
     for (problem, _), row in zip(toys, followed, strict=True)
@@ -704,12 +804,12 @@ figures.numbers(
 
 # %% [markdown]
 # :::{glue:figure} fig_diverge
-# :alt: The largest output weight against the distance from the limit, in logarithmic scales, one curve for each branch. Curves that end at an exponential neuron or a passage rise with slope minus one, those that end at a derivative neuron at a boundary with slope minus one half.
+# :alt: The largest output weight against the distance from the limit, in logarithmic scales, one line for each curve. Lines of curves that end at an exponential neuron or a passage rise with slope minus one, those that end at a derivative neuron at a boundary with slope minus one half.
 #
 # Largest output weight on the last piece of each curve against the distance from its limit, $\delta^*$ found at the limit alone; broken lines: the slopes of {prf:ref}`thm-diverge` (profile {glue:text}`profile`).
 # :::
 #
-# On {glue:text}`limits_output` of the {glue:text}`diverging` curves output weights diverge (at the end one exceeds every entry of a parameter vector). By which of them do, {glue:text}`limits_boundary` approach a derivative neuron at a boundary, {glue:text}`limits_exponential` an exponential neuron and {glue:text}`limits_passage` a passage, which is no end at all; for {glue:text}`limits_found` of the {glue:text}`limits_output` the limit itself is found. On the other {glue:text}`limits_step` the parameter vector of a neuron grows
+# On {glue:text}`limits_output` of the {glue:text}`diverging` curves output weights diverge (at the end one exceeds every entry of a parameter vector). By which of them do so, {glue:text}`limits_boundary` approach a derivative neuron at a boundary, {glue:text}`limits_exponential` an exponential neuron and {glue:text}`limits_passage` a passage, where only the coordinates end; for {glue:text}`limits_found` of the {glue:text}`limits_output` the limit itself is found. On the other {glue:text}`limits_step` the parameter vector of a neuron grows
 # with a bounded output weight: it becomes a step, whose size finite data do not see; if it is one of the pair, as on {glue:text}`steps_pair` of them, $\delta$ grows, too. Of the {glue:text}`arrivals` curves that reach $\delta \to 0$, {glue:text}`arrivals_kept` meet no critical point of the loss on the way, and their ends are those of {prf:ref}`prop-signs`.
 # That output weights diverge where two neurons become a derivative neuron is {cite:t}`martinelli2025`'s; the place, the laws at a positive distance and the other limits are added here.
 #
@@ -725,7 +825,7 @@ figures.numbers(
 #
 # If the step settles on a sample, $v^* \cdot z_\mu = 0$ there, and the proposition does not apply. The limit has a neuron less if $a_i \to 0$ or the step is constant on the data. That the other weights converge is a hypothesis; for a neuron outside the pair it is open how $R$ grows with $\delta$. Where it is of the pair:
 
-# %%
+# %% Look at curves on which a neuron becomes a step
 diverged = [
     (problem, b)
     for (problem, _), row in zip(toys, followed, strict=True)
@@ -750,15 +850,15 @@ claims.check("P2.steps", float(np.median(falls)) if falls else 0.0, n=len(falls)
 figures.numbers(steps_pair=len(falls))
 
 # %% [markdown]
-# ## With several outputs
+# ### Several outputs
 #
-# With three outputs $J \ne 0$ at all but special points, and by {prf:ref}`thm-ends` 1 no branch of minima ends at such a permutation point.
+# With three outputs $J \ne 0$ at all but special points, and by {prf:ref}`thm-ends` 1 no curve of minima ends at such a permutation point.
 
-# %%
+# %% Follow networks with three outputs
 THREE = MLP((2, 5, 3), "tanh")
 three = branches([toy(THREE, 50 + k) for k in range(2)], steps=budget)
 three_counts = {n: sum(b.end == n for row in three for b in row) for n in ENDS}
-print(three_counts)
+print(", ".join(f"{name} {n}" for name, n in three_counts.items()))
 at_points = three_counts[ENDS[0]]
 
 # %%
@@ -775,12 +875,12 @@ figures.numbers(
 )
 
 # %% [markdown]
-# Of {glue:text}`three` branches {glue:text}`three_at_point` end at a permutation point, {glue:text}`three_at_derivative` at a derivative neuron, on {glue:text}`three_away` weights diverge before, and {glue:text}`three_not_ended` have not ended.
+# Of {glue:text}`three` curves {glue:text}`three_at_point` end at a permutation point, {glue:text}`three_at_derivative` at a derivative neuron, on {glue:text}`three_away` weights diverge before, and {glue:text}`three_not_ended` have not ended.
 #
 # So P, section 4.2 (i), read of the points that paths reach, is true for any number of outputs and smooth activations ({prf:ref}`cor-ends-flat`), but with several outputs no path was found that reaches one; read of all points made by doubling a neuron, it is not true ([](22_permutation_points.ipynb)). Made for this purpose, networks with three outputs and $J = 0$: the targets are $f + r$, with $r$ orthogonal to $1$, to each $g(s_i)$ and to each entry of $g'(s_i) z$.
 
 
-# %%
+# %% Make networks with no J
 def without_J(seed: int) -> list[PermutationPoint]:
     """The neurons of a minimum with J = 0 and a positive loss, doubled."""
     small, x = MLP((2, 3, 3), "tanh"), normal((60, 2), seed, "inputs")
@@ -813,67 +913,24 @@ claims.check("P3.zero_reached", zeros, n=len(zeros))
 claims.check("P4.plateau_reached", critical, n=len(critical))
 
 # %% [markdown]
-# ## Gradient and curvature on the way
+# ### Gradient and tangent
 #
-# P, section 4.1 states that on the path the gradient is parallel to the tangent and the Hessian has at most one negative eigenvalue. But the gradient of the loss at a constrained minimum is normal to the surface $\|\vartheta_1 - \vartheta_0\| = \delta$:
-#
-# :::{prf:proposition} Gradient on the path
-# :label: prop-normal
-# On a path of constrained minima the gradient is $\frac{dL}{d\delta}$ times $(-e, e)$ in the slots of $\vartheta_0$, $\vartheta_1$, and 0 elsewhere. It is parallel to the
-# tangent only where all other parameters rest and the two move by opposite amounts. The Hessian has at most $1 + n_{k-1}$ negative eigenvalues, $n_{k-1}$ being the number of inputs of the layer, and at most one where
-# $\frac{dL}{d\delta} \ge 0$.
-# :::
-#
-# :::{prf:proof}
-# With $d = \|\vartheta_1 - \vartheta_0\|$, stationarity means $\nabla L = \mu \nabla d$, and $\nabla d = (-e, e)$. Along the path $d$ is the parameter $\delta$, so
-# $\frac{dL}{d\delta} = \nabla L \cdot \dot\gamma = \mu\, \nabla d \cdot \dot\gamma = \mu$. The second-order condition is $\nabla^2 L - \mu \nabla^2 d \succeq 0$ on the tangent space, of
-# codimension 1. $\nabla^2 d \succeq 0$ has rank $n_{k-1}$, the dimension of the sphere of $e$. So $\nabla^2 L \succeq 0$ on the tangent space if $\mu \ge 0$, else on a subspace of
-# codimension at most $n_{k-1}$ in it.
-# :::
-
+# That the gradient is normal to the surface, at the points of {claim}`P2.tangent`:
 
 # %%
-def cosine(a, b):  # a gradient may be shorter than the 1e-8 that torch divides by
-    return (a @ b).abs() / (a.norm() * b.norm())
-
-
-first, second = TANH.incoming(1, 0), TANH.incoming(1, 1)
-with_tangent, with_normal, negative = [], [], []
-for (problem, _), row in zip(toys, followed, strict=True):
-    for b in row:
-        if b.end != ENDS[0]:
-            continue
-        minima = (b.negative == 0) & (b.delta < b.delta[0])
-        if b.folds:  # the paper's path ends at the first fold
-            minima[b.curve.folds[0] + 1 :] = False
-        slope, H = problem.gradient_and_hessian(b.theta[minima])  # ∇L and ∇²L
-        negative += [] if b.folds else inertia(H, tol=1e-9).negative.tolist()
-        k = (b.delta[minima] / b.delta[0] - 0.01).abs().argmin()
-        theta, tangent = b.theta[minima][k], b.tangent[minima][k]
-        across = torch.zeros_like(theta)  # (−e, e)
-        across[second] = theta[second] - theta[first]
-        across[first] = -across[second]
-        with_tangent.append(cosine(slope[k], tangent))
-        with_normal.append(cosine(slope[k], across))
-
-# %%
-n = len(with_tangent)
-claims.check("P2.tangent", [c.item() for c in with_tangent] or 1.0, n=n)
-claims.check("P2.normal", [c.item() for c in with_normal] or 1.0, n=n)
-claims.check("P2.negative", negative or 0.0, n=len(negative))
+claims.check(
+    "P2.normal", [c.item() for c in with_normal] or 1.0, n=len(with_normal)
+)
 
 # %% [markdown]
-# Cosines on branches that end at a permutation point, halfway in $\log\delta$; eigenvalues at all minima of those that run there without a fold. A gradient parallel to the
-# tangent belongs to paths of steepest descent; the paper's construction minimises at fixed distance. On the last piece, where the two are equal and their output weights are shifted, the tangent lies in the output weights and the gradient,
-# $a_0^\top J$ and $-a_0^\top J$ ({prf:ref}`cor-plateau`), in the parameter vectors: they are orthogonal, unless $J = 0$.
-# What P concludes is true all the same: "there must be a saddle point on such a path" ({claim}`P2.saddle_on_path`). Where the loss has its top at a positive distance, $\frac{dL}{d\delta} = 0$, and with it the gradient.
+# On the last piece of the paper's path, where the two are equal and their output weights are shifted, the tangent lies in the output weights and the gradient, $a_0^\top J$ and $-a_0^\top J$ ({prf:ref}`cor-plateau`), in the parameter vectors: they are orthogonal, unless $J = 0$.
 #
-# ## A budget of descent
+# ### A budget of descent
 #
 # How far does plain gradient descent come with {glue:text}`descent` steps at each of 25 distances? The end is compared with the smaller network, minimised from there.
 
 
-# %%
+# %% Descend with a budget
 def descend_closer(loss, net: MLP, theta, steps: int) -> torch.Tensor:
     """Descent at 25 distances δ_0, …, δ_0/10⁴ of each pair; θ at the last."""
     chart = PairChart(net, 1, "paper")  # ϑ_1 = ϑ_0 + δe
@@ -901,9 +958,9 @@ lag = excess.median().item() if len(excess) else 0.0
 claims.check("P2.budget", lag, n=len(excess))
 
 # %% [markdown]
-# So P's "until convergence" matters: a budget ends above the permutation point. The gradient in $a_1 - a_0$ is proportional to $\delta$, and descent moves along it ever more slowly, which also hides derivative neurons.
+# So P's “until convergence” matters: a budget ends above the permutation point. The gradient in $a_1 - a_0$ is proportional to $\delta$, and descent moves along it ever more slowly, which also hides derivative neurons.
 #
-# ## ReLU: what does Fig. 1 show?
+# ### ReLU: what Fig. 1 shows
 #
 # :::{prf:proposition} Zero loss at every distance
 # :label: prop-scale
@@ -911,8 +968,8 @@ claims.check("P2.budget", lag, n=len(excess))
 #
 # 1. The function and the loss 0 stay, and the distance becomes $t\,\delta_0$. So for every $\delta > 0$ the minimum of the loss at distance $\delta$ is 0.
 # 2. If the loss is smooth near these minima and its Hessian vanishes only along their set, gradient flow until convergence, at distances that decrease in small enough steps, stays at loss 0.
-# 3. The largest eigenvalue of the Hessian at fixed distance is at least $\kappa / t^2$ there, with $\kappa$ the largest one of $\langle (a_0\, g'(s_0) + a_1\, g'(s_1))^2 z z^\top \rangle$ at $t = 1$, if the loss is half the mean square.
-#    So gradient descent with a fixed step $\eta$ does not stay once $t^2 < \eta \kappa / 2$.
+# 3. The largest eigenvalue of the Hessian at fixed distance is at least $\omega / t^2$ there, with $\omega$ the largest one of $\langle (a_0\, g'(s_0) + a_1\, g'(s_1))^2 z z^\top \rangle$ at $t = 1$, if the loss is half the mean square.
+#    So gradient descent with a fixed step $\eta$ does not stay once $t^2 < \eta \omega / 2$.
 # :::
 #
 # :::{prf:proof}
@@ -925,10 +982,16 @@ claims.check("P2.budget", lag, n=len(excess))
 # *3.* At loss 0 the Hessian is $\langle \partial f\, \partial f^\top \rangle$, and if both parameter vectors move by $v$, which keeps the distance, $f$ changes by $\frac1t (a_0\, g'(s_0) + a_1\, g'(s_1))\, v \cdot z$. Descent leaves a minimum with $\eta\, \lambda_{\max} > 2$.
 # :::
 #
-# P's caption says that "full batch gradient descent on the loss was performed until convergence", with the output weights free. In the limit of small steps the loss then need not rise at all ({claim}`P1.rises_converged`); with a fixed step it does, however long one descends ({claim}`P1.rises`).
+# P's caption says that “full batch gradient descent on the loss $L$ was performed until convergence”, with the output weights free. Two readings, recorded; the first counts:
+#
+# | “until convergence” | Does the loss rise? | Loss at $\delta_0/10^4$ |
+# | --- | --- | --- |
+# | descent with a fixed step, however long | [true](#P1.rises) | [[P1.rises:.1e]] (median of [[n(P1.rises)]] pairs) |
+# | the limit of gradient flow | [false](#P1.rises_converged) | [[P1.rises_converged]], 0 but for rounding |
+#
 # From one teacher at 25 distances, with {glue:text}`descent` steps at each of them and with four times as many:
 
-# %%
+# %% Descend from a ReLU teacher
 theta = RELU.initial(1, seed + 100)[0]
 x = normal((relu_inputs, 2), seed + 100, "inputs of the toy")
 loss = squared_loss(RELU, x, RELU.forward(theta, x))
@@ -942,7 +1005,8 @@ ends = []  # median loss at δ_0/10⁴
 for steps in (descent, 4 * descent):
     last = loss(descend_closer(loss, RELU, theta, steps))
     ends.append(last.median().item())
-    print(f"{steps} steps, ten pairs:", last.numpy().round(6))
+    print(f"{steps} steps, ten pairs:")
+    print(last.numpy().round(6))
 print(f"largest loss on the family of prop-scale: {max(zero):.0e}")
 
 # %% Check P1.scale, P1.rises in two readings, and P1.heights
@@ -953,14 +1017,14 @@ low, high = min(ends) / 16, max(ends) * 16  # half the weights, and twice
 claims.check("P1.heights", max(ends), interval=(low, high), n=len(PAIRS))
 
 # %% [markdown]
-# P does not say from which law the teacher of Fig. 1 was drawn. With $s$ times the weights in both layers its outputs are $s^2$ times as large and the losses $s^4$ times; half and twice our weights already give a range of 256. So the heights in the figure can be neither confirmed nor missed.
+# P does not say from which law the teacher of Fig. 1 was drawn. With $s$ times the weights in both layers its outputs are $s^2$ times as large and the losses $s^4$ times; half and twice our weights already give a range of 256. So no run decides the heights in the figure.
 #
-# So what the figure shows is what holds at one scale, and we hold it: the penalty $\frac18 \sum_i (\|\vartheta_i\|^2 - 1)^2$ is added to the loss, which for ReLU costs nothing, as the norms may be chosen, and keeps
+# The figure shows what holds at one scale, so we keep the scale fixed: the penalty $\frac18 \sum_i (\|\vartheta_i\|^2 - 1)^2$ is added to the loss. For ReLU it costs nothing, as the norms may be chosen, and keeps
 # the permutation point. The empirical loss of a ReLU network is piecewise smooth, with a kink where an input crosses a neuron's line. We follow $g_h(s) = \frac12 (s + \sqrt{s^2 + h^2})$, which differs from ReLU by at most $h/2$
 # and whose constrained minima are smooth, at $h = 0.03$; and where numbers are compared, minimise the merged network with $h \to 0$.
 
 
-# %%
+# %% Merge all pairs of ReLU networks
 def relu_toy(number: int) -> tuple[Shallow, torch.Tensor]:
     """The rounded loss with ‖ϑ_i‖ = 1, and the teacher."""
     theta = equal_norms(RELU, RELU.initial(1, seed + number)[0])
@@ -997,7 +1061,7 @@ claims.check("P1.same_loss", float(both), n=relu_teachers)
 near = float(np.median(same_function)) if same_function else 0.0
 claims.check("P1.same_configuration", near, n=len(same_function))
 
-# %%
+# %% Follow the curves of one ReLU network
 # the branches of one toy, and the smaller networks at their ends
 problem, teacher = relu_toys[0]
 arcs = follow_pairs(problem, teacher, PAIRS, steps=budget)
@@ -1079,21 +1143,21 @@ figures.numbers(
 
 # %% [markdown]
 # :::{glue:figure} fig_toy
-# :alt: Three pairs of a ReLU toy. Top, the weight vectors divided by their biases, of the teacher and of the merged network; A and B show the same merged network, C another one. Bottom, the loss along the branch of each pair against the distance, with the loss of the minimised merged network as a dashed line.
+# :alt: Three pairs of a ReLU network. First row, the weight vectors divided by their biases, of the teacher and of the merged network; A and B show the same merged network, C another one. Second row, the loss along the curve of each pair against the distance, with the loss of the minimised merged network as a dashed line.
 #
-# P, Fig. 1 with $\|\vartheta_i\|$ held at 1 and rounded ReLU, $h = 0.03$: two pairs with one configuration (A, B) and one with another (C). Rays: weight vectors over biases (cut at ±4). Curves: loss along the branch of
-# the pair, with a dot at its end or where the budget ends (colours as in {numref}`fig-merge`); dashed, the merged network, minimised from the end of the branch, or from the pair's mean where the branch ends elsewhere ({glue:text}`relu_inputs` inputs, profile {glue:text}`profile`).
+# P, Fig. 1 with $\|\vartheta_i\|$ held at 1 and rounded ReLU, $h = 0.03$: two pairs with one configuration (A, B) and one with another (C). Rays: weight vectors over biases (cut at ±4). Curves: loss along the curve of
+# the pair, with a dot at its end or where the budget ends (colours as in {numref}`fig-merge`); dashed, the merged network, minimised from the end of the curve, or from the pair's mean where the curve ends elsewhere ({glue:text}`relu_inputs` inputs, profile {glue:text}`profile`).
 # :::
 #
-# Of the ten branches of this toy {glue:text}`relu_at_point` end at a permutation point, {glue:text}`relu_at_derivative` at a derivative neuron, and {glue:text}`relu_not_ended` diverge or have not ended
-# within the budget of steps; {glue:text}`relu_first` of the points have exactly one negative eigenvalue ({claim}`P3.first_order_relu`). The merged networks of the toys, {glue:text}`settled` of ten minimised to a change below $10^{-3}$, have {glue:text}`different` different losses: some pairs end at one configuration, others at different ones, as the paper says.
+# Of the ten curves of this network {glue:text}`relu_at_point` end at a permutation point, {glue:text}`relu_at_derivative` at a derivative neuron, and {glue:text}`relu_not_ended` diverge or have not ended
+# within the budget of steps; {glue:text}`relu_first` of the points have exactly one negative eigenvalue ({claim}`P3.first_order_relu`). The merged networks of all networks, {glue:text}`settled` of ten minimised to a change below $10^{-3}$, have {glue:text}`different` different losses: some pairs end at one configuration, others at different ones, as the paper says.
 #
-# ## The lowest permutation point
+# ### The lowest permutation point
 #
 # P, section 4.2 remarks that the lowest permutation point would connect all minima. That is so whenever a path from the teacher reaches it: the exchange of any two neurons at its loss ([](22_permutation_points.ipynb)) leads to permuted copies of the point, and the
-# permuted path leads down to the permuted minimum. For the tanh branches that end at a permutation point, and an exchange with each other neuron:
+# permuted path leads down to the permuted minimum. For the tanh curves that end at a permutation point, and an exchange with each other neuron:
 
-# %%
+# %% Go from the teacher to its copies over each point
 excess, joints = [], []  # of the whole path, over the branch alone
 for b, point in reached:
     for other in (2, 3, 4):
@@ -1105,30 +1169,16 @@ for b, point in reached:
         far = (back[-1] - b.theta[0]).norm()
         apart = (across[0] - b.theta[-1]).norm(), (back[0] - across[-1]).norm()
         joints.append((max(apart) / far).item())
-print("gaps where the three pieces join:", np.round(joints, 5))
+print("gaps where the three pieces join:")
+print(np.round(joints, 5))
 
 # %%
 claims.check("P2.lowest", (excess + joints) or 0.0, n=len(excess))
 
 # %% [markdown]
-# This way costs the largest loss on the branch, which is that of the point only where the branch has no higher maximum before. It is an upper bound for the price of an exchange: another path may be lower. P calls such paths "low-loss" and gives no bound; how low they are in trained networks is measured in [](24_deep_merge.ipynb) and [](52_permutation_saddles_on_mnist.ipynb).
+# This way costs the largest loss on the curve, which is that of the point only where the curve has no higher maximum before. It is an upper bound for the price of an exchange: another path may be lower. P calls such paths “low-loss” and gives no bound; how low they are in trained networks is measured in [](24_deep_merge.ipynb) and [](52_permutation_saddles_on_mnist.ipynb).
 #
-# ## What we found that the paper does not say
-#
-# - With one output and regular $D$ a path ends at a permutation point from below, $L = L_1 + \frac18 \kappa \delta^2$ with $\kappa < 0$ ({prf:ref}`thm-ends`, {prf:ref}`cor-maximum`); where $J \ne 0$, as at nearly all points with several outputs, none ends.
-# - With one output and no other critical point on the way, a path from output weights of one sign cannot end at a derivative neuron, nor one from two signs at a permutation point ({prf:ref}`prop-signs`). (Such neurons were found independently of permutation paths by {cite:t}`martinelli2025`.)
-# - On most curves weights diverge at a positive distance; nearly always, where they are output weights, at a known rate while the function converges ({prf:ref}`thm-diverge`).
-# - Where a neuron of the pair becomes a step instead, $\delta \to \infty$, and the limit is a critical point of the loss ({prf:ref}`prop-step`).
-# - With ReLU the distance can shrink at no cost, by scale alone ({prf:ref}`prop-scale`); with a fixed step of descent, or at fixed norms, the loss rises as in P, Fig. 1.
-#
-# ## What it means for merging networks
-#
-# To exchange two neurons continuously one may merge and part them; the loss where they meet is that of a network with one neuron less, and it may be higher before. Where two neurons have become alike with bounded output weights, merging them is cheap. Where the loss can only be kept
-# low by output weights that grow against each other, the pair is not a candidate: the network uses the difference of the two.
-#
-# **Read on.** [](22_permutation_points.ipynb): the Hessian at the point where they meet. [](24_deep_merge.ipynb): the same in networks trained on digits. [](52_permutation_saddles_on_mnist.ipynb): on MNIST.
-#
-# ## Exercises
+# ### Exercises
 #
 # :::{exercise}
 # The first visible cell prints how far the pair is from its limit. Why does this fall by a factor of about 100 when $\delta$ falls by 10?
@@ -1148,20 +1198,20 @@ claims.check("P2.lowest", (excess + joints) or 0.0, n=len(excess))
 # :::
 #
 # :::{exercise}
-# Let $D$ have the simple negative eigenvalues $\kappa_1 < \kappa_2 < \dots < \kappa_p$, all of them, with one output. Which branches of constrained critical points end at the permutation point with bounded output weights, and how many negative directions
+# Let $D$ have the simple negative eigenvalues $\kappa_1 < \kappa_2 < \dots < \kappa_p$, all of them, with one output. Which curves of constrained critical points end at the permutation point with bounded output weights, and how many negative directions
 # at fixed $\delta$ has each?
 # :::
 #
 # :::{solution}
 # By the expansion in the proof of {prf:ref}`thm-ends`, stationary points of $\lambda (1 - \lambda)\, e^\top D e$ have $\lambda = \frac12$ and an eigenvector $e_i$, since $e^\top D e \ne 0$. The second derivative in $\lambda$ is $-\delta^2 \kappa_i > 0$. On the sphere
-# $e^\top D e$ falls from $e_i$ towards $e_1, \dots, e_{i-1}$ and rises towards the others. So for each $i$ a branch ends there along $e_i$ (and its mirror image along $-e_i$), with $L = L_1 + \frac18 \kappa_i \delta^2$ and $i - 1$ negative directions; only the first
+# $e^\top D e$ falls from $e_i$ towards $e_1, \dots, e_{i-1}$ and rises towards the others. So for each $i$ a curve ends there along $e_i$ (and its mirror image along $-e_i$), with $L = L_1 + \frac18 \kappa_i \delta^2$ and $i - 1$ negative directions; only the first
 # consists of minima.
 # :::
 #
 # :::{try}
-# Longer curves of one toy:
+# Longer curves: fewer of them have not ended. The verdicts stay; look at {numref}`fig-merge`.
 #
-#     make chapter NAME=merging_neurons ARGS="-p budget 600 -p teachers 1"
+#     make chapter NAME=merging_neurons ARGS="-p budget 600"
 # :::
 
 # %% Versions and time
