@@ -4,25 +4,56 @@
 # ---
 
 # %% [markdown]
-# # The components of a linear network's minimum
+# # Exchanging two neurons joins the separate minima of a linear network
 #
-# :::{summary}
-# **Question.** When can one minimum of a linear network be moved to another without leaving the minimum, and what stands between the others?
+# *When can one minimum of a linear network be moved to another at no loss, and what stands between the others?*
 #
-# **The paper.** Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025`, read in the version submitted for review, show that the minimum of an $l$-layer linear network with $h \times h$ weights and invertible inputs and targets is a copy of a
-# matrix group and has $2^{l-1}$ {term}`connected components <component>` (G, Prop. 4.1 and Cor. 4.2), and that for $h \ge 2$ permutations of neurons lead from any component to any other (G, Prop. 5.2).
+# With $l$ layers of equal width the minimum falls into **$2^{l-1}$** pieces (proved). Every path from one to another climbs to the **squared least singular value of the targets**, unless neurons are exchanged. Without exchanges, two trained three-layer networks share a piece in **[[100 * G3.probable_direct:±]] %** of pairs.
 #
-# **What we find.** Joining random minima by steps inside the minimum, without a look at the signs, we find exactly $2^{l-1}$ classes for 2 to 5 layers ({claim}`G1.count`), and permutations join all of them for $h \ge 2$ ({claim}`G3.joined`). The pass between two components has one height, the squared least singular value of the targets
-# ({claim}`G1.obstruction`). Two descents from independent normal weights end in one component with the probability $2^{-(l-1)}$ ({claim}`G3.probable_direct`); for $h \ge 2$ exchanges of two neurons, in the layers whose orientations differ, bring them into one ({claim}`G3.probable`). Hidden layers with more neurons than needed do not count ({claim}`G1.widths`, {claim}`G1.law`).
-# Along a one-parameter subgroup the barrier may stay bounded although the subgroup is not compact ({claim}`G1.compact`).
-# The action that Prop. 5.2 displays belongs to a network written in the opposite order.
+# :::{glue:figure} fig_cube
+# :alt: The eight pieces of the minimum of a four-layer network as corners of a cube, each named by three signs. Edges in three colours are exchanges of two neurons in hidden layers 1, 2 and 3; each turns one sign round. Beside it the numbers of the answer: 8 pieces; a path without exchanges climbs to the squared least singular value of the targets, an exchange costs 0; two trained three-layer networks share a piece in about a quarter of the pairs.
 #
-# **Why it matters.** What separates two such networks is an orientation of every hidden layer, and exchanging two neurons repairs it at no cost.
+# Four layers of width 2. A corner is a piece, named by the orientations of the three hidden layers; every edge was computed on a network of its corner.
 # :::
 #
+# **How sure.** Proved; counted on [[n(G1.count)]] trained networks by walks that do not look at the signs, the share on [[n(G3.probable_direct)]] pairs; recorded.
+#
+# | The paper says | We find | By how much |
+# | --- | --- | --- |
+# | “The minimum of $L$ has $2^{l-1}$ connected components.” (Cor. 4.2) | [true](#G1.count) | exactly, for 2 to 5 layers of widths 1 to 6 |
+# | “all points on the minimum of $L$ are connected up to permutation”, $h \ge 2$ (sec. 5.1) | [true, with the action of sec. 4.1](#G3.joined) | all [[n(G3.joined)]] pairs; not with the action that Prop. 5.2 prints |
+# | “with high probability two points in the minimum are connected” (sec. 5) | [true, up to permutation](#G3.probable) | all [[n(G3.probable)]] pairs (at least [[100 * low(G3.probable):.0f]] %); without, [[100 * G3.probable_direct:±]] % |
+# | any $g$ with $\det g < 0$ connects two unconnected minima, $l = 2$ (Lemma 5.1) | [true](#G3.lemma) | all [[n(G3.lemma)]] pairs |
+# | the minimum has at most as many components as its symmetry group (Cor. 3.7) | [true, and can have fewer](#G1.bound) | one, not two, with one hidden neuron more |
+# | a bounded barrier “can depend on the compactness of the symmetry group” (sec. 5.2) | [true, but compactness is not needed](#G1.compact) | exact condition (proved, two layers) |
+#
+# **Open.** Nothing.
+#
+# **For the authors.** In Prop. 5.2 (version submitted for review) print “$(P_1 W_1, P_2 W_2 P_1^{-1}, \dots, W_l P_{l-1}^{-1})$”. In section 2, on Freeman & Bruna, add “if the hidden layer is wider than the rank of the targets”.
+
+# %% [markdown]
 # :::{need}
-# You need: determinants, singular values, the polar decomposition. A *component* of a set is a largest connected part of it. {{ times }}
+# You need: determinants, singular values, the polar decomposition. A *component* of a set is a largest connected part of it; above it is called a piece. {{ times }}
 # :::
+#
+# | Letter | Meaning in this chapter |
+# | --- | --- |
+# | $l$, $h$ | number of layers; neurons of every layer |
+# | $W_1, \dots, W_l$ | the weights, $h \times h$ matrices |
+# | $X$, $Y$ | inputs and targets, invertible $h \times h$ matrices |
+# | $L$ | loss $\Vert Y - W_l \cdots W_1 X\Vert^2$ (Frobenius norm); the minimum is the set $L^{-1}(0)$ |
+# | $\mathrm{GL}_h$ | the invertible $h \times h$ matrices, $g$ or $g_i$ one of them |
+# | $c_i$ | sign of $\det g_i$, where $g_1 = W_1 X$ and $g_i = W_i$ for $1 < i < l$ |
+# | $d_k$ | orientation of hidden layer $k$: sign of $\det (W_k \cdots W_1 X)$, so $d_k = c_1 \cdots c_k$ |
+# | $P_k$ | a permutation matrix that reorders the neurons of hidden layer $k$ |
+# | $\sigma_{\min}(Y)$ | least singular value of the targets |
+# | $n$, $h_k$, $b$ | if widths differ: inputs; neurons of hidden layer $k$; number of hidden layers with $h_k = n$ |
+#
+# Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025` count the {term}`connected components <component>` of the minimum and show that permutations join them. We add what the others cost: the height of the wall, and where training ends.
+#
+# ## The minimum is a product of groups, and each has two halves
+#
+# With two layers of width 1 and $X = Y = 1$ the minimum is the hyperbola $W_2 W_1 = 1$: two branches, told apart by the sign of $W_1$. On the way from one to the other some weight is 0, and the network computes 0. The same is true of matrices, with a determinant in place of the weight.
 
 # %% Parameters tags=["parameters"]
 descents: int = 3  # for each depth, width and choice of signs at the start
@@ -89,62 +120,54 @@ from lmc_helpers.seeds import torch_generator
 
 JOINED = 1e-12  # largest relative loss of a path inside the minimum
 
-# %% [markdown]
-# ## The minimum is a group
-#
-# All matrices are $h \times h$, $X$ and $Y$ are invertible, and the loss is
-#
-# $$
-# L(W_1, \dots, W_l) = \|Y - W_l \cdots W_1 X\|^2 .
-# $$
-#
-# With two layers of width 1 and $X = Y = 1$ the minimum is the hyperbola $W_2 W_1 = 1$, which has two branches. Deeper networks have more components, arranged like the corners of a cube:
 
-# %% Plot the idea
-plane = torch.linspace(-3, 3, 241, dtype=torch.float64)
-idea, (arms, cube) = figures.panels(2, height=4.3)
-heights = (1 - plane[:, None] * plane).square().clamp(max=4)
-arms.contourf(plane, plane, heights, 16, cmap="Greys", alpha=0.7)
-for side, name in ((1, "minimum, $L = 0$"), (-1, "_")):
-    arm = side * torch.linspace(1 / 3, 3, 99)
-    arms.plot(arm, 1 / arm, color="book:blue", linewidth=3, label=name)
-arms.plot(
-    [-1, 1], [-1, 1], "--", color="book:red", label="a path, at most $L = 1$"
-)
-arms.plot(0, 0, "o", color="book:red")
-arms.set(xlabel="$W_1$", ylabel="$W_2$", aspect=1, title="$l = 2$, $h = 1$")
-arms.grid(False)
+# %% Draw the components as corners of a cube
 corners, generic = all_components(4), torch_generator(seed, "cube")
 front = random_invertible((3, 8), 2, generic, corners.T)  # one of each component
-spot = corners.cumprod(dim=-1)  # the orientations (d_1, d_2, d_3)
-spot = spot[:, :2] + spot[:, 2:] * torch.tensor([0.45, 0.35])  # seen from aside
-for move, colour in enumerate(("green", "purple", "sky")):
+oriented = corners.cumprod(dim=-1)  # the orientations (d_1, d_2, d_3)
+spot = oriented[:, :2] + oriented[:, 2:] * torch.tensor([0.5, 0.34])  # from aside
+figure, (cube, notes) = figures.panels(2, height=3.5)
+named = {  # colour of a line, of its name, and the place of the name
+    "green": ("#00805c", 0.5, 1.6, "exchange in layer 1"),
+    "purple": ("#a3487c", -1.62, -0.4, "in layer 2"),
+    "blue": ("#0072b2", -1.12, 1.1, "in layer 3"),
+}
+for move, (colour, (ink, x, y, name)) in enumerate(named.items()):
     swap = [torch.tensor([1, 0] if k == move else [0, 1]) for k in range(3)]
     moved_to = permute_layers([*front, front[0]], swap)
     moved_to = components(moved_to, torch.eye(2, dtype=torch.float64))
     goal = (moved_to[:, None] == corners).all(dim=-1).long().argmax(dim=-1)
     rods = torch.stack([spot, spot[goal]]).movedim(-1, 0)  # (2, 2, 8)
-    name = [f"in layer {move + 1}", *["_"] * 7]
-    cube.plot(*rods, color=f"book:{colour}", linewidth=3, label=name)
-for signs_of, where in zip(corners, spot, strict=True):
+    cube.plot(*rods, color=f"book:{colour}", linewidth=3)
+    style = dict(color=ink, va="center", size=13)
+    cube.text(x, y, name, ha="right" if move else "center", **style)
+for signs_of, where in zip(oriented, spot, strict=True):
     plate = dict(boxstyle="round", facecolor="white", edgecolor="book:black")
     name = "".join("+" if sign > 0 else "−" for sign in signs_of)
-    cube.annotate(name, where.tolist(), ha="center", va="center", bbox=plate)
-cube.set(xlim=(-1.9, 1.9), ylim=(-1.8, 1.8))
-cube.set_title("$l = 4$, $h = 2$: exchange two neurons")
-cube.set_axis_off()
-for picture in (arms, cube):
-    picture.legend(loc="upper center", ncols=3, bbox_to_anchor=(0.5, -0.16))
-figures.show("fig_component_graph", idea)
+    style = dict(ha="center", va="center", size=12, bbox=plate)
+    cube.annotate(name, where.tolist(), **style)
+record = claims.recorded("G3.probable_direct")
+half = (record["high"] - record["low"]) / 2
+facts = (
+    ("$2^{4-1} = 8$", "pieces, one at each corner"),
+    (r"$\sigma_{\mathrm{min}}(Y)^2$", "climb between corners, without exchange"),
+    ("0", "climb, if two neurons are exchanged"),
+    (
+        f"{100 * record['value']:.1f} ± {100 * half:.1f} %",
+        "of trained three-layer pairs share a piece",
+    ),
+)
+for place, (number, meaning) in enumerate(facts):
+    style = dict(va="center", transform=notes.transAxes)
+    notes.text(0, 0.92 - 0.25 * place, number, size=16, weight="bold", **style)
+    y = 0.81 - 0.25 * place
+    notes.text(0, y, meaning, size=13, color="0.35", **style)
+cube.set(xlim=(-2.6, 1.9), ylim=(-1.62, 1.75))
+for picture in (cube, notes):
+    picture.set_axis_off()
+figures.show("fig_cube", figure)
 
 # %% [markdown]
-# :::{glue:figure} fig_component_graph
-# :alt: Left, the loss over the plane of two scalar weights in grey, with the two branches of a hyperbola as its minimum and a dashed path from one to the other through the origin. Right, the eight components for four layers as corners of a cube, labelled by three signs; edges in three colours are exchanges of two neurons in layers one, two and three.
-#
-# Left: the minimum of a network with two scalar weights has two components; every path between them passes a point with $L \ge 1$. Right: the eight components for $l = 4$, labelled by the signs of
-# $\det (W_1 X)$, $\det W_2$ and $\det W_3$; each edge is the effect of exchanging two neurons, computed on one network of each component with $h = 2$.
-# :::
-#
 # :::{prf:theorem} G, Prop. 4.1 and Cor. 4.2
 # :label: thm-group
 # The map
@@ -167,25 +190,25 @@ figures.show("fig_component_graph", idea)
 # W_l = Y g_1^{-1} g_2^{-1} \cdots g_{l-1}^{-1} .
 # $$
 #
-# Both are continuous. (G, (10) leaves the order of the last product open; it matters.) $\mathrm{GL}_h$ has two components, and components of a product are products of components.
+# Both are continuous. $\mathrm{GL}_h$ has two components, and components of a product are products of components.
 # :::
+#
+# So two minima with the same signs must be joined by a path. It can be written down:
 #
 # :::{prf:proposition} A path inside a component
 # :label: prop-path
-# Let $a, b \in \mathrm{GL}_h$ have determinants of one sign and the polar decompositions $a = Q_a S_a$, $b = Q_b S_b$. There is a skew matrix $K$ with $e^K = Q_a^\top Q_b$, and
-# $g(t) = Q_a e^{tK} [(1 - t) S_a + t S_b]$ is a path in $\mathrm{GL}_h$ from $a$ to $b$ whose singular values stay between the least and the largest of $a$ and $b$.
+# Let $g, g' \in \mathrm{GL}_h$ have determinants of one sign and the polar decompositions $g = Q S$, $g' = Q' S'$. There is a skew matrix $K$ with $e^K = Q^\top Q'$, and
+# $g(t) = Q e^{tK} [(1 - t) S + t S']$ is a path in $\mathrm{GL}_h$ from $g$ to $g'$ whose singular values stay between the least and the largest of $g$ and $g'$.
 # :::
 #
 # :::{prf:proof}
-# $Q_a^\top Q_b$ is a rotation, so its real Schur form has blocks 1, rotations of planes, and an even number of entries $-1$, which make pairs of half turns; each rotation has a logarithm. The bracket is
-# positive definite with eigenvalues between the least of $S_a, S_b$ and the largest, and orthogonal factors do not change singular values.
+# $Q^\top Q'$ is a rotation, so its real Schur form has blocks 1, rotations of planes, and an even number of entries $-1$, which make pairs of half turns; each rotation has a logarithm. The bracket is
+# positive definite with eigenvalues between the least of $S, S'$ and the largest, and orthogonal factors do not change singular values.
 # :::
 #
-# With $g_1, \dots, g_{l-1}$ moving like this and $W_l$ given by the homeomorphism, any two points of one component are joined by an explicit curve of loss 0
-# ({py:func}`~lmc_helpers.linear_nets.minimum.path_in_minimum`). Random {term}`minima <minimum>` are images of random group elements $U e^{\operatorname{diag} \xi}\, V$ with $U, V$ uniform on the orthogonal group and $\xi$ normal, a
-# law that has a density everywhere on $\mathrm{GL}_h$.
+# With $g_1, \dots, g_{l-1}$ moving like this and $W_l$ given by the theorem, any two points of one component are joined by a curve of loss 0 ({py:func}`~lmc_helpers.linear_nets.minimum.path_in_minimum`). Here it is for three layers of width 4:
 
-# %%
+# %% Define random minima of given signs
 CASES = list(itertools.product(range(2, 6), range(1, 9)))  # depth l and width h
 DATA = {
     h: random_invertible((2,), h, torch_generator(seed, f"X and Y {h}"))
@@ -205,9 +228,6 @@ def random_minima(layers, h, count, purpose, signs=None):
     return [times_inverse(g[0], X), *g[1:], last]
 
 
-# %% [markdown]
-# The next cell writes out the path of {prf:ref}`prop-path` between two minima of one component, three layers of width 4:
-
 # %%
 h = 4
 X, Y = DATA[h]
@@ -224,38 +244,13 @@ for g_a, g_b in ((a[0] @ X, b[0] @ X), (a[1], b[1])):
 inside = from_group(g, X, Y)  # W_1, W_2, W_3, each (301, h, h)
 
 # %% [markdown]
-# The following one computes such paths in every component, for every depth and width, and for comparison the straight lines between their ends:
-
-# %%
-lambdas = torch.linspace(0, 1, steps, dtype=torch.float64)
-on_path, straight = [], []  # largest loss / ‖Y‖²
-for layers, h in CASES:
-    X, Y = DATA[h]
-    signs = all_components(layers).repeat(pairs, 1)  # (pairs 2^(l−1), l − 1)
-    here, there = (
-        random_minima(layers, h, len(signs), name, signs) for name in "ab"
-    )
-    path = path_in_minimum(here, there, X, Y, steps)
-    line = straight_line(there, here, lambdas)
-    for values, curve in ((on_path, path), (straight, line)):
-        values.append(loss(curve, X, Y).amax(dim=-1) / Y.square().sum())
-on_path, straight = torch.cat(on_path), torch.cat(straight)
-
-# %%
-claims.check(
-    "G1.path",
-    on_path.max().item(),
-    rival=straight.median().item(),
-    n=len(on_path),
-)
-
-# %% [markdown]
-# Now the count, which looks at no sign. Minima are found by descent (`descend`) from random weights. From one of them a walk leads towards another (`joined`): the direction to it is projected on the tangent space of the minimum, a short step
-# is taken, and Gauss–Newton steps lead back to loss 0. A step counts only if the loss on its straight edge is at most $10^{-5} \|Y\|^2$, which no component's wall allows. The two are joined if the walk arrives, and are in different classes if no
-# direction in the minimum leads nearer. If two choices of signs were one component, the walks would find it, and the classes be fewer than $2^{l-1}$; if one choice had two components, they would be more.
+# ## Walks that ignore the signs find exactly as many classes
+#
+# The theorem could be checked with paths that exist because the signs agree; that would prove nothing. So the experiment looks at no sign. Networks are trained by descent from random weights. From one minimum a walk leads towards another: the direction to it is projected on the tangent space of the minimum, a short step
+# is taken, and Gauss–Newton steps lead back to loss 0. A step counts only if the loss on its straight edge is at most $10^{-5} \|Y\|^2$, which no wall allows. Two minima are in one class if such walks join them. If two choices of signs were one component, there would be fewer classes than $2^{l-1}$; if one choice had two components, more.
 
 
-# %%
+# %% Join trained minima by walks that see no sign
 def flat(W):
     """The weights of each network as one row, (networks, l h²)."""
     return torch.cat([V.flatten(1) for V in W], dim=1)
@@ -283,16 +278,19 @@ for layers, h in NARROW:
     mixed += len(of_both.unique(dim=0)) - number
     arrived[layers, h] = len(found)
     classes[layers, h] = number / 2 ** (layers - 1)
+figures.numbers(
+    arrived=sum(arrived.values()),
+    descended=sum(2**layers for layers, _ in classes) * descents,
+    mixed=mixed,
+)
 
 # %%
 claims.check("G1.count", list(classes.values()), n=sum(arrived.values()))
 
 # %% [markdown]
-# {glue:text}`arrived` of {glue:text}`descended` descents have arrived at a minimum. {glue:text}`mixed` of the classes hold minima with different signs $c_i$.
+# In this run {glue:text}`arrived` of {glue:text}`descended` descents arrived at a minimum, and {glue:text}`mixed` classes hold minima of different signs.
 #
-# ## How high is the pass between two components?
-#
-# Different components are not connected. What separates them is known exactly.
+# ## Between two pieces every path climbs to the same height
 #
 # :::{prf:theorem} The obstruction
 # :label: thm-obstruction
@@ -302,28 +300,10 @@ claims.check("G1.count", list(classes.values()), n=sum(arrived.values()))
 #
 # :::{prf:proof}
 # *Lower bound.* If $W_1, \dots, W_{l-1}$ were invertible all along the path, no $c_i$ would change. So some factor is singular at some point, and there is a unit vector $v$ with $W_l \cdots W_1 X v = 0$.
-# Both norms of $Y - W_l \cdots W_1 X$ are at least the length of its product with $v$, which is $\|Y v\| \ge \sigma_{\min}(Y)$.
-#
-# *A path.* Let $Y v = \sigma u$ with $\sigma = \sigma_{\min}(Y)$ and unit vectors, choose a layer $k < l$, and put $C = W_k \cdots W_1 X$, $r = C v$, $s = C^{-\top} v$, so that $s^\top r = 1$. The matrix
-# $D(\tau) = I - (1 - \tau)\, r s^\top$ multiplies the one direction $r$ by $\tau$ and leaves a complement of it alone. It has determinant $\tau$ and $D(\tau) D(\varphi) = D(\tau \varphi)$, and
-#
-# $$
-# \begin{aligned}
-# W_l \cdots W_{k+1}\, &D(\tau)\, W_k \cdots W_1 X \\
-# &= Y - (1 - \tau)\, \sigma\, u v^\top .
-# \end{aligned}
-# $$
-#
-# Replace $W_k$ by $D(\tau) W_k$ and $W_{k+1}$ by $W_{k+1} D(\varphi)$. The path has three thirds:
-#
-# 1. $\tau$ falls from 1 to 0, and the loss $(1 - \tau)^2 \sigma^2$ rises;
-# 2. $\varphi$ goes from 1 to $-1$, which the product does not see, because $D(\varphi) D(0) = D(0)$;
-# 3. $\tau$ falls to $-1$, and the loss $(1 + \tau)^2 \sigma^2$ falls to 0, because $D(-1) D(\tau) = D(-\tau)$.
-#
-# This ends in the component where $\det (W_k \cdots W_1 X)$ and no other of these $l - 1$ determinants has changed its sign. Such steps lead from any component into any other, and {prf:ref}`prop-path` leads to the point.
+# Both norms of $Y - W_l \cdots W_1 X$ are at least the length of its product with $v$, which is $\|Y v\| \ge \sigma_{\min}(Y)$. The path that attains it is under *Evidence*.
 # :::
 #
-# So the height of the pass does not depend on the depth, the layer, the minima or $X$. A bad fit in one direction is enough to change the component. The path of the proof with $k = 2$, for the example above:
+# So the height of the wall does not depend on the depth, the layer, the minima or the inputs. To change the piece it is enough to fit the targets badly in one direction: flatten that direction at layer $k$, turn it round while nothing sees it, and raise it again. The path for the example above, with $k = 2$:
 
 # %%
 h = 4
@@ -342,33 +322,6 @@ tau = (1 - 3 * t).clamp(min=0) - (3 * t - 2).clamp(min=0)  # 1 to 0, 0, 0 to −
 phi = 1 - 2 * (3 * t - 1).clamp(0, 1)  # 1, 1 to −1, −1
 over_the_pass = [a[0].expand(len(t), h, h), D(tau) @ a[1], a[2] @ D(phi)]
 
-# %% [markdown]
-# The same for all cases and layers ({py:func}`~lmc_helpers.linear_nets.between.path_over_obstruction`), and straight lines from one component to another
-# (`highest_on_line` finds their highest point, which may lie where a factor is singular):
-
-# %%
-between, over, rivals = [], [], []  # largest loss / σ_min(Y)²
-for layers, h in CASES:
-    X, Y = DATA[h]
-    signs = all_components(layers).repeat(pairs, 1)
-    shuffled = torch_generator(seed, f"flips {layers} {h}")
-    flips = signs[torch.randperm(len(signs), generator=shuffled)]
-    here = random_minima(layers, h, len(signs), "a", signs)
-    there = random_minima(layers, h, len(signs), "c", signs * flips)
-    differ = (flips < 0).any(dim=-1)
-    ends = ([W[differ] for W in net] for net in (there, here))
-    between.append(highest_on_line(*ends, X, Y, lambdas) / obstruction(Y))
-    for k in range(1, layers):
-        path = path_over_obstruction(here, X, Y, k, steps)
-        over.append(loss(path, X, Y).amax(dim=-1) / obstruction(Y))
-    rivals.append(obstruction(times_inverse(Y, X)) / obstruction(Y))
-between, over = torch.cat(between), torch.cat(over)
-
-# %%
-claims.check("G1.between", between)
-
-nearest = min(rivals, key=lambda ratio: abs(ratio - 1))
-claims.check("G1.obstruction", over, rival=nearest)
 
 # %% Plot the loss along three curves
 X, Y = DATA[4]
@@ -377,28 +330,19 @@ curves = {  # colour, style, and the weights
     "over the obstruction": ("book:red", "-", over_the_pass),
     "inside the component": ("book:blue", "-", inside),
 }
-figure, (upper, lower) = figures.panels(
-    rows=2, height=2.6, sharex=True, height_ratios=(5, 2)
-)
-for name, (colour, style, path) in curves.items():
+figure, axis = figures.panels(height=3.2)
+for colour, style, path in curves.values():
     relative = loss(path, X, Y) / obstruction(Y)
-    upper.plot(
-        t.flatten(), relative, style, color=colour, label=name, linewidth=2
-    )
-lower.semilogy(t.flatten(), relative, color=colour)  # the last one, inside
-upper.axhline(1, color="book:black", linestyle=":", linewidth=1)
-upper.set(ylabel=r"loss / $\sigma_{\min}(Y)^2$", ylim=(-0.2, None))
-lower.set(xlabel="curve parameter $t$", ylabel="inside", ylim=(1e-33, 1e-27))
-figures.show("fig_linear_paths", figure, legend=3)
-figures.numbers(
-    arrived=sum(arrived.values()),
-    descended=sum(2**layers for layers, _ in classes) * descents,
-    mixed=mixed,
-    pairs_inside=len(on_path),
-    worst_inside=f"{on_path.max().item():.0e}",
-    lines_between=len(between),
-    least_between=between.min().item(),
+    axis.plot(t.flatten(), relative, style, color=colour, linewidth=2)
+top = (loss(curves["straight line"][2], X, Y) / obstruction(Y)).max().item()
+axis.text(
+    0.5, top * 1.03, "straight line, same piece", color="#8a5f00", ha="center"
 )
+axis.text(0.5, 1.0 + 0.05 * top, "over the wall", color="book:red", ha="center")
+axis.text(0.5, 0.04 * top, "inside the piece", color="book:blue", ha="center")
+axis.set(xlabel="place on the path", ylim=(-0.03 * top, 1.2 * top))
+axis.set_ylabel(r"loss / $\sigma_{\min}(Y)^2$")
+figures.show("fig_linear_paths", figure)
 
 # %% Plot the finding
 figure, axis = figures.card()
@@ -417,14 +361,298 @@ figures.keep(figure)
 
 # %% [markdown]
 # :::{glue:figure} fig_linear_paths
-# :alt: Loss along three curves. Over the obstruction it rises to exactly the squared least singular value of Y, stays there for the middle third and falls again. On the straight line between two minima of one component it is several times higher. Inside the component it is zero, as a second panel with a logarithmic scale shows: rounding errors some thirty orders of magnitude smaller.
+# :alt: Loss along three curves, in units of the squared least singular value of the targets. Over the wall it rises to exactly 1, stays there for the middle third and falls again. On the straight line between two minima of one piece it is several times higher. Inside the piece it is 0.
 #
-# Loss along three curves from one minimum, three layers of width 4: to another minimum of its component by {prf:ref}`prop-path` and on the straight line, and into another component by {prf:ref}`thm-obstruction`
-# (profile {glue:text}`profile`).
+# Loss along three curves from one minimum, three layers of width 4: into another piece by {prf:ref}`thm-obstruction`, within its own piece by {prf:ref}`prop-path`, and on the straight line within its own piece (profile {glue:text}`profile`).
 # :::
 #
-# On {glue:text}`pairs_inside` paths inside components the loss is at most {glue:text}`worst_inside` $\|Y\|^2$. On {glue:text}`lines_between` straight lines between different components its maximum is at least
-# {glue:text}`least_between:.2f` $\sigma_{\min}(Y)^2$.
+# ## An exchange of two neurons crosses for nothing
+#
+# :::{prf:theorem} G, Prop. 5.2, corrected
+# :label: thm-hypercube
+# The components of the minimum are the vertices $(d_1, \dots, d_{l-1})$ of a hypercube, and the action
+#
+# $$
+# \begin{aligned}
+# P \cdot &(W_1, \dots, W_l) \\
+# = \bigl( &P_1 W_1,\; P_2 W_2 P_1^{-1},\; \dots, \\
+# &P_{l-1} W_{l-1} P_{l-2}^{-1},\; W_l P_{l-1}^{-1} \bigr),
+# \end{aligned}
+# $$
+#
+# which leaves $W_l \cdots W_1$ unchanged, multiplies $d_k$ by $\operatorname{sgn} P_k$. So for $h \ge 2$ any two points of the minimum are connected up to permutation: exchange two neurons in every layer whose
+# orientation differs. For $h = 1$ there is no permutation but the identity, and no two components are joined.
+# :::
+#
+# :::{prf:proof}
+# $(c_k)$ and $(d_k)$ determine each other. The activations of layer $k$ become $P_k W_k \cdots W_1 X$. For $h \ge 2$ there are permutations of either sign, for $h = 1$ only even ones.
+# :::
+#
+# A path over the wall at layer $k$ changes $d_k$ and nothing else, too: an edge of the hypercube is an exchange of two neurons, or a pass. The action that G, Prop. 5.2 displays belongs to a network written in the opposite order, $W_1 W_2 \cdots W_l$; applied to G, (1) it leaves the minimum ({prf:ref}`prop-printed`). Section 4.1 of the paper and its example have the right one, which must be meant; with it the proposition is true and its proof goes through.
+#
+# Random pairs of minima, joined by the same walks, before and after exchanges in the layers whose orientations differ:
+
+
+# %% Exchange neurons, and join by walks
+def exchanged(a, b, X):
+    """P · a, with an exchange of two neurons in every layer whose d_k differ."""
+    d_a, d_b = (components(net, X).cumprod(dim=-1) for net in (a, b))
+    exchange = torch.tensor([1, 0, *range(2, len(X))])  # d_a, d_b (…, l − 1)
+    perms = torch.where((d_a != d_b)[..., None], exchange, torch.arange(len(X)))
+    eye = torch.eye(len(X), dtype=torch.float64)
+    P = [eye, *eye[perms].unbind(dim=-3), eye]  # I, P_1, …, P_{l−1}, I
+    return [P[k + 1] @ W @ P[k].mT for k, W in enumerate(a)]
+
+
+after, before = [], []  # whether a walk joins a pair
+for layers, h in ((layers, h) for layers, h in NARROW if h > 1):
+    here, there = (
+        random_minima(layers, h, 8 * pairs, f"joined {name}") for name in "ab"
+    )
+    swapped, walk = exchanged(here, there, DATA[h][0]), misfit(layers, h)
+    after.append(joined(walk, flat(swapped), flat(there)))
+    before.append(joined(walk, flat(here), flat(there)))
+after, before = torch.cat(after).double(), torch.cat(before).double()
+
+# %%
+claims.check(
+    "G3.joined", after.mean().item(), rival=before.mean().item(), n=len(after)
+)
+
+# %% [markdown]
+# ## Training ends in every piece equally often
+#
+# G, section 5 sets out to explain that “with high probability two points in the minimum are connected, i.e. there is a large connected component”. The sentence reports what others observed on other networks. In the paper's own model no piece is larger than another for a descent:
+#
+# :::{prf:proposition} The component that a descent reaches
+# :label: prop-law
+# Let the law of the start not change if, for any hidden layer $k$, $(W_k, W_{k+1})$ is replaced by $(F W_k, W_{k+1} F)$ with $F = \operatorname{diag}(-1, 1, \dots, 1)$; independent normal entries are such a law. Let the
+# descent commute with this, as gradient descent, with and without mini-batches, and damped Gauss–Newton steps do. Given that it arrives at the minimum, it ends in each of the $2^{l-1}$ components with the same probability, and two independent descents end
+# in one component with the probability $2^{-(l-1)}$. For $h \ge 2$ some permutations bring the second into the component of the first, always.
+# :::
+#
+# :::{prf:proof}
+# The replacement keeps the loss and turns round $d_k$ and no other orientation. Together these maps lead from any component to any other, and they do not change the law of the end. The last sentence is {prf:ref}`thm-hypercube`.
+# :::
+#
+# Descents from independent normal weights of variance $1/h$, $h = 3$: the share of pairs in one component, by their signs, in this run:
+
+
+# %% Compare the ends of descents
+def ends_of_descents(layers, seed, h=3):
+    """Minima reached from normal weights, W_1, …, W_l each (arrived, h, h)."""
+    generator = torch_generator(seed, f"normal starts {layers}")
+    start = torch.randn(
+        layers, runs, h, h, dtype=torch.float64, generator=generator
+    )
+    W, there = descend(list(start / h**0.5), *DATA[h], steps=300)
+    return [V[there][: int(there.sum()) // 2 * 2] for V in W]
+
+
+def share_together(layers, seed):
+    """Share of disjoint pairs of descents in one component, its interval, pairs."""
+    c = components(ends_of_descents(layers, seed), DATA[3][0])
+    together = (c[::2] == c[1::2]).all(dim=-1)
+    return *share(int(together.sum()), len(together)), len(together)
+
+
+together = {layers: share_together(layers, seed) for layers in range(2, 6)}
+W = [V[:200] for V in ends_of_descents(3, seed)]
+here, there = ([V[i::2] for V in W] for i in (0, 1))
+swapped = exchanged(here, there, DATA[3][0])
+up_to_order = joined(misfit(3, 3), flat(swapped), flat(there))
+
+# %% [markdown]
+# | layers $l$ | 2 | 3 | 4 | 5 |
+# | --- | --- | --- | --- | --- |
+# | pairs in one component | {glue:text}`together_2:.3f` | {glue:text}`together_3:.3f` | {glue:text}`together_4:.3f` | {glue:text}`together_5:.3f` |
+# | $2^{-(l-1)}$ | 0.5 | 0.25 | 0.125 | 0.0625 |
+#
+# The paper's sentence, carried over to this model, has two readings:
+#
+# | Two descents are connected | We find | Pairs in one component (recorded) |
+# | --- | --- | --- |
+# | up to permutation | [true](#G3.probable) | all [[n(G3.probable)]]; at least [[100 * low(G3.probable):.0f]] % |
+# | as they are | [in one pair of four](#G3.probable_direct) | [[100 * G3.probable_direct:±]] %, as {prf:ref}`prop-law` says |
+
+# %%
+value, low, high = share(int(up_to_order.sum()), len(up_to_order))
+claims.check("G3.probable", value, interval=(low, high), n=len(up_to_order))
+
+value, low, high, n = together[3]
+claims.check(
+    "G3.probable_direct",
+    value,
+    interval=(low, high),
+    n=n,
+    second_seed=lambda: share_together(3, seed + 1)[:3],
+)
+figures.numbers(
+    **{f"together_{layers}": found[0] for layers, found in together.items()}
+)
+
+# %% [markdown]
+# ## One more neuron in a layer takes its wall away
+#
+# The pieces are a matter of exact width. If a hidden layer has more neurons than the inputs need, its orientation is not defined, and nothing separates the two sides:
+#
+# :::{prf:theorem} Other widths
+# :label: thm-widths
+# Let $X, Y \in \mathrm{GL}_n$, and let the hidden layers have $h_k \ge n$ neurons, $b$ of them exactly $n$, the bottlenecks.
+#
+# 1. The minimum has $2^b$ components, told apart by the signs of $\det (W_k \cdots W_1 X)$ at the bottlenecks.
+# 2. Every path between different components holds a point with $L \ge \sigma_{\min}(Y)^2$, and on some path the loss nowhere exceeds it.
+# 3. Let the law of the start not change if at any bottleneck $(W_k, W_{k+1})$ is replaced by $(F W_k, W_{k+1} F)$, $F = \operatorname{diag}(-1, 1, \dots, 1)$, and let the descent commute with this. Given that they arrive, two independent descents end in one component with the probability $2^{-b}$.
+# :::
+#
+# :::{prf:proof}
+# *1.* The $h_k \times n$ matrices $A_k = W_k \cdots W_1 X$, $k < l$, are injective. They determine $W_1 = A_1 X^{-1}$, and leave to the other $W_k$ the affine conditions $W_k A_{k-1} = A_k$ and $W_l A_{l-1} = Y$. So over the tuples of injective matrices the minimum is a bundle of affine spaces of one dimension, and has as many components as these tuples. The injective
+# $h_k \times n$ matrices are connected for $h_k > n$, and have two components for $h_k = n$.
+#
+# *2.* On the way one of these signs changes, so somewhere $A_k v = 0$ with a unit vector $v$, and $L \ge \|Y v\|^2$. At a bottleneck $C = A_k$ is invertible, and the path of {prf:ref}`thm-obstruction` changes its sign and no other.
+#
+# *3.* The replacement keeps the loss and changes the sign of its bottleneck and no other, so all components are equally likely.
+# :::
+#
+# Trager, Kohn & Bruna {cite:p}`trager2020` count the networks that compute one matrix, for all widths; the first statement is a case of it. With one hidden neuron more the bound of G, Cor. 3.7 is therefore not attained: the group $\mathrm{GL}_h$ still has two components, the minimum one ({prf:ref}`cor-wider`).
+#
+# ## Averaging asks for more than a curve
+#
+# For a *curve* between two linear networks of equal widths the only obstacle is a sign in each hidden layer; exchanging two neurons there, or adding one, removes it. A *straight line*, which averaging of weights needs, is another matter. For $l = 2$ its loss is known exactly:
+#
+# :::{prf:proposition} Straight lines
+# :label: prop-straight
+# For $l = 2$ let $W = (W_1, W_2)$ be a minimum. Every minimum is $W' = (g W_1, W_2 g^{-1})$ with one $g \in \mathrm{GL}_h$, and
+#
+# $$
+# \begin{aligned}
+# &L\bigl( \lambda W' + (1 - \lambda) W \bigr) \\
+# &\quad = \lambda^2 (1 - \lambda)^2 \, \bigl\| W_2 (g - I)^2 g^{-1} W_1 X \bigr\|^2 .
+# \end{aligned}
+# $$
+#
+# The {term}`barrier`, the largest loss on the line, is a sixteenth of the last factor, at $\lambda = \frac12$. The line lies in the minimum if and only if $(g - I)^2 = 0$; otherwise its ends alone do.
+# :::
+#
+# :::{prf:proof}
+# The product of the middle factors is
+#
+# $$
+# \begin{aligned}
+# &[(1 - \lambda) I + \lambda g^{-1}]\, [(1 - \lambda) I + \lambda g] \\
+# &\quad = I + \lambda (1 - \lambda) (g + g^{-1} - 2 I) ,
+# \end{aligned}
+# $$
+#
+# and $g + g^{-1} - 2I = (g - I)^2 g^{-1}$. The outer factors are invertible.
+# :::
+#
+# A permutation of the second network's neurons replaces $g$ by $P g$. It removes most of the barrier if the second network is a permuted copy of the first with noise, and leaves a barrier of the same order at a random point of the component, since $\mathrm{GL}_h$ is much larger than the group of permutations (figure under *Evidence*).
+#
+# **Read on.** [](32_skip_connection.ipynb): the same count when a {term}`skip connection` is added. [](33_unbounded_barriers.ipynb): how high the straight line can get. [](36_curvature.ipynb): when a straight line stays close to a curve.
+
+# %% [markdown]
+# ## Evidence
+#
+# ### Paths inside components, and over the wall, in every case
+#
+# Random {term}`minima <minimum>` are images of random group elements $U e^{\operatorname{diag} \xi}\, V$ with $U, V$ uniform on the orthogonal group and $\xi$ normal, a law that has a density everywhere on $\mathrm{GL}_h$. Paths by {prf:ref}`prop-path` in every component, for every depth and width, and for comparison the straight lines between their ends:
+
+# %% Compute paths and straight lines in every component
+lambdas = torch.linspace(0, 1, steps, dtype=torch.float64)
+on_path, straight = [], []  # largest loss / ‖Y‖²
+for layers, h in CASES:
+    X, Y = DATA[h]
+    signs = all_components(layers).repeat(pairs, 1)  # (pairs 2^(l−1), l − 1)
+    here, there = (
+        random_minima(layers, h, len(signs), name, signs) for name in "ab"
+    )
+    path = path_in_minimum(here, there, X, Y, steps)
+    line = straight_line(there, here, lambdas)
+    for values, curve in ((on_path, path), (straight, line)):
+        values.append(loss(curve, X, Y).amax(dim=-1) / Y.square().sum())
+on_path, straight = torch.cat(on_path), torch.cat(straight)
+
+# %%
+claims.check(
+    "G1.path",
+    on_path.max().item(),
+    rival=straight.median().item(),
+    n=len(on_path),
+)
+
+# %% [markdown]
+# *The path of {prf:ref}`thm-obstruction`.* Let $Y v = \sigma u$ with $\sigma = \sigma_{\min}(Y)$ and unit vectors, choose a layer $k < l$, and put $C = W_k \cdots W_1 X$, $r = C v$, $s = C^{-\top} v$, so that $s^\top r = 1$. The matrix
+# $D(\tau) = I - (1 - \tau)\, r s^\top$ multiplies the one direction $r$ by $\tau$ and leaves a complement of it alone. It has determinant $\tau$ and $D(\tau) D(\varphi) = D(\tau \varphi)$, and
+#
+# $$
+# \begin{aligned}
+# W_l \cdots W_{k+1}\, &D(\tau)\, W_k \cdots W_1 X \\
+# &= Y - (1 - \tau)\, \sigma\, u v^\top .
+# \end{aligned}
+# $$
+#
+# Replace $W_k$ by $D(\tau) W_k$ and $W_{k+1}$ by $W_{k+1} D(\varphi)$. The path has three thirds:
+#
+# 1. $\tau$ falls from 1 to 0, and the loss $(1 - \tau)^2 \sigma^2$ rises;
+# 2. $\varphi$ goes from 1 to $-1$, which the product does not see, because $D(\varphi) D(0) = D(0)$;
+# 3. $\tau$ falls to $-1$, and the loss $(1 + \tau)^2 \sigma^2$ falls to 0, because $D(-1) D(\tau) = D(-\tau)$.
+#
+# This ends in the component where $d_k$ and no other orientation has changed its sign. Such steps lead from any component into any other, and {prf:ref}`prop-path` leads to the point. ∎
+#
+# In every case and layer ({py:func}`~lmc_helpers.linear_nets.between.path_over_obstruction`), and on straight lines from one component to another
+# (`highest_on_line` finds their highest point, which may lie where a factor is singular):
+
+# %% Climb over the wall at every layer
+between, over, rivals = [], [], []  # largest loss / σ_min(Y)²
+for layers, h in CASES:
+    X, Y = DATA[h]
+    signs = all_components(layers).repeat(pairs, 1)
+    shuffled = torch_generator(seed, f"flips {layers} {h}")
+    flips = signs[torch.randperm(len(signs), generator=shuffled)]
+    here = random_minima(layers, h, len(signs), "a", signs)
+    there = random_minima(layers, h, len(signs), "c", signs * flips)
+    differ = (flips < 0).any(dim=-1)
+    ends = ([W[differ] for W in net] for net in (there, here))
+    between.append(highest_on_line(*ends, X, Y, lambdas) / obstruction(Y))
+    for k in range(1, layers):
+        path = path_over_obstruction(here, X, Y, k, steps)
+        over.append(loss(path, X, Y).amax(dim=-1) / obstruction(Y))
+    rivals.append(obstruction(times_inverse(Y, X)) / obstruction(Y))
+between, over = torch.cat(between), torch.cat(over)
+figures.numbers(
+    pairs_inside=len(on_path),
+    worst_inside=f"{on_path.max().item():.0e}",
+    lines_between=len(between),
+)
+
+# %%
+claims.check("G1.between", between)
+
+nearest = min(rivals, key=lambda ratio: abs(ratio - 1))
+claims.check("G1.obstruction", over, rival=nearest)
+
+# %% [markdown]
+# On {glue:text}`pairs_inside` paths inside components the loss is at most {glue:text}`worst_inside` $\|Y\|^2$. On {glue:text}`lines_between` straight lines between different components the highest loss is never below $\sigma_{\min}(Y)^2$.
+#
+# ### The smallest example, and what a component looks like
+
+
+# %% Plot the minimum of two scalar weights
+plane = torch.linspace(-3, 3, 241, dtype=torch.float64)
+figure, arms = figures.panels(height=3.6)
+ground = (1 - plane[:, None] * plane).square().clamp(max=4)
+arms.contourf(plane, plane, ground, 16, cmap="Greys", alpha=0.7)
+for side in (1, -1):
+    arm = side * torch.linspace(1 / 3, 3, 99)
+    arms.plot(arm, 1 / arm, color="book:blue", linewidth=3)
+arms.plot([-1, 1], [-1, 1], "--", color="book:red")
+arms.plot(0, 0, "o", color="book:red")
+arms.text(1.2, 1.0, "$L = 0$", color="book:blue", va="center")
+arms.text(0.2, -0.25, "$L = 1$", color="#a65300", va="center")
+arms.set(xlabel="$W_1$", ylabel="$W_2$", aspect=1)
+arms.grid(False)
+figures.show("fig_hyperbola", figure)
 
 # %% Plot what the first layer does on two curves
 inputs, targets = DATA[2]
@@ -469,15 +697,21 @@ for height, colour in zip(heights.values(), ("blue", "red"), strict=True):
 scene.show("fig_letters")
 
 # %% [markdown]
-# For width 2 one can see what a component is. Move $t$: inside the component the first layer turns and stretches the letter and never mirrors it, at no loss; over the pass it flattens the letter to a segment, which costs $\sigma_{\min}(Y)^2$, and the letter comes out mirrored.
+# :::{glue:figure} fig_hyperbola
+# :alt: The loss over the plane of two scalar weights in grey, with the two branches of a hyperbola as its minimum and a dashed path from one to the other through the origin, where the loss is 1.
 #
-# :::{glue:figure} fig_letters
-# :alt: Two panels show the image of a letter F under the first layer. Inside the component it is turned and stretched. Over the pass it is flattened to a segment and then mirrored. The third panel shows the loss of both curves: zero inside, and up to one, in units of the squared least singular value of the targets, over the pass.
-#
-# Two layers of width 2. Left and middle: the image under $W_1 X$ of a figure that is a letter at the start, along the path of {prf:ref}`prop-path` and along that of {prf:ref}`thm-obstruction`, which leads into the other component. Right: their losses.
+# Two layers of width 1: the minimum has two components, and every path between them passes a point with $L \ge 1$.
 # :::
 #
-# ## When an orbit has fewer components than its group
+# For width 2 one can see what a component is. Move $t$: inside the component the first layer turns and stretches the letter and never mirrors it, at no loss; over the wall it flattens the letter to a segment, which costs $\sigma_{\min}(Y)^2$, and the letter reappears mirrored.
+#
+# :::{glue:figure} fig_letters
+# :alt: Two panels show the image of a letter F under the first layer. Inside the component it is turned and stretched. Over the wall it is flattened to a segment and then mirrored. The third panel shows the loss of both curves: zero inside, and up to one, in units of the squared least singular value of the targets, over the wall.
+#
+# Two layers of width 2. First and second panel: the image under $W_1 X$ of a figure that is a letter at the start, along the path of {prf:ref}`prop-path` and along that of {prf:ref}`thm-obstruction`, which leads into the other component. Third panel: their losses.
+# :::
+#
+# ### When an orbit has fewer components than its group
 #
 # An {term}`orbit` $O(w)$ of a continuous action of $G$ has at most as many components as $G$ (G, Cors 3.6 and 3.7): it is the image of $G$ under $g \mapsto g \cdot w$, and the image of a connected
 # set is connected. Here the bound is attained, because the action is free. In general the stabiliser, the set of $g$ with $g \cdot w = w$, lowers it.
@@ -505,7 +739,7 @@ scene.show("fig_letters")
 # The proof is a recipe for paths: choose the basis so that $\det g > 0$ and let $g$ go to $I$ in $\mathrm{GL}_h$. With $h = n + 1$:
 
 
-# %%
+# %% Join minima with one hidden neuron more
 def random_wide_minima(n, count):
     """W_1 (count, n + 1, n), and W_2 (count, n, n + 1), a random one that fits."""
     X, Y = DATA[n]
@@ -536,26 +770,9 @@ for n in range(1, 7):
 claims.check("G1.bound", wide_components, n=40 * len(wide_components))
 
 # %% [markdown]
-# With one neuron more the minimum has a single component (largest loss on these paths: {glue:text}`wide_loss` $\|Y\|^2$), so the bound of G, Cor. 3.7 is not attained there, and the components of
-# {prf:ref}`thm-group` are a matter of exact width. So for all widths of at least $n$:
+# The largest loss on these paths is {glue:text}`wide_loss` $\|Y\|^2$.
 #
-# :::{prf:theorem} Other widths
-# :label: thm-widths
-# Let $X, Y \in \mathrm{GL}_n$, and let the hidden layers have $h_k \ge n$ neurons, $b$ of them exactly $n$, the bottlenecks.
-#
-# 1. The minimum has $2^b$ components, told apart by the signs of $\det (W_k \cdots W_1 X)$ at the bottlenecks.
-# 2. Every path between different components holds a point with $L \ge \sigma_{\min}(Y)^2$, and on some path the loss nowhere exceeds it.
-# 3. Let the law of the start not change if at any bottleneck $(W_k, W_{k+1})$ is replaced by $(F W_k, W_{k+1} F)$, $F = \operatorname{diag}(-1, 1, \dots, 1)$, and let the descent commute with this. Given that they arrive, two independent descents end in one component with the probability $2^{-b}$.
-# :::
-#
-# :::{prf:proof}
-# *1.* The $h_k \times n$ matrices $A_k = W_k \cdots W_1 X$, $k < l$, are injective. They determine $W_1 = A_1 X^{-1}$, and leave to the other $W_k$ the affine conditions $W_k A_{k-1} = A_k$ and $W_l A_{l-1} = Y$. So over the tuples of injective matrices the minimum is a bundle of affine spaces of one dimension, and has as many components as these tuples. The injective
-# $h_k \times n$ matrices are connected for $h_k > n$, and have two components for $h_k = n$.
-#
-# *2.* On the way one of these signs changes, so somewhere $A_k v = 0$ with a unit vector $v$, and $L \ge \|Y v\|^2$. At a bottleneck $C = A_k$ is invertible, and the path of {prf:ref}`thm-obstruction` changes its sign and no other.
-#
-# *3.* The replacement keeps the loss and changes the sign of its bottleneck and no other, so all components are equally likely.
-# :::
+# ### Layers that are wider than the inputs
 #
 # :::{prf:corollary} Inputs and targets of lower rank
 # :label: cor-rank
@@ -566,9 +783,9 @@ claims.check("G1.bound", wide_components, n=40 * len(wide_components))
 # $Y = B Z$, and $A$ and $B$ are injective. The loss is $\|B - W_l \cdots W_1 A\|^2$ and the singular values of $B$ are those of $Y$, 0 apart. The proof goes through with $A$, $B$ for $X$, $Y$: $W_1$ has the affine condition $W_1 A = A_1$ in place of $A_1 X^{-1}$.
 # :::
 #
-# Trager, Kohn & Bruna {cite:p}`trager2020` count the networks that compute one matrix, for all widths; 1 is a case of it. Walks that see no sign, from minima that descents reach, and the path of 2, with $\tau$ and $\varphi$ as above:
+# Walks that see no sign, from minima that descents reach, and the path over the wall, with $\tau$ and $\varphi$ as above:
 
-# %%
+# %% Count classes and climb the wall for mixed widths
 MIXED = [
     (2, 2, 3, 2),
     (2, 3, 2, 2, 2),
@@ -625,7 +842,7 @@ claims.check("G1.wall", heights, rival=nearest)
 # And the share of pairs of descents that end in one component, by the signs at the two bottlenecks of a network with 2, 3 and 2 hidden neurons:
 
 
-# %%
+# %% Compare the ends of descents for mixed widths
 def mixed_together(seed):
     """Share of disjoint pairs in one component, its interval, and their number."""
     W, X, _ = ends_of_mixed((2, 2, 3, 2, 2), runs, seed)
@@ -649,16 +866,11 @@ claims.check(
 figures.numbers(mixed_share=mixed_share)
 
 # %% [markdown]
-# The share is {glue:text}`mixed_share:.3f`, near $2^{-2}$; the middle layer does not count.
+# The share is {glue:text}`mixed_share:.3f` in this run, near $2^{-2}$; the middle layer does not count.
 #
-# G, section 2 reports from Freeman & Bruna {cite:p}`freeman2017` that the minimum of a two-layer linear network is connected. With a hidden layer of equal width it is not, by G, Cor. 4.2; with a wider one it is, by {prf:ref}`cor-wider`.
+# ### Lemma 5.1: any group element of negative determinant
 #
-# An orbit need not be the whole minimum. Then G, Prop. 3.8 bounds the number of components by the sum over the orbits, which is true, since every component of the minimum holds a component of some orbit, and says something only where the orbits
-# are finitely many. The two examples of G, Prop. A.8 are right: a space may be disconnected with connected orbits, and connected with disconnected ones.
-#
-# ## Permutations
-#
-# The next statements need $X$ to be invertible. For $X = Y = \operatorname{diag}(1, 0)$ the minimum of the two-layer network is connected (a first column $w \ne 0$ of $W_1$, an affine space of $W_2$ with $W_2 w = e_1$, a free
+# The statements on permutations need $X$ to be invertible. For $X = Y = \operatorname{diag}(1, 0)$ the minimum of the two-layer network is connected (a first column $w \ne 0$ of $W_1$, an affine space of $W_2$ with $W_2 w = e_1$, a free
 # second column), and there is nothing to join. For two minima of one loss $\det X$ cancels, so one may compare the signs of $\det W_1$, as the paper's example does.
 #
 # :::{prf:lemma} G, Lemma 5.1
@@ -673,8 +885,7 @@ figures.numbers(mixed_share=mixed_share)
 # The paper's example is one: $(I, F)$ and $(F, I)$ with $F = \operatorname{diag}(-1, 1)$ compute $F$ with different signs of $\det W_1$, and the exchange of the two neurons takes the first to a point with $\det W_1 = -1$. Random pairs of minima, those that
 # no walk joins, before and after a random $g$:
 
-
-# %%
+# %% Move minima by a random group element
 brought = {-1: [], 1: []}  # whether a walk leads to the other, by sgn det g
 for h in range(1, min(widest, 6) + 1):
     W, other = (random_minima(2, h, 60, f"lemma {name}") for name in "ab")
@@ -697,6 +908,8 @@ claims.check(
 )
 
 # %% [markdown]
+# ### The printed action leaves the minimum
+#
 # G, Prop. 5.2 says that for $h \ge 2$ and any two minima there are permutations $P_1, \dots, P_{l-1}$ such that
 #
 # $$
@@ -730,35 +943,15 @@ claims.check(
 # $P_1^{-1} Y P_1 = P_1 Y P_1 = \operatorname{diag}(2, 1) \ne Y$, and leaves the minimum.
 # :::
 #
-# G, section 4.1 has $g_i W_i g_{i-1}^{-1}$, and so has the example after Lemma 5.1. With that action, which must be meant, the proposition is true, and its proof goes through.
+# G, section 4.1 has $g_i W_i g_{i-1}^{-1}$, and so has the example after Lemma 5.1.
 #
-# :::{prf:theorem} G, Prop. 5.2, corrected
-# :label: thm-hypercube
-# Let $d_k = c_1 \cdots c_k$ be the sign of $\det (W_k \cdots W_1 X)$, the orientation of the activations of layer $k$. The components of the minimum are the vertices $(d_1, \dots, d_{l-1})$ of a hypercube, and the action
-#
-# $$
-# \begin{aligned}
-# P \cdot &(W_1, \dots, W_l) \\
-# = \bigl( &P_1 W_1,\; P_2 W_2 P_1^{-1},\; \dots, \\
-# &P_{l-1} W_{l-1} P_{l-2}^{-1},\; W_l P_{l-1}^{-1} \bigr),
-# \end{aligned}
-# $$
-#
-# which leaves $W_l \cdots W_1$ unchanged, multiplies $d_k$ by $\operatorname{sgn} P_k$. So for $h \ge 2$ any two points of the minimum are connected up to permutation: exchange two neurons in every layer whose
-# orientation differs. For $h = 1$ there is no permutation but the identity, and no two components are joined.
-# :::
-#
-# :::{prf:proof}
-# $(c_k)$ and $(d_k)$ determine each other. The activations of layer $k$ become $P_k W_k \cdots W_1 X$. For $h \ge 2$ there are permutations of either sign, for $h = 1$ only even ones.
-# :::
-#
-# A path over the obstruction at layer $k$ changes $d_k$ and nothing else, too ({prf:ref}`thm-obstruction`): the edges of the hypercube are exchanges of two neurons, and passes. This is the case that the end of G, section 5.1 describes: the group has
+# The corrected theorem is the case that the end of G, section 5.1 describes: the group has
 # several components, so has the orbit, and a permutation leads from one to another. All three are needed: with one neuron more $\mathrm{GL}_h$ still has two components and the orbit one ({prf:ref}`cor-wider`), so that there is nothing for a permutation to do.
 #
-# First the printed action, on random minima:
+# The printed action on random minima:
 
 
-# %%
+# %% Apply the printed action to random minima
 def printed(weights, perms, inverses):
     """W_1 P_1, P_1⁻¹ W_2 P_2, …, with the two missing inverses or without."""
     eye = torch.eye(weights[0].shape[-1], dtype=torch.float64)
@@ -791,38 +984,18 @@ for layers, h in ((layers, h) for layers, h in CASES if h > 1):
         printed_loss.append(min(found).item())
         corrected = loss(permute_layers(W, perms), X, Y) / Y.square().sum()
         corrected_loss.append(corrected.item())
-
-# %% [markdown]
-# The loss of the printed points is at least {glue:text}`least_printed` $\|Y\|^2$, that of the corrected ones at most {glue:text}`most_corrected` $\|Y\|^2$, over {glue:text}`actions` minima with a random list of permutations each. And the corrected theorem: random pairs
-# of minima, joined by walks that see no sign, before and after exchanges in the layers whose orientations differ:
-
-
-# %%
-def exchanged(a, b, X):
-    """P · a, with an exchange of two neurons in every layer whose d_k differ."""
-    d_a, d_b = (components(net, X).cumprod(dim=-1) for net in (a, b))
-    exchange = torch.tensor([1, 0, *range(2, len(X))])  # d_a, d_b (…, l − 1)
-    perms = torch.where((d_a != d_b)[..., None], exchange, torch.arange(len(X)))
-    eye = torch.eye(len(X), dtype=torch.float64)
-    P = [eye, *eye[perms].unbind(dim=-3), eye]  # I, P_1, …, P_{l−1}, I
-    return [P[k + 1] @ W @ P[k].mT for k, W in enumerate(a)]
-
-
-after, before = [], []  # whether a walk joins a pair
-for layers, h in ((layers, h) for layers, h in NARROW if h > 1):
-    here, there = (
-        random_minima(layers, h, 8 * pairs, f"joined {name}") for name in "ab"
-    )
-    swapped, walk = exchanged(here, there, DATA[h][0]), misfit(layers, h)
-    after.append(joined(walk, flat(swapped), flat(there)))
-    before.append(joined(walk, flat(here), flat(there)))
-after, before = torch.cat(after).double(), torch.cat(before).double()
-
-# %%
-claims.check(
-    "G3.joined", after.mean().item(), rival=before.mean().item(), n=len(after)
+figures.numbers(
+    least_printed=f"{min(printed_loss):.0e}",
+    most_corrected=f"{max(corrected_loss):.0e}",
+    actions=len(printed_loss),
 )
 
+# %% [markdown]
+# The loss of the printed points is at least {glue:text}`least_printed` $\|Y\|^2$, that of the corrected ones at most {glue:text}`most_corrected` $\|Y\|^2$, over {glue:text}`actions` minima with a random list of permutations each.
+#
+# With one neuron per layer permutations join nothing; all lists of permutations are tried:
+
+# %% Try all lists of permutations
 reached = {1: 0, 2: 0}  # ordered pairs of components that some permutations join
 pairs_that_differ = 0
 for h, layers in itertools.product(reached, range(2, 6)):
@@ -836,6 +1009,8 @@ for h, layers in itertools.product(reached, range(2, 6)):
             components_seen.add(tuple(c))
     reached[h] += sum(len(components_seen) - 1 for components_seen in seen)
     pairs_that_differ += len(signs) * (len(signs) - 1) if h == 1 else 0
+
+# %%
 claims.check(
     "G3.h1",
     reached[1] / pairs_that_differ,
@@ -844,100 +1019,7 @@ claims.check(
 )
 
 # %% [markdown]
-# ## Where training ends
-#
-# G, section 5 sets out to explain that “with high probability two points in the minimum are connected, i.e. there is a large connected component”. In its own model all components are equally large for a descent:
-#
-# :::{prf:proposition} The component that a descent reaches
-# :label: prop-law
-# Let the law of the start not change if, for any hidden layer $k$, $(W_k, W_{k+1})$ is replaced by $(F W_k, W_{k+1} F)$ with $F = \operatorname{diag}(-1, 1, \dots, 1)$; independent normal entries are such a law. Let the
-# descent commute with this, as gradient descent, with and without mini-batches, and damped Gauss–Newton steps do. Given that it arrives at the minimum, it ends in each of the $2^{l-1}$ components with the same probability, and two independent descents end
-# in one component with the probability $2^{-(l-1)}$. For $h \ge 2$ some permutations bring the second into the component of the first, always.
-# :::
-#
-# :::{prf:proof}
-# The replacement keeps the loss and turns round $d_k$ and no other orientation. Together these maps lead from any component to any other, and they do not change the law of the end. The last sentence is {prf:ref}`thm-hypercube`.
-# :::
-#
-# The sentence reports what others observed on other networks; to be true of these it needs the permutations of section 5.1 first. Descents from independent normal weights with variance $1/h$, $h = 3$: the share of pairs in one component by their signs, and after exchanges by walks:
-
-
-# %%
-def ends_of_descents(layers, seed, h=3):
-    """Minima reached from normal weights, W_1, …, W_l each (arrived, h, h)."""
-    generator = torch_generator(seed, f"normal starts {layers}")
-    start = torch.randn(
-        layers, runs, h, h, dtype=torch.float64, generator=generator
-    )
-    W, there = descend(list(start / h**0.5), *DATA[h], steps=300)
-    return [V[there][: int(there.sum()) // 2 * 2] for V in W]
-
-
-def share_together(layers, seed):
-    """Share of disjoint pairs of descents in one component, its interval, pairs."""
-    c = components(ends_of_descents(layers, seed), DATA[3][0])
-    together = (c[::2] == c[1::2]).all(dim=-1)
-    return *share(int(together.sum()), len(together)), len(together)
-
-
-together = {layers: share_together(layers, seed) for layers in range(2, 6)}
-W = [V[:200] for V in ends_of_descents(3, seed)]
-here, there = ([V[i::2] for V in W] for i in (0, 1))
-swapped = exchanged(here, there, DATA[3][0])
-up_to_order = joined(misfit(3, 3), flat(swapped), flat(there))
-
-# %%
-value, low, high = share(int(up_to_order.sum()), len(up_to_order))
-claims.check("G3.probable", value, interval=(low, high), n=len(up_to_order))
-
-value, low, high, n = together[3]
-claims.check(
-    "G3.probable_direct",
-    value,
-    interval=(low, high),
-    n=n,
-    second_seed=lambda: share_together(3, seed + 1)[:3],
-)
-figures.numbers(
-    **{f"together_{layers}": found[0] for layers, found in together.items()}
-)
-
-# %% [markdown]
-# | layers $l$ | 2 | 3 | 4 | 5 |
-# | --- | --- | --- | --- | --- |
-# | pairs in one component | {glue:text}`together_2:.3f` | {glue:text}`together_3:.3f` | {glue:text}`together_4:.3f` | {glue:text}`together_5:.3f` |
-# | $2^{-(l-1)}$ | 0.5 | 0.25 | 0.125 | 0.0625 |
-#
-# ## What permutations do for the straight line
-#
-# Connected by a curve does not mean connected by a straight line. For two layers the loss on the line is known exactly.
-#
-# :::{prf:proposition} Straight lines
-# :label: prop-straight
-# For $l = 2$ let $W = (W_1, W_2)$ be a minimum. Every minimum is $W' = (g W_1, W_2 g^{-1})$ with one $g \in \mathrm{GL}_h$, and
-#
-# $$
-# \begin{aligned}
-# &L\bigl( \lambda W' + (1 - \lambda) W \bigr) \\
-# &\quad = \lambda^2 (1 - \lambda)^2 \, \bigl\| W_2 (g - I)^2 g^{-1} W_1 X \bigr\|^2 .
-# \end{aligned}
-# $$
-#
-# The {term}`barrier`, the largest loss on the line, is a sixteenth of the last factor, at $\lambda = \frac12$. The line lies in the minimum if and only if $(g - I)^2 = 0$; otherwise its ends alone do.
-# :::
-#
-# :::{prf:proof}
-# The product of the middle factors is
-#
-# $$
-# \begin{aligned}
-# &[(1 - \lambda) I + \lambda g^{-1}]\, [(1 - \lambda) I + \lambda g] \\
-# &\quad = I + \lambda (1 - \lambda) (g + g^{-1} - 2 I) ,
-# \end{aligned}
-# $$
-#
-# and $g + g^{-1} - 2I = (g - I)^2 g^{-1}$. The outer factors are invertible.
-# :::
+# ### Straight lines: what permutations do for them
 #
 # A permutation of the second network's neurons replaces $g$ by $P g$, so the best of them looks for a permutation close to $g^{-1}$. If the second network is a permuted copy of the first with noise, there is one. If it is a
 # random point of the component, there is none in general, since $\mathrm{GL}_h$ is much larger than the group of permutations. The barriers for width 4, and the least over all 24 permutations:
@@ -956,7 +1038,7 @@ copies = torch.stack([eye[p] for p in orders]) @ torch.linalg.matrix_exp(
 )
 
 
-# %%
+# %% Compare straight lines with the formula
 def last_factor(g, power=2):
     """‖W_2 (g − I)² g⁻¹ W_1 X‖², (…)."""
     bend = times_inverse(torch.linalg.matrix_power(g - eye, power), g)
@@ -1005,9 +1087,6 @@ random_gain, copies_gain = (
     (after / before).median().item() for before, after in barriers.values()
 )
 figures.numbers(
-    least_printed=f"{min(printed_loss):.0e}",
-    most_corrected=f"{max(corrected_loss):.0e}",
-    actions=len(printed_loss),
     gain_random=random_gain,
     gain_copies=copies_gain,
     wide_loss=f"{max(wide_loss):.0e}",
@@ -1024,8 +1103,12 @@ figures.numbers(
 # The median of the factor by which the best permutation lowers the barrier is {glue:text}`gain_random:.2f` for random points of one component and {glue:text}`gain_copies:.1e` for noisy permuted copies. What would remove the barrier
 # altogether for every pair is $g^{-1}$ itself.
 #
-# Two remarks of the paper have an answer in this model. G, section 7 supposes that “a significant part of the linear interpolation is within the minimum with high probability”: here a part of positive length is in the minimum only if all of the line is, which needs
-# $(g - I)^2 = 0$ and has probability 0. G, section 5.2 supposes that the barrier may depend on “the compactness of the symmetry group”. It does so in part:
+# G, section 7 supposes that “a significant part of the linear interpolation is within the minimum with high probability”: here a part of positive length is in the minimum only if all of the line is, which needs
+# $(g - I)^2 = 0$ and has probability 0.
+#
+# ### Bounded barriers without a compact group
+#
+# G, section 5.2 supposes that the barrier may depend on “the compactness of the symmetry group”. It does so in part:
 #
 # :::{prf:proposition} When the barrier along a subgroup is bounded
 # :label: prop-compact
@@ -1040,8 +1123,7 @@ figures.numbers(
 # All $\exp(tM)$ have a compact closure if and only if the blocks of 0 have size 1, too. So compactness is enough, and not needed: for $M^2 = 0$ the orbit is a straight line in the minimum. The barrier for random $M$ of each of the {glue:text}`jordan_forms` real Jordan forms
 # of four rows but 0, up to $t = 100$ and from there to 1000:
 
-
-# %%
+# %% Follow the barrier along random subgroups
 LARGEST = {"zero": 2, "imaginary": 1}  # size of blocks that are allowed
 W1, W2 = random_minima(2, 4, 1, "subgroup")  # (1, 4, 4) each
 t = torch.linspace(0, 100, 401).double()
@@ -1095,23 +1177,13 @@ figures.numbers(
 # %% [markdown]
 # For the {glue:text}`jordan_bounded` forms that the proposition allows the barrier grows by a factor of at most {glue:text}`growth_bounded:.2f` after $t = 100$, for each of the others by at least {glue:text}`growth_unbounded:.1f` ({claim}`G1.compact`).
 #
-# ## What we found that the paper does not say
+# ### Further remarks on the paper
 #
-# - The height of the pass between two components ({prf:ref}`thm-obstruction`), and the straight line's loss in closed form ({prf:ref}`prop-straight`).
-# - In the orientations $d_k$ of the hidden layers the components are the corners of a hypercube, and an odd permutation of a layer walks along an edge ({prf:ref}`thm-hypercube`).
-# - Two descents from independent normal weights end in one component with the probability $2^{-(l-1)}$ ({prf:ref}`prop-law`).
-# - The barrier along a subgroup may stay bounded although the subgroup does not, and when ({prf:ref}`prop-compact`).
+# - G, (10) leaves the order of the product $g_1^{-1} \cdots g_{l-1}^{-1}$ open; it matters.
+# - G, section 2 reports from Freeman & Bruna {cite:p}`freeman2017` that the minimum of a two-layer linear network is connected. With a hidden layer of equal width it is not, by G, Cor. 4.2; with a wider one it is, by {prf:ref}`cor-wider`.
+# - An orbit need not be the whole minimum. Then G, Prop. 3.8 bounds the number of components by the sum over the orbits, which is true, since every component of the minimum holds a component of some orbit, and says something only where the orbits are finitely many. The two examples of G, Prop. A.8 are right: a space may be disconnected with connected orbits, and connected with disconnected ones.
 #
-# Known before: one hidden neuron more than needed joins the components, and the count for all widths ({prf:ref}`thm-widths`), to which the wall and the law of the component are added.
-#
-# ## What it means for merging networks
-#
-# For a *curve* between two linear networks of equal widths the only obstacle is a sign in each hidden layer; exchanging two neurons there, or adding a neuron to that layer, removes it ({prf:ref}`thm-widths`). A *straight line*, which averaging of weights
-# needs, asks for more: permutations bring it near zero loss if one network is a noisy permuted copy of the other, and leave a barrier of the same order if the two differ by a general element of $\mathrm{GL}_h$.
-#
-# **Read on.** [](32_skip_connection.ipynb): the same count when a {term}`skip connection` is added. [](33_unbounded_barriers.ipynb): how high the straight line can get. [](36_curvature.ipynb): when a straight line stays close to a curve.
-#
-# ## Exercises
+# ### Exercises
 #
 # :::{exercise}
 # Let $l = 3$, $h = 2$, $X = Y = I$ and $F = \operatorname{diag}(1, -1)$. Show that $(I, I, I)$ and $(-I, F, -F)$ are minima in different components. Which exchange of neurons takes the first into the component of the second?
@@ -1133,7 +1205,7 @@ figures.numbers(
 # :::
 #
 # :::{try}
-# More pairs in every component, on finer paths:
+# More pairs in every component, on finer paths (a few minutes; look at the printed verdicts and at the loss along the paths):
 #
 #     make chapter NAME=components ARGS="-p pairs 20 -p steps 201"
 # :::

@@ -4,22 +4,64 @@
 # ---
 
 # %% [markdown]
-# # Is a chord close to its curve?
+# # Low curvature alone does not keep a chord near its curve
 #
-# :::{summary}
-# **Question.** Two {term}`minima <minimum>` are joined by a curve of low curvature inside the minimum. How far can the straight line between them leave it?
+# *Two minima are joined by a curve of low curvature inside the minimum: how far can the straight line between them leave it?*
 #
-# **The paper.** By Theorem 6.2 of Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025`, read in the version submitted for review, by at most $d_{\max}$, a function of the curvature and of the distance of the two, and the loss differs from that on the curve by at most $C_L d_{\max}$.
+# Farther than Theorem 6.2 of the paper allows, by any factor (proved): on a curve that the paper's own symmetry draws, **[[G11.distance:.1f]] times** as far. With a limit on the curve's length, half a circle of that curvature, the bound is true and sharp (proved).
 #
-# **What we find.** On random curves of an {term}`orbit` of $GL_h$ whose generators have independent entries the bound holds wherever $d_{\max}$ is real ({claim}`G11.sampled`); on random rotations by up to a full turn it fails at times ({claim}`G11.sampled_rotations`). As a theorem for all curves it is false ({claim}`G11.distance`, {claim}`G11.loss`): a curve that turns by more than half a
-# circle may come back from another side, even one that a symmetry draws: on that of this chapter the middle of the chord is {glue:text}`turn_ratio:.0f` times as far away as $d_{\max}$, and there is no bound for this ratio; on another the distance is $D/2$, that from the ends ({claim}`G11.half`). With two further hypotheses, on the length of the curve and on the distance of its ends, it is true and sharp ({claim}`G11.spindle`, {claim}`G11.sharp`). On the curves that rescale neurons, and on those of the principal logarithm of a rotation, it is true as printed wherever $d_{\max}$ is real ({claim}`G11.printed`). However small the curvature is, there need not be a nearly straight path of low loss ({claim}`G11.small`).
+# :::{glue:figure} fig_idea_neck
+# :alt: A closed curve of minima shaped like a dumbbell. Half of it, drawn bold, joins the ends of a short chord that crosses the narrow neck; it bends gently and goes far round. No point of the curve enters the circle around the middle of the chord that touches its ends. Beside it three numbers: across such a neck any factor over the bound is reached; on a curve of the paper's symmetry 14.1; on curves no longer than half a circle at most 1.
 #
-# **Why it matters.** A short, nearly straight path between two networks means that averaging them is nearly harmless. Low curvature alone does not.
+# Distance of the chord's middle from the minimum over the bound $d_{\max}$ of Theorem 6.2. Drawn: a curve of bounded curvature across a neck.
 # :::
 #
+# **How sure.** Proved, and the counterexample is computed exactly; random curves: [[n(G11.sampled)]] with independent generators, [[n(G11.sampled_rotations)]] rotations; recorded.
+#
+# | The paper says | We find | By how much |
+# | --- | --- | --- |
+# | “for any point $w$ on $S$, the distance to $L^{-1}(c)$ is bounded by” $d_{\max}$ (Thm 6.2, (8)) | [false for long curves](#G11.distance) | [[G11.distance:.1f]] times $d_{\max}$; no factor suffices |
+# | “the loss at any point $w$ on $S$ satisfies” $\vert L(w) - c\vert \le C_L d_{\max}$ (Thm 6.2, (9)) | [false for long curves](#G11.loss) | [[G11.loss:.3f]] times $C_L d_{\max}$ |
+# | “When the group action induces curves with bounded curvature, Theorem 6.2 applies.” (sec. 6.2) | [true for independent generators](#G11.sampled) | on all [[n(G11.sampled)]] curves; on rotations by up to a full turn exceeded, up to [[G11.sampled_rotations:.1f]] times |
+# | “If the curvatures are small, then there exists an approximately straight line … along which the loss remains close” (sec. 6.2) | [false for long curves](#G11.small) | loss [[G11.small:.2f]] of the zero network's, however small the curvature |
+# | “there always exists a $\gamma$ … close to the line” (sec. 7, as a possible reason) | [true where the loss is constant](#G11.always_flat) | it is the line; else up to [[G11.always:.2f]] of the chord away |
+# | “$d_{\max} \approx$” $\kappa_{\max} \Vert w_2 - w_1\Vert^2 / 8$, if small (sec. 6.2) | [true](#G11.approximation) | to [[100 * (G11.approximation - 1):.2f]] % where the product of curvature and distance is 0.08 |
+#
+# **Open.** Nothing.
+#
+# **For the authors.** In Theorem 6.2 (version submitted for review) add “of length at most $\pi/\kappa_{\max}$ and with $\|w_2 - w_1\| \le 2/\kappa_{\max}$”. For curves that rescale neurons it stands as printed wherever $d_{\max}$ is real.
+
+# %% [markdown]
 # :::{need}
 # You need: curves and their curvature (1 over the radius of the best fitting circle), Lipschitz constants, and from [](35_symmetry_curves.ipynb) the curves $\exp(tM) \cdot w$. {{ times }}
 # :::
+#
+# | Letter | Meaning in this chapter |
+# | --- | --- |
+# | $L$, $c$ | the loss; its value on the curve, so that $L^{-1}(c)$ is the level set |
+# | $\gamma$, $w_1$, $w_2$ | the curve in the level set; its ends; the straight segment between them is the chord |
+# | $D$, $\ell$ | distance $\Vert w_2 - w_1\Vert$ of the ends; length of the curve |
+# | $\kappa$, $\kappa_{\max}$ | curvature; the largest on the curve |
+# | $d_{\max}$ | the bound of Theorem 6.2, the height of a circular arc of radius $1/\kappa_{\max}$ over a chord of length $D$ |
+# | $C_L$ | Lipschitz constant of the loss |
+# | $w = (W_1, W_2)$ | weights of two layers; $X$, $Y$ inputs and targets |
+# | $M$, $g = \exp M$ | generator and group element: the curve is $\exp(tM) \cdot w = (e^{tM} W_1, W_2 e^{-tM})$ |
+# | $J$, $R_\omega$ | $\begin{pmatrix} 0 & -1 \\ 1 & 0 \end{pmatrix}$; the rotation of a plane by the angle $\omega$ |
+# | $r$, $a$ | size of the neurons that turn; amount by which another one is rescaled |
+#
+# ## The bound is the height of an arc
+#
+# Let $\gamma$ be a smooth curve in $L^{-1}(c)$ from $w_1$ to $w_2$ with curvature at most $\kappa_{\max}$. Theorem 6.2 of Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025` says that every point $w$ of the chord satisfies G, (8) and (9),
+#
+# $$
+# \begin{aligned}
+# \operatorname{dist}(w, L^{-1}(c)) &\le d_{\max} , \\
+# |L(w) - c| &\le C_L\, d_{\max} , \\
+# d_{\max} = \frac{1}{\kappa_{\max}} \Bigl( 1 - &\sqrt{1 - (\kappa_{\max} D/2)^2} \Bigr) .
+# \end{aligned}
+# $$
+#
+# The proof compares $\gamma$ with the circular arc over the same chord. A short curve does stay as close to its chord as that arc. A long one may turn gently, go far round, and come back from another side. The ends then face each other across a neck, and the middle of the chord is as far from the level set as from the ends.
 
 # %% Parameters tags=["parameters"]
 orbits: int = 300  # random curves under GL_h, for each magnitude of log g
@@ -65,53 +107,40 @@ from lmc_helpers.orbits.curves import curvature, distance_between_ends
 from lmc_helpers.orbits.distance import orbit_distance
 from lmc_helpers.seeds import normal_stream
 
-# %% [markdown]
-# ## The theorem
-#
-# Let $\gamma$ be a smooth curve in the level set $L^{-1}(c)$ from $w_1$ to $w_2$ with curvature at most $\kappa_{\max}$, and $D = \|w_2 - w_1\|$. G, Theorem 6.2 says that every point $w$ of the straight segment, the chord, satisfies G, (8) and (9),
-#
-# $$
-# \begin{aligned}
-# \operatorname{dist}(w, L^{-1}(c)) &\le d_{\max} , \\
-# |L(w) - c| &\le C_L\, d_{\max} , \\
-# d_{\max} = \frac{1}{\kappa_{\max}} \Bigl( 1 - &\sqrt{1 - (\kappa_{\max} D/2)^2} \Bigr)
-# \end{aligned}
-# $$
-#
-# for a loss with Lipschitz constant $C_L$. The height of a circular arc of radius $1/\kappa_{\max}$ over its chord is $d_{\max}$.
-
-# %% Plot the idea
-idea, (bow, dumbbell) = figures.panels(2, height=4.2)
-opened = np.linspace(-0.8, 0.8, 100)
-bow.plot(np.sin(opened), np.cos(opened) - np.cos(0.8), color="book:blue")
-ends = [-np.sin(0.8), 0, np.sin(0.8)]
-bow.plot(ends, [0, 0, 0], "o-", color="book:red", markersize=4)
-bow.plot([0, 0], [0, 1 - np.cos(0.8)], "--", color="book:black")
-bow.annotate(r"$d_{\max}$", (0.04, 0.1))
-bow.set(aspect=1, xlim=(-1.1, 1.1), ylim=(-0.5, 0.7), title="as it should be")
+# %% Draw the narrow neck
 width, around = 0.1, torch.linspace(0, 2 * math.pi, 1001, dtype=torch.float64)
 whole = planar_neck(around, width)[0]
-dumbbell.plot(*whole.T, color="book:grey", linewidth=1, label="level set")
-dumbbell.plot(*whole[:501].T, color="book:blue", label=r"curve $\gamma$")
+figure, (dumbbell, notes) = figures.panels(2, height=3.2)
+dumbbell.plot(*whole.T, color="book:grey", linewidth=1)
+dumbbell.plot(*whole[:501].T, color="book:blue", linewidth=2.4)
 across = [0, 0, 0], [width, 0, -width]
-dumbbell.plot(*across, "o-", color="book:red", markersize=4, label="chord")
+dumbbell.plot(*across, "o-", color="book:red", markersize=5)
 circle = width * around.cos(), width * around.sin()
-dumbbell.plot(*circle, ":", color="book:black", label="distance $D/2$")
-dumbbell.set(aspect=1, xlim=(-1.1, 1.1), ylim=(-0.6, 0.6))
-dumbbell.set_title("a narrow neck")
-figures.show("fig_idea_neck", idea, legend=4)
+dumbbell.plot(*circle, ":", color="book:black")
+style = dict(ha="center", size=13)
+dumbbell.text(0.62, 0.5, "curve", color="book:blue", **style)
+dumbbell.text(-0.62, 0.5, "minimum", color="0.35", **style)
+dumbbell.text(0, -0.28, "chord", color="#a65300", **style)
+factor = claims.recorded("G11.distance")["value"]
+lines = (
+    ("any factor", "over the bound, across a narrow neck"),
+    (f"{factor:.1f} times", "the bound, on a curve of the symmetry"),
+    ("at most 1", "if no longer than half a circle"),
+)
+for place, (number, meaning) in enumerate(lines):
+    style = dict(va="center", transform=notes.transAxes)
+    notes.text(0, 0.88 - 0.3 * place, number, size=16, weight="bold", **style)
+    y = 0.76 - 0.3 * place
+    notes.text(0, y, meaning, size=13, color="0.35", **style)
+dumbbell.set(aspect=1, xlim=(-1.1, 1.1), ylim=(-0.6, 0.65))
+for picture in (dumbbell, notes):
+    picture.set_axis_off()
+figures.show("fig_idea_neck", figure)
 
 # %% [markdown]
-# :::{glue:figure} fig_idea_neck
-# :alt: Left, a circular arc over its chord; a dashed line from the middle of the chord to the arc is marked d max. Right, a closed curve like a dumbbell with a chord across its narrow neck; half of the curve joins the ends of the chord, far away from its middle.
+# ## A full turn leaves no trace in the ends
 #
-# Left: a short curve stays close to its chord. Right: the ends of the chord face each other across a narrow neck of the level set; the curve between them goes around, with bounded curvature, and the middle of the chord is as far from the
-# level set as from its ends, however narrow the neck.
-# :::
-#
-# ## A full turn inside an orbit
-#
-# The minimum of a linear network is an orbit of $GL_h$. Let a group element turn two neurons by a full turn and rescale the third: the turn makes the curve long and keeps its curvature small, and leaves no trace in the ends.
+# The minimum of a linear network is an {term}`orbit` of $GL_h$, and a symmetry can draw such a curve. Let a group element turn two neurons by a full turn and rescale the third: the turn makes the curve long and its curvature small, and leaves no trace in the ends.
 #
 # :::{prf:theorem} A symmetry-induced curve that breaks the bound
 # :label: thm-turn
@@ -138,7 +167,281 @@ figures.show("fig_idea_neck", idea, legend=4)
 # at the midpoint, with the Lipschitz constant $C_L = \sqrt2\, r$ of $L$ on the convex set $K$ of all weights with $\|W_1\|_2, \|W_2\|_2 \le r$, which holds the curve and the chord.
 # :::
 #
+# The proof is under *Evidence*. Computed for $a = 0.1$, with the curvature from a grid:
+
+
+# %% Evaluate the theorem at the middle of a chord
+def at_midpoint(w, M):
+    """G, Theorem 6.2 for the midpoints of chords of exp(tM)·w with X = I, (B,) each."""
+    X = torch.eye(w[0].shape[-1], dtype=torch.float64).expand(len(M), -1, -1)
+    grid = torch.linspace(0, 1, 1001, dtype=torch.float64)  # t
+    one = orbit_chords(w, M, X, grid, torch.tensor([0.5]).double())
+    V_1, V_2 = (V[:, 0] for V in one.chord)
+    d_max = arc_height(one.kappa, one.D)  # G, (8), with the largest κ on the grid
+    loss = matrix_norm(V_2 @ V_1 - w[1] @ w[0])
+    turns = one.kappa * one.length / math.pi
+    return d_max, loss / (one.lipschitz * d_max), turns
+
+
+# %%
+a = 0.1
+to_minimum = midpoint_distance(a)  # √2 (cosh a − 1), from the whole minimum
+radii = torch.logspace(0.5, 3, 6, dtype=torch.float64)
+radii = torch.cat([torch.tensor([10.0]).double(), radii])  # r
+bound, loss_ratio, turns = at_midpoint(*turn(radii, a))
+by_turn = to_minimum / bound
+
+# %%
+claims.check("G11.distance", by_turn[0].item(), n=1)
+claims.check("G11.loss", loss_ratio[0].item(), n=1)
+
+# %% Numbers for the text
+figures.numbers(
+    turn_ratio=by_turn[0].item(),
+    turn_bound=f"{bound[0].item():.2e}",
+    turn_loss=loss_ratio[0].item(),
+    turn_turns=turns[0].item(),
+)
+
+# %% [markdown]
+# At $r = 10$ the midpoint is {glue:text}`turn_ratio:.1f` times as far from the minimum as $d_{\max}$ = {glue:text}`turn_bound` allows, the loss is {glue:text}`turn_loss:.3f` times $C_L d_{\max}$, and the curve is {glue:text}`turn_turns:.2f` half circles of radius $1/\kappa_{\max}$ long. No principle of choosing the curve helps in general: curves of the principal logarithm can make the same loop ({prf:ref}`prp-loop`), and the distance may be all of $D/2$ ({prf:ref}`thm-neck`, {prf:ref}`prp-half`).
+#
+# ## What is missing is a limit on the length
+#
+# :::{prf:theorem} G, Theorem 6.2 with two hypotheses
+# :label: thm-spindle
+# Let $\gamma$ be a curve of length $\ell$ in $\mathbb R^p$, continuously differentiable and regular, with a tangent that turns by at most $\kappa$ per unit of length (curvature at most $\kappa$), from $w_1$ to $w_2$ at distance $D$.
+#
+# 1. If $\ell \le \pi/\kappa$ and $D \le 2/\kappa$, every point of the chord has at most the distance $d_{\max}$ from $\gamma$.
+# 2. Circular arcs of radius $1/\kappa$ with $\ell \le \pi/\kappa$ attain it. For every $\ell$ between $\pi/\kappa$ and $2\pi/\kappa$ the circular arc of that length violates it.
+# 3. Without any hypothesis the distance is at most $D/2$ and at most $\frac12 \sqrt{\ell^2 - D^2}$.
+#
+# If $\gamma$ lies in $L^{-1}(c)$ and $L$ has the Lipschitz constant $C_L$, then $|L(w) - c|$ is at most $C_L$ times any of these bounds.
+# :::
+#
+# The proof is under *Evidence*: a curve no longer than half a circle lies in every ball of radius $1/\kappa$ that contains its ends. The second hypothesis, $D \le 2/\kappa$, is needed for $d_{\max}$ to be real. Random plane curves with $\kappa_{\max} = 1$, made of circular arcs:
+
+# %% Draw random plane curves and measure their chords
+lengths, wander = random_plane_curves(planar, steps, seed)  # (planar, steps, 2)
+places = torch.linspace(0, 1, 21, dtype=torch.float64)  # λ
+D = distance_between_ends(wander)
+on_chord = wander[:, :1] + places[:, None] * (wander[:, -1:] - wander[:, :1])
+furthest = distance_to_curve(on_chord, wander).amax(dim=1)  # (planar,)
+real = D <= 2
+wander_ratio = furthest[real] / arc_height(1.0, D[real])
+short = lengths[real] <= math.pi
+
+# %%
+claims.check("G11.spindle", wander_ratio[short])
+
+# %% Plot the distance over the length
+figure, many = figures.panels(height=3.4)
+x = np.linspace(0.02, 1.98, 400)
+of_arc = np.sin(math.pi * x / 2) / (1 - np.abs(np.cos(math.pi * x / 2)))
+of_arc = np.where(x <= 1, 1, of_arc)
+dots = lengths[real] / math.pi, wander_ratio
+many.plot(*dots, ".", color="book:purple", markersize=3)
+many.plot(x, of_arc, color="book:black", linewidth=1.4)
+many.axvline(1, color="book:grey", linewidth=1, linestyle="--")
+many.text(0.3, 1.15, "circular arcs", va="bottom")
+many.text(0.05, 0.05, "random curves", color="#a3487c")
+many.text(1.02, 0.03, "longer than half a circle", color="0.35")
+many.set(xlabel=r"length $\cdot\, \kappa_{\max} / \pi$")
+many.set(ylabel=r"distance $/\, d_{\max}$", yscale="log", xlim=(0, 2))
+many.set(ylim=(0.02, 50))
+figures.show("fig_spindle", figure)
+figures.numbers(
+    planar_short=int(short.sum()),
+    planar_long=int((~short).sum()),
+    planar_worst=wander_ratio[short].max().item(),
+    planar_violating=(wander_ratio[~short] > 1).double().mean().item(),
+)
+
+# %% [markdown]
+# :::{glue:figure} fig_spindle
+# :alt: Ratio of the largest distance of a chord's point from its curve to the bound, on a logarithmic axis, against the length in half circles. Up to length 1 no random curve exceeds 1; beyond, many do, by up to more than 10. The line of the circular arcs is at 1 up to length 1 and jumps above it there.
+#
+# Largest distance of a chord's point from its curve: {glue:text}`planar_short` random curves with length at most $\pi/\kappa_{\max}$ and {glue:text}`planar_long` longer ones (profile {glue:text}`profile`).
+# :::
+#
+# Of the random curves that are too long, a share of {glue:text}`planar_violating:.2f` violates the bound; of the others none, the largest ratio is {glue:text}`planar_worst:.3f`.
+#
+# ## On the usual symmetries the theorem is true as printed
+#
+# On some orbits the hypothesis on the length is superfluous: there $D < 2/\kappa_{\max}$ holds for short curves only.
+#
+# :::{prf:theorem} Orbits that obey G, Theorem 6.2
+# :label: thm-printed
+# Let $\gamma(t) = e^{tA} w$, $0 \le t \le 1$, $Aw \ne 0$, be a curve in $L^{-1}(c)$, where $A$ acts linearly on the weights in $\mathbb R^p$ and
+#
+# 1. $A$ is symmetric, or
+# 2. $A$ is skew with $\|A\|_2 \le \pi$.
+#
+# If $D < 2/\kappa$ with $\kappa = \kappa_{\max} > 0$, then $\ell \le \frac2\kappa \arcsin \frac{\kappa D}2 < \frac\pi\kappa$. So G, (8) and (9) hold wherever $d_{\max}$ is real.
+# :::
+#
 # :::{prf:proof}
+# The tangents have the inner products $\gamma'(s) \cdot \gamma'(t) = (Aw)^\top e^{sA^\top} e^{tA} A w$. For a symmetric $A$ this is $\| e^{(s + t) A/2} A w \|^2 > 0$. For a skew $A$ with the eigenvalues $\pm i \omega_k$ it is $\sum_k |v_k|^2 \cos (\omega_k (t - s))$,
+# $v_k$ the components of $Aw$: the speed is constant, $t = \frac12$ is the middle by length, and with $s = \frac12$ all $|\omega_k (t - s)| \le \frac\pi2$. In both cases the unit tangent $T$ has $T \cdot T(s_0) \ge 0$ on all of $\gamma$, $s_0$ the middle by length.
+#
+# At a distance $\sigma$ along the curve from $s_0$ the tangent has turned by at most $\kappa\sigma$, so that $T \cdot T(s_0) \ge \cos \kappa\sigma$ for $\kappa\sigma \le \frac\pi2$. With $\ell' = \min(\ell, \pi/\kappa)$
+#
+# $$
+# \begin{aligned}
+# D &\ge (w_2 - w_1) \cdot T(s_0) = \int T \cdot T(s_0) \\
+# &\ge 2 \int_0^{\ell'/2} \cos \kappa\sigma \, d\sigma = \frac2\kappa \sin \frac{\kappa \ell'}2 .
+# \end{aligned}
+# $$
+#
+# If $D < 2/\kappa$ the sine is less than 1, so that $\ell' = \ell$, and {prf:ref}`thm-spindle` applies. For $D = 2/\kappa$, $d_{\max} = D/2$.
+# :::
+#
+# Every rescaling of {term}`homogeneous <homogeneous activation>` neurons, in any layers, has a diagonal $A$. On two layers $\exp(tM) \cdot w$ has a symmetric or skew $A$ where $M$ is, with $\|A\|_2 \le \|M\|_2$. What breaks the bound are rotations by more than half a turn, and an $M$ of neither kind. So the sentence that the theorem applies to the curves of a group has two readings:
+#
+# | Generators $M$ | The bound (8) holds | Largest distance / $d_{\max}$ (recorded) |
+# | --- | --- | --- |
+# | independent normal entries | [true](#G11.sampled), wherever $d_{\max}$ is real | [[G11.sampled:.4f]], [[n(G11.sampled)]] curves |
+# | random skew, up to a full turn | [not always](#G11.sampled_rotations) | [[G11.sampled_rotations:.2f]], [[n(G11.sampled_rotations)]] curves |
+#
+# The first are short, not lucky. Random $w$ with $h = 4$, $W_1$ $4 \times 6$, $W_2$ $5 \times 4$, $X$ $6 \times 7$, normal entries, and $\|M\|$ from 0.1 to 6.4, {glue:text}`orbits` curves each:
+
+# %% Draw random curves of the group
+times = torch.linspace(0, 1, steps, dtype=torch.float64)  # t
+
+
+def along_orbits(w, X, M):
+    """What the theorem needs of exp(tM)·w, and the loss on its chord; (B,) each."""
+    found = orbit_chords(w, M, X, times, places)._asdict()  # κ_max, ℓ, D, C_L, …
+    (W_1, W_2), (V_1, V_2) = w, found.pop("chord")  # V_1 (B, 21, 4, 6)
+    Y = W_2 @ W_1 @ X  # (B, 5, 7)
+    loss = matrix_norm(V_2 @ V_1 @ X.unsqueeze(-3) - Y.unsqueeze(-3))  # (B, 21)
+    g = matrix_exp(M)
+    defect = g + torch.linalg.inv(g) - 2 * torch.eye(M.shape[-1])
+    shape = places * (1 - places)  # λ (1 − λ)
+    closed = shape * matrix_norm(W_2 @ defect @ W_1 @ X)[:, None]
+    leading = shape * matrix_norm(W_2 @ (M @ M) @ W_1 @ X)[:, None]
+    return found | {
+        "loss": loss.amax(dim=1),
+        "error": (loss / closed - 1)[:, 1:-1].abs().amax(dim=1),
+        "leading": (leading / closed - 1)[:, 1:-1].abs().amin(dim=1),
+    }
+
+
+normal, found = normal_stream(seed, "orbits"), {}
+for scale in (0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4):  # ‖M‖
+    w = normal(orbits, 4, 6), normal(orbits, 5, 4)
+    M = normal(orbits, 4, 4)
+    M = scale * M / matrix_norm(M)[:, None, None]
+    found[scale] = along_orbits(w, normal(orbits, 6, 7), M)
+
+# %% Compare distances with the bound
+kappa, D, ell, furthest = (
+    torch.cat([f[key] for f in found.values()])
+    for key in ("kappa", "D", "length", "distance")
+)
+real = kappa * D <= 2
+as_printed = furthest[real] / arc_height(kappa[real], D[real])
+longest = (kappa * ell)[real].max().item() / math.pi  # κ_max ℓ/π
+figures.numbers(
+    real_curves=int(real.sum()),
+    long_curves=int((kappa * ell > math.pi).sum()),
+    long_real=int((real & (kappa * ell > math.pi)).sum()),
+    longest=longest,
+)
+
+# %%
+claims.check("G11.sampled", as_printed)
+
+# %% [markdown]
+# In this run it holds on every one of {glue:text}`real_curves` curves by theorem: the largest $\kappa_{\max} \ell / \pi$ among them is {glue:text}`longest:.2f`, so that {prf:ref}`thm-spindle` applies to all. Of the {glue:text}`long_curves` curves with $\kappa_{\max} \ell > \pi$, {glue:text}`long_real` have a real $d_{\max}$.
+#
+# ## Small curvature does not make a straight path
+#
+# Between two minima of one orbit the loss on the chord is known exactly, and it knows nothing of the curvature: the same loss occurs with arbitrarily small curvature, farther along the orbit ({prf:ref}`prp-orbit-chord`). Nor need there be a nearly straight path of low loss beside the chord:
+#
+# :::{prf:proposition} A small curvature and no nearly straight path
+# :label: prp-small
+# Let $X = Y = I$ be $3 \times 3$, $0 < a < 1.3$, $c = \cosh a$, $\rho \ge 2$, and
+#
+# $$
+# \begin{aligned}
+# W_1 &= \operatorname{diag}(\rho, \rho, e^{-a}), \\
+# W_2 &= \operatorname{diag}(1/\rho, 1/\rho, e^a), \\
+# M &= 2\pi J \oplus (2a) .
+# \end{aligned}
+# $$
+#
+# The curve $\exp(tM) \cdot w$ lies in the minimum of $L = \|W_2 W_1 - I\|$, $\kappa_{\max} \le 1/\rho$ and $D = 2 \sqrt2 \sinh a$. Every path between its ends all of whose points are within $\delta \le \sqrt2\, (c - 1)$ of the chord has a point with
+#
+# $$
+# L \ge \bigl( c - \delta/\sqrt2 \bigr)^2 - 1 ,
+# $$
+#
+# for every $\rho$.
+# :::
+#
+# Every path near the chord crosses the plane through its midpoint. The least loss there within $\delta = D/10$, by descent from random points, for $a = 1$:
+
+# %% Find the least loss in the plane across the middle
+J = torch.tensor([[0.0, -1.0], [1.0, 0.0]]).double()
+
+
+def least_in_plane(rho, a, starts=8, steps=400):
+    """κ_max D, and the least ‖W_2 W_1 − I‖/‖I‖ at points that paths within D/10 pass."""
+    first, second = (
+        torch.tensor([r, r, math.exp(b)]).double().diag()
+        for r, b in ((rho, -a), (1 / rho, a))
+    )
+    M = torch.block_diag(2 * math.pi * J, torch.tensor([[2 * a]]).double())
+    eye, grid = torch.eye(3).double(), torch.linspace(0, 1, 1001).double()
+    f = orbit_chords(
+        (first[None], second[None]), M[None], eye[None], grid, grid[500:501]
+    )
+    middle = torch.cat([V.flatten() for V in f.chord])  # (18,)
+    along = torch.zeros(18).double()
+    along[8], along[17] = math.sqrt(0.5), -math.sqrt(0.5)
+    move = normal_stream(seed, f"plane {rho}")(starts, 18).requires_grad_()
+    descent = torch.optim.Adam([move], lr=0.02)
+    for step in range(steps):
+        descent.param_groups[0]["lr"] = 0.02 * (1 - step / steps)
+        flat = move - (move @ along)[:, None] * along
+        flat = flat * (f.D / 10 / flat.norm(dim=1, keepdim=True)).clamp(max=1)
+        V_1, V_2 = (middle + flat).unflatten(1, (2, 3, 3)).unbind(1)
+        loss = matrix_norm(V_2 @ V_1 - eye) / math.sqrt(3)
+        descent.zero_grad()
+        loss.sum().backward()
+        descent.step()
+    return (f.kappa * f.D).item(), loss.min().item()
+
+
+planes = [least_in_plane(rho, 1.0) for rho in (10.0, 100.0, 1000.0)]
+bending, least = zip(*planes, strict=True)
+figures.numbers(plane_least=min(least), plane_bending=f"{min(bending):.4f}")
+
+# %%
+claims.check("G11.small", min(least), n=len(least))
+
+# %% [markdown]
+# Paths this close to the line reach {glue:text}`plane_least:.2f` of the loss of the zero network, also at $\kappa_{\max} D$ = {glue:text}`plane_bending`.
+#
+# G, section 7 supposes that “there always exists a $\gamma$ defined in the way above that is close to the line formed by the linear interpolation”, as one possible explanation of lines on which the loss hardly changes. It has two readings:
+#
+# | Lines | A curve $\gamma$ is close | Distance from the line / $D$ (recorded) |
+# | --- | --- | --- |
+# | without any change of the loss, two square invertible layers | [true](#G11.always_flat): the line is the curve | 0, [[n(G11.always_flat)]] lines |
+# | any two minima of one orbit | [not always](#G11.always) | [[G11.always:.2f]], the middle to every minimum |
+#
+# ## What it means for merging networks
+#
+# A known path of low loss says something about the average of its ends if it is short: no longer than half a circle of its own curvature $\kappa$, with ends at most $2/\kappa$ apart. Then the average is off the minimum by at most $d_{\max}$, which for small $\kappa D$ is about $\kappa D^2/8$. A long path, even a gentle one, says nothing. Where a symmetry curve is within a distance $d$ of the line, the loss on the line is at most $C_L\, d$ above that on the curve.
+#
+# **Read on.** [](35_symmetry_curves.ipynb): the curves. [](34_orbit_distance.ipynb): exact distances of midpoints from an orbit. [](46_chord_deviation.ipynb): chords and curves in another setting.
+
+# %% [markdown]
+# ## Evidence
+#
+# ### Proof: a symmetry-induced curve that breaks the bound
+#
 # *Curve.*
 # The point at $t$ is $(r R_{2\pi t} \oplus x,\; r R_{-2\pi t} \oplus 1/x)$ with $x = e^{(2t - 1) a}$.
 # So $\|\gamma'\| \ge 4\pi r$, $\|\gamma''\|^2 \le (8\pi^2 r)^2 + 16 a^4 \cdot 2 \cosh 2a$, and $\kappa \le \|\gamma''\|/\|\gamma'\|^2$; for large $r$ this is attained up to a factor $1 + O(r^{-2})$.
@@ -162,11 +465,12 @@ figures.show("fig_idea_neck", idea, legend=4)
 # *Loss.*
 # At the midpoint $L = c^2 - 1 = \sinh^2 a$.
 # In $K$ a change $(\Delta_1, \Delta_2)$ of the weights changes $W_2 W_1$ by at most $r \|\Delta_1\| + r \|\Delta_2\| \le \sqrt2\, r \|\Delta\|$.
-# (Composed with the nearest-point projection onto $K$, $L$ is Lipschitz everywhere and the same on the curve and the chord.)
-# :::
+# (Composed with the nearest-point projection onto $K$, $L$ is Lipschitz everywhere and the same on the curve and the chord.) ∎
 #
-# The paper's proof compares $\gamma$ with the circular arc over the same chord; here $\gamma$ is a full circle of radius $1/\kappa$, nearly, which does not stay close to its ends. The bound on the distance needs no particular loss: for
+# The bound on the distance needs no particular loss: for
 # $L = \operatorname{dist}(\cdot, S)$, $S$ the minimum, G, (9) with $C_L = 1$ is G, (8).
+#
+# ### A loop of the principal logarithm
 #
 # Both ends are also joined by G, (5) with the principal logarithm, which drops the rotation: $\log \operatorname{diag}(1, 1, e^{2a}) = \operatorname{diag}(0, 0, 2a)$. That curve is short, and the bound holds. But the principal logarithm is not a remedy in general:
 #
@@ -206,42 +510,18 @@ figures.show("fig_idea_neck", idea, legend=4)
 #
 # and $\kappa \le \|\gamma''\|/\|\gamma'\|^2 \le 29/r$. The last proof, with $(ZX)_{12}$ for $(ZX)_{33}$, gives the distance: the foot has 1 for both weights of the rescaled neuron, and the loop's weights as they are. $d_{\max} \le \kappa_{\max} D^2/4$.
 # :::
-#
-# Both curves, with the curvature from a grid:
 
-
-# %%
-def at_midpoint(w, M):
-    """G, Theorem 6.2 for the midpoints of chords of exp(tM)·w with X = I, (B,) each."""
-    X = torch.eye(w[0].shape[-1], dtype=torch.float64).expand(len(M), -1, -1)
-    grid = torch.linspace(0, 1, 1001, dtype=torch.float64)  # t
-    one = orbit_chords(w, M, X, grid, torch.tensor([0.5]).double())
-    V_1, V_2 = (V[:, 0] for V in one.chord)
-    d_max = arc_height(one.kappa, one.D)  # G, (8), with the largest κ on the grid
-    loss = matrix_norm(V_2 @ V_1 - w[1] @ w[0])
-    turns = one.kappa * one.length / math.pi
-    return d_max, loss / (one.lipschitz * d_max), turns
-
-
-a = 0.1
-to_minimum = midpoint_distance(a)  # √2 (cosh a − 1), from the whole minimum
-radii = torch.logspace(0.5, 3, 6, dtype=torch.float64)
-radii = torch.cat([torch.tensor([10.0]).double(), radii])  # r
-bound, loss_ratio, turns = at_midpoint(*turn(radii, a))
-by_turn = to_minimum / bound
+# %% Evaluate the loop
 by_loop = to_minimum / at_midpoint(*loop(radii, a))[0]
+figures.numbers(principal_ratio=by_loop[-1].item())
 
 # %%
-claims.check("G11.distance", by_turn[0].item(), n=1)
-claims.check("G11.loss", loss_ratio[0].item(), n=1)
 claims.check("G11.principal", by_loop[-1].item(), n=1)
 
 # %% [markdown]
-# At $r = 10$, $a = 0.1$ the midpoint is {glue:text}`turn_ratio:.1f` times as far from the minimum as $d_{\max}$ = {glue:text}`turn_bound` allows, the loss is {glue:text}`turn_loss:.3f` times $C_L d_{\max}$, and the curve is {glue:text}`turn_turns:.2f` half circles of radius $1/\kappa_{\max}$ long.
-# With the principal logarithm and $r = 1000$ the distance is
-# {glue:text}`principal_ratio:.0f` times $d_{\max}$. What gives way is the hypothesis on the length, which the corrected theorem below adds.
+# At $r = 1000$ the distance is {glue:text}`principal_ratio:.0f` times $d_{\max}$.
 #
-# ## A narrow neck
+# ### A narrow neck
 #
 # On the curves above the distance stays a small part of $D/2$, the distance of the midpoint from the ends. Nothing better than $D/2$ holds for all curves.
 #
@@ -295,7 +575,7 @@ claims.check("G11.principal", by_loop[-1].item(), n=1)
 # \end{aligned}
 # $$
 
-# %%
+# %% Measure the necks
 phi = torch.linspace(0, math.pi, 4001, dtype=torch.float64)
 
 
@@ -324,7 +604,7 @@ claims.check("G11.neck", in_d_max)
 # %% [markdown]
 # At $e = 0.01$ the midpoint is {glue:text}`neck_ratio:.0f` times as far from the minimum as $d_{\max}$, and the loss $\tilde L$ is {glue:text}`neck_loss:.0f` times $C_L d_{\max}$. Over the width of the {term}`neck`, and over the size of the turn:
 
-# %%
+# %% Find the curvature at each width
 e_grid = np.geomspace(0.002, 0.2, 25)
 families = {  # κ_max at each e
     "network": [largest_curvature(*network_neck(phi, e**2 / 2)) for e in e_grid],
@@ -353,9 +633,9 @@ orbit.legend()
 for (name, kappa), colour in zip(
     families.items(), ("book:green", "book:blue"), strict=True
 ):
-    real = np.array(kappa) * e_grid <= 1
-    x = torch.tensor(e_grid[real])
-    ratio = x / arc_height(torch.tensor(kappa)[real], 2 * x)
+    is_real = np.array(kappa) * e_grid <= 1
+    x = torch.tensor(e_grid[is_real])
+    ratio = x / arc_height(torch.tensor(kappa)[is_real], 2 * x)
     necks.plot(x, ratio, color=colour, label=name)
 necks.axhline(1, color="book:black", linewidth=1)
 necks.set(xscale="log", yscale="log", xlabel="half width $e$ of the neck")
@@ -387,18 +667,13 @@ figures.numbers(
     ratio_01=0.1 / arc_height(kappa_01, 0.2).item(),
     neck_ratio=in_d_max[0],
     neck_loss=in_loss[0],
-    turn_ratio=by_turn[0].item(),
-    turn_bound=f"{bound[0].item():.2e}",
-    turn_loss=loss_ratio[0].item(),
-    turn_turns=turns[0].item(),
-    principal_ratio=by_loop[-1].item(),
 )
 
 # %% [markdown]
 # :::{glue:figure} fig_neck
 # :alt: Three panels. A closed loop like a drop. The ratio of the true distance to the bound grows in proportion to the size of the turn, for both curves inside an orbit. The ratio grows like 1 over the width of the neck.
 #
-# Left: the loop of {prf:ref}`prp-loop` from one end to the other, which are both at the dot; the other two coordinates are at most $0.01$. Distance of the chord's midpoint from the whole level set over $d_{\max}$, with the largest curvature on the grid: for the turn and the loop with $a = 0.1$ (middle) and across necks (right)
+# First panel: the loop of {prf:ref}`prp-loop` from one end to the other, which are both at the dot; the other two coordinates are at most $0.01$. Distance of the chord's midpoint from the whole level set over $d_{\max}$, with the largest curvature on the grid: for the turn and the loop with $a = 0.1$ (second) and across necks (third)
 # (profile {glue:text}`profile`).
 # :::
 #
@@ -411,8 +686,8 @@ round_trip = torch.linspace(0, 2 * math.pi, 145, dtype=torch.float64)
 outlines = torch.stack([planar_neck(round_trip, value)[0] for value in narrow])
 bends = torch.tensor([largest_curvature(*planar_neck(phi, v)) for v in narrow])
 width = torch.tensor(narrow)
-allowed, real = torch.full_like(width, math.nan), bends * width <= 1
-allowed[real] = arc_height(bends[real], 2 * width[real])  # d_max
+allowed, is_real = torch.full_like(width, math.nan), bends * width <= 1
+allowed[is_real] = arc_height(bends[is_real], 2 * width[is_real])  # d_max
 scene = figures.Moving(
     "half width $e$ of the neck",
     [f"{value:.3f}" for value in narrow],
@@ -446,10 +721,12 @@ scene.show("fig_narrowing")
 # Move $e$: the neck closes, the curvature hardly changes, and the bound $d_{\max}$ becomes ever smaller beside the distance $e = D/2$ at which the level set stays from the middle of the chord.
 #
 # :::{glue:figure} fig_narrowing
-# :alt: Left, a closed curve shaped like a dumbbell with a short chord across its neck and a circle around the chord's middle that the curve does not enter. Right, on logarithmic axes, the distance of the middle falls in proportion to the neck's width, the bound of the theorem with its square.
+# :alt: A closed curve shaped like a dumbbell with a short chord across its neck and a circle around the chord's middle that the curve does not enter. In the second panel, on logarithmic axes, the distance of the middle falls in proportion to the neck's width, the bound of the theorem with its square.
 #
-# The plane curve $y^2 = (e + x^2)^2 (1 - x^2)$. Left: half of it joins the ends of the chord; no point of it lies inside the dotted circle. Right: the distance of the chord's middle and $d_{\max}$, with the largest curvature on the grid, where it is real. The neck narrows to the right.
+# The plane curve $y^2 = (e + x^2)^2 (1 - x^2)$. First panel: half of it joins the ends of the chord; no point of it lies inside the dotted circle. Second panel: the distance of the chord's middle and $d_{\max}$, with the largest curvature on the grid, where it is real. The neck narrows to the right.
 # :::
+#
+# ### A half turn beside a full one
 #
 # Orbits under $GL_h$ reach $D/2$, too. Two neurons make half a turn, which changes their signs, and two larger ones a full turn, which leaves no trace and makes the curvature small:
 #
@@ -481,8 +758,7 @@ scene.show("fig_narrowing")
 #
 # $M$ is skew with $\|M\|_2 = 2\pi$; rotations by at most half a turn keep to $d_{\max}$ ({prf:ref}`thm-printed`). The curvature from a grid, and the distance by a minimisation over $g$ (`orbit_distance`):
 
-# %%
-J = torch.tensor([[0.0, -1.0], [1.0, 0.0]]).double()
+# %% Measure half turns beside full ones
 M = torch.block_diag(math.pi * J, 2 * math.pi * J).expand(4, 4, 4)
 r, q = torch.tensor([1.0, 3.0, 10.0, 30.0]).double(), torch.ones(4).double()
 W = torch.diag_embed(torch.stack([q, q, r, r], dim=1))  # (4, h, h)
@@ -497,20 +773,8 @@ d_max_of_half = arc_height(f.kappa, f.D) / (f.D / 2)
 claims.check("G11.half", of_half, rival=d_max_of_half.max().item())
 
 # %% [markdown]
-# ## The corrected theorem
+# ### Proof: the theorem with two hypotheses
 #
-# :::{prf:theorem} G, Theorem 6.2 with two hypotheses
-# :label: thm-spindle
-# Let $\gamma$ be a curve of length $\ell$ in $\mathbb R^p$, continuously differentiable and regular, with a tangent that turns by at most $\kappa$ per unit of length (curvature at most $\kappa$), from $w_1$ to $w_2$ at distance $D$.
-#
-# 1. If $\ell \le \pi/\kappa$ and $D \le 2/\kappa$, every point of the chord has at most the distance $d_{\max}$ from $\gamma$.
-# 2. Circular arcs of radius $1/\kappa$ with $\ell \le \pi/\kappa$ attain it. For every $\ell$ between $\pi/\kappa$ and $2\pi/\kappa$ the circular arc of that length violates it.
-# 3. Without any hypothesis the distance is at most $D/2$ and at most $\frac12 \sqrt{\ell^2 - D^2}$.
-#
-# If $\gamma$ lies in $L^{-1}(c)$ and $L$ has the Lipschitz constant $C_L$, then $|L(w) - c|$ is at most $C_L$ times any of these bounds.
-# :::
-#
-# :::{prf:proof}
 # Let $\gamma$ have unit speed, $T = \gamma'$ and $R = 1/\kappa$.
 #
 # *Claim: with $\ell \le \pi R$, $\gamma$ lies in every ball of radius $R$ that contains both ends.*
@@ -547,8 +811,7 @@ claims.check("G11.half", of_half, rival=d_max_of_half.max().item())
 #
 # *3.* $w$ is at most $D/2$ from the nearer end. A point of $\gamma$ over $w$ at the height $\eta$ has distances from the ends that sum to at most $\ell$ and, by Minkowski's inequality, to at least $\sqrt{D^2 + 4\eta^2}$.
 #
-# The last statement is the definition of $C_L$.
-# :::
+# The last statement is the definition of $C_L$. ∎
 #
 # For small $\kappa D$ the paper approximates $d_{\max} \approx \kappa D^2/8$, which is right: with $x = \kappa D/2$
 #
@@ -558,12 +821,11 @@ claims.check("G11.half", of_half, rival=d_max_of_half.max().item())
 #
 # so that the relative error is about $x^2/4$. At $D = 2/\kappa$ it is half of $d_{\max}$.
 #
-# So a point of the chord can leave the curve by more than $d_{\max}$ only if the curve is longer than half a circle of radius $1/\kappa$.
-# The other hypothesis, $D \le 2/\kappa$, is needed for $d_{\max}$ to be real, and no level set has to satisfy it: on the hyperbola $uv = 1$, the minimum of a network with one
+# No level set has to satisfy $D \le 2/\kappa$: on the hyperbola $uv = 1$, the minimum of a network with one
 # hidden neuron, $\kappa \le 1/\sqrt 2$, and the ends $(a, 1/a)$ and $(1/a, a)$ are further apart than $2\sqrt 2$ for $a > 1 + \sqrt 2$. Circular arcs of radius 1, shorter and longer than half a circle:
 
 
-# %%
+# %% Measure circular arcs
 def arc(angle, points=4001):
     """A circular arc of radius 1, (points, 2)."""
     s = torch.linspace(-angle / 2, angle / 2, points, dtype=torch.float64)
@@ -596,24 +858,8 @@ claims.check("G11.approximation", quotient, rival=arc_height(1.0, 2.0).item() * 
 
 claims.check("G11.length", beyond / too_short)
 
-# %% [markdown]
-# Random plane curves with $\kappa_{\max} = 1$, made of circular arcs, and the points of their chords:
-
-# %%
-lengths, wander = random_plane_curves(planar, steps, seed)  # (planar, steps, 2)
-places = torch.linspace(0, 1, 21, dtype=torch.float64)  # λ
-D = distance_between_ends(wander)
-on_chord = wander[:, :1] + places[:, None] * (wander[:, -1:] - wander[:, :1])
-furthest = distance_to_curve(on_chord, wander).amax(dim=1)  # (planar,)
-real = D <= 2
-wander_ratio = furthest[real] / arc_height(1.0, D[real])
-short = lengths[real] <= math.pi
-
-# %%
-claims.check("G11.spindle", wander_ratio[short])
-
-# %% Plot the intersection of balls, and random curves
-figure, (lens, many) = figures.panels(2, height=4.3)
+# %% Plot the intersection of balls
+figure, lens = figures.panels(height=3.6)
 half = 0.85
 height, opening, q = math.sqrt(1 - half**2), math.asin(half), math.asin(half / 2)
 s = np.linspace(-opening, opening, 200)
@@ -629,74 +875,22 @@ lens.plot(x, y, color="book:green", label="another curve")
 lens.plot(-x, -y, color="book:green")
 lens.plot([-half, half], [0, 0], "ko-", linewidth=1, markersize=4)
 lens.set(aspect=1, xlim=(-2.2, 2.2), ylim=(-2.5, 0.7))
-lens.set(title=r"curvature $\leq 1$")
 lens.legend(loc="lower center", ncols=2, fontsize=9)
-x = np.linspace(0.02, 1.98, 400)
-of_arc = np.sin(math.pi * x / 2) / (1 - np.abs(np.cos(math.pi * x / 2)))
-of_arc = np.where(x <= 1, 1, of_arc)
-many.plot(x, of_arc, color="book:black", linewidth=1, label="circular arcs")
-dots = lengths[real] / math.pi, wander_ratio
-many.plot(*dots, "C4.", markersize=3, label="random plane curves")
-many.axvline(1, color="book:grey", linewidth=1, linestyle="--")
-many.set(xlabel=r"length $\cdot\, \kappa_{\max} / \pi$")
-many.set(ylabel=r"distance $/\, d_{\max}$", yscale="log", xlim=(0, 2))
-many.set(ylim=(0.02, 50))
-many.legend(loc="lower right")
-figures.show("fig_spindle", figure)
-
-# %% Numbers for the text
-figures.numbers(
-    planar_short=int(short.sum()),
-    planar_long=int((~short).sum()),
-    planar_worst=wander_ratio[short].max().item(),
-    planar_violating=(wander_ratio[~short] > 1).double().mean().item(),
-)
+figures.show("fig_lens", figure)
 
 # %% [markdown]
-# :::{glue:figure} fig_spindle
-# :alt: Two panels. A lens between two arcs over a chord, which contains an S-shaped curve but not the longer arc of the circle. Ratios for random curves, at most 1 for short ones and up to more than 10 for long ones.
+# :::{glue:figure} fig_lens
+# :alt: A lens between two arcs over a chord, which contains an S-shaped curve but not the longer arc of the circle.
 #
-# Left: the intersection of all balls of radius 1 through both ends.
-# Right: largest distance of a chord's point from its curve, {glue:text}`planar_short` random curves with length at most $\pi/\kappa_{\max}$ and {glue:text}`planar_long` longer ones (profile {glue:text}`profile`).
+# The intersection of all balls of radius 1 through both ends holds every curve of curvature at most 1 that is no longer than half a circle.
 # :::
 #
-# Of the random curves that are too long, a share of {glue:text}`planar_violating:.2f` violates the bound; of the others none, the largest ratio is {glue:text}`planar_worst:.3f`.
+# ### Symmetric generators and rotations
 #
-# ## Where the theorem is true as printed
-#
-# On some orbits the hypothesis on the length is superfluous: there $D < 2/\kappa_{\max}$ holds for short curves only.
-#
-# :::{prf:theorem} Orbits that obey G, Theorem 6.2
-# :label: thm-printed
-# Let $\gamma(t) = e^{tA} w$, $0 \le t \le 1$, $Aw \ne 0$, be a curve in $L^{-1}(c)$, where $A$ acts linearly on the weights in $\mathbb R^p$ and
-#
-# 1. $A$ is symmetric, or
-# 2. $A$ is skew with $\|A\|_2 \le \pi$.
-#
-# If $D < 2/\kappa$ with $\kappa = \kappa_{\max} > 0$, then $\ell \le \frac2\kappa \arcsin \frac{\kappa D}2 < \frac\pi\kappa$. So G, (8) and (9) hold wherever $d_{\max}$ is real.
-# :::
-#
-# :::{prf:proof}
-# The tangents have the inner products $\gamma'(s) \cdot \gamma'(t) = (Aw)^\top e^{sA^\top} e^{tA} A w$. For a symmetric $A$ this is $\| e^{(s + t) A/2} A w \|^2 > 0$. For a skew $A$ with the eigenvalues $\pm i \omega_k$ it is $\sum_k |v_k|^2 \cos (\omega_k (t - s))$,
-# $v_k$ the components of $Aw$: the speed is constant, $t = \frac12$ is the middle by length, and with $s = \frac12$ all $|\omega_k (t - s)| \le \frac\pi2$. In both cases the unit tangent $T$ has $T \cdot T(s_0) \ge 0$ on all of $\gamma$, $s_0$ the middle by length.
-#
-# At a distance $\sigma$ along the curve from $s_0$ the tangent has turned by at most $\kappa\sigma$, so that $T \cdot T(s_0) \ge \cos \kappa\sigma$ for $\kappa\sigma \le \frac\pi2$. With $\ell' = \min(\ell, \pi/\kappa)$
-#
-# $$
-# \begin{aligned}
-# D &\ge (w_2 - w_1) \cdot T(s_0) = \int T \cdot T(s_0) \\
-# &\ge 2 \int_0^{\ell'/2} \cos \kappa\sigma \, d\sigma = \frac2\kappa \sin \frac{\kappa \ell'}2 .
-# \end{aligned}
-# $$
-#
-# If $D < 2/\kappa$ the sine is less than 1, so that $\ell' = \ell$, and {prf:ref}`thm-spindle` applies. For $D = 2/\kappa$, $d_{\max} = D/2$.
-# :::
-#
-# Every rescaling of {term}`homogeneous <homogeneous activation>` neurons, in any layers, has a diagonal $A$. On two layers $\exp(tM) \cdot w$ has a symmetric or skew $A$ where $M$ is, with $\|A\|_2 \le \|M\|_2$: so both factors of {prf:ref}`thm-logarithm` obey the printed theorem, the stretch
+# Both factors of {prf:ref}`thm-logarithm` obey the printed theorem, the stretch
 # $\exp(tB)$ and, with the principal logarithm, the rotation $\exp(tA)$. What breaks it are rotations by more (a circle beyond its half, {prf:ref}`thm-turn`), and an $M$ of neither kind ({prf:ref}`prp-loop`). Random curves with $h = 4$, $W_1$ $4 \times 6$ and $W_2$ $5 \times 4$:
 
-# %%
-times = torch.linspace(0, 1, steps, dtype=torch.float64)  # t
+# %% Draw curves of symmetric and skew generators
 normal = normal_stream(seed, "symmetric and skew")
 kinds = {}  # κ_max D/2, κ_max ℓ/π and distance / d_max, (B,) each
 for kind, sign, largest in (
@@ -755,7 +949,7 @@ figures.numbers(
 #
 # On the {glue:text}`printed_curves` curves of the first two kinds with $D < 2/\kappa_{\max}$ no point of the chord is further than {glue:text}`printed_worst:.3f` $d_{\max}$ from the curve; on rotations by up to a full turn some are {glue:text}`beyond_half:.0f` times as far. There another part of the minimum may be closer than the curve. The distance of the midpoint from the whole minimum, where the curve is further than $d_{\max}$ from its chord:
 
-# %%
+# %% Measure the distance from the whole minimum
 from_all = beyond_half.clone()  # distance from the whole minimum / d_max
 for i in (beyond_half > 1).nonzero()[:, 0].tolist():
     V_1, V_2 = (V[i, 10] for V in f.chord)  # the midpoint
@@ -775,7 +969,7 @@ figures.numbers(
 # %% [markdown]
 # Of the {glue:text}`rotations` rotations with $D < 2/\kappa_{\max}$ {glue:text}`rotations_far` have a midpoint further than $d_{\max}$ from every minimum, by up to {glue:text}`rotations_most:.2f` times.
 #
-# ## Orbits of the general linear group
+# ### The loss on chords of an orbit
 #
 # For curves $\exp(tM) \cdot w$ under $GL_h$ the closed curvature of {prf:ref}`prp-curvature` makes $d_{\max}$ computable. The loss on the chord needs no bound:
 #
@@ -813,141 +1007,7 @@ figures.numbers(
 #
 # G, section 6.2 speaks also of nearly straight paths, and here there is one for large $q$, if $g$ has no negative eigenvalue: $(q g_\lambda W_1, W_2 g_\lambda^{-1}/q)$ with $g_\lambda = (1 - \lambda) I + \lambda g$, of loss 0. In general there is none, even if $\kappa_{\max} D$ is small too:
 #
-# :::{prf:proposition} A small curvature and no nearly straight path
-# :label: prp-small
-# Let $X = Y = I$ be $3 \times 3$, $0 < a < 1.3$, $c = \cosh a$, $\rho \ge 2$, and
-#
-# $$
-# \begin{aligned}
-# W_1 &= \operatorname{diag}(\rho, \rho, e^{-a}), \\
-# W_2 &= \operatorname{diag}(1/\rho, 1/\rho, e^a), \\
-# M &= 2\pi J \oplus (2a) .
-# \end{aligned}
-# $$
-#
-# The curve $\exp(tM) \cdot w$ lies in the minimum of $L = \|W_2 W_1 - I\|$, $\kappa_{\max} \le 1/\rho$ and $D = 2 \sqrt2 \sinh a$. Every path between its ends all of whose points are within $\delta \le \sqrt2\, (c - 1)$ of the chord has a point with
-#
-# $$
-# L \ge \bigl( c - \delta/\sqrt2 \bigr)^2 - 1 ,
-# $$
-#
-# for every $\rho$.
-# :::
-#
-# :::{prf:proof}
-# As for {prf:ref}`thm-turn`, $\|\gamma'\|^2 \ge 8 \pi^2 \rho^2$ and $\|\gamma''\|^2 \le 32 \pi^4 (\rho^2 + \rho^{-2}) + 32 a^4 \cosh 2a \le 64 \pi^4 \rho^2$ for $\rho \ge 2$, so that $\kappa \le 1/\rho$.
-#
-# The path meets the plane through the midpoint of the chord that is orthogonal to it, at a point within $\delta$ of the midpoint. The chord has the direction $(1, -1)$ in the entries $(W_1)_{33}$ and $(W_2)_{33}$ and keeps all others. So both are $c + x$ at that point, where $|x| \le \delta/\sqrt2$, the squares of the changes of the other entries sum to at most $\delta^2 - 2x^2$, and
-#
-# $$
-# \begin{aligned}
-# L &\ge (W_2 W_1)_{33} - 1 \\
-# &\ge (c + x)^2 - \tfrac12 (\delta^2 - 2x^2) - 1 .
-# \end{aligned}
-# $$
-#
-# The right-hand side increases in $x$ for $x \ge -c/2$, where $-\delta/\sqrt2 \ge 1 - c$ lies since $c < 2$. At $x = -\delta/\sqrt2$ it is $(c - \delta/\sqrt2)^2 - 1$.
-# :::
-#
-# The least loss in that plane within $\delta = D/10$ of the midpoint, by descent from random points, for $a = 1$:
-
-
-# %%
-def least_in_plane(rho, a, starts=8, steps=400):
-    """κ_max D, and the least ‖W_2 W_1 − I‖/‖I‖ at points that paths within D/10 pass."""
-    first, second = (
-        torch.tensor([r, r, math.exp(b)]).double().diag()
-        for r, b in ((rho, -a), (1 / rho, a))
-    )
-    M = torch.block_diag(2 * math.pi * J, torch.tensor([[2 * a]]).double())
-    eye, grid = torch.eye(3).double(), torch.linspace(0, 1, 1001).double()
-    f = orbit_chords(
-        (first[None], second[None]), M[None], eye[None], grid, grid[500:501]
-    )
-    middle = torch.cat([V.flatten() for V in f.chord])  # (18,)
-    along = torch.zeros(18).double()
-    along[8], along[17] = math.sqrt(0.5), -math.sqrt(0.5)
-    move = normal_stream(seed, f"plane {rho}")(starts, 18).requires_grad_()
-    descent = torch.optim.Adam([move], lr=0.02)
-    for step in range(steps):
-        descent.param_groups[0]["lr"] = 0.02 * (1 - step / steps)
-        flat = move - (move @ along)[:, None] * along
-        flat = flat * (f.D / 10 / flat.norm(dim=1, keepdim=True)).clamp(max=1)
-        V_1, V_2 = (middle + flat).unflatten(1, (2, 3, 3)).unbind(1)
-        loss = matrix_norm(V_2 @ V_1 - eye) / math.sqrt(3)
-        descent.zero_grad()
-        loss.sum().backward()
-        descent.step()
-    return (f.kappa * f.D).item(), loss.min().item()
-
-
-found = [least_in_plane(rho, 1.0) for rho in (10.0, 100.0, 1000.0)]
-bending, least = zip(*found, strict=True)
-
-# %%
-claims.check("G11.small", min(least), n=len(least))
-
-# %% Numbers for the text
-figures.numbers(plane_least=min(least), plane_bending=f"{min(bending):.4f}")
-
-# %% [markdown]
-# Paths this close to the line reach {glue:text}`plane_least:.2f` of the loss of the zero network, also at $\kappa_{\max} D$ = {glue:text}`plane_bending`.
-#
-# G, section 7 supposes that “there always exists a $\gamma$ defined in the way above that is close to the line formed by the linear interpolation”, as one possible explanation of lines on which the loss hardly changes. Where it does not change at all, between two minima of square invertible layers, this is so: $(g - I)^2 = 0$ there ({prf:ref}`prop-straight`), so that $\log g = g - I$, $\exp(\pm t \log g) = I \pm t (g - I)$, and the line is the curve.
-#
-# For arbitrary minima of one orbit it is false:
-#
-# :::{prf:corollary} No curve near the middle
-# :label: cor-no-curve
-# Let $w$ be a pair with product $A \ne 0$, $d_0 > 0$ its distance from all pairs with product 0, and $c = (\beta + \beta^{-1})/2$ with $\beta > 0$. All minima in the orbit of $w$, and with them all curves there, are at least $\sqrt{\max(c^2 - 2, 0)}\, d_0$ away from the middle of the line from $\beta \cdot w$ to $\beta^{-1} \cdot w$.
-# :::
-#
-# :::{prf:proof}
-# The middle is $c\, w$, and {prf:ref}`thm-orbit-distance` gives its distance.
-# :::
-#
-# Its distance from all of them, by a minimisation over $g$ for balanced $w$, $n = 3$ and $\beta = 100$, and the distance of lines without loss from their curves, both over $D$:
-
-# %%
-normal = normal_stream(seed, "always a curve")
-P, values, Q = torch.linalg.svd(normal(20, 3, 3))
-root, beta = values.sqrt(), 100.0
-W_1, W_2 = root[..., None] * Q, P * root[..., None, :]  # balanced
-c, size = (
-    (beta + 1 / beta) / 2,
-    (beta - 1 / beta) * root.norm(dim=1) * math.sqrt(2),
-)
-no_curve = [
-    (
-        orbit_distance(c * W_2[i], c * W_1[i], W_2[i], W_1[i]).distance / size[i]
-    ).item()
-    for i in range(20)
-]
-
-
-def from_curve(N):
-    """Largest distance of the chord from exp(t log(I + N))·w over D, N³ = 0; (B,)."""
-    w = normal(len(N), 4, 4), normal(len(N), 4, 4)
-    eye = torch.eye(4).double().expand(len(N), -1, -1)
-    f = orbit_chords(w, N - N @ N / 2, eye, times, places)
-    return f.distance / f.D
-
-
-basis = normal(40, 4, 4)
-flags = torch.zeros(40, 4, 4).double()
-flags[:20, 0, 2:], flags[:20, 1, 2:] = normal(20, 2), normal(20, 2)  # N² = 0
-flags[20:, 0, 1], flags[20:, 1, 2] = 1, 1  # N² ≠ 0, N³ = 0
-flat, bent = from_curve(basis @ flags @ torch.linalg.inv(basis)).split(20)
-
-# %%
-claims.check("G11.always", max(no_curve), n=len(no_curve))
-
-claims.check(
-    "G11.always_flat", flat.max().item(), rival=bent.min().item(), n=len(flat)
-)
-
-# %% [markdown]
-# Random $w$ with $h = 4$, $W_1$ $4 \times 6$, $W_2$ $5 \times 4$, $X$ $6 \times 7$, normal entries, and $g = \exp M$ with $\|M\|$ from 0.1 to 6.4, {glue:text}`orbits` curves each. The constant $C_L$ with
+# For the random curves of the argument the constant $C_L$ with
 #
 # $$
 # \begin{aligned}
@@ -956,56 +1016,9 @@ claims.check(
 # \end{aligned}
 # $$
 #
-# bounds the difference quotients of the loss between points of the chord and of $\gamma$.
+# bounds the difference quotients of the loss between points of the chord and of $\gamma$. The loss where both hypotheses hold:
 
-
-# %%
-def along_orbits(w, X, M):
-    """What the theorem needs of exp(tM)·w, and the loss on its chord; (B,) each."""
-    found = orbit_chords(w, M, X, times, places)._asdict()  # κ_max, ℓ, D, C_L, …
-    (W_1, W_2), (V_1, V_2) = w, found.pop("chord")  # V_1 (B, 21, 4, 6)
-    Y = W_2 @ W_1 @ X  # (B, 5, 7)
-    loss = matrix_norm(V_2 @ V_1 @ X.unsqueeze(-3) - Y.unsqueeze(-3))  # (B, 21)
-    g = matrix_exp(M)
-    defect = g + torch.linalg.inv(g) - 2 * torch.eye(M.shape[-1])
-    shape = places * (1 - places)  # λ (1 − λ)
-    closed = shape * matrix_norm(W_2 @ defect @ W_1 @ X)[:, None]
-    leading = shape * matrix_norm(W_2 @ (M @ M) @ W_1 @ X)[:, None]
-    return found | {
-        "loss": loss.amax(dim=1),
-        "error": (loss / closed - 1)[:, 1:-1].abs().amax(dim=1),
-        "leading": (leading / closed - 1)[:, 1:-1].abs().amin(dim=1),
-    }
-
-
-normal, found = normal_stream(seed, "orbits"), {}
-for scale in (0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4):  # ‖M‖
-    w = normal(orbits, 4, 6), normal(orbits, 5, 4)
-    M = normal(orbits, 4, 4)
-    M = scale * M / matrix_norm(M)[:, None, None]
-    found[scale] = along_orbits(w, normal(orbits, 6, 7), M)
-
-# %% [markdown]
-# First the theorem as printed, on all curves with $D \le 2/\kappa_{\max}$, where $d_{\max}$ is real:
-
-# %%
-kappa, D, ell, furthest = (
-    torch.cat([f[key] for f in found.values()])
-    for key in ("kappa", "D", "length", "distance")
-)
-real = kappa * D <= 2
-as_printed = furthest[real] / arc_height(kappa[real], D[real])
-longest = (kappa * ell)[real].max().item() / math.pi  # κ_max ℓ/π
-
-# %%
-claims.check("G11.sampled", as_printed)
-
-# %% [markdown]
-# It holds on every one of these {glue:text}`real_curves` curves by theorem: the largest $\kappa_{\max} \ell / \pi$ among them is {glue:text}`longest:.2f`, so that {prf:ref}`thm-spindle` applies to all.
-# Of the {glue:text}`long_curves` curves with $\kappa_{\max} \ell > \pi$, {glue:text}`long_real` have a real $d_{\max}$.
-# The loss where both hypotheses hold:
-
-# %%
+# %% Compare the loss with its bound
 for f in found.values():
     short_enough = f["kappa"] * f["length"] <= math.pi
     f["valid"] = short_enough & (f["kappa"] * f["D"] <= 2)
@@ -1058,14 +1071,14 @@ figures.show("fig_orbits", figure)
 
 # %% [markdown]
 # :::{glue:figure} fig_orbits
-# :alt: Left, ratio of distance to bound against the magnitude, near 1 for small magnitudes and lower for large ones. Right, curvature times length and curvature times chord, which grow with the magnitude, and the share of curves that satisfy the hypotheses, which falls from 1 to 0.
+# :alt: First panel, ratio of distance to bound against the magnitude, near 1 for small magnitudes and lower for large ones. Second panel, curvature times length and curvature times chord, which grow with the magnitude, and the share of curves that satisfy the hypotheses, which falls from 1 to 0.
 #
 # Largest distance of the chord from the curve over $d_{\max}$, median and 5 to 95 % of the curves with both hypotheses, and the hypotheses (profile {glue:text}`profile`).
 # :::
 #
 # One pair of minima with $\|M\| = 0.4$, moved along its orbit by $(q W_1, W_2/q)$:
 
-# %%
+# %% Move one pair along its orbit
 normal = normal_stream(seed, "one orbit")
 W_1, W_2, X, M = (
     normal(1, 4, 6),
@@ -1114,10 +1127,6 @@ for name, values in zip(
     rank = spearmanr(values, one["loss"]).statistic
     figures.numbers(**{f"rank_{name}": rank})
 figures.numbers(
-    real_curves=int(real.sum()),
-    long_curves=int((kappa * ell > math.pi).sum()),
-    long_real=int((real & (kappa * ell > math.pi)).sum()),
-    longest=longest,
     valid=int(valid.sum()),
     curves=len(valid),
     median_small=mid[0],
@@ -1127,7 +1136,7 @@ figures.numbers(
 
 # %% [markdown]
 # :::{glue:figure} fig_orbit_loss
-# :alt: Left, highest loss on the chord against its bound, all points below the diagonal. Right, along an orbit the curvature changes by powers of ten while the loss on the chord stays constant.
+# :alt: First panel, highest loss on the chord against its bound, all points below the diagonal. Second panel, along an orbit the curvature changes by powers of ten while the loss on the chord stays constant.
 #
 # Loss of all {glue:text}`curves` curves, and one pair of minima with $\|M\| = 0.4$ moved along its orbit (profile {glue:text}`profile`).
 # :::
@@ -1137,20 +1146,76 @@ figures.numbers(
 # The bound on the loss is loose: for nine curves in ten it is between {glue:text}`loose_low:.1f` and
 # {glue:text}`loose_high:.1f` times the highest loss on the chord. At $\|M\| = 0.4$ the rank correlation of that loss over pairs of minima is {glue:text}`rank_kappa:.2f` with $\kappa_{\max}$, {glue:text}`rank_chord:.2f` with $D$ and {glue:text}`rank_dmax:.2f` with $d_{\max}$.
 #
-# ## What we found that the paper does not say
+# ### Proof: no nearly straight path
 #
-# - The ratio of the distance to $d_{\max}$ has no bound, on curves of a symmetry ({prf:ref}`thm-turn`) and across a neck ({prf:ref}`thm-neck`). The distance may be $D/2$, the most there is, also on curves of a symmetry ({prf:ref}`prp-half`). On random curves with independent entries of $M$ the bound holds wherever $d_{\max}$ is real, because these curves are short; on random rotations beyond half a turn it may fail.
-# - The constants in the two hypotheses that mend it, $\pi$ and 2, cannot be raised ({prf:ref}`thm-spindle`). Where the generator is symmetric, or the principal logarithm of a rotation, the first is superfluous ({prf:ref}`thm-printed`).
-# - On orbits of $GL_h$ the loss on the chord has a closed form, which does not depend on where on the orbit the pair lies, while curvature and length do ({prf:ref}`prp-orbit-chord`). There need not be a nearly straight path of low loss, however small $\kappa_{\max}$ and $\kappa_{\max} D$ are ({prf:ref}`prp-small`).
+# As for {prf:ref}`thm-turn`, $\|\gamma'\|^2 \ge 8 \pi^2 \rho^2$ and $\|\gamma''\|^2 \le 32 \pi^4 (\rho^2 + \rho^{-2}) + 32 a^4 \cosh 2a \le 64 \pi^4 \rho^2$ for $\rho \ge 2$, so that $\kappa \le 1/\rho$.
 #
-# ## What it means for merging networks
+# The path meets the plane through the midpoint of the chord that is orthogonal to it, at a point within $\delta$ of the midpoint. The chord has the direction $(1, -1)$ in the entries $(W_1)_{33}$ and $(W_2)_{33}$ and keeps all others. So both are $c + x$ at that point, where $|x| \le \delta/\sqrt2$, the squares of the changes of the other entries sum to at most $\delta^2 - 2x^2$, and
 #
-# A known path of low loss says something about the average of its ends if it is short: no longer than half a circle of its own curvature $\kappa$, with ends at most $2/\kappa$ apart. Then the average is off the minimum by at most $d_{\max}$, which for small $\kappa D$ is about $\kappa D^2/8$. A long path, even a gentle
-# one, says nothing. Where a symmetry curve is within $d$ of the line, as G, section 7 supposes, the loss on the line is at most $C_L\, d$ above that on the curve. There is not always one: the middle of a line may be far from every minimum ({claim}`G11.always`).
+# $$
+# \begin{aligned}
+# L &\ge (W_2 W_1)_{33} - 1 \\
+# &\ge (c + x)^2 - \tfrac12 (\delta^2 - 2x^2) - 1 .
+# \end{aligned}
+# $$
 #
-# **Read on.** [](35_symmetry_curves.ipynb): the curves. [](34_orbit_distance.ipynb): exact distances of midpoints from an orbit. [](46_chord_deviation.ipynb): chords and curves in another setting.
+# The right-hand side increases in $x$ for $x \ge -c/2$, where $-\delta/\sqrt2 \ge 1 - c$ lies since $c < 2$. At $x = -\delta/\sqrt2$ it is $(c - \delta/\sqrt2)^2 - 1$. ∎
 #
-# ## Exercises
+# ### Curves close to a line
+#
+# Where the loss on the line does not change at all, between two minima of square invertible layers, $(g - I)^2 = 0$ ({prf:ref}`prop-straight`), so that $\log g = g - I$, $\exp(\pm t \log g) = I \pm t (g - I)$, and the line is the curve. For arbitrary minima of one orbit there need not be a close curve:
+#
+# :::{prf:corollary} No curve near the middle
+# :label: cor-no-curve
+# Let $w$ be a pair with product $A \ne 0$, $d_0 > 0$ its distance from all pairs with product 0, and $c = (\beta + \beta^{-1})/2$ with $\beta > 0$. All minima in the orbit of $w$, and with them all curves there, are at least $\sqrt{\max(c^2 - 2, 0)}\, d_0$ away from the middle of the line from $\beta \cdot w$ to $\beta^{-1} \cdot w$.
+# :::
+#
+# :::{prf:proof}
+# The middle is $c\, w$, and {prf:ref}`thm-orbit-distance` gives its distance.
+# :::
+#
+# Its distance from all of them, by a minimisation over $g$ for balanced $w$, $n = 3$ and $\beta = 100$, and the distance of lines without loss from their curves, both over $D$:
+
+# %% Measure lines far from and close to curves
+normal = normal_stream(seed, "always a curve")
+P, values, Q = torch.linalg.svd(normal(20, 3, 3))
+root, beta = values.sqrt(), 100.0
+W_1, W_2 = root[..., None] * Q, P * root[..., None, :]  # balanced
+c, size = (
+    (beta + 1 / beta) / 2,
+    (beta - 1 / beta) * root.norm(dim=1) * math.sqrt(2),
+)
+no_curve = [
+    (
+        orbit_distance(c * W_2[i], c * W_1[i], W_2[i], W_1[i]).distance / size[i]
+    ).item()
+    for i in range(20)
+]
+
+
+def from_curve(N):
+    """Largest distance of the chord from exp(t log(I + N))·w over D, N³ = 0; (B,)."""
+    w = normal(len(N), 4, 4), normal(len(N), 4, 4)
+    eye = torch.eye(4).double().expand(len(N), -1, -1)
+    f = orbit_chords(w, N - N @ N / 2, eye, times, places)
+    return f.distance / f.D
+
+
+basis = normal(40, 4, 4)
+flags = torch.zeros(40, 4, 4).double()
+flags[:20, 0, 2:], flags[:20, 1, 2:] = normal(20, 2), normal(20, 2)  # N² = 0
+flags[20:, 0, 1], flags[20:, 1, 2] = 1, 1  # N² ≠ 0, N³ = 0
+flat, bent = from_curve(basis @ flags @ torch.linalg.inv(basis)).split(20)
+
+# %%
+claims.check("G11.always", max(no_curve), n=len(no_curve))
+
+claims.check(
+    "G11.always_flat", flat.max().item(), rival=bent.min().item(), n=len(flat)
+)
+
+# %% [markdown]
+# ### Exercises
 #
 # :::{exercise}
 # A circular arc of radius 1 has the opening angle $2\theta$, $0 < \theta < \pi$. Express $D$, $d_{\max}$ and the distance of the chord's midpoint from the arc by $\theta$. When does the bound hold?
@@ -1171,7 +1236,7 @@ figures.numbers(
 # :::
 #
 # :::{try}
-# More curves on a finer grid:
+# More curves on a finer grid, with all verdicts as here (a few minutes; look at the distances over the length of random plane curves):
 #
 #     make chapter NAME=curvature ARGS="-p orbits 1000 -p steps 801"
 # :::
