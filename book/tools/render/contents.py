@@ -55,7 +55,8 @@ def halved() -> dict[str, Any]:
     for page in (page for part in content["parts"] for page in part["chapters"]):
         chapter = page["file"].rpartition("/")[2]
         if page["file"] == f"{EXECUTED}/{chapter}":
-            page["title"] = f"{chapter[:2]} {page['title']}"
+            if "title" in page:
+                page["title"] = f"{chapter[:2]} {page['title']}"
             if second := halves.pages(chapter)[1:]:
                 page["sections"] = [{"file": f"{EXECUTED}/{second[0]}", "title": f"{second[0][:3]} Evidence"}]
     return content

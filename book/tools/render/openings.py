@@ -31,7 +31,6 @@ HEAD = "| The paper says | We find | By how much |"
 ROW = re.compile(r"^\| (?P<says>.+?) \| \[(?P<words>[^\]]+)\]\(#(?P<part>[\w.]+)\) \| (?P<size>.+?) \|$")
 LINES = ("How sure", "Open", "For the authors")
 TITLE, ANSWER, SENTENCES, ROWS, ARGUMENT, SHOWN = 12, 50, 3, range(3, 7), 1800, 2
-OLD = ":::{summary}"
 
 
 @dataclass
@@ -113,8 +112,8 @@ def problems(chapter: str, verdicts: dict[str, str], recorded: dict[str, dict]) 
     """What is wrong with the form of a chapter: its first screen, and the length of its argument."""
     listed = cells(inputs.text(chapters.NOTEBOOKS / f"{chapter}.py"))
     first = markdown(listed[0][1])
-    if OLD in first:
-        return  # not yet in this form
+    if HEAD not in first:
+        return  # not in this form
     where = f"{chapter}.py, first screen"
     try:
         opening = read(first)

@@ -28,7 +28,8 @@ def pages(notebook: dict, shown: Shown, paper: dict[str, float]) -> dict[str, di
     for cell in texts:
         cell["source"] = "".join(cell["source"])
     first = texts[0]["source"]
-    texts[0]["source"] = f"{first}\n\n{_switch('')}" if openings.OLD in first else opening(first, chapter, shown)
+    formed = openings.HEAD in first
+    texts[0]["source"] = opening(first, chapter, shown) if formed else f"{first}\n\n{_switch('')}"
     for cell in texts:
         cell["source"] = prose(cell["source"], shown.measured)
     return dict(split(staging.complete(ready, paper), chapter))
@@ -43,7 +44,12 @@ def prose(text: str, measured: dict[str, dict]) -> str:
 def linked(text: str) -> str:
     """A text whose links to chapters say their short titles."""
     titles = contents.titles()
-    return CHAPTER.sub(lambda found: f"[{found[2][:2]} {titles[found[2]]}]({found[1]})", text)
+
+    def link(found: re.Match) -> str:
+        title = titles.get(found[2])
+        return f"[{found[2][:2]} {title}]({found[1]})" if title else found[0]
+
+    return CHAPTER.sub(link, text)
 
 
 def opening(text: str, chapter: str, shown: Shown) -> str:

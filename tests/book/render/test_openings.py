@@ -93,7 +93,7 @@ def problems(tmp_path, monkeypatch):
 
 def test_a_good_first_screen_has_no_problem(problems):
     assert problems(HEAD) == []
-    assert problems("# %% [markdown]\n# # Title\n#\n# :::{summary}\n# x\n# :::\n") == []  # not yet in this form
+    assert problems("# %% [markdown]\n# # Title\n#\n# Text.\n") == []  # not in this form
 
 
 @pytest.mark.parametrize("change", WRONG, ids=WRONG.values())
