@@ -170,9 +170,9 @@ figures.show("fig_two_neurons", idea)
 merged = claims.recorded("P2.reaches_some")
 weights.set(xlim=(1.1, 7e-4), ylim=(-4, 5), ylabel="output weights of the pair")
 weights.set_xlabel("distance of the two neurons, over that at the start")
-says = f"{merged['value']:.0f} of {merged['n']} pairs: their weights become equal"
+says = f"{merged['value']:.0f} of {merged['n']} pairs: weights become equal"
 weights.text(8e-4, 1.25, says, color="book:blue", ha="right", weight="bold")
-says = "another pair: its weights part like 1/distance"
+says = "another pair: they part like 1/distance"
 weights.text(8e-4, -2.9, says, color="book:red", ha="right")
 figures.show("fig_outcomes", outcomes)
 

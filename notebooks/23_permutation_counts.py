@@ -4,26 +4,32 @@
 # ---
 
 # %% [markdown]
-# # Counting permutation points
+# # A wide layer has far more permutation points than minima
 #
-# :::{summary}
-# **Question.** A layer with $n$ different neurons can be written down in $n!$ orders, so every minimum has $n!$ copies. How many *{term}`permutation points <permutation point>`*, networks in which some neurons coincide, lie between them?
+# *How many networks with equal neurons (permutation points) lie between the copies of a minimum?*
 #
-# **The paper.**
-# Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` give their number $T(K, n)$ relative to that of the {term}`minima <minimum>` for the orders $K = 1, 2, 3$ (at order $K$ only $n - K$ of the $n$ neurons are different), and bound it from below for $K \le n/2$ (P, Prop. 1); the bound
-# grows like $c_K n^K$ (P, Lemma 1), and each point lies in a plane of equal loss (P, Prop. 2).
+# In a layer of $n$ neurons **$(n - 1)/2$ times** as many as minima if one neuron is superfluous, and about **$n^K / (2^K K!)$ times** if $K$ are and the layer is wide (proved). The paper's formulas and its bound are right; a constant in a proof is **$e^K$ times** too small.
 #
-# **What we find.** All of this holds ({claim}`P5.printed_forms`, {claim}`P5.bound`, {claim}`P5.layers`, {claim}`P6.growth`, {claim}`P7.equal_loss`). $T(K, n)$ has a closed form for every $K < n$, a Stirling number ({claim}`P5.enumeration`), as P's authors found later {cite:p}`simsek2021`, the points are counted by their index ({claim}`P5.by_index`), with neurons that do nothing there are more families of one loss ({claim}`P5.families`), and the plane is no larger
-# than stated ({claim}`P7.dimension`). The proof of Lemma 1 ends with a constant $c_K$ that is too small by a factor $e^K$ ({claim}`P6.constant`); the lemma does not name it.
+# :::{glue:figure} fig_count
+# :alt: Permutation points for each minimum against the neurons n of the layer from 2 to 1000, both logarithmic, exact, for K = 1, 2 and 3 superfluous neurons. The curves approach straight lines, n/2, n squared over 8, and n cubed over 48. Broken lines, the constants of the printed proof, lie lower by the factors 2.7, 7.4 and 20.
 #
-# In wide layers the lowest of them can be low: a theorem bounds the price of a merge ({claim}`P8.merge_bound`), which from loss 0, for one output, output weights of the order $1/n$ and bounded parameter vectors in a fixed dimension, falls faster than $1/n^2$ ({prf:ref}`cor-width`, {claim}`P8.merge_width`).
-#
-# **Why it matters.** In wide layers there are far more such points than minima, so that ways between permuted copies abound.
+# Exact counts (solid) and the printed proof's constants (broken). Both axes are logarithmic.
 # :::
 #
-# :::{need}
-# You need: binomial coefficients, generating functions; [](21_merging_neurons.ipynb) and [](22_permutation_points.ipynb) show what permutation points are, but are not needed. {{ times }}
-# :::
+# **How sure.** Proved; compared in exact arithmetic in [[n(P5.bound)]] cases, up to 200 neurons, recorded.
+#
+# | The paper says | We find | By how much |
+# | --- | --- | --- |
+# | “at least by a factor $\sum_k \frac1{2!^K} \binom{n_k - K}K$ larger” (abstract) | [true](#P5.layers) | equal for $K = 1$ only |
+# | $T(1, n_k)$, $T(2, n_k)$, $T(3, n_k)$ (Prop. 1 (i)) | [true](#P5.printed_forms) | exactly; here for every $K$ |
+# | “$T(K, n_k) \ge \binom{n_k - K}K \frac1{2!^K}$” (Prop. 1 (ii)) | [true](#P5.bound) | equal for $K \le 1$ only |
+# | “$\to c_K n_k^K$ as $n_k \to \infty$” (Lemma 1) | [true](#P6.lemma) | $c_K = 1/(2^K K!)$ |
+# | $c_K = e^{-K}/(2^K K!)$ (app. B, (9)) | [too small by $e^K$](#P6.constant) | root [[P6.constant:.4f]], printed 0.3679 |
+# | “$K n_{k+1}$-dimensional hyperplane” (Prop. 2) | [true, none larger](#P7.dimension) | all [[n(P7.dimension)]] partitions |
+#
+# **Open.** Nothing.
+#
+# **For the authors.** In (8) and (9) of appendix B the factor $e^{-K}$ cancels: print $c_K = 1/(2^K K!)$.
 
 # %% Parameters tags=["parameters"]
 n_max: int = 100  # exhaustive checks run over all layers up to this width
@@ -69,13 +75,29 @@ from lmc_helpers._chapters.permutation_counts import (
 from lmc_helpers.permutation_points import count_ratio
 
 # %% [markdown]
-# ## Three neurons
+# Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` call a network a *{term}`permutation point`* of order $K$ if $K$ of its $n$ neurons can be removed without changing the function, because they are copies. Each is a crossing at which some orders of the neurons meet.
 #
-# The smallest example has a scalar input and three neurons without biases, $f(x) = a_1\sigma(w_1 x) + a_2\sigma(w_2 x) + a_3\sigma(w_3 x)$. P, Figs. 6 and 7 draw it with random weights; here it is a network. A {term}`teacher <teacher and student>` with $w = (0.5, 1.2, 2.9)$,
-# $a = (1, 1, 1)$ and $\sigma(z) = \log(1 + e^z)$ labels 61 inputs. A student with three neurons has $3! = 6$ global minima. A student with *two* neurons settles at a positive loss; written with three neurons, one of them doubled, that is a
-# permutation point of *order* 1. Its six arrangements:
+# :::{need}
+# You need: binomial coefficients, generating functions; [](21_merging_neurons.ipynb) and [](22_permutation_points.ipynb) show what permutation points are, but are not needed. {{ times }}
+# :::
+#
+# | Letter | Meaning in this chapter |
+# | --- | --- |
+# | $n$, or $n_k$ | neurons in the layer, or in layer $k$; $n_{k+1}$ in the next one |
+# | $K$; $l = n - K$ | order, the number of superfluous neurons; different neurons that are left |
+# | $T(K, n)$ | permutation points of order $K$ of one smaller network, for each {term}`minimum <minimum>` |
+# | $S(n, l)$ | Stirling number of the second kind, partitions of $n$ things into $l$ sets |
+# | $c_K$, $a_{K,j}$ | constant of the growth with $n$; coefficients of $T(K, n)$ |
+# | $\vartheta_i$, $a_i$ | parameter vector and outgoing weights of neuron $i$ |
+# | $c$, $\mu$, $a_\perp$ | sum of the outgoing columns of two neurons; how they share it, and what they have besides |
+#
+# Letters that only the second page uses are explained there.
+#
+# ## Three neurons, six minima, six permutation points
+#
+# The smallest example has a scalar input and three neurons without biases, $f(x) = a_1\sigma(w_1 x) + a_2\sigma(w_2 x) + a_3\sigma(w_3 x)$. P, Figs. 6 and 7 draw it with random weights; here it is a network. A {term}`teacher <teacher and student>` with $w = (0.5, 1.2, 2.9)$, $a = (1, 1, 1)$ and $\sigma(z) = \log(1 + e^z)$ labels 61 inputs. A student with three neurons has $3! = 6$ global minima. A student with *two* neurons settles at a positive loss; written with three neurons, one of them doubled, that is a permutation point of order 1, in six arrangements.
 
-# %%
+# %% Fit two neurons, and write them with three
 x = np.linspace(-3, 3, 61)
 w_teacher = np.array([0.5, 1.2, 2.9])
 y = np.logaddexp(0, np.outer(x, w_teacher)).sum(axis=1)  # (61,)
@@ -96,41 +118,29 @@ print(f"two neurons: w = {v.round(3)}, a = {b.round(3)}, loss {2 * fit.cost:.2e}
 vectors, weights = permutation_points(v[:, None], b[None], n=3)
 print(np.hstack([vectors[:, :, 0], weights[:, 0]]).round(3))  # w, then a
 
-# %% [markdown]
-# Are these all? The next cell tries all eight ways to give each of three neurons one of the two weights, and asks where the gradient vanishes at the loss of the two-neuron minimum.
+# %% Plot the counts
+from matplotlib.patheffects import withStroke
 
-
-# %%
-def loss(w: torch.Tensor, a: torch.Tensor) -> torch.Tensor:
-    """Squared error of a softplus network with weights w and a, both (n,)."""
-    hidden = torch.nn.functional.softplus(torch.outer(torch.tensor(x), w))
-    return (hidden @ a - torch.tensor(y)).square().sum()
-
-
-found = 0
-for labels in np.ndindex(2, 2, 2):  # which of the two weights each neuron has
-    labels = np.array(labels)
-    copies = (labels[:, None] == labels).sum(axis=1)
-    w_and_a = np.array([v[labels], b[labels] / copies])  # (2, 3)
-    point = torch.tensor(w_and_a, requires_grad=True)
-    height = loss(*point)
-    height.backward()
-    same = abs(height.item() / (2 * fit.cost) - 1) < 1e-6
-    found += same and point.grad.abs().max().item() < 1e-6
-
-# %% [markdown]
-# Each of them lies on a line of equal loss: copies may share their output weight in any way. In the space of $(a_1, a_2, a_3)$ a line is known by the neuron that is no copy and its output weight.
-
-# %%
-lines = set()
-for point, a in zip(vectors[:, :, 0], weights[:, 0], strict=True):
-    (odd,) = [i for i in range(3) if (point == point[i]).sum() == 1]
-    lines.add((odd, a[odd]))
-print(f"{len(lines)} lines of equal loss")
-
-# %%
-claims.check("P9.six_points", int(found), n=8)
-claims.check("P9.lines", len(lines), n=len(vectors))
+figure, axis = figures.panels(height=2.7)
+ns = np.unique(np.geomspace(2, 1000, 60).round().astype(int)).tolist()
+names = {1: "(n - 1)/2", 2: r"\approx n^2/8", 3: r"\approx n^3/48"}
+for K, shade in zip(names, ("grey", "green", "blue"), strict=True):
+    wide = [n for n in ns if n > K]
+    counts = [float(count_ratio(K, n)) for n in wide]
+    axis.plot(wide, counts, color=f"book:{shade}", linewidth=2.2)
+    printed_c = float(growth_constant(K)) * math.exp(-K)
+    far = [n for n in ns if n >= 10]
+    low = [printed_c * n**K for n in far]
+    axis.plot(far, low, "--", color="book:red", linewidth=1.2)
+    says = f"$K = {K}$: ${names[K]}$"
+    axis.text(1100, counts[-1], says, color=f"book:{shade}", va="center")
+halo = [withStroke(linewidth=3, foreground="white")]
+says = r"proof's constant: $e^K$ too small"
+axis.text(45, 1.3, says, color="book:red", path_effects=halo)
+axis.set(xscale="log", yscale="log", xlim=(2, 1000), ylim=(0.1, 1e8))
+axis.set_xlabel("neurons $n$ of the layer")
+axis.set_ylabel("points for each minimum")
+figures.show("fig_count", figure)
 
 # %% Plot the example of Figs. 6 and 7
 basis = np.array([[1, -1, 0], [1, 1, -2]]) / np.sqrt([[2], [6]])  # (2, 3)
@@ -168,32 +178,17 @@ figures.show("fig_hexagon", figure)
 
 # %% [markdown]
 # :::{glue:figure} fig_hexagon
-# :alt: Left, three lines through a common centre make six sectors. Each sector holds one global minimum, and each of the six rays between neighbouring sectors holds one permutation point, of the two kinds in turn. Right, three lines of one kind form a triangle, and three lines of the other kind a larger one of the same orientation; each line carries its permutation point at the middle of the triangle's side.
+# :alt: First panel, three lines through a common centre make six sectors. Each sector holds one global minimum, and each of the six rays between neighbouring sectors holds one permutation point, of the two kinds in turn. Second panel, three lines of one kind form a triangle, and three lines of the other kind a larger one of the same orientation; each line carries its permutation point at the middle of the triangle's side.
 #
 # The example of P, Figs. 6 and 7, computed; $v_1 < v_2$ are the input weights of the two-neuron network, $b_1$ and
-# $b_2$ its output weights. Left: the space of the three input weights, seen along $(1, 1, 1)$. On each line two weights coincide. Every sector holds one of the 6 minima, and every ray between two sectors one of the 6
-# permutation points. Right: output weights. Each permutation point lies on its own line of equal loss; all six lines lie in
+# $b_2$ its output weights. First panel: the space of the three input weights, seen along $(1, 1, 1)$. On each line two weights coincide. Every sector holds one of the 6 minima, and every ray between two sectors one of the 6
+# permutation points. Second panel: output weights. Each permutation point lies on its own line of equal loss; all six lines lie in
 # the plane $a_1 + a_2 + a_3 = b_1 + b_2$, and where two of them seem to cross, the input weights differ.
 # :::
 #
-# The left panel is an instance of a general fact about these hyperplanes, the *braid arrangement*.
+# ## A permutation point is a map of the neurons onto fewer
 #
-# :::{prf:proposition} Permutation points and faces
-# :label: prop-faces
-# Let the parameter vectors be scalars. The hyperplanes $w_i = w_j$ cut $\mathbb R^n$ into $n!$ chambers, and each chamber
-# holds one arrangement of $n$ different weights. Each of their faces of dimension $n - K$ holds exactly one permutation
-# point of order $K$ of a given smaller network. So $T(K, n)$ is the number of faces of codimension $K$ divided by the
-# number of chambers.
-# :::
-#
-# :::{prf:proof}
-# A face says which coordinates are equal and in which order the different values come. The $n - K$ weights of the smaller
-# network can be written into these places in one way.
-# :::
-#
-# ## The exact count
-#
-# A permutation point of order $K$ in a layer of $n$ neurons has exactly the $l = n - K$ different parameter vectors of a smaller network; copies of one vector share its outgoing weights equally. The closed form is not new: {cite:t}`simsek2021`, three of them authors of P, count so the affine subspaces of critical points that a critical point of a network of width $r$ leaves in one of width $m$, $r!\, S(m, r)$ of them, and by a larger number those of its global minima ({prf:ref}`prop-families`).
+# A permutation point of order $K$ has exactly the $l = n - K$ different parameter vectors of a smaller network; copies of one vector share its outgoing weights equally. So to count them is to count maps. The closed form is not new: {cite:t}`simsek2021`, three of them authors of P, count so the affine subspaces of critical points that a critical point of a network of width $r$ leaves in one of width $m$, $r!\, S(m, r)$ of them, and by a larger number those of its global minima ({prf:ref}`prop-families`).
 #
 # :::{prf:theorem} $T(K, n)$ for every $K < n$
 # :label: thm-count
@@ -264,29 +259,10 @@ for K in range(6):
     print(K, T, count_ratio(K, 6), count_ratio_bound(K, 6))  # T twice, bound
 
 # %% [markdown]
-# All checks are in exact arithmetic. First the definition: all points with real weights, enumerated and compared with each other.
-
-# %%
-rng = seeds.numpy_generator(seed, "parameter vectors")
-off, unordered = [], []  # differences from T(K, n)
-for n in range(1, n_brute + 1):
-    for K in range(n):
-        smaller = rng.normal(size=(2, n - K))
-        points, _ = permutation_points(smaller.T, smaller[:1], n)
-        distinct = len(np.unique(points.reshape(len(points), -1), axis=0))
-        exact = count_ratio(K, n)
-        off.append(abs(Fraction(distinct, math.factorial(n)) - exact))
-        unordered.append(exact * (1 - Fraction(1, math.factorial(n - K))))
-
-# %%
-claims.check("P5.enumeration", off, rival=float(max(unordered)))
+# Each line has the order $K$, $T(K, 6)$ twice, and the paper's bound. The printed forms and the bound are compared for all $n$ up to {glue:text}`n_max`. The abstract adds up the bounds of all layers; with two hidden layers, $K$ copies in one of them and none in the other, all points are enumerated and divided by the $n_1!\, n_2!$ minima.
 
 
-# %% [markdown]
-# Then the printed forms, for all $n$ up to {glue:text}`n_max`, and the bound.
-
-
-# %%
+# %% Compare the printed forms and the bound
 def printed(K: int, n: int, extra: int = 2) -> Fraction:
     """T(K, n) as printed in Prop. 1 (i); extra is the factor 2! of C.2 (ii)."""
     c = [math.comb(n - K, j) for j in range(4)]
@@ -308,22 +284,7 @@ for n in range(2, n_max + 1):
         over[K, n] = T[K, n] / Fraction(math.comb(n - K, K), 2**K)
         other[K, n] = T[K, n] / Fraction(math.comb(n, K), 2**K)
 
-# %%
-claims.check("P5.printed_forms", off, rival=float(max(without)))
-ratios = list(map(float, over.values()))
-claims.check("P5.bound", ratios, rival=float(min(other.values())))
-
-# %% Numbers for the text
-figures.numbers(
-    equal=", ".join(map(str, sorted({K for K, n in T if over[K, n] == 1}))),
-    loosest=float(over[n_max // 2, n_max]),
-    half=n_max // 2,
-)
-
-# %% [markdown]
-# P's abstract adds up the bounds of all layers. With two hidden layers, $K$ copies in one of them and none in the other, enumerated and divided by the $n_1!\, n_2!$ minima:
-
-# %%
+# %% Count with two hidden layers
 over_sum = []  # the number of points over the printed sum
 for n_1, n_2 in np.ndindex(n_brute, n_brute):
     for K in range(1, min(n_1, n_2) // 2 + 1):
@@ -334,13 +295,352 @@ for n_1, n_2 in np.ndindex(n_brute, n_brute):
         over_sum.append(Fraction(points, minima_of_both) / bound)
 
 # %%
+claims.check("P5.printed_forms", off, rival=float(max(without)))
+ratios = list(map(float, over.values()))
+claims.check("P5.bound", ratios, rival=float(min(other.values())))
 claims.check("P5.layers", float(min(over_sum, default=1)), n=len(over_sum))
 
+# %% Numbers for the text
+figures.numbers(
+    equal=", ".join(map(str, sorted({K for K, n in T if over[K, n] == 1}))),
+    loosest=float(over[n_max // 2, n_max]),
+    half=n_max // 2,
+)
+
 # %% [markdown]
-# The sum is attained at $K = 1$; for $K \ge 2$ there are more points, also with copies in both layers at once (Exercise 23.2). In one layer, among the orders $K \ge 1$, the bound is attained at $K =$ {glue:text}`equal` only. Near $K = n/2$ it is far from
-# sharp: at $n =$ {glue:text}`n_max` and $K =$ {glue:text}`half` it is too small by a factor {glue:text}`loosest:.1e`.
+# The sum is attained at $K = 1$; for $K \ge 2$ there are more points, also with copies in both layers at once (Exercise 23.2). In one layer, among the orders $K \ge 1$, the bound is attained at $K =$ {glue:text}`equal` only. Near $K = n/2$ it is far from sharp: at $n =$ {glue:text}`n_max` and $K =$ {glue:text}`half` it is too small by a factor {glue:text}`loosest:.1e`.
 #
-# ## Counted by their index
+# ## In wide layers the count grows like $n^K$, with a larger constant than printed
+#
+# :::{prf:theorem} Growth; P, Lemma 1 with its constant
+# :label: thm-growth
+# Let $K \ge 1$ be fixed and $n \to \infty$. Then
+#
+# $$
+# \begin{aligned}
+# \tfrac{K!}{n^K} \tbinom{n - K}{K} &= 1 - \tfrac{K(3K - 1)}{2n} + O(n^{-2}), \\
+# \tfrac{2^K K!}{n^K}\, T(K, n) &= 1 - \tfrac{K(5K + 1)}{6n} + O(n^{-2}).
+# \end{aligned}
+# $$
+#
+# So P, Lemma 1 holds with $c_K = 1/(2^K K!)$, $T(K, n)$ grows with the same constant, and the ratio of $T(K, n)$ to its bound is $1 + \tfrac{2K(K - 1)}{3n} + O(n^{-2})$.
+# :::
+#
+# :::{prf:proof}
+# $\binom{n-K}{K} = \frac{n^K}{K!} \prod_{i=0}^{K-1} \bigl(1 - \frac{K + i}{n}\bigr)$, and
+# $\sum_{i=0}^{K-1} (K + i) = \tfrac12 K(3K - 1)$. In {prf:ref}`thm-count` the terms $j \le K - 2$ are $O(n^{K-2})$. For
+# $j = K - 1$, $a_{K,K-1} = (K - 1)\, 2^{-(K-2)}/6$, since one factor gives $x^2/3!$ and the others $x/2!$; with
+# $\binom{n-K}{K-1} = \frac{n^{K-1}}{(K-1)!} (1 + O(1/n))$ this term is
+# $\frac{n^K}{2^K K!} \bigl( \frac{2K(K-1)}{3n} + O(n^{-2}) \bigr)$. Add the two.
+# :::
+#
+# P's proof of Lemma 1 (appendix B) ends with $c_K = e^{-K}/(2^K K!)$. It applies Stirling's formula and arrives at P, (8), where
+#
+# $$
+# \begin{aligned}
+# &\frac{(n/K - 1)^{n-K}}{(n/K - 2)^{n-2K}} \\
+# &\quad = \Bigl( \frac nK \Bigr)^K \frac{(1 - K/n)^{n-K}}{(1 - 2K/n)^{n-2K}}
+# \end{aligned}
+# $$
+#
+# is replaced by $(n/K)^K$. The last quotient does not tend to 1 but to $e^{-K}/e^{-2K} = e^K$, which cancels the $e^{-K}$ from Stirling's formula. P, Lemma 1 as it stands in section 4.3, and its use there, the exponent, are not affected.
+# The constant and the exponents at large $n$:
+
+# %% Constant and exponents at large n
+large = 10**6
+roots, bound_slopes, slopes = [], [], []
+for K in range(1, 5):
+    c_K = Fraction(math.comb(large - K, K), 2**K * large**K)
+    roots.append(float(c_K * 2**K * math.factorial(K)) ** (1 / K))
+    bounds = count_ratio_bound(K, 2 * large), count_ratio_bound(K, large)
+    bound_slopes.append(math.log2(bounds[0] / bounds[1]) / K)
+    growth = count_ratio(K, 2 * large) / count_ratio(K, large)
+    slopes.append(math.log2(growth) / K)
+print("K-th root of 2^K K! c_K:", np.round(roots, 6))  # printed: 1/e
+
+# %% Check P6.lemma, P6.growth and P6.constant
+claims.check("P6.lemma", bound_slopes)
+worst = max(roots, key=lambda r: abs(r - 1))
+claims.check("P6.constant", worst, n=len(roots))
+claims.check("P6.growth", slopes)
+
+# %% [markdown]
+# ## Each point lies in a plane of equal loss, which is no larger than stated
+#
+# :::{prf:theorem} P, Prop. 2, with the converse
+# :label: thm-plane
+# Let the $n_k$ neurons of layer $k$ have $l = n_k - K$ different parameter vectors, with activations $b_1, \dots, b_l$. The
+# matrices $W^{(k+1)}$ for which, for every neuron $i$ of layer $k + 1$ and every $m \le l$, the sum of $W^{(k+1)}_{ij}$
+# over the copies $j$ of vector $m$ has a given value form an affine space of dimension $K n_{k+1}$, on which the network
+# computes one function; so every loss is constant there. If $b_1, \dots, b_l$ are linearly independent on the data, no
+# other $W^{(k+1)}$ gives the same inputs to layer $k + 1$.
+# :::
+#
+# :::{prf:proof}
+# Let $A$ ($n_k \times N$) hold the activations of layer $k$ on $N$ inputs, $B$ ($l \times N$) those of the different
+# neurons, and $A = PB$ with $P$ the $0$–$1$ matrix of the map from neurons to vectors. The weights enter the network only
+# through $W^{(k+1)} A = (W^{(k+1)} P) B$, and $W^{(k+1)} P$ holds the sums in question. $P$ has rank $l$, as every
+# vector occurs, so that $\{\delta : \delta P = 0\}$ has dimension $(n_k - l)\, n_{k+1} = K n_{k+1}$. If $B$ has rank $l$, then
+# $\delta P B = 0$ only if $\delta P = 0$.
+# :::
+#
+# This needs no critical point; nor need all of the plane be critical ({prf:ref}`cor-plateau`). The converse is about the inputs of layer $k + 1$. The network's *outputs* could leave more freedom. That they do not is measured in a random tanh network
+# with three hidden layers, the second of them layer $k$: for each partition of $n_k =$ {glue:text}`width` neurons into groups of equal ones, count the zero singular values of the Jacobian of the outputs in $W^{(k+1)}$.
+
+# %% Jacobians at all partitions of a layer
+generator = seeds.torch_generator(seed, "tanh network")
+kind = dict(generator=generator, dtype=torch.float64)
+data, target = torch.randn(5, inputs, **kind), torch.randn(2, inputs, **kind)
+layers = []  # weights (n_k, n_{k-1}) and biases (n_k, 1)
+for rows, columns in ((7, 5), (width, 7), (width_next, width), (2, width_next)):
+    draw = torch.randn(rows, columns + 1, **kind)
+    layers.append((2 * draw[:, 1:] / math.sqrt(columns), draw[:, :1]))
+first, second, third, last = layers
+
+
+def outputs(W: torch.Tensor, copies: tuple[int, ...]) -> torch.Tensor:
+    """Outputs (2, inputs); layer k has copies[m] copies of its neuron m."""
+    labels = torch.repeat_interleave(torch.tensor(copies))  # (n_k,)
+    hidden = torch.tanh(first[0] @ data + first[1])
+    hidden = torch.tanh(second[0][labels] @ hidden + second[1][labels])
+    return last[0] @ torch.tanh(W @ hidden + third[1]) + last[1]
+
+
+spectra, nullity = {}, {}
+for copies in partitions(width):
+    jacobian = torch.func.jacfwd(outputs)(third[0], copies)
+    singular = torch.linalg.svdvals(jacobian.flatten(2).flatten(0, 1))
+    spectra[copies] = (singular / singular[0]).numpy()  # (n_k n_{k+1},)
+    nullity[copies] = int((spectra[copies] < 1e-9).sum())
+
+order = {copies: width - len(copies) for copies in spectra}  # K
+off = [nullity[c] - order[c] * width_next for c in spectra]
+
+# %% [markdown]
+# The dimension is $K n_{k+1}$ for all {glue:text}`partitions` partitions, with a clear gap between the singular values that vanish and the others ({numref}`fig-rank`). And along the plane the loss is constant, however far one goes; each displacement here is as long as $W^{(k+1)}$.
+
+# %% Move in the plane, and elsewhere
+generator = seeds.torch_generator(seed, "displacements")
+in_plane, anywhere = [], []  # relative changes of the loss
+for copies in list(spectra)[:-1]:  # the last has K = 0, no copies
+    labels = torch.repeat_interleave(torch.tensor(copies))
+    P = torch.nn.functional.one_hot(labels).double()  # (n_k, l)
+    mean = P @ torch.diag(1 / P.sum(dim=0)) @ P.T  # averages over copies
+    W = third[0] @ mean  # copies share their outgoing weights equally
+    before = (outputs(W, copies) - target).square().mean()
+    for _ in range(10):
+        step = torch.randn(W.shape, generator=generator, dtype=W.dtype)
+        free = step - step @ mean  # the sums over copies stay: free P = 0
+        for delta, changes in ((free, in_plane), (step, anywhere)):
+            moved = W + delta * (W.norm() / delta.norm())
+            after = (outputs(moved, copies) - target).square().mean()
+            changes.append(abs(after / before - 1).item())
+
+# %%
+pairs = {copies: sum(math.comb(s, 2) for s in copies) for copies in spectra}
+rival = max(abs(pairs[c] - order[c]) * width_next for c in spectra)
+farthest = max(off, key=abs)
+claims.check("P7.dimension", farthest, n=len(off), rival=rival)
+claims.check("P7.equal_loss", in_plane, rival=min(anywhere))
+
+# %% [markdown]
+# ## In wide layers the lowest points are low
+#
+# That there are many says nothing about how high they are. P, section 5 finds barriers that fall with the width, “as expected from theoretical results [10]”; that bound is for any two networks with one hidden layer of ReLUs. For smooth activations there is one for a merge, with its power of the width:
+#
+# :::{prf:theorem} How high a merge can be
+# :label: thm-height
+# Let $|g'| \le G$, $|g''| \le B$, the outputs be linear and $L = \frac12 \langle \|f - y\|^2 \rangle$ be 0 at the start. Two neurons of the last hidden layer have the parameter vectors $\vartheta_0$, $\vartheta_1$ and the outgoing columns $a_0 = (1 - \mu)\, c - a_\perp$, $a_1 = \mu\, c + a_\perp$ with $0 \le \mu \le 1$ and $a_\perp \perp c \ne 0$; put
+# $\Delta = (\vartheta_1 - \vartheta_0) \cdot z$. While both parameter vectors go straight to $(1 - \mu)\, \vartheta_0 + \mu\, \vartheta_1$ and all else rests,
+#
+# $$
+# L \le \tfrac18 B^2 \mu^2 (1 - \mu)^2 \|c\|^2 \langle \Delta^4 \rangle + \tfrac12 G^2 \|a_\perp\|^2 \langle \Delta^2 \rangle .
+# $$
+#
+# For $a_\perp = 0$ and for $a_\perp \ne 0$ there are tanh networks for which the two sides agree in the limit $\Delta \to 0$.
+# No higher are the permutation point to which descent of the merged network leads, and the largest loss on a path from the network to each copy with the neurons of this layer in another order. For one output, $a_0 a_1 > 0$, the price is at most of order $\|\vartheta_1 - \vartheta_0\|^4$, for several at most of order $\|\vartheta_1 - \vartheta_0\|^2$ as the distance falls.
+# :::
+#
+# :::{prf:proof}
+# At the part $t$ of the way the two contribute $F(t) = a_0\, g(p) + a_1\, g(q)$ with $p = s_0 + t \mu \Delta$ and $q = s_0 + \Delta - t (1 - \mu) \Delta$, so that $q - p = (1 - t) \Delta$ and
+#
+# $$
+# F' = \mu (1 - \mu)\, c\, \Delta\, [g'(p) - g'(q)] - a_\perp \Delta\, [\mu g'(p) + (1 - \mu) g'(q)] .
+# $$
+#
+# The parts along $c$ and along $a_\perp$ have at most the lengths $\mu (1 - \mu) \|c\| B \Delta^2 (1 - t)$ and $\|a_\perp\| G |\Delta|$, and their integrals $\frac12 \mu (1 - \mu) \|c\| B \Delta^2$ and $\|a_\perp\| G |\Delta|$. They are orthogonal, so that $\|F(t) - F(0)\|^2$ is at most the sum of the squares, and $L$ is half its mean.
+# As $\Delta \to 0$, the first is attained if $s_0 \to s$ on all inputs with $|g''(s)| = B$, the second, which prevails where $a_\perp \ne 0$, if $|g'(s)| = G$. Descent lowers the loss. Where the two coincide they exchange output weights, and then places with any neuron, at equal loss ({prf:ref}`thm-one-merge`). One output: $a_\perp = 0$.
+# :::
+#
+# :::{prf:corollary} Why the width helps
+# :label: cor-width
+# Let there be one output, $|g''| \le B$, $L = 0$, $n$ neurons in the last hidden layer with $\|\vartheta_i\| \le R$ in $\mathbb R^D$ and $|a_i| \le A/n$, and let $B$, $R$, $D$, $A$ and the distribution of $z$, with $\langle \|z\|^4 \rangle < \infty$, not depend on $n$. Then all orders of the neurons are joined at a loss of $O(n^{-2 - 4/D})$; and of $O(n^{-2 - 8/D})$ in probability if the $\vartheta_i$ are drawn independently from one bounded density, independently of the signs of the $a_i$.
+# :::
+#
+# :::{prf:proof}
+# At least $n/2$ neurons have output weights of one sign, or 0. If no two of their vectors are nearer than $r$, the balls of radius $\frac r2$ around them are disjoint in one of radius $R + \frac r2$, so $\frac n2 (\frac r2)^D \le (R + \frac r2)^D$; hence two are within $r = O(n^{-1/D})$. For them $\mu (1 - \mu) |c| \le \frac{|c|}4 \le \frac A{2n}$, and $L \le \frac18 B^2 (\frac A{2n})^2 r^4 \langle \|z\|^4 \rangle$.
+# Drawn independently, the number of such pairs within $r$ has a mean $m$ of order $n^2 r^D$ and a variance of at most $m + O(n^3 r^{2D})$. With $r^D = C/n^2$ this is $m + O(C^2/n)$, and by Chebyshev's inequality the probability that there is no such pair is $O(1/C)$ as $n \to \infty$.
+# :::
+#
+# The bound is tested on all pairs with $0 \le \mu \le 1$ of random tanh networks with two inputs; two pairs close to a place where $\tanh''$ or $\tanh'$ is largest attain [[100 * P8.merge_bound:.2f]] % of it. The corollary is tested on the closest pair of like sign in layers of {glue:text}`merge_widths` neurons with $a_i = \pm \frac1n$ and normal $\vartheta_i$, $D = 3$, in {glue:text}`merge_networks` series of networks: the price falls with the exponent [[P8.merge_width:±]], where the corollary has $-2 - \frac83$.
+
+# %% The largest loss on the way of a merge over its bound
+rng = seeds.torch_generator(seed, "networks to merge")
+kind = dict(generator=rng, dtype=torch.float64)
+z = torch.cat([torch.randn(200, 2, **kind), torch.ones(200, 1)], dim=1)
+B, t = 4 / 27**0.5, torch.linspace(0, 1, 21).double()[:, None]  # sup |tanh''|
+
+
+def over_bound(V, a, B=B, G=1):
+    """The largest loss on the way of a pair over its bound; V, a (2, …)."""
+    c = a[0] + a[1]
+    mu = (a[1] @ c) / (c @ c)
+    if not 0 <= mu <= 1:
+        return torch.nan
+    s, gap = z @ V[0], z @ (V[1] - V[0])  # s_0, Δ
+    p, q = s + t * mu * gap, s + gap - t * (1 - mu) * gap
+    F = p.tanh()[..., None] * a[0] + q.tanh()[..., None] * a[1]
+    loss = (F - F[0]).square().sum(dim=-1).mean(dim=1) / 2
+    bend = B * mu * (1 - mu) * c.norm() * gap**2 / 2  # along c
+    turn = G * (a[1] - mu * c).norm() * gap  # along a_⊥
+    return (loss.max() * 2 / (bend**2 + turn**2).mean()).item()
+
+
+ratios = {1: [], 3: []}  # by the number of outputs
+for outputs, found in ratios.items():
+    for _ in range(20):
+        V, a = 2 * torch.randn(6, 3, **kind), torch.randn(6, outputs, **kind)
+        for pair in combinations(range(6), 2):
+            found.append(over_bound(V[[*pair]], a[[*pair]]))
+    ratios[outputs] = [ratio for ratio in found if ratio == ratio]
+near = torch.tensor([[3.0, -2, 4], [1, 5, -3]]).double() / 1000
+bent = torch.tensor([0, 0, math.atanh(3**-0.5)]).double()  # |tanh''| = B
+sharp = [  # pairs that nearly attain the bound, one output and three
+    (near + bent, torch.tensor([[0.4], [0.8]]).double()),
+    (near, torch.tensor([[1, 0, 0.4], [0.2, 1, 0]]).double()),
+]
+attained = [over_bound(*pair) for pair in sharp]
+halved = [over_bound(*sharp[0], B=B / 2), over_bound(*sharp[1], G=0.5)]
+print("nearly attained:", *(f"{ratio:.4f}" for ratio in attained))
+
+# %% The merge of the closest pair in wider and wider layers
+sizes, exponents = 2 ** np.arange(5, 11), []
+for _ in range(60):
+    prices = []
+    for n in sizes:
+        V, sign = torch.randn(n, 3, **kind), torch.randn(n, **kind).sign()
+        apart = torch.cdist(V, V).fill_diagonal_(torch.inf)
+        apart[sign[:, None] != sign] = torch.inf
+        i, j = divmod(int(apart.argmin()), int(n))
+        off = (z @ V[[i, j]].T).tanh().mean(dim=1)
+        off -= (z @ V[[i, j]].mean(dim=0)).tanh()
+        prices.append((off * 2 / n).square().mean().item() / 2)
+    exponents.append(np.polyfit(np.log(sizes), np.log(prices), 1)[0])
+print(f"exponent {np.mean(exponents):.2f}, predicted {-2 - 8 / 3:.2f}")
+
+# %%
+every = [ratio for found in ratios.values() for ratio in found]
+claims.check(
+    "P8.merge_bound",
+    max(every + attained),
+    rival=min(halved),
+    n=len(every + attained),
+)
+mean, error = error_bars.over_clusters(exponents)
+claims.check("P8.merge_width", mean, stderr=error, n=len(exponents))
+figures.numbers(
+    merge_widths=f"{sizes[0]} to {sizes[-1]}",
+    merge_networks=len(exponents),
+    merge_largest=f"{max(every):.2f}",
+    merge_median=f"{np.median(every):.2f}",
+    merge_exponent=f"{mean:.1f}",
+)
+
+# %% [markdown]
+# In this run the largest ratio of a random pair is {glue:text}`merge_largest`, the median {glue:text}`merge_median`, and the exponent {glue:text}`merge_exponent`. Where there are ten outputs and $D$ grows with the width, as in [](52_permutation_saddles_on_mnist.ipynb), the theorem holds and the corollary says nothing.
+#
+# ## What it means for merging networks
+#
+# Each permutation point is a crossing at which some orders of the neurons meet, at the loss of a smaller network. Where two neurons are alike, or a layer has neurons to spare, the lowest are low, and many ways lead from one order to another. Not all are passes: {prf:ref}`thm-by-index` counts them by the number of their negative eigenvalues.
+#
+# **Read on.** [](22_permutation_points.ipynb): the curvature at these points. [](24_deep_merge.ipynb): their height in trained networks. [](12_overlap_theorem.ipynb): another count of coinciding neurons.
+#
+# ## Evidence
+#
+# ### Three neurons
+#
+# Are the six points all? The next cell tries all eight ways to give each of three neurons one of the two weights, and asks where the gradient vanishes at the loss of the two-neuron minimum.
+
+
+# %% Try all ways to give three neurons two weights
+def loss(w: torch.Tensor, a: torch.Tensor) -> torch.Tensor:
+    """Squared error of a softplus network with weights w and a, both (n,)."""
+    hidden = torch.nn.functional.softplus(torch.outer(torch.tensor(x), w))
+    return (hidden @ a - torch.tensor(y)).square().sum()
+
+
+found = 0
+for labels in np.ndindex(2, 2, 2):  # which of the two weights each neuron has
+    labels = np.array(labels)
+    copies = (labels[:, None] == labels).sum(axis=1)
+    w_and_a = np.array([v[labels], b[labels] / copies])  # (2, 3)
+    point = torch.tensor(w_and_a, requires_grad=True)
+    height = loss(*point)
+    height.backward()
+    same = abs(height.item() / (2 * fit.cost) - 1) < 1e-6
+    found += same and point.grad.abs().max().item() < 1e-6
+
+# %% [markdown]
+# Each of them lies on a line of equal loss: copies may share their output weight in any way. In the space of $(a_1, a_2, a_3)$ a line is known by the neuron that is no copy and its output weight.
+
+# %% Count the lines
+lines = set()
+for point, a in zip(vectors[:, :, 0], weights[:, 0], strict=True):
+    (odd,) = [i for i in range(3) if (point == point[i]).sum() == 1]
+    lines.add((odd, a[odd]))
+print(f"{len(lines)} lines of equal loss")
+
+# %%
+claims.check("P9.six_points", int(found), n=8)
+claims.check("P9.lines", len(lines), n=len(vectors))
+
+# %% [markdown]
+# The first panel of {numref}`fig-hexagon` is an instance of a general fact about these hyperplanes, the *braid arrangement*.
+#
+# :::{prf:proposition} Permutation points and faces
+# :label: prop-faces
+# Let the parameter vectors be scalars. The hyperplanes $w_i = w_j$ cut $\mathbb R^n$ into $n!$ chambers, and each chamber
+# holds one arrangement of $n$ different weights. Each of their faces of dimension $n - K$ holds exactly one permutation
+# point of order $K$ of a given smaller network. So $T(K, n)$ is the number of faces of codimension $K$ divided by the
+# number of chambers.
+# :::
+#
+# :::{prf:proof}
+# A face says which coordinates are equal and in which order the different values come. The $n - K$ weights of the smaller
+# network can be written into these places in one way.
+# :::
+#
+# ### The definition, enumerated
+#
+# All points with real weights, enumerated and compared with each other, in exact arithmetic:
+
+# %% Enumerate all points
+rng = seeds.numpy_generator(seed, "parameter vectors")
+off, unordered = [], []  # differences from T(K, n)
+for n in range(1, n_brute + 1):
+    for K in range(n):
+        smaller = rng.normal(size=(2, n - K))
+        points, _ = permutation_points(smaller.T, smaller[:1], n)
+        distinct = len(np.unique(points.reshape(len(points), -1), axis=0))
+        exact = count_ratio(K, n)
+        off.append(abs(Fraction(distinct, math.factorial(n)) - exact))
+        unordered.append(exact * (1 - Fraction(1, math.factorial(n - K))))
+
+# %%
+claims.check("P5.enumeration", off, rival=float(max(unordered)))
+
+# %% [markdown]
+# ### Counted by their index
 #
 # Not all of them are passes. A permutation point over a strict minimum has an *index*, its number of negative eigenvalues, and with the [inertia of the previous chapter](22_permutation_points.ipynb) the points can be counted by it.
 #
@@ -364,7 +664,7 @@ claims.check("P5.layers", float(min(over_sum, default=1)), n=len(over_sum))
 # The coefficients, one neuron of the smaller network after the other, and the same by listing all points:
 
 
-# %%
+# %% Count by index
 def by_index(nu: tuple[int, ...], n: int) -> Counter:
     """Index → number of permutation points in a layer of n neurons."""
     points = Counter({(0, 0): 1})  # neurons used and index → ways
@@ -415,7 +715,7 @@ figures.show("fig_by_index", figure)
 #
 # The first network has points without a negative eigenvalue, first-order saddles and points of index up to 6 side by side. In the last one every neuron adds the nine negative eigenvalues of a layer before ten outputs ({prf:ref}`cor-round`): none of its points is a first-order saddle.
 #
-# ## Neurons that do nothing
+# ### Neurons that do nothing
 #
 # A neuron without output weights may have any parameter vector, and so may a group of neurons with one vector whose output weights cancel. The six steps of P, section 4.2 (ii) lead through such networks. With them there are more:
 #
@@ -441,7 +741,7 @@ figures.show("fig_by_index", figure)
 # {cite:t}`simsek2021` count so the global minima of a network wider than the smallest one with loss 0, if that one is unique up to the order of its neurons. At a positive loss a family with a group has the loss of the smaller network, but as a rule not all of it is critical: the derivative by a column of the group is $\sum_\mu r_\mu\, g(\vartheta \cdot z_\mu)$, with the derivatives $r_\mu$ of the loss by the inputs of the next layer, and vanishes for all $\vartheta$ only if they are orthogonal to every neuron. The sum, and the list of all families:
 
 
-# %%
+# %% Count all families
 def families_formula(r: int, m: int) -> int:
     bell = [1]
     for n in range(m):
@@ -462,59 +762,7 @@ for r in (1, 2, 3):
 claims.check("P5.families", off_families, rival=float(max(only_copies)))
 
 # %% [markdown]
-# ## The growth with $n$
-#
-# :::{prf:theorem} Growth; P, Lemma 1 with its constant
-# :label: thm-growth
-# Let $K \ge 1$ be fixed and $n \to \infty$. Then
-#
-# $$
-# \begin{aligned}
-# \tfrac{K!}{n^K} \tbinom{n - K}{K} &= 1 - \tfrac{K(3K - 1)}{2n} + O(n^{-2}), \\
-# \tfrac{2^K K!}{n^K}\, T(K, n) &= 1 - \tfrac{K(5K + 1)}{6n} + O(n^{-2}).
-# \end{aligned}
-# $$
-#
-# So P, Lemma 1 holds with $c_K = 1/(2^K K!)$, $T(K, n)$ grows with the same constant, and the ratio of $T(K, n)$ to its bound is $1 + \tfrac{2K(K - 1)}{3n} + O(n^{-2})$.
-# :::
-#
-# :::{prf:proof}
-# $\binom{n-K}{K} = \frac{n^K}{K!} \prod_{i=0}^{K-1} \bigl(1 - \frac{K + i}{n}\bigr)$, and
-# $\sum_{i=0}^{K-1} (K + i) = \tfrac12 K(3K - 1)$. In {prf:ref}`thm-count` the terms $j \le K - 2$ are $O(n^{K-2})$. For
-# $j = K - 1$, $a_{K,K-1} = (K - 1)\, 2^{-(K-2)}/6$, since one factor gives $x^2/3!$ and the others $x/2!$; with
-# $\binom{n-K}{K-1} = \frac{n^{K-1}}{(K-1)!} (1 + O(1/n))$ this term is
-# $\frac{n^K}{2^K K!} \bigl( \frac{2K(K-1)}{3n} + O(n^{-2}) \bigr)$. Add the two.
-# :::
-#
-# P's proof of Lemma 1 (appendix B) ends with $c_K = e^{-K}/(2^K K!)$. It applies Stirling's formula and arrives at P, (8), where
-#
-# $$
-# \begin{aligned}
-# &\frac{(n/K - 1)^{n-K}}{(n/K - 2)^{n-2K}} \\
-# &\quad = \Bigl( \frac nK \Bigr)^K \frac{(1 - K/n)^{n-K}}{(1 - 2K/n)^{n-2K}}
-# \end{aligned}
-# $$
-#
-# is replaced by $(n/K)^K$. The last quotient does not tend to 1 but to $e^{-K}/e^{-2K} = e^K$, which cancels the $e^{-K}$ from Stirling's formula. P, Lemma 1 as it stands in section 4.3, and its use there, the exponent, are not affected.
-# The constant and the exponents at large $n$:
-
-# %%
-large = 10**6
-roots, bound_slopes, slopes = [], [], []
-for K in range(1, 5):
-    c_K = Fraction(math.comb(large - K, K), 2**K * large**K)
-    roots.append(float(c_K * 2**K * math.factorial(K)) ** (1 / K))
-    bounds = count_ratio_bound(K, 2 * large), count_ratio_bound(K, large)
-    bound_slopes.append(math.log2(bounds[0] / bounds[1]) / K)
-    growth = count_ratio(K, 2 * large) / count_ratio(K, large)
-    slopes.append(math.log2(growth) / K)
-print("K-th root of 2^K K! c_K:", np.round(roots, 6))  # printed: 1/e
-
-# %% Check P6.lemma, P6.growth and P6.constant
-claims.check("P6.lemma", bound_slopes)
-worst = max(roots, key=lambda r: abs(r - 1))
-claims.check("P6.constant", worst, n=len(roots))
-claims.check("P6.growth", slopes)
+# ### All orders together
 
 # %% Plot the growth with n and the orders
 figure, (left, right) = figures.panels(2)
@@ -547,14 +795,12 @@ figures.show("fig_growth", figure)
 
 # %% [markdown]
 # :::{glue:figure} fig_growth
-# :alt: Left, four curves of the count divided by n to the K rise to the dotted lines of the constants of the theorem, far above the dashed lines of those in the printed proof. Right, the number of permutation points against their order rises and falls; the bound follows it at small orders and drops far below it towards half the width.
+# :alt: First panel, four curves of the count divided by n to the K rise to the dotted lines of the constants of the theorem, far above the dashed lines of those in the printed proof. Second panel, the number of permutation points against their order rises and falls; the bound follows it at small orders and drops far below it towards half the width.
 #
-# Left: $T(K, n)/n^K$, exact, with the constants of {prf:ref}`thm-growth` (dotted) and of the proof of P, Lemma 1 (dashed).
-# Right: $T(K, n)$ of a layer with $n =$ {glue:text}`n_max` neurons, the bound, and the mean order of
+# First panel: $T(K, n)/n^K$, exact, with the constants of {prf:ref}`thm-growth` (dotted) and of the proof of P, Lemma 1 (dashed).
+# Second panel: $T(K, n)$ of a layer with $n =$ {glue:text}`n_max` neurons, the bound, and the mean order of
 # {prf:ref}`prop-all-orders`. Nothing here is sampled (profile {glue:text}`profile`).
 # :::
-#
-# ## All orders together
 #
 # :::{prf:proposition} All orders of one layer
 # :label: prop-all-orders
@@ -588,7 +834,7 @@ figures.show("fig_growth", figure)
 # statement is Chebyshev's inequality.
 # :::
 
-# %%
+# %% Add up all orders
 by_order = [count_ratio(K, n_max) for K in range(n_max)]  # T(K, n_max)
 total = sum(by_order)
 mean = sum(K * t for K, t in enumerate(by_order)) / total
@@ -613,63 +859,7 @@ figures.numbers(
 # {glue:text}`deviation`. One more neuron multiplies the number of permutation points per minimum by {glue:text}`ratio:.3f`; in wide layers a share {glue:text}`share:.3f` of the neurons are copies on average. The orders beyond $n/2$, which
 # P, Prop. 1 leaves out, hold a share {glue:text}`beyond:.0e` of all points.
 #
-# ## The plane of equal loss
-#
-# :::{prf:theorem} P, Prop. 2, with the converse
-# :label: thm-plane
-# Let the $n_k$ neurons of layer $k$ have $l = n_k - K$ different parameter vectors, with activations $b_1, \dots, b_l$. The
-# matrices $W^{(k+1)}$ for which, for every neuron $i$ of layer $k + 1$ and every $m \le l$, the sum of $W^{(k+1)}_{ij}$
-# over the copies $j$ of vector $m$ has a given value form an affine space of dimension $K n_{k+1}$, on which the network
-# computes one function; so every loss is constant there. If $b_1, \dots, b_l$ are linearly independent on the data, no
-# other $W^{(k+1)}$ gives the same inputs to layer $k + 1$.
-# :::
-#
-# :::{prf:proof}
-# Let $A$ ($n_k \times N$) hold the activations of layer $k$ on $N$ inputs, $B$ ($l \times N$) those of the different
-# neurons, and $A = PB$ with $P$ the $0$–$1$ matrix of the map from neurons to vectors. The weights enter the network only
-# through $W^{(k+1)} A = (W^{(k+1)} P) B$, and $W^{(k+1)} P$ holds the sums in question. $P$ has rank $l$, as every
-# vector occurs, so that $\{\delta : \delta P = 0\}$ has dimension $(n_k - l)\, n_{k+1} = K n_{k+1}$. If $B$ has rank $l$, then
-# $\delta P B = 0$ only if $\delta P = 0$.
-# :::
-#
-# This needs no critical point; nor need all of the plane be critical ({prf:ref}`cor-plateau`). The converse is about the inputs of layer $k + 1$. The network's *outputs* could leave more freedom. That they do not is measured in a random tanh network
-# with three hidden layers, the second of them layer $k$: for each partition of $n_k =$ {glue:text}`width` neurons into groups of equal ones, count the zero singular values of the Jacobian of the outputs in $W^{(k+1)}$.
-
-
-# %%
-generator = seeds.torch_generator(seed, "tanh network")
-kind = dict(generator=generator, dtype=torch.float64)
-data, target = torch.randn(5, inputs, **kind), torch.randn(2, inputs, **kind)
-layers = []  # weights (n_k, n_{k-1}) and biases (n_k, 1)
-for rows, columns in ((7, 5), (width, 7), (width_next, width), (2, width_next)):
-    draw = torch.randn(rows, columns + 1, **kind)
-    layers.append((2 * draw[:, 1:] / math.sqrt(columns), draw[:, :1]))
-first, second, third, last = layers
-
-
-def outputs(W: torch.Tensor, copies: tuple[int, ...]) -> torch.Tensor:
-    """Outputs (2, inputs); layer k has copies[m] copies of its neuron m."""
-    labels = torch.repeat_interleave(torch.tensor(copies))  # (n_k,)
-    hidden = torch.tanh(first[0] @ data + first[1])
-    hidden = torch.tanh(second[0][labels] @ hidden + second[1][labels])
-    return last[0] @ torch.tanh(W @ hidden + third[1]) + last[1]
-
-
-spectra, nullity = {}, {}
-for copies in partitions(width):
-    jacobian = torch.func.jacfwd(outputs)(third[0], copies)
-    singular = torch.linalg.svdvals(jacobian.flatten(2).flatten(0, 1))
-    spectra[copies] = (singular / singular[0]).numpy()  # (n_k n_{k+1},)
-    nullity[copies] = int((spectra[copies] < 1e-9).sum())
-
-order = {copies: width - len(copies) for copies in spectra}  # K
-off = [nullity[c] - order[c] * width_next for c in spectra]
-
-# %%
-pairs = {copies: sum(math.comb(s, 2) for s in copies) for copies in spectra}
-rival = max(abs(pairs[c] - order[c]) * width_next for c in spectra)
-farthest = max(off, key=abs)
-claims.check("P7.dimension", farthest, n=len(off), rival=rival)
+# ### The plane of equal loss
 
 # %% Plot the singular values
 figure, axis = figures.panels(height=4.0)
@@ -715,163 +905,7 @@ figures.numbers(
 # outputs are, by the inverse function theorem, locally injective on a complement of the plane, and they do not depend on the place in the plane.
 # :::
 #
-# Along the plane the loss is constant, however far we go. Each displacement here is as long as $W^{(k+1)}$:
-
-# %%
-generator = seeds.torch_generator(seed, "displacements")
-in_plane, anywhere = [], []  # relative changes of the loss
-for copies in list(spectra)[:-1]:  # the last has K = 0, no copies
-    labels = torch.repeat_interleave(torch.tensor(copies))
-    P = torch.nn.functional.one_hot(labels).double()  # (n_k, l)
-    mean = P @ torch.diag(1 / P.sum(dim=0)) @ P.T  # averages over copies
-    W = third[0] @ mean  # copies share their outgoing weights equally
-    before = (outputs(W, copies) - target).square().mean()
-    for _ in range(10):
-        step = torch.randn(W.shape, generator=generator, dtype=W.dtype)
-        free = step - step @ mean  # the sums over copies stay: free P = 0
-        for delta, changes in ((free, in_plane), (step, anywhere)):
-            moved = W + delta * (W.norm() / delta.norm())
-            after = (outputs(moved, copies) - target).square().mean()
-            changes.append(abs(after / before - 1).item())
-
-# %%
-claims.check("P7.equal_loss", in_plane, rival=min(anywhere))
-
-# %% [markdown]
-# ## How high they are
-#
-# P, section 5 finds barriers that fall with the width, "as expected from theoretical results [10]"; that bound is for any two networks with one hidden layer of ReLUs. For smooth activations there is one for a merge, with its power of the width:
-#
-# :::{prf:theorem} How high a merge can be
-# :label: thm-height
-# Let $|g'| \le G$, $|g''| \le B$, the outputs be linear and $L = \frac12 \langle \|f - y\|^2 \rangle$ be 0 at the start. Two neurons of the last hidden layer have the parameter vectors $\vartheta_0$, $\vartheta_1$ and the outgoing columns $a_0 = (1 - \mu)\, c - a_\perp$, $a_1 = \mu\, c + a_\perp$ with $0 \le \mu \le 1$ and $a_\perp \perp c \ne 0$; put
-# $\Delta = (\vartheta_1 - \vartheta_0) \cdot z$. While both parameter vectors go straight to $(1 - \mu)\, \vartheta_0 + \mu\, \vartheta_1$ and all else rests,
-#
-# $$
-# L \le \tfrac18 B^2 \mu^2 (1 - \mu)^2 \|c\|^2 \langle \Delta^4 \rangle + \tfrac12 G^2 \|a_\perp\|^2 \langle \Delta^2 \rangle .
-# $$
-#
-# For $a_\perp = 0$ and for $a_\perp \ne 0$ there are tanh networks for which the two sides agree in the limit $\Delta \to 0$.
-# No higher are the permutation point to which descent of the merged network leads, and the largest loss on a path from the network to each copy with the neurons of this layer in another order. For one output, $a_0 a_1 > 0$, the price is at most of order $\|\vartheta_1 - \vartheta_0\|^4$, for several at most of order $\|\vartheta_1 - \vartheta_0\|^2$ as the distance falls.
-# :::
-#
-# :::{prf:proof}
-# At the part $t$ of the way the two contribute $F(t) = a_0\, g(p) + a_1\, g(q)$ with $p = s_0 + t \mu \Delta$ and $q = s_0 + \Delta - t (1 - \mu) \Delta$, so that $q - p = (1 - t) \Delta$ and
-#
-# $$
-# F' = \mu (1 - \mu)\, c\, \Delta\, [g'(p) - g'(q)] - a_\perp \Delta\, [\mu g'(p) + (1 - \mu) g'(q)] .
-# $$
-#
-# The parts along $c$ and along $a_\perp$ have at most the lengths $\mu (1 - \mu) \|c\| B \Delta^2 (1 - t)$ and $\|a_\perp\| G |\Delta|$, and their integrals $\frac12 \mu (1 - \mu) \|c\| B \Delta^2$ and $\|a_\perp\| G |\Delta|$. They are orthogonal, so that $\|F(t) - F(0)\|^2$ is at most the sum of the squares, and $L$ is half its mean.
-# As $\Delta \to 0$, the first is attained if $s_0 \to s$ on all inputs with $|g''(s)| = B$, the second, which prevails where $a_\perp \ne 0$, if $|g'(s)| = G$. Descent lowers the loss. Where the two coincide they exchange output weights, and then places with any neuron, at equal loss ({prf:ref}`thm-one-merge`). One output: $a_\perp = 0$.
-# :::
-#
-# :::{prf:corollary} Why the width helps
-# :label: cor-width
-# Let there be one output, $|g''| \le B$, $L = 0$, $n$ neurons in the last hidden layer with $\|\vartheta_i\| \le R$ in $\mathbb R^D$ and $|a_i| \le A/n$, and let $B$, $R$, $D$, $A$ and the distribution of $z$, with $\langle \|z\|^4 \rangle < \infty$, not depend on $n$. Then all orders of the neurons are joined at a loss of $O(n^{-2 - 4/D})$; and of $O(n^{-2 - 8/D})$ in probability if the $\vartheta_i$ are drawn independently from one bounded density, independently of the signs of the $a_i$.
-# :::
-#
-# :::{prf:proof}
-# At least $n/2$ neurons have output weights of one sign, or 0. If no two of their vectors are nearer than $r$, the balls of radius $\frac r2$ around them are disjoint in one of radius $R + \frac r2$, so $\frac n2 (\frac r2)^D \le (R + \frac r2)^D$; hence two are within $r = O(n^{-1/D})$. For them $\mu (1 - \mu) |c| \le \frac{|c|}4 \le \frac A{2n}$, and $L \le \frac18 B^2 (\frac A{2n})^2 r^4 \langle \|z\|^4 \rangle$.
-# Drawn independently, the number of such pairs within $r$ has a mean $m$ of order $n^2 r^D$ and a variance of at most $m + O(n^3 r^{2D})$. With $r^D = C/n^2$ this is $m + O(C^2/n)$, and by Chebyshev's inequality the probability that there is no such pair is $O(1/C)$ as $n \to \infty$.
-# :::
-#
-# All pairs with $0 \le \mu \le 1$ of random tanh networks with two inputs, and two pairs that are close to a place where $\tanh''$ or $\tanh'$ is largest; the largest loss on the way over its bound:
-
-# %%
-rng = seeds.torch_generator(seed, "networks to merge")
-kind = dict(generator=rng, dtype=torch.float64)
-z = torch.cat([torch.randn(200, 2, **kind), torch.ones(200, 1)], dim=1)
-B, t = 4 / 27**0.5, torch.linspace(0, 1, 21).double()[:, None]  # sup |tanh''|
-
-
-def over_bound(V, a, B=B, G=1):
-    """The largest loss on the way of a pair over its bound; V, a (2, …)."""
-    c = a[0] + a[1]
-    mu = (a[1] @ c) / (c @ c)
-    if not 0 <= mu <= 1:
-        return torch.nan
-    s, gap = z @ V[0], z @ (V[1] - V[0])  # s_0, Δ
-    p, q = s + t * mu * gap, s + gap - t * (1 - mu) * gap
-    F = p.tanh()[..., None] * a[0] + q.tanh()[..., None] * a[1]
-    loss = (F - F[0]).square().sum(dim=-1).mean(dim=1) / 2
-    bend = B * mu * (1 - mu) * c.norm() * gap**2 / 2  # along c
-    turn = G * (a[1] - mu * c).norm() * gap  # along a_⊥
-    return (loss.max() * 2 / (bend**2 + turn**2).mean()).item()
-
-
-ratios = {1: [], 3: []}  # by the number of outputs
-for outputs, found in ratios.items():
-    for _ in range(20):
-        V, a = 2 * torch.randn(6, 3, **kind), torch.randn(6, outputs, **kind)
-        for pair in combinations(range(6), 2):
-            found.append(over_bound(V[[*pair]], a[[*pair]]))
-    ratios[outputs] = [ratio for ratio in found if ratio == ratio]
-near = torch.tensor([[3.0, -2, 4], [1, 5, -3]]).double() / 1000
-bent = torch.tensor([0, 0, math.atanh(3**-0.5)]).double()  # |tanh''| = B
-sharp = [  # pairs that nearly attain the bound, one output and three
-    (near + bent, torch.tensor([[0.4], [0.8]]).double()),
-    (near, torch.tensor([[1, 0, 0.4], [0.2, 1, 0]]).double()),
-]
-attained = [over_bound(*pair) for pair in sharp]
-halved = [over_bound(*sharp[0], B=B / 2), over_bound(*sharp[1], G=0.5)]
-print("nearly attained:", *(f"{ratio:.4f}" for ratio in attained))
-
-# %% [markdown]
-# And the merge of the closest pair of like sign in layers of {glue:text}`merge_widths` neurons with $a_i = \pm \frac1n$ and normal $\vartheta_i$, $D = 3$; its price is fitted by a power of $n$ in each of {glue:text}`merge_networks` series of networks:
-
-# %%
-sizes, exponents = 2 ** np.arange(5, 11), []
-for _ in range(60):
-    prices = []
-    for n in sizes:
-        V, sign = torch.randn(n, 3, **kind), torch.randn(n, **kind).sign()
-        apart = torch.cdist(V, V).fill_diagonal_(torch.inf)
-        apart[sign[:, None] != sign] = torch.inf
-        i, j = divmod(int(apart.argmin()), int(n))
-        off = (z @ V[[i, j]].T).tanh().mean(dim=1)
-        off -= (z @ V[[i, j]].mean(dim=0)).tanh()
-        prices.append((off * 2 / n).square().mean().item() / 2)
-    exponents.append(np.polyfit(np.log(sizes), np.log(prices), 1)[0])
-print(f"exponent {np.mean(exponents):.2f}, predicted {-2 - 8 / 3:.2f}")
-
-# %%
-every = [ratio for found in ratios.values() for ratio in found]
-claims.check(
-    "P8.merge_bound",
-    max(every + attained),
-    rival=min(halved),
-    n=len(every + attained),
-)
-mean, error = error_bars.over_clusters(exponents)
-claims.check("P8.merge_width", mean, stderr=error, n=len(exponents))
-figures.numbers(
-    merge_widths=f"{sizes[0]} to {sizes[-1]}",
-    merge_networks=len(exponents),
-    merge_largest=f"{max(every):.2f}",
-    merge_median=f"{np.median(every):.2f}",
-    merge_exponent=f"{mean:.1f}",
-)
-
-# %% [markdown]
-# The bound holds, for the random pairs with a largest ratio of {glue:text}`merge_largest` and a median of {glue:text}`merge_median`, and the two close pairs nearly attain it; the price falls like $n^{x}$ with $x =$ {glue:text}`merge_exponent`. Where there are ten outputs and $D$ grows with the width, as in [](52_permutation_saddles_on_mnist.ipynb), the theorem holds and the corollary says nothing.
-#
-# ## What we found that the paper does not say
-#
-# - The bound of P, Prop. 1 is one term of the exact sum ({prf:ref}`thm-count`), and sharp for fixed $K$ and wide layers, not for $K$ near $n/2$ ({prf:ref}`thm-growth`).
-# - All orders together, a layer has about $\frac1{2 \ln 2} (\ln 2)^{-n}$ times as many permutation points as minima, nearly all with $K \approx (1 - \frac1{2 \ln 2})\, n$ ({prf:ref}`prop-all-orders`).
-# - One generating function counts the points by the number of their negative eigenvalues ({prf:ref}`thm-by-index`).
-# - The larger count, with neurons that do nothing, is that of the minima of a wide network, as a rule not of critical points at a positive loss ({prf:ref}`prop-families`).
-# - From loss 0 a merge costs at most a multiple of the fourth power of the distance, for one output and output weights of like sign; so it becomes cheap in wide layers with bounded parameter vectors in a fixed dimension ({prf:ref}`thm-height`, {prf:ref}`cor-width`).
-# - With scalar weights, permutation points are the faces between the chambers that hold the minima ({prf:ref}`prop-faces`).
-#
-# ## What it means for merging networks
-#
-# Each permutation point is a crossing at which some orders of the neurons meet, at the loss of a smaller network. That there are many says nothing about how high they are; where two neurons are alike, or a layer has neurons to spare, the lowest are low, and many ways lead from one order to another.
-#
-# **Read on.** [](22_permutation_points.ipynb): the curvature at these points. [](24_deep_merge.ipynb): their height in trained networks. [](12_overlap_theorem.ipynb): another count of coinciding neurons.
-#
-# ## Exercises
+# ### Exercises
 #
 # :::{exercise}
 # Show $T(n - 1, n) = 1/n!$ and $T(n - 2, n) = (2^n - 2)/n!$. Compute $T(2, 4)$ in two ways.
@@ -893,8 +927,10 @@ figures.numbers(
 #     print(2 * count_ratio(2, 4) + count_ratio(1, 4) ** 2)
 # :::
 #
+# ### Run it yourself
+#
 # :::{try}
-# A wider layer with equal neurons, and one neuron after it:
+# A wider layer with equal neurons, and one neuron after it; about a minute. The verdicts stay; look at {numref}`fig-rank`, whose jumps move to multiples of 1.
 #
 #     make chapter NAME=permutation_counts ARGS="-p width 8 -p width_next 1"
 # :::
