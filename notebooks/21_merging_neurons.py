@@ -233,31 +233,7 @@ for delta in (1, 0.1, 0.01):
 #    $e$ the lowest eigenvector of $D$, and $L = L_1 + \frac18 \kappa \delta^2 + O(\delta^4)$.
 # :::
 #
-# :::{prf:proof}
-# Criticality of the smaller network in $\vartheta$ says $c^\top J = 0$, so $J = 0$ for one output.
-#
-# *1.* Bounded columns mean $A = \frac\delta2 (a_1 - a_0) \to 0$. In the coordinates $(\vartheta, e, c, A, \dots)$ the loss is smooth up to $\delta = 0$, so that a limit of local minima, with some $e$, has gradient 0 and a
-# Hessian $\succeq 0$. At $\delta = 0$ the gradient in $A$ is $J e$, so $J e = 0$. At $A = 0$ the loss does not depend on $e$. So on $A$ and $\varepsilon \perp e$ the Hessian is
-#
-# $$
-# \begin{pmatrix} * & J\varepsilon \\ (J\varepsilon)^\top & 0 \end{pmatrix} \succeq 0 ,
-# $$
-#
-# which needs $J \varepsilon = 0$. Both together say $J = 0$.
-#
-# *2, 3.* Output weights stay bounded, so $\lambda$ does where we write $a_0 = (1 - \lambda) c$, $a_1 = \lambda c$, $\vartheta_0 = \vartheta - \lambda \delta e$, $\vartheta_1 = \vartheta + (1 - \lambda) \delta e$. The first-order
-# effect of $\delta$ on the function cancels, and the second-order one is $\frac12 \lambda (1 - \lambda)\, \delta^2 c\, g''(s) (e \cdot z)^2$. The loss is
-#
-# $$
-# L_1 + \tfrac12 \lambda (1 - \lambda)\, \delta^2\, e^\top D\, e + O(\delta^3)
-# $$
-#
-# after minimisation over the other parameters, whose Hessian is positive definite and which the pair moves by $O(\delta^2)$ only. Limits of local minima are stationary points of
-# $\lambda (1 - \lambda)\, e^\top D e$ with Hessian $\succeq 0$. Stationarity in $\lambda$ and $e$ means
-# $\lambda = \frac12$ and $e$ an eigenvector, with eigenvalue $\kappa$, or $e^\top D e = 0$. In the first case the second derivative in $\lambda$ is $-\delta^2 \kappa$, so that $\kappa \le 0$, and in
-# $e$ it needs the lowest eigenvalue. In the second the mixed derivative in $\lambda$ and $e$ makes a saddle, or $D e = 0$. A positive definite $D$ allows neither. If $\kappa < 0$ is simple, the
-# minimum is non-degenerate and persists for small $\delta$ by the implicit function theorem. The exchange of the two neurons is $\delta \to -\delta$, so $L$ is even in $\delta$ on it.
-# :::
+# Criticality gives $c^\top J = 0$, hence $J = 0$ for one output. The idea of the rest: near the merge the loss is $L_1 + \frac12 \lambda (1 - \lambda)\, \delta^2\, e^\top D\, e$ if the two share $c$ as $(1 - \lambda) c$ and $\lambda c$, and only $\lambda = \frac12$ with the lowest eigenvector is a minimum of that. The whole proof is on the second page.
 #
 # :::{prf:corollary} The end is the top
 # :label: cor-maximum
@@ -266,7 +242,7 @@ for delta in (1, 0.1, 0.01):
 # :::
 #
 # :::{prf:proof}
-# By the proof above $\kappa$ is the lowest eigenvalue of $D$ and negative, since $D e \ne 0$. So $L = L_1 + \frac18 \kappa \delta^2 + o(\delta^2) < L_1$ on the path and on its mirror image, its
+# By the proof of {prf:ref}`thm-ends` $\kappa$ is the lowest eigenvalue of $D$ and negative, since $D e \ne 0$. So $L = L_1 + \frac18 \kappa \delta^2 + o(\delta^2) < L_1$ on the path and on its mirror image, its
 # continuation to $-\delta$. With an eigenvector $e$, the quadratic form of the Hessian at the step $(-\frac12 e, \frac12 e)$ of the two parameter vectors is $\frac14 e^\top D e = \frac14 \kappa$.
 # :::
 #
@@ -571,6 +547,36 @@ jump = float(np.median(jumps)) if jumps else 0.0
 claims.check("P2.jumps", jump, n=len(jumps))
 
 # %% [markdown]
+# ### Which permutation points end a path, proved
+#
+# The proof of {prf:ref}`thm-ends`:
+#
+# :::{prf:proof}
+# Criticality of the smaller network in $\vartheta$ says $c^\top J = 0$, so $J = 0$ for one output.
+#
+# *1.* Bounded columns mean $A = \frac\delta2 (a_1 - a_0) \to 0$. In the coordinates $(\vartheta, e, c, A, \dots)$ the loss is smooth up to $\delta = 0$, so that a limit of local minima, with some $e$, has gradient 0 and a
+# Hessian $\succeq 0$. At $\delta = 0$ the gradient in $A$ is $J e$, so $J e = 0$. At $A = 0$ the loss does not depend on $e$. So on $A$ and $\varepsilon \perp e$ the Hessian is
+#
+# $$
+# \begin{pmatrix} * & J\varepsilon \\ (J\varepsilon)^\top & 0 \end{pmatrix} \succeq 0 ,
+# $$
+#
+# which needs $J \varepsilon = 0$. Both together say $J = 0$.
+#
+# *2, 3.* Output weights stay bounded, so $\lambda$ does where we write $a_0 = (1 - \lambda) c$, $a_1 = \lambda c$, $\vartheta_0 = \vartheta - \lambda \delta e$, $\vartheta_1 = \vartheta + (1 - \lambda) \delta e$. The first-order
+# effect of $\delta$ on the function cancels, and the second-order one is $\frac12 \lambda (1 - \lambda)\, \delta^2 c\, g''(s) (e \cdot z)^2$. The loss is
+#
+# $$
+# L_1 + \tfrac12 \lambda (1 - \lambda)\, \delta^2\, e^\top D\, e + O(\delta^3)
+# $$
+#
+# after minimisation over the other parameters, whose Hessian is positive definite and which the pair moves by $O(\delta^2)$ only. Limits of local minima are stationary points of
+# $\lambda (1 - \lambda)\, e^\top D e$ with Hessian $\succeq 0$. Stationarity in $\lambda$ and $e$ means
+# $\lambda = \frac12$ and $e$ an eigenvector, with eigenvalue $\kappa$, or $e^\top D e = 0$. In the first case the second derivative in $\lambda$ is $-\delta^2 \kappa$, so that $\kappa \le 0$, and in
+# $e$ it needs the lowest eigenvalue. In the second the mixed derivative in $\lambda$ and $e$ makes a saddle, or $D e = 0$. A positive definite $D$ allows neither. If $\kappa < 0$ is simple, the
+# minimum is non-degenerate and persists for small $\delta$ by the implicit function theorem. The exchange of the two neurons is $\delta \to -\delta$, so $L$ is even in $\delta$ on it.
+# :::
+#
 # ### The end at a permutation point
 #
 # For the curves that end there, the smaller network is minimised on its own and gives $L_1$, $D$ and the Hessian at the permutation point. How near to the end one has to look depends on $D$: where its two lowest eigenvalues lie close together, $e$ still turns at distances at which other curves have long arrived. So the values are read at $\delta_0/500$ (at $\delta_0/50$ the worst curve of this run has a cosine of {glue:text}`cosine_at_50` and {glue:text}`ratio_at_50` of the predicted loss). A path goes on into its mirror image, so that $L$ is even in $\delta$; the ratio of $L - L_1$ to $\kappa\delta^2/8$ is $1 + O(\delta^2)$ and is extrapolated in $\delta^2$ from two distances:

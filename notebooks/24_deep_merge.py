@@ -8,7 +8,7 @@
 #
 # *Is it cheaper to make two similar neurons alike in a wider network, and by how much?*
 #
-# Little, and less in wider networks. On small digits the highest loss on the way falls like the width to the power **[[P8.falls:±]]**, and accuracy drops by **[[100 * P8.accuracy:±]] points** at the worst width. Taking one neuron away costs **[[2.718281828 ** P8.above:.1f]] times** as much ([[2.718281828 ** P8.above:to]]).
+# Little, and less in wider networks. On small digits the highest loss on the way falls like the width to the power **[[P8.falls:±]]**, and accuracy drops by **[[100 * P8.accuracy:±]] points** at the worst width. With one neuron less the loss is **[[2.718281828 ** P8.above:.1f]] times** ([[2.718281828 ** P8.above:to]]) that at the end of the way.
 #
 # :::{glue:figure} fig_heights
 # :alt: Normalised loss against the width, both logarithmic. Dots, the highest loss on each path, fall steeply with the width, along a line with the recorded exponent of -4.7 plus or minus 1.0. Squares, the mean loss of the networks with one neuron less, lie above the means at most widths; recorded, they are 1.9 times as high as the ends of the paths.
@@ -23,8 +23,8 @@
 # | “the barrier height … decreased” with $H$ (sec. 5) | [true on digits](#P8.falls) | like $H$ to the power [[P8.falls:±]] |
 # | accuracy “decreases only marginally” (Fig. 3B) | [true on digits](#P8.accuracy) | by [[100 * P8.accuracy:±]] points |
 # | “the loss increased monotonically” (sec. 5) | [open](#P8.monotone) | a coarse grid hides falls |
-# | Not there: paths end at a derivative neuron | [true](#P8.runs_away) | on [[P8.runs_away * n(P8.runs_away):.0f]] of [[n(P8.runs_away)]] paths |
-# | Not there: one neuron less costs more | [true](#P8.above) | [[2.718281828 ** P8.above:.1f]] times ([[2.718281828 ** P8.above:to]]) the end |
+# | Beyond the paper: paths end at a derivative neuron | [true](#P8.runs_away) | on [[P8.runs_away * n(P8.runs_away):.0f]] of [[n(P8.runs_away)]] paths |
+# | Beyond the paper: one neuron less costs more | [true](#P8.above) | [[2.718281828 ** P8.above:.1f]] times ([[2.718281828 ** P8.above:to]]) the end |
 #
 # **Open.** Monotone “in most cases” or not: some ten hours of one core.
 #
