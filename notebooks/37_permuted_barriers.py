@@ -22,7 +22,7 @@
 # | --- | --- | --- |
 # | "unbounded even with neuron permutations" (sec. 5.2) | [true, like $m^{2k}$](#G5.unbounded) | power [[G5.unbounded:.4f]] $k$, [[n(G5.unbounded)]] networks |
 # | "Assume additionally" … (Prop. 5.4) | [true without it](#G5.without) | power [[G5.without:.4f]] $k$, one neuron scaled |
-# | other permutations may lower it (sec. 5.2) | [true; the growth stays](#G5.lowered) | down to [[G5.lowered:.0e]] of it |
+# | other permutations may lower it (sec. 5.2) | [true; the growth stays](#G5.lowered) | down to [[G5.lowered:.0e]] of it, smallest of [[n(G5.lowered)]] |
 # | factor $\frac14$ for every degree (eq. 19) | [for $k = 1$ only](#G5.factor) | $2^{-(k+1)}$: [[G5.factor:.3f]] for $k = 2$ |
 #
 # **Open.** Nothing.
