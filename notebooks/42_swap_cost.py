@@ -97,7 +97,7 @@ def subspace(purpose: str, d: int, k: int) -> torch.Tensor:
 # | $S_i = U^\top \operatorname{diag}(d_i)^2 U$ | its Gram matrix, near $\mu I$: $\lVert S_i - \mu I \rVert \le \varepsilon < \mu$ |
 # | $\delta_\pi$, $\gamma$ | rows $\delta_i = v_{\pi(i)} - v_i$; the least $\lVert \delta_\pi \rVert$ over permutations $\pi \ne \mathrm{id}$ |
 # | $\rho_\pi = \lVert R_\pi \rVert / \lVert \delta_\pi \rVert$ | size of the trained parts of the neurons that $\pi$ moves, over the distances of centres |
-# | $T_{ij}$, $\Delta_\pi$ | squared cost of neuron $j$'s function on neuron $i$; by how much $\pi$ changes their sum |
+# | $T_{ij}$, $\Delta_\pi$ | squared cost of the function of neuron $j$ on neuron $i$; by how much $\pi$ changes their sum |
 #
 # ## A neuron pays for the way from its centre to its function
 #

@@ -27,7 +27,7 @@
 # | "effective symmetry breaking" (Q4) | [true in narrow layers](#I13.width) | 1536 neurons for 128: [[I13.width:±]] more |
 # | The cause: neurons on in one network only (ours) | [true](#I13.switch) | [[100 * I13.switch:.1f]] % of what the average lacks |
 #
-# **Open.** Zeroing those that fire on at most 1 % of inputs leaves [[100 * I13.zeroed:.1f]] % in this run; recording it takes a quarter of an hour of one core.
+# **Open.** Zeroing those that fire on at most 1 % of inputs leaves [[100 * I13.zeroed:.0f]] % in this run; recording it takes a quarter of an hour of one core.
 #
 # **For the authors.** No result to change. In Q4 each copy carries $a/\sqrt t$ or $b/\sqrt t$ (eq. 276), and the rotated pairs of coordinates are random (eq. 277).
 
@@ -480,7 +480,7 @@ print(f"barrier {as_trained:.3f}; never-firing neurons at 0: {without:.3f}")
 # | neurons matched within classes of equal $(n_a, n_b)$ | [[100 * I13.aligned:±]] % |
 # | neurons that never fire at 0: no student changes | [[100 * I13.unused:±]] % |
 # | same initial weights | [[100 * I13.start:±]] % |
-# | neurons that fire on at most 1 % of the inputs at 0 | [[100 * I13.zeroed:.1f]] % (this run) |
+# | neurons that fire on at most 1 % of the inputs at 0 | [[100 * I13.zeroed:.0f]] % (this run) |
 #
 # So the initial weights, mostly their signs, decide which neurons a run uses, and [[100 * I13.switch:.1f]] % of what the middle lacks sits at neurons that are on in one run only (on more than a quarter of the inputs). In the random frame the same cure works: {glue:text}`frame_trained:.3f` falls to {glue:text}`frame_zeroed` in this run.
 
