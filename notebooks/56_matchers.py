@@ -454,7 +454,7 @@ LEFT = (
     ("X3.norm_activations", "LN: activations", "red"),
     ("X3.repair_norm", "LN: by weights, then REPAIR", "red"),
 )
-figure, axis = figures.panels(height=3.6)
+figure, axis = figures.panels(height=2.65)
 for row, (part, label, colour) in enumerate(LEFT):
     found = claims.recorded(part)
     style = dict(color=f"book:{colour}", linewidth=2)
@@ -462,8 +462,8 @@ for row, (part, label, colour) in enumerate(LEFT):
     axis.plot(found["value"], -row, "o", markersize=7, **style)
     half = (found["high"] - found["low"]) / 2
     says = f"{label}: {found['value']:.2f} ± {half:.2f}"
-    words = dict(color=f"book:{colour}", fontsize=11, va="bottom", ha="left")
-    axis.text(0.02, 0.18 - row, says, **words)
+    words = dict(color=f"book:{colour}", fontsize=10.5, va="bottom", ha="left")
+    axis.text(0.02, 0.15 - row, says, **words)
 axis.axvline(1, color="book:black", linewidth=1, linestyle=":")
 axis.set(xlim=(0, 1.5), ylim=(-5.5, 0.95), yticks=[], xticks=[0, 0.5, 1, 1.5])
 axis.set_xlabel("rise left (1: by weights)")
