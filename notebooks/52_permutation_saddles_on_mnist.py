@@ -118,7 +118,10 @@ for row, (part, base, says) in enumerate(rows_of_answer):
     axis.plot([low, high], [-row] * 2, color="book:blue", linewidth=2)
     axis.plot(value, -row, "o", color="book:blue")
     words = f"{says}: {value:.2f} ({low:.2f} to {high:.2f})"
-    axis.text(0.03 if row else high + 0.06, 0.36 - row, words, va="center")
+    style = dict(
+        va="center", bbox=dict(facecolor="white", edgecolor="none", pad=1)
+    )
+    axis.text(0.03, 0.38 - row, words, **style)
 axis.text(1.03, -2.45, "1: no change", color="book:grey", va="center")
 axis.set(xlim=(0, 3.4), ylim=(-2.7, 0.8), yticks=[])
 axis.set(xlabel="factor on the loss of the merge")
@@ -162,7 +165,7 @@ figures.show("fig_price", answer)
 # A step of descent is $W - \eta\, G Q^\top$, whose image under the map is $W Q - \eta\, G$.
 # :::
 #
-# So with a basis of the whole span every minimum that is found for $V$, by whatever method, is one for the weights $V Q^\top$ of whole images. Which minimum a path comes to may depend on the method: steps of Newton's need not end where descent does.
+# So with a basis of the whole span every minimum that is found for $V$, by whatever method, is one for the weights $V Q^\top$ of whole images. Which minimum a path ends in may depend on the method: steps of Newton's need not end where descent does.
 #
 # Pixels are standardised by one mean and one deviation, so that the empty ones at the border are constant but not 0; together they add at most one dimension. We take the basis in which the second moments $\langle z z^\top \rangle$ are diagonal, largest first (`principal`).
 #
@@ -388,10 +391,6 @@ figures.show("fig_components", idea)
 #
 # The images of this run in an orthonormal basis of their span, sorted by second moments (profile {glue:text}`profile`).
 # :::
-#
-# So with a basis of the whole span every minimum that is found for $V$, by whatever method, is one for the weights $V Q^\top$ of whole images. Which minimum a path comes to may depend on the method: steps of Newton's need not end where descent does.
-#
-# Pixels are standardised by one mean and one deviation, so that the empty ones at the border are constant but not 0; together they add at most one dimension. We take the basis in which the second moments $\langle z z^\top \rangle$ are diagonal, largest first (`principal`).
 #
 # These {glue:text}`images_used` images of {glue:text}`pixels` pixels span {glue:text}`rank` dimensions; written in them and back they differ by {glue:text}`lost`.
 # On this page the images are projected on the first {glue:text}`used` of these, which hold {glue:text}`kept` % of $\langle \|x\|^2 \rangle$.

@@ -37,7 +37,8 @@
 # :::{try}
 # Two networks of your own: a function without arguments that makes one, importable from the folder in which you run the command; two files of weights (safetensors, npz, or a state dict in a `.pt` file, which is read without running code); examples as arrays `x` and `y`.
 #
-#     make chapter NAME=your_networks ARGS="-p model my.nets:make -p a a.safetensors -p b b.safetensors -p data val.npz"
+#     make chapter NAME=your_networks ARGS="-p model my.nets:make \
+#         -p a a.safetensors -p b b.safetensors -p data val.npz"
 #
 # It takes about a minute. Look at the table of the pair, below.
 # :::
@@ -162,15 +163,13 @@ figures.show("fig_five_lines", figure)
 merged_loss = curve.losses[len(at) // 2].item()
 figures.numbers(
     shown=shown,
-    repair_says=f"Halfway the matched line has the loss {merged_loss:.3f}; after "
-    f"REPAIR, which restores the statistics of every unit, it is {repaired:.3f}"
-    + (
-        ", so that REPAIR makes it worse here." if repaired > merged_loss else "."
-    ),
+    merged_loss=f"{merged_loss:.3f}",
+    repaired_loss=f"{repaired:.3f}",
+    repair_helps="helps" if repaired < merged_loss else "does harm",
 )
 
 # %% [markdown]
-# {glue:text}`repair_says`
+# Halfway the matched line has the loss {glue:text}`merged_loss`; after REPAIR, which restores the statistics of every unit, it has {glue:text}`repaired_loss`: here it {glue:text}`repair_helps`.
 #
 # ## The pair in one table
 #
