@@ -520,7 +520,7 @@ claims.check("I13.switch", value, stderr=error, n=controls, rival=rival.item())
 claims.check("I13.unused", *left_over["never on at 0"], n=controls)
 claims.check("I13.zeroed", *left_over["hardly on at 0"], n=controls)
 
-# %% Plot the answer
+# %% What the first picture draws
 sees = [m * rank_law(k, p0, "exact-copy")[2] for k in KS]  # neurons of 128
 bare = {k: switch_off(s, shares_on(s, unseen) > 0) for k, s in swept.items()}
 record = claims.recorded
@@ -528,6 +528,8 @@ one_copy, rise_10, never = (
     record(f"I13.{x}") for x in ("lmc_copy", "rise_copy", "unused")
 )
 top = {x: one_copy[x] + rise_10[x] for x in ("value", "low", "high")}
+
+# %% Plot the answer
 figure, axis = figures.panels(height=2.5)
 axis.plot(sees, clustered(copy)[0], color="book:blue", linewidth=1.2)
 heights_bare = [barrier_of(s).mean() for s in bare.values()]
