@@ -4,27 +4,34 @@
 # ---
 
 # %% [markdown]
-# # The overlap theorem
+# # Random minima share the fewest neurons beyond twice the teacher's width
 #
-# :::{summary}
-# **Question.** Train two networks on the same task and match their neurons: how many find a partner?
+# *At which width do the fewest neurons of two random minima find a partner?*
 #
-# **The paper.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` count partners for two-layer ReLU networks that learn a {term}`teacher <teacher and student>` with
-# $M$ neurons. The expected share of matched neurons, $T(m, M)$, returns to 1 as the width $m$ grows; with many teacher
-# neurons it is smallest at $m = 2M$ (Z, Theorem 5; Z, Fig. 1).
+# At **[[Z3.minimum:.2f]] $M$** for large $M$, the number of teacher neurons, not at $2M$ (proved): copies of a teacher neuron follow a
+# Poisson law, not a normal one. The valley is flat. At $2M$ **[[100 * Z3.limit:.1f]] %** of the neurons find a partner; the paper's
+# limit is 71.8 %.
 #
-# **What we find.** The first half holds, with the exact speed: {claim}`Z3.tends_to_one`. In the second half a central
-# limit theorem is applied where a Poisson limit holds ({claim}`Z3.limit`): the bottom of the valley is at
-# $m \approx$ {glue:text}`r_star:.4f` $M$, not $2M$ ({claim}`Z3.minimum`).
+# :::{glue:figure} fig_limit
+# :alt: Share of neurons that find a partner against the width from M to 6M; the vertical axis begins at 65 %. The exact curve falls from 100 % to 73.5 % at [[Z3.minimum:.2f]] M, marked, and rises slowly. The printed curve lies below it and has its minimum, 71.8 %, marked, at 2M.
 #
-# **Why it matters.** A neuron without a partner is averaged with the wrong one when two networks are merged. The width
-# at which this happens most often is a fixed multiple of what the task needs.
+# Share of neurons that find a partner, for many teacher neurons, exact. The vertical axis begins at 65 %.
 # :::
 #
-# :::{need}
-# You need: binomial and Poisson laws, characteristic functions; the modified Bessel functions $I_0$ and $I_1$ are only
-# differentiated. Where the {term}`minima <minimum>` come from: [](11_exact_loss.ipynb). {{ times }}
-# :::
+# **How sure.** Proved for large $M$; for every $M$ up to 1000 computed exactly. Nothing is sampled.
+#
+# | The paper says | We find | By how much |
+# | --- | --- | --- |
+# | “overlap proportion will be minimized when $m = 2M$” (sec. 3, on Theorem 5) | [not at $2M$](#Z3.minimum) | at [[Z3.minimum:.4f]] $M$ ({prf:ref}`thm-limit-minimum`) |
+# | the limit is $1 - \sqrt{t(1 - t)/\pi}$, $t = M/m$ (eq. 16) | [too low](#Z3.limit) | [[Z3.limit:.4f]] at $2M$, printed 0.7179 ({prf:ref}`thm-limit`) |
+# | “decreases first and then increases” (sec. 3) | [true](#Z3.turns_once) | proved for every $M$ ({prf:ref}`thm-unimodal`) |
+# | $M = 6$: least at “approximately” $2M = 12$ (Fig. 1) | [true, to one neuron](#Z3.minimum_at_6) | at [[Z3.minimum_at_6:.0f]] |
+# | $M = 20$: least at “approximately” $2M = 40$ (Fig. 1) | [true, to a fifth](#Z3.minimum_at_20_roughly) | at [[Z3.minimum_at_20:.0f]]; not to one neuron |
+# | $T(m, M) \to 1$ “when $m \to \infty$” (Theorem 5) | [true, like $m^{-1/2}$](#Z3.tends_to_one) | $1 - T \sim \sqrt{(M - 1)/(\pi m)}$ ({prf:ref}`thm-bound`) |
+#
+# **Open.** Nothing.
+#
+# **For the authors.** Print “$m/M = 1 + \nu^*$ with $\nu^* I_1(2\nu^*) = I_0(2\nu^*)$, about [[Z3.minimum:.3f]]” in Theorem 5; exchange two words in A.1.
 
 # %% Parameters tags=["parameters"]
 M: int = 6  # teacher neurons, left panel of Z, Fig. 1
@@ -77,9 +84,14 @@ from lmc_helpers.teacher_student import (
 )
 
 # %% [markdown]
-# ## Minima, types and overlap
+# :::{need}
+# You need: binomial and Poisson laws, characteristic functions; the modified Bessel functions $I_0$ and $I_1$ are only
+# differentiated. Where the {term}`minima <minimum>` come from: [](11_exact_loss.ipynb). {{ times }}
+# :::
 #
-# The student $f_W(x) = \sum_{i=1}^m \sigma(w_i \cdot x)$, $\sigma(z) = \max(0, z)$, learns the teacher
+# ## A neuron finds a partner if the other network has a copy to spare
+#
+# The student $f_W(x) = \sum_{i=1}^m \sigma(w_i \cdot x)$, $\sigma(z) = \max(0, z)$, learns the {term}`teacher <teacher and student>`
 # $f^*(x) = \sum_{j=1}^M \sigma(e_j \cdot x)$ with $M \le d$ and inputs on the unit sphere of $\mathbb R^d$.
 #
 # :::{prf:definition} Manifold of minima; Z, Lemma 2
@@ -89,108 +101,32 @@ from lmc_helpers.teacher_student import (
 # $\sum_{i=1}^m w_{ij} = 1$ for all columns $j \le M$.
 # :::
 #
-# Row $i$ has *type* $j$ if $w_i \in S_j$: it follows the teacher neuron $j$. A minimum without zero rows has
-# $\alpha_j + 1 \ge 1$ rows {term}`of type <type>` $j$. The paper assumes (Z, *{term}`Assumption 3`*) that the surplus counts
-# $\alpha = (\alpha_1, \dots, \alpha_M)$ follow $\operatorname{Multinomial}(m - M; \tfrac1M, \dots, \tfrac1M)$ and that the
-# entries of one type are uniform on the simplex. One such minimum, with $m = 8$, $M = 3$, $d = 4$:
-
-# %%
-W = sample_minima(m=8, M=3, d=4, n=1, seed=seed)[0]  # (m, d)
-print(np.array2string(W.numpy(), precision=3, suppress_small=True))
-
-# %% [markdown]
-# Why every such matrix is a minimum is one line: $\sigma$ is {term}`positively homogeneous <homogeneous activation>`, so the rows of type $j$ add up to
-# $\sum_i w_{ij}\, \sigma(x_j) = \sigma(e_j \cdot x)$. The loss is zero there, for every input distribution. We compare
-# sampled minima with the teacher as functions; that there are no *other* minima is
-# [proven in the previous chapter](11_exact_loss.ipynb).
-
-# %%
-minima = sample_minima(m=20, M=6, d=8, n=1000, seed=seed)  # (n, m, d)
-generator = seeds.torch_generator(seed, "inputs")
-x = torch.randn(500, 8, generator=generator, dtype=torch.float64)
-x = x / x.norm(dim=-1, keepdim=True)  # (500, d), uniform on the sphere
-students = torch.relu(x @ minima.mT).sum(dim=-1)  # (n, 500), f_W
-teacher = torch.relu(x[:, :6]).sum(dim=-1)  # (500,), f*
-deviation = ((students - teacher).abs().amax() / teacher.abs().amax()).item()
-
-# %%
-claims.check("Z1.sampled", deviation, n=len(minima))
-
-# %% [markdown]
-# The words before the formula of Assumption 3, "each neuron is equally likely to be assigned to each type", could be read
-# otherwise; the paper sets the parameter to $m - M$ "to tackle the constraint that each type has at least one neuron". If all $m$ rows chose freely, and choices that leave a type empty were rejected, the type counts would vary
-# more. The book follows the formula, as the paper's proofs and Z, B.1 do; the variance of the counts, divided by that of
-# the formula, shows that its sampler does:
-
-
-# %%
-def variance_ratio(
-    seed: int, n: int = 20_000, m: int = 10, M: int = 5
-) -> tuple[float, float]:
-    """Variance of the type counts over that of Bin(m − M, 1/M), and its error."""
-    rows = sample_minima(m, M, M, n, seed, law="equal") > 0  # (n, m, M)
-    spread = (rows.sum(dim=1).double() - m / M).square().mean(dim=-1)  # (n,)
-    ratio = spread / ((m - M) / M * (1 - 1 / M))
-    return ratio.mean().item(), ratio.std().item() / math.sqrt(n)
-
-
-ratio, ratio_stderr = variance_ratio(seed)
-free = free_choice_variance(10, 5) / (5 / 5 * (1 - 1 / 5))  # the words
-print(f"sampler {ratio:.3f} ± {ratio_stderr:.3f}, formula 1, words {free:.3f}")
-
-# %%
-claims.check(
-    "Z13.sampler",
-    ratio,
-    stderr=ratio_stderr,
-    n=20_000,
-    rival=free,
-    second_seed=lambda: variance_ratio(seed + 1),
-)
-
-# %% [markdown]
-# Whether *gradient descent* finds such types is the rest of {claim}`Z13`. This chapter takes Assumption 3 for granted;
-# [the chapter on trained minima](17_trained_minima.ipynb) tests it, and rejects it.
-#
-# The *{term}`overlap`* of two minima is the number of rows that can be paired with a row of the same type,
+# Row $i$ has *type* $j$ if $w_i \in S_j$: it copies teacher neuron $j$. A minimum without zero rows has at least one row
+# {term}`of type <type>` $j$, and $\alpha_j$ more. The paper assumes ({term}`Assumption 3`) that the $m - M$ surplus rows choose their types
+# at random. Rows of one type are partners; the *{term}`overlap`* of two minima is the number of rows that find one,
 #
 # $$
 # C = M + \sum_{j=1}^M \min(\alpha^{(1)}_j, \alpha^{(2)}_j),
 # \tag{Z 5}
 # $$
 #
-# and $T(m, M) = \mathbb E\, C/m$. If the type vectors are equal, $C = m$, and after a permutation that pairs the types all
-# points between the two minima are minima. "There is little chance" of that, says the paper (Z, section 3). With $n = m - M$ the
-# chance is $\sum_\alpha P(\alpha)^2 = n!^2 M^{-2n} [x^n] \bigl( \sum_k x^k/k!^2 \bigr)^M$:
+# and $T(m, M) = \mathbb E\, C/m$ is its expected share.
+#
+# | Letter | Meaning in this chapter |
+# | --- | --- |
+# | $M$, $m$ | neurons of the teacher; neurons of each of the two students |
+# | $W$, $w_i$ | weights of a student; its row (neuron) $i$ |
+# | $\alpha_j$ | surplus rows of type $j$; $X$ and $Y$ are those of one type in the two networks |
+# | $C$, $T$ | rows that find a partner; their expected share |
+# | $n$, $p$, $q$ | $m - M$ surplus rows; $1/M$; $1 - 1/M$ |
+# | $r$, $t$, $\nu$ | $m/M$; $M/m$; $r - 1$, surplus rows of a type |
+# | $I_0$, $I_1$ | modified Bessel functions |
 
-
-# %%
-def same_types(m: int, M: int) -> float:
-    """Probability that two minima have equal type vectors."""
-    n = m - M
-    one = [1 / math.factorial(k) ** 2 for k in range(n + 1)]
-    power = np.array([1.0])
-    for _ in range(M):
-        power = np.convolve(power, one)[: n + 1]
-    return float(power[n]) * (math.factorial(n) / M**n) ** 2
-
-
-chances = {(m, K): same_types(m, K) for m, K in ((7, 6), (12, 6), (40, 20))}
-for (m, K), chance in chances.items():
-    print(f"m = {m}, M = {K}: equal type vectors with probability {chance:.2g}")
-
-# %%
-claims.check("Z3.same_types", max(chances[12, 6], chances[40, 20]), n=1)
-
-# %% [markdown]
-# For {glue:text}`trials` pairs of minima with $m = 3M$:
-
-# %%
+# %% Sample pairs of minima
 rng = seeds.numpy_generator(seed, "pairs of minima")
 alpha = rng.multinomial(2 * M, np.full(M, 1 / M), size=(2, trials))
 C = np.minimum(*alpha).sum(axis=1) + M  # (trials,), Z, eq. (5)
 error = C.std(ddof=1) / math.sqrt(trials) / (3 * M)
-print(f"T({3 * M}, {M}) = {C.mean() / (3 * M):.4f} ± {error:.4f} simulated")
 
 # %% Plot the idea: the neurons of two minima
 own_counts, other_counts = 1 + alpha[:, 0]  # (M,), rows of each type
@@ -221,14 +157,14 @@ figures.numbers(overlap_shown=int(both_have.sum()), width_shown=3 * M)
 # :::{glue:figure} fig_overlap
 # :alt: Two bars for each of the types, one for each network. Where the bars of a type have different heights, the surplus of the higher one is hatched; it has no partner.
 #
-# The first pair of this sample. Rows of one type are paired until one of the networks has no more of them. Here
+# One pair of minima. Rows of one type are paired until one of the networks has no more of them. Here
 # {glue:text}`overlap_shown` of {glue:text}`width_shown` find a partner.
 # :::
 #
-# ## The exact value
+# ## The expected share is a finite sum
 #
-# The coordinates of $\alpha$ are dependent, but expectations add up. With $X, Y \sim \operatorname{Bin}(n, p)$
-# independent, $n = m - M$, $p = 1/M$, and $\min(x, y) = \tfrac12 (x + y - |x - y|)$, the paper obtains
+# The $\alpha_j$ are dependent, but expectations add up. With $X, Y \sim \operatorname{Bin}(n, p)$
+# independent and $\min(x, y) = \tfrac12 (x + y - |x - y|)$, the paper obtains
 #
 # $$
 # T(m, M) = 1 - \frac{M}{2m}\, \mathbb E |X - Y|. \tag{Z 13}
@@ -257,7 +193,7 @@ figures.numbers(overlap_shown=int(both_have.sum()), width_shown=3 * M)
 # :::
 #
 # All terms are positive, so nothing cancels: {py:func}`~lmc_helpers.teacher_student.overlap.expected_overlap` is exact up to rounding in
-# $O(m)$ operations. In four lines, beside the double sum over the binomial law that it replaces:
+# $O(m)$ operations. In three lines, beside the double sum over the binomial law that it replaces:
 
 # %%
 n, p = 2 * M, 1 / M  # m = 3M
@@ -275,153 +211,7 @@ print(
 print(f"T({3 * M}, {M}) = {expected_overlap(3 * M, M):.14f}")
 
 # %% [markdown]
-# ## The valley of Z, Fig. 1
-
-# %% Plot Z, Fig. 1
-widths = {
-    K: np.unique(np.linspace(K, 6 * K, points).round().astype(int))
-    for K in (M, M_right)
-}
-
-
-def simulate(seed: int) -> dict[int, np.ndarray]:
-    """Mean and error at every width of both panels, M → (points, 2)."""
-    return {
-        K: np.array(
-            [simulate_overlap(int(m), K, trials, seed) for m in widths[K]]
-        )
-        for K in widths
-    }
-
-
-simulated = simulate(seed)
-
-figure, axes = figures.panels(2, sharey=True)
-for axis, K in zip(axes, widths, strict=True):
-    ms = np.arange(K, 6 * K + 1)
-    exact = np.array([expected_overlap(int(m), K) for m in ms])
-    normal = [normal_overlap(int(m), K) for m in ms]
-    axis.plot(ms, exact, label="exact (Z 13)")
-    axis.plot(ms, normal, "--", label="normal approximation (Z 15)")
-    points_style = dict(color="book:black", label="simulation")
-    figures.band(axis, widths[K], *simulated[K].T, **points_style)
-    axis.axvline(2 * K, color="book:grey", linestyle=":", label="$m = 2M$")
-    bottom = (minimiser(K), exact.min())
-    axis.plot(*bottom, "v", color="book:red", label="exact minimum")
-    axis.set(title=f"$M = {K}$", xlabel="student neurons $m$")
-axes[0].set_ylabel("expected overlap proportion $T(m, M)$")
-figures.show("fig_simulation", figure, legend=3)
-figures.numbers(r_star=overlap.minimiser_limit())
-
-# %% [markdown]
-# :::{glue:figure} fig_simulation
-# :alt: Two panels of overlap against width. Simulated points lie on the exact curve, which falls to about three quarters just beyond twice the teacher's width and then rises; the normal approximation runs visibly below.
-#
-# Z, Fig. 1: expected overlap proportion, for $M =$ {glue:text}`M` and $M =$ {glue:text}`M_right`. Bars: ±3.29 standard
-# errors of {glue:text}`trials` simulated pairs (profile {glue:text}`profile`).
-# :::
-#
-# Over all points of both panels, the mean of the simulated $1 - T$ relative to the exact one, and to the normal
-# approximation:
-
-# %%
-surplus = [(int(m), K) for K in widths for m in widths[K][1:]]  # at m = M, 0 = 0
-deficit = np.array([1 - expected_overlap(m, K) for m, K in surplus])
-normal = np.array([1 - normal_overlap(m, K) for m, K in surplus])
-
-
-def deviation_from_exact(simulated: dict[int, np.ndarray]) -> tuple[float, float]:
-    """Mean relative deviation of the simulated 1 − T, and its error."""
-    mean, stderr = np.concatenate([simulated[K][1:] for K in widths]).T
-    error = np.linalg.norm(stderr / deficit) / len(deficit)
-    return float(((1 - mean) / deficit - 1).mean()), float(error)
-
-
-value, stderr = deviation_from_exact(simulated)
-rival = float((normal / deficit - 1).mean())
-print(f"simulated 1 - T over the exact one, less 1: {value:.4f} ± {stderr:.4f}")
-print(f"normal approximation over the exact one, less 1: {rival:.4f}")
-
-# %%
-claims.check(
-    "Z3.exact",
-    value,
-    stderr=stderr,
-    n=trials * len(surplus),
-    rival=rival,
-    second_seed=lambda: deviation_from_exact(simulate(seed + 1)),
-)
-
-# %% [markdown]
-# ## $T \to 1$, and how fast
-#
-# From $(\mathbb E|X - Y|)^2 \le \operatorname{Var}(X - Y)$ the paper concludes
-# $T \ge 1 - \sqrt{2(m - M)(M - 1)}/(2m) \to 1$ for fixed $M$ (Z, A.1). That is right, and more is true.
-#
-# :::{prf:theorem} Speed, and the normal approximation as a bound
-# :label: thm-bound
-# For all $m > M \ge 2$,
-#
-# $$
-# 1 - T < \frac1m \sqrt{\frac{(m - M)(M - 1)}{\pi}},
-# $$
-#
-# and $1 - T(m, M) \sim \sqrt{(M - 1)/(\pi m)}$ as $m \to \infty$ with $M$ fixed. So the normal approximation (Z 15),
-# before its limit is taken, is a strict lower bound of $T$.
-# :::
-#
-# :::{prf:proof}
-# Write $D_n = X - Y$, $a_n = \mathbb E|D_n|$, $c_n = P(D_n = 0)$ and $c'_n = P(D_n = 1)$. One more trial changes $D$ by
-# $+1$ or $-1$ with probability $pq$ each, which changes $|D|$ on average only if $D = 0$:
-#
-# $$
-# a_{n+1} = a_n + 2pq\, c_n, \quad c_{n+1} = (1 - 2pq)\, c_n + 2pq\, c'_n. \tag{a}
-# $$
-#
-# Integrating $\frac1\pi \int \frac{1 - \varphi}{1 - \cos\theta}$ by parts, with antiderivative $-\cot(\theta/2)$ of
-# $1/(1 - \cos\theta)$, gives $a_n = 2npq\, (c_{n-1} + c'_{n-1})$. Now $c_{n-1} \ge c'_{n-1}$, because
-# $\frac1\pi\int_0^\pi \varphi\, (1 - \cos\theta)\, d\theta \ge 0$, and $4pq \le 1$; so by (a)
-#
-# $$
-# \begin{aligned}
-# & 2c_n - (c_{n-1} + c'_{n-1}) \\
-# & \quad = (1 - 4pq)\,(c_{n-1} - c'_{n-1}) \ge 0,
-# \end{aligned}
-# $$
-#
-# that is $a_n \le 4npq\, c_n$. Hence $a_{n+1} = a_n + 2pq\, c_n$ is at least $a_n \bigl(1 + \tfrac1{2n}\bigr)$, which is
-# more than $a_n \sqrt{1 + 1/n}$: the sequence $a_n/\sqrt n$ increases strictly. For fixed $p$ the central limit theorem does apply, and with bounded second
-# moments $a_n/\sqrt n \to 2\sqrt{pq/\pi}$. So $a_n < 2\sqrt{npq/\pi}$; insert $pq = (M - 1)/M^2$ into (Z 13).
-# :::
-#
-# The deficit $1 - T$ over the paper's bound, for all teachers up to $M =$ {glue:text}`M_max`, and the exponent of $m$ in it:
-
-# %%
-curves = {  # T(m, K) for m = K, …, 20 K
-    K: np.array([expected_overlap(m, K) for m in range(K, 20 * K + 1)])
-    for K in range(2, M_max + 1)
-}
-ratios = {}  # 1 − T over the paper's bound
-for K, T in curves.items():
-    m = np.arange(K + 1, 20 * K + 1)
-    ratios[K] = (1 - T[1:]) / (np.sqrt(2 * (m - K) * (K - 1)) / (2 * m))
-largest = [float(r.max()) for r in ratios.values()]
-sharpest = max(largest)
-print(f"largest ratio {sharpest:.6f}, √(2/π) = {math.sqrt(2 / math.pi):.6f}")
-
-slopes = []  # of log(1 − T) against log m
-for K in (2, 6, 20, 100):
-    low, high = (1 - expected_overlap(k * K, K) for k in (500, 1000))
-    slopes.append(math.log(high / low) / math.log(2))
-
-# %%
-claims.check("Z3.tends_to_one", slopes)
-claims.check("Z3.variance_bound", largest)
-
-# %% [markdown]
-# By {prf:ref}`thm-bound` the ratio stays below $\sqrt{2/\pi} \approx$ {glue:text}`sharp:.4f`.
-#
-# ## One valley
+# ## Every teacher has one valley
 #
 # :::{prf:theorem} $T$ falls, then rises
 # :label: thm-unimodal
@@ -444,105 +234,73 @@ claims.check("Z3.variance_bound", largest)
 # strictly; $h(0) = 2pqM > 0$, and since $T \to 1$ it becomes negative.
 # :::
 #
-# Z, A.1 announces that $T$ "initially increases monotonically and then decreases"; the two words are exchanged. The
-# tie occurs at $M = 2$, where $T(4, 2) = T(5, 2)$. The sign of $h$ gives the bottom $m^*(M)$; the first step of $T$ and
-# its turns, for all teachers:
+# Relation (a) is in the proof of {prf:ref}`thm-bound`. The text under Theorem 5 says the same; the sentence of A.1 before (Z 13) has the words
+# the other way round (“initially increases monotonically and then decreases”). A tie occurs at $M = 2$: $T(4, 2) = T(5, 2)$.
 
-# %% Plot the valley, to walk along
-along = np.unique(np.linspace(M, 6 * M, 31).round().astype(int))  # widths m
-rows = np.arange(1, 16)  # of one type
-trials_each, chance = (along - M)[:, None], 1 / M
-enough = binomial.sf(rows - 2, trials_each, chance)  # P(at least r rows)
-more = binomial.sf(rows - 1, trials_each, chance)
-floor = np.array([expected_overlap(int(size), M) for size in along])
-means = np.stack([along / M, floor * along / M], axis=1)  # of one, of the fewer
-scene = figures.Moving(
-    "student neurons $m$",
-    [str(size) for size in along],
-    [
-        f"of {one:.2f} rows of a type {fewer:.2f} find a partner: $T$ = {share:.3f}"
-        for (one, fewer), share in zip(means, floor, strict=True)
-    ],
-    start=int(floor.argmin()),
-)
-laws = scene.panel(xlabel="rows of one type", ylabel="probability", ylim=(0, 1))
-for law, shift, colour, label, place in (
-    (enough - more, -0.2, "blue", "in one network", means[:, :1]),
-    (enough**2 - more**2, 0.2, "orange", "the fewer of two", means[:, 1:]),
-):
-    laws.draw(rows + shift, law, "bars", colour, label, width=0.4)
-    laws.draw(place.repeat(2, axis=1), [0, 1], "--", colour, f"mean, {label}")
-curve = scene.panel(xlabel="student neurons $m$", ylabel="overlap $T(m, M)$")
-widest_first = np.arange(M, 6 * M + 1)
-every = [expected_overlap(int(size), M) for size in widest_first]
-curve.draw(widest_first, every, "-", "black", "$T$, (Z 13)")
-curve.draw([2 * M] * 2, [min(every), 1], ":", "grey", "$m = 2M$")
-curve.draw(along[:, None], floor[:, None], "o", "red", "this width")
-scene.show("fig_valley")
-
-# %% [markdown]
-# Move the width: both laws spread, and $T$ is the mean of the orange one, the rows that find a partner, over the mean of the blue one.
-#
-# :::{glue:figure} fig_valley
-# :alt: Left, the law of the number of rows of one type in one network, and of the smaller number of two networks, with their means. Right, the expected overlap against the width, a valley whose bottom lies beyond twice the teacher's width, with a dot at the width that is shown.
-#
-# Along the valley for $M =$ {glue:text}`M`. Left: the number of rows of one type in one network, $1 + X$, and in that of two networks which has fewer, $1 + \min(X, Y)$; dashed, their means, $m/M$ and $T m/M$. Right: the quotient of the two means. Exact.
-# :::
-
-# %%
-n, p = np.arange(4 * M), 1 / M
-a = [overlap.mean_absolute_difference(int(k), p) for k in n]  # E|X − Y|
-ties = [tie_probability(int(k), p) for k in n]  # P(X = Y)
-h = 2 * p * (1 - p) * (n + M) * np.array(ties) - a
-print(f"h decreases: {(np.diff(h) < 0).all()}")
-print(f"m*({M}) = {M + int((h <= 1e-12).argmax())}")
-
+# %% Compute the valleys of all teachers
+curves = {  # T(m, K) for m = K, …, 20 K
+    K: np.array([expected_overlap(m, K) for m in range(K, 20 * K + 1)])
+    for K in range(2, M_max + 1)
+}
 first_steps = [K * float(T[1] - T[0]) for K, T in curves.items()]
 signs = {K: np.sign(np.diff(T)) for K, T in curves.items() if K > 2}
 turns = [int((np.diff(sign) != 0).sum()) for sign in signs.values()]
 
 # %%
-claims.check("Z3.falls_first", max(first_steps), n=len(first_steps))
 claims.check("Z3.turns_once", turns)
 
 # %% [markdown]
-# ## Many teachers
+# ## With many teacher neurons the counts are Poisson, not normal
 #
 # The second half of Z, Theorem 5 lets $M \to \infty$ with $M/m \to t$. The proof standardises $X$ and $Y$ and calls on a
 # central limit theorem (Z 14), which yields $T \to 1 - \sqrt{t(1 - t)/\pi}$ (Z 16), smallest at $t = \tfrac12$. But
-# $X \sim \operatorname{Bin}(m - M, 1/M)$ counts rare events: its mean $(m - M)/M \to \nu = (1 - t)/t$ stays bounded, and
+# $X \sim \operatorname{Bin}(m - M, 1/M)$ counts rare events: its mean $(m - M)/M \to \nu$ stays bounded, and
 # $X$ tends to a Poisson variable.
 
-# %% Plot the laws of one count and the limits, and the finding
-figure, (left, right) = figures.panels(2)
+# %% Plot the laws of one count
+figure, axis = figures.panels(height=2.8)
 k = np.arange(8)
-left.bar(k - 0.2, binomial.pmf(k, 1000, 1 / 1000), 0.4, label="Bin(1000, 1/1000)")
-left.bar(k + 0.2, poisson.pmf(k, 1), 0.4, label="Poisson(1)")
+law = binomial.pmf(k, 1000, 1 / 1000)
+axis.bar(k - 0.2, law, 0.4, color="book:blue")
+axis.bar(k + 0.2, poisson.pmf(k, 1), 0.4, color="book:sky")
 z = np.linspace(-1.5, 7, 300)
 density = np.exp(-((z - 1) ** 2) / 2) / math.sqrt(2 * math.pi)
-left.plot(z, density, "--", color="book:black", label="N(1, 1)")
-left.set(xlabel="surplus rows of one type, $m = 2M$, $M = 1000$")
-left.set(ylabel="probability")
-left.legend()
+axis.plot(z, density, "--", color="book:black")
+axis.text(1.8, 0.38, "Bin(1000, 1/1000) and, pale, Poisson(1)", fontsize=10)
+axis.text(2.2, 0.21, "N(1, 1), dashed", fontsize=10)
+axis.set(xlabel="surplus rows of one type, $m = 2M$, $M = 1000$")
+axis.set(ylabel="probability", ylim=(0, 0.45))
+figures.show("fig_laws", figure)
 
+# %% Plot the exact and the printed limit
 r = np.linspace(1, 6, 400)
 r_star = overlap.minimiser_limit()
 limit = [overlap.overlap_limit(v) for v in r]
 printed = [normal_limit(1 / v) for v in r]
-style = dict(label=r"limit $M \to \infty$", zorder=3)
-right.plot(r, limit, color="book:black", **style)
-style = dict(color="book:orange", label="printed limit (Z 16)")
-right.plot(r, printed, "--", **style)
-for K, colour in ((6, "book:sky"), (20, "book:green"), (1000, "book:purple")):
-    ms = np.unique(np.linspace(K, 6 * K, 60).astype(int))
-    exact = [expected_overlap(int(m), K) for m in ms]
-    right.plot(ms / K, exact, ".", color=colour, label=f"exact, $M = {K}$")
-right.plot(2, normal_limit(0.5), "v", color="book:orange")
-right.plot(r_star, overlap.overlap_limit(r_star), "v", color="book:red")
-right.set(xlabel="$m/M$", ylabel="expected overlap proportion $T$")
-right.legend()
+figure, axis = figures.panels(height=2.7)
+axis.plot(r, printed, "--", color="book:red")
+axis.plot(r, limit, color="book:blue", linewidth=2.4)
+lowest = (2, normal_limit(0.5)), (r_star, overlap.overlap_limit(r_star))
+for (x, y), colour, down in zip(lowest, ("red", "blue"), (-16, 10), strict=True):
+    axis.plot(x, y, "o", color=f"book:{colour}")
+    axis.annotate(
+        f"{x:.2f} $M$, {100 * y:.1f} %",
+        *((x, y), (-14, down)),
+        **dict(textcoords="offset points", color=f"book:{colour}", fontsize=10),
+    )
+for curve, words, colour in (
+    (printed, "as printed", "red"),
+    (limit, "exact", "blue"),
+):
+    end = dict(xytext=(4, -9 if colour == "red" else 3), color=f"book:{colour}")
+    axis.annotate(words, (6, curve[-1]), textcoords="offset points", **end)
+axis.set(xlim=(1, 6), ylim=(0.65, 1), xlabel="width $m$ of the two networks")
+axis.set(ylabel="share that finds a partner", xticks=range(1, 7))
+axis.set_xticklabels(["$M$", *(f"${k}M$" for k in range(2, 7))])
+axis.yaxis.set_major_formatter("{x:.0%}")
 figures.show("fig_limit", figure)
 
+# %% Keep the picture of the finding
 figure, axis = figures.card()
 axis.plot(r, printed, "--", color="book:orange", label="as printed")
 axis.plot(r, limit, color="book:blue", label="exact")
@@ -553,11 +311,10 @@ axis.legend()
 figures.keep(figure)
 
 # %% [markdown]
-# :::{glue:figure} fig_limit
-# :alt: Left, the binomial and Poisson probabilities coincide and the normal density does not. Right, exact overlap for 6, 20 and 1000 teachers approaches the Poisson limit from above; the printed limit lies below all of them with its minimum further left.
+# :::{glue:figure} fig_laws
+# :alt: Probabilities of 0 to 7 surplus rows of one type. The bars of the binomial and of the Poisson law coincide: 0.37, 0.37, 0.18, 0.06, … The normal density, a dashed bell around 1, does not: it is 0.24 at 0 and goes on below 0.
 #
-# Left: the law of one type count at $m = 2M$ is Poisson, not normal. Right: exact $T(m, M)$ (dots), its limit
-# ({prf:ref}`thm-limit`) and the printed limit; triangles mark the minima of the two limits. Nothing here is sampled.
+# The law of one count at $m = 2M$: binomial and Poisson bars coincide, the normal density does not.
 # :::
 #
 # :::{prf:theorem} The limit; corrects Z, eq. (16)
@@ -612,29 +369,8 @@ print(f"limit {limit_2:.6f}, printed limit {printed_2:.6f}")
 # %%
 claims.check("Z3.limit", at_2[large], n=1)
 
-# %% Numbers for the text
-gaps = {
-    K: max(
-        abs(
-            expected_overlap(round(v * K), K)
-            - overlap.overlap_limit(round(v * K) / K)
-        )
-        for v in r[::20]
-    )
-    for K in (100, 1000)
-}
-figures.numbers(
-    gap_100=gaps[100],
-    gap_1000=gaps[1000],
-    printed_gap=float(np.max(np.subtract(limit, printed))),
-    sharp=math.sqrt(2 / math.pi),
-)
-
 # %% [markdown]
-# The exact values approach the limit like $1/M$: over $1 \le m/M \le 6$ the largest distance is {glue:text}`gap_100:.4f` for
-# $M = 100$ and {glue:text}`gap_1000:.5f` for $M = 1000$. The printed limit stays off by up to {glue:text}`printed_gap:.3f`.
-#
-# ## Where the valley's bottom is
+# ## So the bottom moves from $2M$ to $2.29 M$
 #
 # :::{prf:theorem} Minimum of the limit; corrects Z, Theorem 5
 # :label: thm-limit-minimum
@@ -657,6 +393,384 @@ figures.numbers(
 #
 # The ratio $I_1/I_0$ increases from 0 to 1, hence $\nu I_1/I_0$ increases from 0 to $\infty$ and passes 1 once.
 # :::
+#
+# Numerically $\nu^* =$ {glue:text}`nu_star:.6f` and
+# $T_\infty(r^*) =$ {glue:text}`bottom:.4f`, where the paper's limit has the minimum {glue:text}`bottom_printed:.4f`. For finite $M$ the
+# bottom is $\lceil r^* M + c + O(1/M) \rceil$ with $c =$ {glue:text}`shift:.4f` ({prf:ref}`thm-finite-minimum`).
+
+# %% Find the bottom for every number of teachers
+nu = brentq(lambda nu: nu * i1e(2 * nu) - i0e(2 * nu), 1, 2, xtol=1e-14)  # ν*
+theta = (np.arange(200) + 0.5) * np.pi / 200
+u = 1 - np.cos(theta)
+weight = np.exp(-2 * nu * u)  # ⟨f⟩ is the mean of f · weight
+one, mean_u, mean_u2 = (np.mean(f * weight) for f in (1, u, u**2))
+G = 2 * nu * (i0e(2 * nu) + i1e(2 * nu))
+H_1 = 2 * nu * (1 + nu) * (mean_u - mean_u2) - G / 2 + nu * (one - mean_u)
+c = -H_1 / (2 * i1e(2 * nu) * (1 - nu**2))
+
+sizes = np.arange(2, 1001)
+bottoms = np.array([minimiser(int(K)) for K in sizes])  # exact m*(M)
+predicted = np.ceil((1 + nu) * sizes + c)
+for K in (6, 20, 1000):
+    print(f"M = {K}: m* = {bottoms[K - 2]}, ⌈r* M + c⌉ = {predicted[K - 2]:.0f}")
+
+# %%
+claims.check("Z3.minimum", minimiser(large) / large, n=1)
+
+# %% [markdown]
+# ## In the paper's figure the valley is too flat to see it
+#
+# Z, Fig. 1 simulates $10^4$ pairs a point. The normal approximation before its limit (Z 15) misses the points, the exact value does not.
+
+# %% Simulate Z, Fig. 1
+widths = {
+    K: np.unique(np.linspace(K, 6 * K, points).round().astype(int))
+    for K in (M, M_right)
+}
+
+
+def simulate(seed: int) -> dict[int, np.ndarray]:
+    """Mean and error at every width of both panels, M → (points, 2)."""
+    return {
+        K: np.array(
+            [simulate_overlap(int(m), K, trials, seed) for m in widths[K]]
+        )
+        for K in widths
+    }
+
+
+simulated = simulate(seed)
+
+# %% Plot Z, Fig. 1
+figure, axes = figures.panels(2, height=3.4, sharey=True)
+for axis, K in zip(axes, widths, strict=True):
+    ms = np.arange(K, 6 * K + 1)
+    exact = np.array([expected_overlap(int(m), K) for m in ms])
+    normal = [normal_overlap(int(m), K) for m in ms]
+    axis.plot(ms, exact, color="book:blue")
+    axis.plot(ms, normal, "--", color="book:red")
+    figures.band(axis, widths[K], *simulated[K].T, color="book:black")
+    axis.axvline(2 * K, color="book:grey", linestyle=":")
+    axis.plot(minimiser(K), exact.min(), "o", color="book:blue")
+    place = dict(textcoords="offset points", fontsize=10)
+    axis.annotate("$2M$", (2 * K, 0.97), xytext=(4, 0), **place)
+    words, at = f"bottom at {minimiser(K)}", (minimiser(K), exact.min())
+    axis.annotate(words, at, xytext=(-4, 14), color="book:blue", **place)
+    low = (ms[len(ms) // 2], normal[len(ms) // 2])
+    axis.annotate("normal", low, xytext=(4, -14), color="book:red", **place)
+    axis.set(title=f"$M = {K}$", xlabel="student neurons $m$")
+axes[0].set_ylabel("expected share $T(m, M)$")
+figures.show("fig_simulation", figure)
+figures.numbers(r_star=overlap.minimiser_limit())
+
+# %% [markdown]
+# :::{glue:figure} fig_simulation
+# :alt: Two panels of overlap against width. Simulated points lie on the exact curve, which falls to about three quarters just beyond twice the teacher's width and then rises; the normal approximation runs visibly below. The vertical axis does not begin at 0.
+#
+# Z, Fig. 1, for $M =$ {glue:text}`M` and $M =$ {glue:text}`M_right`; points: {glue:text}`trials` simulated pairs with bars of ±3.29 standard
+# errors (profile {glue:text}`profile`), blue: exact. The vertical axis does not begin at 0.
+# :::
+#
+# The paper reads its figure as “reaching its minimum value when $m$ is approximately equal to $2M$”. How near is approximately?
+#
+# | $M$ | $2M$ | exact bottom | to one neuron | to a fifth | pairs a point that tell $2M$ from the bottom |
+# | --- | --- | --- | --- | --- | --- |
+# | 6 | 12 | [[Z3.minimum_at_6:.0f]] | [true](#Z3.minimum_at_6) | true | {glue:text}`pairs_6` |
+# | 20 | 40 | [[Z3.minimum_at_20:.0f]] | [false](#Z3.minimum_at_20) | [true](#Z3.minimum_at_20_roughly) | {glue:text}`pairs_40` |
+#
+# The second tolerance was added when the place was known; both stand here. At $M = 20$ the bottom lies only
+# {glue:text}`depth_40:.4f` below the value at $m = 40$: the eye does not see it, although the paper's $10^4$ pairs do tell the two apart.
+
+# %%
+claims.check("Z3.minimum_at_6", bottoms[6 - 2], n=1)
+claims.check("Z3.minimum_at_20", bottoms[20 - 2], n=1)
+claims.check("Z3.minimum_at_20_roughly", bottoms[20 - 2], n=1)
+
+# %% [markdown]
+# ## Very wide networks match completely, but slowly
+#
+# From $(\mathbb E|X - Y|)^2 \le \operatorname{Var}(X - Y)$ the paper concludes
+# $T \ge 1 - \sqrt{2(m - M)(M - 1)}/(2m) \to 1$ for fixed $M$ (Z, A.1). That is right, and more is true.
+#
+# :::{prf:theorem} Speed, and the normal approximation as a bound
+# :label: thm-bound
+# For all $m > M \ge 2$,
+#
+# $$
+# 1 - T < \frac1m \sqrt{\frac{(m - M)(M - 1)}{\pi}},
+# $$
+#
+# and $1 - T(m, M) \sim \sqrt{(M - 1)/(\pi m)}$ as $m \to \infty$ with $M$ fixed. So the normal approximation (Z 15),
+# before its limit is taken, is a strict lower bound of $T$.
+# :::
+
+# %% Measure the speed
+slopes = []  # of log(1 − T) against log m
+for K in (2, 6, 20, 100):
+    low, high = (1 - expected_overlap(k * K, K) for k in (500, 1000))
+    slopes.append(math.log(high / low) / math.log(2))
+
+# %%
+claims.check("Z3.tends_to_one", slopes)
+
+# %% [markdown]
+# ## For merging: the hardest width is a fixed multiple of what the task needs
+#
+# The picture that the authors draw stands: matching is hardest at a fixed multiple of the width that the task needs, and
+# nearly perfect far beyond. But far is far: the unmatched share falls only like $m^{-1/2}$. The overlap counts neurons,
+# not their weights. What a merge pays is the *barrier*, which vanishes much faster ([](14_barrier_rate.ipynb)) and peaks elsewhere
+# ([](15_barrier_peak.ipynb)). [](17_trained_minima.ipynb) asks whether trained networks have such types.
+#
+# ## Evidence
+#
+# ### The minima that are sampled
+#
+# One minimum with $m = 8$, $M = 3$, $d = 4$; Assumption 3 lets $\alpha$ follow
+# $\operatorname{Multinomial}(m - M; \tfrac1M, \dots, \tfrac1M)$ and makes the entries of one type uniform on the simplex. Every such matrix is
+# a minimum, as $\sigma$ is {term}`positively homogeneous <homogeneous activation>`: the rows of type $j$ add up to
+# $\sum_i w_{ij}\, \sigma(x_j) = \sigma(e_j \cdot x)$. That there are no *other* minima is proven in [](11_exact_loss.ipynb).
+
+# %% Sample one minimum
+W = sample_minima(m=8, M=3, d=4, n=1, seed=seed)[0]  # (m, d)
+print(np.array2string(W.numpy(), precision=3, suppress_small=True))
+
+# %% [markdown]
+# Why every such matrix is a minimum is one line: $\sigma$ is {term}`positively homogeneous <homogeneous activation>`, so the rows of type $j$ add up to
+# $\sum_i w_{ij}\, \sigma(x_j) = \sigma(e_j \cdot x)$. The loss is zero there, for every input distribution. We compare
+# sampled minima with the teacher as functions; that there are no *other* minima is
+# [proven in the previous chapter](11_exact_loss.ipynb).
+
+# %% Compare sampled minima with the teacher
+minima = sample_minima(m=20, M=6, d=8, n=1000, seed=seed)  # (n, m, d)
+generator = seeds.torch_generator(seed, "inputs")
+x = torch.randn(500, 8, generator=generator, dtype=torch.float64)
+x = x / x.norm(dim=-1, keepdim=True)  # (500, d), uniform on the sphere
+students = torch.relu(x @ minima.mT).sum(dim=-1)  # (n, 500), f_W
+teacher = torch.relu(x[:, :6]).sum(dim=-1)  # (500,), f*
+deviation = ((students - teacher).abs().amax() / teacher.abs().amax()).item()
+
+# %%
+claims.check("Z1.sampled", deviation, n=len(minima))
+
+# %% [markdown]
+# The words before the formula of Assumption 3, “each neuron is equally likely to be assigned to each type”, could be read
+# otherwise; the paper sets the parameter to $m - M$ “to tackle the constraint that each type has at least one neuron”. If all $m$ rows chose freely, and choices that leave a type empty were rejected, the type counts would vary
+# more. The book follows the formula, as the paper's proofs and Z, B.1 do; the variance of the counts, divided by that of
+# the formula, shows that its sampler does:
+
+
+# %% Measure the variance of the type counts
+def variance_ratio(
+    seed: int, n: int = 20_000, m: int = 10, M: int = 5
+) -> tuple[float, float]:
+    """Variance of the type counts over that of Bin(m − M, 1/M), and its error."""
+    rows = sample_minima(m, M, M, n, seed, law="equal") > 0  # (n, m, M)
+    spread = (rows.sum(dim=1).double() - m / M).square().mean(dim=-1)  # (n,)
+    ratio = spread / ((m - M) / M * (1 - 1 / M))
+    return ratio.mean().item(), ratio.std().item() / math.sqrt(n)
+
+
+ratio, ratio_stderr = variance_ratio(seed)
+free = free_choice_variance(10, 5) / (5 / 5 * (1 - 1 / 5))  # the words
+print(f"sampler {ratio:.3f} ± {ratio_stderr:.3f}, formula 1, words {free:.3f}")
+
+# %%
+claims.check(
+    "Z13.sampler",
+    ratio,
+    stderr=ratio_stderr,
+    n=20_000,
+    rival=free,
+    second_seed=lambda: variance_ratio(seed + 1),
+)
+
+# %% [markdown]
+# [](17_trained_minima.ipynb) tests by gradient descent whether trained networks have such types, and rejects it.
+#
+# If the type vectors of two minima are equal, $C = m$, and after a permutation that pairs the types all points between them are minima.
+# “There is little chance” of that, says the paper (Z, section 3). The
+# chance is $\sum_\alpha P(\alpha)^2 = n!^2 M^{-2n} [x^n] \bigl( \sum_k x^k/k!^2 \bigr)^M$:
+
+
+# %% Compute how often two type vectors are equal
+def same_types(m: int, M: int) -> float:
+    """Probability that two minima have equal type vectors."""
+    n = m - M
+    one = [1 / math.factorial(k) ** 2 for k in range(n + 1)]
+    power = np.array([1.0])
+    for _ in range(M):
+        power = np.convolve(power, one)[: n + 1]
+    return float(power[n]) * (math.factorial(n) / M**n) ** 2
+
+
+chances = {(m, K): same_types(m, K) for m, K in ((7, 6), (12, 6), (40, 20))}
+for (m, K), chance in chances.items():
+    print(f"m = {m}, M = {K}: equal type vectors with probability {chance:.2g}")
+
+# %%
+claims.check("Z3.same_types", max(chances[12, 6], chances[40, 20]), n=1)
+
+# %% [markdown]
+# ### The simulation against the exact value
+#
+# Over all points of both panels of Z, Fig. 1, the mean of the simulated $1 - T$ relative to the exact one, and to the normal
+# approximation:
+
+# %% Compare simulation, exact value and normal approximation
+surplus = [(int(m), K) for K in widths for m in widths[K][1:]]  # at m = M, 0 = 0
+deficit = np.array([1 - expected_overlap(m, K) for m, K in surplus])
+normal = np.array([1 - normal_overlap(m, K) for m, K in surplus])
+
+
+def deviation_from_exact(simulated: dict[int, np.ndarray]) -> tuple[float, float]:
+    """Mean relative deviation of the simulated 1 − T, and its error."""
+    mean, stderr = np.concatenate([simulated[K][1:] for K in widths]).T
+    error = np.linalg.norm(stderr / deficit) / len(deficit)
+    return float(((1 - mean) / deficit - 1).mean()), float(error)
+
+
+value, stderr = deviation_from_exact(simulated)
+rival = float((normal / deficit - 1).mean())
+print(f"simulated 1 - T over the exact one, less 1: {value:.4f} ± {stderr:.4f}")
+print(f"normal approximation over the exact one, less 1: {rival:.4f}")
+
+# %%
+claims.check(
+    "Z3.exact",
+    value,
+    stderr=stderr,
+    n=trials * len(surplus),
+    rival=rival,
+    second_seed=lambda: deviation_from_exact(simulate(seed + 1)),
+)
+
+# %% [markdown]
+# ### The bound of the speed
+#
+# The proof of {prf:ref}`thm-bound`:
+#
+# :::{prf:proof}
+# Write $D_n = X - Y$, $a_n = \mathbb E|D_n|$, $c_n = P(D_n = 0)$ and $c'_n = P(D_n = 1)$. One more trial changes $D$ by
+# $+1$ or $-1$ with probability $pq$ each, which changes $|D|$ on average only if $D = 0$:
+#
+# $$
+# a_{n+1} = a_n + 2pq\, c_n, \quad c_{n+1} = (1 - 2pq)\, c_n + 2pq\, c'_n. \tag{a}
+# $$
+#
+# Integrating $\frac1\pi \int \frac{1 - \varphi}{1 - \cos\theta}$ by parts, with antiderivative $-\cot(\theta/2)$ of
+# $1/(1 - \cos\theta)$, gives $a_n = 2npq\, (c_{n-1} + c'_{n-1})$. Now $c_{n-1} \ge c'_{n-1}$, because
+# $\frac1\pi\int_0^\pi \varphi\, (1 - \cos\theta)\, d\theta \ge 0$, and $4pq \le 1$; so by (a)
+#
+# $$
+# \begin{aligned}
+# & 2c_n - (c_{n-1} + c'_{n-1}) \\
+# & \quad = (1 - 4pq)\,(c_{n-1} - c'_{n-1}) \ge 0,
+# \end{aligned}
+# $$
+#
+# that is $a_n \le 4npq\, c_n$. Hence $a_{n+1} = a_n + 2pq\, c_n$ is at least $a_n \bigl(1 + \tfrac1{2n}\bigr)$, which is
+# more than $a_n \sqrt{1 + 1/n}$: the sequence $a_n/\sqrt n$ increases strictly. For fixed $p$ the central limit theorem does apply, and with bounded second
+# moments $a_n/\sqrt n \to 2\sqrt{pq/\pi}$. So $a_n < 2\sqrt{npq/\pi}$; insert $pq = (M - 1)/M^2$ into (Z 13).
+# :::
+#
+# The deficit $1 - T$ over the paper's bound, for all teachers up to $M =$ {glue:text}`M_max`, stays below
+# $\sqrt{2/\pi} \approx$ {glue:text}`sharp:.4f`:
+
+# %% Divide the deficit by the paper's bound
+ratios = {}  # 1 − T over the paper's bound
+for K, T in curves.items():
+    m = np.arange(K + 1, 20 * K + 1)
+    ratios[K] = (1 - T[1:]) / (np.sqrt(2 * (m - K) * (K - 1)) / (2 * m))
+largest = [float(one.max()) for one in ratios.values()]
+sharpest = max(largest)
+print(f"largest ratio {sharpest:.6f}, √(2/π) = {math.sqrt(2 / math.pi):.6f}")
+
+# %%
+claims.check("Z3.variance_bound", largest)
+
+# %% [markdown]
+# ### Along the valley
+#
+# Move the width: both laws spread, and $T$ is the mean of the orange one, the rows that find a partner, over the mean of the blue one.
+
+# %% Plot the valley, to walk along
+along = np.unique(np.linspace(M, 6 * M, 31).round().astype(int))  # widths m
+rows = np.arange(1, 16)  # of one type
+trials_each, chance = (along - M)[:, None], 1 / M
+enough = binomial.sf(rows - 2, trials_each, chance)  # P(at least r rows)
+more = binomial.sf(rows - 1, trials_each, chance)
+floor = np.array([expected_overlap(int(size), M) for size in along])
+means = np.stack([along / M, floor * along / M], axis=1)  # of one, of the fewer
+scene = figures.Moving(
+    "student neurons $m$",
+    [str(size) for size in along],
+    [
+        f"of {one:.2f} rows of a type {fewer:.2f} find a partner: $T$ = {share:.3f}"
+        for (one, fewer), share in zip(means, floor, strict=True)
+    ],
+    start=int(floor.argmin()),
+)
+laws = scene.panel(xlabel="rows of one type", ylabel="probability", ylim=(0, 1))
+for law, shift, colour, label, place in (
+    (enough - more, -0.2, "blue", "in one network", means[:, :1]),
+    (enough**2 - more**2, 0.2, "orange", "the fewer of two", means[:, 1:]),
+):
+    laws.draw(rows + shift, law, "bars", colour, label, width=0.4)
+    laws.draw(place.repeat(2, axis=1), [0, 1], "--", colour, f"mean, {label}")
+curve = scene.panel(xlabel="student neurons $m$", ylabel="overlap $T(m, M)$")
+widest_first = np.arange(M, 6 * M + 1)
+every = [expected_overlap(int(size), M) for size in widest_first]
+curve.draw(widest_first, every, "-", "black", "$T$, (Z 13)")
+curve.draw([2 * M] * 2, [min(every), 1], ":", "grey", "$m = 2M$")
+curve.draw(along[:, None], floor[:, None], "o", "red", "this width")
+scene.show("fig_valley")
+
+# %% [markdown]
+# :::{glue:figure} fig_valley
+# :alt: First panel, the law of the number of rows of one type in one network, and of the smaller number of two networks, with their means. Second panel, the expected overlap against the width, a valley whose bottom lies beyond twice the teacher's width, with a dot at the width that is shown.
+#
+# Along the valley for $M =$ {glue:text}`M`. First panel: the number of rows of one type in one network, $1 + X$, and in that of two networks which has fewer, $1 + \min(X, Y)$; dashed, their means, $m/M$ and $T m/M$. Second panel: the quotient of the two means. Exact.
+# :::
+#
+# The sign of $h$ in {prf:ref}`thm-unimodal` gives the bottom $m^*(M)$:
+
+# %% Find the bottom by its sign
+n, p = np.arange(4 * M), 1 / M
+a = [overlap.mean_absolute_difference(int(k), p) for k in n]  # E|X − Y|
+ties = [tie_probability(int(k), p) for k in n]  # P(X = Y)
+h = 2 * p * (1 - p) * (n + M) * np.array(ties) - a
+print(f"h decreases: {(np.diff(h) < 0).all()}")
+print(f"m*({M}) = {M + int((h <= 1e-12).argmax())}")
+
+# %%
+claims.check("Z3.falls_first", max(first_steps), n=len(first_steps))
+
+# %% [markdown]
+# ### How fast the limit is reached
+#
+# The exact values approach the limit like $1/M$: over $1 \le m/M \le 6$ the largest distance is {glue:text}`gap_100:.4f` for
+# $M = 100$ and {glue:text}`gap_1000:.5f` for $M = 1000$. The printed limit stays off by up to {glue:text}`printed_gap:.3f`.
+
+# %% Numbers for the text
+gaps = {
+    K: max(
+        abs(
+            expected_overlap(round(v * K), K)
+            - overlap.overlap_limit(round(v * K) / K)
+        )
+        for v in r[::20]
+    )
+    for K in (100, 1000)
+}
+figures.numbers(
+    gap_100=gaps[100],
+    gap_1000=gaps[1000],
+    printed_gap=float(np.max(np.subtract(limit, printed))),
+    sharp=math.sqrt(2 / math.pi),
+)
+
+# %% [markdown]
+# ### The bottom for finite $M$
 #
 # :::{prf:theorem} Minimum for finite $M$
 # :label: thm-finite-minimum
@@ -695,30 +809,6 @@ figures.numbers(
 # $h/(2pqM) = (1 + \nu)\, c_n - a_n/(2(1 - \frac1M))$. Here $H_0 = e^{-2\nu}(I_0 - \nu I_1)$, whose derivative at its root is
 # $2 e^{-2\nu} I_1 (1 - \nu^2) < 0$, since $\nu^* > 1$. So $h$ changes sign at $n = \nu^* M + c + O(1/M)$.
 # :::
-#
-# The root $\nu^*$, the shift $c$, and the formula beside the exact minimiser for every $M$ up to 1000:
-
-# %%
-nu = brentq(lambda nu: nu * i1e(2 * nu) - i0e(2 * nu), 1, 2, xtol=1e-14)  # ν*
-theta = (np.arange(200) + 0.5) * np.pi / 200
-u = 1 - np.cos(theta)
-weight = np.exp(-2 * nu * u)  # ⟨f⟩ is the mean of f · weight
-one, mean_u, mean_u2 = (np.mean(f * weight) for f in (1, u, u**2))
-G = 2 * nu * (i0e(2 * nu) + i1e(2 * nu))
-H_1 = 2 * nu * (1 + nu) * (mean_u - mean_u2) - G / 2 + nu * (one - mean_u)
-c = -H_1 / (2 * i1e(2 * nu) * (1 - nu**2))
-
-sizes = np.arange(2, 1001)
-bottoms = np.array([minimiser(int(K)) for K in sizes])  # exact m*(M)
-predicted = np.ceil((1 + nu) * sizes + c)
-for K in (6, 20, 1000):
-    print(f"M = {K}: m* = {bottoms[K - 2]}, ⌈r* M + c⌉ = {predicted[K - 2]:.0f}")
-
-# %%
-claims.check("Z3.minimum", minimiser(large) / large, n=1)
-claims.check("Z3.minimum_at_6", bottoms[6 - 2], n=1)
-claims.check("Z3.minimum_at_20", bottoms[20 - 2], n=1)
-claims.check("Z3.minimum_at_20_roughly", bottoms[20 - 2], n=1)
 
 # %% Plot the place of the minimum
 spread = {}  # standard deviation of one pair's overlap at the minimum
@@ -726,26 +816,28 @@ for K in (6, 20):
     at_bottom = simulate_overlap(minimiser(K), K, trials, seed)
     spread[K] = at_bottom[1] * math.sqrt(trials)
 
-figure, (left, right) = figures.panels(2)
-left.semilogx(sizes, bottoms / sizes, ".", markersize=3, label="exact minimum")
-left.axhline(2, color="book:orange", linestyle="--", label="Z, Theorem 5")
-left.axhline(r_star, color="book:black", label=r"$r^*$")
-left.set(xlabel="teacher neurons $M$", ylabel="$m^*(M)/M$")
-left.legend()
+figure, (first, second) = figures.panels(2, height=3.4)
+first.semilogx(sizes, bottoms / sizes, ".", markersize=3, color="book:blue")
+first.axhline(2, color="book:red", linestyle="--")
+first.axhline(r_star, color="book:black", linewidth=1)
+place = dict(textcoords="offset points", fontsize=10)
+first.annotate("Z, Theorem 5", (60, 2), xytext=(0, 5), **place)
+first.annotate("$r^*$, the limit", (60, r_star), xytext=(0, 7), **place)
+first.set(xlabel="teacher neurons $M$", ylabel="$m^*(M)/M$", ylim=(1.95, 2.4))
 ms = np.arange(20, 101)
 depth = np.array([expected_overlap(int(m), 20) for m in ms])
-right.plot(ms, depth - depth.min(), ".-", markersize=3)
+second.plot(ms, depth - depth.min(), ".-", markersize=3, color="book:blue")
 for power, colour in ((4, "book:sky"), (6, "book:green")):
     height = figures.BAND * spread[20] * math.sqrt(2 / 10**power)
-    label = f"$10^{power}$ pairs"
-    right.axhspan(0, height, color=colour, alpha=0.3, label=label)
-right.set(xlabel="student neurons $m$", ylabel="$T(m, 20) - \\min_m T(m, 20)$")
-right.set(ylim=(0, 0.02), xlim=(20, 115))
-right.legend(loc="center right", title="not told apart by")
+    second.axhspan(0, height, color=colour, alpha=0.3)
+    words = f"not told apart by $10^{power}$ pairs"
+    second.annotate(words, (59, height), xytext=(0, 3), **place)
+second.set(xlabel="student neurons $m$, $M = 20$", ylabel="$T$ above its minimum")
+second.set(ylim=(0, 0.02), xlim=(20, 100))
 figures.show("fig_minimum", figure)
 
 
-# %% Numbers for the text
+# %% Count the pairs that tell two widths apart
 def pairs_needed(m: int, K: int) -> float:
     """Pairs a point that tell T(m, K) from its minimum at two-sided 10⁻³."""
     gap = expected_overlap(m, K) - expected_overlap(minimiser(K), K)
@@ -767,36 +859,28 @@ figures.numbers(
     bottom_printed=normal_limit(0.5),
     pairs_6=in_words(pairs_needed(12, 6)),
     pairs_20=in_words(pairs_needed(45, 20)),
-    off_20=minimiser(20) - 40,
     pairs_40=in_words(pairs_needed(40, 20)),
     depth_40=expected_overlap(40, 20) - expected_overlap(46, 20),
 )
 
 # %% [markdown]
 # :::{glue:figure} fig_minimum
-# :alt: Left, the minimiser divided by M scatters between 2 and 2.34 for small M and settles at 2.29, above the printed 2. Right, the valley for twenty teachers is so flat that ten thousand pairs cannot tell its bottom from widths several neurons away.
+# :alt: First panel, the minimiser divided by M scatters between 2 and 2.34 for small M and settles at 2.29, above the printed 2; the vertical axis begins at 1.95. Second panel, the valley for twenty teachers is so flat that ten thousand pairs cannot tell its bottom from widths several neurons away.
 #
-# Left: $m^*(M)/M$, exact for every $M$ from 2 to 1000, against $r^*$ and the printed 2. Right: the valley at $M = 20$,
-# with the differences that a simulation of $10^4$ or $10^6$ pairs a point cannot resolve at two-sided $10^{-3}$
+# First panel: $m^*(M)/M$, exact for every $M$ from 2 to 1000, against $r^*$ and the printed 2; its vertical axis begins at 1.95. Second panel: the
+# valley at $M = 20$, with the differences that a simulation of $10^4$ or $10^6$ pairs a point cannot resolve at two-sided $10^{-3}$
 # (spread measured with {glue:text}`trials` pairs, profile {glue:text}`profile`).
 # :::
 #
-# Numerically $\nu^* =$ {glue:text}`nu_star:.6f`, $r^* =$ {glue:text}`r_star:.6f`, $c =$ {glue:text}`shift:.4f` (a shift by less than a
-# neuron, the same for every $M$) and
-# $T_\infty(r^*) =$ {glue:text}`bottom:.4f`, where the paper's limit has the minimum {glue:text}`bottom_printed:.4f`. ("If $P = 0.5$, say,
-# then half of the neurons cannot be matched", Z, section 3: no width has so low a share in the mean.) The formula
-# $\lceil r^* M + c \rceil$ gives the exact minimiser for {glue:text}`hits` of the {glue:text}`total` values $M = 2, \dots, 1000$.
+# The formula $\lceil r^* M + c \rceil$ gives the exact minimiser for {glue:text}`hits` of the {glue:text}`total` values $M = 2, \dots, 1000$;
+# $c$ shifts it by less than a neuron, the same for every $M$. At $M = 20$ about {glue:text}`pairs_40` pairs a point tell the bottom from
+# $m = 40$, fewer than the paper's $10^4$; to tell it from $m = 45$ takes {glue:text}`pairs_20`.
 #
-# "Approximately $2M$", as the paper says of Z, Fig. 1, is fair at $M = 6$ ({claim}`Z3.minimum_at_6`): the minimum is the next
-# width, and to tell it from $m = 12$ takes about {glue:text}`pairs_6` pairs a point. At $M = 20$ the valley is
-# {glue:text}`off_20` neurons off ({claim}`Z3.minimum_at_20`), "approximately" if that allows for a fifth
-# ({claim}`Z3.minimum_at_20_roughly`), and so flat that the eye does not see it: its bottom lies only
-# {glue:text}`depth_40:.4f` below the value at $m = 40$. About {glue:text}`pairs_40` pairs a point tell these two apart,
-# fewer than the paper's $10^4$; to tell $m = 45$ from the bottom takes {glue:text}`pairs_20`.
+# (“If $P = 0.5$, say, then half of the neurons cannot be matched”, Z, section 3: no width has so low a share on average.)
 #
-# ## Zero rows
+# ### Zero rows
 #
-# The paper's global minima may have zero rows, too, which "will incur no barrier when pairing" (Z, section 5). How many does it take
+# The paper's global minima may have zero rows, too, which “will incur no barrier when pairing” (Z, section 5). How many does it take
 # to remove the whole {term}`barrier`, the largest loss on the line between the two networks? The overlap says so exactly:
 #
 # :::{prf:theorem} How many zero rows remove the barrier
@@ -823,7 +907,7 @@ figures.numbers(
 # only if there is no barrier:
 
 
-# %%
+# %% Add zero rows to pairs of minima
 def padded(W: torch.Tensor, z: int) -> torch.Tensor:
     """A network (m, d) with z zero rows more."""
     return torch.cat([W, torch.zeros(z, W.shape[-1], dtype=W.dtype)])
@@ -847,11 +931,11 @@ print(f"{np.mean(left):.2f} zero rows leave at most {max(enough):.0e} of it,")
 print(f"one less leaves {min(lacking):.0e} or more")
 
 # %% [markdown]
-# The paper goes on that "this sparsity is indeed beneficial" (Z, section 5). At the same width, with zero rows in the place of others
+# The paper goes on that “this sparsity is indeed beneficial” (Z, section 5). At the same width, with zero rows in the place of others
 # and rows in random order, after {term}`Algorithm 1`:
 
 
-# %%
+# %% Put zero rows in the place of others
 def with_zero_rows(n: int, seed: int) -> np.ndarray:
     """Barriers of pairs of 18 rows and 6 zero rows, and of 24 rows, (2, n)."""
     heights = []
@@ -876,25 +960,7 @@ claims.check("Z9.beneficial", *beneficial, n=200)
 # Zero rows absorb rows without a partner. Fewer rows alone would not do: without its zero rows the smaller network is nearer to the
 # peak of the barrier ([](15_barrier_peak.ipynb)).
 #
-# ## What we found that the paper does not say
-#
-# - Two minima merge without loss if each is given as many zero rows as the other has rows without a partner, and not with fewer
-#   ({prf:ref}`thm-zero-rows`).
-# - $T(m, M)$ has a closed form: a sum of $\lceil (m - M)/2 \rceil$ positive terms ({prf:ref}`prop-exact`).
-# - For every finite $M \ge 2$ there is one valley ({prf:ref}`thm-unimodal`), with its bottom at
-#   $\lceil r^* M + c \rceil$ up to rare roundings. It is shallower than printed.
-# - The paper's normal approximation is a strict lower bound of $T$ for all $m > M \ge 2$ ({prf:ref}`thm-bound`).
-#
-# ## What it means for merging networks
-#
-# The picture that the authors draw stands: matching is hardest at a fixed multiple of the width that the task needs, and
-# nearly perfect far beyond. But far is far: the unmatched share falls only like $m^{-1/2}$. The overlap counts neurons,
-# not their weights. What a merge pays is the *barrier*, which vanishes much faster and peaks elsewhere.
-#
-# Read on: [](14_barrier_rate.ipynb) weighs the unmatched neurons, [](15_barrier_peak.ipynb) finds the peak of the barrier,
-# and [](17_trained_minima.ipynb) asks whether trained networks have such types.
-#
-# ## Exercises
+# ### Exercises
 #
 # :::{exercise}
 # Compute $T(3, 2)$, $T(4, 2)$ and $T(5, 2)$ by hand from (Z 13).
@@ -934,9 +1000,11 @@ claims.check("Z9.beneficial", *beneficial, n=200)
 # :::
 #
 # :::{try}
-# Nine teachers instead of six, fewer trials:
+# Nine teachers instead of six, fewer trials, in about a minute:
 #
 #     make chapter NAME=overlap_theorem ARGS="-p M 9 -p trials 5000"
+#
+# Look at Z, Fig. 1: the first panel has its bottom at 20, beyond $2M = 18$.
 # :::
 
 # %% Versions and time

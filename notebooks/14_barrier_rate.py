@@ -4,27 +4,34 @@
 # ---
 
 # %% [markdown]
-# # How fast the barrier vanishes
+# # After matching, the barrier falls like the inverse square of the width
 #
-# :::{summary}
-# **Question.** How fast does the {term}`barrier` between two matched networks vanish as they get wider?
+# *How fast does the barrier between two matched random minima vanish as they get wider?*
 #
-# **The paper.** Zhan, Li & Wu (Z) {cite:p}`zhan2025`: after {term}`Algorithm 1` the barrier between two random {term}`minima <minimum>` goes to 0 as
-# the width $m$ grows, as $O(m^{-1/2})$, whatever the input dimension (Z, Theorem 6).
+# Like **$m^{-2}$** in the width $m$, not only like the printed $m^{-1/2}$: proved, and measured with exponent **[[Z5.bound_on_rate:±]]**. No
+# permutation has a better rate. Sorting does it: the paper's Algorithm 1 leaves the smallest neurons over; without sorting the rate
+# is $m^{-1}$.
 #
-# **What we find.** That is so, and more is true: the barrier falls like $m^{-2}$ ({claim}`Z5.bound_on_rate`), because
-# Algorithm 1 leaves the *smallest* neurons over and the loss is quadratic in what is left. Without sorting the rate is
-# $m^{-1}$ ({claim}`Z5.rate_unsorted`). The law of $m^2 B$ has a limit, which the surplus of the types decides ({claim}`Z5.law`). The rate holds in the mean over Assumption 3, not for every pair ({claim}`Z5.any_two`). The direct barrier tends to a positive constant ({claim}`Z5.direct_limit`), so that permutations gain a factor of the order $m^2$ ({claim}`Z5.over_direct`). Assumption (Z 10) of the printed proof is fulfilled only by pairs without a barrier
-# ({claim}`Z5.uniform_share`) and two of its estimates do not hold ({claim}`Z5.cross_block`, {claim}`Z5.printed_bound`); the
-# theorem does not depend on them.
+# :::{glue:figure} fig_rate
+# :alt: Mean barrier against width, both axes logarithmic. After Algorithm 1 it falls along a straight line, labelled with the recorded exponent [[Z5.bound_on_rate:.2f]]; without sorting along a line half as steep, labelled [[Z5.rate_unsorted:.2f]]. A dashed line of slope minus one half, the printed rate, is much flatter.
 #
-# **Why it matters.** Wide networks merge much better than the share of their matched neurons says.
+# Mean barrier of {glue:text}`pairs` pairs of minima ($M = 6$, $d = 8$) in this run, bars: 99.9 %; exponents: recorded run.
 # :::
 #
-# :::{need}
-# You need: types and {term}`Assumption 3` ([](12_overlap_theorem.ipynb)), Algorithm 1 ([](13_algorithm_1.ipynb)), the central limit
-# theorem, norms in $L^2$. {{ times }}
-# :::
+# **How sure.** Proved for $m \to \infty$; measured on [[n(Z5.bound_on_rate)]] pairs at each width, recorded.
+#
+# | The paper says | We find | By how much |
+# | --- | --- | --- |
+# | the barrier is $O(m^{-1/2})$ (Theorem 6) | [true, even $O(m^{-2})$](#Z5.bound_on_rate) | [[Z5.bound_on_rate:±]] measured ({prf:ref}`thm-rate`) |
+# | “For any two solutions” (Theorem 6) | [on average, not for any two](#Z5.any_two) | some pairs keep $\frac{\pi - 2}{8 \pi d}$ ({prf:ref}`prop-any-two`) |
+# | “can substantially reduce the loss barrier” (sec. 1) | [true, like $m^{-2}$](#Z5.over_direct) | [[Z5.over_direct:±]] measured ({prf:ref}`thm-direct`) |
+# | assumption (10) of the proof, $\gamma < 1$ | [only with $\gamma = 1$](#Z5.uniform_share) | not needed ({prf:ref}`prop-empty`) |
+# | $L_{13} \le M \gamma (1 - \gamma) \kappa(1)$ (A.2) | [a factor $M$ is missing](#Z5.cross_block) | up to [[Z5.cross_block:.1f]] times the bound ($M = 6$) |
+# | the bound of the loss that ends A.2 | [negative for $\gamma$ near 1](#Z5.printed_bound) | mended by {prf:ref}`cor-quadratic` |
+#
+# **Open.** Nothing.
+#
+# **For the authors.** Theorem 6 may say $\mathbb E B = O(m^{-2})$; in A.2 print $B \le M^2 (1 - \gamma)^2/(8d)$, without (10).
 
 # %% Parameters tags=["parameters"]
 pairs: int = 150  # pairs of minima at each width
@@ -61,11 +68,17 @@ from lmc_helpers.teacher_student import (
 )
 
 # %% [markdown]
-# ## What is left over
+# :::{need}
+# You need: types and {term}`Assumption 3` ([](12_overlap_theorem.ipynb)), Algorithm 1 ([](13_algorithm_1.ipynb)), the central limit
+# theorem, norms in $L^2$. {{ times }}
+# :::
 #
-# Two minima follow Assumption 3: every row is on the ray of some {term}`teacher <teacher and student>` neuron $e_j$ (its *type*), the surplus counts of the
-# types are multinomial, and the entries of a type are uniform on the simplex. Algorithm 1 pairs rows of {term}`one type <type>`, large
-# with large, until one of the networks has no more of them. Its leftovers are the smallest rows:
+# ## Algorithm 1 leaves the smallest neurons over
+#
+# Two random {term}`minima <minimum>` follow Assumption 3: every row (neuron) is on the ray of some
+# {term}`teacher <teacher and student>` neuron $e_j$, its *type*, the surplus counts of the types are multinomial, and the entries of a type
+# are uniform on the simplex. {term}`Algorithm 1` pairs rows of one type, large with large, until one of the networks has no more of them. Its
+# leftovers are the smallest rows:
 
 # %% Plot the idea: what Algorithm 1 leaves over
 ones, others = sample_minima(40, 2, 2, 40, seed).split(20)  # (20, 40, 2) each
@@ -75,20 +88,23 @@ entries = [W[typical, :, 0].sort(descending=True).values for W in (ones, others)
 entries = [x[x > 0].numpy() for x in entries]  # of type 1, largest first
 paired = min(len(x) for x in entries)
 longer = max(entries, key=len)
-figure, axis = figures.panels(height=3.3)
-for x, side, colour, words in zip(
-    entries, (1, -1), ("blue", "sky"), ("first", "second"), strict=True
-):
+figure, axis = figures.panels(height=2.8)
+for x, side, colour in zip(entries, (1, -1), ("blue", "sky"), strict=True):
     rank = np.arange(1, len(x) + 1)
-    style = dict(color=f"book:{colour}", label=f"{words} network, matched")
-    axis.bar(rank[:paired], side * x[:paired], **style)
+    axis.bar(rank[:paired], side * x[:paired], color=f"book:{colour}")
     if len(x) > paired:
-        style = dict(color="book:red", label="left over")
-        axis.bar(rank[paired:], side * x[paired:], **style)
+        axis.bar(rank[paired:], side * x[paired:], color="book:red")
+        end = dict(xytext=(0, 8 * side), textcoords="offset points")
+        style = dict(ha="right", va="bottom" if side > 0 else "top")
+        at = (len(x) + 0.4, side * x[paired])
+        axis.annotate("left over", at, color="book:red", **end, **style)
 axis.axhline(0, color="book:black", linewidth=1)
+top = max(len(x) for x in entries) / 2
+for side, words in ((1, "first network"), (-1, "second network")):
+    axis.text(top, side * 0.7 * entries[0][0], words, ha="center")
 axis.set(xlabel="rows of type 1, sorted", ylabel="entry")
 axis.yaxis.set_major_formatter(lambda value, _: f"{abs(value):g}")
-figures.show("fig_leftovers", figure, legend=3)
+figures.show("fig_leftovers", figure)
 figures.numbers(
     left_rows=f"{100 * (1 - paired / len(longer)):.0f} %",
     left_mass=f"{100 * longer[paired:].sum():.1f} %",
@@ -96,11 +112,25 @@ figures.numbers(
 
 # %% [markdown]
 # :::{glue:figure} fig_leftovers
-# :alt: Sorted entries of one type as bars, those of one network upwards and those of the other downwards. One network has a few more; these are its smallest entries.
+# :alt: Sorted entries of one type as bars, those of one network upwards and those of the other downwards. One network has a few more; these are its smallest entries, marked left over.
 #
 # Rows of one type in two minima with $m = 40$, $M = 2$. The longer column leaves {glue:text}`left_rows` of its rows over, but
 # only {glue:text}`left_mass` of its mass.
 # :::
+#
+# | Letter | Meaning in this chapter |
+# | --- | --- |
+# | $M$, $m$, $d$ | neurons of the teacher; of each of the two networks; input dimension, $d \ge M$ |
+# | $B$ | the {term}`barrier`: largest loss on the line between the two networks (both have loss 0) |
+# | $\lambda$ | place on that line |
+# | $R$ | unmatched places: row $i$ has the ends $a_i e_p$ and $b_i e_q$, $p \ne q$ |
+# | $A$, $A'$ | unmatched mass of the two networks, $\sum_R a_i$ and $\sum_R b_i$ |
+# | $\gamma$ | matched mass: $M(1 - \gamma)$ is the unmatched mass, on average over the two networks |
+# | $s_j$ | surplus: rows of type $j$ in the first network less those in the second |
+# | $\sigma$, $c_d$ | the ReLU; $\mathbb E\, \sigma(x_1)$ |
+# | $f$, $f^*$ | the network at $\lambda$; the teacher |
+#
+# ## The loss is quadratic in what is left over
 #
 # On the line between $W^{(1)}$ and the permuted $W^{(2)}$, a matched row stays on its ray and causes no error. Let $R$ be the
 # unmatched places; there row $i$ has the ends $a_i e_p$ and $b_i e_q$, $p \ne q$. At $\lambda$ the network is
@@ -148,6 +178,8 @@ figures.numbers(
 # $$
 # :::
 #
+# ## So the barrier falls like $m^{-2}$, and no permutation does better
+#
 # :::{prf:theorem} The rate; sharpens Z, Theorem 6
 # :label: thm-rate
 # Let $M \ge 2$ and $d \ge M$ be fixed and let $W^{(1)}, W^{(2)}$ follow Assumption 3. As $m \to \infty$:
@@ -176,13 +208,11 @@ figures.numbers(
 # $\sum \min(a_i, b_i)$.
 # :::
 #
-# ## Measured
-#
-# The barrier on the paper's grid $\lambda = 0, 0.1, \dots, 1$, exactly, for widths up to several thousand
+# The barrier on the {term}`paper's grid` $\lambda = 0, 0.1, \dots, 1$, exactly, for widths up to several thousand
 # ({py:func}`~lmc_helpers.teacher_student.between_minima.minima_barriers` needs only the few pairs of rows that share an axis),
 # and the exponent of $m$ in its mean over the upper widths:
 
-# %%
+# %% Measure barriers and unmatched mass at all widths
 widths = [120 * 2**k for k in range(doublings + 1)]  # m
 
 
@@ -210,6 +240,8 @@ def exponent(B: np.ndarray) -> tuple[float, float]:
 
 
 matched, unmatched = barriers(seed)  # unmatched mass 1 − γ
+
+# %%
 measured = {
     "Algorithm 1": matched,
     "without sorting": barriers(seed, sort=False)[0],
@@ -220,25 +252,32 @@ for case, (rate, error) in rates.items():
     print(f"{case:<16} m^({rate:.2f} ± {error:.2f})")
 print("1 − γ            m^({:.2f} ± {:.2f})".format(*exponent(unmatched)))
 
-# %% Plot the barrier against the width, and the finding
-figure, axis = figures.panels(height=4.4)
-for (case, B), colour in zip(
-    measured.items(), ("blue", "purple", "sky"), strict=True
+# %% Plot the barrier against the width
+figure, axis = figures.panels(height=2.7)
+for case, colour, part in (
+    ("Algorithm 1", "blue", "Z5.bound_on_rate"),
+    ("without sorting", "black", "Z5.rate_unsorted"),
 ):
-    rate, error = rates[case]
-    label = f"{case}: $m^{{{rate:.2f} \\pm {error:.2f}}}$"
-    style = dict(color=f"book:{colour}", label=label, linewidth=1.4)
-    figures.band(axis, widths, *mean_and_error(B), **style)
+    style = dict(color=f"book:{colour}", linewidth=1.6, fmt="o-")
+    mean, error = mean_and_error(measured[case])
+    figures.band(axis, widths, mean, error, **style)
+    record = claims.recorded(part)
+    half = (record["high"] - record["low"]) / 2
+    words = f"{case}:\n$m^{{{record['value']:.2f} \\pm {half:.2f}}}$"
+    place = dict(xytext=(6, -8), textcoords="offset points")
+    axis.annotate(words, (widths[-1], mean[-1]), color=f"book:{colour}", **place)
 m = np.array(widths, dtype=float)
 printed = measured["Algorithm 1"][0].mean() * (m / m[0]) ** -0.5
-style = dict(color="book:orange", label="$m^{-1/2}$, the printed rate")
-axis.plot(m, printed, "--", **style)
-axis.set(xscale="log", yscale="log", xlabel="student neurons $m$")
-axis.set(ylabel="mean barrier after permutation")
+axis.plot(m, printed, "--", color="book:red")
+place = dict(xytext=(6, -6), textcoords="offset points", color="book:red")
+axis.annotate("printed: $m^{-1/2}$", (m[-1], printed[-1]), **place)
+axis.set(xscale="log", yscale="log", xlabel="width $m$ of the two networks")
+axis.set(ylabel="mean barrier")
 axis.set_xticks(widths, [str(m) for m in widths])
 axis.minorticks_off()
-figures.show("fig_rate", figure, legend=2)
+figures.show("fig_rate", figure)
 
+# %% Keep the picture of the finding
 figure, axis = figures.card()
 style = dict(color="book:blue", fmt="o-", linewidth=1.4)
 B = mean_and_error(measured["Algorithm 1"])
@@ -252,73 +291,13 @@ axis.legend(loc="lower left")
 figures.keep(figure)
 figures.numbers(widest=widths[-1])
 
-# %% [markdown]
-# :::{glue:figure} fig_rate
-# :alt: Mean barrier against width on double logarithmic axes. After Algorithm 1 it falls along a line of slope minus two, without sorting and with equal entries along slope minus one, all much steeper than the printed slope of minus one half.
-#
-# Mean barrier of {glue:text}`pairs` pairs of minima, $M = 6$, $d = 8$, up to $m =$ {glue:text}`widest`; bars: ±3.29 standard
-# errors; exponents with standard errors (profile {glue:text}`profile`).
-# :::
-
 # %%
 claims.check("Z5.bound_on_rate", *rates["Algorithm 1"], n=pairs)
-claims.check("Z5.rate_unsorted", *rates["without sorting"], n=pairs)
-claims.check("Z5.gamma_rate", *exponent(unmatched), n=pairs)
-
-# %% Plot a segment, to walk along
-many = sample_minima(12, 2, 2, 200, seed).split(100)  # (100, m, d) each
-sorted_up = permute(many[1], algorithm_1(*many))
-unsorted = permute(many[1], algorithm_1(*many, sort=False))
-halfway = population_loss((many[0] + sorted_up) / 2, 2)  # (100,)
-pick = int(halfway.argsort()[50])
-first, places = many[0][pick], np.linspace(0, 1, 41)
-lines = {  # λ W⁽¹⁾ + (1 − λ) W⁽²⁾, (41, m, d)
-    name: torch.stack([x * first + (1 - x) * other[pick] for x in places])
-    for name, other in (
-        ("as they come", many[1]),
-        ("without sorting", unsorted),
-        ("Algorithm 1", sorted_up),
-    )
-}
-on_line = {name: population_loss(W, 2).numpy() for name, W in lines.items()}
-scene = figures.Moving(
-    "place $\\lambda$ on the segment",
-    [f"{x:.3g}" for x in places],
-    [
-        f"loss {1e3 * came:.2f} as they come, {1e3 * ranked:.3f} matched, × 10⁻³"
-        for came, _, ranked in zip(*on_line.values(), strict=True)
-    ],
-    start=20,
-)
-colours = dict(zip(lines, ("orange", "green", "blue"), strict=True))
-ends = dict(xlim=(-0.05, 0.75), ylim=(-0.05, 0.75), equal=True)
-for name in ("as they come", "Algorithm 1"):
-    panel = scene.panel(title=name, xlabel="$w_{i1}$", ylabel="$w_{i2}$", **ends)
-    rays = torch.stack([0 * lines[name], lines[name], lines[name] * math.nan])
-    rays = rays.permute(1, 2, 0, 3).flatten(1, 2)  # from the origin to each row
-    panel.draw(rays[..., 0], rays[..., 1], "-", colours[name], width=0.8)
-    panel.draw(*lines[name].permute(2, 0, 1), "o", colours[name])
-right = scene.panel(xlabel="place $\\lambda$", ylabel="loss $L$", xlim=(0, 1))
-right.yscale, right.ylim = "log", (1e-7, 0.1)
-for name, loss in on_line.items():
-    right.draw(places, loss, "-", colours[name], name)
-    right.draw(places[:, None], loss[:, None], "o", colours[name])
-scene.show("fig_rate_segment")
-unmatched = ((many[0] > 0) != (sorted_up > 0)).any(dim=2).sum(dim=1)  # (100,)
-figures.numbers(left_over=int(unmatched[pick]))
 
 # %% [markdown]
-# Move $\lambda$ from one minimum to the other: a matched row stays on its axis, and only rows that leave the axes cost anything. As the networks come these are many, large ones among them; Algorithm 1 leaves few, and small ones.
+# ## This holds on average, not for any two minima
 #
-# :::{glue:figure} fig_rate_segment
-# :alt: Two panels show the twelve weight vectors of a network between two minima as dots joined to the origin: as the networks come, many long ones point between the axes; after Algorithm 1 nearly all lie on the axes. The third panel shows the loss along the segment for both and for matching without sorting; after Algorithm 1 it is lowest by far.
-#
-# The segment between two minima with $m = 12$, $M = d = 2$, of a hundred pairs the one with the median loss halfway after Algorithm 1, which leaves {glue:text}`left_over` places unmatched. Left and middle: the rows of $\lambda W^{(1)} + (1 - \lambda) W^{(2)}_p$. Right: the exact loss.
-# :::
-#
-# ## For any two solutions?
-#
-# Z, Theorem 6 says "for any two solutions" that follow Assumption 3. This is a law, and in the mean over it, hence with
+# Z, Theorem 6 says “for any two solutions” that follow Assumption 3. This is a law, and on average over it, hence with
 # probability tending to 1, the theorem holds. At its word it does not:
 #
 # :::{prf:proposition} Not every pair
@@ -349,7 +328,7 @@ figures.numbers(left_over=int(unmatched[pick]))
 # positive probability, the barrier is continuous in the entries, and these have a density.
 # :::
 
-# %%
+# %% Build such pairs
 stay = []  # barriers of such pairs, d = 8
 for m in widths:
     n = m - 5  # rows of the type that has all surplus rows
@@ -368,17 +347,12 @@ slope = np.polyfit(np.log(widths), np.log(stay), 1)[0]
 claims.check("Z5.any_two", float(slope), n=1)
 
 # %% [markdown]
-# ## What is proven of the first contribution
+# ## Without matching the barrier stays
 #
 # "First, we prove that applying permutations can substantially reduce the loss barrier of LMC, compared to direct linear
-# interpolation without permutation" (Z, section 1). What the paper proves is the upper bound of Theorem 6, on the barrier *after*
-# the permutation. Nothing in it bounds the {term}`direct barrier` from below, so that the comparison is not proven; it is measured, in
-# Z, Figs. 2 and 3, and here ({claim}`Z6.gain`, {claim}`Z7.gain`). The rate is "crucially independent of the input dimension":
-# so it is, and between minima the barrier even falls like $1/d$, exactly ({claim}`Z15.dimension`, {prf:ref}`prop-dimension`). The
-# $O(m^{-1/(2d+4)})$ of Entezari et al., which the paper sets beside it, is about networks at initialisation and any data, not about
-# minima of a teacher's task.
-#
-# The comparison is true, and a lower bound of the direct barrier makes it a theorem:
+# interpolation without permutation" (Z, section 1). Theorem 6 bounds the barrier *after* the permutation from above. Nothing in the paper
+# bounds the {term}`direct barrier` from below, so that the comparison is measured there (Z, Figs. 2 and 3), not proven. It is true, and a
+# lower bound makes it a theorem:
 #
 # :::{prf:theorem} The direct barrier stays
 # :label: thm-direct
@@ -388,28 +362,10 @@ claims.check("Z5.any_two", float(slope), n=1)
 # d\, B \to D_M = \frac1{M^2}\, \mathbb E \Bigl( \sum_{x_p > 0 > x_q} \frac{|x_p| |x_q|}{|x_p| + |x_q|} \Bigr)^2 > 0
 # $$
 #
-# in probability, with independent standard normal $x_1, \dots, x_M$, and half-way $d\, L \to D_M$ as well. So with {prf:ref}`thm-rate`, for every $\varepsilon > 0$ there are $0 < c < C$ such that for all large $m$, with probability at least $1 - \varepsilon$, the barrier after Algorithm 1 is between $c\, m^{-2}$ and $C\, m^{-2}$ times the direct one.
+# in probability, with independent standard normal $x_1, \dots, x_M$, and halfway $d\, L \to D_M$ as well. So with {prf:ref}`thm-rate`, for every $\varepsilon > 0$ there are $0 < c < C$ such that for all large $m$, with probability at least $1 - \varepsilon$, the barrier after Algorithm 1 is between $c\, m^{-2}$ and $C\, m^{-2}$ times the direct one.
 # :::
-#
-# :::{prf:proof}
-# Let row $i$ be $a_i e_p$ in one network and $b_i e_q$ in the other. If $p = q$ or $x_p x_q \ge 0$, then $\sigma$ is linear on the segment between $a_i x_p$ and $b_i x_q$. If $x_p > 0 > x_q$, then half-way $\sigma = \frac12 (a_i |x_p| - b_i |x_q|)_+$, which is
-# $\frac12 \min(a_i |x_p|, b_i |x_q|)$ less than the mean of the ends, and likewise with the signs exchanged. As both ends compute $f^*$,
-#
-# $$
-# f^* - f = \frac12 \sum_i \min(a_i |x_p|, b_i |x_q|)\, 1\{x_p x_q < 0\} .
-# $$
-#
-# Uniform entries of a type are $Y_i / \sum Y$ with independent exponential $Y_i$, and $\sum Y$ over the rows of a type is $\frac mM (1 + o(1))$. Types and entries of the two networks are independent, so by the law of large numbers the sum tends in probability, for every $x$, to
-# $m \cdot \frac1{M^2} \sum_{p, q} \frac Mm \mathbb E \min(Y |x_p|, Y' |x_q|)\, 1\{x_p x_q < 0\}$. As $\mathbb P(uY > t, vY' > t) = e^{-t/u - t/v}$, the mean of the minimum is $\frac{uv}{u + v}$; and every pair of a positive and a negative coordinate occurs twice. So
-# $f^* - f \to \frac1M \sum_{x_p > 0 > x_q} \frac{|x_p| |x_q|}{|x_p| + |x_q|}$. Both sides are at most $\sum_j |x_j|$, so the mean squares converge, too; and for a function that is homogeneous of degree 2, $d$ times the mean over the sphere is the normal mean: $d\, L \to D_M$ half-way.
-#
-# At $\lambda$ the same argument, with $\lambda u$ and $(1 - \lambda) v$ in place of $\frac u2$ and $\frac v2$, gives the limit $\frac1M \sum_{x_p > 0 > x_q} \lambda (1 - \lambda)\, uv \bigl( \frac1{\lambda u + (1 - \lambda) v} + \frac1{(1 - \lambda) u + \lambda v} \bigr)$ with $u = |x_p|$, $v = |x_q|$.
-# It is symmetric in $\lambda$ and, as a sum of means of minima of linear functions, concave: largest at $\frac12$ for every $x$. As $f$ is Lipschitz in $\lambda$ with the constant $2 \sum_j |x_j|$, the mean squares converge uniformly in $\lambda$, so that $d\, B \to D_M$. {prf:ref}`thm-rate`, 1 with Markov's inequality and 2 do the rest.
-# :::
-#
-# In numbers, with the sum over rows at sampled inputs:
 
-# %%
+# %% Compare the direct line with its limit
 x = normal((2000, 6), seed, "inputs for the direct line")  # (T, M)
 
 
@@ -420,7 +376,7 @@ def limit(x: torch.Tensor) -> torch.Tensor:
 
 
 def halfway(m: int, n: int) -> np.ndarray:
-    """d L half-way between n pairs as they are, (n,)."""
+    """d L halfway between n pairs as they are, (n,)."""
     W1, W2 = sample_minima(m, 6, 8, 2 * n, seed + 1).split(n)
     found = []
     for A, B in zip(W1[:, :, :6], W2[:, :, :6], strict=True):
@@ -435,19 +391,231 @@ off = direct[-1] / limit(x).mean().item() - 1  # at the same inputs
 D_6 = limit(normal((400_000, 6), seed, "inputs for the limit"))
 (down, down_error), (flat, flat_error) = exponent(matched), exponent(direct)
 against = down - flat, math.hypot(down_error, flat_error)
-print(f"d L half-way at m = {widths[-1]}: {direct[-1].mean():.4f}")
+print(f"d L halfway at m = {widths[-1]}: {direct[-1].mean():.4f}")
 print(f"D_6: {D_6.mean():.4f}")
 
 # %%
 claims.check("Z5.over_direct", *against, n=pairs)
+
+# %% [markdown]
+# ## The printed proof needs mending, the theorem does not
+#
+# Z, A.2 assumes (Z 10): after Algorithm 1, the matched rows of type $j$ have the same mass $\gamma_j^{(k)} = \gamma$ for every
+# $j$ in both networks $k = 1, 2$. “We need to assume the following approximation”, says the paper.
+#
+# :::{prf:proposition} Assumption (Z 10) is empty
+# :label: prop-empty
+# After Algorithm 1, $\max(\gamma_j^{(1)}, \gamma_j^{(2)}) = 1$ for every type. So (Z 10) holds with $\gamma = 1$ only, for
+# equal type vectors, where the barrier is 0.
+# :::
+#
+# :::{prf:proof}
+# Algorithm 1 matches rows of type $j$ until one of the networks has no more of them. All rows of type $j$ of that network are
+# matched, and their entries add up to 1. If $\gamma = 1$ in both, no row is unmatched.
+# :::
+#
+# As an approximation it fails in what counts, the small share $1 - \gamma$, which is 0 for one of the two networks. If $\gamma$ is read as the
+# mean matched mass, three of the printed steps hold and two do not:
+#
+# | Step of A.2 | We find | By how much |
+# | --- | --- | --- |
+# | norms of unmatched rows (17, 18) | [true](#Z5.row_norms) | least ratio [[Z5.row_norms:.3f]], $\sqrt2/2$ allowed |
+# | two unmatched rows, $L_{12} \le M^2 (1 - \gamma)^2 \kappa(1)$ | [true](#Z5.unmatched_block) | at most [[Z5.unmatched_block:.3f]] of it |
+# | unmatched and matched, $L_{13} \le M \gamma (1 - \gamma) \kappa(1)$ | [$M^2$ in place of $M$](#Z5.cross_block) | up to [[Z5.cross_block:.2f]] times ({prf:ref}`prop-cross`) |
+# | rows and teachers, lower bound of $L_3$ | [true](#Z5.teacher_block) | at least [[Z5.teacher_block:.4f]] times |
+# | the bound of the loss | [below the barrier](#Z5.printed_bound) | for every even $M$ from 4 to 20 |
+# | $1 - \gamma = O(m^{-1/2})$, without an argument | [true, like $m^{-1}$](#Z5.gamma_rate) | [[Z5.gamma_rate:±]] measured |
+#
+# {prf:ref}`prop-mass` gives more, and without (Z 10):
+#
+# :::{prf:corollary} A quadratic bound; corrects Z, A.2
+# :label: cor-quadratic
+# With $\gamma$ the mean of the matched masses over types and networks, $B \le \dfrac{M^2 (1 - \gamma)^2}{8d}$ for any permutation.
+# :::
+#
+# :::{prf:proof}
+# $A + A' = 2M(1 - \gamma)$, so $A A'/(A + A')$, which is at most $\frac14 (A + A')$, is at most $\frac12 M(1 - \gamma)$ in
+# {prf:ref}`prop-mass`.
+# :::
+
+# %% Match real pairs
+real = {}  # m → pairs as Algorithm 1 matches them, (40, m, 6) each
+larger = []  # the larger of the two masses of each type
+for m in (12, 24, 60, 240):
+    W1, W2 = sample_minima(m, 6, 6, 80, seed).split(40)
+    real[m] = W1, permute(W2, algorithm_1(W1, W2))
+    same = (real[m][0] > 0) & (real[m][1] > 0)  # (40, m, 6)
+    masses = torch.stack([(W * same).sum(dim=1) for W in real[m]])  # (2, 40, 6)
+    larger.append(masses.amax(dim=0).min().item())
+    print(f"m = {m:>3}, mean γ = {masses.mean():.4f}, larger ≥ {larger[-1]:.12f}")
+
+# %%
+claims.check("Z5.uniform_share", larger, n=160)
+
+
+# %% Divide each step by its printed bound
+def steps(W: torch.Tensor, apart: torch.Tensor, M: int = 6) -> torch.Tensor:
+    """Σ|w_i| over I_r, L12, L13 and L3 over their printed bounds, (4, n)."""
+    norm = W.norm(dim=-1)  # (n, m)
+    unit = W / norm[..., None]
+    K = norm[:, :, None] * norm[:, None] * kappa(unit @ unit.mT, 6)  # (n, m, m)
+    rest, one, zero = apart.double(), kappa(1.0, 6), kappa(0.0, 6)  # rest: I_r
+    free = (W * rest[..., None]).sum(dim=(1, 2)) / M  # (n,), 1 − γ
+    L12 = torch.einsum("ni,nij,nj->n", rest, K, rest)
+    L13 = torch.einsum("ni,nij,nj->n", rest, K, 1 - rest)
+    L3 = (norm[..., None] * kappa(unit, 6)).sum(dim=(1, 2))
+    bound_3 = (1 - free) * M * (one + (M - 1) * zero)
+    bound_3 = bound_3 + math.sqrt(0.5) * M**2 * free * zero
+    rows = (rest * norm).sum(dim=1) / (M * free), L12 / (M**2 * free**2 * one)
+    return torch.stack([*rows, L13 / (M * free * (1 - free) * one), L3 / bound_3])
+
+
+found = []
+for W1, W2 in real.values():
+    apart = ((W1 > 0) != (W2 > 0)).any(dim=2)  # (40, m), unmatched places
+    some = apart.any(dim=1)  # pairs that do not match altogether
+    for x in GRID[1:-1]:
+        line = x * W1 + (1 - x) * W2
+        found.append(steps(line[some], apart[some]))
+norms, L12, L13, L3 = torch.cat(found, dim=1).numpy()
+for step, ratio in {"norms": norms, "L12": L12, "L13": L13, "L3": L3}.items():
+    print(f"{step:<5} {ratio.min():.3f} … {ratio.max():.3f}")
+
+# %%
+claims.check("Z5.cross_block", L13)
+
+
+# %% Compare the printed bound with an example
+def printed_bound(gamma: float | np.ndarray, M: int, d: int) -> np.ndarray:
+    """The final bound of Z, A.2."""
+    one, zero, rest = kappa(1.0, d).item(), kappa(0.0, d).item(), 1 - gamma
+    square = rest**2 * ((M**2 + M) * one + (M**2 - M) * zero)
+    return square + rest * (M * gamma * one - math.sqrt(2) * M**2 * zero)
+
+
+def mended_bound(gamma: float | np.ndarray, M: int, d: int) -> np.ndarray:
+    """The same with L₁₃ ≤ M²γ(1 − γ)κ(1), counted twice."""
+    one, zero, rest = kappa(1.0, d).item(), kappa(0.0, d).item(), 1 - gamma
+    square = rest**2 * ((M**2 + M) * one + (M**2 - M) * zero)
+    return square + rest * M**2 * (2 * gamma * one - math.sqrt(2) * zero)
+
+
+below = []  # printed bound less the barrier of a pair with γ = 0.99
+for K in range(4, 21, 2):
+    W1, W2 = minima_with_matched_share(0.99, K)
+    assert (algorithm_1(W1, W2) == torch.arange(len(W1))).all()
+    height = minima_barriers(W1, W2, M=K)
+    below.append(float(printed_bound(0.99, K, K) - height))
+    if K == 6:
+        print(f"M = 6: barrier {height:.1e}, bound {below[-1] + height:.1e}")
+print(f"below the barrier for M = 4, 6, …, 20: {max(below) < 0}")
+
+# %%
+claims.check("Z5.printed_bound", below)
+
+# %% [markdown]
+# ## A merge pays for the mass of unmatched neurons, not for their number
+#
+# What a merge costs is the *mass* of the neurons without a partner ({prf:ref}`prop-mass`). The {term}`overlap` counts them instead:
+# their share falls like $m^{-1/2}$, so that it predicts neither the rate nor the place of the peak ([](15_barrier_peak.ipynb)). Networks in
+# which unequal neurons share a job merge better than networks of equal ones, if the small ones are left over.
+# [](17_trained_minima.ipynb) measures the barrier between networks that gradient descent has trained.
+#
+# The rate is “crucially independent of the input dimension”: so it is, and between minima the barrier even falls like $1/d$, exactly
+# ({prf:ref}`prop-dimension`). The $O(m^{-1/(2d+4)})$ of Entezari et al., which the paper sets beside it, is about networks at
+# initialisation and any data, not about minima of a teacher's task.
+#
+# ## Evidence
+#
+# ### Rates without sorting, and of the unmatched mass
+#
+# The last step of the printed proof, “$O(1 - \gamma) = O(m^{-1/2})$”, holds, and more is true: by the proof of {prf:ref}`thm-rate`
+# $\mathbb E A = O(m^{-1})$ with sorting, and so is $\mathbb E (1 - \gamma)$.
+
+# %%
+claims.check("Z5.rate_unsorted", *rates["without sorting"], n=pairs)
+claims.check("Z5.gamma_rate", *exponent(unmatched), n=pairs)
+
+# %% [markdown]
+# ### A segment between two minima
+
+# %% Plot a segment, to walk along
+many = sample_minima(12, 2, 2, 200, seed).split(100)  # (100, m, d) each
+sorted_up = permute(many[1], algorithm_1(*many))
+unsorted = permute(many[1], algorithm_1(*many, sort=False))
+halfway = population_loss((many[0] + sorted_up) / 2, 2)  # (100,)
+pick = int(halfway.argsort()[50])
+first, places = many[0][pick], np.linspace(0, 1, 41)
+lines = {  # λ W⁽¹⁾ + (1 − λ) W⁽²⁾, (41, m, d)
+    name: torch.stack([x * first + (1 - x) * other[pick] for x in places])
+    for name, other in (
+        ("before matching", many[1]),
+        ("without sorting", unsorted),
+        ("Algorithm 1", sorted_up),
+    )
+}
+on_line = {name: population_loss(W, 2).numpy() for name, W in lines.items()}
+scene = figures.Moving(
+    "place $\\lambda$ on the segment",
+    [f"{x:.3g}" for x in places],
+    [
+        f"loss {came:.5f} before matching, {ranked:.6f} after"
+        for came, _, ranked in zip(*on_line.values(), strict=True)
+    ],
+    start=20,
+)
+colours = dict(zip(lines, ("orange", "green", "blue"), strict=True))
+ends = dict(xlim=(-0.05, 0.75), ylim=(-0.05, 0.75), equal=True)
+for name in ("before matching", "Algorithm 1"):
+    panel = scene.panel(title=name, xlabel="$w_{i1}$", ylabel="$w_{i2}$", **ends)
+    rays = torch.stack([0 * lines[name], lines[name], lines[name] * math.nan])
+    rays = rays.permute(1, 2, 0, 3).flatten(1, 2)  # from the origin to each row
+    panel.draw(rays[..., 0], rays[..., 1], "-", colours[name], width=0.8)
+    panel.draw(*lines[name].permute(2, 0, 1), "o", colours[name])
+right = scene.panel(xlabel="place $\\lambda$", ylabel="loss $L$", xlim=(0, 1))
+right.yscale, right.ylim = "log", (1e-7, 0.1)
+for name, loss in on_line.items():
+    right.draw(places, loss, "-", colours[name], name)
+    right.draw(places[:, None], loss[:, None], "o", colours[name])
+scene.show("fig_rate_segment")
+alone = ((many[0] > 0) != (sorted_up > 0)).any(dim=2).sum(dim=1)  # (100,)
+figures.numbers(left_over=int(alone[pick]))
+
+# %% [markdown]
+# Move $\lambda$ from one minimum to the other: a matched row stays on its axis, and only rows that leave the axes cost anything. Before matching these are many, large ones among them; Algorithm 1 leaves few, and small ones.
+#
+# :::{glue:figure} fig_rate_segment
+# :alt: Two panels show the twelve weight vectors of a network between two minima as dots joined to the origin: before matching, many long ones point between the axes; after Algorithm 1 nearly all lie on the axes. The third panel shows the loss along the segment for both and for matching without sorting; after Algorithm 1 it is lowest by far.
+#
+# The segment between two minima with $m = 12$, $M = d = 2$, of a hundred pairs the one with the median loss halfway after Algorithm 1, which leaves {glue:text}`left_over` places unmatched. First and second panel: the rows of $\lambda W^{(1)} + (1 - \lambda) W^{(2)}_p$. Third panel: the exact loss.
+# :::
+#
+# ### The direct barrier
+#
+# The proof of {prf:ref}`thm-direct`:
+#
+# :::{prf:proof}
+# Let row $i$ be $a_i e_p$ in one network and $b_i e_q$ in the other. If $p = q$ or $x_p x_q \ge 0$, then $\sigma$ is linear on the segment between $a_i x_p$ and $b_i x_q$. If $x_p > 0 > x_q$, then halfway $\sigma = \frac12 (a_i |x_p| - b_i |x_q|)_+$, which is
+# $\frac12 \min(a_i |x_p|, b_i |x_q|)$ less than the mean of the ends, and likewise with the signs exchanged. As both ends compute $f^*$,
+#
+# $$
+# f^* - f = \frac12 \sum_i \min(a_i |x_p|, b_i |x_q|)\, 1\{x_p x_q < 0\} .
+# $$
+#
+# Uniform entries of a type are $Y_i / \sum Y$ with independent exponential $Y_i$, and $\sum Y$ over the rows of a type is $\frac mM (1 + o(1))$. Types and entries of the two networks are independent, so by the law of large numbers the sum tends in probability, for every $x$, to
+# $m \cdot \frac1{M^2} \sum_{p, q} \frac Mm \mathbb E \min(Y |x_p|, Y' |x_q|)\, 1\{x_p x_q < 0\}$. As $\mathbb P(uY > t, vY' > t) = e^{-t/u - t/v}$, the mean of the minimum is $\frac{uv}{u + v}$; and every pair of a positive and a negative coordinate occurs twice. So
+# $f^* - f \to \frac1M \sum_{x_p > 0 > x_q} \frac{|x_p| |x_q|}{|x_p| + |x_q|}$. Both sides are at most $\sum_j |x_j|$, so the mean squares converge, too; and for a function that is homogeneous of degree 2, $d$ times the mean over the sphere is the normal mean: $d\, L \to D_M$ halfway.
+#
+# At $\lambda$ the same argument, with $\lambda u$ and $(1 - \lambda) v$ in place of $\frac u2$ and $\frac v2$, gives the limit $\frac1M \sum_{x_p > 0 > x_q} \lambda (1 - \lambda)\, uv \bigl( \frac1{\lambda u + (1 - \lambda) v} + \frac1{(1 - \lambda) u + \lambda v} \bigr)$ with $u = |x_p|$, $v = |x_q|$.
+# It is symmetric in $\lambda$ and, as a sum of means of minima of linear functions, concave: largest at $\frac12$ for every $x$. As $f$ is Lipschitz in $\lambda$ with the constant $2 \sum_j |x_j|$, the mean squares converge uniformly in $\lambda$, so that $d\, B \to D_M$. {prf:ref}`thm-rate`, 1 with Markov's inequality and 2 do the rest.
+# :::
+
+# %%
 mean, error = mean_and_error(off[None])
 claims.check("Z5.direct_limit", float(mean[0]), stderr=float(error[0]), n=10)
 
 # %% [markdown]
-# The last step of the proof, "$O(1 - \gamma) = O(m^{-1/2})$", is printed without an argument. It holds, and more is true: by the proof
-# of {prf:ref}`thm-rate` $\mathbb E A = O(m^{-1})$ with sorting, and so is $\mathbb E (1 - \gamma)$ ({claim}`Z5.gamma_rate`).
-#
-# ## The law of the barrier in wide networks
+# ### The law of the barrier in wide networks
 #
 # Where the direct barrier tends to a constant, the permuted one tends to 0 with a law of its own. In the limit it depends on the networks by the
 # *surplus* only: $s_p$ is the number of rows of type $p$ in $W^{(1)}$ less that in $W^{(2)}$.
@@ -496,7 +664,7 @@ claims.check("Z5.direct_limit", float(mean[0]), stderr=float(error[0]), n=10)
 #
 # :::{prf:corollary} Two teachers, and what the order of the leftovers is worth
 # :label: cor-two-teachers
-# In {prf:ref}`thm-law` let $M = 2$ and join the leftovers in one of three orders. Then half-way $m^2 d\, L \to \beta N^4$ in law and in mean, with $N$ standard normal, and
+# In {prf:ref}`thm-law` let $M = 2$ and join the leftovers in one of three orders. Then halfway $m^2 d\, L \to \beta N^4$ in law and in mean, with $N$ standard normal, and
 #
 # $$
 # \beta = \begin{cases}
@@ -513,9 +681,9 @@ claims.check("Z5.direct_limit", float(mean[0]), stderr=float(error[0]), n=10)
 # coordinates is $\frac2\pi \int_0^{\pi/2} h(\cos\theta, \sin\theta)^2 d\theta$. The integrals are elementary. The means converge as in that proof.
 # :::
 #
-# So half-way large with large costs $2(\pi - 2)/(4 - \pi) \approx 2.66$ times as much as large with small. Both limits against exact losses, with eight times as many neurons:
+# So halfway large with large costs $2(\pi - 2)/(4 - \pi) \approx 2.66$ times as much as large with small. Both limits against exact losses, with eight times as many neurons:
 
-# %%
+# %% Compare the law with exact barriers
 wide, n = 8 * widths[-1], pairs // 3
 
 
@@ -565,22 +733,26 @@ worth = ratio_of_means(two["sorted"][0], two["opposed"][0], paired=True)
 claims.check("Z5.order_of_leftovers", *worth, n=n)
 
 # %% [markdown]
-# At $m =$ {glue:text}`wide`, with {glue:text}`wide_pairs` pairs, exact barriers are {glue:text}`of_law` times those of the law in the mean ({claim}`Z5.law`), and large with
-# large costs {glue:text}`worth` times as much as large with small ({claim}`Z5.order_of_leftovers`). The law itself is broad, as $\Lambda$ is of degree 4 in the surplus:
+# By the recorded run, with [[n(Z5.law)]] pairs, exact barriers are [[1 + Z5.law:±]] times those of the law on average, and large with large costs
+# [[Z5.order_of_leftovers:±]] times as much as large with small. This run has {glue:text}`wide_pairs` pairs at $m =$ {glue:text}`wide`, and finds
+# {glue:text}`of_law` and {glue:text}`worth`. The law itself is broad, as $\Lambda$ is of degree 4 in the surplus:
 
 # %% Plot the law
 G = normal((pairs, 6), seed, "surplus in the limit")
 G = (G - G.mean(dim=1, keepdim=True)) / math.sqrt(3)
 laws = [law(g, x[k % n]) for k, g in enumerate(G)]
-figure, axis = figures.panels(height=3.6)
-for values, colour, label in (
-    (8 * widths[0] ** 2 * matched[0], "sky", f"$m = {widths[0]}$"),
-    (8 * widths[-1] ** 2 * matched[-1], "blue", f"$m = {widths[-1]}$"),
-    (laws, "black", "limit"),
+figure, axis = figures.panels(height=3.2)
+for values, colour, label, height in (
+    (8 * widths[0] ** 2 * matched[0], "sky", f"$m = {widths[0]}$", 0.3),
+    (8 * widths[-1] ** 2 * matched[-1], "blue", f"$m = {widths[-1]}$", 0.55),
+    (laws, "black", "limit", 0.8),
 ):
-    axis.ecdf(values, color=f"book:{colour}", label=label)
+    axis.ecdf(values, color=f"book:{colour}")
+    place = dict(textcoords="offset points", color=f"book:{colour}")
+    at = (np.quantile(values, height), height)
+    axis.annotate(label, at, xytext=(-70, 4), **place)
 axis.set(xscale="log", xlabel="$m^2 d\\, B$", ylabel="share of pairs below")
-figures.show("fig_law", figure, legend=3)
+figures.show("fig_law", figure)
 figures.numbers(
     wide=wide,
     wide_pairs=n,
@@ -597,41 +769,7 @@ figures.numbers(
 # $\Lambda(G)$, whose mean is {glue:text}`law_mean:.1f` (profile {glue:text}`profile`).
 # :::
 #
-# ## The assumption of the printed proof
-#
-# Z, A.2 assumes (Z 10): after Algorithm 1, the matched rows of type $j$ have the same mass $\gamma_j^{(k)} = \gamma$ for every
-# $j$ in both networks $k = 1, 2$. "We need to assume the following approximation", says the paper.
-#
-# :::{prf:proposition} Assumption (Z 10) is empty
-# :label: prop-empty
-# After Algorithm 1, $\max(\gamma_j^{(1)}, \gamma_j^{(2)}) = 1$ for every type. So (Z 10) holds with $\gamma = 1$ only, for
-# equal type vectors, where the barrier is 0.
-# :::
-#
-# :::{prf:proof}
-# Algorithm 1 matches rows of type $j$ until one of the networks has no more of them. All rows of type $j$ of that network are
-# matched, and their entries add up to 1. If $\gamma = 1$ in both, no row is unmatched.
-# :::
-#
-# As an approximation it fails in what counts, the small share $1 - \gamma$, which is 0 for one of the two networks. Real runs
-# of Algorithm 1, with $\gamma$ the mean of $\gamma_j^{(k)}$ over types and networks:
-
-# %%
-real = {}  # m → pairs as Algorithm 1 matches them, (40, m, 6) each
-larger = []  # the larger of the two masses of each type
-for m in (12, 24, 60, 240):
-    W1, W2 = sample_minima(m, 6, 6, 80, seed).split(40)
-    real[m] = W1, permute(W2, algorithm_1(W1, W2))
-    same = (real[m][0] > 0) & (real[m][1] > 0)  # (40, m, 6)
-    masses = torch.stack([(W * same).sum(dim=1) for W in real[m]])  # (2, 40, 6)
-    larger.append(masses.amax(dim=0).min().item())
-    print(f"m = {m:>3}, mean γ = {masses.mean():.4f}, larger ≥ {larger[-1]:.12f}")
-
-# %%
-claims.check("Z5.uniform_share", larger, n=160)
-
-# %% [markdown]
-# ## The printed bound
+# ### The steps of the printed bound
 #
 # What is left of the argument if $\gamma$ is read as the mean matched mass? At the point $\lambda$ let $\gamma$ be this mean for
 # $W = \lambda W^{(1)} + (1 - \lambda) W^{(2)}$, so that the entries of the unmatched rows $I_r$ add up to $M(1 - \gamma)$:
@@ -660,39 +798,9 @@ claims.check("Z5.uniform_share", larger, n=160)
 #
 # Each quantity divided by its printed bound, on the real runs, at all points of the grid:
 
-
 # %%
-def steps(W: torch.Tensor, apart: torch.Tensor, M: int = 6) -> torch.Tensor:
-    """Σ|w_i| over I_r, L12, L13 and L3 over their printed bounds, (4, n)."""
-    norm = W.norm(dim=-1)  # (n, m)
-    unit = W / norm[..., None]
-    K = norm[:, :, None] * norm[:, None] * kappa(unit @ unit.mT, 6)  # (n, m, m)
-    rest, one, zero = apart.double(), kappa(1.0, 6), kappa(0.0, 6)  # rest: I_r
-    free = (W * rest[..., None]).sum(dim=(1, 2)) / M  # (n,), 1 − γ
-    L12 = torch.einsum("ni,nij,nj->n", rest, K, rest)
-    L13 = torch.einsum("ni,nij,nj->n", rest, K, 1 - rest)
-    L3 = (norm[..., None] * kappa(unit, 6)).sum(dim=(1, 2))
-    bound_3 = (1 - free) * M * (one + (M - 1) * zero)
-    bound_3 = bound_3 + math.sqrt(0.5) * M**2 * free * zero
-    rows = (rest * norm).sum(dim=1) / (M * free), L12 / (M**2 * free**2 * one)
-    return torch.stack([*rows, L13 / (M * free * (1 - free) * one), L3 / bound_3])
-
-
-found = []
-for W1, W2 in real.values():
-    apart = ((W1 > 0) != (W2 > 0)).any(dim=2)  # (40, m), unmatched places
-    some = apart.any(dim=1)  # pairs that do not match altogether
-    for x in GRID[1:-1]:
-        line = x * W1 + (1 - x) * W2
-        found.append(steps(line[some], apart[some]))
-norms, L12, L13, L3 = torch.cat(found, dim=1).numpy()
-for step, ratio in {"norms": norms, "L12": L12, "L13": L13, "L3": L3}.items():
-    print(f"{step:<5} {ratio.min():.3f} … {ratio.max():.3f}")
-
-# %% Check the steps of Z, A.2
 claims.check("Z5.row_norms", norms)
 claims.check("Z5.unmatched_block", L12)
-claims.check("Z5.cross_block", L13)
 claims.check("Z5.teacher_block", L3)
 
 # %% [markdown]
@@ -726,89 +834,48 @@ claims.check("Z5.teacher_block", L3)
 # $$
 #
 # which is of second order: the bound stays $O(1 - \gamma)$ as claimed.
-# But {prf:ref}`prop-mass` gives more, and without (Z 10):
-#
-# :::{prf:corollary} A quadratic bound; corrects Z, A.2
-# :label: cor-quadratic
-# With $\gamma$ the mean of the matched masses over types and networks, $B \le \dfrac{M^2 (1 - \gamma)^2}{8d}$ for any permutation.
-# :::
-#
-# :::{prf:proof}
-# $A + A' = 2M(1 - \gamma)$, so $A A'/(A + A')$, which is at most $\frac14 (A + A')$, is at most $\frac12 M(1 - \gamma)$ in
-# {prf:ref}`prop-mass`.
-# :::
 #
 # An example in which Algorithm 1 leaves every row in its place, with matched mass $\gamma$ of every type at
 # $\lambda = \frac12$: half of the types are split into $2\gamma - 1$ and $2(1 - \gamma)$ in $W^{(1)}$ only, the others in
 # $W^{(2)}$ only. The bound of Z, A.2 is smaller than its barrier:
-
-
-# %%
-def printed_bound(gamma: float | np.ndarray, M: int, d: int) -> np.ndarray:
-    """The final bound of Z, A.2."""
-    one, zero, rest = kappa(1.0, d).item(), kappa(0.0, d).item(), 1 - gamma
-    square = rest**2 * ((M**2 + M) * one + (M**2 - M) * zero)
-    return square + rest * (M * gamma * one - math.sqrt(2) * M**2 * zero)
-
-
-def mended_bound(gamma: float | np.ndarray, M: int, d: int) -> np.ndarray:
-    """The same with L₁₃ ≤ M²γ(1 − γ)κ(1), counted twice."""
-    one, zero, rest = kappa(1.0, d).item(), kappa(0.0, d).item(), 1 - gamma
-    square = rest**2 * ((M**2 + M) * one + (M**2 - M) * zero)
-    return square + rest * M**2 * (2 * gamma * one - math.sqrt(2) * zero)
-
-
-below = []  # printed bound less the barrier of a pair with γ = 0.99
-for K in range(4, 21, 2):
-    W1, W2 = minima_with_matched_share(0.99, K)
-    assert (algorithm_1(W1, W2) == torch.arange(len(W1))).all()
-    height = minima_barriers(W1, W2, M=K)
-    below.append(float(printed_bound(0.99, K, K) - height))
-    if K == 6:
-        print(f"M = 6: barrier {height:.1e}, bound {below[-1] + height:.1e}")
-print(f"below the barrier for M = 4, 6, …, 20: {max(below) < 0}")
 
 # %% Plot the bounds
 gammas = 1 - np.geomspace(1e-3, 0.25, 40)
 rest = 1 - gammas
 examples = [minima_with_matched_share(g, 6) for g in gammas]
 true_loss = [minima_barriers(*pair, M=6) for pair in examples]
-figure, axis = figures.panels()
-for (W1, W2), label in zip(
-    real.values(), ("real runs", *3 * [None]), strict=True
-):
+figure, axis = figures.panels(height=3.6)
+for W1, W2 in real.values():
     left = (W1 + W2) * ((W1 > 0) != (W2 > 0))  # (40, m, 6), unmatched entries
     share = left.sum(dim=(1, 2)) / 12  # 1 − γ
-    style = dict(color="book:grey", markersize=3, label=label)
+    style = dict(color="book:grey", markersize=3)
     axis.plot(share, minima_barriers(W1, W2, M=6), ".", **style)
-for bound, line, colour, label in (
-    (true_loss, ".", "black", "barrier of the example"),
-    (36 * rest**2 / 48, "-", "green", "$M^2(1-\\gamma)^2/(8d)$"),
-    (mended_bound(gammas, 6, 6), "-", "red", "Z, A.2, mended, equal masses"),
-    (printed_bound(gammas, 6, 6), "--", "orange", "Z, A.2, printed"),
+for bound, line, colour, label, up in (
+    (true_loss, ".", "black", "the example", -12),
+    (36 * rest**2 / 48, "-", "green", "$M^2(1-\\gamma)^2/(8d)$", 2),
+    (mended_bound(gammas, 6, 6), "-", "red", "A.2, mended", 4),
+    (printed_bound(gammas, 6, 6), "--", "orange", "A.2, printed", -6),
 ):
-    axis.plot(rest, bound, line, color=f"book:{colour}", label=label)
+    axis.plot(rest, bound, line, color=f"book:{colour}")
+    end = dict(xytext=(5, up), textcoords="offset points", fontsize=9)
+    axis.annotate(label, (rest[-1], bound[-1]), color=f"book:{colour}", **end)
 axis.set(xscale="log", xlabel="unmatched share $1 - \\gamma$, mean")
 axis.set(ylabel="barrier, and bounds of it")
 axis.set_yscale("symlog", linthresh=1e-5)
-figures.show("fig_bound", figure, legend=3)
+figures.show("fig_bound", figure)
 
 # %% [markdown]
 # :::{glue:figure} fig_bound
 # :alt: Bounds against the unmatched share. The printed bound is negative below a share of about one fifth; the mended bound and the quadratic one lie above the barriers of the example and of a cloud of real runs, the quadratic one with the same slope.
 #
-# The printed bound of Z, A.2, the mended one and the quadratic one, with $\gamma$ the mean matched mass; the exact barriers
-# of the example and of real runs of Algorithm 1 ($m = 12, 24, 60, 240$); $M = d = 6$. The vertical axis is linear between
+# The printed bound of Z, A.2, the mended one (equal masses) and the quadratic one, with $\gamma$ the mean matched mass; the exact barriers
+# of the example and, grey, of real runs of Algorithm 1 ($m = 12, 24, 60, 240$); $M = d = 6$. The vertical axis is linear between
 # $\pm 10^{-5}$.
 # :::
-
-# %%
-claims.check("Z5.printed_bound", below)
-
-# %% [markdown]
+#
 # How tight the two bounds of {prf:ref}`prop-mass` are, on one hundred pairs with $m = 240$:
 
-# %%
+# %% Measure how tight the two bounds are
 W1, W2 = sample_minima(240, 6, 8, 200, seed).split(100)  # (100, m, d)
 W2 = permute(W2, algorithm_1(W1, W2))
 off = (W1 > 0) != (W2 > 0)  # entries of unmatched places
@@ -826,7 +893,7 @@ print(f"lower bound / barrier: at most {(lower / heights).max():.2f}")
 # At $m = 240$ the barrier is between {glue:text}`loosest:.2f` and {glue:text}`tightest:.2f` times the upper bound of
 # {prf:ref}`prop-mass`.
 #
-# ## What the grid misses
+# ### What the grid misses
 #
 # The paper takes the barrier on the grid $\lambda = 0, 0.1, \dots, 1$ and finds "in practice, this discretization is always
 # sufficient" (Z, section 2). Between minima a step is a matter of proof:
@@ -847,7 +914,7 @@ print(f"lower bound / barrier: at most {(lower / heights).max():.2f}")
 #
 # With eleven places the supremum is at most $1/0.81$ times what the grid finds. On twenty pairs at each of four widths:
 
-# %%
+# %% Refine the grid
 missed = []  # supremum over the largest loss on the grid, less 1
 for pair in (*[real[m] for m in (12, 24, 60)], (W1, W2)):
     ends = [W[:20] for W in pair]
@@ -872,27 +939,7 @@ figures.numbers(
 # It misses {glue:text}`grid_loss` % on average and {glue:text}`grid_worst` % at worst. For trained networks, whose ends have a loss,
 # this is measured ({claim}`Z5.grid_trained`; on MNIST {claim}`Z12.grid`); [](62_the_word_barrier.ipynb) has a bound for smooth lines.
 #
-# ## What we found that the paper does not say
-#
-# - Z, Theorem 6, holds with $m^{-2}$ in place of $m^{-1/2}$. This is the best that any permutation can reach, and it comes
-#   from sorting ({prf:ref}`thm-rate`).
-# - The direct barrier tends to a positive constant, known exactly, so that permutations reduce it by a factor of order $m^{-2}$ ({prf:ref}`thm-direct`).
-# - $m^2 B$ has a limit law ({prf:ref}`thm-law`). With two teachers, leftovers matched large with large cost $2(\pi - 2)/(4 - \pi)$ times as much half-way as large with small ({prf:ref}`cor-two-teachers`).
-# - The rate depends on the law of the entries within a type: with equal entries there is nothing to sort, and the rate is
-#   $m^{-1}$.
-# - With the mean matched mass in place of (Z 10) the printed argument can be mended, and the bound is quadratic in
-#   $1 - \gamma$ ({prf:ref}`cor-quadratic`).
-#
-# ## What it means for merging networks
-#
-# What a merge costs is the *mass* of the neurons without a partner ({prf:ref}`prop-mass`). The {term}`overlap` counts them instead:
-# their share falls like $m^{-1/2}$, so that it predicts neither the rate nor the place of the peak. Networks in which unequal
-# neurons share a job merge better than networks of equal ones, if the small ones are left over.
-#
-# Read on: [](15_barrier_peak.ipynb) finds the width at which the barrier is largest; [](17_trained_minima.ipynb) measures the
-# barrier between networks that gradient descent has trained.
-#
-# ## Exercises
+# ### Exercises
 #
 # :::{exercise}
 # Let $m = 3$, $M = 2$. One network has rows $1 - a$ and $a \le \frac12$ of type 1 and one row of type 2, the other one row of
@@ -925,9 +972,11 @@ figures.numbers(
 # :::
 #
 # :::{try}
-# Wider networks, more pairs:
+# Wider networks, more pairs, in about ten minutes:
 #
 #     make chapter NAME=barrier_rate ARGS="-p doublings 7 -p pairs 400"
+#
+# Look at the picture of the first screen: the exponents of this run come nearer to $-2$ and $-1$.
 # :::
 
 # %% Versions and time

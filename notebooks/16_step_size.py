@@ -4,28 +4,56 @@
 # ---
 
 # %% [markdown]
-# # The step size and zero neurons
+# # Neurons die where minima without dead neurons become too sharp
 #
-# :::{summary}
-# **Question.** Why does gradient descent with large steps return networks with dead neurons?
+# *Why does gradient descent with large steps return networks with dead neurons?*
 #
-# **The paper.** Beyond a certain learning rate, Zhan, Li & Wu (Z) {cite:p}`zhan2025` find, solutions are sparse: whole rows
-# of $W$ are zero, and the {term}`PQ index` jumps (Z, section 5; Z, Fig. 6). They leave the reason open. The {term}`barrier` after permutation
-# "first goes up and then goes down with increasing learning rate" (Z, Fig. 13).
+# Minima in which every neuron works are unstable beyond a step size known in closed form (proved). Half of the networks have a
+# dead neuron from **[[Z10.place:.2f]]** ([[low(Z10.place):.2f]] to [[high(Z10.place):.2f]]) times that on; there the loss between matched
+# networks falls to **[[Z17.down:.2f]]** ([[Z17.down:to]]) or less.
 #
-# **What we find.** The transition is there ({claim}`Z10.zero_rows`, {claim}`Z10.jump`), and so is the fall of the barrier
-# ({claim}`Z17.down`). A rise before it is open: the settings that we tried differ ({claim}`Z17.up`, {claim}`Z17.up_reference`), and that of
-# the figure is not stated. The threshold is the step size at which {term}`minima <minimum>` *without* zero rows become too sharp to be stable; it is
-# known in closed form ({claim}`Z10.place`) and falls like one over the width.
+# :::{glue:figure} fig_zero_rows
+# :alt: Mean number of zero rows against the step size in units of the computed threshold, from 0.2 to 1.25, axis from 0. Below 1 there are none, in three settings. Beyond 1 the numbers climb, close to the predicted staircases, to between one and four. Marked: half of the networks have a zero row at [[Z10.place:.2f]] ([[low(Z10.place):.2f]] to [[high(Z10.place):.2f]]) times the threshold, as recorded.
 #
-# **Why it matters.** A fixed learning rate becomes "large" as networks grow. Then neurons die, and what is left is easier to
-# match.
+# Dead neurons (zero rows) by step size, mean over this run's networks. Lines: the fewest that a stable minimum can have ({prf:ref}`thm-sharpness`).
 # :::
 #
+# **How sure.** The threshold is proved; that neurons die there is measured on [[n(Z10.place)]] networks a step size, recorded.
+#
+# | The paper says | We find | By how much |
+# | --- | --- | --- |
+# | “zero rows appear in the solution” (sec. 5) | [true](#Z10.zero_rows) | in [[100 * low(Z10.zero_rows):.0f]] % of networks or more, just beyond |
+# | “the PQI also increases rapidly” (sec. 5) | [true](#Z10.jump) | [[Z10.jump:to]] times as fast as below |
+# | “related to the loss landscape” (sec. 5) | [true: stability](#Z10.place) | at [[low(Z10.place):.2f]] to [[high(Z10.place):.2f]] of $2dM/(m\mu_M)$ |
+# | “learning rate $= 2$ here” (sec. 5) | [true at $m = 12$](#Z10.two) | not at $m = 9$ ($M = 6$, $d = 8$) |
+# | the barrier “first goes up” (Fig. 13) | [open](#Z17.up) | slopes [[low(Z17.up):.2f]] to [[high(Z17.up):.2f]]; a rise: 0.1 |
+# | “and then goes down” (Fig. 13) | [true](#Z17.down) | to [[Z17.down:to]] of it, or lower |
+#
+# **Open.** The rise: it takes the sizes of Fig. 13; at those of Fig. 2, ten minutes of one core.
+#
+# **For the authors.** Print “beyond $2dM/(m\mu_M)$ minima without zero rows are unstable”, and the sizes of Figs. 6 and 13.
+
+# %% [markdown]
 # :::{need}
 # You need: the Hessian at a minimum ([](11_exact_loss.ipynb)), {term}`types of <type>` rows ([](12_overlap_theorem.ipynb)), eigenvalues and
 # convexity. {{ times }}
 # :::
+#
+# | Letter | Meaning in this chapter |
+# | --- | --- |
+# | $M$ | neurons of the {term}`teacher <teacher and student>` |
+# | $m$ | neurons (rows) of a student |
+# | $k$ | rows of it that are not zero |
+# | $d$ | input dimension |
+# | $\eta$ | step size (learning rate), for the loss (Z 3), which has no factor ½ |
+# | $\lambda(k)$ | least {term}`sharpness` of a minimum with $k$ rows in use |
+# | $\mu_M$ | a number that depends on $M$ alone ({prf:ref}`thm-sharpness`) |
+# | $\eta_0$ | the threshold: above it no minimum with $m$ rows in use is stable |
+# | $B$ | mean barrier between matched networks |
+#
+# Beyond a certain learning rate, {cite:t}`zhan2025` (Z) find, solutions are sparse: whole rows of $W$ are zero, and the
+# {term}`PQ index` jumps (Z, section 5; Z, Fig. 6). They leave the reason open. This chapter finds it, and follows what it does to the
+# {term}`barrier`.
 
 # %% Parameters tags=["parameters"]
 networks: int = 40  # networks per step size
@@ -72,38 +100,45 @@ from lmc_helpers.teacher_student import (
 from lmc_helpers.teacher_student.gradient_descent import gradient_descent
 
 # %% [markdown]
-# ## How sharp a minimum is
+# ## Gradient descent cannot stay where a minimum is too sharp
 #
-# Gradient descent $W \leftarrow W - \eta \nabla L(W)$ with the loss (Z 3), which has no factor ½, cannot settle at a minimum
-# whose Hessian has an eigenvalue above $2/\eta$: along its eigenvector each step overshoots by more than it gains. The largest
-# eigenvalue is the *{term}`sharpness`* of the minimum. Away from minima the loss has a kink at a row that is exactly zero; gradient
-# descent takes $\sigma'(0) = 0$ there, so that the row gets no gradient: it is dead and drops out.
+# Gradient descent $W \leftarrow W - \eta \nabla L(W)$ cannot settle at a {term}`minimum` whose Hessian has an eigenvalue above $2/\eta$: along its
+# eigenvector each step overshoots by more than it gains. The largest eigenvalue is the *sharpness* of the minimum. It is the
+# lower, the fewer rows are in use. A row that is exactly zero is dead: gradient descent takes $\sigma'(0) = 0$ at the kink of the
+# loss there, so that the row gets no gradient.
 
 # %% Plot the idea: overshooting, and sharpness by rows in use
-figure, (left, right) = figures.panels(2, height=3.4)
+figure, (left, right) = figures.panels(2, height=2.6)
 taken = np.arange(13)
-for relative, colour in ((0.9, "blue"), (1.1, "red")):
-    label = rf"$\eta\lambda/2 = {relative}$"
+for relative, colour, words, at in (
+    (0.9, "blue", r"$\eta\lambda/2 = 0.9$", (0.2, -5.2)),
+    (1.1, "red", r"$\eta\lambda/2 = 1.1$", (3.4, 6.4)),
+):
     path = (1 - 2 * relative) ** taken  # steps on a parabola of curvature λ
-    style = dict(color=f"book:{colour}", label=label)
-    left.plot(taken, path, "o-", markersize=3, **style)
+    left.plot(taken, path, "o-", markersize=3, color=f"book:{colour}")
+    left.text(*at, words, color=f"book:{colour}")
 left.set(xlabel="steps", ylabel="distance")
 in_use = np.arange(6, 17)  # rows of a network with M = 6, d = 8
 sharp = [even_sharpness(int(rows), 6, 8) for rows in in_use]
-right.plot(in_use, sharp, "o", color="book:black", label="least sharpness")
-for rate, line in ((1.5, ":"), (2.0, "--"), (2.5, "-")):
-    style = dict(color="book:orange", linestyle=line)
-    right.axhline(2 / rate, label=rf"$2/\eta$, $\eta = {rate}$", **style)
-right.set(xlabel="rows in use", ylabel=r"largest eigenvalue", ylim=(0, None))
-figures.show("fig_edge", figure, legend=3)
+right.plot(in_use, sharp, "o", color="book:black")
+right.text(11.2, 0.74, "least sharpness", va="top")
+for rate in (1.5, 2.0, 2.5):
+    right.axhline(2 / rate, color="book:orange")
+    style = dict(va="bottom", color="book:red")
+    right.text(5.6, 2 / rate + 0.01, rf"$2/\eta$, $\eta = {rate}$", **style)
+right.set(xlabel="rows in use", ylabel="largest eigenvalue", ylim=(0, 1.55))
+figures.show("fig_edge", figure)
+
 
 # %% [markdown]
 # :::{glue:figure} fig_edge
-# :alt: Left, one zigzag that shrinks and one that grows. Right, dots on a rising line, the least sharpness against the number of rows in use, and three horizontal lines for three step sizes; a larger step size has a lower line and lets fewer rows pass.
+# :alt: First panel, one zigzag that shrinks and one that grows. Second panel, dots on a rising line, the least sharpness against the number of rows in use, axis from 0, and three horizontal lines for three step sizes; a larger step size has a lower line and lets fewer rows pass.
 #
-# Left: gradient descent on a parabola, below and above the limit. Right: $M = 6$, $d = 8$. A minimum can be stable only if its
+# First panel: gradient descent on a parabola of curvature $\lambda$, below and above the limit. Second panel: $M = 6$, $d = 8$. A minimum can be stable only if its
 # rows in use lie below the line of the step size.
 # :::
+#
+# ## Every row in use makes a minimum sharper
 #
 # :::{prf:theorem} Sharpness counts rows
 # :label: thm-sharpness
@@ -140,13 +175,15 @@ figures.show("fig_edge", figure, legend=3)
 # to it for $M = 1$.
 # :::
 #
-# The threshold in the four settings of this chapter. The last column is read off the full $md \times md$ Hessian at a minimum
-# whose counts are as even as they can be; where $M$ divides $m$ it is $\eta_0$.
+# For $M = 6$, $d = 8$ and $m = 12$ the threshold is {glue:text}`eta_12:.2f`. The cell below computes it in the four settings of this
+# chapter by the theorem, and from the full $md \times md$ Hessian at a minimum whose counts are as even as they can be; where $M$
+# divides $m$ both agree. With the loss halved, as is common, all thresholds double.
 
-# %%
+# %% Fix four settings
 SETTINGS = [(12, 6, 8), (16, 4, 8), (9, 3, 3), (9, 6, 8)]  # (m, M, d)
 eta_0 = {s: 2 / even_sharpness(*s) for s in SETTINGS}
 
+# %%
 for m, M, d in SETTINGS:
     matrix = [[1 + (M - 1) / math.pi, (M - 1) / 2], [1 / 2, M / 2 + 1 / math.pi]]
     mu = np.linalg.eigvals(matrix).max()  # μ_M of the theorem
@@ -161,22 +198,19 @@ for m, M, d in SETTINGS:
     )
 
 # %% [markdown]
-# ## What gradient descent does
+# ## Rows die just where the theorem says
 #
-# Sparsity is measured by the *PQ index* of a vector $x$ with $n$ entries (Z, Definition 7, with $p = \frac12$, $q = 1$),
+# In the experiment there are {glue:text}`measured_rates` step sizes around $\eta_0$ in each of four settings; networks start from the paper's
+# initialisation (Z, B.1) and take {glue:text}`steps` steps. A row counts as zero if its norm is below
+# $10^{-3}$. Networks that diverge or have not reached a loss of $10^{-5}$ are left out; below the threshold hardly one is.
 #
-# $$
-# \mathbf I(x) = 1 - \frac1n \cdot \frac{\bigl( \sum_i \sqrt{|x_i|} \bigr)^2}{\sum_i |x_i|}.
-# $$
-#
-# It is 0 for equal entries and $1 - k/n$ for $k$ equal entries and zeros; here, as in Z, Fig. 6, $x$ are all entries of $W$.
-#
-# Four settings, {glue:text}`networks` networks each (three times as many in the first), at {glue:text}`measured_rates` step sizes
-# around $\eta_0$, {glue:text}`steps` steps from the paper's initialisation (Z, B.1). A row counts as zero if its norm is below
-# $10^{-3}$. Networks that diverge or have not reached a loss of $10^{-5}$ are left out. What is computed of the others: zero
-# rows, PQ index, sharpness of the rows alive, and the barriers between pairs of them.
+# The picture at the head shows the numbers of zero rows: none below $\eta_0$, and beyond it about as many as stability asks for. The
+# descent does not diverge there: it loses rows, so that the sharpness of the rows that are left stays at the limit. Why rows die rather
+# than the descent diverging is not proved. Half of the networks have a
+# zero row at [[Z10.place:.2f]] $\eta_0$ ([[low(Z10.place):.2f]] to [[high(Z10.place):.2f]], one cell of the grid of step sizes) in the setting
+# farthest from 1.
 
-# %%
+# %% Train, and measure the networks that arrive
 MORE = 3  # times as many networks in the first setting, for its barrier
 relative_rates = np.concatenate(  # in units of η₀
     [[0.2, 0.3, 0.4], np.linspace(0.5, 1.25, rates)]
@@ -205,35 +239,35 @@ def train(setting: tuple[int, int, int], seed: int) -> dict[str, np.ndarray]:
 
 trained = {setting: train(setting, seed) for setting in SETTINGS}
 
-# %% Plot zero rows, sharpness and PQ index
-figure, axes = figures.panels(3)
-PANELS = {
-    "zeros": "zero rows",
-    "edge": r"$\eta \lambda_{\max} / 2$ of the rows alive",
-    "pq": "PQ index",
-}
-for (m, M, d), colour in zip(
-    SETTINGS[:3], ("blue", "orange", "green"), strict=True
-):
-    style = dict(color=f"book:{colour}", markersize=3, linewidth=1)
-    for axis, name in zip(axes, PANELS, strict=True):
-        values = mean_of_arrived(trained[m, M, d][name])
-        line = "o" if name == "zeros" else "o-"
-        axis.plot(
-            relative_rates,
-            values,
-            line,
-            label=f"${m = }, {M = }, {d = }$",
-            **style,
-        )
-    fine = np.linspace(relative_rates[0], relative_rates[-1], 1001)
-    needed = np.maximum(0, m - np.floor(m / fine))
-    axes[0].plot(fine, needed, color=f"book:{colour}", linewidth=1)
-axes[1].axhline(1, color="book:black", linestyle="--")
-for axis, label in zip(axes, PANELS.values(), strict=True):
-    axis.axvline(1, color="book:grey", linestyle=":")
-    axis.set(xlabel=r"step size $\eta / \eta_0$", ylabel=label)
-figures.show("fig_step", figure, legend=3)
+# %% Plot the picture at the head of the chapter
+figure, axis = figures.panels(height=2.6)
+fine = np.linspace(relative_rates[0], relative_rates[-1], 1001)
+colours = ("blue", "orange", "green")
+for (m, M, d), colour in zip(SETTINGS[:3], colours, strict=True):
+    style = dict(color=f"book:{colour}", linewidth=1)
+    needed = np.maximum(0, m - np.floor(m / fine))  # by the theorem
+    axis.plot(fine, needed, **style)
+    values = mean_of_arrived(trained[m, M, d]["zeros"])
+    axis.plot(relative_rates, values, "o", markersize=4, **style)
+    style = dict(color=f"book:{colour}", va="center")
+    axis.text(1.28, needed[-1], f"${m = }$, ${M = }$", **style)
+place = claims.recorded("Z10.place")
+words = "half of the networks\nhave one at {value:.2f} $\\eta_0$\n({low:.2f} to {high:.2f}, recorded)"
+arrow = dict(arrowstyle="-", color="book:black", linewidth=0.8)
+axis.annotate(
+    words.format(**place),
+    (place["value"], 0.5),
+    (0.93, 2.2),
+    ha="right",
+    va="center",
+    arrowprops=arrow,
+)
+axis.axvline(1, color="book:grey", linestyle=":", linewidth=1)
+axis.text(0.99, 3.6, "threshold $\\eta_0$, proved", ha="right", color="book:grey")
+axis.set(xlabel=r"step size $\eta / \eta_0$", ylabel="zero rows, mean")
+axis.set(xlim=(0.2, 1.5), ylim=(-0.1, 4.1))
+axis.set_xticks([0.2, 0.4, 0.6, 0.8, 1, 1.2])
+figures.show("fig_zero_rows", figure)
 
 # %% Numbers for the text
 arrived = {s: np.isfinite(trained[s]["zeros"]).sum(axis=1) for s in SETTINGS}
@@ -246,22 +280,8 @@ figures.numbers(
     fewest=min(int(n[relative_rates < 1].min()) for n in arrived.values()),
 )
 
-# %% [markdown]
-# :::{glue:figure} fig_step
-# :alt: Three panels against the step size in units of the computed threshold. Left, no zero rows below one and a growing number above, close to the predicted staircases. Middle, the scaled sharpness rises to one and then falls a little. Right, the PQ index rises slowly and then steeply beyond one.
-#
-# Left: mean number of zero rows; lines: the least number that a stable minimum can have, $m - \lfloor m \eta_0/\eta \rfloor$.
-# Middle: sharpness of the rows alive in units of the stability limit (dashed). Right: PQ index of $W$. Step sizes in units of
-# the computed threshold $\eta_0$ (dotted), which is {glue:text}`eta_12:.3f`, {glue:text}`eta_16:.3f` and
-# {glue:text}`eta_9:.3f` in the three settings (profile {glue:text}`profile`).
-# :::
-#
-# Below the threshold at least {glue:text}`fewest` networks arrive at every step size. The paper says that there are "no zero
-# rows" below a threshold, and zero rows beyond it. The share of networks with a zero row just below and just above $\eta_0$
-# says so, too:
 
-
-# %%
+# %% Compute the share of networks with a zero row on both sides of the threshold
 def with_zero_row(setting: tuple[int, int, int]) -> np.ndarray:
     """1 for a network with a zero row, 0 without, nan if it did not arrive."""
     zeros = trained[setting]["zeros"]  # (rates, networks)
@@ -281,58 +301,14 @@ for setting in SETTINGS[:3]:
     hits = with_zero_row(setting)
     before, after = share_at(hits[below]), share_at(hits[above])
     jumps_of_share[setting] = difference_of_shares(after, before)
-    print(f"{setting}: {before[0]:.3f} below, {after[0]:.3f} above")
 
-# %%
-value, low, high = min(jumps_of_share.values())
-claims.check("Z10.zero_rows", value, interval=(low, high), n=networks)
-
-# %% [markdown]
-# The transition sits where the theorem puts it, in all three settings. Its place is known to one cell of the grid of step
-# sizes, from the last one at which surely fewer than half of the networks have a zero row to the first one at which surely
-# more have:
-
-# %%
+# %% Locate the transition
 places = {
     s: crossing_interval(relative_rates, with_zero_row(s)) for s in SETTINGS[:3]
 }
-for (m, M, d), (place, low, high) in places.items():
-    print(
-        f"{m = :2}, {M = }, {d = }: η = {place:.3f} η₀, [{low:.3f}, {high:.3f}]"
-    )
-
-# %%
-place, low, high = max(places.values(), key=lambda x: max(1 - x[1], x[2] - 1))
-claims.check("Z10.place", place, interval=(low, high), n=networks)
-
-# %% [markdown]
-# The paper's example of a learning rate beyond the threshold is 2; it does not say for which $m$, $M$, $d$, so the number
-# itself cannot be checked. As $\eta_0$ is proportional to $1/m$, some width fits: for $M = 6$, $d = 8$ (as in Z, Fig. 2) the
-# theorem says that $\eta = 2$ is below the threshold at $m = 9$ and beyond it at $m = 12$, where $\eta_0 =$
-# {glue:text}`eta_12:.3f`. So it is:
-
-# %%
-at_2 = {}  # share of networks with a zero row at η = 2, with its interval
-for m in (9, 12):
-    done = gradient_descent(
-        initial_weights(m, 8, networks, seed), 6, 2.0, 2 * steps, tol=1e-9
-    )
-    landed = done.W[~done.diverged & (done.loss < 1e-5)]
-    at_2[m] = share(int((zero_rows(landed) > 0).sum()), len(landed))
-    print(f"{m = :2}: {at_2[m][0]:.2f} of {len(landed)} networks have a zero row")
-
-# %%
-value, low, high = difference_of_shares(at_2[12], at_2[9])
-claims.check("Z10.two", value, interval=(low, high), n=networks)
-
-# %% [markdown]
-# All this is in the convention of (Z 3). With the loss halved, as is common, all thresholds double, at $m = 12$ to
-# {glue:text}`half_12:.2f`.
-#
-# The jump of the PQ index is measured by its slope in $\eta$ above the threshold, over that below:
 
 
-# %%
+# %% Compare the slopes of the PQ index on both sides
 def jump(pq: np.ndarray) -> float:
     """Slope of the mean PQ index above η₀ over that from η₀/2 up to η₀."""
     y = mean_of_arrived(pq)  # (rates,)
@@ -345,50 +321,68 @@ def jump(pq: np.ndarray) -> float:
 
 
 jumps = [bootstrap(jump, trained[s]["pq"], seed) for s in SETTINGS[:3]]
-for (m, M, d), (value, error) in zip(SETTINGS[:3], jumps, strict=True):
-    print(f"{m = :2}, {M = }, {d = }: {value:.1f} ± {error:.1f}")
 
-# %%
+
+# %% Check Z10.zero_rows, Z10.place and Z10.jump
+value, low, high = min(jumps_of_share.values())
+claims.check("Z10.zero_rows", value, interval=(low, high), n=networks)
+place, low, high = max(places.values(), key=lambda x: max(1 - x[1], x[2] - 1))
+claims.check("Z10.place", place, interval=(low, high), n=networks)
 value, error = min(jumps)
 claims.check("Z10.jump", value, stderr=error, n=networks)
 
 # %% [markdown]
-# ## The barrier
+# The paper's example of a learning rate beyond the threshold is 2; it does not say for which $m$, $M$, $d$. As $\eta_0$ falls like
+# $1/m$, some width fits: for $M = 6$, $d = 8$ (as in Z, Fig. 2) the step size 2 is below the threshold at $m = 9$ and beyond it at
+# $m = 12$. In the recorded run every network of width 12 had a zero row and none of width 9 ({claim}`Z10.two`).
 #
-# The *barrier* is the largest loss on the line between two networks, less that of its ends; *permuted*: after {term}`Algorithm 1`
+# ## Beyond the threshold the barrier falls; a rise before it is open
+#
+# The *barrier* is the largest loss on the line between two networks, less that of its ends, here after {term}`Algorithm 1`
 # ([](13_algorithm_1.ipynb)). Z, Fig. 13 shows it against the learning rate, up and then down; $m$, $M$, $d$ and the range of
 # learning rates are not stated. Here are four settings, the three above and $m = 9$, $M = 6$, near which the barrier is largest
 # ([](17_trained_minima.ipynb)).
 
 # %% Plot the barrier against the step size
-figure, axis = figures.panels()
+figure, axis = figures.panels(height=3.4)
 colours = ("blue", "orange", "green", "purple")
-for (m, M, d), colour in zip(SETTINGS, colours, strict=True):
+before = (relative_rates >= 0.5) & (relative_rates <= 0.9)
+ends = []  # of the curves, where their labels stand
+apart = (-0.009, -0.003, 0.003, 0.009)  # bars stand side by side
+for (m, M, d), colour, by in zip(SETTINGS, colours, apart, strict=True):
     heights = trained[m, M, d]["barrier"]  # (rates, pairs)
+    heights = heights / np.nanmean(heights[before])
     n = np.isfinite(heights).sum(axis=1)
     kept = n >= 3
     error = np.nanstd(heights[kept], axis=1, ddof=1) / np.sqrt(n[kept])
     mean = mean_of_arrived(heights[kept])
     style = dict(color=f"book:{colour}", fmt="o-", linewidth=1.2)
-    label = f"${m = }, {M = }, {d = }$"
-    figures.band(axis, relative_rates[kept], mean, error, label=label, **style)
+    figures.band(axis, relative_rates[kept] + by, mean, error, **style)
+    ends.append((mean[-1], f"${m = }$, ${M = }$, ${d = }$", colour))
+at = 0.0
+for height, label, colour in sorted(ends):
+    at = max(height, at + 0.15)  # labels do not overlap
+    axis.text(1.27, at, label, color=f"book:{colour}", va="center", fontsize=10)
 axis.axvline(1, color="book:grey", linestyle=":")
-axis.set(yscale="log", xlabel=r"step size $\eta / \eta_0$")
-axis.set(ylabel="mean barrier after Algorithm 1")
-figures.show("fig_rate_barrier", figure, legend=2)
+axis.axhline(1, color="book:grey", linewidth=0.8)
+axis.set(xlabel=r"step size $\eta / \eta_0$", xlim=(0.17, 1.62), ylim=(0, None))
+axis.set_xticks([0.2, 0.4, 0.6, 0.8, 1, 1.2])
+axis.set(ylabel=r"$B$ over its mean at 0.5 to 0.9 $\eta_0$")
+figures.show("fig_rate_barrier", figure)
 
 # %% [markdown]
 # :::{glue:figure} fig_rate_barrier
-# :alt: Mean permuted barrier against the step size in units of the threshold, on a logarithmic axis, for four settings.
+# :alt: Mean barrier after matching, over its mean between 0.5 and 0.9 of the threshold, against the step size in units of the threshold, axis from 0, for four settings. Below the threshold the curves scatter around 1, some rise and some fall. Beyond it all fall clearly below 1.
 #
-# Z, Fig. 13: permuted barrier of trained networks against the step size; pairs of {glue:text}`networks` networks, three times
+# Z, Fig. 13: barrier of trained networks after matching against the step size, in units of its mean at 0.5 to 0.9 $\eta_0$; pairs of {glue:text}`networks` networks, three times
 # as many in the first setting, bars: ±3.29 standard errors (profile {glue:text}`profile`).
 # :::
 #
-# Two numbers describe a curve: its slope below the threshold, and how far it falls beyond it.
+# Two numbers describe a curve: its slope below the threshold, that of $\ln B$ in $\eta/\eta_0$ from 0.2 to 0.9, where a rise by 7 % is
+# 0.1; and how far it falls beyond, that is $B$ beyond $\eta_0$ over $B$ at 0.5 to 0.9 $\eta_0$.
 
 
-# %%
+# %% Compute slopes and drops
 def slope(heights: np.ndarray) -> float:
     """Slope of ln(mean barrier) in η/η₀ from 0.2 to 0.9."""
     side = relative_rates < 0.91
@@ -429,7 +423,7 @@ def covering(slopes: np.ndarray) -> tuple[float, float, float]:
     return mean_slope(slopes)[0], float(low), float(high)
 
 
-# %%
+# %% Check Z17.up and Z17.down
 def again() -> tuple[float, float, float]:
     """The slopes with a second seed."""
     return covering(slopes_of({s: train(s, seed + 1) for s in SETTINGS}))
@@ -438,19 +432,127 @@ def again() -> tuple[float, float, float]:
 slopes = slopes_of(trained)
 fewest_pairs = networks // 2
 claims.check("Z17.up", *covering(slopes), n=fewest_pairs, second_seed=again)
-claims.check(
-    "Z17.up_reference",
-    *slopes[0],
-    n=MORE * networks // 2,
-    second_seed=lambda: bootstrap(
-        slope, train(SETTINGS[0], seed + 1)["barrier"], seed
-    ),
-)
-claims.check("Z17.no_rise", *mean_slope(slopes), n=fewest_pairs)
 claims.check("Z17.down", *least_drop(trained), n=fewest_pairs)
 
 # %% [markdown]
-# In the four settings (± standard error, by resampling the pairs, which start from the same weights at every step size):
+# | The paper (Z, Fig. 13) | Reading | We find | Recorded |
+# | --- | --- | --- | --- |
+# | “first goes up” | in all four settings | [open](#Z17.up) | slopes from [[low(Z17.up):.2f]] to [[high(Z17.up):.2f]] |
+# | “first goes up” | in the first setting, the sizes of Fig. 2 | [open](#Z17.up_reference) | not yet judged alone |
+# | “then goes down” | in all four settings | [true](#Z17.down) | where it falls least, to [[Z17.down:.2f]] ([[Z17.down:to]]) |
+#
+# The recorded slope is [[Z17.no_rise:.2f]] ([[Z17.no_rise:to]]) on average over the four settings, so on average there is no rise by 7 % or more; that
+# statement is this book's ({claim}`Z17.no_rise`), and a mean hides a setting that differs. The setting of Fig. 13 is not
+# stated, so the paper's sentence stays open.
+#
+# The fall is there in every setting: beyond the threshold rows die, and a zero row costs nothing whatever it meets. Z, section 5
+# argues so: zero rows “will incur no barrier when pairing” ({prf:ref}`thm-zero-rows`).
+#
+# ## A fixed step size becomes large as networks grow
+#
+# The threshold falls like one over the width, so the step size decides how many neurons a wide network really uses. Dead neurons match each other, and any leftover row, without
+# loss. That the networks are smaller is not enough: below the threshold the barrier rises from 12 rows to 9 or 10.
+#
+# Read on: [](17_trained_minima.ipynb) measures how evenly trained networks share their rows, and what that does to the barrier;
+# [](18_sparsity.ipynb) compares the sparsity of trained and random minima.
+
+# %% [markdown]
+# ## Evidence
+#
+# ### Zero rows, sharpness and sparsity against the step size
+#
+# Sparsity is measured by the *PQ index* of a vector $x$ with $n$ entries (Z, Definition 7, with $p = \frac12$, $q = 1$),
+#
+# $$
+# \mathbf I(x) = 1 - \frac1n \cdot \frac{\bigl( \sum_i \sqrt{|x_i|} \bigr)^2}{\sum_i |x_i|}.
+# $$
+#
+# It is 0 for equal entries and $1 - k/n$ for $k$ equal entries and zeros; here, as in Z, Fig. 6, $x$ are all entries of $W$.
+
+# %% Plot zero rows, sharpness and PQ index
+figure, axes = figures.panels(3)
+PANELS = {
+    "zeros": "zero rows",
+    "edge": r"$\eta \lambda_{\max} / 2$ of the rows alive",
+    "pq": "PQ index",
+}
+for (m, M, d), colour in zip(
+    SETTINGS[:3], ("blue", "orange", "green"), strict=True
+):
+    style = dict(color=f"book:{colour}", markersize=3, linewidth=1)
+    for axis, name in zip(axes, PANELS, strict=True):
+        values = mean_of_arrived(trained[m, M, d][name])
+        line = "o" if name == "zeros" else "o-"
+        axis.plot(
+            relative_rates,
+            values,
+            line,
+            label=f"${m = }, {M = }, {d = }$",
+            **style,
+        )
+    fine = np.linspace(relative_rates[0], relative_rates[-1], 1001)
+    needed = np.maximum(0, m - np.floor(m / fine))
+    axes[0].plot(fine, needed, color=f"book:{colour}", linewidth=1)
+axes[1].axhline(1, color="book:black", linestyle="--")
+for axis, label in zip(axes, PANELS.values(), strict=True):
+    axis.axvline(1, color="book:grey", linestyle=":")
+    axis.set(xlabel=r"step size $\eta / \eta_0$", ylabel=label)
+figures.show("fig_step", figure, legend=3)
+
+# %% [markdown]
+# :::{glue:figure} fig_step
+# :alt: Three panels against the step size in units of the computed threshold. First, no zero rows below one and a growing number above, close to the predicted staircases. Second, the scaled sharpness rises to one and then falls a little. Third, the PQ index rises slowly and then steeply beyond one.
+#
+# First panel: mean number of zero rows; lines: the least number that a stable minimum can have, $m - \lfloor m \eta_0/\eta \rfloor$.
+# Second panel: sharpness of the rows alive in units of the stability limit (dashed). Third panel: PQ index of $W$. Step sizes in units of
+# the computed threshold $\eta_0$ (dotted), which is {glue:text}`eta_12:.3f`, {glue:text}`eta_16:.3f` and
+# {glue:text}`eta_9:.3f` in the three settings (profile {glue:text}`profile`).
+# :::
+#
+# Below the threshold at least {glue:text}`fewest` of this run's {glue:text}`networks` networks arrive at every step size. The sharpness there is that of evenly spread rows: the type counts of these
+# networks are far more regular than multinomial ones ([](17_trained_minima.ipynb)). Beyond the threshold $\eta\lambda_{\max}/2$ stays below 1 on average. Further up gradient descent does diverge.
+#
+# The place of the transition is known to one cell of the grid of step sizes, from the last one at which surely fewer than half of the networks have a zero row to
+# the first one at which surely more have. The jump of the PQ index is measured by its slope in $\eta$ above the threshold, over that below. In this run, with intervals, and ± standard error:
+
+# %% Show shares, places and slopes
+rows = []
+for (m, M, d), (value, error) in zip(SETTINGS[:3], jumps, strict=True):
+    hits = with_zero_row((m, M, d))
+    before, after = (share_at(hits[side])[0] for side in (below, above))
+    place, low, high = places[m, M, d]
+    cells = f"{m}, {M}, {d}", f"{before:.3f}", f"{after:.3f}"
+    where = f"{place:.3f} ({low:.3f} to {high:.3f})"
+    rows.append([*cells, where, f"{value:.1f} ± {error:.1f}"])
+figures.table(
+    r"$m$, $M$, $d$ | share with a zero row at $0.95\,\eta_0$ | at $1.1\,\eta_0$ | half have one at, in $\eta_0$ | slope of the PQ index beyond / below",
+    rows,
+)
+
+# %% [markdown]
+#
+# ### The step size 2 at two widths
+
+# %% Train at the step size 2
+at_2 = {}  # share of networks with a zero row at η = 2, with its interval
+for m in (9, 12):
+    done = gradient_descent(
+        initial_weights(m, 8, networks, seed), 6, 2.0, 2 * steps, tol=1e-9
+    )
+    landed = done.W[~done.diverged & (done.loss < 1e-5)]
+    at_2[m] = share(int((zero_rows(landed) > 0).sum()), len(landed))
+    print(f"{m = :2}: {at_2[m][0]:.2f} of {len(landed)} networks have a zero row")
+
+# %% Check Z10.two
+value, low, high = difference_of_shares(at_2[12], at_2[9])
+claims.check("Z10.two", value, interval=(low, high), n=networks)
+
+# %% [markdown]
+# For $M = 6$, $d = 8$ the threshold is {glue:text}`eta_12:.3f` at $m = 12$; with the loss halved it would be {glue:text}`half_12:.2f`.
+#
+# ### Slopes and drops in each setting
+#
+# In this run (± standard error, by resampling the pairs, which start from the same weights at every step size):
 
 # %% Show slopes and drops
 rows = []
@@ -466,19 +568,28 @@ figures.table(
 )
 figures.numbers(mean_slope="{:.2f} ± {:.2f}".format(*mean_slope(slopes)))
 
+# %% Check Z17.up_reference and Z17.no_rise
+claims.check(
+    "Z17.up_reference",
+    *slopes[0],
+    n=MORE * networks // 2,
+    second_seed=lambda: bootstrap(
+        slope, train(SETTINGS[0], seed + 1)["barrier"], seed
+    ),
+)
+claims.check("Z17.no_rise", *mean_slope(slopes), n=fewest_pairs)
+
 # %% [markdown]
-# Beyond the threshold the barrier $B$ is a mean over the runs that arrive, up to $1.25\,\eta_0$.
+# Beyond the threshold the barrier $B$ is a mean over the runs that arrive, up to $1.25\,\eta_0$. This run's mean slope is
+# {glue:text}`mean_slope` (± standard error). The caption of Fig. 13 counts as borne out if the barrier rises by 7 % in all settings
+# ({claim}`Z17.up`) or in the first ({claim}`Z17.up_reference`), and as rejected if it does in none.
 #
-# The fall is there in every setting: beyond the threshold rows die, and a zero row costs nothing whatever it meets. Z, section 5
-# argues so: zero rows "will incur no barrier when pairing" ({prf:ref}`thm-zero-rows`). Below the threshold no row dies, and the slope, in
-# the mean of the four settings, is {glue:text}`mean_slope` in this run, where a rise by 7 % is 0.1 ({claim}`Z17.no_rise`). The
-# setting of Z, Fig. 13 is not stated, so that its caption counts as borne out if the barrier rises by 7 % in all of them
-# ({claim}`Z17.up`) or in the first, which has the sizes of Z, Fig. 2 ({claim}`Z17.up_reference`), and as rejected if it does in none.
+# ### The grid on which barriers are taken
 #
-# All barriers are taken on the grid $\lambda = 0, 0.1, \dots, 1$, which "is always sufficient" (Z, section 2), by a
+# All barriers are taken on the grid $0, 0.1, \dots, 1$ of the line, which “is always sufficient” (Z, section 2), by a
 # proposition between minima ({prf:ref}`prop-places`). Between networks at the step size ½, in the first setting:
 
-# %%
+# %% Compare the supremum with the largest value on the grid
 done = gradient_descent(initial_weights(12, 8, networks, seed), 6, 0.5, steps)
 half = networks // 2
 one, other = done.W[:half], done.W[half : 2 * half]
@@ -494,25 +605,7 @@ print(f"supremum over the largest on the grid {supremum:.4f} ± {error:.4f}")
 claims.check("Z5.grid_trained", supremum - 1, stderr=error, n=half)
 
 # %% [markdown]
-# ## What we found that the paper does not say
-#
-# - The threshold is the edge of stability of minima without zero rows, $\eta_0 = 2dM/(m\mu_M)$ ({prf:ref}`thm-sharpness`).
-# - Beyond it gradient descent does not have to diverge. It loses rows, about as many as stability asks for, so that
-#   $\eta\lambda_{\max}/2$ stays below 1 in the mean. Why rows die, rather than the descent diverging, is not proven here; further up it
-#   does diverge.
-# - Below it the sharpness is that of evenly spread rows: the type counts of these networks are far more regular than
-#   multinomial ones.
-#
-# ## What it means for merging networks
-#
-# The step size decides how many neurons a wide network really uses. Dead neurons match each other, and any leftover row, without
-# loss. That the networks are smaller is not enough: below the threshold the barrier rises from 12 rows to 9 or 10
-# ([](17_trained_minima.ipynb)).
-#
-# Read on: [](17_trained_minima.ipynb) measures how even the counts are, and what that does to the barrier;
-# [](18_sparsity.ipynb) compares the sparsity of trained and random minima.
-#
-# ## Exercises
+# ### Exercises
 #
 # :::{exercise}
 # One {term}`teacher <teacher and student>` neuron, $m$ students: what is the threshold?
@@ -536,10 +629,12 @@ claims.check("Z5.grid_trained", supremum - 1, stderr=error, n=half)
 # :::
 #
 # :::{try}
-# A finer grid of step sizes:
+# A finer grid of step sizes with more networks, which keeps the verdicts of this page and takes about four minutes. Look at the first picture: the jump is seen more sharply.
 #
 #     make chapter NAME=step_size ARGS="-p rates 31 -p networks 100"
 # :::
+#
+# ### Versions and time
 
 # %% Versions and time
 print(chapter.end())

@@ -123,7 +123,7 @@ from lmc_helpers.seeds import normal
 #
 # The smallest example has one input and two tanh neurons without biases, $f(x) = a_0 \tanh(w_0 x) + a_1 \tanh(w_1 x)$. Given $w_0$ and $w_1$, the best output weights are a linear problem, so the loss is a landscape over a plane. Two of its minima are mirror images, and a path between them crosses the diagonal $w_0 = w_1$:
 
-# %% Plot the smallest example
+# %% The least loss of two neurons
 samples = torch.linspace(-2, 2, 81, dtype=torch.float64)[:, None]
 
 
@@ -135,7 +135,7 @@ def over_outputs(w_pair, teacher_a):
     error = (hidden @ outer - goal).square().sum(dim=(-2, -1))
     return error, outer[..., 0]
 
-
+# %% Plot the smallest example
 idea, plane = figures.panels(height=3.2)
 outcomes, weights = figures.panels(height=2.4)
 ticks = torch.linspace(-0.5, 4.0, 110, dtype=torch.float64)

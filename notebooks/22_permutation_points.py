@@ -13,7 +13,7 @@
 # :::{glue:figure} fig_directions
 # :alt: Six rows, for one, two and four inputs and one or three outputs, against the number of negative eigenvalues from 0 to 5. A grey band marks 0 and 1, what the paper allows. Dots lie in the band and to its right. Small circles at 0, 1, 2 and 3 in the row of one output and two inputs are points built for it; a diamond at 4 in the row of one output and four inputs is the largest recorded number with one output.
 #
-# Negative eigenvalues of the Hessian at permutation points: lines, what the theorem allows; area of a dot, share of the points in this run; diamond, the largest recorded number with one output.
+# Negative eigenvalues of the Hessian at permutation points: lines, what the theorem allows; area of a dot, share of the points in this run; circles, points built for it (0 is a minimum); diamond, largest recorded number, one output.
 # :::
 #
 # **How sure.** The numbers of directions are proved ({prf:ref}`thm-inertia`) and agree at all [[n(P3.inertia)]] recorded points.
@@ -316,7 +316,7 @@ for p, (count, _) in zip(everything, counted, strict=True):
 rows = sorted(groups)
 figure, axis = figures.panels(height=2.7)
 axis.axvspan(-0.5, 1.5, color="book:grey", alpha=0.15, linewidth=0)
-axis.text(0.5, -0.75, "the paper: at most one", ha="center", fontsize=10)
+axis.text(0.5, -0.75, "paper: ≤ 1", ha="center", fontsize=10)
 for row, (m, inputs_of) in enumerate(rows):
     axis.plot([0, inputs_of + 1], [row, row], color="book:grey", linewidth=1)
     for count, points in Counter(groups[m, inputs_of]).items():
@@ -336,12 +336,9 @@ axis.plot(
     zorder=5,
 )
 axis.text(
-    3.15,
-    rows.index((1, 2)) + 0.08,
-    "built: 0 (a minimum) to 3",
-    va="center",
-    fontsize=10,
+    3.15, rows.index((1, 2)) + 0.08, "built: 0 to 3", va="center", fontsize=10
 )
+axis.set_xticks(range(6))
 names = [f"{m} output{'s' * (m > 1)}, {k} input{'s' * (k > 1)}" for m, k in rows]
 axis.set_yticks(range(len(rows)), names)
 axis.set(xlabel="negative eigenvalues", xlim=(-0.5, 5.6), ylim=(5.5, -1.15))

@@ -8,7 +8,7 @@
 #
 # *How far is the average of two factorisations of a product from all its factorisations?*
 #
-# Arbitrarily far, as the paper says (proved). Stretch one factor by $\beta$ and shrink the other, and average with the opposite: the distance grows like **$\beta$ to the power [[G6.unbounded:.3f]]**. For $\beta$ near 1 it is of second order, and averaging is harmless.
+# Arbitrarily far, as the paper says (proved). Stretch one factor by $\beta$ and shrink the other, then average with the opposite stretch: the distance grows like **$\beta$ to the power [[G6.unbounded:.3f]]**. For $\beta$ near 1 it is of second order, and averaging is harmless.
 #
 # :::{glue:figure} fig_far
 # :alt: Distance from all factorisations against the stretch beta from 1 to 10, both axes linear and the distance from 0. The distance of the average is nearly 0 at first, bends at beta equal to 2 plus the root of 3, and then grows in proportion to beta, marked with the recorded power [[G6.unbounded:.3f]]. Above it, half of the distance between the two factorisations.

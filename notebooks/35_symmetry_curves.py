@@ -4,24 +4,67 @@
 # ---
 
 # %% [markdown]
-# # Curves that symmetries draw
+# # Symmetry curves keep the loss, but one exponential is not always enough
 #
-# :::{summary}
-# **Question.** A symmetry moves a minimum to another one. Which curve of constant loss joins the two?
+# *A symmetry moves one minimum to another: which curve of constant loss joins the two?*
 #
-# **The paper.** Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025`, read in the version submitted for review, join $w$ and $g \cdot w$ by $\exp(t \log g) \cdot w$ (G, (5)), and widen the idea to a map that is neither a group action nor a symmetry (G, (6)). By G, Prop. 6.1 this map
-# changes the outputs by at most their norm; in G, Fig. 3b, c the loss on its curves stays below that of the straight line.
+# The paper's curve, one exponential, if the group element has a real logarithm. **[[100 * (1 - G8.logarithm):±]] %** of random $2 \times 2$ ones of positive determinant have none; a stretch followed by a rotation always joins (proved). The paper's map for nonlinear networks keeps the loss too, at the sizes of its figure (proved).
 #
-# **What we find.** The loss is constant on the curves of a symmetry ({claim}`G8.constant`), but a share of $\frac1{\sqrt2} - \frac12$, a fifth, of the normal $2 \times 2$ matrices $g$ of positive determinant has no real logarithm ({claim}`G8.logarithm`), and {glue:text}`none_32:.2f` of the $32 \times 32$ ones; two exponentials join $w$ and $g \cdot w$ all the same
-# ({claim}`G8.two_factors`). For the map, bound and comparison hold ({claim}`G9.bound`, {claim}`G10.straight`); at the sizes of G, Fig. 3b, c the loss is even exactly constant
-# ({claim}`G10.printed_sizes`), and the curve starts at another minimum than $w$, which keeps 8 of the 32 directions of $W_2$ ({claim}`G10.identity`).
+# :::{glue:figure} fig_two_curves
+# :alt: First panel, the plane of the input weights of two neurons with two curves from one point: a spiral, drawn by one exponential, and a stretch with a half turn, drawn by two. Second panel, the share of random matrices of positive determinant without a real logarithm against their size. It rises from 0 at size 1 over [[100 * (1 - G8.logarithm):±]] per cent at size 2, the recorded measurement, to nine in ten at size 32 and on towards all.
 #
-# **Why it matters.** Explicit curves join networks without any training, where a straight line would cross a {term}`barrier`.
+# First: two curves of constant loss. Second: how often one exponential is not enough, exact, with the recorded sample at size 2.
 # :::
 #
+# **How sure.** Proved; the share on [[n(G8.logarithm)]] matrices, the map on [[n(G9.bound)]] networks and [[n(G10.printed_sizes)]] curves; recorded.
+#
+# | The paper says | We find | By how much |
+# | --- | --- | --- |
+# | “every point on $\gamma$ has the same loss value” (sec. 6.1, (5)) | [true](#G8.constant) | to rounding, on [[n(G8.constant)]] curves |
+# | “$\gamma$ is a curve that connects the points $w_1$ and $w_2$” (sec. 6.1, (5)) | [only where $\log g$ is real](#G8.logarithm) | not for [[100 * (1 - G8.logarithm):±]] % of the $2 \times 2$; two exponentials always do |
+# | outputs change by at most their norm, “$\Vert U\sigma(VX) - U'\sigma(V'X)\Vert \le \Vert U\sigma(VX)\Vert$” (Prop. 6.1) | [true](#G9.bound) | by at most [[100 * G9.bound:.0f]] % of it |
+# | “the loss on the curves … remains relatively low” (Fig. 3b, c) | [true, it is constant](#G10.printed_sizes) | to rounding: 8 samples, 32 neurons (proved) |
+# | “The starting point of $\gamma$ is a minimum found by SGD.” (sec. 6.1) | [another minimum](#G10.identity) | keeps [[100 * G10.identity:.0f]] % of the directions of $W_2$ |
+# | the map “connects more points in the set of minima than only using known symmetries” (sec. 6.1) | [true](#G10.reach) | dimension [[G10.reach]]; rescalings reach 32 |
+#
+# **Open.** Nothing.
+#
+# **For the authors.** After (5) (version submitted for review) add “if $\log g$ is real; if not, $\exp(tA) \exp(tB) \cdot w_1$ with $g = \exp(A) \exp(B)$”. Of (6): “$\gamma$ starts at $\mathrm{id} \cdot w$, a minimum with the same outputs”.
+
+# %% [markdown]
 # :::{need}
 # You need: matrix exponentials, eigenvalues, the pseudo-inverse $A^+$. [](31_components.ipynb) has the group $GL_h$ that acts on two layers. {{ times }}
 # :::
+#
+# | Letter | Meaning in this chapter |
+# | --- | --- |
+# | $w = (W_1, W_2)$ | weights of two layers; in the paper's (6) and (7) $V = W_1$, $U = W_2$ |
+# | $X$, $Y$ | inputs and targets; the loss is $L = \Vert W_2 \sigma(W_1 X) - Y\Vert$ |
+# | $\sigma$ | the activation; the identity for linear layers |
+# | $n$, $h$, $k$ | inputs, hidden neurons, samples of the batch |
+# | $g$, $M$ | an element of the group $GL_h$, and a matrix with $\exp M = g$ |
+# | $A$, $B$ | a skew and a symmetric matrix with $\exp(A) \exp(B) = g$ |
+# | $\gamma$ | the curve from $w$ to $g \cdot w$, $0 \le t \le 1$ |
+# | $s$, $s_g$ | hidden activations $\sigma(W_1 X)$ and $\sigma(g W_1 X)$, $h \times k$ |
+# | $P_g$ | $s_g^+ s_g$, the orthogonal projection onto the row space of $s_g$ |
+# | $R_\omega$, $J$ | rotation of a plane by $\omega$; $R_{\pi/2}$ |
+#
+# ## A symmetry draws curves of constant loss
+#
+# Two hidden neurons without activation have their input weights in a plane. An {term}`invertible matrix <GL_h>` $g$ may move them, if $g^{-1}$ corrects the output weights. If $g = \exp M$, the way there can be taken in steps, $\exp(tM)$, each of them a symmetry.
+#
+# In general let a group act on the weights with $L(g \cdot w) = L(w)$. Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025` consider, for $M$ in the Lie algebra, G, (4) and (5),
+#
+# $$
+# \begin{aligned}
+# \gamma_M(t) &= \exp(tM) \cdot w, \\
+# \gamma(t) &= \exp(t \log g) \cdot w ,
+# \end{aligned}
+# $$
+#
+# where $\gamma(0) = w$ and $\gamma(1) = g \cdot w$. The loss is constant on them, as $\exp(tM)$ belongs to the group. Two groups: $GL_h$ for linear layers, $g \cdot w = (g W_1, W_2 g^{-1})$, and
+# positive factors of the $h$ neurons for a {term}`homogeneous <homogeneous activation>` $\sigma$, such as leaky ReLU. The loss along such curves and their chords, for random $g$ with $\det g > 0$ whose eigenvalues are at least $0.04$ away from angle
+# $\pi$: on the negative axis $\log g$ is not real, and close to it rounding spoils it.
 
 # %% Parameters tags=["parameters"]
 matrices: int = 20000  # sampled group elements for each size
@@ -87,62 +130,45 @@ from lmc_helpers.orbits.curves import (
 from lmc_helpers.orbits.group_actions import GeneralLinear, Rescaling
 from lmc_helpers.seeds import normal_stream, numpy_generator
 
-# %% [markdown]
-# ## Constant loss
-#
-# Two hidden neurons without activation have their input weights $W_1$ in a plane. An {term}`invertible matrix <GL_h>` $g$ may move them, if $g^{-1}$ corrects the output weights:
-
-# %% Plot the idea
-idea, (plane, profiles) = figures.panels(2, height=4.2)
+# %% Draw two curves, and how often one exponential is not enough
+figure, (plane, often) = figures.panels(2, height=3.8)
 moments = torch.linspace(0, 1, 101, dtype=torch.float64)
 start = tuple(torch.tensor(W).double() for W in ([[1.0], [0.4]], [[1.0, 0.5]]))
 turning = torch.tensor([[0.3, -2.0], [2.0, 0.3]], dtype=torch.float64)
 two_negative = torch.diag(torch.tensor([-1.0, -2.0], dtype=torch.float64))
-joining = {
-    r"$\exp(tM)$": (
-        "book:purple",
-        curve(GeneralLinear(), turning, start, moments),
-    ),
-    r"$\exp(tA)\,\exp(tB)$": (
-        "book:green",
-        two_factor_curve(start, two_negative, moments),
-    ),
-}
-for name, (colour, bent) in joining.items():
-    for weights_on, dash, of in (
-        (bent, "-", name),
-        (chord(bent, moments), "--", None),
-    ):
-        plane.plot(*weights_on[0][..., 0].T, dash, color=colour, label=of)
-        off = (weights_on[1] @ weights_on[0] - start[1] @ start[0]).flatten()
-        profiles.plot(moments, off.square(), dash, color=colour)
+spiral = curve(GeneralLinear(), turning, start, moments)[0][..., 0]
+half_turn = two_factor_curve(start, two_negative, moments)[0][..., 0]
+for bent, colour, name, place in (
+    (spiral, "purple", "one exponential", (0.3, 1.4)),
+    (half_turn, "blue", "two exponentials", (-0.9, -1.15)),
+):
+    ink = {"purple": "#a3487c", "blue": "#0072b2"}[colour]
+    plane.plot(*bent.T, color=f"book:{colour}", linewidth=2.2)
+    plane.plot(*bent[-1], "o", color=f"book:{colour}")
+    plane.text(*place, name, color=ink, size=13)
 plane.plot(*start[0], "o", color="book:black")
+plane.text(1.07, 0.33, "start", size=13)
 plane.set(xlabel="weight of neuron 1", ylabel="weight of neuron 2", aspect=1)
-profiles.set(xlabel="$t$", ylabel="loss")
-figures.show("fig_two_curves", idea, legend=3)
+plane.set(xlim=(-1.9, 1.9), ylim=(-1.4, 1.6))
+every = range(1, 41)
+exact = [100 * probability_without_logarithm(h) for h in every]
+often.plot(every, exact, color="book:black", linewidth=1.6)
+record = claims.recorded("G8.logarithm")
+missing = 100 * (1 - record["value"])
+half = 50 * (record["high"] - record["low"])
+style = dict(color="book:red", markersize=6, capsize=0)
+often.errorbar([2], [missing], [half], fmt="o", **style)
+name = f"{missing:.1f} ± {half:.1f} % at size 2"
+often.text(3.2, missing - 4, name, size=13, color="#a65300")
+often.plot([32], [exact[31]], "o", color="book:black", markersize=6)
+name = f"{exact[31]:.0f} % at size 32"
+often.text(32, exact[31] - 5, name, size=13, ha="center", va="top")
+often.set(xlabel="size of $g$", ylabel="no real logarithm, in %")
+often.set(xlim=(0, 41), ylim=(0, 100))
+figures.show("fig_two_curves", figure)
+figures.numbers(none_32=exact[31] / 100)
 
-# %% [markdown]
-# :::{glue:figure} fig_two_curves
-# :alt: Left, the plane of the input weights of two neurons with two curves from one point, a spiral and a half turn, and their chords dashed. Right, the loss is zero on both curves and high on both chords.
-#
-# Left: input weights of two neurons on two curves from one network, and the chords (dashed). The end of the green curve is $g = \operatorname{diag}(-1, -2)$ times its start; this $g$ has no real logarithm, and two
-# exponentials replace one. Right: the loss on the curves is 0, on the chords it is not.
-# :::
-#
-# Let $G$ act on the weights, $L(g \cdot w) = L(w)$. For $M$ in the Lie algebra, G, (4) and (5) are
-#
-# $$
-# \begin{aligned}
-# \gamma_M(t) &= \exp(tM) \cdot w, \\
-# \gamma(t) &= \exp(t \log g) \cdot w ,
-# \end{aligned}
-# $$
-#
-# where $\gamma(0) = w$ and $\gamma(1) = g \cdot w$. The loss is constant on them, as $\exp(tM) \in G$. Two groups for $w = (W_1, W_2)$ and $L = \|W_2 \sigma(W_1 X) - Y\|$: $GL_h$ for linear layers, $g \cdot w = (g W_1, W_2 g^{-1})$, and
-# positive factors of the $h$ neurons for a {term}`homogeneous <homogeneous activation>` $\sigma$, such as leaky ReLU. The next cell computes the loss along such curves and their chords, for random $g$ with $\det g > 0$ whose eigenvalues are at least $0.04$ away from angle
-# $\pi$: on the negative axis $\log g$ is not real, and close to it rounding spoils it.
-
-# %%
+# %% Follow the loss along curves and chords
 normal = normal_stream(seed, "constant loss")
 X, Y = normal(6, 7), normal(5, 7)
 w = normal(pairs, 4, 6), normal(pairs, 5, 4)  # W_1, W_2
@@ -172,7 +198,7 @@ for action, M, sigma in cases.values():
 claims.check("G8.constant", on_curve, rival=min(on_line))
 
 # %% [markdown]
-# ## Which group elements lie on a curve
+# ## One exponential misses a fifth of the group elements
 #
 # The logarithm in G, (5) has to be real.
 #
@@ -193,15 +219,14 @@ claims.check("G8.constant", on_curve, rival=min(on_line))
 # 2\. The polar decomposition is $g = QS$ with $S = (g^\top g)^{1/2}$ positive definite, $S = \exp B$, and $Q$ a rotation as $\det Q > 0$. In an orthonormal basis $Q$ consists of rotations of planes and ones, so that $Q = \exp A$ with $A$ skew.
 #
 # 3\. Write $a + d = \sqrt2\, z_1$, $a - d = \sqrt2\, z_2$, $b + c = \sqrt2\, z_3$, $b - c = \sqrt2\, z_4$ for the entries $a, b, c, d$: the $z_i$ are independent $N(0, 1)$. The eigenvalues are real if $(a - d)^2 + 4bc = 2(z_2^2 + z_3^2 - z_4^2) \ge 0$, that is if
-# $|z_4| \le R/\sqrt2$ with $R^2 = z_2^2 + z_3^2 + z_4^2$. By Archimedes $z_4/R$ is uniform on $[-1, 1]$: the probability is $1/\sqrt2$. Real eigenvalues of different signs mean $\det g < 0$, which has the probability $\frac12$. So both are positive or both negative with the
+# $|z_4| \le \varrho/\sqrt2$ with $\varrho^2 = z_2^2 + z_3^2 + z_4^2$. By Archimedes $z_4/\varrho$ is uniform on $[-1, 1]$: the probability is $1/\sqrt2$. Real eigenvalues of different signs mean $\det g < 0$, which has the probability $\frac12$. So both are positive or both negative with the
 # probability $1/\sqrt2 - \frac12$, half of it for each as $g$ and $-g$ have the same law. Divide by $P(\det g > 0) = \frac12$.
 # :::
 #
-# Without the restriction to simple eigenvalues the condition is Culver's {cite:p}`culver1966`: each Jordan block of a negative eigenvalue occurs an even number of times. So $\operatorname{diag}(-1, -2)$, with determinant 2, lies on no curve G, (5), while $-I_2$ does. In any Lie group, the elements
-# that can be joined to the identity are finite products of exponentials; $GL_h$ needs two. For compact connected groups and for the rescalings one suffices. A sample for point 3 of the theorem:
+# Why two suffice: every $g$ of positive determinant is a stretch followed by a rotation, and each of these can be taken in steps. So $\operatorname{diag}(-1, -2)$, with determinant 2, lies on no curve G, (5); a stretch and a half turn reach it. Among the $32 \times 32$ matrices, the size of G, Fig. 3b, c, a share of {glue:text}`none_32:.2f` has no real logarithm (`probability_without_logarithm`, exact). A sample for point 3 of the theorem:
 
 
-# %%
+# %% Sample matrices with a real logarithm
 def share_with_logarithm(seed, h=2):
     """Share with a real logarithm among g with det g > 0, its interval, and n."""
     g = normal_stream(seed, f"logarithm, h = {h}")(matrices, h, h)
@@ -225,12 +250,13 @@ claims.check(
 # The ends of the curves $\exp(tA) \exp(tB) \cdot w$ of its point 2, against $g \cdot w$:
 
 
-# %%
+# %% Define the relative distance of two networks
 def relative_distance(a, b):
     difference = torch.linalg.vector_norm(flatten(a) - flatten(b), dim=-1)
     return difference / torch.linalg.vector_norm(flatten(b), dim=-1)
 
 
+# %%
 GL, normal = GeneralLinear(), normal_stream(seed, "two factors")
 drawn, with_two = [], []
 for h in range(2, 9):
@@ -252,6 +278,215 @@ for g, w, goal in drawn:
 claims.check("G8.two_factors", with_two, rival=torch.cat(with_one).min().item())
 
 # %% [markdown]
+# ## The paper's map keeps the outputs of small batches
+#
+# For a two-layer network with any activation the paper considers, in the letters used here, the map G, (6)
+#
+# $$
+# \begin{aligned}
+# g \cdot (W_1, W_2) = \bigl( &g W_1, \\
+# &W_2\, \sigma(W_1 X)\, \sigma(g W_1 X)^+ \bigr)
+# \end{aligned}
+# $$
+#
+# with the pseudo-inverse. It announces a bound of the change of the loss and proves one of the outputs: they change by at most their own norm (G, Prop. 6.1 with G, (7)).
+#
+# :::{prf:proposition} What the map G, (6) does to the outputs
+# :label: prp-outputs
+# The outputs of $g \cdot w$ are $W_2 s P_g$. The rows of $W_2 s$ split orthogonally into those of $W_2 s P_g$ and of $W_2 s (I - P_g)$, and so do their squared norms. So G, (7) holds, with equality only if all outputs of $g \cdot w$ are 0. With targets $Y$ the
+# squared loss of $g \cdot w$ is $\|Y (I - P_g)\|^2 + \|(Y - W_2 s) P_g\|^2$, at most the sum of the squared losses of $w$ and of the network with outputs 0. If $\sigma$ is the identity, the outputs do not change, for all $k$, $n$ and $h$.
+# :::
+#
+# :::{prf:proof}
+# $W_2 s s_g^+ s_g = W_2 s P_g$, and $P_g$ is an orthogonal projection. (The printed proof has $(I - P_g)^2 = I - P_g$, which is also true of oblique projections, and those can lengthen; the step needs $P_g^\top = P_g$ besides, which the pseudo-inverse gives.)
+# The difference of targets and outputs is
+#
+# $$
+# \begin{aligned}
+# Y - W_2 s P_g = \;&Y (I - P_g) \\
+# &+ (Y - W_2 s) P_g ,
+# \end{aligned}
+# $$
+#
+# and the rows of the two parts are orthogonal. If $\sigma$ is the identity, $s_g = g s$ has the row space of $s$, so $s P_g = s$.
+# :::
+#
+# :::{prf:proposition} When nothing changes
+# :label: prp-kept
+# The outputs do not change if $s_g$ has rank $k$, which needs $k \le h$. $\mathrm{id} \cdot w = (W_1, W_2 s s^+)$ has the outputs of $w$, and is $w$ for every $W_2$ if and only if $s$ has rank $h$, which needs $k \ge h$. For almost every $W_1$:
+#
+# | | $k \le h$: outputs kept | $k \ge h$: $\mathrm{id} \cdot w = w$ for every $W_2$ |
+# | --- | --- | --- |
+# | sigmoid, no two columns of $X$ equal up to sign, none 0 | yes | yes |
+# | leaky ReLU, $\min(k, h) \le n$, $X$ of rank $\min(k, n)$ | yes | yes |
+# | leaky ReLU, $\min(k, h) > n$ | not always | not always |
+#
+# *Not always*: on the open set where all rows of $g W_1 X$ have the same signs, $s_g$ has at most rank $n$. (It is not empty if no column of $X$ is 0: let the rows of $g W_1$ be near each other.)
+# :::
+#
+# G, Fig. 3a has sigmoid networks with $m$ outputs, $h$ neurons, $n$ inputs and $k$ samples, all uniform in 2, …, 100, and normal data, here trained by {glue:text}`steps` steps of full-batch gradient descent where the paper uses SGD; $g$ has normal entries.
+# The outputs before and after the map:
+
+
+# %% Apply the map to sigmoid networks
+def surplus(Z, moved):
+    """(‖Z_g‖² + ‖Z − Z_g‖² − ‖Z‖²)/‖Z‖² of outputs Z and Z_g = moved."""
+    square = matrix_norm(Z) ** 2
+    sides = matrix_norm(moved) ** 2 + matrix_norm(Z - moved) ** 2
+    return abs(((sides - square) / square).item())
+
+
+def change_of_loss(net, w, g, Y):
+    """|‖W_2' σ(W_1' X) − Y‖² − ‖W_2 σ(W_1 X) − Y‖²|/‖Y‖² for g·w = (W_1', W_2')."""
+    one, other = (matrix_norm(net.output(v) - Y) ** 2 for v in (w, net.act(g, w)))
+    return (abs(other - one) / matrix_norm(Y) ** 2).item()
+
+
+rng = numpy_generator(seed, "sizes of Fig. 3a")
+normal = normal_stream(seed, "networks of Fig. 3a")
+sizes = rng.integers(2, 101, (networks, 4))  # m, h, n, k
+before, after, excess, linear_excess, constant = [], [], [], [], []
+of_loss, of_linear = [], []  # changes of the loss over ‖Y‖²
+for m, h, n, k in sizes:
+    net, w, Y = sigmoid_network((m, h, n, k), steps, normal)
+    g = normal(h, h)
+    of_loss.append(change_of_loss(net, w, g, Y))
+    linear = PseudoInverse(lambda z: z, net.X)
+    of_linear.append(change_of_loss(linear, w, g, Y))
+    Z = net.output(w)  # W_2 s, (m, k)
+    Z_g = net.output(net.act(g, w))  # W_2 s P_g, by the map G, (6)
+    before.append(matrix_norm(Z).item())
+    after.append(matrix_norm(Z - Z_g).item())
+    excess.append(surplus(Z, Z_g))
+    linear_excess.append(surplus(Z, net.output(GL.act(g, w))))
+    P_g = projection(net.hidden(g @ w[0]))  # (k, k)
+    constant.append(P_g.sum().item() / k)
+before, after, constant = map(np.array, (before, after, constant))
+of_loss = np.array(of_loss)
+h, k = sizes[:, 1], sizes[:, 3]
+ratio, changed = after / before, k > h
+
+# %%
+claims.check("G9.bound", ratio)
+
+# %% [markdown]
+# About half of the points of a figure like G, Fig. 3a show nothing: with $k \le h$ the change is 0 for sigmoid networks. For the others the largest ratio is {glue:text}`largest:.2f` in this run.
+#
+# ## On the printed curves the loss is not low but constant
+#
+# $X$ is $16 \times 8$, $Y$ is $64 \times 8$, $W_1$ is $32 \times 16$ and $W_2$ is $64 \times 32$, as $Y$ requires (the text that was read has $\mathbb R^{32}$ for $W_2$, which may come from its conversion); leaky ReLU. The paper states neither the slope, here {glue:text}`slope`, nor the law of $g$, here $g = \exp M$ with independent normal entries of $M$ of variance
+# $r^2/32$, for which $r$ is about the spectral radius; the magnitudes are $r =$ {glue:text}`small` and {glue:text}`large`. {term}`Minima <minimum>` by {glue:text}`training` steps of full-batch gradient descent with momentum, where the paper has SGD. With 8 samples
+# their loss is 0, here at most {glue:text}`start_8` of $\|Y\|$. Besides the printed batch, one with 64 samples, more than hidden neurons.
+
+
+# %% Define random curves of the map
+def random_curves(start, magnitude, number, t, normal):
+    """Losses over ‖Y‖ on curves, chords and mirrored curves, (number, t); D; least σ."""
+    net, w, Y = start
+    M = magnitude * normal(number, 32, 32) / math.sqrt(32)
+    w = tuple(W.expand(number, -1, -1) for W in w)
+    path = curve(net, M, w, t)  # exp(tM)·w by the map G, (6)
+    line = chord(path, t)
+    mirrored = tuple(2 * b - a for a, b in zip(path, line, strict=True))
+    losses = (
+        matrix_norm(net.output(v) - Y) / matrix_norm(Y)
+        for v in (path, line, mirrored)
+    )
+    least = least_singular_value(net.hidden(path[0]))  # of σ(exp(tM) W_1 X)
+    return *losses, distance_between_ends(flatten(path)), least
+
+
+# %% Train the networks and draw curves
+def minima(k, seed=seed, number=starts, name="minima"):
+    """Map, weights and targets of networks trained on k samples."""
+    normal = normal_stream(seed, f"{name}, {k} samples")
+    return [leaky_minimum(k, slope, training, normal) for _ in range(number)]
+
+
+def study(k, magnitude, seed=seed, found=None):
+    """As random_curves, for all curves of one batch size and magnitude."""
+    found = found or minima(k, seed)
+    normal = normal_stream(seed, f"curves, {k} samples")
+    parts = [random_curves(one, magnitude, curves, t, normal) for one in found]
+    return [torch.cat(part) for part in zip(*parts, strict=True)]
+
+
+at = {k: minima(k) for k in (8, 32, 64)}
+magnitudes = (small, large)
+runs = {(k, r): study(k, r, found=at[k]) for k in (8, 64) for r in magnitudes}
+
+# %% [markdown]
+# With 8 samples: what $\mathrm{id} \cdot w$ keeps of a random $W_2$, $\operatorname{tr}(s s^+)/h$; the change of the loss along each curve, over the highest loss on its chord; and how far the curve is below its chord at every interior point.
+# The last two follow from {prf:ref}`prp-kept`: with 8 samples, fewer than the 16 inputs,
+# the loss on $\gamma$ is that of the minimum, here 0 up to training. And the dimension of the set of the points $g \cdot w$: the rank of the derivative of $g \mapsto g \cdot w$ at the identity, by central differences.
+
+# %% Measure what the map keeps and reaches
+kept = [
+    projection(net.hidden(w[0]).T).trace().item() / 32  # s s⁺, (32, 32)
+    for net, w, _ in at[8]
+]
+
+
+def along(k):
+    """Change of the loss on each curve over the highest loss of its chord."""
+    on_curve, on_chord = (
+        torch.cat([runs[k, r][i] for r in magnitudes]) for i in (0, 1)
+    )
+    change = (on_curve - on_curve[:, :1]).abs().amax(dim=1)
+    return change / on_chord.amax(dim=1)
+
+
+def above_chord(on_curve, on_chord, *_):
+    """Largest loss of each curve less that of its chord over interior points."""
+    return (on_curve - on_chord)[:, 1:-1].amax(dim=1)
+
+
+surplus_8 = torch.cat([above_chord(*runs[8, r]) for r in magnitudes])
+
+
+def dimension(net, w, eps=1e-5):
+    """Rank of the derivative of g ↦ g·w at g = I."""
+    eye = torch.eye(32, dtype=torch.float64)
+    E = torch.eye(32**2, dtype=torch.float64).view(-1, 32, 32)  # E_ij
+    w = tuple(W.expand(len(E), -1, -1) for W in w)
+    ahead, behind = (flatten(net.act(eye + s * E, w)) for s in (eps, -eps))
+    J = (ahead - behind) / (2 * eps)  # (1024, 2560)
+    return torch.linalg.matrix_rank(J @ J.T, rtol=1e-10, hermitian=True).item()
+
+
+reached = [dimension(net, w) for net, w, _ in at[8][:2]]
+
+# %%
+claims.check("G10.identity", max(kept, key=lambda x: abs(x - 0.25)), n=starts)
+claims.check("G10.printed_sizes", along(8), rival=along(64).min().item())
+claims.check("G10.reach", reached)
+
+# %% [markdown]
+# So $\sigma(g W_1 X)$ has rank 8 at every computed point, and {prf:ref}`prp-kept` applies: the outputs do not change. For the same reason $\gamma$ does not start at the minimum that was found but at
+# $\mathrm{id} \cdot w$, at a distance of {glue:text}`moved:.2f` of the norm of $w$: the pseudo-inverse projects the rows of $W_2$ onto the space that 8 samples span. Three sentences of the paper name no map, law or symmetry; how they were read:
+#
+# | The sentence | We find | Measured (recorded) |
+# | --- | --- | --- |
+# | $\gamma$ starts at the minimum $w$ | [no](#G10.identity): at another with the same outputs | [[100 * G10.identity:.0f]] % of the directions of $W_2$ kept |
+# | $\gamma$ “is defined when the map … is continuous” | [it is not](#G10.continuous), where $s_g$ loses rank | the jump grows like 1 over the change of $g$ |
+# | more points “than only using known symmetries” | [true](#G10.reach) of rescalings | [[G10.reach]] dimensions, not 32 |
+#
+# ## What it means for merging networks
+#
+# A group of symmetries gives curves of constant loss in closed form, at the price of a matrix exponential. They serve networks that differ by a symmetry; networks from different trainings have to be matched with such a $g$ first. The
+# pseudo-inverse map reaches more of the minimum, but its curves keep the outputs only on a batch that is no larger than the layer. G, section 7 adds that curves on which train and test accuracy are both constant can come only from an action with a weak
+# dependence on data: $GL_h$ on linear layers and rescalings do not use data at all, and the map G, (6) is made from one batch.
+#
+# **Read on.** [](36_curvature.ipynb): how far the straight line is from such a curve. [](33_unbounded_barriers.ipynb): how high it gets.
+
+# %% [markdown]
+# ## Evidence
+#
+# ### How many group elements lie on one curve
+#
+# Without the restriction to simple eigenvalues the condition is Culver's {cite:p}`culver1966`: each Jordan block of a negative eigenvalue occurs an even number of times. So $-I_2$ lies on a curve G, (5). In any Lie group, the elements
+# that can be joined to the identity are finite products of exponentials; $GL_h$ needs two. For compact connected groups and for the rescalings one suffices.
+#
 # For other $h$ the probability follows from the generating function of Forrester and Nagao {cite:p}`forrester2007` for the real eigenvalues, a quotient of two Pfaffians
 # (`probability_without_logarithm`). It tends to 1: for the 32 hidden neurons of G, Fig. 3b, c it is {glue:text}`none_32:.3f`.
 
@@ -283,7 +518,6 @@ axis.set(ylabel=r"$P(\mathrm{no\ real\ logarithm} \mid \det g > 0)$", ylim=(0, 1
 axis.set(xlim=(0, 41))
 axis.legend(loc="lower right")
 figures.show("fig_logarithm", figure)
-figures.numbers(none_32=probability_without_logarithm(32))
 
 # %% [markdown]
 # :::{glue:figure} fig_logarithm
@@ -293,7 +527,7 @@ figures.numbers(none_32=probability_without_logarithm(32))
 # (profile {glue:text}`profile`).
 # :::
 #
-# ## The curvature
+# ### The curvature
 #
 # :::{prf:proposition} Curvature of a symmetry curve
 # :label: prp-curvature
@@ -330,7 +564,7 @@ figures.numbers(none_32=probability_without_logarithm(32))
 #
 # Both closed forms on random weights (the check differentiates the curve twice instead):
 
-# %%
+# %% Compute the curvature in closed form
 normal = normal_stream(seed, "curvature")
 w = normal(pairs, 4, 6), normal(pairs, 5, 4)
 times = torch.tensor([0.0, 0.4, 1.0], dtype=torch.float64)
@@ -373,55 +607,8 @@ claims.check(
 )
 
 # %% [markdown]
-# ## A map that is no action
+# ### Proof: when nothing changes
 #
-# For a two-layer network with any activation the paper considers, in the letters used here, the map G, (6)
-#
-# $$
-# \begin{aligned}
-# g \cdot (W_1, W_2) = \bigl( &g W_1, \\
-# &W_2\, \sigma(W_1 X)\, \sigma(g W_1 X)^+ \bigr)
-# \end{aligned}
-# $$
-#
-# with the pseudo-inverse. It announces a bound of the change of the loss and proves one of the outputs: they change by at most their own norm (G, Prop. 6.1 with G, (7)). There are $k$ samples, $n$ inputs and $h$ hidden neurons.
-#
-# Write $s = \sigma(W_1 X)$, $s_g = \sigma(g W_1 X)$, both $h \times k$, and $P_g = s_g^+ s_g$, the orthogonal projection of $\mathbb R^k$ onto the row space of $s_g$.
-#
-# :::{prf:proposition} What the map G, (6) does to the outputs
-# :label: prp-outputs
-# The outputs of $g \cdot w$ are $W_2 s P_g$. The rows of $W_2 s$ split orthogonally into those of $W_2 s P_g$ and of $W_2 s (I - P_g)$, and so do their squared norms. So G, (7) holds, with equality only if all outputs of $g \cdot w$ are 0. With targets $Y$ the
-# squared loss of $g \cdot w$ is $\|Y (I - P_g)\|^2 + \|(Y - W_2 s) P_g\|^2$, at most the sum of the squared losses of $w$ and of the network with outputs 0. If $\sigma$ is the identity, the outputs do not change, for all $k$, $n$ and $h$.
-# :::
-#
-# :::{prf:proof}
-# $W_2 s s_g^+ s_g = W_2 s P_g$, and $P_g$ is an orthogonal projection. (The printed proof has $(I - P_g)^2 = I - P_g$, which is also true of oblique projections, and those can lengthen; the step needs $P_g^\top = P_g$ besides, which the pseudo-inverse gives.)
-# The difference of targets and outputs is
-#
-# $$
-# \begin{aligned}
-# Y - W_2 s P_g = \;&Y (I - P_g) \\
-# &+ (Y - W_2 s) P_g ,
-# \end{aligned}
-# $$
-#
-# and the rows of the two parts are orthogonal. If $\sigma$ is the identity, $s_g = g s$ has the row space of $s$, so $s P_g = s$.
-# :::
-#
-# :::{prf:proposition} When nothing changes
-# :label: prp-kept
-# The outputs do not change if $s_g$ has rank $k$, which needs $k \le h$. $\mathrm{id} \cdot w = (W_1, W_2 s s^+)$ has the outputs of $w$, and is $w$ for every $W_2$ if and only if $s$ has rank $h$, which needs $k \ge h$. For almost every $W_1$:
-#
-# | | $k \le h$: outputs kept | $k \ge h$: $\mathrm{id} \cdot w = w$ for every $W_2$ |
-# | --- | --- | --- |
-# | sigmoid, no two columns of $X$ equal up to sign, none 0 | yes | yes |
-# | leaky ReLU, $\min(k, h) \le n$, $X$ of rank $\min(k, n)$ | yes | yes |
-# | leaky ReLU, $\min(k, h) > n$ | not always | not always |
-#
-# *Not always*: on the open set where all rows of $g W_1 X$ have the same signs, $s_g$ has at most rank $n$. (It is not empty if no column of $X$ is 0: let the rows of $g W_1$ be near each other.)
-# :::
-#
-# :::{prf:proof}
 # Rank $k$ means $P_g = I$. $s s^+ s = s$, and the projection $s s^+$ of $\mathbb R^h$ is the identity if and only if $s$ has rank $h$.
 #
 # *Sigmoid.*
@@ -431,8 +618,9 @@ claims.check(
 #
 # *Leaky ReLU.* On $c = \min(k, h) \le n$ independent columns of $X$, $Z = g W_1 X$ takes any value in $\mathbb R^{h \times c}$, with a null set of $W_1$ over each null set of $Z$ (a surjective linear map).
 # The matrices of rank less than $c$ are a null set, and so is
-# its preimage under $\sigma$ entry by entry, which is injective with a locally Lipschitz inverse. Where all rows of $g W_1 X$ have the same signs, $s_g$ is $g W_1 X$ times a diagonal matrix.
-# :::
+# its preimage under $\sigma$ entry by entry, which is injective with a locally Lipschitz inverse. Where all rows of $g W_1 X$ have the same signs, $s_g$ is $g W_1 X$ times a diagonal matrix. ∎
+#
+# ### Where the map is continuous, and what it reaches
 #
 # :::{prf:proposition} Continuity and reach
 # :label: prp-reach
@@ -469,7 +657,7 @@ claims.check(
 # and $s_g$ has determinant $\varepsilon$. The change of $W_2$ when a tiny $\varepsilon$ becomes 0:
 
 
-# %%
+# %% Measure a break of the map
 def second_weights(eps):
     """W_2 of g_ε·w, (2, 2)."""
     eye = torch.eye(2, dtype=torch.float64)
@@ -486,50 +674,11 @@ for eps in (2.0**-10, 2.0**-20, 2.0**-30):
 claims.check("G10.continuous", min(jumps), n=len(jumps))
 
 # %% [markdown]
-# G, Fig. 3a has sigmoid networks with $m$ outputs, $h$ neurons, $n$ inputs and $k$ samples, all uniform in 2, …, 100, and normal data, here trained by {glue:text}`steps` steps of full-batch gradient descent where the paper uses SGD; $g$ has normal entries.
-# The outputs before and after the map:
-
-
-# %%
-def surplus(Z, moved):
-    """(‖Z_g‖² + ‖Z − Z_g‖² − ‖Z‖²)/‖Z‖² of outputs Z and Z_g = moved."""
-    square = matrix_norm(Z) ** 2
-    sides = matrix_norm(moved) ** 2 + matrix_norm(Z - moved) ** 2
-    return abs(((sides - square) / square).item())
-
-
-def change_of_loss(net, w, g, Y):
-    """|‖W_2' σ(W_1' X) − Y‖² − ‖W_2 σ(W_1 X) − Y‖²|/‖Y‖² for g·w = (W_1', W_2')."""
-    one, other = (matrix_norm(net.output(v) - Y) ** 2 for v in (w, net.act(g, w)))
-    return (abs(other - one) / matrix_norm(Y) ** 2).item()
-
-
-rng = numpy_generator(seed, "sizes of Fig. 3a")
-normal = normal_stream(seed, "networks of Fig. 3a")
-sizes = rng.integers(2, 101, (networks, 4))  # m, h, n, k
-before, after, excess, linear_excess, constant = [], [], [], [], []
-of_loss, of_linear = [], []  # changes of the loss over ‖Y‖²
-for m, h, n, k in sizes:
-    net, w, Y = sigmoid_network((m, h, n, k), steps, normal)
-    g = normal(h, h)
-    of_loss.append(change_of_loss(net, w, g, Y))
-    linear = PseudoInverse(lambda z: z, net.X)
-    of_linear.append(change_of_loss(linear, w, g, Y))
-    Z = net.output(w)  # W_2 s, (m, k)
-    Z_g = net.output(net.act(g, w))  # W_2 s P_g, by the map G, (6)
-    before.append(matrix_norm(Z).item())
-    after.append(matrix_norm(Z - Z_g).item())
-    excess.append(surplus(Z, Z_g))
-    linear_excess.append(surplus(Z, net.output(GL.act(g, w))))
-    P_g = projection(net.hidden(g @ w[0]))  # (k, k)
-    constant.append(P_g.sum().item() / k)
-before, after, constant = map(np.array, (before, after, constant))
-of_loss = np.array(of_loss)
-h, k = sizes[:, 1], sizes[:, 3]
-ratio, changed = after / before, k > h
+# ### Outputs and losses under the map
+#
+# On the sigmoid networks of the argument:
 
 # %%
-claims.check("G9.bound", ratio)
 claims.check("G9.pythagoras", excess, rival=np.median(linear_excess))
 of_larger, of_smaller = (
     (of_loss[batch] > 1e-9).mean().item() for batch in (changed, ~changed)
@@ -542,7 +691,7 @@ claims.check("G9.zero", ratio[~changed], rival=ratio[changed].min())
 # Leaky ReLU with $n = 2$ positive inputs, $k = 5$ samples and $h = 8$ neurons, so that $n < k \le h$; weights and $g$ with normal entries, one of each a network:
 
 
-# %%
+# %% Apply the map to leaky ReLU
 def leaky_changes(seed):
     """Relative changes of the outputs by the map G, (6), one for each network."""
     normal, found = normal_stream(seed, "leaky ReLU, n < k"), []
@@ -608,112 +757,28 @@ figures.numbers(
 # %% [markdown]
 # :::{glue:figure} fig_bound
 # :name: fig-bound-6-1
-# :alt: Left, norm of the outputs against their change on logarithmic axes; all points lie above the diagonal, and those with at most as many samples as hidden neurons have no change. Right, relative change against h over k; it falls to 0 and stays below the square root of 1 minus h over k.
+# :alt: First panel, norm of the outputs against their change on logarithmic axes; all points lie above the diagonal, and those with at most as many samples as hidden neurons have no change. Second panel, relative change against h over k; it falls to 0 and stays below the square root of 1 minus h over k.
 #
-# Left: G, Fig. 3a, {glue:text}`networks` networks, of which {glue:text}`unchanged` have $k \le h$. Right: relative change of the others, and its root mean square $\sqrt{1 - h/k}$ for a uniformly random row space of dimension $h$, as the mean of $P_g$ is then $(h/k) I$ (profile {glue:text}`profile`).
+# First panel: G, Fig. 3a, {glue:text}`networks` networks, of which {glue:text}`unchanged` have $k \le h$. Second panel: relative change of the others, and its root mean square $\sqrt{1 - h/k}$ for a uniformly random row space of dimension $h$, as the mean of $P_g$ is then $(h/k) I$ (profile {glue:text}`profile`).
 # :::
 #
-# About half of the points of such a figure show nothing: with $k \le h$ the change is 0 for sigmoid networks. (For leaky ReLU it is not: in the example with $n < k \le h$ a share of {glue:text}`leaky:.2f` of the random $g$ changes the outputs, by up to
-# {glue:text}`leaky_most:.2f` of their norm.) For the others the largest ratio is {glue:text}`largest:.2f`, at most {glue:text}`to_random:.2f` times what a random row space gives. The row space of $\sigma(g W_1 X)$ is not random: it holds
+# For $k \le h$ the change is 0 for sigmoid networks, for leaky ReLU it is not: in the example with $n < k \le h$ a share of {glue:text}`leaky:.2f` of the random $g$ changes the outputs, by up to
+# {glue:text}`leaky_most:.2f` of their norm. For $k > h$ the largest ratio is {glue:text}`largest:.2f`, at most {glue:text}`to_random:.2f` times what a random row space gives. The row space of $\sigma(g W_1 X)$ is not random: it holds
 # {glue:text}`constant:.2f` of the squared length of a constant vector on average, where a random one would hold the mean of $h/k$, {glue:text}`mean_hk:.2f`.
 #
-# ## Curves of the map: G, Fig. 3b, c
+# ### Curves and chords of G, Fig. 3b, c
 #
-# $X$ is $16 \times 8$, $Y$ is $64 \times 8$, $W_1$ is $32 \times 16$ and $W_2$ is $64 \times 32$, as $Y$ requires (the text that was read has $\mathbb R^{32}$ for $W_2$, which may come from its conversion); leaky ReLU. The paper states neither the slope, here {glue:text}`slope`, nor the law of $g$, here $g = \exp M$ with independent normal entries of $M$ of variance
-# $r^2/32$, for which $r$ is about the spectral radius; the magnitudes are $r =$ {glue:text}`small` and {glue:text}`large`. {term}`Minima <minimum>` by {glue:text}`training` steps of full-batch gradient descent with momentum, where the paper has SGD. With 8 samples
-# their loss is 0, here at most {glue:text}`start_8` of $\|Y\|$. Besides the printed batch, one with 64 samples, more than hidden neurons.
-
+# Each curve lies below its chord at every interior point:
 
 # %%
-def random_curves(start, magnitude, number, t, normal):
-    """Losses over ‖Y‖ on curves, chords and mirrored curves, (number, t); D; least σ."""
-    net, w, Y = start
-    M = magnitude * normal(number, 32, 32) / math.sqrt(32)
-    w = tuple(W.expand(number, -1, -1) for W in w)
-    path = curve(net, M, w, t)  # exp(tM)·w by the map G, (6)
-    line = chord(path, t)
-    mirrored = tuple(2 * b - a for a, b in zip(path, line, strict=True))
-    losses = (
-        matrix_norm(net.output(v) - Y) / matrix_norm(Y)
-        for v in (path, line, mirrored)
-    )
-    least = least_singular_value(net.hidden(path[0]))  # of σ(exp(tM) W_1 X)
-    return *losses, distance_between_ends(flatten(path)), least
-
-
-# %% Train the networks and draw curves
-def minima(k, seed=seed, number=starts, name="minima"):
-    """Map, weights and targets of networks trained on k samples."""
-    normal = normal_stream(seed, f"{name}, {k} samples")
-    return [leaky_minimum(k, slope, training, normal) for _ in range(number)]
-
-
-def study(k, magnitude, seed=seed, found=None):
-    """As random_curves, for all curves of one batch size and magnitude."""
-    found = found or minima(k, seed)
-    normal = normal_stream(seed, f"curves, {k} samples")
-    parts = [random_curves(one, magnitude, curves, t, normal) for one in found]
-    return [torch.cat(part) for part in zip(*parts, strict=True)]
-
-
-at = {k: minima(k) for k in (8, 32, 64)}
-magnitudes = (small, large)
-runs = {(k, r): study(k, r, found=at[k]) for k in (8, 64) for r in magnitudes}
-
-# %% [markdown]
-# With 8 samples: what $\mathrm{id} \cdot w$ keeps of a random $W_2$, $\operatorname{tr}(s s^+)/h$; the change of the loss along each curve, over the highest loss on its chord; and how far the curve is below its chord at every interior point.
-# The last two follow from {prf:ref}`prp-kept`: with 8 samples, fewer than the 16 inputs,
-# the loss on $\gamma$ is that of the minimum, here 0 up to training. And the dimension of the set of the points $g \cdot w$: the rank of the derivative of $g \mapsto g \cdot w$ at the identity, by central differences.
-
-# %%
-kept = [
-    projection(net.hidden(w[0]).T).trace().item() / 32  # s s⁺, (32, 32)
-    for net, w, _ in at[8]
-]
-
-
-def along(k):
-    """Change of the loss on each curve over the highest loss of its chord."""
-    on_curve, on_chord = (
-        torch.cat([runs[k, r][i] for r in magnitudes]) for i in (0, 1)
-    )
-    change = (on_curve - on_curve[:, :1]).abs().amax(dim=1)
-    return change / on_chord.amax(dim=1)
-
-
-def above_chord(on_curve, on_chord, *_):
-    """Largest loss of each curve less that of its chord over interior points."""
-    return (on_curve - on_chord)[:, 1:-1].amax(dim=1)
-
-
-surplus_8 = torch.cat([above_chord(*runs[8, r]) for r in magnitudes])
-
-
-def dimension(net, w, eps=1e-5):
-    """Rank of the derivative of g ↦ g·w at g = I."""
-    eye = torch.eye(32, dtype=torch.float64)
-    E = torch.eye(32**2, dtype=torch.float64).view(-1, 32, 32)  # E_ij
-    w = tuple(W.expand(len(E), -1, -1) for W in w)
-    ahead, behind = (flatten(net.act(eye + s * E, w)) for s in (eps, -eps))
-    J = (ahead - behind) / (2 * eps)  # (1024, 2560)
-    return torch.linalg.matrix_rank(J @ J.T, rtol=1e-10, hermitian=True).item()
-
-
-reached = [dimension(net, w) for net, w, _ in at[8][:2]]
-
-# %%
-claims.check("G10.identity", max(kept, key=lambda x: abs(x - 0.25)), n=starts)
-claims.check("G10.printed_sizes", along(8), rival=along(64).min().item())
-
 mirrored = torch.cat([above_chord(*runs[8, r][2:0:-1]) for r in magnitudes])
 claims.check("G10.straight", surplus_8, rival=mirrored.max().item())
-claims.check("G10.reach", reached)
 
 # %% [markdown]
 # Curves from one minimum are not independent: the errors below are those of means over minima, with Student's quantile.
 
 
-# %%
+# %% Define means over minima
 def per_start(values):
     """The values of the curves from each minimum, (starts, curves)."""
     return values.reshape(starts, curves).numpy()
@@ -808,8 +873,7 @@ figures.numbers(
 # continuously in both directions; $32 \times 8$ matrices of rank 8 are connected, and over each lies an affine space of $W_2$. That all sublevel sets are connected for layers wider than the number of samples is shown by Nguyen
 # {cite:p}`nguyen2019,nguyen2021`.
 #
-# For the same reason as above $\gamma$ does not start at the minimum that was found but at
-# $\mathrm{id} \cdot w$, at a distance of {glue:text}`moved:.2f` of the norm of $w$. The ends of $\gamma$ are further apart at the larger magnitude, {glue:text}`distance_large:.1f` against {glue:text}`distance_small:.1f`, as the paper says.
+# The ends of $\gamma$ are further apart at the larger magnitude, {glue:text}`distance_large:.1f` against {glue:text}`distance_small:.1f`, as the paper says.
 #
 # Other batch sizes: the share of curves below their chord, and the loss at the two ends.
 
@@ -889,9 +953,9 @@ figures.numbers(
 
 # %% [markdown]
 # :::{glue:figure} fig_batches
-# :alt: Left, the share of curves that lie below the line everywhere, for three numbers of samples against the magnitude. Right, the loss at the ends is 0 up to 32 samples; beyond, it rises, more at the far end.
+# :alt: First panel, the share of curves that lie below the line everywhere, for three numbers of samples against the magnitude. Second panel, the loss at the ends is 0 up to 32 samples; beyond, it rises, more at the far end.
 #
-# Left: share of curves that lie below the chord at every interior point, {glue:text}`scan_curves` curves from {glue:text}`starts` minima each; bars as above, none where all curves do. Right: mean loss at the two ends of
+# First panel: share of curves that lie below the chord at every interior point, {glue:text}`scan_curves` curves from {glue:text}`starts` minima each; bars as above, none where all curves do. Second panel: mean loss at the two ends of
 # {glue:text}`few` curves from one minimum for each number of samples; dotted: as many as hidden neurons (profile {glue:text}`profile`).
 # :::
 #
@@ -899,22 +963,10 @@ figures.numbers(
 # For single curves nothing is proved where $k > h$: with 256 samples the smallest share, over the magnitudes, of
 # curves that are below it everywhere is {glue:text}`lower_256:.2f` of {glue:text}`scan_curves`. Applied twice, the map G, (6) is that of the product if and only if $W_2 s (I - P_{g_1})\, s_{g_2 g_1}^+ = 0$, so wherever $s_{g_1}$ has rank $k$; it differs by {glue:text}`composed_64:.2f` of the weights with 64 samples and by {glue:text}`composed_8` with 8.
 #
-# ## What we found that the paper does not say
+# At $k = h$, where the map could both keep the outputs and fix $w$, the pseudo-inverse has poles: $\det \sigma(\exp(tM) W_1 X)$ changes its sign on a share of {glue:text}`broken:.2f` of the curves with 32 samples and the
+# smaller magnitude, and there $\gamma$ runs to infinity.
 #
-# - A positive determinant does not make $\log g$ real; among normal $32 \times 32$ matrices of positive determinant a share of {glue:text}`none_32:.2f` has no real logarithm.
-# - The map G, (6) keeps the outputs where $\sigma(g W_1 X)$ has rank $k$, and fixes $w$ under the identity for every $W_2$ where $\sigma(W_1 X)$ has rank $h$ ({prf:ref}`prp-kept`). For sigmoid networks this means $k \le h$ and $k \ge h$, for almost all weights.
-# - At $k = h$, where both are possible, the pseudo-inverse has poles: $\det \sigma(\exp(tM) W_1 X)$ changes its sign on a share of {glue:text}`broken:.2f` of the curves with 32 samples and the
-#   smaller magnitude, and there $\gamma$ runs to infinity.
-#
-# ## What it means for merging networks
-#
-# A group of symmetries gives curves of constant loss in closed form, at the price of a matrix exponential. They serve networks that differ by a symmetry; networks from different trainings have to be matched with such a $g$ first. The
-# pseudo-inverse map reaches more of the minimum, but its curves keep the outputs only on a batch that is no larger than the layer. G, section 7 adds that curves on which train and test accuracy are both constant can come only from an action with a weak
-# dependence on data: $GL_h$ on linear layers and rescalings do not use data at all, and the map G, (6) is made from one batch.
-#
-# **Read on.** [](36_curvature.ipynb): how far the straight line is from such a curve. [](33_unbounded_barriers.ipynb): how high it gets.
-#
-# ## Exercises
+# ### Exercises
 #
 # :::{exercise}
 # Find a real logarithm of $-I_2$. Show that $\operatorname{diag}(-1, -2)$ has none, and write it as a product of two exponentials.
@@ -942,7 +994,7 @@ figures.numbers(
 # :::
 #
 # :::{try}
-# More curves, another slope:
+# More curves, another slope (a few minutes; look at the loss on curves and chords):
 #
 #     make chapter NAME=symmetry_curves ARGS="-p curves 50 -p slope 0.2"
 # :::

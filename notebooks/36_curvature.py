@@ -11,7 +11,7 @@
 # Farther than Theorem 6.2 of the paper allows, by any factor (proved): on a curve that the paper's own symmetry draws, **[[G11.distance:.1f]] times** as far. With a limit on the curve's length, half a circle of that curvature, the bound is true and sharp (proved).
 #
 # :::{glue:figure} fig_idea_neck
-# :alt: A closed curve of minima shaped like a dumbbell. Half of it, drawn bold, joins the ends of a short chord that crosses the narrow neck; it bends gently and goes far round. No point of the curve enters the circle around the middle of the chord that touches its ends. Beside it three numbers: across such a neck any factor over the bound is reached; on a curve of the paper's symmetry 14.1; on curves no longer than half a circle at most 1.
+# :alt: A closed curve of minima shaped like a dumbbell. Half of it, drawn bold, joins the ends of a short chord that crosses the narrow neck; it bends gently and goes far round. No point of the curve enters the circle around the middle of the chord that touches its ends. Beside it three numbers: across such a neck any factor over the bound is reached; on a curve of the paper's symmetry [[G11.distance:.1f]]; on curves no longer than half a circle at most 1.
 #
 # Distance of the chord's middle from the minimum over the bound $d_{\max}$ of Theorem 6.2. Drawn: a curve of bounded curvature across a neck.
 # :::

@@ -4,23 +4,46 @@
 # ---
 
 # %% [markdown]
-# # Barriers after the best permutation
+# # After the best permutation, barriers still grow without bound
 #
-# :::{summary}
-# **Question.** A high {term}`barrier` between two networks may only mean that their neurons stand in different orders. Does the best order remove the barriers of [](33_unbounded_barriers.ipynb)?
+# *Does the best order of the neurons remove the barriers that scaling makes?*
 #
-# **The paper.** No: Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025`, read in the version submitted for review, show, under an additional assumption, that the loss on the line from a minimum to its rescalings has no bound even after the best
-# permutation of the second network's neurons (G, Prop. 5.4).
+# No (proved). Scale one ReLU neuron up by $m$ and its outgoing weights down: after the best permutation the loss halfway grows like **$m$ to the power [[G5.without:.3f]]**. Permuting all hidden layers lowers it, in general without changing the power: scales have to be matched, too.
 #
-# **What we find.** It is so ({claim}`G5.unbounded`). For a $\sigma$ that acts on entries it holds without the assumption, by rescaling a single neuron ({claim}`G5.without`); the paper's own construction needs it
-# ({claim}`G5.counterexample`). Permutations of the other hidden layers, which the paper leaves open, can lower the barrier ({claim}`G5.lowered`) by a factor that does not grow with the scale, except where they put the rescaled neuron to sleep ({claim}`G5.layers`). One factor of the printed proof, on which the conclusion does not depend, needs mending ({claim}`G5.factor`).
+# :::{glue:figure} fig_least
+# :alt: Loss halfway, relative to the squared size of the targets, against the scale of one neuron from 1 to 100000, both axes logarithmic. Two curves that end as parallel straight lines: the higher one for the order that the copy has, the lower one for the best of 24 orders, marked with the recorded power [[G5.without:.3f]] and on the dotted line of the theorem.
 #
-# **Why it matters.** Matching neurons is not enough: their scales have to be matched, too.
+# Loss halfway between a network with four hidden neurons and its copy with one neuron scaled by $m$: in its own order, and in the best. Dotted: the theorem. Both axes are logarithmic.
 # :::
 #
+# **How sure.** Proved for every degree $k$ of the activation (ReLU: 1); all orders of up to 8 neurons, [[n(G5.without)]] networks, recorded.
+#
+# | The paper says | We find | By how much |
+# | --- | --- | --- |
+# | "unbounded even with neuron permutations" (sec. 5.2) | [true, like $m^{2k}$](#G5.unbounded) | power [[G5.unbounded:.4f]] $k$, [[n(G5.unbounded)]] networks |
+# | "Assume additionally" … (Prop. 5.4) | [true without it](#G5.without) | power [[G5.without:.4f]] $k$, one neuron scaled |
+# | other permutations may lower it (sec. 5.2) | [true; the growth stays](#G5.lowered) | down to [[G5.lowered:.0e]] of it, smallest of [[n(G5.lowered)]] |
+# | factor $\frac14$ for every degree (eq. 19) | [for $k = 1$ only](#G5.factor) | $2^{-(k+1)}$: [[G5.factor:.3f]] for $k = 2$ |
+#
+# **Open.** Nothing.
+#
+# **For the authors.** Prop. 5.4 holds without its additional assumption if $\sigma$ acts on entries. Its displayed loss needs the primes of eq. (18); eq. (19) has the factor $2^{-(k+1)}$.
+
+# %% [markdown]
 # :::{need}
-# You need: matrices, norms, and from [](33_unbounded_barriers.ipynb) the rescaling $m \cdot W$ and the barrier. {{ times }}
+# You need: matrices, norms, and from [](33_unbounded_barriers.ipynb) the rescaling $m \cdot W$ and the {term}`barrier`. {{ times }}
 # :::
+#
+# | Letter | Meaning in this chapter |
+# | --- | --- |
+# | $W$, $W'$; $l$ | two networks that compute the same function, $W = (W_1, \dots, W_l)$; number of layers |
+# | $X$, $Y$, $L$ | inputs, targets, loss $\lVert Y - W_l\, \sigma(H) \rVert^2$ |
+# | $F$, $H$ | features $f(W_{l-2}, \dots, W_1, X)$, and $H = W_{l-1} F$ with the rows $h_i$ |
+# | $\sigma$, $k$ | activation, and its degree: $\sigma(cz) = c^k \sigma(z)$ for $c > 0$ |
+# | $m$ | scale of a neuron, or of all neurons of the layer |
+# | $w_i$, $\zeta_i$ | outgoing weights and activations of neuron $i$, $\zeta_i = \sigma(h_i)$ |
+# | $P$, $L_P$ | permutation of the neurons of $W'$; loss halfway between $W$ and $P \cdot W'$ |
+# | $b$ | any bound on the loss |
 
 # %% Parameters tags=["parameters"]
 networks: int = 10  # random networks for each degree and width
@@ -54,9 +77,9 @@ from lmc_helpers.orbits.homogeneous import (
 from lmc_helpers.seeds import normal_stream
 
 # %% [markdown]
-# ## What an order can do, and what it cannot
+# ## The best order undoes another order, but not another scale
 #
-# A network with four neurons, and two others that compute the same function: one has its neurons in another order, the other one neuron rescaled besides.
+# A high barrier between two networks may only mean that their neurons stand in different orders. A network with four neurons, and two others that compute the same function: one has its neurons in another order, the other one neuron rescaled besides.
 
 # %% Plot the idea
 idea, shown = figures.panels(2, height=3.8, sharey=True)
@@ -89,21 +112,20 @@ figures.show("fig_best_order", idea, legend=3)
 
 # %% [markdown]
 # :::{glue:figure} fig_best_order
-# :alt: Loss along straight lines. Left, between a network and its permuted copy there is a barrier, which the best order removes. Right, if one neuron is rescaled as well, a barrier remains after the best order.
+# :alt: Loss along straight lines. First, between a network and its permuted copy there is a barrier, which the best order removes. Second, if one neuron is rescaled as well, a barrier remains after the best order.
 #
-# Loss on the line from a network to a copy of it, with the copy's neurons as they are and in the best of all orders. Left: the copy is permuted. Right: it is permuted and its strongest neuron is scaled up by 5.
+# Loss on the line from a network to a copy of it, with the copy's neurons as they are and in the best of all orders. First panel: the copy is permuted. Second: it is permuted and its strongest neuron is scaled up by 5.
 # :::
 #
-# ## One neuron is enough
+# ## One neuron scaled up is enough, and no order hides it
 #
-# The loss is $L(W) = \lVert Y - W_l\, \sigma(H) \rVert^2$ with $H = W_{l-1} F$ and features $F = f(W_{l-2}, \dots, W_1, X)$. A minimum $W$ is compared with
+# Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025`, read in the version submitted for review, compare a minimum $W$ with
 #
 # $$
 # P \cdot W' = (W_l' P,\; P^{-1} W_{l-1}',\; \dots, W_1) :
 # $$
 #
-# $W'$ differs from $W$ in the last two layers, and $P$ permutes the neurons between them (the text after G, Prop. 5.4 says the first two layers). The displayed loss of G, Prop. 5.4 lacks the primes, in both prints: as it stands it compares $W$ with $P \cdot W$, and at
-# $P = I$ it is $L(W) = 0$. With the primes, which stand in the same sentence and in G, (18), it says what follows. G, Prop. 5.4 assumes in addition that $W_l P\, \sigma(H) \ne 0$ for all $P$. The following theorem does not.
+# $W'$ differs from $W$ in the last two layers, and $P$ permutes the neurons between them. G, Prop. 5.4 assumes in addition that $W_l P\, \sigma(H) \ne 0$ for all $P$. The following theorem does not.
 #
 # :::{prf:theorem} The barrier after the best permutation
 # :label: thm-permuted-barrier
@@ -155,10 +177,10 @@ figures.show("fig_best_order", idea, legend=3)
 # $L^{-1}(0)$ by the factors $m^t$, $0 \le t \le 1$.
 # :::
 #
-# One neuron that is scaled up is enough, and only a neuron without outgoing weights can hide it. The least loss over all $h!$ permutations, and its leading term by the theorem:
+# One neuron that is scaled up is enough, and only a neuron without outgoing weights can hide it. Zero-loss points without the assumption of G, Prop. 5.4: one to three working neurons, and at least as many with neither incoming nor outgoing weights. At these the paper's construction, one scale for all neurons, has a bounded barrier; after the idle neurons have been filled (`fill_outputs`), rescaling one neuron has not. The least loss over all $h!$ permutations of $h$ neurons, at $m = 10^{11}$ and $10^{12}$:
 
 
-# %%
+# %% Least loss over permutations, and its leading term
 def least(net, m):
     """min over P of L(½ W + ½ P · W'); W' is W rescaled by m, a number or (h,)."""
     W = net.last, net.hidden  # W_l (o, h) and H (h, N)
@@ -185,11 +207,7 @@ def leading_term(net, m, of_columns=torch.min):
     return (m / 2) ** (2 * net.k) / 4 * zeta * of_columns(columns)
 
 
-# %% [markdown]
-# Zero-loss points without the assumption of G, Prop. 5.4: one to three working neurons, and at least as many with neither incoming nor outgoing weights. At these the
-# paper's construction, one scale for all neurons, has a bounded barrier; after the idle neurons have been filled (`fill_outputs`), rescaling one neuron has not.
-
-# %%
+# %% Degrees, and the power of the growth
 DEGREES = (0.5, 1, 2, 3)  # k
 
 
@@ -198,6 +216,7 @@ def growth(losses, k):
     return math.log(losses[1] / losses[0]) / math.log(10) / k
 
 
+# %%
 idle = [
     idle_net(seed, k, working, h, n)
     for k in DEGREES
@@ -206,79 +225,45 @@ idle = [
     for n in range(networks // 2)
 ]
 filled = [fill_outputs(net) for net in idle]  # no column of W_l is 0
-losses = [
+of_one = [
     [least(net, one_neuron(net, m)) for m in (1e11, 1e12)] for net in filled
 ]
-without = [growth(pair, net.k) for pair, net in zip(losses, filled, strict=True)]
-leading = [
+without = [growth(pair, net.k) for pair, net in zip(of_one, filled, strict=True)]
+to_leading = [
     (pair[1] / leading_term(net, 1e12)).item()
-    for pair, net in zip(losses, filled, strict=True)
+    for pair, net in zip(of_one, filled, strict=True)
 ]
 
 # %%
 one_scale = [growth((least(net, 1e11), least(net, 1e12)), net.k) for net in idle]
 claims.check("G5.without", without, rival=round(max(one_scale), 6))
 
-by_mean = [
-    (pair[1] / leading_term(full, 1e12, torch.mean)).item()
-    for pair, full, net in zip(losses, filled, idle, strict=True)
-    if net.last.any(dim=0).sum() > 1
-]
-claims.check("G5.leading", leading, rival=sum(by_mean) / len(by_mean))
-
-# %% Plot the least loss over permutations
-span = torch.logspace(0, 5, 41, dtype=torch.float64)  # m
-wide = torch.logspace(0, 8, 81, dtype=torch.float64)
-idle_one, generic = idle_net(seed, 1, 2, 4), random_net(seed, "figure", 1, 1, h=4)
-full = fill_outputs(idle_one)
-curves = {
-    "all neurons, assumption holds": [least(generic, m) for m in span],
-    "all neurons, assumption fails": [least(idle_one, m) for m in span],
-    "one neuron, idle ones filled": [
-        least(full, one_neuron(full, m)) for m in span
-    ],
-}
-of_Y = [net.Y.square().sum() for net in (generic, idle_one, idle_one)]
-ratios = {}  # least loss over permutations by its leading term
-for k in (1, 0.5, 2):
-    net = fill_outputs(idle_net(seed, k, 2, 5))
-    values = torch.tensor([least(net, one_neuron(net, m)) for m in wide])
-    ratios[k] = values / leading_term(net, wide)
-
-figure, (left, right) = figures.panels(2)
-for (label, values), size, colour in zip(
-    curves.items(), of_Y, ("green", "purple", "sky"), strict=True
-):
-    values = torch.tensor(values) / size
-    left.plot(span, values, color=f"book:{colour}", label=label)
-form = leading_term(full, span[20:]) / of_Y[1]
-left.plot(span[20:], form, "k:", label="theorem, leading term")
-left.set(xlabel="scale $m$", ylabel=r"$\min_P$ loss$\,/\,\|Y\|^2$", xscale="log")
-left.set(yscale="log", ylim=(1e-4, None))
-left.legend(loc="upper left")
-for k, name, colour in (
-    (0.5, r"$k = \frac{1}{2}$", "book:orange"),
-    (1, "$k = 1$", "book:blue"),
-    (2, "$k = 2$", "book:red"),
-):
-    right.plot(wide, ratios[k], color=colour, label=name)
-right.axhline(1, color="book:black", linestyle=":")
-right.set(xlabel="scale $m$", ylabel=r"$\min_P$ loss$\,/\,$leading term")
-right.set(xscale="log", ylim=(0, 1.5))
-right.legend(loc="lower right")
-figures.show("fig_permuted", figure)
+# %% Plot the growth with the scale
+span = torch.logspace(0, 5, 61, dtype=torch.float64)[1:]  # m
+size = base.Y.square().sum()
+own, best = [], []
+for m in span.tolist():
+    W = base.last, base.hidden
+    other = rescale(*W, one_neuron(base, m), base.k)
+    found = permuted_losses(W, other, base.Y, base.sigma) / size  # (24,)
+    own.append(found[0].item())  # the first permutation is the identity
+    best.append(found.min().item())
+power = claims.recorded("G5.without")["value"]
+figure, axis = figures.panels(height=2.8)
+axis.plot(span, own, color="book:red")
+axis.plot(span, best, color="book:blue")
+axis.plot(span[20:], leading_term(base, span[20:]) / size, "k:")
+axis.text(span[-1], own[-1], "  own order", color="book:red", va="bottom")
+words = f"  best order:\n  like $m^{{{power:.3f}}}$"
+axis.text(span[-1], best[-1], words, color="book:blue", va="top")
+axis.set(xscale="log", yscale="log", xlim=(1, 1e5), ylim=(1e-4, None))
+axis.set(xlabel="scale $m$ of one neuron", ylabel=r"loss halfway$\,/\,\|Y\|^2$")
+figures.show("fig_least", figure)
 
 # %% [markdown]
-# :::{glue:figure} fig_permuted
-# :alt: Left, least loss over permutations against the scale on logarithmic axes: a straight rise where the assumption holds, a plateau where it fails, and a straight rise again when idle neurons are filled and one neuron is rescaled, on the dotted leading term. Right, ratio to the leading term for three degrees, tending to one.
+# ## Permutations of the other layers lower the barrier, but not its growth
 #
-# Left: loss in the middle after the best of all $4!$ permutations, $k = 1$. Right: the same for one rescaled neuron among five, divided by the leading term of {prf:ref}`thm-permuted-barrier`
-# (profile {glue:text}`profile`).
-# :::
-#
-# ## Permutations of all hidden layers
-#
-# The permutation of G, Prop. 5.4 moves the neurons of one layer, “which does not rule out the possibility of lowering the loss barrier by including permutations of other neurons”.
+# The permutation of G, Prop. 5.4 moves the neurons of one layer, "which does not rule out the possibility of lowering the loss barrier by including permutations of other neurons".
 #
 # :::{prf:theorem} The barrier after the best permutation of all hidden layers
 # :label: thm-all-layers
@@ -305,10 +290,11 @@ figures.show("fig_permuted", figure)
 # :::
 #
 # With $P_1, \dots, P_{l-2} = I$ the last factor is the $\lVert \zeta_j \rVert^2$ of before. So other layers can lower the constant and leave the power of $m$, unless some $P$ makes $\sigma(h) = 0$. For leaky ReLU this means $h = 0$, true on a null set of $\omega_j$ only, if
-# $\bar F_P \ne 0$. For ReLU it can be so on an open set: for $W_1 X = (1, 0)^\top$, $W_2 = (2, -3)$, $W_3 = 1$ the exchange in the first layer has $h = -\frac12$ and the loss $\lVert Y \rVert^2$ for every $m$. Random networks of three layers with 4 neurons in both hidden layers and 5
-# samples, no ReLU, and all $24^2$ permutations:
+# $\bar F_P \ne 0$. For ReLU it can be so on an open set: for $W_1 X = (1, 0)^\top$, $W_2 = (2, -3)$, $W_3 = 1$ the exchange in the first layer has $h = -\frac12$ and the loss $\lVert Y \rVert^2$ for every $m$.
+#
+# Random networks of three layers with 4 neurons in both hidden layers and 5 samples, no ReLU, and all $24^2$ permutations:
 
-# %%
+# %% Least losses over the permutations of two layers
 P4 = all_permutations(4)
 
 
@@ -395,18 +381,18 @@ figures.numbers(
 
 # %% [markdown]
 # :::{glue:figure} fig_all_layers
-# :alt: Left, least loss over permutations against the scale on logarithmic axes: two parallel rising lines, the lower one for permutations of both hidden layers, both on their dotted leading terms; the ReLU example has a plateau. Right, sorted factors by which permuting both layers lowers the loss, from little more than 1 to many powers of ten, larger for larger degrees.
+# :alt: First, least loss over permutations against the scale on logarithmic axes: two parallel rising lines, the lower one for permutations of both hidden layers, both on their dotted leading terms; the ReLU example has a plateau. Second, sorted factors by which permuting both layers lowers the loss, from little more than 1 to many powers of ten, larger for larger degrees.
 #
-# Left: loss in the middle of the line from a leaky ReLU network, the one of nine with the median factor, to a copy with one rescaled neuron, $k = 1$; and the ReLU example. Right: by what factor permutations of the first layer lower the least loss at $m = 10^{12}$ (profile {glue:text}`profile`).
+# First panel: loss in the middle of the line from a leaky ReLU network, the one of nine with the median factor, to a copy with one rescaled neuron, $k = 1$; and the ReLU example. Second: by what factor permutations of the first layer lower the least loss at $m = 10^{12}$ (profile {glue:text}`profile`).
 # :::
 #
-# For $k = 1$ the first layer's permutations divide the least loss by {glue:text}`layers_median:.0f`, median of {glue:text}`layers_networks` networks: the last layer alone shows little of what matching all layers can do; the growth with the scale stays.
+# For $k = 1$ the first layer's permutations divide the least loss by {glue:text}`layers_median:.0f`, median of {glue:text}`layers_networks` networks of this run: the last layer alone shows little of what matching all layers can do; the growth with the scale stays.
 #
-# ## The paper's construction
+# ## The paper's construction needs its assumption, and one factor its degree
 #
-# The proof of G, Prop. 5.4 takes $W' = m \cdot W$, one scale for all neurons, and assumes that $W_l P\, \sigma(H) \ne 0$ for all $P$. Then the loss grows like $m^{2k}$ for every $P$ and each degree $k$. The exponent of its growth, divided by $k$:
+# The proof of G, Prop. 5.4 takes $W' = m \cdot W$, one scale for all neurons, and assumes that $W_l P\, \sigma(H) \ne 0$ for all $P$. Then the loss grows like $m^{2k}$ for every $P$ and each degree $k$:
 
-# %%
+# %% Growth under the paper's assumption
 growths = []
 for k in DEGREES:
     for h in range(2, width_max + 1):
@@ -414,15 +400,115 @@ for k in DEGREES:
             net = random_net(seed, "assumption", k, n, h=h)
             growths.append(growth((least(net, 1e11), least(net, 1e12)), k))
 
+
+# %% Factor of the output halfway
+def middle_output(net, m, p):
+    """Output at ½ (W + P · (m · W)), (o, N); neuron i meets neuron p_i."""
+    H = net.hidden
+    last, hidden = rescale(net.last, H, m, net.k)  # m^(−k) W_l, m H
+    return (net.last + last[:, p]) / 2 @ net.sigma((H + hidden[p]) / 2)
+
+
+factors, m = [], 3.0
+for n in range(networks):
+    net = random_net(seed, "factor", 2, n, h=4)
+    H = net.hidden
+    for p in P4:
+        out = middle_output(net, m, p)
+        # W_l (I + m^(−k) P) σ((I + m P⁻¹) H), G, (19)
+        bare = (net.last + m**-2 * net.last[:, p]) @ net.sigma(H + m * H[p])
+        factors.append(((out * bare).sum() / bare.square().sum()).item())
+
 # %%
 claims.check("G5.unbounded", growths)
+worst = max(factors, key=lambda x: abs(x - 1 / 8))
+claims.check("G5.factor", worst, n=len(factors))
 
 # %% [markdown]
-# The construction needs the assumption. Let $h = 2$, $W_l = (1, 0)$, $H = (1, 0)^\top$, $Y = 1$, for ReLU or a linear activation, and let $P$ exchange the neurons. In the middle $\bar W_l = \frac12 (1, m^{-1})$, $\sigma(\bar H) = \frac12 (1, m)^\top$, and the
-# output is $\frac12$ for every $m$: the large activation meets the zero weight. The least loss for this example, and with a second outgoing weight of 0.01 in place of 0:
+# The construction needs the assumption. Let two neurons have $W_l = (1, 0)$, $H = (1, 0)^\top$, $Y = 1$, for ReLU or a linear activation, and let $P$ exchange them. In the middle $\bar W_l = \frac12 (1, m^{-1})$, $\sigma(\bar H) = \frac12 (1, m)^\top$, and the output is $\frac12$ for every $m$: the large activation meets the zero weight ({claim}`G5.counterexample`).
+#
+# With $W' = m \cdot W$ the output in the middle of the line is $2^{-(k+1)}\, W_l (I + m^{-k} P)\, \sigma\bigl((I + m P^{-1}) H\bigr)$. The factor is $\frac14$, as G, (19) has it, for $k = 1$ only. The conclusion does not depend on it.
+#
+# ## What it means for merging networks
+#
+# Matching the neurons of two networks removes what their order has caused. Of what their scales have, it can lower the height, but in general not the growth with the scale. For {term}`homogeneous <homogeneous activation>` activations bring every neuron to one norm of its incoming weights first; then match.
+#
+# **Read on.** [](33_unbounded_barriers.ipynb): the barrier before permutations. [](12_overlap_theorem.ipynb): random networks in which the best permutation does help. [](56_matchers.ipynb): ways to find a good permutation.
 
+# %% [markdown]
+# ## Evidence
+
+# %% [markdown]
+# ### The printed statement lacks its primes
+#
+# The displayed loss of G, Prop. 5.4 lacks the primes, in both prints: as it stands it compares $W$ with $P \cdot W$, and at $P = I$ it is $L(W) = 0$. With the primes, which stand in the same sentence and in G, (18), it says what chapter 37 judges. The text after G, Prop. 5.4 says that the permutation is restricted to the first two layers; it is to the last two.
+#
+# ### The leading term of one rescaled neuron
 
 # %%
+by_mean = [
+    (pair[1] / leading_term(full, 1e12, torch.mean)).item()
+    for pair, full, net in zip(of_one, filled, idle, strict=True)
+    if net.last.any(dim=0).sum() > 1
+]
+claims.check("G5.leading", to_leading, rival=sum(by_mean) / len(by_mean))
+
+# %% Plot the least loss over permutations
+span = torch.logspace(0, 5, 41, dtype=torch.float64)  # m
+wide = torch.logspace(0, 8, 81, dtype=torch.float64)
+idle_one, generic = idle_net(seed, 1, 2, 4), random_net(seed, "figure", 1, 1, h=4)
+full = fill_outputs(idle_one)
+curves = {
+    "all neurons, assumption holds": [least(generic, m) for m in span],
+    "all neurons, assumption fails": [least(idle_one, m) for m in span],
+    "one neuron, idle ones filled": [
+        least(full, one_neuron(full, m)) for m in span
+    ],
+}
+of_Y = [net.Y.square().sum() for net in (generic, idle_one, idle_one)]
+ratios = {}  # least loss over permutations by its leading term
+for k in (1, 0.5, 2):
+    net = fill_outputs(idle_net(seed, k, 2, 5))
+    values = torch.tensor([least(net, one_neuron(net, m)) for m in wide])
+    ratios[k] = values / leading_term(net, wide)
+
+figure, (left, right) = figures.panels(2)
+for (label, values), size, colour in zip(
+    curves.items(), of_Y, ("green", "purple", "sky"), strict=True
+):
+    values = torch.tensor(values) / size
+    left.plot(span, values, color=f"book:{colour}", label=label)
+form = leading_term(full, span[20:]) / of_Y[1]
+left.plot(span[20:], form, "k:", label="theorem, leading term")
+left.set(xlabel="scale $m$", ylabel=r"$\min_P$ loss$\,/\,\|Y\|^2$", xscale="log")
+left.set(yscale="log", ylim=(1e-4, None))
+left.legend(loc="upper left")
+for k, name, colour in (
+    (0.5, r"$k = \frac{1}{2}$", "book:orange"),
+    (1, "$k = 1$", "book:blue"),
+    (2, "$k = 2$", "book:red"),
+):
+    right.plot(wide, ratios[k], color=colour, label=name)
+right.axhline(1, color="book:black", linestyle=":")
+right.set(xlabel="scale $m$", ylabel=r"$\min_P$ loss$\,/\,$leading term")
+right.set(xscale="log", ylim=(0, 1.5))
+right.legend(loc="lower right")
+figures.show("fig_permuted", figure)
+
+# %% [markdown]
+# :::{glue:figure} fig_permuted
+# :alt: First, least loss over permutations against the scale on logarithmic axes: a straight rise where the assumption holds, a plateau where it fails, and a straight rise again when idle neurons are filled and one neuron is rescaled, on the dotted leading term. Second, ratio to the leading term for three degrees, tending to one.
+#
+# First panel: loss in the middle after the best of all $4!$ permutations, $k = 1$. Second: the same for one rescaled neuron among five, divided by the leading term of {prf:ref}`thm-permuted-barrier`
+# (profile {glue:text}`profile`).
+# :::
+#
+# ### Without the assumption, one scale for all neurons may be hidden
+#
+# The least loss for the example with $W_l = (1, 0)$, and with a second outgoing weight of 0.01 in place of 0:
+
+
+# %% Least loss of the example
 def with_outgoing(weight):
     """The example with the outgoing weights (1, weight)."""
     one = torch.ones(1, 1, dtype=torch.float64)
@@ -440,7 +526,7 @@ highest, n = max(hidden_barrier), len(hidden_barrier)
 claims.check("G5.counterexample", highest, rival=max(open_barrier), n=n)
 
 # %% [markdown]
-# ## The constants of the printed proof
+# ### The constants of the printed proof
 #
 # With $W' = m \cdot W$ the middle of the line is
 #
@@ -452,8 +538,6 @@ claims.check("G5.counterexample", highest, rival=max(open_barrier), n=n)
 # &\qquad \sigma\bigl((I + m P^{-1}) H\bigr) .
 # \end{aligned}
 # $$
-#
-# The factor is $\frac14$, as G, (19) has it, for $k = 1$ only.
 #
 # :::{prf:proposition} The middle of the line after a permutation
 # :label: prop-permuted-expansion
@@ -490,35 +574,11 @@ claims.check("G5.counterexample", highest, rival=max(open_barrier), n=n)
 # :::
 #
 # G, (21) has the constant $\frac34 Y$: in G, (20) the limit is taken before the multiplication by $m^k$. As an equation of limits, which are infinite, G, (21) says nothing false; read as the first two orders it does. With $1 - 2^{-(k+1)}$ for $\frac34$ it is right for $k < 1$ if no entry of $H$ is 0. The leading term, which carries the conclusion,
-# is right. The factor of the output, measured at $k = 2$:
-
-
-# %%
-def middle_output(net, m, p):
-    """Output at ½ (W + P · (m · W)), (o, N); neuron i meets neuron p_i."""
-    H = net.hidden
-    last, hidden = rescale(net.last, H, m, net.k)  # m^(−k) W_l, m H
-    return (net.last + last[:, p]) / 2 @ net.sigma((H + hidden[p]) / 2)
-
-
-factors, m = [], 3.0
-for n in range(networks):
-    net = random_net(seed, "factor", 2, n, h=4)
-    H = net.hidden
-    for p in P4:
-        out = middle_output(net, m, p)
-        # W_l (I + m^(−k) P) σ((I + m P⁻¹) H), G, (19)
-        bare = (net.last + m**-2 * net.last[:, p]) @ net.sigma(H + m * H[p])
-        factors.append(((out * bare).sum() / bare.square().sum()).item())
-
-# %%
-worst = max(factors, key=lambda x: abs(x - 1 / 8))
-claims.check("G5.factor", worst, n=len(factors))
-
-# %% [markdown]
+# is right.
+#
 # The constant in $Y$ for $P = I$, and the whole expansion for all $P$:
 
-# %%
+# %% Constant and expansion
 constants, m = [], 2.0**20
 for n in range(networks):
     net = random_net(seed, "constant", 1, n)
@@ -548,18 +608,7 @@ claims.check("G5.constant", worst, n=len(constants))
 claims.check("G5.expansion", expansion, rival=min(printed_constant))
 
 # %% [markdown]
-# ## What we found that the paper does not say
-#
-# - One rescaled neuron is enough, and the least loss over permutations has an exact leading term ({prf:ref}`thm-permuted-barrier`). Permutations of all other layers can change its constant but not the power of $m$, unless they put the rescaled neuron to sleep, as is possible for ReLU ({prf:ref}`thm-all-layers`).
-# - The factor $\frac14$ of G, (19) is that of $k = 1$, and the constant beside the leading term has a formula ({prf:ref}`prop-permuted-expansion`).
-#
-# ## What it means for merging networks
-#
-# Matching the neurons of two networks removes what their order has caused. Of what their scales have, it can lower the height, but in general not the growth with the scale. For {term}`homogeneous <homogeneous activation>` activations bring every neuron to one norm of its incoming weights first; then match.
-#
-# **Read on.** [](33_unbounded_barriers.ipynb): the barrier before permutations. [](12_overlap_theorem.ipynb): random networks in which the best permutation does help. [](56_matchers.ipynb): ways to find a good permutation.
-#
-# ## Exercises
+# ### Exercises
 #
 # :::{exercise}
 # In the example with $W_l = (1, 0)$ and $H = (1, 0)^\top$, what is the loss in the middle for $P = I$ and for the exchange, if $m \cdot W$ scales both neurons? Which order is best for large $m$?
@@ -579,10 +628,14 @@ claims.check("G5.expansion", expansion, rival=min(printed_constant))
 # $4 \lVert Y \rVert / \varepsilon$: a weak neuron hides the barrier for longer, but not for ever.
 # :::
 #
+# ### Run it yourself
+#
 # :::{try}
-# More networks, and all permutations of seven neurons:
+# More networks, and all permutations of seven neurons, about ten times as long; every verdict stays:
 #
 #     make chapter NAME=permuted_barriers ARGS="-p networks 20 -p width_max 7"
+#
+# Look at {numref}`fig-all-layers`: with more networks the factors spread further, the two lines stay parallel.
 # :::
 
 # %% Versions and time

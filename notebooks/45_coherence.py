@@ -4,24 +4,32 @@
 # ---
 
 # %% [markdown]
-# # Coherence, or how many neurons see both latents
+# # Averaging fails when many neurons can do the same job
 #
-# :::{summary}
-# **Question.** A layer's neurons see different inputs, as each has a {term}`mask`, and nothing else tells them apart. When can two networks with the same masks be averaged?
+# *If each neuron sees only some inputs, the same ones in both networks, when can the networks be averaged?*
 #
-# **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` say that masks matter on *{term}`coherent <coherence>`* data, whose variation sits in few coordinates, and show students that can be averaged at high coherence and not at low coherence (I, Fig. 6 and App. F.5).
+# When few neurons see enough for the task. Halfway, the loss rises by **[[I13.lmc_copy:±]]** of the target's mean square if on average 3 of 128 neurons do, by **[[I13.lmc_copy + I13.rise_copy:±]]** if 83 do. Zeroing neurons that never fire, which changes neither network, removes **[[100 * (1 - I13.unused):±]] %** of that.
 #
-# **What we find.**
-# All that is printed of the experiment holds: LMC at high coherence {claim}`I13.lmc_copy`, a high {term}`barrier` at low coherence {claim}`I13.rise_copy`, and the same trend in the random frame {claim}`I13.rise_frame`.
-# Beyond the paper: the coherence acts through how many neurons see enough of the data {claim}`I13.mediated`, and the barrier comes from neurons that one run uses and the other has switched off: with those that are positive on at most 1 % of the inputs at 0 it is gone {claim}`I13.zeroed`, at hardly any price for the students {claim}`I13.zeroed_ends`.
+# :::{glue:figure} fig_answer
+# :alt: Rise of the loss halfway, from 0 to 0.25, against the number of neurons of 128 that see both numbers. As trained it rises from [[I13.lmc_copy:.3f]] at 3 neurons to [[I13.lmc_copy + I13.rise_copy:.2f]] at 83. With the neurons that never fire set to zero it stays low, at [[100 * I13.unused:.0f]] % of that at 83.
 #
-# **Why it matters.** Few neurons that can do the work are averaged well because nearly all are in use in every run, not because each has found its place; setting neurons that are hardly ever on to 0 lets the others be averaged here, too.
+# Rise of the loss halfway between two trained networks (the barrier), by the mean number of neurons that see both inputs, for one to ten copies of each. Dots with 99.9 % bars: recorded; lines: this run.
 # :::
 #
-# :::{need}
-# You need: [](41_realization_cost.ipynb) for $S_i$, the {term}`realization cost` and the coherence.
-# Letters: $k$ the number of copies, $\nu = 1/k$ the coherence, $p$ the probability that a mask lets an input through, $v$ that a neuron sees a latent, $\beta$ the size of the bias of a neuron that is off, $r_t$ a step of Adam. {{ times }}
-# :::
+# **How sure.** Recorded: [[n(I13.lmc_copy)]] masks at one copy, [[n(I13.rise_copy)]] at ten, [[n(I13.unused)]] in controls; ± is the 99.9 % interval.
+#
+# | The paper says | We find | By how much |
+# | --- | --- | --- |
+# | "LMC for high coherence" (Q4) | [true](#I13.lmc_copy) | barrier [[I13.lmc_copy:±]] at one copy |
+# | "high midpoint barrier for low coherence" (Q4) | [true](#I13.rise_copy) | [[I13.rise_copy:±]] more at ten copies |
+# | "the same trend for a variant" (Q4) | [true](#I13.rise_frame) | [[I13.rise_frame:±]] more at ten pairs |
+# | "certain directions … more expensive" (Q4) | [true: some are unseen](#I13.mediated) | seeing more gives [[100 * I13.mediated:±]] % of the rise |
+# | "effective symmetry breaking" (Q4) | [true in narrow layers](#I13.width) | 1536 neurons for 128: [[I13.width:±]] more |
+# | The cause: neurons on in one network only (ours) | [true](#I13.switch) | [[100 * I13.switch:.1f]] % of what the average lacks |
+#
+# **Open.** Zeroing those that fire on at most 1 % of inputs leaves [[100 * I13.zeroed:.0f]] % in this run; recording it takes a quarter of an hour of one core.
+#
+# **For the authors.** No result to change. In Q4 each copy carries $a/\sqrt t$ or $b/\sqrt t$ (eq. 276), and the rotated pairs of coordinates are random (eq. 277).
 
 # %% Parameters tags=["parameters"]
 outer: int = 5  # masks a point in the paper's experiment
@@ -95,9 +103,24 @@ from lmc_helpers.error_bars import jackknife, over_clusters
 from lmc_helpers.identifiability import leverages
 
 # %% [markdown]
-# ## The idea
+# :::{need}
+# You need: [](41_realization_cost.ipynb) for $S_i$, the {term}`realization cost` and the {term}`coherence`. {{ times }}
+# :::
 #
-# Two numbers $a$ and $b$, the *latents*, are copied to $k$ of 20 inputs each, and a neuron's mask lets through each input with probability 0.15. With one copy ($k = 1$, coherence 1) hardly any neuron sees both numbers; with ten copies (coherence 1/10) most do.
+# | Letter | Meaning in this chapter |
+# | --- | --- |
+# | $a$, $b$ | the two numbers that the task depends on (*latents*), standard normal; $s = a + b$ |
+# | $k$, $\nu = 1/k$ | copies of each latent among the 20 inputs; the coherence |
+# | $U_k$ | the $20 \times 2$ matrix that makes the inputs $x = U_k (a, b)^\top$ |
+# | $D$, $p$ | the {term}`mask`, 0 or 1; the probability that it lets an input through, 0.15 |
+# | $v = 1 - (1 - p)^k$ | probability that a neuron sees a given latent |
+# | $W$, $c_i$ | weights; bias of neuron $i$ |
+# | $n_a$, $n_b$ | copies of $a$ and of $b$ that a neuron's mask lets through |
+# | $N$, $\pi$, $-\beta$ | neurons that see both latents; share of them in use; preactivation of one that is off |
+#
+# ## With one copy few neurons see both numbers
+#
+# Two numbers $a$ and $b$ are copied to $k$ of 20 inputs each, and a neuron's mask lets through each input with probability 0.15. With one copy (coherence 1) hardly any neuron sees both numbers; with ten (coherence 1/10) most do.
 
 # %% Plot the idea
 sketch, frames = figures.panels(2, height=3.4)
@@ -127,22 +150,21 @@ figures.show("fig_masks", sketch)
 # Sixteen neurons and their inputs: blue squares hold $a$, orange ones $b$; dark ones pass the neuron's mask. Stars: neurons that see both numbers.
 # :::
 #
-# ## The experiment
+# Of 128 neurons $128\, v^2$ see both on average, {glue:text}`both_1:.1f` with one copy and {glue:text}`both_10:.1f` with ten ({prf:ref}`prop-visibility`). No other neuron can compute the target, $\operatorname{ReLU}(a + b)$ with mean square 1, on its own.
 #
-# The latents $(a, b)$ are normal, the target is $\operatorname{ReLU}(a + b)$, with mean square 1, and the inputs are $x = U_k (a, b)^\top \in \mathbb R^{20}$. *Exact copy* (I, (276)) puts $a/\sqrt k$ and $b/\sqrt k$ on $k$
-# coordinates each. *Random frame* (I, (277)) puts on $k$ random pairs of coordinates a rotation of $(a, b)/\sqrt k$ by random angles.
+# ## The paper's figure reproduces
 #
-# :::{prf:proposition} Coherence of the embeddings
-# :label: prop-embedding-coherence
-# Both families satisfy $U_k^\top U_k = I$, and their coherence $\nu = \max_\ell (U_k U_k^\top)_{\ell\ell}$ is $1/k$.
-# :::
+# Bürgin, Herbst, Lin & Jegelka {cite:p}`buergin2026` (I, Fig. 6 and App. F.5) train students
 #
-# :::{prf:proof}
-# $U_k^\top U_k = \sum_\ell u_\ell u_\ell^\top$ over the rows. A pair of coordinates contributes $R R^\top / k = I/k$ with an orthogonal $2 \times 2$ matrix $R$, the identity for exact copies, and there are $k$ pairs. The leverage
-# $(U_k U_k^\top)_{\ell\ell} = \lVert u_\ell \rVert^2$ is $1/k$ on the $2k$ coordinates in use and 0 elsewhere.
-# :::
+# $$
+# f(x) = \sum_{i \le 128} \operatorname{ReLU}\bigl((D \odot W)_i\, x + c_i\bigr)
+# $$
+#
+# on 1024 examples of the target for 100 epochs and average pairs of them that share a mask. *Exact copy* (I, (276)) puts $a/\sqrt k$ and $b/\sqrt k$ on $k$ inputs each; *random frame* (I, (277)) puts a rotation of $(a, b)/\sqrt k$, by random angles, on $k$ random pairs of inputs. Both have coherence $1/k$.
+#
+# The *midpoint barrier* is the test loss halfway between two students less that of the worse one, as in the [published code](https://github.com/vuenc/neuron-identifiability); against the mean of the two, as a maximum along the line or on the training examples it looks the same. One pair at $k = 10$, written out:
 
-# %%
+# %% The two families of embeddings
 m, d, p0 = 128, 20, 0.15
 KS = list(range(1, 11))
 frame = sample_frame(seed, d)
@@ -157,35 +179,16 @@ for embeddings in EMBEDDINGS.values():
         nu = leverages(U).max().item()  # max of (UUᵀ)_ℓℓ = ‖u_ℓ‖², I, (11)
         gaps.append(abs(k * nu - 1))
 
-# %%
-claims.check("I13.nu", gaps)
-
-# %% [markdown]
-# The student is $f(x) = \sum_{i \le 128} \operatorname{ReLU}((D \odot W)_i\, x + b_i)$ with a Bernoulli(0.15) mask $D$, $W \sim \mathcal N(0, 0.05^2)$, $b = 0$, trained for 100 epochs on the mean squared error of 1024 examples in batches of
-# 512 by AdamW with rate and decay $10^{-2}$, which here decays $W$ and $b$. Each student shuffles its examples in every epoch with a seed of its own. A point has {glue:text}`outer` masks and {glue:text}`pairs` pairs of students a mask where claims compare it, exact copies with $k = 1$, 2, 5 and 10, and {glue:text}`few_pairs` elsewhere.
-#
-# I, App. F.5 leaves open what its *midpoint barrier* is. Here, unless said otherwise, it is
-#
-# $$
-# L\bigl(\tfrac12 (\theta_A + \theta_B)\bigr) - \max\bigl(L(\theta_A), L(\theta_B)\bigr)
-# $$
-#
-# with the loss $L$ on the 2048 test examples, as in the [published code](https://github.com/vuenc/neuron-identifiability), which does not decay $b$ and draws a new frame with every mask. As there, a mask has data of its own, the same at all coherences.
-# Against the mean of the two ends, as the maximum over 21 points of the line, or on the training examples it looks the same; the table below has them all.
-# Pairs that share a mask are not
-# independent, so claims are judged on the means of masks, with Student's quantile ({py:func}`~lmc_helpers.error_bars.over_clusters`). The seeds of students are the same at all points, so that differences between points are paired.
-#
-# One pair of students at $k = 10$, written out on all 20 coordinates:
-
-# %%
+# %% Masks, examples and seeds of the experiment
 masks = bernoulli_masks(outer, m, d, p0, seed)  # (outer, m, d)
 dtype = getattr(torch, precision)
-U, D = exact_copy(10, d), masks[0]
 seen, unseen = data_sets(outer, seed)  # (outer, 1024, 2), (outer, 2048, 2)
 seeds = student_seeds(outer, pairs, seed)[0][:2]
-students = train_students(U[None], D[None], seen[0], [seeds], F5, dtype)
-W, b = students.W[0], students.b[0]  # two students: (2, m, d), (2, m)
 
+# %%
+U, D = exact_copy(10, d), masks[0]  # (d, 2), (m, d)
+students = train_students(U[None], D[None], seen[0], [seeds], F5, dtype)
+W, b = students.W[0], students.b[0]  # two students: (2, m, d), biases (2, m)
 z = unseen[0]  # test latents
 x, y = z @ U.T, target(z)  # inputs (n, d), targets ReLU(a + b) (n,)
 
@@ -197,13 +200,9 @@ def loss(W: torch.Tensor, b: torch.Tensor) -> float:
 
 ends = [loss(W[0], b[0]), loss(W[1], b[1])]
 middle = loss(W.mean(dim=0), b.mean(dim=0))
-print(f"ends {ends[0]:.4f}, {ends[1]:.4f}; middle {middle:.4f}")
 print(f"midpoint barrier {middle - max(ends):.3f}")
 
-# %% [markdown]
-# and the whole experiment:
-
-# %%
+# %% Run the whole experiment
 LAMBDAS = [1 - i / 20 for i in range(21)]  # λ = 1 is the first student
 measure = partial(measure_points, dtype=dtype)
 
@@ -257,99 +256,26 @@ for points, name, colour, shift in (
     figures.band(left, x, mean, error, label=name, **style)
 left.set(xlabel=r"copies $k = 1/\nu$", ylabel="midpoint barrier", xticks=KS)
 left.legend(loc="upper left")
+left.set_ylim(bottom=0)
 for k, colour in ((1, "sky"), (2, "green"), (4, "purple"), (10, "red")):
     losses = copy[k - 1].test.mean(dim=(0, 1))
     label = rf"$\nu = 1/{k}$" if k > 1 else r"$\nu = 1$"
     right.plot(LAMBDAS, losses, color=f"book:{colour}", label=label)
 right.set(xlabel=r"place $\lambda$ on the line", ylabel="test loss")
 right.legend(loc="upper right")
+right.set_ylim(bottom=0)
 figures.show("fig_coherence", figure)
-
 
 # %% [markdown]
 # :::{glue:figure} fig_coherence
-# :alt: Left, midpoint barrier against the number of copies from 1 to 10 for exact copies and random frames. Both curves start near zero at one copy and rise; the random frame rises earlier and bends. Right, test loss along the line for four coherences, flat at coherence 1 and an arch that is higher the lower the coherence.
+# :alt: First panel, midpoint barrier against the number of copies from 1 to 10 for exact copies and random frames. Both curves start near zero at one copy and rise; the random frame rises earlier and bends. Second panel, test loss along the line for four coherences, flat at coherence 1 and an arch that is higher the lower the coherence.
 #
-# I, Fig. 6 from {glue:text}`trainings` trainings. Left: mean midpoint barrier; bands: ± one standard deviation over pairs, as in the paper; bars: intervals at two-sided $10^{-3}$ from the means of {glue:text}`outer` masks.
-# Right: mean test loss along the line, exact copy (profile {glue:text}`profile`).
+# I, Fig. 6 from {glue:text}`trainings` trainings. First: mean midpoint barrier; bands ± one standard deviation over pairs, as in the paper, bars 99.9 % intervals from the means of {glue:text}`outer` masks. Second: mean test loss along the line, exact copy (profile {glue:text}`profile`).
 # :::
-
-
-# %% The barrier by other definitions
-def loss_of_ends(point: Point) -> float:
-    return point.test[..., [0, -1]].mean().item()
-
-
-rows = []
-for name, points in (("exact copy", copy), ("random frame", rotated)):
-    for k, nu in ((1, "1"), (5, "1/5"), (10, "1/10")):
-        point = points[k - 1]
-        kinds = barrier_kinds(point.test.flip(-1), LAMBDAS[::-1])
-        on_test = (midpoint_barrier(point), kinds["middle"], kinds["chord"])
-        on_train = midpoint_barrier(point, "train")
-        heights = [f"{B.mean():.3f}" for B in (*on_test, on_train)]
-        last = f"{loss_of_ends(point):.4f}"
-        rows.append([rf"{name}, $\nu = {nu}$", *heights, last])
-figures.table(
-    " | test, worse end | test, mean of ends | test, maximum above the chord | training, worse end | loss of the ends",
-    rows,
-)
-figures.numbers(
-    trainings=2 * sum(midpoint_barrier(p).size for p in (*copy, *rotated)),
-    few_pairs=few_pairs,
-    undecayed=midpoint_barrier(undecayed).mean(),
-)
-
-# %% [markdown]
-# With undecayed $b$ the first number for exact copies at $\nu = 1/10$ is {glue:text}`undecayed:.3f`. Is it as the paper says? At $\nu = 1$ few neurons see anything, training is cheap and masks differ much, so there we take {glue:text}`many_masks` masks, one pair each.
-# With probability {glue:text}`nobody:.3f` no neuron of a mask sees both latents; a student is then a sum $g(a) + h(b)$, which the target is not, so whether students fit is judged on the other masks.
-
-# %% Plot what a mask lets through, and the barrier
-frames = torch.stack(EMBEDDINGS["exact copy"])  # (k, d, 2)
-carried = frames.square().mT  # of a and of b, on each coordinate
-seen = (masks[0] @ frames.square()).numpy()  # (S_i)_aa and (S_i)_bb, (k, m, 2)
-kinds = (seen > 0).sum(axis=-1)  # how many latents each neuron sees, (k, m)
-order = np.arange(m)
-apart = np.stack([order * 0.618034 % 1, order * 0.754878 % 1], axis=1) - 0.5
-dots = seen + 0.045 * apart  # equal places set apart
-barrier = np.array([midpoint_barrier(point).mean() for point in copy])
-scene = figures.Moving(
-    r"copies $1/\nu$",
-    [str(k) for k in KS],
-    [
-        f"{(kind == 2).sum()} of {m} neurons see both, barrier {height:.3f}"
-        for kind, height in zip(kinds, barrier, strict=True)
-    ],
-)
-bars = scene.panel(title="embedding", xlabel="coordinate", ylabel="leverage")
-bars.ylim, places = (0, 1.05), np.arange(1, d + 1)
-for latent, colour, name in ((0, "blue", "$a$"), (1, "orange", "$b$")):
-    bars.draw(places, carried[:, latent], "bars", colour, name, width=0.8)
-cloud = scene.panel(title="neurons of one mask", equal=True)
-cloud.xlabel, cloud.ylabel = "share of $a$ seen", "share of $b$ seen"
-cloud.xlim = cloud.ylim = (-0.06, 1.06)
-for kind, colour, name in (
-    (0, "grey", "sees nothing"),
-    (1, "sky", "sees one latent"),
-    (2, "red", "sees both"),
-):
-    x, y = np.where((kinds == kind)[..., None], dots, np.nan).transpose(2, 0, 1)
-    cloud.draw(x, y, "o", colour, name)
-rising = scene.panel(title="midpoint barrier", xlabel=r"copies $1/\nu$")
-rising.draw(KS, barrier, "o-", "black", width=1.2)
-rising.draw(np.array(KS)[:, None], barrier[:, None], "o", "red")
-scene.show("fig_through_masks")
-
-# %% [markdown]
-# Move the coherence $\nu$: with one copy of each latent nearly every neuron of the mask sees one latent or none; with more copies more neurons see both, and the barrier rises with their number.
 #
-# :::{glue:figure} fig_through_masks
-# :alt: Left, bars of the leverage of the twenty coordinates: one coordinate for each latent at coherence one, ten low ones at coherence one tenth. Middle, the 128 neurons of a mask by how much of each latent they see: most in a corner or on the axes at first, then more and more inside. Right, the mean midpoint barrier rises with the number of copies.
-#
-# Exact copy. Left: on which coordinates the embedding puts $a$ and $b$. Middle: $(S_i)_{aa}$ and $(S_i)_{bb}$ of the neurons of the first mask, equal places set apart. Right: mean midpoint barrier of the experiment (profile {glue:text}`profile`).
-# :::
+# At one copy students fit the target wherever some neuron of their mask can, with a mean loss of [[I13.fit:±]], so that this is connectivity between solutions.
 
-# %%
+# %% The barriers that claims compare
 at = {k: midpoint_barrier(copy[k - 1]) for k in (1, 2, 5, 10)}  # (masks, pairs)
 rise, late_rise = at[10] - at[1], at[10] - at[5]
 
@@ -362,13 +288,8 @@ fitted = sharpest.test[somebody][..., [0, -1]]
 # %%
 claims.check("I13.lmc_copy", *over_clusters(at_one), n=len(many))
 claims.check("I13.rise_copy", *over_clusters(rise), n=outer)
-claims.check("I13.goes_on", *over_clusters(late_rise), n=outer)
-claims.check("I13.fit", *over_clusters(fitted), n=len(fitted))
 
-# %% [markdown]
-# The paper keeps its frame for all $k$; whether it also serves all masks is not said, and the published code draws one with every mask. So with a new frame for each of {glue:text}`controls` masks, two pairs a mask:
-
-# %%
+# %% A new random frame for each mask
 frames = [sample_frame((seed + 1 + g) % 2**32, d) for g in range(controls)]
 D = bernoulli_masks(controls, m, d, p0, seed + 1)
 high, low = (
@@ -383,98 +304,12 @@ high, low = (
 # %%
 claims.check("I13.rise_frame", *over_clusters(low - high), n=controls)
 
-value, error = jackknife(lambda high, low: high / low, high, low)
-claims.check("I13.lmc_frame", value, stderr=error, n=controls)
-
 # %% [markdown]
-# ## What the coherence sets
+# ## What counts is how many neurons see both
 #
-# I, App. F.5 says that the experiment isolates the dependence on the coherence, and so it does: $k$ is set, everything else is fixed. What a neuron sees follows from $k$. Let $n_a$ and $n_b$ count the copies of $a$ and of $b$ that a neuron's mask lets through.
-#
-# :::{prf:proposition} What neurons see
-# :label: prop-visibility
-# Let the mask be Bernoulli($p$) and $v = 1 - (1 - p)^k$.
-#
-# 1. *Exact copy.* $S_i = \operatorname{Diag}(n_a, n_b)/k$ with independent binomial counts. A neuron sees both latents with probability $v^2$, exactly one with $2v(1 - v)$, none with $(1 - v)^2$. Given that it sees both, the squared realization cost I, (10) of
-#    the target's direction $(1, 1)$ has the mean $2k\, \mathbb E[n^{-1} \mid n \ge 1]$; otherwise the direction cannot be realised.
-# 2. *Random frame.* For almost all angles the rank of $S_i$ is the number of seen coordinates or 2, whichever is less: 0 with probability $(1 - p)^{2k}$, 1 with $2kp(1 - p)^{2k - 1}$.
-# 3. A neuron that sees nothing is 0 on all inputs, during and after training.
-# 4. The relative variance of $(S_i)_{aa}$ in the exact-copy family is $(1 - p)/(pk)$. If $v$ is held fixed, it increases with $k$ from $(1 - v)/v$ to $1/\ln\frac{1}{1 - v}$ only.
-# :::
-#
-# :::{prf:proof}
-# (1) $S_i = \sum_\ell D_{i\ell} u_\ell u_\ell^\top$ with $u_\ell = e_a/\sqrt k$ or $e_b/\sqrt k$, and $(1, 1) S_i^{-1} (1, 1)^\top = k(n_a^{-1} + n_b^{-1})$. (2) Two rows are parallel for a null set of angles. (3) It starts with preactivation $b_i = 0$
-# on every input. With $\operatorname{ReLU}'(0) = 0$, as in torch, all its gradients are 0, so that $b_i$ stays 0 and $W_i$ only decays. (4) The variance of $n_a/k$ is $p(1 - p)/k$, its mean $p$. With
-# $1 - p = e^{-L/k}$, $L = \ln\frac{1}{1 - v}$, the quotient is $s/(e^{Ls} - 1)$ at $s = 1/k$, which decreases in $s$ from $1/L$ to $1/(e^L - 1)$.
-# :::
-#
-# Exact copies, by the formulas of the proposition and by counting in a hundred masks:
+# At a fixed $p$ the number of copies sets both the coherence and the probability $v$ that a neuron sees a latent. If $p$ is set to $1 - (1 - v)^{1/k}$, a latent is seen equally often at every coherence, and the two can be moved apart: three coherences, and the three values of $v$ of the paper's experiment at $k = 1$, 4 and 10.
 
-# %%
-hundred = bernoulli_masks(100, m, d, p0, seed)
-for k in (1, 4, 10):
-    v = 1 - (1 - p0) ** k
-    n = np.arange(1, k + 1)
-    weight = binom.pmf(n, k, p0)  # of n copies seen
-    cost = 2 * k * (weight / n).sum() / weight.sum()  # 2k E[1/n | n ≥ 1]
-
-    DU = hundred[..., None] * exact_copy(k, d)  # (100, m, d, 2)
-    S = DU.mT @ DU  # S_i = Uᵀ Diag(d_i)² U, I, (9); (100, m, 2, 2)
-    rank = (torch.linalg.eigvalsh(S) > 1e-12).sum(dim=-1)  # (100, m)
-    shares = [(rank == r).double().mean().item() for r in range(3)]
-    costs = torch.linalg.inv(S[rank == 2]).sum(dim=(-2, -1))  # (1, 1) S⁻¹ (1, 1)ᵀ
-    print(f"k = {k:2}: sees both {v * v:.3f}, {shares[2]:.3f};", end=" ")
-    print(f"one {2 * v * (1 - v):.3f}, {shares[1]:.3f};", end=" ")
-    print(f"squared cost {cost:.2f}, {costs.mean().item():.2f}")
-
-# %% [markdown]
-# So from $\nu = 1$ to $\nu = 1/10$ the mean number of neurons that see both latents rises from {glue:text}`both_1:.1f` to {glue:text}`both_10:.1f` of 128 (random frame: to {glue:text}`both_frame:.1f`). This is the effect that the paper describes, at its strongest:
-# at high coherence the mask makes a direction of the data expensive for some neurons, here infinitely so for nearly all. For those that can realise the target's direction, the mean squared cost *rises* as the coherence falls, from {glue:text}`cost_1:.1f` to {glue:text}`cost_10:.1f`.
-#
-# :::{prf:proposition} Copies train like one weight
-# :label: prop-copies
-# Exact copy. Let $A_i = \sum_\ell D_{i\ell} W_{i\ell} u_\ell$ be what neuron $i$ applies to $(a, b)$. Under AdamW with rate $\eta$ and decay $\lambda$
-#
-# $$
-# \begin{aligned}
-# A_{ia}(t + 1) = {} & (1 - \eta\lambda)\, A_{ia}(t) \\
-# & - \eta\, \frac{n_a}{\sqrt k}\, r_t
-# \end{aligned}
-# $$
-#
-# from $A_{ia}(0) \sim \mathcal N(0,\, 0.05^2\, n_a/k)$, with Adam's direction $r_t$ for the gradients $k^{-1/2}\, \partial L/\partial A_{ia}$.
-# Hence the law of the trained functions depends on the mask through the counts $(n_a, n_b)$ only, and neurons with equal counts are exchangeable: to permute their
-# $(A_i, b_i)$ changes neither the function nor the law of training, though their masks may differ.
-#
-# If no mask lets through more than one copy of a latent, and $W$ has the rate $\sqrt k\, \eta$, the decay $\lambda/\sqrt k$, Adam's $\epsilon/\sqrt k$ and initial standard deviation $0.05 \sqrt k$, then the students are those of $k = 1$: the same functions, lines and barriers at every coherence $1/k$.
-# :::
-#
-# :::{prf:proof}
-# All seen copies of $a$ have the gradient $\partial L/\partial W_{i\ell} = k^{-1/2}\, \partial L/\partial A_{ia}$, hence equal moments at all times and equal directions $r_t$. Sum the updates of $W_{i\ell}/\sqrt k$ over them. The function and all gradients depend on
-# $(A, b)$ only, and the recursion and the initial law are the same for equal counts. For $n_a, n_b \le 1$ and the changed settings the factors $\sqrt k$ cancel in the step, the decay and the initial law, and in Adam's direction.
-# :::
-#
-# Two students on one mask and the same data are independent, so that to permute one of them within the classes of equal counts does not change the law of the pair: matching the neurons by their numbers, as one does without alignment, is as good as matching at random within each class. How many
-# such partners does a neuron have that sees both latents?
-
-# %%
-partners = [
-    (m - 1) * rank_law(k, p0, "exact-copy")[2] * same_counts(k, p0) for k in KS
-]
-print("1/ν     ", *(f"{k:5}" for k in KS))
-print("partners", *(f"{n:5.1f}" for n in partners))
-
-# %% [markdown]
-# Not only the number of neurons that see both but also the number of their exchangeable partners is larger at $\nu = 1/10$ than at $\nu = 1$, though two such neurons have equal counts with probability {glue:text}`same_1:.0f` at $\nu = 1$ and {glue:text}`same_10:.2f` at $\nu = 1/10$.
-# But the number of partners is
-# largest at {glue:text}`most_partners` copies and falls again, while the barrier goes on rising.
-#
-# ## Visibility as the way
-#
-# At fixed $p$ the probability $v = 1 - (1 - p)^{1/\nu}$ that a neuron sees a latent is a function of $\nu$. It is no rival of the coherence but stands between it and the barrier. By how much of the way does it carry the effect? If also $p$ is set, to $1 - (1 - v)^{1/k}$, a latent is seen with the
-# same probability $v$ at every coherence. Three coherences and three values of $v$, those of the paper's experiment at $k = 1$, 4 and 10, exact copy, {glue:text}`controls` masks a point, two pairs a mask:
-
-# %%
+# %% Train at fixed probabilities of seeing a latent
 GRID = (1, 4, 10)
 LEVELS = [1 - (1 - p0) ** j for j in GRID]
 
@@ -491,10 +326,7 @@ def grid(places: list[tuple[int, float]], seed: int) -> dict:
 
 points = grid([(k, v) for v in LEVELS for k in GRID], seed)
 
-# %% [markdown]
-# The rise of the paper's experiment is that from $(\nu, v) = (1, 0.15)$ to $(\frac1{10}, 1 - 0.85^{10})$. What remains of it when $v$ stays at 0.15 is the direct effect of the coherence, and what appears at $\nu = 1$ when only $v$ rises is the part that the visibility carries:
-
-# %%
+# %% Shares of the rise
 SEEN, RARE = LEVELS[-1], LEVELS[0]
 
 
@@ -510,24 +342,7 @@ def share(changed: tuple[int, float], points: dict) -> tuple[float, float]:
 by_coherence = share((10, RARE), points)  # k changes, v does not
 by_visibility = share((1, SEEN), points)  # v changes, k does not
 
-# %% [markdown]
-# The paper asks how the coherence *controls* the effectiveness of symmetry breaking, and varies it at fixed $p$; that something of its effect is left at fixed $v$ it does not claim.
-# And at $(\frac1{10}, 0.15)$ the students fit less well than at $(1, 0.15)$: each latent reaches a neuron by one small copy, whose steps are smaller by $\sqrt{10}$ ({prf:ref}`prop-copies`). So we train that corner once more, at the rate $\sqrt{10}\,\eta$ and the decay $\lambda/\sqrt{10}$.
-
 # %%
-k, p = 10, mask_probability(10, RARE)
-D = bernoulli_masks(controls, m, d, p, seed + 2)
-recipe = replace(F5, rate=F5.rate * k**0.5, weight_decay=F5.weight_decay / k**0.5)
-(faster,) = measure([(exact_copy(k, d), D)], 2, seed, recipe=recipe)
-when_fitted = share((k, RARE), points | {(k, RARE): faster})
-
-corners = {"(1, .15)": points[1, RARE], "(1/10, .15)": points[k, RARE]}
-for corner, point in (corners | {"the same, faster": faster}).items():
-    print(f"{corner}: loss of the ends {loss_of_ends(point):.4f}")
-
-# %%
-claims.check("I13.direct", *by_coherence, n=controls)
-claims.check("I13.direct_fitted", *when_fitted, n=controls)
 claims.check("I13.mediated", *by_visibility, n=controls)
 
 # %% Plot the barrier with one of the two held fixed
@@ -535,12 +350,14 @@ figure, (left, right) = figures.panels(2)
 for v, colour in zip(LEVELS, ("sky", "green", "red"), strict=True):
     style = dict(color=f"book:{colour}", fmt="o-", linewidth=1.2)
     at_v = clustered([points[k, v] for k in GRID])
-    figures.band(left, GRID, *at_v, label=f"$v = {v:.2f}$", **style)
+    figures.band(left, GRID, *at_v, **style)
+    label = dict(color=f"book:{colour}", ha="right", va="bottom")
+    left.text(10, at_v[0][-1] + 0.012, f"$v = {v:.2f}$", **label)
 style = dict(color="book:black", linestyle="--")
-left.plot(KS, clustered(copy)[0], label="$p = 0.15$ (Fig. 6)", **style)
+left.plot(KS, clustered(copy)[0], **style)
+left.text(4.4, 0.115, "the paper's, $p = 0.15$", color="book:black", ha="right")
 left.set(xlabel=r"copies $k = 1/\nu$", ylabel="midpoint barrier", xticks=KS)
-left.set_ylim(top=1.45 * left.get_ylim()[1])
-left.legend(loc="upper left", ncols=2)
+left.set_ylim(bottom=-0.02)
 at_k = {k: [points[k, v] for v in LEVELS] for k in GRID}
 for some, name, colour, mark in (
     (copy, "exact copy", "blue", "o"),
@@ -558,99 +375,72 @@ right.set_ylim(top=1.5 * right.get_ylim()[1])
 right.legend(loc="upper left", ncols=2)
 figures.show("fig_controls", figure)
 
-# %% Numbers for the text
-for name, v in zip(("rare", "middle", "seen"), LEVELS, strict=True):
-    change = midpoint_barrier(points[10, v]) - midpoint_barrier(points[1, v])
-    text = "{:+.3f} ± {:.3f}".format(*over_clusters(change))
-    figures.numbers(**{f"change_{name}": text})
-figures.numbers(
-    both_1=m * rank_law(1, p0, "exact-copy")[2],
-    both_10=m * rank_law(10, p0, "exact-copy")[2],
-    both_frame=m * rank_law(10, p0, "random-frame")[2],
-    cost_1=mean_cost(1, p0),
-    cost_10=mean_cost(10, p0),
-    same_1=same_counts(1, p0),
-    same_10=same_counts(10, p0),
-    most_partners=KS[int(np.argmax(partners))],
-    nobody=(1 - p0**2) ** m,
-    many_masks=len(many),
-    frame_mean=high.mean(),
-    frame_least=high.mean(axis=1).min(),
-    frame_most=high.mean(axis=1).max(),
-)
-
 # %% [markdown]
 # :::{glue:figure} fig_controls
-# :alt: Left, midpoint barrier against the number of copies for three fixed probabilities of seeing a latent. The three curves are nearly flat and far apart, while the dashed curve at fixed p crosses from the lowest to the highest. Right, midpoint barrier against the number of neurons that see both latents: exact copies, random frames and all controls fall on one rising curve.
+# :alt: First panel, midpoint barrier against the number of copies for three fixed probabilities of seeing a latent. The three curves are nearly flat and far apart, while the dashed curve at fixed p crosses from the lowest to the highest. Second panel, midpoint barrier against the number of neurons that see both latents: exact copies, random frames and all controls fall on one rising curve.
 #
-# Left: coherence varied at a fixed probability $v$ that a neuron sees a latent (lines), and the paper's experiment, where both vary (dashed). Right: all points against the mean number of neurons that see both latents. Bars: intervals at
-# two-sided $10^{-3}$ from the means of masks (profile {glue:text}`profile`).
+# First: coherence varied at a fixed probability $v$ that a neuron sees a latent (lines), and the paper's experiment, where both vary (dashed). Second: all points against the mean number of neurons that see both latents. Bars: 99.9 % intervals (profile {glue:text}`profile`).
 # :::
 #
-# At fixed $v$ the barrier changes by {glue:text}`change_rare`, {glue:text}`change_middle` and {glue:text}`change_seen` from $\nu = 1$ to $\nu = 1/10$ (errors as in the claims), and at fixed coherence it follows the number of neurons that see both latents.
-# So in the exact-copy family the coherence acts
-# almost wholly through what the masks let neurons see.
-# In the random frame a neuron of rank 1 sees a mixture of the latents, which may lie near $a + b$, and more neurons can serve the target than see both: over the new frames above, the barrier of a mask at $\nu = 1$ is {glue:text}`frame_mean:.3f` on average, between {glue:text}`frame_least:.3f` and {glue:text}`frame_most:.3f`.
+# Of the paper's rise [[100 * I13.direct:±]] % remain if only the coherence falls and $v$ stays; [[100 * I13.mediated:±]] % appear if $v$ rises at coherence 1. So the coherence acts through what masks let neurons see. This is the effect that the paper describes, at its strongest: at coherence 1 reading out $a + b$ is infinitely expensive for nearly all neurons.
 #
-# This does not contradict I, Theorem 4.4.
-# Its bound on $\lVert S_i - \mu_D I \rVert$ is, relative to $\mu_D = p$, of the order of the square root of $\sigma_D^2\, \nu / \mu_D^2 = (1 - p)\nu/p$, which is the relative variance of {prf:ref}`prop-visibility`; at fixed $v$ it does not fall with $\nu$ but rises as $\nu$ falls, the more the larger $v$ is.
-# At fixed $p$, as in the paper,
-# it falls with $\nu$. In I, Fig. 6 and in these controls anisotropy and visibility cannot be told apart; with the same masks, below, they can.
+# The coherence alone does not decide. With the masks of ten copies and one copy enlarged to $\nu = 0.9$, the same neurons see both latents as at $\nu = 1/10$, and [[100 * I13.unequal:±]] % of the barrier is left (Evidence, *The same masks*). Nor is there less of it if two masks of I, Example 4.3 make a direction twenty times more expensive, at a coherence of $400/401$ (*Two masks*).
 #
-# ## Why more neurons raise the barrier
+# ## The barrier is made of neurons that only one network uses
 #
-# Two explanations suggest themselves.
-# *Exchange*: a neuron swaps roles with one of its exchangeable partners from run to run, so that the number of partners counts.
-# *Switching*: a run uses only some of the neurons that could serve and switches the others off; which ones it uses changes from run to run, with
-# partners or without; and all that is used in one run only is missing in the middle. The following criteria were committed, after a pilot with other seeds, before these runs.
-# A neuron that one run uses and the other has switched off, and what becomes of it half-way:
+# Why does it matter how many neurons can do the job? A neuron that sees both latents ends in one of two states: *on*, with weights along $(1, 1)$, or *off*, with small weights and a negative bias. Here is one that is on in one run and off in the other, and what becomes of it halfway.
 
 # %% Plot a neuron that is on in one run only
-figure, axis = figures.panels(height=3.2)
-s_axis, off = np.linspace(-2, 3, 201), -0.8  # a + b; −β
+figure, axis = figures.panels(height=2.6)
+s_axis, off = np.linspace(-2, 3, 201), -0.8  # s = a + b; −β
 between = np.maximum((s_axis + off) / 2, 0)
-for height, colour, dash, label in (
-    (np.maximum(s_axis, 0) / 2, "black", "--", "mean of the two outputs"),
-    (between, "red", "-", "output of the mean neuron"),
+for height, colour, dash, place, label in (
+    (
+        np.maximum(s_axis, 0) / 2,
+        "black",
+        "--",
+        (1.3, 0.85),
+        "mean of the two outputs",
+    ),
+    (between, "red", "-", (3.1, 0.05), "output of the\nmean neuron"),
 ):
-    axis.plot(s_axis, height, dash, color=f"book:{colour}", label=label)
+    axis.plot(s_axis, height, dash, color=f"book:{colour}")
+    axis.text(*place, label, color=f"book:{colour}", ha="right")
 lost_there = np.maximum(s_axis, 0) / 2
 axis.fill_between(s_axis, between, lost_there, color="book:red", alpha=0.15)
-axis.set(xlabel="$u = a + b$", ylabel="output")
-axis.legend(loc="upper left")
+axis.set(xlabel="$s = a + b$", ylabel="output")
 figures.show("fig_one_only", figure)
 
 # %% [markdown]
 # :::{glue:figure} fig_one_only
-# :alt: Output against u. The mean of the outputs of both neurons rises from u = 0 with slope one half; the output of the mean neuron rises only from u = 0.8, with the same slope, so that it lies below by 0.4 from there on.
+# :alt: Output against s. The mean of the outputs of both neurons rises from s = 0 with slope one half; the output of the mean neuron rises only from s = 0.8, with the same slope, so that it lies below by 0.4 from there on.
 #
-# One run has the neuron at the preactivation $u$, the other at $-\beta = -0.8$ everywhere. Averaged, it gives $\mathrm{ReLU}\bigl(\frac{u - \beta}{2}\bigr)$, less than half of $\mathrm{ReLU}(u)$ by $\frac12 \min(u, \beta)$ where $u > 0$.
+# One run has the neuron at the preactivation $s$, the other at $-\beta = -0.8$ everywhere. Averaged, it gives $\mathrm{ReLU}\bigl(\frac{s - \beta}{2}\bigr)$, less than half of $\mathrm{ReLU}(s)$ by $\frac12 \min(s, \beta)$ where $s > 0$.
 # :::
 #
 # :::{prf:proposition} What the middle lacks
 # :label: prop-middle
-# Let $u_i$ and $v_i$ be the preactivations of two students at an input, $f_A = \sum_i \mathrm{ReLU}(u_i)$ and $f_B = \sum_i \mathrm{ReLU}(v_i)$.
+# Let $h_i$ and $h_i'$ be the preactivations of neuron $i$ in two students at an input, $f_A = \sum_i \mathrm{ReLU}(h_i)$ and $f_B = \sum_i \mathrm{ReLU}(h_i')$.
 #
-# 1. The student in the middle is $f_{1/2} = \frac12 (f_A + f_B) - \sum_i g_i$ with $g_i = \frac12 \min(\lvert u_i \rvert, \lvert v_i \rvert)$ if $u_i v_i < 0$ and $g_i = 0$ otherwise. If both students equal the target, the midpoint barrier is $\mathbb E (\sum_i g_i)^2$.
+# 1. The student in the middle is $f_{1/2} = \frac12 (f_A + f_B) - \sum_i g_i$ with $g_i = \frac12 \min(\lvert h_i \rvert, \lvert h_i' \rvert)$ if $h_i h_i' < 0$ and $g_i = 0$ otherwise. If both students equal the target, the midpoint barrier is $\mathbb E (\sum_i g_i)^2$.
 # 2. A neuron that is not positive on any input may be replaced by 0 without changing its student. Then its $g_i$ is 0.
-# 3. *Two states.* Let $s = a + b$. In each run let a share $\pi$ of $N$ neurons be on, with preactivation $s/(\pi N)$, and the others off, with $-\beta < 0$ at every input, and let a share $\pi$ of those that are on in one run be on in the other, as if each run chose on its own.
+# 3. *Two states.* In each run let a share $\pi$ of $N$ neurons be on, with preactivation $s/(\pi N)$, and the others off, with $-\beta < 0$ at every input, and let a share $\pi$ of those that are on in one run be on in the other, as if each run chose on its own.
 #    Then both students equal the target, and the barrier is $(1 - \pi)^2\, \mathbb E \min(s_+, \pi N \beta)^2$. At fixed $\pi < 1$ and $\beta$ it increases with $N$, from $\frac12 (1 - \pi)^2 (\pi N \beta)^2$ to leading order for small $\pi N \beta$, to $(1 - \pi)^2$.
 # :::
 #
 # :::{prf:proof}
-# (1) If $u$ and $v$ have one sign, $\mathrm{ReLU}\bigl(\frac{u + v}{2}\bigr) = \frac12 (\mathrm{ReLU}(u) + \mathrm{ReLU}(v))$.
-# If $u > 0 > v$, it is $\frac12 \max(u - \lvert v \rvert, 0) = \frac12 u - \frac12 \min(u, \lvert v \rvert)$.
+# (1) If $h$ and $h'$ have one sign, $\mathrm{ReLU}\bigl(\frac{h + h'}{2}\bigr) = \frac12 (\mathrm{ReLU}(h) + \mathrm{ReLU}(h'))$.
+# If $h > 0 > h'$, it is $\frac12 \max(h - \lvert h' \rvert, 0) = \frac12 h - \frac12 \min(h, \lvert h' \rvert)$.
 # (2) is clear.
 # (3) $2 (1 - \pi) \pi N$ neurons are on in one run only, and $g_i = \frac12 \min\bigl(\frac{s_+}{\pi N}, \beta\bigr)$ at each, in sum
-# $(1 - \pi) \min(s_+, \pi N \beta)$. As $s$ is normal with variance 2, $s > \tau$ has a probability that tends to $\frac12$ as $\tau \to 0$, and $\mathbb E\, s_+^2 = 1$.
+# $(1 - \pi) \min(s_+, \pi N \beta)$. As $s$ is normal with variance 2, $s > \pi N \beta$ has a probability that tends to $\frac12$ as $\pi N \beta \to 0$, and $\mathbb E\, s_+^2 = 1$.
 # :::
 #
-# Without $F$ the term $-g_i$ is the deviation $\xi_i$ from the chord in the middle, which [](46_chord_deviation.ipynb) treats.
-# The terms $g_i$ have one sign, so nothing cancels.
-# Where few neurons carry the target each carries much, and to average it with a neuron that is off takes away at most $\beta/2$; where many do, each carries little, and the bias of one that is off swallows all of the half that is left.
-# Here is one pair at $\nu = 1/10$:
+# The terms $g_i$ have one sign, so nothing cancels. Where few neurons carry the target, each carries much, and averaging it with one that is off takes away at most $\beta/2$. Where many do, each carries little, and the bias of one that is off swallows all of the half that is left.
+#
+# The proposition names the cure: a neuron that never fires may be set to 0 without changing its student.
 
-# %%
+# %% Train the pairs of the controls
 PAIRS = torch.tensor([[0, 1], [2, 3]])
 U, masks = exact_copy(10, d), bernoulli_masks(controls, m, d, p0, seed + 2)
 seen, unseen = data_sets(controls, seed)
@@ -667,24 +457,34 @@ swept = {k: run(exact_copy(k, d), masks) for k in (1, 2, 4, 7, 10)}
 own = swept[10]
 on = are_on(own, unseen)  # positive on over a quarter of the examples
 
-u, v = (unseen[0] @ own.A[0, i].T + own.b[0, i] for i in (0, 1))  # (n, m)
-g = torch.minimum(u.abs(), v.abs()) * (u * v < 0) / 2
-mean = (u.relu() + v.relu()).sum(dim=1) / 2  # of the outputs of the ends
-middle = ((u + v) / 2).relu().sum(dim=1)
-one_only = on[0, 0] ^ on[0, 1]  # neurons that are on in one run only
-print(f"mean of the ends {mean.mean():.3f}, middle {middle.mean():.3f}")
-print(f"sum of g {g.sum(dim=1).mean():.3f}", end=", ")
-print(f"at neurons on in one run only {g[:, one_only].sum(dim=1).mean():.3f}")
 
-# %% [markdown]
-# What decides which neurons are on?
-# A run has two sources of chance, its initial weights and the order of its examples.
-# We give the second student of a pair the one or the other of the first, or only the signs of its initial weights.
-# And we {term}`repair` pairs after training: by the best matching within classes of equal counts, and by
-# setting to 0 the neurons that are hardly ever on.
-# Those that are never on are the ones of {prf:ref}`prop-middle` (2), and to clear them changes no student on these examples; those that are on for a few inputs do a little, and a bias of theirs does harm in the middle all the same.
+def barrier_of(students: Students) -> np.ndarray:
+    """Midpoint barriers of the pairs (0, 1) and (2, 3), (masks, 2)."""
+    losses = line_losses(students, PAIRS, unseen, ENDS_AND_MIDDLE)
+    return (losses[..., 1] - losses[..., [0, 2]].amax(dim=-1)).numpy()
+
 
 # %%
+fires = shares_on(own, unseen)  # share of the test examples, (masks, 4, m)
+bare = switch_off(own, fires > 0)  # the neurons that never fire at 0
+as_trained, without = barrier_of(own).mean(), barrier_of(bare).mean()
+print(f"barrier {as_trained:.3f}; never-firing neurons at 0: {without:.3f}")
+
+# %% [markdown]
+# What else decides? We give the second student of a pair the start or the order of examples of the first, match neurons within classes that nothing tells apart, and set neurons to 0:
+#
+# | Changed at ten copies | Barrier left |
+# | --- | --- |
+# | same order of the examples | {glue:text}`left_order:.0f` % (this run) |
+# | same signs of the initial weights | [[100 * I13.signs:±]] % |
+# | neurons matched within classes of equal $(n_a, n_b)$ | [[100 * I13.aligned:±]] % |
+# | neurons that never fire at 0: no student changes | [[100 * I13.unused:±]] % |
+# | same initial weights | [[100 * I13.start:±]] % |
+# | neurons that fire on at most 1 % of the inputs at 0 | [[100 * I13.zeroed:.0f]] % (this run) |
+#
+# So the initial weights, mostly their signs, decide which neurons a run uses, and [[100 * I13.switch:.1f]] % of what the middle lacks sits at neurons that are on in one run only (on more than a quarter of the inputs). In the random frame the same cure works: {glue:text}`frame_trained:.3f` falls to {glue:text}`frame_zeroed` in this run.
+
+# %% Change one thing at a time
 first = [0, 0, 2, 2]  # the first student of each one's pair
 start = torch.stack([raw_weights(group, m, d) for group in seeds])
 orders = [[group[i] for i in first] for group in seeds]
@@ -697,30 +497,9 @@ STUDENTS = {
     "never on at 0": switch_off(own, shares_on(own, unseen) > 0),
     "hardly on at 0": switch_off(own, shares_on(own, unseen) > 0.01),
 }
-
-
-def barrier_of(students: Students) -> np.ndarray:
-    """Midpoint barriers of the pairs (0, 1) and (2, 3), (masks, 2)."""
-    losses = line_losses(students, PAIRS, unseen, ENDS_AND_MIDDLE)
-    return (losses[..., 1] - losses[..., [0, 2]].amax(dim=-1)).numpy()
-
-
 heights = {name: barrier_of(some) for name, some in STUDENTS.items()}
 
-
-def of_ends(students: Students) -> torch.Tensor:
-    """Losses of the students, (masks, 2, 2)."""
-    return line_losses(students, PAIRS, unseen, [1, 0])
-
-
-print("cleared if on at most   barrier left   largest change of a loss")
-for most in (0, 0.01, 0.03, 0.1, 0.25):
-    some = switch_off(own, shares_on(own, unseen) > most)
-    left = barrier_of(some).mean() / heights["as trained"].mean()
-    change = (of_ends(some) - of_ends(own)).abs()
-    print(f"{most:22.0%} {left:14.3f} {change.max():26.1e}")
-
-# %% Check I13.switch, I13.zeroed, I13.zeroed_ends, I13.unused, I13.start, I13.signs and I13.aligned
+# %% What is left, and where it sits
 lacks = middle_lacks(own, unseen)  # (masks, 2, m)
 changed = on[:, 0::2] ^ on[:, 1::2]
 value, error = jackknife(
@@ -729,46 +508,75 @@ value, error = jackknife(
     lacks.sum(dim=-1).numpy(),
 )
 rival = changed.double().mean() / (ranks(U, masks) == 2).double().mean()
-claims.check("I13.switch", value, stderr=error, n=controls, rival=rival.item())
 left_over = {
     name: jackknife(
         lambda some, whole: some / whole, heights[name], heights["as trained"]
     )
     for name in heights
 }
-claims.check("I13.zeroed", *left_over["hardly on at 0"], n=controls)
-claims.check("I13.unused", *left_over["never on at 0"], n=controls)
-
-change = (of_ends(STUDENTS["hardly on at 0"]) - of_ends(own)).abs()
-value, error = jackknife(
-    lambda some, whole: some / whole,
-    change.flatten(1).numpy(),
-    heights["as trained"],
-)
-claims.check("I13.zeroed_ends", value, stderr=error, n=controls)
-claims.check("I13.start", *left_over["one start"], n=controls)
-claims.check("I13.signs", *left_over["same signs"], n=controls)
-claims.check("I13.aligned", *left_over["matched"], n=controls)
-
-# %% Plot the finding
-figure, axis = figures.card()
-style = dict(color="book:blue", fmt="o-", linewidth=1.2, label="as trained")
-figures.band(axis, KS, *clustered(copy), **style)
-bare = over_clusters(heights["hardly on at 0"])
-style = dict(color="book:red", fmt="D", markersize=5, label="hardly on at 0")
-figures.band(axis, KS[-1:], *np.array(bare)[:, None], **style)
-axis.set(xlabel=r"copies of each input, $1 / \nu$", ylabel="barrier half-way")
-axis.set_xticks(KS[::3])
-axis.legend(loc="upper left")
-figures.keep(figure)
-
-# %% [markdown]
-# Is it the number of neurons, then, or that of their partners?
-# At $\nu = 1/10$ we prescribe the counts $(n_a, n_b)$ of the neurons: 9 or 81 neurons, all with the same counts, or in classes of nine, or each with counts of its own.
-# And at $\nu = 1$ and $p = 0.15$, with the coherence and the visibility of the paper's
-# first point, we make the students wider, up to {glue:text}`largest_width` neurons.
 
 # %%
+claims.check("I13.switch", value, stderr=error, n=controls, rival=rival.item())
+claims.check("I13.unused", *left_over["never on at 0"], n=controls)
+claims.check("I13.zeroed", *left_over["hardly on at 0"], n=controls)
+
+# %% What the first picture draws
+sees = [m * rank_law(k, p0, "exact-copy")[2] for k in KS]  # neurons of 128
+bare = {k: switch_off(s, shares_on(s, unseen) > 0) for k, s in swept.items()}
+record = claims.recorded
+one_copy, rise_10, never = (
+    record(f"I13.{x}") for x in ("lmc_copy", "rise_copy", "unused")
+)
+top = {x: one_copy[x] + rise_10[x] for x in ("value", "low", "high")}
+
+# %% Plot the answer
+figure, axis = figures.panels(height=2.5)
+axis.plot(sees, clustered(copy)[0], color="book:blue", linewidth=1.2)
+heights_bare = [barrier_of(s).mean() for s in bare.values()]
+axis.plot(
+    [sees[k - 1] for k in bare], heights_bare, color="book:green", linewidth=1.2
+)
+for x, some, factor, colour in (
+    (sees[0], one_copy, 1, "blue"),
+    (sees[-1], top, 1, "blue"),
+    (sees[-1], never, top["value"], "green"),
+):
+    ends = [
+        [(some["value"] - some["low"]) * factor],
+        [(some["high"] - some["value"]) * factor],
+    ]
+    style = dict(color=f"book:{colour}", fmt="o", markersize=7)
+    axis.errorbar([x], [some["value"] * factor], yerr=ends, **style)
+axis.text(sees[0] - 1, 0.045, f"{one_copy['value']:.4f}", color="book:blue")
+axis.text(
+    sees[-1] + 1.5,
+    top["value"],
+    f"{top['value']:.2f}",
+    color="book:blue",
+    va="center",
+)
+left = f"{100 * never['value']:.0f} % of it"
+axis.text(
+    sees[-1] + 1.5,
+    never["value"] * top["value"],
+    left,
+    color="book:green",
+    va="center",
+)
+axis.text(46, 0.155, "as trained", color="book:blue", ha="right")
+axis.text(
+    80, 0.045, "never-firing neurons\nset to zero", color="book:green", ha="right"
+)
+axis.set(xlabel="neurons of 128 that see both numbers")
+axis.set(ylabel="rise of the loss halfway", xlim=(0, 93), ylim=(0, 0.26))
+figures.show("fig_answer", figure)
+
+# %% [markdown]
+# ## Many neurons are enough; interchangeable ones are not needed
+#
+# Does a neuron swap roles with an *exchangeable* partner, one of equal counts, or is it enough that a run picks some of many? At ten copies we prescribe the counts $(n_a, n_b)$: 9 or 81 neurons that see both latents, all with equal counts, in classes of nine, or each with counts of its own. And at coherence 1 and the paper's $p$ we widen the students.
+
+# %% Prescribed counts, and wider students
 counts = {  # (neurons, exchangeable partners of each): counts (n_a, n_b)
     (9, 0): list(product((2, 5, 8), repeat=2)),
     (9, 8): 9 * [(5, 5)],
@@ -849,10 +657,358 @@ series = [
     (of_partners[80], 12, "80 partners", "red", "v"),
 ]
 
-# %% Plot the middle, barriers by number of neurons, and interventions
-figure, (left, middle, right) = figures.panels(
-    3, height=5.2, width_ratios=[1, 1.3, 1]
+# %% Plot barriers by the number of neurons
+figure, axis = figures.panels(height=3.6)
+for values, shift, label, colour, mark in series:
+    if label == "the same, off at 0":
+        continue  # in the table of the two-state model
+    places = [n + (n == 81) * shift for n in values]  # set apart
+    x = np.transpose([over_clusters(y) for y in values.values()])
+    style = dict(color=f"book:{colour}", fmt=mark, linewidth=1.2, markersize=5)
+    figures.band(axis, places, *x, label=label, **style)
+style = dict(color="book:black", label="two states")
+axis.plot(list(sees_both.values()), list(model.values()), ":", **style)
+axis.set(xlabel="neurons that see both latents", ylabel="midpoint barrier")
+axis.set_ylim(bottom=0)
+axis.legend(loc="upper left", ncols=2)
+figures.show("fig_number", figure)
+
+# %% [markdown]
+# :::{glue:figure} fig_number
+# :alt: Midpoint barrier against the number of neurons that see both latents: the paper's points, wider students at coherence 1 and students with prescribed counts rise together, with partners or without. The dotted two-state model rises with them and lies above.
+#
+# Midpoint barrier against the number of neurons that see both latents (markers of prescribed counts are set apart at 81). Dotted: {prf:ref}`prop-middle` (3) with the measured $N$, $\pi$ and $\beta$, nothing fitted. Bars: 99.9 % intervals (profile {glue:text}`profile`).
+# :::
+#
+# With 8 partners each, 81 neurons have a barrier that is higher by [[I13.number:±]] than that of 9; without any partner [[100 * I13.partners:±]] % of it is there. At coherence 1 a barrier of [[I13.width:±]] more appears when students have 1536 neurons instead of 128. So partners are not needed, and the number of neurons is enough: of few neurons a run uses nearly all ({glue:text}`on_few:.2f` of 9), of many a smaller share ({glue:text}`on_many:.2f` of 81), and each carries less against the bias of one that is off.
+#
+# ## What it means for merging networks
+#
+# A small barrier does not show that neurons have been identified. At coherence 1 a layer of this width has so few neurons that can serve the target that both runs use nearly all of them; the masks do not tell these few apart, and a wider layer with the same coherence is no longer linearly connected.
+#
+# What a permutation would mend may be mended without one. Here it pays to clear neurons that hardly ever fire before averaging; this was tried on one task with two latents.
+#
+# **Read on.** [](46_chord_deviation.ipynb): the deviation in the middle, with fixed weights. [](42_swap_cost.ipynb): Theorem 4.4 of the paper on coherence. [](54_swaps_on_images.ipynb): the coherence of images and hidden layers.
+
+# %% [markdown]
+# ## Evidence
+#
+# ### The experiment
+#
+# The latents $(a, b)$ are normal, the target's mean square is 1, and the inputs are $x = U_k (a, b)^\top \in \mathbb R^{20}$. Masks are Bernoulli(0.15), $W \sim \mathcal N(0, 0.05^2)$ and $c = 0$ at the start. Students minimise the mean squared error of 1024 examples in batches of 512 by AdamW with rate and decay $10^{-2}$, which here decays $W$ and $c$; the published code does not decay $c$ and draws a new frame with every mask. Each student shuffles its examples in every epoch with a seed of its own. As in the code, a mask has data of its own, the same at all coherences. A point has {glue:text}`outer` masks and {glue:text}`pairs` pairs of students a mask where claims compare it, exact copies with $k = 1$, 2, 5 and 10, and {glue:text}`few_pairs` elsewhere.
+#
+# I, App. F.5 leaves open what its *midpoint barrier* is. Here, unless said otherwise, it is
+#
+# $$
+# L\bigl(\tfrac12 (\theta_A + \theta_B)\bigr) - \max\bigl(L(\theta_A), L(\theta_B)\bigr)
+# $$
+#
+# with the loss $L$ on 2048 test examples. Pairs that share a mask are not independent, so claims are judged on the means of masks, with Student's quantile ({py:func}`~lmc_helpers.error_bars.over_clusters`). The seeds of students are the same at all points, so that differences between points are paired.
+#
+# :::{prf:proposition} Coherence of the embeddings
+# :label: prop-embedding-coherence
+# Both families satisfy $U_k^\top U_k = I$, and their coherence $\nu = \max_\ell (U_k U_k^\top)_{\ell\ell}$ is $1/k$.
+# :::
+#
+# :::{prf:proof}
+# $U_k^\top U_k = \sum_\ell u_\ell u_\ell^\top$ over the rows. A pair of coordinates contributes $R R^\top / k = I/k$ with an orthogonal $2 \times 2$ matrix $R$, the identity for exact copies, and there are $k$ pairs. The leverage
+# $(U_k U_k^\top)_{\ell\ell} = \lVert u_\ell \rVert^2$ is $1/k$ on the $2k$ coordinates in use and 0 elsewhere.
+# :::
+
+# %%
+claims.check("I13.nu", gaps)
+
+# %% [markdown]
+# The barriers by each definition:
+
+
+# %% The barrier by other definitions
+def loss_of_ends(point: Point) -> float:
+    return point.test[..., [0, -1]].mean().item()
+
+
+rows = []
+for name, family in (("exact copy", copy), ("random frame", rotated)):
+    for k, nu in ((1, "1"), (5, "1/5"), (10, "1/10")):
+        point = family[k - 1]
+        kinds = barrier_kinds(point.test.flip(-1), LAMBDAS[::-1])
+        on_test = (midpoint_barrier(point), kinds["middle"], kinds["chord"])
+        on_train = midpoint_barrier(point, "train")
+        numbers = [f"{B.mean():.3f}" for B in (*on_test, on_train)]
+        last = f"{loss_of_ends(point):.4f}"
+        rows.append([rf"{name}, $\nu = {nu}$", *numbers, last])
+figures.table(
+    " | test, worse end | test, mean of ends | test, maximum above the chord | training, worse end | loss of the ends",
+    rows,
 )
+figures.numbers(
+    trainings=2 * sum(midpoint_barrier(p).size for p in (*copy, *rotated)),
+    few_pairs=few_pairs,
+    undecayed=midpoint_barrier(undecayed).mean(),
+)
+
+# %% [markdown]
+# With undecayed $c$ the first number for exact copies at $\nu = 1/10$ is {glue:text}`undecayed:.3f`. At $\nu = 1$ few neurons see anything, training is cheap and masks differ much, so there we take {glue:text}`many_masks` masks, one pair each.
+# With probability {glue:text}`nobody:.3f` no neuron of a mask sees both latents; a student is then a sum $g(a) + h(b)$, which the target is not, so whether students fit is judged on the other masks.
+
+# %%
+claims.check("I13.goes_on", *over_clusters(late_rise), n=outer)
+claims.check("I13.fit", *over_clusters(fitted), n=len(fitted))
+
+# %% [markdown]
+# The paper keeps its frame for all $k$; whether it also serves all masks is not said, and the published code draws one with every mask. The claims on the random frame take a new frame for each of {glue:text}`controls` masks, two pairs a mask.
+
+# %%
+value, error = jackknife(lambda high, low: high / low, high, low)
+claims.check("I13.lmc_frame", value, stderr=error, n=controls)
+
+# %% [markdown]
+# In the random frame a neuron of rank 1 sees a mixture of the latents, which may lie near $a + b$, so that more neurons can serve the target than see both: over these frames the barrier of a mask at $\nu = 1$ is {glue:text}`frame_mean:.3f` on average, between {glue:text}`frame_least:.3f` and {glue:text}`frame_most:.3f`.
+#
+# ### What a mask lets through
+
+# %% Plot what a mask lets through, and the barrier
+frames = torch.stack(EMBEDDINGS["exact copy"])  # (k, d, 2)
+carried = frames.square().mT  # of a and of b, on each coordinate
+first_mask = bernoulli_masks(outer, m, d, p0, seed)[0]  # (m, d)
+through = (
+    first_mask @ frames.square()
+).numpy()  # (S_i)_aa and (S_i)_bb, (k, m, 2)
+kinds = (through > 0).sum(axis=-1)  # how many latents each neuron sees, (k, m)
+order = np.arange(m)
+apart = np.stack([order * 0.618034 % 1, order * 0.754878 % 1], axis=1) - 0.5
+dots = through + 0.045 * apart  # equal places set apart
+barrier = np.array([midpoint_barrier(point).mean() for point in copy])
+scene = figures.Moving(
+    r"copies $1/\nu$",
+    [str(k) for k in KS],
+    [
+        f"{(kind == 2).sum()} of {m} neurons see both, barrier {height:.3f}"
+        for kind, height in zip(kinds, barrier, strict=True)
+    ],
+)
+bars = scene.panel(title="embedding", xlabel="coordinate", ylabel="leverage")
+bars.ylim, places = (0, 1.05), np.arange(1, d + 1)
+for latent, colour, name in ((0, "blue", "$a$"), (1, "orange", "$b$")):
+    bars.draw(places, carried[:, latent], "bars", colour, name, width=0.8)
+cloud = scene.panel(title="neurons of one mask", equal=True)
+cloud.xlabel, cloud.ylabel = "share of $a$ seen", "share of $b$ seen"
+cloud.xlim = cloud.ylim = (-0.06, 1.06)
+for kind, colour, name in (
+    (0, "grey", "sees nothing"),
+    (1, "sky", "sees one latent"),
+    (2, "red", "sees both"),
+):
+    x, y = np.where((kinds == kind)[..., None], dots, np.nan).transpose(2, 0, 1)
+    cloud.draw(x, y, "o", colour, name)
+rising = scene.panel(title="midpoint barrier", xlabel=r"copies $1/\nu$")
+rising.draw(KS, barrier, "o-", "black", width=1.2)
+rising.draw(np.array(KS)[:, None], barrier[:, None], "o", "red")
+scene.show("fig_through_masks")
+
+# %% [markdown]
+# Move the coherence $\nu$: with one copy of each latent nearly every neuron of the mask sees one latent or none; with more copies more neurons see both, and the barrier rises with their number.
+#
+# :::{glue:figure} fig_through_masks
+# :alt: First panel, bars of the leverage of the twenty coordinates: one coordinate for each latent at coherence one, ten low ones at coherence one tenth. Second, the 128 neurons of a mask by how much of each latent they see: most in a corner or on the axes at first, then more and more inside. Third, the mean midpoint barrier rises with the number of copies.
+#
+# Exact copy. First: on which coordinates the embedding puts $a$ and $b$. Second: $(S_i)_{aa}$ and $(S_i)_{bb}$ of the neurons of the first mask, equal places set apart. Third: mean midpoint barrier of the experiment (profile {glue:text}`profile`).
+# :::
+#
+# ### What neurons see
+#
+# I, App. F.5 says that the experiment isolates the dependence on the coherence, and so it does: $k$ is set, everything else is fixed. What a neuron sees follows from $k$.
+#
+# :::{prf:proposition} What neurons see
+# :label: prop-visibility
+# Let the mask be Bernoulli($p$) and $v = 1 - (1 - p)^k$.
+#
+# 1. *Exact copy.* $S_i = \operatorname{Diag}(n_a, n_b)/k$ with independent binomial counts. A neuron sees both latents with probability $v^2$, exactly one with $2v(1 - v)$, none with $(1 - v)^2$. Given that it sees both, the squared realization cost I, (10) of
+#    the target's direction $(1, 1)$ has the mean $2k\, \mathbb E[n^{-1} \mid n \ge 1]$; otherwise the direction cannot be realised.
+# 2. *Random frame.* For almost all angles the rank of $S_i$ is the number of seen coordinates or 2, whichever is less: 0 with probability $(1 - p)^{2k}$, 1 with $2kp(1 - p)^{2k - 1}$.
+# 3. A neuron that sees nothing is 0 on all inputs, during and after training.
+# 4. The relative variance of $(S_i)_{aa}$ in the exact-copy family is $(1 - p)/(pk)$. If $v$ is held fixed, it increases with $k$ from $(1 - v)/v$ to $1/\ln\frac{1}{1 - v}$ only.
+# :::
+#
+# :::{prf:proof}
+# (1) $S_i = \sum_\ell D_{i\ell} u_\ell u_\ell^\top$ with $u_\ell = e_a/\sqrt k$ or $e_b/\sqrt k$, and $(1, 1) S_i^{-1} (1, 1)^\top = k(n_a^{-1} + n_b^{-1})$. (2) Two rows are parallel for a null set of angles. (3) It starts with preactivation $c_i = 0$
+# on every input. With $\operatorname{ReLU}'(0) = 0$, as in torch, all its gradients are 0, so that $c_i$ stays 0 and $W_i$ only decays. (4) The variance of $n_a/k$ is $p(1 - p)/k$, its mean $p$. With
+# $1 - p = (1 - v)^\nu$ the quotient is $\nu/\bigl((1 - v)^{-\nu} - 1\bigr)$, which decreases in $\nu$ from $1/\ln\frac{1}{1 - v}$ to $(1 - v)/v$ at $\nu = 1$.
+# :::
+#
+# Exact copies, by the formulas of the proposition and by counting in a hundred masks:
+
+# %% Count what neurons see in a hundred masks
+hundred = bernoulli_masks(100, m, d, p0, seed)
+for k in (1, 4, 10):
+    v = 1 - (1 - p0) ** k
+    n = np.arange(1, k + 1)
+    weight = binom.pmf(n, k, p0)  # of n copies seen
+    cost = 2 * k * (weight / n).sum() / weight.sum()  # 2k E[1/n | n ≥ 1]
+
+    DU = hundred[..., None] * exact_copy(k, d)  # (100, m, d, 2)
+    S = DU.mT @ DU  # S_i = Uᵀ Diag(d_i)² U, I, (9); (100, m, 2, 2)
+    rank = (torch.linalg.eigvalsh(S) > 1e-12).sum(dim=-1)  # (100, m)
+    shares = [(rank == r).double().mean().item() for r in range(3)]
+    costs = torch.linalg.inv(S[rank == 2]).sum(dim=(-2, -1))  # (1, 1) S⁻¹ (1, 1)ᵀ
+    print(f"k = {k:2}: sees both {v * v:.3f}, {shares[2]:.3f};", end=" ")
+    print(f"one {2 * v * (1 - v):.3f}, {shares[1]:.3f};", end=" ")
+    print(f"squared cost {cost:.2f}, {costs.mean().item():.2f}")
+
+# %% [markdown]
+# From $\nu = 1$ to $\nu = 1/10$ the mean number of neurons that see both latents rises from {glue:text}`both_1:.1f` to {glue:text}`both_10:.1f` of 128 (random frame: to {glue:text}`both_frame:.1f`). For those that can realise the target's direction, the mean squared cost *rises* as the coherence falls, from {glue:text}`cost_1:.1f` to {glue:text}`cost_10:.1f`.
+#
+# :::{prf:proposition} Copies train like one weight
+# :label: prop-copies
+# Exact copy. Let $A_i = \sum_\ell D_{i\ell} W_{i\ell} u_\ell$ be what neuron $i$ applies to $(a, b)$. Under AdamW with rate $\eta$ and decay $\kappa$
+#
+# $$
+# \begin{aligned}
+# A_{ia}(t + 1) = {} & (1 - \eta\kappa)\, A_{ia}(t) \\
+# & - \eta\, \frac{n_a}{\sqrt k}\, r_t
+# \end{aligned}
+# $$
+#
+# from $A_{ia}(0) \sim \mathcal N(0,\, 0.05^2\, n_a/k)$, with Adam's direction $r_t$ for the gradients $k^{-1/2}\, \partial L/\partial A_{ia}$.
+# Hence the law of the trained functions depends on the mask through the counts $(n_a, n_b)$ only, and neurons with equal counts are exchangeable: to permute their
+# $(A_i, c_i)$ changes neither the function nor the law of training, though their masks may differ.
+#
+# If no mask lets through more than one copy of a latent, and $W$ has the rate $\sqrt k\, \eta$, the decay $\kappa/\sqrt k$, Adam's $\epsilon/\sqrt k$ and initial standard deviation $0.05 \sqrt k$, then the students are those of $k = 1$: the same functions, lines and barriers at every coherence $1/k$.
+# :::
+#
+# :::{prf:proof}
+# All seen copies of $a$ have the gradient $\partial L/\partial W_{i\ell} = k^{-1/2}\, \partial L/\partial A_{ia}$, hence equal moments at all times and equal directions $r_t$. Sum the updates of $W_{i\ell}/\sqrt k$ over them. The function and all gradients depend on
+# $(A, c)$ only, and the recursion and the initial law are the same for equal counts. For $n_a, n_b \le 1$ and the changed settings the factors $\sqrt k$ cancel in the step, the decay and the initial law, and in Adam's direction.
+# :::
+#
+# Two students on one mask and the same data are independent, so that to permute one of them within the classes of equal counts does not change the law of the pair: matching the neurons by their numbers, as one does without alignment, is as good as matching at random within each class. How many such partners does a neuron have that sees both latents?
+
+# %% Count exchangeable partners
+partners = [
+    (m - 1) * rank_law(k, p0, "exact-copy")[2] * same_counts(k, p0) for k in KS
+]
+print("1/ν     ", *(f"{k:5}" for k in KS))
+print("partners", *(f"{n:5.1f}" for n in partners))
+
+# %% Numbers for the text
+for name, v in zip(("rare", "middle", "seen"), LEVELS, strict=True):
+    change = midpoint_barrier(points[10, v]) - midpoint_barrier(points[1, v])
+    text = "{:+.3f} ± {:.3f}".format(*over_clusters(change))
+    figures.numbers(**{f"change_{name}": text})
+figures.numbers(
+    both_1=m * rank_law(1, p0, "exact-copy")[2],
+    both_10=m * rank_law(10, p0, "exact-copy")[2],
+    both_frame=m * rank_law(10, p0, "random-frame")[2],
+    cost_1=mean_cost(1, p0),
+    cost_10=mean_cost(10, p0),
+    same_1=same_counts(1, p0),
+    same_10=same_counts(10, p0),
+    most_partners=KS[int(np.argmax(partners))],
+    nobody=(1 - p0**2) ** m,
+    many_masks=len(many),
+    frame_mean=high.mean(),
+    frame_least=high.mean(axis=1).min(),
+    frame_most=high.mean(axis=1).max(),
+)
+
+# %% [markdown]
+# Not only the number of neurons that see both but also the number of their exchangeable partners is larger at $\nu = 1/10$ than at $\nu = 1$, though two such neurons have equal counts with probability {glue:text}`same_1:.0f` at $\nu = 1$ and {glue:text}`same_10:.2f` at $\nu = 1/10$.
+# But the number of partners is largest at {glue:text}`most_partners` copies and falls again, while the barrier goes on rising.
+#
+# ### Coherence at a fixed visibility
+#
+# At fixed $p$ the probability $v = 1 - (1 - p)^{1/\nu}$ that a neuron sees a latent is a function of $\nu$. It is no rival of the coherence but stands between it and the barrier. How much of the effect does visibility explain?
+# The grid above has {glue:text}`controls` masks a point, two pairs a mask. The rise of the paper's experiment is that from $(\nu, v) = (1, 0.15)$ to $(\frac1{10}, 1 - 0.85^{10})$. What remains of it when $v$ stays at 0.15 is the direct effect of the coherence, and what appears at $\nu = 1$ when only $v$ rises is the part that visibility carries.
+#
+# The paper asks how the coherence *controls* the effectiveness of symmetry breaking, and varies it at fixed $p$; that something of its effect is left at fixed $v$ it does not claim.
+# And at $(\frac1{10}, 0.15)$ the students fit less well than at $(1, 0.15)$: each latent reaches a neuron by one small copy, whose steps are smaller by $\sqrt{10}$ ({prf:ref}`prop-copies`). So we train that corner once more, at the rate $\sqrt{10}\,\eta$ and the decay $\kappa/\sqrt{10}$.
+
+# %% Train one corner with larger steps
+k, p = 10, mask_probability(10, RARE)
+D = bernoulli_masks(controls, m, d, p, seed + 2)
+recipe = replace(F5, rate=F5.rate * k**0.5, weight_decay=F5.weight_decay / k**0.5)
+(faster,) = measure([(exact_copy(k, d), D)], 2, seed, recipe=recipe)
+when_fitted = share((k, RARE), points | {(k, RARE): faster})
+
+corners = {"(1, .15)": points[1, RARE], "(1/10, .15)": points[k, RARE]}
+for corner, point in (corners | {"the same, faster": faster}).items():
+    print(f"{corner}: loss of the ends {loss_of_ends(point):.4f}")
+
+# %%
+claims.check("I13.direct", *by_coherence, n=controls)
+claims.check("I13.direct_fitted", *when_fitted, n=controls)
+
+# %% [markdown]
+# In this run, at fixed $v$ the barrier changes by {glue:text}`change_rare`, {glue:text}`change_middle` and {glue:text}`change_seen` from $\nu = 1$ to $\nu = 1/10$ (standard errors), and at fixed coherence it follows the number of neurons that see both latents.
+#
+# This does not contradict I, Theorem 4.4.
+# Its bound on $\lVert S_i - \mu_D I \rVert$ is, relative to $\mu_D = p$, of the order of the square root of $\sigma_D^2\, \nu / \mu_D^2 = (1 - p)\nu/p$, which is the relative variance of {prf:ref}`prop-visibility`; at fixed $v$ it does not fall with $\nu$ but rises as $\nu$ falls, the more the larger $v$ is.
+# At fixed $p$, as in the paper, it falls with $\nu$. In I, Fig. 6 and in these controls anisotropy and visibility cannot be told apart; with the same masks, below, they can.
+#
+# ### Why more neurons raise the barrier
+#
+# Two explanations suggest themselves.
+# *Exchange*: a neuron swaps roles with one of its exchangeable partners from run to run, so that the number of partners counts.
+# *Switching*: a run uses only some of the neurons that could serve and switches the others off; which ones it uses changes from run to run, with
+# partners or without; and all that is used in one run only is missing in the middle. The criteria of the claims on it were committed, after a pilot with other seeds, before these runs.
+#
+# Without $F$ the term $-g_i$ is the deviation $\xi_i$ from the chord in the middle, which [](46_chord_deviation.ipynb) treats. For one pair at $\nu = 1/10$:
+
+# %% What the middle of one pair lacks
+u, v = (unseen[0] @ own.A[0, i].T + own.b[0, i] for i in (0, 1))  # (n, m)
+g = torch.minimum(u.abs(), v.abs()) * (u * v < 0) / 2
+mean = (u.relu() + v.relu()).sum(dim=1) / 2  # of the outputs of the ends
+middle = ((u + v) / 2).relu().sum(dim=1)
+one_only = on[0, 0] ^ on[0, 1]  # neurons that are on in one run only
+print(f"mean of the ends {mean.mean():.3f}, middle {middle.mean():.3f}")
+print(f"sum of g {g.sum(dim=1).mean():.3f}", end=", ")
+print(f"at neurons on in one run only {g[:, one_only].sum(dim=1).mean():.3f}")
+
+# %% [markdown]
+# A run has two sources of chance, its initial weights and the order of its examples. We give the second student of a pair the one or the other of the first, or only the signs of its initial weights. And we {term}`repair` pairs after training: by the best matching within classes of equal counts, and by setting to 0 the neurons that are hardly ever on. Those that are never on are the ones of {prf:ref}`prop-middle` (2), and to clear them changes no student on these examples; those that are on for a few inputs do a little, and a bias of theirs does harm in the middle all the same.
+
+
+# %% Clear neurons that are on at most so often
+def of_ends(students: Students) -> torch.Tensor:
+    """Losses of the students, (masks, 2, 2)."""
+    return line_losses(students, PAIRS, unseen, [1, 0])
+
+
+print("cleared if on at most   barrier left   largest change of a loss")
+for most in (0, 0.01, 0.03, 0.1, 0.25):
+    some = switch_off(own, shares_on(own, unseen) > most)
+    left = barrier_of(some).mean() / heights["as trained"].mean()
+    change = (of_ends(some) - of_ends(own)).abs()
+    print(f"{most:22.0%} {left:14.3f} {change.max():26.1e}")
+
+# %% The price of clearing
+change = (of_ends(STUDENTS["hardly on at 0"]) - of_ends(own)).abs()
+value, error = jackknife(
+    lambda some, whole: some / whole,
+    change.flatten(1).numpy(),
+    heights["as trained"],
+)
+
+# %%
+claims.check("I13.zeroed_ends", value, stderr=error, n=controls)
+claims.check("I13.start", *left_over["one start"], n=controls)
+claims.check("I13.signs", *left_over["same signs"], n=controls)
+claims.check("I13.aligned", *left_over["matched"], n=controls)
+
+# %% Plot the finding
+figure, axis = figures.card()
+style = dict(color="book:blue", fmt="o-", linewidth=1.2, label="as trained")
+figures.band(axis, KS, *clustered(copy), **style)
+bare = over_clusters(heights["hardly on at 0"])
+style = dict(color="book:red", fmt="D", markersize=5, label="hardly on at 0")
+figures.band(axis, KS[-1:], *np.array(bare)[:, None], **style)
+axis.set(xlabel=r"copies of each input, $1 / \nu$", ylabel="barrier halfway")
+axis.set_xticks(KS[::3])
+axis.legend(loc="upper left")
+figures.keep(figure)
+
+# %% Plot the middle, and interventions
+figure, (left, right) = figures.panels(2)
 centres = (edges[1:] + edges[:-1]) / 2
 left.plot(
     centres, np.maximum(centres, 0), "--", color="book:black", label="target"
@@ -862,15 +1018,6 @@ for k, colour in ((1, "sky"), (4, "purple"), (10, "red")):
     left.plot(centres, profiles[k], color=f"book:{colour}", label=label)
 left.set(xlabel="$s = a + b$", ylabel="output in the middle")
 left.legend(loc="upper left")
-for values, shift, label, colour, mark in series:
-    places = [n + (n == 81) * shift for n in values]  # set apart
-    x = np.transpose([over_clusters(y) for y in values.values()])
-    style = dict(color=f"book:{colour}", fmt=mark, linewidth=1.2, markersize=5)
-    figures.band(middle, places, *x, label=label, **style)
-style = dict(color="book:black", label="two states")
-middle.plot(list(sees_both.values()), list(model.values()), ":", **style)
-middle.set(xlabel="neurons that see both latents", ylabel="midpoint barrier")
-middle.legend(loc="upper center", bbox_to_anchor=(0.45, -0.13), ncols=2)
 names = list(heights)[::-1]
 some = np.transpose([over_clusters(heights[name]) for name in names])
 right.barh(names, some[0], xerr=3.29 * some[1], color="book:sky")
@@ -892,6 +1039,7 @@ framed = run(random_frame(10, frame), masks)
 steps = F5.epochs * TRAINING // F5.batch
 bare = switch_off(framed, shares_on(framed, unseen) > 0.01)
 figures.numbers(
+    left_order=100 * left_over["one order"][0],
     largest_width=WIDTHS[-1],
     up=on[both & (A > 0).all(dim=-1)].double().mean().item(),
     down=on[both & (A < 0).all(dim=-1)].double().mean().item(),
@@ -914,15 +1062,13 @@ figures.numbers(
 
 # %% [markdown]
 # :::{glue:figure} fig_switch
-# :alt: Left, the output in the middle against a plus b. At coherence 1 it follows the target; at lower coherence it lies below it, the more the lower the coherence, and leaves zero only later. Centre, midpoint barrier against the number of neurons that see both latents: the paper's points, wider students at coherence 1 and students with prescribed counts rise together, with partners or without; with neurons that are off set to zero the barrier is zero everywhere. Right, bars of the barrier at coherence one tenth: as high with one order of the examples, much lower with the same signs of the initial weights, after matching within classes and with neurons that are never on set to zero, and nearly zero with one start or with neurons that are hardly ever on set to zero.
+# :alt: First panel, the output in the middle against a plus b. At coherence 1 it follows the target; at lower coherence it lies below it, the more the lower the coherence, and leaves zero only later. Second panel, bars of the barrier at coherence one tenth: as high with one order of the examples, much lower with the same signs of the initial weights, after matching within classes and with neurons that are never on set to zero, and nearly zero with one start or with neurons that are hardly ever on set to zero.
 #
-# Left: mean output of the student in the middle, exact copy.
-# Centre: midpoint barrier against the mean number of neurons that see both latents (markers of prescribed counts are set apart at 81 neurons; off: on at most a quarter of the inputs); dotted: {prf:ref}`prop-middle` (3) with the measured $N$, $\pi$ and $\beta$, nothing fitted.
-# Right: interventions at $\nu = 1/10$.
-# {glue:text}`controls` masks a point, bars: intervals at two-sided $10^{-3}$ (profile {glue:text}`profile`).
+# First: mean output of the student in the middle, exact copy. Second: interventions at $\nu = 1/10$.
+# {glue:text}`controls` masks a point, bars: 99.9 % intervals (profile {glue:text}`profile`).
 # :::
 #
-# By rows the two-state model of {prf:ref}`prop-middle` (3) and the barriers that it is about, exact copy:
+# By rows the two-state model of {prf:ref}`prop-middle` (3) and the barriers that it is about, exact copy (off: on at most a quarter of the inputs):
 
 # %% Show the two-state model and what it is about
 rows = []
@@ -942,23 +1088,21 @@ figures.table(
 )
 
 # %% [markdown]
-# Switching survives, exchange does not.
+# The measurements support switching and rule out exchange.
 # A neuron that sees both latents ends in one of two states: on, with weights along $(1, 1)$ and bias 0, or off, with small weights and the bias $-\beta$.
 # The initial weights decide which: a neuron whose initial $A_i$ has two positive entries ends on with probability {glue:text}`up:.2f`, one with two negative entries with {glue:text}`down:.2f`.
 # Of few neurons a run uses nearly all, so that there is little to miss; of many it uses a smaller share, and of what one run alone uses more is lost, since the bias of a neuron that is off hardly falls while the weight of one that is on falls like $1/(\pi N)$.
-# The same is so for the prescribed counts: a run uses {glue:text}`on_few:.2f` of 9 neurons and {glue:text}`on_many:.2f` of 81 in classes of nine.
 #
 # The model is too high mostly because a neuron that is off keeps small weights along $(1, 1)$, which bring its preactivation nearer to 0 where $s$ is large: with these weights at 0 and the biases kept the barrier at $\nu = 1/10$ would be {glue:text}`flat:.2f`.
-# With the neurons that are on at most 1 % of the inputs at 0, weights and biases, nothing of it is left, while no student's loss changes by more than {glue:text}`zero_change`; the line may as well be drawn at a quarter. Those that are never on, which {prf:ref}`prop-middle` (2) is about, leave {glue:text}`never:.3f` of {glue:text}`trained:.3f` (right).
-# In the random frame at $\nu = 1/10$ it falls from {glue:text}`frame_trained:.3f` to {glue:text}`frame_zeroed` in the same way.
+# With the neurons that are on at most 1 % of the inputs at 0, weights and biases, nothing of it is left, while no student's loss changes by more than {glue:text}`zero_change`; the line may as well be drawn at a quarter. Those that are never on leave {glue:text}`never:.3f` of {glue:text}`trained:.3f`.
 # A neuron that is never on has no gradient, and the decay alone would take it to 0, but in all {glue:text}`steps` steps it only shrinks it to {glue:text}`shrink:.2f` of its size. So training ends long before it finds the cheapest way to be unused, the one that the realization cost counts.
 #
-# Partners repair but do not cause: matching within classes leaves {glue:text}`matched:.3f`, but 81 neurons each with counts of its own, so without exact partners, have a barrier of {glue:text}`alone:.2f`, those with 8 partners {glue:text}`grouped:.2f`, those with 80 {glue:text}`equal:.2f`, and 9 neurons with 8 partners each only {glue:text}`few:.3f`.
+# Matching within classes repairs without being the cause: it leaves {glue:text}`matched:.3f`, but 81 neurons each with counts of its own, so without exact partners, have a barrier of {glue:text}`alone:.2f`, those with 8 partners {glue:text}`grouped:.2f`, those with 80 {glue:text}`equal:.2f`, and 9 neurons with 8 partners each only {glue:text}`few:.3f`.
 # At $\nu = 1$, with {glue:text}`largest_width` neurons, of which {glue:text}`wide_both:.0f` see both latents, it is {glue:text}`wide_barrier:.2f`.
 #
-# ## The same masks
+# ### The same masks
 #
-# One can also leave all masks as they are, and with them the set of neurons that see both latents, and change the size of the copies: with ten copies of each latent, one of squared size $\nu$ and nine that share $1 - \nu$, the coherence is $\nu$ for any $\nu \ge 1/10$, and
+# One can also leave all masks unchanged, and with them the set of neurons that see both latents, and change the size of the copies: with ten copies of each latent, one of squared size $\nu$ and nine that share $1 - \nu$, the coherence is $\nu$ for any $\nu \ge 1/10$, and
 # $p = 0.15$. What changes then is the cost of what a neuron sees, and with it the anisotropy: $(S_i)_{aa}$ is a sum of independent terms, and its relative variance
 #
 # $$
@@ -968,7 +1112,7 @@ figures.table(
 # rises from {glue:text}`variance_low:.2f` at $\nu = 1/10$ to {glue:text}`variance_high:.2f` at $\nu = 0.9$, near the {glue:text}`variance_one:.2f` of $\nu = 1$, where the nine copies have vanished and the experiment is that of $k = 1$.
 # So both the coherence and the anisotropy that I, Theorem 4.4 bounds change here, and the set of neurons that see both latents stays.
 
-# %%
+# %% Train with copies of unequal size
 NUS = (0.1, 0.3, 0.6, 0.9, 0.99, 0.999, 1.0)
 same = bernoulli_masks(controls, m, d, p0, seed + 2)
 cells = [(unequal_copy(10, nu, d), same) for nu in NUS]
@@ -985,13 +1129,13 @@ rival = at[2].mean() / at[10].mean()
 claims.check("I13.unequal", value, stderr=error, n=controls, rival=rival)
 
 # %% [markdown]
-# ## Two masks
+# ### Two masks
 #
 # Finally, high coherence alone does not make neurons {term}`identifiable <identifiability>`.
 # In I, Example 4.3 the inputs are $(a, \varepsilon a, b, \varepsilon b)/\sqrt{1 + \varepsilon^2}$, $\nu = 1/(1 + \varepsilon^2)$, and the masks are $(1, 0, 0, 1)$ and $(0, 1, 1, 0)$: each neuron sees one latent at a cost that is $1/\varepsilon$ times that of the
 # other ([](41_realization_cost.ipynb) draws them). Let one half of 128 neurons have the first mask and the other half the second, and train as before.
 
-# %%
+# %% Train with two masks
 EPSILONS = (0.0, 0.005, 0.02, 0.05, 0.2, 1.0)
 two = torch.tensor([[1, 0, 0, 1], [0, 1, 1, 0]]).double()
 D = two.repeat_interleave(m // 2, dim=0)  # (m, 4)
@@ -1049,40 +1193,19 @@ figures.numbers(
 
 # %% [markdown]
 # :::{glue:figure} fig_two_masks
-# :alt: Left, midpoint barrier and loss of the ends against coherence for unequal copies; the barrier falls slowly up to coherence 0.99 and to near zero beyond. Right, midpoint barrier and loss of the ends against epsilon on a logarithmic axis. The loss of the ends falls to zero as epsilon grows to one twentieth; the barrier is large everywhere and largest in between.
+# :alt: First panel, midpoint barrier and loss of the ends against coherence for unequal copies; the barrier falls slowly up to coherence 0.99 and to near zero beyond. Second panel, midpoint barrier and loss of the ends against epsilon on a logarithmic axis. The loss of the ends falls to zero as epsilon grows to one twentieth; the barrier is large everywhere and largest in between.
 #
-# Left: ten copies of unequal size, {glue:text}`controls` masks, the same at all points, two pairs each. Right: the masks of I, Example 4.3, {glue:text}`controls` pairs a point. Bars: intervals at two-sided $10^{-3}$ (profile {glue:text}`profile`).
+# First: ten copies of unequal size, {glue:text}`controls` masks, the same at all points, two pairs each. Second: the masks of I, Example 4.3, {glue:text}`controls` pairs a point. Bars: 99.9 % intervals (profile {glue:text}`profile`).
 # :::
 #
-# On the left, with the same masks, the barrier is {glue:text}`equal_copies:.2f` at $\nu = 1/10$ and {glue:text}`large_copies:.2f` at $\nu = 0.9$. Most of it is lost only closer to $\nu = 1$, where the small copies cost too much for the steps that training makes.
+# With the same masks, first panel, the barrier is {glue:text}`equal_copies:.2f` at $\nu = 1/10$ and {glue:text}`large_copies:.2f` at $\nu = 0.9$. Most of it is lost only closer to $\nu = 1$, where the small copies cost too much for the steps that training makes.
 #
-# On the right, at $\varepsilon = 1/20$, the coherence is $400/401$, the students fit, and the barrier is {glue:text}`sharp_barrier:.2f`, against {glue:text}`even_barrier:.2f` at $\varepsilon = 1$.
+# With two masks, second panel, at $\varepsilon = 1/20$, the coherence is $400/401$, the students fit, and the barrier is {glue:text}`sharp_barrier:.2f`, against {glue:text}`even_barrier:.2f` at $\varepsilon = 1$.
 # The reason is plain: there are 64 neurons of each kind, and each run chooses anew which of them it uses.
 # The masks decide which *kinds* of neurons exist; within a kind
 # nothing identifies a neuron. At $\varepsilon = 0$ no neuron sees both latents, a student is a sum $g(a) + h(b)$, which the target is not (loss {glue:text}`zero_ends:.2f`), and even then there is a barrier of {glue:text}`zero_barrier:.2f`.
 #
-# ## What we found that the paper does not say
-#
-# - I, Fig. 6 reproduces in both families. The students at $\nu = 1$ fit the target wherever a neuron of the mask sees both latents, so that it is LMC between solutions.
-# - The coherence acts through what the masks let neurons see: at a fixed probability of seeing a latent little of its effect remains, and at coherence 1 that probability alone brings about nearly all of it.
-#   With the very masks of $\nu = 1/10$ a coherence of 0.9 leaves most of the barrier, though $S_i$ is nearly as
-#   anisotropic as at $\nu = 1$. What counts is how many neurons see both latents at a cost that training can pay.
-# - The barrier is that of neurons which one run uses and the other has switched off.
-#   The initial weights decide which.
-#   Of few neurons a run uses nearly all; the more there are, the smaller is the share in use, and the less each carries against the bias of one that is off.
-#   Setting neurons that are on at most 1 % of the inputs to 0 removes the barrier and hardly changes a student ({claim}`I13.zeroed`, {claim}`I13.zeroed_ends`); setting only those that are never on to 0 changes none and removes most of it ({claim}`I13.unused`).
-# - Exactly exchangeable partners are not needed for a barrier, and few neurons that are all exchangeable have none to speak of.
-#   At $\nu = 1$ the mask leaves few neurons that can serve the target, as the paper's argument has it; it does not tell these few apart, and LMC comes from their small number.
-#
-# ## What it means for merging networks
-#
-# A small barrier does not show that neurons have been identified: at high coherence so few neurons can serve the target that both runs use nearly all of them.
-# And what a permutation would mend may be mended without one: here much of the barrier is due to neurons that are off in one run and whose bias is averaged into a neuron that is on.
-# Here it pays to clear neurons that are hardly ever on before averaging; this was tried on one task, with two latents.
-#
-# **Read on.** [](46_chord_deviation.ipynb): the deviation in the middle, with fixed weights. [](42_swap_cost.ipynb): Theorem 4.4 of the paper on coherence. [](54_swaps_on_images.ipynb): the coherence of images and hidden layers.
-#
-# ## Exercises
+# ### Exercises
 #
 # :::{exercise}
 # How many of 128 neurons see both latents on average, for $p = 0.15$ and $k = 1$, 4 and 10 exact copies? For which $p$ would as many see both at $k = 1$ as do at $p = 0.15$ and $k = 10$?
@@ -1093,19 +1216,19 @@ figures.numbers(
 # :::
 #
 # :::{exercise}
-# Compute $\mathbb E \min(s_+, \tau)^2$ for $s \sim \mathcal N(0, 2)$ and with it the barrier of two states, {prf:ref}`prop-middle` (3). What is it for $\pi = \frac12$ and many neurons?
+# Compute $\mathbb E \min(s_+, \pi N \beta)^2$ for $s \sim \mathcal N(0, 2)$ and with it the barrier of two states, {prf:ref}`prop-middle` (3). What is it for $\pi = \frac12$ and many neurons?
 # :::
 #
 # :::{solution}
-# With $u = \tau/\sqrt 2$ and the normal density $\varphi$ and distribution function $\Phi$ the part $0 < s < \tau$ gives $2 \bigl( \Phi(u) - \frac12 - u \varphi(u) \bigr)$ by partial integration, and the part $s > \tau$ gives $\tau^2 (1 - \Phi(u))$.
-# The barrier is $(1 - \pi)^2$ times the sum, with $\tau = \pi N \beta$.
+# With $\tau = \pi N \beta$, $q = \tau/\sqrt 2$ and the normal density $\varphi$ and distribution function $\Phi$ the part $0 < s < \tau$ gives $2 \bigl( \Phi(q) - \frac12 - q \varphi(q) \bigr)$ by partial integration, and the part $s > \tau$ gives $\tau^2 (1 - \Phi(q))$.
+# The barrier is $(1 - \pi)^2$ times the sum.
 # For $N \to \infty$ the sum tends to 1, and for $\pi = \frac12$ a quarter of the target's mean square is lost.
 # To compare:
 #
 #     from scipy.stats import norm
 #     tau = 0.5 * 40 * 0.1
-#     u = tau / math.sqrt(2)
-#     mean = 2 * (norm.cdf(u) - 0.5 - u * norm.pdf(u)) + tau**2 * norm.sf(u)
+#     q = tau / math.sqrt(2)
+#     mean = 2 * (norm.cdf(q) - 0.5 - q * norm.pdf(q)) + tau**2 * norm.sf(q)
 #     print(0.25 * mean, two_state_barrier(40, 0.5, 0.1))
 # :::
 #
@@ -1116,12 +1239,12 @@ figures.numbers(
 # :::
 #
 # :::{solution}
-# All that map neurons that are on to neurons that are on: then $u_i$ and $v_i$ have one sign at every neuron, and all $g_i$ are 0.
-# With $\beta = 0$ every $g_i = \frac12 \min(\lvert u_i \rvert, 0) = 0$ where one student is off, for every permutation: there is no barrier at all.
+# All that map neurons that are on to neurons that are on: then $h_i$ and $h_i'$ have one sign at every neuron, and all $g_i$ are 0.
+# With $\beta = 0$ every $g_i = \frac12 \min(\lvert h_i \rvert, 0) = 0$ where one student is off, for every permutation: there is no barrier at all.
 # What is lost in the middle is lost to the biases, not to the numbers.
 # :::
 # :::{try}
-# Fewer pairs for each of more masks:
+# Fewer pairs for each of more masks; the judged barriers keep their verdicts, with narrower intervals. Look at `I13.rise_copy`, three minutes:
 #
 #     make chapter NAME=coherence ARGS="-p outer 20 -p pairs 2"
 # :::

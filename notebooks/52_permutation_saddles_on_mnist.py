@@ -5,31 +5,50 @@
 # ---
 
 # %% [markdown]
-# # Permutation saddles on MNIST
+# # Merging two neurons costs little on MNIST, less in wider networks
 #
-# :::{summary}
-# **Question.** Can two neurons of a network trained on MNIST be merged, and so exchanged, while the loss stays low?
+# *Can two neurons of a network trained on MNIST be merged, and so exchanged, while the loss stays low?*
 #
-# **The paper.**
-# Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` merge two similar neurons in layer 2 of networks $784 \to H \to H \to 10$, $H$ from 10 to 25, six for each $H$.
-# In most cases the loss rises monotonically towards the {term}`permutation point`, the {term}`barrier` falls with $H$, and the accuracy on the training set decreases only marginally (P, section 5; P, Fig. 3).
+# Yes, on the images' leading components: where two are merged, accuracy is lower by **[[100 * P8.projected_points_accuracy:.2f]] ([[100 * P8.projected_points_accuracy:to]]) points**. The loss rises steadily on **[[100 * P8.projected_monotone:.0f]] ([[100 * P8.projected_monotone:to]]) %** of paths, to a height that falls with the width to the power **[[P8.projected_falls:.1f]] ([[P8.projected_falls:to]])**.
 #
-# **What we find.**
-# On fewer images, projected on their leading components, and with a minimiser that converges, the loss rises on most paths from one distance to the next ({claim}`P8.projected_monotone`), the barrier falls faster than $1/H$ ({claim}`P8.projected_falls`), and the accuracy falls by less than a point ({claim}`P8.projected_accuracy`).
-# In the mean the paths end below the permutation points ({claim}`P8.mnist_above`); whether one of them ends at such a point ({claim}`P8.mnist_reached`), or a last minimisation at distance 0 leads there ({claim}`P8.mnist_reached_at_last`), is not recorded yet. At the permutation points themselves the loss falls with $H$, too ({claim}`P8.projected_points`), and the accuracy hardly suffers ({claim}`P8.projected_points_accuracy`). In this run the Hessian has two negative eigenvalues or more at each that was found ({claim}`P8.projected_index`). None of these is a first-order saddle, and two neurons that change places near them need not meet: they can go round each other, below the point ({prf:ref}`thm-round`). Of the plateau only a part is critical there ({claim}`P8.mnist_flat`).
-# A random pair has a higher barrier than the most similar one ({claim}`P8.mnist_similar`). What is claimed of whole images stays open here ({claim}`P8.mnist_saddle`, {claim}`P8.mnist_first_order`, {claim}`P8.mnist`).
+# :::{glue:figure} fig_price
+# :alt: Three factors on the loss with intervals, on an axis from 0, with a line at 1. Width 25 instead of 10: [[2.5 ** P8.projected_falls:.2f]]. The permutation point instead of the end of the path: [[2.718281828459045 ** P8.mnist_above:.2f]]. A random pair instead of the most similar one: [[2.718281828459045 ** P8.mnist_similar:.2f]].
 #
-# **Why it matters.** A path through a permutation point leads from a network to its copy with two neurons exchanged; the largest loss on it is an upper bound for the price of that exchange.
+# What changes the price of a merge, as a factor on the loss; recorded on MNIST's leading components. Bars: 99.9 % intervals.
 # :::
 #
+# **How sure.** [[n(P8.projected_monotone)]] converged paths at four widths, 10 000 images, 50 components, recorded; whole images were not followed.
+#
+# | The paper says | We find | By how much |
+# | --- | --- | --- |
+# | "in most cases the loss increased monotonically toward the permutation point" (sec. 5) | [open on whole images](#P8.mnist_monotone) | components: [[100 * P8.projected_monotone:.0f]] % ([[100 * P8.projected_monotone:to]]) of paths |
+# | "the barrier height (loss at saddle) decreased with the number $H$ of hidden neurons" (sec. 5) | [open on whole images](#P8.mnist) | components: power [[P8.projected_falls:.1f]] ([[P8.projected_falls:to]]) of $H$ |
+# | "The accuracy on the training set decreases only marginally" (Fig. 3B) | [open on whole images](#P8.mnist_accuracy) | components: [[100 * P8.projected_points_accuracy:.2f]] ([[100 * P8.projected_points_accuracy:to]]) points at most |
+# | "some of the permutation points correspond to first-order saddles … on the MNIST task" (abstract) | [open](#P8.mnist_first_order) | one minimum for each width decides, {glue:text}`hours_whole` core-hours |
+# | "permutation points could indeed be reached in practice" (sec. 6) | [open](#P8.mnist_reached) | components: it lies higher than the path's end, [[2.718281828459045 ** P8.mnist_above:.2f]] ([[2.718281828459045 ** P8.mnist_above:to]]) times |
+# | A pair "with high cosine-similarity" is merged (Fig. 3A) | [true that it matters](#P8.mnist_similar) | a random pair: [[2.718281828459045 ** P8.mnist_similar:.1f]] ([[2.718281828459045 ** P8.mnist_similar:to]]) times as high |
+#
+# **Open.** Paths on whole images: {glue:text}`hours` core-hours for height and accuracy, {glue:text}`hours_monotone` for the rise.
+#
+# **For the authors.** No sentence to change yet. Print the activation of Fig. 3, and where the end of a path and the permutation point differ.
+
+# %% [markdown]
 # :::{need}
 # You need: [](21_merging_neurons.ipynb), for permutation points and the ends of paths (its first picture is the idea of a merge); [](24_deep_merge.ipynb) does the same on small digits. Orthonormal bases; second-order methods. {{ times }}
 # :::
 #
-# {glue:text}`data_says` In the paper's paths the distance of the two parameter vectors falls in 100 logarithmic steps to $10^{-4}$ of what it was, and at each of them all other parameters descend "until convergence" (P, Fig. 3); here it takes {glue:text}`distances` steps.
-# That is what costs: on whole images a network has up to {glue:text}`biggest` parameters.
-# This page proves which part of them is superfluous, brings a minimiser that does converge, and uses it on {glue:text}`images_used` images and their first
-# {glue:text}`used` principal components (profile {glue:text}`profile`). The claims of the paper on the paths are about whole images; with less they stay open here. The permutation points are looked at on both.
+# | Letter | Meaning in this chapter |
+# | --- | --- |
+# | $H$ | width: neurons in each of the two hidden layers |
+# | $\delta/\delta_0$ | distance of the two parameter vectors, over that at the start |
+# | $x_\mu$, $y^\mu$, $T$ | images, targets, number of images |
+# | $L$, $f$ | normalised loss, outputs of the network |
+# | $W$, $Q$, $V$, $z_\mu$ | weights of layer 1, orthonormal basis, weights and images written in it |
+# | $G$, $\eta$ | gradient, step size |
+# | $J$, $D$ | matrices at a {term}`permutation point` that decide on its index ({prf:ref}`thm-inertia`) |
+# | $\rho$, $\nu_-$ | rank of $J$; negative eigenvalues of $D$ on its kernel |
+# | $s$, $\Delta$, $P$ | step of the minimiser, radius and metric of its trust region |
+
 # %% Parameters tags=["parameters"]
 dataset: str = "mnist"  # mnist or digits; digits stand in for what is not here
 images: int = 1000  # training images, 60000 are all of MNIST
@@ -83,48 +102,52 @@ from lmc_helpers._chapters.permutation_saddles_on_mnist import (
 from lmc_helpers.data.images import choose, load
 from lmc_helpers.error_bars import mean_and_error
 from lmc_helpers.permutation_points import MLP
-
-# %% [markdown]
-# ## The pixels in other coordinates
-#
-# Nearly all parameters are the weights $W$ of the first layer, and it sees an image only through $W x$. So a basis of the span of the images will do for the pixels, and for most of an image a few vectors of that basis will do:
-
-# %% Plot the idea: images in other coordinates
-there = choose((dataset, "digits"))[0]
-
 from lmc_helpers.training.runs import DataSpec
 
-pictures = load(there, n=min(images, DataSpec(there).size), seed=seed)
-pictures = pictures.inputs(torch.float64, flat=True)  # (T, n)
-places, basis, sizes = principal(pictures)
-share_of = 100 * sizes.cumsum(0) / sizes.sum()
-first_of, side = components or len(sizes), int(pictures.shape[1] ** 0.5)
-back = places[:4, :first_of] @ basis[:, :first_of].T
-idea, (curve, digits) = figures.panels(2, height=3.3)
-curve.plot(range(1, len(sizes) + 1), share_of, color="book:blue")
-curve.axvline(first_of, color="book:red", linestyle=":", label="used here")
-curve.set(xscale="log", xlabel="principal components", ylim=(0, 103))
-curve.set_ylabel("share of squared length (%)")
-curve.legend(loc="lower right")
-frame = [side // 4, side // 4, side // 2, side // 8]  # white, for the names
-rows = [
-    [torch.nn.functional.pad(x.reshape(side, side), frame) for x in some]
-    for some in (pictures[:4], back)
-]
-canvas = torch.cat([torch.cat(row, dim=1) for row in rows])
-digits.imshow(canvas, cmap="Greys", vmin=0, vmax=pictures.max())
-for row, name in enumerate(("whole", "the components used here")):
-    place = row * len(canvas) / 2 + side / 4
-    digits.text(side // 4, place, name, va="center")
-digits.set_axis_off()
-figures.show("fig_components", idea)
+# %% Plot the price of a merge
+rows_of_answer = (
+    ("P8.projected_falls", 2.5, "width 25 instead of 10"),
+    ("P8.mnist_above", np.e, "permutation point, not the path's end"),
+    ("P8.mnist_similar", np.e, "random pair, not the most similar"),
+)
+answer, axis = figures.panels(height=2.3)
+axis.axvline(1, color="book:grey", linewidth=1)
+for row, (part, base, says) in enumerate(rows_of_answer):
+    record = claims.recorded(part)
+    value, low, high = (base ** record[key] for key in ("value", "low", "high"))
+    axis.plot([low, high], [-row] * 2, color="book:blue", linewidth=2)
+    axis.plot(value, -row, "o", color="book:blue")
+    words = f"{says}: {value:.2f} ({low:.2f} to {high:.2f})"
+    style = dict(
+        va="center", bbox=dict(facecolor="white", edgecolor="none", pad=1)
+    )
+    axis.text(0.03, 0.38 - row, words, **style)
+axis.text(1.03, -2.45, "1: no change", color="book:grey", va="center")
+axis.set(xlim=(0, 3.4), ylim=(-2.7, 0.8), yticks=[])
+axis.set(xlabel="factor on the loss of the merge")
+axis.spines["left"].set_visible(False)
+axis.grid(False)
+figures.show("fig_price", answer)
 
 # %% [markdown]
-# :::{glue:figure} fig_components
-# :alt: Left, the share of the images' squared length in their leading principal components over the number of components, a curve that rises to 100 per cent; a dotted line marks the number used here. Right, four handwritten digits, in the upper row whole, in the lower one as the components used here show them, a little blurred.
+# ## Two neurons move together, and all others give way
 #
-# The images of this run in an orthonormal basis of their span, sorted by second moments (profile {glue:text}`profile`).
-# :::
+# Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` merge two similar neurons in layer 2 of networks $784 \to H \to H \to 10$, $H$ from 10 to 25, six for each $H$. In their paths the distance of the two parameter vectors falls in 100 logarithmic steps to $10^{-4}$ of what it was, and at each of them all other parameters descend "until convergence" (P, Fig. 3).
+#
+# The targets $y^\mu$ are the trained network's own logits, and the loss is that of P, Fig. 3,
+#
+# $$
+# L = \frac{1}{T} \sum_\mu \frac{\| y^\mu - f(x^\mu) \|^2}{\langle y_i^2 \rangle},
+# $$
+#
+# so that $L = 10$ for a network without outputs. The paper does not say which activation P, Fig. 3 uses; its toy example, to whose procedure section 5 refers, has ReLU. Here it is tanh, since a minimum on a kink has no small gradient.
+#
+# We take "until convergence" at its word: a minimum counts where the norm of the gradient, at fixed distance, is at most {glue:text}`tolerance`. That is what costs: on whole images a network has up to {glue:text}`biggest` parameters. So the recorded run follows 24 distances on 10 000 images, written in their first 50 principal components. The *{term}`barrier`* is the largest loss at these distances, a lower bound for the largest loss on the path.
+#
+# ## The pixels may be written in other coordinates
+#
+# Nearly all parameters are the weights $W$ of the first layer, and it sees an image only through $W x$. So a basis of the span of the images will do for the pixels:
+#
 # :::{prf:proposition} Inputs in an orthonormal basis of their span
 # :label: prop-span
 # Let the columns of $Q$ be orthonormal, let their span contain all images $x_\mu$, and let $z_\mu = Q^\top x_\mu$. For a network with first layer $W$ let $V = W Q$, all else equal; let $L$ and $L'$ be the same differentiable function of their outputs.
@@ -142,11 +165,26 @@ figures.show("fig_components", idea)
 # A step of descent is $W - \eta\, G Q^\top$, whose image under the map is $W Q - \eta\, G$.
 # :::
 #
-# So with a basis of the whole span every minimum that is found for $V$, by whatever method, is one for the weights $V Q^\top$ of whole images. Which minimum a path comes to may depend on the method: steps of Newton's need not end where descent does.
+# So with a basis of the whole span every minimum that is found for $V$, by whatever method, is one for the weights $V Q^\top$ of whole images. Which minimum a path ends in may depend on the method: steps of Newton's need not end where descent does.
 #
 # Pixels are standardised by one mean and one deviation, so that the empty ones at the border are constant but not 0; together they add at most one dimension. We take the basis in which the second moments $\langle z z^\top \rangle$ are diagonal, largest first (`principal`).
+#
+# Fewer vectors than the whole basis, as here, make another, smaller task, which is no longer exact: the paper's sentences about whole images stay open.
+#
+# ## The loss rises to a height that falls with the width
+#
+# | P, section 5 and Fig. 3 | On whole images | On leading components, recorded |
+# | --- | --- | --- |
+# | the loss rises monotonically in most cases | [open](#P8.mnist_monotone) | [yes](#P8.projected_monotone): [[100 * P8.projected_monotone:.0f]] % ([[100 * P8.projected_monotone:to]]) of paths |
+# | the height of the path decreases with $H$ | [open](#P8.mnist) | [yes](#P8.projected_falls): power [[P8.projected_falls:.1f]] ([[P8.projected_falls:to]]) |
+# | the loss at the permutation point decreases with $H$ | – | [yes](#P8.projected_points): power [[P8.projected_points:.1f]] ([[P8.projected_points:to]]) |
+# | the accuracy falls marginally, at the end of the path | – | [yes](#P8.projected_accuracy): [[100 * P8.projected_accuracy:.2f]] ([[100 * P8.projected_accuracy:to]]) points |
+# | the same at the permutation point | [open](#P8.mnist_accuracy) | [yes](#P8.projected_points_accuracy): [[100 * P8.projected_points_accuracy:.2f]] ([[100 * P8.projected_points_accuracy:to]]) points |
+#
+# P expects the decrease "from theoretical results [10]" and says that it "confirmed Freeman and Bruna's findings" (P, sections 5 and 6). Their theorem {cite:p}`freeman2017` bounds the barrier between any two networks with *one* hidden layer of ReLUs, and the bound vanishes with the width.
+# It says nothing of two hidden layers, nor of a merge, so the decrease agrees with it in kind but is not an instance of it. What bounds the price of a merge in the last hidden layer is the distance of the two neurons, if neither output column points against the sum of both ({prf:ref}`thm-height`).
 
-# %%
+# %% Load the images, and write them in a basis
 name, told = choose((dataset, "digits"))
 settings = chapter.parameters(Parameters, globals())
 teaching = settings.teaching()  # width → the run of its teachers
@@ -159,64 +197,11 @@ rank, pixels = z.shape[1], x.shape[1]
 z, Q, moments = principal(x, components)  # what is used here
 kept = moments.sum().item() / x.square().sum(dim=1).mean().item()
 
-# %% [markdown]
-# These {glue:text}`images_used` images of {glue:text}`pixels` pixels span {glue:text}`rank` dimensions; written in them and back they differ by {glue:text}`lost`.
-# On this page the images are projected on the first {glue:text}`used` of these, which hold {glue:text}`kept` % of $\langle \|x\|^2 \rangle$.
-# That is another, smaller task and no longer exact.
-# Fewer components mean fewer parameters, so that fewer images, too, give many more equations than unknowns.
-#
-# ## Teachers and targets
-#
-# {glue:text}`teachers` networks for each $H$ are trained on all pixels of the {glue:text}`images_used` images, on the negative log-likelihood (Adam at the rate {glue:text}`rate`, batches of 100, {glue:text}`epochs` epochs).
-# The paper does not say which activation P, Fig. 3 uses; its toy example, to whose procedure section 5 refers, has ReLU. Here it is tanh, as in [chapter 24](24_deep_merge.ipynb), since a minimum on a kink has no small gradient.
-# The targets $y^\mu$ are the network's
-# own logits at the images as they are used here, and the loss is that of P, Fig. 3,
-#
-# $$
-# L = \frac{1}{T} \sum_\mu \frac{\| y^\mu - f(x^\mu) \|^2}{\langle y_i^2 \rangle},
-# $$
-#
-# so that $L = 10$ for a network without outputs.
-
-# %%
+# %% Read the paths
 at_width = {H: run.result() for H, run in settings.readings().items()}
 every = {H: found.merges[:teachers] for H, found in at_width.items()}
 
-# %% Show sizes and accuracies
-sizes = {H: MLP((len(moments), H, H, 10), "tanh").size for H in widths}
-starts = {H: np.mean([m.accuracy[0] for m in row]) for H, row in every.items()}
-rows = {
-    "parameters": [str(sizes[H]) for H in widths],
-    "accuracy in training, whole images": [
-        f"{at_width[H].trained.mean():.2f}" for H in widths
-    ],
-    "accuracy at the start of the paths": [f"{starts[H]:.2f}" for H in widths],
-}
-by_width = " | " + " | ".join(f"$H = {H}$" for H in widths)
-figures.table(by_width, ([name, *row] for name, row in rows.items()))
-
-# %% [markdown]
-# ## A minimum at every distance
-#
-# [Chapter 24](24_deep_merge.ipynb) forms the Hessian; with thousands of parameters and many images that is out of reach.
-# Its products with a vector cost as much as two gradients.
-# So a step $s$ minimises the quadratic model of the loss by conjugate gradients, inside a trust region $\|s\|_M \le \Delta$ (Steihaug's method): directions of negative curvature are
-# followed to its border, and near a minimum the steps are Newton's.
-# The metric $M$ is the Gauss–Newton matrix of the first {glue:text}`sample` images at most, in two blocks without the entries that couple them:
-#
-# - the later layers and the weights of the first {glue:text}`leading` components, exactly;
-# - the other weights of the first layer, as a Kronecker product.
-#
-# Where a minimum lies does not depend on $M$.
-# Coordinates of the pair and starts are those of chapter 24.
-#
-# A minimum counts as converged where the norm of the gradient, at fixed distance, is at most {glue:text}`tolerance`.
-# Distances at which it is not are left out; a path counts if these are at most a fifth and the last one is not among them.
-# Two thirds of the distances are in the first decade, where the loss changes.
-# The *barrier* is the largest loss at these distances; between them the path was not looked at, so that it is a lower bound for the largest loss on the path.
-# Each path is a run of its own (`MergeRun`): its file is read, or `merge` follows it. What this page reads of them, all but the weights, is another one (`ReadMerges`).
-
-# %%
+# %% Which paths count
 delta = merge_distances(distances)  # δ/δ_0, (K,)
 MISSES = distances // 5  # distances at which a path that counts has not
 FALLS = 1e-3  # of the largest loss: what counts as a fall, as in chapter 24
@@ -248,33 +233,7 @@ drop = {
     for H, row in paths.items()
 }
 
-# %% Plot loss and accuracy on the paths
-figure, (left, right) = figures.panels(2)
-COLOURS = ("red", "orange", "green", "blue", "purple", "grey")
-for k, H in enumerate(widths):
-    style = dict(color=f"book:{COLOURS[k % len(COLOURS)]}", linewidth=1.2)
-    left.plot([], [], label=f"$H = {H}$", **style)
-    for m in paths[H]:
-        ok = converged(m)
-        left.plot(delta[ok][1:], m.path.loss[ok][1:], **style)  # starts at 0
-        right.plot(delta[ok], m.accuracy[ok], **style)
-for axis in (left, right):
-    axis.set(xscale="log", xlabel=r"distance $\delta/\delta_0$")
-    axis.set(xlim=(1.2, 0.8e-4))
-left.set(yscale="log" if counted else "linear", ylabel="normalised loss")
-right.set(ylabel="training accuracy")
-figures.show("fig_mnist_paths", figure, legend=4)
-
-# %% [markdown]
-# :::{glue:figure} fig_mnist_paths
-# :alt: Left, normalised loss against distance for several widths, one curve for each path. Right, training accuracy against distance on the same paths.
-#
-# P, Fig. 3 on {glue:text}`data`, with $H$ up to {glue:text}`widest`: the two most similar neurons of layer 2 are merged, every point a minimum at its distance with a gradient of at most {glue:text}`tolerance` (profile {glue:text}`profile`).
-# :::
-#
-# ## Rise, barrier and accuracy
-
-# %%
+# %% Rise, height and accuracy
 n, of = len(counted), teachers * len(widths)
 share = sum(rising) / max(n, 1)
 low = error_bars.share(sum(rising), of)[1]  # if none of the others rose
@@ -298,44 +257,15 @@ def largest_mean(drops: dict[int, list[float]]) -> tuple[float, tuple, int]:
 
 fall, around, n_fall = largest_mean(drop)  # of the accuracy
 
-# %% [markdown]
-# The cell counts the rising paths, fits the slope of $\ln$ mean barrier over $\ln H$ (`exponent`), and takes the largest mean {term}`drop of the accuracy <accuracy barrier>`.
-# There are few paths of each width: the relative spread of the barriers is taken to be the same at all of them, and errors are widened from the normal to Student's quantile; the drop of the accuracy is bounded at every width.
-
-# %% Check P8.mnist_monotone, P8.mnist and the same projected, P8.projected_accuracy
+# %%
 chapter.uses(dataset=found.source, images=len(labels))
 chapter.uses(components=len(moments) if len(moments) < rank else 0)
 interval = low, high
 claims.check("P8.mnist_monotone", share, interval=interval, n=n)
 claims.check("P8.mnist", slope, stderr=slope_error, n=n_slope)
-claims.check("P8.projected_monotone", share, interval=interval, n=n)
-claims.check("P8.projected_falls", slope, stderr=slope_error, n=n_slope)
-claims.check("P8.projected_accuracy", fall, interval=around, n=n_fall)
 
 # %% [markdown]
-# {glue:text}`counted` of {glue:text}`all_paths` paths have converged; on {glue:text}`rising` of these the loss never falls by more than a thousandth of its largest value from one distance to the next. [Chapter 24](24_deep_merge.ipynb) shows that a coarse grid hides falls: this is an upper bound for the paths on which the loss never falls.
-#
-# P expects the decrease "from theoretical results [10]" and says that it "confirmed Freeman and Bruna's findings" (P, sections 5 and 6). Their theorem {cite:p}`freeman2017` bounds the barrier between any two networks with *one* hidden layer of ReLUs, and the bound vanishes with the width.
-# It says nothing of two hidden layers, nor of a merge, so the decrease agrees with it in kind but is not an instance of it. What bounds the price of a merge in the last hidden layer is the distance of the two neurons, if neither output column points against the sum of both ({prf:ref}`thm-height`).
-#
-# ## What the choice of the pair is worth
-#
-# The paper merges a pair "with high cosine-similarity" (P, Fig. 3).
-# In {glue:text}`randoms` of the networks of each width we merge a random other pair as well, and compare the barriers within the same network.
-# Similarity is taken with its sign, as in the paper; as tanh is odd, a neuron is the same function with all its weights negated, and a random pair may be alike up to that sign.
-
-# %%
-others = {H: found.merges[teachers:] for H, found in at_width.items()}
-both = [
-    (H, height(every[H][k]), height(other))
-    for H in widths
-    for k, other in enumerate(others[H])
-    if counts(every[H][k]) and counts(other)
-]
-gain = [float(np.log(high / low)) for _, low, high in both]
-
-# %% [markdown]
-# ## Where the path ends
+# ## The path ends below the permutation point
 #
 # With ten outputs the matrix $J$ of {prf:ref}`thm-ends` is not 0 in general.
 # Then the path of constrained minima does not end at a permutation point with bounded output weights; on this page it ends, as measured below, at a network with a *{term}`derivative neuron`*, whose output weights diverge.
@@ -348,7 +278,17 @@ gain = [float(np.log(high / low)) for _, low, high in both]
 # P concludes from the rise of the loss that "the permutation point is a saddle, and not a minimum", and states in the abstract that it is a "first-order" one. With one output the first would follow ({prf:ref}`cor-maximum`).
 # With ten, where no path ends there, it is $J$ and $D$ that decide: by {prf:ref}`thm-inertia` the Hessian at the permutation point has at least $\rho + \nu_-$ negative eigenvalues, $\rho = \operatorname{rank} J$. So it is a saddle if $J \ne 0$, and of first order only if $\rho + \nu_- \le 1$. From $\rho = 2$ on a small half circle around it exchanges the two neurons at losses below its own ({prf:ref}`thm-round`, whose half circle takes only the critical point and two negative eigenvalues that $J$ brings); whether descent from there leads to the trained network is not looked at here.
 
-# %%
+# %% Compare with random pairs
+others = {H: found.merges[teachers:] for H, found in at_width.items()}
+both = [
+    (H, height(every[H][k]), height(other))
+    for H in widths
+    for k, other in enumerate(others[H])
+    if counts(every[H][k]) and counts(other)
+]
+gain = [float(np.log(high / low)) for _, low, high in both]
+
+# %% Compare with permutation points
 reached = {  # paths whose permutation point has converged as well
     H: [m for m in row if m.point.gradient_norm <= TOLERANCE]
     for H, row in paths.items()
@@ -371,11 +311,7 @@ apart = [
 ]  # the larger output weight, over its start
 
 
-# %% [markdown]
-# Every minimum with one neuron less in layer 2 holds $H - 1$ permutation points, one for each neuron that is doubled. `found_at` collects, over all minima that have converged, $\rho$, the number of singular values of $J$ above a thousandth of the largest, and the index $\rho + \nu_-$ that the doubled neuron adds by {prf:ref}`thm-inertia`, with $\nu_-$ the negative eigenvalues of $D$ on the kernel of $J$, in the same sense. The minima are those of all merges; and, on {glue:text}`whole_images` whole images, one for each width, from the most similar pair of another teacher as one neuron, with a gradient of at most {glue:text}`whole_tolerance`:
-
-
-# %%
+# %% The index at permutation points
 def found_at(minima: list, tolerance: float) -> tuple[list[int], list[int]]:
     """ρ and ρ + ν₋ at all permutation points over the minima that have converged."""
     good = [point for point in minima if point.gradient_norm <= tolerance]
@@ -390,7 +326,6 @@ _, whole_indices = found_at([*on_whole.values()], WHOLE_TOLERANCE)
 saddles = [index for index in whole_indices if index]
 
 
-# %% Check P8.mnist_accuracy, P8.mnist_similar, P8.mnist_above, P8.mnist_reached and the permutation points
 def average(values: list[float]) -> tuple[float, float, int]:
     """Mean, widened error and number; without two values nothing is known."""
     if len(values) < 2:
@@ -398,9 +333,154 @@ def average(values: list[float]) -> tuple[float, float, int]:
     return *error_bars.over_clusters(values), len(values)
 
 
+# %%
 claims.check("P8.mnist_accuracy", top_fall, interval=top_around, n=n_top_fall)
 gained, error, n_gain = average(gain)
 claims.check("P8.mnist_similar", gained, stderr=error, n=n_gain)
+growth = min(apart, default=0.0)
+claims.check("P8.mnist_reached", growth, n=len(apart))
+chapter.uses(whole=min(whole, DataSpec(data.name).size))
+least_of_saddles = float(min(saddles, default=0))
+claims.check("P8.mnist_first_order", least_of_saddles, n=len(saddles))
+
+# %% [markdown]
+# ## A path bounds the price of an exchange, a straight line does not find it
+#
+# Two networks that are permuted copies of each other are joined by paths through permutation points, one exchange of two neurons after the other. To make two neurons alike, which is not yet an exchange, costs less for the most similar pair than for a random one.
+# Averaging the weights of the two goes straight and finds no such way: the other parameters do not make room for the merge.
+#
+# **Read on.** [](22_permutation_points.ipynb): the Hessian at a permutation point. [](54_swaps_on_images.ipynb): what a swap of two neurons costs where fixed weights tell them apart. [](56_matchers.ipynb): straight lines on images after a permutation.
+#
+# ## Evidence
+#
+# {glue:text}`data_says` Figures and numbers of this page that do not say "recorded" are of this copy's run (profile {glue:text}`profile`): {glue:text}`images_used` images, their first {glue:text}`used` principal components, {glue:text}`distances` distances.
+#
+# ### The images in other coordinates
+
+# %% Plot images in other coordinates
+there = choose((dataset, "digits"))[0]
+
+pictures = load(there, n=min(images, DataSpec(there).size), seed=seed)
+pictures = pictures.inputs(torch.float64, flat=True)  # (T, n)
+places, basis, sizes = principal(pictures)
+share_of = 100 * sizes.cumsum(0) / sizes.sum()
+first_of, side = components or len(sizes), int(pictures.shape[1] ** 0.5)
+back = places[:4, :first_of] @ basis[:, :first_of].T
+idea, (curve, digits) = figures.panels(2, height=3.3)
+curve.plot(range(1, len(sizes) + 1), share_of, color="book:blue")
+curve.axvline(first_of, color="book:red", linestyle=":", label="used here")
+curve.set(xscale="log", xlabel="principal components", ylim=(0, 103))
+curve.set_ylabel("share of squared length (%)")
+curve.legend(loc="lower right")
+frame = [side // 4, side // 4, side // 2, side // 8]  # white, for the names
+rows = [
+    [torch.nn.functional.pad(x.reshape(side, side), frame) for x in some]
+    for some in (pictures[:4], back)
+]
+canvas = torch.cat([torch.cat(row, dim=1) for row in rows])
+digits.imshow(canvas, cmap="Greys", vmin=0, vmax=pictures.max())
+for row, name in enumerate(("whole", "the components used here")):
+    place = row * len(canvas) / 2 + side / 4
+    digits.text(side // 4, place, name, va="center")
+digits.set_axis_off()
+figures.show("fig_components", idea)
+
+# %% [markdown]
+# :::{glue:figure} fig_components
+# :alt: First panel, the share of the images' squared length in their leading principal components over the number of components, a curve that rises to 100 per cent; a dotted line marks the number used here. Second panel, four handwritten digits, in the upper row whole, in the lower one as the components used here show them, a little blurred.
+#
+# The images of this run in an orthonormal basis of their span, sorted by second moments (profile {glue:text}`profile`).
+# :::
+#
+# These {glue:text}`images_used` images of {glue:text}`pixels` pixels span {glue:text}`rank` dimensions; written in them and back they differ by {glue:text}`lost`.
+# On this page the images are projected on the first {glue:text}`used` of these, which hold {glue:text}`kept` % of $\langle \|x\|^2 \rangle$.
+# That is another, smaller task and no longer exact.
+# Fewer components mean fewer parameters, so that fewer images, too, give many more equations than unknowns.
+#
+# ### Teachers
+#
+# {glue:text}`teachers` networks for each $H$ are trained on all pixels of the {glue:text}`images_used` images, on the negative log-likelihood (Adam at the rate {glue:text}`rate`, batches of 100, {glue:text}`epochs` epochs).
+
+# %% Show sizes and accuracies
+sizes = {H: MLP((len(moments), H, H, 10), "tanh").size for H in widths}
+starts = {H: np.mean([m.accuracy[0] for m in row]) for H, row in every.items()}
+rows = {
+    "parameters": [str(sizes[H]) for H in widths],
+    "accuracy in training, whole images": [
+        f"{at_width[H].trained.mean():.2f}" for H in widths
+    ],
+    "accuracy at the start of the paths": [f"{starts[H]:.2f}" for H in widths],
+}
+by_width = " | " + " | ".join(f"$H = {H}$" for H in widths)
+figures.table(by_width, ([name, *row] for name, row in rows.items()))
+
+# %% [markdown]
+# ### A minimum at every distance
+#
+# [Chapter 24](24_deep_merge.ipynb) forms the Hessian; with thousands of parameters and many images that is out of reach.
+# Its products with a vector cost as much as two gradients.
+# So a step $s$ minimises the quadratic model of the loss by conjugate gradients, inside a trust region $\|s\|_P \le \Delta$ (Steihaug's method): directions of negative curvature are
+# followed to its border, and near a minimum the steps are Newton's.
+# The metric $P$ is the Gauss–Newton matrix of the first {glue:text}`sample` images at most, in two blocks without the entries that couple them:
+#
+# - the later layers and the weights of the first {glue:text}`leading` components, exactly;
+# - the other weights of the first layer, as a Kronecker product.
+#
+# Where a minimum lies does not depend on $P$.
+# Coordinates of the pair and starts are those of chapter 24.
+#
+# A minimum counts as converged where the norm of the gradient, at fixed distance, is at most {glue:text}`tolerance`.
+# Distances at which it is not are left out; a path counts if these are at most a fifth and the last one is not among them.
+# Two thirds of the distances are in the first decade, where the loss changes.
+# The *barrier* is the largest loss at these distances; between them the path was not looked at, so that it is a lower bound for the largest loss on the path.
+# Each path is a run of its own (`MergeRun`): its file is read, or `merge` follows it. What this page reads of them, all but the weights, is another one (`ReadMerges`).
+
+# %% Plot loss and accuracy on the paths
+figure, (left, right) = figures.panels(2)
+COLOURS = ("red", "orange", "green", "blue", "purple", "grey")
+for k, H in enumerate(widths):
+    style = dict(color=f"book:{COLOURS[k % len(COLOURS)]}", linewidth=1.2)
+    left.plot([], [], label=f"$H = {H}$", **style)
+    for m in paths[H]:
+        ok = converged(m)
+        left.plot(delta[ok][1:], m.path.loss[ok][1:], **style)  # starts at 0
+        right.plot(delta[ok], m.accuracy[ok], **style)
+for axis in (left, right):
+    axis.set(xscale="log", xlabel=r"distance $\delta/\delta_0$")
+    axis.set(xlim=(1.2, 0.8e-4))
+left.set(yscale="log" if counted else "linear", ylabel="normalised loss")
+right.set(ylabel="training accuracy")
+figures.show("fig_mnist_paths", figure, legend=4)
+
+# %% [markdown]
+# :::{glue:figure} fig_mnist_paths
+# :alt: First panel, normalised loss against distance for several widths, one curve for each path. Second panel, training accuracy against distance on the same paths.
+#
+# P, Fig. 3 on {glue:text}`data`, with $H$ up to {glue:text}`widest`: the two most similar neurons of layer 2 are merged, every point a minimum at its distance with a gradient of at most {glue:text}`tolerance` (profile {glue:text}`profile`).
+# :::
+#
+# ### Rise, height and accuracy
+#
+# The cell counts the rising paths, fits the slope of $\ln$ mean barrier over $\ln H$ (`exponent`), and takes the largest mean {term}`drop of the accuracy <accuracy barrier>`.
+# There are few paths of each width: the relative spread of the barriers is taken to be the same at all of them, and errors are widened from the normal to Student's quantile; the drop of the accuracy is bounded at every width.
+
+# %%
+claims.check("P8.projected_monotone", share, interval=interval, n=n)
+claims.check("P8.projected_falls", slope, stderr=slope_error, n=n_slope)
+claims.check("P8.projected_accuracy", fall, interval=around, n=n_fall)
+
+# %% [markdown]
+# {glue:text}`counted` of {glue:text}`all_paths` paths have converged; on {glue:text}`rising` of these the loss never falls by more than a thousandth of its largest value from one distance to the next. [Chapter 24](24_deep_merge.ipynb) shows that a coarse grid hides falls: this is an upper bound for the paths on which the loss never falls.
+#
+# ### The choice of the pair, and the end of the path
+#
+# The paper merges a pair "with high cosine-similarity" (P, Fig. 3).
+# In {glue:text}`randoms` of the networks of each width we merge a random other pair as well, and compare the barriers within the same network.
+# Similarity is taken with its sign, as in the paper; as tanh is odd, a neuron is the same function with all its weights negated, and a random pair may be alike up to that sign.
+#
+# Every minimum with one neuron less in layer 2 holds $H - 1$ permutation points, one for each neuron that is doubled. `found_at` collects, over all minima that have converged, $\rho$, the number of singular values of $J$ above a thousandth of the largest, and the index $\rho + \nu_-$ that the doubled neuron adds by {prf:ref}`thm-inertia`, with $\nu_-$ the negative eigenvalues of $D$ on the kernel of $J$, in the same sense. The minima are those of all merges; and, on {glue:text}`whole_images` whole images, one for each width, from the most similar pair of another teacher as one neuron, with a gradient of at most {glue:text}`whole_tolerance`:
+
+# %%
 higher, error, n_above = average(above)
 claims.check("P8.mnist_above", higher, stderr=error, n=n_above)
 claims.check("P8.projected_points", top_slope, stderr=top_error, n=n_top)
@@ -410,17 +490,12 @@ claims.check(
     interval=top_around,
     n=n_top_fall,
 )
-growth = min(apart, default=0.0)
-claims.check("P8.mnist_reached", growth, n=len(apart))
 claims.check("P8.mnist_reached_at_last", len(points), n=len(counted))
 lowest, flat = min(indices, default=0), 10 - min(ranks, default=10)
 claims.check("P8.projected_index", float(lowest), n=len(indices))
 claims.check("P8.mnist_flat", float(flat), n=len(ranks))
-chapter.uses(whole=min(whole, DataSpec(data.name).size))
 least = float(min(whole_indices, default=0))
 claims.check("P8.mnist_saddle", least, n=len(whole_indices))
-least_of_saddles = float(min(saddles, default=0))
-claims.check("P8.mnist_first_order", least_of_saddles, n=len(saddles))
 
 # %% [markdown]
 # Means over the paths that converged; at the permutation point they are of another network than at the end:
@@ -445,14 +520,34 @@ rows = {
 }
 figures.table(by_width, ([name, *row] for name, row in rows.items()))
 
+# %% Plot pairs and permutation points
+figure, (left, right) = figures.panels(2)
+for H, low, high in both:
+    left.plot([H, H], [low, high], color="book:grey", linewidth=0.8)
+for H, values in barrier.items():
+    left.plot([H] * len(values), values, "o", color="book:black")
+left.plot([], [], "o", color="book:black", label="most similar pair")
+style = dict(color="book:grey", label="random pair")
+left.plot([H for H, *_ in both], [high for *_, high in both], "s", **style)
+left.set(xlabel="width $H$", ylabel="barrier", xticks=widths)
+left.set(yscale="log" if counted else "linear")
+if points:
+    ends, tops = np.array(points).T
+    line = [min(ends.min(), tops.min()), max(ends.max(), tops.max())]
+    right.plot(line, line, color="book:grey", linewidth=0.8, label="equal losses")
+    right.plot(ends, tops, "D", color="book:sky", label="one network (right)")
+    right.set(xscale="log", yscale="log")
+right.set(xlabel="loss at the end", ylabel="loss at the permutation point")
+figures.show("fig_mnist_pairs", figure, legend=4)
+
 # %% [markdown]
 # :::{glue:figure} fig_mnist_pairs
-# :alt: Left, barriers of the most similar and of random pairs against the width, in the same networks. Right, the loss at the permutation point against that at the end of the path, with the diagonal.
+# :alt: First panel, barriers of the most similar and of random pairs against the width, in the same networks. Second panel, the loss at the permutation point against that at the end of the path, with the diagonal.
 #
-# Left: barriers of the most similar pair and of a random one, lines join those of one network. Right: the permutation point is another network than the end of the path (profile {glue:text}`profile`).
+# First: barriers of the most similar pair and of a random one, lines join those of one network. Second: the permutation point is another network than the end of the path (profile {glue:text}`profile`).
 # :::
 #
-# ## Whole images
+# ### Whole images
 #
 # The minima with one neuron less on whole images:
 
@@ -475,26 +570,6 @@ figures.table(
     " | " + " | ".join(f"$H = {H}$" for H in on_whole),
     ([name, *map(says, on_whole.values())] for name, says in per_width.items()),
 )
-
-# %% Plot pairs and permutation points
-figure, (left, right) = figures.panels(2)
-for H, low, high in both:
-    left.plot([H, H], [low, high], color="book:grey", linewidth=0.8)
-for H, values in barrier.items():
-    left.plot([H] * len(values), values, "o", color="book:black")
-left.plot([], [], "o", color="book:black", label="most similar pair")
-style = dict(color="book:grey", label="random pair")
-left.plot([H for H, *_ in both], [high for *_, high in both], "s", **style)
-left.set(xlabel="width $H$", ylabel="barrier", xticks=widths)
-left.set(yscale="log" if counted else "linear")
-if points:
-    ends, tops = np.array(points).T
-    line = [min(ends.min(), tops.min()), max(ends.max(), tops.max())]
-    right.plot(line, line, color="book:grey", linewidth=0.8, label="equal losses")
-    right.plot(ends, tops, "D", color="book:sky", label="one network (right)")
-    right.set(xscale="log", yscale="log")
-right.set(xlabel="loss at the end", ylabel="loss at the permutation point")
-figures.show("fig_mnist_pairs", figure, legend=4)
 
 # %% Numbers for the text
 first_run = next(iter(teaching.values()))
@@ -564,7 +639,7 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ## What we found that the paper does not say
+# ### What this run found
 #
 # - The images may be written in an orthonormal basis of their span: losses, minima and accuracies on the paper's paths depend on nothing more ({prf:ref}`prop-span`).
 # - {glue:text}`good` of {glue:text}`minima` minima have a gradient of at most {glue:text}`tolerance`, with {glue:text}`each` products with the Hessian for each distance on average.
@@ -578,14 +653,7 @@ figures.numbers(
 # With {glue:text}`dear` products for a minimum, on all 784 pixels, the design of P, Fig. 3 (60 000 images, 100 distances, 6 {term}`teachers <teacher and student>` at each width) would cost {glue:text}`hours_paper` hours of one core in double precision. Less decides:
 # 20 000 images still give many equations for each weight, and with 3 teachers at each width 12 rising paths of 12 are most. Then 12 distances and the permutation point, for barrier and accuracy, cost {glue:text}`hours` hours, and 38 distances, 25 of them in the first decade as in the paper, for the rise, {glue:text}`hours_monotone`. Larger networks may need more products.
 #
-# ## What it means for merging networks
-#
-# Two networks that are permuted copies of each other are joined by paths through permutation points, one exchange of two neurons after the other. To make two neurons alike, which is not yet an exchange, costs less for the most similar pair than for a random one ({claim}`P8.mnist_similar`).
-# Averaging the weights of the two goes straight and finds no such way: the other parameters do not make room for the merge.
-#
-# **Read on.** [](22_permutation_points.ipynb): the Hessian at a permutation point. [](54_swaps_on_images.ipynb): what a swap of two neurons costs where fixed weights tell them apart. [](56_matchers.ipynb): straight lines on images after a permutation.
-#
-# ## Exercises
+# ### Exercises
 #
 # :::{exercise}
 # Many pixels at the border are the same in all images. Show that all constant pixels together add at most one dimension to the span of the images, and none if they are 0. How many weights of the first layer are superfluous if $T$ images of $n$ pixels span $r$ dimensions?
@@ -612,11 +680,14 @@ figures.numbers(
 # So $W$ is a local minimum if and only if $R = 0$ and $V$ is a local minimum of the bracket: there is now one $W$ for each $V$, namely $V Q^\top$, where there was a whole affine space of them.
 # A step of descent with rate $\eta$ multiplies $R$ by $1 - 2\eta\beta$ and moves $V$ as descent on the bracket does; $R$ decays and has no effect on the outputs.
 # :::
+#
 # :::{try}
 # More components of more images:
 #
 #     make chapter NAME=permutation_saddles_on_mnist ARGS="-p images 5000 -p components 100 -p teachers 4"
 # :::
+#
+# ### Versions
 
 # %% Versions and time
 print(chapter.end())

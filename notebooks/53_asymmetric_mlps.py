@@ -343,7 +343,7 @@ figures.show("fig_printed_lines", figure)
 # | syre-MLP, $\sigma_F = 1$ | 100 epochs, [[n(I11.syre)]] pairs | +[[-I11.syre:±]] | [true](#I11.syre) |
 # | W-MLP, $\sigma_F = 5$ | 20 epochs, [[n(I11.large)]] pairs | +[[-I11.large:±]] | [open](#I11.large): needs 100 epochs |
 #
-# With weights fixed at zero (masks alone) the loss is nearly that of ordinary networks. Whether it deserves "high" is open: the interval, [[2 * I11.zero:to]] points, crosses 4. Eight pairs, as many as the paper has, had decided neither this nor the row above it; their number was then raised to [[n(I11.zero)]], and two looks can be wrong up to twice as often as one.
+# With weights fixed at zero (masks alone) the loss is nearly that of ordinary networks. Does it deserve "high"? That is open: the interval, [[2 * I11.zero:to]] points, crosses 4. Eight pairs, as many as the paper has, had decided neither this nor the row above it; their number was then raised to [[n(I11.zero)]], and two looks can be wrong up to twice as often as one.
 #
 # Matching by activations, the paper's objective, brings all four models to at most [[100 * I11.aligned:±]] % of the loss of ordinary networks as they are; networks with large fixed weights have nothing left to match. (The newest state of the published script for Fig. 4c maximises $1 - |\rho|$ instead of $\rho$, which is [no alignment](#the-sign-of-the-objective); by its dates the figure was made before.)
 
@@ -1230,14 +1230,14 @@ figures.numbers(
 #
 # ### What we found that the paper does not say
 #
-# - What {prf:ref}`prop-places` loses in a narrow layer is lost again in the next. Whether the scale that is needed goes like one over the square root of the width after training, too, is not tested here.
+# - What {prf:ref}`prop-places` loses in a narrow layer is lost again in the next. We did not test how the scale that is needed depends on the width after training.
 # - Weight decay brings hidden fixed values back into the rows of the weights, half at $x =$ {glue:text}`rows_half` where {prf:ref}`thm-start` says 1 without the moves, but within these epochs not the units to their places ({numref}`fig-clock-mnist`, {claim}`I3.hidden_printed`).
 # - Fixed weights may have a price.
 #   The paper expects it, and says of ViTs that $\sigma_F = 2$ was "harder to train" (I, App. G.4).
 #   (Of ViTs it adds that more $\sigma_F$ "should not be interpreted as a monotonic improvement in practice"; this is about its tuning, without numbers, and there is nothing to judge.)
 #   Here it is measured for MLPs: after the same {glue:text}`epochs` epochs the networks of this page with $\sigma_F =$ {glue:text}`largest` reach {glue:text}`end_top` % of the training images, those with $\sigma_F = 0$ {glue:text}`end_zero` %.
 #   A small drop is to be read beside the height of the ends.
-# - Whether alignment ever costs more than half a point at the printed sizes, six pairs do not decide ({claim}`I11.harmless`); it may where fixed values identify many neurons but not all.
+# - Does alignment ever cost more than half a point at the printed sizes? Six pairs do not decide ({claim}`I11.harmless`); it may where fixed values identify many neurons but not all.
 #   Here it changes the drop by {glue:text}`harm_one` at $\sigma_F = 1$, and by {glue:text}`harm_top` at $\sigma_F =$ {glue:text}`largest`.
 #   $P^*$ {term}`matches activations <activation matching>`; a unit that it moves takes its fixed weights away from their equals in the other network.
 # - Masks alone may leave a trace, in the last hidden layer, through the zeros of the output map; six pairs do not decide ({claim}`I10.trace`).

@@ -26,11 +26,11 @@ ALIASES = {"lmc_helpers", "lmc_helpers.overlap", "lmc_helpers.theory"}  # names 
 CROSSES = {"lmc_helpers._chapters"}  # private, and yet imported from elsewhere: a chapter's own code
 #: Most lines of Python in each, stubs included; a commit that raises a number says why.
 BUDGETS = {
-    "lmc_helpers": 17_830,
+    "lmc_helpers": 17_900,
     "lmc_helpers/_chapters": 6_640,
-    "book": 7_500,
-    "tests": 24_900,
-    "notebooks": 30_400,
+    "book": 8_050,
+    "tests": 25_000,
+    "notebooks": 32_700,
 }
 FOR_READERS = {"FiGLU"}  # one network; chapter 53 trains stacks of them
 

@@ -9,7 +9,7 @@ import pytest
 
 from book.__main__ import VERBS, parser
 
-NEEDED = {"execute": ["overlap_theorem"], "compare": ["old", "new"], "lock": ["first"]}
+NEEDED = {"execute": ["overlap_theorem"], "page": ["overlap_theorem"], "compare": ["old", "new"], "lock": ["first"]}
 
 
 @pytest.mark.parametrize("verb", VERBS)
