@@ -16,11 +16,11 @@ from pathlib import Path
 
 import yaml
 
-from book.tools.read import chapters, halves, sources, stopping
+from book.tools.read import chapters, halves, sources, stopping, titles
 from book.tools.read.chapters import ROOT, BuildError
 from book.tools.record import records
 from book.tools.render import contents, findings, pages, screens, staging
-from book.tools.run import destination, targets
+from book.tools.run import destination, prose, targets
 from lmc_helpers import claims
 from lmc_helpers.files import atomic_write
 
@@ -78,6 +78,13 @@ def page(chapter: str, profile: str) -> None:
     name = chapters.find(chapter)
     own = ROOT / "build" / "chapters" / f"{name}.ipynb"
     path = own if own.exists() else ROOT / "build" / "executed" / profile / own.name
+    source = ROOT / "notebooks" / own.with_suffix(".py").name
+    code = [cell.source for cell in titles.read(source).cells if cell.cell_type == "code"]
+    ran = [cell for cell in records.notebook(path)["cells"] if cell["cell_type"] == "code"]
+    if code == [
+        "".join(cell["source"]) for cell in ran if "injected-parameters" not in cell["metadata"].get("tags", ())
+    ]:
+        prose.renew(path, source, sources.Sources().prose(name))  # words that were written since it ran
     staged, out = ROOT / "build" / "stage" / f"chapter-{name}", own.with_suffix("")
     copy(staged)
     run = records.Run([path], whole=False)

@@ -223,6 +223,9 @@ def prices(found: Findings, profile: str) -> dict[str, str]:
     for id, finding in found.parts.items():
         if finding.verdict == claims.OPEN and finding.part.price:
             siblings = found.ledger[id.partition(".")[0]].parts
-            known = [numbers(chapter) for chapter in {found.where[one] for one in siblings if one in found.where}]
+            known = [
+                numbers(chapter)
+                for chapter in {found.where[one] for one in siblings if one in found.where} & paths.keys()
+            ]
             listed[id] = priced(finding.part.price, dict(ChainMap(*known)))
     return listed

@@ -19,10 +19,10 @@ def take_over(made: targets.Targets) -> None:
     for chapter in set(made.executed) - set(stale):
         path, now = made.executed[chapter], known.prose(chapter)
         if targets.provenance(path).get("prose") != now:
-            _renew(path, chapters.NOTEBOOKS / f"{chapter}.py", now)
+            renew(path, chapters.NOTEBOOKS / f"{chapter}.py", now)
 
 
-def _renew(path: Path, source: Path, prose: str) -> None:
+def renew(path: Path, source: Path, prose: str) -> None:
     """Put the outputs of an executed notebook into the cells of its source, in their order; its parameters stay."""
     import nbformat
 
