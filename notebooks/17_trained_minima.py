@@ -121,7 +121,7 @@ for m_shown in all_widths:
     random_left.append(6 / (2 * m_shown) * apart)
 figure, axis = figures.panels(height=3.0)
 for share_left, words, colour, at in (
-    (random_left, "random counts", "grey", (20, 0.235)),
+    (random_left, "random counts", "grey", (20, 0.239)),
     (even_left, "even counts", "blue", (16.2, 0.108)),
 ):
     style = dict(color=f"book:{colour}", linewidth=1.2, markersize=4)
@@ -393,7 +393,7 @@ TIMES = {6: "$M$", 9: "$1.5M$", 12: "$2M$", 18: "$3M$", 24: "$4M$", 36: "$6M$"}
 figure, axis = figures.panels(height=2.6)
 for rows, name, colour, at in (
     (uniform, "random minima", "grey", 18),
-    (trained, "trained networks", "blue", 9.7),
+    (trained, "trained", "blue", 9.7),
 ):
     mean, error = mean_and_error([1000 * row[0] for row in rows])
     style = dict(color=f"book:{colour}", fmt="o-", linewidth=1.6)
