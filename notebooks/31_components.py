@@ -16,7 +16,7 @@
 # Four layers of width 2. A corner is named by the orientations of the three hidden layers.
 # :::
 #
-# **How sure.** Proved; counted on [[n(G1.count)]] trained networks, by walks that ignore the signs, and on [[n(G3.probable_direct)]] pairs; recorded.
+# **How sure.** Proved; counted on [[n(G1.count)]] trained networks, by walks that ignore signs; [[n(G3.probable_direct)]] pairs; recorded.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
@@ -24,11 +24,11 @@
 # | “all points on the minimum of $L$ are connected up to permutation” (sec. 5.1) | [true, by the action of sec. 4.1](#G3.joined) | all [[n(G3.joined)]] pairs; Prop. 5.2 prints another |
 # | “with high probability two points in the minimum are connected” (sec. 5) | [true, up to permutation](#G3.probable) | all [[n(G3.probable)]] pairs; without, [[100 * G3.probable_direct:±]] % |
 # | any $g$ with $\det g < 0$ connects, $l = 2$ (Lemma 5.1) | [true](#G3.lemma) | all [[n(G3.lemma)]] pairs |
-# | no more components than the group has (Cor. 3.7) | [true, and can have fewer](#G1.bound) | one of two, with one more neuron |
+# | no more components than the group has (Cor. 3.7) | [true, or fewer](#G1.bound) | one of two, with $h = n + 1$ |
 #
 # **Open.** Nothing.
 #
-# **For the authors.** Print “$(P_1 W_1, P_2 W_2 P_1^{-1}, \dots, W_l P_{l-1}^{-1})$” in Prop. 5.2 (submitted version); in section 2, on Freeman & Bruna, add “if the hidden layer is wider than the rank of the targets”.
+# **For the authors.** Print “$(P_1 W_1, P_2 W_2 P_1^{-1}, \dots, W_l P_{l-1}^{-1})$” in Prop. 5.2 (submitted version); in section 2 add “if the hidden layer is wider than the rank of $Y$” (Freeman & Bruna).
 
 # %% [markdown]
 # :::{need}
