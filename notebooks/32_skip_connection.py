@@ -13,7 +13,7 @@
 # :::{glue:figure} fig_skip_components
 # :alt: The plane of the first two weights coloured by piece of the minimum, each piece numbered. First panel, without the skip connection: four quadrants, numbered 1 to 4. Second panel, with it: one region around both axes, between the branches of a hyperbola, numbered 1, and two regions beyond the branches, numbered 2 and 3.
 #
-# The pieces for $1 \times 1$ weights. With the skip connection the branch may vanish: the axes belong to the minimum.
+# The pieces for $1 \times 1$ weights. With the skip connection the axes belong to the minimum.
 # :::
 #
 # **How sure.** Proved; counted on exact grids, and by walks that ignore signs; training on [[n(G2.trained)]] pairs; recorded.
@@ -21,10 +21,10 @@
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | “has 4 connected components”, $\varepsilon = 0$ (Prop. 4.3) | [true](#G2.n1_plain) | on all [[n(G2.n1_plain)]] grids |
-# | “has 3 connected components”, $\varepsilon \neq 0$ (Prop. 4.3) | [true](#G2.n1_positive) | on all [[n(G2.n1_positive) + n(G2.n1_negative)]] grids, either sign |
-# | “skip connections reduce this number” (abstract) | [true, over two layers](#G2.reduces) | by half for $n \ge 2$; not over one layer |
+# | “has 3 connected components”, $\varepsilon \neq 0$ (Prop. 4.3) | [true](#G2.n1_positive) | on all [[n(G2.n1_positive) + n(G2.n1_negative)]] grids |
+# | “skip connections reduce this number” (abstract) | [true](#G2.reduces) | by half, over two layers |
 # | “Two components of $S_1$ are connected to $S_0$” (sec. 4.2) | [true](#G2.decomposition) | 2 of 4, in all [[n(G2.decomposition)]] cases |
-# | “the connection between the topology of the minimum and the optimization”, future work (sec. 4.2) | [true, there is one](#G2.trained) | one piece: [[100 * low(G2.trained):.0f]] to [[100 * high(G2.trained):.1f]] %, not 25 % |
+# | “the connection between the topology of the minimum and the optimization”, future work (sec. 4.2) | [true](#G2.trained) | one piece: [[100 * low(G2.trained):.0f]] to [[100 * high(G2.trained):.1f]] % |
 #
 # **Open.** Nothing.
 #
