@@ -6,30 +6,29 @@
 # %% [markdown]
 # # Exchanging two neurons joins the separate minima of a linear network
 #
-# *When can one minimum of a linear network be moved to another at no loss, and what stands between the others?*
+# *When can a minimum of a linear network be moved to another at no loss?*
 #
-# With $l$ layers of equal width the minimum falls into **$2^{l-1}$** pieces (proved). Every path from one to another climbs to the **squared least singular value of the targets**, unless neurons are exchanged. Without exchanges, two trained three-layer networks share a piece in **[[100 * G3.probable_direct:±]] %** of pairs.
+# With $l$ equally wide layers the minimum falls into **$2^{l-1}$** pieces, and any path between two climbs over a wall of known height (proved). Exchanging two neurons crosses it for free; without, trained three-layer networks share a piece in **[[100 * G3.probable_direct:±]] %** of pairs.
 #
 # :::{glue:figure} fig_cube
 # :alt: The eight pieces of the minimum of a four-layer network as corners of a cube, each named by three signs. Edges in three colours are exchanges of two neurons in hidden layers 1, 2 and 3; each turns one sign round. Beside it the numbers of the answer: 8 pieces; a path without exchanges climbs to the squared least singular value of the targets, an exchange costs 0; two trained three-layer networks share a piece in about a quarter of the pairs.
 #
-# Four layers of width 2. A corner is a piece, named by the orientations of the three hidden layers; every edge was computed on a network of its corner.
+# Four layers of width 2. A corner is named by the orientations of the three hidden layers.
 # :::
 #
-# **How sure.** Proved; counted on [[n(G1.count)]] trained networks by walks that do not look at the signs, the share on [[n(G3.probable_direct)]] pairs; recorded.
+# **How sure.** Proved; counted on [[n(G1.count)]] trained networks, by walks that ignore signs; [[n(G3.probable_direct)]] pairs; recorded.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | “The minimum of $L$ has $2^{l-1}$ connected components.” (Cor. 4.2) | [true](#G1.count) | exactly, for 2 to 5 layers of widths 1 to 6 |
-# | “all points on the minimum of $L$ are connected up to permutation”, $h \ge 2$ (sec. 5.1) | [true, with the action of sec. 4.1](#G3.joined) | all [[n(G3.joined)]] pairs; not with the action that Prop. 5.2 prints |
-# | “with high probability two points in the minimum are connected” (sec. 5) | [true, up to permutation](#G3.probable) | all [[n(G3.probable)]] pairs (at least [[100 * low(G3.probable):.0f]] %); without, [[100 * G3.probable_direct:±]] % |
-# | any $g$ with $\det g < 0$ connects two unconnected minima, $l = 2$ (Lemma 5.1) | [true](#G3.lemma) | all [[n(G3.lemma)]] pairs |
-# | the minimum has at most as many components as its symmetry group (Cor. 3.7) | [true, and can have fewer](#G1.bound) | one, not two, with one hidden neuron more |
-# | a bounded barrier “can depend on the compactness of the symmetry group” (sec. 5.2) | [true, but compactness is not needed](#G1.compact) | exact condition (proved, two layers) |
+# | “$2^{l-1}$ connected components” (Cor. 4.2) | [true](#G1.count) | exactly, for 2 to 5 layers |
+# | “all points on the minimum of $L$ are connected up to permutation” (sec. 5.1) | [true, by the action of sec. 4.1](#G3.joined) | all [[n(G3.joined)]] pairs; Prop. 5.2 prints another |
+# | “with high probability two points in the minimum are connected” (sec. 5) | [true, up to permutation](#G3.probable) | all [[n(G3.probable)]] pairs; without, [[100 * G3.probable_direct:±]] % |
+# | any $g$ with $\det g < 0$ connects, $l = 2$ (Lemma 5.1) | [true](#G3.lemma) | all [[n(G3.lemma)]] pairs |
+# | no more components than the group has (Cor. 3.7) | [true, or fewer](#G1.bound) | one of two, with $h = n + 1$ |
 #
 # **Open.** Nothing.
 #
-# **For the authors.** In Prop. 5.2 (version submitted for review) print “$(P_1 W_1, P_2 W_2 P_1^{-1}, \dots, W_l P_{l-1}^{-1})$”. In section 2, on Freeman & Bruna, add “if the hidden layer is wider than the rank of the targets”.
+# **For the authors.** Print “$(P_1 W_1, P_2 W_2 P_1^{-1}, \dots, W_l P_{l-1}^{-1})$” in Prop. 5.2 (submitted version); in section 2 add “if the hidden layer is wider than the rank of $Y$” (Freeman & Bruna).
 
 # %% [markdown]
 # :::{need}
@@ -126,7 +125,7 @@ corners, generic = all_components(4), torch_generator(seed, "cube")
 front = random_invertible((3, 8), 2, generic, corners.T)  # one of each component
 oriented = corners.cumprod(dim=-1)  # the orientations (d_1, d_2, d_3)
 spot = oriented[:, :2] + oriented[:, 2:] * torch.tensor([0.5, 0.34])  # from aside
-figure, (cube, notes) = figures.panels(2, height=3.5)
+figure, (cube, notes) = figures.panels(2, height=3.0)
 named = {  # colour of a line, of its name, and the place of the name
     "green": ("#00805c", 0.5, 1.6, "exchange in layer 1"),
     "purple": ("#a3487c", -1.62, -0.4, "in layer 2"),

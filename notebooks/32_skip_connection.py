@@ -8,27 +8,27 @@
 #
 # *Does a skip connection join pieces of the minimum that were separate without it?*
 #
-# Yes, over a branch of two layers: four pieces become **three** for single weights and **two** for wider matrices (proved). Training feels it more: from a branch that starts at a tenth of its usual size, **[[100 * G2.trained:.1f]] %** of pairs end in one piece, instead of a quarter.
+# Yes, over two layers: four pieces become **three** for single weights, **two** for wider matrices (proved). Training feels it more: from a branch that starts at a tenth of its usual size, **[[100 * G2.trained:.1f]] %** of pairs end in one piece, not a quarter.
 #
 # :::{glue:figure} fig_skip_components
 # :alt: The plane of the first two weights coloured by piece of the minimum, each piece numbered. First panel, without the skip connection: four quadrants, numbered 1 to 4. Second panel, with it: one region around both axes, between the branches of a hyperbola, numbered 1, and two regions beyond the branches, numbered 2 and 3.
 #
-# The pieces for $1 \times 1$ weights, seen along the third weight. With the skip connection the branch may vanish, and its axes belong to the minimum.
+# The pieces for $1 \times 1$ weights. With the skip connection the axes belong to the minimum.
 # :::
 #
-# **How sure.** Proved; counted on exact grids, for wider matrices on [[n(G2.n2_components)]] minima by walks that see no sign; training on [[n(G2.trained)]] pairs; recorded.
+# **How sure.** Proved; counted on exact grids, and by walks that ignore signs; training on [[n(G2.trained)]] pairs; recorded.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | “When $\varepsilon = 0$, the minimum of $L$ has 4 connected components.” (Prop. 4.3, $n = 1$) | [true](#G2.n1_plain) | exactly 4, on all [[n(G2.n1_plain)]] grids |
-# | “When $\varepsilon \neq 0$, the minimum of $L$ has 3 connected components.” (Prop. 4.3, $n = 1$) | [true](#G2.n1_positive) | exactly 3, on all [[n(G2.n1_positive) + n(G2.n1_negative)]] grids, either sign of $\varepsilon$ |
-# | “skip connections reduce this number” (abstract) | [true, over two layers](#G2.reduces) | by half for $n \ge 2$; over one layer, not at all |
-# | “Two components of $S_1$ are connected to $S_0$, while the other two … are not.” (sec. 4.2) | [true](#G2.decomposition) | 2 of 4, in all [[n(G2.decomposition)]] cases |
-# | “the connection between the topology of the minimum and the optimization”, left to future work (sec. 4.2) | [true, there is one](#G2.trained) | [[100 * low(G2.trained):.0f]] to [[100 * high(G2.trained):.1f]] % of pairs in one piece ($n = 4$, $\varepsilon = 1$), not 25 % |
+# | “has 4 connected components”, $\varepsilon = 0$ (Prop. 4.3) | [true](#G2.n1_plain) | on all [[n(G2.n1_plain)]] grids |
+# | “has 3 connected components”, $\varepsilon \neq 0$ (Prop. 4.3) | [true](#G2.n1_positive) | on all [[n(G2.n1_positive) + n(G2.n1_negative)]] grids |
+# | “skip connections reduce this number” (abstract) | [true](#G2.reduces) | by half, over two layers |
+# | “Two components of $S_1$ are connected to $S_0$” (sec. 4.2) | [true](#G2.decomposition) | 2 of 4, in all [[n(G2.decomposition)]] cases |
+# | “the connection between the topology of the minimum and the optimization”, future work (sec. 4.2) | [true, there is one](#G2.trained) | one piece: [[100 * low(G2.trained):.0f]] to [[100 * high(G2.trained):.1f]] % |
 #
 # **Open.** Nothing.
 #
-# **For the authors.** No sentence is false. Clearer in the abstract (version submitted for review): “skip connections over two layers reduce this number, for $n \ge 2$ by half”.
+# **For the authors.** No sentence is false. Clearer in the abstract (submitted version): “skip connections over two layers reduce this number”.
 
 # %% [markdown]
 # :::{need}
@@ -123,7 +123,7 @@ REACH = 4  # the grids show [−4, 4]³
 # %% Draw the components of single weights
 ticks = np.arange(-4 * 16, 4 * 16 + 1) / 16
 G1, G2, G3 = np.ix_(ticks, ticks, ticks[::4])
-figure, sides = figures.panels(2, height=4.0, sharey=True)
+figure, sides = figures.panels(2, height=3.3, sharey=True)
 line_colours = ("red", "green", "orange", "blue"), ("blue", "green", "orange")
 spots = (
     ((2.4, 2.4), (-2.4, 2.4), (-2.4, -2.4), (2.4, -2.4)),

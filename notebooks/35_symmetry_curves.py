@@ -8,12 +8,12 @@
 #
 # *A symmetry moves one minimum to another: which curve of constant loss joins the two?*
 #
-# The paper's curve, one exponential, if the group element has a real logarithm. **[[100 * (1 - G8.logarithm):±]] %** of random $2 \times 2$ ones of positive determinant have none; a stretch followed by a rotation always joins (proved). The paper's map for nonlinear networks keeps the loss too, at the sizes of its figure (proved).
+# One exponential, if the group element has a real logarithm: **[[100 * (1 - G8.logarithm):±]] %** of random $2 \times 2$ ones of positive determinant have none. A stretch followed by a rotation always joins the two (proved).
 #
 # :::{glue:figure} fig_two_curves
 # :alt: First panel, the plane of the input weights of two neurons with two curves from one point: a spiral, drawn by one exponential, and a stretch with a half turn, drawn by two. Second panel, the share of random matrices of positive determinant without a real logarithm against their size. It rises from 0 at size 1 over [[100 * (1 - G8.logarithm):±]] per cent at size 2, the recorded measurement, to nine in ten at size 32 and on towards all.
 #
-# First: two curves of constant loss. Second: how often one exponential is not enough, exact, with the recorded sample at size 2.
+# First: curves of constant loss. Second: how often one is not enough, exact and (size 2) recorded.
 # :::
 #
 # **How sure.** Proved; the share on [[n(G8.logarithm)]] matrices, the map on [[n(G9.bound)]] networks and [[n(G10.printed_sizes)]] curves; recorded.
@@ -21,15 +21,15 @@
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | “every point on $\gamma$ has the same loss value” (sec. 6.1, (5)) | [true](#G8.constant) | to rounding, on [[n(G8.constant)]] curves |
-# | “$\gamma$ is a curve that connects the points $w_1$ and $w_2$” (sec. 6.1, (5)) | [only where $\log g$ is real](#G8.logarithm) | not for [[100 * (1 - G8.logarithm):±]] % of the $2 \times 2$; two exponentials always do |
-# | outputs change by at most their norm, “$\Vert U\sigma(VX) - U'\sigma(V'X)\Vert \le \Vert U\sigma(VX)\Vert$” (Prop. 6.1) | [true](#G9.bound) | by at most [[100 * G9.bound:.0f]] % of it |
-# | “the loss on the curves … remains relatively low” (Fig. 3b, c) | [true, it is constant](#G10.printed_sizes) | to rounding: 8 samples, 32 neurons (proved) |
-# | “The starting point of $\gamma$ is a minimum found by SGD.” (sec. 6.1) | [another minimum](#G10.identity) | keeps [[100 * G10.identity:.0f]] % of the directions of $W_2$ |
-# | the map “connects more points in the set of minima than only using known symmetries” (sec. 6.1) | [true](#G10.reach) | dimension [[G10.reach]]; rescalings reach 32 |
+# | “$\gamma$ is a curve that connects the points $w_1$ and $w_2$” (sec. 6.1, (5)) | [if $\log g$ is real](#G8.logarithm) | fails for [[100 * (1 - G8.logarithm):±]] % ($2 \times 2$) |
+# | “$\Vert U\sigma(VX) - U'\sigma(V'X)\Vert \le \Vert U\sigma(VX)\Vert$” (Prop. 6.1) | [true](#G9.bound) | at most [[100 * G9.bound:.0f]] % of it |
+# | “the loss on the curves … remains relatively low” (Fig. 3b, c) | [true, constant](#G10.printed_sizes) | to rounding (proved) |
+# | “The starting point of $\gamma$ is a minimum found by SGD.” (sec. 6.1) | [another one](#G10.identity) | [[100 * G10.identity:.0f]] % of $W_2$ is kept |
+# | “connects more points … than only using known symmetries” (sec. 6.1) | [true](#G10.reach) | dimension [[G10.reach]], not 32 |
 #
 # **Open.** Nothing.
 #
-# **For the authors.** After (5) (version submitted for review) add “if $\log g$ is real; if not, $\exp(tA) \exp(tB) \cdot w_1$ with $g = \exp(A) \exp(B)$”. Of (6): “$\gamma$ starts at $\mathrm{id} \cdot w$, a minimum with the same outputs”.
+# **For the authors.** After (5) (submitted version) add “if $\log g$ is real, else $\exp(tA) \exp(tB) \cdot w_1$ with $g = \exp(A) \exp(B)$”; after (6) “$\gamma$ starts at $\mathrm{id} \cdot w$, a minimum with the same outputs”.
 
 # %% [markdown]
 # :::{need}
@@ -131,7 +131,7 @@ from lmc_helpers.orbits.group_actions import GeneralLinear, Rescaling
 from lmc_helpers.seeds import normal_stream, numpy_generator
 
 # %% Draw two curves, and how often one exponential is not enough
-figure, (plane, often) = figures.panels(2, height=3.8)
+figure, (plane, often) = figures.panels(2, height=3.2)
 moments = torch.linspace(0, 1, 101, dtype=torch.float64)
 start = tuple(torch.tensor(W).double() for W in ([[1.0], [0.4]], [[1.0, 0.5]]))
 turning = torch.tensor([[0.3, -2.0], [2.0, 0.3]], dtype=torch.float64)

@@ -6,30 +6,29 @@
 # %% [markdown]
 # # Low curvature alone does not keep a chord near its curve
 #
-# *Two minima are joined by a curve of low curvature inside the minimum: how far can the straight line between them leave it?*
+# *How far can a chord of a curve of minima leave the minimum, if the curve bends little?*
 #
-# Farther than Theorem 6.2 of the paper allows, by any factor (proved): on a curve that the paper's own symmetry draws, **[[G11.distance:.1f]] times** as far. With a limit on the curve's length, half a circle of that curvature, the bound is true and sharp (proved).
+# Farther than Theorem 6.2 of the paper allows, by any factor (proved): on a curve of the paper's own symmetry **[[G11.distance:.1f]] times** as far. If the curve is also no longer than half a circle of that curvature, the bound is true and sharp (proved).
 #
 # :::{glue:figure} fig_idea_neck
 # :alt: A closed curve of minima shaped like a dumbbell. Half of it, drawn bold, joins the ends of a short chord that crosses the narrow neck; it bends gently and goes far round. No point of the curve enters the circle around the middle of the chord that touches its ends. Beside it three numbers: across such a neck any factor over the bound is reached; on a curve of the paper's symmetry [[G11.distance:.1f]]; on curves no longer than half a circle at most 1.
 #
-# Distance of the chord's middle from the minimum over the bound $d_{\max}$ of Theorem 6.2. Drawn: a curve of bounded curvature across a neck.
+# Distance of the chord's middle from the minimum over the bound of Theorem 6.2; drawn: a narrow neck.
 # :::
 #
-# **How sure.** Proved, and the counterexample is computed exactly; random curves: [[n(G11.sampled)]] with independent generators, [[n(G11.sampled_rotations)]] rotations; recorded.
+# **How sure.** Proved, with an exact counterexample; random curves: [[n(G11.sampled)]], and [[n(G11.sampled_rotations)]] rotations; recorded.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | “for any point $w$ on $S$, the distance to $L^{-1}(c)$ is bounded by” $d_{\max}$ (Thm 6.2, (8)) | [false for long curves](#G11.distance) | [[G11.distance:.1f]] times $d_{\max}$; no factor suffices |
-# | “the loss at any point $w$ on $S$ satisfies” $\vert L(w) - c\vert \le C_L d_{\max}$ (Thm 6.2, (9)) | [false for long curves](#G11.loss) | [[G11.loss:.3f]] times $C_L d_{\max}$ |
-# | “When the group action induces curves with bounded curvature, Theorem 6.2 applies.” (sec. 6.2) | [true for independent generators](#G11.sampled) | on all [[n(G11.sampled)]] curves; on rotations by up to a full turn exceeded, up to [[G11.sampled_rotations:.1f]] times |
-# | “If the curvatures are small, then there exists an approximately straight line … along which the loss remains close” (sec. 6.2) | [false for long curves](#G11.small) | loss [[G11.small:.2f]] of the zero network's, however small the curvature |
-# | “there always exists a $\gamma$ … close to the line” (sec. 7, as a possible reason) | [true where the loss is constant](#G11.always_flat) | it is the line; else up to [[G11.always:.2f]] of the chord away |
-# | “$d_{\max} \approx$” $\kappa_{\max} \Vert w_2 - w_1\Vert^2 / 8$, if small (sec. 6.2) | [true](#G11.approximation) | to [[100 * (G11.approximation - 1):.2f]] % where the product of curvature and distance is 0.08 |
+# | “the distance to $L^{-1}(c)$ is bounded by” $d_{\max}$ (Thm 6.2, (8)) | [false if long](#G11.distance) | [[G11.distance:.1f]] times; no limit |
+# | $\vert L(w) - c\vert \le C_L d_{\max}$ (Thm 6.2, (9)) | [false if long](#G11.loss) | [[G11.loss:.3f]] times |
+# | “When the group action induces curves with bounded curvature, Theorem 6.2 applies.” (sec. 6.2) | [true for random ones](#G11.sampled) | full turns: up to [[G11.sampled_rotations:.1f]] times |
+# | “If the curvatures are small, then there exists an approximately straight line” (sec. 6.2) | [false if long](#G11.small) | loss [[G11.small:.2f]] of the zero network's |
+# | “there always exists a $\gamma$ … close to the line” (sec. 7) | [true if loss-free](#G11.always_flat) | else [[G11.always:.2f]] of the chord off |
 #
 # **Open.** Nothing.
 #
-# **For the authors.** In Theorem 6.2 (version submitted for review) add “of length at most $\pi/\kappa_{\max}$ and with $\|w_2 - w_1\| \le 2/\kappa_{\max}$”. For curves that rescale neurons it stands as printed wherever $d_{\max}$ is real.
+# **For the authors.** In Theorem 6.2 (submitted version) add “of length at most $\pi/\kappa_{\max}$, with $\|w_2 - w_1\| \le 2/\kappa_{\max}$”. Curves that rescale neurons do not need the first.
 
 # %% [markdown]
 # :::{need}
