@@ -13,7 +13,7 @@
 # :::{glue:figure} fig_width
 # :alt: Smallest gap against width from 8 neurons up on logarithmic axes, for inputs of 2, 8 and 32 dimensions. The exact curve for 2 follows the dotted rate of the paper, with exponent [[I6.exponent_2:.2f]]; that for 8 falls slightly faster, with exponent [[I6.exponent_8:.2f]], and that for 32 clearly faster, with exponent [[I6.exponent_32:.3f]].
 #
-# Smallest gap between fixed parts, over their scale: its law (lines), the paper's rate anchored at 16 neurons (dotted), and recorded exponents from 16 to 1024. Both axes are logarithmic.
+# Smallest gap over the scale of fixed parts, on logarithmic axes: its law (lines), the paper's rate from 16 neurons (dotted), recorded exponents.
 # :::
 #
 # **How sure.** Rate, bound and law proved; exponents from [[n(I6.exponent_2)]], [[n(I6.exponent_8)]] and [[n(I6.exponent_32)]] layers a width, recorded, ± is the 99.9 % interval.
@@ -29,7 +29,7 @@
 #
 # **Open.** Nothing.
 #
-# **For the authors.** In App. G.2: "for $k = 2$ we observe the expected scaling; for $k = 8$ and 32 these widths are below the asymptotic regime". In section 4.3 the aside on fixed biases needs the relaxed cost of App. E: their exact swap costs are infinite, not small.
+# **For the authors.** In App. G.2: "we observe the expected scaling for $k = 2$; for larger $k$ it takes wider layers". In sec. 4.3 the aside on fixed biases needs the relaxed cost of App. E: exact swap costs are infinite there.
 
 # %% Parameters tags=["parameters"]
 draws: int = 800  # random layers of one width

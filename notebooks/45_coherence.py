@@ -8,12 +8,12 @@
 #
 # *If each neuron sees only some inputs, the same ones in both networks, when can the networks be averaged?*
 #
-# When few neurons see enough for the task. Halfway, the loss rises by **[[I13.lmc_copy:±]]** of the target's mean square if on average 3 of 128 neurons do, by **[[I13.lmc_copy + I13.rise_copy:±]]** if 83 do. Zeroing neurons that never fire, which changes neither network, removes **[[100 * (1 - I13.unused):±]] %** of that.
+# When few neurons see the whole task. Halfway, the loss rises by **[[I13.lmc_copy:±]]** of the target's mean square if about 3 of 128 do, by **[[I13.lmc_copy + I13.rise_copy:±]]** if 83 do. Zeroing neurons that never fire changes neither network and removes **[[100 * (1 - I13.unused):±]] %** of that.
 #
 # :::{glue:figure} fig_answer
 # :alt: Rise of the loss halfway, from 0 to 0.25, against the number of neurons of 128 that see both numbers. As trained it rises from [[I13.lmc_copy:.3f]] at 3 neurons to [[I13.lmc_copy + I13.rise_copy:.2f]] at 83. With the neurons that never fire set to zero it stays low, at [[100 * I13.unused:.0f]] % of that at 83.
 #
-# Rise of the loss halfway between two trained networks (the barrier), by the mean number of neurons that see both inputs, for one to ten copies of each. Dots with 99.9 % bars: recorded; lines: this run.
+# Rise of the loss halfway (the barrier) for one to ten copies of both numbers. Dots with 99.9 % bars: recorded; lines: this run.
 # :::
 #
 # **How sure.** Recorded: [[n(I13.lmc_copy)]] masks at one copy, [[n(I13.rise_copy)]] at ten, [[n(I13.unused)]] in controls; ± is the 99.9 % interval.
@@ -23,13 +23,13 @@
 # | "LMC for high coherence" (Q4) | [true](#I13.lmc_copy) | barrier [[I13.lmc_copy:±]] at one copy |
 # | "high midpoint barrier for low coherence" (Q4) | [true](#I13.rise_copy) | [[I13.rise_copy:±]] more at ten copies |
 # | "the same trend for a variant" (Q4) | [true](#I13.rise_frame) | [[I13.rise_frame:±]] more at ten pairs |
-# | "certain directions … more expensive" (Q4) | [true: some are unseen](#I13.mediated) | seeing more gives [[100 * I13.mediated:±]] % of the rise |
+# | "certain directions … more expensive" (Q4) | [true: some unseen](#I13.mediated) | seeing more: [[100 * I13.mediated:±]] % of the rise |
 # | "effective symmetry breaking" (Q4) | [true in narrow layers](#I13.width) | 1536 neurons for 128: [[I13.width:±]] more |
-# | The cause: neurons on in one network only (ours) | [true](#I13.switch) | [[100 * I13.switch:.1f]] % of what the average lacks |
+# | Cause: neurons on in one run only (ours) | [true](#I13.switch) | [[100 * I13.switch:.1f]] % of what the average lacks |
 #
-# **Open.** Zeroing those that fire on at most 1 % of inputs leaves [[100 * I13.zeroed:.0f]] % in this run; recording it takes a quarter of an hour of one core.
+# **Open.** Zeroing those on for at most 1 % of inputs leaves [[100 * I13.zeroed:.0f]] % in this run; a record costs 15 core-minutes.
 #
-# **For the authors.** No result to change. In Q4 each copy carries $a/\sqrt t$ or $b/\sqrt t$ (eq. 276), and the rotated pairs of coordinates are random (eq. 277).
+# **For the authors.** No result to change. In Q4 copies carry the factor $1/\sqrt t$ (eq. 276), and rotated pairs are random (eq. 277).
 
 # %% Parameters tags=["parameters"]
 outer: int = 5  # masks a point in the paper's experiment
