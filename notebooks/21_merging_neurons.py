@@ -135,6 +135,7 @@ def over_outputs(w_pair, teacher_a):
     error = (hidden @ outer - goal).square().sum(dim=(-2, -1))
     return error, outer[..., 0]
 
+
 # %% Plot the smallest example
 idea, plane = figures.panels(height=3.2)
 outcomes, weights = figures.panels(height=2.4)

@@ -156,6 +156,7 @@ def merge(net: MLP, theta: torch.Tensor) -> Merge:
     )
     return Merge(ok, path.only(ok), scores, loss(end).item(), norm <= TOLERANCE)
 
+
 # %% Train the networks and merge in each
 nets = {H: MLP((16, H, H, 10), "tanh") for H in WIDTHS}
 trained = {
