@@ -81,9 +81,8 @@ def page(chapter: str, profile: str) -> None:
     source = ROOT / "notebooks" / own.with_suffix(".py").name
     code = [cell.source for cell in titles.read(source).cells if cell.cell_type == "code"]
     ran = [cell for cell in records.notebook(path)["cells"] if cell["cell_type"] == "code"]
-    if code == [
-        "".join(cell["source"]) for cell in ran if "injected-parameters" not in cell["metadata"].get("tags", ())
-    ]:
+    own_cells = [cell for cell in ran if "injected-parameters" not in cell["metadata"].get("tags", ())]
+    if code == ["".join(cell["source"]) for cell in own_cells]:
         prose.renew(path, source, sources.Sources().prose(name))  # words that were written since it ran
     staged, out = ROOT / "build" / "stage" / f"chapter-{name}", own.with_suffix("")
     copy(staged)

@@ -223,9 +223,7 @@ def prices(found: Findings, profile: str) -> dict[str, str]:
     for id, finding in found.parts.items():
         if finding.verdict == claims.OPEN and finding.part.price:
             siblings = found.ledger[id.partition(".")[0]].parts
-            known = [
-                numbers(chapter)
-                for chapter in {found.where[one] for one in siblings if one in found.where} & paths.keys()
-            ]
+            homes = {found.where[one] for one in siblings if one in found.where} & paths.keys()
+            known = [numbers(chapter) for chapter in homes]
             listed[id] = priced(finding.part.price, dict(ChainMap(*known)))
     return listed

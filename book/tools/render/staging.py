@@ -173,13 +173,15 @@ def stage(notebook: dict, shown: Shown) -> dict:
 
 
 def reading_minutes(notebook: dict) -> int:
-    """Minutes of reading: text with its formulas, and code that is not folded; no solutions."""
+    """Minutes of reading a chapter's first page: text with its formulas, and code that is shown; no solutions."""
     minutes = 0.0
     for cell in notebook["cells"]:
         text = "".join(cell["source"])
         if cell["cell_type"] == "markdown":
+            if re.search("^## Evidence$", text, re.M):
+                break
             minutes += len(SOLUTION.sub(" ", text).split()) / WORDS
-        elif not {"hide-input", "remove-cell", "remove-input"} & set(cell["metadata"].get("tags", ())):
+        elif not {SWITCHED, titles.FOLDED, "remove-cell", "remove-input"} & set(cell["metadata"].get("tags", ())):
             minutes += len(text.splitlines()) / LINES
     return max(1, round(minutes))
 
