@@ -120,11 +120,24 @@ from lmc_helpers.seeds import torch_generator
 JOINED = 1e-12  # largest relative loss of a path inside the minimum
 
 
-# %% Draw the components as corners of a cube
+# %% Components, and the numbers of the answer
 corners, generic = all_components(4), torch_generator(seed, "cube")
 front = random_invertible((3, 8), 2, generic, corners.T)  # one of each component
 oriented = corners.cumprod(dim=-1)  # the orientations (d_1, d_2, d_3)
 spot = oriented[:, :2] + oriented[:, 2:] * torch.tensor([0.5, 0.34])  # from aside
+record = claims.recorded("G3.probable_direct")
+half = (record["high"] - record["low"]) / 2
+facts = (
+    ("$2^{4-1} = 8$", "pieces, one at each corner"),
+    (r"$\sigma_{\mathrm{min}}(Y)^2$", "climb between corners, without exchange"),
+    ("0", "climb, if two neurons are exchanged"),
+    (
+        f"{100 * record['value']:.1f} ± {100 * half:.1f} %",
+        "of trained three-layer pairs share a piece",
+    ),
+)
+
+# %% Draw the components as corners of a cube
 figure, (cube, notes) = figures.panels(2, height=3.0)
 named = {  # colour of a line, of its name, and the place of the name
     "green": ("#00805c", 0.5, 1.6, "exchange in layer 1"),
@@ -145,17 +158,6 @@ for signs_of, where in zip(oriented, spot, strict=True):
     name = "".join("+" if sign > 0 else "−" for sign in signs_of)
     style = dict(ha="center", va="center", size=12, bbox=plate)
     cube.annotate(name, where.tolist(), **style)
-record = claims.recorded("G3.probable_direct")
-half = (record["high"] - record["low"]) / 2
-facts = (
-    ("$2^{4-1} = 8$", "pieces, one at each corner"),
-    (r"$\sigma_{\mathrm{min}}(Y)^2$", "climb between corners, without exchange"),
-    ("0", "climb, if two neurons are exchanged"),
-    (
-        f"{100 * record['value']:.1f} ± {100 * half:.1f} %",
-        "of trained three-layer pairs share a piece",
-    ),
-)
 for place, (number, meaning) in enumerate(facts):
     style = dict(va="center", transform=notes.transAxes)
     notes.text(0, 0.92 - 0.25 * place, number, size=16, weight="bold", **style)
@@ -784,7 +786,7 @@ claims.check("G1.bound", wide_components, n=40 * len(wide_components))
 #
 # Walks that see no sign, from minima that descents reach, and the path over the wall, with $\tau$ and $\varphi$ as above:
 
-# %% Count classes and climb the wall for mixed widths
+# %% Ends of descents for mixed widths
 MIXED = [
     (2, 2, 3, 2),
     (2, 3, 2, 2, 2),
@@ -807,6 +809,7 @@ def ends_of_mixed(widths, count, seed):
     return [V[there] for V in W], X, Y
 
 
+# %% Count classes and climb the wall for mixed widths
 of_widths, heights, by_inputs, mixed_minima = [], [], [], 0
 for widths in MIXED:
     b = widths[1:-1].count(widths[0])
