@@ -48,7 +48,7 @@
 # | counts | numbers of rows of each type; they add up to $m$, and each is at least 1 |
 # | $s$ | surplus rows beyond equal counts, $m \bmod M$ |
 #
-# What {cite:t}`zhan2025` (Z) prove about overlap and {term}`barriers <barrier>` rests on {term}`Assumption 3`: the
+# The theorems of {cite:t}`zhan2025` (Z) on overlap and {term}`barriers <barrier>` rest on {term}`Assumption 3`: the
 # {term}`minima <minimum>` that gradient descent finds have multinomial counts, and entries uniform on the simplex. Their
 # evidence is a test with one surplus row and a picture of sorted entries (Z, Fig. 9). This chapter repeats both, adds the
 # variance of the counts, and follows its consequence for the barrier.
@@ -143,7 +143,7 @@ figures.show("fig_even", figure)
 # ## One surplus row cannot test the law of the counts
 #
 # With $m = 6$ and $M = d = 5$ there is one surplus row, so the {term}`type vector <type>` is one of five unit vectors. In
-# [[n(Z13.gradient_descent)]] recorded runs each of them occurs in a fifth of the runs, up to [[high(Z13.gradient_descent):.3f]], as
+# [[n(Z13.gradient_descent)]] recorded runs the share of each is within [[high(Z13.gradient_descent):.3f]] of a fifth, as
 # the paper found in 500. It had to be so: the initial law and the loss do not change if the first $M$ coordinates are permuted, so
 # the five outcomes are equally likely *whatever* the law of the counts is. The paper takes the result as confirmation of the multinomial law; it confirms only that no type is preferred.
 

@@ -411,7 +411,7 @@ axis.annotate(words.format(**first), place, (34, 30), arrowprops=arrow, **style)
 reached = claims.recorded("Z8.at_M")
 words = "0 if both runs arrive: with 12\nteacher neurons {:.0f} % do\n({:.0f} to {:.0f}, recorded)"
 words = words.format(*(100 * reached[k] for k in ("value", "low", "high")))
-axis.annotate(words, (6, LOWEST), (34, 30), arrowprops=arrow, **style)
+axis.annotate(words, (6, LOWEST), (34, 22), arrowprops=arrow, **style)
 figures.show("fig_twice", figure)
 
 
