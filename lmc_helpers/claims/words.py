@@ -118,6 +118,15 @@ def measurement(part: Part, record: dict) -> str:
     return value(part, record) + (f", tested {tested}" if tested else "")
 
 
+def judged(part: Part, record: dict) -> str:
+    """The measured value with the interval that is judged, and no other error."""
+    ends = interval(part, record)
+    if ends and sampled(record):
+        low, high = tested(record)
+        return with_half_width(record["value"], (high - low) / 2)
+    return value(part, record) + (f" ({ends})" if ends else "")
+
+
 def rival(part: Part, record: dict) -> float | None:
     """The rival's value: the ledger's, or the one that the chapter measured, as stated in the record's text."""
     if part.rival.interval:

@@ -143,6 +143,7 @@ def addresses(run: Run, findings: Findings) -> dict[str, dict[str, str]]:
         found[id] = {
             "verdict": f"{verdict} in this reading; what counts is another, {counts}" if counts else verdict,
             "slug": claims.slug(OTHER_READING if counts else verdict),
+            "own": claims.slug(verdict),
             "symbol": claims.symbol(verdict),
             "page": f"{contents.EXECUTED}/{halves.of_parts()[id]}" if record else "book/scoreboard",
             "anchor": anchors.box(id) if record else anchors.row(id),

@@ -52,7 +52,7 @@ def resolve(app: Sphinx, doctree: nodes.document, docname: str) -> None:
             continue
         address = app.builder.get_relative_uri(docname, entry["page"]) if entry["page"] != docname else ""
         words = "" if node.get("words") else f"{entry['symbol']} {node['id']}"
-        style = ["lmc-word" if node.get("words") else "lmc-badge", f"lmc-{entry['slug']}"]
+        style = ["lmc-word", f"lmc-{entry['own']}"] if node.get("words") else ["lmc-badge", f"lmc-{entry['slug']}"]
         link = nodes.reference("", words, refuri=f"{address}#{entry['anchor']}", classes=style, internal=True)
         link["reftitle"] = f"{node['id']}: {entry['verdict']}"
         if node.get("words"):
