@@ -22,7 +22,7 @@ def drawn(part: Part, record: dict, confirmed: dict | None = None) -> str:
     for name, found in ((THIS, record), (CONFIRMED, confirmed)):
         if found and found["value"] is not None:
             marks.append(_scale.Mark(*words.drawn(part, found), slug(found["verdict"]), confirmed=name == CONFIRMED))
-            said.append(f"{name}: {words.measurement(part, found)}, {words.outcome(part, found)}")
+            said.append(f"{name}: {words.in_full(part, found)}, {words.outcome(part, found)}")
     rival = words.rival(part, record)
     said += [f"rival {people(rival)}"] if rival is not None else []
     said += [] if marks else ["nothing was measured at this scale"]
@@ -58,7 +58,7 @@ def _name(text: str) -> str:
 
 
 def _measured(part: Part, record: dict) -> tuple[str, str]:
-    shown = "–" if record["value"] is None else words.measurement(part, record)
+    shown = "–" if record["value"] is None else words.in_full(part, record)
     return shown, words.outcome(part, record)
 
 

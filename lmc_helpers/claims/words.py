@@ -112,13 +112,13 @@ def interval(part: Part, record: dict) -> str:
     return span(*ends, borders(part), place)
 
 
-def measurement(part: Part, record: dict) -> str:
-    """The measured value, with the interval that is judged."""
+def in_full(part: Part, record: dict) -> str:
+    """The measured value with its standard error, and the interval that is judged."""
     tested = interval(part, record)
     return value(part, record) + (f", tested {tested}" if tested else "")
 
 
-def judged(part: Part, record: dict) -> str:
+def measurement(part: Part, record: dict) -> str:
     """The measured value with the interval that is judged, and no other error."""
     ends = interval(part, record)
     if ends and sampled(record):
