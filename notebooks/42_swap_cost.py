@@ -8,24 +8,24 @@
 #
 # *How much larger must a layer's weights become if its neurons exchange their functions?*
 #
-# Their squared size grows by about the squared distance of the neurons' fixed parts, if training moved them little (proved). Moved by less than **0.37 to 0.5** of that distance, every exchange still costs. Beyond **0.5**, exchanging many can save weight, without bound in wide layers.
+# In squared size, by about the squared distance of the neurons' fixed parts, if training moved them little (proved). Up to **0.37 to 0.5** of that distance, every exchange costs; beyond **0.5**, exchanging many can save, without bound in wide layers.
 #
 # :::{glue:figure} fig_least
 # :alt: Cost of the cheapest exchange, in units of the squared gap, against the number of neurons from 4 to 64. For trained parts of 0.3 of the distance it stays at 0.4, for 0.5 at 0. For 0.7 it falls to −12.8 at 64 neurons, for 0.9 to −25.6, by [[abs(I5.corollary):.1f]] for each neuron.
 #
-# Cheapest of all exchanges of $m$ neurons, exact, for trained parts of $\rho$ times the distance of fixed parts. Below 0 it saves weight.
+# Cheapest of all exchanges, exact, for trained parts of $\rho$ times that distance. Below 0 it saves weight.
 # :::
 #
-# **How sure.** Proved, with constants; checked to rounding on [[n(I5.theorem)]] exchanges in random layers and worst cases, recorded.
+# **How sure.** Proved, with constants; checked on [[n(I5.theorem)]] exchanges and on worst cases, recorded.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | Cheapest exchange $(1 \pm \mathcal O(\rho + \varepsilon/\mu))\, \gamma^2/\mu$ (Cor. C.5) | [true for small parts](#I5.corollary_small) | for $\rho \le \rho^*$, 0.37 to 0.5 for $\varepsilon \le \mu/2$ |
-# | the same with one constant for $\rho \le 1$ (eq. 20) | [not for all widths](#I5.corollary) | falls by [[abs(I5.corollary):.1f]] $\gamma^2/\mu$ a neuron at $\rho = 0.9$ |
-# | $\Delta_\pi = (1 \pm \mathcal O(\rho_\pi + \varepsilon/\mu))\, \Vert\delta_\pi\Vert^2/\mu$ (Thm 4.5) | [true](#I5.theorem) | error at most $2\rho$ for $\varepsilon = 0$, attained |
-# | Neurons measure costs alike on incoherent inputs (Thm 4.4) | [true](#I4.bound) | $C = \sqrt 2$; [[100 * I4.bound:.1f]] % of the allowed exceptions |
+# | Cheapest exchange $(1 \pm \mathcal O(\rho + \varepsilon/\mu))\, \gamma^2/\mu$ (Cor. C.5) | [true for small ρ](#I5.corollary_small) | to $\rho^* =$ 0.37 to 0.5, $\varepsilon \le \mu/2$ |
+# | the same with one constant for $\rho \le 1$ (eq. 20) | [not for all widths](#I5.corollary) | [[I5.corollary:.1f]] a neuron at $\rho = 0.9$ |
+# | $\Delta_\pi = (1 \pm \mathcal O(\rho_\pi + \varepsilon/\mu))\, \Vert\delta_\pi\Vert^2/\mu$ (Thm 4.5) | [true](#I5.theorem) | error $2\rho$ at $\varepsilon = 0$, attained |
+# | Neurons measure costs alike on incoherent inputs (Thm 4.4) | [true](#I4.bound) | the constant $\sqrt 2$ is enough |
 # | Swap: centre, cross and mismatch terms (eq. 16) | [true](#I5.identity) | exactly |
-# | Large costs mean a "unique minimum-complexity assignment" (sec. 4) | [true if large is positive](#I5.premise) | of all exchanges; swaps are not enough |
+# | Large costs: "unique … assignment" (sec. 4) | [true if positive](#I5.premise) | but not of swaps alone |
 #
 # **Open.** Nothing.
 #

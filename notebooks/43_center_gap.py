@@ -16,7 +16,7 @@
 # Smallest gap over the scale of fixed parts, on logarithmic axes: its law (lines), the paper's rate from 16 neurons (dotted), recorded exponents.
 # :::
 #
-# **How sure.** Rate, bound and law proved; exponents from [[n(I6.exponent_2)]], [[n(I6.exponent_8)]] and [[n(I6.exponent_32)]] layers a width, recorded, ± is the 99.9 % interval.
+# **How sure.** Rate, bound and law proved; exponents recorded, [[n(I6.exponent_32)]] layers or more a width, ± 99.9 % interval.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
@@ -24,8 +24,8 @@
 # | "expected scaling behavior" (App. G.2, Fig. 11) | [true in the limit](#I6.scaling) | [[I6.scaling:.3f]] of $-2/k$ at $10^{12}$ neurons |
 # | the same from 16 to 1024 neurons, $k = 8$ | [it falls faster](#I6.exponent_8) | [[I6.exponent_8:±]], rate −0.25 |
 # | the same from 16 to 1024 neurons, $k = 32$ | [it falls faster](#I6.exponent_32) | [[I6.exponent_32:±]], rate −0.0625 |
-# | In one dimension the gap "vanishes quickly" (sec. 4.3) | [true](#I6.line) | exponent [[I6.line:±]] |
-# | "decays very slowly" at large $k$ (sec. 4.3) | [true with many fixed entries](#I6.few_exponent) | [[I6.few_exponent:±]] with 4 of 128, $k = 32$ |
+# | "vanishes quickly" in one dimension (4.3) | [true](#I6.line) | exponent [[I6.line:±]] |
+# | "decays very slowly" at large $k$ (4.3) | [true for full rows](#I6.few_exponent) | [[I6.few_exponent:±]] with 4 of 128 fixed |
 #
 # **Open.** Nothing.
 #

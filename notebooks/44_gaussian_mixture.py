@@ -16,7 +16,7 @@
 # Partners with whom a swap costs less than a tenth of the median with fixed weights. Dots with 99.9 % bars: recorded, after 39 100 steps; thin line: this run.
 # :::
 #
-# **How sure.** [[n(I12.partners)]] pairs of networks, recorded, in a setting put together from the published code: the paper's own is not stated. ± is the 99.9 % interval.
+# **How sure.** Recorded, [[n(I12.partners)]] pairs of networks, in a setting from the published code; ± is the 99.9 % interval.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
@@ -24,8 +24,8 @@
 # | "even negative" at $\sigma_F = 0$ (Q3) | [true](#I12.negative) | [[100 * I12.negative:±]] % below 0 |
 # | "for $k = 2$, many low-cost swaps exist" (Q3) | [true](#I12.partners) | [[I12.partners:±]] of 63 partners |
 # | "only the diagonal remains … for $k = 32$" (Q3) | [true](#I12.diagonal) | at most [[high(I12.diagonal):.2f]] partners a neuron |
-# | "center-dominated regime ($\sigma_F = 1$)" (Q3) | [open: setting not stated](#I12.regime) | here [[100 * I12.regime:to]] % of pairs have $\rho \le 1$ |
-# | Ridge costs, too, are larger at $\sigma_F = 1$ (Figs. 13, 15) | [open](#I15.scale) | [[10 ** I15.scale:to]] times; twice is asked |
+# | "center-dominated regime ($\sigma_F = 1$)" (Q3) | [open: not stated](#I12.regime) | here [[100 * I12.regime:to]] % have $\rho \le 1$ |
+# | Ridge costs are larger, too (Figs. 13, 15) | [open](#I15.scale) | [[10 ** I15.scale:to]] times; twice is asked |
 #
 # **Open.** Whether the paper's networks are centre-dominated: no run decides that, its setting would. The ridge costs: forty networks, six core-hours.
 #
