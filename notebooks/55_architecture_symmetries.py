@@ -4,26 +4,52 @@
 # ---
 
 # %% [markdown]
-# # Symmetries of convolutions, residual networks and transformers
+# # Fixed weights break every permutation and leave continuous symmetries
 #
-# :::{summary}
-# **Question.** Which symmetries do convolutional networks, residual networks and transformers have, and which of them do fixed weights break?
+# *Which symmetries of residual networks and transformers do the paper's masks of fixed weights break?*
 #
-# **The papers.**
-# Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` list the permutations of ResNets (I, App. F.4), fix entries of them and of transformers, and suspect that symmetries of the {term}`attention heads <head of a transformer>` survive the {term}`masks <mask>` (I, App. G.4).
-# Zhan, Li & Wu (Z) {cite:p}`zhan2025` permute the channels of CNNs of depth 16 (Z, Fig. 15).
+# All permutations: under the masks drawn, no two channels, heads or hidden units can change places. Entries fixed at zero leave **every rescaling** of a ResNet's channels (proved). Of the linear maps of a head's queries and keys, fixed entries leave **[[100 * I17.continuous:.0f]] % of the dimensions**.
 #
-# **What we find.**
-# With all the parameters of I's networks, on small images, the permutations are as stated: one of each residual stream and one inside each block {claim}`I16.symmetry`, heads and hidden units of transformers {claim}`I17.symmetry`; a plain CNN of depth 16 has those of each convolution's channels {claim}`Z19.symmetry`. In small networks of the same kinds matching by activations finds a planted one {claim}`I16.planted`.
-# Masks of ResNets with the printed numbers of fixed entries, drawn at random and counted by rows, break every permutation of channels in every draw ({glue:text}`masks` in this run) {claim}`I16.broken`; if the fixed entries are 0, they break not one rescaling of a channel {claim}`I16.rescaling`.
-# Masks of transformers, drawn likewise, break all permutations {claim}`I17.permutations`; of the linear maps of queries and keys in a head they leave a family of three quarters of the dimensions {claim}`I17.continuous`.
+# :::{glue:figure} fig_left_over
+# :alt: Four bars on an axis from 0 to 100 per cent, the share of a symmetry that the masks leave. ResNet, permutations of channels: [[I16.broken:.0f]]. ResNet, rescalings of channels with zeros fixed: 100. Transformer, permutations of heads and units: [[I17.permutations:.0f]]. Transformer, linear maps of queries and keys in a head: [[100 * I17.continuous:.0f]].
 #
-# **Why it matters.** A symmetry that is left lets two runs end with one function at different weights, and their average computes another one.
+# Share of each symmetry that the masks leave: of interchangeable units, and of the dimensions of rescalings and linear maps. Recorded, at the printed sizes.
 # :::
 #
+# **How sure.** Exact: a test of all permutations for [[n(I16.broken)]] masks of ResNets and [[n(I17.permutations)]] of transformers, recorded; the rest proved, with ranks of two heads.
+#
+# | The paper says | We find | By how much |
+# | --- | --- | --- |
+# | "permutations of hidden units … are broken" (sec. 3.1) | [true under Table 3](#I16.broken) | [[I16.broken:.0f]] interchangeable channels |
+# | Zeros keep rescalings of ReLU channels (ours) | [true of all of them](#I16.rescaling) | proved; outputs equal to [[I16.rescaling:.0e]] |
+# | "may not fully eliminate head-level equivalences" (App. G.4) | [true of linear maps](#I17.continuous) | [[100 * I17.continuous:.0f]] % of the dimensions left |
+# | Permutations of heads are eliminated (ours) | [true, 8 fixed entries a row](#I17.permutations) | [[I17.permutations:.0f]] interchangeable heads or units |
+# | "one such a global permutation" a block group (App. F.4) | [true](#I16.symmetry) | outputs equal to [[I16.symmetry:.0e]] |
+# | "per input channel" (App. F.2) leaves most first neurons unmasked (ours) | [true as printed](#I16.first_layer) | [[I16.first_layer:.0f]] of 128 neurons or more |
+#
+# **Open.** The part that these symmetries have in barriers of trained networks: not measured; a pair of printed ResNets is about one GPU hour.
+#
+# **For the authors.** In App. F.2 print "per output channel (spread randomly over the input channels and kernel dimensions)"; in App. G.4 say that 8 entries are fixed in each row.
+
+# %% [markdown]
 # :::{need}
 # You need: convolutions, residual connections, attention; for the theorem on heads the implicit function theorem. {term}`W-asymmetric` networks: [](53_asymmetric_mlps.ipynb). {{ times }}
 # :::
+#
+# The networks are those of Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026`, who fix entries of ResNets and transformers (I, App. F.2, G.4), and of Zhan, Li & Wu (Z) {cite:p}`zhan2025`, who permute the channels of plain CNNs (Z, Fig. 15).
+# A {term}`mask` says which entries are fixed.
+#
+# | Letter | Meaning in this chapter |
+# | --- | --- |
+# | $\sigma_F$ | scale of the fixed entries; 0: they are zeros |
+# | $u$, $v$ | weight into and out of one unit |
+# | $\lambda$ | place on the line between two networks |
+# | $t$, $t_i$ | factor of a rescaling; that of channel $i$ |
+# | $\gamma_i$, $\beta_i$ | gain and shift of channel $i$ |
+# | $W_{\cdot i}$ | column $i$ of a map: the weights that read channel $i$ |
+# | $W_Q$, $b_Q$, $W_K$ | queries with their bias, and keys, of one head |
+# | $h$, $n$ | size of a head; number of its fixed entries in $W_Q$ and $W_K$ |
+# | $g$, $A$ | invertible $h \times h$ matrix, $g \in \mathrm{GL}_h$; any $h \times h$ matrix |
 
 # %% Parameters tags=["parameters"]
 masks: int = 1  # masks drawn at the printed sizes; 0: small sizes only
@@ -63,7 +89,7 @@ from lmc_helpers.seeds import torch_generator
 from lmc_helpers.training.recipes import Descent
 
 # %% [markdown]
-# ## The idea
+# ## Zeros can break a permutation and leave a curve of equal networks
 #
 # A hidden ReLU unit with one input and one output computes $v \operatorname{ReLU}(u x)$.
 # For $u > 0$ only the product $u v$ counts, so that all networks on a curve $uv = 1$ are one function.
@@ -93,24 +119,22 @@ figures.show("fig_curve_idea", curve_idea, legend=2)
 
 # %% [markdown]
 # :::{glue:figure} fig_curve_idea
-# :alt: Left, a falling curve of incoming and outgoing weights with the same product, one marked point on it, and two dashed chords between pairs of points. Right, the product along the two chords; it is 1 at both ends and higher between them, more so for the longer chord.
+# :alt: First panel, a falling curve of incoming and outgoing weights with the same product, one marked point on it, and two dashed chords between pairs of points. Second panel, the product along the two chords; it is 1 at both ends and higher between them, more so for the longer chord.
 #
-# Left: the weights of one unit with the same function, and two lines between networks whose incoming weights differ by the factor $t$. Right: what the unit computes on these lines.
+# First panel: the weights of one unit with the same function, and two lines between networks whose incoming weights differ by the factor $t$. Second: what the unit computes on these lines.
 # :::
 #
-# ## Which permutations
+# ## A residual stream has one permutation, a block one more
 #
-# A hidden unit of a perceptron can change places with any other of its layer.
-# In a convolution the units are channels.
-# In a residual network all blocks of a group read and write one stream, so that its channels move together in every layer that touches it; I, App. F.4 states one such permutation for each of the three block groups and one inside each block.
-# In a transformer
-# there are the heads of each attention, the hidden units of each feed-forward block (I, App. G.4), and the coordinates of the residual stream.
+# A hidden unit of a perceptron can change places with any other of its layer; in a convolution the units are channels.
+# In a residual network all blocks of a group read and write one stream, so that its channels move together in every layer that touches it: one permutation for each of three block groups and one inside each block (I, App. F.4).
+# A transformer has the heads of each attention, the hidden units of each feed-forward block (I, App. G.4) and the coordinates of its residual stream; a plain CNN has the channels of each convolution.
+#
 # A symmetry is here a list of *groups* of units, each with the axes of parameters that move together.
 # It is right if a random network computes the same function after its groups were permuted, and complete in its axes if leaving out any one of them changes the function.
-#
-# Convolutions and attention do not know the size of an image, so that the networks of the papers, with all their parameters, are checked on images of 8 × 8 pixels. Group norm has *one* group, as in the published code: with several, only permutations that keep its groups together commute with it.
+# Convolutions and attention do not know the size of an image, so that the papers' networks, with all their parameters, are checked on images of 8 × 8 pixels, in float64, with random gains and shifts. Group norm has *one* group, as in the published code: with several, only permutations that keep its groups together commute with it.
 
-# %%
+# %% List the networks and their groups of units
 small_image = (3, 8, 8)
 printed = {
     "CNN": CNN(width=64, input_shape=small_image),
@@ -127,8 +151,41 @@ for key, model in printed.items():
     print(f"{key}: {model.parameters():,} parameters", end=", ")
     print(f"{len(symmetry.groups)} groups, {sum(symmetry.sizes.values())} units")
 
-# %% [markdown]
-# The check is made in float64, with random gains and shifts so that no two units are alike. Axes are left out in small networks of the same shape, which have the same axes (fewer blocks in the transformer).
+
+# %% Plot the answer
+units = sum(printed["ResNet"].symmetry().sizes.values())
+heads_and_units = sum(printed["ViT"].symmetry().sizes.values())
+found = {
+    id: claims.recorded(id)["value"]
+    for id in ("I16.broken", "I17.permutations", "I17.continuous")
+}
+LEFT_OVER = {  # per cent of a symmetry that the masks leave, and a colour
+    "ResNet: permutations\nof channels": (
+        100 * found["I16.broken"] / units,
+        "blue",
+    ),
+    "ResNet, zeros fixed:\nrescalings": (100, "red"),  # a proposition
+    "Transformer: permutations\nof heads and units": (
+        100 * found["I17.permutations"] / heads_and_units,
+        "blue",
+    ),
+    "Transformer: linear maps\nof queries and keys": (
+        100 * found["I17.continuous"],
+        "red",
+    ),
+}
+figure, axis = figures.panels(height=2.5)
+for row, (share, colour) in enumerate(LEFT_OVER.values()):
+    axis.barh(row, share, color=f"book:{colour}", height=0.6)
+    words = f"{share:.0f} %" if share else "none"
+    axis.text(share + 1.5, row, words, color=f"book:{colour}", va="center")
+axis.set_yticks(range(len(LEFT_OVER)), LEFT_OVER)
+axis.tick_params(axis="y", labelsize="small", length=0)
+axis.invert_yaxis()
+axis.grid(visible=False, axis="y")
+axis.set(xlabel="left by the masks (%)", xlim=(0, 114))
+axis.set_xticks(range(0, 101, 25))
+figures.show("fig_left_over", figure)
 
 
 # %% Permute all groups of a network
@@ -161,8 +218,9 @@ with torch.no_grad():
     changes = {key: change(model, seed) for key, model in tested.items()}
     checks = {key: verify(model, seed) for key, model in small.items()}
 left_out = {key: min(c.left_out.values()) for key, c in checks.items()}
-print({key: f"{max(found.values()):.0e}" for key, found in changes.items()})
-print({key: f"{value:.0e}" for key, value in left_out.items()}, "left out")
+for key, found in changes.items():
+    print(f"{key}: outputs change by {max(found.values()):.0e}", end=", ")
+    print(f"with one axis left out by {left_out[key]:.0e} or more")
 
 # %%
 claims.check(
@@ -193,54 +251,23 @@ claims.check(
 )
 
 # %% [markdown]
-# Residual streams are read in {glue:text}`stream_places` places in block groups 1, 2 and 3.
-# The $c = 4$ of I, App. F.4 is that of group 1; groups 2 and 3 start with their first sum, one place later.
-# The [published code](https://github.com/vuenc/neuron-identifiability) (commit c92eb82) records 4, 3 and 2, all that convolutions read; here the last sum, which the final map reads, counts too.
-#
-# ### Planted permutations
-#
-# Does the matching of I, App. F.4 find what there is to find?
-# A network and a permuted copy, every group in random order; units are matched by the correlation of their activations, every pixel and every place of a stream a sample.
-# The share of units that are put back in their places, of those that are not constant on the samples (silent units of one group cannot be told apart):
-
-# %%
-found_back = {}
-for key, model in small.items():
-    a = model.initial([seed], torch.float64)
-    generator = torch_generator(seed, f"planted {key}")
-    planted = random_permutations(model.symmetry(), 1, generator)
-    x = torch.randn(
-        40, *model.input_shape, generator=generator, dtype=torch.float64
-    )
-    matched = activation_matching(a, a.permuted(planted), x)
-    undo = inverse(planted)  # a.permuted(p).permuted(undo) is a
-    right = {g: matched.permutations[g] == undo[g] for g in undo}  # (1, m)
-    moves = {g: ~matched.dead[g][0] for g in undo}  # units of a
-    kept = torch.cat([right[g][moves[g]] for g in undo])
-    found_back[key] = kept.double().mean().item()
-    silent = sum(int((~moves[g]).sum()) for g in undo)
-    print(f"{key}: {found_back[key]:.3f} of {len(kept)} units; {silent} silent")
-
-# %%
-claims.check("I16.planted", min(found_back.values()), n=len(found_back))
-
-# %% [markdown]
-# ## The masks of ResNets
+# ## The printed masks break every permutation
 #
 # In W-ResNets some entries of every map are fixed.
 # I, Table 3 prints how many: 12 in the initial convolution, 108, 162 and 216 in the convolutions of the block groups, 18 and 24 in shortcuts, 24 in the final map.
 # The text counts them *per input channel (spread randomly over the output channels and kernel dimensions)*.
 # The published code (`make_conv_mask`) counts per *output* channel, spread over inputs and kernel: a row of the mask, as I, App. F.1 does for MLPs.
 # We take it that this is meant.
-# The difference is seen in the initial convolution, which has 3 inputs and 128 outputs: 12 per row are {glue:text}`stem_share` % of its weights; 12 per input are 36 entries for 128 neurons, and at least 92 of them have none.
+# The initial convolution, with 3 inputs and 128 outputs, shows the difference: 12 per row are {glue:text}`stem_share` % of its weights; 12 per input are 36 entries for 128 neurons, and at least 92 of them have none.
 #
 # I, section 3.1 cites a theorem of {cite:t}`lim2024`: masks with pairwise distinct nonzero rows break all architecture-induced symmetries, permutations of hidden units in particular.
-# Whatever the reading, there is an exact test for masks that are drawn.
+# However the entries are counted, there is an exact test for masks that are drawn.
 # At $\sigma_F = 0$ a permutation of channels maps the weights that the masks allow onto themselves if and only if it maps the masks onto themselves.
-# *Colour refinement* gives all units of a group one colour; it tells two apart if
-# the fixed entries on their axes meet different collections of colours; it goes on until nothing splits. A permutation that keeps the masks keeps the colours of each round, by induction. If every unit ends with a colour of its own, the identity is the only one.
+#
+# *Colour refinement* tests that. All units of a group begin with one colour. A fixed entry joins a unit that writes and one that reads. Each round, two units of one colour part if their fixed entries, map by map, join them to different numbers of units of some colour; the rounds end when none parts any more.
+# A permutation that keeps the masks keeps the colours of each round, by induction. If every unit ends with a colour of its own, the identity is the only one.
 
-# %%
+# %% Draw masks of ResNets and count interchangeable channels
 model = RESNET if at_print else small["ResNet"]
 shared_by = {"row": [], "input": [], "outer": []}
 empty = {"row": [], "input": []}
@@ -261,8 +288,10 @@ for mask_seed in range(seed, seed + max(masks, 1)):
             by_rows = fixed
     ends_only = {name: fixed[name] for name in ("stem.weight", "head.weight")}
     shared_by["outer"].append(shared(model.symmetry(), ends_only))
-print("channels that share a cell:", shared_by)
-print("neurons of the initial convolution without fixed entries:", empty)
+for reading, counts in shared_by.items():
+    print(f"channels that share a cell, masks by {reading}: {counts}")
+for reading, counts in empty.items():
+    print(f"first neurons without fixed entries, by {reading}: {counts}")
 
 # %%
 claims.check(
@@ -279,44 +308,35 @@ claims.check(
 claims.check("I16.first_layer", min(empty["input"]), n=masks)
 
 # %% [markdown]
-# So the masks drawn here break what they are said to break, in either reading, and $\sigma_F = 0$ is a fair test of *structural* breaking: the {term}`barrier` of I, Fig. 4b at $\sigma_F = 0$ is due to no exact permutation symmetry of the family.
+# So the masks break all permutations, counted either way, and $\sigma_F = 0$ is a fair test of *structural* breaking: the {term}`barrier` of I, Fig. 4b at $\sigma_F = 0$ is due to no exact permutation symmetry of the family.
 # (That approximate ones remain is the paper's point.)
-# The networks that [](57_image_networks.ipynb) trains count by rows.
 #
-# How much of a channel do two runs share when they start?
-# As in [](53_asymmetric_mlps.ipynb), a row with $f$ fixed entries of $d$ has the share $\rho_0 = \sigma_F^2 f / (\sigma_F^2 f + v (d - f))$ of its variance in common, with $v$ the variance of a trained entry: $1/(3d)$ by torch's law, $0.02^2$ in the transformer.
-
-# %%
-rows = [
-    ("initial convolution, by rows", 2.0, 12, 27, 1 / 81),
-    ("initial convolution, by inputs: most rows", 2.0, 0, 27, 1 / 81),
-    ("block group 1", 2.0, 108, 1152, 1 / 3456),
-    ("transformer, a row of 384", 1.0, 8, 384, VIT.std**2),
-]
-for words, sigma, f, d, v in rows:
-    print(f"{words}: ρ₀ = {sigma**2 * f / (sigma**2 * f + v * (d - f)):.4f}")
-
-# %% [markdown]
-# ### What zero masks do not break
+# ## Fixed zeros keep every rescaling
 #
-# A residual block ends an inner channel $i$ with gain $\gamma_i$ and shift $\beta_i$, applies ReLU, and the outer convolution reads it through its column $i$. For $t_i > 0$
+# A residual block ends an inner channel $i$ with gain $\gamma_i$ and shift $\beta_i$, applies ReLU, and the outer convolution reads it through its column $i$.
+#
+# :::{prf:proposition} What zeros leave of a ResNet
+# :label: prop-zeros-keep
+# Let all fixed entries be 0. For every channel $i$ of a residual stream or inside a block, and every $t_i > 0$, multiply the gains and shifts that write the channel by $t_i$ and divide the columns $W_{\cdot i}$ that read it by $t_i$, so
 #
 # $$
 # (\gamma_i, \beta_i, W_{\cdot i}) \mapsto (t_i \gamma_i, t_i \beta_i, W_{\cdot i} / t_i)
 # $$
 #
-# leaves the function.
-# So it is with the channels of a residual stream, $h \mapsto \operatorname{ReLU}(h' + \dots)$ with $h' = h$ in all blocks but the first ones of groups 2 and 3: $\operatorname{ReLU}$ of $t_i$ times a sum is $t_i$ times that of the sum, so that gains and shifts of all norms that write a channel may be multiplied by $t_i$, if column $i$ of every convolution or final map that reads it is divided by it.
-# One rescaling for each channel of each matching point.
+# for an inner channel of a block. The function and all fixed entries stay.
+# :::
 #
-# Gains and shifts are not masked.
-# Entries of $W_{\cdot i}$ that are fixed at 0 stay 0, whatever $t_i$; entries fixed at another value do not stay.
-# Zero masks thus keep *all* these rescalings, and nonzero entries in a column fix its $t_i$.
-# That ReLU networks have rescalings is noted in I, section 3.1.
-# They are no automorphisms of the network's graph, so that the theorem above does not speak of them.
-# Alignment by permutations does not undo them.
-# How far two runs differ by
-# them is not decided here; weight decay prefers one member of each family. The next cell rescales all channels by random $t_i$ between $\frac14$ and 4: of the axes that belong to a group of channels, it multiplies the gains and shifts and divides the columns.
+# :::{prf:proof}
+# $\operatorname{ReLU}$ of $t_i$ times a number is $t_i$ times that of the number, which settles inner channels.
+# A stream is $\operatorname{ReLU}$ of a sum of a norm's output and of the stream before it, or of a second norm's output in the first blocks of groups 2 and 3; with all gains and shifts that write the channel multiplied by $t_i$, every term is, and so is the stream, by induction over blocks.
+# Dividing the columns undoes it where the channel is read. Gains and shifts are not masked, and entries of $W_{\cdot i}$ that are 0 stay 0.
+# :::
+#
+# At the printed width there are $4\,(128 + 256 + 512) = 3584$ such channels, 896 of streams and 2688 inside blocks.
+# An entry that is fixed at another value than 0 in a column $W_{\cdot i}$ pins its $t_i$.
+# I, section 3.1 notes that ReLU networks have rescalings.
+# They are no automorphisms of the network's graph, so that the theorem on masks does not speak of them, and alignment by permutations does not undo them.
+# The cell rescales all channels at once, by random $t_i$ between $\frac14$ and 4.
 
 # %%
 rescaled_model = replace(model, input_shape=small_image)
@@ -358,35 +378,14 @@ claims.check(
 )
 
 # %% [markdown]
-# The recipe of I, App. F.2 warms the rate up from $10^{-4}$ to $10^{-2}$ in 20 epochs, by a factor $\gamma = 1.259$ an epoch:
-
-# %%
-recipe = Descent(
-    100,
-    128,
-    "adamw",
-    1e-2,
-    weight_decay=1e-2,
-    schedule="warm-up",
-    warm_up=20,
-    start_rate=1e-4,
-)
-gamma = recipe.rate_in(1) / recipe.rate_in(0)
-print(f"γ = {gamma:.6f}")
-
-# %%
-claims.check("I16.warm_up", gamma, n=1)
-
-# %% [markdown]
-# ## Heads
+# ## A head keeps three quarters of its linear maps
 #
 # I, App. G.4 fixes 8 entries in the linear maps of a transformer; we read: in each row.
 # (Eight entries in a whole map would leave most hidden units interchangeable.)
-# The authors warn that entrywise masks "may not fully eliminate head-level equivalences" and name $\mathrm{GL}_n$ symmetries as a possible reason for the barrier that remains at $\sigma_F = 1$.
-# Which of them
-# are left can be settled. Permutations of heads are not, at the printed sizes ({claim}`I17.permutations`; in the small networks of the profile `smoke` a row has too few fixed entries for that):
+# The authors warn that entrywise masks "may not fully eliminate head-level equivalences" and name $\mathrm{GL}(\mathbb R^n)$ symmetries as a possible reason for the barrier that remains at $\sigma_F = 1$.
+# Permutations of heads are not left, at the printed sizes; in the small networks of the profile `smoke` a row has too few fixed entries for that:
 
-# %%
+# %% Draw masks of transformers and count interchangeable units
 transformer = VIT if at_print else small["ViT"]
 shared_heads = {"row": [], "map": []}
 for mask_seed in range(seed, seed + max(masks, 1)):
@@ -399,7 +398,8 @@ for mask_seed in range(seed, seed + max(masks, 1)):
         D[torch.randperm(len(D), generator=generator)[:8]] = 0
         few[name] = (F, D.view_as(F))
     shared_heads["map"].append(shared(transformer.symmetry(), few))
-print("units that share a cell:", shared_heads)
+for place, counts in shared_heads.items():
+    print(f"units that share a cell, eight entries in a {place}: {counts}")
 
 # %%
 claims.check(
@@ -410,7 +410,7 @@ claims.check(
 )
 
 # %% [markdown]
-# The continuous symmetries are left, to a large part. Those of norms wholly, if the fixed entries are 0: gain and shift of a coordinate may be multiplied by $t \ne 0$, if the columns that read it are divided by $t$. And a head of size $h$ sees queries and keys only through $W_K^\top W_Q$, so that
+# A head sees queries and keys only through $W_K^\top W_Q$, so that
 #
 # $$
 # (W_Q, b_Q, W_K) \mapsto (g W_Q,\, g b_Q,\, g^{-\top} W_K)
@@ -422,8 +422,7 @@ claims.check(
 # :label: thm-heads
 # Let $n$ entries of $W_Q$ and $W_K$ of one head of size $h$ be fixed, at any values, and $n < h^2$.
 # If the $n$ linear equations $(A W_Q)_{il} = 0$ and $(A^\top W_K)_{il} = 0$ at the fixed entries, for $A \in \mathbb R^{h \times h}$, are independent, then the $g$ near $I$ that keep the function and all fixed entries are a manifold of dimension $h^2 - n$.
-# If they
-# are independent for one pair $(W_Q, W_K)$ whose fixed entries are 0, they are for almost all trained entries if the fixed ones are 0, and for almost all values of fixed and trained entries.
+# If they are independent for one pair $(W_Q, W_K)$ whose fixed entries are 0, they are for almost all trained entries if the fixed ones are 0, and for almost all values of fixed and trained entries.
 # :::
 #
 # :::{prf:proof}
@@ -442,9 +441,8 @@ claims.check(
 # With 8 entries in each row of both, $n = 16 h = 1024$ of $h^2 = 4096$: the masks take a quarter.
 # Fixed entries are 0 in the check, so that it speaks for $\sigma_F = 0$ and for almost all fixed values.
 # To leave nothing near $I$, 32 entries of each row would have to be fixed, half of $h$, and not at 0: zeros keep all diagonal $g$, whatever their number.
-# The rank of the equations for two heads:
 
-# %%
+# %% Rank of the equations for two heads
 h = transformer.dimension // transformer.heads
 kept = []
 for head in range(2):
@@ -466,11 +464,101 @@ for head in range(2):
 claims.check("I17.continuous", min(kept), n=1)
 
 # %% [markdown]
-# And these are not only small moves.
-# In a small W-transformer with $\sigma_F = 1$, Newton's method walks along the family to a map $g$ far from the identity, for queries and keys and for values and outputs of every head.
-# The line from the network to its image leaves the function, although nothing but a symmetry lies between its ends.
+# These are not only small moves. In a small W-transformer the weights of attention moved by {glue:text}`distance` % along this family and the function not at all, while halfway between the two networks the outputs differ by {glue:text}`half_change` % (this run; {claim}`I17.moved`).
+#
+# ## An average of two equal networks is another function
+#
+# A symmetry that is left lets two runs end with one function at different weights, and their average computes another one.
+# Aligning two networks by permutations undoes what permutations did, and no more.
+# Rescalings in ReLU networks and linear maps in attention heads are continuous families of equal functions; masks leave them in whole or in part.
+# Whoever merges transformers can bring both into a normal form in these families first, or train them with whole columns fixed at values other than 0, as in the second exercise.
+# How far two trained runs differ by them is open; weight decay, which acts on the trained weights, prefers some members of each family.
+#
+# **Read on.** [](57_image_networks.ipynb): such networks, trained. [](53_asymmetric_mlps.ipynb): W-asymmetric MLPs on MNIST. [](35_symmetry_curves.ipynb): curves of equal loss along continuous symmetries.
+
+# %% [markdown]
+# ## Evidence
+#
+# ### Places at which a residual stream is read
+#
+# Residual streams are read in {glue:text}`stream_places` places in block groups 1, 2 and 3.
+# The $c = 4$ of I, App. F.4 is that of group 1; groups 2 and 3 start with their first sum, one place later.
+# The [published code](https://github.com/vuenc/neuron-identifiability) (commit c92eb82) records 4, 3 and 2, all that convolutions read; here the last sum, which the final map reads, counts too.
+# When axes are left out, networks are small ones of the same shape, which have the same axes (fewer blocks in the transformer).
+#
+# ### Matching finds planted permutations
+#
+# This tests the matching of I, App. F.4.
+# A network and a permuted copy, every group in random order; units are matched by the correlation of their activations, every pixel and every place of a stream a sample.
+# Counted is the share of units that are put back in their places, of those that are not constant on the samples (silent units of one group cannot be told apart).
+
+# %% Plant permutations and match
+found_back = {}
+for key, model in small.items():
+    a = model.initial([seed], torch.float64)
+    generator = torch_generator(seed, f"planted {key}")
+    planted = random_permutations(model.symmetry(), 1, generator)
+    x = torch.randn(
+        40, *model.input_shape, generator=generator, dtype=torch.float64
+    )
+    matched = activation_matching(a, a.permuted(planted), x)
+    undo = inverse(planted)  # a.permuted(p).permuted(undo) is a
+    right = {g: matched.permutations[g] == undo[g] for g in undo}  # (1, m)
+    moves = {g: ~matched.dead[g][0] for g in undo}  # units of a
+    kept = torch.cat([right[g][moves[g]] for g in undo])
+    found_back[key] = kept.double().mean().item()
+    silent = sum(int((~moves[g]).sum()) for g in undo)
+    print(f"{key}: {found_back[key]:.3f} of {len(kept)} units; {silent} silent")
 
 # %%
+claims.check("I16.planted", min(found_back.values()), n=len(found_back))
+
+# %% [markdown]
+# ### Counted by rows, two runs share nearly all of a channel when they start
+#
+# As in [](53_asymmetric_mlps.ipynb), a row with $f$ fixed entries of $d$ has the share $\rho_0 = \sigma_F^2 f / (\sigma_F^2 f + \tau (d - f))$ of its variance in common, with $\tau$ the variance of a trained entry: $1/(3d)$ by torch's law, $0.02^2$ in the transformer.
+# The networks that [](57_image_networks.ipynb) trains count fixed entries by rows.
+
+# %% Shares at the start
+rows = [
+    ("initial convolution, by rows", 2.0, 12, 27, 1 / 81),
+    ("initial convolution, by inputs: most rows", 2.0, 0, 27, 1 / 81),
+    ("block group 1", 2.0, 108, 1152, 1 / 3456),
+    ("transformer, a row of 384", 1.0, 8, 384, VIT.std**2),
+]
+for words, sigma, f, d, v in rows:
+    print(f"{words}: ρ₀ = {sigma**2 * f / (sigma**2 * f + v * (d - f)):.4f}")
+
+# %% [markdown]
+# ### The warm-up of the learning rate
+#
+# The recipe of I, App. F.2 warms the rate up from $10^{-4}$ to $10^{-2}$ in 20 epochs, by a factor of 1.259 an epoch (written $\gamma$ there):
+
+# %% Ratio of two rates of the warm-up
+recipe = Descent(
+    100,
+    128,
+    "adamw",
+    1e-2,
+    weight_decay=1e-2,
+    schedule="warm-up",
+    warm_up=20,
+    start_rate=1e-4,
+)
+gamma = recipe.rate_in(1) / recipe.rate_in(0)
+print(f"γ = {gamma:.6f}")
+
+# %%
+claims.check("I16.warm_up", gamma, n=1)
+
+# %% [markdown]
+# ### Far along the family of a head
+#
+# In a small W-transformer with $\sigma_F = 1$, Newton's method walks along the family of {prf:ref}`thm-heads` to a map $g$ far from the identity, for queries and keys and for values and outputs of every head.
+# The line from the network to its image leaves the function, although nothing but a symmetry lies between its ends.
+# Layer norms have such families too: if the fixed entries are 0, gain and shift of a coordinate may be multiplied by any number but 0, if the columns that read it are divided by it.
+
+# %% Move the heads of a small transformer
 little = replace(small["ViT"], dimension=48, heads=2, std=0.2)
 fixed = little.fixed_parts(
     {name: WAsymmetric(2, 1.0) for name in little.maps()}, seed
@@ -505,7 +593,7 @@ distance = (
 print(
     f"weights moved by {distance:.2f}, outputs by {function_change:.0e}", end=""
 )
-print(f", half-way by {half_change:.2f}")
+print(f", halfway by {half_change:.2f}")
 
 # %%
 claims.check(
@@ -528,23 +616,7 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ## What we found that the papers do not say
-#
-# - In the published code the fixed entries of I, Table 3 are per *output* channel. In the words of the text, per input channel, most neurons of the first layer would have none. In both readings the masks break all permutations of channels ({claim}`I16.broken`, {claim}`I16.broken_inputs`).
-# - Zero masks leave the rescalings of all {glue:text}`rescalings` channels of matching points ({claim}`I16.rescaling`).
-# - Eight fixed entries in a row of 384 break all permutations of heads, of hidden units and of the stream of a transformer ({claim}`I17.permutations`), and leave three quarters of the dimensions of $\mathrm{GL}_{64}$ of queries and keys of a head ({claim}`I17.continuous`), at any $\sigma_F$.
-#   In the small transformer above the weights of attention moved by {glue:text}`distance` % along this family and the function not at all, while half-way between
-#   the outputs differ by {glue:text}`half_change` %. Whether training wanders along the family, and how much of the barrier of I, Fig. 20 it explains, is open; weight decay, which acts on $W$, prefers some members to others.
-#
-# ## What it means for merging networks
-#
-# Aligning two networks by permutations undoes what permutations did, and no more.
-# Rescalings in ReLU networks and linear maps in attention heads are continuous families of equal functions; masks leave them in whole or in part, and an average of two members is another function.
-# Whoever merges transformers can bring both into a normal form in these families first, or train them with whole columns fixed at values other than 0, as in Exercise 55.2.
-#
-# **Read on.** [](57_image_networks.ipynb): such networks, trained. [](53_asymmetric_mlps.ipynb): W-asymmetric MLPs on MNIST. [](35_symmetry_curves.ipynb): curves of equal loss along continuous symmetries.
-#
-# ## Exercises
+# ### Exercises
 #
 # :::{exercise}
 # Two residual networks are equal, but that in the second the inner channels of one block are rescaled by $t_i > 0$, $(\gamma_i, \beta_i, W_{\cdot i}) \mapsto (t_i \gamma_i, t_i \beta_i, W_{\cdot i}/t_i)$.

@@ -5,27 +5,50 @@
 # ---
 
 # %% [markdown]
-# # Trained CNNs, ResNets and transformers
+# # Fixed weights in trained ResNets and transformers: priced, still open
 #
-# :::{summary}
-# **Question.** What do fixed weights make of the lines between trained ResNets and transformers, and does the barrier between CNNs have a peak in the width?
+# *Can trained ResNets and transformers with large fixed weights be averaged, as MLPs can?*
 #
-# **The papers.**
-# Zhan, Li & Wu (Z) {cite:p}`zhan2025` follow the loss between CNNs of depth 16 at several widths (Z, Fig. 15).
-# Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` train {term}`W-asymmetric` and syre-ResNets and W-transformers on CIFAR-10 (I, Figs. 3b, 4b, 4d, 9 and 20).
+# Not decided: no network of the papers' sizes was trained for this book, and smaller ones do not decide it. In MLPs on MNIST ordinary networks lose **[[2 * I11.standard:±]] points** of accuracy halfway; with large fixed weights accuracy changes by **+[[-I11.unaligned:±]] points**.
 #
-# **What we find.**
-# The whole path runs, from training to lines, at any size; the printed sizes were not trained, so that what the papers report of ResNets {claim}`I16.unaligned` {claim}`I16.aligned`, of transformers {claim}`I17.one` and of CNNs {claim}`Z19.peak` is open here, each with its price.
-# What is decided without training, at the printed sizes, stands in [](55_architecture_symmetries.ipynb).
+# :::{glue:figure} fig_known
+# :alt: Five rows on an axis of training accuracy lost halfway, from 0 to 10 points. MLPs on MNIST, recorded: ordinary [[2 * I11.standard:±]], with weights fixed at zero [[2 * I11.zero:±]], with large fixed weights about 0, namely [[I11.unaligned:±]]. ResNets and transformers on CIFAR-10: no value, open, with a price in GPU hours.
 #
-# **Why it matters.** What large fixed weights do in MLPs on MNIST is mostly decided ([](53_asymmetric_mlps.ipynb)). Whether it carries over to the networks that people merge is open.
+# Training accuracy lost halfway between two networks, as trained: recorded for MLPs on MNIST (bars: 99.9 % intervals), not known for ResNets and transformers on CIFAR-10.
 # :::
 #
+# **How sure.** MLPs: [[n(I11.unaligned)]] pairs with large fixed weights, [[n(I11.standard)]] of each other kind, recorded. All else on this page: nothing recorded; tiny networks in this run.
+#
+# | The paper says | We find | By how much |
+# | --- | --- | --- |
+# | "unaligned LMC … to some degree in ResNets" (I, Q1, Fig. 4b) | [open](#I16.unaligned) | needs {glue:text}`gpu_fig4` GPU hours |
+# | "reasonably low LMC barriers in the aligned case" (I, Q1, Fig. 4d) | [open](#I16.aligned) | the same networks |
+# | "$\mathcal L(I)$ becomes close to $\mathcal L(P^*)$" (I, Q2, Fig. 3b) | [open](#I16.close) | needs {glue:text}`gpu_six` GPU hours |
+# | "pronounced interpolation barrier" of transformers (I, App. G.4) | [open](#I17.pronounced) | needs {glue:text}`gpu_eight_ViT` GPU hours |
+# | "substantially higher midpoint accuracy", $\sigma_F = 1$ (I, App. G.4) | [open](#I17.one) | needs {glue:text}`gpu_sixteen_ViT` GPU hours |
+# | "goes up and then goes down as the width increases" (Z, Fig. 15) | [open](#Z19.peak) | {glue:text}`gpu_eight_CNN` GPU hour; widths are not stated |
+#
+# **Open.** All of it: about {glue:text}`gpu_all` GPU hours for eight pairs of everything, estimated.
+#
+# **For the authors.** In I, App. G.4 state learning rate and weight decay; under Z, Fig. 15 the three widths, batches and epochs; in Z, App. B.5 print "Figure 15" for "Figure 8".
+
+# %% [markdown]
 # :::{need}
-# You need: convolutions, residual connections, attention, and their symmetries ([](55_architecture_symmetries.ipynb)). W-asymmetric networks: [](53_asymmetric_mlps.ipynb). {{ times }}
+# You need: convolutions, residual connections, attention, and their symmetries ([](55_architecture_symmetries.ipynb)). {term}`W-asymmetric` networks: [](53_asymmetric_mlps.ipynb). {{ times }}
 # :::
 #
-# {glue:text}`data_says` Trained networks on this page (profile {glue:text}`profile`): {glue:text}`sizes` At smaller sizes than the papers' they show the path and **decide nothing about CIFAR-10**; those parts are then open, with a price below.
+# Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` train W-asymmetric and syre-ResNets and W-transformers on CIFAR-10 (I, Figs. 3b, 4b, 4d, 9 and 20).
+# Zhan, Li & Wu (Z) {cite:p}`zhan2025` follow the loss between CNNs of depth 16 at several widths (Z, Fig. 15).
+# Everything that decides these sentences is prepared here: the networks, their training, matching and lines, criteria and prices.
+#
+# | Letter | Meaning in this chapter |
+# | --- | --- |
+# | $F$, $D$, $W$ | fixed values, {term}`mask <mask>` and trained weights; a map applies $F + D \odot W$ (I, (2)) |
+# | $\sigma_F$ | scale of the fixed values; 0 fixes weights at zero |
+# | $\lambda$ | place on the line between two networks |
+# | $P$, $I$, $P^*$ | a permutation of units; the identity; the best permutation |
+# | $\mathcal L(P)$, $\mathcal L_r$ | mean correlation of the units that $P$ pairs; its mean over all permutations |
+# | $r$ | score of the identity: 0 if random permutations pair units as well, 1 if no permutation pairs them better |
 
 # %% Parameters tags=["parameters"]
 dataset: str = "cifar10"  # or mnist, digits, which stand in where it is missing
@@ -88,28 +111,165 @@ from lmc_helpers.training.recipes import Descent
 from lmc_helpers.training.runs import DataSpec, Run
 
 # %% [markdown]
-# ## The experiments
+# ## Each sentence has a criterion before any network is trained
 #
-# The whole path, from training to lines, in batches of {glue:text}`batch`: CNNs by Adam at 0.005, without decay; ResNets by AdamW at 0.01 with decay 0.01 and {glue:text}`warm_up` epochs of warm-up (20 in the paper); transformers by AdamW with a cosine schedule, where the rate 0.001 and the decay 0.01 are ours, as I does not state them.
+# Each sentence of the papers has a criterion, for the printed sizes, and a price for eight pairs of networks (six in the sweep of $\sigma_F$).
+# The *drop* is the training accuracy of the ends less that halfway, and with $\mathcal L$ as in [](53_asymmetric_mlps.ipynb)
+#
+# $$
+# r = \frac{\mathcal L(I) - \mathcal L_r}{\mathcal L(P^*) - \mathcal L_r} .
+# $$
+#
+# | The paper says | Read as | GPU hours | Verdict |
+# | --- | --- | --- | --- |
+# | "unaligned LMC is achieved for large $\sigma_F$ both in MLPs, and to some degree in ResNets" (I, Q1) | at most half of the drop of ResNets, $\sigma_F = 2$ | {glue:text}`gpu_fig4` | [open](#I16.unaligned) |
+# | "All models exhibit reasonably low LMC barriers in the aligned case" (I, Q1) | at most half of the drop of unaligned ResNets, in four kinds | the same networks | [open](#I16.aligned) |
+# | "alignment reduces the barrier for syre-ResNets" (I, Q1) | by a tenth or more | the same networks | [open](#I16.syre) |
+# | "similarly well as that of standard architectures", $\sigma_F = 0$ (I, Q1) | shares removed within a fifth | the same networks | [open](#I16.similar) |
+# | "$\mathcal L(I)$ becomes close to $\mathcal L(P^*)$" (I, Q2) | $r$ at least 0.9, $\sigma_F = 5$ | {glue:text}`gpu_six` | [open](#I16.close) |
+# | the same | $r$ at least 0.9, $\sigma_F = 2$ | {glue:text}`gpu_eight` | [open](#I16.two) |
+# | "random permutations remain significantly lower" (I, Q2) | $\mathcal L_r / \mathcal L(I)$ at most 0.5, $\sigma_F = 5$ | {glue:text}`gpu_six` | [open](#I16.random) |
+# | "this trend holds for all stages of training" (I, Q2) | $r$ at $\sigma_F = 2$ ahead of 0 by half or more, at all stages | {glue:text}`gpu_sixteen` | [open](#I16.stages) |
+# | "beneficial for LMC to treat each pixel as an independent data sample" (I, App. F.4) | drop lower by a tenth or more | {glue:text}`gpu_eight` | [open](#I16.pixels) |
+# | "sufficient to yield an alignment of low barrier" (I, App. F.4) | a tenth of the images: half of the drop or less | {glue:text}`gpu_eight` | [open](#I16.tenth) |
+# | "the standard transformer exhibits a pronounced interpolation barrier" (I, App. G.4) | a drop of 10 points or more | {glue:text}`gpu_eight_ViT` | [open](#I17.pronounced) |
+# | "closely matches this behavior", $\sigma_F = 0$ (I, App. G.4) | within 5 points halfway | {glue:text}`gpu_sixteen_ViT` | [open](#I17.zero) |
+# | "substantially higher midpoint accuracy", $\sigma_F = 1$ (I, App. G.4) | by 10 points or more | {glue:text}`gpu_sixteen_ViT` | [open](#I17.one) |
+# | "still remains well below the endpoint accuracy" (I, App. G.4) | a drop of 10 points or more, $\sigma_F = 1$ | {glue:text}`gpu_eight_ViT` | [open](#I17.remains) |
+# | "settings such as $\sigma_F = 2$ were harder to train" (I, App. G.4) | accuracy lower by 2 points or more than at 1 | {glue:text}`gpu_eight_ViT` | [open](#I17.harder) |
+# | "The barrier goes up and then goes down as the width increases" (Z, Fig. 15) | higher by a tenth at the middle of three widths | {glue:text}`gpu_eight_CNN` | [open](#Z19.peak) |
+#
+# For transformers rate and decay are not stated: a run of ours that meets a criterion counts, and one that misses it leaves the sentence open, as another rate may meet it.
+# The widths of Z, Fig. 15 are not stated either, so that one setting decides nothing alone.
+#
+# ## One path leads from training to the lines
+#
+# CNNs are trained by Adam at 0.005, without decay; ResNets by AdamW at 0.01 with decay 0.01 and 20 epochs of warm-up; transformers by AdamW with a cosine schedule, where the rate 0.001 and the decay 0.01 are ours. The batches of the papers have 128 images.
 # On CIFAR-10 ResNets and transformers see flips and crops as in I, App. F.3; CNNs see the images as they are.
 # The paper splits at random 80/10/10 %; the published code trains on 90 % of the training images, and so do we, or on a part of them.
-# Entries are fixed at the share of each row that they have in the papers.
+#
+# Entries are fixed at the share of each row that they have in the papers ([](55_architecture_symmetries.ipynb)).
 # In *syre-ResNets* $F \sim \mathcal N(0, \sigma_F^2)$ is added to all entries, with $D = 1$.
 # A pair shares $F$ and $D$, pairs do not; the published code has one mask for all networks of a kind.
-# Units are matched by the largest sum of correlations, and accuracies on lines taken, on the first {glue:text}`images_used` training images, not augmented.
-# (The published script for aligned networks maximises $1 - |\rho|$; [](53_asymmetric_mlps.ipynb), {claim}`I11.published`.)
-# Where squares of pixels are averaged, CNNs and ResNets see the averages.
+# Units are matched by the largest sum of correlations; as I, App. F.4 says, each pixel is a sample.
+# (The published script for aligned networks maximises $1 - |\rho|$, with $\rho$ the correlation; [](53_asymmetric_mlps.ipynb), {claim}`I11.published`.)
 #
-# What the papers leave open: the CNNs of Z, Fig. 15 have here 15 convolutions of equal widths and a final map, three poolings, He's law and no norm; transformers start at $\mathcal N(0, 0.02^2)$ and have no dropout and keys without a bias.
+# The CNNs of Z, Fig. 15 have here 15 convolutions of equal widths and a final map, three poolings, He's law and no norm; transformers start at $\mathcal N(0, 0.02^2)$ and have no dropout and keys without a bias.
+#
+# ## The price is days of one GPU, or years of one core
+#
+# The hours are estimates, for a core and for a GPU by constants that were fitted to measurements on one of 2024, to which the estimates agree within a factor of three:
+
+# %% Show the prices
+train = DataSpec("cifar10", "train90")
+big = networks((3, 32, 32), 4, [128], (8, 16, 3), (384, 8, 6))
+descents = {
+    "ResNet": Descent(
+        100,
+        128,
+        "adamw",
+        1e-2,
+        weight_decay=1e-2,
+        schedule="warm-up",
+        warm_up=20,
+        start_rate=1e-4,
+    ),
+    "ViT": Descent(200, 128, "adamw", 1e-3, schedule="cosine"),
+    "CNN 128": Descent(20, 128, "adam", 5e-3),
+}
+price = {
+    key: Run(big[key], descent, train, (0, 1)).prices()
+    for key, descent in descents.items()
+}
+gpu = {key.split()[0]: p.gpu_hours for key, p in price.items()}
+half = networks((3, 32, 32), 4, [16], (1, 16, 3), (96, 4, 3), side=2)
+price |= {
+    f"small {key}": Run(half[key], descents[key], train, (0, 1)).prices()
+    for key in ("ResNet", "ViT")
+}
+PRICED = {
+    "ResNet": "ResNet20, width 8, 100 epochs",
+    "ViT": "transformer of I, App. G.4, 200 epochs",
+    "CNN 128": "CNN of depth 16, 128 channels, 20 epochs",
+    "small ResNet": "ResNet20, 16 to 64 channels, 16 × 16 pixels, 100 epochs",
+    "small ViT": "transformer of dimension 96 and depth 4, 200 epochs",
+}
+figures.table(
+    "a pair of | cores | GPU",
+    (
+        [words, f"{price[key].cpu_hours:.0f}", f"{price[key].gpu_hours:.1f}"]
+        for key, words in PRICED.items()
+    ),
+)
+
+# %% [markdown]
+# Eight pairs of the four ResNets of I, Fig. 4 are {glue:text}`gpu_fig4` GPU hours; with six pairs of each other scale of the sweep of I, Fig. 3b, eight pairs of transformers and of CNNs it is {glue:text}`gpu_all`, in jobs of one pair each.
+# The two smallest networks of the table would show, for small ResNets and transformers at least, whether fixed weights do to them what they do to MLPs; no part asks for it yet.
+# A part of I, Figs. 3 and 4 that missed its criterion would ask for a second set of its networks.
+# The one command is
+#
+#     make runs PROFILE=paper EXECUTOR=slurm
+#
+# after `python -m lmc_helpers.data.images cifar10` has said that the images are there, for otherwise others stand in
+# ([](../cluster)), and then `make chapter NAME=image_networks PROFILE=paper` on a machine with a GPU, which follows the lines.
+
+# %% Plot what is known
+KNOWN = {  # a part, the factor to points, and a colour
+    "MLP, ordinary": ("I11.standard", 2, "black"),
+    "MLP, weights fixed at zero": ("I11.zero", 2, "red"),
+    "MLP, large fixed weights": ("I11.unaligned", 1, "blue"),
+}
+WAITING = {
+    "ResNet, four kinds": 4 * 8 * gpu["ResNet"],
+    "transformer, three kinds": 3 * 8 * gpu["ViT"],
+}
+figure, axis = figures.panels(height=2.6)
+for row, (part, factor, colour) in enumerate(KNOWN.values()):
+    found = claims.recorded(part)
+    low, middle, high = (factor * found[k] for k in ("low", "value", "high"))
+    style = dict(color=f"book:{colour}", fmt="o", markersize=7)
+    reach = [[middle - low], [high - middle]]
+    axis.errorbar([middle], [row], xerr=reach, **style)
+    digits = 2 if abs(middle) < 1 else 1
+    says = f"{middle:.{digits}f} ± {(high - low) / 2:.{digits}f}"
+    style = dict(color=f"book:{colour}", va="center")
+    axis.text(high + 0.2, row, says.replace("-", "−"), **style)
+for row, hours in enumerate(WAITING.values(), start=len(KNOWN)):
+    axis.axhspan(row - 0.35, row + 0.35, color="book:grey", alpha=0.15)
+    says = f"not known: {hours:.0f} GPU hours"
+    axis.text(4.5, row, says, color="book:grey", ha="center", va="center")
+axis.set_yticks(range(len(KNOWN) + len(WAITING)), [*KNOWN, *WAITING])
+axis.tick_params(axis="y", labelsize="small", length=0)
+axis.grid(visible=False, axis="y")
+axis.invert_yaxis()
+axis.set(xlabel="training accuracy lost halfway (points)", xlim=(-0.4, 10))
+figures.show("fig_known", figure)
+
+# %% [markdown]
+# ## Permutations may not be all that stands between two networks
+#
+# Aligning two networks by permutations undoes what permutations did, and no more: the rescalings and the maps inside heads of [](55_architecture_symmetries.ipynb) stay, and the barrier that is left at the printed sizes may be due to them.
+# Large fixed weights in MLPs on MNIST give neurons their places ([](53_asymmetric_mlps.ipynb)). The step from there to the networks that people merge waits for these hours.
+#
+# **Read on.** [](53_asymmetric_mlps.ipynb): the same experiments with MLPs on MNIST. [](56_matchers.ipynb): what different matchers reach.
+
+# %% [markdown]
+# ## Evidence
+#
+# {glue:text}`data_says` Trained networks on this page (profile {glue:text}`profile`): {glue:text}`sizes` At smaller sizes than the papers' they show the path and **decide nothing about CIFAR-10**.
+#
+# ### Training in this run
+#
+# Batches have {glue:text}`batch` images, and ResNets {glue:text}`warm_up` epochs of warm-up; units are matched, and accuracies on lines taken, on the first {glue:text}`images_used` training images, not augmented.
+# Where squares of pixels are averaged, CNNs and ResNets see the averages.
 # All networks are trained in float32, whatever the device.
 # {glue:text}`left_out`
 
-# %%
+# %% Train, or find the trained networks
 settings = chapter.parameters(Parameters, globals())
 experiment = Experiment(settings, places, seen)
 for key in experiment.runs:
     print(f"{key:14} training accuracy {experiment.accuracy(key):.2f}")
-
 
 # %% What is counted
 chosen, data_says = choose_images(dataset)
@@ -122,7 +282,7 @@ once = {"of": experiment, "n": pairs}  # our recipe: a rejection stays open
 
 
 def drop(e: Experiment, key: str, by: str = "none") -> tuple[float, float]:
-    """Mean drop of the accuracy half-way, in points."""
+    """Mean drop of the accuracy halfway, in points."""
     value, error = over_clusters(e.measured(key).drop(by))
     return value, max(error, 100 / len(e.y))  # no less than one image
 
@@ -148,7 +308,7 @@ def progress(e: Experiment, key: str) -> tuple[float, float]:
 # ### CNNs: the loss on the line
 #
 # Z, Fig. 15 has three panels for three widths, which caption and text do not state (we had the text, not the pictures), at one depth, optimiser and rate.
-# Here are three widths, *direct* (as trained) and *permuted* (after {term}`weight matching`), and half-way with the statistics of all units set right ({term}`REPAIR`, [](56_matchers.ipynb)).
+# Here are three widths, *direct* (as trained) and *permuted* (after {term}`weight matching`), and halfway with the statistics of all units set right ({term}`REPAIR`, [](56_matchers.ipynb)).
 
 # %% Plot the loss along the line
 figure, axes = figures.panels(len(widths), sharey=True)
@@ -174,19 +334,18 @@ figures.show("fig_cnn_lines", figure, legend=3)
 
 # %% [markdown]
 # :::{glue:figure} fig_cnn_lines
-# :alt: Negative log-likelihood along the line between two plain CNNs of depth 16 for three widths, direct and after weight matching, with a mark half-way for repaired statistics.
+# :alt: Negative log-likelihood along the line between two plain CNNs of depth 16 for three widths, direct and after weight matching, with a mark halfway for repaired statistics.
 #
 # Z, Fig. 15 at the widths of this page: mean negative log-likelihood (NLL) over pairs (thick) and each pair (thin) on training images (profile {glue:text}`profile`).
 # :::
 #
-# Half-way the NLL is {glue:text}`middle_loss` nats at the largest width, and that of a guess that ignores the image is $\ln 10 =$ {glue:text}`guess`; ends near that value are networks that have hardly left the guess themselves.
+# Halfway the NLL is {glue:text}`middle_loss` nats at the largest width, and that of a guess that ignores the image is $\ln 10 =$ {glue:text}`guess`; ends near that value are networks that have hardly left the guess themselves.
 # Units of an average vary less than those of its ends; without norms this adds up over fifteen layers, until little of the image is left.
-# REPAIR restores the variation, and by itself not the function: at the largest width the mean NLL half-way after matching is {glue:text}`repaired` nats with it and {glue:text}`unrepaired` without, so that it makes this average {glue:text}`repair_makes` here.
-# None of this is a
-# statement on Z, Fig. 15, whose widths, lengths of training and norms its caption and the text do not state.
+# REPAIR restores the variation, and by itself not the function: at the largest width the mean NLL halfway after matching is {glue:text}`repaired` nats with it and {glue:text}`unrepaired` without, so that it makes this average {glue:text}`repair_makes` here.
+# None of this is a statement on Z, Fig. 15, whose widths, lengths of training and norms its caption and the text do not state.
 
 
-# %%
+# %% Lead of the middle width
 def peak(e: Experiment) -> tuple[float, float]:
     """How far the middle width's barrier is above both others, relative."""
     heights = [
@@ -206,19 +365,10 @@ def peak(e: Experiment) -> tuple[float, float]:
 claims.check("Z19.peak", peak, **once)
 
 # %% [markdown]
-# ### ResNets: accuracy on the line, and where the identity stands
+# ### ResNets: accuracy on the line, and the score of the identity
 #
-# Let $\mathcal L(P)$ be the mean correlation of the units that a permutation $P$ pairs, $\mathcal L_r$ its mean over all permutations and $P^*$ the best one. As in [](53_asymmetric_mlps.ipynb),
-#
-# $$
-# r = \frac{\mathcal L(I) - \mathcal L_r}{\mathcal L(P^*) - \mathcal L_r}
-# $$
-#
-# says how far the identity is on the way from random permutations to the best.
 # A *matching point* is a group of channels that move together: a residual stream, or the inner channels of a block.
-# The *drop* is the accuracy of the ends less that half-way.
-# I, Fig. 3c follows $\mathcal L$ of W-ResNets over training as well, "for all stages" {claim}`I16.stages`; networks are kept at their end only here (for MLPs: {claim}`I10.stages`).
-# As I, App. F.4 says, each pixel is a sample, which is found "beneficial for LMC" {claim}`I16.pixels`; a tenth of the training images is found "sufficient to yield an alignment of low barrier" {claim}`I16.tenth`.
+# I, Fig. 3c follows $\mathcal L$ of W-ResNets over training as well; networks are kept at their end only here (for MLPs: {claim}`I10.stages`).
 
 # %% Plot accuracies and r
 NAMES = {
@@ -257,13 +407,13 @@ figures.show("fig_resnets", figure, legend=6)
 
 # %% [markdown]
 # :::{glue:figure} fig_resnets
-# :alt: Left and middle, training accuracy on the line between ResNets of four kinds, unaligned and aligned. Right, how far the identity is on the way to the best permutation against the scale of the fixed weights, one thin curve for every matching point and a thick one for all of them.
+# :alt: First and second panel, training accuracy on the line between ResNets of four kinds, unaligned and aligned. Third, the score of the identity against the scale of the fixed weights, one thin curve for every matching point and a thick one for all of them.
 #
-# I, Figs. 4b and 4d, and Figs. 3b and 9 in one number: mean training accuracy over pairs; $r$ of W-ResNets, for each matching point and for all of them (profile {glue:text}`profile`).
+# I, Figs. 4b and 4d, and Figs. 3b and 9 in one number: mean training accuracy over pairs; third panel: $r$ of W-ResNets, for each matching point and for all of them (profile {glue:text}`profile`).
 # :::
 
 
-# %%
+# %% Readings of the ResNets' figures
 def far_below(e: Experiment) -> tuple[float, float]:
     """L_r over L(I) at the largest σ_F."""
     found = e.measured(TOP)
@@ -360,9 +510,9 @@ figures.show("fig_transformers", figure)
 # :::
 
 
-# %%
+# %% Reading of the transformers' figure
 def higher(e: Experiment, key: str) -> tuple[float, float]:
-    """Accuracy half-way less that of ordinary transformers, in points."""
+    """Accuracy halfway less that of ordinary transformers, in points."""
     middle = [
         100 * e.measured(one).accuracy["none"][:, places // 2]
         for one in (key, "ViT")
@@ -401,64 +551,7 @@ figures.table(f"means over {pairs} pairs | {head}", rows)
 # %% [markdown]
 # Below the printed sizes these are numbers of a path that runs, not of the papers, whether they resemble the figures or not.
 # For transformers $r$ is taken over heads, hidden units and coordinates of the stream, which alignment by activations moves; it cannot undo a map inside a head.
-# That settings such as $\sigma_F = 2$ "were harder to train" (I, App. G.4) no network of this page tests {claim}`I17.harder`.
-#
-# ## What the printed sizes cost
-#
-# Estimated hours of one core, and of a GPU by constants that were fitted to measurements on one of 2024, to which the estimates agree within a factor of three:
-
-# %% Show the prices
-train = DataSpec("cifar10", "train90")
-big = networks((3, 32, 32), 4, [128], (8, 16, 3), (384, 8, 6))
-descents = {
-    "ResNet": Descent(
-        100,
-        128,
-        "adamw",
-        1e-2,
-        weight_decay=1e-2,
-        schedule="warm-up",
-        warm_up=20,
-        start_rate=1e-4,
-    ),
-    "ViT": Descent(200, 128, "adamw", 1e-3, schedule="cosine"),
-    "CNN 128": Descent(20, 128, "adam", 5e-3),
-}
-price = {
-    key: Run(big[key], descent, train, (0, 1)).prices()
-    for key, descent in descents.items()
-}
-gpu = {key.split()[0]: p.gpu_hours for key, p in price.items()}
-half = networks((3, 32, 32), 4, [16], (1, 16, 3), (96, 4, 3), side=2)
-price |= {
-    f"small {key}": Run(half[key], descents[key], train, (0, 1)).prices()
-    for key in ("ResNet", "ViT")
-}
-PRICED = {
-    "ResNet": "ResNet20, width 8, 100 epochs",
-    "ViT": "transformer of I, App. G.4, 200 epochs",
-    "CNN 128": "CNN of depth 16, 128 channels, 20 epochs",
-    "small ResNet": "ResNet20, 16 to 64 channels, 16 × 16 pixels, 100 epochs",
-    "small ViT": "transformer of dimension 96 and depth 4, 200 epochs",
-}
-figures.table(
-    "a pair of | cores | GPU",
-    (
-        [words, f"{price[key].cpu_hours:.0f}", f"{price[key].gpu_hours:.1f}"]
-        for key, words in PRICED.items()
-    ),
-)
-
-# %% [markdown]
-# Eight pairs of the four ResNets of I, Fig. 4 are {glue:text}`gpu_fig4` GPU hours; with six pairs of each other scale of the sweep of I, Fig. 3b, eight pairs of transformers and of CNNs it is {glue:text}`gpu_all`, in jobs of one pair each.
-# The two smallest networks of the table would show, for small ResNets and transformers at least, whether fixed weights do to them what they do to MLPs; no part asks for it yet.
-# A part of I, Figs. 3 and 4 that missed its criterion would ask for a second set of its networks.
-# The one command is
-#
-#     make runs PROFILE=paper EXECUTOR=slurm
-#
-# after `python -m lmc_helpers.data.images cifar10` has said that the images are there, for otherwise others stand in
-# ([](../cluster)), and then `make chapter NAME=image_networks PROFILE=paper` on a machine with a GPU, which follows the lines.
+# No network of this page has $\sigma_F = 2$ in a transformer {claim}`I17.harder`.
 
 # %% Numbers for the text
 largest = experiment.losses(f"CNN {widths[-1]}")
@@ -490,13 +583,7 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ## What it means for merging networks
-#
-# Aligning two networks by permutations undoes what permutations did, and no more: the rescalings and the maps inside heads of [](55_architecture_symmetries.ipynb) stay, and the barrier that is left at the printed sizes may be due to them.
-#
-# **Read on.** [](53_asymmetric_mlps.ipynb): the same experiments with MLPs on MNIST. [](56_matchers.ipynb): what different matchers reach.
-#
-# ## Exercises
+# ### Exercises
 #
 # :::{exercise}
 # At a matching point of $m$ channels every channel of one network has correlation $c > 0$ with one channel of the other, its partner, and 0 with all others. The identity pairs a share $s$ of the channels with their partners. What is $r$?
