@@ -197,7 +197,7 @@ figures.show("fig_wedge", idea)
 # For rank 1 and $\beta < 1$ there is no deviation.
 # :::
 #
-# Proof: on the page of evidence. The exponent $\frac32$ of I, Theorem 5.1 is right and cannot be improved.
+# The proof is on the page of evidence. The exponent $\frac32$ of I, Theorem 5.1 is right and cannot be improved.
 # Its constant, $\sqrt{2 \pi^2/3}\, (1 + \beta)$ in I, (226), may be divided by $\sqrt{2 \pi^3}\, (1 + \beta) \approx 7.9\, (1 + \beta)$, and the result is sharp as $\beta \to 0$: for $\beta \le 1$ the supremum is at least {glue:text}`least` times the bound. The bound is uniform in $\lambda$, as the paper says, and the middle of the line is the worst place.
 
 
@@ -658,9 +658,9 @@ over = [1 / (1 + x) for x in slack]  # E ξ² over the bound I, (211)
 claims.check("I9.wedge_bound", over, rival=8 * max(over))
 
 # %% [markdown]
-# ### Proof of the theorem
+# ### Proof: the bound and its supremum
 #
-# :::{prf:proof} of {prf:ref}`thm-chord`
+# :::{prf:proof}
 # *Symmetric pairs.*
 # Let $\lVert \Delta \rVert = 2a$ and $D > 0$.
 # In the second form of {prf:ref}`prop-deviation`, $\lVert w_s \rVert^{-4}$ depends on the distance of $s$ from the foot of the perpendicular only, and decreases with it.
