@@ -237,7 +237,7 @@ for row, (part, factor, colour) in enumerate(KNOWN.values()):
 for row, hours in enumerate(WAITING.values(), start=len(KNOWN)):
     axis.axhspan(row - 0.35, row + 0.35, color="book:grey", alpha=0.15)
     says = f"not known: {hours:.0f} GPU hours"
-    axis.text(4.5, row, says, color="book:grey", ha="center", va="center")
+    axis.text(4.8, row, says, color="book:black", ha="center", va="center")
 axis.set_yticks(range(len(KNOWN) + len(WAITING)), [*KNOWN, *WAITING])
 axis.tick_params(axis="y", labelsize="small", length=0)
 axis.grid(visible=False, axis="y")
