@@ -13,6 +13,7 @@
 # **[[Z8.second_descent:.2f]]** ([[Z8.second_descent:to]]) of that at 1.5 times.
 #
 # :::{glue:figure} fig_peak
+# :name: fig-trained-peak
 # :alt: Barrier after matching against the width from M to 6M, linear axis from 0. Random minima, grey: a broad hill with its top near 2M. Trained networks, blue: a higher and narrower hill with its top near 1.5M, which crosses the other before 2M and is far below it from there on. Marked: at 2M the blue curve has fallen to [[Z8.second_descent:.2f]] ([[Z8.second_descent:to]]) of its height at 1.5M, as recorded.
 #
 # Mean rise of the loss between two matched networks (the barrier) for $M = 6$ teacher neurons. Bars: 99.9 % intervals of this run; the marked ratio is the recorded one.
@@ -685,7 +686,7 @@ figures.numbers(
 # (*uniform*); bars: ±3.29 standard errors (profile {glue:text}`profile`).
 # :::
 #
-# In the first setting of this run the peak of trained networks is at $m =$ {glue:text}`peak` $=$ {glue:text}`peak_ratio:.1f` $M$ (standard error {glue:text}`peak_error:.1f`); at $m = 2M = 12$
+# In the first setting of this run the peak of trained networks is at $m =$ {glue:text}`peak` $=$ {glue:text}`peak_ratio:.1f` $M$; at $m = 2M = 12$
 # their barrier is {glue:text}`drop:.1f` times lower. There it is {glue:text}`below:.1f` times below that of uniform minima, at
 # $m = 9$ it is {glue:text}`above:.1f` times *above* it.
 

@@ -11,6 +11,7 @@
 # As high as one likes, as the paper says (proved). Multiply a layer of its five-layer network by $m$ and divide the next: halfway the error grows like **$m$ to the power [[G4.network:.3f]]**. Bounded weights bound the barrier, and the least bound is known.
 #
 # :::{glue:figure} fig_growth
+# :name: fig-growth-of-error
 # :alt: Error halfway, relative to the size of the targets, against the scale of one layer from 1 to 10000, both axes logarithmic. Three curves with dots on them, for activations of degree one half, one and two; at the right they are straight lines, steeper for a higher degree. The one of degree one is marked with the recorded power, [[G4.network:.3f]]. A dotted line at 1 marks a network whose output is 0.
 #
 # Error halfway between a network and the same function with one layer scaled by $m$: closed form (lines) and forward passes (dots; $k = 1$: the paper's network, its power as recorded). $k$ is the degree of the activation, 1 for ReLU; both axes are logarithmic.
@@ -841,7 +842,7 @@ claims.check(
 #
 #     make chapter NAME=unbounded_barriers ARGS="-p networks 20 -p steps 10000"
 #
-# Look at {numref}`fig-growth`: the dots stay on the lines.
+# Look at {numref}`fig-growth-of-error`: the dots stay on the lines.
 # :::
 
 # %% Versions and time

@@ -11,6 +11,7 @@
 # In squared size, by about the squared distance of the neurons' fixed parts, if training moved them little (proved). Up to **0.37 to 0.5** of that distance, every exchange costs; beyond **0.5**, exchanging many can save, without bound in wide layers.
 #
 # :::{glue:figure} fig_least
+# :name: fig-least-cost
 # :alt: Cost of the cheapest exchange, in units of the squared gap, against the number of neurons from 4 to 64. For trained parts of 0.3 of the distance it stays at 0.4, for 0.5 at 0. For 0.7 it falls to −12.8 at 64 neurons, for 0.9 to −25.6, by [[abs(I5.corollary):.1f]] for each neuron.
 #
 # Cheapest of all exchanges, exact, for trained parts of $\rho$ times that distance. Below 0 it saves weight.

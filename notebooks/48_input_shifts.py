@@ -11,6 +11,7 @@
 # Their squared norm grows like the squared shift of fixed parts, if training moved them little (proved). For the cheapest exchange of two inputs this is **[[low(I7.constant)**2:.3f]] to [[high(I7.constant)**2:.3f]] per neuron** at 2048 neurons, in units of their squared distance times the fixed weights' variance; in wide layers, 2 (proved).
 #
 # :::{glue:figure} fig_answer
+# :name: fig-shift-answer
 # :alt: Squared shift against the number of neurons, both axes from 0. The points lie on the line of slope 2, inside the paper's wedge between the slopes 1 and 3; at 2048 neurons the recorded point is [[low(I7.constant)**2:.3f]] to [[high(I7.constant)**2:.3f]] times the number of neurons.
 #
 # Squared shift for the cheapest exchange, fixed weights of variance 1. Large dot: recorded; small dots: this run; grey: the paper's interval.

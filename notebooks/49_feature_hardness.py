@@ -101,6 +101,7 @@ figures.show("fig_directions", idea)
 
 # %% [markdown]
 # :::{glue:figure} fig_directions
+# :name: fig-hard-directions
 # :alt: Histograms of the cosine between random directions and a fixed one. Flat for dimension 3, bell-shaped for 10, a narrow bell around 0 for 41.
 #
 # Cosines of the angles between 20 000 random directions $f$ and a fixed unit vector $u$, and the largest of them.

@@ -12,6 +12,7 @@
 # Yes, on the images' leading components: where two are merged, accuracy is lower by **[[100 * P8.projected_points_accuracy:.2f]] ([[100 * P8.projected_points_accuracy:to]]) points**. The loss rises steadily on **[[100 * P8.projected_monotone:.0f]] ([[100 * P8.projected_monotone:to]]) %** of paths, to a height that falls with the width to the power **[[P8.projected_falls:.1f]] ([[P8.projected_falls:to]])**.
 #
 # :::{glue:figure} fig_price
+# :name: fig-price-of-merge
 # :alt: Three factors on the loss with intervals, on an axis from 0, with a line at 1. Width 25 instead of 10: [[2.5 ** P8.projected_falls:.2f]]. The permutation point instead of the end of the path: [[2.718281828459045 ** P8.mnist_above:.2f]]. A random pair instead of the most similar one: [[2.718281828459045 ** P8.mnist_similar:.2f]].
 #
 # What changes the price of a merge, as a factor on the loss; recorded on MNIST's leading components. Bars: 99.9 % intervals.

@@ -133,7 +133,7 @@ from lmc_helpers.networks.segments import along_segments
 # Then neuron $i$ of one run resembles neuron $i$ of the other before training begins, the more, the larger the values.
 #
 # :::{prf:proposition} What two runs share at the start
-# :label: prop-places
+# :label: prop-fixed-places
 # Let the $d$ inputs of a layer be uncorrelated with variance 1 in either run, and let input $j$ of one run have the correlation $c$ with input $j$ of the other. Let $f$ entries of a row be fixed and the others be drawn from $\mathcal N(0, 1/d)$. Given $F$, equal neurons of the two runs have, before the activation, the correlation
 #
 # $$
@@ -345,7 +345,7 @@ figures.show("fig_printed_lines", figure)
 #
 # With weights fixed at zero (masks alone) the loss is nearly that of ordinary networks. Does it deserve "high"? That is open: the interval, [[2 * I11.zero:to]] points, crosses 4. Eight pairs, as many as the paper has, had decided neither this nor the row above it; their number was then raised to [[n(I11.zero)]], and two looks can be wrong up to twice as often as one.
 #
-# Matching by activations, the paper's objective, brings all four models to at most [[100 * I11.aligned:±]] % of the loss of ordinary networks as they are; networks with large fixed weights have nothing left to match. (The newest state of the published script for Fig. 4c maximises $1 - |\rho|$ instead of $\rho$, which is [no alignment](#the-sign-of-the-objective); by its dates the figure was made before.)
+# Matching by activations, the paper's objective, brings all four models to at most [[100 * I11.aligned:±]] % of the loss of ordinary networks as they are; networks with large fixed weights have nothing left to match. (The newest state of the published script for Fig. 4c maximises $1 - |\rho|$ instead of $\rho$, which is {ref}`no alignment <sign-of-the-objective>`; by its dates the figure was made before.)
 
 # %% Drops, and what they are compared with
 CONNECTED = 2  # points that the accuracy may drop by
@@ -575,7 +575,7 @@ figures.numbers(
 #
 # Networks that share fixed weights which are large beside the trained ones can be averaged as they are, without a search for permutations. Zeros do not do it: they make layers asymmetric, and leave the neurons without places.
 #
-# The price is accuracy at the ends, which the paper expects ("strong symmetry breaking comes with reduced feature learning", sec. 4.5) and the [evidence](#does-alignment-always-help) measures. Where fixed values identify most neurons but not all, a matching that looks only at activations may take some from their place.
+# The price is accuracy at the ends, which the paper expects ("strong symmetry breaking comes with reduced feature learning", sec. 4.5) and the {ref}`evidence <does-alignment-help>` measures. Where fixed values identify most neurons but not all, a matching that looks only at activations may take some from their place.
 #
 # **Read on.** [](54_swaps_on_images.ipynb): what a swap of two neurons costs in such networks. [](57_image_networks.ipynb): residual networks and transformers; [](55_architecture_symmetries.ipynb): what symmetries their masks leave. [](45_coherence.ipynb): when masks alone identify neurons, and when not.
 
@@ -682,7 +682,7 @@ figures.show("fig_objectives", figure, legend=3)
 # W-MLPs of this page (profile {glue:text}`profile`), averaged over layers. First panel: I, Fig. 3a. Second and third: I, Fig. 3c. Bars: intervals at two-sided $10^{-3}$ over pairs.
 # :::
 #
-# Before the first step at $\sigma_F = 1$ the correlations of equal units are {glue:text}`start_measured` after the three hidden layers; {prf:ref}`prop-places`, with what GELU passes on, gives $c =$ {glue:text}`start_predicted`. It takes inputs to be uncorrelated and pre-activations to be normal, and is too high, a little in the third layer of the printed sizes and more in narrow layers.
+# Before the first step at $\sigma_F = 1$ the correlations of equal units are {glue:text}`start_measured` after the three hidden layers; {prf:ref}`prop-fixed-places`, with what GELU passes on, gives $c =$ {glue:text}`start_predicted`. It takes inputs to be uncorrelated and pre-activations to be normal, and is too high, a little in the third layer of the printed sizes and more in narrow layers.
 # *Close* is not *connected*: on this page $r =$ {glue:text}`way_one` at $\sigma_F = 1$, with a drop of {glue:text}`none_one` points.
 #
 # ### What $P^*$ moves
@@ -942,12 +942,14 @@ figures.table(
 # %% [markdown]
 # On average over these pairs, as $\sigma_F$ grows, the deviation costs less and the gap is larger, {glue:text}`half_share` % of that cost at $\sigma_F =$ {glue:text}`largest`, and averaging the outputs makes the ends more accurate, not less: with a small deviation the middle inherits that. (± half-widths of intervals at two-sided $10^{-3}$ over pairs.)
 #
+# (does-alignment-help)=
 # ### Does alignment always help?
 #
 # Fixed weights and alignment compete: $P^*$ is the best permutation of activations, but a unit that it moves brings its fixed weights along, which then meet other fixed weights.
 # Where $P^*$ is the identity nothing happens.
 # Where fixed weights identify most neurons but not all, the units that are moved may cost more than they bring.
 #
+# (sign-of-the-objective)=
 # ### The sign of the objective
 #
 # The script for aligned networks in the newest state of the [published code](https://github.com/vuenc/neuron-identifiability) (`measure_lmc_unaligned_aligned.py`, commit c92eb82) *maximises* $\sum_i (1 - |S_{i p(i)}|)$: it matches units whose activations are as little correlated as they can be.
@@ -1230,7 +1232,7 @@ figures.numbers(
 #
 # ### What we found that the paper does not say
 #
-# - What {prf:ref}`prop-places` loses in a narrow layer is lost again in the next. We did not test how the scale that is needed depends on the width after training.
+# - What {prf:ref}`prop-fixed-places` loses in a narrow layer is lost again in the next. We did not test how the scale that is needed depends on the width after training.
 # - Weight decay brings hidden fixed values back into the rows of the weights, half at $x =$ {glue:text}`rows_half` where {prf:ref}`thm-start` says 1 without the moves, but within these epochs not the units to their places ({numref}`fig-clock-mnist`, {claim}`I3.hidden_printed`).
 # - Fixed weights may have a price.
 #   The paper expects it, and says of ViTs that $\sigma_F = 2$ was "harder to train" (I, App. G.4).

@@ -308,7 +308,7 @@ figures.show("fig_recorded_swaps", figure)
 # | at $\sigma_F = 1$ no cheap partners in layer 1 (App. G.2, Fig. 18): at most one for ten neurons | [[I15.mnist_diagonal:.0f]] | [true](#I15.mnist_diagonal) |
 # | ordinary MLPs: all costs 0 (sec. 4.2, Fig. 16) | 0, to rounding | [true](#I15.symmetric) |
 #
-# *Cheap* is less than a tenth of the median cost at $\sigma_F = 1$. The two estimates differ by a factor of [[10 ** (I15.mnist_scale - I15.mnist_scale_ridge):.1f]]; six networks do not show that they order the pairs of neurons alike ([what ridge regression sees](#what-ridge-regression-sees)).
+# *Cheap* is less than a tenth of the median cost at $\sigma_F = 1$. The two estimates differ by a factor of [[10 ** (I15.mnist_scale - I15.mnist_scale_ridge):.1f]]; six networks do not show that they order the pairs of neurons alike ({ref}`what ridge regression sees <ridge-sees>`).
 
 
 # %% Shares and partners
@@ -719,6 +719,7 @@ figures.show("fig_image_matrices", figure)
 # At $\sigma_F = 1$ a neuron of a W-MLP has, in layers 1, 2 and 3, {glue:text}`partners_0`, {glue:text}`partners_1` and {glue:text}`partners_2` partners whose exchange costs less than a tenth of the median cost (mean over neurons and networks).
 
 # %% [markdown]
+# (ridge-sees)=
 # ### What ridge regression sees
 #
 # Fixed norms differ from neuron to neuron, and a regression that may not change them can charge for that: neurons that are interchangeable by I, (16) can have a relaxed swap cost as large as one likes ({prf:ref}`ex-fixed-norms`).

@@ -11,6 +11,7 @@
 # Most of it is order. Between ReLU networks on small digits, reordering one network's neurons removes **[[100 * (1 - X1.digits_permutation):±]] %** of the rise, rescaling them changes **[[100 * (X1.digits_scale - 1):±]] %** of the rest, and one merge of two neurons, which buys every order, is **[[100 * X1.digits_merge:±]] %** as high.
 #
 # :::{glue:figure} fig_answer
+# :name: fig-lenses-answer
 # :alt: Four shares of the barrier between two ordinary networks, on an axis from 0 to 100 per cent. A network and itself in a random order: [[100 / X1.digits_order:.0f]] per cent. With fixed weights: [[100 * X1.fixed_direct:.0f]]. After reordering: [[100 * X1.digits_permutation:.0f]]. The cheapest merge of two neurons: [[100 * X1.digits_merge:.1f]].
 #
 # Shares of the barrier between two ordinary networks, recorded on small digits; bars: 99.9 % intervals.

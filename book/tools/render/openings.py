@@ -23,12 +23,14 @@ from dataclasses import dataclass, field
 from book.tools.read import chapters, inputs, papers
 from book.tools.read.chapters import BuildError
 from book.tools.record import records
-from book.tools.render import numbers
+from book.tools.render import numbers, pictures
 from lmc_helpers import claims
 
 EVIDENCE = re.compile(r"^## Evidence$", re.M)
 HEAD = "| The paper says | We find | By how much |"
 ROW = re.compile(r"^\| (?P<says>.+?) \| \[(?P<words>[^\]]+)\]\(#(?P<part>[\w.]+)\) \| (?P<size>.+?) \|$")
+LABEL = re.compile(r"^# (?::label: ([\w-]+)|\(([\w-]+)\)=)$", re.M)
+WANTED = re.compile(r"\{(?:numref|prf:ref)\}`(?:[^`<]*<)?([\w-]+)>?`")
 LINES = ("How sure", "Open", "For the authors")
 TITLE, ANSWER, SENTENCES, ROWS, ARGUMENT, SHOWN = 12, 50, 3, range(3, 7), 1800, 2
 
@@ -105,7 +107,26 @@ def check() -> list[str]:
     """What is wrong with the form of the chapters, by the records at paper scale and the ledger."""
     found = records.recorded()
     verdicts = {id: found[id]["verdict"] if id in found else part.expected for id, part in papers.parts().items()}
-    return [line for name in chapters.chapters() for line in problems(name, verdicts, found)]
+    wrong = [line for name in chapters.chapters() for line in problems(name, verdicts, found)]
+    return wrong + _labels()
+
+
+def _labels() -> list[str]:
+    """Labels of theorems, figures and sections that two chapters have, and such that nobody has."""
+    homes: dict[str, list[str]] = {}
+    wanted: dict[str, str] = {}
+    for chapter in chapters.chapters():
+        text = inputs.text(chapters.NOTEBOOKS / f"{chapter}.py")
+        figures = [picture.anchor for picture in pictures.in_text(chapter, text).values()]
+        for label in {*("".join(found) for found in LABEL.findall(text)), *figures}:
+            homes.setdefault(label, []).append(chapter)
+        wanted |= dict.fromkeys(WANTED.findall(text), chapter)
+    wrong = [
+        f"{' and '.join(names)}: both have the label {label!r}" for label, names in homes.items() if len(names) > 1
+    ]
+    return wrong + [
+        f"{name}.py: nothing has the label {label!r}" for label, name in wanted.items() if label not in homes
+    ]
 
 
 def problems(chapter: str, verdicts: dict[str, str], recorded: dict[str, dict]) -> Iterator[str]:

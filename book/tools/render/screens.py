@@ -81,7 +81,7 @@ def _links(chapter: str, shown: Shown) -> str:
     second, links = halves.evidence(chapter), []
     if wrong:
         links.append(f"[Erratum]({BOOK}/{anchors.errata_page(wrong)}.md)")
-    links.append(f"[Reply]({BOOK}/errata.md#reply)")
+    links.append("{ref}`Reply <reply>`")
     links.append(f"[Evidence ({chapter[:2]}A)]({second}.ipynb)")
     return " · ".join(links)
 
