@@ -96,7 +96,7 @@ from lmc_helpers.teacher_student.gradient_descent import gradient_descent
 #
 # For any $m$ and $M$, expanding the square leaves means of products of two ReLUs. They depend on the two norms and on the
 # angle $\theta$ only: $\mathbb E\, \sigma(u \cdot x)\, \sigma(v \cdot x) = \|u\| \|v\|\, \kappa(\cos\theta)$ with the
-# {term}`arc-cosine kernel <kappa of two rows>`
+# arc-cosine kernel
 #
 # $$
 # \kappa(t) = \tfrac{1}{2\pi d} \bigl( (\pi - \arccos t)\, t + \sqrt{1 - t^2} \bigr). \tag{Z 8}

@@ -535,7 +535,7 @@ W = sample_minima(m=8, M=3, d=4, n=1, seed=seed)[0]  # (m, d)
 print(np.array2string(W.numpy(), precision=3, suppress_small=True))
 
 # %% [markdown]
-# Why every such matrix is a minimum is one line: $\sigma$ is {term}`positively homogeneous <homogeneous activation>`, so the rows of type $j$ add up to
+# Why every such matrix is a minimum is one line: $\sigma$ is positively homogeneous, so the rows of type $j$ add up to
 # $\sum_i w_{ij}\, \sigma(x_j) = \sigma(e_j \cdot x)$. The loss is zero there, for every input distribution. We compare
 # sampled minima with the teacher as functions; that there are no *other* minima is
 # [proven in the previous chapter](11_exact_loss.ipynb).

@@ -608,7 +608,7 @@ claims.check("Z5.grid_trained", supremum - 1, stderr=error, n=half)
 # ### Exercises
 #
 # :::{exercise}
-# One {term}`teacher <teacher and student>` neuron, $m$ students: what is the threshold?
+# One teacher neuron, $m$ students: what is the threshold?
 # :::
 #
 # :::{solution}

@@ -117,7 +117,7 @@ figures.show("fig_index", figure)
 # :::{prf:theorem} PQ index of random minima
 # :label: thm-pq
 # Let the type counts be $n_j = 1 + \text{Multinomial}(m - M)$ and the entries of each type Dirichlet with parameter $a$
-# (uniform: $a = 1$; equal entries: $a \to \infty$). Let $S_j$ be the sum of the roots of the entries {term}`of type <type>` $j$. The PQ index
+# (uniform: $a = 1$; equal entries: $a \to \infty$). Let $S_j$ be the sum of the roots of the entries of type $j$. The PQ index
 # by neuron has the mean
 #
 # $$

@@ -244,7 +244,7 @@ claims.check("I5.premise", differ, n=2 * layers, rival=by_swaps)
 # %% [markdown]
 # ## On incoherent inputs all neurons measure costs alike
 #
-# If all $S_i$ were $\mu I$, only the centres would tell neurons apart. I, Theorem 4.4 bounds $\lVert S_i - \mu I \rVert$ for random masks by the order $\sqrt \nu$ in the {term}`coherence` $\nu$ of the inputs. Its proof gives the constant $C = \sqrt 2$. Over all $2^{12}$ masks of 12 inputs, on random, {term}`coherent <coherence>` and flat subspaces, the bound is exceeded at most [[100 * I4.bound:.1f]] % as often as the theorem allows, and for inputs that hold copies of a few numbers the order $\sqrt \nu$ cannot be improved (Evidence).
+# If all $S_i$ were $\mu I$, only the centres would tell neurons apart. I, Theorem 4.4 bounds $\lVert S_i - \mu I \rVert$ for random masks by the order $\sqrt \nu$ in the {term}`coherence` $\nu$ of the inputs. Its proof gives the constant $C = \sqrt 2$. Over all $2^{12}$ masks of 12 inputs, on random, coherent and flat subspaces, the bound is exceeded at most [[100 * I4.bound:.1f]] % as often as the theorem allows, and for inputs that hold copies of a few numbers the order $\sqrt \nu$ cannot be improved (Evidence).
 #
 # ## While fixed parts dominate, their distance is the price
 #
@@ -511,7 +511,7 @@ claims.check("I5.gap", differences, rival=min(more_than_two))
 # so $C = \sqrt 2$ is enough. The inequality needs only the norm of $\mathbb E\,(S - \mu I)^2$, so $\nu$ may be replaced by $v(U)$ in the root. For inputs that hold each latent number $t$ times, $\nu = v = 1/t$ and $S$ is diagonal with independent means of $t$ entries, so that
 # $\mathbb E\, \lVert S - \mu I \rVert^2 \ge \sigma^2 \nu$, with equality for $k = 1$: the order $\sqrt \nu$ cannot be improved.
 #
-# For $d = 12$ all $2^{12}$ masks can be enumerated. We find the exact probability that the deviation exceeds the bound, in units of the allowed $\delta$, on random, {term}`coherent <coherence>` and flat subspaces; and the second moments.
+# For $d = 12$ all $2^{12}$ masks can be enumerated. We find the exact probability that the deviation exceeds the bound, in units of the allowed $\delta$, on random, coherent and flat subspaces; and the second moments.
 
 # %% The bounds, and how often masks exceed them
 MASKS = all_masks(12)  # (4096, 12)
@@ -724,7 +724,7 @@ figures.show("fig_gram", figure, legend=2)
 # | | centre term | $\lVert \delta_{(ij)} \rVert^2$ |
 # | --- | --- | --- |
 # | syre | $2 \sigma_F^2 \operatorname{tr} B$ | $4 \sigma_F^2 k$ |
-# | {term}`W-asymmetric` | $\sigma_F^2 \operatorname{tr}(BA)$ | $2 \sigma_F^2 \operatorname{tr} A$ |
+# | W-asymmetric | $\sigma_F^2 \operatorname{tr}(BA)$ | $2 \sigma_F^2 \operatorname{tr} A$ |
 #
 # For syre the mean of $\lambda_{(ij)}$ is $\frac{\mu}{2k} \operatorname{tr} B$.
 # Over independent $D$ of full rank with $\mathbb E\, S_i = \mu I$ this is more than 1, unless $S_i = \mu I$ almost surely.

@@ -443,7 +443,7 @@ figures.show("fig_mixture_order", figure, legend=3)
 # For $\sigma_{\mathrm{sep}} = 0$ the classes have one mean and differ in the orientation of their noise, if the $s_l$ differ; with equal $s_l$ they are then equal.
 #
 # The *reference setting* of this chapter: these defaults, with the shares of I, App. F.1 as numbers of fixed entries, {glue:text}`fixed` in the rows of the four layers.
-# One structure (centres, rotations, scales, $P$, {term}`masks <mask>` and $F$) is a cluster with one pair of networks, so that clusters are independent; the law of $s$ is the same for
+# One structure (centres, rotations, scales, $P$, masks and $F$) is a cluster with one pair of networks, so that clusters are independent; the law of $s$ is the same for
 # all $k$, and all $k$ and $\sigma_F$ use the same masks. Error bars are over clusters, with Student's quantile. Networks are trained in {glue:text}`precision`.
 #
 # The published code keeps a tenth of the samples for validation, `val_split` in its settings of this data set, and would make 35 200 steps. What the length of training decides stays open below the paper's length, and a claim shows what a run of that length gave, where there is one.

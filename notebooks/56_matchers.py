@@ -47,7 +47,7 @@
 # | $P_l$, $\pi$ | permutation of the units of layer $l$; all of them together |
 # | $m$ | units of a hidden layer |
 # | $\rho$ | correlation of the activations of two units |
-# | $\sigma_F$ | scale of the fixed weights of {term}`W-MLPs <W-asymmetric>` |
+# | $\sigma_F$ | scale of the fixed weights of W-MLPs |
 
 # %% Parameters tags=["parameters"]
 dataset: str = "mnist"  # or "digits"

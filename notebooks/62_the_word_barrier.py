@@ -457,7 +457,7 @@ figures.numbers(
 # Percentage of pairs of pairs that two kinds of barrier order differently; 50 would be no relation. First: {glue:text}`pairs` pairs of unmatched students, loss against loss. Second: {glue:text}`classifiers` pairs of classifiers of digits, loss against accuracy (profile {glue:text}`profile`).
 # :::
 #
-# The chord and the worse end disagree about {glue:text}`chord_worse` % of the pairs of pairs of students, where the mean barrier is {glue:text}`over_delta` times the mean $\Delta$, and about {glue:text}`after_matching` % after {term}`weight matching`, where it is {glue:text}`matched_over_delta` times; the chord and the middle about {glue:text}`chord_middle` %; the barrier of the loss and that of the accuracy about {glue:text}`loss_accuracy` % on the digits.
+# The chord and the worse end disagree about {glue:text}`chord_worse` % of the pairs of pairs of students, where the mean barrier is {glue:text}`over_delta` times the mean $\Delta$, and about {glue:text}`after_matching` % after weight matching, where it is {glue:text}`matched_over_delta` times; the chord and the middle about {glue:text}`chord_middle` %; the barrier of the loss and that of the accuracy about {glue:text}`loss_accuracy` % on the digits.
 #
 # ### Exercises
 #

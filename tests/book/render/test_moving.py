@@ -7,7 +7,7 @@ import pytest
 from browser import frame_of, outside
 
 from book.tools.read import chapters
-from book.tools.render import staging
+from book.tools.render import pictures, staging
 from lmc_helpers.figures.moving import MIME
 
 SHOWN = re.compile(r'^scene\.show\("(\w+)"\)$', re.MULTILINE)
@@ -21,8 +21,9 @@ CHAPTER, FIGURE = FIGURES[0]
 DRAWN = "f => f.querySelector('.lmc-moving-plot').data.map(trace => [trace.x, trace.y])"
 
 
-def address(base: str, chapter: str) -> str:
-    return f"{base}/book/executed/{chapter}.html"
+def address(base: str, chapter: str, figure: str) -> str:
+    shown = {picture.anchor: picture.page for picture in pictures.shown(chapter).values()}
+    return f"{base}/book/executed/{shown[figure]}.html"
 
 
 def reach(tab, figure: str):
@@ -55,7 +56,7 @@ def test_the_description_takes_the_place_of_the_picture():
 @pytest.mark.parametrize("how", ["file", "http"])
 def test_it_is_loaded_late_and_moved_by_keys_and_pointer(how, html, served, watched):
     base = html.as_uri() if how == "file" else served
-    tab = watched.open(address(base, CHAPTER))
+    tab = watched.open(address(base, CHAPTER, FIGURE))
     assert not [url for url in watched.requests if LIBRARY in url]
     found = reach(tab, FIGURE)
     assert len([url for url in watched.requests if LIBRARY in url]) == 1
@@ -80,7 +81,7 @@ def test_it_is_loaded_late_and_moved_by_keys_and_pointer(how, html, served, watc
 def test_a_thumb_moves_it(chapter, figure, html, browser):
     context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     tab = context.new_page()
-    tab.goto(address(html.as_uri(), chapter))
+    tab.goto(address(html.as_uri(), chapter, figure))
     found = reach(tab, figure)
     spec, slider = described(tab, figure), found.locator("input[type=range]")
     slider.scroll_into_view_if_needed()
@@ -114,7 +115,7 @@ def test_without_scripts_there_is_the_picture(html, browser):
     tab = context.new_page()
     missing = []
     for chapter, figure in FIGURES:
-        tab.goto(address(html.as_uri(), chapter))
+        tab.goto(address(html.as_uri(), chapter, figure))
         picture = tab.locator(f"#{figure} img")
         if not picture.is_visible() or picture.bounding_box()["width"] <= 300:
             missing.append(f"{chapter}#{figure}")
@@ -123,7 +124,7 @@ def test_without_scripts_there_is_the_picture(html, browser):
 
 
 def test_it_follows_the_theme_and_gives_way_to_the_picture_on_paper(html, watched):
-    tab = watched.open(address(html.as_uri(), CHAPTER))
+    tab = watched.open(address(html.as_uri(), CHAPTER, FIGURE))
     found = reach(tab, FIGURE)
     look = "f => (({font, paper_bgcolor}) => [font.color, paper_bgcolor])(f.querySelector('.lmc-moving-plot').layout)"
     seen = {}
