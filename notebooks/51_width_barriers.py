@@ -728,7 +728,7 @@ figures.numbers(
     counterpart=f"Here it is $m =$ {put(fitting[:1])}, and the largest mean barrier after "
     f"weight matching stands at {over_M:.1f} (± {100 * top_error:.0f} %) times that width."
     if over_M
-    else "No width here reaches 99.9 %, so that the peak cannot be compared with $M$.",
+    else "No width here reaches 99.9 %, so that the peak cannot be compared with M.",
     lowest_limit=f"{min(of_limit):.1f}",
     highest_limit=f"{max(of_limit):.1f}",
 )

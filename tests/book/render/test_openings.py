@@ -132,6 +132,12 @@ def test_one_notebook_gives_two_pages(problems):
     assert carried == [["late"], ["early"]]
 
 
+def test_a_verdict_is_what_stands_in_its_own_brackets():
+    said = "for $x \\in [0, 1)$ | [true for $x$](#I9.bound) | [not a part](#top) | [a](b.md)"
+    shown = said.replace("[true for $x$](#I9.bound)", "{verdict}`true for $x$ <I9.bound>`")
+    assert screens.prose(said, {}) == shown
+
+
 def test_a_theorem_is_on_the_page_that_shows_it():
     assert staging.theorems(HEAD, "15_x") == {"thm-peak": ("15_x", "Theorem 15.1 (The peak)")}
     moved = HEAD.replace("# ## Evidence\n", "").replace("# ## Why\n", "# ## Evidence\n")
