@@ -89,17 +89,13 @@ from lmc_helpers.teacher_student.gradient_descent import gradient_descent
 from lmc_helpers.training.fit import fit
 from lmc_helpers.training.recipes import Descent
 
-# %% Draw five barriers of one line
-figure, (axis, shares) = figures.panels(2, height=3.6)
+# %% Five barriers of one line, and three comparisons
 at = np.linspace(0, 1, 200)
 line = (
     0.9 - 0.7 * at + 1.1 * np.exp(-((at - 0.33) ** 2) / 0.03) * at * (1 - at) * 4
 )
 k = int((line - (0.9 - 0.7 * at)).argmax())
 peak = int(line.argmax())
-axis.plot(at, line, color="book:black")
-axis.plot([0, 1], [line[0], line[-1]], "--", color="book:grey")
-axis.plot([at[peak], 1.85], [line[peak]] * 2, ":", color="book:grey")
 drops = {
     "chord": (at[k], 0.9 - 0.7 * at[k], line[k], "orange"),
     "middle": (0.56, 0.55, line[100], "green"),
@@ -107,6 +103,17 @@ drops = {
     "mean": (1.5, line[[0, -1]].mean(), line[peak], "purple"),
     "better end": (1.8, line[-1], line[peak], "blue"),
 }
+drawn = (
+    ("X4.seldom", "chord and worse end,\nunmatched"),
+    ("X4.disagree_matched", "chord and worse end,\nmatched"),
+    ("X4.accuracy_order", "loss and accuracy"),
+)
+
+# %% Draw the barriers, and how often they rank differently
+figure, (axis, shares) = figures.panels(2, height=3.6)
+axis.plot(at, line, color="book:black")
+axis.plot([0, 1], [line[0], line[-1]], "--", color="book:grey")
+axis.plot([at[peak], 1.85], [line[peak]] * 2, ":", color="book:grey")
 for name, (x, low, high, colour) in drops.items():
     style = dict(color=f"book:{colour}")
     axis.plot(
@@ -118,13 +125,6 @@ for name, (x, low, high, colour) in drops.items():
 axis.set(xlabel="place on the line", ylabel="loss", xticks=[0, 0.5, 1])
 axis.set(xlim=(0, 2.05), ylim=(0, 1.1 * line[peak]))
 axis.grid(False)
-
-# %% Plot how often barriers rank differently
-drawn = (
-    ("X4.seldom", "chord and worse end,\nunmatched"),
-    ("X4.disagree_matched", "chord and worse end,\nmatched"),
-    ("X4.accuracy_order", "loss and accuracy"),
-)
 for row, (part, says) in enumerate(drawn):
     record = claims.recorded(part)
     value, low, high = (100 * record[name] for name in ("value", "low", "high"))

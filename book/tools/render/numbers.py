@@ -19,8 +19,8 @@ from book.tools.read.chapters import BuildError
 from lmc_helpers.claims.numerals import people, signs, span
 from lmc_helpers.claims.words import with_half_width
 
-PART = re.compile(r"\b[ZPGIX]\d+\.[a-z]\w*")
-NUMBER = re.compile(r"\[\[((?:(?!\]\]).)*?[ZPGIX]\d+\.[a-z](?:(?!\]\]).)*?)(?::((?:(?!\]\]).)+))?\]\]", re.S)
+PART = re.compile(r"\b[A-Z]\d+\.[a-z]\w*")
+NUMBER = re.compile(r"\[\[((?:(?!\]\]).)*?[A-Z]\d+\.[a-z](?:(?!\]\]).)*?)(?::((?:(?!\]\]).)+))?\]\]", re.S)
 SIGNS: dict[type, Callable] = {
     **{ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv},
     **{ast.Pow: operator.pow, ast.USub: operator.neg},

@@ -132,7 +132,7 @@ def _labels() -> list[str]:
 def problems(chapter: str, verdicts: dict[str, str], recorded: dict[str, dict]) -> Iterator[str]:
     """What is wrong with the form of a chapter: its first screen, and the length of its argument."""
     listed = cells(inputs.text(chapters.NOTEBOOKS / f"{chapter}.py"))
-    first = markdown(listed[0][1])
+    first = markdown(listed[0][1]) if listed else ""
     if HEAD not in first:
         return  # not in this form
     where = f"{chapter}.py, first screen"

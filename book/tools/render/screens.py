@@ -14,7 +14,7 @@ from book.tools.read import halves
 from book.tools.render import anchors, contents, numbers, openings, staging
 from book.tools.render.staging import BOOK, Shown
 
-CLAIM = re.compile(r"(?<!!)\[([^\[\]]+)\]\(#([ZPGIX]\d+\.\w+)\)")
+CLAIM = re.compile(r"(?<!!)\[([^\[\]]+)\]\(#([A-Z]\d+\.\w+)\)")
 CHAPTER = re.compile(r"\[\]\(((?:/book/executed/)?(\d\d_\w+)\.ipynb)\)")
 SWITCH = '<label><input type="checkbox" id="lmc-code"> Show code</label>'
 GLUE = re.compile(r"\{glue:\w+\}(?:`| )(\w+)")
