@@ -53,7 +53,7 @@ torture: setup
 chapter: setup
 	@test -n "$(NAME)" || { echo 'error: NAME is missing; for example: make chapter NAME=overlap_theorem ARGS="-p M 9"'; exit 2; }
 	@$(BIN)/python -m book execute "$(NAME)" --profile "$(PROFILE)" $(ARGS)
-	@$(BIN)/python -m book page "$(NAME)" --profile "$(PROFILE)"
+	@$(if $(findstring --output,$(ARGS)),,$(BIN)/python -m book page "$(NAME)" --profile "$(PROFILE)")
 
 serve: setup
 	@test -f build/book/_build/html/index.html || { echo 'error: no book yet; run: make book'; exit 2; }

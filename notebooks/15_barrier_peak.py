@@ -13,7 +13,7 @@
 # at $2M$ the rise is at most **[[100 * Z7.height_at_2M:.1f]] %** smaller.
 #
 # :::{glue:figure} fig_near_twice
-# :alt: Four curves of the barrier against the width from M to 4M. Each rises to a flat maximum near 2M and falls slowly. Large unmatched neurons paired with large ones: highest, maximum at [[Z7.peak_of_barrier_sorted:.2f]] M. Sorted in place: [[Z7.peak_of_barrier_in_place:.2f]] M. Random order: [[Z7.peak_of_barrier:.2f]] M. Best permutation: lowest, [[Z7.peak_of_best:.2f]] M. At 2M the curves are 4.2, 2.2, 0.8 and 0.2 per cent below their maxima.
+# :alt: Four curves of the barrier against the width from M to 4M. Each rises to a flat maximum near 2M and falls slowly. Large unmatched neurons paired with large ones: highest, maximum at [[Z7.peak_of_barrier_sorted:.2f]] M. Sorted in place: [[Z7.peak_of_barrier_in_place:.2f]] M. Random order: [[Z7.peak_of_barrier:.2f]] M. Best permutation: lowest, [[Z7.peak_of_best:.2f]] M. At 2M the highest curve is [[100 * Z7.height_at_2M:.1f]] per cent below its maximum, the others less.
 #
 # Rise of the loss, many teacher neurons; in brackets, what $2M$ lacks of the maximum. Thin: Algorithm 1.
 # :::

@@ -11,7 +11,7 @@
 # Only some. Minimising at ever smaller distances merged **[[P2.reaches_some:.0f]] of [[n(P2.reaches_some)]] pairs** ([[100 * P2.reaches:.0f]] %) in tanh networks with five neurons; there the loss has a top (proved). For the others output weights grow without bound, or no minimum is found.
 #
 # :::{glue:figure} fig_outcomes
-# :alt: Output weights of two neurons from -4 to 5 against their distance, which falls to the right from 1 to 0.001 of its start, logarithmic. The two weights of one pair start at 1 and become equal; 18 of 120 pairs do this. Those of another pair start at 1 and -1 and part in inverse proportion to the distance, out of the picture.
+# :alt: Output weights of two neurons from -4 to 5 against their distance, which falls to the right from 1 to 0.001 of its start, logarithmic. The two weights of one pair start at 1 and become equal; [[P2.reaches_some:.0f]] of [[n(P2.reaches_some)]] pairs do this. Those of another pair start at 1 and -1 and part in inverse proportion to the distance, out of the picture.
 #
 # Two pairs of the smallest example (one input, two neurons), computed here; the count is the recorded one.
 # :::

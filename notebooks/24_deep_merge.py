@@ -11,7 +11,7 @@
 # Little, and less in wider networks. On small digits the highest loss on the way falls like the width to the power **[[P8.falls:±]]**, and accuracy drops by **[[100 * P8.accuracy:±]] points** at the worst width. With one neuron less the loss is **[[2.718281828 ** P8.above:.1f]] times** ([[2.718281828 ** P8.above:to]]) that at the end of the way.
 #
 # :::{glue:figure} fig_heights
-# :alt: Normalised loss against the width, both logarithmic. Dots, the highest loss on each path, fall steeply with the width, along a line with the recorded exponent of -4.7 plus or minus 1.0. Squares, the mean loss of the networks with one neuron less, lie above the means at most widths; recorded, they are 1.9 times as high as the ends of the paths.
+# :alt: Normalised loss against the width, both logarithmic. Dots, the highest loss on each path, fall steeply with the width, along a line with the recorded exponent of [[P8.falls:±]]. Squares, the mean loss of the networks with one neuron less, lie above the means at most widths; recorded, they are [[2.718281828 ** P8.above:.1f]] times as high as the ends of the paths.
 #
 # Heights in this run (profile {glue:text}`profile`); exponent and factor are the recorded ones. Both axes are logarithmic.
 # :::

@@ -11,7 +11,7 @@ from functools import cache
 
 from book.tools.read import cells, chapters, inputs
 
-EVIDENCE = re.compile(r"^# ## Evidence$", re.M)
+EVIDENCE = re.compile(r"^(?:# )?## Evidence$", re.M)  # in a source, and in the text of a cell
 
 
 def evidence(chapter: str) -> str:

@@ -74,10 +74,12 @@ def assembled(profile: str, where: Path) -> None:
 
 
 def page(chapter: str, profile: str) -> None:
-    """The pages of one chapter, from its notebook in build/chapters, or else from that of a build."""
+    """The pages of one chapter, from its newest notebook: in build/chapters, or that of a build."""
     name = chapters.find(chapter)
     own = ROOT / "build" / "chapters" / f"{name}.ipynb"
-    path = own if own.exists() else ROOT / "build" / "executed" / profile / own.name
+    path = ROOT / "build" / "executed" / profile / own.name
+    if own.exists() and not (path.exists() and path.stat().st_mtime > own.stat().st_mtime):
+        path = own
     source = ROOT / "notebooks" / own.with_suffix(".py").name
     code = [cell.source for cell in titles.read(source).cells if cell.cell_type == "code"]
     ran = [cell for cell in records.notebook(path)["cells"] if cell["cell_type"] == "code"]
@@ -95,7 +97,7 @@ def page(chapter: str, profile: str) -> None:
     atomic_write(staged / "book" / "generated" / "verdicts.json", json.dumps(pages.addresses(run, found)))
     done = _builder(staged, out, "-q")
     built = out / "_build" / "html" / "book" / "executed" / f"{name}.html"
-    if not built.exists():
+    if done.returncode or not built.exists():
         raise BuildError(f"the page was not built:\n{done.stdout}{done.stderr}")
     print(f"its page: {built}")
 

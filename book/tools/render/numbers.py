@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import operator
 import re
 from collections.abc import Callable, Mapping
@@ -33,10 +34,10 @@ def parts(text: str) -> list[str]:
     return [part for expression, _ in NUMBER.findall(text) for part in PART.findall(expression)]
 
 
-def evaluate(expression: str, records: Mapping[str, dict], field: str) -> float:
-    """An expression of parts, each with the value of one field of its record.
+def evaluate(expression: str, records: Mapping[str, dict]) -> float:
+    """An expression of parts, each with its measured value.
 
-    >>> evaluate("100 * (1 - Z7.gain)", {"Z7.gain": {"value": 0.25, "low": 0.2, "high": 0.3, "n": 8}}, "value")
+    >>> evaluate("100 * (1 - Z7.gain)", {"Z7.gain": {"value": 0.25, "low": 0.2, "high": 0.3, "n": 8}})
     75.0
     """
 
@@ -51,7 +52,7 @@ def evaluate(expression: str, records: Mapping[str, dict], field: str) -> float:
             case ast.UnaryOp(op=ast.USub(), operand=inner):
                 return -of(inner)
             case ast.Attribute(value=ast.Name(id=claim), attr=name):
-                return _field(records, f"{claim}.{name}", field)
+                return _field(records, f"{claim}.{name}", "value")
             case ast.Call(func=ast.Name(id="abs"), args=[inner]):
                 return abs(of(inner))
             case ast.Call(func=ast.Name(id=name), args=[ast.Attribute(value=ast.Name(id=claim), attr=part)]) if (
@@ -64,6 +65,18 @@ def evaluate(expression: str, records: Mapping[str, dict], field: str) -> float:
         return of(ast.parse(expression.strip(), mode="eval"))
     except (SyntaxError, ArithmeticError) as error:
         raise BuildError(f"[[{expression}]]: {error}") from None
+
+
+def _ends(expression: str, records: Mapping[str, dict]) -> tuple[float, float]:
+    """The least and the largest value of an expression, monotone in each part, over the parts' intervals."""
+    if re.search(r"\b(abs|low|high|n)\(", expression):
+        raise BuildError(f"[[{expression}]] has no interval; allowed with ± or to: parts, numbers, + - * / **")
+    named = list(dict.fromkeys(PART.findall(expression)))
+    corners = itertools.product(*([_field(records, part, end) for end in FIELDS[:2]] for part in named))
+    found = [
+        evaluate(expression, {part: {"value": end} for part, end in zip(named, ends, strict=True)}) for ends in corners
+    ]
+    return min(found), max(found)
 
 
 def _field(records: Mapping[str, dict], part: str, field: str) -> float:
@@ -79,12 +92,12 @@ def filled(text: str, records: Mapping[str, dict]) -> str:
 
     def number(found: re.Match) -> str:
         expression, form = found[1], found[2] or ""
-        value = evaluate(expression, records, "value")
+        value = evaluate(expression, records)
         if form in ("±", "to"):
-            ends = sorted(evaluate(expression, records, field) for field in ("low", "high"))
+            low, high = _ends(expression, records)
             if form == "to":
-                return span(ends[0], ends[1]) if ends[0] < ends[1] else people(value)
-            return with_half_width(value, (ends[1] - ends[0]) / 2)
+                return span(low, high) if low < high else people(value)
+            return with_half_width(value, (high - low) / 2)
         try:
             return signs(format(value, form)) if form else people(value)
         except ValueError:

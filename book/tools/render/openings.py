@@ -20,13 +20,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from book.tools.read import chapters, inputs, papers
+from book.tools.read import chapters, halves, inputs, papers
 from book.tools.read.chapters import BuildError
 from book.tools.record import records
 from book.tools.render import numbers, pictures
 from lmc_helpers import claims
 
-EVIDENCE = re.compile(r"^## Evidence$", re.M)
 HEAD = "| The paper says | We find | By how much |"
 ROW = re.compile(r"^\| (?P<says>.+?) \| \[(?P<words>[^\]]+)\]\(#(?P<part>[\w.]+)\) \| (?P<size>.+?) \|$")
 LABEL = re.compile(r"^# (?::label: ([\w-]+)|\(([\w-]+)\)=)$", re.M)
@@ -150,7 +149,7 @@ def problems(chapter: str, verdicts: dict[str, str], recorded: dict[str, dict]) 
         true, unknown = verdicts[part] in (claims.HOLDS, claims.SHARPER), verdicts[part] == claims.OPEN
         if said.startswith("true") != true or said.startswith(("open", "not run")) != unknown:
             yield f"{where}: {row['words']!r} is said of {part}, which is {verdicts[part]!r}"
-    ends = [at for at, (kind, text) in enumerate(listed) if kind == "[markdown]" and EVIDENCE.search(markdown(text))]
+    ends = [at for at, (kind, text) in enumerate(listed) if kind == "[markdown]" and halves.EVIDENCE.search(text)]
     if len(ends) != 1:
         yield f"{chapter}.py: {len(ends)} headings '## Evidence'; allowed: one"
         return
@@ -181,9 +180,10 @@ def _limits(opening: Opening, recorded: dict[str, dict]) -> Iterator[str]:
         yield "the answer has a badge; verdicts stand in the table"
     if not numbers.parts(opening.answer) and "proved" not in opening.answer:
         yield "the answer has neither a number of a record, [[part:format]], nor the word proved"
-    unrecorded = [part for part in numbers.parts(opening.answer) if part not in recorded]
-    if unrecorded and "this run" not in opening.answer:
-        yield f"{unrecorded[0]} has no record; say in the answer that the number is from this run"
+    for said in (opening.answer, opening.picture, *(row[0] for row in opening.rows), *opening.lines.values()):
+        unrecorded = [part for part in numbers.parts(said) if part not in recorded]
+        if unrecorded and "this run" not in said:
+            yield f"{unrecorded[0]} has no record; say beside it that the number is from this run"
     if not opening.picture:
         yield "no picture; allowed: one :::{glue:figure}"
     if len(opening.rows) not in ROWS:

@@ -103,7 +103,7 @@ def split(notebook: dict, chapter: str) -> Iterator[tuple[str, dict]]:
 
 
 def _begins(cell: dict) -> bool:
-    return cell["cell_type"] == "markdown" and bool(openings.EVIDENCE.search("".join(cell["source"])))
+    return cell["cell_type"] == "markdown" and bool(halves.EVIDENCE.search("".join(cell["source"])))
 
 
 def _raised(cell: dict) -> dict:

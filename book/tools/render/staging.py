@@ -178,7 +178,7 @@ def reading_minutes(notebook: dict) -> int:
     for cell in notebook["cells"]:
         text = "".join(cell["source"])
         if cell["cell_type"] == "markdown":
-            if re.search("^## Evidence$", text, re.M):
+            if halves.EVIDENCE.search(text):
                 break
             minutes += len(SOLUTION.sub(" ", text).split()) / WORDS
         elif not {SWITCHED, titles.FOLDED, "remove-cell", "remove-input"} & set(cell["metadata"].get("tags", ())):

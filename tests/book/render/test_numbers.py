@@ -8,6 +8,7 @@ from book.tools.render.numbers import filled, parts
 RECORDS = {
     "Z3.limit": {"value": 0.73812, "low": None, "high": None, "n": 1},
     "I18.later": {"value": 0.28, "low": 0.2512, "high": 0.3088, "n": 40_000},
+    "I18.first": {"value": 0.5, "low": 0.4, "high": 0.6, "n": 9},
     "P3.deep": {"value": None, "low": None, "high": None, "n": 0},
 }
 SHOWN = {
@@ -16,6 +17,7 @@ SHOWN = {
     "by [[100 * (1 - I18.later):.0f]] %": "by 72 %",
     "[[I18.later:±]] or [[I18.later:to]]": "0.28 ± 0.03 or 0.251 to 0.309",
     "[[1 - I18.later:to]] of [[n(I18.later)]]": "0.691 to 0.749 of 40\u202f000",
+    "[[I18.first - I18.later:±]], [[I18.later / I18.later:to]]": "0.22 ± 0.13, 1",
     "[[low(I18.later):.2f]] [[abs(Z3.limit - high(I18.later)):.2f]]": "0.25 0.43",
     "[[2 * Z3.limit / 10 ** 5:.1e]]": "1.5·10⁻⁵",
     "code: a[[0, 1]] and [[x]]": "code: a[[0, 1]] and [[x]]",
@@ -26,13 +28,18 @@ REFUSED = {
     "[[Z3.limit:.2q]]": "'.2q' is not a format",
     "[[max(Z3.limit, 2)]]": "allowed: parts, numbers",
     "[[Z3.limit / 0]]": "division",
+    "[[abs(I18.later):±]]": "has no interval",
     "[[Z3.limit +]]": "invalid syntax",
 }
 
 
 def test_numbers_stand_where_they_are_asked_for():
     assert {text: filled(text, RECORDS) for text in SHOWN} == SHOWN
-    assert parts("".join(SHOWN)) == ["Z3.limit"] * 4 + ["I18.later"] * 6 + ["Z3.limit", "I18.later", "Z3.limit"]
+    assert parts("[[n(Z3.limit)]] and [[1 - I18.later:to]], [[x]]") == ["Z3.limit", "I18.later"]
+        "Z3.limit",
+        "I18.later",
+        "Z3.limit",
+    ]
 
 
 @pytest.mark.parametrize("text", REFUSED)

@@ -91,6 +91,13 @@ def problems(tmp_path, monkeypatch):
     return found
 
 
+def test_every_chapter_has_the_form():
+    first = {
+        name: openings.cells((chapters.NOTEBOOKS / f"{name}.py").read_text())[0][1] for name in chapters.chapters()
+    }
+    assert [name for name, text in first.items() if openings.HEAD not in text] == []
+
+
 def test_a_good_first_screen_has_no_problem(problems):
     assert problems(HEAD) == []
     assert problems("# %% [markdown]\n# # Title\n#\n# Text.\n") == []  # not in this form

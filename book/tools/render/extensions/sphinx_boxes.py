@@ -16,7 +16,6 @@ from sphinx.application import Sphinx
 from sphinx_proof.nodes import proof_node
 
 BOXES = {  # directive → title and classes
-    "summary": ("In short", "lmc-summary"),
     "need": ("Before you start", "lmc-need"),
     "try": ("Try it", "tip"),
     "exercise": ("Exercise", "lmc-exercise"),
