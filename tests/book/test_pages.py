@@ -7,7 +7,7 @@ import pytest
 from browser import frame_of, outside, stretched, visits
 
 from book.tools.read import chapters, halves, titles
-from book.tools.render import contents, staging
+from book.tools.render import contents, numbers, staging
 
 LIBRARY = "plotly.min.js"
 
@@ -73,6 +73,11 @@ def test_mathematics_is_drawn(executed):
     assert [name for name, page in first.items() if not any("MJXTEX" in font for font in page.fonts)] == []
     left = {n: re.findall(r"\$[^$\n]+\$|\{glue|\{prf:|\{cite|\\frac", page.text) for n, page in executed.items()}
     assert {name: texts for name, texts in left.items() if texts} == {}
+
+
+def test_no_page_shows_a_number_that_was_not_filled_in(html, pages):
+    texts = {name: (html / name).read_text(encoding="utf-8") for name in pages}
+    assert {name: found for name, text in texts.items() if (found := numbers.NUMBER.findall(text))} == {}
 
 
 def test_exercises_are_numbered_in_their_chapter(html):

@@ -44,7 +44,7 @@ def copy(where: Path) -> None:
         (where / "book" / folder).mkdir(parents=True)
 
 
-def stage(run: records.Run, profile: str, where: Path) -> findings.Findings:
+def stage(run: records.Run, profile: str, where: Path) -> tuple[findings.Findings, staging.Shown]:
     """Add the pages of executed chapters, and those generated from them, to a copy of the book's sources."""
     executed, extra = where / "book" / "executed", where / "book" / "extra" / "sources"
     found = findings.of(run)
@@ -56,7 +56,7 @@ def stage(run: records.Run, profile: str, where: Path) -> findings.Findings:
             (executed / f"{name}.ipynb").write_text(text, encoding="utf-8")
         shutil.copy(path, extra)
         shutil.copy(ROOT / "notebooks" / f"{path.stem}.py", extra)
-    return found
+    return found, shown
 
 
 def assembled(profile: str, where: Path) -> None:
@@ -64,11 +64,11 @@ def assembled(profile: str, where: Path) -> None:
     run = records.Run(chapters.executed(profile))
     _ = run.records  # a damaged notebook is named before anything is made of any
     copy(where)
-    found = stage(run, profile, where)
+    found, shown = stage(run, profile, where)
     (where / "_toc.yml").write_text(yaml.safe_dump(contents.halved(), sort_keys=False), encoding="utf-8")
     pages.write(run, found, where / "book")
     for path in (where / "book").rglob("*.md"):
-        path.write_text(screens.linked(path.read_text(encoding="utf-8")), encoding="utf-8")
+        path.write_text(screens.prose(path.read_text(encoding="utf-8"), shown.measured), encoding="utf-8")
     for id in found.surprises:
         print(f"{id}: {found.verdicts[id]}, where the ledger expects {claims.OPEN!r}", flush=True)
 
@@ -89,7 +89,7 @@ def page(chapter: str, profile: str) -> None:
     staged, out = ROOT / "build" / "stage" / f"chapter-{name}", own.with_suffix("")
     copy(staged)
     run = records.Run([path], whole=False)
-    found = stage(run, profile, staged)
+    found, _ = stage(run, profile, staged)
     toc: dict[str, object] = {"format": "jb-book", "root": f"book/executed/{name}"}
     files = [f"book/executed/{second}" for second in halves.pages(name)[1:]]
     toc["chapters"] = [{"file": file} for file in [*files, "book/glossary", "book/bibliography"]]

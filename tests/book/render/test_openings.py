@@ -92,10 +92,8 @@ def problems(tmp_path, monkeypatch):
 
 
 def test_every_chapter_has_the_form():
-    first = {
-        name: openings.cells((chapters.NOTEBOOKS / f"{name}.py").read_text())[0][1] for name in chapters.chapters()
-    }
-    assert [name for name, text in first.items() if openings.HEAD not in text] == []
+    texts = {name: (chapters.NOTEBOOKS / f"{name}.py").read_text(encoding="utf-8") for name in chapters.chapters()}
+    assert [name for name, text in texts.items() if openings.HEAD not in openings.cells(text)[0][1]] == []
 
 
 def test_a_good_first_screen_has_no_problem(problems):
