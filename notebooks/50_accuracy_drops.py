@@ -22,9 +22,9 @@
 # | --- | --- | --- |
 # | The drop is larger for $k = 2$ than for $k = 8$ (Q3) | [open; by the code's defaults it is](#I12.order_low) | by [[I12.drop_2 - I12.drop_8:.0f]] points; printed 31 |
 # | … and for $k = 8$ than for $k = 32$ | [open; by the code's defaults it is](#I12.order_high) | by [[I12.drop_8 - I12.drop_32:.1f]] points; printed 9.6 |
-# | "46.4 percentage points for $k = 2$" | [open: setting not stated](#I12.drop_2) | here [[I12.drop_2:to]] |
-# | "15.7 percentage points for $k = 8$" | [open: setting not stated](#I12.drop_8) | here [[I12.drop_8:to]] |
-# | "only by 6.1 percentage points for $k = 32$" | [open: setting not stated](#I12.drop_32) | here [[I12.drop_32:to]] |
+# | "46.4 percentage points for $k = 2$" | [open, no setting](#I12.drop_2) | here [[I12.drop_2:to]] |
+# | "15.7 percentage points for $k = 8$" | [open, no setting](#I12.drop_8) | here [[I12.drop_8:to]] |
+# | "only by 6.1 percentage points for $k = 32$" | [open, no setting](#I12.drop_32) | here [[I12.drop_32:to]] |
 # | For low $k$, high $m$ swaps "again become accessible" | [open](#I12.wide) | one width is trained |
 #
 # **Open.** The printed sizes: no run decides them, their setting would. The order in all [[n(I12.order_low)]] settings: ten pairs each instead of four, ten core-hours, unless signs differ. Wide layers: two core-hours.

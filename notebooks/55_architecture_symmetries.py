@@ -13,7 +13,7 @@
 # :::{glue:figure} fig_left_over
 # :alt: Four bars on an axis from 0 to 100 per cent, the share of a symmetry that the masks leave. ResNet, permutations of channels: [[I16.broken:.0f]]. ResNet, rescalings of channels with zeros fixed: 100. Transformer, permutations of heads and units: [[I17.permutations:.0f]]. Transformer, linear maps of queries and keys in a head: [[100 * I17.continuous:.0f]].
 #
-# Share of each symmetry that the masks leave: of interchangeable units, and of the dimensions of rescalings and linear maps. Recorded, at the printed sizes.
+# Share of each symmetry that the masks leave: of units, or of dimensions. Recorded at the printed sizes.
 # :::
 #
 # **How sure.** Exact: a test of all permutations for [[n(I16.broken)]] masks of ResNets and [[n(I17.permutations)]] of transformers, recorded; the rest proved, with ranks of two heads.
