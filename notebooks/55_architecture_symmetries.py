@@ -20,7 +20,7 @@
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | "permutations of hidden units … are broken" (sec. 3.1) | [true under Table 3](#I16.broken) | [[I16.broken:.0f]] interchangeable channels |
+# | "permutations of hidden units … are broken" (sec. 3.1, citing Lim et al.) | [true under Table 3](#I16.broken) | [[I16.broken:.0f]] interchangeable channels |
 # | Zeros keep rescalings of ReLU channels (ours) | [true of all of them](#I16.rescaling) | proved; outputs equal to [[I16.rescaling:.0e]] |
 # | "may not fully eliminate head-level equivalences" (App. G.4) | [true of linear maps](#I17.continuous) | [[100 * I17.continuous:.0f]] % of the dimensions left |
 # | Permutations of heads are eliminated (ours) | [true, 8 fixed entries a row](#I17.permutations) | [[I17.permutations:.0f]] interchangeable heads or units |

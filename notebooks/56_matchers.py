@@ -22,7 +22,7 @@
 #
 # | We expected | We find | By how much |
 # | --- | --- | --- |
-# | Nearest weights are seldom the best order | [true](#X3.deep_best) | best in [[100 * X3.deep_best:to]] % of pairs |
+# | Nearest weights are seldom the best order | [true](#X3.deep_best) | best in [[100 * X3.deep_best:.0f]] ([[100 * X3.deep_best:to]]) % of pairs |
 # | The loss guides better than weights | [true](#X3.straight_through) | [[X3.straight_through:±]] times the rise |
 # | Restarts change less than a tenth | [open](#X3.restarts_barrier) | [[X3.restarts_barrier:±]] times the rise |
 # | From He's start activations leave half or less | [open](#X3.start) | [[X3.start:±]] times the rise |
@@ -614,7 +614,7 @@ claims.check("X3.wide_barrier", **wide_plain)
 # %% [markdown]
 # ## What it means for merging networks
 #
-# Match by what you want to be small, if you can pay for it. Otherwise match by weights, or by activations, which costs one pass over some images: if the networks started from large weights, by activations; if from small ones, there is little between them in wide networks, and weight matching is enough. Restarts improve the objective, and hardly the merged network. REPAIR afterwards is cheap.
+# Match by what you want to be small, if you can pay for it. Otherwise match by weights, or by activations, which costs one pass over some images: if the networks started from large weights, by activations; if from small ones, there is little between them in wide networks, and weight matching is enough. Restarts improve the objective; whether they lower the barrier by a tenth is open. REPAIR afterwards is cheap.
 #
 # **Read on.** [](13_algorithm_1.ipynb): how far Z, Algorithm 1 is from the best order. [](37_permuted_barriers.ipynb): the barrier after the best permutation. [](53_asymmetric_mlps.ipynb): networks that need no matcher.
 
