@@ -5,6 +5,7 @@ from html.parser import HTMLParser
 from types import SimpleNamespace
 
 from book.tools.read import chapters, papers
+from book.tools.record import records
 from book.tools.render import anchors, contents, front, pages
 from book.tools.render.board import Cell
 from lmc_helpers import claims
@@ -132,3 +133,9 @@ def test_times_are_those_of_this_run_and_of_the_records(monkeypatch):
     smoke, laptop, paper = front.scales(run)
     assert (smoke.name, smoke.limit, smoke.took, smoke.ran) == ("smoke", 100.0, None, 0)
     assert (laptop.took, laptop.ran, paper.took, paper.ran) == (7.0, 1, 160.0, 2)
+
+
+def test_the_readme_has_the_findings_of_the_first_page():
+    text = " ".join((chapters.ROOT / "README.md").read_text(encoding="utf-8").split())
+    for finding in front.findings(front.read(), records.recorded()):
+        assert " ".join(f"**{finding.title}.** {finding.says}".split()) in text
