@@ -34,6 +34,16 @@ _HOOKS: dict[type, Any] = {  # of torch, which compute a weight before each call
 }
 
 
+def computed(model: nn.Module, every: bool = False) -> tuple[list[tuple], list[tuple[str, str]]]:
+    """The weights that hooks compute, with the hook and what removes it, and those that parametrisations compute."""
+    modules = list(bare(model).named_modules())
+    hooks = [(name, hook) for name, one in modules for hook in one._forward_pre_hooks.values()]
+    known = [(name, hook, remove) for name, hook in hooks for kind, remove in _HOOKS.items() if isinstance(hook, kind)]
+    return known, [
+        (n, tensor) for n, one in modules for tensor in _parametrised(one) if every or not _fixed(one, tensor)
+    ]
+
+
 def plain(model: nn.Module, every: bool = False) -> nn.Module:
     """A module without wrappers; a copy that holds its effective weights, if hooks or parametrisations compute them.
 
@@ -41,20 +51,21 @@ def plain(model: nn.Module, every: bool = False) -> nn.Module:
     stays unless all are asked for.
     """
     model = bare(model)
-    hooks = [(n, remove, hook) for n, one in model.named_modules() for hook in one._forward_pre_hooks.values()
-             for kind, remove in _HOOKS.items() if isinstance(hook, kind)]  # fmt: skip
-    computed = [(n, t) for n, one in model.named_modules() for t in _parametrised(one) if every or not _fixed(one, t)]
-    if not hooks and not computed:
+    hooks, parametrised = computed(model, every)
+    if not hooks and not parametrised:
         return model
     made = duplicate(model).eval()
     with torch.no_grad():
-        for name, remove, hook in hooks:
+        for name, hook, remove in hooks:
             remove(made.get_submodule(name), hook)
-        for name, tensor in computed:
+        for name, tensor in parametrised:
             one: Any = made.get_submodule(name)
             kind = {key: value for key, value in vars(type(one)).items() if key not in ("__dict__", "__weakref__")}
             one.__class__ = type(type(one).__name__, type(one).__bases__, kind)  # what is removed is an attribute of it
+            value = nn.Parameter(getattr(one, tensor).detach().clone())
             parametrize.remove_parametrizations(one, tensor)
+            delattr(one, tensor)
+            one.register_parameter(tensor, value)
     return made
 
 

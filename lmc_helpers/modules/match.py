@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import zip_longest
 from typing import Any, Literal, overload
 
 import torch
@@ -17,6 +18,7 @@ from lmc_helpers.alignment.midpoint import Best
 from lmc_helpers.alignment.sinkhorn import sinkhorn_rebasin
 from lmc_helpers.alignment.straight_through import straight_through
 from lmc_helpers.alignment.weight_matching import group_by_group, inner_kinds, weight_matching
+from lmc_helpers.modules._ends import Ends, check_followed, check_same
 from lmc_helpers.modules._layers import Contractions, Use, storage
 from lmc_helpers.modules._module import (
     batches,
@@ -144,6 +146,8 @@ def match(
     if x is None and (symmetry is None or (by == "activations" and data is None)):
         raise ValueError("x = None; allowed: inputs of a call, or a symmetry, and data to match by activations")
     with untouched():
+        if descends:
+            Ends(a, b).check(next(batches(data))[0])
         groups = traced(a, x) if symmetry is None else symmetry
         unknown = sorted({place.name for of in groups.groups.values() for place in of} - set(tensors(a)))
         if unknown:
@@ -157,6 +161,8 @@ def match(
         else:
             p, values = _by_weights(a, b, groups, restarts, seed)
         made = permuted(b, groups, p)
+        if x is not None:
+            check_same(b, made, x)
     return (made, Matched(p, values, groups)) if details else made
 
 
@@ -192,9 +198,11 @@ def _by_loss(
     work = copied(a)
     if min(torch.finfo(value.dtype).bits for value in work.parameters() if value.is_floating_point()) < 32:
         work = work.float()
-    numbers = {name: value for name, value in tensors(work).items() if value.is_floating_point()}
+    names = Ends(a, b).v
+    numbers = {n: value for n, value in tensors(work).items() if value.is_floating_point() and n in names}
     u, v = ({name: tensors(end)[name].to(value)[None] for name, value in numbers.items()} for end in (a, b))
     buffers = dict(work.named_buffers())
+    check_followed(work, fitting(work, next(batches(data))[0]))
     parts = _endless(data)
 
     def half_way(params: Mapping[str, Tensor]) -> Tensor:
@@ -286,14 +294,26 @@ def _recorded(
     found: dict[_Key, list[Moments]] = {}  # a place each
     reads: set[_Key] | None = None
     for x, _ in data:
-        one, two = (_record(end, symmetry.sizes, sites, fitting(end, x)) for end in (a, b))
+        (one, picks), (two, others) = (_record(end, symmetry.sizes, sites, fitting(end, x)) for end in (a, b))
+        if len(picks) != len(others) or not all(p.equal(q.to(p)) for p, q in zip(picks, others, strict=True)):
+            raise ValueError(
+                "a and b pick other entries by an index on the same inputs, so that their activations are not of the "
+                "same samples; allowed: by='weights', or inputs on which they pick the same"
+            )
         if reads is None:
             reads = {key for key, ways in one.items() if "read" in ways}
-        for key in one:
+        for key in one | two:
             way = "read" if key in reads else "made"
-            pairs = zip(one[key].get(way, ()), two[key].get(way, ()), strict=True)
-            new = [moments_of(za[None], zb.to(za)[None]) for za, zb in pairs]
-            found[key] = [merged_moments(*both) for both in zip(found[key], new, strict=True)] if key in found else new
+            za, zb = (ends.get(key, {}).get(way, []) for ends in (one, two))
+            if [len(z) for z in za] != [len(z) for z in zb]:
+                samples = [sum(map(len, z)) for z in (za, zb)]
+                raise ValueError(
+                    f"the units of {key[0]!r} are read {len(za)} times in a and {len(zb)} times in b on the same "
+                    f"inputs, {samples[0]} and {samples[1]} samples; allowed: by='weights', or inputs that both take alike"
+                )
+            new = [moments_of(u[None], v.to(u)[None]) for u, v in zip(za, zb, strict=True)]
+            both = zip_longest(found.get(key, []), new)
+            found[key] = [(p or q) if p is None or q is None else merged_moments(p, q) for p, q in both]
     whole: dict[_Key, Moments] = {}
     for key, parts in found.items():
         if reads is not None and key not in reads:  # a bias may be added later
@@ -305,8 +325,10 @@ def _recorded(
     return whole
 
 
-def _record(model: nn.Module, sizes: Mapping[str, int], sites: _Sites, x: Any) -> dict[_Key, dict[str, list[Tensor]]]:
-    """Key → way → the activations (samples, units) of each place, in the order of the operations."""
+def _record(
+    model: nn.Module, sizes: Mapping[str, int], sites: _Sites, x: Any
+) -> tuple[dict[_Key, dict[str, list[Tensor]]], list[Tensor]]:
+    """Key → way → the activations (samples, units) of each place, in the order of the operations; indices of picks."""
     found: dict[_Key, dict[str, list[Tensor]]] = {}
     seen: dict[tuple, Tensor] = {}  # operands, kept alive: several weights may read the same one
     own = {storage(value) for value in tensors(model).values()}
@@ -330,6 +352,6 @@ def _record(model: nn.Module, sizes: Mapping[str, int], sites: _Sites, x: Any) -
                 rows.append(units.movedim(dim + 1, -1).flatten(0, -2))
             found.setdefault(key, {}).setdefault(way, []).append(torch.cat(rows, dim=1).clone())
 
-    with step_by_step(), Contractions(model, record):
+    with step_by_step(), Contractions(model, record) as seen_by:
         called(model, x)
-    return found
+    return found, seen_by.picks

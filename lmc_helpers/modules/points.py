@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_map
 
 from lmc_helpers._typing import Natural, NonNegative, Positive, Probability, checked
+from lmc_helpers.modules._ends import Ends, check_followed
 from lmc_helpers.modules._layers import Layer
 from lmc_helpers.modules._module import (
     batches,
@@ -94,6 +95,9 @@ class _Objective:
             read = [(fitting(self.model, x), fitting(self.model, y), length(x, y)) for x, y in batches(data, BATCH)]
         n = sum(size for _, _, size in read)
         self.data = [(x, y, size, size / n) for x, y, size in read]
+        with untouched():
+            check_followed(self.model, read[0][0])
+            Ends(self.model, self.model).check(read[0][0])
         x, _, size = read[0]
         self.x = tree_map(lambda one: one[:8] if isinstance(one, Tensor) and len(one) == size else one, x)
 
