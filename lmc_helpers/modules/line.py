@@ -202,7 +202,9 @@ def _evaluated(
         if statistics == "recomputed" and norms(model):
             data = kept(data)
             recomputed = _recomputed(work, places, data)
-        size, run_size = _sizes(work, data)
+        if ends is not None and is_whole(data):  # before it is said that examples depend on one another
+            ends.check(next(batches(work, data, 8))[0], seeds)
+        size, run_size = _sizes(work, data, bool(seeds))
         combined, tested = Combined(loss), (0, len(places) - 1)
         losses: list[list[Tensor]] = [[] for _ in places]
         right: list[Tensor | None] = [torch.zeros(2, dtype=torch.float64) for _ in places]
@@ -232,7 +234,7 @@ def _evaluated(
     return table, sizes, accuracy if combined.counts else None
 
 
-def _sizes(work: nn.Module, data: Any) -> tuple[int | None, int]:
+def _sizes(work: nn.Module, data: Any, drawn: bool = False) -> tuple[int | None, int]:
     """Size of the parts over which errors are taken (None: the given batches), and of the parts run at once."""
     if not is_whole(data):
         return None, AT_ONCE
@@ -243,7 +245,7 @@ def _sizes(work: nn.Module, data: Any) -> tuple[int | None, int]:
     leaves = list(tensors_of(outputs))
     if not all(one.shape[:1] == (length(x, y),) for one in leaves):  # outputs that cannot be cut
         return None, size
-    if size > 1 and not is_apart(work, x, size // 2):
+    if size > 1 and not drawn and not is_apart(work, x, size // 2):
         raise ValueError(
             "the outputs for an example change with the others of its batch; allowed: networks that give each example "
             "an output of its own, or batches [(x, y), …] that are run as they are"
