@@ -171,11 +171,8 @@ def _by_weights(
     a: nn.Module, b: nn.Module, symmetry: Symmetry, restarts: int, seed: int
 ) -> tuple[dict[str, Tensor], Tensor]:
     """Permutations and the values of all restarts."""
-    u, v = (  # complex numbers as pairs of real ones
-        {n: (torch.view_as_real(p) if p.is_complex() else p).detach()[None] for n, p in end.named_parameters()}
-        for end in (a, b)
-    )
-    v = {name: value.to(u[name]) for name, value in v.items()}
+    u = _weights(a)
+    v = {name: value.to(u[name]) for name, value in _weights(b).items()}
     own = restricted(symmetry, u)
     if not own.groups:
         return {}, torch.zeros(restarts, dtype=torch.float64)
@@ -184,6 +181,12 @@ def _by_weights(
         found.append(weight_matching(u, v, own, restarts - 1, seed))
     best = max(found, key=lambda one: one.values.max().item())  # the first of equals
     return {g: p[0] for g, p in best.permutations.items()}, torch.cat([one.values[:, 0] for one in found])
+
+
+def _weights(model: nn.Module) -> dict[str, Tensor]:
+    """Parameters name → (1, …), complex numbers as pairs of real ones."""
+    parameters = model.named_parameters()
+    return {n: (torch.view_as_real(p) if p.is_complex() else p).detach()[None] for n, p in parameters}
 
 
 # ---------- by a loss half-way
