@@ -50,7 +50,7 @@ def filters(cell: Callable[[str], str]) -> dict[str, Callable]:
         "came_out": came_out,
         "outcome": words.outcome,
         "revised": claims.revised,
-        "comes_to": lambda criterion: claims.criterion(criterion).removeprefix("= "),
+        "requires": lambda criterion: claims.criterion(criterion).removeprefix("= "),
         "sentence": sentence,
         "lower_first": lambda text: re.sub(r"^(Section|Appendix)", lambda m: m[1].lower(), text),
         "title": findings.title,

@@ -72,7 +72,7 @@ def test_a_tile_says_its_claim_and_leads_to_its_row():
     first, second = Tiles(text).found
     assert first["href"] == "scoreboard.html#score-Z3" and first["text"].startswith("Z3")
     assert first["title"] == first["aria-label"] and 'the "overlap" of m < 2M & more' in first["title"]
-    said = "Z3, Thm 5", corrected, "recorded at paper scale", "besides: fails"
+    said = "Z3, Thm 5", corrected, "recorded at paper scale", "also: fails"
     assert all(words in first["title"] for words in said)
     assert first["class"].split() == ["lmc-tile", "lmc-false-as-printed-corrected", "lmc-differs"]
     assert second["text"] == "Z4" and second["title"].endswith(f"the matching – {absent}")
