@@ -152,6 +152,8 @@ def test_icons_are_drawn(visited):
 
 
 def test_search_from_disk(html, watched):
-    tab = watched.open(f"{html.as_uri()}/search.html?q=overlap")
-    tab.wait_for_selector("ul.search li")
+    for words, page in (("theorem 12.2", "12_overlap_theorem.html#"), ("barrier peak", "15_barrier_peak.html")):
+        tab = watched.open(f"{html.as_uri()}/search.html?q={words}")
+        first = tab.wait_for_selector("ul.search li a")
+        assert page in first.get_attribute("href")
     assert watched.trouble == []
