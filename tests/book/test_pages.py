@@ -156,4 +156,6 @@ def test_search_from_disk(html, watched):
         tab = watched.open(f"{html.as_uri()}/search.html?q={words}")
         first = tab.wait_for_selector("ul.search li a")
         assert page in first.get_attribute("href")
+    tab = watched.open(f"{html.as_uri()}/search.html?q=2.127")
+    tab.wait_for_selector("ul.search li a[href*='15_barrier_peak']")
     assert watched.trouble == []
