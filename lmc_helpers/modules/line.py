@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import torch
 from jaxtyping import Float64
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy, nll_loss
+from torch.nn.functional import cross_entropy, huber_loss, l1_loss, mse_loss, nll_loss, smooth_l1_loss
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves
 
@@ -291,12 +291,12 @@ def _recomputed(work: nn.Module, places: Sequence[Place], data: Any) -> list[dic
 
 
 class _Guard(TorchFunctionMode):
-    """Refuses cross-entropy of a single class or with labels out of range, wherever a loss calls it."""
+    """Refuses cross-entropy of one class or with labels out of range, and y that torch broadcasts to the outputs."""
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
+        named = dict(zip(("input", "target"), args, strict=False)) | kwargs
         if func in (cross_entropy, nll_loss):
-            named = dict(zip(("input", "target"), args, strict=False)) | kwargs
             outputs, labels = named["input"], named["target"]
             classes = outputs.shape[1 if outputs.ndim > 1 else 0]
             if classes == 1:
@@ -309,6 +309,11 @@ class _Guard(TorchFunctionMode):
                 if counted.numel() and (counted.min() < 0 or counted.max() >= classes):
                     low, high = counted.min().item(), counted.max().item()
                     raise ValueError(f"labels are {low} to {high}; allowed: 0 to {classes - 1}")
+        if func in (mse_loss, l1_loss, smooth_l1_loss, huber_loss):
+            outputs, y = named["input"], named["target"]
+            if outputs.shape != y.shape:
+                own, right = tuple(y.shape[1:]), tuple(outputs.shape[1:])
+                raise ValueError(f"y has shape {own} for each example; allowed: that of the outputs, {right}")
         return func(*args, **kwargs)
 
 
