@@ -279,7 +279,7 @@ for n, eps in CASES:
 claims.check("G2.n2_components", numbers, n=walkers * len(CASES))
 
 # %% [markdown]
-# Other branches are no exception, and several blocks only multiply:
+# Other branches behave alike, and several blocks only multiply:
 #
 # :::{prf:theorem} The count for every branch
 # :label: thm-branches

@@ -700,7 +700,7 @@ both = (few_x, few_y), (others.inputs(flat=True), others.y)
 
 
 def mean_barrier(p, x, y):
-    """Half-way on some images, the mean over pairs."""
+    """Halfway on some images, the mean over pairs."""
     middle = along_segments(a, b.permuted(p), x, y, [0.5]).loss
     return (middle[:, 0] - along_segments(a, b, x, y, (0, 1)).loss.mean(1)).mean()
 

@@ -111,7 +111,8 @@ def _run(confirmed: dict | None) -> str:
     """When and where the confirmed run was made, and whether it is still valid."""
     if not confirmed:
         return ""
-    said = f"{confirmed['date']}, {confirmed['device']}; seeds from the commit that fixed the criteria"
+    device = confirmed["device"].replace("1 thread(s)", "1 thread")
+    said = f"{confirmed['date']}, {device}; seeds from the commit that fixed the criteria"
     if later := confirmed.get("set_later"):
         said += f", but {', '.join(later)} set later"
     if first := confirmed.get("first_judged_by"):
