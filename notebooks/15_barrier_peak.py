@@ -761,10 +761,7 @@ print("at many teachers over at four {:.3f} ± {:.3f}".format(*grown))
 
 # %%
 claims.check(
-    "Z7.benefit",
-    *grown,
-    n=count[M_large],
-    second_seed=lambda: benefit(seed + 1),
+    "Z7.benefit", *grown, n=count[M_large], second_seed=lambda: benefit(seed + 1)
 )
 
 # %% [markdown]

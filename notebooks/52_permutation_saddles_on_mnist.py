@@ -480,10 +480,7 @@ higher, error, n_above = average(above)
 claims.check("P8.mnist_above", higher, stderr=error, n=n_above)
 claims.check("P8.projected_points", top_slope, stderr=top_error, n=n_top)
 claims.check(
-    "P8.projected_points_accuracy",
-    top_fall,
-    interval=top_around,
-    n=n_top_fall,
+    "P8.projected_points_accuracy", top_fall, interval=top_around, n=n_top_fall
 )
 claims.check("P8.mnist_reached_at_last", len(points), n=len(counted))
 lowest, flat = min(indices, default=0), 10 - min(ranks, default=10)

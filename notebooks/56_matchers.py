@@ -430,18 +430,14 @@ def leaves(of, matcher):
 def compared(kind, above, below):
     """Mean barrier after a matcher over that after another."""
     return measured(
-        kind,
-        lambda of: of.ratio(above, below),
-        lambda of: leaves(of, below),
+        kind, lambda of: of.ratio(above, below), lambda of: leaves(of, below)
     )
 
 
 def with_repair(kind):
     """Mean barrier with REPAIR over that without, after weight matching."""
     return measured(
-        kind,
-        lambda of: of.repaired("weights"),
-        lambda of: leaves(of, "weights"),
+        kind, lambda of: of.repaired("weights"), lambda of: leaves(of, "weights")
     )
 
 
