@@ -11,12 +11,6 @@ from typing import Any, Literal, NamedTuple
 import torch
 from jaxtyping import Float64
 from torch import Tensor, nn
-<<<<<<< HEAD
-=======
-from torch.nn.functional import cross_entropy, huber_loss, l1_loss, mse_loss, nll_loss, smooth_l1_loss
-from torch.overrides import TorchFunctionMode
-from torch.utils._pytree import tree_leaves
->>>>>>> 5411acf1383bf6c13ec826788a73be6946473b80
 
 from lmc_helpers._typing import Natural, Probability, Reals, checked
 from lmc_helpers.barrier import GRID, barrier_kinds, check_lambdas
@@ -306,65 +300,3 @@ def _recomputed(work: nn.Module, places: Sequence[Place], data: Any) -> list[dic
     if not seen[0]:
         raise ValueError("each batch has 1 example; allowed: 2 or more to recompute statistics")
     return found
-<<<<<<< HEAD
-=======
-
-
-class _Guard(TorchFunctionMode):
-    """Refuses cross-entropy of one class or with labels out of range, and y that torch broadcasts to the outputs."""
-
-    def __torch_function__(self, func, types, args=(), kwargs=None):
-        kwargs = kwargs or {}
-        named = dict(zip(("input", "target"), args, strict=False)) | kwargs
-        if func in (cross_entropy, nll_loss):
-            outputs, labels = named["input"], named["target"]
-            classes = outputs.shape[1 if outputs.ndim > 1 else 0]
-            if classes == 1:
-                raise ValueError(
-                    f"cross-entropy of one output, shape {tuple(outputs.shape)}, is 0 for every network; allowed: two "
-                    "classes or more, or a loss for regression"
-                )
-            if not labels.is_floating_point():
-                counted = labels[labels != named.get("ignore_index", -100)]
-                if counted.numel() and (counted.min() < 0 or counted.max() >= classes):
-                    low, high = counted.min().item(), counted.max().item()
-                    raise ValueError(f"labels are {low} to {high}; allowed: 0 to {classes - 1}")
-        if func in (mse_loss, l1_loss, smooth_l1_loss, huber_loss):
-            outputs, y = named["input"], named["target"]
-            if outputs.shape != y.shape:
-                own, right = tuple(y.shape[1:]), tuple(outputs.shape[1:])
-                raise ValueError(f"y has shape {own} for each example; allowed: that of the outputs, {right}")
-        return func(*args, **kwargs)
-
-
-def _mean_loss(loss: Loss, outputs: Any, y: Any, n: int, check: bool = True) -> Tensor:
-    """Mean loss of a batch of n examples in float64; raises unless the loss returns real numbers, one or n."""
-    with _Guard() if check else nullcontext():
-        value = loss(outputs, y)
-    if not isinstance(value, Tensor):
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise TypeError(f"the loss is {type(value).__name__}; allowed: a tensor () or (n,)")
-        value = torch.tensor(value, dtype=torch.float64)
-    if value.is_complex() or (value.numel() != 1 and tuple(value.shape) != (n,)):
-        raise ValueError(f"the loss has shape {tuple(value.shape)}, {value.dtype}; allowed: () or ({n},), real")
-    return value.double().mean()
-
-
-def _right(loss: Loss, outputs: Any, y: Any) -> tuple[Tensor, int] | None:
-    """Correct predictions and their total; None unless y are class labels."""
-    if not isinstance(outputs, Tensor) or not isinstance(y, Tensor) or not outputs.is_floating_point():
-        return None
-    if y.is_floating_point() or y.dtype == torch.bool or outputs.ndim != y.ndim + 1 or not y.ndim:
-        return None
-    first = outputs.shape[:1] + outputs.shape[2:] == y.shape  # classes follow the examples, as cross-entropy has it
-    last = outputs.shape[:-1] == y.shape
-    axis = 1 if first and (not last or _is_cross_entropy(loss)) else -1
-    if not (first or last) or outputs.shape[axis] < 2:
-        return None
-    counted = y != getattr(loss, "ignore_index", -100)
-    return ((outputs.argmax(dim=axis) == y) & counted).sum().double(), int(counted.sum())
-
-
-def _is_cross_entropy(loss: Loss) -> bool:
-    return loss in (cross_entropy, nll_loss) or isinstance(loss, (nn.CrossEntropyLoss, nn.NLLLoss))
->>>>>>> 5411acf1383bf6c13ec826788a73be6946473b80

@@ -183,17 +183,13 @@ def _by_weights(
     return {g: p[0] for g, p in best.permutations.items()}, torch.cat([one.values[:, 0] for one in found])
 
 
-<<<<<<< HEAD
 def _weights(model: nn.Module) -> dict[str, Tensor]:
     """Parameters name → (1, …), complex numbers as pairs of real ones."""
     parameters = model.named_parameters()
     return {n: (torch.view_as_real(p) if p.is_complex() else p).detach()[None] for n, p in parameters}
 
 
-# ---------- by a loss half-way
-=======
 # ---------- by a loss halfway
->>>>>>> 5411acf1383bf6c13ec826788a73be6946473b80
 
 
 def _by_loss(
