@@ -76,23 +76,21 @@ from lmc_helpers.chapter import Choice, Integer, ListOf, Real
 chapter.begin(
     globals(),
     dataset=Choice(("cifar10", "mnist", "digits")),
-    widths=ListOf(Integer(1, 4096)),
-    resnet=ListOf(Integer(1, 64)),
-    vit=ListOf(Integer(1, 4096)),
+    widths=ListOf(Integer(1, 4096), 3, 3),
+    resnet=ListOf(Integer(1, 64), 3, 3),
+    vit=ListOf(Integer(1, 4096), 3, 3),
     side=Integer(1, 4),
     images=Integer(50, 45_000),
-    epochs=ListOf(Integer(1, 10_000)),
+    epochs=ListOf(Integer(1, 10_000), 3, 3),
     warm_up=Integer(0, 10_000),
     batch=Integer(1, 45_000),
     pairs=Integer(2, 1000),
     sweep_pairs=Integer(2, 1000),
     sigmas=ListOf(Real(0.01, 1000)),
     together=Integer(1, 1000),
-    places=Integer(2, 1000),
+    places=Integer(2, 1000, step=2),
     seen=Integer(10, 45_000),
 )
-if places % 2:
-    raise ValueError(f"places = {places}; allowed: even numbers")
 
 from dataclasses import replace
 
