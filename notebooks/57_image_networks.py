@@ -104,7 +104,12 @@ from lmc_helpers._chapters.image_networks import (
     networks,
 )
 from lmc_helpers.barrier import barrier_kinds
-from lmc_helpers.error_bars import extreme, jackknife, over_clusters
+from lmc_helpers.error_bars import (
+    Undefined,
+    extreme,
+    jackknife,
+    over_clusters,
+)
 from lmc_helpers.training.recipes import Descent
 from lmc_helpers.training.runs import DataSpec, Run
 
@@ -294,7 +299,10 @@ def known(value: float, error: float) -> tuple[float, float]:
 
 def ratio(values, others) -> tuple[float, float]:
     """Ratio of two means over pairs."""
-    return known(*jackknife(lambda u, v: u / v, values, others))
+    try:
+        return known(*jackknife(lambda u, v: u / v, values, others))
+    except Undefined:
+        return known(np.nan, np.nan)
 
 
 def progress(e: Experiment, key: str) -> tuple[float, float]:

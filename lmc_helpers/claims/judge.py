@@ -164,8 +164,9 @@ def judge(
 
 def _formed(value: float, stderr: float | None, interval: tuple[float, float] | None) -> bool:
     """False for a value or an error that is not finite, and for one of random numbers that never differ."""
-    low, high = interval or (0.0, 1.0 if stderr is None else stderr)
-    return bool(np.isfinite([value, low, high]).all()) and low < high
+    half = Z_TWO_SIDED * (stderr or 0.0)
+    low, high = interval or (value - half, value + half)
+    return bool(np.isfinite([low, high]).all()) and (low < high or (stderr is None and interval is None))
 
 
 def lacking(part: Part, n: int, used: Mapping[str, Any]) -> tuple[str, bool]:

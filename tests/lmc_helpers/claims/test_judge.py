@@ -107,6 +107,7 @@ def test_too_few_samples_decide_nothing():
     assert few.value == 7.0
     for value, error in (
         (7.0, {"stderr": 0.0}),
+        (7.0, {"stderr": 1e-17}),
         (math.nan, {"stderr": math.nan}),
         (2.0, {"interval": (2.0, math.inf)}),
         (2.0, {"interval": (2.0, 2.0)}),
