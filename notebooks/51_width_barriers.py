@@ -82,8 +82,8 @@ from lmc_helpers.chapter import Choice, Integer, ListOf
 chapter.begin(
     globals(),
     dataset=Choice(("mnist", "digits")),
-    images=Integer(200, 60_000),
-    epochs=Integer(1, 10_000),
+    images=Integer(400, 60_000),
+    epochs=Integer(6, 10_000),
     budgets=ListOf(Integer(1, 10_000)),
     widths=ListOf(Integer(2, 1000), 4),
     shown=ListOf(Integer(2, 1000), 3),
@@ -91,7 +91,7 @@ chapter.begin(
     depth_widths=ListOf(Integer(2, 1000), 2),
     groups=Integer(4, 1000),
     depth_groups=Integer(4, 1000),
-    long_groups=Integer(0, 1000),
+    long_groups=Integer(4, 1000, zero=True),
     together=Integer(2, 20),
     second=ListOf(Integer(2, 20), 0),
     restarts=Integer(2, 1000),
@@ -99,8 +99,8 @@ chapter.begin(
     other=Choice(("cifar10", "digits")),
     other_widths=ListOf(Integer(2, 1000), 3),
     other_pairs=Integer(4, 1000),
-    other_epochs=Integer(1, 10_000),
-    other_images=Integer(200, 50_000),
+    other_epochs=Integer(6, 10_000),
+    other_images=Integer(400, 50_000),
 )
 for name, some in (("shown", shown), ("depth_widths", depth_widths)):
     if not {*some} <= {*widths}:

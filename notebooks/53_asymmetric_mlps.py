@@ -80,15 +80,15 @@ from lmc_helpers.chapter import Choice, Flag, Integer, ListOf, Real
 chapter.begin(
     globals(),
     dataset=Choice(("mnist", "digits")),
-    width=Integer(4, 8192),
+    width=Integer(16, 8192),
     images=Integer(100, 54_000),
     looked=Integer(100, 54_000),
-    epochs=Integer(1, 10_000),
+    epochs=Integer(2, 10_000),
     stages=ListOf(Integer(0, 10_000)),
-    long_epochs=Integer(0, 10_000),
+    long_epochs=Integer(2, 10_000, zero=True),
     long_pairs=Integer(2, 1000),
     long_free_pairs=Integer(2, 1000),
-    long_hidden_pairs=Integer(0, 1000),
+    long_hidden_pairs=Integer(2, 1000, zero=True),
     batch=Integer(1, 54_000),
     pairs=Integer(2, 1000),
     sweep_pairs=Integer(2, 1000),
@@ -98,11 +98,9 @@ chapter.begin(
     again=ListOf(
         Choice(("MLP", "W 0", "W 1", "syre 1", "sigma", "hidden")), least=0
     ),
-    places=Integer(2, 1000),
+    places=Integer(2, 1000, step=2),
     repeat=Flag(),
 )
-if places % 2:
-    raise ValueError(f"places = {places}; allowed: even numbers")
 
 import math
 from dataclasses import replace

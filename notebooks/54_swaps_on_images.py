@@ -72,7 +72,7 @@ from lmc_helpers.chapter import Choice, Flag, Integer, ListOf
 chapter.begin(
     globals(),
     dataset=Choice(("mnist", "digits")),
-    width=Integer(4, 8192),
+    width=Integer(16, 8192),
     images=Integer(100, 54_000),
     epochs=Integer(2, 10_000),
     stages=ListOf(Integer(0, 10_000)),

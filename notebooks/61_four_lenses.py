@@ -68,10 +68,10 @@ chapter.begin(
     globals(),
     minima=Integer(10, 100_000),
     students=Integer(8, 100_000),
-    student_steps=Integer(50, 10_000_000),
+    student_steps=Integer(2000, 10_000_000),
     pairs=Integer(4, 10_000),
     images=Integer(50, 1797),
-    steps=Integer(10, 1_000_000),
+    steps=Integer(150, 1_000_000),
 )
 
 import math

@@ -64,8 +64,8 @@ chapter.begin(
     globals(),
     pairs=Integer(10, 100_000),
     classifiers=Integer(10, 10_000),
-    steps=Integer(50, 1_000_000),
-    epochs=Integer(1, 10_000),
+    steps=Integer(400, 1_000_000),
+    epochs=Integer(3, 10_000),
 )
 
 import math
