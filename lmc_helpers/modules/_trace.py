@@ -48,7 +48,7 @@ from lmc_helpers.modules._axes import (
 )
 from lmc_helpers.modules._module import called, step_by_step, tensors_of
 from lmc_helpers.modules._operations import MOVES, POINTWISE, RULES, alike, geometry
-from lmc_helpers.modules._plain import memory
+from lmc_helpers.modules._plain import memory, remembered
 from lmc_helpers.networks.permutations import Axis as Place
 from lmc_helpers.networks.permutations import Symmetry
 
@@ -288,7 +288,7 @@ def _run(model: nn.Module, x: Any, follower: Follower) -> None:
     def leave(*_: Any) -> None:
         follower.module.pop()
 
-    handles = []
+    handles, back = [], remembered(model)
     for name, module in model.named_modules():
         handles.append(module.register_forward_pre_hook(lambda *_, name=name: follower.module.append(name)))
         handles.append(module.register_forward_hook(leave))
@@ -298,6 +298,7 @@ def _run(model: nn.Module, x: Any, follower: Follower) -> None:
     finally:
         for handle in handles:
             handle.remove()
+        back()
     if not outputs:
         raise Refused(f"the module gives no tensor; {BY_HAND}")
     for tensor in outputs:

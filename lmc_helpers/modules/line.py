@@ -15,6 +15,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves
 
 from lmc_helpers._typing import Natural, Probability, Reals, checked
+from lmc_helpers._wrappers import bare
 from lmc_helpers.barrier import GRID, barrier_kinds, check_lambdas
 from lmc_helpers.modules._ends import Ends, norms, placed
 from lmc_helpers.modules._module import (
@@ -29,7 +30,7 @@ from lmc_helpers.modules._module import (
     part,
     untouched,
 )
-from lmc_helpers.modules._plain import computed
+from lmc_helpers.modules._plain import remembered
 
 __all__ = ["Line", "Measured", "interpolate", "line"]
 
@@ -166,14 +167,14 @@ def line(
     >>> curve.losses.shape, curve.barrier == curve.barrier_kinds["chord"].value, curve.buffers
     (torch.Size([11]), True, 'no running statistics')
     """
-    inside = sum(map(len, computed(a)))
+    known = {name for name, _ in bare(a).named_parameters()}
     a, b = check_pair(a, b)
     places = check_lambdas(lambdas)
     if len(places) < 2 or places[0] != 0 or places[-1] != 1 or not (places.diff() > 0).all():
         raise ValueError(f"lambdas = {places.tolist()}; allowed: increasing from 0 to 1")
     ends = Ends(a, b)
     found = _evaluated(a, [(ends.u, ends.v, lam) for lam in places.tolist()], loss, data, statistics, ends, seeds)
-    made = Line(places, *found, ends.words(statistics, inside))
+    made = Line(places, *found, ends.words(statistics, sum(name not in known for name, _ in a.named_parameters())))
     for which, value in (("b", made.losses[0]), ("a", made.losses[-1])):
         if not value.isfinite():
             raise ValueError(f"the loss of {which} is {value.item()}; allowed: finite losses")
@@ -201,11 +202,13 @@ def _evaluated(
     """
     with untouched():
         work = copied(model)
+        back = remembered(work)
         recomputed: list[dict[str, Tensor]] | None = None
         if statistics == "recomputed" and norms(model):
             data = kept(data)
             recomputed = _recomputed(work, places, data)
         size, run_size = _sizes(work, data)
+        back()
         losses: dict[int, list[Tensor]] = {k: [] for k in range(len(places))}
         sizes: list[int] = []
         right: list[Tensor | float | None] = [0.0 for _ in places]
@@ -249,9 +252,10 @@ def _visits(
     work: nn.Module, places: Sequence[Place], data: Any, size: int, more: Sequence[Mapping[str, Tensor]] | None = None
 ) -> Iterator[tuple[int, Any, Any]]:
     """(k, x, y) for each network k and batch, with the network's values in the module."""
-    slots = dict([*work.named_parameters(), *work.named_buffers()])
+    slots, back = dict([*work.named_parameters(), *work.named_buffers()]), remembered(work)
 
     def put(k: int) -> None:
+        back()  # what a call made of other weights
         u, v, lam = places[k]
         placed(slots, u, v, lam)
         for name, value in more[k].items() if more is not None else ():

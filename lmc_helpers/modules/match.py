@@ -309,7 +309,7 @@ def _recorded(
                 samples = [sum(map(len, z)) for z in (za, zb)]
                 raise ValueError(
                     f"the units of {key[0]!r} are read {len(za)} times in a and {len(zb)} times in b on the same "
-                    f"inputs, {samples[0]} and {samples[1]} samples; allowed: by='weights', or inputs that both take alike"
+                    f"inputs, {samples[0]} and {samples[1]} samples; allowed: by='weights', or inputs both take alike"
                 )
             new = [moments_of(u[None], v.to(u)[None]) for u, v in zip(za, zb, strict=True)]
             both = zip_longest(found.get(key, []), new)

@@ -23,7 +23,7 @@ from lmc_helpers.modules._module import (
     tensors_of,
     untouched,
 )
-from lmc_helpers.modules._plain import Reads, SecondRoad, plain
+from lmc_helpers.modules._plain import Reads, SecondRoad, plain, remembered
 from lmc_helpers.modules._trace import BY_HAND, Refused, trace, varies
 from lmc_helpers.networks.permutations import Check, Symmetry, change, cycles, permute, verify_outputs
 from lmc_helpers.seeds import torch_generator
@@ -223,7 +223,7 @@ class _Probe:
     def run(self, x: Any, values: Mapping[str, Tensor], reads: Reads | None = None) -> list[Tensor]:
         """Outputs with values (1, …) of parameters and buffers, from the same random numbers at every call."""
         slots = dict([*self.model.named_parameters(), *self.model.named_buffers()])
-        own = {name: slot.data for name, slot in slots.items()}
+        own, back = {name: slot.data for name, slot in slots.items()}, remembered(self.model)
         buffers = {name for name, _ in self.model.named_buffers()}
         try:
             for name in own.keys() & values.keys():
@@ -231,6 +231,7 @@ class _Probe:
             with untouched(seed=0), step_by_step(), reads or nullcontext():
                 return list(tensors_of(called(self.model, x)))
         finally:
+            back()
             for name, slot in slots.items():
                 slot.data = own[name]
 
@@ -257,7 +258,7 @@ class _Probe:
         unread = [
             name
             for name, value in self.model.named_parameters()
-            if name not in self.read and any(n > 1 and n % m == 0 for n in value.shape for m in sizes)
+            if name not in self.read and (not sizes or any(n > 1 and n % m == 0 for n in value.shape for m in sizes))
         ]
         if unread:
             names = ", ".join(map(repr, unread[:3])) + (f" and {len(unread) - 3} more" if len(unread) > 3 else "")
