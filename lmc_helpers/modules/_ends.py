@@ -44,8 +44,8 @@ class Ends:
                 if not called:
                     shapes = ["missing" if one is None else tuple(one.shape) for one in (u, v)]
                     raise ValueError(
-                        f"{name!r}, {shapes[0]} in a and {shapes[1]} in b, may be made in calls; allowed: equal buffers, "
-                        "but for those of one shape in the state_dict"
+                        f"{name!r}, {shapes[0]} in a and {shapes[1]} in b, may be made in calls; allowed: equal "
+                        "buffers, but for those of one shape in the state_dict"
                     )
                 self.own.append(name)
             elif name in known:

@@ -75,7 +75,7 @@ def _parametrised(module: Any) -> list[str]:
 
 
 def _fixed(module: Any, tensor: str) -> bool:
-    """True if parametrisations hold a fixed part in the weight's shape; a mask alone only if they are this package's."""
+    """True if parametrisations hold a fixed part in the weight's shape, and, unless of this package, not a mask alone."""
     parts, shape = module.parametrizations[tensor], getattr(module, tensor).shape
     for part in parts:
         home, own = type(part).__module__, [value for value in part.buffers() if value.shape == shape]
@@ -130,7 +130,8 @@ class SecondRoad(ValueError):
     def __init__(self, name: str):
         super().__init__(
             f"{name or 'the module'!r} is also reached through a closure, a global name or another object that a copy "
-            "shares, so that a copy does not run its own weights; allowed: modules that reach their layers through their attributes"
+            "shares, so that a copy does not run its own weights; allowed: modules that reach their layers through "
+            "their attributes"
         )
 
 

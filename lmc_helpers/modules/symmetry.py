@@ -285,18 +285,24 @@ def _drawn(value: Tensor, generator: torch.Generator) -> Tensor:
             return rows.view(value.shape)
         return rows.gather(1, uniform(*rows.shape).argsort(1)).view(value.shape)
     if whole:
-        low, high = min(0, int(rows.min())), int(rows.max())
+        low, high = int(rows.min()), int(rows.max())
+        low = low if low < high else min(0, low)
         new = (low + uniform(*rows.shape).double() * (high + 1 - low)).floor().to(value.dtype)
-        ordered = rows.shape[1] > 1 and bool((rows.diff(dim=1) >= 0).all())
-        return (new.sort(dim=1)[0] if ordered else new).view(value.shape)
+        if rows.shape[1] > 1:
+            up, down = (bool((sign * rows.diff(dim=1) >= 0).all()) for sign in (1, -1))
+            new = new.sort(dim=1, descending=down)[0] if up or down else new
+        return new.view(value.shape)
     finite = value[value.isfinite()]
     if not finite.numel():
         return value
     size = (finite - finite.mean()).abs().square().mean().sqrt().clamp_min(0.1)
-    noise = torch.randn(value.shape, generator=generator, dtype=torch.float32).to(value.device) * size
     if not value.is_complex() and finite.min() >= 0:  # pixels, distances, probabilities
-        return torch.where(value.isfinite(), ((value + noise) % finite.max().clamp_min(0.1)).to(value), value)
-    return torch.where(value.isfinite(), (finite.mean() + noise).to(value), value)
+        new = (value + uniform(*value.shape) * size * 2) % finite.max().clamp_min(0.1)
+    else:
+        draws = torch.randn(value.numel() + 2, generator=generator, dtype=torch.float32).to(value.device)
+        noise, shift, scale = draws[:-2].view(value.shape), draws[-2], 10 ** draws[-1].clamp(-1, 1)
+        new = scale * (finite.mean() + size * (shift + noise))
+    return torch.where(value.isfinite(), new.to(value), value)
 
 
 def _add_noise(model: nn.Module) -> None:
