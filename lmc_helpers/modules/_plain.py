@@ -75,7 +75,7 @@ def _parametrised(module: Any) -> list[str]:
 
 
 def _fixed(module: Any, tensor: str) -> bool:
-    """True if parametrisations hold a fixed part in the weight's shape, and, unless of this package, not a mask alone."""
+    """True if they hold a fixed part in a weight's shape, and, unless of this package, not a mask alone."""
     parts, shape = module.parametrizations[tensor], getattr(module, tensor).shape
     for part in parts:
         home, own = type(part).__module__, [value for value in part.buffers() if value.shape == shape]
