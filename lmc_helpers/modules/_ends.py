@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from lmc_helpers.modules._data import run
 from lmc_helpers.modules._module import called, copied, fitting, tensors, tensors_of, untouched
 from lmc_helpers.modules._plain import Reads, SecondRoad, reached
 from lmc_helpers.networks.permutations import change
@@ -161,7 +162,7 @@ def check_followed(model: nn.Module, x: Any) -> None:
 
 def _outputs(model: nn.Module, x: Any, seed: int) -> list[Tensor]:
     with untouched(seed=seed):
-        return [one.clone() for one in tensors_of(called(model, fitting(model, x)))]
+        return [one.clone() for one in tensors_of(run(model, fitting(model, x)))]
 
 
 def _rounding(outputs: list[Tensor]) -> float:

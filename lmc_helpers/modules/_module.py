@@ -1,16 +1,16 @@
-"""Preparation of a user's module, common to all methods here: unwrap, copy, check, run, read data."""
+"""Preparation of a user's module, common to all methods here: unwrap, copy, check, run."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from types import FunctionType, ModuleType
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.utils._pytree import tree_leaves, tree_map
 
 from lmc_helpers._wrappers import bare
 from lmc_helpers.modules._plain import alike, duplicate, plain
@@ -91,7 +91,7 @@ def called(model: nn.Module, x: Any, values: Mapping[str, Tensor] | None = None)
 
     If values are given, they take the place of some parameters and buffers.
     """
-    args, kwargs = ((), dict(x)) if isinstance(x, Mapping) else (x if isinstance(x, (tuple, list)) else (x,), {})
+    args, kwargs = ((), dict(x)) if isinstance(x, Mapping) else (tuple(x) if isinstance(x, (tuple, list)) else (x,), {})
     return torch.func.functional_call(model, dict(values), args, kwargs) if values else model(*args, **kwargs)
 
 
@@ -100,23 +100,29 @@ def fitting(model: nn.Module, x: Any) -> Any:
     numbers = [value for value in model.parameters() if value.is_floating_point()]
     types = {value.dtype for value in numbers}
 
-    def fit(value: Any) -> Any:
-        if not isinstance(value, Tensor) or not numbers:
+    def fit(value: Tensor) -> Tensor:
+        if not numbers:
             return value
         return value.to(numbers[0].device, *types if value.is_floating_point() and len(types) == 1 else ())
 
     return mapped(fit, dict(x) if isinstance(x, Mapping) else x)
 
 
-def mapped(function: Callable[[Any], Any], x: Any) -> Any:
-    """A function of all tensors of inputs; of a caller's own object, a copy that holds the results."""
-    if all(isinstance(leaf, _SIMPLE) for leaf in tree_leaves(x)):
-        return tree_map(function, x)
-    made = {id(value): function(value) for value in tensors_of(x)}
-    return copy.deepcopy(x, made)
-
-
-_SIMPLE = (Tensor, str, bytes, int, float, complex, type(None), torch.dtype, torch.device)
+#: What holds no tensors of a batch.
+_WHOLE = (
+    nn.Module,
+    type,
+    ModuleType,
+    FunctionType,
+    str,
+    bytes,
+    int,
+    float,
+    complex,
+    type(None),
+    torch.dtype,
+    torch.device,
+)
 
 
 def tensors_of(value: Any, seen: set[int] | None = None) -> Iterator[Tensor]:
@@ -124,7 +130,7 @@ def tensors_of(value: Any, seen: set[int] | None = None) -> Iterator[Tensor]:
     seen = set() if seen is None else seen
     if isinstance(value, Tensor):
         yield value
-    elif isinstance(value, (nn.Module, type, ModuleType, FunctionType, *_SIMPLE)) or id(value) in seen:
+    elif isinstance(value, _WHOLE) or id(value) in seen:
         return
     elif isinstance(value, Mapping):
         for each in value.values():
@@ -143,49 +149,21 @@ def _listed(names: Any) -> Iterable[str]:
     return (names,) if isinstance(names, str) else names
 
 
-def length(x: Any, y: Any = None) -> int:
-    """Number of examples of a batch: the first axis of the first tensor of its targets, or else of its inputs."""
-    first = next(tensors_of((y, x)), None)
-    if first is None or not first.ndim or not len(first):
-        raise ValueError("a batch has no examples; allowed: tensors with one or more on the first axis")
-    return len(first)
-
-
-def kept(data: Any) -> Any:
-    """Data that can be iterated again: an iterator that gives its batches only once becomes a list."""
-    return list(data) if isinstance(data, Iterator) else data
-
-
-def is_pair(data: Any) -> bool:
-    """True if data are a pair of inputs and a tensor of targets."""
-    return isinstance(data, (tuple, list)) and len(data) == 2 and isinstance(data[1], Tensor)
-
-
-def part(x: Any, at: int, size: int) -> Any:
-    """Some examples of a tensor, or of all tensors of a tuple, list or dict."""
-    return tree_map(lambda one: one[at : at + size] if isinstance(one, Tensor) else one, x)
-
-
-def batches(data: Any, size: int = 256) -> Iterator[tuple[Any, Any]]:
-    """Batches (x, y) of data: a pair of inputs and a tensor, or an iterable of such pairs, such as a DataLoader.
-
-    A pair is cut into batches of a size. The inputs x are a tensor, or a tuple, list or dict of tensors.
-    """
-    if is_pair(data):
-        x, y = data
-        sizes = {len(one) if one.ndim else 0 for one in tensors_of((x, y))}
-        if len(sizes) != 1 or not y.ndim or not len(y):
-            raise ValueError(f"data have {sorted(sizes)} inputs and targets; allowed: equal numbers, one or more")
-        for at in range(0, len(y), size):
-            yield part(x, at, size), y[at : at + size]
-        return
-    if not isinstance(data, Iterable) or isinstance(data, (Tensor, Mapping, str)):
-        raise TypeError(f"data is {type(data).__name__}; allowed: a pair (x, y), or batches of such pairs")
-    count = 0
-    for batch in data:
-        if not isinstance(batch, (tuple, list)) or len(batch) != 2:
-            raise TypeError(f"a batch is {type(batch).__name__}; allowed: pairs (x, y)")
-        count += 1
-        yield batch[0], batch[1]
-    if not count:
-        raise ValueError("data have no batch; allowed: one or more")
+def mapped(f: Callable[[Tensor], Any], value: Any) -> Any:
+    """A function of all tensors of nested lists, tuples, mappings and objects, in their place; arrays too."""
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
+        value = torch.from_numpy(value.copy())
+    if isinstance(value, Tensor):
+        return f(value)
+    if isinstance(value, Mapping):
+        made = copy.copy(value) if isinstance(value, MutableMapping) else dict(value)
+        for key in value:
+            made[key] = mapped(f, value[key])
+        return made
+    if isinstance(value, (list, tuple)):
+        parts = [mapped(f, each) for each in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    if isinstance(value, _WHOLE):
+        return value
+    made = {id(one): f(one) for one in tensors_of(value)}
+    return copy.deepcopy(value, made) if made else value  # of an object, a copy that holds the results

@@ -18,21 +18,19 @@ from lmc_helpers.alignment.midpoint import Best
 from lmc_helpers.alignment.sinkhorn import sinkhorn_rebasin
 from lmc_helpers.alignment.straight_through import straight_through
 from lmc_helpers.alignment.weight_matching import group_by_group, inner_kinds, weight_matching
+from lmc_helpers.modules._data import batches, kept, length
 from lmc_helpers.modules._ends import Ends, check_followed, check_same
 from lmc_helpers.modules._layers import Contractions, Use, storage
 from lmc_helpers.modules._module import (
-    batches,
     called,
     check_pair,
     copied,
     fitting,
-    kept,
-    length,
     step_by_step,
     tensors,
     untouched,
 )
-from lmc_helpers.modules.line import _mean_loss
+from lmc_helpers.modules.losses import Combined
 from lmc_helpers.modules.symmetry import permuted
 from lmc_helpers.modules.symmetry import symmetry as traced
 from lmc_helpers.networks.permutations import Axis, Symmetry, restricted
@@ -147,7 +145,7 @@ def match(
         raise ValueError("x = None; allowed: inputs of a call, or a symmetry, and data to match by activations")
     with untouched():
         if descends:
-            Ends(a, b).check(next(batches(data))[0])
+            Ends(a, b).check(next(batches(a, data))[0])
         groups = traced(a, x) if symmetry is None else symmetry
         unknown = sorted({place.name for of in groups.groups.values() for place in of} - set(tensors(a)))
         if unknown:
@@ -156,7 +154,7 @@ def match(
             p, values = _by_loss(a, b, groups, by, loss, data, steps, seed)
         elif by == "activations":
             p, values = _by_activations(
-                a, b, groups, batches(data) if data is not None else [(x, None)], restarts, seed
+                a, b, groups, batches(a, data) if data is not None else [(x, None)], restarts, seed
             )
         else:
             p, values = _by_weights(a, b, groups, restarts, seed)
@@ -202,23 +200,27 @@ def _by_loss(
     numbers = {n: value for n, value in tensors(work).items() if value.is_floating_point() and n in names}
     u, v = ({name: tensors(end)[name].to(value)[None] for name, value in numbers.items()} for end in (a, b))
     buffers = dict(work.named_buffers())
-    check_followed(work, fitting(work, next(batches(data))[0]))
-    parts = _endless(data)
+    parts, combined = _endless(work, data), Combined(loss)
+    for k, (x, y) in enumerate(batches(work, data)):
+        x, y = fitting(work, x), fitting(work, y)
+        if k == 0:
+            check_followed(work, x)
+        combined.value(combined.outputs(work, x), y, length(x, y), test=(work, x))
+    combined.shares()
 
     def half_way(params: Mapping[str, Tensor]) -> Tensor:
         """The loss of one network: of the next batch where a gradient is taken, else of all data."""
         values = {name: value[0].detach() if name in buffers else value[0] for name, value in params.items()}
 
-        def of(x: Any, y: Any) -> tuple[int, Tensor]:
+        def of(x: Any, y: Any) -> tuple[Tensor, float]:
             x, y = fitting(work, x), fitting(work, y)
-            n = length(x, y)
-            return n, _mean_loss(loss, called(work, x, values), y, n)
+            return combined.weighed(called(work, x, values), y, length(x, y))
 
         if torch.is_grad_enabled():
-            return of(*next(parts))[1][None]
-        found = [of(x, y) for x, y in batches(data)]
-        n = sum(k for k, _ in found)
-        return torch.stack([value * k for k, value in found]).sum()[None] / n
+            return next(value for value, weight in (of(*part) for part in parts) if weight > 0)[None]
+        found = [(value, weight) for value, weight in (of(x, y) for x, y in batches(work, data)) if weight > 0]
+        total = sum(weight for _, weight in found)
+        return torch.stack([value * (weight / total) for value, weight in found]).sum()[None]
 
     search: Callable[..., Best] = straight_through if by == "straight-through" else sinkhorn_rebasin
     with torch.enable_grad():
@@ -226,10 +228,10 @@ def _by_loss(
     return {g: p[0] for g, p in best.permutations.items()}, best.losses[:, 0]
 
 
-def _endless(data: Any) -> Iterator[tuple[Any, Any]]:
+def _endless(model: nn.Module, data: Any) -> Iterator[tuple[Any, Any]]:
     """Batches of data, repeated endlessly."""
     while True:
-        yield from batches(data)
+        yield from batches(model, data)
 
 
 # ---------- by activations
@@ -309,7 +311,7 @@ def _recorded(
                 samples = [sum(map(len, z)) for z in (za, zb)]
                 raise ValueError(
                     f"the units of {key[0]!r} are read {len(za)} times in a and {len(zb)} times in b on the same "
-                    f"inputs, {samples[0]} and {samples[1]} samples; allowed: by='weights', or inputs both take alike"
+                    f"inputs, {samples[0]} and {samples[1]} samples; allowed: by='weights', or inputs taken alike"
                 )
             new = [moments_of(u[None], v.to(u)[None]) for u, v in zip(za, zb, strict=True)]
             both = zip_longest(found.get(key, []), new)

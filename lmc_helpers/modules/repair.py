@@ -27,14 +27,12 @@ from torch import Tensor, nn
 
 from lmc_helpers._typing import Probability, checked
 from lmc_helpers.alignment.activation_matching import CONSTANT
+from lmc_helpers.modules._data import batches, kept, run
 from lmc_helpers.modules._layers import storage
 from lmc_helpers.modules._module import (
-    batches,
-    called,
     check_pair,
     copied,
     fitting,
-    kept,
     step_by_step,
     tensors_of,
     untouched,
@@ -210,8 +208,8 @@ def _statistics(model: nn.Module, layers: Iterable[str], data: Any) -> dict[str,
     with ExitStack() as hooks:
         for name, module in modules.items():
             hooks.enter_context(module.register_forward_hook(watch(name)))
-        for x, _ in batches(data):
-            called(model, fitting(model, x))
+        for x, _ in batches(model, data):
+            run(model, fitting(model, x))
     found = {name: one.found() for name, one in moments.items()}
     for name, (mean, std) in found.items():
         if moments[name].n < 2 or not (mean.isfinite() & std.isfinite()).all():
@@ -244,8 +242,8 @@ def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
         for part in makers:
             hooks.enter_context(part.register_forward_pre_hook(enter))
             hooks.enter_context(part.register_forward_hook(leave))
-        x, _ = next(batches(data))
-        outputs = called(model, fitting(model, x))
+        x, _ = next(batches(model, data))
+        outputs = run(model, fitting(model, x))
     last = [made[storage(z)][0] for z in tensors_of(outputs) if storage(z) in made]
     last = last or order[-1:]
     owners = Counter(id(value) for module in names for value in module._parameters.values() if value is not None)
