@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from lmc_helpers.modules._data import run
 from lmc_helpers.modules._module import called, copied, fitting, tensors, tensors_of, untouched
-from lmc_helpers.modules._plain import Reads, SecondRoad, reached
+from lmc_helpers.modules._plain import Reads, SecondRoad, reached, unsaved
 from lmc_helpers.networks.permutations import change
 
 Values = dict[str, Tensor]
@@ -35,13 +35,14 @@ class Ends:
         self.own: list[str] = []  # buffers that are those of a
         self.like_weights: list[str] = []
         self.equal = 0
+        made = unsaved(a)
         known = {f"{name}.{kind}".removeprefix(".") for name in norms(a) for kind in STATISTICS}
         for name in dict.fromkeys(name for end in (a, b) for name, _ in end.named_buffers()):
             u, v = self.u.get(name), self.v.get(name)
             alike = u is not None and v is not None and u.shape == v.shape
             if u is not None and v is not None and alike and torch.equal(u, v.to(u)):
                 self.equal += name not in known
-            elif u is None or v is None or not alike or _unsaved(a, name):
+            elif u is None or v is None or not alike or name in made:
                 if not called:
                     shapes = ["missing" if one is None else tuple(one.shape) for one in (u, v)]
                     raise ValueError(
@@ -169,18 +170,6 @@ def _rounding(outputs: list[Tensor]) -> float:
     """A change that rounding makes."""
     types = [one.dtype for one in outputs if one.is_floating_point() or one.is_complex()]
     return max((torch.finfo(kind).eps ** 0.5 for kind in types), default=0.0)
-
-
-def _unsaved(model: nn.Module, name: str) -> bool:
-    """True for buffers that are not in the state_dict of a module."""
-    home, _, own = name.rpartition(".")
-    return own in dict(model.named_modules())[home]._non_persistent_buffers_set
-
-
-def _equal(u: Any, v: Any) -> bool:
-    if isinstance(u, Tensor) and isinstance(v, Tensor):
-        return u.shape == v.shape and torch.equal(u, v.to(u))
-    return type(u) is type(v) and u == v
 
 
 def _is_mask(value: Tensor) -> bool:

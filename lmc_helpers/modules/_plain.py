@@ -173,6 +173,12 @@ def _names(code: CodeType) -> frozenset[str]:
     return frozenset(found.union(*(_names(one) for one in code.co_consts if isinstance(one, CodeType))))
 
 
+def unsaved(model: nn.Module) -> set[str]:
+    """The buffers that are not in the state_dict of a module."""
+    modules = model.named_modules()
+    return {f"{home}.{name}".removeprefix(".") for home, one in modules for name in one._non_persistent_buffers_set}
+
+
 def remembered(model: nn.Module) -> Callable[[], None]:
     """What takes away the attributes and buffers that a module makes in calls from now on."""
     kept = [(vars(one), one._buffers) for one in model.modules()]

@@ -48,7 +48,7 @@ from lmc_helpers.modules._axes import (
 )
 from lmc_helpers.modules._module import called, step_by_step, tensors_of
 from lmc_helpers.modules._operations import MOVES, POINTWISE, RULES, alike, geometry
-from lmc_helpers.modules._plain import memory, reached, remembered
+from lmc_helpers.modules._plain import memory, reached, remembered, unsaved
 from lmc_helpers.networks.permutations import Axis as Place
 from lmc_helpers.networks.permutations import Symmetry
 
@@ -268,10 +268,11 @@ def trace(model: nn.Module, calls: Sequence[Any]) -> tuple[Symmetry, float]:
     buffers = {name for name, _ in model.named_buffers()}
     held = {memory(one) for one in reached(model) if isinstance(one, Tensor)}
     packed: dict[tuple[int, int], int] = {}
+    made = unsaved(model)
     while True:
         follower = Follower(sources, packed, set(held))
         for name in buffers:
-            _hold(name, sources, follower)
+            _hold(name, sources, follower, name in made)
         for x in calls:
             _run(model, x, follower)
         if not follower.found:
@@ -279,13 +280,13 @@ def trace(model: nn.Module, calls: Sequence[Any]) -> tuple[Symmetry, float]:
         packed |= follower.found  # axes that are several, such as packed queries, keys and values: trace again
 
 
-def _hold(name: str, sources: Mapping[str, Tensor], follower: Follower) -> None:
-    """Fix the axes of a buffer that is not a statistic of single units."""
+def _hold(name: str, sources: Mapping[str, Tensor], follower: Follower, made: bool) -> None:
+    """Fix the axes of a buffer that is not a statistic of single units in the module's state."""
     buffer, (before, parametrised, tensor) = sources[name], name.partition(".parametrizations.")
     own = sources.get(f"{before}{parametrised}{tensor.partition('.')[0]}.original")
     varying = [d for d in range(buffer.ndim) if varies(buffer, d)]
     part = own is not None and own.shape == buffer.shape
-    if len(varying) > 1 or part or not (buffer.is_floating_point() or buffer.is_complex()):
+    if len(varying) > 1 or made or part or not (buffer.is_floating_point() or buffer.is_complex()):
         fix(*(follower.axes(buffer)[d] for d in varying))
 
 

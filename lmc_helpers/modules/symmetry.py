@@ -23,7 +23,7 @@ from lmc_helpers.modules._module import (
     tensors_of,
     untouched,
 )
-from lmc_helpers.modules._plain import Reads, SecondRoad, plain, remembered
+from lmc_helpers.modules._plain import Reads, SecondRoad, plain, remembered, unsaved
 from lmc_helpers.modules._trace import BY_HAND, Refused, trace, varies
 from lmc_helpers.networks.permutations import Check, Symmetry, change, cycles, permute, verify_outputs
 from lmc_helpers.seeds import torch_generator
@@ -56,7 +56,7 @@ def symmetry(model: nn.Module, x: Any, also: Sequence = ()) -> Symmetry:
 
     Weights are the effective ones: where ``torch.nn.utils.prune``, a spectral or weight norm or another parametrisation
     computes a weight, the groups are those of the function, and name the weight. Statistics of units in buffers, as of
-    a batch norm, move with the units. A buffer that varies along two axes or more, as a mask of weights or the fixed
+    a batch norm, move with the units, but for buffers that are not in the ``state_dict``. A buffer that varies along two axes or more, as a mask of weights or the fixed
     part of an asymmetric weight, belongs to the architecture: its units are not interchangeable.
 
     Parameters
@@ -311,8 +311,9 @@ def _add_noise(model: nn.Module) -> None:
     Equal rows of a buffer stay equal.
     """
     generator = torch_generator(0, "noise for the check of a trace")
+    buffers, made = dict(model.named_buffers()), unsaved(model)
     with torch.no_grad():
-        for value in [*model.parameters(), *model.buffers()]:
+        for value in [*model.parameters(), *(one for name, one in buffers.items() if name not in made)]:
             long = [d for d, n in enumerate(value.shape) if n > 1]
             axes = [d for d in long if varies(value, d)] or long
             statistics = isinstance(value, nn.Parameter) or len(axes) < 2
