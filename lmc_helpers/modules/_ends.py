@@ -172,6 +172,12 @@ def _rounding(outputs: list[Tensor]) -> float:
     return max((torch.finfo(kind).eps ** 0.5 for kind in types), default=0.0)
 
 
+def _equal(u: Any, v: Any) -> bool:
+    if isinstance(u, Tensor) and isinstance(v, Tensor):
+        return u.shape == v.shape and torch.equal(u, v.to(u))
+    return type(u) is type(v) and u == v
+
+
 def _is_mask(value: Tensor) -> bool:
     return not (value.is_floating_point() or value.is_complex()) or bool(((value == 0) | (value == 1)).all())
 

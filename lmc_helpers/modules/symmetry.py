@@ -56,8 +56,9 @@ def symmetry(model: nn.Module, x: Any, also: Sequence = ()) -> Symmetry:
 
     Weights are the effective ones: where ``torch.nn.utils.prune``, a spectral or weight norm or another parametrisation
     computes a weight, the groups are those of the function, and name the weight. Statistics of units in buffers, as of
-    a batch norm, move with the units, but for buffers that are not in the ``state_dict``. A buffer that varies along two axes or more, as a mask of weights or the fixed
-    part of an asymmetric weight, belongs to the architecture: its units are not interchangeable.
+    a batch norm, move with the units if they are in the ``state_dict``. A buffer that varies along two axes or more, as
+    a mask of weights or the fixed part of an asymmetric weight, belongs to the architecture: its units are not
+    interchangeable.
 
     Parameters
     ----------
