@@ -686,7 +686,7 @@ figures.show("fig_number", figure)
 #
 # A small barrier does not show that neurons have been identified. At coherence 1 a layer of this width has so few neurons that can serve the target that both runs use nearly all of them; the masks do not tell these few apart, and a wider layer with the same coherence is no longer linearly connected.
 #
-# What a permutation would mend may be mended without one. Here it pays to clear neurons that never fire before averaging; this was tried on one task with two latents.
+# What a permutation would mend may be mended without one. Here it pays to clear neurons that hardly ever fire before averaging; this was tried on one task with two latents.
 #
 # **Read on.** [](46_chord_deviation.ipynb): the deviation in the middle, with fixed weights. [](42_swap_cost.ipynb): Theorem 4.4 of the paper on coherence. [](54_swaps_on_images.ipynb): the coherence of images and hidden layers.
 
