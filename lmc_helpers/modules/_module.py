@@ -13,6 +13,9 @@ import torch
 from torch import Tensor, nn
 
 from lmc_helpers._wrappers import bare
+from lmc_helpers.modules._precision import types_of
+
+SCRIPTED = "the module is scripted; allowed: the module before torch.jit.script or torch.jit.trace"
 
 
 def tensors(model: nn.Module) -> dict[str, Tensor]:
@@ -23,6 +26,7 @@ def tensors(model: nn.Module) -> dict[str, Tensor]:
 
 def copied(model: nn.Module) -> nn.Module:
     """A copy of a module, in evaluation mode."""
+    check_ready(model)
     try:
         return copy.deepcopy(bare(model)).eval()
     except RuntimeError as error:  # tensors that were computed and kept, as by the old weight_norm
@@ -39,9 +43,18 @@ def filled(model: nn.Module, values: Mapping[str, Tensor]) -> nn.Module:
     return made
 
 
+def check_ready(model: nn.Module) -> None:
+    """Refuse parameters that have no shape yet."""
+    for name, value in model.named_parameters():
+        if isinstance(value, nn.parameter.UninitializedParameter):
+            raise ValueError(f"{name!r} has no shape yet; allowed: lazy modules after a first call")
+
+
 def check_pair(a: nn.Module, b: nn.Module) -> tuple[nn.Module, nn.Module]:
     """Both without wrappers, or an error unless names and shapes are equal and values finite."""
     a, b = bare(a), bare(b)
+    check_ready(a)
+    check_ready(b)
     ends = [tensors(a), tensors(b)]
     shapes = [{name: tuple(value.shape) for name, value in end.items()} for end in ends]
     for name in shapes[0] | shapes[1]:
@@ -88,7 +101,10 @@ def called(model: nn.Module, x: Any, values: Mapping[str, Tensor] | None = None)
     If values are given, they take the place of some parameters and buffers.
     """
     args, kwargs = ((), dict(x)) if isinstance(x, Mapping) else (tuple(x) if isinstance(x, (tuple, list)) else (x,), {})
-    return torch.func.functional_call(model, dict(values), args, kwargs) if values else model(*args, **kwargs)
+    if values and any(isinstance(one, torch.jit.ScriptModule) for one in model.modules()):
+        raise TypeError(SCRIPTED)
+    with types_of(model):
+        return torch.func.functional_call(model, dict(values), args, kwargs) if values else model(*args, **kwargs)
 
 
 def fitting(model: nn.Module, x: Any) -> Any:

@@ -125,6 +125,7 @@ def line(
     data: Any,
     lambdas: Reals = GRID,
     statistics: Statistics = "interpolated",
+    statistics_data: Any = None,
 ) -> Line:
     """Losses and accuracies of λ a + (1 − λ) b on data, for places λ from 0 to 1.
 
@@ -147,6 +148,8 @@ def line(
     statistics
         ``"recomputed"``: running statistics of batch norms are those of the data at each λ (Jordan et al. 2023), each
         batch normalised by itself, at the price of a second pass. A batch of one example is left out there.
+    statistics_data
+        other data for recomputed statistics, training data for instance; their targets are not used.
 
     Examples
     --------
@@ -160,8 +163,10 @@ def line(
     places = check_lambdas(lambdas)
     if len(places) < 2 or places[0] != 0 or places[-1] != 1 or not (places.diff() > 0).all():
         raise ValueError(f"lambdas = {places.tolist()}; allowed: increasing from 0 to 1")
+    if statistics_data is not None and statistics != "recomputed":
+        raise ValueError(f"statistics = {statistics!r} with statistics_data; allowed: 'recomputed'")
     u, v = tensors(a), tensors(b)
-    found = _evaluated(a, [(u, v, lam) for lam in places.tolist()], loss, data, statistics)
+    found = _evaluated(a, [(u, v, lam) for lam in places.tolist()], loss, data, statistics, statistics_data)
     made = Line(places, *found, _running_statistics(a, statistics))
     for which, value in (("b", made.losses[0]), ("a", made.losses[-1])):
         if not value.isfinite():
@@ -188,7 +193,12 @@ def _running_statistics(model: nn.Module, statistics: str) -> str:
 
 
 def _evaluated(
-    model: nn.Module, places: Sequence[Place], loss: Callable, data: Any, statistics: str = "interpolated"
+    model: nn.Module,
+    places: Sequence[Place],
+    loss: Callable,
+    data: Any,
+    statistics: str = "interpolated",
+    statistics_data: Any = None,
 ) -> tuple[Tensor, Tensor, Tensor | None]:
     """Batch losses (B, K) of K networks, what the batches count (B,), and accuracies (K,) or None.
 
@@ -200,7 +210,7 @@ def _evaluated(
         recomputed: list[dict[str, Tensor]] | None = None
         if statistics == "recomputed" and _batch_norms(model):
             data = kept(data)
-            recomputed = _recomputed(work, places, data)
+            recomputed = _recomputed(work, places, data if statistics_data is None else statistics_data)
         size, run_size = _sizes(work, data)
         combined, tested = Combined(loss), (0, len(places) - 1)
         losses: list[list[Tensor]] = [[] for _ in places]

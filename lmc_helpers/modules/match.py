@@ -17,7 +17,7 @@ from lmc_helpers.alignment.midpoint import Best
 from lmc_helpers.alignment.sinkhorn import sinkhorn_rebasin
 from lmc_helpers.alignment.straight_through import straight_through
 from lmc_helpers.alignment.weight_matching import group_by_group, inner_kinds, weight_matching
-from lmc_helpers.modules._data import batches, kept, length
+from lmc_helpers.modules._data import batches, is_apart, kept, length, part, run, unlabelled
 from lmc_helpers.modules._layers import Contractions, Use, storage
 from lmc_helpers.modules._module import (
     called,
@@ -35,6 +35,8 @@ from lmc_helpers.networks.permutations import Axis, Symmetry, restricted
 
 __all__ = ["Matched", "match"]
 
+AT_ONCE = 32  # examples whose activations are held
+UNEQUAL = "units of {!r} are used more often by one network than by the other; allowed: as often, or by='weights'"
 By = Literal["weights", "activations", "straight-through", "sinkhorn"]
 
 
@@ -142,7 +144,7 @@ def match(
     if x is None and (symmetry is None or (by == "activations" and data is None)):
         raise ValueError("x = None; allowed: inputs of a call, or a symmetry, and data to match by activations")
     with untouched():
-        groups = traced(a, x) if symmetry is None else symmetry
+        groups = traced(a, unlabelled(a, x)) if symmetry is None else symmetry
         unknown = sorted({place.name for of in groups.groups.values() for place in of} - set(tensors(a)))
         if unknown:
             raise ValueError(f"the symmetry has parameters {unknown}; allowed: those of the modules")
@@ -208,7 +210,7 @@ def _by_loss(
             return combined.weighed(called(work, x, values), y, length(x, y))
 
         if torch.is_grad_enabled():
-            return next(value for value, weight in (of(*part) for part in parts) if weight > 0)[None]
+            return next(value for value, weight in (of(*one) for one in parts) if weight > 0)[None]
         found = [(value, weight) for value, weight in (of(x, y) for x, y in batches(work, data)) if weight > 0]
         total = sum(weight for _, weight in found)
         return torch.stack([value * (weight / total) for value, weight in found]).sum()[None]
@@ -286,15 +288,14 @@ def _recorded(
             sites.setdefault((places[0].name, places[0].axis), []).append((key, places))
     found: dict[_Key, list[Moments]] = {}  # a place each
     reads: set[_Key] | None = None
-    for x, _ in data:
-        one, two = (_record(end, symmetry.sizes, sites, fitting(end, x)) for end in (a, b))
-        if reads is None:
-            reads = {key for key, ways in one.items() if "read" in ways}
-        for key in one:
-            way = "read" if key in reads else "made"
-            pairs = zip(one[key].get(way, ()), two[key].get(way, ()), strict=True)
-            new = [moments_of(za[None], zb.to(za)[None]) for za, zb in pairs]
-            found[key] = [merged_moments(*both) for both in zip(found[key], new, strict=True)] if key in found else new
+    cut: bool | None = None
+    for given, _ in data:
+        n = length(given)
+        if cut is None and n > AT_ONCE:
+            cut = is_apart(a, fitting(a, given), AT_ONCE)
+        for x in [part(given, at, min(AT_ONCE, n - at)) for at in range(0, n, AT_ONCE)] if cut else [given]:
+            reads, new = _met(a, b, symmetry.sizes, sites, x, reads)
+            found = {key: [*map(merged_moments, found[key], new[key])] if key in found else new[key] for key in new}
     whole: dict[_Key, Moments] = {}
     for key, parts in found.items():
         if reads is not None and key not in reads:  # a bias may be added later
@@ -306,9 +307,42 @@ def _recorded(
     return whole
 
 
-def _record(model: nn.Module, sizes: Mapping[str, int], sites: _Sites, x: Any) -> dict[_Key, dict[str, list[Tensor]]]:
-    """Key → way → the activations (samples, units) of each place, in the order of the operations."""
-    found: dict[_Key, dict[str, list[Tensor]]] = {}
+def _met(
+    a: nn.Module, b: nn.Module, sizes: Mapping[str, int], sites: _Sites, x: Any, reads: set[_Key] | None
+) -> tuple[set[_Key], dict[_Key, list[Moments]]]:
+    """The keys that weights read, and moments of each place: activations of b meet a's as soon as they are made."""
+    waiting: dict[tuple[_Key, str], list[Tensor]] = {}
+    new: dict[_Key, list[Moments]] = {}
+
+    def wait(key: _Key, way: str, z: Tensor) -> None:
+        if reads is None or way == _way(key, reads):
+            waiting.setdefault((key, way), []).append(z)
+
+    _record(a, sizes, sites, fitting(a, x), wait)
+    known = {key for key, way in waiting if way == "read"} if reads is None else reads
+
+    def meet(key: _Key, way: str, z: Tensor) -> None:
+        if way == _way(key, known):
+            if not waiting.get((key, way)):
+                raise ValueError(UNEQUAL.format(key[0]))
+            za = waiting[key, way].pop(0)
+            new.setdefault(key, []).append(moments_of(za[None], z.to(za)[None]))
+
+    _record(b, sizes, sites, fitting(b, x), meet)
+    for (key, way), left in waiting.items():
+        if left and way == _way(key, known):
+            raise ValueError(UNEQUAL.format(key[0]))
+    return known, new
+
+
+def _way(key: _Key, reads: set[_Key]) -> str:
+    return "read" if key in reads else "made"
+
+
+def _record(
+    model: nn.Module, sizes: Mapping[str, int], sites: _Sites, x: Any, tell: Callable[[_Key, str, Tensor], None]
+) -> None:
+    """Tell the activations (samples, units) of each key and way at each place, in the order of the operations."""
     seen: dict[tuple, Tensor] = {}  # operands, kept alive: several weights may read the same one
     own = {storage(value) for value in tensors(model).values()}
 
@@ -329,8 +363,7 @@ def _record(model: nn.Module, sizes: Mapping[str, int], sites: _Sites, x: Any) -
             for g, place, k, n in zip(key, places, first, lengths, strict=True):
                 units = z.narrow(dim, k, n).unflatten(dim, (place.outer, sizes[g], place.inner))
                 rows.append(units.movedim(dim + 1, -1).flatten(0, -2))
-            found.setdefault(key, {}).setdefault(way, []).append(torch.cat(rows, dim=1).clone())
+            tell(key, way, torch.cat(rows, dim=1).clone())
 
     with step_by_step(), Contractions(model, record):
-        called(model, x)
-    return found
+        run(model, x)

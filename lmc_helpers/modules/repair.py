@@ -30,6 +30,7 @@ from lmc_helpers.alignment.activation_matching import CONSTANT
 from lmc_helpers.modules._data import batches, kept, run
 from lmc_helpers.modules._layers import storage
 from lmc_helpers.modules._module import (
+    SCRIPTED,
     check_pair,
     copied,
     fitting,
@@ -130,6 +131,8 @@ def repair(
     True
     """
     a, b = check_pair(a, b)
+    if any(isinstance(one, torch.jit.ScriptModule) for one in a.modules()):
+        raise TypeError(SCRIPTED)
     data = kept(data)
     with untouched(), step_by_step():
         merged = interpolate(a, b, lam)
@@ -234,7 +237,11 @@ def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
             if z._version == version and not isinstance(maker, _NORMS):
                 before_norm.add(maker)
 
+    vectors: set[nn.Module] = set()  # whose outputs are one vector
+
     def leave(module: nn.Module, _: Any, z: Tensor) -> None:
+        if z.ndim < 2:
+            vectors.add(module)
         made[storage(z)] = (module, z, z._version)
         order.append(module)
 
@@ -258,6 +265,8 @@ def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
             left[names[module]] = "has no bias" if not isinstance(module, _NORMS) else "has no gain and shift"
         elif any(owners[id(value)] > 1 for value in own):
             left[names[module]] = "shares its parameters"
+        elif module in vectors:
+            left[names[module]] = "runs on one vector, without a batch"
         elif order.count(module) > 1:
             left[names[module]] = "runs several times"
         else:
