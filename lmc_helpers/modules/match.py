@@ -26,6 +26,7 @@ from lmc_helpers.modules._module import (
     fitting,
     step_by_step,
     tensors,
+    tensors_of,
     untouched,
 )
 from lmc_helpers.modules.losses import Combined
@@ -35,7 +36,8 @@ from lmc_helpers.networks.permutations import Axis, Symmetry, restricted
 
 __all__ = ["Matched", "match"]
 
-AT_ONCE = 32  # examples whose activations are held
+AT_ONCE = 32  # examples whose activations are held, or
+NUMBERS = 2**14  # numbers in their inputs
 UNEQUAL = "units of {!r} are used more often by one network than by the other; allowed: as often, or by='weights'"
 By = Literal["weights", "activations", "straight-through", "sinkhorn"]
 
@@ -290,10 +292,12 @@ def _recorded(
     reads: set[_Key] | None = None
     cut: bool | None = None
     for given, _ in data:
-        n = length(given)
-        if cut is None and n > AT_ONCE:
-            cut = is_apart(a, fitting(a, given), AT_ONCE)
-        for x in [part(given, at, min(AT_ONCE, n - at)) for at in range(0, n, AT_ONCE)] if cut else [given]:
+        n, size = length(given), AT_ONCE
+        if all(one.is_floating_point() for one in tensors_of(given)):
+            size = max(size, NUMBERS // max(1, sum(one[:1].numel() for one in tensors_of(given))))
+        if cut is None and n > size:
+            cut = is_apart(a, fitting(a, given), size)
+        for x in [part(given, at, min(size, n - at)) for at in range(0, n, size)] if cut else [given]:
             reads, new = _met(a, b, symmetry.sizes, sites, x, reads)
             found = {key: [*map(merged_moments, found[key], new[key])] if key in found else new[key] for key in new}
     whole: dict[_Key, Moments] = {}
