@@ -415,7 +415,7 @@ claims.check("Z5.over_direct", *against, n=pairs)
 # :::
 #
 # As an approximation it fails in what counts, the small share $1 - \gamma$, which is 0 for one of the two networks. If $\gamma$ is read as the
-# mean matched mass, three of the printed steps hold and two do not:
+# mean matched mass, four of the printed steps hold and two do not:
 #
 # | Step of A.2 | We find | By how much |
 # | --- | --- | --- |

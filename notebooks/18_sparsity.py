@@ -10,7 +10,7 @@
 #
 # It depends on the steps and on the random minima. On the paper's index (0 for equally strong neurons) training with small
 # steps ends **[[-Z9.uniform_least:±]]** below uniform random minima but **[[Z9.uniform_least_equal:±]]** above those with equal entries; with large steps it
-# ends **[[Z9.uniform_least_large:±]]** above uniform ones.
+# ends **[[Z9.uniform_least_large:±]]** above uniform ones on average over widths.
 #
 # :::{glue:figure} fig_sparse
 # :alt: PQ index by neuron against the width from 9 to 36, axis from 0. From top to bottom: networks trained with large steps, random minima with uniform entries (exact), networks trained with small steps, random minima with equal entries (exact). Marked, as recorded on average over the widths: small steps lie [[-Z9.uniform_least:±]] below uniform entries and [[Z9.uniform_least_equal:±]] above equal ones, large steps [[Z9.uniform_least_large:±]] above uniform ones.
@@ -24,7 +24,7 @@
 # | --- | --- | --- |
 # | “with a smaller learning rate the PQI of minima is smaller” (sec. 5) | [true at every width](#Z9.smaller_rate) | where least, by [[Z9.smaller_rate:to]] |
 # | “the uniformly sampled minima have the smallest PQI” (sec. 5) | [true in two of three readings](#Z9.uniform_least_equal) | equal entries: by [[Z9.uniform_least_equal:to]]; uniform ones: only with large steps |
-# | if large, “the PQI also increases with the increase in network width” (sec. 5) | [true for a rate like $m^{-1/2}$](#Z9.width) | by [[Z9.width:to]] per unit of $\ln m$; with $1/m$ it falls |
+# | if large, “the PQI also increases with the increase in network width” (sec. 5) | [true for a rate like $m^{-1/2}$](#Z9.width) | [[Z9.width:to]] per unit of $\ln m$ more than with small steps; with $1/m$ less |
 #
 # **Open.** “Not evident when the learning rate is low” (sec. 5): not recorded yet; half an hour of one core.
 #

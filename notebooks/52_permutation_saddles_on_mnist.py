@@ -5,11 +5,11 @@
 # ---
 
 # %% [markdown]
-# # Merging two neurons costs little on MNIST, less in wider networks
+# # Merging neurons costs little on MNIST's leading components, less in wider networks
 #
-# *Can two neurons of a network trained on MNIST be merged, and so exchanged, while the loss stays low?*
+# *Can two neurons of a network trained on MNIST be merged while the loss stays low?*
 #
-# Yes, on the images' leading components: where two are merged, accuracy is lower by **[[100 * P8.projected_points_accuracy:.2f]] ([[100 * P8.projected_points_accuracy:to]]) points**. The loss rises steadily on **[[100 * P8.projected_monotone:.0f]] ([[100 * P8.projected_monotone:to]]) %** of paths, to a height that falls with the width to the power **[[P8.projected_falls:.1f]] ([[P8.projected_falls:to]])**.
+# Yes, on the images' leading components: where two are merged, accuracy is lower by **[[100 * P8.projected_points_accuracy:.2f]] ([[100 * P8.projected_points_accuracy:to]]) points** at the worst width. The loss rises steadily on **[[100 * P8.projected_monotone:.0f]] ([[100 * P8.projected_monotone:to]]) %** of paths, to a height that falls with the width to the power **[[P8.projected_falls:.1f]] ([[P8.projected_falls:to]])**.
 #
 # :::{glue:figure} fig_price
 # :name: fig-price-of-merge

@@ -8,7 +8,7 @@
 #
 # *Four papers speak of the barrier between two networks: do they mean the same, and does it matter?*
 #
-# They do not, and it matters where barriers are low. Above the line between the ends or above the worse end, barriers rank two pairs of small networks differently in **[[100 * X4.seldom:.1f]] %** of comparisons, after matching in **[[100 * X4.disagree_matched:±]] %**; loss and accuracy disagree in **[[100 * X4.accuracy_order:±]] %**.
+# They do not, and it matters where barriers are low. Above the line between the ends or above the worse end, barriers rank two pairs of small networks differently in **[[100 * X4.seldom:±]] %** of comparisons, after matching in **[[100 * X4.disagree_matched:±]] %**; loss and accuracy disagree in **[[100 * X4.accuracy_order:±]] %**.
 #
 # :::{glue:figure} fig_idea
 # :name: fig-kinds

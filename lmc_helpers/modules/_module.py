@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
-from dataclasses import fields, is_dataclass
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from lmc_helpers._wrappers import bare
+from lmc_helpers.modules._plain import alike, duplicate, plain
 from lmc_helpers.modules._precision import types_of
-
-SCRIPTED = "the module is scripted; allowed: the module before torch.jit.script or torch.jit.trace"
 
 
 def tensors(model: nn.Module) -> dict[str, Tensor]:
@@ -25,12 +24,10 @@ def tensors(model: nn.Module) -> dict[str, Tensor]:
 
 
 def copied(model: nn.Module) -> nn.Module:
-    """A copy of a module, in evaluation mode."""
+    """A copy of a module, in evaluation mode, whose computed weights are plain ones."""
     check_ready(model)
-    try:
-        return copy.deepcopy(bare(model)).eval()
-    except RuntimeError as error:  # tensors that were computed and kept, as by the old weight_norm
-        raise TypeError(f"{type(model).__name__} is not copied: {error}; allowed: what copy.deepcopy copies") from error
+    made = plain(model)
+    return (duplicate(made) if made is bare(model) else made).eval()
 
 
 def filled(model: nn.Module, values: Mapping[str, Tensor]) -> nn.Module:
@@ -50,23 +47,34 @@ def check_ready(model: nn.Module) -> None:
             raise ValueError(f"{name!r} has no shape yet; allowed: lazy modules after a first call")
 
 
+def check_unscripted(model: nn.Module) -> None:
+    """Refuse a module whose operations cannot be followed."""
+    if any(isinstance(one, torch.jit.ScriptModule) for one in model.modules()):
+        raise TypeError("the module is scripted; allowed: the module before torch.jit.script or torch.jit.trace")
+
+
 def check_pair(a: nn.Module, b: nn.Module) -> tuple[nn.Module, nn.Module]:
-    """Both without wrappers, or an error unless names and shapes are equal and values finite."""
-    a, b = bare(a), bare(b)
+    """Both without wrappers and with plain weights, or an error unless names and shapes are equal and values finite.
+
+    Buffers that one of them has alone, or in another shape, pass: they may be made in a call.
+    """
     check_ready(a)
     check_ready(b)
+    a, b = alike(plain(a), plain(b))
     ends = [tensors(a), tensors(b)]
-    shapes = [{name: tuple(value.shape) for name, value in end.items()} for end in ends]
-    for name in shapes[0] | shapes[1]:
-        one, two = shapes[0].get(name, "missing"), shapes[1].get(name, "missing")
+    weights = [{name: tuple(value.shape) for name, value in end.named_parameters()} for end in (a, b)]
+    for name in weights[0] | weights[1]:
+        one, two = weights[0].get(name, "missing"), weights[1].get(name, "missing")
         if one != two:
             raise ValueError(f"{name!r} is {one} in a and {two} in b; allowed: equal names and shapes")
-    if not any(True for _ in a.parameters()):
+    if not weights[0]:
         raise ValueError("the modules have no parameters; allowed: one or more")
     for which, end in zip("ab", ends, strict=True):
         for name, value in end.items():
             wrong = value.is_floating_point() and not torch.isfinite(value).all()
-            if wrong and not torch.equal(ends[0][name].cpu(), ends[1][name].cpu()):  # a mask of −∞ is in both
+            if wrong and not all(
+                name in one and torch.equal(value.cpu(), one[name].cpu()) for one in ends
+            ):  # a mask of −∞
                 raise ValueError(f"{name!r} of {which} is not finite; allowed: finite parameters and buffers")
     return a, b
 
@@ -101,8 +109,8 @@ def called(model: nn.Module, x: Any, values: Mapping[str, Tensor] | None = None)
     If values are given, they take the place of some parameters and buffers.
     """
     args, kwargs = ((), dict(x)) if isinstance(x, Mapping) else (tuple(x) if isinstance(x, (tuple, list)) else (x,), {})
-    if values and any(isinstance(one, torch.jit.ScriptModule) for one in model.modules()):
-        raise TypeError(SCRIPTED)
+    if values:
+        check_unscripted(model)
     with types_of(model):
         return torch.func.functional_call(model, dict(values), args, kwargs) if values else model(*args, **kwargs)
 
@@ -120,21 +128,49 @@ def fitting(model: nn.Module, x: Any) -> Any:
     return mapped(fit, dict(x) if isinstance(x, Mapping) else x)
 
 
-def tensors_of(value: Any) -> Iterator[Tensor]:
-    """All tensors of nested lists, tuples, mappings and dataclasses."""
+#: What holds no tensors of a batch.
+_WHOLE = (
+    nn.Module,
+    type,
+    ModuleType,
+    FunctionType,
+    str,
+    bytes,
+    int,
+    float,
+    complex,
+    type(None),
+    torch.dtype,
+    torch.device,
+)
+
+
+def tensors_of(value: Any, seen: set[int] | None = None) -> Iterator[Tensor]:
+    """All tensors of nested lists, tuples, mappings and objects with attributes."""
+    seen = set() if seen is None else seen
     if isinstance(value, Tensor):
         yield value
+    elif isinstance(value, _WHOLE) or id(value) in seen:
+        return
     elif isinstance(value, Mapping):
-        yield from tensors_of(tuple(value.values()))
-    elif isinstance(value, (list, tuple)):
+        for each in value.values():
+            yield from tensors_of(each, seen)
+    elif isinstance(value, (list, tuple, set)):
         for each in value:
-            yield from tensors_of(each)
-    elif is_dataclass(value) and not isinstance(value, type):
-        yield from tensors_of([getattr(value, field.name) for field in fields(value)])
+            yield from tensors_of(each, seen)
+    else:
+        seen.add(id(value))
+        slots = [name for kind in type(value).__mro__ for name in _listed(getattr(kind, "__slots__", ()))]
+        yield from tensors_of([getattr(value, name, None) for name in slots], seen)
+        yield from tensors_of(list(getattr(value, "__dict__", {}).values()), seen)
+
+
+def _listed(names: Any) -> Iterable[str]:
+    return (names,) if isinstance(names, str) else names
 
 
 def mapped(f: Callable[[Tensor], Any], value: Any) -> Any:
-    """A function of all tensors of nested lists, tuples, mappings and dataclasses, in their place; arrays too."""
+    """A function of all tensors of nested lists, tuples, mappings and objects, in their place; arrays too."""
     if isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
         value = torch.from_numpy(value.copy())
     if isinstance(value, Tensor):
@@ -147,9 +183,7 @@ def mapped(f: Callable[[Tensor], Any], value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         parts = [mapped(f, each) for each in value]
         return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
-    if is_dataclass(value) and not isinstance(value, type):
-        one: Any = copy.copy(value)
-        for field in fields(value):
-            object.__setattr__(one, field.name, mapped(f, getattr(value, field.name)))
-        return one
-    return value
+    if isinstance(value, _WHOLE):
+        return value
+    made = {id(one): f(one) for one in tensors_of(value)}
+    return copy.deepcopy(value, made) if made else value  # of an object, a copy that holds the results

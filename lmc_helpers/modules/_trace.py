@@ -48,6 +48,7 @@ from lmc_helpers.modules._axes import (
 )
 from lmc_helpers.modules._module import called, step_by_step, tensors_of
 from lmc_helpers.modules._operations import MOVES, POINTWISE, RULES, alike, geometry
+from lmc_helpers.modules._plain import memory
 from lmc_helpers.networks.permutations import Axis as Place
 from lmc_helpers.networks.permutations import Symmetry
 
@@ -66,7 +67,7 @@ class Follower(TorchDispatchMode):
         super().__init__()
         self.sources, self.packed = list(sources.values()), packed
         self.first_use: dict[int, int] = {}  # number of a source → when it is used first
-        self.numbers = {_memory(tensor): k for k, tensor in reversed(list(enumerate(self.sources)))}
+        self.numbers = {memory(tensor): k for k, tensor in reversed(list(enumerate(self.sources)))}
         self.found: dict[tuple[int, int], int] = {}  # axes of sources that turn out to be packed, too
         self.states = WeakTensorKeyDictionary()
         self.noted: list[Axes] = []
@@ -91,7 +92,7 @@ class Follower(TorchDispatchMode):
     def state(self, tensor: Tensor) -> State:
         """The axes of a tensor; one that the module holds or makes is fixed along each axis on which it varies."""
         if tensor not in self.states:
-            k = self.numbers.get(_memory(tensor))
+            k = self.numbers.get(memory(tensor))
             if k is not None and tensor.numel():
                 self.put(tensor, self.states[self.sources[k]])
             else:
@@ -117,7 +118,7 @@ class Follower(TorchDispatchMode):
         try:
             states = [self.state(tensor) for tensor in tensors]  # before it changes them
             for tensor in tensors:
-                k = self.numbers.get(_memory(tensor))
+                k = self.numbers.get(memory(tensor))
                 if k is not None:
                     self.first_use.setdefault(k, len(self.first_use))
             before = list(map(geometry, tensors))
@@ -150,6 +151,10 @@ class Follower(TorchDispatchMode):
             return [State(moved, state.pack)]
         if name in RULES:
             return RULES[name](self, a, out)
+        if torch.Tag.nondeterministic_seeded in func.tags:  # numbers are drawn place by place
+            if not name.endswith("_like"):
+                fix(*(axis for state in states for axes in state.variants for axis in axes))
+            return [fixed(one.shape) for one in out]
         if pointwise:
             return [self.broadcast(*map(self.axes, tensors))] * len(out)
         if not tensors and name.startswith(("empty", "new_empty")):
@@ -231,13 +236,6 @@ class Follower(TorchDispatchMode):
                     self.found[k, d] = length(picked)
 
 
-def _memory(tensor: Tensor) -> tuple:
-    """Key of a tensor's memory: equal for two views of the same numbers."""
-    if tensor.layout is not torch.strided or not tensor.numel():
-        return (id(tensor),)
-    return tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype
-
-
 def varies(tensor: Tensor, d: int) -> bool:
     """True if a tensor is not constant along an axis."""
     return tensor.numel() > 0 and not bool((tensor == tensor.narrow(d, 0, 1)).all())
@@ -252,8 +250,8 @@ def bound(func, args: tuple, kwargs: Mapping[str, Any]) -> Arguments:
     return Arguments(**{"self": next(iter(values.values()), None), **values})
 
 
-def trace(model: nn.Module, x: Any) -> tuple[Symmetry, float]:
-    """The groups of a module in evaluation mode, from one forward pass, and the precision of its coarsest type."""
+def trace(model: nn.Module, calls: Sequence[Any]) -> tuple[Symmetry, float]:
+    """The groups of a module in evaluation mode, from a pass for each call, and the precision of its coarsest type."""
     for name, module in model.named_modules():
         if isinstance(module, nn.RNNBase):
             where = f"{name!r}" if name else "the module"
@@ -265,7 +263,8 @@ def trace(model: nn.Module, x: Any) -> tuple[Symmetry, float]:
         follower = Follower(sources, packed)
         for name in buffers:
             _hold(name, sources, follower)
-        _run(model, x, follower)
+        for x in calls:
+            _run(model, x, follower)
         if not follower.found:
             return _groups(follower, list(sources), buffers), follower.precision
         packed |= follower.found  # axes that are several, such as packed queries, keys and values: trace again

@@ -162,15 +162,18 @@ def compare(
     if 0.5 not in places:
         raise ValueError(f"lambdas = {places}; allowed: 0.5 among them")
     inputs = data if statistics_data is None else kept(statistics_data)
-    of_line = (statistics, inputs if statistics == "recomputed" else None)
-    direct = line(a, b, loss, data, places, *of_line)  # first of all, since it checks the loss and the data
+    of_line: dict[str, Any] = {
+        "statistics": statistics,
+        "statistics_data": inputs if statistics == "recomputed" else None,
+    }
+    direct = line(a, b, loss, data, places, **of_line)  # first of all, since it checks the loss and the data
     with untouched():
         work = copied(a)
         x = few(work, fitting(work, next(batches(a, inputs, 8))[0]), 8)
     by_weights, how = match(a, b, x, "weights", restarts, seed, symmetry, details=True)
     by_activations = match(a, b, x, "activations", restarts, seed, how.symmetry, data=inputs)
     modules = {"weights": by_weights, "activations": by_activations}
-    lines = {"direct": direct} | {by: line(a, one, loss, data, places, *of_line) for by, one in modules.items()}
+    lines = {"direct": direct} | {by: line(a, one, loss, data, places, **of_line) for by, one in modules.items()}
     halves = [repair(a, one, inputs) for one in (b, *modules.values())]
     losses, sizes, accuracy = _evaluated(a, [(tensors(one), tensors(one), 1.0) for one in halves], loss, data)
     repaired = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -11,10 +12,12 @@ import torch
 from jaxtyping import Float64
 from torch import Tensor, nn
 
-from lmc_helpers._typing import Probability, Reals, checked
+from lmc_helpers._typing import Natural, Probability, Reals, checked
 from lmc_helpers.barrier import GRID, barrier_kinds, check_lambdas
 from lmc_helpers.modules._data import batches, is_apart, is_whole, kept, length, part, run
-from lmc_helpers.modules._module import check_pair, copied, filled, fitting, tensors, tensors_of, untouched
+from lmc_helpers.modules._ends import Ends, norms, placed
+from lmc_helpers.modules._module import check_pair, copied, fitting, tensors_of, untouched
+from lmc_helpers.modules._plain import computed
 from lmc_helpers.modules.losses import Combined
 
 __all__ = ["Line", "Measured", "interpolate", "line"]
@@ -44,7 +47,7 @@ class Line:
     #: shares of right answers among labels that the loss does not ignore, (L,); None if the targets are not class
     #: labels, or if it is not known which of them count
     accuracies: Float64[Tensor, " L"] | None
-    buffers: str  # what was done with running statistics
+    buffers: str  # what was done with running statistics and other buffers
 
     @property
     def losses(self) -> Tensor:
@@ -95,7 +98,10 @@ def _jackknife(
 def interpolate(a: nn.Module, b: nn.Module, lam: Probability) -> nn.Module:
     """The module λ a + (1 − λ) b, in evaluation mode: a at λ = 1, b at λ = 0.
 
-    Parameters and floating-point buffers, running statistics among them, are interpolated; integers are those of a.
+    Effective weights are interpolated: where ``torch.nn.utils.prune``, a spectral or weight norm or another
+    parametrisation computes a weight, the result holds it as a plain one. So are floating-point buffers of the state,
+    running statistics among them; integers and buffers that are not in the ``state_dict`` are those of a. Masks in
+    buffers must be equal.
 
     Examples
     --------
@@ -106,15 +112,9 @@ def interpolate(a: nn.Module, b: nn.Module, lam: Probability) -> nn.Module:
     """
     a, b = check_pair(a, b)
     with torch.no_grad():
-        u, v = tensors(a), tensors(b)
-        return filled(a, {name: _between(u[name], v[name].to(u[name]), lam) for name in u})
-
-
-def _between(u: Tensor, v: Tensor, lam: float) -> Tensor:
-    """λ u + (1 − λ) v in the type of u, exactly u at 1 and v at 0; u itself if these are integers or equal."""
-    if lam == 1 or not u.is_floating_point() or torch.equal(u, v):
-        return u
-    return v if lam == 0 else torch.lerp(v, u, lam)
+        ends, made = Ends(a, b, called=False), copied(a)
+        placed(dict([*made.named_parameters(), *made.named_buffers()]), ends.u, ends.v, lam)
+        return made
 
 
 @checked
@@ -125,9 +125,13 @@ def line(
     data: Any,
     lambdas: Reals = GRID,
     statistics: Statistics = "interpolated",
+    seeds: Natural = 0,
     statistics_data: Any = None,
 ) -> Line:
     """Losses and accuracies of λ a + (1 − λ) b on data, for places λ from 0 to 1.
+
+    Weights and buffers are those of :func:`interpolate`, and :attr:`Line.buffers` says what was done with buffers. On
+    the first batch a copy of a with the weights of b must give the outputs of b, twice the same.
 
     Parameters
     ----------
@@ -146,8 +150,11 @@ def line(
     lambdas
         increasing from 0 to 1.
     statistics
-        ``"recomputed"``: running statistics of batch norms are those of the data at each λ (Jordan et al. 2023), each
-        batch normalised by itself, at the price of a second pass. A batch of one example is left out there.
+        ``"recomputed"``: running statistics of batch and instance norms are those of the data at each λ (Jordan et al.
+        2023), each batch normalised by itself, at the price of a second pass. A batch of one example is left out there.
+    seeds
+        for networks that draw numbers in evaluation mode, over how many draws losses are averaged, the same at each
+        λ; such a network is refused by default.
     statistics_data
         other data for recomputed statistics, training data for instance; their targets are not used.
 
@@ -159,15 +166,17 @@ def line(
     >>> curve.losses.shape, curve.barrier == curve.barrier_kinds["chord"].value, curve.buffers
     (torch.Size([11]), True, 'no running statistics')
     """
+    inside = sum(map(len, computed(a)))
     a, b = check_pair(a, b)
     places = check_lambdas(lambdas)
     if len(places) < 2 or places[0] != 0 or places[-1] != 1 or not (places.diff() > 0).all():
         raise ValueError(f"lambdas = {places.tolist()}; allowed: increasing from 0 to 1")
     if statistics_data is not None and statistics != "recomputed":
         raise ValueError(f"statistics = {statistics!r} with statistics_data; allowed: 'recomputed'")
-    u, v = tensors(a), tensors(b)
-    found = _evaluated(a, [(u, v, lam) for lam in places.tolist()], loss, data, statistics, statistics_data)
-    made = Line(places, *found, _running_statistics(a, statistics))
+    ends = Ends(a, b)
+    of = [(ends.u, ends.v, lam) for lam in places.tolist()]
+    found = _evaluated(a, of, loss, data, statistics, ends, seeds, statistics_data)
+    made = Line(places, *found, ends.words(statistics, inside))
     for which, value in (("b", made.losses[0]), ("a", made.losses[-1])):
         if not value.isfinite():
             raise ValueError(f"the loss of {which} is {value.item()}; allowed: finite losses")
@@ -179,25 +188,14 @@ def line(
 Place = tuple[Mapping[str, Tensor], Mapping[str, Tensor], float]  # u, v and λ of the network λ u + (1 − λ) v
 
 
-def _batch_norms(model: nn.Module) -> dict[str, nn.Module]:
-    """The batch norms with running statistics, by their names."""
-    kind = nn.modules.batchnorm._BatchNorm
-    return {n: one for n, one in model.named_modules() if isinstance(one, kind) and one.running_mean is not None}
-
-
-def _running_statistics(model: nn.Module, statistics: str) -> str:
-    """Treatment of the running statistics of a module, in words."""
-    norms = len(_batch_norms(model))
-    where = {"interpolated": "interpolated like weights", "recomputed": "recomputed on the data at each place"}
-    return f"running statistics of {norms} batch norms {where[statistics]}" if norms else "no running statistics"
-
-
 def _evaluated(
     model: nn.Module,
     places: Sequence[Place],
     loss: Callable,
     data: Any,
     statistics: str = "interpolated",
+    ends: Ends | None = None,
+    seeds: int = 0,
     statistics_data: Any = None,
 ) -> tuple[Tensor, Tensor, Tensor | None]:
     """Batch losses (B, K) of K networks, what the batches count (B,), and accuracies (K,) or None.
@@ -208,31 +206,42 @@ def _evaluated(
     with untouched():
         work = copied(model)
         recomputed: list[dict[str, Tensor]] | None = None
-        if statistics == "recomputed" and _batch_norms(model):
+        if statistics == "recomputed" and norms(model):
             data = kept(data)
             recomputed = _recomputed(work, places, data if statistics_data is None else statistics_data)
-        size, run_size = _sizes(work, data)
+        if ends is not None and is_whole(data):  # before it is said that examples depend on one another
+            ends.check(next(batches(work, data, 8))[0], seeds)
+        size, run_size = _sizes(work, data, bool(seeds))
         combined, tested = Combined(loss), (0, len(places) - 1)
         losses: list[list[Tensor]] = [[] for _ in places]
         right: list[Tensor | None] = [torch.zeros(2, dtype=torch.float64) for _ in places]
         for k, x, y in _visits(work, places, data, run_size, recomputed):
+            if ends is not None:
+                ends.check(x, seeds)
+                ends = None
             x, y = fitting(work, x), fitting(work, y)
-            outputs, n = combined.outputs(work, x), length(x, y)
+            n, first, drawn = length(x, y), len(losses[k]), []
             parts = [(0, n)] if size is None else [(at, min(size, n - at)) for at in range(0, n, size)]
-            for at, m in parts:
-                whole = m == n
-                one, of = (outputs, y) if whole else (part(outputs, at, m), part(y, at, m))
-                test = (work, x if whole else part(x, at, m)) if k in tested else None
-                losses[k].append(combined.value(one, of, m, k, len(losses[k]), test))
-            so_far, found = right[k], combined.right(outputs, y)
-            right[k] = None if found is None or so_far is None else so_far + found
+            for seed in range(seeds) or (None,):
+                with nullcontext() if seed is None else untouched(seed=seed + seeds * first):
+                    outputs = combined.outputs(work, x)
+                values: list[Tensor] = []
+                for at, m in parts:
+                    whole = m == n
+                    one, of = (outputs, y) if whole else (part(outputs, at, m), part(y, at, m))
+                    test = (work, x if whole else part(x, at, m)) if k in tested and not seed else None
+                    values.append(combined.value(one, of, m, k, first + len(values), test))
+                drawn.append(torch.stack(values))
+                so_far, found = right[k], combined.right(outputs, y)
+                right[k] = None if found is None or so_far is None else so_far + found
+            losses[k] += torch.stack(drawn).mean(dim=0).unbind()
     table, sizes = combined.put_together(torch.stack([torch.stack(each).cpu() for each in losses], dim=1))  # (B, K)
     known = [one for one in right if one is not None and one[1] > 0]
     accuracy = torch.stack([hits / answers for hits, answers in known]) if len(known) == len(places) else None
     return table, sizes, accuracy if combined.counts else None
 
 
-def _sizes(work: nn.Module, data: Any) -> tuple[int | None, int]:
+def _sizes(work: nn.Module, data: Any, drawn: bool = False) -> tuple[int | None, int]:
     """Size of the parts over which errors are taken (None: the given batches), and of the parts run at once."""
     if not is_whole(data):
         return None, AT_ONCE
@@ -243,7 +252,7 @@ def _sizes(work: nn.Module, data: Any) -> tuple[int | None, int]:
     leaves = list(tensors_of(outputs))
     if not all(one.shape[:1] == (length(x, y),) for one in leaves):  # outputs that cannot be cut
         return None, size
-    if size > 1 and not is_apart(work, x, size // 2):
+    if size > 1 and not drawn and not is_apart(work, x, size // 2):
         raise ValueError(
             "the outputs for an example change with the others of its batch; allowed: networks that give each example "
             "an output of its own, or batches [(x, y), …] that are run as they are"
@@ -259,8 +268,7 @@ def _visits(
 
     def put(k: int) -> None:
         u, v, lam = places[k]
-        for name, slot in slots.items():
-            slot.copy_(_between(u[name], v[name].to(u[name]), lam))
+        placed(slots, u, v, lam)
         for name, value in more[k].items() if more is not None else ():
             slots[name].copy_(value)
 
@@ -278,23 +286,23 @@ def _visits(
 
 def _recomputed(work: nn.Module, places: Sequence[Place], data: Any) -> list[dict[str, Tensor]]:
     """Running statistics of each network: means over the batches, by their sizes, each batch normalised by itself."""
-    norms: dict[str, Any] = dict(_batch_norms(work))
-    names = [f"{n}.{kind}".removeprefix(".") for n in norms for kind in ("running_mean", "running_var")]
-    slots, momenta = dict(work.named_buffers()), {n: one.momentum for n, one in norms.items()}
+    own: dict[str, Any] = dict(norms(work))
+    names = [f"{n}.{kind}".removeprefix(".") for n in own for kind in ("running_mean", "running_var")]
+    slots, momenta = dict(work.named_buffers()), {n: one.momentum for n, one in own.items()}
     found: list[dict[str, Tensor]] = [{} for _ in places]
     seen = [0] * len(places)
-    for one in norms.values():
+    for one in own.values():
         one.train()
     for k, x, y in _visits(work, places, data, AT_ONCE, found):
         n = length(x, y)
         if n == 1:
             continue
         seen[k] += n
-        for one in norms.values():
+        for one in own.values():
             one.momentum = n / seen[k]  # the first batch replaces what was there
         run(work, fitting(work, x))
         found[k] = {name: slots[name].clone() for name in names}
-    for name, one in norms.items():
+    for name, one in own.items():
         one.eval().momentum = momenta[name]
     if not seen[0]:
         raise ValueError("each batch has 1 example; allowed: 2 or more to recompute statistics")

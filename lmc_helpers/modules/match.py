@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import zip_longest
 from typing import Any, Literal, overload
 
 import torch
@@ -17,7 +18,8 @@ from lmc_helpers.alignment.midpoint import Best
 from lmc_helpers.alignment.sinkhorn import sinkhorn_rebasin
 from lmc_helpers.alignment.straight_through import straight_through
 from lmc_helpers.alignment.weight_matching import group_by_group, inner_kinds, weight_matching
-from lmc_helpers.modules._data import batches, is_apart, kept, length, part, run, unlabelled
+from lmc_helpers.modules._data import batches, is_apart, kept, length, part, unlabelled
+from lmc_helpers.modules._ends import Ends, check_followed, check_same
 from lmc_helpers.modules._layers import Contractions, Use, storage
 from lmc_helpers.modules._module import (
     called,
@@ -38,7 +40,6 @@ __all__ = ["Matched", "match"]
 
 AT_ONCE = 32  # examples whose activations are held, or
 NUMBERS = 2**14  # numbers in their inputs
-UNEQUAL = "units of {!r} are used more often by one network than by the other; allowed: as often, or by='weights'"
 By = Literal["weights", "activations", "straight-through", "sinkhorn"]
 
 
@@ -146,6 +147,8 @@ def match(
     if x is None and (symmetry is None or (by == "activations" and data is None)):
         raise ValueError("x = None; allowed: inputs of a call, or a symmetry, and data to match by activations")
     with untouched():
+        if descends:
+            Ends(a, b).check(next(batches(a, data))[0])
         groups = traced(a, unlabelled(a, x)) if symmetry is None else symmetry
         unknown = sorted({place.name for of in groups.groups.values() for place in of} - set(tensors(a)))
         if unknown:
@@ -159,6 +162,8 @@ def match(
         else:
             p, values = _by_weights(a, b, groups, restarts, seed)
         made = permuted(b, groups, p)
+        if x is not None:
+            check_same(b, made, x)
     return (made, Matched(p, values, groups)) if details else made
 
 
@@ -169,11 +174,8 @@ def _by_weights(
     a: nn.Module, b: nn.Module, symmetry: Symmetry, restarts: int, seed: int
 ) -> tuple[dict[str, Tensor], Tensor]:
     """Permutations and the values of all restarts."""
-    u, v = (  # complex numbers as pairs of real ones
-        {n: (torch.view_as_real(p) if p.is_complex() else p).detach()[None] for n, p in end.named_parameters()}
-        for end in (a, b)
-    )
-    v = {name: value.to(u[name]) for name, value in v.items()}
+    u = _weights(a)
+    v = {name: value.to(u[name]) for name, value in _weights(b).items()}
     own = restricted(symmetry, u)
     if not own.groups:
         return {}, torch.zeros(restarts, dtype=torch.float64)
@@ -182,6 +184,12 @@ def _by_weights(
         found.append(weight_matching(u, v, own, restarts - 1, seed))
     best = max(found, key=lambda one: one.values.max().item())  # the first of equals
     return {g: p[0] for g, p in best.permutations.items()}, torch.cat([one.values[:, 0] for one in found])
+
+
+def _weights(model: nn.Module) -> dict[str, Tensor]:
+    """Parameters name → (1, …), complex numbers as pairs of real ones."""
+    parameters = model.named_parameters()
+    return {n: (torch.view_as_real(p) if p.is_complex() else p).detach()[None] for n, p in parameters}
 
 
 # ---------- by a loss half-way
@@ -194,12 +202,15 @@ def _by_loss(
     work = copied(a)
     if min(torch.finfo(value.dtype).bits for value in work.parameters() if value.is_floating_point()) < 32:
         work = work.float()
-    numbers = {name: value for name, value in tensors(work).items() if value.is_floating_point()}
+    names = Ends(a, b).v
+    numbers = {n: value for n, value in tensors(work).items() if value.is_floating_point() and n in names}
     u, v = ({name: tensors(end)[name].to(value)[None] for name, value in numbers.items()} for end in (a, b))
     buffers = dict(work.named_buffers())
     parts, combined = _endless(work, data), Combined(loss)
-    for x, y in batches(work, data):
+    for k, (x, y) in enumerate(batches(work, data)):
         x, y = fitting(work, x), fitting(work, y)
+        if k == 0:
+            check_followed(work, x)
         combined.value(combined.outputs(work, x), y, length(x, y), test=(work, x))
     combined.shares()
 
@@ -298,8 +309,26 @@ def _recorded(
         if cut is None and n > size:
             cut = is_apart(a, fitting(a, given), size)
         for x in [part(given, at, min(size, n - at)) for at in range(0, n, size)] if cut else [given]:
-            reads, new = _met(a, b, symmetry.sizes, sites, x, reads)
-            found = {key: [*map(merged_moments, found[key], new[key])] if key in found else new[key] for key in new}
+            (one, picks), (two, others) = (_record(end, symmetry.sizes, sites, fitting(end, x)) for end in (a, b))
+            if len(picks) != len(others) or not all(p.equal(q.to(p)) for p, q in zip(picks, others, strict=True)):
+                raise ValueError(
+                    "a and b pick other entries by an index on the same inputs, so that their activations are not of "
+                    "the same samples; allowed: by='weights', or inputs on which they pick the same"
+                )
+            if reads is None:
+                reads = {key for key, ways in one.items() if "read" in ways}
+            for key in one | two:
+                way = "read" if key in reads else "made"
+                za, zb = (ends.get(key, {}).get(way, []) for ends in (one, two))
+                if [len(z) for z in za] != [len(z) for z in zb]:
+                    samples = [sum(map(len, z)) for z in (za, zb)]
+                    raise ValueError(
+                        f"the units of {key[0]!r} are read {len(za)} times in a and {len(zb)} times in b on the same "
+                        f"inputs, {samples[0]} and {samples[1]} samples; allowed: by='weights', or inputs taken alike"
+                    )
+                new = [moments_of(u[None], v.to(u)[None]) for u, v in zip(za, zb, strict=True)]
+                both = zip_longest(found.get(key, []), new)
+                found[key] = [(p or q) if p is None or q is None else merged_moments(p, q) for p, q in both]
     whole: dict[_Key, Moments] = {}
     for key, parts in found.items():
         if reads is not None and key not in reads:  # a bias may be added later
@@ -311,42 +340,11 @@ def _recorded(
     return whole
 
 
-def _met(
-    a: nn.Module, b: nn.Module, sizes: Mapping[str, int], sites: _Sites, x: Any, reads: set[_Key] | None
-) -> tuple[set[_Key], dict[_Key, list[Moments]]]:
-    """The keys that weights read, and moments of each place: activations of b meet a's as soon as they are made."""
-    waiting: dict[tuple[_Key, str], list[Tensor]] = {}
-    new: dict[_Key, list[Moments]] = {}
-
-    def wait(key: _Key, way: str, z: Tensor) -> None:
-        if reads is None or way == _way(key, reads):
-            waiting.setdefault((key, way), []).append(z)
-
-    _record(a, sizes, sites, fitting(a, x), wait)
-    known = {key for key, way in waiting if way == "read"} if reads is None else reads
-
-    def meet(key: _Key, way: str, z: Tensor) -> None:
-        if way == _way(key, known):
-            if not waiting.get((key, way)):
-                raise ValueError(UNEQUAL.format(key[0]))
-            za = waiting[key, way].pop(0)
-            new.setdefault(key, []).append(moments_of(za[None], z.to(za)[None]))
-
-    _record(b, sizes, sites, fitting(b, x), meet)
-    for (key, way), left in waiting.items():
-        if left and way == _way(key, known):
-            raise ValueError(UNEQUAL.format(key[0]))
-    return known, new
-
-
-def _way(key: _Key, reads: set[_Key]) -> str:
-    return "read" if key in reads else "made"
-
-
 def _record(
-    model: nn.Module, sizes: Mapping[str, int], sites: _Sites, x: Any, tell: Callable[[_Key, str, Tensor], None]
-) -> None:
-    """Tell the activations (samples, units) of each key and way at each place, in the order of the operations."""
+    model: nn.Module, sizes: Mapping[str, int], sites: _Sites, x: Any
+) -> tuple[dict[_Key, dict[str, list[Tensor]]], list[Tensor]]:
+    """Key → way → the activations (samples, units) of each place, in the order of the operations; indices of picks."""
+    found: dict[_Key, dict[str, list[Tensor]]] = {}
     seen: dict[tuple, Tensor] = {}  # operands, kept alive: several weights may read the same one
     own = {storage(value) for value in tensors(model).values()}
 
@@ -367,7 +365,8 @@ def _record(
             for g, place, k, n in zip(key, places, first, lengths, strict=True):
                 units = z.narrow(dim, k, n).unflatten(dim, (place.outer, sizes[g], place.inner))
                 rows.append(units.movedim(dim + 1, -1).flatten(0, -2))
-            tell(key, way, torch.cat(rows, dim=1).clone())
+            found.setdefault(key, {}).setdefault(way, []).append(torch.cat(rows, dim=1).clone())
 
-    with step_by_step(), Contractions(model, record):
-        run(model, x)
+    with step_by_step(), Contractions(model, record) as seen_by:
+        called(model, x)
+    return found, seen_by.picks

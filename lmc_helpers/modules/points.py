@@ -22,6 +22,7 @@ from torch import Tensor, nn
 
 from lmc_helpers._typing import Natural, NonNegative, Positive, Probability, checked
 from lmc_helpers.modules._data import batches, few, in_double, length, unlabelled
+from lmc_helpers.modules._ends import Ends, check_followed
 from lmc_helpers.modules._layers import Layer
 from lmc_helpers.modules._module import (
     called,
@@ -98,6 +99,8 @@ class _Objective:
                 (fitting(self.model, x), fitting(self.model, y), length(x, y))
                 for x, y in batches(self.model, data, BATCH)
             ]
+            check_followed(self.model, read[0][0])
+            Ends(self.model, self.model).check(read[0][0])
             self.combined = Combined(loss)
             for x, y, n in read:
                 self.combined.value(self.combined.outputs(self.model, x), y, n, test=(self.model, x))

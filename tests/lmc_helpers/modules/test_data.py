@@ -161,7 +161,7 @@ def test_statistics_come_from_other_data():
     make = lambda: nn.Sequential(nn.Linear(4, 6), nn.BatchNorm1d(6), nn.ReLU(), nn.Linear(6, 2))  # noqa: E731
     a, b = pair(make)
     train, test = DataLoader(TensorDataset(X[:40]), 40), (X[40:], Y[40:])
-    found = lmc.line(a, b, F.cross_entropy, test, [0, 1], "recomputed", train)
+    found = lmc.line(a, b, F.cross_entropy, test, [0, 1], "recomputed", statistics_data=train)
     right = a.train()(X[:40])
     z = a[0](X[:40])
     a.eval()[1].running_mean, a[1].running_var = z.mean(0).detach(), z.var(0).detach()
