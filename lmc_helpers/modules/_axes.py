@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 
@@ -12,7 +13,10 @@ class Unfollowed(Exception):
 
 
 class Atom:
-    """An index that takes ``size`` values; atoms that turn out to be equal are united."""
+    """An index that takes ``size`` values; atoms that turn out to be equal are united.
+
+    One whose parts are a sum stays as it is inside another index, as queries, keys and values inside each head.
+    """
 
     __slots__ = ("fixed", "parent", "parts", "size")
 
@@ -64,12 +68,20 @@ def fix(*axes: Axis) -> None:
 
 def is_fixed(axis: Axis) -> bool:
     """True if no permutation may act on any part of an axis."""
-    return all(atom.fixed for product in resolved(axis) for atom in product)
+    return all(atom.fixed for product in branches(axis) for atom in product)
 
 
 def resolved(axis: Axis) -> Axis:
-    """The same axis in atoms that have no parts, without factors of size 1."""
-    return tuple(each for product in axis for each in _product([_known(atom.root()) for atom in product]))
+    """The same axis without factors of size 1, in atoms that have no parts, or a sum of parts inside another index."""
+    return tuple(each for product in axis for each in _product([_known(atom.root()) for atom in product], product))
+
+
+def branches(axis: Axis) -> Iterator[Product]:
+    """The products of atoms without parts on an axis: sums inside another index are multiplied out."""
+    for product in resolved(axis):
+        parts = [branches(atom.parts) if atom.parts is not None else [(atom,)] for atom in product]
+        for chosen in itertools.product(*parts):
+            yield tuple(itertools.chain(*chosen))
 
 
 def _known(atom: Atom) -> Axis:
@@ -82,12 +94,17 @@ def flat(axes: Sequence[Axis]) -> Axis:
     return _product(list(map(resolved, axes)))
 
 
-def _product(axes: Sequence[Axis]) -> Axis:
-    """The product of resolved axes; a sum inside another index is fixed."""
+def _product(axes: Sequence[Axis], atoms: Sequence[Atom] = ()) -> Axis:
+    """The product of resolved axes; a sum inside another index is one atom, that which it belongs to if there is one."""
     whole: Axis = ((),)
-    for axis in axes:
+    for k, axis in enumerate(axes):
         if len(axis) > 1 and whole != ((),):
-            axis = picked(axis, length(axis))
+            if atoms:
+                inner = atoms[k].root()
+            else:
+                inner = Atom(length(axis))
+                inner.parts = axis
+            axis = ((inner,),)
         whole = tuple((*outer, *inner) for outer in whole for inner in axis)
     return whole
 

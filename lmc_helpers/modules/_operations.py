@@ -140,15 +140,16 @@ def _reshaped(axes: Axes, after: list[int]) -> State:
             else:
                 new.append(sizes.pop(0))
         whole = block[0] if len(block) == 1 else flat(block)
-        parts = resolved(whole)
-        if len(new) == 1:
-            variants = [[*axes, whole] for axes in variants]
-        elif pack is None and len(parts) == new[0] and len(set(map(count, parts))) == 1 and not is_fixed(whole):
-            pack = fresh(new[0], fixed=True)
-            variants = [[*variants[0], pack, *_split((part,), new[1:])] for part in parts]
-        else:
-            split = _split(whole, new)
-            variants = [axes + split for axes in variants]
+        while new:
+            parts = resolved(whole)
+            equal = len(parts) == new[0] > 1 and len(set(map(count, parts))) == 1 and not is_fixed(whole)
+            if len(new) > 1 and pack is None and equal:
+                pack = fresh(new[0], fixed=True)
+                variants = [[*variants[0], pack, *_split((part,), new[1:])] for part in parts]
+                break
+            first, *others = [whole] if len(new) == 1 else _split(whole, [new[0], math.prod(new[1:])])
+            variants = [[*axes, first] for axes in variants]
+            whole, new = flat(others), new[1:]
     for d, n in enumerate(after):
         if n == 1:
             variants = [[*axes[:d], fresh(1), *axes[d:]] for axes in variants]

@@ -36,10 +36,12 @@ from lmc_helpers.modules._axes import (
     Product,
     State,
     Unfollowed,
+    branches,
     count,
     cut,
     fix,
     fixed,
+    flat,
     fresh,
     is_fixed,
     length,
@@ -62,20 +64,25 @@ class Refused(ValueError):
 class Follower(TorchDispatchMode):
     """Follows the axes of all tensors while a module runs."""
 
-    def __init__(self, sources: Mapping[str, Tensor], packed: Mapping[tuple[int, int], int]):
+    def __init__(self, sources: Mapping[str, Tensor], packed: Mapping[tuple[int, int], tuple[int, int]]):
         super().__init__()
         self.sources, self.packed = list(sources.values()), packed
         self.first_use: dict[int, int] = {}  # number of a source → when it is used first
         self.numbers = {_memory(tensor): k for k, tensor in reversed(list(enumerate(self.sources)))}
-        self.found: dict[tuple[int, int], int] = {}  # axes of sources that turn out to be packed, too
+        #: source and axis that turns out to be packed, too → how many times, and how many pieces each time
+        self.found: dict[tuple[int, int], tuple[int, int]] = {}
         self.states = WeakTensorKeyDictionary()
         self.noted: list[Axes] = []
         self.module = [""]
         self.precision = 0.0  # of the coarsest floating type
         for k, tensor in enumerate(self.sources):
-            pieces = [packed.get((k, d), 1) for d in range(tensor.ndim)]
+            pieces = [packed.get((k, d), (1, 1)) for d in range(tensor.ndim)]
             self.put(
-                tensor, [tuple((Atom(n // m),) for _ in range(m)) for n, m in zip(tensor.shape, pieces, strict=True)]
+                tensor,
+                [
+                    flat([fresh(outer), tuple((Atom(n // (outer * m)),) for _ in range(m))])
+                    for n, (outer, m) in zip(tensor.shape, pieces, strict=True)
+                ],
             )
 
     def put(self, tensor: Tensor, found: State | Axes | None) -> None:
@@ -221,14 +228,15 @@ class Follower(TorchDispatchMode):
         return State([axes[:dim] + axes[dim + 1 :] for axes in state.variants], state.pack)
 
     def _unpack(self, picked: Axis) -> None:
-        """An axis with few entries that is the outermost factor of one of a parameter: that one is packed."""
-        if len(picked) > 1 or len(picked[0]) > 1 or length(picked) > 8:
+        """An axis with few entries that is a factor of one of a parameter, not the innermost: that one is packed."""
+        if len(picked) > 1 or len(picked[0]) != 1 or length(picked) > 8:
             return
         for k, tensor in enumerate(self.sources):
             for d, axis in enumerate(self.axes(tensor)):
                 product, *others = resolved(axis)
-                if not others and len(product) > 1 and product[0] is picked[0][0] and (k, d) not in self.packed:
-                    self.found[k, d] = length(picked)
+                if not others and picked[0][0] in product[:-1] and (k, d) not in self.packed:
+                    outer = count(product[: product.index(picked[0][0])])
+                    self.found[k, d] = outer, length(picked)
 
 
 def _memory(tensor: Tensor) -> tuple:
@@ -260,7 +268,7 @@ def trace(model: nn.Module, x: Any) -> tuple[Symmetry, float]:
             raise Refused(f"{where} is recurrent ({type(module).__name__}), which is not followed; {BY_HAND}")
     sources = dict([*model.named_parameters(), *model.named_buffers()])  # tied ones once
     buffers = {name for name, _ in model.named_buffers()}
-    packed: dict[tuple[int, int], int] = {}
+    packed: dict[tuple[int, int], tuple[int, int]] = {}
     while True:
         follower = Follower(sources, packed)
         for name in buffers:
@@ -307,33 +315,46 @@ def _run(model: nn.Module, x: Any, follower: Follower) -> None:
 
 @dataclass(frozen=True)
 class Spot:
-    """Position of an atom on an axis of a parameter: axis, offset of its product, the product, and the index in it."""
+    """Position of an atom on an axis of a parameter: its index u and those of the atoms before are at offset + Σ index · stride."""
 
     name: str
     axis: int
     offset: int
-    product: Product
-    at: int
-    pieces: tuple[int, int]  # which product of how many equal ones
+    stride: int
+    outside: tuple[tuple[Atom, int], ...]  # the atoms that it is inside of, and their strides, the outermost first
+    pieces: tuple[int, int]  # which of how many equal parts of a sum
 
     @property
     def before(self) -> Product:
-        return self.product[: self.at]
+        return tuple(atom for atom, _ in self.outside)
+
+
+def _spots(name: str, d: int, axis: Axis, at: tuple[int, int, tuple[tuple[Atom, int], ...]] = (0, 1, ())):
+    """The positions of all atoms without parts on an axis."""
+    offset, step, outside = at
+    products = resolved(axis)
+    equal = len(products) if len(set(map(count, products))) == 1 else 1
+    for piece, product in enumerate(products):
+        here = outside
+        for k, atom in enumerate(product):
+            stride = step * count(product[k + 1 :])
+            if atom.parts is not None:
+                yield from _spots(name, d, atom.parts, (offset, stride, here))
+            else:
+                yield atom, Spot(name, d, offset, stride, here, (piece, equal))
+                here = (*here, (atom, stride))
+        offset += step * count(product)
 
 
 def _groups(follower: Follower, names: list[str], buffers: set[str]) -> Symmetry:
     """The groups of atoms that nothing fixes."""
     noted = follower.noted[len(names) :]
-    used = {atom for axes in noted for axis in axes for product in resolved(axis) for atom in product}
+    used = {atom for axes in noted for axis in axes for product in branches(axis) for atom in product}
     spots: dict[Atom, list[Spot]] = {}
     for k, name in enumerate(names):
         for d, axis in enumerate(follower.axes(follower.sources[k])):
-            products, offset = resolved(axis), 0
-            equal = len(products) if len(set(map(count, products))) == 1 else 1
-            for piece, product in enumerate(products):
-                for at, atom in enumerate(product):
-                    spots.setdefault(atom, []).append(Spot(name, d, offset, product, at, (piece, equal)))
-                offset += count(product)
+            for atom, spot in _spots(name, d, axis):
+                spots.setdefault(atom, []).append(spot)
     free = {
         atom: found
         for atom, found in spots.items()
@@ -366,8 +387,6 @@ class Grouping:
                 inside = outer in self.companions[atom] and all(outer in spot.before for spot in others)
                 if inside and (outer.fixed or self._joins(outer, found)):
                     found.append(outer)
-                elif not outer.fixed:
-                    break  # places between its units would have to be listed one by one
             self.contexts[atom] = tuple(found)
         return self.contexts[atom]
 
@@ -405,7 +424,7 @@ class Grouping:
             for index in itertools.product(*(range(outer.size) for outer in context)):
                 name = self.name(atom, index)
                 inside = dict(zip(context, index, strict=True))
-                groups[name] = tuple(place for spot in self.free[atom] for place in _places(spot, inside))
+                groups[name] = tuple(place for spot in self.free[atom] for place in _places(atom, spot, inside))
                 sizes[name] = atom.size
                 free = [k for k, outer in enumerate(context) if not outer.fixed]
                 if free:
@@ -416,26 +435,32 @@ class Grouping:
             raise Refused(f"the groups found by the trace do not fit together ({error})") from None
 
 
-def _places(spot: Spot, inside: Mapping[Atom, int]) -> Iterator[Place]:
+def _places(atom: Atom, spot: Spot, inside: Mapping[Atom, int]) -> Iterator[Place]:
     """Places of the units of an atom inside given units of others: blocks of the axis."""
-    stride = [count(spot.product[k + 1 :]) for k in range(spot.at + 1)]
-    last = max((k + 1 for k, atom in enumerate(spot.before) if atom in inside), default=0)
-    choices = [[inside[atom]] if atom in inside else range(atom.size) for atom in spot.before[:last]]
-    for index in itertools.product(*choices):
-        offset = spot.offset + sum(k * n for k, n in zip(index, stride, strict=False))
-        yield Place(spot.name, spot.axis, offset, count(spot.before[last:]), stride[-1])
+    outer, span, listed = 1, atom.size * spot.stride, list(spot.outside)
+    while listed and listed[-1][0] not in inside and listed[-1][1] == span:
+        outer, span = outer * listed[-1][0].size, span * listed.pop()[0].size
+    for index in itertools.product(*([inside[one]] if one in inside else range(one.size) for one, _ in listed)):
+        offset = spot.offset + sum(k * stride for k, (_, stride) in zip(index, listed, strict=True))
+        yield Place(spot.name, spot.axis, offset, outer, spot.stride)
 
 
 def _companions(noted: Sequence[Axes], wanted: Mapping[Atom, Any]) -> dict[Atom, set[Atom]]:
     """Atom → the indices that it is inside of wherever it occurs: in its product, or once on an axis of their own."""
     companions: dict[Atom, set[Atom]] = {}
     for axes in noted:
-        every = [resolved(axis) for axis in axes]
-        times = Counter(atom for axis in every for product in axis for atom in product)
-        whole = {atom for axis in every if len(axis) == 1 for atom in axis[0] if times[atom] == 1}
+        every = [list(branches(axis)) for axis in axes]
+        times = Counter(atom for axis in every for atom in set(itertools.chain(*axis)))
+        whole = {atom for axis in axes for atom in _always(axis) if times[atom] == 1}
         for product in itertools.chain(*every):
             for atom in product:
                 if atom in wanted:
                     here = whole.union(product) - {atom}
                     companions[atom] = companions[atom] & here if atom in companions else here
     return companions
+
+
+def _always(axis: Axis) -> set[Atom]:
+    """The atoms whose index every entry of an axis has."""
+    products = resolved(axis)
+    return {atom for atom in products[0] if atom.parts is None} if len(products) == 1 else set()

@@ -132,11 +132,28 @@ class Symmetry:
                 for other, second in places[:k]:
                     pair = (place, self.sizes[group]), (second, self.sizes[other])
                     inside = self.within.get(group, ("",))[0] == other and is_within(*pair)
-                    if not (are_apart(*pair) or _factors(*pair) or _factors(*reversed(pair)) or inside):
+                    fits = are_apart(*pair) or _factors(*pair) or _factors(*reversed(pair)) or inside
+                    if not fits and not self._commute(group, other, place):
                         raise ValueError(
                             f"{second} of group {other!r} and {place} of {group!r} overlap; allowed: places that are "
                             "apart, factors of one axis, and units within those of another group"
                         )
+
+
+    def _commute(self, one: str, two: str, at: Axis) -> bool:
+        """True if two groups move the entries of an axis in the same way whichever is moved first."""
+        places = {g: [place for place in self.groups[g] if place[:2] == at[:2]] for g in (one, two)}
+        n = max(_entries(place, self.sizes[g]).stop for g, found in places.items() for place in found)
+
+        def moved(order: Tensor, *groups: str) -> Tensor:
+            for g in groups:
+                p = torch.arange(self.sizes[g]).roll(1)[None]
+                for place in places[g]:
+                    order = _reordered(order, place._replace(axis=0), p)
+            return order
+
+        start = torch.arange(n)[None]
+        return moved(start, one, two).equal(moved(start, two, one))
 
 
 def _entries(place: Axis, m: int) -> range:
