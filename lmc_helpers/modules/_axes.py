@@ -19,9 +19,11 @@ class Atom:
     """
 
     __slots__ = ("fixed", "parent", "parts", "size")
+    reason = "the architecture"  # why atoms are fixed at present: the operation that is followed
 
-    def __init__(self, size: int, fixed: bool = False):
-        self.size, self.fixed = size, fixed  # fixed: no permutation may act on it
+    def __init__(self, size: int, fixed: bool | str = False):
+        self.size = size
+        self.fixed = Atom.reason if fixed is True else fixed  # why no permutation may act on it, or False
         self.parent: Atom | None = None
         self.parts: Axis | None = None  # the sum of products that it was found to be
 
@@ -62,7 +64,7 @@ def fix(*axes: Axis) -> None:
     """Forbid permutations of these axes."""
     for atom in (atom.root() for axis in axes for product in axis for atom in product):
         if not atom.fixed:
-            atom.fixed = True
+            atom.fixed = Atom.reason
             fix(atom.parts or ())
 
 

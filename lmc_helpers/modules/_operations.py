@@ -42,6 +42,11 @@ POINTWISE = {  # beside those that torch tags
     *("_to_copy", "copy", "fill", "zero", "hardswish", "log_sigmoid_forward", "_prelu_kernel", "rrelu_with_noise"),
     *("complex", "polar", "real", "imag", "_conj"),
 }
+#: Noise in the shape of a tensor, or in its place: not a function of it.
+RANDOM = {
+    *("rand_like", "randn_like", "randint_like", "uniform", "normal", "normal_functional", "exponential", "bernoulli"),
+    *("random", "geometric", "cauchy", "log_normal"),
+}
 
 
 def move(*names: str) -> Callable[[Move], Move]:
@@ -247,6 +252,11 @@ def _index(f, a, out):
 
 @rule("index_put", "_unsafe_index_put")
 def _index_put(f, a, out):
+    picks = [(d, pick) for d, pick in enumerate(a.indices) if pick is not None]
+    if len(picks) == 1 and picks[0][1].dtype == torch.bool and a.values.numel() == 1:  # h[mask] = 0
+        ((d, mask),) = picks
+        behind = [fresh(1) for _ in range(a.self.ndim - d - mask.ndim)]
+        return [f.broadcast(f.axes(a.self), [*f.axes(mask), *behind])]
     f.broadcast(_index(f, a, [a.self])[0], f.axes(a.values))
     fix(*(axis for pick in a.indices if pick is not None for axis in f.axes(pick)))
     return [f.axes(a.self)]
@@ -309,11 +319,27 @@ def _reduce(f, a, out):
 RULES.update(dict.fromkeys(("var_mean", "std_mean", "aminmax", "count_nonzero", "nansum"), _reduce))
 
 
-@rule("max", "min", "argmax", "argmin", "median", "nanmedian", "mode", "kthvalue")
+@rule("argmax", "argmin")
 def _place_of(f, a, out):
-    for d in listed(getattr(a, "dim", None), a.self.ndim) if hasattr(a, "dim") else ():
-        fix(f.axes(a.self)[d])
+    fix(*(f.axes(a.self)[d] for d in listed(getattr(a, "dim", None), a.self.ndim)))
     return _reduce(f, a, out)
+
+
+@rule("max", "min", "median", "nanmedian", "mode", "kthvalue")
+def _value_of(f, a, out):
+    """The value is the same in every order of the units; its place fixes them if it is used."""
+    for one in out[1:]:
+        f.order[one] = [f.axes(a.self)[d] for d in listed(a.dim, a.self.ndim)]
+    return _reduce(f, a, out)
+
+
+@rule("sort", "topk")
+def _sorted(f, a, out):
+    """The values by their size do not depend on the order of the units."""
+    axes, d = f.axes(a.self), listed(a.dim, a.self.ndim)[0]
+    for one in out[1:]:
+        f.order[one] = [axes[d]]
+    return [[*axes[:d], *fixed(one.shape[d : d + 1]), *axes[d + 1 :]] for one in out]
 
 
 @rule("softmax", "_softmax", "log_softmax", "_log_softmax", "_safe_softmax")
@@ -323,7 +349,7 @@ def _softmax(f, a, out):
     return [axes]
 
 
-@rule("cumsum", "cumprod", "cummax", "cummin", "logcumsumexp", "flip", "roll", "sort", "topk", "argsort", "unfold")
+@rule("cumsum", "cumprod", "cummax", "cummin", "logcumsumexp", "flip", "roll", "argsort", "unfold")
 def _along(f, a, out):
     axes = f.axes(a.self)
     given = [getattr(a, name) for name in ("dim", "dims", "dimension") if hasattr(a, name)]

@@ -19,8 +19,9 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from dataclasses import dataclass, replace
 from types import SimpleNamespace as Arguments
 from typing import Any
 
@@ -49,7 +50,7 @@ from lmc_helpers.modules._axes import (
     same,
 )
 from lmc_helpers.modules._module import called, step_by_step, tensors_of
-from lmc_helpers.modules._operations import MOVES, POINTWISE, RULES, alike, geometry
+from lmc_helpers.modules._operations import MOVES, POINTWISE, RANDOM, RULES, alike, geometry
 from lmc_helpers.networks.permutations import Axis as Place
 from lmc_helpers.networks.permutations import Symmetry
 
@@ -74,6 +75,8 @@ class Follower(TorchDispatchMode):
         self.states = WeakTensorKeyDictionary()
         self.noted: list[Axes] = []
         self.module = [""]
+        #: results that say where units are, such as the indices of a maximum → the axes that their use fixes
+        self.order = WeakTensorKeyDictionary()
         self.precision = 0.0  # of the coarsest floating type
         for k, tensor in enumerate(self.sources):
             pieces = [packed.get((k, d), (1, 1)) for d in range(tensor.ndim)]
@@ -85,11 +88,11 @@ class Follower(TorchDispatchMode):
                 ],
             )
 
-    def put(self, tensor: Tensor, found: State | Axes | None) -> None:
-        """Store the axes of a tensor; None if they are unknown."""
+    def put(self, tensor: Tensor, found: State | Axes) -> None:
+        """Store the axes of a tensor."""
         state = State([found]) if isinstance(found, list) else found
         self.states[tensor] = state
-        self.noted += state.variants if state is not None else []
+        self.noted += state.variants
 
     def note(self, *axes: Axis) -> None:
         """Note axes that are summed or meet without being those of a tensor."""
@@ -97,15 +100,19 @@ class Follower(TorchDispatchMode):
 
     def state(self, tensor: Tensor) -> State:
         """The axes of a tensor; one that the module holds or makes is fixed along each axis on which it varies."""
+        if tensor in self.order:
+            fix(*self.order.pop(tensor))
         if tensor not in self.states:
             k = self.numbers.get(_memory(tensor))
             if k is not None and tensor.numel():
                 self.put(tensor, self.states[self.sources[k]])
             else:
-                self.put(tensor, [fresh(n, varies(tensor, d)) for d, n in enumerate(tensor.shape)])
-        if self.states[tensor] is None:
-            raise Unfollowed
+                self.put(tensor, self.made(tensor))
         return self.states[tensor]
+
+    def made(self, tensor: Tensor) -> Axes:
+        """The axes of a tensor that depends on no other: fixed along each axis on which it varies."""
+        return [fresh(n, varies(tensor, d)) for d, n in enumerate(tensor.shape)]
 
     def axes(self, tensor: Tensor) -> Axes:
         """The axes of a tensor; those of stacked variants are identified."""
@@ -121,6 +128,7 @@ class Follower(TorchDispatchMode):
         name = func.overloadpacket.__name__
         name = name if name.endswith("__") else name.removesuffix("_")  # in place
         tensors = list(tensors_of((args, kwargs)))
+        Atom.reason = f"{name!r}" + (f" of {self.module[-1]!r}" if self.module[-1] else "")
         try:
             states = [self.state(tensor) for tensor in tensors]  # before it changes them
             for tensor in tensors:
@@ -136,18 +144,32 @@ class Follower(TorchDispatchMode):
                 raise Unfollowed  # such as squeeze_
             found = self.follow(name, func, bound(func, args, kwargs), tensors, states, outputs)
         except (Unfollowed, LookupError, AttributeError, TypeError):
-            where = f"{self.module[-1]!r}" if self.module[-1] else "the module"
-            raise Refused(f"{where} calls {name!r} in a way that is not followed; {BY_HAND}") from None
+            found = self.pin(tensors, outputs)
         for k, tensor in enumerate(outputs):
-            self.put(tensor, found[k] if k < len(found) else None)
+            known = k < len(found) and found[k] is not None
+            self.put(tensor, found[k] if known else fixed(tensor.shape))
+            if not known:
+                self.order[tensor] = [axis for one in tensors for axis in self.axes(one)]
             if tensor.is_floating_point():
                 self.precision = max(self.precision, torch.finfo(tensor.dtype).eps)
         return out
 
+    def pin(self, tensors: Iterable[Tensor], out: Iterable[Tensor]) -> list[Axes]:
+        """Fix all axes of an operation that no rule describes."""
+        Atom.reason += ", which is not followed"
+        fix(*(axis for tensor in tensors for one in self.state(tensor).variants for axis in one))
+        return [fixed(one.shape) for one in out]
+
     def follow(self, name, func, a: Arguments, tensors, states, out: list[Tensor]) -> Sequence[State | Axes | None]:
         """The axes of an operation's results."""
         wide = [tensor for tensor in tensors if tensor.numel() > 1]
-        pointwise = torch.Tag.pointwise in func.tags or name in POINTWISE
+        pointwise = torch.Tag.pointwise in func.tags or name in POINTWISE or _is_pointwise(name)
+        if not tensors and name.startswith(("empty", "new_empty")):
+            return [[fresh(n) for n in one.shape] for one in out]
+        in_place = func._schema.is_mutable and len(tensors) == 1
+        if not tensors or (name in RANDOM and (name.endswith("_like") or in_place)):
+            fix(*(axis for axes in states[0].variants for axis in axes) if tensors and in_place else ())
+            return [self.made(one) for one in out]
         if name in MOVES or (pointwise and len(wide) == 1 and wide[0].shape == out[0].shape and name not in RULES):
             move = MOVES.get(name, alike)
             state = self.state(a.self if name in MOVES else wide[0])
@@ -159,10 +181,6 @@ class Follower(TorchDispatchMode):
             return RULES[name](self, a, out)
         if pointwise:
             return [self.broadcast(*map(self.axes, tensors))] * len(out)
-        if not tensors and name.startswith(("empty", "new_empty")):
-            return [[fresh(n) for n in one.shape] for one in out]
-        if not tensors:
-            return [self.state(one).variants[0] for one in out]
         if all(is_fixed(axis) for state in states for axes in state.variants for axis in axes):
             return [fixed(one.shape) for one in out]
         raise Unfollowed
@@ -239,6 +257,13 @@ class Follower(TorchDispatchMode):
                     self.found[k, d] = outer, length(picked)
 
 
+@cache
+def _is_pointwise(name: str) -> bool:
+    """True if torch tags some form of an operation so; those in place often are not."""
+    packet = getattr(torch.ops.aten, name, None)
+    return any(torch.Tag.pointwise in getattr(packet, form).tags for form in packet.overloads()) if packet else False
+
+
 def _memory(tensor: Tensor) -> tuple:
     """Key of a tensor's memory: equal for two views of the same numbers."""
     if tensor.layout is not torch.strided or not tensor.numel():
@@ -260,20 +285,17 @@ def bound(func, args: tuple, kwargs: Mapping[str, Any]) -> Arguments:
     return Arguments(**{"self": next(iter(values.values()), None), **values})
 
 
-def trace(model: nn.Module, x: Any) -> tuple[Symmetry, float]:
+def trace(model: nn.Module, x: Any, chosen: Callable[[Any], Any]) -> tuple[Symmetry, float]:
     """The groups of a module in evaluation mode, from one forward pass, and the precision of its coarsest type."""
-    for name, module in model.named_modules():
-        if isinstance(module, nn.RNNBase):
-            where = f"{name!r}" if name else "the module"
-            raise Refused(f"{where} is recurrent ({type(module).__name__}), which is not followed; {BY_HAND}")
     sources = dict([*model.named_parameters(), *model.named_buffers()])  # tied ones once
     buffers = {name for name, _ in model.named_buffers()}
     packed: dict[tuple[int, int], tuple[int, int]] = {}
     while True:
         follower = Follower(sources, packed)
+        Atom.reason = "the architecture"
         for name in buffers:
             _hold(name, sources, follower)
-        _run(model, x, follower)
+        _run(model, x, follower, chosen)
         if not follower.found:
             return _groups(follower, list(sources), buffers), follower.precision
         packed |= follower.found  # axes that are several, such as packed queries, keys and values: trace again
@@ -289,8 +311,9 @@ def _hold(name: str, sources: Mapping[str, Tensor], follower: Follower) -> None:
         fix(*(follower.axes(buffer)[d] for d in varying))
 
 
-def _run(model: nn.Module, x: Any, follower: Follower) -> None:
-    """Follow the axes of a module; those of its inputs and outputs are fixed."""
+def _run(model: nn.Module, x: Any, follower: Follower, chosen: Callable[[Any], Any]) -> None:
+    """Follow the axes of a module; those of its inputs and of the outputs that count are fixed."""
+    Atom.reason = "the inputs"
     for tensor in tensors_of(x):
         follower.put(tensor, fixed(tensor.shape))
 
@@ -299,16 +322,19 @@ def _run(model: nn.Module, x: Any, follower: Follower) -> None:
 
     handles = []
     for name, module in model.named_modules():
+        if isinstance(module, torch.jit.ScriptModule):  # which takes no hooks
+            continue
         handles.append(module.register_forward_pre_hook(lambda *_, name=name: follower.module.append(name)))
         handles.append(module.register_forward_hook(leave))
     try:
         with torch.no_grad(), step_by_step(), follower:
-            outputs = list(tensors_of(called(model, x)))
+            outputs = list(tensors_of(chosen(called(model, x))))
     finally:
         for handle in handles:
             handle.remove()
     if not outputs:
         raise Refused(f"the module gives no tensor; {BY_HAND}")
+    Atom.reason = "the outputs"
     for tensor in outputs:
         fix(*follower.axes(tensor))
 
@@ -360,7 +386,13 @@ def _groups(follower: Follower, names: list[str], buffers: set[str]) -> Symmetry
         for atom, found in spots.items()
         if not atom.fixed and atom in used and any(spot.name not in buffers for spot in found)
     }
-    return Grouping(follower, names, free).symmetry()
+    left: dict[str, list[str]] = {}  # why → parameter[axis]
+    for atom, found in spots.items():
+        if atom.fixed and atom.size > 1:
+            at = (f"{spot.name}[{spot.axis}]" for spot in found if spot.name not in buffers)
+            left.setdefault(str(atom.fixed), []).extend(at)
+    found = Grouping(follower, names, free).symmetry()
+    return replace(found, left={why: tuple(dict.fromkeys(at)) for why, at in left.items() if at})
 
 
 class Grouping:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -18,7 +18,7 @@ __all__ = ["permuted", "symmetry", "verify"]
 
 
 @checked
-def symmetry(model: nn.Module, x: Any) -> Symmetry:
+def symmetry(model: nn.Module, x: Any, outputs: Callable | None = None) -> Symmetry:
     """The groups of interchangeable units of a module, found by following its axes through one forward pass.
 
     A group is called after the module or parameter that makes its units. Where heads of an attention, or groups of a
@@ -41,17 +41,21 @@ def symmetry(model: nn.Module, x: Any) -> Symmetry:
         A module, which is not changed; it is traced in evaluation mode.
     x
         Its input, or a tuple of arguments.
+    outputs
+        What counts of the outputs, such as ``lambda out: out["logits"]``: all of them if it is left out. States of an
+        encoder or embeddings that are given beside predictions fix the order of their units.
 
     Returns
     -------
     Symmetry
         No axis of inputs or outputs is in a group. Not every symmetry is found: units that are copies of each other, or
-        the rotations of a linear layer, are not looked for.
+        the rotations of a linear layer, are not looked for. An operation that no rule describes fixes the units that
+        it takes; ``left`` names it and the axes, and ``print`` shows both.
 
     Raises
     ------
     ValueError
-        If an operation is not followed, as of recurrent layers; write the groups by hand then and ask :func:`verify`.
+        If the outputs change; write the groups by hand then and ask :func:`verify`.
 
     Examples
     --------
@@ -60,7 +64,7 @@ def symmetry(model: nn.Module, x: Any) -> Symmetry:
     >>> found.sizes, found.groups["0"][2].name
     ({'0': 8}, '2.weight')
     """
-    return _Probe(model, x).traced()
+    return _Probe(model, x, outputs).traced()
 
 
 @checked
@@ -83,7 +87,13 @@ def permuted(model: nn.Module, symmetry: Symmetry, permutations: Mapping[str, An
 
 
 @checked
-def verify(model: nn.Module, x: Any, symmetry: Symmetry | None = None, left_out: bool = True) -> Check:
+def verify(
+    model: nn.Module,
+    x: Any,
+    symmetry: Symmetry | None = None,
+    left_out: bool = True,
+    outputs: Callable | None = None,
+) -> Check:
     """Check groups of interchangeable units, found or written by hand, by running the module with its units permuted.
 
     It runs a copy in double precision with 10 % of noise added to parameters, once for each group, once for all at
@@ -97,6 +107,8 @@ def verify(model: nn.Module, x: Any, symmetry: Symmetry | None = None, left_out:
         The groups; those of :func:`symmetry` if it is left out.
     left_out
         Whether axes are left out one at a time, which takes most of the time for a large module.
+    outputs
+        What counts of the outputs, as in :func:`symmetry`.
 
     Examples
     --------
@@ -107,7 +119,7 @@ def verify(model: nn.Module, x: Any, symmetry: Symmetry | None = None, left_out:
     >>> verify(net, x, Symmetry({"0": (Axis("0.weight", 0), Axis("0.bias", 0))}, {"0": 3})).holds()  # no "2.weight"
     False
     """
-    probe = _Probe(model, x)
+    probe = _Probe(model, x, outputs)
     found = probe.traced() if symmetry is None else symmetry
     permute(probe.values, found, cycles(found, torch_generator(0, "check of a trace")))  # raises if axes do not fit
     return verify_outputs(probe.outputs, probe.values, found, torch_generator(0, "check of a trace"), left_out)
@@ -116,7 +128,8 @@ def verify(model: nn.Module, x: Any, symmetry: Symmetry | None = None, left_out:
 class _Probe:
     """A copy of a module, with noise on its parameters, and inputs: in double precision if the module runs in it."""
 
-    def __init__(self, model: nn.Module, x: Any):
+    def __init__(self, model: nn.Module, x: Any, chosen: Callable | None = None):
+        self.chosen = chosen or (lambda out: out)
         for double in (True, False):
             try:
                 self.model = copied(model).double() if double else copied(model)
@@ -133,12 +146,13 @@ class _Probe:
     def outputs(self, values: Mapping[str, Tensor]) -> list[Tensor]:
         """Outputs with values (1, …) of parameters and buffers, from the same random numbers at every call."""
         with untouched(seed=0):
-            return list(tensors_of(called(self.model, self.x, {name: value[0] for name, value in values.items()})))
+            out = called(self.model, self.x, {name: value[0] for name, value in values.items()})
+            return list(tensors_of(self.chosen(out)))
 
     def traced(self) -> Symmetry:
         """The groups, refused unless the outputs stay when all units are permuted."""
         with untouched(seed=0):
-            groups, precision = trace(self.model, self.x)
+            groups, precision = trace(self.model, self.x, self.chosen)
         perms, rounding = cycles(groups, torch_generator(0, "check of a trace")), precision**0.5
         moved = self.outputs(permute(self.values, groups, perms))
         if not change(moved, self.expected) <= rounding:
