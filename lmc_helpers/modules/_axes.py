@@ -18,11 +18,11 @@ class Atom:
     One whose parts are a sum stays as it is inside another index, as queries, keys and values inside each head.
     """
 
-    __slots__ = ("fixed", "parent", "parts", "size")
+    __slots__ = ("constant", "fixed", "parent", "parts", "size")
     reason = "the architecture"  # why atoms are fixed at present: the operation that is followed
 
-    def __init__(self, size: int, fixed: bool | str = False):
-        self.size = size
+    def __init__(self, size: int, fixed: bool | str = False, constant: bool = False):
+        self.size, self.constant = size, constant  # constant: a tensor of equal entries, such as zeros to begin with
         self.fixed = Atom.reason if fixed is True else fixed  # why no permutation may act on it, or False
         self.parent: Atom | None = None
         self.parts: Axis | None = None  # the sum of products that it was found to be
@@ -40,9 +40,14 @@ Axis = tuple[Product, ...]  # one after the other
 Axes = list[Axis]
 
 
-def fresh(size: int, fixed: bool = False) -> Axis:
+def fresh(size: int, fixed: bool = False, constant: bool = False) -> Axis:
     """An axis of its own."""
-    return ((Atom(size, fixed),),)
+    return ((Atom(size, fixed, constant),),)
+
+
+def is_constant(axis: Axis) -> bool:
+    """True if the entries along an axis are equal, in whatever order they are."""
+    return all(atom.constant for product in branches(axis) for atom in product)
 
 
 def fixed(sizes: Sequence[int]) -> Axes:
@@ -131,14 +136,15 @@ def _same_product(p: Product, q: Product) -> None:
     a, b = p[0], q[0]
     if a.size == b.size:
         if a is not b:
-            b.parent, a.fixed = a, a.fixed or b.fixed
+            b.parent, a.fixed, a.constant = a, a.fixed or b.fixed, a.constant and b.constant
         same((p[1:],), (q[1:],))
         return
     large, small = (a, b) if a.size > b.size else (b, a)
     if large.size % small.size:
         fix((p, q))  # reshaped across another index
         return
-    large.parts = ((Atom(small.size, large.fixed), Atom(large.size // small.size, large.fixed)),)
+    n = large.size // small.size
+    large.parts = ((Atom(small.size, large.fixed, large.constant), Atom(n, large.fixed, large.constant)),)
     same((p,), (q,))
 
 
@@ -147,7 +153,8 @@ def _cut_product(product: Product, first: int) -> tuple[Product, Product] | None
     outer, inner = product[0], count(product[1:])
     if first % inner:
         return None
-    left, right = Atom(first // inner, outer.fixed), Atom(outer.size - first // inner, outer.fixed)
+    n = first // inner
+    left, right = (Atom(k, outer.fixed, outer.constant) for k in (n, outer.size - n))
     outer.parts = ((left,), (right,))
     return (left, *product[1:]), (right, *product[1:])
 

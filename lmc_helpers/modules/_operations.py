@@ -379,7 +379,7 @@ def _view_as_real(f, a, out):
 
 @rule("full_like", "zeros_like", "ones_like", "empty_like", "new_zeros", "new_ones", "new_full", "new_empty")
 def _constant(f, a, out):
-    return [[fresh(n) for n in out[0].shape]]
+    return [[fresh(n, constant=True) for n in out[0].shape]]
 
 
 # ---------- sums of products

@@ -44,6 +44,7 @@ from lmc_helpers.modules._axes import (
     fixed,
     flat,
     fresh,
+    is_constant,
     is_fixed,
     length,
     resolved,
@@ -56,6 +57,9 @@ from lmc_helpers.networks.permutations import Symmetry
 
 BY_HAND = "allowed: its groups written by hand, Symmetry({group: (Axis(parameter, axis), ...)}, {group: units})"
 SUFFIX = r"(\.parametrizations\.\w+\.(original\d?|.*)|[._](weight|bias)(_[vg]|_orig)?)$"
+
+
+TURNS = {"t", "transpose", "squeeze", "unsqueeze"}  # in place, too
 
 
 class Refused(ValueError):
@@ -75,6 +79,7 @@ class Follower(TorchDispatchMode):
         self.states = WeakTensorKeyDictionary()
         self.noted: list[Axes] = []
         self.module = [""]
+        self.writes = False  # whether the present operation changes a tensor in place
         #: results that say where units are, such as the indices of a maximum → the axes that their use fixes
         self.order = WeakTensorKeyDictionary()
         self.precision = 0.0  # of the coarsest floating type
@@ -112,7 +117,8 @@ class Follower(TorchDispatchMode):
 
     def made(self, tensor: Tensor) -> Axes:
         """The axes of a tensor that depends on no other: fixed along each axis on which it varies."""
-        return [fresh(n, varies(tensor, d)) for d, n in enumerate(tensor.shape)]
+        differs = [varies(tensor, d) for d in range(tensor.ndim)]
+        return [fresh(n, one, not any(differs)) for n, one in zip(tensor.shape, differs, strict=True)]
 
     def axes(self, tensor: Tensor) -> Axes:
         """The axes of a tensor; those of stacked variants are identified."""
@@ -135,13 +141,13 @@ class Follower(TorchDispatchMode):
                 k = self.numbers.get(_memory(tensor))
                 if k is not None:
                     self.first_use.setdefault(k, len(self.first_use))
-            before = list(map(geometry, tensors))
+            before, self.writes = list(map(geometry, tensors)), func._schema.is_mutable
             out = func(*args, **kwargs)
             outputs = list(tensors_of(out))
             if not outputs:
                 return out  # a number, the same in every order of the units
-            if func._schema.is_mutable and before != list(map(geometry, tensors)):
-                raise Unfollowed  # such as squeeze_
+            if self.writes and before != list(map(geometry, tensors)) and name not in TURNS:
+                raise Unfollowed  # such as resize_
             found = self.follow(name, func, bound(func, args, kwargs), tensors, states, outputs)
         except (Unfollowed, LookupError, AttributeError, TypeError):
             found = self.pin(tensors, outputs)
@@ -195,8 +201,10 @@ class Follower(TorchDispatchMode):
                 known = result[k]
                 if length(axis) == 1:
                     continue
-                if known is None:
+                if known is None or (is_constant(known) and not self.writes):
                     result[k] = axis
+                elif is_constant(axis) and not self.writes:
+                    continue
                 else:
                     same(known, axis)
                     common.append(axis)
@@ -218,7 +226,9 @@ class Follower(TorchDispatchMode):
         """The axes of Σ_k x[batch, ..., k] y[batch, k, ...]."""
         shared, left, right = x[:batch], x[batch:-1], y[batch + 1 :]
         for one, two in zip((*shared, x[-1]), y, strict=False):
-            same(one, two)
+            if not is_constant(one) and not is_constant(two):
+                same(one, two)
+        shared = [two if is_constant(one) else one for one, two in zip(shared, y, strict=False)]
         self.note(*shared, x[-1])
         self.note(*shared, *left)
         self.note(*shared, *right)

@@ -105,8 +105,8 @@ class Symmetry:
         outer = [g for g in self.groups if g not in self.within]
         inside = Counter(of for of, _ in self.within.values())
         names = [f"{g!r} {self.sizes[g]}" + (f" (and {inside[g]} groups inside)" if inside[g] else "") for g in outer]
-        n = f"{len(self.groups)} groups of {sum(self.sizes.values())} units" if names else "no group"
-        rows = [f"{n} of interchangeable units" + (f": {_few(names)}" if names else "")]
+        n = f"{len(self.groups)} groups, {sum(self.sizes.values())}" if names else "no group of"
+        rows = [f"{n} interchangeable units" + (f": {_few(names)}" if names else "")]
         return "\n".join([*rows, *(f"left alone by {why}: {_few(at)}" for why, at in self.left.items())])
 
     def __post_init__(self) -> None:
