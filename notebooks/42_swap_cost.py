@@ -30,7 +30,7 @@
 #
 # **Open.** Nothing.
 #
-# **For the authors.** In eq. (20) and Corollary C.5, for $\rho^{\mathrm{out}} \le 1$ print $\rho^{\mathrm{out}} \le \sqrt{\mu - \varepsilon}/(\sqrt{\mu - \varepsilon} + \sqrt{\mu + \varepsilon})$, which is $\frac12$ at $\varepsilon = 0$.
+# **For the authors.** One may print, in eq. (20) and Corollary C.5, for $\rho^{\mathrm{out}} \le 1$, $\rho^{\mathrm{out}} \le \sqrt{\mu - \varepsilon}/(\sqrt{\mu - \varepsilon} + \sqrt{\mu + \varepsilon})$, which is $\frac12$ at $\varepsilon = 0$.
 
 # %% Parameters tags=["parameters"]
 layers: int = 24  # random layers of each kind

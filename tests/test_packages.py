@@ -28,7 +28,7 @@ CROSSES = {"lmc_helpers._chapters"}  # private, and yet imported from elsewhere:
 BUDGETS = {
     "lmc_helpers": 17_900,
     "lmc_helpers/_chapters": 6_640,
-    "book": 8_050,
+    "book": 8_150,
     "tests": 25_000,
     "notebooks": 33_000,
 }

@@ -102,7 +102,7 @@ def _value(tables: Tables, q: Mapping[int, np.ndarray]) -> np.ndarray:
 def _given(tables: Tables, kind: int, k: Mapping[int, int], q: Mapping[int, np.ndarray]) -> np.ndarray:
     """Gains (P, m, m, k, k) of a kind's units with the other kinds held fixed, or bounds if nothing else is known.
 
-    Axes with unknown kinds do not count; if all have some, each counts with the largest sum over all orders of the rest.
+    Axes with unknown kinds do not count; if all have some, each counts with its largest sum over orders of the rest.
     """
     total = np.zeros(())
     known = any(kind in which and set(which) <= {kind, *q} and T.any() for which, T in tables.items())

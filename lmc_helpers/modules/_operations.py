@@ -42,11 +42,6 @@ POINTWISE = {  # beside those that torch tags
     *("_to_copy", "copy", "fill", "zero", "hardswish", "log_sigmoid_forward", "_prelu_kernel", "rrelu_with_noise"),
     *("complex", "polar", "real", "imag", "_conj"),
 }
-#: Noise in the shape of a tensor, or in its place: not a function of it.
-RANDOM = {
-    *("rand_like", "randn_like", "randint_like", "uniform", "normal", "normal_functional", "exponential", "bernoulli"),
-    *("random", "geometric", "cauchy", "log_normal"),
-}
 
 
 def move(*names: str) -> Callable[[Move], Move]:

@@ -20,8 +20,8 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from dataclasses import dataclass, replace
+from functools import cache
 from types import SimpleNamespace as Arguments
 from typing import Any
 
@@ -51,7 +51,8 @@ from lmc_helpers.modules._axes import (
     same,
 )
 from lmc_helpers.modules._module import called, step_by_step, tensors_of
-from lmc_helpers.modules._operations import MOVES, POINTWISE, RANDOM, RULES, alike, geometry
+from lmc_helpers.modules._operations import MOVES, POINTWISE, RULES, alike, geometry
+from lmc_helpers.modules._plain import memory
 from lmc_helpers.networks.permutations import Axis as Place
 from lmc_helpers.networks.permutations import Symmetry
 
@@ -73,7 +74,7 @@ class Follower(TorchDispatchMode):
         super().__init__()
         self.sources, self.packed = list(sources.values()), packed
         self.first_use: dict[int, int] = {}  # number of a source → when it is used first
-        self.numbers = {_memory(tensor): k for k, tensor in reversed(list(enumerate(self.sources)))}
+        self.numbers = {memory(tensor): k for k, tensor in reversed(list(enumerate(self.sources)))}
         #: source and axis that turns out to be packed, too → how many times, and how many pieces each time
         self.found: dict[tuple[int, int], tuple[int, int]] = {}
         self.states = WeakTensorKeyDictionary()
@@ -108,7 +109,7 @@ class Follower(TorchDispatchMode):
         if tensor in self.order:
             fix(*self.order.pop(tensor))
         if tensor not in self.states:
-            k = self.numbers.get(_memory(tensor))
+            k = self.numbers.get(memory(tensor))
             if k is not None and tensor.numel():
                 self.put(tensor, self.states[self.sources[k]])
             else:
@@ -138,7 +139,7 @@ class Follower(TorchDispatchMode):
         try:
             states = [self.state(tensor) for tensor in tensors]  # before it changes them
             for tensor in tensors:
-                k = self.numbers.get(_memory(tensor))
+                k = self.numbers.get(memory(tensor))
                 if k is not None:
                     self.first_use.setdefault(k, len(self.first_use))
             before, self.writes = list(map(geometry, tensors)), func._schema.is_mutable
@@ -172,9 +173,7 @@ class Follower(TorchDispatchMode):
         pointwise = torch.Tag.pointwise in func.tags or name in POINTWISE or _is_pointwise(name)
         if not tensors and name.startswith(("empty", "new_empty")):
             return [[fresh(n) for n in one.shape] for one in out]
-        in_place = func._schema.is_mutable and len(tensors) == 1
-        if not tensors or (name in RANDOM and (name.endswith("_like") or in_place)):
-            fix(*(axis for axes in states[0].variants for axis in axes) if tensors and in_place else ())
+        if not tensors:
             return [self.made(one) for one in out]
         if name in MOVES or (pointwise and len(wide) == 1 and wide[0].shape == out[0].shape and name not in RULES):
             move = MOVES.get(name, alike)
@@ -185,6 +184,10 @@ class Follower(TorchDispatchMode):
             return [State(moved, state.pack)]
         if name in RULES:
             return RULES[name](self, a, out)
+        if torch.Tag.nondeterministic_seeded in func.tags:  # numbers are drawn place by place
+            if not name.endswith("_like"):
+                fix(*(axis for state in states for axes in state.variants for axis in axes))
+            return [fixed(one.shape) for one in out]
         if pointwise:
             return [self.broadcast(*map(self.axes, tensors))] * len(out)
         if all(is_fixed(axis) for state in states for axes in state.variants for axis in axes):
@@ -274,13 +277,6 @@ def _is_pointwise(name: str) -> bool:
     return any(torch.Tag.pointwise in getattr(packet, form).tags for form in packet.overloads()) if packet else False
 
 
-def _memory(tensor: Tensor) -> tuple:
-    """Key of a tensor's memory: equal for two views of the same numbers."""
-    if tensor.layout is not torch.strided or not tensor.numel():
-        return (id(tensor),)
-    return tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype
-
-
 def varies(tensor: Tensor, d: int) -> bool:
     """True if a tensor is not constant along an axis."""
     return tensor.numel() > 0 and not bool((tensor == tensor.narrow(d, 0, 1)).all())
@@ -295,8 +291,8 @@ def bound(func, args: tuple, kwargs: Mapping[str, Any]) -> Arguments:
     return Arguments(**{"self": next(iter(values.values()), None), **values})
 
 
-def trace(model: nn.Module, x: Any, chosen: Callable[[Any], Any]) -> tuple[Symmetry, float]:
-    """The groups of a module in evaluation mode, from one forward pass, and the precision of its coarsest type."""
+def trace(model: nn.Module, calls: Sequence[Any], chosen: Callable[[Any], Any]) -> tuple[Symmetry, float]:
+    """The groups of a module in evaluation mode, from a pass for each call, and the precision of its coarsest type."""
     sources = dict([*model.named_parameters(), *model.named_buffers()])  # tied ones once
     buffers = {name for name, _ in model.named_buffers()}
     packed: dict[tuple[int, int], tuple[int, int]] = {}
@@ -305,7 +301,8 @@ def trace(model: nn.Module, x: Any, chosen: Callable[[Any], Any]) -> tuple[Symme
         Atom.reason = "the architecture"
         for name in buffers:
             _hold(name, sources, follower)
-        _run(model, x, follower, chosen)
+        for x in calls:
+            _run(model, x, follower, chosen)
         if not follower.found:
             return _groups(follower, list(sources), buffers), follower.precision
         packed |= follower.found  # axes that are several, such as packed queries, keys and values: trace again
@@ -351,7 +348,7 @@ def _run(model: nn.Module, x: Any, follower: Follower, chosen: Callable[[Any], A
 
 @dataclass(frozen=True)
 class Spot:
-    """Position of an atom on an axis of a parameter: its index u and those of the atoms before are at offset + Σ index · stride."""
+    """Position of an atom on an axis of a parameter: offset + Σ index · stride, of it and of those that it is inside."""
 
     name: str
     axis: int

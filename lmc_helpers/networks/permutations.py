@@ -153,7 +153,6 @@ class Symmetry:
                             "apart, factors of one axis, and units within those of another group"
                         )
 
-
     def _commute(self, one: str, two: str, at: Axis) -> bool:
         """True if two groups move the entries of an axis in the same way whichever is moved first."""
         places = {g: [place for place in self.groups[g] if place[:2] == at[:2]] for g in (one, two)}

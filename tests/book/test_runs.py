@@ -35,7 +35,7 @@ def test_a_run_is_trained_once_for_all_who_need_it(first_training):
     book, outcome = first_training
     assert sorted(log(book)) == ["3 from 0", "4 from 0", "5 from 0"]
     lines = outcome.stdout.splitlines()
-    assert lines[1] == "Training: 3 of 3 run(s) missing, about 6 core-minutes."
+    assert lines[1] == "Training: 3 of 3 runs missing, about 6 core-minutes."
     said = [re.sub(r"in \d+ s.*", "in", line) for line in lines if line.startswith("run ") and ", done in" in line]
     assert [line.partition(":")[0] for line in said] == ["run 1/3", "run 2/3", "run 3/3"]
     assert sorted(line.partition(": ")[2] for line in said) == [f"toy of size {n}, done in" for n in (3, 4, 5)]
@@ -46,7 +46,7 @@ def test_a_run_is_trained_once_for_all_who_need_it(first_training):
     imported = book.path("build/imported").read_text()
     outcome = book.build()  # nothing to do, and nothing that trains is imported
     assert book.ran(outcome) == [] and book.path("build/imported").read_text() == imported
-    assert outcome.stdout.splitlines()[1] == "Training: 0 of 3 run(s) missing."
+    assert outcome.stdout.splitlines()[1] == "Training: 0 of 3 runs missing."
 
 
 def test_a_run_that_is_missing_is_trained_when_a_chapter_that_is_stale_needs_it(finished):
@@ -59,9 +59,9 @@ def test_a_run_that_is_missing_is_trained_when_a_chapter_that_is_stale_needs_it(
     finished.executed(SECOND).unlink()
     outcome = finished.built()
     assert sorted(finished.ran(outcome)) == [FIRST, SECOND] and log(finished)[3:] == ["5 from 1"]
-    assert outcome.stdout.splitlines()[1] == "Training: 1 of 3 run(s) missing, about 2 core-minutes."
+    assert outcome.stdout.splitlines()[1] == "Training: 1 of 3 runs missing, about 2 core-minutes."
     outcome = finished.run("book", "build", "--profile", "laptop", "--target", "trained")  # sizes 3 and 4 again
-    assert outcome.stdout.splitlines()[1] == "Training: 0 of 2 run(s) missing." and len(log(finished)) == 4
+    assert outcome.stdout.splitlines()[1] == "Training: 0 of 2 runs missing." and len(log(finished)) == 4
 
 
 def test_the_list_of_runs_follows_the_parameters(finished):
@@ -103,7 +103,7 @@ def test_runs_alone_and_their_list(trained):
     before = listed()
     assert before[0] == ["digest", "training run", "chapters", "state"]
     assert before[2] == [f"{4:016x}", "toy of size 4", "01, 02", "about 2 core-minutes"]
-    assert before[-1] == ["Training: 2 of 2 run(s) missing, about 4 core-minutes."]
+    assert before[-1] == ["Training: 2 of 2 runs missing, about 4 core-minutes."]
 
     outcome = trained.run(*TRAINED, "2")
     assert outcome.returncode == 0, outcome.stderr
@@ -118,9 +118,9 @@ def test_a_run_that_fails_is_said_and_spares_the_others(trained):
     trained.edit("lmc_helpers/toys.py", "gpu=wants)", "gpu=size + k == 5, fails=size + k == 5)")
     outcome = trained.build()
     assert outcome.returncode == 1 and log(trained) == [] and trained.ran(outcome) == []
-    said = "want a GPU, and this machine has none; about 2 core-minutes on its CPU"
+    said = "on a GPU, and this machine has none; about 2 core-minutes on its CPU"
     how = "make runs PROFILE=smoke LIST=1 lists them; LMC_ON_CPU=1 trains them on the CPU"
-    assert f"error: 1 training run(s) of {SECOND} {said}\n       {how}\n" == outcome.stderr
+    assert f"error: 1 training run of {SECOND} {said}\n       {how}\n" == outcome.stderr
 
     trained.environment = trained.environment | {"LMC_ON_CPU": "1"}
     outcome = trained.build()

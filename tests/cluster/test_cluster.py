@@ -28,13 +28,13 @@ def test_the_cluster_finds_the_same_and_says_why_a_chapter_fails(trained):
     on_slurm = ("smoke", "--executor", "slurm", "--executor-args", ARGUMENTS)
     trained.edit("lmc_helpers/gamma.py", "return 1", "return 3")
     outcome = trained.build(*on_slurm)
-    assert outcome.returncode == 1 and "Training: 3 of 3 run(s) missing, about 6 core-minutes." in outcome.stdout
+    assert outcome.returncode == 1 and "Training: 3 of 3 runs missing, about 6 core-minutes." in outcome.stdout
     assert len(re.findall(r"^Job \d+ has been submitted with SLURM jobid \d+", outcome.stderr, re.MULTILINE)) == 5
     assert f"error: {FIRST} failed: Contradiction: A1.value: computed 'fails'" in outcome.stderr, outcome.stderr
     assert trained.executed(SECOND).exists() and not trained.executed(FIRST).exists()
 
     trained.edit("lmc_helpers/gamma.py", "return 3", "return 1")
-    assert "Training: 0 of 3 run(s) missing." in trained.built(*on_slurm).stdout
+    assert "Training: 0 of 3 runs missing." in trained.built(*on_slurm).stdout
     there = outputs(trained)
     for chapter in (FIRST, SECOND):
         trained.executed(chapter).unlink()

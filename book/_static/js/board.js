@@ -4,7 +4,7 @@
 (() => {
   const form = document.querySelector(".board-filter");
   if (!form) return;
-  const fields = ["paper", "verdict", "weight", "whose"];
+  const fields = ["paper", "verdict", "kind", "whose"];
   const claims = [...document.querySelectorAll("tbody.board-claim")];
   const fold = form.querySelector(".board-unfold");
 
@@ -29,7 +29,8 @@
 
   const show = () => {
     const wanted = wantedNow();
-    const byPart = wanted.verdict || wanted.weight || wanted.whose || wanted.differs;
+    const byPart = wanted.verdict || wanted.kind || wanted.whose || wanted.differs;
+    const statements = (parts) => new Set(parts.map((part) => part.dataset.readings || part.id)).size;
     let rows = 0, shown = 0, all = 0;
     for (const claim of claims) {
       const parts = [...claim.querySelectorAll("li")];
@@ -39,11 +40,11 @@
         part.hidden = !matches(part, wanted);
         here += !part.hidden;
       }
-      all += parts.length;
+      all += statements(parts);
       claim.hidden = !paper || (byPart && !here);
       if (claim.hidden) continue;
       rows += 1;
-      shown += here;
+      shown += statements(parts.filter((part) => !part.hidden));
       const count = claim.querySelector(".board-count");
       if (count) count.textContent = here < parts.length ? `${here} of ${parts.length}` : parts.length;
     }
@@ -51,7 +52,7 @@
       const empty = ![...table.tBodies].some((body) => !body.hidden);
       (table.closest("section") || table).hidden = empty;
     }
-    form.querySelector("output").textContent = `${rows} of ${claims.length} claims, ${shown} of ${all} parts`;
+    form.querySelector("output").textContent = `${rows} of ${claims.length} claims, ${shown} of ${all} statements`;
   };
 
   const remember = () => {

@@ -44,6 +44,15 @@ def short(chapter: str) -> str:
     return chapter.partition("_")[2]
 
 
+def plural(count: int | str, noun: str) -> str:
+    """A number and what it counts.
+
+    >>> plural(1, "run"), plural(40, "chapter")
+    ('1 run', '40 chapters')
+    """
+    return f"{count} {noun}" + "s" * (str(count) != "1")
+
+
 def find(name: str) -> str:
     """A chapter by its name, with or without its number."""
     known = chapters()

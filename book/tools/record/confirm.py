@@ -32,7 +32,7 @@ from functools import partial
 from pathlib import Path
 
 from book.tools.read import chapters, headers, papers, sources, stopping
-from book.tools.read.chapters import ROOT, BuildError, find
+from book.tools.read.chapters import ROOT, BuildError, find, plural
 from book.tools.read.history import git, unreachable_commits
 from book.tools.record import check, narrowest, records, standing
 from book.tools.record.measured import Difference, Measured
@@ -143,7 +143,8 @@ def judge_anew(profile: str) -> None:
     fresh = {id: record for id, old in found.items() if (record := standing.judged_anew(old, known))}
     for id, record in fresh.items():
         print(f"{id}: {found[id]['verdict']} by {found[id]['criterion']}; {record['verdict']} by {record['criterion']}")
-    print(f"{len(fresh)} record(s) judged anew: {_write(profile, found | {id: rested(r) for id, r in fresh.items()})}")
+    written = _write(profile, found | {id: rested(r) for id, r in fresh.items()})
+    print(f"{plural(len(fresh), 'record')} judged anew: {written}")
 
 
 def store_results(profile: str, commit: str, wanted: list[str]) -> list[Path]:
@@ -166,7 +167,7 @@ def run(profile: str, earlier: str | None, only: list[str], cores: int, later: l
         return
     commit = clean_commit(earlier, wanted, profile, later)
     out = ROOT / "build" / f"confirm-{profile}"
-    print(f"{len(wanted)} chapter(s) with seeds from {commit[:10]}: {', '.join(wanted)}", flush=True)
+    print(f"{plural(len(wanted), 'chapter')} with seeds from {commit[:10]}: {', '.join(wanted)}", flush=True)
 
     def keep() -> None:
         for path in [store(profile, commit, wanted, later), *store_results(profile, commit, wanted)]:
@@ -189,7 +190,7 @@ def repeat_share(profile: str, share: Fraction, cores: int) -> int:
     able = sorted({record["chapter"] for record in stored.values()} & set(chapters.chapters()))
     able = [chapter for chapter in able if headers.function_name(chapter) is None]
     wanted = sorted(random.Random(git("rev-parse", "HEAD")).sample(able, math.ceil(share * len(able))))
-    print(f"{len(wanted)} chapter(s) again: {', '.join(wanted)}", flush=True)
+    print(f"{plural(len(wanted), 'chapter')} again: {', '.join(wanted)}", flush=True)
     wrong = 0
     for chapter, seeds in sorted({(r["chapter"], r["seeds"]) for r in stored.values() if r["chapter"] in wanted}):
         here = [record for record in stored.values() if (record["chapter"], record["seeds"]) == (chapter, seeds)]
@@ -202,7 +203,7 @@ def repeat_share(profile: str, share: Fraction, cores: int) -> int:
         wrong += len(lines)
         if not lines:
             stored |= {record["part"]: rested(record) for record in here}
-    print(f"{len(wanted)} chapter(s) compared: {wrong} difference(s)")
+    print(f"{plural(len(wanted), 'chapter')} compared: {plural(wrong, 'difference')}")
     _write(profile, stored)
     return wrong
 

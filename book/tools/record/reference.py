@@ -19,7 +19,7 @@ from itertools import zip_longest
 import nbformat
 
 from book.tools.read import chapters
-from book.tools.read.chapters import ROOT, BuildError
+from book.tools.read.chapters import ROOT, BuildError, plural
 from book.tools.record import records, standing
 from book.tools.record.measured import Difference, Measured
 from book.tools.record.standing import LAPTOP, REFERENCES
@@ -139,7 +139,7 @@ def check_laptop() -> int:
     wrong = [f"{e['part']} ({e['chapter']}): {line}" for e in same for line in moved(e, found[e["part"]])]
     for line in wrong:
         print(f"error: {line}", file=sys.stderr)
-    print(f"{len(same)} number(s) at laptop compared: {len(wrong)} difference(s)")
+    print(f"{plural(len(same), 'number')} at laptop compared: {plural(len(wrong), 'difference')}")
     return min(1, len(wrong))
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import time
 
 from book.tools.read import chapters, history, sources
-from book.tools.read.chapters import ROOT, BuildError
+from book.tools.read.chapters import ROOT, BuildError, plural
 from book.tools.record import check, confirm, records
 from book.tools.record import spreads as report
 from book.tools.record.repeats import AS_BUILT, Chapter, Record, collect_runs, current_run, executed, merge_entries
@@ -56,7 +56,7 @@ class Repeat:
         if gaps := self.missing():
             confirm.clean_commit(None, [], self.profile)
             total = sum(map(len, self.listed.values()))
-            print(f"{sum(map(len, gaps.values()))} run(s) missing of {total}", flush=True)
+            print(f"{sum(map(len, gaps.values()))} of {plural(total, 'run')} missing", flush=True)
             try:
                 build.each(self.profile, ROOT / "build" / f"sweep-{self.profile}", gaps, check.before, **where)
             except BuildError as error:

@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 
 from book.tools.read import papers, profiles, sources
-from book.tools.read.chapters import short
+from book.tools.read.chapters import plural, short
 from book.tools.record import records
 from book.tools.record.measured import (
     ERROR,
@@ -54,18 +54,15 @@ def deciding(chapter: str, part: str, profile: str) -> str:
 
 def findings(content: dict[str, Chapter], profile: str) -> tuple[list[str], list[str]]:
     """Contradictions to the book, and notes, each in a line."""
-    wrong = [
-        f"{variants.title(chapter, variant)} failed: {text}"
-        for chapter, entry in sorted(content.items())
-        for variant, text in entry.failed.items()
-    ]
+    wrong: list[str] = []
     notes: list[str] = []
     for part in spreads(content, profile):
         name, shares = f"{part.part.id} ({part.chapter})", counted(part)
         if part.different:
             wrong.append(f"{name} is decided differently: {shares}")
         if part.needs_samples:
-            price = f"; about {part.times:.2g} times the samples would decide it" if part.times < MANY else ""
+            times = f"about {part.times:.2g} times the" if part.times >= 2 else "a few more"
+            price = f"; {times} samples would decide it" if part.times < MANY else ""
             wrong.append(f"{name} is open for more than one seed in ten: {shares}{price}")
         if part.error_bars:
             line = f"{name}: the error bars are {part.error_bars}: "
@@ -76,6 +73,12 @@ def findings(content: dict[str, Chapter], profile: str) -> tuple[list[str], list
             ends = f"{min(part.values):.6g} to {max(part.values):.6g}"
             wrong.append(f"{name} is exact and depends on the seed, {ends}, and its quantity does not say over what")
     return wrong, notes
+
+
+def failed(content: dict[str, Chapter]) -> list[str]:
+    """Runs that ended in an error, each in a line: they say nothing about a claim."""
+    found = [(variants.title(name, run), said) for name, e in sorted(content.items()) for run, said in e.failed.items()]
+    return [f"{title} failed: {said}" for title, said in found]
 
 
 def counted(part: Spread) -> str:
@@ -90,22 +93,22 @@ def report_seeds(content: dict[str, Chapter], profile: str) -> int:
     counts = sorted({len(entry.runs) for entry in content.values()})
     seeds = "–".join(map(str, dict.fromkeys(counts[:1] + counts[-1:])))
     parts = sum(len(entry.parts) for entry in content.values())
-    return _status(wrong, f"{len(content)} chapter(s), {seeds} seed(s), {parts} part(s)", f", {len(notes)} note(s)")
+    done = ", ".join([plural(len(content), "chapter"), f"{seeds} seeds", plural(parts, "part")])
+    return _status(wrong, failed(content), done, f", {plural(len(notes), 'note')}")
 
 
 def report_settings(content: dict[str, Chapter]) -> int:
     """Print the differences between settings; return the exit status."""
     found = differences(content)
     wrong = [f"{one.part.id} ({one.chapter}, {one.setting}): {line}" for one in found for line in one.complaints()]
-    wrong += [f"{chapter}{name} failed: {text}" for chapter, e in content.items() for name, text in e.failed.items()]
-    return _status(wrong, f"{len(content)} chapter(s), {len(found)} comparison(s)")
+    return _status(wrong, failed(content), f"{plural(len(content), 'chapter')}, {plural(len(found), 'comparison')}")
 
 
-def _status(wrong: list[str], done: str, more: str = "") -> int:
-    for line in wrong:
+def _status(wrong: list[str], failed: list[str], done: str, more: str = "") -> int:
+    for line in wrong + failed:
         print(f"error: {line}", file=sys.stderr)
-    print(f"{done}: {len(wrong)} contradiction(s){more}")
-    return min(1, len(wrong))
+    print(f"{done}: {plural(len(wrong), 'contradiction')}{more}" + (f"; {len(failed)} failed" if failed else ""))
+    return min(1, len(wrong + failed))
 
 
 def _digits(value: float) -> str:
@@ -136,28 +139,33 @@ def _row(chapter: str, entry: Chapter, profile: str, known: sources.Sources) -> 
     stated = variants.settings().settings
     settings = [stated[name[1:]].says for run in entry.runs if (name := run.variant)[:1] == "@" and name[1:] in stated]
     commits = sorted({run.variant.partition(".")[0][:10] for run in entry.runs})
-    where = [f"{run.date}, {run.device}, {run.machine}, Python {run.python}" for run in entry.runs[:1]]
+    where = [f"{run.device}, {run.machine}, Python {run.python}" for run in entry.runs[:1]]
     return {
         "chapter": chapter,
         "runs": len(entry.runs),
         "base": ", ".join(settings or commits),
         "commits": ", ".join(sorted({run.commit for run in entry.runs})),
-        "ran": "".join(where),
+        "day": "".join(run.date for run in entry.runs[:1]),
+        "where": "".join(where),
         "current": entry.current(chapter, profile, known),
         "failed": len(entry.failed),
     }
 
 
-def _seeds(found: dict[str, Chapter], profile: str) -> dict:
+def _seeds(found: dict[str, Chapter], profile: str, known: sources.Sources) -> dict:
     parts = spreads(found, profile)
-    worst, notes = findings(found, profile)
+    standing = {name: entry for name, entry in found.items() if entry.current(name, profile, known)}
+    worst, notes = findings(standing, profile)
+    earlier, before = findings({name: entry for name, entry in found.items() if name not in standing}, profile)
     left = Counter(part.design for part in parts if part.open_share)
     return {
         "parts": [part_row(part) for part in parts],
         "different": sum(part.different for part in parts),
         "open": {"all": left.total(), "ledger": left[LEDGER], "samples": left[SAMPLES], "profile": left[PROFILE]},
         "worst": worst,
-        "notes": notes,
+        "earlier": earlier,
+        "failed": failed(found),
+        "notes": notes + before,
     }
 
 
@@ -166,7 +174,7 @@ def _farthest(found: list[Difference]) -> list[tuple[str, str]]:
     return [(far.part.id, _digits(far.size))] if far and far.size else []
 
 
-def _settings(found: dict[str, Chapter], profile: str) -> dict:
+def _settings(found: dict[str, Chapter], profile: str, known: sources.Sources) -> dict:
     """For each setting: the parts compared, those decided otherwise or beyond tolerance, the largest differences."""
     by_setting: dict[str, list[Difference]] = {}
     for one in differences(found):
@@ -197,7 +205,7 @@ def content(runs: list[dict]) -> dict:
         stored = {name: entries for name in names if (entries := Record(kind, name).read())}
         pythons |= {run.python for entries in stored.values() for entry in entries.values() for run in entry.runs}
         found[kind] = {
-            name: shown(entries, name) | {"rows": [_row(c, e, name, known) for c, e in sorted(entries.items())]}
+            name: shown(entries, name, known) | {"rows": [_row(c, e, name, known) for c, e in sorted(entries.items())]}
             for name, entries in stored.items()
         }
     ran = {v: ", ".join(sorted(python for python in pythons if python.startswith(f"{v}."))) for v in stated.pythons}

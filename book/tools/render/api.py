@@ -10,6 +10,7 @@ from pathlib import Path
 from book.tools.read.chapters import PACKAGE, ROOT
 
 FOLDER = ROOT / PACKAGE
+FIRST = "modules"  # match, line, repair, compare
 FOUNDATIONS = "Matchings, barriers, error bars, seeds and devices: what every package may use."
 MARKUP = re.compile(r"[|*_<\[$]")  # what Markdown would take for more than a letter
 
@@ -31,20 +32,21 @@ class Package:
     modules: list[Module]
 
 
-def names() -> list[str]:
-    """The names of the packages, in their order."""
-    return ["foundations", *sorted(first.parent.name for first in FOLDER.glob("[a-z]*/__init__.py"))]
+def names(folder: Path = FOLDER) -> list[str]:
+    """The names of the packages, in their order: what readers call first, then by their names."""
+    found = sorted((first.parent.name for first in folder.glob("[a-z]*/__init__.py")), key=lambda n: (n != FIRST, n))
+    return [*found, "foundations"]
 
 
 def packages(folder: Path = FOLDER) -> list[Package]:
-    """Foundations, then the packages by their names; modules in the order of the package's docstring."""
-    found = [Package("foundations", FOUNDATIONS, [_module(path, folder.name) for path in _public(folder)])]
-    for first in sorted(folder.glob("[a-z]*/__init__.py")):
+    """The packages in their order; modules in the order of the package's docstring."""
+    found = {"foundations": Package("foundations", FOUNDATIONS, [_module(p, folder.name) for p in _public(folder)])}
+    for first in folder.glob("[a-z]*/__init__.py"):
         said = ast.get_docstring(ast.parse(first.read_bytes())) or ""
         paths = sorted(_public(first.parent), key=lambda path: _position(path.stem, said))
         name = first.parent.name
-        found.append(Package(name, _summary(said), [_module(path, f"{folder.name}.{name}") for path in paths]))
-    return found
+        found[name] = Package(name, _summary(said), [_module(path, f"{folder.name}.{name}") for path in paths])
+    return [found[name] for name in names(folder)]
 
 
 def _public(folder: Path) -> list[Path]:

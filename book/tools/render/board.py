@@ -1,8 +1,7 @@
-"""The scoreboard: how many statements of each paper are true, and one row per id with the differences.
+"""The scoreboard: how many statements of each paper hold, and one row per id with the differences.
 
-Two axes: true, true and more, true with a broken step of its proof, false but corrected, false, undecided, not run; and
-results, details, derivations, slips. Readings of one statement are one statement, and questions that only the book asks
-count for no paper.
+Two axes: the verdicts, and the kinds of statements. Readings of one statement are one statement; what only the book
+asks counts for no paper.
 """
 
 from __future__ import annotations
@@ -19,17 +18,18 @@ from lmc_helpers import claims
 from lmc_helpers.claims.criteria import BEYOND, Claim, Part
 from lmc_helpers.claims.formulas import typeset
 
-#: The first axis, in the order of its columns.
-AXIS = {
-    claims.HOLDS: "true",
-    claims.SHARPER: "true, and more",
-    claims.BROKEN: "true, a step of its proof breaks",
-    claims.CORRECTED: "false, corrected",
-    claims.FAILS: "false",
-    claims.OPEN: "undecided",
-    claims.NOT_RUN: "not run",
+#: The first axis, in the order of its columns: the verdicts, of which one is said otherwise of a whole statement.
+VERDICTS = (claims.HOLDS, claims.SHARPER, claims.BROKEN, claims.CORRECTED, claims.FAILS, claims.OPEN, claims.NOT_RUN)
+AXIS = {verdict: verdict for verdict in VERDICTS} | {claims.BROKEN: "holds, a step of its proof breaks"}
+DERIVED, SLIPS = "derived", "slips"
+#: The second axis: kind → how the table and its filter name it.
+KINDS = {
+    RESULT: "results",
+    DETAIL: "details and steps of proofs",
+    DERIVED: "derived: identities, theorems of this book",
+    SLIPS: "slips that are checked",
+    OWN: "this book's own",
 }
-DERIVED = "derived"
 SEVERITY = (claims.FAILS, claims.CORRECTED, claims.BROKEN)
 WEIGHT = (claims.HEADLINE, "detail", "slip")
 PART = re.compile(r"\b[ZPGI]\d+\.[a-z]\w*")  #: a part of the ledger in a text
@@ -42,6 +42,13 @@ class Cell(NamedTuple):
     results: int
     details: int
     derived: int = 0
+
+
+def kind(statement: Statement) -> str:
+    """The line of the table that counts a statement."""
+    if statement.kind == OWN or statement.is_slip:
+        return OWN if statement.kind == OWN else SLIPS
+    return DERIVED if statement.is_derivation else statement.kind
 
 
 def rich(text: str) -> str:
@@ -58,8 +65,7 @@ def _first_sentence(text: str) -> str:
 
 
 def cells(statements: list[Statement], letter: str) -> list[Cell]:
-    here = [s for s in statements if s.part.id[0] == letter and not s.is_slip and s.kind != OWN]
-    counts = Counter((s.axis, DERIVED if s.is_derivation else s.kind) for s in here)
+    counts = Counter((s.axis, kind(s)) for s in statements if s.part.id[0] == letter)
     return [Cell(axis, *(counts[axis, kind] for kind in (RESULT, DETAIL, DERIVED))) for axis in AXIS]
 
 
@@ -94,6 +100,17 @@ class Row:
     def from_record(self) -> bool:
         """True if the record at paper scale and this run disagree on one of its headlines."""
         return any(f.from_record for f in self.parts if f.part in self.claim.headlines)
+
+    @property
+    def carried_by(self) -> list[str]:
+        """The parts that carry the verdict, where other results or readings have another."""
+        results = list(
+            {id(s): s for s in (self.findings.statement_of[part.id] for part in self.claim.headlines)}.values()
+        )
+        worst = [s for s in results if s.axis == self.verdict]
+        if len(worst) < len(results) and self.verdict not in (claims.HOLDS, claims.SHARPER):
+            return [s.counting.part.id for s in worst]
+        return [s.counting.part.id for s in results if any(f.verdict != s.verdict for f in s.readings)]
 
     @property
     def phrase(self) -> str:
@@ -143,6 +160,7 @@ def content(findings: Findings) -> dict:
         "lines": {letter: cells(findings.statements, letter) for letter in letters if letter != BEYOND},
         "rows": {letter: [row for row in rows(findings) if row.claim.paper == letter] for letter in letters},
         "differs": findings.differing,
-        "axes": {id: statement.axis for id, statement in findings.statement_of.items()},
+        "kinds": KINDS,
+        "kind": kind,
         "anchors": anchors,
     }

@@ -10,7 +10,7 @@ from book.tools.read import papers
 from book.tools.render import board, errata, findings
 from book.tools.render.findings import RESULT, Finding, Findings, Statement
 from lmc_helpers import claims
-from lmc_helpers.claims import numerals
+from lmc_helpers.claims import numerals, words
 from lmc_helpers.claims.criteria import Part
 
 
@@ -48,6 +48,7 @@ def filters(cell: Callable[[str], str]) -> dict[str, Callable]:
         "symbol": claims.symbol,
         "plain": lambda text: text.replace("$", "").replace("\\", ""),
         "came_out": came_out,
+        "outcome": words.outcome,
         "revised": claims.revised,
         "comes_to": lambda criterion: claims.criterion(criterion).removeprefix("= "),
         "sentence": sentence,
@@ -57,9 +58,14 @@ def filters(cell: Callable[[str], str]) -> dict[str, Callable]:
     }
 
 
-def undecided(found: Findings, letter: str) -> list[Statement]:
-    """The results of a paper that stayed open."""
-    return [s for s in found.of_paper(letter) if s.kind == RESULT and s.verdict == claims.OPEN]
+def undecided(found: Findings, letter: str) -> dict[tuple[str, str], list[Statement]]:
+    """The results of a paper that stayed open, by verdict and reason."""
+    groups: dict[tuple[str, str], list[Statement]] = {}
+    for s in found.of_paper(letter):
+        if s.kind == RESULT and s.verdict == claims.OPEN:
+            reason = s.counting.part.reason or "Too few samples at this scale."
+            groups.setdefault((s.axis, reason), []).append(s)
+    return groups
 
 
 def measured(found: Findings, letter: str) -> list[Finding]:

@@ -28,7 +28,7 @@ from lmc_helpers.figures.cards import NAME
 WORDS = ROOT / "book" / "front.yml"
 LONGEST = 120  # characters of a chapter's line
 #: The templates that are filled with what :func:`content` gives.
-NAMES = ("findings", "summary", "symmetries", "paths", "chapters", "scales", "start", "figures", "reply")
+NAMES = ("papers", "findings", "summary", "symmetries", "paths", "chapters", "scales", "start", "figures", "reply")
 
 
 class FindingEntry(Entry):
@@ -158,8 +158,9 @@ def content(run: Run, confirmed: dict[str, dict], extra: Path) -> dict:
         "parts_of_book": by_part(read().chapters, parts),
         "toc": toc(parts),
         "scales": scales(run),
+        "author": contents.config()["author"],
         "repository": (contents.config().get("repository") or {}).get("url") or "",
-        "current": set(confirmed),
+        "current": {id for id, record in confirmed.items() if record["value"] is not None},
         "gallery": gallery.read(),
         "without_images": records.without_images(run.executed),
         "profile": next((one["profile"] for one in run.statistics), ""),

@@ -10,7 +10,7 @@ from pathlib import Path
 import jinja2
 
 from book.tools.read import halves, inputs, papers
-from book.tools.read.chapters import ROOT
+from book.tools.read.chapters import ROOT, plural
 from book.tools.record import published
 from book.tools.record import spreads as repeats
 from book.tools.record.records import ABSENT, Run
@@ -84,7 +84,7 @@ def environment() -> jinja2.Environment:
     found.filters |= {"cell": cell, "slug": claims.slug, "badge": badge, "link": link, "attribute": html.escape}
     found.filters |= findings_pages.filters(cell) | {"bare": front.bare, "duration": staging.duration}
     found.globals |= {"stated": STATED, "page_of": halves.of_parts, "short": papers.short, "heading": papers.heading}
-    found.globals |= {"scale": gallery.scale, "totals": front.totals}
+    found.globals |= {"scale": gallery.scale, "totals": front.totals, "plural": plural}
     return found
 
 

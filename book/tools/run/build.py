@@ -14,7 +14,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from book.tools.read import profiles, stopping
-from book.tools.read.chapters import ROOT, BuildError
+from book.tools.read.chapters import ROOT, BuildError, plural
 from book.tools.run import cluster, destination, forkserver, graph, jobs, listing, prices, prose, variants
 from book.tools.run.progress import Progress
 from book.tools.run.targets import Targets
@@ -29,7 +29,7 @@ def plan(name: str, where: str) -> str:
     seconds = sum(chapter.budget_s for chapter in profile.chapters.values())
     free = shutil.disk_usage(ROOT).free / 2**30
     return (
-        f"Profile {name} ({profile.says}): {len(profile.chapters)} chapter(s), at most "
+        f"Profile {name} ({profile.says}): {plural(len(profile.chapters), 'chapter')}, at most "
         f"{seconds + profile.pages_s:.0f} s on 2 cores, {profile.memory_gib:g} GiB of memory, "
         f"{profile.disk_gib:g} GiB of disk ({free:.0f} GiB free). Running on {where}; only what is stale runs."
     )

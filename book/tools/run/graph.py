@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from book.tools.read.chapters import ROOT
+from book.tools.read.chapters import ROOT, plural
 from book.tools.run import cluster, prices
 from book.tools.run.jobs import Job
 
@@ -21,7 +21,7 @@ class Where:
     given: str = ""
 
     def __str__(self) -> str:
-        return f"{self.cores} core(s)" if self.here else f"a cluster ({self.executor})"
+        return plural(self.cores, "core") if self.here else f"a cluster ({self.executor})"
 
     @property
     def here(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from book.tools.read.chapters import BuildError
+from book.tools.read.chapters import BuildError, plural
 from book.tools.run.jobs import Job, missing
 
 ON_CPU = "LMC_ON_CPU"  # 1: runs that need a GPU are trained on the CPU where there is none
@@ -25,7 +25,7 @@ def price(core_minutes: float) -> str:
 
 def plan(listed: Sequence[Job], todo: Sequence[Job]) -> str:
     """The number of missing runs and their cost, in words."""
-    said = f"Training: {len(todo)} of {len(listed)} run(s) missing"
+    said = f"Training: {len(todo)} of {plural(len(listed), 'run')} missing"
     return f"{said}, about {price(sum(job.core_minutes for job in todo))}." if todo else f"{said}."
 
 
@@ -45,8 +45,8 @@ def refuse_without_gpu(todo: Sequence[Job], profile: str) -> None:
     for job in wanting:
         minutes.setdefault(job.chapters[0], []).append(job.core_minutes)
     lines = [
-        f"{len(here)} training run(s) of {chapter} want a GPU, and this machine has none; about {price(sum(here))} on"
-        " its CPU"
+        f"{plural(len(here), 'training run')} of {chapter} on a GPU, and this machine has none; "
+        f"about {price(sum(here))} on its CPU"
         for chapter, here in minutes.items()
     ]
     listed = f"make runs PROFILE={profile} LIST=1"

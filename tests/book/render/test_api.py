@@ -28,7 +28,7 @@ def test_a_package_is_listed_as_its_docstring_says(tmp_path):
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
-    foundations, part = api.packages(tmp_path / "lmc")
+    part, foundations = api.packages(tmp_path / "lmc")
     assert [module.name for module in foundations.modules] == ["lmc.seeds"]
     assert [module.name for module in part.modules] == [f"lmc.part.{name}" for name in "bacd"]
     assert part.says == "The part of `y` \\| more."

@@ -98,6 +98,7 @@ def test_a_row_says_what_differs_worst_first(toy):
     assert rows["T1"].phrase == "It is three; and 3 more"
     assert rows["T1"].verdict == "open"  # the worst of its results
     assert rows["T1"].marks == ["false as printed, corrected", "broken, statement stands"]
+    assert rows["T1"].carried_by == ["T1.undecided"] and rows["U1"].carried_by == []
     assert rows["U1"].marks == []
     assert rows["U1"].verdict == "fails" and rows["U1"].phrase == "It is not two"
     assert rows["X1"].verdict == "a page of the book" and rows["X1"].parts == []
@@ -118,7 +119,7 @@ def test_a_reading_that_fails_beside_one_that_holds_is_no_erratum(tmp_path):
     parts = {"one": FAILING | READ, "other": BASE | READ}
     it = found(tmp_path, {"T1": claim(parts=parts)}, {"T1.one": "fails", "T1.other": "holds"})
     assert board.content(it)["differs"] == set()
-    assert board.rows(it)[0].phrase == "In one reading: It is not two"
+    assert board.rows(it)[0].phrase == "In one reading: It is not two" and board.rows(it)[0].carried_by == ["T1.other"]
 
 
 def test_an_up_to_date_record_decides_as_in_the_part_s_box(tmp_path):
@@ -204,7 +205,8 @@ def test_every_claim_and_part_has_its_row_with_links_that_lead_somewhere(html, s
     ledger = claims.ledger()
     assert ids >= {anchors.row(id) for id in ledger} | {anchors.row(p) for c in ledger.values() for p in c.parts}
     assert shown(tab) == (len(ledger), sum(len(c.parts) for c in ledger.values()))
-    assert counts(tab) == [shown(tab)[0], len(ledger), shown(tab)[1], shown(tab)[1]]
+    statements = len({(id, p.one_of or name) for id, c in ledger.items() for name, p in c.parts.items()})
+    assert counts(tab) == [shown(tab)[0], len(ledger), statements, statements]
     check_links(html, tab)
 
 
@@ -215,7 +217,7 @@ def test_filters_keep_their_state_in_the_address_and_work_from_the_keyboard(scor
     wanted = [p for c in claims.ledger().values() for p in c.parts.values() if c.paper == "G" and p.whose == "paper"]
     before = shown(tab)
     assert before == (len({p.id.partition(".")[0] for p in wanted}), len(wanted))
-    assert counts(tab)[::2] == list(before) and tab.url.endswith("#paper-G--whose-paper")
+    assert counts(tab)[0] == before[0] and counts(tab)[2] <= before[1] and tab.url.endswith("#paper-G--whose-paper")
     again = scoreboard("#paper-G--whose-paper")
     assert shown(again) == before and again.locator("select[name=paper]").input_value() == "G"
     again.locator("button[type=reset]").click()
@@ -236,27 +238,16 @@ def test_filters_keep_their_state_in_the_address_and_work_from_the_keyboard(scor
     assert watched.trouble == []
 
 
-#: How many parts of the scoreboard have the words that a filter asks for, counted in the page itself.
-ASKED_FOR = """asked => [...document.querySelectorAll('tbody.board-claim li')].filter(part =>
-    Object.entries(asked).every(([name, value]) =>
-        (name == 'paper' ? part.closest('table').dataset.paper : part.dataset[name]) == value)).length"""
-
-
-def test_a_number_of_the_table_on_top_shows_its_statements(scoreboard):
+def test_a_number_of_the_table_on_top_is_that_of_the_filter_which_it_leads_to(scoreboard):
     tab = scoreboard()
     cells = tab.locator("table.board-top td a[href^='#']")
     assert cells.count() > 10
     for at in range(0, cells.count(), 5):
-        cell = cells.nth(at)
-        results, details = re.match(r"(\d+)(?:\s*\+\s*(\d+))?", cell.inner_text()).groups(default="0")
-        target = cell.get_attribute("href")
+        number, target = cells.nth(at).inner_text(), cells.nth(at).get_attribute("href")
         tab.evaluate("hash => { location.hash = hash }", target)
-        tab.wait_for_function("hash => location.hash == hash", arg=target)
-        asked = dict(word.split("-", 1) for word in target[1:].split("--"))
-        wanted = tab.evaluate(ASKED_FOR, asked)
         says = "n => document.querySelector('.board-filter output').innerText.includes(`, ${n} of`)"
-        tab.wait_for_function(says, arg=wanted)  # several readings of a statement
-        assert counts(tab)[3] > shown(tab)[1] == wanted >= int(results) + int(details)
+        tab.wait_for_function(says, arg=number)
+        assert shown(tab)[1] >= int(number)  # several readings of a statement
 
 
 def test_an_address_of_a_part_unfolds_and_draws_it(scoreboard):

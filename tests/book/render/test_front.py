@@ -4,7 +4,8 @@ import re
 from html.parser import HTMLParser
 from types import SimpleNamespace
 
-from book.tools.read import chapters
+from book.tools.read import chapters, papers
+from book.tools.record import records
 from book.tools.render import anchors, contents, front, pages
 from book.tools.render.board import Cell
 from lmc_helpers import claims
@@ -95,7 +96,14 @@ def test_the_address_of_the_code_stands_on_the_page_if_it_is_known():
 def test_links_to_pages_that_are_not_in_the_book_are_left_out():
     template, optional = pages.environment().get_template("paths.md"), {"reports/Z", "errata/Z", "verdicts", "glossary"}
     for toc in (set(), optional):
-        text = template.render(half_hour=[], gallery={"Z": [SimpleNamespace(anchor="figure-Z-1")]}, toc=toc)
+        known = {
+            "half_hour": [],
+            "gallery": {"Z": [SimpleNamespace(anchor="figure-Z-1")]},
+            "author": "us",
+            "repository": "",
+        }
+        known |= {"read": {"Z": papers.papers()["Z"]}, "toc": toc}
+        text = template.render(known) + pages.environment().get_template("papers.md").render(known)
         assert {page for page in optional if f"(/book/{page}.md)" in text} == toc
 
 
@@ -125,3 +133,9 @@ def test_times_are_those_of_this_run_and_of_the_records(monkeypatch):
     smoke, laptop, paper = front.scales(run)
     assert (smoke.name, smoke.limit, smoke.took, smoke.ran) == ("smoke", 100.0, None, 0)
     assert (laptop.took, laptop.ran, paper.took, paper.ran) == (7.0, 1, 160.0, 2)
+
+
+def test_the_readme_has_the_findings_of_the_first_page():
+    text = " ".join((chapters.ROOT / "README.md").read_text(encoding="utf-8").split())
+    for finding in front.findings(front.read(), records.recorded()):
+        assert " ".join(f"**{finding.title}.** {finding.says}".split()) in text
