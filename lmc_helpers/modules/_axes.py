@@ -102,7 +102,7 @@ def flat(axes: Sequence[Axis]) -> Axis:
 
 
 def _product(axes: Sequence[Axis], atoms: Sequence[Atom] = ()) -> Axis:
-    """The product of resolved axes; a sum inside another index is one atom, the given one that it belongs to, or new."""
+    """The product of resolved axes; a sum inside another index is one atom, the one it belongs to or a new one."""
     whole: Axis = ((),)
     for k, axis in enumerate(axes):
         if len(axis) > 1 and whole != ((),):

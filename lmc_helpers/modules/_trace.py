@@ -348,7 +348,7 @@ def _run(model: nn.Module, x: Any, follower: Follower, chosen: Callable[[Any], A
 
 @dataclass(frozen=True)
 class Spot:
-    """Position of an atom on an axis of a parameter: offset + Σ index · stride, of it and of those that it is inside."""
+    """Position of an atom on an axis of a parameter: offset + Σ index · stride, of it and those it is inside."""
 
     name: str
     axis: int
