@@ -391,6 +391,17 @@ def _bmm(f, a, out):
     return [f.contract(f.axes(a.self), f.axes(a.mat2), 1)]
 
 
+@rule("_grouped_mm")
+def _grouped_mm(f, a, out):
+    """Rows by the expert that they go to, with that one's matrix: all experts have one order of units."""
+    x, w = f.axes(a.self), f.axes(a.mat2)
+    if len(x) != 2 or len(w) != 3:
+        raise Unfollowed
+    f.stacked |= {atom.root() for product in resolved(w[0]) for atom in product}
+    fix(x[0], w[0], *f.axes(a.offs))
+    return [f.contract(x, w[1:])]
+
+
 @rule("addmm", "_addmm_activation", "addmv")
 def _addmm(f, a, out):
     x, y = (a.mat, a.vec) if hasattr(a, "vec") else (a.mat1, a.mat2)
@@ -456,12 +467,25 @@ def _layer_norm(f, a, out):
     return [f.broadcast(axes, *(f.axes(one) for one in own if one is not None))]
 
 
+def _grouped(axis: Axis, size: int) -> list[Axis]:
+    """Groups of a size on an axis that may be exchanged: whole ones in one part of a sum; the other parts are cut."""
+    at, groups = 0, []
+    for product in resolved(axis):
+        first, last = -(-at // size) * size, (at + count(product)) // size * size
+        if first < last:
+            groups.append(fresh((last - first) // size))
+            same(cut(axis, first, last), flat([groups[-1], fresh(size)]))
+        elif first == last or first == last + size:
+            cut(axis, at, last if at < last else at + count(product))
+        at += count(product)
+    return groups
+
+
 @rule("native_group_norm")
 def _group_norm(f, a, out):
     axes = f.axes(a.input)
-    group = fresh(a.group)
-    same(axes[1], flat([group, fresh(length(axes[1]) // a.group)]))
-    f.note(axes[0], group)
+    for group in _grouped(axes[1], length(axes[1]) // a.group):
+        f.note(axes[0], group)
     own = [f.axes(one)[0] for one in (a.weight, a.bias) if one is not None]
     return [f.broadcast(axes, *([one, *(fresh(1) for _ in axes[2:])] for one in own))]
 

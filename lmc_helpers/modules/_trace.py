@@ -80,6 +80,7 @@ class Follower(TorchDispatchMode):
         self.states = WeakTensorKeyDictionary()
         self.noted: list[Axes] = []
         self.module = [""]
+        self.stacked: set[Atom] = set()  # what is picked entry by entry
         self.writes = False  # whether the present operation changes a tensor in place
         #: results that say where units are, such as the indices of a maximum → the axes that their use fixes
         self.order = WeakTensorKeyDictionary()
@@ -255,6 +256,7 @@ class Follower(TorchDispatchMode):
             return State([state.variants[k][:dim] + state.variants[k][dim + 1 :]])
         if not is_fixed(axis):
             self._unpack(resolved(axis))
+            self.stacked |= {atom.root() for atom in resolved(axis)[0]}
             fix(axis)
         return State([axes[:dim] + axes[dim + 1 :] for axes in state.variants], state.pack)
 
@@ -362,17 +364,19 @@ class Spot:
         return tuple(atom for atom, _ in self.outside)
 
 
-def _spots(name: str, d: int, axis: Axis, at: tuple[int, int, tuple[tuple[Atom, int], ...]] = (0, 1, ())):
+def _spots(
+    name: str, d: int, axis: Axis, packed: bool, at: tuple[int, int, tuple[tuple[Atom, int], ...]] = (0, 1, ())
+) -> Iterator[tuple[Atom, Spot]]:
     """The positions of all atoms without parts on an axis."""
     offset, step, outside = at
     products = resolved(axis)
-    equal = len(products) if len(set(map(count, products))) == 1 else 1
+    equal = len(products) if len(set(map(count, products))) == 1 and (packed or not outside) else 1
     for piece, product in enumerate(products):
         here = outside
         for k, atom in enumerate(product):
             stride = step * count(product[k + 1 :])
             if atom.parts is not None:
-                yield from _spots(name, d, atom.parts, (offset, stride, here))
+                yield from _spots(name, d, atom.parts, packed, (offset, stride, here))
             else:
                 yield atom, Spot(name, d, offset, stride, here, (piece, equal))
                 here = (*here, (atom, stride))
@@ -386,7 +390,7 @@ def _groups(follower: Follower, names: list[str], buffers: set[str]) -> Symmetry
     spots: dict[Atom, list[Spot]] = {}
     for k, name in enumerate(names):
         for d, axis in enumerate(follower.axes(follower.sources[k])):
-            for atom, spot in _spots(name, d, axis):
+            for atom, spot in _spots(name, d, axis, (k, d) in follower.packed):
                 spots.setdefault(atom, []).append(spot)
     free = {
         atom: found
@@ -398,6 +402,11 @@ def _groups(follower: Follower, names: list[str], buffers: set[str]) -> Symmetry
         if atom.fixed and atom.size > 1:
             at = (f"{spot.name}[{spot.axis}]" for spot in found if spot.name not in buffers)
             left.setdefault(str(atom.fixed), []).extend(at)
+    for k, name in enumerate(names):  # its entries, layers for instance, have units in one order
+        axes = [axis for axis in map(resolved, follower.axes(follower.sources[k])) if length(axis) > 1]
+        alone = [axis[0][0] for axis in axes if len(axis) == len(axis[0]) == 1]
+        if name not in buffers and follower.stacked & set(alone) and not all(map(is_fixed, axes)):
+            left.setdefault("a stack, all entries of which have one order of units", []).append(name)
     found = Grouping(follower, names, free).symmetry()
     return replace(found, left={why: tuple(dict.fromkeys(at)) for why, at in left.items() if at})
 
