@@ -474,6 +474,24 @@ class Across(nn.Module):
         return self.out(self.norm(torch.cat([self.a(x), self.b(x)], 1)).relu().mean((2, 3)))
 
 
+@case(4, PIXELS)
+class Places(nn.Module):
+    """Channels that are folded, moved by a transformer of places, met in pairs, and looked up in bags."""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.bags = nn.Conv2d(3, 4, 1), nn.Conv2d(3, 5, 1), nn.EmbeddingBag(9, 6)
+        self.both, self.out = nn.Bilinear(4, 5, 7), nn.Linear(7, 2)
+        self.turn, self.last = nn.Linear(5, 6), nn.Linear(6, 2)
+
+    def forward(self, x):
+        a, b = F.fold(F.unfold(self.a(x), 3, padding=1), (8, 8), 3, padding=1), self.b(x)
+        grid = F.affine_grid(self.turn(b.mean((2, 3))).tanh().view(-1, 2, 3), b.shape, align_corners=False)
+        h = self.both(a.mean((2, 3)), F.grid_sample(b, grid, align_corners=False).mean((2, 3)))
+        bags = self.bags(torch.arange(8).view(2, 4))
+        return self.out(h.tanh() * F.mse_loss(h, h.tanh())) + self.last(bags.tanh())
+
+
 CASES["norm across"] = CASES.pop("Across")
 
 

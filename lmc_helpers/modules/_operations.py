@@ -264,6 +264,13 @@ def _embedding(f, a, out):
     return [[*f.axes(a.indices), *units]]
 
 
+@rule("_embedding_bag", "_embedding_bag_forward_only")
+def _embedding_bag(f, a, out):
+    rows, units = f.axes(a.weight)
+    fix(rows, *f.axes(a.indices), *f.axes(a.offsets))
+    return [[fresh(out[0].shape[0], fixed=True), units], *(fixed(one.shape) for one in out[1:])]
+
+
 @rule("index_select")
 def _index_select(f, a, out):
     axes, dim = list(f.axes(a.self)), a.dim % a.self.ndim
@@ -309,6 +316,12 @@ def _without(axes: Axes, gone: Sequence[int], keepdim: bool = False) -> Axes:
 def _reduce(f, a, out):
     axes = f.axes(a.self)
     return [_without(axes, listed(getattr(a, "dim", None), len(axes)), getattr(a, "keepdim", False)) for _ in out]
+
+
+@rule("mse_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy", "soft_margin_loss")
+def _loss(f, a, out):
+    axes = f.broadcast(*(f.axes(one) for one in (a.self, a.target, getattr(a, "weight", None)) if one is not None))
+    return [axes if out[0].ndim == len(axes) else []]
 
 
 RULES.update(dict.fromkeys(("var_mean", "std_mean", "aminmax", "count_nonzero", "nansum"), _reduce))
@@ -419,7 +432,18 @@ def _linear(f, a, out):
     return [made if a.bias is None else f.broadcast(made, f.axes(a.bias))]
 
 
-@rule("_cdist_forward")
+@rule("_trilinear")
+def _trilinear(f, a, out):
+    parts = []
+    for one, gaps in ((a.i1, a.expand1), (a.i2, a.expand2), (a.i3, a.expand3)):
+        axes = list(f.axes(one))
+        for d in sorted(gaps):
+            axes.insert(d, fresh(1))
+        parts.append(axes)
+    return [_without(f.broadcast(*parts), a.sumdim)]
+
+
+@rule("_cdist_forward", "_euclidean_dist")
 def _cdist(f, a, out):
     x, y = f.axes(a.x1), f.axes(a.x2)
     return [f.contract(x, [*y[:-2], y[-1], y[-2]], len(y) - 2)]
@@ -517,6 +541,30 @@ PIXEL_OPERATIONS = (
     *("_upsample_bilinear{}d_aa", "_upsample_bicubic{}d_aa"),
 )
 RULES.update({name.format(n): pixel_rule(n) for name in PIXEL_OPERATIONS for n in (1, 2, 3)})
+
+
+@rule("grid_sampler_2d", "grid_sampler_3d", "grid_sampler")
+def _grid_sampler(f, a, out):
+    (batch, channels, *pixels), (other, *grid) = f.axes(a.input), f.axes(a.grid)
+    same(batch, other)
+    fix(*pixels, *grid)
+    return [[batch, channels, *fixed(out[0].shape[2:])]]
+
+
+@rule("affine_grid_generator")
+def _affine_grid(f, a, out):
+    batch, *matrix = f.axes(a.theta)
+    fix(*matrix)
+    return [[batch, *fixed(out[0].shape[1:])]]
+
+
+@rule("col2im")
+def _fold(f, a, out):
+    *batch, channels, places = f.axes(a.self)
+    fix(places)
+    made = fresh(out[0].shape[-3])
+    same(channels, flat([made, fresh(math.prod(a.kernel_size), fixed=True)]))
+    return [[*batch, made, *fixed(out[0].shape[-2:])]]
 
 
 @rule("pixel_shuffle", "pixel_unshuffle", "im2col")

@@ -176,16 +176,21 @@ def test_verify_finds_wrong_lists():
 
 
 class Twofold(nn.Module):
-    """Units that a bilinear layer takes, and others; states beside the outputs."""
+    """Units that an operation takes which is not followed, and others; states beside the outputs."""
 
     def __init__(self):
         super().__init__()
-        self.a, self.b, self.both = nn.Linear(4, 5), nn.Linear(4, 6), nn.Bilinear(5, 6, 3)
-        self.c, self.d, self.out = nn.Linear(3, 7), nn.Linear(7, 8), nn.Linear(8, 2)
+        self.a, self.b, self.both = nn.Linear(4, 5), nn.Linear(4, 5), Exponential()
+        self.c, self.d, self.out = nn.Linear(5, 7), nn.Linear(7, 8), nn.Linear(8, 2)
 
     def forward(self, x):
         h = self.c(self.both(self.a(x), self.b(x))).tanh()
         return {"out": self.out(self.d(h).tanh()), "states": h}
+
+
+class Exponential(nn.Module):
+    def forward(self, a, b):
+        return torch.linalg.matrix_exp(a[:, :, None] * b[:, None] / 9).sum(-1)
 
 
 def test_what_is_not_followed_is_named_and_the_rest_is_found():
@@ -193,10 +198,10 @@ def test_what_is_not_followed_is_named_and_the_rest_is_found():
     found = symmetry(module, x)
     assert found.sizes == {"d": 8} and verify(module, x, found).holds()
     (why,) = (why for why in found.left if "followed" in why)
-    assert "'_trilinear' of 'both'" in why and {"a.weight[0]", "b.bias[0]", "both.weight[1]"} <= set(found.left[why])
-    assert {"c.weight[0]", "out.bias[0]"} <= set(found.left["the outputs"]) and "a.weight[1]" in found.left[
-        "the inputs"
-    ]
+    assert "'linalg_matrix_exp' of 'both'" in why
+    assert set(found.left[why]) == {"a.weight[0]", "a.bias[0]", "b.weight[0]", "b.bias[0]", "c.weight[1]"}
+    assert {"c.weight[0]", "out.bias[0]"} <= set(found.left["the outputs"])
+    assert found.left["the inputs"] == ("a.weight[1]", "b.weight[1]")
     assert f"left alone by {why}" in str(found) and "'d' 8" in str(found)
 
 
