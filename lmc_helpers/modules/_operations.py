@@ -40,7 +40,7 @@ MOVES: dict[str, Move] = {}
 RULES: dict[str, Rule] = {}
 POINTWISE = {  # beside those that torch tags
     *("_to_copy", "copy", "fill", "zero", "hardswish", "log_sigmoid_forward", "_prelu_kernel", "rrelu_with_noise"),
-    *("complex", "polar", "real", "imag", "_conj"),
+    *("complex", "polar", "real", "imag", "_conj", "masked_fill"),
 }
 
 
@@ -324,7 +324,11 @@ def _loss(f, a, out):
     return [axes if out[0].ndim == len(axes) else []]
 
 
-RULES.update(dict.fromkeys(("var_mean", "std_mean", "aminmax", "count_nonzero", "nansum"), _reduce))
+RULES.update(
+    dict.fromkeys(
+        ("var_mean", "std_mean", "aminmax", "count_nonzero", "nansum", "_is_all_true", "_is_any_true"), _reduce
+    )
+)
 
 
 @rule("argmax", "argmin")

@@ -52,7 +52,7 @@ from lmc_helpers.modules._axes import (
 )
 from lmc_helpers.modules._module import called, step_by_step, tensors_of
 from lmc_helpers.modules._operations import MOVES, POINTWISE, RULES, alike, geometry
-from lmc_helpers.modules._plain import memory
+from lmc_helpers.modules._plain import memory, reached, remembered, unsaved
 from lmc_helpers.networks.permutations import Axis as Place
 from lmc_helpers.networks.permutations import Symmetry
 
@@ -70,8 +70,11 @@ class Refused(ValueError):
 class Follower(TorchDispatchMode):
     """Follows the axes of all tensors while a module runs."""
 
-    def __init__(self, sources: Mapping[str, Tensor], packed: Mapping[tuple[int, int], tuple[int, int]]):
+    def __init__(
+        self, sources: Mapping[str, Tensor], packed: Mapping[tuple[int, int], tuple[int, int]], held: set[tuple]
+    ):
         super().__init__()
+        self.held = held  # the memory of tensors that the module holds beside its sources
         self.sources, self.packed = list(sources.values()), packed
         self.first_use: dict[int, int] = {}  # number of a source → when it is used first
         self.numbers = {memory(tensor): k for k, tensor in reversed(list(enumerate(self.sources)))}
@@ -106,7 +109,10 @@ class Follower(TorchDispatchMode):
         self.noted.append(list(axes))
 
     def state(self, tensor: Tensor) -> State:
-        """The axes of a tensor; one that the module holds or makes is fixed along each axis on which it varies."""
+        """The axes of a tensor; one that the module holds or makes is fixed along each axis on which it varies.
+
+        One from elsewhere may be an input: it is fixed along all.
+        """
         if tensor in self.order:
             fix(*self.order.pop(tensor))
         if tensor not in self.states:
@@ -114,7 +120,7 @@ class Follower(TorchDispatchMode):
             if k is not None and tensor.numel():
                 self.put(tensor, self.states[self.sources[k]])
             else:
-                self.put(tensor, self.made(tensor))
+                self.put(tensor, self.made(tensor) if memory(tensor) in self.held else fixed(tensor.shape))
         return self.states[tensor]
 
     def made(self, tensor: Tensor) -> Axes:
@@ -137,6 +143,8 @@ class Follower(TorchDispatchMode):
         name = name if name.endswith("__") else name.removesuffix("_")  # in place
         tensors = list(tensors_of((args, kwargs)))
         Atom.reason = f"{name!r}" + (f" of {self.module[-1]!r}" if self.module[-1] else "")
+        if name.startswith("lift_fresh"):
+            self.held |= {memory(tensor) for tensor in tensors}
         try:
             states = [self.state(tensor) for tensor in tensors]  # before it changes them
             for tensor in tensors:
@@ -175,6 +183,7 @@ class Follower(TorchDispatchMode):
         if not tensors and name.startswith(("empty", "new_empty")):
             return [[fresh(n) for n in one.shape] for one in out]
         if not tensors:
+            self.held |= set(map(memory, out))
             return [self.made(one) for one in out]
         if name in MOVES or (pointwise and len(wide) == 1 and wide[0].shape == out[0].shape and name not in RULES):
             move = MOVES.get(name, alike)
@@ -297,12 +306,14 @@ def trace(model: nn.Module, calls: Sequence[Any], chosen: Callable[[Any], Any]) 
     """The groups of a module in evaluation mode, from a pass for each call, and the precision of its coarsest type."""
     sources = dict([*model.named_parameters(), *model.named_buffers()])  # tied ones once
     buffers = {name for name, _ in model.named_buffers()}
+    held = {memory(one) for one in reached(model) if isinstance(one, Tensor)}
     packed: dict[tuple[int, int], tuple[int, int]] = {}
+    made = unsaved(model)
     while True:
-        follower = Follower(sources, packed)
+        follower = Follower(sources, packed, set(held))
         Atom.reason = "the architecture"
         for name in buffers:
-            _hold(name, sources, follower)
+            _hold(name, sources, follower, name in made)
         for x in calls:
             _run(model, x, follower, chosen)
         if not follower.found:
@@ -310,13 +321,13 @@ def trace(model: nn.Module, calls: Sequence[Any], chosen: Callable[[Any], Any]) 
         packed |= follower.found  # axes that are several, such as packed queries, keys and values: trace again
 
 
-def _hold(name: str, sources: Mapping[str, Tensor], follower: Follower) -> None:
-    """Fix the axes of a buffer that is not a statistic of single units."""
+def _hold(name: str, sources: Mapping[str, Tensor], follower: Follower, made: bool) -> None:
+    """Fix the axes of a buffer that is not a statistic of single units in the module's state."""
     buffer, (before, parametrised, tensor) = sources[name], name.partition(".parametrizations.")
     own = sources.get(f"{before}{parametrised}{tensor.partition('.')[0]}.original")
     varying = [d for d in range(buffer.ndim) if varies(buffer, d)]
     part = own is not None and own.shape == buffer.shape
-    if len(varying) > 1 or part or not (buffer.is_floating_point() or buffer.is_complex()):
+    if len(varying) > 1 or made or part or not (buffer.is_floating_point() or buffer.is_complex()):
         fix(*(follower.axes(buffer)[d] for d in varying))
 
 
@@ -329,7 +340,7 @@ def _run(model: nn.Module, x: Any, follower: Follower, chosen: Callable[[Any], A
     def leave(*_: Any) -> None:
         follower.module.pop()
 
-    handles = []
+    handles, back = [], remembered(model)
     for name, module in model.named_modules():
         if isinstance(module, torch.jit.ScriptModule):  # which takes no hooks
             continue
@@ -341,6 +352,7 @@ def _run(model: nn.Module, x: Any, follower: Follower, chosen: Callable[[Any], A
     finally:
         for handle in handles:
             handle.remove()
+        back()
     if not outputs:
         raise Refused(f"the module gives no tensor; {BY_HAND}")
     Atom.reason = "the outputs"

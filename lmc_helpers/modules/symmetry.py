@@ -23,7 +23,7 @@ from lmc_helpers.modules._module import (
     tensors_of,
     untouched,
 )
-from lmc_helpers.modules._plain import Reads, SecondRoad, plain
+from lmc_helpers.modules._plain import Reads, SecondRoad, plain, remembered, unsaved
 from lmc_helpers.modules._trace import BY_HAND, Refused, trace, varies
 from lmc_helpers.networks.permutations import Check, Symmetry, change, cycles, permute, verify_outputs
 from lmc_helpers.seeds import torch_generator
@@ -56,8 +56,9 @@ def symmetry(model: nn.Module, x: Any, also: Sequence = (), outputs: Callable | 
 
     Weights are the effective ones: where ``torch.nn.utils.prune``, a spectral or weight norm or another parametrisation
     computes a weight, the groups are those of the function, and name the weight. Statistics of units in buffers, as of
-    a batch norm, move with the units. A buffer that varies along two axes or more, as a mask of weights or the fixed
-    part of an asymmetric weight, belongs to the architecture: its units are not interchangeable.
+    a batch norm, move with the units if they are in the ``state_dict``. A buffer that varies along two axes or more, as
+    a mask of weights or the fixed part of an asymmetric weight, belongs to the architecture: its units are not
+    interchangeable.
 
     Parameters
     ----------
@@ -117,11 +118,7 @@ def permuted(model: nn.Module, symmetry: Symmetry, permutations: Mapping[str, An
 
 @checked
 def verify(
-    model: nn.Module,
-    x: Any,
-    symmetry: Symmetry | None = None,
-    left_out: bool = True,
-    outputs: Callable | None = None,
+    model: nn.Module, x: Any, symmetry: Symmetry | None = None, left_out: bool = True, outputs: Callable | None = None
 ) -> Check:
     """Check groups of interchangeable units, found or written by hand, by running the module with its units permuted.
 
@@ -236,7 +233,7 @@ class _Probe:
     def run(self, x: Any, values: Mapping[str, Tensor], reads: Reads | None = None) -> list[Tensor]:
         """Outputs with values (1, …) of parameters and buffers, from the same random numbers at every call."""
         slots = dict([*self.model.named_parameters(), *self.model.named_buffers()])
-        own = {name: slot.data for name, slot in slots.items()}
+        own, back = {name: slot.data for name, slot in slots.items()}, remembered(self.model)
         buffers = {name for name, _ in self.model.named_buffers()}
         try:
             for name in own.keys() & values.keys():
@@ -244,6 +241,7 @@ class _Probe:
             with untouched(seed=0), step_by_step(), reads or nullcontext():
                 return list(tensors_of(self.chosen(called(self.model, x))))
         finally:
+            back()
             for name, slot in slots.items():
                 slot.data = own[name]
 
@@ -270,7 +268,7 @@ class _Probe:
         unread = [
             name
             for name, value in self.model.named_parameters()
-            if name not in self.read and any(n > 1 and n % m == 0 for n in value.shape for m in sizes)
+            if name not in self.read and (not sizes or any(n > 1 and n % m == 0 for n in value.shape for m in sizes))
         ]
         if unread:
             names = ", ".join(map(repr, unread[:3])) + (f" and {len(unread) - 3} more" if len(unread) > 3 else "")
@@ -297,18 +295,24 @@ def _drawn(value: Tensor, generator: torch.Generator) -> Tensor:
             return rows.view(value.shape)
         return rows.gather(1, uniform(*rows.shape).argsort(1)).view(value.shape)
     if whole:
-        low, high = min(0, int(rows.min())), int(rows.max())
+        low, high = int(rows.min()), int(rows.max())
+        low = low if low < high else min(0, low)
         new = (low + uniform(*rows.shape).double() * (high + 1 - low)).floor().to(value.dtype)
-        ordered = rows.shape[1] > 1 and bool((rows.diff(dim=1) >= 0).all())
-        return (new.sort(dim=1)[0] if ordered else new).view(value.shape)
+        if rows.shape[1] > 1:
+            up, down = (bool((sign * rows.diff(dim=1) >= 0).all()) for sign in (1, -1))
+            new = new.sort(dim=1, descending=down)[0] if up or down else new
+        return new.view(value.shape)
     finite = value[value.isfinite()]
     if not finite.numel():
         return value
     size = (finite - finite.mean()).abs().square().mean().sqrt().clamp_min(0.1)
-    noise = torch.randn(value.shape, generator=generator, dtype=torch.float32).to(value.device) * size
     if not value.is_complex() and finite.min() >= 0:  # pixels, distances, probabilities
-        return torch.where(value.isfinite(), ((value + noise) % finite.max().clamp_min(0.1)).to(value), value)
-    return torch.where(value.isfinite(), (finite.mean() + noise).to(value), value)
+        new = (value + uniform(*value.shape) * size * 2) % finite.max().clamp_min(0.1)
+    else:
+        draws = torch.randn(value.numel() + 2, generator=generator, dtype=torch.float32).to(value.device)
+        noise, shift, scale = draws[:-2].view(value.shape), draws[-2], 10 ** draws[-1].clamp(-1, 1)
+        new = scale * (finite.mean() + size * (shift + noise))
+    return torch.where(value.isfinite(), new.to(value), value)
 
 
 def _add_noise(model: nn.Module) -> None:
@@ -317,8 +321,9 @@ def _add_noise(model: nn.Module) -> None:
     Equal rows of a buffer stay equal.
     """
     generator = torch_generator(0, "noise for the check of a trace")
+    buffers, made = dict(model.named_buffers()), unsaved(model)
     with torch.no_grad():
-        for value in [*model.parameters(), *model.buffers()]:
+        for value in [*model.parameters(), *(one for name, one in buffers.items() if name not in made)]:
             long = [d for d, n in enumerate(value.shape) if n > 1]
             axes = [d for d in long if varies(value, d)] or long
             statistics = isinstance(value, nn.Parameter) or len(axes) < 2
