@@ -8,7 +8,7 @@
 #
 # *How does gradient descent reach the minima of a two-layer network?*
 #
-# Slowly. At a minimum every neuron copies a teacher neuron or is zero (proved), and along the valley of the minima the loss grows only like the **cube**
+# Slowly. At a minimum every neuron copies a teacher neuron or is zero (proved), and where neurons of one type tilt apart the loss grows only like the **cube**
 # of the distance. So the distance falls like the steps to the power **[[Z1.converged:±]]**, hardly faster than one over the steps.
 #
 # :::{glue:figure} fig_cubic
@@ -188,7 +188,7 @@ claims.check(
 # to have *type* $j$. Minima sampled in [the next chapter](12_overlap_theorem.ipynb)'s way have an exact loss of
 # {glue:text}`sampled_loss` or less.
 #
-# ## Along the valley of the minima the loss grows like the cube
+# ## Where neurons of one type tilt apart the loss grows like the cube
 #
 # The smallest case shows it: one teacher neuron, two students. The loss is 0 where both students lie on the
 # teacher's ray and add up to it.

@@ -8,8 +8,8 @@
 #
 # *At which width do the fewest neurons of two random minima find a partner?*
 #
-# At **[[Z3.minimum:.2f]] $M$** for large $M$, the number of teacher neurons, not at $2M$ (proved): copies of a teacher neuron follow a
-# Poisson law, not a normal one. The valley is flat. At $2M$ **[[100 * Z3.limit:.1f]] %** of the neurons find a partner; the paper's
+# With many teacher neurons ($M$) at **[[Z3.minimum:.2f]] $M$**, not at $2M$ (proved): copies of a teacher neuron follow a
+# Poisson law, not a normal one. The minimum is shallow. At $2M$ **[[100 * Z3.limit:.1f]] %** of the neurons find a partner; the paper's
 # limit is 71.8 %.
 #
 # :::{glue:figure} fig_limit
@@ -18,7 +18,7 @@
 # Share of neurons that find a partner, for many teacher neurons, exact. The vertical axis begins at 65 %.
 # :::
 #
-# **How sure.** Proved for large $M$; for every $M$ up to 1000 computed exactly. Nothing is sampled.
+# **How sure.** Proved for large $M$; for every $M$ up to 1000 computed exactly. No number on this screen is sampled.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
@@ -31,7 +31,7 @@
 #
 # **Open.** Nothing.
 #
-# **For the authors.** Print “$m/M = 1 + \nu^*$ with $\nu^* I_1(2\nu^*) = I_0(2\nu^*)$, about [[Z3.minimum:.3f]]” in Theorem 5; exchange two words in A.1.
+# **For the authors.** Print “$m/M = 1 + \nu^*$ with $\nu^* I_1(2\nu^*) = I_0(2\nu^*)$, about [[Z3.minimum:.3f]]” in Theorem 5; in A.1, before (13), exchange “increases” and “decreases”.
 
 # %% Parameters tags=["parameters"]
 M: int = 6  # teacher neurons, left panel of Z, Fig. 1
@@ -443,7 +443,7 @@ simulated = simulate(seed)
 
 # %% Plot Z, Fig. 1
 figure, axes = figures.panels(2, height=3.4, sharey=True)
-for axis, K in zip(axes, widths, strict=True):
+for axis, K in zip(axes, (M, M_right), strict=True):
     ms = np.arange(K, 6 * K + 1)
     exact = np.array([expected_overlap(int(m), K) for m in ms])
     normal = [normal_overlap(int(m), K) for m in ms]
@@ -535,10 +535,7 @@ W = sample_minima(m=8, M=3, d=4, n=1, seed=seed)[0]  # (m, d)
 print(np.array2string(W.numpy(), precision=3, suppress_small=True))
 
 # %% [markdown]
-# Why every such matrix is a minimum is one line: $\sigma$ is positively homogeneous, so the rows of type $j$ add up to
-# $\sum_i w_{ij}\, \sigma(x_j) = \sigma(e_j \cdot x)$. The loss is zero there, for every input distribution. We compare
-# sampled minima with the teacher as functions; that there are no *other* minima is
-# [proven in the previous chapter](11_exact_loss.ipynb).
+# The loss is zero there, for every input distribution. Sampled minima, compared with the teacher as functions:
 
 # %% Compare sampled minima with the teacher
 minima = sample_minima(m=20, M=6, d=8, n=1000, seed=seed)  # (n, m, d)
@@ -585,7 +582,7 @@ claims.check(
 )
 
 # %% [markdown]
-# [](17_trained_minima.ipynb) tests by gradient descent whether trained networks have such types, and rejects it.
+# [](17_trained_minima.ipynb) tests by gradient descent whether trained networks have such types, and finds that they have not.
 #
 # If the type vectors of two minima are equal, $C = m$, and after a permutation that pairs the types all points between them are minima.
 # “There is little chance” of that, says the paper (Z, section 3). The

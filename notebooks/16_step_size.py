@@ -23,7 +23,7 @@
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | “zero rows appear in the solution” (sec. 5) | [true](#Z10.zero_rows) | in [[100 * low(Z10.zero_rows):.0f]] % of networks or more, just beyond |
-# | “the PQI also increases rapidly” (sec. 5) | [true](#Z10.jump) | [[Z10.jump:to]] times as fast as below |
+# | “the PQI also increases rapidly” (sec. 5) | [true](#Z10.jump) | where least, [[Z10.jump:to]] times as fast as below |
 # | “related to the loss landscape” (sec. 5) | [true: stability](#Z10.place) | at [[low(Z10.place):.2f]] to [[high(Z10.place):.2f]] of $2dM/(m\mu_M)$ |
 # | “learning rate $= 2$ here” (sec. 5) | [true at $m = 12$](#Z10.two) | not at $m = 9$ ($M = 6$, $d = 8$) |
 # | the barrier “first goes up” (Fig. 13) | [open](#Z17.up) | slopes [[low(Z17.up):.2f]] to [[high(Z17.up):.2f]]; a rise: 0.1 |
@@ -68,8 +68,8 @@ from lmc_helpers.chapter import Integer
 
 chapter.begin(
     globals(),
-    networks=Integer(4, 100_000),
-    steps=Integer(200, 10_000_000),
+    networks=Integer(8, 100_000),
+    steps=Integer(2000, 10_000_000),
     rates=Integer(8, 200),
 )
 
@@ -103,8 +103,8 @@ from lmc_helpers.teacher_student.gradient_descent import gradient_descent
 # ## Gradient descent cannot stay where a minimum is too sharp
 #
 # Gradient descent $W \leftarrow W - \eta \nabla L(W)$ cannot settle at a {term}`minimum` whose Hessian has an eigenvalue above $2/\eta$: along its
-# eigenvector each step overshoots by more than it gains. The largest eigenvalue is the *sharpness* of the minimum. It is the
-# lower, the fewer rows are in use. A row that is exactly zero is dead: gradient descent takes $\sigma'(0) = 0$ at the kink of the
+# eigenvector each step overshoots by more than it gains. The largest eigenvalue is the *sharpness* of the minimum. The fewer rows
+# are in use, the lower it is. A row that is exactly zero is dead: gradient descent takes $\sigma'(0) = 0$ at the kink of the
 # loss there, so that the row gets no gradient.
 
 # %% Plot the idea: overshooting, and sharpness by rows in use

@@ -8,7 +8,7 @@
 #
 # *Can two neurons of a network be moved together until they are one, at the lowest loss for every distance?*
 #
-# Only some. Minimising at ever smaller distances merged **[[P2.reaches_some:.0f]] of [[n(P2.reaches_some)]] pairs** ([[100 * P2.reaches:.0f]] %) in tanh networks with five neurons; there the loss has a top (proved). For the others output weights grow without bound, or no minimum is found.
+# Only some. Minimising at ever smaller distances merged **[[P2.reaches_some:.0f]] of [[n(P2.reaches_some)]] pairs** ([[100 * P2.reaches:.0f]] %) in tanh networks with five neurons; at the merge the loss along the path has a local maximum (proved). For the others output weights grow without bound, or no minimum is found.
 #
 # :::{glue:figure} fig_outcomes
 # :alt: Output weights of two neurons from -4 to 5 against their distance, which falls to the right from 1 to 0.001 of its start, logarithmic. The two weights of one pair start at 1 and become equal; [[P2.reaches_some:.0f]] of [[n(P2.reaches_some)]] pairs do this. Those of another pair start at 1 and -1 and part in inverse proportion to the distance, out of the picture.
@@ -21,13 +21,13 @@
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | “a permutation point is finally reached” (sec. 4.1) | [true for some pairs](#P2.reaches_some) | [[P2.reaches_some:.0f]] of [[n(P2.reaches_some)]], not most of them |
-# | “must be a saddle point on such a path” (sec. 4.1) | [true](#P2.saddle_on_path) | on all [[n(P2.saddle_on_path)]]; at the end, proved |
+# | “must be a saddle point on such a path” (sec. 4.1) | [true](#P2.saddle_on_path) | on all [[n(P2.saddle_on_path)]] paths without a fold; at the end, proved |
 # | “the gradient … is parallel to the tangent” (sec. 4.1) | [false](#P2.tangent) | cosine down to [[P2.tangent:.4f]] |
 # | “at most one negative eigenvalue” (sec. 4.1) | [false](#P2.negative) | [[P2.negative:.0f]] seen, 3 possible (two inputs) |
 # | “the same loss” or “higher loss” (Fig. 1) | [true](#P1.same_loss) | both in [[P1.same_loss:.0f]] of [[n(P1.same_loss)]] ReLU networks |
 # | Losses $6 \cdot 10^{-6}$ and $3 \cdot 10^{-5}$ (Fig. 1) | [open: no weights given](#P1.heights) | [[low(P1.heights):.0e]] to [[high(P1.heights):.0e]] by its weights |
 #
-# **Open.** Which pairs of a given network merge. No run decides the losses of Fig. 1: it takes its weights.
+# **Open.** Which pairs of a given network merge; whether a higher saddle comes before the end, and first-order saddles with ReLU (more networks). The losses of Fig. 1 take its weights; no run decides them.
 #
 # **For the authors.** Print “for some pairs”, “the gradient is normal to the surface of constant distance”, and “at most $1 + n_{k-1}$ negative eigenvalues”.
 
@@ -418,7 +418,7 @@ claims.check("P2.negative", negative or 0.0, n=len(negative))
 #
 # ## What it means for merging networks
 #
-# A permutation point connects all orders of the neurons: the largest loss on a path to it bounds the price of exchanging any two. Where two neurons have become alike with bounded output weights, merging them is cheap. Where the loss can only be kept low by output weights that grow against each other, the network uses the difference of the two, and the pair is not a candidate.
+# A permutation point connects all orders of the neurons: the largest loss on a path to it bounds the price of exchanging any two. Where two neurons have become alike with bounded output weights, merging them costs the loss at that point. Where the loss can only be kept low by output weights that grow against each other, the network uses the difference of the two, and the pair is not a candidate.
 #
 # **Read on.** [](22_permutation_points.ipynb): the Hessian at the point where they meet. [](24_deep_merge.ipynb): the same in networks trained on digits. [](52_permutation_saddles_on_mnist.ipynb): on MNIST.
 #

@@ -6,9 +6,9 @@
 # %% [markdown]
 # # Merging two similar neurons gets cheap quickly as networks widen
 #
-# *Is it cheaper to make two similar neurons alike in a wider network, and by how much?*
+# *What does it cost to make two similar neurons alike, and is it cheaper in a wider network?*
 #
-# Little, and less in wider networks. On small digits the highest loss on the way falls like the width to the power **[[P8.falls:±]]**, and accuracy drops by **[[100 * P8.accuracy:±]] points** at the worst width. With one neuron less the loss is **[[2.718281828 ** P8.above:.1f]] times** ([[2.718281828 ** P8.above:to]]) that at the end of the way.
+# Little, less in wider networks. On small digits the highest loss on the way falls like the width to the power **[[P8.falls:±]]**, and accuracy drops by **[[100 * P8.accuracy:±]] points** at the worst width. With one neuron less the loss is, in the geometric mean, **[[2.718281828 ** P8.above:.1f]] times** ([[2.718281828 ** P8.above:to]]) that at its end.
 #
 # :::{glue:figure} fig_heights
 # :alt: Normalised loss against the width, both logarithmic. Dots, the highest loss on each path, fall steeply with the width, along a line with the recorded exponent of [[P8.falls:±]]. Squares, the mean loss of the networks with one neuron less, lie above the means at most widths; recorded, they are [[2.718281828 ** P8.above:.1f]] times as high as the ends of the paths.
@@ -57,6 +57,8 @@ chapter.begin(
     descent=Integer(4, 1_000_000),
     training=Integer(1, 1_000_000),
 )
+if widest < narrowest + 3:
+    raise ValueError(f"widest = {widest}; allowed: {narrowest + 3} or more")
 
 from dataclasses import dataclass
 
@@ -397,8 +399,8 @@ if smaller:
     says = f"one neuron less:\n{np.exp(above_end['value']):.1f} times the end of the way"
     style = dict(color="book:red", ha="right", transform=axis.transAxes)
     axis.text(0.98, 0.94, says, va="top", **style)
-axis.set(xscale="log", yscale="log", ylabel="normalised loss")
-axis.set_xlabel("neurons in each hidden layer")
+axis.set(xscale="log", yscale="log" if shown or smaller else "linear")
+axis.set(xlabel="neurons in each hidden layer", ylabel="normalised loss")
 axis.set_xticks(WIDTHS, WIDTHS)
 axis.minorticks_off()
 figures.show("fig_heights", figure)

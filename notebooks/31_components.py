@@ -8,7 +8,7 @@
 #
 # *When can a minimum of a linear network be moved to another at no loss?*
 #
-# With $l$ equally wide layers the minimum falls into **$2^{l-1}$** pieces, and any path between two climbs over a wall of known height (proved). Exchanging two neurons crosses it for free; without, trained three-layer networks share a piece in **[[100 * G3.probable_direct:±]] %** of pairs.
+# With $l$ equally wide layers and invertible data the minimum falls into **$2^{l-1}$** pieces, and any path from one to another climbs a wall of known height (proved). Exchanging two neurons crosses it for free; without, trained three-layer networks share a piece in **[[100 * G3.probable_direct:±]] %** of pairs.
 #
 # :::{glue:figure} fig_cube
 # :alt: The eight pieces of the minimum of a four-layer network as corners of a cube, each named by three signs. Edges in three colours are exchanges of two neurons in hidden layers 1, 2 and 3; each turns one sign round. Beside it the numbers of the answer: 8 pieces; a path without exchanges climbs to the squared least singular value of the targets, an exchange costs 0; two trained three-layer networks share a piece in about a quarter of the pairs.
@@ -16,15 +16,15 @@
 # Four layers of width 2. A corner is named by the orientations of the three hidden layers.
 # :::
 #
-# **How sure.** Proved; counted on [[n(G1.count)]] trained networks, by walks that ignore signs; [[n(G3.probable_direct)]] pairs; recorded.
+# **How sure.** Proved; counted on [[n(G1.count)]] trained networks, by walks that ignore signs; shares from [[n(G3.probable_direct)]] pairs; recorded.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | “$2^{l-1}$ connected components” (Cor. 4.2) | [true](#G1.count) | exactly, for 2 to 5 layers |
 # | “all points on the minimum of $L$ are connected up to permutation” (sec. 5.1) | [true, by the action of sec. 4.1](#G3.joined) | all [[n(G3.joined)]] pairs; Prop. 5.2 prints another |
-# | “with high probability two points in the minimum are connected” (sec. 5) | [true, up to permutation](#G3.probable) | all [[n(G3.probable)]] pairs; without, [[100 * G3.probable_direct:±]] % |
+# | “with high probability two points in the minimum are connected” (sec. 5, of others' observations) | [true, up to permutation](#G3.probable) | all [[n(G3.probable)]] pairs; without, [[100 * G3.probable_direct:±]] % |
 # | any $g$ with $\det g < 0$ connects, $l = 2$ (Lemma 5.1) | [true](#G3.lemma) | all [[n(G3.lemma)]] pairs |
-# | no more components than the group has (Cor. 3.7) | [true, or fewer](#G1.bound) | one of two, with $h = n + 1$ |
+# | no more components than the group has (Cor. 3.7) | [true; fewer occur](#G1.bound) | one of two, with $h = n + 1$ |
 #
 # **Open.** Nothing.
 #

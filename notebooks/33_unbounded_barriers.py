@@ -23,7 +23,7 @@
 # | --- | --- | --- |
 # | loss above "any positive number" (Prop. 5.3) | [true](#G4.unbounded) | proved; in all [[n(G4.unbounded)]] cases |
 # | it "grows unboundedly" (App. C, Fig. 4) | [true, like $m$](#G4.network) | power [[G4.network:.3f]], $m$ from 10³ to 10⁴ |
-# | bounded for bounded weights (Prop. 5.6) | [true](#G7.bound) | the least bound, reached to [[1 - G7.sharp:.0e]] |
+# | bounded for bounded weights (Prop. 5.6) | [true](#G7.bound) | the least bound, reached to [[1 - G7.sharp:.1e]] |
 # | closed form on the line (eq. 14) | [true](#G4.formula) | to [[G4.formula:.0e]] |
 # | minima joined at loss 0 by a line $\gamma$ (proof) | [by a curve, not by it](#G4.segment) | loss [[G4.segment:.3f]] $\lVert Y \rVert^2$ on it, $m = 4$ |
 # | $m = (\dots)^k$ gives loss above $b$ (eq. 16) | [for degree $k \ge 1$ only](#G4.printed_m) | the exponent is $-1/k$ |

@@ -8,7 +8,7 @@
 #
 # *How far can a chord of a curve of minima leave the minimum, if the curve bends little?*
 #
-# Farther than Theorem 6.2 of the paper allows, by any factor (proved): on a curve of the paper's own symmetry **[[G11.distance:.1f]] times** as far. If the curve is also no longer than half a circle of that curvature, the bound is true and sharp (proved).
+# Farther than Theorem 6.2 of the paper allows, by any factor (proved): on a curve of the paper's own symmetry **[[G11.distance:.1f]] times** as far. If the curve is no longer than half a circle of that curvature, the bound is true and sharp (proved).
 #
 # :::{glue:figure} fig_idea_neck
 # :alt: A closed curve of minima shaped like a dumbbell. Half of it, drawn bold, joins the ends of a short chord that crosses the narrow neck; it bends gently and goes far round. No point of the curve enters the circle around the middle of the chord that touches its ends. Beside it three numbers: across such a neck any factor over the bound is reached; on a curve of the paper's symmetry [[G11.distance:.1f]]; on curves no longer than half a circle at most 1.
@@ -22,13 +22,13 @@
 # | --- | --- | --- |
 # | “the distance to $L^{-1}(c)$ is bounded by” $d_{\max}$ (Thm 6.2, (8)) | [false if long](#G11.distance) | [[G11.distance:.1f]] times; no limit |
 # | $\vert L(w) - c\vert \le C_L d_{\max}$ (Thm 6.2, (9)) | [false if long](#G11.loss) | [[G11.loss:.3f]] times |
-# | “When the group action induces curves with bounded curvature, Theorem 6.2 applies.” (sec. 6.2) | [true for random ones](#G11.sampled) | full turns: up to [[G11.sampled_rotations:.1f]] times |
-# | “If the curvatures are small, then there exists an approximately straight line” (sec. 6.2) | [false if long](#G11.small) | loss [[G11.small:.2f]] of the zero network's |
-# | “there always exists a $\gamma$ … close to the line” (sec. 7) | [true if loss-free](#G11.always_flat) | else [[G11.always:.2f]] of the chord off |
+# | “When the group action induces curves with bounded curvature, Theorem 6.2 applies.” (sec. 6.2) | [true for normal generators, not for rotations](#G11.sampled) | random rotations, up to a full turn: up to [[G11.sampled_rotations:.1f]] times |
+# | “If the curvatures are small, then there exists an approximately straight line” (sec. 6.2) | [false if long](#G11.small) | every such path reaches [[G11.small:.2f]] of the zero network's loss |
+# | “One possible explanation is that there always exists a $\gamma$ … close to the line” (sec. 7) | [true if loss-free](#G11.always_flat) | else up to [[G11.always:.2f]] of the chord's length away |
 #
 # **Open.** Nothing.
 #
-# **For the authors.** In Theorem 6.2 (submitted version) add “of length at most $\pi/\kappa_{\max}$, with $\|w_2 - w_1\| \le 2/\kappa_{\max}$”. Curves that rescale neurons do not need the first.
+# **For the authors.** In Theorem 6.2 (submitted version) add “of length at most $\pi/\kappa_{\max}$, with $\|w_2 - w_1\| \le 2/\kappa_{\max}$”. For curves that rescale neurons the first condition is superfluous.
 
 # %% [markdown]
 # :::{need}
@@ -265,7 +265,7 @@ figures.numbers(
 #
 # Of the random curves that are too long, a share of {glue:text}`planar_violating:.2f` violates the bound; of the others none, the largest ratio is {glue:text}`planar_worst:.3f`.
 #
-# ## On the usual symmetries the theorem is true as printed
+# ## On rescalings and rotations by at most half a turn the theorem is true as printed
 #
 # On some orbits the hypothesis on the length is superfluous: there $D < 2/\kappa_{\max}$ holds for short curves only.
 #
@@ -385,7 +385,7 @@ claims.check("G11.sampled", as_printed)
 J = torch.tensor([[0.0, -1.0], [1.0, 0.0]]).double()
 
 
-def least_in_plane(rho, a, starts=8, steps=400):
+def least_in_plane(rho, a, starts=8, steps=800):
     """κ_max D, and the least ‖W_2 W_1 − I‖/‖I‖ at points that paths within D/10 pass."""
     first, second = (
         torch.tensor([r, r, math.exp(b)]).double().diag()
@@ -1004,7 +1004,7 @@ figures.numbers(
 # (Not with any: if also $W_2 M \ne 0$, $\kappa_{\max} \to 0$ for $q \to 0$ too, and it has a maximum between.)
 # What the theorem bounds it by is $C_L d_{\max}$, and $D$ and $C_L$ grow as $\kappa_{\max}$ falls.
 #
-# G, section 6.2 speaks also of nearly straight paths, and here there is one for large $q$, if $g$ has no negative eigenvalue: $(q g_\lambda W_1, W_2 g_\lambda^{-1}/q)$ with $g_\lambda = (1 - \lambda) I + \lambda g$, of loss 0. In general there is none, even if $\kappa_{\max} D$ is small too:
+# G, section 6.2 speaks also of nearly straight paths, and here there is one for large $q$, if $g$ has no negative eigenvalue: $(q g_\lambda W_1, W_2 g_\lambda^{-1}/q)$ with $g_\lambda = (1 - \lambda) I + \lambda g$, of loss 0. In general there is none, even if $\kappa_{\max} D$ is small too ({prf:ref}`prp-small`).
 #
 # For the random curves of the argument the constant $C_L$ with
 #

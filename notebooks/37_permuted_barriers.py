@@ -22,7 +22,7 @@
 # | --- | --- | --- |
 # | "unbounded even with neuron permutations" (sec. 5.2) | [true, like $m^{2k}$](#G5.unbounded) | power [[G5.unbounded:.4f]] $k$, [[n(G5.unbounded)]] networks |
 # | "Assume additionally" … (Prop. 5.4) | [true without it](#G5.without) | power [[G5.without:.4f]] $k$, one neuron scaled |
-# | other permutations may lower it (sec. 5.2) | [true; the growth stays](#G5.lowered) | down to [[G5.lowered:.0e]] of it, smallest of [[n(G5.lowered)]] |
+# | other permutations may lower it (sec. 5.2) | [true; the growth stays in general](#G5.lowered) | down to [[G5.lowered:.0e]] of it, smallest of [[n(G5.lowered)]] |
 # | factor $\frac14$ for every degree (eq. 19) | [for $k = 1$ only](#G5.factor) | $2^{-(k+1)}$: [[G5.factor:.3f]] for $k = 2$ |
 #
 # **Open.** Nothing.
@@ -261,7 +261,7 @@ axis.set(xlabel="scale $m$ of one neuron", ylabel=r"loss halfway$\,/\,\|Y\|^2$")
 figures.show("fig_least", figure)
 
 # %% [markdown]
-# ## Permutations of the other layers lower the barrier, but not its growth
+# ## Permutations of the other layers lower the barrier, but in general not its growth
 #
 # The permutation of G, Prop. 5.4 moves the neurons of one layer, "which does not rule out the possibility of lowering the loss barrier by including permutations of other neurons".
 #
@@ -386,7 +386,7 @@ figures.numbers(
 # First panel: loss in the middle of the line from a leaky ReLU network, the one of nine with the median factor, to a copy with one rescaled neuron, $k = 1$; and the ReLU example. Second: by what factor permutations of the first layer lower the least loss at $m = 10^{12}$ (profile {glue:text}`profile`).
 # :::
 #
-# For $k = 1$ the first layer's permutations divide the least loss by {glue:text}`layers_median:.0f`, median of {glue:text}`layers_networks` networks of this run: the last layer alone shows little of what matching all layers can do; the growth with the scale stays.
+# For $k = 1$ the first layer's permutations divide the least loss by {glue:text}`layers_median:.0f`, median of {glue:text}`layers_networks` networks of this run: the last layer alone shows little of what matching all layers can do; the growth with the scale stays here, without ReLU.
 #
 # ## The paper's construction needs its assumption, and one factor its degree
 #

@@ -8,7 +8,7 @@
 #
 # *What can one neuron compute if parts of its weights are fixed, and how large must its other weights be for it?*
 #
-# An affine space of functions, each at the price of its distance from the fixed part, longer in directions that the neuron sees weakly: as the paper says (proved). Its assumption never holds behind a ReLU; there it suffices that the inputs that activate a neuron span all inputs.
+# An affine space of functions, each at the price of its distance from the fixed part, longer in directions that the neuron sees weakly: as the paper says (proved). Its assumption never holds behind a ReLU; there it suffices that the inputs that activate a neuron span the input space.
 #
 # :::{glue:figure} fig_two_ellipses
 # :alt: The functions of cost at most one in the plane of a, an upright and a lying ellipse that cross. For epsilon 0.7 they are a little flattened, for 0.2 narrow. A marked function with a_1 = 0 lies inside the upright ellipse of neuron 2, where it costs 0.6 and 0.5, and, for 0.2, far outside the lying one of neuron 1, where it costs 0.9 and 2.5.
@@ -25,7 +25,7 @@
 # | Full rank: "exactly the same functions" (eq. 7) | [true](#I2.same) | in all [[n(I2.same)]] pairs of neurons |
 # | The cost is a Mahalanobis norm (eq. 10) | [true](#I3.least_norm) | to [[I3.least_norm:.0e]] of an iterative solver |
 # | "we expect the results … to extend" beyond Assumption 4.1 | [true, behind a ReLU too](#I2.nonnegative) | proved; no exception in [[n(I2.nonnegative)]] neurons |
-# | Asymmetries bias training to "a consistent assignment" (sec. 4) | [true, first by the shared start](#I3.start) | without decay in [[100 * low(I3.start):.0f]] % of pairs or more |
+# | A start that shares $F$ identifies neurons without decay (ours) | [true](#I3.start) | in all [[n(I3.start)]] pairs ([[100 * low(I3.start):.0f]] % or more) |
 #
 # **Open.** Whether weight decay alone identifies neurons within the printed 100 epochs: forty minutes of a core for each of six pairs ([53](53_asymmetric_mlps.ipynb)).
 #

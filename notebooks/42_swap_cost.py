@@ -8,7 +8,7 @@
 #
 # *How much larger must a layer's weights become if its neurons exchange their functions?*
 #
-# In squared size, by about the squared distance of the neurons' fixed parts, if training moved them little (proved). Up to **0.37 to 0.5** of that distance, every exchange costs; beyond **0.5**, exchanging many can save, without bound in wide layers.
+# In squared size, by about the squared distance of the neurons' fixed parts, if training moved them little (proved). With trained parts of up to **half** that distance (**0.37** if neurons see their inputs unequally) every exchange costs; beyond half, exchanging many can save, without bound in wide layers.
 #
 # :::{glue:figure} fig_least
 # :name: fig-least-cost
@@ -17,7 +17,7 @@
 # Cheapest of all exchanges, exact, for trained parts of $\rho$ times that distance. Below 0 it saves weight.
 # :::
 #
-# **How sure.** Proved, with constants; checked on [[n(I5.theorem)]] exchanges and on worst cases, recorded.
+# **How sure.** Proved, with constants; checked on [[n(I5.theorem)]] exchanges, worst cases among them, recorded.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
@@ -30,7 +30,7 @@
 #
 # **Open.** Nothing.
 #
-# **For the authors.** In eq. (20) and Corollary C.5, for $\rho^{\mathrm{out}} \le 1$ print $\rho^{\mathrm{out}} \le \sqrt{\mu - \varepsilon}/(\sqrt{\mu - \varepsilon} + \sqrt{\mu + \varepsilon})$, which is $\frac12$ at $\varepsilon = 0$.
+# **For the authors.** One may print, in eq. (20) and Corollary C.5, for $\rho^{\mathrm{out}} \le 1$, $\rho^{\mathrm{out}} \le \sqrt{\mu - \varepsilon}/(\sqrt{\mu - \varepsilon} + \sqrt{\mu + \varepsilon})$, which is $\frac12$ at $\varepsilon = 0$.
 
 # %% Parameters tags=["parameters"]
 layers: int = 24  # random layers of each kind
@@ -408,7 +408,7 @@ figures.show("fig_least", figure)
 #
 # ## What it means for merging networks
 #
-# Fixed parts make the given order the cheapest as long as training stays close to them: with equal metrics every exchange costs, up to half the distance of two centres. A layer whose functions have moved further may be cheaper in another order, and two runs may then settle on different ones. One linear assignment in the cost table says whether that is so: in {glue:text}`layers` random layers of 16 neurons with untrained weights no swap had a negative cost in {glue:text}`swaps_say`, and the identity was the best of all permutations in {glue:text}`all_say` (this run).
+# Fixed parts make the given order the cheapest as long as training stays close to them: with equal metrics every exchange has a positive cost while trained parts are at most half the distance of two centres. A layer whose functions have moved further may be cheaper in another order, and two runs may then settle on different ones. One linear assignment in the cost table says whether that is so: in {glue:text}`layers` random layers of 16 neurons with untrained weights no swap had a negative cost in {glue:text}`swaps_say`, and the identity was the best of all permutations in {glue:text}`all_say` (this run).
 #
 # **Read on.** [](43_center_gap.ipynb): how close the closest two centres are. [](44_gaussian_mixture.ipynb): {term}`swap costs <swap cost>` of trained networks. [](54_swaps_on_images.ipynb): the same on images.
 

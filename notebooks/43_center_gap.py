@@ -16,7 +16,7 @@
 # Smallest gap over the scale of fixed parts, on logarithmic axes: its law (lines), the paper's rate from 16 neurons (dotted), recorded exponents.
 # :::
 #
-# **How sure.** Rate, bound and law proved; exponents recorded, [[n(I6.exponent_32)]] layers or more a width, ± 99.9 % interval.
+# **How sure.** Rate, bound and law proved; exponents recorded, [[n(I6.few_exponent)]] layers or more a width, ± 99.9 % interval.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |

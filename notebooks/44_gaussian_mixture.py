@@ -4,19 +4,19 @@
 # ---
 
 # %% [markdown]
-# # Fixed weights make swaps expensive, except on low-dimensional data
+# # Large fixed weights make swaps expensive, except on low-dimensional data
 #
 # *Which neurons of a trained network could exchange their functions at little cost?*
 #
-# Without fixed weights, most: **[[100 * I12.near_zero:±]] %** of swaps cost less than a tenth of what is typical with them. With fixed weights a neuron has **[[I12.partners:±]]** cheap partners among 63 on two-dimensional data, and at most **[[high(I12.diagonal):.2f]]** on 32-dimensional data.
+# With weights fixed at zero, most: **[[100 * I12.near_zero:±]] %** of swaps cost less than a tenth of what is typical with large fixed weights. With these a neuron has **[[I12.partners:±]]** cheap partners among 63 on two-dimensional data, and at most **[[high(I12.diagonal):.2f]]** on 32-dimensional data.
 #
 # :::{glue:figure} fig_partners
-# :alt: Cheap partners of a neuron, of 63, against the dimension of the data, 2, 8 and 32. Without fixed weights [[63 * I12.near_zero:.0f]] or more at each dimension. With fixed weights after training [[I12.partners:.0f]] at 2 and [[I12.diagonal:.2f]] at 32; before training fewer, falling to none.
+# :alt: Cheap partners of a neuron, of 63, against the dimension of the data, 2, 8 and 32. With weights fixed at zero [[63 * I12.near_zero:.0f]] or more at each dimension. With large fixed weights after training [[I12.partners:.0f]] at 2 and [[I12.diagonal:.2f]] at 32; before training fewer, falling to none.
 #
-# Partners with whom a swap costs less than a tenth of the median with fixed weights. Dots with 99.9 % bars: recorded, after 39 100 steps; thin line: this run.
+# Partners with whom a swap costs less than a tenth of the median with large fixed weights. Dots with 99.9 % bars: recorded, after 39 100 steps; thin line: this run.
 # :::
 #
-# **How sure.** Recorded, [[n(I12.partners)]] pairs of networks, in a setting from the published code; ± is the 99.9 % interval.
+# **How sure.** Recorded, [[n(I12.partners)]] pairs of networks ([[n(I15.scale)]] for ridge costs), in a setting from the published code; ± is the 99.9 % interval.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
@@ -24,8 +24,8 @@
 # | "even negative" at $\sigma_F = 0$ (Q3) | [true](#I12.negative) | [[100 * I12.negative:±]] % below 0 |
 # | "for $k = 2$, many low-cost swaps exist" (Q3) | [true](#I12.partners) | [[I12.partners:±]] of 63 partners |
 # | "only the diagonal remains … for $k = 32$" (Q3) | [true](#I12.diagonal) | at most [[high(I12.diagonal):.2f]] partners a neuron |
-# | "center-dominated regime ($\sigma_F = 1$)" (Q3) | [open: not stated](#I12.regime) | here [[100 * I12.regime:to]] % have $\rho \le 1$ |
-# | Ridge costs are larger, too (Figs. 13, 15) | [open](#I15.scale) | [[10 ** I15.scale:to]] times; twice is asked |
+# | "center-dominated regime ($\sigma_F = 1$)" (Q3) | [open: not stated](#I12.regime) | here [[100 * I12.regime:.0f]] ([[100 * I12.regime:to]]) % have $\rho \le 1$ |
+# | Ridge costs are larger, too (Figs. 13, 15) | [open](#I15.scale) | [[10 ** I15.scale:.1f]] ([[10 ** I15.scale:to]]) times; twice is asked |
 #
 # **Open.** Whether the paper's networks are centre-dominated: no run decides that, its setting would. The ridge costs: forty networks, six core-hours.
 #
@@ -311,7 +311,7 @@ figures.numbers(
 
 # %% [markdown]
 # :::{glue:figure} fig_mixture_swaps
-# :alt: Nine matrices of swap costs of 64 neurons for intrinsic dimensions 2, 8 and 32, in units of the median cost with fixed weights. Without fixed weights nearly all entries are pale. With fixed weights many entries are pale for dimension 2, and only the diagonal for dimension 32, before and after training.
+# :alt: Nine matrices of swap costs of 64 neurons for intrinsic dimensions 2, 8 and 32, in units of the median cost with fixed weights. With weights fixed at zero nearly all entries are pale. With large fixed weights many entries are pale for dimension 2, and only the diagonal for dimension 32, before and after training.
 #
 # Swap costs of the first layer in one cluster of this run, signed square roots in units of the median cost at $\sigma_F = 1$ of the same $k$; low costs lie between −0.3 and 0.3 or below. From the top: $\sigma_F = 0$ after training, $\sigma_F = 1$ before training, and after {glue:text}`steps` steps (profile {glue:text}`profile`).
 # :::
@@ -331,12 +331,12 @@ for place, some in ((0, many), (2, none)):
     x, low, high = (some[name] for name in ("value", "low", "high"))
     style = dict(color="book:blue", fmt="o", markersize=7)
     axis.errorbar([place], [x], yerr=[[x - low], [high - x]], **style)
-    said = f"{x:.0f} with fixed weights, trained" if x > 1 else f"{x:.2f}"
+    said = f"{x:.0f} with large fixed weights, trained" if x > 1 else f"{x:.2f}"
     axis.text(place + 0.06, x + 3 * (x < 1), said, color="book:blue", va="center")
 ends = [(m - 1) * near[name] for name in ("low", "high")]
 axis.fill_between([-0.2, 2.2], *ends, color="book:red", alpha=0.15, linewidth=0)
 axis.plot([-0.2, 2.2], [(m - 1) * near["value"]] * 2, color="book:red")
-said = f"no fixed weights, trained: {(m - 1) * near['value']:.0f} or more"
+said = f"fixed at zero, trained: {(m - 1) * near['value']:.0f} or more"
 axis.text(1, 45, said, color="book:red", ha="center")
 axis.set_xticks(range(3), [f"$k = {k}$" for k in DIMENSIONS])
 axis.set(ylim=(0, 63), xlim=(-0.25, 2.45), xlabel="dimension of the data")
@@ -781,13 +781,13 @@ figures.show("fig_mixture_ridge", figure)
 
 # %% [markdown]
 # :::{glue:figure} fig_mixture_ridge_swaps
-# :alt: Six matrices of swap costs by ridge regression for intrinsic dimensions 2, 8 and 32, without and with fixed weights, in units of the median with fixed weights.
+# :alt: Six matrices of swap costs by ridge regression for intrinsic dimensions 2, 8 and 32, with weights fixed at zero and with large ones, in units of the median with fixed weights.
 #
 # As in {numref}`fig-mixture-swaps`, by ridge regression with the norms fixed (I, Fig. 15): first {glue:text}`ridge_neurons` neurons of the first layer, networks with batch norm after {glue:text}`ridge_steps` steps (profile {glue:text}`profile`).
 # :::
 #
 # :::{glue:figure} fig_mixture_ridge
-# :alt: Box plots of swap costs in three layers for four estimates. Without fixed weights the subspace estimate and ridge regression without norms are near zero and of both signs, ridge regression with fixed norms is large and positive. With fixed weights all four are positive.
+# :alt: Box plots of swap costs in three layers for four estimates. With weights fixed at zero the subspace estimate and ridge regression without norms are near zero and of both signs, ridge regression with fixed norms is large and positive. With large fixed weights all four are positive.
 #
 # Swap costs (signed square roots) of disjoint pairs of neighbours by layer (I, Fig. 13), networks with batch norm, $k = 8$: I, (16) with the principal subspace, relaxed costs without norms, with the norms fixed, and the latter's part $\lVert w \rVert^2$ (profile {glue:text}`profile`).
 # :::

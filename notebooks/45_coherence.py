@@ -8,12 +8,12 @@
 #
 # *If each neuron sees only some inputs, the same ones in both networks, when can the networks be averaged?*
 #
-# When few neurons see the whole task. Halfway, the loss rises by **[[I13.lmc_copy:±]]** of the target's mean square if about 3 of 128 do, by **[[I13.lmc_copy + I13.rise_copy:±]]** if 83 do. Zeroing neurons that never fire changes neither network and removes **[[100 * (1 - I13.unused):±]] %** of that.
+# When few neurons see the whole task. Halfway, the loss rises by **[[I13.lmc_copy:±]]** of the target's mean square if about 3 of 128 do, by **[[I13.lmc_copy + I13.rise_copy:±]]** if 83 do. Zeroing neurons that fire on no test input changes no output there and removes **[[100 * (1 - I13.unused):±]] %** of that.
 #
 # :::{glue:figure} fig_answer
 # :alt: Rise of the loss halfway, from 0 to 0.25, against the number of neurons of 128 that see both numbers. As trained it rises from [[I13.lmc_copy:.3f]] at 3 neurons to [[I13.lmc_copy + I13.rise_copy:.2f]] at 83. With the neurons that never fire set to zero it stays low, at [[100 * I13.unused:.0f]] % of that at 83.
 #
-# Rise of the loss halfway (the barrier) for one to ten copies of both numbers. Dots with 99.9 % bars: recorded; lines: this run.
+# Rise of the loss halfway (the barrier) for one copy of each number (coherence 1) to ten (1/10). Dots with 99.9 % bars: recorded; lines: this run.
 # :::
 #
 # **How sure.** Recorded: [[n(I13.lmc_copy)]] masks at one copy, [[n(I13.rise_copy)]] at ten, [[n(I13.unused)]] in controls; ± is the 99.9 % interval.
@@ -23,8 +23,8 @@
 # | "LMC for high coherence" (Q4) | [true](#I13.lmc_copy) | barrier [[I13.lmc_copy:±]] at one copy |
 # | "high midpoint barrier for low coherence" (Q4) | [true](#I13.rise_copy) | [[I13.rise_copy:±]] more at ten copies |
 # | "the same trend for a variant" (Q4) | [true](#I13.rise_frame) | [[I13.rise_frame:±]] more at ten pairs |
-# | "certain directions … more expensive" (Q4) | [true: some unseen](#I13.mediated) | seeing more: [[100 * I13.mediated:±]] % of the rise |
-# | "effective symmetry breaking" (Q4) | [true in narrow layers](#I13.width) | 1536 neurons for 128: [[I13.width:±]] more |
+# | Makes "certain directions … more expensive" (Q4) | [true: it hides them](#I13.mediated) | hiding less, alone: [[100 * I13.mediated:±]] % of the rise |
+# | "effective symmetry breaking" (Q4) | [true in narrow layers](#I13.width) | [[I13.width:±]] higher with 1536 neurons than with 128 |
 # | Cause: neurons on in one run only (ours) | [true](#I13.switch) | [[100 * I13.switch:.1f]] % of what the average lacks |
 #
 # **Open.** Zeroing those on for at most 1 % of inputs leaves [[100 * I13.zeroed:.0f]] % in this run; a record costs 15 core-minutes.
@@ -382,7 +382,7 @@ figures.show("fig_controls", figure)
 # First: coherence varied at a fixed probability $v$ that a neuron sees a latent (lines), and the paper's experiment, where both vary (dashed). Second: all points against the mean number of neurons that see both latents. Bars: 99.9 % intervals (profile {glue:text}`profile`).
 # :::
 #
-# Of the paper's rise [[100 * I13.direct:±]] % remain if only the coherence falls and $v$ stays; [[100 * I13.mediated:±]] % appear if $v$ rises at coherence 1. So the coherence acts through what masks let neurons see. This is the effect that the paper describes, at its strongest: at coherence 1 reading out $a + b$ is infinitely expensive for nearly all neurons.
+# Of the paper's rise [[100 * I13.direct:±]] % remains if only the coherence falls and $v$ stays; [[100 * I13.mediated:±]] % appears if $v$ rises at coherence 1. So the coherence acts through what masks let neurons see. This is the effect that the paper describes, at its strongest: at coherence 1 reading out $a + b$ is infinitely expensive for nearly all neurons.
 #
 # The coherence alone does not decide. With the masks of ten copies and one copy enlarged to $\nu = 0.9$, the same neurons see both latents as at $\nu = 1/10$, and [[100 * I13.unequal:±]] % of the barrier is left (Evidence, *The same masks*). Nor is there less of it if two masks of I, Example 4.3 make a direction twenty times more expensive, at a coherence of $400/401$ (*Two masks*).
 #
@@ -565,7 +565,7 @@ axis.text(
 )
 axis.text(46, 0.155, "as trained", color="book:blue", ha="right")
 axis.text(
-    80, 0.045, "never-firing neurons\nset to zero", color="book:green", ha="right"
+    80, 0.085, "never-firing neurons\nset to zero", color="book:green", ha="right"
 )
 axis.set(xlabel="neurons of 128 that see both numbers")
 axis.set(ylabel="rise of the loss halfway", xlim=(0, 93), ylim=(0, 0.26))
@@ -686,7 +686,7 @@ figures.show("fig_number", figure)
 #
 # A small barrier does not show that neurons have been identified. At coherence 1 a layer of this width has so few neurons that can serve the target that both runs use nearly all of them; the masks do not tell these few apart, and a wider layer with the same coherence is no longer linearly connected.
 #
-# What a permutation would mend may be mended without one. Here it pays to clear neurons that hardly ever fire before averaging; this was tried on one task with two latents.
+# What a permutation would mend may be mended without one. Here it pays to clear neurons that never fire before averaging; this was tried on one task with two latents.
 #
 # **Read on.** [](46_chord_deviation.ipynb): the deviation in the middle, with fixed weights. [](42_swap_cost.ipynb): Theorem 4.4 of the paper on coherence. [](54_swaps_on_images.ipynb): the coherence of images and hidden layers.
 

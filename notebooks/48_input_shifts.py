@@ -8,7 +8,7 @@
 #
 # *If the inputs of a layer change places, how much larger must its weights become to compute the same?*
 #
-# Their squared norm grows like the squared shift of fixed parts, if training moved them little (proved). For the cheapest exchange of two inputs this is **[[low(I7.constant)**2:.3f]] to [[high(I7.constant)**2:.3f]] per neuron** at 2048 neurons, in units of their squared distance times the fixed weights' variance; in wide layers, 2 (proved).
+# Their squared norm grows like the squared shift of fixed parts, if training moved them little (proved). For the cheapest exchange this squared shift is **[[low(I7.constant)**2:.3f]] to [[high(I7.constant)**2:.3f]] per neuron** at 2048 neurons, in units of their squared distance times the fixed weights' variance; in wide layers, 2 (proved).
 #
 # :::{glue:figure} fig_answer
 # :name: fig-shift-answer

@@ -9,7 +9,7 @@
 #
 # *What would it cost two neurons of a network trained on images to exchange their functions?*
 #
-# Large fixed weights make it **[[10 ** I15.mnist_scale:to]] times** as expensive as weights fixed at zero (by ridge regression **[[10 ** I15.mnist_scale_ridge:to]] times**), in the hidden layer where the factor is least. Hidden layers then lean more on single neurons: their coherence is **[[I18.higher_w:±]] times** that of networks without.
+# Large fixed weights make it **[[10 ** I15.mnist_scale:.0f]] ([[10 ** I15.mnist_scale:to]]) times** as expensive as zeros do (by ridge regression **[[10 ** I15.mnist_scale_ridge:.0f]] ([[10 ** I15.mnist_scale_ridge:to]])**), in the hidden layer where the factor is least. Hidden layers then lean more on single neurons: their coherence is **[[I18.higher_w:±]] times** that without.
 #
 # :::{glue:figure} fig_recorded_swaps
 # :alt: Factor by which swaps cost more with large fixed weights than with weights fixed at zero, on a logarithmic axis from 1. W-MLPs by the Mahalanobis estimate [[10 ** I15.mnist_scale:.0f]], by ridge regression [[10 ** I15.mnist_scale_ridge:.0f]], from [[10 ** I15.mnist_scale_ridge:to]]; syre-MLPs by the Mahalanobis estimate [[10 ** I15.mnist_syre:.0f]].
@@ -21,9 +21,9 @@
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | Fig. 12, Mahalanobis estimate: larger at $\sigma_F = 1$ | [true](#I15.mnist_scale) | [[10 ** I15.mnist_scale:to]] times as large |
-# | Fig. 12, ridge regression: larger at $\sigma_F = 1$ | [true](#I15.mnist_scale_ridge) | [[10 ** I15.mnist_scale_ridge:to]] times as large |
-# | "only plausible when projected centers are close" (App. G.2) | [true](#I15.mnist_diagonal) | [[I15.mnist_diagonal:.0f]] cheap partners a neuron (layer 1) |
+# | Fig. 12, Mahalanobis estimate: larger at $\sigma_F = 1$ | [true](#I15.mnist_scale) | [[10 ** I15.mnist_scale:.0f]] ([[10 ** I15.mnist_scale:to]]) times as large |
+# | Fig. 12, ridge regression: larger at $\sigma_F = 1$ | [true](#I15.mnist_scale_ridge) | [[10 ** I15.mnist_scale_ridge:.0f]] ([[10 ** I15.mnist_scale_ridge:to]]) times as large |
+# | At realistic $k$ only "astronomically wide" layers have cheap swaps (App. G.2) | [true](#I15.mnist_diagonal) | [[I15.mnist_diagonal:.0f]] cheap partners a neuron (512 units, layer 1) |
 # | "exhibit low subspace coherence" (App. G.5) | [open](#I18.low) | [[I18.low:±]] of its range (low: ≤ 0.5) |
 # | "in particular in later layers" (App. G.5) | [true](#I18.later) | layer 4 over layer 2: [[I18.later:±]] |
 # | "tend to exhibit higher subspace coherence values" (App. G.5) | [true](#I18.higher_w) | [[I18.higher_w:±]] times as high |
@@ -72,7 +72,7 @@ from lmc_helpers.chapter import Choice, Flag, Integer, ListOf
 chapter.begin(
     globals(),
     dataset=Choice(("mnist", "digits")),
-    width=Integer(4, 8192),
+    width=Integer(16, 8192),
     images=Integer(100, 54_000),
     epochs=Integer(2, 10_000),
     stages=ListOf(Integer(0, 10_000)),
@@ -282,14 +282,7 @@ FACTORS = (
 )
 figure, axis = figures.panels(height=2.6)
 for row, (part, label, colour) in enumerate(FACTORS):
-    found = claims.recorded(part)  # logarithms
-    value, *ends = (10 ** found[of] for of in ("value", "low", "high"))
-    style = dict(color=f"book:{colour}", linewidth=2)
-    axis.plot(ends, [-row, -row], **style)
-    axis.plot(value, -row, "o", markersize=7, **style)
-    says = f"{label}: {value:.0f} ({ends[0]:.0f} to {ends[1]:.0f})"
-    words = dict(color=f"book:{colour}", fontsize=11, va="bottom", ha="left")
-    axis.text(1.15, 0.18 - row, says, **words)
+    figures.recorded(axis, row, part, label, colour, lambda x: 10**x, digits=0)
 axis.axvline(1, color="book:black", linewidth=1)
 axis.set(xscale="log", xlim=(1, 2500), ylim=(-2.4, 0.85), yticks=[])
 axis.set_xticks([1, 10, 100, 1000], ["1", "10", "100", "1000"])
@@ -360,7 +353,7 @@ claims.check("I15.mnist_diagonal", lambda e: partners(e, 0), **twice)
 # $h \mapsto (h - \bar h)/\operatorname{sd}(h)$ is the same for $h$ and $c h$, $c > 0$, so that the first hidden representation does not change, and then the next one. $F + W$ has independent entries $\mathcal N(0, \sigma_F^2 + 1/d)$, those of $W$ times $(1 + d \sigma_F^2)^{1/2}$.
 # :::
 #
-# So fixed weights alone do not make a syre network coherent. All kinds start high: $e =$ [[I18.start_high:±]] or more ({claim}`I18.start_high`). Training then lowers $\nu$ in networks without fixed weights, to at most [[I18.lowered:±]] of its start ({claim}`I18.lowered`); large fixed weights keep layers near their random features, as I, section 4.5 expects.
+# So fixed weights alone do not make a syre network coherent. All kinds start high: $e =$ [[I18.start_high:±]] or more ({claim}`I18.start_high`). Training then lowers $\nu$ in networks without large fixed weights, to at most [[I18.lowered:±]] of its start ({claim}`I18.lowered`); large fixed weights keep layers near their random features, as I, section 4.5 expects.
 
 # %% Plot the recorded ratios of coherence
 RATIOS = (
@@ -372,14 +365,7 @@ RATIOS = (
 )
 figure, axis = figures.panels(height=3.2)
 for row, (part, label, colour) in enumerate(RATIOS):
-    found = claims.recorded(part)
-    style = dict(color=f"book:{colour}", linewidth=2)
-    axis.plot([found["low"], found["high"]], [-row, -row], **style)
-    axis.plot(found["value"], -row, "o", markersize=7, **style)
-    half = (found["high"] - found["low"]) / 2
-    says = f"{label}: {found['value']:.2f} ± {half:.2f}"
-    words = dict(color=f"book:{colour}", fontsize=11, va="bottom", ha="left")
-    axis.text(0.03, 0.2 - row, says, **words)
+    figures.recorded(axis, row, part, label, colour)
 axis.axvline(1, color="book:grey", linewidth=1, linestyle=":")
 axis.set(xlim=(0, 2), ylim=(-4.5, 0.95), yticks=[], xticks=[0, 0.5, 1, 1.5, 2])
 axis.set_xlabel("ratio of coherences ν (1: no difference)")
@@ -404,7 +390,7 @@ figures.show("fig_recorded_coherence", figure)
 # | *over training*: least of all epochs after the first | [[I18.training:±]] times | [true](#I18.training) |
 # | "sufficiently incoherent" images (sec. 4.1): $e$ at most 0.5 | [[I18.inputs:.2f]] | [true](#I18.inputs) |
 #
-# In absolute terms coherence is high in the inputs of layer 2 and low in later layers. What is higher with fixed weights is the dimension, too: relative to $k/d$ these representations are only [[I18.dimension:±]] times as coherent as the others ({claim}`I18.dimension`). For masks, by the bound of I, Thm 4.4, $\nu$ itself counts, the paper's quantity.
+# In absolute terms coherence is high in the inputs of layer 2 and low in later layers. With large fixed weights the dimension is higher, too: relative to $k/d$ these representations are only [[I18.dimension:±]] times as coherent as the others ({claim}`I18.dimension`). For masks, by the bound of I, Thm 4.4, $\nu$ itself counts, the paper's quantity.
 
 
 # %% Lows, leads and layers
@@ -453,7 +439,7 @@ figures.numbers(recorded_pairs=claims.recorded("I18.later")["n"])
 # %% [markdown]
 # ## What it means for merging networks
 #
-# Where an exchange costs more, more keeps neurons in their places: with fixed weights of scale 1 it costs more than without, in every layer. What the average of two such networks loses is measured in [](53_asymmetric_mlps.ipynb): nothing at $\sigma_F = 1$, and nearly as much as between ordinary networks with zeros alone, where exchanges cost little.
+# The more an exchange costs, the more firmly neurons keep their places: with fixed weights of scale 1 it costs more than with zeros, in every layer. What the average of two such networks loses is measured in [](53_asymmetric_mlps.ipynb): nothing at $\sigma_F = 1$, and nearly as much as between ordinary networks with zeros alone, where exchanges cost little.
 #
 # **Read on.** [](53_asymmetric_mlps.ipynb): what averaging such networks costs. [](44_gaussian_mixture.ipynb): swap costs on data of a dimension that one can choose. [](56_matchers.ipynb): which matching leaves the lowest {term}`barrier`.
 
@@ -619,7 +605,7 @@ figures.show("fig_image_swaps", figure)
 
 # %% [markdown]
 # :::{glue:figure} fig_image_swaps
-# :alt: Box plots of swap costs in three layers, above by equation 16, below by ridge regression. Above, costs of MLPs are zero, those of W-MLPs without fixed weights are near zero and of both signs, and those with fixed weights of scale one are far larger and positive. Below, all are positive, those of networks with fixed weights the largest.
+# :alt: Box plots of swap costs in three layers, above by equation 16, below by ridge regression. Above, costs of MLPs are zero, those of W-MLPs with weights fixed at zero are near zero and of both signs, and those with fixed weights of scale one are far larger and positive. Below, all are positive, those of networks with fixed weights the largest.
 #
 # I, Fig. 12, in the networks of this page (profile {glue:text}`profile`): signed square roots of the swap costs of disjoint neighbours, by layer; above by I, (16) in the first networks of the pairs, with layer norm, below by ridge regression for {glue:text}`ridge_pairs` pairs of neurons of each layer in networks with batch norm, norms fixed.
 # The scale is linear below 0.1.
@@ -710,7 +696,7 @@ figures.show("fig_image_matrices", figure)
 
 # %% [markdown]
 # :::{glue:figure} fig_image_matrices
-# :alt: Nine matrices of swap costs of the first neurons in three layers. Without fixed weights they are pale throughout. W-MLPs with fixed weights of scale one have a pale diagonal on a red ground, syre-MLPs the same in a darker red.
+# :alt: Nine matrices of swap costs of the first neurons in three layers. Without large fixed weights they are pale throughout. W-MLPs with fixed weights of scale one have a pale diagonal on a red ground, syre-MLPs the same in a darker red.
 #
 # I, Figs. 17 to 19, by I, (16): swap costs of the first {glue:text}`neurons_shown` neurons in one network of this page, signed square roots in units of the median cost of W-MLPs with $\sigma_F = 1$ in the same layer, one colour scale for all; colours end at ± 2.
 # The matrices of MLPs (I, Fig. 16) are 0, and the second estimate of I, Figs. 16 to 19, ridge regression, has a few pairs of neurons here and no matrices (profile {glue:text}`profile`).

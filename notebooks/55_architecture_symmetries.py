@@ -13,14 +13,14 @@
 # :::{glue:figure} fig_left_over
 # :alt: Four bars on an axis from 0 to 100 per cent, the share of a symmetry that the masks leave. ResNet, permutations of channels: [[I16.broken:.0f]]. ResNet, rescalings of channels with zeros fixed: 100. Transformer, permutations of heads and units: [[I17.permutations:.0f]]. Transformer, linear maps of queries and keys in a head: [[100 * I17.continuous:.0f]].
 #
-# Share of each symmetry that the masks leave: of interchangeable units, and of the dimensions of rescalings and linear maps. Recorded, at the printed sizes.
+# Share of each symmetry that the masks leave: of units, or of dimensions. Recorded at the printed sizes.
 # :::
 #
 # **How sure.** Exact: a test of all permutations for [[n(I16.broken)]] masks of ResNets and [[n(I17.permutations)]] of transformers, recorded; the rest proved, with ranks of two heads.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | "permutations of hidden units … are broken" (sec. 3.1) | [true under Table 3](#I16.broken) | [[I16.broken:.0f]] interchangeable channels |
+# | "permutations of hidden units … are broken" (sec. 3.1, citing Lim et al.) | [true under Table 3](#I16.broken) | [[I16.broken:.0f]] interchangeable channels |
 # | Zeros keep rescalings of ReLU channels (ours) | [true of all of them](#I16.rescaling) | proved; outputs equal to [[I16.rescaling:.0e]] |
 # | "may not fully eliminate head-level equivalences" (App. G.4) | [true of linear maps](#I17.continuous) | [[100 * I17.continuous:.0f]] % of the dimensions left |
 # | Permutations of heads are eliminated (ours) | [true, 8 fixed entries a row](#I17.permutations) | [[I17.permutations:.0f]] interchangeable heads or units |
@@ -224,17 +224,11 @@ for key, found in changes.items():
 
 # %%
 claims.check(
-    "Z19.symmetry",
-    max(changes["CNN"].values()),
-    rival=left_out["CNN"],
-    n=1,
+    "Z19.symmetry", max(changes["CNN"].values()), rival=left_out["CNN"], n=1
 )
 
 claims.check(
-    "I16.symmetry",
-    max(changes["ResNet"].values()),
-    rival=left_out["ResNet"],
-    n=1,
+    "I16.symmetry", max(changes["ResNet"].values()), rival=left_out["ResNet"], n=1
 )
 
 claims.check(
@@ -371,10 +365,7 @@ print(f"function moved by {function_moved:.0e}, {rescalings} rescalings")
 
 # %%
 claims.check(
-    "I16.rescaling",
-    max(function_moved, fixed_moved),
-    rival=least_change,
-    n=1,
+    "I16.rescaling", max(function_moved, fixed_moved), rival=least_change, n=1
 )
 
 # %% [markdown]

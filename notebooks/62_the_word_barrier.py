@@ -8,7 +8,7 @@
 #
 # *Four papers speak of the barrier between two networks: do they mean the same, and does it matter?*
 #
-# They do not, and it matters where barriers are low. Above the line between the ends or above the worse end, barriers rank two pairs of small networks differently in **[[100 * X4.seldom:.1f]] %** of comparisons, after matching in **[[100 * X4.disagree_matched:±]] %**; loss and accuracy disagree in **[[100 * X4.accuracy_order:±]] %**.
+# They do not, and it matters where barriers are low. Above the line between the ends or above the worse end, barriers rank two pairs of small networks differently in **[[100 * X4.seldom:±]] %** of comparisons, after matching in **[[100 * X4.disagree_matched:±]] %**; loss and accuracy disagree in **[[100 * X4.accuracy_order:±]] %**.
 #
 # :::{glue:figure} fig_idea
 # :name: fig-kinds
@@ -64,8 +64,8 @@ chapter.begin(
     globals(),
     pairs=Integer(10, 100_000),
     classifiers=Integer(10, 10_000),
-    steps=Integer(50, 1_000_000),
-    epochs=Integer(1, 10_000),
+    steps=Integer(400, 1_000_000),
+    epochs=Integer(3, 10_000),
 )
 
 import math

@@ -88,7 +88,7 @@ chapter.begin(
     data=Text("a file of examples, or nothing"),
     loss=Choice(("cross_entropy", "mse")),
     layer=Text("the name of a layer, or nothing"),
-    examples=Integer(20, 10_000_000),
+    examples=Integer(200, 10_000_000),
     pairs=Integer(2, 1000),
     epochs=Integer(1, 1000),
     restarts=Integer(1, 1000),
@@ -219,7 +219,7 @@ report
 # What the papers say of these numbers:
 #
 # - **Z** proves for random global minima of two-layer networks that the barrier left after matching tends to 0 as the width grows; it may rise first. For other architectures it is an experiment, and this table is one.
-# - **P** constructs a path to such a point and back with the two exchanged. The largest loss on that path bounds what this exchange costs; the height in the table is that of the point alone, and neither says anything of the line to another network.
+# - **P** constructs a path to such a point and back with the two exchanged. The largest loss on that path bounds what this exchange costs; the height in the table is that of the point alone (below 0: the descent to it went further), and neither says anything of the line to another network.
 # - **G** says that for a squared loss the line between two points of one orbit can be as high as one likes, although the function is the same everywhere on the curve: rescale before you compare.
 # - **I** says why the direct line can be flat: fixed weights give each unit a place, and to leave it costs what (16) says.
 #
@@ -325,10 +325,7 @@ shares = np.array(
 
 # %%
 claims.check(
-    "X9.function",
-    max(changes.values()),
-    n=len(changes),
-    rival=min(half.values()),
+    "X9.function", max(changes.values()), n=len(changes), rival=min(half.values())
 )
 
 # %%
@@ -337,7 +334,7 @@ claims.check(
 )
 
 # %% [markdown]
-# ## Matching leaves a third of the barrier, or less
+# ## Matching leaves less than half of the barrier
 #
 # {glue:text}`trained_pairs` pairs of each architecture, unmatched, matched by weights and matched by activations; losses on examples that neither network has seen.
 

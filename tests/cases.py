@@ -42,9 +42,22 @@ def drawn(found, seed=2):
     return {group: torch.randperm(m, generator=draw) for group, m in found.sizes.items()}
 
 
+def effective(module):
+    """Weights that torch's own parametrisations compute become plain ones."""
+    for part in list(module.modules()):
+        own = getattr(part, "parametrizations", {})
+        if own and all("torch" in type(one).__module__ for several in own.values() for one in several):
+            values = {name: getattr(part, name).detach() for name in own}
+            del part.parametrizations
+            part.__class__ = type(part).__bases__[0]
+            for name, value in values.items():
+                part.register_parameter(name, nn.Parameter(value))
+    return module
+
+
 def moved(module, found, perms):
     """Entries of each axis put in order one by one, groups inside others last."""
-    other = copy.deepcopy(module)
+    other = effective(copy.deepcopy(module))
     values = dict([*other.named_parameters(), *other.named_buffers()])
     for group in sorted(perms, key=lambda group: group in found.within):
         m, p = found.sizes[group], perms[group].tolist()
@@ -150,6 +163,10 @@ class Basic(nn.Module):
 
 class Padded(Basic):
     """The shortcut of ResNet20: channels of zeros before and behind."""
+
+    def __init__(self, i, o, stride=1):
+        super().__init__(i, o, stride)
+        del self.short
 
     def forward(self, x):
         short = F.pad(x[:, :, ::2, ::2], (0, 0, 0, 0, 2, 2))

@@ -6,6 +6,7 @@ import copy
 import importlib
 import math
 import os
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -105,8 +106,14 @@ def built(name: str) -> nn.Module:
     return made.eval()
 
 
-def _tensors(path: str) -> dict[str, Tensor]:
-    """Tensors of a file, read without unpickling code."""
+#: What a training script may store beside tensors: NumPy's numbers, which are read without running code.
+NUMBERS = [np._core.multiarray.scalar, np.dtype, *(type(np.dtype(kind)) for kind in "?bBhHiIlLefdg")]
+LOADED = {".pt", ".pth", ".ckpt", ".bin", ".tar"}
+WRAPPERS = ("module.", "_orig_mod.")  # of data parallelism, averages and torch.compile
+
+
+def _content(path: str) -> Any:
+    """What a file holds, read without unpickling code."""
     kind = Path(path).suffix
     if not Path(path).is_file():
         raise ValueError(f"{path!r} is not a file; allowed: a .safetensors, .npz, .pt or .pth file")
@@ -118,23 +125,67 @@ def _tensors(path: str) -> dict[str, Tensor]:
         if kind == ".npz":
             with np.load(path, allow_pickle=False) as arrays:
                 return {name: torch.from_numpy(arrays[name]) for name in arrays.files}
-        if kind in {".pt", ".pth"}:
-            read = torch.load(path, map_location="cpu", weights_only=True)
-            if isinstance(read, dict) and all(isinstance(value, Tensor) for value in read.values()):
-                return read
-            raise ValueError("it holds no dictionary of tensors")
+        if kind in LOADED:
+            with torch.serialization.safe_globals(NUMBERS):
+                return torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:
-        why = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise ValueError(f"{path!r} cannot be read ({why}); allowed: names → tensors, without pickled code") from None
-    raise ValueError(f"{path!r} ends in {kind!r}; allowed: .safetensors, .npz, .pt, .pth")
+        code = re.search(r"Unsupported (?:global|class): (?:GLOBAL )?(\S+)", str(error))
+        first = re.sub(r"\x1b\[\d*m", "", str(error)).strip().splitlines()
+        why = f"{code[1]} is code" if code else first[0].rstrip(". ") if first else type(error).__name__
+        raise ValueError(
+            f"{path!r} cannot be read ({why}); allowed: names → tensors, as of torch.save(net.state_dict(), path), "
+            "without pickled code"
+        ) from None
+    raise ValueError(f"{path!r} ends in {kind!r}; allowed: .safetensors, .npz, {', '.join(sorted(LOADED))}")
+
+
+def _states(content: Any, where: str = "") -> dict[str, dict[str, Tensor]]:
+    """The dictionaries of tensors in a checkpoint, by their places in it."""
+    if not isinstance(content, dict):
+        return {}
+    if content and all(isinstance(value, Tensor) for value in content.values()):
+        return {where: content}
+    inner = {str(key): value for key, value in content.items() if isinstance(value, dict)}
+    return {place: state for key, one in inner.items() for place, state in _states(one, f"{where}[{key!r}]").items()}
+
+
+def _fitted(state: dict[str, Tensor], own: dict[str, Tensor]) -> dict[str, Tensor]:
+    """A state without the prefixes of wrappers, or the one that all names of a model have in it."""
+    state = {name: value for name, value in state.items() if name != "n_averaged"}
+    while own.keys() - state.keys() and (
+        prefix := next((w for w in WRAPPERS if all(k.startswith(w) for k in state)), "")
+    ):
+        state = {name.removeprefix(prefix): value for name, value in state.items()}
+    if own.keys() & state.keys():
+        return state
+    ends = {name[: -len(key)] for key in own for name in state if name.endswith(f".{key}")}
+    inside = [prefix for prefix in ends if all(prefix + key in state for key in own)]
+    return {key: state[inside[0] + key] for key in own} if len(inside) == 1 else state
 
 
 def with_weights(name: str, path: str) -> nn.Module:
     """A reader's model with the weights of a file."""
-    net, state = built(name), _tensors(path)
-    own = net.state_dict()
+    net, found = built(name), _states(_content(path))
+    own, shapes = net.state_dict(), {key: value.shape for key, value in net.state_dict().items()}
+    fitted = {place: _fitted(state, own) for place, state in found.items()}
+    if len(fitted) > 1:
+        fitted = {p: s for p, s in fitted.items() if all(s[k].shape == shapes[k] for k in own.keys() & s.keys())}
+        most = max((len(own.keys() & state.keys()) for state in fitted.values()), default=0)
+        fitted = {place: state for place, state in fitted.items() if len(own.keys() & state.keys()) == most}
+    if len(fitted) != 1:
+        held = ", ".join(fitted or found) or "no dictionary of tensors"
+        raise ValueError(f"{path!r} holds {held}; allowed: one state_dict that fits the model")
+    (state,) = fitted.values()
+    for key, value in own.items():
+        tied = [other for other in own if other != key and other in state and _is_same(own[other], value)]
+        if key not in state and (tied or key.endswith("num_batches_tracked")):  # of tied weights files may keep one
+            state[key] = state[tied[0]] if tied else value
+        elif any(not torch.equal(state[key], state[other]) for other in tied):
+            raise ValueError(
+                f"{key!r} and {tied[0]!r} differ in {path!r} and are one in the model; allowed: equal ones"
+            )
     for key in own.keys() | state.keys():
-        one, two = (tuple(found[key].shape) if key in found else "missing" for found in (own, state))
+        one, two = (tuple(held[key].shape) if key in held else "missing" for held in (own, state))
         if one != two:
             raise ValueError(f"{key!r} is {two} in {path!r} and {one} in the model; allowed: equal names and shapes")
     for key, value in state.items():
@@ -144,22 +195,28 @@ def with_weights(name: str, path: str) -> nn.Module:
     return net
 
 
+def _is_same(one: Tensor, two: Tensor) -> bool:
+    """True for tied weights."""
+    return one.numel() > 0 and one.data_ptr() == two.data_ptr() and one.shape == two.shape
+
+
 def examples(path: str, loss: str, limit: int, seed: int) -> Data:
     """Inputs ``x`` and targets ``y`` of a file, or the digits, at most ``limit`` of them, drawn at random."""
     if not path:
         x, y = digits(1797, seed)
         x = x.float()
     else:
-        arrays = _tensors(path)
-        if {"x", "y"} - arrays.keys():
-            raise ValueError(f"{path!r} holds {', '.join(arrays)}; allowed: arrays x and y")
+        arrays = _content(path)
+        if not isinstance(arrays, dict) or not all(isinstance(arrays.get(name), Tensor) for name in "xy"):
+            held = ", ".join(map(str, arrays)) if isinstance(arrays, dict) else type(arrays).__name__
+            raise ValueError(f"{path!r} holds {held}; allowed: arrays x and y")
         x, y = arrays["x"], arrays["y"]
     if len(x) != len(y) or len(x) < 2:
         raise ValueError(f"{len(x)} inputs and {len(y)} targets; allowed: as many, two or more")
     if x.is_floating_point() and not torch.isfinite(x).all():
         raise ValueError(f"inputs of {path!r} are not finite; allowed: finite numbers")
     if loss == "cross_entropy":
-        if y.is_floating_point() or y.min() < 0:
+        if y.is_floating_point() or (y[y != -100] < 0).any():  # torch ignores −100
             raise ValueError(f"targets are {y.dtype} from {y.min().item()}; allowed: labels 0, 1, … for cross-entropy")
         y = y.long()
     chosen = torch.randperm(len(x), generator=torch_generator(seed, "examples of a reader"))[:limit]
@@ -176,7 +233,14 @@ def networks_and_data(
     if model or a or b:
         if not (model and a and b):
             raise ValueError(f"model = {model!r}, a = {a!r}, b = {b!r}; allowed: all three, or none")
-        return {"yours": [(with_weights(model, a), with_weights(model, b))]}, seen, unseen
+        pair = with_weights(model, a), with_weights(model, b)
+        kind = next(pair[0].parameters()).dtype
+        seen, unseen = (
+            tuple(one.to(kind) if one.is_floating_point() else one for one in part) for part in (seen, unseen)
+        )
+        for part in (seen, unseen):  # refuses what does not go together
+            lmc.line(*pair, getattr(nn.functional, {"mse": "mse_loss"}.get(loss, loss)), part, [0, 1])
+        return {"yours": [pair]}, seen, unseen
     if data or loss != "cross_entropy":
         raise ValueError(f"data = {data!r}, loss = {loss!r} without a model; allowed: a model with its weights a and b")
     trained_pairs = {

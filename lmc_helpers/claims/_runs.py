@@ -88,10 +88,7 @@ def details(part: Part, record: dict, confirmed: dict | None, address: Address |
         ("Readings", "one of several of this statement; the best of them counts" if part.one_of else ""),
         ("Why", typeset(part.reason, address)),
         ("Belongs to", typeset(part.where, address) if part.whose == OURS else ""),
-        (
-            "Weight",
-            f"{words.WEIGHT[part.weight]} of {'this book, not counted' if part.whose == OURS else 'the paper'}",
-        ),
+        ("Weight", f"{words.WEIGHT[part.weight]} of {'this book, not counted' if part.whose == OURS else 'the paper'}"),
         ("Confirmed", _run(confirmed)),
         ("Images at paper scale", _images(found[-1])),
     ]

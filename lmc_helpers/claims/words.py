@@ -195,7 +195,10 @@ def level(part: Part, record: dict) -> str:
     if record["value"] is None:
         return ""
     if sampled(record):
-        return "± is one standard error; tested is the interval of 3.29 of them to both sides (two-sided 10⁻³)"
+        return (
+            "± is half the tested interval in the first line, and one standard error below it, widened where few "
+            "groups were sampled; tested is the interval of 3.29 of them to both sides (two-sided 10⁻³)"
+        )
     if interval(part, record):
         return "tested is the interval at two-sided 10⁻³, which need not be symmetric"
     return "an exact computation: a point, without statistical error"

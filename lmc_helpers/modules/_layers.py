@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 from lmc_helpers.modules._module import called, step_by_step, tensors
 from lmc_helpers.modules.symmetry import symmetry as traced
@@ -18,6 +19,8 @@ PRODUCTS = {
     **dict.fromkeys(("mm", "bmm", "mv", "dot", "matmul", "linear"), (0, 1)),
     **dict.fromkeys(("addmm", "_addmm_activation", "addmv", "baddbmm"), (1, 2)),
 }
+#: Operations that pick entries of a tensor by an index.
+PICKS = {"index", "index_select", "gather", "index_put", "index_add", "index_copy", "scatter", "scatter_add", "take"}
 
 
 class Use(NamedTuple):
@@ -38,6 +41,7 @@ class Contractions(TorchDispatchMode):
         super().__init__()
         self.sources = {storage(value): (name, value) for name, value in tensors(model).items()}
         self.tell = tell
+        self.picks: list[Tensor] = []  # the indices by which entries of other tensors than parameters are picked
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         out = func(*args, **(kwargs or {}))
@@ -58,6 +62,8 @@ class Contractions(TorchDispatchMode):
                 self.use(False, B, B.ndim - 1, out, out.ndim - 1)
             if A.ndim > 1:
                 self.use(False, A, last - 1, out, last - 1)
+        elif name.strip("_") in PICKS and storage(args[0]) not in self.sources:
+            self.picks += [one for one in tree_leaves(args[1:]) if isinstance(one, Tensor) and not _numbers(one)]
         return out
 
     def use(self, reads: bool, view: Tensor, axis: int, tensor: Tensor, dim: int) -> None:
@@ -67,6 +73,10 @@ class Contractions(TorchDispatchMode):
             if name and 1 < view.shape[axis] <= n and source.stride(d) == view.stride(axis):
                 start = (view.storage_offset() - source.storage_offset()) // source.stride(d) % n
                 return self.tell(Use(reads, name, d, start, tensor, dim))
+
+
+def _numbers(tensor: Tensor) -> bool:
+    return tensor.is_floating_point() or tensor.is_complex()
 
 
 def storage(tensor: Tensor) -> int:

@@ -1,18 +1,19 @@
-"""Preparation of a user's module, common to all methods here: unwrap, copy, check, run, read data."""
+"""Preparation of a user's module, common to all methods here: unwrap, copy, check, run."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
-from dataclasses import fields, is_dataclass
+from types import FunctionType, ModuleType
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.utils._pytree import tree_map
 
 from lmc_helpers._wrappers import bare
+from lmc_helpers.modules._plain import alike, duplicate, plain
 
 
 def tensors(model: nn.Module) -> dict[str, Tensor]:
@@ -22,11 +23,9 @@ def tensors(model: nn.Module) -> dict[str, Tensor]:
 
 
 def copied(model: nn.Module) -> nn.Module:
-    """A copy of a module, in evaluation mode."""
-    try:
-        return copy.deepcopy(bare(model)).eval()
-    except RuntimeError as error:  # tensors that were computed and kept, as by the old weight_norm
-        raise TypeError(f"{type(model).__name__} is not copied: {error}; allowed: what copy.deepcopy copies") from error
+    """A copy of a module, in evaluation mode, whose computed weights are plain ones."""
+    made = plain(model)
+    return (duplicate(made) if made is bare(model) else made).eval()
 
 
 def filled(model: nn.Module, values: Mapping[str, Tensor]) -> nn.Module:
@@ -40,20 +39,25 @@ def filled(model: nn.Module, values: Mapping[str, Tensor]) -> nn.Module:
 
 
 def check_pair(a: nn.Module, b: nn.Module) -> tuple[nn.Module, nn.Module]:
-    """Both without wrappers, or an error unless names and shapes are equal and values finite."""
-    a, b = bare(a), bare(b)
+    """Both without wrappers and with plain weights, or an error unless names and shapes are equal and values finite.
+
+    Buffers that one of them has alone, or in another shape, pass: they may be made in a call.
+    """
+    a, b = alike(plain(a), plain(b))
     ends = [tensors(a), tensors(b)]
-    shapes = [{name: tuple(value.shape) for name, value in end.items()} for end in ends]
-    for name in shapes[0] | shapes[1]:
-        one, two = shapes[0].get(name, "missing"), shapes[1].get(name, "missing")
+    weights = [{name: tuple(value.shape) for name, value in end.named_parameters()} for end in (a, b)]
+    for name in weights[0] | weights[1]:
+        one, two = weights[0].get(name, "missing"), weights[1].get(name, "missing")
         if one != two:
             raise ValueError(f"{name!r} is {one} in a and {two} in b; allowed: equal names and shapes")
-    if not any(True for _ in a.parameters()):
+    if not weights[0]:
         raise ValueError("the modules have no parameters; allowed: one or more")
     for which, end in zip("ab", ends, strict=True):
         for name, value in end.items():
             wrong = value.is_floating_point() and not torch.isfinite(value).all()
-            if wrong and not torch.equal(ends[0][name].cpu(), ends[1][name].cpu()):  # a mask of −∞ is in both
+            if wrong and not all(
+                name in one and torch.equal(value.cpu(), one[name].cpu()) for one in ends
+            ):  # a mask of −∞
                 raise ValueError(f"{name!r} of {which} is not finite; allowed: finite parameters and buffers")
     return a, b
 
@@ -87,7 +91,7 @@ def called(model: nn.Module, x: Any, values: Mapping[str, Tensor] | None = None)
 
     If values are given, they take the place of some parameters and buffers.
     """
-    args, kwargs = ((), dict(x)) if isinstance(x, Mapping) else (x if isinstance(x, (tuple, list)) else (x,), {})
+    args, kwargs = ((), dict(x)) if isinstance(x, Mapping) else (tuple(x) if isinstance(x, (tuple, list)) else (x,), {})
     return torch.func.functional_call(model, dict(values), args, kwargs) if values else model(*args, **kwargs)
 
 
@@ -96,70 +100,70 @@ def fitting(model: nn.Module, x: Any) -> Any:
     numbers = [value for value in model.parameters() if value.is_floating_point()]
     types = {value.dtype for value in numbers}
 
-    def fit(value: Any) -> Any:
-        if not isinstance(value, Tensor) or not numbers:
+    def fit(value: Tensor) -> Tensor:
+        if not numbers:
             return value
         return value.to(numbers[0].device, *types if value.is_floating_point() and len(types) == 1 else ())
 
-    return tree_map(fit, dict(x) if isinstance(x, Mapping) else x)
+    return mapped(fit, dict(x) if isinstance(x, Mapping) else x)
 
 
-def tensors_of(value: Any) -> Iterator[Tensor]:
-    """All tensors of nested lists, tuples, mappings and dataclasses."""
+#: What holds no tensors of a batch.
+_WHOLE = (
+    nn.Module,
+    type,
+    ModuleType,
+    FunctionType,
+    str,
+    bytes,
+    int,
+    float,
+    complex,
+    type(None),
+    torch.dtype,
+    torch.device,
+)
+
+
+def tensors_of(value: Any, seen: set[int] | None = None) -> Iterator[Tensor]:
+    """All tensors of nested lists, tuples, mappings and objects with attributes."""
+    seen = set() if seen is None else seen
     if isinstance(value, Tensor):
         yield value
-    elif isinstance(value, Mapping):
-        yield from tensors_of(tuple(value.values()))
-    elif isinstance(value, (list, tuple)):
-        for each in value:
-            yield from tensors_of(each)
-    elif is_dataclass(value) and not isinstance(value, type):
-        yield from tensors_of([getattr(value, field.name) for field in fields(value)])
-
-
-def length(x: Any, y: Any = None) -> int:
-    """Number of examples of a batch: the first axis of the first tensor of its targets, or else of its inputs."""
-    first = next(tensors_of((y, x)), None)
-    if first is None or not first.ndim or not len(first):
-        raise ValueError("a batch has no examples; allowed: tensors with one or more on the first axis")
-    return len(first)
-
-
-def kept(data: Any) -> Any:
-    """Data that can be iterated again: an iterator that gives its batches only once becomes a list."""
-    return list(data) if isinstance(data, Iterator) else data
-
-
-def is_pair(data: Any) -> bool:
-    """True if data are a pair of inputs and a tensor of targets."""
-    return isinstance(data, (tuple, list)) and len(data) == 2 and isinstance(data[1], Tensor)
-
-
-def part(x: Any, at: int, size: int) -> Any:
-    """Some examples of a tensor, or of all tensors of a tuple, list or dict."""
-    return tree_map(lambda one: one[at : at + size] if isinstance(one, Tensor) else one, x)
-
-
-def batches(data: Any, size: int = 256) -> Iterator[tuple[Any, Any]]:
-    """Batches (x, y) of data: a pair of inputs and a tensor, or an iterable of such pairs, such as a DataLoader.
-
-    A pair is cut into batches of a size. The inputs x are a tensor, or a tuple, list or dict of tensors.
-    """
-    if is_pair(data):
-        x, y = data
-        sizes = {len(one) if one.ndim else 0 for one in tensors_of((x, y))}
-        if len(sizes) != 1 or not y.ndim or not len(y):
-            raise ValueError(f"data have {sorted(sizes)} inputs and targets; allowed: equal numbers, one or more")
-        for at in range(0, len(y), size):
-            yield part(x, at, size), y[at : at + size]
+    elif isinstance(value, _WHOLE) or id(value) in seen:
         return
-    if not isinstance(data, Iterable) or isinstance(data, (Tensor, Mapping, str)):
-        raise TypeError(f"data is {type(data).__name__}; allowed: a pair (x, y), or batches of such pairs")
-    count = 0
-    for batch in data:
-        if not isinstance(batch, (tuple, list)) or len(batch) != 2:
-            raise TypeError(f"a batch is {type(batch).__name__}; allowed: pairs (x, y)")
-        count += 1
-        yield batch[0], batch[1]
-    if not count:
-        raise ValueError("data have no batch; allowed: one or more")
+    elif isinstance(value, Mapping):
+        for each in value.values():
+            yield from tensors_of(each, seen)
+    elif isinstance(value, (list, tuple, set)):
+        for each in value:
+            yield from tensors_of(each, seen)
+    else:
+        seen.add(id(value))
+        slots = [name for kind in type(value).__mro__ for name in _listed(getattr(kind, "__slots__", ()))]
+        yield from tensors_of([getattr(value, name, None) for name in slots], seen)
+        yield from tensors_of(list(getattr(value, "__dict__", {}).values()), seen)
+
+
+def _listed(names: Any) -> Iterable[str]:
+    return (names,) if isinstance(names, str) else names
+
+
+def mapped(f: Callable[[Tensor], Any], value: Any) -> Any:
+    """A function of all tensors of nested lists, tuples, mappings and objects, in their place; arrays too."""
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
+        value = torch.from_numpy(value.copy())
+    if isinstance(value, Tensor):
+        return f(value)
+    if isinstance(value, Mapping):
+        made = copy.copy(value) if isinstance(value, MutableMapping) else dict(value)
+        for key in value:
+            made[key] = mapped(f, value[key])
+        return made
+    if isinstance(value, (list, tuple)):
+        parts = [mapped(f, each) for each in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    if isinstance(value, _WHOLE):
+        return value
+    made = {id(one): f(one) for one in tensors_of(value)}
+    return copy.deepcopy(value, made) if made else value  # of an object, a copy that holds the results

@@ -40,7 +40,7 @@ MOVES: dict[str, Move] = {}
 RULES: dict[str, Rule] = {}
 POINTWISE = {  # beside those that torch tags
     *("_to_copy", "copy", "fill", "zero", "hardswish", "log_sigmoid_forward", "_prelu_kernel", "rrelu_with_noise"),
-    *("complex", "polar", "real", "imag", "_conj"),
+    *("complex", "polar", "real", "imag", "_conj", "masked_fill"),
 }
 
 
@@ -305,7 +305,11 @@ def _reduce(f, a, out):
     return [_without(axes, listed(getattr(a, "dim", None), len(axes)), getattr(a, "keepdim", False)) for _ in out]
 
 
-RULES.update(dict.fromkeys(("var_mean", "std_mean", "aminmax", "count_nonzero", "nansum"), _reduce))
+RULES.update(
+    dict.fromkeys(
+        ("var_mean", "std_mean", "aminmax", "count_nonzero", "nansum", "_is_all_true", "_is_any_true"), _reduce
+    )
+)
 
 
 @rule("max", "min", "argmax", "argmin", "median", "nanmedian", "mode", "kthvalue")

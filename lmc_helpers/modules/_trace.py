@@ -48,6 +48,7 @@ from lmc_helpers.modules._axes import (
 )
 from lmc_helpers.modules._module import called, step_by_step, tensors_of
 from lmc_helpers.modules._operations import MOVES, POINTWISE, RULES, alike, geometry
+from lmc_helpers.modules._plain import memory, reached, remembered, unsaved
 from lmc_helpers.networks.permutations import Axis as Place
 from lmc_helpers.networks.permutations import Symmetry
 
@@ -62,11 +63,12 @@ class Refused(ValueError):
 class Follower(TorchDispatchMode):
     """Follows the axes of all tensors while a module runs."""
 
-    def __init__(self, sources: Mapping[str, Tensor], packed: Mapping[tuple[int, int], int]):
+    def __init__(self, sources: Mapping[str, Tensor], packed: Mapping[tuple[int, int], int], held: set[tuple]):
         super().__init__()
+        self.held = held  # the memory of tensors that the module holds beside its sources
         self.sources, self.packed = list(sources.values()), packed
         self.first_use: dict[int, int] = {}  # number of a source → when it is used first
-        self.numbers = {_memory(tensor): k for k, tensor in reversed(list(enumerate(self.sources)))}
+        self.numbers = {memory(tensor): k for k, tensor in reversed(list(enumerate(self.sources)))}
         self.found: dict[tuple[int, int], int] = {}  # axes of sources that turn out to be packed, too
         self.states = WeakTensorKeyDictionary()
         self.noted: list[Axes] = []
@@ -89,13 +91,17 @@ class Follower(TorchDispatchMode):
         self.noted.append(list(axes))
 
     def state(self, tensor: Tensor) -> State:
-        """The axes of a tensor; one that the module holds or makes is fixed along each axis on which it varies."""
+        """The axes of a tensor; one that the module holds or makes is fixed along each axis on which it varies.
+
+        One from elsewhere may be an input: it is fixed along all.
+        """
         if tensor not in self.states:
-            k = self.numbers.get(_memory(tensor))
+            k = self.numbers.get(memory(tensor))
             if k is not None and tensor.numel():
                 self.put(tensor, self.states[self.sources[k]])
             else:
-                self.put(tensor, [fresh(n, varies(tensor, d)) for d, n in enumerate(tensor.shape)])
+                own = memory(tensor) in self.held
+                self.put(tensor, [fresh(n, not own or varies(tensor, d)) for d, n in enumerate(tensor.shape)])
         if self.states[tensor] is None:
             raise Unfollowed
         return self.states[tensor]
@@ -114,10 +120,12 @@ class Follower(TorchDispatchMode):
         name = func.overloadpacket.__name__
         name = name if name.endswith("__") else name.removesuffix("_")  # in place
         tensors = list(tensors_of((args, kwargs)))
+        if name.startswith("lift_fresh"):
+            self.held |= {memory(tensor) for tensor in tensors}
         try:
             states = [self.state(tensor) for tensor in tensors]  # before it changes them
             for tensor in tensors:
-                k = self.numbers.get(_memory(tensor))
+                k = self.numbers.get(memory(tensor))
                 if k is not None:
                     self.first_use.setdefault(k, len(self.first_use))
             before = list(map(geometry, tensors))
@@ -150,11 +158,16 @@ class Follower(TorchDispatchMode):
             return [State(moved, state.pack)]
         if name in RULES:
             return RULES[name](self, a, out)
+        if torch.Tag.nondeterministic_seeded in func.tags:  # numbers are drawn place by place
+            if not name.endswith("_like"):
+                fix(*(axis for state in states for axes in state.variants for axis in axes))
+            return [fixed(one.shape) for one in out]
         if pointwise:
             return [self.broadcast(*map(self.axes, tensors))] * len(out)
         if not tensors and name.startswith(("empty", "new_empty")):
             return [[fresh(n) for n in one.shape] for one in out]
         if not tensors:
+            self.held |= set(map(memory, out))
             return [self.state(one).variants[0] for one in out]
         if all(is_fixed(axis) for state in states for axes in state.variants for axis in axes):
             return [fixed(one.shape) for one in out]
@@ -231,13 +244,6 @@ class Follower(TorchDispatchMode):
                     self.found[k, d] = length(picked)
 
 
-def _memory(tensor: Tensor) -> tuple:
-    """Key of a tensor's memory: equal for two views of the same numbers."""
-    if tensor.layout is not torch.strided or not tensor.numel():
-        return (id(tensor),)
-    return tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype
-
-
 def varies(tensor: Tensor, d: int) -> bool:
     """True if a tensor is not constant along an axis."""
     return tensor.numel() > 0 and not bool((tensor == tensor.narrow(d, 0, 1)).all())
@@ -252,32 +258,35 @@ def bound(func, args: tuple, kwargs: Mapping[str, Any]) -> Arguments:
     return Arguments(**{"self": next(iter(values.values()), None), **values})
 
 
-def trace(model: nn.Module, x: Any) -> tuple[Symmetry, float]:
-    """The groups of a module in evaluation mode, from one forward pass, and the precision of its coarsest type."""
+def trace(model: nn.Module, calls: Sequence[Any]) -> tuple[Symmetry, float]:
+    """The groups of a module in evaluation mode, from a pass for each call, and the precision of its coarsest type."""
     for name, module in model.named_modules():
         if isinstance(module, nn.RNNBase):
             where = f"{name!r}" if name else "the module"
             raise Refused(f"{where} is recurrent ({type(module).__name__}), which is not followed; {BY_HAND}")
     sources = dict([*model.named_parameters(), *model.named_buffers()])  # tied ones once
     buffers = {name for name, _ in model.named_buffers()}
+    held = {memory(one) for one in reached(model) if isinstance(one, Tensor)}
     packed: dict[tuple[int, int], int] = {}
+    made = unsaved(model)
     while True:
-        follower = Follower(sources, packed)
+        follower = Follower(sources, packed, set(held))
         for name in buffers:
-            _hold(name, sources, follower)
-        _run(model, x, follower)
+            _hold(name, sources, follower, name in made)
+        for x in calls:
+            _run(model, x, follower)
         if not follower.found:
             return _groups(follower, list(sources), buffers), follower.precision
         packed |= follower.found  # axes that are several, such as packed queries, keys and values: trace again
 
 
-def _hold(name: str, sources: Mapping[str, Tensor], follower: Follower) -> None:
-    """Fix the axes of a buffer that is not a statistic of single units."""
+def _hold(name: str, sources: Mapping[str, Tensor], follower: Follower, made: bool) -> None:
+    """Fix the axes of a buffer that is not a statistic of single units in the module's state."""
     buffer, (before, parametrised, tensor) = sources[name], name.partition(".parametrizations.")
     own = sources.get(f"{before}{parametrised}{tensor.partition('.')[0]}.original")
     varying = [d for d in range(buffer.ndim) if varies(buffer, d)]
     part = own is not None and own.shape == buffer.shape
-    if len(varying) > 1 or part or not (buffer.is_floating_point() or buffer.is_complex()):
+    if len(varying) > 1 or made or part or not (buffer.is_floating_point() or buffer.is_complex()):
         fix(*(follower.axes(buffer)[d] for d in varying))
 
 
@@ -289,7 +298,7 @@ def _run(model: nn.Module, x: Any, follower: Follower) -> None:
     def leave(*_: Any) -> None:
         follower.module.pop()
 
-    handles = []
+    handles, back = [], remembered(model)
     for name, module in model.named_modules():
         handles.append(module.register_forward_pre_hook(lambda *_, name=name: follower.module.append(name)))
         handles.append(module.register_forward_hook(leave))
@@ -299,6 +308,7 @@ def _run(model: nn.Module, x: Any, follower: Follower) -> None:
     finally:
         for handle in handles:
             handle.remove()
+        back()
     if not outputs:
         raise Refused(f"the module gives no tensor; {BY_HAND}")
     for tensor in outputs:

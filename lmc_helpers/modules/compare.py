@@ -12,7 +12,8 @@ from torch import nn
 
 from lmc_helpers._typing import Positive, Reals, Seed, checked
 from lmc_helpers.barrier import GRID, check_lambdas
-from lmc_helpers.modules._module import batches, check_pair, kept, tensors, untouched
+from lmc_helpers.modules._data import batches, kept
+from lmc_helpers.modules._module import check_pair, tensors, untouched
 from lmc_helpers.modules.line import Line, Measured, Statistics, _evaluated, _jackknife, line
 from lmc_helpers.modules.match import match
 from lmc_helpers.modules.repair import repair
@@ -159,7 +160,7 @@ def compare(
         raise ValueError(f"lambdas = {places}; allowed: 0.5 among them")
     direct = line(a, b, loss, data, places, statistics)  # first of all, since it checks the loss and the data
     with untouched():
-        x, _ = next(batches(data, 8))
+        x, _ = next(batches(a, data, 8))
     by_weights, how = match(a, b, x, "weights", restarts, seed, symmetry, details=True)
     by_activations = match(a, b, x, "activations", restarts, seed, how.symmetry, data=data)
     modules = {"weights": by_weights, "activations": by_activations}

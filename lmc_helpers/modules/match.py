@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import zip_longest
 from typing import Any, Literal, overload
 
 import torch
@@ -17,20 +18,19 @@ from lmc_helpers.alignment.midpoint import Best
 from lmc_helpers.alignment.sinkhorn import sinkhorn_rebasin
 from lmc_helpers.alignment.straight_through import straight_through
 from lmc_helpers.alignment.weight_matching import group_by_group, inner_kinds, weight_matching
+from lmc_helpers.modules._data import batches, kept, length
+from lmc_helpers.modules._ends import Ends, check_followed, check_same
 from lmc_helpers.modules._layers import Contractions, Use, storage
 from lmc_helpers.modules._module import (
-    batches,
     called,
     check_pair,
     copied,
     fitting,
-    kept,
-    length,
     step_by_step,
     tensors,
     untouched,
 )
-from lmc_helpers.modules.line import _mean_loss
+from lmc_helpers.modules.losses import Combined
 from lmc_helpers.modules.symmetry import permuted
 from lmc_helpers.modules.symmetry import symmetry as traced
 from lmc_helpers.networks.permutations import Axis, Symmetry, restricted
@@ -144,6 +144,8 @@ def match(
     if x is None and (symmetry is None or (by == "activations" and data is None)):
         raise ValueError("x = None; allowed: inputs of a call, or a symmetry, and data to match by activations")
     with untouched():
+        if descends:
+            Ends(a, b).check(next(batches(a, data))[0])
         groups = traced(a, x) if symmetry is None else symmetry
         unknown = sorted({place.name for of in groups.groups.values() for place in of} - set(tensors(a)))
         if unknown:
@@ -152,11 +154,13 @@ def match(
             p, values = _by_loss(a, b, groups, by, loss, data, steps, seed)
         elif by == "activations":
             p, values = _by_activations(
-                a, b, groups, batches(data) if data is not None else [(x, None)], restarts, seed
+                a, b, groups, batches(a, data) if data is not None else [(x, None)], restarts, seed
             )
         else:
             p, values = _by_weights(a, b, groups, restarts, seed)
         made = permuted(b, groups, p)
+        if x is not None:
+            check_same(b, made, x)
     return (made, Matched(p, values, groups)) if details else made
 
 
@@ -167,11 +171,8 @@ def _by_weights(
     a: nn.Module, b: nn.Module, symmetry: Symmetry, restarts: int, seed: int
 ) -> tuple[dict[str, Tensor], Tensor]:
     """Permutations and the values of all restarts."""
-    u, v = (  # complex numbers as pairs of real ones
-        {n: (torch.view_as_real(p) if p.is_complex() else p).detach()[None] for n, p in end.named_parameters()}
-        for end in (a, b)
-    )
-    v = {name: value.to(u[name]) for name, value in v.items()}
+    u = _weights(a)
+    v = {name: value.to(u[name]) for name, value in _weights(b).items()}
     own = restricted(symmetry, u)
     if not own.groups:
         return {}, torch.zeros(restarts, dtype=torch.float64)
@@ -180,6 +181,12 @@ def _by_weights(
         found.append(weight_matching(u, v, own, restarts - 1, seed))
     best = max(found, key=lambda one: one.values.max().item())  # the first of equals
     return {g: p[0] for g, p in best.permutations.items()}, torch.cat([one.values[:, 0] for one in found])
+
+
+def _weights(model: nn.Module) -> dict[str, Tensor]:
+    """Parameters name → (1, …), complex numbers as pairs of real ones."""
+    parameters = model.named_parameters()
+    return {n: (torch.view_as_real(p) if p.is_complex() else p).detach()[None] for n, p in parameters}
 
 
 # ---------- by a loss halfway
@@ -192,25 +199,31 @@ def _by_loss(
     work = copied(a)
     if min(torch.finfo(value.dtype).bits for value in work.parameters() if value.is_floating_point()) < 32:
         work = work.float()
-    numbers = {name: value for name, value in tensors(work).items() if value.is_floating_point()}
+    names = Ends(a, b).v
+    numbers = {n: value for n, value in tensors(work).items() if value.is_floating_point() and n in names}
     u, v = ({name: tensors(end)[name].to(value)[None] for name, value in numbers.items()} for end in (a, b))
     buffers = dict(work.named_buffers())
-    parts = _endless(data)
+    parts, combined = _endless(work, data), Combined(loss)
+    for k, (x, y) in enumerate(batches(work, data)):
+        x, y = fitting(work, x), fitting(work, y)
+        if k == 0:
+            check_followed(work, x)
+        combined.value(combined.outputs(work, x), y, length(x, y), test=(work, x))
+    combined.shares()
 
     def half_way(params: Mapping[str, Tensor]) -> Tensor:
         """The loss of one network: of the next batch where a gradient is taken, else of all data."""
         values = {name: value[0].detach() if name in buffers else value[0] for name, value in params.items()}
 
-        def of(x: Any, y: Any) -> tuple[int, Tensor]:
+        def of(x: Any, y: Any) -> tuple[Tensor, float]:
             x, y = fitting(work, x), fitting(work, y)
-            n = length(x, y)
-            return n, _mean_loss(loss, called(work, x, values), y, n)
+            return combined.weighed(called(work, x, values), y, length(x, y))
 
         if torch.is_grad_enabled():
-            return of(*next(parts))[1][None]
-        found = [of(x, y) for x, y in batches(data)]
-        n = sum(k for k, _ in found)
-        return torch.stack([value * k for k, value in found]).sum()[None] / n
+            return next(value for value, weight in (of(*part) for part in parts) if weight > 0)[None]
+        found = [(value, weight) for value, weight in (of(x, y) for x, y in batches(work, data)) if weight > 0]
+        total = sum(weight for _, weight in found)
+        return torch.stack([value * (weight / total) for value, weight in found]).sum()[None]
 
     search: Callable[..., Best] = straight_through if by == "straight-through" else sinkhorn_rebasin
     with torch.enable_grad():
@@ -218,10 +231,10 @@ def _by_loss(
     return {g: p[0] for g, p in best.permutations.items()}, best.losses[:, 0]
 
 
-def _endless(data: Any) -> Iterator[tuple[Any, Any]]:
+def _endless(model: nn.Module, data: Any) -> Iterator[tuple[Any, Any]]:
     """Batches of data, repeated endlessly."""
     while True:
-        yield from batches(data)
+        yield from batches(model, data)
 
 
 # ---------- by activations
@@ -286,14 +299,26 @@ def _recorded(
     found: dict[_Key, list[Moments]] = {}  # a place each
     reads: set[_Key] | None = None
     for x, _ in data:
-        one, two = (_record(end, symmetry.sizes, sites, fitting(end, x)) for end in (a, b))
+        (one, picks), (two, others) = (_record(end, symmetry.sizes, sites, fitting(end, x)) for end in (a, b))
+        if len(picks) != len(others) or not all(p.equal(q.to(p)) for p, q in zip(picks, others, strict=True)):
+            raise ValueError(
+                "a and b pick other entries by an index on the same inputs, so that their activations are not of the "
+                "same samples; allowed: by='weights', or inputs on which they pick the same"
+            )
         if reads is None:
             reads = {key for key, ways in one.items() if "read" in ways}
-        for key in one:
+        for key in one | two:
             way = "read" if key in reads else "made"
-            pairs = zip(one[key].get(way, ()), two[key].get(way, ()), strict=True)
-            new = [moments_of(za[None], zb.to(za)[None]) for za, zb in pairs]
-            found[key] = [merged_moments(*both) for both in zip(found[key], new, strict=True)] if key in found else new
+            za, zb = (ends.get(key, {}).get(way, []) for ends in (one, two))
+            if [len(z) for z in za] != [len(z) for z in zb]:
+                samples = [sum(map(len, z)) for z in (za, zb)]
+                raise ValueError(
+                    f"the units of {key[0]!r} are read {len(za)} times in a and {len(zb)} times in b on the same "
+                    f"inputs, {samples[0]} and {samples[1]} samples; allowed: by='weights', or inputs taken alike"
+                )
+            new = [moments_of(u[None], v.to(u)[None]) for u, v in zip(za, zb, strict=True)]
+            both = zip_longest(found.get(key, []), new)
+            found[key] = [(p or q) if p is None or q is None else merged_moments(p, q) for p, q in both]
     whole: dict[_Key, Moments] = {}
     for key, parts in found.items():
         if reads is not None and key not in reads:  # a bias may be added later
@@ -305,8 +330,10 @@ def _recorded(
     return whole
 
 
-def _record(model: nn.Module, sizes: Mapping[str, int], sites: _Sites, x: Any) -> dict[_Key, dict[str, list[Tensor]]]:
-    """Key → way → the activations (samples, units) of each place, in the order of the operations."""
+def _record(
+    model: nn.Module, sizes: Mapping[str, int], sites: _Sites, x: Any
+) -> tuple[dict[_Key, dict[str, list[Tensor]]], list[Tensor]]:
+    """Key → way → the activations (samples, units) of each place, in the order of the operations; indices of picks."""
     found: dict[_Key, dict[str, list[Tensor]]] = {}
     seen: dict[tuple, Tensor] = {}  # operands, kept alive: several weights may read the same one
     own = {storage(value) for value in tensors(model).values()}
@@ -330,6 +357,6 @@ def _record(model: nn.Module, sizes: Mapping[str, int], sites: _Sites, x: Any) -
                 rows.append(units.movedim(dim + 1, -1).flatten(0, -2))
             found.setdefault(key, {}).setdefault(way, []).append(torch.cat(rows, dim=1).clone())
 
-    with step_by_step(), Contractions(model, record):
+    with step_by_step(), Contractions(model, record) as seen_by:
         called(model, x)
-    return found
+    return found, seen_by.picks

@@ -22,19 +22,19 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_map
 
 from lmc_helpers._typing import Natural, NonNegative, Positive, Probability, checked
+from lmc_helpers.modules._data import batches, length
+from lmc_helpers.modules._ends import Ends, check_followed
 from lmc_helpers.modules._layers import Layer
 from lmc_helpers.modules._module import (
-    batches,
     called,
     copied,
     filled,
     fitting,
-    length,
     step_by_step,
     tensors_of,
     untouched,
 )
-from lmc_helpers.modules.line import _mean_loss
+from lmc_helpers.modules.losses import Combined
 from lmc_helpers.networks.permutations import Axis, Symmetry, change
 from lmc_helpers.permutation_points import Chart
 from lmc_helpers.permutation_points.hessian import hessian
@@ -83,7 +83,7 @@ class _Objective:
 
     def __init__(self, model: nn.Module, loss: Callable, data: Any, decay: float):
         self.given, self.model = model, copied(model).double()
-        self.loss, self.decay = loss, decay
+        self.decay = decay
         found = {name: value for name, value in self.model.named_parameters() if value.is_floating_point()}
         if not found:
             raise ValueError("the module has no parameters; allowed: one or more")
@@ -91,9 +91,16 @@ class _Objective:
         self.theta = torch.cat([value.detach().flatten() for value in found.values()])
         self.statistics = {name: value for name, value in self.model.named_buffers() if value.is_floating_point()}
         with untouched():
-            read = [(fitting(self.model, x), fitting(self.model, y), length(x, y)) for x, y in batches(data, BATCH)]
-        n = sum(size for _, _, size in read)
-        self.data = [(x, y, size, size / n) for x, y, size in read]
+            read = [
+                (fitting(self.model, x), fitting(self.model, y), length(x, y))
+                for x, y in batches(self.model, data, BATCH)
+            ]
+            check_followed(self.model, read[0][0])
+            Ends(self.model, self.model).check(read[0][0])
+            self.combined = Combined(loss)
+            for x, y, n in read:
+                self.combined.value(self.combined.outputs(self.model, x), y, n, test=(self.model, x))
+        self.data = [(*one, share) for one, share in zip(read, self.combined.shares(), strict=True)]
         x, _, size = read[0]
         self.x = tree_map(lambda one: one[:8] if isinstance(one, Tensor) and len(one) == size else one, x)
 
@@ -108,10 +115,12 @@ class _Objective:
 
     def parts(self, weights: Callable[[], Tensor]) -> Iterator[Tensor]:
         """The loss by batches, which add up to it; the weights are recomputed for each."""
+        examples = sum(n for _, _, n, _ in self.data)
         for x, y, n, share in self.data:
             theta = weights()
-            value = _mean_loss(self.loss, self.outputs(theta, x), y, n)
-            yield share * (value + self.decay / 2 * theta.square().sum() if self.decay else value)
+            decay = [n / examples * self.decay / 2 * theta.square().sum()] if self.decay else []
+            value = [share * self.combined.plain(self.outputs(theta, x), y, n)] if share else []
+            yield sum(value + decay, theta.new_zeros(()))
 
     def slope(self, weights: Callable[[Tensor], Tensor], phi: Tensor) -> tuple[Tensor, Tensor]:
         """The loss and its gradient by coordinates φ of the weights."""

@@ -2,24 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from lmc_helpers._typing import checked
-from lmc_helpers.modules._module import bare, called, copied, filled, fitting, tensors, tensors_of, untouched
+from lmc_helpers._wrappers import bare
+from lmc_helpers.modules._module import (
+    called,
+    copied,
+    filled,
+    fitting,
+    mapped,
+    step_by_step,
+    tensors,
+    tensors_of,
+    untouched,
+)
+from lmc_helpers.modules._plain import Reads, SecondRoad, plain, remembered, unsaved
 from lmc_helpers.modules._trace import BY_HAND, Refused, trace, varies
 from lmc_helpers.networks.permutations import Check, Symmetry, change, cycles, permute, verify_outputs
 from lmc_helpers.seeds import torch_generator
 
 __all__ = ["permuted", "symmetry", "verify"]
 
+DRAWS = 2  # other inputs for each call that is given
+MORE = 8  # further ones, of many examples, while a parameter is not read
+MANY = 64  # examples of these
+
 
 @checked
-def symmetry(model: nn.Module, x: Any) -> Symmetry:
-    """The groups of interchangeable units of a module, found by following its axes through one forward pass.
+def symmetry(model: nn.Module, x: Any, also: Sequence = ()) -> Symmetry:
+    """The groups of interchangeable units of a module, found by following its axes through its forward pass.
 
     A group is called after the module or parameter that makes its units. Where heads of an attention, or groups of a
     convolution, may be exchanged, the units inside each are groups of their own, ``"q_proj[0]"``, ..., which
@@ -27,13 +45,20 @@ def symmetry(model: nn.Module, x: Any) -> Symmetry:
 
     The groups are proven by a rule for each operation, and then tested, since a rule may be wrong: all groups are
     permuted at random at once. This runs a copy in double precision, where a change of 10⁻⁸ of the outputs shows, with
-    10 % of noise on parameters, since those of a fresh network may be 0 or alike. It takes three forward passes, and
-    beside the module four times its memory in single precision: 1.6 GB for 100 million parameters. A small batch of
-    inputs is enough.
+    10 % of noise on parameters, since those of a fresh network may be 0 or alike. It takes some seven forward passes,
+    and beside the module four times its memory in single precision: 1.6 GB for 100 million parameters. A small batch
+    of inputs is enough.
 
-    Statistics of units in buffers, as of a batch norm, move with the units. A buffer that varies along two axes or
-    more, as a mask of weights or the fixed part of an asymmetric weight, belongs to the architecture: its units are
-    not interchangeable.
+    One input does not tell what others do. Two more are drawn, of the kind of each tensor in ``x``, also inside an
+    object of a class of yours: numbers of the same spread, integers of the same range, masks with as many entries;
+    passes that run other operations are followed, too. Inputs that the module does not run with another value are
+    named in a warning. Numbers that the module draws, as by ``randn_like``, are fixed place by place.
+
+    Weights are the effective ones: where ``torch.nn.utils.prune``, a spectral or weight norm or another parametrisation
+    computes a weight, the groups are those of the function, and name the weight. Statistics of units in buffers, as of
+    a batch norm, move with the units if they are in the ``state_dict``. A buffer that varies along two axes or more, as
+    a mask of weights or the fixed part of an asymmetric weight, belongs to the architecture: its units are not
+    interchangeable.
 
     Parameters
     ----------
@@ -41,6 +66,8 @@ def symmetry(model: nn.Module, x: Any) -> Symmetry:
         A module, which is not changed; it is traced in evaluation mode.
     x
         Its input, or a tuple of arguments.
+    also
+        More inputs, that run parts of the module which ``x`` does not: with an optional condition, for instance.
 
     Returns
     -------
@@ -52,6 +79,7 @@ def symmetry(model: nn.Module, x: Any) -> Symmetry:
     ------
     ValueError
         If an operation is not followed, as of recurrent layers; write the groups by hand then and ask :func:`verify`.
+        If no input reads a parameter that units may move in, as of an expert that no token chose.
 
     Examples
     --------
@@ -60,12 +88,14 @@ def symmetry(model: nn.Module, x: Any) -> Symmetry:
     >>> found.sizes, found.groups["0"][2].name
     ({'0': 8}, '2.weight')
     """
-    return _Probe(model, x).traced()
+    return _Probe(model, x, also).traced()
 
 
 @checked
 def permuted(model: nn.Module, symmetry: Symmetry, permutations: Mapping[str, Any]) -> nn.Module:
     """A copy of a module, in evaluation mode, with units in another order: unit i is unit p_i of before.
+
+    The copy holds its effective weights: hooks of pruning and parametrisations are gone.
 
     A permutation p is (m,), or (1, m) as :func:`~lmc_helpers.networks.permutations.random_permutations` draws it. Of
     units inside units of another group, those of the outer group are moved first, in whatever order both are given.
@@ -77,7 +107,7 @@ def permuted(model: nn.Module, symmetry: Symmetry, permutations: Mapping[str, An
     >>> torch.equal(other[0].weight, net[0].weight[[2, 0, 1]]), torch.allclose(other(x), net(x), atol=1e-6)
     (True, True)
     """
-    values = {name: value[None] for name, value in tensors(bare(model)).items()}
+    values = {name: value[None] for name, value in tensors(plain(model)).items()}
     moved = permute(values, symmetry, {group: torch.as_tensor(p).reshape(1, -1) for group, p in permutations.items()})
     return filled(model, {name: value[0] for name, value in moved.items()})
 
@@ -116,29 +146,105 @@ def verify(model: nn.Module, x: Any, symmetry: Symmetry | None = None, left_out:
 class _Probe:
     """A copy of a module, with noise on its parameters, and inputs: in double precision if the module runs in it."""
 
-    def __init__(self, model: nn.Module, x: Any):
+    def __init__(self, model: nn.Module, x: Any, also: Sequence = ()):
+        self.given, self.generator = model, torch_generator(0, "inputs for the check of a trace")
         for double in (True, False):
             try:
                 self.model = copied(model).double() if double else copied(model)
-                self.x = fitting(self.model, x)
                 _add_noise(self.model)
-                own = dict(self.model.named_buffers())  # they may change in a call
+                own = {name for name, _ in self.model.named_buffers()}  # they may change in a call
                 self.values = {n: (v.clone() if n in own else v)[None] for n, v in tensors(self.model).items()}
-                self.expected = self.outputs(self.values)
-                return
+                self.calls: list[Any] = []
+                self.followed: list[Any] = []  # the first call of each sequence of operations
+                self.expected: list[Tensor] = []
+                self.paths: set[int] = set()
+                self.read: set[str] = set()
+                for each in (x, *also):
+                    self.add(fitting(self.model, each))
+                break
             except (RuntimeError, TypeError):  # a type is written in its code, or the device has no double precision
                 if not double:
                     raise
+        self.draw()
+
+    def add(self, x: Any, always: bool = True) -> None:
+        """One more call; it is followed if it runs other operations, or reads other parameters, than those before."""
+        reads = Reads(tensors(self.model) | {f" {name}": one for name, one in tensors(bare(self.given)).items()})
+        outputs = self.run(x, self.values, reads)
+        foreign = [name for name in reads.read if name.startswith(" ")]
+        if foreign:
+            raise SecondRoad(min(foreign)[1:])
+        if not all(one.isfinite().any() for one in outputs if one.numel()) and self.calls:
+            raise ArithmeticError("no finite outputs")
+        if new := reads.path not in self.paths or not reads.read <= self.read:
+            self.followed.append(x)
+        if new or always:
+            self.calls.append(x)
+            self.expected += outputs
+        self.paths.add(reads.path)
+        self.read |= reads.read
+
+    def draw(self) -> None:
+        """More calls, with other inputs; the inputs that the module does not run with are named in a warning."""
+        given, kept = list(self.calls), set()
+        for x in given:
+            every = set(range(len(list(tensors_of(x)))))
+            good = every if self.tried(x, every) else {k for k in every if self.tried(x, {k})}
+            kept |= {f"{k} of shape {tuple(one.shape)}" for k, one in enumerate(tensors_of(x)) if k not in good}
+            for _ in range(DRAWS - 1):
+                self.tried(x, good)
+        names = {name for name, _ in self.model.named_parameters()}
+        for x in MORE * given:
+            if not names <= self.read:
+                self.tried(x, set(range(len(list(tensors_of(x))))), MANY)
+        if kept:
+            warnings.warn(
+                f"groups are checked without other values of input tensors {', '.join(sorted(kept))}", stacklevel=6
+            )
+
+    def tried(self, x: Any, which: set[int], examples: int = 0) -> bool:
+        """Whether the module runs with some tensors of a call drawn anew, and about so many examples."""
+        number = {id(one): k for k, one in enumerate(tensors_of(x))}
+        sizes = {len(one) if one.ndim else 0 for one in tensors_of(x)}
+        times = -(-examples // max(sizes)) if len(sizes) == 1 and max(sizes) else 1
+
+        def other(one: Any) -> Any:
+            if not isinstance(one, Tensor) or number[id(one)] not in which:
+                return one
+            return _drawn(one.repeat(times, *[1] * (one.ndim - 1)) if times > 1 else one, self.generator)
+
+        try:
+            self.add(mapped(other, x), always=not examples)
+        except SecondRoad:
+            raise
+        except Exception:  # whatever a module does with what it does not take
+            return False
+        return True
+
+    def run(self, x: Any, values: Mapping[str, Tensor], reads: Reads | None = None) -> list[Tensor]:
+        """Outputs with values (1, …) of parameters and buffers, from the same random numbers at every call."""
+        slots = dict([*self.model.named_parameters(), *self.model.named_buffers()])
+        own, back = {name: slot.data for name, slot in slots.items()}, remembered(self.model)
+        buffers = {name for name, _ in self.model.named_buffers()}
+        try:
+            for name in own.keys() & values.keys():
+                slots[name].data = values[name][0].clone() if name in buffers else values[name][0]
+            with untouched(seed=0), step_by_step(), reads or nullcontext():
+                return list(tensors_of(called(self.model, x)))
+        finally:
+            back()
+            for name, slot in slots.items():
+                slot.data = own[name]
 
     def outputs(self, values: Mapping[str, Tensor]) -> list[Tensor]:
-        """Outputs with values (1, …) of parameters and buffers, from the same random numbers at every call."""
-        with untouched(seed=0):
-            return list(tensors_of(called(self.model, self.x, {name: value[0] for name, value in values.items()})))
+        """Outputs of all calls."""
+        return [one for x in self.calls for one in self.run(x, values)]
 
     def traced(self) -> Symmetry:
         """The groups, refused unless the outputs stay when all units are permuted."""
         with untouched(seed=0):
-            groups, precision = trace(self.model, self.x)
+            groups, precision = trace(self.model, self.followed)
+        self.check_unread(groups)
         perms, rounding = cycles(groups, torch_generator(0, "check of a trace")), precision**0.5
         moved = self.outputs(permute(self.values, groups, perms))
         if not change(moved, self.expected) <= rounding:
@@ -147,16 +253,75 @@ class _Probe:
             raise Refused(f"the module's outputs change when the units found by the trace are permuted; {BY_HAND}")
         return groups
 
+    def check_unread(self, groups: Symmetry) -> None:
+        """Raise if units that move may be on an axis of a parameter that no pass read."""
+        sizes = {m for m in groups.sizes.values() if m > 1}
+        unread = [
+            name
+            for name, value in self.model.named_parameters()
+            if name not in self.read and (not sizes or any(n > 1 and n % m == 0 for n in value.shape for m in sizes))
+        ]
+        if unread:
+            names = ", ".join(map(repr, unread[:3])) + (f" and {len(unread) - 3} more" if len(unread) > 3 else "")
+            raise Refused(
+                f"no pass reads {names}, where units that move may be counted; allowed: inputs that read them in "
+                "symmetry(model, x, also=[...]), a module without them, or groups written by hand"
+            )
+
+
+def _drawn(value: Tensor, generator: torch.Generator) -> Tensor:
+    """Another value of an input: masks with as many entries, integers of the same range and order, numbers alike."""
+
+    def uniform(*shape: int) -> Tensor:
+        return torch.rand(shape, generator=generator).to(value.device)
+
+    if not value.numel() or value.layout is not torch.strided:
+        return value
+    rows = value.reshape(-1, value.shape[-1]) if value.ndim else value.reshape(1, 1)
+    whole = not value.is_floating_point() and not value.is_complex()
+    if bool(((value == 0) | (value == 1)).all()) and (whole or rows.min() != rows.max()):
+        if rows.min() == rows.max():  # all or none: another half of all but the first
+            rows = torch.where(uniform(*rows.shape) < 0.5, rows, 1 - rows.to(torch.uint8)).to(value.dtype)
+            rows[:, 0] = value.reshape(rows.shape)[:, 0]
+            return rows.view(value.shape)
+        return rows.gather(1, uniform(*rows.shape).argsort(1)).view(value.shape)
+    if whole:
+        low, high = int(rows.min()), int(rows.max())
+        low = low if low < high else min(0, low)
+        new = (low + uniform(*rows.shape).double() * (high + 1 - low)).floor().to(value.dtype)
+        if rows.shape[1] > 1:
+            up, down = (bool((sign * rows.diff(dim=1) >= 0).all()) for sign in (1, -1))
+            new = new.sort(dim=1, descending=down)[0] if up or down else new
+        return new.view(value.shape)
+    finite = value[value.isfinite()]
+    if not finite.numel():
+        return value
+    size = (finite - finite.mean()).abs().square().mean().sqrt().clamp_min(0.1)
+    if not value.is_complex() and finite.min() >= 0:  # pixels, distances, probabilities
+        new = (value + uniform(*value.shape) * size * 2) % finite.max().clamp_min(0.1)
+    else:
+        draws = torch.randn(value.numel() + 2, generator=generator, dtype=torch.float32).to(value.device)
+        noise, shift, scale = draws[:-2].view(value.shape), draws[-2], 10 ** draws[-1].clamp(-1, 1)
+        new = scale * (finite.mean() + size * (shift + noise))
+    return torch.where(value.isfinite(), new.to(value), value)
+
 
 def _add_noise(model: nn.Module) -> None:
-    """Add noise of 10 % to parameters and to statistics of units: none is 0 and no two units are alike."""
+    """Add noise of 10 % to parameters and to statistics of units: none is 0 and no two units are alike.
+
+    Equal rows of a buffer stay equal.
+    """
     generator = torch_generator(0, "noise for the check of a trace")
+    buffers, made = dict(model.named_buffers()), unsaved(model)
     with torch.no_grad():
-        for value in [*model.parameters(), *model.buffers()]:
-            statistics = isinstance(value, nn.Parameter) or sum(varies(value, d) for d in range(value.ndim)) < 2
+        for value in [*model.parameters(), *(one for name, one in buffers.items() if name not in made)]:
+            long = [d for d, n in enumerate(value.shape) if n > 1]
+            axes = [d for d in long if varies(value, d)] or long
+            statistics = isinstance(value, nn.Parameter) or len(axes) < 2
             if not value.is_floating_point() or not value.ndim or not statistics:
                 continue
-            noise = torch.randn(value.shape, generator=generator, dtype=torch.float32).to(value.device)
+            shape = [n if d in axes or isinstance(value, nn.Parameter) else 1 for d, n in enumerate(value.shape)]
+            noise = torch.randn(shape, generator=generator, dtype=torch.float32).to(value.device)
             if (value > 0).all():  # a variance
                 value.mul_(noise.div_(10).exp_())
             else:

@@ -2,6 +2,8 @@
 
 import json
 import re
+import sys
+from pathlib import Path
 
 import pytest
 from browser import frame_of, outside, stretched, visits
@@ -10,6 +12,7 @@ from book.tools.read import chapters, halves, titles
 from book.tools.render import contents, numbers, staging
 
 LIBRARY = "plotly.min.js"
+sys.path.append(str(Path(__file__).parents[2] / "build" / "others"))
 
 
 @pytest.fixture(scope="module")
@@ -149,6 +152,35 @@ def test_icons_are_drawn(visited):
     assert [name for name, page in visited.items() if len(page.icons) <= 3] == []
     bad = [name for name, page in visited.items() if page.missing or not all(d and all(d) for d in page.icons)]
     assert bad == []
+
+
+KINDS = ["index", "scoreboard", "figures", "statistics", "verdicts", "your_networks", "errata/Z", "reports/P"]
+KINDS += ["api/modules", "executed/15_barrier_peak", "executed/53A_asymmetric_mlps"]
+
+
+def test_axe_finds_no_barrier(html, watched):
+    """The rules of WCAG 2.1, levels A and AA, on a page of every kind, in the light and in the dark."""
+    rules = Path(pytest.importorskip("axe_playwright_python").__file__).with_name("axe.min.js").read_text("utf-8")
+    run = """() => axe.run({runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}).then(found =>
+        found.violations.flatMap(rule => rule.nodes.map(node => `${rule.id}: ${node.html.slice(0, 120)}`)))"""
+    found = {}
+    for scheme in ("light", "dark"):
+        watched.tab.emulate_media(color_scheme=scheme)
+        for name in KINDS:
+            tab = watched.open(f"{html.as_uri()}/book/{name}.html")
+            tab.evaluate(rules)
+            found[scheme, name] = tab.evaluate(run)
+    assert {where: said for where, said in found.items() if said} == {}
+
+
+def test_a_page_is_printed_in_light_colours_whatever_the_screen_shows(html, watched):
+    themes = []
+    watched.tab.emulate_media(color_scheme="dark")
+    watched.open(f"{html.as_uri()}/book/executed/42_swap_cost.html")
+    for medium in ("screen", "print", "screen"):
+        watched.tab.emulate_media(media=medium)
+        themes.append(watched.tab.evaluate("document.documentElement.dataset.theme"))
+    assert themes == ["dark", "light", "dark"]
 
 
 def test_search_from_disk(html, watched):

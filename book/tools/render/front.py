@@ -160,7 +160,7 @@ def content(run: Run, confirmed: dict[str, dict], extra: Path) -> dict:
         "scales": scales(run),
         "author": contents.config()["author"],
         "repository": (contents.config().get("repository") or {}).get("url") or "",
-        "current": set(confirmed),
+        "current": {id for id, record in confirmed.items() if record["value"] is not None},
         "gallery": gallery.read(),
         "without_images": records.without_images(run.executed),
         "images": staging.IMAGES,

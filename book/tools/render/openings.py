@@ -26,7 +26,7 @@ from book.tools.record import records
 from book.tools.render import numbers, pictures
 from lmc_helpers import claims
 
-HEAD = "| The paper says | We find | By how much |"
+HEAD = re.compile(r"\| (The paper says|We expected) \| We find \| By how much \|")  # "expected": no paper is judged
 ROW = re.compile(r"^\| (?P<says>.+?) \| \[(?P<words>[^\]]+)\]\(#(?P<part>[\w.]+)\) \| (?P<size>.+?) \|$")
 LABEL = re.compile(r"^# (?::label: ([\w-]+)|\(([\w-]+)\)=)$", re.M)
 WANTED = re.compile(r"\{(?:numref|prf:ref)\}`(?:[^`<]*<)?([\w-]+)>?`")
@@ -42,6 +42,7 @@ class Opening:
     question: str = ""
     answer: str = ""
     picture: str = ""
+    head: str = ""
     rows: list[re.Match] = field(default_factory=list)
     lines: dict[str, str] = field(default_factory=dict)
 
@@ -76,7 +77,8 @@ def read(text: str) -> Opening:
         name = re.match(r"\*\*(.+?)\.\*\* ", piece)
         if piece.startswith(":::{glue:figure}"):
             found.picture = piece
-        elif piece.startswith(HEAD):
+        elif HEAD.match(piece):
+            found.head = piece.splitlines()[0]
             for row in piece.splitlines()[2:]:
                 if (match := ROW.match(row)) is None:
                     raise BuildError(f"{row[:60]!r}… is not a row; allowed: | words | [verdict](#part) | size |")
@@ -132,7 +134,7 @@ def problems(chapter: str, verdicts: dict[str, str], recorded: dict[str, dict]) 
     """What is wrong with the form of a chapter: its first screen, and the length of its argument."""
     listed = cells(inputs.text(chapters.NOTEBOOKS / f"{chapter}.py"))
     first = markdown(listed[0][1]) if listed else ""
-    if HEAD not in first:
+    if not HEAD.search(first):
         return  # not in this form
     where = f"{chapter}.py, first screen"
     try:
@@ -187,6 +189,6 @@ def _limits(opening: Opening, recorded: dict[str, dict]) -> Iterator[str]:
     if not opening.picture:
         yield "no picture; allowed: one :::{glue:figure}"
     if len(opening.rows) not in ROWS:
-        yield f"{len(opening.rows)} rows of the table {HEAD!r}; allowed: {ROWS[0]} to {ROWS[-1]}"
+        yield f"{len(opening.rows)} rows of the table of verdicts; allowed: {ROWS[0]} to {ROWS[-1]}"
     if missing := [name for name in LINES if name not in opening.lines]:
         yield f"no line **{missing[0]}.**"

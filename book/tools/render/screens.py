@@ -29,7 +29,7 @@ def pages(notebook: dict, shown: Shown, paper: dict[str, float]) -> dict[str, di
     for cell in texts:
         cell["source"] = "".join(cell["source"])
     first = texts[0]["source"]
-    formed = openings.HEAD in first
+    formed = openings.HEAD.search(first)
     texts[0]["source"] = opening(first, chapter, shown) if formed else f"{first}\n\n{_switch('')}"
     for cell in texts:
         cell["source"] = prose(cell["source"], shown.measured)
@@ -60,7 +60,7 @@ def opening(text: str, chapter: str, shown: Shown) -> str:
     lines["For the authors"] = f"{lines['For the authors']} {_links(chapter, shown)}"
     pieces = [f"# {found.title}", _box("lmc-question", found.question), _box("lmc-answer", found.answer), found.picture]
     pieces.append(_box("lmc-lines", f"How sure\n: {lines['How sure']}"))
-    table = [openings.HEAD, "| --- | --- | --- |", *(row[0] for row in found.rows)]
+    table = [found.head, "| --- | --- | --- |", *(row[0] for row in found.rows)]
     pieces.append("\n".join([":::{table}", ":class: lmc-findings", "", *table, ":::"]))
     pieces.append(_box("lmc-lines", "\n\n".join(f"{name}\n: {lines[name]}" for name in ("Open", "For the authors"))))
     return "\n\n".join([*pieces, _switch("The argument. Every claim opens.")])

@@ -5,6 +5,7 @@ import itertools
 import pytest
 import torch
 
+from lmc_helpers.alignment import assignment
 from lmc_helpers.alignment.assignment import _check_ends, assign, matched_sum
 from lmc_helpers.networks.permutations import Axis, Symmetry
 
@@ -25,6 +26,23 @@ def test_no_permutation_is_worth_more(m):
         rows = C[index].tolist()
         most = max(sum(rows[i][j] for i, j in enumerate(q)) for q in itertools.permutations(range(m)))
         assert matched_sum(C, p)[index].item() == pytest.approx(most)
+
+
+@pytest.mark.parametrize("m", [2, 5, 6])
+def test_both_solvers_break_ties_between_equal_units_the_same_way(m, monkeypatch):
+    pytest.importorskip("lap")
+    generator, orders = torch.Generator().manual_seed(m), torch.tensor(list(itertools.permutations(range(m))))
+    C = torch.randn(50, m, m, generator=generator, dtype=torch.float64)
+    copies = torch.randint(m, (2, 50, m), generator=generator)  # rows and columns of which some are equal
+    C = C.take_along_dim(copies[0][:, :, None], 1).take_along_dim(copies[1][:, None], 2)
+    by_lapx = assign(C)
+    monkeypatch.setattr(assignment, "lapjvh", None)
+    assert torch.equal(assign(C), by_lapx)
+    values = C[:, torch.arange(m), orders].sum(-1)  # (50, m!)
+    best = values.amax(dim=1)
+    assert torch.allclose(C.take_along_dim(by_lapx[..., None], -1).sum((1, 2)), best)
+    tied = [orders[value >= top - 1e-9].tolist() for value, top in zip(values, best, strict=True)]
+    assert sum(len(of) > 1 for of in tied) > 25  # the case is there
 
 
 def test_no_pairs():

@@ -41,7 +41,10 @@ def test_details_are_those_that_there_are():
     assert listed == {
         "Rival": "2.5: five halves",
         "Samples": "n = 10 here, 12\u202f000 at paper scale; decided from 5 on",
-        "Error": "± is one standard error; tested is the interval of 3.29 of them to both sides (two-sided 10⁻³)",
+        "Error": (
+            "± is half the tested interval in the first line, and one standard error below it, widened where few "
+            "groups were sampled; tested is the interval of 3.29 of them to both sides (two-sided 10⁻³)"
+        ),
         "Second seed": "it rejects too",
         "Readings": "one of several of this statement; the best of them counts",
         "Weight": "a result of the paper",

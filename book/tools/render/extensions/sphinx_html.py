@@ -78,11 +78,6 @@ def add_moving(app: Sphinx, pagename: str, templatename: str, context: dict, doc
         app.add_js_file("js/moving.js", loading_method="defer")
 
 
-def add_switch(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
-    if 'class="lmc-begins"' in context.get("body", ""):
-        app.add_js_file("js/chapter.js", loading_method="defer")
-
-
 def offer_source(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
     """Both pages of a chapter offer the one executed notebook and, beside it, its jupytext source."""
     if not pagename.startswith("book/executed/"):
@@ -131,8 +126,9 @@ def keep_together(app: Sphinx, pagename: str, templatename: str, context: dict, 
 
 def setup(app: Sphinx) -> dict:
     app.config.mathjax_path = "mathjax/tex-chtml.js"
+    app.add_js_file("js/page.js", loading_method="defer")
     app.connect("doctree-resolved", write_numbers)
-    for handler in (add_moving, add_switch, mark_number, say_sizes, keep_together):
+    for handler in (add_moving, mark_number, say_sizes, keep_together):
         app.connect("html-page-context", handler)
     for handler in (drop_thebe, offer_source):
         app.connect("html-page-context", handler, priority=900)

@@ -1,0 +1,138 @@
+"""Batches as people have them: pairs, several inputs, mappings; data in memory are cut, others passed over."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from lmc_helpers._wrappers import bare
+from lmc_helpers.modules._module import called, mapped, tensors_of
+
+LABELS = dict.fromkeys(("labels", "label", "targets", "target", "y")).keys()  # names of targets in a mapping
+FORMS = "(x, y), (inputs, …, y), or a mapping with labels"
+
+
+def length(x: Any, y: Any = None) -> int:
+    """Number of examples of a batch: the first axis of the first tensor of its targets, or else of its inputs."""
+    first = next(tensors_of((y, x)), None)
+    if first is None or not first.ndim or not len(first):
+        raise ValueError("a batch has no examples; allowed: tensors with one or more on the first axis")
+    return len(first)
+
+
+def kept(data: Any) -> Any:
+    """Data that can be iterated again: an iterator that gives its batches only once becomes a list."""
+    return list(data) if isinstance(data, Iterator) else data
+
+
+def is_whole(data: Any) -> bool:
+    """True if data in memory are one batch, to be cut: a mapping, a pair, or a tuple of inputs and targets."""
+    if isinstance(data, Mapping):
+        return True
+    if not isinstance(data, (tuple, list)) or len(data) < 2:
+        return False
+    array, last = (Tensor, np.ndarray), data[-1]
+    if len(data) == 2 and (isinstance(last, array) or (isinstance(last, Mapping) and not isinstance(data[0], Mapping))):
+        return True
+    return isinstance(data, tuple) and (isinstance(data[0], array) or isinstance(last, (*array, Mapping)))
+
+
+def part(x: Any, at: int, size: int) -> Any:
+    """Some examples of all tensors."""
+    return mapped(lambda one: one[at : at + size], x)
+
+
+def split(model: nn.Module, batch: Any) -> tuple[Any, Any]:
+    """Inputs and targets of a batch."""
+    if isinstance(batch, Mapping):
+        return _named(model, batch)
+    if not isinstance(batch, (tuple, list)) or not batch:
+        raise TypeError(f"a batch is {type(batch).__name__}; allowed: {FORMS}")
+    x, y = (batch[0], None) if len(batch) == 1 else (batch[0] if len(batch) == 2 else tuple(batch[:-1]), batch[-1])
+    return mapped(lambda one: one, x), mapped(lambda one: one, y)
+
+
+def _named(model: nn.Module, batch: Mapping) -> tuple[Any, Any]:
+    """Inputs and targets of a mapping: what forward takes by name, and what is called labels, or all that is left."""
+    takes = inspect.signature(bare(model).forward).parameters
+    every = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in takes.values())
+    found = {key: mapped(lambda one: one, value) for key, value in batch.items()}
+    label = next((key for key in LABELS if key in found), None)
+    x: Any = {key: value for key, value in found.items() if every or key in takes}
+    left = {key: value for key, value in found.items() if key not in x}
+    if not x or list(x) == [label]:
+        names = [key for key in found if key != label]
+        if len(names) != 1 or label is None:
+            raise TypeError(
+                f"a batch has {', '.join(map(repr, found))}, and forward takes {', '.join(map(repr, takes))}; allowed: "
+                f"inputs by the names that forward takes, and labels, or {FORMS}"
+            )
+        return found[names[0]], found[label]
+    return x, found[label] if label is not None else next(iter(left.values())) if len(left) == 1 else left or None
+
+
+def batches(model: nn.Module, data: Any, size: int = 256) -> Iterator[tuple[Any, Any]]:
+    """Batches (x, y) of data in memory, which are cut into a size, or of an iterable such as a DataLoader.
+
+    The inputs x are a tensor, a tuple or list of arguments, or a dict of keyword arguments.
+    """
+    if is_whole(data):
+        x, y = split(model, data)
+        sizes = {len(one) if one.ndim else 0 for one in tensors_of((x, y))}
+        if len(sizes) != 1 or 0 in sizes:
+            raise ValueError(f"data have {sorted(sizes)} inputs and targets; allowed: equal numbers, one or more")
+        for at in range(0, n := sizes.pop(), size):
+            yield part(x, at, min(size, n - at)), part(y, at, min(size, n - at))
+        return
+    pair = isinstance(data, tuple) and len(data) == 2 and all(isinstance(one, tuple) for one in data)
+    if not isinstance(data, Iterable) or isinstance(data, (Tensor, str)) or pair:
+        kind = "two tuples, inputs and targets or two batches" if pair else type(data).__name__
+        raise TypeError(f"data is {kind}; allowed: a pair (x, y), or a list of batches, each {FORMS}")
+    count = 0
+    for batch in data:
+        count += 1
+        yield split(model, batch)
+    if not count:
+        raise ValueError("data have no batch; allowed: one or more")
+
+
+def run(model: nn.Module, x: Any) -> Any:
+    """Outputs for a batch; errors of torch in one sentence."""
+    try:
+        return called(model, x)
+    except (RuntimeError, TypeError, IndexError, AttributeError, KeyError) as error:
+        if "; allowed: " in str(error):
+            raise
+        kinds = ", ".join(f"{tuple(one.shape)} {one.dtype}".replace("torch.", "") for one in tensors_of(x))
+        why = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+        raise ValueError(
+            f"the module fails on inputs {kinds or type(x).__name__} ({why}); allowed: what its forward takes, in "
+            f"batches {FORMS}"
+        ) from error
+
+
+def is_apart(model: nn.Module, x: Any, size: int) -> bool:
+    """True if outputs for the first examples of a batch are its first outputs: examples know nothing of each other."""
+    n = length(x)
+    if any(one.shape[:1] != (n,) for one in tensors_of(x)):
+        return False
+    try:
+        one, two = ([*tensors_of(called(model, given))] for given in (x, part(x, 0, size)))
+    except (RuntimeError, IndexError, ValueError, TypeError):
+        return False
+    return len(one) == len(two) > 0 and all(_begins(u, v, n, size) for u, v in zip(one, two, strict=True))
+
+
+def _begins(u: Tensor, v: Tensor, n: int, size: int) -> bool:
+    """True if v is what u begins with, up to rounding."""
+    if u.shape[:1] != (n,) or v.shape != (size, *u.shape[1:]):
+        return False
+    if not u.is_floating_point():
+        return torch.equal(u[:size], v)
+    bound = torch.finfo(u.dtype).eps ** 0.5 * u.nan_to_num().abs().max()
+    return bool(((u[:size] - v).nan_to_num().abs() <= bound).all())

@@ -1,0 +1,216 @@
+"""The weights that a module computes with, and copies that have them for their own.
+
+Hooks and parametrisations compute weights from other tensors: the masks of a pruned network, a spectral or weight norm.
+All methods here take the effective weights, those of the function. A copy is refused where it would run weights of the
+original: in a closure over its layers, for instance.
+"""
+
+from __future__ import annotations
+
+import copy
+import dis
+import gc
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils import parametrize, prune, remove_spectral_norm, remove_weight_norm
+from torch.nn.utils.spectral_norm import SpectralNorm
+from torch.nn.utils.weight_norm import WeightNorm
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from lmc_helpers._wrappers import bare
+
+# ---------- weights that are computed
+
+_HOOKS: dict[type, Any] = {  # of torch, which compute a weight before each call → what makes it a plain one
+    prune.BasePruningMethod: lambda module, hook: prune.remove(module, hook._tensor_name),
+    SpectralNorm: lambda module, hook: remove_spectral_norm(module, hook.name),
+    WeightNorm: lambda module, hook: remove_weight_norm(module, hook.name),
+}
+
+
+def _computed(model: nn.Module, every: bool = False) -> tuple[list[tuple], list[tuple[str, str]]]:
+    """The weights that hooks compute, with the hook and what removes it, and those that parametrisations compute."""
+    modules = list(model.named_modules())
+    hooks = [(name, hook) for name, one in modules for hook in one._forward_pre_hooks.values()]
+    known = [(name, hook, remove) for name, hook in hooks for kind, remove in _HOOKS.items() if isinstance(hook, kind)]
+    return known, [
+        (n, tensor) for n, one in modules for tensor in _parametrised(one) if every or not _fixed(one, tensor)
+    ]
+
+
+def plain(model: nn.Module, every: bool = False) -> nn.Module:
+    """A module without wrappers; a copy that holds its effective weights, if hooks or parametrisations compute them.
+
+    A parametrisation that holds a fixed part in the weight's shape belongs to the architecture, and stays unless all
+    are asked for.
+    """
+    model = bare(model)
+    hooks, parametrised = _computed(model, every)
+    if not hooks and not parametrised:
+        return model
+    made = duplicate(model).eval()
+    with torch.no_grad():
+        for name, hook, remove in hooks:
+            remove(made.get_submodule(name), hook)
+        for name, tensor in parametrised:
+            one: Any = made.get_submodule(name)
+            kind = {key: value for key, value in vars(type(one)).items() if key not in ("__dict__", "__weakref__")}
+            one.__class__ = type(type(one).__name__, type(one).__bases__, kind)  # what is removed is an attribute of it
+            value = nn.Parameter(getattr(one, tensor).detach().clone())
+            parametrize.remove_parametrizations(one, tensor)
+            delattr(one, tensor)
+            one.register_parameter(tensor, value)
+    return made
+
+
+def _parametrised(module: Any) -> list[str]:
+    return list(module.parametrizations) if parametrize.is_parametrized(module) else []
+
+
+def _fixed(module: Any, tensor: str) -> bool:
+    """True if they hold a fixed part in a weight's shape, and, unless of this package, not a mask alone."""
+    parts, shape = module.parametrizations[tensor], getattr(module, tensor).shape
+    for part in parts:
+        home, own = type(part).__module__, [value for value in part.buffers() if value.shape == shape]
+        mask = all(bool(((value == 0) | (value == 1)).all()) for value in own)
+        if own and home != "torch.nn.utils.parametrizations" and (home.startswith("lmc_helpers.") or not mask):
+            return True
+    return False
+
+
+def alike(a: nn.Module, b: nn.Module) -> tuple[nn.Module, nn.Module]:
+    """Both, with plain weights unless halfway between parametrised ones is halfway between their originals."""
+    others: dict[str, Any] = dict(b.named_modules())
+    for name, one in [*a.named_modules()]:
+        two: Any = others.get(name)
+        for tensor in _parametrised(one):
+            same = two is not None and tensor in _parametrised(two)
+            if same:
+                ends = [of.parametrizations[tensor] for of in (one, two)]
+                half, slots = copy.deepcopy(ends[0]), [list(end.parameters()) for end in ends]
+                with torch.no_grad():
+                    for slot, u, v in zip(half.parameters(), *slots, strict=True):
+                        slot.copy_((u + v.to(u)) / 2)
+                    values = [end() for end in (half, *ends)]
+                    mean = (values[1] + values[2].to(values[1])) / 2
+                    bound = torch.finfo(mean.dtype).eps ** 0.5 * mean.abs().max()
+                    same = bool(((values[0] - mean).abs() <= bound).all())
+            if not same:
+                return plain(a, every=True), plain(b, every=True)
+    return a, b
+
+
+# ---------- copies that run the weights of the original
+
+
+def duplicate(model: nn.Module) -> nn.Module:
+    """A copy, or an error if it holds on to a module or tensor of the original's."""
+    kept = [one for one in reached(model) if isinstance(one, Tensor) and not one.is_leaf]  # computed in a call
+    try:
+        made = copy.deepcopy(model, {id(value): value.detach().clone() for value in kept})
+    except RuntimeError as error:
+        raise TypeError(f"{type(model).__name__} is not copied: {error}; allowed: what copy.deepcopy copies") from error
+    own = {id(one): name for name, one in [*model.named_modules(), *model.named_parameters(), *model.named_buffers()]}
+    for one in reached(made):
+        if id(one) in own:
+            raise SecondRoad(own[id(one)])
+    return made
+
+
+class SecondRoad(ValueError):
+    """A part of a module that its copies share."""
+
+    def __init__(self, name: str):
+        super().__init__(
+            f"{name or 'the module'!r} is also reached through a closure, a global name or another object that a copy "
+            "shares, so that a copy does not run its own weights; allowed: modules that reach their layers through "
+            "their attributes"
+        )
+
+
+def reached(root: Any) -> Iterator[Any]:
+    """All objects that an object holds on to: attributes, items, closures, defaults, and names that code refers to."""
+    seen: dict[int, Any] = {}
+    left = [root]
+    while left:
+        one = left.pop()
+        if id(one) in seen or isinstance(one, (ModuleType, str, bytes, int, float, CodeType)) or _foreign(one):
+            continue
+        seen[id(one)] = one
+        yield one
+        if isinstance(one, FunctionType):
+            left += [one.__defaults__, one.__kwdefaults__, *gc.get_referents(*one.__closure__ or ())]
+            left += [one.__globals__[name] for name in _names(one.__code__) if name in one.__globals__]
+        elif isinstance(one, type):
+            left += vars(one).values()
+        elif isinstance(one, weakref.ref):
+            left += [one()] if not isinstance(one(), Tensor) else []  # a recurrent layer's own
+        elif not isinstance(one, Tensor):
+            left += gc.get_referents(one)
+            left += [kind for kind in type(one).__mro__ if isinstance(one, nn.Module)]
+
+
+def _foreign(one: Any) -> bool:
+    """True for classes other than of a caller's modules, and for functions and objects of libraries."""
+    home = getattr(one if isinstance(one, (type, FunctionType)) else type(one), "__module__", None) or ""
+    library = home.partition(".")[0] in ("torch", "logging", "threading", "numpy")
+    if isinstance(one, type):
+        return library or not issubclass(one, nn.Module)
+    return library and not isinstance(one, (nn.Module, Tensor))
+
+
+@cache
+def _names(code: CodeType) -> frozenset[str]:
+    """The global names in a piece of code and those inside it."""
+    found = {step.argval for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL"}
+    return frozenset(found.union(*(_names(one) for one in code.co_consts if isinstance(one, CodeType))))
+
+
+def unsaved(model: nn.Module) -> set[str]:
+    """The buffers that are not in the state_dict of a module."""
+    modules = model.named_modules()
+    return {f"{home}.{name}".removeprefix(".") for home, one in modules for name in one._non_persistent_buffers_set}
+
+
+def remembered(model: nn.Module) -> Callable[[], None]:
+    """What takes away the attributes and buffers that a module makes in calls from now on."""
+    kept = [(vars(one), one._buffers) for one in model.modules()]
+    then = [(dict(own), dict(buffers)) for own, buffers in kept]
+
+    def back() -> None:
+        for now, before in zip(kept, then, strict=True):
+            for items, old in zip(now, before, strict=True):
+                items.clear()
+                items.update(old)
+
+    return back
+
+
+class Reads(TorchDispatchMode):
+    """Tells which of some tensors are read in a pass, and which operations it is made of."""
+
+    def __init__(self, tensors: Mapping[str, Tensor]):
+        super().__init__()
+        self.names = {memory(value): name for name, value in tensors.items() if value.numel()}
+        self.read: set[str] = set()
+        self.path = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        tensors = [one for one in tree_leaves((args, kwargs)) if isinstance(one, Tensor)]
+        self.read |= {self.names[key] for key in map(memory, tensors) if key in self.names}
+        self.path = hash((self.path, str(func)))
+        return func(*args, **(kwargs or {}))
+
+
+def memory(tensor: Tensor) -> tuple:
+    """Key of a tensor's memory: equal for two views of the same numbers."""
+    if tensor.layout is not torch.strided or not tensor.numel():
+        return (id(tensor),)
+    return tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype
