@@ -140,7 +140,7 @@ def place_of_peak(x: ArrayLike, samples: Sequence[ArrayLike], seed: int) -> tupl
 
     Selection: each sample is resampled with replacement 2000 times, independently at every x, and the largest mean is
     looked for again. Grid: the peak lies anywhere in the cell around the chosen place, of standard deviation
-    (width of the cell)/√12; a cell reaches half-way to the neighbours, at the ends of the grid as far outwards as
+    (width of the cell)/√12; a cell reaches halfway to the neighbours, at the ends of the grid as far outwards as
     inwards. The variances add. Places are increasing, with a sample for each; sizes may differ.
 
     Examples

@@ -222,10 +222,7 @@ for law, colour in (("large", "red"), ("small", "blue")):
     style = dict(color=f"book:{colour}", fontweight="bold", va="center")
     place = (12.8, 0.24) if law == "large" else (25, mean[-1] + 0.02)
     axis.text(*place, f"trained, {law} steps", **style)
-for random, words in (
-    (uniform, "uniform\nentries"),
-    (equal, "equal\nentries"),
-):
+for random, words in ((uniform, "uniform\nentries"), (equal, "equal\nentries")):
     axis.plot(widths, random, "--", color="book:black", linewidth=1.2)
     axis.text(36.8, random[-1], words, va="center")
 marks = (  # claim, width at which it stands, from, to, place of its words

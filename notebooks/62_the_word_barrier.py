@@ -226,8 +226,8 @@ for kind in found.values():
 # ## The middle sees half of the barrier, or nothing
 #
 # :::{prf:theorem} What the middle sees
-# :label: thm-half-way
-# If $e = l - c$ is concave, then $B_{\text{chord}} \le 2\, e(\frac12)$, and $2$ is the best factor; if besides $e(\lambda) = e(1 - \lambda)$, then $B_{\text{chord}} = e(\frac12)$.
+# :label: thm-halfway
+# If $e = l - c$ is concave, then $B_{\text{chord}} \le 2\, e(\frac12)$, and $2$ is the best factor; if in addition $e(\lambda) = e(1 - \lambda)$, then $B_{\text{chord}} = e(\frac12)$.
 # Without concavity $e(\frac12)$ bounds nothing: there are minima of a deep linear network with $e(\frac12) = 0 < B_{\text{chord}}$.
 # :::
 #

@@ -325,10 +325,7 @@ shares = np.array(
 
 # %%
 claims.check(
-    "X9.function",
-    max(changes.values()),
-    n=len(changes),
-    rival=min(half.values()),
+    "X9.function", max(changes.values()), n=len(changes), rival=min(half.values())
 )
 
 # %%

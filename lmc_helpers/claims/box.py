@@ -12,13 +12,13 @@ import numpy as np
 
 from lmc_helpers import chapter
 from lmc_helpers.claims import _runs, reading, words
-from lmc_helpers.claims._lines import measured, rounded, text
+from lmc_helpers.claims._lines import text
 from lmc_helpers.claims.criteria import BROKEN, HOLDS, NOT_RUN, OPEN, OURS, READING, Part, slug, symbol
 from lmc_helpers.claims.formulas import Address, typeset
 from lmc_helpers.claims.judge import Contradiction, Verdict, contradicts, farthest, judge
 from lmc_helpers.error_bars import Undefined
 
-__all__ = ["MIME", "RECORDED_ONLY", "Links", "check", "measured", "render", "rounded"]
+__all__ = ["MIME", "RECORDED_ONLY", "Links", "check", "render"]
 
 RECORDED_ONLY = "LMC_RECORD_CONTRADICTIONS"  #: in the environment of a run that stores what contradicts the ledger
 OTHER_READING = "other reading"  #: the style of what does not count, for another reading of it is better

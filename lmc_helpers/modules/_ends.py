@@ -1,4 +1,4 @@
-"""What lies between two modules: the tensors that have a half-way, by kind, and a check that nothing else counts."""
+"""What lies between two modules: the tensors that have a halfway, by kind, and a check that nothing else counts."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from lmc_helpers.modules._data import run
 from lmc_helpers.modules._module import called, copied, fitting, tensors, tensors_of, untouched
-from lmc_helpers.modules._plain import Reads, SecondRoad
+from lmc_helpers.modules._plain import Reads, SecondRoad, reached, unsaved
 from lmc_helpers.networks.permutations import change
 
 Values = dict[str, Tensor]
@@ -23,10 +24,10 @@ def norms(model: nn.Module) -> dict[str, nn.Module]:
 
 
 class Ends:
-    """Two modules and their values on a line: those of names that are in both and have a half-way.
+    """Two modules and their values on a line: those of names that are in both and have a halfway.
 
     A buffer that only one of them has, that has another shape, or that is not in the state of the module, is taken for
-    one that a call makes: a place on the line has that of a. A mask has no half-way.
+    one that a call makes: a place on the line has that of a. A mask has no halfway.
     """
 
     def __init__(self, a: nn.Module, b: nn.Module, called: bool = True):
@@ -34,30 +35,55 @@ class Ends:
         self.own: list[str] = []  # buffers that are those of a
         self.like_weights: list[str] = []
         self.equal = 0
+        made = unsaved(a)
         known = {f"{name}.{kind}".removeprefix(".") for name in norms(a) for kind in STATISTICS}
         for name in dict.fromkeys(name for end in (a, b) for name, _ in end.named_buffers()):
             u, v = self.u.get(name), self.v.get(name)
             alike = u is not None and v is not None and u.shape == v.shape
             if u is not None and v is not None and alike and torch.equal(u, v.to(u)):
                 self.equal += name not in known
-            elif u is None or v is None or not alike or _unsaved(a, name):
-                if not called and not _unsaved(a if u is not None else b, name):
+            elif u is None or v is None or not alike or name in made:
+                if not called:
                     shapes = ["missing" if one is None else tuple(one.shape) for one in (u, v)]
                     raise ValueError(
-                        f"{name!r} is {shapes[0]} in a and {shapes[1]} in b; allowed: equal names and shapes"
+                        f"{name!r}, {shapes[0]} in a and {shapes[1]} in b, may be made in calls; allowed: equal "
+                        "buffers, but for those of one shape in the state_dict"
                     )
                 self.own.append(name)
             elif name in known:
                 continue
             elif u.numel() > 1 and all(_is_mask(one) for one in (u, v)):
                 raise ValueError(
-                    f"the buffer {name!r}, a mask or integers, differs between a and b and has no half-way; allowed: "
+                    f"the buffer {name!r}, a mask or integers, differs between a and b and has no halfway; allowed: "
                     "equal ones, or masks multiplied into the weights, as torch.nn.utils.prune does"
                 )
             else:
                 (self.like_weights if u.is_floating_point() or u.is_complex() else self.own).append(name)
+        if not called:
+            self._check_attributes()
         for name in self.own:
             self.u.pop(name, None), self.v.pop(name, None)
+
+    def _check_attributes(self) -> None:
+        """Raise if tensors and numbers that are no state differ between the modules, so that it does not tell them."""
+        others = dict(self.modules[1].named_modules())
+        for home, one in self.modules[0].named_modules():
+            for name, u in vars(one).items():
+                v = vars(others[home]).get(name) if home in others else None
+                if isinstance(u, (Tensor, float)) and not _equal(u, v):
+                    where = f"{home}.{name}".removeprefix(".")
+                    raise ValueError(
+                        f"the attribute {where!r} differs between a and b, or is missing in b, and is no parameter or "
+                        "buffer; allowed: equal ones, or modules without it"
+                    )
+        hidden = []
+        for end in self.modules:
+            own = {id(value) for value in end.parameters()}
+            hidden.append([one for one in reached(end) if isinstance(one, nn.Parameter) and id(one) not in own])
+        if len(hidden[0]) != len(hidden[1]) or not all(map(_equal, *hidden)):
+            raise ValueError(
+                "a and b hold parameters that are not registered; allowed: nn.ModuleList, nn.ParameterList"
+            )
 
     def words(self, statistics: str, inside: int = 0) -> str:
         """What is done with each kind of buffer."""
@@ -68,7 +94,7 @@ class Ends:
         told = [f"running statistics of {named} {where[statistics]}" if kinds else "no running statistics"]
         told += [f"{_listed(self.like_weights)} interpolated like weights"] if self.like_weights else []
         told += [f"{_listed(self.own)} as in a, or made in the call"] if self.own else []
-        told += [f"masks, norms and other parts of {inside} computed weights inside the weights"] if inside else []
+        told += [f"{inside} weights computed by hooks or parametrisations taken as they come out"] if inside else []
         return "; ".join(told + ([f"{self.equal} equal buffers kept"] if self.equal else []))
 
     def check(self, x: Any, seeds: int = 0) -> None:
@@ -137,7 +163,7 @@ def check_followed(model: nn.Module, x: Any) -> None:
 
 def _outputs(model: nn.Module, x: Any, seed: int) -> list[Tensor]:
     with untouched(seed=seed):
-        return [one.clone() for one in tensors_of(called(model, fitting(model, x)))]
+        return [one.clone() for one in tensors_of(run(model, fitting(model, x)))]
 
 
 def _rounding(outputs: list[Tensor]) -> float:
@@ -146,10 +172,10 @@ def _rounding(outputs: list[Tensor]) -> float:
     return max((torch.finfo(kind).eps ** 0.5 for kind in types), default=0.0)
 
 
-def _unsaved(model: nn.Module, name: str) -> bool:
-    """True for buffers that are not in the state_dict of a module."""
-    home, _, own = name.rpartition(".")
-    return own in dict(model.named_modules())[home]._non_persistent_buffers_set
+def _equal(u: Any, v: Any) -> bool:
+    if isinstance(u, Tensor) and isinstance(v, Tensor):
+        return u.shape == v.shape and torch.equal(u, v.to(u))
+    return type(u) is type(v) and u == v
 
 
 def _is_mask(value: Tensor) -> bool:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import copy
 import dis
 import gc
-from collections.abc import Iterator, Mapping
+import weakref
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -34,9 +35,9 @@ _HOOKS: dict[type, Any] = {  # of torch, which compute a weight before each call
 }
 
 
-def computed(model: nn.Module, every: bool = False) -> tuple[list[tuple], list[tuple[str, str]]]:
+def _computed(model: nn.Module, every: bool = False) -> tuple[list[tuple], list[tuple[str, str]]]:
     """The weights that hooks compute, with the hook and what removes it, and those that parametrisations compute."""
-    modules = list(bare(model).named_modules())
+    modules = list(model.named_modules())
     hooks = [(name, hook) for name, one in modules for hook in one._forward_pre_hooks.values()]
     known = [(name, hook, remove) for name, hook in hooks for kind, remove in _HOOKS.items() if isinstance(hook, kind)]
     return known, [
@@ -47,11 +48,11 @@ def computed(model: nn.Module, every: bool = False) -> tuple[list[tuple], list[t
 def plain(model: nn.Module, every: bool = False) -> nn.Module:
     """A module without wrappers; a copy that holds its effective weights, if hooks or parametrisations compute them.
 
-    A parametrisation of the caller's that holds a fixed part in the weight's shape belongs to the architecture, and
-    stays unless all are asked for.
+    A parametrisation that holds a fixed part in the weight's shape belongs to the architecture, and stays unless all
+    are asked for.
     """
     model = bare(model)
-    hooks, parametrised = computed(model, every)
+    hooks, parametrised = _computed(model, every)
     if not hooks and not parametrised:
         return model
     made = duplicate(model).eval()
@@ -74,17 +75,21 @@ def _parametrised(module: Any) -> list[str]:
 
 
 def _fixed(module: Any, tensor: str) -> bool:
-    """True if parametrisations of the caller's hold a buffer in the weight's shape."""
+    """True if they hold a fixed part in a weight's shape, and, unless of this package, not a mask alone."""
     parts, shape = module.parametrizations[tensor], getattr(module, tensor).shape
-    own = [one for one in parts if type(one).__module__ != "torch.nn.utils.parametrizations"]
-    return any(value.shape == shape for one in own for value in one.buffers())
+    for part in parts:
+        home, own = type(part).__module__, [value for value in part.buffers() if value.shape == shape]
+        mask = all(bool(((value == 0) | (value == 1)).all()) for value in own)
+        if own and home != "torch.nn.utils.parametrizations" and (home.startswith("lmc_helpers.") or not mask):
+            return True
+    return False
 
 
 def alike(a: nn.Module, b: nn.Module) -> tuple[nn.Module, nn.Module]:
-    """Both, with plain weights unless half-way between parametrised ones is half-way between their originals."""
+    """Both, with plain weights unless halfway between parametrised ones is halfway between their originals."""
     others: dict[str, Any] = dict(b.named_modules())
-    for name, one in a.named_modules():
-        two = others.get(name)
+    for name, one in [*a.named_modules()]:
+        two: Any = others.get(name)
         for tensor in _parametrised(one):
             same = two is not None and tensor in _parametrised(two)
             if same:
@@ -107,13 +112,13 @@ def alike(a: nn.Module, b: nn.Module) -> tuple[nn.Module, nn.Module]:
 
 def duplicate(model: nn.Module) -> nn.Module:
     """A copy, or an error if it holds on to a module or tensor of the original's."""
-    kept = [one for one in _reached(model) if isinstance(one, Tensor) and not one.is_leaf]  # computed in a call
+    kept = [one for one in reached(model) if isinstance(one, Tensor) and not one.is_leaf]  # computed in a call
     try:
         made = copy.deepcopy(model, {id(value): value.detach().clone() for value in kept})
     except RuntimeError as error:
         raise TypeError(f"{type(model).__name__} is not copied: {error}; allowed: what copy.deepcopy copies") from error
     own = {id(one): name for name, one in [*model.named_modules(), *model.named_parameters(), *model.named_buffers()]}
-    for one in _reached(made):
+    for one in reached(made):
         if id(one) in own:
             raise SecondRoad(own[id(one)])
     return made
@@ -124,12 +129,13 @@ class SecondRoad(ValueError):
 
     def __init__(self, name: str):
         super().__init__(
-            f"{name!r} is also reached through a closure, a global name or another object that a copy shares, so that "
-            "a copy does not run its own weights; allowed: modules that reach their layers through their attributes"
+            f"{name or 'the module'!r} is also reached through a closure, a global name or another object that a copy "
+            "shares, so that a copy does not run its own weights; allowed: modules that reach their layers through "
+            "their attributes"
         )
 
 
-def _reached(root: Any) -> Iterator[Any]:
+def reached(root: Any) -> Iterator[Any]:
     """All objects that an object holds on to: attributes, items, closures, defaults, and names that code refers to."""
     seen: dict[int, Any] = {}
     left = [root]
@@ -144,6 +150,8 @@ def _reached(root: Any) -> Iterator[Any]:
             left += [one.__globals__[name] for name in _names(one.__code__) if name in one.__globals__]
         elif isinstance(one, type):
             left += vars(one).values()
+        elif isinstance(one, weakref.ref):
+            left += [one()] if not isinstance(one(), Tensor) else []  # a recurrent layer's own
         elif not isinstance(one, Tensor):
             left += gc.get_referents(one)
             left += [kind for kind in type(one).__mro__ if isinstance(one, nn.Module)]
@@ -163,6 +171,26 @@ def _names(code: CodeType) -> frozenset[str]:
     """The global names in a piece of code and those inside it."""
     found = {step.argval for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL"}
     return frozenset(found.union(*(_names(one) for one in code.co_consts if isinstance(one, CodeType))))
+
+
+def unsaved(model: nn.Module) -> set[str]:
+    """The buffers that are not in the state_dict of a module."""
+    modules = model.named_modules()
+    return {f"{home}.{name}".removeprefix(".") for home, one in modules for name in one._non_persistent_buffers_set}
+
+
+def remembered(model: nn.Module) -> Callable[[], None]:
+    """What takes away the attributes and buffers that a module makes in calls from now on."""
+    kept = [(vars(one), one._buffers) for one in model.modules()]
+    then = [(dict(own), dict(buffers)) for own, buffers in kept]
+
+    def back() -> None:
+        for now, before in zip(kept, then, strict=True):
+            for items, old in zip(now, before, strict=True):
+                items.clear()
+                items.update(old)
+
+    return back
 
 
 class Reads(TorchDispatchMode):

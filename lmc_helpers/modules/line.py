@@ -13,11 +13,12 @@ from jaxtyping import Float64
 from torch import Tensor, nn
 
 from lmc_helpers._typing import Natural, Probability, Reals, checked
+from lmc_helpers._wrappers import bare
 from lmc_helpers.barrier import GRID, barrier_kinds, check_lambdas
 from lmc_helpers.modules._data import batches, is_apart, is_whole, kept, length, part, run
 from lmc_helpers.modules._ends import Ends, norms, placed
 from lmc_helpers.modules._module import check_pair, copied, fitting, tensors_of, untouched
-from lmc_helpers.modules._plain import computed
+from lmc_helpers.modules._plain import remembered
 from lmc_helpers.modules.losses import Combined
 
 __all__ = ["Line", "Measured", "interpolate", "line"]
@@ -126,6 +127,7 @@ def line(
     lambdas: Reals = GRID,
     statistics: Statistics = "interpolated",
     seeds: Natural = 0,
+    statistics_data: Any = None,
 ) -> Line:
     """Losses and accuracies of λ a + (1 − λ) b on data, for places λ from 0 to 1.
 
@@ -154,6 +156,8 @@ def line(
     seeds
         for networks that draw numbers in evaluation mode, over how many draws losses are averaged, the same at each
         λ; such a network is refused by default.
+    statistics_data
+        other data for recomputed statistics, training data for instance; their targets are not used.
 
     Examples
     --------
@@ -163,14 +167,17 @@ def line(
     >>> curve.losses.shape, curve.barrier == curve.barrier_kinds["chord"].value, curve.buffers
     (torch.Size([11]), True, 'no running statistics')
     """
-    inside = sum(map(len, computed(a)))
+    known = {name for name, _ in bare(a).named_parameters()}
     a, b = check_pair(a, b)
     places = check_lambdas(lambdas)
     if len(places) < 2 or places[0] != 0 or places[-1] != 1 or not (places.diff() > 0).all():
         raise ValueError(f"lambdas = {places.tolist()}; allowed: increasing from 0 to 1")
+    if statistics_data is not None and statistics != "recomputed":
+        raise ValueError(f"statistics = {statistics!r} with statistics_data; allowed: 'recomputed'")
     ends = Ends(a, b)
-    found = _evaluated(a, [(ends.u, ends.v, lam) for lam in places.tolist()], loss, data, statistics, ends, seeds)
-    made = Line(places, *found, ends.words(statistics, inside))
+    of = [(ends.u, ends.v, lam) for lam in places.tolist()]
+    found = _evaluated(a, of, loss, data, statistics, ends, seeds, statistics_data)
+    made = Line(places, *found, ends.words(statistics, sum(name not in known for name, _ in a.named_parameters())))
     for which, value in (("b", made.losses[0]), ("a", made.losses[-1])):
         if not value.isfinite():
             raise ValueError(f"the loss of {which} is {value.item()}; allowed: finite losses")
@@ -190,6 +197,7 @@ def _evaluated(
     statistics: str = "interpolated",
     ends: Ends | None = None,
     seeds: int = 0,
+    statistics_data: Any = None,
 ) -> tuple[Tensor, Tensor, Tensor | None]:
     """Batch losses (B, K) of K networks, what the batches count (B,), and accuracies (K,) or None.
 
@@ -198,13 +206,17 @@ def _evaluated(
     """
     with untouched():
         work = copied(model)
+        back = remembered(work)
         recomputed: list[dict[str, Tensor]] | None = None
         if statistics == "recomputed" and norms(model):
             data = kept(data)
-            recomputed = _recomputed(work, places, data)
-        if ends is not None and is_whole(data):  # before it is said that examples depend on one another
-            ends.check(next(batches(work, data, 8))[0], seeds)
-        size, run_size = _sizes(work, data, bool(seeds))
+            recomputed = _recomputed(work, places, data if statistics_data is None else statistics_data)
+        if ends is not None and is_whole(data):
+            x, y = next(batches(work, data, sys.maxsize))
+            ends.check(part(x, 0, min(LARGEST, length(x, y))), seeds)
+            ends = None
+        size, run_size = _sizes(work, data, seeds)
+        back()
         combined, tested = Combined(loss), (0, len(places) - 1)
         losses: list[list[Tensor]] = [[] for _ in places]
         right: list[Tensor | None] = [torch.zeros(2, dtype=torch.float64) for _ in places]
@@ -234,7 +246,7 @@ def _evaluated(
     return table, sizes, accuracy if combined.counts else None
 
 
-def _sizes(work: nn.Module, data: Any, drawn: bool = False) -> tuple[int | None, int]:
+def _sizes(work: nn.Module, data: Any, seeds: int = 0) -> tuple[int | None, int]:
     """Size of the parts over which errors are taken (None: the given batches), and of the parts run at once."""
     if not is_whole(data):
         return None, AT_ONCE
@@ -243,9 +255,9 @@ def _sizes(work: nn.Module, data: Any, drawn: bool = False) -> tuple[int | None,
     x, y = (fitting(work, part(one, 0, size)) for one in (x, y))
     outputs = run(work, x)
     leaves = list(tensors_of(outputs))
-    if not all(one.shape[:1] == (length(x, y),) for one in leaves):  # outputs that cannot be cut
+    if seeds or not all(one.shape[:1] == (length(x, y),) for one in leaves):  # outputs that cannot be cut
         return None, size
-    if size > 1 and not drawn and not is_apart(work, x, size // 2):
+    if size > 1 and not is_apart(work, x, size // 2):
         raise ValueError(
             "the outputs for an example change with the others of its batch; allowed: networks that give each example "
             "an output of its own, or batches [(x, y), …] that are run as they are"
@@ -257,9 +269,10 @@ def _visits(
     work: nn.Module, places: Sequence[Place], data: Any, size: int, more: Sequence[Mapping[str, Tensor]] | None = None
 ) -> Iterator[tuple[int, Any, Any]]:
     """(k, x, y) for each network k and batch, with the network's values in the module."""
-    slots = dict([*work.named_parameters(), *work.named_buffers()])
+    slots, back = dict([*work.named_parameters(), *work.named_buffers()]), remembered(work)
 
     def put(k: int) -> None:
+        back()  # what a call made of other weights
         u, v, lam = places[k]
         placed(slots, u, v, lam)
         for name, value in more[k].items() if more is not None else ():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -14,6 +14,7 @@ from lmc_helpers._typing import checked
 from lmc_helpers._wrappers import bare
 from lmc_helpers.modules._module import (
     called,
+    check_unscripted,
     copied,
     filled,
     fitting,
@@ -23,7 +24,7 @@ from lmc_helpers.modules._module import (
     tensors_of,
     untouched,
 )
-from lmc_helpers.modules._plain import Reads, SecondRoad, plain
+from lmc_helpers.modules._plain import Reads, SecondRoad, plain, remembered, unsaved
 from lmc_helpers.modules._trace import BY_HAND, Refused, trace, varies
 from lmc_helpers.networks.permutations import Check, Symmetry, change, cycles, permute, verify_outputs
 from lmc_helpers.seeds import torch_generator
@@ -36,7 +37,7 @@ MANY = 64  # examples of these
 
 
 @checked
-def symmetry(model: nn.Module, x: Any, also: Sequence = ()) -> Symmetry:
+def symmetry(model: nn.Module, x: Any, also: Sequence = (), outputs: Callable | None = None) -> Symmetry:
     """The groups of interchangeable units of a module, found by following its axes through its forward pass.
 
     A group is called after the module or parameter that makes its units. Where heads of an attention, or groups of a
@@ -56,8 +57,9 @@ def symmetry(model: nn.Module, x: Any, also: Sequence = ()) -> Symmetry:
 
     Weights are the effective ones: where ``torch.nn.utils.prune``, a spectral or weight norm or another parametrisation
     computes a weight, the groups are those of the function, and name the weight. Statistics of units in buffers, as of
-    a batch norm, move with the units. A buffer that varies along two axes or more, as a mask of weights or the fixed
-    part of an asymmetric weight, belongs to the architecture: its units are not interchangeable.
+    a batch norm, move with the units if they are in the ``state_dict``. A buffer that varies along two axes or more, as
+    a mask of weights or the fixed part of an asymmetric weight, belongs to the architecture: its units are not
+    interchangeable.
 
     Parameters
     ----------
@@ -67,17 +69,21 @@ def symmetry(model: nn.Module, x: Any, also: Sequence = ()) -> Symmetry:
         Its input, or a tuple of arguments.
     also
         More inputs, that run parts of the module which ``x`` does not: with an optional condition, for instance.
+    outputs
+        What counts of the outputs, such as ``lambda out: out["logits"]``: all of them if it is left out. States of an
+        encoder or embeddings that are given beside predictions fix the order of their units.
 
     Returns
     -------
     Symmetry
         No axis of inputs or outputs is in a group. Not every symmetry is found: units that are copies of each other, or
-        the rotations of a linear layer, are not looked for.
+        the rotations of a linear layer, are not looked for. An operation that no rule describes fixes the units that
+        it takes; ``left`` names it and the axes, and ``print`` shows both.
 
     Raises
     ------
     ValueError
-        If an operation is not followed, as of recurrent layers; write the groups by hand then and ask :func:`verify`.
+        If the outputs change; write the groups by hand then and ask :func:`verify`.
         If no input reads a parameter that units may move in, as of an expert that no token chose.
 
     Examples
@@ -87,7 +93,7 @@ def symmetry(model: nn.Module, x: Any, also: Sequence = ()) -> Symmetry:
     >>> found.sizes, found.groups["0"][2].name
     ({'0': 8}, '2.weight')
     """
-    return _Probe(model, x, also).traced()
+    return _Probe(model, x, also, outputs).traced()
 
 
 @checked
@@ -112,7 +118,9 @@ def permuted(model: nn.Module, symmetry: Symmetry, permutations: Mapping[str, An
 
 
 @checked
-def verify(model: nn.Module, x: Any, symmetry: Symmetry | None = None, left_out: bool = True) -> Check:
+def verify(
+    model: nn.Module, x: Any, symmetry: Symmetry | None = None, left_out: bool = True, outputs: Callable | None = None
+) -> Check:
     """Check groups of interchangeable units, found or written by hand, by running the module with its units permuted.
 
     It runs a copy in double precision with 10 % of noise added to parameters, once for each group, once for all at
@@ -126,6 +134,8 @@ def verify(model: nn.Module, x: Any, symmetry: Symmetry | None = None, left_out:
         The groups; those of :func:`symmetry` if it is left out.
     left_out
         Whether axes are left out one at a time, which takes most of the time for a large module.
+    outputs
+        What counts of the outputs, as in :func:`symmetry`.
 
     Examples
     --------
@@ -136,7 +146,7 @@ def verify(model: nn.Module, x: Any, symmetry: Symmetry | None = None, left_out:
     >>> verify(net, x, Symmetry({"0": (Axis("0.weight", 0), Axis("0.bias", 0))}, {"0": 3})).holds()  # no "2.weight"
     False
     """
-    probe = _Probe(model, x)
+    probe = _Probe(model, x, (), outputs)
     found = probe.traced() if symmetry is None else symmetry
     permute(probe.values, found, cycles(found, torch_generator(0, "check of a trace")))  # raises if axes do not fit
     return verify_outputs(probe.outputs, probe.values, found, torch_generator(0, "check of a trace"), left_out)
@@ -145,8 +155,10 @@ def verify(model: nn.Module, x: Any, symmetry: Symmetry | None = None, left_out:
 class _Probe:
     """A copy of a module, with noise on its parameters, and inputs: in double precision if the module runs in it."""
 
-    def __init__(self, model: nn.Module, x: Any, also: Sequence = ()):
+    def __init__(self, model: nn.Module, x: Any, also: Sequence = (), chosen: Callable | None = None):
+        check_unscripted(model)
         self.given, self.generator = model, torch_generator(0, "inputs for the check of a trace")
+        self.chosen = chosen or (lambda out: out)
         for double in (True, False):
             try:
                 self.model = copied(model).double() if double else copied(model)
@@ -223,14 +235,15 @@ class _Probe:
     def run(self, x: Any, values: Mapping[str, Tensor], reads: Reads | None = None) -> list[Tensor]:
         """Outputs with values (1, …) of parameters and buffers, from the same random numbers at every call."""
         slots = dict([*self.model.named_parameters(), *self.model.named_buffers()])
-        own = {name: slot.data for name, slot in slots.items()}
+        own, back = {name: slot.data for name, slot in slots.items()}, remembered(self.model)
         buffers = {name for name, _ in self.model.named_buffers()}
         try:
             for name in own.keys() & values.keys():
                 slots[name].data = values[name][0].clone() if name in buffers else values[name][0]
             with untouched(seed=0), step_by_step(), reads or nullcontext():
-                return list(tensors_of(called(self.model, x)))
+                return list(tensors_of(self.chosen(called(self.model, x))))
         finally:
+            back()
             for name, slot in slots.items():
                 slot.data = own[name]
 
@@ -241,7 +254,7 @@ class _Probe:
     def traced(self) -> Symmetry:
         """The groups, refused unless the outputs stay when all units are permuted."""
         with untouched(seed=0):
-            groups, precision = trace(self.model, self.followed)
+            groups, precision = trace(self.model, self.followed, self.chosen)
         self.check_unread(groups)
         perms, rounding = cycles(groups, torch_generator(0, "check of a trace")), precision**0.5
         moved = self.outputs(permute(self.values, groups, perms))
@@ -257,7 +270,7 @@ class _Probe:
         unread = [
             name
             for name, value in self.model.named_parameters()
-            if name not in self.read and any(n > 1 and n % m == 0 for n in value.shape for m in sizes)
+            if name not in self.read and (not sizes or any(n > 1 and n % m == 0 for n in value.shape for m in sizes))
         ]
         if unread:
             names = ", ".join(map(repr, unread[:3])) + (f" and {len(unread) - 3} more" if len(unread) > 3 else "")
@@ -284,18 +297,24 @@ def _drawn(value: Tensor, generator: torch.Generator) -> Tensor:
             return rows.view(value.shape)
         return rows.gather(1, uniform(*rows.shape).argsort(1)).view(value.shape)
     if whole:
-        low, high = min(0, int(rows.min())), int(rows.max())
+        low, high = int(rows.min()), int(rows.max())
+        low = low if low < high else min(0, low)
         new = (low + uniform(*rows.shape).double() * (high + 1 - low)).floor().to(value.dtype)
-        ordered = rows.shape[1] > 1 and bool((rows.diff(dim=1) >= 0).all())
-        return (new.sort(dim=1)[0] if ordered else new).view(value.shape)
+        if rows.shape[1] > 1:
+            up, down = (bool((sign * rows.diff(dim=1) >= 0).all()) for sign in (1, -1))
+            new = new.sort(dim=1, descending=down)[0] if up or down else new
+        return new.view(value.shape)
     finite = value[value.isfinite()]
     if not finite.numel():
         return value
     size = (finite - finite.mean()).abs().square().mean().sqrt().clamp_min(0.1)
-    noise = torch.randn(value.shape, generator=generator, dtype=torch.float32).to(value.device) * size
     if not value.is_complex() and finite.min() >= 0:  # pixels, distances, probabilities
-        return torch.where(value.isfinite(), ((value + noise) % finite.max().clamp_min(0.1)).to(value), value)
-    return torch.where(value.isfinite(), (finite.mean() + noise).to(value), value)
+        new = (value + uniform(*value.shape) * size * 2) % finite.max().clamp_min(0.1)
+    else:
+        draws = torch.randn(value.numel() + 2, generator=generator, dtype=torch.float32).to(value.device)
+        noise, shift, scale = draws[:-2].view(value.shape), draws[-2], 10 ** draws[-1].clamp(-1, 1)
+        new = scale * (finite.mean() + size * (shift + noise))
+    return torch.where(value.isfinite(), new.to(value), value)
 
 
 def _add_noise(model: nn.Module) -> None:
@@ -304,8 +323,9 @@ def _add_noise(model: nn.Module) -> None:
     Equal rows of a buffer stay equal.
     """
     generator = torch_generator(0, "noise for the check of a trace")
+    buffers, made = dict(model.named_buffers()), unsaved(model)
     with torch.no_grad():
-        for value in [*model.parameters(), *model.buffers()]:
+        for value in [*model.parameters(), *(one for name, one in buffers.items() if name not in made)]:
             long = [d for d, n in enumerate(value.shape) if n > 1]
             axes = [d for d in long if varies(value, d)] or long
             statistics = isinstance(value, nn.Parameter) or len(axes) < 2
