@@ -88,9 +88,9 @@ chapter.begin(
     data=Text("a file of examples, or nothing"),
     loss=Choice(("cross_entropy", "mse")),
     layer=Text("the name of a layer, or nothing"),
-    examples=Integer(200, 10_000_000),
+    examples=Integer(400, 10_000_000),
     pairs=Integer(2, 1000),
-    epochs=Integer(1, 1000),
+    epochs=Integer(3, 1000),
     restarts=Integer(1, 1000),
     steps=Integer(1, 10_000),
 )
