@@ -104,12 +104,7 @@ from lmc_helpers._chapters.image_networks import (
     networks,
 )
 from lmc_helpers.barrier import barrier_kinds
-from lmc_helpers.error_bars import (
-    Undefined,
-    extreme,
-    jackknife,
-    over_clusters,
-)
+from lmc_helpers.error_bars import Undefined, extreme, jackknife, over_clusters
 from lmc_helpers.training.recipes import Descent
 from lmc_helpers.training.runs import DataSpec, Run
 

@@ -21,15 +21,7 @@ from lmc_helpers.alignment.weight_matching import group_by_group, inner_kinds, w
 from lmc_helpers.modules._data import batches, kept, length
 from lmc_helpers.modules._ends import Ends, check_followed, check_same
 from lmc_helpers.modules._layers import Contractions, Use, storage
-from lmc_helpers.modules._module import (
-    called,
-    check_pair,
-    copied,
-    fitting,
-    step_by_step,
-    tensors,
-    untouched,
-)
+from lmc_helpers.modules._module import called, check_pair, copied, fitting, step_by_step, tensors, untouched
 from lmc_helpers.modules.losses import Combined
 from lmc_helpers.modules.symmetry import permuted
 from lmc_helpers.modules.symmetry import symmetry as traced

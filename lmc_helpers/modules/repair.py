@@ -29,14 +29,7 @@ from lmc_helpers._typing import Probability, checked
 from lmc_helpers.alignment.activation_matching import CONSTANT
 from lmc_helpers.modules._data import batches, kept, run
 from lmc_helpers.modules._layers import storage
-from lmc_helpers.modules._module import (
-    check_pair,
-    copied,
-    fitting,
-    step_by_step,
-    tensors_of,
-    untouched,
-)
+from lmc_helpers.modules._module import check_pair, copied, fitting, step_by_step, tensors_of, untouched
 from lmc_helpers.modules.line import interpolate
 from lmc_helpers.networks.model import Stack
 
