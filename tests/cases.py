@@ -298,6 +298,49 @@ class Across(Attention):
         return (torch.softmax(q @ k.mT, -1) @ v).transpose(1, 2)
 
 
+class Packed(Rotary):
+    """Queries, keys and values inside each of three heads; some of their units turn."""
+
+    def __init__(self, turning=0):
+        super().__init__()
+        self.qkv, self.turning = nn.Linear(12, 36), turning
+        del self.q, self.k, self.v
+        self.cos, self.sin = self.cos[:, :turning], self.sin[:, :turning]
+
+    def parts(self, h):
+        return (one.transpose(1, 2) for one in self.qkv(h).view(*h.shape[:2], 3, 3, 4).unbind(3))
+
+    def attend(self, q, k, v):
+        def turned(x):
+            x, still = x[..., : self.turning], x[..., self.turning :]
+            a, b = x.chunk(2, dim=-1)
+            return torch.cat([x * self.cos + torch.cat([-b, a], -1) * self.sin, still], -1)
+
+        return F.scaled_dot_product_attention(turned(q), turned(k), v)
+
+
+class Repeated(Attention):
+    """Every other head of queries has the same keys."""
+
+    def parts(self, h):
+        q, k, v = (f(h).view(*h.shape[:2], -1, self.d).transpose(1, 2) for f in (self.q, self.k, self.v))
+        return q, k.repeat(1, 2, 1, 1), v.repeat(1, 2, 1, 1)
+
+
+# the residual stream; heads, and in each of the three, units of queries that do not turn, units of values
+CASES["packed inside heads"] = Case(Packed, TOKENS, 1 + 1 + 3 + 3, ("qkv.bias",))
+CASES["partly rotary"] = Case(of(Packed, 2), TOKENS, 1 + 1 + 3 + 3, ("qkv.bias",))
+CASES["packed rotary"] = Case(of(Packed, 4), TOKENS, 1 + 1 + 3)
+# the residual stream; which of two heads with the same keys, in one order for all; shared heads with units in each
+CASES["repeated keys"] = Case(Repeated, TOKENS, 1 + 1 + 1 + 2 + 2, ("k.bias",))
+CASES["norm in heads"] = Case(
+    of(
+        nn.Sequential,
+        *(nn.Linear(5, 12), nn.Unflatten(-1, (3, 4)), nn.LayerNorm(4), nn.Flatten(-2), nn.Tanh(), nn.Linear(12, 3)),
+    ),
+    VECTORS,
+    2,
+)
 CASES["rotary"] = Case(Rotary, TOKENS, 1 + 1 + 3)  # no units of queries
 CASES["across"] = Case(Across, TOKENS, 1 + 2 + 1 + 1)
 
@@ -332,6 +375,21 @@ class Cells(nn.Module):
         return self.out(h)
 
 
+for kind in (nn.RNN, nn.GRU, nn.LSTM):  # a first layer, and two layers, in both directions each
+
+    @case(1 + 4, TOKENS)
+    class Recurrent(nn.Module):
+        def __init__(self, kind=kind):
+            super().__init__()
+            self.inp, self.out = nn.Linear(5, 6), nn.Linear(8, 2)
+            self.rnn = kind(6, 4, num_layers=2, batch_first=True, bidirectional=True)
+
+        def forward(self, x):
+            return self.out(self.rnn(self.inp(x))[0])
+
+    CASES[kind.__name__] = CASES.pop("Recurrent")
+
+
 @case(1, PIXELS)
 class Waves(nn.Module):
     """A convolution in Fourier space, with complex weights."""
@@ -349,9 +407,11 @@ class Waves(nn.Module):
 
 
 ORDERED = {  # what makes the order of hidden units count
-    "sort": lambda h: h.sort(-1).values * torch.arange(6, dtype=h.dtype),
+    "sort": lambda h: h * h.sort(-1).indices,
     "argmax": lambda h: h * h.argmax(-1, keepdim=True),
-    "topk": lambda h: h + h.topk(2, dim=-1).values.sum(-1, keepdim=True),
+    "topk": lambda h: h + h.topk(2, dim=-1).indices.sum(-1, keepdim=True),
+    "largest": lambda h: h + h.max(-1, keepdim=True)[1],
+    "not followed": lambda h: h + torch.linalg.pinv(h[:, None] * h[:, :, None]).sum(-1),
     "cumsum": lambda h: h.cumsum(-1),
     "one-hot": lambda h: h * F.one_hot(h.argmax(-1), 6),
     "position": lambda h: torch.where(torch.arange(6) < 3, h, -h),
@@ -370,17 +430,73 @@ ORDERED = {  # what makes the order of hidden units count
 }
 
 
+def zeroed(h):
+    h[h < 0] = 0
+    return h
+
+
+FREE = {  # what does not: values by their size, and forms in place
+    "largest value": lambda h: h * h.max(-1, keepdim=True)[0],
+    "median": lambda h: h - h.median(-1, keepdim=True)[0],
+    "threshold": lambda h: h * (h >= h.topk(4, -1)[0][..., -1:]),
+    "sorted values": lambda h: h * (h.sort(-1)[0] * torch.arange(6, dtype=h.dtype)).sum(-1, keepdim=True),
+    "third": lambda h: h * h.kthvalue(3, -1, keepdim=True)[0],
+    "zeroed": zeroed,
+    "masked": lambda h: h.masked_fill_(h < 0, 0.5),
+    "in place": lambda h: F.mish(F.threshold(h.abs_(), 0.1, 0.0, inplace=True), inplace=True),
+    "numbers": lambda h: h.tanh() * int(torch.div(h.shape[1], 2, rounding_mode="trunc")),
+}
+
+
 class Ordered(nn.Module):
     def __init__(self, step):
         super().__init__()
-        self.inp, self.out, self.step = nn.Linear(5, 6), nn.Linear(6, 2), ORDERED[step]
+        self.inp, self.out, self.step = nn.Linear(5, 6), nn.Linear(6, 2), (ORDERED | FREE)[step]
 
     def forward(self, x):
         return self.out(self.step(self.inp(x)))
 
 
-for step in ORDERED:
-    CASES[step] = Case(lambda step=step: Ordered(step), VECTORS, 0)
+@case(2 + 1 + 2, PIXELS)
+class Across(nn.Module):
+    """Groups of four channels over 2 and 10: the two of a, two of b, and two whole groups of b with their channels."""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.norm, self.out = (
+            nn.Conv2d(3, 2, 1),
+            nn.Conv2d(3, 10, 1),
+            nn.GroupNorm(3, 12),
+            nn.Linear(12, 2),
+        )
+
+    def forward(self, x):
+        return self.out(self.norm(torch.cat([self.a(x), self.b(x)], 1)).relu().mean((2, 3)))
+
+
+@case(4, PIXELS)
+class Places(nn.Module):
+    """Channels that are folded, moved by a transformer of places, met in pairs, and looked up in bags."""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.bags = nn.Conv2d(3, 4, 1), nn.Conv2d(3, 5, 1), nn.EmbeddingBag(9, 6)
+        self.both, self.out = nn.Bilinear(4, 5, 7), nn.Linear(7, 2)
+        self.turn, self.last = nn.Linear(5, 6), nn.Linear(6, 2)
+
+    def forward(self, x):
+        a, b = F.fold(F.unfold(self.a(x), 3, padding=1), (8, 8), 3, padding=1), self.b(x)
+        grid = F.affine_grid(self.turn(b.mean((2, 3))).tanh().view(-1, 2, 3), b.shape, align_corners=False)
+        h = self.both(a.mean((2, 3)), F.grid_sample(b, grid, align_corners=False).mean((2, 3)))
+        bags = self.bags(torch.arange(8).view(2, 4))
+        return self.out(h.tanh() * F.mse_loss(h, h.tanh())) + self.last(bags.tanh())
+
+
+CASES["norm across"] = CASES.pop("Across")
+
+
+for step in ORDERED | FREE:
+    CASES[step] = Case(lambda step=step: Ordered(step), VECTORS, int(step in FREE))
 
 
 class Masked(nn.Linear):

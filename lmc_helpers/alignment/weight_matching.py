@@ -15,7 +15,9 @@ on the start, hence restarts are part of the method: the best is taken, and the 
 
 Units inside units, the neurons of an attention head for example, move with the outer group in one step, exactly: the
 gain C_ij of outer unit j of b at position i is the largest over the permutations of the units inside, an assignment for
-each pair (i, j).
+each pair (i, j). Where two kinds of units inside are factors of one axis, as the queries that share a key head and the
+units of each of them, their gain is bilinear: all permutations of one kind are tried if there are at most 24, else both
+are assigned in turn (:mod:`lmc_helpers.alignment.factors`).
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from torch import Tensor
 
 from lmc_helpers._typing import Positive, Seed, Tensors, checked
 from lmc_helpers.alignment.assignment import _assigned, _start
+from lmc_helpers.alignment.factors import Kinds, combined, entries_by_kinds, jointly
 from lmc_helpers.networks.permutations import (
     Axis,
     Permutations,
@@ -174,7 +177,7 @@ class _Term(NamedTuple):
 
     name: str
     axis: int
-    places: list[tuple[int, Axis | Tensor]]  # 0 and where the group is; the kind of a unit inside, and entries (m k, n)
+    places: list[tuple[Kinds, Axis | Tensor]]  # () and where the group is; kinds of units inside, and entries (m k, n)
     others: list[tuple[str, Axis]]
 
 
@@ -184,6 +187,7 @@ class _Step:
 
     group: str
     kinds: list[tuple[str, ...]]  # the groups inside by their kind, of units 0, …, m − 1 each
+    sets: list[Kinds]  # () first: sets of kinds that are factors of one axis, one alone or several
     terms: list[_Term]
     quadratic: set[str]  # parameters with several axes of the step
     near: np.ndarray  # the steps whose best permutation depends on this one's: they share a parameter
@@ -207,7 +211,9 @@ def _steps(symmetry: Symmetry) -> list[_Step]:
             if (one.name, one.axis) == (two.name, two.axis) and not are_apart((one, m), (two, m))
         }
         near = [k for k, g in enumerate(groups) if names[g] & (names[group] if g != group else quadratic)]
-        steps.append(_Step(group, kinds, terms, quadratic, np.array(near, dtype=int)))
+        several = {which for term in terms for which, _ in term.places if len(which) > 1}
+        sets = [(), *((k,) for k in range(len(kinds))), *sorted(several)]
+        steps.append(_Step(group, kinds, sets, terms, quadratic, np.array(near, dtype=int)))
     return steps
 
 
@@ -248,20 +254,14 @@ def _terms(symmetry: Symmetry, group: str, kinds: list[tuple[str, ...]], own: li
             if other.name == place.name and not (g in own and other.axis == place.axis)
         ]
         at = place.name, place.axis
-        terms.setdefault(at, _Term(*at, [], others)).places.append((0, place))
-    for kind, groups in enumerate(kinds, 1):
-        k = symmetry.sizes[groups[0]]
+        terms.setdefault(at, _Term(*at, [], others)).places.append(((), place))
+    inside: dict[tuple[str, int], list[tuple[int, int, list[Axis]]]] = {}
+    for kind, groups in enumerate(kinds):
         for places in zip(*(sorted(symmetry.groups[g]) for g in groups), strict=True):
-            outer, inner = places[0].outer, places[0].inner
-            entries = torch.arange(outer * k * inner).view(outer, k, inner).movedim(1, 0).flatten(1)  # (k, n)
-            entries = torch.cat([place.offset + entries for place in places])
-            terms[places[0].name, places[0].axis].places.append((kind, entries))
-    for term in terms.values():
-        taken = [one for _, of in term.places if isinstance(of, Tensor) for one in of.flatten().tolist()]
-        if len(set(taken)) < len(taken):
-            raise ValueError(
-                f"units inside those of {group!r} are factors of axis {term.axis} of {term.name!r}; allowed: apart"
-            )
+            at = places[0].name, places[0].axis
+            inside.setdefault(at, []).append((kind, symmetry.sizes[groups[0]], list(places)))
+    for at, found in inside.items():
+        terms[at].places.extend(entries_by_kinds(found))
     return list(terms.values())
 
 
@@ -307,17 +307,20 @@ class _Problem:
             totals = [total.numpy(force=True) for total in self._sums(step, p, pairs, known)]
         C, *inside = totals
         own, each = p[step.group].numpy(), np.arange(len(pairs))[:, None]
-        units, best = np.arange(own.shape[-1]), []
+        units = np.arange(own.shape[-1])
         before = C[each, units, own].sum(axis=-1)
-        for groups, table in zip(step.kinds, inside, strict=True):
-            m, k = len(groups), self.sizes[groups[0]]
-            T = table.reshape(-1, m, k, m, k).swapaxes(2, 3)  # (P, m, m, k, k): unit i of a, unit j of b
-            best.append(_assigned(T))
+        shown = [np.stack([p[g].numpy() for g in groups], axis=1) for groups in step.kinds]  # (P, m, k)
+        tables = {}  # kinds → (P, m, m, k, k): unit i of a, unit j of b
+        for which, table in zip(step.sets[1:], inside, strict=True):
+            k = math.prod(shown[kind].shape[-1] for kind in which)
+            tables[which] = table.reshape(-1, len(units), k, len(units), k).swapaxes(2, 3)
+        best = jointly(tables, shown)  # a permutation (P, m, m, k) of each kind
+        for which, T in tables.items():
             alone = T.trace(axis1=-2, axis2=-1)  # (P, m, m), what C has of them
-            q = np.stack([p[g].numpy() for g in groups], axis=1)  # (P, m, k)
-            before += T[each[..., None], units[:, None], own[..., None], np.arange(k), q].sum(axis=(-2, -1))
+            now, new = combined([shown[kind] for kind in which]), combined([best[kind] for kind in which])
+            before += T[each[..., None], units[:, None], own[..., None], np.arange(T.shape[-1]), now].sum(axis=(-2, -1))
             before -= alone[each, units, own].sum(axis=-1)
-            C = C + np.take_along_axis(T, best[-1][..., None], axis=-1).sum(axis=(-2, -1)) - alone
+            C = C + np.take_along_axis(T, new[..., None], axis=-1).sum(axis=(-2, -1)) - alone
         found = {step.group: _assigned(C)}
         new = found[step.group]
         gain = C[each, units, new].sum(axis=-1) - before
@@ -332,7 +335,7 @@ class _Problem:
     def _sums(
         self, step: _Step, p: Permutations, pairs: np.ndarray | slice, known: set[str] | None = None
     ) -> list[Tensor]:
-        """Costs (P, m, m) of a step's units, then (P, m k, m k) for each kind of unit inside."""
+        """Costs (P, m, m) of a step's units, then (P, m k, m k) for each kind of unit inside, and for factors."""
         if known is not None:
             terms = [term for term in step.terms if {g for g, _ in term.others} <= known]
             return self._added(self._zeros(step, len(self.least[pairs])), step, terms, p, pairs)
@@ -347,7 +350,7 @@ class _Problem:
 
     def _zeros(self, step: _Step, P: int) -> list[Tensor]:
         m = self.sizes[step.group]
-        units = [m, *(m * self.sizes[groups[0]] for groups in step.kinds)]
+        units = [m * math.prod(self.sizes[step.kinds[kind][0]] for kind in which) for which in step.sets]
         return [torch.zeros(P, n, n, dtype=torch.float64, device=self.device) for n in units]
 
     def _added(
@@ -357,7 +360,8 @@ class _Problem:
         vectors: list[list[list[Tensor]]] = [[] for _ in sums]
         for term in terms:
             b = reorder(_of(self.b[term.name], pairs), term.others, p)
-            for k, (kind, place) in enumerate(term.places):
+            for k, (which, place) in enumerate(term.places):
+                kind = step.sets.index(which)
                 A, B = self._left(step, term, k, pairs), _rows(b, term.axis + 1, place, self.sizes[step.group])
                 if A.shape[2] == 1:
                     vectors[kind].append([A, B])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 
@@ -12,12 +13,17 @@ class Unfollowed(Exception):
 
 
 class Atom:
-    """An index that takes ``size`` values; atoms that turn out to be equal are united."""
+    """An index that takes ``size`` values; atoms that turn out to be equal are united.
 
-    __slots__ = ("fixed", "parent", "parts", "size")
+    One whose parts are a sum stays as it is inside another index, as queries, keys and values inside each head.
+    """
 
-    def __init__(self, size: int, fixed: bool = False):
-        self.size, self.fixed = size, fixed  # fixed: no permutation may act on it
+    __slots__ = ("constant", "fixed", "parent", "parts", "size")
+    reason = "the architecture"  # why atoms are fixed at present: the operation that is followed
+
+    def __init__(self, size: int, fixed: bool | str = False, constant: bool = False):
+        self.size, self.constant = size, constant  # constant: a tensor of equal entries, such as zeros to begin with
+        self.fixed = Atom.reason if fixed is True else fixed  # why no permutation may act on it, or False
         self.parent: Atom | None = None
         self.parts: Axis | None = None  # the sum of products that it was found to be
 
@@ -34,9 +40,14 @@ Axis = tuple[Product, ...]  # one after the other
 Axes = list[Axis]
 
 
-def fresh(size: int, fixed: bool = False) -> Axis:
+def fresh(size: int, fixed: bool = False, constant: bool = False) -> Axis:
     """An axis of its own."""
-    return ((Atom(size, fixed),),)
+    return ((Atom(size, fixed, constant),),)
+
+
+def is_constant(axis: Axis) -> bool:
+    """True if the entries along an axis are equal, in whatever order they are."""
+    return all(atom.constant for product in branches(axis) for atom in product)
 
 
 def fixed(sizes: Sequence[int]) -> Axes:
@@ -58,18 +69,26 @@ def fix(*axes: Axis) -> None:
     """Forbid permutations of these axes."""
     for atom in (atom.root() for axis in axes for product in axis for atom in product):
         if not atom.fixed:
-            atom.fixed = True
+            atom.fixed = Atom.reason
             fix(atom.parts or ())
 
 
 def is_fixed(axis: Axis) -> bool:
     """True if no permutation may act on any part of an axis."""
-    return all(atom.fixed for product in resolved(axis) for atom in product)
+    return all(atom.fixed for product in branches(axis) for atom in product)
 
 
 def resolved(axis: Axis) -> Axis:
-    """The same axis in atoms that have no parts, without factors of size 1."""
-    return tuple(each for product in axis for each in _product([_known(atom.root()) for atom in product]))
+    """The same axis without factors of size 1, in atoms that have no parts, or a sum of parts inside another index."""
+    return tuple(each for product in axis for each in _product([_known(atom.root()) for atom in product], product))
+
+
+def branches(axis: Axis) -> Iterator[Product]:
+    """The products of atoms without parts on an axis: sums inside another index are multiplied out."""
+    for product in resolved(axis):
+        parts = [branches(atom.parts) if atom.parts is not None else [(atom,)] for atom in product]
+        for chosen in itertools.product(*parts):
+            yield tuple(itertools.chain(*chosen))
 
 
 def _known(atom: Atom) -> Axis:
@@ -82,12 +101,17 @@ def flat(axes: Sequence[Axis]) -> Axis:
     return _product(list(map(resolved, axes)))
 
 
-def _product(axes: Sequence[Axis]) -> Axis:
-    """The product of resolved axes; a sum inside another index is fixed."""
+def _product(axes: Sequence[Axis], atoms: Sequence[Atom] = ()) -> Axis:
+    """The product of resolved axes; a sum inside another index is one atom, the one it belongs to or a new one."""
     whole: Axis = ((),)
-    for axis in axes:
+    for k, axis in enumerate(axes):
         if len(axis) > 1 and whole != ((),):
-            axis = picked(axis, length(axis))
+            if atoms:
+                inner = atoms[k].root()
+            else:
+                inner = Atom(length(axis))
+                inner.parts = axis
+            axis = ((inner,),)
         whole = tuple((*outer, *inner) for outer in whole for inner in axis)
     return whole
 
@@ -112,14 +136,15 @@ def _same_product(p: Product, q: Product) -> None:
     a, b = p[0], q[0]
     if a.size == b.size:
         if a is not b:
-            b.parent, a.fixed = a, a.fixed or b.fixed
+            b.parent, a.fixed, a.constant = a, a.fixed or b.fixed, a.constant and b.constant
         same((p[1:],), (q[1:],))
         return
     large, small = (a, b) if a.size > b.size else (b, a)
     if large.size % small.size:
         fix((p, q))  # reshaped across another index
         return
-    large.parts = ((Atom(small.size, large.fixed), Atom(large.size // small.size, large.fixed)),)
+    n = large.size // small.size
+    large.parts = ((Atom(small.size, large.fixed, large.constant), Atom(n, large.fixed, large.constant)),)
     same((p,), (q,))
 
 
@@ -128,7 +153,8 @@ def _cut_product(product: Product, first: int) -> tuple[Product, Product] | None
     outer, inner = product[0], count(product[1:])
     if first % inner:
         return None
-    left, right = Atom(first // inner, outer.fixed), Atom(outer.size - first // inner, outer.fixed)
+    n = first // inner
+    left, right = (Atom(k, outer.fixed, outer.constant) for k in (n, outer.size - n))
     outer.parts = ((left,), (right,))
     return (left, *product[1:]), (right, *product[1:])
 

@@ -140,15 +140,16 @@ def _reshaped(axes: Axes, after: list[int]) -> State:
             else:
                 new.append(sizes.pop(0))
         whole = block[0] if len(block) == 1 else flat(block)
-        parts = resolved(whole)
-        if len(new) == 1:
-            variants = [[*axes, whole] for axes in variants]
-        elif pack is None and len(parts) == new[0] and len(set(map(count, parts))) == 1 and not is_fixed(whole):
-            pack = fresh(new[0], fixed=True)
-            variants = [[*variants[0], pack, *_split((part,), new[1:])] for part in parts]
-        else:
-            split = _split(whole, new)
-            variants = [axes + split for axes in variants]
+        while new:
+            parts = resolved(whole)
+            equal = len(parts) == new[0] > 1 and len(set(map(count, parts))) == 1 and not is_fixed(whole)
+            if len(new) > 1 and pack is None and equal:
+                pack = fresh(new[0], fixed=True)
+                variants = [[*variants[0], pack, *_split((part,), new[1:])] for part in parts]
+                break
+            first, *others = [whole] if len(new) == 1 else _split(whole, [new[0], math.prod(new[1:])])
+            variants = [[*axes, first] for axes in variants]
+            whole, new = flat(others), new[1:]
     for d, n in enumerate(after):
         if n == 1:
             variants = [[*axes[:d], fresh(1), *axes[d:]] for axes in variants]
@@ -246,6 +247,11 @@ def _index(f, a, out):
 
 @rule("index_put", "_unsafe_index_put")
 def _index_put(f, a, out):
+    picks = [(d, pick) for d, pick in enumerate(a.indices) if pick is not None]
+    if len(picks) == 1 and picks[0][1].dtype == torch.bool and a.values.numel() == 1:  # h[mask] = 0
+        ((d, mask),) = picks
+        behind = [fresh(1) for _ in range(a.self.ndim - d - mask.ndim)]
+        return [f.broadcast(f.axes(a.self), [*f.axes(mask), *behind])]
     f.broadcast(_index(f, a, [a.self])[0], f.axes(a.values))
     fix(*(axis for pick in a.indices if pick is not None for axis in f.axes(pick)))
     return [f.axes(a.self)]
@@ -256,6 +262,13 @@ def _embedding(f, a, out):
     rows, *units = f.axes(a.weight)
     fix(rows)
     return [[*f.axes(a.indices), *units]]
+
+
+@rule("_embedding_bag", "_embedding_bag_forward_only")
+def _embedding_bag(f, a, out):
+    rows, units = f.axes(a.weight)
+    fix(rows, *f.axes(a.indices), *f.axes(a.offsets))
+    return [[fresh(out[0].shape[0], fixed=True), units], *(fixed(one.shape) for one in out[1:])]
 
 
 @rule("index_select")
@@ -305,6 +318,12 @@ def _reduce(f, a, out):
     return [_without(axes, listed(getattr(a, "dim", None), len(axes)), getattr(a, "keepdim", False)) for _ in out]
 
 
+@rule("mse_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy", "soft_margin_loss")
+def _loss(f, a, out):
+    axes = f.broadcast(*(f.axes(one) for one in (a.self, a.target, getattr(a, "weight", None)) if one is not None))
+    return [axes if out[0].ndim == len(axes) else []]
+
+
 RULES.update(
     dict.fromkeys(
         ("var_mean", "std_mean", "aminmax", "count_nonzero", "nansum", "_is_all_true", "_is_any_true"), _reduce
@@ -312,11 +331,27 @@ RULES.update(
 )
 
 
-@rule("max", "min", "argmax", "argmin", "median", "nanmedian", "mode", "kthvalue")
+@rule("argmax", "argmin")
 def _place_of(f, a, out):
-    for d in listed(getattr(a, "dim", None), a.self.ndim) if hasattr(a, "dim") else ():
-        fix(f.axes(a.self)[d])
+    fix(*(f.axes(a.self)[d] for d in listed(getattr(a, "dim", None), a.self.ndim)))
     return _reduce(f, a, out)
+
+
+@rule("max", "min", "median", "nanmedian", "mode", "kthvalue")
+def _value_of(f, a, out):
+    """The value is the same in every order of the units; its place fixes them if it is used."""
+    for one in out[1:]:
+        f.order[one] = [f.axes(a.self)[d] for d in listed(a.dim, a.self.ndim)]
+    return _reduce(f, a, out)
+
+
+@rule("sort", "topk")
+def _sorted(f, a, out):
+    """The values by their size do not depend on the order of the units."""
+    axes, d = f.axes(a.self), listed(a.dim, a.self.ndim)[0]
+    for one in out[1:]:
+        f.order[one] = [axes[d]]
+    return [[*axes[:d], *fixed(one.shape[d : d + 1]), *axes[d + 1 :]] for one in out]
 
 
 @rule("softmax", "_softmax", "log_softmax", "_log_softmax", "_safe_softmax")
@@ -326,7 +361,7 @@ def _softmax(f, a, out):
     return [axes]
 
 
-@rule("cumsum", "cumprod", "cummax", "cummin", "logcumsumexp", "flip", "roll", "sort", "topk", "argsort", "unfold")
+@rule("cumsum", "cumprod", "cummax", "cummin", "logcumsumexp", "flip", "roll", "argsort", "unfold")
 def _along(f, a, out):
     axes = f.axes(a.self)
     given = [getattr(a, name) for name in ("dim", "dims", "dimension") if hasattr(a, name)]
@@ -356,7 +391,7 @@ def _view_as_real(f, a, out):
 
 @rule("full_like", "zeros_like", "ones_like", "empty_like", "new_zeros", "new_ones", "new_full", "new_empty")
 def _constant(f, a, out):
-    return [[fresh(n) for n in out[0].shape]]
+    return [[fresh(n, constant=True) for n in out[0].shape]]
 
 
 # ---------- sums of products
@@ -371,6 +406,17 @@ def _mm(f, a, out):
 @rule("bmm")
 def _bmm(f, a, out):
     return [f.contract(f.axes(a.self), f.axes(a.mat2), 1)]
+
+
+@rule("_grouped_mm")
+def _grouped_mm(f, a, out):
+    """Rows by the expert that they go to, with that one's matrix: all experts have one order of units."""
+    x, w = f.axes(a.self), f.axes(a.mat2)
+    if len(x) != 2 or len(w) != 3:
+        raise Unfollowed
+    f.stacked |= {atom.root() for product in resolved(w[0]) for atom in product}
+    fix(x[0], w[0], *f.axes(a.offs))
+    return [f.contract(x, w[1:])]
 
 
 @rule("addmm", "_addmm_activation", "addmv")
@@ -390,7 +436,18 @@ def _linear(f, a, out):
     return [made if a.bias is None else f.broadcast(made, f.axes(a.bias))]
 
 
-@rule("_cdist_forward")
+@rule("_trilinear")
+def _trilinear(f, a, out):
+    parts = []
+    for one, gaps in ((a.i1, a.expand1), (a.i2, a.expand2), (a.i3, a.expand3)):
+        axes = list(f.axes(one))
+        for d in sorted(gaps):
+            axes.insert(d, fresh(1))
+        parts.append(axes)
+    return [_without(f.broadcast(*parts), a.sumdim)]
+
+
+@rule("_cdist_forward", "_euclidean_dist")
 def _cdist(f, a, out):
     x, y = f.axes(a.x1), f.axes(a.x2)
     return [f.contract(x, [*y[:-2], y[-1], y[-2]], len(y) - 2)]
@@ -438,12 +495,25 @@ def _layer_norm(f, a, out):
     return [f.broadcast(axes, *(f.axes(one) for one in own if one is not None))]
 
 
+def _grouped(axis: Axis, size: int) -> list[Axis]:
+    """Groups of a size on an axis that may be exchanged: whole ones in one part of a sum; the other parts are cut."""
+    at, groups = 0, []
+    for product in resolved(axis):
+        first, last = -(-at // size) * size, (at + count(product)) // size * size
+        if first < last:
+            groups.append(fresh((last - first) // size))
+            same(cut(axis, first, last), flat([groups[-1], fresh(size)]))
+        elif first == last or first == last + size:
+            cut(axis, at, last if at < last else at + count(product))
+        at += count(product)
+    return groups
+
+
 @rule("native_group_norm")
 def _group_norm(f, a, out):
     axes = f.axes(a.input)
-    group = fresh(a.group)
-    same(axes[1], flat([group, fresh(length(axes[1]) // a.group)]))
-    f.note(axes[0], group)
+    for group in _grouped(axes[1], length(axes[1]) // a.group):
+        f.note(axes[0], group)
     own = [f.axes(one)[0] for one in (a.weight, a.bias) if one is not None]
     return [f.broadcast(axes, *([one, *(fresh(1) for _ in axes[2:])] for one in own))]
 
@@ -475,6 +545,30 @@ PIXEL_OPERATIONS = (
     *("_upsample_bilinear{}d_aa", "_upsample_bicubic{}d_aa"),
 )
 RULES.update({name.format(n): pixel_rule(n) for name in PIXEL_OPERATIONS for n in (1, 2, 3)})
+
+
+@rule("grid_sampler_2d", "grid_sampler_3d", "grid_sampler")
+def _grid_sampler(f, a, out):
+    (batch, channels, *pixels), (other, *grid) = f.axes(a.input), f.axes(a.grid)
+    same(batch, other)
+    fix(*pixels, *grid)
+    return [[batch, channels, *fixed(out[0].shape[2:])]]
+
+
+@rule("affine_grid_generator")
+def _affine_grid(f, a, out):
+    batch, *matrix = f.axes(a.theta)
+    fix(*matrix)
+    return [[batch, *fixed(out[0].shape[1:])]]
+
+
+@rule("col2im")
+def _fold(f, a, out):
+    *batch, channels, places = f.axes(a.self)
+    fix(places)
+    made = fresh(out[0].shape[-3])
+    same(channels, flat([made, fresh(math.prod(a.kernel_size), fixed=True)]))
+    return [[*batch, made, *fixed(out[0].shape[-2:])]]
 
 
 @rule("pixel_shuffle", "pixel_unshuffle", "im2col")

@@ -19,8 +19,9 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 from types import SimpleNamespace as Arguments
 from typing import Any
 
@@ -36,11 +37,14 @@ from lmc_helpers.modules._axes import (
     Product,
     State,
     Unfollowed,
+    branches,
     count,
     cut,
     fix,
     fixed,
+    flat,
     fresh,
+    is_constant,
     is_fixed,
     length,
     resolved,
@@ -56,6 +60,9 @@ BY_HAND = "allowed: its groups written by hand, Symmetry({group: (Axis(parameter
 SUFFIX = r"(\.parametrizations\.\w+\.(original\d?|.*)|[._](weight|bias)(_[vg]|_orig)?)$"
 
 
+TURNS = {"t", "transpose", "squeeze", "unsqueeze"}  # in place, too
+
+
 class Refused(ValueError):
     """A module whose symmetry cannot be proven."""
 
@@ -63,28 +70,39 @@ class Refused(ValueError):
 class Follower(TorchDispatchMode):
     """Follows the axes of all tensors while a module runs."""
 
-    def __init__(self, sources: Mapping[str, Tensor], packed: Mapping[tuple[int, int], int], held: set[tuple]):
+    def __init__(
+        self, sources: Mapping[str, Tensor], packed: Mapping[tuple[int, int], tuple[int, int]], held: set[tuple]
+    ):
         super().__init__()
         self.held = held  # the memory of tensors that the module holds beside its sources
         self.sources, self.packed = list(sources.values()), packed
         self.first_use: dict[int, int] = {}  # number of a source → when it is used first
         self.numbers = {memory(tensor): k for k, tensor in reversed(list(enumerate(self.sources)))}
-        self.found: dict[tuple[int, int], int] = {}  # axes of sources that turn out to be packed, too
+        #: source and axis that turns out to be packed, too → how many times, and how many pieces each time
+        self.found: dict[tuple[int, int], tuple[int, int]] = {}
         self.states = WeakTensorKeyDictionary()
         self.noted: list[Axes] = []
         self.module = [""]
+        self.stacked: set[Atom] = set()  # what is picked entry by entry
+        self.writes = False  # whether the present operation changes a tensor in place
+        #: results that say where units are, such as the indices of a maximum → the axes that their use fixes
+        self.order = WeakTensorKeyDictionary()
         self.precision = 0.0  # of the coarsest floating type
         for k, tensor in enumerate(self.sources):
-            pieces = [packed.get((k, d), 1) for d in range(tensor.ndim)]
+            pieces = [packed.get((k, d), (1, 1)) for d in range(tensor.ndim)]
             self.put(
-                tensor, [tuple((Atom(n // m),) for _ in range(m)) for n, m in zip(tensor.shape, pieces, strict=True)]
+                tensor,
+                [
+                    flat([fresh(outer), tuple((Atom(n // (outer * m)),) for _ in range(m))])
+                    for n, (outer, m) in zip(tensor.shape, pieces, strict=True)
+                ],
             )
 
-    def put(self, tensor: Tensor, found: State | Axes | None) -> None:
-        """Store the axes of a tensor; None if they are unknown."""
+    def put(self, tensor: Tensor, found: State | Axes) -> None:
+        """Store the axes of a tensor."""
         state = State([found]) if isinstance(found, list) else found
         self.states[tensor] = state
-        self.noted += state.variants if state is not None else []
+        self.noted += state.variants
 
     def note(self, *axes: Axis) -> None:
         """Note axes that are summed or meet without being those of a tensor."""
@@ -95,16 +113,20 @@ class Follower(TorchDispatchMode):
 
         One from elsewhere may be an input: it is fixed along all.
         """
+        if tensor in self.order:
+            fix(*self.order.pop(tensor))
         if tensor not in self.states:
             k = self.numbers.get(memory(tensor))
             if k is not None and tensor.numel():
                 self.put(tensor, self.states[self.sources[k]])
             else:
-                own = memory(tensor) in self.held
-                self.put(tensor, [fresh(n, not own or varies(tensor, d)) for d, n in enumerate(tensor.shape)])
-        if self.states[tensor] is None:
-            raise Unfollowed
+                self.put(tensor, self.made(tensor) if memory(tensor) in self.held else fixed(tensor.shape))
         return self.states[tensor]
+
+    def made(self, tensor: Tensor) -> Axes:
+        """The axes of a tensor that depends on no other: fixed along each axis on which it varies."""
+        differs = [varies(tensor, d) for d in range(tensor.ndim)]
+        return [fresh(n, one, not any(differs)) for n, one in zip(tensor.shape, differs, strict=True)]
 
     def axes(self, tensor: Tensor) -> Axes:
         """The axes of a tensor; those of stacked variants are identified."""
@@ -120,6 +142,7 @@ class Follower(TorchDispatchMode):
         name = func.overloadpacket.__name__
         name = name if name.endswith("__") else name.removesuffix("_")  # in place
         tensors = list(tensors_of((args, kwargs)))
+        Atom.reason = f"{name!r}" + (f" of {self.module[-1]!r}" if self.module[-1] else "")
         if name.startswith("lift_fresh"):
             self.held |= {memory(tensor) for tensor in tensors}
         try:
@@ -128,27 +151,40 @@ class Follower(TorchDispatchMode):
                 k = self.numbers.get(memory(tensor))
                 if k is not None:
                     self.first_use.setdefault(k, len(self.first_use))
-            before = list(map(geometry, tensors))
+            before, self.writes = list(map(geometry, tensors)), func._schema.is_mutable
             out = func(*args, **kwargs)
             outputs = list(tensors_of(out))
             if not outputs:
                 return out  # a number, the same in every order of the units
-            if func._schema.is_mutable and before != list(map(geometry, tensors)):
-                raise Unfollowed  # such as squeeze_
+            if self.writes and before != list(map(geometry, tensors)) and name not in TURNS:
+                raise Unfollowed  # such as resize_
             found = self.follow(name, func, bound(func, args, kwargs), tensors, states, outputs)
         except (Unfollowed, LookupError, AttributeError, TypeError):
-            where = f"{self.module[-1]!r}" if self.module[-1] else "the module"
-            raise Refused(f"{where} calls {name!r} in a way that is not followed; {BY_HAND}") from None
+            found = self.pin(tensors, outputs)
         for k, tensor in enumerate(outputs):
-            self.put(tensor, found[k] if k < len(found) else None)
+            known = k < len(found) and found[k] is not None
+            self.put(tensor, found[k] if known else fixed(tensor.shape))
+            if not known:
+                self.order[tensor] = [axis for one in tensors for axis in self.axes(one)]
             if tensor.is_floating_point():
                 self.precision = max(self.precision, torch.finfo(tensor.dtype).eps)
         return out
 
+    def pin(self, tensors: Iterable[Tensor], out: Iterable[Tensor]) -> list[Axes]:
+        """Fix all axes of an operation that no rule describes."""
+        Atom.reason += ", which is not followed"
+        fix(*(axis for tensor in tensors for one in self.state(tensor).variants for axis in one))
+        return [fixed(one.shape) for one in out]
+
     def follow(self, name, func, a: Arguments, tensors, states, out: list[Tensor]) -> Sequence[State | Axes | None]:
         """The axes of an operation's results."""
         wide = [tensor for tensor in tensors if tensor.numel() > 1]
-        pointwise = torch.Tag.pointwise in func.tags or name in POINTWISE
+        pointwise = torch.Tag.pointwise in func.tags or name in POINTWISE or _is_pointwise(name)
+        if not tensors and name.startswith(("empty", "new_empty")):
+            return [[fresh(n) for n in one.shape] for one in out]
+        if not tensors:
+            self.held |= set(map(memory, out))
+            return [self.made(one) for one in out]
         if name in MOVES or (pointwise and len(wide) == 1 and wide[0].shape == out[0].shape and name not in RULES):
             move = MOVES.get(name, alike)
             state = self.state(a.self if name in MOVES else wide[0])
@@ -164,11 +200,6 @@ class Follower(TorchDispatchMode):
             return [fixed(one.shape) for one in out]
         if pointwise:
             return [self.broadcast(*map(self.axes, tensors))] * len(out)
-        if not tensors and name.startswith(("empty", "new_empty")):
-            return [[fresh(n) for n in one.shape] for one in out]
-        if not tensors:
-            self.held |= set(map(memory, out))
-            return [self.state(one).variants[0] for one in out]
         if all(is_fixed(axis) for state in states for axes in state.variants for axis in axes):
             return [fixed(one.shape) for one in out]
         raise Unfollowed
@@ -183,8 +214,10 @@ class Follower(TorchDispatchMode):
                 known = result[k]
                 if length(axis) == 1:
                     continue
-                if known is None:
+                if known is None or (is_constant(known) and not self.writes):
                     result[k] = axis
+                elif is_constant(axis) and not self.writes:
+                    continue
                 else:
                     same(known, axis)
                     common.append(axis)
@@ -206,7 +239,9 @@ class Follower(TorchDispatchMode):
         """The axes of Σ_k x[batch, ..., k] y[batch, k, ...]."""
         shared, left, right = x[:batch], x[batch:-1], y[batch + 1 :]
         for one, two in zip((*shared, x[-1]), y, strict=False):
-            same(one, two)
+            if not is_constant(one) and not is_constant(two):
+                same(one, two)
+        shared = [two if is_constant(one) else one for one, two in zip(shared, y, strict=False)]
         self.note(*shared, x[-1])
         self.note(*shared, *left)
         self.note(*shared, *right)
@@ -230,18 +265,27 @@ class Follower(TorchDispatchMode):
             return State([state.variants[k][:dim] + state.variants[k][dim + 1 :]])
         if not is_fixed(axis):
             self._unpack(resolved(axis))
+            self.stacked |= {atom.root() for atom in resolved(axis)[0]}
             fix(axis)
         return State([axes[:dim] + axes[dim + 1 :] for axes in state.variants], state.pack)
 
     def _unpack(self, picked: Axis) -> None:
-        """An axis with few entries that is the outermost factor of one of a parameter: that one is packed."""
-        if len(picked) > 1 or len(picked[0]) > 1 or length(picked) > 8:
+        """An axis with few entries that is a factor of one of a parameter, not the innermost: that one is packed."""
+        if len(picked) > 1 or len(picked[0]) != 1 or length(picked) > 8:
             return
         for k, tensor in enumerate(self.sources):
             for d, axis in enumerate(self.axes(tensor)):
                 product, *others = resolved(axis)
-                if not others and len(product) > 1 and product[0] is picked[0][0] and (k, d) not in self.packed:
-                    self.found[k, d] = length(picked)
+                if not others and picked[0][0] in product[:-1] and (k, d) not in self.packed:
+                    outer = count(product[: product.index(picked[0][0])])
+                    self.found[k, d] = outer, length(picked)
+
+
+@cache
+def _is_pointwise(name: str) -> bool:
+    """True if torch tags some form of an operation so; those in place often are not."""
+    packet = getattr(torch.ops.aten, name, None)
+    return any(torch.Tag.pointwise in getattr(packet, form).tags for form in packet.overloads()) if packet else False
 
 
 def varies(tensor: Tensor, d: int) -> bool:
@@ -258,23 +302,20 @@ def bound(func, args: tuple, kwargs: Mapping[str, Any]) -> Arguments:
     return Arguments(**{"self": next(iter(values.values()), None), **values})
 
 
-def trace(model: nn.Module, calls: Sequence[Any]) -> tuple[Symmetry, float]:
+def trace(model: nn.Module, calls: Sequence[Any], chosen: Callable[[Any], Any]) -> tuple[Symmetry, float]:
     """The groups of a module in evaluation mode, from a pass for each call, and the precision of its coarsest type."""
-    for name, module in model.named_modules():
-        if isinstance(module, nn.RNNBase):
-            where = f"{name!r}" if name else "the module"
-            raise Refused(f"{where} is recurrent ({type(module).__name__}), which is not followed; {BY_HAND}")
     sources = dict([*model.named_parameters(), *model.named_buffers()])  # tied ones once
     buffers = {name for name, _ in model.named_buffers()}
     held = {memory(one) for one in reached(model) if isinstance(one, Tensor)}
-    packed: dict[tuple[int, int], int] = {}
+    packed: dict[tuple[int, int], tuple[int, int]] = {}
     made = unsaved(model)
     while True:
         follower = Follower(sources, packed, set(held))
+        Atom.reason = "the architecture"
         for name in buffers:
             _hold(name, sources, follower, name in made)
         for x in calls:
-            _run(model, x, follower)
+            _run(model, x, follower, chosen)
         if not follower.found:
             return _groups(follower, list(sources), buffers), follower.precision
         packed |= follower.found  # axes that are several, such as packed queries, keys and values: trace again
@@ -290,8 +331,9 @@ def _hold(name: str, sources: Mapping[str, Tensor], follower: Follower, made: bo
         fix(*(follower.axes(buffer)[d] for d in varying))
 
 
-def _run(model: nn.Module, x: Any, follower: Follower) -> None:
-    """Follow the axes of a module; those of its inputs and outputs are fixed."""
+def _run(model: nn.Module, x: Any, follower: Follower, chosen: Callable[[Any], Any]) -> None:
+    """Follow the axes of a module; those of its inputs and of the outputs that count are fixed."""
+    Atom.reason = "the inputs"
     for tensor in tensors_of(x):
         follower.put(tensor, fixed(tensor.shape))
 
@@ -300,56 +342,85 @@ def _run(model: nn.Module, x: Any, follower: Follower) -> None:
 
     handles, back = [], remembered(model)
     for name, module in model.named_modules():
+        if isinstance(module, torch.jit.ScriptModule):  # which takes no hooks
+            continue
         handles.append(module.register_forward_pre_hook(lambda *_, name=name: follower.module.append(name)))
         handles.append(module.register_forward_hook(leave))
     try:
         with torch.no_grad(), step_by_step(), follower:
-            outputs = list(tensors_of(called(model, x)))
+            outputs = list(tensors_of(chosen(called(model, x))))
     finally:
         for handle in handles:
             handle.remove()
         back()
     if not outputs:
         raise Refused(f"the module gives no tensor; {BY_HAND}")
+    Atom.reason = "the outputs"
     for tensor in outputs:
         fix(*follower.axes(tensor))
 
 
 @dataclass(frozen=True)
 class Spot:
-    """Position of an atom on an axis of a parameter: axis, offset of its product, the product, and the index in it."""
+    """Position of an atom on an axis of a parameter: offset + Σ index · stride, of it and those it is inside."""
 
     name: str
     axis: int
     offset: int
-    product: Product
-    at: int
-    pieces: tuple[int, int]  # which product of how many equal ones
+    stride: int
+    outside: tuple[tuple[Atom, int], ...]  # the atoms that it is inside of, and their strides, the outermost first
+    pieces: tuple[int, int]  # which of how many equal parts of a sum
 
     @property
     def before(self) -> Product:
-        return self.product[: self.at]
+        return tuple(atom for atom, _ in self.outside)
+
+
+def _spots(
+    name: str, d: int, axis: Axis, packed: bool, at: tuple[int, int, tuple[tuple[Atom, int], ...]] = (0, 1, ())
+) -> Iterator[tuple[Atom, Spot]]:
+    """The positions of all atoms without parts on an axis."""
+    offset, step, outside = at
+    products = resolved(axis)
+    equal = len(products) if len(set(map(count, products))) == 1 and (packed or not outside) else 1
+    for piece, product in enumerate(products):
+        here = outside
+        for k, atom in enumerate(product):
+            stride = step * count(product[k + 1 :])
+            if atom.parts is not None:
+                yield from _spots(name, d, atom.parts, packed, (offset, stride, here))
+            else:
+                yield atom, Spot(name, d, offset, stride, here, (piece, equal))
+                here = (*here, (atom, stride))
+        offset += step * count(product)
 
 
 def _groups(follower: Follower, names: list[str], buffers: set[str]) -> Symmetry:
     """The groups of atoms that nothing fixes."""
     noted = follower.noted[len(names) :]
-    used = {atom for axes in noted for axis in axes for product in resolved(axis) for atom in product}
+    used = {atom for axes in noted for axis in axes for product in branches(axis) for atom in product}
     spots: dict[Atom, list[Spot]] = {}
     for k, name in enumerate(names):
         for d, axis in enumerate(follower.axes(follower.sources[k])):
-            products, offset = resolved(axis), 0
-            equal = len(products) if len(set(map(count, products))) == 1 else 1
-            for piece, product in enumerate(products):
-                for at, atom in enumerate(product):
-                    spots.setdefault(atom, []).append(Spot(name, d, offset, product, at, (piece, equal)))
-                offset += count(product)
+            for atom, spot in _spots(name, d, axis, (k, d) in follower.packed):
+                spots.setdefault(atom, []).append(spot)
     free = {
         atom: found
         for atom, found in spots.items()
         if not atom.fixed and atom in used and any(spot.name not in buffers for spot in found)
     }
-    return Grouping(follower, names, free).symmetry()
+    left: dict[str, list[str]] = {}  # why → parameter[axis]
+    for atom, found in spots.items():
+        if atom.fixed and atom.size > 1:
+            at = (f"{spot.name}[{spot.axis}]" for spot in found if spot.name not in buffers)
+            left.setdefault(str(atom.fixed), []).extend(at)
+    for k, name in enumerate(names):  # its entries, layers for instance, have units in one order
+        axes = [axis for axis in map(resolved, follower.axes(follower.sources[k])) if length(axis) > 1]
+        alone = [axis[0][0] for axis in axes if len(axis) == len(axis[0]) == 1]
+        if name not in buffers and follower.stacked & set(alone) and not all(map(is_fixed, axes)):
+            left.setdefault("a stack, all entries of which have one order of units", []).append(name)
+    found = Grouping(follower, names, free).symmetry()
+    return replace(found, left={why: tuple(dict.fromkeys(at)) for why, at in left.items() if at})
 
 
 class Grouping:
@@ -376,8 +447,6 @@ class Grouping:
                 inside = outer in self.companions[atom] and all(outer in spot.before for spot in others)
                 if inside and (outer.fixed or self._joins(outer, found)):
                     found.append(outer)
-                elif not outer.fixed:
-                    break  # places between its units would have to be listed one by one
             self.contexts[atom] = tuple(found)
         return self.contexts[atom]
 
@@ -415,7 +484,7 @@ class Grouping:
             for index in itertools.product(*(range(outer.size) for outer in context)):
                 name = self.name(atom, index)
                 inside = dict(zip(context, index, strict=True))
-                groups[name] = tuple(place for spot in self.free[atom] for place in _places(spot, inside))
+                groups[name] = tuple(place for spot in self.free[atom] for place in _places(atom, spot, inside))
                 sizes[name] = atom.size
                 free = [k for k, outer in enumerate(context) if not outer.fixed]
                 if free:
@@ -426,26 +495,32 @@ class Grouping:
             raise Refused(f"the groups found by the trace do not fit together ({error})") from None
 
 
-def _places(spot: Spot, inside: Mapping[Atom, int]) -> Iterator[Place]:
+def _places(atom: Atom, spot: Spot, inside: Mapping[Atom, int]) -> Iterator[Place]:
     """Places of the units of an atom inside given units of others: blocks of the axis."""
-    stride = [count(spot.product[k + 1 :]) for k in range(spot.at + 1)]
-    last = max((k + 1 for k, atom in enumerate(spot.before) if atom in inside), default=0)
-    choices = [[inside[atom]] if atom in inside else range(atom.size) for atom in spot.before[:last]]
-    for index in itertools.product(*choices):
-        offset = spot.offset + sum(k * n for k, n in zip(index, stride, strict=False))
-        yield Place(spot.name, spot.axis, offset, count(spot.before[last:]), stride[-1])
+    outer, span, listed = 1, atom.size * spot.stride, list(spot.outside)
+    while listed and listed[-1][0] not in inside and listed[-1][1] == span:
+        outer, span = outer * listed[-1][0].size, span * listed.pop()[0].size
+    for index in itertools.product(*([inside[one]] if one in inside else range(one.size) for one, _ in listed)):
+        offset = spot.offset + sum(k * stride for k, (_, stride) in zip(index, listed, strict=True))
+        yield Place(spot.name, spot.axis, offset, outer, spot.stride)
 
 
 def _companions(noted: Sequence[Axes], wanted: Mapping[Atom, Any]) -> dict[Atom, set[Atom]]:
     """Atom → the indices that it is inside of wherever it occurs: in its product, or once on an axis of their own."""
     companions: dict[Atom, set[Atom]] = {}
     for axes in noted:
-        every = [resolved(axis) for axis in axes]
-        times = Counter(atom for axis in every for product in axis for atom in product)
-        whole = {atom for axis in every if len(axis) == 1 for atom in axis[0] if times[atom] == 1}
+        every = [list(branches(axis)) for axis in axes]
+        times = Counter(atom for axis in every for atom in set(itertools.chain(*axis)))
+        whole = {atom for axis in axes for atom in _always(axis) if times[atom] == 1}
         for product in itertools.chain(*every):
             for atom in product:
                 if atom in wanted:
                     here = whole.union(product) - {atom}
                     companions[atom] = companions[atom] & here if atom in companions else here
     return companions
+
+
+def _always(axis: Axis) -> set[Atom]:
+    """The atoms whose index every entry of an axis has."""
+    products = resolved(axis)
+    return {atom for atom in products[0] if atom.parts is None} if len(products) == 1 else set()

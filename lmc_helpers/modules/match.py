@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
+import itertools
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import zip_longest
 from typing import Any, Literal, overload
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from lmc_helpers._typing import Natural, Positive, Seed, checked
 from lmc_helpers.alignment.activation_matching import Moments, merged_moments, moments_of
 from lmc_helpers.alignment.assignment import assign, matched_sum
+from lmc_helpers.alignment.factors import combined, jointly
 from lmc_helpers.alignment.midpoint import Best
 from lmc_helpers.alignment.sinkhorn import sinkhorn_rebasin
 from lmc_helpers.alignment.straight_through import straight_through
 from lmc_helpers.alignment.weight_matching import group_by_group, inner_kinds, weight_matching
-from lmc_helpers.modules._data import batches, kept, length
+from lmc_helpers.modules._data import batches, is_apart, kept, length, part, unlabelled
 from lmc_helpers.modules._ends import Ends, check_followed, check_same
 from lmc_helpers.modules._layers import Contractions, Use, storage
-from lmc_helpers.modules._module import called, check_pair, copied, fitting, step_by_step, tensors, untouched
+from lmc_helpers.modules._module import (
+    called,
+    check_pair,
+    copied,
+    fitting,
+    step_by_step,
+    tensors,
+    tensors_of,
+    untouched,
+)
 from lmc_helpers.modules.losses import Combined
 from lmc_helpers.modules.symmetry import permuted
 from lmc_helpers.modules.symmetry import symmetry as traced
@@ -29,6 +42,8 @@ from lmc_helpers.networks.permutations import Axis, Symmetry, restricted
 
 __all__ = ["Matched", "match"]
 
+AT_ONCE = 32  # examples whose activations are held, or
+NUMBERS = 2**14  # numbers in their inputs
 By = Literal["weights", "activations", "straight-through", "sinkhorn"]
 
 
@@ -138,10 +153,12 @@ def match(
     with untouched():
         if descends:
             Ends(a, b).check(next(batches(a, data))[0])
-        groups = traced(a, x) if symmetry is None else symmetry
+        groups = traced(a, unlabelled(a, x)) if symmetry is None else symmetry
         unknown = sorted({place.name for of in groups.groups.values() for place in of} - set(tensors(a)))
         if unknown:
             raise ValueError(f"the symmetry has parameters {unknown}; allowed: those of the modules")
+        if not groups.groups:
+            warnings.warn(f"b stays as it is: {groups}".replace("\n", "; "), stacklevel=5)
         if descends:
             p, values = _by_loss(a, b, groups, by, loss, data, steps, seed)
         elif by == "activations":
@@ -212,7 +229,7 @@ def _by_loss(
             return combined.weighed(called(work, x, values), y, length(x, y))
 
         if torch.is_grad_enabled():
-            return next(value for value, weight in (of(*part) for part in parts) if weight > 0)[None]
+            return next(value for value, weight in (of(*one) for one in parts) if weight > 0)[None]
         found = [(value, weight) for value, weight in (of(x, y) for x, y in batches(work, data)) if weight > 0]
         total = sum(weight for _, weight in found)
         return torch.stack([value * (weight / total) for value, weight in found]).sum()[None]
@@ -242,28 +259,45 @@ def _by_activations(
     a: nn.Module, b: nn.Module, symmetry: Symmetry, data: Iterable[tuple[Any, Any]], restarts: int, seed: int
 ) -> tuple[dict[str, Tensor], Tensor]:
     """Permutations and the mean correlation of matched units of each group that was recorded."""
+    groups, sizes = dict(symmetry.groups), dict(symmetry.sizes)
     outer = [g for g in symmetry.groups if g not in symmetry.within]
     kinds = {g: inner_kinds(symmetry, g) for g in outer}
-    found = _recorded(copied(a), copied(b), symmetry, kinds, data)
+    products = {(g,): _products(kinds[g], groups, sizes) for g in outer if kinds[g]}
+    for of in _factors(symmetry, [g for g in outer if not kinds[g]]):
+        products[of] = _products([(g,) for g in of], groups, sizes) if len(of) > 1 else {}
+    keys = {(g,) for g in outer} | {one for of in kinds.values() for one in of}
+    keys |= {one for of in products.values() for one in of.values()}
+    found = _recorded(copied(a), copied(b), groups, sizes, sorted(keys), data)
     p: dict[str, Tensor] = {}
     values: list[float] = []
-    for g in outer:
-        parts = [(groups, found[groups]) for groups in kinds[g] if groups in found]
-        if not parts and (g,) in found:
-            S = found[(g,)].correlations()[0]
-            p[g] = assign(S)
-            values.append(matched_sum(S, p[g]).item() / len(S))
-        elif parts:
-            m = symmetry.sizes[g]
-            tables = [
-                one.correlations()[0].unflatten(0, (m, -1)).unflatten(2, (m, -1)).transpose(1, 2) for _, one in parts
-            ]
-            inside = [assign(T) for T in tables]  # (m, m, k) of tables (m, m, k, k): unit i of a, unit j of b
-            C = torch.stack([matched_sum(T, q) for T, q in zip(tables, inside, strict=True)]).sum(dim=0)
-            p[g] = assign(C)
-            for (groups, _), q in zip(parts, inside, strict=True):
-                p |= {one: q[i, p[g][i]] for i, one in enumerate(groups)}
-            values.append(matched_sum(C, p[g]).item() / sum(T.shape[0] * T.shape[2] for T in tables))
+    for of, joined in sorted(products.items(), key=lambda item: outer.index(item[0][0])):
+        inside = kinds[of[0]] if len(of) == 1 else [(g,) for g in of]
+        every = {(k,): one for k, one in enumerate(inside)} | joined
+        met = {which: one for which, one in every.items() if one in found}
+        if not met and of in found:
+            S = found[of].correlations()[0]
+            p[of[0]] = assign(S)
+            values.append(matched_sum(S, p[of[0]]).item() / len(S))
+        elif met:
+            m = len(inside[0])
+            tables = {  # (1, m, m, k, k): unit i of a, unit j of b
+                which: found[one].correlations().unflatten(1, (m, -1)).unflatten(3, (m, -1)).transpose(2, 3)
+                for which, one in met.items()
+            }
+            number = {kind: n for n, kind in enumerate(sorted({kind for which in met for kind in which}))}
+            shown = [np.arange(sizes[inside[kind][0]])[None, None].repeat(m, axis=1) for kind in number]
+            plain = {tuple(number[kind] for kind in which): T.numpy(force=True) for which, T in tables.items()}
+            best = {kind: torch.from_numpy(one)[0] for kind, one in zip(number, jointly(plain, shown), strict=True)}
+            C = torch.zeros(m, m, dtype=torch.float64)
+            for which, T in tables.items():
+                q = torch.from_numpy(combined([best[kind].numpy() for kind in which]))
+                C += matched_sum(T[0].cpu(), q)
+            order = assign(C)
+            for kind, q in best.items():
+                p |= {one: q[i, order[i]] for i, one in enumerate(inside[kind])}
+            if len(of) == 1:
+                p[of[0]] = order
+            values.append(matched_sum(C, order).item() / sum(T.shape[1] * T.shape[3] for T in tables.values()))
     left = {g for g in symmetry.groups if g not in p}
     if left:
         rest = Symmetry(
@@ -275,42 +309,81 @@ def _by_activations(
     return {g: p[g].to(torch.long) for g in symmetry.groups if g in p}, torch.tensor(values, dtype=torch.float64)
 
 
+def _product(outer: Axis, m: int, inner: Axis, n: int) -> Axis | None:
+    """The place of m n units, if m units in one place are blocks of n in the other."""
+    whole = outer._replace(inner=inner.inner)
+    blocks = outer.inner == n * inner.inner and inner.outer == outer.outer * m
+    return whole if blocks and whole[:3] == inner[:3] else None
+
+
+def _products(
+    kinds: list[tuple[str, ...]], groups: dict[str, tuple[Axis, ...]], sizes: dict[str, int]
+) -> dict[tuple[int, int], _Key]:
+    """Pairs of kinds that are factors of an axis → groups of their products, which are added to the groups."""
+    found: dict[tuple[int, int], _Key] = {}
+    for i, j in itertools.permutations(range(len(kinds)), 2):
+        names = tuple(f"{g} × {h}" for g, h in zip(kinds[i], kinds[j], strict=True))
+        for name, g, h in zip(names, kinds[i], kinds[j], strict=True):
+            both = [_product(one, sizes[g], two, sizes[h]) for one in groups[g] for two in groups[h]]
+            if places := tuple(place for place in both if place is not None):
+                groups[name], sizes[name], found[i, j] = places, sizes[g] * sizes[h], names
+    return found
+
+
+def _factors(symmetry: Symmetry, names: list[str]) -> list[tuple[str, ...]]:
+    """Groups put together if they are factors of an axis."""
+    parts = [(g,) for g in names]
+    for g, h in itertools.permutations(names, 2):
+        pairs = itertools.product(symmetry.groups[g], symmetry.groups[h])
+        if any(_product(one, symmetry.sizes[g], two, symmetry.sizes[h]) for one, two in pairs):
+            joined = [part for part in parts if g in part or h in part]
+            parts = [part for part in parts if part not in joined] + [tuple(one for part in joined for one in part)]
+    return parts
+
+
 def _recorded(
     a: nn.Module,
     b: nn.Module,
-    symmetry: Symmetry,
-    kinds: Mapping[str, list[tuple[str, ...]]],
+    groups: Mapping[str, tuple[Axis, ...]],
+    sizes: Mapping[str, int],
+    keys: Iterable[_Key],
     data: Iterable[tuple[Any, Any]],
 ) -> dict[_Key, Moments]:
     """Moments of the activations of both modules, of each key that a weight reads, or else makes."""
-    keys = [(g,) for g in kinds] + [groups for of in kinds.values() for groups in of]
     sites: _Sites = {}
     for key in keys:
-        for places in zip(*(sorted(symmetry.groups[g]) for g in key), strict=True):
+        for places in zip(*(sorted(groups[g]) for g in key), strict=True):
             sites.setdefault((places[0].name, places[0].axis), []).append((key, places))
     found: dict[_Key, list[Moments]] = {}  # a place each
     reads: set[_Key] | None = None
-    for x, _ in data:
-        (one, picks), (two, others) = (_record(end, symmetry.sizes, sites, fitting(end, x)) for end in (a, b))
-        if len(picks) != len(others) or not all(p.equal(q.to(p)) for p, q in zip(picks, others, strict=True)):
-            raise ValueError(
-                "a and b pick other entries by an index on the same inputs, so that their activations are not of the "
-                "same samples; allowed: by='weights', or inputs on which they pick the same"
-            )
-        if reads is None:
-            reads = {key for key, ways in one.items() if "read" in ways}
-        for key in one | two:
-            way = "read" if key in reads else "made"
-            za, zb = (ends.get(key, {}).get(way, []) for ends in (one, two))
-            if [len(z) for z in za] != [len(z) for z in zb]:
-                samples = [sum(map(len, z)) for z in (za, zb)]
+    cut: bool | None = None
+    for given, _ in data:
+        n, size = length(given), AT_ONCE
+        if all(one.is_floating_point() for one in tensors_of(given)):
+            size = max(size, NUMBERS // max(1, sum(one[:1].numel() for one in tensors_of(given))))
+        if cut is None and n > size:
+            cut = is_apart(a, fitting(a, given), size)
+        for x in [part(given, at, min(size, n - at)) for at in range(0, n, size)] if cut else [given]:
+            (one, picks), (two, others) = (_record(end, sizes, sites, fitting(end, x)) for end in (a, b))
+            if len(picks) != len(others) or not all(p.equal(q.to(p)) for p, q in zip(picks, others, strict=True)):
                 raise ValueError(
-                    f"the units of {key[0]!r} are read {len(za)} times in a and {len(zb)} times in b on the same "
-                    f"inputs, {samples[0]} and {samples[1]} samples; allowed: by='weights', or inputs taken alike"
+                    "a and b pick other entries by an index on the same inputs, so that their activations are not of "
+                    "the same samples; allowed: by='weights', or inputs on which they pick the same"
                 )
-            new = [moments_of(u[None], v.to(u)[None]) for u, v in zip(za, zb, strict=True)]
-            both = zip_longest(found.get(key, []), new)
-            found[key] = [(p or q) if p is None or q is None else merged_moments(p, q) for p, q in both]
+            if reads is None:
+                reads = {key for key, ways in one.items() if "read" in ways}
+            for key in one | two:
+                way = "read" if key in reads else "made"
+                za, zb = (ends.get(key, {}).get(way, []) for ends in (one, two))
+                if [len(z) for z in za] != [len(z) for z in zb]:
+                    samples = [sum(map(len, z)) for z in (za, zb)]
+                    raise ValueError(
+                        f"the units of {key[0]!r} are read {len(za)} times in a and {len(zb)} times in b on the same "
+                        f"inputs, {samples[0]} and {samples[1]} samples; allowed: by='weights', or inputs taken alike"
+                    )
+                new = [moments_of(u[None], v.to(u)[None]) for u, v in zip(za, zb, strict=True)]
+                both = zip_longest(found.get(key, []), new)
+                found[key] = [(p or q) if p is None or q is None else merged_moments(p, q) for p, q in both]
     whole: dict[_Key, Moments] = {}
     for key, parts in found.items():
         if reads is not None and key not in reads:  # a bias may be added later

@@ -29,7 +29,15 @@ from lmc_helpers._typing import Probability, checked
 from lmc_helpers.alignment.activation_matching import CONSTANT
 from lmc_helpers.modules._data import batches, kept, run
 from lmc_helpers.modules._layers import storage
-from lmc_helpers.modules._module import check_pair, copied, fitting, step_by_step, tensors_of, untouched
+from lmc_helpers.modules._module import (
+    check_pair,
+    check_unscripted,
+    copied,
+    fitting,
+    step_by_step,
+    tensors_of,
+    untouched,
+)
 from lmc_helpers.modules.line import interpolate
 from lmc_helpers.networks.model import Stack
 
@@ -38,6 +46,7 @@ __all__ = ["Repaired", "repair", "repair_stacks"]
 _CONVOLUTIONS = nn.modules.conv._ConvNd
 _NORMS = (nn.modules.batchnorm._NormBase, nn.GroupNorm, nn.LayerNorm)
 _MAKERS = (nn.Linear, _CONVOLUTIONS, *_NORMS, nn.RMSNorm)
+_SLOPES = (nn.PReLU,)  # parameters that make no units
 _OWN = (nn.MultiheadAttention, nn.Bilinear, nn.RNNBase)  # weights that no such module applies
 
 
@@ -102,7 +111,8 @@ def repair(
     Linear maps, convolutions and norms that run as modules are corrected, in evaluation mode; if a norm follows one of
     the others directly, only the norm is. The module that makes the outputs stays as merged, and so does, with a
     warning that names it, any module that has no bias to shift units by, shares its parameters with another module,
-    runs several times, or is applied by something else, such as the projections of ``nn.MultiheadAttention``.
+    runs several times, is applied by something else, such as the projections of ``nn.MultiheadAttention``, or has
+    parameters and is of another class.
 
     Parameters
     ----------
@@ -124,6 +134,7 @@ def repair(
     True
     """
     a, b = check_pair(a, b)
+    check_unscripted(a)
     data = kept(data)
     merged = interpolate(a, b, lam)
     done = _set_right(merged, (a, b), (lam, 1 - lam), data)
@@ -223,6 +234,12 @@ def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
     """The modules whose units can be set, in the order in which they run, and the reasons why others cannot."""
     names = {module: name for name, module in model.named_modules()}
     makers = [module for module in names if isinstance(module, _MAKERS)]
+    unknown = [
+        module
+        for module in names
+        if any(value is not None for value in module._parameters.values())
+        and not isinstance(module, (*_MAKERS, *_OWN, *_SLOPES))
+    ]
     order: list[nn.Module] = []
     made: dict[int, tuple[nn.Module, Tensor, int]] = {}  # storage → what was made there, kept alive, and its version
     before_norm: set[nn.Module] = set()
@@ -234,11 +251,20 @@ def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
             if z._version == version and not isinstance(maker, _NORMS):
                 before_norm.add(maker)
 
+    vectors: set[nn.Module] = set()  # whose outputs are one vector
+
     def leave(module: nn.Module, _: Any, z: Tensor) -> None:
+        if z.ndim < 2:
+            vectors.add(module)
         made[storage(z)] = (module, z, z._version)
         order.append(module)
 
+    def leave_own(module: nn.Module, _: Any, z: Any) -> None:
+        made.update({storage(one): (module, one, one._version) for one in tensors_of(z)})
+
     with ExitStack() as hooks:
+        for part in unknown:
+            hooks.enter_context(part.register_forward_hook(leave_own))
         for part in makers:
             hooks.enter_context(part.register_forward_pre_hook(enter))
             hooks.enter_context(part.register_forward_hook(leave))
@@ -248,6 +274,11 @@ def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
     last = last or order[-1:]
     owners = Counter(id(value) for module in names for value in module._parameters.values() if value is not None)
     layers, left = [], {names[module]: "applies its weights itself" for module in names if isinstance(module, _OWN)}
+    for module in unknown:
+        if module not in last:
+            left[names[module]] = f"is a {type(module).__name__}, which is not known to REPAIR"
+        elif names[module] == "":
+            left[""] = "has parameters of its own"
     for module in dict.fromkeys(order):
         if module in last or module in before_norm:
             continue
@@ -258,6 +289,8 @@ def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
             left[names[module]] = "has no bias" if not isinstance(module, _NORMS) else "has no gain and shift"
         elif any(owners[id(value)] > 1 for value in own):
             left[names[module]] = "shares its parameters"
+        elif module in vectors:
+            left[names[module]] = "runs on one vector, without a batch"
         elif order.count(module) > 1:
             left[names[module]] = "runs several times"
         else:

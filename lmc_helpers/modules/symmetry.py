@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -14,6 +14,7 @@ from lmc_helpers._typing import checked
 from lmc_helpers._wrappers import bare
 from lmc_helpers.modules._module import (
     called,
+    check_unscripted,
     copied,
     filled,
     fitting,
@@ -36,7 +37,7 @@ MANY = 64  # examples of these
 
 
 @checked
-def symmetry(model: nn.Module, x: Any, also: Sequence = ()) -> Symmetry:
+def symmetry(model: nn.Module, x: Any, also: Sequence = (), outputs: Callable | None = None) -> Symmetry:
     """The groups of interchangeable units of a module, found by following its axes through its forward pass.
 
     A group is called after the module or parameter that makes its units. Where heads of an attention, or groups of a
@@ -68,17 +69,21 @@ def symmetry(model: nn.Module, x: Any, also: Sequence = ()) -> Symmetry:
         Its input, or a tuple of arguments.
     also
         More inputs, that run parts of the module which ``x`` does not: with an optional condition, for instance.
+    outputs
+        What counts of the outputs, such as ``lambda out: out["logits"]``: all of them if it is left out. States of an
+        encoder or embeddings that are given beside predictions fix the order of their units.
 
     Returns
     -------
     Symmetry
         No axis of inputs or outputs is in a group. Not every symmetry is found: units that are copies of each other, or
-        the rotations of a linear layer, are not looked for.
+        the rotations of a linear layer, are not looked for. An operation that no rule describes fixes the units that
+        it takes; ``left`` names it and the axes, and ``print`` shows both.
 
     Raises
     ------
     ValueError
-        If an operation is not followed, as of recurrent layers; write the groups by hand then and ask :func:`verify`.
+        If the outputs change; write the groups by hand then and ask :func:`verify`.
         If no input reads a parameter that units may move in, as of an expert that no token chose.
 
     Examples
@@ -88,7 +93,7 @@ def symmetry(model: nn.Module, x: Any, also: Sequence = ()) -> Symmetry:
     >>> found.sizes, found.groups["0"][2].name
     ({'0': 8}, '2.weight')
     """
-    return _Probe(model, x, also).traced()
+    return _Probe(model, x, also, outputs).traced()
 
 
 @checked
@@ -113,7 +118,9 @@ def permuted(model: nn.Module, symmetry: Symmetry, permutations: Mapping[str, An
 
 
 @checked
-def verify(model: nn.Module, x: Any, symmetry: Symmetry | None = None, left_out: bool = True) -> Check:
+def verify(
+    model: nn.Module, x: Any, symmetry: Symmetry | None = None, left_out: bool = True, outputs: Callable | None = None
+) -> Check:
     """Check groups of interchangeable units, found or written by hand, by running the module with its units permuted.
 
     It runs a copy in double precision with 10 % of noise added to parameters, once for each group, once for all at
@@ -127,6 +134,8 @@ def verify(model: nn.Module, x: Any, symmetry: Symmetry | None = None, left_out:
         The groups; those of :func:`symmetry` if it is left out.
     left_out
         Whether axes are left out one at a time, which takes most of the time for a large module.
+    outputs
+        What counts of the outputs, as in :func:`symmetry`.
 
     Examples
     --------
@@ -137,7 +146,7 @@ def verify(model: nn.Module, x: Any, symmetry: Symmetry | None = None, left_out:
     >>> verify(net, x, Symmetry({"0": (Axis("0.weight", 0), Axis("0.bias", 0))}, {"0": 3})).holds()  # no "2.weight"
     False
     """
-    probe = _Probe(model, x)
+    probe = _Probe(model, x, (), outputs)
     found = probe.traced() if symmetry is None else symmetry
     permute(probe.values, found, cycles(found, torch_generator(0, "check of a trace")))  # raises if axes do not fit
     return verify_outputs(probe.outputs, probe.values, found, torch_generator(0, "check of a trace"), left_out)
@@ -146,8 +155,10 @@ def verify(model: nn.Module, x: Any, symmetry: Symmetry | None = None, left_out:
 class _Probe:
     """A copy of a module, with noise on its parameters, and inputs: in double precision if the module runs in it."""
 
-    def __init__(self, model: nn.Module, x: Any, also: Sequence = ()):
+    def __init__(self, model: nn.Module, x: Any, also: Sequence = (), chosen: Callable | None = None):
+        check_unscripted(model)
         self.given, self.generator = model, torch_generator(0, "inputs for the check of a trace")
+        self.chosen = chosen or (lambda out: out)
         for double in (True, False):
             try:
                 self.model = copied(model).double() if double else copied(model)
@@ -230,7 +241,7 @@ class _Probe:
             for name in own.keys() & values.keys():
                 slots[name].data = values[name][0].clone() if name in buffers else values[name][0]
             with untouched(seed=0), step_by_step(), reads or nullcontext():
-                return list(tensors_of(called(self.model, x)))
+                return list(tensors_of(self.chosen(called(self.model, x))))
         finally:
             back()
             for name, slot in slots.items():
@@ -243,7 +254,7 @@ class _Probe:
     def traced(self) -> Symmetry:
         """The groups, refused unless the outputs stay when all units are permuted."""
         with untouched(seed=0):
-            groups, precision = trace(self.model, self.followed)
+            groups, precision = trace(self.model, self.followed, self.chosen)
         self.check_unread(groups)
         perms, rounding = cycles(groups, torch_generator(0, "check of a trace")), precision**0.5
         moved = self.outputs(permute(self.values, groups, perms))

@@ -12,7 +12,8 @@ Permutations are index tensors as in :mod:`lmc_helpers.matching`: unit i of the 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
@@ -73,6 +74,9 @@ class Symmetry:
     within
         group of units inside a unit of another group, a head's for example → that group, and which of its units. Outer
         groups are permuted first: the units inside are counted by where the outer unit is then.
+    left
+        what fixes the other axes, inputs, outputs, or an operation and its module, → those axes, ``"weight[1]"``.
+        :func:`~lmc_helpers.modules.symmetry.symmetry` fills it in, and ``print`` shows it.
 
     Examples
     --------
@@ -94,6 +98,16 @@ class Symmetry:
     groups: dict[str, tuple[Axis, ...]]
     sizes: dict[str, int]
     within: dict[str, tuple[str, int]] = field(default_factory=dict)
+    left: dict[str, tuple[str, ...]] = field(default_factory=dict, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        """What was found, and what fixes the axes that are left."""
+        outer = [g for g in self.groups if g not in self.within]
+        inside = Counter(of for of, _ in self.within.values())
+        names = [f"{g!r} {self.sizes[g]}" + (f" (and {inside[g]} groups inside)" if inside[g] else "") for g in outer]
+        n = f"{len(self.groups)} groups, {sum(self.sizes.values())}" if names else "no group of"
+        rows = [f"{n} interchangeable units" + (f": {_few(names)}" if names else "")]
+        return "\n".join([*rows, *(f"left alone by {why}: {_few(at)}" for why, at in self.left.items())])
 
     def __post_init__(self) -> None:
         if set(self.groups) != set(self.sizes):
@@ -132,11 +146,32 @@ class Symmetry:
                 for other, second in places[:k]:
                     pair = (place, self.sizes[group]), (second, self.sizes[other])
                     inside = self.within.get(group, ("",))[0] == other and is_within(*pair)
-                    if not (are_apart(*pair) or _factors(*pair) or _factors(*reversed(pair)) or inside):
+                    fits = are_apart(*pair) or _factors(*pair) or _factors(*reversed(pair)) or inside
+                    if not fits and not self._commute(group, other, place):
                         raise ValueError(
                             f"{second} of group {other!r} and {place} of {group!r} overlap; allowed: places that are "
                             "apart, factors of one axis, and units within those of another group"
                         )
+
+    def _commute(self, one: str, two: str, at: Axis) -> bool:
+        """True if two groups move the entries of an axis in the same way whichever is moved first."""
+        places = {g: [place for place in self.groups[g] if place[:2] == at[:2]] for g in (one, two)}
+        n = max(_entries(place, self.sizes[g]).stop for g, found in places.items() for place in found)
+
+        def moved(order: Tensor, *groups: str) -> Tensor:
+            for g in groups:
+                p = torch.arange(self.sizes[g]).roll(1)[None]
+                for place in places[g]:
+                    order = _reordered(order, place._replace(axis=0), p)
+            return order
+
+        start = torch.arange(n)[None]
+        return moved(start, one, two).equal(moved(start, two, one))
+
+
+def _few(words: Sequence[str], most: int = 6) -> str:
+    """The first words of a list, and how many there are more."""
+    return ", ".join(words[:most]) + (f" and {len(words) - most} more" if len(words) > most else "")
 
 
 def _entries(place: Axis, m: int) -> range:

@@ -12,6 +12,8 @@ from torch.nn.functional import mse_loss
 
 from lmc_helpers import Axis, Symmetry, line, match, permuted, symmetry
 
+FACTORS = ("grouped queries", "repeated keys", "norm in heads", "packed inside heads", "partly rotary")
+
 
 def dense():
     return nn.Sequential(nn.Linear(5, 12), nn.ReLU(), nn.Linear(12, 9), nn.Tanh(), nn.Linear(9, 3))
@@ -50,7 +52,7 @@ def shuffled(name, dtype=torch.float64):
 
 
 @pytest.mark.parametrize("by", ["weights", "activations"])
-@pytest.mark.parametrize("name", ["mlp", "batch norm", "UNet", "ConvNeXt", "Cells", "GPT"])
+@pytest.mark.parametrize("name", ["mlp", "batch norm", "UNet", "ConvNeXt", "Cells", "GPT", "LSTM", *FACTORS])
 def test_planted_orders_are_found(name, by):
     a, b, x = shuffled(name)
     assert any(not value.equal(b.state_dict()[key]) for key, value in a.state_dict().items())
@@ -229,3 +231,9 @@ def with_nan(net):
 def test_bad_input_is_refused(change):
     with pytest.raises((TypeError, ValueError), match="allowed"):
         match(**{"a": dense(), "b": dense(), "x": torch.ones(4, 5)} | change)
+
+
+def test_a_network_without_groups_is_told():
+    a, x = nn.Linear(4, 3), normal(5, 4)
+    with pytest.warns(UserWarning, match="b stays as it is: no group.*left alone by the inputs: weight"):
+        match(a, nn.Linear(4, 3), x)

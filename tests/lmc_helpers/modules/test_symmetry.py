@@ -140,8 +140,6 @@ class Text(nn.Module):
 
 calls = itertools.count(1)
 REFUSED = {
-    "^'1' is recurrent .LSTM.*allowed": nn.Sequential(nn.Identity(), nn.LSTM(4, 5)),
-    "^'0' calls 'linalg_inv_ex'.*allowed": nn.Sequential(Inner(lambda h: torch.linalg.inv(h.T @ h))),
     "outputs change.*allowed": Inner(lambda h: h * h.detach().numpy()[0, 0].item()),  # a number that no rule sees
     "at every call.*allowed": Inner(lambda h: h * next(calls)),
     "no tensor.*allowed": Text(),
@@ -175,3 +173,41 @@ def test_verify_finds_wrong_lists():
     assert not verify(module, x, Symmetry(more, {**right.sizes, "more": 5})).holds()
     with pytest.raises(ValueError, match="allowed"):
         verify(module, x, Symmetry({"a": (Axis("nothing", 0),)}, {"a": 3}))
+
+
+class Twofold(nn.Module):
+    """Units that an operation takes which is not followed, and others; states beside the outputs."""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.both = nn.Linear(4, 5), nn.Linear(4, 5), Exponential()
+        self.c, self.d, self.out = nn.Linear(5, 7), nn.Linear(7, 8), nn.Linear(8, 2)
+
+    def forward(self, x):
+        h = self.c(self.both(self.a(x), self.b(x))).tanh()
+        return {"out": self.out(self.d(h).tanh()), "states": h}
+
+
+class Exponential(nn.Module):
+    def forward(self, a, b):
+        return torch.linalg.matrix_exp(a[:, :, None] * b[:, None] / 9).sum(-1)
+
+
+def test_what_is_not_followed_is_named_and_the_rest_is_found():
+    module, x = Twofold(), torch.randn(3, 4)
+    found = symmetry(module, x)
+    assert found.sizes == {"d": 8} and verify(module, x, found).holds()
+    (why,) = (why for why in found.left if "followed" in why)
+    assert "'linalg_matrix_exp' of 'both'" in why
+    assert set(found.left[why]) == {"a.weight[0]", "a.bias[0]", "b.weight[0]", "b.bias[0]", "c.weight[1]"}
+    assert {"c.weight[0]", "out.bias[0]"} <= set(found.left["the outputs"])
+    assert found.left["the inputs"] == ("a.weight[1]", "b.weight[1]")
+    assert f"left alone by {why}" in str(found) and "'d' 8" in str(found)
+
+
+def test_only_the_outputs_that_count_fix_units():
+    module, x, out = Twofold().double(), torch.randn(3, 4, dtype=DOUBLE), lambda outputs: outputs["out"]
+    found = symmetry(module, x, outputs=out)
+    assert found.sizes == {"c": 7, "d": 8} and verify(module, x, found, outputs=out).holds()
+    assert not verify(module, x, found).holds()
+    assert difference(permuted(module, found, drawn(found))(x)["out"], module(x)["out"]) < 1e-12
