@@ -1,4 +1,4 @@
-# make book | check | runs | test | test-slow | torture | lint | chapter | serve | archive | reports | confirm | repeat |
+# make book | check | runs | test | test-slow | torture | validate | lint | chapter | serve | archive | reports | confirm | repeat |
 # reference | schemas | bench | lock | audit | setup | clean; every target but clean sets up what it needs.
 #
 #   PROFILE=smoke|laptop|paper   settings of the chapters (default: laptop; confirm: paper; repeat: smoke)
@@ -23,7 +23,7 @@ WHERE = --executor "$(EXECUTOR)" --executor-args="$$EXECUTOR_ARGS"
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 CHECKED := --require-hashes --no-deps --no-build-isolation --use-pep517
 
-.PHONY: book check runs test test-slow torture setup chapter serve archive reports confirm repeat reference \
+.PHONY: book check runs test test-slow torture validate setup chapter serve archive reports confirm repeat reference \
         schemas bench lint lock audit clean
 
 book: setup
@@ -41,9 +41,15 @@ test: setup
 	@$(BIN)/python -m book build --profile smoke --out build/test-book
 	@$(BIN)/python -m pytest -n 2 --dist loadfile --nbval-lax --nbval-current-env --nbval-cell-timeout 600 tests
 
-# Slow tests, nightly: builds of a small book stopped at every stage, full disks, odd machines.
+# Chapters at smoke against their references, without pages: CHAPTERS="overlap_theorem ...", or those that a change since
+# the commit SINCE concerns (default: all). Only what is stale runs.
+validate: setup
+	@$(BIN)/python -m book validate $(CHAPTERS) $(if $(SINCE),--since "$(SINCE)")
+
+# Slow tests, nightly: builds of a small book stopped at every stage, full disks, odd machines, and every chapter with
+# parameters that are drawn from SEED.
 test-slow: setup
-	@$(BIN)/python -m pytest -n 2 --dist loadfile -p no:nbval -m slow tests
+	@SEED="$(SEED)" $(BIN)/python -m pytest -n 2 --dist loadfile -p no:nbval -m slow tests
 
 # Builds of the real book at smoke, interrupted at MOMENTS random moments (drawn from SEED); nightly. Output in
 # build/torture-book.

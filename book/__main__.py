@@ -99,6 +99,15 @@ VERBS: dict[str, tuple[str, str, dict[str, dict[str, Any]]]] = {
             "--check": {"action": "store_true", "help": "compare with what is stored at laptop, and store nothing"},
         },
     ),
+    "validate": (
+        "record.validate",
+        "Execute chapters at smoke and compare them with their references, without pages.",
+        {
+            "names": {},
+            "--since": {"metavar": "COMMIT", "help": "the chapters that a change since then concerns"},
+            "--cores": {},
+        },
+    ),
     "confirm": (
         "record.confirm",
         "Run chapters with seeds from a commit's id.",

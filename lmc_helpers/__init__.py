@@ -10,6 +10,8 @@ names                                                 what they do
 ``Loss``                                              a loss that is no plain mean over examples, with its weight
 ``repair``                                            the statistics of a merged network's units set to its ends'
 ``compare``                                           barriers of a pair, direct, matched and repaired: a report
+``merge``                                             many modules in one order, averaged and repaired
+``plane, curve``                                      losses on the plane of three modules; a trained curve of two
 ``merge_path, permutation_point``                     two units of a layer moved together, and the point where they meet
 ``rescale, orbit_curve``                              positive rescalings and GL_h of a layer: the function is kept
 ``asymmetrise, WAsymmetric, Syre``                     fixed parts F and D in the weights of a module, by a scheme

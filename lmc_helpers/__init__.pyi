@@ -15,8 +15,11 @@ from lmc_helpers.modules.line import interpolate as interpolate
 from lmc_helpers.modules.line import line as line
 from lmc_helpers.modules.losses import Loss as Loss
 from lmc_helpers.modules.match import match as match
+from lmc_helpers.modules.merge import merge as merge
 from lmc_helpers.modules.orbits import orbit_curve as orbit_curve
 from lmc_helpers.modules.orbits import rescale as rescale
+from lmc_helpers.modules.plane import curve as curve
+from lmc_helpers.modules.plane import plane as plane
 from lmc_helpers.modules.points import merge_path as merge_path
 from lmc_helpers.modules.points import permutation_point as permutation_point
 from lmc_helpers.modules.repair import repair as repair

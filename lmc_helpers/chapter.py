@@ -27,17 +27,22 @@ class ParameterError(ValueError):
 
 @dataclass(frozen=True)
 class Integer:
-    """Integers in [low, high]."""
+    """Integers in [low, high], from low in steps; ``zero`` allows 0 besides, for none."""
 
     low: int
     high: int
+    step: int = 1
+    zero: bool = False
 
     def __str__(self) -> str:
-        return f"integer in [{self.low}, {self.high}]"
+        steps = f" in steps of {self.step}" if self.step > 1 else ""
+        return f"{'0 or ' if self.zero else ''}integer in [{self.low}, {self.high}]{steps}"
 
     def allows(self, value) -> bool:
         """True if a parameter may have this value."""
-        return isinstance(value, int) and not isinstance(value, bool) and self.low <= value <= self.high
+        if not isinstance(value, int) or isinstance(value, bool):
+            return False
+        return value in range(self.low, self.high + 1, self.step) or (self.zero and value == 0)
 
 
 @dataclass(frozen=True)
@@ -98,17 +103,20 @@ class Text:
 
 @dataclass(frozen=True)
 class ListOf:
-    """A list of ``least`` or more allowed values."""
+    """A list of ``least`` or more allowed values, of ``most`` if that is given."""
 
     item: Integer | Real | Choice
     least: int = 1
+    most: float = math.inf
 
     def __str__(self) -> str:
-        return f"list of {self.least} or more, each {self.item}"
+        size = f"{self.least}" if self.most == self.least else f"{self.least} or more"
+        return f"list of {size}, each {self.item}"
 
     def allows(self, value) -> bool:
         """True if a parameter may have this value."""
-        return isinstance(value, (list, tuple)) and len(value) >= self.least and all(map(self.item.allows, value))
+        fits = isinstance(value, (list, tuple)) and self.least <= len(value) <= self.most
+        return fits and all(map(self.item.allows, value))
 
 
 Rule = Integer | Real | Flag | Choice | Text | ListOf
@@ -138,8 +146,10 @@ def validate(namespace: dict, rules: dict[str, Rule]) -> dict:
             allowed = ", ".join(f"{known} ({rule})" for known, rule in rules.items())
             problems.append(f"unknown parameter {name!r} = {value!r}{hint}; allowed: {allowed}")
         elif not rules[name].allows(value):
+            listed = isinstance(value, str) and value.startswith("[")  # as papermill reads -p
+            hint = f'; with papermill: -y "{name}: {value}"' if listed else ""
             problems.append(
-                f"parameter {name} = {value!r} ({type(value).__name__}) is not allowed; allowed: {rules[name]}"
+                f"parameter {name} = {value!r} ({type(value).__name__}) is not allowed; allowed: {rules[name]}{hint}"
             )
     problems += [f"parameter {name} is missing; allowed: {rule}" for name, rule in rules.items() if name not in given]
     if problems:

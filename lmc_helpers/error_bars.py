@@ -40,6 +40,10 @@ LEVEL = 1e-3  # two-sided: of every interval that a claim is judged by
 RESAMPLES = 2000  # for the place of a peak
 
 
+class Undefined(ValueError):
+    """A statistic that these samples do not have, such as the error of one; few samples are no fault of a chapter."""
+
+
 def _finite(name: str, values: ArrayLike, ndim: int = 1) -> np.ndarray:
     """Finite numbers with at least that many axes."""
     try:
@@ -47,7 +51,7 @@ def _finite(name: str, values: ArrayLike, ndim: int = 1) -> np.ndarray:
     except (TypeError, ValueError, RuntimeError) as error:
         raise TypeError(f"{name} = {short(values)}; allowed: finite numbers") from error
     if array.ndim < ndim or not array.size or not np.isfinite(array).all():
-        raise ValueError(f"{name} has shape {array.shape} and values {array.ravel()[:4]} …; allowed: finite numbers")
+        raise Undefined(f"{name} has shape {array.shape} and values {array.ravel()[:4]} …; allowed: finite numbers")
     return array
 
 
@@ -67,7 +71,7 @@ def _samples(samples: Iterable[ArrayLike], least: int = 2) -> list[np.ndarray]:
     arrays = [_finite("a sample", sample) for sample in _listed("samples", samples)]
     wrong = [array.shape for array in arrays if array.ndim > 1 or len(array) < least]
     if wrong:
-        raise ValueError(f"a sample of shape {wrong[0]}; allowed: (n,) with n >= {least}")
+        raise Undefined(f"a sample of shape {wrong[0]}; allowed: (n,) with n >= {least}")
     return arrays
 
 
@@ -99,10 +103,10 @@ def ratio_of_means(x: Reals, y: Reals, paired: bool = False) -> tuple[float, flo
     """
     x, y = _samples((x, y))
     if y @ (0 * y + 1) == 0:  # its sum
-        raise ValueError("the mean of y is 0; allowed: samples y whose mean is not 0")
+        raise Undefined("the mean of y is 0; allowed: samples y whose mean is not 0")
     ratio = x.mean() / y.mean()
     if not math.isfinite(ratio):
-        raise ValueError(f"the means of x and y have the ratio {ratio}; allowed: samples y whose mean is not 0")
+        raise Undefined(f"the means of x and y have the ratio {ratio}; allowed: samples y whose mean is not 0")
     if not paired:
         variance = x.var(ddof=1) / len(x) + ratio**2 * y.var(ddof=1) / len(y)
     elif len(x) != len(y):
@@ -136,7 +140,7 @@ def place_of_peak(x: ArrayLike, samples: Sequence[ArrayLike], seed: int) -> tupl
 
     Selection: each sample is resampled with replacement 2000 times, independently at every x, and the largest mean is
     looked for again. Grid: the peak lies anywhere in the cell around the chosen place, of standard deviation
-    (width of the cell)/√12; a cell reaches half-way to the neighbours, at the ends of the grid as far outwards as
+    (width of the cell)/√12; a cell reaches halfway to the neighbours, at the ends of the grid as far outwards as
     inwards. The variances add. Places are increasing, with a sample for each; sizes may differ.
 
     Examples
@@ -171,7 +175,7 @@ def share(successes: Integer, n: Integer) -> tuple[float, float, float]:
     (1.0, 0.859, 1.0)
     """
     if not 0 <= successes <= n or n < 1:
-        raise ValueError(f"{successes} of {n}; allowed: 0 <= successes <= n, n >= 1")
+        raise Undefined(f"{successes} of {n}; allowed: 0 <= successes <= n, n >= 1")
     low = float(beta.ppf(LEVEL / 2, successes, n - successes + 1)) if successes else 0.0
     high = float(beta.isf(LEVEL / 2, successes + 1, n - successes)) if successes < n else 1.0
     return successes / n, low, high
@@ -189,7 +193,7 @@ def widening(G: Integer) -> float:
     (2.617, 1.0)
     """
     if G < 2:
-        raise ValueError(f"{G} clusters; allowed: at least 2")
+        raise Undefined(f"{G} clusters; allowed: at least 2")
     return float(t.ppf(1 - 0.0005, G - 1)) / QUANTILE
 
 

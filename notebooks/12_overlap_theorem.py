@@ -443,7 +443,7 @@ simulated = simulate(seed)
 
 # %% Plot Z, Fig. 1
 figure, axes = figures.panels(2, height=3.4, sharey=True)
-for axis, K in zip(axes, widths, strict=True):
+for axis, K in zip(axes, (M, M_right), strict=True):
     ms = np.arange(K, 6 * K + 1)
     exact = np.array([expected_overlap(int(m), K) for m in ms])
     normal = [normal_overlap(int(m), K) for m in ms]

@@ -50,7 +50,7 @@ chapter.begin(
     pairs=Integer(2, 100_000),
     pairs_wide=Integer(2, 100_000),
     trained=Integer(2, 100_000),
-    steps=Integer(0, 10_000_000),
+    steps=Integer(1000, 10_000_000),
 )
 
 import numpy as np

@@ -684,7 +684,7 @@ claims.check("Z5.direct_limit", float(mean[0]), stderr=float(error[0]), n=10)
 # So halfway large with large costs $2(\pi - 2)/(4 - \pi) \approx 2.66$ times as much as large with small. Both limits against exact losses, with eight times as many neurons:
 
 # %% Compare the law with exact barriers
-wide, n = 8 * widths[-1], pairs // 3
+wide, n = 8 * widths[-1], max(2, pairs // 3)
 
 
 def law(D: torch.Tensor, x: torch.Tensor) -> float:

@@ -68,8 +68,8 @@ from lmc_helpers.chapter import Integer
 
 chapter.begin(
     globals(),
-    networks=Integer(4, 100_000),
-    steps=Integer(200, 10_000_000),
+    networks=Integer(8, 100_000),
+    steps=Integer(2000, 10_000_000),
     rates=Integer(8, 200),
 )
 

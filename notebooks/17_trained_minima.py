@@ -71,7 +71,7 @@ chapter.begin(
     runs=Integer(50, 1_000_000),
     networks=Integer(10, 1_000_000),
     pairs=Integer(4, 100_000),
-    steps=Integer(500, 10_000_000),
+    steps=Integer(1000, 10_000_000),
 )
 
 import math

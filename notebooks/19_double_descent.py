@@ -69,12 +69,14 @@ from lmc_helpers.chapter import Integer
 chapter.begin(
     globals(),
     pairs=Integer(3, 100_000),
-    pairs_large=Integer(0, 10_000),
+    pairs_large=Integer(3, 10_000, zero=True),
     runs=Integer(20, 1_000_000),
-    steps=Integer(1000, 10_000_000),
+    steps=Integer(1500, 10_000_000),
     every=Integer(1, 9),
     teachers=Integer(4, 16),
 )
+if pairs_large and steps < 6000:
+    raise ValueError(f"steps = {steps}; allowed with pairs_large: 6000 or more")
 
 import math
 

@@ -1161,7 +1161,7 @@ figures.numbers(
 #
 # ### The lowest permutation point
 #
-# P, section 4.2 remarks that the lowest permutation point would connect all minima. That is so whenever a path from the teacher reaches it: the exchange of any two neurons at its loss ([](22_permutation_points.ipynb)) leads to permuted copies of the point, and the
+# P, section 4.2 remarks that the lowest permutation point would connect all minima. That is true whenever a path from the teacher reaches it: the exchange of any two neurons at its loss ([](22_permutation_points.ipynb)) leads to permuted copies of the point, and the
 # permuted path leads down to the permuted minimum. For the tanh curves that end at a permutation point, and an exchange with each other neuron:
 
 # %% Go from the teacher to its copies over each point

@@ -68,9 +68,9 @@ from lmc_helpers.chapter import Integer
 chapter.begin(
     globals(),
     teachers=Integer(1, 10_000),
-    starts=Integer(1, 10_000),
+    starts=Integer(2, 10_000),
     inputs=Integer(30, 1_000_000),
-    newton_steps=Integer(10, 1_000_000),
+    newton_steps=Integer(80, 1_000_000),
     rounds=Integer(1, 10_000),
 )
 

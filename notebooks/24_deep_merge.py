@@ -57,6 +57,8 @@ chapter.begin(
     descent=Integer(4, 1_000_000),
     training=Integer(1, 1_000_000),
 )
+if widest < narrowest + 3:
+    raise ValueError(f"widest = {widest}; allowed: {narrowest + 3} or more")
 
 from dataclasses import dataclass
 
@@ -397,8 +399,8 @@ if smaller:
     says = f"one neuron less:\n{np.exp(above_end['value']):.1f} times the end of the way"
     style = dict(color="book:red", ha="right", transform=axis.transAxes)
     axis.text(0.98, 0.94, says, va="top", **style)
-axis.set(xscale="log", yscale="log", ylabel="normalised loss")
-axis.set_xlabel("neurons in each hidden layer")
+axis.set(xscale="log", yscale="log" if shown or smaller else "linear")
+axis.set(xlabel="neurons in each hidden layer", ylabel="normalised loss")
 axis.set_xticks(WIDTHS, WIDTHS)
 axis.minorticks_off()
 figures.show("fig_heights", figure)

@@ -127,11 +127,7 @@ figure, sides = figures.panels(2, height=3.3, sharey=True)
 line_colours = ("red", "green", "orange", "blue"), ("blue", "green", "orange")
 spots = (
     ((2.4, 2.4), (-2.4, 2.4), (-2.4, -2.4), (2.4, -2.4)),
-    (
-        (0, 0),
-        (-2.4, 2.4),
-        (2.4, -2.4),
-    ),
+    ((0, 0), (-2.4, 2.4), (2.4, -2.4)),
 )
 for side, skip, names, at in zip(
     sides, (0.0, 1.0), line_colours, spots, strict=True
@@ -279,7 +275,7 @@ for n, eps in CASES:
 claims.check("G2.n2_components", numbers, n=walkers * len(CASES))
 
 # %% [markdown]
-# Other branches are no exception, and several blocks only multiply:
+# Other branches behave alike, and several blocks only multiply:
 #
 # :::{prf:theorem} The count for every branch
 # :label: thm-branches
@@ -633,9 +629,7 @@ for n, eps in itertools.product(range(1, 5), (1.0, -1.0)):
 
 # %%
 claims.check(
-    "G2.reduces_one_layer",
-    of_translated,
-    n=walkers // 2 * len(of_translated),
+    "G2.reduces_one_layer", of_translated, n=walkers // 2 * len(of_translated)
 )
 
 # %% [markdown]

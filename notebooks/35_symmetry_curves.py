@@ -637,7 +637,7 @@ claims.check(
 # The first weights $g W_1$ take all values of rank $n$ in $\mathbb R^{h \times n}$, and determine the second ones.
 # :::
 #
-# The paper says that $\gamma$ is defined when the map is continuous and $\mathrm{id} \cdot w = w$ for all $w$, and that the map does not keep the loss in general if $k > h$. The second is so. As to the first:
+# The paper says that $\gamma$ is defined when the map is continuous and $\mathrm{id} \cdot w = w$ for all $w$, and that the map does not keep the loss in general if $k > h$. The second is true. As to the first:
 #
 # - The pseudo-inverse is not continuous. Where outputs are kept a curve $\exp(tM) \cdot w$ in general position avoids the breaks if $k < h$, as at the sizes of G, Fig. 3b, c, and may meet them if $k = h$.
 # - $\mathrm{id} \cdot w = w$ for all $w$ calls for $k \ge h$, constant loss in general for $k \le h$. With $k < h$ the map is an action on the weights with $W_2 = W_2 s s^+$, and the outputs are constant, where $s_g$ has rank $k$.

@@ -385,7 +385,7 @@ claims.check("G11.sampled", as_printed)
 J = torch.tensor([[0.0, -1.0], [1.0, 0.0]]).double()
 
 
-def least_in_plane(rho, a, starts=8, steps=400):
+def least_in_plane(rho, a, starts=8, steps=800):
     """κ_max D, and the least ‖W_2 W_1 − I‖/‖I‖ at points that paths within D/10 pass."""
     first, second = (
         torch.tensor([r, r, math.exp(b)]).double().diag()

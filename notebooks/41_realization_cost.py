@@ -520,7 +520,7 @@ scene.show("fig_ellipses")
 #
 # With the usual start the neurons are identified before the first step. With $F$ hidden and the paper's rate and decay, $10^{-3}$ and 0.01, nothing identifies them, at {glue:text}`exact_1` % training accuracy: all costs are in place, but have had no time. Under strong decay they do what the paper says, when the clock says.
 #
-# At the printed sizes it would strike after about {glue:text}`clock_paper` steps, the moves left aside. [Trained there](53_asymmetric_mlps.ipynb), rows of weights come to agree, but functions do not within a fifth of the epochs. Two seeds reject our prediction.
+# At the printed sizes it would strike after about {glue:text}`clock_paper` steps, the moves left aside. [Trained there](53_asymmetric_mlps.ipynb), rows of weights agree, but functions do not within a fifth of the epochs. Two seeds reject our prediction.
 #
 # ## An average keeps what has one place in both networks
 #

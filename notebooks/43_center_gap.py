@@ -99,7 +99,7 @@ from lmc_helpers.seeds import normal, torch_generator
 # | $F$, $\sigma$ | fixed weights with rows $f_i$; their scale |
 # | $v_i = U^\top f_i$ | {term}`centre <centre of a neuron>` of neuron $i$ |
 # | $\gamma_{\mathrm{out}}$ | the gap, $\sqrt 2 \min_{i \ne j} \lVert v_i - v_j \rVert$ |
-# | $p$, $q = 2p - p^2$ | probability that an entry is fixed; that it is so in one of two rows |
+# | $p$, $q = 2p - p^2$ | probability that an entry is fixed; that it is fixed in at least one of two rows |
 # | $n = m(m-1)/2$, $p_1$, $p_2$ | pairs of centres; probability that two given centres are within $r$; that two are both within $r$ of a third |
 # | $a$ | number of fixed entries of a row, where all rows have the same |
 #

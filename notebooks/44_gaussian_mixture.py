@@ -347,7 +347,7 @@ figures.show("fig_partners", figure)
 # ## Long training leaves the theorem's regime, but not the order
 #
 # I, Theorem 4.5 gives $\Delta_{(ij)} \approx 2 \mu^{-1} \lVert v_i - v_j \rVert^2$ for pairs with $\rho_{(ij)} \le 1$, and I, section 4.3 calls a layer *centre-dominated* if the centre term dominates I, (16).
-# Before training both are so at $\sigma_F = 1$. Then $F$ stays and $W$ moves, and nothing holds large trained parts back: layer norm takes the common scale of $F + D \odot W$ away, and the decay of AdamW, $10^{-5}$ of a weight a step, needs about $10^5$ steps.
+# Before training both hold at $\sigma_F = 1$. Then $F$ stays and $W$ moves, and nothing holds large trained parts back: layer norm takes the common scale of $F + D \odot W$ away, and the decay of AdamW, $10^{-5}$ of a weight a step, needs about $10^5$ steps.
 
 # %% What orders the costs, epoch by epoch
 # rank correlations, shares of ρ ≤ 1 and of centre terms that dominate, by epoch
@@ -865,7 +865,7 @@ figures.numbers(
 # :::
 #
 # :::{exercise}
-# Show that for a layer without masks ($D = 1$) and with $F = 0$ every swap cost is 0, whatever the weights are, and that this is so for the relaxed costs without norms, too.
+# Show that for a layer without masks ($D = 1$) and with $F = 0$ every swap cost is 0, whatever the weights are, and that this holds for the relaxed costs without norms, too.
 # :::
 #
 # :::{solution}

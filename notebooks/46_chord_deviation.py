@@ -483,10 +483,7 @@ at_start = barrier[0, half, -networks:], excess[0, half, -networks:]
 # %%
 claims.check("I9.barrier", ratio, rival=(better / bound).max().item())
 claims.check(
-    "I9.jensen",
-    *over_clusters(back[-1]),
-    n=networks,
-    rival=back[0].max().item(),
+    "I9.jensen", *over_clusters(back[-1]), n=networks, rival=back[0].max().item()
 )
 
 # %% Print the two terms before and after training

@@ -350,7 +350,7 @@ claims.check("I7.minimum_step", step)
 # %% [markdown]
 # ## Other reindexings may be free, but not in wide layers
 #
-# I, footnote 6 says that the minimum over all permutations need not coincide with that over transpositions. This is so, and it may even be 0:
+# I, footnote 6 says that the minimum over all permutations need not coincide with that over transpositions. This is true, and it may even be 0:
 #
 # :::{prf:proposition} Permutations that cost nothing
 # :label: prop-footnote

@@ -51,7 +51,7 @@ from lmc_helpers.chapter import Choice, Flag, Integer
 chapter.begin(
     globals(),
     clusters=Integer(2, 1000),
-    table_clusters=Integer(0, 1000),
+    table_clusters=Integer(2, 1000, zero=True),
     samples=Integer(200, 1_000_000),
     epochs=Integer(1, 10_000),
     table_epochs=Integer(1, 10_000),

@@ -84,6 +84,8 @@ chapter.begin(
     whole_products=Integer(1, 1_000_000),
 )
 
+import math
+
 import numpy as np
 import torch
 
@@ -108,21 +110,13 @@ from lmc_helpers.training.runs import DataSpec
 # %% Plot the price of a merge
 rows_of_answer = (
     ("P8.projected_falls", 2.5, "width 25 instead of 10"),
-    ("P8.mnist_above", np.e, "permutation point, not the path's end"),
-    ("P8.mnist_similar", np.e, "random pair, not the most similar"),
+    ("P8.mnist_above", math.e, "permutation point, not the path's end"),
+    ("P8.mnist_similar", math.e, "random pair, not the most similar"),
 )
 answer, axis = figures.panels(height=2.3)
 axis.axvline(1, color="book:grey", linewidth=1)
 for row, (part, base, says) in enumerate(rows_of_answer):
-    record = claims.recorded(part)
-    value, low, high = (base ** record[key] for key in ("value", "low", "high"))
-    axis.plot([low, high], [-row] * 2, color="book:blue", linewidth=2)
-    axis.plot(value, -row, "o", color="book:blue")
-    words = f"{says}: {value:.2f} ({low:.2f} to {high:.2f})"
-    style = dict(
-        va="center", bbox=dict(facecolor="white", edgecolor="none", pad=1)
-    )
-    axis.text(0.03, 0.38 - row, words, **style)
+    figures.recorded(axis, row, part, says, of=base.__pow__, digits=2)
 axis.text(1.03, -2.45, "1: no change", color="book:grey", va="center")
 axis.set(xlim=(0, 3.4), ylim=(-2.7, 0.8), yticks=[])
 axis.set(xlabel="factor on the loss of the merge")
@@ -486,10 +480,7 @@ higher, error, n_above = average(above)
 claims.check("P8.mnist_above", higher, stderr=error, n=n_above)
 claims.check("P8.projected_points", top_slope, stderr=top_error, n=n_top)
 claims.check(
-    "P8.projected_points_accuracy",
-    top_fall,
-    interval=top_around,
-    n=n_top_fall,
+    "P8.projected_points_accuracy", top_fall, interval=top_around, n=n_top_fall
 )
 claims.check("P8.mnist_reached_at_last", len(points), n=len(counted))
 lowest, flat = min(indices, default=0), 10 - min(ranks, default=10)

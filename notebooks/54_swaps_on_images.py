@@ -72,7 +72,7 @@ from lmc_helpers.chapter import Choice, Flag, Integer, ListOf
 chapter.begin(
     globals(),
     dataset=Choice(("mnist", "digits")),
-    width=Integer(4, 8192),
+    width=Integer(16, 8192),
     images=Integer(100, 54_000),
     epochs=Integer(2, 10_000),
     stages=ListOf(Integer(0, 10_000)),
@@ -282,14 +282,7 @@ FACTORS = (
 )
 figure, axis = figures.panels(height=2.6)
 for row, (part, label, colour) in enumerate(FACTORS):
-    found = claims.recorded(part)  # logarithms
-    value, *ends = (10 ** found[of] for of in ("value", "low", "high"))
-    style = dict(color=f"book:{colour}", linewidth=2)
-    axis.plot(ends, [-row, -row], **style)
-    axis.plot(value, -row, "o", markersize=7, **style)
-    says = f"{label}: {value:.0f} ({ends[0]:.0f} to {ends[1]:.0f})"
-    words = dict(color=f"book:{colour}", fontsize=11, va="bottom", ha="left")
-    axis.text(1.15, 0.18 - row, says, **words)
+    figures.recorded(axis, row, part, label, colour, lambda x: 10**x, digits=0)
 axis.axvline(1, color="book:black", linewidth=1)
 axis.set(xscale="log", xlim=(1, 2500), ylim=(-2.4, 0.85), yticks=[])
 axis.set_xticks([1, 10, 100, 1000], ["1", "10", "100", "1000"])
@@ -372,14 +365,7 @@ RATIOS = (
 )
 figure, axis = figures.panels(height=3.2)
 for row, (part, label, colour) in enumerate(RATIOS):
-    found = claims.recorded(part)
-    style = dict(color=f"book:{colour}", linewidth=2)
-    axis.plot([found["low"], found["high"]], [-row, -row], **style)
-    axis.plot(found["value"], -row, "o", markersize=7, **style)
-    half = (found["high"] - found["low"]) / 2
-    says = f"{label}: {found['value']:.2f} ± {half:.2f}"
-    words = dict(color=f"book:{colour}", fontsize=11, va="bottom", ha="left")
-    axis.text(0.03, 0.2 - row, says, **words)
+    figures.recorded(axis, row, part, label, colour)
 axis.axvline(1, color="book:grey", linewidth=1, linestyle=":")
 axis.set(xlim=(0, 2), ylim=(-4.5, 0.95), yticks=[], xticks=[0, 0.5, 1, 1.5, 2])
 axis.set_xlabel("ratio of coherences ν (1: no difference)")

@@ -224,17 +224,11 @@ for key, found in changes.items():
 
 # %%
 claims.check(
-    "Z19.symmetry",
-    max(changes["CNN"].values()),
-    rival=left_out["CNN"],
-    n=1,
+    "Z19.symmetry", max(changes["CNN"].values()), rival=left_out["CNN"], n=1
 )
 
 claims.check(
-    "I16.symmetry",
-    max(changes["ResNet"].values()),
-    rival=left_out["ResNet"],
-    n=1,
+    "I16.symmetry", max(changes["ResNet"].values()), rival=left_out["ResNet"], n=1
 )
 
 claims.check(
@@ -371,10 +365,7 @@ print(f"function moved by {function_moved:.0e}, {rescalings} rescalings")
 
 # %%
 claims.check(
-    "I16.rescaling",
-    max(function_moved, fixed_moved),
-    rival=least_change,
-    n=1,
+    "I16.rescaling", max(function_moved, fixed_moved), rival=least_change, n=1
 )
 
 # %% [markdown]

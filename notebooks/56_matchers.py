@@ -430,18 +430,14 @@ def leaves(of, matcher):
 def compared(kind, above, below):
     """Mean barrier after a matcher over that after another."""
     return measured(
-        kind,
-        lambda of: of.ratio(above, below),
-        lambda of: leaves(of, below),
+        kind, lambda of: of.ratio(above, below), lambda of: leaves(of, below)
     )
 
 
 def with_repair(kind):
     """Mean barrier with REPAIR over that without, after weight matching."""
     return measured(
-        kind,
-        lambda of: of.repaired("weights"),
-        lambda of: leaves(of, "weights"),
+        kind, lambda of: of.repaired("weights"), lambda of: leaves(of, "weights")
     )
 
 
@@ -456,14 +452,7 @@ LEFT = (
 )
 figure, axis = figures.panels(height=2.65)
 for row, (part, label, colour) in enumerate(LEFT):
-    found = claims.recorded(part)
-    style = dict(color=f"book:{colour}", linewidth=2)
-    axis.plot([found["low"], found["high"]], [-row, -row], **style)
-    axis.plot(found["value"], -row, "o", markersize=7, **style)
-    half = (found["high"] - found["low"]) / 2
-    says = f"{label}: {found['value']:.2f} ± {half:.2f}"
-    words = dict(color=f"book:{colour}", fontsize=10.5, va="bottom", ha="left")
-    axis.text(0.02, 0.15 - row, says, **words)
+    figures.recorded(axis, row, part, label, colour)
 axis.axvline(1, color="book:black", linewidth=1, linestyle=":")
 axis.set(xlim=(0, 1.5), ylim=(-5.5, 0.95), yticks=[], xticks=[0, 0.5, 1, 1.5])
 axis.set_xlabel("rise left (1: by weights)")
@@ -700,7 +689,7 @@ both = (few_x, few_y), (others.inputs(flat=True), others.y)
 
 
 def mean_barrier(p, x, y):
-    """Half-way on some images, the mean over pairs."""
+    """Halfway on some images, the mean over pairs."""
     middle = along_segments(a, b.permuted(p), x, y, [0.5]).loss
     return (middle[:, 0] - along_segments(a, b, x, y, (0, 1)).loss.mean(1)).mean()
 

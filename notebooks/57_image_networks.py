@@ -76,23 +76,21 @@ from lmc_helpers.chapter import Choice, Integer, ListOf, Real
 chapter.begin(
     globals(),
     dataset=Choice(("cifar10", "mnist", "digits")),
-    widths=ListOf(Integer(1, 4096)),
-    resnet=ListOf(Integer(1, 64)),
-    vit=ListOf(Integer(1, 4096)),
+    widths=ListOf(Integer(1, 4096), 3, 3),
+    resnet=ListOf(Integer(1, 64), 3, 3),
+    vit=ListOf(Integer(1, 4096), 3, 3),
     side=Integer(1, 4),
     images=Integer(50, 45_000),
-    epochs=ListOf(Integer(1, 10_000)),
+    epochs=ListOf(Integer(1, 10_000), 3, 3),
     warm_up=Integer(0, 10_000),
     batch=Integer(1, 45_000),
     pairs=Integer(2, 1000),
     sweep_pairs=Integer(2, 1000),
     sigmas=ListOf(Real(0.01, 1000)),
     together=Integer(1, 1000),
-    places=Integer(2, 1000),
+    places=Integer(2, 1000, step=2),
     seen=Integer(10, 45_000),
 )
-if places % 2:
-    raise ValueError(f"places = {places}; allowed: even numbers")
 
 from dataclasses import replace
 
@@ -106,7 +104,7 @@ from lmc_helpers._chapters.image_networks import (
     networks,
 )
 from lmc_helpers.barrier import barrier_kinds
-from lmc_helpers.error_bars import extreme, jackknife, over_clusters
+from lmc_helpers.error_bars import Undefined, extreme, jackknife, over_clusters
 from lmc_helpers.training.recipes import Descent
 from lmc_helpers.training.runs import DataSpec, Run
 
@@ -296,7 +294,10 @@ def known(value: float, error: float) -> tuple[float, float]:
 
 def ratio(values, others) -> tuple[float, float]:
     """Ratio of two means over pairs."""
-    return known(*jackknife(lambda u, v: u / v, values, others))
+    try:
+        return known(*jackknife(lambda u, v: u / v, values, others))
+    except Undefined:
+        return known(np.nan, np.nan)
 
 
 def progress(e: Experiment, key: str) -> tuple[float, float]:

@@ -68,10 +68,10 @@ chapter.begin(
     globals(),
     minima=Integer(10, 100_000),
     students=Integer(8, 100_000),
-    student_steps=Integer(50, 10_000_000),
+    student_steps=Integer(2000, 10_000_000),
     pairs=Integer(4, 10_000),
     images=Integer(50, 1797),
-    steps=Integer(10, 1_000_000),
+    steps=Integer(150, 1_000_000),
 )
 
 import math
@@ -601,7 +601,7 @@ claims.check("X1.swap_predicts", mean_rank, **of_pairs)
 #
 # None of this contradicts a theorem of the four papers. Their statements are about different lines and paths between the same points:
 # an aligned line is low, and from the aligned copy back to the network itself it costs one merge (Z against P);
-# with a spare neuron that price is 0, and the barrier of an exchange is no saddle between minima (P);
+# with a spare neuron that price is 0, and the barrier of an exchange is not a saddle between minima (P);
 # unbounded barriers exist in every {term}`orbit`, but the penalty leads to its balanced point, and from one balanced minimum of two linear layers to another ($X = I$) the barrier is at most the loss of the zero network (G, {prf:ref}`prop-balanced`);
 # neurons that weight matching leaves in place can still be matched better (I).
 #

@@ -64,8 +64,8 @@ chapter.begin(
     globals(),
     pairs=Integer(10, 100_000),
     classifiers=Integer(10, 10_000),
-    steps=Integer(50, 1_000_000),
-    epochs=Integer(1, 10_000),
+    steps=Integer(400, 1_000_000),
+    epochs=Integer(3, 10_000),
 )
 
 import math
@@ -226,8 +226,8 @@ for kind in found.values():
 # ## The middle sees half of the barrier, or nothing
 #
 # :::{prf:theorem} What the middle sees
-# :label: thm-half-way
-# If $e = l - c$ is concave, then $B_{\text{chord}} \le 2\, e(\frac12)$, and $2$ is the best factor; if besides $e(\lambda) = e(1 - \lambda)$, then $B_{\text{chord}} = e(\frac12)$.
+# :label: thm-halfway
+# If $e = l - c$ is concave, then $B_{\text{chord}} \le 2\, e(\frac12)$, and $2$ is the best factor; if in addition $e(\lambda) = e(1 - \lambda)$, then $B_{\text{chord}} = e(\frac12)$.
 # Without concavity $e(\frac12)$ bounds nothing: there are minima of a deep linear network with $e(\frac12) = 0 < B_{\text{chord}}$.
 # :::
 #

@@ -88,7 +88,7 @@ chapter.begin(
     data=Text("a file of examples, or nothing"),
     loss=Choice(("cross_entropy", "mse")),
     layer=Text("the name of a layer, or nothing"),
-    examples=Integer(20, 10_000_000),
+    examples=Integer(200, 10_000_000),
     pairs=Integer(2, 1000),
     epochs=Integer(1, 1000),
     restarts=Integer(1, 1000),
@@ -325,10 +325,7 @@ shares = np.array(
 
 # %%
 claims.check(
-    "X9.function",
-    max(changes.values()),
-    n=len(changes),
-    rival=min(half.values()),
+    "X9.function", max(changes.values()), n=len(changes), rival=min(half.values())
 )
 
 # %%

@@ -5,7 +5,7 @@ layer norms, and with layer norms and fixed weights F of σ_F = 0 and 1. A pair 
 those with fixed weights share F and D, and each pair has its own. Small networks with two hidden layers, on digits, are
 for :func:`every_permutation`.
 
-Matchers use training images. Their results are measured half-way on test images, also with REPAIR: the *barrier* is the
+Matchers use training images. Their results are measured halfway on test images, also with REPAIR: the *barrier* is the
 loss above the mean of the two ends, the *drop* the accuracy below that mean, in percentage points.
 """
 
@@ -49,7 +49,7 @@ GROUPS = ("0", "1")
 
 @dataclass(frozen=True, eq=False)
 class AllPermutations:
-    """Objective and loss half-way of all permutations (p, q) of P pairs with two hidden layers of m neurons."""
+    """Objective and loss halfway of all permutations (p, q) of P pairs with two hidden layers of m neurons."""
 
     objective: torch.Tensor  # (P, m!, m!), float64
     loss: torch.Tensor  # (P, m!, m!), float64
@@ -79,7 +79,7 @@ class AllPermutations:
 
 
 def every_permutation(a: Stack, b: Stack, x: torch.Tensor, y: torch.Tensor) -> AllPermutations:
-    """Objective of weight matching and loss half-way of all permutations of P pairs."""
+    """Objective of weight matching and loss halfway of all permutations of P pairs."""
     model = cast(MLP, a.model)
     m = model.sizes[1]
     permutations = all_permutations(m)  # (m!, m)
@@ -90,7 +90,7 @@ def every_permutation(a: Stack, b: Stack, x: torch.Tensor, y: torch.Tensor) -> A
 
 
 def _losses(a: Stack, b: Stack, permutations: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    """Losses half-way of one pair for all p (rows) and q (columns), (m!, m!); one first-layer pass for each p."""
+    """Losses halfway of one pair for all p (rows) and q (columns), (m!, m!); one first-layer pass for each p."""
     A, B = ({name: value[0] for name, value in end.params.items()} for end in (a, b))
     n, labels = len(permutations), y.expand(len(permutations), -1).flatten()
     last = ((A["2.weight"] + B["2.weight"][:, permutations].movedim(1, 0)) / 2).mT  # (q, m, classes)
@@ -283,8 +283,8 @@ class Match:
     permutations: dict[str, torch.Tensor]  # group → p (P, m)
     seconds: float  # of the matcher for one pair
     objective: torch.Tensor  # (P,), ⟨a, π b⟩ / (‖a‖ ‖b‖), which weight matching maximises
-    barrier: torch.Tensor  # (P,), loss half-way less the mean of the ends
-    drop: torch.Tensor  # (P,), mean accuracy of the ends less that half-way, in percentage points
+    barrier: torch.Tensor  # (P,), loss halfway less the mean of the ends
+    drop: torch.Tensor  # (P,), mean accuracy of the ends less that halfway, in percentage points
     repaired_barrier: torch.Tensor  # (P,), with REPAIR
     repaired_drop: torch.Tensor  # (P,), with REPAIR
 
@@ -318,7 +318,7 @@ def match(
 
 @dataclass(frozen=True, eq=False)
 class Descents:
-    """Objective and barrier half-way after R descents of weight matching for P pairs."""
+    """Objective and barrier halfway after R descents of weight matching for P pairs."""
 
     objective: torch.Tensor  # (R, P)
     barrier: torch.Tensor  # (R, P)

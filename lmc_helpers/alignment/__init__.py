@@ -6,8 +6,8 @@
 - :mod:`~lmc_helpers.alignment.activation_matching`: correlations of activations, from sums over batches, and the
   objective of optimal, identical and random permutations (Bürgin et al., section 6 and F.4).
 - ``pairs``: pairs of networks of one training run, measured along their lines, unmatched and matched.
-- ``midpoint``: the loss half-way as a function of parameters, and the best permutations seen.
-- ``straight_through``: the loss half-way, its gradient passed through the projection
+- ``midpoint``: the loss halfway as a function of parameters, and the best permutations seen.
+- ``straight_through``: the loss halfway, its gradient passed through the projection
   (Ainsworth et al., Algorithm 2).
 - ``sinkhorn``: soft permutations by Sinkhorn's iterations (Peña et al. 2023).
 """

@@ -39,14 +39,7 @@ from lmc_helpers.matching import check_permutation
 from lmc_helpers.networks.model import Record, Stack
 from lmc_helpers.networks.permutations import Permutations
 
-__all__ = [
-    "OBJECTIVES",
-    "ActivationMatching",
-    "Moments",
-    "activation_matching",
-    "match_moments",
-    "recorded_moments",
-]
+__all__ = ["OBJECTIVES", "ActivationMatching", "Moments", "activation_matching", "match_moments", "recorded_moments"]
 
 Objective = Literal["correlation", "product", "absolute", "published"]
 CONSTANT = 1e-9  # a unit is dead if its deviation is smaller, relative to its root mean square

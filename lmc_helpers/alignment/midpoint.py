@@ -1,4 +1,4 @@
-"""The loss of networks as a function of their parameters, and the search for permutations that make it small half-way.
+"""The loss of networks as a function of their parameters, and the search for permutations that make it small halfway.
 
 Matchers that descend on the loss of the midpoint, (a + π b)/2, visit many permutations. :class:`Best` keeps for each
 pair the first one with the least loss, hence a search never returns anything worse than its start.
@@ -39,12 +39,12 @@ def _interpolated(a: Tensors, b: Tensors, lam: float = 0.5) -> Tensors:
 
 
 def _midpoint_losses(a: Tensors, b: Tensors, symmetry: Symmetry, permutations: Permutations, loss: Loss) -> Tensor:
-    """The loss half-way between a and the permuted b, (P,), without gradient."""
+    """The loss halfway between a and the permuted b, (P,), without gradient."""
     with torch.no_grad():
         P = len(next(iter(a.values())))
         losses = returned("the loss", loss(_interpolated(a, permute_axes(b, symmetry.groups, permutations))), (P,))
     if not torch.isfinite(losses).all():
-        raise ValueError(f"losses half-way {losses.tolist()}; allowed: finite losses")
+        raise ValueError(f"losses halfway {losses.tolist()}; allowed: finite losses")
     return losses
 
 
@@ -52,11 +52,11 @@ def _midpoint_losses(a: Tensors, b: Tensors, symmetry: Symmetry, permutations: P
 class Best:
     """The best permutations that a search has seen, for P pairs."""
 
-    permutations: dict[str, Tensor]  # group → (P, m): those with the least loss half-way, the first of equals
-    losses: Tensor  # (steps, P): losses half-way at all permutations that were seen, in their order
+    permutations: dict[str, Tensor]  # group → (P, m): those with the least loss halfway, the first of equals
+    losses: Tensor  # (steps, P): losses halfway at all permutations that were seen, in their order
 
     def _seen(self, permutations: Permutations, losses: Tensor) -> Best:
-        """The best including one more set of permutations, with their losses (P,) half-way."""
+        """The best including one more set of permutations, with their losses (P,) halfway."""
         better = losses < self.losses.min(dim=0).values  # False for NaN
         kept = {
             g: torch.where(better[:, None], permutations[g].to(better.device), p) for g, p in self.permutations.items()

@@ -11,7 +11,7 @@ by soft permutations are differentiable in X, and Adam descends on a cost of a a
 - ``"random"``: the loss at λ a + (1 − λ) π b, λ uniform in [0, 1], redrawn at every step;
 - ``"distance"``: ‖a − π b‖², without data.
 
-The soft π b does not compute b's function and may have less loss, alone or half-way, than any permuted b; hence the
+The soft π b does not compute b's function and may have less loss, alone or halfway, than any permuted b; hence the
 cost of the midpoint often stops at soft permutations that harden badly; random λ ties π b itself to a small loss.
 
 At the end the largest assignment of X is taken. Iterations run in log space. Gradients go through the iterations; the

@@ -1,6 +1,6 @@
 """Straight-through matching (Ainsworth, Hayase & Srinivasa 2023, Algorithm 2).
 
-The loss half-way between a and π b is to be small, but a permutation π has no gradient. Free weights b̃ have one: they
+The loss halfway between a and π b is to be small, but a permutation π has no gradient. Free weights b̃ have one: they
 are projected to the nearest permutation of b,
 
     π = argmin_π ‖b̃ − π b‖²      (weight matching, Algorithm 1),
@@ -36,7 +36,7 @@ def straight_through(
     start: Permutations | None = None,
     step_loss: Callable[[Tensors, int], Tensor] | None = None,
 ) -> Best:
-    """Permute b so that the loss half-way is small, by Adam on free weights that are projected to permutations of b.
+    """Permute b so that the loss halfway is small, by Adam on free weights that are projected to permutations of b.
 
     ``a`` and ``b`` are P pairs, name → (P, …). ``loss`` takes them to (P,) and judges the permutations; the gradient
     is that of ``step_loss`` of (parameters, step), for example of a batch, where it is given. ``start``, else the

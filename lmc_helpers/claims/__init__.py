@@ -25,7 +25,7 @@ a missing ledger is an error only when a part is asked for.
 """
 
 from lmc_helpers.claims._runs import drawn
-from lmc_helpers.claims.box import MIME, Links, check, measured, render, rounded
+from lmc_helpers.claims.box import MIME, Links, check, render
 from lmc_helpers.claims.criteria import (
     BROKEN,
     CORRECTED,
@@ -41,7 +41,7 @@ from lmc_helpers.claims.criteria import (
     symbol,
 )
 from lmc_helpers.claims.intervals import LedgerError
-from lmc_helpers.claims.judge import Contradiction, best_reading, of_claim, worst
+from lmc_helpers.claims.judge import Contradiction, best_reading, of_claim
 from lmc_helpers.claims.reading import ledger, part, recorded
 from lmc_helpers.claims.words import criterion, measurement, not_run, revised
 
@@ -65,7 +65,6 @@ __all__ = [
     "criterion",
     "drawn",
     "ledger",
-    "measured",
     "measurement",
     "not_run",
     "of_claim",
@@ -73,8 +72,6 @@ __all__ = [
     "recorded",
     "render",
     "revised",
-    "rounded",
     "slug",
     "symbol",
-    "worst",
 ]

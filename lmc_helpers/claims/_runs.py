@@ -88,10 +88,7 @@ def details(part: Part, record: dict, confirmed: dict | None, address: Address |
         ("Readings", "one of several of this statement; the best of them counts" if part.one_of else ""),
         ("Why", typeset(part.reason, address)),
         ("Belongs to", typeset(part.where, address) if part.whose == OURS else ""),
-        (
-            "Weight",
-            f"{words.WEIGHT[part.weight]} of {'this book, not counted' if part.whose == OURS else 'the paper'}",
-        ),
+        ("Weight", f"{words.WEIGHT[part.weight]} of {'this book, not counted' if part.whose == OURS else 'the paper'}"),
         ("Confirmed", _run(confirmed)),
         ("Images at paper scale", _images(found[-1])),
     ]
@@ -111,7 +108,8 @@ def _run(confirmed: dict | None) -> str:
     """When and where the confirmed run was made, and whether it is still valid."""
     if not confirmed:
         return ""
-    said = f"{confirmed['date']}, {confirmed['device']}; seeds from the commit that fixed the criteria"
+    device = confirmed["device"].replace("1 thread(s)", "1 thread")
+    said = f"{confirmed['date']}, {device}; seeds from the commit that fixed the criteria"
     if later := confirmed.get("set_later"):
         said += f", but {', '.join(later)} set later"
     if first := confirmed.get("first_judged_by"):

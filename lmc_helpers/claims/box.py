@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 import os
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -11,12 +12,13 @@ import numpy as np
 
 from lmc_helpers import chapter
 from lmc_helpers.claims import _runs, reading, words
-from lmc_helpers.claims._lines import measured, rounded, text
+from lmc_helpers.claims._lines import text
 from lmc_helpers.claims.criteria import BROKEN, HOLDS, NOT_RUN, OPEN, OURS, READING, Part, slug, symbol
 from lmc_helpers.claims.formulas import Address, typeset
 from lmc_helpers.claims.judge import Contradiction, Verdict, contradicts, farthest, judge
+from lmc_helpers.error_bars import Undefined
 
-__all__ = ["MIME", "RECORDED_ONLY", "Links", "check", "measured", "render", "rounded"]
+__all__ = ["MIME", "RECORDED_ONLY", "Links", "check", "render"]
 
 RECORDED_ONLY = "LMC_RECORD_CONTRADICTIONS"  #: in the environment of a run that stores what contradicts the ledger
 OTHER_READING = "other reading"  #: the style of what does not count, for another reading of it is better
@@ -53,13 +55,14 @@ def check(
 
     Parameters are those of :func:`~lmc_helpers.claims.judge.judge`, and ``value`` may be a sequence of exact values:
     then its worst value for the criterion is judged (:func:`~lmc_helpers.claims.judge.farthest`), with n the
-    number of values unless it is given. ``error`` is ``stderr``, or the two ends of ``interval``, as a measurement
-    returns them: ``check(id, *measured, n=n)``. The record is stored in the metadata of the cell's output.
+    number of values unless it is given; of none the part is open. ``error`` is ``stderr``, or the two ends of
+    ``interval``, as a measurement returns them: ``check(id, *measured, n=n)``. The record is stored in the metadata of
+    the cell's output.
 
     ``value`` may also be a quantity, a function of an experiment that returns (value, stderr) or (value, low, high):
     ``check(id, quantity, of=first, again=second, n=n)`` judges ``quantity(first)``, and ``quantity(second)`` is the
     second seed. ``second`` may be a function without arguments that makes the experiment, called only for that;
-    without one a rejection stays open.
+    without one a rejection stays open. Too few samples may have no such quantity; the part is open then.
 
     Raises
     ------
@@ -67,8 +70,7 @@ def check(
         if the verdict contradicts the ledger's expectation, after the outcome was shown; not in a confirmatory run,
         which stores every outcome.
     LedgerError, ValueError
-        as :func:`~lmc_helpers.claims.reading.part` and :func:`~lmc_helpers.claims.judge.judge`; a sequence must not be
-        empty.
+        as :func:`~lmc_helpers.claims.reading.part` and :func:`~lmc_helpers.claims.judge.judge`.
     """
     from IPython.display import display
 
@@ -79,7 +81,12 @@ def check(
                 f"{id}: a quantity gives its own errors and second seed; allowed beside it: of, again, n, rival"
             )
         quantity = value
-        value, *error = quantity(of)
+        try:
+            value, *error = quantity(of)
+        except Undefined:
+            if (n or 0) >= part.min_samples:
+                raise
+            value, stderr = math.nan, math.nan
         second_seed = None if again is None else lambda: quantity(again() if callable(again) else again)
     if len(error) == 1:
         (stderr,) = error
@@ -87,9 +94,10 @@ def check(
         interval = error[0], error[1]
     values = np.asarray(value, dtype=float)
     if values.ndim:
-        if not values.size or stderr is not None or interval is not None or second_seed:
-            raise ValueError(f"{id}: {values.size} values; allowed: a sequence of one or more exact values, no error")
-        value, n = farthest(values, part.criterion), values.size if n is None else n
+        if stderr is not None or interval is not None or second_seed:
+            raise ValueError(f"{id}: {values.size} values; allowed: a sequence of exact values, no error")
+        value = farthest(values, part.criterion) if values.size else math.nan
+        n = values.size if n is None or not values.size else n
     if n is None:
         raise ValueError(f"{id}: n is missing; allowed: the number of samples behind a single value")
     measured: dict[str, Any] = {"stderr": stderr, "interval": interval, "n": n, "rival": rival}

@@ -106,8 +106,9 @@ def judge(
     """Compare a measurement with the criteria of one part; see the module's text for the rules.
 
     A part that the ledger calls sampled needs ``stderr``, or the ends of an ``interval`` at two-sided 10⁻³ that need
-    not be symmetric. n counts the samples; 0 means that nothing was measured. ``used`` holds the parameters of the run,
-    which are compared with the part's needs. ``rival`` is the rival's value where the chapter measures it.
+    not be symmetric. n counts the samples; 0 means that nothing was measured, as does an error that is not finite and
+    positive where the samples are too few. ``used`` holds the parameters of the run, which are compared with the part's
+    needs. ``rival`` is the rival's value where the chapter measures it.
     ``second_seed`` repeats the measurement with another seed and returns (value, stderr) or (value, low, high); it is
     called only when the first measurement rejects the criterion, and without it such a rejection stays open. Nor is it
     called where the verdict is the ``recorded`` one, that of a run at paper scale whose own second seed agrees.
@@ -118,9 +119,10 @@ def judge(
         )
     rival_value = Interval(rival, rival, f"{rival:.{part.digits}g}") if rival is not None else part.rival.interval
     assert rival_value is not None
-    part.refuse(rival_value)
+    if n >= part.min_samples:
+        part.refuse(rival_value)
     lacks, other = lacking(part, n, used or {})
-    n = 0 if other else n
+    n = 0 if other or (lacks and not _formed(value, stderr, interval)) else n
     found = _measured(part, value, stderr, interval) if n else Interval(math.nan, math.nan, "")
     places = {name: criterion.place_of(found) for name, criterion in part.criteria()}
     second = None
@@ -158,6 +160,13 @@ def judge(
         note=note,
         lacks=lacks,
     )
+
+
+def _formed(value: float, stderr: float | None, interval: tuple[float, float] | None) -> bool:
+    """False for a value or an error that is not finite, and for one of random numbers that never differ."""
+    half = Z_TWO_SIDED * (stderr or 0.0)
+    low, high = interval or (value - half, value + half)
+    return bool(np.isfinite([low, high]).all()) and (low < high or (stderr is None and interval is None))
 
 
 def lacking(part: Part, n: int, used: Mapping[str, Any]) -> tuple[str, bool]:

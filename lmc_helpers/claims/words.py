@@ -73,7 +73,14 @@ def value(part: Part, record: dict) -> str:
     if low < high:
         (shown,), unit = _together([record["value"]], _width_digits(low, high))
         return f"{shown}·{unit}" if unit else shown
-    return rounding(record["value"], part.floor) or telling(record["value"], borders(part), part.digits)
+    zero = rounding(record["value"], part.floor) if _zero_below(part, record["value"]) else ""
+    return zero or telling(record["value"], borders(part), part.digits)
+
+
+def _zero_below(part: Part, value: float) -> float | None:
+    """The bound below which a value is 0 to rounding; None where a criterion asks for less than that bound."""
+    bound = _rounding_bound(value, part.floor)
+    return bound if bound and not any(0 < abs(border) < bound for border in borders(part)) else None
 
 
 def sampled(record: dict) -> bool:
@@ -97,8 +104,8 @@ def drawn(part: Part, record: dict) -> tuple[float, float, float]:
     A value that is zero up to rounding is drawn at ``AT_ROUNDING`` of its bound: its own size differs between machines.
     """
     value, ends = record["value"], tested(record)
-    bound = None if ends[0] < ends[1] else _rounding_bound(value, part.floor)
-    if bound is None or any(0 < abs(border) < bound for border in borders(part)):
+    bound = None if ends[0] < ends[1] else _zero_below(part, value)
+    if bound is None:
         return value, *ends
     value = math.copysign(AT_ROUNDING * bound, value)
     return value, value, value

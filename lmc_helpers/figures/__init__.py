@@ -9,6 +9,7 @@ names the trained networks that diverged.
 from lmc_helpers.figures.cards import card, keep
 from lmc_helpers.figures.counted import left_out
 from lmc_helpers.figures.moving import Moving
-from lmc_helpers.figures.style import BAND, COLOURS, band, numbers, panels, show, table
+from lmc_helpers.figures.style import BAND, COLOURS, band, numbers, panels, recorded, show, table
 
-__all__ = ["BAND", "COLOURS", "Moving", "band", "card", "keep", "left_out", "numbers", "panels", "show", "table"]
+__all__ = ["BAND", "COLOURS", "Moving", "band", "card", "keep", "left_out", "numbers", "panels", "recorded", "show"]
+__all__ += ["table"]

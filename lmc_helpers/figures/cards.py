@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -22,8 +21,7 @@ def card() -> tuple[Figure, Axes]:
 
 
 def keep(figure: Figure) -> None:
-    """Store the picture of a chapter's finding, and close it; the chapter's own page does not show it."""
+    """Store the picture of a chapter's finding; the chapter's own page does not show it."""
     from myst_nb import glue
 
     glue(NAME, figure, display=False)
-    plt.close(figure)

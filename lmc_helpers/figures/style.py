@@ -16,9 +16,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
 
+from lmc_helpers import claims
 from lmc_helpers.claims.judge import Z_TWO_SIDED
 
-__all__ = ["BAND", "COLOURS", "band", "numbers", "panels", "show", "table"]
+__all__ = ["BAND", "COLOURS", "band", "numbers", "panels", "recorded", "show", "table"]
 
 #: Okabe & Ito's palette, which readers with any common colour blindness can tell apart.
 COLOURS = {
@@ -46,13 +47,31 @@ def panels(columns: int = 1, rows: int = 1, height: float = ROW, **kwargs) -> tu
     ``height`` is that of a row in inches; ``kwargs`` are those of ``matplotlib.pyplot.subplots``.
     """
     plt.style.use(STYLE)
-    return plt.subplots(rows, columns, figsize=(WIDE if columns > 1 else SINGLE, rows * height), **kwargs)
+    made = plt.subplots(rows, columns, figsize=(WIDE if columns > 1 else SINGLE, rows * height), **kwargs)
+    plt.close(made[0])  # else a notebook shows it at the end of its cell, and where it is finished
+    return made
 
 
 def band(axes: Axes, x, mean, stderr, **kwargs):
     """Points with bars of ±3.29 standard errors (two-sided 10⁻³), the level at which claims are rejected."""
     style: dict[str, Any] = {"fmt": "o", "markersize": 3, "linewidth": 0, "elinewidth": 1, "capsize": 0} | kwargs
     return axes.errorbar(x, mean, yerr=BAND * np.asarray(stderr), **style)
+
+
+def recorded(axes: Axes, row: int, part: str, label: str, colour: str = "blue", of=float, digits: int | None = None):
+    """A part's record at paper scale in a row of a figure, as ``of`` gives it: a point, its interval, words above it.
+
+    The words are value ± half of the interval, or with ``digits`` after the point its two ends.
+    """
+    record = claims.recorded(part)
+    value, low, high = (of(record[name]) for name in ("value", "low", "high"))
+    style: dict[str, Any] = dict(color=f"book:{colour}")
+    axes.plot([low, high], [-row, -row], linewidth=2, zorder=4, **style)
+    axes.plot(value, -row, "o", markersize=7, zorder=4, **style)
+    ends = f"± {(high - low) / 2:.2f}" if digits is None else f"({low:.{digits}f} to {high:.{digits}f})"
+    words = f"{label}: {value:.{2 if digits is None else digits}f} {ends}"
+    style |= dict(fontsize=11, va="bottom", bbox=dict(facecolor="white", edgecolor="none", pad=0.5))
+    axes.text(0.015, 0.18 - row, words, transform=axes.get_yaxis_transform(), **style)
 
 
 def _common_legend(figure: Figure, columns: int = 3) -> None:
@@ -63,7 +82,7 @@ def _common_legend(figure: Figure, columns: int = 3) -> None:
 
 
 def show(name: str, figure: Figure, legend: int = 0) -> None:
-    """Show a figure and store it as ``name`` for a ``{glue:figure}`` directive, in two shapes; close it.
+    """Show a figure and store it as ``name`` for a ``{glue:figure}`` directive, in two shapes.
 
     It has a legend in ``legend`` columns. The second shape, ``name_narrow``, is for phones.
     """
@@ -74,7 +93,6 @@ def show(name: str, figure: Figure, legend: int = 0) -> None:
     glue(name, figure)
     stack(figure)
     glue(f"{name}{NARROW}", figure, display=False)
-    plt.close(figure)
 
 
 def stack(figure: Figure) -> None:

@@ -1,6 +1,5 @@
 from lmc_helpers.identifiability.asymmetric import FiGLU as FiGLU
 from lmc_helpers.identifiability.asymmetric import LinearResidual as LinearResidual
-from lmc_helpers.identifiability.asymmetric import Scheme as Scheme
 from lmc_helpers.identifiability.asymmetric import Sparse as Sparse
 from lmc_helpers.identifiability.asymmetric import Syre as Syre
 from lmc_helpers.identifiability.asymmetric import WAsymmetric as WAsymmetric

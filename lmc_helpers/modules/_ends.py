@@ -1,4 +1,4 @@
-"""What lies between two modules: the tensors that have a half-way, by kind, and a check that nothing else counts."""
+"""What lies between two modules: the tensors that have a halfway, by kind, and a check that nothing else counts."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def norms(model: nn.Module) -> dict[str, nn.Module]:
 
 
 class Ends:
-    """Two modules and their values on a line: those of names that are in both and have a half-way.
+    """Two modules and their values on a line: those of names that are in both and have a halfway.
 
     A buffer that only one of them has, that has another shape, or that is not in the state of the module, is taken for
-    one that a call makes: a place on the line has that of a. A mask has no half-way.
+    one that a call makes: a place on the line has that of a. A mask has no halfway.
     """
 
     def __init__(self, a: nn.Module, b: nn.Module, called: bool = True):
@@ -54,7 +54,7 @@ class Ends:
                 continue
             elif u.numel() > 1 and all(_is_mask(one) for one in (u, v)):
                 raise ValueError(
-                    f"the buffer {name!r}, a mask or integers, differs between a and b and has no half-way; allowed: "
+                    f"the buffer {name!r}, a mask or integers, differs between a and b and has no halfway; allowed: "
                     "equal ones, or masks multiplied into the weights, as torch.nn.utils.prune does"
                 )
             else:

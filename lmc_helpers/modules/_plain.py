@@ -86,7 +86,7 @@ def _fixed(module: Any, tensor: str) -> bool:
 
 
 def alike(a: nn.Module, b: nn.Module) -> tuple[nn.Module, nn.Module]:
-    """Both, with plain weights unless half-way between parametrised ones is half-way between their originals."""
+    """Both, with plain weights unless halfway between parametrised ones is halfway between their originals."""
     others: dict[str, Any] = dict(b.named_modules())
     for name, one in [*a.named_modules()]:
         two: Any = others.get(name)

@@ -28,7 +28,7 @@ COLUMNS = ("barrier", "middle above the mean of the ends", "loss in the middle",
 
 @dataclass(frozen=True, eq=False)
 class _Half:
-    """The module half-way after REPAIR: its loss, the excess over the mean of the ends, and accuracy."""
+    """The module halfway after REPAIR: its loss, the excess over the mean of the ends, and accuracy."""
 
     loss: Measured
     middle: Measured
@@ -40,7 +40,7 @@ class Report:
     """Result of :func:`compare`."""
 
     lines: dict[str, Line]  # "direct", "weights" and "activations" → the line between a and b as it is, or matched so
-    repaired: dict[str, _Half]  # the same names → the module half-way after REPAIR
+    repaired: dict[str, _Half]  # the same names → the module halfway after REPAIR
     modules: dict[str, nn.Module]  # "weights" and "activations" → b matched so
     symmetry: Symmetry  # the groups of interchangeable units
     #: name → height of another path between a and b or their units, a permutation point for instance, for the table
@@ -131,7 +131,7 @@ def compare(
     symmetry: Symmetry | None = None,
     heights: Mapping[str, float] | None = None,
 ) -> Report:
-    """Barriers between two modules: as they are, matched by weights and by activations, and REPAIR of each half-way.
+    """Barriers between two modules: as they are, matched by weights and by activations, and REPAIR of each halfway.
 
     Parameters
     ----------

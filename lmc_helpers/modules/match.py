@@ -21,15 +21,7 @@ from lmc_helpers.alignment.weight_matching import group_by_group, inner_kinds, w
 from lmc_helpers.modules._data import batches, kept, length
 from lmc_helpers.modules._ends import Ends, check_followed, check_same
 from lmc_helpers.modules._layers import Contractions, Use, storage
-from lmc_helpers.modules._module import (
-    called,
-    check_pair,
-    copied,
-    fitting,
-    step_by_step,
-    tensors,
-    untouched,
-)
+from lmc_helpers.modules._module import called, check_pair, copied, fitting, step_by_step, tensors, untouched
 from lmc_helpers.modules.losses import Combined
 from lmc_helpers.modules.symmetry import permuted
 from lmc_helpers.modules.symmetry import symmetry as traced
@@ -46,7 +38,7 @@ class Matched:
 
     permutations: dict[str, Tensor]  # group → p (m,): unit i of a is matched with unit p_i of b
     #: by weights ⟨a, π b⟩ of each restart, (restarts,); by activations the mean correlation of matched units of each
-    #: group that was recorded, in the order of the groups; else the losses half-way at all permutations that were
+    #: group that was recorded, in the order of the groups; else the losses halfway at all permutations that were
     #: seen, in their order
     values: Tensor
     symmetry: Symmetry  # the groups
@@ -106,7 +98,7 @@ def match(
       weights make it, each place centred by itself. Heads and the units inside them are matched together: heads by the
       largest sum of correlations over the orders of their units. Groups that are not recorded at all are matched by
       weights in the end.
-    - ``"straight-through"`` and ``"sinkhorn"``: a small loss half-way, at (a + π b)/2 with running statistics
+    - ``"straight-through"`` and ``"sinkhorn"``: a small loss halfway, at (a + π b)/2 with running statistics
       interpolated, by descent (``lmc_helpers.alignment.straight_through``,
       ``_sinkhorn``). Each step takes one batch of the data, all of them judge.
       Running statistics count like weights there; ``"sinkhorn"`` mixes heads first and then the units inside them.
@@ -171,11 +163,8 @@ def _by_weights(
     a: nn.Module, b: nn.Module, symmetry: Symmetry, restarts: int, seed: int
 ) -> tuple[dict[str, Tensor], Tensor]:
     """Permutations and the values of all restarts."""
-    u, v = (  # complex numbers as pairs of real ones
-        {n: (torch.view_as_real(p) if p.is_complex() else p).detach()[None] for n, p in end.named_parameters()}
-        for end in (a, b)
-    )
-    v = {name: value.to(u[name]) for name, value in v.items()}
+    u = _weights(a)
+    v = {name: value.to(u[name]) for name, value in _weights(b).items()}
     own = restricted(symmetry, u)
     if not own.groups:
         return {}, torch.zeros(restarts, dtype=torch.float64)
@@ -186,13 +175,19 @@ def _by_weights(
     return {g: p[0] for g, p in best.permutations.items()}, torch.cat([one.values[:, 0] for one in found])
 
 
-# ---------- by a loss half-way
+def _weights(model: nn.Module) -> dict[str, Tensor]:
+    """Parameters name → (1, …), complex numbers as pairs of real ones."""
+    parameters = model.named_parameters()
+    return {n: (torch.view_as_real(p) if p.is_complex() else p).detach()[None] for n, p in parameters}
+
+
+# ---------- by a loss halfway
 
 
 def _by_loss(
     a: nn.Module, b: nn.Module, symmetry: Symmetry, by: str, loss: Any, data: Any, steps: int, seed: int
 ) -> tuple[dict[str, Tensor], Tensor]:
-    """Permutations and the losses half-way of all that were seen."""
+    """Permutations and the losses halfway of all that were seen."""
     work = copied(a)
     if min(torch.finfo(value.dtype).bits for value in work.parameters() if value.is_floating_point()) < 32:
         work = work.float()

@@ -25,15 +25,7 @@ from lmc_helpers._typing import Natural, NonNegative, Positive, Probability, che
 from lmc_helpers.modules._data import batches, length
 from lmc_helpers.modules._ends import Ends, check_followed
 from lmc_helpers.modules._layers import Layer
-from lmc_helpers.modules._module import (
-    called,
-    copied,
-    filled,
-    fitting,
-    step_by_step,
-    tensors_of,
-    untouched,
-)
+from lmc_helpers.modules._module import called, copied, filled, fitting, step_by_step, tensors_of, untouched
 from lmc_helpers.modules.losses import Combined
 from lmc_helpers.networks.permutations import Axis, Symmetry, change
 from lmc_helpers.permutation_points import Chart

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, Literal, overload
@@ -29,14 +29,7 @@ from lmc_helpers._typing import Probability, checked
 from lmc_helpers.alignment.activation_matching import CONSTANT
 from lmc_helpers.modules._data import batches, kept, run
 from lmc_helpers.modules._layers import storage
-from lmc_helpers.modules._module import (
-    check_pair,
-    copied,
-    fitting,
-    step_by_step,
-    tensors_of,
-    untouched,
-)
+from lmc_helpers.modules._module import check_pair, copied, fitting, step_by_step, tensors_of, untouched
 from lmc_helpers.modules.line import interpolate
 from lmc_helpers.networks.model import Stack
 
@@ -73,10 +66,11 @@ class _Moments:
 _Statistics = tuple[Tensor, Tensor]  # means and deviations
 
 
-def _correction(a: _Statistics, b: _Statistics, merged: _Statistics, lam: float) -> tuple[Tensor, ...]:
+def _correction(ends: Iterable[_Statistics], shares: Sequence[float], merged: _Statistics) -> tuple[Tensor, ...]:
     """s and t of z' = s z + t, deviations relative to their targets, and which units are constant."""
     mean, std = merged
-    goal, goal_std = (lam * u.to(mean) + (1 - lam) * v.to(mean) for u, v in zip(a, b, strict=True))
+    weighted = (sum(w * one.to(mean) for w, one in zip(shares, of, strict=True)) for of in zip(*ends, strict=True))
+    goal, goal_std = map(torch.as_tensor, weighted)
     dead = std <= CONSTANT * (std.square() + mean.square()).sqrt()
     s = torch.where(dead, 1, goal_std / torch.where(dead, 1, std))
     return s, goal - s * mean, std / goal_std, dead  # no number for a unit that is constant in all three
@@ -131,19 +125,25 @@ def repair(
     """
     a, b = check_pair(a, b)
     data = kept(data)
+    merged = interpolate(a, b, lam)
+    done = _set_right(merged, (a, b), (lam, 1 - lam), data)
+    return (merged, done) if details else merged
+
+
+def _set_right(merged: nn.Module, ends: Sequence[nn.Module], shares: Sequence[float], data: Any) -> Repaired:
+    """Set means and deviations of a merged module's units to the weighted means of those of the modules in it."""
+    ratios, dead = {}, {}
     with untouched(), step_by_step():
-        merged = interpolate(a, b, lam)
         layers, left = _layers(merged, data)
-        ends = [_statistics(copied(end), layers, data) for end in (a, b)]
-        ratios, dead = {}, {}
+        found = [_statistics(copied(end), layers, data) for end in ends]
         for name in layers:
-            of = (ends[0][name], ends[1][name], _statistics(merged, [name], data)[name])
-            s, shift, ratios[name], dead[name] = _correction(*of, lam)
+            now = _statistics(merged, [name], data)[name]
+            s, shift, ratios[name], dead[name] = _correction([one[name] for one in found], shares, now)
             _rescale(merged.get_submodule(name), s, shift)
     if left:
         told = "; ".join(f"{name or 'the module'} {why}" for name, why in left.items())
-        warnings.warn(f"units that stay as merged: {told}", stacklevel=5)
-    return (merged, Repaired(ratios, dead, left)) if details else merged
+        warnings.warn(f"units that stay as merged: {told}", stacklevel=6)
+    return Repaired(ratios, dead, left)
 
 
 def repair_stacks(a: Stack, b: Stack, data: Any, lam: Probability = 0.5) -> tuple[Stack, Repaired]:

@@ -1,6 +1,6 @@
 """Permutation points and saddles of deep networks (Brea, Şimşek, Illing & Gerstner).
 
-A permutation point is a network in which neurons of one layer coincide: it lies half-way between a network and its copy
+A permutation point is a network in which neurons of one layer coincide: it lies halfway between a network and its copy
 with these neurons exchanged. The files, with sections and equations of the paper and the chapters that use them:
 
 - :mod:`~lmc_helpers.permutation_points.mlp`, eq. (1): networks as flat vectors θ, many in one batch; where the

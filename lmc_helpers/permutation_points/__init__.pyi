@@ -9,14 +9,12 @@ from lmc_helpers.permutation_points.doubling import double_neurons as double_neu
 from lmc_helpers.permutation_points.doubling import embed as embed
 from lmc_helpers.permutation_points.doubling import equal_loss_exchange as equal_loss_exchange
 from lmc_helpers.permutation_points.doubling import pair_inertia as pair_inertia
-from lmc_helpers.permutation_points.hessian import Inertia as Inertia
 from lmc_helpers.permutation_points.hessian import Loss as Loss
 from lmc_helpers.permutation_points.hessian import gradient as gradient
 from lmc_helpers.permutation_points.hessian import inertia as inertia
 from lmc_helpers.permutation_points.mlp import MLP as MLP
 from lmc_helpers.permutation_points.mlp import NONLINEARITIES as NONLINEARITIES
 from lmc_helpers.permutation_points.mlp import squared_loss as squared_loss
-from lmc_helpers.permutation_points.newton import Optimum as Optimum
 from lmc_helpers.permutation_points.newton import minimise as minimise
 from lmc_helpers.permutation_points.pair import Chart as Chart
 from lmc_helpers.permutation_points.pair import PairChart as PairChart

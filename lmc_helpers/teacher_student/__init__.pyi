@@ -9,7 +9,6 @@ from lmc_helpers.teacher_student.between_minima import minima_barriers as minima
 from lmc_helpers.teacher_student.between_minima import permuted_and_direct as permuted_and_direct
 from lmc_helpers.teacher_student.between_minima import uniform_barriers as uniform_barriers
 from lmc_helpers.teacher_student.gradient_descent import BOUND as BOUND
-from lmc_helpers.teacher_student.gradient_descent import Descent as Descent
 from lmc_helpers.teacher_student.gradient_descent import initial_weights as initial_weights
 from lmc_helpers.teacher_student.minima import distance_to_minima as distance_to_minima
 from lmc_helpers.teacher_student.minima import sample_minima as sample_minima

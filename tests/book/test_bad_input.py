@@ -27,9 +27,7 @@ CASES = {
         (OPEN, "open: {B1.value: laptop}", "first: open: 'B1.value' is not checked there; allowed: A1.value"),
         (OPEN, "open: {A1.value: smoke}", "first: open: A1.value: 'smoke'; allowed: laptop"),
     ],
-    LEDGER: [
-        ("weight:", "wieght:", "A1.value: unknown field 'wieght'; allowed: whose, weight"),
-    ],
+    LEDGER: [("weight:", "wieght:", "A1.value: unknown field 'wieght'; allowed: whose, weight")],
     CHAPTER: [
         (WRITE, "", "line 1: no header"),
         (CUT, "# %% [markdown]", "it has no cells"),

@@ -1,6 +1,7 @@
 """Failed builds: nothing half-written reaches the book, what was finished is kept, the cause is named."""
 
 import os
+import re
 import subprocess
 
 import nbformat
@@ -73,10 +74,12 @@ def test_a_good_parameter_from_the_command_line(toy):
     assert str(toy.where) not in nbformat.writes(notebook)
 
 
-def test_bad_parameters_through_the_plain_pipe(toy):
-    pipe = "jupytext --from py:percent --to ipynb < notebooks/01_first.py | papermill - out.ipynb -p size 3 -p sise 4"
+def test_the_plain_pipe_prints_verdicts_and_what_is_allowed(toy):
+    pipe = "jupytext --from py:percent --to ipynb < notebooks/01_first.py | papermill - out.ipynb --log-output"
     bin = os.path.dirname(toy.command()[0])
     environment = toy.environment | {"PATH": bin + os.pathsep + os.environ["PATH"]}
-    bash = ["bash", "-o", "pipefail", "-c", pipe]
-    run = subprocess.run(bash, cwd=toy.where, env=environment, capture_output=True, text=True)
-    assert run.returncode != 0 and "unknown parameter 'sise' = 4 (did you mean 'size'?)" in run.stderr
+    how = {"cwd": toy.where, "env": environment, "capture_output": True, "text": True}
+    calls = (["bash", "-o", "pipefail", "-c", f"{pipe} {given}"] for given in ("-p size 3", "-p size 3 -p sise 4"))
+    good, bad = (subprocess.run(call, **how) for call in calls)
+    assert good.returncode == 0 and re.search("^verdict +holds", good.stderr, re.MULTILINE), good.stderr
+    assert bad.returncode != 0 and "unknown parameter 'sise' = 4 (did you mean 'size'?)" in bad.stderr

@@ -1,8 +1,9 @@
 """Readers see the mathematics; what is hidden is short and says what it is."""
 
 import ast
+import re
 
-from book.tools.read import chapters, sources, titles
+from book.tools.read import chapters, papers, sources, titles
 
 MOST = 40  # lines of code in a cell that is not shown; longer ones are helpers that belong in lmc_helpers
 
@@ -47,3 +48,16 @@ def test_no_heading_is_a_comment_of_a_code_cell():
     for chapter in chapters.chapters():
         cells = titles.read(chapters.NOTEBOOKS / f"{chapter}.py").cells
         assert not [c.source for c in cells if c.cell_type == "code" and "\n# ## " in c.source], chapter
+
+
+def test_where_the_ledger_names_a_heading_of_a_chapter_it_exists():
+    """Other places are a theorem, an equation or a table, named as such."""
+    theorem = r"(?:after |the |after the )?(?:theorem|proposition|lemma|corollary|example|numerical|eq\.|Table)"
+    wrong = []
+    for id, part in papers.parts().items():
+        named = re.match(r"[Cc]hapter (\d\d), (.+)", part.where)
+        if named and not re.match(theorem, named[2]):
+            (path,) = chapters.NOTEBOOKS.glob(f"{named[1]}_*.py")
+            headings = re.findall(r"^# ##+ (.+)$", path.read_text(encoding="utf-8"), re.M)
+            wrong += [id] * (not named[2].startswith(tuple(headings)))
+    assert wrong == []

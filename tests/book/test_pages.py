@@ -184,6 +184,10 @@ def test_a_page_is_printed_in_light_colours_whatever_the_screen_shows(html, watc
 
 
 def test_search_from_disk(html, watched):
-    tab = watched.open(f"{html.as_uri()}/search.html?q=overlap")
-    tab.wait_for_selector("ul.search li")
+    for words, page in (("theorem 12.2", "12_overlap_theorem.html#"), ("barrier peak", "15_barrier_peak.html")):
+        tab = watched.open(f"{html.as_uri()}/search.html?q={words}")
+        first = tab.wait_for_selector("ul.search li a")
+        assert page in first.get_attribute("href")
+    tab = watched.open(f"{html.as_uri()}/search.html?q=2.127")
+    tab.wait_for_selector("ul.search li a[href*='15_barrier_peak']")
     assert watched.trouble == []

@@ -14,14 +14,17 @@ RULES = {
     "law": Choice(("equal", "exponential")),
     "plot": Flag(),
     "widths": ListOf(Integer(1, 9), least=2),
+    "sizes": ListOf(Integer(1, 9), 3, 3),
+    "places": Integer(4, 1000, step=2, zero=True),
 }
-GOOD = {"M": 3, "rate": 0.5, "law": "equal", "plot": True, "widths": [1, 2]}
+GOOD = {"M": 3, "rate": 0.5, "law": "equal", "plot": True, "widths": [1, 2], "sizes": [1, 1, 1], "places": 6}
 
 
 def test_good_parameters_pass():
     namespace = GOOD | {"math": math, "Integer": Integer, "_hidden": 3, "In": ["code"], "Out": {}}
     assert validate(namespace, RULES) == GOOD
     assert validate(GOOD | {"rate": 1}, RULES)["rate"] == 1
+    assert all(validate(GOOD | {"places": n}, RULES) for n in (0, 4, 1000))
 
 
 def test_a_dataclass_takes_the_parameters_of_its_fields():
@@ -50,6 +53,10 @@ def test_a_dataclass_takes_the_parameters_of_its_fields():
         ("widths", [1], "allowed: list of 2 or more, each integer in [1, 9]"),
         ("widths", [1, 99], "parameter widths = [1, 99] (list)"),
         ("widths", 5, "parameter widths = 5 (int)"),
+        ("widths", "[6, 15]", 'each integer in [1, 9]; with papermill: -y "widths: [6, 15]"'),
+        ("sizes", [1, 2, 3, 4], "allowed: list of 3, each integer in [1, 9]"),
+        ("places", 5, "allowed: 0 or integer in [4, 1000] in steps of 2"),
+        ("places", 2, "parameter places = 2 (int)"),
     ],
 )
 def test_bad_value_is_named(name, value, message):

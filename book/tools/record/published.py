@@ -33,7 +33,7 @@ class Record(BaseModel):
     low: float | None = Field(description="lower end of the interval that is judged (two-sided 10⁻³)")
     high: float | None = Field(description="upper end")
     n: int = Field(description="samples behind it")
-    criterion: str = Field(description="what the statement comes to, in words")
+    criterion: str = Field(description="what the statement requires of the quantity, in words")
     corrected: str = Field(description="what holds where it is false, in words")
     sharper: str = Field(description="what holds beyond it, in words")
     rival: str = Field(description="a plausible value outside the criterion, and why")

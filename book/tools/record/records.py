@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,6 +25,7 @@ PROVENANCE = ("chapter", "profile", "parameters", "seconds", "device", "commit",
 DATA = "data_says"  # what a chapter on images glues: which they are, and whether their files are the published ones
 ABSENT = "not yet in the book"
 SHOWN = "a page of the book"
+OTHERS = re.compile(r"needs dataset (\w+) \(here (\w+)\)")  # in a box
 NO_IMAGES, OTHER_IMAGES = "is not here", "differ from the canonical ones"
 ADVICE = "book/data.md says which files to put where."
 
@@ -98,9 +100,14 @@ def image_messages(paths: Iterable[Path]) -> list[str]:
     return [*lines, ADVICE] if any(NO_IMAGES in said for said in found) else lines
 
 
-def without_images(paths: Iterable[Path]) -> set[str]:
-    """The executed chapters that took other images than those asked for, which are not here."""
-    return {path.stem for path in paths if NO_IMAGES in glued.values(notebook(path)).get(DATA, "")}
+def other_images(notebook: dict) -> tuple[str, ...] | None:
+    """The images that an executed chapter's statements are about, and those that it took instead; None if the same."""
+    return next((found.groups() for box in boxes(notebook) if (found := OTHERS.match(box.get("lacks", "")))), None)
+
+
+def without_images(paths: Iterable[Path]) -> dict[str, str]:
+    """The executed chapters that took other images than those that their statements are about, with these images."""
+    return {path.stem: found[1] for path in paths if (found := other_images(notebook(path)))}
 
 
 @dataclass(frozen=True)

@@ -8,17 +8,7 @@ from collections import Counter
 from book.tools.read import papers, profiles, sources
 from book.tools.read.chapters import plural, short
 from book.tools.record import records
-from book.tools.record.measured import (
-    ERROR,
-    EXACT,
-    INTERVAL,
-    LEDGER,
-    PROFILE,
-    SAMPLES,
-    Difference,
-    Spread,
-    contradict,
-)
+from book.tools.record.measured import ERROR, EXACT, INTERVAL, LEDGER, PROFILE, SAMPLES, Difference, Spread, contradict
 from book.tools.record.repeats import KINDS, Chapter, Record, differences
 from book.tools.run import listing, prices, variants
 from lmc_helpers import claims

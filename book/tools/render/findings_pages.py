@@ -39,7 +39,8 @@ def came_out(part: Part, record: dict | None) -> str:
     """The measured value, with the interval that is judged and the samples or the size behind it."""
     if record is None or record["value"] is None:
         return "not run"
-    return f"{claims.measurement(part, record)} (n = {numerals.people(record['n'])})"
+    samples = f" (n = {numerals.people(record['n'])})" if record["n"] > 1 else ""
+    return claims.measurement(part, record) + samples
 
 
 def filters(cell: Callable[[str], str]) -> dict[str, Callable]:
@@ -50,7 +51,7 @@ def filters(cell: Callable[[str], str]) -> dict[str, Callable]:
         "came_out": came_out,
         "outcome": words.outcome,
         "revised": claims.revised,
-        "comes_to": lambda criterion: claims.criterion(criterion).removeprefix("= "),
+        "requires": lambda criterion: claims.criterion(criterion).removeprefix("= "),
         "sentence": sentence,
         "lower_first": lambda text: re.sub(r"^(Section|Appendix)", lambda m: m[1].lower(), text),
         "title": findings.title,

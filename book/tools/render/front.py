@@ -163,6 +163,7 @@ def content(run: Run, confirmed: dict[str, dict], extra: Path) -> dict:
         "current": {id for id, record in confirmed.items() if record["value"] is not None},
         "gallery": gallery.read(),
         "without_images": records.without_images(run.executed),
+        "images": staging.IMAGES,
         "profile": next((one["profile"] for one in run.statistics), ""),
         "thumbs": pictures.write(wanted, executed, extra / pictures.FOLDER),
     }

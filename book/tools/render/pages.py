@@ -61,7 +61,7 @@ def link(chapter: str) -> str:
     return f"[](/book/executed/{chapter}.ipynb)"
 
 
-def confirmed(findings: Findings) -> dict[str, list[str]]:
+def confirmed(findings: Findings) -> dict:
     """Outcome of the confirmatory runs: measured parts that are up to date, as expected, open, decided otherwise."""
     found: dict[str, list[str]] = {"current": [], "stood": [], "open": [], "otherwise": []}
     for id, finding in findings.parts.items():
@@ -69,7 +69,7 @@ def confirmed(findings: Findings) -> dict[str, list[str]]:
             verdict, expected = finding.paper["verdict"], finding.part.expected
             found["stood" if verdict == expected else "open" if verdict == claims.OPEN else "otherwise"].append(id)
             found["current"].append(id)
-    return found
+    return found | {"expected_open": sum(findings.verdicts[id] == claims.OPEN for id in found["stood"])}
 
 
 def environment() -> jinja2.Environment:

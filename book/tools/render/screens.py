@@ -17,6 +17,7 @@ from book.tools.render.staging import BOOK, Shown
 CLAIM = re.compile(r"(?<!!)\[([^\[\]]+)\]\(#([A-Z]\d+\.\w+)\)")
 CHAPTER = re.compile(r"\[\]\(((?:/book/executed/)?(\d\d_\w+)\.ipynb)\)")
 SWITCH = '<label><input type="checkbox" id="lmc-code"> Show code</label>'
+FILES = "{glue:text}`data_says` "
 GLUE = re.compile(r"\{glue:\w+\}(?:`| )(\w+)")
 
 
@@ -32,7 +33,7 @@ def pages(notebook: dict, shown: Shown, paper: dict[str, float]) -> dict[str, di
     texts[0]["source"] = opening(first, chapter, shown) if formed else f"{first}\n\n{_switch('')}"
     for cell in texts:
         cell["source"] = prose(cell["source"], shown.measured)
-    return dict(split(staging.complete(ready, paper), chapter))
+    return dict(split(staging.complete(ready, paper), chapter, staging.of_images(notebook, shown)))
 
 
 def prose(text: str, measured: dict[str, dict]) -> str:
@@ -86,7 +87,7 @@ def _links(chapter: str, shown: Shown) -> str:
     return " · ".join(links)
 
 
-def split(notebook: dict, chapter: str) -> Iterator[tuple[str, dict]]:
+def split(notebook: dict, chapter: str, images: str = "") -> Iterator[tuple[str, dict]]:
     """The pages of a chapter, each as a notebook; both hold the values that their texts show."""
     at = next((n for n, cell in enumerate(notebook["cells"]) if _begins(cell)), None)
     if at is None:
@@ -96,7 +97,11 @@ def split(notebook: dict, chapter: str) -> Iterator[tuple[str, dict]]:
     head, _, rest = "".join(second[0]["source"]).partition("## Evidence")
     first = notebook["cells"][:at] + ([second[0] | {"source": head.strip()}] if head.strip() else [])
     lead = _switch(f'What <a href="{chapter}.html">chapter {chapter[:2]}</a> rests on.')
+    if images:
+        lead += f"\n\n{_box('lmc-images', images)}"
     second[0] = second[0] | {"source": f"# {chapter[:2]}A Evidence\n\n{lead}\n\n{rest.strip()}"}
+    if images:  # the message about missing files is for those who build the book
+        second = [cell | {"source": "".join(cell["source"]).replace(FILES, "")} for cell in second]
     second = [_raised(cell) if cell["cell_type"] == "markdown" else cell for cell in second]
     for name, cells in ((chapter, first), (halves.evidence(chapter), second)):
         yield name, notebook | {"cells": [*cells, *_glued(notebook["cells"], cells)]}

@@ -13,7 +13,7 @@ from functools import partial
 
 from book.tools.read import chapters, halves, headers, inputs, titles
 from book.tools.read.literals import values
-from book.tools.record.records import outputs, recorded
+from book.tools.record.records import boxes, other_images, outputs, recorded
 from book.tools.render import anchors
 from book.tools.render.findings import Findings, prices, unmeasured
 from lmc_helpers import claims
@@ -28,6 +28,8 @@ TIMES = "{{ times }}"
 SOLUTION = re.compile(r"^:::\{solution\}$.*?^:::$", re.M | re.S)
 WORDS, LINES = 250, 40  # of text and of code that are read in a minute
 SWITCHED = "lmc-switched"  # the tag of code that the page's switch shows
+IMAGES = {"mnist": "MNIST", "cifar10": "CIFAR-10", "digits": "scikit-learn's 8 × 8 digits"}
+NEEDS_IMAGES = re.compile(r"needs dataset \w+ \(here (\w+)\)[^<]*: not decided")  # the page says it once
 GLUED = "application/papermill.record/"  # before the types of an output that is glued and not shown
 SPEC = '<script type="application/json" class="lmc-moving-spec" data-figure="{figure}">{spec}</script>'
 
@@ -100,7 +102,21 @@ def rebuild_boxes(notebook: dict, shown: Shown) -> None:
                 closed=page == chapter and chapter in shown.halved,
             )
             confirmed, profile = shown.confirmed.get(part.id), run.get("profile", "")
-            output["data"]["text/html"] = claims.render(part, record, confirmed, links=links, run=profile)
+            box = claims.render(part, record, confirmed, links=links, run=profile)
+            output["data"]["text/html"] = NEEDS_IMAGES.sub(r"on \1, not decided", box)
+
+
+def of_images(notebook: dict, shown: Shown) -> str:
+    """What a copy without the papers' images has computed, in two sentences; empty if it has them."""
+    found = other_images(notebook)
+    if found is None:
+        return ""
+    asked, here = (IMAGES[name] for name in found)
+    stored = any(record["part"] in shown.confirmed for record in boxes(notebook))
+    recorded_are = f"Verdicts, and numbers that are said to be recorded, are from recorded runs on {asked}."
+    last = recorded_are if stored else f"A verdict needs {asked}, and no such run is recorded."
+    said = f"**What this copy computed below is of {here}, not of {asked}**: it shows that the code runs, and decides"
+    return f"{said} nothing about the paper. {last}"
 
 
 def theorems(source: str, chapter: str) -> dict[str, tuple[str, str]]:

@@ -125,8 +125,8 @@ def build(
             print(prices.plan(listed, todo), flush=True)
         if where.here:
             prices.refuse_without_gpu(todo, profile)
-        if not targets.variant:
-            prose.take_over(targets)
+        if not targets.variant and target != "trained":
+            prose.take_over(targets, set(parts[0].wanted) - set(parts[0].stale))
         pages = target == "book" and bool(parts[0].stale or targets.pages_are_stale())
         if todo or pages or any(part.stale for part in parts):
             _make(parts, todo, pages, where, fork)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from pathlib import Path
 
 from book.tools.read import chapters, sources, titles
@@ -13,10 +14,10 @@ from lmc_helpers.claims.judge import Verdict
 from lmc_helpers.files import replacing
 
 
-def take_over(made: targets.Targets) -> None:
-    """Give executed notebooks that are not stale the text, the comments and the ledger's words of today."""
-    known, stale = sources.Sources(), made.stale()
-    for chapter in set(made.executed) - set(stale):
+def take_over(made: targets.Targets, current: Iterable[str]) -> None:
+    """Give the executed notebooks of chapters, which are not stale, the text, comments and ledger's words of today."""
+    known = sources.Sources()
+    for chapter in current:
         path, now = made.executed[chapter], known.prose(chapter)
         if targets.provenance(path).get("prose") != now:
             renew(path, chapters.NOTEBOOKS / f"{chapter}.py", now)

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from oracles.ledger import BASE, parse_part
 
 from book.tools.read import literals
-from book.tools.render import staging
+from book.tools.render import screens, staging
 from lmc_helpers import claims
 from lmc_helpers.claims.judge import judge
 
@@ -84,6 +84,26 @@ def test_boxes_are_written_anew_from_record_and_ledger():
     assert "erratum" not in first and 'href="../errata/T.html#erratum-T1-b"' in second
     assert gone == "<p>as it was</p>"
     assert all(output["data"]["text/plain"] == "as it was" for output in outputs)
+
+
+def test_a_copy_without_the_papers_images_says_so_once():
+    needs = {"dataset": "mnist", "width": 512}
+    record = asdict(
+        judge(parse_part("T1.a", BASE | {"needs": needs}), 1.95, n=3, used={"dataset": "digits", "width": 16})
+    )
+    data = {"text/plain": "", "text/html": ""}
+    outputs = [{"output_type": "display_data", "data": data, "metadata": {claims.MIME: record}}]
+    text = {"cell_type": "markdown", "metadata": {}, "source": "## Evidence\n\n{glue:text}`data_says` More."}
+    first = {"cell_type": "markdown", "metadata": {}, "source": "# A title"}
+    notebook = {"cells": [first, text, cell("claims.check") | {"outputs": outputs}]}
+    notebook["metadata"] = {"lmc": {"chapter": "51_width_barriers", "profile": "smoke", "seconds": 1}}
+    second = screens.pages(notebook, SHOWN, {})["51A_width_barriers"]["cells"]
+    assert (
+        "on digits, not decided" in data["text/html"]
+        and "dataset mnist" not in data["text/html"].partition("Details")[0]
+    )
+    assert second[0]["source"].count("8 × 8 digits, not of MNIST") == 1 and "data_says" not in second[0]["source"]
+    assert second[0]["source"].endswith("More.")
 
 
 def test_theorems_are_found_where_they_stand():

@@ -145,7 +145,7 @@ def test_students_as_in_the_chapter_on_algorithm_1():
     np.testing.assert_allclose(found["weights"], before.barriers["weight matching"], atol=1e-13)
     assert found.keys() == seconds.keys() and min(seconds.values()) > 0
     better = found["straight-through"] <= found["identity"] + 1e-12
-    assert better.mean() > 0.9  # judged half-way, measured at the peak
+    assert better.mean() > 0.9  # judged halfway, measured at the peak
 
 
 # ---------- Pairs, their barriers computed by hand, and choices that do not see what they are measured on

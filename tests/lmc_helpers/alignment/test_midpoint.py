@@ -1,4 +1,4 @@
-"""Losses half-way against networks of torch.nn, and the best of what was seen."""
+"""Losses halfway against networks of torch.nn, and the best of what was seen."""
 
 import torch
 from oracles.networks import perceptron

@@ -17,7 +17,7 @@ def problem(model, n=60, seed=1):
 
 
 def halfway(model, a, b, p, x, y):
-    """Cross-entropy half-way, by hand."""
+    """Cross-entropy halfway, by hand."""
     moved = permute(b, model.symmetry(), p)
     outputs = model.forward({name: (value + moved[name]) / 2 for name, value in a.items()}, x)
     return -outputs.log_softmax(dim=-1)[:, torch.arange(len(y)), y].mean(dim=1)
@@ -25,7 +25,7 @@ def halfway(model, a, b, p, x, y):
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_planted_permutations_are_found(seed):
-    """Labels of a itself: the loss half-way is that of a if b is shuffled back, and higher otherwise."""
+    """Labels of a itself: the loss halfway is that of a if b is shuffled back, and higher otherwise."""
     model = MLP((6, 12, 11, 3))
     x, _ = problem(model)
     a = {name: 3 * value for name, value in model.initial([seed], torch.float64).params.items()}

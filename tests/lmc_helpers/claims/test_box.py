@@ -14,6 +14,7 @@ from lmc_helpers import chapter, claims
 from lmc_helpers.claims import Contradiction, reading
 from lmc_helpers.claims.box import MIME, RECORDED_ONLY
 from lmc_helpers.claims.judge import judge
+from lmc_helpers.error_bars import over_clusters
 
 
 @pytest.fixture
@@ -61,8 +62,8 @@ def test_a_sequence_is_judged_by_its_worst_value(ledger_of, shown):
 
 def test_a_sequence_must_hold_exact_values(ledger_of, shown):
     ledger_of(BASE)
-    for values, more in (([], {}), ([2.0], {"stderr": 0.1}), ([2.0], {"second_seed": lambda: (2.0, 0.1)})):
-        with pytest.raises(ValueError, match=r"allowed: a sequence of one or more exact values"):
+    for values, more in (([2.0], {"stderr": 0.1}), ([2.0], {"second_seed": lambda: (2.0, 0.1)})):
+        with pytest.raises(ValueError, match=r"allowed: a sequence of exact values"):
             claims.check("T1.a", values, **more)
     with pytest.raises(ValueError, match="n is missing"):
         claims.check("T1.a", 2.0)
@@ -89,6 +90,17 @@ def test_a_quantity_is_asked_of_a_second_experiment_only_where_the_first_rejects
     assert (shown[-1][1]["low"], shown[-1][1]["high"]) == (2.99, 3.02)
     with pytest.raises(AssertionError, match="nobody asked for"):
         claims.check("T1.a", exactly, of=3.0, again=made, n=9)
+
+
+def test_too_few_samples_for_a_quantity_leave_the_part_open(ledger_of, shown):
+    """They have no error, or there are none; with enough samples the same is an error of the chapter."""
+    ledger_of(BASE | {"sampled": True, "min_samples": 3})
+    claims.check("T1.a", over_clusters, of=[2.0], n=1)
+    claims.check("T1.a", [], n=5)
+    assert [record["lacks"].split()[:4] for _, record in shown] == [["1", "of", "the", "3"], ["none", "of", "the", "3"]]
+    assert all(record["value"] is None and record["verdict"] == "open" for _, record in shown)
+    with pytest.raises(ValueError, match="1 clusters; allowed: at least 2"):
+        claims.check("T1.a", over_clusters, of=[2.0], n=3)
 
 
 def test_a_recorded_rejection_is_not_repeated_but_in_runs_that_are_recorded(ledger_of, shown, tmp_path, monkeypatch):

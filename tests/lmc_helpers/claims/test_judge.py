@@ -104,6 +104,16 @@ def test_too_few_samples_decide_nothing():
     few = judge(part(min_samples=100), 7.0, n=99)
     assert few.verdict == "open" and "99 of the 100 samples" in few.lacks
     assert judge(part(min_samples=100), 7.0, n=100).verdict == "fails"
+    assert few.value == 7.0
+    for value, error in (
+        (7.0, {"stderr": 0.0}),
+        (7.0, {"stderr": 1e-17}),
+        (math.nan, {"stderr": math.nan}),
+        (2.0, {"interval": (2.0, math.inf)}),
+        (2.0, {"interval": (2.0, 2.0)}),
+    ):
+        none = judge(part(SAMPLED, min_samples=3), value, n=2, **error)  # one or two samples may have no error
+        assert none.verdict == "open" and none.value is None and none.lacks == "2 of the 3 samples that this part needs"
     none = judge(part(SAMPLED), 7.0, n=0)
     assert none.verdict == "open" and (none.value, none.low, none.high, none.stderr, none.place) == (None,) * 4 + ("",)
 

@@ -4,8 +4,6 @@ import matplotlib
 
 matplotlib.use("Agg")
 
-import matplotlib.pyplot as plt
-
 from lmc_helpers import figures
 from lmc_helpers.figures import cards
 
@@ -14,13 +12,11 @@ def test_a_card_is_small_and_in_the_book_s_style():
     figure, axes = figures.card()
     assert figure.axes == [axes] and figure.get_size_inches().max() < 4
     assert figure.dpi == 160 and not axes.spines["top"].get_visible()
-    plt.close(figure)
 
 
-def test_it_is_kept_once_and_closed(monkeypatch):
+def test_it_is_kept_once(monkeypatch):
     kept = []
     monkeypatch.setattr("myst_nb.glue", lambda name, value, display: kept.append((name, value, display)))
     figure, _ = figures.card()
     figures.keep(figure)
     assert kept == [(cards.NAME, figure, False)]
-    assert not plt.fignum_exists(figure.number)

@@ -63,7 +63,6 @@ def test_the_picture_is_the_frame_at_the_start():
     np.testing.assert_allclose(left.lines[1].get_ydata(), X**3)
     assert right.lines[0].get_xdata().tolist() == [3]
     assert figure.get_suptitle() == "power $n$: 3\n$x^3$ & <b>"
-    plt.close(figure)
 
 
 def test_as_many_notes_as_values():

@@ -18,7 +18,7 @@ def test_panels_have_one_of_two_widths():
         figure, axes = figures.panels(columns, rows, height=4.0)
         assert np.size(axes) == rows * columns
         assert figure.get_size_inches().tolist() == [width, 4.0 * rows]
-        plt.close(figure)
+        assert not plt.get_fignums()  # hence a notebook shows it where a chapter does, and nowhere else
 
 
 def test_a_legend_has_each_label_once():
@@ -28,24 +28,21 @@ def test_a_legend_has_each_label_once():
     axes[1].plot([0, 1], label="two")
     _common_legend(figure, columns=2)
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["one", "two"]
-    plt.close(figure)
 
 
 def test_colours_are_named_for_matplotlib_and_its_cycle_is_the_palette():
     assert all(matplotlib.colors.to_hex(f"book:{name}") == code.lower() for name, code in figures.COLOURS.items())
-    figure, _ = figures.panels()
+    figures.panels()
     cycle = plt.rcParams["axes.prop_cycle"].by_key()["color"]
     coloured = [c for n, c in figures.COLOURS.items() if n not in ("black", "grey")]
     assert ["#" + code.removeprefix("#") for code in cycle] == coloured
-    plt.close(figure)
 
 
 def test_bars_are_at_the_claims_level():
-    figure, axes = figures.panels()
+    axes = figures.panels()[1]
     bars = figures.band(axes, [0.0, 1.0], [0.0, 0.0], [1.0, 2.0])
     heights = [np.ptp(path[:, 1]) / 2 for path in bars[2][0].get_segments()]
     assert heights == pytest.approx([stats.norm.isf(0.0005), 2 * stats.norm.isf(0.0005)], rel=1e-3)
-    plt.close(figure)
 
 
 def test_colours_differ_for_readers_without_red_or_green_receptors():
@@ -56,6 +53,15 @@ def test_colours_differ_for_readers_without_red_or_green_receptors():
         points = np.array(main) @ seen.T
         distances = np.linalg.norm(points[:, None] - points, axis=-1) + 9 * np.eye(len(main))
         assert distances.min() > 0.15
+
+
+def test_a_record_is_a_row(monkeypatch):
+    monkeypatch.setattr("lmc_helpers.claims.recorded", lambda part: {"value": 1.0, "low": 0.0, "high": 2.0})
+    axes = figures.panels()[1]
+    figures.recorded(axes, 0, "Z1.law", "half", of=lambda x: x / 2)
+    figures.recorded(axes, 3, "Z1.law", "power", of=lambda x: 10**x, digits=0)
+    assert [text.get_text() for text in axes.texts] == ["half: 0.50 ± 0.50", "power: 10 (1 to 100)"]
+    assert [line.get_xydata().tolist() for line in axes.lines[2:]] == [[[1, -3], [100, -3]], [[10, -3]]]
 
 
 def test_numbers_are_stored_as_plain_python(monkeypatch):

@@ -178,6 +178,7 @@ def huge(net):
         {"data": X},
         {"data": [X, X, X]},
         {"data": {"x": X}},
+        {"loss": mse_loss, "data": (X, X[:, 0])},  # torch would broadcast it
         {"loss": lambda out, y: out},
         {"loss": lambda out, y: "1"},
         {"a": nn.Linear(5, 3).double()},

@@ -48,7 +48,7 @@ def test_all_units_of_stacks_have_the_interpolated_statistics(model, lam):
 
 
 def test_the_collapse_is_what_random_networks_show():
-    """Independent weights half-way: variance 1/2, hence ratios near 1/√2 in the first layer."""
+    """Independent weights halfway: variance 1/2, hence ratios near 1/√2 in the first layer."""
     a, b = MLP((50, 400, 400, 3)).initial([1], torch.float64), MLP((50, 400, 400, 3)).initial([2], torch.float64)
     x = numbers(200, 50)
     ratio = next(iter(repair_stacks(a, b, (x, x))[1].ratios.values()))
@@ -60,7 +60,7 @@ def test_dead_units_are_reported_and_get_their_mean(dtype):
     a, b = (perturbed(MLP((5, 6, 4, 3)), 1, seed) for seed in (1, 2))
     a.params["0.weight"][0, 2] = 0
     b.params["0.weight"][0, 2] = 0  # constant in all three
-    a.params["0.weight"][0, 4] = -b.params["0.weight"][0, 4]  # constant half-way only
+    a.params["0.weight"][0, 4] = -b.params["0.weight"][0, 4]  # constant halfway only
     a, b, x = a.to(dtype), b.to(dtype), numbers(40, 5).to(dtype)
     stack, found = repair_stacks(a, b, (x, x))
     assert next(iter(found.dead.values())).tolist() == [[False, False, True, False, True, False]]

@@ -51,6 +51,13 @@ def copy_scripts(app: Sphinx, error: Exception | None) -> None:
             copy_asset(str(path), str(copy if path.is_dir() else copy.parent))
 
 
+def search_numbers(app: Sphinx, error: Exception | None) -> None:
+    """Let the search look for numbers, which are in its index and which its script leaves out of what it looks for."""
+    path = Path(app.outdir) / "_static" / "searchtools.js"
+    if error is None and path.exists():
+        path.write_text(re.sub(r"queryTerm\.match\(/\^\\d\+\$/\)", "false", path.read_text("utf-8")), "utf-8")
+
+
 def write_numbers(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     given = [node for node in doctree.findall(nodes.inline) if "pasted-text" in node["classes"]]
     outputs = (node for node in doctree.findall(nodes.container) if "cell_output" in node["classes"])
@@ -126,4 +133,5 @@ def setup(app: Sphinx) -> dict:
     for handler in (drop_thebe, offer_source):
         app.connect("html-page-context", handler, priority=900)
     app.connect("build-finished", copy_scripts)
+    app.connect("build-finished", search_numbers)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

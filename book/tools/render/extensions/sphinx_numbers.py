@@ -1,12 +1,15 @@
 """Sphinx extension: theorems and figures carry the number of their chapter, Theorem 12.5 and Fig. 12.3.
 
-Sphinx numbers them through the whole book. Chapters have their number in their file's name.
+Sphinx numbers them through the whole book. Chapters have their number in their file's name. The search of the pages
+finds a theorem by its number in its own chapter first, and a chapter by the words of its name.
 """
 
 from __future__ import annotations
 
 import re
 
+from docutils import nodes
+from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
@@ -36,6 +39,21 @@ def renumber(app: Sphinx, env: BuildEnvironment) -> list[str]:
     return []
 
 
+def entries(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """Entries of the index of a chapter's page, which the search weighs most: its name, and its theorems' numbers."""
+    if (found := CHAPTER.fullmatch(docname)) is None:
+        return
+    named = [] if found[3] else [(found[4].replace("_", " "), "")]
+    numbers = {at: number for kind in app.env.toc_fignumbers[docname].values() for at, number in kind.items()}
+    for node in doctree.findall(nodes.Admonition):
+        if (at := next((id for id in node.get("ids", ()) if id in numbers), None)) is not None:
+            kind = node["realtype"].capitalize()
+            named.append((f"{kind} {'.'.join(map(str, numbers[at]))}", at))
+    listed = [("single", words, at, "main", None) for words, at in named]
+    doctree.insert(0, addnodes.index(entries=listed))
+
+
 def setup(app: Sphinx) -> dict:
     app.connect("env-get-updated", renumber, priority=900)
+    app.connect("doctree-resolved", entries)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,173 @@
+"""Many modules in one order, and their mean (Ainsworth, Hayase & Srinivasa 2023, Algorithm 3).
+
+The permutations π_k of K modules bring all pairs together at once,
+
+    max_π Σ_{k<l} ⟨π_k θ_k, π_l θ_l⟩,
+
+by coordinate ascent: one module after another, in random order, is matched with the sum of the others as they stand.
+π_k⁻¹ π_l takes module l to module k, hence the permutations of pairs compose along every cycle, as those of C²M³ do
+(Crisostomi et al. 2024); matched pair by pair they need not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, overload
+
+import torch
+from torch import Tensor, nn
+
+from lmc_helpers._typing import Positive, Seed, checked
+from lmc_helpers.alignment.weight_matching import agreement, group_by_group, weight_matching
+from lmc_helpers.modules._data import batches, kept
+from lmc_helpers.modules._module import check_pair, copied, tensors, untouched
+from lmc_helpers.modules.match import _weights
+from lmc_helpers.modules.repair import _set_right
+from lmc_helpers.modules.symmetry import permuted
+from lmc_helpers.modules.symmetry import symmetry as traced
+from lmc_helpers.networks.permutations import Symmetry, identity, permute, restricted
+from lmc_helpers.seeds import torch_generator
+
+__all__ = ["Merged", "merge"]
+
+_SLACK = 1e-12  # relative: what is gained beyond rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Merged:
+    """Result of merging K modules."""
+
+    modules: list[nn.Module]  # copies of all in the common order, which is that of the first
+    permutations: list[dict[str, Tensor]]  # of each module: group → p (m,)
+    values: Tensor  # Σ_{k<l} ⟨π_k θ_k, π_l θ_l⟩ as they are, by the first one's order, and after each sweep
+    symmetry: Symmetry  # the groups
+
+
+@overload
+def merge(
+    modules: Sequence[nn.Module],
+    data: Any,
+    restarts: int = 10,
+    seed: int = 0,
+    sweeps: int = 100,
+    statistics: Literal["repaired", "averaged"] = "repaired",
+    symmetry: Symmetry | None = None,
+    details: Literal[False] = False,
+) -> nn.Module: ...
+@overload
+def merge(
+    modules: Sequence[nn.Module],
+    data: Any,
+    restarts: int = 10,
+    seed: int = 0,
+    sweeps: int = 100,
+    statistics: Literal["repaired", "averaged"] = "repaired",
+    symmetry: Symmetry | None = None,
+    *,
+    details: Literal[True],
+) -> tuple[nn.Module, Merged]: ...
+@checked
+def merge(
+    modules: Sequence[nn.Module],
+    data: Any,
+    restarts: Positive = 10,
+    seed: Seed = 0,
+    sweeps: Positive = 100,
+    statistics: Literal["repaired", "averaged"] = "repaired",
+    symmetry: Symmetry | None = None,
+    details: bool = False,
+) -> nn.Module | tuple[nn.Module, Merged]:
+    """One module from many of one architecture: all put in one order by their weights, averaged, and repaired.
+
+    Each module is first matched with the first one, as by :func:`~lmc_helpers.modules.match.match`; from there all are
+    matched with one another.
+
+    Parameters
+    ----------
+    modules
+        two or more; they stay as they are.
+    data
+        as in :func:`~lmc_helpers.modules.repair.repair`; its inputs find the groups, its targets are not used.
+    restarts
+        of matching with the first.
+    sweeps
+        most sweeps through all modules.
+    statistics
+        ``"repaired"``: means and deviations of hidden units are set to the means of those of the modules
+        (:func:`~lmc_helpers.modules.repair.repair`).
+    details
+        whether to return how they were merged, :class:`Merged`, beside the module.
+
+    Examples
+    --------
+    >>> net, x = nn.Sequential(nn.Linear(4, 5), nn.ReLU(), nn.Linear(5, 2)).double(), torch.randn(20, 4).double()
+    >>> groups = traced(net, x)
+    >>> orders = ([0, 1, 2, 3, 4], [2, 0, 3, 1, 4], [4, 3, 2, 1, 0])
+    >>> copies = [permuted(net, groups, {"0": torch.tensor(p)}) for p in orders]
+    >>> one, how = merge(copies, (x, x), details=True)
+    >>> [p["0"].tolist() for p in how.permutations], bool(torch.allclose(one(x), net(x)))
+    ([[0, 1, 2, 3, 4], [1, 3, 0, 2, 4], [4, 3, 2, 1, 0]], True)
+    """
+    if len(modules) < 2:
+        raise ValueError(f"{len(modules)} module(s); allowed: two or more")
+    data, pairs = kept(data), [check_pair(modules[0], one) for one in modules]
+    models = [pairs[1][0], *(other for _, other in pairs[1:])]
+    with untouched():
+        groups = traced(models[0], next(batches(models[0], data, 8))[0]) if symmetry is None else symmetry
+        first, *others = map(_weights, models)
+        others = [{name: value.to(first[name]) for name, value in one.items()} for one in others]
+        found, values = _orders([first, *others], groups, restarts, seed, sweeps)
+        moved = [permuted(one, groups, p) for one, p in zip(models, found, strict=True)]
+        mean = _mean(moved)
+    if statistics == "repaired":
+        _set_right(mean, moved, [1 / len(moved)] * len(moved), data)
+    return (mean, Merged(moved, found, values, groups)) if details else mean
+
+
+def _mean(models: Sequence[nn.Module]) -> nn.Module:
+    """The module of the mean weights and buffers; integers are those of the first."""
+    made, each = copied(models[0]), [tensors(one) for one in models]
+    for name, slot in [*made.named_parameters(), *made.named_buffers()]:
+        if slot.is_floating_point() or slot.is_complex():
+            slot.copy_(torch.stack([values[name].to(slot) for values in each]).mean(dim=0))
+    return made
+
+
+def _orders(
+    each: list[dict[str, Tensor]], symmetry: Symmetry, restarts: int, seed: int, sweeps: int
+) -> tuple[list[dict[str, Tensor]], Tensor]:
+    """Permutations of K networks, name → (1, …) each, and the sums of agreements on the way."""
+    own, K = restricted(symmetry, each[0]), len(each)
+    p = [identity(own, 1) for _ in each]
+    if not own.groups:
+        return [{} for _ in each], torch.zeros(1, dtype=torch.float64)
+    moved = list(each)
+
+    def value() -> float:
+        pairs = [(k, j) for k in range(K) for j in range(k)]
+        return sum(agreement(moved[k], moved[j]).item() for k, j in pairs)
+
+    def better(k: int, rest: dict[str, Tensor], starts: list[dict[str, Tensor]], more: int) -> None:
+        """Take the best order of module k by its agreement with the rest, if it gains."""
+        runs = [weight_matching(rest, each[k], own, 1, seed, start) for start in starts]
+        runs += [weight_matching(rest, each[k], own, more, seed)] if more else []
+        best = max(runs, key=lambda one: one.values.max().item())  # the first of equals
+        now, new = agreement(rest, moved[k]).item(), best.values.max().item()
+        if new - now > _SLACK * abs(now):
+            p[k] = dict(best.permutations)
+            moved[k] = permute(each[k], own, p[k])
+
+    values = [value()]
+    for k in range(1, K):
+        better(k, each[0], [group_by_group(each[0], each[k], own)], restarts - 1)
+    values.append(value())
+    generator = torch_generator(seed, "merge")
+    for _ in range(sweeps if K > 2 else 0):
+        for k in (1 + torch.randperm(K - 1, generator=generator)).tolist():  # the first is the frame
+            rest = {name: torch.stack([moved[j][name] for j in range(K) if j != k]).sum(dim=0) for name in each[0]}
+            better(k, rest, [p[k]], 0)
+        values.append(value())
+        if values[-1] - values[-2] <= _SLACK * abs(values[-1]):
+            break
+    return [{g: one[0] for g, one in of.items()} for of in p], torch.tensor(values, dtype=torch.float64)

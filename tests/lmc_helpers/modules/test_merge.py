@@ -1,0 +1,111 @@
+"""Many modules in one order against brute force; planes and curves against modules put together by hand."""
+
+import itertools
+
+import pytest
+import torch
+from torch import nn
+from torch.nn.functional import cross_entropy, mse_loss
+
+import lmc_helpers as lmc
+
+
+def nets(number, seed=0, hidden=3):
+    torch.manual_seed(seed)
+    return [nn.Sequential(nn.Linear(4, hidden), nn.ReLU(), nn.Linear(hidden, 2)).double() for _ in range(number)]
+
+
+def moved(net, p):
+    made = nets(1, hidden=len(p))[0]
+    ends = {"2.weight": net[2].weight[:, p], "2.bias": net[2].bias}
+    made.load_state_dict({"0.weight": net[0].weight[p], "0.bias": net[0].bias[p]} | ends)
+    return made
+
+
+def vector(net):
+    return torch.cat([value.detach().flatten() for value in net.parameters()])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_three_networks_are_put_in_an_order_that_no_single_one_can_improve(seed):
+    three, x = nets(3, seed), torch.randn(30, 4, dtype=torch.float64)
+    _, how = lmc.merge(three, (x, x), details=True)
+
+    def value(orders):
+        u, v, w = (vector(moved(net, list(p))) for net, p in zip(three, orders, strict=True))
+        return (u @ v + u @ w + v @ w).item()
+
+    found = [p["0"].tolist() for p in how.permutations]
+    assert found[0] == [0, 1, 2]
+    assert how.values[-1].item() == pytest.approx(value(found))
+    for k, p in itertools.product((1, 2), itertools.permutations(range(3))):
+        assert value([*found[:k], p, *found[k + 1 :]]) <= how.values[-1].item() + 1e-9
+    assert (how.values[1:].diff() >= -1e-9).all()
+
+
+def test_planted_orders_come_back_and_compose():
+    (net,) = nets(1, hidden=8)
+    x = torch.randn(100, 4, dtype=torch.float64)
+    generator = torch.Generator().manual_seed(1)
+    orders = [torch.arange(8), *(torch.randperm(8, generator=generator) for _ in range(4))]
+    copies = [moved(net, p.tolist()) for p in orders]
+    for copy in copies:
+        for value in copy.parameters():
+            value.data += 0.01 * torch.randn(value.shape, generator=generator, dtype=torch.float64)
+    one, how = lmc.merge(copies, (x, x), details=True)
+    for found, p in zip(how.permutations, orders, strict=True):
+        assert p[found["0"]].tolist() == list(range(8))
+    assert (one(x) - net(x)).abs().max() < 0.1
+
+
+def test_hidden_units_of_the_mean_have_the_mean_statistics_of_all():
+    four, x = nets(4, hidden=6), torch.randn(200, 4, dtype=torch.float64)
+    merged, how = lmc.merge(four, (x, x), details=True)
+    each = torch.stack([net[0](x) for net in how.modules])  # (4, n, m)
+    torch.testing.assert_close(merged[0](x).mean(dim=0), each.mean(dim=(0, 1)))
+    torch.testing.assert_close(merged[0](x).std(dim=0), each.std(dim=1).mean(dim=0))
+    plain = lmc.merge(four, (x, x), statistics="averaged")
+    torch.testing.assert_close(vector(plain), torch.stack([vector(net) for net in how.modules]).mean(dim=0))
+
+
+def test_a_plane_has_the_losses_of_modules_put_together_by_hand():
+    (a, b, c), x = nets(3), torch.randn(50, 4, dtype=torch.float64)
+    y = torch.randint(2, (50,))
+    weights = torch.tensor([1.0, 7.0], dtype=torch.float64)
+    found = lmc.plane(a, b, c, nn.CrossEntropyLoss(weight=weights), (x, y), [-0.5, 0, 0.25, 1])
+    made = moved(a, [0, 1, 2])
+    for i, t in enumerate(found.places.tolist()):
+        for j, s in enumerate(found.places.tolist()):
+            for to, u, v, w in zip(*(net.parameters() for net in (made, a, b, c)), strict=True):
+                to.data = u.data + s * (v.data - u.data) + t * (w.data - u.data)
+            assert found.losses[i, j].item() == pytest.approx(cross_entropy(made(x), y, weights).item())
+            assert found.accuracies[i, j].item() == pytest.approx((made(x).argmax(1) == y).double().mean().item())
+    distances = torch.cdist(found.corners, found.corners)
+    expected = torch.stack([torch.stack([(vector(u) - vector(v)).norm() for v in (a, b, c)]) for u in (a, b, c)])
+    torch.testing.assert_close(distances, expected, rtol=1e-9, atol=1e-7)
+
+
+def test_a_plane_needs_three_points_off_a_line():
+    a, b = nets(2)
+    with pytest.raises(ValueError, match="lie on one line; allowed"):
+        lmc.plane(a, b, lmc.interpolate(a, b, 0.3), mse_loss, (torch.randn(9, 4).double(), torch.randn(9, 2).double()))
+
+
+def test_a_curve_is_lower_than_the_line_and_has_the_losses_of_its_formula():
+    x = torch.randn(300, 4, dtype=torch.float64)
+    teacher, a, b = nets(3, hidden=8)
+    y = teacher(x).detach()
+    for net in (a, b):
+        optimiser = torch.optim.Adam(net.parameters(), 0.02)
+        for _ in range(300):
+            optimiser.zero_grad()
+            mse_loss(net(x), y).backward()
+            optimiser.step()
+    found = lmc.curve(a, b, mse_loss, (x, y), steps=300)
+    assert found.curve.losses.max() < 0.5 * found.line.losses.max()
+    made = moved(a, list(range(8)))
+    for lam, loss in zip(found.curve.lambdas.tolist(), found.curve.losses.tolist(), strict=True):
+        for to, u, w, v in zip(*(net.parameters() for net in (made, a, found.middle, b)), strict=True):
+            to.data = lam**2 * u.data + 2 * lam * (1 - lam) * w.data + (1 - lam) ** 2 * v.data
+        assert loss == pytest.approx(mse_loss(made(x), y).item())
+    assert lmc.curve(a, b, mse_loss, (x, y), steps=300).curve.losses.equal(found.curve.losses)
