@@ -261,6 +261,8 @@ def bound(func, args: tuple, kwargs: Mapping[str, Any]) -> Arguments:
 def trace(model: nn.Module, calls: Sequence[Any]) -> tuple[Symmetry, float]:
     """The groups of a module in evaluation mode, from a pass for each call, and the precision of its coarsest type."""
     for name, module in model.named_modules():
+        if isinstance(module, torch.jit.ScriptModule):
+            raise Refused(f"{name or 'the module'!r} is TorchScript, which is not followed; {BY_HAND}")
         if isinstance(module, nn.RNNBase):
             where = f"{name!r}" if name else "the module"
             raise Refused(f"{where} is recurrent ({type(module).__name__}), which is not followed; {BY_HAND}")
