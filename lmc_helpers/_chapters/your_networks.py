@@ -107,7 +107,11 @@ def built(name: str) -> nn.Module:
 
 
 #: What a training script may store beside tensors: NumPy's numbers, which are read without running code.
-NUMBERS = [np._core.multiarray.scalar, np.dtype, *(type(np.dtype(kind)) for kind in "?bBhHiIlLefdg")]
+NUMBERS = [
+    np._core.multiarray.scalar,  # type: ignore[attr-defined]
+    np.dtype,
+    *(type(np.dtype(kind)) for kind in "?bBhHiIlLefdg"),
+]
 LOADED = {".pt", ".pth", ".ckpt", ".bin", ".tar"}
 WRAPPERS = ("module.", "_orig_mod.")  # of data parallelism, averages and torch.compile
 
@@ -235,9 +239,8 @@ def networks_and_data(
             raise ValueError(f"model = {model!r}, a = {a!r}, b = {b!r}; allowed: all three, or none")
         pair = with_weights(model, a), with_weights(model, b)
         kind = next(pair[0].parameters()).dtype
-        seen, unseen = (
-            tuple(one.to(kind) if one.is_floating_point() else one for one in part) for part in (seen, unseen)
-        )
+        x, y = (one.to(kind) if one.is_floating_point() else one for one in (x, y))
+        seen, unseen = (x[:half], y[:half]), (x[half:], y[half:])
         for part in (seen, unseen):  # refuses what does not go together
             lmc.line(*pair, getattr(nn.functional, {"mse": "mse_loss"}.get(loss, loss)), part, [0, 1])
         return {"yours": [pair]}, seen, unseen

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,9 @@ import torch
 from torch import Tensor, nn
 
 from lmc_helpers._wrappers import bare
-from lmc_helpers.modules._module import called, mapped, tensors_of
+from lmc_helpers.modules._module import called, copied, fitting, mapped, tensors_of
+from lmc_helpers.modules._precision import Types
+from lmc_helpers.networks.permutations import change
 
 LABELS = dict.fromkeys(("labels", "label", "targets", "target", "y")).keys()  # names of targets in a mapping
 FORMS = "(x, y), (inputs, …, y), or a mapping with labels"
@@ -76,6 +79,15 @@ def _named(model: nn.Module, batch: Mapping) -> tuple[Any, Any]:
     return x, found[label] if label is not None else next(iter(left.values())) if len(left) == 1 else left or None
 
 
+def unlabelled(model: nn.Module, x: Any) -> Any:
+    """Inputs by name without labels that forward can do without, for a trace of the network alone."""
+    if not isinstance(x, Mapping):
+        return x
+    takes = inspect.signature(bare(model).forward).parameters
+    needed = {key for key, one in takes.items() if one.default is inspect.Parameter.empty} | {"y"}
+    return {key: value for key, value in x.items() if key not in LABELS or key in needed}
+
+
 def batches(model: nn.Module, data: Any, size: int = 256) -> Iterator[tuple[Any, Any]]:
     """Batches (x, y) of data in memory, which are cut into a size, or of an iterable such as a DataLoader.
 
@@ -116,6 +128,34 @@ def run(model: nn.Module, x: Any) -> Any:
         ) from error
 
 
+def in_double(model: nn.Module, x: Any) -> tuple[nn.Module, Any]:
+    """A copy of a module in double precision, whatever types its code names, and inputs of it."""
+    made, given = copied(model), copied(model)
+    made._apply(lambda one: one.double() if one.is_floating_point() else _wide(one))
+    x = mapped(_wide, fitting(made, x))
+    with torch.no_grad():
+        watch = Types(replace=False)
+        with suppress(ValueError), watch:
+            run(made, x)
+            if not watch.seen:
+                return made, x
+        made.reads_double = True  # type: ignore[assignment]
+        double, single = (list(tensors_of(run(net, fitting(net, x)))) for net in (made, given))
+    bound = (
+        max((torch.finfo(one.dtype).eps for one in given.parameters() if one.is_floating_point()), default=1e-7) ** 0.5
+    )
+    found = change([one.double() for one in single], [one.double() for one in double])
+    if not found <= bound:
+        raise ValueError(
+            f"the outputs change by {found:.1g} of the largest in double precision; allowed: modules that run in it"
+        )
+    return made, x
+
+
+def _wide(one: Tensor) -> Tensor:
+    return one.to(torch.complex128) if one.is_complex() else one
+
+
 def is_apart(model: nn.Module, x: Any, size: int) -> bool:
     """True if outputs for the first examples of a batch are its first outputs: examples know nothing of each other."""
     n = length(x)
@@ -126,6 +166,12 @@ def is_apart(model: nn.Module, x: Any, size: int) -> bool:
     except (RuntimeError, IndexError, ValueError, TypeError):
         return False
     return len(one) == len(two) > 0 and all(_begins(u, v, n, size) for u, v in zip(one, two, strict=True))
+
+
+def few(model: nn.Module, x: Any, size: int) -> Any:
+    """The first examples of a batch where they know nothing of the others, else all."""
+    with torch.no_grad():
+        return part(x, 0, size) if length(x) > size and is_apart(model, x, size) else x
 
 
 def _begins(u: Tensor, v: Tensor, n: int, size: int) -> bool:

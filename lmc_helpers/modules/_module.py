@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from lmc_helpers._wrappers import bare
 from lmc_helpers.modules._plain import alike, duplicate, plain
+from lmc_helpers.modules._precision import types_of
 
 
 def tensors(model: nn.Module) -> dict[str, Tensor]:
@@ -24,6 +25,7 @@ def tensors(model: nn.Module) -> dict[str, Tensor]:
 
 def copied(model: nn.Module) -> nn.Module:
     """A copy of a module, in evaluation mode, whose computed weights are plain ones."""
+    check_ready(model)
     made = plain(model)
     return (duplicate(made) if made is bare(model) else made).eval()
 
@@ -38,11 +40,26 @@ def filled(model: nn.Module, values: Mapping[str, Tensor]) -> nn.Module:
     return made
 
 
+def check_ready(model: nn.Module) -> None:
+    """Refuse parameters that have no shape yet."""
+    for name, value in model.named_parameters():
+        if isinstance(value, nn.parameter.UninitializedParameter):
+            raise ValueError(f"{name!r} has no shape yet; allowed: lazy modules after a first call")
+
+
+def check_unscripted(model: nn.Module) -> None:
+    """Refuse a module whose operations cannot be followed."""
+    if any(isinstance(one, torch.jit.ScriptModule) for one in model.modules()):
+        raise TypeError("the module is scripted; allowed: the module before torch.jit.script or torch.jit.trace")
+
+
 def check_pair(a: nn.Module, b: nn.Module) -> tuple[nn.Module, nn.Module]:
     """Both without wrappers and with plain weights, or an error unless names and shapes are equal and values finite.
 
     Buffers that one of them has alone, or in another shape, pass: they may be made in a call.
     """
+    check_ready(a)
+    check_ready(b)
     a, b = alike(plain(a), plain(b))
     ends = [tensors(a), tensors(b)]
     weights = [{name: tuple(value.shape) for name, value in end.named_parameters()} for end in (a, b)]
@@ -92,7 +109,10 @@ def called(model: nn.Module, x: Any, values: Mapping[str, Tensor] | None = None)
     If values are given, they take the place of some parameters and buffers.
     """
     args, kwargs = ((), dict(x)) if isinstance(x, Mapping) else (tuple(x) if isinstance(x, (tuple, list)) else (x,), {})
-    return torch.func.functional_call(model, dict(values), args, kwargs) if values else model(*args, **kwargs)
+    if values:
+        check_unscripted(model)
+    with types_of(model):
+        return torch.func.functional_call(model, dict(values), args, kwargs) if values else model(*args, **kwargs)
 
 
 def fitting(model: nn.Module, x: Any) -> Any:

@@ -9,7 +9,8 @@ from torch import Tensor, nn
 
 from lmc_helpers._typing import Probability, checked
 from lmc_helpers.identifiability import AsymmetricLayer, layer_parts, pca_basis
-from lmc_helpers.modules._module import called, copied, fitting, step_by_step
+from lmc_helpers.modules._data import in_double
+from lmc_helpers.modules._module import called, step_by_step
 
 __all__ = ["asymmetric_layer"]
 
@@ -44,7 +45,7 @@ def asymmetric_layer(model: nn.Module, layer: str, x: Any, explained: Probabilit
     >>> lmc.swap_costs(F, D, W, U).shape, bool(lmc.coherence(U) <= 1 + 1e-12)
     (torch.Size([3, 3]), True)
     """
-    work = copied(model).double()
+    work, x = in_double(model, x)
     owner: Any = dict(work.named_modules()).get(layer)
     if not isinstance(owner, (nn.Linear, *Convolution)) or getattr(owner, "groups", 1) != 1:
         kind = "unknown" if owner is None else type(owner).__name__
@@ -52,7 +53,7 @@ def asymmetric_layer(model: nn.Module, layer: str, x: Any, explained: Probabilit
     seen: list[Tensor] = []
     owner.register_forward_pre_hook(lambda _, args: seen.append(args[0]))
     with torch.no_grad(), step_by_step():
-        called(work, fitting(work, x))
+        called(work, x)
         if not seen:
             raise ValueError(f"layer {layer!r} is not run on these inputs; allowed: a layer that the network uses")
         W = owner.weight.flatten(1)

@@ -12,8 +12,8 @@ from torch import nn
 
 from lmc_helpers._typing import Positive, Reals, Seed, checked
 from lmc_helpers.barrier import GRID, check_lambdas
-from lmc_helpers.modules._data import batches, kept
-from lmc_helpers.modules._module import check_pair, tensors, untouched
+from lmc_helpers.modules._data import batches, few, kept
+from lmc_helpers.modules._module import check_pair, copied, fitting, tensors, untouched
 from lmc_helpers.modules.line import Line, Measured, Statistics, _evaluated, _jackknife, line
 from lmc_helpers.modules.match import match
 from lmc_helpers.modules.repair import repair
@@ -130,6 +130,7 @@ def compare(
     statistics: Statistics = "interpolated",
     symmetry: Symmetry | None = None,
     heights: Mapping[str, float] | None = None,
+    statistics_data: Any = None,
 ) -> Report:
     """Barriers between two modules: as they are, matched by weights and by activations, and REPAIR of each halfway.
 
@@ -142,6 +143,8 @@ def compare(
         ``"recomputed"`` statistics modules after REPAIR keep theirs.
     restarts, symmetry
         as in :func:`~lmc_helpers.modules.match.match`.
+    statistics_data
+        data for statistics, activations and REPAIR, training data for instance; the same data if it is left out.
     heights
         more numbers for the table, such as heights of permutation points.
 
@@ -158,14 +161,20 @@ def compare(
     places = check_lambdas(lambdas).tolist()
     if 0.5 not in places:
         raise ValueError(f"lambdas = {places}; allowed: 0.5 among them")
-    direct = line(a, b, loss, data, places, statistics)  # first of all, since it checks the loss and the data
+    inputs = data if statistics_data is None else kept(statistics_data)
+    of_line: dict[str, Any] = {
+        "statistics": statistics,
+        "statistics_data": inputs if statistics == "recomputed" else None,
+    }
+    direct = line(a, b, loss, data, places, **of_line)  # first of all, since it checks the loss and the data
     with untouched():
-        x, _ = next(batches(a, data, 8))
+        work = copied(a)
+        x = few(work, fitting(work, next(batches(a, inputs, 8))[0]), 8)
     by_weights, how = match(a, b, x, "weights", restarts, seed, symmetry, details=True)
-    by_activations = match(a, b, x, "activations", restarts, seed, how.symmetry, data=data)
+    by_activations = match(a, b, x, "activations", restarts, seed, how.symmetry, data=inputs)
     modules = {"weights": by_weights, "activations": by_activations}
-    lines = {"direct": direct} | {by: line(a, one, loss, data, places, statistics) for by, one in modules.items()}
-    halves = [repair(a, one, data) for one in (b, *modules.values())]
+    lines = {"direct": direct} | {by: line(a, one, loss, data, places, **of_line) for by, one in modules.items()}
+    halves = [repair(a, one, inputs) for one in (b, *modules.values())]
     losses, sizes, accuracy = _evaluated(a, [(tensors(one), tensors(one), 1.0) for one in halves], loss, data)
     repaired = {}
     for k, (name, found) in enumerate(lines.items()):

@@ -127,6 +127,7 @@ def line(
     lambdas: Reals = GRID,
     statistics: Statistics = "interpolated",
     seeds: Natural = 0,
+    statistics_data: Any = None,
 ) -> Line:
     """Losses and accuracies of λ a + (1 − λ) b on data, for places λ from 0 to 1.
 
@@ -155,6 +156,8 @@ def line(
     seeds
         for networks that draw numbers in evaluation mode, over how many draws losses are averaged, the same at each
         λ; such a network is refused by default.
+    statistics_data
+        other data for recomputed statistics, training data for instance; their targets are not used.
 
     Examples
     --------
@@ -169,8 +172,11 @@ def line(
     places = check_lambdas(lambdas)
     if len(places) < 2 or places[0] != 0 or places[-1] != 1 or not (places.diff() > 0).all():
         raise ValueError(f"lambdas = {places.tolist()}; allowed: increasing from 0 to 1")
+    if statistics_data is not None and statistics != "recomputed":
+        raise ValueError(f"statistics = {statistics!r} with statistics_data; allowed: 'recomputed'")
     ends = Ends(a, b)
-    found = _evaluated(a, [(ends.u, ends.v, lam) for lam in places.tolist()], loss, data, statistics, ends, seeds)
+    of = [(ends.u, ends.v, lam) for lam in places.tolist()]
+    found = _evaluated(a, of, loss, data, statistics, ends, seeds, statistics_data)
     made = Line(places, *found, ends.words(statistics, sum(name not in known for name, _ in a.named_parameters())))
     for which, value in (("b", made.losses[0]), ("a", made.losses[-1])):
         if not value.isfinite():
@@ -191,6 +197,7 @@ def _evaluated(
     statistics: str = "interpolated",
     ends: Ends | None = None,
     seeds: int = 0,
+    statistics_data: Any = None,
 ) -> tuple[Tensor, Tensor, Tensor | None]:
     """Batch losses (B, K) of K networks, what the batches count (B,), and accuracies (K,) or None.
 
@@ -203,7 +210,7 @@ def _evaluated(
         recomputed: list[dict[str, Tensor]] | None = None
         if statistics == "recomputed" and norms(model):
             data = kept(data)
-            recomputed = _recomputed(work, places, data)
+            recomputed = _recomputed(work, places, data if statistics_data is None else statistics_data)
         if ends is not None and is_whole(data):
             x, y = next(batches(work, data, sys.maxsize))
             ends.check(part(x, 0, min(LARGEST, length(x, y))), seeds)

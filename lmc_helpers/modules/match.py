@@ -22,10 +22,19 @@ from lmc_helpers.alignment.midpoint import Best
 from lmc_helpers.alignment.sinkhorn import sinkhorn_rebasin
 from lmc_helpers.alignment.straight_through import straight_through
 from lmc_helpers.alignment.weight_matching import group_by_group, inner_kinds, weight_matching
-from lmc_helpers.modules._data import batches, kept, length
+from lmc_helpers.modules._data import batches, is_apart, kept, length, part, unlabelled
 from lmc_helpers.modules._ends import Ends, check_followed, check_same
 from lmc_helpers.modules._layers import Contractions, Use, storage
-from lmc_helpers.modules._module import called, check_pair, copied, fitting, step_by_step, tensors, untouched
+from lmc_helpers.modules._module import (
+    called,
+    check_pair,
+    copied,
+    fitting,
+    step_by_step,
+    tensors,
+    tensors_of,
+    untouched,
+)
 from lmc_helpers.modules.losses import Combined
 from lmc_helpers.modules.symmetry import permuted
 from lmc_helpers.modules.symmetry import symmetry as traced
@@ -33,6 +42,8 @@ from lmc_helpers.networks.permutations import Axis, Symmetry, restricted
 
 __all__ = ["Matched", "match"]
 
+AT_ONCE = 32  # examples whose activations are held, or
+NUMBERS = 2**14  # numbers in their inputs
 By = Literal["weights", "activations", "straight-through", "sinkhorn"]
 
 
@@ -142,7 +153,7 @@ def match(
     with untouched():
         if descends:
             Ends(a, b).check(next(batches(a, data))[0])
-        groups = traced(a, x) if symmetry is None else symmetry
+        groups = traced(a, unlabelled(a, x)) if symmetry is None else symmetry
         unknown = sorted({place.name for of in groups.groups.values() for place in of} - set(tensors(a)))
         if unknown:
             raise ValueError(f"the symmetry has parameters {unknown}; allowed: those of the modules")
@@ -218,7 +229,7 @@ def _by_loss(
             return combined.weighed(called(work, x, values), y, length(x, y))
 
         if torch.is_grad_enabled():
-            return next(value for value, weight in (of(*part) for part in parts) if weight > 0)[None]
+            return next(value for value, weight in (of(*one) for one in parts) if weight > 0)[None]
         found = [(value, weight) for value, weight in (of(x, y) for x, y in batches(work, data)) if weight > 0]
         total = sum(weight for _, weight in found)
         return torch.stack([value * (weight / total) for value, weight in found]).sum()[None]
@@ -347,27 +358,34 @@ def _recorded(
             sites.setdefault((places[0].name, places[0].axis), []).append((key, places))
     found: dict[_Key, list[Moments]] = {}  # a place each
     reads: set[_Key] | None = None
-    for x, _ in data:
-        (one, picks), (two, others) = (_record(end, sizes, sites, fitting(end, x)) for end in (a, b))
-        if len(picks) != len(others) or not all(p.equal(q.to(p)) for p, q in zip(picks, others, strict=True)):
-            raise ValueError(
-                "a and b pick other entries by an index on the same inputs, so that their activations are not of the "
-                "same samples; allowed: by='weights', or inputs on which they pick the same"
-            )
-        if reads is None:
-            reads = {key for key, ways in one.items() if "read" in ways}
-        for key in one | two:
-            way = "read" if key in reads else "made"
-            za, zb = (ends.get(key, {}).get(way, []) for ends in (one, two))
-            if [len(z) for z in za] != [len(z) for z in zb]:
-                samples = [sum(map(len, z)) for z in (za, zb)]
+    cut: bool | None = None
+    for given, _ in data:
+        n, size = length(given), AT_ONCE
+        if all(one.is_floating_point() for one in tensors_of(given)):
+            size = max(size, NUMBERS // max(1, sum(one[:1].numel() for one in tensors_of(given))))
+        if cut is None and n > size:
+            cut = is_apart(a, fitting(a, given), size)
+        for x in [part(given, at, min(size, n - at)) for at in range(0, n, size)] if cut else [given]:
+            (one, picks), (two, others) = (_record(end, sizes, sites, fitting(end, x)) for end in (a, b))
+            if len(picks) != len(others) or not all(p.equal(q.to(p)) for p, q in zip(picks, others, strict=True)):
                 raise ValueError(
-                    f"the units of {key[0]!r} are read {len(za)} times in a and {len(zb)} times in b on the same "
-                    f"inputs, {samples[0]} and {samples[1]} samples; allowed: by='weights', or inputs taken alike"
+                    "a and b pick other entries by an index on the same inputs, so that their activations are not of "
+                    "the same samples; allowed: by='weights', or inputs on which they pick the same"
                 )
-            new = [moments_of(u[None], v.to(u)[None]) for u, v in zip(za, zb, strict=True)]
-            both = zip_longest(found.get(key, []), new)
-            found[key] = [(p or q) if p is None or q is None else merged_moments(p, q) for p, q in both]
+            if reads is None:
+                reads = {key for key, ways in one.items() if "read" in ways}
+            for key in one | two:
+                way = "read" if key in reads else "made"
+                za, zb = (ends.get(key, {}).get(way, []) for ends in (one, two))
+                if [len(z) for z in za] != [len(z) for z in zb]:
+                    samples = [sum(map(len, z)) for z in (za, zb)]
+                    raise ValueError(
+                        f"the units of {key[0]!r} are read {len(za)} times in a and {len(zb)} times in b on the same "
+                        f"inputs, {samples[0]} and {samples[1]} samples; allowed: by='weights', or inputs taken alike"
+                    )
+                new = [moments_of(u[None], v.to(u)[None]) for u, v in zip(za, zb, strict=True)]
+                both = zip_longest(found.get(key, []), new)
+                found[key] = [(p or q) if p is None or q is None else merged_moments(p, q) for p, q in both]
     whole: dict[_Key, Moments] = {}
     for key, parts in found.items():
         if reads is not None and key not in reads:  # a bias may be added later

@@ -21,8 +21,9 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_map
 
 from lmc_helpers._typing import Number, Positive, checked, require_finite
+from lmc_helpers.modules._data import in_double
 from lmc_helpers.modules._layers import Layer
-from lmc_helpers.modules._module import called, copied, filled, fitting, tensors_of
+from lmc_helpers.modules._module import called, filled, tensors_of
 from lmc_helpers.networks.permutations import Symmetry, change
 from lmc_helpers.orbits import curves
 from lmc_helpers.orbits.group_actions import EPS, checked_inverse
@@ -40,8 +41,7 @@ class _Orbit(Layer):
 
     def __init__(self, model: nn.Module, layer: str, x: Any, symmetry: Symmetry | None):
         self.given, self.layer = model, layer
-        self.model = copied(model).double()
-        self.x = fitting(self.model, x)
+        self.model, self.x = in_double(model, x)
         super().__init__(self.model, layer, self.x, symmetry)
         values = dict(self.model.named_parameters())
         makers = [place for place in self.made if place.name in values]

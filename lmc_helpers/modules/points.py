@@ -19,10 +19,9 @@ from typing import Any
 import torch
 from jaxtyping import Shaped
 from torch import Tensor, nn
-from torch.utils._pytree import tree_map
 
 from lmc_helpers._typing import Natural, NonNegative, Positive, Probability, checked
-from lmc_helpers.modules._data import batches, length
+from lmc_helpers.modules._data import batches, few, in_double, length, unlabelled
 from lmc_helpers.modules._ends import Ends, check_followed
 from lmc_helpers.modules._layers import Layer
 from lmc_helpers.modules._module import called, copied, filled, fitting, step_by_step, tensors_of, untouched
@@ -74,7 +73,12 @@ class _Objective:
     """The loss of a module as a function of its floating-point parameters as one vector θ (p,), in float64."""
 
     def __init__(self, model: nn.Module, loss: Callable, data: Any, decay: float):
-        self.given, self.model = model, copied(model).double()
+        for name, value in copied(model).named_parameters():
+            if value.is_complex():
+                raise ValueError(f"{name!r} is complex; allowed: modules whose parameters are real")
+        self.given = model
+        with untouched():
+            self.model = in_double(model, next(batches(model, data, 8))[0])[0]
         self.decay = decay
         found = {name: value for name, value in self.model.named_parameters() if value.is_floating_point()}
         if not found:
@@ -93,8 +97,8 @@ class _Objective:
             for x, y, n in read:
                 self.combined.value(self.combined.outputs(self.model, x), y, n, test=(self.model, x))
         self.data = [(*one, share) for one, share in zip(read, self.combined.shares(), strict=True)]
-        x, _, size = read[0]
-        self.x = tree_map(lambda one: one[:8] if isinstance(one, Tensor) and len(one) == size else one, x)
+        x = read[0][0]
+        self.x = unlabelled(model, few(self.model, x, 8))
 
     def named(self, theta: Tensor) -> dict[str, Tensor]:
         """The parameters by name."""

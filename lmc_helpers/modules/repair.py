@@ -29,7 +29,15 @@ from lmc_helpers._typing import Probability, checked
 from lmc_helpers.alignment.activation_matching import CONSTANT
 from lmc_helpers.modules._data import batches, kept, run
 from lmc_helpers.modules._layers import storage
-from lmc_helpers.modules._module import check_pair, copied, fitting, step_by_step, tensors_of, untouched
+from lmc_helpers.modules._module import (
+    check_pair,
+    check_unscripted,
+    copied,
+    fitting,
+    step_by_step,
+    tensors_of,
+    untouched,
+)
 from lmc_helpers.modules.line import interpolate
 from lmc_helpers.networks.model import Stack
 
@@ -126,6 +134,7 @@ def repair(
     True
     """
     a, b = check_pair(a, b)
+    check_unscripted(a)
     data = kept(data)
     merged = interpolate(a, b, lam)
     done = _set_right(merged, (a, b), (lam, 1 - lam), data)
@@ -242,7 +251,11 @@ def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
             if z._version == version and not isinstance(maker, _NORMS):
                 before_norm.add(maker)
 
+    vectors: set[nn.Module] = set()  # whose outputs are one vector
+
     def leave(module: nn.Module, _: Any, z: Tensor) -> None:
+        if z.ndim < 2:
+            vectors.add(module)
         made[storage(z)] = (module, z, z._version)
         order.append(module)
 
@@ -276,6 +289,8 @@ def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
             left[names[module]] = "has no bias" if not isinstance(module, _NORMS) else "has no gain and shift"
         elif any(owners[id(value)] > 1 for value in own):
             left[names[module]] = "shares its parameters"
+        elif module in vectors:
+            left[names[module]] = "runs on one vector, without a batch"
         elif order.count(module) > 1:
             left[names[module]] = "runs several times"
         else:

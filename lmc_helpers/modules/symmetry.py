@@ -14,6 +14,7 @@ from lmc_helpers._typing import checked
 from lmc_helpers._wrappers import bare
 from lmc_helpers.modules._module import (
     called,
+    check_unscripted,
     copied,
     filled,
     fitting,
@@ -155,6 +156,7 @@ class _Probe:
     """A copy of a module, with noise on its parameters, and inputs: in double precision if the module runs in it."""
 
     def __init__(self, model: nn.Module, x: Any, also: Sequence = (), chosen: Callable | None = None):
+        check_unscripted(model)
         self.given, self.generator = model, torch_generator(0, "inputs for the check of a trace")
         self.chosen = chosen or (lambda out: out)
         for double in (True, False):

@@ -120,8 +120,14 @@ class Row:
             return self.wrong[0].part.in_short + (f"; and {more} more" if more else "")
         beyond = self.claim.paper == BEYOND
         theirs = [f for f in self.parts if beyond or f.part.whose != claims.OURS]
-        for part in (f.part for f in theirs if f.verdict in WRONG):
-            return _first_sentence(part.reason) if beyond else f"In one reading: {part.in_short}"
+        if wrong := [f.part for f in theirs if f.verdict in WRONG]:
+            found = list(dict.fromkeys(part.in_short for part in wrong))
+            said = "; ".join([*found[:2], *([f"and {len(found) - 2} more"] if len(found) > 2 else [])])
+            return (
+                _first_sentence(wrong[0].reason)
+                if beyond
+                else f"In {'another reading' if len(found) == 1 else 'other readings'}: {said}"
+            )
         for part in (f.part for f in theirs if f.verdict == claims.SHARPER):
             return part.sharpening
         if self.verdict not in (claims.OPEN, claims.NOT_RUN):

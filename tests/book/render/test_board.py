@@ -119,7 +119,9 @@ def test_a_reading_that_fails_beside_one_that_holds_is_no_erratum(tmp_path):
     parts = {"one": FAILING | READ, "other": BASE | READ}
     it = found(tmp_path, {"T1": claim(parts=parts)}, {"T1.one": "fails", "T1.other": "holds"})
     assert board.content(it)["differs"] == set()
-    assert board.rows(it)[0].phrase == "In one reading: It is not two" and board.rows(it)[0].carried_by == ["T1.other"]
+    assert board.rows(it)[0].phrase == "In another reading: It is not two" and board.rows(it)[0].carried_by == [
+        "T1.other"
+    ]
 
 
 def test_an_up_to_date_record_decides_as_in_the_part_s_box(tmp_path):
