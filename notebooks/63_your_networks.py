@@ -537,7 +537,7 @@ print(f"{price:.6f}, by (16) {lmc.swap_costs(F, D, W, U)[*pair]:.6f}")
 # :::
 #
 # :::{exercise}
-# The hidden units of an LSTM can be permuted, but PyTorch runs it as one operation, which the trace refuses. Write the group by hand.
+# The hidden units of an LSTM can be permuted, which the trace finds. Write the group by hand and compare.
 # :::
 #
 # :::{solution}
