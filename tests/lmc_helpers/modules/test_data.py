@@ -128,6 +128,7 @@ def logits(outputs, y):
     return F.cross_entropy(outputs.logits.flatten(0, 1), y.flatten())
 
 
+@pytest.mark.filterwarnings("ignore:units that stay as merged: e is a Embedding")
 @pytest.mark.parametrize("loss", [lambda o, y: o.loss, logits, lambda o, y: 2 * logits(o, y) - o["loss"]])
 @pytest.mark.parametrize("kind", ["tokenizer", "loader", "lengths"])
 def test_labels_inside_a_batch(kind, loss):
