@@ -88,9 +88,9 @@ chapter.begin(
     data=Text("a file of examples, or nothing"),
     loss=Choice(("cross_entropy", "mse")),
     layer=Text("the name of a layer, or nothing"),
-    examples=Integer(200, 10_000_000),
+    examples=Integer(400, 10_000_000),
     pairs=Integer(2, 1000),
-    epochs=Integer(1, 1000),
+    epochs=Integer(3, 1000),
     restarts=Integer(1, 1000),
     steps=Integer(1, 10_000),
 )
@@ -537,7 +537,7 @@ print(f"{price:.6f}, by (16) {lmc.swap_costs(F, D, W, U)[*pair]:.6f}")
 # :::
 #
 # :::{exercise}
-# The hidden units of an LSTM can be permuted, but PyTorch runs it as one operation, which the trace refuses. Write the group by hand.
+# The hidden units of an LSTM can be permuted, which the trace finds. Write the group by hand and compare.
 # :::
 #
 # :::{solution}

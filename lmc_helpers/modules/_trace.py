@@ -163,7 +163,7 @@ class Follower(TorchDispatchMode):
             found = self.pin(tensors, outputs)
         for k, tensor in enumerate(outputs):
             known = k < len(found) and found[k] is not None
-            self.put(tensor, found[k] if known else fixed(tensor.shape))
+            self.put(tensor, (found[k] if known else None) or fixed(tensor.shape))
             if not known:
                 self.order[tensor] = [axis for one in tensors for axis in self.axes(one)]
             if tensor.is_floating_point():
@@ -419,8 +419,8 @@ def _groups(follower: Follower, names: list[str], buffers: set[str]) -> Symmetry
         alone = [axis[0][0] for axis in axes if len(axis) == len(axis[0]) == 1]
         if name not in buffers and follower.stacked & set(alone) and not all(map(is_fixed, axes)):
             left.setdefault("a stack, all entries of which have one order of units", []).append(name)
-    found = Grouping(follower, names, free).symmetry()
-    return replace(found, left={why: tuple(dict.fromkeys(at)) for why, at in left.items() if at})
+    whole = Grouping(follower, names, free).symmetry()
+    return replace(whole, left={why: tuple(dict.fromkeys(at)) for why, at in left.items() if at})
 
 
 class Grouping:

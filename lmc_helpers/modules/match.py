@@ -111,8 +111,8 @@ def match(
       (:mod:`lmc_helpers.alignment.activation_matching`). A group is recorded in every place where a weight reads it,
       with pixels and steps as samples; a group that no weight reads, such as the units of queries and keys, where
       weights make it, each place centred by itself. Heads and the units inside them are matched together: heads by the
-      largest sum of correlations over the orders of their units. Groups that are not recorded at all are matched by
-      weights in the end.
+      largest sum of correlations over the orders of their units. Groups that are not recorded at all, or are factors of
+      an axis with heads that have units inside, are matched by weights in the end.
     - ``"straight-through"`` and ``"sinkhorn"``: a small loss halfway, at (a + π b)/2 with running statistics
       interpolated, by descent (``lmc_helpers.alignment.straight_through``,
       ``_sinkhorn``). Each step takes one batch of the data, all of them judge.
@@ -262,9 +262,11 @@ def _by_activations(
     groups, sizes = dict(symmetry.groups), dict(symmetry.sizes)
     outer = [g for g in symmetry.groups if g not in symmetry.within]
     kinds = {g: inner_kinds(symmetry, g) for g in outer}
-    products = {(g,): _products(kinds[g], groups, sizes) for g in outer if kinds[g]}
-    for of in _factors(symmetry, [g for g in outer if not kinds[g]]):
-        products[of] = _products([(g,) for g in of], groups, sizes) if len(of) > 1 else {}
+    crossed = _factors(symmetry, outer)
+    products: dict[_Key, dict[tuple[int, int], _Key]] = {}
+    for of in crossed:
+        if len(of) == 1 or not any(kinds[g] for g in of):  # else by weights
+            products[of] = _products([(g,) for g in of] if len(of) > 1 else kinds[of[0]], groups, sizes)
     keys = {(g,) for g in outer} | {one for of in kinds.values() for one in of}
     keys |= {one for of in products.values() for one in of.values()}
     found = _recorded(copied(a), copied(b), groups, sizes, sorted(keys), data)
@@ -332,7 +334,7 @@ def _products(
 
 def _factors(symmetry: Symmetry, names: list[str]) -> list[tuple[str, ...]]:
     """Groups put together if they are factors of an axis."""
-    parts = [(g,) for g in names]
+    parts: list[tuple[str, ...]] = [(g,) for g in names]
     for g, h in itertools.permutations(names, 2):
         pairs = itertools.product(symmetry.groups[g], symmetry.groups[h])
         if any(_product(one, symmetry.sizes[g], two, symmetry.sizes[h]) for one, two in pairs):

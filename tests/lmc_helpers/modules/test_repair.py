@@ -161,3 +161,19 @@ def test_bad_input_is_refused(change):
     a, b = (nn.Sequential(nn.Linear(5, 4), nn.ReLU(), nn.Linear(4, 3)) for _ in range(2))
     with pytest.raises((TypeError, ValueError), match="allowed"):
         repair(**{"a": a, "b": b, "data": (torch.ones(4, 5), torch.ones(4))} | change)
+
+
+def test_layers_of_other_classes_are_named():
+    class Own(nn.Linear.__base__):
+        def __init__(self, i, o):
+            super().__init__()
+            self.weight, self.slope = nn.Parameter(torch.randn(i, o) / i**0.5), nn.PReLU()
+
+        def forward(self, x):
+            return self.slope(x @ self.weight)
+
+    a, b = (nn.Sequential(Own(5, 6), nn.Linear(6, 4), nn.ReLU(), Own(4, 2)) for _ in range(2))
+    x = numbers(30, 5).float()
+    with pytest.warns(UserWarning, match="units that stay as merged: 0 is a Own, which is not known to REPAIR$"):
+        _, done = repair(a, b, (x, x), details=True)
+    assert list(done.ratios) == ["1"] and list(done.left) == ["0"]  # the last one makes the outputs
