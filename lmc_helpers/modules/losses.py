@@ -45,6 +45,10 @@ class Loss:
     >>> loss = Loss(mean, weight=lambda outputs, targets: (targets != 0).sum())
     >>> loss(torch.tensor([1.0, 2.0]), torch.tensor([0.0, 4.0])).item()
     4.0
+    >>> from lmc_helpers.modules.line import line
+    >>> a, b = nn.Linear(3, 1), nn.Linear(3, 1)
+    >>> line(a, b, loss, (torch.randn(40, 3), torch.randint(2, (40, 1)))).losses.shape
+    torch.Size([11])
     """
 
     mean: Callable[[Any, Any], Any]  # (outputs, targets) → the mean over a batch
