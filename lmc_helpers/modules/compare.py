@@ -70,11 +70,11 @@ class Report:
         return cells
 
     def __str__(self) -> str:
-        """The table for a terminal."""
+        """The table for a terminal, with the groups and what is left alone."""
         cells = self._cells()
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         rows = ["  ".join(word.ljust(n) for word, n in zip(row, widths, strict=True)).rstrip() for row in cells]
-        return "\n".join([*rows, "", self.lines["direct"].buffers])
+        return "\n".join([*rows, "", self.lines["direct"].buffers, str(self.symmetry)])
 
     __repr__ = __str__
 

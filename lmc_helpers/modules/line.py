@@ -50,6 +50,12 @@ class Line:
     accuracies: Float64[Tensor, " L"] | None
     buffers: str  # what was done with running statistics and other buffers
 
+    def __str__(self) -> str:
+        """The barriers with standard errors over batches, and what was done with buffers."""
+        ends = [f"{self.losses[k].item():.4g}" for k in (0, -1)]
+        rows = [f"{kind} barrier: {one.value:.4g} ± {one.error:.2g}" for kind, one in self.barrier_kinds.items()]
+        return "\n".join([f"losses of b and a: {ends[0]} and {ends[1]}", *rows, self.buffers])
+
     @property
     def losses(self) -> Tensor:
         """The loss of all data at each place, (L,), float64."""

@@ -62,6 +62,8 @@ def test_the_report_is_shown():
     report = compare(a, b, cross_entropy, loader, statistics="recomputed")
     assert torch.get_rng_state().equal(random)
     assert "recomputed" in str(report) and str(report).count("±") >= 6
+    assert str(report).endswith(str(report.symmetry)) and "left alone by the inputs" in str(report)
+    assert f"chord barrier: {report.lines['direct'].barrier:.4g} ±" in str(report.lines["direct"])
     assert report._repr_markdown_().count("\n|") == 7
     figure = report.figure()
     labels = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
