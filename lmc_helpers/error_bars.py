@@ -175,7 +175,8 @@ def share(successes: Integer, n: Integer) -> tuple[float, float, float]:
     (1.0, 0.859, 1.0)
     """
     if not 0 <= successes <= n or n < 1:
-        raise Undefined(f"{successes} of {n}; allowed: 0 <= successes <= n, n >= 1")
+        kind = Undefined if successes == n == 0 else ValueError
+        raise kind(f"{successes} of {n}; allowed: 0 <= successes <= n, n >= 1")
     low = float(beta.ppf(LEVEL / 2, successes, n - successes + 1)) if successes else 0.0
     high = float(beta.isf(LEVEL / 2, successes + 1, n - successes)) if successes < n else 1.0
     return successes / n, low, high
