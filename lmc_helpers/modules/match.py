@@ -159,6 +159,9 @@ def match(
             raise ValueError(f"the symmetry has parameters {unknown}; allowed: those of the modules")
         if not groups.groups:
             warnings.warn(f"b stays as it is: {groups}".replace("\n", "; "), stacklevel=5)
+        for why, at in groups.left.items():
+            if why.startswith("a stack"):
+                warnings.warn(f"{', '.join(at)} is {why}: those of each entry are not matched apart", stacklevel=5)
         if descends:
             p, values = _by_loss(a, b, groups, by, loss, data, steps, seed)
         elif by == "activations":

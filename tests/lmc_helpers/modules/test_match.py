@@ -237,3 +237,19 @@ def test_a_network_without_groups_is_told():
     a, x = nn.Linear(4, 3), normal(5, 4)
     with pytest.warns(UserWarning, match="b stays as it is: no group.*left alone by the inputs: weight"):
         match(a, nn.Linear(4, 3), x)
+
+
+def test_stacked_layers_are_told():
+    class Stacked(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inp, self.W, self.out = nn.Linear(5, 6), nn.Parameter(torch.randn(3, 6, 6)), nn.Linear(6, 2)
+
+        def forward(self, x):
+            h = self.inp(x)
+            for W in self.W:
+                h = torch.tanh(h @ W)
+            return self.out(h)
+
+    with pytest.warns(UserWarning, match="W is a stack, all entries of which have one order of units"):
+        match(Stacked(), Stacked(), normal(4, 5).float())
