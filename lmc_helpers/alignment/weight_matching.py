@@ -17,7 +17,7 @@ Units inside units, the neurons of an attention head for example, move with the 
 gain C_ij of outer unit j of b at position i is the largest over the permutations of the units inside, an assignment for
 each pair (i, j). Where two kinds of units inside are factors of one axis, as the queries that share a key head and the
 units of each of them, their gain is bilinear: all permutations of one kind are tried if there are at most 24, else both
-are assigned in turn (:mod:`lmc_helpers.alignment.factors`).
+are assigned in turn (``factors.py``).
 """
 
 from __future__ import annotations

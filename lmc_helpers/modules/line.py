@@ -137,7 +137,7 @@ def line(
 ) -> Line:
     """Losses and accuracies of λ a + (1 − λ) b on data, for places λ from 0 to 1.
 
-    Weights and buffers are those of :func:`interpolate`, and :attr:`Line.buffers` says what was done with buffers. On
+    Weights and buffers are those of :func:`interpolate`; ``buffers`` of the result says what was done with buffers. On
     the first batch a copy of a with the weights of b must give the outputs of b, twice the same.
 
     Parameters

@@ -101,7 +101,8 @@ def split(notebook: dict, chapter: str, images: str = "") -> Iterator[tuple[str,
         lead += f"\n\n{_box('lmc-images', images)}"
     second[0] = second[0] | {"source": f"# {chapter[:2]}A Evidence\n\n{lead}\n\n{rest.strip()}"}
     if images:  # the message about missing files is for those who build the book
-        second = [cell | {"source": "".join(cell["source"]).replace(FILES, "")} for cell in second]
+        texts = ("".join(cell["source"]) for cell in second)
+        second = [c | {"source": t.replace(FILES, "")} if FILES in t else c for c, t in zip(second, texts, strict=True)]
     second = [_raised(cell) if cell["cell_type"] == "markdown" else cell for cell in second]
     for name, cells in ((chapter, first), (halves.evidence(chapter), second)):
         yield name, notebook | {"cells": [*cells, *_glued(notebook["cells"], cells)]}

@@ -44,7 +44,7 @@ def entries(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     if (found := CHAPTER.fullmatch(docname)) is None:
         return
     named = [] if found[3] else [(found[4].replace("_", " "), "")]
-    numbers = {at: number for kind in app.env.toc_fignumbers[docname].values() for at, number in kind.items()}
+    numbers = {at: number for kind in app.env.toc_fignumbers.get(docname, {}).values() for at, number in kind.items()}
     for node in doctree.findall(nodes.Admonition):
         if (at := next((id for id in node.get("ids", ()) if id in numbers), None)) is not None:
             kind = node["realtype"].capitalize()
