@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import beta, t
 
 from lmc_helpers._typing import Integer, Reals, checked, short
+from lmc_helpers._undefined import Undefined
 from lmc_helpers.seeds import numpy_generator
 
 __all__ = [
@@ -38,10 +39,6 @@ __all__ = [
 QUANTILE = 3.2905267314919255  #: Φ⁻¹(1 − 0.0005): half-width of an interval in standard errors
 LEVEL = 1e-3  # two-sided: of every interval that a claim is judged by
 RESAMPLES = 2000  # for the place of a peak
-
-
-class Undefined(ValueError):
-    """A statistic that these samples do not have, such as the error of one; few samples are no fault of a chapter."""
 
 
 def _finite(name: str, values: ArrayLike, ndim: int = 1) -> np.ndarray:

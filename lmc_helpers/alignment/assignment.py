@@ -49,27 +49,16 @@ def _assigned(gains: np.ndarray) -> np.ndarray:
 
 
 def _one_by_one(matrices: np.ndarray) -> np.ndarray:
-    tied = np.zeros(len(matrices), dtype=bool)
+    """By lapx where it is installed; between equal rows or columns, as of dead units, SciPy breaks all ties."""
+    tied = np.full(len(matrices), lapjvh is None)
     for axis in (1, 2):
         sums = np.sort(matrices.sum(axis=axis))
         tied |= (sums[:, 1:] == sums[:, :-1]).any(axis=1)
-    solved = [lapjvh(-C, return_cost=False)[1] if lapjvh else linear_sum_assignment(-C)[1] for C in matrices]
-    return np.array([_in_order(C, p) if t else p for C, p, t in zip(matrices, solved, tied, strict=True)], np.int64)
-
-
-def _in_order(C: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """p with ties between equal rows and between equal columns in ascending order, whatever the solver found first."""
-    (rows, columns), units = map(_classes, (C, C.T)), np.arange(len(C))
-    order, place = np.lexsort((columns[p], rows)), np.lexsort((units, rows))
-    p = p[order][np.argsort(place)]  # in each class of rows
-    order, place = np.lexsort((units, columns)), np.lexsort((units, columns[p]))
-    return units[order][np.argsort(place)]  # in each class of columns
-
-
-def _classes(C: np.ndarray) -> np.ndarray:
-    """For each row the first one that is equal to it."""
-    _, first, which = np.unique(C, axis=0, return_index=True, return_inverse=True)
-    return first[which]
+    found = (
+        linear_sum_assignment(C, maximize=True)[1] if t else lapjvh(-C, return_cost=False)[1]
+        for C, t in zip(matrices, tied, strict=True)
+    )
+    return np.array(list(found), dtype=np.int64)
 
 
 def matched_sum(gains: Tensor, p: Tensor) -> Tensor:

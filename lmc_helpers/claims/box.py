@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from lmc_helpers import chapter
+from lmc_helpers._undefined import Undefined
 from lmc_helpers.claims import _runs, reading, words
 from lmc_helpers.claims._lines import text
 from lmc_helpers.claims.criteria import BROKEN, HOLDS, NOT_RUN, OPEN, OURS, READING, Part, slug, symbol
 from lmc_helpers.claims.formulas import Address, typeset
 from lmc_helpers.claims.judge import Contradiction, Verdict, contradicts, farthest, judge
-from lmc_helpers.error_bars import Undefined
 
 __all__ = ["MIME", "RECORDED_ONLY", "Links", "check", "render"]
 

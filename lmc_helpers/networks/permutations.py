@@ -11,6 +11,7 @@ Permutations are index tensors as in :mod:`lmc_helpers.matching`: unit i of the 
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -147,7 +148,7 @@ class Symmetry:
                     pair = (place, self.sizes[group]), (second, self.sizes[other])
                     inside = self.within.get(group, ("",))[0] == other and is_within(*pair)
                     fits = are_apart(*pair) or _factors(*pair) or _factors(*reversed(pair)) or inside
-                    if not fits and not self._commute(group, other, place):
+                    if not fits and (group == other or not self._commute(group, other, place)):
                         raise ValueError(
                             f"{second} of group {other!r} and {place} of {group!r} overlap; allowed: places that are "
                             "apart, factors of one axis, and units within those of another group"
@@ -158,15 +159,21 @@ class Symmetry:
         places = {g: [place for place in self.groups[g] if place[:2] == at[:2]] for g in (one, two)}
         n = max(_entries(place, self.sizes[g]).stop for g, found in places.items() for place in found)
 
-        def moved(order: Tensor, *groups: str) -> Tensor:
-            for g in groups:
-                p = torch.arange(self.sizes[g]).roll(1)[None]
+        def moved(order: Tensor, *moves: tuple[str, Tensor]) -> Tensor:
+            for g, p in moves:
                 for place in places[g]:
                     order = _reordered(order, place._replace(axis=0), p)
             return order
 
         start = torch.arange(n)[None]
-        return moved(start, one, two).equal(moved(start, two, one))
+        pairs = itertools.product(*([(g, p) for p in _generators(self.sizes[g])] for g in (one, two)))
+        return all(moved(start, p, q).equal(moved(start, q, p)) for p, q in pairs)
+
+
+def _generators(m: int) -> list[Tensor]:
+    """Permutations (1, m) of which all others are products: a cycle, and an exchange."""
+    units = torch.arange(m)
+    return [units.roll(1)[None], torch.cat([units[:2].flip(0), units[2:]])[None]]
 
 
 def _few(words: Sequence[str], most: int = 6) -> str:
