@@ -1,13 +1,15 @@
 // Every page: it is printed in the colours of the light theme, the folds of its contents have names, the switch for a
 // chapter's code is remembered, and a claim that is linked to opens.
 (() => {
-  const paper = window.matchMedia("print"), root = document.documentElement;
-  const lighten = () => {
-    if (paper.matches) Object.assign(root.dataset, { onScreen: root.dataset.theme, theme: "light" });
-    else if (root.dataset.onScreen) root.dataset.theme = root.dataset.onScreen;
+  const paper = window.matchMedia("print"), theme = document.documentElement.dataset;
+  const lighten = (printed) => {
+    if (printed && !theme.onScreen) Object.assign(theme, { onScreen: theme.theme, theme: "light" });
+    if (!printed && theme.onScreen) { theme.theme = theme.onScreen; delete theme.onScreen; }
   };
-  paper.addEventListener("change", lighten);
-  lighten();
+  paper.addEventListener("change", () => lighten(paper.matches));
+  window.addEventListener("beforeprint", () => lighten(true));
+  window.addEventListener("afterprint", () => lighten(false));
+  lighten(paper.matches);
   for (const fold of document.querySelectorAll(".bd-sidenav summary"))
     fold.setAttribute("aria-label", `Pages under ${fold.closest("li").querySelector("a").textContent.trim()}`);
 

@@ -5,9 +5,9 @@ from importlib.metadata import distribution
 
 from book.tools.render import licences
 
-#: Files that the build writes, from templates of these packages.
+#: Files that the build writes or changes, from templates of these packages.
 MADE = ("documentation_options.js", "language_data.js", "pygments.css", "basic.css", "mystnb.")
-MADE += ("copybutton.js",)
+MADE += ("copybutton.js", "searchtools.js")
 SUFFIXES = (".js", ".css", ".woff2", ".woff", ".ttf")
 
 
