@@ -11,6 +11,7 @@ by coordinate ascent: one module after another, in random order, is matched with
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, overload
@@ -20,7 +21,8 @@ from torch import Tensor, nn
 
 from lmc_helpers._typing import Positive, Seed, checked
 from lmc_helpers.alignment.weight_matching import agreement, group_by_group, weight_matching
-from lmc_helpers.modules._data import batches, kept
+from lmc_helpers.modules._data import batches, kept, unlabelled
+from lmc_helpers.modules._ends import Ends, check_same
 from lmc_helpers.modules._module import check_pair, copied, tensors, untouched
 from lmc_helpers.modules.match import _weights
 from lmc_helpers.modules.repair import _set_right
@@ -111,25 +113,33 @@ def merge(
     """
     if len(modules) < 2:
         raise ValueError(f"{len(modules)} module(s); allowed: two or more")
-    data, pairs = kept(data), [check_pair(modules[0], one) for one in modules]
-    models = [pairs[1][0], *(other for _, other in pairs[1:])]
+    data, first = kept(data), check_pair(modules[0], modules[1])[0]
+    models = [first, *(check_pair(first, one)[1] for one in modules[1:])]
     with untouched():
-        groups = traced(models[0], next(batches(models[0], data, 8))[0]) if symmetry is None else symmetry
-        first, *others = map(_weights, models)
-        others = [{name: value.to(first[name]) for name, value in one.items()} for one in others]
-        found, values = _orders([first, *others], groups, restarts, seed, sweeps)
+        ends = [Ends(first, one) for one in models[1:]]
+        x = next(batches(first, data, 8))[0]
+        for each in ends:
+            each.check(x)
+        groups = traced(first, unlabelled(first, x)) if symmetry is None else symmetry
+        if not groups.groups:
+            warnings.warn(f"all orders stay as they are: {groups}".replace("\n", "; "), stacklevel=4)
+        weights = [_weights(one) for one in models]
+        weights = [{name: value.to(weights[0][name]) for name, value in one.items()} for one in weights]
+        found, values = _orders(weights, groups, restarts, seed, sweeps)
         moved = [permuted(one, groups, p) for one, p in zip(models, found, strict=True)]
-        mean = _mean(moved)
+        for one, made in zip(models, moved, strict=True):
+            check_same(one, made, x)
+        mean = _mean(moved, set.intersection(*(set(each.v) for each in ends)))
     if statistics == "repaired":
         _set_right(mean, moved, [1 / len(moved)] * len(moved), data)
     return (mean, Merged(moved, found, values, groups)) if details else mean
 
 
-def _mean(models: Sequence[nn.Module]) -> nn.Module:
-    """The module of the mean weights and buffers; integers are those of the first."""
+def _mean(models: Sequence[nn.Module], names: set[str]) -> nn.Module:
+    """The module of the mean weights and buffers of these names; integers, and all others, are those of the first."""
     made, each = copied(models[0]), [tensors(one) for one in models]
     for name, slot in [*made.named_parameters(), *made.named_buffers()]:
-        if slot.is_floating_point() or slot.is_complex():
+        if name in names and (slot.is_floating_point() or slot.is_complex()):
             slot.copy_(torch.stack([values[name].to(slot) for values in each]).mean(dim=0))
     return made
 

@@ -20,9 +20,9 @@ from torch import Tensor, nn
 from lmc_helpers._typing import Natural, Positive, Reals, Seed, checked
 from lmc_helpers.barrier import GRID, check_lambdas
 from lmc_helpers.modules._data import batches, kept, length
-from lmc_helpers.modules._ends import Ends, between, check_followed
+from lmc_helpers.modules._ends import Ends, between, check_followed, norms
 from lmc_helpers.modules._module import called, check_pair, filled, fitting, untouched
-from lmc_helpers.modules.line import Line, _evaluated, interpolate, line
+from lmc_helpers.modules.line import Line, Statistics, _evaluated, interpolate, line
 from lmc_helpers.modules.losses import Combined
 from lmc_helpers.seeds import torch_generator
 
@@ -84,15 +84,24 @@ def _pyplot() -> Any:
 
 
 @checked
-def plane(a: nn.Module, b: nn.Module, c: nn.Module, loss: Callable, data: Any, places: Reals = SIDE) -> Plane:
+def plane(
+    a: nn.Module,
+    b: nn.Module,
+    c: nn.Module,
+    loss: Callable,
+    data: Any,
+    places: Reals = SIDE,
+    statistics: Statistics = "interpolated",
+) -> Plane:
     """Losses of a + s (b − a) + t (c − a) on data, for s and t in places.
 
     Parameters
     ----------
     a, b, c
-        modules of one architecture, not on one line; running statistics lie in the plane like weights.
-    loss, data
-        as in :func:`~lmc_helpers.modules.line.line`.
+        modules of one architecture, not on one line.
+    loss, data, statistics
+        as in :func:`~lmc_helpers.modules.line.line`; interpolated running statistics lie in the plane like weights, and
+        places where a variance would be negative are refused.
     places
         increasing, with 0 and 1 among them.
 
@@ -112,22 +121,33 @@ def plane(a: nn.Module, b: nn.Module, c: nn.Module, loss: Callable, data: Any, p
     ends = Ends(a, b), Ends(a, c)
     for each in ends:
         each.check(next(batches(a, data, 8))[0])
-    names = [name for name, u in ends[0].u.items() if name in ends[1].u and u.is_floating_point()]
+    names = [n for n, u in ends[0].u.items() if n in ends[1].u and (u.is_floating_point() or u.is_complex())]
     u = {name: ends[0].u[name] for name in names}
     to_b, to_c = ({name: each.v[name].to(u[name]) - u[name] for name in names} for each in ends)
-    one, two = (torch.cat([value.double().flatten().cpu() for value in way.values()]) for way in (to_b, to_c))
+    one, two = (torch.cat([_real(value).double().flatten().cpu() for value in way.values()]) for way in (to_b, to_c))
     along = one @ two / one.norm()
     if not one.norm() or (rise := (two - along * one / one.norm()).norm()) <= 1e-6 * two.norm():
         raise ValueError("a, b and c lie on one line; allowed: three modules that span a plane")
-    losses, accuracies = [], []
+    own = {f"{name}.running_var".removeprefix(".") for name in norms(a)} if statistics == "interpolated" else set()
+    variances, losses, accuracies = own & set(names), [], []
     for t in at.tolist():
         start = {name: value + t * to_c[name] for name, value in u.items()}
         end = {name: value + to_b[name] for name, value in start.items()}
-        table, sizes, right = _evaluated(a, [(end, start, s) for s in at.tolist()], loss, data)
+        for name in variances:
+            if min((start[name] + s * to_b[name]).min().item() for s in (at[0].item(), at[-1].item())) < 0:
+                raise ValueError(
+                    f"{name!r} is negative at t = {t:g} and some s; allowed: places near the triangle of a, b and c, "
+                    "or statistics='recomputed'"
+                )
+        table, sizes, right = _evaluated(a, [(end, start, s) for s in at.tolist()], loss, data, statistics)
         losses.append(sizes @ table / sizes.sum())
         accuracies += [] if right is None else [right]
     corners = torch.tensor([[0.0, 0.0], [one.norm(), 0.0], [along, rise]], dtype=torch.float64)
     return Plane(at, torch.stack(losses), torch.stack(accuracies) if len(accuracies) == len(at) else None, corners)
+
+
+def _real(value: Tensor) -> Tensor:
+    return torch.view_as_real(value) if value.is_complex() else value
 
 
 @checked
@@ -141,10 +161,11 @@ def curve(
     batch: Positive = 256,
     seed: Seed = 0,
     lambdas: Reals = GRID,
+    statistics: Statistics = "interpolated",
 ) -> Curve:
     """Train a Bézier curve between two modules by Adam, and measure the loss along it and along the line.
 
-    Each step takes one batch of the data at one place λ, drawn uniformly. Running statistics stay on the straight line.
+    Each step takes one batch of the data at one place λ, drawn uniformly; running statistics are on the straight line.
 
     Parameters
     ----------
@@ -154,8 +175,8 @@ def curve(
         as in :func:`~lmc_helpers.modules.line.line`.
     steps, rate, batch
         of Adam on θ, which begins at the mean of a and b.
-    lambdas
-        as in :func:`~lmc_helpers.modules.line.line`.
+    lambdas, statistics
+        of the losses that are measured, as in :func:`~lmc_helpers.modules.line.line`.
 
     Examples
     --------
@@ -170,7 +191,7 @@ def curve(
     places, data = check_lambdas(lambdas), kept(data)
     if not 0 < rate < float("inf"):
         raise ValueError(f"rate = {rate}; allowed: positive and finite")
-    straight = line(a, b, loss, data, lambdas)
+    straight = line(a, b, loss, data, lambdas, statistics)
     ends, work, combined = Ends(a, b), interpolate(a, b, 0.5), Combined(loss)
     free = [name for name, value in work.named_parameters() if value.is_floating_point() and name in ends.u]
     theta = {name: value.detach().requires_grad_() for name, value in work.named_parameters() if name in free}
@@ -191,11 +212,13 @@ def curve(
             x, y = fitting(work, x), fitting(work, y)
             outputs = called(work, x, point(torch.rand((), generator=generator).item()))
             value = combined.value(outputs, y, length(x, y))
+            if 0 in (combined.weights[-1].get(rule) for rule in ("calls", "given")):  # a batch without labels
+                continue
             if not value.isfinite():
                 raise ValueError(f"the loss on the curve is {value.item()}; allowed: finite losses, a smaller rate")
             optimiser.zero_grad()
             value.backward()
             optimiser.step()
     theta = {name: value.detach() for name, value in theta.items()}
-    found = _evaluated(a, [(values, values, 1.0) for values in map(point, places.tolist())], loss, data)
+    found = _evaluated(a, [(values, values, 1.0) for values in map(point, places.tolist())], loss, data, statistics)
     return Curve(filled(work, theta), Line(places, *found, straight.buffers), straight)

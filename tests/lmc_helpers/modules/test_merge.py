@@ -109,3 +109,66 @@ def test_a_curve_is_lower_than_the_line_and_has_the_losses_of_its_formula():
             to.data = lam**2 * u.data + 2 * lam * (1 - lam) * w.data + (1 - lam) ** 2 * v.data
         assert loss == pytest.approx(mse_loss(made(x), y).item())
     assert lmc.curve(a, b, mse_loss, (x, y), steps=300).curve.losses.equal(found.curve.losses)
+
+
+def with_norm(seed):
+    torch.manual_seed(seed)
+    net = nn.Sequential(nn.Linear(4, 6), nn.BatchNorm1d(6), nn.ReLU(), nn.Linear(6, 2)).double()
+    net(10 ** (2 * seed) * torch.randn(500, 4).double())  # running variances of very different sizes
+    return net.eval()
+
+
+def test_no_plane_has_negative_variances():
+    nets, x = [with_norm(seed) for seed in (0, 1, 2)], torch.randn(60, 4).double()
+    data = x, torch.randint(2, (60,))
+    with pytest.raises(ValueError, match=r"'1.running_var' is negative at t = .* allowed: places near"):
+        lmc.plane(*nets, cross_entropy, data)
+    recomputed = lmc.plane(*nets, cross_entropy, data, statistics="recomputed")
+    assert recomputed.losses.isfinite().all()
+
+
+class Spectral(nn.Module):
+    """A complex weight, as neural operators have."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(4, 2, dtype=torch.complex128))
+
+    def forward(self, x):
+        return (x.to(torch.complex128) @ self.weight).abs()
+
+
+def test_complex_weights_lie_in_the_plane():
+    torch.manual_seed(0)
+    (a, b, c), x = (Spectral() for _ in range(3)), torch.randn(20, 4).double()
+    y = torch.zeros(20, 2).double()
+    found = lmc.plane(a, b, c, mse_loss, (x, y), [0, 1])
+    assert found.losses[0, 1].item() == pytest.approx(mse_loss(b(x), y).item())
+    assert found.losses[1, 0].item() == pytest.approx(mse_loss(c(x), y).item())
+    assert found.corners[1, 0].item() == pytest.approx((b.weight - a.weight).norm().item())
+
+
+class Masked(nn.Module):
+    def __init__(self, seed):
+        super().__init__()
+        torch.manual_seed(seed)
+        self.layer = nn.Linear(4, 4).double()
+        self.register_buffer("mask", (torch.rand(4, 4) > 0.5).double())
+
+    def forward(self, x):
+        return torch.nn.functional.linear(x, self.layer.weight * self.mask, self.layer.bias)
+
+
+def test_what_has_no_mean_is_not_merged_and_what_has_no_groups_is_said():
+    x = torch.randn(20, 4).double()
+    with pytest.raises(ValueError, match="the buffer 'mask', a mask or integers, differs"):
+        lmc.merge([Masked(seed) for seed in range(3)], (x, x))
+    with pytest.warns(UserWarning, match="all orders stay as they are"):
+        lmc.merge([nn.Linear(4, 4).double() for _ in range(3)], (x, x))
+
+
+def test_networks_with_weight_norm_are_merged_by_the_weights_that_they_use():
+    three, x = nets(3, hidden=5), torch.randn(30, 4).double()
+    plain = lmc.merge(three, (x, x))
+    normed = [torch.nn.utils.parametrizations.weight_norm(net[0]) and net for net in three]
+    torch.testing.assert_close(lmc.merge(normed, (x, x))(x), plain(x))
