@@ -36,7 +36,7 @@ class Plane:
     """Losses on the plane through a (s = t = 0), b (s = 1) and c (t = 1)."""
 
     places: Float64[Tensor, " n"]  # s, and t, (n,)
-    losses: Float64[Tensor, "n n"]  # at t_i and s_j
+    losses: Float64[Tensor, "n n"]  # at t_i and s_j; NaN where a running variance is negative
     accuracies: Float64[Tensor, "n n"] | None  # None if the targets are not class labels
     corners: Float64[Tensor, "3 2"]  # a, b and c in orthonormal coordinates of the plane
 
@@ -101,7 +101,7 @@ def plane(
         modules of one architecture, not on one line.
     loss, data, statistics
         as in :func:`~lmc_helpers.modules.line.line`; interpolated running statistics lie in the plane like weights, and
-        places where a variance would be negative are refused.
+        where a variance is negative, outside the triangle of a, b and c, no network is and the loss is NaN.
     places
         increasing, with 0 and 1 among them.
 
@@ -133,17 +133,16 @@ def plane(
     for t in at.tolist():
         start = {name: value + t * to_c[name] for name, value in u.items()}
         end = {name: value + to_b[name] for name, value in start.items()}
-        for name in variances:
-            if min((start[name] + s * to_b[name]).min().item() for s in (at[0].item(), at[-1].item())) < 0:
-                raise ValueError(
-                    f"{name!r} is negative at t = {t:g} and some s; allowed: places near the triangle of a, b and c, "
-                    "or statistics='recomputed'"
-                )
-        table, sizes, right = _evaluated(a, [(end, start, s) for s in at.tolist()], loss, data, statistics)
-        losses.append(sizes @ table / sizes.sum())
-        accuracies += [] if right is None else [right]
+        exist = [j for j, s in enumerate(at.tolist()) if all((start[n] + s * to_b[n] >= 0).all() for n in variances)]
+        row, correct = torch.full((2, len(at)), torch.nan, dtype=torch.float64)
+        if exist:
+            table, sizes, right = _evaluated(a, [(end, start, at[j].item()) for j in exist], loss, data, statistics)
+            row[exist] = sizes @ table / sizes.sum()
+            correct[exist] = torch.nan if right is None else right
+        losses.append(row)
+        accuracies.append(correct)
     corners = torch.tensor([[0.0, 0.0], [one.norm(), 0.0], [along, rise]], dtype=torch.float64)
-    return Plane(at, torch.stack(losses), torch.stack(accuracies) if len(accuracies) == len(at) else None, corners)
+    return Plane(at, torch.stack(losses), None if (found := torch.stack(accuracies)).isnan().all() else found, corners)
 
 
 def _real(value: Tensor) -> Tensor:
