@@ -242,7 +242,7 @@ claims.check("X10.reversal", turned, n=28)
 #
 # ## Is the identity the best order?
 #
-# mhcnuggets ships 284 networks, one for each allele of the receptors MHC I and II, all of one architecture. They were fine-tuned from one another; the paper names HLA-A\*02:01 and HLA-DRB1\*01:01, the alleles with most data, as starts. Correlations of recurrent weights as they are show two families.
+# mhcnuggets ships 284 networks, one for each allele of the receptors MHC I and II, all of one architecture. They were fine-tuned from one another; the paper names HLA-A\*02:01 and HLA-DRB1\*01:01, the alleles with most data, as starts. Correlations of recurrent weights as they are show two families, of {glue:text}`sizes` networks.
 
 # %% Find the hubs
 names, family = np.array(tuned["names"]), np.array(tuned["family"])
@@ -289,9 +289,9 @@ figures.numbers(
 
 # %% [markdown]
 # :::{glue:figure} fig_families
-# :alt: Two clouds of networks in two colours, class I and class II. Along the horizontal axis the correlation of a network's recurrent weights with the start of its family, nearly always above 0.85; upwards its mean correlation with the family. The starts lie at 1 on the right, the hubs higher.
+# :alt: Two clouds of networks in two colours, class I and class II. Along the horizontal axis the correlation of a network's recurrent weights with the start of its family, nearly always above 0.85; upwards its mean correlation with the family. The starts lie at 1 on the right, and the hubs on top of them.
 #
-# Recurrent weights of 284 networks in two families, class I (blue) and II (orange). Black: the networks from which the others were fine-tuned; red: the hubs.
+# Recurrent weights of 284 networks in two families, class I (blue) and II (orange). Red: the hubs, which cover the starts, black.
 # :::
 #
 # For {glue:text}`still` networks the identity is a fixed point of weight matching with HLA-A\*02:01, all in its family and, of the other one, {glue:text}`still_far`. There a random start ends higher than an ascent from the identity for {glue:text}`higher`. Both were known to us.
@@ -374,7 +374,7 @@ figures.numbers(
 # First: SpliceAI. Second: SemiBin, medians over 66 pairs of habitats, codes of 1,000 random contigs, centred, with the best factor.
 # :::
 #
-# Permutations seem to explain {glue:text}`real` % of what rotations do. But after a random rotation of one code, which destroys any correspondence of units, they explain {glue:text}`null` %: with a hundred units to choose from, an assignment finds that much in anything of a few large directions. A little more is there in {glue:text}`more` of 66 pairs. That most of it is chance was known to us; the measure is this:
+# Permutations seem to explain {glue:text}`real` % of what rotations do. But after a random rotation of one code, which destroys any correspondence of units, they explain {glue:text}`null` %: with a hundred units to choose from, an assignment finds that much in anything of a few large directions. They explain more than after the rotation in {glue:text}`more` of 66 pairs. That most of it is chance was known to us; by how much was not:
 
 # %%
 claims.check("X10.rotations", np.median(real - null), n=66)
@@ -397,7 +397,7 @@ claims.check("X10.families", len(set(family)), n=len(names))
 # ### What was known, and how our numbers agree
 #
 # Some of these questions had been answered for us by other code before. Ours gives the same where no order of sweeps is involved: activations leave {glue:text}`known_activations` of the carbon pairs' barrier (known: 0.23), and the identity stays for {glue:text}`still` networks (known: 147).
-# Weight matching differs. It leaves {glue:text}`known_weights` of the barrier with the best of twenty orders of the sweeps and {glue:text}`known_again` with the best of twenty others (known: 0.36, with further twenty); agreements $S$ of these differ by a few parts in ten thousand. A random start ends higher for {glue:text}`higher` networks of mhcnuggets than the best of four ascents from the identity (known: 115, against one ascent).
+# Weight matching differs. It leaves {glue:text}`known_weights` of the barrier with the best of twenty orders of the sweeps and {glue:text}`known_again` with the best of twenty others (known: 0.36, with twenty more): the local optima are nearly as good as one another and leave other barriers. A random start ends higher for {glue:text}`higher` networks of mhcnuggets than the best of four ascents from the identity (known: 115, against one ascent).
 
 # %% Numbers that were known
 carbon = potential["C"]["barrier"]
