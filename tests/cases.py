@@ -61,11 +61,14 @@ def moved(module, found, perms):
     values = dict([*other.named_parameters(), *other.named_buffers()])
     for group in sorted(perms, key=lambda group: group in found.within):
         m, p = found.sizes[group], perms[group].tolist()
-        for name, axis, offset, outer, inner in found.groups[group]:
-            order = list(range(values[name].shape[axis]))
+        for name, axis, offset, outer, inner, where in found.groups[group]:
+            order, part = list(range(values[name].shape[axis])), values[name].data.clone()
+            values[name].data = part
+            for d, first, n in where:
+                part = part.narrow(d, first, n)
             for o, u, i in itertools.product(range(outer), range(m), range(inner)):
                 order[offset + (o * m + u) * inner + i] = offset + (o * m + p[u]) * inner + i
-            values[name].data = values[name].data.index_select(axis, torch.tensor(order))
+            part.copy_(part.index_select(axis, torch.tensor(order)))
     return other
 
 

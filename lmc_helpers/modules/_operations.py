@@ -453,13 +453,29 @@ def _cdist(f, a, out):
     return [f.contract(x, [*y[:-2], y[-1], y[-2]], len(y) - 2)]
 
 
+def _parts_of_groups(f, a, channels: Axis) -> list[Axes]:
+    """The axes of the weights of each group where the channels are several layers', whose units groups may divide."""
+    size = len(a.weight) // a.groups
+    if len(resolved(channels)) == 1:
+        return []
+    found = [f.block(a.weight, 0, size, k) for k in range(a.groups)]
+    return [axes for axes in found if axes is not None]
+
+
 @rule("convolution", "_convolution", "cudnn_convolution", "mkldnn_convolution")
 def _convolution(f, a, out):
-    x, w = f.axes(a.input), f.axes(a.weight)
-    n = len(w) - 2  # axes of pixels
+    x, n = f.axes(a.input), a.weight.ndim - 2  # axes of pixels
+    parts = _parts_of_groups(f, a, x[-n - 1]) if a.groups > 1 and not a.transposed else []
+    w = parts[0] if parts else f.axes(a.weight)
     *batch, channels = x[:-n]
     reads, makes = (w[0], w[1]) if a.transposed else (w[1], w[0])
-    if a.groups > 1:  # each reads its part of the channels
+    if parts:
+        for k, part in enumerate(parts):
+            same(cut(channels, k * length(part[1]), (k + 1) * length(part[1])), part[1])
+            for d in range(2, len(w)):
+                same(w[d], part[d])
+        makes = tuple(product for part in parts for product in part[0])
+    elif a.groups > 1:  # each reads its part of the channels
         group, one, made = fresh(a.groups), fresh(length(channels) // a.groups), fresh(out[0].shape[-n - 1] // a.groups)
         same(channels, flat([group, one]))
         same(reads, channels if a.transposed else one)
