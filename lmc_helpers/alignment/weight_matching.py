@@ -256,12 +256,14 @@ def inner_kinds(symmetry: Symmetry, group: str) -> list[tuple[str, ...]]:
 def _terms(symmetry: Symmetry, group: str, kinds: list[tuple[str, ...]], own: list[str]) -> list[_Term]:
     """The axes of parameters with the units of a group."""
     kind_of = {g: kind for kind, groups in enumerate(kinds) for g in groups}
-    places = {g: [(other.name, other) for other in axes] for g, axes in symmetry.groups.items()}
-    in_parts = {name for g in own[1:] for name, place in places[g] if place.where}
+    every = [(g, place) for g, axes in symmetry.groups.items() for place in axes]
+    in_parts = {place.name for g, place in every if g in kind_of and place.where}
 
     def term(place: Axis) -> _Term:
         others, inside = [], []
-        for g, other in ((g, other) for g in places for name, other in places[g] if name == place.name):
+        for g, other in every:
+            if other.name != place.name:
+                continue
             if g in own and place.name in in_parts:
                 inside += [(g, other, kind_of[g])] if g in kind_of and other.axis != place.axis else []
             elif not (g in own and other.axis == place.axis) and not in_other_parts(place, other):

@@ -50,7 +50,7 @@ from lmc_helpers.modules._axes import (
     resolved,
     same,
 )
-from lmc_helpers.modules._module import called, step_by_step, tensors_of
+from lmc_helpers.modules._module import called, outputs_of, step_by_step, tensors_of
 from lmc_helpers.modules._operations import MOVES, POINTWISE, RULES, alike, geometry
 from lmc_helpers.modules._plain import memory, reached, remembered, unsaved
 from lmc_helpers.networks.permutations import Axis as Place
@@ -392,7 +392,7 @@ def _run(model: nn.Module, x: Any, follower: Follower, chosen: Callable[[Any], A
         handles.append(module.register_forward_hook(leave))
     try:
         with torch.no_grad(), step_by_step(), follower:
-            outputs = list(tensors_of(chosen(called(model, x))))
+            outputs = outputs_of(chosen(called(model, x)))
     finally:
         for handle in handles:
             handle.remove()
@@ -441,7 +441,7 @@ def _spots(
 
 
 def _parts(follower: Follower, k: int) -> Iterator[tuple[int, Axis, int, tuple[tuple[int, int, int], ...]]]:
-    """The axes of a source by their numbers, in blocks if these have units apart: where they begin, and on what others."""
+    """The axes of a source by their numbers; if blocks have units apart, where they begin and what they are part of."""
     if k not in follower.blocks:
         yield from ((d, axis, 0, ()) for d, axis in enumerate(follower.axes(follower.sources[k])))
         return
@@ -460,8 +460,8 @@ def _groups(follower: Follower, names: list[str], buffers: set[str]) -> Symmetry
     noted = follower.noted[len(names) :]
     used = {atom for axes in noted for axis in axes for product in branches(axis) for atom in product}
     spots: dict[Atom, list[Spot]] = {}
-    for k, reached in follower.reached.items():
-        if len(reached) < len(follower.blocks.get(k, ())):
+    for k, read in follower.reached.items():
+        if len(read) < len(follower.blocks.get(k, ())):
             follower.whole(k)
     for k, name in enumerate(names):
         for d, axis, offset, where in _parts(follower, k):
@@ -477,14 +477,16 @@ def _groups(follower: Follower, names: list[str], buffers: set[str]) -> Symmetry
         if atom.fixed and atom.size > 1:
             at = (f"{spot.name}[{spot.axis}]" for spot in found if spot.name not in buffers)
             left.setdefault(str(atom.fixed), []).extend(at)
-    for k, name in enumerate(names):  # its entries, layers for instance, have units in one order
-        if k in follower.blocks:
-            continue
-        axes = [axis for axis in map(resolved, follower.axes(follower.sources[k])) if length(axis) > 1]
-        alone = [axis[0][0] for axis in axes if len(axis) == len(axis[0]) == 1]
-        if name not in buffers and follower.stacked & set(alone) and not all(map(is_fixed, axes)):
-            left.setdefault("a stack, all entries of which have one order of units", []).append(name)
     whole = Grouping(follower, names, free, spots).symmetry()
+    stacks = {names[k] for k in follower.apart}
+    for k, name in enumerate(names):
+        axes = [] if k in follower.blocks else list(map(resolved, follower.axes(follower.sources[k])))
+        if follower.stacked & {axis[0][0] for axis in axes if len(axis) == len(axis[0]) == 1} and name not in buffers:
+            stacks.add(name)
+    for places in whole.groups.values():  # entries of stacks, layers for instance, have units in one order
+        if {place.name for place in places} <= stacks and not any(place.where for place in places):
+            at = (place.name for place in places)
+            left.setdefault("a stack, all entries of which have one order of units", []).extend(at)
     return replace(whole, left={why: tuple(dict.fromkeys(at)) for why, at in left.items() if at})
 
 
@@ -577,7 +579,6 @@ class Grouping:
         except ValueError as error:
             raise Refused(f"the groups found by the trace do not fit together ({error})") from None
 
-
     def _where(self, spot: Spot, inside: Mapping[Atom, int]) -> tuple[tuple[int, int, int], ...]:
         """The entries of other axes of a parameter that belong to given units on these."""
         at = [(self.beside[spot.name][atom], k) for atom, k in inside.items() if atom not in spot.before]
@@ -601,6 +602,7 @@ def _companions(noted: Sequence[Axes], wanted: Mapping[Atom, Any]) -> dict[Atom,
         every = [list(branches(axis)) for axis in axes]
         times = Counter(atom for axis in every for atom in set(itertools.chain(*axis)))
         whole = {atom for axis in axes for atom in _always(axis) if times[atom] == 1}
+        whole |= {atom.of.root() for atom in whole if atom.of is not None}
         for product in itertools.chain(*every):
             for atom in product:
                 if atom in wanted:

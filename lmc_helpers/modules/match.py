@@ -172,7 +172,7 @@ def match(
             p, values = _by_weights(a, b, groups, restarts, seed)
         made = permuted(b, groups, p)
         if x is not None:
-            check_same(b, made, x)
+            check_same(b, made, x, groups.outputs)
     return (made, Matched(p, values, groups)) if details else made
 
 

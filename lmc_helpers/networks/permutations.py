@@ -80,6 +80,8 @@ class Symmetry:
     left
         what fixes the other axes, inputs, outputs, or an operation and its module, → those axes, ``"weight[1]"``.
         :func:`~lmc_helpers.modules.symmetry.symmetry` fills it in, and ``print`` shows it.
+    outputs
+        what counts of a module's outputs, all of them if it is left out.
 
     Examples
     --------
@@ -102,6 +104,7 @@ class Symmetry:
     sizes: dict[str, int]
     within: dict[str, tuple[str, int]] = field(default_factory=dict)
     left: dict[str, tuple[str, ...]] = field(default_factory=dict, compare=False, repr=False)
+    outputs: Callable | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         """What was found, and what fixes the axes that are left."""
