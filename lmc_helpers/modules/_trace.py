@@ -7,7 +7,11 @@ sort. The axes of inputs and outputs are fixed. If nothing fixes an atom, the fu
 in another order wherever it occurs in a parameter: it counts interchangeable units.
 
 In a product heads × units, the units of each head may be permuted on their own if they never occur apart from the index
-of their head: in no tensor, no sum, and no pair of tensors whose entries meet. Rules *note* sums and pairs.
+of their head: in no tensor, no sum, and no pair of tensors whose entries meet. Rules *note* sums and pairs. The index
+may be on an axis of its own, as that of experts in a stack, or belong to one, as the rows that go to each expert.
+
+Where entries of a parameter are taken out one by one, or groups of a convolution read channels of several layers, the
+blocks are followed apart, in another pass, as if they were parameters.
 
 Buffers that hold one number for each unit, such as the statistics of a batch norm, move with the units. A buffer that
 varies along two axes or more, such as a mask of weights, an integer buffer, and a fixed part of a parametrised tensor

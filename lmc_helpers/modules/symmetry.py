@@ -42,9 +42,9 @@ MANY = 64  # examples of these
 def symmetry(model: nn.Module, x: Any, also: Sequence = (), outputs: Callable | None = None) -> Symmetry:
     """The groups of interchangeable units of a module, found by following its axes through its forward pass.
 
-    A group is called after the module or parameter that makes its units. Where heads of an attention, or groups of a
-    convolution, may be exchanged, the units inside each are groups of their own, ``"q_proj[0]"``, ..., which
-    ``within`` lists.
+    A group is called after the module or parameter that makes its units. The units inside each head of an attention,
+    group of a convolution, expert, or entry of a stack are groups of their own, ``"q_proj[0]"``, ...; where heads,
+    groups or experts may be exchanged, too, ``within`` lists these.
 
     The groups are proven by a rule for each operation, and then tested, since a rule may be wrong: all groups are
     permuted at random at once. This runs a copy in double precision, where a change of 10⁻⁸ of the outputs shows, with
