@@ -23,8 +23,8 @@ are assigned in turn (``factors.py``).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -40,6 +40,7 @@ from lmc_helpers.networks.permutations import (
     Symmetry,
     are_apart,
     identity,
+    in_other_parts,
     is_within,
     random_permutations,
     reorder,
@@ -172,13 +173,24 @@ def _descend(
     return p, np.stack(trace)
 
 
+class _Parts(NamedTuple):
+    """Units inside each outer unit, in a part of a parameter each."""
+
+    units: int
+    places: tuple[Axis, ...]
+
+
 class _Term(NamedTuple):
     """An axis of a parameter with units of a step, and the places of the other groups in the parameter."""
 
     name: str
     axis: int
-    places: list[tuple[Kinds, Axis | Tensor]]  # () and where the group is; kinds of units inside, and entries (m k, n)
+    #: () and where the group is; kinds of units inside, and entries (m k, n), or a part of the parameter for each unit
+    places: list[tuple[Kinds, Axis | Tensor | _Parts]]
     others: list[tuple[str, Axis]]
+    own: list[
+        tuple[int, Axis]
+    ]  # the kinds of units inside on other axes of such parts, and where they are in all parts
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,10 +203,11 @@ class _Step:
     terms: list[_Term]
     quadratic: set[str]  # parameters with several axes of the step
     near: np.ndarray  # the steps whose best permutation depends on this one's: they share a parameter
+    only: int | None = None  # the kind of units inside that moves, if not all do and the group itself
 
 
 def _steps(symmetry: Symmetry) -> list[_Step]:
-    """The steps of coordinate descent."""
+    """The steps of coordinate descent; kinds of units inside that share parts of a parameter also move one by one."""
     groups = [g for g in symmetry.groups if g not in symmetry.within]
     own = {g: [g, *(one for one, (outer, _) in symmetry.within.items() if outer == g)] for g in groups}
     names = {g: {place.name for place in symmetry.groups[g]} for g in groups}
@@ -214,7 +227,14 @@ def _steps(symmetry: Symmetry) -> list[_Step]:
         several = {which for term in terms for which, _ in term.places if len(which) > 1}
         sets = [(), *((k,) for k in range(len(kinds))), *sorted(several)]
         steps.append(_Step(group, kinds, sets, terms, quadratic, np.array(near, dtype=int)))
-    return steps
+    alone = [
+        replace(step, only=kind)
+        for step in steps
+        if any(term.own for term in step.terms)
+        for kind in range(len(step.kinds))
+    ]
+    number = [groups.index(step.group) for step in (*steps, *alone)]
+    return [replace(step, near=np.flatnonzero(np.isin(number, step.near))) for step in (*steps, *alone)]
 
 
 def inner_kinds(symmetry: Symmetry, group: str) -> list[tuple[str, ...]]:
@@ -245,24 +265,54 @@ def inner_kinds(symmetry: Symmetry, group: str) -> list[tuple[str, ...]]:
 
 def _terms(symmetry: Symmetry, group: str, kinds: list[tuple[str, ...]], own: list[str]) -> list[_Term]:
     """The axes of parameters with the units of a group."""
-    terms: dict[tuple[str, int], _Term] = {}
-    for place in symmetry.groups[group]:
+    every = [(g, place) for g, axes in symmetry.groups.items() for place in axes]
+    in_parts = {place.name for g, place in every if g in own[1:] and place.where}
+    across = [
+        (kind, place)
+        for kind, groups in enumerate(kinds)
+        for places in zip(*(sorted(symmetry.groups[g]) for g in groups), strict=True)
+        if places[0].name in in_parts
+        for place in _together(places, symmetry.sizes[groups[0]])
+    ]
+
+    def term(place: Axis) -> _Term:
+        parted = place.name in in_parts
+        inside = [(kind, one) for kind, one in across if one.name == place.name and one.axis != place.axis]
         others = [
             (g, other)
-            for g, axes in symmetry.groups.items()
-            for other in axes
-            if other.name == place.name and not (g in own and other.axis == place.axis)
+            for g, other in every
+            if other.name == place.name
+            and not (g in own and (parted or other.axis == place.axis))
+            and not in_other_parts(place, other)
         ]
+        return _Term(place.name, place.axis, [], others, inside)
+
+    terms: dict[tuple[str, int], _Term] = {}
+    for place in symmetry.groups[group]:
         at = place.name, place.axis
-        terms.setdefault(at, _Term(*at, [], others)).places.append(((), place))
+        terms.setdefault(at, term(place)).places.append(((), place))
     inside: dict[tuple[str, int], list[tuple[int, int, list[Axis]]]] = {}
     for kind, groups in enumerate(kinds):
-        for places in zip(*(sorted(symmetry.groups[g]) for g in groups), strict=True):
-            at = places[0].name, places[0].axis
-            inside.setdefault(at, []).append((kind, symmetry.sizes[groups[0]], list(places)))
+        k = symmetry.sizes[groups[0]]
+        for each in zip(*(sorted(symmetry.groups[g]) for g in groups), strict=True):
+            at = each[0].name, each[0].axis
+            if each[0].where:
+                terms.setdefault(at, term(each[0]._replace(where=()))).places.append(((kind,), _Parts(k, each)))
+            else:
+                inside.setdefault(at, []).append((kind, k, list(each)))
     for at, found in inside.items():
         terms[at].places.extend(entries_by_kinds(found))
     return list(terms.values())
+
+
+def _together(places: Sequence[Axis], k: int) -> Sequence[Axis]:
+    """The places of k units in all parts of a parameter, as one if they are alike or one after another."""
+    first, block = places[0], places[0].outer * k * places[0].inner
+    if all(place[:5] == first[:5] for place in places):
+        return [first._replace(where=())]
+    if all(place == first._replace(offset=first.offset + j * block) for j, place in enumerate(places)):
+        return [first._replace(outer=first.outer * len(places))]
+    return places
 
 
 class _Problem:
@@ -321,11 +371,12 @@ class _Problem:
             before += T[each[..., None], units[:, None], own[..., None], np.arange(T.shape[-1]), now].sum(axis=(-2, -1))
             before -= alone[each, units, own].sum(axis=-1)
             C = C + np.take_along_axis(T, new[..., None], axis=-1).sum(axis=(-2, -1)) - alone
-        found = {step.group: _assigned(C)}
-        new = found[step.group]
+        new = own if step.only is not None else _assigned(C)
+        found = {step.group: new}
         gain = C[each, units, new].sum(axis=-1) - before
-        for groups, q in zip(step.kinds, best, strict=True):
-            found |= dict(zip(groups, q[each, units, new].swapaxes(0, 1), strict=True))
+        for kind, (groups, q) in enumerate(zip(step.kinds, best, strict=True)):
+            if step.only in (None, kind):
+                found |= dict(zip(groups, q[each, units, new].swapaxes(0, 1), strict=True))
         if step.quadratic:  # the assignment was of its linearisation
             names = {term.name: None for term in step.terms}
             after = {**p, **{g: torch.from_numpy(one) for g, one in found.items()}}
@@ -339,14 +390,14 @@ class _Problem:
         if known is not None:
             terms = [term for term in step.terms if {g for g, _ in term.others} <= known]
             return self._added(self._zeros(step, len(self.least[pairs])), step, terms, p, pairs)
-        same = [term for term in step.terms if not term.others]
+        same = [term for term in step.terms if not term.others and not term.own]
         if not any(self.a[term.name].ndim > 2 for term in same):  # vectors alone are not worth the memory
             return self._added(self._zeros(step, len(self.least[pairs])), step, step.terms, p, pairs)
         if step.group not in self.kept:
             zeros = self._zeros(step, len(self.least))
             self.kept[step.group] = self._added(zeros, step, same, p, slice(None))
         kept = [one.clone() if isinstance(pairs, slice) else _of(one, pairs) for one in self.kept[step.group]]
-        return self._added(kept, step, [term for term in step.terms if term.others], p, pairs)
+        return self._added(kept, step, [term for term in step.terms if term.others or term.own], p, pairs)
 
     def _zeros(self, step: _Step, P: int) -> list[Tensor]:
         m = self.sizes[step.group]
@@ -360,6 +411,9 @@ class _Problem:
         vectors: list[list[list[Tensor]]] = [[] for _ in sums]
         for term in terms:
             b = reorder(_of(self.b[term.name], pairs), term.others, p)
+            if term.own:
+                self._add_parts(sums, step, term, b, p, pairs)
+                continue
             for k, (which, place) in enumerate(term.places):
                 kind = step.sets.index(which)
                 A, B = self._left(step, term, k, pairs), _rows(b, term.axis + 1, place, self.sizes[step.group])
@@ -376,6 +430,18 @@ class _Problem:
                 A, B = (torch.cat(one, dim=2).double() for one in zip(*found, strict=True))
                 total.baddbmm_(A, B.mT)
         return sums
+
+    def _add_parts(
+        self, sums: list[Tensor], step: _Step, term: _Term, b: Tensor, p: Permutations, pairs: np.ndarray | slice
+    ) -> None:
+        """Add a term whose parts have units inside on other axes, too, in the order of the unit of a that they meet."""
+        m, places = self.sizes[step.group], [(str(kind), place) for kind, place in term.own]
+        for i in range(m):
+            here = reorder(b, places, {str(kind): p[step.kinds[kind][i]] for kind, _ in term.own})
+            for k, (which, place) in enumerate(term.places):
+                A, B = self._left(step, term, k, pairs), _rows(here, term.axis + 1, place, m)
+                rows = slice(i * A.shape[1] // m, (i + 1) * A.shape[1] // m)
+                sums[step.sets.index(which)][:, rows] += A[:, rows].double() @ B.double().mT
 
     def _left(self, step: _Step, term: _Term, k: int, pairs: np.ndarray | slice) -> Tensor:
         """Units of a as rows; of small networks they are kept."""
@@ -394,11 +460,13 @@ def _of(value: Tensor, pairs: np.ndarray | slice) -> Tensor:
     return value if isinstance(pairs, slice) else value[torch.from_numpy(pairs).to(value.device)]
 
 
-def _rows(value: Tensor, d: int, place: Axis | Tensor, m: int) -> Tensor:
-    """Units of a parameter (P, …) as rows (P, m, n): of a place, or of entries (m, n) of dimension d."""
+def _rows(value: Tensor, d: int, place: Axis | Tensor | _Parts, m: int) -> Tensor:
+    """Units of a parameter (P, …) as rows (P, m, n): of a place, of entries (m, n) of dimension d, or of its parts."""
+    if isinstance(place, _Parts):
+        return torch.cat([_rows(value, d, part, place.units) for part in place.places], dim=1)
     if isinstance(place, Tensor):
         value = value.index_select(d, place.to(value.device).flatten()).unflatten(d, place.shape)
         return value.movedim((d, d + 1), (1, 2)).flatten(2)
-    if value.shape[d] == m:
+    if value.shape[d] == m and not place.where:
         return value.movedim(d, 1).reshape(value.shape[0], m, -1)
     return units_of(value, place, m).movedim(d + 1, 1).flatten(2)

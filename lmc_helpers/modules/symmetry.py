@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -19,6 +20,7 @@ from lmc_helpers.modules._module import (
     filled,
     fitting,
     mapped,
+    outputs_of,
     step_by_step,
     tensors,
     tensors_of,
@@ -26,7 +28,15 @@ from lmc_helpers.modules._module import (
 )
 from lmc_helpers.modules._plain import Reads, SecondRoad, plain, remembered, unsaved
 from lmc_helpers.modules._trace import BY_HAND, Refused, trace, varies
-from lmc_helpers.networks.permutations import Check, Symmetry, change, cycles, permute, verify_outputs
+from lmc_helpers.networks.permutations import (
+    Check,
+    Symmetry,
+    change,
+    cycles,
+    permute,
+    random_permutations,
+    verify_outputs,
+)
 from lmc_helpers.seeds import torch_generator
 
 __all__ = ["permuted", "symmetry", "verify"]
@@ -40,15 +50,15 @@ MANY = 64  # examples of these
 def symmetry(model: nn.Module, x: Any, also: Sequence = (), outputs: Callable | None = None) -> Symmetry:
     """The groups of interchangeable units of a module, found by following its axes through its forward pass.
 
-    A group is called after the module or parameter that makes its units. Where heads of an attention, or groups of a
-    convolution, may be exchanged, the units inside each are groups of their own, ``"q_proj[0]"``, ..., which
-    ``within`` lists.
+    A group is called after the module or parameter that makes its units. The units inside each head of an attention,
+    group of a convolution, expert, or entry of a stack are groups of their own, ``"q_proj[0]"``, ...; where heads,
+    groups or experts may be exchanged, too, ``within`` lists these.
 
     The groups are proven by a rule for each operation, and then tested, since a rule may be wrong: all groups are
-    permuted at random at once. This runs a copy in double precision, where a change of 10⁻⁸ of the outputs shows, with
-    10 % of noise on parameters, since those of a fresh network may be 0 or alike. It takes some seven forward passes,
-    and beside the module four times its memory in single precision: 1.6 GB for 100 million parameters. A small batch
-    of inputs is enough.
+    permuted at random at once, twice. This runs a copy in double precision, where a change of 10⁻⁸ of the outputs
+    shows, with 10 % of noise on parameters, since those of a fresh network may be 0 or alike. It takes some ten forward
+    passes, and beside the module four times its memory in single precision: 1.6 GB for 100 million parameters. A small
+    batch of inputs is enough.
 
     One input does not tell what others do. Two more are drawn, of the kind of each tensor in ``x``, also inside an
     object of a class of yours: numbers of the same spread, integers of the same range, masks with as many entries;
@@ -71,7 +81,8 @@ def symmetry(model: nn.Module, x: Any, also: Sequence = (), outputs: Callable | 
         More inputs, that run parts of the module which ``x`` does not: with an optional condition, for instance.
     outputs
         What counts of the outputs, such as ``lambda out: out["logits"]``: all of them if it is left out. States of an
-        encoder or embeddings that are given beside predictions fix the order of their units.
+        encoder or embeddings that are given beside predictions fix the order of their units; caches for the next call
+        (objects of a class called …Cache) do not count.
 
     Returns
     -------
@@ -158,7 +169,7 @@ class _Probe:
     def __init__(self, model: nn.Module, x: Any, also: Sequence = (), chosen: Callable | None = None):
         check_unscripted(model)
         self.given, self.generator = model, torch_generator(0, "inputs for the check of a trace")
-        self.chosen = chosen or (lambda out: out)
+        self.counts, self.chosen = chosen, chosen or (lambda out: out)
         for double in (True, False):
             try:
                 self.model = copied(model).double() if double else copied(model)
@@ -241,7 +252,7 @@ class _Probe:
             for name in own.keys() & values.keys():
                 slots[name].data = values[name][0].clone() if name in buffers else values[name][0]
             with untouched(seed=0), step_by_step(), reads or nullcontext():
-                return list(tensors_of(self.chosen(called(self.model, x))))
+                return outputs_of(self.chosen(called(self.model, x)))
         finally:
             back()
             for name, slot in slots.items():
@@ -255,13 +266,16 @@ class _Probe:
         """The groups, refused unless the outputs stay when all units are permuted."""
         with untouched(seed=0):
             groups, precision = trace(self.model, self.followed, self.chosen)
+        groups = replace(groups, outputs=self.counts)
         self.check_unread(groups)
-        perms, rounding = cycles(groups, torch_generator(0, "check of a trace")), precision**0.5
-        moved = self.outputs(permute(self.values, groups, perms))
-        if not change(moved, self.expected) <= rounding:
-            if not change(self.outputs(self.values), self.expected) <= rounding:
-                raise Refused(f"the module gives other outputs at every call; {BY_HAND}")
-            raise Refused(f"the module's outputs change when the units found by the trace are permuted; {BY_HAND}")
+        generator, rounding = torch_generator(0, "check of a trace"), precision**0.5
+        # in the first all units move, in the second some: two of two units that must move alike do so in the first
+        for perms in (cycles(groups, generator), random_permutations(groups, 1, generator)):
+            moved = self.outputs(permute(self.values, groups, perms))
+            if not change(moved, self.expected) <= rounding:
+                if not change(self.outputs(self.values), self.expected) <= rounding:
+                    raise Refused(f"the module gives other outputs at every call; {BY_HAND}")
+                raise Refused(f"the module's outputs change when the units found by the trace are permuted; {BY_HAND}")
         return groups
 
     def check_unread(self, groups: Symmetry) -> None:

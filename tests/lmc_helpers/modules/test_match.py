@@ -1,9 +1,11 @@
 """Matching of modules: planted orders are found, correlations are NumPy's, nothing of the caller's changes."""
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
-from cases import drawn, made
+from cases import Experts, drawn, made, moved
 from oracles.networks import numbers as normal
 from oracles.networks import scattered
 from scipy.optimize import linear_sum_assignment
@@ -13,6 +15,7 @@ from torch.nn.functional import mse_loss
 from lmc_helpers import Axis, Symmetry, line, match, permuted, symmetry
 
 FACTORS = ("grouped queries", "repeated keys", "norm in heads", "packed inside heads", "partly rotary")
+PARTS = ("Layers", "Experts", "Members", "Divided")
 
 
 def dense():
@@ -52,7 +55,7 @@ def shuffled(name, dtype=torch.float64):
 
 
 @pytest.mark.parametrize("by", ["weights", "activations"])
-@pytest.mark.parametrize("name", ["mlp", "batch norm", "UNet", "ConvNeXt", "Cells", "GPT", "LSTM", *FACTORS])
+@pytest.mark.parametrize("name", ["mlp", "batch norm", "UNet", "ConvNeXt", "Cells", "GPT", "LSTM", *FACTORS, *PARTS])
 def test_planted_orders_are_found(name, by):
     a, b, x = shuffled(name)
     assert any(not value.equal(b.state_dict()[key]) for key, value in a.state_dict().items())
@@ -239,17 +242,35 @@ def test_a_network_without_groups_is_told():
         match(a, nn.Linear(4, 3), x)
 
 
-def test_stacked_layers_are_told():
-    class Stacked(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.inp, self.W, self.out = nn.Linear(5, 6), nn.Parameter(torch.randn(3, 6, 6)), nn.Linear(6, 2)
+def test_entries_of_a_stack_that_share_an_order_are_told():
+    class Halves(Experts):
+        def forward(self, x):  # experts side by side on the axis of examples
+            h = torch.cat([x[:2] @ self.up[0], x[2:] @ self.up[1]]).tanh() * self.router(x)[:, :1]
+            return torch.cat([h[:2] @ self.down[0], h[2:] @ self.down[1]]) + self.bias.sum()
 
-        def forward(self, x):
-            h = self.inp(x)
-            for W in self.W:
-                h = torch.tanh(h @ W)
-            return self.out(h)
+    with pytest.warns(UserWarning, match="up, down is a stack, all entries of which have one order of units"):
+        match(Halves(), Halves(), normal(4, 5).float())
 
-    with pytest.warns(UserWarning, match="W is a stack, all entries of which have one order of units"):
-        match(Stacked(), Stacked(), normal(4, 5).float())
+
+def test_groups_of_a_convolution_are_matched_as_well_as_by_brute_force():
+    """Two groups that may be exchanged, with two channels that each reads and two that it makes: 2 · 2⁴ orders."""
+
+    def net(seed):
+        layers = nn.Conv1d(3, 4, 1), nn.Tanh(), nn.Conv1d(4, 4, 1, groups=2), nn.Tanh(), nn.Conv1d(4, 2, 1)
+        return scattered(nn.Sequential(*layers), seed).eval()
+
+    x = normal(5, 3, 4)
+    for seed in range(5):
+        a, b = net(seed), net(seed + 10)
+        groups = symmetry(a, x)
+        assert sorted(groups.sizes.values()) == [2] * 5
+        every = ([torch.tensor(p) for p in itertools.permutations(range(m))] for m in groups.sizes.values())
+        orders = (dict(zip(groups.sizes, one, strict=True)) for one in itertools.product(*every))
+        values = [
+            sum((u * v).sum().item() for u, v in zip(a.parameters(), moved(b, groups, p).parameters(), strict=True))
+            for p in orders
+        ]
+        found = match(a, b, x)
+        value = sum((u * v).sum().item() for u, v in zip(a.parameters(), found.parameters(), strict=True))
+        assert len(values) == 32
+        assert value == pytest.approx(max(values))
