@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -20,6 +20,7 @@ from lmc_helpers.modules._ends import Ends, norms, placed
 from lmc_helpers.modules._module import check_pair, copied, fitting, tensors_of, untouched
 from lmc_helpers.modules._plain import remembered
 from lmc_helpers.modules.losses import Combined
+from lmc_helpers.progress import progress
 
 __all__ = ["Line", "Measured", "interpolate", "line"]
 
@@ -134,6 +135,7 @@ def line(
     statistics: Statistics = "interpolated",
     seeds: Natural = 0,
     statistics_data: Any = None,
+    only: Sequence[str] | None = None,
 ) -> Line:
     """Losses and accuracies of λ a + (1 − λ) b on data, for places λ from 0 to 1.
 
@@ -164,6 +166,9 @@ def line(
         λ; such a network is refused by default.
     statistics_data
         other data for recomputed statistics, training data for instance; their targets are not used.
+    only
+        modules or parameters that move; all else stays as in a, hence the line begins at a with these of b: barriers
+        layer by layer (Adilova et al. 2024).
 
     Examples
     --------
@@ -172,6 +177,8 @@ def line(
     >>> curve = line(a, b, cross_entropy, (torch.randn(60, 2), torch.arange(60) % 3))
     >>> curve.losses.shape, curve.barrier == curve.barrier_kinds["chord"].value, curve.buffers
     (torch.Size([11]), True, 'no running statistics')
+    >>> data = torch.randn(60, 2), torch.arange(60) % 3
+    >>> layers = {name: line(a, b, cross_entropy, data, only=[name]).barrier for name in ("0", "2")}
     """
     known = {name for name, _ in bare(a).named_parameters()}
     a, b = check_pair(a, b)
@@ -181,13 +188,23 @@ def line(
     if statistics_data is not None and statistics != "recomputed":
         raise ValueError(f"statistics = {statistics!r} with statistics_data; allowed: 'recomputed'")
     ends = Ends(a, b)
-    of = [(ends.u, ends.v, lam) for lam in places.tolist()]
+    v = ends.v if only is None else _some(ends, only)
+    of = [(ends.u, v, lam) for lam in places.tolist()]
     found = _evaluated(a, of, loss, data, statistics, ends, seeds, statistics_data)
     made = Line(places, *found, ends.words(statistics, sum(name not in known for name, _ in a.named_parameters())))
     for which, value in (("b", made.losses[0]), ("a", made.losses[-1])):
         if not value.isfinite():
             raise ValueError(f"the loss of {which} is {value.item()}; allowed: finite losses")
     return made
+
+
+def _some(ends: Ends, only: Sequence[str]) -> dict[str, Tensor]:
+    """The values of a, but for some modules or parameters, which are those of b."""
+    moved = {name for name in ends.v for one in only if f"{name}.".startswith(f"{one}.")}
+    unknown = [one for one in only if not any(f"{name}.".startswith(f"{one}.") for name in moved)]
+    if unknown or not moved:
+        raise ValueError(f"only = {list(only)}; allowed: names of modules with parameters, or of parameters")
+    return {name: ends.v[name] if name in moved else u for name, u in ends.u.items()}
 
 
 # ---------- many networks on the same batches
@@ -223,10 +240,11 @@ def _evaluated(
             ends = None
         size, run_size = _sizes(work, data, seeds)
         back()
+        parts_of = -(-length(data) // run_size) if is_whole(data) else len(data) if isinstance(data, Sized) else 0
         combined, tested = Combined(loss), (0, len(places) - 1)
         losses: list[list[Tensor]] = [[] for _ in places]
         right: list[Tensor | None] = [torch.zeros(2, dtype=torch.float64) for _ in places]
-        for k, x, y in _visits(work, places, data, run_size, recomputed):
+        for k, x, y in progress(_visits(work, places, data, run_size, recomputed), "batch", parts_of * len(places)):
             if ends is not None:
                 ends.check(x, seeds)
                 ends = None
