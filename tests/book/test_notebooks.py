@@ -35,6 +35,19 @@ def test_hidden_cells_are_short_and_labelled():
     assert wrong == []
 
 
+def test_a_readers_run_of_a_chapter_has_other_cells():
+    """None of them judges this book's claims, and the first is of the reader's networks."""
+    path = chapters.NOTEBOOKS / "63_your_networks.py"
+    book, own = titles.read(path).cells, titles.read(path, {"model": "my.nets:make"}).cells
+    texts = "".join(c.source for c in own)
+    assert "claims.check" not in texts and "## The pair in one table" in texts
+    assert book[0].source.startswith("# Your networks: in three") and own[0].source.startswith("# Your networks: what")
+    for cells, other in ((book, titles.OF_A_READER), (own, titles.OF_THE_BOOK)):
+        assert not any(other in c.metadata.get("tags", ()) for c in cells)
+    common = [c.source for c in own if c.source in {c.source for c in book}]
+    assert common == [c.source for c in book if c.source in common] and len(common) > len(own) / 2
+
+
 def test_every_check_names_its_part():
     """The build reads from the source which parts a chapter checks."""
     for chapter, known in ((chapter, sources.Sources()) for chapter in chapters.chapters()):
