@@ -238,13 +238,12 @@ def _evaluated(
             x, y = next(batches(work, data, sys.maxsize))
             ends.check(part(x, 0, min(LARGEST, length(x, y))), seeds)
             ends = None
-        size, run_size = _sizes(work, data, seeds)
+        size, run_size, several = _sizes(work, data, seeds)
         back()
-        parts_of = -(-length(data) // run_size) if is_whole(data) else len(data) if isinstance(data, Sized) else 0
         combined, tested = Combined(loss), (0, len(places) - 1)
         losses: list[list[Tensor]] = [[] for _ in places]
         right: list[Tensor | None] = [torch.zeros(2, dtype=torch.float64) for _ in places]
-        for k, x, y in progress(_visits(work, places, data, run_size, recomputed), "batch", parts_of * len(places)):
+        for k, x, y in progress(_visits(work, places, data, run_size, recomputed), "batch", several * len(places)):
             if ends is not None:
                 ends.check(x, seeds)
                 ends = None
@@ -270,23 +269,28 @@ def _evaluated(
     return table, sizes, accuracy if combined.counts else None
 
 
-def _sizes(work: nn.Module, data: Any, seeds: int = 0) -> tuple[int | None, int]:
-    """Size of the parts over which errors are taken (None: the given batches), and of the parts run at once."""
+def _sizes(work: nn.Module, data: Any, seeds: int = 0) -> tuple[int | None, int, int]:
+    """Size of the parts over which errors are taken (None: the given batches); size and number of those run at once.
+
+    The number is 0 if it is not known.
+    """
     if not is_whole(data):
-        return None, AT_ONCE
+        return None, AT_ONCE, len(data) if isinstance(data, Sized) else 0
     x, y = next(batches(work, data, sys.maxsize))
-    each, size = sum(one[:1].numel() for one in tensors_of(x)), min(LARGEST, -(-length(x, y) // PARTS))
+    n, each = length(x, y), sum(one[:1].numel() for one in tensors_of(x))
+    size = min(LARGEST, -(-n // PARTS))
     x, y = (fitting(work, part(one, 0, size)) for one in (x, y))
     outputs = run(work, x)
     leaves = list(tensors_of(outputs))
     if seeds or not all(one.shape[:1] == (length(x, y),) for one in leaves):  # outputs that cannot be cut
-        return None, size
+        return None, size, -(-n // size)
     if size > 1 and not is_apart(work, x, size // 2):
         raise ValueError(
             "the outputs for an example change with the others of its batch; allowed: networks that give each example "
             "an output of its own, or batches [(x, y), …] that are run as they are"
         )
-    return size, size * max(1, min(AT_ONCE, NUMBERS // max(1, each)) // size)
+    at_once = size * max(1, min(AT_ONCE, NUMBERS // max(1, each)) // size)
+    return size, at_once, -(-n // at_once)
 
 
 def _visits(
