@@ -143,13 +143,7 @@ if model:
 # %% Let two units meet
 units = yours.pairs_of_units(net_a, layer)
 found_points = {
-    name: yours.attempt(
-        lmc.permutation_point,
-        *(net_a, layer, *two, objective, seen),
-        steps=steps,
-        decay=1e-3,
-        symmetry=this.groups,
-    )
+    name: yours.attempt(yours.meet, this, net_a, layer, two, steps)
     for name, two in units.items()
 }
 points = {name: one for name, (one, _) in found_points.items() if one}
@@ -282,7 +276,7 @@ figures.table(
     [
         (
             name,
-            f"{sum(v.numel() for v in networks[name][0][0].parameters())}",
+            f"{yours.parameters_of(networks[name][0][0])}",
             f"{len(found.sizes)}",
             f"{sum(found.sizes.values())}",
             f"{len(found.within)}",

@@ -28,6 +28,7 @@ from lmc_helpers.seeds import torch_generator
 
 Data = tuple[Any, Any]  # inputs, a tensor, several or by their names, and targets
 Pair = tuple[nn.Module, nn.Module]
+MOST = 2_000_000  # parameters of a network in which units meet
 
 
 def mlp(width: int = 48) -> nn.Module:
@@ -155,7 +156,7 @@ def estimate(this: Given, layer: str, restarts: int, steps: int, pairs: int) -> 
     pairs = min(pairs, math.comb(width(net, layer), 2)) if layer else 0
     passes = 5 * len(GRID) + 4 * steps + 100 + 6 * pairs  # lines; descents by a loss; activations, REPAIR; exchanges
     total = 5 * first + passes * one + (4 * restarts + steps + 10) * descent
-    if layer:
+    if layer and parameters_of(net) <= MOST:
         near = lmc.merge_path, net, layer, 0, 1, this.loss, this.seen, torch.ones(1), 1, 0.0, this.groups
         total += 2 * (37 * steps + 400) * seconds(*near) / 15  # a path, a point, and what bends there
     return total / 60
@@ -236,6 +237,18 @@ def pairs_of_units(net: nn.Module, layer: str) -> dict[str, tuple[int, int]]:
     return {name: (min(pair), max(pair)) for name, pair in found.items()}
 
 
+def parameters_of(net: nn.Module) -> int:
+    """Number of parameters."""
+    return sum(value.numel() for value in net.parameters())
+
+
+def meet(this: Given, net: nn.Module, layer: str, two: tuple[int, int], steps: int) -> Any:
+    """The permutation point of two units, whose curvature takes some 200 vectors of all parameters."""
+    if parameters_of(net) > MOST:
+        raise ValueError(f"a permutation point in {parameters_of(net)} parameters; allowed: {MOST}")
+    return lmc.permutation_point(net, layer, *two, this.loss, this.seen, steps=steps, decay=1e-3, symmetry=this.groups)
+
+
 def _group_of(whole: lmc.Symmetry, name: str) -> tuple[str, tuple[lmc.Axis, ...]]:
     """The group of the units that the rows of a weight make, with its axes."""
     return next((group, axes) for group, axes in whole.groups.items() if lmc.Axis(name, 0) in axes)
@@ -266,8 +279,11 @@ class Exchanges:
     n: int
 
 
-def exchanges(net: nn.Module, layer: str, scheme: Any, x: Any, seed: int, whole: lmc.Symmetry, most: int) -> Exchanges:
+def exchanges(
+    net: nn.Module, layer: str, scheme: Any, x: Any, seed: int, whole: lmc.Symmetry | None = None, most: int = 1200
+) -> Exchanges:
     """Exchange the functions of units of a layer W_eff = F + D ⊙ W at least norm, ``most`` pairs, and check (16)."""
+    whole = whole or lmc.symmetry(net, few(x, 2))
     name, outputs = _weight(layer), outputs_in_double(net, x)
     net = lmc.interpolate(net, net, 0.0)  # with plain weights
     F, D, W, U = lmc.asymmetric_layer(lmc.asymmetrise(net, {name: scheme}, seed), layer, x, 1.0)

@@ -3,7 +3,15 @@
 import ast
 import re
 
+import nbformat
+import pytest
+from nbformat import v4
+
 from book.tools.read import chapters, papers, sources, titles
+from book.tools.read.chapters import BuildError
+from book.tools.record import records
+from book.tools.render import findings
+from book.tools.run import execution
 
 MOST = 40  # lines of code in a cell that is not shown; longer ones are helpers that belong in lmc_helpers
 
@@ -46,6 +54,21 @@ def test_a_readers_run_of_a_chapter_has_other_cells():
         assert not any(other in c.metadata.get("tags", ()) for c in cells)
     common = [c.source for c in own if c.source in {c.source for c in book}]
     assert common == [c.source for c in book if c.source in common] and len(common) > len(own) / 2
+
+
+@pytest.mark.parametrize("model", ["my.nets:make", ""])
+def test_a_page_of_a_readers_networks_needs_no_claim_and_no_other_chapter(tmp_path, monkeypatch, model):
+    path = tmp_path / "63_your_networks.ipynb"
+    run_with = {"lmc": execution.provenance(path.stem, {"profile": "smoke", "model": model}, 1.0, "CPU")}
+    nbformat.write(v4.new_notebook(cells=[], metadata=run_with), path)
+    run = records.Run([path], whole=False)
+    if not model:
+        with pytest.raises(BuildError, match=r"63_your_networks did not record X9\.barrier, "):
+            _ = run.records
+        return
+    monkeypatch.setattr(findings, "executed", lambda profile: [tmp_path / "17_trained_minima.ipynb"])
+    found = findings.prices(findings.of(run), "smoke")
+    assert len(found) > 1 and not all(found.values())  # a price in numbers of a chapter that did not run
 
 
 def test_every_check_names_its_part():

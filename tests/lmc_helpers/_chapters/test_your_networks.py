@@ -119,6 +119,18 @@ def test_numpys_float64_ignored_labels_and_a_price_before_it_begins(nets, monkey
         yours.begin(this, "0", 1, 1, 1, 2.0)
 
 
+def test_units_of_a_large_network_do_not_meet(nets, monkeypatch):
+    this = given(nets, np.random.default_rng(0).normal(size=(40, 3)), np.arange(40) % 2)
+    (net, _), found = this.networks["yours"][0], []
+    assert yours.meet(this, net, "0", (0, 1), 1).path.losses.isfinite().all()
+    monkeypatch.setattr(yours, "MOST", yours.parameters_of(net) - 1)
+    monkeypatch.setattr(yours.lmc, "merge_path", lambda *_: found.append(1), raising=False)
+    assert (
+        yours.attempt(yours.meet, this, net, "0", (0, 1), 1)[1] == "a permutation point in 26 parameters; allowed: 25"
+    )
+    assert yours.estimate(this, "0", 1, 1, 6) > 0 and found == []
+
+
 def test_a_price_grows_with_what_it_is_of(nets):
     this = given(nets, np.random.default_rng(0).normal(size=(40, 3)), np.arange(40) % 2)
     one, more = (yours.estimate(this, "0", 1, steps, 6) for steps in (1, 1000))
