@@ -23,8 +23,8 @@ are assigned in turn (``factors.py``).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -189,7 +189,9 @@ class _Term(NamedTuple):
     #: () and where the group is; kinds of units inside, and entries (m k, n), or a part of the parameter for each unit
     places: list[tuple[Kinds, Axis | Tensor | _Parts]]
     others: list[tuple[str, Axis]]
-    own: list[tuple[str, Axis, int]]  # the groups inside on other axes of such parts, and their kinds
+    own: list[
+        tuple[int, Axis]
+    ]  # the kinds of units inside on other axes of such parts, and where they are in all parts
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,10 +204,11 @@ class _Step:
     terms: list[_Term]
     quadratic: set[str]  # parameters with several axes of the step
     near: np.ndarray  # the steps whose best permutation depends on this one's: they share a parameter
+    only: int | None = None  # the kind of units inside that moves, if not all do and the group itself
 
 
 def _steps(symmetry: Symmetry) -> list[_Step]:
-    """The steps of coordinate descent."""
+    """The steps of coordinate descent; kinds of units inside that share parts of a parameter also move one by one."""
     groups = [g for g in symmetry.groups if g not in symmetry.within]
     own = {g: [g, *(one for one, (outer, _) in symmetry.within.items() if outer == g)] for g in groups}
     names = {g: {place.name for place in symmetry.groups[g]} for g in groups}
@@ -225,7 +228,14 @@ def _steps(symmetry: Symmetry) -> list[_Step]:
         several = {which for term in terms for which, _ in term.places if len(which) > 1}
         sets = [(), *((k,) for k in range(len(kinds))), *sorted(several)]
         steps.append(_Step(group, kinds, sets, terms, quadratic, np.array(near, dtype=int)))
-    return steps
+    alone = [
+        replace(step, only=kind)
+        for step in steps
+        if any(term.own for term in step.terms)
+        for kind in range(len(step.kinds))
+    ]
+    number = [groups.index(step.group) for step in (*steps, *alone)]
+    return [replace(step, near=np.flatnonzero(np.isin(number, step.near))) for step in (*steps, *alone)]
 
 
 def inner_kinds(symmetry: Symmetry, group: str) -> list[tuple[str, ...]]:
@@ -256,19 +266,26 @@ def inner_kinds(symmetry: Symmetry, group: str) -> list[tuple[str, ...]]:
 
 def _terms(symmetry: Symmetry, group: str, kinds: list[tuple[str, ...]], own: list[str]) -> list[_Term]:
     """The axes of parameters with the units of a group."""
-    kind_of = {g: kind for kind, groups in enumerate(kinds) for g in groups}
     every = [(g, place) for g, axes in symmetry.groups.items() for place in axes]
-    in_parts = {place.name for g, place in every if g in kind_of and place.where}
+    in_parts = {place.name for g, place in every if g in own[1:] and place.where}
+    across = [
+        (kind, place)
+        for kind, groups in enumerate(kinds)
+        for places in zip(*(sorted(symmetry.groups[g]) for g in groups), strict=True)
+        if places[0].name in in_parts
+        for place in _together(places, symmetry.sizes[groups[0]])
+    ]
 
     def term(place: Axis) -> _Term:
-        others, inside = [], []
-        for g, other in every:
-            if other.name != place.name:
-                continue
-            if g in own and place.name in in_parts:
-                inside += [(g, other, kind_of[g])] if g in kind_of and other.axis != place.axis else []
-            elif not (g in own and other.axis == place.axis) and not in_other_parts(place, other):
-                others.append((g, other))
+        parted = place.name in in_parts
+        inside = [(kind, one) for kind, one in across if one.name == place.name and one.axis != place.axis]
+        others = [
+            (g, other)
+            for g, other in every
+            if other.name == place.name
+            and not (g in own and (parted or other.axis == place.axis))
+            and not in_other_parts(place, other)
+        ]
         return _Term(place.name, place.axis, [], others, inside)
 
     terms: dict[tuple[str, int], _Term] = {}
@@ -287,6 +304,16 @@ def _terms(symmetry: Symmetry, group: str, kinds: list[tuple[str, ...]], own: li
     for at, found in inside.items():
         terms[at].places.extend(entries_by_kinds(found))
     return list(terms.values())
+
+
+def _together(places: Sequence[Axis], k: int) -> Sequence[Axis]:
+    """The places of k units in all parts of a parameter, as one if they are alike or one after another."""
+    first, block = places[0], places[0].outer * k * places[0].inner
+    if all(place[:5] == first[:5] for place in places):
+        return [first._replace(where=())]
+    if all(place == first._replace(offset=first.offset + j * block) for j, place in enumerate(places)):
+        return [first._replace(outer=first.outer * len(places))]
+    return places
 
 
 class _Problem:
@@ -346,11 +373,12 @@ class _Problem:
             before += T[each[..., None], units[:, None], own[..., None], np.arange(T.shape[-1]), now].sum(axis=(-2, -1))
             before -= alone[each, units, own].sum(axis=-1)
             C = C + np.take_along_axis(T, new[..., None], axis=-1).sum(axis=(-2, -1)) - alone
-        found = {step.group: _assigned(C)}
-        new = found[step.group]
+        new = own if step.only is not None else _assigned(C)
+        found = {step.group: new}
         gain = C[each, units, new].sum(axis=-1) - before
-        for groups, q in zip(step.kinds, best, strict=True):
-            found |= dict(zip(groups, q[each, units, new].swapaxes(0, 1), strict=True))
+        for kind, (groups, q) in enumerate(zip(step.kinds, best, strict=True)):
+            if step.only in (None, kind):
+                found |= dict(zip(groups, q[each, units, new].swapaxes(0, 1), strict=True))
         if step.quadratic:  # the assignment was of its linearisation
             names = {term.name: None for term in step.terms}
             after = {**p, **{g: torch.from_numpy(one) for g, one in found.items()}}
@@ -409,9 +437,9 @@ class _Problem:
         self, sums: list[Tensor], step: _Step, term: _Term, b: Tensor, p: Permutations, pairs: np.ndarray | slice
     ) -> None:
         """Add a term whose parts have units inside on other axes, too, in the order of the unit of a that they meet."""
-        m, places = self.sizes[step.group], [(g, place) for g, place, _ in term.own]
+        m, places = self.sizes[step.group], [(str(kind), place) for kind, place in term.own]
         for i in range(m):
-            here = reorder(b, places, {g: p[step.kinds[kind][i]] for g, _, kind in term.own})
+            here = reorder(b, places, {str(kind): p[step.kinds[kind][i]] for kind, _ in term.own})
             for k, (which, place) in enumerate(term.places):
                 A, B = self._left(step, term, k, pairs), _rows(here, term.axis + 1, place, m)
                 rows = slice(i * A.shape[1] // m, (i + 1) * A.shape[1] // m)

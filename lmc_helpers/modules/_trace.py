@@ -501,11 +501,12 @@ class Grouping:
         self, follower: Follower, names: list[str], free: dict[Atom, list[Spot]], spots: dict[Atom, list[Spot]]
     ):
         self.free = free
-        #: parameter → the atoms that are whole axes of it, or the outermost factors of them, and where
+        #: parameter → the atoms that occur once in it, as an axis or the outermost factor of one, and where
         self.beside: dict[str, dict[Atom, Spot]] = {}
         for atom, found in spots.items():
+            times = Counter(spot.name for spot in found)
             for spot in found:
-                if not spot.outside and not spot.where and atom.size > 1:
+                if times[spot.name] == 1 < atom.size and not spot.outside and not spot.where:
                     self.beside.setdefault(spot.name, {})[atom] = spot
         self.companions = _companions(follower.noted, free)
         self.contexts: dict[Atom, Product] = {}

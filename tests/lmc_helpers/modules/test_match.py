@@ -1,9 +1,11 @@
 """Matching of modules: planted orders are found, correlations are NumPy's, nothing of the caller's changes."""
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
-from cases import Experts, drawn, made
+from cases import Experts, drawn, made, moved
 from oracles.networks import numbers as normal
 from oracles.networks import scattered
 from scipy.optimize import linear_sum_assignment
@@ -287,3 +289,27 @@ def test_a_matching_of_other_networks_or_no_matching_is_refused(tmp_path):
         load_matching(tmp_path / "twice.json", b, x)
     with pytest.raises(ValueError, match=r"'m\.txt' ends in '\.txt'; allowed"):
         found.save("m.txt")
+
+
+def test_groups_of_a_convolution_are_matched_as_well_as_by_brute_force():
+    """Two groups that may be exchanged, with two channels that each reads and two that it makes: 2 · 2⁴ orders."""
+
+    def net(seed):
+        layers = nn.Conv1d(3, 4, 1), nn.Tanh(), nn.Conv1d(4, 4, 1, groups=2), nn.Tanh(), nn.Conv1d(4, 2, 1)
+        return scattered(nn.Sequential(*layers), seed).eval()
+
+    x = normal(5, 3, 4)
+    for seed in range(5):
+        a, b = net(seed), net(seed + 10)
+        groups = symmetry(a, x)
+        assert sorted(groups.sizes.values()) == [2] * 5
+        every = ([torch.tensor(p) for p in itertools.permutations(range(m))] for m in groups.sizes.values())
+        orders = (dict(zip(groups.sizes, one, strict=True)) for one in itertools.product(*every))
+        values = [
+            sum((u * v).sum().item() for u, v in zip(a.parameters(), moved(b, groups, p).parameters(), strict=True))
+            for p in orders
+        ]
+        found = match(a, b, x)
+        value = sum((u * v).sum().item() for u, v in zip(a.parameters(), found.parameters(), strict=True))
+        assert len(values) == 32
+        assert value == pytest.approx(max(values))
