@@ -171,7 +171,7 @@ figures.show("fig_pair", figure, legend=4)
 # :::{glue:figure} fig_pair
 # :alt: Loss along the line between the two networks, as they are and with the units of the second in the order of the first, by weights and by activations, with bands of one standard error. Stars halfway mark the merged networks after REPAIR.
 #
-# Loss along the lines of the table; stars: merged, after {term}`REPAIR`.
+# Loss along the lines of the table; stars: merged, after REPAIR.
 # :::
 #
 # What the papers say of these numbers:
