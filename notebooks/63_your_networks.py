@@ -161,15 +161,10 @@ axis.set(xlim=(0, 1.5), xticks=[0, 0.5, 1])
 axis.grid(False)
 figures.show("fig_five_lines", figure)
 merged_loss = curve.losses[len(at) // 2].item()
-figures.numbers(
-    shown=shown,
-    merged_loss=f"{merged_loss:.3f}",
-    repaired_loss=f"{repaired:.3f}",
-    repair_helps="helps" if repaired < merged_loss else "does harm",
-)
+figures.numbers(repair_helps="helps" if repaired < merged_loss else "does harm")
 
 # %% [markdown]
-# Halfway the matched line has the loss {glue:text}`merged_loss`; after REPAIR, which restores the statistics of every unit, it has {glue:text}`repaired_loss`: here it {glue:text}`repair_helps`.
+# Halfway the matched line has the loss {glue:text}`merged_loss:.3f`; after REPAIR, which restores the statistics of every unit, it has {glue:text}`repaired:.3f`: here it {glue:text}`repair_helps`.
 #
 # ## The pair in one table
 #
@@ -336,7 +331,7 @@ claims.check(
 # %% [markdown]
 # ## Matching leaves less than half of the barrier
 #
-# {glue:text}`trained_pairs` pairs of each architecture, unmatched, matched by weights and matched by activations; losses on examples that neither network has seen.
+# {glue:text}`len(networks[shown])` pairs of each architecture, unmatched, matched by weights and matched by activations; losses on examples that neither network has seen.
 
 # %% Follow all lines
 WAYS = ("unmatched", "weights", "activations")
@@ -403,10 +398,9 @@ figures.table(
     "network | unmatched | weights | activations | left by weights", body
 )
 figures.numbers(
-    trained_pairs=len(networks[shown]),
     left_says=", ".join(
         f"{100 * share:.0f} % ({name})" for name, (share, _) in left_over.items()
-    ),
+    )
 )
 
 # %% [markdown]
@@ -420,7 +414,7 @@ if len(networks[highest]) > 1:  # the error is over pairs
 # %% [markdown]
 # ## Asymmetric units exchange their functions at a known price
 #
-# Bürgin et al. fix a part of the weights, $W_{\text{eff}} = F + D \odot W$, so that units can be told apart: to compute the function of unit $j$, unit $i$ needs the weights of least norm that make up for the difference of their fixed parts. If $i$ and $j$ exchange their functions, $\lVert W \rVert^2$ changes by the {term}`swap cost` (16). It is a statement about any linear layer of any network, and it holds for all {glue:text}`exchanged` pairs of units of the first hidden layer of a network of each architecture, with the outputs of the whole network, in which biases and outgoing weights are exchanged too.
+# Bürgin et al. fix a part of the weights, $W_{\text{eff}} = F + D \odot W$, so that units can be told apart: to compute the function of unit $j$, unit $i$ needs the weights of least norm that make up for the difference of their fixed parts. If $i$ and $j$ exchange their functions, $\lVert W \rVert^2$ changes by the {term}`swap cost` (16). It is a statement about any linear layer of any network, and it holds for all {glue:text}`sum(one.n for one in exchanges.values())` pairs of units of the first hidden layer of a network of each architecture, with the outputs of the whole network, in which biases and outgoing weights are exchanged too.
 
 # %% Exchange units in each architecture
 exchanges = {
@@ -433,7 +427,6 @@ exchanges = {
     )
     for name, found in networks.items()
 }
-figures.numbers(exchanged=sum(one.n for one in exchanges.values()))
 
 # %%
 claims.check(
@@ -451,7 +444,7 @@ claims.check(
 # :::{glue:figure} fig_architectures
 # :alt: One panel for each architecture with the loss along the lines of all pairs and their mean, unmatched, matched by weights and matched by activations. Unmatched, the loss rises highest; the matched lines are lower, nearly flat in the MLP.
 #
-# Loss along the lines of {glue:text}`trained_pairs` pairs of each architecture, thin, and their mean, thick (profile {glue:text}`profile`).
+# Loss along the lines of {glue:text}`len(networks[shown])` pairs of each architecture, thin, and their mean, thick (profile {glue:text}`profile`).
 # :::
 #
 # Of the mean barrier without matching weight matching leaves, in this run, {glue:text}`left_says`.

@@ -10,7 +10,7 @@ import copy
 import re
 from collections.abc import Iterator
 
-from book.tools.read import halves
+from book.tools.read import halves, inline
 from book.tools.render import anchors, contents, numbers, openings, staging
 from book.tools.render.staging import BOOK, Shown
 
@@ -18,7 +18,7 @@ CLAIM = re.compile(r"(?<!!)\[([^\[\]]+)\]\(#([A-Z]\d+\.\w+)\)")
 CHAPTER = re.compile(r"\[\]\(((?:/book/executed/)?(\d\d_\w+)\.ipynb)\)")
 SWITCH = '<label><input type="checkbox" id="lmc-code"> Show code</label>'
 FILES = "{glue:text}`data_says` "
-GLUE = re.compile(r"\{glue:\w+\}(?:`| )(\w+)")
+FIGURE = re.compile(r"\{glue:figure\} (\w+)")
 
 
 def pages(notebook: dict, shown: Shown, paper: dict[str, float]) -> dict[str, dict]:
@@ -119,7 +119,8 @@ def _raised(cell: dict) -> dict:
 
 def _glued(everywhere: list[dict], here: list[dict]) -> list[dict]:
     """A hidden cell with the values that texts of a page show and cells of the other page computed."""
-    wanted = {name for cell in here for name in GLUE.findall("".join(cell["source"]))}
+    texts = ["".join(cell["source"]) for cell in here]
+    wanted = {name for text in texts for shown in (FIGURE, inline.ROLE) for name in shown.findall(text)}
     outputs = []
     for cell in everywhere:
         if not any(cell is mine for mine in here):
