@@ -61,11 +61,14 @@ def moved(module, found, perms):
     values = dict([*other.named_parameters(), *other.named_buffers()])
     for group in sorted(perms, key=lambda group: group in found.within):
         m, p = found.sizes[group], perms[group].tolist()
-        for name, axis, offset, outer, inner in found.groups[group]:
-            order = list(range(values[name].shape[axis]))
+        for name, axis, offset, outer, inner, where in found.groups[group]:
+            order, part = list(range(values[name].shape[axis])), values[name].data.clone()
+            values[name].data = part
+            for d, first, n in where:
+                part = part.narrow(d, first, n)
             for o, u, i in itertools.product(range(outer), range(m), range(inner)):
                 order[offset + (o * m + u) * inner + i] = offset + (o * m + p[u]) * inner + i
-            values[name].data = values[name].data.index_select(axis, torch.tensor(order))
+            part.copy_(part.index_select(axis, torch.tensor(order)))
     return other
 
 
@@ -127,7 +130,7 @@ add(
 # channels of the depthwise layer; groups that are read, one order inside all of them, made units in each of the three
 add(
     "mobile",
-    1 + 1 + 1 + 3,
+    1 + 1 + 3 + 3,
     PIXELS,
     *(of(nn.Conv2d, 3, 8, 1), of(nn.ReLU6), of(nn.Conv2d, 8, 8, 3, 1, 1, groups=8), of(nn.BatchNorm2d, 8)),
     *(of(nn.Conv2d, 8, 6, 1), of(nn.Hardswish), of(nn.Conv2d, 6, 12, 3, groups=3), *HEAD, of(nn.Linear, 12, 3)),
@@ -424,7 +427,7 @@ ORDERED = {  # what makes the order of hidden units count
     "flip": lambda h: h + h.flip(-1),
     "pixels": lambda h: F.avg_pool1d(h[:, None], 3, 1, 1)[:, 0],
     "triangle": lambda h: torch.einsum("bi,bj->bij", h, h).tril().sum(1),
-    "odd": lambda h: torch.cat([h[..., ::2], h[..., 1::2]], -1),
+    "odd": lambda h: torch.cat([h[..., ::4], h[..., 1:5]], -1),
     "table": lambda h: h + torch.linspace(0, 1, 6, dtype=h.dtype)[(h > 0).long()].cumsum(-1),
     "matrix": lambda h: h @ torch.vander(torch.arange(6, dtype=h.dtype)),
 }
@@ -442,6 +445,7 @@ FREE = {  # what does not: values by their size, and forms in place
     "sorted values": lambda h: h * (h.sort(-1)[0] * torch.arange(6, dtype=h.dtype)).sum(-1, keepdim=True),
     "third": lambda h: h * h.kthvalue(3, -1, keepdim=True)[0],
     "zeroed": zeroed,
+    "between each other": lambda h: h * torch.cat([h[..., ::2], h[..., 1::2]], -1).square().sum(-1, keepdim=True),
     "masked": lambda h: h.masked_fill_(h < 0, 0.5),
     "in place": lambda h: F.mish(F.threshold(h.abs_(), 0.1, 0.0, inplace=True), inplace=True),
     "numbers": lambda h: h.tanh() * int(torch.div(h.shape[1], 2, rounding_mode="trunc")),
@@ -455,6 +459,57 @@ class Ordered(nn.Module):
 
     def forward(self, x):
         return self.out(self.step(self.inp(x)))
+
+
+@case(3, VECTORS)
+class Layers(nn.Module):
+    """Layers stacked in one parameter and taken out one by one: units before, between and after them."""
+
+    def __init__(self):
+        super().__init__()
+        self.inp, self.W, self.out = nn.Linear(5, 6), nn.Parameter(torch.randn(2, 6, 6) / 2), nn.Linear(6, 2)
+
+    def forward(self, x):
+        h = self.inp(x)
+        for W in self.W:
+            h = torch.tanh(h @ W)
+        return self.out(h)
+
+
+@case(1 + 2, VECTORS)
+class Experts(nn.Module):
+    """Experts that a router weighs: they may be exchanged, and the units of each."""
+
+    def __init__(self):
+        super().__init__()
+        self.up, self.bias, self.down = (nn.Parameter(torch.randn(2, *n)) for n in ((5, 4), (4,), (4, 3)))
+        self.router = nn.Linear(5, 2)
+
+    def forward(self, x):
+        h = torch.einsum("bi,nih->bnh", x, self.up) + self.bias
+        return (torch.einsum("bnh,nho->bno", h.tanh(), self.down) * self.router(x).softmax(-1)[..., None]).sum(1)
+
+
+@case(2, VECTORS)
+class Members(Experts):
+    """Networks stacked in an ensemble, whose outputs are apart."""
+
+    def forward(self, x):
+        h = torch.einsum("bi,nih->bnh", x, self.up) + self.bias
+        return torch.einsum("bnh,nho->bno", h.tanh(), self.down), self.router(x)
+
+
+@case(1 + 1 + 2, PIXELS)
+class Divided(nn.Module):
+    """Channels of two layers, 2 and 4, read in groups of 3."""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.c = nn.Conv2d(3, 2, 1), nn.Conv2d(3, 4, 1), nn.Conv2d(6, 4, 3, groups=2)
+        self.out = nn.Linear(4, 2)
+
+    def forward(self, x):
+        return self.out(self.c(torch.cat([self.a(x), self.b(x)], 1).tanh()).tanh().mean((2, 3)))
 
 
 @case(2 + 1 + 2, PIXELS)

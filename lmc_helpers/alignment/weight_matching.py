@@ -40,6 +40,7 @@ from lmc_helpers.networks.permutations import (
     Symmetry,
     are_apart,
     identity,
+    in_other_parts,
     is_within,
     random_permutations,
     reorder,
@@ -172,13 +173,22 @@ def _descend(
     return p, np.stack(trace)
 
 
+class _Parts(NamedTuple):
+    """Units inside each outer unit, in a part of a parameter each."""
+
+    units: int
+    places: tuple[Axis, ...]
+
+
 class _Term(NamedTuple):
     """An axis of a parameter with units of a step, and the places of the other groups in the parameter."""
 
     name: str
     axis: int
-    places: list[tuple[Kinds, Axis | Tensor]]  # () and where the group is; kinds of units inside, and entries (m k, n)
+    #: () and where the group is; kinds of units inside, and entries (m k, n), or a part of the parameter for each unit
+    places: list[tuple[Kinds, Axis | Tensor | _Parts]]
     others: list[tuple[str, Axis]]
+    own: list[tuple[str, Axis, int]]  # the groups inside on other axes of such parts, and their kinds
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,21 +255,34 @@ def inner_kinds(symmetry: Symmetry, group: str) -> list[tuple[str, ...]]:
 
 def _terms(symmetry: Symmetry, group: str, kinds: list[tuple[str, ...]], own: list[str]) -> list[_Term]:
     """The axes of parameters with the units of a group."""
+    kind_of = {g: kind for kind, groups in enumerate(kinds) for g in groups}
+    every = [(g, place) for g, axes in symmetry.groups.items() for place in axes]
+    in_parts = {place.name for g, place in every if g in kind_of and place.where}
+
+    def term(place: Axis) -> _Term:
+        others, inside = [], []
+        for g, other in every:
+            if other.name != place.name:
+                continue
+            if g in own and place.name in in_parts:
+                inside += [(g, other, kind_of[g])] if g in kind_of and other.axis != place.axis else []
+            elif not (g in own and other.axis == place.axis) and not in_other_parts(place, other):
+                others.append((g, other))
+        return _Term(place.name, place.axis, [], others, inside)
+
     terms: dict[tuple[str, int], _Term] = {}
     for place in symmetry.groups[group]:
-        others = [
-            (g, other)
-            for g, axes in symmetry.groups.items()
-            for other in axes
-            if other.name == place.name and not (g in own and other.axis == place.axis)
-        ]
         at = place.name, place.axis
-        terms.setdefault(at, _Term(*at, [], others)).places.append(((), place))
+        terms.setdefault(at, term(place)).places.append(((), place))
     inside: dict[tuple[str, int], list[tuple[int, int, list[Axis]]]] = {}
     for kind, groups in enumerate(kinds):
-        for places in zip(*(sorted(symmetry.groups[g]) for g in groups), strict=True):
-            at = places[0].name, places[0].axis
-            inside.setdefault(at, []).append((kind, symmetry.sizes[groups[0]], list(places)))
+        k = symmetry.sizes[groups[0]]
+        for each in zip(*(sorted(symmetry.groups[g]) for g in groups), strict=True):
+            at = each[0].name, each[0].axis
+            if each[0].where:
+                terms.setdefault(at, term(each[0]._replace(where=()))).places.append(((kind,), _Parts(k, each)))
+            else:
+                inside.setdefault(at, []).append((kind, k, list(each)))
     for at, found in inside.items():
         terms[at].places.extend(entries_by_kinds(found))
     return list(terms.values())
@@ -339,14 +362,14 @@ class _Problem:
         if known is not None:
             terms = [term for term in step.terms if {g for g, _ in term.others} <= known]
             return self._added(self._zeros(step, len(self.least[pairs])), step, terms, p, pairs)
-        same = [term for term in step.terms if not term.others]
+        same = [term for term in step.terms if not term.others and not term.own]
         if not any(self.a[term.name].ndim > 2 for term in same):  # vectors alone are not worth the memory
             return self._added(self._zeros(step, len(self.least[pairs])), step, step.terms, p, pairs)
         if step.group not in self.kept:
             zeros = self._zeros(step, len(self.least))
             self.kept[step.group] = self._added(zeros, step, same, p, slice(None))
         kept = [one.clone() if isinstance(pairs, slice) else _of(one, pairs) for one in self.kept[step.group]]
-        return self._added(kept, step, [term for term in step.terms if term.others], p, pairs)
+        return self._added(kept, step, [term for term in step.terms if term.others or term.own], p, pairs)
 
     def _zeros(self, step: _Step, P: int) -> list[Tensor]:
         m = self.sizes[step.group]
@@ -360,6 +383,9 @@ class _Problem:
         vectors: list[list[list[Tensor]]] = [[] for _ in sums]
         for term in terms:
             b = reorder(_of(self.b[term.name], pairs), term.others, p)
+            if term.own:
+                self._add_parts(sums, step, term, b, p, pairs)
+                continue
             for k, (which, place) in enumerate(term.places):
                 kind = step.sets.index(which)
                 A, B = self._left(step, term, k, pairs), _rows(b, term.axis + 1, place, self.sizes[step.group])
@@ -376,6 +402,18 @@ class _Problem:
                 A, B = (torch.cat(one, dim=2).double() for one in zip(*found, strict=True))
                 total.baddbmm_(A, B.mT)
         return sums
+
+    def _add_parts(
+        self, sums: list[Tensor], step: _Step, term: _Term, b: Tensor, p: Permutations, pairs: np.ndarray | slice
+    ) -> None:
+        """Add a term whose parts have units inside on other axes, too, in the order of the unit of a that they meet."""
+        m, places = self.sizes[step.group], [(g, place) for g, place, _ in term.own]
+        for i in range(m):
+            here = reorder(b, places, {g: p[step.kinds[kind][i]] for g, _, kind in term.own})
+            for k, (which, place) in enumerate(term.places):
+                A, B = self._left(step, term, k, pairs), _rows(here, term.axis + 1, place, m)
+                rows = slice(i * A.shape[1] // m, (i + 1) * A.shape[1] // m)
+                sums[step.sets.index(which)][:, rows] += A[:, rows].double() @ B.double().mT
 
     def _left(self, step: _Step, term: _Term, k: int, pairs: np.ndarray | slice) -> Tensor:
         """Units of a as rows; of small networks they are kept."""
@@ -394,11 +432,13 @@ def _of(value: Tensor, pairs: np.ndarray | slice) -> Tensor:
     return value if isinstance(pairs, slice) else value[torch.from_numpy(pairs).to(value.device)]
 
 
-def _rows(value: Tensor, d: int, place: Axis | Tensor, m: int) -> Tensor:
-    """Units of a parameter (P, …) as rows (P, m, n): of a place, or of entries (m, n) of dimension d."""
+def _rows(value: Tensor, d: int, place: Axis | Tensor | _Parts, m: int) -> Tensor:
+    """Units of a parameter (P, …) as rows (P, m, n): of a place, of entries (m, n) of dimension d, or of its parts."""
+    if isinstance(place, _Parts):
+        return torch.cat([_rows(value, d, part, place.units) for part in place.places], dim=1)
     if isinstance(place, Tensor):
         value = value.index_select(d, place.to(value.device).flatten()).unflatten(d, place.shape)
         return value.movedim((d, d + 1), (1, 2)).flatten(2)
-    if value.shape[d] == m:
+    if value.shape[d] == m and not place.where:
         return value.movedim(d, 1).reshape(value.shape[0], m, -1)
     return units_of(value, place, m).movedim(d + 1, 1).flatten(2)

@@ -18,7 +18,7 @@ class Atom:
     One whose parts are a sum stays as it is inside another index, as queries, keys and values inside each head.
     """
 
-    __slots__ = ("constant", "fixed", "parent", "parts", "size")
+    __slots__ = ("constant", "fixed", "of", "parent", "parts", "size")
     reason = "the architecture"  # why atoms are fixed at present: the operation that is followed
 
     def __init__(self, size: int, fixed: bool | str = False, constant: bool = False):
@@ -26,6 +26,7 @@ class Atom:
         self.fixed = Atom.reason if fixed is True else fixed  # why no permutation may act on it, or False
         self.parent: Atom | None = None
         self.parts: Axis | None = None  # the sum of products that it was found to be
+        self.of: Atom | None = None  # what each of its values belongs to, as rows to the experts that they go to
 
     def root(self) -> Atom:
         """The representative of all atoms that this one was united with."""
@@ -129,6 +130,13 @@ def same(a: Axis, b: Axis) -> None:
             return
 
 
+def belong(atom: Atom, of: Atom | None) -> None:
+    """Each value of an atom belongs to one of another."""
+    if atom.of is not None and of is not None:
+        same(((atom.of.root(),),), ((of.root(),),))
+    atom.of = atom.of or of
+
+
 def _same_product(p: Product, q: Product) -> None:
     """Identify two resolved products of one size."""
     if not p:
@@ -137,6 +145,7 @@ def _same_product(p: Product, q: Product) -> None:
     if a.size == b.size:
         if a is not b:
             b.parent, a.fixed, a.constant = a, a.fixed or b.fixed, a.constant and b.constant
+            belong(a, b.of)
         same((p[1:],), (q[1:],))
         return
     large, small = (a, b) if a.size > b.size else (b, a)

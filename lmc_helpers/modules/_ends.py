@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from lmc_helpers.modules._data import run
-from lmc_helpers.modules._module import called, copied, fitting, tensors, tensors_of, untouched
+from lmc_helpers.modules._module import called, copied, fitting, outputs_of, tensors, untouched
 from lmc_helpers.modules._plain import Reads, SecondRoad, reached, unsaved
 from lmc_helpers.networks.permutations import change
 
@@ -140,9 +140,9 @@ class Ends:
             )
 
 
-def check_same(b: nn.Module, made: nn.Module, x: Any) -> None:
+def check_same(b: nn.Module, made: nn.Module, x: Any, chosen: Callable | None = None) -> None:
     """Raise unless a module with its units in another order gives the outputs of the one that it was made of."""
-    expected, found = (_outputs(copied(end), x, 0) for end in (b, made))
+    expected, found = (_outputs(copied(end), x, 0, chosen or (lambda out: out)) for end in (b, made))
     changed = change(found, expected)
     if not changed <= _rounding(expected):
         raise ValueError(
@@ -161,9 +161,9 @@ def check_followed(model: nn.Module, x: Any) -> None:
         raise SecondRoad(min(reads.read))
 
 
-def _outputs(model: nn.Module, x: Any, seed: int) -> list[Tensor]:
+def _outputs(model: nn.Module, x: Any, seed: int, chosen: Callable = lambda out: out) -> list[Tensor]:
     with untouched(seed=seed):
-        return [one.clone() for one in tensors_of(run(model, fitting(model, x)))]
+        return [one.clone() for one in outputs_of(chosen(run(model, fitting(model, x))))]
 
 
 def _rounding(outputs: list[Tensor]) -> float:

@@ -165,6 +165,15 @@ def tensors_of(value: Any, seen: set[int] | None = None) -> Iterator[Tensor]:
         yield from tensors_of(list(getattr(value, "__dict__", {}).values()), seen)
 
 
+def outputs_of(value: Any) -> list[Tensor]:
+    """All tensors of outputs but those of caches, which the next call reads."""
+    if isinstance(value, Mapping):
+        return [one for each in value.values() for one in outputs_of(each)]
+    if isinstance(value, (list, tuple)):
+        return [one for each in value for one in outputs_of(each)]
+    return [] if type(value).__name__.endswith("Cache") else list(tensors_of(value))
+
+
 def _listed(names: Any) -> Iterable[str]:
     return (names,) if isinstance(names, str) else names
 

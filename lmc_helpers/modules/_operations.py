@@ -21,6 +21,7 @@ from lmc_helpers.modules._axes import (
     Axis,
     State,
     Unfollowed,
+    belong,
     count,
     cut,
     fix,
@@ -173,6 +174,10 @@ def _slice(f, a, out):
     if step == 1:
         return [f.part(a.self, dim, first, max(first, last))]
     axes = list(f.axes(a.self))
+    if first < step and last >= n and n % step == 0:  # one of several that lie between each other
+        axes[dim], between = _split(axes[dim], [n // step, step])
+        fix(between)
+        return [axes]
     return [[*axes[:dim], picked(axes[dim], out[0].shape[dim]), *axes[dim + 1 :]]]
 
 
@@ -240,6 +245,8 @@ def _index(f, a, out):
         return [fixed(out[0].shape)]
     fix(*(axes[d] for d in chosen))
     new = f.broadcast(*(f.axes(picks[d]) for d in chosen))
+    if len(chosen) == len(new) == 1 and len(axes) > 1:
+        _rows_of(f, new[0], axes[chosen[0]])
     at = chosen[0] if chosen == list(range(chosen[0], chosen[-1] + 1)) else 0
     kept = [axis for d, axis in enumerate(axes) if d not in chosen]
     return [[*kept[:at], *new, *kept[at:]]]
@@ -410,13 +417,24 @@ def _bmm(f, a, out):
 
 @rule("_grouped_mm")
 def _grouped_mm(f, a, out):
-    """Rows by the expert that they go to, with that one's matrix: all experts have one order of units."""
+    """Rows by the expert that they go to, with that one's matrix."""
     x, w = f.axes(a.self), f.axes(a.mat2)
     if len(x) != 2 or len(w) != 3:
         raise Unfollowed
+    _rows_of(f, x[0], w[0])
     f.stacked |= {atom.root() for product in resolved(w[0]) for atom in product}
     fix(x[0], w[0], *f.axes(a.offs))
-    return [f.contract(x, w[1:])]
+    same(x[1], w[1])
+    f.note(x[0], x[1])
+    f.note(x[0], w[2])
+    return [[x[0], w[2]]]
+
+
+def _rows_of(f, rows: Axis, stack: Axis) -> None:
+    """Note that each row is of one entry of a stack."""
+    one, other = resolved(rows), resolved(stack)
+    if len(one) == len(other) == len(one[0]) == len(other[0]) == 1:
+        belong(one[0][0], other[0][0])
 
 
 @rule("addmm", "_addmm_activation", "addmv")
@@ -453,13 +471,29 @@ def _cdist(f, a, out):
     return [f.contract(x, [*y[:-2], y[-1], y[-2]], len(y) - 2)]
 
 
+def _parts_of_groups(f, a, channels: Axis) -> list[Axes]:
+    """The axes of the weights of each group where the channels are several layers', whose units groups may divide."""
+    size = len(a.weight) // a.groups
+    if len(resolved(channels)) == 1:
+        return []
+    found = [f.block(a.weight, 0, size, k) for k in range(a.groups)]
+    return [axes for axes in found if axes is not None]
+
+
 @rule("convolution", "_convolution", "cudnn_convolution", "mkldnn_convolution")
 def _convolution(f, a, out):
-    x, w = f.axes(a.input), f.axes(a.weight)
-    n = len(w) - 2  # axes of pixels
+    x, n = f.axes(a.input), a.weight.ndim - 2  # axes of pixels
+    parts = _parts_of_groups(f, a, x[-n - 1]) if a.groups > 1 and not a.transposed else []
+    w = parts[0] if parts else f.axes(a.weight)
     *batch, channels = x[:-n]
     reads, makes = (w[0], w[1]) if a.transposed else (w[1], w[0])
-    if a.groups > 1:  # each reads its part of the channels
+    if parts:
+        for k, part in enumerate(parts):
+            same(cut(channels, k * length(part[1]), (k + 1) * length(part[1])), part[1])
+            for d in range(2, len(w)):
+                same(w[d], part[d])
+        makes = tuple(product for part in parts for product in part[0])
+    elif a.groups > 1:  # each reads its part of the channels
         group, one, made = fresh(a.groups), fresh(length(channels) // a.groups), fresh(out[0].shape[-n - 1] // a.groups)
         same(channels, flat([group, one]))
         same(reads, channels if a.transposed else one)

@@ -7,7 +7,11 @@ sort. The axes of inputs and outputs are fixed. If nothing fixes an atom, the fu
 in another order wherever it occurs in a parameter: it counts interchangeable units.
 
 In a product heads × units, the units of each head may be permuted on their own if they never occur apart from the index
-of their head: in no tensor, no sum, and no pair of tensors whose entries meet. Rules *note* sums and pairs.
+of their head: in no tensor, no sum, and no pair of tensors whose entries meet. Rules *note* sums and pairs. The index
+may be on an axis of its own, as that of experts in a stack, or belong to one, as the rows that go to each expert.
+
+Where entries of a parameter are taken out one by one, or groups of a convolution read channels of several layers, the
+blocks are followed apart, in another pass, as if they were parameters.
 
 Buffers that hold one number for each unit, such as the statistics of a batch norm, move with the units. A buffer that
 varies along two axes or more, such as a mask of weights, an integer buffer, and a fixed part of a parametrised tensor
@@ -50,7 +54,7 @@ from lmc_helpers.modules._axes import (
     resolved,
     same,
 )
-from lmc_helpers.modules._module import called, step_by_step, tensors_of
+from lmc_helpers.modules._module import called, outputs_of, step_by_step, tensors_of
 from lmc_helpers.modules._operations import MOVES, POINTWISE, RULES, alike, geometry
 from lmc_helpers.modules._plain import memory, reached, remembered, unsaved
 from lmc_helpers.networks.permutations import Axis as Place
@@ -71,7 +75,11 @@ class Follower(TorchDispatchMode):
     """Follows the axes of all tensors while a module runs."""
 
     def __init__(
-        self, sources: Mapping[str, Tensor], packed: Mapping[tuple[int, int], tuple[int, int]], held: set[tuple]
+        self,
+        sources: Mapping[str, Tensor],
+        packed: Mapping[tuple[int, int], tuple[int, int]],
+        blocks: Mapping[int, tuple[int, int]],
+        held: set[tuple],
     ):
         super().__init__()
         self.held = held  # the memory of tensors that the module holds beside its sources
@@ -80,6 +88,10 @@ class Follower(TorchDispatchMode):
         self.numbers = {memory(tensor): k for k, tensor in reversed(list(enumerate(self.sources)))}
         #: source and axis that turns out to be packed, too → how many times, and how many pieces each time
         self.found: dict[tuple[int, int], tuple[int, int]] = {}
+        #: source → axis and length of blocks that turn out to be read apart, the axes of each, and those that were read
+        self.wanted: dict[int, tuple[int, int]] = {}
+        self.blocks: dict[int, list[Axes]] = {}
+        self.apart, self.reached = dict(blocks), {k: set[int]() for k in blocks}
         self.states = WeakTensorKeyDictionary()
         self.noted: list[Axes] = []
         self.module = [""]
@@ -97,6 +109,32 @@ class Follower(TorchDispatchMode):
                     for n, (outer, m) in zip(tensor.shape, pieces, strict=True)
                 ],
             )
+        for k, (dim, size) in blocks.items():
+            shape = [size if d == dim else n for d, n in enumerate(self.sources[k].shape)]
+            self.blocks[k] = [list(map(fresh, shape)) for _ in range(self.sources[k].shape[dim] // size)]
+
+    def block(self, tensor: Tensor, dim: int, size: int, i: int) -> Axes | None:
+        """The axes of the i-th of several blocks of a parameter on an axis, if they are followed apart."""
+        k = self.numbers.get(memory(tensor))
+        if k is None or not isinstance(self.sources[k], nn.Parameter) or tensor.ndim < 2:
+            return None
+        if k in self.blocks and self.apart[k] == (dim, size):
+            self.reached[k].add(i)
+            return self.blocks[k][i]
+        if k not in self.apart:
+            self.wanted[k] = dim, size
+        return None
+
+    def whole(self, k: int) -> None:
+        """Identify the units of all blocks of a parameter."""
+        if blocks := self.blocks.pop(k, []):
+            dim, _ = self.apart[k]
+            for d, axis in enumerate(self.states[self.sources[k]].variants[0]):
+                if d == dim:
+                    same(axis, tuple(product for one in blocks for product in one[d]))
+                else:
+                    for one in blocks:
+                        same(axis, one[d])
 
     def put(self, tensor: Tensor, found: State | Axes) -> None:
         """Store the axes of a tensor."""
@@ -115,6 +153,8 @@ class Follower(TorchDispatchMode):
         """
         if tensor in self.order:
             fix(*self.order.pop(tensor))
+        if (k := self.numbers.get(memory(tensor))) in self.blocks:
+            self.whole(k)
         if tensor not in self.states:
             k = self.numbers.get(memory(tensor))
             if k is not None and tensor.numel():
@@ -146,7 +186,7 @@ class Follower(TorchDispatchMode):
         if name.startswith("lift_fresh"):
             self.held |= {memory(tensor) for tensor in tensors}
         try:
-            states = [self.state(tensor) for tensor in tensors]  # before it changes them
+            states = [self.state(one) for one in tensors if not self.is_apart(name, one)]  # before it changes them
             for tensor in tensors:
                 k = self.numbers.get(memory(tensor))
                 if k is not None:
@@ -169,6 +209,10 @@ class Follower(TorchDispatchMode):
             if tensor.is_floating_point():
                 self.precision = max(self.precision, torch.finfo(tensor.dtype).eps)
         return out
+
+    def is_apart(self, name: str, tensor: Tensor) -> bool:
+        """True if an operation may read blocks of a tensor apart."""
+        return name in ("select", "unbind", "convolution") and self.numbers.get(memory(tensor)) in self.blocks
 
     def pin(self, tensors: Iterable[Tensor], out: Iterable[Tensor]) -> list[Axes]:
         """Fix all axes of an operation that no rule describes."""
@@ -259,6 +303,8 @@ class Follower(TorchDispatchMode):
 
     def entry(self, tensor: Tensor, dim: int, k: int) -> State:
         """The axes of one entry of a tensor along an axis, which is fixed unless its index selects from a stack."""
+        if (block := self.block(tensor, dim, 1, k)) is not None:
+            return State([block[:dim] + block[dim + 1 :]])
         state = self.state(tensor)
         axis = state.variants[0][dim]
         if axis is state.pack:
@@ -274,7 +320,7 @@ class Follower(TorchDispatchMode):
         if len(picked) > 1 or len(picked[0]) != 1 or length(picked) > 8:
             return
         for k, tensor in enumerate(self.sources):
-            for d, axis in enumerate(self.axes(tensor)):
+            for d, axis in enumerate(self.axes(tensor) if k not in self.blocks else ()):
                 product, *others = resolved(axis)
                 if not others and picked[0][0] in product[:-1] and (k, d) not in self.packed:
                     outer = count(product[: product.index(picked[0][0])])
@@ -308,17 +354,19 @@ def trace(model: nn.Module, calls: Sequence[Any], chosen: Callable[[Any], Any]) 
     buffers = {name for name, _ in model.named_buffers()}
     held = {memory(one) for one in reached(model) if isinstance(one, Tensor)}
     packed: dict[tuple[int, int], tuple[int, int]] = {}
+    blocks: dict[int, tuple[int, int]] = {}
     made = unsaved(model)
     while True:
-        follower = Follower(sources, packed, set(held))
+        follower = Follower(sources, packed, blocks, set(held))
         Atom.reason = "the architecture"
         for name in buffers:
             _hold(name, sources, follower, name in made)
         for x in calls:
             _run(model, x, follower, chosen)
-        if not follower.found:
+        if not follower.found and not follower.wanted:
             return _groups(follower, list(sources), buffers), follower.precision
         packed |= follower.found  # axes that are several, such as packed queries, keys and values: trace again
+        blocks |= follower.wanted
 
 
 def _hold(name: str, sources: Mapping[str, Tensor], follower: Follower, made: bool) -> None:
@@ -348,7 +396,7 @@ def _run(model: nn.Module, x: Any, follower: Follower, chosen: Callable[[Any], A
         handles.append(module.register_forward_hook(leave))
     try:
         with torch.no_grad(), step_by_step(), follower:
-            outputs = list(tensors_of(chosen(called(model, x))))
+            outputs = outputs_of(chosen(called(model, x)))
     finally:
         for handle in handles:
             handle.remove()
@@ -370,6 +418,7 @@ class Spot:
     stride: int
     outside: tuple[tuple[Atom, int], ...]  # the atoms that it is inside of, and their strides, the outermost first
     pieces: tuple[int, int]  # which of how many equal parts of a sum
+    where: tuple[tuple[int, int, int], ...] = ()  # the entries of other axes, as in Place
 
     @property
     def before(self) -> Product:
@@ -395,15 +444,33 @@ def _spots(
         offset += step * count(product)
 
 
+def _parts(follower: Follower, k: int) -> Iterator[tuple[int, Axis, int, tuple[tuple[int, int, int], ...]]]:
+    """The axes of a source by their numbers; if blocks have units apart, where they begin and what they are part of."""
+    if k not in follower.blocks:
+        yield from ((d, axis, 0, ()) for d, axis in enumerate(follower.axes(follower.sources[k])))
+        return
+    dim, size = follower.apart[k]
+    for d, every in enumerate(zip(*follower.blocks[k], strict=True)):
+        if d == dim:
+            yield from ((d, axis, i * size, ()) for i, axis in enumerate(every))
+        elif len(set(map(resolved, every))) == 1:
+            yield d, every[0], 0, ()
+        else:
+            yield from ((d, axis, 0, ((dim, i * size, size),)) for i, axis in enumerate(every))
+
+
 def _groups(follower: Follower, names: list[str], buffers: set[str]) -> Symmetry:
     """The groups of atoms that nothing fixes."""
     noted = follower.noted[len(names) :]
     used = {atom for axes in noted for axis in axes for product in branches(axis) for atom in product}
     spots: dict[Atom, list[Spot]] = {}
+    for k, read in follower.reached.items():
+        if len(read) < len(follower.blocks.get(k, ())):
+            follower.whole(k)
     for k, name in enumerate(names):
-        for d, axis in enumerate(follower.axes(follower.sources[k])):
-            for atom, spot in _spots(name, d, axis, (k, d) in follower.packed):
-                spots.setdefault(atom, []).append(spot)
+        for d, axis, offset, where in _parts(follower, k):
+            for atom, spot in _spots(name, d, axis, (k, d) in follower.packed, (offset, 1, ())):
+                spots.setdefault(atom, []).append(replace(spot, where=where))
     free = {
         atom: found
         for atom, found in spots.items()
@@ -414,20 +481,32 @@ def _groups(follower: Follower, names: list[str], buffers: set[str]) -> Symmetry
         if atom.fixed and atom.size > 1:
             at = (f"{spot.name}[{spot.axis}]" for spot in found if spot.name not in buffers)
             left.setdefault(str(atom.fixed), []).extend(at)
-    for k, name in enumerate(names):  # its entries, layers for instance, have units in one order
-        axes = [axis for axis in map(resolved, follower.axes(follower.sources[k])) if length(axis) > 1]
-        alone = [axis[0][0] for axis in axes if len(axis) == len(axis[0]) == 1]
-        if name not in buffers and follower.stacked & set(alone) and not all(map(is_fixed, axes)):
-            left.setdefault("a stack, all entries of which have one order of units", []).append(name)
-    whole = Grouping(follower, names, free).symmetry()
+    whole = Grouping(follower, names, free, spots).symmetry()
+    stacks = {names[k] for k in follower.apart}
+    for k, name in enumerate(names):
+        axes = [] if k in follower.blocks else list(map(resolved, follower.axes(follower.sources[k])))
+        if follower.stacked & {axis[0][0] for axis in axes if len(axis) == len(axis[0]) == 1} and name not in buffers:
+            stacks.add(name)
+    for places in whole.groups.values():  # entries of stacks, layers for instance, have units in one order
+        if {place.name for place in places} <= stacks and not any(place.where for place in places):
+            at = (place.name for place in places)
+            left.setdefault("a stack, all entries of which have one order of units", []).extend(at)
     return replace(whole, left={why: tuple(dict.fromkeys(at)) for why, at in left.items() if at})
 
 
 class Grouping:
     """From atoms to groups: their nesting, names and places."""
 
-    def __init__(self, follower: Follower, names: list[str], free: dict[Atom, list[Spot]]):
+    def __init__(
+        self, follower: Follower, names: list[str], free: dict[Atom, list[Spot]], spots: dict[Atom, list[Spot]]
+    ):
         self.free = free
+        #: parameter → the atoms that are whole axes of it, or the outermost factors of them, and where
+        self.beside: dict[str, dict[Atom, Spot]] = {}
+        for atom, found in spots.items():
+            for spot in found:
+                if not spot.outside and not spot.where and atom.size > 1:
+                    self.beside.setdefault(spot.name, {})[atom] = spot
         self.companions = _companions(follower.noted, free)
         self.contexts: dict[Atom, Product] = {}
         for atom in free:
@@ -443,12 +522,18 @@ class Grouping:
             self.contexts[atom] = ()
             found: list[Atom] = []
             first, *others = self.free[atom]
-            for outer in first.before:
-                inside = outer in self.companions[atom] and all(outer in spot.before for spot in others)
+            for outer in (*first.before, *self._beside(first)):
+                inside = outer in self.companions[atom] and all(
+                    outer in spot.before or outer in self._beside(spot) for spot in others
+                )
                 if inside and (outer.fixed or self._joins(outer, found)):
                     found.append(outer)
             self.contexts[atom] = tuple(found)
         return self.contexts[atom]
+
+    def _beside(self, spot: Spot) -> list[Atom]:
+        """The atoms on other axes of a parameter, each value of which is a part of it."""
+        return [atom for atom, other in self.beside.get(spot.name, {}).items() if other.axis != spot.axis]
 
     def _joins(self, outer: Atom, found: list[Atom]) -> bool:
         """True if units inside fixed indices may be inside a free one, too."""
@@ -484,7 +569,11 @@ class Grouping:
             for index in itertools.product(*(range(outer.size) for outer in context)):
                 name = self.name(atom, index)
                 inside = dict(zip(context, index, strict=True))
-                groups[name] = tuple(place for spot in self.free[atom] for place in _places(atom, spot, inside))
+                groups[name] = tuple(
+                    place._replace(where=self._where(spot, inside))
+                    for spot in self.free[atom]
+                    for place in _places(atom, spot, inside)
+                )
                 sizes[name] = atom.size
                 free = [k for k, outer in enumerate(context) if not outer.fixed]
                 if free:
@@ -493,6 +582,11 @@ class Grouping:
             return Symmetry(dict(sorted(groups.items(), key=lambda item: item[0] in within)), sizes, within)
         except ValueError as error:
             raise Refused(f"the groups found by the trace do not fit together ({error})") from None
+
+    def _where(self, spot: Spot, inside: Mapping[Atom, int]) -> tuple[tuple[int, int, int], ...]:
+        """The entries of other axes of a parameter that belong to given units on these."""
+        at = [(self.beside[spot.name][atom], k) for atom, k in inside.items() if atom not in spot.before]
+        return spot.where + tuple((other.axis, other.offset + k * other.stride, other.stride) for other, k in at)
 
 
 def _places(atom: Atom, spot: Spot, inside: Mapping[Atom, int]) -> Iterator[Place]:
@@ -512,6 +606,7 @@ def _companions(noted: Sequence[Axes], wanted: Mapping[Atom, Any]) -> dict[Atom,
         every = [list(branches(axis)) for axis in axes]
         times = Counter(atom for axis in every for atom in set(itertools.chain(*axis)))
         whole = {atom for axis in axes for atom in _always(axis) if times[atom] == 1}
+        whole |= {atom.of.root() for atom in whole if atom.of is not None}
         for product in itertools.chain(*every):
             for atom in product:
                 if atom in wanted:

@@ -172,7 +172,7 @@ def match(
             p, values = _by_weights(a, b, groups, restarts, seed)
         made = permuted(b, groups, p)
         if x is not None:
-            check_same(b, made, x)
+            check_same(b, made, x, groups.outputs)
     return (made, Matched(p, values, groups)) if details else made
 
 
@@ -318,7 +318,7 @@ def _product(outer: Axis, m: int, inner: Axis, n: int) -> Axis | None:
     """The place of m n units, if m units in one place are blocks of n in the other."""
     whole = outer._replace(inner=inner.inner)
     blocks = outer.inner == n * inner.inner and inner.outer == outer.outer * m
-    return whole if blocks and whole[:3] == inner[:3] else None
+    return whole if blocks and whole[:3] == inner[:3] and whole.where == inner.where else None
 
 
 def _products(
@@ -358,7 +358,8 @@ def _recorded(
     sites: _Sites = {}
     for key in keys:
         for places in zip(*(sorted(groups[g]) for g in key), strict=True):
-            sites.setdefault((places[0].name, places[0].axis), []).append((key, places))
+            if not any(place.where for place in places):  # of a stack it is not known which samples are whose
+                sites.setdefault((places[0].name, places[0].axis), []).append((key, places))
     found: dict[_Key, list[Moments]] = {}  # a place each
     reads: set[_Key] | None = None
     cut: bool | None = None

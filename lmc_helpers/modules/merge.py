@@ -128,7 +128,7 @@ def merge(
         found, values = _orders(weights, groups, restarts, seed, sweeps)
         moved = [permuted(one, groups, p) for one, p in zip(models, found, strict=True)]
         for one, made in zip(models, moved, strict=True):
-            check_same(one, made, x)
+            check_same(one, made, x, groups.outputs)
         mean = _mean(moved, set.intersection(*(set(each.v) for each in ends)))
     if statistics == "repaired":
         _set_right(mean, moved, [1 / len(moved)] * len(moved), data)

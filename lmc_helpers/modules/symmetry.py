@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -19,6 +20,7 @@ from lmc_helpers.modules._module import (
     filled,
     fitting,
     mapped,
+    outputs_of,
     step_by_step,
     tensors,
     tensors_of,
@@ -40,9 +42,9 @@ MANY = 64  # examples of these
 def symmetry(model: nn.Module, x: Any, also: Sequence = (), outputs: Callable | None = None) -> Symmetry:
     """The groups of interchangeable units of a module, found by following its axes through its forward pass.
 
-    A group is called after the module or parameter that makes its units. Where heads of an attention, or groups of a
-    convolution, may be exchanged, the units inside each are groups of their own, ``"q_proj[0]"``, ..., which
-    ``within`` lists.
+    A group is called after the module or parameter that makes its units. The units inside each head of an attention,
+    group of a convolution, expert, or entry of a stack are groups of their own, ``"q_proj[0]"``, ...; where heads,
+    groups or experts may be exchanged, too, ``within`` lists these.
 
     The groups are proven by a rule for each operation, and then tested, since a rule may be wrong: all groups are
     permuted at random at once. This runs a copy in double precision, where a change of 10⁻⁸ of the outputs shows, with
@@ -71,7 +73,8 @@ def symmetry(model: nn.Module, x: Any, also: Sequence = (), outputs: Callable | 
         More inputs, that run parts of the module which ``x`` does not: with an optional condition, for instance.
     outputs
         What counts of the outputs, such as ``lambda out: out["logits"]``: all of them if it is left out. States of an
-        encoder or embeddings that are given beside predictions fix the order of their units.
+        encoder or embeddings that are given beside predictions fix the order of their units; caches for the next call
+        (objects of a class called …Cache) do not count.
 
     Returns
     -------
@@ -158,7 +161,7 @@ class _Probe:
     def __init__(self, model: nn.Module, x: Any, also: Sequence = (), chosen: Callable | None = None):
         check_unscripted(model)
         self.given, self.generator = model, torch_generator(0, "inputs for the check of a trace")
-        self.chosen = chosen or (lambda out: out)
+        self.counts, self.chosen = chosen, chosen or (lambda out: out)
         for double in (True, False):
             try:
                 self.model = copied(model).double() if double else copied(model)
@@ -241,7 +244,7 @@ class _Probe:
             for name in own.keys() & values.keys():
                 slots[name].data = values[name][0].clone() if name in buffers else values[name][0]
             with untouched(seed=0), step_by_step(), reads or nullcontext():
-                return list(tensors_of(self.chosen(called(self.model, x))))
+                return outputs_of(self.chosen(called(self.model, x)))
         finally:
             back()
             for name, slot in slots.items():
@@ -255,6 +258,7 @@ class _Probe:
         """The groups, refused unless the outputs stay when all units are permuted."""
         with untouched(seed=0):
             groups, precision = trace(self.model, self.followed, self.chosen)
+        groups = replace(groups, outputs=self.counts)
         self.check_unread(groups)
         perms, rounding = cycles(groups, torch_generator(0, "check of a trace")), precision**0.5
         moved = self.outputs(permute(self.values, groups, perms))

@@ -55,10 +55,12 @@ class Axis(NamedTuple):
     offset: int = 0
     outer: int = 1
     inner: int = 1
+    where: tuple[tuple[int, int, int], ...] = ()
 
     def __repr__(self) -> str:
         given = [f"{key}={value!r}" for key, value in zip(self._fields, self, strict=True)]
-        return f"Axis({', '.join(given[:2] + (given[2:] if self[2:] != (0, 1, 1) else []))})"
+        blocks = given[2:5] if self[2:5] != (0, 1, 1) else []
+        return f"Axis({', '.join(given[:2] + blocks + (given[5:] if self.where else []))})"
 
 
 @checked
@@ -78,6 +80,8 @@ class Symmetry:
     left
         what fixes the other axes, inputs, outputs, or an operation and its module, → those axes, ``"weight[1]"``.
         :func:`~lmc_helpers.modules.symmetry.symmetry` fills it in, and ``print`` shows it.
+    outputs
+        what counts of a module's outputs, all of them if it is left out.
 
     Examples
     --------
@@ -100,6 +104,7 @@ class Symmetry:
     sizes: dict[str, int]
     within: dict[str, tuple[str, int]] = field(default_factory=dict)
     left: dict[str, tuple[str, ...]] = field(default_factory=dict, compare=False, repr=False)
+    outputs: Callable | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         """What was found, and what fixes the axes that are left."""
@@ -122,6 +127,8 @@ class Symmetry:
         for place in (place for found in self.groups.values() for place in found):
             if min(place.axis, place.offset) < 0 or min(place.outer, place.inner) < 1:
                 raise ValueError(f"{place}; allowed: axis, offset >= 0 and outer, inner >= 1")
+            if any(d < 0 or d == place.axis or first < 0 or n < 1 for d, first, n in place.where):
+                raise ValueError(f"{place}; allowed: entries (axis, first, n) of other axes, n >= 1")
         self._check_within()
         self._check_overlaps()
 
@@ -162,7 +169,7 @@ class Symmetry:
         def moved(order: Tensor, *moves: tuple[str, Tensor]) -> Tensor:
             for g, p in moves:
                 for place in places[g]:
-                    order = _reordered(order, place._replace(axis=0), p)
+                    order = _reordered(order, place._replace(axis=0, where=()), p)
             return order
 
         start = torch.arange(n)[None]
@@ -189,7 +196,13 @@ def _entries(place: Axis, m: int) -> range:
 def are_apart(one: tuple[Axis, int], two: tuple[Axis, int]) -> bool:
     """Whether two places, each with its number of units, share no entry."""
     first, second = _entries(*one), _entries(*two)
-    return first.stop <= second.start or second.stop <= first.start
+    return first.stop <= second.start or second.stop <= first.start or in_other_parts(one[0], two[0])
+
+
+def in_other_parts(one: Axis, two: Axis) -> bool:
+    """Whether two places are where other axes of a parameter share no entry."""
+    pairs = itertools.product(one.where, two.where)
+    return any(d == e and (i + n <= j or j + k <= i) for (d, i, n), (e, j, k) in pairs)
 
 
 def _factors(one: tuple[Axis, int], two: tuple[Axis, int]) -> bool:
@@ -251,19 +264,21 @@ def check_groups(symmetry: Symmetry, permutations: Permutations, N: int) -> None
 def check_axes(params: Tensors, symmetry: Symmetry, groups: Iterable[str], N: int) -> None:
     """Raise unless the parameters that some groups act on are (N, …) with the units on the axes of their group."""
     for group in groups:
-        for name, axis, offset, outer, inner in symmetry.groups[group]:
+        for name, axis, offset, outer, inner, where in symmetry.groups[group]:
             shape, m = tuple(params[name].shape) if name in params else None, symmetry.sizes[group]
-            n = shape[axis + 1] if shape is not None and axis + 1 < len(shape) else 0
-            if shape is None or shape[:1] != (N,) or n < offset + outer * m * inner:
+            needed = [(axis, offset + outer * m * inner), *((d, first + n) for d, first, n in where)]
+            if shape is None or shape[:1] != (N,) or any(d + 1 >= len(shape) or shape[d + 1] < n for d, n in needed):
                 raise ValueError(
                     f"parameter {name!r} has shape {shape}; allowed: {N} networks with the {m} units of group "
-                    f"{group!r} on axis {axis}"
+                    f"{group!r} on axis {axis}" + (f", where {where} are entries of others" if where else "")
                 )
 
 
 def units_of(value: Tensor, place: Axis, m: int) -> Tensor:
     """A view of a parameter (N, …) with the outer, the unit's and the inner index in the place of its axis."""
     d = place.axis + 1
+    for axis, first, n in place.where:
+        value = value.narrow(axis + 1, first, n)
     part = value.narrow(d, place.offset, place.outer * m * place.inner)
     return part.unflatten(d, (place.outer, m, place.inner))
 
@@ -290,6 +305,10 @@ def _picked(value: Tensor, d: int, p: Tensor) -> Tensor:
 def replace_units(value: Tensor, place: Axis, units: Tensor) -> Tensor:
     """A parameter (N, …) with other units in the place of its axis, shaped as by :func:`units_of`."""
     d = place.axis + 1
+    if place.where:
+        (axis, first, n), *others = place.where
+        part = replace_units(value.narrow(axis + 1, first, n), place._replace(where=tuple(others)), units)
+        return value.slice_scatter(part, axis + 1, first, first + n)
     block = units.flatten(d, d + 2)
     if block.shape == value.shape:
         return block
@@ -310,10 +329,11 @@ def permute_axes(
 
 
 def reorder(value: Tensor, places: Iterable[tuple[str, Axis]], p: Mapping[str, Tensor]) -> Tensor:
-    """A parameter (N, …) with the units in some places in another order, one place after another."""
+    """A parameter (N, …) with the units in some places in another order, one place after another, parts of it last."""
     axes: dict[int, list[tuple[str, Axis]]] = {}
+    parts: list[tuple[str, Axis]] = []
     for group, place in places:
-        axes.setdefault(place.axis, []).append((group, place))
+        (parts if place.where else axes.setdefault(place.axis, [])).append((group, place))
     for axis, several in axes.items():
         if len(several) == 1:
             ((group, place),) = several
@@ -323,6 +343,10 @@ def reorder(value: Tensor, places: Iterable[tuple[str, Axis]], p: Mapping[str, T
             for group, place in several:
                 order = _reordered(order, place._replace(axis=0), p[group])
             value = _picked(value, axis + 1, order)
+    value = value.clone() if parts else value
+    for group, place in parts:
+        units = units_of(value, place, p[group].shape[-1])
+        units.copy_(_picked(units, place.axis + 2, p[group].to(value.device)))
     return value
 
 

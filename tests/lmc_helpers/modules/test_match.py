@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from cases import drawn, made
+from cases import Experts, drawn, made
 from oracles.networks import numbers as normal
 from oracles.networks import scattered
 from scipy.optimize import linear_sum_assignment
@@ -13,6 +13,7 @@ from torch.nn.functional import mse_loss
 from lmc_helpers import Axis, Symmetry, line, match, permuted, symmetry
 
 FACTORS = ("grouped queries", "repeated keys", "norm in heads", "packed inside heads", "partly rotary")
+PARTS = ("Layers", "Experts", "Members", "Divided")
 
 
 def dense():
@@ -52,7 +53,7 @@ def shuffled(name, dtype=torch.float64):
 
 
 @pytest.mark.parametrize("by", ["weights", "activations"])
-@pytest.mark.parametrize("name", ["mlp", "batch norm", "UNet", "ConvNeXt", "Cells", "GPT", "LSTM", *FACTORS])
+@pytest.mark.parametrize("name", ["mlp", "batch norm", "UNet", "ConvNeXt", "Cells", "GPT", "LSTM", *FACTORS, *PARTS])
 def test_planted_orders_are_found(name, by):
     a, b, x = shuffled(name)
     assert any(not value.equal(b.state_dict()[key]) for key, value in a.state_dict().items())
@@ -239,17 +240,11 @@ def test_a_network_without_groups_is_told():
         match(a, nn.Linear(4, 3), x)
 
 
-def test_stacked_layers_are_told():
-    class Stacked(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.inp, self.W, self.out = nn.Linear(5, 6), nn.Parameter(torch.randn(3, 6, 6)), nn.Linear(6, 2)
+def test_entries_of_a_stack_that_share_an_order_are_told():
+    class Halves(Experts):
+        def forward(self, x):  # experts side by side on the axis of examples
+            h = torch.cat([x[:2] @ self.up[0], x[2:] @ self.up[1]]).tanh() * self.router(x)[:, :1]
+            return torch.cat([h[:2] @ self.down[0], h[2:] @ self.down[1]]) + self.bias.sum()
 
-        def forward(self, x):
-            h = self.inp(x)
-            for W in self.W:
-                h = torch.tanh(h @ W)
-            return self.out(h)
-
-    with pytest.warns(UserWarning, match="W is a stack, all entries of which have one order of units"):
-        match(Stacked(), Stacked(), normal(4, 5).float())
+    with pytest.warns(UserWarning, match="up, down is a stack, all entries of which have one order of units"):
+        match(Halves(), Halves(), normal(4, 5).float())
