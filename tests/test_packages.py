@@ -25,7 +25,7 @@ MAY_IMPORT = {"lmc_helpers": HELPERS, "book.tools": TOOLS}
 ALIASES = {"lmc_helpers", "lmc_helpers.overlap", "lmc_helpers.theory"}  # names of packages where readers look for them
 CROSSES = {"lmc_helpers._chapters"}  # private, and yet imported from elsewhere: a chapter's own code
 #: Most lines of Python in each, stubs included; a commit that raises a number says why.
-BUDGETS = {"lmc_helpers": 20_500, "lmc_helpers/_chapters": 6_800, "book": 8_250, "tests": 27_000, "notebooks": 32_500}
+BUDGETS = {"lmc_helpers": 20_500, "lmc_helpers/_chapters": 6_800, "book": 8_250, "tests": 27_100, "notebooks": 32_500}
 FOR_READERS = {"FiGLU"}  # one network; chapter 53 trains stacks of them
 
 
