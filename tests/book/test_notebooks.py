@@ -17,10 +17,9 @@ MOST = 40  # lines of code in a cell that is not shown; longer ones are helpers 
 
 
 def folded(chapter: str) -> list:
-    """The code cells of a chapter whose code or output is not shown at once."""
+    """The code cells of a chapter that fold."""
     cells = titles.read(chapters.NOTEBOOKS / f"{chapter}.py").cells
-    hidden = ("hide-", "remove-")
-    return [c for c in cells if c.cell_type == "code" and any(t.startswith(hidden) for t in c.metadata.get("tags", []))]
+    return [c for c in cells if c.cell_type == "code" and titles.FOLDED in c.metadata.get("tags", [])]
 
 
 def lines_of_code(source: str) -> int:
