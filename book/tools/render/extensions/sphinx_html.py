@@ -35,7 +35,7 @@ SCRIPTS = {
 }
 #: Words and numbers of a text, in the index and in what a reader looks for; Sphinx has 46.4 as 46 and 4.
 WORD = re.compile(r"[0-9]+\.[0-9]+|\w+")
-SPLIT = r"const splitQuery = (query) => query.match(/[0-9]+\.[0-9]+|[\p{Letter}\p{Number}_]+/gu) ?? [];"
+SPLIT = r"var splitQuery = (query) => query.match(/[0-9]+\.[0-9]+|[\p{Letter}\p{Number}_]+/gu) ?? [];"
 IMAGE = re.compile(r'<img\b[^>]*\bsrc="[^"]*_images/([^"/]+\.png)"[^>]*>')
 CHAPTER = re.compile(r"executed/\d\dA?_")
 INLINE = r"\\\((?:(?!\\\)|<).)*\\\)"
