@@ -13,7 +13,7 @@
 # :::{glue:figure} fig_two_ellipses
 # :alt: The functions of cost at most one in the plane of a, an upright and a lying ellipse that cross. For epsilon 0.7 they are a little flattened, for 0.2 narrow. A marked function with a_1 = 0 lies inside the upright ellipse of neuron 2, where it costs 0.6 and 0.5, and, for 0.2, far outside the lying one of neuron 1, where it costs 0.9 and 2.5.
 #
-# Functions of cost at most 1 for two neurons that see the same two numbers (I, Example 4.3), and what one function, $a = (0, \tfrac12)$, costs on each.
+# Functions of cost at most 1 for two neurons that see the same two numbers (I, Example 4.3), and the costs of one function.
 # :::
 #
 # **How sure.** Proved; checked to rounding on [[n(I2.bijection)]] neurons of random layers, recorded. Start against cost: [[n(I3.start)]] pairs of small networks, recorded.

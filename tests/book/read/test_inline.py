@@ -8,12 +8,14 @@ from book.tools.read.chapters import BuildError
 SOURCE = """
 # %% [markdown]
 # {glue:text}`a` pairs of {glue:text}`profile`, {glue:text}`given:.2f`, {glue:text}`later`, {glue:text}`b['x'] + a:.1f`:
-# {glue:text}`sum(i for i in range(a))` {glue:text}`word` {glue:text}`b['x'] + a:.3f`
+# {glue:text}`several` {glue:text}`sum(i for i in range(a))` {glue:text}`word` {glue:text}`b['x'] + a:.3f`
 
 # %%
 chapter.begin(globals(), n=Integer(1, 2))
 a, b = 1, {"x": 2}
-figures.numbers(given=a)
+named = {"several": a}
+several, b["y"] = 2, 3
+figures.numbers(given=a, **named)
 word = [i for i in b]
 
 # %%
@@ -50,7 +52,7 @@ def test_an_expression_is_code_and_its_format_is_not(toy):
     first = sources.Sources(toy.where).chapter("01_first").code
     for old, new, same in (
         ("+ a:.1f", "+ a:.2f", True),
-        ("# {glue:text}`sum(i for i in", "# {glue:text}`max(i for i in", False),
+        ("# {glue:text}`several` {glue:text}`sum(i for i in", "# {glue:text}`max(i for i in", False),
     ):
         path.write_text(SOURCE.replace(old, new))
         assert (sources.Sources(toy.where).chapter("01_first").code == first) == same, new

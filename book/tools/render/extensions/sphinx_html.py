@@ -35,7 +35,7 @@ SCRIPTS = {
 }
 #: Words and numbers of a text, in the index and in what a reader looks for; Sphinx has 46.4 as 46 and 4.
 WORD = re.compile(r"[0-9]+\.[0-9]+|\w+")
-SPLIT = r"const splitQuery = (query) => query.match(/[0-9]+\.[0-9]+|[\p{Letter}\p{Number}_]+/gu) ?? [];"
+SPLIT = r"var splitQuery = (query) => query.match(/[0-9]+\.[0-9]+|[\p{Letter}\p{Number}_]+/gu) ?? [];"
 IMAGE = re.compile(r'<img\b[^>]*\bsrc="[^"]*_images/([^"/]+\.png)"[^>]*>')
 CHAPTER = re.compile(r"executed/\d\dA?_")
 INLINE = r"\\\((?:(?!\\\)|<).)*\\\)"
@@ -129,12 +129,17 @@ def keep_together(app: Sphinx, pagename: str, templatename: str, context: dict, 
         context["body"] = FOLLOWED.sub(r'<span class="lmc-keep">\1\2</span>', context["body"])
 
 
+def drop_role(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
+    """Drop the role that docutils gives entries of a bibliography: ARIA has no use for it any more."""
+    context["body"] = context.get("body", "").replace(' role="doc-biblioentry"', "")
+
+
 def setup(app: Sphinx) -> dict:
     app.config.mathjax_path = "mathjax/tex-chtml.js"
     SearchEnglish._word_re, SearchEnglish.js_splitter_code = WORD, SPLIT
     app.add_js_file("js/page.js", loading_method="defer")
     app.connect("doctree-resolved", write_numbers)
-    for handler in (add_moving, mark_number, say_sizes, keep_together):
+    for handler in (add_moving, mark_number, say_sizes, keep_together, drop_role):
         app.connect("html-page-context", handler)
     for handler in (drop_thebe, offer_source):
         app.connect("html-page-context", handler, priority=900)
