@@ -26,7 +26,7 @@ def expressions(source: str, name: str) -> list[str]:
     given = {"seed", "profile", *(word.arg for call in calls for word in call.keywords)}
     if None in given:  # figures.numbers(**...) may take its names from any dictionary
         dicts = [node for node in ast.walk(tree) if isinstance(node, ast.Dict)]
-        given |= {key.value for node in dicts for key in node.keys if isinstance(key, ast.Constant)}
+        given |= {str(key.value) for node in dicts for key in node.keys if isinstance(key, ast.Constant)}
     bound = Counter(_bound(tree))
     text = "\n".join(line for line in source.splitlines() if line.startswith("#"))
     shown = [one for one in dict.fromkeys(ROLE.findall(text)) if one not in given]

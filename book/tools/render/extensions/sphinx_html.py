@@ -131,7 +131,8 @@ def keep_together(app: Sphinx, pagename: str, templatename: str, context: dict, 
 
 def drop_role(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
     """Drop the role that docutils gives entries of a bibliography: ARIA has no use for it any more."""
-    context["body"] = context.get("body", "").replace(' role="doc-biblioentry"', "")
+    if "body" in context:
+        context["body"] = context["body"].replace(' role="doc-biblioentry"', "")
 
 
 def setup(app: Sphinx) -> dict:
