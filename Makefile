@@ -1,5 +1,5 @@
 # make book | check | runs | test | test-slow | torture | validate | lint | chapter | serve | archive | reports | confirm | repeat |
-# reference | schemas | bench | lock | audit | setup | clean; every target but clean sets up what it needs.
+# reference | schemas | bench | wild | lock | audit | setup | clean; every target but clean sets up what it needs.
 #
 #   PROFILE=smoke|laptop|paper   settings of the chapters (default: laptop; confirm: paper; repeat: smoke)
 #   TORCH_INDEX=...              index of CPU-only torch wheels; without it torch comes from pip's find-links folder if it is
@@ -24,7 +24,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 CHECKED := --require-hashes --no-deps --no-build-isolation --use-pep517
 
 .PHONY: book check runs test test-slow torture validate setup chapter serve archive reports confirm repeat reference \
-        schemas bench lint lock audit clean
+        schemas bench wild lint lock audit clean
 
 book: setup
 	@$(BIN)/python -m book build --profile "$(PROFILE)" $(WHERE)
@@ -95,6 +95,15 @@ confirm: setup
 repeat: setup
 	@$(BIN)/python -m book repeat $(CHAPTERS) --profile $(if $(filter file default,$(origin PROFILE)),smoke,$(PROFILE)) $(WHERE) \
 	    $(if $(SEEDS),--seeds "$(SEEDS)") $(if $(SETTINGS),--settings $(SETTINGS)) $(if $(COMMIT),--commit "$(COMMIT)")
+
+# The networks of chapter 64: half a gigabyte of archives, pinned, an hour of one core; SECTIONS="tuned flat" some of it.
+WILD := lmc_helpers/_chapters/networks_from_the_wild
+wild: setup
+	@mkdir -p build/wild
+	@$(PIP) install --no-deps --upgrade --target build/wild/lib h5py==3.16.0 cython==3.3.1
+	@PYTHONPATH=build/wild/lib $(PIP) download --require-hashes --no-deps --no-build-isolation -d build/wild/archives -r $(WILD)/packages.txt
+	@PYTHONPATH=build/wild/lib $(BIN)/python -c 'import sys; from $(subst /,.,$(WILD)) import measure; measure(*sys.argv[1:])' \
+	    build/wild/archives "$(SECTIONS)"
 
 bench: setup
 	@$(BIN)/python -m pytest benchmarks --benchmark-only --benchmark-group-by=group --benchmark-columns=min,median,rounds
