@@ -30,7 +30,13 @@ def expressions(source: str, name: str) -> list[str]:
     bound = Counter(_bound(tree))
     text = "\n".join(line for line in source.splitlines() if line.startswith("#"))
     shown = [one for one in dict.fromkeys(ROLE.findall(text)) if one not in given]
-    found = [one for one in shown if one in bound or not one.isidentifier()]
+    imported = {
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    found = [one for one in shown if one in bound or one in imported or not one.isidentifier()]
     for one in found:
         try:
             names = [node for node in ast.walk(ast.parse(one, mode="eval")) if isinstance(node, ast.Name)]

@@ -8,9 +8,12 @@ from book.tools.read.chapters import BuildError
 SOURCE = """
 # %% [markdown]
 # {glue:text}`a` pairs of {glue:text}`profile`, {glue:text}`given:.2f`, {glue:text}`later`, {glue:text}`b['x'] + a:.1f`:
-# {glue:text}`several` {glue:text}`sum(i for i in range(a))` {glue:text}`word` {glue:text}`b['x'] + a:.3f`
+# {glue:text}`several` {glue:text}`tau` {glue:text}`sum(i for i in range(a))` {glue:text}`word`
+# {glue:text}`b['x'] + a:.3f`
 
 # %%
+from math import tau
+
 chapter.begin(globals(), n=Integer(1, 2))
 a, b = 1, {"x": 2}
 named = {"several": a}
@@ -23,7 +26,7 @@ i = 3
 i = 4
 "Not of the text: {glue:text}`i`"
 """
-FOUND = ["a", "b['x'] + a", "sum(i for i in range(a))", "word"]
+FOUND = ["a", "b['x'] + a", "tau", "sum(i for i in range(a))", "word"]
 
 
 def test_what_cells_give_is_no_expression_and_neither_is_an_unknown_name():
@@ -42,8 +45,11 @@ def test_a_hidden_cell_before_the_last_one_computes_them(tmp_path):
     *_, cell, last = titles.read(path).cells
     assert cell.metadata["tags"] == ["remove-cell"] and last.source.startswith("i = 3")
     stored = {}
-    exec(cell.source, {"a": 1, "b": {"x": 2}, "word": ["x"], "figures": type("", (), {"numbers": stored.update})})
-    assert stored == dict(zip(FOUND, (1, 3, 0, ["x"]), strict=True))
+    exec(
+        cell.source,
+        {"a": 1, "b": {"x": 2}, "word": ["x"], "tau": 6, "figures": type("", (), {"numbers": stored.update})},
+    )
+    assert stored == dict(zip(FOUND, (1, 3, 6, 0, ["x"]), strict=True))
 
 
 def test_an_expression_is_code_and_its_format_is_not(toy):
@@ -52,7 +58,7 @@ def test_an_expression_is_code_and_its_format_is_not(toy):
     first = sources.Sources(toy.where).chapter("01_first").code
     for old, new, same in (
         ("+ a:.1f", "+ a:.2f", True),
-        ("# {glue:text}`several` {glue:text}`sum(i for i in", "# {glue:text}`max(i for i in", False),
+        ("# {glue:text}`several` {glue:text}`tau` {glue:text}`sum(i for i in", "# {glue:text}`max(i for i in", False),
     ):
         path.write_text(SOURCE.replace(old, new))
         assert (sources.Sources(toy.where).chapter("01_first").code == first) == same, new
