@@ -46,9 +46,10 @@ test: setup
 validate: setup
 	@$(BIN)/python -m book validate $(CHAPTERS) $(if $(SINCE),--since "$(SINCE)")
 
-# Slow tests, nightly: builds of a small book stopped at every stage, full disks, odd machines, and every chapter with
-# parameters that are drawn from SEED.
+# Slow tests, nightly: builds of a small book stopped at every stage, full disks, odd machines, every chapter with
+# parameters that are drawn from SEED, and accessibility of every page.
 test-slow: setup
+	@$(BIN)/python -m book build --profile smoke --out build/test-book
 	@SEED="$(SEED)" $(BIN)/python -m pytest -n 2 --dist loadfile -p no:nbval -m slow tests
 
 # Builds of the real book at smoke, interrupted at MOMENTS random moments (drawn from SEED); nightly. Output in

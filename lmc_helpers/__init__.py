@@ -6,6 +6,7 @@ names                                                 what they do
 ``symmetry, permuted, verify, random_permutations``   the interchangeable units of a module, found by a trace
 ``Symmetry, Axis``                                    the same as data: which axes of which parameters move together
 ``match``                                             a module's units in the order nearest to another's
+``load_matching``                                     such an order, from a file
 ``interpolate, line``                                 the modules between two, and their losses: barriers
 ``Loss``                                              a loss that is no plain mean over examples, with its weight
 ``repair``                                            the statistics of a merged network's units set to its ends'
@@ -18,6 +19,7 @@ names                                                 what they do
 ``asymmetric_layer``                                  F, D and W of a layer, and the basis U of its inputs
 ``swap_costs, realization_cost, coherence``           the cost for units of such a layer to change places
 ``weight_matching, loss_barrier, refined_barrier``    the same on tensors
+``limit``                                             a limit of time for the calls in a block
 ``theory``                                            the closed forms of the four papers
 ====================================================  ==============================================================
 

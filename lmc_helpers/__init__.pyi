@@ -14,6 +14,7 @@ from lmc_helpers.modules.compare import compare as compare
 from lmc_helpers.modules.line import interpolate as interpolate
 from lmc_helpers.modules.line import line as line
 from lmc_helpers.modules.losses import Loss as Loss
+from lmc_helpers.modules.match import load_matching as load_matching
 from lmc_helpers.modules.match import match as match
 from lmc_helpers.modules.merge import merge as merge
 from lmc_helpers.modules.orbits import orbit_curve as orbit_curve
@@ -29,3 +30,4 @@ from lmc_helpers.modules.symmetry import verify as verify
 from lmc_helpers.networks.permutations import Axis as Axis
 from lmc_helpers.networks.permutations import Symmetry as Symmetry
 from lmc_helpers.networks.permutations import random_permutations as random_permutations
+from lmc_helpers.progress import limit as limit

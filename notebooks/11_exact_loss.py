@@ -186,7 +186,7 @@ claims.check(
 #
 # So there are at most $M + 1$ kinds of rows. A row on the ray of $e_j$ is said
 # to have *type* $j$. Minima sampled in [the next chapter](12_overlap_theorem.ipynb)'s way have an exact loss of
-# {glue:text}`sampled_loss` or less.
+# {glue:text}`max(sampled_loss, 1e-15):.0e` or less.
 #
 # ## Where neurons of one type tilt apart the loss grows like the cube
 #
@@ -251,7 +251,7 @@ figures.show("fig_cubic", figure)
 # :::
 #
 # With the types of a minimum with 30 rows the Hessian can be put together from the proposition; {glue:text}`zero_modes` of its
-# {glue:text}`dimension` eigenvalues are zero, just $(m - M)d$. The curvature across the valley does not depend on how the
+# {glue:text}`30 * d` eigenvalues are zero, just $(m - M)d$. The curvature across the valley does not depend on how the
 # weight of a type is spread over its rows: all minima with the same type counts are equally sharp, which [](16_step_size.ipynb) uses.
 #
 # ## So gradient descent arrives like one over the steps
@@ -297,12 +297,7 @@ right.loglog(span, cube, "--", color="book:orange", label="distance³")
 right.set(xlabel="distance to the manifold", ylabel="loss $L$", xlim=(1e-3, 1e-1))
 right.legend()
 figures.show("fig_descent", figure)
-figures.numbers(
-    sampled_loss=f"{max(sampled_loss, 1e-15):.0e}",
-    farthest=f"{near.max():.1e}",
-    largest_loss=f"{losses[-1].max():.1e}",
-    cubic=float(np.median(cubic)),
-)
+figures.numbers(largest_loss=f"{losses[-1].max():.1e}")
 
 # %% [markdown]
 # :::{glue:figure} fig_descent
@@ -327,7 +322,7 @@ claims.check(
 )
 
 # %% [markdown]
-# After {glue:text}`steps` steps of this run the farthest network is {glue:text}`farthest` away and the largest loss is
+# After {glue:text}`steps` steps of this run the farthest network is {glue:text}`near.max():.1e` away and the largest loss is
 # {glue:text}`largest_loss`. No network is stuck, and none has arrived. A threshold on the loss is the cube of a threshold
 # on the tilt of the rows.
 #
@@ -420,11 +415,8 @@ print("equal to population_hessian:", torch.allclose(by_types, hessian))
 zero_modes = int((torch.linalg.eigvalsh(hessian).abs() < 1e-12).sum())
 print(f"{zero_modes} zero eigenvalues, (m - M) d = {(30 - M) * d}")
 
-# %% Numbers for the text
-figures.numbers(zero_modes=zero_modes, dimension=30 * d)
-
 # %% [markdown]
-# In this run the loss of the networks scales with their distance to the power {glue:text}`cubic:.2f` (median).
+# In this run the loss of the networks scales with their distance to the power {glue:text}`float(np.median(cubic)):.2f` (median).
 #
 # ### Slips of the paper
 #

@@ -151,14 +151,13 @@ axis.set(xlabel="type: the teacher neuron that a row follows", ylabel="rows")
 axis.set_xticks(types_shown)
 axis.yaxis.get_major_locator().set_params(integer=True)
 figures.show("fig_overlap", figure, legend=3)
-figures.numbers(overlap_shown=int(both_have.sum()), width_shown=3 * M)
 
 # %% [markdown]
 # :::{glue:figure} fig_overlap
 # :alt: Two bars for each of the types, one for each network. Where the bars of a type have different heights, the surplus of the higher one is hatched; it has no partner.
 #
 # One pair of minima. Rows of one type are paired until one of the networks has no more of them. Here
-# {glue:text}`overlap_shown` of {glue:text}`width_shown` find a partner.
+# {glue:text}`int(both_have.sum())` of {glue:text}`3 * M` find a partner.
 # :::
 #
 # ## The expected share is a finite sum
@@ -394,8 +393,8 @@ claims.check("Z3.limit", at_2[large], n=1)
 # The ratio $I_1/I_0$ increases from 0 to 1, hence $\nu I_1/I_0$ increases from 0 to $\infty$ and passes 1 once.
 # :::
 #
-# Numerically $\nu^* =$ {glue:text}`nu_star:.6f` and
-# $T_\infty(r^*) =$ {glue:text}`bottom:.4f`, where the paper's limit has the minimum {glue:text}`bottom_printed:.4f`. For finite $M$ the
+# Numerically $\nu^* =$ {glue:text}`r_star - 1:.6f` and
+# $T_\infty(r^*) =$ {glue:text}`overlap.overlap_limit(r_star):.4f`, where the paper's limit has the minimum {glue:text}`normal_limit(0.5):.4f`. For finite $M$ the
 # bottom is $\lceil r^* M + c + O(1/M) \rceil$ with $c =$ {glue:text}`shift:.4f` ({prf:ref}`thm-finite-minimum`).
 
 # %% Find the bottom for every number of teachers
@@ -461,7 +460,6 @@ for axis, K in zip(axes, (M, M_right), strict=True):
     axis.set(title=f"$M = {K}$", xlabel="student neurons $m$")
 axes[0].set_ylabel("expected share $T(m, M)$")
 figures.show("fig_simulation", figure)
-figures.numbers(r_star=overlap.minimiser_limit())
 
 # %% [markdown]
 # :::{glue:figure} fig_simulation
@@ -475,8 +473,8 @@ figures.numbers(r_star=overlap.minimiser_limit())
 #
 # | $M$ | $2M$ | exact bottom | to one neuron | to a fifth | pairs a point that tell $2M$ from the bottom |
 # | --- | --- | --- | --- | --- | --- |
-# | 6 | 12 | [[Z3.minimum_at_6:.0f]] | [true](#Z3.minimum_at_6) | true | {glue:text}`pairs_6` |
-# | 20 | 40 | [[Z3.minimum_at_20:.0f]] | [false](#Z3.minimum_at_20) | [true](#Z3.minimum_at_20_roughly) | {glue:text}`pairs_40` |
+# | 6 | 12 | [[Z3.minimum_at_6:.0f]] | [true](#Z3.minimum_at_6) | true | {glue:text}`in_words(pairs_needed(12, 6))` |
+# | 20 | 40 | [[Z3.minimum_at_20:.0f]] | [false](#Z3.minimum_at_20) | [true](#Z3.minimum_at_20_roughly) | {glue:text}`in_words(pairs_needed(40, 20))` |
 #
 # The second tolerance was added when the place was known; both stand here. At $M = 20$ the bottom lies only
 # {glue:text}`depth_40:.4f` below the value at $m = 40$: the eye does not see it, although the paper's $10^4$ pairs do tell the two apart.
@@ -671,7 +669,7 @@ claims.check(
 # :::
 #
 # The deficit $1 - T$ over the paper's bound, for all teachers up to $M =$ {glue:text}`M_max`, stays below
-# $\sqrt{2/\pi} \approx$ {glue:text}`sharp:.4f`:
+# $\sqrt{2/\pi} \approx$ {glue:text}`math.sqrt(2 / math.pi):.4f`:
 
 # %% Divide the deficit by the paper's bound
 ratios = {}  # 1 − T over the paper's bound
@@ -745,10 +743,10 @@ claims.check("Z3.falls_first", max(first_steps), n=len(first_steps))
 # %% [markdown]
 # ### How fast the limit is reached
 #
-# The exact values approach the limit like $1/M$: over $1 \le m/M \le 6$ the largest distance is {glue:text}`gap_100:.4f` for
-# $M = 100$ and {glue:text}`gap_1000:.5f` for $M = 1000$. The printed limit stays off by up to {glue:text}`printed_gap:.3f`.
+# The exact values approach the limit like $1/M$: over $1 \le m/M \le 6$ the largest distance is {glue:text}`gaps[100]:.4f` for
+# $M = 100$ and {glue:text}`gaps[1000]:.5f` for $M = 1000$. The printed limit stays off by up to {glue:text}`float(np.max(np.subtract(limit, printed))):.3f`.
 
-# %% Numbers for the text
+# %% Measure how far finite numbers are from the limit
 gaps = {
     K: max(
         abs(
@@ -759,12 +757,6 @@ gaps = {
     )
     for K in (100, 1000)
 }
-figures.numbers(
-    gap_100=gaps[100],
-    gap_1000=gaps[1000],
-    printed_gap=float(np.max(np.subtract(limit, printed))),
-    sharp=math.sqrt(2 / math.pi),
-)
 
 # %% [markdown]
 # ### The bottom for finite $M$
@@ -848,15 +840,7 @@ def in_words(count: float) -> str:
 
 
 figures.numbers(
-    hits=int((bottoms == predicted).sum()),
-    total=len(sizes),
-    nu_star=r_star - 1,
     shift=minimiser_shift(),
-    bottom=overlap.overlap_limit(r_star),
-    bottom_printed=normal_limit(0.5),
-    pairs_6=in_words(pairs_needed(12, 6)),
-    pairs_20=in_words(pairs_needed(45, 20)),
-    pairs_40=in_words(pairs_needed(40, 20)),
     depth_40=expected_overlap(40, 20) - expected_overlap(46, 20),
 )
 
@@ -869,9 +853,9 @@ figures.numbers(
 # (spread measured with {glue:text}`trials` pairs, profile {glue:text}`profile`).
 # :::
 #
-# The formula $\lceil r^* M + c \rceil$ gives the exact minimiser for {glue:text}`hits` of the {glue:text}`total` values $M = 2, \dots, 1000$;
-# $c$ shifts it by less than a neuron, the same for every $M$. At $M = 20$ about {glue:text}`pairs_40` pairs a point tell the bottom from
-# $m = 40$, fewer than the paper's $10^4$; to tell it from $m = 45$ takes {glue:text}`pairs_20`.
+# The formula $\lceil r^* M + c \rceil$ gives the exact minimiser for {glue:text}`int((bottoms == predicted).sum())` of the {glue:text}`len(sizes)` values $M = 2, \dots, 1000$;
+# $c$ shifts it by less than a neuron, the same for every $M$. At $M = 20$ about {glue:text}`in_words(pairs_needed(40, 20))` pairs a point tell the bottom from
+# $m = 40$, fewer than the paper's $10^4$; to tell it from $m = 45$ takes {glue:text}`in_words(pairs_needed(45, 20))`.
 #
 # (“If $P = 0.5$, say, then half of the neurons cannot be matched”, Z, section 3: no width has so low a share on average.)
 #

@@ -105,16 +105,13 @@ for side, words in ((1, "first network"), (-1, "second network")):
 axis.set(xlabel="rows of type 1, sorted", ylabel="entry")
 axis.yaxis.set_major_formatter(lambda value, _: f"{abs(value):g}")
 figures.show("fig_leftovers", figure)
-figures.numbers(
-    left_rows=f"{100 * (1 - paired / len(longer)):.0f} %",
-    left_mass=f"{100 * longer[paired:].sum():.1f} %",
-)
+figures.numbers(left_mass=f"{100 * longer[paired:].sum():.1f} %")
 
 # %% [markdown]
 # :::{glue:figure} fig_leftovers
 # :alt: Sorted entries of one type as bars, those of one network upwards and those of the other downwards. One network has a few more; these are its smallest entries, marked left over.
 #
-# Rows of one type in two minima with $m = 40$, $M = 2$. The longer column leaves {glue:text}`left_rows` of its rows over, but
+# Rows of one type in two minima with $m = 40$, $M = 2$. The longer column leaves {glue:text}`100 * (1 - paired / len(longer)):.0f` % of its rows over, but
 # only {glue:text}`left_mass` of its mass.
 # :::
 #
@@ -289,7 +286,6 @@ axis.set_xticks(widths[::2], [str(m) for m in widths[::2]])
 axis.minorticks_off()
 axis.legend(loc="lower left")
 figures.keep(figure)
-figures.numbers(widest=widths[-1])
 
 # %%
 claims.check("Z5.bound_on_rate", *rates["Algorithm 1"], n=pairs)
@@ -579,7 +575,6 @@ for name, loss in on_line.items():
     right.draw(places[:, None], loss[:, None], "o", colours[name])
 scene.show("fig_rate_segment")
 alone = ((many[0] > 0) != (sorted_up > 0)).any(dim=2).sum(dim=1)  # (100,)
-figures.numbers(left_over=int(alone[pick]))
 
 # %% [markdown]
 # Move $\lambda$ from one minimum to the other: a matched row stays on its axis, and only rows that leave the axes cost anything. Before matching these are many, large ones among them; Algorithm 1 leaves few, and small ones.
@@ -587,7 +582,7 @@ figures.numbers(left_over=int(alone[pick]))
 # :::{glue:figure} fig_rate_segment
 # :alt: Two panels show the twelve weight vectors of a network between two minima as dots joined to the origin: before matching, many long ones point between the axes; after Algorithm 1 nearly all lie on the axes. The third panel shows the loss along the segment for both and for matching without sorting; after Algorithm 1 it is lowest by far.
 #
-# The segment between two minima with $m = 12$, $M = d = 2$, of a hundred pairs the one with the median loss halfway after Algorithm 1, which leaves {glue:text}`left_over` places unmatched. First and second panel: the rows of $\lambda W^{(1)} + (1 - \lambda) W^{(2)}_p$. Third panel: the exact loss.
+# The segment between two minima with $m = 12$, $M = d = 2$, of a hundred pairs the one with the median loss halfway after Algorithm 1, which leaves {glue:text}`int(alone[pick])` places unmatched. First and second panel: the rows of $\lambda W^{(1)} + (1 - \lambda) W^{(2)}_p$. Third panel: the exact loss.
 # :::
 #
 # ### The direct barrier
@@ -754,9 +749,7 @@ for values, colour, label, height in (
 axis.set(xscale="log", xlabel="$m^2 d\\, B$", ylabel="share of pairs below")
 figures.show("fig_law", figure)
 figures.numbers(
-    wide=wide,
     wide_pairs=n,
-    law_mean=np.mean(laws),
     of_law=f"{1 + relative.mean():.2f} ± {float(error[0]):.2f}",
     worth="{:.2f} ± {:.2f}".format(*worth),
 )
@@ -766,7 +759,7 @@ figures.numbers(
 # :alt: Three cumulative distribution functions on a logarithmic axis, of the scaled barrier at two widths and of its limit. They nearly agree.
 #
 # The law of $m^2 d\, B$ after Algorithm 1, $M = 6$, $d = 8$: {glue:text}`pairs` pairs at two widths, and as many draws of
-# $\Lambda(G)$, whose mean is {glue:text}`law_mean:.1f` (profile {glue:text}`profile`).
+# $\Lambda(G)$, whose mean is {glue:text}`np.mean(laws):.1f` (profile {glue:text}`profile`).
 # :::
 #
 # ### The steps of the printed bound
@@ -890,7 +883,7 @@ print(f"barrier / upper bound: {tightness.min():.2f} … {tightness.max():.2f}")
 print(f"lower bound / barrier: at most {(lower / heights).max():.2f}")
 
 # %% [markdown]
-# At $m = 240$ the barrier is between {glue:text}`loosest:.2f` and {glue:text}`tightest:.2f` times the upper bound of
+# At $m = 240$ the barrier is between {glue:text}`tightness.min():.2f` and {glue:text}`tightness.max():.2f` times the upper bound of
 # {prf:ref}`prop-mass`.
 #
 # ### What the grid misses
@@ -927,16 +920,8 @@ for pair in (*[real[m] for m in (12, 24, 60)], (W1, W2)):
 # %%
 claims.check("Z5.grid", missed)
 
-# %% Numbers for the text
-figures.numbers(
-    tightest=tightness.max(),
-    loosest=tightness.min(),
-    grid_loss=f"{100 * np.mean(missed):.2f}",
-    grid_worst=f"{100 * max(missed):.2f}",
-)
-
 # %% [markdown]
-# It misses {glue:text}`grid_loss` % on average and {glue:text}`grid_worst` % at worst. For trained networks, whose ends have a loss,
+# It misses {glue:text}`100 * np.mean(missed):.2f` % on average and {glue:text}`100 * max(missed):.2f` % at worst. For trained networks, whose ends have a loss,
 # this is measured ({claim}`Z5.grid_trained`; on MNIST {claim}`Z12.grid`); [](62_the_word_barrier.ipynb) has a bound for smooth lines.
 #
 # ### Exercises

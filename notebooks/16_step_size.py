@@ -200,7 +200,7 @@ for m, M, d in SETTINGS:
 # %% [markdown]
 # ## Rows die just where the theorem says
 #
-# In the experiment there are {glue:text}`measured_rates` step sizes around $\eta_0$ in each of four settings; networks start from the paper's
+# In the experiment there are {glue:text}`len(relative_rates)` step sizes around $\eta_0$ in each of four settings; networks start from the paper's
 # initialisation (Z, B.1) and take {glue:text}`steps` steps. A row counts as zero if its norm is below
 # $10^{-3}$. Networks that diverge or have not reached a loss of $10^{-5}$ are left out; below the threshold hardly one is.
 #
@@ -272,11 +272,7 @@ figures.show("fig_zero_rows", figure)
 # %% Numbers for the text
 arrived = {s: np.isfinite(trained[s]["zeros"]).sum(axis=1) for s in SETTINGS}
 figures.numbers(
-    measured_rates=len(relative_rates),
     eta_12=eta_0[12, 6, 8],
-    eta_16=eta_0[16, 4, 8],
-    eta_9=eta_0[9, 3, 3],
-    half_12=2 * eta_0[12, 6, 8],
     fewest=min(int(n[relative_rates < 1].min()) for n in arrived.values()),
 )
 
@@ -505,8 +501,8 @@ figures.show("fig_step", figure, legend=3)
 #
 # First panel: mean number of zero rows; lines: the least number that a stable minimum can have, $m - \lfloor m \eta_0/\eta \rfloor$.
 # Second panel: sharpness of the rows alive in units of the stability limit (dashed). Third panel: PQ index of $W$. Step sizes in units of
-# the computed threshold $\eta_0$ (dotted), which is {glue:text}`eta_12:.3f`, {glue:text}`eta_16:.3f` and
-# {glue:text}`eta_9:.3f` in the three settings (profile {glue:text}`profile`).
+# the computed threshold $\eta_0$ (dotted), which is {glue:text}`eta_12:.3f`, {glue:text}`eta_0[16, 4, 8]:.3f` and
+# {glue:text}`eta_0[9, 3, 3]:.3f` in the three settings (profile {glue:text}`profile`).
 # :::
 #
 # Below the threshold at least {glue:text}`fewest` of this run's {glue:text}`networks` networks arrive at every step size. The sharpness there is that of evenly spread rows: the type counts of these
@@ -548,7 +544,7 @@ value, low, high = difference_of_shares(at_2[12], at_2[9])
 claims.check("Z10.two", value, interval=(low, high), n=networks)
 
 # %% [markdown]
-# For $M = 6$, $d = 8$ the threshold is {glue:text}`eta_12:.3f` at $m = 12$; with the loss halved it would be {glue:text}`half_12:.2f`.
+# For $M = 6$, $d = 8$ the threshold is {glue:text}`eta_12:.3f` at $m = 12$; with the loss halved it would be {glue:text}`2 * eta_0[12, 6, 8]:.2f`.
 #
 # ### Slopes and drops in each setting
 #

@@ -540,20 +540,19 @@ right.plot(x, expected, "k--", label="uniform on the simplex")
 right.set(xlabel="place in falling order", ylabel="mean entry of the type")
 figures.show("fig_assumption", figure, legend=5)
 figures.numbers(
-    many=10 * networks,
     **{
         f"entry_{name}": f"{v:.3f} ± {e:.3f}"
         for name, (v, e) in zip(
             ("md", "root_md", "root", "one"), ratios, strict=True
         )
-    },
+    }
 )
 
 # %% [markdown]
 # :::{glue:figure} fig_assumption
 # :alt: First panel, five bars around one fifth. Second panel, mean sorted entries; those of networks trained from small initial weights fall slowly and nearly on a straight line, those from initial weights of standard deviation one over root d nearly follow the dashed curve of the uniform law, those from larger weights are steeper.
 #
-# Z, Fig. 9. First panel: shares of the five type vectors in {glue:text}`runs` runs ($m = 6$, $M = d = 5$), with 99.9 % intervals. Second panel: sorted entries ($M = 1$, $m = d = 10$), means over {glue:text}`networks` networks ({glue:text}`many` from
+# Z, Fig. 9. First panel: shares of the five type vectors in {glue:text}`runs` runs ($m = 6$, $M = d = 5$), with 99.9 % intervals. Second panel: sorted entries ($M = 1$, $m = d = 10$), means over {glue:text}`networks` networks ({glue:text}`10 * networks` from
 # $1/\sqrt d$) by the standard deviation of their initial weights, and the means for the uniform law (profile
 # {glue:text}`profile`).
 # :::
@@ -669,9 +668,6 @@ uniform_height = {
     m: row[0].mean() for m, row in zip(widths, uniform, strict=True)
 }
 figures.numbers(
-    uniform_pairs=10 * pairs,
-    peak=int(peak),
-    peak_ratio=peak / 6,
     drop=float(max(height.values()) / height[12]),
     below=float(uniform_height[12] / height[12]),
     above=float(height[9] / uniform_height[9]),
@@ -682,11 +678,11 @@ figures.numbers(
 # :alt: Mean barrier against width on a logarithmic axis. The permuted barrier of trained networks peaks between six and twelve neurons and lies below that of uniform minima for wide networks; that one has a broad maximum near twelve; the two direct barriers are far higher.
 #
 # Z, Fig. 2: mean barriers for $M = 6$, $d = 8$: {glue:text}`pairs` pairs of trained networks a width, three times as many up to
-# $m = 12$ (at most {glue:text}`steps` steps, step size ½), and {glue:text}`uniform_pairs` of minima that follow Assumption 3
+# $m = 12$ (at most {glue:text}`steps` steps, step size ½), and {glue:text}`10 * pairs` of minima that follow Assumption 3
 # (*uniform*); bars: ±3.29 standard errors (profile {glue:text}`profile`).
 # :::
 #
-# In the first setting of this run the peak of trained networks is at $m =$ {glue:text}`peak` $=$ {glue:text}`peak_ratio:.1f` $M$; at $m = 2M = 12$
+# In the first setting of this run the peak of trained networks is at $m =$ {glue:text}`int(peak)` $=$ {glue:text}`peak / 6:.1f` $M$; at $m = 2M = 12$
 # their barrier is {glue:text}`drop:.1f` times lower. There it is {glue:text}`below:.1f` times below that of uniform minima, at
 # $m = 9$ it is {glue:text}`above:.1f` times *above* it.
 
@@ -819,7 +815,6 @@ norms = torch.linalg.vector_norm(trained_pairs(18, seed).flatten(0, 1), dim=-1)
 figures.numbers(
     with_zero=f"{100 * value:.1f} %",
     zero_slow=f"{max(x[0] for x in zero_at_36[:-1]):.0%}",
-    zero_root=f"{zero_at_36[-1][0]:.0%}",
     root_36="{:.2f} ± {:.2f}".format(*compared[36][-1]),
     pq_trained=pq_index(norms).mean().item(),
     pq_uniform=expected_pq(18, 6),
@@ -842,7 +837,7 @@ figures.numbers(
 # {glue:text}`pq_uniform:.3f` at $m = 18$. The function of a zero row is linear in $\lambda$ on the way to any other ({claim}`Z9.zero_rows_free`).
 #
 # As the threshold falls like $1/m$, rows die at large $m$, too. At $m = 36$ at most
-# {glue:text}`zero_slow` of the networks of the first three settings have a zero row, and {glue:text}`zero_root` of the last, whose barrier is
+# {glue:text}`zero_slow` of the networks of the first three settings have a zero row, and {glue:text}`zero_at_36[-1][0]:.0%` of the last, whose barrier is
 # {glue:text}`root_36` of that of uniform minima. The paper names a “high” learning rate; in that reading the attribution can apply ({claim}`Z9.attribution_high`),
 # at the step size ½ it does not ({claim}`Z9.attribution_reference`).
 #

@@ -350,14 +350,13 @@ axis.plot(widths, equal, ":", color="book:black", label="equal entries, exact")
 axis.set(xlabel="student neurons $m$", ylabel="PQ index by neuron")
 axis.set(ylim=(0, None))
 figures.show("fig_pq", figure, legend=3)
-figures.numbers(fewest=min(n for *_, n in trained.values()))
 
 # %% [markdown]
 # :::{glue:figure} fig_pq
 # :alt: PQ index by neuron against width for three laws of the step size, with the exact curves of uniform and of equal entries. Networks trained with small steps lie far below the uniform curve. Beyond the threshold the index lies above that curve for narrow networks and beside it for wide ones. With the slowly decaying step size it rises with the width.
 #
 # Z, Fig. 5: PQ index by neuron of trained networks and, exactly, of random minima; bars: ±3.29 standard errors of at least
-# {glue:text}`fewest` networks (profile {glue:text}`profile`).
+# {glue:text}`min(n for *_, n in trained.values())` networks (profile {glue:text}`profile`).
 # :::
 
 # %% Check Z9.width_small

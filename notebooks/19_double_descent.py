@@ -208,17 +208,10 @@ print(f"largest entry of the gradient: {gradient.abs().max().item():.0e}")
 
 # %% Numbers for the text
 ends = population_loss(under[5], 6)
-figures.numbers(
-    a=best.x[0],
-    b=best.x[1],
-    c=best.x[2],
-    shared_loss=best.fun,
-    least_curvature=f"{curvature[0].item():.2e}",
-    same_loss=f"{(ends - best.fun).abs().max().item():.0e}",
-)
+figures.numbers(same_loss=f"{(ends - best.fun).abs().max().item():.0e}")
 
 # %% [markdown]
-# For $M = 6$ it is a strict local minimum with the loss {glue:text}`shared_loss:.6f`; the losses of all runs agree with that within
+# For $M = 6$ it is a strict local minimum with the loss {glue:text}`best.fun:.6f`; the losses of all runs agree with that within
 # {glue:text}`same_loss`. Which teacher neuron is missing is a matter of chance. By symmetry two runs miss different ones
 # with the probability $1 - \frac1M = \frac56$, as the paper's words “tend to match different subsets” say.
 
@@ -240,7 +233,7 @@ claims.check("Z8.subsets", differ, interval=(low, high), n=5 * pairs)
 # A single student has no barrier at all: all runs end in one point. So below $M$ the barrier first *rises*, to its
 # largest value near $m = M/2$, and then falls to 0 at $m = M$. “The first descent appears when $m$ increases
 # toward $M$”, says the paper, and that is what {claim}`Z8.first_descent` compares. One neuron short nothing has to be sampled: two runs
-# share the same missing teacher neuron, and their barrier is 0, or they do not, and it is one number, {glue:text}`one_short` for $M = 6$ and
+# share the same missing teacher neuron, and their barrier is 0, or they do not, and it is one number, {glue:text}`one_short:.4f` for $M = 6$ and
 # $d = 8$.
 #
 # :::{prf:theorem} One neuron short
@@ -481,8 +474,8 @@ claims.check("Z14.lower_with_M", falls, stderr=falls_error, n=3 * pairs)
 #
 # ### One neuron short: the numbers, and the proof
 #
-# For $M = 6$ the best numbers are $a =$ {glue:text}`a:.4f`, $b =$ {glue:text}`b:.4f`, $c =$ {glue:text}`c:.4f`, and the smallest eigenvalue of the Hessian is
-# {glue:text}`least_curvature`. With three teacher neurons the shared point is a saddle; with four, six and twelve it is a minimum. For
+# For $M = 6$ the best numbers are $a =$ {glue:text}`best.x[0]:.4f`, $b =$ {glue:text}`best.x[1]:.4f`, $c =$ {glue:text}`best.x[2]:.4f`, and the smallest eigenvalue of the Hessian is
+# {glue:text}`curvature[0].item():.2e`. With three teacher neurons the shared point is a saddle; with four, six and twelve it is a minimum. For
 # several $M$ the barrier between $W$ and $V$ with their rows as they stand, which is the best order for large $M$ by the proof, and the least eigenvalue of
 # the Hessian; and what gradient descent and the best of all $5!$ permutations found for $M = 6$:
 
@@ -504,7 +497,6 @@ for M in (3, 4, 6, 12, 30, 120):
 found = curve[5][0]  # barriers after the best permutation
 off = np.minimum(abs(found), abs(found - one_short)).max()
 print(f"M = 6, d = 8: 0 or {one_short:.6f}; the runs are at most {off:.0e} off")
-figures.numbers(one_short=f"{one_short:.4f}")
 
 # %%
 claims.check("Z8.one_short", (M + 1) * short, n=1)
@@ -584,14 +576,13 @@ figures.numbers(
     share="{:.0%} (interval {:.0%} to {:.0%})".format(*arrive_12),
     one_more="{:.1%} (interval {:.1%} to {:.1%})".format(*one_more),
     at_6=f"{arrive_6[0]:.1%} of {10 * runs}",
-    stuck=len(lowest),
     stuck_curvature=f"{min(lowest):.1e}" if lowest else "none",
     stuck_loss=f"{losses[settled].max():.4f}" if settled.any() else "unknown",
 )
 
 # %% [markdown]
 # In this run {glue:text}`share` of {glue:text}`runs` runs arrive with 12 teacher neurons, with 6 {glue:text}`at_6`. Where the others stop,
-# the smallest eigenvalue of the Hessian is at least {glue:text}`stuck_curvature` in the {glue:text}`stuck` that were examined:
+# the smallest eigenvalue of the Hessian is at least {glue:text}`stuck_curvature` in the {glue:text}`len(lowest)` that were examined:
 # local minima; the largest loss of a run that has settled is {glue:text}`stuck_loss`.
 #
 # ### The paper's Figures 4 and 10
@@ -626,7 +617,7 @@ figures.show("fig_double", figure, legend=3)
 # :::{glue:figure} fig_double
 # :alt: First panel, barrier against width on a logarithmic axis; the permuted one falls to zero at six students, rises to a peak between six and twelve and falls again. Second panel, permuted barriers of trained networks and of uniform minima against m over M for several numbers of teacher neurons; the trained curves peak between 1 and 2 and lie below the uniform ones further right.
 #
-# First panel: double descent, Z, Fig. 4; {glue:text}`pairs` pairs a width up to $M$, {glue:text}`pairs_above` above; the lowest point
+# First panel: double descent, Z, Fig. 4; {glue:text}`pairs` pairs a width up to $M$, {glue:text}`3 * pairs` above; the lowest point
 # stands for 0. Second panel: Z, Fig. 10; as many pairs of trained networks, {glue:text}`pairs_large` with 30 teacher neurons where they were run, and 200 of uniform minima. Above $M$ only pairs that arrive count. Bars: ±3.29 standard errors (profile
 # {glue:text}`profile`).
 # :::
@@ -643,7 +634,7 @@ def peak_again() -> tuple[float, float]:
 claims.check("Z14.peak", *peak, n=3 * pairs, second_seed=peak_again)
 
 # %% [markdown]
-# With 30 teacher neurons gradient descent needs four times as many steps, {glue:text}`needed` in all; runs that large are part of the
+# With 30 teacher neurons gradient descent needs four times as many steps, {glue:text}`4 * steps` in all; runs that large are part of the
 # profile `paper`, and their results stand on the [scoreboard](../scoreboard.md).
 
 # %% Check Z14.up_and_down_30 and Z14.lower_30
@@ -657,9 +648,7 @@ claims.check("Z14.lower_30", value, stderr=error, n=fewest)
 
 # %% Numbers for the text
 figures.numbers(
-    needed=4 * steps,
-    pairs_above=3 * pairs,
-    **{f"lower_{M}": "{:.2f} ± {:.2f}".format(*lower(M, d)) for M, d in run},
+    **{f"lower_{M}": "{:.2f} ± {:.2f}".format(*lower(M, d)) for M, d in run}
 )
 
 # %% [markdown]
@@ -749,8 +738,8 @@ figures.show("fig_dimension", figure, legend=4)
 # :::{glue:figure} fig_dimension
 # :alt: Five panels with four curves each on a logarithmic axis. In each of four panels by input dimension the two direct barriers lie some thirty to two hundred times above the two permuted ones, and all four keep their distances while they fall together as the dimension grows. The fifth panel, at eight students, shows four parallel falling lines against the dimension.
 #
-# Z, Fig. 11, $M = 4$: mean barriers of {glue:text}`pairs` pairs of trained networks ({glue:text}`pairs_uniform` in the last panel) and
-# {glue:text}`pairs_uniform` pairs of uniform minima; bars: ±3.29 standard errors (profile {glue:text}`profile`).
+# Z, Fig. 11, $M = 4$: mean barriers of {glue:text}`pairs` pairs of trained networks ({glue:text}`5 * pairs` in the last panel) and
+# {glue:text}`5 * pairs` pairs of uniform minima; bars: ±3.29 standard errors (profile {glue:text}`profile`).
 # :::
 
 # %% Check Z15.trained, Z15.trained_gap and Z15.gap
@@ -817,8 +806,8 @@ figures.show("fig_teachers", figure, legend=4)
 # :::{glue:figure} fig_teachers
 # :alt: Three panels for four, eight and sixteen teachers with mean barriers against width on a common logarithmic axis. Direct barriers rise strongly with the number of teachers, permuted ones less, so that the distance between them grows.
 #
-# Z, Fig. 12, $d = 64$: mean barriers of {glue:text}`pairs_twelve` pairs of uniform minima and {glue:text}`pairs` pairs of trained
-# networks, these up to {glue:text}`most_teachers` teachers; bars: ±3.29 standard errors (profile {glue:text}`profile`).
+# Z, Fig. 12, $d = 64$: mean barriers of {glue:text}`10 * pairs` pairs of uniform minima and {glue:text}`pairs` pairs of trained
+# networks, these up to {glue:text}`max(teachers_trained)` teachers; bars: ±3.29 standard errors (profile {glue:text}`profile`).
 # :::
 
 
@@ -844,11 +833,6 @@ claims.check("Z16.trained", *value, n=pairs if whole else 0)
 if whole:
     value = most([gap_of(teachers_trained, k) for k in range(6)])
 claims.check("Z16.trained_gap", *value, n=pairs if whole else 0)
-figures.numbers(
-    most_teachers=max(teachers_trained),
-    pairs_uniform=5 * pairs,
-    pairs_twelve=10 * pairs,
-)
 
 # %% [markdown]
 # The caption's statements are asked at every width: the barrier grows with $M$ ({claim}`Z16.at_every_width`), the permuted one

@@ -328,7 +328,6 @@ claims.check("P2.reaches_some", float(sum(arrived)), n=n)
 claims.check("P2.continuous_some", float(sum(straight)), n=n)
 
 # %% Numbers for the text
-error = np.std(arrived) / 10 / max(teachers - 1, 1) ** 0.5
 same_sign = sum(
     end == ENDS[0] and bool(b.outgoing[0].prod() > 0)
     for row, ends in zip(followed, printed, strict=True)
@@ -336,18 +335,9 @@ same_sign = sum(
 )
 figures.numbers(
     pairs=n,
-    arrived=sum(arrived),
-    arrived_same=same_sign,
-    arrived_percent=f"{100 * sum(arrived) / n:.0f}",
-    arrived_share=f"{100 * sum(arrived) / n:.0f} ± {100 * error:.0f}",
     became_derivative=sum(row.count(ENDS[1]) for row in printed),
     lost=sum(row.count(ENDS[2]) + row.count(ENDS[3]) for row in printed),
     at_point=counts[ENDS[0]],
-    at_derivative=counts[ENDS[1]],
-    diverging=counts[ENDS[2]],
-    not_ended=counts[ENDS[3]],
-    folded=len(folded),
-    straight=sum(straight),
 )
 
 # %% [markdown]
@@ -434,8 +424,8 @@ claims.check("P2.reaches", sum(arrived) / n, n=n)
 claims.check("P2.reaches_most", sum(arrived) / n, n=n)
 
 # %% [markdown]
-# In this run minimisation at 60 distances reaches a permutation point from {glue:text}`arrived` of {glue:text}`pairs` pairs, of which {glue:text}`arrived_same` start with $a_0 a_1 > 0$, and a derivative neuron from {glue:text}`became_derivative`; from {glue:text}`lost` no minimum is found from some distance on. (Tanh neurons are taken with the signs that they have.)
-# Of the curves, {glue:text}`at_point` end at a permutation point, {glue:text}`straight` of them without a fold, and {glue:text}`at_derivative` at a derivative neuron; on {glue:text}`diverging` a coordinate grows beyond thirty times the largest weight of the start at another distance, and {glue:text}`not_ended` have not ended within the budget of steps. {glue:text}`folded` have a fold.
+# In this run minimisation at 60 distances reaches a permutation point from {glue:text}`sum(arrived)` of {glue:text}`pairs` pairs, of which {glue:text}`same_sign` start with $a_0 a_1 > 0$, and a derivative neuron from {glue:text}`became_derivative`; from {glue:text}`lost` no minimum is found from some distance on. (Tanh neurons are taken with the signs that they have.)
+# Of the curves, {glue:text}`at_point` end at a permutation point, {glue:text}`sum(straight)` of them without a fold, and {glue:text}`counts[ENDS[1]]` at a derivative neuron; on {glue:text}`counts[ENDS[2]]` a coordinate grows beyond thirty times the largest weight of the start at another distance, and {glue:text}`counts[ENDS[3]]` have not ended within the budget of steps. {glue:text}`len(folded)` have a fold.
 #
 # The paper calls the paths “smooth”. That asks no more than “continuous”: both halves are smooth curves, and a corner between two of them is passed smoothly by a motion that stops in it. Later (sec. 4.2) it counts “each of the $n_k (n_k - 1)/2$ different permutation points”, which is why *every pair* is among the readings.
 #
@@ -580,7 +570,7 @@ claims.check("P2.jumps", jump, n=len(jumps))
 #
 # ### The end at a permutation point
 #
-# For the curves that end there, the smaller network is minimised on its own and gives $L_1$, $D$ and the Hessian at the permutation point. How near to the end one has to look depends on $D$: where its two lowest eigenvalues lie close together, $e$ still turns at distances at which other curves have long arrived. So the values are read at $\delta_0/500$ (at $\delta_0/50$ the worst curve of this run has a cosine of {glue:text}`cosine_at_50` and {glue:text}`ratio_at_50` of the predicted loss). A path goes on into its mirror image, so that $L$ is even in $\delta$; the ratio of $L - L_1$ to $\kappa\delta^2/8$ is $1 + O(\delta^2)$ and is extrapolated in $\delta^2$ from two distances:
+# For the curves that end there, the smaller network is minimised on its own and gives $L_1$, $D$ and the Hessian at the permutation point. How near to the end one has to look depends on $D$: where its two lowest eigenvalues lie close together, $e$ still turns at distances at which other curves have long arrived. So the values are read at $\delta_0/500$ (at $\delta_0/50$ the worst curve of this run has a cosine of {glue:text}`told[0]` and {glue:text}`told[1]` of the predicted loss). A path goes on into its mirror image, so that $L$ is even in $\delta$; the ratio of $L - L_1$ to $\kappa\delta^2/8$ is $1 + O(\delta^2)$ and is extrapolated in $\delta^2$ from two distances:
 
 # %% Compare the ends with the theorem
 ratios, cosines, early, saddles, kinds, gaps, reached = ([] for _ in range(7))
@@ -633,19 +623,13 @@ for b in diverging:
 claims.check("P2.swap", gaps or 0.0, n=n, rival=min(wide, default=1.0))
 
 # %% Numbers for the text
-figures.numbers(
-    rising=kinds.count(KINDS[0]),
-    with_top=kinds.count(KINDS[1]),
-    first_order=saddles.count(1),
-)
 least = np.min(early, axis=0) if early else np.full(2, np.nan)
 told = [f"{x:.3f}" if early else "–" for x in least]
-figures.numbers(cosine_at_50=told[0], ratio_at_50=told[1])
 
 # %% [markdown]
-# The two halves of a path meet at a permutation point. On a curve that ends at a derivative neuron they do not: their output weights are $2A/\delta$ apart. In this run {glue:text}`first_order` of the {glue:text}`at_point` points have exactly one negative eigenvalue and are first-order saddles ({claim}`P3.first_order`, {claim}`P3.reached`).
+# The two halves of a path meet at a permutation point. On a curve that ends at a derivative neuron they do not: their output weights are $2A/\delta$ apart. In this run {glue:text}`saddles.count(1)` of the {glue:text}`at_point` points have exactly one negative eigenvalue and are first-order saddles ({claim}`P3.first_order`, {claim}`P3.reached`).
 #
-# The paper's Fig. 4 sketches three pictures: the loss rises up to the end, in this run on {glue:text}`rising` of {glue:text}`at_point` curves; a saddle may come before, on {glue:text}`with_top`; the permutation point could be a minimum along the path. The third is excluded by {prf:ref}`cor-maximum` for smooth activations, one output and regular $D$; for several outputs (section 5 of the paper finds “a saddle, and not a minimum” in most cases with ten), for ReLU and for singular $D$ it is left open here.
+# The paper's Fig. 4 sketches three pictures: the loss rises up to the end, in this run on {glue:text}`kinds.count(KINDS[0])` of {glue:text}`at_point` curves; a saddle may come before, on {glue:text}`kinds.count(KINDS[1])`; the permutation point could be a minimum along the path. The third is excluded by {prf:ref}`cor-maximum` for smooth activations, one output and regular $D$; for several outputs (section 5 of the paper finds “a saddle, and not a minimum” in most cases with ten), for ReLU and for singular $D$ it is left open here.
 #
 # The paper says that there must be a saddle on such a path, “of weak first order”, and that “there is no guarantee that the highest saddle should be the one at the permutation point”. At a top at a positive distance $\frac{dL}{d\delta} = 0$ and with it the gradient of the loss, and by {prf:ref}`prop-normal` at most one eigenvalue is negative on a path of minima; at the permutation point there may be more. `tops` finds these critical points by Newton's method:
 
@@ -777,7 +761,7 @@ gap = float(np.median(np.abs(np.subtract(rates, 1)))) if rates else 0.0
 claims.check("P2.limit_law", gap, n=len(rates))
 claims.check("P2.signs", float(len(kept) - sum(kept)), n=len(kept))
 
-# %% Plot the laws, and numbers for the text
+# %% Plot the laws
 figure, axis = figures.panels(height=3.9)
 shades = dict(zip(LIMITS, ("red", "blue", "orange"), strict=False))
 for (b, end), ok in zip(unbounded, hit, strict=True):
@@ -798,16 +782,6 @@ axis.set_xlabel(r"$|\delta - \delta^*|/\delta^*$")
 axis.set_ylabel("largest output weight")
 figures.show("fig_diverge", figure, legend=3)
 named = {kind: sum(end.kind == kind for _, end in limits) for kind in LIMITS}
-figures.numbers(
-    limits_output=len(unbounded),
-    limits_found=sum(hit),
-    limits_boundary=named[LIMITS[0]],
-    limits_passage=named[LIMITS[1]],
-    limits_exponential=named[LIMITS[2]],
-    limits_step=named[LIMITS[3]],
-    arrivals=len(arrivals),
-    arrivals_kept=len(kept),
-)
 
 # %% [markdown]
 # :::{glue:figure} fig_diverge
@@ -816,8 +790,8 @@ figures.numbers(
 # Largest output weight on the last piece of each curve against the distance from its limit, $\delta^*$ found at the limit alone; broken lines: the slopes of {prf:ref}`thm-diverge` (profile {glue:text}`profile`).
 # :::
 #
-# On {glue:text}`limits_output` of the {glue:text}`diverging` curves output weights diverge (at the end one exceeds every entry of a parameter vector). By which of them do so, {glue:text}`limits_boundary` approach a derivative neuron at a boundary, {glue:text}`limits_exponential` an exponential neuron and {glue:text}`limits_passage` a passage, where only the coordinates end; for {glue:text}`limits_found` of the {glue:text}`limits_output` the limit itself is found. On the other {glue:text}`limits_step` the parameter vector of a neuron grows
-# with a bounded output weight: it becomes a step, whose size finite data do not see; if it is one of the pair, as on {glue:text}`steps_pair` of them, $\delta$ grows, too. Of the {glue:text}`arrivals` curves that reach $\delta \to 0$, {glue:text}`arrivals_kept` meet no critical point of the loss on the way, and their ends are those of {prf:ref}`prop-signs`.
+# On {glue:text}`len(unbounded)` of the {glue:text}`counts[ENDS[2]]` curves output weights diverge (at the end one exceeds every entry of a parameter vector). By which of them do so, {glue:text}`named[LIMITS[0]]` approach a derivative neuron at a boundary, {glue:text}`named[LIMITS[2]]` an exponential neuron and {glue:text}`named[LIMITS[1]]` a passage, where only the coordinates end; for {glue:text}`sum(hit)` of the {glue:text}`len(unbounded)` the limit itself is found. On the other {glue:text}`named[LIMITS[3]]` the parameter vector of a neuron grows
+# with a bounded output weight: it becomes a step, whose size finite data do not see; if it is one of the pair, as on {glue:text}`len(falls)` of them, $\delta$ grows, too. Of the {glue:text}`len(arrivals)` curves that reach $\delta \to 0$, {glue:text}`len(kept)` meet no critical point of the loss on the way, and their ends are those of {prf:ref}`prop-signs`.
 # That output weights diverge where two neurons become a derivative neuron is {cite:t}`martinelli2025`'s; the place, the laws at a positive distance and the other limits are added here.
 #
 # :::{prf:proposition} A step neuron
@@ -853,9 +827,6 @@ print("output weights of the steps:", np.round(outer_end, 4))
 # %%
 claims.check("P2.steps", float(np.median(falls)) if falls else 0.0, n=len(falls))
 
-# %% Numbers for the text
-figures.numbers(steps_pair=len(falls))
-
 # %% [markdown]
 # ### Several outputs
 #
@@ -872,17 +843,8 @@ at_points = three_counts[ENDS[0]]
 small_distance = sum(three_counts[name] for name in ENDS[:2])
 claims.check("P2.three_outputs", float(at_points), n=small_distance)
 
-# %% Numbers for the text
-figures.numbers(
-    three=sum(three_counts.values()),
-    three_at_point=at_points,
-    three_at_derivative=three_counts[ENDS[1]],
-    three_away=three_counts[ENDS[2]],
-    three_not_ended=three_counts[ENDS[3]],
-)
-
 # %% [markdown]
-# Of {glue:text}`three` curves {glue:text}`three_at_point` end at a permutation point, {glue:text}`three_at_derivative` at a derivative neuron, on {glue:text}`three_away` weights diverge before, and {glue:text}`three_not_ended` have not ended.
+# Of {glue:text}`sum(three_counts.values())` curves {glue:text}`at_points` end at a permutation point, {glue:text}`three_counts[ENDS[1]]` at a derivative neuron, on {glue:text}`three_counts[ENDS[2]]` weights diverge before, and {glue:text}`three_counts[ENDS[3]]` have not ended.
 #
 # So P, section 4.2 (i), read of the points that paths reach, is true for any number of outputs and smooth activations ({prf:ref}`cor-ends-flat`), but with several outputs no path was found that reaches one; read of all points made by doubling a neuron, it is not true ([](22_permutation_points.ipynb)). Made for this purpose, networks with three outputs and $J = 0$: the targets are $f + r$, with $r$ orthogonal to $1$, to each $g(s_i)$ and to each entry of $g'(s_i) z$.
 
@@ -1142,10 +1104,6 @@ figures.show("fig_toy", figure, legend=3)
 figures.numbers(
     different=", ".join(str(count) for count, _ in different),
     settled=", ".join(str(n) for _, n in different),
-    relu_at_point=relu_ends[0],
-    relu_at_derivative=relu_ends[1],
-    relu_not_ended=relu_ends[2] + relu_ends[3],
-    relu_first=relu_index.count(1),
 )
 
 # %% [markdown]
@@ -1156,8 +1114,8 @@ figures.numbers(
 # the pair, with a dot at its end or where the budget ends (colours as in {numref}`fig-merge`); dashed, the merged network, minimised from the end of the curve, or from the pair's mean where the curve ends elsewhere ({glue:text}`relu_inputs` inputs, profile {glue:text}`profile`).
 # :::
 #
-# Of the ten curves of this network {glue:text}`relu_at_point` end at a permutation point, {glue:text}`relu_at_derivative` at a derivative neuron, and {glue:text}`relu_not_ended` diverge or have not ended
-# within the budget of steps; {glue:text}`relu_first` of the points have exactly one negative eigenvalue ({claim}`P3.first_order_relu`). The merged networks of all networks, {glue:text}`settled` of ten minimised to a change below $10^{-3}$, have {glue:text}`different` different losses: some pairs end at one configuration, others at different ones, as the paper says.
+# Of the ten curves of this network {glue:text}`relu_ends[0]` end at a permutation point, {glue:text}`relu_ends[1]` at a derivative neuron, and {glue:text}`relu_ends[2] + relu_ends[3]` diverge or have not ended
+# within the budget of steps; {glue:text}`relu_index.count(1)` of the points have exactly one negative eigenvalue ({claim}`P3.first_order_relu`). The merged networks of all networks, {glue:text}`settled` of ten minimised to a change below $10^{-3}$, have {glue:text}`different` different losses: some pairs end at one configuration, others at different ones, as the paper says.
 #
 # ### The lowest permutation point
 #

@@ -348,17 +348,14 @@ figures.show("fig_directions", figure)
 # %% Numbers for the text
 figures.numbers(
     points=len(everything),
-    shallow=sum(map(len, groups.values())),
     unclear=len(found) - len(everything),
     deep=sum(p.net.depth == 3 for p in everything),
     agree="all" if all(agree) else sum(agree),
-    most_scalar=max(negatives, default=0),
-    none=negatives.count(0) or "none",
     scalar=len(scalar),
 )
 
 # %% [markdown]
-# The theorem gives the right numbers at {glue:text}`agree` of {glue:text}`points` points of this run, {glue:text}`deep` of them in a deeper network; {glue:text}`unclear` others, with an eigenvalue that could be 0 or not in double precision, are left out. With one output up to {glue:text}`most_scalar` eigenvalues are negative here, and up to [[P3.at_most_one:.0f]] in the recorded run. Points without any, which may be minima of the larger network: {glue:text}`none` of the {glue:text}`scalar` with one output.
+# The theorem gives the right numbers at {glue:text}`agree` of {glue:text}`points` points of this run, {glue:text}`deep` of them in a deeper network; {glue:text}`unclear` others, with an eigenvalue that could be 0 or not in double precision, are left out. With one output up to {glue:text}`max(negatives, default=0)` eigenvalues are negative here, and up to [[P3.at_most_one:.0f]] in the recorded run. Points without any, which may be minima of the larger network: {glue:text}`negatives.count(0) or "none"` of the {glue:text}`scalar` with one output.
 
 # %%
 rival = min(lopsided, default=1.0)
@@ -403,13 +400,6 @@ claims.check("P4.plateau", changes or 0, n=len(changes), rival=min(alone))
 claims.check("P4.plateau_critical", dimensions or 3, n=len(dimensions))
 rival = min(on_plateau, default=1.0)
 claims.check("P4.line", on_line or 0, n=len(on_line), rival=rival)
-
-# %% Numbers for the text
-figures.numbers(
-    on_line=f"{max(critical_set, default=0):.0e}",
-    off_line=f"{min(on_plateau, default=0):.0e}",
-    scalar_plateau=f"{max(on_line, default=0):.0e}",
-)
 
 # %% [markdown]
 # The paper's sentences may speak of every permutation point, as its section 4.3 does, or of those alone to which paths of section 4.1 lead. We judge both readings:
@@ -533,13 +523,8 @@ scene.show("fig_round")
 # %% Numbers for the text
 indices = Counter((outputs, min(index, 2)) for outputs, _, index, *_ in passes)
 figures.numbers(
-    round_points=len(passes),
-    round_two=len(tops),
     round_first=", ".join(str(indices[m, 1]) for m in (1, 2, 3)),
     round_more=", ".join(str(indices[m, 2]) for m in (1, 2, 3)),
-    round_arrive=sum(joined),
-    round_three=sum(map(len, arrive.values())),
-    round_top=f"{min(top for *_, top, _ in passes):.3f}",
 )
 
 # %% [markdown]
@@ -549,7 +534,7 @@ figures.numbers(
 # Two neurons of a network with three outputs change places. First panel: their input weights less the mean of the two; at the permutation point both would be in the middle. Second: the loss, 0 at both ends and below that of the permutation point throughout; the way in and the way out are descent (profile {glue:text}`profile`).
 # :::
 #
-# Of {glue:text}`round_points` permutation points of this run {glue:text}`round_first` with one, two and three outputs have index 1, and {glue:text}`round_more` have a larger one; on the lowest of the ways the largest loss is {glue:text}`round_top` times that of the point. With three outputs {glue:text}`round_arrive` of {glue:text}`round_three` descents end at loss 0 (recorded: [[P3.round_joins:.0f]], with [[n(P3.round_joins)]] teachers), the others at minima of a larger loss. The paper says of the path that "there is no guarantee that the highest saddle should be the one at the permutation point"; where the index is 2 or more, there are paths on which it is not.
+# Of {glue:text}`len(passes)` permutation points of this run {glue:text}`round_first` with one, two and three outputs have index 1, and {glue:text}`round_more` have a larger one; on the lowest of the ways the largest loss is {glue:text}`min(top for *_, top, _ in passes):.3f` times that of the point. With three outputs {glue:text}`sum(joined)` of {glue:text}`sum(map(len, arrive.values()))` descents end at loss 0 (recorded: [[P3.round_joins:.0f]], with [[n(P3.round_joins)]] teachers), the others at minima of a larger loss. The paper says of the path that "there is no guarantee that the highest saddle should be the one at the permutation point"; where the index is 2 or more, there are paths on which it is not.
 
 # %%
 claims.check("P3.round", max(tops, default=-1.0), n=len(tops))
@@ -656,7 +641,7 @@ claims.check("P3.every_number", off, n=len(made))
 # %% [markdown]
 # ### Zeros with one output, valleys, and a step of the proof
 #
-# With three outputs the gradient at random points of the plateau is at least {glue:text}`off_line` in this run; on the part that {prf:ref}`cor-plateau` names it is at most {glue:text}`on_line`. With one output it is at most {glue:text}`scalar_plateau` at random points of the line.
+# With three outputs the gradient at random points of the plateau is at least {glue:text}`min(on_plateau, default=0):.0e` in this run; on the part that {prf:ref}`cor-plateau` names it is at most {glue:text}`max(critical_set, default=0):.0e`. With one output it is at most {glue:text}`max(on_line, default=0):.0e` at random points of the line.
 
 # %%
 claims.check("P3.zero_one_output", zeros_scalar or 1, n=len(zeros_scalar))
@@ -681,7 +666,7 @@ figures.show("fig_spectra", figure)
 # :::{glue:figure} fig_spectra
 # :alt: Sorted Hessian eigenvalues of a small network, all positive, and of its permutation point, some negative.
 #
-# Spectrum of one example, before and after a neuron is doubled; {glue:text}`shallow` points with one hidden layer are in {numref}`fig-directions` (profile {glue:text}`profile`).
+# Spectrum of one example, before and after a neuron is doubled; {glue:text}`sum(map(len, groups.values()))` points with one hidden layer are in {numref}`fig-directions` (profile {glue:text}`profile`).
 # :::
 #
 # ### The loss around one permutation point
@@ -826,15 +811,13 @@ claims.check("P3.round_given", max(tops, default=-1.0), n=len(tops))
 
 # %% Numbers for the text
 figures.numbers(
-    given_pairs=len(branches),
-    given_arrive=len(kappas),
     given_two=sum(bool(kappa[1] < 0) for kappa in kappas),
     given_below=sum(top < 0 for top in tops),
     given_lowest=f"{max((-top for top in tops), default=0.0):.1e}",
 )
 
 # %% [markdown]
-# Of {glue:text}`given_pairs` pairs {glue:text}`given_arrive` arrive at a permutation point, {glue:text}`given_two` of them at one of index 2 or more, and {glue:text}`given_below` of these are joined to the exchanged network below it, by up to {glue:text}`given_lowest` of its loss. So the points at which the paper's own paths arrive need not be passes either ({claim}`P3.reached`).
+# Of {glue:text}`len(branches)` pairs {glue:text}`len(kappas)` arrive at a permutation point, {glue:text}`given_two` of them at one of index 2 or more, and {glue:text}`given_below` of these are joined to the exchanged network below it, by up to {glue:text}`given_lowest` of its loss. So the points at which the paper's own paths arrive need not be passes either ({claim}`P3.reached`).
 #
 # The half circle itself takes only a critical point and two negative eigenvalues of the block $K$, which has $\rho$ of them or more; the rest of the Hessian does not matter. On MNIST, images projected on their leading components, the doubled neuron adds two negative eigenvalues or more at every permutation point that was found ({claim}`P8.projected_index`, [](52_permutation_saddles_on_mnist.ipynb)). So near these, too, two neurons can change places below the point without meeting; we did not look whether descent leads from there to the trained network.
 #
@@ -898,7 +881,6 @@ claims.check("P3.order_inertia", float(np.mean(agree_two or [1])), n=n)
 # %% Numbers for the text
 figures.numbers(
     order_points=n,
-    order_minima=len(chosen),
     order_counts=", ".join(
         f"{count} ({times} points)"
         for count, times in sorted(Counter(negatives_two).items())
@@ -907,7 +889,7 @@ figures.numbers(
 )
 
 # %% [markdown]
-# {glue:text}`order_points` points over {glue:text}`order_minima` minima. Numbers of negative eigenvalues at $K = 2$: {glue:text}`order_counts`.
+# {glue:text}`order_points` points over {glue:text}`len(chosen)` minima. Numbers of negative eigenvalues at $K = 2$: {glue:text}`order_counts`.
 #
 # ### ReLU hides the curvature
 #
@@ -934,16 +916,15 @@ for at in range(seed, seed + teachers):
 
 # %% Numbers for the text
 figures.numbers(
-    relu=len(relu),
     relu_kinds="; ".join(
         f"{before} zeros before, {zero} after, {negative} negative ({count} points)"
         for (before, negative, zero), count in sorted(Counter(relu).items())
     )
-    or "none",
+    or "none"
 )
 
 # %% [markdown]
-# Two inputs, three neurons, one output, {glue:text}`relu` minima that converged: {glue:text}`relu_kinds`. Three of those before belong to the scalings; the theorem adds 4. So with one output ReLU has none of this curvature at finite data, and its permutation points look flatter than those of smooth networks; with several outputs $J$ still adds $\rho$ negative eigenvalues.
+# Two inputs, three neurons, one output, {glue:text}`len(relu)` minima that converged: {glue:text}`relu_kinds`. Three of those before belong to the scalings; the theorem adds 4. So with one output ReLU has none of this curvature at finite data, and its permutation points look flatter than those of smooth networks; with several outputs $J$ still adds $\rho$ negative eigenvalues.
 #
 # ### Exercises
 #

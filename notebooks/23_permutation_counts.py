@@ -302,13 +302,11 @@ claims.check("P5.layers", float(min(over_sum, default=1)), n=len(over_sum))
 
 # %% Numbers for the text
 figures.numbers(
-    equal=", ".join(map(str, sorted({K for K, n in T if over[K, n] == 1}))),
-    loosest=float(over[n_max // 2, n_max]),
-    half=n_max // 2,
+    equal=", ".join(map(str, sorted({K for K, n in T if over[K, n] == 1})))
 )
 
 # %% [markdown]
-# The sum is attained at $K = 1$; for $K \ge 2$ there are more points, also with copies in both layers at once (Exercise 23.2). In one layer, among the orders $K \ge 1$, the bound is attained at $K =$ {glue:text}`equal` only. Near $K = n/2$ it is far from sharp: at $n =$ {glue:text}`n_max` and $K =$ {glue:text}`half` it is too small by a factor {glue:text}`loosest:.1e`.
+# The sum is attained at $K = 1$; for $K \ge 2$ there are more points, also with copies in both layers at once (Exercise 23.2). In one layer, among the orders $K \ge 1$, the bound is attained at $K =$ {glue:text}`equal` only. Near $K = n/2$ it is far from sharp: at $n =$ {glue:text}`n_max` and $K =$ {glue:text}`n_max // 2` it is too small by a factor {glue:text}`float(over[n_max // 2, n_max]):.1e`.
 #
 # ## In wide layers the count grows as stated, with a larger constant than the proof's
 #
@@ -417,7 +415,7 @@ order = {copies: width - len(copies) for copies in spectra}  # K
 off = [nullity[c] - order[c] * width_next for c in spectra]
 
 # %% [markdown]
-# The dimension is $K n_{k+1}$ for all {glue:text}`partitions` partitions, with a clear gap between the singular values that vanish and the others ({numref}`fig-rank`). And along the plane the loss is constant, however far one goes; each displacement here is as long as $W^{(k+1)}$.
+# The dimension is $K n_{k+1}$ for all {glue:text}`len(spectra)` partitions, with a clear gap between the singular values that vanish and the others ({numref}`fig-rank`). And along the plane the loss is constant, however far one goes; each displacement here is as long as $W^{(k+1)}$.
 
 # %% Move in the plane, and elsewhere
 generator = seeds.torch_generator(seed, "displacements")
@@ -482,7 +480,7 @@ claims.check("P7.equal_loss", in_plane, rival=min(anywhere))
 # Drawn independently, the number of such pairs within $r$ has a mean $m$ of order $n^2 r^D$ and a variance of at most $m + O(n^3 r^{2D})$. With $r^D = C/n^2$ this is $m + O(C^2/n)$, and by Chebyshev's inequality the probability that there is no such pair is $O(1/C)$ as $n \to \infty$.
 # :::
 #
-# The bound is tested on all pairs with $0 \le \mu \le 1$ of random tanh networks with two inputs; two pairs close to a place where $\tanh''$ or $\tanh'$ is largest attain [[100 * P8.merge_bound:.2f]] % of it. The corollary is tested on the closest pair of like sign in layers of {glue:text}`merge_widths` neurons with $a_i = \pm \frac1n$ and normal $\vartheta_i$, $D = 3$, in {glue:text}`merge_networks` series of networks: the price falls with the exponent [[P8.merge_width:±]], where the corollary has $-2 - \frac83$.
+# The bound is tested on all pairs with $0 \le \mu \le 1$ of random tanh networks with two inputs; two pairs close to a place where $\tanh''$ or $\tanh'$ is largest attain [[100 * P8.merge_bound:.2f]] % of it. The corollary is tested on the closest pair of like sign in layers of {glue:text}`merge_widths` neurons with $a_i = \pm \frac1n$ and normal $\vartheta_i$, $D = 3$, in {glue:text}`len(exponents)` series of networks: the price falls with the exponent [[P8.merge_width:±]], where the corollary has $-2 - \frac83$.
 
 # %% The largest loss on the way of a merge over its bound
 rng = seeds.torch_generator(seed, "networks to merge")
@@ -549,15 +547,11 @@ claims.check(
 mean, error = error_bars.over_clusters(exponents)
 claims.check("P8.merge_width", mean, stderr=error, n=len(exponents))
 figures.numbers(
-    merge_widths=f"{sizes[0]} to {sizes[-1]}",
-    merge_networks=len(exponents),
-    merge_largest=f"{max(every):.2f}",
-    merge_median=f"{np.median(every):.2f}",
-    merge_exponent=f"{mean:.1f}",
+    merge_widths=f"{sizes[0]} to {sizes[-1]}", merge_exponent=f"{mean:.1f}"
 )
 
 # %% [markdown]
-# In this run the largest ratio of a random pair is {glue:text}`merge_largest`, the median {glue:text}`merge_median`, and the exponent {glue:text}`merge_exponent`. Where there are ten outputs and $D$ grows with the width, as in [](52_permutation_saddles_on_mnist.ipynb), the theorem holds and the corollary says nothing.
+# In this run the largest ratio of a random pair is {glue:text}`max(every):.2f`, the median {glue:text}`np.median(every):.2f`, and the exponent {glue:text}`merge_exponent`. Where there are ten outputs and $D$ grows with the width, as in [](52_permutation_saddles_on_mnist.ipynb), the theorem holds and the corollary says nothing.
 #
 # ## What it means for merging networks
 #
@@ -844,19 +838,14 @@ variance = sum((K - mean) ** 2 * t for K, t in enumerate(by_order)) / total
 
 # %% Numbers for the text
 figures.numbers(
-    deviation=f"{math.sqrt(variance):.1f}",
-    total=float(total),
-    ratio=1 / math.log(2),
-    total_gap=abs(float(total) / predicted - 1),
     mean=float(mean),
     mean_gap=abs(float(mean) - mean_order),
-    share=1 - 1 / (2 * math.log(2)),
     beyond=float(sum(by_order[n_max // 2 + 1 :]) / total),
 )
 
 # %% [markdown]
-# At $n =$ {glue:text}`n_max` the exact sum is {glue:text}`total:.3e`; in double precision it agrees with the formula to {glue:text}`total_gap:.0e` of its size, and the mean order {glue:text}`mean:.3f` to {glue:text}`mean_gap:.0e`; the standard deviation is
-# {glue:text}`deviation`. One more neuron multiplies the number of permutation points per minimum by {glue:text}`ratio:.3f`; in wide layers a share {glue:text}`share:.3f` of the neurons are copies on average. The orders beyond $n/2$, which
+# At $n =$ {glue:text}`n_max` the exact sum is {glue:text}`float(total):.3e`; in double precision it agrees with the formula to {glue:text}`abs(float(total) / predicted - 1):.0e` of its size, and the mean order {glue:text}`mean:.3f` to {glue:text}`mean_gap:.0e`; the standard deviation is
+# {glue:text}`math.sqrt(variance):.1f`. One more neuron multiplies the number of permutation points per minimum by {glue:text}`1 / math.log(2):.3f`; in wide layers a share {glue:text}`1 - 1 / (2 * math.log(2)):.3f` of the neurons are copies on average. The orders beyond $n/2$, which
 # P, Prop. 1 leaves out, hold a share {glue:text}`beyond:.0e` of all points.
 #
 # ### The plane of equal loss
@@ -877,7 +866,6 @@ axis.set(ylabel="singular value / largest", ylim=(3e-19, 3))
 axis.legend(loc="center left", bbox_to_anchor=(1, 0.5), reverse=True)
 figures.show("fig_rank", figure)
 figures.numbers(
-    partitions=len(spectra),
     kept=min(float(s[s >= 1e-9].min()) for s in spectra.values()),
     dropped=max(float(s[s < 1e-9].max(initial=0)) for s in spectra.values()),
 )
@@ -886,7 +874,7 @@ figures.numbers(
 # :::{glue:figure} fig_rank
 # :alt: Sorted singular values of the Jacobian for all partitions. Each curve jumps from rounding error to values far above it, exactly at K times the width of the next layer.
 #
-# Singular values of the Jacobian of the outputs in $W^{(k+1)}$, {glue:text}`partitions` partitions of
+# Singular values of the Jacobian of the outputs in $W^{(k+1)}$, {glue:text}`len(spectra)` partitions of
 # $n_k =$ {glue:text}`width` neurons, $n_{k+1} =$ {glue:text}`width_next`, {glue:text}`inputs` inputs. Dotted: the multiples of
 # $n_{k+1}$. Values below $10^{-18}$ are drawn there (profile {glue:text}`profile`).
 # :::

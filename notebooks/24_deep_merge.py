@@ -168,7 +168,7 @@ trained = {
 every = {H: [merge(nets[H], theta) for theta in trained[H]] for H in WIDTHS}
 
 # %% [markdown]
-# A minimum counts as converged where the norm of the gradient, at fixed distance, is at most {glue:text}`tolerance`. Distances at which it is not are left out; a path counts if these are at most a fifth and the last one is not among them. In this run {glue:text}`counted` of {glue:text}`all_paths` paths count.
+# A minimum counts as converged where the norm of the gradient, at fixed distance, is at most {glue:text}`TOLERANCE:.0e`. Distances at which it is not are left out; a path counts if these are at most a fifth and the last one is not among them. In this run {glue:text}`n` of {glue:text}`of` paths count.
 
 # %% Select the paths that count
 paths = {
@@ -253,7 +253,7 @@ claims.check("P8.accuracy", *fell, n=n if some else 0)
 #
 # ## A coarse grid hides falls of the loss
 #
-# On {glue:text}`rising` of the {glue:text}`counted` paths of this run the loss never falls from one of {glue:text}`distances` distances to the next by more than a thousandth of its largest value ({glue:text}`strictly`: by more than a millionth). But between two distances nothing has been looked at. So each of these paths is followed once more, with four times as many distances in the first decade.
+# On {glue:text}`sum(rising)` of the {glue:text}`n` paths of this run the loss never falls from one of {glue:text}`distances` distances to the next by more than a thousandth of its largest value ({glue:text}`sum(strictly)`: by more than a millionth). But between two distances nothing has been looked at. So each of these paths is followed once more, with four times as many distances in the first decade.
 
 # %% Look four times as finely
 first_decade = delta[: early + 1].log()  # (early + 1,)
@@ -297,7 +297,7 @@ high = error_bars.share(rose + of - n, of)[2]  # if all did
 claims.check("P8.monotone", share, interval=(low, high), n=n)
 
 # %% [markdown]
-# On {glue:text}`rising_finely` the loss does not fall there either. So the number of paths on which no fall is seen is an upper bound, and the question stays open until the finer distances are run at the recorded size.
+# On {glue:text}`rose` the loss does not fall there either. So the number of paths on which no fall is seen is an upper bound, and the question stays open until the finer distances are run at the recorded size.
 #
 # ## The path ends beside the permutation point
 #
@@ -357,12 +357,6 @@ rows = {
 head = " | ".join(f"$H = {H}$" for H in WIDTHS)
 figures.table(f" | {head}", ([name, *row] for name, row in rows.items()))
 figures.numbers(
-    tolerance=f"{TOLERANCE:.0e}",
-    all_paths=of,
-    counted=n,
-    rising=sum(rising),
-    strictly=sum(strictly),
-    rising_finely=rose,
     tops=", ".join(f"{f(tops[0]):.2f}" for f in (np.median, max))
     if finer
     else "–",

@@ -280,16 +280,14 @@ for layers, h in NARROW:
     arrived[layers, h] = len(found)
     classes[layers, h] = number / 2 ** (layers - 1)
 figures.numbers(
-    arrived=sum(arrived.values()),
-    descended=sum(2**layers for layers, _ in classes) * descents,
-    mixed=mixed,
+    descended=sum(2**layers for layers, _ in classes) * descents, mixed=mixed
 )
 
 # %%
 claims.check("G1.count", list(classes.values()), n=sum(arrived.values()))
 
 # %% [markdown]
-# In this run {glue:text}`arrived` of {glue:text}`descended` descents arrived at a minimum, and {glue:text}`mixed` classes hold minima of different signs.
+# In this run {glue:text}`sum(arrived.values())` of {glue:text}`descended` descents arrived at a minimum, and {glue:text}`mixed` classes hold minima of different signs.
 #
 # ## Between two pieces every path climbs to the same height
 #
@@ -771,7 +769,7 @@ for n in range(1, 7):
 claims.check("G1.bound", wide_components, n=40 * len(wide_components))
 
 # %% [markdown]
-# The largest loss on these paths is {glue:text}`wide_loss` $\|Y\|^2$.
+# The largest loss on these paths is {glue:text}`max(wide_loss):.0e` $\|Y\|^2$.
 #
 # ### Layers that are wider than the inputs
 #
@@ -865,7 +863,6 @@ claims.check(
     n=n,
     second_seed=lambda: mixed_together(seed + 1)[:3],
 )
-figures.numbers(mixed_share=mixed_share)
 
 # %% [markdown]
 # The share is {glue:text}`mixed_share:.3f` in this run, near $2^{-2}$; the middle layer does not count.
@@ -986,14 +983,9 @@ for layers, h in ((layers, h) for layers, h in CASES if h > 1):
         printed_loss.append(min(found).item())
         corrected = loss(permute_layers(W, perms), X, Y) / Y.square().sum()
         corrected_loss.append(corrected.item())
-figures.numbers(
-    least_printed=f"{min(printed_loss):.0e}",
-    most_corrected=f"{max(corrected_loss):.0e}",
-    actions=len(printed_loss),
-)
 
 # %% [markdown]
-# The loss of the printed points is at least {glue:text}`least_printed` $\|Y\|^2$, that of the corrected ones at most {glue:text}`most_corrected` $\|Y\|^2$, over {glue:text}`actions` minima with a random list of permutations each.
+# The loss of the printed points is at least {glue:text}`min(printed_loss):.0e` $\|Y\|^2$, that of the corrected ones at most {glue:text}`max(corrected_loss):.0e` $\|Y\|^2$, over {glue:text}`len(printed_loss)` minima with a random list of permutations each.
 #
 # With one neuron per layer permutations join nothing; all lists of permutations are tried:
 
@@ -1072,7 +1064,7 @@ claims.check(
     n=2 * lines,
 )
 
-# %% Plot the barriers before and after the best permutation, and numbers for the text
+# %% Plot the barriers before and after the best permutation
 figure, axis = figures.panels(height=4.2)
 for (name, (before, after)), colour in zip(
     barriers.items(), ("orange", "black"), strict=True
@@ -1088,11 +1080,6 @@ figures.show("fig_best_permutation", figure)
 random_gain, copies_gain = (
     (after / before).median().item() for before, after in barriers.values()
 )
-figures.numbers(
-    gain_random=random_gain,
-    gain_copies=copies_gain,
-    wide_loss=f"{max(wide_loss):.0e}",
-)
 
 # %% [markdown]
 # :::{glue:figure} fig_best_permutation
@@ -1102,7 +1089,7 @@ figures.numbers(
 # (profile {glue:text}`profile`).
 # :::
 #
-# The median of the factor by which the best permutation lowers the barrier is {glue:text}`gain_random:.2f` for random points of one component and {glue:text}`gain_copies:.1e` for noisy permuted copies. What would remove the barrier
+# The median of the factor by which the best permutation lowers the barrier is {glue:text}`random_gain:.2f` for random points of one component and {glue:text}`copies_gain:.1e` for noisy permuted copies. What would remove the barrier
 # altogether for every pair is $g^{-1}$ itself.
 #
 # G, section 7 supposes that “a significant part of the linear interpolation is within the minimum with high probability”: here a part of positive length is in the minimum only if all of the line is, which needs
@@ -1122,7 +1109,7 @@ figures.numbers(
 # $\mu \ne 0$ imaginary and $N \ne 0$; for $\mu = 0$ bounded where $N^2 = 0$.
 # :::
 #
-# All $\exp(tM)$ have a compact closure if and only if the blocks of 0 have size 1, too. So compactness is enough, and not needed: for $M^2 = 0$ the orbit is a straight line in the minimum. The barrier for random $M$ of each of the {glue:text}`jordan_forms` real Jordan forms
+# All $\exp(tM)$ have a compact closure if and only if the blocks of 0 have size 1, too. So compactness is enough, and not needed: for $M^2 = 0$ the orbit is a straight line in the minimum. The barrier for random $M$ of each of the {glue:text}`len(growth)` real Jordan forms
 # of four rows but 0, up to $t = 100$ and from there to 1000:
 
 # %% Follow the barrier along random subgroups
@@ -1169,15 +1156,9 @@ ratios = {
     kind: torch.cat([growth[form] for form in growth if allowed[form] == kind])
     for kind in (True, False)
 }
-figures.numbers(
-    jordan_forms=len(growth),
-    jordan_bounded=sum(allowed.values()),
-    growth_bounded=ratios[True].max().item(),
-    growth_unbounded=ratios[False].min().item(),
-)
 
 # %% [markdown]
-# For the {glue:text}`jordan_bounded` forms that the proposition allows the barrier grows by a factor of at most {glue:text}`growth_bounded:.2f` after $t = 100$, for each of the others by at least {glue:text}`growth_unbounded:.1f` ({claim}`G1.compact`).
+# For the {glue:text}`sum(allowed.values())` forms that the proposition allows the barrier grows by a factor of at most {glue:text}`ratios[True].max().item():.2f` after $t = 100$, for each of the others by at least {glue:text}`ratios[False].min().item():.1f` ({claim}`G1.compact`).
 #
 # ### Further remarks on the paper
 #

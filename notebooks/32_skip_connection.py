@@ -437,7 +437,7 @@ figures.numbers(
 # $W_1 W_2 \le -c - \varepsilon$ gives one convex set in each of two quadrants, not empty because $b^2 > \varepsilon + c$. For $\varepsilon < 0$ reflect $W_1$, and for $\varepsilon = 0$ there is one such set in each quadrant.
 # :::
 #
-# The counts above are for several data, skip connections and grids. All numbers are multiples of a small power of two, so that the values at the vertices have no rounding errors. The finest grid has {glue:text}`cubes` cubes.
+# The counts above are for several data, skip connections and grids. All numbers are multiples of a small power of two, so that the values at the vertices have no rounding errors. The finest grid has {glue:text}`(2 * REACH * fineness) ** 3:,` cubes.
 #
 # ### The paper's decomposition
 #
@@ -475,10 +475,7 @@ figure, axes = figures.panels(2, height=5, subplot_kw={"projection": "3d"})
 for axis, picture in zip(axes, pictures, strict=True):
     draw(axis, picture, ("$W_1$", "$W_2$", "$W_3$"), extent)
 figures.show("fig_minimum_surfaces", figure)
-figures.numbers(
-    cubes=f"{(2 * REACH * fineness) ** 3:,}",
-    of_S1=float(max(of_S1, key=lambda number: abs(number - 4))),
-)
+figures.numbers(of_S1=float(max(of_S1, key=lambda number: abs(number - 4))))
 
 # %% [markdown]
 # :::{glue:figure} fig_minimum_surfaces
@@ -692,17 +689,14 @@ axis.set(xlabel="place on the path", xlim=(0, 1.35))
 axis.set_xticks([0, 0.5, 1])
 figures.show("fig_skip_path", figure)
 figures.numbers(
-    paths=len(on_path),
-    mixed=mixed,
-    worst_path=f"{on_path.max():.0e}",
-    worst_shown=f"{curves['loss'].max():.0e}",
+    paths=len(on_path), mixed=mixed, worst_path=f"{on_path.max():.0e}"
 )
 
 # %% [markdown]
 # :::{glue:figure} fig_skip_path
 # :alt: Along a path between two minima with three by three weights the determinant of the first weight changes its sign while that of the residual map stays negative and the loss stays zero.
 #
-# A path by {prf:ref}`thm-skip` between two minima with $\tau = -1$ and different signs of $\det W_1$, for $n = 3$ and $\varepsilon = 1$; the loss on it is at most {glue:text}`worst_shown` (profile {glue:text}`profile`).
+# A path by {prf:ref}`thm-skip` between two minima with $\tau = -1$ and different signs of $\det W_1$, for $n = 3$ and $\varepsilon = 1$; the loss on it is at most {glue:text}`curves["loss"].max():.0e` (profile {glue:text}`profile`).
 # :::
 #
 # On {glue:text}`paths` paths between random minima with one sign of $\det (W_2 W_1 + \varepsilon I)$ the loss is at most {glue:text}`worst_path` $\|Y\|^2$; {glue:text}`mixed` of the classes that walks have found hold both signs.

@@ -145,14 +145,10 @@ figures.show("fig_segment", idea, legend=3)
 #
 # At a minimum with loss 0 this is G, (14), $(\varphi(\alpha) - 1)^2 \lVert Y \rVert^2$.
 #
-# The network of G, Fig. 4 has five layers with leaky ReLU (here with slope 0.01), widths 8, 16, 32, 16, 8, 4, and random $X \in \mathbb R^{8 \times 4}$, $Y \in \mathbb R^{4 \times 4}$. Full-batch gradient descent, where the paper has SGD, brings it close to a minimum ({glue:text}`descended` after {glue:text}`steps` steps), a few Gauss–Newton steps of least norm down to rounding ({glue:text}`reached`). The closed form against forward passes on lines from this network and from random ones with $k = \frac12, 1, 2, 3$:
+# The network of G, Fig. 4 has five layers with leaky ReLU (here with slope 0.01), widths 8, 16, 32, 16, 8, 4, and random $X \in \mathbb R^{8 \times 4}$, $Y \in \mathbb R^{4 \times 4}$. Full-batch gradient descent, where the paper has SGD, brings it close to a minimum ({glue:text}`descended:.1e` after {glue:text}`steps` steps), a few Gauss–Newton steps of least norm down to rounding ({glue:text}`trained.loss(*trained.layers).item():.0e`). The closed form against forward passes on lines from this network and from random ones with $k = \frac12, 1, 2, 3$:
 
 # %% Train the network of G, Fig. 4
 trained, descended = five_layer_minimum(seed, steps)
-figures.numbers(
-    descended=f"{descended:.1e}",
-    reached=f"{trained.loss(*trained.layers).item():.0e}",
-)
 
 # %% Degrees, scales and places
 DEGREES = (0.5, 1, 2, 3)  # k
@@ -229,7 +225,6 @@ slope = math.log(math.sqrt(far) / math.sqrt(near)) / math.log(10)
 
 # %%
 claims.check("G4.network", slope, n=1)
-figures.numbers(slope=slope, slope_of_square=slope_of_square)
 
 # %% Plot the growth
 power = claims.recorded("G4.network")["value"]
@@ -365,7 +360,7 @@ axis.set(ylabel=r"largest loss$\,/\,\|Y\|^2$", xscale="log", yscale="log")
 axis.set(ylim=(1e-6, None))
 axis.legend()
 figures.show("fig_bounded", figure)
-figures.numbers(members=len(ratios), worst_middle=f"{max(by_middle):.2f}")
+figures.numbers(members=len(ratios))
 
 # %% [markdown]
 # :::{glue:figure} fig_bounded
@@ -374,7 +369,7 @@ figures.numbers(members=len(ratios), worst_middle=f"{max(by_middle):.2f}")
 # Largest loss on the line between two members of the bounded orbit, drawn at random with a preference for its ends (dots), and the least bound (lines), one network for each $k$ (profile {glue:text}`profile`).
 # :::
 #
-# The bound holds for all {glue:text}`members` lines. A bound that is read in the middle, as for $k = 1$, would be exceeded for other $k$, by a factor of up to {glue:text}`worst_middle`.
+# The bound holds for all {glue:text}`members` lines. A bound that is read in the middle, as for $k = 1$, would be exceeded for other $k$, by a factor of up to {glue:text}`max(by_middle):.2f`.
 #
 # ## Two steps of the printed proof need mending; the statement stands
 #
@@ -440,12 +435,9 @@ worst = max(exponents, key=lambda e: abs(e + 0.5))
 claims.check("G4.unbounded", corrected, rival=min(printed))
 claims.check("G4.segment", worst_on_line, n=len(on_segment))
 claims.check("G4.printed_m", worst, n=len(exponents))
-figures.numbers(
-    printed_below=sum(ratio < 1 for ratio in printed), cases=len(printed)
-)
 
 # %% [markdown]
-# With the printed $m$ the loss is below $b$ in {glue:text}`printed_below` of {glue:text}`cases` cases, all with $k < 1$. (In the text that was read, G, (16) and (17) have $\lVert Y \rVert^2$ where $\lVert Y \rVert_2$ closes them exactly. That may be the conversion of an index; it is read as $\lVert Y \rVert_2$ here.)
+# With the printed $m$ the loss is below $b$ in {glue:text}`sum(ratio < 1 for ratio in printed)` of {glue:text}`len(printed)` cases, all with $k < 1$. (In the text that was read, G, (16) and (17) have $\lVert Y \rVert^2$ where $\lVert Y \rVert_2$ closes them exactly. That may be the conversion of an index; it is read as $\lVert Y \rVert_2$ here.)
 #
 # ## Gradient flow from balanced weights reaches no two rescalings of one network
 #
@@ -730,10 +722,9 @@ for kind, g in (("orthogonal", torch.linalg.qr(A).Q), ("any", B)):
 # %%
 one_in_ten = of_kind["any"].quantile(0.9).item()
 claims.check("G4.balanced", of_kind["orthogonal"], rival=one_in_ten)
-figures.numbers(balanced_median=of_kind["orthogonal"].median().item())
 
 # %% [markdown]
-# The median over random $Y$ and $q$, $h = 4$, is {glue:text}`balanced_median:.2f` $\lVert Y \rVert^2$.
+# The median over random $Y$ and $q$, $h = 4$, is {glue:text}`of_kind["orthogonal"].median().item():.2f` $\lVert Y \rVert^2$.
 #
 # For other widths and ranks, with the opposite frame $Q' = -Q$ once for each:
 

@@ -166,7 +166,6 @@ often.text(32, exact[31] - 5, name, size=13, ha="center", va="top")
 often.set(xlabel="size of $g$", ylabel="no real logarithm, in %")
 often.set(xlim=(0, 41), ylim=(0, 100))
 figures.show("fig_two_curves", figure)
-figures.numbers(none_32=exact[31] / 100)
 
 # %% Follow the loss along curves and chords
 normal = normal_stream(seed, "constant loss")
@@ -223,7 +222,7 @@ claims.check("G8.constant", on_curve, rival=min(on_line))
 # probability $1/\sqrt2 - \frac12$, half of it for each as $g$ and $-g$ have the same law. Divide by $P(\det g > 0) = \frac12$.
 # :::
 #
-# Why two suffice: every $g$ of positive determinant is a stretch followed by a rotation, and each of these can be taken in steps. So $\operatorname{diag}(-1, -2)$, with determinant 2, lies on no curve G, (5); a stretch and a half turn reach it. Among the $32 \times 32$ matrices, the size of G, Fig. 3b, c, a share of {glue:text}`none_32:.2f` has no real logarithm (`probability_without_logarithm`, exact). A sample for point 3 of the theorem:
+# Why two suffice: every $g$ of positive determinant is a stretch followed by a rotation, and each of these can be taken in steps. So $\operatorname{diag}(-1, -2)$, with determinant 2, lies on no curve G, (5); a stretch and a half turn reach it. Among the $32 \times 32$ matrices, the size of G, Fig. 3b, c, a share of {glue:text}`exact[31] / 100:.2f` has no real logarithm (`probability_without_logarithm`, exact). A sample for point 3 of the theorem:
 
 
 # %% Sample matrices with a real logarithm
@@ -370,13 +369,13 @@ ratio, changed = after / before, k > h
 claims.check("G9.bound", ratio)
 
 # %% [markdown]
-# About half of the points of a figure like G, Fig. 3a show nothing: with $k \le h$ the change is 0 for sigmoid networks. For the others the largest ratio is {glue:text}`largest:.2f` in this run.
+# About half of the points of a figure like G, Fig. 3a show nothing: with $k \le h$ the change is 0 for sigmoid networks. For the others the largest ratio is {glue:text}`ratio.max():.2f` in this run.
 #
 # ## On the printed curves the loss is not low but constant
 #
 # $X$ is $16 \times 8$, $Y$ is $64 \times 8$, $W_1$ is $32 \times 16$ and $W_2$ is $64 \times 32$, as $Y$ requires (the text that was read has $\mathbb R^{32}$ for $W_2$, which may come from its conversion); leaky ReLU. The paper states neither the slope, here {glue:text}`slope`, nor the law of $g$, here $g = \exp M$ with independent normal entries of $M$ of variance
 # $r^2/32$, for which $r$ is about the spectral radius; the magnitudes are $r =$ {glue:text}`small` and {glue:text}`large`. {term}`Minima <minimum>` by {glue:text}`training` steps of full-batch gradient descent with momentum, where the paper has SGD. With 8 samples
-# their loss is 0, here at most {glue:text}`start_8` of $\|Y\|$. Besides the printed batch, one with 64 samples, more than hidden neurons.
+# their loss is 0, here at most {glue:text}`start_8:.0e` of $\|Y\|$. Besides the printed batch, one with 64 samples, more than hidden neurons.
 
 
 # %% Define random curves of the map
@@ -463,7 +462,7 @@ claims.check("G10.reach", reached)
 
 # %% [markdown]
 # So $\sigma(g W_1 X)$ has rank 8 at every computed point, and {prf:ref}`prp-kept` applies: the outputs do not change. For the same reason $\gamma$ does not start at the minimum that was found but at
-# $\mathrm{id} \cdot w$, at a distance of {glue:text}`moved:.2f` of the norm of $w$: the pseudo-inverse projects the rows of $W_2$ onto the space that 8 samples span. Three sentences of the paper name no map, law or symmetry; how they were read:
+# $\mathrm{id} \cdot w$, at a distance of {glue:text}`np.mean(moved):.2f` of the norm of $w$: the pseudo-inverse projects the rows of $W_2$ onto the space that 8 samples span. Three sentences of the paper name no map, law or symmetry; how they were read:
 #
 # | The sentence | We find | Measured (recorded) |
 # | --- | --- | --- |
@@ -488,7 +487,7 @@ claims.check("G10.reach", reached)
 # that can be joined to the identity are finite products of exponentials; $GL_h$ needs two. For compact connected groups and for the rescalings one suffices.
 #
 # For other $h$ the probability follows from the generating function of Forrester and Nagao {cite:p}`forrester2007` for the real eigenvalues, a quotient of two Pfaffians
-# (`probability_without_logarithm`). It tends to 1: for the 32 hidden neurons of G, Fig. 3b, c it is {glue:text}`none_32:.3f`.
+# (`probability_without_logarithm`). It tends to 1: for the 32 hidden neurons of G, Fig. 3b, c it is {glue:text}`exact[31] / 100:.3f`.
 
 # %% Plot the probability of no real logarithm
 figure, axis = figures.panels(height=3.8)
@@ -745,13 +744,9 @@ figure.legend(
 )
 figures.show("fig_bound", figure)
 figures.numbers(
-    unchanged=int((~changed).sum()),
-    largest=ratio.max(),
     to_random=(ratio[changed] / np.sqrt(1 - (h / k)[changed])).max(),
     constant=np.mean(constant[changed]),
     mean_hk=np.mean((h / k)[changed]),
-    leaky=leaky,
-    leaky_most=of_leaky.max(),
 )
 
 # %% [markdown]
@@ -759,11 +754,11 @@ figures.numbers(
 # :name: fig-bound-6-1
 # :alt: First panel, norm of the outputs against their change on logarithmic axes; all points lie above the diagonal, and those with at most as many samples as hidden neurons have no change. Second panel, relative change against h over k; it falls to 0 and stays below the square root of 1 minus h over k.
 #
-# First panel: G, Fig. 3a, {glue:text}`networks` networks, of which {glue:text}`unchanged` have $k \le h$. Second panel: relative change of the others, and its root mean square $\sqrt{1 - h/k}$ for a uniformly random row space of dimension $h$, as the mean of $P_g$ is then $(h/k) I$ (profile {glue:text}`profile`).
+# First panel: G, Fig. 3a, {glue:text}`networks` networks, of which {glue:text}`int((~changed).sum())` have $k \le h$. Second panel: relative change of the others, and its root mean square $\sqrt{1 - h/k}$ for a uniformly random row space of dimension $h$, as the mean of $P_g$ is then $(h/k) I$ (profile {glue:text}`profile`).
 # :::
 #
 # For $k \le h$ the change is 0 for sigmoid networks, for leaky ReLU it is not: in the example with $n < k \le h$ a share of {glue:text}`leaky:.2f` of the random $g$ changes the outputs, by up to
-# {glue:text}`leaky_most:.2f` of their norm. For $k > h$ the largest ratio is {glue:text}`largest:.2f`, at most {glue:text}`to_random:.2f` times what a random row space gives. The row space of $\sigma(g W_1 X)$ is not random: it holds
+# {glue:text}`of_leaky.max():.2f` of their norm. For $k > h$ the largest ratio is {glue:text}`ratio.max():.2f`, at most {glue:text}`to_random:.2f` times what a random row space gives. The row space of $\sigma(g W_1 X)$ is not random: it holds
 # {glue:text}`constant:.2f` of the squared length of a constant vector on average, where a random one would hold the mean of $h/k$, {glue:text}`mean_hk:.2f`.
 #
 # ### Curves and chords of G, Fig. 3b, c
@@ -849,13 +844,7 @@ moved = [
 ]
 start_8 = max(runs[8, r][0][:, 0].max().item() for r in magnitudes)
 figures.numbers(
-    all_curves=starts * curves,
-    moved=np.mean(moved),
-    start_8=f"{start_8:.0e}",
-    reach=max(reached),
     least_rank=min(runs[8, r][4].min().item() for r in magnitudes),
-    distance_small=runs[8, small][3].mean().item(),
-    distance_large=runs[8, large][3].mean().item(),
     end_64=runs[64, large][0][:, -1].mean().item(),
     start_64=runs[64, large][0][:, 0].mean().item(),
 )
@@ -864,16 +853,16 @@ figures.numbers(
 # :::{glue:figure} fig_curves
 # :alt: Two panels with the loss on the curve and on the straight line for 8 and 64 samples at two magnitudes; with 8 samples the curve is flat at 0 under a hump of the line, with 64 samples the curve rises and the line has a higher hump.
 #
-# G, Fig. 3b, c with 8 samples as printed and with 64: mean of {glue:text}`all_curves` curves from {glue:text}`starts` minima, bars: intervals at two-sided $10^{-3}$ over the minima, since curves from one minimum are not independent (profile {glue:text}`profile`).
+# G, Fig. 3b, c with 8 samples as printed and with 64: mean of {glue:text}`starts * curves` curves from {glue:text}`starts` minima, bars: intervals at two-sided $10^{-3}$ over the minima, since curves from one minimum are not independent (profile {glue:text}`profile`).
 # :::
 #
 # With 8 samples the loss on $\gamma$ is not low but exactly that of the minimum: $\sigma(g W_1 X)$ has rank 8 at every computed point, its least singular value is {glue:text}`least_rank:.2f`, and {prf:ref}`prp-kept` applies.
-# The map reaches a set of dimension {glue:text}`reach` of the $2560 - 512 = 2048$ dimensions of the minimum, where the rescalings of the 32 neurons reach 32: a quarter, and the other 1536 are the $W_2 + N$ with $N \sigma(W_1 X) = 0$. The paper does not say how large the
+# The map reaches a set of dimension {glue:text}`max(reached)` of the $2560 - 512 = 2048$ dimensions of the minimum, where the rescalings of the 32 neurons reach 32: a quarter, and the other 1536 are the $W_2 + N$ with $N \sigma(W_1 X) = 0$. The paper does not say how large the
 # “significant part” is for which symmetries account. At these sizes no symmetry is needed to connect the minima with $\sigma(W_1 X)$ of rank 8: leaky ReLU, entry by entry, maps the matrices $W_1 X$, which are all of $\mathbb R^{32 \times 8}$, one to one and
 # continuously in both directions; $32 \times 8$ matrices of rank 8 are connected, and over each lies an affine space of $W_2$. That all sublevel sets are connected for layers wider than the number of samples is shown by Nguyen
 # {cite:p}`nguyen2019,nguyen2021`.
 #
-# The ends of $\gamma$ are further apart at the larger magnitude, {glue:text}`distance_large:.1f` against {glue:text}`distance_small:.1f`, as the paper says.
+# The ends of $\gamma$ are further apart at the larger magnitude, {glue:text}`runs[8, large][3].mean().item():.1f` against {glue:text}`runs[8, small][3].mean().item():.1f`, as the paper says.
 #
 # Other batch sizes: the share of curves below their chord, and the loss at the two ends.
 
@@ -942,28 +931,20 @@ for k in (8, 64):
     g_1, g_2 = (GL.exp(small * normal(32, 32) / math.sqrt(32)) for _ in range(2))
     twice = net.act(g_2, net.act(g_1, w))
     composed[k] = relative_distance(twice, net.act(g_2 @ g_1, w)).item()
-figures.numbers(
-    scan_curves=starts * few,
-    few=curves,
-    broken=torch.cat(breaks).double().mean().item(),
-    composed_8=f"{composed[8]:.0e}",
-    composed_64=composed[64],
-    lower_256=min(lower[256, r][0] for r in scan),
-)
 
 # %% [markdown]
 # :::{glue:figure} fig_batches
 # :alt: First panel, the share of curves that lie below the line everywhere, for three numbers of samples against the magnitude. Second panel, the loss at the ends is 0 up to 32 samples; beyond, it rises, more at the far end.
 #
-# First panel: share of curves that lie below the chord at every interior point, {glue:text}`scan_curves` curves from {glue:text}`starts` minima each; bars as above, none where all curves do. Second panel: mean loss at the two ends of
-# {glue:text}`few` curves from one minimum for each number of samples; dotted: as many as hidden neurons (profile {glue:text}`profile`).
+# First panel: share of curves that lie below the chord at every interior point, {glue:text}`starts * few` curves from {glue:text}`starts` minima each; bars as above, none where all curves do. Second panel: mean loss at the two ends of
+# {glue:text}`curves` curves from one minimum for each number of samples; dotted: as many as hidden neurons (profile {glue:text}`profile`).
 # :::
 #
 # With 64 samples, at the larger magnitude, the loss rises from {glue:text}`start_64:.2f` to {glue:text}`end_64:.2f` of the loss of the zero network, and at these magnitudes the mean over curves is below the chord.
 # For single curves nothing is proved where $k > h$: with 256 samples the smallest share, over the magnitudes, of
-# curves that are below it everywhere is {glue:text}`lower_256:.2f` of {glue:text}`scan_curves`. Applied twice, the map G, (6) is that of the product if and only if $W_2 s (I - P_{g_1})\, s_{g_2 g_1}^+ = 0$, so wherever $s_{g_1}$ has rank $k$; it differs by {glue:text}`composed_64:.2f` of the weights with 64 samples and by {glue:text}`composed_8` with 8.
+# curves that are below it everywhere is {glue:text}`min(lower[256, r][0] for r in scan):.2f` of {glue:text}`starts * few`. Applied twice, the map G, (6) is that of the product if and only if $W_2 s (I - P_{g_1})\, s_{g_2 g_1}^+ = 0$, so wherever $s_{g_1}$ has rank $k$; it differs by {glue:text}`composed[64]:.2f` of the weights with 64 samples and by {glue:text}`composed[8]:.0e` with 8.
 #
-# At $k = h$, where the map could both keep the outputs and fix $w$, the pseudo-inverse has poles: $\det \sigma(\exp(tM) W_1 X)$ changes its sign on a share of {glue:text}`broken:.2f` of the curves with 32 samples and the
+# At $k = h$, where the map could both keep the outputs and fix $w$, the pseudo-inverse has poles: $\det \sigma(\exp(tM) W_1 X)$ changes its sign on a share of {glue:text}`torch.cat(breaks).double().mean().item():.2f` of the curves with 32 samples and the
 # smaller magnitude, and there $\gamma$ runs to infinity.
 #
 # ### Exercises

@@ -195,15 +195,10 @@ claims.check("G11.distance", by_turn[0].item(), n=1)
 claims.check("G11.loss", loss_ratio[0].item(), n=1)
 
 # %% Numbers for the text
-figures.numbers(
-    turn_ratio=by_turn[0].item(),
-    turn_bound=f"{bound[0].item():.2e}",
-    turn_loss=loss_ratio[0].item(),
-    turn_turns=turns[0].item(),
-)
+figures.numbers(turn_bound=f"{bound[0].item():.2e}", turn_turns=turns[0].item())
 
 # %% [markdown]
-# At $r = 10$ the midpoint is {glue:text}`turn_ratio:.1f` times as far from the minimum as $d_{\max}$ = {glue:text}`turn_bound` allows, the loss is {glue:text}`turn_loss:.3f` times $C_L d_{\max}$, and the curve is {glue:text}`turn_turns:.2f` half circles of radius $1/\kappa_{\max}$ long. No principle of choosing the curve helps in general: curves of the principal logarithm can make the same loop ({prf:ref}`prp-loop`), and the distance may be all of $D/2$ ({prf:ref}`thm-neck`, {prf:ref}`prp-half`).
+# At $r = 10$ the midpoint is {glue:text}`by_turn[0].item():.1f` times as far from the minimum as $d_{\max}$ = {glue:text}`turn_bound` allows, the loss is {glue:text}`loss_ratio[0].item():.3f` times $C_L d_{\max}$, and the curve is {glue:text}`turn_turns:.2f` half circles of radius $1/\kappa_{\max}$ long. No principle of choosing the curve helps in general: curves of the principal logarithm can make the same loop ({prf:ref}`prp-loop`), and the distance may be all of $D/2$ ({prf:ref}`thm-neck`, {prf:ref}`prp-half`).
 #
 # ## What is missing is a limit on the length
 #
@@ -250,20 +245,17 @@ many.set(ylabel=r"distance $/\, d_{\max}$", yscale="log", xlim=(0, 2))
 many.set(ylim=(0.02, 50))
 figures.show("fig_spindle", figure)
 figures.numbers(
-    planar_short=int(short.sum()),
-    planar_long=int((~short).sum()),
-    planar_worst=wander_ratio[short].max().item(),
-    planar_violating=(wander_ratio[~short] > 1).double().mean().item(),
+    planar_violating=(wander_ratio[~short] > 1).double().mean().item()
 )
 
 # %% [markdown]
 # :::{glue:figure} fig_spindle
 # :alt: Ratio of the largest distance of a chord's point from its curve to the bound, on a logarithmic axis, against the length in half circles. Up to length 1 no random curve exceeds 1; beyond, many do, by up to more than 10. The line of the circular arcs is at 1 up to length 1 and jumps above it there.
 #
-# Largest distance of a chord's point from its curve: {glue:text}`planar_short` random curves with length at most $\pi/\kappa_{\max}$ and {glue:text}`planar_long` longer ones (profile {glue:text}`profile`).
+# Largest distance of a chord's point from its curve: {glue:text}`int(short.sum())` random curves with length at most $\pi/\kappa_{\max}$ and {glue:text}`int((~short).sum())` longer ones (profile {glue:text}`profile`).
 # :::
 #
-# Of the random curves that are too long, a share of {glue:text}`planar_violating:.2f` violates the bound; of the others none, the largest ratio is {glue:text}`planar_worst:.3f`.
+# Of the random curves that are too long, a share of {glue:text}`planar_violating:.2f` violates the bound; of the others none, the largest ratio is {glue:text}`wander_ratio[short].max().item():.3f`.
 #
 # ## On rescalings and rotations by at most half a turn the theorem is true as printed
 #
@@ -345,7 +337,6 @@ figures.numbers(
     real_curves=int(real.sum()),
     long_curves=int((kappa * ell > math.pi).sum()),
     long_real=int((real & (kappa * ell > math.pi)).sum()),
-    longest=longest,
 )
 
 # %%
@@ -415,13 +406,12 @@ def least_in_plane(rho, a, starts=8, steps=800):
 
 planes = [least_in_plane(rho, 1.0) for rho in (10.0, 100.0, 1000.0)]
 bending, least = zip(*planes, strict=True)
-figures.numbers(plane_least=min(least), plane_bending=f"{min(bending):.4f}")
 
 # %%
 claims.check("G11.small", min(least), n=len(least))
 
 # %% [markdown]
-# Paths this close to the line reach {glue:text}`plane_least:.2f` of the loss of the zero network, also at $\kappa_{\max} D$ = {glue:text}`plane_bending`.
+# Paths this close to the line reach {glue:text}`min(least):.2f` of the loss of the zero network, also at $\kappa_{\max} D$ = {glue:text}`min(bending):.4f`.
 #
 # G, section 7 supposes that “there always exists a $\gamma$ defined in the way above that is close to the line formed by the linear interpolation”, as one possible explanation of lines on which the loss hardly changes. It has two readings:
 #
@@ -512,13 +502,12 @@ claims.check("G11.small", min(least), n=len(least))
 
 # %% Evaluate the loop
 by_loop = to_minimum / at_midpoint(*loop(radii, a))[0]
-figures.numbers(principal_ratio=by_loop[-1].item())
 
 # %%
 claims.check("G11.principal", by_loop[-1].item(), n=1)
 
 # %% [markdown]
-# At $r = 1000$ the distance is {glue:text}`principal_ratio:.0f` times $d_{\max}$.
+# At $r = 1000$ the distance is {glue:text}`by_loop[-1].item():.0f` times $d_{\max}$.
 #
 # ### A narrow neck
 #
@@ -601,7 +590,7 @@ for e in (0.01, 0.001, 0.0001):
 claims.check("G11.neck", in_d_max)
 
 # %% [markdown]
-# At $e = 0.01$ the midpoint is {glue:text}`neck_ratio:.0f` times as far from the minimum as $d_{\max}$, and the loss $\tilde L$ is {glue:text}`neck_loss:.0f` times $C_L d_{\max}$. Over the width of the {term}`neck`, and over the size of the turn:
+# At $e = 0.01$ the midpoint is {glue:text}`in_d_max[0]:.0f` times as far from the minimum as $d_{\max}$, and the loss $\tilde L$ is {glue:text}`in_loss[0]:.0f` times $C_L d_{\max}$. Over the width of the {term}`neck`, and over the size of the turn:
 
 # %% Find the curvature at each width
 e_grid = np.geomspace(0.002, 0.2, 25)
@@ -658,14 +647,8 @@ figures.keep(figure)
 # %% Numbers for the text
 kappa_01 = largest_curvature(*network_neck(phi, 0.1**2 / 2))
 figures.numbers(
-    kappa_01=kappa_01,
     kappa_bound_01=curvature_bound(0.1**2 / 2),
     kappa_001=largest_curvature(*network_neck(phi, 0.01**2 / 2)),
-    kappa_plane_01=largest_curvature(*planar_neck(phi, 0.1)),
-    kappa_plane_001=largest_curvature(*planar_neck(phi, 0.01)),
-    ratio_01=0.1 / arc_height(kappa_01, 0.2).item(),
-    neck_ratio=in_d_max[0],
-    neck_loss=in_loss[0],
 )
 
 # %% [markdown]
@@ -676,8 +659,8 @@ figures.numbers(
 # (profile {glue:text}`profile`).
 # :::
 #
-# The largest curvature stays bounded while the neck closes: for the network it is {glue:text}`kappa_01:.3f` at $e = 0.1$ (the theorem says at most {glue:text}`kappa_bound_01:.3f`) and {glue:text}`kappa_001:.3f` at $e = 0.01$, for the plane curve {glue:text}`kappa_plane_01:.2f` and {glue:text}`kappa_plane_001:.2f`.
-# The midpoint is {glue:text}`ratio_01:.1f` times as far from the minimum as $d_{\max}$ says for the network at $e = 0.1$.
+# The largest curvature stays bounded while the neck closes: for the network it is {glue:text}`kappa_01:.3f` at $e = 0.1$ (the theorem says at most {glue:text}`kappa_bound_01:.3f`) and {glue:text}`kappa_001:.3f` at $e = 0.01$, for the plane curve {glue:text}`largest_curvature(*planar_neck(phi, 0.1)):.2f` and {glue:text}`largest_curvature(*planar_neck(phi, 0.01)):.2f`.
+# The midpoint is {glue:text}`0.1 / arc_height(kappa_01, 0.2).item():.1f` times as far from the minimum as $d_{\max}$ says for the network at $e = 0.1$.
 
 # %% Plot the neck, to narrow
 narrow = np.geomspace(0.5, 0.005, 41)  # half widths e
@@ -933,9 +916,7 @@ axis.set(ylabel=r"length $\cdot\, \kappa_{\max} / \pi$")
 axis.legend(loc="lower right", fontsize=9)
 figures.show("fig_printed", figure)
 figures.numbers(
-    printed_curves=len(as_printed),
-    printed_worst=as_printed.max().item(),
-    beyond_half=beyond_half.nan_to_num().max().item(),
+    printed_curves=len(as_printed), printed_worst=as_printed.max().item()
 )
 
 # %% [markdown]
@@ -946,7 +927,7 @@ figures.numbers(
 # (profile {glue:text}`profile`).
 # :::
 #
-# On the {glue:text}`printed_curves` curves of the first two kinds with $D < 2/\kappa_{\max}$ no point of the chord is further than {glue:text}`printed_worst:.3f` $d_{\max}$ from the curve; on rotations by up to a full turn some are {glue:text}`beyond_half:.0f` times as far. There another part of the minimum may be closer than the curve. The distance of the midpoint from the whole minimum, where the curve is further than $d_{\max}$ from its chord:
+# On the {glue:text}`printed_curves` curves of the first two kinds with $D < 2/\kappa_{\max}$ no point of the chord is further than {glue:text}`printed_worst:.3f` $d_{\max}$ from the curve; on rotations by up to a full turn some are {glue:text}`beyond_half.nan_to_num().max().item():.0f` times as far. There another part of the minimum may be closer than the curve. The distance of the midpoint from the whole minimum, where the curve is further than $d_{\max}$ from its chord:
 
 # %% Measure the distance from the whole minimum
 from_all = beyond_half.clone()  # distance from the whole minimum / d_max
@@ -958,15 +939,8 @@ rotations = from_all[from_all.isfinite()]  # D < 2/κ_max
 # %%
 claims.check("G11.sampled_rotations", rotations.max().item(), n=len(rotations))
 
-# %% Numbers for the text
-figures.numbers(
-    rotations=len(rotations),
-    rotations_far=int((rotations > 1).sum()),
-    rotations_most=rotations.max().item(),
-)
-
 # %% [markdown]
-# Of the {glue:text}`rotations` rotations with $D < 2/\kappa_{\max}$ {glue:text}`rotations_far` have a midpoint further than $d_{\max}$ from every minimum, by up to {glue:text}`rotations_most:.2f` times.
+# Of the {glue:text}`len(rotations)` rotations with $D < 2/\kappa_{\max}$ {glue:text}`int((rotations > 1).sum())` have a midpoint further than $d_{\max}$ from every minimum, by up to {glue:text}`rotations.max().item():.2f` times.
 #
 # ### The loss on chords of an orbit
 #
@@ -1125,25 +1099,18 @@ for name, values in zip(
 ):
     rank = spearmanr(values, one["loss"]).statistic
     figures.numbers(**{f"rank_{name}": rank})
-figures.numbers(
-    valid=int(valid.sum()),
-    curves=len(valid),
-    median_small=mid[0],
-    loose_low=1 / in_bound.quantile(0.95).item(),
-    loose_high=1 / in_bound.quantile(0.05).item(),
-)
 
 # %% [markdown]
 # :::{glue:figure} fig_orbit_loss
 # :alt: First panel, highest loss on the chord against its bound, all points below the diagonal. Second panel, along an orbit the curvature changes by powers of ten while the loss on the chord stays constant.
 #
-# Loss of all {glue:text}`curves` curves, and one pair of minima with $\|M\| = 0.4$ moved along its orbit (profile {glue:text}`profile`).
+# Loss of all {glue:text}`len(valid)` curves, and one pair of minima with $\|M\| = 0.4$ moved along its orbit (profile {glue:text}`profile`).
 # :::
 #
-# {glue:text}`valid` of the {glue:text}`curves` curves satisfy both hypotheses.
-# For small $\|M\|$ the bound on the distance is nearly attained, median ratio {glue:text}`median_small:.3f`, since a short curve is an arc.
-# The bound on the loss is loose: for nine curves in ten it is between {glue:text}`loose_low:.1f` and
-# {glue:text}`loose_high:.1f` times the highest loss on the chord. At $\|M\| = 0.4$ the rank correlation of that loss over pairs of minima is {glue:text}`rank_kappa:.2f` with $\kappa_{\max}$, {glue:text}`rank_chord:.2f` with $D$ and {glue:text}`rank_dmax:.2f` with $d_{\max}$.
+# {glue:text}`int(valid.sum())` of the {glue:text}`len(valid)` curves satisfy both hypotheses.
+# For small $\|M\|$ the bound on the distance is nearly attained, median ratio {glue:text}`mid[0]:.3f`, since a short curve is an arc.
+# The bound on the loss is loose: for nine curves in ten it is between {glue:text}`1 / in_bound.quantile(0.95).item():.1f` and
+# {glue:text}`1 / in_bound.quantile(0.05).item():.1f` times the highest loss on the chord. At $\|M\| = 0.4$ the rank correlation of that loss over pairs of minima is {glue:text}`rank_kappa:.2f` with $\kappa_{\max}$, {glue:text}`rank_chord:.2f` with $D$ and {glue:text}`rank_dmax:.2f` with $d_{\max}$.
 #
 # ### Proof: no nearly straight path
 #

@@ -375,9 +375,6 @@ right.set(yscale="log", xlabel="share of the networks")
 right.set(ylabel="factor by which both layers lower it")
 right.legend(loc="upper left")
 figures.show("fig_all_layers", figure)
-figures.numbers(
-    layers_median=by_degree[1].median().item(), layers_networks=networks
-)
 
 # %% [markdown]
 # :::{glue:figure} fig_all_layers
@@ -386,7 +383,7 @@ figures.numbers(
 # First panel: loss in the middle of the line from a leaky ReLU network, the one of nine with the median factor, to a copy with one rescaled neuron, $k = 1$; and the ReLU example. Second: by what factor permutations of the first layer lower the least loss at $m = 10^{12}$ (profile {glue:text}`profile`).
 # :::
 #
-# For $k = 1$ the first layer's permutations divide the least loss by {glue:text}`layers_median:.0f`, median of {glue:text}`layers_networks` networks of this run: the last layer alone shows little of what matching all layers can do; the growth with the scale stays here, without ReLU.
+# For $k = 1$ the first layer's permutations divide the least loss by {glue:text}`by_degree[1].median().item():.0f`, median of {glue:text}`networks` networks of this run: the last layer alone shows little of what matching all layers can do; the growth with the scale stays here, without ReLU.
 #
 # ## The paper's construction needs its assumption, and one factor its degree
 #

@@ -13,7 +13,7 @@
 # :::{glue:figure} fig_two_ellipses
 # :alt: The functions of cost at most one in the plane of a, an upright and a lying ellipse that cross. For epsilon 0.7 they are a little flattened, for 0.2 narrow. A marked function with a_1 = 0 lies inside the upright ellipse of neuron 2, where it costs 0.6 and 0.5, and, for 0.2, far outside the lying one of neuron 1, where it costs 0.9 and 2.5.
 #
-# Functions of cost at most 1 for two neurons that see the same two numbers (I, Example 4.3), and what one function, $a = (0, \tfrac12)$, costs on each.
+# Functions of cost at most 1 for two neurons that see the same two numbers (I, Example 4.3), and the costs of one function.
 # :::
 #
 # **How sure.** Proved; checked to rounding on [[n(I2.bijection)]] neurons of random layers, recorded. Start against cost: [[n(I3.start)]] pairs of small networks, recorded.
@@ -501,7 +501,7 @@ scene.show("fig_ellipses")
 # *2.* Given $F$ the mean product of the rows is $(1 - s e^{-\tau})^2 \lVert f_i \rVert^2$ and their mean square $(1 - s e^{-\tau})^2 \lVert f_i \rVert^2 + e^{-2\tau}$, summed over entries. Divide by $e^{-2\tau}$.
 # :::
 #
-# So $x$ is a clock. With the usual start it stands at $\sigma_F \sqrt d$ already; with the start that hides $F$ the costs must tell neurons apart, and need decay for a time $\tau \approx 1/(\sigma_F \sqrt d)$ (if this is small). The moves $u_t$ are not covered; the experiment has them. Two-layer networks on small digits are trained for {glue:text}`last_step` steps; with the mean correlation $q(\pi)$ of hidden units matched by $\pi$, and its mean $\bar q$ over all permutations, $r = (q(I) - \bar q)/(q(\pi^*) - \bar q)$.
+# So $x$ is a clock. With the usual start it stands at $\sigma_F \sqrt d$ already; with the start that hides $F$ the costs must tell neurons apart, and need decay for a time $\tau \approx 1/(\sigma_F \sqrt d)$ (if this is small). The moves $u_t$ are not covered; the experiment has them. Two-layer networks on small digits are trained for {glue:text}`STAGES[-1]` steps; with the mean correlation $q(\pi)$ of hidden units matched by $\pi$, and its mean $\bar q$ over all permutations, $r = (q(I) - \bar q)/(q(\pi^*) - \bar q)$.
 #
 # :::{glue:figure} fig_clock
 # :alt: Share of the way from random to best permutations against the clock on a logarithmic axis. Networks that start with F hidden lie near zero while the clock is below a tenth and rise to one between a third and three, for two sizes of F. The usual start lies at one at the right from the beginning. The dashed curve of the theorem rises at the same place.
@@ -520,7 +520,7 @@ scene.show("fig_ellipses")
 #
 # With the usual start the neurons are identified before the first step. With $F$ hidden and the paper's rate and decay, $10^{-3}$ and 0.01, nothing identifies them, at {glue:text}`exact_1` % training accuracy: all costs are in place, but have had no time. Under strong decay they do what the paper says, when the clock says.
 #
-# At the printed sizes it would strike after about {glue:text}`clock_paper` steps, the moves left aside. [Trained there](53_asymmetric_mlps.ipynb), rows of weights agree, but functions do not within a fifth of the epochs. Two seeds reject our prediction.
+# At the printed sizes it would strike after about {glue:text}`-math.log1p(512**-0.5) / math.log1p(-1e-5):.0f` steps, the moves left aside. [Trained there](53_asymmetric_mlps.ipynb), rows of weights agree, but functions do not within a fifth of the epochs. Two seeds reject our prediction.
 #
 # ## An average keeps what has one place in both networks
 #
@@ -597,9 +597,7 @@ figures.show("fig_clock", figure)
 
 # %% Numbers for the text
 figures.numbers(
-    **{f"exact_{i}": f"{100 * a:.0f}" for i, a in enumerate(accuracy[-1])},
-    last_step=STAGES[-1],
-    clock_paper=f"{-math.log1p(512**-0.5) / math.log1p(-1e-5):.0f}",
+    **{f"exact_{i}": f"{100 * a:.0f}" for i, a in enumerate(accuracy[-1])}
 )
 
 # %% [markdown]

@@ -403,7 +403,6 @@ claims.check(
     second_seed=lambda: measured_exponent(1, seed + 1),
 )
 claims.check("I6.line_pairs", *partners, n=draws, rival=near_2)
-figures.numbers(near_1=partners[0], near_2=near_2)
 
 # %% [markdown]
 # ## Few fixed entries set the rate instead of the inputs
@@ -536,9 +535,6 @@ C_example, m_example, d_example = 0.4, 10_000, 100_000
 x_example = (C_example + math.sqrt(C_example**2 + 4 * C_example)) / 2
 q_example = x_example**2 * math.log(8 * m_example**2) / d_example
 figures.numbers(
-    C_two=largest_constant(64, 2, 0.1, 1, 2 / 128),
-    C_eight=largest_constant(64, 8, 0.1, 1, 8 / 128),
-    C_all=largest_constant(64, 32, 0.1, 1, 32 / 128),
     C_mnist=largest_constant(512, 2, 0.1, 2 / 8 - 1 / 64, 2 / 512),
     C_met=largest_constant(m_example, 1, 0.5, q_example, 1 / d_example),
     vanish=coincidence_probability(
@@ -549,7 +545,7 @@ figures.numbers(
 )
 
 # %% [markdown]
-# With $m = 64$ and $d = 128$, as in the paper's experiments with Gaussian mixtures, and $\delta = 0.1$, I, (21) without a mask holds up to $C =$ {glue:text}`C_two:.2f` for $k = 2$, {glue:text}`C_eight:.2f` for $k = 8$ and {glue:text}`C_all:.2f` for $k = 32$; the proof's own $C = 2 \sqrt 2$ is not reached
+# With $m = 64$ and $d = 128$, as in the paper's experiments with Gaussian mixtures, and $\delta = 0.1$, I, (21) without a mask holds up to $C =$ {glue:text}`largest_constant(64, 2, 0.1, 1, 2 / 128):.2f` for $k = 2$, {glue:text}`largest_constant(64, 8, 0.1, 1, 8 / 128):.2f` for $k = 8$ and {glue:text}`largest_constant(64, 32, 0.1, 1, 32 / 128):.2f` for $k = 32$; the proof's own $C = 2 \sqrt 2$ is not reached
 # for any of them.
 # For the hidden layers of its networks on MNIST ($d = m = 512$, an eighth of the entries fixed) it is {glue:text}`C_mnist:.2f` even for $k = 2$.
 # Without a mask the theorem's bound holds all the same, by {prf:ref}`thm-separation`; for the masked layers this says nothing, neither with independent entries nor with the same number of fixed entries in each row, as in the paper's experiments ({prf:ref}`thm-few`).
@@ -724,9 +720,6 @@ figures.numbers(
     **{f"most_{k}": ceiling[k] for k in (8, 32)},
     **{f"offset_{k}": measured[k][0] - by_median[k] for k in (8, 32)},
     **{f"offset_error_{k}": 3.29 * measured[k][1] for k in (8, 32)},
-    start_32=start,
-    poisson_8=proven_error(8),
-    poisson_32=proven_error(32),
 )
 
 # %% [markdown]
@@ -741,7 +734,7 @@ figures.numbers(
 #
 # For $k = 2$ the exponent agrees with the rate from $m = 16$ on. The law of {prf:ref}`thm-gap-law` gives {glue:text}`law_8:.4f` and {glue:text}`law_32:.4f` for $k = 8$ and 32,
 # and the exponents measured in this run less these are {glue:text}`offset_8:.4f` ± {glue:text}`offset_error_8:.4f` and {glue:text}`offset_32:.4f` ± {glue:text}`offset_error_32:.4f`; a small difference is to be expected, because at $m = 16$ pairs with a common centre matter.
-# At $m = 1024$ the proven error of its distribution function at the median is at most {glue:text}`poisson_8:.3f` and {glue:text}`poisson_32:.3f`. At $m = 16$ the local exponent of the law for $k = 32$ is {glue:text}`start_32:.2f` times $-2/k$.
+# At $m = 1024$ the proven error of its distribution function at the median is at most {glue:text}`proven_error(8):.3f` and {glue:text}`proven_error(32):.3f`. At $m = 16$ the local exponent of the law for $k = 32$ is {glue:text}`start:.2f` times $-2/k$.
 #
 # ### Few fixed entries
 #

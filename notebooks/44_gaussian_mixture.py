@@ -172,7 +172,7 @@ law = {k: (m - 1) * chi2.cdf(0.1 * chi2.ppf(0.5, k), k) for k in DIMENSIONS}
 print({k: f"{partners:.2g}" for k, partners in law.items()})
 
 # %% [markdown]
-# With $q = \frac1{10}$ a neuron among 64 has on average {glue:text}`law_2:.1f` such partners for $k = 2$, {glue:text}`law_8:.2f` for $k = 8$ and {glue:text}`law_32_tiny` $\cdot\, 10^{-10}$ for $k = 32$. The rows of $F$ here have few entries that are not 0, at different places, so that the law is an approximation; the networks decide.
+# With $q = \frac1{10}$ a neuron among 64 has on average {glue:text}`law_2:.1f` such partners for $k = 2$, {glue:text}`law_8:.2f` for $k = 8$ and {glue:text}`law[32] * 1e10:.0f` $\cdot\, 10^{-10}$ for $k = 32$. The rows of $F$ here have few entries that are not 0, at different places, so that the law is an approximation; the networks decide.
 #
 # ## Trained networks show the paper's picture
 #
@@ -303,10 +303,8 @@ show_costs(
 )
 figures.numbers(
     steps=steps,
-    paper_steps=paper_steps,
     fixed=", ".join(map(str, SCALED)),
     **{f"law_{k}": law[k] for k in DIMENSIONS},
-    law_32_tiny=f"{law[32] * 1e10:.0f}",
 )
 
 # %% [markdown]
@@ -393,7 +391,7 @@ figures.show("fig_mixture_order", figure, legend=3)
 # :::{glue:figure} fig_mixture_order
 # :alt: Three panels over the number of training steps, for intrinsic dimensions 2, 8 and 32. The share of pairs with ratio at most 1 and the rank correlation with the costs before training fall, and the number of low-cost partners grows, most for dimension 2.
 #
-# $\sigma_F = 1$, first layer: share of the pairs that I, Theorem 4.5 is about, rank correlation of the costs with those before training, and partners at low cost, by training steps; means and ranges of {glue:text}`count` clusters of this run (profile {glue:text}`profile`).
+# $\sigma_F = 1$, first layer: share of the pairs that I, Theorem 4.5 is about, rank correlation of the costs with those before training, and partners at low cost, by training steps; means and ranges of {glue:text}`clusters` clusters of this run (profile {glue:text}`profile`).
 # :::
 #
 # After 39 100 steps only [[100 * I12.regime:±]] % of the pairs still meet $\rho \le 1$ in the worst of the three dimensions, in our setting. As the paper's setting is not stated, this decides nothing about its networks. The costs still follow the distances of the centres, with a rank correlation of [[I12.centers:±]] or more.
@@ -526,7 +524,7 @@ value, error = least(course[k]["after"]["before"] for k in DIMENSIONS)
 claims.check("I12.order", value, **error, n=clusters)
 
 # %% [markdown]
-# Means over {glue:text}`count` clusters, before training → after {glue:text}`steps` steps. First what I, Fig. 5 shows, then, for $\sigma_F = 1$, what orders the costs: rank correlations of the costs, and shares of pairs.
+# Means over {glue:text}`clusters` clusters, before training → after {glue:text}`steps` steps. First what I, Fig. 5 shows, then, for $\sigma_F = 1$, what orders the costs: rank correlations of the costs, and shares of pairs.
 
 # %% Show the means before and after training
 early = {k: before[k] | course[k]["before"] for k in DIMENSIONS}
@@ -565,7 +563,7 @@ for k in DIMENSIONS:
     sizes = {first_layer_basis(runs[k, 1.0], g).shape[1] for g in range(clusters)}
     ends = dict.fromkeys((min(sizes), max(sizes)))
     figures.numbers(**{f"dims_{k}": " to ".join(map(str, ends))})
-figures.numbers(shift=moved, count=clusters)
+figures.numbers(shift=moved)
 
 # %% [markdown]
 # The principal subspace of 90 % of the variance, in which costs are measured, has {glue:text}`dims_2` dimensions for $k = 2$, {glue:text}`dims_8` for $k = 8$ and {glue:text}`dims_32` for $k = 32$.
@@ -783,7 +781,7 @@ figures.show("fig_mixture_ridge", figure)
 # :::{glue:figure} fig_mixture_ridge_swaps
 # :alt: Six matrices of swap costs by ridge regression for intrinsic dimensions 2, 8 and 32, with weights fixed at zero and with large ones, in units of the median with fixed weights.
 #
-# As in {numref}`fig-mixture-swaps`, by ridge regression with the norms fixed (I, Fig. 15): first {glue:text}`ridge_neurons` neurons of the first layer, networks with batch norm after {glue:text}`ridge_steps` steps (profile {glue:text}`profile`).
+# As in {numref}`fig-mixture-swaps`, by ridge regression with the norms fixed (I, Fig. 15): first {glue:text}`ridge_neurons` neurons of the first layer, networks with batch norm after {glue:text}`ridge_epochs * math.ceil(ridge_samples / 128)` steps (profile {glue:text}`profile`).
 # :::
 #
 # :::{glue:figure} fig_mixture_ridge
@@ -825,13 +823,9 @@ for place, beta in enumerate((0.001, 0.1, 1.0)):
     first = (0, ESTIMATES[2])
     ratio = high[first].median() / low[first].median()
     figures.numbers(**{f"beta_{place}": ratio.item()})
-figures.numbers(
-    ridge_count=ridge_clusters,
-    ridge_steps=ridge_epochs * math.ceil(ridge_samples / 128),
-)
 
 # %% [markdown]
-# First table: means over three layers and {glue:text}`ridge_count` networks; the regression sees {glue:text}`ridge_inputs` inputs.
+# First table: means over three layers and {glue:text}`ridge_clusters` networks; the regression sees {glue:text}`ridge_inputs` inputs.
 # The paper prints the figures and does not say how far the two estimates agree.
 # What both are drawn for is the difference that $\sigma_F$ makes, in the second table; the claims above say what is decided of it.
 #

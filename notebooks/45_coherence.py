@@ -150,7 +150,7 @@ figures.show("fig_masks", sketch)
 # Sixteen neurons and their inputs: blue squares hold $a$, orange ones $b$; dark ones pass the neuron's mask. Stars: neurons that see both numbers.
 # :::
 #
-# Of 128 neurons $128\, v^2$ see both on average, {glue:text}`both_1:.1f` with one copy and {glue:text}`both_10:.1f` with ten ({prf:ref}`prop-visibility`). No other neuron can compute the target, $\operatorname{ReLU}(a + b)$ with mean square 1, on its own.
+# Of 128 neurons $128\, v^2$ see both on average, {glue:text}`m * rank_law(1, p0, "exact-copy")[2]:.1f` with one copy and {glue:text}`m * rank_law(10, p0, "exact-copy")[2]:.1f` with ten ({prf:ref}`prop-visibility`). No other neuron can compute the target, $\operatorname{ReLU}(a + b)$ with mean square 1, on its own.
 #
 # ## The paper's figure reproduces
 #
@@ -475,14 +475,14 @@ print(f"barrier {as_trained:.3f}; never-firing neurons at 0: {without:.3f}")
 #
 # | Changed at ten copies | Barrier left |
 # | --- | --- |
-# | same order of the examples | {glue:text}`left_order:.0f` % (this run) |
+# | same order of the examples | {glue:text}`100 * left_over["one order"][0]:.0f` % (this run) |
 # | same signs of the initial weights | [[100 * I13.signs:±]] % |
 # | neurons matched within classes of equal $(n_a, n_b)$ | [[100 * I13.aligned:±]] % |
 # | neurons that never fire at 0: no student changes | [[100 * I13.unused:±]] % |
 # | same initial weights | [[100 * I13.start:±]] % |
 # | neurons that fire on at most 1 % of the inputs at 0 | [[100 * I13.zeroed:±]] % |
 #
-# So the initial weights, mostly their signs, decide which neurons a run uses, and [[100 * I13.switch:.1f]] % of what the middle lacks sits at neurons that are on in one run only (on more than a quarter of the inputs). In the random frame the same cure works: {glue:text}`frame_trained:.3f` falls to {glue:text}`frame_zeroed` in this run.
+# So the initial weights, mostly their signs, decide which neurons a run uses, and [[100 * I13.switch:.1f]] % of what the middle lacks sits at neurons that are on in one run only (on more than a quarter of the inputs). In the random frame the same cure works: {glue:text}`barrier_of(framed).mean():.3f` falls to {glue:text}`frame_zeroed` in this run.
 
 # %% Change one thing at a time
 first = [0, 0, 2, 2]  # the first student of each one's pair
@@ -740,14 +740,12 @@ figures.table(
     rows,
 )
 figures.numbers(
-    trainings=2 * sum(midpoint_barrier(p).size for p in (*copy, *rotated)),
-    few_pairs=few_pairs,
-    undecayed=midpoint_barrier(undecayed).mean(),
+    trainings=2 * sum(midpoint_barrier(p).size for p in (*copy, *rotated))
 )
 
 # %% [markdown]
-# With undecayed $c$ the first number for exact copies at $\nu = 1/10$ is {glue:text}`undecayed:.3f`. At $\nu = 1$ few neurons see anything, training is cheap and masks differ much, so there we take {glue:text}`many_masks` masks, one pair each.
-# With probability {glue:text}`nobody:.3f` no neuron of a mask sees both latents; a student is then a sum $g(a) + h(b)$, which the target is not, so whether students fit is judged on the other masks.
+# With undecayed $c$ the first number for exact copies at $\nu = 1/10$ is {glue:text}`midpoint_barrier(undecayed).mean():.3f`. At $\nu = 1$ few neurons see anything, training is cheap and masks differ much, so there we take {glue:text}`len(many)` masks, one pair each.
+# With probability {glue:text}`(1 - p0**2) ** m:.3f` no neuron of a mask sees both latents; a student is then a sum $g(a) + h(b)$, which the target is not, so whether students fit is judged on the other masks.
 
 # %%
 claims.check("I13.goes_on", *over_clusters(late_rise), n=outer)
@@ -761,7 +759,7 @@ value, error = jackknife(lambda high, low: high / low, high, low)
 claims.check("I13.lmc_frame", value, stderr=error, n=controls)
 
 # %% [markdown]
-# In the random frame a neuron of rank 1 sees a mixture of the latents, which may lie near $a + b$, so that more neurons can serve the target than see both: over these frames the barrier of a mask at $\nu = 1$ is {glue:text}`frame_mean:.3f` on average, between {glue:text}`frame_least:.3f` and {glue:text}`frame_most:.3f`.
+# In the random frame a neuron of rank 1 sees a mixture of the latents, which may lie near $a + b$, so that more neurons can serve the target than see both: over these frames the barrier of a mask at $\nu = 1$ is {glue:text}`high.mean():.3f` on average, between {glue:text}`high.mean(axis=1).min():.3f` and {glue:text}`high.mean(axis=1).max():.3f`.
 #
 # ### What a mask lets through
 
@@ -854,7 +852,7 @@ for k in (1, 4, 10):
     print(f"squared cost {cost:.2f}, {costs.mean().item():.2f}")
 
 # %% [markdown]
-# From $\nu = 1$ to $\nu = 1/10$ the mean number of neurons that see both latents rises from {glue:text}`both_1:.1f` to {glue:text}`both_10:.1f` of 128 (random frame: to {glue:text}`both_frame:.1f`). For those that can realise the target's direction, the mean squared cost *rises* as the coherence falls, from {glue:text}`cost_1:.1f` to {glue:text}`cost_10:.1f`.
+# From $\nu = 1$ to $\nu = 1/10$ the mean number of neurons that see both latents rises from {glue:text}`m * rank_law(1, p0, "exact-copy")[2]:.1f` to {glue:text}`m * rank_law(10, p0, "exact-copy")[2]:.1f` of 128 (random frame: to {glue:text}`m * rank_law(10, p0, "random-frame")[2]:.1f`). For those that can realise the target's direction, the mean squared cost *rises* as the coherence falls, from {glue:text}`cost_1:.1f` to {glue:text}`cost_10:.1f`.
 #
 # :::{prf:proposition} Copies train like one weight
 # :label: prop-copies
@@ -893,25 +891,11 @@ for name, v in zip(("rare", "middle", "seen"), LEVELS, strict=True):
     change = midpoint_barrier(points[10, v]) - midpoint_barrier(points[1, v])
     text = "{:+.3f} ± {:.3f}".format(*over_clusters(change))
     figures.numbers(**{f"change_{name}": text})
-figures.numbers(
-    both_1=m * rank_law(1, p0, "exact-copy")[2],
-    both_10=m * rank_law(10, p0, "exact-copy")[2],
-    both_frame=m * rank_law(10, p0, "random-frame")[2],
-    cost_1=mean_cost(1, p0),
-    cost_10=mean_cost(10, p0),
-    same_1=same_counts(1, p0),
-    same_10=same_counts(10, p0),
-    most_partners=KS[int(np.argmax(partners))],
-    nobody=(1 - p0**2) ** m,
-    many_masks=len(many),
-    frame_mean=high.mean(),
-    frame_least=high.mean(axis=1).min(),
-    frame_most=high.mean(axis=1).max(),
-)
+figures.numbers(cost_1=mean_cost(1, p0), cost_10=mean_cost(10, p0))
 
 # %% [markdown]
-# Not only the number of neurons that see both but also the number of their exchangeable partners is larger at $\nu = 1/10$ than at $\nu = 1$, though two such neurons have equal counts with probability {glue:text}`same_1:.0f` at $\nu = 1$ and {glue:text}`same_10:.2f` at $\nu = 1/10$.
-# But the number of partners is largest at {glue:text}`most_partners` copies and falls again, while the barrier goes on rising.
+# Not only the number of neurons that see both but also the number of their exchangeable partners is larger at $\nu = 1/10$ than at $\nu = 1$, though two such neurons have equal counts with probability {glue:text}`same_counts(1, p0):.0f` at $\nu = 1$ and {glue:text}`same_counts(10, p0):.2f` at $\nu = 1/10$.
+# But the number of partners is largest at {glue:text}`KS[int(np.argmax(partners))]` copies and falls again, while the barrier goes on rising.
 #
 # ### Coherence at a fixed visibility
 #
@@ -1037,25 +1021,12 @@ framed = run(random_frame(10, frame), masks)
 steps = F5.epochs * TRAINING // F5.batch
 bare = switch_off(framed, shares_on(framed, unseen) > 0.01)
 figures.numbers(
-    left_order=100 * left_over["one order"][0],
-    largest_width=WIDTHS[-1],
     up=on[both & (A > 0).all(dim=-1)].double().mean().item(),
     down=on[both & (A < 0).all(dim=-1)].double().mean().item(),
     flat=barrier_of(replace(own, A=own.A * on[..., None])).mean(),
-    trained=heights["as trained"].mean(),
-    matched=heights["matched"].mean(),
-    never=heights["never on at 0"].mean(),
     zero_change=f"{change.max().item():.1g}",
-    frame_trained=barrier_of(framed).mean(),
     frame_zeroed=f"{abs(barrier_of(bare).mean()):.1g}",
     steps=steps,
-    shrink=(1 - F5.rate * F5.weight_decay) ** steps,
-    few=designed[9, 8].mean(),
-    alone=designed[81, 0].mean(),
-    grouped=designed[81, 8].mean(),
-    equal=designed[81, 80].mean(),
-    wide_both=wide[WIDTHS[-1]].both,
-    wide_barrier=midpoint_barrier(wide[WIDTHS[-1]]).mean(),
 )
 
 # %% [markdown]
@@ -1092,11 +1063,11 @@ figures.table(
 # Of few neurons a run uses nearly all, so that there is little to miss; of many it uses a smaller share, and of what one run alone uses more is lost, since the bias of a neuron that is off hardly falls while the weight of one that is on falls like $1/(\pi N)$.
 #
 # The model is too high mostly because a neuron that is off keeps small weights along $(1, 1)$, which bring its preactivation nearer to 0 where $s$ is large: with these weights at 0 and the biases kept the barrier at $\nu = 1/10$ would be {glue:text}`flat:.2f`.
-# With the neurons that are on at most 1 % of the inputs at 0, weights and biases, nothing of it is left, while no student's loss changes by more than {glue:text}`zero_change`; the line may as well be drawn at a quarter. Those that are never on leave {glue:text}`never:.3f` of {glue:text}`trained:.3f`.
-# A neuron that is never on has no gradient, and the decay alone would take it to 0, but in all {glue:text}`steps` steps it only shrinks it to {glue:text}`shrink:.2f` of its size. So training ends long before it finds the cheapest way to be unused, the one that the realization cost counts.
+# With the neurons that are on at most 1 % of the inputs at 0, weights and biases, nothing of it is left, while no student's loss changes by more than {glue:text}`zero_change`; the line may as well be drawn at a quarter. Those that are never on leave {glue:text}`heights["never on at 0"].mean():.3f` of {glue:text}`heights["as trained"].mean():.3f`.
+# A neuron that is never on has no gradient, and the decay alone would take it to 0, but in all {glue:text}`steps` steps it only shrinks it to {glue:text}`(1 - F5.rate * F5.weight_decay) ** steps:.2f` of its size. So training ends long before it finds the cheapest way to be unused, the one that the realization cost counts.
 #
-# Matching within classes repairs without being the cause: it leaves {glue:text}`matched:.3f`, but 81 neurons each with counts of its own, so without exact partners, have a barrier of {glue:text}`alone:.2f`, those with 8 partners {glue:text}`grouped:.2f`, those with 80 {glue:text}`equal:.2f`, and 9 neurons with 8 partners each only {glue:text}`few:.3f`.
-# At $\nu = 1$, with {glue:text}`largest_width` neurons, of which {glue:text}`wide_both:.0f` see both latents, it is {glue:text}`wide_barrier:.2f`.
+# Matching within classes repairs without being the cause: it leaves {glue:text}`heights["matched"].mean():.3f`, but 81 neurons each with counts of its own, so without exact partners, have a barrier of {glue:text}`designed[81, 0].mean():.2f`, those with 8 partners {glue:text}`designed[81, 8].mean():.2f`, those with 80 {glue:text}`designed[81, 80].mean():.2f`, and 9 neurons with 8 partners each only {glue:text}`designed[9, 8].mean():.3f`.
+# At $\nu = 1$, with {glue:text}`WIDTHS[-1]` neurons, of which {glue:text}`wide[WIDTHS[-1]].both:.0f` see both latents, it is {glue:text}`midpoint_barrier(wide[WIDTHS[-1]]).mean():.2f`.
 #
 # ### The same masks
 #
@@ -1107,7 +1078,7 @@ figures.table(
 # \frac{1 - p}{p} \Bigl( \nu^2 + \frac{(1 - \nu)^2}{9} \Bigr)
 # $$
 #
-# rises from {glue:text}`variance_low:.2f` at $\nu = 1/10$ to {glue:text}`variance_high:.2f` at $\nu = 0.9$, near the {glue:text}`variance_one:.2f` of $\nu = 1$, where the nine copies have vanished and the experiment is that of $k = 1$.
+# rises from {glue:text}`variance_low:.2f` at $\nu = 1/10$ to {glue:text}`variance_high:.2f` at $\nu = 0.9$, near the {glue:text}`relative_anisotropy(1, p0):.2f` of $\nu = 1$, where the nine copies have vanished and the experiment is that of $k = 1$.
 # So both the coherence and the anisotropy that I, Theorem 4.4 bounds change here, and the set of neurons that see both latents stays.
 
 # %% Train with copies of unequal size
@@ -1178,15 +1149,8 @@ figures.show("fig_two_masks", figure, legend=2)
 
 # %% Numbers for the text
 figures.numbers(
-    variance_one=relative_anisotropy(1, p0),
     variance_low=relative_anisotropy(1, p0) * (0.1**2 + 0.9**2 / 9),
     variance_high=relative_anisotropy(1, p0) * (0.9**2 + 0.1**2 / 9),
-    large_copies=midpoint_barrier(sized[0.9]).mean(),
-    equal_copies=midpoint_barrier(sized[0.1]).mean(),
-    zero_barrier=midpoint_barrier(halves[0.0]).mean(),
-    zero_ends=loss_of_ends(halves[0.0]),
-    sharp_barrier=sharp.mean(),
-    even_barrier=even.mean(),
 )
 
 # %% [markdown]
@@ -1196,12 +1160,12 @@ figures.numbers(
 # First: ten copies of unequal size, {glue:text}`controls` masks, the same at all points, two pairs each. Second: the masks of I, Example 4.3, {glue:text}`controls` pairs a point. Bars: 99.9 % intervals (profile {glue:text}`profile`).
 # :::
 #
-# With the same masks, first panel, the barrier is {glue:text}`equal_copies:.2f` at $\nu = 1/10$ and {glue:text}`large_copies:.2f` at $\nu = 0.9$. Most of it is lost only closer to $\nu = 1$, where the small copies cost too much for the steps that training makes.
+# With the same masks, first panel, the barrier is {glue:text}`midpoint_barrier(sized[0.1]).mean():.2f` at $\nu = 1/10$ and {glue:text}`midpoint_barrier(sized[0.9]).mean():.2f` at $\nu = 0.9$. Most of it is lost only closer to $\nu = 1$, where the small copies cost too much for the steps that training makes.
 #
-# With two masks, second panel, at $\varepsilon = 1/20$, the coherence is $400/401$, the students fit, and the barrier is {glue:text}`sharp_barrier:.2f`, against {glue:text}`even_barrier:.2f` at $\varepsilon = 1$.
+# With two masks, second panel, at $\varepsilon = 1/20$, the coherence is $400/401$, the students fit, and the barrier is {glue:text}`sharp.mean():.2f`, against {glue:text}`even.mean():.2f` at $\varepsilon = 1$.
 # The reason is plain: there are 64 neurons of each kind, and each run chooses anew which of them it uses.
 # The masks decide which *kinds* of neurons exist; within a kind
-# nothing identifies a neuron. At $\varepsilon = 0$ no neuron sees both latents, a student is a sum $g(a) + h(b)$, which the target is not (loss {glue:text}`zero_ends:.2f`), and even then there is a barrier of {glue:text}`zero_barrier:.2f`.
+# nothing identifies a neuron. At $\varepsilon = 0$ no neuron sees both latents, a student is a sum $g(a) + h(b)$, which the target is not (loss {glue:text}`loss_of_ends(halves[0.0]):.2f`), and even then there is a barrier of {glue:text}`midpoint_barrier(halves[0.0]).mean():.2f`.
 #
 # ### Exercises
 #

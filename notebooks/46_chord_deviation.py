@@ -198,7 +198,7 @@ figures.show("fig_wedge", idea)
 # :::
 #
 # The proof is on the page of evidence. The exponent $\frac32$ of I, Theorem 5.1 is right and cannot be improved.
-# Its constant, $\sqrt{2 \pi^2/3}\, (1 + \beta)$ in I, (226), may be divided by $\sqrt{2 \pi^3}\, (1 + \beta) \approx 7.9\, (1 + \beta)$, and the result is sharp as $\beta \to 0$: for $\beta \le 1$ the supremum is at least {glue:text}`least` times the bound. The bound is uniform in $\lambda$, as the paper says, and the middle of the line is the worst place.
+# Its constant, $\sqrt{2 \pi^2/3}\, (1 + \beta)$ in I, (226), may be divided by $\sqrt{2 \pi^3}\, (1 + \beta) \approx 7.9\, (1 + \beta)$, and the result is sharp as $\beta \to 0$: for $\beta \le 1$ the supremum is at least {glue:text}`math.floor(1000 * least) / 1000:.3f` times the bound. The bound is uniform in $\lambda$, as the paper says, and the middle of the line is the worst place.
 
 
 # %%
@@ -372,12 +372,9 @@ axis.set(
 axis.legend(loc="lower center")
 figures.show("fig_smooth", figure)
 
-# %% Numbers for the text
+# %% Compare the bound with the worst deviation
 least = min(
     worst_chord_deviation(b) / relu_bound(b) for b in np.linspace(0.01, 1, 100)
-)
-figures.numbers(
-    least=f"{math.floor(1000 * least) / 1000:.3f}", tightest=f"{max(ratios):.5f}"
 )
 
 # %% [markdown]
@@ -564,19 +561,11 @@ falls = (course[-1] < 2 / 3 * course.amax(dim=0)).tolist()
 falling = [f"{s:g}" for s, x in zip(SCALES[:-1], falls[:-1], strict=True) if x]
 last = dict(zip(SCALES, betas[-1].view(len(SCALES), -1).mean(dim=1), strict=True))
 figures.numbers(
-    largest_ratio=math.ceil(100 * ratio.max().item()) / 100,
     median_ratio=ratio[-1, middle].median().item(),
-    early=trained.checkpoints[1].step,
-    early_ratio=ratio[1].max().item(),
-    late_ratio=ratio[-1].max().item(),
     vacuous=", ".join(vacuous) or "none",
     falling=", ".join(falling) or "none",
     never=course[:, -1].amax().item(),
     jensen=math.floor(100 * (mean / deviation)[:, middle].min().item()) / 100,
-    data_gauss_low=fraction.min().item(),
-    data_gauss_high=fraction.max().item(),
-    beta_one=last[1.0].item(),
-    beta_four=last[4.0].item(),
 )
 
 # %% [markdown]
@@ -588,7 +577,7 @@ figures.numbers(
 # checkpoints, with the bound of {prf:ref}`thm-chord` for the largest $\beta_i$ of the layer (profile {glue:text}`profile`).
 # :::
 #
-# The barrier never exceeds {glue:text}`largest_ratio:.2f` times the bound at the checkpoints of this run, and its share of the bound falls with training: it is at most {glue:text}`early_ratio:.3f` after {glue:text}`early` steps and {glue:text}`late_ratio:.3f` after {glue:text}`steps`, with the median {glue:text}`median_ratio:.3f` over pairs at $\lambda = \frac12$. The recorded run, with checkpoints at 0 and from 133 to 2000 steps, finds at most [[I9.barrier:.3f]]; earlier ones would give more.
+# The barrier never exceeds {glue:text}`math.ceil(100 * ratio.max().item()) / 100:.2f` times the bound at the checkpoints of this run, and its share of the bound falls with training: it is at most {glue:text}`ratio[1].max().item():.3f` after {glue:text}`trained.checkpoints[1].step` steps and {glue:text}`ratio[-1].max().item():.3f` after {glue:text}`steps`, with the median {glue:text}`median_ratio:.3f` over pairs at $\lambda = \frac12$. The recorded run, with checkpoints at 0 and from 133 to 2000 steps, finds at most [[I9.barrier:.3f]]; earlier ones would give more.
 # After {glue:text}`steps` steps the bound is above $\ln 10$, the loss of a uniform guess, for all pairs with $\sigma_F$ = {glue:text}`vacuous`: it is vacuous there.
 # The bound grows with training at every scale, and the barrier does not follow it.
 # Before training the barriers are around 0 or negative, where $J$ outweighs the deviation: for $\sigma_F = 4$ the middle is better than the ends by [[-I9.before:±]] nats. They rise in the first steps; for $\sigma_F$ = {glue:text}`falling` they then fall to less than two thirds of their largest value, and for $\sigma_F = 4$ the barrier is never above {glue:text}`never:.3f`.
@@ -700,7 +689,7 @@ claims.check("I9.maximum", gaps, rival=min(upright))
 # %% [markdown]
 # ### Smooth activations
 #
-# The largest ratio in the checks of I, Theorem D.1 is {glue:text}`tightest`. Its exponent is attained:
+# The largest ratio in the checks of I, Theorem D.1 is {glue:text}`max(ratios):.5f`. Its exponent is attained:
 
 # %%
 claims.check("I9.smooth_exponent", slopes)
@@ -726,9 +715,9 @@ claims.check(
 #
 # ### The hidden layer of trained networks
 #
-# On the images the hidden layer deviates between about {glue:text}`data_gauss_low:.2f` and
-# {glue:text}`data_gauss_high:.2f` times as much as for Gaussian inputs of the same covariance. The largest $\beta_i$ of a layer
-# at the end is {glue:text}`beta_one:.2f` on average for $\sigma_F = 1$ and {glue:text}`beta_four:.2f` for $\sigma_F = 4$; I, Theorem 5.1 as printed needs it below 1, {prf:ref}`thm-chord` does not.
+# On the images the hidden layer deviates between about {glue:text}`fraction.min().item():.2f` and
+# {glue:text}`fraction.max().item():.2f` times as much as for Gaussian inputs of the same covariance. The largest $\beta_i$ of a layer
+# at the end is {glue:text}`last[1.0].item():.2f` on average for $\sigma_F = 1$ and {glue:text}`last[4.0].item():.2f` for $\sigma_F = 4$; I, Theorem 5.1 as printed needs it below 1, {prf:ref}`thm-chord` does not.
 #
 # ### Exercises
 #

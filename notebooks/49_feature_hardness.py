@@ -269,13 +269,12 @@ axis.set(
 axis.set_yticks([1e-1, 1e1, 1e3, 1e5, 1e7])
 figures.show("fig_hardness", figure)
 figures.numbers(
-    least_41=guaranteed[0],
     growth=math.log(guaranteed[-1] / guaranteed[0])
-    / math.log(dimensions[-1] / dimensions[0]),
+    / math.log(dimensions[-1] / dimensions[0])
 )
 
 # %% [markdown]
-# At $d = 41$ it is {glue:text}`least_41:.1f`, and it grows like $d$ to the power {glue:text}`growth:.2f` up to $d = 140$ (to the power $\frac54$ in the limit); the printed $1/(10 \sqrt 2)$ is far from it.
+# At $d = 41$ it is {glue:text}`guaranteed[0]:.1f`, and it grows like $d$ to the power {glue:text}`growth:.2f` up to $d = 140$ (to the power $\frac54$ in the limit); the printed $1/(10 \sqrt 2)$ is far from it.
 # "Centre-dominated" is, however, a narrow regime here. A combination of the features with
 # the target's norm $d^2/\sqrt 2$ has $\lVert \alpha \rVert_2 \ge d^2/\sqrt m$, and then the hypothesis leaves $\lVert W \rVert_F \le \lVert F \rVert_F/(10 \sqrt 2\, d^2)$.
 #

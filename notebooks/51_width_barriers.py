@@ -500,7 +500,7 @@ claims.check("Z18.complexity", **compared("weights"))
 #
 # ## Evidence
 #
-# {glue:text}`data_says` Figures and numbers of this page that do not say "recorded" are of this copy's run (profile {glue:text}`profile`): {glue:text}`training_images` images of {glue:text}`name_here`, {glue:text}`epochs` epochs, {glue:text}`steps` steps; {glue:text}`groups` groups of {glue:text}`together` networks, {glue:text}`pairs` pairs at each width; the NLL is taken on {glue:text}`images_measured` images.
+# {glue:text}`data_says` Figures and numbers of this page that do not say "recorded" are of this copy's run (profile {glue:text}`profile`): {glue:text}`len(trained)` images of {glue:text}`trained.title`, {glue:text}`epochs` epochs, {glue:text}`steps` steps; {glue:text}`groups` groups of {glue:text}`together` networks, {glue:text}`pairs` pairs at each width; the NLL is taken on {glue:text}`len(seen[1])` images.
 # The paper's claims are about all 60 000 images of the canonical files and ten thousand steps or more; another run shows curves and leaves these claims open.
 #
 # ### Widths in this run
@@ -579,8 +579,8 @@ figures.show("fig_widths", figure, legend=3)
 # Grey: $m =$ {glue:text}`narrow` to {glue:text}`wide`, in a run in full the widths of Z, Fig. 7 (profile {glue:text}`profile`).
 # :::
 #
-# In units of the peak between the ends, the barrier after weight matching is {glue:text}`up` at $m =$ {glue:text}`narrow` and {glue:text}`down` at $m =$ {glue:text}`wide`; its largest mean is at $m =$ {glue:text}`peak`.
-# After activation matching the two ends are at {glue:text}`up_otherwise` and {glue:text}`down_otherwise` of its own peak.
+# In units of the peak between the ends, the barrier after weight matching is {glue:text}`ratio(up)` at $m =$ {glue:text}`narrow` and {glue:text}`ratio(down)` at $m =$ {glue:text}`wide`; its largest mean is at $m =$ {glue:text}`width(peak)`.
+# After activation matching the two ends are at {glue:text}`ratio(up_otherwise)` and {glue:text}`ratio(down_otherwise)` of its own peak.
 # Behind ± stands one standard error, over groups.
 # Weight matching is one of the algorithms that the paper names; activation matching by correlations is a variant of another.
 # Either may bear out the peak, with both sides after the same one: what is judged is the higher end.
@@ -611,7 +611,7 @@ claims.check(
 )
 
 # %% [markdown]
-# Among the widths from {glue:text}`narrowest` to {glue:text}`widest` the largest mean of this run is at $m =$ {glue:text}`whole_peak`, and the barrier at $m =$ {glue:text}`narrowest` is {glue:text}`start` of the largest at any other width.
+# Among the widths from {glue:text}`widths[0]` to {glue:text}`widths[-1]` the largest mean of this run is at $m =$ {glue:text}`width(whole_peak)`, and the barrier at $m =$ {glue:text}`widths[0]` is {glue:text}`ratio(start)` of the largest at any other width.
 #
 # ### Growing logits in the middle of the line
 #
@@ -684,29 +684,9 @@ figures.show("fig_budgets", figure, legend=3)
 # %% Numbers for the text
 _, told = choose((dataset, "digits"))
 figures.numbers(
-    training_images=len(trained),
     steps=epochs * math.ceil(len(trained) / 100),
     pairs=groups * math.comb(together, 2),
     where=trained.title[0].upper() + trained.title[1:],
-    narrow=narrow,
-    middle=middle,
-    wide=wide,
-    narrowest=widths[0],
-    widest=widths[-1],
-    images_measured=len(seen[1]),
-    up=ratio(up),
-    up_otherwise=ratio(up_otherwise),
-    down=ratio(down),
-    down_otherwise=ratio(down_otherwise),
-    peak=width(peak),
-    start=ratio(start),
-    whole_peak=width(whole_peak),
-    first_budget=every[0],
-    last_budget=every[-1],
-    growth_narrow=ratio(growth[narrow]),
-    growth_wide=ratio(growth[wide]),
-    place_early=width(early.peak_width("weights", seed)),
-    place_late=width(late.peak_width("weights", seed)),
 )
 
 # %% Numbers for the text
@@ -722,15 +702,10 @@ of_limit = [
     limit_peak(how) for how in ("random", "in place", "sorted", "opposed")
 ]
 figures.numbers(
-    fit_narrow=f"{100 * fits[narrow]:.2f}",
-    fit_middle=f"{100 * fits[middle]:.2f}",
-    fit_wide=f"{100 * fits[wide]:.2f}",
     counterpart=f"Here it is $m =$ {put(fitting[:1])}, and the largest mean barrier after "
     f"weight matching stands at {over_M:.1f} (± {100 * top_error:.0f} %) times that width."
     if over_M
-    else "No width here reaches 99.9 %, so that the peak cannot be compared with M.",
-    lowest_limit=f"{min(of_limit):.1f}",
-    highest_limit=f"{max(of_limit):.1f}",
+    else "No width here reaches 99.9 %, so that the peak cannot be compared with M."
 )
 
 # %% [markdown]
@@ -740,13 +715,13 @@ figures.numbers(
 # The same networks after several numbers of epochs. First and second: barrier of the NLL. Third: the largest fall of the accuracy below the chord, which $S_c$ does not change; bars: intervals of the means at two-sided $10^{-3}$ (profile {glue:text}`profile`).
 # :::
 #
-# From {glue:text}`first_budget` to {glue:text}`last_budget` epochs the direct barrier is multiplied by {glue:text}`growth_narrow` at $m =$ {glue:text}`narrow` and by {glue:text}`growth_wide` at $m =$ {glue:text}`wide`.
-# After weight matching it is largest at $m =$ {glue:text}`place_early` after {glue:text}`first_budget` and at $m =$ {glue:text}`place_late` after {glue:text}`last_budget` epochs.
+# From {glue:text}`every[0]` to {glue:text}`every[-1]` epochs the direct barrier is multiplied by {glue:text}`ratio(growth[narrow])` at $m =$ {glue:text}`narrow` and by {glue:text}`ratio(growth[wide])` at $m =$ {glue:text}`wide`.
+# After weight matching it is largest at $m =$ {glue:text}`width(early.peak_width("weights", seed))` after {glue:text}`every[0]` and at $m =$ {glue:text}`width(late.peak_width("weights", seed))` after {glue:text}`every[-1]` epochs.
 #
 # *A counterpart of $M$?*
 # In the theory, students of width $M$ are the narrowest that reach loss 0.
-# Of the first {glue:text}`images_measured` training images, the networks classify after {glue:text}`last_budget` epochs {glue:text}`fit_narrow` % ($m =$ {glue:text}`narrow`), {glue:text}`fit_middle` % ($m =$ {glue:text}`middle`) and {glue:text}`fit_wide` % ($m =$ {glue:text}`wide`) as labelled.
-# If the narrowest width that reaches 99.9 % is taken for $M$, the theory of two-layer networks would put the peak at {glue:text}`lowest_limit` to {glue:text}`highest_limit` $M$, by the order in which leftovers are matched ([](15_barrier_peak.ipynb)).
+# Of the first {glue:text}`len(seen[1])` training images, the networks classify after {glue:text}`every[-1]` epochs {glue:text}`100 * fits[narrow]:.2f` % ($m =$ {glue:text}`narrow`), {glue:text}`100 * fits[middle]:.2f` % ($m =$ {glue:text}`middle`) and {glue:text}`100 * fits[wide]:.2f` % ($m =$ {glue:text}`wide`) as labelled.
+# If the narrowest width that reaches 99.9 % is taken for $M$, the theory of two-layer networks would put the peak at {glue:text}`min(of_limit):.1f` to {glue:text}`max(of_limit):.1f` $M$, by the order in which leftovers are matched ([](15_barrier_peak.ipynb)).
 # {glue:text}`counterpart`
 #
 # The claims of Z, Fig. 7 after 200 epochs, and two of ours on the length of the training; a run that does not follow its networks for so long leaves them open:
@@ -782,7 +757,7 @@ in_range = first.only(range_)
 matcher = in_range.largest_effect("activations", "weights")
 better = in_range.largest_effect("weights", "one start")
 
-# %% Plot the NLL on the line, and numbers for the text
+# %% Plot the NLL on the line
 figure, axes = figures.panels(3, sharey=True)
 for axis, m in zip(axes, shown, strict=True):
     for order, colour, label in WAYS:
@@ -796,15 +771,6 @@ for axis, m in zip(axes, shown, strict=True):
     axis.set(xlabel=r"$\lambda$", title=f"$m = {m}$")
 axes[0].set(ylabel="NLL", ylim=(0, None))
 figures.show("fig_lines", figure, legend=4)
-figures.numbers(
-    left_middle=ratio(gain[middle]),
-    left_wide=ratio(gain[wide]),
-    other_middle=ratio(otherwise[middle]),
-    other_wide=ratio(otherwise[wide]),
-    matcher=ratio(matcher),
-    better=ratio(better),
-    summit=ratio(min(summits(first))),
-)
 
 # %% [markdown]
 # :::{glue:figure} fig_lines
@@ -813,11 +779,11 @@ figures.numbers(
 # As Z, Fig. 8, after {glue:text}`epochs` epochs: mean NLL on training images with bands from the 10th to the 90th percentile over {glue:text}`pairs` pairs (profile {glue:text}`profile`).
 # :::
 #
-# Of the direct barrier, weight matching leaves {glue:text}`left_middle` at $m =$ {glue:text}`middle` and {glue:text}`left_wide` at $m =$ {glue:text}`wide`; activation matching leaves {glue:text}`other_middle` and {glue:text}`other_wide`.
-# Among the widths from {glue:text}`narrow` to {glue:text}`wide`, where the two differ most, the barrier after activation matching is {glue:text}`matcher`
-# of that after weight matching; and restarts multiply the barrier after weight matching, where they matter most, by {glue:text}`better`.
+# Of the direct barrier, weight matching leaves {glue:text}`ratio(gain[middle])` at $m =$ {glue:text}`middle` and {glue:text}`ratio(gain[wide])` at $m =$ {glue:text}`wide`; activation matching leaves {glue:text}`ratio(otherwise[middle])` and {glue:text}`ratio(otherwise[wide])`.
+# Among the widths from {glue:text}`narrow` to {glue:text}`wide`, where the two differ most, the barrier after activation matching is {glue:text}`ratio(matcher)`
+# of that after weight matching; and restarts multiply the barrier after weight matching, where they matter most, by {glue:text}`ratio(better)`.
 # That width is found on one half of the groups and the ratio taken on the other.
-# The largest NLL on direct lines is, at the width where it is lowest, {glue:text}`summit` of $\ln 10$, the NLL of guessing.
+# The largest NLL on direct lines is, at the width where it is lowest, {glue:text}`ratio(min(summits(first)))` of $\ln 10$, the NLL of guessing.
 #
 # Ten restarts of weight matching leave [[Z11.restarts:.2f]] ([[Z11.restarts:to]]) of the barrier that one start leaves, at the width where they matter most and as recorded: at most a third is gone, and perhaps less than a tenth.
 
@@ -935,14 +901,7 @@ def trend(matcher: str, found: tuple[float, ...] | None) -> str:
 
 
 figures.numbers(
-    deepest=layers[-1],
-    shallow=shallow,
-    layers=put(layers),
-    tops=tops["weights"],
-    tops_otherwise=tops["activations"],
-    tops_direct=tops["direct"],
-    taller=ratio(taller),
-    trends=" ".join(map(trend, ("weight", "activation"), (slope, other_slope))),
+    trends=" ".join(map(trend, ("weight", "activation"), (slope, other_slope)))
 )
 
 # %% [markdown]
@@ -952,13 +911,13 @@ figures.numbers(
 # Networks of several depths, $m$ units in each hidden layer, {glue:text}`depth_groups` groups at each width, and {glue:text}`groups` with four layers. Bars: intervals of the means at two-sided $10^{-3}$ (profile {glue:text}`profile`).
 # :::
 #
-# With {glue:text}`layers` layers the largest mean is at $m =$ {glue:text}`tops` after weight matching, at {glue:text}`tops_otherwise` after activation matching and at {glue:text}`tops_direct` on the direct line.
-# {glue:text}`trends` The largest mean with {glue:text}`deepest` layers is {glue:text}`taller` times that with {glue:text}`shallow`, both found as above, on halves.
+# With {glue:text}`put(layers)` layers the largest mean is at $m =$ {glue:text}`tops["weights"]` after weight matching, at {glue:text}`tops["activations"]` after activation matching and at {glue:text}`tops["direct"]` on the direct line.
+# {glue:text}`trends` The largest mean with {glue:text}`layers[-1]` layers is {glue:text}`ratio(taller)` times that with {glue:text}`shallow`, both found as above, on halves.
 #
 # ### Another data set, in this run
 #
 # The other half of Z, Fig. 14: the peak's place "got bigger as our dataset became more complex" (Z, B.4), from MNIST to CIFAR-10.
-# Four-layer networks by the same recipe, {glue:text}`other_pairs` pairs at each width, {glue:text}`other_epochs` epochs of {glue:text}`other_training_images` images.
+# Four-layer networks by the same recipe, {glue:text}`other_pairs` pairs at each width, {glue:text}`other_epochs` epochs of {glue:text}`len(there)` images.
 # {glue:text}`two_sets` Places are compared if both curves have their largest mean between their first and their last width.
 
 # %%
@@ -996,12 +955,6 @@ figures.numbers(
     data_says=told
     if told_there == told
     else f"{told} Another data set: {told_there}",
-    other_training_images=len(there),
-    name_here=trained.title,
-    top_here=width(first.peak_width("weights", seed)),
-    top_there=width(harder.peak_width("weights", seed)),
-    top_here_otherwise=width(first.peak_width("activations", seed)),
-    top_there_otherwise=width(harder.peak_width("activations", seed)),
 )
 
 # %% [markdown]
@@ -1011,7 +964,7 @@ figures.numbers(
 # Four-layer networks on {glue:text}`both_sets`. Bars: intervals of the means at two-sided $10^{-3}$ (profile {glue:text}`profile`).
 # :::
 #
-# After weight matching the largest mean stands at $m =$ {glue:text}`top_here` on the first of the two and at $m =$ {glue:text}`top_there` on the second; after activation matching at {glue:text}`top_here_otherwise` and {glue:text}`top_there_otherwise`.
+# After weight matching the largest mean stands at $m =$ {glue:text}`width(first.peak_width("weights", seed))` on the first of the two and at $m =$ {glue:text}`width(harder.peak_width("weights", seed))` on the second; after activation matching at {glue:text}`width(first.peak_width("activations", seed))` and {glue:text}`width(harder.peak_width("activations", seed))`.
 # Other images than CIFAR-10, or files of it that are not the canonical ones, decide nothing about the paper's sentence.
 #
 # {glue:text}`left_out` This counts every network of the page.

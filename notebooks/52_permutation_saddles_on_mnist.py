@@ -137,7 +137,7 @@ figures.show("fig_price", answer)
 #
 # so that $L = 10$ for a network without outputs. The paper does not say which activation P, Fig. 3 uses; its toy example, to whose procedure section 5 refers, has ReLU. Here it is tanh, since a minimum on a kink has no small gradient.
 #
-# We take "until convergence" at its word: a minimum counts where the norm of the gradient, at fixed distance, is at most {glue:text}`tolerance`. That is what costs: on whole images a network has up to {glue:text}`biggest` parameters. So the recorded run follows 24 distances on 10 000 images, written in their first 50 principal components. The *{term}`barrier`* is the largest loss at these distances, a lower bound for the largest loss on the path.
+# We take "until convergence" at its word: a minimum counts where the norm of the gradient, at fixed distance, is at most {glue:text}`TOLERANCE:.0e`. That is what costs: on whole images a network has up to {glue:text}`biggest` parameters. So the recorded run follows 24 distances on 10 000 images, written in their first 50 principal components. The *{term}`barrier`* is the largest loss at these distances, a lower bound for the largest loss on the path.
 #
 # ## The pixels may be written in other coordinates
 #
@@ -348,7 +348,7 @@ claims.check("P8.mnist_first_order", least_of_saddles, n=len(saddles))
 #
 # ## Evidence
 #
-# {glue:text}`data_says` Figures and numbers of this page that do not say "recorded" are of this copy's run (profile {glue:text}`profile`): {glue:text}`images_used` images, their first {glue:text}`used` principal components, {glue:text}`distances` distances.
+# {glue:text}`data_says` Figures and numbers of this page that do not say "recorded" are of this copy's run (profile {glue:text}`profile`): {glue:text}`len(labels)` images, their first {glue:text}`used` principal components, {glue:text}`distances` distances.
 #
 # ### The images in other coordinates
 
@@ -387,14 +387,14 @@ figures.show("fig_components", idea)
 # The images of this run in an orthonormal basis of their span, sorted by second moments (profile {glue:text}`profile`).
 # :::
 #
-# These {glue:text}`images_used` images of {glue:text}`pixels` pixels span {glue:text}`rank` dimensions; written in them and back they differ by {glue:text}`lost`.
-# On this page the images are projected on the first {glue:text}`used` of these, which hold {glue:text}`kept` % of $\langle \|x\|^2 \rangle$.
+# These {glue:text}`len(labels)` images of {glue:text}`pixels` pixels span {glue:text}`rank` dimensions; written in them and back they differ by {glue:text}`lost:.0e`.
+# On this page the images are projected on the first {glue:text}`used` of these, which hold {glue:text}`100 * kept:.0f` % of $\langle \|x\|^2 \rangle$.
 # That is another, smaller task and no longer exact.
 # Fewer components mean fewer parameters, so that fewer images, too, give many more equations than unknowns.
 #
 # ### Teachers
 #
-# {glue:text}`teachers` networks for each $H$ are trained on all pixels of the {glue:text}`images_used` images, on the negative log-likelihood (Adam at the rate {glue:text}`rate`, batches of 100, {glue:text}`epochs` epochs).
+# {glue:text}`teachers` networks for each $H$ are trained on all pixels of the {glue:text}`len(labels)` images, on the negative log-likelihood (Adam at the rate {glue:text}`first_run.descent.rate`, batches of 100, {glue:text}`epochs` epochs).
 
 # %% Show sizes and accuracies
 sizes = {H: MLP((len(moments), H, H, 10), "tanh").size for H in widths}
@@ -424,7 +424,7 @@ figures.table(by_width, ([name, *row] for name, row in rows.items()))
 # Where a minimum lies does not depend on $P$.
 # Coordinates of the pair and starts are those of chapter 24.
 #
-# A minimum counts as converged where the norm of the gradient, at fixed distance, is at most {glue:text}`tolerance`.
+# A minimum counts as converged where the norm of the gradient, at fixed distance, is at most {glue:text}`TOLERANCE:.0e`.
 # Distances at which it is not are left out; a path counts if these are at most a fifth and the last one is not among them.
 # Two thirds of the distances are in the first decade, where the loss changes.
 # The *barrier* is the largest loss at these distances; between them the path was not looked at, so that it is a lower bound for the largest loss on the path.
@@ -451,7 +451,7 @@ figures.show("fig_mnist_paths", figure, legend=4)
 # :::{glue:figure} fig_mnist_paths
 # :alt: First panel, normalised loss against distance for several widths, one curve for each path. Second panel, training accuracy against distance on the same paths.
 #
-# P, Fig. 3 on {glue:text}`data`, with $H$ up to {glue:text}`widest`: the two most similar neurons of layer 2 are merged, every point a minimum at its distance with a gradient of at most {glue:text}`tolerance` (profile {glue:text}`profile`).
+# P, Fig. 3 on {glue:text}`data`, with $H$ up to {glue:text}`max(widths)`: the two most similar neurons of layer 2 are merged, every point a minimum at its distance with a gradient of at most {glue:text}`TOLERANCE:.0e` (profile {glue:text}`profile`).
 # :::
 #
 # ### Rise, height and accuracy
@@ -465,7 +465,7 @@ claims.check("P8.projected_falls", slope, stderr=slope_error, n=n_slope)
 claims.check("P8.projected_accuracy", fall, interval=around, n=n_fall)
 
 # %% [markdown]
-# {glue:text}`counted` of {glue:text}`all_paths` paths have converged; on {glue:text}`rising` of these the loss never falls by more than a thousandth of its largest value from one distance to the next. [Chapter 24](24_deep_merge.ipynb) shows that a coarse grid hides falls: this is an upper bound for the paths on which the loss never falls.
+# {glue:text}`n` of {glue:text}`of` paths have converged; on {glue:text}`sum(rising)` of these the loss never falls by more than a thousandth of its largest value from one distance to the next. [Chapter 24](24_deep_merge.ipynb) shows that a coarse grid hides falls: this is an upper bound for the paths on which the loss never falls.
 #
 # ### The choice of the pair, and the end of the path
 #
@@ -473,7 +473,7 @@ claims.check("P8.projected_accuracy", fall, interval=around, n=n_fall)
 # In {glue:text}`randoms` of the networks of each width we merge a random other pair as well, and compare the barriers within the same network.
 # Similarity is taken with its sign, as in the paper; as tanh is odd, a neuron is the same function with all its weights negated, and a random pair may be alike up to that sign.
 #
-# Every minimum with one neuron less in layer 2 holds $H - 1$ permutation points, one for each neuron that is doubled. `found_at` collects, over all minima that have converged, $\rho$, the number of singular values of $J$ above a thousandth of the largest, and the index $\rho + \nu_-$ that the doubled neuron adds by {prf:ref}`thm-inertia`, with $\nu_-$ the negative eigenvalues of $D$ on the kernel of $J$, in the same sense. The minima are those of all merges; and, on {glue:text}`whole_images` whole images, one for each width, from the most similar pair of another teacher as one neuron, with a gradient of at most {glue:text}`whole_tolerance`:
+# Every minimum with one neuron less in layer 2 holds $H - 1$ permutation points, one for each neuron that is doubled. `found_at` collects, over all minima that have converged, $\rho$, the number of singular values of $J$ above a thousandth of the largest, and the index $\rho + \nu_-$ that the doubled neuron adds by {prf:ref}`thm-inertia`, with $\nu_-$ the negative eigenvalues of $D$ on the kernel of $J$, in the same sense. The minima are those of all merges; and, on {glue:text}`min(whole, DataSpec(data.name).size)` whole images, one for each width, from the most similar pair of another teacher as one neuron, with a gradient of at most {glue:text}`whole_tolerance`:
 
 # %%
 higher, error, n_above = average(above)
@@ -573,47 +573,25 @@ half = error_bars.QUANTILE * average(gain)[1] if n_gain >= 5 else np.nan
 ratios = np.exp([gained, gained - half, gained + half])
 figures.numbers(
     data_says=told,
-    images_used=len(labels),
     used=len(moments),
-    pixels=pixels,
     rank=rank,
-    lost=f"{lost:.0e}",
-    kept=f"{100 * kept:.0f}",
     leading=min(LEADING, len(moments)),
-    tolerance=f"{TOLERANCE:.0e}",
     data="MNIST" if data.name == "mnist" else "scikit-learn's digits",
-    widest=max(widths),
     biggest=MLP((784, 25, 25, 10), "tanh").size,
-    counted=n,
-    all_paths=of,
-    rising=sum(rising),
-    compared=len(gain),
     ratio=f"{ratios[0]:.2g}" if n_gain else "–",
     ratio_around="[{:.2g}, {:.2g}]".format(*ratios[1:])
     if n_gain >= 5
     else "from too few networks for an interval",
     higher=f"{np.exp(higher):.1f}" if n_above else "–",
-    minima=len(norms),
-    good=int((norms <= TOLERANCE).sum()),
 )
 
 # %% Numbers of the permutation points
 figures.numbers(
-    ranks=min(ranks, default=0),
-    flat=flat,
-    index=lowest,
-    index_most=max(indices, default=0),
-    points_looked_at=len(indices),
-    whole_images=min(whole, DataSpec(data.name).size),
     whole_index=span(torch.tensor(whole_indices)) if whole_indices else "–",
-    whole_points=len(whole_indices),
     whole_tolerance=f"{WHOLE_TOLERANCE:.0e}",
-    each=f"{usual}",
     grown=f"{np.median(apart):.0e}" if apart else "–",
     grown_least=f"{growth:.0e}" if apart else "–",
-    reached_at_last=len(points),
     sample=SAMPLE,
-    rate=first_run.descent.rate,
 )
 
 # %% Prices
@@ -624,25 +602,22 @@ figures.numbers(
     hours=f"{core_hours(20_000, *PAPER, 3, 13, dear):.0f}",
     hours_monotone=f"{core_hours(20_000, *PAPER, 3, 39, dear):.0f}",
     hours_whole=f"{core_hours(20_000, *PAPER, 1, 1, dear):.1f}",
-    hours_paper=f"{core_hours(60_000, *PAPER, 6, 100, dear):.0f}",
     dear=dear,
-    budget=whole_products,
-    needed=needed,
 )
 
 # %% [markdown]
 # ### What this run found
 #
 # - The images may be written in an orthonormal basis of their span: losses, minima and accuracies on the paper's paths depend on nothing more ({prf:ref}`prop-span`).
-# - {glue:text}`good` of {glue:text}`minima` minima have a gradient of at most {glue:text}`tolerance`, with {glue:text}`each` products with the Hessian for each distance on average.
-# - The barrier of a random pair is {glue:text}`ratio` times that of the most similar one in the same network ({glue:text}`ratio_around`; geometric mean over {glue:text}`compared` networks, interval at two-sided $10^{-3}$): {claim}`P8.mnist_similar`.
-# - At the {glue:text}`points_looked_at` permutation points over the minima found the doubled neuron adds {glue:text}`index` to {glue:text}`index_most` negative eigenvalues ({claim}`P8.projected_index`), and the critical part of the plateau has at most {glue:text}`flat` of its ten dimensions ({claim}`P8.mnist_flat`); at {glue:text}`whole_points` on whole images it adds {glue:text}`whole_index` ({claim}`P8.mnist_first_order`).
-# - Where the paths end: the output weights of the pair have grown by a factor of {glue:text}`grown` (median; least {glue:text}`grown_least`; bounded at a permutation point: {claim}`P8.mnist_reached`), and the minimum of the merged network lies {glue:text}`higher` times as high (geometric mean; {claim}`P8.mnist_above`). From {glue:text}`reached_at_last` ends a minimisation with the two neurons as one converges ({claim}`P8.mnist_reached_at_last`).
+# - {glue:text}`int((norms <= TOLERANCE).sum())` of {glue:text}`len(norms)` minima have a gradient of at most {glue:text}`TOLERANCE:.0e`, with {glue:text}`usual` products with the Hessian for each distance on average.
+# - The barrier of a random pair is {glue:text}`ratio` times that of the most similar one in the same network ({glue:text}`ratio_around`; geometric mean over {glue:text}`len(gain)` networks, interval at two-sided $10^{-3}$): {claim}`P8.mnist_similar`.
+# - At the {glue:text}`len(indices)` permutation points over the minima found the doubled neuron adds {glue:text}`lowest` to {glue:text}`max(indices, default=0)` negative eigenvalues ({claim}`P8.projected_index`), and the critical part of the plateau has at most {glue:text}`flat` of its ten dimensions ({claim}`P8.mnist_flat`); at {glue:text}`len(whole_indices)` on whole images it adds {glue:text}`whole_index` ({claim}`P8.mnist_first_order`).
+# - Where the paths end: the output weights of the pair have grown by a factor of {glue:text}`grown` (median; least {glue:text}`grown_least`; bounded at a permutation point: {claim}`P8.mnist_reached`), and the minimum of the merged network lies {glue:text}`higher` times as high (geometric mean; {claim}`P8.mnist_above`). From {glue:text}`len(points)` ends a minimisation with the two neurons as one converges ({claim}`P8.mnist_reached_at_last`).
 #   Descent that stops earlier ends elsewhere ([chapter 24](24_deep_merge.ipynb)).
 #
 # What this page cannot decide are the statements on paths with whole images at $H$ from 10 to 25.
-# The dearest minimum on whole images took {glue:text}`needed` products with the Hessian (of a budget of {glue:text}`budget`), where {glue:text}`each` did on average with the leading components.
-# With {glue:text}`dear` products for a minimum, on all 784 pixels, the design of P, Fig. 3 (60 000 images, 100 distances, 6 {term}`teachers <teacher and student>` at each width) would cost {glue:text}`hours_paper` hours of one core in double precision. Less decides:
+# The dearest minimum on whole images took {glue:text}`needed` products with the Hessian (of a budget of {glue:text}`whole_products`), where {glue:text}`usual` did on average with the leading components.
+# With {glue:text}`dear` products for a minimum, on all 784 pixels, the design of P, Fig. 3 (60 000 images, 100 distances, 6 {term}`teachers <teacher and student>` at each width) would cost {glue:text}`core_hours(60_000, *PAPER, 6, 100, dear):.0f` hours of one core in double precision. Less decides:
 # 20 000 images still give many equations for each weight, and with 3 teachers at each width 12 rising paths of 12 are most. Then 12 distances and the permutation point, for barrier and accuracy, cost {glue:text}`hours` hours, and 38 distances, 25 of them in the first decade as in the paper, for the rise, {glue:text}`hours_monotone`. Larger networks may need more products.
 #
 # ### Exercises

@@ -540,32 +540,24 @@ predicted = x2[100] / (1 + x2[100] + K * grown[100])
 figures.numbers(
     rows_half=f"{np.interp(0.5, cosines, at):.1f}",
     way_before=f"{printed_hidden.relative('hidden', before_last)[0]:.2f}",
-    way_last=f"{printed_hidden.relative('hidden')[0]:.2f}",
-    epoch_before=before_last,
-    clock_first=min(e for e in course if e),
     clock_last=max(course | late),
-    clock_pairs=len(course[0][0]),
     clock_x=f"{clock(run, last, units):.1f}",
-    clock_end=last,
     moves=", ".join(f"{k:.0f}" for k in K),
     moves_hundred=", ".join(f"{v:.2f}" for v in predicted),
     clock_hundred=f"{clock(run, 100, units):.0f}",
     clock_r=", ".join(f"{v:.2f}" for v in course[last][1].mean(dim=0)),
-    usual_least=f"{math.floor(1000 * usual_least) / 1000:.3f}",
     hidden_drop=percent(printed_hidden.measured("hidden").drop()),
     hidden_aligned=percent(printed_hidden.measured("hidden").drop("correlation")),
-    usual_drop=percent(usual.measured("syre 1").drop()),
-    mlp_drop=percent(usual.measured("MLP").drop()),
 )
 
 # %% [markdown]
 # :::{glue:figure} fig_clock_mnist
 # :alt: Two panels against the clock on a logarithmic axis, three layers each. First, the mean cosine of equal rows of the weights of two runs rises along a dashed curve and stays below it. Second, how far the identity is on the way to the best permutation stays near 0 and rises late, least in the second layer.
 #
-# syre-MLPs whose start hides $F$, from {glue:text}`clock_first` to {glue:text}`clock_last` epochs, by layer. First panel: agreement of equal rows of the weights; dashed: without the optimiser's moves. Second panel: score of the identity. Recorded MNIST run, {glue:text}`clock_pairs` pairs; bars: 99.9 % intervals.
+# syre-MLPs whose start hides $F$, from {glue:text}`min(e for e in course if e)` to {glue:text}`clock_last` epochs, by layer. First panel: agreement of equal rows of the weights; dashed: without the optimiser's moves. Second panel: score of the identity. Recorded MNIST run, {glue:text}`len(course[0][0])` pairs; bars: 99.9 % intervals.
 # :::
 #
-# After 20 of the printed 100 epochs the clock has passed 4, rows agree, and neurons have not: the score is [[I3.hidden_printed:±]] ({claim}`I3.hidden_printed`), where the usual start has {glue:text}`usual_least` or more at all epochs kept. We had predicted half at $x$ about 1; two seeds reject that ({claim}`I3.clock_printed`). Halfway between two networks {glue:text}`hidden_drop` points are lost with the start that hides $F$, {glue:text}`usual_drop` with the usual one.
+# After 20 of the printed 100 epochs the clock has passed 4, rows agree, and neurons have not: the score is [[I3.hidden_printed:±]] ({claim}`I3.hidden_printed`), where the usual start has {glue:text}`math.floor(1000 * usual_least) / 1000:.3f` or more at all epochs kept. We had predicted half at $x$ about 1; two seeds reject that ({claim}`I3.clock_printed`). Halfway between two networks {glue:text}`hidden_drop` points are lost with the start that hides $F$, {glue:text}`percent(usual.measured("syre 1").drop())` with the usual one.
 #
 # So in these epochs a start that shares $F$ gives neurons their places and weight decay does not. That costs have no part is not shown: the score still grows, and what it is after 100 epochs has not been run ({claim}`I3.hidden_hundred`).
 #
@@ -681,7 +673,7 @@ figures.show("fig_objectives", figure, legend=3)
 # :::
 #
 # Before the first step at $\sigma_F = 1$ the correlations of equal units are {glue:text}`start_measured` after the three hidden layers; {prf:ref}`prop-fixed-places`, with what GELU passes on, gives $c =$ {glue:text}`start_predicted`. It takes inputs to be uncorrelated and pre-activations to be normal, and is too high, a little in the third layer of the printed sizes and more in narrow layers.
-# *Close* is not *connected*: on this page $r =$ {glue:text}`way_one` at $\sigma_F = 1$, with a drop of {glue:text}`none_one` points.
+# *Close* is not *connected*: on this page $r =$ {glue:text}`entries["W 1"][1]` at $\sigma_F = 1$, with a drop of {glue:text}`entries["W 1"][3]` points.
 #
 # ### What $P^*$ moves
 #
@@ -818,8 +810,8 @@ claims.check("I3.hidden_hundred", lambda e: progress(e, "hidden"), **once)
 # Two likely reasons, not tested apart. Decay was 3 and more there and is 0.01 here: as a step of AdamW moves an entry by about $\eta$ at most, the decayed sum of the moves is at most about $(1 - e^{-\tau})/\kappa$ in an entry, against $(1 - e^{-\tau})\, \sigma_F$ for $F$, a third of it there and up to a hundred times it here, whatever $x$ is; and the moves lie in the few directions in which the images vary.
 # In later maps equal rows do little while the units before them disagree ($\rho = c \rho_0$).
 #
-# From the usual start the same networks have $r$ of {glue:text}`usual_least` or more at all epochs kept. Halfway between two networks {glue:text}`hidden_drop` points of accuracy are lost with the start that hides $F$, {glue:text}`usual_drop` with the usual one and {glue:text}`mlp_drop` between MLPs; after alignment {glue:text}`hidden_aligned`.
-# On average over the layers $r$ still grows, from {glue:text}`way_before` after {glue:text}`epoch_before` epochs to {glue:text}`way_last` after {glue:text}`clock_end`; a start at $Z - F$ also turns the implicit bias of training, where it is one towards the start, away from $F$; and the usual start without decay was not tried at these sizes.
+# From the usual start the same networks have $r$ of {glue:text}`math.floor(1000 * usual_least) / 1000:.3f` or more at all epochs kept. Halfway between two networks {glue:text}`hidden_drop` points of accuracy are lost with the start that hides $F$, {glue:text}`percent(usual.measured("syre 1").drop())` with the usual one and {glue:text}`percent(usual.measured("MLP").drop())` between MLPs; after alignment {glue:text}`hidden_aligned`.
+# On average over the layers $r$ still grows, from {glue:text}`way_before` after {glue:text}`before_last` epochs to {glue:text}`printed_hidden.relative("hidden")[0]:.2f` after {glue:text}`last`; a start at $Z - F$ also turns the implicit bias of training, where it is one towards the start, away from $F$; and the usual start without decay was not tried at these sizes.
 #
 # How does it go on? Let the moves of the two runs be independent and stationary. Then they add $K (1 - e^{-2\tau})$ to the squared norm of a row and nothing to the product of two rows, for some $K$, and equal rows have the cosine
 #
@@ -827,7 +819,7 @@ claims.check("I3.hidden_hundred", lambda e: progress(e, "hidden"), **once)
 # \frac{x^2}{1 + x^2 + K (e^{2\tau} - 1)} .
 # $$
 #
-# With $K$ from the rows after {glue:text}`clock_end` epochs, {glue:text}`moves` in the three maps, it is {glue:text}`moves_hundred` after the printed hundred, where $x$ is {glue:text}`clock_hundred` at $d = 512$. So we predicted, before it was measured, that rows then agree to about nine tenths ({claim}`I3.rows_hundred`) and that units are more than half of the way to their places ({claim}`I3.hidden_hundred`): that the start is needed would be a statement about the length of training.
+# With $K$ from the rows after {glue:text}`last` epochs, {glue:text}`moves` in the three maps, it is {glue:text}`moves_hundred` after the printed hundred, where $x$ is {glue:text}`clock_hundred` at $d = 512$. So we predicted, before it was measured, that rows then agree to about nine tenths ({claim}`I3.rows_hundred`) and that units are more than half of the way to their places ({claim}`I3.hidden_hundred`): that the start is needed would be a statement about the length of training.
 #
 # ### Lines between networks
 #
@@ -873,12 +865,12 @@ show_lines("fig_asymmetric_lines", first)
 # :::{glue:figure} fig_asymmetric_lines
 # :alt: Training accuracy along the line between two networks of the sizes of this page, one curve for each of four models, first unaligned, then aligned.
 #
-# At the sizes of this page (profile {glue:text}`profile`): mean training accuracy over {glue:text}`own_pairs` pairs after {glue:text}`own_epochs` epochs. The axis does not start at 0; bars: intervals at two-sided $10^{-3}$.
+# At the sizes of this page (profile {glue:text}`profile`): mean training accuracy over {glue:text}`pairs` pairs after {glue:text}`epochs` epochs. The axis does not start at 0; bars: intervals at two-sided $10^{-3}$.
 # :::
 #
-# Alignment need not help at these sizes: at $\sigma_F = 1$ it changes the drop by {glue:text}`harm_one` here, for which *Does alignment always help?* below has a reason.
+# Alignment need not help at these sizes: at $\sigma_F = 1$ it changes the drop by {glue:text}`change("W 1")` here, for which *Does alignment always help?* below has a reason.
 #
-# The same questions at the sizes of this page, where $\sigma_F =$ {glue:text}`largest` stands for large fixed values:
+# The same questions at the sizes of this page, where $\sigma_F =$ {glue:text}`max(sigmas):g` stands for large fixed values:
 
 # %%
 claims.check("I11.any_unaligned", lambda e: over_mlp(e, TOP), **swept)
@@ -938,7 +930,7 @@ figures.table(
 )
 
 # %% [markdown]
-# On average over these pairs, as $\sigma_F$ grows, the deviation costs less and the gap is larger, {glue:text}`half_share` % of that cost at $\sigma_F =$ {glue:text}`largest`, and averaging the outputs makes the ends more accurate, not less: with a small deviation the middle inherits that. (± half-widths of intervals at two-sided $10^{-3}$ over pairs.)
+# On average over these pairs, as $\sigma_F$ grows, the deviation costs less and the gap is larger, {glue:text}`100 * rows[-1][1][0] / rows[-1][0][0]:.0f` % of that cost at $\sigma_F =$ {glue:text}`max(sigmas):g`, and averaging the outputs makes the ends more accurate, not less: with a small deviation the middle inherits that. (± half-widths of intervals at two-sided $10^{-3}$ over pairs.)
 #
 # (does-alignment-help)=
 # ### Does alignment always help?
@@ -1176,20 +1168,10 @@ figures.numbers(
     data_says=data_says,
     n_images=f"{trained_on:,}".replace(",", " "),
     inputs_used=f"{first.images:,}".replace(",", " "),
-    little=little,
     half_width=sizes["width"],
     half_epochs=sizes["epochs"],
-    half_share=f"{100 * rows[-1][1][0] / rows[-1][0][0]:.0f}",
-    largest=f"{max(sigmas):g}",
     fixed=", ".join(map(str, fixed_entries(PIXELS[name], width))),
-    end_zero=entries["W 0"][0],
-    end_top=entries[TOP][0],
     **{f"{by}_MLP": entries["MLP"][3 + k] for k, by in enumerate(drops)},
-    none_one=entries["W 1"][3],
-    published_one=entries["W 1"][6],
-    harm_one=change("W 1"),
-    harm_top=change(TOP),
-    way_one=entries["W 1"][1],
     start_measured=", ".join(f"{c:.3f}" for c in start) or "not kept",
     start_predicted=", ".join(
         f"{c:.3f}" for _, c in at_start(1, PIXELS[name], width)
@@ -1202,7 +1184,6 @@ every = {
 }.values()
 seconds = 3600 * sum(run.prices().cpu_hours for run in every)
 figures.numbers(
-    price=duration(seconds),
     left_out=figures.left_out(
         one.stages(key)
         for one in dict.fromkeys((first, long))
@@ -1211,20 +1192,16 @@ figures.numbers(
     line_pairs=" and ".join(
         str(len(printed.stages(key).pairs)) for key in ("MLP", "W 1")
     ),
-    printed_epochs=printed.runs["MLP"].descent.epochs,
-    own_pairs=pairs,
-    own_epochs=epochs,
-    free_pairs=len(printed.stages("MLP").pairs),
 )
 
 # %% [markdown]
 # ### What this page cannot decide, and its price
 #
-# The training of the networks of this page takes about {glue:text}`price` of one core.
+# The training of the networks of this page takes about {glue:text}`duration(seconds)` of one core.
 # What is read of the paper's own sizes needs 512 units, all images, batches of 64 and 20 epochs; what it states about barriers needs the printed 100 epochs, as a drop may grow with training.
 # At the profile `paper` all networks are trained for 20 epochs, in jobs that run side by side, and those of I, Fig. 4 again for the printed 100; `make runs PROFILE=paper LIST=1` says what each of them costs.
 # The drops of networks without fixed weights differ much from pair to pair. At 100 epochs we first looked at eight pairs, as many as the paper has; they left {claim}`I11.standard` and {claim}`I11.zero` undecided.
-# After this look, with the criteria fixed before it and unchanged, the number of their pairs was raised to {glue:text}`free_pairs` (`long_free_pairs`), the first eight of them the same. The stored lines of {numref}`fig-printed-lines` have {glue:text}`line_pairs` pairs, without and with fixed values, after {glue:text}`printed_epochs` epochs.
+# After this look, with the criteria fixed before it and unchanged, the number of their pairs was raised to {glue:text}`len(printed.stages("MLP").pairs)` (`long_free_pairs`), the first eight of them the same. The stored lines of {numref}`fig-printed-lines` have {glue:text}`line_pairs` pairs, without and with fixed values, after {glue:text}`printed.runs["MLP"].descent.epochs` epochs.
 # What is measured of a model is a run of its own (`MeasuredPairs`), so that they can be made one by one.
 # Curves cannot be compared number by number: the paper prints no table of them, and how much the mask matters is not said.
 #
@@ -1235,14 +1212,14 @@ figures.numbers(
 # - Fixed weights may have a price.
 #   The paper expects it, and says of ViTs that $\sigma_F = 2$ was "harder to train" (I, App. G.4).
 #   (Of ViTs it adds that more $\sigma_F$ "should not be interpreted as a monotonic improvement in practice"; this is about its tuning, without numbers, and there is nothing to judge.)
-#   Here it is measured for MLPs: after the same {glue:text}`epochs` epochs the networks of this page with $\sigma_F =$ {glue:text}`largest` reach {glue:text}`end_top` % of the training images, those with $\sigma_F = 0$ {glue:text}`end_zero` %.
+#   Here it is measured for MLPs: after the same {glue:text}`epochs` epochs the networks of this page with $\sigma_F =$ {glue:text}`max(sigmas):g` reach {glue:text}`entries[TOP][0]` % of the training images, those with $\sigma_F = 0$ {glue:text}`entries["W 0"][0]` %.
 #   A small drop is to be read beside the height of the ends.
 # - Does alignment ever cost more than half a point at the printed sizes? Six pairs do not decide ({claim}`I11.harmless`); it may where fixed values identify many neurons but not all.
-#   Here it changes the drop by {glue:text}`harm_one` at $\sigma_F = 1$, and by {glue:text}`harm_top` at $\sigma_F =$ {glue:text}`largest`.
+#   Here it changes the drop by {glue:text}`change("W 1")` at $\sigma_F = 1$, and by {glue:text}`change(TOP)` at $\sigma_F =$ {glue:text}`max(sigmas):g`.
 #   $P^*$ {term}`matches activations <activation matching>`; a unit that it moves takes its fixed weights away from their equals in the other network.
 # - Masks alone may leave a trace, in the last hidden layer, through the zeros of the output map; six pairs do not decide ({claim}`I10.trace`).
 # - The largest $1 - |\rho|$, as in the newest state of the published script, costs W-MLPs with $\sigma_F = 1$ [[I11.published:±]] points in the recorded run ({claim}`I11.published`).
-#   On this page it leaves MLPs with a drop of {glue:text}`published_MLP` points, where it is {glue:text}`none_MLP` unaligned, {glue:text}`correlation_MLP` by $\rho$ and {glue:text}`absolute_MLP` by $|\rho|$; at $\sigma_F = 1$ it is {glue:text}`published_one`, and {glue:text}`none_one` unaligned.
+#   On this page it leaves MLPs with a drop of {glue:text}`published_MLP` points, where it is {glue:text}`none_MLP` unaligned, {glue:text}`correlation_MLP` by $\rho$ and {glue:text}`absolute_MLP` by $|\rho|$; at $\sigma_F = 1$ it is {glue:text}`entries["W 1"][6]`, and {glue:text}`entries["W 1"][3]` unaligned.
 #   The barriers of I, Fig. 4c are low, so that it was not made with this sign, as the history of the script says, too.
 
 # %% [markdown]

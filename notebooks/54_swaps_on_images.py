@@ -375,7 +375,7 @@ figures.show("fig_recorded_coherence", figure)
 # :::{glue:figure} fig_recorded_coherence
 # :alt: Ratios of coherence, on an axis from 0 to 2. With large fixed weights over those without: W-MLPs [[I18.higher_w:±]], syre-MLPs [[I18.higher_syre:±]]; the larger of both relative to k/d [[I18.dimension:±]]. Without fixed weights: after training over before [[I18.lowered:±]], inputs of layer 4 over layer 2 [[I18.later:±]].
 #
-# Coherence of the inputs of layers 2 to 4, average unless it says otherwise; without: the larger of MLPs and W-MLPs with $\sigma_F = 0$. Recorded MNIST run, {glue:text}`recorded_pairs` pairs, 20 epochs; bars: 99.9 % intervals.
+# Coherence of the inputs of layers 2 to 4, average unless it says otherwise; without: the larger of MLPs and W-MLPs with $\sigma_F = 0$. Recorded MNIST run, {glue:text}`claims.recorded("I18.later")["n"]` pairs, 20 epochs; bars: 99.9 % intervals.
 # :::
 #
 # The paper's sentence, "variants without effective symmetry breaking … exhibit low subspace coherence, in particular in later layers, while W-asymmetric MLPs and syre-MLPs with large fixed weights both tend to exhibit higher subspace coherence values" (App. G.5), has these readings:
@@ -433,9 +433,6 @@ claims.check("I18.low", least_low, **twice)
 claims.check("I18.later", later, **twice)
 claims.check("I18.higher_w", lambda e: e.higher("W 1"), **twice)
 
-# %% Pairs of the recorded run
-figures.numbers(recorded_pairs=claims.recorded("I18.later")["n"])
-
 # %% [markdown]
 # ## What it means for merging networks
 #
@@ -448,12 +445,12 @@ figures.numbers(recorded_pairs=claims.recorded("I18.later")["n"])
 #
 # ### The networks of this page
 #
-# {glue:text}`data_says` Networks on this page (profile {glue:text}`profile`) have three hidden layers of {glue:text}`width` units and were trained for {glue:text}`epochs` epochs on {glue:text}`n_images` images; the paper's have 512 units and 100 epochs.
+# {glue:text}`data_says` Networks on this page (profile {glue:text}`profile`) have three hidden layers of {glue:text}`width` units and were trained for {glue:text}`epochs` epochs on {glue:text}`first.runs["MLP"].data.size` images; the paper's have 512 units and 100 epochs.
 # What its figures show is judged at the printed sizes and after a fifth of the printed epochs or more, and stays open before, with the measurement of this page in the box of the claim; what only we ask is judged wherever the images are MNIST.
 #
 # There are {glue:text}`pairs` pairs of each kind, made as in [chapter 53](53_asymmetric_mlps.ipynb), where it is said what the paper leaves open.
 # A pair shares $F$ and $D$; pairs have masks and seeds of their own, and error bars are over pairs: intervals at two-sided $10^{-3}$, for the images of this page; so are the numbers after ± in the text.
-# For ridge regression I, App. F.7 trains networks with batch norm; here these are {glue:text}`ridge_networks` of each kind, with the masks and first weights of the first networks of the pairs. Their norm is fixed in the regression with the mean and variance over the images. {glue:text}`left_out`
+# For ridge regression I, App. F.7 trains networks with batch norm; here these are {glue:text}`ridge_networks` of each kind, with the masks and first weights of the first networks of the pairs. Their norm is fixed in the regression with the mean and variance over the images. {glue:text}`figures.left_out(map(first.result, first.runs))`
 
 # %%
 for key in first.runs:
@@ -464,7 +461,7 @@ for key in first.runs:
 # ### The subspace of the images, and its coherence
 #
 # $U$ holds the first $k$ principal directions of the inputs' covariance, as few as have 90 % of the variance.
-# I, App. F.7 takes them so for {term}`realization costs <realization cost>`, on the whole data set; here they are those of the first {glue:text}`inputs_used` images.
+# I, App. F.7 takes them so for {term}`realization costs <realization cost>`, on the whole data set; here they are those of the first {glue:text}`len(first.x)` images.
 # I, App. G.5 does not say which subspace it takes; the [published code](https://github.com/vuenc/neuron-identifiability) takes the same one, centred, and so do we.
 # The *leverage* $(UU^\top)_{\ell\ell}$ of a coordinate is how much of it lies in the subspace.
 # Leverages add up to $k$, so that their largest, $\nu$, is at least $k/d$, and it is 1 if and only if a coordinate axis lies in the subspace.
@@ -698,7 +695,7 @@ figures.show("fig_image_matrices", figure)
 # :::{glue:figure} fig_image_matrices
 # :alt: Nine matrices of swap costs of the first neurons in three layers. Without large fixed weights they are pale throughout. W-MLPs with fixed weights of scale one have a pale diagonal on a red ground, syre-MLPs the same in a darker red.
 #
-# I, Figs. 17 to 19, by I, (16): swap costs of the first {glue:text}`neurons_shown` neurons in one network of this page, signed square roots in units of the median cost of W-MLPs with $\sigma_F = 1$ in the same layer, one colour scale for all; colours end at ± 2.
+# I, Figs. 17 to 19, by I, (16): swap costs of the first {glue:text}`min(shown, width)` neurons in one network of this page, signed square roots in units of the median cost of W-MLPs with $\sigma_F = 1$ in the same layer, one colour scale for all; colours end at ± 2.
 # The matrices of MLPs (I, Fig. 16) are 0, and the second estimate of I, Figs. 16 to 19, ridge regression, has a few pairs of neurons here and no matrices (profile {glue:text}`profile`).
 # :::
 #
@@ -716,7 +713,7 @@ figures.show("fig_image_matrices", figure)
 # The medians of MLPs over those of W-MLPs with $\sigma_F = 0$ are {glue:text}`floor_0`, {glue:text}`floor_1` and {glue:text}`floor_2` in layers 1, 2 and 3.
 # Where such a ratio is small the regression does see masks ({claim}`I15.ridge_symmetric`).
 # Likely reasons, which we have not tested: masks hide directions outside of the principal subspace as well, for which I, (16) charges nothing; and a shift of the norm is cheap where inputs have a mean far from 0, for then the weights can make up for it.
-# In layer 1 the regression sees {glue:text}`ridge_inputs` images of {glue:text}`d_images` pixels; with fewer images than pixels nearly every function can be fitted.
+# In layer 1 the regression sees {glue:text}`ridge_inputs` images of {glue:text}`d` pixels; with fewer images than pixels nearly every function can be fitted.
 #
 # Do the two estimates order the pairs of neurons of one network alike? Their rank correlations are {glue:text}`rank_one` at $\sigma_F = 1$ and {glue:text}`rank_zero` at $\sigma_F = 0$, on average over layers and networks.
 
@@ -946,21 +943,13 @@ for layer in LAYERS:
     )
 figures.numbers(
     data_says=data_says,
-    moved_MLP=ways["MLP"],
-    left_out=figures.left_out(map(first.result, first.runs)),
-    neurons_shown=min(shown, width),
-    inputs_used=len(first.x),
-    d_images=d,
-    n_images=first.runs["MLP"].data.size,
     images_are="MNIST" if name == "mnist" else "scikit-learn's digits",
     price=duration(
         3600 * sum(run.prices().cpu_hours for run in first.runs.values())
     ),
     rank_one=words(*agreement(first, "W 1")),
     rank_zero=words(*agreement(first, "W 0")),
-    end_one=f"{100 * first.result('W 1').accuracies[-1].mean():.0f}",
     end_syre=f"{100 * first.result('syre 1').accuracies[-1].mean():.0f}",
-    end_MLP=f"{100 * first.result('MLP').accuracies[-1].mean():.0f}",
 )
 
 # %% [markdown]
@@ -970,14 +959,14 @@ figures.numbers(
 # What the figures show at the printed sizes needs 512 units, 54 000 images and a fifth of the printed epochs: the profile `paper` trains that, and `make runs PROFILE=paper LIST=1` says what each run costs.
 # The printed 100 epochs cost five times that.
 # The recorded run of the profile `paper` has no second seed, except of networks before training, so that what would be a rejection is open there: {claim}`I18.low` lies outside its criterion. A new one trains it (parameter `repeat`).
-# The length of training matters here: networks with large fixed weights have learned less in the same time ({glue:text}`end_one` % of the training images for W-MLPs, {glue:text}`end_syre` % for syre-MLPs, {glue:text}`end_MLP` % for MLPs, on this page), and may catch up.
+# The length of training matters here: networks with large fixed weights have learned less in the same time ({glue:text}`100 * first.result("W 1").accuracies[-1].mean():.0f` % of the training images for W-MLPs, {glue:text}`end_syre` % for syre-MLPs, {glue:text}`100 * first.result("MLP").accuracies[-1].mean():.0f` % for MLPs, on this page), and may catch up.
 # The "data variants" of I, Fig. 21 are not described in the paper, and not repeated here.
 #
 # ### What we found that the paper does not say
 #
 # - With $D = 1$ I, (16) has the closed form of {prf:ref}`prop-one-metric`, so for syre with $\varepsilon = 0$.
 # - Before training W-MLPs with $\sigma_F = 1$ are a little more coherent than MLPs, by how much is not decided ({claim}`I18.start`), and training lowers coherence where weights are not fixed ({claim}`I18.lowered`).
-#   Networks with large fixed weights stay near their random features, as I, section 4.5 expects; what is measured here is how near: training moves their weights by {glue:text}`moved_one` of their size for W-MLPs and {glue:text}`moved_syre` for syre-MLPs, against {glue:text}`moved_MLP` for MLPs.
+#   Networks with large fixed weights stay near their random features, as I, section 4.5 expects; what is measured here is how near: training moves their weights by {glue:text}`moved_one` of their size for W-MLPs and {glue:text}`moved_syre` for syre-MLPs, against {glue:text}`ways["MLP"]` for MLPs.
 # - Relative to their dimension representations with large fixed weights are half as coherent as the others on MNIST ({claim}`I18.dimension`). In the networks of this page, on {glue:text}`images_are`, which decide nothing, of a factor {glue:text}`lead_nu_one` for W-MLPs and {glue:text}`lead_nu_syre` for syre-MLPs in $\nu$, {glue:text}`lead_relative_one` and {glue:text}`lead_relative_syre` are left relative to $k/d$.
 # - With zeros alone exchanges cost little ({claim}`I15.mnist_zero`); do networks with them lose at least half as much halfway as ordinary ones after 20 epochs? Six pairs do not decide ({claim}`I11.any_zero`).
 

@@ -252,7 +252,7 @@ claims.check(
 # The text counts them *per input channel (spread randomly over the output channels and kernel dimensions)*.
 # The published code (`make_conv_mask`) counts per *output* channel, spread over inputs and kernel: a row of the mask, as I, App. F.1 does for MLPs.
 # We take it that this is meant.
-# The initial convolution, with 3 inputs and 128 outputs, shows the difference: 12 per row are {glue:text}`stem_share` % of its weights; 12 per input are 36 entries for 128 neurons, and at least 92 of them have none.
+# The initial convolution, with 3 inputs and 128 outputs, shows the difference: 12 per row are {glue:text}`100 * 12 / 27:.0f` % of its weights; 12 per input are 36 entries for 128 neurons, and at least 92 of them have none.
 #
 # I, section 3.1 cites a theorem of {cite:t}`lim2024`: masks with pairwise distinct nonzero rows break all architecture-induced symmetries, permutations of hidden units in particular.
 # However the entries are counted, there is an exact test for masks that are drawn.
@@ -455,7 +455,7 @@ for head in range(2):
 claims.check("I17.continuous", min(kept), n=1)
 
 # %% [markdown]
-# These are not only small moves. In a small W-transformer the weights of attention moved by {glue:text}`distance` % along this family and the function not at all, while halfway between the two networks the outputs differ by {glue:text}`half_change` % (this run; {claim}`I17.moved`).
+# These are not only small moves. In a small W-transformer the weights of attention moved by {glue:text}`100 * distance:.0f` % along this family and the function not at all, while halfway between the two networks the outputs differ by {glue:text}`100 * half_change:.0f` % (this run; {claim}`I17.moved`).
 #
 # ## An average of two equal networks is another function
 #
@@ -598,13 +598,7 @@ claims.check(
 streams = [
     RESNET.blocks + (group == 1) for group in (1, 2, 3)
 ]  # places where a norm or a sum is read
-figures.numbers(
-    stream_places=", ".join(map(str, streams)),
-    stem_share=f"{100 * 12 / 27:.0f}",
-    rescalings=rescalings,
-    distance=f"{100 * distance:.0f}",
-    half_change=f"{100 * half_change:.0f}",
-)
+figures.numbers(stream_places=", ".join(map(str, streams)))
 
 # %% [markdown]
 # ### Exercises

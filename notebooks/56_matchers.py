@@ -244,7 +244,7 @@ figures.show("fig_idea_orders", idea, legend=2)
 # To tell whether it has one is NP-complete.
 # :::
 #
-# Even the global optimum is not the lowest barrier. Small networks with two hidden layers of {glue:text}`small` neurons, trained on scikit-learn's digits, have {glue:text}`all_small` orders, all of which can be listed:
+# Even the global optimum is not the lowest barrier. Small networks with two hidden layers of {glue:text}`matched_pairs.SMALL` neurons, trained on scikit-learn's digits, have {glue:text}`all_small` orders, all of which can be listed:
 
 # %% Small networks, and all their orders
 few = load("digits", n=40, seed=seed)
@@ -681,8 +681,8 @@ claims.check(
 # %% [markdown]
 # ### Two hidden layers, all permutations
 #
-# MLPs with two hidden layers of {glue:text}`small` ReLU neurons, trained on scikit-learn's digits (AdamW, rate and decay $10^{-2}$, {glue:text}`small_epochs` epochs), have $(5!)^2$ = {glue:text}`all_small` orders of their neurons.
-# For each of them the objective of weight matching, and the training loss halfway, on {glue:text}`few` of the images:
+# MLPs with two hidden layers of {glue:text}`matched_pairs.SMALL` ReLU neurons, trained on scikit-learn's digits (AdamW, rate and decay $10^{-2}$, {glue:text}`small_epochs` epochs), have $(5!)^2$ = {glue:text}`all_small` orders of their neurons.
+# For each of them the objective of weight matching, and the training loss halfway, on {glue:text}`len(few_y)` of the images:
 
 # %% Show the table
 both = (few_x, few_y), (others.inputs(flat=True), others.y)
@@ -706,7 +706,7 @@ figures.table(
 )
 
 # %% [markdown]
-# Mean barrier on the {glue:text}`few` images that the matchers see, on which the best of all is chosen too, and on {glue:text}`other_images` that nobody has seen; how often a matcher finds the largest objective and the lowest loss halfway of all, and its rank among all orders by the loss, 0 the best.
+# Mean barrier on the {glue:text}`len(few_y)` images that the matchers see, on which the best of all is chosen too, and on {glue:text}`len(others.y)` that nobody has seen; how often a matcher finds the largest objective and the lowest loss halfway of all, and its rank among all orders by the loss, 0 the best.
 # {glue:text}`small_pairs` pairs, profile {glue:text}`profile`.
 
 # %%
@@ -720,12 +720,12 @@ claims.check(
 # %% [markdown]
 # ### The pairs
 #
-# {glue:text}`data_says` Four kinds of MLPs with three hidden layers of {glue:text}`width` ReLU units, trained by one recipe, AdamW with the rate $10^{-3}$ and the decay $10^{-2}$ of I, App. F.1, batches of 128 (which I does not state), for {glue:text}`epochs` epochs on {glue:text}`images_trained` images: *plain*; with *layer norm*; and, with layer norm too,
+# {glue:text}`data_says` Four kinds of MLPs with three hidden layers of {glue:text}`width` ReLU units, trained by one recipe, AdamW with the rate $10^{-3}$ and the decay $10^{-2}$ of I, App. F.1, batches of 128 (which I does not state), for {glue:text}`epochs` epochs on {glue:text}`trained_on` images: *plain*; with *layer norm*; and, with layer norm too,
 # W-asymmetric ones with $\sigma_F = 0$ and $1$, whose shares of fixed entries are those of I, App. F.1, and whose fixed entries the two networks of a pair have in common.
 # They are matched as ordinary networks, with the weights $F + D \odot W$.
 # (The MLPs of I have GELU; here neighbouring kinds differ in one thing at a time.)
 # All start by torch's law, uniform with variance $1/(3 \cdot \text{inputs})$; those of [](51_width_barriers.ipynb) start by He's, normal with $2/\text{inputs}$.
-# {glue:text}`pairs` pairs of each. {glue:text}`left_out` Matchers and REPAIR see {glue:text}`images_matched` of the training images; barriers are measured on {glue:text}`images_unseen` test images.
+# {glue:text}`pairs` pairs of each. {glue:text}`left_out` Matchers and REPAIR see {glue:text}`len(some.y)` of the training images; barriers are measured on {glue:text}`len(test.y)` test images.
 
 # %% [markdown]
 # ### The table
@@ -755,7 +755,7 @@ figures.table(
 # Profile {glue:text}`profile`.
 # "Activations" are matched by correlation. The script published with I uses another sign; [](53_asymmetric_mlps.ipynb) measures what it does ({claim}`I11.published`).
 #
-# The two searches on the loss get {glue:text}`steps` steps of Adam on all {glue:text}`images_matched` images each and keep the best permutations that they have judged: straight-through matching, at the rate 0.01, judges those of every step, Sinkhorn re-basin, whose matrices have to be rounded to permutations, those of every tenth step and of the end.
+# The two searches on the loss get {glue:text}`steps` steps of Adam on all {glue:text}`len(some.y)` images each and keep the best permutations that they have judged: straight-through matching, at the rate 0.01, judges those of every step, Sinkhorn re-basin, whose matrices have to be rounded to permutations, those of every tenth step and of the end.
 # Their authors give them more: `mnist_mlp_ste2.py` of [Ainsworth et al.](https://github.com/samuela/git-re-basin) makes 15 000 steps of gradient descent with momentum on batches of 1000 (250 passes of 60),
 # `main_lmc_mlp.py` of [Peña et al.](https://github.com/fagp/sinkhorn-rebasin) 180 of AdamW (20 passes of 9) on the loss halfway.
 # Rate ($0.1$), temperature, iterations and start of Sinkhorn re-basin are those of their code; the loss is taken at random places of the line, another cost of theirs, and the gradient goes through the iterations.
@@ -948,7 +948,7 @@ head = [f"{m}{after}" for m in ASKED for after in ("", ", REPAIR")]
 figures.table(" | ".join(["networks", *head]), body)
 
 # %% [markdown]
-# Mean barrier halfway on test images with its standard error, {glue:text}`wide` units a layer, {glue:text}`wide_pairs` pairs of each kind, {glue:text}`epochs` epochs of {glue:text}`images_trained` images; profile {glue:text}`profile`.
+# Mean barrier halfway on test images with its standard error, {glue:text}`wide` units a layer, {glue:text}`wide_pairs` pairs of each kind, {glue:text}`epochs` epochs of {glue:text}`trained_on` images; profile {glue:text}`profile`.
 
 # %% Plot narrow beside wide
 figure, axes = figures.panels(2)
@@ -1016,11 +1016,9 @@ figures.numbers(
         k: plain_with_error(q["value"], q["stderr"] / widening(pairs))
         for k, q in quantities.items()
     },
-    he_pairs=he_pairs,
     alike_he=plain_with_error(
         scale["value"], scale["stderr"] / widening(he_pairs)
     ),
-    optimum=plain_with_error(*over(known, "weights", BEST)),
     blind=plain_with_error(*over(known, "activations", "weights")),
     **{f"most_{k}": most(kind) for k, kind in enumerate(KINDS)},
 )
@@ -1049,26 +1047,19 @@ figures.numbers(
     data_says=told,
     left_out=figures.left_out(run.result() for run in training(seed).values()),
     named="MNIST" if name == "mnist" else "scikit-learn's digits",
-    small=matched_pairs.SMALL,
     all_small=len(all_permutations(matched_pairs.SMALL)) ** 2,
-    few=len(few_y),
-    other_images=len(others.y),
-    images_trained=trained_on,
-    images_matched=len(some.y),
-    images_unseen=len(test.y),
     higher=int((objectives[0] > objectives[1] * (1 + 1e-9)).sum()),
     **{f"plain_{k}": text for k, text in enumerate(typical["plain"])},
     **{f"norm_{k}": text for k, text in enumerate(typical["layer norm"])},
-    exact_first=f"{100 * optimal[0]:.0f}",
 )
 
 # %% [markdown]
 # ### What this run found
 #
-# - Where everything is known, in two layers, the exact optimum of weight matching has {glue:text}`optimum` times the barrier of the best order.
+# - Where everything is known, in two layers, the exact optimum of weight matching has {glue:text}`plain_with_error(*over(known, "weights", BEST))` times the barrier of the best order.
 #   Matching by correlation does not see how large a neuron is; its barrier is {glue:text}`blind` times that of weight matching.
 #   With two hidden layers of five neurons the exact optimum
-#   of weight matching is the best order for the loss in {glue:text}`exact_first` % of the pairs.
+#   of weight matching is the best order for the loss in {glue:text}`100 * optimal[0]:.0f` % of the pairs.
 # - With the steps given here, the lowest barrier on {glue:text}`named` is left most often by {glue:text}`most_0` for plain networks, by {glue:text}`most_1` with layer norm, by {glue:text}`most_2` with $\sigma_F = 0$, and by {glue:text}`most_3` with $\sigma_F = 1$.
 # - Straight-through matching, which looks at the loss, leaves {glue:text}`searched` times the barrier of weight matching on images that it has not seen (plain networks).
 #   Matching by correlation costs one pass over the images and one assignment a layer, and leaves {glue:text}`alike_plain` times the barrier of weight matching

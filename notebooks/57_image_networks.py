@@ -258,7 +258,7 @@ figures.show("fig_known", figure)
 #
 # ### Training in this run
 #
-# Batches have {glue:text}`batch` images, and ResNets {glue:text}`warm_up` epochs of warm-up; units are matched, and accuracies on lines taken, on the first {glue:text}`images_used` training images, not augmented.
+# Batches have {glue:text}`batch` images, and ResNets {glue:text}`warm_up` epochs of warm-up; units are matched, and accuracies on lines taken, on the first {glue:text}`len(experiment.y)` training images, not augmented.
 # Where squares of pixels are averaged, CNNs and ResNets see the averages.
 # All networks are trained in float32, whatever the device.
 # {glue:text}`left_out`
@@ -340,9 +340,9 @@ figures.show("fig_cnn_lines", figure, legend=3)
 # Z, Fig. 15 at the widths of this page: mean negative log-likelihood (NLL) over pairs (thick) and each pair (thin) on training images (profile {glue:text}`profile`).
 # :::
 #
-# Halfway the NLL is {glue:text}`middle_loss` nats at the largest width, and that of a guess that ignores the image is $\ln 10 =$ {glue:text}`guess`; ends near that value are networks that have hardly left the guess themselves.
+# Halfway the NLL is {glue:text}`middle_loss` nats at the largest width, and that of a guess that ignores the image is $\ln 10 =$ {glue:text}`np.log(10):.2f`; ends near that value are networks that have hardly left the guess themselves.
 # Units of an average vary less than those of its ends; without norms this adds up over fifteen layers, until little of the image is left.
-# REPAIR restores the variation, and by itself not the function: at the largest width the mean NLL halfway after matching is {glue:text}`repaired` nats with it and {glue:text}`unrepaired` without, so that it makes this average {glue:text}`repair_makes` here.
+# REPAIR restores the variation, and by itself not the function: at the largest width the mean NLL halfway after matching is {glue:text}`with_repair:.2f` nats with it and {glue:text}`without:.2f` without, so that it makes this average {glue:text}`repair_makes` here.
 # None of this is a statement on Z, Fig. 15, whose widths, lengths of training and norms its caption and the text do not state.
 
 
@@ -568,13 +568,9 @@ figures.numbers(
     f"{4 * resnet[0] * resnet[1]} channels, transformers of dimension {vit[0]} "
     f"and depth {vit[1]}, {pairs} pairs of each, trained on {images} images.",
     middle_loss=f"{largest['direct'][:, places // 2].mean():.2f}",
-    guess=f"{np.log(10):.2f}",
-    repaired=f"{with_repair:.2f}",
-    unrepaired=f"{without:.2f}",
     repair_makes="worse" if with_repair > without else "better",
     gpu_fig4=f"{4 * 8 * gpu['ResNet']:.0f}",
     gpu_all=f"{(4 * 8 + 4 * 6) * gpu['ResNet'] + 3 * 8 * gpu['ViT'] + 8 * gpu['CNN']:.0f}",
-    images_used=len(experiment.y),
     gpu_six=f"{6 * gpu['ResNet']:.0f}",
     gpu_eight=f"{8 * gpu['ResNet']:.0f}",
     gpu_sixteen=f"{2 * 8 * gpu['ResNet']:.0f}",

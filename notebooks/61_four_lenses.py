@@ -805,7 +805,7 @@ figures.show("fig_exchange", figure)
 # Second: for $m = M$, the point that descent finds below the middle among students of which two coincide, relative to the middle, and for $M = 2$ the largest loss on the way of {prf:ref}`prop-no-meeting` (profile {glue:text}`profile`).
 # :::
 #
-# With two teachers the straight line is nearly the lowest way through the mirror, {glue:text}`excess_two` % above it; the way round it is {glue:text}`round_below` % below it. With more of them the other neurons give way too, and the point below the middle is lower, {glue:text}`ratio_ten` of its height for $M = 10$.
+# With two teachers the straight line is nearly the lowest way through the mirror, {glue:text}`percent(1 / closed - 1)` % above it; the way round it is {glue:text}`percent(1 - highest / lowest_merge)` % below it. With more of them the other neurons give way too, and the point below the middle is lower, {glue:text}`ratios[10]:.2f` of its height for $M = 10$.
 #
 # ### When alignment removes everything
 #
@@ -861,7 +861,7 @@ claims.check("X1.zero", wrong, n=len(needed), rival=sum(left_over))
 # ### Students
 #
 # {glue:text}`students` pairs of students with $m = 6$ neurons learn $M = 3$ teachers by gradient descent on the exact loss.
-# Their own losses, at most {glue:text}`worst_student` · 10⁻⁹, are counted with the barrier: the largest loss on the line, direct and in the best of all $6!$ orders.
+# Their own losses, at most {glue:text}`1e9 * worst:.2g` · 10⁻⁹, are counted with the barrier: the largest loss on the line, direct and in the best of all $6!$ orders.
 
 
 # %% Train the students
@@ -903,7 +903,7 @@ claims.check("X1.students_types", same_over_other, **of_students)
 #
 # ### Digits
 #
-# Networks of {glue:text}`neurons` ReLU neurons with biases learn {glue:text}`images` of scikit-learn's digits, {glue:text}`pairs` pairs of each kind, on the cross-entropy with the penalty $\frac\gamma2 \lVert \theta \rVert^2$, $\gamma = 10^{-3}$, until the rate has fallen to 0.
+# Networks of {glue:text}`NEURONS` ReLU neurons with biases learn {glue:text}`images` of scikit-learn's digits, {glue:text}`pairs` pairs of each kind, on the cross-entropy with the penalty $\frac\gamma2 \lVert \theta \rVert^2$, $\gamma = 10^{-3}$, until the rate has fallen to 0.
 # One kind has nothing fixed; in the others half of the incoming weights of
 # every neuron are fixed to $\sigma_F\, \mathcal N(0, 1)$ numbers, the same in both networks of a pair, and free of the penalty (I, (2)). Barriers are those of the cross-entropy on the training images, at $\lambda = 0, 0.1, \dots, 1$.
 #
@@ -999,10 +999,10 @@ figures.show("fig_pairs", figure, legend=3)
 # First: barrier between a network and its copy with $k$ neurons out of place, and between the two networks of a pair. Second: the same pairs after descents of three lengths. Bars are ±3.29 standard errors over {glue:text}`pairs` pairs, profile {glue:text}`profile`.
 # :::
 #
-# Two unmatched networks are {glue:text}`order_ratio` times as far apart as a network and itself in a random order ({claim}`X1.digits_order`): to the line, that is nearly all the difference there is.
-# The best order leaves {glue:text}`left` % of the barrier, about as much as {glue:text}`as_many` neurons out of place.
-# Scale adds {glue:text}`early_scale` % to the matched barrier after {glue:text}`early` steps and
-# {glue:text}`late_scale` % after {glue:text}`late`. The cheapest merge is {glue:text}`merge_share` % as high as the barrier: in {glue:text}`idle` % of the networks the penalty has left a neuron that does next to nothing, and such a neuron is a free place.
+# Two unmatched networks are {glue:text}`order[0]:.2f` times as far apart as a network and itself in a random order ({claim}`X1.digits_order`): to the line, that is nearly all the difference there is.
+# The best order leaves {glue:text}`percent(permutation[0])` % of the barrier, about as much as {glue:text}`as_many` neurons out of place.
+# Scale adds {glue:text}`added(STAGES[0])` % to the matched barrier after {glue:text}`STAGES[0]` steps and
+# {glue:text}`added(steps)` % after {glue:text}`steps`. The cheapest merge is {glue:text}`percent(merge[0])` % as high as the barrier: in {glue:text}`percent(idle)` % of the networks the penalty has left a neuron that does next to nothing, and such a neuron is a free place.
 #
 # ### Merges of random neurons
 #
@@ -1012,7 +1012,7 @@ figures.show("fig_pairs", figure, legend=3)
 claims.check("X1.digits_saddle", saddle_over_middle, **of_pairs)
 
 # %% [markdown]
-# The middle of the exchange of two random neurons is {glue:text}`exchange_share` % as high as the {term}`direct barrier`, and the point below it {glue:text}`below_share` % as high as the middle: a network of one neuron less does nearly as well.
+# The middle of the exchange of two random neurons is {glue:text}`exchange_share` % as high as the {term}`direct barrier`, and the point below it {glue:text}`percent(below / middle_height)` % as high as the middle: a network of one neuron less does nearly as well.
 # What an exchange costs on a straight line is not what it costs.
 #
 # ### Fixed weights
@@ -1052,11 +1052,11 @@ figures.show("fig_fixed", figure, legend=3)
 # Second: the rank of the swap cost of a moved neuron with its partner, from 0 for the cheapest of its exchanges to 1 for the dearest, $\sigma_F = 0.3$ (profile {glue:text}`profile`).
 # :::
 #
-# With $\sigma_F = 1$ the direct barrier is {glue:text}`fixed_share` % of the ordinary one, and weight matching leaves {glue:text}`stays` % of the neurons in their place, as part 4 of {prf:ref}`thm-number` lets one expect: the fixed parts are longer than the trained ones.
+# With $\sigma_F = 1$ the direct barrier is {glue:text}`percent(by_fixing[0])` % of the ordinary one, and weight matching leaves {glue:text}`percent(stays.double().mean().item())` % of the neurons in their place, as part 4 of {prf:ref}`thm-number` lets one expect: the fixed parts are longer than the trained ones.
 # That nothing *could* be gained does not follow.
 # Fixed rows are not balanced by the penalty, and after balancing the same
-# matching does move some, and leaves {glue:text}`fixed_left` % of the direct barrier ({claim}`X1.fixed_aligned`).
-# With $\sigma_F = 0.3$ activation matching moves {glue:text}`moved` % of the neurons, to partners whose swap cost has the mean rank {glue:text}`rank`, against $\frac12$ by chance: the cost says something about which neurons are exchanged, but does not single them out.
+# matching does move some, and leaves {glue:text}`percent(after_fixing[0])` % of the direct barrier ({claim}`X1.fixed_aligned`).
+# With $\sigma_F = 0.3$ activation matching moves {glue:text}`percent(moved.mean())` % of the neurons, to partners whose swap cost has the mean rank {glue:text}`rank`, against $\frac12$ by chance: the cost says something about which neurons are exchanged, but does not single them out.
 
 
 # %% Numbers for the text
@@ -1084,49 +1084,20 @@ in_place = weight_matching(*trained(seed, 1.0).theta.unbind(dim=1))
 stays = in_place == torch.arange(NEURONS)
 own = [loss(trained(seed, sigma).theta).mean().item() for sigma in SIGMAS]
 middle_height, below = (values.mean() for values in exchanges(seed))
-figures.numbers(
-    neurons=NEURONS,
-    worst_student=f"{1e9 * worst:.2g}",
-    excess_two=percent(1 / closed - 1),
-    round_below=percent(1 - highest / lowest_merge),
-    ratio_ten=f"{ratios[10]:.2f}",
-    by_order=percent(1 - left_over_mean / ordinary["as it is"].mean()),
-    by_scale=percent(
-        (ordinary["matched"].mean() - left_over_mean)
-        / ordinary["as it is"].mean()
-    ),
-)
 
 # %% More numbers for the text
 figures.numbers(
-    merge_share=percent(merge[0]),
-    order_ratio=f"{order[0]:.2f}",
-    left=percent(permutation[0]),
     as_many=int(np.abs(heights - left_over_mean).argmin()) + 2,
-    early=STAGES[0],
-    late=steps,
-    early_scale=added(STAGES[0]),
-    late_scale=added(steps),
-    idle=percent(idle),
     students_left=percent(best_students.mean() / direct_students.mean()),
-    students_explained=percent(1 - best_students.mean() / direct_students.mean()),
-    rest_fixed=f"{barriers(seed, 1.0)['balanced, matched'].mean():.2f}",
-    rest_free=f"{left_over_mean:.2f}",
     exchange_share=percent(middle_height / ordinary["as it is"].mean()),
-    below_share=percent(below / middle_height),
-    planted=f"{not_balanced.mean().item():.2f}",
-    fixed_share=percent(by_fixing[0]),
-    fixed_left=percent(after_fixing[0]),
-    moved=percent(moved.mean()),
-    stays=percent(stays.double().mean().item()),
     rank=f"{ranks[0]:.2f}",
     own_free=f"{own[0]:.3f}",
     own_fixed=f"{own[2]:.3f}",
 )
 
 # %% [markdown]
-# Scales $e^{s}$ with $s \sim \mathcal N(0, 1)$ leave the barrier {glue:text}`planted` after matching, where 0 could be reached.
-# The price of fixed weights is in the loss of the networks themselves, {glue:text}`own_fixed` against {glue:text}`own_free` here, and matched networks with fixed weights have the barrier {glue:text}`rest_fixed`, ordinary ones {glue:text}`rest_free`. Every barrier here is what the deviation from the mean output costs, less the Jensen gap ({prf:ref}`prop-jensen`); for W-MLPs [](53_asymmetric_mlps.ipynb) measures the two apart.
+# Scales $e^{s}$ with $s \sim \mathcal N(0, 1)$ leave the barrier {glue:text}`not_balanced.mean().item():.2f` after matching, where 0 could be reached.
+# The price of fixed weights is in the loss of the networks themselves, {glue:text}`own_fixed` against {glue:text}`own_free` here, and matched networks with fixed weights have the barrier {glue:text}`barriers(seed, 1.0)["balanced, matched"].mean():.2f`, ordinary ones {glue:text}`left_over_mean:.2f`. Every barrier here is what the deviation from the mean output costs, less the Jensen gap ({prf:ref}`prop-jensen`); for W-MLPs [](53_asymmetric_mlps.ipynb) measures the two apart.
 #
 # ### Exercises
 #

@@ -390,11 +390,8 @@ relative = (missed / torch.cat([k["chord"] for k in found.values()])).max()
 tight = bound > 0
 claims.check("X4.grid", (missed[tight] / bound[tight]).max().item(), n=2 * pairs)
 
-# %% Numbers for the grid
-figures.numbers(missed=f"{100 * relative.item():.1f}")
-
 # %% [markdown]
-# The grid misses at most {glue:text}`missed` % of a barrier here. The bound needs a second derivative; at a kink of the loss it does not hold.
+# The grid misses at most {glue:text}`100 * relative.item():.1f` % of a barrier here. The bound needs a second derivative; at a kink of the loss it does not hold.
 #
 # ### Errors and the log-likelihood
 #
@@ -441,14 +438,6 @@ for axis, shares, title in zip(axes, (table, by_accuracy), titles, strict=True):
     axis.grid(False)
     axis.set_title(title)
 figures.show("fig_orders", figure)
-figures.numbers(
-    chord_worse=f"{100 * differ['direct'][0]:.0f}",
-    after_matching=f"{100 * differ['matched'][0]:.0f}",
-    chord_middle=f"{100 * table['chord', 'middle']:.0f}",
-    loss_accuracy=f"{100 * accuracy_differs[0]:.0f}",
-    over_delta=f"{found['direct']['chord'].mean() / delta.mean():.1f}",
-    matched_over_delta=f"{found['matched']['chord'].mean() / delta.mean():.1f}",
-)
 
 # %% [markdown]
 # :::{glue:figure} fig_orders
@@ -457,7 +446,7 @@ figures.numbers(
 # Percentage of pairs of pairs that two kinds of barrier order differently; 50 would be no relation. First: {glue:text}`pairs` pairs of unmatched students, loss against loss. Second: {glue:text}`classifiers` pairs of classifiers of digits, loss against accuracy (profile {glue:text}`profile`).
 # :::
 #
-# The chord and the worse end disagree about {glue:text}`chord_worse` % of the pairs of pairs of students, where the mean barrier is {glue:text}`over_delta` times the mean $\Delta$, and about {glue:text}`after_matching` % after weight matching, where it is {glue:text}`matched_over_delta` times; the chord and the middle about {glue:text}`chord_middle` %; the barrier of the loss and that of the accuracy about {glue:text}`loss_accuracy` % on the digits.
+# The chord and the worse end disagree about {glue:text}`100 * differ["direct"][0]:.0f` % of the pairs of pairs of students, where the mean barrier is {glue:text}`found["direct"]["chord"].mean() / delta.mean():.1f` times the mean $\Delta$, and about {glue:text}`100 * differ["matched"][0]:.0f` % after weight matching, where it is {glue:text}`found["matched"]["chord"].mean() / delta.mean():.1f` times; the chord and the middle about {glue:text}`100 * table["chord", "middle"]:.0f` %; the barrier of the loss and that of the accuracy about {glue:text}`100 * accuracy_differs[0]:.0f` % on the digits.
 #
 # ### Exercises
 #

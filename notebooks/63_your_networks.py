@@ -3,7 +3,7 @@
 #   kernelspec: {display_name: Python 3, language: python, name: python3}
 # ---
 
-# %% [markdown]
+# %% [markdown] tags=["of-the-book"]
 # # Your networks: in three architectures matching removes most of the barrier
 #
 # *You have two trained networks that nothing in this book was made for: what do the four papers say about them?*
@@ -29,18 +29,25 @@
 #
 # **For the authors.** No sentence to change.
 
+# %% [markdown] tags=["of-a-reader"]
+# # Your networks: what four papers see in a pair
+#
+# *Two networks of {glue:text}`model`: how high is the barrier between them, what is left of it in one order of their units, and what do the four papers say of it?*
+#
+# Every number on this page is of your networks, your loss and your examples; what the papers claim is judged in the book, on networks of its own.
+
 # %% [markdown]
 # :::{need}
 # You need: how to write a network in PyTorch. The word {term}`barrier`: [](62_the_word_barrier.ipynb); the four papers on one pair: [](61_four_lenses.ipynb). {{ times }}
 # :::
 #
 # :::{try}
-# Two networks of your own: a function without arguments that makes one, importable from the folder in which you run the command; two files of weights (safetensors, npz, or a state dict in a `.pt` file, which is read without running code); examples as arrays `x` and `y`.
+# Two networks of your own: a function without arguments that makes one, importable from the folder in which you run the command; two files of weights (safetensors, npz, or a state dict in a `.pt` file, which is read without running code); examples as arrays `x` and `y`, several inputs as arrays by the names of the arguments of `forward`, or a function that makes a DataLoader.
 #
 #     make chapter NAME=your_networks ARGS="-p model my.nets:make \
 #         -p a a.safetensors -p b b.safetensors -p data val.npz"
 #
-# It takes about a minute. Look at the table of the pair, below.
+# It says first how long it will take. The table alone, on a page of its own: `python -m lmc_helpers compare my.nets:make a.safetensors b.safetensors val.npz --out report.html`.
 # :::
 #
 # | Letter | Meaning in this chapter |
@@ -59,10 +66,11 @@ model: str = (
 )
 a: str = ""  # its weights in a .safetensors, .npz or .pt file
 b: str = ""  # those of the other network
-data: str = (
-    ""  # inputs x and targets y in a .safetensors or .npz file; empty: digits
+data: str = ""  # a file with inputs x and targets y, or "package.module:function"
+loss: str = (
+    "cross_entropy"  # of torch.nn.functional, "mse", or "package.module:name"
 )
-loss: str = "cross_entropy"  # or "mse"
+groups: str = ""  # groups of units written by hand, "package.module:name"
 layer: str = (
     ""  # whose units meet, are rescaled and priced; empty: the first linear one
 )
@@ -73,12 +81,16 @@ pairs: int = 6  # pairs of each architecture that the chapter trains
 epochs: int = 12  # of their training
 restarts: int = 10  # of weight matching
 steps: int = 30  # of the matchers that descend
+exchanged: int = 1200  # most pairs of units exchanged; of more, drawn ones
+minutes: float = (
+    60  # a pair of yours that takes longer, as estimated first, is refused
+)
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% Check the parameters, and import
 from lmc_helpers import chapter
-from lmc_helpers.chapter import Choice, Integer, Text
+from lmc_helpers.chapter import Integer, Real, Text
 
 chapter.begin(
     globals(),
@@ -86,49 +98,93 @@ chapter.begin(
     a=Text("a file of weights, or nothing"),
     b=Text("a file of weights, or nothing"),
     data=Text("a file of examples, or nothing"),
-    loss=Choice(("cross_entropy", "mse")),
+    loss=Text("a loss of torch.nn.functional, 'mse', or 'package.module:name'"),
+    groups=Text("'package.module:name' of an lmc.Symmetry, or nothing"),
     layer=Text("the name of a layer, or nothing"),
-    examples=Integer(400, 10_000_000),
+    examples=Integer(60, 10_000_000),
     pairs=Integer(2, 1000),
     epochs=Integer(3, 1000),
     restarts=Integer(1, 1000),
     steps=Integer(1, 10_000),
+    exchanged=Integer(1, 10_000_000),
+    minutes=Real(0, 100_000),
 )
 
 import numpy as np
-from torch.nn import functional
 
 import lmc_helpers as lmc
 from lmc_helpers import claims, figures
 from lmc_helpers._chapters import your_networks as yours
 from lmc_helpers.claims.numerals import plain_with_error
-from lmc_helpers.identifiability import least_norm_weight
 from lmc_helpers.seeds import normal
 
-objective = getattr(functional, {"mse": "mse_loss"}.get(loss, loss))
-networks, seen, unseen = yours.networks_and_data(
-    model, a, b, data, loss, examples, pairs, epochs, seed
+this = yours.given(model, a, b, data, loss, groups, examples, pairs, epochs, seed)
+networks, objective, seen, unseen = (
+    this.networks,
+    this.loss,
+    this.seen,
+    this.unseen,
 )
 shown = next(iter(networks))  # the architecture of the pictures
 net_a, net_b = networks[shown][0]
-x = seen[0][:2]  # inputs of a trace
+x = yours.few(seen[0], 2)  # inputs of a trace
+symmetries = {
+    name: this.symmetry(found[0][0]) for name, found in networks.items()
+}
+layer = yours.layer_of(net_a, symmetries[shown], layer)
+if model:
+    yours.begin(this, layer, restarts, steps, exchanged, minutes)
 
 # %% [markdown]
-# ## Five lines for any pair
+# ## The pair in one table
 #
-# Match, follow the line before and after, merge: this is the whole experiment of Zhan et al. (Z) {cite:p}`zhan2025` on two networks of any architecture.
+# Brea et al. (P) {cite:p}`brea2019` let two units of a network meet at a {term}`permutation point`; Zhao et al. (G) {cite:p}`zhao2025` move along symmetries that do not change the function; Bürgin et al. (I) {cite:p}`buergin2026` price the exchange of two units. `lmc.compare` measures what they speak of, and says what it left alone:
+
+# %% Let two units meet
+units = yours.pairs_of_units(net_a, layer)
+found_points = {
+    name: yours.attempt(yours.meet, this, net_a, layer, two, steps)
+    for name, two in units.items()
+}
+points = {name: one for name, (one, _) in found_points.items() if one}
 
 # %%
-matched = lmc.match(net_a, net_b, x, "weights", restarts, seed)
-direct = lmc.line(net_a, net_b, objective, unseen)
-curve = lmc.line(net_a, matched, objective, unseen)
-merged = lmc.repair(net_a, matched, seen)
-print(f"barrier {direct.barrier:.3f}, after matching {curve.barrier:.3f}")
+report = lmc.compare(
+    *(net_a, net_b, objective, unseen, seed, restarts),
+    symmetry=this.groups,
+    heights={
+        f"units {i} and {j} of {layer} meet": points[name].height
+        for name, (i, j) in units.items()
+        if name in points
+    },
+    statistics_data=seen,
+)
+report
+
+# %% Draw the pair
+figure, axis = figures.panels(height=3.4)
+report.figure(axis)
+axis.get_legend().remove()
+figures.show("fig_pair", figure, legend=4)
+
+# %% [markdown]
+# :::{glue:figure} fig_pair
+# :alt: Loss along the line between the two networks, as they are and with the units of the second in the order of the first, by weights and by activations, with bands of one standard error. Stars halfway mark the merged networks after REPAIR.
+#
+# Loss along the lines of the table; stars: merged, after REPAIR.
+# :::
+#
+# What the papers say of these numbers:
+#
+# - **Z** proves for random global minima of two-layer networks that the barrier left after matching tends to 0 as the width grows; it may rise first. For other architectures it is an experiment, and this table is one.
+# - **P** constructs a path to such a point and back with the two exchanged. The largest loss on that path bounds what this exchange costs; the height in the table is that of the point alone (below 0: the descent to it went further), and neither says anything of the line to another network.
+# - **G** says that for a squared loss the line between two points of one orbit can be as high as one likes, although the function is the same everywhere on the curve: rescale before you compare.
+# - **I** says why the direct line can be flat: fixed weights give each unit a place, and to leave it costs what (16) says.
 
 # %% Plot the five lines
 figure, axis = figures.panels(height=3.0)
+direct, curve = report.lines["direct"], report.lines["weights"]
 at = direct.lambdas.numpy()
-repaired = objective(merged(unseen[0]), unseen[1]).item()
 
 
 def above(losses) -> np.ndarray:
@@ -138,18 +194,19 @@ def above(losses) -> np.ndarray:
 
 
 rises = {"unmatched": above(direct.losses), "matched": above(curve.losses)}
-share = 100 * rises["matched"].max() / rises["unmatched"].max()
-middle = repaired - curve.losses[[0, -1]].mean().item()
+high = rises["unmatched"].max()
+left = f", {100 * rises['matched'].max() / high:.0f} % left" if high > 0 else ""
+middle = report.repaired["weights"].middle.value
 tops = [
-    ("unmatched", rises["unmatched"].max(), "book:red"),
-    (f"matched, {share:.0f} % left", rises["matched"].max(), "book:blue"),
+    ("unmatched", high, "book:red"),
+    (f"matched{left}", rises["matched"].max(), "book:blue"),
     ("and after REPAIR", middle, "book:green"),
 ]
 for rise, (_, _, colour) in zip(rises.values(), tops, strict=False):
     axis.plot(at, rise, color=colour)
 axis.plot(0.5, middle, "o", color="book:green")
 axis.plot([0, 1], [0, 0], color="book:grey")
-step, below = 0.13 * rises["unmatched"].max(), np.inf
+step, below = 0.13 * np.ptp([top for _, top, _ in tops]), np.inf
 for name, top, colour in sorted(tops, key=lambda one: -one[1]):
     below = min(top, below - step)
     axis.plot(
@@ -161,68 +218,30 @@ axis.set(xlim=(0, 1.5), xticks=[0, 0.5, 1])
 axis.grid(False)
 figures.show("fig_five_lines", figure)
 merged_loss = curve.losses[len(at) // 2].item()
+repaired = report.repaired["weights"]
 figures.numbers(
     shown=shown,
     merged_loss=f"{merged_loss:.3f}",
-    repaired_loss=f"{repaired:.3f}",
-    repair_helps="helps" if repaired < merged_loss else "does harm",
+    repaired_loss=f"{repaired.loss.value:.3f}",
+    repair_helps=repaired.effect,
 )
 
 # %% [markdown]
 # Halfway the matched line has the loss {glue:text}`merged_loss`; after REPAIR, which restores the statistics of every unit, it has {glue:text}`repaired_loss`: here it {glue:text}`repair_helps`.
+
+# %% [markdown] tags=["of-the-book"]
+# ## Five lines for any pair
 #
-# ## The pair in one table
-#
-# Brea et al. (P) {cite:p}`brea2019` let two units of a network meet at a {term}`permutation point`; Zhao et al. (G) {cite:p}`zhao2025` move along symmetries that do not change the function; Bürgin et al. (I) {cite:p}`buergin2026` price the exchange of two units. `lmc.compare` measures what they speak of:
+# What the table rests on: match, follow the line before and after, merge. It is the whole experiment of Zhan et al. (Z) {cite:p}`zhan2025` on two networks of any architecture.
 
-# %% Trace the groups of interchangeable units
-symmetries = {
-    name: lmc.symmetry(found[0][0], x) for name, found in networks.items()
-}
-
-# %% Let two units meet
-layer = layer or yours.first_hidden(net_a, x)
-groups = symmetries[shown]
-units = {
-    "nearest": yours.nearest_units(net_a, layer),
-    "largest": yours.largest_units(net_a, layer),
-}
-points = {
-    name: lmc.permutation_point(
-        net_a, layer, *pair, objective, seen, steps=steps, decay=1e-3
-    )
-    for name, pair in units.items()
-}
-straight = {
-    name: lmc.line(
-        net_a, yours.exchanged(net_a, layer, *pair, groups), objective, seen
-    )
-    for name, pair in units.items()
-}
-
-# %%
-report = lmc.compare(
-    net_a,
-    net_b,
-    objective,
-    unseen,
-    seed,
-    restarts,
-    heights={
-        f"units {i} and {j} of {layer} meet": points[name].height
-        for name, (i, j) in units.items()
-    },
-)
-report
+# %% tags=["of-the-book"]
+matched = lmc.match(net_a, net_b, x, "weights", restarts, seed)
+before = lmc.line(net_a, net_b, objective, unseen)
+after = lmc.line(net_a, matched, objective, unseen)
+merged = lmc.repair(net_a, matched, seen)
+print(f"barrier {before.barrier:.3f}, after matching {after.barrier:.3f}")
 
 # %% [markdown]
-# What the papers say of these numbers:
-#
-# - **Z** proves for random global minima of two-layer networks that the barrier left after matching tends to 0 as the width grows; it may rise first. For other architectures it is an experiment, and this table is one.
-# - **P** constructs a path to such a point and back with the two exchanged. The largest loss on that path bounds what this exchange costs; the height in the table is that of the point alone (below 0: the descent to it went further), and neither says anything of the line to another network.
-# - **G** says that for a squared loss the line between two points of one orbit can be as high as one likes, although the function is the same everywhere on the curve: rescale before you compare.
-# - **I** says why the direct line can be flat: fixed weights give each unit a place, and to leave it costs what (16) says.
-#
 # ## Units are found by following axes
 #
 # A group of units is *interchangeable* if every permutation of it, applied to all parameters at once, leaves the function of the network as it is.
@@ -257,7 +276,7 @@ figures.table(
     [
         (
             name,
-            f"{sum(v.numel() for v in networks[name][0][0].parameters())}",
+            f"{yours.parameters_of(networks[name][0][0])}",
             f"{len(found.sizes)}",
             f"{sum(found.sizes.values())}",
             f"{len(found.within)}",
@@ -268,9 +287,14 @@ figures.table(
 
 # %% [markdown]
 # Groups of interchangeable units that the trace finds. Units inside attention heads are groups of their own, one for each head: a permutation of the heads moves them first.
-#
+
+# %% [markdown] tags=["of-the-book"]
 # ## Every match keeps the function and finds a planted order
-#
+
+# %% [markdown] tags=["of-a-reader"]
+# ## What must hold for every pair
+
+# %% [markdown]
 # A matcher may choose badly, but it may not change the network. Each matcher of [](56_matchers.ipynb) is run on a pair of each architecture, and outputs are compared in double precision before and after.
 # Then a network is compared with its copy in which every group stands in a random order. For one hidden layer weight matching is one assignment and exact; with more it descends, and restarts are part of it.
 
@@ -278,65 +302,90 @@ figures.table(
 BY = ("weights", "activations", "straight-through", "sinkhorn")
 
 
-def change(net, other) -> float:
-    """Largest change of an output, relative to the largest, in float64."""
-    one, two = (yours.outputs(each, unseen[0]) for each in (net, other))
-    return ((one - two).abs().max() / one.abs().max()).item()
-
-
 def kept_by(by: str, ends) -> float:
     """What a matcher changes in the function of the second network."""
     given = dict(loss=objective, data=seen, steps=steps, restarts=restarts)
-    return change(ends[1], lmc.match(*ends, x, by=by, seed=seed, **given))
+    given |= dict(seed=seed, symmetry=this.groups)
+    made = lmc.match(*ends, x, by=by, **given)
+    return yours.change(ends[1], made, unseen[0])
 
 
-changes = {
-    (name, by): kept_by(by, found[0])
-    for name, found in networks.items()
+movable = {
+    name: found for name, found in networks.items() if symmetries[name].groups
+}
+kept = {
+    (name, by): yours.attempt(kept_by, by, found[0])
+    for name, found in movable.items()
     for by in BY
 } | {
-    (name, k): kept_by("weights", ends)
-    for name, found in networks.items()
+    (name, k): yours.attempt(kept_by, "weights", ends)
+    for name, found in movable.items()
     for k, ends in enumerate(found[1:])
 }
-half = {
-    name: change(found[0][1], yours.half_permuted(found[0][1], x, seed))
-    for name, found in networks.items()
-}
+changes = {key: one for key, (one, why) in kept.items() if not why}
 
 
 # %% Plant an order and look for it
 def misplaced(net, seed: int) -> list:
     """Shares of units out of place, before and after matching."""
-    units = lmc.symmetry(net, x)
+    units = this.symmetry(net)
     shuffled = lmc.permuted(net, units, yours.random_order(units, seed))
-    found = lmc.match(net, shuffled, x, "weights", restarts, seed)
+    found = lmc.match(net, shuffled, x, "weights", restarts, seed, this.groups)
     return [yours.out_of_place(net, one, units) for one in (shuffled, found)]
 
 
 shares = np.array(
     [
         misplaced(net, seed + k)
-        for found in networks.values()
+        for found in movable.values()
         for k, ends in enumerate(found)
         for net in ends
     ]
 )
 
-# %%
+# %% tags=["of-the-book"]
+half = [
+    yours.change(
+        found[0][1], yours.half_permuted(found[0][1], symmetries[name]), unseen[0]
+    )
+    for name, found in networks.items()
+]
 claims.check(
-    "X9.function", max(changes.values()), n=len(changes), rival=min(half.values())
+    "X9.function", max(changes.values()), n=len(changes), rival=min(half)
 )
 
-# %%
+# %% tags=["of-the-book"]
 claims.check(
     "X9.planted", shares[:, 1].max(), n=len(shares), rival=shares[:, 0].min()
 )
 
-# %% [markdown]
+# %% What holds for this pair tags=["of-a-reader"]
+figures.table(
+    "of your networks | measured | right",
+    [
+        (
+            f"largest change of an output, matched by {by}",
+            f"{one:.0e}",
+            "rounding",
+        )
+        for (_, by), one in changes.items()
+    ]
+    + [(f"matched by {by}", why, "") for (_, by), (_, why) in kept.items() if why]
+    + [
+        ("units not put back in place", f"{shares[:, 1].max():.1%}", "0")
+        for _ in movable
+    ]
+    or [("units that can be exchanged", "none", "")],
+)
+
+# %% [markdown] tags=["of-the-book"]
 # ## Matching leaves less than half of the barrier
-#
-# {glue:text}`trained_pairs` pairs of each architecture, unmatched, matched by weights and matched by activations; losses on examples that neither network has seen.
+
+# %% [markdown] tags=["of-a-reader"]
+# ## What matching leaves of the barrier
+
+# %% [markdown]
+# The number of pairs of each architecture is {glue:text}`trained_pairs`: unmatched, matched by weights and matched by activations; losses on examples that neither network has seen.
 
 # %% Follow all lines
 WAYS = ("unmatched", "weights", "activations")
@@ -345,6 +394,8 @@ WAYS = ("unmatched", "weights", "activations")
 def lines(ends) -> dict:
     """The line of a pair, unmatched and matched."""
     one, two = ends
+    if one is net_a:
+        return dict(zip(WAYS, report.lines.values(), strict=True))
     others = {"unmatched": two} | {
         by: lmc.match(one, two, x, by, restarts, seed, data=seen)
         for by in WAYS[1:]
@@ -394,10 +445,11 @@ for name in networks:
     row = [name]
     for way in WAYS:
         row.append(with_error(*yours.mean(barriers[name, way])))
-    left_over[name] = yours.ratio(
-        barriers[name, "weights"], barriers[name, "unmatched"]
-    )
-    row.append(with_error(*left_over[name]))
+    if barriers[name, "unmatched"].mean() > 0:
+        left_over[name] = yours.ratio(
+            barriers[name, "weights"], barriers[name, "unmatched"]
+        )
+    row.append(with_error(*left_over[name]) if name in left_over else "")
     body.append(row)
 figures.table(
     "network | unmatched | weights | activations | left by weights", body
@@ -406,41 +458,67 @@ figures.numbers(
     trained_pairs=len(networks[shown]),
     left_says=", ".join(
         f"{100 * share:.0f} % ({name})" for name, (share, _) in left_over.items()
-    ),
+    )
+    or "nothing, since there is none",
 )
 
 # %% [markdown]
 # Mean barrier in this run, the largest loss above the chord, with its standard error over pairs, and the share of the mean barrier without matching that weight matching leaves.
 
-# %%
+# %% tags=["of-the-book"]
 highest = max(left_over, key=lambda name: left_over[name][0])
-if len(networks[highest]) > 1:  # the error is over pairs
-    claims.check("X9.barrier", *left_over[highest], n=pairs)
+claims.check("X9.barrier", *left_over[highest], n=pairs)
+
+# %% [markdown] tags=["of-the-book"]
+# ## Asymmetric units exchange their functions at a known price
+
+# %% [markdown] tags=["of-a-reader"]
+# ## The price of an exchange, if a part of the weights were fixed
 
 # %% [markdown]
-# ## Asymmetric units exchange their functions at a known price
-#
-# Bürgin et al. fix a part of the weights, $W_{\text{eff}} = F + D \odot W$, so that units can be told apart: to compute the function of unit $j$, unit $i$ needs the weights of least norm that make up for the difference of their fixed parts. If $i$ and $j$ exchange their functions, $\lVert W \rVert^2$ changes by the {term}`swap cost` (16). It is a statement about any linear layer of any network, and it holds for all {glue:text}`exchanged` pairs of units of the first hidden layer of a network of each architecture, with the outputs of the whole network, in which biases and outgoing weights are exchanged too.
+# Bürgin et al. fix a part of the weights, $W_{\text{eff}} = F + D \odot W$, so that units can be told apart: to compute the function of unit $j$, unit $i$ needs the weights of least norm that make up for the difference of their fixed parts. If $i$ and $j$ exchange their functions, $\lVert W \rVert^2$ changes by the {term}`swap cost` (16). It is a statement about any linear layer of any network. It is tried on {glue:text}`exchanges_tried` pairs of units of the first hidden layer, with the outputs of the whole network, in which biases and outgoing weights are exchanged too. {glue:text}`exchanges_say`
 
 # %% Exchange units in each architecture
-exchanges = {
-    name: yours.exchanges(
-        found[0][0],
-        yours.first_hidden(found[0][0], x),
-        lmc.Syre(sigma=0.3, epsilon=0.5),
-        seen[0],
-        seed,
+scheme = lmc.Syre(sigma=0.3, epsilon=0.5)
+tried = {
+    name: yours.attempt(
+        yours.exchanges,
+        *(found[0][0], first, scheme, seen[0], seed),
+        symmetries[name],
+        exchanged,
     )
     for name, found in networks.items()
+    if (first := yours.layer_of(found[0][0], symmetries[name], ""))
 }
-figures.numbers(exchanged=sum(one.n for one in exchanges.values()))
+exchanges = {name: one for name, (one, _) in tried.items() if one}
+refused = [why for one, why in tried.values() if not one]
+if not tried:
+    refused = ["no linear layer makes units that can be exchanged"]
+figures.numbers(
+    exchanges_tried=sum(one.n for one in exchanges.values()),
+    exchanges_say=" ".join(f"Left out: {why}." for why in refused),
+)
 
-# %%
+# %% tags=["of-the-book"]
 claims.check(
     "X9.exchange",
     max(one.error for one in exchanges.values()),
     n=sum(one.n for one in exchanges.values()),
     rival=min(one.plain for one in exchanges.values()),
+)
+
+# %% What the exchanges change tags=["of-a-reader"]
+figures.table(
+    "by an exchange of two units | measured",
+    [
+        row
+        for one in exchanges.values()
+        if one.n
+        for row in (
+            ("at the price (16), largest error", f"{one.error:.0e}"),
+            ("by trained weights, smallest change", f"{one.plain:.2g}"),
+        )
+    ],
 )
 
 # %% [markdown]
@@ -449,7 +527,7 @@ claims.check(
 # ### The lines of all pairs
 #
 # :::{glue:figure} fig_architectures
-# :alt: One panel for each architecture with the loss along the lines of all pairs and their mean, unmatched, matched by weights and matched by activations. Unmatched, the loss rises highest; the matched lines are lower, nearly flat in the MLP.
+# :alt: One panel for each architecture with the loss along the lines of all pairs and their mean, unmatched, matched by weights and matched by activations. Each has its colour.
 #
 # Loss along the lines of {glue:text}`trained_pairs` pairs of each architecture, thin, and their mean, thick (profile {glue:text}`profile`).
 # :::
@@ -461,6 +539,16 @@ claims.check(
 # Brea et al. move two units of a layer together, the loss minimised over everything else. Where they coincide, the network meets its copy with the two exchanged. The largest loss on a path to it bounds from above what an exchange costs; the point's own height does so only where the path stays below it, which P does not promise (section 4.1). Here are two pairs of units of one layer: those whose incoming weights are nearest to each other, and those with the largest ones.
 
 # %% Table of the heights
+straight = {
+    name: lmc.line(
+        net_a,
+        yours.exchanged(net_a, layer, *two, symmetries[shown]),
+        objective,
+        seen,
+    )
+    for name, two in units.items()
+    if name in points
+}
 figures.table(
     "units | permutation point | straight exchange",
     [
@@ -469,8 +557,11 @@ figures.table(
             f"{points[name].height:.4f}",
             f"{straight[name].barrier:.4f}",
         )
+        if name in points
+        else (f"{name}, {i} and {j}", found_points[name][1], "")
         for name, (i, j) in units.items()
-    ],
+    ]
+    or [("none: no layer makes units", "", "")],
 )
 figures.numbers(on_seen=f"{lmc.line(net_a, net_b, objective, seen).barrier:.3f}")
 
@@ -483,8 +574,12 @@ figures.numbers(on_seen=f"{lmc.line(net_a, net_b, objective, seen).barrier:.3f}"
 # Where units pass a ReLU, or nothing, Zhao et al. have a curve of networks with the same function: incoming weights and biases times $e^{tM}$, outgoing ones times $e^{-tM}$. The line between two of its points is not flat.
 
 # %% Move along the orbit
-M = normal((yours.width(net_a, layer),), seed, "rescaling of the units")
-orbit, refused = yours.attempt(lmc.orbit_curve, net_a, layer, M, x)
+orbit, refused = None, "no layer makes units that can be exchanged"
+if layer:
+    M = normal((yours.width(net_a, layer),), seed, "rescaling of the units")
+    orbit, refused = yours.attempt(
+        lmc.orbit_curve, net_a, layer, M, x, symmetry=this.groups
+    )
 
 # %% Table of the orbit
 if orbit is None:
@@ -493,11 +588,13 @@ if orbit is None:
 else:
     end = orbit.modules[-1]
     chord = lmc.line(net_a, end, objective, unseen)
-    again = lmc.line(net_a, lmc.match(net_a, end, x), objective, unseen)
+    ordered = lmc.match(net_a, end, x, symmetry=this.groups)
+    again = lmc.line(net_a, ordered, objective, unseen)
+    largest = yours.change(net_a, end, unseen[0])
     figures.table(
         "from the network to the end of its orbit | value",
         [
-            ("largest change of an output", f"{change(net_a, end):.0e}"),
+            ("largest change of an output", f"{largest:.0e}"),
             ("length of the curve", f"{orbit.length:.2f}"),
             ("distance of the ends", f"{orbit.distance:.2f}"),
             ("barrier of the chord", f"{chord.barrier:.4f}"),
@@ -514,15 +611,10 @@ else:
 # ### The price of one exchange
 
 # %% Price one exchange
-fixed = lmc.asymmetrise(net_a, lmc.Syre(sigma=0.3, epsilon=0.5), seed)
-F, D, W, U = lmc.asymmetric_layer(fixed, layer, seen[0], explained=1.0)
-a_of = (F + D * W) @ U  # coefficients of the units' functions, (m, k)
-least = least_norm_weight(a_of, F, D, U)
-pair = list(units["largest"])
-after = least.clone()
-after[pair] = least_norm_weight(a_of[pair[::-1]], F[pair], D[pair], U)
-price = after.square().sum() - least.square().sum()
-print(f"{price:.6f}, by (16) {lmc.swap_costs(F, D, W, U)[*pair]:.6f}")
+price, why = yours.attempt(
+    yours.price, net_a, layer, units.get("largest"), scheme, seen[0], seed
+)
+print(why or "{:.6f}, by (16) {:.6f}".format(*price))
 
 # %% [markdown]
 # ### Exercises

@@ -37,11 +37,11 @@ from lmc_helpers.permutation_points import (
     pair_inertia,
     reduce_pair,
 )
+from lmc_helpers.progress import progress
 from lmc_helpers.seeds import drawn_seeds, numpy_generator
 from lmc_helpers.training.cached import Cached, Kept, provenance
 from lmc_helpers.training.description import described
 from lmc_helpers.training.prices import BASE_MIB, Price
-from lmc_helpers.training.progress import progress
 from lmc_helpers.training.recipes import Descent
 from lmc_helpers.training.runs import DataSpec, Run
 

@@ -1,33 +1,34 @@
-"""A reader's model, weights and data, and measurements of a pair, for the chapter *your networks*."""
+"""A reader's networks or the chapter's own, and measurements of a pair, for the chapter *your networks*."""
 
 from __future__ import annotations
 
-import copy
-import importlib
 import math
-import os
-import re
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call
+from torch.utils._pytree import tree_leaves, tree_map
 
 import lmc_helpers as lmc
+from lmc_helpers.barrier import GRID
+from lmc_helpers.chapter import ParameterError
 from lmc_helpers.data.digits import digits
 from lmc_helpers.error_bars import mean_and_error, ratio_of_means
 from lmc_helpers.identifiability import least_norm_weight
-from lmc_helpers.networks.permutations import permute
+from lmc_helpers.modules import checkpoints
+from lmc_helpers.modules.symmetry import outputs_in_double
+from lmc_helpers.networks.permutations import permute, units_of
 from lmc_helpers.seeds import torch_generator
 
-Data = tuple[Tensor, Tensor]
+Data = tuple[Any, Any]  # inputs, a tensor, several or by their names, and targets
 Pair = tuple[nn.Module, nn.Module]
+MOST = 2_000_000  # parameters of a network in which units meet
 
 
 def mlp(width: int = 48) -> nn.Module:
@@ -82,189 +83,104 @@ def trained(make: Callable[[], nn.Module], x: Tensor, y: Tensor, epochs: int, se
     return net.eval()
 
 
-def factory(name: str) -> Callable[[], nn.Module]:
-    """The function that ``"package.module:function"`` names; modules of the working directory count."""
-    module, colon, function = name.partition(":")
-    if not (module and colon and function):
-        raise ValueError(f"model = {name!r}; allowed: 'package.module:factory'")
-    if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())
-    try:
-        return getattr(importlib.import_module(module), function)
-    except (ImportError, AttributeError) as error:
-        raise ValueError(f"model = {name!r} cannot be imported ({error}); allowed: an importable factory") from None
+@dataclass(frozen=True)
+class Given:
+    """What the chapter is about: pairs of networks by their architecture, a loss, examples, and groups by hand."""
+
+    networks: dict[str, list[Pair]]
+    loss: Callable
+    seen: Data  # half of the examples, for matching and statistics
+    unseen: Data  # the other half, for losses
+    groups: lmc.Symmetry | None
+
+    def symmetry(self, net: nn.Module) -> lmc.Symmetry:
+        """The groups of a network."""
+        return self.groups or lmc.symmetry(net, few(self.seen[0], 2))
 
 
-def built(name: str) -> nn.Module:
-    """A factory's model, in evaluation mode."""
-    try:
-        made = factory(name)()
-    except TypeError as error:
-        raise ValueError(f"the factory {name!r} failed ({error}); allowed: one without arguments") from None
-    if not isinstance(made, nn.Module):
-        raise ValueError(f"the factory {name!r} made a {type(made).__name__}; allowed: a torch.nn.Module")
-    return made.eval()
+def few(x: Any, most: int) -> Any:
+    """The first examples of inputs."""
+    return tree_map(lambda one: one[:most], x)
 
 
-#: What a training script may store beside tensors: NumPy's numbers, which are read without running code.
-NUMBERS = [
-    np._core.multiarray.scalar,  # type: ignore[attr-defined]
-    np.dtype,
-    *(type(np.dtype(kind)) for kind in "?bBhHiIlLefdg"),
-]
-LOADED = {".pt", ".pth", ".ckpt", ".bin", ".tar"}
-WRAPPERS = ("module.", "_orig_mod.")  # of data parallelism, averages and torch.compile
-
-
-def _content(path: str) -> Any:
-    """What a file holds, read without unpickling code."""
-    kind = Path(path).suffix
-    if not Path(path).is_file():
-        raise ValueError(f"{path!r} is not a file; allowed: a .safetensors, .npz, .pt or .pth file")
-    try:
-        if kind == ".safetensors":
-            from safetensors.torch import load_file
-
-            return load_file(path)
-        if kind == ".npz":
-            with np.load(path, allow_pickle=False) as arrays:
-                return {name: torch.from_numpy(arrays[name]) for name in arrays.files}
-        if kind in LOADED:
-            with torch.serialization.safe_globals(NUMBERS):
-                return torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:
-        code = re.search(r"Unsupported (?:global|class): (?:GLOBAL )?(\S+)", str(error))
-        first = re.sub(r"\x1b\[\d*m", "", str(error)).strip().splitlines()
-        why = f"{code[1]} is code" if code else first[0].rstrip(". ") if first else type(error).__name__
-        raise ValueError(
-            f"{path!r} cannot be read ({why}); allowed: names → tensors, as of torch.save(net.state_dict(), path), "
-            "without pickled code"
-        ) from None
-    raise ValueError(f"{path!r} ends in {kind!r}; allowed: .safetensors, .npz, {', '.join(sorted(LOADED))}")
-
-
-def _states(content: Any, where: str = "") -> dict[str, dict[str, Tensor]]:
-    """The dictionaries of tensors in a checkpoint, by their places in it."""
-    if not isinstance(content, dict):
-        return {}
-    if content and all(isinstance(value, Tensor) for value in content.values()):
-        return {where: content}
-    inner = {str(key): value for key, value in content.items() if isinstance(value, dict)}
-    return {place: state for key, one in inner.items() for place, state in _states(one, f"{where}[{key!r}]").items()}
-
-
-def _fitted(state: dict[str, Tensor], own: dict[str, Tensor]) -> dict[str, Tensor]:
-    """A state without the prefixes of wrappers, or the one that all names of a model have in it."""
-    state = {name: value for name, value in state.items() if name != "n_averaged"}
-    while own.keys() - state.keys() and (
-        prefix := next((w for w in WRAPPERS if all(k.startswith(w) for k in state)), "")
-    ):
-        state = {name.removeprefix(prefix): value for name, value in state.items()}
-    if own.keys() & state.keys():
-        return state
-    ends = {name[: -len(key)] for key in own for name in state if name.endswith(f".{key}")}
-    inside = [prefix for prefix in ends if all(prefix + key in state for key in own)]
-    return {key: state[inside[0] + key] for key in own} if len(inside) == 1 else state
-
-
-def with_weights(name: str, path: str) -> nn.Module:
-    """A reader's model with the weights of a file."""
-    net, found = built(name), _states(_content(path))
-    own, shapes = net.state_dict(), {key: value.shape for key, value in net.state_dict().items()}
-    fitted = {place: _fitted(state, own) for place, state in found.items()}
-    if len(fitted) > 1:
-        fitted = {p: s for p, s in fitted.items() if all(s[k].shape == shapes[k] for k in own.keys() & s.keys())}
-        most = max((len(own.keys() & state.keys()) for state in fitted.values()), default=0)
-        fitted = {place: state for place, state in fitted.items() if len(own.keys() & state.keys()) == most}
-    if len(fitted) != 1:
-        held = ", ".join(fitted or found) or "no dictionary of tensors"
-        raise ValueError(f"{path!r} holds {held}; allowed: one state_dict that fits the model")
-    (state,) = fitted.values()
-    for key, value in own.items():
-        tied = [other for other in own if other != key and other in state and _is_same(own[other], value)]
-        if key not in state and (tied or key.endswith("num_batches_tracked")):  # of tied weights files may keep one
-            state[key] = state[tied[0]] if tied else value
-        elif any(not torch.equal(state[key], state[other]) for other in tied):
+def given(
+    model: str, a: str, b: str, data: str, loss: str, groups: str, limit: int, pairs: int, epochs: int, seed: int
+) -> Given:
+    """A reader's one pair, or the networks that the chapter trains."""
+    generator = torch_generator(seed, "examples of a reader")
+    if not (model or a or b):
+        if data or groups or loss != "cross_entropy":
             raise ValueError(
-                f"{key!r} and {tied[0]!r} differ in {path!r} and are one in the model; allowed: equal ones"
+                f"data = {data!r}, groups = {groups!r}, loss = {loss!r} without a model; allowed: a model with its "
+                "weights a and b"
             )
-    for key in own.keys() | state.keys():
-        one, two = (tuple(held[key].shape) if key in held else "missing" for held in (own, state))
-        if one != two:
-            raise ValueError(f"{key!r} is {two} in {path!r} and {one} in the model; allowed: equal names and shapes")
-    for key, value in state.items():
-        if not torch.isfinite(value).all():
-            raise ValueError(f"{key!r} of {path!r} is not finite; allowed: finite numbers")
-    net.load_state_dict(state)
-    return net
-
-
-def _is_same(one: Tensor, two: Tensor) -> bool:
-    """True for tied weights."""
-    return one.numel() > 0 and one.data_ptr() == two.data_ptr() and one.shape == two.shape
-
-
-def examples(path: str, loss: str, limit: int, seed: int) -> Data:
-    """Inputs ``x`` and targets ``y`` of a file, or the digits, at most ``limit`` of them, drawn at random."""
-    if not path:
         x, y = digits(1797, seed)
-        x = x.float()
-    else:
-        arrays = _content(path)
-        if not isinstance(arrays, dict) or not all(isinstance(arrays.get(name), Tensor) for name in "xy"):
-            held = ", ".join(map(str, arrays)) if isinstance(arrays, dict) else type(arrays).__name__
-            raise ValueError(f"{path!r} holds {held}; allowed: arrays x and y")
-        x, y = arrays["x"], arrays["y"]
-    if len(x) != len(y) or len(x) < 2:
-        raise ValueError(f"{len(x)} inputs and {len(y)} targets; allowed: as many, two or more")
-    if x.is_floating_point() and not torch.isfinite(x).all():
-        raise ValueError(f"inputs of {path!r} are not finite; allowed: finite numbers")
-    if loss == "cross_entropy":
-        if y.is_floating_point() or (y[y != -100] < 0).any():  # torch ignores −100
-            raise ValueError(f"targets are {y.dtype} from {y.min().item()}; allowed: labels 0, 1, … for cross-entropy")
-        y = y.long()
-    chosen = torch.randperm(len(x), generator=torch_generator(seed, "examples of a reader"))[:limit]
-    return x[chosen], y[chosen]
+        chosen = torch.randperm(len(x), generator=generator)[:limit]
+        seen, unseen = halves((x[chosen].float(), y[chosen]))
+        trained_pairs = {
+            name: [
+                (trained(make, *seen, epochs, seed + 2 * k), trained(make, *seen, epochs, seed + 2 * k + 1))
+                for k in range(pairs)
+            ]
+            for name, make in FACTORIES.items()
+        }
+        return Given(trained_pairs, nn.functional.cross_entropy, seen, unseen, None)
+    if not (model and a and b and data):
+        raise ValueError(f"model = {model!r}, a = {a!r}, b = {b!r}, data = {data!r}; allowed: all four, or none")
+    pair = checkpoints.with_weights(model, a), checkpoints.with_weights(model, b)
+    seen, unseen = halves(checkpoints.gathered(pair[0], checkpoints.examples(data, loss), limit, generator))
+    found = Given({"yours": [pair]}, checkpoints.objective(loss), seen, unseen, checkpoints.groups(groups))
+    for part in (seen, unseen):  # refuses what does not go together
+        lmc.line(*pair, found.loss, part, [0, 1])
+    return found
 
 
-def networks_and_data(
-    model: str, a: str, b: str, data: str, loss: str, limit: int, pairs: int, epochs: int, seed: int
-) -> tuple[dict[str, list[Pair]], Data, Data]:
-    """Architecture → pairs of networks, a reader's one pair or what the chapter trains; examples seen and unseen."""
-    x, y = examples(data, loss, limit, seed)
-    half = len(x) // 2
-    seen, unseen = (x[:half], y[:half]), (x[half:], y[half:])
-    if model or a or b:
-        if not (model and a and b):
-            raise ValueError(f"model = {model!r}, a = {a!r}, b = {b!r}; allowed: all three, or none")
-        pair = with_weights(model, a), with_weights(model, b)
-        kind = next(pair[0].parameters()).dtype
-        x, y = (one.to(kind) if one.is_floating_point() else one for one in (x, y))
-        seen, unseen = (x[:half], y[:half]), (x[half:], y[half:])
-        for part in (seen, unseen):  # refuses what does not go together
-            lmc.line(*pair, getattr(nn.functional, {"mse": "mse_loss"}.get(loss, loss)), part, [0, 1])
-        return {"yours": [pair]}, seen, unseen
-    if data or loss != "cross_entropy":
-        raise ValueError(f"data = {data!r}, loss = {loss!r} without a model; allowed: a model with its weights a and b")
-    trained_pairs = {
-        name: [
-            (trained(make, *seen, epochs, seed + 2 * k), trained(make, *seen, epochs, seed + 2 * k + 1))
-            for k in range(pairs)
-        ]
-        for name, make in FACTORIES.items()
-    }
-    return trained_pairs, seen, unseen
+def halves(data: Data) -> tuple[Data, Data]:
+    """The first and the second half of the examples."""
+    n = len(tree_leaves(data)[0]) // 2
+    return few(data, n), tree_map(lambda one: one[n:], data)
 
 
-def outputs(net: nn.Module, x: Any) -> Tensor:
-    """Outputs in double precision."""
-    with torch.no_grad():
-        return copy.deepcopy(net).double()(x.double() if x.is_floating_point() else x)
+def estimate(this: Given, layer: str, restarts: int, steps: int, pairs: int) -> float:
+    """Minutes that the chapter takes for a reader's pair, about: by the times of a line, a descent and a gradient."""
+    net, other = this.networks["yours"][0]
+
+    def seconds(function: Callable, *arguments: Any) -> float:
+        start = time.perf_counter()
+        attempt(function, *arguments)
+        return time.perf_counter() - start
+
+    first, whole = (seconds(lmc.line, net, other, this.loss, this.unseen, at) for at in ([0, 1], GRID))
+    one = max(0.0, whole - first) / (len(GRID) - 2)  # a pass over half of the examples
+    descent = seconds(lmc.match, net, other, few(this.seen[0], 2), "weights", 1, 0, this.groups)
+    pairs = min(pairs, math.comb(width(net, layer), 2)) if layer else 0
+    passes = 5 * len(GRID) + 4 * steps + 100 + 6 * pairs  # lines; descents by a loss; activations, REPAIR; exchanges
+    total = 5 * first + passes * one + (4 * restarts + steps + 10) * descent
+    if layer and parameters_of(net) <= MOST:
+        near = lmc.merge_path, net, layer, 0, 1, this.loss, this.seen, torch.ones(1), 1, 0.0, this.groups
+        total += 2 * (37 * steps + 400) * seconds(*near) / 15  # a path, a point, and what bends there
+    return total / 60
 
 
-def half_permuted(net: nn.Module, x: Any, seed: int) -> nn.Module:
+def begin(this: Given, layer: str, restarts: int, steps: int, pairs: int, minutes: float) -> str:
+    """Say on the terminal how long the chapter takes for a reader's pair; raise if that is too long."""
+    found = estimate(this, layer, restarts, steps, pairs)
+    said = f"about {found:.0f} min" if found >= 2 else f"about {60 * found:.0f} s"
+    print(f"this pair of networks takes {said}", file=sys.__stderr__)
+    if found > minutes:
+        less = "fewer examples, restarts, steps or exchanged"
+        raise ParameterError(f"minutes = {minutes}, and this pair takes {said}; allowed: more minutes, {less}")
+    return said
+
+
+def change(net: nn.Module, other: nn.Module, x: Any) -> float:
+    """Largest change of an output, relative to the largest, in float64."""
+    one, two = (outputs_in_double(each, x)({}) for each in (net, other))
+    return ((one - two).abs().max() / one.abs().max()).item()
+
+
+def half_permuted(net: nn.Module, whole: lmc.Symmetry) -> nn.Module:
     """The network with its first group reversed on all axes but one."""
-    whole = lmc.symmetry(net, x)
     group = next(iter(whole.groups))
     m, parameters = whole.sizes[group], dict(net.named_parameters())
     axes = [axis for axis in whole.groups[group] if axis.name in parameters]
@@ -279,10 +195,10 @@ def out_of_place(net: nn.Module, other: nn.Module, whole: lmc.Symmetry) -> float
     for group, axes in whole.groups.items():
         m = whole.sizes[group]
         off = torch.zeros(m, dtype=torch.bool)
-        for name, d, offset, outer, inner in axes:
-            if name in mine:
-                differ = (mine[name] != yours[name]).narrow(d, offset, outer * m * inner)
-                off |= differ.unflatten(d, (outer, m, inner)).movedim(d + 1, 0).flatten(1).any(dim=1)
+        for place in axes:
+            if place.name in mine:
+                differ = (mine[place.name] != yours[place.name])[None]
+                off |= units_of(differ, place, m).movedim(place.axis + 2, 0).flatten(1).any(dim=1)
         wrong += int(off.sum())
     return wrong / sum(whole.sizes.values())
 
@@ -292,13 +208,18 @@ def random_order(units: lmc.Symmetry, seed: int) -> dict[str, Tensor]:
     return lmc.random_permutations(units, 1, torch_generator(seed, "planted order"))
 
 
-def first_hidden(net: nn.Module, x: Any) -> str:
-    """Name of the first linear layer or convolution that makes interchangeable units."""
-    made = {(p.name, p.axis) for places in lmc.symmetry(net, x).groups.values() for p in places}
-    for name, module in net.named_modules():
-        if isinstance(module, (nn.Linear, nn.modules.conv._ConvNd)) and (f"{name}.weight".strip("."), 0) in made:
-            return name
-    raise ValueError("no linear layer or convolution makes units that can be exchanged; allowed: name a layer")
+def layer_of(net: nn.Module, whole: lmc.Symmetry, layer: str) -> str:
+    """A reader's layer, or the first linear one or convolution that makes interchangeable units; empty if none does."""
+    made = {(p.name, p.axis) for g, places in whole.groups.items() for p in places if whole.sizes[g] > 1}
+    names = {name: one for name, one in net.named_modules() if (_weight(name), 0) in made}
+    if layer and layer not in names:
+        raise ValueError(f"layer = {layer!r}; allowed: {', '.join(names) or 'none, since no layer makes such units'}")
+    kinds = nn.Linear, nn.modules.conv._ConvNd
+    return layer or next((name for name, one in names.items() if isinstance(one, kinds)), "")
+
+
+def _weight(layer: str) -> str:
+    return f"{layer}.weight".strip(".")
 
 
 def width(net: nn.Module, layer: str) -> int:
@@ -306,19 +227,26 @@ def width(net: nn.Module, layer: str) -> int:
     return len(net.get_submodule(layer).weight)  # type: ignore[arg-type]
 
 
-def nearest_units(net: nn.Module, layer: str) -> tuple[int, int]:
-    """The two units of a layer whose incoming weights are nearest to each other."""
+def pairs_of_units(net: nn.Module, layer: str) -> dict[str, tuple[int, int]]:
+    """Two units of a layer, or none: nearest to each other by their incoming weights, and with the largest of them."""
+    if not layer:
+        return {}
     W = net.get_submodule(layer).weight.detach().flatten(1)  # type: ignore[operator]
-    distance = torch.cdist(W, W).fill_diagonal_(math.inf)
-    i, j = divmod(int(distance.argmin()), len(W))
-    return min(i, j), max(i, j)
+    nearest = divmod(int(torch.cdist(W, W).fill_diagonal_(math.inf).argmin()), len(W))
+    found = {"nearest": nearest, "largest": W.norm(dim=1).topk(2).indices.tolist()}
+    return {name: (min(pair), max(pair)) for name, pair in found.items()}
 
 
-def largest_units(net: nn.Module, layer: str) -> tuple[int, int]:
-    """The two units of a layer with the largest incoming weights."""
-    norms = net.get_submodule(layer).weight.detach().flatten(1).norm(dim=1)  # type: ignore[operator]
-    i, j = norms.topk(2).indices.tolist()
-    return min(i, j), max(i, j)
+def parameters_of(net: nn.Module) -> int:
+    """Number of parameters."""
+    return sum(value.numel() for value in net.parameters())
+
+
+def meet(this: Given, net: nn.Module, layer: str, two: tuple[int, int], steps: int) -> Any:
+    """The permutation point of two units, whose curvature takes some 200 vectors of all parameters."""
+    if parameters_of(net) > MOST:
+        raise ValueError(f"a permutation point in {parameters_of(net)} parameters; allowed: {MOST}")
+    return lmc.permutation_point(net, layer, *two, this.loss, this.seen, steps=steps, decay=1e-3, symmetry=this.groups)
 
 
 def _group_of(whole: lmc.Symmetry, name: str) -> tuple[str, tuple[lmc.Axis, ...]]:
@@ -328,18 +256,18 @@ def _group_of(whole: lmc.Symmetry, name: str) -> tuple[str, tuple[lmc.Axis, ...]
 
 def exchanged(net: nn.Module, layer: str, i: int, j: int, whole: lmc.Symmetry) -> nn.Module:
     """The network with two units of a layer exchanged."""
-    group, axes = _group_of(whole, f"{layer}.weight".strip("."))
+    group, axes = _group_of(whole, _weight(layer))
     order = torch.arange(whole.sizes[group])
     order[[i, j]] = order[[j, i]]
     return lmc.permuted(net, lmc.Symmetry({group: axes}, {group: len(order)}), {group: order})
 
 
-def attempt(function: Callable, *given: Any) -> tuple[Any, str]:
-    """The value of a function, or None and the message of its ValueError."""
+def attempt(function: Callable, *given: Any, **named: Any) -> tuple[Any, str]:
+    """The value of a function, or None and why it refuses."""
     try:
-        return function(*given), ""
-    except ValueError as error:
-        return None, str(error)
+        return function(*given, **named), ""
+    except (ValueError, TypeError, RuntimeError) as error:
+        return None, " ".join(str(error).split()) or type(error).__name__
 
 
 @dataclass(frozen=True)
@@ -351,26 +279,32 @@ class Exchanges:
     n: int
 
 
-def exchanges(net: nn.Module, layer: str, scheme: Any, x: Tensor, seed: int) -> Exchanges:
-    """Exchange the functions of every two units of a layer W_eff = F + D ⊙ W at least norm, and compare with (16)."""
-    net, x = copy.deepcopy(net).double(), x.double()
-    name, whole = f"{layer}.weight".strip("."), lmc.symmetry(net, x[:2])
+def exchanges(
+    net: nn.Module, layer: str, scheme: Any, x: Any, seed: int, whole: lmc.Symmetry | None = None, most: int = 1200
+) -> Exchanges:
+    """Exchange the functions of units of a layer W_eff = F + D ⊙ W at least norm, ``most`` pairs, and check (16)."""
+    whole = whole or lmc.symmetry(net, few(x, 2))
+    name, outputs = _weight(layer), outputs_in_double(net, x)
+    net = lmc.interpolate(net, net, 0.0)  # with plain weights
     F, D, W, U = lmc.asymmetric_layer(lmc.asymmetrise(net, {name: scheme}, seed), layer, x, 1.0)
     a = (F + D * W) @ U  # coefficients of the units' functions, (m, k)
     least = least_norm_weight(a, F, D, U)  # (m, d)
     costs = lmc.swap_costs(F, D, W, U)
     group, axes = _group_of(whole, name)
     others = lmc.Symmetry({group: tuple(axis for axis in axes if axis.name != name)}, {group: len(W)})
-    values = {key: value.detach()[None] for key, value in [*net.named_parameters(), *net.named_buffers()]}
+    named = [*net.named_parameters(), *net.named_buffers()]
+    values = {key: value.detach().to(W if value.is_floating_point() else value)[None] for key, value in named}
 
     def outputs_with(V: Tensor, order: Tensor) -> Tensor:
         """Outputs with W = V in the layer, and all else that belongs to its units in some order."""
         moved = permute(values, others, {group: order[None]}) | {name: (F + D * V).view_as(values[name])}
-        with torch.no_grad():
-            return functional_call(net, {key: value[0] for key, value in moved.items()}, (x,))
+        return outputs({key: value[0] for key, value in moved.items()})
 
     before = outputs_with(least, torch.arange(len(W)))
     pairs = [pair for pair in combinations(range(len(W)), 2) if costs[pair].isfinite()]
+    if len(pairs) > most:
+        drawn = torch.randperm(len(pairs), generator=torch_generator(seed, "pairs of units"))[:most]
+        pairs = [pairs[k] for k in drawn.tolist()]
     i, j = torch.tensor(pairs, dtype=torch.int64).reshape(-1, 2).T
     at_i, at_j = least_norm_weight(a[j], F[i], D[i], U), least_norm_weight(a[i], F[j], D[j], U)  # (pairs, d)
     errors, plain = [0.0], [math.inf]
@@ -384,6 +318,18 @@ def exchanges(net: nn.Module, layer: str, scheme: Any, x: Tensor, seed: int) -> 
         errors += [change, (cost.abs() / costs[costs.isfinite()].abs().max()).item()]
         plain.append(without)
     return Exchanges(max(errors), min(plain), len(pairs))
+
+
+def price(net: nn.Module, layer: str, pair: tuple[int, int] | None, scheme: Any, x: Any, seed: int) -> tuple:
+    """What the exchange of two units of a layer adds to the squared norm, and by (16)."""
+    if pair is None:
+        raise ValueError("no layer makes units that can be exchanged; allowed: a network with a hidden layer")
+    F, D, W, U = lmc.asymmetric_layer(lmc.asymmetrise(net, {_weight(layer): scheme}, seed), layer, x, 1.0)
+    a = (F + D * W) @ U  # coefficients of the units' functions, (m, k)
+    least, here = least_norm_weight(a, F, D, U), list(pair)
+    after = least.clone()
+    after[here] = least_norm_weight(a[here[::-1]], F[here], D[here], U)
+    return (after.square().sum() - least.square().sum()).item(), lmc.swap_costs(F, D, W, U)[pair].item()
 
 
 def mean(samples: np.ndarray) -> tuple[float, float]:

@@ -29,6 +29,7 @@ from lmc_helpers._typing import Tensors
 from lmc_helpers.alignment.assignment import _assign, _start
 from lmc_helpers.alignment.midpoint import Best, Loss, _interpolated, _midpoint_losses
 from lmc_helpers.networks.permutations import Permutations, Symmetry, replace_units, units_of
+from lmc_helpers.progress import progress
 from lmc_helpers.seeds import torch_generator
 
 __all__ = ()  # what packages of ours lend each other
@@ -80,7 +81,7 @@ def sinkhorn_rebasin(
     best = Best(p, _midpoint_losses(a, b, symmetry, p, loss)[None])
     X = {g: (_matrix(one) + 0.1 * _noise(one, generator)).to(like).requires_grad_() for g, one in p.items()}
     adam = torch.optim.Adam(X.values(), lr=rate)
-    for step in range(steps + 1):
+    for step in progress(range(steps + 1), "step"):
         if step % judge_every == 0 or step == steps:
             hard = {g: _assign(one) for g, one in X.items()}
             best = best._seen(hard, _midpoint_losses(a, b, symmetry, hard, loss))

@@ -21,6 +21,7 @@ from lmc_helpers.alignment.assignment import _start
 from lmc_helpers.alignment.midpoint import Best, Loss, _interpolated, _midpoint_losses
 from lmc_helpers.alignment.weight_matching import _matched
 from lmc_helpers.networks.permutations import Permutations, Symmetry, permute_axes
+from lmc_helpers.progress import progress
 
 __all__ = ()  # what packages of ours lend each other
 
@@ -49,7 +50,7 @@ def straight_through(
     best = Best(p, _midpoint_losses(a, b, symmetry, p, loss)[None])
     free = {name: value.detach().clone().requires_grad_() for name, value in a.items()}  # b̃
     adam = torch.optim.Adam(free.values(), lr=rate)
-    for step in range(steps + 1):
+    for step in progress(range(steps + 1), "step"):
         p = _matched(free, b, symmetry, 1, seed, p, 100).permutations
         best = best._seen(p, _midpoint_losses(a, b, symmetry, p, loss))
         if step < steps:

@@ -46,6 +46,7 @@ from lmc_helpers.networks.permutations import (
     reorder,
     units_of,
 )
+from lmc_helpers.progress import progress, tick
 from lmc_helpers.seeds import torch_generator
 
 __all__ = ["WeightMatching", "weight_matching"]
@@ -122,7 +123,7 @@ def _matched(
 ) -> WeightMatching:
     problem, P = _Problem(a, b, symmetry), len(next(iter(a.values())))
     results = []
-    for restart in range(restarts):
+    for restart in progress(range(restarts), "restart"):
         generator = torch_generator(seed, f"weight matching, restart {restart}")
         if restart > 0:
             p = {g: one.repeat(P, 1) for g, one in random_permutations(symmetry, 1, generator).items()}
@@ -348,6 +349,7 @@ class _Problem:
 
         If ``known`` is given, parameters with units of other groups do not count.
         """
+        tick()
         if 2 * len(pairs) > len(self.least):  # sums of all pairs cost less than copies of some
             totals = [total.numpy(force=True) for total in self._sums(step, p, slice(None), known)]
             if len(pairs) < len(self.least):

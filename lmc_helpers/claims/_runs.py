@@ -89,7 +89,7 @@ def details(part: Part, record: dict, confirmed: dict | None, address: Address |
         ("Why", typeset(part.reason, address)),
         ("Belongs to", typeset(part.where, address) if part.whose == OURS else ""),
         ("Weight", f"{words.WEIGHT[part.weight]} of {'this book, not counted' if part.whose == OURS else 'the paper'}"),
-        ("Confirmed", _run(confirmed)),
+        ("Recorded", _run(confirmed)),
         ("Images at paper scale", _images(found[-1])),
     ]
     listed = "".join(f'<dt>{name}</dt><dd class="mathjax_process">{content}</dd>' for name, content in given if content)

@@ -118,7 +118,7 @@ def numbers(**values) -> None:
     from myst_nb import glue
 
     for name, value in values.items():
-        glue(name, value.item() if isinstance(value, np.generic) else value, display=False)
+        glue(name, value.item() if getattr(value, "ndim", 1) == 0 else value, display=False)
 
 
 def table(head: str, rows: Iterable[Sequence[str]]) -> None:

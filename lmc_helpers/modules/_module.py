@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from lmc_helpers._wrappers import bare
 from lmc_helpers.modules._plain import alike, duplicate, plain
 from lmc_helpers.modules._precision import types_of
+from lmc_helpers.progress import tick
 
 
 def tensors(model: nn.Module) -> dict[str, Tensor]:
@@ -109,6 +110,7 @@ def called(model: nn.Module, x: Any, values: Mapping[str, Tensor] | None = None)
     If values are given, they take the place of some parameters and buffers.
     """
     args, kwargs = ((), dict(x)) if isinstance(x, Mapping) else (tuple(x) if isinstance(x, (tuple, list)) else (x,), {})
+    tick()
     if values:
         check_unscripted(model)
     with types_of(model):

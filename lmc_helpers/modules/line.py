@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -20,6 +20,7 @@ from lmc_helpers.modules._ends import Ends, norms, placed
 from lmc_helpers.modules._module import check_pair, copied, fitting, tensors_of, untouched
 from lmc_helpers.modules._plain import remembered
 from lmc_helpers.modules.losses import Combined
+from lmc_helpers.progress import progress
 
 __all__ = ["Line", "Measured", "interpolate", "line"]
 
@@ -134,6 +135,7 @@ def line(
     statistics: Statistics = "interpolated",
     seeds: Natural = 0,
     statistics_data: Any = None,
+    only: Sequence[str] | None = None,
 ) -> Line:
     """Losses and accuracies of λ a + (1 − λ) b on data, for places λ from 0 to 1.
 
@@ -164,6 +166,9 @@ def line(
         λ; such a network is refused by default.
     statistics_data
         other data for recomputed statistics, training data for instance; their targets are not used.
+    only
+        modules or parameters that move; all else stays as in a, hence the line begins at a with these of b: barriers
+        layer by layer (Adilova et al. 2024).
 
     Examples
     --------
@@ -172,6 +177,8 @@ def line(
     >>> curve = line(a, b, cross_entropy, (torch.randn(60, 2), torch.arange(60) % 3))
     >>> curve.losses.shape, curve.barrier == curve.barrier_kinds["chord"].value, curve.buffers
     (torch.Size([11]), True, 'no running statistics')
+    >>> data = torch.randn(60, 2), torch.arange(60) % 3
+    >>> layers = {name: line(a, b, cross_entropy, data, only=[name]).barrier for name in ("0", "2")}
     """
     known = {name for name, _ in bare(a).named_parameters()}
     a, b = check_pair(a, b)
@@ -181,13 +188,23 @@ def line(
     if statistics_data is not None and statistics != "recomputed":
         raise ValueError(f"statistics = {statistics!r} with statistics_data; allowed: 'recomputed'")
     ends = Ends(a, b)
-    of = [(ends.u, ends.v, lam) for lam in places.tolist()]
+    v = ends.v if only is None else _some(ends, only)
+    of = [(ends.u, v, lam) for lam in places.tolist()]
     found = _evaluated(a, of, loss, data, statistics, ends, seeds, statistics_data)
     made = Line(places, *found, ends.words(statistics, sum(name not in known for name, _ in a.named_parameters())))
     for which, value in (("b", made.losses[0]), ("a", made.losses[-1])):
         if not value.isfinite():
             raise ValueError(f"the loss of {which} is {value.item()}; allowed: finite losses")
     return made
+
+
+def _some(ends: Ends, only: Sequence[str]) -> dict[str, Tensor]:
+    """The values of a, but for some modules or parameters, which are those of b."""
+    moved = {name for name in ends.v for one in only if f"{name}.".startswith(f"{one}.")}
+    unknown = [one for one in only if not any(f"{name}.".startswith(f"{one}.") for name in moved)]
+    if unknown or not moved:
+        raise ValueError(f"only = {list(only)}; allowed: names of modules with parameters, or of parameters")
+    return {name: ends.v[name] if name in moved else u for name, u in ends.u.items()}
 
 
 # ---------- many networks on the same batches
@@ -221,12 +238,12 @@ def _evaluated(
             x, y = next(batches(work, data, sys.maxsize))
             ends.check(part(x, 0, min(LARGEST, length(x, y))), seeds)
             ends = None
-        size, run_size = _sizes(work, data, seeds)
+        size, run_size, several = _sizes(work, data, seeds)
         back()
         combined, tested = Combined(loss), (0, len(places) - 1)
         losses: list[list[Tensor]] = [[] for _ in places]
         right: list[Tensor | None] = [torch.zeros(2, dtype=torch.float64) for _ in places]
-        for k, x, y in _visits(work, places, data, run_size, recomputed):
+        for k, x, y in progress(_visits(work, places, data, run_size, recomputed), "batch", several * len(places)):
             if ends is not None:
                 ends.check(x, seeds)
                 ends = None
@@ -252,23 +269,28 @@ def _evaluated(
     return table, sizes, accuracy if combined.counts else None
 
 
-def _sizes(work: nn.Module, data: Any, seeds: int = 0) -> tuple[int | None, int]:
-    """Size of the parts over which errors are taken (None: the given batches), and of the parts run at once."""
+def _sizes(work: nn.Module, data: Any, seeds: int = 0) -> tuple[int | None, int, int]:
+    """Size of the parts over which errors are taken (None: the given batches); size and number of those run at once.
+
+    The number is 0 if it is not known.
+    """
     if not is_whole(data):
-        return None, AT_ONCE
+        return None, AT_ONCE, len(data) if isinstance(data, Sized) else 0
     x, y = next(batches(work, data, sys.maxsize))
-    each, size = sum(one[:1].numel() for one in tensors_of(x)), min(LARGEST, -(-length(x, y) // PARTS))
+    n, each = length(x, y), sum(one[:1].numel() for one in tensors_of(x))
+    size = min(LARGEST, -(-n // PARTS))
     x, y = (fitting(work, part(one, 0, size)) for one in (x, y))
     outputs = run(work, x)
     leaves = list(tensors_of(outputs))
     if seeds or not all(one.shape[:1] == (length(x, y),) for one in leaves):  # outputs that cannot be cut
-        return None, size
+        return None, size, -(-n // size)
     if size > 1 and not is_apart(work, x, size // 2):
         raise ValueError(
             "the outputs for an example change with the others of its batch; allowed: networks that give each example "
             "an output of its own, or batches [(x, y), …] that are run as they are"
         )
-    return size, size * max(1, min(AT_ONCE, NUMBERS // max(1, each)) // size)
+    at_once = size * max(1, min(AT_ONCE, NUMBERS // max(1, each)) // size)
+    return size, at_once, -(-n // at_once)
 
 
 def _visits(

@@ -21,9 +21,7 @@ from lmc_helpers.modules._module import mapped, tensors_of
 __all__ = ["Loss"]
 
 #: torch's own losses, by the functions that compute them.
-_OWN = {
-    f for f in vars(functional).values() if inspect.isfunction(f) and "reduction" in inspect.signature(f).parameters
-}
+OWN = {f for f in vars(functional).values() if inspect.isfunction(f) and "reduction" in inspect.signature(f).parameters}
 _CLASSES = {functional.cross_entropy, functional.nll_loss, functional.linear_cross_entropy}
 _RULES = ("given", "calls", "elements", "examples", "sum")  # in the order in which they are preferred
 _SEVERAL = "a mean or a sum over examples, a loss of torch, one loss for each example, or lmc.Loss(mean, weight)"
@@ -81,7 +79,7 @@ class _Watch(TorchFunctionMode):
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        if func not in _OWN:
+        if func not in OWN:
             return func(*args, **kwargs)
         bound = inspect.signature(func).bind(*args, **kwargs)
         bound.apply_defaults()
@@ -172,7 +170,7 @@ class Combined:
     def __init__(self, loss: Callable):
         self.loss = loss
         inner = loss.func if isinstance(loss, partial) else loss
-        self.torchs = any(inner is own for own in _OWN) or type(inner).__module__ == "torch.nn.modules.loss"
+        self.torchs = any(inner is own for own in OWN) or type(inner).__module__ == "torch.nn.modules.loss"
         self.rules = list(_RULES)
         self.weights: list[dict[str, float]] = []  # of each batch, by rules
         self.sizes: list[int] = []

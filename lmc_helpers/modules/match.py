@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import json
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import zip_longest
+from pathlib import Path
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -22,6 +24,7 @@ from lmc_helpers.alignment.midpoint import Best
 from lmc_helpers.alignment.sinkhorn import sinkhorn_rebasin
 from lmc_helpers.alignment.straight_through import straight_through
 from lmc_helpers.alignment.weight_matching import group_by_group, inner_kinds, weight_matching
+from lmc_helpers.files import atomic_write
 from lmc_helpers.modules._data import batches, is_apart, kept, length, part, unlabelled
 from lmc_helpers.modules._ends import Ends, check_followed, check_same
 from lmc_helpers.modules._layers import Contractions, Use, storage
@@ -39,8 +42,9 @@ from lmc_helpers.modules.losses import Combined
 from lmc_helpers.modules.symmetry import permuted
 from lmc_helpers.modules.symmetry import symmetry as traced
 from lmc_helpers.networks.permutations import Axis, Symmetry, restricted
+from lmc_helpers.progress import progress
 
-__all__ = ["Matched", "match"]
+__all__ = ["Matched", "load_matching", "match"]
 
 AT_ONCE = 32  # examples whose activations are held, or
 NUMBERS = 2**14  # numbers in their inputs
@@ -57,6 +61,80 @@ class Matched:
     #: seen, in their order
     values: Tensor
     symmetry: Symmetry  # the groups
+
+    def save(self, path: str | Path) -> None:
+        """Write the matching to a file, .json or .safetensors, that :func:`load_matching` reads."""
+        of = self.symmetry
+        groups = {"groups": of.groups, "sizes": of.sizes, "within": of.within, "left": of.left}
+        numbers = {**{f"p {g}": p.cpu() for g, p in self.permutations.items()}, "values": self.values.cpu()}
+        if _kind(path) == ".json":
+            lists = {name: value.tolist() for name, value in numbers.items()}
+            atomic_write(Path(path), json.dumps({"symmetry": groups, **lists}, ensure_ascii=False))
+        else:
+            from safetensors.torch import save
+
+            written = torch.tensor(list(json.dumps(groups).encode()), dtype=torch.uint8)
+            atomic_write(Path(path), save({"symmetry": written, **numbers}))
+
+
+def _kind(path: str | Path) -> str:
+    """The kind of a file of a matching."""
+    if (kind := Path(path).suffix) not in (".json", ".safetensors"):
+        raise ValueError(f"{str(path)!r} ends in {kind!r}; allowed: .json, .safetensors")
+    return kind
+
+
+@checked
+def load_matching(path: str | Path, b: nn.Module, x: Any) -> Matched:
+    """A matching that was saved by :meth:`Matched.save`, if it keeps the outputs of b on inputs x.
+
+    Then ``lmc_helpers.permuted(b, found.symmetry, found.permutations)`` is b with its units as they were matched.
+
+    Raises
+    ------
+    OSError
+        if the file cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> net, x = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2)), torch.ones(1, 4)
+    >>> other = permuted(net, traced(net, x), {"0": torch.tensor([2, 0, 1])})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     match(net, other, x, details=True)[1].save(f"{folder}/matched.json")
+    ...     found = load_matching(f"{folder}/matched.json", other, x)
+    >>> matched = permuted(other, found.symmetry, found.permutations)
+    >>> found.permutations["0"].tolist(), bool(torch.equal(matched[0].weight, net[0].weight))
+    ([1, 2, 0], True)
+    """
+    kind, content = _kind(path), Path(path).read_bytes()
+    try:
+        if kind == ".json":
+            numbers = json.loads(content)
+            groups = numbers.pop("symmetry")
+        else:
+            from safetensors.torch import load
+
+            numbers = load(content)
+            groups = json.loads(bytes(numbers.pop("symmetry").tolist()))
+        axes = {
+            g: tuple(Axis._make([*place[:5], tuple(map(tuple, place[5]))]) for place in places)
+            for g, places in groups["groups"].items()
+        }
+        inside, left = ({key: tuple(value) for key, value in groups[kind].items()} for kind in ("within", "left"))
+        values, symmetry = (
+            torch.as_tensor(numbers.pop("values"), dtype=torch.float64),
+            Symmetry(axes, groups["sizes"], inside, left),
+        )
+        p = {g.removeprefix("p "): torch.as_tensor(one) for g, one in numbers.items()}
+    except ImportError:
+        raise
+    except Exception as error:  # of whatever a file may hold
+        raise ValueError(
+            f"{str(path)!r} holds no matching ({error}); allowed: a file that Matched.save wrote"
+        ) from None
+    check_same(b, permuted(b, symmetry, p), x)
+    return Matched(p, values, symmetry)
 
 
 @overload
@@ -363,7 +441,7 @@ def _recorded(
     found: dict[_Key, list[Moments]] = {}  # a place each
     reads: set[_Key] | None = None
     cut: bool | None = None
-    for given, _ in data:
+    for given, _ in progress(data, "batch"):
         n, size = length(given), AT_ONCE
         if all(one.is_floating_point() for one in tensors_of(given)):
             size = max(size, NUMBERS // max(1, sum(one[:1].numel() for one in tensors_of(given))))

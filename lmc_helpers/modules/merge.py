@@ -29,6 +29,7 @@ from lmc_helpers.modules.repair import _set_right
 from lmc_helpers.modules.symmetry import permuted
 from lmc_helpers.modules.symmetry import symmetry as traced
 from lmc_helpers.networks.permutations import Symmetry, identity, permute, restricted
+from lmc_helpers.progress import progress
 from lmc_helpers.seeds import torch_generator
 
 __all__ = ["Merged", "merge"]
@@ -173,7 +174,7 @@ def _orders(
         better(k, each[0], [group_by_group(each[0], each[k], own)], restarts - 1)
     values.append(value())
     generator = torch_generator(seed, "merge")
-    for _ in range(sweeps if K > 2 else 0):
+    for _ in progress(range(sweeps if K > 2 else 0), "sweep"):
         for k in (1 + torch.randperm(K - 1, generator=generator)).tolist():  # the first is the frame
             rest = {name: torch.stack([moved[j][name] for j in range(K) if j != k]).sum(dim=0) for name in each[0]}
             better(k, rest, [p[k]], 0)

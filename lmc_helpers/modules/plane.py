@@ -24,6 +24,7 @@ from lmc_helpers.modules._ends import Ends, between, check_followed, norms
 from lmc_helpers.modules._module import called, check_pair, filled, fitting, untouched
 from lmc_helpers.modules.line import Line, Statistics, _evaluated, interpolate, line
 from lmc_helpers.modules.losses import Combined
+from lmc_helpers.progress import progress
 from lmc_helpers.seeds import torch_generator
 
 __all__ = ["Curve", "Plane", "curve", "plane"]
@@ -42,7 +43,7 @@ class Plane:
 
     def figure(self, axes: Any = None) -> Any:
         """Lines of equal loss, with distances as in weight space, on a new figure or on axes."""
-        plt = _pyplot()
+        plt = pyplot()
         axes = plt.subplots(figsize=(5.4, 4.4))[1] if axes is None else axes
         a, b, c = self.corners
         t, s = torch.meshgrid(self.places, self.places, indexing="ij")
@@ -66,7 +67,7 @@ class Curve:
 
     def figure(self, axes: Any = None) -> Any:
         """The losses along the curve and along the line, on a new figure or on axes."""
-        plt = _pyplot()
+        plt = pyplot()
         axes = plt.subplots(figsize=(7, 4.2))[1] if axes is None else axes
         for name, found in (("line", self.line), ("curve", self.curve)):
             axes.plot(found.lambdas, found.losses, marker="o", markersize=3, label=name)
@@ -75,7 +76,8 @@ class Curve:
         return axes.figure
 
 
-def _pyplot() -> Any:
+def pyplot() -> Any:
+    """Matplotlib, which the package does without until it draws."""
     try:
         import matplotlib.pyplot as plt
     except ImportError:
@@ -130,7 +132,7 @@ def plane(
         raise ValueError("a, b and c lie on one line; allowed: three modules that span a plane")
     own = {f"{name}.running_var".removeprefix(".") for name in norms(a)} if statistics == "interpolated" else set()
     variances, losses, accuracies = own & set(names), [], []
-    for t in at.tolist():
+    for t in progress(at.tolist(), "row"):
         start = {name: value + t * to_c[name] for name, value in u.items()}
         end = {name: value + to_b[name] for name, value in start.items()}
         exist = [j for j, s in enumerate(at.tolist()) if all((start[n] + s * to_b[n] >= 0).all() for n in variances)]
@@ -207,7 +209,7 @@ def curve(
 
     with untouched(), torch.enable_grad():
         parts = itertools.chain.from_iterable(batches(a, data, batch) for _ in itertools.count())
-        for x, y in itertools.islice(parts, steps):
+        for x, y in progress(itertools.islice(parts, steps), "step", steps):
             x, y = fitting(work, x), fitting(work, y)
             outputs = called(work, x, point(torch.rand((), generator=generator).item()))
             value = combined.value(outputs, y, length(x, y))

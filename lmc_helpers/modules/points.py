@@ -29,6 +29,7 @@ from lmc_helpers.modules.losses import Combined
 from lmc_helpers.networks.permutations import Axis, Symmetry, change
 from lmc_helpers.permutation_points import Chart
 from lmc_helpers.permutation_points.hessian import hessian
+from lmc_helpers.progress import progress
 from lmc_helpers.seeds import normal
 
 __all__ = ["PairPath", "PairPoint", "merge_path", "permutation_point"]
@@ -290,7 +291,7 @@ def _path(pair: _Pair, distances: Tensor | None, steps: int) -> tuple[PairPath, 
     start = objective.slope(lambda t: t, objective.theta)[0].item()
     phi = pair.coordinates(objective.descend(lambda t: t, objective.theta, 10 * steps)[0])
     first, rows = phi[-1].clone(), []
-    for distance in distances.to(phi.device):
+    for distance in progress(distances.to(phi.device), "distance"):
         pair.set_statistics(distance.item())
         phi = pair.closer(phi, distance * first)
         phi, value, norm = objective.descend(pair.weights, phi, steps)

@@ -40,6 +40,7 @@ from lmc_helpers.modules._module import (
 )
 from lmc_helpers.modules.line import interpolate
 from lmc_helpers.networks.model import Stack
+from lmc_helpers.progress import progress
 
 __all__ = ["Repaired", "repair", "repair_stacks"]
 
@@ -147,7 +148,7 @@ def _set_right(merged: nn.Module, ends: Sequence[nn.Module], shares: Sequence[fl
     with untouched(), step_by_step():
         layers, left = _layers(merged, data)
         found = [_statistics(copied(end), layers, data) for end in ends]
-        for name in layers:
+        for name in progress(layers, "layer"):
             now = _statistics(merged, [name], data)[name]
             s, shift, ratios[name], dead[name] = _correction([one[name] for one in found], shares, now)
             _rescale(merged.get_submodule(name), s, shift)

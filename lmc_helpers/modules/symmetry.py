@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from lmc_helpers._typing import checked
 from lmc_helpers._wrappers import bare
+from lmc_helpers.modules._data import in_double
 from lmc_helpers.modules._module import (
     called,
     check_unscripted,
@@ -163,6 +164,18 @@ def verify(
     return verify_outputs(probe.outputs, probe.values, found, torch_generator(0, "check of a trace"), left_out)
 
 
+def outputs_in_double(model: nn.Module, x: Any) -> Callable[[Mapping[str, Tensor]], Tensor]:
+    """All outputs of a module in double precision, one after the other, by other values of some parameters."""
+    work, x = in_double(model, x)
+
+    def outputs(values: Mapping[str, Tensor]) -> Tensor:
+        with torch.no_grad():
+            found = [one.flatten() for one in tensors_of(called(work, x, values)) if one.is_floating_point()]
+        return torch.cat(found)
+
+    return outputs
+
+
 class _Probe:
     """A copy of a module, with noise on its parameters, and inputs: in double precision if the module runs in it."""
 
@@ -237,7 +250,7 @@ class _Probe:
 
         try:
             self.add(mapped(other, x), always=not examples)
-        except SecondRoad:
+        except (SecondRoad, TimeoutError):
             raise
         except Exception:  # whatever a module does with what it does not take
             return False

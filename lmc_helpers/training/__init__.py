@@ -11,5 +11,4 @@ A training run is data → one digest → one file:
 - :mod:`~lmc_helpers.training.prices`: hours and memory of a run before it runs.
 - ``description``: frozen dataclasses as canonical text.
 - ``_checkpoints``: the state of a run in one npz file, which another run refuses.
-- ``progress``: a progress bar, where tqdm is installed.
 """

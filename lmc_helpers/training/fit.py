@@ -24,10 +24,10 @@ from torch.nn.functional import cross_entropy
 
 from lmc_helpers._typing import Integers, NonNegative, Tensors, checked
 from lmc_helpers.networks.model import Stack
+from lmc_helpers.progress import progress
 from lmc_helpers.training._checkpoints import digest, load_checkpoint, save_checkpoint
 from lmc_helpers.training.description import described
 from lmc_helpers.training.examples import Examples, Normal
-from lmc_helpers.training.progress import progress
 from lmc_helpers.training.recipes import Descent
 
 __all__ = ["BOUND", "PRECISIONS", "Fitted", "Precision", "fit"]

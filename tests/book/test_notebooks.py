@@ -3,16 +3,23 @@
 import ast
 import re
 
+import nbformat
+import pytest
+from nbformat import v4
+
 from book.tools.read import chapters, papers, sources, titles
+from book.tools.read.chapters import BuildError
+from book.tools.record import records
+from book.tools.render import findings
+from book.tools.run import execution
 
 MOST = 40  # lines of code in a cell that is not shown; longer ones are helpers that belong in lmc_helpers
 
 
 def folded(chapter: str) -> list:
-    """The code cells of a chapter whose code or output is not shown at once."""
+    """The code cells of a chapter that fold."""
     cells = titles.read(chapters.NOTEBOOKS / f"{chapter}.py").cells
-    hidden = ("hide-", "remove-")
-    return [c for c in cells if c.cell_type == "code" and any(t.startswith(hidden) for t in c.metadata.get("tags", []))]
+    return [c for c in cells if c.cell_type == "code" and titles.FOLDED in c.metadata.get("tags", [])]
 
 
 def lines_of_code(source: str) -> int:
@@ -33,6 +40,34 @@ def test_hidden_cells_are_short_and_labelled():
             if "hide-input" in cell.metadata["tags"] and not label:
                 wrong.append((chapter, "no label", cell.source))
     assert wrong == []
+
+
+def test_a_readers_run_of_a_chapter_has_other_cells():
+    """None of them judges this book's claims, and the first is of the reader's networks."""
+    path = chapters.NOTEBOOKS / "63_your_networks.py"
+    book, own = titles.read(path).cells, titles.read(path, {"model": "my.nets:make"}).cells
+    texts = "".join(c.source for c in own)
+    assert "claims.check" not in texts and "## The pair in one table" in texts
+    assert book[0].source.startswith("# Your networks: in three") and own[0].source.startswith("# Your networks: what")
+    for cells, other in ((book, titles.OF_A_READER), (own, titles.OF_THE_BOOK)):
+        assert not any(other in c.metadata.get("tags", ()) for c in cells)
+    common = [c.source for c in own if c.source in {c.source for c in book}]
+    assert common == [c.source for c in book if c.source in common] and len(common) > len(own) / 2
+
+
+@pytest.mark.parametrize("model", ["my.nets:make", ""])
+def test_a_page_of_a_readers_networks_needs_no_claim_and_no_other_chapter(tmp_path, monkeypatch, model):
+    path = tmp_path / "63_your_networks.ipynb"
+    run_with = {"lmc": execution.provenance(path.stem, {"profile": "smoke", "model": model}, 1.0, "CPU")}
+    nbformat.write(v4.new_notebook(cells=[], metadata=run_with), path)
+    run = records.Run([path], whole=False)
+    if not model:
+        with pytest.raises(BuildError, match=r"63_your_networks did not record X9\.barrier, "):
+            _ = run.records
+        return
+    monkeypatch.setattr(findings, "executed", lambda profile: [tmp_path / "17_trained_minima.ipynb"])
+    found = findings.prices(findings.of(run), "smoke")
+    assert len(found) > 1 and not all(found.values())  # a price in numbers of a chapter that did not run
 
 
 def test_every_check_names_its_part():

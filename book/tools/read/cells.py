@@ -20,13 +20,14 @@ from jupytext.cell_metadata import text_to_metadata
 from book.tools.read import chapters, inputs
 from book.tools.read.chapters import BuildError
 from book.tools.read.headers import header
+from book.tools.read.titles import OF_A_READER, OF_THE_BOOK
 from lmc_helpers import chapter as language
 from lmc_helpers.claims.intervals import LedgerError, cut
 
 KERNEL = {"name": "python3", "language": "python"}
 TAGS = (
     *("parameters", "nbval-ignore-output", "nbval-skip", "raises-exception"),
-    *("hide-output", "remove-input", "remove-output", "remove-cell", "full-width"),
+    *("hide-output", "remove-input", "remove-output", "remove-cell", "full-width", OF_A_READER, OF_THE_BOOK),
 )
 NAME = re.compile(r"[0-9][0-9]_[a-z0-9_]+")
 MAGIC = re.compile(r"\s*(%%?[a-zA-Z]\w*\b|![a-zA-Z./])")

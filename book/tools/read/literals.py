@@ -44,11 +44,13 @@ def literal(name: str, text: str) -> Any:
 def given(chapter: str, pairs: list[list[str]]) -> dict[str, Any]:
     """The parameters from the command line, which the chapter must know and allow."""
     from book.tools.read import cells  # imports torch, which listing, with values from here, does without
+    from lmc_helpers.chapter import Text
 
-    values = {name: literal(name, text) for name, text in pairs}
+    known = cells.sheet(ROOT / "notebooks" / f"{chapter}.py")
+    texts = {name for name, rule in known.rules.items() if isinstance(rule, Text)}  # a layer may be called 0
+    values = {name: text if name in texts else literal(name, text) for name, text in pairs}
     names = [name for name, _ in pairs]
     wrong = [f"parameter {name!r} is given twice" for name in values if names.count(name) > 1]
-    known = cells.sheet(ROOT / "notebooks" / f"{chapter}.py")
     wrong += [problem for name, value in values.items() for problem in cells.problems(name, value, known)]
     if wrong:
         raise BuildError("\n".join(wrong))

@@ -17,7 +17,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from book.tools.read import chapters as names
-from book.tools.read import inputs, profiles
+from book.tools.read import inline, inputs, profiles
 from book.tools.read.chapters import PACKAGE, BuildError
 from lmc_helpers.claims.intervals import cut
 from lmc_helpers.claims.yaml_files import load
@@ -78,7 +78,9 @@ def _parsed(content: bytes, name: str, package: str) -> Source:
     except SyntaxError as error:
         raise BuildError(f"{name}, line {error.lineno}: {error.msg}") from None
     cells = _cells(content.decode()) if not package else []
+    shown = inline.expressions(content.decode(), name) if not package else []
     nodes = _executed(tree, docstring=bool(package))
+    nodes += [node for one in shown for node in ast.walk(ast.parse(one, mode="eval"))]
     imports: Imports = []
     bound: dict[str, str] = {}  # name → what it stands for
     checks, draws = [], []
@@ -97,7 +99,8 @@ def _parsed(content: bytes, name: str, package: str) -> Source:
                 draws.append(part)
     imports = [(module, taken) for module, taken in imports if module.split(".")[0] == PACKAGE]
     bound = {name: module for name, module in bound.items() if module.split(".")[0] == PACKAGE}
-    return Source(imports, sorted(set(_uses(nodes, bound))), checks, draws, _sum_of(_code(tree, cells)))
+    code = [_code(tree, cells), shown] if shown else _code(tree, cells)
+    return Source(imports, sorted(set(_uses(nodes, bound))), checks, draws, _sum_of(code))
 
 
 def _executed(tree: ast.Module, docstring: bool) -> list[ast.AST]:

@@ -81,8 +81,10 @@ def page(chapter: str, profile: str) -> None:
     if own.exists() and not (path.exists() and path.stat().st_mtime > own.stat().st_mtime):
         path = own
     source = ROOT / "notebooks" / own.with_suffix(".py").name
-    code = [cell.source for cell in titles.read(source).cells if cell.cell_type == "code"]
-    ran = [cell for cell in records.notebook(path)["cells"] if cell["cell_type"] == "code"]
+    executed = records.notebook(path)
+    current = titles.read(source, executed["metadata"]["lmc"]["parameters"]).cells
+    code = [cell.source for cell in current if cell.cell_type == "code"]
+    ran = [cell for cell in executed["cells"] if cell["cell_type"] == "code"]
     own_cells = [cell for cell in ran if "injected-parameters" not in cell["metadata"].get("tags", ())]
     if code == ["".join(cell["source"]) for cell in own_cells]:
         prose.renew(path, source, sources.Sources().prose(name))  # words that were written since it ran

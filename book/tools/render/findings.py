@@ -217,7 +217,7 @@ def prices(found: Findings, profile: str) -> dict[str, str]:
 
     The numbers of a price are those of the chapters that check parts of its id.
     """
-    paths = {path.stem: path for path in executed(profile)}
+    paths = {path.stem: path for path in executed(profile) if path.exists()}
     numbers = cache(lambda chapter: glued.values(notebook(paths[chapter])))
     listed = {}
     for id, finding in found.parts.items():

@@ -10,7 +10,7 @@ import copy
 import re
 from collections.abc import Iterator
 
-from book.tools.read import halves
+from book.tools.read import halves, headers, inline
 from book.tools.render import anchors, contents, numbers, openings, staging
 from book.tools.render.staging import BOOK, Shown
 
@@ -18,7 +18,7 @@ CLAIM = re.compile(r"(?<!!)\[([^\[\]]+)\]\(#([A-Z]\d+\.\w+)\)")
 CHAPTER = re.compile(r"\[\]\(((?:/book/executed/)?(\d\d_\w+)\.ipynb)\)")
 SWITCH = '<label><input type="checkbox" id="lmc-code"> Show code</label>'
 FILES = "{glue:text}`data_says` "
-GLUE = re.compile(r"\{glue:\w+\}(?:`| )(\w+)")
+FIGURE = re.compile(r"\{glue:figure\} (\w+)")
 
 
 def pages(notebook: dict, shown: Shown, paper: dict[str, float]) -> dict[str, dict]:
@@ -30,7 +30,8 @@ def pages(notebook: dict, shown: Shown, paper: dict[str, float]) -> dict[str, di
         cell["source"] = "".join(cell["source"])
     first = texts[0]["source"]
     formed = openings.HEAD.search(first)
-    texts[0]["source"] = opening(first, chapter, shown) if formed else f"{first}\n\n{_switch('')}"
+    seconds = notebook["metadata"]["lmc"]["seconds"]
+    texts[0]["source"] = opening(first, chapter, shown, seconds) if formed else f"{first}\n\n{_switch('')}"
     for cell in texts:
         cell["source"] = prose(cell["source"], shown.measured)
     return dict(split(staging.complete(ready, paper), chapter, staging.of_images(notebook, shown)))
@@ -53,11 +54,11 @@ def linked(text: str) -> str:
     return CHAPTER.sub(link, text)
 
 
-def opening(text: str, chapter: str, shown: Shown) -> str:
+def opening(text: str, chapter: str, shown: Shown, seconds: float) -> str:
     """The first screen of a chapter, with the classes of its parts."""
     found = openings.read(text)
     lines = {name: re.sub(r"^\*\*.+?\.\*\* ", "", said) for name, said in found.lines.items()}
-    lines["For the authors"] = f"{lines['For the authors']} {_links(chapter, shown)}"
+    lines["For the authors"] = f"{lines['For the authors']} {_links(chapter, shown, seconds)}"
     pieces = [f"# {found.title}", _box("lmc-question", found.question), _box("lmc-answer", found.answer), found.picture]
     pieces.append(_box("lmc-lines", f"How sure\n: {lines['How sure']}"))
     table = [found.head, "| --- | --- | --- |", *(row[0] for row in found.rows)]
@@ -75,7 +76,7 @@ def _switch(words: str) -> str:
     return f'```{{raw}} html\n<div class="lmc-begins"><p>{words}</p>{SWITCH}</div>\n```'
 
 
-def _links(chapter: str, shown: Shown) -> str:
+def _links(chapter: str, shown: Shown, seconds: float) -> str:
     """Where an author goes on: errata, reply, evidence, and how to run the chapter."""
     here = [part for part, page in shown.pages.items() if page in (chapter, halves.evidence(chapter))]
     wrong = next((part for part in here if part in shown.errata), "")
@@ -84,6 +85,8 @@ def _links(chapter: str, shown: Shown) -> str:
         links.append(f"[Erratum]({BOOK}/{anchors.errata_page(wrong)}.md)")
     links.append("{ref}`Reply <reply>`")
     links.append(f"[Evidence ({chapter[:2]}A)]({second}.ipynb)")
+    takes = "" if headers.function_name(chapter) else f" ({staging.duration(seconds)})"
+    links.append(f'<a href="{second}.html#try-it">Run it{takes}</a>')
     return " · ".join(links)
 
 
@@ -119,7 +122,8 @@ def _raised(cell: dict) -> dict:
 
 def _glued(everywhere: list[dict], here: list[dict]) -> list[dict]:
     """A hidden cell with the values that texts of a page show and cells of the other page computed."""
-    wanted = {name for cell in here for name in GLUE.findall("".join(cell["source"]))}
+    texts = ["".join(cell["source"]) for cell in here]
+    wanted = {name for text in texts for shown in (FIGURE, inline.ROLE) for name in shown.findall(text)}
     outputs = []
     for cell in everywhere:
         if not any(cell is mine for mine in here):

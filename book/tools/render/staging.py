@@ -24,7 +24,7 @@ from lmc_helpers.figures import moving
 LABEL = "Parameters of this run"
 BOOK = ".."  # the folder of the book's pages, from those of its chapters
 THEOREM = re.compile(r"^# :::+\{prf:(\w+)\} ?(.*)(?:\n# :label: ([\w-]+))?", re.M)
-TIMES = "{{ times }}"
+TIMES, TRY = "{{ times }}", ":::{try}\n"
 SOLUTION = re.compile(r"^:::\{solution\}$.*?^:::$", re.M | re.S)
 WORDS, LINES = 250, 40  # of text and of code that are read in a minute
 SWITCHED = "lmc-switched"  # the tag of code that the page's switch shows
@@ -215,7 +215,7 @@ def duration(seconds: float) -> str:
 
 
 def complete(notebook: dict, paper: dict[str, float]) -> dict:
-    """Give an executed chapter its number, and its times where ``{{ times }}`` asks for them.
+    """Give an executed chapter its number, its times where ``{{ times }}`` asks for them, and the command that runs it.
 
     ``paper`` is chapter → seconds of the recorded run. The times of training runs are in neither.
     """
@@ -223,10 +223,12 @@ def complete(notebook: dict, paper: dict[str, float]) -> dict:
     chapter, profile = run["chapter"], run["profile"]
     words = f"Reading: about {reading_minutes(notebook)} min. Running: {duration(run['seconds'])} at profile {profile}"
     words += f", {duration(paper[chapter])} at paper scale" if paper.get(chapter) and profile != "paper" else ""
-    words += ", after its training runs." if headers.function_name(chapter) else "."
+    after = ", after its training runs" if headers.function_name(chapter) else ""
+    command = f"make chapter NAME={chapters.short(chapter)}" + f" PROFILE={profile}" * (profile != "laptop")
+    again = f"{TRY}The whole chapter, {duration(run['seconds'])} at profile {profile}{after}: `{command}`\n\n"
     texts = [cell for cell in notebook["cells"] if cell["cell_type"] == "markdown"]
     for cell in texts:
-        cell["source"] = "".join(cell["source"]).replace(TIMES, words)
+        cell["source"] = "".join(cell["source"]).replace(TIMES, f"{words}{after}.").replace(TRY, again)
     if title := next((cell for cell in texts if cell["source"].startswith("# ")), None):
         title["source"] = f"# {chapter.partition('_')[0]} {title['source'][2:]}"
     return notebook

@@ -115,7 +115,7 @@ def perform(task: dict) -> dict:
 
     from book.tools.run import engine
 
-    notebook = titles.read(ROOT / "notebooks" / f"{chapter}.py")
+    notebook = titles.read(ROOT / "notebooks" / f"{chapter}.py", parameters)
     variants.prepare(notebook, variant)
     bar = False if task["quiet"] else {"desc": variants.title(chapter, variant), "leave": False}
     options: dict[str, Any] = {"engine_name": engine.NAME, "folder": str(ROOT), "progress_bar": bar}

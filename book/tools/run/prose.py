@@ -30,7 +30,7 @@ def renew(path: Path, source: Path, prose: str) -> None:
     notebook = nbformat.read(path, as_version=4)
     ran = deque(cell for cell in notebook.cells if cell.cell_type == "code")
     notebook.cells = []
-    for cell in titles.read(source).cells:
+    for cell in titles.read(source, notebook.metadata["lmc"]["parameters"]).cells:
         if cell.cell_type != "code":
             notebook.cells.append(cell)
             continue

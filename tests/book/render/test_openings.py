@@ -53,6 +53,10 @@ show()
 # ### More
 #
 # {glue:text}`early` and [](15_barrier_peak.ipynb)
+#
+# :::{try}
+# More.
+# :::
 
 # %% A figure
 draw()
@@ -133,6 +137,8 @@ def test_one_notebook_gives_two_pages(problems):
     assert first.startswith("# 15 Matched") and second.startswith("# 15A Evidence")
     assert "## More" in second and "[15 Where the barrier peaks](15_barrier_peak.ipynb)" in second
     assert "## Why" in first and "show()" in first and "draw()" in second
+    assert '<a href="15A_x.html#try-it">Run it (1 s)</a>' in first
+    assert ":::{try}\nThe whole chapter, 1 s at profile smoke: `make chapter NAME=x PROFILE=smoke`" in second
     carried = [[o["metadata"]["scrapbook"]["name"] for o in page["cells"][-1]["outputs"]] for page in found.values()]
     assert carried == [["late"], ["early"]]
 

@@ -48,7 +48,7 @@ def test_details_are_those_that_there_are():
         "Second seed": "it rejects too",
         "Readings": "one of several of this statement; the best of them counts",
         "Weight": "a result of the paper",
-        "Confirmed": "2026-01-02, CPU, 1 thread; seeds from the commit that fixed the criteria",
+        "Recorded": "2026-01-02, CPU, 1 thread; seeds from the commit that fixed the criteria",
         "Images at paper scale": "<MNIST>. As another data set: CIFAR-10, from other files.",
     }
     ours = parse_part("T1.a", BASE | {"whose": "ours"})

@@ -1,14 +1,17 @@
 """The report of a pair against what its parts give alone."""
 
 import copy
+import html
+import re
 import sys
 
 import matplotlib
 import pytest
 import torch
 from oracles.networks import numbers as normal
+from oracles.networks import scattered
 from torch import nn
-from torch.nn.functional import cross_entropy
+from torch.nn.functional import cross_entropy, mse_loss
 from torch.utils.data import DataLoader, TensorDataset
 
 from lmc_helpers import compare, line, match, permuted, repair, symmetry
@@ -67,8 +70,55 @@ def test_the_report_is_shown():
     assert report._repr_markdown_().count("\n|") == 7
     figure = report.figure()
     labels = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
-    assert len(labels) == 6
+    assert len(labels) == 4
     assert report.figure(figure.axes[0]) is figure
+
+
+def test_sentences_say_what_matching_leaves_and_what_is_left_alone():
+    a = nn.Sequential(nn.Linear(4, 8, bias=False), nn.ReLU(), nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 3)).double()
+    scattered(a, 1)
+    b = permuted(a, symmetry(a, X), {"0": torch.arange(8).roll(1), "2": torch.arange(8).roll(3)})
+    with pytest.warns(UserWarning, match="0 has no bias"):
+        said = compare(a, b, cross_entropy, (10 * X, a(10 * X).argmax(1))).sentences()
+    for by in ("weights", "activations"):
+        (one,) = [s for s in said if s.startswith(f"Matched by {by}, a barrier")]
+        assert " is left of " in one and one.endswith("(0 %)")
+    assert "REPAIR leaves 0 alone: it has no bias" in said
+    flat = compare(net(1), net(1), cross_entropy, (X, Y)).sentences()
+    assert re.fullmatch(r"No clear barrier between a and b as they are: (0|\S+e-\d\d ± \S+e-\d\d)", flat[0])
+    assert not any(s.startswith("Matched") for s in flat) and sum("no clear difference" in s for s in flat) == 3
+
+
+def rounded(said):
+    return re.sub(r"\d\.?\d*e-\d\d$", "0", said)
+
+
+def test_the_report_says_where_repair_makes_it_worse():
+    """Halfway between a and nearly −a in the first layer little is left, as it should; REPAIR makes it large again."""
+    a, b = (nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1)).double() for _ in range(2))
+    for u, v in zip(a.parameters(), b.parameters(), strict=True):
+        u.data.copy_(normal(*u.shape, seed=u.numel()))
+        v.data.copy_(-0.9 * u if u.shape[0] == 8 else u)
+    a[2].bias.data.zero_(), b[2].bias.data.zero_()
+    report = compare(a, b, mse_loss, (X, 0 * X[:, :1]))
+    after = mse_loss(repair(a, b, (X, X))(X), 0 * X[:, :1]).item()
+    assert report.lines["direct"].losses[5] < after / 3
+    (said,) = [s for s in report.sentences() if s.startswith("REPAIR") and "direct" in s]
+    assert said.startswith("REPAIR makes it worse here, direct") and said.endswith(f"and is {after:.4g}")
+    report = compare(a, b, mse_loss, (X, repair(a, b, (X, X))(X).detach()))
+    assert any(
+        s.startswith("REPAIR helps here, direct") and s.endswith("and is 0") for s in map(rounded, report.sentences())
+    )
+
+
+def test_the_page_is_one_file_with_table_figure_and_sentences():
+    report = compare(net(1), net(2), cross_entropy, (X, Y))
+    page = report.html("<a> & b")
+    assert "<title>&lt;a&gt; &amp; b</title>" in page and "<a>" not in page
+    assert page.count("<svg") == page.count("</svg>") == 1 and page.count("<tr>") == 7
+    assert not re.search(r"""(?:src|href)=["'](?!#)""", page)
+    for said in report.sentences():
+        assert html.escape(said) in page
 
 
 def test_a_missing_matplotlib_is_one_sentence(monkeypatch):

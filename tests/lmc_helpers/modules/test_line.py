@@ -199,3 +199,22 @@ def test_wrappers_are_taken_off():
     plain = line(a, b, cross_entropy, (X, Y), [0, 0.5, 1])
     wrapped = line(nn.DataParallel(a), torch.compile(b, backend="eager"), cross_entropy, (X, Y), [0, 0.5, 1])
     assert wrapped.losses.equal(plain.losses)
+
+
+@pytest.mark.parametrize("only", [["0"], ["0", "4.bias"], ["1", "0", "4"]])
+def test_some_layers_move_and_the_others_stay_those_of_a(only):
+    a, b = pair()
+    moved = copy.deepcopy(a)
+    for name, value in moved.state_dict().items():
+        if any(name == one or name.startswith(f"{one}.") for one in only):
+            value.copy_(b.state_dict()[name])
+    found = line(a, b, cross_entropy, (X, Y), only=only)
+    torch.testing.assert_close(found.losses, line(a, moved, cross_entropy, (X, Y)).losses)
+    if len(only) == 3:
+        assert torch.equal(found.losses, line(a, b, cross_entropy, (X, Y)).losses)
+
+
+@pytest.mark.parametrize("only", [[], ["2"], ["0", "nought"], ["4.b"]])
+def test_unknown_layers_are_refused(only):
+    with pytest.raises(ValueError, match="allowed: names of modules with parameters, or of parameters"):
+        line(*pair(), cross_entropy, (X, Y), only=only)

@@ -12,7 +12,7 @@ from scipy.optimize import linear_sum_assignment
 from torch import nn
 from torch.nn.functional import mse_loss
 
-from lmc_helpers import Axis, Symmetry, line, match, permuted, symmetry
+from lmc_helpers import Axis, Symmetry, line, load_matching, match, permuted, symmetry
 
 FACTORS = ("grouped queries", "repeated keys", "norm in heads", "packed inside heads", "partly rotary")
 PARTS = ("Layers", "Experts", "Members", "Divided")
@@ -250,6 +250,45 @@ def test_entries_of_a_stack_that_share_an_order_are_told():
 
     with pytest.warns(UserWarning, match="up, down is a stack, all entries of which have one order of units"):
         match(Halves(), Halves(), normal(4, 5).float())
+
+
+@pytest.mark.parametrize("kind", ["json", "safetensors"])
+@pytest.mark.parametrize("name", ["mlp", "grouped queries", "Experts"])
+def test_a_saved_matching_is_what_it_was(tmp_path, name, kind):
+    a, b, x = shuffled(name)
+    there, found = match(a, b, x, details=True)
+    found.save(tmp_path / f"matched.{kind}")
+    again = load_matching(tmp_path / f"matched.{kind}", b, x)
+    assert again.symmetry == found.symmetry and again.symmetry.left == found.symmetry.left
+    assert again.permutations.keys() == found.permutations.keys() and torch.equal(again.values, found.values)
+    for one, two in zip(permuted(b, again.symmetry, again.permutations).parameters(), there.parameters(), strict=True):
+        assert torch.equal(one, two)
+
+
+class Ordered(nn.Sequential):
+    """A network of the same shapes whose hidden units have an order."""
+
+    def forward(self, x):
+        return self[2](self[1](self[0](x)).cumsum(1))
+
+
+def test_a_matching_of_other_networks_or_no_matching_is_refused(tmp_path):
+    b, x = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2)), normal(5, 4).float()
+    found = match(b, permuted(b, symmetry(b, x), {"0": torch.tensor([1, 2, 0])}), x, details=True)[1]
+    found.save(path := tmp_path / "matched.json")
+    wide, ordered = nn.Sequential(nn.Linear(4, 2), nn.ReLU(), nn.Linear(2, 2)), Ordered(*b)
+    for net, why in ((wide, "shape"), (ordered, "other outputs when its units are permuted")):
+        with pytest.raises(ValueError, match=rf"^[^\n]*{why}[^\n]*; allowed: [^\n]*$"):
+            load_matching(path, net, x)
+    for name, content in (("a.json", "[1]"), ("b.json", "{"), ("c.safetensors", "x"), ("d.npz", ""), ("e.json", "{}")):
+        (tmp_path / name).write_text(content)
+        with pytest.raises(ValueError, match=rf"^[^\n]*{name}[^\n]*; allowed: [^\n]*$"):
+            load_matching(tmp_path / name, b, x)
+    (tmp_path / "twice.json").write_text(path.read_text().replace('"p 0": [2, 0, 1]', '"p 0": [2, 2, 1]'))
+    with pytest.raises(ValueError, match="allowed"):
+        load_matching(tmp_path / "twice.json", b, x)
+    with pytest.raises(ValueError, match=r"'m\.txt' ends in '\.txt'; allowed"):
+        found.save("m.txt")
 
 
 def test_groups_of_a_convolution_are_matched_as_well_as_by_brute_force():

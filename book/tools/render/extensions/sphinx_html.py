@@ -4,8 +4,9 @@ Pages make no request to the network: MathJax comes from the pip package sphinx-
 no page loads, plotly.js from plotly, and the theme's script that would fetch thebe is dropped. A figure that moves
 brings its script, ``book/_static/js/moving.js``, which loads plotly.js when the figure comes near the screen. A chapter
 offers its source for download. Pictures have their sizes, hence nothing moves when they load. Numbers that cells give
-to the page are written as people write them, −2·10⁻¹⁵ for ``-2e-15``, and text that follows a formula without a space
-stays on its line: otherwise a browser may break the line there and begin the next one with a full stop.
+to the page are written as people write them, −2·10⁻¹⁵ for ``-2e-15``, the search takes a number such as 46.4 for one
+word, and text that follows a formula without a space stays on its line: otherwise a browser may break the line there
+and begin the next one with a full stop.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 from docutils import nodes
 from PIL import Image
 from sphinx.application import Sphinx
+from sphinx.search.en import SearchEnglish
 from sphinx.util.fileutil import copy_asset
 
 from lmc_helpers.claims.numerals import signs
@@ -31,6 +33,9 @@ SCRIPTS = {
         "mathjax",
     ),
 }
+#: Words and numbers of a text, in the index and in what a reader looks for; Sphinx has 46.4 as 46 and 4.
+WORD = re.compile(r"[0-9]+\.[0-9]+|\w+")
+SPLIT = r"var splitQuery = (query) => query.match(/[0-9]+\.[0-9]+|[\p{Letter}\p{Number}_]+/gu) ?? [];"
 IMAGE = re.compile(r'<img\b[^>]*\bsrc="[^"]*_images/([^"/]+\.png)"[^>]*>')
 CHAPTER = re.compile(r"executed/\d\dA?_")
 INLINE = r"\\\((?:(?!\\\)|<).)*\\\)"
@@ -124,11 +129,18 @@ def keep_together(app: Sphinx, pagename: str, templatename: str, context: dict, 
         context["body"] = FOLLOWED.sub(r'<span class="lmc-keep">\1\2</span>', context["body"])
 
 
+def drop_role(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
+    """Drop the role that docutils gives entries of a bibliography: ARIA has no use for it any more."""
+    if "body" in context:
+        context["body"] = context["body"].replace(' role="doc-biblioentry"', "")
+
+
 def setup(app: Sphinx) -> dict:
     app.config.mathjax_path = "mathjax/tex-chtml.js"
+    SearchEnglish._word_re, SearchEnglish.js_splitter_code = WORD, SPLIT
     app.add_js_file("js/page.js", loading_method="defer")
     app.connect("doctree-resolved", write_numbers)
-    for handler in (add_moving, mark_number, say_sizes, keep_together):
+    for handler in (add_moving, mark_number, say_sizes, keep_together, drop_role):
         app.connect("html-page-context", handler)
     for handler in (drop_thebe, offer_source):
         app.connect("html-page-context", handler, priority=900)

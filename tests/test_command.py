@@ -1,0 +1,66 @@
+"""The command writes the page of a pair, and refuses in one line."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from lmc_helpers.__main__ import main
+
+
+@pytest.fixture
+def words(tmp_path, monkeypatch):
+    """A factory, two files of weights and data."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    make = "nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 2))"
+    (tmp_path / "nets_of_a_user.py").write_text(
+        f"from torch import nn\nimport lmc_helpers as lmc\ndef make():\n    return {make}\n"
+        "def groups():\n    return lmc.Symmetry({'by hand': (lmc.Axis('0.weight', 0), lmc.Axis('0.bias', 0),"
+        " lmc.Axis('2.weight', 1))}, {'by hand': 8})\n"
+    )
+    for seed, name in enumerate("ab"):
+        torch.manual_seed(seed)
+        torch.save(eval(make, {"nn": nn}).state_dict(), f"{name}.pt")
+    np.savez("val.npz", x=np.random.default_rng(0).normal(size=(60, 3)), y=np.arange(60) % 2)
+    yield ["compare", "nets_of_a_user:make", "a.pt", "b.pt", "val.npz"]
+    sys.modules.pop("nets_of_a_user", None)
+
+
+def test_the_command_prints_the_table_and_writes_a_page(words, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "lmc_helpers", *words, "--out", "page.html"], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "matched by weights, REPAIR" in done.stdout and "8 interchangeable units" in done.stdout
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert "<h1>a.pt and b.pt</h1>" in page and "<svg" in page
+
+
+def test_losses_and_groups_of_the_users_are_taken(words, capsys):
+    assert main([*words, "--loss", "nll_loss", "--groups", "nets_of_a_user:groups"]) == 0
+    assert "'by hand' 8" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *(
+            {2: "missing.pt"},
+            {1: "nets_of_a_user"},
+            {1: "nets_of_a_user:none"},
+            {4: "a.pt"},
+            {4: "nets_of_a_user:groups"},
+        ),
+        *({5: "--loss=mse"}, {5: "--loss=relu"}, {5: "--groups=nets_of_a_user:make"}, {5: "--seconds=0.0001"}),
+        {5: "--seconds=-1"},
+    ],
+)
+def test_what_cannot_be_compared_is_one_line(words, capsys, change):
+    wrong = [change.get(k, word) for k, word in enumerate([*words, ""]) if change.get(k, word)]
+    assert main(wrong) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and err.startswith("error: ") and err.count("\n") == 1 and "; allowed: " in err
