@@ -96,7 +96,7 @@ repeat: setup
 	@$(BIN)/python -m book repeat $(CHAPTERS) --profile $(if $(filter file default,$(origin PROFILE)),smoke,$(PROFILE)) $(WHERE) \
 	    $(if $(SEEDS),--seeds "$(SEEDS)") $(if $(SETTINGS),--settings $(SETTINGS)) $(if $(COMMIT),--commit "$(COMMIT)")
 
-# The networks of chapter 64: half a gigabyte of archives, pinned, an hour of one core; SECTIONS="tuned flat" some of it.
+# The networks of chapter 64: a quarter of a gigabyte of archives, pinned, a quarter of an hour of one core; SECTIONS="tuned flat" some of it.
 WILD := lmc_helpers/_chapters/networks_from_the_wild
 wild: setup
 	@mkdir -p build/wild

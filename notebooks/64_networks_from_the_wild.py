@@ -24,7 +24,7 @@
 # | The nearest order is not the best one | [true](#X10.nearest) | median rank [[X10.nearest:.0f]] of 1,000 |
 # | Twenty random starts find the nearest of $(4!)^4$ orders | [not as often](#X10.optimum) | in [[100 * X10.optimum:.0f]] %, not 90 %, of the pairs |
 # | Which direction reads the future is chance | [it is not](#X10.reversal) | [[100 * X10.reversal:.0f]] % of the pairs are nearer reversed |
-# | The hubs of two families are their known starts | [neither is](#X10.hubs) | [[X10.hubs:.0f]] of two, by a hair |
+# | The hubs of two families are their supposed starts | [neither is](#X10.hubs) | [[X10.hubs:.0f]] of two, by a hair |
 # | SpliceAI has 4,983 flat directions | [true, in all five](#X10.nullity) | of 5,379 parameters |
 #
 # **Open.** Nothing that these files could decide.
@@ -242,7 +242,7 @@ claims.check("X10.reversal", turned, n=28)
 #
 # ## Is the identity the best order?
 #
-# mhcnuggets ships 284 networks, one for each allele of the receptors MHC I and II, all of one architecture. They were fine-tuned from one another; the paper names HLA-A\*02:01 and HLA-DRB1\*01:01, the alleles with most data, as starts. Correlations of recurrent weights as they are show two families, of {glue:text}`sizes` networks.
+# mhcnuggets ships 284 networks, one for each allele of the receptors MHC I and II, all of one architecture. They were fine-tuned from one another; we take HLA-A\*02:01 and HLA-DRB1\*01:01, the package's default alleles, for the starts, as we remember the paper. Correlations of recurrent weights as they are show two families, of {glue:text}`sizes` networks.
 
 # %% Find the hubs
 names, family = np.array(tuned["names"]), np.array(tuned["family"])
@@ -432,7 +432,7 @@ figures.table("package | version | licence | SHA-256", wild.packages())
 # :::
 #
 # :::{try}
-# Measure again, in an hour of one core and half a gigabyte:
+# Measure again, in about a quarter of an hour of one core and a quarter of a gigabyte:
 #
 #     make wild
 # :::
