@@ -339,7 +339,8 @@ def leaves(value):
 def public():
     """Every public checked function of the package, its methods among them."""
     for info in pkgutil.walk_packages(lmc_helpers.__path__, "lmc_helpers."):
-        if any(part.startswith("_") or part in ("modules", "progress", "training") for part in info.name.split(".")[1:]):
+        parts = info.name.split(".")[1:]
+        if any(part.startswith("_") or part in ("modules", "progress", "training") for part in parts):
             continue
         module = importlib.import_module(info.name)
         for key, value in vars(module).items():
