@@ -85,8 +85,10 @@ def _kind(path: str | Path) -> str:
 
 
 @checked
-def load_matching(path: str | Path, b: nn.Module, x: Any) -> Matched:
+def load_matching(path: str | Path, b: nn.Module, x: Any, outputs: Callable | None = None) -> Matched:
     """A matching that was saved by :meth:`Matched.save`, if it keeps the outputs of b on inputs x.
+
+    ``outputs`` says what counts of them, as in :func:`~lmc_helpers.modules.symmetry.symmetry`; a file cannot hold it.
 
     Then ``lmc_helpers.permuted(b, found.symmetry, found.permutations)`` is b with its units as they were matched.
 
@@ -124,7 +126,7 @@ def load_matching(path: str | Path, b: nn.Module, x: Any) -> Matched:
         inside, left = ({key: tuple(value) for key, value in groups[kind].items()} for kind in ("within", "left"))
         values, symmetry = (
             torch.as_tensor(numbers.pop("values"), dtype=torch.float64),
-            Symmetry(axes, groups["sizes"], inside, left),
+            Symmetry(axes, groups["sizes"], inside, left, outputs),
         )
         p = {g.removeprefix("p "): torch.as_tensor(one) for g, one in numbers.items()}
     except ImportError:
@@ -133,7 +135,7 @@ def load_matching(path: str | Path, b: nn.Module, x: Any) -> Matched:
         raise ValueError(
             f"{str(path)!r} holds no matching ({error}); allowed: a file that Matched.save wrote"
         ) from None
-    check_same(b, permuted(b, symmetry, p), x)
+    check_same(b, permuted(b, symmetry, p), x, outputs)
     return Matched(p, values, symmetry)
 
 

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import torch
-from cases import Experts, drawn, made, moved
+from cases import Experts, Layers, drawn, made, moved
 from oracles.networks import numbers as normal
 from oracles.networks import scattered
 from scipy.optimize import linear_sum_assignment
@@ -313,3 +313,22 @@ def test_groups_of_a_convolution_are_matched_as_well_as_by_brute_force():
         value = sum((u * v).sum().item() for u, v in zip(a.parameters(), found.parameters(), strict=True))
         assert len(values) == 32
         assert value == pytest.approx(max(values))
+
+
+def test_a_matching_of_some_outputs_is_made_kept_and_loaded(tmp_path):
+    class States(Layers):
+        def forward(self, x):
+            h = self.inp(x)
+            return {"out": self.out(torch.tanh(h @ self.W[0] @ self.W[1])), "states": h}
+
+    torch.manual_seed(0)
+    (a, b), x = (States().double() for _ in range(2)), normal(20, 5)
+    groups = symmetry(a, x, outputs=lambda out: out["out"])
+    matched, found = match(a, b, x, symmetry=groups, details=True)
+    assert not torch.equal(matched(x)["states"], b(x)["states"])
+    torch.testing.assert_close(matched(x)["out"], b(x)["out"])
+    found.save(tmp_path / "m.json")
+    loaded = load_matching(tmp_path / "m.json", b, x, outputs=lambda out: out["out"])
+    assert all(p.equal(found.permutations[g]) for g, p in loaded.permutations.items())
+    with pytest.raises(ValueError, match="b gives other outputs"):
+        load_matching(tmp_path / "m.json", b, x)
