@@ -40,7 +40,8 @@ def validate(names: list[str], since: str | None, profile: str, cores: int) -> i
     """Execute what is stale of the chapters and compare each with what is stored of it; the exit status."""
     if names and since:
         raise BuildError(f"CHAPTERS = {' '.join(names)} and SINCE = {since}; allowed: one of them")
-    wanted = affected(since, profile) if since else sorted({chapters.find(name) for name in names}) or chapters.chapters()
+    named = sorted({chapters.find(name) for name in names}) or chapters.chapters()
+    wanted = affected(since, profile) if since else named
     if not wanted:
         print(f"no chapter is affected by what changed since {since}")
         return 0
