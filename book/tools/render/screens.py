@@ -31,7 +31,9 @@ def pages(notebook: dict, shown: Shown, paper: dict[str, float]) -> dict[str, di
     first = texts[0]["source"]
     formed = openings.HEAD.search(first)
     seconds = notebook["metadata"]["lmc"]["seconds"]
-    texts[0]["source"] = opening(first, chapter, shown, seconds) if formed else f"{first}\n\n{_switch('')}"
+    before = halves.EVIDENCE.split("\n".join(cell["source"] for cell in texts))[0]
+    tried = chapter if ":::{try}" in before else halves.evidence(chapter)
+    texts[0]["source"] = opening(first, chapter, shown, seconds, tried) if formed else f"{first}\n\n{_switch('')}"
     for cell in texts:
         cell["source"] = prose(cell["source"], shown.measured)
     return dict(split(staging.complete(ready, paper), chapter, staging.of_images(notebook, shown)))
@@ -54,11 +56,11 @@ def linked(text: str) -> str:
     return CHAPTER.sub(link, text)
 
 
-def opening(text: str, chapter: str, shown: Shown, seconds: float) -> str:
-    """The first screen of a chapter, with the classes of its parts."""
+def opening(text: str, chapter: str, shown: Shown, seconds: float, tried: str) -> str:
+    """The first screen of a chapter, with the classes of its parts; ``tried`` is the page that says how to run it."""
     found = openings.read(text)
     lines = {name: re.sub(r"^\*\*.+?\.\*\* ", "", said) for name, said in found.lines.items()}
-    lines["For the authors"] = f"{lines['For the authors']} {_links(chapter, shown, seconds)}"
+    lines["For the authors"] = f"{lines['For the authors']} {_links(chapter, shown, seconds, tried)}"
     pieces = [f"# {found.title}", _box("lmc-question", found.question), _box("lmc-answer", found.answer), found.picture]
     pieces.append(_box("lmc-lines", f"How sure\n: {lines['How sure']}"))
     table = [found.head, "| --- | --- | --- |", *(row[0] for row in found.rows)]
@@ -76,7 +78,7 @@ def _switch(words: str) -> str:
     return f'```{{raw}} html\n<div class="lmc-begins"><p>{words}</p>{SWITCH}</div>\n```'
 
 
-def _links(chapter: str, shown: Shown, seconds: float) -> str:
+def _links(chapter: str, shown: Shown, seconds: float, tried: str) -> str:
     """Where an author goes on: errata, reply, evidence, and how to run the chapter."""
     here = [part for part, page in shown.pages.items() if page in (chapter, halves.evidence(chapter))]
     wrong = next((part for part in here if part in shown.errata), "")
@@ -86,7 +88,7 @@ def _links(chapter: str, shown: Shown, seconds: float) -> str:
     links.append("{ref}`Reply <reply>`")
     links.append(f"[Evidence ({chapter[:2]}A)]({second}.ipynb)")
     takes = "" if headers.function_name(chapter) else f" ({staging.duration(seconds)})"
-    links.append(f'<a href="{second}.html#try-it">Run it{takes}</a>')
+    links.append(f'<a href="{tried}.html#try-it">Run it{takes}</a>')
     return " · ".join(links)
 
 
