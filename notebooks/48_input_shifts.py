@@ -8,7 +8,7 @@
 #
 # *If the inputs of a layer change places, how much larger must its weights become to compute the same?*
 #
-# Their squared norm grows like the squared shift of fixed parts, if training moved them little, as the paper proves. For the cheapest exchange it is **[[low(I7.constant)**2:.3f]] to [[high(I7.constant)**2:.3f]] per neuron** at 2048 neurons, in units of the inputs' squared distance times the fixed variance; in wide layers, 2 (proved).
+# Their squared norm grows like the squared shift of fixed parts after little training, as the paper proves. For the cheapest exchange that shift is **[[low(I7.constant)**2:.3f]] to [[high(I7.constant)**2:.3f]] per neuron** at 2048 neurons, in units of the inputs' squared distance times the fixed variance; in wide layers, 2 (proved).
 #
 # :::{glue:figure} fig_answer
 # :name: fig-shift-answer

@@ -9,7 +9,7 @@
 #
 # *Is the average of two trained networks worst at some middle width, even after their neurons are matched?*
 #
-# After ten thousand steps not if matched by activations: of widths 15 to 100 the narrowest then lose **[[Z11.peak_activations:.2f]] ([[Z11.peak_activations:to]]) times** as much as the worst between. Matched by weights it is open: the worse end loses **[[Z11.peak:.2f]] ([[Z11.peak:to]]) times** as much, and a peak needs 0.9 or less.
+# No, if matched by activations (after ten thousand steps): of widths 15 to 100 the narrowest then lose **[[Z11.peak_activations:.2f]] ([[Z11.peak_activations:to]]) times** as much as the worst between. Matched by weights it is open: the worse end loses **[[Z11.peak:.2f]] ([[Z11.peak:to]]) times** as much, and a peak needs 0.9 or less.
 #
 # :::{glue:figure} fig_found
 # :alt: Three intervals on an axis from 0 of the barrier at an end of the widths, divided by the highest barrier at another width. The region up to 0.9 is shaded, a peak would lie there. Widths 15 to 100 matched by activations: [[Z11.peak_activations:.2f]] ([[Z11.peak_activations:to]]). Matched by weights: [[Z11.peak:.2f]] ([[Z11.peak:to]]). Width 6 against all wider ones, matched by weights: [[Z11.narrower:.2f]] ([[Z11.narrower:to]]). None lies wholly in the shaded region.
