@@ -19,18 +19,18 @@
 # Mean rise of the loss between two matched networks (the barrier) for $M = 6$ teacher neurons. Bars: 99.9 % intervals of this run; the marked ratio is the recorded one.
 # :::
 #
-# **How sure.** Measured on [[n(Z13.counts)]] networks and on [[n(Z8.descends)]] to [[3 * n(Z6.peak)]] pairs a width; recorded. In the answer and rows 1 to 3 intervals cover four settings; the value is that of the first.
+# **How sure.** Recorded: [[n(Z13.counts)]] networks, [[n(Z8.descends)]] to [[3 * n(Z6.peak)]] pairs a width. Answer, rows 1 to 3: intervals over four settings, value of the first.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | “maximum when $m = 2M$” (Fig. 2, trained) | [false, earlier](#Z6.peak) | largest at 11 to 13 over largest at 8, 9, 10, 14: [[Z6.peak:to]] |
-# | “significantly decreases” by matching (sec. 4) | [true](#Z6.gain) | [[Z6.gain:to]] of the unmatched rise is left at $2M$ |
+# | “significantly decreases” by matching (sec. 4) | [true](#Z6.gain) | [[Z6.gain:to]] of it is left at $2M$ |
 # | counts: “This assumption holds true when the learning rate … is relatively small” (sec. 5) | [false, too even](#Z13.counts) | [[Z13.counts:to]] of the variance |
 # | the numbers of five type vectors “are almost the same” (app. B.2) | [true, by symmetry](#Z13.gradient_descent) | within [[high(Z13.gradient_descent):.3f]] of 1/5 each, [[n(Z13.gradient_descent)]] runs |
-# | entries: “exponential distribution” (Fig. 9b) | [false, too even](#Z13.entries) | [[Z13.entries:to]] of the variance; from larger starts (ours) [[Z13.entries_from_larger:±]] |
+# | entries: “exponential distribution” (Fig. 9b) | [false, too even](#Z13.entries) | [[Z13.entries:to]] of the variance |
 # | lower “partly due to the sparsity” (sec. 4) | [open](#Z9.attribution) | even counts alone lower it to [[Z9.even_counts:.2f]] at $3M$ |
 #
-# **Open.** Is sparsity a reason, too, and is the rise “slightly smaller” and “very similar” (sec. 4)? No number of runs decides it; the learning rate of Fig. 2 would.
+# **Open.** Sparsity as a reason, and “slightly smaller”, “very similar” (sec. 4): no number of runs decides them, the learning rate of Fig. 2 would.
 #
 # **For the authors.** Print “trained networks have more even type counts, and a barrier that peaks below $2M$”, and the learning rate of Fig. 2.
 

@@ -30,7 +30,7 @@
 #
 # **Open.** A peak after weight matching, or a rise from width 6: 18 more groups, {glue:text}`hours_steps` core-hours for every ten. 200 epochs: {glue:text}`hours_long` core-hours.
 #
-# **For the authors.** Print with Fig. 7 which algorithm found the permutation (the choice is worth a factor of up to [[1 / Z11.matcher:≤.1f]]), and whether "10000 epochs" are steps.
+# **For the authors.** Print with Fig. 7 which algorithm found the permutation (the choice is worth a factor of [[1 / Z11.matcher:.1f]], [[1 / Z11.matcher:to]]), and whether "10000 epochs" are steps.
 
 # %% [markdown]
 # :::{need}
@@ -332,7 +332,7 @@ claims.check("Z11.peak_activations", span(ends("activations")), **twice)
 # %% [markdown]
 # ## It matters more which algorithm looks for the permutation
 #
-# Where the two matchers differ most, activation matching leaves [[100 * Z11.matcher:.0f]] % ([[100 * Z11.matcher:to]]) of the barrier that weight matching leaves ({claim}`Z11.matcher`); we had expected no difference ({claim}`Z11.matcher_same`).
+# Where the two matchers differ most, activation matching leaves [[100 * Z11.matcher:.0f]] % ([[100 * Z11.matcher:to]]) of the barrier that weight matching leaves ({claim}`Z11.matcher`); we had expected no difference, which this number rules out ({claim}`Z11.matcher_same` has not been judged anew yet).
 # The verdicts on Fig. 8 depend on the matcher, too. Its sentences are about the share of the {term}`direct barrier`, that between networks in the order in which they were trained, which a permutation leaves:
 #
 # | Matched by | Share left at $m = 25$: half or more? | Share left at 25 over that at 100: 2 or more? |

@@ -59,9 +59,9 @@ class Finding:
 
     @property
     def record(self) -> dict | None:
-        """Of the two records the one that decides, or else the one that measured something."""
-        silent = self.run is None or self.run.get("value") is None
-        return self.paper if self.paper and (self.from_record or silent) else self.run
+        """The record at paper scale, whose verdict counts, or else this run's, or that which measured something."""
+        silent = self.paper and self.paper.get("value") is None and self.run and self.run.get("value") is not None
+        return self.run if silent else self.paper or self.run
 
 
 @dataclass(frozen=True)
