@@ -27,7 +27,7 @@
 # | "equal-loss" permutations (sec. 4.2) | [true, of all neurons](#P4.all) | the loss is constant to [[P4.exchange:.1e]] |
 # | "critical points" (sec. 4.2) | [true](#P3.critical) | gradient at most [[P3.critical:.2e]], [[n(P3.critical)]] points |
 #
-# **Open.** Only two records: "in a valley with respect to other dimensions" (sec. 4.2) and a step of a proof, both decided by the theorem; 40 minutes of one core.
+# **Open.** Only four records, all decided by theorems: "in a valley with respect to other dimensions" (sec. 4.2), a step of a proof, and the rank of $J$; 40 minutes of one core.
 #
 # **For the authors.** Print "0 to $n_{k-1} + 1$ negative and at least one vanishing eigenvalue" and "plateau of equal loss, for one output of critical points".
 
@@ -45,7 +45,6 @@
 # | $J$, $\rho$ | $\sum_\mu r_\mu z_\mu^\top g'(s_\mu)$, and its rank |
 # | $D$; $\nu_-$, $\nu_0$, $\nu_+$ | $\sum_\mu (r_\mu \cdot c)\, g''(s_\mu)\, z_\mu z_\mu^\top$; numbers of its negative, zero and positive eigenvalues on the kernel of $J$ |
 # | $H'$ | Hessian of the smaller network |
-# | $A$, $q$; $T$ | affine space in which the targets lie, and its dimension; number of samples |
 # | $\vartheta_0$, $\vartheta_1$; $a_0$, $a_1$ | parameter vectors and outgoing weights of the two copies |
 # | $\eta$, $\beta$; $\lambda$ | differences: $\vartheta_1 - \vartheta_0$, and half of $a_1 - a_0$; share of $c$ that one copy has |
 # | $L$, $L_1$; $\sigma$ | the loss, and its value at the permutation point; exchange of the two copies |
