@@ -8,7 +8,7 @@
 #
 # *Does the best order of the neurons remove the barriers that scaling makes?*
 #
-# No (proved). Scale one ReLU neuron up by $m$ and its outgoing weights down: after the best permutation the loss halfway grows like **$m$ to the power [[G5.without:.3f]]**. Where the scales agree, straight lines between two-layer linear networks still need a number of neurons exponential in their rank.
+# No (proved). Scale one ReLU neuron up by $m$ and its outgoing weights down: after the best permutation the loss halfway grows like **$m$ to the power [[G5.without:.3f]]**. Where the scales agree, straight lines between random two-layer linear networks still need a number of neurons exponential in their rank.
 #
 # :::{glue:figure} fig_least
 # :alt: Loss halfway, relative to the squared size of the targets, against the scale of one neuron from 1 to 100000, both axes logarithmic. Two curves that end as parallel straight lines: the higher one for the order that the copy has, the lower one for the best of 24 orders, marked with the recorded power [[G5.without:.3f]] and on the dotted line of the theorem.
@@ -394,7 +394,7 @@ figures.show("fig_all_layers", figure)
 #
 # :::{prf:theorem} Straight lines between wide linear networks
 # :label: thm-exponential
-# Let $X = I$, $Y \ne 0$ of rank $r$ with the singular values $\Sigma$, $h \ge r$, and $s = \lVert Y \rVert^4 / \lVert Y^\top Y \rVert^2$, which is $r$ if all of $\Sigma$ are equal. Let $B_P$ be the barrier between the balanced minimum with the frame $Q$ and $P$ times that with the frame $Q'$ ({prf:ref}`prop-balanced`), $Q$ uniformly distributed and independent of $Q'$. It is at the middle. For $0 < \delta < 1$, with probability at least $1 - \delta$,
+# Let $X = I$, $Y \ne 0$ of rank $r$ with the singular values $\Sigma$, $h \ge r$, and $s = \lVert Y \rVert^4 / \lVert Y^\top Y \rVert^2$, which is $r$ if all of $\Sigma$ are equal. Let $B_P$ be the barrier between the balanced minimum with the frame $Q$ and $P$ times that with the frame $Q'$ ({prf:ref}`prop-balanced`), $Q$ uniformly distributed and independent of $Q'$. The loss is largest in the middle. For $0 < \delta < 1$, with probability at least $1 - \delta$,
 #
 # $$
 # \begin{aligned}
