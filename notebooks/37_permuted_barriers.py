@@ -16,14 +16,14 @@
 # Loss halfway between a network with four hidden neurons and its copy with one neuron scaled by $m$: in its own order, and in the best. Dotted: the theorem. Both axes are logarithmic.
 # :::
 #
-# **How sure.** Proved for every degree $k$ of the activation (ReLU: 1); all orders of up to 8 neurons, [[n(G5.without)]] networks, recorded.
+# **How sure.** Proved for every degree $k$ of the activation (ReLU: 1); all orders of up to 8 neurons, up to [[n(G5.without)]] networks, recorded.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | "unbounded even with neuron permutations" (sec. 5.2) | [true, like $m^{2k}$](#G5.unbounded) | power [[G5.unbounded:.4f]] $k$, [[n(G5.unbounded)]] networks |
 # | "Assume additionally" … (Prop. 5.4) | [true without it](#G5.without) | power [[G5.without:.4f]] $k$, one neuron scaled |
-# | other permutations may lower it (sec. 5.2) | [true; the growth stays in general](#G5.lowered) | down to [[G5.lowered:.0e]] of it, smallest of [[n(G5.lowered)]] |
-# | alignment "improves mode connectivity" (sec. 5.1) | [true; lines need $\ln h$ of the order of the rank](#G5.exponential) | proved; of what is left the bound is up to [[G5.exponential:.2f]] |
+# | other permutations may lower it (sec. 5.2) | [true; the power stays unless its factor is 0](#G5.lowered) | to [[G5.lowered:≤.0e]] of it, smallest of [[n(G5.lowered)]] |
+# | alignment "improves mode connectivity" (sec. 5.1) | [true; lines need $\ln h$ of the order of the rank](#G5.exponential) | proved; of what is left the bound is up to [[G5.exponential:≤.2f]] |
 # | factor $\frac14$ for every degree (eq. 19) | [for $k = 1$ only](#G5.factor) | $2^{-(k+1)}$: [[G5.factor:.3f]] for $k = 2$ |
 #
 # **Open.** Nothing.
