@@ -23,7 +23,7 @@
 # | --- | --- | --- |
 # | "there is likely no loss barrier" after a permutation (Z, abstract, on Entezari et al.) | [true of most of it](#X1.digits_permutation) | [[100 * X1.digits_permutation:±]] % is left |
 # | "all permutations of neurons in a given layer can be performed at equal loss" (P, sec. 1) | [true, for one merge](#X1.digits_merge) | [[100 * X1.digits_merge:±]] % of the barrier |
-# | "paths between equivalent global minima that lead through a ‘permutation point’" (P, abstract) | [true, with a lower way round it](#X1.no_meeting) | two students of two teachers (proved) |
+# | "paths between equivalent global minima that lead through a ‘permutation point’" (P, abstract) | [true, with a lower way round it](#X1.no_meeting), but [none below a floor](#X1.price_bound) | $(\frac14 - \frac1{2\pi})/d$ with $d$ students, teachers and inputs (proved) |
 # | "the error barrier in the linear interpolation between two solutions can be arbitrarily large" (G, sec. 5.2) | [true, but not between these](#X1.digits_scale) | scale: [[100 * (X1.digits_scale - 1):±]] % |
 # | "unaligned LMC is achieved for large $\sigma_F$" (I, Q1) | [true of most of it](#X1.fixed_direct) | [[100 * X1.fixed_direct:±]] % of the barrier is left |
 # | Swap costs (I, (16)) tell which neurons a matcher moves (this book) | [open, in part](#X1.swap_predicts) | rank [[X1.swap_predicts:.2f]] ([[X1.swap_predicts:to]]), by chance 0.5; bar one third |
@@ -268,6 +268,8 @@ figures.show("fig_lenses", figure, legend=3)
 # For $q \ll p$ this is $q^2/(2d)$ to leading order, the loss of *deleting* the smaller neuron: an exchange of neurons of different types costs about as much as to lose the smaller one.
 #
 # Is there something lower than the middle? Neurons of one weight must meet, as in the figure above. In two or more dimensions $\{w_1 = w_2\}$ is no wall: two students of two teachers change places on a path that stays below their lowest merge, halfway pointing in opposite directions ({prf:ref}`prop-no-meeting`).
+# But if there are as many neurons as inputs, every path to an odd reordering changes the orientation of the first layer (G) and passes a network that does not see some direction ({prf:ref}`thm-blind`).
+# For $d$ students of $d$ teachers this costs more than $\frac1d [\frac14 - \frac1{2\pi}]$, and for large $d$ no more: there nothing is cheaper than a merge ({prf:ref}`thm-price`).
 #
 # ## One merge buys every order
 #
@@ -596,7 +598,7 @@ claims.check("X1.swap_predicts", mean_rank, **of_pairs)
 # | --- | --- | --- |
 # | **Z** | Order: [[100 * (1 - X1.digits_permutation):.0f]] % on digits, [[100 * (1 - X1.students_permutation):.1f]] % between students, and what is left there exactly; for wide students the rate of both ({prf:ref}`thm-direct`), for many teachers the best order's limit ({prf:ref}`thm-best`) | what the best order leaves on digits |
 # | **P** | The middle of every exchange; every order for the price of a merge, which a sum of two squares bounds for near neurons ({prf:ref}`thm-height`); which permutation points are passes, those of index 1 ({prf:ref}`thm-round`), and how many ({prf:ref}`thm-by-index`) | how high the straight line is |
-# | **G** | Lines between rescaled copies; for one rescaled neuron behind more hidden layers no order of all layers lowers the power of the scale, only its constant, unless it puts that neuron to sleep ({prf:ref}`thm-all-layers`) | nearly all of these barriers; where two descents end is known for linear networks with a skip connection ({prf:ref}`thm-small-branch`), which says nothing of the straight line |
+# | **G** | Lines between rescaled copies; what an exchange costs at least on any path, by the orientation of the first layer ({prf:ref}`thm-blind`); for one rescaled neuron behind more hidden layers no order of all layers lowers the power of the scale, only its constant, unless it puts that neuron to sleep ({prf:ref}`thm-all-layers`) | nearly all of these barriers; where two descents end is known for linear networks with a skip connection ({prf:ref}`thm-small-branch`), which says nothing of the straight line |
 # | **I** | Why fixed weights lower the line, to [[100 * X1.fixed_direct:.0f]] %, and in part which neurons move; a start that hides them tells start from cost ({prf:ref}`thm-start`) | whether start or cost does it here ({claim}`I3.hidden_printed`) |
 #
 # None of this contradicts a theorem of the four papers. Their statements are about different lines and paths between the same points:
@@ -648,7 +650,7 @@ deleted = (found - smaller).abs().max().item() / unit
 claims.check("X1.exchange", off, n=minima, rival=deleted)
 
 # %% [markdown]
-# ### The lowest merge of two students, and the way round it
+# ### The price of an exchange
 #
 # With as many students as teachers, $m = M$, P's question has an answer of its own: the minima are isolated, and the networks with $w_i = w_j$ are students with one neuron too few.
 #
@@ -682,7 +684,7 @@ claims.check("X1.exchange", off, n=minima, rival=deleted)
 # $2\pi d\, L = 2\pi + 2 - g^2/\pi$.
 # :::
 #
-# Must the two meet? Neurons of one weight must, as in the figure above. In two or more dimensions $\{w_1 = w_2\}$ is no wall, and as at P's permutation points of index 2 or more ({prf:ref}`thm-round`) there is a lower way round it:
+# Must the two meet? As at P's permutation points of index 2 or more ({prf:ref}`thm-round`) there is a lower way round it:
 #
 # :::{prf:proposition} Two students change places without meeting
 # :label: prop-no-meeting
@@ -722,6 +724,87 @@ claims.check("X1.exchange", off, n=minima, rival=deleted)
 # $$
 #
 # as $s = \frac{\kappa - 1}{T + \kappa}$, $\frac\pi2 (1 + \kappa^2)(\kappa - 1) \approx 0.492 < \frac12$ and $1 + T^2 \le 2T (T + \kappa)$.
+# :::
+#
+# In three dimensions or more they pass each other lower still:
+#
+# :::{prf:proposition} Through the third dimension
+# :label: prop-third
+# For $m = M = 2$ and $d \ge 3$ some path from $(e_1, e_2)$ to $(e_2, e_1)$ has no loss above $\frac1d \min_\alpha \bigl[ 1 + \frac1\pi - \frac{4 J(\psi)^2}{\pi (\pi + J(2\alpha))} \bigr] < 0.1473/d$, where $\cos\psi = \cos\alpha / \sqrt2$.
+# :::
+#
+# :::{prf:proof}
+# Let $v = (e_1 - e_2)/\sqrt2$ and take the students $\rho\, (\cos\alpha\, u \pm \sin\alpha\, n)$, $n = \sqrt{1 - s^2}\, e_3 + s v$, at the angles $\psi_\pm$ to $e_1$, $\cos\psi_\pm = (\cos\alpha \pm s \sin\alpha)/\sqrt2$. With the best $\rho$,
+#
+# $$
+# 2\pi d\, L = 2\pi + 2 - \frac{2 [J(\psi_+) + J(\psi_-)]^2}{\pi + J(2\alpha)} ,
+# $$
+#
+# which is the formula at $s = 0$, least at $\alpha_0 \approx 0.504$, and 0 at $s = 1$, $\alpha = \frac\pi4$: the minimum. As a function of the cosine $J$ is convex, so that the sum is even and convex in $s$, and from $(0, \alpha_0)$ to $(1, \alpha_0)$ the loss falls.
+# At $s = 1$ the sum $J(\frac\pi4 - \alpha) + J(\frac\pi4 + \alpha)$, whose slope is $\sqrt2\, (\alpha \cos\alpha - \frac{3\pi}4 \sin\alpha)$, and $\pi + J(2\alpha)$ fall with $\alpha$. The one at the right and the other at the left end of $[0.504, 0.6]$, $[0.6, 0.68]$ and $[0.68, \frac\pi4]$ bound the loss by $0.12/d$.
+# The reflection that exchanges $e_1$ and $e_2$ keeps the point at $s = 0$, so that the mirror image of this half is the other one.
+# :::
+#
+# What bounds the price from below is the sign that separates the components of G's linear networks ({prf:ref}`thm-obstruction`). It asks neither for linearity nor for a special loss:
+#
+# :::{prf:theorem} Orientation
+# :label: thm-blind
+# Let the first hidden layer of a network take $z \in \mathbb R^d$ to $g(Wz + b)$ with as many neurons as inputs, $W \in \mathbb R^{d \times d}$; $g$ and what follows are arbitrary.
+# Every path in its parameters to a copy with an odd permutation of this layer, or to any network with the other sign of $\det W$, holds a network $f$ that is *blind* to a direction $x \ne 0$: $f(z + tx) = f(z)$ for all $z$ and $t$.
+# So if $L = \mathbb E\, (f - y)^2$, the largest loss on the path is at least $\inf_x \mathbb E \operatorname{Var}(y \mid P_x z)$, $P_x$ the projection along $x$ to $x^\perp$. With one neuron more, two matrices $W$ of rank $d$ are joined by matrices of rank $d$.
+# :::
+#
+# :::{prf:proof}
+# An odd permutation of the rows changes the sign of $\det W$. Where it is 0, $Wx = 0$ for some $x \ne 0$, and $f(z) = f(P_x z)$, so that $f$ cannot do better than the conditional mean. The last statement is {prf:ref}`thm-widths`.
+# :::
+#
+# The inputs here are random: functions of $P_x z$ may well fit finitely many samples. For the teacher the infimum has a bound, which more and more teachers reach:
+#
+# :::{prf:theorem} The price of an exchange
+# :label: thm-price
+# Let $m = M = d$, and let $p_M$ be the infimum, over paths from a global minimum to its copy with two neurons exchanged, of the largest loss.
+#
+# 1. Every path to an odd reordering reaches a loss above $\frac1d \bigl[ \frac14 - \frac1{2\pi} \bigr]$, in every network that has $d$ neurons in its first hidden layer and learns this teacher.
+# 2. $d\, p_M \to \frac14 - \frac1{2\pi}$ as $M \to \infty$, and so does $d$ times the lowest loss with $w_1 = w_2$.
+# 3. $p_2 = \frac1d \bigl[ \frac38 - \frac2{\pi^2} \bigr]$.
+# :::
+#
+# :::{prf:proof}
+# *1.*
+# Let $z$ be standard normal, which multiplies the loss by $d$, $|x| = 1$, and let $z'$ differ from $z$ along $x$ only, where it is drawn anew. Then $\mathbb E \operatorname{Var}(f^* \mid P_x z) = \mathbb E f^*(z)^2 - \mathbb E f^*(z) f^*(z')$, and $z_i$, $z'_j$ have the covariance $\delta_{ij} - x_i x_j$.
+# Two standard normal numbers of covariance $r$ have $\mathbb E\, \sigma \sigma' = \frac r4 + e(r)$, $e(r) = \frac1{2\pi} [\sqrt{1 - r^2} + r \arcsin r] = \sum_k c_k r^{2k}$ with all $c_k > 0$, as $e'' = 1/(2\pi \sqrt{1 - r^2})$. With $q_i = x_i^2$, $\sum q_i = 1$,
+#
+# $$
+# \begin{gathered}
+# \mathbb E \operatorname{Var}(f^* \mid P_x z) = \tfrac14 \bigl( \textstyle\sum x_i \bigr)^2 + \sum_{k \ge 1} c_k G_k , \\
+# G_k = \sum_i \bigl[ 1 - (1 - q_i)^{2k} \bigr] - \sum_{i \ne j} q_i^k q_j^k .
+# \end{gathered}
+# $$
+#
+# Draw $2k$ independent numbers that are $i$ with probability $q_i$. The first sum is the mean number of different ones among them. The second is the probability that the first $k$ agree and the last $k$ agree on another one, in which case there are two. So $G_k \ge 1$, and if $k \ge 2$ equality holds for $x = \pm e_i$ only, where $(\sum x_i)^2 = 1$. Hence the variance is above $\sum_{k \ge 1} c_k = e(1) - e(0) = \frac14 - \frac1{2\pi}$, and so is its minimum over $x$.
+#
+# *2.*
+# Where $w_1 = w_2$ the determinant is 0, so only upper bounds are left. With $n = M - 1$ let $w_1 = (1 - t) e_1$ and $w_i = e_i + \frac tn (e_i + e_1)$, $0 \le t \le 1$. The error is $-t \sigma(z_1) + \sum_{i \ge 2} [\sigma(z_i + h_i) - \sigma(z_i)]$ with $h_i = \frac tn (z_i + z_1)$. Up to $|h_i|$ where $|z_i| \le |h_i|$ a term is $h_i 1\{z_i > 0\}$; the sum of these tends to $t\, [(2\pi)^{-1/2} + \frac12 z_1]$ in mean square, and that of the exceptions to 0, for there $|z_i|, |h_i| \le |z_1|/(n - 1)$. So
+#
+# $$
+# d\, L \to t^2\, \mathbb E\, \bigl[ (2\pi)^{-1/2} - \tfrac12 |z_1| \bigr]^2 = t^2 \bigl[ \tfrac14 - \tfrac1{2\pi} \bigr] ,
+# $$
+#
+# uniformly in $t$. At $t = 1$ row 1 is 0. Another row can hand its length over to it at equal loss, halfway the two are equal, and as in {prf:ref}`thm-one-merge` such steps lead to every order; the way back from there is the image of the way to it.
+#
+# *3.*
+# {prf:ref}`prop-no-meeting` is one half. For the other let $\det W = 0$. If both students have one direction, or one is 0, {prf:ref}`prop-lowest` says more. Else they are $av$, $-bv$ with $a, b > 0$, and as in these proofs $2\pi d\, L \ge 2\pi + 2 - [g(v)^2 + g(-v)^2]/\pi$, where $g(v)$ is the sum of $J$ over the angles of $v$ to $e_1$ and $e_2$.
+# As $J(\vartheta) = S(\vartheta) + \frac\pi2 \cos\vartheta$ with $S(\vartheta) = \sin\vartheta + (\frac\pi2 - \vartheta) \cos\vartheta = S(\pi - \vartheta)$, the bracket is $Q = 2T^2 + \frac{\pi^2}2 (v_1 + v_2)^2$, where $T$, the sum of $S$, depends on $|v_1|$ and $|v_2|$ only. Let therefore $v_1 \ge v_2 \ge 0$, with the angle $\frac\pi4 - \delta$ to $e_1$. Then
+#
+# $$
+# \begin{aligned}
+# 0 \ge T' &= \sqrt2\, \bigl( \tfrac\pi4 \sin\delta - \delta \cos\delta \bigr) \ge -\sqrt2\, (1 - \tfrac\pi4) \sin\delta , \\
+# Q' &= 4 T T' + \pi^2 \sin 2\delta \\
+# &\ge \sqrt2 \sin\delta\, \bigl[ \pi^2 - 4 (1 + \tfrac\pi2)(1 - \tfrac\pi4) \bigr] \ge 0
+# \end{aligned}
+# $$
+#
+# by the angle, as $T \le 1 + \frac\pi2$, its value at $e_1$. So $Q$ is largest at $\delta = 0$, which is the middle in {prf:ref}`prop-no-meeting`.
 # :::
 
 # %% The path without a meeting

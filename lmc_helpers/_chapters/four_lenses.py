@@ -1,4 +1,4 @@
-"""Pairs of image classifiers as lists of neurons, for the chapter *four lenses* on the methods of all four papers.
+"""Pairs of image classifiers as lists of neurons, and passes between students, for the chapter *four lenses*.
 
 A network of one hidden ReLU layer without an output bias is a list of rows θ_i = (u_i, a_i): incoming weights, the bias
 last, and outgoing ones. Its outputs are Σ_i a_i ReLU(u_i·x) with a 1 appended to x. Permuting neurons is permuting
@@ -12,12 +12,15 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+import numpy as np
 import torch
-from torch.nn.functional import cross_entropy
+from scipy.optimize import minimize
+from torch.nn.functional import cross_entropy, normalize
 
 from lmc_helpers.identifiability import WAsymmetric
 from lmc_helpers.matching import check_permutation
 from lmc_helpers.seeds import normal, torch_generator
+from lmc_helpers.teacher_student.population import population_gradient, population_loss
 
 Loss = Callable[[torch.Tensor], torch.Tensor]
 
@@ -134,3 +137,39 @@ def reordering_path(theta: torch.Tensor, inputs: int, pair: tuple[int, int], p: 
     move(hole, incoming, corners[-1][slot, incoming])
     corners += [merge_pair(theta, i, j)[p], theta[p]]
     return torch.stack(corners)
+
+
+def least_blind_loss(M: int, starts: int, seed: int) -> float:
+    """The least loss that descents from random starts find among M students W = V − V y yᵀ, ‖y‖ = 1, of M inputs."""
+
+    def value(theta: np.ndarray) -> tuple[float, np.ndarray]:
+        leaf = torch.from_numpy(theta).requires_grad_()
+        V, y = leaf[:-M].view(M, M), normalize(leaf[-M:], dim=0)
+        found = population_loss(V - torch.outer(V @ y, y), M)
+        found.backward()
+        assert leaf.grad is not None
+        return found.item(), leaf.grad.numpy()
+
+    drawn = normal((starts, M * M + M), seed, f"blind students, M={M}").numpy()
+    return min(minimize(value, start, jac=True, method="BFGS", options={"gtol": 1e-6}).fun for start in drawn)
+
+
+def relaxed_strings(a: torch.Tensor, b: torch.Tensor, M: int, strings: int, seed: int, steps: int = 600) -> float:
+    """The largest loss on the lowest of some polygons from a to b, (m, d), that descend to paths of steepest descent.
+
+    Their 41 corners follow the gradient, and are spread again at equal distances after every step.
+    """
+    place = torch.linspace(0, 1, 41, dtype=a.dtype)
+    bent = normal((strings, 1, *a.shape), seed, f"strings, M={M}, d={a.shape[1]}") / 3
+    path = torch.lerp(a, b, place[:, None, None]) + torch.sin(math.pi * place)[:, None, None] * bent  # (strings, 41, m, d)
+    rows = torch.arange(strings)[:, None]
+    for _ in range(steps):
+        path[:, 1:-1] -= a.shape[1] / 2 * population_gradient(path[:, 1:-1], M)
+        arc = torch.cat([torch.zeros(strings, 1), path.diff(dim=1).flatten(2).norm(dim=2).cumsum(dim=1)], dim=1)
+        even = arc[:, -1:] * place[1:-1]  # (strings, 39)
+        after = torch.searchsorted(arc, even).clamp(1, 40)
+        part = (even - arc[rows, after - 1]) / (arc[rows, after] - arc[rows, after - 1])
+        path[:, 1:-1] = torch.lerp(path[rows, after - 1], path[rows, after], part[..., None, None])
+    between = torch.linspace(0, 1, 21, dtype=a.dtype)[:, None, None, None, None]
+    losses = population_loss(torch.lerp(path[:, :-1], path[:, 1:], between), M)  # (21, strings, 40)
+    return losses.amax(dim=(0, 2)).min().item()
