@@ -87,8 +87,14 @@ from lmc_helpers._chapters.four_lenses import (
     classifier_loss,
     descend,
     draw_pairs,
+    least_blind_loss,
+    lost_direction,
     merge_pair,
+    mirrored_pass,
+    relaxed_strings,
     reordering_path,
+    unexplained,
+    way_through,
     with_bias,
 )
 from lmc_helpers.barrier import GRID, loss_barrier, refined_barrier
@@ -107,6 +113,7 @@ from lmc_helpers.permutation_points import minimise
 from lmc_helpers.seeds import normal, torch_generator
 from lmc_helpers.teacher_student import (
     initial_weights,
+    kappa,
     population_hessian,
     population_loss,
     sample_minima,
@@ -741,7 +748,7 @@ claims.check("X1.exchange", off, n=minima, rival=deleted)
 # $$
 #
 # which is the formula at $s = 0$, least at $\alpha_0 \approx 0.504$, and 0 at $s = 1$, $\alpha = \frac\pi4$: the minimum. As a function of the cosine $J$ is convex, so that the sum is even and convex in $s$, and from $(0, \alpha_0)$ to $(1, \alpha_0)$ the loss falls.
-# At $s = 1$ the sum $J(\frac\pi4 - \alpha) + J(\frac\pi4 + \alpha)$, whose slope is $\sqrt2\, (\alpha \cos\alpha - \frac{3\pi}4 \sin\alpha)$, and $\pi + J(2\alpha)$ fall with $\alpha$. The one at the right and the other at the left end of $[0.504, 0.6]$, $[0.6, 0.68]$ and $[0.68, \frac\pi4]$ bound the loss by $0.12/d$.
+# At $s = 1$ the sum $J(\frac\pi4 - \alpha) + J(\frac\pi4 + \alpha)$, whose slope is $\sqrt2\, (\alpha \cos\alpha - \frac{3\pi}4 \sin\alpha)$, and $\pi + J(2\alpha)$ fall with $\alpha$. The one at the right and the other at the left end of $[0.5, 0.6]$, $[0.6, 0.68]$ and $[0.68, \frac\pi4]$ bound the loss by $0.13/d$.
 # The reflection that exchanges $e_1$ and $e_2$ keeps the point at $s = 0$, so that the mirror image of this half is the other one.
 # :::
 #
@@ -764,7 +771,7 @@ claims.check("X1.exchange", off, n=minima, rival=deleted)
 # :label: thm-price
 # Let $m = M = d$, and let $p_M$ be the infimum, over paths from a global minimum to its copy with two neurons exchanged, of the largest loss.
 #
-# 1. Every path to an odd reordering reaches a loss above $\frac1d \bigl[ \frac14 - \frac1{2\pi} \bigr]$, in every network that has $d$ neurons in its first hidden layer and learns this teacher.
+# 1. Every path to an odd reordering reaches a loss above $\frac1d \bigl[ \frac14 - \frac1{2\pi} \bigr]$, also in any other network with $d$ neurons in its first hidden layer, measured against this teacher.
 # 2. $d\, p_M \to \frac14 - \frac1{2\pi}$ as $M \to \infty$, and so does $d$ times the lowest loss with $w_1 = w_2$.
 # 3. $p_2 = \frac1d \bigl[ \frac38 - \frac2{\pi^2} \bigr]$.
 # :::
@@ -807,6 +814,46 @@ claims.check("X1.exchange", off, n=minima, rival=deleted)
 # by the angle, as $T \le 1 + \frac\pi2$, its value at $e_1$. So $Q$ is largest at $\delta = 0$, which is the middle in {prf:ref}`prop-no-meeting`.
 # :::
 
+# %% [markdown]
+# What no function that is blind to $x$ can explain, and its least value over random $x$, $e_1 - e_2$ and $x = (\cos\tau, -\sin\tau, \dots, -\sin\tau)$, the latter scaled to length 1:
+
+
+# %% Try directions
+tau = torch.linspace(0, 1.5, 200, dtype=torch.float64)[:, None]
+least = {}  # by the number of teachers
+for k in (*range(2, 11), 20, 50, 100):
+    one = torch.cat([tau.cos(), -tau.sin().expand(-1, k - 1)], dim=1)
+    pair = torch.tensor([[1, -1] + [0] * (k - 2)])
+    drawn = normal((200, k), seed, "directions")
+    least[k] = unexplained(torch.cat([one, pair, drawn])).min().item()
+
+# %%
+floor, of_pair = 1 / 4 - 1 / (2 * math.pi), 1 / 3 - (math.sqrt(3) - 1) / math.pi
+bound, rival = (value / min(least.values()) for value in (floor, of_pair))
+claims.check("X1.price_bound", bound, n=len(least), rival=rival)
+
+# %% [markdown]
+# For up to {glue:text}`pair_until` teachers the least that is found is along $e_1 - e_2$, $\frac13 - \frac{\sqrt3 - 1}\pi$ or {glue:text}`of_pair:.4f`, against {glue:text}`floor:.4f` of the bound; with more, a single teacher is given up, whose linear part the others take over. The path of the proof, and orientations on paths of random networks with two hidden layers:
+
+
+# %% Follow the path to the network with a neuron 0
+def above_floor(M):
+    """M times the excess on the path from the minimum to it, in units of 1/d."""
+    eye = torch.eye(M, dtype=torch.float64)
+    steps = -eye  # of row 1 to 0, of row i by (e_i + e_1)/(M − 1)
+    steps[1:] = (eye[1:] + eye[0]) / (M - 1)
+    path = eye + torch.tensor(GRID).double()[:, None, None] * steps
+    return M * (M * population_loss(path, M).max().item() - floor)
+
+
+square, wide = (lost_direction(neurons, 4, seed) for neurons in (4, 5))
+excess, alone = max(map(above_floor, least)), 100 * (1 / 2 - floor)
+
+# %%
+claims.check("X1.price_limit", excess, n=len(least), rival=alone)
+largest, typical = square.max().item(), wide.median().item()
+claims.check("X1.blind", largest, n=len(square), rival=typical)
+
 # %% The path without a meeting
 u = torch.full((2,), 0.5, dtype=torch.float64).sqrt()
 lengths = [  # 2 J(ψ)/π
@@ -847,12 +894,45 @@ def merge_ratio(M):
     return (lowest.loss / population_loss(middle, M)).item()
 
 
-closed = lowest_merge / (1 / 2 - 1 / math.pi)
+middle = 1 / 2 - 1 / math.pi  # times 1/d
+closed = lowest_merge / middle
 ratios = {m: merge_ratio(m) for m in range(2, 11)}
 
 # %%
 by_descent, of_three = (abs(ratios[m] / closed - 1) for m in (2, 3))
 claims.check("X1.saddle_height", by_descent, n=2, rival=of_three)
+
+# %% [markdown]
+# For two, three and four students the passes: critical points blind to $e_1 - e_2$ by Newton's method, with descents from both sides to two orders, mirror images of each other; the least loss at $\det W = 0$; and strings, which descend from a bent line between the two orders. (For two in the plane strings stop at the merge.)
+
+
+# %% Find passes
+alpha = torch.linspace(0.5, 0.51, 10_001, dtype=torch.float64)[:, None]
+J, J2 = (
+    2 * math.pi * kappa(c, 1) for c in (alpha.cos() / 2**0.5, (2 * alpha).cos())
+)
+losses = 1 + 1 / math.pi - 4 * J**2 / (math.pi * (math.pi + J2))
+third, best = losses.min().item(), alpha[losses.argmin()]
+s = torch.linspace(0, 1, 201, dtype=torch.float64)[:, None]
+up = torch.lerp(best, s.new_tensor(math.pi / 4), s)
+on_way = torch.cat([way_through(best, s), way_through(up, torch.ones_like(s))])
+
+passes = {k: mirrored_pass(k, seed) for k in (2, 3, 4)}
+starts = {k: (12 if k == 2 else 2) + minima // 40 for k in passes}
+by_search = {k: k * least_blind_loss(k, n, seed) for k, n in starts.items()}
+tops = {k: k * relaxed_strings(k, k, 4, seed) / passes[k][0] for k in (3, 4)}
+tops["d > 2"] = 3 * relaxed_strings(2, 3, 4, seed) / third
+
+# %%
+two, beside = by_search[2] / highest - 1, lowest_merge / highest - 1
+claims.check("X1.price_two", abs(two), n=starts[2], rival=beside)
+above, beside = (value / third - 1 for value in (on_way.max().item(), highest))
+claims.check("X1.third_dimension", above, n=len(on_way), rival=beside)
+at_merge = {k: ratios[k] * middle / passes[k][0] for k in passes}
+off = [by_search[k] / passes[k][0] for k in passes] + list(tops.values())
+off += [each for _, index, end in passes.values() for each in (index, 1 + end)]
+off, beside = max(abs(each - 1) for each in off), min(at_merge.values()) - 1
+claims.check("X1.passes", off, n=len(passes) + len(tops), rival=beside)
 
 # %% Plot the exchange of two neurons
 figure, (left, right) = figures.panels(2)
@@ -868,27 +948,33 @@ left.contour(
     p, q, torch.minimum(p, q) ** 2, levels, colors="book:grey", linestyles=":"
 )
 left.set(xlabel="norm $p$", ylabel="norm $q$", aspect="equal")
-right.plot(list(ratios), list(ratios.values()), "o-", color="book:orange")
-right.axhline(1, color="book:blue")
-right.axhline(closed, color="book:black", linestyle=":", linewidth=1)
-right.text(6, 1.01, "middle of the line", color="book:blue")
-right.text(6, closed - 0.035, "exact, $M = 2$")
-right.plot(2, closed * highest / lowest_merge, "v", color="book:green")
-right.text(2.85, 0.9, "without meeting", color="book:green")
-right.set(xlabel="teachers and students $M = m$", ylabel="loss / middle")
-right.set(ylim=(0.55, 1.06))
+merged = [ratio * middle for ratio in ratios.values()]
+right.plot(list(ratios), merged, "o-", color="book:orange")
+right.plot(
+    passes.keys(), [p[0] for p in passes.values()], "v", color="book:green"
+)
+right.plot(2, third, "v", color="book:green", mfc="none")
+right.axhline(middle, color="book:blue")
+right.axhspan(0, floor, color="book:grey", alpha=0.2, linewidth=0)
+right.text(6, middle + 0.002, "middle of the line", color="book:blue")
+right.text(6, 0.127, "lowest merge", color="book:orange")
+right.text(4.2, 0.131, "pass", color="book:green", va="top")
+right.text(2.2, third, "$d > 2$", color="book:green", va="top")
+right.text(10, floor - 0.002, "no path stays below", ha="right", va="top")
+right.set(xlabel="teachers and students $M = m$", ylabel="$d$ times the loss")
+right.set(ylim=(0.08, 0.19))
 figures.show("fig_exchange", figure)
 
 # %% [markdown]
 # :::{glue:figure} fig_exchange
 # :name: fig-one-exchange
-# :alt: First panel, contours of the barrier of an exchange over the norms of the two neurons, with dotted corners of the square of the smaller norm next to them. Second panel, the ratio of the lowest merge to the middle of the line against the number of teachers, falling from just below one to about 0.6; a marker at two teachers lies a little lower.
+# :alt: First panel, contours of the barrier of an exchange over the norms of the two neurons, with dotted corners of the square of the smaller norm next to them. Second panel, d times the loss against the number of teachers: the middle of the line is constant, the lowest merge falls from just below it towards the upper edge of a grey band, and markers of passes for two, three and four teachers lie a little below the merges.
 #
 # First: the barrier of an exchange of two neurons of different types ({prf:ref}`thm-middle`), in units of the loss of one teacher neuron; dotted, the loss of deleting the smaller one.
-# Second: for $m = M$, the point that descent finds below the middle among students of which two coincide, relative to the middle, and for $M = 2$ the largest loss on the way of {prf:ref}`prop-no-meeting` (profile {glue:text}`profile`).
+# Second: for $m = M$, what an exchange costs through the middle of the line, through the point that descent finds below it among students of which two coincide, and over the passes ($d = M$; open, two students in more dimensions); grey, the bound of {prf:ref}`thm-price` (profile {glue:text}`profile`).
 # :::
 #
-# With two teachers the straight line is nearly the lowest way through the mirror, {glue:text}`percent(1 / closed - 1)` % above it; the way round it is {glue:text}`percent(1 - highest / lowest_merge)` % below it. With more of them the other neurons give way too, and the point below the middle is lower, {glue:text}`ratios[10]:.2f` of its height for $M = 10$.
+# Exact for two, and as far as searches and strings see for three and four, the passes have index 1 and are {glue:text}`saved` % below the lowest merges. For five the point with the same symmetry has index {glue:text}`of_five`: the pass lies lower, and has lost it. With ever more teachers the merges come down to the bound: to go round one gains nothing in the limit, and what P's path through it costs is the price.
 #
 # ### When alignment removes everything
 #
@@ -1173,6 +1259,9 @@ figures.numbers(
     as_many=int(np.abs(heights - left_over_mean).argmin()) + 2,
     students_left=percent(best_students.mean() / direct_students.mean()),
     exchange_share=percent(middle_height / ordinary["as it is"].mean()),
+    pair_until=max(M for M, value in least.items() if value > of_pair - 1e-9),
+    saved=" ".join(f"{100 * (1 - 1 / at):.1f}," for at in at_merge.values())[:-1],
+    of_five=mirrored_pass(5, seed)[1],
     rank=f"{ranks[0]:.2f}",
     own_free=f"{own[0]:.3f}",
     own_fixed=f"{own[2]:.3f}",
