@@ -23,7 +23,7 @@
 # | --- | --- | --- |
 # | "there is likely no loss barrier" after a permutation (Z, abstract, on Entezari et al.) | [true of most of it](#X1.digits_permutation) | [[100 * X1.digits_permutation:±]] % is left |
 # | "all permutations of neurons in a given layer can be performed at equal loss" (P, sec. 1) | [true, for one merge](#X1.digits_merge) | [[100 * X1.digits_merge:±]] % of the barrier |
-# | "paths between equivalent global minima that lead through a ‘permutation point’" (P, abstract) | [true, with a lower way round it](#X1.no_meeting), but [none below a floor](#X1.price_bound) | $(\frac14 - \frac1{2\pi})/d$ with $d$ students, teachers and inputs (proved) |
+# | "paths between equivalent global minima that lead through a ‘permutation point’" (P, abstract) | [true, with a lower way round it, but none below a floor](#X1.price_bound) | $(\frac14 - \frac1{2\pi})/d$ with $d$ students, teachers and inputs (proved) |
 # | "the error barrier in the linear interpolation between two solutions can be arbitrarily large" (G, sec. 5.2) | [true, but not between these](#X1.digits_scale) | scale: [[100 * (X1.digits_scale - 1):±]] % |
 # | "unaligned LMC is achieved for large $\sigma_F$" (I, Q1) | [true of most of it](#X1.fixed_direct) | [[100 * X1.fixed_direct:±]] % of the barrier is left |
 # | Swap costs (I, (16)) tell which neurons a matcher moves (this book) | [open, in part](#X1.swap_predicts) | rank [[X1.swap_predicts:.2f]] ([[X1.swap_predicts:to]]), by chance 0.5; bar one third |
