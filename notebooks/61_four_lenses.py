@@ -815,14 +815,14 @@ claims.check("X1.exchange", off, n=minima, rival=deleted)
 # :::
 
 # %% [markdown]
-# What no function that is blind to $x$ can explain, and its least value over random $x$, $e_1 - e_2$ and $x = (\cos\tau, -\sin\tau, \dots, -\sin\tau)$, the latter scaled to length 1:
+# What no function that is blind to $x$ can explain, and its least value over random $x$, $e_1 - e_2$ and the multiples of $(M - 1, -\tau, \dots, -\tau)$ with $0 \le \tau \le 2$:
 
 
 # %% Try directions
-tau = torch.linspace(0, 1.5, 200, dtype=torch.float64)[:, None]
+tau = torch.linspace(0, 2, 201, dtype=torch.float64)[:, None]
 least = {}  # by the number of teachers
 for k in (*range(2, 11), 20, 50, 100):
-    one = torch.cat([tau.cos(), -tau.sin().expand(-1, k - 1)], dim=1)
+    one = torch.cat([tau**0, -tau.expand(-1, k - 1) / (k - 1)], dim=1)
     pair = torch.tensor([[1, -1] + [0] * (k - 2)])
     drawn = normal((200, k), seed, "directions")
     least[k] = unexplained(torch.cat([one, pair, drawn])).min().item()
@@ -920,8 +920,8 @@ on_way = torch.cat([way_through(best, s), way_through(up, torch.ones_like(s))])
 passes = {k: mirrored_pass(k, seed) for k in (2, 3, 4)}
 starts = {k: (12 if k == 2 else 2) + minima // 40 for k in passes}
 by_search = {k: k * least_blind_loss(k, n, seed) for k, n in starts.items()}
-tops = {k: k * relaxed_strings(k, k, 4, seed) / passes[k][0] for k in (3, 4)}
-tops["d > 2"] = 3 * relaxed_strings(2, 3, 4, seed) / third
+tops = {k: k * relaxed_strings(k, k, 3, seed) / passes[k][0] for k in (3, 4)}
+tops["d > 2"] = 3 * relaxed_strings(2, 3, 3, seed) / third
 
 # %%
 two, beside = by_search[2] / highest - 1, lowest_merge / highest - 1
@@ -957,9 +957,9 @@ right.plot(2, third, "v", color="book:green", mfc="none")
 right.axhline(middle, color="book:blue")
 right.axhspan(0, floor, color="book:grey", alpha=0.2, linewidth=0)
 right.text(6, middle + 0.002, "middle of the line", color="book:blue")
-right.text(6, 0.127, "lowest merge", color="book:orange")
-right.text(4.2, 0.131, "pass", color="book:green", va="top")
-right.text(2.2, third, "$d > 2$", color="book:green", va="top")
+right.text(6.1, 0.124, "lowest merge", color="book:orange")
+right.text(4, 0.13, "pass", color="book:green", ha="center", va="top")
+right.text(2, 0.144, "$d > 2$", color="book:green", ha="center", va="top")
 right.text(10, floor - 0.002, "no path stays below", ha="right", va="top")
 right.set(xlabel="teachers and students $M = m$", ylabel="$d$ times the loss")
 right.set(ylim=(0.08, 0.19))

@@ -163,7 +163,7 @@ def least_blind_loss(M: int, starts: int, seed: int) -> float:
     return min(minimize(value, start, jac=True, method="BFGS", options={"gtol": 1e-6}).fun for start in drawn)
 
 
-def relaxed_strings(M: int, d: int, strings: int, seed: int, steps: int = 600) -> float:
+def relaxed_strings(M: int, d: int, strings: int, seed: int, steps: int = 400) -> float:
     """The largest loss on the lowest of some polygons on which two of M students change places, after descent.
 
     Their 41 corners follow the gradient, and are spread again at equal distances after every step.
@@ -201,10 +201,10 @@ def mirrored_pass(M: int, seed: int) -> tuple[float, int, float]:
     def second(theta: torch.Tensor) -> torch.Tensor:
         return C.mT @ population_hessian(rows_of(theta), M) @ C
 
-    found = minimise_newton(loss, normal((8, M * (M - 1)), seed, "passes"), steps=100, tol=1e-12, second=second)
+    found = minimise_newton(loss, normal((4, M * (M - 1)), seed, "passes"), steps=100, tol=1e-12, second=second)
     W = rows_of(found.theta[found.loss.argmin()])
     values, vectors = torch.linalg.eigh(population_hessian(W, M))
-    done = gradient_descent((W + vectors[:, 0].view(M, M) / 100)[None], M, rate=M / 4, steps=20_000)
+    done = gradient_descent((W + vectors[:, 0].view(M, M) / 100)[None], M, rate=M / 2, steps=20_000)
     return M * population_loss(W, M).item(), int((values < 0).sum()), done.loss.item()
 
 
