@@ -851,8 +851,8 @@ excess, alone = max(map(above_floor, least)), 100 * (1 / 2 - floor)
 
 # %%
 claims.check("X1.price_limit", excess, n=len(least), rival=alone)
-largest, typical = square.max().item(), wide.median().item()
-claims.check("X1.blind", largest, n=len(square), rival=typical)
+along, across = square.max().item(), wide.median().item()
+claims.check("X1.blind", along, n=len(square), rival=across)
 
 # %% The path without a meeting
 u = torch.full((2,), 0.5, dtype=torch.float64).sqrt()
@@ -962,7 +962,7 @@ right.text(4, 0.13, "pass", color="book:green", ha="center", va="top")
 right.text(2, 0.144, "$d > 2$", color="book:green", ha="center", va="top")
 right.text(10, floor - 0.002, "no path stays below", ha="right", va="top")
 right.set(xlabel="teachers and students $M = m$", ylabel="$d$ times the loss")
-right.set(ylim=(0.08, 0.19))
+right.set(xlim=(1.3, 10.4), ylim=(0.08, 0.19))
 figures.show("fig_exchange", figure)
 
 # %% [markdown]
