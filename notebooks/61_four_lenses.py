@@ -276,7 +276,7 @@ figures.show("fig_lenses", figure, legend=3)
 #
 # Is there something lower than the middle? Neurons of one weight must meet, as in the figure above. In two or more dimensions $\{w_1 = w_2\}$ is no wall: two students of two teachers change places on a path that stays below their lowest merge, halfway pointing in opposite directions ({prf:ref}`prop-no-meeting`).
 # But if there are as many neurons as inputs, every path to an odd reordering changes the orientation of the first layer (G) and passes a network that does not see some direction ({prf:ref}`thm-blind`).
-# For $d$ students of $d$ teachers this costs more than $\frac1d [\frac14 - \frac1{2\pi}]$, and for large $d$ no more: there nothing is cheaper than a merge ({prf:ref}`thm-price`).
+# For $d$ students of $d$ teachers this costs more than $\frac1d [\frac14 - \frac1{2\pi}]$, for large $d$ no more, so that nothing is cheaper than a merge; and every even reordering costs less ({prf:ref}`thm-price`).
 #
 # ## One merge buys every order
 #
@@ -774,6 +774,7 @@ claims.check("X1.exchange", off, n=minima, rival=deleted)
 # 1. Every path to an odd reordering reaches a loss above $\frac1d \bigl[ \frac14 - \frac1{2\pi} \bigr]$, also in any other network with $d$ neurons in its first hidden layer, measured against this teacher.
 # 2. $d\, p_M \to \frac14 - \frac1{2\pi}$ as $M \to \infty$, and so does $d$ times the lowest loss with $w_1 = w_2$.
 # 3. $p_2 = \frac1d \bigl[ \frac38 - \frac2{\pi^2} \bigr]$.
+# 4. For $M \ge 3$ every even reordering has a path below $\frac1d \bigl[ \frac32 - \frac9{2\pi} \bigr]$, three quarters of the bound. So at all levels between, the $M!$ orders lie in two pieces of $\{L < \ell\}$, one for each orientation.
 # :::
 #
 # :::{prf:proof}
@@ -812,6 +813,10 @@ claims.check("X1.exchange", off, n=minima, rival=deleted)
 # $$
 #
 # by the angle, as $T \le 1 + \frac\pi2$, its value at $e_1$. So $Q$ is largest at $\delta = 0$, which is the middle in {prf:ref}`prop-no-meeting`.
+#
+# *4.*
+# Even permutations are products of circles of three. Turn the first three rows about $(1, 1, 1)$ by up to $120°$, with the rotation $R$. As $R$ is orthogonal and keeps $(1, 1, 1)$, $R_{ij}$ and $R_{ij}^2$ have the sum 3 over $i$ and $j$, and so have $\delta_{ij}$ and $\delta_{ij}^2$, so that by *1*
+# $d\, L = 2 \sum_{k \ge 2} c_k\, [3 - \sum_{ij} R_{ij}^{2k}] < 6 \sum_{k \ge 2} c_k = 6\, (\frac14 - \frac1{2\pi} - \frac1{4\pi})$.
 # :::
 
 # %% [markdown]
@@ -917,6 +922,12 @@ s = torch.linspace(0, 1, 201, dtype=torch.float64)[:, None]
 up = torch.lerp(best, s.new_tensor(math.pi / 4), s)
 on_way = torch.cat([way_through(best, s), way_through(up, torch.ones_like(s))])
 
+turn = torch.linspace(0, 120, 121).double()[:, None] + torch.tensor([0, 120, 240])
+entry = (1 + 2 * turn.deg2rad().cos()) / 3  # (121, 3), rotations about (1, 1, 1)
+circle = 3 * population_loss(
+    torch.stack([entry.roll(k, 1) for k in range(3)], 1), 3
+)
+
 passes = {k: mirrored_pass(k, seed) for k in (2, 3, 4)}
 starts = {k: (12 if k == 2 else 2) + minima // 40 for k in passes}
 by_search = {k: k * least_blind_loss(k, n, seed) for k, n in starts.items()}
@@ -928,6 +939,8 @@ two, beside = by_search[2] / highest - 1, lowest_merge / highest - 1
 claims.check("X1.price_two", abs(two), n=starts[2], rival=beside)
 above, beside = (value / third - 1 for value in (on_way.max().item(), highest))
 claims.check("X1.third_dimension", above, n=len(on_way), rival=beside)
+in_circle, beside = circle.max().item() / floor, passes[3][0] / floor
+claims.check("X1.even", in_circle, n=len(circle), rival=beside)
 at_merge = {k: ratios[k] * middle / passes[k][0] for k in passes}
 off = [by_search[k] / passes[k][0] for k in passes] + list(tops.values())
 off += [each for _, index, end in passes.values() for each in (index, 1 + end)]
@@ -957,21 +970,23 @@ right.plot(2, third, "v", color="book:green", mfc="none")
 right.axhline(middle, color="book:blue")
 right.axhspan(0, floor, color="book:grey", alpha=0.2, linewidth=0)
 right.text(6, middle + 0.002, "middle of the line", color="book:blue")
-right.text(6.1, 0.124, "lowest merge", color="book:orange")
-right.text(4, 0.13, "pass", color="book:green", ha="center", va="top")
-right.text(2, 0.144, "$d > 2$", color="book:green", ha="center", va="top")
-right.text(10, floor - 0.002, "no path stays below", ha="right", va="top")
+right.plot(3, circle.max(), "^", color="book:green")
+right.text(3.3, circle.max(), "circle of three", color="book:green", va="center")
+right.text(6.1, 0.126, "lowest merge", color="book:orange")
+right.text(4, 0.128, "pass", color="book:green", ha="center", va="top")
+right.text(2, 0.142, "$d > 2$", color="book:green", ha="center", va="top")
+right.text(10, floor - 0.003, "no exchange stays below", ha="right", va="top")
 right.set(xlabel="teachers and students $M = m$", ylabel="$d$ times the loss")
-right.set(xlim=(1.3, 10.4), ylim=(0.08, 0.19))
+right.set(xlim=(1.3, 10.4), ylim=(0, 0.2))
 figures.show("fig_exchange", figure)
 
 # %% [markdown]
 # :::{glue:figure} fig_exchange
 # :name: fig-one-exchange
-# :alt: First panel, contours of the barrier of an exchange over the norms of the two neurons, with dotted corners of the square of the smaller norm next to them. Second panel, d times the loss against the number of teachers: the middle of the line is constant, the lowest merge falls from just below it towards the upper edge of a grey band, and markers of passes for two, three and four teachers lie a little below the merges.
+# :alt: First panel, contours of the barrier of an exchange over the norms of the two neurons, with dotted corners of the square of the smaller norm next to them. Second panel, d times the loss against the number of teachers: the middle of the line is constant, the lowest merge falls from just below it towards the upper edge of a grey band, and markers of passes for two, three and four teachers lie a little below the merges. A marker of the circle of three lies in the middle of the band.
 #
 # First: the barrier of an exchange of two neurons of different types ({prf:ref}`thm-middle`), in units of the loss of one teacher neuron; dotted, the loss of deleting the smaller one.
-# Second: for $m = M$, what an exchange costs through the middle of the line, through the point that descent finds below it among students of which two coincide, and over the passes ($d = M$; open, two students in more dimensions); grey, the bound of {prf:ref}`thm-price` (profile {glue:text}`profile`).
+# Second: for $m = M$, what an exchange costs through the middle of the line, through the point that descent finds below it among students of which two coincide, and over the passes ($d = M$; open, two students in more dimensions), and what three neurons cost that move on in a circle; grey, the bound of {prf:ref}`thm-price` (profile {glue:text}`profile`).
 # :::
 #
 # Exact for two, and as far as searches and strings see for three and four, the passes have index 1 and are {glue:text}`saved` % below the lowest merges. For five the point with the same symmetry has index {glue:text}`of_five`: the pass lies lower, and has lost it. With ever more teachers the merges come down to the bound: to go round one gains nothing in the limit, and what P's path through it costs is the price.
