@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from lmc_helpers._typing import checked
 from lmc_helpers._wrappers import bare
 from lmc_helpers.modules._data import in_double
+from lmc_helpers.modules._kinds import kinds_of
 from lmc_helpers.modules._module import (
     called,
     check_unscripted,
@@ -48,7 +49,9 @@ MANY = 64  # examples of these
 
 
 @checked
-def symmetry(model: nn.Module, x: Any, also: Sequence = (), outputs: Callable | None = None) -> Symmetry:
+def symmetry(
+    model: nn.Module, x: Any, also: Sequence = (), outputs: Callable | None = None, kinds: bool = False
+) -> Symmetry:
     """The groups of interchangeable units of a module, found by following its axes through its forward pass.
 
     A group is called after the module or parameter that makes its units. The units inside each head of an attention,
@@ -84,12 +87,18 @@ def symmetry(model: nn.Module, x: Any, also: Sequence = (), outputs: Callable | 
         What counts of the outputs, such as ``lambda out: out["logits"]``: all of them if it is left out. States of an
         encoder or embeddings that are given beside predictions fix the order of their units; caches for the next call
         (objects of a class called …Cache) do not count.
+    kinds
+        Whether to say in ``kinds`` what the units of each group allow besides another order
+        (:class:`~lmc_helpers.networks.permutations.Kinds`): signs, as before a tanh or of an LSTM's candidate, positive
+        factors before a ReLU, shifts, rotations of a stream with norms, all of GL(m) in a bottleneck or inside a head.
+        Each is proven as permutations are, for all units of all groups at once. It takes some thirty passes more,
+        forward and backward, and each operation a few times; signs that many axes must change together may be missed.
 
     Returns
     -------
     Symmetry
-        No axis of inputs or outputs is in a group. Not every symmetry is found: units that are copies of each other, or
-        the rotations of a linear layer, are not looked for. An operation that no rule describes fixes the units that
+        No axis of inputs or outputs is in a group. Not every symmetry is found: units that are copies of each other,
+        for example, are not looked for. An operation that no rule describes fixes the units that
         it takes; ``left`` names it and the axes, and ``print`` shows both.
 
     Raises
@@ -105,7 +114,7 @@ def symmetry(model: nn.Module, x: Any, also: Sequence = (), outputs: Callable | 
     >>> found.sizes, found.groups["0"][2].name
     ({'0': 8}, '2.weight')
     """
-    return _Probe(model, x, also, outputs).traced()
+    return _Probe(model, x, also, outputs).traced(kinds)
 
 
 @checked
@@ -182,7 +191,8 @@ class _Probe:
     def __init__(self, model: nn.Module, x: Any, also: Sequence = (), chosen: Callable | None = None):
         check_unscripted(model)
         self.given, self.generator = model, torch_generator(0, "inputs for the check of a trace")
-        self.counts, self.chosen = chosen, chosen or (lambda out: out)
+        self.counts = chosen
+        self.chosen: Callable[[Any], Any] = chosen or (lambda out: out)
         for double in (True, False):
             try:
                 self.model = copied(model).double() if double else copied(model)
@@ -275,11 +285,11 @@ class _Probe:
         """Outputs of all calls."""
         return [one for x in self.calls for one in self.run(x, values)]
 
-    def traced(self) -> Symmetry:
+    def traced(self, kinds: bool = False) -> Symmetry:
         """The groups, refused unless the outputs stay when all units are permuted."""
         with untouched(seed=0):
-            groups, precision = trace(self.model, self.followed, self.chosen)
-        groups = replace(groups, outputs=self.counts)
+            found = trace(self.model, self.followed, self.chosen)
+        groups, precision = replace(found.symmetry, outputs=self.counts), found.precision
         self.check_unread(groups)
         generator, rounding = torch_generator(0, "check of a trace"), precision**0.5
         # in the first all units move, in the second some: two of two units that must move alike do so in the first
@@ -289,7 +299,7 @@ class _Probe:
                 if not change(self.outputs(self.values), self.expected) <= rounding:
                     raise Refused(f"the module gives other outputs at every call; {BY_HAND}")
                 raise Refused(f"the module's outputs change when the units found by the trace are permuted; {BY_HAND}")
-        return groups
+        return replace(groups, kinds=kinds_of(self, found)) if kinds else groups
 
     def check_unread(self, groups: Symmetry) -> None:
         """Raise if units that move may be on an axis of a parameter that no pass read."""

@@ -63,6 +63,33 @@ class Axis(NamedTuple):
         return f"Axis({', '.join(given[:2] + blocks + (given[5:] if self.where else []))})"
 
 
+class Kinds(NamedTuple):
+    """What the units of a group allow besides another order, by vectors e over the places of the group.
+
+    Every vector acts on each unit i for itself: there is a sign, factor or shift c_i for each.
+
+    Examples
+    --------
+    >>> import lmc_helpers as lmc
+    >>> net = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.Tanh(), torch.nn.Linear(3, 2))
+    >>> lmc.symmetry(net, torch.ones(1, 4), kinds=True).kinds["0"].signs  # rows, biases and columns together
+    ((1, 1, 1),)
+    """
+
+    signs: tuple[tuple[int, ...], ...] = ()  # places with e = 1 times c_i = ±1: a basis mod 2
+    scales: tuple[tuple[float, ...], ...] = ()  # a place times c_i^e, c_i > 0: a basis
+    translations: tuple[
+        tuple[float, ...], ...
+    ] = ()  # a place, the one axis of a bias or statistic, plus e c_i: a basis
+    linear: tuple[int, ...] = ()  # e = 1: the units times an invertible matrix M, e = −1: times M^{-T}
+    rotations: bool = False  # the units in all places times an orthogonal matrix
+
+    def __str__(self) -> str:
+        """The kinds in words."""
+        found = [name for name in ("signs", "scales", "translations") if getattr(self, name)]
+        return ", ".join([*found, *(["GL(m)"] if self.linear else ["rotations"] if self.rotations else [])])
+
+
 @checked
 @dataclass(frozen=True)
 class Symmetry:
@@ -82,6 +109,8 @@ class Symmetry:
         :func:`~lmc_helpers.modules.symmetry.symmetry` fills it in, and ``print`` shows it.
     outputs
         what counts of a module's outputs, all of them if it is left out.
+    kinds
+        group → what its units allow besides, if it was asked for.
 
     Examples
     --------
@@ -105,6 +134,7 @@ class Symmetry:
     within: dict[str, tuple[str, int]] = field(default_factory=dict)
     left: dict[str, tuple[str, ...]] = field(default_factory=dict, compare=False, repr=False)
     outputs: Callable | None = field(default=None, compare=False, repr=False)
+    kinds: dict[str, Kinds] = field(default_factory=dict, compare=False, repr=False)
 
     def __str__(self) -> str:
         """What was found, and what fixes the axes that are left."""
@@ -113,6 +143,9 @@ class Symmetry:
         names = [f"{g!r} {self.sizes[g]}" + (f" (and {inside[g]} groups inside)" if inside[g] else "") for g in outer]
         n = f"{len(self.groups)} groups, {sum(self.sizes.values())}" if names else "no group of"
         rows = [f"{n} interchangeable units" + (f": {_few(names)}" if names else "")]
+        for kind in dict.fromkeys(map(str, self.kinds.values())):
+            of = [repr(g) for g, found in self.kinds.items() if str(found) == kind]
+            rows += [f"also free in {_few(of)}: {kind}"] if kind else []
         return "\n".join([*rows, *(f"left alone by {why}: {_few(at)}" for why, at in self.left.items())])
 
     def __post_init__(self) -> None:
