@@ -30,12 +30,10 @@ from lmc_helpers.modules._module import called, outputs_of, step_by_step, untouc
 from lmc_helpers.modules._plain import remembered
 from lmc_helpers.modules._signs import candidates, reduced
 from lmc_helpers.modules._trace import Traced
-from lmc_helpers.networks.permutations import Kinds, Symmetry, change, replace_units, units_of
+from lmc_helpers.networks.permutations import Act, Kinds, acted, apart_from_others, change, units_of
 from lmc_helpers.seeds import torch_generator
 
 Vectors = dict[str, list[tuple[Any, ...]]]  # group → vectors over its places
-#: Group, number of a place and its units on the last axis → the units after a move.
-Act = Callable[[str, int, Tensor], Tensor]
 MOST = 16  # cotangents
 DENOMINATOR = 12  # of exponents, at most
 
@@ -54,15 +52,17 @@ class Probe(Protocol):
         """Outputs of all calls by other values."""
 
 
-def kinds_of(probe: Probe, traced: Traced) -> dict[str, Kinds]:
+def kinds_of(probe: Probe, traced: Traced, only_signs: bool) -> dict[str, Kinds]:
     """Group → what was found and proven of it."""
     symmetry, generator = traced.symmetry, torch_generator(0, "kinds of axes")
+    groups = apart_from_others(symmetry) if only_signs else set(symmetry.groups)
     with untouched(seed=0):
-        sets = candidates(probe.model, probe.followed, probe.chosen, traced)
-    scales, translations = _infinitesimal(probe, traced, generator)
+        sets = candidates(probe.model, probe.followed, probe.chosen, traced, {traced.atoms[g][0] for g in groups})
+    scales, translations = ({}, {}) if only_signs else _infinitesimal(probe, traced, generator)
     signs: Vectors = {}
-    for g, (atom, numbers) in traced.atoms.items():
-        idle = [e for e in scales[g] if sum(map(bool, e)) == 1]  # a place that no output depends on
+    for g in filter(groups.__contains__, symmetry.groups):
+        atom, numbers = traced.atoms[g]
+        idle = [e for e in scales.get(g, ()) if sum(map(bool, e)) == 1]  # a place that no output depends on
         every = [[one >> k & 1 for k in numbers] for one in sets[atom]] + [list(map(bool, e)) for e in idle]
         vectors = reduced(sum(1 << t for t, e in enumerate(one) if e) for one in every)
         signs[g] = [tuple(one >> t & 1 for t in range(len(numbers))) for one in vectors]
@@ -116,6 +116,8 @@ def kinds_of(probe: Probe, traced: Traced) -> dict[str, Kinds]:
         return of
 
     signs = proven(signs, factors(sign))
+    if only_signs:
+        return {g: Kinds(tuple(signs.get(g, ()))) for g in symmetry.groups if g in groups}
     scales = proven(scales, factors(lambda m: uniform(m, 0.5, 2)))
     translations = proven(translations, shifts)
     whole: Vectors = {
@@ -129,17 +131,6 @@ def kinds_of(probe: Probe, traced: Traced) -> dict[str, Kinds]:
         return Kinds(s, e, t, linear[g][0] if g in linear else (), g in linear or g in rotations)
 
     return {g: kinds(g) for g in symmetry.groups}
-
-
-def acted(values: Mapping[str, Tensor], symmetry: Symmetry, groups: Collection[str], act: Act) -> dict[str, Tensor]:
-    """Parameters (1, …) after a move of the units of some groups."""
-    moved = dict(values)
-    for g in groups:
-        for t, place in enumerate(symmetry.groups[g]):
-            value, d = moved[place.name], place.axis + 2
-            units = act(g, t, units_of(value, place, symmetry.sizes[g]).movedim(d, -1))
-            moved[place.name] = replace_units(value, place, units.movedim(-1, d))
-    return moved
 
 
 def _of_ones(vectors: Sequence[tuple[float, ...]]) -> list[tuple[int, ...]]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 import math
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import reduce
 from typing import Any
@@ -36,9 +36,12 @@ ROUNDING = 1e-6  # of results of an operation, relative to the largest
 Signs = dict[tuple[Atom, Spot], int]  # where an atom is in a tensor → its sign, a sum of unknowns as bits
 
 
-def candidates(model: nn.Module, calls: Sequence[Any], chosen: Callable, traced: Traced) -> dict[Atom, list[int]]:
-    """Atom → a basis of the sets of its spots, as bits, the units of which may change sign together."""
-    signs = _Signs(dict([*model.named_parameters(), *model.named_buffers()]), traced)
+def candidates(
+    model: nn.Module, calls: Sequence[Any], chosen: Callable, traced: Traced, atoms: Collection[Atom]
+) -> dict[Atom, list[int]]:
+    """Atom, of some → a basis of the sets of its spots, as bits, the units of which may change sign together."""
+    spots = {atom: spots for atom, spots in traced.spots.items() if atom in atoms}
+    signs = _Signs(dict([*model.named_parameters(), *model.named_buffers()]), replace(traced, spots=spots))
     for x in calls:
         back = remembered(model)
         try:

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -50,7 +50,11 @@ MANY = 64  # examples of these
 
 @checked
 def symmetry(
-    model: nn.Module, x: Any, also: Sequence = (), outputs: Callable | None = None, kinds: bool = False
+    model: nn.Module,
+    x: Any,
+    also: Sequence = (),
+    outputs: Callable | None = None,
+    kinds: bool | Literal["signs"] = False,
 ) -> Symmetry:
     """The groups of interchangeable units of a module, found by following its axes through its forward pass.
 
@@ -91,8 +95,10 @@ def symmetry(
         Whether to say in ``kinds`` what the units of each group allow besides another order
         (:class:`~lmc_helpers.networks.permutations.Kinds`): signs, as before a tanh or of an LSTM's candidate, positive
         factors before a ReLU, shifts, rotations of a stream with norms, all of GL(m) in a bottleneck or inside a head.
-        Each is proven as permutations are, for all units of all groups at once. It takes some thirty passes more,
-        forward and backward, and each operation a few times; signs that many axes must change together may be missed.
+        Each is proven as permutations are, for all units of all groups at once. It takes some ten times as long, and
+        memory for derivatives. Signs may be missed that very many axes of one operation must change together.
+        ``"signs"``: those alone, as :func:`~lmc_helpers.modules.match.match` takes them, of groups that share no
+        entries of an axis with others; some twice as long.
 
     Returns
     -------
@@ -118,13 +124,16 @@ def symmetry(
 
 
 @checked
-def permuted(model: nn.Module, symmetry: Symmetry, permutations: Mapping[str, Any]) -> nn.Module:
+def permuted(
+    model: nn.Module, symmetry: Symmetry, permutations: Mapping[str, Any], signs: Mapping[str, Tensor] | None = None
+) -> nn.Module:
     """A copy of a module, in evaluation mode, with units in another order: unit i is unit p_i of before.
 
     The copy holds its effective weights: hooks of pruning and parametrisations are gone.
 
     A permutation p is (m,), or (1, m) as :func:`~lmc_helpers.networks.permutations.random_permutations` draws it. Of
     units inside units of another group, those of the outer group are moved first, in whatever order both are given.
+    Signs (r, m) of a group are ±1 for each vector in ``symmetry.kinds[group].signs`` and each unit in the new order.
 
     Examples
     --------
@@ -134,7 +143,8 @@ def permuted(model: nn.Module, symmetry: Symmetry, permutations: Mapping[str, An
     (True, True)
     """
     values = {name: value[None] for name, value in tensors(plain(model)).items()}
-    moved = permute(values, symmetry, {group: torch.as_tensor(p).reshape(1, -1) for group, p in permutations.items()})
+    p = {group: torch.as_tensor(p).reshape(1, -1) for group, p in permutations.items()}
+    moved = permute(values, symmetry, p, {group: one[None] for group, one in (signs or {}).items()})
     return filled(model, {name: value[0] for name, value in moved.items()})
 
 
@@ -285,7 +295,7 @@ class _Probe:
         """Outputs of all calls."""
         return [one for x in self.calls for one in self.run(x, values)]
 
-    def traced(self, kinds: bool = False) -> Symmetry:
+    def traced(self, kinds: bool | Literal["signs"] = False) -> Symmetry:
         """The groups, refused unless the outputs stay when all units are permuted."""
         with untouched(seed=0):
             found = trace(self.model, self.followed, self.chosen)
@@ -299,7 +309,7 @@ class _Probe:
                 if not change(self.outputs(self.values), self.expected) <= rounding:
                     raise Refused(f"the module gives other outputs at every call; {BY_HAND}")
                 raise Refused(f"the module's outputs change when the units found by the trace are permuted; {BY_HAND}")
-        return replace(groups, kinds=kinds_of(self, found)) if kinds else groups
+        return replace(groups, kinds=kinds_of(self, found, kinds == "signs")) if kinds else groups
 
     def check_unread(self, groups: Symmetry) -> None:
         """Raise if units that move may be on an axis of a parameter that no pass read."""

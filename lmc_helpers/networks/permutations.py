@@ -35,6 +35,10 @@ else:
     Permutations = many(Int64[Tensor, "N _"], "permutations (N, m) by their groups", dict)
 
 
+#: Group, number of a place of it, and its units (N, …, m) → the units after a move.
+Act = Callable[[str, int, Tensor], Tensor]
+
+
 class Axis(NamedTuple):
     """Position of the m units of a group in a parameter of one network: on an axis, not counting that of the networks.
 
@@ -256,29 +260,79 @@ def is_within(one: tuple[Axis, int], two: tuple[Axis, int]) -> bool:
     return around.start <= here.start and here.stop <= around.stop and first // unit == last // unit
 
 
+def apart_from_others(symmetry: Symmetry) -> set[str]:
+    """The groups that share no entries of an axis with others: no heads, and nothing inside them."""
+    places = [((place, symmetry.sizes[g]), g) for g, axes in symmetry.groups.items() for place in axes]
+    on_axis: dict[tuple[str, int], list[tuple[tuple[Axis, int], str]]] = {}
+    for one in places:
+        on_axis.setdefault(one[0][0][:2], []).append(one)
+    pairs = ((one, two) for several in on_axis.values() for one, two in itertools.combinations(several, 2))
+    return set(symmetry.groups) - {g for one, two in pairs if not are_apart(one[0], two[0]) for g in (one[1], two[1])}
+
+
 def restricted(symmetry: Symmetry, names: Collection[str]) -> Symmetry:
     """The part of a symmetry that acts on some parameters; groups that act on none of them are left out."""
     found = {g: tuple(place for place in axes if place.name in names) for g, axes in symmetry.groups.items()}
     groups = {g: axes for g, axes in found.items() if axes}
     within = {g: at for g, at in symmetry.within.items() if g in groups and at[0] in groups}
-    return Symmetry(groups, {g: symmetry.sizes[g] for g in groups}, within)
+    kinds = {g: _restricted(kind, [p.name in names for p in symmetry.groups[g]]) for g, kind in symmetry.kinds.items()}
+    kinds = {g: kind for g, kind in kinds.items() if g in groups}
+    return Symmetry(groups, {g: symmetry.sizes[g] for g in groups}, within, kinds=kinds)
+
+
+def _restricted(kinds: Kinds, here: Sequence[bool]) -> Kinds:
+    """The vectors on some places."""
+    signs = tuple(tuple(itertools.compress(e, here)) for e in kinds.signs)
+    scales, translations = (tuple(tuple(itertools.compress(e, here)) for e in of) for of in kinds[1:3])
+    return Kinds(signs, scales, translations, tuple(itertools.compress(kinds.linear, here)), kinds.rotations)
 
 
 @checked
-def permute(params: Tensors, symmetry: Symmetry, permutations: Permutations) -> dict[str, Tensor]:
-    """Put the units of some groups in another order.
+def permute(
+    params: Tensors, symmetry: Symmetry, permutations: Permutations, signs: Mapping[str, Tensor] | None = None
+) -> dict[str, Tensor]:
+    """Put the units of some groups in another order, and change their signs.
 
-    ``params``: name → (N, …). ``permutations``: group → p (N, m); groups that are left out stay as they are.
+    ``params``: name → (N, …). ``permutations``: group → p (N, m); groups that are left out stay as they are. ``signs``:
+    group → (N, r, m), ±1 for each of the r vectors ``symmetry.kinds[group].signs`` and each unit in the new order.
 
     Returns
     -------
     dict of torch.Tensor
         name → (N, …): unit i of a group is unit p_i of before, on each of its axes. Other tensors are the same objects.
     """
-    N = len(next(iter(permutations.values()), ()))
+    N = len(next(iter({**permutations, **(signs or {})}.values()), ()))
     check_groups(symmetry, permutations, N)
-    check_axes(params, symmetry, permutations, N)
-    return permute_axes(params, symmetry.groups, permutations)
+    check_axes(params, symmetry, {**permutations, **(signs or {})}, N)
+    moved = permute_axes(params, symmetry.groups, permutations)
+    for group, given in (signs or {}).items():
+        vectors = symmetry.kinds[group].signs if group in symmetry.kinds else ()
+        allowed = (N, len(vectors), symmetry.sizes[group])
+        if given.shape != allowed or not bool((given.abs() == 1).all()):
+            raise ValueError(f"signs of group {group!r} are {short(given)}; allowed: 1 and -1 of shape {allowed}")
+    return acted(moved, symmetry, signs, _signs_of(symmetry, signs)) if signs else moved
+
+
+def _signs_of(symmetry: Symmetry, signs: Mapping[str, Tensor]) -> Act:
+    """Units times the signs of the vectors that have 1 at their place."""
+
+    def act(group: str, t: int, units: Tensor) -> Tensor:
+        chosen = torch.tensor([bool(e[t]) for e in symmetry.kinds[group].signs])
+        factor = signs[group][:, chosen].prod(dim=1)  # (N, m)
+        return units * factor.to(units).view(len(factor), *[1] * (units.ndim - 2), -1)
+
+    return act
+
+
+def acted(params: Tensors, symmetry: Symmetry, groups: Iterable[str], act: Act) -> dict[str, Tensor]:
+    """Parameters (N, …) after a move of the units of some groups."""
+    moved = dict(params)
+    for g in groups:
+        for t, place in enumerate(symmetry.groups[g]):
+            value, d = moved[place.name], place.axis + 2
+            units = act(g, t, units_of(value, place, symmetry.sizes[g]).movedim(d, -1))
+            moved[place.name] = replace_units(value, place, units.movedim(-1, d))
+    return moved
 
 
 def check_groups(symmetry: Symmetry, permutations: Permutations, N: int) -> None:
