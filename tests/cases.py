@@ -537,7 +537,7 @@ class Members(Experts):
         return torch.einsum("bnh,nho->bno", h.tanh(), self.down), self.router(x)
 
 
-@case(1 + 1 + 2, PIXELS)
+@case(1 + 1 + 2, images(5, 3, 8, 8))
 class Divided(nn.Module):
     """Channels of two layers, 2 and 4, read in groups of 3."""
 

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
@@ -90,6 +90,7 @@ def weight_matching(
     seed: Seed = 0,
     start: Permutations | Literal["group by group"] | None = None,
     sweeps: Positive = 100,
+    signs: bool | Mapping[str, Tensor] = False,
 ) -> WeightMatching:
     """Permute b so that its weights are near those of a: coordinate descent over the groups, with restarts.
 
@@ -112,6 +113,8 @@ def weight_matching(
         that it shares with no later one; the identity if it is left out.
     sweeps
         most sweeps through all groups.
+    signs
+        whether to take signs, too, where ``symmetry.kinds`` has them; or those where the first descent begins.
 
     Examples
     --------
@@ -126,14 +129,25 @@ def weight_matching(
     ([[1, 2, 0]], [[91.0]])
     """
     first = _start(a, b, symmetry, None if isinstance(start, str) else start)
-    first = group_by_group(a, b, symmetry) if isinstance(start, str) else first
-    return _matched(a, b, symmetry, restarts, seed, first, sweeps)
+    problem = _Problem(a, b, symmetry, signs is not False)
+    if isinstance(start, str):
+        first = group_by_group(a, b, symmetry, problem)
+    elif isinstance(signs, Mapping):
+        first |= {g: first[g] + first[g].shape[1] * problem.signs[g].number(one) for g, one in signs.items()}
+    return _matched(a, b, symmetry, restarts, seed, first, sweeps, problem)
 
 
 def _matched(
-    a: Tensors, b: Tensors, symmetry: Symmetry, restarts: int, seed: int, start: dict[str, Tensor], sweeps: int
+    a: Tensors,
+    b: Tensors,
+    symmetry: Symmetry,
+    restarts: int,
+    seed: int,
+    start: dict[str, Tensor],
+    sweeps: int,
+    problem: _Problem | None = None,
 ) -> WeightMatching:
-    problem, P = _Problem(a, b, symmetry), len(next(iter(a.values())))
+    problem, P = problem or _Problem(a, b, symmetry), len(next(iter(a.values())))
     results = []
     for restart in progress(range(restarts), "restart"):
         generator = torch_generator(seed, f"weight matching, restart {restart}")
@@ -152,9 +166,9 @@ def _matched(
     return WeightMatching({g: p % p.shape[1] for g, p in found.items()}, values, traces, signs)
 
 
-def group_by_group(a: Tensors, b: Tensors, symmetry: Symmetry) -> dict[str, Tensor]:
+def group_by_group(a: Tensors, b: Tensors, symmetry: Symmetry, problem: _Problem | None = None) -> dict[str, Tensor]:
     """A start: the groups in their order, each by the parameters that it shares with no later one."""
-    problem, P = _Problem(a, b, symmetry), len(next(iter(a.values())))
+    problem, P = problem or _Problem(a, b, symmetry), len(next(iter(a.values())))
     p, known = identity(symmetry, P), set[str]()
     for step in problem.steps:
         found, _ = problem.solved(step, p, np.arange(P), known)
@@ -347,6 +361,11 @@ class _Signs:
         signs = 1 - 2 * self.sums.to(numbers.device)[numbers].movedim(-1, 1)
         return torch.cat([signs, signs.new_ones(len(signs), self.unused, signs.shape[-1])], dim=1)
 
+    def number(self, signs: Tensor) -> Tensor:
+        """The inverse of :meth:`each`."""
+        bits = (signs[:, : self.sums.shape[1]] < 0).long()
+        return (bits * 2 ** torch.arange(bits.shape[1]).flip(0).to(bits)[:, None]).sum(dim=1)
+
 
 class _Problem:
     """Steps of P pairs and their gains; terms that no other group changes are summed once.
@@ -354,7 +373,7 @@ class _Problem:
     Of a group with signs, a permutation p is p + m k with the number k of a set of signs of each unit.
     """
 
-    def __init__(self, a: Tensors, b: Tensors, symmetry: Symmetry) -> None:
+    def __init__(self, a: Tensors, b: Tensors, symmetry: Symmetry, signs: bool = False) -> None:
         self.places: dict[str, list[tuple[str, Axis]]] = {}
         for group, axes in symmetry.groups.items():
             for place in axes:
@@ -364,8 +383,9 @@ class _Problem:
         if self.small:
             self.a, self.b = ({name: value.double() for name, value in end.items()} for end in (self.a, self.b))
         self.device, self.sizes, self.steps = next(iter(a.values())).device, symmetry.sizes, _steps(symmetry)
-        with_signs = sorted(g for g in apart_from_others(symmetry) if g in symmetry.kinds and symmetry.kinds[g].signs)
-        self.signs = {g: _Signs(symmetry.kinds[g].signs, symmetry.groups[g]) for g in with_signs}
+        vectors = {g: kinds.signs for g, kinds in symmetry.kinds.items() if signs and kinds.signs}
+        apart = apart_from_others(symmetry) if vectors else set()
+        self.signs = {g: _Signs(of, symmetry.groups[g]) for g, of in vectors.items() if g in apart}
         self.columns: dict[str, np.ndarray] = {}  # group → signs (sums, 2^r) of the sums of its terms, by set
         for step in self.steps:
             if step.group in self.signs:

@@ -261,13 +261,18 @@ def is_within(one: tuple[Axis, int], two: tuple[Axis, int]) -> bool:
 
 
 def apart_from_others(symmetry: Symmetry) -> set[str]:
-    """The groups that share no entries of an axis with others: no heads, and nothing inside them."""
+    """The groups that are not inside others, have none inside, and share no entries of an axis with others."""
     places = [((place, symmetry.sizes[g]), g) for g, axes in symmetry.groups.items() for place in axes]
     on_axis: dict[tuple[str, int], list[tuple[tuple[Axis, int], str]]] = {}
     for one in places:
         on_axis.setdefault(one[0][0][:2], []).append(one)
     pairs = ((one, two) for several in on_axis.values() for one, two in itertools.combinations(several, 2))
-    return set(symmetry.groups) - {g for one, two in pairs if not are_apart(one[0], two[0]) for g in (one[1], two[1])}
+    nested = {g for one, (other, _) in symmetry.within.items() for g in (one, other)}
+    return (
+        set(symmetry.groups)
+        - nested
+        - {g for one, two in pairs if not are_apart(one[0], two[0]) for g in (one[1], two[1])}
+    )
 
 
 def restricted(symmetry: Symmetry, names: Collection[str]) -> Symmetry:
