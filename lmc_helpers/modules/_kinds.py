@@ -1,7 +1,8 @@
 """What units allow besides another order: signs, positive scales, translations, rotations, all invertible matrices.
 
 Candidates come from derivatives and from the operations; what counts is the proof: a module in double precision whose
-units are all moved at random must give the same outputs.
+units are all moved at random must give the same outputs, with its own parameters and with others, drawn at random,
+since units that are dead in one network are free in many ways.
 
 If outputs f stay when place t of unit i is multiplied by c_i^(e_t), for all c_i > 0, then for each unit (Euler)
 
@@ -34,7 +35,9 @@ from lmc_helpers.networks.permutations import Act, Kinds, acted, apart_from_othe
 from lmc_helpers.seeds import torch_generator
 
 Vectors = dict[str, list[tuple[Any, ...]]]  # group → vectors over its places
+Point = tuple[Any, dict[str, Tensor], list[Tensor]]  # a call, parameters (1, …) and outputs
 MOST = 16  # cotangents
+POINTS = 4  # sets of parameters, at least
 DENOMINATOR = 12  # of exponents, at most
 
 
@@ -46,26 +49,18 @@ class Probe(Protocol):
     calls: list[Any]
     followed: list[Any]
     values: dict[str, Tensor]
-    expected: list[Tensor]
 
-    def outputs(self, values: Mapping[str, Tensor]) -> list[Tensor]:
-        """Outputs of all calls by other values."""
+    def run(self, x: Any, values: Mapping[str, Tensor]) -> list[Tensor]:
+        """Outputs of a call by some values."""
 
 
 def kinds_of(probe: Probe, traced: Traced, only_signs: bool) -> dict[str, Kinds]:
     """Group → what was found and proven of it."""
     symmetry, generator = traced.symmetry, torch_generator(0, "kinds of axes")
     groups = apart_from_others(symmetry) if only_signs else set(symmetry.groups)
+    points = _points(probe, generator)
     with untouched(seed=0):
         sets = candidates(probe.model, probe.followed, probe.chosen, traced, {traced.atoms[g][0] for g in groups})
-    scales, translations = ({}, {}) if only_signs else _infinitesimal(probe, traced, generator)
-    signs: Vectors = {}
-    for g in filter(groups.__contains__, symmetry.groups):
-        atom, numbers = traced.atoms[g]
-        idle = [e for e in scales.get(g, ()) if sum(map(bool, e)) == 1]  # a place that no output depends on
-        every = [[one >> k & 1 for k in numbers] for one in sets[atom]] + [list(map(bool, e)) for e in idle]
-        vectors = reduced(sum(1 << t for t, e in enumerate(one) if e) for one in every)
-        signs[g] = [tuple(one >> t & 1 for t in range(len(numbers))) for one in vectors]
 
     def uniform(m: int, low: float, high: float) -> Tensor:
         return low + (high - low) * torch.rand(m, generator=generator, dtype=torch.float64)
@@ -82,8 +77,9 @@ def kinds_of(probe: Probe, traced: Traced, only_signs: bool) -> dict[str, Kinds]
         """The vectors that keep the outputs, alone and with all others."""
 
         def holds(some: Vectors) -> bool:
-            moved = acted(probe.values, symmetry, some, act(some))
-            return change(probe.outputs(moved), probe.expected) <= traced.precision**0.5
+            by = act(some)
+            changes = (change(probe.run(x, acted(v, symmetry, some, by)), f) for x, v, f in points)
+            return all(one <= traced.precision**0.5 for one in changes)
 
         found = {g: vectors for g, vectors in found.items() if vectors}
         if not found or holds(found):
@@ -115,11 +111,19 @@ def kinds_of(probe: Probe, traced: Traced, only_signs: bool) -> dict[str, Kinds]
 
         return of
 
+    scales, translations = ({}, {}) if only_signs else _infinitesimal(probe, traced, points, generator)
+    scales = proven(scales, factors(lambda m: uniform(m, 0.5, 2)))
+    translations = proven(translations, shifts)
+    signs: Vectors = {}
+    for g in filter(groups.__contains__, symmetry.groups):
+        atom, numbers = traced.atoms[g]
+        idle = [e for e in scales.get(g, ()) if sum(map(bool, e)) == 1]  # a place that no output depends on
+        every = [[one >> k & 1 for k in numbers] for one in sets[atom]] + [list(map(bool, e)) for e in idle]
+        vectors = reduced(sum(1 << t for t, e in enumerate(one) if e) for one in every)
+        signs[g] = [tuple(one >> t & 1 for t in range(len(numbers))) for one in vectors]
     signs = proven(signs, factors(sign))
     if only_signs:
         return {g: Kinds(tuple(signs.get(g, ()))) for g in symmetry.groups if g in groups}
-    scales = proven(scales, factors(lambda m: uniform(m, 0.5, 2)))
-    translations = proven(translations, shifts)
     whole: Vectors = {
         g: [(1,) * len(of[0])] for g, of in signs.items() if all(sum(e) % 2 for e in zip(*of, strict=True))
     }
@@ -142,22 +146,43 @@ def _of_ones(vectors: Sequence[tuple[float, ...]]) -> list[tuple[int, ...]]:
     return []
 
 
-def _infinitesimal(probe: Probe, traced: Traced, generator: torch.Generator) -> tuple[Vectors, Vectors]:
+def _points(probe: Probe, generator: torch.Generator) -> list[Point]:
+    """Calls, parameters and finite outputs: the first with the module's own parameters, the others with random ones."""
+    found, own = [], {name for name, _ in probe.model.named_parameters()}
+    for k in range(max(POINTS, len(probe.calls))):
+        values = dict(probe.values)
+        for name, value in values.items() if k else ():
+            if name in own and (value.is_floating_point() or value.is_complex()):
+                noise = torch.randn(value.shape, generator=generator, dtype=torch.float64).to(value)
+                positive = not value.is_complex() and bool((value > 0).all())
+                size = value.abs().square().mean().sqrt().clamp_min(0.1)
+                values[name] = value * (noise / 2).exp() if positive else noise * size
+        x = probe.calls[k % len(probe.calls)]
+        outputs = probe.run(x, values)
+        if k == 0 or not any(one.isnan().any() for one in outputs):
+            found.append((x, values, outputs))
+    return found
+
+
+def _infinitesimal(
+    probe: Probe, traced: Traced, points: Sequence[Point], generator: torch.Generator
+) -> tuple[Vectors, Vectors]:
     """Group → exponents of scales, and translations, that the derivatives of the outputs allow."""
-    symmetry, calls = traced.symmetry, probe.calls
+    symmetry = traced.symmetry
     #: group, number of a place, and what is varied → a row for each cotangent and unit
     rows: dict[tuple[str, int, int], list[Tensor]] = {}
-    wanted = [2 * len(places) / (len(calls) * symmetry.sizes[g]) for g, places in symmetry.groups.items()]
+    wanted = [2 * len(places) / (len(points) * symmetry.sizes[g]) for g, places in symmetry.groups.items()]
     n = min(MOST, math.ceil(max(wanted, default=1)))
     names = {place.name for places in symmetry.groups.values() for place in places}
     try:
-        for slopes in itertools.chain(*(_derivatives(probe, x, names, n, generator) for x in calls)):
+        every = (zip(itertools.repeat(v), _derivatives(probe, x, v, names, n, generator)) for x, v, _ in points)
+        for values, slopes in itertools.chain(*every):
             for g, places in symmetry.groups.items():
                 for t, place in enumerate(places):
-                    both = [units_of(one[place.name], place, symmetry.sizes[g]) for one in (probe.values, slopes)]
+                    both = [units_of(one[place.name], place, symmetry.sizes[g]) for one in (values, slopes)]
                     value, slope = (one.movedim(place.axis + 2, -1).flatten(0, -2) for one in both)
                     rows.setdefault((g, t, 0), []).append((value.conj() * slope).real.sum(dim=0))
-                    if probe.values[place.name].ndim == 2:
+                    if values[place.name].ndim == 2:
                         rows.setdefault((g, t, 1), []).append(slope.real.sum(dim=0))
     except RuntimeError:  # an operation without derivatives
         rows = {}
@@ -193,14 +218,14 @@ class _Differentiable(TorchFunctionMode):
 
 
 def _derivatives(
-    probe: Probe, x: Any, names: Collection[str], n: int, generator: torch.Generator
+    probe: Probe, x: Any, at: Mapping[str, Tensor], names: Collection[str], n: int, generator: torch.Generator
 ) -> Iterator[dict[str, Tensor]]:
     """The derivatives of u·f by values (1, …), for n random cotangents u."""
-    values = {name: probe.values[name].detach().clone().requires_grad_() for name in names}
+    values = {name: at[name].detach().clone().requires_grad_() for name in names}
     back = remembered(probe.model)
     try:
         with untouched(seed=0), step_by_step(), torch.enable_grad(), _Differentiable():
-            given = {**{name: one[0] for name, one in probe.values.items()}, **{k: v[0] for k, v in values.items()}}
+            given = {**{name: one[0] for name, one in at.items()}, **{k: v[0] for k, v in values.items()}}
             outputs = outputs_of(probe.chosen(called(probe.model, x, given)))
             outputs = [one[one.isfinite()] for one in outputs if one.requires_grad]
             for _ in range(n if outputs else 0):

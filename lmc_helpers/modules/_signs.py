@@ -24,7 +24,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 from torch.utils.weak import WeakTensorKeyDictionary
 
-from lmc_helpers.modules._axes import Atom, State
+from lmc_helpers.modules._axes import Atom, State, Unfollowed
 from lmc_helpers.modules._module import called, outputs_of, step_by_step, tensors_of
 from lmc_helpers.modules._plain import memory, remembered
 from lmc_helpers.modules._trace import Spot, Traced, _spots
@@ -47,6 +47,8 @@ def candidates(
         try:
             with torch.no_grad(), step_by_step(), signs:
                 outputs_of(chosen(called(model, x)))
+        except (Unfollowed, RuntimeError):  # or an operation on other numbers than the module's own, or other tensors
+            return {atom: [] for atom in spots}
         finally:
             back()
     return {
@@ -120,8 +122,10 @@ class _Signs(TorchDispatchMode):
         outputs = list(tensors_of(out))
         if not outputs:
             return out
-        given, made = next(self.steps)
-        given = [] if "empty" in str(func) else given  # of arbitrary numbers
+        name, given, made = next(self.steps, ("", [], []))
+        if name != str(func):
+            raise Unfollowed  # another way through the module than when it was traced
+        given = [] if "empty" in name else given  # of arbitrary numbers
         inputs = {
             (id(one), *at): sign
             for one, state in zip(tensors, given, strict=False)

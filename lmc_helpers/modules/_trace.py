@@ -97,9 +97,9 @@ class Follower(TorchDispatchMode):
         self.module = [""]
         self.stacked: set[Atom] = set()  # what is picked entry by entry
         self.writes = False  # whether the present operation changes a tensor in place
-        #: of each operation the axes of its tensors, None for blocks that are read apart, and of its results, None if
-        #: their use fixes the units
-        self.steps: list[tuple[list[State | None], list[State | None]]] = []
+        #: of each operation its name and the axes of its tensors, None for blocks that are read apart, and of its
+        #: results, None if their use fixes the units
+        self.steps: list[tuple[str, list[State | None], list[State | None]]] = []
         #: results that say where units are, such as the indices of a maximum → the axes that their use fixes
         self.order = WeakTensorKeyDictionary()
         self.precision = 0.0  # of the coarsest floating type
@@ -189,6 +189,7 @@ class Follower(TorchDispatchMode):
         if name.startswith("lift_fresh"):
             self.held |= {memory(tensor) for tensor in tensors}
         given: list[State | None] = []
+        outputs: list[Tensor] | None = None
         try:
             given = [None if self.is_apart(name, one) else self.state(one) for one in tensors]  # before it changes them
             states = [state for state in given if state is not None]
@@ -205,6 +206,9 @@ class Follower(TorchDispatchMode):
                 raise Unfollowed  # such as resize_
             found = self.follow(name, func, bound(func, args, kwargs), tensors, states, outputs)
         except (Unfollowed, LookupError, AttributeError, TypeError):
+            if outputs is None:  # arguments of another layout
+                out = func(*args, **kwargs)
+                outputs = list(tensors_of(out))
             found = self.pin(tensors, outputs)
         for k, tensor in enumerate(outputs):
             known = k < len(found) and found[k] is not None
@@ -213,7 +217,9 @@ class Follower(TorchDispatchMode):
                 self.order[tensor] = [axis for one in tensors for axis in self.axes(one)]
             if tensor.is_floating_point():
                 self.precision = max(self.precision, torch.finfo(tensor.dtype).eps)
-        self.steps.append((given, [None if tensor in self.order else self.states[tensor] for tensor in outputs]))
+        self.steps.append(
+            (str(func), given, [None if tensor in self.order else self.states[tensor] for tensor in outputs])
+        )
         return out
 
     def is_apart(self, name: str, tensor: Tensor) -> bool:
@@ -360,7 +366,7 @@ class Traced:
 
     symmetry: Symmetry
     precision: float  # of the coarsest type
-    steps: list[tuple[list[State | None], list[State | None]]]  # as of Follower
+    steps: list[tuple[str, list[State | None], list[State | None]]]  # as of Follower
     spots: dict[Atom, list[Spot]]  # where each free atom is in parameters and buffers
     atoms: dict[str, tuple[Atom, list[int]]]  # group → its atom, and the number of the spot of each of its places
 
