@@ -31,7 +31,7 @@ from lmc_helpers.modules._module import called, outputs_of, step_by_step, untouc
 from lmc_helpers.modules._plain import remembered
 from lmc_helpers.modules._signs import candidates, reduced
 from lmc_helpers.modules._trace import Traced
-from lmc_helpers.networks.permutations import Act, Kinds, acted, apart_from_others, change, units_of
+from lmc_helpers.networks.permutations import Act, Kinds, acted, apart_from_others, by_matrices, change, units_of
 from lmc_helpers.seeds import torch_generator
 
 Vectors = dict[str, list[tuple[Any, ...]]]  # group → vectors over its places
@@ -106,8 +106,7 @@ def kinds_of(probe: Probe, traced: Traced, only_signs: bool) -> dict[str, Kinds]
             M = {g: matrix(symmetry.sizes[g]) for g in some}
             if stretched:
                 M = {g: one * uniform(len(one), 0.5, 2) @ matrix(len(one)) for g, one in M.items()}
-            inverse = {g: torch.linalg.inv(one).mT for g, one in M.items()}
-            return lambda g, t, units: units @ (M if some[g][0][t] > 0 else inverse)[g].to(units).mT
+            return by_matrices(M, {g: vectors[0] for g, vectors in some.items()})
 
         return of
 

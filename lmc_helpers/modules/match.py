@@ -39,15 +39,17 @@ from lmc_helpers.modules._module import (
     untouched,
 )
 from lmc_helpers.modules.losses import Combined
-from lmc_helpers.modules.symmetry import permuted
+from lmc_helpers.modules.symmetry import exponents, permuted
 from lmc_helpers.modules.symmetry import symmetry as traced
-from lmc_helpers.networks.permutations import Axis, Kinds, Symmetry, restricted, units_of
+from lmc_helpers.networks.permutations import Axis, Kinds, Symmetry, acted, by_matrices, restricted, units_of
 from lmc_helpers.progress import progress
 
 __all__ = ["Matched", "load_matching", "match"]
 
+SWEEPS = 20  # over groups with matrices
 AT_ONCE = 32  # examples whose activations are held, or
 NUMBERS = 2**14  # numbers in their inputs
+Maps = Literal["orthogonal", "linear"]
 By = Literal["weights", "activations", "straight-through", "sinkhorn"]
 
 
@@ -63,6 +65,7 @@ class Matched:
     symmetry: Symmetry  # the groups
     #: group → (r, m), ±1 for each vector ``symmetry.kinds[group].signs`` and unit of a; none of groups without signs
     signs: dict[str, Tensor] = field(default_factory=dict)
+    maps: dict[str, Tensor] = field(default_factory=dict)  # group → matrix (m, m) of its units, in their new order
 
     def save(self, path: str | Path) -> None:
         """Write the matching to a file, .json or .safetensors, that :func:`load_matching` reads."""
@@ -71,7 +74,9 @@ class Matched:
         if of.kinds:
             groups["kinds"] = {g: kinds._asdict() for g, kinds in of.kinds.items()}
         numbers = {f"p {g}": p.cpu() for g, p in self.permutations.items()} | {"values": self.values.cpu()}
-        numbers |= {f"s {g}": signs.cpu() for g, signs in self.signs.items()}
+        numbers |= {
+            f"{kind} {g}": one.cpu() for kind, of in (("s", self.signs), ("m", self.maps)) for g, one in of.items()
+        }
         if _kind(path) == ".json":
             lists = {name: value.tolist() for name, value in numbers.items()}
             atomic_write(Path(path), json.dumps({"symmetry": groups, **lists}, ensure_ascii=False))
@@ -95,7 +100,7 @@ def load_matching(path: str | Path, b: nn.Module, x: Any, outputs: Callable | No
 
     ``outputs`` says what counts of them, as in :func:`~lmc_helpers.modules.symmetry.symmetry`; a file cannot hold it.
 
-    Then ``lmc_helpers.permuted(b, found.symmetry, found.permutations, found.signs)`` is b as it was matched.
+    Then ``lmc_helpers.permuted(b, found.symmetry, found.permutations, found.signs, found.maps)`` is b as matched.
 
     Raises
     ------
@@ -136,8 +141,9 @@ def load_matching(path: str | Path, b: nn.Module, x: Any, outputs: Callable | No
             torch.as_tensor(numbers.pop("values"), dtype=torch.float64),
             Symmetry(axes, groups["sizes"], inside, left, outputs, kinds),
         )
-        p, signs = (
-            {g[2:]: torch.as_tensor(one) for g, one in numbers.items() if g.startswith(kind)} for kind in ("p ", "s ")
+        p, signs, maps = (
+            {g[2:]: torch.as_tensor(one, dtype=kind) for g, one in numbers.items() if g.startswith(start)}
+            for start, kind in (("p ", None), ("s ", None), ("m ", torch.double))
         )
     except ImportError:
         raise
@@ -145,8 +151,8 @@ def load_matching(path: str | Path, b: nn.Module, x: Any, outputs: Callable | No
         raise ValueError(
             f"{str(path)!r} holds no matching ({error}); allowed: a file that Matched.save wrote"
         ) from None
-    check_same(b, permuted(b, symmetry, p, signs), x, outputs)
-    return Matched(p, values, symmetry, signs)
+    check_same(b, permuted(b, symmetry, p, signs, maps), x, outputs)
+    return Matched(p, values, symmetry, signs, maps)
 
 
 def _tuples(value: Any) -> Any:
@@ -167,6 +173,7 @@ def match(
     steps: int = 100,
     details: Literal[False] = False,
     signs: bool = True,
+    maps: Maps | None = None,
 ) -> nn.Module: ...
 @overload
 def match(
@@ -183,6 +190,7 @@ def match(
     *,
     details: Literal[True],
     signs: bool = True,
+    maps: Maps | None = None,
 ) -> tuple[nn.Module, Matched]: ...
 @checked
 def match(
@@ -198,6 +206,7 @@ def match(
     steps: Natural = 100,
     details: bool = False,
     signs: bool = True,
+    maps: Maps | None = None,
 ) -> nn.Module | tuple[nn.Module, Matched]:
     """A copy of b, in evaluation mode, with its units in the order nearest to a's: π b for a permutation π, and signs.
 
@@ -237,6 +246,11 @@ def match(
         do not show, as before an absolute value, by weights in the end. Units inside others, such as
         those of heads, or with others inside keep their signs, and so do all where a loss descends. Without
         ``symmetry``, they are found and proven (``symmetry(..., kinds="signs")``).
+    maps
+        ``"orthogonal"``: in the end, the units of each group with rotations (``symmetry(..., kinds=True)``) are
+        multiplied by the orthogonal matrix that brings weights nearest, max ⟨a, Q b⟩ (Procrustes), one group after
+        another. ``"linear"``: from there, where all of GL(m) is free, by the matrix of a minimum of ‖a − M b‖². The
+        order of units, and of heads around them, is matched before.
 
     Examples
     --------
@@ -257,8 +271,11 @@ def match(
         if descends:
             Ends(a, b).check(next(batches(a, data))[0])
         signs = signs and not descends
-        groups = traced(a, unlabelled(a, x), kinds=signs and "signs") if symmetry is None else symmetry
-        groups = groups if signs else replace(groups, kinds={})
+        kinds: Any = maps is not None or (signs and "signs")
+        groups = traced(a, unlabelled(a, x), kinds=kinds) if symmetry is None else symmetry
+        if maps and not groups.kinds:
+            raise ValueError(f"maps = {maps!r} with groups without kinds; allowed: those of symmetry(..., kinds=True)")
+        groups = groups if signs else replace(groups, kinds={g: k._replace(signs=()) for g, k in groups.kinds.items()})
         chosen: dict[str, Tensor] = {}
         unknown = sorted({place.name for of in groups.groups.values() for place in of} - set(tensors(a)))
         if unknown:
@@ -276,10 +293,11 @@ def match(
             )
         else:
             p, values, chosen = _by_weights(a, b, groups, restarts, seed)
-        made = permuted(b, groups, p, chosen)
+        matrices = _mapped(a, permuted(b, groups, p, chosen), groups, maps == "linear") if maps else {}
+        made = permuted(b, groups, p, chosen, matrices)
         if x is not None:
             check_same(b, made, x, groups.outputs)
-    return (made, Matched(p, values, groups, chosen)) if details else made
+    return (made, Matched(p, values, groups, chosen, matrices)) if details else made
 
 
 # ---------- by weights
@@ -306,6 +324,60 @@ def _weights(model: nn.Module) -> dict[str, Tensor]:
     """Parameters name → (1, …), complex numbers as pairs of real ones."""
     parameters = model.named_parameters()
     return {n: (torch.view_as_real(p) if p.is_complex() else p).detach()[None] for n, p in parameters}
+
+
+# ---------- matrices
+
+
+def _mapped(a: nn.Module, b: nn.Module, symmetry: Symmetry, linear: bool) -> dict[str, Tensor]:
+    """The matrices of groups that bring b nearest to a, in sweeps over them."""
+    u, v = ({name: value.double() for name, value in _weights(end).items()} for end in (a, b))
+    own = restricted(symmetry, u)
+    signs, found = exponents(own), dict[str, Tensor]()
+
+    def distance() -> float:
+        return sum((u[name] - v[name]).square().sum().item() for name in u)
+
+    left = distance()
+    for _ in range(SWEEPS):
+        for g, e in signs.items():
+            m = own.sizes[g]
+            grams = {
+                sign: [torch.zeros(m, m, dtype=torch.float64)] * 2 for sign in (1, -1)
+            }  # Σ AᵀB and Σ BᵀB, units as columns
+            for place, sign in zip(own.groups[g], e, strict=True):
+                both = (units_of(end[place.name], place, m).movedim(place.axis + 2, -1) for end in (u, v))
+                A, B = (one.flatten(0, -2) for one in both)
+                grams[sign] = [grams[sign][0] + A.mT @ B, grams[sign][1] + B.mT @ B]
+            (C, G), (D, H) = grams[1], grams[-1]
+            U, _, V = torch.linalg.svd(C + D)
+            M = U @ V
+            M = _nearest(M, C, G, D, H) if linear and own.kinds[g].linear else M
+            v = acted(v, own, [g], by_matrices({g: M}, signs))
+            found[g] = M @ found[g] if g in found else M
+        left, before = distance(), left
+        if before - left <= 1e-9 * before:
+            break
+    return found
+
+
+def _nearest(M: Tensor, C: Tensor, G: Tensor, D: Tensor, H: Tensor) -> Tensor:
+    """A minimum over M, from a first one, of ‖A − M B‖² + ‖A' − M^{-T} B'‖² by A Bᵀ, B Bᵀ, A' B'ᵀ and B' B'ᵀ."""
+    M = M.clone().requires_grad_()
+    search = torch.optim.LBFGS(
+        [M], max_iter=200, tolerance_grad=1e-10, tolerance_change=1e-14, line_search_fn="strong_wolfe"
+    )
+
+    def value() -> Tensor:
+        search.zero_grad()
+        N = torch.linalg.inv(M).mT
+        total = (M @ G * M - 2 * M * C + N @ H * N - 2 * N * D).sum()
+        total.backward()
+        return total
+
+    with torch.enable_grad():
+        search.step(value)
+    return M.detach()
 
 
 # ---------- by a loss halfway

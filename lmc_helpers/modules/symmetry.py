@@ -11,7 +11,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from lmc_helpers._typing import checked
+from lmc_helpers._typing import checked, short
 from lmc_helpers._wrappers import bare
 from lmc_helpers.modules._data import in_double
 from lmc_helpers.modules._kinds import kinds_of
@@ -32,7 +32,10 @@ from lmc_helpers.modules._plain import Reads, SecondRoad, plain, remembered, uns
 from lmc_helpers.modules._trace import BY_HAND, Refused, trace, varies
 from lmc_helpers.networks.permutations import (
     Check,
+    Kinds,
     Symmetry,
+    acted,
+    by_matrices,
     change,
     cycles,
     permute,
@@ -125,7 +128,11 @@ def symmetry(
 
 @checked
 def permuted(
-    model: nn.Module, symmetry: Symmetry, permutations: Mapping[str, Any], signs: Mapping[str, Tensor] | None = None
+    model: nn.Module,
+    symmetry: Symmetry,
+    permutations: Mapping[str, Any],
+    signs: Mapping[str, Tensor] | None = None,
+    maps: Mapping[str, Tensor] | None = None,
 ) -> nn.Module:
     """A copy of a module, in evaluation mode, with units in another order: unit i is unit p_i of before.
 
@@ -134,6 +141,8 @@ def permuted(
     A permutation p is (m,), or (1, m) as :func:`~lmc_helpers.networks.permutations.random_permutations` draws it. Of
     units inside units of another group, those of the outer group are moved first, in whatever order both are given.
     Signs (r, m) of a group are ±1 for each vector in ``symmetry.kinds[group].signs`` and each unit in the new order.
+    Last, the units of groups with rotations are multiplied by an orthogonal matrix (m, m), of those with
+    ``symmetry.kinds[group].linear`` by an invertible one.
 
     Examples
     --------
@@ -145,7 +154,21 @@ def permuted(
     values = {name: value[None] for name, value in tensors(plain(model)).items()}
     p = {group: torch.as_tensor(p).reshape(1, -1) for group, p in permutations.items()}
     moved = permute(values, symmetry, p, {group: one[None] for group, one in (signs or {}).items()})
+    for g, M in (maps or {}).items():
+        kinds, m = symmetry.kinds.get(g, Kinds()), symmetry.sizes.get(g, 0)
+        fits = M.shape == (m, m) and M.is_floating_point() and (kinds.linear or kinds.rotations)
+        if not fits or not (kinds.linear or change([M @ M.mT], [torch.eye(m).to(M)]) < 1e-4):
+            allowed = f"an {'invertible' if kinds.linear else 'orthogonal'} matrix {(m, m)} of a group with such kinds"
+            raise ValueError(f"the matrix {short(M)} of group {g!r}; allowed: {allowed}")
+    matrices = dict(maps or {})
+    moved = acted(moved, symmetry, matrices, by_matrices(matrices, exponents(symmetry)))
     return filled(model, {name: value[0] for name, value in moved.items()})
+
+
+def exponents(symmetry: Symmetry) -> dict[str, tuple[int, ...]]:
+    """Group → 1 or −1 for each place, of the groups whose units may be multiplied by matrices."""
+    places = {g: (1,) * len(found) for g, found in symmetry.groups.items()}
+    return {g: kinds.linear or places[g] for g, kinds in symmetry.kinds.items() if kinds.rotations}
 
 
 @checked

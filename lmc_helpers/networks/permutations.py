@@ -26,7 +26,7 @@ from lmc_helpers._typing import NonNegative, Positive, Seed, Tensors, checked, m
 from lmc_helpers.matching import check_permutation
 from lmc_helpers.seeds import torch_generator
 
-__all__ = ["Axis", "Check", "Permutations", "Symmetry", "identity", "permute", "random_permutations", "verify"]
+__all__ = ["Axis", "Check", "Kinds", "Permutations", "Symmetry", "identity", "permute", "random_permutations", "verify"]
 
 if TYPE_CHECKING:
     Permutations = Mapping[str, Tensor]
@@ -327,6 +327,12 @@ def _signs_of(symmetry: Symmetry, signs: Mapping[str, Tensor]) -> Act:
         return units * factor.to(units).view(len(factor), *[1] * (units.ndim - 2), -1)
 
     return act
+
+
+def by_matrices(matrices: Mapping[str, Tensor], exponents: Mapping[str, Sequence[float]]) -> Act:
+    """Units times a matrix M in places with a positive exponent, times M^{-T} in the others."""
+    inverse = {g: torch.linalg.inv(M).mT for g, M in matrices.items()}
+    return lambda g, t, units: units @ (matrices if exponents[g][t] > 0 else inverse)[g].to(units).mT
 
 
 def acted(params: Tensors, symmetry: Symmetry, groups: Iterable[str], act: Act) -> dict[str, Tensor]:

@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 import pytest
 import torch
-from cases import Experts, Layers, acted, drawn, effective, made, moved
+from cases import Experts, Layers, acted, difference, drawn, effective, made, moved, outputs
 from oracles.networks import numbers as normal
 from oracles.networks import scattered
 from scipy.optimize import linear_sum_assignment
@@ -365,3 +365,38 @@ def test_a_matching_of_some_outputs_is_made_kept_and_loaded(tmp_path):
     assert all(p.equal(found.permutations[g]) for g, p in loaded.permutations.items())
     with pytest.raises(ValueError, match="b gives other outputs"):
         load_matching(tmp_path / "m.json", b, x)
+
+
+@pytest.mark.parametrize("maps", ["orthogonal", "linear"])
+@pytest.mark.parametrize("name", ["across", "pixel shuffle", "between each other"])
+def test_planted_matrices_are_found(tmp_path, name, maps):
+    """Of queries and keys, and of linear layers; rotations alone of the last."""
+    a, x = made(name)
+    groups, draw = symmetry(a, x, kinds=True), torch.Generator().manual_seed(5)
+
+    def planted(kinds, m):
+        M = torch.eye(m).double() + 0.2 * torch.randn(m, m, generator=draw, dtype=torch.float64)
+        M = M if kinds.linear and maps == "linear" else torch.linalg.qr(M)[0]
+        return lambda t, units: units @ (M if (kinds.linear or [1] * 99)[t] > 0 else torch.linalg.inv(M).T).T
+
+    moves = {g: planted(kinds, groups.sizes[g]) for g, kinds in groups.kinds.items() if kinds.rotations}
+    b = moved(acted(a, groups, moves), groups, drawn(groups))
+    assert moves and difference(outputs(b, x), outputs(a, x)) < 1e-9
+    found, how = match(a, b, x, maps=maps, details=True)
+    assert set(how.maps) == set(moves)
+    for key, value in a.state_dict().items():
+        torch.testing.assert_close(found.state_dict()[key], value, rtol=0, atol=1e-5)
+    how.save(tmp_path / "m.json")
+    again = load_matching(tmp_path / "m.json", b, x)
+    assert all(M.equal(how.maps[g]) for g, M in again.maps.items()) and again.maps.keys() == how.maps.keys()
+
+
+def test_matrices_that_change_the_outputs_are_refused():
+    net, x = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 2)), normal(5, 4).float()
+    groups = symmetry(net, x, kinds=True)
+    with pytest.raises(ValueError, match="group '0'; allowed: an orthogonal matrix"):
+        permuted(net, groups, {}, maps={"0": torch.eye(3)})
+    with pytest.raises(ValueError, match=r"signs of group '0' .*; allowed: 1 and -1 of shape \(1, 1, 3\)"):
+        permuted(net, groups, {}, {"0": torch.zeros(1, 3)})
+    with pytest.raises(ValueError, match="maps = 'linear' with groups without kinds"):
+        match(net, net, x, symmetry=symmetry(net, x), maps="linear")
