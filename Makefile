@@ -42,9 +42,10 @@ test: setup
 	@$(BIN)/python -m pytest -n 2 --dist loadfile --nbval-lax --nbval-current-env --nbval-cell-timeout 600 tests
 
 # Chapters at smoke against their references, without pages: CHAPTERS="overlap_theorem ...", or those that a change since
-# the commit SINCE concerns (default: all). Only what is stale runs.
+# the commit SINCE concerns (default: all); with PROFILE=laptop, the numbers that are stored there. Only what is stale runs.
 validate: setup
-	@$(BIN)/python -m book validate $(CHAPTERS) $(if $(SINCE),--since "$(SINCE)")
+	@$(BIN)/python -m book validate $(CHAPTERS) $(if $(SINCE),--since "$(SINCE)") \
+	    --profile $(if $(filter file default,$(origin PROFILE)),smoke,$(PROFILE))
 
 # Slow tests, nightly: builds of a small book stopped at every stage, full disks, odd machines, every chapter with
 # parameters that are drawn from SEED, and accessibility of every page.

@@ -101,10 +101,15 @@ VERBS: dict[str, tuple[str, str, dict[str, dict[str, Any]]]] = {
     ),
     "validate": (
         "record.validate",
-        "Execute chapters at smoke and compare them with their references, without pages.",
+        "Execute chapters and compare them with what is stored of them, without pages.",
         {
             "names": {},
             "--since": {"metavar": "COMMIT", "help": "the chapters that a change since then concerns"},
+            "--profile": {
+                "choices": ("smoke", "laptop"),
+                "default": "smoke",
+                "help": "smoke compares all outputs, laptop the numbers that records rest on (default: smoke)",
+            },
             "--cores": {},
         },
     ),

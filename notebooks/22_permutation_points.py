@@ -8,26 +8,26 @@
 #
 # *Double one neuron of a minimum: what kind of point is that in the larger network?*
 #
-# Always critical, as the paper says, but not always a minimum or a first-order saddle. With one output the loss falls in up to **[[P3.at_most_one:.0f]] directions**, where at most one is stated ([[n(P3.at_most_one)]] points); with three outputs as few as **[[P3.zero:.0f]] direction** is flat, not three.
+# Always critical, as the paper says, but not always a minimum or a first-order saddle. With one output the loss falls in up to **[[P3.at_most_one]] directions**, where at most one is stated ([[n(P3.at_most_one)]] points); with three outputs as few as **[[P3.zero:.0f]] direction** is flat, not three.
 #
 # :::{glue:figure} fig_directions
-# :alt: Six rows, for one, two and four inputs and one or three outputs, against the number of negative eigenvalues from 0 to 5. A grey band marks 0 and 1, what the paper allows. Dots lie in the band and to its right. Small circles at 0, 1, 2 and 3 in the row of one output and two inputs are points built for it; a diamond at [[P3.at_most_one:.0f]] in the row of one output and four inputs is the largest recorded number with one output.
+# :alt: Six rows, for one, two and four inputs and one or three outputs, against the number of negative eigenvalues from 0 to 5. A grey band marks 0 and 1, what the paper allows. Dots lie in the band and to its right. Small circles at 0, 1, 2 and 3 in the row of one output and two inputs are points built for it; a diamond at [[P3.at_most_one]] in the row of one output and four inputs is the largest recorded number with one output.
 #
 # Negative eigenvalues of the Hessian at permutation points: lines, what the theorem allows; area of a dot, share of the points in this run; circles, points built for it (0 is a minimum); diamond, largest recorded number, one output.
 # :::
 #
-# **How sure.** The numbers of directions are proved ({prf:ref}`thm-inertia`) and agree at all [[n(P3.inertia)]] of [[n(P3.critical)]] recorded points that rounding lets one count.
+# **How sure.** The numbers of directions are proved ({prf:ref}`thm-inertia`); of [[n(P3.critical)]] recorded points rounding leaves [[n(P3.inertia)]] where they can be counted, and there all agree.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | "at most one negative eigenvalue" (sec. 4.2) | [more occur](#P3.at_most_one) | up to [[P3.at_most_one:.0f]] of 5; [[P3.reached:.0f]] at points that paths reach |
+# | "at most one negative eigenvalue" (sec. 4.2) | [more occur](#P3.at_most_one) | up to [[P3.at_most_one]] of 5; [[P3.reached]] at points that paths reach |
 # | "at least $n_{k+1}$ vanishing" ones (sec. 4.2) | [fewer, at least one](#P3.zero) | down to [[P3.zero:.0f]] of 3, at [[n(P3.zero)]] points |
 # | a plateau "of critical points" (sec. 4.2) | [only a part of it](#P4.plateau_critical) | down to [[P4.plateau_critical:.0f]] of 3 dimensions |
-# | "a line of critical points" (sec. 4.2) | [true](#P4.line) | gradient at most [[P4.line:.0e]], [[n(P4.line)]] points |
+# | "a line of critical points" (sec. 4.2) | [true](#P4.line) | gradient at most [[P4.line:≤.0e]], [[n(P4.line)]] points |
 # | "equal-loss" permutations (sec. 4.2) | [true, of all neurons](#P4.all) | the loss is constant to [[P4.exchange:.1e]] |
-# | "critical points" (sec. 4.2) | [true](#P3.critical) | gradient at most [[P3.critical:.2e]], [[n(P3.critical)]] points |
+# | "critical points" (sec. 4.2) | [true](#P3.critical) | gradient at most [[P3.critical:≤.1e]], [[n(P3.critical)]] points |
 #
-# **Open.** Only two records: "in a valley with respect to other dimensions" (sec. 4.2) and a step of a proof, both decided by the theorem; 40 minutes of one core.
+# **Open.** Nothing in the mathematics. "In a valley with respect to other dimensions" (sec. 4.2) and a step of a proof, which the theorem decides, are not recorded: 40 minutes of one core.
 #
 # **For the authors.** Print "0 to $n_{k-1} + 1$ negative and at least one vanishing eigenvalue" and "plateau of equal loss, for one output of critical points".
 
@@ -355,7 +355,7 @@ figures.numbers(
 )
 
 # %% [markdown]
-# The theorem gives the right numbers at {glue:text}`agree` of {glue:text}`points` points of this run, {glue:text}`deep` of them in a deeper network; {glue:text}`unclear` others, with an eigenvalue that could be 0 or not in double precision, are left out. With one output up to {glue:text}`max(negatives, default=0)` eigenvalues are negative here, and up to [[P3.at_most_one:.0f]] in the recorded run. Points without any, which may be minima of the larger network: {glue:text}`negatives.count(0) or "none"` of the {glue:text}`scalar` with one output.
+# The theorem gives the right numbers at {glue:text}`agree` of {glue:text}`points` points of this run, {glue:text}`deep` of them in a deeper network; {glue:text}`unclear` others, with an eigenvalue that could be 0 or not in double precision, are left out. With one output up to {glue:text}`max(negatives, default=0)` eigenvalues are negative here, and up to [[P3.at_most_one]] in the recorded run. Points without any, which may be minima of the larger network: {glue:text}`negatives.count(0) or "none"` of the {glue:text}`scalar` with one output.
 
 # %%
 rival = min(lopsided, default=1.0)
@@ -406,7 +406,7 @@ claims.check("P4.line", on_line or 0, n=len(on_line), rival=rival)
 #
 # | The paper says | Points over any strict minimum | Points that paths reach |
 # | --- | --- | --- |
-# | "at most one negative eigenvalue" | [false](#P3.at_most_one): up to [[P3.at_most_one:.0f]], [[n(P3.at_most_one)]] points | [false](#P3.reached): up to [[P3.reached:.0f]], [[n(P3.reached)]] points |
+# | "at most one negative eigenvalue" | [false](#P3.at_most_one): up to [[P3.at_most_one]], [[n(P3.at_most_one)]] points | [false](#P3.reached): up to [[P3.reached]], [[n(P3.reached)]] points |
 # | "at least $n_{k+1}$ vanishing eigenvalues", three outputs | [false](#P3.zero): down to [[P3.zero:.0f]] | [true](#P3.zero_reached), as $J = 0$ there |
 # | "space … of critical points", three outputs | [false](#P4.plateau_critical): down to [[P4.plateau_critical:.0f]] dimension | [true](#P4.plateau_reached), as $J = 0$ there |
 #
@@ -819,7 +819,7 @@ figures.numbers(
 # %% [markdown]
 # Of {glue:text}`len(branches)` pairs {glue:text}`len(kappas)` arrive at a permutation point, {glue:text}`given_two` of them at one of index 2 or more, and {glue:text}`given_below` of these are joined to the exchanged network below it, by up to {glue:text}`given_lowest` of its loss. So the points at which the paper's own paths arrive need not be passes either ({claim}`P3.reached`).
 #
-# The half circle itself takes only a critical point and two negative eigenvalues of the block $K$, which has $\rho$ of them or more; the rest of the Hessian does not matter. On MNIST, images projected on their leading components, the doubled neuron adds two negative eigenvalues or more at every permutation point that was found ({claim}`P8.projected_index`, [](52_permutation_saddles_on_mnist.ipynb)). So near these, too, two neurons can change places below the point without meeting; we did not look whether descent leads from there to the trained network.
+# The half circle itself takes only a critical point and two negative eigenvalues of the block $K$, which has $\rho$ of them or more; the rest of the Hessian does not matter. On MNIST, images projected on their leading components, the doubled neuron adds two negative eigenvalues or more at every permutation point that was found, in a run that is not recorded ({claim}`P8.projected_index`, [](52_permutation_saddles_on_mnist.ipynb)). So near these, too, two neurons can change places below the point without meeting; we did not look whether descent leads from there to the trained network.
 #
 # ### Neurons that occur more than twice
 #

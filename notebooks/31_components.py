@@ -16,12 +16,12 @@
 # Four layers of width 2. A corner is named by the orientations of the three hidden layers.
 # :::
 #
-# **How sure.** Proved; counted on [[n(G1.count)]] trained networks, by walks that ignore signs; shares from [[n(G3.probable_direct)]] pairs; recorded.
+# **How sure.** Proved; counted on [[n(G1.count)]] trained networks, by walks that use no signs; shares from [[n(G3.probable_direct)]] pairs; recorded.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | “$2^{l-1}$ connected components” (Cor. 4.2) | [true](#G1.count) | exactly, for 2 to 5 layers |
-# | “all points on the minimum of $L$ are connected up to permutation” (sec. 5.1) | [true, by the action of sec. 4.1](#G3.joined) | all [[n(G3.joined)]] pairs; Prop. 5.2 prints another |
+# | “all points on the minimum of $L$ are connected up to permutation” (sec. 5.1) | [true, by the action of sec. 4.1](#G3.joined) | all [[n(G3.joined)]] pairs; Prop. 5.2 prints another action |
 # | “with high probability two points in the minimum are connected” (sec. 5, of others' observations) | [true, up to permutation](#G3.probable) | all [[n(G3.probable)]] pairs; without, [[100 * G3.probable_direct:±]] % |
 # | any $g$ with $\det g < 0$ connects, $l = 2$ (Lemma 5.1) | [true](#G3.lemma) | all [[n(G3.lemma)]] pairs |
 # | no more components than the group has (Cor. 3.7) | [true; fewer occur](#G1.bound) | one of two, with $h = n + 1$ |
@@ -471,7 +471,7 @@ up_to_order = joined(misfit(3, 3), flat(swapped), flat(there))
 #
 # | Two descents are connected | We find | Pairs in one component (recorded) |
 # | --- | --- | --- |
-# | up to permutation | [true](#G3.probable) | all [[n(G3.probable)]]; at least [[100 * low(G3.probable):.0f]] % |
+# | up to permutation | [true](#G3.probable) | all [[n(G3.probable)]]; at least [[100 * low(G3.probable):≥.0f]] % |
 # | as they are | [in one pair of four](#G3.probable_direct) | [[100 * G3.probable_direct:±]] %, as {prf:ref}`prop-law` says |
 
 # %%

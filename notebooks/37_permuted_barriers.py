@@ -8,7 +8,7 @@
 #
 # *Does the best order of the neurons remove the barriers that scaling makes?*
 #
-# No (proved). Scale one ReLU neuron up by $m$ and its outgoing weights down: after the best permutation the loss halfway grows like **$m$ to the power [[G5.without:.3f]]**. Permuting all hidden layers lowers it, in general without changing the power: scales have to be matched, too.
+# No (proved). Scale one ReLU neuron up by $m$ and its outgoing weights down: after the best permutation the loss halfway grows like **$m$ to the power [[G5.without:.3f]]**. Permuting all hidden layers as well multiplies this by a constant; the power stays unless that is 0 (proved).
 #
 # :::{glue:figure} fig_least
 # :alt: Loss halfway, relative to the squared size of the targets, against the scale of one neuron from 1 to 100000, both axes logarithmic. Two curves that end as parallel straight lines: the higher one for the order that the copy has, the lower one for the best of 24 orders, marked with the recorded power [[G5.without:.3f]] and on the dotted line of the theorem.
@@ -16,13 +16,13 @@
 # Loss halfway between a network with four hidden neurons and its copy with one neuron scaled by $m$: in its own order, and in the best. Dotted: the theorem. Both axes are logarithmic.
 # :::
 #
-# **How sure.** Proved for every degree $k$ of the activation (ReLU: 1); all orders of up to 8 neurons, [[n(G5.without)]] networks, recorded.
+# **How sure.** Proved for every degree $k$ of the activation (ReLU: 1); all orders of up to 8 neurons, up to [[n(G5.without)]] networks, recorded.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | "unbounded even with neuron permutations" (sec. 5.2) | [true, like $m^{2k}$](#G5.unbounded) | power [[G5.unbounded:.4f]] $k$, [[n(G5.unbounded)]] networks |
 # | "Assume additionally" … (Prop. 5.4) | [true without it](#G5.without) | power [[G5.without:.4f]] $k$, one neuron scaled |
-# | other permutations may lower it (sec. 5.2) | [true; the growth stays in general](#G5.lowered) | down to [[G5.lowered:.0e]] of it, smallest of [[n(G5.lowered)]] |
+# | other permutations may lower it (sec. 5.2) | [true; the power stays unless that is 0](#G5.lowered) | to [[G5.lowered:≤.0e]] of it, smallest of [[n(G5.lowered)]] |
 # | factor $\frac14$ for every degree (eq. 19) | [for $k = 1$ only](#G5.factor) | $2^{-(k+1)}$: [[G5.factor:.3f]] for $k = 2$ |
 #
 # **Open.** Nothing.

@@ -1,6 +1,6 @@
-"""The chapters at smoke against their references, without pages: all, those named, or those that a change concerns.
+"""Chapters against what is stored of them, without pages: all, those named, or those that a change concerns.
 
-make validate [CHAPTERS="overlap_theorem ..."] [SINCE=commit]
+make validate [CHAPTERS="overlap_theorem ..."] [SINCE=commit] [PROFILE=laptop]
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ import sys
 from book.tools.read import chapters, profiles, sources
 from book.tools.read.chapters import ROOT, BuildError
 from book.tools.read.history import git
-from book.tools.record import check, standing
+from book.tools.record import check, reference, standing
 from book.tools.run import build
 
 REFERENCE_TEST = "tests/book/test_references.py::test_a_reference_is_its_chapter_at_smoke_and_stores_every_box"
 NBVAL = ("--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout", "600")
 
 
-def affected(commit: str) -> list[str]:
+def affected(commit: str, profile: str = "smoke") -> list[str]:
     """The chapters with a file that differs from a commit: source, reference, code, data, parameters or ledger."""
     names = git("diff", "--name-only", "--no-renames", commit, "--").splitlines()
     names += git("ls-files", "--others", "--exclude-standard").splitlines()
     changed = {ROOT / name for name in names}
     changed |= {path.parent / "__init__.py" for path in changed if path.suffix != ".py"}  # data of a package, its stub
     known = sources.Sources()
-    shared = {ROOT / name for name in ("requirements.lock", *sources.RUNNER)} | {profiles.PROFILES / "smoke.yaml"}
+    shared = {ROOT / name for name in ("requirements.lock", *sources.RUNNER)} | {profiles.PROFILES / f"{profile}.yaml"}
     return [chapter for chapter in chapters.chapters() if changed & (shared | _files(chapter, known))]
 
 
@@ -36,14 +36,18 @@ def _files(chapter: str, known: sources.Sources) -> set:
     return own | ledger | set(known.modules(chapter).values())
 
 
-def validate(names: list[str], since: str | None, cores: int) -> int:
-    """Execute what is stale of the chapters and compare each with its reference; the exit status."""
+def validate(names: list[str], since: str | None, profile: str, cores: int) -> int:
+    """Execute what is stale of the chapters and compare each with what is stored of it; the exit status."""
     if names and since:
         raise BuildError(f"CHAPTERS = {' '.join(names)} and SINCE = {since}; allowed: one of them")
-    wanted = affected(since) if since else sorted({chapters.find(name) for name in names}) or chapters.chapters()
+    named = sorted({chapters.find(name) for name in names}) or chapters.chapters()
+    wanted = affected(since, profile) if since else named
     if not wanted:
         print(f"no chapter is affected by what changed since {since}")
         return 0
-    build.build("smoke", ROOT / "build" / "test-book", cores, "executed", check.before, only=wanted)
+    out = ROOT / "build" / ("test-book" if profile == "smoke" else "book")
+    build.build(profile, out, cores, "executed", check.before, only=wanted)
+    if profile == "laptop":
+        return reference.check_laptop()
     tests = [one for c in wanted for one in (f"{REFERENCE_TEST}[{c}]", f"tests/reference/{c}.ipynb")]
     return subprocess.call([sys.executable, "-m", "pytest", "-q", *NBVAL, *tests], cwd=ROOT)
