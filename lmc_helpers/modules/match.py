@@ -242,10 +242,10 @@ def match(
         whether to return how they were matched, :class:`Matched`, beside the module.
     signs
         whether units are taken times −1, too, where that keeps the outputs, as before a tanh: by weights if it brings
-        them nearer, jointly with their order, by activations if they correlate negatively, and signs that activations
-        do not show, as before an absolute value, by weights in the end. Units inside others, such as
-        those of heads, or with others inside keep their signs, and so do all where a loss descends. Without
-        ``symmetry``, they are found and proven (``symmetry(..., kinds="signs")``).
+        them nearer, jointly with their order, by activations if they correlate negatively. Signs that activations do
+        not show, as before an absolute value, are then left, as are those of units inside others, such as heads, or
+        with others inside, and all where a loss descends. Without ``symmetry``, signs are found and proven
+        (``symmetry(..., kinds="signs")``).
     maps
         ``"orthogonal"``: in the end, the units of each group with rotations (``symmetry(..., kinds=True)``) are
         multiplied by the orthogonal matrix that brings weights nearest, max ⟨a, Q b⟩ (Procrustes), one group after
@@ -454,7 +454,6 @@ def _by_activations(
     found, places = _recorded(copied(a), copied(b), groups, sizes, sorted(keys), data)
     p: dict[str, Tensor] = {}
     signs: dict[str, Tensor] = {}
-    unseen: dict[str, list[set[int]]] = {}  # vectors of signs that together leave activations as they are
     values: list[float] = []
     for of, joined in sorted(products.items(), key=lambda item: outer.index(item[0][0])):
         inside = kinds[of[0]] if len(of) == 1 else [(g,) for g in of]
@@ -466,10 +465,8 @@ def _by_activations(
             at = [t for t, place in enumerate(symmetry.groups[g]) if place in places[of]]
             turning = [k for k, e in enumerate(vectors) if all(e[t] for t in at)]
             p[g] = assign(S.abs() if turning else S)
-            if vectors:
+            if turning:  # other signs, which activations do not show, stay
                 signs[g] = torch.ones(len(vectors), len(S), dtype=torch.int64)
-                unseen[g] = [{k} ^ set(turning[:1] if k in turning else ()) for k in range(len(vectors))]
-            if turning:
                 signs[g][turning[0]] = torch.where(S.gather(1, p[g][:, None])[:, 0] < 0, -1, 1)
                 S = S.abs()
             values.append(matched_sum(S, p[g]).item() / len(S))
@@ -493,7 +490,6 @@ def _by_activations(
             if len(of) == 1:
                 p[of[0]] = order
             values.append(matched_sum(C, order).item() / sum(T.shape[1] * T.shape[3] for T in tables.values()))
-    signs = _by_weights_in_the_end(a, b, symmetry, p, signs, unseen)
     left = {g for g in symmetry.groups if g not in p}
     if left:
         rest = Symmetry(
@@ -504,29 +500,6 @@ def _by_activations(
         p |= _by_weights(a, permuted(b, symmetry, p, signs), rest, restarts, seed)[0]
     p = {g: p[g].to(torch.long) for g in symmetry.groups if g in p}
     return p, torch.tensor(values, dtype=torch.float64), signs
-
-
-def _by_weights_in_the_end(
-    a: nn.Module,
-    b: nn.Module,
-    symmetry: Symmetry,
-    p: Mapping[str, Tensor],
-    signs: dict[str, Tensor],
-    unseen: Mapping[str, list[set[int]]],
-) -> dict[str, Tensor]:
-    """Signs of which some are changed to bring weights nearer: those of sets of vectors, of one group after another."""
-    for g, sets in unseen.items():
-        ends, gains = [tensors(end) for end in (a, permuted(b, symmetry, p, signs))], []
-        for place in symmetry.groups[g]:
-            u, v = (units_of(end[place.name][None].cpu(), place, symmetry.sizes[g]) for end in ends)
-            gains.append((u.conj() * v).real.double().movedim(place.axis + 2, -1).flatten(0, -2).sum(dim=0))
-        gain = torch.stack(gains)  # (places, m)
-        for chosen in filter(None, sets):
-            turned = torch.tensor([symmetry.kinds[g].signs[k] for k in chosen]).sum(dim=0) % 2 == 1
-            flip = torch.where(gain[turned].sum(dim=0) < 0, -1, 1)
-            gain[turned] *= flip
-            signs[g][list(chosen)] *= flip
-    return signs
 
 
 def _product(outer: Axis, m: int, inner: Axis, n: int) -> Axis | None:

@@ -95,6 +95,9 @@ def turned(name):
 @pytest.mark.parametrize("name", ["weight norm", "in place", "Divided", "Cells", "LSTM"])
 def test_planted_signs_are_found(name, by):
     a, b, x = turned(name)
+    if name == "in place" and by == "activations":  # of absolute values, which do not show them
+        assert not match(a, b, x, by, details=True)[1].signs
+        return
     made, found = match(a, b, x, by, details=True)
     weights = effective(copy.deepcopy(a)).state_dict()
     for key, value in weights.items():
