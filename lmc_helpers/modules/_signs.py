@@ -187,44 +187,53 @@ class _Trial:
 
     def relation(self, places: list, ends: list) -> tuple[dict[int, tuple[int, int]], list[int]]:
         """The basis of what is passed on, and the places of the results whose signs it tells: those that are not 0."""
-        self.own = {key for key, *_ in places}
-        base = self.run([])
+        values = dict(self.before)
+        for key in {key for key, *_ in places}:
+            value = values[key]
+            generator = torch.Generator(value.device).manual_seed(0)
+            noise = torch.rand(value.shape, generator=generator, device=value.device)
+            values[key] = torch.where(value == 0, noise + 0.5, value)
+        signs = [self.factor(values[key], [at]) for key, *at in places]
+        base = self.run(values, {})
         if base is None:
             return {}, []
-        known = [i for i, (k, *at) in enumerate(ends) if base[k][self.factor(base[k], [at]) < 0].any()]
+        factors = [self.factor(base[k], [at]) for k, *at in ends]
+        whole = [torch.ones_like(one, dtype=torch.int8) for one in base]
+        for (k, *_), factor in zip(ends, factors, strict=True):
+            whole[k] *= factor
+        known = [i for i, (k, *_) in enumerate(ends) if base[k][factors[i] < 0].any()]
+        at = [self._largest(base[ends[i][0]], factors[i], whole[ends[i][0]]) for i in known]
 
         def compared(which: tuple[int, ...]) -> int | None:
             """The signs, as bits, by which results differ; None if they differ otherwise."""
-            found, moved, bits = self.run([places[j] for j in which]), list(base), 0
+            by: dict[int, Tensor] = {}
+            for j in which:
+                by[places[j][0]] = by.get(places[j][0], 1) * signs[j]
+            found, moved, bits = self.run(values, by), list(base), 0
             if found is None or [one.shape for one in found] != [one.shape for one in base]:
                 return None
-            for i in known:
-                k, *at = ends[i]
-                others = self.factor(base[k], [each for j, (n, *each) in enumerate(ends) if n == k and j != i])
-                here = (self.factor(base[k], [at]) < 0) & (others > 0) & base[k].isfinite() & found[k].isfinite()
-                if (found[k] + base[k])[here].abs().sum() < (found[k] - base[k])[here].abs().sum():
+            entries = [one.flatten() for one in found]
+            for i, (n, value) in zip(known, at, strict=True):
+                if abs(entries[ends[i][0]][n].item() + value) < abs(value):
                     bits |= 1 << i
-                    moved[k] = moved[k] * self.factor(base[k], [at])
+                    moved[ends[i][0]] = moved[ends[i][0]] * factors[i]
             same = change([found[k] for k in self.used], [moved[k] for k in self.used]) <= ROUNDING
             return bits if same else None
 
         return passed_on(compared, len(places)), known
 
-    def run(self, places: Iterable[tuple]) -> list[Tensor] | None:
-        """The results with some units of arguments times −1."""
-        at: dict[int, list] = {key: [] for key in self.own}
-        for key, *place in places:
-            at[key].append(place)
-        changed = {}
-        for key, value in self.before.items():
-            if key in at:
-                generator = torch.Generator(value.device).manual_seed(0)
-                noise = torch.rand(value.shape, generator=generator, device=value.device)
-                value = torch.where(value == 0, noise + 0.5, value) * self.factor(value, at[key])
-            changed[key] = value.clone()
+    def _largest(self, base: Tensor, factor: Tensor, whole: Tensor) -> tuple[int, complex]:
+        """Number and value of the largest entry where the units of one place alone are."""
+        here = (factor < 0) & (factor * whole > 0) & base.isfinite()
+        n = int(torch.where(here, base.abs(), 0).argmax())
+        return n, base.flatten()[n].item()
+
+    def run(self, values: dict[int, Tensor], signs: dict[int, Tensor]) -> list[Tensor] | None:
+        """The results with arguments of some values times some signs."""
 
         def other(one: Any) -> Any:
-            return changed[id(one)] if isinstance(one, Tensor) else one
+            key = id(one)
+            return one if key not in values else values[key] * signs[key] if key in signs else values[key].clone()
 
         try:
             out = self.func(*tree_map(other, self.args), **tree_map(other, self.kwargs))
