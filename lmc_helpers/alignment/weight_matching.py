@@ -94,9 +94,9 @@ def weight_matching(
 ) -> WeightMatching:
     """Permute b so that its weights are near those of a: coordinate descent over the groups, with restarts.
 
-    The first restart begins at ``start``, the others at uniform permutations. All pairs of a restart begin at the same
-    permutations and take the groups in the same random orders, hence the result for a pair does not depend on the
-    others.
+    The first restart begins at ``start``, the others at uniform permutations, without signs. All pairs of a restart
+    begin at the same permutations and take the groups in the same random orders, hence the result for a pair does not
+    depend on the others.
 
     Parameters
     ----------
@@ -153,7 +153,6 @@ def _matched(
         generator = torch_generator(seed, f"weight matching, restart {restart}")
         if restart > 0:
             p = {g: one.repeat(P, 1) for g, one in random_permutations(symmetry, 1, generator).items()}
-            p |= {g: problem.with_signs(g, p[g], generator) for g in problem.signs}
         else:
             p = start
         results.append(_descend(problem, p, generator, sweeps))
@@ -394,10 +393,6 @@ class _Problem:
         self.least = _SLACK * np.sqrt(math.prod(square))  # (P,), gains below are rounding
         self.kept: dict[str, list[Tensor]] = {}
         self.left: dict[tuple[str, str, int, int], Tensor] = {}
-
-    def with_signs(self, group: str, p: Tensor, generator: torch.Generator) -> Tensor:
-        """Permutations (P, m) with uniform signs, the same for all pairs."""
-        return p + p.shape[1] * torch.randint(len(self.signs[group].sums), p.shape[1:], generator=generator)
 
     def moved(self, value: Tensor, places: Sequence[tuple[str, Axis]], p: Permutations) -> Tensor:
         """A parameter (P, …) of b with the units in some places in their order, and with their signs."""
