@@ -98,10 +98,10 @@ def symmetry(
         Whether to say in ``kinds`` what the units of each group allow besides another order
         (:class:`~lmc_helpers.networks.permutations.Kinds`): signs, as before a tanh or of an LSTM's candidate, positive
         factors before a ReLU, shifts, rotations of a stream with norms, all of GL(m) in a bottleneck or inside a head.
-        Each is proven as permutations are, for all units of all groups at once. It takes some ten times as long, and
-        memory for derivatives. Signs may be missed that very many axes of one operation must change together.
+        Each is proven as permutations are, for all units of all groups at once. It takes three to thirty times as
+        long, and memory for derivatives. Signs may be missed that very many axes of one operation must change together.
         ``"signs"``: those alone, as :func:`~lmc_helpers.modules.match.match` takes them, of groups that share no
-        entries of an axis with others; some twice as long.
+        entries of an axis with others; two to five times as long.
 
     Returns
     -------
