@@ -158,6 +158,7 @@ report = lmc.compare(
         if name in points
     },
     statistics_data=seen,
+    signs=False,
 )
 report
 
@@ -235,7 +236,7 @@ figures.numbers(
 # What the table rests on: match, follow the line before and after, merge. It is the whole experiment of Zhan et al. (Z) {cite:p}`zhan2025` on two networks of any architecture.
 
 # %% tags=["of-the-book"]
-matched = lmc.match(net_a, net_b, x, "weights", restarts, seed)
+matched = lmc.match(net_a, net_b, x, "weights", restarts, seed, signs=False)
 before = lmc.line(net_a, net_b, objective, unseen)
 after = lmc.line(net_a, matched, objective, unseen)
 merged = lmc.repair(net_a, matched, seen)
@@ -305,7 +306,7 @@ BY = ("weights", "activations", "straight-through", "sinkhorn")
 def kept_by(by: str, ends) -> float:
     """What a matcher changes in the function of the second network."""
     given = dict(loss=objective, data=seen, steps=steps, restarts=restarts)
-    given |= dict(seed=seed, symmetry=this.groups)
+    given |= dict(seed=seed, symmetry=this.groups, signs=False)
     made = lmc.match(*ends, x, by=by, **given)
     return yours.change(ends[1], made, unseen[0])
 
@@ -330,7 +331,8 @@ def misplaced(net, seed: int) -> list:
     """Shares of units out of place, before and after matching."""
     units = this.symmetry(net)
     shuffled = lmc.permuted(net, units, yours.random_order(units, seed))
-    found = lmc.match(net, shuffled, x, "weights", restarts, seed, this.groups)
+    given = "weights", restarts, seed, this.groups
+    found = lmc.match(net, shuffled, x, *given, signs=False)
     return [yours.out_of_place(net, one, units) for one in (shuffled, found)]
 
 
@@ -397,7 +399,7 @@ def lines(ends) -> dict:
     if one is net_a:
         return dict(zip(WAYS, report.lines.values(), strict=True))
     others = {"unmatched": two} | {
-        by: lmc.match(one, two, x, by, restarts, seed, data=seen)
+        by: lmc.match(*(one, two, x, by, restarts, seed), data=seen, signs=False)
         for by in WAYS[1:]
     }
     return {
@@ -588,7 +590,7 @@ if orbit is None:
 else:
     end = orbit.modules[-1]
     chord = lmc.line(net_a, end, objective, unseen)
-    ordered = lmc.match(net_a, end, x, symmetry=this.groups)
+    ordered = lmc.match(net_a, end, x, symmetry=this.groups, signs=False)
     again = lmc.line(net_a, ordered, objective, unseen)
     largest = yours.change(net_a, end, unseen[0])
     figures.table(

@@ -72,6 +72,44 @@ def moved(module, found, perms):
     return other
 
 
+def acted(module, found, acts):
+    """Units, the last axis of each block of entries, by a function of the number of their place: group → function."""
+    other = effective(copy.deepcopy(module))
+    values = dict([*other.named_parameters(), *other.named_buffers()])
+    for group, act in acts.items():
+        m = found.sizes[group]
+        for t, (name, axis, offset, outer, inner, where) in enumerate(found.groups[group]):
+            part = values[name].data = values[name].data.clone()
+            for d, first, n in where:
+                part = part.narrow(d, first, n)
+            for o, i in itertools.product(range(outer), range(inner)):
+                at = torch.tensor([offset + (o * m + u) * inner + i for u in range(m)])
+                units = part.index_select(axis, at).movedim(axis, -1)
+                part.index_copy_(axis, at, act(t, units).movedim(-1, axis))
+    return other
+
+
+def claimed(found, group, draw):
+    """A random move of every kind that is claimed of a group, one after the other, as a function for :func:`acted`."""
+    kinds, m = found.kinds[group], found.sizes[group]
+    signs = [(e, 1 - 2 * torch.randint(2, (m,), generator=draw).double()) for e in kinds.signs]
+    scales = [(e, 0.5 + torch.rand(m, generator=draw, dtype=torch.float64)) for e in kinds.scales]
+    shifts = [(e, torch.randn(m, generator=draw, dtype=torch.float64)) for e in kinds.translations]
+    M = torch.eye(m).double() + 0.3 * torch.randn(m, m, generator=draw, dtype=torch.float64)
+    Q = torch.linalg.qr(M)[0]
+
+    def act(t, units):
+        for e, c in (*signs, *scales):
+            units = units * c ** e[t]
+        for e, c in shifts:
+            units = units + e[t] * c
+        if kinds.linear:
+            units = units @ (M.T if kinds.linear[t] > 0 else torch.linalg.inv(M)).to(units)
+        return units @ Q.T.to(units) if kinds.rotations else units
+
+    return act
+
+
 CASES: dict[str, Case] = {}
 
 
@@ -499,7 +537,7 @@ class Members(Experts):
         return torch.einsum("bnh,nho->bno", h.tanh(), self.down), self.router(x)
 
 
-@case(1 + 1 + 2, PIXELS)
+@case(1 + 1 + 2, images(5, 3, 8, 8))
 class Divided(nn.Module):
     """Channels of two layers, 2 and 4, read in groups of 3."""
 

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -152,7 +153,7 @@ def estimate(this: Given, layer: str, restarts: int, steps: int, pairs: int) -> 
 
     first, whole = (seconds(lmc.line, net, other, this.loss, this.unseen, at) for at in ([0, 1], GRID))
     one = max(0.0, whole - first) / (len(GRID) - 2)  # a pass over half of the examples
-    descent = seconds(lmc.match, net, other, few(this.seen[0], 2), "weights", 1, 0, this.groups)
+    descent = seconds(partial(lmc.match, signs=False), net, other, few(this.seen[0], 2), "weights", 1, 0, this.groups)
     pairs = min(pairs, math.comb(width(net, layer), 2)) if layer else 0
     passes = 5 * len(GRID) + 4 * steps + 100 + 6 * pairs  # lines; descents by a loss; activations, REPAIR; exchanges
     total = 5 * first + passes * one + (4 * restarts + steps + 10) * descent

@@ -18,14 +18,19 @@ gain C_ij of outer unit j of b at position i is the largest over the permutation
 each pair (i, j). Where two kinds of units inside are factors of one axis, as the queries that share a key head and the
 units of each of them, their gain is bilinear: all permutations of one kind are tried if there are at most 24, else both
 are assigned in turn (``factors.py``).
+
+Where the units of a group may change sign (``symmetry.kinds``), π is a permutation and signs: the gain C_ij is the
+largest over the sets S of places in which unit j of b may be taken times −1 of Σ_axes ± ⟨A_i, B'_j⟩, − in S, and B' has
+the signs of other groups, too. Groups inside others, with groups inside, or on entries of others keep their signs.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -38,6 +43,7 @@ from lmc_helpers.networks.permutations import (
     Axis,
     Permutations,
     Symmetry,
+    apart_from_others,
     are_apart,
     identity,
     in_other_parts,
@@ -53,6 +59,7 @@ __all__ = ["WeightMatching", "weight_matching"]
 
 _SLACK = 1e-12  # relative to ‖a‖ ‖b‖: what is gained beyond rounding
 _COPIED = 2**23  # numbers in a network up to which a float64 copy is kept: 64 MiB
+_SIGNS = 3  # most vectors of signs of a group that are tried in all sums
 _FACTOR = 2**24  # numbers in a factor of one matrix product: 128 MiB
 
 
@@ -65,6 +72,8 @@ class WeightMatching:
     values: Tensor
     #: for each restart (sweeps + 1, P): the value at its start and after each sweep through the groups
     traces: tuple[Tensor, ...]
+    #: group → (P, r, m), ±1 for each vector ``symmetry.kinds[group].signs`` and unit of a, as of ``permute``
+    signs: dict[str, Tensor] = field(default_factory=dict)
 
 
 def agreement(a: Tensors, b: Tensors) -> Tensor:
@@ -79,14 +88,15 @@ def weight_matching(
     symmetry: Symmetry,
     restarts: Positive = 1,
     seed: Seed = 0,
-    start: Permutations | None = None,
+    start: Permutations | Literal["group by group"] | None = None,
     sweeps: Positive = 100,
+    signs: bool | Mapping[str, Tensor] = False,
 ) -> WeightMatching:
     """Permute b so that its weights are near those of a: coordinate descent over the groups, with restarts.
 
-    The first restart begins at ``start``, the others at uniform permutations. All pairs of a restart begin at the same
-    permutations and take the groups in the same random orders, hence the result for a pair does not depend on the
-    others.
+    The first restart begins at ``start``, the others at uniform permutations, without signs. All pairs of a restart
+    begin at the same permutations and take the groups in the same random orders, hence the result for a pair does not
+    depend on the others.
 
     Parameters
     ----------
@@ -99,9 +109,12 @@ def weight_matching(
     seed
         of the orders and starts.
     start
-        group → (P, m), where the first descent begins; the identity if it is left out.
+        group → (P, m), where the first descent begins, or ``"group by group"``, each group matched by the parameters
+        that it shares with no later one; the identity if it is left out.
     sweeps
         most sweeps through all groups.
+    signs
+        whether to take signs, too, where ``symmetry.kinds`` has them; or those where the first descent begins.
 
     Examples
     --------
@@ -115,13 +128,26 @@ def weight_matching(
     >>> found.permutations["hidden"].tolist(), found.values.tolist()
     ([[1, 2, 0]], [[91.0]])
     """
-    return _matched(a, b, symmetry, restarts, seed, _start(a, b, symmetry, start), sweeps)
+    first = _start(a, b, symmetry, None if isinstance(start, str) else start)
+    problem = _Problem(a, b, symmetry, signs is not False)
+    if isinstance(start, str):
+        first = group_by_group(a, b, symmetry, problem)
+    elif isinstance(signs, Mapping):
+        first |= {g: first[g] + first[g].shape[1] * problem.signs[g].number(one) for g, one in signs.items()}
+    return _matched(a, b, symmetry, restarts, seed, first, sweeps, problem)
 
 
 def _matched(
-    a: Tensors, b: Tensors, symmetry: Symmetry, restarts: int, seed: int, start: dict[str, Tensor], sweeps: int
+    a: Tensors,
+    b: Tensors,
+    symmetry: Symmetry,
+    restarts: int,
+    seed: int,
+    start: dict[str, Tensor],
+    sweeps: int,
+    problem: _Problem | None = None,
 ) -> WeightMatching:
-    problem, P = _Problem(a, b, symmetry), len(next(iter(a.values())))
+    problem, P = problem or _Problem(a, b, symmetry), len(next(iter(a.values())))
     results = []
     for restart in progress(range(restarts), "restart"):
         generator = torch_generator(seed, f"weight matching, restart {restart}")
@@ -134,12 +160,14 @@ def _matched(
     values = torch.stack([trace[-1] for trace in traces])  # (restarts, P)
     best = values.argmax(dim=0).cpu()  # the first of equals
     found = {g: torch.stack([p[g] for p, _ in results])[best, torch.arange(P)] for g in symmetry.groups}
-    return WeightMatching({g: p.to(problem.device) for g, p in found.items()}, values, traces)
+    found = {g: p.to(problem.device) for g, p in found.items()}
+    signs = {g: problem.signs[g].each(found[g] // found[g].shape[1]) for g in problem.signs}
+    return WeightMatching({g: p % p.shape[1] for g, p in found.items()}, values, traces, signs)
 
 
-def group_by_group(a: Tensors, b: Tensors, symmetry: Symmetry) -> dict[str, Tensor]:
+def group_by_group(a: Tensors, b: Tensors, symmetry: Symmetry, problem: _Problem | None = None) -> dict[str, Tensor]:
     """A start: the groups in their order, each by the parameters that it shares with no later one."""
-    problem, P = _Problem(a, b, symmetry), len(next(iter(a.values())))
+    problem, P = problem or _Problem(a, b, symmetry), len(next(iter(a.values())))
     p, known = identity(symmetry, P), set[str]()
     for step in problem.steps:
         found, _ = problem.solved(step, p, np.arange(P), known)
@@ -316,10 +344,35 @@ def _together(places: Sequence[Axis], k: int) -> Sequence[Axis]:
     return places
 
 
-class _Problem:
-    """Steps of P pairs and their gains; terms that no other group changes are summed once."""
+class _Signs:
+    """The sets of places of a group in which a unit may be taken times −1, numbered from 0, none of them."""
 
-    def __init__(self, a: Tensors, b: Tensors, symmetry: Symmetry) -> None:
+    def __init__(self, vectors: Sequence[Sequence[int]], places: Sequence[Axis]):
+        r = min(len(vectors), _SIGNS)
+        #: (2^r, r), whether each of the first vectors is added; others stay as they are
+        self.sums = torch.tensor(list(itertools.product((0, 1), repeat=r)))
+        self.unused = len(vectors) - r
+        of = self.sums @ torch.tensor(vectors[:r])  # (2^r, places)
+        self.factors = dict(zip(places, 1 - 2 * (of % 2).T, strict=True))  # place → (2^r,), ±1
+
+    def each(self, numbers: Tensor) -> Tensor:
+        """Sets (P, m) as ±1 for each vector and unit (P, r, m)."""
+        signs = 1 - 2 * self.sums.to(numbers.device)[numbers].movedim(-1, 1)
+        return torch.cat([signs, signs.new_ones(len(signs), self.unused, signs.shape[-1])], dim=1)
+
+    def number(self, signs: Tensor) -> Tensor:
+        """The inverse of :meth:`each`."""
+        bits = (signs[:, : self.sums.shape[1]] < 0).long()
+        return (bits * 2 ** torch.arange(bits.shape[1]).flip(0).to(bits)[:, None]).sum(dim=1)
+
+
+class _Problem:
+    """Steps of P pairs and their gains; terms that no other group changes are summed once.
+
+    Of a group with signs, a permutation p is p + m k with the number k of a set of signs of each unit.
+    """
+
+    def __init__(self, a: Tensors, b: Tensors, symmetry: Symmetry, signs: bool = False) -> None:
         self.places: dict[str, list[tuple[str, Axis]]] = {}
         for group, axes in symmetry.groups.items():
             for place in axes:
@@ -329,16 +382,35 @@ class _Problem:
         if self.small:
             self.a, self.b = ({name: value.double() for name, value in end.items()} for end in (self.a, self.b))
         self.device, self.sizes, self.steps = next(iter(a.values())).device, symmetry.sizes, _steps(symmetry)
+        vectors = {g: kinds.signs for g, kinds in symmetry.kinds.items() if signs and kinds.signs}
+        apart = apart_from_others(symmetry) if vectors else set()
+        self.signs = {g: _Signs(of, symmetry.groups[g]) for g, of in vectors.items() if g in apart}
+        self.columns: dict[str, np.ndarray] = {}  # group → signs (sums, 2^r) of the sums of its terms, by set
+        for step in self.steps:
+            if step.group in self.signs:
+                self.columns[step.group] = _by_sign(step, self.signs[step.group].factors)
         square = (agreement(end, end).numpy(force=True) for end in (self.a, self.b))
         self.least = _SLACK * np.sqrt(math.prod(square))  # (P,), gains below are rounding
         self.kept: dict[str, list[Tensor]] = {}
         self.left: dict[tuple[str, str, int, int], Tensor] = {}
 
+    def moved(self, value: Tensor, places: Sequence[tuple[str, Axis]], p: Permutations) -> Tensor:
+        """A parameter (P, …) of b with the units in some places in their order, and with their signs."""
+        if not self.signs:
+            return reorder(value, places, p)
+        value = reorder(value, places, {g: one % self.sizes[g] for g, one in p.items()})
+        for g, place in places:
+            if g in self.signs:
+                factor = self.signs[g].factors[place][p[g].cpu() // self.sizes[g]]  # (P, m)
+                units = units_of(value, place, self.sizes[g]).movedim(place.axis + 2, -1)
+                units.mul_(factor.to(units).view(len(factor), *[1] * (units.ndim - 2), -1))
+        return value
+
     def value(self, p: Permutations, names: Iterable[str], pairs: np.ndarray | slice = slice(None)) -> np.ndarray:
         """⟨a, π b⟩ of some pairs over some parameters, float64; p is of these pairs."""
         each = []
         for name in names:
-            moved = reorder(_of(self.b[name], pairs), self.places[name], p)
+            moved = self.moved(_of(self.b[name], pairs), self.places[name], p)
             each.append(agreement({name: _of(self.a[name], pairs)}, {name: moved}))
         return torch.stack(each).sum(dim=0).numpy(force=True)
 
@@ -357,9 +429,24 @@ class _Problem:
         else:
             p = {g: one[pairs] for g, one in p.items()}
             totals = [total.numpy(force=True) for total in self._sums(step, p, pairs, known)]
+        found, gain = self._best(step, p, totals)
+        if step.quadratic:  # the assignment was of its linearisation
+            names = {term.name: None for term in step.terms}
+            after = {**p, **{g: torch.from_numpy(one) for g, one in found.items()}}
+            gain = self.value(after, names, pairs) - self.value(p, names, pairs)
+        return found, gain
+
+    def _best(self, step: _Step, p: Permutations, totals: list[np.ndarray]) -> tuple[dict[str, np.ndarray], np.ndarray]:
+        """The best permutations by sums of a step, and the gain of each pair."""
         C, *inside = totals
-        own, each = p[step.group].numpy(), np.arange(len(pairs))[:, None]
-        units = np.arange(own.shape[-1])
+        own, each = p[step.group].numpy(), np.arange(len(C))[:, None]
+        units, m = np.arange(own.shape[-1]), own.shape[-1]
+        if step.group in self.columns:
+            T = np.einsum("sk,s...->k...", self.columns[step.group], np.stack(totals))  # (2^r, P, m, m)
+            new = _assigned(T.max(axis=0))
+            new = new + m * T[:, each, units, new].argmax(axis=0)
+            gains = (T[one // m, each, units, one % m].sum(axis=-1) for one in (new, own))
+            return {step.group: new}, next(gains) - next(gains)
         before = C[each, units, own].sum(axis=-1)
         shown = [np.stack([p[g].numpy() for g in groups], axis=1) for groups in step.kinds]  # (P, m, k)
         tables = {}  # kinds → (P, m, m, k, k): unit i of a, unit j of b
@@ -379,10 +466,6 @@ class _Problem:
         for kind, (groups, q) in enumerate(zip(step.kinds, best, strict=True)):
             if step.only in (None, kind):
                 found |= dict(zip(groups, q[each, units, new].swapaxes(0, 1), strict=True))
-        if step.quadratic:  # the assignment was of its linearisation
-            names = {term.name: None for term in step.terms}
-            after = {**p, **{g: torch.from_numpy(one) for g, one in found.items()}}
-            gain = self.value(after, names, pairs) - self.value(p, names, pairs)
         return found, gain
 
     def _sums(
@@ -403,7 +486,8 @@ class _Problem:
 
     def _zeros(self, step: _Step, P: int) -> list[Tensor]:
         m = self.sizes[step.group]
-        units = [m * math.prod(self.sizes[step.kinds[kind][0]] for kind in which) for which in step.sets]
+        inside = ([self.sizes[step.kinds[kind][0]] for kind in which if kind >= 0] for which in step.sets)
+        units = [m * math.prod(sizes) for sizes in inside]
         return [torch.zeros(P, n, n, dtype=torch.float64, device=self.device) for n in units]
 
     def _added(
@@ -412,7 +496,7 @@ class _Problem:
         """Sums to which some terms are added: Σ A Bᵀ with the units as rows, vectors together."""
         vectors: list[list[list[Tensor]]] = [[] for _ in sums]
         for term in terms:
-            b = reorder(_of(self.b[term.name], pairs), term.others, p)
+            b = self.moved(_of(self.b[term.name], pairs), term.others, p)
             if term.own:
                 self._add_parts(sums, step, term, b, p, pairs)
                 continue
@@ -455,6 +539,18 @@ class _Problem:
             self.left[at] = _rows(self.a[term.name], term.axis + 1, place, m)
             return _of(self.left[at], pairs)
         return _rows(_of(self.a[term.name], pairs), term.axis + 1, place, m)
+
+
+def _by_sign(step: _Step, factors: dict[Axis, Tensor]) -> np.ndarray:
+    """Let the terms of places with other signs be summed apart; the signs (sums, 2^r) of the sums by set."""
+    columns: list[tuple[int, ...]] = [(1,) * len(next(iter(factors.values())))]
+    for term in step.terms:
+        for k, (_, place) in enumerate(term.places):
+            if isinstance(place, Axis) and (column := tuple(factors[place].tolist())) != columns[0]:
+                columns += [column] if column not in columns else []
+                term.places[k] = (-columns.index(column),), place
+    step.sets.extend((-k,) for k in range(1, len(columns)))
+    return np.array(columns)
 
 
 def _of(value: Tensor, pairs: np.ndarray | slice) -> Tensor:

@@ -97,6 +97,9 @@ class Follower(TorchDispatchMode):
         self.module = [""]
         self.stacked: set[Atom] = set()  # what is picked entry by entry
         self.writes = False  # whether the present operation changes a tensor in place
+        #: of each operation its name and the axes of its tensors, None for blocks that are read apart, and of its
+        #: results, None if their use fixes the units
+        self.steps: list[tuple[str, list[State | None], list[State | None]]] = []
         #: results that say where units are, such as the indices of a maximum → the axes that their use fixes
         self.order = WeakTensorKeyDictionary()
         self.precision = 0.0  # of the coarsest floating type
@@ -185,8 +188,11 @@ class Follower(TorchDispatchMode):
         Atom.reason = f"{name!r}" + (f" of {self.module[-1]!r}" if self.module[-1] else "")
         if name.startswith("lift_fresh"):
             self.held |= {memory(tensor) for tensor in tensors}
+        given: list[State | None] = []
+        outputs: list[Tensor] | None = None
         try:
-            states = [self.state(one) for one in tensors if not self.is_apart(name, one)]  # before it changes them
+            given = [None if self.is_apart(name, one) else self.state(one) for one in tensors]  # before it changes them
+            states = [state for state in given if state is not None]
             for tensor in tensors:
                 k = self.numbers.get(memory(tensor))
                 if k is not None:
@@ -200,6 +206,9 @@ class Follower(TorchDispatchMode):
                 raise Unfollowed  # such as resize_
             found = self.follow(name, func, bound(func, args, kwargs), tensors, states, outputs)
         except (Unfollowed, LookupError, AttributeError, TypeError):
+            if outputs is None:  # arguments of another layout
+                out = func(*args, **kwargs)
+                outputs = list(tensors_of(out))
             found = self.pin(tensors, outputs)
         for k, tensor in enumerate(outputs):
             known = k < len(found) and found[k] is not None
@@ -208,6 +217,9 @@ class Follower(TorchDispatchMode):
                 self.order[tensor] = [axis for one in tensors for axis in self.axes(one)]
             if tensor.is_floating_point():
                 self.precision = max(self.precision, torch.finfo(tensor.dtype).eps)
+        self.steps.append(
+            (str(func), given, [None if tensor in self.order else self.states[tensor] for tensor in outputs])
+        )
         return out
 
     def is_apart(self, name: str, tensor: Tensor) -> bool:
@@ -348,8 +360,19 @@ def bound(func, args: tuple, kwargs: Mapping[str, Any]) -> Arguments:
     return Arguments(**{"self": next(iter(values.values()), None), **values})
 
 
-def trace(model: nn.Module, calls: Sequence[Any], chosen: Callable[[Any], Any]) -> tuple[Symmetry, float]:
-    """The groups of a module in evaluation mode, from a pass for each call, and the precision of its coarsest type."""
+@dataclass(frozen=True)
+class Traced:
+    """What passes through a module show."""
+
+    symmetry: Symmetry
+    precision: float  # of the coarsest type
+    steps: list[tuple[str, list[State | None], list[State | None]]]  # as of Follower
+    spots: dict[Atom, list[Spot]]  # where each free atom is in parameters and buffers
+    atoms: dict[str, tuple[Atom, list[int]]]  # group → its atom, and the number of the spot of each of its places
+
+
+def trace(model: nn.Module, calls: Sequence[Any], chosen: Callable[[Any], Any]) -> Traced:
+    """The groups of a module in evaluation mode, from a pass for each call."""
     sources = dict([*model.named_parameters(), *model.named_buffers()])  # tied ones once
     buffers = {name for name, _ in model.named_buffers()}
     held = {memory(one) for one in reached(model) if isinstance(one, Tensor)}
@@ -364,7 +387,8 @@ def trace(model: nn.Module, calls: Sequence[Any], chosen: Callable[[Any], Any]) 
         for x in calls:
             _run(model, x, follower, chosen)
         if not follower.found and not follower.wanted:
-            return _groups(follower, list(sources), buffers), follower.precision
+            symmetry, grouping = _groups(follower, list(sources), buffers)
+            return Traced(symmetry, follower.precision, follower.steps, grouping.free, grouping.atom_of)
         packed |= follower.found  # axes that are several, such as packed queries, keys and values: trace again
         blocks |= follower.wanted
 
@@ -459,7 +483,7 @@ def _parts(follower: Follower, k: int) -> Iterator[tuple[int, Axis, int, tuple[t
             yield from ((d, axis, 0, ((dim, i * size, size),)) for i, axis in enumerate(every))
 
 
-def _groups(follower: Follower, names: list[str], buffers: set[str]) -> Symmetry:
+def _groups(follower: Follower, names: list[str], buffers: set[str]) -> tuple[Symmetry, Grouping]:
     """The groups of atoms that nothing fixes."""
     noted = follower.noted[len(names) :]
     used = {atom for axes in noted for axis in axes for product in branches(axis) for atom in product}
@@ -481,7 +505,8 @@ def _groups(follower: Follower, names: list[str], buffers: set[str]) -> Symmetry
         if atom.fixed and atom.size > 1:
             at = (f"{spot.name}[{spot.axis}]" for spot in found if spot.name not in buffers)
             left.setdefault(str(atom.fixed), []).extend(at)
-    whole = Grouping(follower, names, free, spots).symmetry()
+    grouping = Grouping(follower, names, free, spots)
+    whole = grouping.symmetry()
     stacks = {names[k] for k in follower.apart}
     for k, name in enumerate(names):
         axes = [] if k in follower.blocks else list(map(resolved, follower.axes(follower.sources[k])))
@@ -491,7 +516,7 @@ def _groups(follower: Follower, names: list[str], buffers: set[str]) -> Symmetry
         if {place.name for place in places} <= stacks and not any(place.where for place in places):
             at = (place.name for place in places)
             left.setdefault("a stack, all entries of which have one order of units", []).extend(at)
-    return replace(whole, left={why: tuple(dict.fromkeys(at)) for why, at in left.items() if at})
+    return replace(whole, left={why: tuple(dict.fromkeys(at)) for why, at in left.items() if at}), grouping
 
 
 class Grouping:
@@ -516,6 +541,7 @@ class Grouping:
         self.makers = {atom: min(found, key=lambda spot: order[spot.name]) for atom, found in free.items()}
         self.atoms = sorted(free, key=lambda atom: order[self.makers[atom].name])
         self.titles = self.titled()
+        self.atom_of: dict[str, tuple[Atom, list[int]]] = {}  # group → its atom, and the spot of each of its places
 
     def context(self, atom: Atom) -> Product:
         """The indices that an atom is inside of, the outermost first: each value of them has an order of its own."""
@@ -570,11 +596,13 @@ class Grouping:
             for index in itertools.product(*(range(outer.size) for outer in context)):
                 name = self.name(atom, index)
                 inside = dict(zip(context, index, strict=True))
-                groups[name] = tuple(
-                    place._replace(where=self._where(spot, inside))
-                    for spot in self.free[atom]
+                found = [
+                    (k, place._replace(where=self._where(spot, inside)))
+                    for k, spot in enumerate(self.free[atom])
                     for place in _places(atom, spot, inside)
-                )
+                ]
+                groups[name] = tuple(place for _, place in found)
+                self.atom_of[name] = atom, [k for k, _ in found]
                 sizes[name] = atom.size
                 free = [k for k, outer in enumerate(context) if not outer.fixed]
                 if free:

@@ -198,6 +198,7 @@ def compare(
     symmetry: Symmetry | None = None,
     heights: Mapping[str, float] | None = None,
     statistics_data: Any = None,
+    signs: bool = True,
 ) -> Report:
     """Barriers between two modules: as they are, matched by weights and by activations, and REPAIR of each halfway.
 
@@ -208,7 +209,7 @@ def compare(
     loss, data, lambdas, statistics
         as in :func:`~lmc_helpers.modules.line.line`; data are passed over many times, and λ = ½ is among the λ. With
         ``"recomputed"`` statistics modules after REPAIR keep theirs.
-    restarts, symmetry
+    restarts, symmetry, signs
         as in :func:`~lmc_helpers.modules.match.match`.
     statistics_data
         data for statistics, activations and REPAIR, training data for instance; the same data if it is left out.
@@ -240,8 +241,8 @@ def compare(
         with untouched():
             work = copied(a)
             x = few(work, fitting(work, next(batches(a, inputs, 8))[0]), 8)
-        by_weights, how = match(a, b, x, "weights", restarts, seed, symmetry, details=True)
-        by_activations = match(a, b, x, "activations", restarts, seed, how.symmetry, data=inputs)
+        by_weights, how = match(a, b, x, "weights", restarts, seed, symmetry, details=True, signs=signs)
+        by_activations = match(a, b, x, "activations", restarts, seed, how.symmetry, data=inputs, signs=signs)
         modules = {"weights": by_weights, "activations": by_activations}
         lines = {"direct": direct} | {by: line(a, one, loss, data, places, **of_line) for by, one in modules.items()}
         halves, done = zip(*(repair(a, one, inputs, details=True) for one in (b, *modules.values())), strict=True)

@@ -6,7 +6,7 @@ import itertools
 import json
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import zip_longest
 from pathlib import Path
@@ -23,7 +23,7 @@ from lmc_helpers.alignment.factors import combined, jointly
 from lmc_helpers.alignment.midpoint import Best
 from lmc_helpers.alignment.sinkhorn import sinkhorn_rebasin
 from lmc_helpers.alignment.straight_through import straight_through
-from lmc_helpers.alignment.weight_matching import group_by_group, inner_kinds, weight_matching
+from lmc_helpers.alignment.weight_matching import inner_kinds, weight_matching
 from lmc_helpers.files import atomic_write
 from lmc_helpers.modules._data import batches, is_apart, kept, length, part, unlabelled
 from lmc_helpers.modules._ends import Ends, check_followed, check_same
@@ -39,15 +39,17 @@ from lmc_helpers.modules._module import (
     untouched,
 )
 from lmc_helpers.modules.losses import Combined
-from lmc_helpers.modules.symmetry import permuted
+from lmc_helpers.modules.symmetry import exponents, permuted
 from lmc_helpers.modules.symmetry import symmetry as traced
-from lmc_helpers.networks.permutations import Axis, Symmetry, restricted
+from lmc_helpers.networks.permutations import Axis, Kinds, Symmetry, acted, by_matrices, restricted, units_of
 from lmc_helpers.progress import progress
 
 __all__ = ["Matched", "load_matching", "match"]
 
+SWEEPS = 20  # over groups with matrices
 AT_ONCE = 32  # examples whose activations are held, or
 NUMBERS = 2**14  # numbers in their inputs
+Maps = Literal["orthogonal", "linear"]
 By = Literal["weights", "activations", "straight-through", "sinkhorn"]
 
 
@@ -61,12 +63,20 @@ class Matched:
     #: seen, in their order
     values: Tensor
     symmetry: Symmetry  # the groups
+    #: group → (r, m), ±1 for each vector ``symmetry.kinds[group].signs`` and unit of a; none of groups without signs
+    signs: dict[str, Tensor] = field(default_factory=dict)
+    maps: dict[str, Tensor] = field(default_factory=dict)  # group → matrix (m, m) of its units, in their new order
 
     def save(self, path: str | Path) -> None:
         """Write the matching to a file, .json or .safetensors, that :func:`load_matching` reads."""
         of = self.symmetry
         groups = {"groups": of.groups, "sizes": of.sizes, "within": of.within, "left": of.left}
-        numbers = {**{f"p {g}": p.cpu() for g, p in self.permutations.items()}, "values": self.values.cpu()}
+        if of.kinds:
+            groups["kinds"] = {g: kinds._asdict() for g, kinds in of.kinds.items()}
+        numbers = {f"p {g}": p.cpu() for g, p in self.permutations.items()} | {"values": self.values.cpu()}
+        numbers |= {
+            f"{kind} {g}": one.cpu() for kind, of in (("s", self.signs), ("m", self.maps)) for g, one in of.items()
+        }
         if _kind(path) == ".json":
             lists = {name: value.tolist() for name, value in numbers.items()}
             atomic_write(Path(path), json.dumps({"symmetry": groups, **lists}, ensure_ascii=False))
@@ -90,7 +100,7 @@ def load_matching(path: str | Path, b: nn.Module, x: Any, outputs: Callable | No
 
     ``outputs`` says what counts of them, as in :func:`~lmc_helpers.modules.symmetry.symmetry`; a file cannot hold it.
 
-    Then ``lmc_helpers.permuted(b, found.symmetry, found.permutations)`` is b with its units as they were matched.
+    Then ``lmc_helpers.permuted(b, found.symmetry, found.permutations, found.signs, found.maps)`` is b as matched.
 
     Raises
     ------
@@ -123,20 +133,30 @@ def load_matching(path: str | Path, b: nn.Module, x: Any, outputs: Callable | No
             g: tuple(Axis._make([*place[:5], tuple(map(tuple, place[5]))]) for place in places)
             for g, places in groups["groups"].items()
         }
+        kinds = {
+            g: Kinds(**{key: _tuples(one) for key, one in of.items()}) for g, of in groups.pop("kinds", {}).items()
+        }
         inside, left = ({key: tuple(value) for key, value in groups[kind].items()} for kind in ("within", "left"))
         values, symmetry = (
             torch.as_tensor(numbers.pop("values"), dtype=torch.float64),
-            Symmetry(axes, groups["sizes"], inside, left, outputs),
+            Symmetry(axes, groups["sizes"], inside, left, outputs, kinds),
         )
-        p = {g.removeprefix("p "): torch.as_tensor(one) for g, one in numbers.items()}
+        p, signs, maps = (
+            {g[2:]: torch.as_tensor(one, dtype=kind) for g, one in numbers.items() if g.startswith(start)}
+            for start, kind in (("p ", None), ("s ", None), ("m ", torch.double))
+        )
     except ImportError:
         raise
     except Exception as error:  # of whatever a file may hold
         raise ValueError(
             f"{str(path)!r} holds no matching ({error}); allowed: a file that Matched.save wrote"
         ) from None
-    check_same(b, permuted(b, symmetry, p), x, outputs)
-    return Matched(p, values, symmetry)
+    check_same(b, permuted(b, symmetry, p, signs, maps), x, outputs)
+    return Matched(p, values, symmetry, signs, maps)
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 @overload
@@ -152,6 +172,8 @@ def match(
     data: Any = None,
     steps: int = 100,
     details: Literal[False] = False,
+    signs: bool = True,
+    maps: Maps | None = None,
 ) -> nn.Module: ...
 @overload
 def match(
@@ -167,6 +189,8 @@ def match(
     steps: int = 100,
     *,
     details: Literal[True],
+    signs: bool = True,
+    maps: Maps | None = None,
 ) -> tuple[nn.Module, Matched]: ...
 @checked
 def match(
@@ -181,8 +205,10 @@ def match(
     data: Any = None,
     steps: Natural = 100,
     details: bool = False,
+    signs: bool = True,
+    maps: Maps | None = None,
 ) -> nn.Module | tuple[nn.Module, Matched]:
-    """A copy of b, in evaluation mode, with its units in the order nearest to a's: π b for a permutation π.
+    """A copy of b, in evaluation mode, with its units in the order nearest to a's: π b for a permutation π, and signs.
 
     - ``"weights"``: the largest ⟨a, π b⟩ over parameters, without buffers, the best of restarts (Ainsworth et al. 2023,
       Algorithm 1; :mod:`lmc_helpers.alignment.weight_matching`). The first descent begins at the groups matched one
@@ -214,6 +240,17 @@ def match(
         of descent.
     details
         whether to return how they were matched, :class:`Matched`, beside the module.
+    signs
+        whether units are taken times −1, too, where that keeps the outputs, as before a tanh: by weights if it brings
+        them nearer, jointly with their order, by activations if they correlate negatively. Signs that activations do
+        not show, as before an absolute value, are then left, as are those of units inside others, such as heads, or
+        with others inside, and all where a loss descends. Without ``symmetry``, signs are found and proven
+        (``symmetry(..., kinds="signs")``).
+    maps
+        ``"orthogonal"``: in the end, the units of each group with rotations (``symmetry(..., kinds=True)``) are
+        multiplied by the orthogonal matrix that brings weights nearest, max ⟨a, Q b⟩ (Procrustes), one group after
+        another. ``"linear"``: from there, where all of GL(m) is free, by the matrix of a minimum of ‖a − M b‖². The
+        order of units, and of heads around them, is matched before.
 
     Examples
     --------
@@ -233,7 +270,13 @@ def match(
     with untouched():
         if descends:
             Ends(a, b).check(next(batches(a, data))[0])
-        groups = traced(a, unlabelled(a, x)) if symmetry is None else symmetry
+        signs = signs and not descends
+        kinds: Any = maps is not None or (signs and "signs")
+        groups = traced(a, unlabelled(a, x), kinds=kinds) if symmetry is None else symmetry
+        if maps and not groups.kinds:
+            raise ValueError(f"maps = {maps!r} with groups without kinds; allowed: those of symmetry(..., kinds=True)")
+        groups = groups if signs else replace(groups, kinds={g: k._replace(signs=()) for g, k in groups.kinds.items()})
+        chosen: dict[str, Tensor] = {}
         unknown = sorted({place.name for of in groups.groups.values() for place in of} - set(tensors(a)))
         if unknown:
             raise ValueError(f"the symmetry has parameters {unknown}; allowed: those of the modules")
@@ -245,15 +288,16 @@ def match(
         if descends:
             p, values = _by_loss(a, b, groups, by, loss, data, steps, seed)
         elif by == "activations":
-            p, values = _by_activations(
+            p, values, chosen = _by_activations(
                 a, b, groups, batches(a, data) if data is not None else [(x, None)], restarts, seed
             )
         else:
-            p, values = _by_weights(a, b, groups, restarts, seed)
-        made = permuted(b, groups, p)
+            p, values, chosen = _by_weights(a, b, groups, restarts, seed)
+        matrices = _mapped(a, permuted(b, groups, p, chosen), groups, maps == "linear") if maps else {}
+        made = permuted(b, groups, p, chosen, matrices)
         if x is not None:
             check_same(b, made, x, groups.outputs)
-    return (made, Matched(p, values, groups)) if details else made
+    return (made, Matched(p, values, groups, chosen, matrices)) if details else made
 
 
 # ---------- by weights
@@ -261,24 +305,79 @@ def match(
 
 def _by_weights(
     a: nn.Module, b: nn.Module, symmetry: Symmetry, restarts: int, seed: int
-) -> tuple[dict[str, Tensor], Tensor]:
-    """Permutations and the values of all restarts."""
+) -> tuple[dict[str, Tensor], Tensor, dict[str, Tensor]]:
+    """Permutations, the values of all restarts, and signs."""
     u = _weights(a)
     v = {name: value.to(u[name]) for name, value in _weights(b).items()}
     own = restricted(symmetry, u)
     if not own.groups:
-        return {}, torch.zeros(restarts, dtype=torch.float64)
-    found = [weight_matching(u, v, own, 1, seed, group_by_group(u, v, own))]
+        return {}, torch.zeros(restarts, dtype=torch.float64), {}
+    found = [weight_matching(u, v, own, 1, seed, "group by group", signs=True)]
     if restarts > 1:
-        found.append(weight_matching(u, v, own, restarts - 1, seed))
+        found.append(weight_matching(u, v, own, restarts - 1, seed, signs=True))
     best = max(found, key=lambda one: one.values.max().item())  # the first of equals
-    return {g: p[0] for g, p in best.permutations.items()}, torch.cat([one.values[:, 0] for one in found])
+    p, signs = ({g: one[0] for g, one in of.items()} for of in (best.permutations, best.signs))
+    return p, torch.cat([one.values[:, 0] for one in found]), signs
 
 
 def _weights(model: nn.Module) -> dict[str, Tensor]:
     """Parameters name → (1, …), complex numbers as pairs of real ones."""
     parameters = model.named_parameters()
     return {n: (torch.view_as_real(p) if p.is_complex() else p).detach()[None] for n, p in parameters}
+
+
+# ---------- matrices
+
+
+def _mapped(a: nn.Module, b: nn.Module, symmetry: Symmetry, linear: bool) -> dict[str, Tensor]:
+    """The matrices of groups that bring b nearest to a, in sweeps over them."""
+    u, v = ({name: value.double() for name, value in _weights(end).items()} for end in (a, b))
+    own = restricted(symmetry, u)
+    signs, found = exponents(own), dict[str, Tensor]()
+
+    def distance() -> float:
+        return sum((u[name] - v[name]).square().sum().item() for name in u)
+
+    left = distance()
+    for _ in range(SWEEPS):
+        for g, e in signs.items():
+            m = own.sizes[g]
+            grams = {
+                sign: [torch.zeros(m, m, dtype=torch.float64)] * 2 for sign in (1, -1)
+            }  # Σ AᵀB and Σ BᵀB, units as columns
+            for place, sign in zip(own.groups[g], e, strict=True):
+                both = (units_of(end[place.name], place, m).movedim(place.axis + 2, -1) for end in (u, v))
+                A, B = (one.flatten(0, -2) for one in both)
+                grams[sign] = [grams[sign][0] + A.mT @ B, grams[sign][1] + B.mT @ B]
+            (C, G), (D, H) = grams[1], grams[-1]
+            U, _, V = torch.linalg.svd(C + D)
+            M = U @ V
+            M = _nearest(M, C, G, D, H) if linear and own.kinds[g].linear else M
+            v = acted(v, own, [g], by_matrices({g: M}, signs))
+            found[g] = M @ found[g] if g in found else M
+        left, before = distance(), left
+        if before - left <= 1e-9 * before:
+            break
+    return found
+
+
+def _nearest(M: Tensor, C: Tensor, G: Tensor, D: Tensor, H: Tensor) -> Tensor:
+    """A minimum over M, from a first one, of ‖A − M B‖² + ‖A' − M^{-T} B'‖² by A Bᵀ, B Bᵀ, A' B'ᵀ and B' B'ᵀ."""
+    M = M.clone().requires_grad_()
+    search = torch.optim.LBFGS(
+        [M], max_iter=200, tolerance_grad=1e-10, tolerance_change=1e-14, line_search_fn="strong_wolfe"
+    )
+
+    def value() -> Tensor:
+        search.zero_grad()
+        N = torch.linalg.inv(M).mT
+        total = (M @ G * M - 2 * M * C + N @ H * N - 2 * N * D).sum()
+        total.backward()
+        return total
+
+    with torch.enable_grad():
+        search.step(value)
+    return M.detach()
 
 
 # ---------- by a loss halfway
@@ -340,8 +439,8 @@ _Sites = dict[tuple[str, int], list[tuple[_Key, tuple[Axis, ...]]]]
 
 def _by_activations(
     a: nn.Module, b: nn.Module, symmetry: Symmetry, data: Iterable[tuple[Any, Any]], restarts: int, seed: int
-) -> tuple[dict[str, Tensor], Tensor]:
-    """Permutations and the mean correlation of matched units of each group that was recorded."""
+) -> tuple[dict[str, Tensor], Tensor, dict[str, Tensor]]:
+    """Permutations, the mean correlation of matched units of each group that was recorded, and signs."""
     groups, sizes = dict(symmetry.groups), dict(symmetry.sizes)
     outer = [g for g in symmetry.groups if g not in symmetry.within]
     kinds = {g: inner_kinds(symmetry, g) for g in outer}
@@ -352,17 +451,25 @@ def _by_activations(
             products[of] = _products([(g,) for g in of] if len(of) > 1 else kinds[of[0]], groups, sizes)
     keys = {(g,) for g in outer} | {one for of in kinds.values() for one in of}
     keys |= {one for of in products.values() for one in of.values()}
-    found = _recorded(copied(a), copied(b), groups, sizes, sorted(keys), data)
+    found, places = _recorded(copied(a), copied(b), groups, sizes, sorted(keys), data)
     p: dict[str, Tensor] = {}
+    signs: dict[str, Tensor] = {}
     values: list[float] = []
     for of, joined in sorted(products.items(), key=lambda item: outer.index(item[0][0])):
         inside = kinds[of[0]] if len(of) == 1 else [(g,) for g in of]
         every = {(k,): one for k, one in enumerate(inside)} | joined
         met = {which: one for which, one in every.items() if one in found}
         if not met and of in found:
-            S = found[of].correlations()[0]
-            p[of[0]] = assign(S)
-            values.append(matched_sum(S, p[of[0]]).item() / len(S))
+            S, (g,) = found[of].correlations()[0], of
+            vectors = symmetry.kinds[g].signs if g in symmetry.kinds else ()
+            at = [t for t, place in enumerate(symmetry.groups[g]) if place in places[of]]
+            turning = [k for k, e in enumerate(vectors) if all(e[t] for t in at)]
+            p[g] = assign(S.abs() if turning else S)
+            if turning:  # other signs, which activations do not show, stay
+                signs[g] = torch.ones(len(vectors), len(S), dtype=torch.int64)
+                signs[g][turning[0]] = torch.where(S.gather(1, p[g][:, None])[:, 0] < 0, -1, 1)
+                S = S.abs()
+            values.append(matched_sum(S, p[g]).item() / len(S))
         elif met:
             m = len(inside[0])
             tables = {  # (1, m, m, k, k): unit i of a, unit j of b
@@ -390,8 +497,9 @@ def _by_activations(
             {g: symmetry.sizes[g] for g in left},
             {g: at for g, at in symmetry.within.items() if {g, at[0]} <= left},
         )
-        p |= _by_weights(a, permuted(b, symmetry, p), rest, restarts, seed)[0]
-    return {g: p[g].to(torch.long) for g in symmetry.groups if g in p}, torch.tensor(values, dtype=torch.float64)
+        p |= _by_weights(a, permuted(b, symmetry, p, signs), rest, restarts, seed)[0]
+    p = {g: p[g].to(torch.long) for g in symmetry.groups if g in p}
+    return p, torch.tensor(values, dtype=torch.float64), signs
 
 
 def _product(outer: Axis, m: int, inner: Axis, n: int) -> Axis | None:
@@ -433,9 +541,10 @@ def _recorded(
     sizes: Mapping[str, int],
     keys: Iterable[_Key],
     data: Iterable[tuple[Any, Any]],
-) -> dict[_Key, Moments]:
-    """Moments of the activations of both modules, of each key that a weight reads, or else makes."""
+) -> tuple[dict[_Key, Moments], dict[_Key, set[Axis]]]:
+    """Moments of the activations of both modules, of each key that a weight reads, or else makes, and its places."""
     sites: _Sites = {}
+    used: dict[tuple[_Key, str], set[Axis]] = {}
     for key in keys:
         for places in zip(*(sorted(groups[g]) for g in key), strict=True):
             if not any(place.where for place in places):  # of a stack it is not known which samples are whose
@@ -450,7 +559,7 @@ def _recorded(
         if cut is None and n > size:
             cut = is_apart(a, fitting(a, given), size)
         for x in [part(given, at, min(size, n - at)) for at in range(0, n, size)] if cut else [given]:
-            (one, picks), (two, others) = (_record(end, sizes, sites, fitting(end, x)) for end in (a, b))
+            (one, picks), (two, others) = (_record(end, sizes, sites, fitting(end, x), used) for end in (a, b))
             if len(picks) != len(others) or not all(p.equal(q.to(p)) for p, q in zip(picks, others, strict=True)):
                 raise ValueError(
                     "a and b pick other entries by an index on the same inputs, so that their activations are not of "
@@ -478,11 +587,11 @@ def _recorded(
     few = {key[0]: moments.n for key, moments in whole.items() if moments.n < 2}
     if few:
         raise ValueError(f"groups with samples {few}; allowed: at least 2 samples")
-    return whole
+    return whole, {key: used[key, "read" if key in (reads or ()) else "made"] for key in whole}
 
 
 def _record(
-    model: nn.Module, sizes: Mapping[str, int], sites: _Sites, x: Any
+    model: nn.Module, sizes: Mapping[str, int], sites: _Sites, x: Any, used: dict[tuple[_Key, str], set[Axis]]
 ) -> tuple[dict[_Key, dict[str, list[Tensor]]], list[Tensor]]:
     """Key → way → the activations (samples, units) of each place, in the order of the operations; indices of picks."""
     found: dict[_Key, dict[str, list[Tensor]]] = {}
@@ -498,6 +607,7 @@ def _record(
             first = [place.offset - use.start for place in places]
             if min(first) < 0 or max(k + n for k, n in zip(first, lengths, strict=True)) > z.shape[dim]:
                 continue  # a part of the parameter without these units
+            used.setdefault((key, way), set()).update(places)
             same = (way, key, storage(z), z._version, z.storage_offset(), z.numel(), *first)
             if same in seen:
                 continue

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from lmc_helpers._typing import Positive, Seed, checked
-from lmc_helpers.alignment.weight_matching import agreement, group_by_group, weight_matching
+from lmc_helpers.alignment.weight_matching import agreement, weight_matching
 from lmc_helpers.modules._data import batches, kept, unlabelled
 from lmc_helpers.modules._ends import Ends, check_same
 from lmc_helpers.modules._module import check_pair, copied, tensors, untouched
@@ -45,6 +45,7 @@ class Merged:
     permutations: list[dict[str, Tensor]]  # of each module: group → p (m,)
     values: Tensor  # Σ_{k<l} ⟨π_k θ_k, π_l θ_l⟩ as they are, by the first one's order, and after each sweep
     symmetry: Symmetry  # the groups
+    signs: list[dict[str, Tensor]]  # of each module: group → (r, m), as of Matched
 
 
 @overload
@@ -57,6 +58,7 @@ def merge(
     statistics: Literal["repaired", "averaged"] = "repaired",
     symmetry: Symmetry | None = None,
     details: Literal[False] = False,
+    signs: bool = True,
 ) -> nn.Module: ...
 @overload
 def merge(
@@ -69,6 +71,7 @@ def merge(
     symmetry: Symmetry | None = None,
     *,
     details: Literal[True],
+    signs: bool = True,
 ) -> tuple[nn.Module, Merged]: ...
 @checked
 def merge(
@@ -80,6 +83,7 @@ def merge(
     statistics: Literal["repaired", "averaged"] = "repaired",
     symmetry: Symmetry | None = None,
     details: bool = False,
+    signs: bool = True,
 ) -> nn.Module | tuple[nn.Module, Merged]:
     """One module from many of one architecture: all put in one order by their weights, averaged, and repaired.
 
@@ -101,6 +105,9 @@ def merge(
         (:func:`~lmc_helpers.modules.repair.repair`).
     details
         whether to return how they were merged, :class:`Merged`, beside the module.
+    signs
+        whether units are taken times −1, too, where that keeps the outputs, as by
+        :func:`~lmc_helpers.modules.match.match`.
 
     Examples
     --------
@@ -121,19 +128,19 @@ def merge(
         x = next(batches(first, data, 8))[0]
         for each in ends:
             each.check(x)
-        groups = traced(first, unlabelled(first, x)) if symmetry is None else symmetry
+        groups = traced(first, unlabelled(first, x), kinds=signs and "signs") if symmetry is None else symmetry
         if not groups.groups:
             warnings.warn(f"all orders stay as they are: {groups}".replace("\n", "; "), stacklevel=4)
         weights = [_weights(one) for one in models]
         weights = [{name: value.to(weights[0][name]) for name, value in one.items()} for one in weights]
-        found, values = _orders(weights, groups, restarts, seed, sweeps)
-        moved = [permuted(one, groups, p) for one, p in zip(models, found, strict=True)]
+        found, turned, values = _orders(weights, groups, restarts, seed, sweeps, signs)
+        moved = [permuted(one, groups, p, s) for one, p, s in zip(models, found, turned, strict=True)]
         for one, made in zip(models, moved, strict=True):
             check_same(one, made, x, groups.outputs)
         mean = _mean(moved, set.intersection(*(set(each.v) for each in ends)))
     if statistics == "repaired":
         _set_right(mean, moved, [1 / len(moved)] * len(moved), data)
-    return (mean, Merged(moved, found, values, groups)) if details else mean
+    return (mean, Merged(moved, found, values, groups, turned)) if details else mean
 
 
 def _mean(models: Sequence[nn.Module], names: set[str]) -> nn.Module:
@@ -146,39 +153,41 @@ def _mean(models: Sequence[nn.Module], names: set[str]) -> nn.Module:
 
 
 def _orders(
-    each: list[dict[str, Tensor]], symmetry: Symmetry, restarts: int, seed: int, sweeps: int
-) -> tuple[list[dict[str, Tensor]], Tensor]:
-    """Permutations of K networks, name → (1, …) each, and the sums of agreements on the way."""
+    each: list[dict[str, Tensor]], symmetry: Symmetry, restarts: int, seed: int, sweeps: int, signs: bool
+) -> tuple[list[dict[str, Tensor]], list[dict[str, Tensor]], Tensor]:
+    """Permutations and signs of K networks, name → (1, …) each, and the sums of agreements on the way."""
     own, K = restricted(symmetry, each[0]), len(each)
-    p = [identity(own, 1) for _ in each]
+    p, s = [identity(own, 1) for _ in each], [dict[str, Tensor]() for _ in each]
     if not own.groups:
-        return [{} for _ in each], torch.zeros(1, dtype=torch.float64)
-    moved = list(each)
+        return [{} for _ in each], s, torch.zeros(1, dtype=torch.float64)
+    moved, names = list(each), {place.name for places in own.groups.values() for place in places}
 
     def value() -> float:
         pairs = [(k, j) for k in range(K) for j in range(k)]
         return sum(agreement(moved[k], moved[j]).item() for k, j in pairs)
 
-    def better(k: int, rest: dict[str, Tensor], starts: list[dict[str, Tensor]], more: int) -> None:
+    def better(k: int, rest: dict[str, Tensor], start: Any, more: int) -> None:
         """Take the best order of module k by its agreement with the rest, if it gains."""
-        runs = [weight_matching(rest, each[k], own, 1, seed, start) for start in starts]
-        runs += [weight_matching(rest, each[k], own, more, seed)] if more else []
+        runs = [weight_matching(rest, each[k], own, 1, seed, start, signs=s[k] or signs)]
+        runs += [weight_matching(rest, each[k], own, more, seed, signs=signs)] if more else []
         best = max(runs, key=lambda one: one.values.max().item())  # the first of equals
-        now, new = agreement(rest, moved[k]).item(), best.values.max().item()
+        now = agreement(rest, {name: moved[k][name] for name in names}).item()
+        new = best.values.max().item()
         if new - now > _SLACK * abs(now):
-            p[k] = dict(best.permutations)
-            moved[k] = permute(each[k], own, p[k])
+            p[k], s[k] = dict(best.permutations), best.signs
+            moved[k] = permute(each[k], own, p[k], s[k])
 
     values = [value()]
     for k in range(1, K):
-        better(k, each[0], [group_by_group(each[0], each[k], own)], restarts - 1)
+        better(k, each[0], "group by group", restarts - 1)
     values.append(value())
     generator = torch_generator(seed, "merge")
     for _ in progress(range(sweeps if K > 2 else 0), "sweep"):
         for k in (1 + torch.randperm(K - 1, generator=generator)).tolist():  # the first is the frame
             rest = {name: torch.stack([moved[j][name] for j in range(K) if j != k]).sum(dim=0) for name in each[0]}
-            better(k, rest, [p[k]], 0)
+            better(k, rest, p[k], 0)
         values.append(value())
         if values[-1] - values[-2] <= _SLACK * abs(values[-1]):
             break
-    return [{g: one[0] for g, one in of.items()} for of in p], torch.tensor(values, dtype=torch.float64)
+    p, s = ([{g: one[0] for g, one in of.items()} for of in every] for every in (p, s))
+    return p, s, torch.tensor(values, dtype=torch.float64)

@@ -6,14 +6,15 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
 
-from lmc_helpers._typing import checked
+from lmc_helpers._typing import checked, short
 from lmc_helpers._wrappers import bare
 from lmc_helpers.modules._data import in_double
+from lmc_helpers.modules._kinds import kinds_of
 from lmc_helpers.modules._module import (
     called,
     check_unscripted,
@@ -31,7 +32,10 @@ from lmc_helpers.modules._plain import Reads, SecondRoad, plain, remembered, uns
 from lmc_helpers.modules._trace import BY_HAND, Refused, trace, varies
 from lmc_helpers.networks.permutations import (
     Check,
+    Kinds,
     Symmetry,
+    acted,
+    by_matrices,
     change,
     cycles,
     permute,
@@ -48,7 +52,13 @@ MANY = 64  # examples of these
 
 
 @checked
-def symmetry(model: nn.Module, x: Any, also: Sequence = (), outputs: Callable | None = None) -> Symmetry:
+def symmetry(
+    model: nn.Module,
+    x: Any,
+    also: Sequence = (),
+    outputs: Callable | None = None,
+    kinds: bool | Literal["signs"] = False,
+) -> Symmetry:
     """The groups of interchangeable units of a module, found by following its axes through its forward pass.
 
     A group is called after the module or parameter that makes its units. The units inside each head of an attention,
@@ -84,12 +94,20 @@ def symmetry(model: nn.Module, x: Any, also: Sequence = (), outputs: Callable | 
         What counts of the outputs, such as ``lambda out: out["logits"]``: all of them if it is left out. States of an
         encoder or embeddings that are given beside predictions fix the order of their units; caches for the next call
         (objects of a class called …Cache) do not count.
+    kinds
+        Whether to say in ``kinds`` what the units of each group allow besides another order
+        (:class:`~lmc_helpers.networks.permutations.Kinds`): signs, as before a tanh or of an LSTM's candidate, positive
+        factors before a ReLU, shifts, rotations of a stream with norms, all of GL(m) in a bottleneck or inside a head.
+        Each is proven as permutations are, for all units of all groups at once. It takes three to thirty times as
+        long, and memory for derivatives. Signs may be missed that very many axes of one operation must change together.
+        ``"signs"``: those alone, as :func:`~lmc_helpers.modules.match.match` takes them, of groups that share no
+        entries of an axis with others; two to five times as long.
 
     Returns
     -------
     Symmetry
-        No axis of inputs or outputs is in a group. Not every symmetry is found: units that are copies of each other, or
-        the rotations of a linear layer, are not looked for. An operation that no rule describes fixes the units that
+        No axis of inputs or outputs is in a group. Not every symmetry is found: units that are copies of each other,
+        for example, are not looked for. An operation that no rule describes fixes the units that
         it takes; ``left`` names it and the axes, and ``print`` shows both.
 
     Raises
@@ -105,17 +123,26 @@ def symmetry(model: nn.Module, x: Any, also: Sequence = (), outputs: Callable | 
     >>> found.sizes, found.groups["0"][2].name
     ({'0': 8}, '2.weight')
     """
-    return _Probe(model, x, also, outputs).traced()
+    return _Probe(model, x, also, outputs).traced(kinds)
 
 
 @checked
-def permuted(model: nn.Module, symmetry: Symmetry, permutations: Mapping[str, Any]) -> nn.Module:
+def permuted(
+    model: nn.Module,
+    symmetry: Symmetry,
+    permutations: Mapping[str, Any],
+    signs: Mapping[str, Tensor] | None = None,
+    maps: Mapping[str, Tensor] | None = None,
+) -> nn.Module:
     """A copy of a module, in evaluation mode, with units in another order: unit i is unit p_i of before.
 
     The copy holds its effective weights: hooks of pruning and parametrisations are gone.
 
     A permutation p is (m,), or (1, m) as :func:`~lmc_helpers.networks.permutations.random_permutations` draws it. Of
     units inside units of another group, those of the outer group are moved first, in whatever order both are given.
+    Signs (r, m) of a group are ±1 for each vector in ``symmetry.kinds[group].signs`` and each unit in the new order.
+    Last, the units of groups with rotations are multiplied by an orthogonal matrix (m, m), of those with
+    ``symmetry.kinds[group].linear`` by an invertible one.
 
     Examples
     --------
@@ -125,8 +152,23 @@ def permuted(model: nn.Module, symmetry: Symmetry, permutations: Mapping[str, An
     (True, True)
     """
     values = {name: value[None] for name, value in tensors(plain(model)).items()}
-    moved = permute(values, symmetry, {group: torch.as_tensor(p).reshape(1, -1) for group, p in permutations.items()})
+    p = {group: torch.as_tensor(p).reshape(1, -1) for group, p in permutations.items()}
+    moved = permute(values, symmetry, p, {group: one[None] for group, one in (signs or {}).items()})
+    for g, M in (maps or {}).items():
+        kinds, m = symmetry.kinds.get(g, Kinds()), symmetry.sizes.get(g, 0)
+        fits = M.shape == (m, m) and M.is_floating_point() and (kinds.linear or kinds.rotations)
+        if not fits or not (kinds.linear or change([M @ M.mT], [torch.eye(m).to(M)]) < 1e-4):
+            allowed = f"an {'invertible' if kinds.linear else 'orthogonal'} matrix {(m, m)} of a group with such kinds"
+            raise ValueError(f"the matrix {short(M)} of group {g!r}; allowed: {allowed}")
+    matrices = dict(maps or {})
+    moved = acted(moved, symmetry, matrices, by_matrices(matrices, exponents(symmetry)))
     return filled(model, {name: value[0] for name, value in moved.items()})
+
+
+def exponents(symmetry: Symmetry) -> dict[str, tuple[int, ...]]:
+    """Group → 1 or −1 for each place, of the groups whose units may be multiplied by matrices."""
+    places = {g: (1,) * len(found) for g, found in symmetry.groups.items()}
+    return {g: kinds.linear or places[g] for g, kinds in symmetry.kinds.items() if kinds.rotations}
 
 
 @checked
@@ -182,7 +224,8 @@ class _Probe:
     def __init__(self, model: nn.Module, x: Any, also: Sequence = (), chosen: Callable | None = None):
         check_unscripted(model)
         self.given, self.generator = model, torch_generator(0, "inputs for the check of a trace")
-        self.counts, self.chosen = chosen, chosen or (lambda out: out)
+        self.counts = chosen
+        self.chosen: Callable[[Any], Any] = chosen or (lambda out: out)
         for double in (True, False):
             try:
                 self.model = copied(model).double() if double else copied(model)
@@ -275,11 +318,11 @@ class _Probe:
         """Outputs of all calls."""
         return [one for x in self.calls for one in self.run(x, values)]
 
-    def traced(self) -> Symmetry:
+    def traced(self, kinds: bool | Literal["signs"] = False) -> Symmetry:
         """The groups, refused unless the outputs stay when all units are permuted."""
         with untouched(seed=0):
-            groups, precision = trace(self.model, self.followed, self.chosen)
-        groups = replace(groups, outputs=self.counts)
+            found = trace(self.model, self.followed, self.chosen)
+        groups, precision = replace(found.symmetry, outputs=self.counts), found.precision
         self.check_unread(groups)
         generator, rounding = torch_generator(0, "check of a trace"), precision**0.5
         # in the first all units move, in the second some: two of two units that must move alike do so in the first
@@ -289,7 +332,7 @@ class _Probe:
                 if not change(self.outputs(self.values), self.expected) <= rounding:
                     raise Refused(f"the module gives other outputs at every call; {BY_HAND}")
                 raise Refused(f"the module's outputs change when the units found by the trace are permuted; {BY_HAND}")
-        return groups
+        return replace(groups, kinds=kinds_of(self, found, kinds == "signs")) if kinds else groups
 
     def check_unread(self, groups: Symmetry) -> None:
         """Raise if units that move may be on an axis of a parameter that no pass read."""

@@ -26,13 +26,17 @@ from lmc_helpers._typing import NonNegative, Positive, Seed, Tensors, checked, m
 from lmc_helpers.matching import check_permutation
 from lmc_helpers.seeds import torch_generator
 
-__all__ = ["Axis", "Check", "Permutations", "Symmetry", "identity", "permute", "random_permutations", "verify"]
+__all__ = ["Axis", "Check", "Kinds", "Permutations", "Symmetry", "identity", "permute", "random_permutations", "verify"]
 
 if TYPE_CHECKING:
     Permutations = Mapping[str, Tensor]
 else:
     #: Group → p (N, m), one permutation for each of N networks.
     Permutations = many(Int64[Tensor, "N _"], "permutations (N, m) by their groups", dict)
+
+
+#: Group, number of a place of it, and its units (N, …, m) → the units after a move.
+Act = Callable[[str, int, Tensor], Tensor]
 
 
 class Axis(NamedTuple):
@@ -63,6 +67,33 @@ class Axis(NamedTuple):
         return f"Axis({', '.join(given[:2] + blocks + (given[5:] if self.where else []))})"
 
 
+class Kinds(NamedTuple):
+    """What the units of a group allow besides another order, by vectors e over the places of the group.
+
+    Every vector acts on each unit i for itself: there is a sign, factor or shift c_i for each.
+
+    Examples
+    --------
+    >>> import lmc_helpers as lmc
+    >>> net = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.Tanh(), torch.nn.Linear(3, 2))
+    >>> lmc.symmetry(net, torch.ones(1, 4), kinds=True).kinds["0"].signs  # rows, biases and columns together
+    ((1, 1, 1),)
+    """
+
+    signs: tuple[tuple[int, ...], ...] = ()  # places with e = 1 times c_i = ±1: a basis mod 2
+    scales: tuple[tuple[float, ...], ...] = ()  # a place times c_i^e, c_i > 0: a basis
+    translations: tuple[
+        tuple[float, ...], ...
+    ] = ()  # a place, the one axis of a bias or statistic, plus e c_i: a basis
+    linear: tuple[int, ...] = ()  # e = 1: the units times an invertible matrix M, e = −1: times M^{-T}
+    rotations: bool = False  # the units in all places times an orthogonal matrix
+
+    def __str__(self) -> str:
+        """The kinds in words."""
+        found = [name for name in ("signs", "scales", "translations") if getattr(self, name)]
+        return ", ".join([*found, *(["GL(m)"] if self.linear else ["rotations"] if self.rotations else [])])
+
+
 @checked
 @dataclass(frozen=True)
 class Symmetry:
@@ -82,6 +113,8 @@ class Symmetry:
         :func:`~lmc_helpers.modules.symmetry.symmetry` fills it in, and ``print`` shows it.
     outputs
         what counts of a module's outputs, all of them if it is left out.
+    kinds
+        group → what its units allow besides, if it was asked for.
 
     Examples
     --------
@@ -105,6 +138,7 @@ class Symmetry:
     within: dict[str, tuple[str, int]] = field(default_factory=dict)
     left: dict[str, tuple[str, ...]] = field(default_factory=dict, compare=False, repr=False)
     outputs: Callable | None = field(default=None, compare=False, repr=False)
+    kinds: dict[str, Kinds] = field(default_factory=dict, compare=False, repr=False)
 
     def __str__(self) -> str:
         """What was found, and what fixes the axes that are left."""
@@ -113,6 +147,9 @@ class Symmetry:
         names = [f"{g!r} {self.sizes[g]}" + (f" (and {inside[g]} groups inside)" if inside[g] else "") for g in outer]
         n = f"{len(self.groups)} groups, {sum(self.sizes.values())}" if names else "no group of"
         rows = [f"{n} interchangeable units" + (f": {_few(names)}" if names else "")]
+        for kind in dict.fromkeys(map(str, self.kinds.values())):
+            of = [repr(g) for g, found in self.kinds.items() if str(found) == kind]
+            rows += [f"also free in {_few(of)}: {kind}"] if kind else []
         return "\n".join([*rows, *(f"left alone by {why}: {_few(at)}" for why, at in self.left.items())])
 
     def __post_init__(self) -> None:
@@ -223,29 +260,90 @@ def is_within(one: tuple[Axis, int], two: tuple[Axis, int]) -> bool:
     return around.start <= here.start and here.stop <= around.stop and first // unit == last // unit
 
 
+def apart_from_others(symmetry: Symmetry) -> set[str]:
+    """The groups that are not inside others, have none inside, and share no entries of an axis with others."""
+    places = [((place, symmetry.sizes[g]), g) for g, axes in symmetry.groups.items() for place in axes]
+    on_axis: dict[tuple[str, int], list[tuple[tuple[Axis, int], str]]] = {}
+    for one in places:
+        on_axis.setdefault(one[0][0][:2], []).append(one)
+    pairs = ((one, two) for several in on_axis.values() for one, two in itertools.combinations(several, 2))
+    nested = {g for one, (other, _) in symmetry.within.items() for g in (one, other)}
+    return (
+        set(symmetry.groups)
+        - nested
+        - {g for one, two in pairs if not are_apart(one[0], two[0]) for g in (one[1], two[1])}
+    )
+
+
 def restricted(symmetry: Symmetry, names: Collection[str]) -> Symmetry:
     """The part of a symmetry that acts on some parameters; groups that act on none of them are left out."""
     found = {g: tuple(place for place in axes if place.name in names) for g, axes in symmetry.groups.items()}
     groups = {g: axes for g, axes in found.items() if axes}
     within = {g: at for g, at in symmetry.within.items() if g in groups and at[0] in groups}
-    return Symmetry(groups, {g: symmetry.sizes[g] for g in groups}, within)
+    kinds = {g: _restricted(kind, [p.name in names for p in symmetry.groups[g]]) for g, kind in symmetry.kinds.items()}
+    kinds = {g: kind for g, kind in kinds.items() if g in groups}
+    return Symmetry(groups, {g: symmetry.sizes[g] for g in groups}, within, kinds=kinds)
+
+
+def _restricted(kinds: Kinds, here: Sequence[bool]) -> Kinds:
+    """The vectors on some places."""
+    signs = tuple(tuple(itertools.compress(e, here)) for e in kinds.signs)
+    scales, translations = (tuple(tuple(itertools.compress(e, here)) for e in of) for of in kinds[1:3])
+    return Kinds(signs, scales, translations, tuple(itertools.compress(kinds.linear, here)), kinds.rotations)
 
 
 @checked
-def permute(params: Tensors, symmetry: Symmetry, permutations: Permutations) -> dict[str, Tensor]:
-    """Put the units of some groups in another order.
+def permute(
+    params: Tensors, symmetry: Symmetry, permutations: Permutations, signs: Mapping[str, Tensor] | None = None
+) -> dict[str, Tensor]:
+    """Put the units of some groups in another order, and change their signs.
 
-    ``params``: name → (N, …). ``permutations``: group → p (N, m); groups that are left out stay as they are.
+    ``params``: name → (N, …). ``permutations``: group → p (N, m); groups that are left out stay as they are. ``signs``:
+    group → (N, r, m), ±1 for each of the r vectors ``symmetry.kinds[group].signs`` and each unit in the new order.
 
     Returns
     -------
     dict of torch.Tensor
         name → (N, …): unit i of a group is unit p_i of before, on each of its axes. Other tensors are the same objects.
     """
-    N = len(next(iter(permutations.values()), ()))
+    N = len(next(iter({**permutations, **(signs or {})}.values()), ()))
     check_groups(symmetry, permutations, N)
-    check_axes(params, symmetry, permutations, N)
-    return permute_axes(params, symmetry.groups, permutations)
+    check_axes(params, symmetry, {**permutations, **(signs or {})}, N)
+    moved = permute_axes(params, symmetry.groups, permutations)
+    for group, given in (signs or {}).items():
+        vectors = symmetry.kinds[group].signs if group in symmetry.kinds else ()
+        allowed = (N, len(vectors), symmetry.sizes[group])
+        if given.shape != allowed or not bool((given.abs() == 1).all()):
+            raise ValueError(f"signs of group {group!r} are {short(given)}; allowed: 1 and -1 of shape {allowed}")
+    return acted(moved, symmetry, signs, _signs_of(symmetry, signs)) if signs else moved
+
+
+def _signs_of(symmetry: Symmetry, signs: Mapping[str, Tensor]) -> Act:
+    """Units times the signs of the vectors that have 1 at their place."""
+
+    def act(group: str, t: int, units: Tensor) -> Tensor:
+        chosen = torch.tensor([bool(e[t]) for e in symmetry.kinds[group].signs])
+        factor = signs[group][:, chosen].prod(dim=1)  # (N, m)
+        return units * factor.to(units).view(len(factor), *[1] * (units.ndim - 2), -1)
+
+    return act
+
+
+def by_matrices(matrices: Mapping[str, Tensor], exponents: Mapping[str, Sequence[float]]) -> Act:
+    """Units times a matrix M in places with a positive exponent, times M^{-T} in the others."""
+    inverse = {g: torch.linalg.inv(M).mT for g, M in matrices.items()}
+    return lambda g, t, units: units @ (matrices if exponents[g][t] > 0 else inverse)[g].to(units).mT
+
+
+def acted(params: Tensors, symmetry: Symmetry, groups: Iterable[str], act: Act) -> dict[str, Tensor]:
+    """Parameters (N, …) after a move of the units of some groups."""
+    moved = dict(params)
+    for g in groups:
+        for t, place in enumerate(symmetry.groups[g]):
+            value, d = moved[place.name], place.axis + 2
+            units = act(g, t, units_of(value, place, symmetry.sizes[g]).movedim(d, -1))
+            moved[place.name] = replace_units(value, place, units.movedim(-1, d))
+    return moved
 
 
 def check_groups(symmetry: Symmetry, permutations: Permutations, N: int) -> None:

@@ -251,7 +251,7 @@ def element(models: list[nn.Sequential], x: Tensor, more: bool) -> dict:
     if more:
         orders["weights again"] = by_weights(a, b, symmetry, range(STARTS, 2 * STARTS))
     along = {name: lines(found) for name, found in orders.items()}
-    merged = {how: lmc.merge(models, (x, target), statistics=how)(x) for how in ("averaged", "repaired")}
+    merged = {how: lmc.merge(models, (x, target), statistics=how, signs=False)(x) for how in ("averaged", "repaired")}
     result: dict[str, Any] = {
         "environments": len(x),
         "constant": target.var(correction=0).item(),

@@ -1,11 +1,12 @@
 """Matching of modules: planted orders are found, correlations are NumPy's, nothing of the caller's changes."""
 
+import copy
 import itertools
 
 import numpy as np
 import pytest
 import torch
-from cases import Experts, Layers, drawn, made, moved
+from cases import Experts, Layers, acted, difference, drawn, effective, made, moved, outputs
 from oracles.networks import numbers as normal
 from oracles.networks import scattered
 from scipy.optimize import linear_sum_assignment
@@ -77,6 +78,37 @@ def test_other_types_stay_as_they_are(dtype, by):
     assert found[0].weight.dtype == dtype
 
 
+def turned(name):
+    """A module, the same one with its units in another order and about half of them times −1, entry by entry."""
+    a, x = made(name)
+    groups, draw = symmetry(a, x, kinds="signs"), torch.Generator().manual_seed(4)
+    assert any(kinds.signs for kinds in groups.kinds.values())
+    signs = {g: 1 - 2 * torch.randint(2, (groups.sizes[g],), generator=draw) for g in groups.kinds}
+
+    def act(g):
+        return lambda t, units: units * signs[g] ** groups.kinds[g].signs[0][t] if groups.kinds[g].signs else units
+
+    return a, moved(acted(a, groups, {g: act(g) for g in signs}), groups, drawn(groups)), x
+
+
+@pytest.mark.parametrize("by", ["weights", "activations"])
+@pytest.mark.parametrize("name", ["weight norm", "in place", "Divided", "Cells", "LSTM"])
+def test_planted_signs_are_found(name, by):
+    a, b, x = turned(name)
+    if name == "in place" and by == "activations":  # of absolute values, which do not show them
+        assert not match(a, b, x, by, details=True)[1].signs
+        return
+    made, found = match(a, b, x, by, details=True)
+    weights = effective(copy.deepcopy(a)).state_dict()
+    for key, value in weights.items():
+        torch.testing.assert_close(made.state_dict()[key], value, rtol=0, atol=0)
+    for g, signs in found.signs.items():
+        assert signs.shape == (len(found.symmetry.kinds[g].signs), found.symmetry.sizes[g])
+    ends = made.state_dict(), match(a, b, x, by, signs=False).state_dict()
+    near, far = (sum((value * end[key]).sum() for key, value in weights.items()) for end in ends)
+    assert near > 1.1 * far
+
+
 def hidden(net, x):
     """Activations of a dense network's hidden layers by hand."""
     first = torch.relu(x @ net[0].weight.T + net[0].bias)
@@ -91,6 +123,7 @@ def test_activations_are_correlated_where_they_are_read(sizes):
     for group, za, zb in zip(("0", "2"), hidden(a, x), hidden(b, x), strict=True):
         m = za.shape[1]
         S = np.corrcoef(za.T, zb.T)[:m, m:]
+        S = abs(S) if group == "2" else S  # a tanh
         rows, best = linear_sum_assignment(S, maximize=True)
         assert found.permutations[group].tolist() == best.tolist()
         values.append(S[rows, best].mean())
@@ -261,7 +294,10 @@ def test_a_saved_matching_is_what_it_was(tmp_path, name, kind):
     again = load_matching(tmp_path / f"matched.{kind}", b, x)
     assert again.symmetry == found.symmetry and again.symmetry.left == found.symmetry.left
     assert again.permutations.keys() == found.permutations.keys() and torch.equal(again.values, found.values)
-    for one, two in zip(permuted(b, again.symmetry, again.permutations).parameters(), there.parameters(), strict=True):
+    assert again.signs.keys() == found.signs.keys() and all(s.equal(found.signs[g]) for g, s in again.signs.items())
+    assert again.symmetry.kinds == found.symmetry.kinds
+    here = permuted(b, again.symmetry, again.permutations, again.signs)
+    for one, two in zip(here.parameters(), there.parameters(), strict=True):
         assert torch.equal(one, two)
 
 
@@ -332,3 +368,38 @@ def test_a_matching_of_some_outputs_is_made_kept_and_loaded(tmp_path):
     assert all(p.equal(found.permutations[g]) for g, p in loaded.permutations.items())
     with pytest.raises(ValueError, match="b gives other outputs"):
         load_matching(tmp_path / "m.json", b, x)
+
+
+@pytest.mark.parametrize("maps", ["orthogonal", "linear"])
+@pytest.mark.parametrize("name", ["across", "pixel shuffle", "between each other"])
+def test_planted_matrices_are_found(tmp_path, name, maps):
+    """Of queries and keys, and of linear layers; rotations alone of the last."""
+    a, x = made(name)
+    groups, draw = symmetry(a, x, kinds=True), torch.Generator().manual_seed(5)
+
+    def planted(kinds, m):
+        M = torch.eye(m).double() + 0.2 * torch.randn(m, m, generator=draw, dtype=torch.float64)
+        M = M if kinds.linear and maps == "linear" else torch.linalg.qr(M)[0]
+        return lambda t, units: units @ (M if (kinds.linear or [1] * 99)[t] > 0 else torch.linalg.inv(M).T).T
+
+    moves = {g: planted(kinds, groups.sizes[g]) for g, kinds in groups.kinds.items() if kinds.rotations}
+    b = moved(acted(a, groups, moves), groups, drawn(groups))
+    assert moves and difference(outputs(b, x), outputs(a, x)) < 1e-9
+    found, how = match(a, b, x, maps=maps, details=True)
+    assert set(how.maps) == set(moves)
+    for key, value in a.state_dict().items():
+        torch.testing.assert_close(found.state_dict()[key], value, rtol=0, atol=1e-5)
+    how.save(tmp_path / "m.json")
+    again = load_matching(tmp_path / "m.json", b, x)
+    assert all(M.equal(how.maps[g]) for g, M in again.maps.items()) and again.maps.keys() == how.maps.keys()
+
+
+def test_matrices_that_change_the_outputs_are_refused():
+    net, x = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 2)), normal(5, 4).float()
+    groups = symmetry(net, x, kinds=True)
+    with pytest.raises(ValueError, match="group '0'; allowed: an orthogonal matrix"):
+        permuted(net, groups, {}, maps={"0": torch.eye(3)})
+    with pytest.raises(ValueError, match=r"signs of group '0' .*; allowed: 1 and -1 of shape \(1, 1, 3\)"):
+        permuted(net, groups, {}, {"0": torch.zeros(1, 3)})
+    with pytest.raises(ValueError, match="maps = 'linear' with groups without kinds"):
+        match(net, net, x, symmetry=symmetry(net, x), maps="linear")

@@ -10,15 +10,15 @@ from torch.nn.functional import cross_entropy, mse_loss
 import lmc_helpers as lmc
 
 
-def nets(number, seed=0, hidden=3):
+def nets(number, seed=0, hidden=3, between=nn.ReLU):
     torch.manual_seed(seed)
-    return [nn.Sequential(nn.Linear(4, hidden), nn.ReLU(), nn.Linear(hidden, 2)).double() for _ in range(number)]
+    return [nn.Sequential(nn.Linear(4, hidden), between(), nn.Linear(hidden, 2)).double() for _ in range(number)]
 
 
-def moved(net, p):
-    made = nets(1, hidden=len(p))[0]
-    ends = {"2.weight": net[2].weight[:, p], "2.bias": net[2].bias}
-    made.load_state_dict({"0.weight": net[0].weight[p], "0.bias": net[0].bias[p]} | ends)
+def moved(net, p, signs=1):
+    made, signs = nets(1, hidden=len(p))[0], torch.tensor(signs)
+    ends = {"2.weight": net[2].weight[:, p] * signs, "2.bias": net[2].bias}
+    made.load_state_dict({"0.weight": (net[0].weight[p].T * signs).T, "0.bias": net[0].bias[p] * signs} | ends)
     return made
 
 
@@ -26,20 +26,24 @@ def vector(net):
     return torch.cat([value.detach().flatten() for value in net.parameters()])
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_three_networks_are_put_in_an_order_that_no_single_one_can_improve(seed):
-    three, x = nets(3, seed), torch.randn(30, 4, dtype=torch.float64)
+@pytest.mark.parametrize("between", [nn.ReLU, nn.Tanh])
+@pytest.mark.parametrize("seed", [*range(4), 28])
+def test_three_networks_are_put_in_an_order_that_no_single_one_can_improve(seed, between):
+    three, x = nets(3, seed, between=between), torch.randn(30, 4, dtype=torch.float64)
     _, how = lmc.merge(three, (x, x), details=True)
+    ones = torch.ones(1, 3)
 
     def value(orders):
-        u, v, w = (vector(moved(net, list(p))) for net, p in zip(three, orders, strict=True))
+        u, v, w = (vector(moved(net, *map(list, one))) for net, one in zip(three, orders, strict=True))
         return (u @ v + u @ w + v @ w).item()
 
-    found = [p["0"].tolist() for p in how.permutations]
-    assert found[0] == [0, 1, 2]
+    found = [(p["0"].tolist(), s.get("0", ones)[0].tolist()) for p, s in zip(how.permutations, how.signs, strict=True)]
+    assert found[0] == ([0, 1, 2], [1, 1, 1])
     assert how.values[-1].item() == pytest.approx(value(found))
-    for k, p in itertools.product((1, 2), itertools.permutations(range(3))):
-        assert value([*found[:k], p, *found[k + 1 :]]) <= how.values[-1].item() + 1e-9
+    signs = list(itertools.product((1, -1), repeat=3)) if between is nn.Tanh else [(1, 1, 1)]
+    assert any("0" in s for s in how.signs) == (between is nn.Tanh)
+    for k, p, s in itertools.product((1, 2), itertools.permutations(range(3)), signs):
+        assert value([*found[:k], (p, s), *found[k + 1 :]]) <= how.values[-1].item() + 1e-9
     assert (how.values[1:].diff() >= -1e-9).all()
 
 
