@@ -331,7 +331,7 @@ axes[1].text(0.5, -0.8, says, ha="center", va="center", fontsize=12)
 figures.show("fig_printed_lines", figure)
 
 # %% [markdown]
-# Who counts as *connected*? Networks that lose at most 2 points halfway, as many as {cite:t}`frankle2020` allow the test error to rise on the line; a loss is *high* from 4 points on, and *reasonably low* up to half of what ordinary networks lose as they are. These limits were fixed before the run.
+# What counts as *connected*? Networks that lose at most 2 points halfway, as many as {cite:t}`frankle2020` allow the test error to rise on the line; a loss is *high* from 4 points on, and *reasonably low* up to half of what ordinary networks lose as they are. These limits were fixed before the run.
 #
 # The paper's sentence on large fixed values can be asked of three models:
 #

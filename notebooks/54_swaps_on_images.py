@@ -9,7 +9,7 @@
 #
 # *What would it cost two neurons of a network trained on images to exchange their functions?*
 #
-# Large fixed weights make it **[[10 ** I15.mnist_scale:.0f]] ([[10 ** I15.mnist_scale:to]]) times** as expensive as zeros do (by ridge regression **[[10 ** I15.mnist_scale_ridge:.0f]] ([[10 ** I15.mnist_scale_ridge:to]])**), in the hidden layer where the factor is least. Hidden layers then lean more on single neurons: their coherence is **[[I18.higher_w:±]] times** that of other networks, relative to dimension **[[I18.dimension:±]] times**.
+# Large fixed weights make it **[[10 ** I15.mnist_scale:.0f]] ([[10 ** I15.mnist_scale:to]]) times** as expensive as zeros do, by ridge regression **[[10 ** I15.mnist_scale_ridge:.0f]] ([[10 ** I15.mnist_scale_ridge:to]]) times**, in the hidden layer where the factor is least. Hidden layers then lean more on single neurons: their coherence is **[[I18.higher_w:±]] times** that of other networks, relative to dimension **[[I18.dimension:±]] times**.
 #
 # :::{glue:figure} fig_recorded_swaps
 # :alt: Factor by which swaps cost more with large fixed weights than with weights fixed at zero, on a logarithmic axis from 1. W-MLPs by the Mahalanobis estimate [[10 ** I15.mnist_scale:.0f]], by ridge regression [[10 ** I15.mnist_scale_ridge:.0f]], from [[10 ** I15.mnist_scale_ridge:to]]; syre-MLPs by the Mahalanobis estimate [[10 ** I15.mnist_syre:.0f]].
@@ -382,8 +382,8 @@ figures.show("fig_recorded_coherence", figure)
 #
 # | Reading | Measured | We find |
 # | --- | --- | --- |
-# | *low*: $e$ at most 0.5 in each hidden layer | [[I18.low:±]] in the inputs of layer 2 | [open](#I18.low): outside, and a second seed was not trained |
-# | *low*: beside large fixed weights, which have a tenth more | [[I18.low_beside:±]] times | [true](#I18.low_beside) |
+# | *low*: $e$ at most 0.5 in each hidden layer | [[I18.low:±]] in the inputs of layer 2 | [open](#I18.low): outside, and a second seed was not trained; this reading counts |
+# | *low*: beside large fixed weights, which have a tenth more | [[I18.low_beside:±]] times | [true](#I18.low_beside), but it says the same as *higher* below and does not count |
 # | *later layers*: layer 4 at most 0.9 of layer 2 | [[I18.later:±]] | [true](#I18.later) |
 # | *higher*: W-MLPs, a tenth or more | [[I18.higher_w:±]] times | [true](#I18.higher_w) |
 # | *higher*: syre-MLPs, a tenth or more | [[I18.higher_syre:±]] times | [true](#I18.higher_syre) |

@@ -20,7 +20,7 @@
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | "there is likely no loss barrier" after a permutation (Zhan et al., abstract, on Entezari et al.) | [true of most of it](#X9.barrier) | [[100 * X9.barrier:.0f]] % ([[100 * X9.barrier:to]]) is left where most is |
+# | "there is likely no loss barrier" after a permutation (Zhan et al., abstract, on Entezari et al.) | [true that most of it goes](#X9.barrier) | [[100 * X9.barrier:.0f]] % ([[100 * X9.barrier:to]]) is left where most is |
 # | permutations give "multiple equivalent global minima" (Brea et al., abstract) | [true, to rounding](#X9.function) | [[n(X9.function)]] matches by four matchers |
 # | All units in random order: found again? (this book) | [true, every one](#X9.planted) | [[n(X9.planted)]] networks, no unit out of place |
 # | (16) is "the cost to swap neurons" $i$ and $j$ (Bürgin et al., sec. 4.2) | [true, to rounding](#X9.exchange) | [[n(X9.exchange)]] pairs of units |

@@ -64,9 +64,11 @@ def opening(text: str, chapter: str, shown: Shown, seconds: float) -> str:
     lines = {name: re.sub(r"^\*\*.+?\.\*\* ", "", said) for name, said in found.lines.items()}
     lines["For the authors"] = f"{lines['For the authors']} {_links(chapter, shown, seconds)}"
     pieces = [f"# {found.title}", _box("lmc-question", found.question), _box("lmc-answer", found.answer), found.picture]
-    level = " ± and intervals: 99.9 %." if INTERVAL.search(text) else ""
-    pieces.append(_box("lmc-lines", f"How sure\n: {lines['How sure']}{level}"))
-    table = [found.head.replace("The paper says", f"{who} say"), "| --- | --- | --- |", *(row[0] for row in found.rows)]
+    pieces.append(_box("lmc-lines", f"How sure\n: {lines['How sure']}"))
+    head = found.head.replace("The paper says", f"{who} say")
+    if INTERVAL.search(text):
+        head = head.replace("By how much", "By how much (99.9 % intervals)")
+    table = [head, "| --- | --- | --- |", *(row[0] for row in found.rows)]
     pieces.append("\n".join([":::{table}", ":class: lmc-findings", "", *table, ":::"]))
     pieces.append(_box("lmc-lines", "\n\n".join(f"{name}\n: {lines[name]}" for name in ("Open", "For the authors"))))
     return "\n\n".join([*pieces, _switch("The argument. Every claim opens.")])
