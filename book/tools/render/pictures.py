@@ -17,16 +17,18 @@ from book.tools.record import records
 WIDTH = 640  # pixels of a small copy, twice what it is shown with
 FOLDER = "thumbs"  # beside the pages of the book
 FIGURE = re.compile(r"^# :{3,}\{glue:figure\} (\w+)\n((?:^# :.*\n)+)", re.MULTILINE)
+RECORDED = re.compile(r"[Rr]ecorded\b.*\bMNIST")  # in a caption: no data of this build
 
 
 class Picture(NamedTuple):
-    """A figure of a chapter: its page, its name in the notebook, its anchor and its alternative text."""
+    """A figure of a chapter: page, name in the notebook, anchor, alternative text; and if it draws a record."""
 
     chapter: str
     page: str
     name: str
     anchor: str
     alt: str
+    recorded: bool = False
 
 
 def in_text(chapter: str, text: str) -> dict[str, Picture]:
@@ -36,7 +38,9 @@ def in_text(chapter: str, text: str) -> dict[str, Picture]:
         name, lines = hit.groups()
         options = dict(re.findall(r"^# :(\w+): *(.*)$", lines, re.MULTILINE))
         page = halves.at(chapter, text, hit.start())
-        found[name] = Picture(chapter, page, name, options.get("name", name.replace("_", "-")), options.get("alt", ""))
+        caption = text[hit.end() : text.find("\n# :::", hit.end())]
+        anchor, recorded = options.get("name", name.replace("_", "-")), bool(RECORDED.search(caption))
+        found[name] = Picture(chapter, page, name, anchor, options.get("alt", ""), recorded)
     return found
 
 

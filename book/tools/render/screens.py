@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from book.tools.read import halves, headers, inline
 from book.tools.render import anchors, contents, numbers, openings, staging
 from book.tools.render.staging import BOOK, Shown
+from lmc_helpers import claims
 from lmc_helpers.claims.words import AUTHORS
 
 CLAIM = re.compile(r"(?<!!)\[([^\[\]]+)\]\(#([A-Z]\d+\.\w+)\)")
@@ -86,7 +87,8 @@ def _switch(words: str) -> str:
 def _links(chapter: str, shown: Shown, seconds: float) -> str:
     """Where an author goes on: errata, reply, evidence, and how to run the chapter."""
     here = [part for part, page in shown.pages.items() if page in (chapter, halves.evidence(chapter))]
-    wrong = next((part for part in here if part in shown.errata), "")
+    slips = {id for id, claim in claims.ledger().items() if claim.misprints}
+    wrong = next((part for part in here if part in shown.errata or part.partition(".")[0] in slips), "")
     second, links = halves.evidence(chapter), []
     if wrong:
         links.append(f"[Erratum]({BOOK}/{anchors.errata_page(wrong)}.md)")
