@@ -4,7 +4,7 @@
 # ---
 
 # %% [markdown]
-# # Random minima share the fewest neurons beyond twice the teacher's width
+# # Random minima share the fewest neurons somewhat beyond twice the teacher's width
 #
 # *At which width do the fewest neurons of two random minima find a partner?*
 #

@@ -8,7 +8,7 @@
 #
 # *Do trained networks look like the random minima of the theory?*
 #
-# No, in none of the settings tried. The numbers of copies of a teacher neuron have only **[[Z13.counts:.2f]]** ([[Z13.counts:to]]) of the multinomial variance. So the loss between matched networks peaks earlier: at twice the teacher's width it is
+# No, in none of the settings tried. The numbers of copies of a teacher neuron have only **[[Z13.counts:.2f]]** ([[Z13.counts:to]]) of the multinomial variance. So the loss between matched networks peaks at a smaller width: at twice the teacher's width it is
 # **[[Z8.second_descent:.2f]]** ([[Z8.second_descent:to]]) of that at 1.5 times.
 #
 # :::{glue:figure} fig_peak

@@ -26,7 +26,7 @@
 # | $\Delta_\pi = (1 \pm \mathcal O(\rho_\pi + \varepsilon/\mu))\, \Vert\delta_\pi\Vert^2/\mu$ (Thm 4.5) | [true](#I5.theorem) | error $2\rho$ at $\varepsilon = 0$, attained |
 # | Neurons measure costs alike on incoherent inputs (Thm 4.4) | [true](#I4.bound) | the constant $\sqrt 2$ is enough |
 # | Swap: centre, cross and mismatch terms (eq. 16) | [true](#I5.identity) | exactly |
-# | Large costs: "unique … assignment" (sec. 4) | [true if positive](#I5.premise) | but not of swaps alone |
+# | Large costs: "unique … assignment" (sec. 4) | [true, if “large” is “positive”](#I5.premise) | positive costs of swaps alone are not enough |
 #
 # **Open.** Nothing.
 #

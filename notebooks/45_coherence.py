@@ -24,7 +24,7 @@
 # | "high midpoint barrier for low coherence" (Q4) | [true](#I13.rise_copy) | [[I13.rise_copy:±]] more at ten copies |
 # | "the same trend for a variant" (Q4) | [true](#I13.rise_frame) | [[I13.rise_frame:±]] more at ten pairs |
 # | Makes "certain directions … more expensive" (Q4) | [true: it hides them](#I13.mediated) | masks that hide less bring [[100 * I13.mediated:±]] % of the rise at coherence 1 |
-# | "effective symmetry breaking" (Q4) | [true in narrow layers](#I13.width) | [[I13.width:±]] higher with 1536 neurons than with 128 |
+# | "effective symmetry breaking" (Q4) | [true in narrow layers](#I13.width) | [[I13.width:±]] higher barrier with 1536 neurons than with 128 |
 # | Cause: neurons on in one run only (ours) | [true](#I13.switch) | [[100 * I13.switch:.1f]] % of what the average lacks |
 #
 # **Open.** Nothing.

@@ -23,8 +23,8 @@
 # | --- | --- | --- |
 # | Fig. 12, Mahalanobis estimate: larger at $\sigma_F = 1$ | [true](#I15.mnist_scale) | [[10 ** I15.mnist_scale:.0f]] ([[10 ** I15.mnist_scale:to]]) times as large |
 # | Fig. 12, ridge regression: larger at $\sigma_F = 1$ | [true](#I15.mnist_scale_ridge) | [[10 ** I15.mnist_scale_ridge:.0f]] ([[10 ** I15.mnist_scale_ridge:to]]) times as large |
-# | At realistic $k$ only "astronomically wide" layers have cheap swaps (App. G.2) | [true](#I15.mnist_diagonal) | [[I15.mnist_diagonal:.0f]] cheap partners a neuron (512 units, layer 1) |
-# | "exhibit low subspace coherence" (1: a neuron alone spans a direction; App. G.5) | [open](#I18.low) | [[I18.low:±]] of its range (low: ≤ 0.5) |
+# | At realistic $k$ only "astronomically wide" layers have cheap swaps (App. G.2) | [true: not at 512 units](#I15.mnist_diagonal) | [[I15.mnist_diagonal:.0f]] cheap partners a neuron (layer 1) |
+# | "exhibit low subspace coherence" (1: a neuron alone spans a direction; App. G.5) | [open](#I18.low) | [[I18.low:±]] of its range (low: ≤ 0.5); lower than with large fixed weights |
 # | "in particular in later layers" (App. G.5) | [true](#I18.later) | layer 4 over layer 2: [[I18.later:±]] |
 # | "tend to exhibit higher subspace coherence values" (App. G.5) | [true](#I18.higher_w) | [[I18.higher_w:±]] times as high |
 #

@@ -51,7 +51,7 @@ def filters(cell: Callable[[str], str]) -> dict[str, Callable]:
         "came_out": came_out,
         "outcome": words.outcome,
         "revised": claims.revised,
-        "requires": lambda criterion: claims.criterion(criterion).removeprefix("= "),
+        "requires": lambda criterion: claims.criterion(criterion).removeprefix("= ").removeprefix("from "),
         "sentence": sentence,
         "lower_first": lambda text: re.sub(r"^(Section|Appendix)", lambda m: m[1].lower(), text),
         "title": findings.title,

@@ -10,7 +10,7 @@ import copy
 import re
 from collections.abc import Iterator
 
-from book.tools.read import halves, headers, inline
+from book.tools.read import chapters, halves, headers, inline, inputs
 from book.tools.render import anchors, contents, numbers, openings, staging
 from book.tools.render.staging import BOOK, Shown
 from lmc_helpers import claims
@@ -94,8 +94,10 @@ def _links(chapter: str, shown: Shown, seconds: float) -> str:
         links.append(f"[Erratum]({BOOK}/{anchors.errata_page(wrong)}.md)")
     links.append("{ref}`Reply <reply>`")
     links.append(f"[Evidence ({chapter[:2]}A)]({second}.ipynb)")
+    text = inputs.text(chapters.NOTEBOOKS / f"{chapter}.py")
+    tried = halves.at(chapter, text, text.find(":::{try}"))
     takes = "" if headers.function_name(chapter) else f" ({staging.duration(seconds)})"
-    links.append(f'<a href="{second}.html#try-it">Run it{takes}</a>')
+    links.append(f'<a href="{tried}.html#try-it">Run it{takes}</a>')
     return " · ".join(links)
 
 
