@@ -431,7 +431,9 @@ figures.show("fig_peak", figure)
 # | “very similar” to random minima | [open](#Z6.similar) | at 8 to 24: [[Z6.similar:to]] of it |
 #
 # The four settings agree that the peak is not within a neuron of $2M$ and that the barrier falls from $1.5M$ on. Trained networks are
-# worse than random minima where no even share exists and better from $2M$ on.
+# worse than random minima where no even share exists and better from $2M$ on. The text on Fig. 2 names both kinds, so that each is a
+# statement of its own; that on Fig. 4 does not say which it means beyond $M$, so that both are
+# readings of one statement, and the better one counts.
 
 # %% Check Z6.peak and Z6.gain
 claims.check(
@@ -682,8 +684,8 @@ figures.numbers(
 # :::
 #
 # In the first setting of this run the peak of trained networks is at $m =$ {glue:text}`int(peak)` $=$ {glue:text}`peak / 6:.1f` $M$; at $m = 2M = 12$
-# their barrier is {glue:text}`drop:.1f` times lower. There it is {glue:text}`below:.1f` times below that of uniform minima, at
-# $m = 9$ it is {glue:text}`above:.1f` times *above* it.
+# their barrier is lower by a factor of {glue:text}`drop:.1f`. There it is below that of uniform minima by a factor of {glue:text}`below:.1f`, at
+# $m = 9$ *above* it by {glue:text}`above:.1f`.
 
 # %% Check Z8.second_descent, Z8.descends and Z14.to_zero
 claims.check(
@@ -711,8 +713,8 @@ claims.check("Z6.similar_reference", *covering(other), n=pairs)
 # %% [markdown]
 # ### Larger initial weights raise the barrier
 #
-# At $m = 24$ and step size ½ the counts are the less even, the larger the initial weights are; from the standard deviation 1 the multinomial
-# law is back. The entries stay more even than uniform ones. So the barrier rises to that of uniform minima and beyond:
+# At $m = 24$ and step size ½ the counts are the less even, the larger the initial weights are; from the standard deviation 1 they are
+# no longer too even. The entries stay more even than uniform ones. So the barrier rises to that of uniform minima and beyond:
 
 # %% Train wide networks from larger initial weights
 LARGER = {r"$1/\sqrt d$": 8**-0.5, "1": 1.0}  # standard deviations

@@ -13,7 +13,7 @@
 # :::{glue:figure} fig_answer
 # :alt: Rise of the loss halfway, from 0 to 0.25, against the number of neurons of 128 that see both numbers. As trained it rises from [[I13.lmc_copy:.3f]] at 3 neurons to [[I13.lmc_copy + I13.rise_copy:.2f]] at 83. With the neurons that never fire set to zero it stays low, at [[100 * I13.unused:.0f]] % of that at 83.
 #
-# Rise of the loss halfway (the barrier) for one copy of each number (coherence 1) to ten (1/10). Dots with 99.9 % bars: recorded; lines: this run.
+# Rise of the loss halfway (the barrier) for one copy of each number (coherence 1) to ten (1/10). Dots with 99.9 % bars: recorded, as is the share; lines: this run.
 # :::
 #
 # **How sure.** Recorded: [[n(I13.lmc_copy)]] masks at one copy, [[n(I13.rise_copy)]] at ten, [[n(I13.unused)]] in controls.
@@ -29,7 +29,7 @@
 #
 # **Open.** Nothing.
 #
-# **For the authors.** No result to change. In Q4 copies carry the factor $1/\sqrt t$ (eq. 276), and rotated pairs are random (eq. 277).
+# **For the authors.** No result to change. Print in Q4 that a number is copied as $a/\sqrt t$ (as in eq. 276), and that rotated pairs are drawn at random (as in eq. 277); $t$ counts copies.
 
 # %% Parameters tags=["parameters"]
 outer: int = 5  # masks a point in the paper's experiment

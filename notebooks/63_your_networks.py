@@ -567,7 +567,7 @@ figures.numbers(on_seen=f"{lmc.line(net_a, net_b, objective, seen).barrier:.3f}"
 
 # %% [markdown]
 # Loss at the permutation point, above that where a descent from the network ends (both with a penalty of $10^{-3}\lVert\theta\rVert^2/2$, so that there is a minimum; below 0 where the descent to the point went further), and the barrier on the straight line from the network to its copy with the two units exchanged.
-# For comparison, the barrier between the two networks without matching is {glue:text}`on_seen` on the same examples.
+# For comparison, the barrier between the two networks without matching is {glue:text}`on_seen` on the same examples, which the networks have seen; the table of the pair has others.
 #
 # ### Along a symmetry
 #

@@ -146,8 +146,7 @@ def _line(part: Part, record: dict, links: Links) -> str:
     """The line of a closed box: sign, statement, measured value, criterion."""
     verdict = OTHER_READING if links.counts else _shown(record)
     sign = f'<span class="lmc-sign" role="img" aria-label="{verdict}">{symbol(_shown(record))}</span>'
-    absent = record["value"] is None or _shown(record) == NOT_RUN  # what was measured of another run stands below
-    value = "not run" if absent else typeset(words.measurement(part, record))
+    value = "not run" if record["value"] is None else typeset(words.measurement(part, record))
     shown = {
         "says": f" {typeset(part.statement, links.address)} ",
         "measured": f"<small>measured</small> {value} ",

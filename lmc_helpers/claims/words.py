@@ -126,7 +126,9 @@ def in_full(part: Part, record: dict) -> str:
 
 
 def measurement(part: Part, record: dict) -> str:
-    """The measured value with the interval that is judged, and no other error."""
+    """The measured value with the interval that is judged, and no other error; none of a run that decides nothing."""
+    if not_run(record):
+        return "not run"
     ends = interval(part, record)
     if ends and sampled(record):
         low, high = tested(record)

@@ -37,7 +37,7 @@ def prose(text: str, cell: Callable[[str], str]) -> str:
 
 def came_out(part: Part, record: dict | None) -> str:
     """The measured value, with the interval that is judged and the samples or the size behind it."""
-    if claims.not_run(record) or record["value"] is None:
+    if record is None or record["value"] is None or claims.not_run(record):
         return "not run"
     samples = f" (n = {numerals.people(record['n'])})" if record["n"] > 1 else ""
     return claims.measurement(part, record) + samples

@@ -21,6 +21,7 @@ CHAPTER = re.compile(r"\[\]\(((?:/book/executed/)?(\d\d_\w+)\.ipynb)\)")
 SWITCH = '<label><input type="checkbox" id="lmc-code"> Show code</label>'
 FILES = "{glue:text}`data_says` "
 FIGURE = re.compile(r"\{glue:figure\} (\w+)")
+UNBROKEN = re.compile(r"(?<=[\d)`]) (?=%)|(?<=[\d)]) (?=±)|(?<=±) (?=\d)")  # a number, its error and its sign
 INTERVAL = re.compile(r":(?:±|to)\]\]|\b(?:low|high)\(")
 
 
@@ -43,7 +44,7 @@ def pages(notebook: dict, shown: Shown, paper: dict[str, float]) -> dict[str, di
 def prose(text: str, measured: dict[str, dict]) -> str:
     """A text with its numbers, its verdicts in words, and the names of the chapters that it leads to."""
     text = CLAIM.sub(lambda found: f"{{verdict}}`{found[1]} <{found[2]}>`", numbers.filled(text, measured))
-    return linked(text)
+    return UNBROKEN.sub("\u00a0", linked(text))
 
 
 def linked(text: str) -> str:
