@@ -564,7 +564,7 @@ axis.text(
     va="center",
 )
 axis.text(46, 0.155, "as trained", color="book:blue", ha="right")
-axis.text(80, 0.08, "never-firing neurons at 0", color="book:green", ha="right")
+axis.text(80, 0.07, "never-firing\nneurons at 0", color="book:green", ha="right")
 axis.set(xlabel="neurons of 128 that see both numbers")
 axis.set(ylabel="rise of the loss halfway", xlim=(0, 93), ylim=(0, 0.26))
 figures.show("fig_answer", figure)
