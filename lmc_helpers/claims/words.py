@@ -126,9 +126,7 @@ def in_full(part: Part, record: dict) -> str:
 
 
 def measurement(part: Part, record: dict) -> str:
-    """The measured value with the interval that is judged, and no other error; none of a run that decides nothing."""
-    if not_run(record):
-        return "not run"
+    """The measured value with the interval that is judged, and no other error."""
     ends = interval(part, record)
     if ends and sampled(record):
         low, high = tested(record)
@@ -144,6 +142,9 @@ def rival(part: Part, record: dict) -> float | None:
         return float(record["rival"].partition(":")[0].replace("−", "-"))
     except ValueError:
         return None
+
+
+SMALLER = "in a smaller run "  # what a value is of that does not judge its part
 
 
 def not_run(record: dict | None) -> bool:

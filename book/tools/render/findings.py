@@ -59,9 +59,9 @@ class Finding:
 
     @property
     def record(self) -> dict | None:
-        """The record at paper scale, whose verdict counts, or else this run's, or that which measured something."""
-        silent = self.paper and self.paper.get("value") is None and self.run and self.run.get("value") is not None
-        return self.run if silent else self.paper or self.run
+        """The record at paper scale, or else that of this run; of two the one that measured something."""
+        known = [one for one in (self.paper, self.run) if one]
+        return next((one for one in known if one.get("value") is not None), next(iter(known), None))
 
 
 @dataclass(frozen=True)

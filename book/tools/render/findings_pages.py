@@ -37,10 +37,10 @@ def prose(text: str, cell: Callable[[str], str]) -> str:
 
 def came_out(part: Part, record: dict | None) -> str:
     """The measured value, with the interval that is judged and the samples or the size behind it."""
-    if record is None or record["value"] is None or claims.not_run(record):
+    if record is None or record["value"] is None:
         return "not run"
     samples = f" (n = {numerals.people(record['n'])})" if record["n"] > 1 else ""
-    return claims.measurement(part, record) + samples
+    return words.SMALLER * words.not_run(record) + claims.measurement(part, record) + samples
 
 
 def filters(cell: Callable[[str], str]) -> dict[str, Callable]:

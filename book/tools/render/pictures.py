@@ -21,14 +21,14 @@ RECORDED = re.compile(r"[Rr]ecorded\b.*\bMNIST")  # in a caption: no data of thi
 
 
 class Picture(NamedTuple):
-    """A figure of a chapter: page, name in the notebook, anchor, alternative text; and if it draws a record."""
+    """A figure of a chapter: its page, name in the notebook, anchor, alternative text, and if it shows a record."""
 
     chapter: str
     page: str
     name: str
     anchor: str
     alt: str
-    recorded: bool = False
+    recorded: bool
 
 
 def in_text(chapter: str, text: str) -> dict[str, Picture]:
@@ -37,10 +37,9 @@ def in_text(chapter: str, text: str) -> dict[str, Picture]:
     for hit in FIGURE.finditer(text):
         name, lines = hit.groups()
         options = dict(re.findall(r"^# :(\w+): *(.*)$", lines, re.MULTILINE))
-        page = halves.at(chapter, text, hit.start())
-        caption = text[hit.end() : text.find("\n# :::", hit.end())]
-        anchor, recorded = options.get("name", name.replace("_", "-")), bool(RECORDED.search(caption))
-        found[name] = Picture(chapter, page, name, anchor, options.get("alt", ""), recorded)
+        page, caption = halves.at(chapter, text, hit.start()), text[hit.end() :].partition("\n# :::")[0]
+        anchor, alt = options.get("name", name.replace("_", "-")), options.get("alt", "")
+        found[name] = Picture(chapter, page, name, anchor, alt, bool(RECORDED.search(caption)))
     return found
 
 

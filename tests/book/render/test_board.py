@@ -145,7 +145,7 @@ def test_the_number_shown_is_the_recorded_one_or_else_what_was_measured(tmp_path
     it.run["value"] = 2.0
     assert it.record is it.run
     it.paper["value"] = 3.0
-    assert it.record is it.paper
+    assert it.record is it.paper  # the recorded run goes first
 
 
 def test_texts_of_the_ledger_become_html():
