@@ -467,7 +467,7 @@ claims.check("G4.printed_m", worst, n=len(exponents))
 # {prf:ref}`prop-rescaled-peak`. For $k = 1$, $\delta = 2s \sinh 2u$, so $\ln m = \operatorname{arsinh} (\Delta/2s)$ and $\varphi^* - 1 = \frac{(m - 1)^2}{4m} = \frac12 (\cosh \ln m - 1)$.
 # :::
 #
-# So there is no barrier of this kind for $\Delta = 0$: two minima that gradient flow reaches from weights at which every neuron has the number 0 are no rescalings of each other, by one $m$ or by one for each neuron ({claim}`G4.conserved`, {claim}`G4.imbalance`). For two linear layers balanced minima are the only minima that gradient flow reaches from balanced weights; between them the barrier is at most $\lVert Y \rVert^2$ for all widths if $X = I$ ({prf:ref}`prop-balanced`, {claim}`G4.balanced_any`), and for other inputs at most a number that depends on the condition of $Y X^{-1}$ ({prf:ref}`prop-inputs`, {claim}`G4.inputs`).
+# So there is no barrier of this kind for $\Delta = 0$: two minima that gradient flow reaches from weights at which every neuron has the number 0 are no rescalings of each other, by one $m$ or by one for each neuron ({claim}`G4.conserved`, {claim}`G4.imbalance`). For two linear layers balanced minima are the only minima that gradient flow reaches from balanced weights; between them the barrier is at most $\lVert Y \rVert^2$ for all widths if $X = I$ ({prf:ref}`prop-balanced`, {claim}`G4.balanced_any`), and for other inputs at most a number that depends on the condition of $Y X^{-1}$ ({prf:ref}`prop-inputs`, {claim}`G4.inputs`). Permutations take no more than a part of it away, unless the width is exponential in the rank ({prf:ref}`thm-exponential`).
 #
 # ## What it means for merging networks
 #
