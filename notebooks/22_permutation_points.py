@@ -439,7 +439,7 @@ claims.check("P4.line", on_line or 0, n=len(on_line), rival=rival)
 # *They need not meet.* The set $\{L < L_1\}$ is open, and $\{\vartheta_0 = \vartheta_1\}$ is a linear subspace, of codimension $\dim \vartheta \ge \rho + \nu_- \ge 2$. So the path, whose ends are not in it, may be replaced by a nearby polygon in general position in $\{L < L_1\}$, which misses it. (The half circle itself does: $\eta = 0$ makes the quadratic form of $K$ vanish, so $\eta \ne 0$ in all $n \in N \setminus \{0\}$.)
 # :::
 #
-# With two weights, two neurons can go round each other, as two people in a plane can and on a line cannot. Under the hypotheses of the theorem a permutation point is what the paper's title calls it, a permutation saddle, from index 1 on: at index 1 it is, locally, the pass between two orders; from index 2 on a lower way leads round it. From three outputs on it is 2 or more for almost all targets ({prf:ref}`thm-generic-rank`, {claim}`P3.several_outputs`).
+# With two weights, two neurons can go round each other, as two people in a plane can and on a line cannot. Under the hypotheses of the theorem a permutation point is what the paper's title calls it, a permutation saddle, from index 1 on: at index 1 it is, locally, the pass between two orders; from index 2 on a lower way leads round it ({prf:ref}`thm-price`: how low). From three outputs on it is 2 or more for almost all targets ({prf:ref}`thm-generic-rank`, {claim}`P3.several_outputs`).
 #
 # Teachers with 4 neurons, students with 3, doubled to 4: the half circle at each permutation point of index 2 or more, and descent from its end in small steps:
 

@@ -302,7 +302,7 @@ claims.check("G1.count", list(classes.values()), n=sum(arrived.values()))
 # Both norms of $Y - W_l \cdots W_1 X$ are at least the length of its product with $v$, which is $\|Y v\| \ge \sigma_{\min}(Y)$. The path that attains it is under *Evidence*.
 # :::
 #
-# So the height of the wall does not depend on the depth, the layer, the minima or the inputs. To change the piece it is enough to fit the targets badly in one direction: flatten that direction at layer $k$, turn it round while nothing sees it, and raise it again. The path for the example above, with $k = 2$:
+# So the height of the wall does not depend on the depth, the layer, the minima or the inputs. (A first hidden layer with as many neurons as inputs has this sign in nonlinear networks, too, and there it prices an exchange of neurons: {prf:ref}`thm-blind`, {prf:ref}`thm-price`.) To change the piece it is enough to fit the targets badly in one direction: flatten that direction at layer $k$, turn it round while nothing sees it, and raise it again. The path for the example above, with $k = 2$:
 
 # %%
 h = 4

@@ -8,7 +8,7 @@
 #
 # *Does the best order of the neurons remove the barriers that scaling makes?*
 #
-# No (proved). Scale one ReLU neuron up by $m$ and its outgoing weights down: after the best permutation the loss halfway grows like **$m$ to the power [[G5.without:.3f]]**. Where scales agree, straight lines between random two-layer linear networks of an orthogonal map need exponentially many neurons in its rank (proved).
+# No (proved). Scale one ReLU neuron up by $m$ and its outgoing weights down: after the best permutation the loss halfway grows like **$m$ to the power [[G5.without:.3f]]**. Where scales agree, lines between random two-layer linear networks of an orthogonal map still need exponentially many neurons in its rank (proved).
 #
 # :::{glue:figure} fig_least
 # :alt: Loss halfway, relative to the squared size of the targets, against the scale of one neuron from 1 to 100000, both axes logarithmic. Two curves that end as parallel straight lines: the higher one for the order that the copy has, the lower one for the best of 24 orders, marked with the recorded power [[G5.without:.3f]] and on the dotted line of the theorem.

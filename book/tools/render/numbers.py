@@ -97,7 +97,7 @@ def _bound(value: float, form: str) -> str:
     ('21.5', '21.6', '21.5')
     """
     shown, exact = Decimal(format(value, form[1:])), Decimal(f"{value:.12g}")  # exact but for rounding
-    unit = Decimal(1).scaleb(shown.as_tuple().exponent)
+    unit = Decimal(1).scaleb(int(shown.as_tuple().exponent))
     away = (exact > shown) - (exact < shown)
     return format(shown + away * unit if away == (1 if form[0] == "≤" else -1) else shown, form[1:])
 
