@@ -6,7 +6,7 @@
 # %% [markdown]
 # # Reordering the neurons removes most of the barrier; scale adds nothing
 #
-# *Two networks were trained apart: which part of the rise of the loss between them does each of the four papers explain?*
+# *Which part of the rise of the loss between two networks does each of the four papers explain?*
 #
 # Most of it is order. Between ReLU networks on small digits, reordering one network's neurons removes **[[100 * (1 - X1.digits_permutation):±]] %** of the rise, rescaling them changes **[[100 * (X1.digits_scale - 1):±]] %** of the rest, and one merge of two neurons, which buys every order, is **[[100 * X1.digits_merge:±]] %** as high.
 #
