@@ -4,7 +4,7 @@
 # ---
 
 # %% [markdown]
-# # Random minima share the fewest neurons beyond twice the teacher's width
+# # Random minima share the fewest neurons somewhat beyond twice the teacher's width
 #
 # *At which width do the fewest neurons of two random minima find a partner?*
 #
@@ -31,7 +31,7 @@
 #
 # **Open.** Nothing.
 #
-# **For the authors.** Print “$m/M = 1 + \nu^*$ with $\nu^* I_1(2\nu^*) = I_0(2\nu^*)$, about [[Z3.minimum:.3f]]” in Theorem 5; in A.1, before (13), exchange “increases” and “decreases”.
+# **For the authors.** Print “$m/M = 1 + \nu^*$ with $\nu^* I_1(2\nu^*) = I_0(2\nu^*)$, about [[Z3.minimum:.3f]]” in Theorem 5 and the limit of {prf:ref}`thm-limit` in (16); in A.1, before (13), exchange “increases” and “decreases”.
 
 # %% Parameters tags=["parameters"]
 M: int = 6  # teacher neurons, left panel of Z, Fig. 1
@@ -210,7 +210,7 @@ print(
 print(f"T({3 * M}, {M}) = {expected_overlap(3 * M, M):.14f}")
 
 # %% [markdown]
-# ## Every teacher has one valley
+# ## Every curve has one valley
 #
 # :::{prf:theorem} $T$ falls, then rises
 # :label: thm-unimodal
@@ -981,7 +981,7 @@ claims.check("Z9.beneficial", *beneficial, n=200)
 # :::
 #
 # :::{try}
-# Nine teachers instead of six, fewer trials, in about a minute:
+# Nine teachers instead of six, fewer trials:
 #
 #     make chapter NAME=overlap_theorem ARGS="-p M 9 -p trials 5000"
 #

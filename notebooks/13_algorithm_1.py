@@ -8,7 +8,7 @@
 #
 # *In which order should the neurons of one network stand before it is averaged with another?*
 #
-# By the teacher neuron that they copy, large with large, as in the paper's Algorithm 1: this leaves **[[100 * Z4.low:±]] %** of the rise of the loss,
+# Paired by the teacher neuron that they copy, large with large, as in the paper's Algorithm 1: this leaves **[[100 * Z4.low:±]] %** of the rise of the loss,
 # **[[Z4.near_best:±]]** times the least possible (six neurons). It misses the best order for **[[100 * Z4.best:.0f]] %** of pairs, as it
 # pairs neurons without a partner blindly.
 #

@@ -8,8 +8,7 @@
 #
 # *Do trained networks look like the random minima of the theory?*
 #
-# In none of four settings that the text allows. The numbers of neurons that copy each teacher neuron have only **[[Z13.counts:.2f]]** ([[Z13.counts:to]]) of
-# the expected variance. So the loss between matched networks peaks earlier: at twice the teacher's width it is
+# No, in none of the settings tried. The numbers of copies of a teacher neuron have only **[[Z13.counts:.2f]]** ([[Z13.counts:to]]) of the multinomial variance. So the loss between matched networks peaks at a smaller width: at twice the teacher's width it is
 # **[[Z8.second_descent:.2f]]** ([[Z8.second_descent:to]]) of that at 1.5 times.
 #
 # :::{glue:figure} fig_peak
@@ -19,7 +18,7 @@
 # Mean rise of the loss between two matched networks (the barrier) for $M = 6$ teacher neurons. Bars: 99.9 % intervals of this run; the marked ratio is the recorded one.
 # :::
 #
-# **How sure.** Recorded: [[n(Z13.counts)]] networks, [[n(Z8.descends)]] to [[3 * n(Z6.peak)]] pairs a width. Answer, rows 1 to 3: intervals over four settings, value of the first.
+# **How sure.** Recorded: [[n(Z13.counts)]] networks, [[n(Z8.descends)]] to [[3 * n(Z6.peak)]] pairs a width; intervals cover four settings (rows 1 to 3).
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
@@ -27,7 +26,7 @@
 # | “significantly decreases” by matching (sec. 4) | [true](#Z6.gain) | [[Z6.gain:to]] of it is left at $2M$ |
 # | counts: “This assumption holds true when the learning rate … is relatively small” (sec. 5) | [false, too even](#Z13.counts) | [[Z13.counts:to]] of the variance |
 # | the numbers of five type vectors “are almost the same” (app. B.2) | [true, by symmetry](#Z13.gradient_descent) | within [[high(Z13.gradient_descent):.3f]] of 1/5 each, [[n(Z13.gradient_descent)]] runs |
-# | entries: “exponential distribution” (Fig. 9b) | [false, too even](#Z13.entries) | [[Z13.entries:to]] of the variance |
+# | entries: “exponential distribution” (Fig. 9b) | [false from the printed start](#Z13.entries) | [[Z13.entries:to]] of the variance; from $1/\sqrt d$ (ours) [[Z13.entries_from_larger:±]] |
 # | lower “partly due to the sparsity” (sec. 4) | [open](#Z9.attribution) | even counts alone lower it to [[Z9.even_counts:.2f]] at $3M$ |
 #
 # **Open.** Sparsity as a reason, and “slightly smaller”, “very similar” (sec. 4): no number of runs decides them, the learning rate of Fig. 2 would.
@@ -318,7 +317,7 @@ claims.check(
 #
 # The *barrier* of a pair is the largest loss on the line between its networks, less that of the ends, on the {term}`paper's grid`
 # $\lambda = 0, 0.1, \dots, 1$: *direct*, or *permuted* by Algorithm 1. Z, Fig. 2 shows both for $M = 6$, $d = 8$, without its
-# learning rate. So there are four settings: the first, step size ½ from the printed initial weights, is the
+# learning rate. Four settings are tried, other ones than for the counts: the first, step size ½ from the printed initial weights, is the
 # reference; in the last the step size decays with the width, as in Z, section 5, and crosses the threshold between $m = 24$ and $m = 36$.
 
 # %% Train the pairs, and compute their barriers
@@ -432,7 +431,9 @@ figures.show("fig_peak", figure)
 # | “very similar” to random minima | [open](#Z6.similar) | at 8 to 24: [[Z6.similar:to]] of it |
 #
 # The four settings agree that the peak is not within a neuron of $2M$ and that the barrier falls from $1.5M$ on. Trained networks are
-# worse than random minima where no even share exists and better from $2M$ on.
+# worse than random minima where no even share exists and better from $2M$ on. The text on Fig. 2 names both kinds, so that each is a
+# statement of its own; that on Fig. 4 does not say which it means beyond $M$, so that both are
+# readings of one statement, and the better one counts.
 
 # %% Check Z6.peak and Z6.gain
 claims.check(
@@ -683,8 +684,8 @@ figures.numbers(
 # :::
 #
 # In the first setting of this run the peak of trained networks is at $m =$ {glue:text}`int(peak)` $=$ {glue:text}`peak / 6:.1f` $M$; at $m = 2M = 12$
-# their barrier is {glue:text}`drop:.1f` times lower. There it is {glue:text}`below:.1f` times below that of uniform minima, at
-# $m = 9$ it is {glue:text}`above:.1f` times *above* it.
+# their barrier is lower by a factor of {glue:text}`drop:.1f`. There it is below that of uniform minima by a factor of {glue:text}`below:.1f`, at
+# $m = 9$ *above* it by {glue:text}`above:.1f`.
 
 # %% Check Z8.second_descent, Z8.descends and Z14.to_zero
 claims.check(
@@ -712,8 +713,8 @@ claims.check("Z6.similar_reference", *covering(other), n=pairs)
 # %% [markdown]
 # ### Larger initial weights raise the barrier
 #
-# At $m = 24$ and step size ½ the counts are the less even, the larger the initial weights are; from the standard deviation 1 the multinomial
-# law is back. The entries stay more even than uniform ones. So the barrier rises to that of uniform minima and beyond:
+# At $m = 24$ and step size ½ the counts are the less even, the larger the initial weights are; from the standard deviation 1 they are
+# no longer too even. The entries stay more even than uniform ones. So the barrier rises to that of uniform minima and beyond:
 
 # %% Train wide networks from larger initial weights
 LARGER = {r"$1/\sqrt d$": 8**-0.5, "1": 1.0}  # standard deviations

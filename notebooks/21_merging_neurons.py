@@ -25,7 +25,7 @@
 # | “the gradient … is parallel to the tangent” (sec. 4.1) | [false](#P2.tangent) | cosine down to [[P2.tangent:.5f]] |
 # | “at most one negative eigenvalue” (sec. 4.1) | [false](#P2.negative) | [[P2.negative:.0f]] seen, 3 possible with two inputs |
 # | “the same loss” or “higher loss” (Fig. 1) | [true](#P1.same_loss) | both occur in [[P1.same_loss:.0f]] of [[n(P1.same_loss)]] ReLU networks |
-# | Losses $6 \cdot 10^{-6}$ and $3 \cdot 10^{-5}$ (Fig. 1) | [open: no weights given](#P1.heights) | [[low(P1.heights):.0e]] to [[high(P1.heights):.0e]] by its weights |
+# | Losses $6 \cdot 10^{-6}$ and $3 \cdot 10^{-5}$ (Fig. 1) | [open: no weights given](#P1.heights) | [[low(P1.heights):.1e]] to [[high(P1.heights):.1e]] for half to twice our weights |
 #
 # **Open.** Which pairs of a given network merge; whether a higher saddle comes before the end and is of first order (none was met), and first-order saddles with ReLU: more networks. The losses of Fig. 1 take its weights; no run decides them.
 #

@@ -8,7 +8,7 @@
 #
 # *Double one neuron of a minimum: what kind of point is that in the larger network?*
 #
-# Always critical, but not always a minimum or a first-order saddle. With one output the loss falls in up to **[[P3.at_most_one]] directions**, where at most one is stated ([[n(P3.at_most_one)]] points); three outputs leave as few as **[[P3.zero:.0f]] direction** flat, not three, and for almost all targets at least two falling.
+# Always critical, but not always a minimum or a first-order saddle. With one output the loss falls in up to **[[P3.at_most_one]] directions** ([[n(P3.at_most_one)]] points), where at most one is stated; three outputs leave as few as **[[P3.zero:.0f]] direction** flat, not three, and for almost all targets at least two falling.
 #
 # :::{glue:figure} fig_directions
 # :alt: Six rows, for one, two and four inputs and one or three outputs, against the number of negative eigenvalues from 0 to 5. A grey band marks 0 and 1, what the paper allows. Dots lie in the band and to its right. Small circles at 0, 1, 2 and 3 in the row of one output and two inputs are points built for it; a diamond at [[P3.at_most_one]] in the row of one output and four inputs is the largest recorded number with one output.
@@ -20,9 +20,9 @@
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | "at most one negative eigenvalue" (sec. 4.2) | [more occur](#P3.at_most_one) | up to [[P3.at_most_one]] of 5; [[P3.reached]] at points that paths reach |
-# | "at least $n_{k+1}$ vanishing" ones (sec. 4.2) | [fewer, at least one](#P3.zero) | down to [[P3.zero:.0f]] of 3, at [[n(P3.zero)]] points |
-# | a plateau "of critical points" (sec. 4.2) | [only a part of it](#P4.plateau_critical) | down to [[P4.plateau_critical:.0f]] of 3 dimensions |
+# | "at most one negative eigenvalue" (sec. 4.2) | [false: more occur](#P3.at_most_one) | up to [[P3.at_most_one]] of 5; [[P3.reached]] at points that paths reach |
+# | "at least $n_{k+1}$ vanishing" ones (sec. 4.2) | [false: at least one](#P3.zero) | down to [[P3.zero:.0f]] of 3, at [[n(P3.zero)]] points |
+# | a plateau "of critical points" (sec. 4.2) | [false: a part of it](#P4.plateau_critical) | down to [[P4.plateau_critical:.0f]] of 3 dimensions |
 # | "a line of critical points" (sec. 4.2) | [true](#P4.line) | gradient at most [[P4.line:≤.0e]], [[n(P4.line)]] points |
 # | "equal-loss" permutations (sec. 4.2) | [true, of all neurons](#P4.all) | the loss is constant to [[P4.exchange:.1e]] |
 # | "critical points" (sec. 4.2) | [true](#P3.critical) | gradient at most [[P3.critical:≤.1e]], [[n(P3.critical)]] points |

@@ -21,10 +21,10 @@
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | “$2^{l-1}$ connected components” (Cor. 4.2) | [true](#G1.count) | exactly, for 2 to 5 layers |
-# | “all points on the minimum of $L$ are connected up to permutation” (sec. 5.1) | [true, by the action of sec. 4.1](#G3.joined) | all [[n(G3.joined)]] pairs; Prop. 5.2 prints another action |
+# | “all points on the minimum of $L$ are connected up to permutation” (sec. 5.1) | [true, by the action of sec. 4.1](#G3.joined) | all [[n(G3.joined)]] pairs; that printed in Prop. 5.2 does not keep $W_l \cdots W_1$ |
 # | “with high probability two points in the minimum are connected” (sec. 5, of others' observations) | [true, up to permutation](#G3.probable) | all [[n(G3.probable)]] pairs; without, [[100 * G3.probable_direct:±]] % |
 # | any $g$ with $\det g < 0$ connects, $l = 2$ (Lemma 5.1) | [true](#G3.lemma) | all [[n(G3.lemma)]] pairs |
-# | no more components than the group has (Cor. 3.7) | [true; fewer occur](#G1.bound) | one of two, with $h = n + 1$ |
+# | no more components than the group has (Cor. 3.7) | [true; fewer occur](#G1.bound) | one, where the group has two, for $h = n + 1$ |
 #
 # **Open.** Nothing.
 #
@@ -387,7 +387,7 @@ figures.keep(figure)
 # $(c_k)$ and $(d_k)$ determine each other. The activations of layer $k$ become $P_k W_k \cdots W_1 X$. For $h \ge 2$ there are permutations of either sign, for $h = 1$ only even ones.
 # :::
 #
-# A path over the wall at layer $k$ changes $d_k$ and nothing else, too: an edge of the hypercube is an exchange of two neurons, or a pass. The action that G, Prop. 5.2 displays belongs to a network written in the opposite order, $W_1 W_2 \cdots W_l$; applied to G, (1) it leaves the minimum ({prf:ref}`prop-printed`). Section 4.1 of the paper and its example have the right one, which must be meant; with it the proposition is true and its proof goes through.
+# A path over the wall at layer $k$ changes $d_k$, too, and nothing else: an edge of the hypercube is an exchange of two neurons, or a pass. The action that G, Prop. 5.2 displays belongs to a network written in the opposite order, $W_1 W_2 \cdots W_l$; applied to G, (1) it leaves the minimum ({prf:ref}`prop-printed`). Section 4.1 of the paper and its example have the right one, which must be meant; with it the proposition is true and its proof goes through.
 #
 # Random pairs of minima, joined by the same walks, before and after exchanges in the layers whose orientations differ:
 

@@ -25,9 +25,9 @@
 # | Full rank: "exactly the same functions" (eq. 7) | [true](#I2.same) | in all [[n(I2.same)]] pairs of neurons |
 # | The cost is a Mahalanobis norm (eq. 10) | [true](#I3.least_norm) | to [[I3.least_norm:.0e]] of an iterative solver |
 # | "we expect the results … to extend" beyond Assumption 4.1 | [true, behind a ReLU too](#I2.nonnegative) | proved; no exception in [[n(I2.nonnegative)]] neurons |
-# | A start that shares $F$ identifies neurons without decay (ours) | [true](#I3.start) | in all [[n(I3.start)]] pairs ([[100 * low(I3.start):≥.0f]] % or more) |
+# | A start with $F$ identifies neurons, without decay (ours) | [true](#I3.start) | in all [[n(I3.start)]] pairs ([[100 * low(I3.start):≥.0f]] % or more) |
 #
-# **Open.** Whether weight decay alone identifies neurons within the printed 100 epochs: forty minutes of a core for each of six pairs ([53](53_asymmetric_mlps.ipynb)).
+# **Open.** Whether weight decay alone does so within the printed 100 epochs: four core-hours ([53](53_asymmetric_mlps.ipynb)).
 #
 # **For the authors.** After Assumption 4.1 add: "For ReLU it suffices, neuron by neuron, that the inputs in the support with $(Ua)^\top x > 0$ span $\mathcal U$."
 

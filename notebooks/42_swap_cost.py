@@ -8,7 +8,7 @@
 #
 # *How much larger must a layer's weights become if its neurons exchange their functions?*
 #
-# In squared size, by about the squared distance of the neurons' fixed parts, if training moved them little (proved). With trained parts of up to **half** that distance (**0.37** if neurons see their inputs unequally) every exchange costs; beyond half, exchanging many can save, without bound in wide layers.
+# In squared size, by about the squared distance of neurons' fixed parts, if training moved them little (proved). With trained parts of up to **half** that distance (**0.37** if inputs are seen up to half unequally) every exchange costs; beyond half, exchanging many can save, without bound in wide layers.
 #
 # :::{glue:figure} fig_least
 # :name: fig-least-cost
@@ -26,7 +26,7 @@
 # | $\Delta_\pi = (1 \pm \mathcal O(\rho_\pi + \varepsilon/\mu))\, \Vert\delta_\pi\Vert^2/\mu$ (Thm 4.5) | [true](#I5.theorem) | error $2\rho$ at $\varepsilon = 0$, attained |
 # | Neurons measure costs alike on incoherent inputs (Thm 4.4) | [true](#I4.bound) | the constant $\sqrt 2$ is enough |
 # | Swap: centre, cross and mismatch terms (eq. 16) | [true](#I5.identity) | exactly |
-# | Large costs: "unique … assignment" (sec. 4) | [true if positive](#I5.premise) | but not of swaps alone |
+# | Large costs: "unique … assignment" (sec. 4) | [true, if “large” is “positive”](#I5.premise) | positive costs of swaps alone are not enough |
 #
 # **Open.** Nothing.
 #
@@ -678,8 +678,7 @@ figures.show("fig_gram", figure, legend=2)
 #
 # Masks with 30 % zeros, inputs with exact copies: I, Theorem 4.4 with $\delta = 0.01$ and the constants of eq. {eq}`eq-bernstein`, and the exact law of $\lVert S - \mu I \rVert$ (profile {glue:text}`profile`).
 # :::
-#
-# Below $\mu$ $M_i$ has full rank. For one neuron the bound guarantees that with probability 99 % from $\nu =$ {glue:text}`nu_2:.3f` downwards for $k = 2$, where the quantile itself is {glue:text}`slack_2:.1f` times smaller than $\mu$, and from {glue:text}`nu_32:.3f` for $k = 32$, where it is
+# Where the bound is below $\mu$, $M_i = U^\top \operatorname{diag}(d_i)$ has full rank. For one neuron the bound guarantees that with probability 99 % from $\nu =$ {glue:text}`nu_2:.3f` downwards for $k = 2$, where the quantile itself is {glue:text}`slack_2:.1f` times smaller than $\mu$, and from {glue:text}`nu_32:.3f` for $k = 32$, where it is
 # {glue:text}`slack_32:.1f` times smaller.
 # The next sections ask this of all $m$ neurons at once, I, (18). By a union bound $\ln(2mk/\delta)$ takes the place of $\Lambda$ (I, footnote 4); for 64 neurons the guarantee then begins at $\nu =$ {glue:text}`nu_layer_2:.3f` and {glue:text}`nu_layer_32:.3f`.
 

@@ -13,7 +13,7 @@
 # :::{glue:figure} fig_answer
 # :alt: Rise of the loss halfway, from 0 to 0.25, against the number of neurons of 128 that see both numbers. As trained it rises from [[I13.lmc_copy:.3f]] at 3 neurons to [[I13.lmc_copy + I13.rise_copy:.2f]] at 83. With the neurons that never fire set to zero it stays low, at [[100 * I13.unused:.0f]] % of that at 83.
 #
-# Rise of the loss halfway (the barrier) for one copy of each number (coherence 1) to ten (1/10). Dots with 99.9 % bars: recorded; lines: this run.
+# Rise of the loss halfway (the barrier) for one copy of each number (coherence 1) to ten (1/10). Dots with 99.9 % bars: recorded, as is the share; lines: this run.
 # :::
 #
 # **How sure.** Recorded: [[n(I13.lmc_copy)]] masks at one copy, [[n(I13.rise_copy)]] at ten, [[n(I13.unused)]] in controls.
@@ -23,13 +23,13 @@
 # | "LMC for high coherence" (Q4) | [true](#I13.lmc_copy) | barrier [[I13.lmc_copy:±]] at one copy |
 # | "high midpoint barrier for low coherence" (Q4) | [true](#I13.rise_copy) | [[I13.rise_copy:±]] more at ten copies |
 # | "the same trend for a variant" (Q4) | [true](#I13.rise_frame) | [[I13.rise_frame:±]] more at ten pairs |
-# | Makes "certain directions … more expensive" (Q4) | [true: it hides them](#I13.mediated) | hiding less, alone: [[100 * I13.mediated:±]] % of the rise |
-# | "effective symmetry breaking" (Q4) | [true in narrow layers](#I13.width) | [[I13.width:±]] higher with 1536 neurons than with 128 |
+# | Makes "certain directions … more expensive" (Q4) | [true: it hides them](#I13.mediated) | masks that hide less bring [[100 * I13.mediated:±]] % of the rise at coherence 1 |
+# | "effective symmetry breaking" (Q4) | [true in narrow layers](#I13.width) | [[I13.width:±]] higher barrier with 1536 neurons than with 128 |
 # | Cause: neurons on in one run only (ours) | [true](#I13.switch) | [[100 * I13.switch:.1f]] % of what the average lacks |
 #
 # **Open.** Nothing.
 #
-# **For the authors.** No result to change. In Q4 copies carry the factor $1/\sqrt t$ (eq. 276), and rotated pairs are random (eq. 277).
+# **For the authors.** No result to change. Print in Q4 that a number is copied as $a/\sqrt t$ (as in eq. 276), and that rotated pairs are drawn at random (as in eq. 277); $t$ counts copies.
 
 # %% Parameters tags=["parameters"]
 outer: int = 5  # masks a point in the paper's experiment
@@ -564,7 +564,7 @@ axis.text(
     va="center",
 )
 axis.text(46, 0.155, "as trained", color="book:blue", ha="right")
-axis.text(80, 0.08, "never-firing neurons at 0", color="book:green", ha="right")
+axis.text(80, 0.07, "never-firing\nneurons at 0", color="book:green", ha="right")
 axis.set(xlabel="neurons of 128 that see both numbers")
 axis.set(ylabel="rise of the loss halfway", xlim=(0, 93), ylim=(0, 0.26))
 figures.show("fig_answer", figure)

@@ -8,7 +8,7 @@
 #
 # *You have two trained networks that nothing in this book was made for: what do the four papers say about them?*
 #
-# They can be compared and mostly merged. In an MLP, a residual CNN and a transformer, a new order of one network's units changes no output and leaves, where it helps least, **[[100 * X9.barrier:.0f]] ([[100 * X9.barrier:to]]) %** of the rise of the loss. One command makes this page for yours.
+# They can be compared, and matched. In an MLP, a residual CNN and a transformer, a new order of one network's units changes no output and leaves, where it helps least, **[[100 * X9.barrier:.0f]] ([[100 * X9.barrier:to]]) %** of the rise of the loss. One command makes this page for yours.
 #
 # :::{glue:figure} fig_five_lines
 # :alt: Loss above the straight line between its ends, along the line between two networks. Unmatched, it rises to a hill with a top halfway; with the units of the second network put in the order of the first the hill is lower. The share of the barrier that is left is written beside the second curve. A point halfway marks the merged network after REPAIR.
@@ -20,8 +20,8 @@
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | "there is likely no loss barrier" after a permutation (Zhan et al., abstract, on Entezari et al.) | [true of most of it](#X9.barrier) | [[100 * X9.barrier:.0f]] % ([[100 * X9.barrier:to]]) is left where most is |
-# | permutations give "multiple equivalent global minima" (Brea et al., abstract) | [true, to rounding](#X9.function) | [[n(X9.function)]] matches by four matchers |
+# | "there is likely no loss barrier" after a permutation (Zhan et al., abstract, on Entezari et al.) | [true that most of it goes](#X9.barrier) | [[100 * X9.barrier:.0f]] % ([[100 * X9.barrier:to]]) is left where most is |
+# | permutations give "multiple equivalent global minima" (Brea et al., abstract) | [true, to rounding](#X9.function) | no output changed in [[n(X9.function)]] matches by four matchers |
 # | All units in random order: found again? (this book) | [true, every one](#X9.planted) | [[n(X9.planted)]] networks, no unit out of place |
 # | (16) is "the cost to swap neurons" $i$ and $j$ (Bürgin et al., sec. 4.2) | [true, to rounding](#X9.exchange) | [[n(X9.exchange)]] pairs of units |
 #
@@ -569,7 +569,7 @@ figures.numbers(on_seen=f"{lmc.line(net_a, net_b, objective, seen).barrier:.3f}"
 
 # %% [markdown]
 # Loss at the permutation point, above that where a descent from the network ends (both with a penalty of $10^{-3}\lVert\theta\rVert^2/2$, so that there is a minimum; below 0 where the descent to the point went further), and the barrier on the straight line from the network to its copy with the two units exchanged.
-# For comparison, the barrier between the two networks without matching is {glue:text}`on_seen` on the same examples.
+# For comparison, the barrier between the two networks without matching is {glue:text}`on_seen` on the same examples, which the networks have seen; the table of the pair has others.
 #
 # ### Along a symmetry
 #

@@ -51,7 +51,7 @@ def filters(cell: Callable[[str], str]) -> dict[str, Callable]:
         "came_out": came_out,
         "outcome": words.outcome,
         "revised": claims.revised,
-        "requires": lambda criterion: claims.criterion(criterion).removeprefix("= "),
+        "requires": lambda criterion: claims.criterion(criterion).removeprefix("= ").removeprefix("from "),
         "sentence": sentence,
         "lower_first": lambda text: re.sub(r"^(Section|Appendix)", lambda m: m[1].lower(), text),
         "title": findings.title,
@@ -86,13 +86,13 @@ def in_short(cells: list[board.Cell]) -> str:
     """How many of a paper's results hold, in one sentence.
 
     >>> in_short([board.Cell("holds", 29, 3, 0), board.Cell("open", 2, 0, 0), board.Cell("fails", 1, 0, 0)])
-    '29 of 32 results hold as printed, 1 does not, 2 are open.'
+    '29 of 32 results hold, as printed or as we read them, 1 does not, 2 are open.'
     """
     count = Counter[str]()
     for cell in cells:
         kind = {claims.OPEN: "open", claims.NOT_RUN: "open", claims.CORRECTED: "false", claims.FAILS: "false"}
         count[kind.get(cell.axis, "holds")] += cell.results
-    said = [f"{count['holds']} of {count.total()} results hold as printed"]
+    said = [f"{count['holds']} of {count.total()} results hold, as printed or as we read them"]
     said += [f"{count['false']} {'do' if count['false'] > 1 else 'does'} not"] * bool(count["false"])
     said += [f"{count['open']} {'are' if count['open'] > 1 else 'is'} open"] * bool(count["open"])
     return ", ".join(said) + "."

@@ -17,6 +17,7 @@ from book.tools.record import records
 WIDTH = 640  # pixels of a small copy, twice what it is shown with
 FOLDER = "thumbs"  # beside the pages of the book
 FIGURE = re.compile(r"^# :{3,}\{glue:figure\} (\w+)\n((?:^# :.*\n)+)", re.MULTILINE)
+RECORDED = re.compile(r"[Rr]ecorded\b.*\bMNIST")  # in a caption: no data of this build
 
 
 class Picture(NamedTuple):
@@ -38,7 +39,7 @@ def in_text(chapter: str, text: str) -> dict[str, Picture]:
         options = dict(re.findall(r"^# :(\w+): *(.*)$", lines, re.MULTILINE))
         page, caption = halves.at(chapter, text, hit.start()), text[hit.end() :].partition("\n# :::")[0]
         anchor, alt = options.get("name", name.replace("_", "-")), options.get("alt", "")
-        found[name] = Picture(chapter, page, name, anchor, alt, "From the recorded" in caption)
+        found[name] = Picture(chapter, page, name, anchor, alt, bool(RECORDED.search(caption)))
     return found
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from book.tools.read import halves, headers, inline
 from book.tools.render import anchors, contents, numbers, openings, staging
 from book.tools.render.staging import BOOK, Shown
+from lmc_helpers import claims
 from lmc_helpers.claims.words import AUTHORS
 
 CLAIM = re.compile(r"(?<!!)\[([^\[\]]+)\]\(#([A-Z]\d+\.\w+)\)")
@@ -20,6 +21,7 @@ CHAPTER = re.compile(r"\[\]\(((?:/book/executed/)?(\d\d_\w+)\.ipynb)\)")
 SWITCH = '<label><input type="checkbox" id="lmc-code"> Show code</label>'
 FILES = "{glue:text}`data_says` "
 FIGURE = re.compile(r"\{glue:figure\} (\w+)")
+UNBROKEN = re.compile(r"(?<=[\d)`]) (?=%)|(?<=[\d)]) (?=±)|(?<=±) (?=\d)")  # a number, its error and its sign
 INTERVAL = re.compile(r":(?:±|to)\]\]|\b(?:low|high)\(")
 
 
@@ -44,7 +46,7 @@ def pages(notebook: dict, shown: Shown, paper: dict[str, float]) -> dict[str, di
 def prose(text: str, measured: dict[str, dict]) -> str:
     """A text with its numbers, its verdicts in words, and the names of the chapters that it leads to."""
     text = CLAIM.sub(lambda found: f"{{verdict}}`{found[1]} <{found[2]}>`", numbers.filled(text, measured))
-    return linked(text)
+    return UNBROKEN.sub("\u00a0", linked(text))
 
 
 def linked(text: str) -> str:
@@ -69,9 +71,11 @@ def opening(text: str, chapter: str, shown: Shown, seconds: float, tried: str) -
     lines = {name: re.sub(r"^\*\*.+?\.\*\* ", "", said) for name, said in found.lines.items()}
     lines["For the authors"] = f"{lines['For the authors']} {_links(chapter, shown, seconds, tried)}"
     pieces = [f"# {found.title}", _box("lmc-question", found.question), _box("lmc-answer", found.answer), found.picture]
-    level = " ± and intervals: 99.9 %." if INTERVAL.search(text) else ""
-    pieces.append(_box("lmc-lines", f"How sure\n: {lines['How sure']}{level}"))
-    table = [found.head.replace("The paper says", f"{who} say"), "| --- | --- | --- |", *(row[0] for row in found.rows)]
+    pieces.append(_box("lmc-lines", f"How sure\n: {lines['How sure']}"))
+    head = found.head.replace("The paper says", f"{who} say")
+    if INTERVAL.search(text):
+        head = head.replace("By how much", "By how much (99.9 % intervals)")
+    table = [head, "| --- | --- | --- |", *(row[0] for row in found.rows)]
     pieces.append("\n".join([":::{table}", ":class: lmc-findings", "", *table, ":::"]))
     pieces.append(_box("lmc-lines", "\n\n".join(f"{name}\n: {lines[name]}" for name in ("Open", "For the authors"))))
     return "\n\n".join([*pieces, _switch("The argument. Every claim opens.")])
@@ -89,7 +93,8 @@ def _switch(words: str) -> str:
 def _links(chapter: str, shown: Shown, seconds: float, tried: str) -> str:
     """Where an author goes on: errata, reply, evidence, and how to run the chapter."""
     here = [part for part, page in shown.pages.items() if page in (chapter, halves.evidence(chapter))]
-    wrong = next((part for part in here if part in shown.errata), "")
+    slips = {id for id, claim in claims.ledger().items() if claim.misprints}
+    wrong = next((part for part in here if part in shown.errata or part.partition(".")[0] in slips), "")
     second, links = halves.evidence(chapter), []
     if wrong:
         links.append(f"[Erratum]({BOOK}/{anchors.errata_page(wrong)}.md)")

@@ -155,6 +155,12 @@ def test_a_verdict_is_what_stands_in_its_own_brackets():
     assert screens.prose(said, {}) == shown
 
 
+def test_a_number_is_not_parted_from_its_error_and_sign():
+    said = "{glue:text}`100 * x:.1f` %, 25.6 ± 1.6 % and (a ± b), `x % 2`"
+    kept = "{glue:text}`100 * x:.1f`_%, 25.6_±_1.6_% and (a ± b), `x % 2`".replace("_", "\u00a0")
+    assert screens.prose(said, {}) == kept
+
+
 def test_a_theorem_is_on_the_page_that_shows_it():
     assert staging.theorems(HEAD, "15_x") == {"thm-peak": ("15_x", "Theorem 15.1 (The peak)")}
     moved = HEAD.replace("# ## Evidence\n", "").replace("# ## Why\n", "# ## Evidence\n")
