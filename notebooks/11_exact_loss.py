@@ -8,7 +8,7 @@
 #
 # *How does gradient descent reach the minima of a two-layer network?*
 #
-# Slowly. At a minimum every neuron copies a teacher neuron or is zero (proved), and where neurons of one type tilt apart the loss grows only like the **cube**
+# Slowly. At a minimum every neuron copies a teacher neuron or is zero (proved), and where copies of one neuron tilt apart the loss grows only like the **cube**
 # of the distance. So the distance falls like the steps to the power **[[Z1.converged:±]]**, hardly faster than one over the steps.
 #
 # :::{glue:figure} fig_cubic
@@ -17,7 +17,7 @@
 # Loss near a minimum with two neurons, exact. If they tilt together it is a square; if they tilt apart, so that their sum stays, a cube.
 # :::
 #
-# **How sure.** The minima and the cube are proved; the speed is measured on [[n(Z1.converged)]] networks ($m = 12$, $M = 6$, $d = 8$), recorded.
+# **How sure.** The minima and the cube are proved; the speed is measured on [[n(Z1.converged)]] networks ($m = 12$ neurons, $M = 6$ of the teacher, $d = 8$ inputs), recorded.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |

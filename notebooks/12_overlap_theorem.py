@@ -15,7 +15,7 @@
 # :::{glue:figure} fig_limit
 # :alt: Share of neurons that find a partner against the width from M to 6M; the vertical axis begins at 65 %. The exact curve falls from 100 % to 73.5 % at [[Z3.minimum:.2f]] M, marked, and rises slowly. The printed curve lies below it and has its minimum, 71.8 %, marked, at 2M.
 #
-# Share of neurons that find a partner, for many teacher neurons, exact. The vertical axis begins at 65 %.
+# Share of neurons that find a partner, a copy of the same teacher neuron in the other network, for many teacher neurons; exact. The vertical axis begins at 65 %.
 # :::
 #
 # **How sure.** Proved for large $M$; for every $M$ up to 1000 computed exactly. No number on this screen is sampled.

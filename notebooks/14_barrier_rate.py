@@ -6,9 +6,9 @@
 # %% [markdown]
 # # After matching, the barrier falls like the inverse square of the width
 #
-# *How fast does the barrier between two matched random minima vanish as they get wider?*
+# *How fast does the rise of the loss between two matched random minima (the barrier) vanish as they get wider?*
 #
-# Like **$m^{-2}$** in the width $m$, not only like the printed $m^{-1/2}$: proved, and measured with exponent **[[Z5.bound_on_rate:±]]**. No
+# Like **$m^{-2}$** in the width $m$ on average, not only like the printed $m^{-1/2}$: proved, and measured with exponent **[[Z5.bound_on_rate:±]]**. No
 # permutation has a better rate. Sorting does it: the paper's Algorithm 1 leaves the smallest neurons over; without sorting the rate
 # is $m^{-1}$.
 #
@@ -26,7 +26,7 @@
 # | “For any two solutions” (Theorem 6) | [on average, not for any two](#Z5.any_two) | some pairs keep $\frac{\pi - 2}{8 \pi d}$ ({prf:ref}`prop-any-two`) |
 # | “can substantially reduce the loss barrier” (sec. 1) | [true, like $m^{-2}$](#Z5.over_direct) | [[Z5.over_direct:±]] measured ({prf:ref}`thm-direct`) |
 # | assumption (10) of the proof, $\gamma < 1$ | [only with $\gamma = 1$](#Z5.uniform_share) | not needed ({prf:ref}`prop-empty`) |
-# | $L_{13} \le M \gamma (1 - \gamma) \kappa(1)$ (A.2) | [a factor $M$ is missing](#Z5.cross_block) | up to [[Z5.cross_block:.1f]] times the bound ($M = 6$) |
+# | $L_{13} \le M \gamma (1 - \gamma) \kappa(1)$ (A.2) | [a factor $M$ is missing](#Z5.cross_block) | up to [[Z5.cross_block:≤.3f]] times the bound ($M = 6$) |
 # | the bound of the loss that ends A.2 | [negative for $\gamma$ near 1](#Z5.printed_bound) | mended by {prf:ref}`cor-quadratic` |
 #
 # **Open.** Nothing.
@@ -416,9 +416,9 @@ claims.check("Z5.over_direct", *against, n=pairs)
 # | Step of A.2 | We find | By how much |
 # | --- | --- | --- |
 # | norms of unmatched rows (17, 18) | [true](#Z5.row_norms) | least ratio [[Z5.row_norms:.3f]], $\sqrt2/2$ allowed |
-# | two unmatched rows, $L_{12} \le M^2 (1 - \gamma)^2 \kappa(1)$ | [true](#Z5.unmatched_block) | at most [[Z5.unmatched_block:.3f]] of it |
-# | unmatched and matched, $L_{13} \le M \gamma (1 - \gamma) \kappa(1)$ | [$M^2$ in place of $M$](#Z5.cross_block) | up to [[Z5.cross_block:.2f]] times ({prf:ref}`prop-cross`) |
-# | rows and teachers, lower bound of $L_3$ | [true](#Z5.teacher_block) | at least [[Z5.teacher_block:.4f]] times |
+# | two unmatched rows, $L_{12} \le M^2 (1 - \gamma)^2 \kappa(1)$ | [true](#Z5.unmatched_block) | at most [[Z5.unmatched_block:≤.3f]] of it |
+# | unmatched and matched, $L_{13} \le M \gamma (1 - \gamma) \kappa(1)$ | [$M^2$ in place of $M$](#Z5.cross_block) | up to [[Z5.cross_block:≤.3f]] times ({prf:ref}`prop-cross`) |
+# | rows and teachers, lower bound of $L_3$ | [true](#Z5.teacher_block) | at least [[Z5.teacher_block:≥.4f]] times |
 # | the bound of the loss | [below the barrier](#Z5.printed_bound) | for every even $M$ from 4 to 20 |
 # | $1 - \gamma = O(m^{-1/2})$, without an argument | [true, like $m^{-1}$](#Z5.gamma_rate) | [[Z5.gamma_rate:±]] measured |
 #

@@ -10,7 +10,7 @@
 #
 # Near **$2M$**, twice the teacher's width, as the paper says, but not exactly there. With many teacher neurons the maximum lies
 # between **[[Z7.peak_of_best:.2f]] $M$** and **[[Z7.peak_of_barrier_sorted:.2f]] $M$**, depending on how unmatched neurons are paired (proved);
-# at $2M$ the rise is at most **[[100 * Z7.height_at_2M:.1f]] %** smaller.
+# at $2M$ the rise is at most **[[100 * Z7.height_at_2M:≤.2f]] %** smaller.
 #
 # :::{glue:figure} fig_near_twice
 # :alt: Four curves of the barrier against the width from M to 4M. Each rises to a flat maximum near 2M and falls slowly. Large unmatched neurons paired with large ones: highest, maximum at [[Z7.peak_of_barrier_sorted:.2f]] M. Sorted in place: [[Z7.peak_of_barrier_in_place:.2f]] M. Random order: [[Z7.peak_of_barrier:.2f]] M. Best permutation: lowest, [[Z7.peak_of_best:.2f]] M. At 2M the highest curve is [[100 * Z7.height_at_2M:.1f]] per cent below its maximum, the others less.
@@ -18,18 +18,18 @@
 # Rise of the loss, many teacher neurons; in brackets, how far the rise at $2M$ lies below the maximum. Thin: Algorithm 1.
 # :::
 #
-# **How sure.** Proved for many teacher neurons; with six, [[n(Z6.peak_uniform)]] pairs at each width, recorded.
+# **How sure.** Proved for many teacher neurons; with six, [[n(Z6.peak_uniform)]] pairs at each width, [[n(Z7.gain)]] in row 5; recorded.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | “maximum when $m = 2M$ becomes more evident as the number $M$ … increases” (sec. 4) | [near $2M$, not at it](#Z7.peak_of_best) | at [[Z7.peak_of_best:.2f]] to [[Z7.peak_of_barrier_sorted:.2f]] $M$, where ± 0.05 $M$ is allowed, first and now; ± 0.1 $M$, our tolerance for five days between, admits the first |
-# | “reaches its maximum when $m = 2M$”, random minima (Fig. 2) | [true, in the orders of Algorithm 1](#Z6.peak_uniform) | 11 to 13 lead by [[100 * (low(Z6.peak_uniform_random) - 1):.1f]] to [[100 * (high(Z6.peak_uniform) - 1):.1f]] %; after the best permutation they lack [[100 * (1 - Z6.peak_uniform_best):.1f]] % |
+# | “maximum when $m = 2M$ becomes more evident as the number $M$ … increases” (sec. 4) | [near $2M$, not at it](#Z7.peak_of_best) | at [[Z7.peak_of_best:.2f]] to [[Z7.peak_of_barrier_sorted:.2f]] $M$; we allow $2M \pm 0.05 M$ (for five days ± 0.1 $M$, which admits the first) |
+# | “reaches its maximum when $m = 2M$”, random minima (Fig. 2) | [true, in the orders of Algorithm 1](#Z6.peak_uniform) | widths 11 to 13 lead by [[100 * (low(Z6.peak_uniform_random) - 1):.1f]] to [[100 * (high(Z6.peak_uniform) - 1):.1f]] %; not after the best permutation: they lack [[100 * (1 - Z6.peak_uniform_best):.1f]] % |
 # | the same, trained networks (Fig. 2) | [false](#Z6.peak) | 11 to 13 reach [[Z6.peak:.2f]] ([[Z6.peak:to]]) of the largest at 8, 9, 10, 14 |
 # | the ratio to the barrier before matching (Fig. 3) | [beyond $2M$](#Z7.peak_of_ratio) | at [[Z7.peak_of_ratio:.2f]] to [[Z7.peak_of_ratio_sorted:.2f]] $M$ (Algorithm 1) |
 # | “can reduce the barrier by $10^{-2}$” (sec. 4) | [true: *to* $10^{-2}$](#Z7.gain) | [[Z7.gain:±]] of it is left ($M = 20$) |
 # | “the barrier is decreasing when $d$ is going up” (Fig. 11) | [true, like $1/d$](#Z15.dimension) | exactly ({prf:ref}`prop-dimension`) |
 #
-# **Open.** Is it largest where the fewest neurons match, 13 ± 1 for $M = 6$? Up to three and a half core-hours.
+# **Open.** Is it largest where the fewest neurons match, 13 ± 1 for $M = 6$? Up to three and a half core-hours. Does it fall before $2M$ after the best permutation? [[Z8.second_descent_uniform_best:.2f]] of that at $1.5M$ is too near our border, 0.9, for any run.
 #
 # **For the authors.** Print “near $m = 2M$, for random minima” in sections 1, 4 and 7.
 

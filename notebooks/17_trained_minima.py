@@ -19,7 +19,7 @@
 # Mean rise of the loss between two matched networks (the barrier) for $M = 6$ teacher neurons. Bars: 99.9 % intervals of this run; the marked ratio is the recorded one.
 # :::
 #
-# **How sure.** Measured on [[n(Z13.counts)]] networks and on [[n(Z8.descends)]] to [[3 * n(Z6.peak)]] pairs a width; in rows 1 to 3 each interval covers four settings; recorded.
+# **How sure.** Recorded: [[n(Z13.counts)]] networks, [[n(Z8.descends)]] to [[3 * n(Z6.peak)]] pairs a width. Answer, rows 1 to 3: intervals over four settings, value of the first.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
@@ -30,7 +30,7 @@
 # | entries: “exponential distribution” (Fig. 9b) | [false, too even](#Z13.entries) | [[Z13.entries:to]] of the variance |
 # | lower “partly due to the sparsity” (sec. 4) | [open](#Z9.attribution) | even counts alone lower it to [[Z9.even_counts:.2f]] at $3M$ |
 #
-# **Open.** Is sparsity a reason, too? No number of runs decides it; the learning rate of Fig. 2 would.
+# **Open.** Sparsity as a reason, and “slightly smaller”, “very similar” (sec. 4): no number of runs decides them, the learning rate of Fig. 2 would.
 #
 # **For the authors.** Print “trained networks have more even type counts, and a barrier that peaks below $2M$”, and the learning rate of Fig. 2.
 

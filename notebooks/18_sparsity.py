@@ -15,7 +15,7 @@
 # :::{glue:figure} fig_sparse
 # :alt: PQ index by neuron against the width from 9 to 36, axis from 0. From top to bottom: networks trained with large steps, random minima with uniform entries (exact), networks trained with small steps, random minima with equal entries (exact). Marked, as recorded on average over the widths: small steps lie [[-Z9.uniform_least:±]] below uniform entries and [[Z9.uniform_least_equal:±]] above equal ones, large steps [[Z9.uniform_least_large:±]] above uniform ones.
 #
-# Sparsity (PQ index by neuron) for $M = 6$, $d = 8$; dashed: random minima, exact; bars: 99.9 % intervals of this run. The marked differences are recorded, on average over the widths.
+# Sparsity (PQ index by neuron) for $M = 6$, $d = 8$; dashed: random minima, exact, in which the copies of a teacher neuron have uniformly random or equal lengths; bars: 99.9 % intervals of this run. The marked differences are recorded, on average over the widths.
 # :::
 #
 # **How sure.** Proved for random minima; measured for training on [[n(Z9.uniform_least_large)]] to [[n(Z9.uniform_least)]] networks at each of five widths, recorded.

@@ -4,7 +4,7 @@
 # ---
 
 # %% [markdown]
-# # Most pairs of neurons do not become one when pushed together
+# # In small tanh networks most pairs of neurons do not merge
 #
 # *Can two neurons of a network be moved together until they are one, at the lowest loss for every distance?*
 #
@@ -16,18 +16,18 @@
 # Two pairs of the smallest example (one input, two neurons), computed here; the count is the recorded one.
 # :::
 #
-# **How sure.** Counted on [[n(P2.reaches) / 10]] networks with one output, recorded; where a path can end is proved ({prf:ref}`thm-ends`).
+# **How sure.** Counted on [[n(P2.reaches) / 10]] networks with one output, recorded (no interval: pairs of one network depend on each other); where a path can end is proved ({prf:ref}`thm-ends`).
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | “a permutation point is finally reached” (sec. 4.1) | [true for some pairs](#P2.reaches_some) | [[P2.reaches_some:.0f]] of [[n(P2.reaches_some)]], not most of them |
-# | “must be a saddle point on such a path” (sec. 4.1) | [true](#P2.saddle_on_path) | on all [[n(P2.saddle_on_path)]] paths without a fold; at the end, proved |
-# | “the gradient … is parallel to the tangent” (sec. 4.1) | [false](#P2.tangent) | cosine down to [[P2.tangent:.4f]] |
-# | “at most one negative eigenvalue” (sec. 4.1) | [false](#P2.negative) | [[P2.negative:.0f]] seen, 3 possible (two inputs) |
-# | “the same loss” or “higher loss” (Fig. 1) | [true](#P1.same_loss) | both in [[P1.same_loss:.0f]] of [[n(P1.same_loss)]] ReLU networks |
+# | “must be a saddle point on such a path” (sec. 4.1) | [true](#P2.saddle_on_path) | on all [[n(P2.saddle_on_path)]] paths that never turn back; at the end, proved |
+# | “the gradient … is parallel to the tangent” (sec. 4.1) | [false](#P2.tangent) | cosine down to [[P2.tangent:.5f]] |
+# | “at most one negative eigenvalue” (sec. 4.1) | [false](#P2.negative) | [[P2.negative:.0f]] seen, 3 possible with two inputs |
+# | “the same loss” or “higher loss” (Fig. 1) | [true](#P1.same_loss) | both occur in [[P1.same_loss:.0f]] of [[n(P1.same_loss)]] ReLU networks |
 # | Losses $6 \cdot 10^{-6}$ and $3 \cdot 10^{-5}$ (Fig. 1) | [open: no weights given](#P1.heights) | [[low(P1.heights):.0e]] to [[high(P1.heights):.0e]] by its weights |
 #
-# **Open.** Which pairs of a given network merge; whether a higher saddle comes before the end, and first-order saddles with ReLU (more networks). The losses of Fig. 1 take its weights; no run decides them.
+# **Open.** Which pairs of a given network merge; whether a higher saddle comes before the end and is of first order (none was met), and first-order saddles with ReLU: more networks. The losses of Fig. 1 take its weights; no run decides them.
 #
 # **For the authors.** Print “for some pairs”, “the gradient is normal to the surface of constant distance”, and “at most $1 + n_{k-1}$ negative eigenvalues”.
 
@@ -666,7 +666,7 @@ figures.numbers(
 )
 
 # %% [markdown]
-# In this run a top before it is higher on {glue:text}`higher` of the {glue:text}`at_point` curves that end at a permutation point; minima of all curves meet {glue:text}`tops` tops, where at most {glue:text}`tops_most` eigenvalues are negative. In the recorded run there is no higher top on [[n(P2.higher_before)]] curves, which leaves up to [[high(P2.higher_before):.0f]] likely.
+# In this run a top before it is higher on {glue:text}`higher` of the {glue:text}`at_point` curves that end at a permutation point; minima of all curves meet {glue:text}`tops` tops, where at most {glue:text}`tops_most` eigenvalues are negative. In the recorded run there is no higher top on [[n(P2.higher_before)]] curves, which leaves up to [[high(P2.higher_before):≤.1f]] of them likely.
 #
 # :::{prf:corollary} Where a path ends the plateau is critical
 # :label: cor-ends-flat

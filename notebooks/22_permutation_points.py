@@ -8,26 +8,26 @@
 #
 # *Double one neuron of a minimum: what kind of point is that in the larger network?*
 #
-# Always critical, as the paper says, but not always a minimum or a first-order saddle. With one output the loss falls in up to **[[P3.at_most_one:.0f]] directions**, where at most one is stated ([[n(P3.at_most_one)]] points); with three outputs as few as **[[P3.zero:.0f]] direction** is flat, not three.
+# Always critical, but not always a minimum or a first-order saddle. With one output the loss falls in up to **[[P3.at_most_one]] directions**, where at most one is stated ([[n(P3.at_most_one)]] points); three outputs leave as few as **[[P3.zero:.0f]] direction** flat, not three, and for almost all targets at least two falling.
 #
 # :::{glue:figure} fig_directions
-# :alt: Six rows, for one, two and four inputs and one or three outputs, against the number of negative eigenvalues from 0 to 5. A grey band marks 0 and 1, what the paper allows. Dots lie in the band and to its right. Small circles at 0, 1, 2 and 3 in the row of one output and two inputs are points built for it; a diamond at [[P3.at_most_one:.0f]] in the row of one output and four inputs is the largest recorded number with one output.
+# :alt: Six rows, for one, two and four inputs and one or three outputs, against the number of negative eigenvalues from 0 to 5. A grey band marks 0 and 1, what the paper allows. Dots lie in the band and to its right. Small circles at 0, 1, 2 and 3 in the row of one output and two inputs are points built for it; a diamond at [[P3.at_most_one]] in the row of one output and four inputs is the largest recorded number with one output.
 #
 # Negative eigenvalues of the Hessian at permutation points: lines, what the theorem allows; area of a dot, share of the points in this run; circles, points built for it (0 is a minimum); diamond, largest recorded number, one output.
 # :::
 #
-# **How sure.** The numbers of directions are proved ({prf:ref}`thm-inertia`) and agree at all [[n(P3.inertia)]] of [[n(P3.critical)]] recorded points that rounding lets one count.
+# **How sure.** The numbers of directions are proved ({prf:ref}`thm-inertia`); of [[n(P3.critical)]] recorded points rounding leaves [[n(P3.inertia)]] where they can be counted, and there all agree.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | "at most one negative eigenvalue" (sec. 4.2) | [more occur](#P3.at_most_one) | up to [[P3.at_most_one:.0f]] of 5; [[P3.reached:.0f]] at points that paths reach |
+# | "at most one negative eigenvalue" (sec. 4.2) | [more occur](#P3.at_most_one) | up to [[P3.at_most_one]] of 5; [[P3.reached]] at points that paths reach |
 # | "at least $n_{k+1}$ vanishing" ones (sec. 4.2) | [fewer, at least one](#P3.zero) | down to [[P3.zero:.0f]] of 3, at [[n(P3.zero)]] points |
 # | a plateau "of critical points" (sec. 4.2) | [only a part of it](#P4.plateau_critical) | down to [[P4.plateau_critical:.0f]] of 3 dimensions |
-# | "a line of critical points" (sec. 4.2) | [true](#P4.line) | gradient at most [[P4.line:.0e]], [[n(P4.line)]] points |
+# | "a line of critical points" (sec. 4.2) | [true](#P4.line) | gradient at most [[P4.line:≤.0e]], [[n(P4.line)]] points |
 # | "equal-loss" permutations (sec. 4.2) | [true, of all neurons](#P4.all) | the loss is constant to [[P4.exchange:.1e]] |
-# | "critical points" (sec. 4.2) | [true](#P3.critical) | gradient at most [[P3.critical:.2e]], [[n(P3.critical)]] points |
+# | "critical points" (sec. 4.2) | [true](#P3.critical) | gradient at most [[P3.critical:≤.1e]], [[n(P3.critical)]] points |
 #
-# **Open.** Only two records: "in a valley with respect to other dimensions" (sec. 4.2) and a step of a proof, both decided by the theorem; 40 minutes of one core.
+# **Open.** Nothing in the mathematics. "In a valley with respect to other dimensions" (sec. 4.2), a step of a proof, and the rank of $J$, which theorems decide, are not recorded: 40 minutes of one core.
 #
 # **For the authors.** Print "0 to $n_{k-1} + 1$ negative and at least one vanishing eigenvalue" and "plateau of equal loss, for one output of critical points".
 
@@ -355,7 +355,7 @@ figures.numbers(
 )
 
 # %% [markdown]
-# The theorem gives the right numbers at {glue:text}`agree` of {glue:text}`points` points of this run, {glue:text}`deep` of them in a deeper network; {glue:text}`unclear` others, with an eigenvalue that could be 0 or not in double precision, are left out. With one output up to {glue:text}`max(negatives, default=0)` eigenvalues are negative here, and up to [[P3.at_most_one:.0f]] in the recorded run. Points without any, which may be minima of the larger network: {glue:text}`negatives.count(0) or "none"` of the {glue:text}`scalar` with one output.
+# The theorem gives the right numbers at {glue:text}`agree` of {glue:text}`points` points of this run, {glue:text}`deep` of them in a deeper network; {glue:text}`unclear` others, with an eigenvalue that could be 0 or not in double precision, are left out. With one output up to {glue:text}`max(negatives, default=0)` eigenvalues are negative here, and up to [[P3.at_most_one]] in the recorded run. Points without any, which may be minima of the larger network: {glue:text}`negatives.count(0) or "none"` of the {glue:text}`scalar` with one output.
 
 # %%
 rival = min(lopsided, default=1.0)
@@ -406,7 +406,7 @@ claims.check("P4.line", on_line or 0, n=len(on_line), rival=rival)
 #
 # | The paper says | Points over any strict minimum | Points that paths reach |
 # | --- | --- | --- |
-# | "at most one negative eigenvalue" | [false](#P3.at_most_one): up to [[P3.at_most_one:.0f]], [[n(P3.at_most_one)]] points | [false](#P3.reached): up to [[P3.reached:.0f]], [[n(P3.reached)]] points |
+# | "at most one negative eigenvalue" | [false](#P3.at_most_one): up to [[P3.at_most_one]], [[n(P3.at_most_one)]] points | [false](#P3.reached): up to [[P3.reached]], [[n(P3.reached)]] points |
 # | "at least $n_{k+1}$ vanishing eigenvalues", three outputs | [false](#P3.zero): down to [[P3.zero:.0f]] | [true](#P3.zero_reached), as $J = 0$ there |
 # | "space … of critical points", three outputs | [false](#P4.plateau_critical): down to [[P4.plateau_critical:.0f]] dimension | [true](#P4.plateau_reached), as $J = 0$ there |
 #
@@ -439,7 +439,7 @@ claims.check("P4.line", on_line or 0, n=len(on_line), rival=rival)
 # *They need not meet.* The set $\{L < L_1\}$ is open, and $\{\vartheta_0 = \vartheta_1\}$ is a linear subspace, of codimension $\dim \vartheta \ge \rho + \nu_- \ge 2$. So the path, whose ends are not in it, may be replaced by a nearby polygon in general position in $\{L < L_1\}$, which misses it. (The half circle itself does: $\eta = 0$ makes the quadratic form of $K$ vanish, so $\eta \ne 0$ in all $n \in N \setminus \{0\}$.)
 # :::
 #
-# With two weights, two neurons can go round each other, as two people in a plane can and on a line cannot. Under the hypotheses of the theorem a permutation point is what the paper's title calls it, a permutation saddle, from index 1 on: at index 1 it is, locally, the pass between two orders; from index 2 on a lower way leads round it. From three outputs on, index 2 or more is the rule ({prf:ref}`cor-round`, {claim}`P3.several_outputs`).
+# With two weights, two neurons can go round each other, as two people in a plane can and on a line cannot. Under the hypotheses of the theorem a permutation point is what the paper's title calls it, a permutation saddle, from index 1 on: at index 1 it is, locally, the pass between two orders; from index 2 on a lower way leads round it ({prf:ref}`thm-price`: how low). From three outputs on it is 2 or more for almost all targets ({prf:ref}`thm-generic-rank`, {claim}`P3.several_outputs`).
 #
 # Teachers with 4 neurons, students with 3, doubled to 4: the half circle at each permutation point of index 2 or more, and descent from its end in small steps:
 
@@ -738,16 +738,120 @@ figures.keep(figure)
 #
 # To second order the loss changes by $\frac12 \lambda (1 - \lambda)\, e^\top D e\, \delta^2$ at the distance $\delta$ along $e$, so a direction that goes down for shares between 0 and 1 goes up outside ({prf:ref}`thm-inertia`).
 #
+# ### The rank of $J$ for almost all targets
+#
+# :::{prf:theorem} The rank of $J$ for almost all targets
+# :label: thm-generic-rank
+# One hidden layer with biases, squared loss, $g$ twice continuously differentiable, inputs $z_1, \dots, z_T$, and an affine subspace $A \subseteq \mathbb R^{n_{k+1}}$ of dimension $q \ge 1$. For all targets $(y_1, \dots, y_T) \in A^T$ outside a null set: at every critical point of the smaller network at which the functions $1$, $g(s_i)$ and $g'(s_i) z_a$, for all neurons $i$ and entries $a$ of $z$, are linearly independent on the data, every neuron with $c \ne 0$ has
+#
+# $$
+# \rho = \min(q - 1,\; n_{k-1} + 1) .
+# $$
+#
+# So from $q = 3$ on, no permutation point that repeats such a neuron is a first-order saddle, and for $A = \mathbb R^{n_{k+1}}$ the critical part of its plateau has the dimension $\max(1, n_{k+1} - n_{k-1} - 1)$.
+# :::
+#
+# :::{prf:proof}
+# *All outputs.* Let $u$ be orthogonal to the directions of $A$. Then $u \cdot y_\mu$ does not depend on $\mu$, and $u \cdot r_\mu$ is a combination of $1$ and $g(s_i)$. The derivatives by biases and weights of the outputs say that it is orthogonal to these functions on the data. So $u \cdot r_\mu = 0$, and by independence $u \cdot c_i = 0$: in coordinates of $A$ this is a critical point of a network with $q$ outputs. Let $A = \mathbb R^q$.
+#
+# *No idle neurons.* Leaving out the neurons with $c_i = 0$ changes no residual and no other $J_i$, and what is left is critical, with fewer functions. Numbers of neurons are finitely many, so let all $c_i \ne 0$.
+#
+# *Dimensions.* The parameters $\theta \in \mathbb R^p$ with $c_i \ne 0$ and independent functions form an open set. For each of them $y \mapsto (\sum_\mu r_\mu,\, \sum_\mu r_\mu g(s_{i\mu}),\, J_i)_i$ is affine and onto, as its entries are inner products of one output's residuals with independent functions. The gradient consists of the first two kinds of entries and of $J_i^\top c_i$. Choose a neuron, here $J$ and $c$, and a rank $\rho < \min(q - 1, n_{k-1} + 1)$. Let the rows of $J'$ be those of $J$ in an orthonormal basis of $c^\perp$, smooth in $c$ locally. As $c_i \ne 0$, $y \mapsto (\nabla L, J')$ is onto, too, so $(\theta, y) \mapsto (\nabla L, J')$ is a submersion, and continuously differentiable. The matrices $J'$, $(q - 1) \times (n_{k-1} + 1)$, of rank $\rho$ form a manifold of codimension $(q - 1 - \rho)(n_{k-1} + 1 - \rho) \ge 1$. So the $(\theta, y)$ with $\nabla L = 0$ and $\operatorname{rank} J = \rho$ form a manifold of dimension at most $p + Tq - p - 1 < Tq$, and its projection to the targets is a null set. The last statements follow by {prf:ref}`thm-inertia` and {prf:ref}`cor-plateau`.
+# :::
+#
+# "Almost all" cannot be left out, nor can independence. Where the entries of the targets sum to 1, as those of class probabilities do, $q = n_{k+1} - 1$: first-order saddles are possible with three classes, and with two $J = 0$. (One-hot labels and the outputs of teachers are null sets; for the former $\rho \le n_{k+1} - 2$ is sure.) If two neurons of the smaller network agree, $c_1^\top J = c_2^\top J = 0$, and $\rho \le n_{k+1} - 2$ unless $c_1$ and $c_2$ are parallel. Targets of teachers with noise, and their softmax:
+
+
+# %% Ranks of J, and numbers of negative eigenvalues that the pair adds
+def ranks_and_indices(n, m, seed, of_targets):
+    """Singular values of J, and ρ + ν₋, for neurons at strict minima; n inputs."""
+    small, big = MLP((n, 2, m), "tanh"), MLP((n, 6, m), "tanh")
+    x = normal((inputs, n), seed, f"inputs {small.sizes}")
+    noise = normal((inputs, m), seed, f"noise {small.sizes}")
+    y = big.forward(big.initial(1, seed, scale=2.0)[0], x) + 0.1 * noise
+    loss, first = (
+        squared_loss(small, x, of_targets(y)),
+        small.initial(starts, seed),
+    )
+    found = strict_minima(loss, first, newton_steps, 1e-11, ZERO)
+    points = [
+        p for t in found for p in double_neurons(small, t, x, of_targets(y))
+    ]
+    adds = [int(pair_inertia(p.J, p.D, ZERO)[0]) for p in points]
+    return [torch.linalg.svdvals(p.J) for p in points], adds
+
+
+KINDS = {
+    "noisy targets": lambda y: y,
+    "their softmax": lambda y: y.softmax(dim=1),
+}
+spectra, adds = {}, {}  # by kind, and numbers of inputs and outputs
+for kind, n, m in product(KINDS, (1, 2), (3, 4)):
+    if (n, m) != (1, 3):
+        for at in range(seed, seed + teachers):
+            found = ranks_and_indices(n, m, at, KINDS[kind])
+            spectra.setdefault((kind, n, m), []).extend(found[0])
+            adds.setdefault((kind, n, m), []).extend(found[1])
+
+
+def with_rank(kind, less):
+    """Whether ρ is min(n_{k+1} − less, n_{k−1} + 1), for each neuron of a kind."""
+    return [
+        int((s > ZERO).sum()) == min(m - less, n + 1)
+        for (of, n, m), found in spectra.items()
+        for s in found
+        if of == kind
+    ]
+
+
+# %%
+noisy, summed = KINDS
+of_rank = {
+    (kind, less): float(np.mean(with_rank(kind, less) or [1]))
+    for kind in KINDS
+    for less in (1, 2)
+}
+count = len(with_rank(noisy, 1))
+claims.check("P3.generic", of_rank[noisy, 1], n=count, rival=of_rank[summed, 1])
+count = len(with_rank(summed, 2))
+claims.check("P3.sums", of_rank[summed, 2], n=count, rival=of_rank[summed, 1])
+
+# %% Plot the singular values of J
+figure, sides = figures.panels(2, height=3.2, sharey=True)
+names = [f"{n} in, {m} out" for of, n, m in spectra if of == noisy]
+for side, kind in zip(sides, KINDS, strict=True):
+    rows = [found for (of, *_), found in spectra.items() if of == kind]
+    for row, found in enumerate(rows):
+        for s in found:
+            places = row + 0.2 * (torch.arange(len(s)) - (len(s) - 1) / 2)
+            side.plot(
+                places, s.clamp(min=1e-18), ".", color="book:blue", alpha=0.5
+            )
+    side.axhline(ZERO, color="book:black", linestyle=":", linewidth=0.8)
+    side.set(yscale="log", title=kind, ylim=(3e-19, 10))
+    side.set_xticks(range(len(names)), names)
+sides[0].set_ylabel("singular values of $J$")
+figures.show("fig_ranks", figure)
+
+# %% [markdown]
+# :::{glue:figure} fig_ranks
+# :alt: Singular values of J on a logarithmic axis, for one input and four outputs, two inputs and three outputs, two inputs and four outputs. For noisy targets two, two and three of them lie far above a dotted line and the others near rounding. For their softmax two, one and two.
+#
+# Singular values of $J$ for each neuron at a strict minimum; those below the dotted line are 0 but for rounding (profile {glue:text}`profile`).
+# :::
+#
+# The fewest negative eigenvalues that a pair adds with two inputs and three outputs: {glue:text}`min(adds[noisy, 2, 3], default="none")` for noisy targets and {glue:text}`min(adds[summed, 2, 3], default="none")` for their softmax.
+#
 # ### When two neurons must meet, and when they need not
 #
 # :::{prf:corollary} Several outputs, or one weight
 # :label: cor-round
-# If $\rho \ge 2$ for a neuron, no permutation point over a strict minimum that repeats it is a first-order saddle. As $\rho = \min(n_{k+1} - 1, n_{k-1} + 1)$ unless $J$ is special, that is the rule for squared loss, with biases, from $n_{k+1} = 3$ on. If a neuron has one scalar weight and no bias, the index over a minimum is at most 1, and every path from $\theta$ to
+# If $\rho \ge 2$ for a neuron, no permutation point over a strict minimum that repeats it is a first-order saddle. With one hidden layer and squared loss that is so for almost all targets from $n_{k+1} = 3$ on ({prf:ref}`thm-generic-rank`). If a neuron has one scalar weight and no bias, the index over a minimum is at most 1, and every path from $\theta$ to
 # $\sigma \theta$ passes a point with $\vartheta_0 = \vartheta_1$: its largest loss is at least the infimum of the loss of networks with one neuron less.
 # :::
 #
 # :::{prf:proof}
-# $i \ge \rho$, and $c^\top J = 0$ is the only equation between the entries of $J$ that criticality gives for a general activation and squared loss (with cross-entropy there is one more, $\mathbf 1^\top J = 0$, at the last layer). One weight: $\rho \le 1$, and $\rho = 1$ leaves no kernel for $\nu_-$; $\vartheta_0 - \vartheta_1 \in \mathbb R$ changes its sign on the path.
+# $i \ge \rho$. (With cross-entropy $\mathbf 1^\top J = 0$ at the last layer, so that $\rho \le n_{k+1} - 2$ if $c$ is not parallel to $\mathbf 1$.) One weight: $\rho \le 1$, and $\rho = 1$ leaves no kernel for $\nu_-$; $\vartheta_0 - \vartheta_1 \in \mathbb R$ changes its sign on the path.
 # :::
 #
 # On a line the points where two neurons meet separate the two orders. At index 0, where $J = 0$ and $D \succ 0$, the point is a minimum.
@@ -819,7 +923,7 @@ figures.numbers(
 # %% [markdown]
 # Of {glue:text}`len(branches)` pairs {glue:text}`len(kappas)` arrive at a permutation point, {glue:text}`given_two` of them at one of index 2 or more, and {glue:text}`given_below` of these are joined to the exchanged network below it, by up to {glue:text}`given_lowest` of its loss. So the points at which the paper's own paths arrive need not be passes either ({claim}`P3.reached`).
 #
-# The half circle itself takes only a critical point and two negative eigenvalues of the block $K$, which has $\rho$ of them or more; the rest of the Hessian does not matter. On MNIST, images projected on their leading components, the doubled neuron adds two negative eigenvalues or more at every permutation point that was found ({claim}`P8.projected_index`, [](52_permutation_saddles_on_mnist.ipynb)). So near these, too, two neurons can change places below the point without meeting; we did not look whether descent leads from there to the trained network.
+# The half circle itself takes only a critical point and two negative eigenvalues of the block $K$, which has $\rho$ of them or more; the rest of the Hessian does not matter. On MNIST, images projected on their leading components, the doubled neuron adds two negative eigenvalues or more at every permutation point that was found, in a run that is not recorded ({claim}`P8.projected_index`, [](52_permutation_saddles_on_mnist.ipynb)). So near these, too, two neurons can change places below the point without meeting; we did not look whether descent leads from there to the trained network.
 #
 # ### Neurons that occur more than twice
 #

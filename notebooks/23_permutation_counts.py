@@ -24,7 +24,7 @@
 # | $T(1, n_k)$, $T(2, n_k)$, $T(3, n_k)$ (Prop. 1 (i)) | [true](#P5.printed_forms) | exactly; here for every $K$ |
 # | “$T(K, n_k) \ge \binom{n_k - K}K \frac1{2!^K}$” (Prop. 1 (ii)) | [true](#P5.bound) | equal for $K \le 1$ only |
 # | “$\to c_K n_k^K$ as $n_k \to \infty$” (Lemma 1) | [true](#P6.lemma) | $c_K = 1/(2^K K!)$ |
-# | $c_K = e^{-K}/(2^K K!)$ (app. B, (9)) | [too small by $e^K$](#P6.constant) | root [[P6.constant:.3f]], printed 0.368 |
+# | $c_K = e^{-K}/(2^K K!)$ (app. B, (9)) | [too small by $e^K$](#P6.constant) | $K$-th root of the ratio to $1/(2^K K!)$: [[P6.constant:.3f]], printed 0.368 |
 # | “$K n_{k+1}$-dimensional hyperplane” (Prop. 2) | [true, none larger](#P7.dimension) | all [[n(P7.dimension)]] partitions |
 #
 # **Open.** Nothing.

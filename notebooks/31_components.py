@@ -16,12 +16,12 @@
 # Four layers of width 2. A corner is named by the orientations of the three hidden layers.
 # :::
 #
-# **How sure.** Proved; counted on [[n(G1.count)]] trained networks, by walks that ignore signs; shares from [[n(G3.probable_direct)]] pairs; recorded.
+# **How sure.** Proved; counted on [[n(G1.count)]] trained networks, by walks that use no signs; shares from [[n(G3.probable_direct)]] pairs; recorded.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | “$2^{l-1}$ connected components” (Cor. 4.2) | [true](#G1.count) | exactly, for 2 to 5 layers |
-# | “all points on the minimum of $L$ are connected up to permutation” (sec. 5.1) | [true, by the action of sec. 4.1](#G3.joined) | all [[n(G3.joined)]] pairs; Prop. 5.2 prints another |
+# | “all points on the minimum of $L$ are connected up to permutation” (sec. 5.1) | [true, by the action of sec. 4.1](#G3.joined) | all [[n(G3.joined)]] pairs; Prop. 5.2 prints another action |
 # | “with high probability two points in the minimum are connected” (sec. 5, of others' observations) | [true, up to permutation](#G3.probable) | all [[n(G3.probable)]] pairs; without, [[100 * G3.probable_direct:±]] % |
 # | any $g$ with $\det g < 0$ connects, $l = 2$ (Lemma 5.1) | [true](#G3.lemma) | all [[n(G3.lemma)]] pairs |
 # | no more components than the group has (Cor. 3.7) | [true; fewer occur](#G1.bound) | one of two, with $h = n + 1$ |
@@ -302,7 +302,7 @@ claims.check("G1.count", list(classes.values()), n=sum(arrived.values()))
 # Both norms of $Y - W_l \cdots W_1 X$ are at least the length of its product with $v$, which is $\|Y v\| \ge \sigma_{\min}(Y)$. The path that attains it is under *Evidence*.
 # :::
 #
-# So the height of the wall does not depend on the depth, the layer, the minima or the inputs. To change the piece it is enough to fit the targets badly in one direction: flatten that direction at layer $k$, turn it round while nothing sees it, and raise it again. The path for the example above, with $k = 2$:
+# So the height of the wall does not depend on the depth, the layer, the minima or the inputs. (A first hidden layer with as many neurons as inputs has this sign in nonlinear networks, too, and there it prices an exchange of neurons: {prf:ref}`thm-blind`, {prf:ref}`thm-price`.) To change the piece it is enough to fit the targets badly in one direction: flatten that direction at layer $k$, turn it round while nothing sees it, and raise it again. The path for the example above, with $k = 2$:
 
 # %%
 h = 4
@@ -471,7 +471,7 @@ up_to_order = joined(misfit(3, 3), flat(swapped), flat(there))
 #
 # | Two descents are connected | We find | Pairs in one component (recorded) |
 # | --- | --- | --- |
-# | up to permutation | [true](#G3.probable) | all [[n(G3.probable)]]; at least [[100 * low(G3.probable):.0f]] % |
+# | up to permutation | [true](#G3.probable) | all [[n(G3.probable)]]; at least [[100 * low(G3.probable):≥.0f]] % |
 # | as they are | [in one pair of four](#G3.probable_direct) | [[100 * G3.probable_direct:±]] %, as {prf:ref}`prop-law` says |
 
 # %%

@@ -8,7 +8,7 @@
 #
 # *How high can the loss be on the straight line between two networks that compute the same function?*
 #
-# As high as one likes, as the paper says (proved). Multiply a layer of its five-layer network by $m$ and divide the next: halfway the error grows like **$m$ to the power [[G4.network:.3f]]**. Bounded weights bound the barrier, and the least bound is known.
+# As high as one likes, as the paper says (proved). Multiply a layer of its five-layer network by $m$ and divide the next: halfway the norm of the error grows like **$m$ to the power [[G4.network:.3f]]**. Bounded weights bound it, and the least bound is known.
 #
 # :::{glue:figure} fig_growth
 # :name: fig-growth-of-error
@@ -22,11 +22,11 @@
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | loss above "any positive number" (Prop. 5.3) | [true](#G4.unbounded) | proved; in all [[n(G4.unbounded)]] cases |
-# | it "grows unboundedly" (App. C, Fig. 4) | [true, like $m$](#G4.network) | power [[G4.network:.3f]], $m$ from 10³ to 10⁴ |
+# | it "grows unboundedly" (App. C, Fig. 4) | [true, like $m$](#G4.network) | norm of the error: power [[G4.network:.3f]], $m$ from 10³ to 10⁴ |
 # | bounded for bounded weights (Prop. 5.6) | [true](#G7.bound) | the least bound, reached to [[1 - G7.sharp:.1e]] |
 # | closed form on the line (eq. 14) | [true](#G4.formula) | to [[G4.formula:.0e]] |
 # | minima joined at loss 0 by a line $\gamma$ (proof) | [by a curve, not by it](#G4.segment) | loss [[G4.segment:.3f]] $\lVert Y \rVert^2$ on it, $m = 4$ |
-# | $m = (\dots)^k$ gives loss above $b$ (eq. 16) | [for degree $k \ge 1$ only](#G4.printed_m) | the exponent is $-1/k$ |
+# | $m = (\dots)^k$ gives loss above $b$ (eq. 16) | [wrong exponent](#G4.printed_m) | $-1/k$ is right; as printed, $m$ still serves for degree $k \ge 1$, not below |
 #
 # **Open.** Nothing.
 #
@@ -467,7 +467,7 @@ claims.check("G4.printed_m", worst, n=len(exponents))
 # {prf:ref}`prop-rescaled-peak`. For $k = 1$, $\delta = 2s \sinh 2u$, so $\ln m = \operatorname{arsinh} (\Delta/2s)$ and $\varphi^* - 1 = \frac{(m - 1)^2}{4m} = \frac12 (\cosh \ln m - 1)$.
 # :::
 #
-# So there is no barrier of this kind for $\Delta = 0$: two minima that gradient flow reaches from weights at which every neuron has the number 0 are no rescalings of each other, by one $m$ or by one for each neuron ({claim}`G4.conserved`, {claim}`G4.imbalance`). For two linear layers balanced minima are the only minima that gradient flow reaches from balanced weights; between them the barrier is at most $\lVert Y \rVert^2$ for all widths if $X = I$ ({prf:ref}`prop-balanced`, {claim}`G4.balanced_any`), and for other inputs at most a number that depends on the condition of $Y X^{-1}$ ({prf:ref}`prop-inputs`, {claim}`G4.inputs`).
+# So there is no barrier of this kind for $\Delta = 0$: two minima that gradient flow reaches from weights at which every neuron has the number 0 are no rescalings of each other, by one $m$ or by one for each neuron ({claim}`G4.conserved`, {claim}`G4.imbalance`). For two linear layers balanced minima are the only minima that gradient flow reaches from balanced weights; between them the barrier is at most $\lVert Y \rVert^2$ for all widths if $X = I$ ({prf:ref}`prop-balanced`, {claim}`G4.balanced_any`), and for other inputs at most a number that depends on the condition of $Y X^{-1}$ ({prf:ref}`prop-inputs`, {claim}`G4.inputs`). Permutations take no more than a part of it away, unless the width is exponential in the rank ({prf:ref}`thm-exponential`).
 #
 # ## What it means for merging networks
 #

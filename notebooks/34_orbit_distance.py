@@ -23,7 +23,7 @@
 # | distance above "any positive number" (Prop. 5.5) | [true, like $\beta$](#G6.unbounded) | power [[G6.unbounded:.3f]] or more, [[n(G6.unbounded)]] cases |
 # | "far away from the orbit" (sec. 5.3) | [true, and known](#G6.bounds) | between two bounds, [[n(G6.bounds)]] midpoints |
 # | "cannot approach … simultaneously" (proof) | [true; we supply the estimate](#G6.last_step) | within rounding, [[n(G6.last_step)]] searches |
-# | two special points (proof of Prop. 5.5) | [true if the average is far off](#G6.averages) | distance from products 0 bounds it, all [[n(G6.averages)]] averages |
+# | The proof needs two special points (Prop. 5.5); averages of any two, if far from all pairs with product 0 (ours) | [true of these, too](#G6.averages) | no exception in [[n(G6.averages)]] averages |
 #
 # **Open.** Nothing.
 #

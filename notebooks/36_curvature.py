@@ -22,9 +22,9 @@
 # | --- | --- | --- |
 # | “the distance to $L^{-1}(c)$ is bounded by” $d_{\max}$ (Thm 6.2, (8)) | [false if long](#G11.distance) | [[G11.distance:.1f]] times; no limit |
 # | $\vert L(w) - c\vert \le C_L d_{\max}$ (Thm 6.2, (9)) | [false if long](#G11.loss) | [[G11.loss:.3f]] times |
-# | “When the group action induces curves with bounded curvature, Theorem 6.2 applies.” (sec. 6.2) | [true for normal generators, not for rotations](#G11.sampled) | random rotations, up to a full turn: up to [[G11.sampled_rotations:.1f]] times |
+# | “When the group action induces curves with bounded curvature, Theorem 6.2 applies.” (sec. 6.2) | [true for normal generators, not for rotations](#G11.sampled) | random rotations, up to a full turn: [[G11.sampled_rotations:.2f]] times at worst |
 # | “If the curvatures are small, then there exists an approximately straight line” (sec. 6.2) | [false if long](#G11.small) | every such path reaches [[G11.small:.2f]] of the zero network's loss |
-# | “One possible explanation is that there always exists a $\gamma$ … close to the line” (sec. 7) | [true if loss-free](#G11.always_flat) | else up to [[G11.always:.2f]] of the chord's length away |
+# | “One possible explanation is that there always exists a $\gamma$ … close to the line” (sec. 7) | [true if loss-free](#G11.always_flat) | else up to [[G11.always:≤.3f]] of the chord's length away |
 #
 # **Open.** Nothing.
 #

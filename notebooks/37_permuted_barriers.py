@@ -8,7 +8,7 @@
 #
 # *Does the best order of the neurons remove the barriers that scaling makes?*
 #
-# No (proved). Scale one ReLU neuron up by $m$ and its outgoing weights down: after the best permutation the loss halfway grows like **$m$ to the power [[G5.without:.3f]]**. Permuting all hidden layers lowers it, in general without changing the power: scales have to be matched, too.
+# No (proved). Scale one ReLU neuron up by $m$ and its outgoing weights down: after the best permutation the loss halfway grows like **$m$ to the power [[G5.without:.3f]]**. Where scales agree, lines between random two-layer linear networks of an orthogonal map still need exponentially many neurons in its rank (proved).
 #
 # :::{glue:figure} fig_least
 # :alt: Loss halfway, relative to the squared size of the targets, against the scale of one neuron from 1 to 100000, both axes logarithmic. Two curves that end as parallel straight lines: the higher one for the order that the copy has, the lower one for the best of 24 orders, marked with the recorded power [[G5.without:.3f]] and on the dotted line of the theorem.
@@ -16,13 +16,14 @@
 # Loss halfway between a network with four hidden neurons and its copy with one neuron scaled by $m$: in its own order, and in the best. Dotted: the theorem. Both axes are logarithmic.
 # :::
 #
-# **How sure.** Proved for every degree $k$ of the activation (ReLU: 1); all orders of up to 8 neurons, [[n(G5.without)]] networks, recorded.
+# **How sure.** Proved for every degree $k$ of the activation (ReLU: 1); all orders of up to 8 neurons, up to [[n(G5.without)]] networks, recorded.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | "unbounded even with neuron permutations" (sec. 5.2) | [true, like $m^{2k}$](#G5.unbounded) | power [[G5.unbounded:.4f]] $k$, [[n(G5.unbounded)]] networks |
 # | "Assume additionally" … (Prop. 5.4) | [true without it](#G5.without) | power [[G5.without:.4f]] $k$, one neuron scaled |
-# | other permutations may lower it (sec. 5.2) | [true; the growth stays in general](#G5.lowered) | down to [[G5.lowered:.0e]] of it, smallest of [[n(G5.lowered)]] |
+# | other permutations may lower it (sec. 5.2) | [true; the power stays unless its factor is 0](#G5.lowered) | to [[G5.lowered:≤.0e]] of it, smallest of [[n(G5.lowered)]] |
+# | alignment "improves mode connectivity" (sec. 5.1) | [true; lines need $\ln h$ of the order of the rank](#G5.exponential) | proved for orthogonal $Y$; of what is left the bound is up to [[G5.exponential:≤.2f]] |
 # | factor $\frac14$ for every degree (eq. 19) | [for $k = 1$ only](#G5.factor) | $2^{-(k+1)}$: [[G5.factor:.3f]] for $k = 2$ |
 #
 # **Open.** Nothing.
@@ -42,7 +43,9 @@
 # | $\sigma$, $k$ | activation, and its degree: $\sigma(cz) = c^k \sigma(z)$ for $c > 0$ |
 # | $m$ | scale of a neuron, or of all neurons of the layer |
 # | $w_i$, $\zeta_i$ | outgoing weights and activations of neuron $i$, $\zeta_i = \sigma(h_i)$ |
-# | $P$, $L_P$ | permutation of the neurons of $W'$; loss halfway between $W$ and $P \cdot W'$ |
+# | $P$, $L_P$; $B_P$ | permutation of the neurons of $W'$; loss halfway between $W$ and $P \cdot W'$; barrier between them |
+# | $h$; $Q$, $Q'$ | number of hidden neurons; frames of two balanced minima, $h \times r$ with orthonormal columns |
+# | $r$, $\Sigma$, $s$ | rank of $Y$, its singular values that are not 0, and $\lVert Y \rVert^4 / \lVert Y^\top Y \rVert^2 \le r$ |
 # | $b$ | any bound on the loss |
 
 # %% Parameters tags=["parameters"]
@@ -67,7 +70,7 @@ from lmc_helpers._chapters.permuted_barriers import (
     idle_net,
     permuted_losses,
 )
-from lmc_helpers.matching import all_permutations
+from lmc_helpers.matching import all_permutations, weight_matching
 from lmc_helpers.orbits.homogeneous import (
     HomogeneousNet,
     activation,
@@ -385,6 +388,101 @@ figures.show("fig_all_layers", figure)
 #
 # For $k = 1$ the first layer's permutations divide the least loss by {glue:text}`by_degree[1].median().item():.0f`, median of {glue:text}`networks` networks of this run: the last layer alone shows little of what matching all layers can do; the growth with the scale stays here, without ReLU.
 #
+# ## Where scales agree, a straight line needs exponentially many neurons
+#
+# G, section 5.1 joins all minima of linear networks by curves of loss 0, "up to permutation". Straight lines ask for more, even between minima whose scales agree:
+#
+# :::{prf:theorem} Straight lines between wide linear networks
+# :label: thm-exponential
+# Let $X = I$, $Y \ne 0$ of rank $r$ with the singular values $\Sigma$, $h \ge r$, and $s = \lVert Y \rVert^4 / \lVert Y^\top Y \rVert^2$, which is $r$ if all of $\Sigma$ are equal. Let $B_P$ be the barrier between the balanced minimum with the frame $Q$ and $P$ times that with the frame $Q'$ ({prf:ref}`prop-balanced`), $Q$ uniformly distributed and independent of $Q'$. The loss is largest in the middle. For $0 < \delta < 1$, with probability at least $1 - \delta$,
+#
+# $$
+# \begin{aligned}
+# &\min_P B_P \ge \tfrac14 (1 - \tau)_+^2\, \lVert Y \rVert^2 , \\
+# &\tau^2 = 2 \Bigl( 1 + \frac{r + 1}h \Bigr) \frac{\ln h! + \ln \frac1\delta}{h s} .
+# \end{aligned}
+# $$
+#
+# For orthogonal $Y$, $n \times n$, and $n \to \infty$ this is $\frac14 \bigl( 1 - \sqrt{2 \ln h / n} - o(1) \bigr)_+^2 \lVert Y \rVert^2$, uniformly in $h$. If $Y$ is fixed, $Q'$ is uniform, too, and $h \to \infty$, $\min_P B_P$ tends to 0 in probability. With an element of $\mathrm O_h$ in place of $P$ the barrier can always be made 0.
+# :::
+#
+# :::{prf:proof}
+# $P$ makes $Q'$ to $P Q'$, and $g Q' = Q$ for some $g \in \mathrm O_h$. By the proof of {prf:ref}`prop-balanced` the loss at $\lambda$ is $16 \lambda^2 (1 - \lambda)^2 \lVert A \rVert^2$, $A = \Sigma^{1/2} K \Sigma^{1/2}$, $K = \frac14 (Q - P Q')^\top (Q - P Q')$. So $B_P = \lVert A \rVert^2 \ge \langle A, \Sigma \rangle^2 / \lVert \Sigma \rVert^2$ and
+#
+# $$
+# \begin{aligned}
+# \langle A, \Sigma \rangle = \operatorname{tr} K \Sigma^2 &= \tfrac12 \lVert \Sigma \rVert^2 - \tfrac12 \langle Q, N_P \rangle , \\
+# N_P &= P Q' \Sigma^2 .
+# \end{aligned}
+# $$
+#
+# *One permutation.* Fix $Q'$. Let $G = QS$, $S = (G^\top G)^{1/2}$, be $h \times r$ with independent standard normal entries: $Q$ is uniform and independent of $S$, and $\mathbb E S = \mu I$, as $G$ and $Go$ have one law for $o \in \mathrm O_r$. By Jensen's inequality for the expectation given $Q$
+#
+# $$
+# \mathbb E\, e^{t \mu \langle Q, N_P \rangle} \le \mathbb E\, e^{t \langle G, N_P \rangle} = e^{t^2 \lVert N_P \rVert^2 / 2} .
+# $$
+#
+# As $\lVert N_P \rVert^2 = \lVert \Sigma^2 \rVert^2 = \lVert \Sigma \rVert^4 / s$, Markov's inequality gives $\langle Q, N_P \rangle > \tau \lVert \Sigma \rVert^2$ a probability of at most $e^{-\mu^2 \tau^2 s / 2}$.
+#
+# *All of them.* By Hölder's inequality $(\mathbb E \operatorname{tr} S^2)^3 \le (\mathbb E \operatorname{tr} S)^2\, \mathbb E \operatorname{tr} S^4$, that is $(hr)^3 \le (\mu r)^2\, hr (h + r + 1)$ and $\mu^2 \ge h / (1 + \frac{r + 1}h)$. With the $\tau$ of the theorem $h!\, e^{-\mu^2 \tau^2 s / 2} \le \delta$.
+#
+# *Limits.* Take $\delta = \frac1n$; $\ln h! \le h \ln h$. For $n \le h \le n^2$, $\tau = O(\sqrt{\ln n / n})$; for $h > n^2$ the first bracket is $1 + O(\frac1n)$. For fixed $Y$, $B_P \le \lVert \Sigma \rVert_2^2\, \lVert K \rVert^2$ and $\lVert K \rVert \le \frac14 \lVert Q - P Q' \rVert^2$, whose minimum over $P$ is the squared Wasserstein distance between the empirical laws of the rows of $\sqrt h\, Q$ and $\sqrt h\, Q'$. Both tend to the normal law, as $\sqrt h\, Q = G (G^\top G / h)^{-1/2}$.
+# :::
+#
+# Gradient flow commutes with $\mathrm O_h$. So from balanced starts whose law $\mathrm O_h$ leaves as it is, it ends at uniform frames, if at a minimum. For orthogonal $Y$ the permutation of largest overlap $\langle Q, P Q' \rangle$ is an assignment problem:
+
+
+# %%
+def barrier(Q, other):
+    """Barrier over ‖Y‖² between balanced minima of orthogonal Y; frames (h, n)."""
+    K = (Q - other).T @ (Q - other) / 4
+    return K.square().sum().item() / len(K)
+
+
+def least_left(n, h, part=1.0):
+    """¼ (1 − τ)₊² of the theorem for orthogonal Y, δ = 0.01; a part of ln h!."""
+    logs = part * math.lgamma(h + 1) + math.log(100)
+    tau = math.sqrt(2 * (1 + (n + 1) / h) * logs / (h * n))
+    return max(1 - tau, 0) ** 2 / 4
+
+
+normal = normal_stream(seed, "frames")
+found = []  # n, h, barrier over ‖Y‖² before and after
+for n, octaves in ((4, 8), (16, 6), (64, 4), (256, 2)):
+    for h in [n * 2**k for k in range(octaves + 1)] * (networks // 10):
+        Q, R = torch.linalg.qr(normal(2, h, n))  # R_ii > 0 makes Q uniform
+        Q, other = Q * R.diagonal(dim1=1, dim2=2).sign()[:, None]
+        best = other[weight_matching(Q, other)]
+        found.append((n, h, barrier(Q, other), barrier(Q, best)))
+
+# %%
+ratios = [least_left(n, h) / after for n, h, _, after in found]
+halved = max(least_left(n, h, 0.5) / after for n, h, _, after in found)
+claims.check("G5.exponential", ratios, rival=halved)
+few = [sides for n, h, *sides in found if n == 4 and h >= 256]
+claims.check("G5.narrow", [b for _, b in few], rival=min(a for a, _ in few))
+
+# %% Plot what the best permutation leaves
+figure, axis = figures.panels(height=3.2)
+for n, colour in ((4, "green"), (16, "blue"), (64, "purple"), (256, "red")):
+    wide = [h for m, h, *_ in found if m == n]
+    place = [math.log(h) / n for h in wide]
+    before, after = zip(*[sides for m, _, *sides in found if m == n], strict=True)
+    axis.plot(place, before, "o", color=f"book:{colour}", mfc="none", alpha=0.6)
+    axis.plot(place, after, "o", color=f"book:{colour}", label=f"$n = {n}$")
+    line = sorted(set(zip(place, (least_left(n, h) for h in wide), strict=True)))
+    axis.plot(*zip(*line, strict=True), color=f"book:{colour}")
+axis.set(xscale="log", xlabel=r"$\ln h\,/\,n$", ylabel=r"barrier$\,/\,\|Y\|^2$")
+axis.set(ylim=(0, None))
+figures.show("fig_exponential", figure, legend=4)
+
+# %% [markdown]
+# :::{glue:figure} fig_exponential
+# :alt: Barrier over the squared size of the targets against the logarithm of the number of hidden neurons divided by n, for n = 4, 16, 64 and 256. Open circles near one quarter or above, before the permutation; dots below them, which fall with the width, to 0 for n = 4; curves of the bound below the dots, well above 0 for n = 64 and 256.
+#
+# Barrier between balanced minima of two linear layers with random frames, $h$ from $n$ to 1024: before (circles) and after (dots) the permutation of largest overlap, and the theorem's lower bound for every permutation (lines, $\delta = 0.01$; profile {glue:text}`profile`).
+# :::
+#
 # ## The paper's construction needs its assumption, and one factor its degree
 #
 # The proof of G, Prop. 5.4 takes $W' = m \cdot W$, one scale for all neurons, and assumes that $W_l P\, \sigma(H) \ne 0$ for all $P$. Then the loss grows like $m^{2k}$ for every $P$ and each degree $k$:
@@ -428,7 +526,7 @@ claims.check("G5.factor", worst, n=len(factors))
 #
 # ## What it means for merging networks
 #
-# Matching the neurons of two networks removes what their order has caused. Of what their scales have, it can lower the height, but in general not the growth with the scale. For {term}`homogeneous <homogeneous activation>` activations bring every neuron to one norm of its incoming weights first; then match.
+# Matching the neurons of two networks removes what their order has caused. Of what their scales have, it can lower the height, but in general not the growth with the scale. For {term}`homogeneous <homogeneous activation>` activations bring every neuron to one norm of its incoming weights first; then match. Between balanced linear layers of rank 1000 no permutation of a million neurons brings the barrier below {glue:text}`least_left(1000, 10**6):.2f` $\lVert Y \rVert^2$ ($Y$ orthogonal, {prf:ref}`thm-exponential`), while a rotation of the hidden layer leaves nothing.
 #
 # **Read on.** [](33_unbounded_barriers.ipynb): the barrier before permutations. [](12_overlap_theorem.ipynb): random networks in which the best permutation does help. [](56_matchers.ipynb): ways to find a good permutation.
 

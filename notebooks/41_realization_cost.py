@@ -6,17 +6,17 @@
 # %% [markdown]
 # # A neuron computes an affine space of functions, each at its price
 #
-# *What can one neuron compute if parts of its weights are fixed, and how large must its other weights be for it?*
+# *What can one neuron compute if parts of its weights are fixed, and at what price?*
 #
-# An affine space of functions, each at the price of its distance from the fixed part, longer in directions that the neuron sees weakly: as the paper says (proved). Its assumption never holds behind a ReLU; there it suffices that the inputs that activate a neuron span the input space.
+# An affine space of functions, each at the price of its distance from the fixed part, as the paper proves: no exception in **[[n(I2.dimension)]]** neurons. Its assumption, that inputs come with their opposites, fails behind a ReLU; there it suffices that inputs that activate a neuron span the space (proved).
 #
 # :::{glue:figure} fig_two_ellipses
 # :alt: The functions of cost at most one in the plane of a, an upright and a lying ellipse that cross. For epsilon 0.7 they are a little flattened, for 0.2 narrow. A marked function with a_1 = 0 lies inside the upright ellipse of neuron 2, where it costs 0.6 and 0.5, and, for 0.2, far outside the lying one of neuron 1, where it costs 0.9 and 2.5.
 #
-# Functions of cost at most 1 for two neurons that see the same two numbers (I, Example 4.3), and the costs of one function.
+# Functions of cost at most 1 for two neurons that see the same two numbers (Example 4.3), and the costs of one function.
 # :::
 #
-# **How sure.** Proved; checked to rounding on [[n(I2.bijection)]] neurons of random layers, recorded. Start against cost: [[n(I3.start)]] pairs of small networks, recorded.
+# **How sure.** Proved in the paper, behind a ReLU here; checked on [[n(I2.bijection)]] neurons of random layers, and on [[n(I3.start)]] pairs of networks; recorded.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
@@ -25,7 +25,7 @@
 # | Full rank: "exactly the same functions" (eq. 7) | [true](#I2.same) | in all [[n(I2.same)]] pairs of neurons |
 # | The cost is a Mahalanobis norm (eq. 10) | [true](#I3.least_norm) | to [[I3.least_norm:.0e]] of an iterative solver |
 # | "we expect the results … to extend" beyond Assumption 4.1 | [true, behind a ReLU too](#I2.nonnegative) | proved; no exception in [[n(I2.nonnegative)]] neurons |
-# | A start that shares $F$ identifies neurons without decay (ours) | [true](#I3.start) | in all [[n(I3.start)]] pairs ([[100 * low(I3.start):.0f]] % or more) |
+# | A start that shares $F$ identifies neurons without decay (ours) | [true](#I3.start) | in all [[n(I3.start)]] pairs ([[100 * low(I3.start):≥.0f]] % or more) |
 #
 # **Open.** Whether weight decay alone identifies neurons within the printed 100 epochs: forty minutes of a core for each of six pairs ([53](53_asymmetric_mlps.ipynb)).
 #

@@ -17,7 +17,7 @@
 # Cheapest of all exchanges, exact, for trained parts of $\rho$ times that distance. Below 0 it saves weight.
 # :::
 #
-# **How sure.** Proved, with constants; checked on [[n(I5.theorem)]] exchanges, worst cases among them, recorded.
+# **How sure.** Proved, with constants; checked on [[n(I5.theorem)]] exchanges, worst cases among them, recorded. Letters are the paper's.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
@@ -244,7 +244,7 @@ claims.check("I5.premise", differ, n=2 * layers, rival=by_swaps)
 # %% [markdown]
 # ## On incoherent inputs all neurons measure costs alike
 #
-# If all $S_i$ were $\mu I$, only the centres would tell neurons apart. I, Theorem 4.4 bounds $\lVert S_i - \mu I \rVert$ for random masks by the order $\sqrt \nu$ in the {term}`coherence` $\nu$ of the inputs. Its proof gives the constant $C = \sqrt 2$. Over all $2^{12}$ masks of 12 inputs, on random, coherent and flat subspaces, the bound is exceeded at most [[100 * I4.bound:.1f]] % as often as the theorem allows, and for inputs that hold copies of a few numbers the order $\sqrt \nu$ cannot be improved (Evidence).
+# If all $S_i$ were $\mu I$, only the centres would tell neurons apart. I, Theorem 4.4 bounds $\lVert S_i - \mu I \rVert$ for random masks by the order $\sqrt \nu$ in the {term}`coherence` $\nu$ of the inputs. Its proof gives the constant $C = \sqrt 2$. Over all $2^{12}$ masks of 12 inputs, on random, coherent and flat subspaces, the bound is exceeded at most [[100 * I4.bound:≤.1f]] % as often as the theorem allows, and for inputs that hold copies of a few numbers the order $\sqrt \nu$ cannot be improved (Evidence).
 #
 # ## While fixed parts dominate, their distance is the price
 #
@@ -397,7 +397,7 @@ figures.show("fig_least", figure)
 #
 # | Reading of $\mathcal O$ in Corollary C.5 | Verdict | Measured |
 # | --- | --- | --- |
-# | for small $\rho + \varepsilon/\mu$; here $\rho \le \rho^*$, with the error $e$ | [true](#I5.corollary_small) | at most [[I5.corollary_small:.3f]] of $e$, [[n(I5.corollary_small)]] layers |
+# | for small $\rho + \varepsilon/\mu$; here $\rho \le \rho^*$, with the error $e$ | [true](#I5.corollary_small) | at most [[I5.corollary_small:≤.3f]] of $e$, [[n(I5.corollary_small)]] layers |
 # | one constant for all widths and $\rho \le 1$ | [false as printed](#I5.corollary) | slope [[I5.corollary:.1f]] in $m$ at $\rho = 0.9$, where 0 is allowed |
 #
 # The condition $\rho \le \rho^*$ is sufficient; for $\varepsilon = 0$ no larger $\rho$ will do. For $\varepsilon \le \mu/2$ it lies between 0.37 and $\frac12$, and tends to 0 as $\varepsilon \to \mu$.

@@ -16,11 +16,11 @@
 # Smallest gap over the scale of fixed parts, on logarithmic axes: its law (lines), the paper's rate from 16 neurons (dotted), recorded exponents.
 # :::
 #
-# **How sure.** Rate, bound and law proved; exponents recorded, [[n(I6.few_exponent)]] layers or more a width, ± 99.9 % interval.
+# **How sure.** Rate, bound and law proved; exponents recorded, [[n(I6.few_exponent)]] layers or more a width.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | Gap of order $m^{-2/k}$ at least (Thm 4.6) | [true](#I6.bound) | [[100 * I6.bound:.0f]] % of the allowed exceptions |
+# | Gap of order $m^{-2/k}$ at least (Thm 4.6) | [true](#I6.bound) | exceptions: at most [[100 * I6.bound:≤.0f]] % of those allowed |
 # | "expected scaling behavior" (App. G.2, Fig. 11) | [true in the limit](#I6.scaling) | [[I6.scaling:.3f]] of $-2/k$ at $10^{12}$ neurons |
 # | the same from 16 to 1024 neurons, $k = 8$ | [it falls faster](#I6.exponent_8) | [[I6.exponent_8:±]], rate −0.25 |
 # | the same from 16 to 1024 neurons, $k = 32$ | [it falls faster](#I6.exponent_32) | [[I6.exponent_32:±]], rate −0.0625 |

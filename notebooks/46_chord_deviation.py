@@ -8,15 +8,15 @@
 #
 # *How far does a layer with averaged weights stray from the average of the two layers?*
 #
-# Like $\beta$ to the power **[[I9.exponent:.2f]]**, with $\beta$ the size of the trained weights over the fixed ones, and at most **[[100 * I9.printed_bound:.1f]] %** of the printed bound (proved). Between networks trained on digits, from 133 steps on, the loss rises by at most **[[100 * I9.barrier:.1f]] %** of its bound.
+# Like $\beta$ to the power **[[I9.exponent:.2f]]**, with $\beta$ the size of the trained weights over the fixed ones, and at most **[[100 * I9.printed_bound:≤.1f]] %** of the printed bound (proved). Between networks trained on digits for 133 steps or more the loss rises by at most **[[100 * I9.barrier:≤.1f]] %** of its bound.
 #
 # :::{glue:figure} fig_chord
-# :alt: Largest deviation over beta to the power three halves, against beta from 0.01 to 2, both axes logarithmic. The printed bound is highest; an arrow from it to the sharp bound says that the latter is at most [[100 * I9.printed_bound:.1f]] % of it. The exact supremum, dotted, lies on the sharp bound. Medians of random pairs lie below, in 2 dimensions at about a quarter of it.
+# :alt: Largest deviation over beta to the power three halves, against beta from 0.01 to 2, both axes logarithmic. The printed bound is highest; an arrow from it to the sharp bound says that the latter is at most [[100 * I9.printed_bound:≤.1f]] % of it. The exact supremum, dotted, lies on the sharp bound. Medians of random pairs lie below, in 2 dimensions at about a quarter of it.
 #
 # Distance from the average of the layers (the *chord*), over $\beta^{3/2}$ and the size of the fixed weights: bounds, exact supremum and random pairs.
 # :::
 #
-# **How sure.** Bounds proved; barriers of [[n(I9.jensen)]] pairs of networks on small digits for each of five sizes of the fixed weights, recorded; ± is the 99.9 % interval.
+# **How sure.** Bounds proved; barriers of [[n(I9.jensen)]] pairs of networks on small digits for each of five sizes of the fixed weights, recorded.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
@@ -24,7 +24,7 @@
 # | $\frac{2\pi^2}{3} (1 + \beta)^2 \beta^3$ for its square (eq. 226) | [true, with room](#I9.printed_bound) | $\frac{1}{3\pi} \beta^3$ suffices |
 # | for "$\beta \in [0, 1)$" (Thm 5.1) | [true for all $\beta \ge 0$](#I9.sharp_bound) | searched up to $\beta = 2$ |
 # | $\frac{\sqrt 3}{2} L_\eta \beta^2$ for smooth activations (Thm D.1) | [true, and sharp](#I9.smooth_bound) | reached to [[1 - I9.smooth_bound:.0e]] |
-# | The deviation bounds the barrier (Prop. 5.2) | [true](#I9.barrier) | at most [[100 * I9.barrier:.1f]] % of it from 133 steps on |
+# | The deviation bounds the barrier (Prop. 5.2) | [true](#I9.barrier) | at most [[100 * I9.barrier:≤.1f]] % of it from 133 steps on |
 # | It leaves out a gain by convexity (ours) | [true](#I9.jensen) | [[100 * I9.jensen:±]] % of the cost, large fixed part |
 #
 # **Open.** Nothing on the bounds; barriers of networks with more than one hidden layer were not compared with theirs.
@@ -577,7 +577,7 @@ figures.numbers(
 # checkpoints, with the bound of {prf:ref}`thm-chord` for the largest $\beta_i$ of the layer (profile {glue:text}`profile`).
 # :::
 #
-# The barrier never exceeds {glue:text}`math.ceil(100 * ratio.max().item()) / 100:.2f` times the bound at the checkpoints of this run, and its share of the bound falls with training: it is at most {glue:text}`ratio[1].max().item():.3f` after {glue:text}`trained.checkpoints[1].step` steps and {glue:text}`ratio[-1].max().item():.3f` after {glue:text}`steps`, with the median {glue:text}`median_ratio:.3f` over pairs at $\lambda = \frac12$. The recorded run, with checkpoints at 0 and from 133 to 2000 steps, finds at most [[I9.barrier:.3f]]; earlier ones would give more.
+# The barrier never exceeds {glue:text}`math.ceil(100 * ratio.max().item()) / 100:.2f` times the bound at the checkpoints of this run, and its share of the bound falls with training: it is at most {glue:text}`ratio[1].max().item():.3f` after {glue:text}`trained.checkpoints[1].step` steps and {glue:text}`ratio[-1].max().item():.3f` after {glue:text}`steps`, with the median {glue:text}`median_ratio:.3f` over pairs at $\lambda = \frac12$. The recorded run, with checkpoints at 0 and from 133 to 2000 steps, finds at most [[I9.barrier:≤.3f]]; earlier ones would give more.
 # After {glue:text}`steps` steps the bound is above $\ln 10$, the loss of a uniform guess, for all pairs with $\sigma_F$ = {glue:text}`vacuous`: it is vacuous there.
 # The bound grows with training at every scale, and the barrier does not follow it.
 # Before training the barriers are around 0 or negative, where $J$ outweighs the deviation: for $\sigma_F = 4$ the middle is better than the ends by [[-I9.before:±]] nats. They rise in the first steps; for $\sigma_F$ = {glue:text}`falling` they then fall to less than two thirds of their largest value, and for $\sigma_F = 4$ the barrier is never above {glue:text}`never:.3f`.

@@ -6,9 +6,9 @@
 # %% [markdown]
 # # Relaxed costs on symmetric inputs are known to within a factor two
 #
-# *What does it cost a neuron to compute a function only nearly?*
+# *What does it cost a neuron to compute a function only nearly (its relaxed cost)?*
 #
-# At most a minimum in closed form, as the paper says, and as errors grow dearer it tends to the cost without error (proved). For ReLU on symmetric inputs we prove bounds within a factor 2 of each other; **[[n(I19.between)]] costs** found by minimisation lie between them.
+# At most a bound in closed form; in the limit of dear errors, the cost without error, as the paper proves. For ReLU on symmetric inputs we prove bounds within a factor 2 of each other; **[[n(I19.between)]] costs** found by minimisation lie between them.
 #
 # :::{glue:figure} fig_relaxed
 # :alt: Cost against beta, one over the price of errors, both axes logarithmic, for two functions. The lower one, which the neuron can compute, tends to its cost without error, a dotted level, as beta falls; the other one grows like one over beta. Dots from minimisation lie in narrow bands of a factor of at most 2; the dashed bound of the paper lies above.
@@ -16,13 +16,13 @@
 # Costs of two ReLU functions on symmetric inputs, one of which the neuron can compute: found by minimisation (dots), our bounds (bands), the paper's bound (dashed).
 # :::
 #
-# **How sure.** Bounds and limits proved; compared with [[n(I19.surrogate)]] costs minimised directly on random inputs, recorded.
+# **How sure.** Upper bound and limit are proved in the paper, the bounds on symmetric inputs here; compared with [[n(I19.surrogate)]] costs minimised directly on random inputs, recorded.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | "Explicit upper bound" (Thm E.4, eq. 255) | [true](#I19.surrogate) | costs reach [[100 * I19.surrogate:.1f]] % of it |
 # | its minimum in closed form (eqs. 256, 257) | [true](#I19.closed_form) | to rounding, [[n(I19.closed_form)]] problems |
-# | the cost without error as $\beta \to 0$ (Thm E.5) | [true, on all inputs](#I19.ridgeless_any) | to [[I19.ridgeless_any:.0e]] |
+# | the cost without error as $\beta \to 0$ (Thm E.5) | [true, on all inputs](#I19.ridgeless_any) | to [[I19.ridgeless:≤.0e]] or less |
 # | "If $\eta$ is bi-Lipschitz, one can prove a lower bound" (App. E.2) | [true](#I19.bi_lipschitz) | leaky ReLU, [[n(I19.bi_lipschitz)]] costs |
 # | A lower bound for ReLU (ours) | [true on symmetric inputs](#I19.between) | at least half the upper one |
 # | Functions that agree on the projection are close (Prop. E.2) | [true](#I19.coincidence) | $(L_1 + L_2)^2 \tau_k$ suffices |

@@ -25,7 +25,7 @@
 # | "in most cases the loss increased monotonically toward the permutation point" (sec. 5) | [open on whole images](#P8.mnist_monotone) | components: [[100 * P8.projected_monotone:.0f]] % ([[100 * P8.projected_monotone:to]]) of paths |
 # | "the barrier height (loss at saddle) decreased with the number $H$ of hidden neurons" (sec. 5) | [open on whole images](#P8.mnist) | components: power [[P8.projected_falls:.1f]] ([[P8.projected_falls:to]]) of $H$ |
 # | "The accuracy on the training set decreases only marginally" (Fig. 3B) | [open on whole images](#P8.mnist_accuracy) | components: [[100 * P8.projected_points_accuracy:.2f]] ([[100 * P8.projected_points_accuracy:to]]) points at most |
-# | "some of the permutation points correspond to first-order saddles … on the MNIST task" (abstract) | [open](#P8.mnist_first_order) | one minimum for each width decides, {glue:text}`hours_whole` core-hours |
+# | "some of the permutation points correspond to first-order saddles … on the MNIST task" (abstract) | [open](#P8.mnist_first_order) | takes one minimum at each width, {glue:text}`hours_whole` core-hours |
 # | "permutation points could indeed be reached in practice" (sec. 6) | [open](#P8.mnist_reached) | components: it lies higher than the path's end, [[2.718281828459045 ** P8.mnist_above:.2f]] ([[2.718281828459045 ** P8.mnist_above:to]]) times |
 # | A pair "with high cosine-similarity" is merged (Fig. 3A) | [true that it matters](#P8.mnist_similar) | a random pair: [[2.718281828459045 ** P8.mnist_similar:.1f]] ([[2.718281828459045 ** P8.mnist_similar:to]]) times as high |
 #

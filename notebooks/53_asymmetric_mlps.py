@@ -28,7 +28,7 @@
 # | "similarly well as that of standard architectures" (Q1) | [true](#I11.similar) | ratio of shares removed [[I11.similar:±]] |
 # | "the identity permutation is nearly optimal" (Q2, Fig. 3a) | [true](#I10.one) | score after 20 epochs [[I10.one:±]] (best: 1) |
 #
-# **Open.** Whether zeros lose 4 points: 16 more pairs, six core-hours. Zeros at more than ¾ of the entries: ¾ core-hour a share.
+# **Open.** Whether zeros lose 4 points: 16 more pairs, six core-hours. Zeros at more than ¾ of the entries: ¾ core-hour a share. Ours: whether zeros leave a trace of the order; our guess how soon weight decay acts was wrong (both below).
 #
 # **For the authors.** No sentence to change.
 

@@ -9,7 +9,7 @@
 #
 # *What would it cost two neurons of a network trained on images to exchange their functions?*
 #
-# Large fixed weights make it **[[10 ** I15.mnist_scale:.0f]] ([[10 ** I15.mnist_scale:to]]) times** as expensive as zeros do (by ridge regression **[[10 ** I15.mnist_scale_ridge:.0f]] ([[10 ** I15.mnist_scale_ridge:to]])**), in the hidden layer where the factor is least. Hidden layers then lean more on single neurons: their coherence is **[[I18.higher_w:±]] times** that without.
+# Large fixed weights make it **[[10 ** I15.mnist_scale:.0f]] ([[10 ** I15.mnist_scale:to]]) times** as expensive as zeros do (by ridge regression **[[10 ** I15.mnist_scale_ridge:.0f]] ([[10 ** I15.mnist_scale_ridge:to]])**), in the hidden layer where the factor is least. Hidden layers then lean more on single neurons: their coherence is **[[I18.higher_w:±]] times** that of other networks, relative to dimension **[[I18.dimension:±]] times**.
 #
 # :::{glue:figure} fig_recorded_swaps
 # :alt: Factor by which swaps cost more with large fixed weights than with weights fixed at zero, on a logarithmic axis from 1. W-MLPs by the Mahalanobis estimate [[10 ** I15.mnist_scale:.0f]], by ridge regression [[10 ** I15.mnist_scale_ridge:.0f]], from [[10 ** I15.mnist_scale_ridge:to]]; syre-MLPs by the Mahalanobis estimate [[10 ** I15.mnist_syre:.0f]].
@@ -24,11 +24,11 @@
 # | Fig. 12, Mahalanobis estimate: larger at $\sigma_F = 1$ | [true](#I15.mnist_scale) | [[10 ** I15.mnist_scale:.0f]] ([[10 ** I15.mnist_scale:to]]) times as large |
 # | Fig. 12, ridge regression: larger at $\sigma_F = 1$ | [true](#I15.mnist_scale_ridge) | [[10 ** I15.mnist_scale_ridge:.0f]] ([[10 ** I15.mnist_scale_ridge:to]]) times as large |
 # | At realistic $k$ only "astronomically wide" layers have cheap swaps (App. G.2) | [true](#I15.mnist_diagonal) | [[I15.mnist_diagonal:.0f]] cheap partners a neuron (512 units, layer 1) |
-# | "exhibit low subspace coherence" (App. G.5) | [open](#I18.low) | [[I18.low:±]] of its range (low: ≤ 0.5) |
+# | "exhibit low subspace coherence" (1: a neuron alone spans a direction; App. G.5) | [open](#I18.low) | [[I18.low:±]] of its range (low: ≤ 0.5) |
 # | "in particular in later layers" (App. G.5) | [true](#I18.later) | layer 4 over layer 2: [[I18.later:±]] |
 # | "tend to exhibit higher subspace coherence values" (App. G.5) | [true](#I18.higher_w) | [[I18.higher_w:±]] times as high |
 #
-# **Open.** Coherence in the inputs of layer 2: a second seed, two core-hours.
+# **Open.** Coherence in the inputs of layer 2: a second seed, two core-hours. Before training (ours): is it the same with large fixed weights to a tenth? [[I18.start:.2f]] ([[I18.start:to]]) times.
 #
 # **For the authors.** No sentence to change.
 

@@ -8,7 +8,7 @@
 #
 # *Which symmetries of residual networks and transformers do the paper's masks of fixed weights break?*
 #
-# All permutations: under the masks drawn, no two channels, heads or hidden units can change places. Entries fixed at zero leave **every rescaling** of a ResNet's channels (proved). Of the linear maps of a head's queries and keys, fixed entries leave **[[100 * I17.continuous:.0f]] % of the dimensions**.
+# All permutations of channels, heads and hidden units, under the masks drawn. Entries fixed at zero leave **every rescaling** of a ResNet's channels (proved), fixed entries **[[100 * I17.continuous:.0f]] % of the dimensions** of a head's linear maps of queries and keys.
 #
 # :::{glue:figure} fig_left_over
 # :alt: Four bars on an axis from 0 to 100 per cent, the share of a symmetry that the masks leave. ResNet, permutations of channels: [[I16.broken:.0f]]. ResNet, rescalings of channels with zeros fixed: 100. Transformer, permutations of heads and units: [[I17.permutations:.0f]]. Transformer, linear maps of queries and keys in a head: [[100 * I17.continuous:.0f]].
@@ -16,7 +16,7 @@
 # Share of each symmetry that the masks leave: of units, or of dimensions. Recorded at the printed sizes.
 # :::
 #
-# **How sure.** Exact: a test of all permutations for [[n(I16.broken)]] masks of ResNets and [[n(I17.permutations)]] of transformers, recorded; the rest proved, with ranks of two heads.
+# **How sure.** Exact: all permutations tested for [[n(I16.broken)]] masks of ResNets and [[n(I17.permutations)]] of transformers, ranks of two heads; the rest proved; recorded.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
@@ -25,9 +25,9 @@
 # | "may not fully eliminate head-level equivalences" (App. G.4) | [true of linear maps](#I17.continuous) | [[100 * I17.continuous:.0f]] % of the dimensions left |
 # | Permutations of heads are eliminated (ours) | [true, 8 fixed entries a row](#I17.permutations) | [[I17.permutations:.0f]] interchangeable heads or units |
 # | "one such a global permutation" a block group (App. F.4) | [true](#I16.symmetry) | outputs equal to [[I16.symmetry:.0e]] |
-# | "per input channel" (App. F.2) leaves most first neurons unmasked (ours) | [true as printed](#I16.first_layer) | [[I16.first_layer:.0f]] of 128 neurons or more |
+# | "per input channel" (App. F.2) masks few first neurons (ours) | [true as printed](#I16.first_layer) | [[I16.first_layer]] of 128 or more are unmasked |
 #
-# **Open.** The part that these symmetries have in barriers of trained networks: not measured; a pair of printed ResNets is about one GPU hour.
+# **Open.** Their part in barriers of trained networks: a pair of printed ResNets is about one GPU hour.
 #
 # **For the authors.** In App. F.2 print "per output channel (spread randomly over the input channels and kernel dimensions)"; in App. G.4 say that 8 entries are fixed in each row.
 

@@ -21,16 +21,16 @@
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | "unaligned LMC … to some degree in ResNets" (I, Q1, Fig. 4b) | [open](#I16.unaligned) | needs {glue:text}`gpu_fig4` GPU hours |
-# | "reasonably low LMC barriers in the aligned case" (I, Q1, Fig. 4d) | [open](#I16.aligned) | the same networks |
-# | "$\mathcal L(I)$ becomes close to $\mathcal L(P^*)$" (I, Q2, Fig. 3b) | [open](#I16.close) | needs {glue:text}`gpu_six` GPU hours |
-# | "pronounced interpolation barrier" of transformers (I, App. G.4) | [open](#I17.pronounced) | needs {glue:text}`gpu_eight_ViT` GPU hours |
-# | "substantially higher midpoint accuracy", $\sigma_F = 1$ (I, App. G.4) | [open](#I17.one) | needs {glue:text}`gpu_sixteen_ViT` GPU hours |
-# | "goes up and then goes down as the width increases" (Z, Fig. 15) | [open](#Z19.peak) | {glue:text}`gpu_eight_CNN` GPU hour; widths are not stated |
+# | "unaligned LMC … to some degree in ResNets" (Bürgin et al., Q1, Fig. 4b) | [open](#I16.unaligned) | needs {glue:text}`gpu_fig4` GPU hours |
+# | "reasonably low LMC barriers in the aligned case" (same, Q1, Fig. 4d) | [open](#I16.aligned) | the same networks |
+# | "$\mathcal L(I)$ becomes close to $\mathcal L(P^*)$" (same, Q2, Fig. 3b) | [open](#I16.close) | needs {glue:text}`gpu_six` GPU hours |
+# | "pronounced interpolation barrier" of transformers (same, App. G.4) | [open](#I17.pronounced) | needs {glue:text}`gpu_eight_ViT` GPU hours |
+# | "substantially higher midpoint accuracy", $\sigma_F = 1$ (same, App. G.4) | [open](#I17.one) | needs {glue:text}`gpu_sixteen_ViT` GPU hours |
+# | "goes up and then goes down as the width increases" (Zhan et al., Fig. 15) | [open](#Z19.peak) | {glue:text}`gpu_eight_CNN` GPU hour; widths are not stated |
 #
-# **Open.** All of it: about {glue:text}`gpu_all` GPU hours for eight pairs of everything, estimated.
+# **Open.** All of it, with six pairs of each other scale of Fig. 3b: about {glue:text}`gpu_all` GPU hours, estimated.
 #
-# **For the authors.** In I, App. G.4 state learning rate and weight decay; under Z, Fig. 15 the three widths, batches and epochs; in Z, App. B.5 print "Figure 15" for "Figure 8".
+# **For the authors.** In App. G.4 of Bürgin et al. state learning rate and weight decay; under Fig. 15 of Zhan et al. the three widths, batches and epochs; in their App. B.5 print "Figure 15" for "Figure 8".
 
 # %% [markdown]
 # :::{need}

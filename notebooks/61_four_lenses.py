@@ -21,12 +21,12 @@
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | "there is likely no loss barrier" after a permutation (Z, abstract, on Entezari et al.) | [true of most of it](#X1.digits_permutation) | [[100 * X1.digits_permutation:±]] % is left |
-# | "all permutations of neurons in a given layer can be performed at equal loss" (P, sec. 1) | [true, for one merge](#X1.digits_merge) | [[100 * X1.digits_merge:±]] % of the barrier |
-# | "paths between equivalent global minima that lead through a ‘permutation point’" (P, abstract) | [true, with a lower way round it](#X1.no_meeting) | two students of two teachers (proved) |
-# | "the error barrier in the linear interpolation between two solutions can be arbitrarily large" (G, sec. 5.2) | [true, but not between these](#X1.digits_scale) | scale: [[100 * (X1.digits_scale - 1):±]] % |
-# | "unaligned LMC is achieved for large $\sigma_F$" (I, Q1) | [true of most of it](#X1.fixed_direct) | [[100 * X1.fixed_direct:±]] % of the barrier is left |
-# | Swap costs (I, (16)) tell which neurons a matcher moves (this book) | [open, in part](#X1.swap_predicts) | rank [[X1.swap_predicts:.2f]] ([[X1.swap_predicts:to]]), by chance 0.5; bar one third |
+# | "there is likely no loss barrier" after a permutation (Zhan et al., abstract, on Entezari et al.) | [true of most of it](#X1.digits_permutation) | [[100 * X1.digits_permutation:±]] % is left |
+# | "all permutations of neurons in a given layer can be performed at equal loss" (Brea et al., sec. 1) | [true, for one merge](#X1.digits_merge) | [[100 * X1.digits_merge:±]] % of the barrier |
+# | "paths between equivalent global minima that lead through a ‘permutation point’" (Brea et al., abstract) | [true, with a lower way round it, but none below a floor](#X1.price_bound) | $(\frac14 - \frac1{2\pi})/d$ with $d$ students, teachers and inputs (proved) |
+# | "the error barrier in the linear interpolation between two solutions can be arbitrarily large" (Zhao et al., sec. 5.2) | [true, but not between these](#X1.digits_scale) | rescaling changes [[100 * (X1.digits_scale - 1):±]] % of what is left |
+# | "unaligned LMC is achieved for large $\sigma_F$" (Bürgin et al., Q1) | [true of most of it](#X1.fixed_direct) | [[100 * X1.fixed_direct:±]] % of the barrier is left |
+# | Swap costs (Bürgin et al., (16)) tell which neurons a matcher moves (this book) | [open, in part](#X1.swap_predicts) | rank [[X1.swap_predicts:.2f]] ([[X1.swap_predicts:to]]), by chance 0.5; bar one third |
 #
 # **Open.** On which side of a third that rank lies: eight core-hours. A guess of ours about matching with fixed weights, probably wrong: 1.5 core-hours.
 #
@@ -87,8 +87,14 @@ from lmc_helpers._chapters.four_lenses import (
     classifier_loss,
     descend,
     draw_pairs,
+    least_blind_loss,
+    lost_direction,
     merge_pair,
+    mirrored_pass,
+    relaxed_strings,
     reordering_path,
+    unexplained,
+    way_through,
     with_bias,
 )
 from lmc_helpers.barrier import GRID, loss_barrier, refined_barrier
@@ -107,6 +113,7 @@ from lmc_helpers.permutation_points import minimise
 from lmc_helpers.seeds import normal, torch_generator
 from lmc_helpers.teacher_student import (
     initial_weights,
+    kappa,
     population_hessian,
     population_loss,
     sample_minima,
@@ -268,6 +275,8 @@ figures.show("fig_lenses", figure, legend=3)
 # For $q \ll p$ this is $q^2/(2d)$ to leading order, the loss of *deleting* the smaller neuron: an exchange of neurons of different types costs about as much as to lose the smaller one.
 #
 # Is there something lower than the middle? Neurons of one weight must meet, as in the figure above. In two or more dimensions $\{w_1 = w_2\}$ is no wall: two students of two teachers change places on a path that stays below their lowest merge, halfway pointing in opposite directions ({prf:ref}`prop-no-meeting`).
+# But if there are as many neurons as inputs, every path to an odd reordering changes the orientation of the first layer (G) and passes a network that does not see some direction ({prf:ref}`thm-blind`).
+# For $d$ students of $d$ teachers this costs more than $\frac1d [\frac14 - \frac1{2\pi}]$, for large $d$ no more, so that nothing is cheaper than a merge; and every even reordering costs less ({prf:ref}`thm-price`).
 #
 # ## One merge buys every order
 #
@@ -596,7 +605,7 @@ claims.check("X1.swap_predicts", mean_rank, **of_pairs)
 # | --- | --- | --- |
 # | **Z** | Order: [[100 * (1 - X1.digits_permutation):.0f]] % on digits, [[100 * (1 - X1.students_permutation):.1f]] % between students, and what is left there exactly; for wide students the rate of both ({prf:ref}`thm-direct`), for many teachers the best order's limit ({prf:ref}`thm-best`) | what the best order leaves on digits |
 # | **P** | The middle of every exchange; every order for the price of a merge, which a sum of two squares bounds for near neurons ({prf:ref}`thm-height`); which permutation points are passes, those of index 1 ({prf:ref}`thm-round`), and how many ({prf:ref}`thm-by-index`) | how high the straight line is |
-# | **G** | Lines between rescaled copies; for one rescaled neuron behind more hidden layers no order of all layers lowers the power of the scale, only its constant, unless it puts that neuron to sleep ({prf:ref}`thm-all-layers`) | nearly all of these barriers; where two descents end is known for linear networks with a skip connection ({prf:ref}`thm-small-branch`), which says nothing of the straight line |
+# | **G** | Lines between rescaled copies; what an exchange costs at least on any path, by the orientation of the first layer ({prf:ref}`thm-blind`); for one rescaled neuron behind more hidden layers no order of all layers lowers the power of the scale, only its constant, unless it puts that neuron to sleep ({prf:ref}`thm-all-layers`) | nearly all of these barriers; where two descents end is known for linear networks with a skip connection ({prf:ref}`thm-small-branch`), which says nothing of the straight line |
 # | **I** | Why fixed weights lower the line, to [[100 * X1.fixed_direct:.0f]] %, and in part which neurons move; a start that hides them tells start from cost ({prf:ref}`thm-start`) | whether start or cost does it here ({claim}`I3.hidden_printed`) |
 #
 # None of this contradicts a theorem of the four papers. Their statements are about different lines and paths between the same points:
@@ -648,7 +657,7 @@ deleted = (found - smaller).abs().max().item() / unit
 claims.check("X1.exchange", off, n=minima, rival=deleted)
 
 # %% [markdown]
-# ### The lowest merge of two students, and the way round it
+# ### The price of an exchange
 #
 # With as many students as teachers, $m = M$, P's question has an answer of its own: the minima are isolated, and the networks with $w_i = w_j$ are students with one neuron too few.
 #
@@ -682,7 +691,7 @@ claims.check("X1.exchange", off, n=minima, rival=deleted)
 # $2\pi d\, L = 2\pi + 2 - g^2/\pi$.
 # :::
 #
-# Must the two meet? Neurons of one weight must, as in the figure above. In two or more dimensions $\{w_1 = w_2\}$ is no wall, and as at P's permutation points of index 2 or more ({prf:ref}`thm-round`) there is a lower way round it:
+# Must the two meet? As at P's permutation points of index 2 or more ({prf:ref}`thm-round`) there is a lower way round it:
 #
 # :::{prf:proposition} Two students change places without meeting
 # :label: prop-no-meeting
@@ -723,6 +732,125 @@ claims.check("X1.exchange", off, n=minima, rival=deleted)
 #
 # as $s = \frac{\kappa - 1}{T + \kappa}$, $\frac\pi2 (1 + \kappa^2)(\kappa - 1) \approx 0.492 < \frac12$ and $1 + T^2 \le 2T (T + \kappa)$.
 # :::
+#
+# In three dimensions or more they pass each other lower still:
+#
+# :::{prf:proposition} Through the third dimension
+# :label: prop-third
+# For $m = M = 2$ and $d \ge 3$ some path from $(e_1, e_2)$ to $(e_2, e_1)$ has no loss above $\frac1d \min_\alpha \bigl[ 1 + \frac1\pi - \frac{4 J(\psi)^2}{\pi (\pi + J(2\alpha))} \bigr] < 0.1473/d$, where $\cos\psi = \cos\alpha / \sqrt2$.
+# :::
+#
+# :::{prf:proof}
+# Let $v = (e_1 - e_2)/\sqrt2$ and take the students $\rho\, (\cos\alpha\, u \pm \sin\alpha\, n)$, $n = \sqrt{1 - s^2}\, e_3 + s v$, at the angles $\psi_\pm$ to $e_1$, $\cos\psi_\pm = (\cos\alpha \pm s \sin\alpha)/\sqrt2$. With the best $\rho$,
+#
+# $$
+# 2\pi d\, L = 2\pi + 2 - \frac{2 [J(\psi_+) + J(\psi_-)]^2}{\pi + J(2\alpha)} ,
+# $$
+#
+# which is the formula at $s = 0$, least at $\alpha_0 \approx 0.504$, and 0 at $s = 1$, $\alpha = \frac\pi4$: the minimum. As a function of the cosine $J$ is convex, so that the sum is even and convex in $s$, and from $(0, \alpha_0)$ to $(1, \alpha_0)$ the loss falls.
+# At $s = 1$ the sum $J(\frac\pi4 - \alpha) + J(\frac\pi4 + \alpha)$, whose slope is $\sqrt2\, (\alpha \cos\alpha - \frac{3\pi}4 \sin\alpha)$, and $\pi + J(2\alpha)$ fall with $\alpha$. The one at the right and the other at the left end of $[0.5, 0.6]$, $[0.6, 0.68]$ and $[0.68, \frac\pi4]$ bound the loss by $0.13/d$.
+# The reflection that exchanges $e_1$ and $e_2$ keeps the point at $s = 0$, so that the mirror image of this half is the other one.
+# :::
+#
+# What bounds the price from below is the sign that separates the components of G's linear networks ({prf:ref}`thm-obstruction`). It asks neither for linearity nor for a special loss:
+#
+# :::{prf:theorem} Orientation
+# :label: thm-blind
+# Let the first hidden layer of a network take $z \in \mathbb R^d$ to $g(Wz + b)$ with as many neurons as inputs, $W \in \mathbb R^{d \times d}$; $g$ and what follows are arbitrary.
+# Every path in its parameters to a copy with an odd permutation of this layer, or to any network with the other sign of $\det W$, holds a network $f$ that is *blind* to a direction $x \ne 0$: $f(z + tx) = f(z)$ for all $z$ and $t$.
+# So if $L = \mathbb E\, (f - y)^2$, the largest loss on the path is at least $\inf_x \mathbb E \operatorname{Var}(y \mid P_x z)$, $P_x$ the projection along $x$ to $x^\perp$. With one neuron more, two matrices $W$ of rank $d$ are joined by matrices of rank $d$.
+# :::
+#
+# :::{prf:proof}
+# An odd permutation of the rows changes the sign of $\det W$. Where it is 0, $Wx = 0$ for some $x \ne 0$, and $f(z) = f(P_x z)$, so that $f$ cannot do better than the conditional mean. The last statement is {prf:ref}`thm-widths`.
+# :::
+#
+# The inputs here are random: functions of $P_x z$ may well fit finitely many samples. For the teacher the infimum has a bound, which more and more teachers reach:
+#
+# :::{prf:theorem} The price of an exchange
+# :label: thm-price
+# Let $m = M = d$, and let $p_M$ be the infimum, over paths from a global minimum to its copy with two neurons exchanged, of the largest loss.
+#
+# 1. Every path to an odd reordering reaches a loss above $\frac1d \bigl[ \frac14 - \frac1{2\pi} \bigr]$, also in any other network with $d$ neurons in its first hidden layer, measured against this teacher.
+# 2. $d\, p_M \to \frac14 - \frac1{2\pi}$ as $M \to \infty$, and so does $d$ times the lowest loss with $w_1 = w_2$.
+# 3. $p_2 = \frac1d \bigl[ \frac38 - \frac2{\pi^2} \bigr]$.
+# 4. For $M \ge 3$ every even reordering has a path below $\frac1d \bigl[ \frac32 - \frac9{2\pi} \bigr]$, three quarters of the bound. So at all levels between, the $M!$ orders lie in two pieces of $\{L < \ell\}$, one for each orientation.
+# :::
+#
+# :::{prf:proof}
+# *1.*
+# Let $z$ be standard normal, which multiplies the loss by $d$, $|x| = 1$, and let $z'$ differ from $z$ along $x$ only, where it is drawn anew. Then $\mathbb E \operatorname{Var}(f^* \mid P_x z) = \mathbb E f^*(z)^2 - \mathbb E f^*(z) f^*(z')$, and $z_i$, $z'_j$ have the covariance $\delta_{ij} - x_i x_j$.
+# Two standard normal numbers of covariance $r$ have $\mathbb E\, \sigma \sigma' = \frac r4 + e(r)$, $e(r) = \frac1{2\pi} [\sqrt{1 - r^2} + r \arcsin r] = \sum_k c_k r^{2k}$ with all $c_k > 0$, as $e'' = 1/(2\pi \sqrt{1 - r^2})$. With $q_i = x_i^2$, $\sum q_i = 1$,
+#
+# $$
+# \begin{gathered}
+# \mathbb E \operatorname{Var}(f^* \mid P_x z) = \tfrac14 \bigl( \textstyle\sum x_i \bigr)^2 + \sum_{k \ge 1} c_k G_k , \\
+# G_k = \sum_i \bigl[ 1 - (1 - q_i)^{2k} \bigr] - \sum_{i \ne j} q_i^k q_j^k .
+# \end{gathered}
+# $$
+#
+# Draw $2k$ independent numbers that are $i$ with probability $q_i$. The first sum is the mean number of different ones among them. The second is the probability that the first $k$ agree and the last $k$ agree on another one, in which case there are two. So $G_k \ge 1$, and if $k \ge 2$ equality holds for $x = \pm e_i$ only, where $(\sum x_i)^2 = 1$. Hence the variance is above $\sum_{k \ge 1} c_k = e(1) - e(0) = \frac14 - \frac1{2\pi}$, and so is its minimum over $x$.
+#
+# *2.*
+# Where $w_1 = w_2$ the determinant is 0, so only upper bounds are left. With $n = M - 1$ let $w_1 = (1 - t) e_1$ and $w_i = e_i + \frac tn (e_i + e_1)$, $0 \le t \le 1$. The error is $-t \sigma(z_1) + \sum_{i \ge 2} [\sigma(z_i + h_i) - \sigma(z_i)]$ with $h_i = \frac tn (z_i + z_1)$. Up to $|h_i|$ where $|z_i| \le |h_i|$ a term is $h_i 1\{z_i > 0\}$; the sum of these tends to $t\, [(2\pi)^{-1/2} + \frac12 z_1]$ in mean square, and that of the exceptions to 0, for there $|z_i|, |h_i| \le |z_1|/(n - 1)$. So $d\, L \to t^2\, \mathbb E\, [(2\pi)^{-1/2} - \frac12 |z_1|]^2 = t^2\, [\frac14 - \frac1{2\pi}]$ uniformly in $t$. At $t = 1$ row 1 is 0. Another row can hand its length over to it at equal loss, halfway the two are equal, and as in {prf:ref}`thm-one-merge` such steps lead to every order; the way back from there is the image of the way to it.
+#
+# *3.*
+# {prf:ref}`prop-no-meeting` is one half. For the other let $\det W = 0$. If both students have one direction, or one is 0, {prf:ref}`prop-lowest` says more. Else they are $av$, $-bv$ with $a, b > 0$, and as in these proofs $2\pi d\, L \ge 2\pi + 2 - [g(v)^2 + g(-v)^2]/\pi$, where $g(v)$ is the sum of $J$ over the angles of $v$ to $e_1$ and $e_2$.
+# As $J(\vartheta) = S(\vartheta) + \frac\pi2 \cos\vartheta$ with $S(\vartheta) = \sin\vartheta + (\frac\pi2 - \vartheta) \cos\vartheta = S(\pi - \vartheta)$, the bracket is $Q = 2T^2 + \frac{\pi^2}2 (v_1 + v_2)^2$, where $T$, the sum of $S$, depends on $|v_1|$ and $|v_2|$ only. Let therefore $v_1 \ge v_2 \ge 0$, with the angle $\frac\pi4 - \delta$ to $e_1$. Then
+#
+# $$
+# \begin{aligned}
+# 0 \ge T' &= \sqrt2\, \bigl( \tfrac\pi4 \sin\delta - \delta \cos\delta \bigr) \ge -\sqrt2\, (1 - \tfrac\pi4) \sin\delta , \\
+# Q' &= 4 T T' + \pi^2 \sin 2\delta \ge \sqrt2 \sin\delta\, \bigl[ \pi^2 - 4 (1 + \tfrac\pi2)(1 - \tfrac\pi4) \bigr] \ge 0
+# \end{aligned}
+# $$
+#
+# by the angle, as $T \le 1 + \frac\pi2$, its value at $e_1$. So $Q$ is largest at $\delta = 0$, which is the middle in {prf:ref}`prop-no-meeting`.
+#
+# *4.*
+# Even permutations are products of circles of three. Turn the first three rows about $(1, 1, 1)$ by up to $120°$, with the rotation $R$. As $R$ is orthogonal and keeps $(1, 1, 1)$, $R_{ij}$ and $R_{ij}^2$ have the sum 3 over $i$ and $j$, and so have $\delta_{ij}$ and $\delta_{ij}^2$, so that by *1*
+# $d\, L = 2 \sum_{k \ge 2} c_k\, [3 - \sum_{ij} R_{ij}^{2k}] < 6 \sum_{k \ge 2} c_k = 6\, (\frac14 - \frac1{2\pi} - \frac1{4\pi})$.
+# :::
+
+# %% [markdown]
+# What no function that is blind to $x$ can explain, and its least value over random $x$, $e_1 - e_2$ and the multiples of $(M - 1, -\tau, \dots, -\tau)$ with $0 \le \tau \le 2$:
+
+
+# %% Try directions
+tau = torch.linspace(0, 2, 201, dtype=torch.float64)[:, None]
+least = {}  # by the number of teachers
+for k in (*range(2, 11), 20, 50, 100):
+    one = torch.cat([tau**0, -tau.expand(-1, k - 1) / (k - 1)], dim=1)
+    pair = torch.tensor([[1, -1] + [0] * (k - 2)])
+    drawn = normal((200, k), seed, "directions")
+    least[k] = unexplained(torch.cat([one, pair, drawn])).min().item()
+
+# %%
+floor, of_pair = 1 / 4 - 1 / (2 * math.pi), 1 / 3 - (math.sqrt(3) - 1) / math.pi
+bound, rival = (value / min(least.values()) for value in (floor, of_pair))
+claims.check("X1.price_bound", bound, n=len(least), rival=rival)
+
+# %% [markdown]
+# For up to {glue:text}`pair_until` teachers the least that is found is along $e_1 - e_2$, $\frac13 - \frac{\sqrt3 - 1}\pi$ or {glue:text}`of_pair:.4f`, against {glue:text}`floor:.4f` of the bound; with more, a single teacher is given up, whose linear part the others take over. The path of the proof, and orientations on paths of random networks with two hidden layers:
+
+
+# %% Follow the path to the network with a neuron 0
+def above_floor(M):
+    """M times the excess on the path from the minimum to it, in units of 1/d."""
+    eye = torch.eye(M, dtype=torch.float64)
+    steps = -eye  # of row 1 to 0, of row i by (e_i + e_1)/(M − 1)
+    steps[1:] = (eye[1:] + eye[0]) / (M - 1)
+    path = eye + torch.tensor(GRID).double()[:, None, None] * steps
+    return M * (M * population_loss(path, M).max().item() - floor)
+
+
+square, wide = (lost_direction(neurons, 4, seed) for neurons in (4, 5))
+excess, alone = max(map(above_floor, least)), 100 * (1 / 2 - floor)
+
+# %%
+claims.check("X1.price_limit", excess, n=len(least), rival=alone)
+along, across = square.max().item(), wide.median().item()
+claims.check("X1.blind", along, n=len(square), rival=across)
 
 # %% The path without a meeting
 u = torch.full((2,), 0.5, dtype=torch.float64).sqrt()
@@ -764,12 +892,53 @@ def merge_ratio(M):
     return (lowest.loss / population_loss(middle, M)).item()
 
 
-closed = lowest_merge / (1 / 2 - 1 / math.pi)
+middle = 1 / 2 - 1 / math.pi  # times 1/d
+closed = lowest_merge / middle
 ratios = {m: merge_ratio(m) for m in range(2, 11)}
 
 # %%
 by_descent, of_three = (abs(ratios[m] / closed - 1) for m in (2, 3))
 claims.check("X1.saddle_height", by_descent, n=2, rival=of_three)
+
+# %% [markdown]
+# For two, three and four students the passes: critical points blind to $e_1 - e_2$ by Newton's method, with descents from both sides to two orders, mirror images of each other; the least loss at $\det W = 0$; and strings, which descend from a bent line between the two orders. (For two in the plane strings stop at the merge.)
+
+
+# %% Find passes
+alpha = torch.linspace(0.5, 0.51, 10_001, dtype=torch.float64)[:, None]
+J, J2 = (
+    2 * math.pi * kappa(c, 1) for c in (alpha.cos() / 2**0.5, (2 * alpha).cos())
+)
+losses = 1 + 1 / math.pi - 4 * J**2 / (math.pi * (math.pi + J2))
+third, best = losses.min().item(), alpha[losses.argmin()]
+s = torch.linspace(0, 1, 201, dtype=torch.float64)[:, None]
+up = torch.lerp(best, s.new_tensor(math.pi / 4), s)
+on_way = torch.cat([way_through(best, s), way_through(up, torch.ones_like(s))])
+
+turn = torch.linspace(0, 120, 121).double()[:, None] + torch.tensor([0, 120, 240])
+entry = (1 + 2 * turn.deg2rad().cos()) / 3  # (121, 3), rotations about (1, 1, 1)
+circle = 3 * population_loss(
+    torch.stack([entry.roll(k, 1) for k in range(3)], 1), 3
+)
+
+passes = {k: mirrored_pass(k, seed) for k in (2, 3, 4)}
+starts = {k: (12 if k == 2 else 2) + minima // 40 for k in passes}
+by_search = {k: k * least_blind_loss(k, n, seed) for k, n in starts.items()}
+tops = {k: k * relaxed_strings(k, k, 3, seed) / passes[k][0] for k in (3, 4)}
+tops["d > 2"] = 3 * relaxed_strings(2, 3, 3, seed) / third
+
+# %%
+two, beside = by_search[2] / highest - 1, lowest_merge / highest - 1
+claims.check("X1.price_two", abs(two), n=starts[2], rival=beside)
+above, beside = (value / third - 1 for value in (on_way.max().item(), highest))
+claims.check("X1.third_dimension", above, n=len(on_way), rival=beside)
+in_circle, beside = circle.max().item() / floor, passes[3][0] / floor
+claims.check("X1.even", in_circle, n=len(circle), rival=beside)
+at_merge = {k: ratios[k] * middle / passes[k][0] for k in passes}
+off = [by_search[k] / passes[k][0] for k in passes] + list(tops.values())
+off += [each for _, index, end in passes.values() for each in (index, 1 + end)]
+off, beside = max(abs(each - 1) for each in off), min(at_merge.values()) - 1
+claims.check("X1.passes", off, n=len(passes) + len(tops), rival=beside)
 
 # %% Plot the exchange of two neurons
 figure, (left, right) = figures.panels(2)
@@ -785,27 +954,35 @@ left.contour(
     p, q, torch.minimum(p, q) ** 2, levels, colors="book:grey", linestyles=":"
 )
 left.set(xlabel="norm $p$", ylabel="norm $q$", aspect="equal")
-right.plot(list(ratios), list(ratios.values()), "o-", color="book:orange")
-right.axhline(1, color="book:blue")
-right.axhline(closed, color="book:black", linestyle=":", linewidth=1)
-right.text(6, 1.01, "middle of the line", color="book:blue")
-right.text(6, closed - 0.035, "exact, $M = 2$")
-right.plot(2, closed * highest / lowest_merge, "v", color="book:green")
-right.text(2.85, 0.9, "without meeting", color="book:green")
-right.set(xlabel="teachers and students $M = m$", ylabel="loss / middle")
-right.set(ylim=(0.55, 1.06))
+merged = [ratio * middle for ratio in ratios.values()]
+right.plot(list(ratios), merged, "o-", color="book:orange")
+right.plot(
+    passes.keys(), [p[0] for p in passes.values()], "v", color="book:green"
+)
+right.plot(2, third, "v", color="book:green", mfc="none")
+right.axhline(middle, color="book:blue")
+right.axhspan(0, floor, color="book:grey", alpha=0.2, linewidth=0)
+right.text(6, middle + 0.002, "middle of the line", color="book:blue")
+right.plot(3, circle.max(), "^", color="book:green")
+right.text(3.3, circle.max(), "circle of three", color="book:green", va="center")
+right.text(6.1, 0.126, "lowest merge", color="book:orange")
+right.text(4, 0.128, "pass", color="book:green", ha="center", va="top")
+right.text(2, 0.142, "$d > 2$", color="book:green", ha="center", va="top")
+right.text(10, floor - 0.003, "no exchange stays below", ha="right", va="top")
+right.set(xlabel="teachers and students $M = m$", ylabel="$d$ times the loss")
+right.set(xlim=(1.3, 10.4), ylim=(0, 0.2))
 figures.show("fig_exchange", figure)
 
 # %% [markdown]
 # :::{glue:figure} fig_exchange
 # :name: fig-one-exchange
-# :alt: First panel, contours of the barrier of an exchange over the norms of the two neurons, with dotted corners of the square of the smaller norm next to them. Second panel, the ratio of the lowest merge to the middle of the line against the number of teachers, falling from just below one to about 0.6; a marker at two teachers lies a little lower.
+# :alt: First panel, contours of the barrier of an exchange over the norms of the two neurons, with dotted corners of the square of the smaller norm next to them. Second panel, d times the loss against the number of teachers: the middle of the line is constant, the lowest merge falls from just below it towards the upper edge of a grey band, and markers of passes for two, three and four teachers lie a little below the merges. A marker of the circle of three lies in the middle of the band.
 #
 # First: the barrier of an exchange of two neurons of different types ({prf:ref}`thm-middle`), in units of the loss of one teacher neuron; dotted, the loss of deleting the smaller one.
-# Second: for $m = M$, the point that descent finds below the middle among students of which two coincide, relative to the middle, and for $M = 2$ the largest loss on the way of {prf:ref}`prop-no-meeting` (profile {glue:text}`profile`).
+# Second: for $m = M$, what an exchange costs through the middle of the line, through the point that descent finds below it among students of which two coincide, and over the passes ($d = M$; open, two students in more dimensions), and what three neurons cost that move on in a circle; grey, the bound of {prf:ref}`thm-price` (profile {glue:text}`profile`).
 # :::
 #
-# With two teachers the straight line is nearly the lowest way through the mirror, {glue:text}`percent(1 / closed - 1)` % above it; the way round it is {glue:text}`percent(1 - highest / lowest_merge)` % below it. With more of them the other neurons give way too, and the point below the middle is lower, {glue:text}`ratios[10]:.2f` of its height for $M = 10$.
+# Exact for two, and as far as searches and strings see for three and four, the passes have index 1 and are {glue:text}`saved` % below the lowest merges. For five the point with the same symmetry has index {glue:text}`of_five`: the pass lies lower, and has lost it. With ever more teachers the merges come down to the bound: to go round one gains nothing in the limit, and what P's path through it costs is the price.
 #
 # ### When alignment removes everything
 #
@@ -1090,6 +1267,9 @@ figures.numbers(
     as_many=int(np.abs(heights - left_over_mean).argmin()) + 2,
     students_left=percent(best_students.mean() / direct_students.mean()),
     exchange_share=percent(middle_height / ordinary["as it is"].mean()),
+    pair_until=max(M for M, value in least.items() if value > of_pair - 1e-9),
+    saved=" ".join(f"{100 * (1 - 1 / at):.1f}," for at in at_merge.values())[:-1],
+    of_five=mirrored_pass(5, seed)[1],
     rank=f"{ranks[0]:.2f}",
     own_free=f"{own[0]:.3f}",
     own_fixed=f"{own[2]:.3f}",

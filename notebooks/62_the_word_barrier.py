@@ -21,12 +21,12 @@
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | Highest loss above the chord, on a grid that is "always sufficient" (Z, (9), sec. 2) | [true up to a bound](#X4.grid) | misses at most $K h^2/8$ (proved) |
-# | "midpoint barrier" (I, app. F.5) | [true to a factor of 2, if concave](#X4.concave) | factor [[X4.concave:.2f]] is reached |
+# | Highest loss above the chord, on a grid that is "always sufficient" (Zhan et al., (9), sec. 2) | [true up to a bound](#X4.grid) | misses at most $K h^2/8$ (proved) |
+# | "midpoint barrier" (Bürgin et al., app. F.5) | [true to a factor of 2, if concave](#X4.concave) | factor [[X4.concave:.2f]] is reached |
 # | The same, on other lines | [true that it may see nothing](#X4.middle_blind) | 0 of a barrier, an exact example |
-# | Baselines: the chord (Z), the ends (I) | [true, they seldom matter unmatched](#X4.seldom) | [[100 * X4.seldom:±]] % of comparisons |
+# | Baselines: the chord (Zhan et al.), the ends (Bürgin et al.) | [true, they seldom matter unmatched](#X4.seldom) | [[100 * X4.seldom:±]] % of comparisons (our guess, 5 % or more, was wrong) |
 # | The same, after matching | [true, they matter more](#X4.disagree_matched) | [[100 * X4.disagree_matched:±]] % |
-# | Accuracy (I, Fig. 4) or loss (Z, Fig. 7) | [true, they differ](#X4.accuracy_order) | [[100 * X4.accuracy_order:±]] % |
+# | Accuracy (Bürgin et al., Fig. 4) or loss (Zhan et al., Fig. 7) | [true, they differ](#X4.accuracy_order) | [[100 * X4.accuracy_order:±]] % |
 #
 # **Open.** Nothing.
 #

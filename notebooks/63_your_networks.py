@@ -8,7 +8,7 @@
 #
 # *You have two trained networks that nothing in this book was made for: what do the four papers say about them?*
 #
-# They can be compared and mostly merged. In an MLP, a residual CNN and a transformer, a new order of one network's units changes no output and leaves at most **[[100 * X9.barrier:.0f]] ([[100 * X9.barrier:to]]) %** of the rise of the loss between two. One command makes this page for yours.
+# They can be compared and mostly merged. In an MLP, a residual CNN and a transformer, a new order of one network's units changes no output and leaves, where it helps least, **[[100 * X9.barrier:.0f]] ([[100 * X9.barrier:to]]) %** of the rise of the loss. One command makes this page for yours.
 #
 # :::{glue:figure} fig_five_lines
 # :alt: Loss above the straight line between its ends, along the line between two networks. Unmatched, it rises to a hill with a top halfway; with the units of the second network put in the order of the first the hill is lower. The share of the barrier that is left is written beside the second curve. A point halfway marks the merged network after REPAIR.
@@ -20,10 +20,10 @@
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | "there is likely no loss barrier" after a permutation (Z, abstract, on Entezari et al.) | [true of most of it](#X9.barrier) | [[100 * X9.barrier:.0f]] % ([[100 * X9.barrier:to]]) is left, or less |
-# | permutations give "multiple equivalent global minima" (P, abstract) | [true, to rounding](#X9.function) | [[n(X9.function)]] matches by four matchers |
+# | "there is likely no loss barrier" after a permutation (Zhan et al., abstract, on Entezari et al.) | [true of most of it](#X9.barrier) | [[100 * X9.barrier:.0f]] % ([[100 * X9.barrier:to]]) is left where most is |
+# | permutations give "multiple equivalent global minima" (Brea et al., abstract) | [true, to rounding](#X9.function) | [[n(X9.function)]] matches by four matchers |
 # | All units in random order: found again? (this book) | [true, every one](#X9.planted) | [[n(X9.planted)]] networks, no unit out of place |
-# | (16) is "the cost to swap neurons" $i$ and $j$ (I, sec. 4.2) | [true, to rounding](#X9.exchange) | [[n(X9.exchange)]] pairs of units |
+# | (16) is "the cost to swap neurons" $i$ and $j$ (Bürgin et al., sec. 4.2) | [true, to rounding](#X9.exchange) | [[n(X9.exchange)]] pairs of units |
 #
 # **Open.** Nothing here. Other architectures: yours, by the command.
 #

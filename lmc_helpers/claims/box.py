@@ -147,9 +147,10 @@ def _line(part: Part, record: dict, links: Links) -> str:
     verdict = OTHER_READING if links.counts else _shown(record)
     sign = f'<span class="lmc-sign" role="img" aria-label="{verdict}">{symbol(_shown(record))}</span>'
     value = "not run" if record["value"] is None else typeset(words.measurement(part, record))
+    label = words.SMALLER.strip() if words.not_run(record) and record["value"] is not None else "measured"
     shown = {
         "says": f" {typeset(part.statement, links.address)} ",
-        "measured": f"<small>measured</small> {value} ",
+        "measured": f"<small>{label}</small> {value} ",
         "allowed": f"<small>allowed</small> {typeset(part.criterion.shown)}",
     }
     cells = "".join(f'<span class="lmc-{name} mathjax_process">{said}</span>' for name, said in shown.items())

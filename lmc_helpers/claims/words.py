@@ -144,6 +144,9 @@ def rival(part: Part, record: dict) -> float | None:
         return None
 
 
+SMALLER = "in a smaller run "  # what a value is of that does not judge its part
+
+
 def not_run(record: dict | None) -> bool:
     """True if an outcome is open because no run met the needs of the part."""
     return record is None or (record["verdict"] == OPEN and record.get("lacks", "").startswith("needs"))

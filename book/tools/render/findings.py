@@ -59,9 +59,9 @@ class Finding:
 
     @property
     def record(self) -> dict | None:
-        """Of the two records the one that decides, or else the one that measured something."""
-        silent = self.run is None or self.run.get("value") is None
-        return self.paper if self.paper and (self.from_record or silent) else self.run
+        """The record at paper scale, or else that of this run; of two the one that measured something."""
+        known = [one for one in (self.paper, self.run) if one]
+        return next((one for one in known if one.get("value") is not None), next(iter(known), None))
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ def came_out(part: Part, record: dict | None) -> str:
     if record is None or record["value"] is None:
         return "not run"
     samples = f" (n = {numerals.people(record['n'])})" if record["n"] > 1 else ""
-    return claims.measurement(part, record) + samples
+    return words.SMALLER * words.not_run(record) + claims.measurement(part, record) + samples
 
 
 def filters(cell: Callable[[str], str]) -> dict[str, Callable]:

@@ -4,6 +4,7 @@
 ``[[Z7.gain:.3f]]``         the value in Python's format; without one, as people write it
 ``[[100 * Z7.gain:±]]``     the value and half of its 99.9 % interval, the one that judges
 ``[[1 - Z7.gain:to]]``      that interval, low to high
+``[[Z7.gain:≤.2f]]``        the value rounded up, for "at most" and "up to"; ``≥`` rounds down, for "at least"
 ``[[n(Z7.gain)]]``          its samples; ``low``, ``high`` and ``abs`` work like it
 ==========================  ==============================================================
 """
@@ -15,6 +16,7 @@ import itertools
 import operator
 import re
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 
 from book.tools.read.chapters import BuildError
 from lmc_helpers.claims.numerals import people, signs, span
@@ -27,6 +29,7 @@ SIGNS: dict[type, Callable] = {
     **{ast.Pow: operator.pow, ast.USub: operator.neg},
 }
 FIELDS = ("low", "high", "n")
+UNROUNDED = re.compile(r"\b(?:at most|up to|at least) \**\[\[(?!n\()[^\]:]*:(?![≤≥±]|to\])[^\]]*\]\]")
 
 
 def parts(text: str) -> list[str]:
@@ -87,6 +90,18 @@ def _field(records: Mapping[str, dict], part: str, field: str) -> float:
     return record["value"] if found is None else found  # an exact value is its own interval
 
 
+def _bound(value: float, form: str) -> str:
+    """A value in a format of Python, rounded up (``≤.1f``) or down (``≥.1f``).
+
+    >>> _bound(21.5696, "≥.1f"), _bound(21.5696, "≤.1f"), _bound(21.5, "≤.1f")
+    ('21.5', '21.6', '21.5')
+    """
+    shown, exact = Decimal(format(value, form[1:])), Decimal(f"{value:.12g}")  # exact but for rounding
+    unit = Decimal(1).scaleb(int(shown.as_tuple().exponent))
+    away = (exact > shown) - (exact < shown)
+    return format(shown + away * unit if away == (1 if form[0] == "≤" else -1) else shown, form[1:])
+
+
 def filled(text: str, records: Mapping[str, dict]) -> str:
     """A text with its numbers in place of ``[[…]]``."""
 
@@ -99,8 +114,11 @@ def filled(text: str, records: Mapping[str, dict]) -> str:
                 return span(low, high) if low < high else people(value)
             return with_half_width(value, (high - low) / 2)
         try:
+            if form[:1] in ("≤", "≥"):
+                return signs(_bound(value, form))
             return signs(format(value, form)) if form else people(value)
         except ValueError:
-            raise BuildError(f"{found[0]}: {form!r} is not a format; allowed: ±, to, or one of Python, .2f") from None
+            allowed = "±, to, or one of Python, .2f, ≤.2f, ≥.2f"
+            raise BuildError(f"{found[0]}: {form!r} is not a format; allowed: {allowed}") from None
 
     return NUMBER.sub(number, text)

@@ -151,6 +151,8 @@ def problems(chapter: str, verdicts: dict[str, str], recorded: dict[str, dict]) 
         true, unknown = verdicts[part] in (claims.HOLDS, claims.SHARPER), verdicts[part] == claims.OPEN
         if said.startswith("true") != true or said.startswith(("open", "not run")) != unknown:
             yield f"{where}: {row['words']!r} is said of {part}, which is {verdicts[part]!r}"
+    for loose in numbers.UNROUNDED.findall("\n".join(text for kind, text in listed if kind == "[markdown]")):
+        yield f"{chapter}.py: {loose} may be rounded to the wrong side; allowed: [[…:≤.2f]], [[…:≥.2f]]"
     ends = [at for at, (kind, text) in enumerate(listed) if kind == "[markdown]" and halves.EVIDENCE.search(text)]
     if len(ends) != 1:
         yield f"{chapter}.py: {len(ends)} headings '## Evidence'; allowed: one"

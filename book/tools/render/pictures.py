@@ -20,13 +20,14 @@ FIGURE = re.compile(r"^# :{3,}\{glue:figure\} (\w+)\n((?:^# :.*\n)+)", re.MULTIL
 
 
 class Picture(NamedTuple):
-    """A figure of a chapter: its page, its name in the notebook, its anchor and its alternative text."""
+    """A figure of a chapter: its page, name in the notebook, anchor, alternative text, and if it shows a record."""
 
     chapter: str
     page: str
     name: str
     anchor: str
     alt: str
+    recorded: bool
 
 
 def in_text(chapter: str, text: str) -> dict[str, Picture]:
@@ -35,8 +36,9 @@ def in_text(chapter: str, text: str) -> dict[str, Picture]:
     for hit in FIGURE.finditer(text):
         name, lines = hit.groups()
         options = dict(re.findall(r"^# :(\w+): *(.*)$", lines, re.MULTILINE))
-        page = halves.at(chapter, text, hit.start())
-        found[name] = Picture(chapter, page, name, options.get("name", name.replace("_", "-")), options.get("alt", ""))
+        page, caption = halves.at(chapter, text, hit.start()), text[hit.end() :].partition("\n# :::")[0]
+        anchor, alt = options.get("name", name.replace("_", "-")), options.get("alt", "")
+        found[name] = Picture(chapter, page, name, anchor, alt, "From the recorded" in caption)
     return found
 
 

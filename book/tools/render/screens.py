@@ -13,12 +13,14 @@ from collections.abc import Iterator
 from book.tools.read import halves, headers, inline
 from book.tools.render import anchors, contents, numbers, openings, staging
 from book.tools.render.staging import BOOK, Shown
+from lmc_helpers.claims.words import AUTHORS
 
 CLAIM = re.compile(r"(?<!!)\[([^\[\]]+)\]\(#([A-Z]\d+\.\w+)\)")
 CHAPTER = re.compile(r"\[\]\(((?:/book/executed/)?(\d\d_\w+)\.ipynb)\)")
 SWITCH = '<label><input type="checkbox" id="lmc-code"> Show code</label>'
 FILES = "{glue:text}`data_says` "
 FIGURE = re.compile(r"\{glue:figure\} (\w+)")
+INTERVAL = re.compile(r":(?:±|to)\]\]|\b(?:low|high)\(")
 
 
 def pages(notebook: dict, shown: Shown, paper: dict[str, float]) -> dict[str, dict]:
@@ -31,7 +33,9 @@ def pages(notebook: dict, shown: Shown, paper: dict[str, float]) -> dict[str, di
     first = texts[0]["source"]
     formed = openings.HEAD.search(first)
     seconds = notebook["metadata"]["lmc"]["seconds"]
-    texts[0]["source"] = opening(first, chapter, shown, seconds) if formed else f"{first}\n\n{_switch('')}"
+    before = halves.EVIDENCE.split("\n".join(cell["source"] for cell in texts))[0]
+    tried = chapter if ":::{try}" in before else halves.evidence(chapter)
+    texts[0]["source"] = opening(first, chapter, shown, seconds, tried) if formed else f"{first}\n\n{_switch('')}"
     for cell in texts:
         cell["source"] = prose(cell["source"], shown.measured)
     return dict(split(staging.complete(ready, paper), chapter, staging.of_images(notebook, shown)))
@@ -54,14 +58,20 @@ def linked(text: str) -> str:
     return CHAPTER.sub(link, text)
 
 
-def opening(text: str, chapter: str, shown: Shown, seconds: float) -> str:
-    """The first screen of a chapter, with the classes of its parts."""
+def opening(text: str, chapter: str, shown: Shown, seconds: float, tried: str) -> str:
+    """The first screen of a chapter: the classes of its parts, whom it quotes, what its intervals are.
+
+    ``tried`` is the page that says how to run it.
+    """
     found = openings.read(text)
+    quoted = {row["part"][0] for row in found.rows} - {"X"}
+    who = AUTHORS[quoted.pop()] if len(quoted) == 1 else "The papers"
     lines = {name: re.sub(r"^\*\*.+?\.\*\* ", "", said) for name, said in found.lines.items()}
-    lines["For the authors"] = f"{lines['For the authors']} {_links(chapter, shown, seconds)}"
+    lines["For the authors"] = f"{lines['For the authors']} {_links(chapter, shown, seconds, tried)}"
     pieces = [f"# {found.title}", _box("lmc-question", found.question), _box("lmc-answer", found.answer), found.picture]
-    pieces.append(_box("lmc-lines", f"How sure\n: {lines['How sure']}"))
-    table = [found.head, "| --- | --- | --- |", *(row[0] for row in found.rows)]
+    level = " ± and intervals: 99.9 %." if INTERVAL.search(text) else ""
+    pieces.append(_box("lmc-lines", f"How sure\n: {lines['How sure']}{level}"))
+    table = [found.head.replace("The paper says", f"{who} say"), "| --- | --- | --- |", *(row[0] for row in found.rows)]
     pieces.append("\n".join([":::{table}", ":class: lmc-findings", "", *table, ":::"]))
     pieces.append(_box("lmc-lines", "\n\n".join(f"{name}\n: {lines[name]}" for name in ("Open", "For the authors"))))
     return "\n\n".join([*pieces, _switch("The argument. Every claim opens.")])
@@ -76,7 +86,7 @@ def _switch(words: str) -> str:
     return f'```{{raw}} html\n<div class="lmc-begins"><p>{words}</p>{SWITCH}</div>\n```'
 
 
-def _links(chapter: str, shown: Shown, seconds: float) -> str:
+def _links(chapter: str, shown: Shown, seconds: float, tried: str) -> str:
     """Where an author goes on: errata, reply, evidence, and how to run the chapter."""
     here = [part for part, page in shown.pages.items() if page in (chapter, halves.evidence(chapter))]
     wrong = next((part for part in here if part in shown.errata), "")
@@ -86,7 +96,7 @@ def _links(chapter: str, shown: Shown, seconds: float) -> str:
     links.append("{ref}`Reply <reply>`")
     links.append(f"[Evidence ({chapter[:2]}A)]({second}.ipynb)")
     takes = "" if headers.function_name(chapter) else f" ({staging.duration(seconds)})"
-    links.append(f'<a href="{second}.html#try-it">Run it{takes}</a>')
+    links.append(f'<a href="{tried}.html#try-it">Run it{takes}</a>')
     return " · ".join(links)
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from book.tools.read.chapters import BuildError
-from book.tools.render.numbers import filled, parts
+from book.tools.render.numbers import UNROUNDED, filled, parts
 
 RECORDS = {
     "Z3.limit": {"value": 0.73812, "low": None, "high": None, "n": 1},
@@ -20,6 +20,8 @@ SHOWN = {
     "[[I18.first - I18.later:±]], [[I18.later / I18.later:to]]": "0.22 ± 0.13, 1",
     "[[low(I18.later):.2f]] [[abs(Z3.limit - high(I18.later)):.2f]]": "0.25 0.43",
     "[[2 * Z3.limit / 10 ** 5:.1e]]": "1.5·10⁻⁵",
+    "[[Z3.limit:≤.1f]] [[Z3.limit:≥.3f]] [[-Z3.limit:≤.1f]] [[I18.later:≤.2f]]": "0.8 0.738 −0.7 0.28",
+    "[[Z3.limit / 10 ** 5:≤.0e]]": "8·10⁻⁶",
     "code: a[[0, 1]] and [[x]]": "code: a[[0, 1]] and [[x]]",
 }
 REFUSED = {
@@ -36,6 +38,12 @@ REFUSED = {
 def test_numbers_stand_where_they_are_asked_for():
     assert {text: filled(text, RECORDS) for text in SHOWN} == SHOWN
     assert parts("[[n(Z3.limit)]] and [[1 - I18.later:to]], [[x]]") == ["Z3.limit", "I18.later"]
+
+
+def test_a_bound_says_to_which_side_it_is_rounded():
+    loose = "at most [[Z3.limit:.1f]], up to **[[100 * Z3.limit:.0f]] %**, at least [[low(I18.later):.2f]]"
+    tight = "at most [[Z3.limit:≤.1f]], up to [[n(Z3.limit)]], at least [[I18.later:±]] or [[I18.later:to]]"
+    assert (len(UNROUNDED.findall(loose)), UNROUNDED.findall(tight)) == (3, [])
 
 
 @pytest.mark.parametrize("text", REFUSED)

@@ -1,5 +1,7 @@
 """The first screen: a good one has no problem, and each way to spoil it has one."""
 
+import copy
+
 import pytest
 
 from book.tools.read import chapters
@@ -130,6 +132,7 @@ def test_one_notebook_gives_two_pages(problems):
     cells[3]["outputs"], cells[5]["outputs"] = [glued[1]], [glued[0], glued[2]]
     run = {"chapter": "15_x", "profile": "smoke", "seconds": 1.0}
     notebook = {"cells": cells, "metadata": {"lmc": run}}
+    tried = copy.deepcopy(notebook)
     found = screens.pages(notebook, staging.Shown(measured=RECORDS), {})
     assert list(found) == ["15_x", "15A_x"]
     first, second = ("\n".join("".join(cell["source"]) for cell in page["cells"]) for page in found.values())
@@ -139,6 +142,9 @@ def test_one_notebook_gives_two_pages(problems):
     assert "## Why" in first and "show()" in first and "draw()" in second
     assert '<a href="15A_x.html#try-it">Run it (1 s)</a>' in first
     assert ":::{try}\nThe whole chapter, 1 s at profile smoke: `make chapter NAME=x PROFILE=smoke`" in second
+    tried["cells"][2]["source"] += "\n\n:::{try}\n:::"
+    argument, _ = screens.pages(tried, staging.Shown(measured=RECORDS), {}).values()
+    assert 'href="15_x.html#try-it"' in "".join("".join(cell["source"]) for cell in argument["cells"])
     carried = [[o["metadata"]["scrapbook"]["name"] for o in page["cells"][-1]["outputs"]] for page in found.values()]
     assert carried == [["late"], ["early"]]
 

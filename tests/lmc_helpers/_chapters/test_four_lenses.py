@@ -1,10 +1,12 @@
-"""Pairs as lists of neurons against torch's own layers, a plain loop with Adam, and what is fixed or held equal."""
+"""Lists of neurons against torch's own layers and a plain loop, passes against Monte Carlo and a flood fill."""
 
 import itertools
 import math
 
+import numpy as np
 import pytest
 import torch
+from scipy.ndimage import label
 
 from lmc_helpers._chapters import four_lenses as chapter
 
@@ -108,3 +110,65 @@ def test_the_merge_is_half_way_to_the_exchange():
     swapped = theta[[0, 4, 2, 3, 1]]
     torch.testing.assert_close(chapter.merge_pair(theta, 1, 4), (theta + swapped) / 2)
     torch.testing.assert_close(chapter.merge_pair(torch.stack([theta, swapped]), 1, 4)[1], (theta + swapped) / 2)
+
+
+# ---------- Passes between students, against samples of the inputs, closed forms and a flood fill
+@pytest.mark.parametrize("M", [2, 3, 7])
+def test_what_is_unexplained_is_the_variance_along_the_direction(M):
+    rng = np.random.default_rng(M)
+    x = rng.normal(size=M)
+    x /= np.linalg.norm(x)
+    z = rng.normal(size=(400_000, M))
+    again = z + np.outer(rng.normal(size=len(z)) - z @ x, x)  # drawn anew along x
+    half = (z.clip(0).sum(axis=1) - again.clip(0).sum(axis=1)) ** 2 / 2
+    error = half.std() / math.sqrt(len(z))
+    assert abs(chapter.unexplained(torch.from_numpy(x)).item() - half.mean()) < 4.5 * error
+
+
+def test_the_way_through_the_third_dimension_has_the_loss_of_sampled_inputs():
+    rng = np.random.default_rng(0)
+    z, alpha, s = rng.normal(size=(1_000_000, 3)), 0.6, 0.3
+    u, v = np.array([1, 1, 0]) / 2**0.5, np.array([s, -s, 0]) / 2**0.5 + np.array([0, 0, (1 - s * s) ** 0.5])
+    W = np.array([np.cos(alpha) * u + np.sin(alpha) * v, np.cos(alpha) * u - np.sin(alpha) * v])
+    target = z[:, :2].clip(0).sum(axis=1)
+    f = (z @ W.T).clip(0).sum(axis=1)
+    best = (target**2).mean() - (f * target).mean() ** 2 / (f * f).mean()
+    found = chapter.way_through(torch.tensor([[alpha]]).double(), torch.tensor([[s]]).double())
+    assert abs(found.item() - best) < 0.002 and found.shape == (1,)
+    end = chapter.way_through(torch.tensor([[math.pi / 4]]).double(), torch.ones(1, 1).double())
+    assert end.abs().item() < 1e-12
+
+
+def test_a_flood_fill_meets_between_the_two_orders_at_the_pass_below_the_lowest_merge():
+    pass_of_two, lowest_merge = 3 / 8 - 2 / math.pi**2, 1 + 1 / math.pi - (3 / 4 + 1 / math.pi) ** 2
+    axis = np.arange(-3, 14) / 10
+    angle = (np.arange(48) + 0.5) * 2 * math.pi / 48
+    z = np.stack([np.cos(angle), np.sin(angle)])  # E ‖z‖² = 2 for standard normal ones
+    out = (np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1) @ z).clip(0).reshape(-1, 48)  # of one student
+    rest = out - z.clip(0).sum(axis=0)
+    losses = 2 * ((out**2).mean(1)[:, None] + (rest**2).mean(1) + 2 * out @ rest.T / 48)
+    losses = losses.reshape(4 * [len(axis)])
+    here, there = (13, 3, 3, 13), (3, 13, 13, 3)
+    assert abs(losses[here]) < 1e-12 and abs(losses[there]) < 1e-12
+
+    def joined(level):
+        pieces, _ = label(losses < level)
+        return pieces[here] == pieces[there]
+
+    assert joined((pass_of_two + lowest_merge) / 2) and not joined(0.98 * pass_of_two)
+
+
+def test_passes_are_found_in_three_ways():
+    value, index, end = chapter.mirrored_pass(2, seed=1)
+    assert index == 1 and end < 1e-12
+    assert value == pytest.approx(3 / 8 - 2 / math.pi**2, rel=1e-10)
+    assert 2 * chapter.least_blind_loss(2, 12, seed=1) == pytest.approx(value, rel=1e-8)
+    value, index, end = chapter.mirrored_pass(3, seed=1)
+    assert index == 1 and end < 1e-12
+    assert 3 * chapter.least_blind_loss(3, 2, seed=1) == pytest.approx(value, rel=1e-6)
+    assert 3 * chapter.relaxed_strings(3, 3, 4, seed=1) == pytest.approx(value, rel=1e-3)
+
+
+def test_a_square_layer_loses_a_direction_and_a_wider_one_does_not():
+    assert chapter.lost_direction(3, 3, seed=1).max() < 1e-9
+    assert chapter.lost_direction(4, 3, seed=1).median() > 1e-3

@@ -8,7 +8,7 @@ import torch
 from oracles.perceptrons import LAYERS, by_hand, inputs
 
 from lmc_helpers._chapters import permutation_points as chapter
-from lmc_helpers.permutation_points import MLP
+from lmc_helpers.permutation_points import MLP, double_neurons
 
 
 @pytest.mark.parametrize(("net", "layer"), LAYERS)
@@ -174,3 +174,26 @@ def test_a_way_down_goes_in_small_steps_to_a_minimum():
     assert (loss(corners[1:]) <= loss(corners[:-1])).all()
     torch.testing.assert_close(way[-1], torch.ones(2, dtype=torch.float64))
     assert [t.tolist() for t in chapter.distinct(loss, way[[0, -1, 0]])] == [way[0].tolist(), way[-1].tolist()]
+
+
+@pytest.mark.parametrize(("n", "outputs", "neurons"), [(1, 2, 1), (1, 5, 2), (2, 3, 3), (3, 4, 2)])
+@pytest.mark.parametrize("sums", [False, True])
+def test_where_the_gradient_vanishes_J_has_the_rank_of_the_theorem(n, outputs, neurons, sums):
+    """Parameters at random, and residuals at random among those with gradient 0: minima and saddles of all kinds."""
+    rng, small = np.random.default_rng(n), MLP((n, neurons, outputs), "tanh")
+    x, V, c = rng.normal(size=(40, n)), rng.normal(size=(neurons, n + 1)), rng.normal(size=(outputs, neurons + 1))
+    if sums:
+        c -= c.mean(axis=0)  # then outputs and targets sum to 0
+    z = np.c_[x, np.ones(40)]
+    g = np.c_[np.tanh(z @ V.T), np.ones(40)]
+    by_output = np.einsum("tk,oq->kotq", g, np.eye(outputs)).reshape(-1, 40 * outputs)
+    by_neuron = np.einsum("ti,ta,oi->iato", 1 - g[:, :-1] ** 2, z, c[:, :-1]).reshape(-1, 40 * outputs)
+    by_sum = np.einsum("ts,o->sto", np.eye(40) * sums, np.ones(outputs)).reshape(40, -1)
+    equations = np.linalg.svd(np.r_[by_output, by_neuron, by_sum].T, full_matrices=False)
+    span = equations[0][:, equations[1] > 1e-9]
+    r = rng.normal(size=40 * outputs)
+    r = (r - span @ (span.T @ r)).reshape(40, outputs)
+    y = torch.from_numpy(g @ c.T - r)
+    theta = small.join([(torch.from_numpy(M[:, :-1].copy()), torch.from_numpy(M[:, -1].copy())) for M in (V, c)])
+    for p in double_neurons(small, theta, torch.from_numpy(x), y):
+        assert (torch.linalg.svdvals(p.J) > 1e-9).sum() == min(outputs - 1 - sums, n + 1)

@@ -1,11 +1,13 @@
 """What chapter *permuted barriers* computes: loops over permutation matrices, the leading term, forward passes."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
 import torch
 from oracles.notebooks import on_the_page
+from scipy.stats import ortho_group
 
 from lmc_helpers._chapters.permuted_barriers import fill_outputs, idle_net, permuted_losses
 from lmc_helpers.matching import all_permutations
@@ -100,3 +102,35 @@ def test_all_layers_are_permuted_as_by_matrices(k, negative):
     every = [min(losses[0]), min(map(min, losses.values()))]  # the first order is the identity
     np.testing.assert_allclose(least.numpy(), every, rtol=1e-9)
     np.testing.assert_allclose(leading.numpy(), every, rtol=1e-2)
+
+
+@pytest.mark.parametrize(("n", "h"), [(1, 2), (3, 3), (2, 5)])
+def test_barriers_of_balanced_minima_are_those_of_products_along_the_line(n, h):
+    (barrier,) = on_the_page("37_permuted_barriers", "barrier")
+    Q, other = (ortho_group.rvs(h, random_state=k)[:, :n] for k in (1, 2))
+    Y = ortho_group.rvs(n, random_state=3) if n > 1 else np.ones((1, 1))
+    grid = np.linspace(0, 1, 41)[:, None, None]
+    for P in (np.eye(h)[list(p)] for p in itertools.permutations(range(h))):
+        middle = (grid * Y @ Q.T + (1 - grid) * Y @ (P @ other).T) @ (grid * Q + (1 - grid) * (P @ other))
+        losses = ((Y - middle) ** 2).sum(axis=(1, 2)) / (Y**2).sum()
+        assert barrier(torch.from_numpy(Q), torch.from_numpy(P @ other)) == pytest.approx(losses.max(), abs=1e-12)
+        assert losses[20] == pytest.approx(losses.max(), abs=1e-12)
+    assert barrier(torch.from_numpy(Q), torch.from_numpy(Q)) == 0
+
+
+def test_a_hundredth_of_the_frames_may_lie_below_the_bound():
+    """Chernoff's bound for all permutations, the mean of the singular values, and the tail of one permutation."""
+    (least_left,) = on_the_page("37_permuted_barriers", "least_left", math=math)
+    rng = np.random.default_rng(4)
+    for n, h in ((40, 40), (60, 90)):
+        tau = 1 - 2 * math.sqrt(least_left(n, h))
+        values = np.linalg.svd(rng.normal(size=(200, h, n)), compute_uv=False)
+        mu = h / math.sqrt(h + n + 1)  # Hölder
+        assert mu < values.mean() and (values**4).mean() == pytest.approx(h * (h + n + 1), rel=0.02)
+        assert math.factorial(h) * math.exp(-(mu**2) * tau**2 * n / 2) == pytest.approx(0.01)
+    assert least_left(4, 1000) == 0  # nothing is said, rather than a square of a negative number
+    drawn = ortho_group.rvs(9, size=20_000, random_state=5)
+    traces = np.trace(drawn[:, :6, :6], axis1=1, axis2=2)  # of variance 6/9
+    for t in (0.5, 1, 2):
+        mean = np.exp(t * traces).mean()
+        assert math.exp(0.9 * t**2 / 2 * 6 / 9) < mean < math.exp(t**2 / 2 * 6 * 16 / 81)

@@ -217,3 +217,10 @@ def test_a_box_says_what_was_changed_after_a_measurement():
     before = "Changed after a measurement, before: = 2 ± 0.05; as the book's own. Why: the print says “near”."
     assert before in html.unescape(re.sub("<[^>]+>", "", box))
     assert "Changed" not in claims.render(parse_part("T1.a", BASE), asdict(judge(part, 2.0, n=1)))
+
+
+@pytest.mark.parametrize(("epochs", "label"), [(20, "in a smaller run"), (100, "measured")])
+def test_a_value_of_a_run_that_is_too_small_to_judge_is_labelled_so(epochs, label):
+    part = parse_part("T1.a", BASE | {"needs": {"epochs": 100}})
+    box = claims.render(part, asdict(judge(part, 2.0, n=1, used={"epochs": epochs})))
+    assert re.search(r"<small>(.+?)</small> 2\b", box)[1] == label
