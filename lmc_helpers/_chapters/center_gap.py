@@ -16,7 +16,6 @@ import numpy as np
 import torch
 from scipy.integrate import quad
 from scipy.optimize import brentq, linprog
-from scipy.spatial import cKDTree
 from scipy.special import erf, gammainc, gammaincc, gammaincinv, gammaln
 from scipy.stats import binom, ncx2, poisson
 
@@ -261,33 +260,44 @@ NORMAL_DENSITY = 1 / math.sqrt(2 * math.pi)  # M₀ of Thm 4.6 for Gaussian entr
 def centre_gap(v: torch.Tensor) -> torch.Tensor:
     """γ_out = √2 min_{i≠j} ``|v_i − v_j|`` of projected centres.
 
-    Nearest neighbours come from a k-d tree for k <= 8, and otherwise from matrix products, with the distances of the
-    candidates computed from differences.
+    Of k <= 2 dimensions each centre is compared with those next in order, and otherwise by matrix products, with the
+    distances of the candidates computed from differences.
     """
     flat = v.reshape(-1, *v.shape[-2:])
-    least = _by_tree if v.shape[-1] <= 8 else _by_products
-    return math.sqrt(2) * torch.stack([least(w) for w in flat]).reshape(v.shape[:-2])
+    if v.shape[-1] <= 2:
+        least = torch.cat([_in_order(part) for part in flat.split(max(1, 2**15 // v.shape[-2]))])
+    else:
+        least = torch.stack([_by_products(w) for w in flat])
+    return math.sqrt(2) * least.reshape(v.shape[:-2])
 
 
-def _by_tree(v: torch.Tensor) -> torch.Tensor:
-    distance, _ = cKDTree(v.numpy()).query(v.numpy(), k=2)
-    return torch.tensor(distance[:, 1].min(), dtype=v.dtype)
+def _in_order(v: torch.Tensor) -> torch.Tensor:
+    """Least distances (n,) of v (n, m, k), of centres up to so many places apart that a coordinate alone is more."""
+    x = v.gather(1, v[..., :1].argsort(dim=1).expand_as(v)).movedim(-1, 0).contiguous()  # (k, n, m)
+    best = torch.full((len(v),), math.inf, dtype=v.dtype)
+    for ahead in range(1, v.shape[1]):
+        d = x[..., ahead:] - x[..., :-ahead]
+        if (d[0].amin(dim=1) > best).all():
+            break
+        best = torch.minimum(best, d.square().sum(dim=0).amin(dim=1).sqrt())
+    return best
 
 
-def _by_products(v: torch.Tensor, chunk: int = 2048) -> torch.Tensor:
-    squares = v.square().sum(-1)
+def _by_products(v: torch.Tensor, chunk: int = 128) -> torch.Tensor:
+    """The least distance of v (m, k), of pairs whose first coordinates alone are not further apart than the best."""
+    v = v[v[:, 0].argsort()]
+    x, squares = v[:, 0].contiguous(), v.square().sum(-1)
     slack = 1e-12 * squares.max()  # rounding of the products
-    candidates, best = [], torch.tensor(math.inf, dtype=v.dtype)
-    for start in range(0, len(v), chunk):
+    best = torch.tensor(math.inf, dtype=v.dtype)
+    for start in range(0, len(v) - 1, chunk):
         rows = slice(start, start + chunk)
-        d2 = torch.addmm(squares[rows, None] + squares, v[rows], v.mT, alpha=-2)
-        d2[torch.arange(d2.shape[0]), torch.arange(start, start + d2.shape[0])] = math.inf
-        best = torch.minimum(best, d2.min())
-        i, j = torch.nonzero(d2 <= best + slack, as_tuple=True)
-        candidates.append(
-            torch.linalg.vector_norm(v[start + i] - v[j], dim=-1).min() if len(i) else best.new_tensor(math.inf)
-        )
-    return torch.stack(candidates).min()
+        near = slice(start, int(torch.searchsorted(x, x[rows][-1] + best, right=True)))
+        d2 = torch.addmm(squares[rows, None] + squares[near], v[rows], v[near].mT, alpha=-2).fill_diagonal_(math.inf)
+        least = d2.amin(dim=1)
+        close = (least <= least.min() + slack).nonzero()[:, 0]
+        i, j = torch.nonzero(d2[close] <= least.min() + slack, as_tuple=True)
+        best = torch.minimum(best, torch.linalg.vector_norm(v[start + close[i]] - v[start + j], dim=-1).min())
+    return best
 
 
 def _log_unit_ball(k: int) -> float:

@@ -57,8 +57,9 @@ def _mask(shape: tuple[int, ...], fixed: int, dim: int, generator: torch.Generat
         raise ValueError(
             f"fixed = {fixed}; allowed: 0 to {entries}, the entries of a slice of {tuple(shape)} along {dim}"
         )
-    order = torch.rand(slices, entries, dtype=torch.float64, generator=generator).argsort(dim=-1)
-    chosen = torch.zeros(slices, entries, dtype=torch.bool).scatter_(1, order[:, :fixed], True)
+    drawn = torch.rand(slices, entries, dtype=torch.float64, generator=generator)
+    places = drawn.topk(fixed, largest=False, sorted=False).indices
+    chosen = torch.zeros(slices, entries, dtype=torch.bool).scatter_(1, places, True)
     if dim == 0:
         return chosen.reshape(shape)
     return chosen.reshape(shape[1], shape[0], *shape[2:]).transpose(0, 1).contiguous()
