@@ -14,10 +14,10 @@
 # :::{glue:figure} fig_found
 # :alt: Three intervals on an axis from 0 of the barrier at an end of the widths, divided by the highest barrier at another width. The region up to 0.9 is shaded, a peak would lie there. Widths 15 to 100 matched by activations: [[Z11.peak_activations:.2f]] ([[Z11.peak_activations:to]]). Matched by weights: [[Z11.peak:.2f]] ([[Z11.peak:to]]). Width 6 against all wider ones, matched by weights: [[Z11.narrower:.2f]] ([[Z11.narrower:to]]). None lies wholly in the shaded region.
 #
-# Recorded on MNIST, widths 15 to 100, matched as named: the largest rise of the loss between two networks (the barrier) at the end where it is higher, over the highest between (last row: at width 6, over the highest at any wider one). Bars: 99.9 % intervals.
+# Recorded on MNIST: the largest rise of the loss between two networks (the barrier) at the end of the widths where it is higher, over the highest between (last row: at width 6, over any wider one). Bars: 99.9 % intervals.
 # :::
 #
-# **How sure.** [[n(Z11.peak)]] groups of four networks at each width, all of MNIST, recorded; what is called false here is so with a second seed, too.
+# **How sure.** [[n(Z11.peak)]] groups of four networks at each width, all of MNIST, recorded; what is false is so with a second seed, too.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
