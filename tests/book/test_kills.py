@@ -126,7 +126,7 @@ def test_a_build_is_stopped_and_another_one_that_waits_takes_over(stages, start)
     first = start(stages)
     first.until(lambda: at.exists() and stages.executed(SECOND).exists())
     second = start(stages)
-    second.until(lambda: "waiting" in second.said.read_text())
+    second.until(lambda: second.said.read_text().endswith("\n"))
     assert second.said.read_text() == "waiting for another build in this folder to end ...\n"
     at.unlink()
     first.check(KILL)

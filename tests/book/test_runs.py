@@ -39,9 +39,9 @@ def test_a_run_is_trained_once_for_all_who_need_it(first_training):
     said = [re.sub(r"in \d+ s.*", "in", line) for line in lines if line.startswith("run ") and ", done in" in line]
     assert [line.partition(":")[0] for line in said] == ["run 1/3", "run 2/3", "run 3/3"]
     assert sorted(line.partition(": ")[2] for line in said) == [f"toy of size {n}, done in" for n in (3, 4, 5)]
-    for chapter in (FIRST, SECOND):
-        first = book.executed(chapter)
-        assert all(path.stat().st_mtime <= first.stat().st_mtime for path in book.path("build/runs").glob("*.npz"))
+    trained = [path.stat().st_mtime for path in book.path("build/runs").glob("*.npz")]
+    for chapter in (FIRST, SECOND):  # each needs two of them, and waits for no other
+        assert sum(at <= book.executed(chapter).stat().st_mtime for at in trained) >= 2
 
     imported = book.path("build/imported").read_text()
     outcome = book.build()  # nothing to do, and nothing that trains is imported
