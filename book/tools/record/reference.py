@@ -14,6 +14,7 @@ import json
 import os
 import re
 import sys
+from collections.abc import Collection
 from itertools import zip_longest
 
 import nbformat
@@ -101,9 +102,10 @@ def write() -> None:
         print(REFERENCES / f"{chapter}.ipynb")
 
 
-def at_laptop() -> dict[str, dict]:
-    """Part → its measurement in the run at laptop in ``build``, with its chapter and its images."""
-    found = [record for path in chapters.executed("laptop") for record in records.records(path)]
+def at_laptop(wanted: Collection[str]) -> dict[str, dict]:
+    """Part → its measurement in the run of some chapters at laptop in ``build``, with its chapter and its images."""
+    paths = [path for path in chapters.executed("laptop") if path.stem in wanted]
+    found = [record for path in paths for record in records.records(path)]
     return {
         record["part"]: {"part": record["part"], "chapter": record["chapter"], "data": record.get("data", "")}
         | Measured.of(record).model_dump()
@@ -120,7 +122,7 @@ def write_laptop() -> None:
         raise BuildError(f"the reference at laptop needs MNIST as published: {reason or 'LMC_DATA_UNVERIFIED is set'}")
     at_smoke = {part for path in REFERENCES.glob("*.ipynb") for part in standing.measured(path)}
     before = {entry.part: entry.model_dump() for entry in standing.at_laptop()}
-    found = {part: entry for part, entry in at_laptop().items() if part not in at_smoke}
+    found = {part: entry for part, entry in at_laptop(chapters.chapters()).items() if part not in at_smoke}
     kept = [before[part] if part in before and not moved(before[part], found[part]) else found[part] for part in found]
     atomic_write(LAPTOP, json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
     print(LAPTOP)
@@ -132,9 +134,9 @@ def moved(entry: dict, now: dict) -> list[str]:
     return Difference(part, Measured.of(entry), Measured.of(now)).complaints("in the reference")
 
 
-def check_laptop() -> int:
-    """Compare the run at laptop in ``build`` with the stored numbers, where it used the same images."""
-    found, stored = at_laptop(), [entry.model_dump() for entry in standing.at_laptop()]
+def check_laptop(wanted: Collection[str]) -> int:
+    """Compare the run of chapters at laptop in ``build`` with the stored numbers, where it used the same images."""
+    found, stored = at_laptop(wanted), [entry.model_dump() for entry in standing.at_laptop()]
     same = [e for e in stored if e["part"] in found and found[e["part"]]["data"] == e["data"]]
     wrong = [f"{e['part']} ({e['chapter']}): {line}" for e in same for line in moved(e, found[e["part"]])]
     for line in wrong:
@@ -146,6 +148,6 @@ def check_laptop() -> int:
 def reference(profile: str, check: bool) -> int:
     """Store the measurements of a cheap run, or compare them with those stored at laptop."""
     if check:
-        return check_laptop()
+        return check_laptop(chapters.chapters())
     (write if profile == "smoke" else write_laptop)()
     return 0

@@ -48,6 +48,6 @@ def validate(names: list[str], since: str | None, profile: str, cores: int) -> i
     out = ROOT / "build" / ("test-book" if profile == "smoke" else "book")
     build.build(profile, out, cores, "executed", check.before, only=wanted)
     if profile == "laptop":
-        return reference.check_laptop()
+        return reference.check_laptop(wanted)
     tests = [one for c in wanted for one in (f"{REFERENCE_TEST}[{c}]", f"tests/reference/{c}.ipynb")]
     return subprocess.call([sys.executable, "-m", "pytest", "-q", *NBVAL, *tests], cwd=ROOT)
