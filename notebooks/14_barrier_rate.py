@@ -783,10 +783,8 @@ figures.numbers(
 # *3.* At least $k = (1 - \vartheta) \sum_j (s_j)_+$ places hold rows of two types (proof of {prf:ref}`thm-zero-rows`), and as in {prf:ref}`thm-rate`, 2, the sum of their minima is that of the $k$ smallest of $2m$ entries or more. With probability as near to 1 as one likes the $i$-th smallest is at least a constant times $i/m^2$ for all $i$ at once, so that the sum is at least another one times $k^2/m^2$, and $\sum_j (s_j)_+$ is of order $\sqrt m$. Insert this in {prf:ref}`prop-mass`.
 # :::
 
+
 # %% Give zero rows to leftovers
-SHARES = (0, 0.25, 0.5, 0.75)
-
-
 def spared(W1: torch.Tensor, W2: torch.Tensor, share: float, largest: bool):
     """Matched minima (m, d) with zero rows for a share of their leftovers."""
     left, ends = ((W1 > 0) != (W2 > 0)).any(dim=1), []
@@ -803,6 +801,7 @@ def spared(W1: torch.Tensor, W2: torch.Tensor, share: float, largest: bool):
     return torch.cat([one, met1, free1, 0 * free2]), other
 
 
+SHARES = (0, 0.25, 0.5, 0.75)
 spared_heights = np.empty((2, len(SHARES), n))
 for k in range(n):
     W1, W2 = sample_minima(wide, 6, 6, 2, seed + 1000 + k)
