@@ -57,3 +57,24 @@ def test_minimiser_in_rational_arithmetic(M):
             for k in range(-n - 1, n + 2)
         }
     assert chapter.minimiser(M) == min(values, key=lambda m: (values[m], m))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_zero_rows_that_remove_the_barrier_by_all_orders(seed):
+    """Rows on the rays of any teachers, some of them opposite, and zero rows, as many as fill up; halfway on inputs."""
+    rng = np.random.default_rng(seed)
+    teachers = np.array([[1, 0.3], [-1, -0.3], [0.2, 1]]) if seed % 2 else np.eye(3)
+    x = rng.standard_normal((teachers.shape[1], 40))
+    types = [np.concatenate([np.arange(3), rng.integers(3, size=rng.integers(1, 3))]) for _ in range(2)]
+    counts = [np.bincount(of, minlength=3) for of in types]
+    needed = np.maximum(*counts).sum()
+    for width in range(max(map(len, types)), 8):
+        ends = []
+        for of, number in zip(types, counts, strict=True):
+            rows = teachers[of] * (rng.dirichlet(np.ones(len(of))) + 0.1)[:, None]
+            total = np.bincount(of, np.linalg.norm(rows, axis=1)) / np.linalg.norm(teachers, axis=1)
+            ends.append(np.pad(rows / total[of][:, None], ((0, width - number.sum()), (0, 0))))
+        halfway = np.maximum((ends[0][:, None] + ends[1]) / 2 @ x, 0)  # (width, width, 40)
+        orders = np.array(list(itertools.permutations(range(width))))
+        lost = np.maximum(teachers @ x, 0).sum(axis=0) - halfway[np.arange(width), orders].sum(axis=1)
+        assert (np.abs(lost).max(axis=1).min() < 1e-12) == (width >= needed)
