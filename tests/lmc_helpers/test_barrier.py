@@ -59,7 +59,6 @@ def test_refinement_finds_the_supremum():
         assert refined >= loss_barrier(bump, a, b) and refined == pytest.approx(above.max(), abs=1e-9)
 
 
-# ---------- kinds of barrier
 @pytest.mark.parametrize("places", [[0, 0.5, 1], [0, 0.1, 0.5, 0.6, 1], np.linspace(0, 1, 21).tolist()])
 def test_each_kind_is_what_its_name_says(places):
     loss = np.random.default_rng(len(places)).normal(size=(3, 2, len(places)))

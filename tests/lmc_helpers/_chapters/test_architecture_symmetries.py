@@ -77,8 +77,6 @@ def test_moved_heads_are_the_same_transformer():
     assert all(value.equal(before[name]) for name, value in stack.effective().items())
 
 
-# ---------- Cells against all permutations of small networks, and units that nothing tells apart
-
 MODEL = MLP((2, 3, 4, 2))
 
 

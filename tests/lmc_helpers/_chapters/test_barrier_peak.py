@@ -41,7 +41,6 @@ def test_equal_type_vectors_cost_nothing():
     assert np.abs(halfway_costs(3, 3, 5, seed=1)).max() < 1e-12
 
 
-# ---------- The heights at 2M that the reasons of Z7 quote
 def quoted(part, height, peak):
     """Whether the reason of a part has the share in per cent by which the height at 2M is below its maximum."""
     return f" {100 * (1 - height(2.0) / height(peak)):.1f} % lower" in reading.part(f"Z7.{part}").reason

@@ -144,7 +144,6 @@ def test_coincidences_by_simulation():
     assert np.isclose(chapter.coincidence_probability(10**6, 5, 0.4), 1)
 
 
-# ---------- The exponent of the gap: its ceiling against simulation and the law, its error against repetition
 @pytest.mark.parametrize(("k", "m1"), [(2, 256), (8, 1024), (32, 1024)])
 def test_ceiling_is_above_the_simulated_exponent_and_near_the_law(k, m1):
     ceiling = chapter.exponent_ceiling(16, m1, k)
@@ -169,7 +168,6 @@ def test_standard_error_by_repetition():
     assert 0.85 < errors.square().mean().sqrt().item() / values.std().item() < 1.2
 
 
-# ---------- Masked centres against simulation and against sums over all masks
 @pytest.mark.parametrize(("d", "p", "probability"), [(40, 0.25, 0.5), (60, 0.2, 0.1), (40, 0.25, 0.9)])
 def test_width_by_the_binomial_law(d, p, probability):
     m = chapter.coincidence_width(d, p, probability)
@@ -188,7 +186,6 @@ def test_failure_by_all_masks(d, p):
     assert abs(chapter.line_failure(m, d, p, delta) / (10 * total / delta) - 1) < 1e-12
 
 
-# ---------- The gap, against brute force and the law of a chi variable
 @pytest.mark.parametrize(("m", "k"), [(2, 1), (7, 2), (30, 8), (200, 9), (40, 32)])
 def test_gap_is_the_least_of_all_pairs(m, k):
     v = normal(3, m, k, seed=m)
@@ -218,7 +215,6 @@ def test_two_centres_have_the_exact_law():
         assert chapter.gap_quantile(q, 2, 3) == pytest.approx(exact, rel=1e-3)
 
 
-# ---------- Fixed biases, by least squares on the inputs
 @pytest.mark.parametrize("constant", [False, True])
 def test_a_fixed_bias_is_out_of_reach_unless_the_inputs_represent_a_constant(constant):
     rng = np.random.default_rng(8)

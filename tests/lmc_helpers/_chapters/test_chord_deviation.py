@@ -69,7 +69,6 @@ def test_the_first_step_of_a_pair_has_the_size_of_the_rate():
     assert not first.W[0, 0].equal(first.W[0, 1])
 
 
-# ---------- Chord deviations against Monte Carlo, numerical integrals, and random pairs
 def xi(eta, u, v, lam, x):
     return eta(x @ (lam * u + (1 - lam) * v)) - lam * eta(x @ u) - (1 - lam) * eta(x @ v)  # λ = 1 is u
 

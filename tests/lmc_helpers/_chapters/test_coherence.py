@@ -21,7 +21,6 @@ def latents(n, seed):
     return normal((n, 2), seed, "latents")
 
 
-# ---------- The embeddings against their definition, entry by entry
 def families(d):
     frame = chapter.sample_frame(3, d)
     return [lambda k: chapter.exact_copy(k, d), lambda k: chapter.random_frame(k, frame)]
@@ -85,7 +84,6 @@ def test_the_target():
     assert chapter.target(z).mean().item() == pytest.approx(1 / math.sqrt(math.pi), abs=0.01)
 
 
-# ---------- Points of the coherence experiment against students trained one at a time and losses written out
 def adamw(weight_decay=0.01, **options):
     return Descent(optimiser="adamw", weight_decay=weight_decay, **options)
 
@@ -128,7 +126,6 @@ def test_points_are_those_of_students_trained_one_at_a_time():
         assert point.both == pytest.approx(seen / G)
 
 
-# ---------- Students in the plane against a plain loop of torch, and autograd
 def plain_loop(U, D, z, seed, recipe, start=None):
     """One student with nn.Parameter, torch.optim.AdamW and autograd on all d coordinates."""
     W = torch.nn.Parameter((chapter.raw_weights([seed], *D.shape)[0] if start is None else start).clone())
@@ -192,7 +189,6 @@ def test_raw_weights_have_the_paper_s_law():
     assert W.std().item() == pytest.approx(0.05, rel=0.05) and abs(W.mean().item()) < 4.5 * 0.05 / 2560**0.5
 
 
-# ---------- Classes of neurons against counting by hand, and matching within them against all permutations
 def test_counts_of_random_masks():
     U = chapter.exact_copy(3, 8)
     D = (torch.rand(2, 5, 8, generator=torch.Generator().manual_seed(1)) < 0.5).double()
@@ -228,7 +224,6 @@ def test_matching_is_the_best_within_the_classes():
             assert found.A[g, i + 1].equal(A[g, i + 1, list(best)]) and found.b[g, i + 1].equal(b[g, i + 1, list(best)])
 
 
-# ---------- What the middle lacks, against outputs written out; the two-state barrier against neurons in two states
 def students(G, r, m, seed=0):
     generator = torch.Generator().manual_seed(seed)
     A = torch.randn(G, r, m, 2, dtype=DOUBLE, generator=generator)
@@ -297,7 +292,6 @@ def test_two_states_grow_with_the_number_up_to_a_limit():
     assert chapter.two_state_barrier(80, 1, 0.1) == 0
 
 
-# ---------- Laws of what neurons see, against enumeration of all masks and the definition of the cost
 def all_masks(d, p):
     """Every mask of d entries with its probability."""
     masks = torch.tensor(list(itertools.product([0.0, 1.0], repeat=d)), dtype=torch.float64)

@@ -60,17 +60,11 @@ def test_minima_are_reached_and_the_loss_never_rises(layers, h):
     assert arrived.double().mean() > 0.9
 
 
-# ---------- all components
-
-
 @pytest.mark.parametrize("layers", [2, 3, 5])
 def test_all_components_are_all_tuples_of_signs_once(layers):
     signs = all_components(layers)
     assert signs.shape == (2 ** (layers - 1), layers - 1) and signs.dtype == torch.float64
     assert {tuple(row) for row in signs.tolist()} == set(itertools.product((1, -1), repeat=layers - 1))
-
-
-# ---------- straight lines
 
 
 @pytest.mark.parametrize(("layers", "h"), [(2, 1), (3, 1), (2, 2), (3, 3), (2, 4)])
@@ -106,9 +100,6 @@ def test_a_batch_of_lines_is_many_lines_and_direction_does_not_matter():
     torch.testing.assert_close(together, highest_on_line(b, a, X, Y, places), rtol=1e-8, atol=0)
     for k in range(4):
         torch.testing.assert_close(highest_on_line(at(a, k), at(b, k), X, Y, places), together[k], rtol=1e-8, atol=0)
-
-
-# ---------- Permutations, against their matrices and signs by Leibniz
 
 
 @pytest.mark.parametrize(("layers", "h"), [(2, 2), (3, 3), (5, 2), (4, 5)])
@@ -161,9 +152,6 @@ def test_a_permutation_turns_the_orientation_of_its_own_layer_only(h):
             odd = leibniz(np.eye(h)[list(order)])
             after = orientations(permute_layers(net, perms))
             assert after == [s * odd if k == layer else s for k, s in enumerate(orientations(net))]
-
-
-# ---------- Subgroups exp(tM): forms by a generating function, blocks by ranks, barriers by SciPy's exponential
 
 
 @pytest.mark.parametrize("h", [1, 2, 4, 5])

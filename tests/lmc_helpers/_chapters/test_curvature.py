@@ -103,7 +103,6 @@ def test_curvature_of_the_planar_necks_is_bounded():
     assert max(kappas) < 9
 
 
-# ---------- Chords of GL_h orbits: lengths and distances of fine polygons, circles, sampled difference quotients
 TIMES = torch.linspace(0, 1, 401, dtype=torch.float64)
 PLACES = torch.linspace(0, 1, 11, dtype=torch.float64)
 
@@ -163,7 +162,6 @@ def test_lipschitz_constant_bounds_difference_quotients(size):
         assert found.lipschitz[b].item() == pytest.approx(math.hypot(first, second))
 
 
-# ---------- Curves exp(tM)·w that come back, against closed forms and a search over the minimum
 SIZES = torch.tensor([2.0, 10.0, 300.0], dtype=torch.float64)
 
 
@@ -243,7 +241,6 @@ def test_a_half_turn_beside_a_full_one_leaves_the_middle_as_far_as_the_ends(r):
     assert math.sqrt(found) == pytest.approx(D / 2, rel=1e-6)
 
 
-# ---------- The bound, against brute force on circles and random curves
 @pytest.mark.parametrize(("R", "angle"), [(1.0, 0.1), (3.0, 2.0), (0.2, math.pi)])
 def test_arc_height_is_the_height_of_the_arc(R, angle):
     height = R - R * math.cos(angle / 2)

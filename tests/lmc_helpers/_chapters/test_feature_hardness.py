@@ -72,7 +72,6 @@ def test_no_combination_beats_the_bound(d, m):
         assert error.item() >= chapter.high_degree_part(d) * (R - stray) - 1e-9
 
 
-# ---------- Targets with a bias against networks without one: Monte Carlo, and brute force over homogeneous functions
 @pytest.mark.parametrize("d", [1, 3, 41])
 def test_radial_variance_by_monte_carlo(d):
     r = normal(200_000, d, seed=d).norm(dim=1)

@@ -28,7 +28,6 @@ def test_outputs_are_those_of_the_model_on_means():
     assert drawn[0].equal(drawn[1])
 
 
-# ---------- Lines against averaged networks, and runs that follow from their arguments
 SIZES = dict(widths=[2], resnet=[1, 2, 1], vit=[8, 1, 2], side=1, images=60, epochs=[1, 1, 1], warm_up=0, batch=30)
 PARAMETERS = Parameters(dataset="digits", **SIZES, pairs=2, sweep_pairs=2, sigmas=[0.5], together=1, seed=3)
 

@@ -29,8 +29,6 @@ from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Stack
 from lmc_helpers.teacher_student import sample_minima
 
-# ---------- All permutations of two hidden layers against networks that are permuted one by one
-
 
 def pairs(m=3, P=2, dtype=torch.float64):
     model = MLP((4, m, m, 3))
@@ -90,8 +88,6 @@ def test_the_optimum_tells_whether_a_graph_has_a_hamiltonian_cycle(edges):
     assert (value == 2 * m + m**3) == hamiltonian == edges.endswith("40 02")
 
 
-# ---------- The trainings of the pairs
-
 SIZES = dict(width=8, pairs=3, images=60, epochs=1, wide=12, wide_pairs=2, small_pairs=2, small_epochs=1)
 PARAMETERS = Parameters(dataset="digits", **SIZES, seed=3)
 
@@ -123,9 +119,6 @@ def test_runs_share_masks_within_pairs_only():
     assert not digests[0] & digests[1]
 
 
-# ---------- Exact correlations against sampled ones, and matchers of minima against each other
-
-
 @pytest.mark.parametrize("d", [2, 3, 8])
 def test_correlations_against_samples(d):
     generator = torch.Generator().manual_seed(d)
@@ -146,9 +139,6 @@ def test_students_as_in_the_chapter_on_algorithm_1():
     assert found.keys() == seconds.keys() and min(seconds.values()) > 0
     better = found["straight-through"] <= found["identity"] + 1e-12
     assert better.mean() > 0.9  # judged halfway, measured at the peak
-
-
-# ---------- Pairs, their barriers computed by hand, and choices that do not see what they are measured on
 
 
 def ends_of_matches(stack):

@@ -136,9 +136,6 @@ def test_the_gradient_vanishes_as_a_neuron_of_the_pair_becomes_a_step():
     assert (quotient < -1.98).all() and quotient[-1] > -2.3
 
 
-# ---------- Minima of ReLU losses against the best of all kinks by least squares
-
-
 def best_hinge(x, y, near, reach=0.3):
     """Least loss of a + b·max(x − k, 0) over kinks k near one, by a fine grid and least squares."""
     best = np.inf
@@ -185,9 +182,6 @@ def test_a_rounded_relu_is_near_and_smooth(width):
     assert (off >= 0).all() and off.max() <= width / 2 * (1 + 1e-12) and off.argmax() == 2000
 
 
-# ---------- different minima
-
-
 def test_different_values_are_counted():
     generator = torch.Generator().manual_seed(1)
     for n in (1, 2, 7):
@@ -195,9 +189,6 @@ def test_different_values_are_counted():
         near = values * (1 + 1e-8 * torch.rand(n, dtype=torch.float64, generator=generator))
         assert count_different(values) == count_different(near) == len(set(values.tolist()))
     assert count_different(torch.tensor([1, 1.1, 1.2]), tol=0.2) == 1 and count_different(torch.zeros(2)) == 1
-
-
-# ---------- Kinds of path
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 4, 5])

@@ -44,7 +44,6 @@ def test_normal_overlap_tends_to_the_printed_limit():
     assert 1 - overlap.overlap_limit(1e6) == pytest.approx(1 - chapter.normal_limit(1e-6), rel=1e-5)
 
 
-# ---------- The minimiser, in rational arithmetic
 @pytest.mark.parametrize("M", range(2, 26))
 def test_minimiser_in_rational_arithmetic(M):
     values = {}

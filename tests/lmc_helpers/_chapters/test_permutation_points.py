@@ -64,7 +64,6 @@ def test_prescribed_curvature_is_that_of_the_loss(activation):
     assert found[0, 0] > 0
 
 
-# ---------- strict minima
 def test_strict_minima_leave_out_saddles_valleys_and_what_has_not_converged():
     def valley(t):  # minima at (±1, 0), the third direction is flat
         return (t[..., 0] ** 2 - 1) ** 2 + t[..., 1] ** 2
@@ -80,7 +79,6 @@ def test_strict_minima_leave_out_saddles_valleys_and_what_has_not_converged():
     assert len(chapter.strict_minima(lambda t: -bowl(t), 0 * starts, 0, 1e-12, 1e-9)) == 0
 
 
-# ---------- gaps in the spectrum
 def test_separated_looks_for_a_gap_in_the_sizes():
     """Against the definition, eigenvalue by eigenvalue, for matrices with a known spectrum in a random basis."""
     rng = np.random.default_rng(2)
@@ -92,7 +90,6 @@ def test_separated_looks_for_a_gap_in_the_sizes():
     assert chapter.separated(torch.zeros(3, 3), low=1e-4, high=1e-2)
 
 
-# ---------- Two neurons that go round each other
 @pytest.mark.parametrize("negative", [1, 2])
 def test_two_neurons_pass_below_the_point_if_and_only_if_its_index_is_two(negative):
     """Half circles through the lowest eigenvector and each of the others; the loss by hand."""

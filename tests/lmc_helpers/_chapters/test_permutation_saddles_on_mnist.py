@@ -139,7 +139,6 @@ def test_runs_are_those_of_the_chapter():
     assert replace(PARAMETERS, seed=6).teaching()[3].seeds != TEACHING[3].seeds
 
 
-# ---------- The pixels' span against NumPy, the projected network against torch's layers, paths against SciPy's minima
 DISTANCES = torch.tensor([1.0, 0.9, 0.8], dtype=torch.float64)
 
 
@@ -307,7 +306,6 @@ def test_exponent_without_two_widths_is_unknown(found):
     assert chapter.exponent(found) == (0.0, 1.0, 0)
 
 
-# ---------- Products by hand against Hessians that autograd forms, straight and through coordinates
 def plain_of_products(sizes, x, y, weight):
     """The loss with torch's own layers in the order of the flat parameters."""
 
@@ -370,7 +368,6 @@ def test_derivatives_of_the_outputs_are_those_of_autograd(sizes):
     torch.testing.assert_close(torch.cat([by_bias, by_rest], dim=-1), J[..., start:])
 
 
-# ---------- Truncated Newton steps against closed minima and SciPy; the metric against a matrix formed entry by entry
 def near(loss):
     """A loss of a few parameters as a Local, by autograd."""
 

@@ -37,7 +37,6 @@ def test_class_dimension(d, k, masked):
     assert chapter.class_dimension(D, torch.linalg.qr(gaussian(d, k)).Q).tolist() == [k, min(k, d - masked)]
 
 
-# ---------- start or cost
 def test_a_start_that_hides_F_is_an_ordinary_network_without_decay():
     x, y = gaussian(200, 6), torch.arange(200) % 10
     hidden, plain = (chapter.train_syre(x, y, [(s, 1.0, 0.0)], 2, [0, 40], seed=3, hidden=5)[0] for s in (2.0, 0.0))

@@ -127,7 +127,6 @@ def test_a_difference_of_shares_is_inside_its_interval():
     assert value == pytest.approx(0.7)
 
 
-# ---------- Bootstrap, against repeated samples
 def test_bootstrap_errors_are_the_spread_over_repeated_samples():
     rng = np.random.default_rng(4)
     samples = rng.exponential(size=(200, 1, 80))

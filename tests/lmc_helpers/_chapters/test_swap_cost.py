@@ -103,7 +103,6 @@ def test_bound_over_all_masks(d, k):
     assert chapter.bernstein_bound(U, chapter.mask_moments(p), 0.1).item() == pytest.approx(bound)
 
 
-# ---------- The cheapest permutation, against all of them
 def brute(table, others):
     costs = []
     for p in itertools.permutations(range(len(table))):

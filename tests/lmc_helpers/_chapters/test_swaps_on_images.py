@@ -23,8 +23,6 @@ from lmc_helpers.identifiability import coherence, pca_basis
 from lmc_helpers.identifiability.printed_networks import Training
 from lmc_helpers.networks.mlp import MLP
 
-# ---------- Moments and subspaces against the activations themselves, and which networks the runs share
-
 SIZES = dict(dataset="digits", width=16, images=150, epochs=2, batch=64, seed=3)
 PARAMETERS = Parameters(**SIZES, stages=[0, 1], pairs=3, ridge_networks=2)
 
@@ -94,8 +92,6 @@ def test_an_experiment_averages_over_pairs():
     mean = {name: some.hidden(name, None, "relative").mean().item() for name in ("W 1", "MLP", "W 0")}
     assert value == pytest.approx(mean["W 1"] / max(mean["MLP"], mean["W 0"])) and error > 0
 
-
-# ---------- Swap costs against brute force, fixed norms against torch's batch norm, ridge costs against a descent
 
 FEW = Parameters(**SIZES, stages=[0], pairs=2, ridge_networks=2)
 

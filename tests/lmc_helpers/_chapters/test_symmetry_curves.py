@@ -20,7 +20,6 @@ def weights(h, n, m):
     return normal(h, n, seed=1), normal(m, h, seed=2)
 
 
-# ---------- the map (6)
 @pytest.mark.parametrize(("h", "k"), [(1, 1), (3, 7), (7, 3), (4, 4)])
 def test_projection_is_least_squares_on_the_rows(h, k):
     s, target = normal(h, k, seed=10), normal(2, k, seed=11)
@@ -64,9 +63,6 @@ def test_curves_of_the_map_6_start_at_the_identity_s_image():
     torch.testing.assert_close(net.output(path), net.output(w).expand(11, -1, -1))
 
 
-# ---------- matrices without a real logarithm
-
-
 @pytest.mark.parametrize("h", [2, 3, 4, 5, 8, 9])
 def test_probability_is_the_sampled_share(h):
     g = np.random.default_rng(h).standard_normal((20_000, h, h))
@@ -83,7 +79,6 @@ def test_probability_in_closed_form_and_monotone():
     assert all(np.diff(values) > 0) and values[-1] < 1
 
 
-# ---------- Networks of Fig. 3: the same descent by torch.optim on an nn.Module, and singular values by the SVD
 def module(X, W_1, W_2, activation):
     model = nn.Sequential(
         nn.Linear(len(X), len(W_1), bias=False, dtype=torch.float64),
@@ -136,7 +131,6 @@ def test_least_singular_value_is_that_of_the_svd(shape):
     assert chapter.least_singular_value(torch.zeros(3, 3)).item() == 0
 
 
-# ---------- Logarithms, against exponentials and Culver's condition
 def similar(blocks, seed=0):
     """A matrix with the given diagonal blocks in another basis."""
     D = torch.from_numpy(scipy.linalg.block_diag(*blocks)).double()

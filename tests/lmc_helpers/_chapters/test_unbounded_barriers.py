@@ -83,9 +83,6 @@ def test_orbit_interval_and_bound_are_sharp(k):
         orbit_interval(last, before, k, 1e-6)
 
 
-# ---------- The factor of the barrier, against NumPy, SciPy and closed forms
-
-
 def output(last, before, features, k, negative):
     """W_l σ(W_{l−1} F) in NumPy, with sign and power."""
     z = before.numpy() @ features.numpy()
@@ -141,9 +138,6 @@ def test_peak_is_symmetric_monotone_and_continuous_at_one(k):
     assert above > 0 if k != 1 else abs(largest_factor(5.0, k)[0].item() - 0.5) < 1e-12
 
 
-# ---------- Minima that gradient flow reaches: flows by SciPy, pairs on a grid, and a search for the worst inputs
-
-
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_gradient_flow_conserves_what_each_neuron_has_too_much(k):
     rng = np.random.default_rng(k)
@@ -194,9 +188,6 @@ def test_the_worst_inputs_of_balanced_minima_are_as_bad_as_the_bound(values):
     worst = max(-minimize(barrier, rng.normal(size=5), method="Nelder-Mead", options=options).fun for _ in range(6))
     assert worst == pytest.approx((kappa + 2 + 1 / kappa) / 4, rel=1e-3)
     assert max(-barrier(x) for x in rng.normal(size=(300, 5))) <= (kappa + 2 + 1 / kappa) / 4 + 1e-12
-
-
-# ---------- Balanced minima: gradient flow in NumPy
 
 
 def test_flows_from_balanced_starts_end_a_rotation_apart_below_the_loss_of_zero():

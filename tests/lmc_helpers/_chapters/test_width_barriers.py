@@ -37,7 +37,6 @@ def test_no_bias_where_all_places_are_alike():
     assert 0.8 < values.std() / np.sqrt((errors**2).mean()) < 1.2
 
 
-# ---------- The sweep over widths: which runs, which pairs, lines and limits against modules of torch built by hand
 SIZES = dict(widths=[3, 5], depths=[2], depth_widths=[4], groups=2, depth_groups=3, long_groups=1, together=3)
 OTHER = dict(other="digits", other_widths=[7, 9], other_pairs=4, other_epochs=4, other_images=200)
 TIMES = dict(epochs=2, budgets=[1, 3], second=[2, 4], seed=5)
@@ -189,7 +188,6 @@ def test_scaled_weights_scale_the_logits_of_the_whole_line():
     assert torch.equal(plain.accuracy["direct"], after.accuracy["direct"])
 
 
-# ---------- Readings of barriers over the width, against plain loops over hand-made lines
 def arches(heights, ends=0.0):
     """Losses (P, 11) that rise from ``ends`` to a height in the middle."""
     shape = 1 - (2 * torch.linspace(0, 1, 11) - 1).abs()

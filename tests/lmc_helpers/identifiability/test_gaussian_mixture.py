@@ -27,8 +27,6 @@ from lmc_helpers.identifiability.gaussian_mixture import (
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Stack
 
-# ---------- the data set: moments against samples and densities against scipy
-
 
 def test_samples_lie_in_the_subspace_and_are_balanced():
     mixture = draw_mixture(3, d=20, classes=4, seed=5)
@@ -83,11 +81,6 @@ def test_published_structure_gives_the_samples_of_the_published_code(k, d):
     latent = ours.centres[labels] + ours.scales * unit.double()
     mine = torch.einsum("nij,nj->ni", ours.rotations[labels], latent) @ ours.embedding.mT
     assert torch.allclose(mine, (z @ P.T).double(), atol=1e-5)
-
-
-# ---------- mixture pairs
-#
-# Pairs on Gaussian mixtures: what is shared, and that an ensemble of settings is one setting at a time.
 
 
 SMALL = {"clusters": 2, "seed": 3, "samples": 60, "epochs": 2}
@@ -210,8 +203,6 @@ def test_ceiling_is_the_share_of_the_largest_densities():
         best = np.argmax([law.logpdf(z) for law in laws], axis=0)
         assert value.item() == pytest.approx(100 * (best == y.numpy()).mean(), abs=1e-9)
 
-
-# ---------- Swap costs of trained layers against eigenvectors, least-norm weights and torch's own batch norm
 
 SMALL_MIXTURE_SWAPS = {"clusters": 2, "seed": 3, "samples": 60, "epochs": 2, "precision": "float64"}
 

@@ -51,9 +51,6 @@ def rows(nets):
     return torch.stack([torch.cat([W.flatten() for W in net]) for net in nets])
 
 
-# ---------- Other widths: minima by pseudo-inverses, signs by Leibniz, plain gradient descent
-
-
 @pytest.mark.parametrize("widths", [(2, 3, 2), (1, 1, 2, 1), (2, 3, 2, 4, 2)])
 def test_the_misfit_of_other_widths_is_that_of_numpy_and_its_derivative_autograd(widths):
     X, Y = data(widths[0], seed=2)

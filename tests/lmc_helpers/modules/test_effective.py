@@ -58,9 +58,6 @@ def of_losses(found, ends, x=X, y=Y):
     return [found.losses[0].item(), found.losses[-1].item()] == pytest.approx(expected, rel=1e-9)
 
 
-# ---------- weights that are computed
-
-
 class Exponential(nn.Module):
     def forward(self, w):
         return w.exp()
@@ -163,9 +160,6 @@ def test_effective_weights_are_interpolated_and_matched(name):
     assert list(a.state_dict()) == keys
 
 
-# ---------- buffers
-
-
 def test_statistics_of_instance_norms_are_those_of_the_data():
     x, nets = numbers(30, 2, 4, 4), []
     for seed in (1, 2):
@@ -235,9 +229,6 @@ def test_other_buffers_are_named():
         value.copy_((value + b.state_dict()[slot]) / 2)
     assert found.losses[1].item() == pytest.approx(mse_loss(half(X), Y).item(), rel=1e-9)
     assert found.buffers == "no running statistics; 'mean' interpolated like weights"
-
-
-# ---------- what a copy does not have
 
 
 class Kept(Net):
@@ -334,9 +325,6 @@ def test_copies_that_run_their_own_weights(kind):
     assert symmetry(a, X).sizes == {"a": 8} and change(match(a, b, X), b, X) < 1e-12
 
 
-# ---------- parameters that no input read
-
-
 class Expert(nn.Module):
     def __init__(self, condition=False, experts=4):
         super().__init__()
@@ -385,9 +373,6 @@ def test_what_no_input_reads_is_refused_by_name_or_followed():
     moved = permuted(net, found, perms)
     assert change(moved, net, X) < 1e-12 and change(moved, net, X, labels) < 1e-12
     assert symmetry(Elsewhere(), X).sizes == {"a": 8}
-
-
-# ---------- proof by several inputs
 
 
 class Held:

@@ -118,9 +118,6 @@ def test_output_weights_meet_unless_they_part_over_the_last_decade():
         assert meet(torch.stack([0.5 - split / 2, 0.5 + split / 2], dim=-1)[:, None], delta) is met
 
 
-# ---------- Closed forms against automatic differentiation; the same function with unit parameter vectors
-
-
 @pytest.mark.parametrize("shared", [True, False])
 @pytest.mark.parametrize(
     ("activation", "g", "pin"), [("tanh", None, 0.0), ("relu", rounded_relu(0.3), 1.0), ("erf", None, 0.5)]
