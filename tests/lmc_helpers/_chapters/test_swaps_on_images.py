@@ -5,26 +5,13 @@ import pytest
 import torch
 from torch import nn
 
-from lmc_helpers._chapters.swaps_on_images import (
-    LAYERS,
-    Coherences,
-    Experiment,
-    Moments,
-    Parameters,
-    Swaps,
-    coherences,
-    fixed_norm,
-    layer_moments,
-    layer_parts,
-    neighbours,
-    one_metric_costs,
-)
+from lmc_helpers._chapters import swaps_on_images as chapter
 from lmc_helpers.identifiability import coherence, pca_basis
 from lmc_helpers.identifiability.printed_networks import Training
 from lmc_helpers.networks.mlp import MLP
 
 SIZES = dict(dataset="digits", width=16, images=150, epochs=2, batch=64, seed=3)
-PARAMETERS = Parameters(**SIZES, stages=[0, 1], pairs=3, ridge_networks=2)
+PARAMETERS = chapter.Parameters(**SIZES, stages=[0, 1], pairs=3, ridge_networks=2)
 
 
 def inputs(*shape):
@@ -37,7 +24,7 @@ def test_moments_are_those_of_the_activations(norm):
     record = {}
     outputs = stack.forward(x, record)
     seen = [x, record["0"][1], record["1"][1], outputs[1]]
-    for found, Z in zip(layer_moments(stack, 1, x), seen, strict=True):
+    for found, Z in zip(chapter.layer_moments(stack, 1, x), seen, strict=True):
         Z = Z.detach().double().numpy()
         np.testing.assert_allclose(found.mean, Z.mean(axis=0), atol=1e-6)
         np.testing.assert_allclose(found.covariance, np.cov(Z.T, bias=True), atol=1e-6)
@@ -47,7 +34,7 @@ def test_coherences_are_those_of_principal_components():
     stack, x = MLP((4, 6, 5, 3), "gelu", "layer").initial([1, 2]), inputs(50, 4)
     record = {}
     outputs = stack.forward(x, record).detach()
-    found = coherences(stack, x)
+    found = chapter.coherences(stack, x)
     for n in range(2):
         seen = [x, record["0"][n], record["1"][n], outputs[n]]
         for place, Z in enumerate(seen):
@@ -59,11 +46,13 @@ def test_coherences_are_those_of_principal_components():
 def test_a_subspace_ends_where_the_share_is_reached():
     for shares, k in (([0.5, 0.4, 0.1], 2), ([0.5, 0.39, 0.11], 3), ([1.0, 0.0, 0.0], 1)):
         C = torch.diag(torch.tensor(shares, dtype=torch.float64))
-        assert Moments(torch.zeros(3), C).basis.shape == (3, k)
+        assert chapter.Moments(torch.zeros(3), C).basis.shape == (3, k)
 
 
 def test_excess_and_relative_at_both_ends():
-    some = Coherences(torch.tensor([[0.25, 1.0, 1.0]]), torch.tensor([[1.0, 2.0, 3.0]]), torch.tensor([4, 4, 3]))
+    some = chapter.Coherences(
+        torch.tensor([[0.25, 1.0, 1.0]]), torch.tensor([[1.0, 2.0, 3.0]]), torch.tensor([4, 4, 3])
+    )
     assert some.excess.tolist() == [[0, 1, 0]] and some.relative.tolist() == [[1, 2, 1]]
 
 
@@ -80,7 +69,7 @@ def test_runs_are_those_of_the_chapter_on_asymmetric_mlps():
 
 
 def test_an_experiment_averages_over_pairs():
-    some = Experiment(PARAMETERS, 100)
+    some = chapter.Experiment(PARAMETERS, 100)
     for epoch in (0, None):
         found = some.coherences("W 1", epoch)
         assert found.nu.shape == (6, 5) and found.nu[:, 0].unique().numel() == 1
@@ -93,12 +82,12 @@ def test_an_experiment_averages_over_pairs():
     assert value == pytest.approx(mean["W 1"] / max(mean["MLP"], mean["W 0"])) and error > 0
 
 
-FEW = Parameters(**SIZES, stages=[0], pairs=2, ridge_networks=2)
+FEW = chapter.Parameters(**SIZES, stages=[0], pairs=2, ridge_networks=2)
 
 
 @pytest.fixture(scope="module")
 def experiment():
-    return Experiment(FEW, 120)
+    return chapter.Experiment(FEW, 120)
 
 
 def least_norm(f, d, a, U):
@@ -111,10 +100,10 @@ def least_norm(f, d, a, U):
 
 @pytest.mark.parametrize("name", ["W 0", "W 1", "syre 1", "W 1, batch norm"])
 def test_costs_are_those_of_least_weights(experiment, name):
-    swaps = Swaps(experiment, name)
+    swaps = chapter.Swaps(experiment, name)
     for place, n in enumerate(swaps.networks):
-        for layer in LAYERS:
-            F, D, W = layer_parts(swaps.stack, n, layer)
+        for layer in chapter.LAYERS:
+            F, D, W = chapter.layer_parts(swaps.stack, n, layer)
             U = swaps.bases[place][layer]
             a = (F + D * W) @ U
             for i, j in ((0, 1), (5, 2)):
@@ -125,21 +114,21 @@ def test_costs_are_those_of_least_weights(experiment, name):
 
 
 def test_one_network_of_each_pair(experiment):
-    assert list(Swaps(experiment, "W 1").networks) == [0, 2]
-    assert list(Swaps(experiment, "W 1, batch norm").networks) == [0, 1]
+    assert list(chapter.Swaps(experiment, "W 1").networks) == [0, 2]
+    assert list(chapter.Swaps(experiment, "W 1, batch norm").networks) == [0, 1]
     stack = experiment.result("W 1").stack
-    F, D, W = layer_parts(stack, 2, 1)
+    F, D, W = chapter.layer_parts(stack, 2, 1)
     assert F.equal(stack.fixed["1.weight"][0][1].double()) and D.equal(stack.fixed["1.weight"][1][1].double())
     torch.testing.assert_close(F + D * W, stack.effective()["1.weight"][2].double())
 
 
 def test_one_metric(experiment):
-    swaps = Swaps(experiment, "syre 1")
-    for layer in LAYERS:
+    swaps = chapter.Swaps(experiment, "syre 1")
+    for layer in chapter.LAYERS:
         for place, n in enumerate(swaps.networks):
-            F, D, W = layer_parts(swaps.stack, n, layer)
+            F, D, W = chapter.layer_parts(swaps.stack, n, layer)
             assert D.eq(1).all()
-            found = one_metric_costs(F, W, swaps.bases[place][layer])
+            found = chapter.one_metric_costs(F, W, swaps.bases[place][layer])
             torch.testing.assert_close(found, swaps.matrices[layer][place], rtol=1e-9, atol=1e-9)
 
 
@@ -149,22 +138,22 @@ def test_fixed_norms_are_those_of_torch():
         value += 0.1 * torch.randn(value.shape, generator=torch.Generator().manual_seed(len(name)))
     record = {}
     stack.forward(x, record)
-    at = layer_moments(stack, 1, x)
+    at = chapter.layer_moments(stack, 1, x)
     for layer, h in enumerate([x, record["0"][1]]):
-        alpha, gamma = fixed_norm(stack, 1, layer, at[layer])
+        alpha, gamma = chapter.fixed_norm(stack, 1, layer, at[layer])
         seen = nn.functional.gelu(alpha * (h @ stack.params[f"{layer}.weight"][1].T) + gamma)
         torch.testing.assert_close(seen, record[str(layer)][1], rtol=0, atol=1e-9)
 
 
 def test_ridge_costs_are_those_of_a_descent(experiment):
     """T_01 + T_10 − T_00 − T_11 by minimising eq. (254) over w itself."""
-    swaps = Swaps(experiment, "W 1, batch norm")
+    swaps = chapter.Swaps(experiment, "W 1, batch norm")
     layer, B, beta = 1, 20, 0.5
     found, part = (both[0, 0].item() for both in swaps.ridge(layer, 1, B, beta))
-    F, D, W = layer_parts(swaps.stack, 0, layer)
+    F, D, W = chapter.layer_parts(swaps.stack, 0, layer)
     record = {}
     swaps.stack.ordinary([0]).forward(experiment.x, record)
-    h, (alpha, gamma) = record["0"][0].double(), fixed_norm(swaps.stack, 0, layer, swaps.moments[0][layer])
+    h, (alpha, gamma) = record["0"][0].double(), chapter.fixed_norm(swaps.stack, 0, layer, swaps.moments[0][layer])
 
     def unit(i, w, x):
         return nn.functional.gelu(alpha[i] * (x @ (F[i] + D[i] * w)) + gamma[i])
@@ -193,4 +182,4 @@ def test_ridge_costs_are_those_of_a_descent(experiment):
 
 
 def test_neighbours_are_disjoint():
-    assert neighbours(7).flatten().tolist() == [0, 1, 2, 3, 4, 5]
+    assert chapter.neighbours(7).flatten().tolist() == [0, 1, 2, 3, 4, 5]
