@@ -82,9 +82,3 @@ def test_each_kind_is_what_its_name_says(places):
 def test_the_middle_is_left_out_where_it_was_not_evaluated():
     kinds = list(barrier_kinds(torch.tensor([0.0, 1.0, 0.0]), [0, 0.4, 1]))
     assert kinds == [name for name in KINDS if name != "middle"]
-
-
-@pytest.mark.parametrize("places", [[0, 0.5], [0, 0.5, 0.9], [0.1, 0.5, 1], [0, 1, 0.5]])
-def test_kinds_need_the_whole_line_in_order(places):
-    with pytest.raises(ValueError, match="allowed"):
-        barrier_kinds(torch.tensor([0.0, 1.0, 0.0]), places)

@@ -194,19 +194,6 @@ def test_digits_are_those_of_scikit_learn():
     assert [len(load("digits", split)) for split in SPLITS] == [1437, 360, 1150, 143, 144, 1293, 144]
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: choose(()), "no data set is named; allowed: names of digits, mnist, cifar10"),
-        (lambda: load("digits", n=0), "n = 0 images; allowed: an integer from 1 to 1437"),
-        (lambda: load("digits", "test", n=361), "n = 361 images; allowed: an integer from 1 to 360"),
-    ],
-)
-def test_bad_input_is_named(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
-
-
 def test_data_sets_are_fetched_from_the_command_line(small, capsys):
     assert _main(["mnist", "digits"]) == 1
     shown = capsys.readouterr()

@@ -147,21 +147,6 @@ def test_syre_and_residual():
     assert D.eq(1).all()
 
 
-@pytest.mark.parametrize(
-    ("draw", "message"),
-    [
-        (lambda: WAsymmetric(8, 1.0).draw((4, 7), generator()), "fixed = 8; allowed: 0 to 7"),
-        (lambda: WAsymmetric(5, 1.0, dim=1).draw((4, 7), generator()), "fixed = 5; allowed: 0 to 4"),
-        (lambda: Syre(1.0, 1.0), "epsilon = 1"),
-        (lambda: LinearResidual().draw((4, 7), generator()), "allowed: outputs a multiple"),
-        (lambda: LinearResidual().draw((2, 2, 2, 2), generator()), "odd"),
-    ],
-)
-def test_what_does_not_fit_the_weight_is_refused(draw, message):
-    with pytest.raises(ValueError, match=message):
-        draw()
-
-
 def test_parts_of_a_module():
     net = nn.Sequential(nn.Linear(5, 4), nn.ReLU(), nn.MultiheadAttention(4, 2))
     assert layer_parts(net) == {}

@@ -28,8 +28,3 @@ def test_three_terms_of_equation_16(m, d, k):
         literal = x @ (P[i] + P[j]) @ x, 2 * x @ (P[i] @ r[j] - P[j] @ r[i]), constant
         for term, expected in zip(terms, literal, strict=True):
             assert term[i, j].item() == pytest.approx(expected, rel=1e-8, abs=1e-8)
-
-
-def test_terms_need_full_rank():
-    with pytest.raises(ValueError, match="full rank"):
-        swap_terms(torch.zeros(2, 2), torch.tensor([[1.0, 0.0], [1.0, 1.0]]), torch.ones(2, 2), torch.eye(2))

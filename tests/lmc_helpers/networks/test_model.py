@@ -168,37 +168,3 @@ def test_fixed_parts_are_drawn_as_for_a_torch_module():
     assert all(ours[name][part][0].float().equal(theirs[name][part]) for name in theirs for part in (0, 1))
     residual = model.fixed_parts({"0.query.weight": LinearResidual()}, seed=1)["0.query.weight"][0]
     assert residual.reshape(12, 12).equal(torch.eye(12, dtype=DOUBLE))
-
-
-NET = MLP((2, 3, 3))
-NETS = NET.initial([1, 2])
-ONES = torch.ones(1, 3, 2)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: MLP(sizes=(2, 3)), r"sizes = \(2, 3\)"),
-        (lambda: CNN(depth=1), "depth = 1"),
-        (lambda: CNN(depth=3, pools=3), "depth = 3, pools = 3"),
-        (lambda: CNN(input_shape=(3, 7, 8)), "at least 8 pixels"),
-        (lambda: ResNet20(norm_groups=3), "norm_groups = 3; allowed: None, or a divisor of 128 channels"),
-        (lambda: ResNet20(input_shape=(3, 32, 3)), "at least 4 pixels"),
-        (lambda: ViT(heads=5), "heads = 5, dimension = 384"),
-        (lambda: ViT(patch=5), "patch = 5"),
-        (lambda: ViT(input_shape=(3, 2, 2)), "at least 4 pixels"),
-        (lambda: Stack(NET, {**NETS.params, "0.bias": torch.zeros(1, 3)}), r"'0.bias': \(1, 3\)"),
-        (lambda: NET.initial([1], fixed={"0.bias": (ONES, ONES)}), "F and D of '0.bias'"),
-        (lambda: NET.initial([1], fixed={"1.weight": (ONES, ONES)}), "F and D of '1.weight'"),
-        (lambda: NET.initial([1, 2, 3], fixed={"0.weight": (ONES.repeat(2, 1, 1),) * 2}), "divisor of 3"),
-        (lambda: NET.initial([1], fixed={"0.weight": (ONES[:0], ONES[:0])}), "divisor of 1"),
-        (lambda: NET.initial([1], fixed={"0.weight": (ONES, ONES[..., :1])}), "F and D of '0.weight'"),
-        (lambda: NET.initial([1], fixed={"0.weight": (ONES, ONES)}).permuted({}), "0.weight have fixed parts"),
-        (lambda: Stack.from_state(NET, {"other/x": ONES}), "tensor 'other/x' is unknown"),
-        (lambda: Stack.from_state(NET, {**NETS.state(), "F/0.weight": ONES}), "both of each weight"),
-        (lambda: Stack.from_state(NET, {"params/0.bias": torch.zeros(1, 3)}), "'0.weight': None"),
-    ],
-)
-def test_bad_input_is_named(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

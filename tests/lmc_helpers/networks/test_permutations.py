@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-import pytest
 import torch
 from oracles.networks import numbers
 
@@ -79,21 +78,3 @@ def test_verify_finds_wrong_lists():
         assert check.permuted[group] > 1e-3 and check.permuted["01".replace(group, "")] < 1e-12
     check = verify(Wrong(sizes, lacks=Axis("1.bias", 0), extra=(Axis("1.bias", 0),)))
     assert not check.holds() and check.left_out[Axis("1.bias", 0)] < 1e-12
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: Symmetry({"a": A}, {"b": 5}), r"groups \['a'\], sizes of \['b'\]"),
-        (lambda: Symmetry({"a": A, "b": A[:1]}, {"a": 5, "b": 5}), "overlap; allowed"),
-        (lambda: Symmetry({"a": (Axis("W", 0), Axis("W", 0, 4))}, {"a": 5}), "overlap; allowed"),
-        (lambda: Symmetry({"a": A}, {"a": 0}), "allowed: one or more"),
-        (lambda: Symmetry({"a": A, "b": B}, {"a": 5, "b": 3}, {"a": ("b", 0)}), "allowed: a group that comes before"),
-        (lambda: Symmetry({"a": A, "b": B}, {"a": 5, "b": 3}, {"b": ("a", 5)}), "allowed: a group that comes before"),
-        (lambda: Symmetry({"a": ()}, {"a": 5}), r"groups \['a'\] have none"),
-        (lambda: permute(PARAMS, SYMMETRY, {"b": torch.zeros(2, 3, dtype=torch.long)}), "is not a permutation"),
-    ],
-)
-def test_bad_input_is_named(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

@@ -84,27 +84,3 @@ def test_an_epoch_goes_on_where_it_was_left(augment):
         assert len(rest) == len(whole) - first
         for (a, b), (c, d) in zip(whole[first:], rest, strict=True):
             assert a.equal(c) and b.equal(d)
-
-
-X, Y = images()
-
-
-@pytest.mark.parametrize(
-    ("x", "y", "shape", "normal", "message"),
-    [
-        (X[:0], Y[:0], (90,), ([0] * 3, [1] * 3), r"inputs have shape \(0, 3, 6, 5\)"),
-        (X, Y, (91,), ([0] * 3, [1] * 3), "inputs have shape"),
-        (X, Y[:3], (90,), ([0] * 3, [1] * 3), r"labels are torch.int64 of shape \(3,\)"),
-        (X, Y + 1, (90,), ([0] * 3, [1] * 3), "0 to 3"),
-        (X, Y.int(), (90,), ([0] * 3, [1] * 3), "labels are torch.int32"),
-        (X, Y, (90,), None, "inputs are torch.uint8 with normal = None"),
-        (X.float(), Y, (90,), ([0] * 3, [1] * 3), "inputs are torch.float32 with normal"),
-        (X.long(), Y, (90,), None, "inputs are torch.int64"),
-        (X, Y, (90,), ([0] * 2, [1] * 2), "a mean and a deviation > 0 of each channel"),
-        (X, Y, (90,), ([0] * 3, [1, 1, 0]), "a mean and a deviation > 0 of each channel"),
-        (X.flatten(1), Y, (90,), ([0], [1]), r"for images \(11, 90\)"),
-    ],
-)
-def test_errors(x, y, shape, normal, message):
-    with pytest.raises(ValueError, match=message):
-        Examples(x, y, shape, 4, normal)

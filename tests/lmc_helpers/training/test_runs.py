@@ -264,26 +264,3 @@ def test_resources():
     dear = Run(MLP(), Descent(2000, 100, "adamw"), DataSpec("mnist"), tuple(range(20)))
     assert dear.prices().cpu_hours > module.GPU_HOURS and dear.resources()["gpu"] is True
     assert dear.resources()["minutes"] < 60 * dear.prices().cpu_hours
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"seeds": ()}, r"seeds = \(\); allowed: integers"),
-        ({"seeds": (-1,)}, r"seeds = \(-1,\); allowed"),
-        ({"scheme": Half(), "mask_seeds": (1, 2, 3)}, "3 mask_seeds of 2 networks; allowed: a divisor"),
-        ({"scheme": Half(), "mask_seeds": ()}, r"mask_seeds = \(\); allowed"),
-        ({"scheme": {"5.weight": Half()}}, r"schemes of \['5.weight'\]; allowed: 0.weight, 1.weight"),
-        ({"scheme": Half(float("nan"))}, "nan is float; allowed: dataclasses"),
-        ({"keep": (4,)}, r"epochs \[4\] to keep; allowed: 0 to 3"),
-    ],
-)
-def test_errors(change, message):
-    with pytest.raises(ValueError, match=message):
-        replace(RUN, **change)
-
-
-def test_errors_of_data():
-    for values, message in ((("imagenet",), "name = 'imagenet'"), (("mnist", "all"), "split = 'all'")):
-        with pytest.raises(ValueError, match=message):
-            DataSpec(*values)
