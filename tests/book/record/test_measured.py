@@ -56,9 +56,6 @@ def test_the_interval_of_the_ratio_is_that_of_a_chi_square():
     draws = np.random.default_rng(3).standard_normal((400_000, 4)).var(axis=1, ddof=1)
     assert np.mean(draws > (found / low) ** 2) == pytest.approx(5e-4, rel=0.3)
     assert np.mean(draws < (found / high) ** 2) == pytest.approx(5e-4, rel=0.3)
-
-
-def test_a_ratio_needs_two_values_with_errors():
     for values, errors in (([1.0], [1.0]), ([1.0, 2.0], [1.0]), ([1.0, 2.0], [1.0, 0.0])):
         with pytest.raises(ValueError):
             ratio(values, errors)
@@ -99,7 +96,7 @@ def test_what_deciding_takes():
         assert Spread(part(criteria=lambda: criteria), "01_x", runs).times == pytest.approx(max(1.0, times), rel=1e-3)
 
 
-def test_exact_values_are_the_same_or_say_over_what():
+def test_exact_values_are_the_same_or_say_over_what_and_intervals_of_shares_meet():
     same = [run(0.5), run(0.5 + 1e-12)]
     assert not Spread(part(sampled=False), "01_x", same).varies
     other = [run(0.5), run(0.5001)]
@@ -108,9 +105,6 @@ def test_exact_values_are_the_same_or_say_over_what():
     assert said.varies and not said.unsaid
     assert not Spread(part(sampled=False, floor=1e-3), "01_x", other).varies
     assert Spread(part(sampled=False), "01_x", [run(None, verdict="open", n=0)]).kind == measured.NOT_RUN
-
-
-def test_intervals_of_shares_must_meet():
     apart = [run(0.1, half=0.05), run(0.3, half=0.05)]
     assert Spread(part(), "01_x", apart).kind == measured.INTERVAL and Spread(part(), "01_x", apart).ratio is None
     assert Spread(part(), "01_x", apart).error_bars == "too small"

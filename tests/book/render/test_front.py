@@ -114,13 +114,6 @@ def test_results_and_details_of_all_papers_are_added_up():
     assert found == {"results": {"holds": 7, "open": 5}, "details": {"holds": 1, "open": 8}}
 
 
-def test_training_has_its_price():
-    job, gpu = SimpleNamespace(core_minutes=90.0, gpu=False), SimpleNamespace(core_minutes=30.0, gpu=True)
-    assert front.training([]) == "none"
-    assert front.training([job, job]) == "2 runs, 3 h of one core"
-    assert front.training([job, gpu]) == "2 runs, 2 h of one core, some for a graphics card"
-
-
 def test_times_are_those_of_this_run_and_of_the_records(monkeypatch):
     known = {"Z1.a": ("01_x", 100.0), "Z2.a": ("02_y", 60.0), "Z2.b": ("02_y", 60.0)}
     records = {id: {"chapter": chapter, "seconds": seconds} for id, (chapter, seconds) in known.items()}

@@ -67,9 +67,6 @@ def test_copies_are_written_once_and_their_sizes_told(tmp_path):
     one, two = pictures.Small("07-one.webp", 640, 320), pictures.Small("07-two.webp", 300, 200)
     assert found == {("07_toy", "one"): one, ("07_toy", "two"): two}
     assert sorted(p.name for p in (tmp_path / "thumbs").iterdir()) == ["07-one.webp", "07-two.webp"]
-
-
-def test_a_picture_that_is_not_there_is_named(tmp_path):
     path = executed(tmp_path / "07_toy.ipynb", one=png(12, 6))
     with pytest.raises(BuildError, match=r"07_toy holds no picture 'finding'; it has: one"):
         pictures.write({("07_toy", "finding")}, {"07_toy": path}, tmp_path / "thumbs")

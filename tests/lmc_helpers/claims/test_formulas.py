@@ -77,11 +77,6 @@ def test_only_known_words_become_links():
     assert shown == rf'see {link}, Z9.none, <a href="#thm-a">Theorem “&lt;A&gt;”</a> and \(Z3.limit\).'
 
 
-def test_what_is_no_closed_form_is_refused():
-    with pytest.raises(ValueError, match="part of a closed form"):
-        tex("[1, 2]")
-
-
 @pytest.mark.parametrize(
     ("text", "html"),
     [

@@ -70,6 +70,7 @@ def test_boxes_hold_no_element_of_a_text(text):
 
 NUMBERS = ["9**9**9", "9**9**9**9**9", "2**-1e9", "(" * 300 + "1" + ")" * 300, "-" * 5000 + "1", "gamma(1e30)", "1e400"]
 NUMBERS += ["().__class__", "[1][0]", "pi.real", "sqrt.__globals__", "lambda: 1", "log(0)", "sqrt(-1)", "1 if 1 else 2"]
+NUMBERS += ["", "x + 1", "two apples", "__import__('os')", "sqrt", "sqrt()", "1/0", "True", "(1"]
 
 
 @pytest.mark.parametrize("text", NUMBERS, ids=lambda text: text[:12])

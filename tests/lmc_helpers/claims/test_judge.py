@@ -81,8 +81,6 @@ def test_a_correction_that_is_not_decided_is_open():
     found = judge(part(CORRECTED | RANDOM), 3.0, stderr=0.05, n=10, second_seed=lambda: (3.0, 0.05))
     assert found.verdict == "open" and "not decided whether the correction holds" in found.note
 
-
-def test_no_second_seed_is_run_without_a_rejection():
     def again():
         raise AssertionError("run in vain")
 
