@@ -25,6 +25,7 @@ def test_against_all_permutations():
     for k, (a, b) in enumerate(zip(W1, W2, strict=True)):
         assert best[k] == pytest.approx(min(costs(a, b, orders)) / 3, abs=1e-12)
         assert algorithm[k] == pytest.approx(costs(a, b, [algorithm_1(a, b, leftovers="opposed")])[0] / 3, abs=1e-12)
+    assert np.abs(halfway_costs(3, 3, 5, seed=1)).max() < 1e-12
 
 
 def test_the_cost_is_the_mean_error_halfway():
@@ -35,10 +36,6 @@ def test_the_cost_is_the_mean_error_halfway():
     error = (torch.relu(x @ middle.T).sum(dim=1) - torch.relu(x).sum(dim=1)).abs().mean().item()
     c_d = torch.relu(x[:, 0]).mean().item()
     assert error == pytest.approx(c_d / 2 * 4 * halfway_costs(8, 4, 1, seed=2)[1, 0], rel=0.02)
-
-
-def test_equal_type_vectors_cost_nothing():
-    assert np.abs(halfway_costs(3, 3, 5, seed=1)).max() < 1e-12
 
 
 def quoted(part, height, peak):

@@ -39,15 +39,12 @@ def test_columns_are_orthonormal_and_the_coherence_is_one_over_k(d, family):
         assert int((leverages(U) > 0).sum()) == 2 * k
 
 
-def test_exact_copy_entry_by_entry():
+def test_exact_copies_and_random_frames_entry_by_entry():
     U = chapter.exact_copy(3, 8)
     for row in range(1, 9):  # counted from 1, as the paper does
         for column in (1, 2):
             copied = row <= 6 and row % 2 == column % 2
             assert U[row - 1, column - 1].item() == (1 / math.sqrt(3) if copied else 0)
-
-
-def test_random_frame_entry_by_entry():
     frame = chapter.Frame(torch.tensor([4, 0, 3, 1, 2]), torch.tensor([0.3, 2.0], dtype=torch.float64))
     U = chapter.random_frame(2, frame)
     for r, angle in enumerate((0.3, 2.0)):
@@ -76,12 +73,6 @@ def test_the_draw_is_reused_for_all_k():
         torch.testing.assert_close(small[used], large[used])
     assert not chapter.sample_frame(10).permutation.equal(frame.permutation)
     assert ((frame.angles >= 0) & (frame.angles < math.pi)).all()
-
-
-def test_the_target():
-    z = latents(200_000, seed=4)
-    assert chapter.target(z).square().mean().item() == pytest.approx(1, abs=4.5 * math.sqrt(5 / 200_000))
-    assert chapter.target(z).mean().item() == pytest.approx(1 / math.sqrt(math.pi), abs=0.01)
 
 
 def adamw(weight_decay=0.01, **options):
@@ -184,9 +175,16 @@ def test_blind_neurons_are_dead_and_unseen_entries_only_decay():
     torch.testing.assert_close(found.W[0, 0][unseen], chapter.raw_weights([1], 10, 20)[0][unseen] * 0.995**6)
 
 
-def test_raw_weights_have_the_paper_s_law():
+def test_weights_masks_and_the_target_have_their_laws():
     W = chapter.raw_weights([1], 128, 20)
     assert W.std().item() == pytest.approx(0.05, rel=0.05) and abs(W.mean().item()) < 4.5 * 0.05 / 2560**0.5
+    masks = [chapter.bernoulli_masks(10, 128, 20, p, seed=3) for p in (0.15, 0.5)]
+    assert masks[0].mean().item() == pytest.approx(0.15, abs=4.5 * (0.15 * 0.85 / 25_600) ** 0.5)
+    assert (masks[1] >= masks[0]).all() and set(masks[0].unique().tolist()) == {0.0, 1.0}
+    assert chapter.bernoulli_masks(10, 128, 20, 0.15, seed=3).equal(masks[0])
+    z = latents(200_000, seed=4)
+    assert chapter.target(z).square().mean().item() == pytest.approx(1, abs=4.5 * math.sqrt(5 / 200_000))
+    assert chapter.target(z).mean().item() == pytest.approx(1 / math.sqrt(math.pi), abs=0.01)
 
 
 def test_counts_of_random_masks():
@@ -197,9 +195,6 @@ def test_counts_of_random_masks():
         for i in range(5):
             a, b = (sum(int(D[g, i, j]) for j in places) for places in ((0, 2, 4), (1, 3, 5)))
             assert found[g, i].tolist() == [a, b]
-
-
-def test_masks_have_their_counts_at_places_of_their_own():
     counts = [(0, 4), (1, 3), (4, 4), (2, 2)]
     D = chapter.masks_with_counts(counts, G=200, k=4, d=10, seed=3)
     assert (chapter.copies_seen(chapter.exact_copy(4, 10), D) == torch.tensor(counts)).all()
@@ -341,10 +336,3 @@ def test_same_counts_by_enumeration(k, p):
 @pytest.mark.parametrize("k", [1, 3, 10])
 def test_mask_probability_inverts_the_visibility(k, v):
     assert 1 - (1 - chapter.mask_probability(k, v)) ** k == pytest.approx(v, rel=1e-6)
-
-
-def test_masks_are_bernoulli_and_nested():
-    masks = [chapter.bernoulli_masks(10, 128, 20, p, seed=3) for p in (0.15, 0.5)]
-    assert masks[0].mean().item() == pytest.approx(0.15, abs=4.5 * (0.15 * 0.85 / 25_600) ** 0.5)
-    assert (masks[1] >= masks[0]).all() and set(masks[0].unique().tolist()) == {0.0, 1.0}
-    assert chapter.bernoulli_masks(10, 128, 20, 0.15, seed=3).equal(masks[0])

@@ -37,14 +37,6 @@ def experiment():
     return Experiment(PARAMETERS, 2, 40)
 
 
-def test_the_networks_of_the_papers():
-    found = networks((3, 32, 32), 4, [8, 32], [8, 16, 3], [384, 8, 6])
-    assert found["ResNet"] == RESNET and found["ViT"] == VIT and found["CNN 32"].width == 32
-    averaged = networks((1, 28, 28), 7, [8], [1, 4, 1], [24, 2, 2], side=2)
-    assert isinstance(averaged["CNN 8"], Averaged) and averaged["ResNet"].model.input_shape == (1, 14, 14)
-    assert averaged["ViT"].tokens == 17
-
-
 def test_runs_follow_from_their_arguments():
     some, pairwise = replace(PARAMETERS, together=1000).runs(), PARAMETERS.runs()
     assert len(some) == len(variants([2], [0.5])) == 9 and len(pairwise) == 18
@@ -54,6 +46,11 @@ def test_runs_follow_from_their_arguments():
     warm = replace(PARAMETERS, warm_up=1, epochs=[1, 2, 1], together=2).runs()[1].descent
     assert warm.schedule == "warm-up" and warm.rate_in(0) == pytest.approx(1e-4) and warm.rate_in(1) == 1e-2
     assert list(variants([2], [0.0, 2.0])) == list(variants([2], []))
+    found = networks((3, 32, 32), 4, [8, 32], [8, 16, 3], [384, 8, 6])
+    assert found["ResNet"] == RESNET and found["ViT"] == VIT and found["CNN 32"].width == 32
+    averaged = networks((1, 28, 28), 7, [8], [1, 4, 1], [24, 2, 2], side=2)
+    assert isinstance(averaged["CNN 8"], Averaged) and averaged["ResNet"].model.input_shape == (1, 14, 14)
+    assert averaged["ViT"].tokens == 17
 
 
 def test_lines_are_those_of_averaged_networks(experiment):

@@ -37,11 +37,6 @@ def test_objectives_and_losses_one_by_one():
         torch.testing.assert_close(found.loss[:, i, j], loss)
         permutable = {name: value for name, value in moved.params.items() if name != "2.bias"}
         torch.testing.assert_close(found.objective[:, i, j], agreement(a.params, permutable))
-
-
-def test_ranks_of_the_best_and_the_worst():
-    a, b, x, y = pairs()
-    found = chapter.every_permutation(a, b, x, y)
     assert found.rank(found.best())[0].tolist() == [0, 0]
     every, place = all_permutations(3), found.loss.flatten(1).argmin(dim=1)
     assert found.rank({"0": every[place // 6], "1": every[place % 6]})[1].tolist() == [0, 0]
@@ -173,6 +168,10 @@ def test_descents_end_at_local_optima():
     assert ((optima[:, None] - found.objective).abs().amin(dim=0) < 1e-9).all()
     assert len(set(found.objective[:, 0].tolist())) > 1  # the starts differ
     assert found.objective.shape == (4, 2) and found.barrier.isfinite().all()
+    objective = torch.tensor([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0], [4.0, 4.0]])
+    barrier = torch.tensor([[9.0, 1.0], [5.0, 4.0], [4.0, 2.0], [1.0, 3.0]])
+    # ranks 1 4 2 3 against 1 2 3 4: 1 − 6 (0 + 4 + 1 + 1) / (4 · 15)
+    assert chapter.Descents(objective, barrier).rank_correlations() == pytest.approx([-1.0, 0.4])
 
 
 def test_the_choice_does_not_see_its_measurement():
@@ -185,13 +184,6 @@ def test_the_choice_does_not_see_its_measurement():
     assert naive > 0.08 and abs(gain.mean()) < 4.5 / 20
     better = values | {"best": torch.full((400,), -1.0)}
     assert chapter.cross_fitted_gain(better).tolist() == [1.0] * 400
-
-
-def test_rank_correlations_of_known_orders():
-    objective = torch.tensor([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0], [4.0, 4.0]])
-    barrier = torch.tensor([[9.0, 1.0], [5.0, 4.0], [4.0, 2.0], [1.0, 3.0]])
-    # ranks 1 4 2 3 against 1 2 3 4: 1 − 6 (0 + 4 + 1 + 1) / (4 · 15)
-    assert chapter.Descents(objective, barrier).rank_correlations() == pytest.approx([-1.0, 0.4])
 
 
 def middle_losses(a, b, p, x, y):

@@ -6,16 +6,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from oracles.draws import f64
 from scipy.optimize import least_squares
 
 from lmc_helpers._chapters import merging_neurons as chapter
 from lmc_helpers.permutation_points import MLP
 from lmc_helpers.permutation_points.merging import ENDS, Shallow
 from lmc_helpers.seeds import normal
-
-
-def f64(*rows):
-    return torch.tensor(rows, dtype=torch.float64)
 
 
 @pytest.mark.parametrize("others", [(2.0, 3.0), (-1.0, 3.0)])
@@ -92,12 +89,6 @@ def test_the_limit_of_diverging_weights_is_the_network_that_made_the_targets(kin
     assert found.delta == pytest.approx(1, abs=1e-7)
 
 
-def test_a_cubic_gives_the_place_and_the_rate_of_a_limit():
-    tau = torch.linspace(0.5, 0.05, 40, dtype=torch.float64)
-    delta = 0.7 + tau / 3 - 0.2 * tau**2 + 0.1 * tau**3
-    assert chapter.seen_limit(SimpleNamespace(delta=delta), tau) == pytest.approx((0.7, 3))
-
-
 def test_the_gradient_vanishes_as_a_neuron_of_the_pair_becomes_a_step():
     """Proposition *A step neuron*: at the least loss at distance δ, by SciPy, both slopes fall as exp(−2mR)."""
     x, noise = np.linspace(-1.6, 1.3, 16), np.random.default_rng(2).normal(size=16)
@@ -147,10 +138,16 @@ def test_a_noisy_hinge_is_fitted_as_well_as_by_the_best_kink(seed):
     torch.testing.assert_close(found.theta[0, :2].norm(), torch.tensor(1.0).double(), rtol=1e-6, atol=0)
 
 
-def test_settled_needs_convergence_and_a_loss_that_rests():
+def test_settled_cubics_and_small_changes_by_hand():
     losses = torch.tensor([[2.0, 1.0, 1.0], [1.0, 1.0, 1.0 + 1e-5]])
     ends = chapter.ReluMinima(torch.zeros(3, 4), losses, torch.tensor([True, False, True]))
     assert ends.settled().tolist() == [False, False, True] and ends.settled(1e-6).tolist() == [False] * 3
+    tau = torch.linspace(0.5, 0.05, 40, dtype=torch.float64)
+    delta = 0.7 + tau / 3 - 0.2 * tau**2 + 0.1 * tau**3
+    assert chapter.seen_limit(SimpleNamespace(delta=delta), tau) == pytest.approx((0.7, 3))
+    assert chapter.path_kind(f64(0, 1, 2, 2 - 1e-5)) == "monotone" == chapter.path_kind(f64(3, 3, 3))
+    assert chapter.path_kind(f64(0, 1, 2, 2 - 3e-5)) == "minimum at the end"
+    assert chapter.path_kind(f64(0, 1, 2, 2 - 3e-5), tol=1e-4) == "monotone"
 
 
 def test_unit_parameter_vectors_leave_a_relu_network_as_it_is():
@@ -189,9 +186,3 @@ def test_kinds_are_told_apart_by_where_the_loss_falls(length):
         falls = [k for k, move in enumerate(moves) if move < 0]
         expected = 0 if not falls else 2 if falls[-1] == length - 2 else 1
         assert chapter.path_kind(losses) == chapter.KINDS[expected]
-
-
-def test_small_changes_do_not_count():
-    assert chapter.path_kind(f64(0, 1, 2, 2 - 1e-5)) == "monotone" == chapter.path_kind(f64(3, 3, 3))
-    assert chapter.path_kind(f64(0, 1, 2, 2 - 3e-5)) == "minimum at the end"
-    assert chapter.path_kind(f64(0, 1, 2, 2 - 3e-5), tol=1e-4) == "monotone"

@@ -153,15 +153,13 @@ def test_half_a_turn_is_as_high_as_the_second_eigenvalue_says():
     torch.testing.assert_close(end.theta, point, rtol=0, atol=1e-7)
 
 
-def test_positive_outputs_keep_the_function():
+def test_positive_outputs_keep_the_function_and_a_way_down_goes_in_small_steps():
     net, x = MLP((2, 4, 1), "tanh"), inputs(MLP((2, 4, 1), "tanh"))
     theta = net.initial(1, seed=3)[0]
     signed = chapter.positive_outputs(net, theta)
     torch.testing.assert_close(by_hand(net, signed, x), by_hand(net, theta, x))
     assert (signed[net.split(torch.arange(net.size))[1][0]] > 0).all() and (theta[12:16] < 0).any()
 
-
-def test_a_way_down_goes_in_small_steps_to_a_minimum():
     def loss(t):  # of Rosenbrock
         return (1 - t[..., 0]).square() + 100 * (t[..., 1] - t[..., 0].square()).square()
 

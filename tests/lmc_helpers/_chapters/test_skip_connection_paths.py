@@ -76,9 +76,6 @@ def test_one_dimension_crosses_only_where_the_skip_connection_carries_the_sign()
     path = chapter.residual_path(a, b, one, one, 1.0, 9)
     middle = path[0].flatten().abs().argmin()
     assert path[0].flatten()[middle].item() == 0 and path[2].flatten()[middle].item() == pytest.approx(1)
-
-
-def test_between_components_there_is_no_path():
     ends = ([matrix([[s]]), matrix([[-2.0 * s]]), matrix([[-1.0]])] for s in (1, -1))
     with pytest.raises(ValueError, match="different components"):
         chapter.residual_path(*ends, *[matrix([[1.0]])] * 2, 1.0, 3)

@@ -30,6 +30,13 @@ def test_statistics_of_one_network_at_a_time():
         pq = 1 - sum(math.sqrt(x) for x in entries) ** 2 / (len(entries) * sum(entries))
         edge = rate / 2 * torch.linalg.eigvalsh(population_hessian(W[i, :m], M))[-1].item()
         assert values == pytest.approx([1, pq, edge])
+    values = np.random.default_rng(0).normal(size=(4, 9))
+    values[np.random.default_rng(1).random(size=(4, 9)) < 0.4] = math.nan
+    values[2] = math.nan
+    found = chapter.mean_of_arrived(values)
+    for row, mean in zip(values, found, strict=True):
+        known = [x for x in row if not math.isnan(x)]
+        assert math.isnan(mean) if not known else mean == pytest.approx(sum(known) / len(known))
 
 
 @pytest.mark.parametrize(("m", "M", "d"), [(1, 1, 1), (5, 1, 3), (9, 4, 6)])
@@ -69,23 +76,6 @@ def test_nobody_arrives(n):
     assert all(np.isnan(values).all() for values in found.values())
 
 
-def test_mean_of_arrived_leaves_the_others_out():
-    values = np.random.default_rng(0).normal(size=(4, 9))
-    values[np.random.default_rng(1).random(size=(4, 9)) < 0.4] = math.nan
-    values[2] = math.nan
-    found = chapter.mean_of_arrived(values)
-    for row, mean in zip(values, found, strict=True):
-        known = [x for x in row if not math.isnan(x)]
-        assert math.isnan(mean) if not known else mean == pytest.approx(sum(known) / len(known))
-
-
-def test_the_first_crossing_of_a_line_and_of_a_curve_with_gaps():
-    x = np.linspace(0, 2, 9)
-    assert chapter.first_crossing(x, 3 * x - 1, level=0.8) == pytest.approx(0.6)
-    y = np.array([0.0, 0.2, np.nan, 0.6, 0.4, 0.9, 1.0, np.nan, 0.3])
-    assert chapter.first_crossing(x, y) == pytest.approx(0.25 + 0.5 * 0.75)  # the first of two, across the gap
-
-
 def test_a_crossing_lies_in_the_cell_whose_shares_are_sure():
     """Against binomial tail probabilities: a share is surely above ½ if its successes are rarer than 1/2000 at ½."""
     n, hits = 40, [0, 3, 17, 31, 40]
@@ -103,11 +93,12 @@ def test_a_crossing_lies_in_the_cell_whose_shares_are_sure():
     assert high == x[above.index(True)]
     assert low == x[max(i for i in range(5) if below[i])]
     assert low < place < high
-
-
-def test_where_no_share_is_sure_the_crossing_is_anywhere():
     hits = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]])
     assert chapter.crossing_interval(np.array([1.0, 2.0, 3.0]), hits) == (2.0, 1.0, 3.0)
+    x = np.linspace(0, 2, 9)
+    assert chapter.first_crossing(x, 3 * x - 1, level=0.8) == pytest.approx(0.6)
+    y = np.array([0.0, 0.2, np.nan, 0.6, 0.4, 0.9, 1.0, np.nan, 0.3])
+    assert chapter.first_crossing(x, y) == pytest.approx(0.25 + 0.5 * 0.75)  # the first of two, across the gap
 
 
 def test_a_difference_of_shares_is_inside_its_interval():
@@ -124,10 +115,6 @@ def test_bootstrap_errors_are_the_spread_over_repeated_samples():
     found = np.array([chapter.bootstrap(np.median, sample, seed=1, resamples=100) for sample in samples])
     assert found[:, 0].tolist() == [np.median(sample) for sample in samples]
     assert found[:, 1].mean() == pytest.approx(found[:, 0].std(), rel=0.15)
-
-
-def test_bootstrap_keeps_the_values_of_an_object_together():
-    """The difference of two equal rows has no error, however large theirs is."""
     row = np.random.default_rng(5).normal(size=30)
     assert chapter.bootstrap(lambda x: float((x[0] - x[1]).mean()), np.stack([row, row - 2]), seed=1) == pytest.approx(
         (2, 0)

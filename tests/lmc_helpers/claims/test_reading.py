@@ -18,9 +18,6 @@ def test_the_ledger_has_every_claim():
     for id, found in claims.items():
         assert found.id == id and id[0] == found.paper and found.says and found.where
         assert all(name == it.id and name.startswith(f"{id}.") for name, it in found.parts.items())
-
-
-def test_unknown_parts_are_named():
     with pytest.raises(LedgerError, match=r"part 'Z3.bottom' is not in the ledger; known: Z3.exact"):
         part("Z3.bottom")
     with pytest.raises(LedgerError, match=r"known: Z1, Z2.*, I19, X1"):

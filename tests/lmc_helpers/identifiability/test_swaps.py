@@ -5,12 +5,9 @@ import itertools
 import numpy as np
 import pytest
 import torch
+from oracles.draws import basis
 
 from lmc_helpers.identifiability import swap_costs, swap_terms
-
-
-def basis(d, k):
-    return torch.tensor(np.linalg.qr(np.random.default_rng([0, d, k]).standard_normal((d, k)))[0])
 
 
 @pytest.mark.parametrize(("m", "d", "k"), [(2, 3, 1), (2, 1, 1), (4, 6, 6), (7, 12, 5)])

@@ -43,6 +43,17 @@ def test_a_stack_is_its_networks_one_by_one(model):
     assert stack.forward(x[0, :1]).shape == (3, 1, 3)
     assert stack.to(torch.float32).forward(x[0].float()).dtype == torch.float32
 
+    def gradients(part, inputs):
+        leaves = {name: value.clone().requires_grad_() for name, value in part.params.items()}
+        outputs = Stack(model, leaves).forward(inputs)
+        loss = outputs.logsumexp(dim=-1).sum() - outputs[..., 0].sum()
+        return torch.autograd.grad(loss, list(leaves.values()))
+
+    together = gradients(stack, x)
+    for i in range(3):
+        for name, all_of_them, own in zip(model.shapes(), together, gradients(stack.ordinary([i]), x[i]), strict=True):
+            torch.testing.assert_close(all_of_them[i], own[0], rtol=0, atol=1e-11, msg=name)
+
 
 @every
 def test_modules_are_the_networks_and_go_back(model):
@@ -56,22 +67,6 @@ def test_modules_are_the_networks_and_go_back(model):
     assert all(back.params[name].equal(effective[name]) for name in model.shapes())
     nets[0].get_parameter(next(iter(dict(nets[0].named_parameters())))).data.zero_()
     assert stack.forward(x).equal(outputs)
-
-
-@every
-def test_the_gradient_of_the_sum_holds_the_gradients_of_each(model):
-    stack, x = perturbed(model), numbers(3, 4, *model.input_shape)
-
-    def gradients(part, inputs):
-        leaves = {name: value.clone().requires_grad_() for name, value in part.params.items()}
-        outputs = Stack(model, leaves).forward(inputs)
-        loss = outputs.logsumexp(dim=-1).sum() - outputs[..., 0].sum()
-        return torch.autograd.grad(loss, list(leaves.values()))
-
-    together = gradients(stack, x)
-    for i in range(3):
-        for name, all_of_them, own in zip(model.shapes(), together, gradients(stack.ordinary([i]), x[i]), strict=True):
-            torch.testing.assert_close(all_of_them[i], own[0], rtol=0, atol=1e-11, msg=name)
 
 
 @every

@@ -23,6 +23,10 @@ def test_permute_is_indexing_of_each_network():
         assert moved["V"][n].equal(PARAMS["V"][n][b][:, a]) and moved["U"][n].equal(PARAMS["U"][n][:, :, b])
     assert moved["other"] is PARAMS["other"]
     assert permute(PARAMS, SYMMETRY, {"b": p["b"]})["W"] is PARAMS["W"]
+    symmetry = Symmetry({"h": (Axis("W", 0, 0, 1, 2),), "k": (Axis("W", 0, 0, 3, 1),)}, {"h": 3, "k": 2})
+    W, p, q = numbers(1, 6, 1), torch.tensor([[2, 0, 1]]), torch.tensor([[1, 0]])
+    moved = permute({"W": W}, symmetry, {"h": p, "k": q})["W"]
+    assert moved.flatten().equal(W.view(3, 2)[p[0]][:, q[0]].flatten())
 
 
 def test_heads_are_moved_before_the_units_inside_them():
@@ -39,13 +43,6 @@ def test_heads_are_moved_before_the_units_inside_them():
     for n in range(2):
         rows = [2 * p["heads"][n, j] + p[f"in {j}"][n, i] for j in range(3) for i in range(2)]
         assert moved[n].equal(W[n][torch.stack([*rows, torch.tensor(6)])])
-
-
-def test_factors_of_one_axis_may_share_it():
-    symmetry = Symmetry({"h": (Axis("W", 0, 0, 1, 2),), "k": (Axis("W", 0, 0, 3, 1),)}, {"h": 3, "k": 2})
-    W, p, q = numbers(1, 6, 1), torch.tensor([[2, 0, 1]]), torch.tensor([[1, 0]])
-    moved = permute({"W": W}, symmetry, {"h": p, "k": q})["W"]
-    assert moved.flatten().equal(W.view(3, 2)[p[0]][:, q[0]].flatten())
 
 
 def test_random_permutations_are_uniform():

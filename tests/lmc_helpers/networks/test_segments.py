@@ -58,9 +58,6 @@ def test_lines_run_between_effective_weights():
     x, y = numbers(9, 5), torch.arange(9) % 3
     losses = [along_segments(*ends, x, y, LAMBDAS).loss for ends in ((a, b), (a.ordinary(), b.ordinary()))]
     torch.testing.assert_close(*losses)
-
-
-def test_a_permuted_copy_and_a_line_of_length_zero():
     a, _, x, y = example(MODELS[0])
     line = along_segments(a, a, x, y, LAMBDAS)
     torch.testing.assert_close(line.loss, line.loss[:, :1].expand(2, 4))

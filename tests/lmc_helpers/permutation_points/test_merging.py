@@ -102,11 +102,18 @@ def test_the_hessian_at_fixed_distance_is_that_of_autograd_but_for_the_axis_of_e
         torch.testing.assert_close(across @ found[k] @ across.T, across @ full[k] @ across.T)
 
 
-def test_output_weights_meet_unless_they_part_over_the_last_decade():
+def test_the_loss_is_the_squared_loss_of_each_row_and_output_weights_meet_unless_they_part():
     """A slow start does not hide a divergence, nor does growth before the last decade make one."""
     delta = torch.logspace(0, -4, 50, dtype=torch.float64)
     for split, met in ((delta, True), (1e-2 / delta.clamp(min=1e-2), True), ((1e-4 / delta).clamp(min=1e-2), False)):
         assert merging.meet(torch.stack([0.5 - split / 2, 0.5 + split / 2], dim=-1)[:, None], delta) is met
+    net = MLP((2, 4, 3), "tanh")
+    theta, x, y = net.initial(3, 1), normal((3, 30, 2), 1, "x"), normal((3, 30, 3), 1, "y")
+    problem = merging.Shallow(net, x, y)
+    alone = torch.stack([squared_loss(net, x[k], y[k])(theta[k]) for k in range(3)])
+    torch.testing.assert_close(problem.loss(theta), alone)
+    torch.testing.assert_close(problem.select(torch.tensor([2, 0])).loss(theta[[2, 0]]), alone[[2, 0]])
+    torch.testing.assert_close(problem.output(theta)[1], net.forward(theta[1], x[1]))
 
 
 @pytest.mark.parametrize("shared", [True, False])
@@ -122,13 +129,3 @@ def test_derivatives_are_those_of_autograd(sizes, activation, g, pin, shared):
     torch.testing.assert_close(slope, gradient(problem.loss, theta), rtol=1e-10, atol=1e-13)
     torch.testing.assert_close(problem.value_and_gradient(theta), (problem.loss(theta), slope), rtol=1e-12, atol=1e-14)
     torch.testing.assert_close(H, hessian(problem.loss, theta), rtol=1e-10, atol=1e-13)
-
-
-def test_the_loss_is_the_squared_loss_of_each_row():
-    net = MLP((2, 4, 3), "tanh")
-    theta, x, y = net.initial(3, 1), normal((3, 30, 2), 1, "x"), normal((3, 30, 3), 1, "y")
-    problem = merging.Shallow(net, x, y)
-    alone = torch.stack([squared_loss(net, x[k], y[k])(theta[k]) for k in range(3)])
-    torch.testing.assert_close(problem.loss(theta), alone)
-    torch.testing.assert_close(problem.select(torch.tensor([2, 0])).loss(theta[[2, 0]]), alone[[2, 0]])
-    torch.testing.assert_close(problem.output(theta)[1], net.forward(theta[1], x[1]))

@@ -25,6 +25,11 @@ def test_zero_rows_and_axes_beyond_the_teacher():
     b = torch.tensor([[0.5, 0, 0], [0, 0, 0], [0, 0, 1], [0, 0, 0]], dtype=torch.float64)
     dense = torch.stack([ts.population_loss(x * a + (1 - x) * b, 2) for x in GRID])
     torch.testing.assert_close(ts.losses_between(a, b, 2), dense, rtol=0, atol=1e-13)
+    a, b = ts.sample_minima(5, 2, 3, 2, seed=1)
+    x = torch.randn(200_000, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    x = x / x.norm(dim=-1, keepdim=True)
+    expected = max(sampled_loss(s / 10 * a + (1 - s / 10) * b, 2, x) for s in range(11))
+    assert barrier_objective(2)(a, torch.stack([b, a])).tolist() == pytest.approx([expected, 0], rel=0.02, abs=1e-12)
 
 
 @pytest.mark.parametrize("chunk", [1, 3, 50])
@@ -54,11 +59,3 @@ def test_uniform_pairs_against_the_dense_loss_one_at_a_time(m, M, d, n):
 def sampled_loss(W, M, x):
     """The population loss at W (m, d) by inputs x (n, d) on the sphere."""
     return (torch.relu(x @ W.T).sum(dim=-1) - torch.relu(x[:, :M]).sum(dim=-1)).square().mean().item()
-
-
-def test_the_objective_is_the_barrier_of_sampled_inputs():
-    a, b = ts.sample_minima(5, 2, 3, 2, seed=1)
-    x = torch.randn(200_000, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    x = x / x.norm(dim=-1, keepdim=True)
-    expected = max(sampled_loss(s / 10 * a + (1 - s / 10) * b, 2, x) for s in range(11))
-    assert barrier_objective(2)(a, torch.stack([b, a])).tolist() == pytest.approx([expected, 0], rel=0.02, abs=1e-12)

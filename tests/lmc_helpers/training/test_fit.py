@@ -257,17 +257,12 @@ def test_a_network_that_diverges_is_named_and_disturbs_no_other(tmp_path, optimi
         torch.testing.assert_close(found.forward(x), outputs, rtol=1e-10, atol=1e-12)
 
 
-def test_a_finite_loss_beyond_the_bound_has_diverged():
+def test_losses_beyond_the_bound_and_parameters_that_overflow_have_diverged():
     x, y = problem()
     stack = MLP((6, 5, 3)).initial([1, 2], DOUBLE)
     stack.params["1.weight"][0] *= 1e9
     done = fit(stack, Descent(2, 23, "sgd", 1e-12), x, y, [1, 2], precision="float64")
     assert done.diverged == (1,) and done.survivors == (1,)
-
-
-def test_parameters_that_overflow_in_the_last_step_have_diverged():
-    x, y = problem()
-    stack = MLP((6, 5, 3)).initial([1, 2], DOUBLE)
     stack.params["1.bias"][0] = torch.tensor([0.0, 0.0, -1e300])
     done = fit(stack, Descent(1, 23, "sgd", 1e-3, weight_decay=1e12), x, y, [1, 2], precision="float64")
     assert done.diverged == (1,)

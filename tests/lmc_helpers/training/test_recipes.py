@@ -38,9 +38,6 @@ def test_warm_up_multiplies_by_one_number_then_stays():
 
 def test_constant():
     assert {Descent(5, 1, rate=0.1).rate_in(epoch) for epoch in range(5)} == {0.1}
-
-
-def test_what_does_not_matter_is_no_difference():
     assert Descent(1, 1, rate=1) == Descent(1, 1, rate=1.0)
     assert repr(Descent(1, 1, rate=1).rate) == "1.0"
     assert Descent(1, 1, augment=("flip", "crop")) == Descent(1, 1, augment=("crop", "flip"))
