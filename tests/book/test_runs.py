@@ -146,13 +146,13 @@ def test_what_jobs_ask_for(trained):
         assert shown.stdout.decode().strip() == seen
 
 
-def test_a_header_that_the_chapter_does_not_import_and_a_run_of_another_chapter(trained):
-    trained.edit(f"notebooks/{FIRST}.py", "import claims, toys, ", "import claims, ")
-    said = trained.build().stderr
-    assert re.fullmatch(rf"error: {FIRST}.py.*lmc_helpers\.toys\.runs.* import lmc_helpers\.toys\n", said)
+def test_a_run_of_another_chapter_and_a_header_that_the_chapter_does_not_import(trained):
     outcome = trained.run("book", "runs", "first", "--profile", "smoke", "--run", f"{5:016x}")
     said = f"error: chapter {FIRST} has no run '{5:016x}' at smoke; it has: {3:016x}, {4:016x}\n"
     assert outcome.returncode == 1 and outcome.stderr == said
+    trained.edit(f"notebooks/{FIRST}.py", "import claims, toys, ", "import claims, ")
+    said = trained.build().stderr
+    assert re.fullmatch(rf"error: {FIRST}.py.*lmc_helpers\.toys\.runs.* import lmc_helpers\.toys\n", said)
 
 
 def test_runs_side_by_side_have_a_gpu_each(tmp_path, monkeypatch):

@@ -72,6 +72,10 @@ def test_what_is_decided_differently():
     ):
         runs = [run(verdict=v, stderr=1.0, sharper=sharper if v == "holds" else "inside") for v in verdicts]
         assert Spread(part(), "01_x", runs).different == different, verdicts
+    criteria = [("criterion", SimpleNamespace(low=-1.0, high=1.0))]
+    for value, stderr, times in ((0.0, 0.1, 10.83 / 100), (0.5, 0.5, 10.83), (0.9, 0.1, 10.83)):
+        runs = [run(value, stderr, verdict="open")] * 2
+        assert Spread(part(criteria=lambda: criteria), "01_x", runs).times == pytest.approx(max(1.0, times), rel=1e-3)
 
 
 def test_what_is_open_too_often():
@@ -87,13 +91,6 @@ def test_what_is_open_too_often():
     assert Spread(part(expected="open", min_samples=6), "01_x", few, "an hour").design == "the ledger"
     assert not Spread(part(), "01_x", few, "an hour").needs_samples
     assert Spread(part(), "01_x", few, "an hour").by_design == "an hour"
-
-
-def test_what_deciding_takes():
-    criteria = [("criterion", SimpleNamespace(low=-1.0, high=1.0))]
-    for value, stderr, times in ((0.0, 0.1, 10.83 / 100), (0.5, 0.5, 10.83), (0.9, 0.1, 10.83)):
-        runs = [run(value, stderr, verdict="open")] * 2
-        assert Spread(part(criteria=lambda: criteria), "01_x", runs).times == pytest.approx(max(1.0, times), rel=1e-3)
 
 
 def test_exact_values_are_the_same_or_say_over_what_and_intervals_of_shares_meet():

@@ -66,9 +66,6 @@ def test_settings_stand_in_a_table(recorded):
     assert "| 4 threads | 1 | 0 | {claim}`Z3.exact` | none |" in text
     folded = text[text.index("### Settings") :].partition("<summary>The runs</summary>")[2].partition("</details>")[0]
     assert "| 3 | 2 threads, 4 threads | `bbbb` |" in folded
-
-
-def test_a_difference_stands_with_its_part(recorded):
     found = chapter(["holds", "holds"], ["", "@four_threads"])
     measured = found.runs[1].measured
     measured["Z3.exact"] = measured["Z3.exact"].model_copy(update={"value": 2e-4})

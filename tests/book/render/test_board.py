@@ -79,6 +79,9 @@ def test_what_is_false_has_its_erratum_and_is_counted_once(toy):
         steps = sum(e.step_of is not None for e in listed["details"])
         assert len(listed["results"]) + len(listed["details"]) == false + steps
     assert [errata.content(toy, letter)["slips"] for letter in "TU"] == [2, 0]
+    made = board.rich("*a* `b` <c> $x_1 < *y*$, as Z3.limit_of says.")
+    link = '<a href="#score-Z3-limit_of">Z3.limit_of</a>'
+    assert made == rf"<em>a</em> <code>b</code> &lt;c&gt; \(x_1 &lt; *y*\), as {link} says."
 
 
 def test_a_run_surprises_only_where_no_larger_one_stands(tmp_path):
@@ -137,12 +140,6 @@ def test_an_up_to_date_record_decides_and_shows_its_number_as_in_the_part_s_box(
     assert it.record is it.run
     it.paper["value"] = 3.0
     assert it.record is it.paper  # the recorded run goes first
-
-
-def test_texts_of_the_ledger_become_html():
-    made = board.rich("*a* `b` <c> $x_1 < *y*$, as Z3.limit_of says.")
-    link = '<a href="#score-Z3-limit_of">Z3.limit_of</a>'
-    assert made == rf"<em>a</em> <code>b</code> &lt;c&gt; \(x_1 &lt; *y*\), as {link} says."
 
 
 @pytest.fixture

@@ -19,12 +19,6 @@ CHAPTER = "11_exact_loss"
 OPEN = BASE | {"expected": "open", "reason": "It was not run.", "price": "{hours} hours of one core"}
 
 
-def test_a_price_whose_number_is_missing_is_none():
-    assert findings.priced("{hours} of {all}", {"hours": "1", "all": "2"}) == "1 of 2"
-    assert findings.priced("{hours} of {all}", {"hours": "1"}) == ""
-    assert findings.priced("nothing", {}) == "nothing" and findings.priced("", {}) == ""
-
-
 @pytest.fixture
 def known(tmp_path, monkeypatch):
     """Findings of a toy paper with a result of each kind, beside a chapter that glued a price."""
@@ -75,6 +69,9 @@ def test_every_price_of_the_ledger_names_numbers_that_a_chapter_of_its_claim_glu
             for name in findings.NAME.findall(part.price):
                 stem = name.partition("_")[0]
                 assert f" {name}=" in text or f'f"{stem}_{{' in text, (part.id, name)
+    assert findings.priced("{hours} of {all}", {"hours": "1", "all": "2"}) == "1 of 2"
+    assert findings.priced("{hours} of {all}", {"hours": "1"}) == ""
+    assert findings.priced("nothing", {}) == "nothing" and findings.priced("", {}) == ""
 
 
 def test_without_a_browser_or_a_book_the_error_is_one_line(known, tmp_path, monkeypatch, capsys):
