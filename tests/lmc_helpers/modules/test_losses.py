@@ -78,15 +78,13 @@ def forms(x, y, order):
 @pytest.mark.parametrize(("loss", "y"), TORCHS + OWN)
 def test_batches_make_up_the_loss_of_all_data(loss, y):
     a, b = pair()
-    own = any(loss is one for one, _ in OWN)
-    for order in (torch.arange(90), Y.argsort()):  # sorted by class: batches without a label that counts
-        for data in forms(X, y, order).values():
-            if own and loss is OWN[4][0] and order[0] != 0:  # an empty mean on each part, which is not a number
-                continue
-            found = lmc.line(a, b, loss, data, [0, 0.3, 1])
-            right = [at_once(a, b, lam, loss, X, y) for lam in (0, 0.3, 1)]
-            assert found.losses.tolist() == pytest.approx(right, rel=1e-9)
-            assert all(error.error >= 0 for error in found.barrier_kinds.values())
+    for form, order in (("in memory", torch.arange(90)), ("batches", Y.argsort())):
+        # sorted by class some batches have no label that counts, and one loss an empty mean, which is not a number
+        data = forms(X, y, torch.arange(90) if loss is OWN[4][0] else order)[form]
+        found = lmc.line(a, b, loss, data, [0, 0.3, 1])
+        right = [at_once(a, b, lam, loss, X, y) for lam in (0, 0.3, 1)]
+        assert found.losses.tolist() == pytest.approx(right, rel=1e-9)
+        assert all(error.error >= 0 for error in found.barrier_kinds.values())
 
 
 def correlation(outputs, y):
