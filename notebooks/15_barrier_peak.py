@@ -696,7 +696,8 @@ shown = ratios > 1.15
 for axis, (curve, top) in zip(axes, curves, strict=True):
     axis.plot(ratios[shown], curve[shown], color="book:black")
     axis.plot(top, CubicSpline(ratios, curve)(top), "o", color="book:black")
-    style = dict(textcoords="offset points", fontsize=9)
+    style = dict(textcoords="offset points", fontsize=9, zorder=5)
+    style |= dict(bbox=dict(facecolor="white", edgecolor="none", pad=0.5))
     place = top, CubicSpline(ratios, curve)(top)
     axis.annotate(f"limit: {top:.2f} $M$", place, xytext=(-12, -15), **style)
 for K, colour in zip(sizes, ("sky", "green", "purple", "red"), strict=False):
@@ -807,7 +808,7 @@ for k, (name, colour) in enumerate(
     last = dict(xytext=(6, -4), textcoords="offset points")
     axis.annotate(name, (36, height[-1]), **last)
 axis.axvline(12, color="book:grey", linestyle=":")
-axis.annotate("$m = 2M$", (12, 2e-2), xytext=(4, 0), textcoords="offset points")
+axis.annotate("$m = 2M$", (12, 5e-3), xytext=(4, 0), textcoords="offset points")
 axis.set(yscale="log", xlabel="student neurons $m$", ylabel="mean barrier")
 figures.show("fig_six", figure)
 wide = [m for m in six if m >= 18]
