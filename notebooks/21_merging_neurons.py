@@ -22,7 +22,7 @@
 # | --- | --- | --- |
 # | “a permutation point is finally reached” (sec. 4.1) | [true for some pairs](#P2.reaches_some) | [[P2.reaches_some:.0f]] of [[n(P2.reaches_some)]], not most of them |
 # | “must be a saddle point on such a path” (sec. 4.1) | [true](#P2.saddle_on_path) | on all [[n(P2.saddle_on_path)]] paths that never turn back; at the end, proved |
-# | “the gradient … is parallel to the tangent” (sec. 4.1) | [false](#P2.tangent) | cosine down to [[P2.tangent:.5f]] |
+# | “the gradient … is parallel to the tangent” (sec. 4.1) | [false](#P2.tangent) | cosine of the two down to [[P2.tangent:.5f]] |
 # | “at most one negative eigenvalue” (sec. 4.1) | [false](#P2.negative) | [[P2.negative:.0f]] seen, 3 possible with two inputs |
 # | “the same loss” or “higher loss” (Fig. 1) | [true](#P1.same_loss) | both occur in [[P1.same_loss:.0f]] of [[n(P1.same_loss)]] ReLU networks |
 # | Losses $6 \cdot 10^{-6}$ and $3 \cdot 10^{-5}$ (Fig. 1) | [open: no weights given](#P1.heights) | [[low(P1.heights):.1e]] to [[high(P1.heights):.1e]] for half to twice our weights |

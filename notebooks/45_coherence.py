@@ -8,7 +8,7 @@
 #
 # *If each neuron sees only some inputs, the same ones in both networks, when can the networks be averaged?*
 #
-# When few neurons see the whole task. Halfway, the loss rises by **[[I13.lmc_copy:±]]** of the target's mean square if about 3 of 128 do, by **[[I13.lmc_copy + I13.rise_copy:±]]** if 83 do. Zeroing neurons that never fire leaves **[[100 * I13.unused:±]] %** of the latter; those that fire on at most 1 % of inputs, **[[100 * I13.zeroed:±]] %**.
+# When few neurons see the whole task. Halfway, the loss rises by **[[I13.lmc_copy:±]]** of the target's mean square if about 3 of 128 do, by **[[I13.lmc_copy + I13.rise_copy:±]]** if 83 do. Zeroing neurons that never fire leaves **[[100 * I13.unused:±]] %** of the latter; those that fire on at most 1 % of inputs, nothing (**[[100 * I13.zeroed:±]] %**).
 #
 # :::{glue:figure} fig_answer
 # :alt: Rise of the loss halfway, from 0 to 0.25, against the number of neurons of 128 that see both numbers. As trained it rises from [[I13.lmc_copy:.3f]] at 3 neurons to [[I13.lmc_copy + I13.rise_copy:.2f]] at 83. With the neurons that never fire set to zero it stays low, at [[100 * I13.unused:.0f]] % of that at 83.

@@ -592,11 +592,6 @@ figures.numbers(
 #
 # Errors are those of independent pairs, with Student's quantile; numbers after ± are half-widths of intervals at two-sided $10^{-3}$.
 
-# %%
-for key in first.runs:
-    result = first.stages(key)
-    print(f"{key:14} training accuracy {result.accuracies.mean():.3f}")
-
 # %% [markdown]
 # ### One pair, written out
 #
