@@ -745,6 +745,7 @@ figures.numbers(
 )
 
 # %% [markdown]
+# The barrier of exact copies at $\nu = 1/10$ has several values on these pages, by masks and seeds: of one pair, written out with the experiment; over {glue:text}`outer` masks in this table (recorded: [[I13.lmc_copy + I13.rise_copy:±]]); over {glue:text}`controls` other masks, two pairs each, {glue:text}`heights["as trained"].mean():.3f`, where one thing is changed at a time and where copies have unequal sizes.
 # With undecayed $c$ the first number for exact copies at $\nu = 1/10$ is {glue:text}`midpoint_barrier(undecayed).mean():.3f`. At $\nu = 1$ few neurons see anything, training is cheap and masks differ much, so there we take {glue:text}`len(many)` masks, one pair each.
 # With probability {glue:text}`(1 - p0**2) ** m:.3f` no neuron of a mask sees both latents; a student is then a sum $g(a) + h(b)$, which the target is not, so whether students fit is judged on the other masks.
 
