@@ -155,6 +155,11 @@ def test_a_verdict_is_what_stands_in_its_own_brackets():
     assert screens.prose(said, {}) == shown
 
 
+def test_a_bound_of_this_run_is_rounded_to_its_side():
+    said = "{glue:text}`x[1:]:≤.2f`, {glue:text}`x[1:]:≥.0e`, {glue:text}`x[1:]:.2f`"
+    assert screens.rounded(said, {"x[1:]": "0.1201"}) == "0.13, 0.1, {glue:text}`x[1:]:.2f`"
+
+
 def test_a_number_is_not_parted_from_its_error_and_sign():
     said = "{glue:text}`100 * x:.1f` %, 25.6 ± 1.6 % and (a ± b), `x % 2`"
     kept = "{glue:text}`100 * x:.1f`_%, 25.6_±_1.6_% and (a ± b), `x % 2`".replace("_", "\u00a0")

@@ -11,12 +11,9 @@ from docutils import nodes
 from docutils.parsers.rst.directives.admonitions import BaseAdmonition
 from myst_nb.core.variables import RetrievalError, render_variable_outputs
 from myst_nb.ext.glue.directives import PasteFigureDirective
-from myst_nb.ext.glue.roles import PasteTextRole
 from myst_nb.ext.glue.utils import retrieve_glue_data
 from sphinx.application import Sphinx
 from sphinx_proof.nodes import proof_node
-
-from book.tools.render.numbers import bound
 
 BOXES = {  # directive → title and classes
     "need": ("Before you start", "lmc-need"),
@@ -68,17 +65,6 @@ class Figure(PasteFigureDirective):
         return [figure, *more]
 
 
-class Text(PasteTextRole):
-    """A number of the run in a text; a format that begins with ≤ or ≥ rounds it to that side."""
-
-    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        name, _, form = self.text.rpartition(":")
-        if not form.startswith(("≤", "≥")):
-            return super().run()
-        shown = bound(float(retrieve_glue_data(self.document, name).data["text/plain"]), form)
-        return [nodes.inline(shown, shown, classes=["pasted-text"])], []
-
-
 def fold_proofs(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """A proof folds under the number of its lines."""
     if app.builder.format != "html":
@@ -95,5 +81,4 @@ def setup(app: Sphinx) -> dict:
     for name in BOXES:
         app.add_directive(name, Box)
     app.add_directive_to_domain("glue", "figure", Figure, override=True)
-    app.add_role_to_domain("glue", "text", Text(), override=True)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
