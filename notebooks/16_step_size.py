@@ -357,7 +357,7 @@ for (m, M, d), colour, by in zip(SETTINGS, colours, apart, strict=True):
     ends.append((mean[-1], f"${m = }$, ${M = }$, ${d = }$", colour))
 at = 0.0
 for height, label, colour in sorted(ends):
-    at = max(height, at + 0.15)  # labels do not overlap
+    at = max(height, at + 0.09 * axis.get_ylim()[1])  # labels do not overlap
     axis.text(1.27, at, label, color=f"book:{colour}", va="center", fontsize=10)
 axis.axvline(1, color="book:grey", linestyle=":")
 axis.axhline(1, color="book:grey", linewidth=0.8)

@@ -356,7 +356,7 @@ for v, (colour, side) in zip(LEVELS, looks, strict=True):
     left.text(10.3, at_v[0][-1], f"$v = {v:.2f}$", **label)
 style = dict(color="book:black", linestyle="--")
 left.plot(KS, clustered(copy)[0], **style)
-left.text(4.4, 0.115, "the paper's, $p = 0.15$", color="book:black", ha="right")
+left.text(1.1, 0.155, "the paper's, $p = 0.15$", color="book:black")
 left.set(xlabel=r"copies $k = 1/\nu$", ylabel="midpoint barrier", xticks=KS)
 left.set(xlim=(0.5, 12.7))
 left.set_ylim(bottom=-0.03)
