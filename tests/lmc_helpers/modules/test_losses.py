@@ -15,7 +15,7 @@ from lmc_helpers.modules.losses import Loss
 
 X = normal(90, 5, seed=3)
 Y = (X[:, 0] > 0.3).long() + (X[:, 1] > 1.5).long()  # rare classes
-WEIGHTS = torch.tensor([1.0, 5.0, 50.0], dtype=torch.float64)
+WEIGHTS = torch.tensor([1.0, 5.1, 50.3], dtype=torch.float64)
 SHARES = normal(90, 3, seed=5).softmax(1)
 REAL, BITS = normal(90, 3, seed=6), (normal(90, 3, seed=7) > 0).double()
 
@@ -97,6 +97,14 @@ def contrastive(outputs, y):
     return F.cross_entropy(outputs @ y.T, torch.arange(len(y)))
 
 
+def determination(outputs, y):
+    return 1 - (outputs - y).square().sum() / (y - y.mean(0)).square().sum()
+
+
+def balanced(outputs, y):
+    return sum(F.cross_entropy(outputs[y == k], y[y == k]) for k in y.unique()) / len(y.unique())
+
+
 NO_MEANS = [
     *((lambda o, y: (o - y).square().mean().sqrt(), REAL), (correlation, REAL), (contrastive, REAL), (masked, Y)),
     *((lambda o, y: F.cross_entropy(o, y, WEIGHTS) + 0.1 * o.square().mean(), Y), (lambda o, y: torch.rand(()), Y)),
@@ -105,6 +113,8 @@ NO_MEANS = [
         (Loss(masked, lambda o, y: -1.0), Y),
         (nn.CrossEntropyLoss(ignore_index=7), 7 + 0 * Y),
         (F.cross_entropy, REAL[:, 0]),
+        (determination, REAL),
+        (balanced, Y),
     ),
 ]
 
@@ -112,7 +122,8 @@ NO_MEANS = [
 @pytest.mark.parametrize(("loss", "y"), NO_MEANS)
 def test_what_is_no_mean_of_parts_is_refused(loss, y):
     a, b = pair()
-    for data in forms(X, y, torch.arange(90)).values():
+    singly = list(zip(X.split(1), y.split(1), strict=True))
+    for data in (*forms(X, y, torch.arange(90)).values(), singly):
         with pytest.raises(ValueError, match=r"^[^\n]*; allowed: [^\n]*$"):
             lmc.line(a, b, loss, data)
     if loss is NO_MEANS[6][0]:  # no example is left out at first
