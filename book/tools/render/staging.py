@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from functools import partial
 
-from book.tools.read import chapters, halves, headers, inputs, profiles, sources, titles
+from book.tools.read import chapters, halves, headers, inputs, titles
 from book.tools.read.literals import values
 from book.tools.record.records import boxes, other_images, outputs, recorded
 from book.tools.render import anchors
@@ -217,8 +217,7 @@ def duration(seconds: float) -> str:
 def complete(notebook: dict, paper: dict[str, float]) -> dict:
     """Give an executed chapter its number, its times where ``{{ times }}`` asks for them, and the command that runs it.
 
-    ``paper`` is chapter → seconds of the recorded run. The times of training runs are in neither. Those of
-    the commands that boxes *Try it* hold are beside the profiles, where they were measured.
+    ``paper`` is chapter → seconds of the recorded run. The times of training runs are in neither.
     """
     run = notebook["metadata"]["lmc"]
     chapter, profile = run["chapter"], run["profile"]
@@ -226,9 +225,7 @@ def complete(notebook: dict, paper: dict[str, float]) -> dict:
     words += f", {duration(paper[chapter])} at paper scale" if paper.get(chapter) and profile != "paper" else ""
     after = ", after its training runs" if headers.function_name(chapter) else ""
     command = f"make chapter NAME={chapters.short(chapter)}" + f" PROFILE={profile}" * (profile != "laptop")
-    again = f"{TRY}The whole chapter, {duration(run['seconds'])} at profile {profile}{after}: `{command}`"
-    tried = sources.read(profiles.PROFILES / "try.seconds.json").get(chapter)
-    again += f". With the parameters below: {duration(tried)} on one core.\n\n" if tried else "\n\n"
+    again = f"{TRY}The whole chapter, {duration(run['seconds'])} at profile {profile}{after}: `{command}`\n\n"
     texts = [cell for cell in notebook["cells"] if cell["cell_type"] == "markdown"]
     for cell in texts:
         cell["source"] = "".join(cell["source"]).replace(TIMES, f"{words}{after}.").replace(TRY, again)
