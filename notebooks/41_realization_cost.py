@@ -23,7 +23,7 @@
 # | $F + D \odot W$ covers the four schemes of Table 1 (eq. 2) | [true](#I1.function) | to rounding; linear, convolution, attention |
 # | "an affine subspace … of dimension $\mathrm{rank}(M_i)$" (Prop. 4.2) | [true](#I2.dimension) | no exception in [[n(I2.dimension)]] neurons |
 # | Full rank: "exactly the same functions" (eq. 7) | [true](#I2.same) | in all [[n(I2.same)]] pairs of neurons |
-# | The cost is a Mahalanobis norm (eq. 10) | [true](#I3.least_norm) | to [[I3.least_norm:.0e]] of an iterative solver |
+# | The cost is a Mahalanobis norm (eq. 10) | [true](#I3.least_norm) | to [[I3.least_norm:≤.0e]] of an iterative solver |
 # | "we expect the results … to extend" beyond Assumption 4.1 | [true, behind a ReLU too](#I2.nonnegative) | proved; no exception in [[n(I2.nonnegative)]] neurons |
 # | A start with $F$ identifies neurons, without decay (ours) | [true](#I3.start) | in all [[n(I3.start)]] pairs ([[100 * low(I3.start):≥.0f]] % or more) |
 #

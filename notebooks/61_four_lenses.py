@@ -1028,7 +1028,7 @@ claims.check("X1.zero", wrong, n=len(needed), rival=sum(left_over))
 # ### Students
 #
 # {glue:text}`students` pairs of students with $m = 6$ neurons learn $M = 3$ teachers by gradient descent on the exact loss.
-# Their own losses, at most {glue:text}`1e9 * worst:.2g` · 10⁻⁹, are counted with the barrier: the largest loss on the line, direct and in the best of all $6!$ orders.
+# Their own losses, at most {glue:text}`1e9 * worst:≤.2g` · 10⁻⁹, are counted with the barrier: the largest loss on the line, direct and in the best of all $6!$ orders.
 
 
 # %% Train the students
