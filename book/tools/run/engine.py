@@ -7,6 +7,7 @@ import io
 import os
 import platform
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from IPython.core.displayhook import DisplayHook
@@ -131,12 +132,23 @@ def _shell() -> Iterator[Shell]:
         from matplotlib_inline.backend_inline import configure_inline_support
 
         configure_inline_support(shell, INLINE)
+        _share_parsed_labels()
     except ImportError:  # a chapter without figures
         pass
     try:
         yield shell
     finally:
         Shell.clear_instance()
+
+
+def _share_parsed_labels() -> None:
+    """Let the parsers of all canvases, of which a figure has several, know what any of them has parsed."""
+    from matplotlib import mathtext
+
+    parser: Any = mathtext.MathTextParser
+    parser.__eq__ = lambda self, other: vars(self) == vars(other)
+    parser.__hash__ = lambda self: hash(tuple(vars(self).values()))
+    parser._parse_cached = lru_cache(1000)(parser._parse_cached.__wrapped__)
 
 
 def _run(shell: Shell, cell: NotebookNode) -> bool:
