@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import platform
 from collections.abc import Iterator
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from IPython.core.displayhook import DisplayHook
@@ -108,6 +110,8 @@ class InProcess(Engine):
         """Run a notebook in a folder."""
         os.chdir(folder)
         nb_man.nb.metadata.language_info = LANGUAGE
+        # Twice a cell, for a process that is killed; without line breaks, which only a slow encoder writes.
+        nb_man.save = lambda **given: Path(nb_man.output_path).write_text(json.dumps(nb_man.nb), encoding="utf-8")
         with _shell() as shell:
             for index, cell in enumerate(nb_man.nb.cells):
                 if cell.cell_type != "code":
