@@ -51,7 +51,7 @@
 # | $i$ | index of the point, its number of negative eigenvalues |
 
 # %% Parameters tags=["parameters"]
-teachers: int = 4  # teachers for each architecture
+teachers: int = 2  # teachers for each architecture
 starts: int = 6  # starts of the smaller network for each teacher
 inputs: int = 200  # normal inputs
 newton_steps: int = 160  # budget of the second-order method

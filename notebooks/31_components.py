@@ -56,7 +56,7 @@
 
 # %% Parameters tags=["parameters"]
 descents: int = 3  # for each depth, width and choice of signs at the start
-widest: int = 3  # largest width at which minima are joined blindly
+widest: int = 2  # largest width at which minima are joined blindly
 runs: int = 4000  # descents from normal weights, for each depth
 pairs: int = 3  # pairs of minima for each component, depth and width
 steps: int = 61  # points of a path
