@@ -745,7 +745,7 @@ claims.check("I3.coherence", violation, rival=max(other))
 #
 # :::{prf:theorem} Two clocks
 # :label: thm-clocks
-# In {prf:ref}`thm-start` let $\lambda > 0$ and $\gamma = 1 - \alpha \lambda$. Measure rows by $\langle v, w \rangle = v^\top Q w$ with $Q$ positive semidefinite of trace $d$: $Q = I$, or the inputs' covariance. Let the moves of row $i$, given $F$, have mean 0, be uncorrelated with $Z$ and with $Z$ and moves of the other run, and be stationary, $\mathbb E \langle u_t, u_{t + k} \rangle = \alpha^2 d\, g(k)$, with finite $G = \sum_k |k\, g(k)|$. Put
+# In {prf:ref}`thm-start` let $\lambda > 0$ and $\gamma = 1 - \alpha \lambda$. Measure rows by $\langle v, w \rangle = v^\top Q w$ with $Q$ positive semidefinite of trace $d$: $Q = I$, or the inputs' covariance. Let the moves of row $i$, given $F$, have mean 0, be uncorrelated with the $Z$ of both runs and the moves of the other, and be stationary, $\mathbb E \langle u_t, u_{t + k} \rangle = \alpha^2 d\, g(k)$, with finite $G = \sum_k |k\, g(k)|$. Put
 #
 # $$
 # \begin{aligned}
