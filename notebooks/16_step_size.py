@@ -58,7 +58,7 @@
 # %% Parameters tags=["parameters"]
 networks: int = 40  # networks per step size
 steps: int = 3000  # budget of gradient descent
-rates: int = 16  # step sizes per setting
+rates: int = 11  # step sizes per setting from half the threshold on
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
