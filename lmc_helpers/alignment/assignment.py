@@ -63,8 +63,7 @@ def _permutation(C: np.ndarray) -> np.ndarray:
 
 def _repeats(C: np.ndarray) -> bool:
     """Whether rows have equal sums; first of all, equal entries in the first column, which costs less."""
-    m = len(C)
-    return len(set(C[:, 0].tolist())) < m and len(set(C.sum(axis=1).tolist())) < m
+    return len(set(np.add.reduce(C, axis=1).tolist())) < len(C)
 
 
 def matched_sum(gains: Tensor, p: Tensor) -> Tensor:

@@ -44,7 +44,7 @@ import torch
 from torch import Tensor
 
 from lmc_helpers._typing import Natural, Seed, Tensors, checked
-from lmc_helpers.alignment.assignment import _assigned, _check_ends, _start
+from lmc_helpers.alignment.assignment import _assigned, _check_ends
 from lmc_helpers.alignment.factors import Kinds, combined, entries_by_kinds, jointly
 from lmc_helpers.networks.permutations import (
     Axis,
@@ -52,6 +52,7 @@ from lmc_helpers.networks.permutations import (
     Symmetry,
     apart_from_others,
     are_apart,
+    check_groups,
     in_other_parts,
     is_within,
     random_permutations,
@@ -143,41 +144,26 @@ def weight_matching(
     """
     if not restarts + in_order:
         raise ValueError(f"restarts = {restarts}, in_order = {in_order}; allowed: one descent or more")
-    first = _start(a, b, symmetry, start) if start else _check_ends(a, b, symmetry) and {}
-    return _matched(a, b, symmetry, restarts, seed, first, sweeps, signs, start_signs or {}, in_order)
-
-
-def _matched(
-    a: Tensors,
-    b: Tensors,
-    symmetry: Symmetry,
-    restarts: int,
-    seed: int,
-    start: Permutations,
-    sweeps: int = 100,
-    signs: bool = False,
-    start_signs: Mapping[str, Tensor] | None = None,
-    in_order: bool = False,
-) -> WeightMatching:
-    plan, sizes, one = _Plan(symmetry, signs), symmetry.sizes, next(iter(a.values()))
-    P, device = len(one), one.device
-    ends = [{name: _array(end[name]) for name in a if name in plan.places} for end in (a, b)]
-    given = {g: p.numpy(force=True) for g, p in start.items()}
+    P, device, sizes = _check_ends(a, b, symmetry), next(iter(a.values())).device, symmetry.sizes
+    check_groups(symmetry, start or {}, P)
+    plan = _Plan(symmetry, signs)
+    first = {g: np.tile(np.arange(m), (P, 1)) for g, m in sizes.items()}
+    first |= {g: p.numpy(force=True) for g, p in (start or {}).items()}
     for g, one in (start_signs or {}).items():
-        given[g] = given[g] + sizes[g] * plan.signs[g].numbers(one.numpy(force=True))
+        first[g] = first[g] + sizes[g] * plan.signs[g].numbers(one.numpy(force=True))
+    ends = [{name: _array(end[name]) for name in a if name in plan.places} for end in (a, b)]
 
-    def run(n: int) -> list[tuple[dict[str, np.ndarray], list[float]]]:
+    def run(n: int) -> tuple[list[tuple[dict[str, np.ndarray], list[float]]], int]:
+        """All descents of a pair, and the number of the best."""
         problem, results = _Problem(plan, *({name: value[n] for name, value in end.items()} for end in ends)), []
         for restart in progress(range(-in_order, restarts), "restart"):
-            generator = torch_generator(seed, f"weight matching, restart {max(restart, 0)}")
-            if restart < 0:
-                p = problem.in_order()
-            elif restart > 0:
-                p = {g: one[0].numpy() for g, one in random_permutations(symmetry, 1, generator).items()}
-            else:
-                p = {g: given[g][n] if g in given else np.arange(m) for g, m in sizes.items()}
-            results.append(_descend(problem, p, generator, sweeps))
-        return results
+            generator, p = torch_generator(seed, f"weight matching, restart {max(restart, 0)}"), first
+            if restart > 0:
+                p = {g: one.numpy() for g, one in random_permutations(symmetry, 1, generator).items()}
+            own = problem.in_order() if restart < 0 else {g: one[n if p is first else 0] for g, one in p.items()}
+            results.append(_descend(problem, own, generator, sweeps))
+        values = [trace[-1] for _, trace in results]
+        return results, next(k for k, value in enumerate(values) if value >= max(values) - problem.least)
 
     threads = min(torch.get_num_threads(), P) if max(sizes.values()) >= _THREADED else 1
     if threads > 1:
@@ -185,27 +171,15 @@ def _matched(
             each = [one.result() for one in [pool.submit(copy_context().run, run, n) for n in range(P)]]
     else:
         each = [run(n) for n in range(P)]
-    runs = list(zip(*each, strict=True))  # of each restart: permutations and trace of each pair
-    traces = [_side_by_side([trace for _, trace in of]) for of in runs]  # (sweeps + 1, P)
-    values = np.array([trace[-1] for trace in traces])  # (restarts, P)
-    best = values.argmax(axis=0).tolist()  # the first of equals
-    found = {g: np.stack([runs[k][n][0][g] for n, k in enumerate(best)]) for g in symmetry.groups}
-
-    def given_back(value: np.ndarray) -> Tensor:
-        return torch.from_numpy(value).to(device)
-
-    return WeightMatching(
-        {g: given_back(p % sizes[g]) for g, p in found.items()},
-        given_back(values),
-        tuple(given_back(trace) for trace in traces),
-        {g: given_back(of.each(found[g] // sizes[g])) for g, of in plan.signs.items()},
-    )
-
-
-def _side_by_side(traces: Sequence[list[float]]) -> np.ndarray:
-    """Traces as columns, those that ended earlier with their last values."""
-    longest = max(map(len, traces))
-    return np.array([one + one[-1:] * (longest - len(one)) for one in traces]).T
+    columns = [
+        itertools.zip_longest(*(trace for _, trace in of), fillvalue=-math.inf)
+        for of in zip(*(of for of, _ in each), strict=True)
+    ]
+    traces = tuple(torch.from_numpy(np.maximum.accumulate(list(of))).to(device) for of in columns)  # no sweep loses
+    found = {g: np.stack([of[k][0][g] for of, k in each]) for g in symmetry.groups}
+    permutations = {g: torch.from_numpy(p % sizes[g]).to(device) for g, p in found.items()}
+    chosen = {g: torch.from_numpy(of.each(found[g] // sizes[g])).to(device) for g, of in plan.signs.items()}
+    return WeightMatching(permutations, torch.stack([trace[-1] for trace in traces]), traces, chosen)
 
 
 def _descend(
@@ -245,9 +219,7 @@ class _Term(NamedTuple):
     #: () and where the group is; kinds of units inside, and entries (m k, n), or a part of the parameter for each unit
     places: list[tuple[Kinds, Axis | np.ndarray | _Parts]]
     others: list[tuple[str, Axis]]
-    own: list[
-        tuple[int, Axis]
-    ]  # the kinds of units inside on other axes of such parts, and where they are in all parts
+    own: list[tuple[int, Axis]]  # kinds of units inside on other axes of such parts, and where they are in all parts
 
 
 @dataclass(frozen=True, eq=False)
@@ -391,6 +363,7 @@ class _Signs:
 
 
 _Entries = tuple[int, Sequence[tuple[str, Axis]]]  # how many entries an axis has, and the places of groups on it
+_Ends = Callable[[], tuple[np.ndarray, np.ndarray]]
 
 
 class _Plan:
@@ -429,13 +402,8 @@ class _Plan:
         whole, count = self._order(*axes[0], p), axes[0][0]
         for n, places in axes[1:]:
             one = self._order(n, places, p)
-            both, count = (
-                (whole % count if self.signs else whole)[:, None] * n + (one % n if self.signs else one),
-                count * n,
-            )
-            if self.signs:
-                both = both + count * ((whole[:, None] * n // count + one // n) % 2)
-            whole = both.ravel()
+            signs = (whole // count)[:, None] ^ (one // n)
+            whole, count = ((whole % count)[:, None] * n + one % n + signs * (count * n)).ravel(), count * n
         return whole
 
     def _order(self, n: int, places: Sequence[tuple[str, Axis]], p: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -452,29 +420,23 @@ class _Plan:
         return order
 
 
-@dataclass(eq=False)
 class _Columns:
     """Terms of a step by the columns of A and of B, and the order in which those of B are in its sum."""
 
-    which: int  # the sum
-    ends: Callable[[], tuple[np.ndarray, np.ndarray]]  # A and B, (n, units)
-    terms: list[tuple[set[str], list[_Entries], int]]  # the groups that move them, where, and how many columns
-    signed: bool
-    #: (n,), the number of the column of B, + n for times −1; −1 if it is not in the sum, where some may lack
-    order: np.ndarray | None = None
-    lacking: bool = True
+    def __init__(self, which: int, ends: _Ends, terms: list[tuple[set[str], list[_Entries], int]], signed: bool):
+        self.which, self.ends, self.signed = which, ends, signed  # which sum; a function that gives A and B, (n, units)
+        self.terms, self.count = terms, sum(n for _, _, n in terms)  # the groups that move n columns, where, and n
+        #: (n,), the number of the column of B, + n for times −1; −1 if it is not in the sum, where some may lack
+        self.order, self.lacking = np.full(self.count, -1), True
 
     def add(self, total: np.ndarray, order: np.ndarray, lacking: bool) -> None:
         """Bring the sum to another order."""
-        at = np.arange(len(order)) if self.order is None else (order != self.order).nonzero()[0]
+        (changed,) = (order != self.order).nonzero()
         A, B = self.ends()
-        width = max(1, _FACTOR // A.shape[1])
-        for k in range(0, len(at), width):
-            part = at[k : k + width]
-            columns = self.taken(B, order[part], lacking)
-            if self.order is not None:
-                columns -= self.taken(B, self.order[part], self.lacking)
-            total += A[part].astype(np.float64, copy=False).T @ columns
+        for at in _in_turn(changed, A):
+            columns = self.taken(B, order[at], lacking)
+            columns -= self.taken(B, self.order[at], self.lacking)
+            total += A[at].astype(np.float64, copy=False).T @ columns
         self.order, self.lacking = order, lacking
 
     def taken(self, B: np.ndarray, order: np.ndarray, lacking: bool) -> np.ndarray:
@@ -485,6 +447,12 @@ class _Columns:
         if lacking:
             columns[order < 0] = 0
         return columns
+
+
+def _in_turn(columns: np.ndarray, A: np.ndarray) -> Iterable[np.ndarray]:
+    """Columns in parts for one product each."""
+    width = max(1, _FACTOR // A.shape[1])
+    return (columns[k : k + width] for k in range(0, len(columns), width))
 
 
 #: Sums of a step as they stand, the columns in them, and terms that are added anew each time.
@@ -574,26 +542,21 @@ class _Problem:
             self.kept[step.group] = self._begun(step)
         totals, columns, parts = self.kept[step.group]
         for of in columns:
-            of.add(totals[of.which], self._order(of, p, known), known is not None)
+            orders, first = [], 0
+            for groups, axes, n in of.terms:
+                if known is None or groups <= known:
+                    order = self.plan.order(axes, p)
+                    orders.append(order + (first + (of.count - n) * (order // n) if of.signed else first))
+                else:
+                    orders.append(np.full(n, -1))
+                first += n
+            of.add(totals[of.which], np.concatenate(orders), known is not None)
         if parts:
             totals = [total.copy() for total in totals]
         for term in parts:
             if known is None or {g for g, _ in term.others} <= known:
                 self._add_parts(totals, step, term, p)
         return totals
-
-    def _order(self, of: _Columns, p: Mapping[str, np.ndarray], known: set[str] | None) -> np.ndarray:
-        """The order of columns at p; those that unknown groups move are left out."""
-        orders, first, count = [], 0, sum(n for _, _, n in of.terms)
-        for groups, axes, n in of.terms:
-            if known is not None and not groups <= known:
-                order = np.full(n, -1)
-            else:
-                order = self.plan.order(axes, p)
-                order = order + first + (count - n) * (order // n) if of.signed else order + first
-            orders.append(order)
-            first += n
-        return np.concatenate(orders)
 
     def _begun(self, step: _Step) -> _Kept:
         """Sums of the terms that no other group changes, columns of those that some do, and terms that are in parts."""
@@ -612,7 +575,8 @@ class _Problem:
                 if not groups:
                     _add(totals[k], *ends())
                     continue
-                blocks = place.shape[1] if isinstance(place, np.ndarray) else place.outer * place.inner
+                assert not isinstance(place, _Parts)
+                blocks = place.outer * place.inner if isinstance(place, Axis) else place.shape[1]
                 of = groups, [(blocks, []), *axes] if blocks > 1 else axes, blocks * math.prod(n for n, _ in axes)
                 moving[k].append(_Columns(k, ends, [of], not groups.isdisjoint(self.plan.signs)))
         if self.small:
@@ -667,10 +631,8 @@ def _joined(columns: Sequence[_Columns]) -> _Columns:
 
 def _add(total: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
     """Add Aᵀ B to a sum, of columns (n, units)."""
-    width = max(1, _FACTOR // A.shape[1])
-    for k in range(0, len(A), width):
-        one, two = (end[k : k + width].astype(np.float64, copy=False) for end in (A, B))
-        total += one.T @ two
+    for one, two in zip(_in_turn(A, A), _in_turn(B, A), strict=True):
+        total += one.astype(np.float64, copy=False).T @ two.astype(np.float64, copy=False)
 
 
 def _by_sign(step: _Step, factors: Mapping[Axis, np.ndarray]) -> np.ndarray:
