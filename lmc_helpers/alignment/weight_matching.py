@@ -150,6 +150,8 @@ def weight_matching(
     first = {g: np.tile(np.arange(m), (P, 1)) for g, m in sizes.items()}
     first |= {g: p.numpy(force=True) for g, p in (start or {}).items()}
     for g, one in (start_signs or {}).items():
+        if g not in plan.signs:
+            raise ValueError(f"start_signs of group {g!r}; allowed: of {', '.join(plan.signs) or 'none'}")
         first[g] = first[g] + sizes[g] * plan.signs[g].numbers(one.numpy(force=True))
     ends = [{name: _array(end[name]) for name in a if name in plan.places} for end in (a, b)]
 
@@ -666,8 +668,8 @@ def _columns(value: np.ndarray, axis: int, place: Axis | np.ndarray | _Parts, m:
         return np.moveaxis(value, axis, 0)[place].reshape(len(place), -1).T
     for d, first, n in place.where:
         value = value[(slice(None),) * d + (slice(first, first + n),)]
-    if value.ndim == 2 and value.shape[axis] == m:
-        return value if axis else value.T
+    if value.ndim <= 2 and value.shape[axis] == m:
+        return value.T if axis < value.ndim - 1 else value.reshape(-1, m)
     value = np.moveaxis(value, axis, 0)[place.offset : place.offset + place.outer * m * place.inner]
     units = value.reshape(place.outer, m, place.inner, *value.shape[1:])
     return units.swapaxes(0, 1).reshape(m, -1).T
