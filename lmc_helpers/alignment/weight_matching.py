@@ -32,7 +32,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
@@ -154,10 +154,12 @@ def weight_matching(
             raise ValueError(f"start_signs of group {g!r}; allowed: of {', '.join(plan.signs) or 'none'}")
         first[g] = first[g] + sizes[g] * plan.signs[g].numbers(one.numpy(force=True))
     ends = [{name: _array(end[name]) for name in a if name in plan.places} for end in (a, b)]
+    threads = torch.get_num_threads() if max(sizes.values()) >= _THREADED else 1
 
     def run(n: int) -> tuple[list[tuple[dict[str, np.ndarray], list[float]]], int]:
         """All descents of a pair, and the number of the best."""
-        problem, results = _Problem(plan, *({name: value[n] for name, value in end.items()} for end in ends)), []
+        one, two = ({name: value[n] for name, value in end.items()} for end in ends)
+        problem, results = _Problem(plan, one, two, threads if P == 1 else 1), []
         for restart in progress(range(-in_order, restarts), "restart"):
             generator, p = torch_generator(seed, f"weight matching, restart {max(restart, 0)}"), first
             if restart > 0:
@@ -167,12 +169,7 @@ def weight_matching(
         values = [trace[-1] for _, trace in results]
         return results, next(k for k, value in enumerate(values) if value >= max(values) - problem.least)
 
-    threads = min(torch.get_num_threads(), P) if max(sizes.values()) >= _THREADED else 1
-    if threads > 1:
-        with ThreadPoolExecutor(threads) as pool:
-            each = [one.result() for one in [pool.submit(copy_context().run, run, n) for n in range(P)]]
-    else:
-        each = [run(n) for n in range(P)]
+    each = _at_once(run, range(P), threads)
     columns = [
         itertools.zip_longest(*(trace for _, trace in of), fillvalue=-math.inf)
         for of in zip(*(of for of, _ in each), strict=True)
@@ -191,19 +188,26 @@ def _descend(
     p, steps = dict(p), problem.plan.steps
     trace, may_gain = [problem.value(p, problem.a)], [True] * len(steps)
     for _ in range(sweeps):
-        value = trace[-1]
-        for k in torch.randperm(len(steps), generator=generator).tolist():
-            if may_gain[k]:
-                found, gain = problem.solved(steps[k], p)
+        trace.append(trace[-1])
+        for wave in problem.waves(torch.randperm(len(steps), generator=generator).tolist()):
+            ready = [k for k in wave if may_gain[k]]
+            for k, (found, gain) in zip(ready, problem.solved_at_once(ready, p), strict=True):
                 may_gain[k] = False
                 if gain > problem.least:
-                    value += gain
+                    trace[-1] += gain
                     p |= found
                     may_gain = [one or step.group in steps[k].near for one, step in zip(may_gain, steps, strict=True)]
-        trace.append(value)
         if not any(may_gain):
             break
     return p, trace
+
+
+def _at_once(function: Callable, items: Sequence, threads: int) -> list:
+    """The values of a function, in threads: NumPy's products and the solvers release Python's lock."""
+    if min(threads, len(items)) < 2:
+        return [function(one) for one in items]
+    with ThreadPoolExecutor(threads) as pool:
+        return [one.result() for one in [pool.submit(copy_context().run, function, one) for one in items]]
 
 
 class _Parts(NamedTuple):
@@ -235,6 +239,10 @@ class _Step:
     quadratic: set[str]  # parameters with several axes of the step
     near: set[str]  # groups whose best permutation depends on this step's: they share a parameter
     only: int | None = None  # the kind of units inside that moves, if not all do and the group itself
+
+    def reaches(self, other: _Step) -> bool:
+        """Whether a move of this step changes the sums of another one, or its units."""
+        return other.group == self.group or other.group in self.near
 
 
 def _steps(symmetry: Symmetry, every: Mapping[str, Sequence[tuple[str, Axis]]]) -> list[_Step]:
@@ -464,8 +472,8 @@ _Kept = tuple[list[np.ndarray], list[_Columns], list[_Term]]
 class _Problem:
     """Gains of the steps of a pair, which are kept, and the best permutations by them."""
 
-    def __init__(self, plan: _Plan, a: dict[str, np.ndarray], b: dict[str, np.ndarray]) -> None:
-        self.plan, self.small = plan, sum(value.size for value in a.values()) <= _COPIED
+    def __init__(self, plan: _Plan, a: dict[str, np.ndarray], b: dict[str, np.ndarray], threads: int) -> None:
+        self.plan, self.threads, self.small = plan, threads, sum(value.size for value in a.values()) <= _COPIED
         if self.small:
             a, b = ({name: value.astype(np.float64, copy=False) for name, value in end.items()} for end in (a, b))
         self.a, self.b = a, b
@@ -485,11 +493,26 @@ class _Problem:
     def in_order(self) -> dict[str, np.ndarray]:
         """A start: the groups in their order, each by the parameters that it shares with no later one."""
         p, known = {g: np.arange(m) for g, m in self.plan.sizes.items()}, set[str]()
-        for step in self.plan.steps:
-            found, _ = self.solved(step, p, known)
-            p |= found
-            known |= found.keys()
+        for wave in self.waves(range(len(self.plan.steps))):
+            for found, _ in self.solved_at_once(wave, p, known):
+                p |= found
+                known |= found.keys()
         return p
+
+    def waves(self, order: Iterable[int]) -> Iterator[list[int]]:
+        """Steps in an order, those at once that have nothing to do with one another or any before that are left."""
+        left, steps = list(order), self.plan.steps
+        while left and self.threads > 1:
+            reached = [any(steps[j].reaches(steps[k]) for j in left[:n]) for n, k in enumerate(left)]
+            yield [k for k, one in zip(left, reached, strict=True) if not one]
+            left = [k for k, one in zip(left, reached, strict=True) if one]
+        yield from ([k] for k in left)
+
+    def solved_at_once(
+        self, numbers: Sequence[int], p: Mapping[str, np.ndarray], known: set[str] | None = None
+    ) -> list[tuple[dict[str, np.ndarray], float]]:
+        """:meth:`solved` for the steps of these numbers."""
+        return _at_once(lambda k: self.solved(self.plan.steps[k], p, known), numbers, self.threads)
 
     def solved(
         self, step: _Step, p: Mapping[str, np.ndarray], known: set[str] | None = None
