@@ -164,8 +164,10 @@ def weight_matching(
             generator, p = torch_generator(seed, f"weight matching, restart {max(restart, 0)}"), first
             if restart > 0:
                 p = {g: one.numpy() for g, one in random_permutations(symmetry, 1, generator).items()}
-            own = problem.in_order() if restart < 0 else {g: one[n if p is first else 0] for g, one in p.items()}
-            results.append(_descend(problem, own, generator, sweeps))
+            own, may_gain = {g: one[n if p is first else 0] for g, one in p.items()}, [True] * len(plan.steps)
+            if restart < 0:
+                own, may_gain = problem.in_order()
+            results.append(_descend(problem, own, may_gain, generator, sweeps))
         values = [trace[-1] for _, trace in results]
         return results, next(k for k, value in enumerate(values) if value >= max(values) - problem.least)
 
@@ -182,11 +184,10 @@ def weight_matching(
 
 
 def _descend(
-    problem: _Problem, p: Mapping[str, np.ndarray], generator: torch.Generator, sweeps: int
+    problem: _Problem, p: Mapping[str, np.ndarray], may_gain: list[bool], generator: torch.Generator, sweeps: int
 ) -> tuple[dict[str, np.ndarray], list[float]]:
-    """Coordinate descent from p: the permutations, and the values on the way."""
-    p, steps = dict(p), problem.plan.steps
-    trace, may_gain = [problem.value(p, problem.a)], [True] * len(steps)
+    """Coordinate descent from p by the steps that may gain: the permutations, and the values on the way."""
+    p, steps, trace = dict(p), problem.plan.steps, [problem.value(p, problem.a)]
     for _ in range(sweeps):
         trace.append(trace[-1])
         for wave in problem.waves(torch.randperm(len(steps), generator=generator).tolist()):
@@ -490,14 +491,23 @@ class _Problem:
             total += _inner(self.a[name], self.plan.moved(b, places, p) if moved else b)
         return total
 
-    def in_order(self) -> dict[str, np.ndarray]:
-        """A start: the groups in their order, each by the parameters that it shares with no later one."""
-        p, known = {g: np.arange(m) for g, m in self.plan.sizes.items()}, set[str]()
-        for wave in self.waves(range(len(self.plan.steps))):
+    def in_order(self) -> tuple[dict[str, np.ndarray], list[bool]]:
+        """A start, the groups in their order, each by the parameters that it shares with no later one.
+
+        And which steps may gain from there: those that later ones reach, and those that are not exact.
+        """
+        p, known, steps = {g: np.arange(m) for g, m in self.plan.sizes.items()}, set[str](), self.plan.steps
+        for wave in self.waves(range(len(steps))):
             for found, _ in self.solved_at_once(wave, p, known):
                 p |= found
                 known |= found.keys()
-        return p
+        return p, [
+            step.group in step.near
+            or any(later.reaches(step) for later in steps[k + 1 :])
+            or any(len(which) > 1 for which in step.sets)
+            or any(term.own for term in step.terms)
+            for k, step in enumerate(steps)
+        ]
 
     def waves(self, order: Iterable[int]) -> Iterator[list[int]]:
         """Steps in an order, those at once that have nothing to do with one another or any before that are left."""
