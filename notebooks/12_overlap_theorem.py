@@ -884,6 +884,7 @@ figures.numbers(
 # The mean is that of $C$, and its order that of {prf:ref}`thm-bound`.
 # :::
 #
+# (Teachers in any directions will do, with rays as types; but outgoing weights of both signs could cancel. With zero rows there before: {prf:ref}`thm-types`. What fewer leave: {prf:ref}`cor-zero-rows`.)
 # For pairs with $m = 12$ and $M = 6$, by the pairing with the least mean error halfway ({prf:ref}`thm-assignment`), which is 0 if and
 # only if there is no barrier:
 

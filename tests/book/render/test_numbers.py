@@ -38,9 +38,6 @@ REFUSED = {
 def test_numbers_stand_where_they_are_asked_for():
     assert {text: filled(text, RECORDS) for text in SHOWN} == SHOWN
     assert parts("[[n(Z3.limit)]] and [[1 - I18.later:to]], [[x]]") == ["Z3.limit", "I18.later"]
-
-
-def test_a_bound_says_to_which_side_it_is_rounded():
     loose = "at most [[Z3.limit:.1f]], up to **[[100 * Z3.limit:.0f]] %**, at least [[low(I18.later):.2f]]"
     tight = "at most [[Z3.limit:≤.1f]], up to [[n(Z3.limit)]], at least [[I18.later:±]] or [[I18.later:to]]"
     assert (len(UNROUNDED.findall(loose)), UNROUNDED.findall(tight)) == (3, [])

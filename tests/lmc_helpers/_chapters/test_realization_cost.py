@@ -18,16 +18,13 @@ def test_rank_and_linear_programs_agree(n, k):
             assert (chapter.twin_distance(a, C) < 1e-9) == unique
 
 
-def test_symmetric_inputs_determine_every_weight():
-    C = gaussian(4, 4)
-    assert chapter.determined(gaussian(50, 4, seed=1), torch.cat([C, -C])).all()
-
-
 def test_a_twin_is_a_twin():
     C = gaussian(8, 3).abs()
     a = torch.tensor([-1.0, -0.5, -0.2]).double()
     assert not chapter.determined(a, C) and chapter.twin_distance(a, C) == pytest.approx(1.0)
     assert (C @ a).relu().eq((C @ (2 * a)).relu()).all()
+    C = gaussian(4, 4)
+    assert chapter.determined(gaussian(50, 4, seed=1), torch.cat([C, -C])).all()
 
 
 @pytest.mark.parametrize(("d", "k", "masked"), [(6, 3, 0), (6, 3, 4), (6, 1, 6), (3, 3, 1)])
@@ -37,7 +34,6 @@ def test_class_dimension(d, k, masked):
     assert chapter.class_dimension(D, torch.linalg.qr(gaussian(d, k)).Q).tolist() == [k, min(k, d - masked)]
 
 
-# ---------- start or cost
 def test_a_start_that_hides_F_is_an_ordinary_network_without_decay():
     x, y = gaussian(200, 6), torch.arange(200) % 10
     hidden, plain = (chapter.train_syre(x, y, [(s, 1.0, 0.0)], 2, [0, 40], seed=3, hidden=5)[0] for s in (2.0, 0.0))
