@@ -602,7 +602,7 @@ alone = ((many[0] > 0) != (sorted_up > 0)).any(dim=2).sum(dim=1)  # (100,)
 # $m \cdot \frac1{M^2} \sum_{p, q} \frac Mm \mathbb E \min(Y |x_p|, Y' |x_q|)\, 1\{x_p x_q < 0\}$. As $\mathbb P(uY > t, vY' > t) = e^{-t/u - t/v}$, the mean of the minimum is $\frac{uv}{u + v}$; and every pair of a positive and a negative coordinate occurs twice. So
 # $f^* - f \to \frac1M \sum_{x_p > 0 > x_q} \frac{|x_p| |x_q|}{|x_p| + |x_q|}$. Both sides are at most $\sum_j |x_j|$, so the mean squares converge, too; and for a function that is homogeneous of degree 2, $d$ times the mean over the sphere is the normal mean: $d\, L \to D_M$ halfway.
 #
-# At $\lambda$ the same argument, with $\lambda u$ and $(1 - \lambda) v$ in place of $\frac u2$ and $\frac v2$, gives the limit $\frac1M \sum_{x_p > 0 > x_q} \lambda (1 - \lambda)\, uv \bigl( \frac1{\lambda u + (1 - \lambda) v} + \frac1{(1 - \lambda) u + \lambda v} \bigr)$ with $u = |x_p|$, $v = |x_q|$.
+# At $\lambda$ the same argument, with $\lambda u$ and $(1 - \lambda) v$ in place of $\frac u2$ and $\frac v2$, gives the limit $\frac1M \sum_{x_p > 0 > x_q}$ $\lambda (1 - \lambda)\, uv \bigl( \frac1{\lambda u + (1 - \lambda) v} + \frac1{(1 - \lambda) u + \lambda v} \bigr)$ with $u = |x_p|$, $v = |x_q|$.
 # It is symmetric in $\lambda$ and, as a sum of means of minima of linear functions, concave: largest at $\frac12$ for every $x$. As $f$ is Lipschitz in $\lambda$ with the constant $2 \sum_j |x_j|$, the mean squares converge uniformly in $\lambda$, so that $d\, B \to D_M$. {prf:ref}`thm-rate`, 1 with Markov's inequality and 2 do the rest.
 # :::
 

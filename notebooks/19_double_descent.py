@@ -541,7 +541,7 @@ figures.show("fig_one_short", figure, legend=3)
 #
 # *The line.* Where $p$ and $q$ have different signs, $|\lambda p + (1 - \lambda) q|$ lacks $2 \min(\lambda |p|, (1 - \lambda) |q|)$ of $\lambda |p| + (1 - \lambda) |q|$, elsewhere nothing. For $i < M - 1$ the values
 # $w_i \cdot x$ and $v_i \cdot x$ differ by $(b - c)(x_M - x_{M - 1}) = O(\frac1M)$, so that such a row lacks something only where both are as small, and all of them together lack $o(1)$. The last rows tend to $u = x_{M - 1}$ and $v = x_M$. So $R$ of the line tends to
-# $\lambda (|v| - \mu) + (1 - \lambda)(|u| - \mu) + \lambda |u| + (1 - \lambda) |v| - |\lambda u + (1 - \lambda) v|$, uniformly in $\lambda$, that is
+# $\lambda (|v| - \mu) + (1 - \lambda)(|u| - \mu)$ ${} + \lambda |u| + (1 - \lambda) |v| - |\lambda u + (1 - \lambda) v|$, uniformly in $\lambda$, that is
 #
 # $$
 # R \to |u| + |v| - \mu - |\lambda u + (1 - \lambda) v| ,
