@@ -567,7 +567,7 @@ figures.numbers(shift=moved)
 
 # %% [markdown]
 # The principal subspace of 90 % of the variance, in which costs are measured, has {glue:text}`dims_2` dimensions for $k = 2$, {glue:text}`dims_8` for $k = 8$ and {glue:text}`dims_32` for $k = 32$.
-# Whether the components are centred changes none of the shares and numbers of low and negative costs by more than {glue:text}`shift:.2f`.
+# Whether the components are centred changes none of the shares and numbers of low and negative costs by more than {glue:text}`shift:≤.2f`.
 #
 # ### What an alignment gains
 #
