@@ -877,7 +877,7 @@ figures.show("fig_two_clocks", figure)
 # First: agreement of equal rows while labels are redrawn, and the theorem with one $\ell$. Second: units against rows, labels as they are; filled: rows in the norm of the images' covariance, open: all directions alike (means over {glue:text}`pairs` pairs; profile {glue:text}`profile`).
 # :::
 #
-# With $\ell =$ {glue:text}`memory:.2f`, $\lambda^*$ is {glue:text}`least:.1f`, and all decays and times agree with the theorem to {glue:text}`abs(worst.mean()):.2f`; without the moves they would differ by up to {glue:text}`-min(still):.2f`. Its hypotheses hold nearly: the sums of the moves of two runs have the mean cosine {glue:text}`with_other:.2f`, with $F$ {glue:text}`with_F:.2f`, as training comes to depend on $F$.
+# With $\ell =$ {glue:text}`memory:.2f`, $\lambda^*$ is {glue:text}`least:.1f`, and all decays and times agree with the theorem to {glue:text}`abs(worst.mean()):.2f`; without the moves they would differ by up to {glue:text}`-min(still):≤.2f`. Its hypotheses hold nearly: the sums of the moves of two runs have the mean cosine {glue:text}`with_other:.2f`, with $F$ {glue:text}`with_F:.2f`, as training comes to depend on $F$.
 #
 # With labels as they are, gradients persist: $\ell$ is {glue:text}`lasting[3]:.0f` at decay 3, $x = 4$, but {glue:text}`lasting[0.3]:.0f` at decay 0.3, where training ends before; then moves end, and no one number will do. Units follow rows in the norm of the images' covariance, in which moves are larger. At the printed sizes, $K$ of the rows is small beside $d$ ([53](53_asymmetric_mlps.ipynb)), so that the printed decay is far above $\lambda^*$, and rows agree; our prediction for the printed 100 epochs, made from this formula, is still to be tested.
 
