@@ -58,7 +58,7 @@
 # %% Parameters tags=["parameters"]
 fineness: int = 8  # cubes per unit length of the finest grid, a power of two
 minima: int = 60  # random minima for each n and each sign of epsilon
-walkers: int = 40  # of these are joined blindly
+walkers: int = 20  # of these are joined blindly
 runs: int = 600  # descents for each start
 steps: int = 41  # points of each of the five parts of a path
 seed: int = 7001  # seed of every random number
@@ -258,7 +258,7 @@ def blind_classes(W, X, Y, eps):
     """The class of each minimum, by walks that see no sign."""
     points = torch.cat([V.flatten(1) for V in W], dim=1)  # (walkers, p)
     misfit = residual_misfit(X, Y, eps, W[0].shape[1])
-    return joined_classes(misfit, points, tries=40)
+    return joined_classes(misfit, points, tries=min(40, walkers))
 
 
 numbers, mixed = [], 0  # classes; classes that hold minima of both signs
@@ -621,7 +621,7 @@ for n, eps in itertools.product(range(1, 5), (1.0, -1.0)):
         lambda p, r=r, added=added: r(p + added),
         lambda p, d=derivative, added=added: d(p + added),
     )
-    found = joined_classes(misfit, points, tries=40)
+    found = joined_classes(misfit, points, tries=min(40, walkers))
     of_translated.append(len(found.unique()) / 2)
 
 # %%
