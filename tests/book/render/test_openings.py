@@ -155,6 +155,11 @@ def test_a_verdict_is_what_stands_in_its_own_brackets_and_a_number_is_not_parted
     assert screens.prose(said, {}) == kept
 
 
+def test_a_bound_of_this_run_is_rounded_to_its_side():
+    said = "{glue:text}`x[1:]:≤.2f`, {glue:text}`x[1:]:≥.0e`, {glue:text}`x[1:]:.2f`"
+    assert screens.rounded(said, {"x[1:]": "0.1201"}) == "0.13, 0.1, {glue:text}`x[1:]:.2f`"
+
+
 def test_a_theorem_is_on_the_page_that_shows_it():
     assert staging.theorems(HEAD, "15_x") == {"thm-peak": ("15_x", "Theorem 15.1 (The peak)")}
     moved = HEAD.replace("# ## Evidence\n", "").replace("# ## Why\n", "# ## Evidence\n")

@@ -44,7 +44,7 @@ def test_figures_are_found_with_anchor_and_words():
     found = pictures.in_text("01_toy", SOURCE)
     assert list(found) == ["fig_left", "fig_right"]
     alt = "A line that rises: slowly, then fast."
-    assert found["fig_left"] == pictures.Picture("01_toy", "01_toy", "fig_left", "fig-left", alt, recorded=False)
+    assert found["fig_left"] == pictures.Picture("01_toy", "01_toy", "fig_left", "fig-left", alt)
     assert found["fig_right"].anchor == "fig-right"
     found = [picture for chapter in chapters() for picture in pictures.shown(chapter).values()]
     assert len(found) > 50

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from lmc_helpers import figures
-from lmc_helpers.figures.style import _common_legend
+from lmc_helpers.figures.style import PHONE, _legend, stack
 
 
 def test_panels_have_one_of_two_widths():
@@ -23,8 +23,21 @@ def test_panels_have_one_of_two_widths():
     axes[0].plot([0, 1], label="one")
     axes[1].plot([0, 1], label="one")
     axes[1].plot([0, 1], label="two")
-    _common_legend(figure, columns=2)
+    _legend(figure, columns=2)
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["one", "two"]
+
+
+def test_on_a_phone_no_words_end_beyond_the_figure():
+    figure, (left, right) = figures.panels(2, height=2.5)
+    left.plot([0, 1], label="one with words that are long for a phone")
+    right.plot([0, 1], label="another one with long words, $x y$ among them")
+    left.set(title="words " * 12, xlabel="$x$ " * 40, ylabel="the words of the vertical axis " * 2)
+    _legend(figure, columns=2)
+    stack(figure)
+    figure.draw_without_rendering()
+    inner = figure.get_tightbbox()
+    assert inner.x0 > -0.02 and inner.x1 < PHONE + 0.02 and inner.y0 > -0.02
+    assert "\n" in left.get_ylabel() and left.get_ylabel().replace("\n", " ") == "the words of the vertical axis " * 2
 
 
 def test_colours_are_named_for_matplotlib_and_its_cycle_is_the_palette():

@@ -148,7 +148,10 @@ def test_only_groups_that_are_not_proven_are_left_alone():
     module = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 4), REFUSED["outputs change.*allowed"])
     x = torch.rand(6, 4)
     found = symmetry(module, x)
-    assert found.sizes == {"0": 3, "2": 4} and found.left["the outputs, which change with their order"][0] == "3.inp.weight[0]"
+    assert (
+        found.sizes == {"0": 3, "2": 4}
+        and found.left["the outputs, which change with their order"][0] == "3.inp.weight[0]"
+    )
     assert difference(outputs(permuted(module, found, {"0": [2, 0, 1]}), x), outputs(module, x)) < 1e-6
 
 
