@@ -1043,7 +1043,7 @@ claims.check("Z5.grid", missed)
 # $n$ entries are $\frac1n$ times variables of mean about 1, with a density near 0 that is of order $x^{\alpha - 1}$. So the
 # $k$-th smallest entry is of order $\frac1n (k/n)^{1/\alpha}$, and the sum of the $s \sim \sqrt n$ smallest is of order
 # $\frac sn (s/n)^{1/\alpha} \sim n^{-1/2 - 1/(2\alpha)}$. The barrier is quadratic in it: $m^{-1 - 1/\alpha}$. For $\alpha = 1$
-# this is $m^{-2}$, and as $\alpha \to \infty$ it tends to the $m^{-1}$ of equal entries. A check, whose numbers stay nearly
+# this is $m^{-2}$, and as $\alpha \to \infty$ it tends to the $m^{-1}$ of equal entries. (Zero rows for the largest share $\vartheta$ of the leftovers leave $(1 - \vartheta)^{2 + 2/\alpha}$ of it.) A check, whose numbers stay nearly
 # constant:
 #
 #     rng = np.random.default_rng(0)
