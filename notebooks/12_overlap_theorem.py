@@ -744,7 +744,7 @@ claims.check("Z3.falls_first", max(first_steps), n=len(first_steps))
 # ### How fast the limit is reached
 #
 # The exact values approach the limit like $1/M$: over $1 \le m/M \le 6$ the largest distance is {glue:text}`gaps[100]:.4f` for
-# $M = 100$ and {glue:text}`gaps[1000]:.5f` for $M = 1000$. The printed limit stays off by up to {glue:text}`float(np.max(np.subtract(limit, printed))):.3f`.
+# $M = 100$ and {glue:text}`gaps[1000]:.5f` for $M = 1000$. The printed limit stays off by up to {glue:text}`float(np.max(np.subtract(limit, printed))):≤.3f`.
 
 # %% Measure how far finite numbers are from the limit
 gaps = {

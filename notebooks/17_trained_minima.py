@@ -22,12 +22,12 @@
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | “maximum when $m = 2M$” (Fig. 2, trained) | [false, earlier](#Z6.peak) | largest at 11 to 13 over largest at 8, 9, 10, 14: [[Z6.peak:to]] |
+# | “maximum when $m = 2M$” (Fig. 2, trained) | [false, earlier](#Z6.peak) | at widths 11 to 13 it is [[Z6.peak:to]] of the largest at 8, 9, 10, 14 |
 # | “significantly decreases” by matching (sec. 4) | [true](#Z6.gain) | [[Z6.gain:to]] of it is left at $2M$ |
 # | counts: “This assumption holds true when the learning rate … is relatively small” (sec. 5) | [false, too even](#Z13.counts) | [[Z13.counts:to]] of the variance |
-# | the numbers of five type vectors “are almost the same” (app. B.2) | [true, by symmetry](#Z13.gradient_descent) | within [[high(Z13.gradient_descent):.3f]] of 1/5 each, [[n(Z13.gradient_descent)]] runs |
+# | the numbers of five type vectors “are almost the same” (app. B.2) | [true, by symmetry](#Z13.gradient_descent) | within [[high(Z13.gradient_descent):≤.3f]] of 1/5 each, [[n(Z13.gradient_descent)]] runs |
 # | entries: “exponential distribution” (Fig. 9b) | [false from the printed start](#Z13.entries) | [[Z13.entries:to]] of the variance; from $1/\sqrt d$ (ours) [[Z13.entries_from_larger:±]] |
-# | lower “partly due to the sparsity” (sec. 4) | [open](#Z9.attribution) | even counts alone lower it to [[Z9.even_counts:.2f]] at $3M$ |
+# | lower “partly due to the sparsity” (sec. 4) | [open](#Z9.attribution) | even counts alone lower it to [[Z9.even_counts:.2f]] of random minima's at $3M$ |
 #
 # **Open.** Sparsity as a reason, and “slightly smaller”, “very similar” (sec. 4): no number of runs decides them, the learning rate of Fig. 2 would.
 #
@@ -143,7 +143,7 @@ figures.show("fig_even", figure)
 # ## One surplus row cannot test the law of the counts
 #
 # With $m = 6$ and $M = d = 5$ there is one surplus row, so the {term}`type vector <type>` is one of five unit vectors. In
-# [[n(Z13.gradient_descent)]] recorded runs the share of each is within [[high(Z13.gradient_descent):.3f]] of a fifth, as
+# [[n(Z13.gradient_descent)]] recorded runs the share of each is within [[high(Z13.gradient_descent):≤.3f]] of a fifth, as
 # the paper found in 500. It had to be so: the initial law and the loss do not change if the first $M$ coordinates are permuted, so
 # the five outcomes are equally likely *whatever* the law of the counts is. The paper takes the result as confirmation of the multinomial law; it confirms only that no type is preferred.
 

@@ -688,18 +688,16 @@ for (name, values), (colour, lift) in zip(curves.items(), labels, strict=True):
 axis.set(xlabel="place on the path", xlim=(0, 1.35))
 axis.set_xticks([0, 0.5, 1])
 figures.show("fig_skip_path", figure)
-figures.numbers(
-    paths=len(on_path), mixed=mixed, worst_path=f"{on_path.max():.0e}"
-)
+figures.numbers(paths=len(on_path), mixed=mixed, worst_path=on_path.max())
 
 # %% [markdown]
 # :::{glue:figure} fig_skip_path
 # :alt: Along a path between two minima with three by three weights the determinant of the first weight changes its sign while that of the residual map stays negative and the loss stays zero.
 #
-# A path by {prf:ref}`thm-skip` between two minima with $\tau = -1$ and different signs of $\det W_1$, for $n = 3$ and $\varepsilon = 1$; the loss on it is at most {glue:text}`curves["loss"].max():.0e` (profile {glue:text}`profile`).
+# A path by {prf:ref}`thm-skip` between two minima with $\tau = -1$ and different signs of $\det W_1$, for $n = 3$ and $\varepsilon = 1$; the loss on it is at most {glue:text}`curves["loss"].max():≤.0e` (profile {glue:text}`profile`).
 # :::
 #
-# On {glue:text}`paths` paths between random minima with one sign of $\det (W_2 W_1 + \varepsilon I)$ the loss is at most {glue:text}`worst_path` $\|Y\|^2$; {glue:text}`mixed` of the classes that walks have found hold both signs.
+# On {glue:text}`paths` paths between random minima with one sign of $\det (W_2 W_1 + \varepsilon I)$ the loss is at most {glue:text}`worst_path:≤.0e` $\|Y\|^2$; {glue:text}`mixed` of the classes that walks have found hold both signs.
 #
 # ### Proof: training from a small branch
 #

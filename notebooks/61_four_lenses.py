@@ -606,7 +606,7 @@ claims.check("X1.swap_predicts", mean_rank, **of_pairs)
 # | **Z** | Order: [[100 * (1 - X1.digits_permutation):.0f]] % on digits, [[100 * (1 - X1.students_permutation):.1f]] % between students, and what is left there exactly; for wide students the rate of both ({prf:ref}`thm-direct`), for many teachers the best order's limit ({prf:ref}`thm-best`); how many zero neurons more make two minima one valley, and what fewer leave ({prf:ref}`thm-zero-rows`, {prf:ref}`cor-zero-rows`) | what the best order leaves on digits; neurons kept apart lead from there to the ensemble ({prf:ref}`prop-padding`), by a law that is not proved |
 # | **P** | The middle of every exchange; every order for the price of a merge, which a sum of two squares bounds for near neurons ({prf:ref}`thm-height`); which permutation points are passes, those of index 1 ({prf:ref}`thm-round`), and how many ({prf:ref}`thm-by-index`) | how high the straight line is |
 # | **G** | Lines between rescaled copies; what an exchange costs at least on any path, by the orientation of the first layer ({prf:ref}`thm-blind`); for one rescaled neuron behind more hidden layers no order of all layers lowers the power of the scale, only its constant, unless it puts that neuron to sleep ({prf:ref}`thm-all-layers`) | nearly all of these barriers; where two descents end is known for linear networks with a skip connection ({prf:ref}`thm-small-branch`), which says nothing of the straight line |
-# | **I** | Why fixed weights lower the line, to [[100 * X1.fixed_direct:.0f]] %, and in part which neurons move; a start that hides them tells start from cost ({prf:ref}`thm-start`) | whether start or cost does it here ({claim}`I3.hidden_printed`) |
+# | **I** | Why fixed weights lower the line, to [[100 * X1.fixed_direct:.0f]] %, and in part which neurons move; a start that hides them tells start from cost ({prf:ref}`thm-start`), which needs a least decay ({prf:ref}`thm-clocks`) | whether start or cost does it here ({claim}`I3.hidden_printed`) |
 #
 # None of this contradicts a theorem of the four papers. Their statements are about different lines and paths between the same points:
 # an aligned line is low, and from the aligned copy back to the network itself it costs one merge (Z against P);
@@ -1028,7 +1028,7 @@ claims.check("X1.zero", wrong, n=len(needed), rival=sum(left_over))
 # ### Students
 #
 # {glue:text}`students` pairs of students with $m = 6$ neurons learn $M = 3$ teachers by gradient descent on the exact loss.
-# Their own losses, at most {glue:text}`1e9 * worst:.2g` · 10⁻⁹, are counted with the barrier: the largest loss on the line, direct and in the best of all $6!$ orders.
+# Their own losses, at most {glue:text}`1e9 * worst:≤.2g` · 10⁻⁹, are counted with the barrier: the largest loss on the line, direct and in the best of all $6!$ orders.
 
 
 # %% Train the students

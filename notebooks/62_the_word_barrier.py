@@ -391,7 +391,7 @@ tight = bound > 0
 claims.check("X4.grid", (missed[tight] / bound[tight]).max().item(), n=2 * pairs)
 
 # %% [markdown]
-# The grid misses at most {glue:text}`100 * relative.item():.1f` % of a barrier here. The bound needs a second derivative; at a kink of the loss it does not hold.
+# The grid misses at most {glue:text}`100 * relative.item():≤.1f` % of a barrier here. The bound needs a second derivative; at a kink of the loss it does not hold.
 #
 # ### Errors and the log-likelihood
 #

@@ -13,7 +13,7 @@
 # :::{glue:figure} fig_five_lines
 # :alt: Loss above the straight line between its ends, along the line between two networks. Unmatched, it rises to a hill with a top halfway; with the units of the second network put in the order of the first the hill is lower. The share of the barrier that is left is written beside the second curve. A point halfway marks the merged network after REPAIR.
 #
-# One pair of this run ({glue:text}`shown`, profile {glue:text}`profile`), on examples that neither has seen. The point: merged, after {term}`REPAIR`.
+# One pair of this run ({glue:text}`shown`, profile {glue:text}`profile`), on examples that neither has seen. The point: merged, after {term}`REPAIR`. On average over this run's pairs {glue:text}`left_says` of the barrier is left.
 # :::
 #
 # **How sure.** Recorded on [[n(X9.barrier)]] pairs of each architecture, trained on the digits; the share is that of the architecture where it is largest.
@@ -78,11 +78,11 @@ layer: str = (
 examples: int = (
     1797  # how many examples are used; half for matching, half for losses
 )
-pairs: int = 6  # pairs of each architecture that the chapter trains
+pairs: int = 4  # pairs of each architecture that the chapter trains
 epochs: int = 12  # of their training
 restarts: int = 10  # of weight matching
 steps: int = 30  # of the matchers that descend
-exchanged: int = 1200  # most pairs of units exchanged; of more, drawn ones
+exchanged: int = 40  # most pairs of units exchanged; of more, drawn ones
 minutes: float = (
     60  # a pair of yours that takes longer, as estimated first, is refused
 )
@@ -154,7 +154,7 @@ report = lmc.compare(
     *(net_a, net_b, objective, unseen, seed, restarts),
     symmetry=this.groups,
     heights={
-        f"units {i} and {j} of {layer} meet": points[name].height
+        f"units {i} and {j} of layer {layer!r} meet": points[name].height
         for name, (i, j) in units.items()
         if name in points
     },

@@ -38,6 +38,8 @@ def _assign(gains: Tensor) -> Tensor:
 def _assigned(gains: np.ndarray) -> np.ndarray:
     """:func:`assign` of arrays, unchecked, in as many threads as torch has: SciPy releases Python's lock."""
     m = gains.shape[-1]
+    if gains.ndim == 2:
+        return _permutation(gains)
     matrices = gains.reshape(-1, m, m)
     threads = min(torch.get_num_threads(), len(matrices), len(matrices) * m**3 // _WORTH_A_THREAD)
     if threads < 2:
@@ -49,16 +51,19 @@ def _assigned(gains: np.ndarray) -> np.ndarray:
 
 
 def _one_by_one(matrices: np.ndarray) -> np.ndarray:
+    return np.array([_permutation(C) for C in matrices], dtype=np.int64)
+
+
+def _permutation(C: np.ndarray) -> np.ndarray:
     """By lapx where it is installed; between equal rows or columns, as of dead units, SciPy breaks all ties."""
-    tied = np.full(len(matrices), lapjvh is None)
-    for axis in (1, 2):
-        sums = np.sort(matrices.sum(axis=axis))
-        tied |= (sums[:, 1:] == sums[:, :-1]).any(axis=1)
-    found = (
-        linear_sum_assignment(C, maximize=True)[1] if t else lapjvh(-C, return_cost=False)[1]
-        for C, t in zip(matrices, tied, strict=True)
-    )
-    return np.array(list(found), dtype=np.int64)
+    if lapjvh is None or _repeats(C) or _repeats(C.T):
+        return linear_sum_assignment(C, maximize=True)[1]
+    return lapjvh(-C, return_cost=False)[1]
+
+
+def _repeats(C: np.ndarray) -> bool:
+    """Whether rows have equal sums; first of all, equal entries in the first column, which costs less."""
+    return len(set(np.add.reduce(C, axis=1).tolist())) < len(C)
 
 
 def matched_sum(gains: Tensor, p: Tensor) -> Tensor:

@@ -164,11 +164,9 @@ def _orders(
         pairs = [(k, j) for k in range(K) for j in range(k)]
         return sum(agreement(moved[k], moved[j]).item() for k, j in pairs)
 
-    def better(k: int, rest: dict[str, Tensor], start: Any, more: int) -> None:
+    def better(k: int, rest: dict[str, Tensor], **how: Any) -> None:
         """Take the best order of module k by its agreement with the rest, if it gains."""
-        runs = [weight_matching(rest, each[k], own, 1, seed, start, signs=s[k] or signs)]
-        runs += [weight_matching(rest, each[k], own, more, seed, signs=signs)] if more else []
-        best = max(runs, key=lambda one: one.values.max().item())  # the first of equals
+        best = weight_matching(rest, each[k], own, seed=seed, signs=signs, **how)
         now = agreement(rest, {name: moved[k][name] for name in names}).item()
         new = best.values.max().item()
         if new - now > _SLACK * abs(now):
@@ -177,13 +175,13 @@ def _orders(
 
     values = [value()]
     for k in range(1, K):
-        better(k, each[0], "group by group", restarts - 1)
+        better(k, each[0], restarts=restarts - 1, in_order=True)
     values.append(value())
     generator = torch_generator(seed, "merge")
     for _ in progress(range(sweeps if K > 2 else 0), "sweep"):
         for k in (1 + torch.randperm(K - 1, generator=generator)).tolist():  # the first is the frame
             rest = {name: torch.stack([moved[j][name] for j in range(K) if j != k]).sum(dim=0) for name in each[0]}
-            better(k, rest, p[k], 0)
+            better(k, rest, start=p[k], start_signs=s[k])
         values.append(value())
         if values[-1] - values[-2] <= _SLACK * abs(values[-1]):
             break

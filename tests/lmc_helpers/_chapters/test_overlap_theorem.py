@@ -19,16 +19,15 @@ def test_free_choices_against_enumeration(m, M):
     assert chapter.free_choice_variance(m, M) == pytest.approx(float(variance), abs=1e-12)
 
 
-def test_free_choices_of_many_rows_hardly_notice_the_condition():
-    assert chapter.free_choice_variance(400, 5) == pytest.approx(400 * 0.2 * 0.8, rel=1e-9)  # sizes beyond float64
-
-
 def test_minimiser_follows_its_expansion():
     r, c = overlap.minimiser_limit(), chapter.minimiser_shift()
     sizes = np.unique(np.geomspace(2, 5000, 60).astype(int))
     gaps = np.array([chapter.minimiser(int(M)) - (r * M + c) for M in sizes])
     assert gaps.min() > -0.01 and gaps.max() < 1.01
     assert abs(chapter.minimiser(40_000) - (r * 40_000 + c) - 0.5) <= 0.5
+    assert chapter.normal_overlap(2 * 10**6, 10**6) == pytest.approx(chapter.normal_limit(0.5), abs=1e-6)
+    assert 1 - overlap.overlap_limit(1e6) == pytest.approx(1 - chapter.normal_limit(1e-6), rel=1e-5)
+    assert chapter.free_choice_variance(400, 5) == pytest.approx(400 * 0.2 * 0.8, rel=1e-9)  # sizes beyond float64
 
 
 @pytest.mark.parametrize("M", [2, 3, 7, 30])
@@ -39,12 +38,6 @@ def test_normal_approximation_is_a_strict_lower_bound(M):
         assert chapter.normal_limit(t) < overlap.overlap_limit(1 / t)
 
 
-def test_normal_overlap_tends_to_the_printed_limit():
-    assert chapter.normal_overlap(2 * 10**6, 10**6) == pytest.approx(chapter.normal_limit(0.5), abs=1e-6)
-    assert 1 - overlap.overlap_limit(1e6) == pytest.approx(1 - chapter.normal_limit(1e-6), rel=1e-5)
-
-
-# ---------- The minimiser, in rational arithmetic
 @pytest.mark.parametrize("M", range(2, 26))
 def test_minimiser_in_rational_arithmetic(M):
     values = {}

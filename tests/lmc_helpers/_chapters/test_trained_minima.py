@@ -32,7 +32,6 @@ def test_entries_of_a_type_are_uniform_on_its_simplex():
     assert abs(stats.pearsonr(fresh[:, 0, 0], fresh[:, 5, 1])[0]) < 0.07
 
 
-# ---------- The variance of the entries against the uniform law's, whatever the counts are
 @pytest.mark.parametrize(("m", "M", "law", "ratio"), [(12, 3, "exponential", 1), (9, 1, ("dirichlet", 2), 10 / 19)])
 def test_the_spread_is_that_of_dirichlet_laws(m, M, law, ratio):
     """One of n entries has the variance (n − 1)/(n²(na + 1)), and the chapter's two sums are of all rows."""

@@ -22,7 +22,7 @@ from sphinx.application import Sphinx
 from sphinx.search.en import SearchEnglish
 from sphinx.util.fileutil import copy_asset
 
-from lmc_helpers.claims.numerals import signs
+from lmc_helpers.claims.numerals import signs, thousands
 
 #: Package → where its files are, which of them the pages load, and the folder below ``_static`` that they go to.
 SCRIPTS = {
@@ -70,6 +70,9 @@ def write_numbers(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     for text in [text for node in (*given, *tables) for text in node.findall(nodes.Text)]:
         if not isinstance(text.parent, (nodes.math, nodes.literal)):
             text.parent.replace(text, nodes.Text(signs(str(text))))
+    for text in list(doctree.findall(nodes.Text)):
+        if not isinstance(text.parent, (nodes.math, nodes.literal, nodes.FixedTextElement)):
+            text.parent.replace(text, nodes.Text(thousands(str(text))))
 
 
 def drop_thebe(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
