@@ -29,7 +29,7 @@
 # | $L_{13} \le M \gamma (1 - \gamma) \kappa(1)$ (A.2) | [a factor $M$ is missing](#Z5.cross_block) | up to [[Z5.cross_block:≤.3f]] times the bound ($M = 6$) |
 # | the bound of the loss that ends A.2 | [negative for $\gamma$ near 1](#Z5.printed_bound) | mended by {prf:ref}`cor-quadratic` |
 #
-# **Open.** Nothing.
+# **Open.** The law of the gain with two teachers (ours, {claim}`Z5.gain`): half an hour of one core.
 #
 # **For the authors.** Theorem 6 may say $\mathbb E B = O(m^{-2})$; in A.2 print $B \le M^2 (1 - \gamma)^2/(8d)$, without (10).
 
@@ -1043,7 +1043,7 @@ claims.check("Z5.grid", missed)
 # $n$ entries are $\frac1n$ times variables of mean about 1, with a density near 0 that is of order $x^{\alpha - 1}$. So the
 # $k$-th smallest entry is of order $\frac1n (k/n)^{1/\alpha}$, and the sum of the $s \sim \sqrt n$ smallest is of order
 # $\frac sn (s/n)^{1/\alpha} \sim n^{-1/2 - 1/(2\alpha)}$. The barrier is quadratic in it: $m^{-1 - 1/\alpha}$. For $\alpha = 1$
-# this is $m^{-2}$, and as $\alpha \to \infty$ it tends to the $m^{-1}$ of equal entries. A check, whose numbers stay nearly
+# this is $m^{-2}$, and as $\alpha \to \infty$ it tends to the $m^{-1}$ of equal entries. (Zero rows for the largest share $\vartheta$ of the leftovers leave $(1 - \vartheta)^{2 + 2/\alpha}$ of it.) A check, whose numbers stay nearly
 # constant:
 #
 #     rng = np.random.default_rng(0)
