@@ -12,6 +12,7 @@ names                                                 what they do
 ``repair``                                            the statistics of a merged network's units set to its ends'
 ``compare``                                           barriers of a pair, direct, matched and repaired: a report
 ``merge``                                             many modules in one order, averaged and repaired
+``pad``                                               two matched modules between their average and their ensemble
 ``plane, curve``                                      losses on the plane of three modules; a trained curve of two
 ``merge_path, permutation_point``                     two units of a layer moved together, and the point where they meet
 ``rescale, orbit_curve``                              positive rescalings and GL_h of a layer: the function is kept

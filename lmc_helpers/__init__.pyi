@@ -17,6 +17,7 @@ from lmc_helpers.modules.losses import Loss as Loss
 from lmc_helpers.modules.match import load_matching as load_matching
 from lmc_helpers.modules.match import match as match
 from lmc_helpers.modules.merge import merge as merge
+from lmc_helpers.modules.merge import pad as pad
 from lmc_helpers.modules.orbits import orbit_curve as orbit_curve
 from lmc_helpers.modules.orbits import rescale as rescale
 from lmc_helpers.modules.plane import curve as curve

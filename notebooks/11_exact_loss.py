@@ -186,7 +186,7 @@ claims.check(
 #
 # So there are at most $M + 1$ kinds of rows. A row on the ray of $e_j$ is said
 # to have *type* $j$. Minima sampled in [the next chapter](12_overlap_theorem.ipynb)'s way have an exact loss of
-# {glue:text}`max(sampled_loss, 1e-15):.0e` or less.
+# {glue:text}`max(sampled_loss, 1e-15):≤.0e` or less.
 #
 # ## Where neurons of one type tilt apart the loss grows like the cube
 #

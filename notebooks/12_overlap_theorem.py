@@ -744,7 +744,7 @@ claims.check("Z3.falls_first", max(first_steps), n=len(first_steps))
 # ### How fast the limit is reached
 #
 # The exact values approach the limit like $1/M$: over $1 \le m/M \le 6$ the largest distance is {glue:text}`gaps[100]:.4f` for
-# $M = 100$ and {glue:text}`gaps[1000]:.5f` for $M = 1000$. The printed limit stays off by up to {glue:text}`float(np.max(np.subtract(limit, printed))):.3f`.
+# $M = 100$ and {glue:text}`gaps[1000]:.5f` for $M = 1000$. The printed limit stays off by up to {glue:text}`float(np.max(np.subtract(limit, printed))):≤.3f`.
 
 # %% Measure how far finite numbers are from the limit
 gaps = {
@@ -884,6 +884,7 @@ figures.numbers(
 # The mean is that of $C$, and its order that of {prf:ref}`thm-bound`.
 # :::
 #
+# (Teachers in any directions will do, with rays as types; but outgoing weights of both signs could cancel. With zero rows there before: {prf:ref}`thm-types`. What fewer leave: {prf:ref}`cor-zero-rows`.)
 # For pairs with $m = 12$ and $M = 6$, by the pairing with the least mean error halfway ({prf:ref}`thm-assignment`), which is 0 if and
 # only if there is no barrier:
 

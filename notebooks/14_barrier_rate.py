@@ -29,7 +29,7 @@
 # | $L_{13} \le M \gamma (1 - \gamma) \kappa(1)$ (A.2) | [a factor $M$ is missing](#Z5.cross_block) | up to [[Z5.cross_block:≤.3f]] times the bound ($M = 6$) |
 # | the bound of the loss that ends A.2 | [negative for $\gamma$ near 1](#Z5.printed_bound) | mended by {prf:ref}`cor-quadratic` |
 #
-# **Open.** Nothing.
+# **Open.** The law of the gain with two teachers (ours, {claim}`Z5.gain`): half an hour of one core.
 #
 # **For the authors.** Theorem 6 may say $\mathbb E B = O(m^{-2})$; in A.2 print $B \le M^2 (1 - \gamma)^2/(8d)$, without (10).
 
@@ -49,6 +49,7 @@ import math
 
 import numpy as np
 import torch
+from torch.nn.utils.rnn import pad_sequence
 
 from lmc_helpers import claims, figures
 from lmc_helpers._chapters.barrier_rate import (
@@ -601,7 +602,7 @@ alone = ((many[0] > 0) != (sorted_up > 0)).any(dim=2).sum(dim=1)  # (100,)
 # $m \cdot \frac1{M^2} \sum_{p, q} \frac Mm \mathbb E \min(Y |x_p|, Y' |x_q|)\, 1\{x_p x_q < 0\}$. As $\mathbb P(uY > t, vY' > t) = e^{-t/u - t/v}$, the mean of the minimum is $\frac{uv}{u + v}$; and every pair of a positive and a negative coordinate occurs twice. So
 # $f^* - f \to \frac1M \sum_{x_p > 0 > x_q} \frac{|x_p| |x_q|}{|x_p| + |x_q|}$. Both sides are at most $\sum_j |x_j|$, so the mean squares converge, too; and for a function that is homogeneous of degree 2, $d$ times the mean over the sphere is the normal mean: $d\, L \to D_M$ halfway.
 #
-# At $\lambda$ the same argument, with $\lambda u$ and $(1 - \lambda) v$ in place of $\frac u2$ and $\frac v2$, gives the limit $\frac1M \sum_{x_p > 0 > x_q} \lambda (1 - \lambda)\, uv \bigl( \frac1{\lambda u + (1 - \lambda) v} + \frac1{(1 - \lambda) u + \lambda v} \bigr)$ with $u = |x_p|$, $v = |x_q|$.
+# At $\lambda$ the same argument, with $\lambda u$ and $(1 - \lambda) v$ in place of $\frac u2$ and $\frac v2$, gives the limit $\frac1M \sum_{x_p > 0 > x_q}$ $\lambda (1 - \lambda)\, uv \bigl( \frac1{\lambda u + (1 - \lambda) v} + \frac1{(1 - \lambda) u + \lambda v} \bigr)$ with $u = |x_p|$, $v = |x_q|$.
 # It is symmetric in $\lambda$ and, as a sum of means of minima of linear functions, concave: largest at $\frac12$ for every $x$. As $f$ is Lipschitz in $\lambda$ with the constant $2 \sum_j |x_j|$, the mean squares converge uniformly in $\lambda$, so that $d\, B \to D_M$. {prf:ref}`thm-rate`, 1 with Markov's inequality and 2 do the rest.
 # :::
 
@@ -668,15 +669,17 @@ claims.check("Z5.direct_limit", float(mean[0]), stderr=float(error[0]), n=10)
 # \frac{4 - \pi}{16 \pi} & \text{large with small}.
 # \end{cases}
 # $$
+#
+# Relative to the direct barrier $B$ of the same pair, $m^2 L/B \to c\, N^4$ in law, with $c = \frac{2(\pi - 2)}{4 - \pi} \approx 2.66$, $c \approx 1.61$ and $c = 1$.
 # :::
 #
 # :::{prf:proof}
 # $D_2 = -D_1$, so that all leftovers of a network are of one type and $m(f^* - f) \to 2 D_1^2\, h(|x_1|, |x_2|)\, 1\{x_1 x_2 < 0\}$, as $h$ is homogeneous. In the other two orders $V = U$ and $V = 1 - U$ in the
 # proof of {prf:ref}`thm-law`, and $h$ is $\frac12 \ell$ and $\frac{uv}{2(u + v)}$. $D_1$ tends to $N/\sqrt2$, so $\beta = \frac12 \mathbb E\, h(|x_1|, |x_2|)^2$, which in polar
-# coordinates is $\frac2\pi \int_0^{\pi/2} h(\cos\theta, \sin\theta)^2 d\theta$. The integrals are elementary. The means converge as in that proof.
+# coordinates is $\frac2\pi \int_0^{\pi/2} h(\cos\theta, \sin\theta)^2 d\theta$. The integrals are elementary. The means converge as in that proof. For $M = 2$ the sum in $D_M$ of {prf:ref}`thm-direct` is one term if $x_1 x_2 < 0$ and none otherwise, so that $D_2$ is the third $\beta$, and $c = \beta/D_2$.
 # :::
 #
-# So halfway large with large costs $2(\pi - 2)/(4 - \pi) \approx 2.66$ times as much as large with small. Both limits against exact losses, with eight times as many neurons:
+# So halfway large with large costs 2.66 times as much as large with small; and as $N^4$ has the mean 3 and the median 0.21, most pairs are left with far less than the mean. The limits against exact losses, with eight times as many neurons:
 
 # %% Compare the law with exact barriers
 wide, n = 8 * widths[-1], max(2, pairs // 3)
@@ -760,6 +763,100 @@ figures.numbers(
 #
 # The law of $m^2 d\, B$ after Algorithm 1, $M = 6$, $d = 8$: {glue:text}`pairs` pairs at two widths, and as many draws of
 # $\Lambda(G)$, whose mean is {glue:text}`np.mean(laws):.1f` (profile {glue:text}`profile`).
+# :::
+#
+# ### Zero rows for a share of the leftovers
+#
+# As many zero rows as rows without a partner take off what is left ({prf:ref}`thm-zero-rows`). With fewer, the largest leftovers come first:
+#
+# :::{prf:corollary} Zero rows for a share of the leftovers
+# :label: cor-zero-rows
+# Let $0 < \vartheta < 1$. In {prf:ref}`thm-law` let zero rows, as many more in each network as it takes, meet a share $\vartheta$ of the leftovers of every type, and the others one another in random order.
+#
+# 1. If these are the largest, $m^2 d\, B - (1 - \vartheta)^4 \Lambda(s/\sqrt m) \to 0$ in probability: $(1 - \vartheta)^4$ of the barrier is left.
+# 2. If they are drawn at random, $(1 - \vartheta)^2$ of it is left.
+# 3. No order has a better power: for every $\varepsilon > 0$ there is $c > 0$, the same for all $\vartheta$, such that for large $m$ with probability at least $1 - \varepsilon$ every order of networks with no more than $\vartheta \sum_j (s_j)_+$ zero rows each leaves at least $c\, (1 - \vartheta)^4 m^{-2}$.
+# :::
+#
+# :::{prf:proof}
+# Zero rows cost nothing whatever they meet, and do not change the ends. *1.* The $(1 - \vartheta) \sqrt m\, |D_p|$ leftovers that remain of type $p$, times $m^{3/2}$, fill $[0, M^2 (1 - \vartheta) |D_p|]$ evenly, so that the proof of {prf:ref}`thm-law` goes on with $(1 - \vartheta) D$ for $D$. As $h$ is homogeneous, $g_\lambda$ is of degree 2 in $D$, and $\Lambda$ of degree 4. *2.* They fill $[0, M^2 |D_p|]$ as before, with $1 - \vartheta$ of the density: there are $1 - \vartheta$ times as many places, of the same law, and the loss is quadratic.
+# *3.* At least $k = (1 - \vartheta) \sum_j (s_j)_+$ places hold rows of two types (proof of {prf:ref}`thm-zero-rows`), and as in {prf:ref}`thm-rate`, 2, the sum of their minima is that of the $k$ smallest of $2m$ entries or more. With probability as near to 1 as one likes the $i$-th smallest is at least a constant times $i/m^2$ for all $i$ at once, so that the sum is at least another one times $k^2/m^2$, and $\sum_j (s_j)_+$ is of order $\sqrt m$. Insert this in {prf:ref}`prop-mass`.
+# :::
+
+
+# %% Give zero rows to leftovers
+def spared(W1: torch.Tensor, W2: torch.Tensor, share: float, largest: bool):
+    """Matched minima (m, d) with zero rows for a share of their leftovers."""
+    left, ends = ((W1 > 0) != (W2 > 0)).any(dim=1), []
+    for W in (W1, W2):
+        rows = W[left]  # in random order
+        kind, place = (rows > 0).double(), torch.arange(len(rows))
+        size = rows.sum(dim=1) if largest else place
+        rank = (kind @ kind.T * (size > size[:, None])).sum(dim=1)  # in its type
+        free = rank + 0.5 < share * kind.sum(dim=0) @ kind.T
+        ends.append((W[~left], rows[~free], rows[free]))
+    (one, met1, free1), (two, met2, free2) = ends
+    met1, met2 = pad_sequence([met1, met2]).unbind(1)  # as shares are rounded
+    other = torch.cat([two, met2, 0 * free1, free2])
+    return torch.cat([one, met1, free1, 0 * free2]), other
+
+
+SHARES = (0, 0.25, 0.5, 0.75)
+spared_heights = np.empty((2, len(SHARES), n))
+for k in range(n):
+    W1, W2 = sample_minima(wide, 6, 6, 2, seed + 1000 + k)
+    W2 = permute(W2, algorithm_1(W1, W2, tol=0))
+    for way, at in np.ndindex(2, len(SHARES)):
+        pair = spared(W1, W2, SHARES[at], largest=way == 0)
+        spared_heights[way, at, k] = minima_barriers(*pair, M=6)
+
+# %% Measure the gain of two teachers
+angle = 2 * math.pi * (torch.arange(512, dtype=torch.float64) + 0.5) / 512
+circle = torch.stack([angle.cos(), angle.sin()])  # (2, 512)
+gains, fourth = [], []  # m² L/B and N⁴
+for k in range(n):
+    W1, W2 = sample_minima(wide, 2, 2, 2, seed + 2000 + k)
+    lacks = circle.relu().sum(dim=0) - ((W1 + W2) / 2 @ circle).relu().sum(dim=0)
+    matched_2 = permute(W2, algorithm_1(W1, W2, tol=0, leftovers="opposed"))
+    low = minima_barriers(W1, matched_2, 2, (0.5,))
+    gains.append(wide**2 * low / lacks.square().mean().item())
+    fourth.append(4 * int((W1 > 0)[:, 0].sum() - (W2 > 0)[:, 0].sum()) ** 4)
+fourth = np.array(fourth) / wide**2
+
+# %% Plot what zero rows leave
+left_by = [  # of the mean barrier, and its error, (shares, 2)
+    np.array([ratio_of_means(of, found[0], paired=True) for of in found[1:]])
+    for found in spared_heights
+]
+figure, axis = figures.panels(height=2.7)
+x = np.linspace(0, 0.8, 100)
+for found, power, colour, words in zip(
+    *(left_by, (4, 2), ("blue", "orange"), ("for the largest", "at random")),
+    strict=True,
+):
+    style = dict(color=f"book:{colour}")
+    axis.plot(x, (1 - x) ** power, label=words, **style)
+    figures.band(axis, SHARES[1:], *found.T, fmt="o", **style)
+axis.set(xlabel="share of the leftovers that meet zero rows")
+axis.set(ylabel="barrier left", yscale="log")
+figures.show("fig_spared", figure, legend=2)
+
+
+# %%
+def power_of_half(ratio: float, error: float) -> tuple[float, float]:
+    """The exponent of ½ in what half of the leftovers leave, and its error."""
+    return -math.log2(ratio), error / ratio / math.log(2)
+
+
+claims.check("Z5.zero_rows", *power_of_half(*left_by[0][1]), n=n)
+claims.check("Z5.zero_rows_random", *power_of_half(*left_by[1][1]), n=n)
+claims.check("Z5.gain", *ratio_of_means(gains, fourth, paired=True), n=n)
+
+# %% [markdown]
+# :::{glue:figure} fig_spared
+# :alt: Share of the barrier that is left against the share of the leftovers that meet zero rows, on a logarithmic axis. Points for the largest leftovers lie on the curve of the fourth power, points for leftovers at random on that of the square.
+#
+# Mean barrier of {glue:text}`wide_pairs` pairs, $M = 6$, $m =$ {glue:text}`wide`, relative to that without zero rows; lines: {prf:ref}`cor-zero-rows`; bars: 99.9 % (profile {glue:text}`profile`).
 # :::
 #
 # ### The steps of the printed bound
@@ -946,7 +1043,7 @@ claims.check("Z5.grid", missed)
 # $n$ entries are $\frac1n$ times variables of mean about 1, with a density near 0 that is of order $x^{\alpha - 1}$. So the
 # $k$-th smallest entry is of order $\frac1n (k/n)^{1/\alpha}$, and the sum of the $s \sim \sqrt n$ smallest is of order
 # $\frac sn (s/n)^{1/\alpha} \sim n^{-1/2 - 1/(2\alpha)}$. The barrier is quadratic in it: $m^{-1 - 1/\alpha}$. For $\alpha = 1$
-# this is $m^{-2}$, and as $\alpha \to \infty$ it tends to the $m^{-1}$ of equal entries. A check, whose numbers stay nearly
+# this is $m^{-2}$, and as $\alpha \to \infty$ it tends to the $m^{-1}$ of equal entries. (Zero rows for the largest share $\vartheta$ of the leftovers leave $(1 - \vartheta)^{2 + 2/\alpha}$ of it.) A check, whose numbers stay nearly
 # constant:
 #
 #     rng = np.random.default_rng(0)

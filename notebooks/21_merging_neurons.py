@@ -22,7 +22,7 @@
 # | --- | --- | --- |
 # | “a permutation point is finally reached” (sec. 4.1) | [true for some pairs](#P2.reaches_some) | [[P2.reaches_some:.0f]] of [[n(P2.reaches_some)]], not most of them |
 # | “must be a saddle point on such a path” (sec. 4.1) | [true](#P2.saddle_on_path) | on all [[n(P2.saddle_on_path)]] paths that never turn back; at the end, proved |
-# | “the gradient … is parallel to the tangent” (sec. 4.1) | [false](#P2.tangent) | cosine down to [[P2.tangent:.5f]] |
+# | “the gradient … is parallel to the tangent” (sec. 4.1) | [false](#P2.tangent) | cosine of the two down to [[P2.tangent:.5f]] |
 # | “at most one negative eigenvalue” (sec. 4.1) | [false](#P2.negative) | [[P2.negative:.0f]] seen, 3 possible with two inputs |
 # | “the same loss” or “higher loss” (Fig. 1) | [true](#P1.same_loss) | both occur in [[P1.same_loss:.0f]] of [[n(P1.same_loss)]] ReLU networks |
 # | Losses $6 \cdot 10^{-6}$ and $3 \cdot 10^{-5}$ (Fig. 1) | [open: no weights given](#P1.heights) | [[low(P1.heights):.1e]] to [[high(P1.heights):.1e]] for half to twice our weights |
@@ -601,10 +601,10 @@ for (problem, _), row in zip(toys, followed, strict=True):
         gap = (mirror - b.theta).norm(dim=1)
         gaps.append((gap[-1] / gap[0]).item())
         reached.append((b, point))
-print("(L − L₁)/(κδ²/8), δ → 0:", np.round(ratios, 4))
-print("cos(e, lowest eigenvector of D):", np.round(cosines, 8))
-print("negative eigenvalues at the permutation point:", saddles)
-print("kinds of path:", kinds)
+print("(L − L₁)/(κδ²/8), δ → 0:", *([f"{x:.4f}" for x in ratios] or "–"))
+print("cos(e, lowest eigenvector of D):", *([f"{x:.8f}" for x in cosines] or "–"))
+print("negative eigenvalues at the permutation point:", *(saddles or "–"))
+print("losses:", ", ".join(f"{kinds.count(k)} {k}" for k in KINDS))
 
 # %%
 n = len(ratios)
@@ -647,7 +647,7 @@ for (problem, _), row in zip(toys, followed, strict=True):
                 at_end = saddles[[c is b for c, _ in reached].index(True)]
                 one = max(above, key=lambda top: top.loss, default=None)
                 highest.append(at_end if one is None else one.negative)
-print("negative eigenvalues at tops before the end:", at_tops)
+print("negative eigenvalues at tops before the end:", *(at_tops or "–"))
 
 # %%
 claims.check("P2.saddle_on_path", highest or 1.0, n=len(highest))
@@ -738,8 +738,8 @@ places = [end.delta / s[0] for (_, end), s in zip(unbounded, seen, strict=True)]
 hit = [abs(place - 1) < 0.01 for place in places]  # no limit: nan
 rates = [end.rate / s[1] for (_, end), s in zip(unbounded, seen, strict=True)]
 rates = [rate for rate, ok in zip(rates, hit, strict=True) if ok]
-print("first ratios of δ*:     ", np.round(places[:5], 6))
-print("first ratios of dτ/dδ:  ", np.round(rates[:5], 4))
+print("first ratios of δ*:   ", *([f"{x:.6f}" for x in places[:5]] or "–"))
+print("first ratios of dτ/dδ:", *([f"{x:.4f}" for x in rates[:5]] or "–"))
 
 arrivals = [
     (problem, b)
@@ -822,7 +822,7 @@ for (problem, b), (_, end) in zip(diverged, limits, strict=True):
         falls.append((slopes[-1] / slopes.max()).item())
         outer_end.append(a[0, i].item())
 print("gradient at the end over its largest:", *(f"{x:.0e}" for x in falls))
-print("output weights of the steps:", np.round(outer_end, 4))
+print("output weights of the steps:", *([f"{a:.4f}" for a in outer_end] or "–"))
 
 # %%
 claims.check("P2.steps", float(np.median(falls)) if falls else 0.0, n=len(falls))
@@ -875,7 +875,8 @@ for p in flat:
     critical.append(3 - int((torch.linalg.svdvals(linear) > 1e-9).sum()))
 print("largest entry of J:", f"{max(p.J.abs().max() for p in flat):.0e}")
 print("least eigenvalue of the smaller networks:", f"{min(lowest):.0e}")
-print("zero eigenvalues:", dict(Counter(zeros)))
+for count, points in Counter(zeros).items():
+    print(f"zero eigenvalues: {count} at {points} points")
 
 # %%
 claims.check("P3.zero_reached", zeros, n=len(zeros))
@@ -974,9 +975,10 @@ ends = []  # median loss at δ_0/10⁴
 for steps in (descent, 4 * descent):
     last = loss(descend_closer(loss, RELU, theta, steps))
     ends.append(last.median().item())
-    print(f"{steps} steps, ten pairs:")
-    print(last.numpy().round(6))
-print(f"largest loss on the family of prop-scale: {max(zero):.0e}")
+    print(f"{steps} steps, ten pairs:", *(f"{x:.6f}" for x in last.tolist()))
+print(
+    f"largest loss as two neurons shrink and output weights grow: {max(zero):.0e}"
+)
 
 # %% Check P1.scale, P1.rises in two readings, and P1.heights
 claims.check("P1.scale", zero)
@@ -1016,7 +1018,7 @@ for (problem, theta), end in zip(relu_toys, merged, strict=True):
     ok, values = end.settled(1e-3), end.loss
     tolerances = (1e-2, 1e-3, 1e-4)
     clusters = [count_different(values[ok], tol) for tol in tolerances]
-    print(f"{int(ok.sum())} of ten settled; different losses: {clusters}")
+    print(f"{int(ok.sum())} of ten settled; different losses:", *clusters)
     different.append((clusters[1], int(ok.sum())))
     f = small.forward(end.theta, problem.x)[..., 0]  # (10, T)
     error = (f - RELU.forward(theta, problem.x)[:, 0]).norm(dim=1)
@@ -1046,7 +1048,7 @@ for k in torch.nonzero(at_point & end.converged)[:, 0].tolist():
     _, doubled = embed(small, end.theta[k], layer=1, neuron=0)
     H = hessian(problem, doubled[None])[0]
     relu_index.append(int(inertia(H, tol=1e-9).negative))
-print("negative eigenvalues where a branch ends:", relu_index)
+print("negative eigenvalues where a branch ends:", *(relu_index or "–"))
 
 # A, B: two pairs with one permutation point; C: a pair with another one
 usable = torch.nonzero(end.converged)[:, 0]
@@ -1134,8 +1136,7 @@ for b, point in reached:
         far = (back[-1] - b.theta[0]).norm()
         apart = (across[0] - b.theta[-1]).norm(), (back[0] - across[-1]).norm()
         joints.append((max(apart) / far).item())
-print("gaps where the three pieces join:")
-print(np.round(joints, 5))
+print("gaps where the three pieces join:", *([f"{x:.5f}" for x in joints] or "–"))
 
 # %%
 claims.check("P2.lowest", (excess + joints) or 0.0, n=len(excess))

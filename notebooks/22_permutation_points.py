@@ -24,7 +24,7 @@
 # | "at least $n_{k+1}$ vanishing" ones (sec. 4.2) | [false: at least one](#P3.zero) | down to [[P3.zero:.0f]] of 3, at [[n(P3.zero)]] points |
 # | a plateau "of critical points" (sec. 4.2) | [false: a part of it](#P4.plateau_critical) | down to [[P4.plateau_critical:.0f]] of 3 dimensions |
 # | "a line of critical points" (sec. 4.2) | [true](#P4.line) | gradient at most [[P4.line:≤.0e]], [[n(P4.line)]] points |
-# | "equal-loss" permutations (sec. 4.2) | [true, of all neurons](#P4.all) | the loss is constant to [[P4.exchange:.1e]] |
+# | "equal-loss" permutations (sec. 4.2) | [true, of all neurons](#P4.all) | the loss is constant to [[P4.exchange:≤.1e]] |
 # | "critical points" (sec. 4.2) | [true](#P3.critical) | gradient at most [[P3.critical:≤.1e]], [[n(P3.critical)]] points |
 #
 # **Open.** Nothing in the mathematics. "In a valley with respect to other dimensions" (sec. 4.2), a step of a proof, and the rank of $J$, which theorems decide, are not recorded: 40 minutes of one core.
@@ -51,7 +51,7 @@
 # | $i$ | index of the point, its number of negative eigenvalues |
 
 # %% Parameters tags=["parameters"]
-teachers: int = 4  # teachers for each architecture
+teachers: int = 2  # teachers for each architecture
 starts: int = 6  # starts of the smaller network for each teacher
 inputs: int = 200  # normal inputs
 newton_steps: int = 160  # budget of the second-order method
@@ -641,7 +641,7 @@ claims.check("P3.every_number", off, n=len(made))
 # %% [markdown]
 # ### Zeros with one output, valleys, and a step of the proof
 #
-# With three outputs the gradient at random points of the plateau is at least {glue:text}`min(on_plateau, default=0):.0e` in this run; on the part that {prf:ref}`cor-plateau` names it is at most {glue:text}`max(critical_set, default=0):.0e`. With one output it is at most {glue:text}`max(on_line, default=0):.0e` at random points of the line.
+# With three outputs the gradient at random points of the plateau is at least {glue:text}`min(on_plateau, default=0):≥.0e` in this run; on the part that {prf:ref}`cor-plateau` names it is at most {glue:text}`max(critical_set, default=0):≤.0e`. With one output it is at most {glue:text}`max(on_line, default=0):≤.0e` at random points of the line.
 
 # %%
 claims.check("P3.zero_one_output", zeros_scalar or 1, n=len(zeros_scalar))
@@ -917,11 +917,11 @@ claims.check("P3.round_given", max(tops, default=-1.0), n=len(tops))
 figures.numbers(
     given_two=sum(bool(kappa[1] < 0) for kappa in kappas),
     given_below=sum(top < 0 for top in tops),
-    given_lowest=f"{max((-top for top in tops), default=0.0):.1e}",
+    given_lowest=max((-top for top in tops), default=0.0),
 )
 
 # %% [markdown]
-# Of {glue:text}`len(branches)` pairs {glue:text}`len(kappas)` arrive at a permutation point, {glue:text}`given_two` of them at one of index 2 or more, and {glue:text}`given_below` of these are joined to the exchanged network below it, by up to {glue:text}`given_lowest` of its loss. So the points at which the paper's own paths arrive need not be passes either ({claim}`P3.reached`).
+# Of {glue:text}`len(branches)` pairs {glue:text}`len(kappas)` arrive at a permutation point, {glue:text}`given_two` of them at one of index 2 or more, and {glue:text}`given_below` of these are joined to the exchanged network below it, by up to {glue:text}`given_lowest:≤.1e` of its loss. So the points at which the paper's own paths arrive need not be passes either ({claim}`P3.reached`).
 #
 # The half circle itself takes only a critical point and two negative eigenvalues of the block $K$, which has $\rho$ of them or more; the rest of the Hessian does not matter. On MNIST, images projected on their leading components, the doubled neuron adds two negative eigenvalues or more at every permutation point that was found, in a run that is not recorded ({claim}`P8.projected_index`, [](52_permutation_saddles_on_mnist.ipynb)). So near these, too, two neurons can change places below the point without meeting; we did not look whether descent leads from there to the trained network.
 #
@@ -986,7 +986,7 @@ claims.check("P3.order_inertia", float(np.mean(agree_two or [1])), n=n)
 figures.numbers(
     order_points=n,
     order_counts=", ".join(
-        f"{count} ({times} points)"
+        f"{count} at {times} point{'s' * (times > 1)}"
         for count, times in sorted(Counter(negatives_two).items())
     )
     or "none",
@@ -1021,7 +1021,7 @@ for at in range(seed, seed + teachers):
 # %% Numbers for the text
 figures.numbers(
     relu_kinds="; ".join(
-        f"{before} zeros before, {zero} after, {negative} negative ({count} points)"
+        f"{before} zeros before, {zero} after, {negative} negative at {count}"
         for (before, negative, zero), count in sorted(Counter(relu).items())
     )
     or "none"

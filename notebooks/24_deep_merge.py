@@ -168,7 +168,7 @@ trained = {
 every = {H: [merge(nets[H], theta) for theta in trained[H]] for H in WIDTHS}
 
 # %% [markdown]
-# A minimum counts as converged where the norm of the gradient, at fixed distance, is at most {glue:text}`TOLERANCE:.0e`. Distances at which it is not are left out; a path counts if these are at most a fifth and the last one is not among them. In this run {glue:text}`n` of {glue:text}`of` paths count.
+# A minimum counts as converged where the norm of the gradient, at fixed distance, is at most {glue:text}`TOLERANCE:≤.0e`. Distances at which it is not are left out; a path counts if these are at most a fifth and the last one is not among them. In this run {glue:text}`n` of {glue:text}`of` paths count.
 
 # %% Select the paths that count
 paths = {

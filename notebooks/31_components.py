@@ -56,7 +56,7 @@
 
 # %% Parameters tags=["parameters"]
 descents: int = 3  # for each depth, width and choice of signs at the start
-widest: int = 3  # largest width at which minima are joined blindly
+widest: int = 2  # largest width at which minima are joined blindly
 runs: int = 4000  # descents from normal weights, for each depth
 pairs: int = 3  # pairs of minima for each component, depth and width
 steps: int = 61  # points of a path
@@ -472,7 +472,7 @@ up_to_order = joined(misfit(3, 3), flat(swapped), flat(there))
 # | Two descents are connected | We find | Pairs in one component (recorded) |
 # | --- | --- | --- |
 # | up to permutation | [true](#G3.probable) | all [[n(G3.probable)]]; at least [[100 * low(G3.probable):≥.0f]] % |
-# | as they are | [in one pair of four](#G3.probable_direct) | [[100 * G3.probable_direct:±]] %, as {prf:ref}`prop-law` says |
+# | as they are | [false of these networks: one pair of four](#G3.probable_direct) | [[100 * G3.probable_direct:±]] %, as {prf:ref}`prop-law` says |
 
 # %%
 value, low, high = share(int(up_to_order.sum()), len(up_to_order))
@@ -621,7 +621,7 @@ for layers, h in CASES:
 between, over = torch.cat(between), torch.cat(over)
 figures.numbers(
     pairs_inside=len(on_path),
-    worst_inside=f"{on_path.max().item():.0e}",
+    worst_inside=on_path.max(),
     lines_between=len(between),
 )
 
@@ -632,7 +632,7 @@ nearest = min(rivals, key=lambda ratio: abs(ratio - 1))
 claims.check("G1.obstruction", over, rival=nearest)
 
 # %% [markdown]
-# On {glue:text}`pairs_inside` paths inside components the loss is at most {glue:text}`worst_inside` $\|Y\|^2$. On {glue:text}`lines_between` straight lines between different components the highest loss is never below $\sigma_{\min}(Y)^2$.
+# On {glue:text}`pairs_inside` paths inside components the loss is at most {glue:text}`worst_inside:≤.0e` $\|Y\|^2$. On {glue:text}`lines_between` straight lines between different components the highest loss is never below $\sigma_{\min}(Y)^2$.
 #
 # ### The smallest example, and what a component looks like
 
@@ -985,7 +985,7 @@ for layers, h in ((layers, h) for layers, h in CASES if h > 1):
         corrected_loss.append(corrected.item())
 
 # %% [markdown]
-# The loss of the printed points is at least {glue:text}`min(printed_loss):.0e` $\|Y\|^2$, that of the corrected ones at most {glue:text}`max(corrected_loss):.0e` $\|Y\|^2$, over {glue:text}`len(printed_loss)` minima with a random list of permutations each.
+# The loss of the printed points is at least {glue:text}`min(printed_loss):≥.0e` $\|Y\|^2$, that of the corrected ones at most {glue:text}`max(corrected_loss):≤.0e` $\|Y\|^2$, over {glue:text}`len(printed_loss)` minima with a random list of permutations each.
 #
 # With one neuron per layer permutations join nothing; all lists of permutations are tried:
 
@@ -1105,7 +1105,7 @@ random_gain, copies_gain = (
 # :::
 #
 # :::{prf:proof}
-# In {prf:ref}`prop-straight` $g + g^{-1} - 2I = 4 \sinh^2(tM/2) = 2 (\cosh tM - I)$, and the outer factors are invertible, so $\cosh tM$ has to be bounded. On a Jordan block $\mu I + N$ it is $\cosh(t\mu)\, I + t \sinh(t\mu)\, N + \frac12 t^2 \cosh(t\mu)\, N^2 + \dots$: not bounded for $\operatorname{Re} \mu \ne 0$, nor for
+# In {prf:ref}`prop-straight` $g + g^{-1} - 2I = 4 \sinh^2(tM/2)$ ${} = 2 (\cosh tM - I)$, and the outer factors are invertible, so $\cosh tM$ has to be bounded. On a Jordan block $\mu I + N$ it is $\cosh(t\mu)\, I + t \sinh(t\mu)\, N$ ${} + \frac12 t^2 \cosh(t\mu)\, N^2 + \dots$: not bounded for $\operatorname{Re} \mu \ne 0$, nor for
 # $\mu \ne 0$ imaginary and $N \ne 0$; for $\mu = 0$ bounded where $N^2 = 0$.
 # :::
 #
@@ -1158,7 +1158,7 @@ ratios = {
 }
 
 # %% [markdown]
-# For the {glue:text}`sum(allowed.values())` forms that the proposition allows the barrier grows by a factor of at most {glue:text}`ratios[True].max().item():.2f` after $t = 100$, for each of the others by at least {glue:text}`ratios[False].min().item():.1f` ({claim}`G1.compact`).
+# For the {glue:text}`sum(allowed.values())` forms that the proposition allows the barrier grows by a factor of at most {glue:text}`ratios[True].max().item():≤.2f` after $t = 100$, for each of the others by at least {glue:text}`ratios[False].min().item():≥.1f` ({claim}`G1.compact`).
 #
 # ### Further remarks on the paper
 #

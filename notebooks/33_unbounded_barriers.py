@@ -23,8 +23,8 @@
 # | --- | --- | --- |
 # | loss above "any positive number" (Prop. 5.3) | [true](#G4.unbounded) | proved; in all [[n(G4.unbounded)]] cases |
 # | it "grows unboundedly" (App. C, Fig. 4) | [true, like $m$](#G4.network) | norm of the error: power [[G4.network:.3f]], $m$ from 10³ to 10⁴ |
-# | bounded for bounded weights (Prop. 5.6) | [true](#G7.bound) | the least bound, reached to [[1 - G7.sharp:.1e]] |
-# | closed form on the line (eq. 14) | [true](#G4.formula) | to [[G4.formula:.0e]] |
+# | bounded for bounded weights (Prop. 5.6) | [true](#G7.bound) | the least bound, reached to [[1 - G7.sharp:≤.1e]] |
+# | closed form on the line (eq. 14) | [true](#G4.formula) | to [[G4.formula:≤.0e]] |
 # | minima joined at loss 0 by a line $\gamma$ (proof) | [by a curve, not by it](#G4.segment) | loss [[G4.segment:.3f]] $\lVert Y \rVert^2$ on it, $m = 4$ |
 # | $m = (\dots)^k$ gives loss above $b$ (eq. 16) | [wrong exponent](#G4.printed_m) | $-1/k$ is right; as printed, $m$ still serves for degree $k \ge 1$, not below |
 #
@@ -369,7 +369,7 @@ figures.numbers(members=len(ratios))
 # Largest loss on the line between two members of the bounded orbit, drawn at random with a preference for its ends (dots), and the least bound (lines), one network for each $k$ (profile {glue:text}`profile`).
 # :::
 #
-# The bound holds for all {glue:text}`members` lines. A bound that is read in the middle, as for $k = 1$, would be exceeded for other $k$, by a factor of up to {glue:text}`max(by_middle):.2f`.
+# The bound holds for all {glue:text}`members` lines. A bound that is read in the middle, as for $k = 1$, would be exceeded for other $k$, by a factor of up to {glue:text}`max(by_middle):≤.2f`.
 #
 # ## Two steps of the printed proof need mending; the statement stands
 #

@@ -20,7 +20,7 @@
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | distance above "any positive number" (Prop. 5.5) | [true, like $\beta$](#G6.unbounded) | power [[G6.unbounded:.3f]] or more, [[n(G6.unbounded)]] cases |
+# | distance above "any positive number" (Prop. 5.5) | [true, like $\beta$](#G6.unbounded) | power [[G6.unbounded:≥.3f]] or more, [[n(G6.unbounded)]] cases |
 # | "far away from the orbit" (sec. 5.3) | [true, and known](#G6.bounds) | between two bounds, [[n(G6.bounds)]] midpoints |
 # | "cannot approach … simultaneously" (proof) | [true; we supply the estimate](#G6.last_step) | within rounding, [[n(G6.last_step)]] searches |
 # | The proof needs two special points (Prop. 5.5); averages of any two, if far from all pairs with product 0 (ours) | [true of these, too](#G6.averages) | no exception in [[n(G6.averages)]] averages |
@@ -433,7 +433,7 @@ figures.numbers(
 )
 
 # %% [markdown]
-# The bound is up to {glue:text}`most_of_distance:.2f` of the distance and in the median {glue:text}`half_of_distance:.2f` of it, over {glue:text}`averages` averages with $d_0 > a$.
+# The bound is up to {glue:text}`most_of_distance:≤.2f` of the distance and in the median {glue:text}`half_of_distance:.2f` of it, over {glue:text}`averages` averages with $d_0 > a$.
 #
 # ## What it means for merging networks
 #
@@ -491,7 +491,7 @@ print(f"closed form {closed_form:.6f}, by projectors {projected:.6f}")
 claims.check("G6.stationary", residuals, rival=min(a for a in at_W if a > 0))
 
 # %% [markdown]
-# The first-order condition is met to {glue:text}`worst` at the worst of {glue:text}`cases` midpoints of random factorisations.
+# The first-order condition is met to {glue:text}`worst:≤.0e` at the worst of {glue:text}`cases` midpoints of random factorisations.
 #
 # ### The exact distance of balanced factorisations
 
@@ -540,7 +540,7 @@ for values, style, colour, label in (
 right.set(xlabel=r"$\ln \beta$", ylabel=r"distance$\,/\,\|A\|_*^{1/2}$")
 right.set_ylim(3e-5, None)
 figures.show("fig_orbit", figure, legend=2)
-figures.numbers(cases=len(violations), worst=f"{max(residuals):.0e}")
+figures.numbers(cases=len(violations), worst=max(residuals))
 
 # %% [markdown]
 # :::{glue:figure} fig_orbit

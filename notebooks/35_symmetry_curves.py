@@ -375,7 +375,7 @@ claims.check("G9.bound", ratio)
 #
 # $X$ is $16 \times 8$, $Y$ is $64 \times 8$, $W_1$ is $32 \times 16$ and $W_2$ is $64 \times 32$, as $Y$ requires (the text that was read has $\mathbb R^{32}$ for $W_2$, which may come from its conversion); leaky ReLU. The paper states neither the slope, here {glue:text}`slope`, nor the law of $g$, here $g = \exp M$ with independent normal entries of $M$ of variance
 # $r^2/32$, for which $r$ is about the spectral radius; the magnitudes are $r =$ {glue:text}`small` and {glue:text}`large`. {term}`Minima <minimum>` by {glue:text}`training` steps of full-batch gradient descent with momentum, where the paper has SGD. With 8 samples
-# their loss is 0, here at most {glue:text}`start_8:.0e` of $\|Y\|$. Besides the printed batch, one with 64 samples, more than hidden neurons.
+# their loss is 0, here at most {glue:text}`start_8:≤.0e` of $\|Y\|$. Besides the printed batch, one with 64 samples, more than hidden neurons.
 
 
 # %% Define random curves of the map
@@ -758,7 +758,7 @@ figures.numbers(
 # :::
 #
 # For $k \le h$ the change is 0 for sigmoid networks, for leaky ReLU it is not: in the example with $n < k \le h$ a share of {glue:text}`leaky:.2f` of the random $g$ changes the outputs, by up to
-# {glue:text}`of_leaky.max():.2f` of their norm. For $k > h$ the largest ratio is {glue:text}`ratio.max():.2f`, at most {glue:text}`to_random:.2f` times what a random row space gives. The row space of $\sigma(g W_1 X)$ is not random: it holds
+# {glue:text}`of_leaky.max():≤.2f` of their norm. For $k > h$ the largest ratio is {glue:text}`ratio.max():.2f`, at most {glue:text}`to_random:≤.2f` times what a random row space gives. The row space of $\sigma(g W_1 X)$ is not random: it holds
 # {glue:text}`constant:.2f` of the squared length of a constant vector on average, where a random one would hold the mean of $h/k$, {glue:text}`mean_hk:.2f`.
 #
 # ### Curves and chords of G, Fig. 3b, c

@@ -659,7 +659,7 @@ figures.numbers(
 # (profile {glue:text}`profile`).
 # :::
 #
-# The largest curvature stays bounded while the neck closes: for the network it is {glue:text}`kappa_01:.3f` at $e = 0.1$ (the theorem says at most {glue:text}`kappa_bound_01:.3f`) and {glue:text}`kappa_001:.3f` at $e = 0.01$, for the plane curve {glue:text}`largest_curvature(*planar_neck(phi, 0.1)):.2f` and {glue:text}`largest_curvature(*planar_neck(phi, 0.01)):.2f`.
+# The largest curvature stays bounded while the neck closes: for the network it is {glue:text}`kappa_01:.3f` at $e = 0.1$ (the theorem says at most {glue:text}`kappa_bound_01:≤.3f`) and {glue:text}`kappa_001:.3f` at $e = 0.01$, for the plane curve {glue:text}`largest_curvature(*planar_neck(phi, 0.1)):.2f` and {glue:text}`largest_curvature(*planar_neck(phi, 0.01)):.2f`.
 # The midpoint is {glue:text}`0.1 / arc_height(kappa_01, 0.2).item():.1f` times as far from the minimum as $d_{\max}$ says for the network at $e = 0.1$.
 
 # %% Plot the neck, to narrow
@@ -856,9 +856,8 @@ x, y = np.sin(s) - half / 2, np.cos(s) - math.cos(q)
 lens.plot(x, y, color="book:green", label="another curve")
 lens.plot(-x, -y, color="book:green")
 lens.plot([-half, half], [0, 0], "ko-", linewidth=1, markersize=4)
-lens.set(aspect=1, xlim=(-2.2, 2.2), ylim=(-2.5, 0.7))
-lens.legend(loc="lower center", ncols=2, fontsize=9)
-figures.show("fig_lens", figure)
+lens.set(aspect=1, xlim=(-1.8, 1.8), ylim=(-1.7, 0.7))
+figures.show("fig_lens", figure, legend=4)
 
 # %% [markdown]
 # :::{glue:figure} fig_lens
@@ -927,7 +926,7 @@ figures.numbers(
 # (profile {glue:text}`profile`).
 # :::
 #
-# On the {glue:text}`printed_curves` curves of the first two kinds with $D < 2/\kappa_{\max}$ no point of the chord is further than {glue:text}`printed_worst:.3f` $d_{\max}$ from the curve; on rotations by up to a full turn some are {glue:text}`beyond_half.nan_to_num().max().item():.0f` times as far. There another part of the minimum may be closer than the curve. The distance of the midpoint from the whole minimum, where the curve is further than $d_{\max}$ from its chord:
+# On the {glue:text}`printed_curves` curves of the first two kinds with $D < 2/\kappa_{\max}$ no point of the chord is further than {glue:text}`printed_worst:≤.3f` $d_{\max}$ from the curve; on rotations by up to a full turn some are {glue:text}`beyond_half.nan_to_num().max().item():.0f` times as far. There another part of the minimum may be closer than the curve. The distance of the midpoint from the whole minimum, where the curve is further than $d_{\max}$ from its chord:
 
 # %% Measure the distance from the whole minimum
 from_all = beyond_half.clone()  # distance from the whole minimum / d_max
@@ -940,7 +939,7 @@ rotations = from_all[from_all.isfinite()]  # D < 2/κ_max
 claims.check("G11.sampled_rotations", rotations.max().item(), n=len(rotations))
 
 # %% [markdown]
-# Of the {glue:text}`len(rotations)` rotations with $D < 2/\kappa_{\max}$ {glue:text}`int((rotations > 1).sum())` have a midpoint further than $d_{\max}$ from every minimum, by up to {glue:text}`rotations.max().item():.2f` times.
+# Of the {glue:text}`len(rotations)` rotations with $D < 2/\kappa_{\max}$ {glue:text}`int((rotations > 1).sum())` have a midpoint further than $d_{\max}$ from every minimum, by up to {glue:text}`rotations.max().item():≤.2f` times.
 #
 # ### The loss on chords of an orbit
 #

@@ -526,7 +526,7 @@ claims.check("G5.factor", worst, n=len(factors))
 #
 # ## What it means for merging networks
 #
-# Matching the neurons of two networks removes what their order has caused. Of what their scales have, it can lower the height, but in general not the growth with the scale. For {term}`homogeneous <homogeneous activation>` activations bring every neuron to one norm of its incoming weights first; then match. Between balanced linear layers of rank 1000 no permutation of a million neurons brings the barrier below {glue:text}`least_left(1000, 10**6):.2f` $\lVert Y \rVert^2$ ($Y$ orthogonal, {prf:ref}`thm-exponential`), while a rotation of the hidden layer leaves nothing.
+# Matching the neurons of two networks removes what their order has caused. Of what their scales have, it can lower the height, but in general not the growth with the scale. For {term}`homogeneous <homogeneous activation>` activations bring every neuron to one norm of its incoming weights first; then match. Between balanced linear layers of rank 1000 no permutation of a million neurons brings the barrier below {glue:text}`least_left(1000, 10**6):≥.2f` $\lVert Y \rVert^2$ ($Y$ orthogonal, {prf:ref}`thm-exponential`), while a rotation of the hidden layer leaves nothing.
 #
 # **Read on.** [](33_unbounded_barriers.ipynb): the barrier before permutations. [](12_overlap_theorem.ipynb): random networks in which the best permutation does help. [](56_matchers.ipynb): ways to find a good permutation.
 

@@ -341,7 +341,7 @@ claims.check(
 # | the same, $k = 8$ | [false as printed](#I6.exponent_8) | [[I6.exponent_8:±]] | −0.25 |
 # | the same, $k = 32$ | [false as printed](#I6.exponent_32) | [[I6.exponent_32:±]] | −0.0625 |
 #
-# For $k = 8$ and 32 the exponent between these widths is proven to lie below the rate, at most {glue:text}`most_8:.4f` and {glue:text}`most_32:.4f` ({prf:ref}`prop-exponent`). This does not contradict I, Theorem 4.6, which bounds the gap from below up to a constant, and the paper's conclusion stands: close centres are plausible only for small $k$ or extremely wide layers.
+# For $k = 8$ and 32 the exponent between these widths is proven to lie below the rate, at most {glue:text}`most_8:≤.4f` and {glue:text}`most_32:≤.4f` ({prf:ref}`prop-exponent`). This does not contradict I, Theorem 4.6, which bounds the gap from below up to a constant, and the paper's conclusion stands: close centres are plausible only for small $k$ or extremely wide layers.
 
 # %% Sample the gaps over the widths
 widths = [2**j for j in range(3, int(math.log2(widest)) + 1)]
@@ -545,7 +545,7 @@ figures.numbers(
 )
 
 # %% [markdown]
-# With $m = 64$ and $d = 128$, as in the paper's experiments with Gaussian mixtures, and $\delta = 0.1$, I, (21) without a mask holds up to $C =$ {glue:text}`largest_constant(64, 2, 0.1, 1, 2 / 128):.2f` for $k = 2$, {glue:text}`largest_constant(64, 8, 0.1, 1, 8 / 128):.2f` for $k = 8$ and {glue:text}`largest_constant(64, 32, 0.1, 1, 32 / 128):.2f` for $k = 32$; the proof's own $C = 2 \sqrt 2$ is not reached
+# With $m = 64$ and $d = 128$, as in the paper's experiments with Gaussian mixtures, and $\delta = 0.1$, I, (21) without a mask holds up to $C =$ {glue:text}`largest_constant(64, 2, 0.1, 1, 2 / 128):≥.2f` for $k = 2$, {glue:text}`largest_constant(64, 8, 0.1, 1, 8 / 128):≥.2f` for $k = 8$ and {glue:text}`largest_constant(64, 32, 0.1, 1, 32 / 128):≥.2f` for $k = 32$; the proof's own $C = 2 \sqrt 2$ is not reached
 # for any of them.
 # For the hidden layers of its networks on MNIST ($d = m = 512$, an eighth of the entries fixed) it is {glue:text}`C_mnist:.2f` even for $k = 2$.
 # Without a mask the theorem's bound holds all the same, by {prf:ref}`thm-separation`; for the masked layers this says nothing, neither with independent entries nor with the same number of fixed entries in each row, as in the paper's experiments ({prf:ref}`thm-few`).
@@ -734,7 +734,7 @@ figures.numbers(
 #
 # For $k = 2$ the exponent agrees with the rate from $m = 16$ on. The law of {prf:ref}`thm-gap-law` gives {glue:text}`law_8:.4f` and {glue:text}`law_32:.4f` for $k = 8$ and 32,
 # and the exponents measured in this run less these are {glue:text}`offset_8:.4f` ± {glue:text}`offset_error_8:.4f` and {glue:text}`offset_32:.4f` ± {glue:text}`offset_error_32:.4f`; a small difference is to be expected, because at $m = 16$ pairs with a common centre matter.
-# At $m = 1024$ the proven error of its distribution function at the median is at most {glue:text}`proven_error(8):.3f` and {glue:text}`proven_error(32):.3f`. At $m = 16$ the local exponent of the law for $k = 32$ is {glue:text}`start:.2f` times $-2/k$.
+# At $m = 1024$ the proven error of its distribution function at the median is at most {glue:text}`proven_error(8):≤.3f` and {glue:text}`proven_error(32):≤.3f`. At $m = 16$ the local exponent of the law for $k = 32$ is {glue:text}`start:.2f` times $-2/k$.
 #
 # ### Few fixed entries
 #

@@ -35,11 +35,11 @@
 clusters: int = 8  # independent pairs of networks at each setting
 samples: int = 2000  # training samples of each data set
 epochs: int = 15  # passes through them
-ridge_clusters: int = 6  # networks for the comparison with ridge regression
+ridge_clusters: int = 3  # networks for the comparison with ridge regression
 ridge_samples: int = 1400  # training samples of their data sets
 ridge_epochs: int = 15  # passes through them
 ridge_pairs: int = 8  # pairs of neurons of each of their layers
-ridge_neurons: int = 24  # neurons of the matrices by ridge regression
+ridge_neurons: int = 16  # neurons of the matrices by ridge regression
 ridge_inputs: int = 200  # inputs that the regression sees
 resume: bool = False  # go on from a run that was stopped (build/runs)
 seed: int = 7029  # seed of every random number
@@ -567,7 +567,7 @@ figures.numbers(shift=moved)
 
 # %% [markdown]
 # The principal subspace of 90 % of the variance, in which costs are measured, has {glue:text}`dims_2` dimensions for $k = 2$, {glue:text}`dims_8` for $k = 8$ and {glue:text}`dims_32` for $k = 32$.
-# Whether the components are centred changes none of the shares and numbers of low and negative costs by more than {glue:text}`shift:.2f`.
+# Whether the components are centred changes none of the shares and numbers of low and negative costs by more than {glue:text}`shift:≤.2f`.
 #
 # ### What an alignment gains
 #

@@ -23,7 +23,7 @@
 # | $\mathcal O(\beta^{3/2})$ for ReLU (Thm 5.1) | [true, and sharp](#I9.exponent) | power [[I9.exponent:.4f]] |
 # | $\frac{2\pi^2}{3} (1 + \beta)^2 \beta^3$ for its square (eq. 226) | [true, with room](#I9.printed_bound) | $\frac{1}{3\pi} \beta^3$ suffices |
 # | for "$\beta \in [0, 1)$" (Thm 5.1) | [true for all $\beta \ge 0$](#I9.sharp_bound) | searched up to $\beta = 2$ |
-# | $\frac{\sqrt 3}{2} L_\eta \beta^2$ for smooth activations (Thm D.1) | [true, and sharp](#I9.smooth_bound) | reached to [[1 - I9.smooth_bound:.0e]] |
+# | $\frac{\sqrt 3}{2} L_\eta \beta^2$ for smooth activations (Thm D.1) | [true, and sharp](#I9.smooth_bound) | reached to [[1 - I9.smooth_bound:≤.0e]] |
 # | The deviation bounds the barrier (Prop. 5.2) | [true](#I9.barrier) | at most [[100 * I9.barrier:≤.1f]] % of it from 133 steps on |
 # | It leaves out a gain by convexity (ours) | [true](#I9.jensen) | [[100 * I9.jensen:±]] % of the cost, large fixed part |
 #
@@ -198,7 +198,7 @@ figures.show("fig_wedge", idea)
 # :::
 #
 # The proof is on the page of evidence. The exponent $\frac32$ of I, Theorem 5.1 is right and cannot be improved.
-# Its constant, $\sqrt{2 \pi^2/3}\, (1 + \beta)$ in I, (226), may be divided by $\sqrt{2 \pi^3}\, (1 + \beta) \approx 7.9\, (1 + \beta)$, and the result is sharp as $\beta \to 0$: for $\beta \le 1$ the supremum is at least {glue:text}`math.floor(1000 * least) / 1000:.3f` times the bound. The bound is uniform in $\lambda$, as the paper says, and the middle of the line is the worst place.
+# Its constant, $\sqrt{2 \pi^2/3}\, (1 + \beta)$ in I, (226), may be divided by $\sqrt{2 \pi^3}\, (1 + \beta) \approx 7.9\, (1 + \beta)$, and the result is sharp as $\beta \to 0$: for $\beta \le 1$ the supremum is at least {glue:text}`least:≥.3f` times the bound. The bound is uniform in $\lambda$, as the paper says, and the middle of the line is the worst place.
 
 
 # %%
@@ -422,7 +422,7 @@ least = min(
 #
 # :::{prf:proof}
 # Add and subtract $\ell(\bar z, y)$; $J \ge 0$ is convexity. With $\Lambda(z) = \ln \sum_c e^{z_c}$ the cross-entropy is $\Lambda(z) - z_y$, whose second term is linear and cancels in $J$, and $z_c = \Lambda(z) + \ln p_c$, so that
-# $\Lambda(\bar z) = \lambda \Lambda(f_A) + (1 - \lambda) \Lambda(f_B) + \ln \sum_c (p^A_c)^\lambda (p^B_c)^{1 - \lambda}$. For the squared loss $\lambda \lVert a \rVert^2 + (1 - \lambda) \lVert b \rVert^2 - \lVert \lambda a + (1 - \lambda) b \rVert^2 = \lambda (1 - \lambda) \lVert a - b \rVert^2$. By Hölder's inequality the sum is below 1 unless $p^A = p^B$. With the same last hidden layer for all $\lambda$ the output is linear in the last map, so it is $\bar z$.
+# $\Lambda(\bar z) = \lambda \Lambda(f_A) + (1 - \lambda) \Lambda(f_B)$ ${} + \ln \sum_c (p^A_c)^\lambda (p^B_c)^{1 - \lambda}$. For the squared loss $\lambda \lVert a \rVert^2 + (1 - \lambda) \lVert b \rVert^2 - \lVert \lambda a + (1 - \lambda) b \rVert^2 = \lambda (1 - \lambda) \lVert a - b \rVert^2$. By Hölder's inequality the sum is below 1 unless $p^A = p^B$. With the same last hidden layer for all $\lambda$ the output is linear in the last map, so it is $\bar z$.
 # :::
 #
 # So the middle of the line is better than the ends, on average over both, exactly where the deviation costs less than $J$; a bound by $\lVert \xi_f \rVert$ alone cannot say so. The first term is what the middle loses against the *ensemble* of the ends that averages their outputs; for ensembles $J$ is known as their *ambiguity*.
@@ -577,10 +577,10 @@ figures.numbers(
 # checkpoints, with the bound of {prf:ref}`thm-chord` for the largest $\beta_i$ of the layer (profile {glue:text}`profile`).
 # :::
 #
-# The barrier never exceeds {glue:text}`math.ceil(100 * ratio.max().item()) / 100:.2f` times the bound at the checkpoints of this run, and its share of the bound falls with training: it is at most {glue:text}`ratio[1].max().item():.3f` after {glue:text}`trained.checkpoints[1].step` steps and {glue:text}`ratio[-1].max().item():.3f` after {glue:text}`steps`, with the median {glue:text}`median_ratio:.3f` over pairs at $\lambda = \frac12$. The recorded run, with checkpoints at 0 and from 133 to 2000 steps, finds at most [[I9.barrier:≤.3f]]; earlier ones would give more.
+# The barrier never exceeds {glue:text}`ratio.max().item():≤.2f` times the bound at the checkpoints of this run, and its share of the bound falls with training: it is at most {glue:text}`ratio[1].max().item():≤.3f` after {glue:text}`trained.checkpoints[1].step` steps and {glue:text}`ratio[-1].max().item():.3f` after {glue:text}`steps`, with the median {glue:text}`median_ratio:.3f` over pairs at $\lambda = \frac12$. The recorded run, with checkpoints at 0 and from 133 to 2000 steps, finds at most [[I9.barrier:≤.3f]]; earlier ones would give more.
 # After {glue:text}`steps` steps the bound is above $\ln 10$, the loss of a uniform guess, for all pairs with $\sigma_F$ = {glue:text}`vacuous`: it is vacuous there.
 # The bound grows with training at every scale, and the barrier does not follow it.
-# Before training the barriers are around 0 or negative, where $J$ outweighs the deviation: for $\sigma_F = 4$ the middle is better than the ends by [[-I9.before:±]] nats. They rise in the first steps; for $\sigma_F$ = {glue:text}`falling` they then fall to less than two thirds of their largest value, and for $\sigma_F = 4$ the barrier is never above {glue:text}`never:.3f`.
+# Before training the barriers are around 0 or negative, where $J$ outweighs the deviation: for $\sigma_F = 4$ the middle is better than the ends by [[-I9.before:±]] nats. They rise in the first steps; for $\sigma_F$ = {glue:text}`falling` they then fall to less than two thirds of their largest value, and for $\sigma_F = 4$ the barrier is never above {glue:text}`never:≤.3f`.
 #
 # ## What it means for merging networks
 #
@@ -711,7 +711,7 @@ claims.check(
 # %% [markdown]
 # A first recorded run of eight pairs did not decide {claim}`I9.jensen`. The one that stands has 32, by the same criterion; two looks can err up to twice as often as one.
 #
-# Jensen's inequality hardly loosens the bound of I, Prop. 5.2: $\mathbb E \lVert \xi_f \rVert$ is at least {glue:text}`jensen:.2f` of the root mean square.
+# Jensen's inequality hardly loosens the bound of I, Prop. 5.2: $\mathbb E \lVert \xi_f \rVert$ is at least {glue:text}`jensen:≥.2f` of the root mean square.
 #
 # ### The hidden layer of trained networks
 #
@@ -726,7 +726,7 @@ claims.check(
 # :::
 #
 # :::{solution}
-# $w$ halves the right angle, so $\theta_1 = \theta_2 = \pi/4$, $g(\pi/4) = \pi/4 - \frac12$, and $\mathbb E\, \xi^2 = \frac1\pi \bigl( \frac14 + \frac14 \bigr) \bigl( \frac\pi4 - \frac12 \bigr) = \frac18 - \frac1{4\pi} \approx 0.045$:
+# $w$ halves the right angle, so $\theta_1 = \theta_2 = \pi/4$, $g(\pi/4) = \pi/4 - \frac12$, and $\mathbb E\, \xi^2 = \frac1\pi \bigl( \frac14 + \frac14 \bigr) \bigl( \frac\pi4 - \frac12 \bigr)$ ${} = \frac18 - \frac1{4\pi} \approx 0.045$:
 #
 #     u, v = torch.eye(2, dtype=torch.float64)
 #     print(chord_deviation(u, v, 0.5), deviation_by_quadrature(u, v, 0.5))

@@ -22,7 +22,7 @@
 # | --- | --- | --- |
 # | "cannot approximate certain targets well" (sec. 4.5) | [true, for trained weights too](#I8.trained) | error [[I8.trained:≥.2f]] or more, $d = 41$ |
 # | Some bias $b_\star$ forces an error above $1/(10 \sqrt 2)$ (Thm C.10) | [true, for a simpler reason](#I8.hardness) | [[I8.hardness:≥.0f]] or more at $b_\star = 6 d^3 + 1$ |
-# | Trained parts move outputs by $\lVert \alpha \rVert_2 \lVert W \rVert_F$ at most (Lemma C.8) | [true, even 1/√2 of it](#I8.stability) | [[I8.stability:.4f]] of it at most |
+# | Trained parts move outputs by $\lVert \alpha \rVert_2 \lVert W \rVert_F$ at most (Lemma C.8) | [true, even 1/√2 of it](#I8.stability) | [[I8.stability:≤.4f]] of it at most |
 # | The factor $1/\sqrt 2$ is attained (ours) | [true](#I8.sharp_stability) | largest ratio [[I8.sharp_stability:.4f]] |
 # | A bound for all output weights at once (ours) | [true](#I8.after) | up to [[100 * I8.after:≤.0f]] % of the least error |
 # | A bound from homogeneity alone (ours) | [true](#I8.homogeneous) | up to [[100 * I8.homogeneous:≤.0f]] % of the least error |

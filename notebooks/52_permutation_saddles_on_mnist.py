@@ -18,7 +18,7 @@
 # What changes the price of a merge, as a factor on the loss; recorded on MNIST's leading components. Bars: 99.9 % intervals.
 # :::
 #
-# **How sure.** [[n(P8.projected_monotone)]] converged paths at four widths, 10 000 images, 50 components, recorded; whole images were not followed.
+# **How sure.** [[n(P8.projected_monotone)]] converged paths, four widths, 50 components of 10 000 images; recorded; none on whole images.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
@@ -137,7 +137,7 @@ figures.show("fig_price", answer)
 #
 # so that $L = 10$ for a network without outputs. The paper does not say which activation P, Fig. 3 uses; its toy example, to whose procedure section 5 refers, has ReLU. Here it is tanh, since a minimum on a kink has no small gradient.
 #
-# We take "until convergence" at its word: a minimum counts where the norm of the gradient, at fixed distance, is at most {glue:text}`TOLERANCE:.0e`. That is what costs: on whole images a network has up to {glue:text}`biggest` parameters. So the recorded run follows 24 distances on 10 000 images, written in their first 50 principal components. The *{term}`barrier`* is the largest loss at these distances, a lower bound for the largest loss on the path.
+# We take "until convergence" at its word: a minimum counts where the norm of the gradient, at fixed distance, is at most {glue:text}`TOLERANCE:≤.0e`. That is what costs: on whole images a network has up to {glue:text}`biggest` parameters. So the recorded run follows 24 distances on 10 000 images, written in their first 50 principal components. The *{term}`barrier`* is the largest loss at these distances, a lower bound for the largest loss on the path.
 #
 # ## The pixels may be written in other coordinates
 #
@@ -424,7 +424,7 @@ figures.table(by_width, ([name, *row] for name, row in rows.items()))
 # Where a minimum lies does not depend on $P$.
 # Coordinates of the pair and starts are those of chapter 24.
 #
-# A minimum counts as converged where the norm of the gradient, at fixed distance, is at most {glue:text}`TOLERANCE:.0e`.
+# A minimum counts as converged where the norm of the gradient, at fixed distance, is at most {glue:text}`TOLERANCE:≤.0e`.
 # Distances at which it is not are left out; a path counts if these are at most a fifth and the last one is not among them.
 # Two thirds of the distances are in the first decade, where the loss changes.
 # The *barrier* is the largest loss at these distances; between them the path was not looked at, so that it is a lower bound for the largest loss on the path.
@@ -451,7 +451,7 @@ figures.show("fig_mnist_paths", figure, legend=4)
 # :::{glue:figure} fig_mnist_paths
 # :alt: First panel, normalised loss against distance for several widths, one curve for each path. Second panel, training accuracy against distance on the same paths.
 #
-# P, Fig. 3 on {glue:text}`data`, with $H$ up to {glue:text}`max(widths)`: the two most similar neurons of layer 2 are merged, every point a minimum at its distance with a gradient of at most {glue:text}`TOLERANCE:.0e` (profile {glue:text}`profile`).
+# P, Fig. 3 on {glue:text}`data`, with $H$ up to {glue:text}`max(widths)`: the two most similar neurons of layer 2 are merged, every point a minimum at its distance with a gradient of at most {glue:text}`TOLERANCE:≤.0e` (profile {glue:text}`profile`).
 # :::
 #
 # ### Rise, height and accuracy
@@ -609,7 +609,7 @@ figures.numbers(
 # ### What this run found
 #
 # - The images may be written in an orthonormal basis of their span: losses, minima and accuracies on the paper's paths depend on nothing more ({prf:ref}`prop-span`).
-# - {glue:text}`int((norms <= TOLERANCE).sum())` of {glue:text}`len(norms)` minima have a gradient of at most {glue:text}`TOLERANCE:.0e`, with {glue:text}`usual` products with the Hessian for each distance on average.
+# - {glue:text}`int((norms <= TOLERANCE).sum())` of {glue:text}`len(norms)` minima have a gradient of at most {glue:text}`TOLERANCE:≤.0e`, with {glue:text}`usual` products with the Hessian for each distance on average.
 # - The barrier of a random pair is {glue:text}`ratio` times that of the most similar one in the same network ({glue:text}`ratio_around`; geometric mean over {glue:text}`len(gain)` networks, interval at two-sided $10^{-3}$): {claim}`P8.mnist_similar`.
 # - At the {glue:text}`len(indices)` permutation points over the minima found the doubled neuron adds {glue:text}`lowest` to {glue:text}`max(indices, default=0)` negative eigenvalues ({claim}`P8.projected_index`), and the critical part of the plateau has at most {glue:text}`flat` of its ten dimensions ({claim}`P8.mnist_flat`); at {glue:text}`len(whole_indices)` on whole images it adds {glue:text}`whole_index` ({claim}`P8.mnist_first_order`).
 # - Where the paths end: the output weights of the pair have grown by a factor of {glue:text}`grown` (median; least {glue:text}`grown_least`; bounded at a permutation point: {claim}`P8.mnist_reached`), and the minimum of the merged network lies {glue:text}`higher` times as high (geometric mean; {claim}`P8.mnist_above`). From {glue:text}`len(points)` ends a minimisation with the two neurons as one converges ({claim}`P8.mnist_reached_at_last`).

@@ -9,7 +9,7 @@
 #
 # *What would it cost two neurons of a network trained on images to exchange their functions?*
 #
-# Large fixed weights make it **[[10 ** I15.mnist_scale:.0f]] ([[10 ** I15.mnist_scale:to]]) times** as expensive as zeros do, by ridge regression **[[10 ** I15.mnist_scale_ridge:.0f]] ([[10 ** I15.mnist_scale_ridge:to]]) times**, in the hidden layer where the factor is least. Hidden layers then lean more on single neurons: their coherence is **[[I18.higher_w:±]] times** that of other networks, relative to dimension **[[I18.dimension:±]] times**.
+# Large fixed weights make it **[[10 ** I15.mnist_scale:.0f]] ([[10 ** I15.mnist_scale:to]]) times** as expensive as zeros do, by ridge regression **[[10 ** I15.mnist_scale_ridge:.0f]] ([[10 ** I15.mnist_scale_ridge:to]]) times**, in the hidden layer where the factor is least. Hidden layers then lean more on single neurons: coherence is **[[I18.higher_w:±]] times** that of other networks, relative to dimension only **[[I18.dimension:±]] times**.
 #
 # :::{glue:figure} fig_recorded_swaps
 # :alt: Factor by which swaps cost more with large fixed weights than with weights fixed at zero, on a logarithmic axis from 1. W-MLPs by the Mahalanobis estimate [[10 ** I15.mnist_scale:.0f]], by ridge regression [[10 ** I15.mnist_scale_ridge:.0f]], from [[10 ** I15.mnist_scale_ridge:to]]; syre-MLPs by the Mahalanobis estimate [[10 ** I15.mnist_syre:.0f]].

@@ -21,10 +21,10 @@
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | "permutations of hidden units … are broken" (sec. 3.1, citing Lim et al.) | [true under Table 3](#I16.broken) | [[I16.broken:.0f]] interchangeable channels |
-# | Zeros keep rescalings of ReLU channels (ours) | [true of all of them](#I16.rescaling) | proved; outputs equal to [[I16.rescaling:.0e]] |
+# | Zeros keep rescalings of ReLU channels (ours) | [true of all of them](#I16.rescaling) | proved; outputs equal to [[I16.rescaling:≤.0e]] |
 # | "may not fully eliminate head-level equivalences" (App. G.4) | [true of linear maps](#I17.continuous) | [[100 * I17.continuous:.0f]] % of the dimensions left |
 # | Permutations of heads are eliminated (ours) | [true, 8 fixed entries a row](#I17.permutations) | [[I17.permutations:.0f]] interchangeable heads or units |
-# | "one such a global permutation" a block group (App. F.4) | [true](#I16.symmetry) | outputs equal to [[I16.symmetry:.0e]] |
+# | "one such a global permutation" a block group (App. F.4) | [true](#I16.symmetry) | outputs equal to [[I16.symmetry:≤.0e]] |
 # | "per input channel" (App. F.2) masks few first neurons (ours) | [true as printed](#I16.first_layer) | [[I16.first_layer]] of 128 or more are unmasked |
 #
 # **Open.** Their part in barriers of trained networks: a pair of printed ResNets is about one GPU hour.

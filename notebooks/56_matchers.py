@@ -10,7 +10,7 @@
 #
 # *Which way of matching two networks leaves the lowest rise of the loss halfway?*
 #
-# With 48 units a layer, a descent on the loss itself: it leaves **[[X3.straight_through:±]] times** what weight matching leaves. With 512 units weight matching leaves no rise: halfway the loss lies **[[-X3.wide_barrier:±]] nats** below the ends. With large fixed weights the best matching gains **[[X3.fixed_weights:±]] points** of accuracy.
+# With 48 units a layer, a descent on the loss itself: it leaves **[[X3.straight_through:±]] times** what weight matching leaves. With 512 units weight matching leaves no rise: halfway the loss lies **[[-X3.wide_barrier:±]] nats** below the ends. With large fixed weights the best matching changes accuracy by **[[X3.fixed_weights:±]] points**.
 #
 # :::{glue:figure} fig_recorded_matchers
 # :alt: Rise of the loss halfway that is left, in units of what weight matching leaves, on an axis from 0 to 1.5 with a line at 1. Plain networks: straight-through matching [[X3.straight_through:±]], twenty descents of weight matching [[X3.restarts_barrier:±]], REPAIR after weight matching [[X3.repair_plain:±]]; activations, from the initial weights of He et al., [[X3.start:±]]. With layer norm: activations [[X3.norm_activations:±]], REPAIR after weight matching [[X3.repair_norm:±]].

@@ -603,10 +603,10 @@ claims.check("X1.swap_predicts", mean_rank, **of_pairs)
 #
 # | | explains of these barriers | leaves open |
 # | --- | --- | --- |
-# | **Z** | Order: [[100 * (1 - X1.digits_permutation):.0f]] % on digits, [[100 * (1 - X1.students_permutation):.1f]] % between students, and what is left there exactly; for wide students the rate of both ({prf:ref}`thm-direct`), for many teachers the best order's limit ({prf:ref}`thm-best`) | what the best order leaves on digits |
+# | **Z** | Order: [[100 * (1 - X1.digits_permutation):.0f]] % on digits, [[100 * (1 - X1.students_permutation):.1f]] % between students, and what is left there exactly; for wide students the rate of both ({prf:ref}`thm-direct`), for many teachers the best order's limit ({prf:ref}`thm-best`); how many zero neurons more make two minima one valley, and what fewer leave ({prf:ref}`thm-zero-rows`, {prf:ref}`cor-zero-rows`) | what the best order leaves on digits; neurons kept apart lead from there to the ensemble ({prf:ref}`prop-padding`), by a law that is not proved |
 # | **P** | The middle of every exchange; every order for the price of a merge, which a sum of two squares bounds for near neurons ({prf:ref}`thm-height`); which permutation points are passes, those of index 1 ({prf:ref}`thm-round`), and how many ({prf:ref}`thm-by-index`) | how high the straight line is |
 # | **G** | Lines between rescaled copies; what an exchange costs at least on any path, by the orientation of the first layer ({prf:ref}`thm-blind`); for one rescaled neuron behind more hidden layers no order of all layers lowers the power of the scale, only its constant, unless it puts that neuron to sleep ({prf:ref}`thm-all-layers`) | nearly all of these barriers; where two descents end is known for linear networks with a skip connection ({prf:ref}`thm-small-branch`), which says nothing of the straight line |
-# | **I** | Why fixed weights lower the line, to [[100 * X1.fixed_direct:.0f]] %, and in part which neurons move; a start that hides them tells start from cost ({prf:ref}`thm-start`) | whether start or cost does it here ({claim}`I3.hidden_printed`) |
+# | **I** | Why fixed weights lower the line, to [[100 * X1.fixed_direct:.0f]] %, and in part which neurons move; a start that hides them tells start from cost ({prf:ref}`thm-start`), which needs a least decay ({prf:ref}`thm-clocks`) | whether start or cost does it here ({claim}`I3.hidden_printed`) |
 #
 # None of this contradicts a theorem of the four papers. Their statements are about different lines and paths between the same points:
 # an aligned line is low, and from the aligned copy back to the network itself it costs one merge (Z against P);
@@ -792,7 +792,7 @@ claims.check("X1.exchange", off, n=minima, rival=deleted)
 # Draw $2k$ independent numbers that are $i$ with probability $q_i$. The first sum is the mean number of different ones among them. The second is the probability that the first $k$ agree and the last $k$ agree on another one, in which case there are two. So $G_k \ge 1$, and if $k \ge 2$ equality holds for $x = \pm e_i$ only, where $(\sum x_i)^2 = 1$. Hence the variance is above $\sum_{k \ge 1} c_k = e(1) - e(0) = \frac14 - \frac1{2\pi}$, and so is its minimum over $x$.
 #
 # *2.*
-# Where $w_1 = w_2$ the determinant is 0, so only upper bounds are left. With $n = M - 1$ let $w_1 = (1 - t) e_1$ and $w_i = e_i + \frac tn (e_i + e_1)$, $0 \le t \le 1$. The error is $-t \sigma(z_1) + \sum_{i \ge 2} [\sigma(z_i + h_i) - \sigma(z_i)]$ with $h_i = \frac tn (z_i + z_1)$. Up to $|h_i|$ where $|z_i| \le |h_i|$ a term is $h_i 1\{z_i > 0\}$; the sum of these tends to $t\, [(2\pi)^{-1/2} + \frac12 z_1]$ in mean square, and that of the exceptions to 0, for there $|z_i|, |h_i| \le |z_1|/(n - 1)$. So $d\, L \to t^2\, \mathbb E\, [(2\pi)^{-1/2} - \frac12 |z_1|]^2 = t^2\, [\frac14 - \frac1{2\pi}]$ uniformly in $t$. At $t = 1$ row 1 is 0. Another row can hand its length over to it at equal loss, halfway the two are equal, and as in {prf:ref}`thm-one-merge` such steps lead to every order; the way back from there is the image of the way to it.
+# Where $w_1 = w_2$ the determinant is 0, so only upper bounds are left. With $n = M - 1$ let $w_1 = (1 - t) e_1$ and $w_i = e_i + \frac tn (e_i + e_1)$, $0 \le t \le 1$. The error is $-t \sigma(z_1) + \sum_{i \ge 2} [\sigma(z_i + h_i) - \sigma(z_i)]$ with $h_i = \frac tn (z_i + z_1)$. Up to $|h_i|$ where $|z_i| \le |h_i|$ a term is $h_i 1\{z_i > 0\}$; the sum of these tends to $t\, [(2\pi)^{-1/2} + \frac12 z_1]$ in mean square, and that of the exceptions to 0, for there $|z_i|, |h_i| \le |z_1|/(n - 1)$. So $d\, L \to t^2\, \mathbb E\, [(2\pi)^{-1/2} - \frac12 |z_1|]^2$ ${} = t^2\, [\frac14 - \frac1{2\pi}]$ uniformly in $t$. At $t = 1$ row 1 is 0. Another row can hand its length over to it at equal loss, halfway the two are equal, and as in {prf:ref}`thm-one-merge` such steps lead to every order; the way back from there is the image of the way to it.
 #
 # *3.*
 # {prf:ref}`prop-no-meeting` is one half. For the other let $\det W = 0$. If both students have one direction, or one is 0, {prf:ref}`prop-lowest` says more. Else they are $av$, $-bv$ with $a, b > 0$, and as in these proofs $2\pi d\, L \ge 2\pi + 2 - [g(v)^2 + g(-v)^2]/\pi$, where $g(v)$ is the sum of $J$ over the angles of $v$ to $e_1$ and $e_2$.
@@ -809,7 +809,7 @@ claims.check("X1.exchange", off, n=minima, rival=deleted)
 #
 # *4.*
 # Even permutations are products of circles of three. Turn the first three rows about $(1, 1, 1)$ by up to $120°$, with the rotation $R$. As $R$ is orthogonal and keeps $(1, 1, 1)$, $R_{ij}$ and $R_{ij}^2$ have the sum 3 over $i$ and $j$, and so have $\delta_{ij}$ and $\delta_{ij}^2$, so that by *1*
-# $d\, L = 2 \sum_{k \ge 2} c_k\, [3 - \sum_{ij} R_{ij}^{2k}] < 6 \sum_{k \ge 2} c_k = 6\, (\frac14 - \frac1{2\pi} - \frac1{4\pi})$.
+# $d\, L = 2 \sum_{k \ge 2} c_k\, [3 - \sum_{ij} R_{ij}^{2k}]$ ${} < 6 \sum_{k \ge 2} c_k = 6\, (\frac14 - \frac1{2\pi} - \frac1{4\pi})$.
 # :::
 
 # %% [markdown]
@@ -994,22 +994,12 @@ figures.show("fig_exchange", figure)
 # :::
 #
 # :::{prf:proof}
-# Let $v_i = w'_{\pi(i)}$. On the line $f_\lambda - f^* = \sum_i \Delta_i$ with
-#
-# $$
-# \begin{aligned}
-# \Delta_i = {}& \sigma\bigl((\lambda w_i + (1 - \lambda) v_i) \cdot x\bigr) \\
-# & - \lambda \sigma(w_i \cdot x) - (1 - \lambda) \sigma(v_i \cdot x) \le 0 .
-# \end{aligned}
-# $$
-#
-# For rows on two different rays $k, l$ it is negative where $x_k > 0 > x_l$; on one ray, or with a row 0, it is 0. As no term is positive, $B = 0$ if and only if no row meets one of
-# another ray.
+# As in {prf:ref}`thm-zero-rows`, $\sigma$ is at most its chord, and $B = 0$ if and only if no row meets one of another ray.
 # Then at least $\max(n_j, n'_j)$ places hold a row of ray $j$, in one network or the other, and no place serves two rays.
 # Conversely pair $\min(n_j, n'_j)$ rows on each ray: $\sum_j \max(n_j, n'_j) - \sum_j n'_j$ rows of $W$ are left, at most the $m - \sum_j n'_j$ rows 0 of $W'$, and likewise for the rows of $W'$.
 # :::
 #
-# Random minima, some of them with a row 0, and all $6!$ orders; the middle tells, as there each $\Delta_i$ is 0 or not:
+# Random minima, some of them with a row 0, and all $6!$ orders; the middle tells, as $\sigma$ is its chord there or below:
 
 # %% Try all orders
 orders = all_permutations(rows)  # (6!, 6)
@@ -1038,7 +1028,7 @@ claims.check("X1.zero", wrong, n=len(needed), rival=sum(left_over))
 # ### Students
 #
 # {glue:text}`students` pairs of students with $m = 6$ neurons learn $M = 3$ teachers by gradient descent on the exact loss.
-# Their own losses, at most {glue:text}`1e9 * worst:.2g` · 10⁻⁹, are counted with the barrier: the largest loss on the line, direct and in the best of all $6!$ orders.
+# Their own losses, at most {glue:text}`1e9 * worst:≤.2g` · 10⁻⁹, are counted with the barrier: the largest loss on the line, direct and in the best of all $6!$ orders.
 
 
 # %% Train the students

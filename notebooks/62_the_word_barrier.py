@@ -17,7 +17,7 @@
 # First: one line, five barriers (drawn). Second: how often two of them rank two pairs of networks differently; recorded, bars: 99.9 % intervals.
 # :::
 #
-# **How sure.** The theorems are proved; the ranks are recorded on [[n(X4.seldom)]] pairs of students and [[n(X4.accuracy_order)]] pairs of classifiers of the digits.
+# **How sure.** Theorems proved; ranks recorded on [[n(X4.seldom)]] pairs of students and [[n(X4.accuracy_order)]] of classifiers of the digits.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
@@ -391,7 +391,7 @@ tight = bound > 0
 claims.check("X4.grid", (missed[tight] / bound[tight]).max().item(), n=2 * pairs)
 
 # %% [markdown]
-# The grid misses at most {glue:text}`100 * relative.item():.1f` % of a barrier here. The bound needs a second derivative; at a kink of the loss it does not hold.
+# The grid misses at most {glue:text}`100 * relative.item():≤.1f` % of a barrier here. The bound needs a second derivative; at a kink of the loss it does not hold.
 #
 # ### Errors and the log-likelihood
 #

@@ -11,7 +11,7 @@
 # Among eight networks for the energy of molecules weight matching takes only **[[100 * X10.compose:.0f]] %** of a layer's units to the same place directly and by way of a third. Of the thousand orders nearest in weights, known exactly for small networks, the one with the best midpoint is typically number **[[X10.nearest:.0f]]**.
 #
 # :::{glue:figure} fig_compose
-# :alt: First panel, shares of units that go to the same unit directly and by way of a third network, for three hidden layers, by weights [[100 * X10.compose:.0f]] per cent in the first and less than that in the deeper ones, by activations [[100 * X10.compose_deep:.0f]] per cent at most in the deeper ones; all would be 100. Second panel, for 28 pairs of small networks the rank in weights of the order with the best midpoint, among the thousand nearest, on a logarithmic axis; they scatter over the whole range.
+# :alt: First panel, shares of units that go to the same unit directly and by way of a third network, for three hidden layers, by weights [[100 * X10.compose:.0f]] per cent in the first and less than that in the deeper ones, by activations [[100 * X10.compose_deep:≤.0f]] per cent at most in the deeper ones; all would be 100. Second panel, for 28 pairs of small networks the rank in weights of the order with the best midpoint, among the thousand nearest, on a logarithmic axis; they scatter over the whole range.
 #
 # First: ANI-1x, carbon, 56 triples of networks. Second: madmom, 28 pairs; dashed: the nearest order.
 # :::
@@ -21,11 +21,11 @@
 # | We expected | We find | By how much |
 # | --- | --- | --- |
 # | Less than half of the units compose | [true](#X10.compose) | [[100 * X10.compose:.0f]] % of the first hidden layer |
-# | The nearest order is not the best one | [true](#X10.nearest) | median rank [[X10.nearest:.0f]] of 1,000 |
+# | The nearest order is not the best one | [true](#X10.nearest) | median rank [[X10.nearest:.0f]] of 1000 |
 # | Twenty random starts find the nearest of $(4!)^4$ orders | [not as often](#X10.optimum) | in [[100 * X10.optimum:.0f]] %, not 90 %, of the pairs |
 # | A network that reads both ways: it is chance which way matches which | [it is not](#X10.reversal) | [[100 * X10.reversal:.0f]] % of the pairs are nearer reversed |
 # | The most central network of a family is its supposed start | [it is not](#X10.hubs) | in [[X10.hubs:.0f]] of two families; near copies of it are |
-# | SpliceAI has 4,983 flat directions | [true, in all five](#X10.nullity) | of 5,379 parameters |
+# | SpliceAI has 4983 flat directions | [true, in all five](#X10.nullity) | of 5379 parameters |
 #
 # **Open.** Nothing that these files could decide. A guess on activations was wrong, and permutations of linear codes explain no more than chance (below).
 #
@@ -335,7 +335,7 @@ left.barh(range(1, 6), nullity, color="book:sky")
 left.barh(range(1, 6), rank, left=nullity, color="book:red")
 left.text(200, 3, "flat", va="center")
 left.text(5450, 3, f"rank {rank[2]}", color="book:red", va="center")
-left.set(xlabel="directions of 5,379", ylabel="network", xlim=(0, 7000))
+left.set(xlabel="directions of 5379", ylabel="network", xlim=(0, 7000))
 left.grid(False)
 kinds = list(rotated["left"])
 styles = {"left": ("blue", "o-"), "left after a rotation": ("red", "s--")}
@@ -369,9 +369,9 @@ figures.numbers(
 # %% [markdown]
 # :::{glue:figure} fig_freedom
 # :name: fig-wild-freedom
-# :alt: First panel, five equal bars of 5,379 directions, all but the last 396 of them flat. Second panel, squared norm that is left, for the identity, orders, orders with signs, rotations and all matrices. The identity leaves all of it, orders a half, rotations a quarter, all matrices a tenth. After a random rotation of one code the points for orders lie barely higher.
+# :alt: First panel, five equal bars of 5379 directions, all but the last 396 of them flat. Second panel, squared norm that is left, for the identity, orders, orders with signs, rotations and all matrices. The identity leaves all of it, orders a half, rotations a quarter, all matrices a tenth. After a random rotation of one code the points for orders lie barely higher.
 #
-# First: SpliceAI. Second: SemiBin, medians over 66 pairs of habitats, codes of 1,000 random contigs, centred, with the best factor.
+# First: SpliceAI. Second: SemiBin, medians over 66 pairs of habitats, codes of 1000 random contigs, centred, with the best factor.
 # :::
 #
 # Permutations seem to explain {glue:text}`real` % of what rotations do. But after a random rotation of one code, which destroys any correspondence of units, they explain {glue:text}`null` %: with a hundred units to choose from, an assignment finds that much in anything of a few large directions. They explain more than after the rotation in {glue:text}`more` of 66 pairs. That most of it is chance was known to us; by how much was not:

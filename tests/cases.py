@@ -454,6 +454,7 @@ ORDERED = {  # what makes the order of hidden units count
     "largest": lambda h: h + h.max(-1, keepdim=True)[1],
     "not followed": lambda h: h + torch.linalg.pinv(h[:, None] * h[:, :, None]).sum(-1),
     "cumsum": lambda h: h.cumsum(-1),
+    "neighbours": lambda h: F.pad(h[:, 1:] - h[:, :-1], (0, 1)),
     "one-hot": lambda h: h * F.one_hot(h.argmax(-1), 6),
     "position": lambda h: torch.where(torch.arange(6) < 3, h, -h),
     "index": lambda h: h[:, [0, 1, 1, 2, 5, 5]],

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -166,8 +167,7 @@ def train_students(
     m, n = D.shape[1], z.shape[-2]
     flat = list(dict.fromkeys(seed for group in groups for seed in group))
     row = {seed: i for i, seed in enumerate(flat)}
-    kind = torch.int16 if n < 2**15 else torch.int64
-    orders = torch.stack([epoch_order(flat, n, epoch).to(kind) for epoch in range(recipe.epochs)] or [torch.empty(0)])
+    orders = _orders(tuple(flat), n, recipe.epochs)
     z = z.expand(len(groups), -1, -1)
     z3 = torch.cat([z, torch.ones(*z.shape[:2], 1)], dim=-1).to(dtype)  # (a, b, 1)
     y = target(z).to(dtype)
@@ -193,6 +193,13 @@ def train_students(
         biases.append(bias)
     W, b = torch.stack(raws), torch.stack(biases)
     return Students(W, b, (D.double()[:, None] * W) @ U.double()[:, None])
+
+
+@lru_cache(maxsize=2)  # many points have the same seeds
+def _orders(seeds: tuple[int, ...], n: int, epochs: int) -> torch.Tensor:
+    """The orders (epochs, len(seeds), n) in which students see n examples."""
+    kind = torch.int16 if n < 2**15 else torch.int64
+    return torch.stack([epoch_order(seeds, n, epoch).to(kind) for epoch in range(epochs)] or [torch.empty(0)])
 
 
 def _train(u, mask, start, z3, y, orders, recipe: Descent) -> torch.Tensor:

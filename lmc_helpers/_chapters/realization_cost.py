@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -69,13 +70,15 @@ def train_syre(
     stages: Sequence[int],
     seed: int,
     hidden: int = 64,
+    redrawn: float = 0.0,
+    rate: float = RATE,
 ) -> tuple[Tensor, Tensor]:
     """F + W of both networks of each pair, (stages, settings, pairs, 2, m, d), and accuracies (stages, settings).
 
     A setting is (σ_F, share of F that the start takes away, weight decay).
 
     The two-layer ReLU networks have F + W (D = 1) in the first layer, and W starts at Z − share F with independent Z.
-    Pairs, Z, F/σ_F and batches are the same in all settings.
+    Pairs, Z, F/σ_F and batches are the same in all settings. A share of the labels is redrawn at every step.
     """
     draw, d = torch_generator(seed, "start or cost"), x.shape[1]
     sigma, share, decay = torch.tensor(settings, dtype=x.dtype).T[..., None, None, None, None]
@@ -83,7 +86,7 @@ def train_syre(
     Z = torch.randn(pairs, 2, hidden, d, dtype=x.dtype, generator=draw) / d**0.5
     A = torch.randn(pairs, 2, 10, hidden, dtype=x.dtype, generator=draw) / hidden**0.5
     W, A = (Z - share * F).requires_grad_(), A.expand(len(settings), -1, -1, -1, -1).clone().requires_grad_()
-    optimiser = torch.optim.Adam([W, A], lr=RATE)
+    optimiser = torch.optim.Adam([W, A], lr=rate)
     weights, accuracies = [], []
     for step in range(max(stages) + 1):
         if step in stages:
@@ -93,14 +96,49 @@ def train_syre(
                 accuracies.append(right.double().mean(dim=(1, 2, 3)))
         batch = torch.randint(len(x), (2, 128), generator=draw)  # each network of a pair has its own
         z = torch.relu(x[batch] @ (F + W).mT) @ A.mT
-        labels = y[batch].expand(*z.shape[:-1])
+        labels = y[batch]
+        if redrawn:
+            other = torch.rand(labels.shape, generator=draw) < redrawn
+            labels = labels.where(~other, torch.randint(10, labels.shape, generator=draw))
+        labels = labels.expand(*z.shape[:-1])
         loss = torch.nn.functional.cross_entropy(z.flatten(0, -2), labels.flatten(), reduction="sum") / 128
         optimiser.zero_grad()
         loss.backward()
         with torch.no_grad():
-            W.mul_(1 - RATE * decay)
+            W.mul_(1 - rate * decay)
         optimiser.step()
     return torch.stack(weights), torch.stack(accuracies)
+
+
+def sum_of_moves(rate: float, decay: float, d: int, memory: float) -> float:
+    """K of the theorem on two clocks: rate² d ℓ / (1 − (1 − rate decay)²)."""
+    return d * rate * memory / (decay * (2 - rate * decay))
+
+
+def agreement(tau: Tensor | float, sigma: float, d: int, K: float, share: float = 1.0) -> Tensor:
+    """ρ(τ), the mean product of equal rows over their mean square."""
+    grown = torch.as_tensor(tau, dtype=torch.float64).exp()
+    x2 = (grown - share).square() * sigma**2 * d
+    return x2 / (1 + x2 + K * (grown.square() - 1))
+
+
+def moves_seen(tau: float, rho: float, sigma: float, d: int) -> float:
+    """The K with which two runs whose start hides F agree by ρ at τ."""
+    x2 = (math.expm1(tau) * sigma) ** 2 * d
+    return (x2 / rho - 1 - x2) / math.expm1(2 * tau)
+
+
+def rows_agree(weights: Tensor, Q: Tensor) -> Tensor:
+    """Mean product of equal rows of two layers over their mean square in the norm of Q; weights (..., 2, m, d)."""
+    weights = weights.double()
+    product = torch.einsum("...amd,de,...bme->...ab", weights, Q.double(), weights)  # (..., 2, 2)
+    return 2 * product[..., 0, 1] / product.diagonal(dim1=-2, dim2=-1).sum(dim=-1)
+
+
+def at_half(values: np.ndarray, way: np.ndarray) -> float:
+    """What a course of values is where ``way`` comes to ½, by interpolation; the last value if it never does."""
+    late = int((way >= 0.5).argmax()) if way.max() >= 0.5 else 0
+    return float(np.interp(0.5, way[late - 1 :][:2], values[late - 1 :][:2])) if late else float(values[-1])
 
 
 def way_to_best(weights: Tensor, x: Tensor) -> float:

@@ -155,7 +155,7 @@ def estimate(this: Given, layer: str, restarts: int, steps: int, pairs: int) -> 
     one = max(0.0, whole - first) / (len(GRID) - 2)  # a pass over half of the examples
     descent = seconds(partial(lmc.match, signs=False), net, other, few(this.seen[0], 2), "weights", 1, 0, this.groups)
     pairs = min(pairs, math.comb(width(net, layer), 2)) if layer else 0
-    passes = 5 * len(GRID) + 4 * steps + 100 + 6 * pairs  # lines; descents by a loss; activations, REPAIR; exchanges
+    passes = 5 * len(GRID) + 4 * steps + 150 + 6 * pairs  # lines; descents; activations, REPAIR, pads; exchanges
     total = 5 * first + passes * one + (4 * restarts + steps + 10) * descent
     if layer and parameters_of(net) <= MOST:
         near = lmc.merge_path, net, layer, 0, 1, this.loss, this.seen, torch.ones(1), 1, 0.0, this.groups

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cmath
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -38,6 +39,8 @@ def _assign(gains: Tensor) -> Tensor:
 def _assigned(gains: np.ndarray) -> np.ndarray:
     """:func:`assign` of arrays, unchecked, in as many threads as torch has: SciPy releases Python's lock."""
     m = gains.shape[-1]
+    if gains.ndim == 2:
+        return _permutation(gains)
     matrices = gains.reshape(-1, m, m)
     threads = min(torch.get_num_threads(), len(matrices), len(matrices) * m**3 // _WORTH_A_THREAD)
     if threads < 2:
@@ -49,16 +52,19 @@ def _assigned(gains: np.ndarray) -> np.ndarray:
 
 
 def _one_by_one(matrices: np.ndarray) -> np.ndarray:
+    return np.array([_permutation(C) for C in matrices], dtype=np.int64)
+
+
+def _permutation(C: np.ndarray) -> np.ndarray:
     """By lapx where it is installed; between equal rows or columns, as of dead units, SciPy breaks all ties."""
-    tied = np.full(len(matrices), lapjvh is None)
-    for axis in (1, 2):
-        sums = np.sort(matrices.sum(axis=axis))
-        tied |= (sums[:, 1:] == sums[:, :-1]).any(axis=1)
-    found = (
-        linear_sum_assignment(C, maximize=True)[1] if t else lapjvh(-C, return_cost=False)[1]
-        for C, t in zip(matrices, tied, strict=True)
-    )
-    return np.array(list(found), dtype=np.int64)
+    if lapjvh is None or _repeats(C) or _repeats(C.T):
+        return linear_sum_assignment(C, maximize=True)[1]
+    return lapjvh(-C, return_cost=False)[1]
+
+
+def _repeats(C: np.ndarray) -> bool:
+    """Whether rows have equal sums; first of all, equal entries in the first column, which costs less."""
+    return len(set(np.add.reduce(C, axis=1).tolist())) < len(C)
 
 
 def matched_sum(gains: Tensor, p: Tensor) -> Tensor:
@@ -66,8 +72,11 @@ def matched_sum(gains: Tensor, p: Tensor) -> Tensor:
     return torch.take_along_dim(gains, p[..., None], dim=-1).sum(dim=(-2, -1))
 
 
-def _check_ends(a: Tensors, b: Tensors, symmetry: Symmetry) -> int:
-    """P of the finite parameters name → (P, …) of P pairs of networks with this symmetry, or an error."""
+def _check_ends(a: Tensors, b: Tensors, symmetry: Symmetry, later: Collection[str] = ()) -> int:
+    """P of the finite parameters name → (P, …) of P pairs of networks with this symmetry, or an error.
+
+    Whether some are finite may be looked at ``later``.
+    """
     shapes = [{name: tuple(value.shape) for name, value in end.items()} for end in (a, b)]
     if shapes[0] != shapes[1]:
         names = sorted(name for name in shapes[0] | shapes[1] if shapes[0].get(name) != shapes[1].get(name))
@@ -79,8 +88,8 @@ def _check_ends(a: Tensors, b: Tensors, symmetry: Symmetry) -> int:
     (P,) = lengths.pop()
     check_axes(a, symmetry, symmetry.groups, P)
     for which, end in (("a", a), ("b", b)):
-        sums = {name: value.detach().sum().item() for name, value in end.items()}  # finite ones tell all, in one pass
-        wrong = [name for name in end if not (cmath.isfinite(sums[name]) or torch.isfinite(end[name]).all())]
+        sums = {name: value.detach().sum().item() for name, value in end.items() if name not in later}
+        wrong = [name for name in sums if not (cmath.isfinite(sums[name]) or torch.isfinite(end[name]).all())]
         if wrong:
             raise ValueError(f"parameters {', '.join(wrong)} of end {which} are not finite; allowed: finite parameters")
     return P

@@ -17,8 +17,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from lmc_helpers.alignment.assignment import _assigned
 from lmc_helpers.networks.permutations import Axis
@@ -30,7 +28,7 @@ Tables = Mapping[Kinds, np.ndarray]
 ALL = 24  # permutations that are tried one by one
 
 
-def entries_by_kinds(found: Sequence[tuple[int, int, Sequence[Axis]]]) -> Iterator[tuple[Kinds, Tensor]]:
+def entries_by_kinds(found: Sequence[tuple[int, int, Sequence[Axis]]]) -> Iterator[tuple[Kinds, np.ndarray]]:
     """The entries of an axis by the kinds that they belong to, as rows (m k, n) with k the product of their sizes.
 
     ``found``: kind, number of its units, and its places in each of the m outer units.
@@ -45,8 +43,8 @@ def entries_by_kinds(found: Sequence[tuple[int, int, Sequence[Axis]]]) -> Iterat
         kinds = tuple(sorted(of))
         blocks.setdefault((kinds, shifts), []).append((tuple(of[kind] for kind in kinds), entry))
     for (kinds, shifts), entries in blocks.items():
-        rows = torch.tensor([entry for _, entry in sorted(entries)]).view(len({index for index, _ in entries}), -1)
-        yield kinds, (torch.tensor(shifts)[:, None, None] + rows).flatten(0, 1)
+        rows = np.array([entry for _, entry in sorted(entries)]).reshape(len({index for index, _ in entries}), -1)
+        yield kinds, (np.array(shifts)[:, None, None] + rows).reshape(-1, rows.shape[1])
 
 
 def combined(permutations: Sequence[np.ndarray]) -> np.ndarray:

@@ -19,7 +19,7 @@ from torch import Tensor
 from lmc_helpers._typing import Tensors
 from lmc_helpers.alignment.assignment import _start
 from lmc_helpers.alignment.midpoint import Best, Loss, _interpolated, _midpoint_losses
-from lmc_helpers.alignment.weight_matching import _matched
+from lmc_helpers.alignment.weight_matching import weight_matching
 from lmc_helpers.networks.permutations import Permutations, Symmetry, permute_axes
 from lmc_helpers.progress import progress
 
@@ -51,7 +51,7 @@ def straight_through(
     free = {name: value.detach().clone().requires_grad_() for name, value in a.items()}  # b̃
     adam = torch.optim.Adam(free.values(), lr=rate)
     for step in progress(range(steps + 1), "step"):
-        p = _matched(free, b, symmetry, 1, seed, p, 100).permutations
+        p = weight_matching(free, b, symmetry, 1, seed, p).permutations
         best = best._seen(p, _midpoint_losses(a, b, symmetry, p, loss))
         if step < steps:
             projected = permute_axes(b, symmetry.groups, p)

@@ -22,22 +22,29 @@ are assigned in turn (``factors.py``).
 Where the units of a group may change sign (``symmetry.kinds``), π is a permutation and signs: the gain C_ij is the
 largest over the sets S of places in which unit j of b may be taken times −1 of Σ_axes ± ⟨A_i, B'_j⟩, − in S, and B' has
 the signs of other groups, too. Groups inside others, with groups inside, or on entries of others keep their signs.
+
+All is computed on the CPU by NumPy, where products of small matrices cost least. C stays as it is from one sweep to the
+next; for each unit of another group that has moved since, a column of B' is taken from it and another one added.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from lmc_helpers._typing import Positive, Seed, Tensors, checked
-from lmc_helpers.alignment.assignment import _assigned, _start
+from lmc_helpers._typing import Natural, Seed, Tensors, checked
+from lmc_helpers.alignment.assignment import _assigned, _check_ends
 from lmc_helpers.alignment.factors import Kinds, combined, entries_by_kinds, jointly
 from lmc_helpers.networks.permutations import (
     Axis,
@@ -45,7 +52,7 @@ from lmc_helpers.networks.permutations import (
     Symmetry,
     apart_from_others,
     are_apart,
-    identity,
+    check_groups,
     in_other_parts,
     is_within,
     random_permutations,
@@ -58,9 +65,10 @@ from lmc_helpers.seeds import torch_generator
 __all__ = ["WeightMatching", "weight_matching"]
 
 _SLACK = 1e-12  # relative to ‖a‖ ‖b‖: what is gained beyond rounding
-_COPIED = 2**23  # numbers in a network up to which a float64 copy is kept: 64 MiB
+_COPIED = 2**23  # numbers in a network up to which float64 copies are kept, 64 MiB each
 _SIGNS = 3  # most vectors of signs of a group that are tried in all sums
 _FACTOR = 2**24  # numbers in a factor of one matrix product: 128 MiB
+_THREADED = 128  # units of a group from which on pairs run in threads
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,11 +94,13 @@ def weight_matching(
     a: Tensors,
     b: Tensors,
     symmetry: Symmetry,
-    restarts: Positive = 1,
+    restarts: Natural = 1,
     seed: Seed = 0,
-    start: Permutations | Literal["group by group"] | None = None,
-    sweeps: Positive = 100,
-    signs: bool | Mapping[str, Tensor] = False,
+    start: Permutations | None = None,
+    sweeps: Natural = 100,
+    signs: bool = False,
+    start_signs: Mapping[str, Tensor] | None = None,
+    in_order: bool = False,
 ) -> WeightMatching:
     """Permute b so that its weights are near those of a: coordinate descent over the groups, with restarts.
 
@@ -109,12 +119,16 @@ def weight_matching(
     seed
         of the orders and starts.
     start
-        group → (P, m), where the first descent begins, or ``"group by group"``, each group matched by the parameters
-        that it shares with no later one; the identity if it is left out.
+        group → (P, m), where the first descent begins; the identity if it is left out.
     sweeps
         most sweeps through all groups.
     signs
-        whether to take signs, too, where ``symmetry.kinds`` has them; or those where the first descent begins.
+        whether to take signs, too, where ``symmetry.kinds`` has them.
+    start_signs
+        those where the first descent begins, as in ``WeightMatching.signs``.
+    in_order
+        whether one more descent comes before these, from each group matched by the parameters that it shares with no
+        later one.
 
     Examples
     --------
@@ -128,78 +142,76 @@ def weight_matching(
     >>> found.permutations["hidden"].tolist(), found.values.tolist()
     ([[1, 2, 0]], [[91.0]])
     """
-    first = _start(a, b, symmetry, None if isinstance(start, str) else start)
-    problem = _Problem(a, b, symmetry, signs is not False)
-    if isinstance(start, str):
-        first = group_by_group(a, b, symmetry, problem)
-    elif isinstance(signs, Mapping):
-        first |= {g: first[g] + first[g].shape[1] * problem.signs[g].number(one) for g, one in signs.items()}
-    return _matched(a, b, symmetry, restarts, seed, first, sweeps, problem)
+    if not restarts + in_order:
+        raise ValueError(f"restarts = {restarts}, in_order = {in_order}; allowed: one descent or more")
+    plan, sizes = _Plan(symmetry, signs), symmetry.sizes
+    P = _check_ends(a, b, symmetry, plan.places)
+    device = next(iter(a.values())).device
+    check_groups(symmetry, start or {}, P)
+    first = {g: np.tile(np.arange(m), (P, 1)) for g, m in sizes.items()}
+    first |= {g: p.numpy(force=True) for g, p in (start or {}).items()}
+    for g, one in (start_signs or {}).items():
+        if g not in plan.signs:
+            raise ValueError(f"start_signs of group {g!r}; allowed: of {', '.join(plan.signs) or 'none'}")
+        first[g] = first[g] + sizes[g] * plan.signs[g].numbers(one.numpy(force=True))
+    ends = [{name: _array(end[name]) for name in a if name in plan.places} for end in (a, b)]
+    threads = torch.get_num_threads() if max(sizes.values(), default=0) >= _THREADED else 1
 
+    def run(n: int) -> tuple[list[tuple[dict[str, np.ndarray], list[float]]], int]:
+        """All descents of a pair, and the number of the best."""
+        one, two = ({name: value[n] for name, value in end.items()} for end in ends)
+        problem, results = _Problem(plan, one, two, threads if P == 1 else 1), []
+        if not math.isfinite(problem.least):
+            _check_ends(a, b, symmetry)
+        for restart in progress(range(-in_order, restarts), "restart"):
+            generator, p = torch_generator(seed, f"weight matching, restart {max(restart, 0)}"), first
+            if restart > 0:
+                p = {g: one.numpy() for g, one in random_permutations(symmetry, 1, generator).items()}
+            own, may_gain = {g: one[n if p is first else 0] for g, one in p.items()}, [True] * len(plan.steps)
+            if restart < 0:
+                own, may_gain = problem.in_order()
+            results.append(_descend(problem, own, may_gain, generator, sweeps))
+        values = [trace[-1] for _, trace in results]
+        return results, next(k for k, value in enumerate(values) if value >= max(values) - problem.least)
 
-def _matched(
-    a: Tensors,
-    b: Tensors,
-    symmetry: Symmetry,
-    restarts: int,
-    seed: int,
-    start: dict[str, Tensor],
-    sweeps: int,
-    problem: _Problem | None = None,
-) -> WeightMatching:
-    problem, P = problem or _Problem(a, b, symmetry), len(next(iter(a.values())))
-    results = []
-    for restart in progress(range(restarts), "restart"):
-        generator = torch_generator(seed, f"weight matching, restart {restart}")
-        if restart > 0:
-            p = {g: one.repeat(P, 1) for g, one in random_permutations(symmetry, 1, generator).items()}
-        else:
-            p = start
-        results.append(_descend(problem, p, generator, sweeps))
-    traces = tuple(torch.from_numpy(trace).to(problem.device) for _, trace in results)
-    values = torch.stack([trace[-1] for trace in traces])  # (restarts, P)
-    best = values.argmax(dim=0).cpu()  # the first of equals
-    found = {g: torch.stack([p[g] for p, _ in results])[best, torch.arange(P)] for g in symmetry.groups}
-    found = {g: p.to(problem.device) for g, p in found.items()}
-    signs = {g: problem.signs[g].each(found[g] // found[g].shape[1]) for g in problem.signs}
-    return WeightMatching({g: p % p.shape[1] for g, p in found.items()}, values, traces, signs)
-
-
-def group_by_group(a: Tensors, b: Tensors, symmetry: Symmetry, problem: _Problem | None = None) -> dict[str, Tensor]:
-    """A start: the groups in their order, each by the parameters that it shares with no later one."""
-    problem, P = problem or _Problem(a, b, symmetry), len(next(iter(a.values())))
-    p, known = identity(symmetry, P), set[str]()
-    for step in problem.steps:
-        found, _ = problem.solved(step, p, np.arange(P), known)
-        p |= {g: torch.from_numpy(one) for g, one in found.items()}
-        known |= found.keys()
-    return p
+    each = _at_once(run, range(P), threads)
+    columns = [
+        itertools.zip_longest(*(trace for _, trace in of), fillvalue=-math.inf)
+        for of in zip(*(of for of, _ in each), strict=True)
+    ]
+    traces = tuple(torch.from_numpy(np.maximum.accumulate(list(of))).to(device) for of in columns)  # no sweep loses
+    found = {g: np.stack([of[k][0][g] for of, k in each]) for g in symmetry.groups}
+    permutations = {g: torch.from_numpy(p % sizes[g]).to(device) for g, p in found.items()}
+    chosen = {g: torch.from_numpy(of.each(found[g] // sizes[g])).to(device) for g, of in plan.signs.items()}
+    return WeightMatching(permutations, torch.stack([trace[-1] for trace in traces]), traces, chosen)
 
 
 def _descend(
-    problem: _Problem, p: Permutations, generator: torch.Generator, sweeps: int
-) -> tuple[dict[str, Tensor], np.ndarray]:
-    """Coordinate descent from p: the permutations and the values (sweeps + 1, P) on the way, not on a device."""
-    p = {g: one.to("cpu", copy=True) for g, one in p.items()}
-    value, steps = problem.value(p, problem.a), problem.steps  # (P,)
-    trace, may_gain = [value.copy()], np.ones((len(steps), len(value)), dtype=bool)
+    problem: _Problem, p: Mapping[str, np.ndarray], may_gain: list[bool], generator: torch.Generator, sweeps: int
+) -> tuple[dict[str, np.ndarray], list[float]]:
+    """Coordinate descent from p by the steps that may gain: the permutations, and the values on the way."""
+    p, steps, trace = dict(p), problem.plan.steps, [problem.value(p, problem.a)]
     for _ in range(sweeps):
-        for k in torch.randperm(len(steps), generator=generator).tolist():
-            (pairs,) = may_gain[k].nonzero()
-            if len(pairs):
-                found, gain = problem.solved(steps[k], p, pairs)
-                better = gain > problem.least[pairs]
+        trace.append(trace[-1])
+        for wave in problem.waves(torch.randperm(len(steps), generator=generator).tolist()):
+            ready = [k for k in wave if may_gain[k]]
+            for k, (found, gain) in zip(ready, problem.solved_at_once(ready, p), strict=True):
                 may_gain[k] = False
-                if better.any():
-                    pairs = pairs[better]
-                    value[pairs] += gain[better]
-                    may_gain[steps[k].near[:, None], pairs] = True
-                    for g, one in found.items():
-                        p[g].numpy()[pairs] = one[better]
-        trace.append(value.copy())
-        if not may_gain.any():
+                if gain > problem.least:
+                    trace[-1] += gain
+                    p |= found
+                    may_gain = [one or step.group in steps[k].near for one, step in zip(may_gain, steps, strict=True)]
+        if not any(may_gain):
             break
-    return p, np.stack(trace)
+    return p, trace
+
+
+def _at_once(function: Callable, items: Sequence, threads: int) -> list:
+    """The values of a function, in threads: NumPy's products and the solvers release Python's lock."""
+    if min(threads, len(items)) < 2:
+        return [function(one) for one in items]
+    with ThreadPoolExecutor(threads) as pool:
+        return [one.result() for one in [pool.submit(copy_context().run, function, one) for one in items]]
 
 
 class _Parts(NamedTuple):
@@ -215,11 +227,9 @@ class _Term(NamedTuple):
     name: str
     axis: int
     #: () and where the group is; kinds of units inside, and entries (m k, n), or a part of the parameter for each unit
-    places: list[tuple[Kinds, Axis | Tensor | _Parts]]
+    places: list[tuple[Kinds, Axis | np.ndarray | _Parts]]
     others: list[tuple[str, Axis]]
-    own: list[
-        tuple[int, Axis]
-    ]  # the kinds of units inside on other axes of such parts, and where they are in all parts
+    own: list[tuple[int, Axis]]  # kinds of units inside on other axes of such parts, and where they are in all parts
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,44 +241,44 @@ class _Step:
     sets: list[Kinds]  # () first: sets of kinds that are factors of one axis, one alone or several
     terms: list[_Term]
     quadratic: set[str]  # parameters with several axes of the step
-    near: np.ndarray  # the steps whose best permutation depends on this one's: they share a parameter
+    near: set[str]  # groups whose best permutation depends on this step's: they share a parameter
     only: int | None = None  # the kind of units inside that moves, if not all do and the group itself
 
+    def reaches(self, other: _Step) -> bool:
+        """Whether a move of this step changes the sums of another one, or its units."""
+        return other.group == self.group or other.group in self.near
 
-def _steps(symmetry: Symmetry) -> list[_Step]:
+
+def _steps(symmetry: Symmetry, every: Mapping[str, Sequence[tuple[str, Axis]]]) -> list[_Step]:
     """The steps of coordinate descent; kinds of units inside that share parts of a parameter also move one by one."""
     groups = [g for g in symmetry.groups if g not in symmetry.within]
-    own = {g: [g, *(one for one, (outer, _) in symmetry.within.items() if outer == g)] for g in groups}
     names = {g: {place.name for place in symmetry.groups[g]} for g in groups}
-    steps = []
+    steps, alone = [], []
     for group in groups:
         kinds = inner_kinds(symmetry, group)
-        terms = _terms(symmetry, group, kinds, own[group])
-        quadratic = {t.name for t in terms if sum(t.name == other.name for other in terms) > 1}
+        terms = _terms(symmetry, every, group, kinds)
+        axes = Counter(term.name for term in terms)
+        quadratic = {name for name, n in axes.items() if n > 1}
         m = symmetry.sizes[group]
         quadratic |= {
             one.name
-            for k, one in enumerate(symmetry.groups[group])
-            for two in symmetry.groups[group][:k]
-            if (one.name, one.axis) == (two.name, two.axis) and not are_apart((one, m), (two, m))
+            for one, two in itertools.combinations(symmetry.groups[group], 2)
+            if one[:2] == two[:2] and not are_apart((one, m), (two, m))
         }
-        near = [k for k, g in enumerate(groups) if names[g] & (names[group] if g != group else quadratic)]
+        near = {g for g in groups if names[g] & (names[group] if g != group else quadratic)}
         several = {which for term in terms for which, _ in term.places if len(which) > 1}
         sets = [(), *((k,) for k in range(len(kinds))), *sorted(several)]
-        steps.append(_Step(group, kinds, sets, terms, quadratic, np.array(near, dtype=int)))
-    alone = [
-        replace(step, only=kind)
-        for step in steps
-        if any(term.own for term in step.terms)
-        for kind in range(len(step.kinds))
-    ]
-    number = [groups.index(step.group) for step in (*steps, *alone)]
-    return [replace(step, near=np.flatnonzero(np.isin(number, step.near))) for step in (*steps, *alone)]
+        steps.append(_Step(group, kinds, sets, terms, quadratic, near))
+        if any(term.own for term in terms):
+            alone += [replace(steps[-1], only=kind) for kind in range(len(kinds))]
+    return steps + alone
 
 
 def inner_kinds(symmetry: Symmetry, group: str) -> list[tuple[str, ...]]:
     """The groups inside the units of a group by their kind: every unit has the same ones, in the same places."""
     m, axes = symmetry.sizes[group], symmetry.groups[group]
+    if all(outer != group for outer, _ in symmetry.within.values()):
+        return []
     inside: list[list[str]] = [[] for _ in range(m)]
     for one, (outer, j) in symmetry.within.items():
         if outer == group:
@@ -292,10 +302,12 @@ def inner_kinds(symmetry: Symmetry, group: str) -> list[tuple[str, ...]]:
     return list(zip(*inside, strict=True))
 
 
-def _terms(symmetry: Symmetry, group: str, kinds: list[tuple[str, ...]], own: list[str]) -> list[_Term]:
+def _terms(
+    symmetry: Symmetry, every: Mapping[str, Sequence[tuple[str, Axis]]], group: str, kinds: list[tuple[str, ...]]
+) -> list[_Term]:
     """The axes of parameters with the units of a group."""
-    every = [(g, place) for g, axes in symmetry.groups.items() for place in axes]
-    in_parts = {place.name for g, place in every if g in own[1:] and place.where}
+    own = {group, *itertools.chain.from_iterable(kinds)}
+    in_parts = {place.name for g in own - {group} for place in symmetry.groups[g] if place.where}
     across = [
         (kind, place)
         for kind, groups in enumerate(kinds)
@@ -309,10 +321,8 @@ def _terms(symmetry: Symmetry, group: str, kinds: list[tuple[str, ...]], own: li
         inside = [(kind, one) for kind, one in across if one.name == place.name and one.axis != place.axis]
         others = [
             (g, other)
-            for g, other in every
-            if other.name == place.name
-            and not (g in own and (parted or other.axis == place.axis))
-            and not in_other_parts(place, other)
+            for g, other in every[place.name]
+            if not (g in own and (parted or other.axis == place.axis)) and not in_other_parts(place, other)
         ]
         return _Term(place.name, place.axis, [], others, inside)
 
@@ -350,38 +360,38 @@ class _Signs:
     def __init__(self, vectors: Sequence[Sequence[int]], places: Sequence[Axis]):
         r = min(len(vectors), _SIGNS)
         #: (2^r, r), whether each of the first vectors is added; others stay as they are
-        self.sums = torch.tensor(list(itertools.product((0, 1), repeat=r)))
+        self.sums = np.array(list(itertools.product((0, 1), repeat=r)))
         self.unused = len(vectors) - r
-        of = self.sums @ torch.tensor(vectors[:r])  # (2^r, places)
+        of = self.sums @ np.array(vectors[:r])  # (2^r, places)
         self.factors = dict(zip(places, 1 - 2 * (of % 2).T, strict=True))  # place → (2^r,), ±1
 
-    def each(self, numbers: Tensor) -> Tensor:
+    def each(self, numbers: np.ndarray) -> np.ndarray:
         """Sets (P, m) as ±1 for each vector and unit (P, r, m)."""
-        signs = 1 - 2 * self.sums.to(numbers.device)[numbers].movedim(-1, 1)
-        return torch.cat([signs, signs.new_ones(len(signs), self.unused, signs.shape[-1])], dim=1)
+        signs = np.moveaxis(1 - 2 * self.sums[numbers], -1, 1)
+        return np.pad(signs, ((0, 0), (0, self.unused), (0, 0)), constant_values=1)
 
-    def number(self, signs: Tensor) -> Tensor:
+    def numbers(self, signs: np.ndarray) -> np.ndarray:
         """The inverse of :meth:`each`."""
-        bits = (signs[:, : self.sums.shape[1]] < 0).long()
-        return (bits * 2 ** torch.arange(bits.shape[1]).flip(0).to(bits)[:, None]).sum(dim=1)
+        r = self.sums.shape[1]
+        return 2 ** np.arange(r)[::-1] @ (signs[:, :r] < 0)
 
 
-class _Problem:
-    """Steps of P pairs and their gains; terms that no other group changes are summed once.
+_Entries = tuple[int, Sequence[tuple[str, Axis]]]  # how many entries an axis has, and the places of groups on it
+_Ends = Callable[[], tuple[np.ndarray, np.ndarray]]
+
+
+class _Plan:
+    """Steps and signs of a symmetry.
 
     Of a group with signs, a permutation p is p + m k with the number k of a set of signs of each unit.
     """
 
-    def __init__(self, a: Tensors, b: Tensors, symmetry: Symmetry, signs: bool = False) -> None:
+    def __init__(self, symmetry: Symmetry, signs: bool = False) -> None:
         self.places: dict[str, list[tuple[str, Axis]]] = {}
         for group, axes in symmetry.groups.items():
             for place in axes:
                 self.places.setdefault(place.name, []).append((group, place))
-        self.a, self.b = ({name: end[name].detach() for name in a if name in self.places} for end in (a, b))
-        self.small = sum(value.numel() for value in self.a.values()) <= _COPIED
-        if self.small:
-            self.a, self.b = ({name: value.double() for name, value in end.items()} for end in (self.a, self.b))
-        self.device, self.sizes, self.steps = next(iter(a.values())).device, symmetry.sizes, _steps(symmetry)
+        self.sizes, self.steps = symmetry.sizes, _steps(symmetry, self.places)
         vectors = {g: kinds.signs for g, kinds in symmetry.kinds.items() if signs and kinds.signs}
         apart = apart_from_others(symmetry) if vectors else set()
         self.signs = {g: _Signs(of, symmetry.groups[g]) for g, of in vectors.items() if g in apart}
@@ -389,159 +399,281 @@ class _Problem:
         for step in self.steps:
             if step.group in self.signs:
                 self.columns[step.group] = _by_sign(step, self.signs[step.group].factors)
-        square = (agreement(end, end).numpy(force=True) for end in (self.a, self.b))
-        self.least = _SLACK * np.sqrt(math.prod(square))  # (P,), gains below are rounding
-        self.kept: dict[str, list[Tensor]] = {}
-        self.left: dict[tuple[str, str, int, int], Tensor] = {}
 
-    def moved(self, value: Tensor, places: Sequence[tuple[str, Axis]], p: Permutations) -> Tensor:
-        """A parameter (P, …) of b with the units in some places in their order, and with their signs."""
-        if not self.signs:
-            return reorder(value, places, p)
-        value = reorder(value, places, {g: one % self.sizes[g] for g, one in p.items()})
+    def moved(self, value: np.ndarray, places: Sequence[tuple[str, Axis]], p: Mapping[str, np.ndarray]) -> np.ndarray:
+        """A parameter of b with the units in some places in their order, and with their signs."""
+        orders = {g: torch.from_numpy(p[g] % self.sizes[g])[None] for g, _ in places}
+        moved = reorder(torch.from_numpy(value)[None], places, orders)
         for g, place in places:
             if g in self.signs:
-                factor = self.signs[g].factors[place][p[g].cpu() // self.sizes[g]]  # (P, m)
-                units = units_of(value, place, self.sizes[g]).movedim(place.axis + 2, -1)
-                units.mul_(factor.to(units).view(len(factor), *[1] * (units.ndim - 2), -1))
-        return value
+                factor = torch.from_numpy(self.signs[g].factors[place][p[g] // self.sizes[g]])
+                units = units_of(moved, place, self.sizes[g]).movedim(place.axis + 2, -1)
+                units.mul_(factor.to(units))
+        return moved[0].numpy()
 
-    def value(self, p: Permutations, names: Iterable[str], pairs: np.ndarray | slice = slice(None)) -> np.ndarray:
-        """⟨a, π b⟩ of some pairs over some parameters, float64; p is of these pairs."""
-        each = []
+    def order(self, axes: Sequence[_Entries], p: Mapping[str, np.ndarray]) -> np.ndarray:
+        """The number of before of each of the n combinations of entries of axes, and n more where its sign changes."""
+        whole, count = self._order(*axes[0], p), axes[0][0]
+        for n, places in axes[1:]:
+            one = self._order(n, places, p)
+            signs = (whole // count)[:, None] ^ (one // n)
+            whole, count = ((whole % count)[:, None] * n + one % n + signs * (count * n)).ravel(), count * n
+        return whole
+
+    def _order(self, n: int, places: Sequence[tuple[str, Axis]], p: Mapping[str, np.ndarray]) -> np.ndarray:
+        order = np.arange(n)
+        for g, place in places:
+            m = self.sizes[g]
+            if len(places) == 1 and m == n and g not in self.signs:
+                return p[g]
+            block = slice(place.offset, place.offset + place.outer * m * place.inner)
+            units = order[block].reshape(place.outer, m, place.inner)
+            units[...] = units[:, p[g] % m]
+            if g in self.signs:
+                units += n * (self.signs[g].factors[place][p[g] // m] < 0)[:, None]
+        return order
+
+
+class _Columns:
+    """Terms of a step by the columns of A and of B, and the order in which those of B are in its sum."""
+
+    def __init__(self, which: int, ends: _Ends, terms: list[tuple[set[str], list[_Entries], int]], signed: bool):
+        self.which, self.ends, self.signed = which, ends, signed  # which sum; a function that gives A and B, (n, units)
+        self.terms, self.count = terms, sum(n for _, _, n in terms)  # the groups that move n columns, where, and n
+        #: (n,), the number of the column of B, + n for times −1; −1 if it is not in the sum, where some may lack
+        self.order, self.lacking = np.full(self.count, -1), True
+
+    def add(self, total: np.ndarray, order: np.ndarray, lacking: bool) -> None:
+        """Bring the sum to another order."""
+        (changed,) = (order != self.order).nonzero()
+        A, B = self.ends()
+        for at in _in_turn(changed, A):
+            columns = self.taken(B, order[at], lacking)
+            columns -= self.taken(B, self.order[at], self.lacking)
+            total += A[at].astype(np.float64, copy=False).T @ columns
+        self.order, self.lacking = order, lacking
+
+    def taken(self, B: np.ndarray, order: np.ndarray, lacking: bool) -> np.ndarray:
+        """Columns of B in an order, float64."""
+        columns = B[order % len(B) if self.signed else order].astype(np.float64, copy=False)
+        if self.signed:
+            columns *= (1 - 2 * (order // len(B)))[:, None]
+        if lacking:
+            columns[order < 0] = 0
+        return columns
+
+
+def _in_turn(columns: np.ndarray, A: np.ndarray) -> Iterable[np.ndarray]:
+    """Columns in parts for one product each."""
+    width = max(1, _FACTOR // A.shape[1])
+    return (columns[k : k + width] for k in range(0, len(columns), width))
+
+
+#: Sums of a step as they stand, the columns in them, and terms that are added anew each time.
+_Kept = tuple[list[np.ndarray], list[_Columns], list[_Term]]
+
+
+class _Problem:
+    """Gains of the steps of a pair, which are kept, and the best permutations by them."""
+
+    def __init__(self, plan: _Plan, a: dict[str, np.ndarray], b: dict[str, np.ndarray], threads: int) -> None:
+        self.plan, self.threads, self.small = plan, threads, sum(value.size for value in a.values()) <= _COPIED
+        if self.small:
+            a, b = ({name: value.astype(np.float64, copy=False) for name, value in end.items()} for end in (a, b))
+        self.a, self.b = a, b
+        squares = [sum(_inner(value, value) for value in end.values()) for end in (a, b)]
+        self.least = _SLACK * math.sqrt(math.prod(squares))  # gains below are rounding
+        self.kept: dict[str, _Kept] = {}
+
+    def value(self, p: Mapping[str, np.ndarray], names: Iterable[str]) -> float:
+        """⟨a, π b⟩ over some parameters."""
+        moves, total = {g for g, one in p.items() if (one != np.arange(len(one))).any()}, 0.0
         for name in names:
-            moved = self.moved(_of(self.b[name], pairs), self.places[name], p)
-            each.append(agreement({name: _of(self.a[name], pairs)}, {name: moved}))
-        return torch.stack(each).sum(dim=0).numpy(force=True)
+            b, places = self.b[name], self.plan.places[name]
+            moved = any(g in moves for g, _ in places)
+            total += _inner(self.a[name], self.plan.moved(b, places, p) if moved else b)
+        return total
+
+    def in_order(self) -> tuple[dict[str, np.ndarray], list[bool]]:
+        """A start, the groups in their order, each by the parameters that it shares with no later one.
+
+        And which steps may gain from there: those that later ones reach, and those that are not exact.
+        """
+        p, known, steps = {g: np.arange(m) for g, m in self.plan.sizes.items()}, set[str](), self.plan.steps
+        for wave in self.waves(range(len(steps))):
+            for found, _ in self.solved_at_once(wave, p, known):
+                p |= found
+                known |= found.keys()
+        return p, [
+            step.group in step.near
+            or any(later.reaches(step) for later in steps[k + 1 :])
+            or any(len(which) > 1 for which in step.sets)
+            or any(term.own for term in step.terms)
+            for k, step in enumerate(steps)
+        ]
+
+    def waves(self, order: Iterable[int]) -> Iterator[list[int]]:
+        """Steps in an order, those at once that have nothing to do with one another or any before that are left."""
+        left, steps = list(order), self.plan.steps
+        while left and self.threads > 1:
+            reached = [any(steps[j].reaches(steps[k]) for j in left[:n]) for n, k in enumerate(left)]
+            yield [k for k, one in zip(left, reached, strict=True) if not one]
+            left = [k for k, one in zip(left, reached, strict=True) if one]
+        yield from ([k] for k in left)
+
+    def solved_at_once(
+        self, numbers: Sequence[int], p: Mapping[str, np.ndarray], known: set[str] | None = None
+    ) -> list[tuple[dict[str, np.ndarray], float]]:
+        """:meth:`solved` for the steps of these numbers."""
+        return _at_once(lambda k: self.solved(self.plan.steps[k], p, known), numbers, self.threads)
 
     def solved(
-        self, step: _Step, p: Permutations, pairs: np.ndarray, known: set[str] | None = None
-    ) -> tuple[dict[str, np.ndarray], np.ndarray]:
-        """The best permutations of a step with the other groups held fixed, and the gain of each of ``pairs``.
+        self, step: _Step, p: Mapping[str, np.ndarray], known: set[str] | None = None
+    ) -> tuple[dict[str, np.ndarray], float]:
+        """The best permutations of a step with the other groups held fixed, and their gain.
 
         If ``known`` is given, parameters with units of other groups do not count.
         """
         tick()
-        if 2 * len(pairs) > len(self.least):  # sums of all pairs cost less than copies of some
-            totals = [total.numpy(force=True) for total in self._sums(step, p, slice(None), known)]
-            if len(pairs) < len(self.least):
-                totals, p = [total[pairs] for total in totals], {g: one[pairs] for g, one in p.items()}
-        else:
-            p = {g: one[pairs] for g, one in p.items()}
-            totals = [total.numpy(force=True) for total in self._sums(step, p, pairs, known)]
-        found, gain = self._best(step, p, totals)
+        found, gain = self._best(step, p, self._sums(step, p, known))
         if step.quadratic:  # the assignment was of its linearisation
             names = {term.name: None for term in step.terms}
-            after = {**p, **{g: torch.from_numpy(one) for g, one in found.items()}}
-            gain = self.value(after, names, pairs) - self.value(p, names, pairs)
+            gain = self.value({**p, **found}, names) - self.value(p, names)
         return found, gain
 
-    def _best(self, step: _Step, p: Permutations, totals: list[np.ndarray]) -> tuple[dict[str, np.ndarray], np.ndarray]:
-        """The best permutations by sums of a step, and the gain of each pair."""
-        C, *inside = totals
-        own, each = p[step.group].numpy(), np.arange(len(C))[:, None]
-        units, m = np.arange(own.shape[-1]), own.shape[-1]
-        if step.group in self.columns:
-            T = np.einsum("sk,s...->k...", self.columns[step.group], np.stack(totals))  # (2^r, P, m, m)
+    def _best(
+        self, step: _Step, p: Mapping[str, np.ndarray], totals: list[np.ndarray]
+    ) -> tuple[dict[str, np.ndarray], float]:
+        """The best permutations by sums of a step, and their gain."""
+        C, own = totals[0], p[step.group]
+        m = len(C)
+        units = np.arange(m)
+        if step.group in self.plan.columns:
+            T = np.einsum("sk,sij->kij", self.plan.columns[step.group], np.stack(totals))  # (2^r, m, m)
             new = _assigned(T.max(axis=0))
-            new = new + m * T[:, each, units, new].argmax(axis=0)
-            gains = (T[one // m, each, units, one % m].sum(axis=-1) for one in (new, own))
-            return {step.group: new}, next(gains) - next(gains)
-        before = C[each, units, own].sum(axis=-1)
-        shown = [np.stack([p[g].numpy() for g in groups], axis=1) for groups in step.kinds]  # (P, m, k)
-        tables = {}  # kinds → (P, m, m, k, k): unit i of a, unit j of b
-        for which, table in zip(step.sets[1:], inside, strict=True):
-            k = math.prod(shown[kind].shape[-1] for kind in which)
-            tables[which] = table.reshape(-1, len(units), k, len(units), k).swapaxes(2, 3)
-        best = jointly(tables, shown)  # a permutation (P, m, m, k) of each kind
+            new = new + m * T[:, units, new].argmax(axis=0)
+            return {step.group: new}, T[new // m, units, new % m].sum() - T[own // m, units, own % m].sum()
+        if not step.kinds:
+            new = _assigned(C)
+            return {step.group: new}, (C[units, new] - C[units, own]).sum()
+        before = C[units, own].sum()
+        shown = [np.stack([p[g] for g in groups]) for groups in step.kinds]  # (m, k)
+        tables = {}  # kinds → (m, m, k, k): unit i of a, unit j of b
+        for which, table in zip(step.sets[1:], totals[1:], strict=True):
+            tables[which] = table.reshape(m, len(table) // m, m, len(table) // m).swapaxes(1, 2)
+        best = [q[0] for q in jointly({w: T[None] for w, T in tables.items()}, [q[None] for q in shown])]  # (m, m, k)
         for which, T in tables.items():
-            alone = T.trace(axis1=-2, axis2=-1)  # (P, m, m), what C has of them
+            alone = T.trace(axis1=-2, axis2=-1)  # (m, m), what C has of them
             now, new = combined([shown[kind] for kind in which]), combined([best[kind] for kind in which])
-            before += T[each[..., None], units[:, None], own[..., None], np.arange(T.shape[-1]), now].sum(axis=(-2, -1))
-            before -= alone[each, units, own].sum(axis=-1)
+            before += T[units[:, None], own[:, None], np.arange(T.shape[-1]), now].sum() - alone[units, own].sum()
             C = C + np.take_along_axis(T, new[..., None], axis=-1).sum(axis=(-2, -1)) - alone
         new = own if step.only is not None else _assigned(C)
         found = {step.group: new}
-        gain = C[each, units, new].sum(axis=-1) - before
         for kind, (groups, q) in enumerate(zip(step.kinds, best, strict=True)):
             if step.only in (None, kind):
-                found |= dict(zip(groups, q[each, units, new].swapaxes(0, 1), strict=True))
-        return found, gain
+                found |= dict(zip(groups, q[units, new], strict=True))
+        return found, C[units, new].sum() - before
 
-    def _sums(
-        self, step: _Step, p: Permutations, pairs: np.ndarray | slice, known: set[str] | None = None
-    ) -> list[Tensor]:
-        """Costs (P, m, m) of a step's units, then (P, m k, m k) for each kind of unit inside, and for factors."""
-        if known is not None:
-            terms = [term for term in step.terms if {g for g, _ in term.others} <= known]
-            return self._added(self._zeros(step, len(self.least[pairs])), step, terms, p, pairs)
-        same = [term for term in step.terms if not term.others and not term.own]
-        if not any(self.a[term.name].ndim > 2 for term in same):  # vectors alone are not worth the memory
-            return self._added(self._zeros(step, len(self.least[pairs])), step, step.terms, p, pairs)
+    def _sums(self, step: _Step, p: Mapping[str, np.ndarray], known: set[str] | None = None) -> list[np.ndarray]:
+        """Gains (m, m) of a step's units, then (m k, m k) for each kind of unit inside, and for factors."""
         if step.group not in self.kept:
-            zeros = self._zeros(step, len(self.least))
-            self.kept[step.group] = self._added(zeros, step, same, p, slice(None))
-        kept = [one.clone() if isinstance(pairs, slice) else _of(one, pairs) for one in self.kept[step.group]]
-        return self._added(kept, step, [term for term in step.terms if term.others or term.own], p, pairs)
-
-    def _zeros(self, step: _Step, P: int) -> list[Tensor]:
-        m = self.sizes[step.group]
-        inside = ([self.sizes[step.kinds[kind][0]] for kind in which if kind >= 0] for which in step.sets)
-        units = [m * math.prod(sizes) for sizes in inside]
-        return [torch.zeros(P, n, n, dtype=torch.float64, device=self.device) for n in units]
-
-    def _added(
-        self, sums: list[Tensor], step: _Step, terms: list[_Term], p: Permutations, pairs: np.ndarray | slice
-    ) -> list[Tensor]:
-        """Sums to which some terms are added: Σ A Bᵀ with the units as rows, vectors together."""
-        vectors: list[list[list[Tensor]]] = [[] for _ in sums]
-        for term in terms:
-            b = self.moved(_of(self.b[term.name], pairs), term.others, p)
-            if term.own:
-                self._add_parts(sums, step, term, b, p, pairs)
-                continue
-            for k, (which, place) in enumerate(term.places):
-                kind = step.sets.index(which)
-                A, B = self._left(step, term, k, pairs), _rows(b, term.axis + 1, place, self.sizes[step.group])
-                if A.shape[2] == 1:
-                    vectors[kind].append([A, B])
-                elif A.numel() <= _FACTOR:
-                    sums[kind].baddbmm_(A.double(), B.double().mT)
+            self.kept[step.group] = self._begun(step)
+        totals, columns, parts = self.kept[step.group]
+        for of in columns:
+            orders, first = [], 0
+            for groups, axes, n in of.terms:
+                if known is None or groups <= known:
+                    order = self.plan.order(axes, p)
+                    orders.append(order + (first + (of.count - n) * (order // n) if of.signed else first))
                 else:
-                    part = max(1, _FACTOR // (A.shape[0] * A.shape[1]))
-                    for left, right in zip(A.split(part, dim=2), B.split(part, dim=2), strict=True):
-                        sums[kind].baddbmm_(left.double(), right.double().mT)
-        for total, found in zip(sums, vectors, strict=True):
-            if found:
-                A, B = (torch.cat(one, dim=2).double() for one in zip(*found, strict=True))
-                total.baddbmm_(A, B.mT)
-        return sums
+                    orders.append(np.full(n, -1))
+                first += n
+            of.add(totals[of.which], np.concatenate(orders), known is not None)
+        if parts:
+            totals = [total.copy() for total in totals]
+        for term in parts:
+            if known is None or {g for g, _ in term.others} <= known:
+                self._add_parts(totals, step, term, p)
+        return totals
 
-    def _add_parts(
-        self, sums: list[Tensor], step: _Step, term: _Term, b: Tensor, p: Permutations, pairs: np.ndarray | slice
-    ) -> None:
-        """Add a term whose parts have units inside on other axes, too, in the order of the unit of a that they meet."""
-        m, places = self.sizes[step.group], [(str(kind), place) for kind, place in term.own]
-        for i in range(m):
-            here = reorder(b, places, {str(kind): p[step.kinds[kind][i]] for kind, _ in term.own})
-            for k, (which, place) in enumerate(term.places):
-                A, B = self._left(step, term, k, pairs), _rows(here, term.axis + 1, place, m)
-                rows = slice(i * A.shape[1] // m, (i + 1) * A.shape[1] // m)
-                sums[step.sets.index(which)][:, rows] += A[:, rows].double() @ B.double().mT
-
-    def _left(self, step: _Step, term: _Term, k: int, pairs: np.ndarray | slice) -> Tensor:
-        """Units of a as rows; of small networks they are kept."""
-        at = step.group, term.name, term.axis, k
-        if at in self.left:
-            return _of(self.left[at], pairs)
-        place, m = term.places[k][1], self.sizes[step.group]
+    def _begun(self, step: _Step) -> _Kept:
+        """Sums of the terms that no other group changes, columns of those that some do, and terms that are in parts."""
+        m = self.plan.sizes[step.group]
+        inside = ([self.plan.sizes[step.kinds[kind][0]] for kind in which if kind >= 0] for which in step.sets)
+        totals = [np.zeros((n, n)) for n in (m * math.prod(sizes) for sizes in inside)]
+        moving: list[list[_Columns]] = [[] for _ in totals]
+        parts = []
+        for term in step.terms:
+            if (axes := self._axes(term, m)) is None:
+                parts.append(term)
+                continue
+            groups = {g for _, places in axes for g, _ in places}
+            for which, place in term.places:
+                k, ends = step.sets.index(which), partial(self._ends, term, place, m)
+                if not groups:
+                    _add(totals[k], *ends())
+                    continue
+                assert not isinstance(place, _Parts)
+                blocks = place.outer * place.inner if isinstance(place, Axis) else place.shape[1]
+                of = groups, [(blocks, []), *axes] if blocks > 1 else axes, blocks * math.prod(n for n, _ in axes)
+                moving[k].append(_Columns(k, ends, [of], not groups.isdisjoint(self.plan.signs)))
         if self.small:
-            self.left[at] = _rows(self.a[term.name], term.axis + 1, place, m)
-            return _of(self.left[at], pairs)
-        return _rows(_of(self.a[term.name], pairs), term.axis + 1, place, m)
+            moving = [[_joined(of)] if of else [] for of in moving]
+        return totals, [one for of in moving for one in of], parts
+
+    def _axes(self, term: _Term, m: int) -> list[_Entries] | None:
+        """The axes across a term's and the places that move on them; None where these are parts of a parameter."""
+        here = [place for _, place in term.places if isinstance(place, Axis)]
+        if term.own or any(place.where for place in here) or any(isinstance(one, _Parts) for _, one in term.places):
+            return None
+        others = [
+            (g, place)
+            for g, place in term.others
+            if place.axis != term.axis or not all(are_apart((place, self.plan.sizes[g]), (one, m)) for one in here)
+        ]
+        if any(place.where or place.axis == term.axis for _, place in others):
+            return None
+        axes: list[_Entries] = []
+        for axis, n in enumerate(self.b[term.name].shape):
+            places = [(g, place) for g, place in others if place.axis == axis]
+            if axis != term.axis and axes and not places and not axes[-1][1]:
+                axes[-1] = axes[-1][0] * n, places
+            elif axis != term.axis:
+                axes.append((n, places))
+        return axes
+
+    def _ends(self, term: _Term, place: Axis | np.ndarray | _Parts, m: int) -> tuple[np.ndarray, np.ndarray]:
+        """Units of a and of b, not moved, as columns (n, units)."""
+        return _columns(self.a[term.name], term.axis, place, m), _columns(self.b[term.name], term.axis, place, m)
+
+    def _add_parts(self, totals: list[np.ndarray], step: _Step, term: _Term, p: Mapping[str, np.ndarray]) -> None:
+        """Add a term in parts, with units inside on other axes in the order of the unit of a that they meet."""
+        m, places = self.plan.sizes[step.group], [(str(kind), place) for kind, place in term.own]
+        a, b = self.a[term.name], self.plan.moved(self.b[term.name], term.others, p)
+        for i in range(m if places else 1):
+            orders = {str(kind): torch.from_numpy(p[step.kinds[kind][i]])[None] for kind, _ in term.own}
+            here = reorder(torch.from_numpy(b)[None], places, orders)[0].numpy()
+            for which, place in term.places:
+                A, B = (_columns(end, term.axis, place, m) for end in (a, here))
+                n = A.shape[1] // m
+                rows = slice(i * n, (i + 1) * n) if places else slice(None)
+                _add(totals[step.sets.index(which)][rows], A[:, rows], B)
 
 
-def _by_sign(step: _Step, factors: dict[Axis, Tensor]) -> np.ndarray:
+def _joined(columns: Sequence[_Columns]) -> _Columns:
+    """Those of one sum as one, with copies of A and B."""
+    A, B = (np.ascontiguousarray(np.concatenate(of)) for of in zip(*(one.ends() for one in columns), strict=True))
+    terms, signed = [of for one in columns for of in one.terms], any(one.signed for one in columns)
+    return _Columns(columns[0].which, lambda: (A, B), terms, signed)
+
+
+def _add(total: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
+    """Add Aᵀ B to a sum, of columns (n, units)."""
+    for one, two in zip(_in_turn(A, A), _in_turn(B, A), strict=True):
+        total += one.astype(np.float64, copy=False).T @ two.astype(np.float64, copy=False)
+
+
+def _by_sign(step: _Step, factors: Mapping[Axis, np.ndarray]) -> np.ndarray:
     """Let the terms of places with other signs be summed apart; the signs (sums, 2^r) of the sums by set."""
     columns: list[tuple[int, ...]] = [(1,) * len(next(iter(factors.values())))]
     for term in step.terms:
@@ -553,18 +685,27 @@ def _by_sign(step: _Step, factors: dict[Axis, Tensor]) -> np.ndarray:
     return np.array(columns)
 
 
-def _of(value: Tensor, pairs: np.ndarray | slice) -> Tensor:
-    """The part of (P, …) that belongs to some pairs."""
-    return value if isinstance(pairs, slice) else value[torch.from_numpy(pairs).to(value.device)]
+def _array(value: Tensor) -> np.ndarray:
+    """A parameter as an array, in a wider type where NumPy lacks its own."""
+    value = value.detach().cpu()
+    return (value.float() if value.dtype in (torch.float16, torch.bfloat16) else value).numpy()
 
 
-def _rows(value: Tensor, d: int, place: Axis | Tensor | _Parts, m: int) -> Tensor:
-    """Units of a parameter (P, …) as rows (P, m, n): of a place, of entries (m, n) of dimension d, or of its parts."""
+def _inner(a: np.ndarray, b: np.ndarray) -> float:
+    """⟨a, b⟩, float64."""
+    return np.vdot(a.astype(np.float64, copy=False), b.astype(np.float64, copy=False)).item()
+
+
+def _columns(value: np.ndarray, axis: int, place: Axis | np.ndarray | _Parts, m: int) -> np.ndarray:
+    """Units of a parameter as columns (n, m): of a place, of entries (m, n) of an axis, or of its parts."""
     if isinstance(place, _Parts):
-        return torch.cat([_rows(value, d, part, place.units) for part in place.places], dim=1)
-    if isinstance(place, Tensor):
-        value = value.index_select(d, place.to(value.device).flatten()).unflatten(d, place.shape)
-        return value.movedim((d, d + 1), (1, 2)).flatten(2)
-    if value.shape[d] == m and not place.where:
-        return value.movedim(d, 1).reshape(value.shape[0], m, -1)
-    return units_of(value, place, m).movedim(d + 1, 1).flatten(2)
+        return np.concatenate([_columns(value, axis, part, place.units) for part in place.places], axis=1)
+    if isinstance(place, np.ndarray):
+        return np.moveaxis(value, axis, 0)[place].reshape(len(place), -1).T
+    for d, first, n in place.where:
+        value = value[(slice(None),) * d + (slice(first, first + n),)]
+    if value.ndim <= 2 and value.shape[axis] == m:
+        return value.T if axis < value.ndim - 1 else value.reshape(-1, m)
+    value = np.moveaxis(value, axis, 0)[place.offset : place.offset + place.outer * m * place.inner]
+    units = value.reshape(place.outer, m, place.inner, *value.shape[1:])
+    return units.swapaxes(0, 1).reshape(m, -1).T

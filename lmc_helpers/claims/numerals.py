@@ -16,6 +16,8 @@ ROUNDING = (1e-12, 1e-9)  # below which a value is called 0 to rounding
 SMALL, LARGE = 1e-4, 1e6  # between them numbers are written without powers of ten
 CLOSE = 1e-9  # relative difference of numbers that are equal but for rounding
 NUMBER = re.compile(r"(?<![\w.])(?P<digits>\d(?:\.\d+)?|\(.+?\))e(?P<exponent>[−+-]\d+)(?![\w.])")
+WHOLE = r"(?<![\w.,/^\"“-])[1-9]\d{0,2}%s(?![\w^]|[.,/-]\d)"
+LONG, SPLIT = re.compile(WHOLE % r"\d{2,}"), re.compile(WHOLE % r"(?:[ ,]\d{3})+")
 MINUS = re.compile(r"(?<![\w.)⁻-])-(?=(?P<digits>\d[\d.]*))")  # not a hyphen, as in 784-64-10
 DECIMAL = range(-3, 6)  # exponents of numbers in a text that are written without a power of ten
 
@@ -26,7 +28,7 @@ def _power(exponent: int) -> str:
 
 
 def signs(text: str) -> str:
-    """A text with its numbers as people write them."""
+    """A text with its numbers as people write them: −1, 10⁻⁸, gaps between thousands."""
 
     def written(found: re.Match) -> str:
         digits, exponent = found["digits"], int(found["exponent"].replace("−", "-"))
@@ -37,7 +39,17 @@ def signs(text: str) -> str:
     def signed(found: re.Match) -> str:
         return "−" if found["digits"].strip("0.") else ""  # a zero has no sign
 
-    return MINUS.sub(signed, NUMBER.sub(written, text))
+    text = MINUS.sub(signed, NUMBER.sub(written, text))
+    return thousands(LONG.sub(lambda found: _grouped(found[0]), text))
+
+
+def thousands(text: str) -> str:
+    r"""A text with thin gaps between the thousands of its numbers from five digits on, and none in shorter ones.
+
+    >>> thousands("1,000 of 12 345, not of 12345")
+    '1000 of 12\u202f345, not of 12345'
+    """
+    return SPLIT.sub(lambda found: _grouped(re.sub("[ ,]", "", found[0])), text)
 
 
 def _grouped(text: str) -> str:

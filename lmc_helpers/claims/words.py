@@ -155,7 +155,8 @@ def not_run(record: dict | None) -> bool:
 def outcome(part: Part, record: dict) -> str:
     """Position of the measurement relative to the criterion, in words."""
     if not_run(record):
-        return f"{record['lacks']}: not decided"
+        lacks = record["lacks"].replace("dataset mnist", "MNIST").replace("dataset cifar10", "CIFAR-10")
+        return f"{lacks.replace('_', ' ')}: not decided"
     if record["value"] is None:
         return "nothing was measured at this scale"
     if record["n"] < part.min_samples:

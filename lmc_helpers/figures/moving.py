@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 
 from lmc_helpers.claims.formulas import label
 from lmc_helpers.figures._moving_panels import Panel, axis, draw_panel, plain, trace
-from lmc_helpers.figures.style import _common_legend, panels
+from lmc_helpers.figures.style import _legend, panels
 
 __all__ = ["MIME", "Moving"]
 
@@ -54,7 +54,7 @@ class Moving:
         for axes, panel in zip(np.atleast_1d(np.asarray(drawn, dtype=object)), self.panels, strict=True):
             draw_panel(axes, panel, self.start)
         if any(curve.label for panel in self.panels for curve in panel.curves):
-            _common_legend(figure)
+            _legend(figure, 3)
         figure.suptitle(f"{self.slider}: {self.values[self.start]}\n{self.notes[self.start]}", fontsize=11)
         return figure
 

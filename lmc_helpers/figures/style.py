@@ -15,6 +15,7 @@ from matplotlib import colors
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
+from matplotlib.legend import Legend
 
 from lmc_helpers import claims
 from lmc_helpers.claims.judge import Z_TWO_SIDED
@@ -74,11 +75,16 @@ def recorded(axes: Axes, row: int, part: str, label: str, colour: str = "blue", 
     axes.text(0.015, 0.18 - row, words, transform=axes.get_yaxis_transform(), **style)
 
 
-def _common_legend(figure: Figure, columns: int = 3) -> None:
-    """One legend below all panels, with each label once."""
+def _labelled(figure: Figure) -> dict[str, Any]:
+    """What is drawn in all panels and has a label, by its label."""
     pairs = [axes.get_legend_handles_labels() for axes in figure.axes]
-    drawn = {label: handle for handles, labels in pairs for handle, label in zip(handles, labels, strict=True)}
-    figure.legend(drawn.values(), drawn.keys(), loc="outside lower center", ncols=columns)
+    return {label: handle for handles, labels in pairs for handle, label in zip(handles, labels, strict=True)}
+
+
+def _legend(figure: Figure, columns: int, drawn: dict[str, Any] | None = None) -> Legend:
+    """One legend below all panels, with each label once."""
+    drawn = _labelled(figure) if drawn is None else drawn
+    return figure.legend(drawn.values(), drawn.keys(), loc="outside lower center", ncols=columns)
 
 
 def show(name: str, figure: Figure, legend: int = 0) -> None:
@@ -89,7 +95,7 @@ def show(name: str, figure: Figure, legend: int = 0) -> None:
     from myst_nb import glue
 
     if legend:
-        _common_legend(figure, legend)
+        _legend(figure, legend)
     glue(name, figure)
     stack(figure)
     glue(f"{name}{NARROW}", figure, display=False)
@@ -108,9 +114,35 @@ def stack(figure: Figure) -> None:
     for axes, spec in panels:
         axes.set_subplotspec(grid[places.index((spec.num1, spec.num2))])
         axes.tick_params(labelleft=axes.yaxis.get_visible(), labelbottom=axes.xaxis.get_visible())
-    for legend in figure.legends:
-        legend.set_ncols(2)
-    figure.set_size_inches(PHONE, len(places) * max(2.6, PHONE * 0.8 * (height / rows) / (width / columns)))
+    rows_high = len(places) * max(2.6, PHONE * 0.8 * (height / rows) / (width / columns))
+    figure.set_size_inches(PHONE, rows_high)
+    for old in list(figure.legends):
+        drawn = dict(zip([text.get_text() for text in old.get_texts()], old.legend_handles, strict=True))
+        drawn |= {label: handle for label, handle in _labelled(figure).items() if label in drawn}
+        old.remove()
+        new = _legend(figure, 2, drawn)
+        if new.get_window_extent().width > figure.bbox.width:
+            new.remove()
+            new = _legend(figure, 1, drawn)
+        figure.set_size_inches(PHONE, rows_high + new.get_window_extent().height / figure.dpi)
+    figure.draw_without_rendering()
+    for axes, _ in panels:
+        middle, height = sum(axes.bbox.intervalx) / 2, 1.1 * axes.bbox.height
+        width = 2 * min(middle, figure.bbox.width - middle)
+        for words, room in ((axes.title, width), (axes.xaxis.label, width), (axes.yaxis.label, height)):
+            if max(words.get_window_extent().size) > room:
+                words.set_text(_broken(words.get_text()))
+
+
+def _broken(words: str) -> str:
+    r"""Words in two lines, broken at the space nearest to their middle that is in no formula.
+
+    >>> _broken("mean barrier after $a b$")
+    'mean barrier\nafter $a b$'
+    """
+    spaces = [at for at, sign in enumerate(words) if sign == " " and words.count("$", 0, at) % 2 == 0]
+    at = min(spaces, key=lambda at: abs(at - len(words) / 2), default=len(words))
+    return f"{words[:at]}\n{words[at + 1 :]}".rstrip("\n")
 
 
 def numbers(**values) -> None:

@@ -63,9 +63,8 @@ STUCK = 0.003  # a tangent direction that is shorter, in units of ``|b − p|``,
 
 def joined(misfit: Misfit, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """True where a walk inside the minimum leads from a to b or back, points (B, p)."""
-    found = walk(misfit, a, b)
-    found[~found] = walk(misfit, b[~found], a[~found])
-    return found
+    there, back = walk(misfit, torch.cat([a, b]), torch.cat([b, a])).view(2, -1)
+    return there | back
 
 
 def joined_classes(misfit: Misfit, points: torch.Tensor, tries: int = 1, at_once: int = 1) -> torch.Tensor:
@@ -118,9 +117,10 @@ def walk(misfit: Misfit, a: torch.Tensor, b: torch.Tensor, steps: int = 500) -> 
         found[pairs[there]] = True
         tangent = way - _least_norm(J)((J @ way[..., None])[..., 0])
         going = ~there & (tangent.norm(dim=1) > STUCK * way.norm(dim=1)) & (step[:, 0] > 1e-6)
-        if not going.any():
+        if not (left := going.nonzero()[:, 0]).numel():
             break
-        pairs, p, goal, step, J, way, tangent = (x[going] for x in (pairs, p, goal, step, J, way, tangent))
+        if len(left) < len(p):
+            pairs, p, goal, step, J, way, tangent = (x[left] for x in (pairs, p, goal, step, J, way, tangent))
         trial = p + step * tangent
         shortest = _least_norm(derivative(trial))
         for _ in range(3):

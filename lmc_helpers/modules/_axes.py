@@ -48,7 +48,8 @@ def fresh(size: int, fixed: bool = False, constant: bool = False) -> Axis:
 
 def is_constant(axis: Axis) -> bool:
     """True if the entries along an axis are equal, in whatever order they are."""
-    return all(atom.constant for product in branches(axis) for atom in product)
+    products = list(branches(axis))
+    return len(products) == 1 and all(atom.constant for atom in products[0])  # several parts need not be alike
 
 
 def fixed(sizes: Sequence[int]) -> Axes:

@@ -131,20 +131,8 @@ def fitting(model: nn.Module, x: Any) -> Any:
 
 
 #: What holds no tensors of a batch.
-_WHOLE = (
-    nn.Module,
-    type,
-    ModuleType,
-    FunctionType,
-    str,
-    bytes,
-    int,
-    float,
-    complex,
-    type(None),
-    torch.dtype,
-    torch.device,
-)
+_PLAIN = str, bytes, int, float, complex, type(None)
+_WHOLE = nn.Module, type, ModuleType, FunctionType, torch.dtype, torch.device, *_PLAIN
 
 
 def tensors_of(value: Any, seen: set[int] | None = None) -> Iterator[Tensor]:

@@ -491,8 +491,11 @@ def _groups(follower: Follower, names: list[str], buffers: set[str]) -> tuple[Sy
     for k, read in follower.reached.items():
         if len(read) < len(follower.blocks.get(k, ())):
             follower.whole(k)
+    left: dict[str, list[str]] = {}  # why → parameter[axis]
     for k, name in enumerate(names):
         for d, axis, offset, where in _parts(follower, k):
+            if length(axis) > 1 and not any(resolved(axis)) and name not in buffers:
+                left.setdefault("entries that are read one by one", []).append(f"{name}[{d}]")
             for atom, spot in _spots(name, d, axis, (k, d) in follower.packed, (offset, 1, ())):
                 spots.setdefault(atom, []).append(replace(spot, where=where))
     free = {
@@ -500,7 +503,6 @@ def _groups(follower: Follower, names: list[str], buffers: set[str]) -> tuple[Sy
         for atom, found in spots.items()
         if not atom.fixed and atom in used and any(spot.name not in buffers for spot in found)
     }
-    left: dict[str, list[str]] = {}  # why → parameter[axis]
     for atom, found in spots.items():
         if atom.fixed and atom.size > 1:
             at = (f"{spot.name}[{spot.axis}]" for spot in found if spot.name not in buffers)

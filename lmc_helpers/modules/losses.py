@@ -27,6 +27,7 @@ _RULES = ("given", "calls", "elements", "examples", "sum")  # in the order in wh
 _SEVERAL = "a mean or a sum over examples, a loss of torch, one loss for each example, or lmc.Loss(mean, weight)"
 UNLABELLED = "no target counts in the loss; allowed: data with labels that count"
 _ROUNDING = 1e-6  # of sums in double precision, relative; a loss may compute in single precision
+_KEPT = 16  # examples of earlier batches, put together with later ones
 
 
 @dataclass(frozen=True)
@@ -163,8 +164,8 @@ class Combined:
     """The rule by which losses of batches, seen one after another, make up the loss of all data.
 
     A rule gives each batch a weight, Σ value · weight being additive. It is torch's own where the loss is. A loss of
-    the caller's is computed on halves of a batch, and on halves of neighbouring batches put together, which leaves the
-    rules that hold for the first and for the last network.
+    the caller's is computed on halves of a batch, and on a half put together with the examples before it, which leaves
+    the rules that hold for the first and for the last network.
     """
 
     def __init__(self, loss: Callable):
@@ -178,7 +179,7 @@ class Combined:
         self.counts = True  # it is known which labels count
         self.proven = False
         self.inside: list[_Call] = []  # losses of torch in the network's last forward pass
-        self.before: dict[int, tuple[Any, int]] = {}  # network → the second half of the batch before
+        self.before: dict[int, tuple[Any, int]] = {}  # network → the last examples of the batches before
         self.why = ""
         self.broadcast = False  # outputs and targets may have been broadcast against each other
 
@@ -277,19 +278,22 @@ class Combined:
         if not _is_cut(tree, n):
             return
         tree = mapped(torch.Tensor.detach, tree)
-        half = n // 2
-        second = (part(tree, half, n), n - half)
-        if half:
-            first = (part(tree, 0, half), half)
-            self._compare((tree, n), first, second, net)
+        half = -(-n // 2)
+        first = (part(tree, 0, half), half)
+        if half < n:
+            self._compare((tree, n), first, (part(tree, half, n), n - half), net)
+        before, whole = self.before.get(k), None
         if at:
-            other, before = first if half else second, self.before.get(k)
-            whole = None if before is None else joined(before[0], other[0])
+            whole = None if before is None else joined(before[0], first[0])
             if before is None or whole is None:
                 self._drop("examples", "batches of different shapes may weigh differently in the loss")
             else:
-                self._compare((whole, before[1] + other[1]), before, other, net)
-        self.before[k] = second
+                self._compare((whole, before[1] + half), before, first, net)
+        if whole is None or before is None or n > _KEPT:
+            self.before[k] = (part(tree, max(0, n - _KEPT), n), min(n, _KEPT))
+        else:
+            whole, m = joined(before[0], tree), before[1] + n
+            self.before[k] = (part(whole, max(0, m - _KEPT), m), min(m, _KEPT))
 
     def _compare(self, whole: Any, one: Any, two: Any, model: Any) -> None:
         """Drop the rules by which two parts do not make up the whole."""
@@ -302,9 +306,10 @@ class Combined:
         outputs, y = whole[0]
         self.broadcast = isinstance(outputs, Tensor) and isinstance(y, Tensor) and outputs.shape != y.shape
         self.broadcast = self.broadcast and outputs.numel() == y.numel()
-        for rule in [rule for rule in self.rules if all(rule in each for each in terms)]:
-            pairs = zip(*(each[rule] for each in terms), strict=True)
-            if not all(abs(a - b - c) <= _ROUNDING * max(abs(a), abs(b) + abs(c)) for a, b, c in pairs):
+        for rule in [rule for rule in self.rules if all(rule in each for each in terms[1:])]:
+            a, b, c = (each.get(rule, (math.nan, math.nan)) for each in terms)
+            pairs = zip(a, b, c, strict=True)
+            if not all(abs(u - v - w) <= _ROUNDING * max(abs(u), abs(v) + abs(w)) < math.inf for u, v, w in pairs):
                 self._drop(
                     rule,
                     f"the loss of {whole[1]} examples does not follow from the losses of its parts, with outputs "
@@ -392,7 +397,8 @@ class Combined:
     def put_together(self, values: Tensor) -> tuple[Tensor, Tensor]:
         """Losses (B, …) and weights (B,), without batches of weight 0; the loss of all data is the weighted mean."""
         rule = self.rule()
-        weights, sizes = torch.tensor([each[rule] for each in self.weights]).double(), torch.tensor(self.sizes).double()
+        weights = torch.tensor([each[rule] for each in self.weights], dtype=torch.float64)
+        sizes = torch.tensor(self.sizes, dtype=torch.float64)
         if rule == "sum":
             values = values * (sizes.sum() / sizes).view(-1, *[1] * (values.ndim - 1)).to(values)
         if not (weights > 0).any():

@@ -312,12 +312,9 @@ def _by_weights(
     own = restricted(symmetry, u)
     if not own.groups:
         return {}, torch.zeros(restarts, dtype=torch.float64), {}
-    found = [weight_matching(u, v, own, 1, seed, "group by group", signs=True)]
-    if restarts > 1:
-        found.append(weight_matching(u, v, own, restarts - 1, seed, signs=True))
-    best = max(found, key=lambda one: one.values.max().item())  # the first of equals
-    p, signs = ({g: one[0] for g, one in of.items()} for of in (best.permutations, best.signs))
-    return p, torch.cat([one.values[:, 0] for one in found]), signs
+    found = weight_matching(u, v, own, restarts - 1, seed, signs=True, in_order=True)
+    p, signs = ({g: one[0] for g, one in of.items()} for of in (found.permutations, found.signs))
+    return p, found.values[:, 0], signs
 
 
 def _weights(model: nn.Module) -> dict[str, Tensor]:

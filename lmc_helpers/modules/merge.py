@@ -1,4 +1,4 @@
-"""Many modules in one order, and their mean (Ainsworth, Hayase & Srinivasa 2023, Algorithm 3).
+"""Many modules in one order, and their mean (Ainsworth, Hayase & Srinivasa 2023, Algorithm 3); two, made wider.
 
 The permutations π_k of K modules bring all pairs together at once,
 
@@ -12,27 +12,28 @@ by coordinate ascent: one module after another, in random order, is matched with
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, overload
 
 import torch
 from torch import Tensor, nn
 
-from lmc_helpers._typing import Positive, Seed, checked
+from lmc_helpers._typing import Positive, Probability, Seed, checked
 from lmc_helpers.alignment.weight_matching import agreement, weight_matching
 from lmc_helpers.modules._data import batches, kept, unlabelled
 from lmc_helpers.modules._ends import Ends, check_same
-from lmc_helpers.modules._module import check_pair, copied, tensors, untouched
+from lmc_helpers.modules._layers import readers
+from lmc_helpers.modules._module import check_pair, copied, fitting, tensors, untouched
 from lmc_helpers.modules.match import _weights
 from lmc_helpers.modules.repair import _set_right
 from lmc_helpers.modules.symmetry import permuted
 from lmc_helpers.modules.symmetry import symmetry as traced
-from lmc_helpers.networks.permutations import Symmetry, identity, permute, restricted
+from lmc_helpers.networks.permutations import Axis, Symmetry, identity, permute, restricted, units_of
 from lmc_helpers.progress import progress
 from lmc_helpers.seeds import torch_generator
 
-__all__ = ["Merged", "merge"]
+__all__ = ["Merged", "merge", "pad"]
 
 _SLACK = 1e-12  # relative: what is gained beyond rounding
 
@@ -87,9 +88,6 @@ def merge(
 ) -> nn.Module | tuple[nn.Module, Merged]:
     """One module from many of one architecture: all put in one order by their weights, averaged, and repaired.
 
-    Each module is first matched with the first one, as by :func:`~lmc_helpers.modules.match.match`; from there all are
-    matched with one another.
-
     Parameters
     ----------
     modules
@@ -97,7 +95,7 @@ def merge(
     data
         as in :func:`~lmc_helpers.modules.repair.repair`; its inputs find the groups, its targets are not used.
     restarts
-        of matching with the first.
+        of matching with the first, as by :func:`~lmc_helpers.modules.match.match`, from where all are matched.
     sweeps
         most sweeps through all modules.
     statistics
@@ -166,11 +164,9 @@ def _orders(
         pairs = [(k, j) for k in range(K) for j in range(k)]
         return sum(agreement(moved[k], moved[j]).item() for k, j in pairs)
 
-    def better(k: int, rest: dict[str, Tensor], start: Any, more: int) -> None:
+    def better(k: int, rest: dict[str, Tensor], **how: Any) -> None:
         """Take the best order of module k by its agreement with the rest, if it gains."""
-        runs = [weight_matching(rest, each[k], own, 1, seed, start, signs=s[k] or signs)]
-        runs += [weight_matching(rest, each[k], own, more, seed, signs=signs)] if more else []
-        best = max(runs, key=lambda one: one.values.max().item())  # the first of equals
+        best = weight_matching(rest, each[k], own, seed=seed, signs=signs, **how)
         now = agreement(rest, {name: moved[k][name] for name in names}).item()
         new = best.values.max().item()
         if new - now > _SLACK * abs(now):
@@ -179,15 +175,87 @@ def _orders(
 
     values = [value()]
     for k in range(1, K):
-        better(k, each[0], "group by group", restarts - 1)
+        better(k, each[0], restarts=restarts - 1, in_order=True)
     values.append(value())
     generator = torch_generator(seed, "merge")
     for _ in progress(range(sweeps if K > 2 else 0), "sweep"):
         for k in (1 + torch.randperm(K - 1, generator=generator)).tolist():  # the first is the frame
             rest = {name: torch.stack([moved[j][name] for j in range(K) if j != k]).sum(dim=0) for name in each[0]}
-            better(k, rest, p[k], 0)
+            better(k, rest, start=p[k], start_signs=s[k])
         values.append(value())
         if values[-1] - values[-2] <= _SLACK * abs(values[-1]):
             break
     p, s = ([{g: one[0] for g, one in of.items()} for of in every] for every in (p, s))
     return p, s, torch.tensor(values, dtype=torch.float64)
+
+
+@checked
+def pad(
+    a: nn.Module, b: nn.Module, x: Any, share: Probability | Mapping = 0.5, symmetry: Symmetry | None = None
+) -> tuple[nn.Module, nn.Module]:
+    """Copies of two matched modules, in evaluation mode, in which some units do not meet.
+
+    Of the pairs of units of each group a share, those with the farthest weights, are *padded*: in the place of one unit
+    there are two, in a its own and one with the incoming weights of b's, read by nothing but such copies; in b the
+    other way round. Both functions stay, and the line between the copies leads from that between a and b (share 0) to
+    λ f_a + (1 − λ) f_b, the ensemble (share 1). Between minima, zero rows do this (Zhan, Li & Wu, section 5).
+
+    Parameters
+    ----------
+    a, b
+        modules of one architecture; b is matched already.
+    x
+        inputs of a call, by which the groups are found, and the functions compared.
+    share
+        from 0 to 1, or group → the units to pad.
+    symmetry
+        the groups; layer norms and heads, which see units together, must not see theirs.
+
+    Examples
+    --------
+    >>> nets, x = [nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 3)) for _ in range(2)], torch.randn(5, 4)
+    >>> wide_a, wide_b = pad(*nets, x, share=0.25)
+    >>> wide_b[0].weight.shape, bool(torch.allclose(wide_b(x), nets[1](x), atol=1e-6))
+    (torch.Size([10, 4]), True)
+    """
+    a, b = check_pair(a, b)
+    with untouched():
+        groups = traced(a, unlabelled(a, x)) if symmetry is None else symmetry
+        try:
+            made = _padded(a, b, groups, share, readers(a, fitting(a, x)))
+            check_same(a, made[0], x, groups.outputs)
+            check_same(b, made[1], x, groups.outputs)
+        except (RuntimeError, ValueError) as error:
+            allowed = "groups of units that no norm, head or reshape sees together"
+            raise ValueError(f"the module has other outputs, or none, with more units; allowed: {allowed}") from error
+    return made
+
+
+def _padded(
+    a: nn.Module, b: nn.Module, symmetry: Symmetry, share: Any, reading: set[tuple[str, int]]
+) -> tuple[nn.Module, nn.Module]:
+    """The two modules with their units, of which some are a's alone, and then those of b that these had met."""
+    u, v, made, weights = tensors(a), tensors(b), (copied(a), copied(b)), dict(a.named_parameters())
+    places: dict[str, list[tuple[Axis, Tensor, Tensor]]] = {}
+    for g, axes in symmetry.groups.items():
+        m, far = symmetry.sizes[g], torch.zeros(symmetry.sizes[g], dtype=torch.float64)
+        for place in (place for place in axes if place.name in weights):
+            off = (u[place.name] - v[place.name].to(u[place.name])).abs().double()[None]
+            far = far.to(off) + units_of(off, place, m).movedim(place.axis + 2, 0).flatten(1).square().sum(dim=1)
+        alone = torch.as_tensor(share[g]) if isinstance(share, Mapping) else far.topk(round(share * m)).indices
+        slots = torch.cat([torch.arange(m, device=far.device), alone.to(far.device)])
+        live = torch.ones(2, len(slots), dtype=torch.bool, device=far.device)  # units that count in a, and in b
+        live[0, m:], live[1, alone] = False, False
+        for place in axes:
+            places.setdefault(place.name, []).append((place, slots, live))
+    for name, of in places.items():
+        A, B = u[name], v[name].to(u[name])
+        for place, slots, live in sorted(of, key=lambda one: one[0][:2] not in reading):
+            d, split = place.axis, (place.outer, int(slots.max()) + 1, place.inner)
+            A, B = (one.unflatten(d, split).index_select(d + 1, slots) for one in (A, B))
+            in_a, in_b = (one.view(-1, *[1] * (A.ndim - d - 2)) for one in live)
+            A, B = (A * in_a, B * in_b) if place[:2] in reading else (A.where(in_a, B), B.where(in_b, A))
+            A, B = A.flatten(d, d + 2), B.flatten(d, d + 2)
+        for wide, value in zip(made, (A, B), strict=True):
+            getattr(wide.get_submodule(name.rpartition(".")[0]), name.rpartition(".")[2]).data = value
+    return made

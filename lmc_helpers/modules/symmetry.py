@@ -113,7 +113,7 @@ def symmetry(
     Raises
     ------
     ValueError
-        If the outputs change; write the groups by hand then and ask :func:`verify`.
+        If the outputs change with every group; write the groups by hand then and ask :func:`verify`.
         If no input reads a parameter that units may move in, as of an expert that no token chose.
 
     Examples
@@ -324,15 +324,26 @@ class _Probe:
             found = trace(self.model, self.followed, self.chosen)
         groups, precision = replace(found.symmetry, outputs=self.counts), found.precision
         self.check_unread(groups)
-        generator, rounding = torch_generator(0, "check of a trace"), precision**0.5
-        # in the first all units move, in the second some: two of two units that must move alike do so in the first
-        for perms in (cycles(groups, generator), random_permutations(groups, 1, generator)):
-            moved = self.outputs(permute(self.values, groups, perms))
-            if not change(moved, self.expected) <= rounding:
-                if not change(self.outputs(self.values), self.expected) <= rounding:
-                    raise Refused(f"the module gives other outputs at every call; {BY_HAND}")
+        rounding = precision**0.5
+        if not self.stay(groups, rounding):
+            if not change(self.outputs(self.values), self.expected) <= rounding:
+                raise Refused(f"the module gives other outputs at every call; {BY_HAND}")
+            alone = {g for g in groups.sizes if self.stay(_only(groups, {g}), rounding)}
+            groups = _only(groups, alone)
+            if not alone or not self.stay(groups, rounding):
                 raise Refused(f"the module's outputs change when the units found by the trace are permuted; {BY_HAND}")
+            found = replace(found, symmetry=groups, atoms={g: found.atoms[g] for g in alone})
         return replace(groups, kinds=kinds_of(self, found, kinds == "signs")) if kinds else groups
+
+    def stay(self, groups: Symmetry, rounding: float) -> bool:
+        """True if the outputs stay when all units move, and when some do.
+
+        Two of two units that must move alike do so in the first.
+        """
+        generator = torch_generator(0, "check of a trace")
+        orders = (cycles(groups, generator), random_permutations(groups, 1, generator))
+        moved = (self.outputs(permute(self.values, groups, perms)) for perms in orders)
+        return all(change(one, self.expected) <= rounding for one in moved)
 
     def check_unread(self, groups: Symmetry) -> None:
         """Raise if units that move may be on an axis of a parameter that no pass read."""
@@ -348,6 +359,18 @@ class _Probe:
                 f"no pass reads {names}, where units that move may be counted; allowed: inputs that read them in "
                 "symmetry(model, x, also=[...]), a module without them, or groups written by hand"
             )
+
+
+def _only(groups: Symmetry, kept: set[str]) -> Symmetry:
+    """Some of the groups; the others are left alone, since the outputs change with their units."""
+    lost = (f"{place.name}[{place.axis}]" for g, places in groups.groups.items() if g not in kept for place in places)
+    return replace(
+        groups,
+        groups={g: places for g, places in groups.groups.items() if g in kept},
+        sizes={g: m for g, m in groups.sizes.items() if g in kept},
+        within={g: of for g, of in groups.within.items() if {g, of[0]} <= kept},
+        left=groups.left | {"the outputs, which change with their order": tuple(dict.fromkeys(lost))},
+    )
 
 
 def _drawn(value: Tensor, generator: torch.Generator) -> Tensor:

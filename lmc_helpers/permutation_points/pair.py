@@ -12,6 +12,7 @@ a_0, a_1 = c/2 ∓ A/δ diverge unless A = O(δ). At δ = 0 = A and a_0 = a_1 li
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import torch
 from jaxtyping import Float
@@ -189,8 +190,7 @@ class PairChart(Chart):
 
     def _slots(self) -> tuple[Tensor, ...]:
         """Flat indices of ϑ_0, ϑ_1, a_0, a_1."""
-        net, k = self.net, self.layer
-        return net._incoming(k, 0), net._incoming(k, 1), net._outgoing(k, 0), net._outgoing(k, 1)
+        return _places(self.net, self.layer)
 
     @checked
     def bring_forward(
@@ -201,6 +201,11 @@ class PairChart(Chart):
             raise ValueError(f"neurons {first} and {second} are the same; allowed: two different neurons")
         theta = self.net.swap(theta, self.layer, 0, first)
         return self.net.swap(theta, self.layer, 1, first if second == 0 else second)
+
+
+@cache
+def _places(net: MLP, k: int) -> tuple[Tensor, ...]:
+    return net._incoming(k, 0), net._incoming(k, 1), net._outgoing(k, 0), net._outgoing(k, 1)
 
 
 @dataclass(frozen=True)

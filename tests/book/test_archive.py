@@ -30,6 +30,11 @@ def test_the_same_content_makes_the_same_bytes(tmp_path):
     assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "deep" / "other.zip").read_bytes()
     with zipfile.ZipFile(tmp_path / "one.zip") as packed:
         assert packed.namelist() == ["a", "b/x"] and packed.read("b/x") == one["b/x"]
+    with pytest.raises(BuildError, match="run: make book"):
+        archive.content(tmp_path, "laptop")
+    (tmp_path / ".built").write_text("smoke\n")
+    with pytest.raises(BuildError, match="built at profile 'smoke', not 'laptop'"):
+        archive.content(tmp_path, "laptop")
 
 
 def test_an_archive_that_is_stopped_leaves_nothing_behind(tmp_path, root):
@@ -69,14 +74,6 @@ def test_metadata_name_every_file_and_nothing_else(root):
     assert graph["./"]["datePublished"] == "2026-01-02" and "license" in graph["./"] and graph["./"]["name"]
 
 
-def test_without_pages_or_at_another_profile_it_refuses(tmp_path):
-    with pytest.raises(BuildError, match="run: make book"):
-        archive.content(tmp_path, "laptop")
-    (tmp_path / ".built").write_text("smoke\n")
-    with pytest.raises(BuildError, match="built at profile 'smoke', not 'laptop'"):
-        archive.content(tmp_path, "laptop")
-
-
 def test_the_archive_of_the_test_book(html, tmp_path):
     out = tmp_path / "book.zip"
     archive.archive("smoke", html, out)
@@ -96,9 +93,6 @@ def test_files_for_others_follow_their_public_schemas(root):
         command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, *some]
         done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_the_workflow_runs_what_the_makefile_has(root):
     jobs = yaml.safe_load((root / ".github/workflows/book.yml").read_text())["jobs"]
     lines = [step["run"] for job in jobs.values() for step in job["steps"] if "run" in step]
     targets = {word for line in lines if line.startswith("make ") for word in line.split()[1:]}

@@ -8,7 +8,12 @@ import nbformat
 from small_book import FIRST, SECOND
 
 
-def test_a_wrong_verdict_fails_the_run_and_keeps_the_notebook_aside(built):
+def test_an_unchecked_part_is_an_error_and_a_wrong_verdict_keeps_the_notebook_aside(built):
+    built.edit("book/claims/B.yml", "B1:", "B2:")
+    outcome = built.run("book", "assemble", "--profile", "smoke", "--out", "build/book")
+    assert outcome.returncode == 1
+    assert "error: B2.value is in the ledger as 'holds', but no chapter checks it" in outcome.stderr
+    built.edit("book/claims/B.yml", "B2:", "B1:")
     built.edit("lmc_helpers/gamma.py", "return 1", "return 3")
     outcome = built.build()
     assert outcome.returncode == 1
@@ -20,13 +25,6 @@ def test_a_wrong_verdict_fails_the_run_and_keeps_the_notebook_aside(built):
 
     built.edit("lmc_helpers/gamma.py", "return 3", "return 1")
     assert built.stale() == [FIRST]
-
-
-def test_an_unchecked_part_is_an_error(built):
-    built.edit("book/claims/B.yml", "B1:", "B2:")
-    outcome = built.run("book", "assemble", "--profile", "smoke", "--out", "build/book")
-    assert outcome.returncode == 1
-    assert "error: B2.value is in the ledger as 'holds', but no chapter checks it" in outcome.stderr
 
 
 #: Arguments of the command that executes one chapter, and what it says to them.
@@ -50,7 +48,7 @@ REFUSED = [
 ]
 
 
-def test_bad_parameters_are_refused_before_anything_runs(toy):
+def test_bad_parameters_are_refused_before_anything_runs_and_good_ones_are_used(toy):
     answers = toy.calls("execute", *(arguments for arguments, _ in REFUSED))
     wrong = [
         (arguments, answer.stdout, answer.stderr)
@@ -63,9 +61,6 @@ def test_bad_parameters_are_refused_before_anything_runs(toy):
     ]
     assert wrong == []
     assert not list(toy.path("build").glob("chapters/*"))
-
-
-def test_a_good_parameter_from_the_command_line(toy):
     outcome = toy.run("book", "execute", "first", "-p", "size", "5")
     assert outcome.returncode == 0, outcome.stderr
     assert "A1.value" in outcome.stdout and "holds" in outcome.stdout

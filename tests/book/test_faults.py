@@ -82,10 +82,6 @@ def test_a_damaged_notebook_is_named_and_another_is_read(tmp_path):
             records.notebook(path)
         said = str(error.value)
         assert said.startswith(str(path)) and message in said and said.endswith("; remove it and build again"), message
-
-
-def test_a_record_says_which_images_were_used(tmp_path):
-    path = tmp_path / f"{FIRST}.ipynb"
     said = "This run uses CIFAR-10, from files that differ from the canonical ones."
     for written, data in ((executed(), None), (executed(notebooks.glued("data_says", repr(said))), said)):
         path.write_text(json.dumps(written))
@@ -109,15 +105,12 @@ def test_no_page_of_a_truncated_notebook_and_what_the_build_remembers_may_be_any
     assert built.ran(outcome) == [SECOND] and outcome.returncode == 0, outcome.stderr
 
 
-def test_memories_that_are_none(tmp_path):
+def test_memories_and_checkpoints_that_are_none(tmp_path):
     path = tmp_path / "smoke.json"
     for kept in ("", "[]", "3", '{"a": ', '{"01_first": 3}', "null"):
         path.write_text(kept)
         assert progress._times(path) == ({FIRST: 3} if "01" in kept else {}), kept
         assert isinstance(sources.read(path), dict), kept
-
-
-def test_a_checkpoint_that_cannot_be_taken_up(tmp_path):
     path, kept = tmp_path / "0123.npz", tmp_path / ".0123.checkpoint.npz"
     assert runs._reason(ValueError("the loss is not finite"), path) == "ValueError: the loss is not finite"
     kept.write_bytes(b"PK\x03\x04 cut off")

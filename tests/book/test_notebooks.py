@@ -76,10 +76,6 @@ def test_every_check_names_its_part():
         nodes = ast.walk(ast.parse((chapters.NOTEBOOKS / f"{chapter}.py").read_text(encoding="utf-8")))
         calls = [node for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) == "claims.check"]
         assert calls and len(calls) == len(known.chapter(chapter).checks), chapter
-
-
-def test_no_heading_is_a_comment_of_a_code_cell():
-    """Text after a cell without a `# %% [markdown]` line would be on no page."""
     for chapter in chapters.chapters():
         cells = titles.read(chapters.NOTEBOOKS / f"{chapter}.py").cells
         assert not [c.source for c in cells if c.cell_type == "code" and "\n# ## " in c.source], chapter

@@ -93,7 +93,7 @@ def test_the_whole_life_of_a_sweep(book):
     assert book.bases() == ["", ""]
 
 
-def test_what_cannot_be_swept_is_one_clear_error(book):
+def test_what_cannot_be_swept_or_set_is_one_clear_error(book):
     book.commit()
     third = ("--seeds", "2", "third")
     for done, said in zip(
@@ -107,6 +107,15 @@ def test_what_cannot_be_swept_is_one_clear_error(book):
     book.path("book/recorded/sweep-smoke.json").write_text('{"01_first": {"code": 1}}')
     done = book.sweep(2)
     assert done.returncode == 1 and "book/recorded/sweep-smoke.json" in done.stderr and "Traceback" not in done.stderr
+    stated = SETTINGS["settings"] | {"old": {"says": "Python 2.7", "python": "2.7"}}
+    book.path("book/settings.yml").write_text(yaml.safe_dump(SETTINGS | {"settings": stated}, sort_keys=False))
+    book.commit()
+    unknown, old = book.calls("repeat", ("--settings", "four"), ("--settings", "old"))
+    assert "setting 'four' is not in book/settings.yml; allowed: three, old" in unknown.stderr
+    assert old.stderr.startswith("error: setting 'old' is Python 2.7; in a clone of its own"), old.stderr
+    book.path("book/settings.yml").write_text(yaml.safe_dump(SETTINGS | {"exact": -1}))
+    wrong = book.settings("three")
+    assert wrong.returncode == 1 and "settings.yml, line 1: exact" in wrong.stderr and "Traceback" not in wrong.stderr
 
 
 @pytest.mark.slow
@@ -124,18 +133,6 @@ def test_what_a_setting_changes_is_named(book):
     assert [(run["variant"], run["seed"]) for run in entry["runs"]] == [("", None), ("@three", None)]
     again = book.settings("three")
     assert ": running at" not in again.stdout and again.returncode == 1
-
-
-def test_a_setting_that_is_unknown_or_wrong_or_another_python_is_named(book):
-    stated = SETTINGS["settings"] | {"old": {"says": "Python 2.7", "python": "2.7"}}
-    book.path("book/settings.yml").write_text(yaml.safe_dump(SETTINGS | {"settings": stated}, sort_keys=False))
-    book.commit()
-    unknown, old = book.calls("repeat", ("--settings", "four"), ("--settings", "old"))
-    assert "setting 'four' is not in book/settings.yml; allowed: three, old" in unknown.stderr
-    assert old.stderr.startswith("error: setting 'old' is Python 2.7; in a clone of its own"), old.stderr
-    book.path("book/settings.yml").write_text(yaml.safe_dump(SETTINGS | {"exact": -1}))
-    wrong = book.settings("three")
-    assert wrong.returncode == 1 and "settings.yml, line 1: exact" in wrong.stderr and "Traceback" not in wrong.stderr
 
 
 def test_training_runs_follow_the_seed_of_the_sweep_and_are_left_to_the_chapter_in_a_setting():
@@ -167,6 +164,11 @@ def test_a_variant_that_is_none():
     for variant in ("abc", 40 * "g", 40 * "a" + ".0", "@", 40 * "a" + ".1.2"):
         with pytest.raises(BuildError, match="allowed: a full commit id"):
             variants.check(variant)
+    assert difference((1.0, 0), (1.001, 0)).size == pytest.approx(0.001 / 1.5)
+    assert difference((1.0, 0.1), (1.05, 0.1), sampled=True).size == pytest.approx(0.5)
+    assert difference((1e-15, 0), (3e-15, 0), criterion=(-1e-6, 1e-6)).size == pytest.approx(2e-9)
+    assert difference((1e-15, 0), (3e-15, 0), criterion=(-1e-16, 1e-16)).size == pytest.approx(2 / 3)
+    assert difference((1e-15, 0), (3e-15, 0), floor=1e-12, criterion=(-1e-16, 1e-16)).size == 0
 
 
 def difference(own, there, sampled=False, floor=0.0, criterion=(0.5, 1.5)):
@@ -174,11 +176,3 @@ def difference(own, there, sampled=False, floor=0.0, criterion=(0.5, 1.5)):
     z, holds = 3.2905267314919255, {"verdict": "holds"}
     runs = [SimpleNamespace(value=v, low=v - z * s, high=v + z * s, **holds) for v, s in (own, there)]
     return Difference(part, *runs)
-
-
-def test_the_size_of_a_difference():
-    assert difference((1.0, 0), (1.001, 0)).size == pytest.approx(0.001 / 1.5)
-    assert difference((1.0, 0.1), (1.05, 0.1), sampled=True).size == pytest.approx(0.5)
-    assert difference((1e-15, 0), (3e-15, 0), criterion=(-1e-6, 1e-6)).size == pytest.approx(2e-9)
-    assert difference((1e-15, 0), (3e-15, 0), criterion=(-1e-16, 1e-16)).size == pytest.approx(2 / 3)
-    assert difference((1e-15, 0), (3e-15, 0), floor=1e-12, criterion=(-1e-16, 1e-16)).size == 0

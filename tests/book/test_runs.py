@@ -84,16 +84,6 @@ def test_a_run_waits_for_what_it_needs_and_then_goes_first(trained):
     assert [int(line.split()[0]) for line in log(trained)] == [*order, 3]
 
 
-def test_threads_are_fixed_before_the_list_imports_what_trains(trained):
-    seen = "import os\n\nopen('threads', 'w').write(os.environ.get('OMP_NUM_THREADS', 'all'))\n"
-    toys = trained.path("lmc_helpers/toys.py")
-    toys.write_text(seen + toys.read_text())
-    trained.environment.pop("OMP_NUM_THREADS", None)
-    done = trained.run("book", "runs", FIRST, "--profile", "smoke", "--run", f"{3:016x}")
-    assert done.returncode == 0, done.stderr
-    assert trained.path("threads").read_text() == "1"
-
-
 def test_runs_alone_and_their_list(trained):
     def listed() -> list[list[str]]:
         said = trained.run("book", "runs", "--profile", "smoke").stdout.splitlines()
@@ -111,6 +101,13 @@ def test_runs_alone_and_their_list(trained):
     starts = sorted(float(line.rpartition(" ")[2]) for line in trained.path("build/trained").read_text().splitlines())
     assert starts[1] - starts[0] < 3.0  # two at once, of more than three seconds each
     assert [row[-1] for row in listed()[1:-1]] == ["done"] * 2
+    seen = "import os\n\nopen('threads', 'w').write(os.environ.get('OMP_NUM_THREADS', 'all'))\n"
+    toys = trained.path("lmc_helpers/toys.py")
+    toys.write_text(seen + toys.read_text())
+    trained.environment.pop("OMP_NUM_THREADS", None)
+    done = trained.run("book", "runs", FIRST, "--profile", "smoke", "--run", f"{3:016x}")
+    assert done.returncode == 0, done.stderr
+    assert trained.path("threads").read_text() == "1"
 
 
 def test_a_run_that_fails_is_said_and_spares_the_others(trained):
@@ -149,16 +146,13 @@ def test_what_jobs_ask_for(trained):
         assert shown.stdout.decode().strip() == seen
 
 
-def test_a_header_that_the_chapter_does_not_import(trained):
-    trained.edit(f"notebooks/{FIRST}.py", "import claims, toys, ", "import claims, ")
-    said = trained.build().stderr
-    assert re.fullmatch(rf"error: {FIRST}.py.*lmc_helpers\.toys\.runs.* import lmc_helpers\.toys\n", said)
-
-
-def test_a_run_of_another_chapter(trained):
+def test_a_run_of_another_chapter_and_a_header_that_the_chapter_does_not_import(trained):
     outcome = trained.run("book", "runs", "first", "--profile", "smoke", "--run", f"{5:016x}")
     said = f"error: chapter {FIRST} has no run '{5:016x}' at smoke; it has: {3:016x}, {4:016x}\n"
     assert outcome.returncode == 1 and outcome.stderr == said
+    trained.edit(f"notebooks/{FIRST}.py", "import claims, toys, ", "import claims, ")
+    said = trained.build().stderr
+    assert re.fullmatch(rf"error: {FIRST}.py.*lmc_helpers\.toys\.runs.* import lmc_helpers\.toys\n", said)
 
 
 def test_runs_side_by_side_have_a_gpu_each(tmp_path, monkeypatch):

@@ -50,13 +50,7 @@ def test_what_fits_passes_and_the_function_without_checks_is_there():
     assert rows(W, P) is W and rows(W[0], P[0]).shape == (3, 4) and rows(W[:0], P[:0]).numel() == 0
     assert rows.__wrapped__("W", "p") == "W" and rows(W, P, np.int64(1)) is W
     assert last([EYE, EYE], EYE) is EYE and chance(1) == 1 and chance(W, P[0], P[1], named={"a": EYE}) is W
-
-
-def test_dataclasses_are_checked_when_they_are_made():
     assert Pair((EYE, EYE), W).n == 1 and Pair((EYE[:, :1], EYE[:1]), near=P).near is P
-
-
-def test_what_is_returned_is_checked_in_tests():
     with pytest.raises(BeartypeCallHintViolation, match="return"):
         rows(W, P, n=2)
 

@@ -27,9 +27,6 @@ def test_a_known_barrier_in_batches():
     torch.testing.assert_close(loss_barrier(quadratic, a, b, [0.1, 0.3]), 0.21 * square)
     flat = lambda w: -w.square().sum(dim=-1)  # noqa: E731  the networks as vectors
     torch.testing.assert_close(refined_barrier(flat, a.flatten(2), b.flatten(2), coarse=4), square / 4)
-
-
-def test_the_chord_is_subtracted_and_the_order_of_the_ends_is_fixed():
     a, b = ends(2, 2)
     tilted = lambda w: quadratic(w) + 7 * w.sum(dim=(-2, -1)) + 5  # noqa: E731
     torch.testing.assert_close(loss_barrier(tilted, a, b), loss_barrier(quadratic, a, b))
@@ -46,6 +43,8 @@ def test_places_of_any_shape_are_checked_as_a_row_is():
     for bad in (1.5, [[0.0, -0.1]], math.nan):
         with pytest.raises(ValueError, match="allowed: 0 <= lambda <= 1"):
             check_lambdas(bad, row=False)
+    kinds = list(barrier_kinds(torch.tensor([0.0, 1.0, 0.0]), [0, 0.4, 1]))
+    assert kinds == [name for name in KINDS if name != "middle"]
 
 
 def test_refinement_finds_the_supremum():
@@ -59,7 +58,6 @@ def test_refinement_finds_the_supremum():
         assert refined >= loss_barrier(bump, a, b) and refined == pytest.approx(above.max(), abs=1e-9)
 
 
-# ---------- kinds of barrier
 @pytest.mark.parametrize("places", [[0, 0.5, 1], [0, 0.1, 0.5, 0.6, 1], np.linspace(0, 1, 21).tolist()])
 def test_each_kind_is_what_its_name_says(places):
     loss = np.random.default_rng(len(places)).normal(size=(3, 2, len(places)))
@@ -78,14 +76,3 @@ def test_each_kind_is_what_its_name_says(places):
         }
         for name, value in expected.items():
             assert found[name][index].item() == pytest.approx(value, abs=1e-12), name
-
-
-def test_the_middle_is_left_out_where_it_was_not_evaluated():
-    kinds = list(barrier_kinds(torch.tensor([0.0, 1.0, 0.0]), [0, 0.4, 1]))
-    assert kinds == [name for name in KINDS if name != "middle"]
-
-
-@pytest.mark.parametrize("places", [[0, 0.5], [0, 0.5, 0.9], [0.1, 0.5, 1], [0, 1, 0.5]])
-def test_kinds_need_the_whole_line_in_order(places):
-    with pytest.raises(ValueError, match="allowed"):
-        barrier_kinds(torch.tensor([0.0, 1.0, 0.0]), places)

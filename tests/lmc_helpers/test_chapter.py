@@ -26,8 +26,6 @@ def test_good_parameters_pass():
     assert validate(GOOD | {"rate": 1}, RULES)["rate"] == 1
     assert all(validate(GOOD | {"places": n}, RULES) for n in (0, 4, 1000))
 
-
-def test_a_dataclass_takes_the_parameters_of_its_fields():
     @dataclass(frozen=True)
     class Parameters:
         widths: list
@@ -72,6 +70,8 @@ def test_unknown_missing_and_several_at_once():
     text = str(error.value)
     assert "unknown parameter 'rat' = 2 (did you mean 'rate'?); allowed: M (integer in [1, 10]), rate" in text
     assert "parameter M = 99" in text and "parameter plot is missing; allowed: true or false" in text
+    with pytest.raises(ParameterError, match=r"seed = 8 .* integer in \[0, 7\]"):
+        chapter.begin({"seed": 8, "profile": "smoke"}, seed=Integer(0, 7))
 
 
 def test_begin_checks_and_may_be_run_again():
@@ -97,8 +97,3 @@ def test_begin_checks_and_may_be_run_again():
 def test_every_chapter_has_a_seed_and_a_profile(given, message):
     with pytest.raises(ParameterError, match=message):
         chapter.begin(given)
-
-
-def test_a_chapter_may_narrow_the_seed():
-    with pytest.raises(ParameterError, match=r"seed = 8 .* integer in \[0, 7\]"):
-        chapter.begin({"seed": 8, "profile": "smoke"}, seed=Integer(0, 7))

@@ -9,19 +9,20 @@ from scipy import stats
 from lmc_helpers import error_bars
 
 
-def test_two_places_with_equal_laws_are_chosen_equally_often():
+def test_a_clear_peak_has_the_error_of_its_cell_and_equal_places_are_chosen_equally_often():
     rng = np.random.default_rng(0)
     sample = rng.normal(size=400)
     place, error = error_bars.place_of_peak([0.0, 1.0], [sample, sample + 1e-9], seed=3)
     assert place == 1.0 and error == pytest.approx(math.hypot(0.5, math.sqrt(1 / 12)), abs=0.02)
-
-
-def test_a_clear_peak_has_the_error_of_its_cell_and_sizes_may_differ():
     for best, cell in enumerate([2.0, 3.0, 4.0]):  # of the places 3, 5, 9; at the ends as far outwards as inwards
         samples = [[1.0] if at == best else np.zeros(at + 2) for at in range(3)]
         place, error = error_bars.place_of_peak([3, 5, 9], samples, seed=1)
         uniform = np.random.default_rng(best).uniform(0, cell, size=400_000)
         assert place == [3, 5, 9][best] and error == pytest.approx(uniform.std(), rel=0.01)
+    rng = np.random.default_rng(1)
+    samples = rng.normal(size=(3, 10))
+    assert error_bars.place_of_peak([1, 2, 3], samples, 5) == error_bars.place_of_peak([1, 2, 3], samples, 5)
+    assert error_bars.place_of_peak([1, 2, 3], samples, 5) != error_bars.place_of_peak([1, 2, 3], samples, 6)
 
 
 @pytest.mark.parametrize(("successes", "n"), [(0, 1), (1, 1), (0, 24), (7, 24), (24, 24), (50, 50), (997, 1000)])
@@ -36,13 +37,6 @@ def test_the_interval_of_a_share_inverts_the_binomial_tails(successes, n):
         assert stats.binom.cdf(successes, n, high) == pytest.approx(0.0005, rel=1e-6)
     else:
         assert high == 1
-
-
-def test_the_seed_decides():
-    rng = np.random.default_rng(1)
-    samples = rng.normal(size=(3, 10))
-    assert error_bars.place_of_peak([1, 2, 3], samples, 5) == error_bars.place_of_peak([1, 2, 3], samples, 5)
-    assert error_bars.place_of_peak([1, 2, 3], samples, 5) != error_bars.place_of_peak([1, 2, 3], samples, 6)
 
 
 def test_errors_are_the_spread_over_repeated_samples():
@@ -75,13 +69,6 @@ def test_intervals_are_student_s(G):
     assert (mean - error_bars.QUANTILE * error, mean + error_bars.QUANTILE * error) == pytest.approx((low, high))
 
 
-@pytest.mark.parametrize("y", [[0.0, 0.0, 0.0], [1.0, -1.0], [0.5, 0.25, -0.75], [5e-324, -5e-324]])
-@pytest.mark.parametrize("paired", [True, False])
-def test_no_ratio_to_a_mean_of_zero(y, paired):
-    with pytest.raises(ValueError, match="the mean of y is 0; allowed"):
-        error_bars.ratio_of_means([1.0, 2.0, 3.0][: len(y)], y, paired=paired)
-
-
 def test_jackknife_of_a_ratio_is_the_delta_method():
     rng = np.random.default_rng(2)
     a, b = rng.normal(3, 0.1, 400), rng.normal(2, 0.1, 400)
@@ -89,36 +76,14 @@ def test_jackknife_of_a_ratio_is_the_delta_method():
     ratio = a.mean() / b.mean()
     delta = np.std(a - ratio * b, ddof=1) / (b.mean() * 20)
     assert value == pytest.approx(ratio) and error == pytest.approx(delta * error_bars.widening(400), rel=0.01)
-
-
-def test_values_of_a_cluster_are_averaged_first():
     assert error_bars.over_clusters(np.arange(12.0).reshape(3, 2, 2)) == error_bars.over_clusters([1.5, 5.5, 9.5])
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda: error_bars.mean_and_error([[1.0, 2.0], [1.0]]),
-        lambda: error_bars.ratio_of_means([1.0], [1.0, 2.0]),
-        lambda: error_bars.ratio_of_means([1.0, 2.0, 3.0], [1.0, 2.0], paired=True),
-        lambda: error_bars.slope_and_error([1.0, 1.0], [1.0, 2.0], [0.1, 0.1]),
-        lambda: error_bars.slope_and_error([1.0, 2.0], [1.0, 2.0, 3.0], [0.1, 0.1]),
-        lambda: error_bars.over_clusters([1.0]),
-        lambda: error_bars.jackknife(lambda a, b: a, [1.0, 2.0], [1.0, 2.0, 3.0]),
-        lambda: error_bars.place_of_peak([1, 2], [[1.0]], 1),
-        lambda: error_bars.place_of_peak([2.0, 1.0], [[1.0]] * 2, 1),
-        lambda: error_bars.share(4, 3),
-    ],
-)
-def test_refuses_samples_that_are_too_small_or_do_not_match(call):
-    with pytest.raises(ValueError, match="allowed"):
-        call()
 
 
 def test_a_wide_reading_widens_the_interval():
     value, low, high = error_bars.extreme(min, [(2.0, 0.1), (2.5, 1.0)])
     assert value == 2.0
     assert (low, high) == (pytest.approx(2.5 - 3.2905, abs=1e-3), pytest.approx(2.0 + 0.32905, abs=1e-4))
+    assert error_bars.extreme(max, [(1.0, 0.0)]) == (1.0, 1.0, 1.0)
 
 
 @pytest.mark.parametrize("pick", [min, max])
@@ -130,7 +95,3 @@ def test_covers_the_extreme_of_the_truths(pick):
         _, low, high = error_bars.extreme(pick, zip(truths + errors * draws.normal(size=4), errors, strict=True))
         misses += not low <= pick(truths) <= high
     assert misses <= 16  # at most one in a thousand a reading, four readings
-
-
-def test_of_one_reading_is_that_reading():
-    assert error_bars.extreme(max, [(1.0, 0.0)]) == (1.0, 1.0, 1.0)

@@ -38,7 +38,7 @@ from lmc_helpers.teacher_student import (
     population,
     sparsity,
 )
-from lmc_helpers.training import fit, recipes, runs
+from lmc_helpers.training import examples, fit, recipes, runs
 
 EYE = torch.eye(3, dtype=torch.float64)
 U = torch.linalg.qr(torch.arange(8.0).double().reshape(4, 2).cos())[0]
@@ -492,14 +492,28 @@ FLIP, ALMOST = (torch.diag(torch.tensor([1.0, 1.0, last], dtype=torch.float64)) 
 FLAT = torch.ones_like(EYE)
 DOUBLED, SGD = [EYE, 2 * EYE], recipes.Descent(1, 2)
 SINGLE = mlp.MLP((2, 3, 1)).initial([1, 2], torch.float64)
+TWO = {"groups": {"0": AXES, "1": (permutations.Axis("V", 0),)}, "sizes": {"0": 3, "1": 3}}
+DRAWN, DEAD = {"generator": torch.Generator()}, perceptron.MLP((2, 3, 1), "relu")
+NORMED = mlp.MLP((2, 3, 2), norm="running").initial([1, 2])
+WARM, PIXELS = {"schedule": "warm-up"}, torch.ones(5, 3, 2, 2, dtype=torch.uint8)
+PARTS = {n: (torch.ones(n, 3, 2),) * 2 for n in (0, 1, 2)}
+RUN = runs.Run(mlp.MLP((64, 5, 10)), SGD, runs.DataSpec("digits", n=50), (1, 2))
+#: Arguments of functions that ``TABLE`` does not have
+TRAINING = [
+    (fit.fit, {"stack": A, "descent": SGD, "x": X, "y": CLASSES, "seeds": [1, 2]}, None),
+    (recipes.Descent, {"epochs": 3, "batch": 2, "rate": 0.1}, None),
+    (examples.Examples, {"x": PIXELS, "y": CLASSES, "shape": (12,), "classes": 2, "normal": ([0] * 3, [1] * 3)}, None),
+    (runs.Run, vars(RUN), None),
+    (runs.DataSpec, {"name": "digits"}, None),
+]
 
 #: Error → (function, arguments that mean nothing beside those of ``TABLE``, how the sentence begins)
 WRONG = {
     TypeError: [
         (pair.PairChart, {"net": torch.nn.Tanh(), "layer": 1}, "net = a module"),
         (mlp.MLP, {"sizes": [2, 3, 2]}, "sizes = [2, 3, 2]; allowed: a tuple of integers >= 1"),
-        (fit.fit, {"stack": MODEL, "descent": SGD, "x": X, "y": CLASSES, "seeds": [1, 2]}, "stack = MLP("),
-        (runs.Run, {"model": MODEL, "descent": SGD, "data": "digits", "seeds": (1,)}, "data = 'digits'"),
+        (fit.fit, {"stack": MODEL}, "stack = MLP("),
+        (runs.Run, {"data": "digits"}, "data = 'digits'"),
     ],
     ValueError: [
         (barrier.check_lambdas, {"lambdas": 0.5}, "lambdas has shape ()"),
@@ -606,7 +620,106 @@ WRONG = {
         (model.Stack, {"params": {}}, "parameters {'0.bias': None"),
         (A.forward, {"x": EYE}, "inputs have shape (3, 3); allowed: (B, 2)"),
         (A.permuted, {"permutations": {"1": ORDERS["0"]}}, "group '1' is unknown; allowed: 0"),
-        (fit.fit, {"stack": A, "descent": SGD, "x": X, "y": CLASSES, "seeds": [1]}, "1 seeds of 2 networks"),
+        (fit.fit, {"seeds": [1]}, "1 seeds of 2 networks"),
+        (fit.fit, {"x": X / 0}, "x holds values that are not finite"),
+        (fit.fit, {"keep": [4]}, "epochs [4] to keep; allowed: 0 to 1"),
+        (fit.fit, {"descent": recipes.Descent(1, 2, augment=("flip",))}, "augment = ('flip',) of inputs (5, 2)"),
+        (fit.fit, {"stack": NORMED, "descent": recipes.Descent(1, 4)}, "5 examples in batches of 4 with"),
+        (fit.fit, {"x": X.expand(3, 5, 2), "y": CLASSES.expand(3, 5)}, "3 sets of examples for 2 networks"),
+        (recipes.Descent, {"momentum": 1}, "momentum = 1.0"),
+        (recipes.Descent, {"optimiser": "adam", "momentum": 0.9}, "momentum = 0.9 of adam"),
+        (recipes.Descent, WARM, "warm_up = 0 from start_rate = 0.0"),
+        (recipes.Descent, {**WARM, "warm_up": 2, "start_rate": 0.2}, "warm_up = 2 from start_rate = 0.2"),
+        (recipes.Descent, {"warm_up": 2}, "warm_up = 2, start_rate = 0.0 with the schedule 'constant'"),
+        (recipes.Descent, {"augment": ("flip", "flip")}, "augment = ('flip', 'flip')"),
+        (recipes.Descent, {"augment": ("rotate",)}, "augment = ('rotate',)"),
+        (examples.Examples, {"x": PIXELS[:0], "y": CLASSES[:0]}, "inputs have shape (0, 3, 2, 2)"),
+        (examples.Examples, {"shape": (13,)}, "inputs have shape (5, 3, 2, 2)"),
+        (examples.Examples, {"y": CLASSES[:3]}, "labels are torch.int64 of shape (3,)"),
+        (
+            examples.Examples,
+            {"y": CLASSES + 1},
+            "labels are torch.int64 of shape (5,); allowed: torch.int64, (5,), 0 t",
+        ),
+        (examples.Examples, {"y": CLASSES.int()}, "labels are torch.int32"),
+        (examples.Examples, {"normal": None}, "inputs are torch.uint8 with normal = None"),
+        (examples.Examples, {"x": PIXELS.float()}, "inputs are torch.float32 with normal"),
+        (examples.Examples, {"x": PIXELS.long(), "normal": None}, "inputs are torch.int64"),
+        (examples.Examples, {"normal": ([0] * 2, [1] * 2)}, "normal = "),
+        (examples.Examples, {"normal": ([0] * 3, [1, 1, 0])}, "normal = "),
+        (runs.Run, {"seeds": ()}, "seeds = (); allowed: integers"),
+        (runs.Run, {"seeds": (-1,)}, "seeds = (-1,); allowed"),
+        (runs.Run, {"scheme": SCHEME, "mask_seeds": (1, 2, 3)}, "3 mask_seeds of 2 networks; allowed: a divisor"),
+        (runs.Run, {"scheme": SCHEME, "mask_seeds": ()}, "mask_seeds = (); allowed"),
+        (runs.Run, {"scheme": {"5.weight": SCHEME}}, "schemes of ['5.weight']; allowed: 0.weight, 1.weight"),
+        (runs.Run, {"keep": (4,)}, "epochs [4] to keep; allowed: 0 to 1"),
+        (runs.DataSpec, {"name": "mnist", "split": "all"}, "split = 'all'"),
+        (input_subspace.pca_basis, {"X": FLAT[:, :2]}, "the inputs have no variation"),
+        (input_subspace.pca_basis, {"X": 0 * X, "centred": False}, "the inputs have no variation"),
+        (input_subspace.pca_basis, {"explained": 0.0}, "explained = 0 leaves no direction"),
+        (input_subspace.exact_copies, {"copies": 3}, "d = 4, k = 2, copies = 3; allowed: k · copies <= d"),
+        (swaps.swap_terms, {"D": torch.eye(4)[:1].expand(3, 4)}, "some M_i = Uᵀ diag(d_i) is rank deficient"),
+        (GL.act, {"g": FLAT}, "g is singular to rounding"),
+        (GL.act, {"g": ALMOST}, "g is singular to rounding"),
+        (SCALING.act, {"g": 0 * T[:3] - 2}, "g has the factor -2; allowed"),
+        (classifiers.most_similar_neurons, {"net": DEAD, "theta": 0 * THETA}, "3 of 3 neurons are 0 on all inputs"),
+        (error_bars.ratio_of_means, {"x": [1.0, 2.0, 3.0]}, "samples of 3 and 2 values; allowed: paired"),
+        (error_bars.slope_and_error, {"x": [1.0, 1.0]}, "shapes (2,), (2,), (2,)"),
+        (error_bars.slope_and_error, {"y": [1.0, 2.0, 3.0]}, "shapes (2,), (3,), (2,)"),
+        (error_bars.place_of_peak, {"samples": [[1.0]]}, "2 places and 1 samples"),
+        (error_bars.place_of_peak, {"x": [2.0, 1.0]}, "places [2.0, 1.0]"),
+        (barrier.barrier_kinds, {"lambdas": [0, 0.5, 0.9]}, "losses (3,) at lambdas"),
+        (barrier.barrier_kinds, {"lambdas": [0.1, 0.5, 1]}, "losses (3,) at lambdas"),
+        (barrier.barrier_kinds, {"lambdas": [0, 1, 0.5]}, "losses (3,) at lambdas"),
+        (barrier.barrier_kinds, {"lambdas": [0, 0.5]}, "losses (3,) at lambdas"),
+        (images.choose, {"names": ()}, "no data set is named"),
+        (images.load, {"n": 0}, "n = 0 images; allowed: an integer from 1 to 360"),
+        (segments.along_segments, {"b": mlp.MLP((2, 4, 2)).initial([1, 2])}, "the ends are 2 networks"),
+        (segments.along_segments, {"b": B.ordinary([0])}, "the ends are 2 networks"),
+        (segments.scores, {"y": CLASSES[:3]}, "labels have shape (1, 3)"),
+        (segments.scores, {"y": CLASSES + 1}, "labels 1 to 2; allowed: integers 0 to 1"),
+        (activation_matching.activation_matching, {"x": X[:1]}, "groups with samples {'0': 1}"),
+        (activation_matching.recorded_moments, {"b": B.ordinary([0])}, "2 networks MLP"),
+        (mlp.MLP, {"sizes": (2, 3)}, "sizes = (2, 3)"),
+        (cnn.CNN, {"depth": 1}, "depth = 1"),
+        (cnn.CNN, {"depth": 3, "pools": 3}, "depth = 3, pools = 3"),
+        (cnn.CNN, {"input_shape": (3, 1, 8)}, "input_shape = (3, 1, 8)"),
+        (resnet.ResNet20, {"norm_groups": 3}, "norm_groups = 3; allowed: None, or a divisor of 2 channels"),
+        (resnet.ResNet20, {"input_shape": (3, 32, 3)}, "input_shape = (3, 32, 3)"),
+        (vit.ViT, {"heads": 3}, "heads = 3, dimension = 4"),
+        (vit.ViT, {"patch": 3}, "heads = 2, dimension = 4, patch = 3"),
+        (vit.ViT, {"input_shape": (3, 1, 1)}, "input_shape = (3, 1, 1)"),
+        (model.Stack, {"params": {**A.params, "0.bias": A.params["0.bias"][:1]}}, "parameters {'0.bias': (1, 3)}"),
+        (model.Stack.from_state, {"model": MODEL, "state": {"other/x": EYE}}, "tensor 'other/x' is unknown"),
+        (model.Stack.from_state, {"model": MODEL, "state": {**A.state(), "F/0.weight": EYE}}, "F of ['0.weight']"),
+        (model.Stack.from_state, {"model": MODEL, "state": {"params/0.bias": EYE}}, "parameters {"),
+        (MODEL.initial, {"fixed": {"0.bias": PARTS[1]}}, "F and D of '0.bias'"),
+        (MODEL.initial, {"fixed": {"1.weight": PARTS[1]}}, "F and D of '1.weight'"),
+        (MODEL.initial, {"seeds": [1, 2, 3], "fixed": {"0.weight": PARTS[2]}}, "F and D of '0.weight'"),
+        (MODEL.initial, {"fixed": {"0.weight": PARTS[0]}}, "F and D of '0.weight'"),
+        (
+            MODEL.initial([1], fixed={"0.weight": PARTS[1]}).permuted,
+            {"permutations": {}},
+            "weights 0.weight have fixed",
+        ),
+        (permutations.Symmetry, {"sizes": {"b": 5}}, "groups ['0'], sizes of ['b']"),
+        (
+            permutations.Symmetry,
+            {"groups": {"0": AXES, "1": AXES}, "sizes": {"0": 3, "1": 3}},
+            "Axis(name='W', axis=0) o",
+        ),
+        (permutations.Symmetry, {"groups": {"0": (*AXES, permutations.Axis("W", 0, 2))}}, "Axis(name='W', axis=0) of"),
+        (permutations.Symmetry, {"sizes": {"0": 0}}, "group '0' has 0 units; allowed: one or more"),
+        (permutations.Symmetry, {**TWO, "within": {"0": ("1", 0)}}, "group '0' is within unit 0 of '1'"),
+        (permutations.Symmetry, {**TWO, "within": {"1": ("0", 3)}}, "group '1' is within unit 3 of '0'"),
+        (permutations.Symmetry, {"groups": {"0": ()}}, "groups ['0'] have none"),
+        (permutations.permute, {"permutations": {"0": 0 * ORDERS["0"]}}, "p[0, :] = [0, 0, 0] is not a permutation"),
+        (asymmetric.WAsymmetric(8, 1.0).draw, {**DRAWN, "shape": (4, 7)}, "fixed = 8; allowed: 0 to 7"),
+        (asymmetric.WAsymmetric(5, 1.0, 1).draw, {**DRAWN, "shape": (4, 7)}, "fixed = 5; allowed: 0 to 4"),
+        (asymmetric.Syre, {"epsilon": 1.0}, "epsilon = 1, so that D is unbounded"),
+        (asymmetric.LinearResidual().draw, {**DRAWN, "shape": (4, 7)}, "shape = (4, 7); allowed: outputs a multiple"),
+        (asymmetric.LinearResidual().draw, {**DRAWN, "shape": (2,) * 4}, "shape = (2, 2, 2, 2)"),
+        (seeds.torch_generator, {"purpose": ""}, "purpose = ''"),
         (permutations.verify, {"model": odd({})}, "0 parameters, 1 groups; allowed: one or more"),
         (permutations.verify, {"model": odd(axes=())}, "1 parameters, 0 groups; allowed: one or more"),
         (permutations.verify, {"model": odd(axes=(permutations.Axis("V", 0),))}, "parameter 'V' has shape None"),
@@ -616,13 +729,20 @@ WRONG = {
         (segments.along_segments, {"a": SINGLE, "b": SINGLE, "y": 0 * CLASSES}, "networks with 1 output; allowed: two"),
         (segments.scores, {"stack": SINGLE, "y": 0 * CLASSES}, "networks with 1 output; allowed: two classes"),
     ],
+    error_bars.Undefined: [
+        (error_bars.mean_and_error, {"samples": [[1.0, 2.0], [1.0]]}, "a sample of shape (1,)"),
+        (error_bars.ratio_of_means, {"x": [1.0], "paired": False}, "a sample of shape (1,)"),
+        (error_bars.ratio_of_means, {"y": [1.0, -1.0]}, "the mean of y is 0"),
+        (error_bars.ratio_of_means, {"y": [5e-324, -5e-324], "paired": False}, "the mean of y is 0"),
+        (error_bars.over_clusters, {"values": [1.0]}, "1 clusters; allowed: at least 2"),
+    ],
 }
 WRONG_CALLS = [(error, *call) for error, calls in WRONG.items() for call in calls]
 
 
 @pytest.mark.parametrize(("error", "function", "wrong", "begins"), WRONG_CALLS, ids=[call[-1] for call in WRONG_CALLS])
 def test_a_wrong_call_ends_in_one_sentence(error, function, wrong, begins):
-    arguments = next((arguments_of(*call) for call in CALLS if call[0] == function), {})
+    arguments = next((arguments_of(*call) for call in CALLS + TRAINING if call[0] == function), {})
     with pytest.raises(error) as caught:
         function(**arguments | wrong)
     sentence = str(caught.value)

@@ -43,14 +43,12 @@ def test_a_file_is_whole_or_as_it_was(tmp_path, monkeypatch, write, error):
     assert path.read_bytes() != before and list(path.parent.iterdir()) == [path]
 
 
-def test_an_error_names_the_file(tmp_path):
+def test_an_error_names_the_file_and_what_a_killed_process_left_is_removed(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(OSError) as raised:
         atomic_write(tmp_path / "file" / "below", "content")
     assert raised.value.filename == str(tmp_path / "file" / "below")
-
-
-def test_what_a_killed_process_left_is_removed_and_what_is_being_written_stays(tmp_path):
+    (tmp_path / "file").unlink()
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()
     gone = tmp_path / f".{dead.pid}-file"

@@ -91,9 +91,6 @@ def test_algorithm_1_by_hand():
     assert matching.algorithm_1(W1, W2, leftovers="sorted").tolist() == [3, 4, 2, 1, 0, 5]
     assert matching.algorithm_1(W1, W2, leftovers="opposed").tolist() == [3, 0, 2, 1, 4, 5]
     assert matching.algorithm_1(W1, W2, sort=False).tolist() == [2, 1, 3, 0, 5, 4]
-
-
-def test_algorithm_1_tolerates_noise():
     W1, W2 = sample_minima(12, 4, 5, 2, seed=2)
     noise = 1e-11 * gaussian(2, 12, 5)
     assert matching.algorithm_1(W1 + noise[0], W2 + noise[1]).equal(matching.algorithm_1(W1, W2))
@@ -110,9 +107,6 @@ def test_row_types():
     with pytest.raises(ValueError, match=re.escape("row W[0] is at distance 0.0005")):
         matching.row_types(W, tol=4.999e-4)
     assert matching.row_types(torch.tensor([[-1e-3, -2e-3]]), tol=1e-2).tolist() == [-1]
-
-
-def test_networks_with_types_are_those_that_row_types_takes():
     W = torch.stack([rows((0, 1), (1, 2)), rows((0, 1), (None, 0)), rows((2, 1), (1, 1))])
     W[0, 0, 1], W[1, 1, 2], W[2, 1, 0] = 0.019, -0.02, 0.03
     assert matching.has_types(W, tol=0.02).tolist() == [True, True, False] and matching.has_types(W, tol=0.03).all()
@@ -211,9 +205,6 @@ def test_best_permutation_takes_the_first_of_ties():
     assert matching.best_permutation(W, start, distance).tolist() == first
     assert matching.best_permutation(W, start, rounded).tolist() == first
     assert matching.best_permutation(W, start, lambda W1, W2: torch.zeros(len(W2))).tolist() == [0, 1, 2, 3, 4]
-
-
-def test_best_permutation_sees_chunks():
     sizes = []
 
     def objective(W1, W2):

@@ -56,6 +56,9 @@ def test_streams_digests_and_fixed_parts_do_not_depend_on_hash_randomisation_or_
 def test_torch_streams():
     a, b = (torch.randn(3, generator=seeds.torch_generator(1, p)) for p in ("a", "b"))
     assert not a.equal(b) and a.equal(torch.randn(3, generator=seeds.torch_generator(1, "a")))
+    x = seeds.normal((200, 200), 1, "law")
+    assert abs(x.mean().item()) < 4 / 200 and abs(x.var().item() - 1) < 4 * 2**0.5 / 200
+    assert not x.equal(seeds.normal((200, 200), 2, "law")) and not x.equal(seeds.normal((200, 200), 1, "laws"))
 
 
 @pytest.mark.parametrize("seed", [-1, 2**32, 1.0, "1", True, None])
@@ -63,11 +66,6 @@ def test_bad_seed(seed):
     with pytest.raises(ValueError, match=r"allowed: an integer in \[0, 2\*\*32\)"):
         seeds.seed_sequence(seed, "a")
     assert seeds.seed_sequence(np.int64(3), "a").entropy.tolist() == [3, 97]
-
-
-def test_bad_purpose():
-    with pytest.raises(ValueError, match="allowed"):
-        seeds.seed_sequence(1, "")
 
 
 @pytest.mark.parametrize("shape", [(), (3,), (2, 5), (0, 4)])
@@ -80,9 +78,3 @@ def test_normal_numbers_are_the_first_of_their_stream(shape):
     if x.numel() and x.numel() < 16:  # torch draws 16 and more numbers by another method
         assert x.flatten().equal(one_by_one)
     assert x.equal(seeds.normal(shape, 3, "noise"))
-
-
-def test_normal_numbers_have_mean_zero_and_variance_one():
-    x = seeds.normal((200, 200), 1, "law")
-    assert abs(x.mean().item()) < 4 / 200 and abs(x.var().item() - 1) < 4 * 2**0.5 / 200
-    assert not x.equal(seeds.normal((200, 200), 2, "law")) and not x.equal(seeds.normal((200, 200), 1, "laws"))

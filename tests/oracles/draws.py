@@ -1,7 +1,17 @@
 """Random numbers of a seed."""
 
+import numpy as np
 import torch
 
 
 def normal(*shape, seed=0):
     return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+def basis(d, k, seed=0):
+    """An orthonormal basis (d, k)."""
+    return torch.tensor(np.linalg.qr(np.random.default_rng([seed, d, k]).standard_normal((d, k)))[0])
+
+
+def f64(*rows):
+    return torch.tensor(rows, dtype=torch.float64)

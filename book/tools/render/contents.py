@@ -82,12 +82,12 @@ def check_toc(path: Path = TOC) -> None:
     """Refuse a table of contents that names a page twice, or one that does not exist, or leaves a chapter out."""
     made, seen, wrong = generated(), set[str](), []
     for file, steps in files(toc(path).model_dump()):
-        where = f"{place(path, *steps)}: {file!r}"
-        if file in seen:
-            wrong.append(f"{where} appears twice")
-        elif file not in made and not any((path.parent / f"{file}{end}").is_file() for end in (".md", ".ipynb")):
+        problem = "appears twice" if file in seen else ""
+        if not (problem or file in made or any((path.parent / f"{file}{end}").is_file() for end in (".md", ".ipynb"))):
             allowed = f"a chapter as {EXECUTED}/NN_name, or a page below book/ without its suffix"
-            wrong.append(f"{where} does not exist; allowed: {allowed}")
+            problem = f"does not exist; allowed: {allowed}"
+        if problem:
+            wrong.append(f"{place(path, *steps)}: {file!r} {problem}")
         seen.add(file)
     absent = [chapter for chapter in chapters.chapters() if f"{EXECUTED}/{chapter}" not in seen]
     wrong += [f"{path.name}: chapter {chapter} is missing; add - file: {EXECUTED}/{chapter}" for chapter in absent]

@@ -25,6 +25,7 @@ LISTED = ROOT / "book" / "figures.yml"
 class OurEntry(Entry):
     chapter: str = Field(description="the chapter's name without its number")
     picture: str = Field(description="the name under which the chapter stores it")
+    recorded: bool = Field(False, description="it shows recorded runs, whatever images this copy has")
 
 
 class FigureEntry(Entry):
@@ -49,13 +50,13 @@ GRAMMAR: TypeAdapter = TypeAdapter(
 )
 
 
-def _ours(entry: OurEntry) -> pictures.Picture:
-    """A picture of ours as its chapter shows it."""
+def _ours(entry: OurEntry) -> SimpleNamespace:
+    """A picture of ours as its chapter shows it, and whether of recorded runs."""
     chapter = chapters.find(entry.chapter)
     known = pictures.shown(chapter)
     if entry.picture not in known:
         raise BuildError(f"{chapter} shows no figure {entry.picture!r}; allowed: {', '.join(known)}")
-    return known[entry.picture]
+    return SimpleNamespace(**known[entry.picture]._asdict(), recorded=entry.recorded)
 
 
 @cache

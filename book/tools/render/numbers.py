@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import math
 import operator
 import re
 from collections.abc import Callable, Mapping
@@ -29,7 +30,9 @@ SIGNS: dict[type, Callable] = {
     **{ast.Pow: operator.pow, ast.USub: operator.neg},
 }
 FIELDS = ("low", "high", "n")
-UNROUNDED = re.compile(r"\b(?:at most|up to|at least) \**\[\[(?!n\()[^\]:]*:(?![≤≥±]|to\])[^\]]*\]\]")
+BOUND = r"\b(?:at most|up to|at least|more than|less than|within)[\s#*]+"
+RECORDED = r"\[\[(?!n\()[^\]:]*:(?![≤≥±]|to\])[^\]]*\]\]"
+UNROUNDED = re.compile(rf"{BOUND}(?:{RECORDED}|\{{glue:text\}}`[^`]*:\.\d[efg]`)")
 
 
 def parts(text: str) -> list[str]:
@@ -90,12 +93,14 @@ def _field(records: Mapping[str, dict], part: str, field: str) -> float:
     return record["value"] if found is None else found  # an exact value is its own interval
 
 
-def _bound(value: float, form: str) -> str:
+def bound(value: float, form: str) -> str:
     """A value in a format of Python, rounded up (``≤.1f``) or down (``≥.1f``).
 
-    >>> _bound(21.5696, "≥.1f"), _bound(21.5696, "≤.1f"), _bound(21.5, "≤.1f")
+    >>> bound(21.5696, "≥.1f"), bound(21.5696, "≤.1f"), bound(21.5, "≤.1f")
     ('21.5', '21.6', '21.5')
     """
+    if not math.isfinite(value):
+        return people(value)
     shown, exact = Decimal(format(value, form[1:])), Decimal(f"{value:.12g}")  # exact but for rounding
     unit = Decimal(1).scaleb(int(shown.as_tuple().exponent))
     away = (exact > shown) - (exact < shown)
@@ -115,7 +120,7 @@ def filled(text: str, records: Mapping[str, dict]) -> str:
             return with_half_width(value, (high - low) / 2)
         try:
             if form[:1] in ("≤", "≥"):
-                return signs(_bound(value, form))
+                return signs(bound(value, form))
             return signs(format(value, form)) if form else people(value)
         except ValueError:
             allowed = "±, to, or one of Python, .2f, ≤.2f, ≥.2f"

@@ -17,18 +17,16 @@ from book.tools.record import records
 WIDTH = 640  # pixels of a small copy, twice what it is shown with
 FOLDER = "thumbs"  # beside the pages of the book
 FIGURE = re.compile(r"^# :{3,}\{glue:figure\} (\w+)\n((?:^# :.*\n)+)", re.MULTILINE)
-RECORDED = re.compile(r"[Rr]ecorded\b.*\bMNIST")  # in a caption: no data of this build
 
 
 class Picture(NamedTuple):
-    """A figure of a chapter: its page, name in the notebook, anchor, alternative text, and if it shows a record."""
+    """A figure of a chapter: its page, name in the notebook, anchor and alternative text."""
 
     chapter: str
     page: str
     name: str
     anchor: str
     alt: str
-    recorded: bool
 
 
 def in_text(chapter: str, text: str) -> dict[str, Picture]:
@@ -37,9 +35,8 @@ def in_text(chapter: str, text: str) -> dict[str, Picture]:
     for hit in FIGURE.finditer(text):
         name, lines = hit.groups()
         options = dict(re.findall(r"^# :(\w+): *(.*)$", lines, re.MULTILINE))
-        page, caption = halves.at(chapter, text, hit.start()), text[hit.end() :].partition("\n# :::")[0]
         anchor, alt = options.get("name", name.replace("_", "-")), options.get("alt", "")
-        found[name] = Picture(chapter, page, name, anchor, alt, bool(RECORDED.search(caption)))
+        found[name] = Picture(chapter, halves.at(chapter, text, hit.start()), name, anchor, alt)
     return found
 
 

@@ -11,9 +11,11 @@ import re
 from collections.abc import Iterator
 
 from book.tools.read import halves, headers, inline
+from book.tools.record import glued
 from book.tools.render import anchors, contents, numbers, openings, staging
 from book.tools.render.staging import BOOK, Shown
 from lmc_helpers import claims
+from lmc_helpers.claims.numerals import signs
 from lmc_helpers.claims.words import AUTHORS
 
 CLAIM = re.compile(r"(?<!!)\[([^\[\]]+)\]\(#([A-Z]\d+\.\w+)\)")
@@ -22,6 +24,7 @@ SWITCH = '<label><input type="checkbox" id="lmc-code"> Show code</label>'
 FILES = "{glue:text}`data_says` "
 FIGURE = re.compile(r"\{glue:figure\} (\w+)")
 UNBROKEN = re.compile(r"(?<=[\d)`]) (?=%)|(?<=[\d)]) (?=±)|(?<=±) (?=\d)")  # a number, its error and its sign
+BOUND = re.compile(r"\{glue:text\}`([^`]+):([≤≥][^`:]+)`")
 INTERVAL = re.compile(r":(?:±|to)\]\]|\b(?:low|high)\(")
 
 
@@ -38,9 +41,15 @@ def pages(notebook: dict, shown: Shown, paper: dict[str, float]) -> dict[str, di
     before = halves.EVIDENCE.split("\n".join(cell["source"] for cell in texts))[0]
     tried = chapter if ":::{try}" in before else halves.evidence(chapter)
     texts[0]["source"] = opening(first, chapter, shown, seconds, tried) if formed else f"{first}\n\n{_switch('')}"
+    given = {name: "".join(data[mime]) for name, data, mime in glued.outputs(ready)}
     for cell in texts:
-        cell["source"] = prose(cell["source"], shown.measured)
+        cell["source"] = prose(rounded(cell["source"], given), shown.measured)
     return dict(split(staging.complete(ready, paper), chapter, staging.of_images(notebook, shown)))
+
+
+def rounded(text: str, given: dict[str, str]) -> str:
+    """A text whose numbers of this run are rounded to the side that their format names."""
+    return BOUND.sub(lambda found: signs(numbers.bound(float(given[found[1]]), found[2])), text)
 
 
 def prose(text: str, measured: dict[str, dict]) -> str:

@@ -29,7 +29,7 @@ SOLUTION = re.compile(r"^:::\{solution\}$.*?^:::$", re.M | re.S)
 WORDS, LINES = 250, 40  # of text and of code that are read in a minute
 SWITCHED = "lmc-switched"  # the tag of code that the page's switch shows
 IMAGES = {"mnist": "MNIST", "cifar10": "CIFAR-10", "digits": "scikit-learn's 8 × 8 digits"}
-NEEDS_IMAGES = re.compile(r"needs dataset \w+ \(here (\w+)\)[^<]*: not decided")  # the page says it once
+NEEDS_IMAGES = re.compile(r"needs (?:MNIST|CIFAR-10) \(here (\w+)\)[^<]*: not decided")  # the page says it once
 GLUED = "application/papermill.record/"  # before the types of an output that is glued and not shown
 SPEC = '<script type="application/json" class="lmc-moving-spec" data-figure="{figure}">{spec}</script>'
 

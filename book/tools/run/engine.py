@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import platform
 from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from IPython.core.displayhook import DisplayHook
@@ -107,6 +110,8 @@ class InProcess(Engine):
         """Run a notebook in a folder."""
         os.chdir(folder)
         nb_man.nb.metadata.language_info = LANGUAGE
+        # Twice a cell, for a process that is killed; without line breaks, which only a slow encoder writes.
+        nb_man.save = lambda **given: Path(nb_man.output_path).write_text(json.dumps(nb_man.nb), encoding="utf-8")
         with _shell() as shell:
             for index, cell in enumerate(nb_man.nb.cells):
                 if cell.cell_type != "code":
@@ -131,12 +136,23 @@ def _shell() -> Iterator[Shell]:
         from matplotlib_inline.backend_inline import configure_inline_support
 
         configure_inline_support(shell, INLINE)
+        _share_parsed_labels()
     except ImportError:  # a chapter without figures
         pass
     try:
         yield shell
     finally:
         Shell.clear_instance()
+
+
+def _share_parsed_labels() -> None:
+    """Let the parsers of all canvases, of which a figure has several, know what any of them has parsed."""
+    from matplotlib import mathtext
+
+    parser: Any = mathtext.MathTextParser
+    parser.__eq__ = lambda self, other: vars(self) == vars(other)
+    parser.__hash__ = lambda self: hash(tuple(vars(self).values()))
+    parser._parse_cached = lru_cache(1000)(parser._parse_cached.__wrapped__)
 
 
 def _run(shell: Shell, cell: NotebookNode) -> bool:

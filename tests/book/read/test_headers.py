@@ -52,9 +52,6 @@ def test_networks_of_another_chapter_have_its_seed(write):
     assert variants.parameters(own, "825a4ae") == variants.parameters(other, "825a4ae") == {"seed": seed}
     assert variants.parameters(other, "825a4ae.2") != variants.parameters(other, "825a4ae")
     assert variants.parameters(other, "") == variants.parameters(other, "@two_threads") == {}
-
-
-def test_networks_of_no_chapter_or_of_one_without_its_own(write):
     write("51_widths")
     write("53_more", "  lmc: {networks_of: widths}")
     for name in ("nothing", "51_widths", "lines", "more", "3"):

@@ -30,9 +30,6 @@ def test_a_commit_that_was_amended_is_lost(commits):
     held, gone = commits
     assert history.unreachable_commits([*held, gone, 40 * "0"]) == {gone, 40 * "0"}
     assert history.unreachable_commits(held) == history.unreachable_commits([]) == set()
-
-
-def test_a_commit_of_another_branch_is_lost(commits):
     held, _ = commits
     history.git("checkout", "--quiet", "--detach", held[1])
     assert history.unreachable_commits(held) == {held[2]}

@@ -29,14 +29,11 @@ i = 4
 FOUND = ["a", "b['x'] + a", "tau", "sum(i for i in range(a))", "word"]
 
 
-def test_what_cells_give_is_no_expression_and_neither_is_an_unknown_name():
-    assert inline.expressions(SOURCE, "01_a.py") == FOUND
-
-
 def test_a_name_with_two_values_and_what_is_not_python_are_refused():
     for text, said in {"i + 1": "assigns i 2 times; allowed: once", "a +": "invalid syntax"}.items():
         with pytest.raises(BuildError, match=rf"^01_a\.py: the text shows '{text}', but .*{said}".replace("+", r"\+")):
             inline.expressions(SOURCE + f"\n# %% [markdown]\n# {{glue:text}}`{text}:.1f`\n", "01_a.py")
+    assert inline.expressions(SOURCE, "01_a.py") == FOUND
 
 
 def test_a_hidden_cell_before_the_last_one_computes_them(tmp_path):

@@ -14,9 +14,5 @@ def test_words_become_values():
     for text in ("[1,", "{a: 1}", "2020-01-01"):
         with pytest.raises(BuildError, match=r"parameter x = .*; allowed: a number, a word, true, false, or a list"):
             literals.literal("x", text)
-
-
-def test_a_parameter_that_is_text_stays_text():
-    """The first layer of an nn.Sequential is called 0."""
     given = [["layer", "0"], ["model", "true"], ["steps", "2"]]
     assert literals.given("63_your_networks", given) == {"layer": "0", "model": "true", "steps": 2}

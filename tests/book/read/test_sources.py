@@ -10,11 +10,17 @@ from book.tools.read import chapters, inputs, sources
 from book.tools.read.chapters import BuildError
 
 
-def test_a_package_needs_what_its_init_imports(toy):
+def test_a_package_needs_what_its_init_imports(toy, monkeypatch):
     found = sources.Sources(toy.where).modules("01_first")
     assert {"lmc_helpers", "lmc_helpers.alpha", "lmc_helpers.alpha.core", "lmc_helpers.gamma"} <= set(found)
     assert not {"lmc_helpers.alpha.spare", "lmc_helpers.delta", "lmc_helpers.beta"} & set(found)
     assert found["lmc_helpers.alpha"] == toy.path("lmc_helpers/alpha/__init__.py")
+    expected = sources.Sources(toy.where).modules("01_first")
+    parsed = []
+    monkeypatch.setattr(ast, "parse", lambda content, real=ast.parse: parsed.append(1) or real(content))
+    assert sources.Sources(toy.where).modules("01_first") == expected and not parsed
+    toy.edit("lmc_helpers/gamma.py", "return 1", "return 2")
+    assert sources.Sources(toy.where).modules("01_first") == expected and len(parsed) == 1
 
 
 IMPORTS = {
@@ -65,9 +71,6 @@ def test_every_way_to_import_is_seen(toy):
     for statement, module in RELATIVE.items():
         toy.path("lmc_helpers/alpha/__init__.py").write_text(statement)
         assert module in sources.Sources(toy.where).modules("01_first"), statement
-
-
-def test_what_does_not_exist_or_parse_is_named(toy):
     for statement, said in WRONG.items():
         toy.path("notebooks/02_second.py").write_text(statement)
         with pytest.raises(BuildError, match=said):
@@ -129,15 +132,6 @@ def test_a_chapter_is_its_cells_with_their_tags(toy):
         assert code(CELLS.replace(old, new)) == first, new
     for old, new in OTHER:
         assert code(CELLS.replace(old, new)) != first, new
-
-
-def test_a_file_is_parsed_once_for_each_content(toy, monkeypatch):
-    expected = sources.Sources(toy.where).modules("01_first")
-    parsed = []
-    monkeypatch.setattr(ast, "parse", lambda content, real=ast.parse: parsed.append(1) or real(content))
-    assert sources.Sources(toy.where).modules("01_first") == expected and not parsed
-    toy.edit("lmc_helpers/gamma.py", "return 1", "return 2")
-    assert sources.Sources(toy.where).modules("01_first") == expected and len(parsed) == 1
 
 
 def test_a_recorded_second_seed_is_a_source_below_paper_scale(monkeypatch):

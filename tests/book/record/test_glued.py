@@ -26,9 +26,6 @@ def test_what_a_page_shows_of_a_notebook():
     before = copy.deepcopy(stored)
     shown = {"hours": "12", "tolerance": "10⁻⁸", "price": "3 s", "slope": "4.5·10⁻⁶"}
     assert glued.values(stored) == shown and stored == before
-
-
-def test_tables_that_cells_show_are_in_signs_but_their_formulas_stay():
     shown = nodes.entry("", nodes.paragraph("", "", nodes.Text("-2e-15"), nodes.math("", "x^{-1}")))
     output = nodes.container("", nodes.table("", shown), nodes.paragraph("", "3e-07"), classes=["cell_output"])
     document = new_document("page")

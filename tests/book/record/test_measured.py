@@ -56,9 +56,6 @@ def test_the_interval_of_the_ratio_is_that_of_a_chi_square():
     draws = np.random.default_rng(3).standard_normal((400_000, 4)).var(axis=1, ddof=1)
     assert np.mean(draws > (found / low) ** 2) == pytest.approx(5e-4, rel=0.3)
     assert np.mean(draws < (found / high) ** 2) == pytest.approx(5e-4, rel=0.3)
-
-
-def test_a_ratio_needs_two_values_with_errors():
     for values, errors in (([1.0], [1.0]), ([1.0, 2.0], [1.0]), ([1.0, 2.0], [1.0, 0.0])):
         with pytest.raises(ValueError):
             ratio(values, errors)
@@ -75,6 +72,10 @@ def test_what_is_decided_differently():
     ):
         runs = [run(verdict=v, stderr=1.0, sharper=sharper if v == "holds" else "inside") for v in verdicts]
         assert Spread(part(), "01_x", runs).different == different, verdicts
+    criteria = [("criterion", SimpleNamespace(low=-1.0, high=1.0))]
+    for value, stderr, times in ((0.0, 0.1, 10.83 / 100), (0.5, 0.5, 10.83), (0.9, 0.1, 10.83)):
+        runs = [run(value, stderr, verdict="open")] * 2
+        assert Spread(part(criteria=lambda: criteria), "01_x", runs).times == pytest.approx(max(1.0, times), rel=1e-3)
 
 
 def test_what_is_open_too_often():
@@ -92,14 +93,7 @@ def test_what_is_open_too_often():
     assert Spread(part(), "01_x", few, "an hour").by_design == "an hour"
 
 
-def test_what_deciding_takes():
-    criteria = [("criterion", SimpleNamespace(low=-1.0, high=1.0))]
-    for value, stderr, times in ((0.0, 0.1, 10.83 / 100), (0.5, 0.5, 10.83), (0.9, 0.1, 10.83)):
-        runs = [run(value, stderr, verdict="open")] * 2
-        assert Spread(part(criteria=lambda: criteria), "01_x", runs).times == pytest.approx(max(1.0, times), rel=1e-3)
-
-
-def test_exact_values_are_the_same_or_say_over_what():
+def test_exact_values_are_the_same_or_say_over_what_and_intervals_of_shares_meet():
     same = [run(0.5), run(0.5 + 1e-12)]
     assert not Spread(part(sampled=False), "01_x", same).varies
     other = [run(0.5), run(0.5001)]
@@ -108,9 +102,6 @@ def test_exact_values_are_the_same_or_say_over_what():
     assert said.varies and not said.unsaid
     assert not Spread(part(sampled=False, floor=1e-3), "01_x", other).varies
     assert Spread(part(sampled=False), "01_x", [run(None, verdict="open", n=0)]).kind == measured.NOT_RUN
-
-
-def test_intervals_of_shares_must_meet():
     apart = [run(0.1, half=0.05), run(0.3, half=0.05)]
     assert Spread(part(), "01_x", apart).kind == measured.INTERVAL and Spread(part(), "01_x", apart).ratio is None
     assert Spread(part(), "01_x", apart).error_bars == "too small"

@@ -45,12 +45,9 @@ def test_what_is_wider_is_refused_unless_it_says_what_stood(now, refused):
     assert refused in " ".join(found)
 
 
-def test_what_was_revised_keeps_saying_so():
+def test_what_was_revised_keeps_saying_so_and_the_table_has_every_part_that_was_measured():
     stood = Stood.of(part(**between(1.9, 2.1), revised={"from": {"criterion": FIELDS["criterion"]}} | WHY))
     assert "'revised' is missing" in stood.problems(part(**between(1.9, 2.1)))[0]
-
-
-def test_the_table_of_the_book_has_every_part_that_was_measured():
     from book.tools.record import records, standing
 
     measured = {id for id, record in records.recorded().items() if record["value"] is not None}

@@ -41,6 +41,9 @@ def test_without_a_record_the_page_says_so(recorded):
     text = page()
     assert "No sweep is recorded." in text and "No run in other settings is recorded." in text
     assert "| 3.11 | chapters, 3.11.7 |" in text and "| 3.13 | not tested |" in text
+    record, written = Record("sweep", "smoke"), {CHAPTER: chapter(["holds", "open"], [f"{COMMIT}.1", f"{COMMIT}.2"])}
+    record.write(written)
+    assert record.read() == written
 
 
 def test_a_sweep_with_its_provenance_and_contradictions(recorded):
@@ -63,9 +66,6 @@ def test_settings_stand_in_a_table(recorded):
     assert "| 4 threads | 1 | 0 | {claim}`Z3.exact` | none |" in text
     folded = text[text.index("### Settings") :].partition("<summary>The runs</summary>")[2].partition("</details>")[0]
     assert "| 3 | 2 threads, 4 threads | `bbbb` |" in folded
-
-
-def test_a_difference_stands_with_its_part(recorded):
     found = chapter(["holds", "holds"], ["", "@four_threads"])
     measured = found.runs[1].measured
     measured["Z3.exact"] = measured["Z3.exact"].model_copy(update={"value": 2e-4})
@@ -73,13 +73,3 @@ def test_a_difference_stands_with_its_part(recorded):
     half = 6e-4 / (2 * 3.2905267314919255)  # of an interval at two-sided 10⁻³
     once = f"{{claim}}`Z3.exact` ({2e-4 / half:.2f})"
     assert f"| 1 | 1 | none | none | {once} | {once} |" in page()
-
-
-def test_every_setting_of_the_book_is_read():
-    assert repeats.variants.settings().settings
-
-
-def test_what_is_written_is_read_again(recorded):
-    record, written = Record("sweep", "smoke"), {CHAPTER: chapter(["holds", "open"], [f"{COMMIT}.1", f"{COMMIT}.2"])}
-    record.write(written)
-    assert record.read() == written

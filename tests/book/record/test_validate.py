@@ -29,17 +29,12 @@ CONCERNS = {
 }
 
 
-def test_a_change_concerns_the_chapters_that_depend_on_it(clone):
+def test_a_change_concerns_the_chapters_that_depend_on_it_and_some_are_compared_at_laptop(clone):
     commit = clone.commit()
     said = clone.python("-c", AFFECTED, commit, *CONCERNS).stdout
     assert dict(zip(CONCERNS, said.splitlines(), strict=True)) == CONCERNS
     (bad,) = clone.calls("validate", ("--since", "nowhere"))
     assert bad.returncode == 1 and bad.stderr.startswith("error: git diff") and "nowhere" in bad.stderr, bad
-
-
-def test_some_chapters_are_run_and_compared_at_laptop(clone):
-    """The others need not be there."""
-    clone.commit()
     done = clone.run("book", "validate", "--profile", "laptop", "second")
     assert done.returncode == 0, done.stdout + done.stderr
     assert clone.ran(done) == ["02_second"] and "0 numbers at laptop compared" in done.stdout

@@ -79,11 +79,9 @@ def test_what_is_false_has_its_erratum_and_is_counted_once(toy):
         steps = sum(e.step_of is not None for e in listed["details"])
         assert len(listed["results"]) + len(listed["details"]) == false + steps
     assert [errata.content(toy, letter)["slips"] for letter in "TU"] == [2, 0]
-
-
-def test_of_readings_the_best_counts_wherever_a_badge_stands(toy):
-    assert toy.counting(["T1.one", "T1.true", "T1.other"]) == ["T1.other", "T1.true"]
-    assert toy.counts("T1.one") == "T1.other: holds" and toy.counts("T1.other") == toy.counts("T1.wrong") == ""
+    made = board.rich("*a* `b` <c> $x_1 < *y*$, as Z3.limit_of says.")
+    link = '<a href="#score-Z3-limit_of">Z3.limit_of</a>'
+    assert made == rf"<em>a</em> <code>b</code> &lt;c&gt; \(x_1 &lt; *y*\), as {link} says."
 
 
 def test_a_run_surprises_only_where_no_larger_one_stands(tmp_path):
@@ -102,6 +100,8 @@ def test_a_row_says_what_differs_worst_first(toy):
     assert rows["U1"].marks == []
     assert rows["U1"].verdict == "fails" and rows["U1"].phrase == "It is not two"
     assert rows["X1"].verdict == "a page of the book" and rows["X1"].parts == []
+    assert toy.counting(["T1.one", "T1.true", "T1.other"]) == ["T1.other", "T1.true"]
+    assert toy.counts("T1.one") == "T1.other: holds" and toy.counts("T1.other") == toy.counts("T1.wrong") == ""
 
 
 def test_where_nothing_differs_a_row_says_what_there_is(tmp_path):
@@ -113,9 +113,6 @@ def test_where_nothing_differs_a_row_says_what_there_is(tmp_path):
     ):
         rows = board.rows(found(tmp_path, {"T1": claim(parts={"it": part})}, {"T1.it": verdict}))
         assert [row.phrase for row in rows] == [phrase]
-
-
-def test_a_reading_that_fails_beside_one_that_holds_is_no_erratum(tmp_path):
     parts = {"one": FAILING | READ, "other": BASE | READ}
     it = found(tmp_path, {"T1": claim(parts=parts)}, {"T1.one": "fails", "T1.other": "holds"})
     assert board.content(it)["differs"] == set()
@@ -124,7 +121,7 @@ def test_a_reading_that_fails_beside_one_that_holds_is_no_erratum(tmp_path):
     ]
 
 
-def test_an_up_to_date_record_decides_as_in_the_part_s_box(tmp_path):
+def test_an_up_to_date_record_decides_and_shows_its_number_as_in_the_part_s_box(tmp_path):
     for entry, here, there, verdict, recorded in (
         (BASE, "holds", None, "holds", False),
         (BASE, "open", "holds", "holds", True),
@@ -138,20 +135,11 @@ def test_an_up_to_date_record_decides_as_in_the_part_s_box(tmp_path):
         run, record = ({"T1.it": one} if one else {} for one in (here, there))
         finding = found(tmp_path, {"T1": claim(parts={"it": entry})}, run, record).parts["T1.it"]
         assert (finding.verdict, finding.from_record) == (verdict, recorded), (here, there)
-
-
-def test_the_number_shown_is_the_recorded_one_or_else_what_was_measured(tmp_path):
     it = found(tmp_path, {"T1": claim(parts={"it": OPEN})}, {"T1.it": "open"}, {"T1.it": "open"}).parts["T1.it"]
     it.run["value"] = 2.0
     assert it.record is it.run
     it.paper["value"] = 3.0
     assert it.record is it.paper  # the recorded run goes first
-
-
-def test_texts_of_the_ledger_become_html():
-    made = board.rich("*a* `b` <c> $x_1 < *y*$, as Z3.limit_of says.")
-    link = '<a href="#score-Z3-limit_of">Z3.limit_of</a>'
-    assert made == rf"<em>a</em> <code>b</code> &lt;c&gt; \(x_1 &lt; *y*\), as {link} says."
 
 
 @pytest.fixture

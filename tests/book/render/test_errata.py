@@ -1,7 +1,5 @@
 """The errata as a claim (X2): every statement that is contradicted has all that its erratum needs. Nothing is run."""
 
-from types import SimpleNamespace
-
 import pytest
 import yaml
 from oracles.ledger import BASE, CORRECTED, SAMPLED, claim, parse_part, step, write
@@ -51,11 +49,9 @@ def test_what_an_erratum_lacks_is_named():
         part = parse_part("T1.a", entry)
         assert errata.lacking(part, {"T1.a": "12_overlap_theorem"}) == missing
         assert errata.lacking(part, {})[-1] == "chapter"
-
-
-def test_what_no_one_expected_to_differ_still_has_a_title():
-    part = parse_part("T1.a", BASE | {"quantity": "width of the peak"})
-    assert errata.Entry(SimpleNamespace(part=part), None).title == "Width of the peak"
+    part = parse_part("T1.a", SAMPLED | {"expected": "fails", "reason": "so"})
+    it = findings.Finding(part, "12_overlap_theorem", {"verdict": "open"}, {"verdict": "fails"})
+    assert errata.command(it) == "make chapter NAME=overlap_theorem PROFILE=paper"
 
 
 def test_the_line_that_reproduces_a_part_names_the_chapter_that_checks_it(where, expected):
@@ -64,12 +60,6 @@ def test_the_line_that_reproduces_a_part_names_the_chapter_that_checks_it(where,
         line = errata.command(findings.Finding(part, where[part.id], {"verdict": part.expected}, None))
         name = line.removeprefix("make chapter NAME=")
         assert part.id in known.chapter(chapters.find(name)).checks
-
-
-def test_what_only_the_papers_scale_decides_is_reproduced_there():
-    part = parse_part("T1.a", SAMPLED | {"expected": "fails", "reason": "so"})
-    it = findings.Finding(part, "12_overlap_theorem", {"verdict": "open"}, {"verdict": "fails"})
-    assert errata.command(it) == "make chapter NAME=overlap_theorem PROFILE=paper"
 
 
 def test_entries_stand_by_weight_and_slips_by_what_they_change(tmp_path):
@@ -107,15 +97,12 @@ def _plain(text: str) -> str:
     return text
 
 
-def test_the_ledger_names_the_pages_that_answer_without_being_judged(root):
+def test_the_ledger_names_the_pages_that_answer_without_being_judged_and_no_others(root, tmp_path):
     toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
     listed = {entry["file"] for part in toc["parts"] for entry in part["chapters"]}
     pages = {id: claim.page for id, claim in claims.ledger().items() if claim.page}
     assert pages.items() >= {"X2": "errata", "X8": "reports"}.items()
     assert {f"book/{page}" for page in pages.values()} <= listed
-
-
-def test_only_what_is_beyond_the_papers_and_not_judged_has_a_page(tmp_path):
     for entry in (claim("X", page="errata", parts={"a": BASE}), claim("T", page="errata")):
         with pytest.raises(claims.LedgerError, match="'page'"):
             claims.ledger(write(tmp_path, {f"{entry['paper']}1": entry}))

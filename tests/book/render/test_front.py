@@ -12,15 +12,6 @@ from lmc_helpers import claims
 from lmc_helpers.claims.criteria import Claim
 
 
-def test_a_record_at_paper_scale_is_used_before_this_run():
-    run = SimpleNamespace(records={"Z1.a": {"value": 1.0}, "Z1.b": {"value": 2.0}, "Z1.c": {"value": None}})
-    found = front.measured(run, {"Z1.b": {"value": 2.5}})
-    assert found == {"Z1.a": {"value": 1.0}, "Z1.b": {"value": 2.5}}
-    words = {"title": "[[Z1.a:.0f]]", "says": "[[Z1.b:.1f]]", "chapter": "overlap_theorem", "alt": "", "parts": []}
-    (shown,) = front.findings(SimpleNamespace(findings=[SimpleNamespace(**words)]), found)
-    assert (shown.title, shown.says, shown.picture) == ("1", "2.5", ("12_overlap_theorem", "finding"))
-
-
 def test_the_findings_of_the_book_type_no_number_and_have_a_picture():
     """Digits in a finding are in names, exponents and one-figure integers."""
     for one in front.read().findings:
@@ -80,17 +71,14 @@ def test_a_tile_says_its_claim_and_leads_to_its_row():
     assert "\n\n" not in text.strip()  # an empty line would end the block
 
 
-def test_tiles_say_their_claims_without_markup():
-    said = [front.bare(f"{claim.id}, {claim.where}: {claim.says}") for claim in claims.ledger().values()]
-    assert said and [text for text in said if re.search(r"[\\{}$*`]|^\s|\s$|[a-z]+\(\(|\(\)", text)] == []
-
-
 def test_the_address_of_the_code_stands_on_the_page_if_it_is_known():
     template = pages.environment().get_template("start.md")
     where = "https://github.com/someone/book"
     assert f"git clone {where}\n" in template.render(repository=where)
     unknown = template.render(repository="")
     assert "git clone" not in unknown and "http" not in unknown and "make book\n" in unknown
+    said = [front.bare(f"{claim.id}, {claim.where}: {claim.says}") for claim in claims.ledger().values()]
+    assert said and [text for text in said if re.search(r"[\\{}$*`]|^\s|\s$|[a-z]+\(\(|\(\)", text)] == []
 
 
 def test_links_to_pages_that_are_not_in_the_book_are_left_out():
@@ -112,13 +100,12 @@ def test_results_and_details_of_all_papers_are_added_up():
     found = front.totals(lines)
     assert found.pop("derived") == {"holds": 8, "open": 0}
     assert found == {"results": {"holds": 7, "open": 5}, "details": {"holds": 1, "open": 8}}
-
-
-def test_training_has_its_price():
-    job, gpu = SimpleNamespace(core_minutes=90.0, gpu=False), SimpleNamespace(core_minutes=30.0, gpu=True)
-    assert front.training([]) == "none"
-    assert front.training([job, job]) == "2 runs, 3 h of one core"
-    assert front.training([job, gpu]) == "2 runs, 2 h of one core, some for a graphics card"
+    run = SimpleNamespace(records={"Z1.a": {"value": 1.0}, "Z1.b": {"value": 2.0}, "Z1.c": {"value": None}})
+    found = front.measured(run, {"Z1.b": {"value": 2.5}})
+    assert found == {"Z1.a": {"value": 1.0}, "Z1.b": {"value": 2.5}}
+    words = {"title": "[[Z1.a:.0f]]", "says": "[[Z1.b:.1f]]", "chapter": "overlap_theorem", "alt": "", "parts": []}
+    (shown,) = front.findings(SimpleNamespace(findings=[SimpleNamespace(**words)]), found)
+    assert (shown.title, shown.says, shown.picture) == ("1", "2.5", ("12_overlap_theorem", "finding"))
 
 
 def test_times_are_those_of_this_run_and_of_the_records(monkeypatch):

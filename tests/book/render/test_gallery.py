@@ -12,12 +12,17 @@ FIGURES = {"Z": 15, "P": 7, "G": 4, "I": 21}  # counted in the papers, appendice
 ENTRY = {"shows": "a line", "ours": [{"chapter": "overlap_theorem", "picture": "fig_limit"}], "parts": ["Z3.limit"]}
 
 
-def test_every_figure_of_the_papers_is_there_once_with_pictures_that_its_chapter_shows():
+def test_every_figure_of_the_papers_is_there_once_with_pictures_that_its_chapter_shows(tmp_path):
     found = {paper: [int(figure.number) for figure in figures] for paper, figures in gallery.read().items()}
     assert found == {paper: list(range(1, last + 1)) for paper, last in FIGURES.items()}
     for chapter, name in gallery.wanted():
         text = (chapters.NOTEBOOKS / f"{chapter}.py").read_text(encoding="utf-8")
         assert f'"{name}"' in text and f"{{glue:figure}} {name}\n" in text, name
+    path = tmp_path / "toy.yml"
+    path.write_text(yaml.safe_dump({"G": {"2": ENTRY | {"note": "smaller"}}}))
+    (figure,) = gallery.read(path)["G"]
+    assert (figure.anchor, figure.shows, figure.note, figure.parts) == ("figure-G-2", "a line", "smaller", ["Z3.limit"])
+    assert [(p.chapter, p.name) for p in figure.ours] == [("12_overlap_theorem", "fig_limit")]
 
 
 def test_parts_that_cite_a_figure_stand_beside_it():
@@ -30,11 +35,3 @@ def test_parts_that_cite_a_figure_stand_beside_it():
                 cited = re.search(r"^Fig\. (\d+)|Fig\. (\d+)[a-z]?$", part.where)
                 if claim.paper == paper and cited and part.whose != claims.OURS and part.weight == claims.HEADLINE:
                     assert part.id in beside[cited[1] or cited[2]], f"{part.id}: {part.where}"
-
-
-def test_a_figure_is_read_with_all_that_is_said(tmp_path):
-    path = tmp_path / "toy.yml"
-    path.write_text(yaml.safe_dump({"G": {"2": ENTRY | {"note": "smaller"}}}))
-    (figure,) = gallery.read(path)["G"]
-    assert (figure.anchor, figure.shows, figure.note, figure.parts) == ("figure-G-2", "a line", "smaller", ["Z3.limit"])
-    assert [(p.chapter, p.name) for p in figure.ours] == [("12_overlap_theorem", "fig_limit")]

@@ -3,7 +3,7 @@
 import pytest
 
 from book.tools.read.chapters import BuildError
-from book.tools.render.numbers import UNROUNDED, filled, parts
+from book.tools.render.numbers import UNROUNDED, bound, filled, parts
 
 RECORDS = {
     "Z3.limit": {"value": 0.73812, "low": None, "high": None, "n": 1},
@@ -38,12 +38,12 @@ REFUSED = {
 def test_numbers_stand_where_they_are_asked_for():
     assert {text: filled(text, RECORDS) for text in SHOWN} == SHOWN
     assert parts("[[n(Z3.limit)]] and [[1 - I18.later:to]], [[x]]") == ["Z3.limit", "I18.later"]
-
-
-def test_a_bound_says_to_which_side_it_is_rounded():
     loose = "at most [[Z3.limit:.1f]], up to **[[100 * Z3.limit:.0f]] %**, at least [[low(I18.later):.2f]]"
+    loose += ", within {glue:text}`x[1:]:.0e`, at most\n# {glue:text}`max(x):.2f`"
     tight = "at most [[Z3.limit:≤.1f]], up to [[n(Z3.limit)]], at least [[I18.later:±]] or [[I18.later:to]]"
-    assert (len(UNROUNDED.findall(loose)), UNROUNDED.findall(tight)) == (3, [])
+    tight += ", within {glue:text}`x[1:]:≤.0e`, up to {glue:text}`pairs` or {glue:text}`x:.2f`"
+    assert (len(UNROUNDED.findall(loose)), UNROUNDED.findall(tight)) == (5, [])
+    assert (bound(1e-30, "≤.0e"), bound(-0.126, "≥.2f"), bound(float("inf"), "≤.1f")) == ("1e-30", "-0.13", "∞")
 
 
 @pytest.mark.parametrize("text", REFUSED)

@@ -20,6 +20,13 @@ def chapter(*cells: dict, seconds: float = 12.4, profile: str = "laptop") -> dic
 def test_the_number_stands_before_the_title_and_nowhere_else():
     made = staging.complete(chapter(code("# a comment"), text("# The theorem\n\nText."), text("# Another")), {})
     assert [cell["source"] for cell in made["cells"]] == ["# a comment", "# 12 The theorem\n\nText.", "# Another"]
+    first = {"theorem": {"thm-b": (31,), "def-a": (29,), "lem": (30,)}, "figure": {}}
+    second = {"theorem": {"thm-c": (32,)}, "figure": {"fig": (9,)}}
+    numbers = {"book/executed/45_x": first, "book/executed/45A_x": second, "book/figures": first}
+    here, there = (sphinx_numbers.by_chapter(f"book/executed/{name}_x", numbers) for name in ("45", "45A"))
+    assert here == {"theorem": {"def-a": (45, 1), "lem": (45, 2), "thm-b": (45, 3)}, "figure": {}}
+    assert there == {"theorem": {"thm-c": (45, 4)}, "figure": {"fig": (45, 1)}}
+    assert sphinx_numbers.by_chapter("book/figures", numbers) is first
 
 
 def test_minutes_of_reading():
@@ -49,13 +56,3 @@ def test_times_stand_where_the_chapter_asks():
         notebook["metadata"]["lmc"]["chapter"] = name
         made = staging.complete(notebook, paper)["cells"][0]["source"]
         assert made == f"You need: nothing. Reading: about 1 min. Running: {said}"
-
-
-def test_theorems_and_figures_count_within_their_chapter():
-    first = {"theorem": {"thm-b": (31,), "def-a": (29,), "lem": (30,)}, "figure": {}}
-    second = {"theorem": {"thm-c": (32,)}, "figure": {"fig": (9,)}}
-    numbers = {"book/executed/45_x": first, "book/executed/45A_x": second, "book/figures": first}
-    here, there = (sphinx_numbers.by_chapter(f"book/executed/{name}_x", numbers) for name in ("45", "45A"))
-    assert here == {"theorem": {"def-a": (45, 1), "lem": (45, 2), "thm-b": (45, 3)}, "figure": {}}
-    assert there == {"theorem": {"thm-c": (45, 4)}, "figure": {"fig": (45, 1)}}
-    assert sphinx_numbers.by_chapter("book/figures", numbers) is first

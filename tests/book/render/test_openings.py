@@ -97,12 +97,9 @@ def problems(tmp_path, monkeypatch):
     return found
 
 
-def test_every_chapter_has_the_form():
+def test_every_chapter_has_the_form(problems):
     texts = {name: (chapters.NOTEBOOKS / f"{name}.py").read_text(encoding="utf-8") for name in chapters.chapters()}
     assert [name for name, text in texts.items() if not openings.HEAD.search(openings.cells(text)[0][1])] == []
-
-
-def test_a_good_first_screen_has_no_problem(problems):
     assert problems(HEAD) == []
     assert problems("# %% [markdown]\n# # Title\n#\n# Text.\n") == []  # not in this form
 
@@ -149,16 +146,18 @@ def test_one_notebook_gives_two_pages(problems):
     assert carried == [["late"], ["early"]]
 
 
-def test_a_verdict_is_what_stands_in_its_own_brackets():
+def test_a_verdict_is_what_stands_in_its_own_brackets_and_a_number_is_not_parted_from_its_error():
     said = "for $x \\in [0, 1)$ | [true for $x$](#I9.bound) | [not a part](#top) | [a](b.md)"
     shown = said.replace("[true for $x$](#I9.bound)", "{verdict}`true for $x$ <I9.bound>`")
     assert screens.prose(said, {}) == shown
-
-
-def test_a_number_is_not_parted_from_its_error_and_sign():
     said = "{glue:text}`100 * x:.1f` %, 25.6 ± 1.6 % and (a ± b), `x % 2`"
     kept = "{glue:text}`100 * x:.1f`_%, 25.6_±_1.6_% and (a ± b), `x % 2`".replace("_", "\u00a0")
     assert screens.prose(said, {}) == kept
+
+
+def test_a_bound_of_this_run_is_rounded_to_its_side():
+    said = "{glue:text}`x[1:]:≤.2f`, {glue:text}`x[1:]:≥.0e`, {glue:text}`x[1:]:.2f`"
+    assert screens.rounded(said, {"x[1:]": "0.1201"}) == "0.13, 0.1, {glue:text}`x[1:]:.2f`"
 
 
 def test_a_theorem_is_on_the_page_that_shows_it():

@@ -44,18 +44,12 @@ def test_figures_are_found_with_anchor_and_words():
     found = pictures.in_text("01_toy", SOURCE)
     assert list(found) == ["fig_left", "fig_right"]
     alt = "A line that rises: slowly, then fast."
-    assert found["fig_left"] == pictures.Picture("01_toy", "01_toy", "fig_left", "fig-left", alt, recorded=False)
+    assert found["fig_left"] == pictures.Picture("01_toy", "01_toy", "fig_left", "fig-left", alt)
     assert found["fig_right"].anchor == "fig-right"
-
-
-def test_every_figure_of_the_chapters_has_an_anchor_and_words():
     found = [picture for chapter in chapters() for picture in pictures.shown(chapter).values()]
     assert len(found) > 50
     assert [p.name for p in found if not p.anchor or len(p.alt) < 40] == []
     assert len({p.anchor for p in found}) == len(found)
-
-
-def test_a_copy_keeps_its_shape_and_is_never_larger():
     for size, becomes in (((1280, 640), (640, 320)), ((1698, 690), (640, 260)), ((500, 300), (500, 300))):
         small = Image.open(io.BytesIO(pictures.small(png(*size))))
         assert small.format == "WEBP" and small.size == becomes
@@ -67,9 +61,6 @@ def test_copies_are_written_once_and_their_sizes_told(tmp_path):
     one, two = pictures.Small("07-one.webp", 640, 320), pictures.Small("07-two.webp", 300, 200)
     assert found == {("07_toy", "one"): one, ("07_toy", "two"): two}
     assert sorted(p.name for p in (tmp_path / "thumbs").iterdir()) == ["07-one.webp", "07-two.webp"]
-
-
-def test_a_picture_that_is_not_there_is_named(tmp_path):
     path = executed(tmp_path / "07_toy.ipynb", one=png(12, 6))
     with pytest.raises(BuildError, match=r"07_toy holds no picture 'finding'; it has: one"):
         pictures.write({("07_toy", "finding")}, {"07_toy": path}, tmp_path / "thumbs")

@@ -19,12 +19,6 @@ CHAPTER = "11_exact_loss"
 OPEN = BASE | {"expected": "open", "reason": "It was not run.", "price": "{hours} hours of one core"}
 
 
-def test_a_price_whose_number_is_missing_is_none():
-    assert findings.priced("{hours} of {all}", {"hours": "1", "all": "2"}) == "1 of 2"
-    assert findings.priced("{hours} of {all}", {"hours": "1"}) == ""
-    assert findings.priced("nothing", {}) == "nothing" and findings.priced("", {}) == ""
-
-
 @pytest.fixture
 def known(tmp_path, monkeypatch):
     """Findings of a toy paper with a result of each kind, beside a chapter that glued a price."""
@@ -61,13 +55,7 @@ def test_a_report_has_each_result_where_it_belongs(known):
     assert said["confirmed"] == [{"chapter": CHAPTER, "seeds": "abc", "date": "2026-01-01", "parts": 2}]
     assert [part.id for part in said["revised"]] == ["T1.more"]
     assert said["unconfirmed"] == 5 and said["results"] == []
-
-
-def test_what_is_derived_is_no_confirmed_measurement(known):
     assert sorted(pages.confirmed(known)["current"]) == ["T1.again", "T1.own", "T1.true"]
-
-
-def test_a_part_that_nothing_checks_has_its_price_from_a_chapter_of_its_claim(known):
     del known.where["T1.open"]
     assert findings.prices(known, "laptop")["T1.open"] == "12 hours of one core"
 
@@ -81,18 +69,18 @@ def test_every_price_of_the_ledger_names_numbers_that_a_chapter_of_its_claim_glu
             for name in findings.NAME.findall(part.price):
                 stem = name.partition("_")[0]
                 assert f" {name}=" in text or f'f"{stem}_{{' in text, (part.id, name)
+    assert findings.priced("{hours} of {all}", {"hours": "1", "all": "2"}) == "1 of 2"
+    assert findings.priced("{hours} of {all}", {"hours": "1"}) == ""
+    assert findings.priced("nothing", {}) == "nothing" and findings.priced("", {}) == ""
 
 
-def test_without_a_browser_the_error_is_one_line(known, tmp_path, monkeypatch, capsys):
+def test_without_a_browser_or_a_book_the_error_is_one_line(known, tmp_path, monkeypatch, capsys):
     page = tmp_path / "html" / "book" / "reports" / "T.html"
     page.parent.mkdir(parents=True)
     page.write_text("<p>", encoding="utf-8")
     monkeypatch.setattr(reports.shutil, "which", lambda name: None)
     assert main(["reports", "--html", str(tmp_path / "html"), "--out", str(tmp_path / "out")]) == 1
     assert re.fullmatch(r"error: no Chromium [^\n]+\n", capsys.readouterr().err)
-
-
-def test_without_a_book_the_error_says_what_to_run(tmp_path, capsys):
     assert main(["reports", "--html", str(tmp_path), "--out", str(tmp_path / "out")]) == 1
     assert capsys.readouterr().err.endswith("run: make book\n")
 

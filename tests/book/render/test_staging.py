@@ -31,19 +31,13 @@ def test_injected_parameters_are_shown_where_they_say_something():
     plain = {"cells": [cell(DEFAULTS, "parameters"), cell("M")]}
     staging.fold_parameters(plain)
     assert plain == {"cells": [cell(DEFAULTS, "parameters"), cell("M")]}
-
-
-def test_parameters_that_are_not_literal_are_compared_as_text():
     assert literals.values('a = float("inf")\nb: int\nc = d = 3') == {"a": "float('inf')", "c": 3, "d": 3}
 
 
-def test_code_that_folds_waits_for_the_switch_under_its_title():
+def test_code_folds_under_its_title_and_a_figure_is_shown_once():
     folded, shown = cell("x", "hide-input", mystnb={"code_prompt_show": "Imports"}), cell("y", "remove-output")
     staging.fold({"cells": [folded, shown]})
     assert folded == cell("# Imports\nx", staging.SWITCHED) and shown == cell("y", "remove-output")
-
-
-def test_a_figure_is_shown_once():
     picture = {"data": {"image/png": "…"}, "metadata": {"scrapbook": {"name": "fig_a", "mime_prefix": ""}}}
     hidden = {"data": {"x/text/plain": "3"}, "metadata": {"scrapbook": {"name": "three", "mime_prefix": "x/"}}}
     staging.hide_shown({"cells": [{"outputs": [picture, hidden]}]})
@@ -84,6 +78,8 @@ def test_boxes_are_written_anew_from_record_and_ledger():
     assert "erratum" not in first and 'href="../errata/T.html#erratum-T1-b"' in second
     assert gone == "<p>as it was</p>"
     assert all(output["data"]["text/plain"] == "as it was" for output in outputs)
+    assert SHOWN.address("Z3", "11_here") is None and SHOWN.address("thm-three", "11_here") is None
+    assert SHOWN.address("T1", "11_here") == ("../scoreboard.html#score-T1", "T1")
 
 
 def test_a_copy_without_the_papers_images_says_so_once():
@@ -115,8 +111,3 @@ def test_theorems_are_found_where_they_stand():
     limit, lemma = ("12_x", "Theorem 12.2 (The limit of $T$)"), ("12_x", "Lemma 12.3")
     assert staging.theorems(source, "12_x") == {"thm-limit": limit, "lem-a": lemma}
     assert staging.Shown(theorems=staging.theorems(source, "12_x")).address("lem-a", "12_x") == ("#lem-a", "Lemma 12.3")
-
-
-def test_words_that_are_nowhere_have_no_address():
-    assert SHOWN.address("Z3", "11_here") is None and SHOWN.address("thm-three", "11_here") is None
-    assert SHOWN.address("T1", "11_here") == ("../scoreboard.html#score-T1", "T1")

@@ -20,7 +20,7 @@ def everything(path):
     return sorted((p.relative_to(path).as_posix(), p.read_bytes()) for p in path.rglob("*") if p.is_file())
 
 
-def test_what_lies_there_is_kept_and_named(tmp_path):
+def test_what_lies_there_is_kept_and_named_and_a_book_or_an_empty_folder_taken(tmp_path):
     for k, (files, out, said) in enumerate(
         (
             (["letters/one.txt"], "letters", "letters holds something other than a book"),
@@ -34,6 +34,11 @@ def test_what_lies_there_is_kept_and_named(tmp_path):
         with pytest.raises(BuildError, match=re.escape(said)):
             destination.check(folder / out)
         assert everything(folder) == before
+    destination.check(tmp_path / "new")
+    (tmp_path / "empty" / "_build" / "html").mkdir(parents=True)
+    destination.check(tmp_path / "empty")
+    fill(tmp_path / "book", "_build/html/.built", "_build/html/index.html")
+    destination.check(tmp_path / "book")
 
 
 def test_a_build_looks_before_it_runs_anything(toy, tmp_path_factory):
@@ -51,11 +56,3 @@ def test_pages_are_assembled_only_where_they_may_go(tmp_path, monkeypatch, capsy
     assert main(["assemble", "--profile", "smoke", "--out", str(tmp_path / "letters")]) == 1
     assert re.fullmatch(r"error: [^\n]* holds something other than a book[^\n]*\n", capsys.readouterr().err)
     assert everything(tmp_path) == [("letters/one.txt", b"mine")]
-
-
-def test_a_book_and_an_empty_folder_are_taken(tmp_path):
-    destination.check(tmp_path / "new")
-    (tmp_path / "empty" / "_build" / "html").mkdir(parents=True)
-    destination.check(tmp_path / "empty")
-    fill(tmp_path / "book", "_build/html/.built", "_build/html/index.html")
-    destination.check(tmp_path / "book")

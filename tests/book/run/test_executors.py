@@ -15,7 +15,4 @@ def test_executors(monkeypatch, tmp_path):
     with pytest.raises(BuildError, match=r"EXECUTOR_ARGS = '--jobs \"2' is not a list of words"):
         cluster.check("local", '--jobs "2')
     assert cluster.arguments("--jobs 2")[-2:] == ["--jobs", "2"]
-
-
-def test_resources_have_room():
     assert cluster.minutes(61, 2) == 5 + 3 and cluster.megabytes(1000) == 1049

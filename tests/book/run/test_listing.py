@@ -52,7 +52,7 @@ def chapter(tmp_path, monkeypatch):
     return make
 
 
-def test_a_dataclass_has_the_parameters_that_it_names(chapter):
+def test_dataclasses_and_functions_are_given_the_parameters_that_they_name(chapter):
     @dataclass(frozen=True)
     class Parameters:
         width: int
@@ -64,15 +64,14 @@ def test_a_dataclass_has_the_parameters_that_it_names(chapter):
             return [Some()]
 
     assert [run.title for run in listing.runs(chapter(Parameters), "smoke")] == ["some"]
-
-
-def test_the_function_is_called_with_the_parameters_that_it_names(chapter):
     called = []
     name = chapter(lambda width, seed, more=3: called.append((width, seed, more)) or [Some(), Some()])
     assert [run.title for run in listing.runs(name, "smoke")] == ["some"]  # one digest, one run
     listing.runs(name, "smoke", seeds="825a4ae")
     assert called == [(8, 7, 3), (8, variants.seed("825a4ae", name), 3)]  # the profile's width, the commit's seed
     assert listing.parameters(name, "smoke") == {"width": 8, "seed": 7, "profile": "smoke"}
+    with pytest.raises(BuildError, match=r"51_widths: lmc_helpers.nothing.runs, named in its header, does not exist"):
+        listing.runs(chapter(header="lmc_helpers.nothing.runs"), "smoke")
 
 
 WHERE = "chapter 51_widths: lmc_helpers.toys.runs"
@@ -94,19 +93,11 @@ def test_a_function_that_gives_no_runs_is_named(chapter, function, message):
         listing.runs(chapter(function), "smoke")
 
 
-def test_a_function_that_does_not_exist(chapter):
-    with pytest.raises(BuildError, match=r"51_widths: lmc_helpers.nothing.runs, named in its header, does not exist"):
-        listing.runs(chapter(header="lmc_helpers.nothing.runs"), "smoke")
-
-
-def test_short_runs_that_need_another_one_s_file_are_left_to_the_chapter():
+def test_short_runs_are_left_to_their_chapter_and_a_list_of_another_version_is_made_anew():
     short, long = (Job("0", "t", "p", 1, 1, 1, minutes, False, (FIRST,)) for minutes in (0.1, 2.0))
     assert listing._is_worth_it(short) and listing._is_worth_it(long)
     assert not listing._is_worth_it(replace(short, needs=("q",))) and listing._is_worth_it(replace(long, needs=("q",)))
     assert listing._is_worth_it(replace(short, core_minutes=0.5, needs=("q",)))  # 30 s
-
-
-def test_a_list_of_runs_of_another_version_is_made_anew():
     job = Job("0", "t", "p", 1, 1, 1, 1.0, False, (FIRST,))
     assert listing._fits({"key": "k", "runs": [asdict(job)]}, "k")
     newer = asdict(job) | {"priority": 3}

@@ -60,7 +60,6 @@ def test_misses_and_factors():
     assert found.misses(name, slack=1e9).sum() <= found.misses(name).sum()
 
 
-# ---------- Swap search, against all swaps
 def midpoint_norm(W1, W2, P):
     """The size of the network halfway to W2[p]: no linear assignment problem."""
     return (W1 + W2[P]).relu().sum(dim=-2).square().sum(dim=-1)

@@ -54,9 +54,6 @@ def test_a_preserving_map_changes_weights_and_nothing_else():
     torch.testing.assert_close(Vg @ gU, V @ U)
     assert (gU - U)[a].abs().max() < 1e-11 and (Vg - V)[b].abs().max() < 1e-11
     assert (gU - U).norm() > 0.1 * U.norm() and (Vg - V).norm() > 0.1 * V.norm()
-
-
-def test_without_fixed_entries_the_map_is_the_exponential_and_with_too_many_the_identity():
     towards = torch.randn(4, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
     torch.testing.assert_close(preserving_map(*drawn(4, 6, 0), towards), torch.linalg.matrix_exp(towards))
     torch.testing.assert_close(preserving_map(*drawn(4, 12, 3), 0.1 * towards), torch.eye(4, dtype=torch.float64))
@@ -76,8 +73,6 @@ def test_moved_heads_are_the_same_transformer():
         assert ((moved[name] - before[name]).norm() > 0.05 * before[name].norm()) == attention
     assert all(value.equal(before[name]) for name, value in stack.effective().items())
 
-
-# ---------- Cells against all permutations of small networks, and units that nothing tells apart
 
 MODEL = MLP((2, 3, 4, 2))
 
@@ -107,21 +102,22 @@ def test_no_permutation_that_keeps_the_masks_leaves_a_cell(seed, entries):
         assert len(every) == 1
 
 
-def test_units_with_equal_rows_and_columns_share_a_cell():
-    D = torch.ones(1, 3, 2)
-    D[0, 2, 1] = 0
-    found = cells(MODEL.symmetry(), {"0.weight": (0 * D, D)})
-    assert found["0"].tolist() in ([0, 0, 1], [1, 1, 0]) and len(found["1"].unique()) == 1
-    assert shared(MODEL.symmetry(), {"0.weight": (0 * D, D)}) == 2 + 4
-
-
-def test_values_tell_apart_what_masks_do_not():
+def test_units_share_a_cell_where_nothing_tells_them_apart():
     fixed = MODEL.fixed_parts(dict.fromkeys(MODEL.maps(), WAsymmetric(2, 1.0)), 1)
     outer = {name: pair for name, pair in fixed.items() if name != "1.weight"}
     assert shared(MODEL.symmetry(), {"0.weight": fixed["0.weight"]}) == 4  # values of F are all different
     assert shared(MODEL.symmetry(), {"0.weight": fixed["0.weight"]}, values=False) == 7
     assert shared(MODEL.symmetry(), outer) == 0
     assert shared(MODEL.symmetry(), MODEL.fixed_parts({"1.weight": Syre(1.0, 0.0)}, 1)) == 0
+    D = torch.ones(1, 3, 2)
+    D[0, 2, 1] = 0
+    found = cells(MODEL.symmetry(), {"0.weight": (0 * D, D)})
+    assert found["0"].tolist() in ([0, 0, 1], [1, 1, 0]) and len(found["1"].unique()) == 1
+    assert shared(MODEL.symmetry(), {"0.weight": (0 * D, D)}) == 2 + 4
+    model = ViT(patch=4, dimension=8, depth=1, heads=2, ratio=2, input_shape=(1, 8, 8))
+    assert shared(model.symmetry(), {}) == 8 + 2 + 16
+    fixed = model.fixed_parts(dict.fromkeys(model.maps(), WAsymmetric(3, 1.0)), 1)
+    assert shared(model.symmetry(), fixed) == 0
 
 
 def test_colours_travel_through_a_network():
@@ -144,10 +140,3 @@ def test_relabelled_masks_have_relabelled_cells():
             moved[name] = tuple(part.index_select(axis + 1, order) for part in moved[name])
     first, second = cells(symmetry, fixed), cells(symmetry, moved)
     assert {g: len(c.unique()) for g, c in first.items()} == {g: len(c.unique()) for g, c in second.items()}
-
-
-def test_heads_are_units_too():
-    model = ViT(patch=4, dimension=8, depth=1, heads=2, ratio=2, input_shape=(1, 8, 8))
-    assert shared(model.symmetry(), {}) == 8 + 2 + 16
-    fixed = model.fixed_parts(dict.fromkeys(model.maps(), WAsymmetric(3, 1.0)), 1)
-    assert shared(model.symmetry(), fixed) == 0

@@ -60,6 +60,11 @@ def test_lines_and_stages_are_those_of_the_networks_themselves(experiment, looke
     before = measure(initial.ordinary([0, 2, 4]), initial.ordinary([1, 3, 5]), x, y)
     torch.testing.assert_close(experiment.measured("W 1", 0).identity, before.identity)
     assert experiment.measured("W 1", 0).accuracy == {}
+    u, v, w, z = (part for name in ("W 1", "W 0") for part in experiment.measured(name, 0).above_random())
+    value, error = experiment.lead("W 1", "W 0", 0)
+    assert value == pytest.approx((u.mean() / v.mean() - w.mean() / z.mean()).item()) and error > 0
+    u, v = experiment.measured("W 1").above_random()
+    assert experiment.relative("W 1", layer=2)[0] == pytest.approx((u[:, 2].mean() / v[:, 2].mean()).item())
 
 
 def test_a_start_that_hides_F_is_that_of_ordinary_networks(experiment):
@@ -76,15 +81,7 @@ def test_a_start_that_hides_F_is_that_of_ordinary_networks(experiment):
     assert set(rows) == {0, 1, None}
 
 
-def test_ways_and_leads_are_ratios_of_means(experiment):
-    u, v, w, z = (part for name in ("W 1", "W 0") for part in experiment.measured(name, 0).above_random())
-    value, error = experiment.lead("W 1", "W 0", 0)
-    assert value == pytest.approx((u.mean() / v.mean() - w.mean() / z.mean()).item()) and error > 0
-    u, v = experiment.measured("W 1").above_random()
-    assert experiment.relative("W 1", layer=2)[0] == pytest.approx((u[:, 2].mean() / v[:, 2].mean()).item())
-
-
-def test_trainings_follow_from_their_arguments():
+def test_runs_follow_from_their_arguments():
     some = PARAMETERS.training_runs()
     assert list(some) == list(variants([5.0], [0.5]))
     assert len(some["MLP"].seeds) == 6 and len(some["W 5"].mask_seeds) == 2 and some["W 5"].keep == ()
@@ -93,13 +90,21 @@ def test_trainings_follow_from_their_arguments():
     assert len({run.digest for run in some.values()}) == len(some)
     assert some["MLP"].digest != replace(PARAMETERS, seed=4).training_runs()["MLP"].digest
     assert replace(PARAMETERS, images=60_000).training_runs()["MLP"].data.size == 1293
-
-
-def test_a_pair_of_which_one_diverged_is_left_out(experiment):
-    result = experiment.result("MLP")
-    fewer = replace(result, stack=result.stack.ordinary([0, 1, 3, 4, 5]), survivors=(0, 1, 3, 4, 5))
-    a, b = ends(fewer)
-    assert len(a) == 2 and b.params["0.bias"].equal(result.stack.params["0.bias"][[1, 5]])
+    more = replace(PARAMETERS, sparse=(0.9,), again=("hidden",))
+    assert set(more.measurements()) - set(PARAMETERS.measurements()) == {"share 0.9, 0"}
+    new = {run.digest for run in more.runs()} - {run.digest for run in PARAMETERS.runs()}
+    other = more.second().measurements(("hidden",))["hidden"]
+    assert len(new) == 4 and {other.digest, other.training.digest} < new
+    found = PARAMETERS.runs()
+    names = len(PARAMETERS.measurements())
+    assert [isinstance(run, Run) for run in found] == [True] * names + [False] * names
+    assert all(run.prices().cpu_hours > 0 and run.resources()["memory_mib"] > 500 for run in found)
+    long = replace(PARAMETERS, long_epochs=4, long_pairs=2)
+    longer = long.runs()
+    assert len(longer) == len(found) + 2 * len(CORE)
+    more = long.longer().measurements(CORE)
+    assert list(more) == list(CORE) and all(one.training.descent.epochs == 4 for one in more.values())
+    assert more["MLP"].training.seeds == PARAMETERS.measurements()["MLP"].training.seeds[:4]
 
 
 def test_it_is_measured_once_and_read_again(monkeypatch):
@@ -133,19 +138,6 @@ def test_a_file_that_lies_with_the_book_needs_no_networks(tmp_path, monkeypatch)
     assert {run.digest for run in there} - {run.digest for run in left} == {one.training.digest}
 
 
-def test_trainings_come_first_and_once():
-    found = PARAMETERS.runs()
-    names = len(PARAMETERS.measurements())
-    assert [isinstance(run, Run) for run in found] == [True] * names + [False] * names
-    assert all(run.prices().cpu_hours > 0 and run.resources()["memory_mib"] > 500 for run in found)
-    long = replace(PARAMETERS, long_epochs=4, long_pairs=2)
-    longer = long.runs()
-    assert len(longer) == len(found) + 2 * len(CORE)
-    more = long.longer().measurements(CORE)
-    assert list(more) == list(CORE) and all(one.training.descent.epochs == 4 for one in more.values())
-    assert more["MLP"].training.seeds == PARAMETERS.measurements()["MLP"].training.seeds[:4]
-
-
 def test_pairs_one_by_one_are_those_of_one_run():
     every = replace(PARAMETERS, long_epochs=2, long_hidden_pairs=2)
     found = every.longer().measurements(every.long_names)
@@ -163,14 +155,6 @@ def test_pairs_one_by_one_are_those_of_one_run():
     assert single.by_epoch[None].drop().shape == (2,) and single.accuracies.shape == (4,)
 
 
-def test_larger_shares_are_for_masks_alone_and_second_seeds_are_listed():
-    more = replace(PARAMETERS, sparse=(0.9,), again=("hidden",))
-    assert set(more.measurements()) - set(PARAMETERS.measurements()) == {"share 0.9, 0"}
-    new = {run.digest for run in more.runs()} - {run.digest for run in PARAMETERS.runs()}
-    other = more.second().measurements(("hidden",))["hidden"]
-    assert len(new) == 4 and {other.digest, other.training.digest} < new
-
-
 def test_a_digest_sees_everything():
     one = PARAMETERS.measurements()["W 0"]
     others = [replace(one, intervals=6), replace(one, images=99)]
@@ -179,7 +163,7 @@ def test_a_digest_sees_everything():
     assert len({run.digest for run in [one, *others]}) == len(others) + 1
 
 
-def test_after_a_divergence_partners_stay_together(monkeypatch):
+def test_after_a_divergence_partners_stay_together(monkeypatch, experiment):
     some = Experiment(PARAMETERS)
     every = {name: some.stages(name) for name in ("MLP", "W 1")}
     less = replace(
@@ -203,3 +187,7 @@ def test_after_a_divergence_partners_stay_together(monkeypatch):
     ways = [[part[1:] for part in every[name].by_epoch[None].above_random()] for name in ("W 1", "MLP")]
     expected = ways[0][0].sum() / ways[0][1].sum() - ways[1][0].sum() / ways[1][1].sum()
     assert some.lead("W 1", "MLP")[0] == pytest.approx(expected.item())
+    result = experiment.result("MLP")
+    fewer = replace(result, stack=result.stack.ordinary([0, 1, 3, 4, 5]), survivors=(0, 1, 3, 4, 5))
+    a, b = ends(fewer)
+    assert len(a) == 2 and b.params["0.bias"].equal(result.stack.params["0.bias"][[1, 5]])

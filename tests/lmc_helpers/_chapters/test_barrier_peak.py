@@ -25,6 +25,7 @@ def test_against_all_permutations():
     for k, (a, b) in enumerate(zip(W1, W2, strict=True)):
         assert best[k] == pytest.approx(min(costs(a, b, orders)) / 3, abs=1e-12)
         assert algorithm[k] == pytest.approx(costs(a, b, [algorithm_1(a, b, leftovers="opposed")])[0] / 3, abs=1e-12)
+    assert np.abs(halfway_costs(3, 3, 5, seed=1)).max() < 1e-12
 
 
 def test_the_cost_is_the_mean_error_halfway():
@@ -37,11 +38,6 @@ def test_the_cost_is_the_mean_error_halfway():
     assert error == pytest.approx(c_d / 2 * 4 * halfway_costs(8, 4, 1, seed=2)[1, 0], rel=0.02)
 
 
-def test_equal_type_vectors_cost_nothing():
-    assert np.abs(halfway_costs(3, 3, 5, seed=1)).max() < 1e-12
-
-
-# ---------- The heights at 2M that the reasons of Z7 quote
 def quoted(part, height, peak):
     """Whether the reason of a part has the share in per cent by which the height at 2M is below its maximum."""
     return f" {100 * (1 - height(2.0) / height(peak)):.1f} % lower" in reading.part(f"Z7.{part}").reason

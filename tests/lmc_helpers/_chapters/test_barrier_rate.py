@@ -69,3 +69,17 @@ def test_the_direct_barrier_of_two_teachers_tends_to_its_limit():
     assert np.mean(lacks**2) == pytest.approx((4 - np.pi) / (16 * np.pi), rel=0.05)
     (limit,) = on_the_page("14_barrier_rate", "limit", torch=torch)  # over M² = 36
     assert 9 * limit(torch.from_numpy(x.T)).mean().item() == pytest.approx((4 - np.pi) / (16 * np.pi), rel=1e-3)
+
+
+@pytest.mark.parametrize("largest", [True, False])
+def test_zero_rows_meet_the_largest_leftovers(largest):
+    (spared,) = on_the_page("14_barrier_rate", "spared", torch=torch, pad_sequence=torch.nn.utils.rnn.pad_sequence)
+    one = [(0, 0.5), (0, 0.4), (0, 0.1), (1, 0.3), (1, 0.7), (2, 0.6), (2, 0.4)]  # types and entries
+    two = [(0, 1.0), (1, 0.2), (2, 0.1), (1, 0.3), (1, 0.5), (2, 0.2), (2, 0.7)]
+    W1, W2 = (torch.stack([torch.eye(3)[j] * a for j, a in rows]) for rows in (one, two))
+    A, B = spared(W1, W2, 0.5, largest)
+    met = [tuple(sorted(zip(*W[(W > 0).any(1)].max(1), strict=True))) for W in (A, B)]
+    assert [[round(a.item(), 6) for a, _ in of] for of in met] == [sorted(a for _, a in rows) for rows in (one, two)]
+    apart = ((A > 0) & (B == 0)).any(1) & (B > 0).any(1)  # places of two types
+    left = [sorted(round(a, 6) for a in W[apart].max(1).values.tolist()) for W in (A, B)]
+    assert left == ([[0.1], [0.2]] if largest else [[0.4], [0.2]])  # the row of 0.1 of the other network is left alone

@@ -51,7 +51,13 @@ def test_outputs_neuron_by_neuron():
         torch.testing.assert_close(z[n, end], hidden @ last.A[n, end].T)
 
 
-def test_training_lowers_the_loss_and_leaves_fixed_entries_to_weight_decay():
+def test_the_first_step_of_a_pair_has_the_size_of_the_rate():
+    """AdamW's first step is the rate times the sign of the gradient, after the decay."""
+    first, last = train(scales=[1.0], networks=1, steps=1).checkpoints
+    assert (first.step, last.step) == (0, 1)
+    moved = last.A - first.A * (1 - 0.01 * 0.01)
+    assert moved.abs().max().item() == pytest.approx(0.01, rel=1e-3)
+    assert not first.W[0, 0].equal(first.W[0, 1])
     pairs, (x, labels) = train(steps=60), problem()
     first, last = pairs.checkpoints[0], pairs.checkpoints[-1]
     before, after = (chapter.cross_entropy(pairs.outputs(c.W, c.A, x), labels) for c in (first, last))
@@ -60,16 +66,6 @@ def test_training_lowers_the_loss_and_leaves_fixed_entries_to_weight_decay():
     torch.testing.assert_close(last.W[held], first.W[held] * (1 - 0.01 * 0.01) ** 60)
 
 
-def test_the_first_step_of_a_pair_has_the_size_of_the_rate():
-    """AdamW's first step is the rate times the sign of the gradient, after the decay."""
-    first, last = train(scales=[1.0], networks=1, steps=1).checkpoints
-    assert (first.step, last.step) == (0, 1)
-    moved = last.A - first.A * (1 - 0.01 * 0.01)
-    assert moved.abs().max().item() == pytest.approx(0.01, rel=1e-3)
-    assert not first.W[0, 0].equal(first.W[0, 1])
-
-
-# ---------- Chord deviations against Monte Carlo, numerical integrals, and random pairs
 def xi(eta, u, v, lam, x):
     return eta(x @ (lam * u + (1 - lam) * v)) - lam * eta(x @ u) - (1 - lam) * eta(x @ v)  # λ = 1 is u
 
@@ -110,16 +106,10 @@ def test_closed_form_is_symmetric_homogeneous_and_invariant_under_rotations():
         torch.testing.assert_close(value, other, rtol=1e-10, atol=0)
     batch = chapter.chord_deviation(u[:, None], v[:, None], torch.tensor([0.1, 0.3]).double())
     torch.testing.assert_close(batch[:, 1], value)
-
-
-def test_special_pairs():
     u = torch.tensor([1.0, 2.0]).double()
     assert chapter.chord_deviation(u, 0 * u, 0.4).item() == 0  # ReLU is linear on rays
     assert chapter.chord_deviation(u, -3 * u, 0.75).item() == pytest.approx(0.75**2 * 5)  # w = 0
     assert chapter.chord_deviation(u, -u, 0.25).item() == pytest.approx(0.25**2 * 5)
-
-
-def test_segment_series_meets_the_formula():
     t = torch.linspace(0.25, 0.35, 11, dtype=torch.float64)
     torch.testing.assert_close(chapter.circular_segment(t), t - t.sin() * t.cos(), rtol=1e-13, atol=0)
     assert chapter.circular_segment(torch.zeros(())).item() == 0

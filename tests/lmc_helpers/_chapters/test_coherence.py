@@ -21,7 +21,6 @@ def latents(n, seed):
     return normal((n, 2), seed, "latents")
 
 
-# ---------- The embeddings against their definition, entry by entry
 def families(d):
     frame = chapter.sample_frame(3, d)
     return [lambda k: chapter.exact_copy(k, d), lambda k: chapter.random_frame(k, frame)]
@@ -40,15 +39,12 @@ def test_columns_are_orthonormal_and_the_coherence_is_one_over_k(d, family):
         assert int((leverages(U) > 0).sum()) == 2 * k
 
 
-def test_exact_copy_entry_by_entry():
+def test_exact_copies_and_random_frames_entry_by_entry():
     U = chapter.exact_copy(3, 8)
     for row in range(1, 9):  # counted from 1, as the paper does
         for column in (1, 2):
             copied = row <= 6 and row % 2 == column % 2
             assert U[row - 1, column - 1].item() == (1 / math.sqrt(3) if copied else 0)
-
-
-def test_random_frame_entry_by_entry():
     frame = chapter.Frame(torch.tensor([4, 0, 3, 1, 2]), torch.tensor([0.3, 2.0], dtype=torch.float64))
     U = chapter.random_frame(2, frame)
     for r, angle in enumerate((0.3, 2.0)):
@@ -79,13 +75,6 @@ def test_the_draw_is_reused_for_all_k():
     assert ((frame.angles >= 0) & (frame.angles < math.pi)).all()
 
 
-def test_the_target():
-    z = latents(200_000, seed=4)
-    assert chapter.target(z).square().mean().item() == pytest.approx(1, abs=4.5 * math.sqrt(5 / 200_000))
-    assert chapter.target(z).mean().item() == pytest.approx(1 / math.sqrt(math.pi), abs=0.01)
-
-
-# ---------- Points of the coherence experiment against students trained one at a time and losses written out
 def adamw(weight_decay=0.01, **options):
     return Descent(optimiser="adamw", weight_decay=weight_decay, **options)
 
@@ -128,7 +117,6 @@ def test_points_are_those_of_students_trained_one_at_a_time():
         assert point.both == pytest.approx(seen / G)
 
 
-# ---------- Students in the plane against a plain loop of torch, and autograd
 def plain_loop(U, D, z, seed, recipe, start=None):
     """One student with nn.Parameter, torch.optim.AdamW and autograd on all d coordinates."""
     W = torch.nn.Parameter((chapter.raw_weights([seed], *D.shape)[0] if start is None else start).clone())
@@ -187,12 +175,18 @@ def test_blind_neurons_are_dead_and_unseen_entries_only_decay():
     torch.testing.assert_close(found.W[0, 0][unseen], chapter.raw_weights([1], 10, 20)[0][unseen] * 0.995**6)
 
 
-def test_raw_weights_have_the_paper_s_law():
+def test_weights_masks_and_the_target_have_their_laws():
     W = chapter.raw_weights([1], 128, 20)
     assert W.std().item() == pytest.approx(0.05, rel=0.05) and abs(W.mean().item()) < 4.5 * 0.05 / 2560**0.5
+    masks = [chapter.bernoulli_masks(10, 128, 20, p, seed=3) for p in (0.15, 0.5)]
+    assert masks[0].mean().item() == pytest.approx(0.15, abs=4.5 * (0.15 * 0.85 / 25_600) ** 0.5)
+    assert (masks[1] >= masks[0]).all() and set(masks[0].unique().tolist()) == {0.0, 1.0}
+    assert chapter.bernoulli_masks(10, 128, 20, 0.15, seed=3).equal(masks[0])
+    z = latents(200_000, seed=4)
+    assert chapter.target(z).square().mean().item() == pytest.approx(1, abs=4.5 * math.sqrt(5 / 200_000))
+    assert chapter.target(z).mean().item() == pytest.approx(1 / math.sqrt(math.pi), abs=0.01)
 
 
-# ---------- Classes of neurons against counting by hand, and matching within them against all permutations
 def test_counts_of_random_masks():
     U = chapter.exact_copy(3, 8)
     D = (torch.rand(2, 5, 8, generator=torch.Generator().manual_seed(1)) < 0.5).double()
@@ -201,9 +195,6 @@ def test_counts_of_random_masks():
         for i in range(5):
             a, b = (sum(int(D[g, i, j]) for j in places) for places in ((0, 2, 4), (1, 3, 5)))
             assert found[g, i].tolist() == [a, b]
-
-
-def test_masks_have_their_counts_at_places_of_their_own():
     counts = [(0, 4), (1, 3), (4, 4), (2, 2)]
     D = chapter.masks_with_counts(counts, G=200, k=4, d=10, seed=3)
     assert (chapter.copies_seen(chapter.exact_copy(4, 10), D) == torch.tensor(counts)).all()
@@ -228,7 +219,6 @@ def test_matching_is_the_best_within_the_classes():
             assert found.A[g, i + 1].equal(A[g, i + 1, list(best)]) and found.b[g, i + 1].equal(b[g, i + 1, list(best)])
 
 
-# ---------- What the middle lacks, against outputs written out; the two-state barrier against neurons in two states
 def students(G, r, m, seed=0):
     generator = torch.Generator().manual_seed(seed)
     A = torch.randn(G, r, m, 2, dtype=DOUBLE, generator=generator)
@@ -297,7 +287,6 @@ def test_two_states_grow_with_the_number_up_to_a_limit():
     assert chapter.two_state_barrier(80, 1, 0.1) == 0
 
 
-# ---------- Laws of what neurons see, against enumeration of all masks and the definition of the cost
 def all_masks(d, p):
     """Every mask of d entries with its probability."""
     masks = torch.tensor(list(itertools.product([0.0, 1.0], repeat=d)), dtype=torch.float64)
@@ -347,10 +336,3 @@ def test_same_counts_by_enumeration(k, p):
 @pytest.mark.parametrize("k", [1, 3, 10])
 def test_mask_probability_inverts_the_visibility(k, v):
     assert 1 - (1 - chapter.mask_probability(k, v)) ** k == pytest.approx(v, rel=1e-6)
-
-
-def test_masks_are_bernoulli_and_nested():
-    masks = [chapter.bernoulli_masks(10, 128, 20, p, seed=3) for p in (0.15, 0.5)]
-    assert masks[0].mean().item() == pytest.approx(0.15, abs=4.5 * (0.15 * 0.85 / 25_600) ** 0.5)
-    assert (masks[1] >= masks[0]).all() and set(masks[0].unique().tolist()) == {0.0, 1.0}
-    assert chapter.bernoulli_masks(10, 128, 20, 0.15, seed=3).equal(masks[0])

@@ -9,15 +9,7 @@ import torch
 from oracles.draws import normal
 from oracles.linear import at, by_hand, data, leibniz, matrix, minimum
 
-from lmc_helpers._chapters.components import (
-    _step,
-    all_components,
-    descend,
-    highest_on_line,
-    jordan_forms,
-    permute_layers,
-    random_of_form,
-)
+from lmc_helpers._chapters import components as chapter
 from lmc_helpers.linear_nets import component, loss, path_in_minimum
 from lmc_helpers.seeds import torch_generator
 
@@ -27,7 +19,7 @@ from lmc_helpers.seeds import torch_generator
 @pytest.mark.parametrize(("layers", "h"), [(2, 1), (3, 2), (4, 3)])
 def test_a_step_is_that_of_the_dense_jacobian(layers, h):
     W, X, Y, damping = list(normal(layers, 2, h, h)), normal(h, h, seed=1), normal(h, h, seed=2), 0.3
-    moved = _step(W, X, Y, torch.full((2,), damping, dtype=torch.float64))
+    moved = chapter._step(W, X, Y, torch.full((2,), damping, dtype=torch.float64))
     for b in range(2):
 
         def residual(flat):
@@ -49,7 +41,7 @@ def test_minima_are_reached_and_the_loss_never_rises(layers, h):
     W, X, Y = list(normal(layers, 20, h, h)), normal(h, h, seed=1), normal(h, h, seed=2)
     last = np.inf
     for steps in (1, 3, 10, 300):
-        found, arrived = descend(W, X, Y, steps)
+        found, arrived = chapter.descend(W, X, Y, steps)
         product = found[0].numpy() @ X.numpy()
         for M in found[1:]:
             product = M.numpy() @ product
@@ -60,17 +52,11 @@ def test_minima_are_reached_and_the_loss_never_rises(layers, h):
     assert arrived.double().mean() > 0.9
 
 
-# ---------- all components
-
-
 @pytest.mark.parametrize("layers", [2, 3, 5])
 def test_all_components_are_all_tuples_of_signs_once(layers):
-    signs = all_components(layers)
+    signs = chapter.all_components(layers)
     assert signs.shape == (2 ** (layers - 1), layers - 1) and signs.dtype == torch.float64
     assert {tuple(row) for row in signs.tolist()} == set(itertools.product((1, -1), repeat=layers - 1))
-
-
-# ---------- straight lines
 
 
 @pytest.mark.parametrize(("layers", "h"), [(2, 1), (3, 1), (2, 2), (3, 3), (2, 4)])
@@ -80,7 +66,7 @@ def test_the_highest_point_of_a_line_is_never_below_its_singular_places(layers, 
     nets = [minimum(layers, X, Y, seed=s) for s in range(6)]
     fine = torch.linspace(0, 1, 2001, dtype=torch.float64)[:, None, None]
     for a, b in itertools.combinations(nets, 2):
-        found = highest_on_line(a, b, X, Y, matrix([0.0, 0.5, 1.0])).item()
+        found = chapter.highest_on_line(a, b, X, Y, matrix([0.0, 0.5, 1.0])).item()
         line = [fine * V + (1 - fine) * W for V, W in zip(a, b, strict=True)]
         losses = by_hand(line, X, Y)
         dets = [np.linalg.det(W.numpy()) for W in line]
@@ -102,13 +88,12 @@ def test_a_batch_of_lines_is_many_lines_and_direction_does_not_matter():
         for first in (0, 10)
     )
     places = torch.linspace(0, 1, 5, dtype=torch.float64)
-    together = highest_on_line(a, b, X, Y, places)
-    torch.testing.assert_close(together, highest_on_line(b, a, X, Y, places), rtol=1e-8, atol=0)
+    together = chapter.highest_on_line(a, b, X, Y, places)
+    torch.testing.assert_close(together, chapter.highest_on_line(b, a, X, Y, places), rtol=1e-8, atol=0)
     for k in range(4):
-        torch.testing.assert_close(highest_on_line(at(a, k), at(b, k), X, Y, places), together[k], rtol=1e-8, atol=0)
-
-
-# ---------- Permutations, against their matrices and signs by Leibniz
+        torch.testing.assert_close(
+            chapter.highest_on_line(at(a, k), at(b, k), X, Y, places), together[k], rtol=1e-8, atol=0
+        )
 
 
 @pytest.mark.parametrize(("layers", "h"), [(2, 2), (3, 3), (5, 2), (4, 5)])
@@ -117,12 +102,12 @@ def test_permuted_layers_are_products_with_permutation_matrices(layers, h):
     weights = [normal(h, h, seed=i) for i in range(layers)]
     perms = [torch.randperm(h, generator=rng) for _ in range(layers - 1)]
     P = [np.eye(h), *(np.array([[float(p[i] == j) for j in range(h)] for i in range(h)]) for p in perms), np.eye(h)]
-    permuted = permute_layers(weights, perms)
+    permuted = chapter.permute_layers(weights, perms)
     for i, W in enumerate(weights):
         np.testing.assert_array_equal(permuted[i].numpy(), P[i + 1] @ W.numpy() @ np.linalg.inv(P[i]))
     X, Y = data(h)
     assert by_hand(permuted, X, Y) == pytest.approx(by_hand(weights, X, Y), rel=1e-9)
-    batched = permute_layers([W.expand(2, 3, h, h) for W in weights], perms)
+    batched = chapter.permute_layers([W.expand(2, 3, h, h) for W in weights], perms)
     assert all(many[1, 2].equal(one) for many, one in zip(batched, permuted, strict=True))
 
 
@@ -134,7 +119,7 @@ def test_exchanges_of_two_neurons_bring_every_component_into_every_other(h):
     for a, b in pairs:
         flips = np.cumprod(np.array(component(a, X)) * component(b, X))
         perms = [torch.tensor([0, 1, *range(2, h)] if flip > 0 else [1, 0, *range(2, h)]) for flip in flips]
-        joined.append(permute_layers(a, perms))
+        joined.append(chapter.permute_layers(a, perms))
         assert component(joined[-1], X) == component(b, X)
     here, there = (
         [torch.stack(layer) for layer in zip(*ends, strict=True)] for ends in (joined, [b for _, b in pairs])
@@ -159,11 +144,8 @@ def test_a_permutation_turns_the_orientation_of_its_own_layer_only(h):
             perms = [torch.arange(h)] * 3
             perms[layer] = torch.tensor(order)
             odd = leibniz(np.eye(h)[list(order)])
-            after = orientations(permute_layers(net, perms))
+            after = orientations(chapter.permute_layers(net, perms))
             assert after == [s * odd if k == layer else s for k, s in enumerate(orientations(net))]
-
-
-# ---------- Subgroups exp(tM): forms by a generating function, blocks by ranks, barriers by SciPy's exponential
 
 
 @pytest.mark.parametrize("h", [1, 2, 4, 5])
@@ -173,13 +155,13 @@ def test_jordan_forms_are_counted_by_their_generating_function(h):
     for rows in [*range(1, h + 1)] * 2 + [*range(2, h + 1, 2)] * 2:  # blocks of a real eigenvalue, of a pair
         for n in range(rows, h + 1):
             series[n] += series[n - rows]  # divided by 1 − x^rows
-    forms = jordan_forms(h)
+    forms = chapter.jordan_forms(h)
     assert len(forms) == len(set(forms)) == series[h] - 1
 
 
-@pytest.mark.parametrize("form", jordan_forms(4))
+@pytest.mark.parametrize("form", chapter.jordan_forms(4))
 def test_matrices_of_a_form_have_its_blocks(form):
-    for M in random_of_form(form, 3, torch_generator(8, f"{form}")).numpy():
+    for M in chapter.random_of_form(form, 3, torch_generator(8, f"{form}")).numpy():
         groups = {}  # blurred eigenvalues of the upper half plane, by what they are near
         for w in np.linalg.eigvals(M):
             real, turn = abs(w.real) > 0.01, abs(w.imag) > 0.01

@@ -103,7 +103,6 @@ def test_curvature_of_the_planar_necks_is_bounded():
     assert max(kappas) < 9
 
 
-# ---------- Chords of GL_h orbits: lengths and distances of fine polygons, circles, sampled difference quotients
 TIMES = torch.linspace(0, 1, 401, dtype=torch.float64)
 PLACES = torch.linspace(0, 1, 11, dtype=torch.float64)
 
@@ -163,7 +162,6 @@ def test_lipschitz_constant_bounds_difference_quotients(size):
         assert found.lipschitz[b].item() == pytest.approx(math.hypot(first, second))
 
 
-# ---------- Curves exp(tM)·w that come back, against closed forms and a search over the minimum
 SIZES = torch.tensor([2.0, 10.0, 300.0], dtype=torch.float64)
 
 
@@ -182,7 +180,7 @@ def test_the_function_stays(curve, t):
     assert np.allclose(second @ first, start[1] @ start[0], rtol=1e-9, atol=1e-9)
 
 
-def test_the_turn_is_a_rotation_and_a_hyperbola():
+def test_turn_and_loop_are_what_their_formulas_say():
     t, a = 0.3, 0.2
     first, second = points_of_orbit_turns(chapter.turn, a, t)
     c, s = math.cos(2 * math.pi * t), math.sin(2 * math.pi * t)
@@ -190,9 +188,6 @@ def test_the_turn_is_a_rotation_and_a_hyperbola():
         assert np.allclose(W_1[:2, :2] / r, [[c, -s], [s, c]])
         assert np.allclose(W_2[:2, :2] / r, [[c, s], [-s, c]])
         assert np.allclose([W_1[2, 2], W_2[2, 2]], [math.exp((2 * t - 1) * a), math.exp((1 - 2 * t) * a)])
-
-
-def test_the_loop_is_its_polynomial_and_its_logarithm_is_principal():
     t = 0.3
     first, _ = points_of_orbit_turns(chapter.loop, 0.1, t)
     s = t - t**2
@@ -243,19 +238,10 @@ def test_a_half_turn_beside_a_full_one_leaves_the_middle_as_far_as_the_ends(r):
     assert math.sqrt(found) == pytest.approx(D / 2, rel=1e-6)
 
 
-# ---------- The bound, against brute force on circles and random curves
 @pytest.mark.parametrize(("R", "angle"), [(1.0, 0.1), (3.0, 2.0), (0.2, math.pi)])
 def test_arc_height_is_the_height_of_the_arc(R, angle):
     height = R - R * math.cos(angle / 2)
     assert chapter.arc_height(1 / R, 2 * R * math.sin(angle / 2)).item() == pytest.approx(height, rel=1e-9)
-
-
-def test_arc_height_as_printed_and_for_tiny_arcs():
-    kappa, D = torch.tensor([0.5, 1.0, 2.0]).double(), torch.tensor([3.0, 1.0, 0.9]).double()
-    printed = (1 - (1 - (kappa * D / 2) ** 2).sqrt()) / kappa
-    torch.testing.assert_close(chapter.arc_height(kappa, D), printed)
-    assert chapter.arc_height(1.0, 1e-9).item() == pytest.approx(1e-18 / 8, rel=1e-12)
-    assert chapter.arc_height(1.0, 0.0).item() == 0
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -277,7 +263,7 @@ def test_no_curve_in_space_leaves_its_bound(seed):
         assert furthest <= chapter.chord_bound(1.0, D, length).item() + (length / 300) ** 2 / 8  # the bulge of an arc
 
 
-def test_chord_bound_takes_the_least_that_holds():
+def test_chord_bounds_heights_and_distances_in_special_cases():
     D = 2 * math.sin(1.2)
     assert chapter.chord_bound(1.0, D, 2.4).item() == pytest.approx(1 - math.cos(1.2), rel=1e-12)
     assert chapter.chord_bound(1.0, D, 2 * math.pi - 2.4).item() == pytest.approx(D / 2)  # too long
@@ -285,6 +271,13 @@ def test_chord_bound_takes_the_least_that_holds():
     assert chapter.chord_bound(1e9, 1.0, 1.0).item() == 0
     batch = chapter.chord_bound(torch.tensor([1.0, 10.0]).double(), D, torch.tensor([2.4, 2.4]).double())
     assert batch.shape == (2,) and batch[0] < batch[1]
+    kappa, D = torch.tensor([0.5, 1.0, 2.0]).double(), torch.tensor([3.0, 1.0, 0.9]).double()
+    printed = (1 - (1 - (kappa * D / 2) ** 2).sqrt()) / kappa
+    torch.testing.assert_close(chapter.arc_height(kappa, D), printed)
+    assert chapter.arc_height(1.0, 1e-9).item() == pytest.approx(1e-18 / 8, rel=1e-12)
+    assert chapter.arc_height(1.0, 0.0).item() == 0
+    path = torch.tensor([[0.0, 0.0], [0.0, 0.0], [1.0, 0.0]]).double() + 100
+    assert chapter.distance_to_curve(path, path).tolist() == [0.0, 0.0, 0.0]
 
 
 @pytest.mark.parametrize(("q", "steps", "p"), [(1, 2, 1), (7, 30, 2), (5, 9, 12)])
@@ -296,8 +289,3 @@ def test_distance_to_curve_is_the_naive_one(q, steps, p):
             edges = (path[b, j] + dense * (path[b, j + 1] - path[b, j]) for j in range(steps - 1))
             naive = min((edge - points[b, i]).norm(dim=-1).min().item() for edge in edges)
             assert chapter.distance_to_curve(points, path)[b, i].item() == pytest.approx(naive, rel=1e-4, abs=1e-4)
-
-
-def test_distance_of_points_on_the_curve_and_of_repeated_points():
-    path = torch.tensor([[0.0, 0.0], [0.0, 0.0], [1.0, 0.0]]).double() + 100
-    assert chapter.distance_to_curve(path, path).tolist() == [0.0, 0.0, 0.0]

@@ -39,7 +39,6 @@ def test_a_clear_peak_is_the_ratio_of_means():
     assert error == pytest.approx(pooled, rel=0.1)
 
 
-# ---------- Descent in the span against descent in each dimension on its own
 @pytest.mark.parametrize(("m", "M", "dims"), [(5, 3, (3, 4, 9, 30)), (2, 1, (1, 7)), (4, 4, (4, 20))])
 def test_it_is_the_descent_in_each_dimension(m, M, dims):
     starts = [initial_weights(m, d, 3, seed=2) for d in dims]
@@ -53,7 +52,6 @@ def test_it_is_the_descent_in_each_dimension(m, M, dims):
         assert (loss(end, M) < loss(start, M)).all()
 
 
-# ---------- One neuron short: the loss by angles, the gradient by differences, all orders
 def by_angles(W, M):
     """E (f − f*)² for normal inputs and rows (..., m, M), from the angles between all rows."""
     rows = np.concatenate([W, np.broadcast_to(np.eye(M), (*W.shape[:-2], M, M))], axis=-2)

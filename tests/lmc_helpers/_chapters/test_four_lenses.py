@@ -82,7 +82,6 @@ def test_neurons_that_are_held_equal_stay_so():
     assert (loss(end) < loss(held)).all()
 
 
-# ---------- Paths to every order, against the function of the network on every leg
 def network(m=4, inputs=3, outputs=2):
     return torch.randn(m, inputs + outputs, dtype=torch.float64, generator=torch.Generator().manual_seed(m))
 
@@ -112,7 +111,6 @@ def test_the_merge_is_half_way_to_the_exchange():
     torch.testing.assert_close(chapter.merge_pair(torch.stack([theta, swapped]), 1, 4)[1], (theta + swapped) / 2)
 
 
-# ---------- Passes between students, against samples of the inputs, closed forms and a flood fill
 @pytest.mark.parametrize("M", [2, 3, 7])
 def test_what_is_unexplained_is_the_variance_along_the_direction(M):
     rng = np.random.default_rng(M)

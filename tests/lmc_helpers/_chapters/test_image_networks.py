@@ -28,7 +28,6 @@ def test_outputs_are_those_of_the_model_on_means():
     assert drawn[0].equal(drawn[1])
 
 
-# ---------- Lines against averaged networks, and runs that follow from their arguments
 SIZES = dict(widths=[2], resnet=[1, 2, 1], vit=[8, 1, 2], side=1, images=60, epochs=[1, 1, 1], warm_up=0, batch=30)
 PARAMETERS = Parameters(dataset="digits", **SIZES, pairs=2, sweep_pairs=2, sigmas=[0.5], together=1, seed=3)
 
@@ -36,14 +35,6 @@ PARAMETERS = Parameters(dataset="digits", **SIZES, pairs=2, sweep_pairs=2, sigma
 @pytest.fixture(scope="module")
 def experiment():
     return Experiment(PARAMETERS, 2, 40)
-
-
-def test_the_networks_of_the_papers():
-    found = networks((3, 32, 32), 4, [8, 32], [8, 16, 3], [384, 8, 6])
-    assert found["ResNet"] == RESNET and found["ViT"] == VIT and found["CNN 32"].width == 32
-    averaged = networks((1, 28, 28), 7, [8], [1, 4, 1], [24, 2, 2], side=2)
-    assert isinstance(averaged["CNN 8"], Averaged) and averaged["ResNet"].model.input_shape == (1, 14, 14)
-    assert averaged["ViT"].tokens == 17
 
 
 def test_runs_follow_from_their_arguments():
@@ -55,6 +46,11 @@ def test_runs_follow_from_their_arguments():
     warm = replace(PARAMETERS, warm_up=1, epochs=[1, 2, 1], together=2).runs()[1].descent
     assert warm.schedule == "warm-up" and warm.rate_in(0) == pytest.approx(1e-4) and warm.rate_in(1) == 1e-2
     assert list(variants([2], [0.0, 2.0])) == list(variants([2], []))
+    found = networks((3, 32, 32), 4, [8, 32], [8, 16, 3], [384, 8, 6])
+    assert found["ResNet"] == RESNET and found["ViT"] == VIT and found["CNN 32"].width == 32
+    averaged = networks((1, 28, 28), 7, [8], [1, 4, 1], [24, 2, 2], side=2)
+    assert isinstance(averaged["CNN 8"], Averaged) and averaged["ResNet"].model.input_shape == (1, 14, 14)
+    assert averaged["ViT"].tokens == 17
 
 
 def test_lines_are_those_of_averaged_networks(experiment):

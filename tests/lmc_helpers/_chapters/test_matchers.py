@@ -7,20 +7,8 @@ import numpy as np
 import pytest
 import torch
 
+from lmc_helpers._chapters import matchers as chapter
 from lmc_helpers._chapters.algorithm_1 import compare_matchings
-from lmc_helpers._chapters.matchers import (
-    WIDE,
-    Descents,
-    Pairs,
-    Parameters,
-    activation_correlations,
-    compare_students,
-    cross_fitted_gain,
-    descents,
-    every_permutation,
-    match,
-    methods,
-)
 from lmc_helpers.alignment.activation_matching import moments_of
 from lmc_helpers.alignment.pairs import ends
 from lmc_helpers.alignment.weight_matching import agreement, weight_matching
@@ -28,8 +16,6 @@ from lmc_helpers.matching import all_permutations
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Stack
 from lmc_helpers.teacher_student import sample_minima
-
-# ---------- All permutations of two hidden layers against networks that are permuted one by one
 
 
 def pairs(m=3, P=2, dtype=torch.float64):
@@ -42,7 +28,7 @@ def pairs(m=3, P=2, dtype=torch.float64):
 
 def test_objectives_and_losses_one_by_one():
     a, b, x, y = pairs()
-    found = every_permutation(a, b, x, y)
+    found = chapter.every_permutation(a, b, x, y)
     for (i, p), (j, q) in itertools.product(enumerate(itertools.permutations(range(3))), repeat=2):
         moved = b.permuted({"0": torch.tensor([p, p]), "1": torch.tensor([q, q])})
         middle = Stack(a.model, {name: (value + moved.params[name]) / 2 for name, value in a.params.items()})
@@ -51,11 +37,6 @@ def test_objectives_and_losses_one_by_one():
         torch.testing.assert_close(found.loss[:, i, j], loss)
         permutable = {name: value for name, value in moved.params.items() if name != "2.bias"}
         torch.testing.assert_close(found.objective[:, i, j], agreement(a.params, permutable))
-
-
-def test_ranks_of_the_best_and_the_worst():
-    a, b, x, y = pairs()
-    found = every_permutation(a, b, x, y)
     assert found.rank(found.best())[0].tolist() == [0, 0]
     every, place = all_permutations(3), found.loss.flatten(1).argmin(dim=1)
     assert found.rank({"0": every[place // 6], "1": every[place % 6]})[1].tolist() == [0, 0]
@@ -90,10 +71,8 @@ def test_the_optimum_tells_whether_a_graph_has_a_hamiltonian_cycle(edges):
     assert (value == 2 * m + m**3) == hamiltonian == edges.endswith("40 02")
 
 
-# ---------- The trainings of the pairs
-
 SIZES = dict(width=8, pairs=3, images=60, epochs=1, wide=12, wide_pairs=2, small_pairs=2, small_epochs=1)
-PARAMETERS = Parameters(dataset="digits", **SIZES, seed=3)
+PARAMETERS = chapter.Parameters(dataset="digits", **SIZES, seed=3)
 
 
 def test_runs_share_masks_within_pairs_only():
@@ -107,7 +86,7 @@ def test_runs_share_masks_within_pairs_only():
     same = a.params["3.weight"] == b.params["3.weight"]
     assert same.sum(dim=-1).ge(4).all() and same.float().mean() < 0.6  # half of the last rows are fixed
 
-    for name, kind in WIDE.items():
+    for name, kind in chapter.WIDE.items():
         wide, narrow = found[name], found[kind]
         assert wide.model.sizes == (64, 12, 12, 12, 10) and narrow.model.sizes == (64, 8, 8, 8, 10)
         assert wide.model.norm == narrow.model.norm and len(wide.seeds) == 4
@@ -123,9 +102,6 @@ def test_runs_share_masks_within_pairs_only():
     assert not digests[0] & digests[1]
 
 
-# ---------- Exact correlations against sampled ones, and matchers of minima against each other
-
-
 @pytest.mark.parametrize("d", [2, 3, 8])
 def test_correlations_against_samples(d):
     generator = torch.Generator().manual_seed(d)
@@ -133,12 +109,12 @@ def test_correlations_against_samples(d):
     x = torch.randn(200_000, d, dtype=torch.float64, generator=generator)
     x = x / x.norm(dim=1, keepdim=True)
     sampled = moments_of(torch.relu(x @ W1.T)[None], torch.relu(x @ W2.T)[None]).correlations()[0]
-    torch.testing.assert_close(activation_correlations(W1, W2), sampled, atol=4.5 / 200_000**0.5, rtol=0)
+    torch.testing.assert_close(chapter.activation_correlations(W1, W2), sampled, atol=4.5 / 200_000**0.5, rtol=0)
 
 
 def test_students_as_in_the_chapter_on_algorithm_1():
     W1, W2 = sample_minima(5, 3, 3, 12, seed=3).split(6)
-    found, seconds = compare_students(W1, W2, M=3, steps=3, seed=1)
+    found, seconds = chapter.compare_students(W1, W2, M=3, steps=3, seed=1)
     before = compare_matchings(W1, W2, M=3)
     for name in ("best of m!", "Algorithm 1", "pair matching"):
         np.testing.assert_allclose(found[name], before.barriers[name], atol=1e-13)
@@ -146,9 +122,6 @@ def test_students_as_in_the_chapter_on_algorithm_1():
     assert found.keys() == seconds.keys() and min(seconds.values()) > 0
     better = found["straight-through"] <= found["identity"] + 1e-12
     assert better.mean() > 0.9  # judged halfway, measured at the peak
-
-
-# ---------- Pairs, their barriers computed by hand, and choices that do not see what they are measured on
 
 
 def ends_of_matches(stack):
@@ -165,7 +138,7 @@ def test_a_match_against_networks_by_hand():
     a, b = ends_of_matches(MLP((4, 5, 5, 3)).initial([1, 2, 3, 4]))
     x, y = examples()
     p = {"0": torch.tensor([[4, 3, 2, 1, 0]] * 2), "1": torch.tensor([[1, 0, 2, 3, 4]] * 2)}
-    found = match(a, b, lambda: p, x, (x, y))
+    found = chapter.match(a, b, lambda: p, x, (x, y))
     for k in range(2):
         W = [[end.params[f"{layer}.weight"][k] for layer in range(3)] for end in (a, b)]
         c = [[end.params[f"{layer}.bias"][k] for layer in range(3)] for end in (a, b)]
@@ -186,7 +159,7 @@ def test_a_match_against_networks_by_hand():
 
 def test_descents_end_at_local_optima():
     a, b = ends_of_matches(MLP((4, 6, 6, 3)).initial([1, 2, 3, 4]))
-    found = descents(a, b, 4, examples(), seed=5)
+    found = chapter.descents(a, b, 4, examples(), seed=5)
     optima = weight_matching(a.params, b.params, a.model.symmetry(), restarts=200).values  # all that there are
     size = [sum((v[k].double() ** 2).sum() for v in end.params.values()) for end in (a, b) for k in range(2)]
     scale = torch.stack([(size[k] * size[2 + k]).sqrt() for k in range(2)])
@@ -195,6 +168,10 @@ def test_descents_end_at_local_optima():
     assert ((optima[:, None] - found.objective).abs().amin(dim=0) < 1e-9).all()
     assert len(set(found.objective[:, 0].tolist())) > 1  # the starts differ
     assert found.objective.shape == (4, 2) and found.barrier.isfinite().all()
+    objective = torch.tensor([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0], [4.0, 4.0]])
+    barrier = torch.tensor([[9.0, 1.0], [5.0, 4.0], [4.0, 2.0], [1.0, 3.0]])
+    # ranks 1 4 2 3 against 1 2 3 4: 1 − 6 (0 + 4 + 1 + 1) / (4 · 15)
+    assert chapter.Descents(objective, barrier).rank_correlations() == pytest.approx([-1.0, 0.4])
 
 
 def test_the_choice_does_not_see_its_measurement():
@@ -203,17 +180,10 @@ def test_the_choice_does_not_see_its_measurement():
     values = {str(k): torch.tensor(rng.standard_normal(400)) for k in range(50)}
     values["identity"] = torch.zeros(400, dtype=torch.float64)
     naive = -min(float(one.mean()) for name, one in values.items() if name != "identity")
-    gain = cross_fitted_gain(values)
+    gain = chapter.cross_fitted_gain(values)
     assert naive > 0.08 and abs(gain.mean()) < 4.5 / 20
     better = values | {"best": torch.full((400,), -1.0)}
-    assert cross_fitted_gain(better).tolist() == [1.0] * 400
-
-
-def test_rank_correlations_of_known_orders():
-    objective = torch.tensor([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0], [4.0, 4.0]])
-    barrier = torch.tensor([[9.0, 1.0], [5.0, 4.0], [4.0, 2.0], [1.0, 3.0]])
-    # ranks 1 4 2 3 against 1 2 3 4: 1 − 6 (0 + 4 + 1 + 1) / (4 · 15)
-    assert Descents(objective, barrier).rank_correlations() == pytest.approx([-1.0, 0.4])
+    assert chapter.cross_fitted_gain(better).tolist() == [1.0] * 400
 
 
 def middle_losses(a, b, p, x, y):
@@ -225,7 +195,7 @@ def middle_losses(a, b, p, x, y):
 def test_pairs_measure_what_a_matcher_reaches():
     a, b = ends_of_matches(MLP((4, 6, 6, 3), norm="layer").initial(range(10)))
     (x, y), seen = examples(), examples(30)
-    of = Pairs(a, b, methods(restarts=2, steps=2), seen, (x, y), seed=3)
+    of = chapter.Pairs(a, b, chapter.methods(restarts=2, steps=2), seen, (x, y), seed=3)
     losses = {name: middle_losses(a, b, of[name].permutations, x, y) for name in ("identity", "weights")}
     ends_of = [middle_losses(end, end, keep(end), x, y) for end in (a, b)]
     barrier = {name: loss - (ends_of[0] + ends_of[1]) / 2 for name, loss in losses.items()}

@@ -6,29 +6,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from oracles.draws import f64
 from scipy.optimize import least_squares
 
-from lmc_helpers._chapters.merging_neurons import (
-    KINDS,
-    LIMITS,
-    ReluMinima,
-    count_different,
-    equal_norms,
-    find_limit,
-    minimise_closer,
-    path_kind,
-    relu_minima,
-    rounded_relu,
-    seen_limit,
-    tops,
-)
+from lmc_helpers._chapters import merging_neurons as chapter
 from lmc_helpers.permutation_points import MLP
 from lmc_helpers.permutation_points.merging import ENDS, Shallow
 from lmc_helpers.seeds import normal
-
-
-def f64(*rows):
-    return torch.tensor(rows, dtype=torch.float64)
 
 
 @pytest.mark.parametrize("others", [(2.0, 3.0), (-1.0, 3.0)])
@@ -51,11 +35,11 @@ def test_a_top_is_the_critical_point_that_a_curve_crosses_from_below(others):
     along = centre.repeat(21, 1)
     along[:, net.incoming(1, 1)[0]] += torch.linspace(-0.11, 0.1, 21, dtype=torch.float64)
     problem = SimpleNamespace(net=net, gradient_and_hessian=derivatives, loss=loss)
-    [top] = tops(problem, SimpleNamespace(theta=along, loss=loss(along)))
+    [top] = chapter.tops(problem, SimpleNamespace(theta=along, loss=loss(along)))
     assert top.loss == pytest.approx(5) and top.negative == int((form < 0).sum())
     assert (along[top.place] - centre).abs().max() < 0.011
     form[net.incoming(1, 1)[0]] = 1.0  # now it comes from above
-    assert tops(problem, SimpleNamespace(theta=along, loss=loss(along))) == []
+    assert chapter.tops(problem, SimpleNamespace(theta=along, loss=loss(along))) == []
 
 
 @pytest.mark.parametrize(("signs", "end"), [((1.0, 1.0), ENDS[0]), ((1.0, -1.0), ENDS[1])])
@@ -66,7 +50,7 @@ def test_output_weights_of_one_sign_meet_and_of_two_signs_diverge(signs, end):
     theta = net.join([weights[:2], weights[2:]])
     problem = Shallow(net, x, net.forward(theta, x))
     ratios = torch.logspace(0, -4, 61, dtype=torch.float64)[1:]
-    assert minimise_closer(problem, theta, [(0, 1), (1, 0)], ratios, 100) == [end, end]
+    assert chapter.minimise_closer(problem, theta, [(0, 1), (1, 0)], ratios, 100) == [end, end]
 
 
 def one_with_a_limit(kind, u=0.02):
@@ -100,15 +84,9 @@ def one_with_a_limit(kind, u=0.02):
 
 @pytest.mark.parametrize("kind", ["derivative neuron", "passage", "linear", "exponential neuron"])
 def test_the_limit_of_diverging_weights_is_the_network_that_made_the_targets(kind):
-    found = find_limit(*one_with_a_limit(kind))
-    assert found.kind == ("passage" if kind == "linear" else kind) and found.kind in LIMITS
+    found = chapter.find_limit(*one_with_a_limit(kind))
+    assert found.kind == ("passage" if kind == "linear" else kind) and found.kind in chapter.LIMITS
     assert found.delta == pytest.approx(1, abs=1e-7)
-
-
-def test_a_cubic_gives_the_place_and_the_rate_of_a_limit():
-    tau = torch.linspace(0.5, 0.05, 40, dtype=torch.float64)
-    delta = 0.7 + tau / 3 - 0.2 * tau**2 + 0.1 * tau**3
-    assert seen_limit(SimpleNamespace(delta=delta), tau) == pytest.approx((0.7, 3))
 
 
 def test_the_gradient_vanishes_as_a_neuron_of_the_pair_becomes_a_step():
@@ -136,9 +114,6 @@ def test_the_gradient_vanishes_as_a_neuron_of_the_pair_becomes_a_step():
     assert (quotient < -1.98).all() and quotient[-1] > -2.3
 
 
-# ---------- Minima of ReLU losses against the best of all kinks by least squares
-
-
 def best_hinge(x, y, near, reach=0.3):
     """Least loss of a + b·max(x − k, 0) over kinks k near one, by a fine grid and least squares."""
     best = np.inf
@@ -156,23 +131,29 @@ def test_a_noisy_hinge_is_fitted_as_well_as_by_the_best_kink(seed):
     y = np.maximum(x - 0.2, 0) + 0.1 * generator.standard_normal(60)
     start = torch.tensor([[1.0, -0.1, 0.9, 0.1]], dtype=torch.float64)
     tensors = (torch.from_numpy(v)[:, None] for v in (x, y))
-    found = relu_minima(MLP((1, 1, 1), "relu"), start, *tensors)
+    found = chapter.relu_minima(MLP((1, 1, 1), "relu"), start, *tensors)
     kink = (-found.theta[0, 1] / found.theta[0, 0]).item()
     assert found.settled().all()
     assert found.loss.item() <= best_hinge(x, y, kink, reach=0.02) * (1 + 1e-3)
     torch.testing.assert_close(found.theta[0, :2].norm(), torch.tensor(1.0).double(), rtol=1e-6, atol=0)
 
 
-def test_settled_needs_convergence_and_a_loss_that_rests():
+def test_settled_cubics_and_small_changes_by_hand():
     losses = torch.tensor([[2.0, 1.0, 1.0], [1.0, 1.0, 1.0 + 1e-5]])
-    ends = ReluMinima(torch.zeros(3, 4), losses, torch.tensor([True, False, True]))
+    ends = chapter.ReluMinima(torch.zeros(3, 4), losses, torch.tensor([True, False, True]))
     assert ends.settled().tolist() == [False, False, True] and ends.settled(1e-6).tolist() == [False] * 3
+    tau = torch.linspace(0.5, 0.05, 40, dtype=torch.float64)
+    delta = 0.7 + tau / 3 - 0.2 * tau**2 + 0.1 * tau**3
+    assert chapter.seen_limit(SimpleNamespace(delta=delta), tau) == pytest.approx((0.7, 3))
+    assert chapter.path_kind(f64(0, 1, 2, 2 - 1e-5)) == "monotone" == chapter.path_kind(f64(3, 3, 3))
+    assert chapter.path_kind(f64(0, 1, 2, 2 - 3e-5)) == "minimum at the end"
+    assert chapter.path_kind(f64(0, 1, 2, 2 - 3e-5), tol=1e-4) == "monotone"
 
 
 def test_unit_parameter_vectors_leave_a_relu_network_as_it_is():
     net = MLP((3, 5, 2), "relu")
     theta, x = net.initial(4, 2), normal((20, 3), 1, "x")
-    unit = equal_norms(net, theta)
+    unit = chapter.equal_norms(net, theta)
     torch.testing.assert_close(net.forward(unit, x), net.forward(theta, x))
     (W, b), _ = net.split(unit)
     torch.testing.assert_close(W.square().sum(-1) + b.square(), torch.ones(4, 5, dtype=torch.float64))
@@ -181,11 +162,8 @@ def test_unit_parameter_vectors_leave_a_relu_network_as_it_is():
 @pytest.mark.parametrize("width", [1e-6, 0.1, 3.0])
 def test_a_rounded_relu_is_near_and_smooth(width):
     s = torch.linspace(-50, 50, 4001, dtype=torch.float64)
-    off = rounded_relu(width)(s)[0] - s.clamp(min=0)
+    off = chapter.rounded_relu(width)(s)[0] - s.clamp(min=0)
     assert (off >= 0).all() and off.max() <= width / 2 * (1 + 1e-12) and off.argmax() == 2000
-
-
-# ---------- different minima
 
 
 def test_different_values_are_counted():
@@ -193,11 +171,11 @@ def test_different_values_are_counted():
     for n in (1, 2, 7):
         values = torch.randint(1, 4, (n,), generator=generator).double()
         near = values * (1 + 1e-8 * torch.rand(n, dtype=torch.float64, generator=generator))
-        assert count_different(values) == count_different(near) == len(set(values.tolist()))
-    assert count_different(torch.tensor([1, 1.1, 1.2]), tol=0.2) == 1 and count_different(torch.zeros(2)) == 1
-
-
-# ---------- Kinds of path
+        assert chapter.count_different(values) == chapter.count_different(near) == len(set(values.tolist()))
+    assert (
+        chapter.count_different(torch.tensor([1, 1.1, 1.2]), tol=0.2) == 1
+        and chapter.count_different(torch.zeros(2)) == 1
+    )
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 4, 5])
@@ -207,10 +185,4 @@ def test_kinds_are_told_apart_by_where_the_loss_falls(length):
         losses = torch.tensor([10.0, *moves], dtype=torch.float64).cumsum(0)
         falls = [k for k, move in enumerate(moves) if move < 0]
         expected = 0 if not falls else 2 if falls[-1] == length - 2 else 1
-        assert path_kind(losses) == KINDS[expected]
-
-
-def test_small_changes_do_not_count():
-    assert path_kind(f64(0, 1, 2, 2 - 1e-5)) == "monotone" == path_kind(f64(3, 3, 3))
-    assert path_kind(f64(0, 1, 2, 2 - 3e-5)) == "minimum at the end"
-    assert path_kind(f64(0, 1, 2, 2 - 3e-5), tol=1e-4) == "monotone"
+        assert chapter.path_kind(losses) == chapter.KINDS[expected]

@@ -9,19 +9,14 @@ import torch
 from oracles.orbits import SHAPES, factorisation, lower_bound, normal, scalar_distance
 from scipy.optimize import minimize
 
-from lmc_helpers._chapters.orbit_distance import (
-    balanced_distance,
-    balanced_factorisation,
-    distance_to_zero_product,
-    midpoint_bounds,
-)
+from lmc_helpers._chapters import orbit_distance as chapter
 from lmc_helpers.orbits.distance import orbit_distance
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_distance_to_zero_product_is_the_least_over_projectors(shape):
     U, V = factorisation(*shape)
-    expected = distance_to_zero_product(U, V).item()
+    expected = chapter.distance_to_zero_product(U, V).item()
     h = shape[1]
 
     def value(Q, rank):
@@ -75,12 +70,12 @@ def test_bounds_hold_for_the_quartic(c):
     for seed in range(5):
         w1, w2 = factorisation(1, 1, 1, seed)
         exact = scalar_distance(c * w1.item(), c * w2.item(), (w1 * w2).item())
-        low, high = midpoint_bounds(w1, w2, c)
+        low, high = chapter.midpoint_bounds(w1, w2, c)
         assert low.item() - 1e-9 <= exact <= high.item() + 1e-9
         assert lower_bound(c * w1, c * w2, w1 @ w2) <= exact + 1e-9
-        even = balanced_factorisation((w1 * w2).abs())
+        even = chapter.balanced_factorisation((w1 * w2).abs())
         exact = scalar_distance(c * even[0].item(), c * even[1].item(), (w1 * w2).abs().item())
-        assert balanced_distance(c, w1 * w2).item() == pytest.approx(exact, abs=1e-7)
+        assert chapter.balanced_distance(c, w1 * w2).item() == pytest.approx(exact, abs=1e-7)
 
 
 @pytest.mark.parametrize("t", [0.2, 1.0, 2.9])
@@ -93,11 +88,11 @@ def test_lower_bound_is_attained_inside_the_hyperbola(t):
 @pytest.mark.parametrize("n", [1, 2, 3, 5])
 def test_balanced_distance_is_the_minimum(n):
     A = normal(n, n)
-    W1, W2 = balanced_factorisation(A)
+    W1, W2 = chapter.balanced_factorisation(A)
     torch.testing.assert_close(W1 @ W2, A)
     torch.testing.assert_close(W1.mT @ W1, W2 @ W2.mT)
     c = torch.tensor([1.0, 1.4, 2.0, 2.3, 9.0], dtype=torch.float64)
     batch = c[:, None, None]
     foot = orbit_distance(batch * W1, batch * W2, W1, W2)
-    torch.testing.assert_close(foot.distance, balanced_distance(c, A), rtol=1e-9, atol=1e-9)
+    torch.testing.assert_close(foot.distance, chapter.balanced_distance(c, A), rtol=1e-9, atol=1e-9)
     torch.testing.assert_close(foot.X @ foot.Z, A.expand(5, n, n), rtol=1e-9, atol=1e-9)

@@ -23,7 +23,6 @@ def test_partitions_are_all_and_each_once(n, number):
     assert chapter.partitions(n, largest=2) == [parts for parts in found if all(s <= 2 for s in parts)]
 
 
-# ---------- all permutation points of a layer
 def test_bound_is_attained_for_small_orders_only():
     for n in range(1, 50):
         for K in range(n):
@@ -86,7 +85,6 @@ def test_permutation_points_compute_the_smaller_layer():
     assert (gap[same] == 0).all()
 
 
-# ---------- the height of a merge
 @pytest.mark.parametrize("outputs", [1, 2])
 def test_no_merge_on_the_straight_way_is_higher_than_its_bound(outputs):
     """Whole networks along the way; for the square, of constant curvature, and one output the bound is the price."""

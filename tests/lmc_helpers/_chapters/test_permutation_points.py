@@ -64,7 +64,6 @@ def test_prescribed_curvature_is_that_of_the_loss(activation):
     assert found[0, 0] > 0
 
 
-# ---------- strict minima
 def test_strict_minima_leave_out_saddles_valleys_and_what_has_not_converged():
     def valley(t):  # minima at (±1, 0), the third direction is flat
         return (t[..., 0] ** 2 - 1) ** 2 + t[..., 1] ** 2
@@ -80,7 +79,6 @@ def test_strict_minima_leave_out_saddles_valleys_and_what_has_not_converged():
     assert len(chapter.strict_minima(lambda t: -bowl(t), 0 * starts, 0, 1e-12, 1e-9)) == 0
 
 
-# ---------- gaps in the spectrum
 def test_separated_looks_for_a_gap_in_the_sizes():
     """Against the definition, eigenvalue by eigenvalue, for matrices with a known spectrum in a random basis."""
     rng = np.random.default_rng(2)
@@ -92,7 +90,6 @@ def test_separated_looks_for_a_gap_in_the_sizes():
     assert chapter.separated(torch.zeros(3, 3), low=1e-4, high=1e-2)
 
 
-# ---------- Two neurons that go round each other
 @pytest.mark.parametrize("negative", [1, 2])
 def test_two_neurons_pass_below_the_point_if_and_only_if_its_index_is_two(negative):
     """Half circles through the lowest eigenvector and each of the others; the loss by hand."""
@@ -156,15 +153,13 @@ def test_half_a_turn_is_as_high_as_the_second_eigenvalue_says():
     torch.testing.assert_close(end.theta, point, rtol=0, atol=1e-7)
 
 
-def test_positive_outputs_keep_the_function():
+def test_positive_outputs_keep_the_function_and_a_way_down_goes_in_small_steps():
     net, x = MLP((2, 4, 1), "tanh"), inputs(MLP((2, 4, 1), "tanh"))
     theta = net.initial(1, seed=3)[0]
     signed = chapter.positive_outputs(net, theta)
     torch.testing.assert_close(by_hand(net, signed, x), by_hand(net, theta, x))
     assert (signed[net.split(torch.arange(net.size))[1][0]] > 0).all() and (theta[12:16] < 0).any()
 
-
-def test_a_way_down_goes_in_small_steps_to_a_minimum():
     def loss(t):  # of Rosenbrock
         return (1 - t[..., 0]).square() + 100 * (t[..., 1] - t[..., 0].square()).square()
 

@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
+from oracles.draws import f64
 from oracles.perceptrons import by_hand
 from scipy.optimize import least_squares
 from scipy.stats import norm as normal
@@ -113,13 +114,6 @@ def test_a_point_on_whole_images_starts_from_the_most_similar_pair_of_a_teacher_
     assert replace(PARAMETERS, whole=0).whole_points() == {}
 
 
-def test_a_random_pair_is_another_one_and_a_digest_sees_everything():
-    assert set(replace(RUN, seed=3).result().pair) != set(RUN.result().pair)
-    zeros = {"network": 0}, {"components": 0}, {"seed": 0}
-    changes = ({"teachers": TEACHING[3]}, *zeros, {"distances": 5}, {"products": 61})
-    assert len({replace(RUN, **change).digest for change in ({}, *changes)}) == len(changes) + 1
-
-
 def test_runs_are_those_of_the_chapter():
     points, kept = [*PARAMETERS.whole_points().values()], [*PARAMETERS.readings().values()]
     before = [*TEACHING.values(), *(point.teachers for point in points)]
@@ -137,9 +131,12 @@ def test_runs_are_those_of_the_chapter():
     assert len({seed for run in TEACHING.values() for seed in run.seeds}) == 4
     assert replace(PARAMETERS, images=60_000).teaching()[3].data.n is None
     assert replace(PARAMETERS, seed=6).teaching()[3].seeds != TEACHING[3].seeds
+    assert set(replace(RUN, seed=3).result().pair) != set(RUN.result().pair)
+    zeros = {"network": 0}, {"components": 0}, {"seed": 0}
+    changes = ({"teachers": TEACHING[3]}, *zeros, {"distances": 5}, {"products": 61})
+    assert len({replace(RUN, **change).digest for change in ({}, *changes)}) == len(changes) + 1
 
 
-# ---------- The pixels' span against NumPy, the projected network against torch's layers, paths against SciPy's minima
 DISTANCES = torch.tensor([1.0, 0.9, 0.8], dtype=torch.float64)
 
 
@@ -286,6 +283,8 @@ def test_exponent_is_that_of_a_power_law():
     found = {H: (5 * H**-0.7 * scatter).tolist() for H in (2, 4, 16)} | {64: [1.0]}  # one value says nothing
     slope, error, n = chapter.exponent(found)
     assert (slope, n) == (pytest.approx(-0.7, abs=1e-12), 9)
+    for few in ({}, {3: [1.0, 2.0]}, {3: [1.0, 2.0], 5: [1.0]}):
+        assert chapter.exponent(few) == (0.0, 1.0, 0)
     # relative deviation 0.2 of a value, of a mean of three over √3; least squares in ln H; 6 degrees of freedom
     x = np.log([2, 4, 16])
     plain = 0.2 / np.sqrt(3) / np.sqrt(((x - x.mean()) ** 2).sum())
@@ -302,12 +301,6 @@ def test_exponent_covers_the_truth():
     assert misses <= 12
 
 
-@pytest.mark.parametrize("found", [{}, {3: [1.0, 2.0]}, {3: [1.0, 2.0], 5: [1.0]}])
-def test_exponent_without_two_widths_is_unknown(found):
-    assert chapter.exponent(found) == (0.0, 1.0, 0)
-
-
-# ---------- Products by hand against Hessians that autograd forms, straight and through coordinates
 def plain_of_products(sizes, x, y, weight):
     """The loss with torch's own layers in the order of the flat parameters."""
 
@@ -360,17 +353,6 @@ def test_coordinates_of_a_pair_at_fixed_distance():
         torch.testing.assert_close(at.product(v), H @ v)
 
 
-@pytest.mark.parametrize("sizes", [(2, 3, 2), (3, 4, 2, 3), (1, 1, 2, 1, 2)])
-def test_derivatives_of_the_outputs_are_those_of_autograd(sizes):
-    theta, x, _, _ = problem(sizes, 4)
-    net = MLP(sizes, "tanh")
-    J = jacobian(lambda t: net.forward(t, x), theta)
-    start = sizes[0] * sizes[1]
-    by_bias, by_rest = chapter.output_derivatives(net, theta, x)
-    torch.testing.assert_close(torch.cat([by_bias, by_rest], dim=-1), J[..., start:])
-
-
-# ---------- Truncated Newton steps against closed minima and SciPy; the metric against a matrix formed entry by entry
 def near(loss):
     """A loss of a few parameters as a Local, by autograd."""
 
@@ -381,27 +363,20 @@ def near(loss):
     return local
 
 
-def double(*values):
-    return torch.tensor(values, dtype=torch.float64)
-
-
 def test_minima_are_found_from_indefinite_starts_within_the_budget():
-    form = double(1, 10, 1e4)
+    form = f64(1, 10, 1e4)
     bowl = near(lambda t: t @ (form * t) / 2 - t.sum())
     end, norm, used = chapter.truncated_newton(bowl, torch.ones(3).double(), 90, 1e-9)
     torch.testing.assert_close(end, 1 / form)
     assert norm <= 1e-9 and used < 90
     wells = near(lambda t: (t[0] ** 2 - 1) ** 2 + t[1] ** 2)
-    end, _, _ = chapter.truncated_newton(wells, double(0.1, 1.0), 100, 1e-10)
-    torch.testing.assert_close(end, double(1, 0), atol=1e-8, rtol=0)
+    end, _, _ = chapter.truncated_newton(wells, f64(0.1, 1.0), 100, 1e-10)
+    torch.testing.assert_close(end, f64(1, 0), atol=1e-8, rtol=0)
     rosenbrock = near(lambda t: (1 - t[0]) ** 2 + 100 * (t[1] - t[0] ** 2) ** 2)
-    end, _, _ = chapter.truncated_newton(rosenbrock, double(-1.2, 1.0), 200, 1e-10)
-    torch.testing.assert_close(end, double(1, 1))
-    assert chapter.truncated_newton(rosenbrock, double(-1.2, 1.0), 7, 1e-10)[2] <= 7
-    assert chapter.truncated_newton(near(lambda t: t.square().sum()), double(3, 4), 0, 1e-9)[1:] == (10, 0)
-
-
-def test_the_right_metric_needs_one_product_a_step():
+    end, _, _ = chapter.truncated_newton(rosenbrock, f64(-1.2, 1.0), 200, 1e-10)
+    torch.testing.assert_close(end, f64(1, 1))
+    assert chapter.truncated_newton(rosenbrock, f64(-1.2, 1.0), 7, 1e-10)[2] <= 7
+    assert chapter.truncated_newton(near(lambda t: t.square().sum()), f64(3, 4), 0, 1e-9)[1:] == (10, 0)
     form = torch.logspace(0, 6, 30, dtype=torch.float64)
     local = near(lambda t: t @ (form * t) / 2)
     start = torch.ones(30).double()

@@ -42,12 +42,18 @@ def test_surrogate_is_ridge_regression(d, rank, beta, lipschitz):
 
 
 @pytest.mark.parametrize(("d", "rank"), CASES)
-def test_direct_minimum_of_a_linear_neuron(d, rank):
+def test_direct_minimum_of_a_linear_neuron_and_its_ridgeless_limit(d, rank):
     X, u, f, mask, Sigma = problem(d, rank)
     found = chapter.relaxed_cost(X @ u, X, f, mask, 0.2, lambda s: s, starts=torch.zeros(1, d))
     expected = chapter.quadratic_surrogate(u, f, mask, Sigma, 0.2)
     assert found.value.item() == pytest.approx(expected.value.item(), rel=1e-8)
     torch.testing.assert_close(found.w, expected.w, rtol=1e-4, atol=1e-5)
+    inside = f + mask * u  # a function of the class
+    limit = chapter.ridgeless_limit(inside, f, mask, Sigma)
+    near = chapter.quadratic_surrogate(inside, f, mask, Sigma, 1e-9).value
+    assert limit.isfinite() and near.item() == pytest.approx(limit.item(), rel=1e-6) and near <= limit * (1 + 1e-12)
+    w, *_ = np.linalg.lstsq(X.numpy() * mask.numpy(), (X @ (inside - f)).numpy(), rcond=1e-10)
+    assert limit.item() == pytest.approx((w**2).sum(), rel=1e-8)
 
 
 @pytest.mark.parametrize(("d", "rank"), CASES)
@@ -61,23 +67,6 @@ def test_relu_lies_between_two_surrogates_on_symmetric_inputs(d, rank, beta):
     assert low.value <= found.value * (1 + 1e-9) and found.value <= high.value * (1 + 1e-9)
     at = chapter.relaxed_objective(found.w, (X @ u).relu(), X, f, mask, beta, torch.relu)
     assert at.item() == pytest.approx(found.value.item())
-
-
-@pytest.mark.parametrize(("d", "rank"), CASES)
-def test_ridgeless_limit(d, rank):
-    X, u, f, mask, Sigma = problem(d, rank)
-    inside = f + mask * u  # a function of the class
-    limit = chapter.ridgeless_limit(inside, f, mask, Sigma)
-    near = chapter.quadratic_surrogate(inside, f, mask, Sigma, 1e-9).value
-    assert limit.isfinite() and near.item() == pytest.approx(limit.item(), rel=1e-6) and near <= limit * (1 + 1e-12)
-    w, *_ = np.linalg.lstsq(X.numpy() * mask.numpy(), (X @ (inside - f)).numpy(), rcond=1e-10)
-    assert limit.item() == pytest.approx((w**2).sum(), rel=1e-8)
-
-
-def test_outside_the_class_the_cost_diverges_like_one_over_beta():
-    Sigma, u, f, mask = torch.eye(2), torch.tensor([1.0, 3.0]), torch.zeros(2), torch.tensor([1.0, 0.0])
-    assert chapter.ridgeless_limit(u, f, mask, Sigma).item() == math.inf
-    assert 1e-9 * chapter.quadratic_surrogate(u, f, mask, Sigma, 1e-9).value.item() == pytest.approx(9)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -97,12 +86,15 @@ def test_cost_of_a_relu_function_by_constrained_minimisation(seed):
     torch.testing.assert_close((X @ (f + scale * found.w)).relu(), (X @ u).relu(), rtol=0, atol=1e-8)
 
 
-def test_cost_of_an_impossible_function_is_infinite():
+def test_outside_the_class_costs_diverge_and_impossible_functions_cost_infinitely():
     X, one = torch.eye(2).double(), torch.ones(2).double()
     blind = torch.tensor([1.0, 0.0]).double()
     assert chapter.relu_function_cost(one, 0 * one, blind, X).value.item() == math.inf
     assert chapter.relu_function_cost(-one, 0 * one, blind, X).value.item() == 0
     assert chapter.relu_function_cost(-one, one, blind, X).value.item() == math.inf  # its fixed part stays active
+    Sigma, u, f, mask = torch.eye(2), torch.tensor([1.0, 3.0]), torch.zeros(2), torch.tensor([1.0, 0.0])
+    assert chapter.ridgeless_limit(u, f, mask, Sigma).item() == math.inf
+    assert 1e-9 * chapter.quadratic_surrogate(u, f, mask, Sigma, 1e-9).value.item() == pytest.approx(9)
 
 
 def test_tail_energy():

@@ -103,7 +103,6 @@ def test_a_browser_draws_and_turns_it(tmp_path, watched):
     assert canvas.evaluate(lower)
 
 
-# ---------- Surfaces on grids: brute force over cubes, a union–find of its own, and surfaces whose components are known
 def cells(values, axes):
     """The vertex values of every cell that extends along the given axes, by its lowest vertex."""
     shape = [n - (k in axes) for k, n in enumerate(values.shape)]
@@ -183,7 +182,6 @@ def test_every_component_of_the_grid_holds_one_sheet(eps, reach):
     assert sorted(found) == list(range(number))
 
 
-# ---------- The residual network: losses entry by entry, determinants by permutations
 def signs(W1, W2, eps):
     return np.sign(leibniz(W2.numpy() @ W1.numpy() + eps * np.eye(len(W1)))), np.sign(leibniz(W1.numpy()))
 

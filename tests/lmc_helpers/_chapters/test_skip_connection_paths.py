@@ -9,15 +9,7 @@ import torch
 from oracles.linear import EPS, at, data, leibniz, matrix, normal, residual_by_hand
 from scipy import ndimage
 
-from lmc_helpers._chapters.skip_connection import (
-    residual_components,
-    residual_loss,
-    residual_map,
-    residual_minimum,
-    residual_misfit,
-    residual_path,
-    two_blocks_misfit,
-)
+from lmc_helpers._chapters import skip_connection as chapter
 from lmc_helpers.linear_nets.walks import joined_classes
 
 
@@ -28,14 +20,14 @@ def test_a_path_joins_any_two_minima_of_one_component(n, eps, steps):
     X, Y = data(n, seed=n)
     W1, W2 = normal(2, 24, n, n, seed=7)
     joined = set()
-    found = residual_components(W1, W2, eps)
+    found = chapter.residual_components(W1, W2, eps)
     for label in {tuple(c) for c in found.tolist()}:
         group = [i for i in range(24) if tuple(found[i].tolist()) == label]
-        nets = residual_minimum(W1[group], W2[group], X, Y, eps)
-        path = residual_path(at(nets, slice(None, -1)), at(nets, slice(1, None)), X, Y, eps, steps)
+        nets = chapter.residual_minimum(W1[group], W2[group], X, Y, eps)
+        path = chapter.residual_path(at(nets, slice(None, -1)), at(nets, slice(1, None)), X, Y, eps, steps)
         assert {W.shape for W in path} == {(len(group) - 1, 5 * steps - 4, n, n)}
         assert (residual_by_hand(path, X, Y, eps) < 1e-13 * Y.square().sum().item()).all()
-        assert (np.sign(leibniz(residual_map(*path[:2], eps).numpy())) == label[0]).all()
+        assert (np.sign(leibniz(chapter.residual_map(*path[:2], eps).numpy())) == label[0]).all()
         for k in range(len(group) - 1):
             for end, i in ((0, k), (-1, k + 1)):
                 for W, there in zip(path, nets, strict=True):
@@ -50,16 +42,16 @@ def test_a_path_joins_any_two_minima_of_one_component(n, eps, steps):
 def test_the_jumps_of_a_path_shrink_with_its_steps(n, eps):
     X, Y = data(n, seed=2)
     W1, W2 = normal(2, 12, n, n, seed=4)
-    found = residual_components(W1, W2, eps)
+    found = chapter.residual_components(W1, W2, eps)
     i, j = next(
         (i, j)
         for i, j in itertools.combinations(range(12), 2)
         if found[i].equal(found[j]) and (found[i, 1] != 0 or W1[i].det() * W1[j].det() < 0)
     )
-    a, b = (residual_minimum(W1[k], W2[k], X, Y, eps) for k in (i, j))
+    a, b = (chapter.residual_minimum(W1[k], W2[k], X, Y, eps) for k in (i, j))
     jumps = []
     for steps in (401, 801, 1601):
-        path = residual_path(a, b, X, Y, eps, steps)
+        path = chapter.residual_path(a, b, X, Y, eps, steps)
         jumps.append(max((W[1:] - W[:-1]).abs().max().item() for W in path))
     assert jumps[1] < 0.6 * jumps[0] and jumps[2] < 0.6 * jumps[1]
 
@@ -71,25 +63,22 @@ def test_paths_from_singular_first_layers(eps):
     one = torch.diag(matrix([1.0, 0.0, -2.0]))
     of_M = int(math.copysign(1, eps))
     other = torch.diag(matrix([1.0, -1.0, -1.0]))
-    goal = residual_minimum(other, abs(eps) * torch.eye(3, dtype=torch.float64) / 4, X, Y, eps)
+    goal = chapter.residual_minimum(other, abs(eps) * torch.eye(3, dtype=torch.float64) / 4, X, Y, eps)
     for W1, W2 in ((nil, nil), (nil, one), (one, nil), (one, torch.diag(matrix([0.0, 5.0, 0.0])))):
-        assert residual_components(W1, W2, eps).tolist() == [of_M**3, 0]
-        path = residual_path(residual_minimum(W1, W2, X, Y, eps), goal, X, Y, eps, 9)
-        assert residual_loss(path, X, Y, eps).max() < 1e-24 * Y.square().sum()
+        assert chapter.residual_components(W1, W2, eps).tolist() == [of_M**3, 0]
+        path = chapter.residual_path(chapter.residual_minimum(W1, W2, X, Y, eps), goal, X, Y, eps, 9)
+        assert chapter.residual_loss(path, X, Y, eps).max() < 1e-24 * Y.square().sum()
 
 
 def test_one_dimension_crosses_only_where_the_skip_connection_carries_the_sign():
     one = matrix([[1.0]])
-    a, b = (residual_minimum(s * one, s * one / 4, one, one, 1.0) for s in (1, -1))
-    path = residual_path(a, b, one, one, 1.0, 9)
+    a, b = (chapter.residual_minimum(s * one, s * one / 4, one, one, 1.0) for s in (1, -1))
+    path = chapter.residual_path(a, b, one, one, 1.0, 9)
     middle = path[0].flatten().abs().argmin()
     assert path[0].flatten()[middle].item() == 0 and path[2].flatten()[middle].item() == pytest.approx(1)
-
-
-def test_between_components_there_is_no_path():
     ends = ([matrix([[s]]), matrix([[-2.0 * s]]), matrix([[-1.0]])] for s in (1, -1))
     with pytest.raises(ValueError, match="different components"):
-        residual_path(*ends, *[matrix([[1.0]])] * 2, 1.0, 3)
+        chapter.residual_path(*ends, *[matrix([[1.0]])] * 2, 1.0, 3)
 
 
 @pytest.mark.parametrize(("n", "h"), [(1, 1), (3, 3), (2, 3), (3, 1)])
@@ -97,7 +86,7 @@ def test_between_components_there_is_no_path():
 def test_the_misfit_is_the_root_of_the_loss_and_its_derivative_autograd(n, h, eps):
     X, Y = data(n, seed=n)
     points = normal(4, (2 * h + n) * n, seed=3)
-    misfit, derivative = residual_misfit(X, Y, eps, h)
+    misfit, derivative = chapter.residual_misfit(X, Y, eps, h)
     for one, r, J in zip(points, misfit(points), derivative(points), strict=True):
         weights = one[: h * n].reshape(h, n), one[h * n : 2 * h * n].reshape(n, h), one[2 * h * n :].reshape(n, n)
         loss = float(residual_by_hand(weights, X, Y, eps))
@@ -111,7 +100,7 @@ def test_the_misfit_of_two_blocks_is_that_of_numpy_and_its_derivative_autograd(n
     X, Y = data(n, seed=n)
     shapes = [shape for h in widths for shape in ((h, n), (n, h))] + [(n, n)]
     points = normal(3, sum(a * b for a, b in shapes), seed=3)
-    misfit, derivative = two_blocks_misfit(X, Y, (0.7, -1.3), widths)
+    misfit, derivative = chapter.two_blocks_misfit(X, Y, (0.7, -1.3), widths)
     for one, r, J in zip(points, misfit(points), derivative(points), strict=True):
         A, B, C, D, E = (p.view(s).numpy() for p, s in zip(one.split([a * b for a, b in shapes]), shapes, strict=True))
         expected = E @ (D @ C - 1.3 * np.eye(n)) @ (B @ A + 0.7 * np.eye(n)) @ X.numpy() - Y.numpy()
@@ -136,5 +125,5 @@ def test_the_components_of_two_blocks_multiply(widths, number):
     near = (last.abs() < 2) & (last.abs() > 0.02)
     unit = matrix([[1.0]])
     points = torch.cat([W, last[:, None]], dim=1)[near]
-    classes = joined_classes(two_blocks_misfit(unit, unit, (1.0, -1.0), widths), points, tries=10)
+    classes = joined_classes(chapter.two_blocks_misfit(unit, unit, (1.0, -1.0), widths), points, tries=10)
     assert len(classes.unique()) == number

@@ -6,16 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from lmc_helpers._chapters.step_size import (
-    bootstrap,
-    crossing_interval,
-    difference_of_shares,
-    first_crossing,
-    mean_of_arrived,
-    pair_barriers,
-    statistics_of_arrived,
-    type_counts,
-)
+from lmc_helpers._chapters import step_size as chapter
 from lmc_helpers.barrier import loss_barrier
 from lmc_helpers.error_bars import share
 from lmc_helpers.matching import best_permutation
@@ -28,7 +19,7 @@ def test_statistics_of_one_network_at_a_time():
     W[3, W[3, :, 0].argmax()] *= 2  # off the manifold
     W = torch.cat([W, torch.zeros(5, 1, d, dtype=W.dtype)], dim=1)  # one zero row each
     arrived = torch.tensor([True, True, True, False, True])
-    found = statistics_of_arrived(W, arrived, M, rate)
+    found = chapter.statistics_of_arrived(W, arrived, M, rate)
     assert found["barrier"].shape == (2,)
     for i in range(5):
         values = [found[name][i] for name in ("zeros", "pq", "edge")]
@@ -39,13 +30,20 @@ def test_statistics_of_one_network_at_a_time():
         pq = 1 - sum(math.sqrt(x) for x in entries) ** 2 / (len(entries) * sum(entries))
         edge = rate / 2 * torch.linalg.eigvalsh(population_hessian(W[i, :m], M))[-1].item()
         assert values == pytest.approx([1, pq, edge])
+    values = np.random.default_rng(0).normal(size=(4, 9))
+    values[np.random.default_rng(1).random(size=(4, 9)) < 0.4] = math.nan
+    values[2] = math.nan
+    found = chapter.mean_of_arrived(values)
+    for row, mean in zip(values, found, strict=True):
+        known = [x for x in row if not math.isnan(x)]
+        assert math.isnan(mean) if not known else mean == pytest.approx(sum(known) / len(known))
 
 
 @pytest.mark.parametrize(("m", "M", "d"), [(1, 1, 1), (5, 1, 3), (9, 4, 6)])
 def test_type_counts_are_those_that_were_sampled(m, M, d):
     W = sample_minima(m, M, d, 5, seed=1)
     W = torch.cat([W, torch.full((5, 2, d), 1e-5, dtype=W.dtype)], dim=1)  # two rows that count as 0
-    found = type_counts(W.expand(2, -1, -1, -1), M)
+    found = chapter.type_counts(W.expand(2, -1, -1, -1), M)
     assert found.shape == (2, 5, M)
     for network, counts in zip(W.tolist(), found[0].tolist(), strict=True):
         assert counts == [sum(row[j] == max(row) and row[j] > 1e-3 for row in network) for j in range(M)]
@@ -56,7 +54,7 @@ def test_barriers_of_pairs_after_the_permutation_of_algorithm_1():
     """Minima whose entries are equal within a type: Algorithm 1 finds the best of all permutations."""
     M, d = 2, 2
     W = sample_minima(4, M, d, 6, seed=2, law="equal")
-    found = pair_barriers(W, torch.ones(6, dtype=torch.bool), M)
+    found = chapter.pair_barriers(W, torch.ones(6, dtype=torch.bool), M)
 
     def height(a, b):
         return loss_barrier(lambda V: population_loss(V, M), a.expand_as(b), b)
@@ -72,27 +70,10 @@ def test_barriers_of_pairs_after_the_permutation_of_algorithm_1():
 @pytest.mark.parametrize("n", [1, 3, 4])
 def test_nobody_arrives(n):
     W = torch.full((n, 3, 2), math.nan, dtype=torch.float64)
-    found = statistics_of_arrived(W, torch.zeros(n, dtype=torch.bool), 2, 0.1)
+    found = chapter.statistics_of_arrived(W, torch.zeros(n, dtype=torch.bool), 2, 0.1)
     shapes = {"zeros": (n,), "pq": (n,), "edge": (n,), "barrier": (n // 2,)}
     assert {name: values.shape for name, values in found.items()} == shapes
     assert all(np.isnan(values).all() for values in found.values())
-
-
-def test_mean_of_arrived_leaves_the_others_out():
-    values = np.random.default_rng(0).normal(size=(4, 9))
-    values[np.random.default_rng(1).random(size=(4, 9)) < 0.4] = math.nan
-    values[2] = math.nan
-    found = mean_of_arrived(values)
-    for row, mean in zip(values, found, strict=True):
-        known = [x for x in row if not math.isnan(x)]
-        assert math.isnan(mean) if not known else mean == pytest.approx(sum(known) / len(known))
-
-
-def test_the_first_crossing_of_a_line_and_of_a_curve_with_gaps():
-    x = np.linspace(0, 2, 9)
-    assert first_crossing(x, 3 * x - 1, level=0.8) == pytest.approx(0.6)
-    y = np.array([0.0, 0.2, np.nan, 0.6, 0.4, 0.9, 1.0, np.nan, 0.3])
-    assert first_crossing(x, y) == pytest.approx(0.25 + 0.5 * 0.75)  # the first of two, across the gap
 
 
 def test_a_crossing_lies_in_the_cell_whose_shares_are_sure():
@@ -101,7 +82,7 @@ def test_a_crossing_lies_in_the_cell_whose_shares_are_sure():
     x = np.arange(5.0)
     rows = np.array([[1.0] * k + [0.0] * (n - k) for k in hits])
     rows[:, ::7] = np.where(np.arange(5)[:, None] == 1, math.nan, rows[:, ::7])
-    place, low, high = crossing_interval(x, rows)
+    place, low, high = chapter.crossing_interval(x, rows)
 
     def tail(k, size):  # P(X >= k), X ~ Binomial(size, 1/2)
         return sum(math.comb(size, j) for j in range(k, size + 1)) / 2**size
@@ -112,32 +93,34 @@ def test_a_crossing_lies_in_the_cell_whose_shares_are_sure():
     assert high == x[above.index(True)]
     assert low == x[max(i for i in range(5) if below[i])]
     assert low < place < high
-
-
-def test_where_no_share_is_sure_the_crossing_is_anywhere():
     hits = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]])
-    assert crossing_interval(np.array([1.0, 2.0, 3.0]), hits) == (2.0, 1.0, 3.0)
+    assert chapter.crossing_interval(np.array([1.0, 2.0, 3.0]), hits) == (2.0, 1.0, 3.0)
+    x = np.linspace(0, 2, 9)
+    assert chapter.first_crossing(x, 3 * x - 1, level=0.8) == pytest.approx(0.6)
+    y = np.array([0.0, 0.2, np.nan, 0.6, 0.4, 0.9, 1.0, np.nan, 0.3])
+    assert chapter.first_crossing(x, y) == pytest.approx(0.25 + 0.5 * 0.75)  # the first of two, across the gap
 
 
 def test_a_difference_of_shares_is_inside_its_interval():
     one, other = share(9, 10), share(2, 10)
-    value, low, high = difference_of_shares(one, other)
+    value, low, high = chapter.difference_of_shares(one, other)
     corners = [a - b for a in one[1:] for b in other[1:]]
     assert (low, high) == pytest.approx((min(corners), max(corners)))
     assert value == pytest.approx(0.7)
 
 
-# ---------- Bootstrap, against repeated samples
 def test_bootstrap_errors_are_the_spread_over_repeated_samples():
     rng = np.random.default_rng(4)
     samples = rng.exponential(size=(200, 1, 80))
-    found = np.array([bootstrap(np.median, sample, seed=1, resamples=100) for sample in samples])
+    found = np.array([chapter.bootstrap(np.median, sample, seed=1, resamples=100) for sample in samples])
     assert found[:, 0].tolist() == [np.median(sample) for sample in samples]
     assert found[:, 1].mean() == pytest.approx(found[:, 0].std(), rel=0.15)
-
-
-def test_bootstrap_keeps_the_values_of_an_object_together():
-    """The difference of two equal rows has no error, however large theirs is."""
     row = np.random.default_rng(5).normal(size=30)
-    assert bootstrap(lambda x: float((x[0] - x[1]).mean()), np.stack([row, row - 2]), seed=1) == pytest.approx((2, 0))
-    assert bootstrap(np.mean, row, seed=1) == bootstrap(np.mean, row, seed=1) != bootstrap(np.mean, row, seed=2)
+    assert chapter.bootstrap(lambda x: float((x[0] - x[1]).mean()), np.stack([row, row - 2]), seed=1) == pytest.approx(
+        (2, 0)
+    )
+    assert (
+        chapter.bootstrap(np.mean, row, seed=1)
+        == chapter.bootstrap(np.mean, row, seed=1)
+        != chapter.bootstrap(np.mean, row, seed=2)
+    )

@@ -5,28 +5,13 @@ import pytest
 import torch
 from torch import nn
 
-from lmc_helpers._chapters.swaps_on_images import (
-    LAYERS,
-    Coherences,
-    Experiment,
-    Moments,
-    Parameters,
-    Swaps,
-    coherences,
-    fixed_norm,
-    layer_moments,
-    layer_parts,
-    neighbours,
-    one_metric_costs,
-)
-from lmc_helpers.identifiability import coherence, pca_basis
+from lmc_helpers._chapters import swaps_on_images as chapter
+from lmc_helpers.identifiability import coherence, pca_basis, ridge_swaps
 from lmc_helpers.identifiability.printed_networks import Training
 from lmc_helpers.networks.mlp import MLP
 
-# ---------- Moments and subspaces against the activations themselves, and which networks the runs share
-
 SIZES = dict(dataset="digits", width=16, images=150, epochs=2, batch=64, seed=3)
-PARAMETERS = Parameters(**SIZES, stages=[0, 1], pairs=3, ridge_networks=2)
+PARAMETERS = chapter.Parameters(**SIZES, stages=[0, 1], pairs=3, ridge_networks=2)
 
 
 def inputs(*shape):
@@ -39,7 +24,7 @@ def test_moments_are_those_of_the_activations(norm):
     record = {}
     outputs = stack.forward(x, record)
     seen = [x, record["0"][1], record["1"][1], outputs[1]]
-    for found, Z in zip(layer_moments(stack, 1, x), seen, strict=True):
+    for found, Z in zip(chapter.layer_moments(stack, 1, x), seen, strict=True):
         Z = Z.detach().double().numpy()
         np.testing.assert_allclose(found.mean, Z.mean(axis=0), atol=1e-6)
         np.testing.assert_allclose(found.covariance, np.cov(Z.T, bias=True), atol=1e-6)
@@ -49,7 +34,7 @@ def test_coherences_are_those_of_principal_components():
     stack, x = MLP((4, 6, 5, 3), "gelu", "layer").initial([1, 2]), inputs(50, 4)
     record = {}
     outputs = stack.forward(x, record).detach()
-    found = coherences(stack, x)
+    found = chapter.coherences(stack, x)
     for n in range(2):
         seen = [x, record["0"][n], record["1"][n], outputs[n]]
         for place, Z in enumerate(seen):
@@ -58,15 +43,15 @@ def test_coherences_are_those_of_principal_components():
             assert found.nu[n, place].item() == pytest.approx(coherence(U).item(), abs=1e-5)
 
 
-def test_a_subspace_ends_where_the_share_is_reached():
+def test_a_subspace_ends_where_the_share_is_reached_and_excess_is_0_or_1_at_both_ends():
     for shares, k in (([0.5, 0.4, 0.1], 2), ([0.5, 0.39, 0.11], 3), ([1.0, 0.0, 0.0], 1)):
         C = torch.diag(torch.tensor(shares, dtype=torch.float64))
-        assert Moments(torch.zeros(3), C).basis.shape == (3, k)
-
-
-def test_excess_and_relative_at_both_ends():
-    some = Coherences(torch.tensor([[0.25, 1.0, 1.0]]), torch.tensor([[1.0, 2.0, 3.0]]), torch.tensor([4, 4, 3]))
+        assert chapter.Moments(torch.zeros(3), C).basis.shape == (3, k)
+    some = chapter.Coherences(
+        torch.tensor([[0.25, 1.0, 1.0]]), torch.tensor([[1.0, 2.0, 3.0]]), torch.tensor([4, 4, 3])
+    )
     assert some.excess.tolist() == [[0, 1, 0]] and some.relative.tolist() == [[1, 2, 1]]
+    assert chapter.neighbours(7).flatten().tolist() == [0, 1, 2, 3, 4, 5]
 
 
 def test_runs_are_those_of_the_chapter_on_asymmetric_mlps():
@@ -82,7 +67,7 @@ def test_runs_are_those_of_the_chapter_on_asymmetric_mlps():
 
 
 def test_an_experiment_averages_over_pairs():
-    some = Experiment(PARAMETERS, 100)
+    some = chapter.Experiment(PARAMETERS, 100)
     for epoch in (0, None):
         found = some.coherences("W 1", epoch)
         assert found.nu.shape == (6, 5) and found.nu[:, 0].unique().numel() == 1
@@ -95,14 +80,12 @@ def test_an_experiment_averages_over_pairs():
     assert value == pytest.approx(mean["W 1"] / max(mean["MLP"], mean["W 0"])) and error > 0
 
 
-# ---------- Swap costs against brute force, fixed norms against torch's batch norm, ridge costs against a descent
-
-FEW = Parameters(**SIZES, stages=[0], pairs=2, ridge_networks=2)
+FEW = chapter.Parameters(**SIZES, stages=[0], pairs=2, ridge_networks=2)
 
 
 @pytest.fixture(scope="module")
 def experiment():
-    return Experiment(FEW, 120)
+    return chapter.Experiment(FEW, 120)
 
 
 def least_norm(f, d, a, U):
@@ -115,10 +98,10 @@ def least_norm(f, d, a, U):
 
 @pytest.mark.parametrize("name", ["W 0", "W 1", "syre 1", "W 1, batch norm"])
 def test_costs_are_those_of_least_weights(experiment, name):
-    swaps = Swaps(experiment, name)
+    swaps = chapter.Swaps(experiment, name)
     for place, n in enumerate(swaps.networks):
-        for layer in LAYERS:
-            F, D, W = layer_parts(swaps.stack, n, layer)
+        for layer in chapter.LAYERS:
+            F, D, W = chapter.layer_parts(swaps.stack, n, layer)
             U = swaps.bases[place][layer]
             a = (F + D * W) @ U
             for i, j in ((0, 1), (5, 2)):
@@ -128,22 +111,19 @@ def test_costs_are_those_of_least_weights(experiment, name):
     assert swaps.costs(1)[0].tolist() == [swaps.matrices[1][0, 2 * i, 2 * i + 1].item() for i in range(8)]
 
 
-def test_one_network_of_each_pair(experiment):
-    assert list(Swaps(experiment, "W 1").networks) == [0, 2]
-    assert list(Swaps(experiment, "W 1, batch norm").networks) == [0, 1]
+def test_one_network_of_each_pair_and_costs_in_one_metric(experiment):
+    assert list(chapter.Swaps(experiment, "W 1").networks) == [0, 2]
+    assert list(chapter.Swaps(experiment, "W 1, batch norm").networks) == [0, 1]
     stack = experiment.result("W 1").stack
-    F, D, W = layer_parts(stack, 2, 1)
+    F, D, W = chapter.layer_parts(stack, 2, 1)
     assert F.equal(stack.fixed["1.weight"][0][1].double()) and D.equal(stack.fixed["1.weight"][1][1].double())
     torch.testing.assert_close(F + D * W, stack.effective()["1.weight"][2].double())
-
-
-def test_one_metric(experiment):
-    swaps = Swaps(experiment, "syre 1")
-    for layer in LAYERS:
+    swaps = chapter.Swaps(experiment, "syre 1")
+    for layer in chapter.LAYERS:
         for place, n in enumerate(swaps.networks):
-            F, D, W = layer_parts(swaps.stack, n, layer)
+            F, D, W = chapter.layer_parts(swaps.stack, n, layer)
             assert D.eq(1).all()
-            found = one_metric_costs(F, W, swaps.bases[place][layer])
+            found = chapter.one_metric_costs(F, W, swaps.bases[place][layer])
             torch.testing.assert_close(found, swaps.matrices[layer][place], rtol=1e-9, atol=1e-9)
 
 
@@ -153,48 +133,22 @@ def test_fixed_norms_are_those_of_torch():
         value += 0.1 * torch.randn(value.shape, generator=torch.Generator().manual_seed(len(name)))
     record = {}
     stack.forward(x, record)
-    at = layer_moments(stack, 1, x)
+    at = chapter.layer_moments(stack, 1, x)
     for layer, h in enumerate([x, record["0"][1]]):
-        alpha, gamma = fixed_norm(stack, 1, layer, at[layer])
+        alpha, gamma = chapter.fixed_norm(stack, 1, layer, at[layer])
         seen = nn.functional.gelu(alpha * (h @ stack.params[f"{layer}.weight"][1].T) + gamma)
         torch.testing.assert_close(seen, record[str(layer)][1], rtol=0, atol=1e-9)
 
 
-def test_ridge_costs_are_those_of_a_descent(experiment):
-    """T_01 + T_10 − T_00 − T_11 by minimising eq. (254) over w itself."""
-    swaps = Swaps(experiment, "W 1, batch norm")
-    layer, B, beta = 1, 20, 0.5
-    found, part = (both[0, 0].item() for both in swaps.ridge(layer, 1, B, beta))
-    F, D, W = layer_parts(swaps.stack, 0, layer)
+def test_ridge_costs_are_those_of_the_layer_with_its_norms_fixed(experiment):
+    """Eq. (254) with what the layer reads and the norm of its own statistics; ridge_swaps has its own oracle."""
+    swaps, layer, B, beta = chapter.Swaps(experiment, "W 1, batch norm"), 1, 20, 0.5
+    F, D, W = chapter.layer_parts(swaps.stack, 0, layer)
     record = {}
     swaps.stack.ordinary([0]).forward(experiment.x, record)
-    h, (alpha, gamma) = record["0"][0].double(), fixed_norm(swaps.stack, 0, layer, swaps.moments[0][layer])
-
-    def unit(i, w, x):
-        return nn.functional.gelu(alpha[i] * (x @ (F[i] + D[i] * w)) + gamma[i])
-
-    def least(i, j, start):
-        w = start.clone().requires_grad_()
-        optimiser = torch.optim.LBFGS([w], max_iter=500, tolerance_grad=1e-9, line_search_fn="strong_wolfe")
-
-        def closure():
-            optimiser.zero_grad()
-            miss = unit(j, W[j], h[:B]) - unit(i, w, h[:B])
-            value = miss.square().mean() / beta + w.square().sum()
-            value.backward()
-            return value
-
-        optimiser.step(closure)
-        return closure().item(), w.detach().square().sum().item()
-
-    starts = torch.randn(6, W.shape[1], dtype=torch.float64, generator=torch.Generator().manual_seed(1))
-    values = [
-        min(least(i, j, start) for start in (W[i], *starts)) for i, j in ((0, 1), (1, 0), (0, 0), (1, 1))
-    ]  # the objective is not convex
-    (there, norm_there), (back, norm_back), (own, norm_own), (other, norm_other) = values
-    assert found == pytest.approx(there + back - own - other, rel=1e-4)
-    assert part == pytest.approx(norm_there + norm_back - norm_own - norm_other, rel=1e-2)
-
-
-def test_neighbours_are_disjoint():
-    assert neighbours(7).flatten().tolist() == [0, 1, 2, 3, 4, 5]
+    h, (alpha, gamma) = record["0"][0].double(), chapter.fixed_norm(swaps.stack, 0, layer, swaps.moments[0][layer])
+    pair, gelu = torch.tensor([[0, 1]]), nn.functional.gelu
+    for found, expected in zip(
+        swaps.ridge(layer, 1, B, beta), ridge_swaps(F, D, W, h[:B], pair, beta, gelu, alpha, gamma), strict=True
+    ):
+        assert found[0, 0].item() == pytest.approx(expected.item(), rel=1e-5)

@@ -20,7 +20,6 @@ def weights(h, n, m):
     return normal(h, n, seed=1), normal(m, h, seed=2)
 
 
-# ---------- the map (6)
 @pytest.mark.parametrize(("h", "k"), [(1, 1), (3, 7), (7, 3), (4, 4)])
 def test_projection_is_least_squares_on_the_rows(h, k):
     s, target = normal(h, k, seed=10), normal(2, k, seed=11)
@@ -52,9 +51,6 @@ def test_the_map_6_is_an_action_where_as_many_neurons_as_samples():
         twice, once = net.act(g[1], net.act(g[0], w)), net.act(g[1] @ g[0], w)
         assert torch.allclose(flatten(twice), flatten(once), rtol=1e-6, atol=1e-8) == law
         assert torch.allclose(net.act(torch.eye(h).double(), w)[1], w[1], rtol=1e-6, atol=1e-8) == identity
-
-
-def test_curves_of_the_map_6_start_at_the_identity_s_image():
     net = chapter.PseudoInverse(torch.tanh, normal(4, 2, seed=9))
     w = weights(3, 4, 2)
     path = curve(net, normal(3, 3, seed=10), w, torch.linspace(0, 1, 11).double())
@@ -62,9 +58,6 @@ def test_curves_of_the_map_6_start_at_the_identity_s_image():
     torch.testing.assert_close([W[0] for W in path], list(start))
     assert not torch.allclose(start[1], w[1])
     torch.testing.assert_close(net.output(path), net.output(w).expand(11, -1, -1))
-
-
-# ---------- matrices without a real logarithm
 
 
 @pytest.mark.parametrize("h", [2, 3, 4, 5, 8, 9])
@@ -83,7 +76,6 @@ def test_probability_in_closed_form_and_monotone():
     assert all(np.diff(values) > 0) and values[-1] < 1
 
 
-# ---------- Networks of Fig. 3: the same descent by torch.optim on an nn.Module, and singular values by the SVD
 def module(X, W_1, W_2, activation):
     model = nn.Sequential(
         nn.Linear(len(X), len(W_1), bias=False, dtype=torch.float64),
@@ -136,7 +128,6 @@ def test_least_singular_value_is_that_of_the_svd(shape):
     assert chapter.least_singular_value(torch.zeros(3, 3)).item() == 0
 
 
-# ---------- Logarithms, against exponentials and Culver's condition
 def similar(blocks, seed=0):
     """A matrix with the given diagonal blocks in another basis."""
     D = torch.from_numpy(scipy.linalg.block_diag(*blocks)).double()
@@ -172,12 +163,19 @@ def test_simple_spectra(blocks, negative):
         torch.testing.assert_close(torch.linalg.matrix_exp(chapter.real_logarithm(g)), g, rtol=1e-9, atol=1e-9)
 
 
-def test_minus_the_identity_has_two_factors():
+def test_minus_the_identity_has_two_factors_and_a_bad_logarithm_is_refused():
     g = -torch.eye(2, dtype=torch.float64)
     with pytest.raises(ValueError, match="misses g"):
         chapter.real_logarithm(g)
     A, B = chapter.two_exponentials(g)
     torch.testing.assert_close(torch.linalg.matrix_exp(A) @ torch.linalg.matrix_exp(B), g)
+    shear = torch.tensor([[1.0, 1e9], [0.0, 1.0 + 1e-3]], dtype=torch.float64)
+    try:
+        M = chapter.real_logarithm(shear)
+    except ValueError as error:
+        assert "misses g" in str(error)
+    else:
+        assert (torch.linalg.matrix_exp(M) - shear).norm() <= 1e-8 * shear.norm()
 
 
 @pytest.mark.parametrize("h", [1, 2, 3, 6, 9])
@@ -191,16 +189,6 @@ def test_two_exponentials_are_skew_symmetric_and_multiply_to_g(h):
     U, P = scipy.linalg.polar(g[0].numpy())
     torch.testing.assert_close(torch.linalg.matrix_exp(A[0]), torch.from_numpy(U), rtol=1e-8, atol=1e-8)
     torch.testing.assert_close(torch.linalg.matrix_exp(B[0]), torch.from_numpy(P), rtol=1e-8, atol=1e-8)
-
-
-def test_a_badly_conditioned_logarithm_is_refused_or_right():
-    shear = torch.tensor([[1.0, 1e9], [0.0, 1.0 + 1e-3]], dtype=torch.float64)
-    try:
-        M = chapter.real_logarithm(shear)
-    except ValueError as error:
-        assert "misses g" in str(error)
-    else:
-        assert (torch.linalg.matrix_exp(M) - shear).norm() <= 1e-8 * shear.norm()
 
 
 @pytest.mark.parametrize("h", [1, 2, 5])

@@ -16,9 +16,6 @@ def test_discordance_is_kendall_s():
         assert found == pytest.approx((1 - kendalltau(x, y).statistic) / 2)
     ties = torch.tensor([1.0, 1.0, 2.0]), torch.tensor([1.0, 2.0, 3.0])
     assert discordance(*ties)[0] == pytest.approx(1 / 6)
-
-
-def test_the_error_of_a_discordance_is_its_spread():
     rng = np.random.default_rng(2)
     x = rng.normal(size=(500, 60))
     y = x + rng.normal(size=(500, 60))

@@ -11,14 +11,7 @@ from scipy.linalg import sqrtm
 from scipy.optimize import minimize, minimize_scalar
 from torch import nn
 
-from lmc_helpers._chapters.unbounded_barriers import (
-    five_layer_minimum,
-    lambda_of_largest_loss,
-    largest_factor,
-    orbit_bound,
-    orbit_interval,
-    output_factor,
-)
+from lmc_helpers._chapters import unbounded_barriers as chapter
 from lmc_helpers.orbits.homogeneous import random_net, rescale
 from lmc_helpers.seeds import torch_generator
 
@@ -31,16 +24,16 @@ def test_place_of_largest_loss_is_that_on_a_grid(k):
     m = torch.tensor([1e-2, 0.5, 3.0, 50.0], dtype=torch.float64)
     grid = torch.linspace(0, 1, 20_001, dtype=torch.float64)
     found = [grid[net.line(grid, net.rescaled(scale), net.layers).argmax()] for scale in m]
-    torch.testing.assert_close(lambda_of_largest_loss(net, m), torch.stack(found), rtol=0, atol=1e-4)
+    torch.testing.assert_close(chapter.lambda_of_largest_loss(net, m), torch.stack(found), rtol=0, atol=1e-4)
 
 
 @pytest.mark.parametrize("seed", [1, 7001])
 def test_the_network_of_fig_4_reaches_its_targets(seed):
-    net, descended = five_layer_minimum(seed, steps=50)
+    net, descended = chapter.five_layer_minimum(seed, steps=50)
     assert descended > 1e-2
     assert net.last.shape == (4, 8) and net.before.shape == (8, 16) and net.F.shape == (16, 4)
     assert np.square(forward(net, *net.layers) - net.Y.numpy()).sum() < 1e-24
-    more = five_layer_minimum(seed, steps=150)[1]
+    more = chapter.five_layer_minimum(seed, steps=150)[1]
     assert more < descended
 
 
@@ -63,27 +56,24 @@ def test_descent_of_the_network_of_fig_4_is_that_of_torch_optim():
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
-    assert five_layer_minimum(5, steps=30)[1] == pytest.approx(2 * loss.item(), rel=1e-10)
+    assert chapter.five_layer_minimum(5, steps=30)[1] == pytest.approx(2 * loss.item(), rel=1e-10)
 
 
 @pytest.mark.parametrize("k", [0.5, 1, 2])
 def test_orbit_interval_and_bound_are_sharp(k):
     last, before = normal(2, 4), normal(4, 3)
     c = 3 * max(last.norm().item(), before.norm().item())
-    low, high = orbit_interval(last, before, k, c)
+    low, high = chapter.orbit_interval(last, before, k, c)
     for end, layer in ((low, 0), (high, 1)):
         assert rescale(last, before, end, k)[layer].norm().item() == pytest.approx(c, rel=1e-12)
     grid = torch.linspace(0, 1, 20001, dtype=torch.float64)
-    largest = max((output_factor(m, k, grid).max().item() - 1) ** 2 * 7.0**2 for m in (low, high))
-    assert orbit_bound(low, high, k, 7.0) == pytest.approx(largest, rel=1e-6)
-    assert orbit_bound(low, high, k, 7.0) >= largest * (1 - 1e-12)
-    pairs = (output_factor(high / low, k, grid).max().item() - 1) ** 2 * 49
-    assert orbit_bound(low, high, k, 7.0, pairs=True) == pytest.approx(pairs, rel=1e-6)
+    largest = max((chapter.output_factor(m, k, grid).max().item() - 1) ** 2 * 7.0**2 for m in (low, high))
+    assert chapter.orbit_bound(low, high, k, 7.0) == pytest.approx(largest, rel=1e-6)
+    assert chapter.orbit_bound(low, high, k, 7.0) >= largest * (1 - 1e-12)
+    pairs = (chapter.output_factor(high / low, k, grid).max().item() - 1) ** 2 * 49
+    assert chapter.orbit_bound(low, high, k, 7.0, pairs=True) == pytest.approx(pairs, rel=1e-6)
     with pytest.raises(ValueError, match="c = 1e-06; allowed: c > "):
-        orbit_interval(last, before, k, 1e-6)
-
-
-# ---------- The factor of the barrier, against NumPy, SciPy and closed forms
+        chapter.orbit_interval(last, before, k, 1e-6)
 
 
 def output(last, before, features, k, negative):
@@ -101,14 +91,17 @@ def test_factor_multiplies_the_output_on_the_line(k):
         for alpha in (0.0, 0.31, 0.5, 1.0):
             line = [(1 - alpha) * one + alpha * two for one, two in zip((last, before), other, strict=True)]
             np.testing.assert_allclose(
-                output(*line, features, k, 0.4), output_factor(m, k, alpha).item() * plain, rtol=1e-12, atol=1e-13
+                output(*line, features, k, 0.4),
+                chapter.output_factor(m, k, alpha).item() * plain,
+                rtol=1e-12,
+                atol=1e-13,
             )
 
 
 @pytest.mark.parametrize("k", DEGREES)
 @pytest.mark.parametrize("m", [1e-3, 0.5, 0.97, 1.02, 4.0, 1e4])
 def test_peak_is_the_maximum(k, m):
-    place, value = largest_factor(m, k)
+    place, value = chapter.largest_factor(m, k)
     found = minimize_scalar(
         lambda a: -math.log(1 - a + a * m**-k) - k * math.log(1 - a + a * m),
         bounds=(0, 1),
@@ -127,21 +120,20 @@ def test_peak_is_the_maximum(k, m):
 @pytest.mark.parametrize("k", DEGREES)
 def test_peak_is_symmetric_monotone_and_continuous_at_one(k):
     m = torch.logspace(0.01, 3, 60, dtype=torch.float64)
-    place, value = largest_factor(m, k)
-    there, same = largest_factor(1 / m, k)
+    place, value = chapter.largest_factor(m, k)
+    there, same = chapter.largest_factor(1 / m, k)
     torch.testing.assert_close(place, 1 - there, rtol=0, atol=1e-10)
     torch.testing.assert_close(value, same, rtol=1e-10, atol=0)
     assert (value.diff() > 0).all() and (value > 1).all()
-    assert largest_factor(1.0, k)[0].item() == 0.5 and largest_factor(1.0, k)[1].item() == 1.0
+    assert chapter.largest_factor(1.0, k)[0].item() == 0.5 and chapter.largest_factor(1.0, k)[1].item() == 1.0
     edge = 0.01 / max(1, k)  # where the series takes over
-    around = largest_factor(torch.tensor([edge * (1 - 1e-9), edge * (1 + 1e-9)], dtype=torch.float64).exp(), k)[0]
+    around = chapter.largest_factor(torch.tensor([edge * (1 - 1e-9), edge * (1 + 1e-9)], dtype=torch.float64).exp(), k)[
+        0
+    ]
     assert abs(around.diff().item()) < 1e-11
-    assert largest_factor(1e30, k)[0].item() == pytest.approx(k / (1 + k), abs=1e-9)
-    above = (largest_factor(5.0, k)[0].item() - 0.5) * (k - 1)
-    assert above > 0 if k != 1 else abs(largest_factor(5.0, k)[0].item() - 0.5) < 1e-12
-
-
-# ---------- Minima that gradient flow reaches: flows by SciPy, pairs on a grid, and a search for the worst inputs
+    assert chapter.largest_factor(1e30, k)[0].item() == pytest.approx(k / (1 + k), abs=1e-9)
+    above = (chapter.largest_factor(5.0, k)[0].item() - 0.5) * (k - 1)
+    assert above > 0 if k != 1 else abs(chapter.largest_factor(5.0, k)[0].item() - 0.5) < 1e-12
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])
@@ -194,9 +186,6 @@ def test_the_worst_inputs_of_balanced_minima_are_as_bad_as_the_bound(values):
     worst = max(-minimize(barrier, rng.normal(size=5), method="Nelder-Mead", options=options).fun for _ in range(6))
     assert worst == pytest.approx((kappa + 2 + 1 / kappa) / 4, rel=1e-3)
     assert max(-barrier(x) for x in rng.normal(size=(300, 5))) <= (kappa + 2 + 1 / kappa) / 4 + 1e-12
-
-
-# ---------- Balanced minima: gradient flow in NumPy
 
 
 def test_flows_from_balanced_starts_end_a_rotation_apart_below_the_loss_of_zero():

@@ -37,7 +37,6 @@ def test_no_bias_where_all_places_are_alike():
     assert 0.8 < values.std() / np.sqrt((errors**2).mean()) < 1.2
 
 
-# ---------- The sweep over widths: which runs, which pairs, lines and limits against modules of torch built by hand
 SIZES = dict(widths=[3, 5], depths=[2], depth_widths=[4], groups=2, depth_groups=3, long_groups=1, together=3)
 OTHER = dict(other="digits", other_widths=[7, 9], other_pairs=4, other_epochs=4, other_images=200)
 TIMES = dict(epochs=2, budgets=[1, 3], second=[2, 4], seed=5)
@@ -55,7 +54,7 @@ def some_data(model, n=40):
     return x, torch.randint(model.classes, (n,), generator=generator)
 
 
-def test_the_runs_are_those_of_the_appendix():
+def test_the_runs_are_those_of_the_appendix_of_a_second_seed_and_of_longer_training():
     found = PARAMETERS.sweep()
     assert list(found) == [
         *(chapter.Case(4, m, kind) for kind in ("first", "second") for m in (3, 5)),
@@ -74,9 +73,6 @@ def test_the_runs_are_those_of_the_appendix():
     assert PARAMETERS.runs() == [*found.values(), *there.values()]
     assert [(len(run.seeds), run.data.n, run.descent.epochs) for run in there.values()] == [(8, 200, 4)] * 2
     assert [run.model.sizes for run in there.values()] == [(64, 7, 7, 7, 10), (64, 9, 9, 9, 10)]
-
-
-def test_the_second_seed_is_the_next_one_on_the_same_images_where_it_is_asked_for():
     both, after = PARAMETERS.sweep(), replace(PARAMETERS, seed=6, images=60_000).sweep()
     assert both[chapter.Case(4, 3, "second")].seeds == after[chapter.Case(4, 3, "first")].seeds
     assert len({run.data for run in both.values()}) == 1 and {run.data.n for run in after.values()} == {None}
@@ -84,9 +80,6 @@ def test_the_second_seed_is_the_next_one_on_the_same_images_where_it_is_asked_fo
         found = replace(PARAMETERS, second=depths).sweep()
         assert {case.depth for case in found if case.kind == "second"} == {*depths} & {2, 4}
         assert all(both[case] == run for case, run in found.items())
-
-
-def test_networks_may_be_followed_without_more_of_them():
     alone = replace(PARAMETERS, long_groups=0, second=[])
     found = alone.sweep()
     assert found[chapter.Case(4, 3, "long")] == found[chapter.Case(4, 3, "first")]
@@ -141,7 +134,7 @@ def test_planted_permutations_are_found_in_every_order():
     assert torch.equal(pairs.second["direct"].params["0.weight"], moved.params["0.weight"])
 
 
-def test_lines_are_those_of_modules_between_the_two():
+def test_lines_margins_and_scales_are_those_of_modules_between_the_two():
     model = MLP((6, 5, 4, 3))
     x, y = some_data(model)
     nets = model.initial([1, 2], torch.float64)
@@ -156,12 +149,6 @@ def test_lines_are_those_of_modules_between_the_two():
     assert found.barriers("direct")[0] == pytest.approx(max(np.array(expected) - chord))
     assert found.drops("direct")[0] == pytest.approx(max(np.linspace(right[0], right[-1], 11) - right))
     assert found.largest("direct")[0] == pytest.approx(max(expected))
-
-
-def test_margins_and_scales():
-    model = MLP((6, 5, 4, 3))
-    x, y = some_data(model)
-    nets = model.initial([1, 2], torch.float64)
     a, b = nets.ordinary([0]), nets.ordinary([1])
     found = chapter.middles(a, b, x, y, [1.0, 7.0])
     z = perceptron(Stack(model, {k: (v[:1] + v[1:]) / 2 for k, v in nets.params.items()}), 0)[0](x)
@@ -169,13 +156,6 @@ def test_margins_and_scales():
     assert found.mean_gap.item() == pytest.approx(np.mean(gaps))
     assert found.wrong.item() == pytest.approx(np.mean([gap > 0 for gap in gaps]))
     assert found.nll[:, 0].tolist() == pytest.approx([nn.CrossEntropyLoss()(s * z, y).item() for s in (1, 7)])
-
-
-def test_scaled_weights_scale_the_logits_of_the_whole_line():
-    """The proposition of the chapter: W_k → c W_k and b_k → c^k b_k multiply the logits on the line by c^d."""
-    model = MLP((6, 5, 4, 3))
-    x, y = some_data(model)
-    nets = model.initial([1, 2], torch.float64)
     c = 1.5
     power = {f"{k}.{name}": c ** (k + 1 if name == "bias" else 1) for k in range(3) for name in ("weight", "bias")}
     scaled = type(nets)(model, {name: power[name] * value for name, value in nets.params.items()})
@@ -189,7 +169,6 @@ def test_scaled_weights_scale_the_logits_of_the_whole_line():
     assert torch.equal(plain.accuracy["direct"], after.accuracy["direct"])
 
 
-# ---------- Readings of barriers over the width, against plain loops over hand-made lines
 def arches(heights, ends=0.0):
     """Losses (P, 11) that rise from ``ends`` to a height in the middle."""
     shape = 1 - (2 * torch.linspace(0, 1, 11) - 1).abs()
@@ -206,7 +185,7 @@ WEIGHTS = {3: [1.0, 1.1, 0.9, 1.0], 6: [2.0, 2.2, 1.8, 2.0], 12: [4.0, 4.1, 3.9,
 DIRECT = {m: [4.0, 4.0, 4.4, 4.0] for m in WEIGHTS}
 
 
-def test_heights_are_taken_against_the_peak_between():
+def test_heights_shares_and_their_contrast_are_taken_against_the_peak_between():
     found = curves(DIRECT, WEIGHTS)
     value, error = found.relative("weights", 3, over=[6, 12])
     # the peak is at 12 for either half; a half of the pairs each, in their order
@@ -216,10 +195,6 @@ def test_heights_are_taken_against_the_peak_between():
     place, spread = found.peak_width("weights", 1)
     assert place == pytest.approx(math.log(12))
     assert spread >= math.log(24 / 6) / 2 / math.sqrt(12)
-
-
-def test_shares_and_their_contrast():
-    found = curves(DIRECT, WEIGHTS)
     shares = {m: np.mean(WEIGHTS[m]) / np.mean(DIRECT[m]) for m in WEIGHTS}
     for m, share in shares.items():
         assert found.remaining(m, "weights")[0] == pytest.approx(share)
@@ -229,6 +204,10 @@ def test_shares_and_their_contrast():
     assert value == pytest.approx(shares[12] / shares[3])
     (a, da), (b, db) = found.remaining(12, "weights"), found.remaining(3, "weights")
     assert (error / value) ** 2 == pytest.approx((da / a) ** 2 + (db / b) ** 2)
+    direct = {3: [2.0, 3.0], 6: [1.0, 1.5]}
+    (at_3, at_6), (error_3, error_6) = curves(direct, direct, ends=0.5).summits("direct")
+    assert (at_3, at_6) == pytest.approx((3.0, 1.75))  # no chord is taken off
+    assert (error_3, error_6) == pytest.approx((0.5, 0.25))
 
 
 def test_farthest_is_a_factor():
@@ -240,34 +219,21 @@ def test_farthest_is_a_factor():
     assert curves(direct, weights).largest_effect("weights", "direct")[0] > 4
 
 
-def test_the_highest_losses_on_lines():
-    direct = {3: [2.0, 3.0], 6: [1.0, 1.5]}
-    (at_3, at_6), (error_3, error_6) = curves(direct, direct, ends=0.5).summits("direct")
-    assert (at_3, at_6) == pytest.approx((3.0, 1.75))  # no chord is taken off
-    assert (error_3, error_6) == pytest.approx((0.5, 0.25))
-
-
 def peaked(place, widths=(3, 6, 12, 24, 48)):
     samples = {m: [1.0 if m == place else 0.1] * 4 for m in widths}
     return curves(samples, samples)
 
 
-def test_the_slope_is_that_of_the_places():
+def test_peaks_are_compared_by_the_slope_and_the_ratio_of_their_places():
     assert chapter.depth_trend({2: peaked(6), 3: peaked(6), 4: peaked(6)}, "weights", 1)[0] == pytest.approx(0)
     slope, error = chapter.depth_trend({2: peaked(6), 3: peaked(12), 4: peaked(24)}, "weights", 1)
     assert slope == pytest.approx(math.log(2))
     assert error > 0
-
-
-def test_a_curve_that_only_rises_or_falls_has_no_peak():
     assert [peaked(place).peaks("weights") for place in (3, 6, 24, 48)] == [False, True, True, False]
     some = {3: peaked(12), 4: peaked(12), 5: peaked(24)}
     more = {2: peaked(3), 6: peaked(48)}
     assert chapter.depth_trend(some | more, "weights", 1) == chapter.depth_trend(some, "weights", 1)
     assert chapter.depth_trend({3: peaked(12), 4: peaked(12)} | more, "weights", 1) is None
-
-
-def test_places_are_compared_as_a_ratio():
     value, error = chapter.peak_width_ratio(peaked(24), peaked(6), "weights", 1)
     (a, da), (b, db) = (peaked(place).peak_width("weights", 1) for place in (24, 6))
     assert math.exp(value) == pytest.approx(4)

@@ -1,11 +1,11 @@
 """What chapter *your networks* measures of a reader's pair, whatever the networks and the examples are."""
 
 import math
-import sys
 
 import numpy as np
 import pytest
 import torch
+from oracles.readers import state
 from torch import nn
 
 from lmc_helpers._chapters import your_networks as yours
@@ -25,28 +25,10 @@ class Tokens(nn.Module):
         return self.h(torch.relu(self.a(self.e(ids).mean(1) * scale[:, None])))
 
 
-@pytest.fixture
-def nets(tmp_path, monkeypatch):
-    """A module of factories in the working directory."""
-    (tmp_path / "nets_of_a_reader.py").write_text(
-        "from torch import nn\ndef make():\n    return nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))\n"
-    )
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    yield "nets_of_a_reader:make"
-    sys.modules.pop("nets_of_a_reader", None)
-
-
-def state(seed: int = 0) -> dict[str, torch.Tensor]:
-    generator = torch.Generator().manual_seed(seed)
-    shapes = {"0.weight": (4, 3), "0.bias": (4,), "2.weight": (2, 4), "2.bias": (2,)}
-    return {name: torch.randn(shape, generator=generator) for name, shape in shapes.items()}
-
-
 def given(nets, x, y, loss="cross_entropy"):
     torch.save(state(), "a.pt"), torch.save(state(1), "b.pt")
     np.savez("val.npz", x=x, y=y)
-    return yours.given(nets, "a.pt", "b.pt", "val.npz", loss, "", 100, 1, 1, 0)
+    return yours.given(f"{nets}:make", "a.pt", "b.pt", "val.npz", loss, "", 100, 1, 1, 0)
 
 
 @pytest.mark.parametrize(
@@ -72,6 +54,11 @@ def test_units_out_of_place_are_counted():
     moved = yours.lmc.permuted(net, whole, {"0": torch.tensor([1, 0, 2, 3])})
     assert yours.out_of_place(net, moved, whole) == 0.5
     assert yours.out_of_place(net, net, whole) == 0
+    net, x = nn.Sequential(nn.Linear(4, 3)), torch.ones(2, 4)
+    whole = yours.lmc.symmetry(net, x)
+    assert yours.layer_of(net, whole, "") == "" and yours.pairs_of_units(net, "") == {}
+    with pytest.raises(ValueError, match="layer = '0'; allowed: none"):
+        yours.layer_of(net, whole, "0")
 
 
 def test_an_exchange_by_other_weights_than_the_least_has_another_price(monkeypatch):
@@ -101,14 +88,6 @@ def test_dead_units_and_inputs_of_any_kind_exchange_at_their_price():
     assert yours.change(net, moved, x) > 1e-3 > 1e-12 > yours.change(net, net, x)
 
 
-def test_a_network_without_a_hidden_layer_has_no_layer():
-    net, x = nn.Sequential(nn.Linear(4, 3)), torch.ones(2, 4)
-    whole = yours.lmc.symmetry(net, x)
-    assert yours.layer_of(net, whole, "") == "" and yours.pairs_of_units(net, "") == {}
-    with pytest.raises(ValueError, match="layer = '0'; allowed: none"):
-        yours.layer_of(net, whole, "0")
-
-
 def test_numpys_float64_ignored_labels_and_a_price_before_it_begins(nets, monkeypatch, capfd):
     y = np.where(np.arange(40) % 4, np.arange(40) % 2, -100)
     this = given(nets, np.random.default_rng(0).normal(size=(40, 3)), y)
@@ -129,9 +108,5 @@ def test_units_of_a_large_network_do_not_meet(nets, monkeypatch):
         yours.attempt(yours.meet, this, net, "0", (0, 1), 1)[1] == "a permutation point in 26 parameters; allowed: 25"
     )
     assert yours.estimate(this, "0", 1, 1, 6) > 0 and found == []
-
-
-def test_a_price_grows_with_what_it_is_of(nets):
-    this = given(nets, np.random.default_rng(0).normal(size=(40, 3)), np.arange(40) % 2)
     one, more = (yours.estimate(this, "0", 1, steps, 6) for steps in (1, 1000))
     assert 0 < one < more / 4 < math.inf

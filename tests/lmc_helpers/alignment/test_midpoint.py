@@ -37,14 +37,8 @@ def test_half_way_between_a_network_and_itself_shuffled_back_is_the_network():
     torch.testing.assert_close(found, loss(a.params))
     apart = _midpoint_losses(a.params, a.permuted(p).params, model.symmetry(), identity(model.symmetry(), 2), loss)
     assert (apart - found).abs().min() > 1e-6
-
-
-def test_lambda_one_is_a():
     a, b = {"W": torch.tensor([1.0])}, {"W": torch.tensor([5.0])}
     assert [_interpolated(a, b, lam)["W"].item() for lam in (1, 0, 0.25)] == [1, 5, 4]
-
-
-def test_the_first_of_equal_permutations_stays_and_no_number_never_wins():
     best = Best({"h": torch.tensor([[0, 1], [0, 1]])}, torch.tensor([[2.0, 2.0]]))
     best = best._seen({"h": torch.tensor([[1, 0], [1, 0]])}, torch.tensor([2.0, 1.0]))
     best = best._seen({"h": torch.tensor([[1, 0], [0, 1]])}, torch.tensor([torch.nan, 1.5]))

@@ -3,11 +3,11 @@
 from oracles.ledger import BASE, SHARPER, parse_part
 
 from lmc_helpers import claims
-from lmc_helpers.claims._lines import rounded, text
+from lmc_helpers.claims._lines import text
 from lmc_helpers.claims.judge import judge
 
 
-def test_a_box_of_a_reading_and_one_of_ours():
+def test_boxes_of_a_reading_of_ours_of_what_is_sharper_and_of_what_was_not_run():
     sampled = BASE | {"sampled": True, "weight": "detail"}
     read = parse_part("T1.a", sampled | {"whose": "reading", "reading": "as the mean"})
     assert text(read, judge(read, 2.0, interval=(1.912345, 2.2), n=5)).splitlines() == [
@@ -23,20 +23,10 @@ def test_a_box_of_a_reading_and_one_of_ours():
     shown = text(ours, judge(ours, 2.0, n=5))
     assert "stated by  this book: eq. (1)\n" in shown and "criterion  = 2 ± 0.1  [met]" in shown
     assert "printed" not in shown and shown.endswith("verdict    holds (the ledger left it open)")
-
-
-def test_a_box_of_what_is_sharper():
     part = parse_part("T1.a", SHARPER)
     assert "sharper    = 2 ± 0.01  [met]" in text(part, judge(part, 2.0, n=1))
-
-
-def test_nothing_is_shown_or_stored_of_what_was_not_run():
     part = parse_part("T1.a", BASE)
     verdict = judge(part, 12345.0, n=0)
     assert verdict.value is None and verdict.verdict == claims.OPEN
     seen = text(part, verdict)
     assert "not run" in seen and "12345" not in seen and "[" not in seen
-
-
-def test_small_values_are_shown_as_rounding():
-    assert rounded(-3e-17, 4, floor=1e-12) == "< 1e-12"

@@ -61,9 +61,6 @@ def test_rounding_errors_of_other_machines_are_drawn_alike():
     there, here, larger = (asdict(judge(part, value, n=1)) for value in (1.1e-16, 7e-15, 3e-6))
     assert _runs.drawn(part, there) == _runs.drawn(part, here) != _runs.drawn(part, larger)
     assert 0 < words.drawn(part, there)[0] < 1e-9  # inside the criterion
-
-
-def test_a_value_between_two_criteria_is_drawn_where_it_is():
     part = parse_part("T1.a", BASE | {"criterion": {"at_most": 1e-14}, "rival": {"value": 0.1, "says": "a tenth"}})
     inside, outside = (asdict(judge(part, value, n=1)) for value in (1e-15, 1e-13))
     assert _runs.drawn(part, inside) != _runs.drawn(part, outside)

@@ -62,10 +62,6 @@ def test_a_bad_part_is_refused(changes, message):
         parse_part("T1.a", BASE | changes)
 
 
-def test_the_rival_of_a_sharper_criterion_may_be_the_statement():
-    assert parse_part("T1.a", SHARPER | {"rival": {"value": 2.1, "says": "the printed bound itself"}})
-
-
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
@@ -85,6 +81,7 @@ def test_beyond_the_papers_headlines_are_ours():
     assert [part.id for part in own.headlines] == ["X1.a"]
     theirs = Claim.of("T1", ClaimEntry.model_validate(claim(parts={"a": BASE | OURS, "b": BASE, "c": step("T1.b")})))
     assert [part.id for part in theirs.headlines] == ["T1.b"]
+    assert parse_part("T1.a", SHARPER | {"rival": {"value": 2.1, "says": "the printed bound itself"}})
 
 
 def test_the_digest_follows_criteria_and_not_words_or_conditions():

@@ -6,7 +6,7 @@ import pytest
 import sympy
 from oracles.ledger import BASE, parse_part
 
-from lmc_helpers.claims.intervals import FORMS, Interval, LedgerError, form, number
+from lmc_helpers.claims.intervals import FORMS, Interval, form, number
 
 
 @pytest.mark.parametrize(
@@ -18,13 +18,6 @@ from lmc_helpers.claims.intervals import FORMS, Interval, LedgerError, form, num
 )
 def test_closed_forms_are_sympy_s(text):
     assert number(text) == float(sympy.sympify(text, rational=True).evalf(40))
-
-
-@pytest.mark.parametrize("text", ["", "x + 1", "two apples", "__import__('os')", "sqrt", "sqrt()", "1/0", "True", "(1"])
-def test_what_is_no_closed_form_is_refused(text):
-    with pytest.raises(LedgerError, match="neither a number nor a closed form"):
-        number(text)
-    assert math.isinf(number(math.inf))
 
 
 @pytest.mark.parametrize(

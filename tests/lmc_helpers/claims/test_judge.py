@@ -19,10 +19,6 @@ def part(entry=BASE, **changes) -> Part:
     return parse_part("T1.a", entry | changes)
 
 
-def test_the_level_is_two_sided_one_in_a_thousand():
-    assert pytest.approx(stats.norm.isf(0.0005), abs=1e-12) == Z_TWO_SIDED == QUANTILE
-
-
 @pytest.mark.parametrize(
     ("entry", "value", "verdict"),
     [
@@ -81,8 +77,6 @@ def test_a_correction_that_is_not_decided_is_open():
     found = judge(part(CORRECTED | RANDOM), 3.0, stderr=0.05, n=10, second_seed=lambda: (3.0, 0.05))
     assert found.verdict == "open" and "not decided whether the correction holds" in found.note
 
-
-def test_no_second_seed_is_run_without_a_rejection():
     def again():
         raise AssertionError("run in vain")
 
@@ -180,12 +174,10 @@ def test_a_sharper_criterion_that_is_not_decided_does_not_contradict():
     assert (found.verdict, found.place_sharper) == ("holds", "across") and not contradicts(found)
     rejected = judge(part(SHARPER | RANDOM), 2.05, stderr=0.01, n=9)
     assert (rejected.verdict, rejected.place_sharper) == ("holds", "outside") and contradicts(rejected)
-
-
-def test_what_the_ledger_leaves_open_and_a_run_decides_is_reported():
     left = part(expected="open", reason="r", min_samples=2)
     assert [surprises(judge(left, value, n=n)) for value, n in ((2.0, 2), (3.0, 2), (2.0, 1))] == [True, True, False]
     assert not surprises(judge(part(), 2.0, n=1))
+    assert pytest.approx(stats.norm.isf(0.0005), abs=1e-12) == Z_TWO_SIDED == QUANTILE
 
 
 @pytest.mark.parametrize(

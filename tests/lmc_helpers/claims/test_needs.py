@@ -49,14 +49,11 @@ def test_a_run_that_lacks_something_decides_nothing_and_says_what(used, n, value
         assert words.outcome(part, asdict(found)) == f"{lacks}: not decided"
 
 
-def test_no_second_seed_is_run_for_a_run_that_decides_nothing():
-    part = parse_part("T1.a", SAMPLED | {"needs": {"width": 512}})
-    assert judge(part, 9.0, stderr=0.1, n=9, used={"width": 1}, second_seed=lambda: 1 / 0).verdict == "open"
-
-
 def test_a_need_of_no_parameter_is_refused():
     with pytest.raises(LedgerError, match="needs width, data: no parameter of the chapter; it has: seed"):
         judge(parse_part("T1.a", NEEDY), 9.0, n=4, used={"seed": 1})
+    part = parse_part("T1.a", SAMPLED | {"needs": {"width": 512}})
+    assert judge(part, 9.0, stderr=0.1, n=9, used={"width": 1}, second_seed=lambda: 1 / 0).verdict == "open"
 
 
 @pytest.mark.parametrize("stated", [True, [], None, [[1]], {"about": 1}, {}])

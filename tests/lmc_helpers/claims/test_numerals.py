@@ -97,7 +97,7 @@ def read(shown: str) -> Decimal:
     """The number that a page shows, read without the code that wrote it."""
     digits, _, raised = shown.rpartition("10") if set(shown) & RAISED.keys() else (shown, "", "")
     exponent = int("".join(RAISED[sign] for sign in raised) or "0")
-    return Decimal(digits.removesuffix("·") or 1).scaleb(exponent)
+    return Decimal(digits.removesuffix("·").replace(THIN, "") or 1).scaleb(exponent)
 
 
 def test_a_number_keeps_its_value():
@@ -109,11 +109,24 @@ def test_a_number_keeps_its_value():
         if not kept or numerals.signs(f"from {written} to ({written}).") != f"from {shown} to ({shown}).":
             wrong.append(f"{written}: {shown}")
     assert wrong == []
-
-
-def test_other_words_stay():
     texts = ["", "1.25", "profile e-5", "a1e-05", "1e-05x", "0x1e-05", "12e-05", "1e5", "fig_1e+02", "784-64", "W-1"]
+    texts += [
+        "0322324",
+        "1.23456",
+        "1/10000",
+        "CIFAR-10 100",
+        "9999",
+        "10.1145/35346",
+        "c12345",
+        "a, 100",
+        "“10000 steps”",
+    ]
     assert [numerals.signs(text) for text in texts] == texts
+
+
+@pytest.mark.parametrize("text", ["60 000 images,", "60,000 images,", "60000 images,"])
+def test_thousands_are_apart_from_five_digits_on(text):
+    assert numerals.signs(f"of {text} 1,000") == f"of 60{THIN}000 images, 1000"
 
 
 @pytest.mark.parametrize(("text", "shown"), [("-7", "−7"), ("-1 to -0", "−1 to 0"), ("(-0.00 ± 2)", "(0.00 ± 2)")])

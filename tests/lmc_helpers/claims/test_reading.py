@@ -18,9 +18,6 @@ def test_the_ledger_has_every_claim():
     for id, found in claims.items():
         assert found.id == id and id[0] == found.paper and found.says and found.where
         assert all(name == it.id and name.startswith(f"{id}.") for name, it in found.parts.items())
-
-
-def test_unknown_parts_are_named():
     with pytest.raises(LedgerError, match=r"part 'Z3.bottom' is not in the ledger; known: Z3.exact"):
         part("Z3.bottom")
     with pytest.raises(LedgerError, match=r"known: Z1, Z2.*, I19, X1"):
@@ -29,17 +26,14 @@ def test_unknown_parts_are_named():
         part("X7.a")
 
 
-def test_a_part_reads_its_own_paper_only(tmp_path):
+def test_a_part_reads_its_own_paper_only_and_a_paper_that_is_not_known_comes_last(tmp_path):
+    write(tmp_path, {id: claim(id[0]) for id in ("A1", "Z1", "G1", "G2")})
+    assert list(ledger(tmp_path)) == ["Z1", "G1", "G2", "A1"]
     write(tmp_path, {"T1": claim(parts={"a": BASE})})
     (tmp_path / "U.yml").write_text("U1: [")
     assert part("T1.a", tmp_path).id == "T1.a"
     with pytest.raises(LedgerError, match=r"^U.yml, line 1: expected the node content"):
         ledger(tmp_path)
-
-
-def test_a_paper_that_is_not_known_comes_last(tmp_path):
-    write(tmp_path, {id: claim(id[0]) for id in ("A1", "Z1", "G1", "G2")})
-    assert list(ledger(tmp_path)) == ["Z1", "G1", "G2", "A1"]
 
 
 @pytest.mark.parametrize(

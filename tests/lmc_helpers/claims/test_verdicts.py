@@ -40,13 +40,10 @@ def themes(root) -> dict[str, dict[str, str]]:
     return {name: dict(re.findall(r"--(lmc-[\w-]+): (#[0-9a-f]{6});", block)) for name, block in blocks.items()}
 
 
-def test_every_verdict_has_a_symbol_of_its_own():
+def test_every_verdict_has_a_symbol_and_a_style_of_its_own():
     symbols = [claims.symbol(verdict) for verdict in claims.VERDICTS]
     assert all(symbols) and len(set(symbols)) == len(symbols)
     assert claims.symbol("not yet in the book") == ""
-
-
-def test_slugs_are_names_of_styles():
     slugs = [claims.slug(verdict) for verdict in claims.VERDICTS]
     assert all(re.fullmatch(r"[a-z]+(-[a-z]+)*", slug) for slug in slugs) and len(set(slugs)) == len(slugs)
 

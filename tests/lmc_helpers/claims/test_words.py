@@ -69,14 +69,11 @@ def test_values_intervals_and_how_the_error_was_made(entry, value, more, said, t
     assert level in words.level(part, record) and bool(level) == bool(words.level(part, record))
 
 
-def test_records_of_earlier_grammars_are_read():
+def test_records_of_earlier_grammars_are_read_and_measured_rivals():
     part = parse_part("T1.a", SAMPLED)
     old = {"value": 1.025, "stderr": 2.2e-16, "n": 400}
     assert words.value(part, old) == "1.025" and words.interval(part, old) == ""
     assert words.value(part, old | {"stderr": 0.01}) == "1.025 ± 0.010"
-
-
-def test_the_rival_is_the_ledger_s_or_the_measured_one():
     part, record = measured(BASE, 2.0)
     assert words.rival(part, record) == 2.5
     entry = BASE | {"rival": {"says": "the other law"}}

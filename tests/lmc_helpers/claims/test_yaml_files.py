@@ -10,6 +10,7 @@ from lmc_helpers.claims.yaml_files import load, parsed, place, read
 def test_yaml_1_2():
     text = "a: 010\nb: 1:30\nc: yes\nd: 1e-3\ne: true\nf: ~\n"
     assert parsed(text, "a.yml") == {"a": 10, "b": "1:30", "c": "yes", "d": 1e-3, "e": True, "f": None}
+    assert [parsed(text, "a.yml") for text in ("0", "-7", "1_000", "0.5", "-1.5e+3")] == [0, -7, 1000, 0.5, -1500]
 
 
 @pytest.mark.parametrize(
@@ -19,18 +20,13 @@ def test_yaml_1_2():
         ("a: 1\n\tb: 2\n", "a.yml, line 2: found "),
         ("a: 1\nb: a\x07b\n", "a.yml, line 2: the character 0x7 is not allowed in YAML"),
         ("a: !!python/name:os.system\n", "a.yml, line 1: could not determine a constructor for the tag"),
-        ("[" * 5000, "a.yml"),
+        ("[" * 1500, "a.yml"),
     ],
 )
 def test_what_is_no_yaml_is_refused(text, says):
     with pytest.raises(LedgerError) as error:
         parsed(text, "a.yml")
     assert str(error.value).startswith(says)
-
-
-@pytest.mark.parametrize("text", ["0", "-7", "1_000", "0.5", "-1.5e+3", "12", "100"])
-def test_usual_numbers_are_numbers(text):
-    assert parsed(text, "a.yml") == float(text)
 
 
 def test_lines_are_those_of_the_nearest_thing_that_is_there(tmp_path):

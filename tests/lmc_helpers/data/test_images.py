@@ -69,6 +69,11 @@ def test_what_was_written_is_loaded(small, folder):
         assert (found.x[:, 0].numpy() == PIXELS[prefix]).all() and (found.y.numpy() == LABELS[prefix]).all()
         assert (found.name, found.split, found.classes, found.verified) == ("mnist", split, 10, True)
         assert found.says == f"{len(LABELS[prefix])} images ({split}) of MNIST, 28 × 28 pixels."
+    first = load("mnist")
+    assert load("mnist").x.data_ptr() == first.x.data_ptr()
+    assert load("mnist", n=10).x.data_ptr() != first.x.data_ptr()
+    put(folder, {"train-images-idx3-ubyte": b"garbage"})
+    assert available("mnist").startswith("train-images-idx3-ubyte is no IDX file of bytes: it begins with 67 61 72 62")
 
 
 def test_inputs_are_normalised_by_the_training_set(small, folder):
@@ -105,17 +110,6 @@ def keys(found) -> list[bytes]:
     return [x.numpy().tobytes() for x in found.x]
 
 
-def test_parts_are_disjoint_and_together_the_training_images(small, folder):
-    every = set(keys(load("mnist")))
-    three, two = ("train80", "validation80", "test80"), ("train90", "validation90")
-    for parts, sizes in ((three, [160, 20, 20]), (two, [180, 20])):
-        found = [keys(load("mnist", part)) for part in parts]
-        assert [len(part) for part in found] == sizes
-        assert set().union(*found) == every and sum(sizes) == len(every)
-    assert keys(load("mnist", "train80", seed=3)) == keys(load("mnist", "train80"))
-    assert not every & set(keys(load("mnist", "test")))
-
-
 def test_more_images_contain_the_fewer(small, folder):
     label = dict(zip([x.tobytes() for x in PIXELS["train"]], LABELS["train"].tolist(), strict=True))
     fewer, more = load("mnist", n=20, seed=1), load("mnist", n=150, seed=1)
@@ -125,14 +119,14 @@ def test_more_images_contain_the_fewer(small, folder):
     assert set(keys(load("mnist", n=TRAIN, seed=1))) == set(label)
     part = set(keys(load("mnist", "train80")))
     assert set(keys(load("mnist", "train80", n=50))) < part and len(part) == 160
-
-
-def test_files_are_read_again_only_if_they_change(small, folder):
-    first = load("mnist")
-    assert load("mnist").x.data_ptr() == first.x.data_ptr()
-    assert load("mnist", n=10).x.data_ptr() != first.x.data_ptr()
-    put(folder, {"train-images-idx3-ubyte": b"garbage"})
-    assert available("mnist").startswith("train-images-idx3-ubyte is no IDX file of bytes: it begins with 67 61 72 62")
+    every = set(keys(load("mnist")))
+    three, two = ("train80", "validation80", "test80"), ("train90", "validation90")
+    for parts, sizes in ((three, [160, 20, 20]), (two, [180, 20])):
+        found = [keys(load("mnist", part)) for part in parts]
+        assert [len(part) for part in found] == sizes
+        assert set().union(*found) == every and sum(sizes) == len(every)
+    assert keys(load("mnist", "train80", seed=3)) == keys(load("mnist", "train80"))
+    assert not every & set(keys(load("mnist", "test")))
 
 
 OTHER = raws({"train": 255 - PIXELS["train"], "t10k": PIXELS["t10k"]})
@@ -173,7 +167,7 @@ def test_damaged_files_are_never_used(small, folder, monkeypatch, name, raw, mes
     assert message in available("mnist")
 
 
-def test_without_files_and_network_one_error_says_what_to_do(small):
+def test_without_files_and_network_one_error_says_what_to_do(small, capsys):
     with pytest.raises(DataError, match=r"MNIST: train-images-idx3-ubyte.gz was not found, .*; put train-images-idx3"):
         load("mnist")
     told = "MNIST is not here (train-images-idx3-ubyte.gz was not found, and LMC_OFFLINE is 1)"
@@ -182,6 +176,10 @@ def test_without_files_and_network_one_error_says_what_to_do(small):
         choose(("cifar10", "mnist"))
     other = "CIFAR-10 is not here (cifar-10-binary.tar.gz was not found, and LMC_OFFLINE is 1)"
     assert str(caught.value) == f"{other}; {told}; allowed: names of digits, mnist, cifar10"
+    assert _main(["mnist", "digits"]) == 1
+    shown = capsys.readouterr()
+    assert shown.out == "1437 images (train) of scikit-learn's digits, 8 × 8 pixels.\n"
+    assert shown.err.startswith("error: MNIST: train-images-idx3-ubyte.gz was not found")
 
 
 def test_digits_are_those_of_scikit_learn():
@@ -192,26 +190,6 @@ def test_digits_are_those_of_scikit_learn():
     x = torch.cat([train.x, test.x]).reshape(-1, 64)
     assert int(x.max()) == 255 and (x.double() * 16 / 255 - torch.from_numpy(pixels)).abs().max() < 1 / 16
     assert [len(load("digits", split)) for split in SPLITS] == [1437, 360, 1150, 143, 144, 1293, 144]
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: choose(()), "no data set is named; allowed: names of digits, mnist, cifar10"),
-        (lambda: load("digits", n=0), "n = 0 images; allowed: an integer from 1 to 1437"),
-        (lambda: load("digits", "test", n=361), "n = 361 images; allowed: an integer from 1 to 360"),
-    ],
-)
-def test_bad_input_is_named(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
-
-
-def test_data_sets_are_fetched_from_the_command_line(small, capsys):
-    assert _main(["mnist", "digits"]) == 1
-    shown = capsys.readouterr()
-    assert shown.out == "1437 images (train) of scikit-learn's digits, 8 × 8 pixels.\n"
-    assert shown.err.startswith("error: MNIST: train-images-idx3-ubyte.gz was not found")
 
 
 def test_what_the_mathematics_can_do_without_is_imported_inside_functions():

@@ -11,11 +11,6 @@ from lmc_helpers import figures
 from lmc_helpers.figures._moving_panels import Panel, axis, draw_panel, plain, trace
 
 
-def test_numbers_have_four_digits_and_gaps_are_none():
-    values = np.array([1 / 3, 123456.0, -0.000123456, 2.0, np.nan, np.inf])
-    assert plain(values) == [0.3333, 123500, -0.0001235, 2, None, None]
-
-
 @pytest.mark.parametrize("scale", ["linear", "log"])
 def test_limits_hold_every_frame(scale):
     panel = Panel(3, yscale=scale)
@@ -26,6 +21,15 @@ def test_limits_hold_every_frame(scale):
     assert panel.limits("x") == pytest.approx((-0.1, 2.1))
     panel.ylim = (5, 6)
     assert panel.limits("y") == (5, 6)
+    values = np.array([1 / 3, 123456.0, -0.000123456, 2.0, np.nan, np.inf])
+    assert plain(values) == [0.3333, 123500, -0.0001235, 2, None, None]
+    panel = Panel(1)
+    panel.draw([1, 2], [3, 4], "bars", "blue", width=0.4)
+    assert panel.limits("y")[0] == 0
+    assert trace(panel.curves[0], 2, 0)["type"] == "bar" and trace(panel.curves[0], 2, 0)["xaxis"] == "x2"
+    axes = figures.panels()[1]
+    draw_panel(axes, panel, 0)
+    assert [patch.get_height() for patch in axes.patches] == [3, 4]
 
 
 def test_both_drawings_agree_on_axes_and_curves():
@@ -42,16 +46,6 @@ def test_both_drawings_agree_on_axes_and_curves():
     x, y = axis(panel, "x", ""), axis(panel, "y", "")
     assert x["range"] == [2, 0] == np.log10(axes.get_xlim()).tolist() and y["range"] == [-1, 1]
     assert x["ticktext"] == ["1", "10", "100"] == [tick.get_text() for tick in axes.get_xticklabels()]
-
-
-def test_bars_stand_on_zero():
-    panel = Panel(1)
-    panel.draw([1, 2], [3, 4], "bars", "blue", width=0.4)
-    assert panel.limits("y")[0] == 0
-    assert trace(panel.curves[0], 2, 0)["type"] == "bar" and trace(panel.curves[0], 2, 0)["xaxis"] == "x2"
-    axes = figures.panels()[1]
-    draw_panel(axes, panel, 0)
-    assert [patch.get_height() for patch in axes.patches] == [3, 4]
 
 
 @pytest.mark.parametrize(

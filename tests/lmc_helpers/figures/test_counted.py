@@ -18,10 +18,6 @@ def trained(seeds, huge=()):
     return fit(stack, Descent(1, 20), images.inputs(flat=True), images.y, seeds)
 
 
-def test_nothing_diverged():
-    assert left_out(iter([trained([1, 2, 3]), trained([4])])) == "None of the 4 networks diverged."
-
-
 def test_those_that_diverged_are_named_and_counted():
     some = trained([11, 12, 13], huge=[1])
     assert some.diverged == (12,)
@@ -29,8 +25,6 @@ def test_those_that_diverged_are_named_and_counted():
     assert left_out([some, trained([5])]) == said
     many = left_out([some] * 9)
     assert many.startswith("9 of 27 networks diverged") and many.endswith("12, 12, …).")
-
-
-def test_no_network_is_refused():
+    assert left_out(iter([trained([1, 2, 3]), trained([4])])) == "None of the 4 networks diverged."
     with pytest.raises(ValueError, match="0 results without a network"):
         left_out([])

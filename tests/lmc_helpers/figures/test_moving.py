@@ -43,32 +43,23 @@ def test_every_frame_holds_its_data_and_only_what_moves():
     assert [trace["xaxis"] for trace in spec["data"]] == ["x", "x", "x2", "x2"]
 
 
-def test_plotly_takes_it():
-    go = pytest.importorskip("plotly.graph_objects")
-    spec = scene().spec()
-    drawn = go.Figure(spec)  # raises where a name or a value is not in Plotly's schema
-    assert len(drawn.frames) == len(POWERS) and drawn.layout.yaxis2.range == (0, 1)
-    assert drawn.layout.annotations[0].text == "powers"
-
-
-def test_words_are_escaped():
-    meta = scene().spec()["layout"]["meta"]
-    assert meta["slider"] == "power <i>n</i>"
-    assert meta["notes"][1] == "<i>x</i><sup>2</sup> &amp; &lt;b&gt;"
-
-
 def test_the_picture_is_the_frame_at_the_start():
     figure = scene().picture()
     left, right = figure.axes
     np.testing.assert_allclose(left.lines[1].get_ydata(), X**3)
     assert right.lines[0].get_xdata().tolist() == [3]
     assert figure.get_suptitle() == "power $n$: 3\n$x^3$ & <b>"
-
-
-def test_as_many_notes_as_values():
     for values, notes, start in ((["1"], [], 0), (["1"], ["one"], 1), ([], [], 0)):
         with pytest.raises(ValueError, match="allowed: as many notes as values"):
             figures.Moving("n", values, notes, start)
+    meta = scene().spec()["layout"]["meta"]
+    assert meta["slider"] == "power <i>n</i>"
+    assert meta["notes"][1] == "<i>x</i><sup>2</sup> &amp; &lt;b&gt;"
+    go = pytest.importorskip("plotly.graph_objects")
+    spec = scene().spec()
+    drawn = go.Figure(spec)  # raises where a name or a value is not in Plotly's schema
+    assert len(drawn.frames) == len(POWERS) and drawn.layout.yaxis2.range == (0, 1)
+    assert drawn.layout.annotations[0].text == "powers"
 
 
 def test_what_is_stored(monkeypatch):

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from lmc_helpers import figures
-from lmc_helpers.figures.style import _common_legend
+from lmc_helpers.figures.style import PHONE, _legend, stack
 
 
 def test_panels_have_one_of_two_widths():
@@ -19,15 +19,25 @@ def test_panels_have_one_of_two_widths():
         assert np.size(axes) == rows * columns
         assert figure.get_size_inches().tolist() == [width, 4.0 * rows]
         assert not plt.get_fignums()  # hence a notebook shows it where a chapter does, and nowhere else
-
-
-def test_a_legend_has_each_label_once():
     figure, axes = figures.panels(2)
     axes[0].plot([0, 1], label="one")
     axes[1].plot([0, 1], label="one")
     axes[1].plot([0, 1], label="two")
-    _common_legend(figure, columns=2)
+    _legend(figure, columns=2)
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["one", "two"]
+
+
+def test_on_a_phone_no_words_end_beyond_the_figure():
+    figure, (left, right) = figures.panels(2, height=2.5)
+    left.plot([0, 1], label="one with words that are long for a phone")
+    right.plot([0, 1], label="another one with long words, $x y$ among them")
+    left.set(title="words " * 12, xlabel="$x$ " * 40, ylabel="the words of the vertical axis " * 2)
+    _legend(figure, columns=2)
+    stack(figure)
+    figure.draw_without_rendering()
+    inner = figure.get_tightbbox()
+    assert inner.x0 > -0.02 and inner.x1 < PHONE + 0.02 and inner.y0 > -0.02
+    assert "\n" in left.get_ylabel() and left.get_ylabel().replace("\n", " ") == "the words of the vertical axis " * 2
 
 
 def test_colours_are_named_for_matplotlib_and_its_cycle_is_the_palette():
@@ -36,9 +46,6 @@ def test_colours_are_named_for_matplotlib_and_its_cycle_is_the_palette():
     cycle = plt.rcParams["axes.prop_cycle"].by_key()["color"]
     coloured = [c for n, c in figures.COLOURS.items() if n not in ("black", "grey")]
     assert ["#" + code.removeprefix("#") for code in cycle] == coloured
-
-
-def test_bars_are_at_the_claims_level():
     axes = figures.panels()[1]
     bars = figures.band(axes, [0.0, 1.0], [0.0, 0.0], [1.0, 2.0])
     heights = [np.ptp(path[:, 1]) / 2 for path in bars[2][0].get_segments()]
@@ -55,23 +62,17 @@ def test_colours_differ_for_readers_without_red_or_green_receptors():
         assert distances.min() > 0.15
 
 
-def test_a_record_is_a_row(monkeypatch):
+def test_records_numbers_and_tables_are_stored_plainly(monkeypatch):
     monkeypatch.setattr("lmc_helpers.claims.recorded", lambda part: {"value": 1.0, "low": 0.0, "high": 2.0})
     axes = figures.panels()[1]
     figures.recorded(axes, 0, "Z1.law", "half", of=lambda x: x / 2)
     figures.recorded(axes, 3, "Z1.law", "power", of=lambda x: 10**x, digits=0)
     assert [text.get_text() for text in axes.texts] == ["half: 0.50 ± 0.50", "power: 10 (1 to 100)"]
     assert [line.get_xydata().tolist() for line in axes.lines[2:]] == [[[1, -3], [100, -3]], [[10, -3]]]
-
-
-def test_numbers_are_stored_as_plain_python(monkeypatch):
     stored = {}
     monkeypatch.setattr("myst_nb.glue", lambda name, value, display: stored.update({name: value}))
     figures.numbers(a=np.float64(0.5), b=np.int64(3), c="word", d=2)
     assert {name: repr(value) for name, value in stored.items()} == {"a": "0.5", "b": "3", "c": "'word'", "d": "2"}
-
-
-def test_a_table_is_markdown(monkeypatch):
     shown = []
     monkeypatch.setattr("IPython.display.display", shown.append)
     figures.table("$k$ | share", ([str(k), f"{1 / k:.1f}"] for k in (1, 2)))

@@ -7,14 +7,10 @@ import numpy as np
 import pytest
 import scipy.linalg
 import torch
+from oracles.draws import basis
 
 from lmc_helpers.identifiability import cost_table, least_norm_weight, output_sensitivity, realization_cost, swap_costs
 from lmc_helpers.identifiability.input_subspace import _neuron_slices, grams
-
-
-def basis(d, k, seed=0):
-    q = np.linalg.qr(np.random.default_rng([seed, d, k]).standard_normal((d, k)))[0]
-    return torch.tensor(q)
 
 
 def random_layer(m, d, k, seed=0, p=0.3, lead=()):
@@ -61,12 +57,12 @@ def test_outside_the_class_is_infinite_and_never_zero():
     assert bare.item() == 0.0  # what the bare pseudo-inverse returns
     assert realization_cost(f, f, torch.zeros(3), U).item() == 0.0  # a row of zeros: one function only
     assert realization_cost(outside[3], f, torch.zeros(3), U).item() == math.inf
-
-
-def test_tolerance_of_the_image_check():
     U, f, d = torch.eye(2).double(), torch.zeros(2).double(), torch.tensor([1.0, 0.0]).double()
     a = torch.tensor([[1.0, 0.5e-10], [1.0, 2e-10], [1e5, 0.5e-5], [1e5, 2e-5]]).double()
     assert realization_cost(a, f, d, U).isfinite().tolist() == [True, False, True, False]
+    F, W = torch.zeros(2, 2), torch.ones(2, 2)
+    D = torch.tensor([[1.0, 0.0], [1.0, 1.0]])
+    assert swap_costs(F, D, W, torch.eye(2)).tolist() == [[0.0, math.inf], [math.inf, 0.0]]
 
 
 def test_small_singular_values_are_not_lost():
@@ -81,23 +77,17 @@ def test_small_singular_values_are_not_lost():
     assert cost_table(F, D, W, U)[0, 1].item() == pytest.approx(by_hand**2, rel=1e-9)
 
 
-def test_least_norm_weight_realises_the_function():
+def test_least_norm_weights_realise_the_function_in_any_basis_and_in_chunks(monkeypatch):
+    F, D, W, U = random_layer(5, 8, 3)
+    turn = basis(3, 3, seed=4)
+    torch.testing.assert_close(cost_table(F, D, W, U @ turn), cost_table(F, D, W, U))
+    torch.testing.assert_close(cost_table(F, -D, -W, U), cost_table(F, D, W, U))  # signs of D do not matter
     F, D, W, U = random_layer(4, 9, 3)
     A = (F + D * W) @ U
     w = least_norm_weight(A.flip(0), F, D, U)
     torch.testing.assert_close((F + D * w) @ U, A.flip(0))
     torch.testing.assert_close(torch.linalg.vector_norm(w, dim=-1), realization_cost(A.flip(0), F, D, U))
     assert least_norm_weight(torch.ones(2), torch.zeros(2), torch.tensor([1.0, 0.0]), torch.eye(2)).isnan().all()
-
-
-def test_costs_depend_on_the_subspace_and_not_on_its_basis():
-    F, D, W, U = random_layer(5, 8, 3)
-    turn = basis(3, 3, seed=4)
-    torch.testing.assert_close(cost_table(F, D, W, U @ turn), cost_table(F, D, W, U))
-    torch.testing.assert_close(cost_table(F, -D, -W, U), cost_table(F, D, W, U))  # signs of D do not matter
-
-
-def test_chunks(monkeypatch):
     F, D, W, U = random_layer(5, 6, 2, lead=(2, 3), p=0.6)
     together = cost_table(F, D, W, U)
     monkeypatch.setattr("lmc_helpers.identifiability.input_subspace.CHUNK", 1)
@@ -116,12 +106,6 @@ def test_swap_costs_pair_by_pair(m, d, k):
         own = naive_cost(A[i], F[i], D[i], U) ** 2 + naive_cost(A[j], F[j], D[j], U) ** 2
         other = naive_cost(A[j], F[i], D[i], U) ** 2 + naive_cost(A[i], F[j], D[j], U) ** 2
         assert found[i, j].item() == pytest.approx(other - own, rel=1e-9, abs=1e-9 * (own + other))
-
-
-def test_swaps_out_of_a_class_are_infinite():
-    F, W = torch.zeros(2, 2), torch.ones(2, 2)
-    D = torch.tensor([[1.0, 0.0], [1.0, 1.0]])
-    assert swap_costs(F, D, W, torch.eye(2)).tolist() == [[0.0, math.inf], [math.inf, 0.0]]
 
 
 @pytest.mark.parametrize("m", [1, 2, 5])

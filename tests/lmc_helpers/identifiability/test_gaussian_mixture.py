@@ -10,37 +10,29 @@ from scipy.optimize import minimize
 from scipy.stats import multivariate_normal
 from torch import nn
 
-import lmc_helpers.identifiability.gaussian_mixture as mixture_pairs
+import lmc_helpers.identifiability.gaussian_mixture as gm
 from lmc_helpers._chapters.gaussian_mixture import ESTIMATES, layer_estimates, norm_as_affine, ridge_matrix
-from lmc_helpers.identifiability.gaussian_mixture import (
-    Setting,
-    centre_shifts,
-    draw_mixture,
-    first_layer_basis,
-    first_layer_costs,
-    low_partners,
-    neuron_pairs,
-    published_mixture,
-    train_pairs,
-    what_orders,
-)
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Stack
 
-# ---------- the data set: moments against samples and densities against scipy
 
-
-def test_samples_lie_in_the_subspace_and_are_balanced():
-    mixture = draw_mixture(3, d=20, classes=4, seed=5)
+def test_samples_lie_in_the_subspace_are_balanced_and_follow_their_seeds():
+    mixture = gm.draw_mixture(3, d=20, classes=4, seed=5)
     x, y = mixture.sample(103, seed=7)
     P = mixture.embedding
     assert torch.allclose(x, x @ P @ P.mT, atol=1e-12)
     assert sorted(y.bincount().tolist()) == [25, 26, 26, 26]
     assert y[:25].unique().numel() > 1  # in random order
+    one, same, other = (gm.draw_mixture(2, seed=seed) for seed in (1, 1, 2))
+    assert torch.equal(one.embedding, same.embedding)
+    assert not torch.equal(one.embedding, other.embedding)
+    a, b, c = (one.sample(50, seed=seed)[0] for seed in (1, 1, 2))
+    assert torch.equal(a, b)
+    assert not torch.equal(a, c)
 
 
 def test_class_moments_match_the_definition():
-    mixture = draw_mixture(3, d=4, classes=2, separation=2.0, scales=[0.5, 1.0, 3.0], seed=11)
+    mixture = gm.draw_mixture(3, d=4, classes=2, separation=2.0, scales=[0.5, 1.0, 3.0], seed=11)
     n = 200_000
     x, y = mixture.sample(n, seed=13)
     for c in range(2):
@@ -52,20 +44,11 @@ def test_class_moments_match_the_definition():
 
 def test_turned_centres_have_the_law_of_the_centres():
     # Q_c μ_c and μ_c: equal mean squares and no correlation with the first column of Q_c
-    rows = [draw_mixture(2, d=2, classes=5, separation=1.0, seed=seed) for seed in range(800)]
+    rows = [gm.draw_mixture(2, d=2, classes=5, separation=1.0, seed=seed) for seed in range(800)]
     turned = torch.cat([torch.einsum("ckl,cl->ck", m.rotations, m.centres) for m in rows])  # (4000, 2)
     first = torch.cat([m.rotations[:, :, 0] for m in rows])
     assert abs(turned.square().mean().item() - 1) < 0.08
     assert abs((turned * first).sum(dim=1).mean().item()) < 0.08
-
-
-def test_seeds():
-    one, same, other = (draw_mixture(2, seed=seed) for seed in (1, 1, 2))
-    assert torch.equal(one.embedding, same.embedding)
-    assert not torch.equal(one.embedding, other.embedding)
-    a, b, c = (one.sample(50, seed=seed)[0] for seed in (1, 1, 2))
-    assert torch.equal(a, b)
-    assert not torch.equal(a, c)
 
 
 @pytest.mark.parametrize(("k", "d"), [(1, 1), (2, 128), (8, 30)])
@@ -79,15 +62,10 @@ def test_published_structure_gives_the_samples_of_the_published_code(k, d):
     noise = torch.einsum("nd,cDd->cnD", unit * torch.randn(1, k, generator=generator), turns)
     z = means[labels] + noise[labels, torch.arange(20)]
     P, _ = torch.linalg.qr(torch.randn(d, k, generator=generator))
-    ours = published_mixture(k, d=d)
+    ours = gm.published_mixture(k, d=d)
     latent = ours.centres[labels] + ours.scales * unit.double()
     mine = torch.einsum("nij,nj->ni", ours.rotations[labels], latent) @ ours.embedding.mT
     assert torch.allclose(mine, (z @ P.T).double(), atol=1e-5)
-
-
-# ---------- mixture pairs
-#
-# Pairs on Gaussian mixtures: what is shared, and that an ensemble of settings is one setting at a time.
 
 
 SMALL = {"clusters": 2, "seed": 3, "samples": 60, "epochs": 2}
@@ -95,11 +73,11 @@ SMALL = {"clusters": 2, "seed": 3, "samples": 60, "epochs": 2}
 
 @pytest.fixture(scope="module")
 def trained():
-    return train_pairs([Setting(2)], **SMALL)[0]
+    return gm.train_pairs([gm.Setting(2)], **SMALL)[0]
 
 
 def test_settings_share_masks_and_noise():
-    plain, scaled, zero = train_pairs([Setting(2), Setting(2, sigma=3.0), Setting(2, sigma=0.0)], **SMALL)
+    plain, scaled, zero = gm.train_pairs([gm.Setting(2), gm.Setting(2, sigma=3.0), gm.Setting(2, sigma=0.0)], **SMALL)
     assert torch.equal(plain.x, scaled.x)
     for k in range(4):
         (F, D), (F3, D3), (F0, D0) = (p.after.fixed[f"{k}.weight"] for p in (plain, scaled, zero))
@@ -112,8 +90,8 @@ def test_settings_share_masks_and_noise():
 
 
 def test_a_cluster_trains_as_it_does_alone():
-    settings = [Setting(2), Setting(8, sigma=0.0)]
-    both = (train_pairs(settings, **(SMALL | {"clusters": clusters})) for clusters in (2, 1))
+    settings = [gm.Setting(2), gm.Setting(8, sigma=0.0)]
+    both = (gm.train_pairs(settings, **(SMALL | {"clusters": clusters})) for clusters in (2, 1))
     for pairs, one in zip(*both, strict=True):
         assert torch.equal(pairs.x[:1], one.x)
         for name, value in one.after.params.items():
@@ -121,37 +99,37 @@ def test_a_cluster_trains_as_it_does_alone():
 
 
 def test_clusters_of_the_published_mixture_share_its_structure():
-    (pairs,) = train_pairs([Setting(2, mixture="published")], **SMALL)
+    (pairs,) = gm.train_pairs([gm.Setting(2, mixture="published")], **SMALL)
     assert torch.equal(pairs.mixtures[0].embedding, pairs.mixtures[1].embedding)
     assert not torch.equal(pairs.x[0], pairs.x[1])
     assert torch.linalg.matrix_rank(pairs.x.flatten(0, 1), rtol=1e-5) == 2
 
 
 def test_stopped_pairs_go_on_and_epochs_are_kept(tmp_path, monkeypatch):
-    settings = [Setting(2), Setting(2, sigma=0.0)]
+    settings = [gm.Setting(2), gm.Setting(2, sigma=0.0)]
     budget = SMALL | {"epochs": 3, "keep": (1,)}
-    whole = train_pairs(settings, **budget)
-    original, count = mixture_pairs.fit, iter(range(10))
+    whole = gm.train_pairs(settings, **budget)
+    original, count = gm.fit, iter(range(10))
 
     def stopped(*args, **keywords):
         if next(count) == 1:
             raise KeyboardInterrupt
         return original(*args, **keywords)
 
-    monkeypatch.setattr(mixture_pairs, "fit", stopped)
+    monkeypatch.setattr(gm, "fit", stopped)
     with pytest.raises(KeyboardInterrupt):
-        train_pairs(settings, checkpoints=tmp_path, **budget)
+        gm.train_pairs(settings, checkpoints=tmp_path, **budget)
     assert [file.name for file in tmp_path.iterdir()] == ["0.npz"]
-    for one, other in zip(train_pairs(settings, checkpoints=tmp_path, **budget), whole, strict=True):
+    for one, other in zip(gm.train_pairs(settings, checkpoints=tmp_path, **budget), whole, strict=True):
         for when in ("before", 1, "after"):
             assert all(torch.equal(a, b) for a, b in zip(one.layer(1, 2, when), other.layer(1, 2, when), strict=True))
         assert not torch.equal(one.layer(1, 2, 1)[2], one.layer(1, 2, "after")[2])
-    (short,) = train_pairs(settings[:1], **(SMALL | {"epochs": 1}))
+    (short,) = gm.train_pairs(settings[:1], **(SMALL | {"epochs": 1}))
     assert torch.equal(short.layer(0)[2], whole[0].layer(0, 0, 1)[2])
 
 
 def test_accuracies_are_those_of_the_networks():
-    (pairs,) = train_pairs([Setting(2)], norm="running", **SMALL)
+    (pairs,) = gm.train_pairs([gm.Setting(2)], norm="running", **SMALL)
     accuracy = pairs.accuracies()
     for end, which in zip(pairs.ends(), (2, 0), strict=True):  # λ = 1 is the first one
         outputs = end.forward(pairs.x)
@@ -163,15 +141,9 @@ def test_accuracies_are_those_of_the_networks():
 
 @pytest.mark.parametrize("initial", ["normal", "uniform"])
 def test_initial_law(initial):
-    (pairs,) = train_pairs([Setting(2, initial=initial)], **SMALL)
+    (pairs,) = gm.train_pairs([gm.Setting(2, initial=initial)], **SMALL)
     W = pairs.before.params["0.weight"].double()
     assert W.var().item() == pytest.approx(1 / 128 if initial == "normal" else 1 / 384, rel=0.03)
-
-
-def test_masked_entries_only_decay(trained):
-    D = trained.after.fixed["1.weight"][1].repeat_interleave(2, dim=0)
-    before, after = (networks.params["1.weight"][D == 0] for networks in (trained.before, trained.after))
-    assert torch.allclose(after, before * (1 - 1e-5) ** 2, rtol=1e-5)  # one step an epoch
 
 
 def test_a_layer_is_that_of_the_first_network_of_its_cluster(trained):
@@ -182,10 +154,13 @@ def test_a_layer_is_that_of_the_first_network_of_its_cluster(trained):
         _, same, W0 = trained.layer(g, k, "before")
         assert torch.equal(D, same) and torch.equal(W0, trained.before.params[f"{k}.weight"][2 * g])
         assert not torch.equal(W, W0)
+    D = trained.after.fixed["1.weight"][1].repeat_interleave(2, dim=0)
+    before, after = (networks.params["1.weight"][D == 0] for networks in (trained.before, trained.after))
+    assert torch.allclose(after, before * (1 - 1e-5) ** 2, rtol=1e-5)  # one step an epoch
 
 
 def test_alignment_undoes_a_planted_permutation():
-    (pairs,) = train_pairs([Setting(8)], **SMALL)
+    (pairs,) = gm.train_pairs([gm.Setting(8)], **SMALL)
     a, _ = pairs.ends()
     draw = torch.Generator().manual_seed(1)
     perms = {str(k): torch.stack([torch.randperm(64, generator=draw) for _ in range(2)]) for k in range(3)}
@@ -200,7 +175,7 @@ def test_alignment_undoes_a_planted_permutation():
 
 
 def test_ceiling_is_the_share_of_the_largest_densities():
-    (pairs,) = train_pairs([Setting(2, separation=1.0)], **SMALL)
+    (pairs,) = gm.train_pairs([gm.Setting(2, separation=1.0)], **SMALL)
     for mixture, x, y, value in zip(pairs.mixtures, pairs.x, pairs.y, pairs.ceiling(), strict=True):
         z = (x.double() @ mixture.embedding).numpy()
         laws = [
@@ -211,14 +186,12 @@ def test_ceiling_is_the_share_of_the_largest_densities():
         assert value.item() == pytest.approx(100 * (best == y.numpy()).mean(), abs=1e-9)
 
 
-# ---------- Swap costs of trained layers against eigenvectors, least-norm weights and torch's own batch norm
-
 SMALL_MIXTURE_SWAPS = {"clusters": 2, "seed": 3, "samples": 60, "epochs": 2, "precision": "float64"}
 
 
 @pytest.fixture(scope="module")
 def pairs():
-    return train_pairs([Setting(3)], **SMALL_MIXTURE_SWAPS)[0]
+    return gm.train_pairs([gm.Setting(3)], **SMALL_MIXTURE_SWAPS)[0]
 
 
 def realization_cost(F, D, W, U, i, j):
@@ -236,7 +209,7 @@ def swap(F, D, W, U, i, j):
 
 @pytest.mark.parametrize("m", [1, 2, 5])
 def test_neuron_pairs_are_all_of_them(m):
-    i, j = neuron_pairs(m)
+    i, j = gm.neuron_pairs(m)
     assert list(zip(i.tolist(), j.tolist(), strict=True)) == [(a, b) for a in range(m) for b in range(a + 1, m)]
 
 
@@ -247,30 +220,18 @@ def test_basis_spans_the_principal_directions_of_numpy(pairs, centred):
     values, vectors = np.linalg.eigh(moment)
     share = np.cumsum(values[::-1]) / values.sum()
     k = int(np.argmax(share >= 0.9)) + 1
-    U = first_layer_basis(pairs, 1, centred).numpy()
+    U = gm.first_layer_basis(pairs, 1, centred).numpy()
     assert U.shape == (128, k)
     V = vectors[:, ::-1][:, :k]
     np.testing.assert_allclose(U @ U.T, V @ V.T, atol=1e-8)
 
 
-@pytest.mark.parametrize("when", ["before", "after"])
-def test_costs_are_those_of_least_norm_weights(pairs, when):
-    costs = first_layer_costs(pairs, when)
-    assert costs.shape == (2, 64 * 63 // 2)
-    i, j = neuron_pairs(64)
-    for g, place in ((0, 0), (0, 700), (1, 2015)):
-        F, D, W = (part.numpy() for part in pairs.layer(g, 0, when))
-        U = first_layer_basis(pairs, g).numpy()
-        expected = swap(F, D, W, U, int(i[place]), int(j[place]))
-        assert costs[g, place].item() == pytest.approx(expected, rel=1e-7, abs=1e-10)
-
-
 def test_shifts_of_centres_and_trained_parts(pairs):
-    delta2, rho2 = centre_shifts(pairs, "after")
-    i, j = neuron_pairs(64)
+    delta2, rho2 = gm.centre_shifts(pairs, "after")
+    i, j = gm.neuron_pairs(64)
     for g, place in ((0, 3), (1, 1000)):
         F, D, W = (part.numpy() for part in pairs.layer(g))
-        U = first_layer_basis(pairs, g).numpy()
+        U = gm.first_layer_basis(pairs, g).numpy()
         a, b = int(i[place]), int(j[place])
         swapped = np.arange(64)
         swapped[[a, b]] = b, a
@@ -281,7 +242,7 @@ def test_shifts_of_centres_and_trained_parts(pairs):
 
 
 def test_estimates_against_torch_modules_and_direct_minimisation():
-    (pairs,) = train_pairs([Setting(2)], **(SMALL_MIXTURE_SWAPS | {"norm": "running"}))
+    (pairs,) = gm.train_pairs([gm.Setting(2)], **(SMALL_MIXTURE_SWAPS | {"norm": "running"}))
     neurons = torch.tensor([[0, 1], [5, 2]])
     found = layer_estimates(pairs, neurons, inputs=40, layers=2)
     assert set(found) == {(k, name) for k in range(2) for name in ESTIMATES}
@@ -338,9 +299,9 @@ def test_norm_as_affine_is_that_of_torch():
 def test_low_partners_by_counting():
     draw = torch.Generator().manual_seed(5)
     costs = torch.randn(3, 10, generator=draw).exp() ** 3
-    i, j = neuron_pairs(5)
+    i, j = gm.neuron_pairs(5)
     for median in (None, torch.tensor([0.1, 1.0, 10.0])):
-        found = low_partners(costs, median, m=5)
+        found = gm.low_partners(costs, median, m=5)
         for g in range(3):
             middle = costs[g].median() if median is None else median[g]
             count = [
@@ -351,20 +312,20 @@ def test_low_partners_by_counting():
 
 
 def test_what_orders_by_least_norm_weights(pairs):
-    found = what_orders(pairs, "after")
-    i, j = (index.numpy() for index in neuron_pairs(64))
+    found = gm.what_orders(pairs, "after")
+    i, j = (index.numpy() for index in gm.neuron_pairs(64))
     g = 1
     tables, shifts = {}, {}
     for when in ("before", "after"):
         F, D, W = (part.numpy() for part in pairs.layer(g, 0, when))
-        U = first_layer_basis(pairs, g).numpy()
+        U = gm.first_layer_basis(pairs, g).numpy()
         tables[when] = np.array([swap(F, D, W, U, a, b) for a, b in zip(i[:300], j[:300], strict=True)])
         # the centre term is the cost if nothing is trained
         shifts[when] = np.array([swap(F, D, 0 * W, U, a, b) for a, b in zip(i[:300], j[:300], strict=True)])
-    costs = first_layer_costs(pairs, "after")[g].numpy()
-    assert costs[:300] == pytest.approx(tables["after"], rel=1e-7, abs=1e-9)
-    before = first_layer_costs(pairs, "before")[g].numpy()
-    delta2, rho2 = (part[g].numpy() for part in centre_shifts(pairs, "after"))
+    costs, before = (gm.first_layer_costs(pairs, when)[g].numpy() for when in ("after", "before"))
+    assert costs[:300] == pytest.approx(tables["after"], rel=1e-7, abs=1e-9) and costs.shape == (2016,)
+    assert before[:300] == pytest.approx(tables["before"], rel=1e-7, abs=1e-9)
+    delta2, rho2 = (part[g].numpy() for part in gm.centre_shifts(pairs, "after"))
 
     def rank_correlation(a, b):
         return np.corrcoef(a.argsort().argsort(), b.argsort().argsort())[0, 1]
@@ -374,14 +335,14 @@ def test_what_orders_by_least_norm_weights(pairs):
     assert found["ratio"][g].item() == pytest.approx((rho2 <= 1).mean())
     share = (shifts["after"] > abs(tables["after"] - shifts["after"])).mean()
     assert found["dominated"][g].item() == pytest.approx(share, abs=0.1)  # 300 of 2016 pairs
-    assert torch.equal(what_orders(pairs, "before")["before"], torch.ones(2, dtype=torch.float64))
+    assert torch.equal(gm.what_orders(pairs, "before")["before"], torch.ones(2, dtype=torch.float64))
 
 
 @pytest.mark.parametrize("norms", [True, False])
 def test_a_ridge_matrix_holds_the_costs_of_its_pairs(norms):
-    (pairs,) = train_pairs([Setting(2)], **(SMALL_MIXTURE_SWAPS | {"norm": "running"}))
+    (pairs,) = gm.train_pairs([gm.Setting(2)], **(SMALL_MIXTURE_SWAPS | {"norm": "running"}))
     found = ridge_matrix(pairs, 1, neurons=4, inputs=40, norms=norms)
-    i, j = neuron_pairs(4)
+    i, j = gm.neuron_pairs(4)
     name = ESTIMATES[2] if norms else ESTIMATES[1]
     single = layer_estimates(pairs, torch.stack([i, j], dim=1), inputs=40, layers=1)[0, name][1]
     assert torch.allclose(found[i, j], single, rtol=1e-4, atol=1e-6)

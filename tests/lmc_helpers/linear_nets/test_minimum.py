@@ -8,7 +8,7 @@ import torch
 from oracles.linear import SIZES, at, by_hand, data, leibniz, matrix, minimum, normal, rounding
 
 from lmc_helpers.linear_nets import component, components, from_group, loss, path_in_minimum
-from lmc_helpers.linear_nets.minimum import _product, _to_group
+from lmc_helpers.linear_nets.minimum import _to_group
 
 
 @pytest.mark.parametrize(("layers", "h"), SIZES)
@@ -19,11 +19,6 @@ def test_the_loss_of_a_batch_is_that_of_each_network(layers, h):
     assert batch.shape == (2, 3)
     for index in np.ndindex(2, 3):
         assert batch[index].item() == pytest.approx(by_hand(at(weights, *index), X, Y), rel=1e-12)
-
-
-def test_the_product_multiplies_from_the_left():
-    X, W, V = normal(3, 3, 3).numpy()
-    np.testing.assert_allclose(_product([torch.from_numpy(W), torch.from_numpy(V)], torch.from_numpy(X)), V @ W @ X)
 
 
 @pytest.mark.parametrize(("layers", "h"), SIZES)
@@ -66,9 +61,6 @@ def test_every_choice_of_signs_is_a_component():
         found.add(signs)
     batch = [torch.stack([minimum(4, X, Y, 2, signs)[i] for signs in sorted(found)]) for i in range(4)]
     assert components(batch, X).tolist() == [list(signs) for signs in sorted(found)]
-
-
-def test_the_component_survives_an_underflow_of_the_determinant_and_a_bad_condition():
     I = torch.eye(3, dtype=torch.float64)  # noqa: E741
     assert component([1e-200 * I, -1e200 * I, I], I) == (1, -1)
     assert component([torch.diag(matrix([1e12, 1.0, -1.0])), I], I) == (-1,)

@@ -1,42 +1,16 @@
 """Networks, weights and data by the names of files and functions; each wrong one is one sentence."""
 
 import argparse
-import sys
 
 import numpy as np
 import pytest
 import torch
+from oracles.readers import state
 from safetensors.torch import save_file, save_model
 from torch import nn
 
 from lmc_helpers import Axis, Loss, Symmetry
 from lmc_helpers.modules import checkpoints
-
-
-@pytest.fixture
-def nets(tmp_path, monkeypatch):
-    """A module of factories in the working directory, and files of weights and examples."""
-    (tmp_path / "nets_of_a_reader.py").write_text(
-        "from torch import nn\nimport lmc_helpers as lmc\n"
-        "weighed = lmc.Loss(nn.functional.mse_loss, lambda outputs, targets: len(targets))\n"
-        "def groups():\n    return lmc.Symmetry({'h': (lmc.Axis('0.weight', 0),)}, {'h': 4})\n"
-        "def make():\n    return nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))\n"
-        "def sized(m):\n    return nn.Linear(m, m)\n"
-        "def number():\n    return 3\n"
-        "def normed():\n    return nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4))\n"
-        "def tied():\n    net = nn.Sequential(nn.Embedding(4, 3), nn.Linear(3, 4, bias=False))\n"
-        "    net[1].weight = net[0].weight\n    return net\n"
-    )
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    yield "nets_of_a_reader"
-    sys.modules.pop("nets_of_a_reader", None)
-
-
-def state(seed: int = 0) -> dict[str, torch.Tensor]:
-    generator = torch.Generator().manual_seed(seed)
-    shapes = {"0.weight": (4, 3), "0.bias": (4,), "2.weight": (2, 4), "2.bias": (2,)}
-    return {name: torch.randn(shape, generator=generator) for name, shape in shapes.items()}
 
 
 def test_weights_are_read_from_each_kind_of_file(nets):
@@ -159,9 +133,6 @@ def test_examples_are_read_as_people_store_them(tmp_path):
     torch.save((x, c, y), tmp_path / "several.pt")
     several, _ = checkpoints.examples(str(tmp_path / "several.pt"))
     assert isinstance(several, tuple) and torch.equal(several[1], c)
-
-
-def test_examples_of_a_loader_are_gathered_in_another_order():
     net, loader = (
         nn.Linear(2, 1),
         [(torch.arange(2 * k, 2 * k + 4).view(2, 2).float(), torch.ones(2)) for k in (0, 2, 4)],

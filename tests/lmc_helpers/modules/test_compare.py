@@ -111,7 +111,7 @@ def test_the_report_says_where_repair_makes_it_worse():
     )
 
 
-def test_the_page_is_one_file_with_table_figure_and_sentences():
+def test_the_page_is_one_file_with_table_figure_and_sentences(monkeypatch):
     report = compare(net(1), net(2), cross_entropy, (X, Y))
     page = report.html("<a> & b")
     assert "<title>&lt;a&gt; &amp; b</title>" in page and "<a>" not in page
@@ -119,10 +119,6 @@ def test_the_page_is_one_file_with_table_figure_and_sentences():
     assert not re.search(r"""(?:src|href)=["'](?!#)""", page)
     for said in report.sentences():
         assert html.escape(said) in page
-
-
-def test_a_missing_matplotlib_is_one_sentence(monkeypatch):
-    report = compare(net(1), net(2), cross_entropy, (X, Y))
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match="allowed"):
         report.figure()

@@ -58,9 +58,6 @@ def of_losses(found, ends, x=X, y=Y):
     return [found.losses[0].item(), found.losses[-1].item()] == pytest.approx(expected, rel=1e-9)
 
 
-# ---------- weights that are computed
-
-
 class Exponential(nn.Module):
     def forward(self, w):
         return w.exp()
@@ -163,9 +160,6 @@ def test_effective_weights_are_interpolated_and_matched(name):
     assert list(a.state_dict()) == keys
 
 
-# ---------- buffers
-
-
 def test_statistics_of_instance_norms_are_those_of_the_data():
     x, nets = numbers(30, 2, 4, 4), []
     for seed in (1, 2):
@@ -235,9 +229,6 @@ def test_other_buffers_are_named():
         value.copy_((value + b.state_dict()[slot]) / 2)
     assert found.losses[1].item() == pytest.approx(mse_loss(half(X), Y).item(), rel=1e-9)
     assert found.buffers == "no running statistics; 'mean' interpolated like weights"
-
-
-# ---------- what a copy does not have
 
 
 class Kept(Net):
@@ -334,9 +325,6 @@ def test_copies_that_run_their_own_weights(kind):
     assert symmetry(a, X).sizes == {"a": 8} and change(match(a, b, X), b, X) < 1e-12
 
 
-# ---------- parameters that no input read
-
-
 class Expert(nn.Module):
     def __init__(self, condition=False, experts=4):
         super().__init__()
@@ -387,9 +375,6 @@ def test_what_no_input_reads_is_refused_by_name_or_followed():
     assert symmetry(Elsewhere(), X).sizes == {"a": 8}
 
 
-# ---------- proof by several inputs
-
-
 class Held:
     __slots__ = ("x",)
 
@@ -433,13 +418,6 @@ class Branch(Net):
 
 class Ordered(Branch):
     ordered = True
-
-
-def test_branches_that_other_inputs_take_are_followed():
-    net = Branch()
-    found = symmetry(net, X.abs() - 0.1)
-    assert {place.name for place in found.groups["a"]} == {"a.weight", "a.bias", "c.weight", "c.bias", "b.weight"}
-    assert symmetry(Ordered(), X.abs() - 0.1).sizes == {}
 
 
 class Tokens(nn.Module):
@@ -487,6 +465,10 @@ def test_equal_rows_of_a_buffer_move():
     other[1].grid += torch.linspace(0, 1, 6)[:, None]  # rows that differ move, too
     order = torch.tensor([3, 0, 5, 1, 2, 4])
     assert change(permuted(other, found, {"0": order}), other, X) < 1e-12
+    net = Branch()
+    found = symmetry(net, X.abs() - 0.1)
+    assert {place.name for place in found.groups["a"]} == {"a.weight", "a.bias", "c.weight", "c.bias", "b.weight"}
+    assert symmetry(Ordered(), X.abs() - 0.1).sizes == {}
 
 
 class Noisy(Net):
@@ -513,9 +495,6 @@ class Counted(Net):
 
 def test_noise_is_fixed_place_by_place():
     assert symmetry(Noisy(), X).sizes == {"c": 8} and symmetry(Switched(), X).sizes == {}
-
-
-def test_no_line_through_noise_unless_averaged():
     a, b = Noisy(), Noisy()
     for net in (a, Counted()):
         with pytest.raises(ValueError, match=r"other outputs at every call.*allowed"):

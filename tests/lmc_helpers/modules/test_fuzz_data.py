@@ -8,6 +8,7 @@ import pytest
 import torch
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
+from oracles.draws import normal
 from torch import nn
 from torch.nn.utils import parametrizations, prune
 from torch.utils.data import DataLoader
@@ -16,10 +17,6 @@ import lmc_helpers as lmc
 
 SEED = os.environ.get("LMC_FUZZ_SEED")  # as in test_fuzz
 N, C = 30, 3
-
-
-def normal(*shape, seed=0):
-    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
 
 
 class Buffers(nn.Module):
@@ -172,7 +169,7 @@ def on_the_line(a, b, lam):
 
 
 @pytest.mark.filterwarnings("ignore:.*batchmean", "ignore:.*deprecated")
-@pytest.mark.parametrize("draws", [100, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("draws", [60, pytest.param(1000, marks=pytest.mark.slow)])
 def test_drawn_losses_and_data(draws):
     refused = []
 

@@ -89,6 +89,10 @@ def test_interpolation_is_exact_at_the_ends_and_changes_nothing():
     assert half.inside.weight.dtype == torch.float16 and half.mask.isinf().sum() == 6 and a.training
     expected = 0.25 * before[0]["inside.bias"] + 0.75 * before[1]["inside.bias"]
     torch.testing.assert_close(half.inside.bias.double(), expected, rtol=2e-3, atol=0)
+    a, b = pair()
+    plain = line(a, b, cross_entropy, (X, Y), [0, 0.5, 1])
+    wrapped = line(nn.DataParallel(a), torch.compile(b, backend="eager"), cross_entropy, (X, Y), [0, 0.5, 1])
+    assert wrapped.losses.equal(plain.losses)
 
 
 def test_recomputed_statistics_are_those_of_the_data():
@@ -192,13 +196,6 @@ def test_bad_input_is_refused(change):
     a, b = pair()
     with pytest.raises((TypeError, ValueError), match="allowed"):
         line(**{"a": a, "b": b, "loss": cross_entropy, "data": (X, Y)} | change)
-
-
-def test_wrappers_are_taken_off():
-    a, b = pair()
-    plain = line(a, b, cross_entropy, (X, Y), [0, 0.5, 1])
-    wrapped = line(nn.DataParallel(a), torch.compile(b, backend="eager"), cross_entropy, (X, Y), [0, 0.5, 1])
-    assert wrapped.losses.equal(plain.losses)
 
 
 @pytest.mark.parametrize("only", [["0"], ["0", "4.bias"], ["1", "0", "4"]])

@@ -15,7 +15,7 @@ from lmc_helpers.modules.losses import Loss
 
 X = normal(90, 5, seed=3)
 Y = (X[:, 0] > 0.3).long() + (X[:, 1] > 1.5).long()  # rare classes
-WEIGHTS = torch.tensor([1.0, 5.0, 50.0], dtype=torch.float64)
+WEIGHTS = torch.tensor([1.0, 5.1, 50.3], dtype=torch.float64)
 SHARES = normal(90, 3, seed=5).softmax(1)
 REAL, BITS = normal(90, 3, seed=6), (normal(90, 3, seed=7) > 0).double()
 
@@ -78,15 +78,13 @@ def forms(x, y, order):
 @pytest.mark.parametrize(("loss", "y"), TORCHS + OWN)
 def test_batches_make_up_the_loss_of_all_data(loss, y):
     a, b = pair()
-    own = any(loss is one for one, _ in OWN)
-    for order in (torch.arange(90), Y.argsort()):  # sorted by class: batches without a label that counts
-        for data in forms(X, y, order).values():
-            if own and loss is OWN[4][0] and order[0] != 0:  # an empty mean on each part, which is not a number
-                continue
-            found = lmc.line(a, b, loss, data, [0, 0.3, 1])
-            right = [at_once(a, b, lam, loss, X, y) for lam in (0, 0.3, 1)]
-            assert found.losses.tolist() == pytest.approx(right, rel=1e-9)
-            assert all(error.error >= 0 for error in found.barrier_kinds.values())
+    for form, order in (("in memory", torch.arange(90)), ("batches", Y.argsort())):
+        # sorted by class some batches have no label that counts, and one loss an empty mean, which is not a number
+        data = forms(X, y, torch.arange(90) if loss is OWN[4][0] else order)[form]
+        found = lmc.line(a, b, loss, data, [0, 0.3, 1])
+        right = [at_once(a, b, lam, loss, X, y) for lam in (0, 0.3, 1)]
+        assert found.losses.tolist() == pytest.approx(right, rel=1e-9)
+        assert all(error.error >= 0 for error in found.barrier_kinds.values())
 
 
 def correlation(outputs, y):
@@ -97,6 +95,14 @@ def contrastive(outputs, y):
     return F.cross_entropy(outputs @ y.T, torch.arange(len(y)))
 
 
+def determination(outputs, y):
+    return 1 - (outputs - y).square().sum() / (y - y.mean(0)).square().sum()
+
+
+def balanced(outputs, y):
+    return sum(F.cross_entropy(outputs[y == k], y[y == k]) for k in y.unique()) / len(y.unique())
+
+
 NO_MEANS = [
     *((lambda o, y: (o - y).square().mean().sqrt(), REAL), (correlation, REAL), (contrastive, REAL), (masked, Y)),
     *((lambda o, y: F.cross_entropy(o, y, WEIGHTS) + 0.1 * o.square().mean(), Y), (lambda o, y: torch.rand(()), Y)),
@@ -105,6 +111,8 @@ NO_MEANS = [
         (Loss(masked, lambda o, y: -1.0), Y),
         (nn.CrossEntropyLoss(ignore_index=7), 7 + 0 * Y),
         (F.cross_entropy, REAL[:, 0]),
+        (determination, REAL),
+        (balanced, Y),
     ),
 ]
 
@@ -112,7 +120,8 @@ NO_MEANS = [
 @pytest.mark.parametrize(("loss", "y"), NO_MEANS)
 def test_what_is_no_mean_of_parts_is_refused(loss, y):
     a, b = pair()
-    for data in forms(X, y, torch.arange(90)).values():
+    singly = list(zip(X.split(1), y.split(1), strict=True))
+    for data in (*forms(X, y, torch.arange(90)).values(), singly):
         with pytest.raises(ValueError, match=r"^[^\n]*; allowed: [^\n]*$"):
             lmc.line(a, b, loss, data)
     if loss is NO_MEANS[6][0]:  # no example is left out at first

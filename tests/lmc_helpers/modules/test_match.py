@@ -91,8 +91,10 @@ def turned(name):
     return a, moved(acted(a, groups, {g: act(g) for g in signs}), groups, drawn(groups)), x
 
 
-@pytest.mark.parametrize("by", ["weights", "activations"])
-@pytest.mark.parametrize("name", ["weight norm", "in place", "Divided", "Cells", "LSTM"])
+SIGNED = list(itertools.product(["weight norm", "in place", "Divided", "Cells"], ["weights", "activations"]))
+
+
+@pytest.mark.parametrize(("name", "by"), [*SIGNED, ("LSTM", "activations")])
 def test_planted_signs_are_found(name, by):
     a, b, x = turned(name)
     if name == "in place" and by == "activations":  # of absolute values, which do not show them
@@ -190,8 +192,6 @@ def test_weights_are_matched_without_buffers():
     made = match(a, b, x)
     assert made[0].weight.equal(a[0].weight)
 
-
-def test_imaginary_parts_count():
     class Complex(nn.Module):
         def __init__(self, order):
             super().__init__()
@@ -274,8 +274,6 @@ def test_a_network_without_groups_is_told():
     with pytest.warns(UserWarning, match="b stays as it is: no group.*left alone by the inputs: weight"):
         match(a, nn.Linear(4, 3), x)
 
-
-def test_entries_of_a_stack_that_share_an_order_are_told():
     class Halves(Experts):
         def forward(self, x):  # experts side by side on the axis of examples
             h = torch.cat([x[:2] @ self.up[0], x[2:] @ self.up[1]]).tanh() * self.router(x)[:, :1]

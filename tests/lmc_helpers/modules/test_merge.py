@@ -27,7 +27,7 @@ def vector(net):
 
 
 @pytest.mark.parametrize("between", [nn.ReLU, nn.Tanh])
-@pytest.mark.parametrize("seed", [*range(4), 28])
+@pytest.mark.parametrize("seed", [0, 1, 28])
 def test_three_networks_are_put_in_an_order_that_no_single_one_can_improve(seed, between):
     three, x = nets(3, seed, between=between), torch.randn(30, 4, dtype=torch.float64)
     _, how = lmc.merge(three, (x, x), details=True)
@@ -87,9 +87,6 @@ def test_a_plane_has_the_losses_of_modules_put_together_by_hand():
     distances = torch.cdist(found.corners, found.corners)
     expected = torch.stack([torch.stack([(vector(u) - vector(v)).norm() for v in (a, b, c)]) for u in (a, b, c)])
     torch.testing.assert_close(distances, expected, rtol=1e-9, atol=1e-7)
-
-
-def test_a_plane_needs_three_points_off_a_line():
     a, b = nets(2)
     with pytest.raises(ValueError, match="lie on one line; allowed"):
         lmc.plane(a, b, lmc.interpolate(a, b, 0.3), mse_loss, (torch.randn(9, 4).double(), torch.randn(9, 2).double()))
@@ -175,10 +172,56 @@ def test_what_has_no_mean_is_not_merged_and_what_has_no_groups_is_said():
         lmc.merge([Masked(seed) for seed in range(3)], (x, x))
     with pytest.warns(UserWarning, match="all orders stay as they are"):
         lmc.merge([nn.Linear(4, 4).double() for _ in range(3)], (x, x))
-
-
-def test_networks_with_weight_norm_are_merged_by_the_weights_that_they_use():
     three, x = nets(3, hidden=5), torch.randn(30, 4).double()
     plain = lmc.merge(three, (x, x))
     normed = [torch.nn.utils.parametrizations.weight_norm(net[0]) and net for net in three]
     torch.testing.assert_close(lmc.merge(normed, (x, x))(x), plain(x))
+
+
+def test_padded_networks_compute_what_they_did_and_average_what_is_padded():
+    """By hand: units apart add λ v σ(w x) and (1 − λ) v' σ(w' x), the others are averaged."""
+    (a, b), x, at = nets(2, hidden=5), torch.randn(30, 4, dtype=torch.float64), 0.3
+    wide = lmc.pad(a, b, x, share={"0": torch.tensor([3, 1])})
+    torch.testing.assert_close([net(x) for net in wide], [net(x) for net in (a, b)])
+    hidden = [[net[0](x).relu() * one for one in torch.eye(5).double()] for net in (a, b)]
+    mixed, found = lmc.interpolate(a, b, at), at * a[2].bias + (1 - at) * b[2].bias
+    for i in range(5):
+        one, two = (h[i] @ net[2].weight.T for h, net in zip(hidden, (a, b), strict=True))
+        together = (mixed[0](x).relu()[:, i : i + 1]) @ mixed[2].weight.T[i : i + 1]
+        found = found + (at * one + (1 - at) * two if i in (1, 3) else together)
+    torch.testing.assert_close(lmc.interpolate(*wide, at)(x), found)
+
+
+def convolutional():
+    """Channels with a batch norm, and channels that are flattened."""
+    layers = nn.Conv2d(1, 3, 3, padding=1), nn.BatchNorm2d(3), nn.ReLU(), nn.Conv2d(3, 4, 3)
+    net = nn.Sequential(nn.Unflatten(1, (1, 4)), *layers, nn.Flatten(), nn.Linear(16, 2)).double()
+    net[2].running_mean.normal_(), net[2].running_var.uniform_(1, 2)
+    return net.eval()
+
+
+def deep():
+    return nn.Sequential(nn.Linear(4, 5), nn.ReLU(), nn.Linear(5, 3), nn.Tanh(), nn.Linear(3, 2)).double()
+
+
+@pytest.mark.parametrize("make", [convolutional, deep])
+def test_all_units_apart_are_the_ensemble_in_every_layer(make):
+    torch.manual_seed(3)
+    a, b = make(), make()
+    x = torch.randn(6, 4, *[4] * (make is convolutional), dtype=torch.float64)
+    for share in (0.4, 1):
+        wide = lmc.pad(a, b, x, share)
+        torch.testing.assert_close([net(x) for net in wide], [net(x) for net in (a, b)])
+    torch.testing.assert_close(lmc.interpolate(*wide, 0.25)(x), 0.25 * a(x) + 0.75 * b(x))
+
+
+def test_the_farthest_units_are_padded_and_units_that_a_norm_counts_refused():
+    a, b = nets(2, hidden=4)
+    b.load_state_dict(a.state_dict())
+    b[0].weight.data[2] += 1
+    b[2].weight.data[:, 1] += 2
+    wide = lmc.pad(a, b, torch.ones(1, 4), share=0.5)[1]
+    torch.testing.assert_close(wide[0].weight[4:], b[0].weight[[1, 2]].detach())  # by 2 + 2 and 1 + 1 + 1 + 1 squares
+    normed = [nn.Sequential(nn.Linear(4, 6), nn.LayerNorm(6), nn.ReLU(), nn.Linear(6, 2)) for _ in range(2)]
+    with pytest.raises(ValueError, match=r"with more units; allowed: groups"):
+        lmc.pad(*normed, torch.ones(2, 4))

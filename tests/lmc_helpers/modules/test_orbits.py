@@ -24,6 +24,11 @@ def test_factors_of_a_linear_layer():
     torch.testing.assert_close(other[2].weight * c, net[2].weight)
     torch.testing.assert_close(other(x), net(x))
     assert all(v.equal(before[k]) for k, v in net.state_dict().items()) and net.training == state and not other.training
+    net, x, g = nn.Sequential(nn.Linear(4, 3), nn.Linear(3, 2)).double(), normal(7, 4), normal(3, 3, seed=1)
+    other = rescale(net, "0", g, x)
+    torch.testing.assert_close(other[0].weight, g @ net[0].weight)
+    torch.testing.assert_close(other[0].bias, g @ net[0].bias)
+    torch.testing.assert_close(other[1].weight @ g, net[1].weight)
 
 
 def test_channels_behind_a_norm_that_are_flattened():
@@ -38,14 +43,6 @@ def test_channels_behind_a_norm_that_are_flattened():
     torch.testing.assert_close(other(x), net(x))
     with pytest.raises(ValueError, match="allowed"):
         rescale(net, "0", c, x)  # the norm takes the factors back
-
-
-def test_a_matrix_between_linear_layers():
-    net, x, g = nn.Sequential(nn.Linear(4, 3), nn.Linear(3, 2)).double(), normal(7, 4), normal(3, 3, seed=1)
-    other = rescale(net, "0", g, x)
-    torch.testing.assert_close(other[0].weight, g @ net[0].weight)
-    torch.testing.assert_close(other[0].bias, g @ net[0].bias)
-    torch.testing.assert_close(other[1].weight @ g, net[1].weight)
 
 
 @pytest.mark.parametrize(

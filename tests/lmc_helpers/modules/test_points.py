@@ -113,9 +113,6 @@ def test_columns_are_shared_at_one_loss(point):
     assert other.loss == pytest.approx(point.loss, rel=1e-12)
     V = other.module[2].weight
     torch.testing.assert_close(4 * V[:, 0], V[:, 2])
-
-
-def test_weight_decay_counts():
     point = permutation_point(small(), "0", 0, 1, F.mse_loss, (X, Y), distances=torch.tensor([1.0, 0.1]), decay=0.01)
     net = point.module
     square = sum(p.square().sum() for p in net.parameters())

@@ -68,9 +68,6 @@ def test_initial_laws_are_those_of_torch():
     normal = layers.initial(shape, 180, "normal", draw)
     assert normal.std().item() == pytest.approx(180**-0.5, rel=0.02) and (normal.abs() > 3 * 180**-0.5).any()
     assert 0 < layers.initial((200,), 180, "normal", draw).abs().max() <= 180**-0.5
-
-
-def test_draw_by_law_takes_the_inputs_of_each_map():
     shapes = {"a.weight": (4, 100, 3, 3), "a.bias": (4,), "a.gain": (4,), "a.shift": (4,), "b.weight": (4, 4)}
     drawn = layers.draw_by_law(shapes, "torch", torch.Generator().manual_seed(1))
     assert {name: tuple(value.shape) for name, value in drawn.items()} == shapes

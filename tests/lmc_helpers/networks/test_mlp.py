@@ -27,12 +27,6 @@ def test_mlp_is_that_of_torch(activation, norm, bias):
     assert list(record) == ["0", "1", "2"]
 
 
-def test_recording_keeps_the_gradient_of_the_outputs():
-    stack = perturbed(MLP((5, 7, 3)))
-    stack.params["0.weight"].requires_grad_()
-    assert stack.forward(numbers(4, 5), {}).requires_grad
-
-
 def test_batch_norm_knows_each_network_s_own_inputs():
     stack = perturbed(MLP((5, 7, 3), "gelu", "batch"))
     x = numbers(3, 6, 5)
@@ -80,7 +74,7 @@ def figlu(model):
     return nn.Sequential(*layers), tensors
 
 
-def test_gated_mlp_is_that_of_modules():
+def test_gated_mlp_is_that_of_modules_and_gates_are_permuted_or_fixed():
     model = MLP((5, 7, 6, 3), "figlu", "layer")
     stack, x, record = perturbed(model), numbers(4, 5), {}
     outputs = stack.forward(x, record)
@@ -90,17 +84,9 @@ def test_gated_mlp_is_that_of_modules():
         torch.testing.assert_close(outputs[i], net(x), rtol=0, atol=1e-12)
         for k, end in enumerate((3, 6)):
             torch.testing.assert_close(record[str(k)][i], net[:end](x), rtol=0, atol=1e-12)
-
-
-def test_gates_are_permuted_on_both_axes():
-    model = MLP((5, 7, 6, 3), "figlu", "layer")
     found = verify(model)
     assert max(found.permuted.values()) < 1e-12 and min(found.left_out.values()) > 1e-6
     assert {Axis("0.gate", 0), Axis("0.gate", 1)} <= set(found.left_out)
-
-
-def test_gates_can_be_fixed():
-    model = MLP((5, 7, 6, 3), "figlu", "layer")
     schemes = {"0.gate": WAsymmetric(7, 1.0), "1.gate": WAsymmetric(6, 1.0)}
     stack = perturbed(model, fixed=model.fixed_parts(schemes, seed=3))
     first, second, third = stack.effective()["0.gate"]
@@ -117,6 +103,9 @@ def test_the_sizes_of_the_papers():
     symmetry = MLP((784, 15, 16, 17, 10), init="he").symmetry()
     assert symmetry.sizes == {"0": 15, "1": 16, "2": 17}
     assert symmetry.groups["2"] == (Axis("2.weight", 0), Axis("2.bias", 0), Axis("3.weight", 1))
+    stack = perturbed(MLP((5, 7, 3)))
+    stack.params["0.weight"].requires_grad_()
+    assert stack.forward(numbers(4, 5), {}).requires_grad
 
 
 def test_initial_weights():

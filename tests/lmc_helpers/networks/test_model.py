@@ -43,6 +43,17 @@ def test_a_stack_is_its_networks_one_by_one(model):
     assert stack.forward(x[0, :1]).shape == (3, 1, 3)
     assert stack.to(torch.float32).forward(x[0].float()).dtype == torch.float32
 
+    def gradients(part, inputs):
+        leaves = {name: value.clone().requires_grad_() for name, value in part.params.items()}
+        outputs = Stack(model, leaves).forward(inputs)
+        loss = outputs.logsumexp(dim=-1).sum() - outputs[..., 0].sum()
+        return torch.autograd.grad(loss, list(leaves.values()))
+
+    together = gradients(stack, x)
+    for i in range(3):
+        for name, all_of_them, own in zip(model.shapes(), together, gradients(stack.ordinary([i]), x[i]), strict=True):
+            torch.testing.assert_close(all_of_them[i], own[0], rtol=0, atol=1e-11, msg=name)
+
 
 @every
 def test_modules_are_the_networks_and_go_back(model):
@@ -56,22 +67,6 @@ def test_modules_are_the_networks_and_go_back(model):
     assert all(back.params[name].equal(effective[name]) for name in model.shapes())
     nets[0].get_parameter(next(iter(dict(nets[0].named_parameters())))).data.zero_()
     assert stack.forward(x).equal(outputs)
-
-
-@every
-def test_the_gradient_of_the_sum_holds_the_gradients_of_each(model):
-    stack, x = perturbed(model), numbers(3, 4, *model.input_shape)
-
-    def gradients(part, inputs):
-        leaves = {name: value.clone().requires_grad_() for name, value in part.params.items()}
-        outputs = Stack(model, leaves).forward(inputs)
-        loss = outputs.logsumexp(dim=-1).sum() - outputs[..., 0].sum()
-        return torch.autograd.grad(loss, list(leaves.values()))
-
-    together = gradients(stack, x)
-    for i in range(3):
-        for name, all_of_them, own in zip(model.shapes(), together, gradients(stack.ordinary([i]), x[i]), strict=True):
-            torch.testing.assert_close(all_of_them[i], own[0], rtol=0, atol=1e-11, msg=name)
 
 
 @every
@@ -168,37 +163,3 @@ def test_fixed_parts_are_drawn_as_for_a_torch_module():
     assert all(ours[name][part][0].float().equal(theirs[name][part]) for name in theirs for part in (0, 1))
     residual = model.fixed_parts({"0.query.weight": LinearResidual()}, seed=1)["0.query.weight"][0]
     assert residual.reshape(12, 12).equal(torch.eye(12, dtype=DOUBLE))
-
-
-NET = MLP((2, 3, 3))
-NETS = NET.initial([1, 2])
-ONES = torch.ones(1, 3, 2)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: MLP(sizes=(2, 3)), r"sizes = \(2, 3\)"),
-        (lambda: CNN(depth=1), "depth = 1"),
-        (lambda: CNN(depth=3, pools=3), "depth = 3, pools = 3"),
-        (lambda: CNN(input_shape=(3, 7, 8)), "at least 8 pixels"),
-        (lambda: ResNet20(norm_groups=3), "norm_groups = 3; allowed: None, or a divisor of 128 channels"),
-        (lambda: ResNet20(input_shape=(3, 32, 3)), "at least 4 pixels"),
-        (lambda: ViT(heads=5), "heads = 5, dimension = 384"),
-        (lambda: ViT(patch=5), "patch = 5"),
-        (lambda: ViT(input_shape=(3, 2, 2)), "at least 4 pixels"),
-        (lambda: Stack(NET, {**NETS.params, "0.bias": torch.zeros(1, 3)}), r"'0.bias': \(1, 3\)"),
-        (lambda: NET.initial([1], fixed={"0.bias": (ONES, ONES)}), "F and D of '0.bias'"),
-        (lambda: NET.initial([1], fixed={"1.weight": (ONES, ONES)}), "F and D of '1.weight'"),
-        (lambda: NET.initial([1, 2, 3], fixed={"0.weight": (ONES.repeat(2, 1, 1),) * 2}), "divisor of 3"),
-        (lambda: NET.initial([1], fixed={"0.weight": (ONES[:0], ONES[:0])}), "divisor of 1"),
-        (lambda: NET.initial([1], fixed={"0.weight": (ONES, ONES[..., :1])}), "F and D of '0.weight'"),
-        (lambda: NET.initial([1], fixed={"0.weight": (ONES, ONES)}).permuted({}), "0.weight have fixed parts"),
-        (lambda: Stack.from_state(NET, {"other/x": ONES}), "tensor 'other/x' is unknown"),
-        (lambda: Stack.from_state(NET, {**NETS.state(), "F/0.weight": ONES}), "both of each weight"),
-        (lambda: Stack.from_state(NET, {"params/0.bias": torch.zeros(1, 3)}), "'0.weight': None"),
-    ],
-)
-def test_bad_input_is_named(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

@@ -58,28 +58,8 @@ def test_lines_run_between_effective_weights():
     x, y = numbers(9, 5), torch.arange(9) % 3
     losses = [along_segments(*ends, x, y, LAMBDAS).loss for ends in ((a, b), (a.ordinary(), b.ordinary()))]
     torch.testing.assert_close(*losses)
-
-
-def test_a_permuted_copy_and_a_line_of_length_zero():
     a, _, x, y = example(MODELS[0])
     line = along_segments(a, a, x, y, LAMBDAS)
     torch.testing.assert_close(line.loss, line.loss[:, :1].expand(2, 4))
     p = {"0": torch.tensor([[1, 0, 2, 3, 4, 5, 6]] * 2)}
     torch.testing.assert_close(scores(a.permuted(p), x, y).loss, line.loss[:, :1])
-
-
-A, B, X, Y = example(MODELS[0])
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: along_segments(A, MLP((5, 7, 6, 3)).initial([1, 2]), X, Y, LAMBDAS), "equal architectures"),
-        (lambda: along_segments(A, B.ordinary([0]), X, Y, LAMBDAS), "the ends are 2 networks"),
-        (lambda: scores(A, X, Y[:, :3]), "labels have shape"),
-        (lambda: scores(A, X, Y + 1), "allowed: integers 0 to 2"),
-    ],
-)
-def test_bad_input_is_named(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

@@ -47,18 +47,13 @@ def test_curvature_is_that_of_circles_through_three_points(name, batch):
 
 
 @pytest.mark.parametrize("name", ["gl", "rescaling"])
-def test_derivatives_by_differences(name):
+def test_derivatives_by_differences_and_length_by_a_fine_polygon(name):
     action, M, w = case(name, 4)
     eps = 1e-4
     before, here, after = flatten(curve(action, M, w, torch.tensor([-eps, 0.0, eps]).double())).unbind(-2)
     velocity, acceleration = derivatives(action, M, w)
     torch.testing.assert_close(velocity, (after - before) / (2 * eps), rtol=1e-6, atol=1e-6)
     torch.testing.assert_close(acceleration, (after - 2 * here + before) / eps**2, rtol=1e-5, atol=1e-5)
-
-
-@pytest.mark.parametrize("name", ["gl", "rescaling"])
-def test_length_is_that_of_a_fine_polygon(name):
-    action, M, w = case(name, 4)
     path = flatten(curve(action, M, w, torch.linspace(0, 1, 4001, dtype=torch.float64)))
     polygon = torch.linalg.vector_norm(path.diff(dim=-2), dim=-1).sum(-1)
     torch.testing.assert_close(length(action, M, w), polygon, rtol=1e-6, atol=0)
@@ -71,6 +66,8 @@ def test_chord_has_the_ends_of_its_curve_and_is_straight():
     torch.testing.assert_close(points[:, 0], flatten(w))
     torch.testing.assert_close(points[:, -1], flatten(path)[:, -1])
     assert points.shape == (2, 6, 18) and points.diff(n=2, dim=1).abs().max() < 1e-14
+    path = normal(2, 3, 9, 4, seed=5)
+    torch.testing.assert_close(distance_between_ends(path), (path[:, :, 8] - path[:, :, 0]).square().sum(-1).sqrt())
 
 
 def test_orbits_of_rotations_are_circles():
@@ -91,8 +88,3 @@ def test_curvature_of_a_helix_in_any_parametrisation_and_frame():
     kappa = curvature(Q @ (p1 * first), Q @ (p1**2 * second + p2 * first))
     assert kappa.item() == pytest.approx(a / (a**2 + b**2), rel=1e-12)
     assert curvature(first, 5 * first).item() == pytest.approx(0, abs=1e-14)
-
-
-def test_distance_between_ends_of_many_curves():
-    path = normal(2, 3, 9, 4, seed=5)
-    torch.testing.assert_close(distance_between_ends(path), (path[:, :, 8] - path[:, :, 0]).square().sum(-1).sqrt())

@@ -51,19 +51,3 @@ def test_exp_of_a_grid_is_the_series():
     torch.testing.assert_close(grid[:, 0], torch.eye(3).double().expand(2, 3, 3))
     torch.testing.assert_close(grid[:, 1], series)
     assert Rescaling().exp(normal(2, 3), torch.arange(5).double()).shape == (2, 5, 3)
-
-
-W = torch.ones(2, 3).double(), torch.ones(4, 2).double()
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: GeneralLinear().act(torch.ones(2, 2).double(), W), "g is singular to rounding"),
-        (lambda: GeneralLinear().act(torch.tensor([[1.0, 1.0], [1.0, 1 + 1e-16]]).double(), W), "g is singular"),
-        (lambda: Rescaling().act(torch.tensor([1.0, -2.0]).double(), W), "the factor -2; allowed"),
-    ],
-)
-def test_what_is_not_in_the_group_is_named(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

@@ -3,12 +3,9 @@
 import numpy as np
 import pytest
 import torch
+from oracles.draws import f64
 
 from lmc_helpers.permutation_points.continuation import trace_curves
-
-
-def f64(*rows):
-    return torch.tensor(rows, dtype=torch.float64)
 
 
 def cubic(rows, y):
@@ -128,8 +125,6 @@ def test_a_step_across_a_gap_too_narrow_to_see_is_on_record():
     assert lam[-1] < -2 and u[-1] < -2 and not len(curve.folds)
     crossed(curve, u, 0.3)
 
-
-def test_a_curve_that_ends_is_stuck():
     def root(rows, y):  # u = √λ, with no solution at λ < 0, and no derivative at 0
         return (y[:, :1] - y[:, 1:].sqrt()), torch.stack([torch.ones(len(y)), -0.5 / y[:, 1].sqrt()], dim=1)[:, None]
 

@@ -37,9 +37,6 @@ def test_a_quadratic_is_minimised_and_an_indefinite_start_is_left():
 
     end, _ = damped_newton(wells, torch.tensor([0.1, 1.0], dtype=torch.float64), 60, 1e-10)
     torch.testing.assert_close(end, torch.tensor([1.0, 0.0], dtype=torch.float64), atol=1e-8, rtol=0)
-
-
-def test_no_step_no_change_and_a_projection_is_applied():
     start = torch.tensor([3.0, 4.0], dtype=torch.float64)
     end, norm = damped_newton(lambda t: t.square().sum(), start, 0, 1e-9)
     assert end.equal(start) and norm == pytest.approx(10)

@@ -5,18 +5,7 @@ import pytest
 import torch
 from oracles.perceptrons import LAYERS, by_hand, inputs
 
-from lmc_helpers.permutation_points import (
-    MLP,
-    double_neurons,
-    embed,
-    equal_loss_exchange,
-    gradient,
-    inertia,
-    minimise,
-    pair_inertia,
-    reduce_pair,
-    squared_loss,
-)
+from lmc_helpers import permutation_points as pp
 from lmc_helpers.permutation_points.doubling import _pair_matrices
 from lmc_helpers.permutation_points.hessian import hessian
 
@@ -25,10 +14,10 @@ from lmc_helpers.permutation_points.hessian import hessian
 def test_reduce_undoes_embed_and_neither_changes_the_function(net, layer):
     theta, x = net.initial(1, seed=3)[0], inputs(net)
     for neuron in range(net.sizes[layer]):
-        big, doubled = embed(net, theta, layer, neuron)
+        big, doubled = pp.embed(net, theta, layer, neuron)
         assert big.sizes[layer] == net.sizes[layer] + 1
         torch.testing.assert_close(by_hand(big, doubled, x), by_hand(net, theta, x))
-        small, back = reduce_pair(big, doubled, layer)
+        small, back = pp.reduce_pair(big, doubled, layer)
         assert small == net
         torch.testing.assert_close(back, net.swap(theta, layer, 0, neuron))
 
@@ -38,7 +27,7 @@ def test_pair_matrices_are_the_second_differences_of_the_loss(net, layer):
     theta, x = net.initial(1, seed=5)[0], inputs(net)
     y = torch.sin(2 * x @ torch.ones(x.shape[1], net.sizes[-1], dtype=x.dtype))
     J, D = _pair_matrices(net, theta, layer, 1, x, lambda f: (f - y).square().sum())
-    big, doubled = embed(net, theta, layer, 1)
+    big, doubled = pp.embed(net, theta, layer, 1)
 
     def loss(eta, beta):
         moved = doubled.clone()
@@ -62,15 +51,15 @@ def test_pair_matrices_are_the_second_differences_of_the_loss(net, layer):
 
 @pytest.mark.parametrize(("net", "layer"), [(net, layer) for net, layer in LAYERS])
 def test_the_exchange_ends_with_the_two_neurons_exchanged(net, layer):
-    big, theta = embed(net, net.initial(1, seed=6)[0], layer, 1)
+    big, theta = pp.embed(net, net.initial(1, seed=6)[0], layer, 1)
     x = inputs(big)
     other = big.sizes[layer] - 1
-    path = equal_loss_exchange(big, theta, layer, other, points=5)
+    path = pp.equal_loss_exchange(big, theta, layer, other, points=5)
     assert path.shape == (30, big.size)
     for point in path:
         torch.testing.assert_close(by_hand(big, point, x), by_hand(big, theta, x), rtol=0, atol=1e-12)
     torch.testing.assert_close(path[-1], big.swap(theta, layer, 1, other))
-    finer = equal_loss_exchange(big, theta, layer, other, points=9)
+    finer = pp.equal_loss_exchange(big, theta, layer, other, points=9)
     jumps = [(q[1:] - q[:-1]).norm(dim=1).max() for q in (path, finer)]
     assert jumps[1] < 0.6 * jumps[0]  # it is a path: with twice the points the steps are half as long
 
@@ -87,30 +76,30 @@ def test_inertia_of_the_pair_is_that_of_its_block(outputs, inner, rank):
         values = np.linalg.eigvalsh(block)
         zero = np.abs(values) <= 1e-12 * max(np.abs(values).max(), 1)
         expected = (int(((values < 0) & ~zero).sum()), int(zero.sum()), int(((values > 0) & ~zero).sum()))
-        assert pair_inertia(torch.from_numpy(J), torch.from_numpy(D), tol=1e-10) == expected
+        assert pp.pair_inertia(torch.from_numpy(J), torch.from_numpy(D), tol=1e-10) == expected
 
 
 def regression(small, seed=3, T=40):
     """Inputs, targets of a larger network and the loss of the smaller one."""
-    big, x = MLP((small.sizes[0], 6, small.sizes[-1]), small.activation), inputs(small, T, seed)
+    big, x = pp.MLP((small.sizes[0], 6, small.sizes[-1]), small.activation), inputs(small, T, seed)
     y = big.forward(big.initial(1, seed, 2.0)[0], x)
-    return x, y, squared_loss(small, x, y)
+    return x, y, pp.squared_loss(small, x, y)
 
 
 def test_doubled_minima_are_permutation_points_with_the_predicted_inertia():
-    for small in (MLP((1, 2, 1), "tanh"), MLP((2, 2, 3), "softplus")):
+    for small in (pp.MLP((1, 2, 1), "tanh"), pp.MLP((2, 2, 3), "softplus")):
         x, y, loss = regression(small)
-        minima = minimise(loss, small.initial(2, seed=1), 200, 1e-11)
+        minima = pp.minimise(loss, small.initial(2, seed=1), 200, 1e-11)
         assert minima.converged.all()
         for theta in minima.theta:
-            points = double_neurons(small, theta, x, y)
+            points = pp.double_neurons(small, theta, x, y)
             assert [(p.layer, p.neuron) for p in points] == [(1, 0), (1, 1)]
             for p in points:
                 torch.testing.assert_close(by_hand(p.net, p.theta, x), by_hand(small, theta, x))
                 assert p.loss(p.theta).item() == pytest.approx(loss(theta).item(), rel=1e-12)
-                assert gradient(p.loss, p.theta).norm() < 1e-10
-                counted = inertia(hessian(p.loss, p.theta), 1e-9)
-                added = pair_inertia(p.J, p.D, 1e-9)
+                assert pp.gradient(p.loss, p.theta).norm() < 1e-10
+                counted = pp.inertia(hessian(p.loss, p.theta), 1e-9)
+                added = pp.pair_inertia(p.J, p.D, 1e-9)
                 assert [int(count) for count in counted] == [added[0], added[1], added[2] + small.size]
 
 
@@ -119,13 +108,13 @@ def test_the_plateau_has_one_loss_and_the_stated_gradient(net, layer):
     """a_0ᵀJ and a_1ᵀJ in the two parameter vectors, where the smaller network is not critical too."""
     x = inputs(net)
     y = torch.sin(x @ torch.ones(x.shape[1], net.sizes[-1], dtype=x.dtype))
-    for p in double_neurons(net, net.initial(1, seed=5)[0], x, y):
+    for p in pp.double_neurons(net, net.initial(1, seed=5)[0], x, y):
         if p.layer != layer:
             continue
         first = torch.linspace(-1, 2, len(p.column), dtype=torch.float64)
         theta = p.shared(first)
         torch.testing.assert_close(by_hand(p.net, theta, x), by_hand(p.net, p.theta, x))
         assert theta[p.net.outgoing(layer, 0)].equal(first)
-        slope = gradient(p.loss, theta)
+        slope = pp.gradient(p.loss, theta)
         torch.testing.assert_close(slope[p.net.incoming(layer, 0)], first @ p.J)
         torch.testing.assert_close(slope[p.net.incoming(layer, 1)], (p.column - first) @ p.J)

@@ -48,7 +48,7 @@ def test_softplus_and_its_derivatives_are_exact_everywhere():
 
 
 @pytest.mark.parametrize("sizes", SIZES)
-def test_split_gives_views_and_join_is_its_inverse(sizes):
+def test_split_join_incoming_and_outgoing_are_the_entries_in_their_order(sizes):
     net = MLP(sizes, "tanh")
     theta = torch.arange(3.0 * net.size).reshape(3, -1)
     layers = net.split(theta)
@@ -56,11 +56,6 @@ def test_split_gives_views_and_join_is_its_inverse(sizes):
     assert net.join(layers).equal(theta)
     layers[-1][0].zero_()
     assert (theta == 0).sum() >= 3 * sizes[-1] * sizes[-2]
-
-
-@pytest.mark.parametrize("sizes", SIZES)
-def test_incoming_and_outgoing_are_the_rows_and_columns(sizes):
-    net = MLP(sizes, "tanh")
     layers = layers_of(list(range(net.size)), sizes)
     for k, (W, b) in enumerate(layers, start=1):
         for m in range(sizes[k]):

@@ -6,16 +6,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
+from oracles.draws import f64
 from scipy.optimize import brentq
 from scipy.optimize import minimize as scipy_minimize
 
 from lmc_helpers.permutation_points import minimise
 from lmc_helpers.permutation_points.newton import _subproblem
 from lmc_helpers.seeds import torch_generator
-
-
-def f64(*numbers) -> torch.Tensor:
-    return torch.tensor(numbers, dtype=torch.float64)
 
 
 def gaussian(*shape: int) -> torch.Tensor:
@@ -78,10 +75,18 @@ def test_nearly_singular_problems_reach_small_gradients(condition):
     assert (done.gradient_norm <= 1e-13).all() and done.converged.all()
 
 
-def test_a_linear_slope_is_followed_and_not_called_converged():
+def test_slopes_are_followed_infinite_losses_avoided_and_no_loss_rises():
     done = minimise(lambda t: t.sum(-1), torch.zeros(1, 2, dtype=torch.float64), steps=5, tol=1e-12)
     assert not done.converged.any() and done.steps.item() == 5
     assert done.loss.item() == pytest.approx(-math.sqrt(2) * (1 + 2 + 4 + 8 + 16))
+    done = minimise(lambda t: (t - t.log()).sum(-1), f64([1e-3, 30.0]), steps=50, tol=1e-12, radius=100.0)
+    assert done.converged.all()
+    np.testing.assert_allclose(done.theta, [[1.0, 1.0]], atol=1e-12)
+    starts, last = gaussian(6, 4), None
+    for steps in range(12):
+        value = minimise(rosenbrock, starts, steps=steps, tol=0.0).loss
+        assert last is None or (value <= last).all()
+        last = value
 
 
 def test_the_record_is_that_of_the_last_parameters():
@@ -94,20 +99,6 @@ def test_the_record_is_that_of_the_last_parameters():
         slope = np.stack([-2 * (1 - x) - 400 * x * (y - x * x), 200 * (y - x * x)])
         np.testing.assert_allclose(done.gradient_norm, np.linalg.norm(slope, axis=0))
     assert minimise(rosenbrock, starts[:0], steps=3, tol=1e-12).theta.shape == (0, 2)
-
-
-def test_the_loss_never_rises():
-    starts, last = gaussian(6, 4), None
-    for steps in range(12):
-        value = minimise(rosenbrock, starts, steps=steps, tol=0.0).loss
-        assert last is None or (value <= last).all()
-        last = value
-
-
-def test_a_step_to_where_the_loss_is_infinite_is_not_taken():
-    done = minimise(lambda t: (t - t.log()).sum(-1), f64([1e-3, 30.0]), steps=50, tol=1e-12, radius=100.0)
-    assert done.converged.all()
-    np.testing.assert_allclose(done.theta, [[1.0, 1.0]], atol=1e-12)
 
 
 def test_projection_fixes_the_gauge():

@@ -43,7 +43,7 @@ def test_closer_keeps_direction_and_output_weights(chart):
     torch.testing.assert_close(there, kept)
 
 
-def test_the_limit_is_a_derivative_neuron():
+def test_the_limit_is_a_derivative_neuron_and_no_gradient_flows_into_the_distance():
     net, x = MLP((2, 2, 1), "tanh"), inputs(MLP((2, 2, 1), "tanh"))
     phi = PairChart(net, 1).coordinates(net.initial(1, seed=1)[0])
     centre, direction = phi[net.incoming(1, 0)], phi[net.incoming(1, 1)]
@@ -54,9 +54,6 @@ def test_the_limit_is_a_derivative_neuron():
     (_, _), (_, bias) = net.split(phi[:-1])
     limit = c * g + A * (z @ direction) * (1 - g**2) + bias
     torch.testing.assert_close(by_hand(net, PairChart(net, 1).weights(phi), x)[:, 0], limit, rtol=0, atol=1e-9)
-
-
-def test_no_gradient_flows_into_the_distance():
     net, x = MLP((2, 3, 1), "tanh"), inputs(MLP((2, 3, 1), "tanh"))
     loss = squared_loss(net, x, x[:, :1])
     for chart in ("centred", "paper"):

@@ -37,7 +37,7 @@ def test_batched_descent_is_the_plain_loop(m, M, d, steps):
     torch.testing.assert_close(done.gradient_norm, norms)
 
 
-def test_the_start_is_not_changed_and_the_batch_does_not_matter():
+def test_each_network_has_its_own_rate_and_the_batch_does_not_matter(monkeypatch):
     W = initial_weights(5, 3, 4, seed=1)
     before = W.clone()
     together = gradient_descent(W, 2, 0.5, 300, tol=1e-4)
@@ -46,9 +46,6 @@ def test_the_start_is_not_changed_and_the_batch_does_not_matter():
         alone = gradient_descent(W[i : i + 1], 2, 0.5, 300, tol=1e-4)
         torch.testing.assert_close(alone.W[0], together.W[i], rtol=1e-10, atol=1e-12)
         assert alone.steps[0] == together.steps[i]
-
-
-def test_each_network_has_its_own_rate_in_stacks_of_any_size(monkeypatch):
     W, rates = initial_weights(5, 3, 7, seed=1), torch.linspace(0.1, 0.7, 7, dtype=torch.float64)
     monkeypatch.setattr("lmc_helpers.teacher_student.gradient_descent.STACK", 3 * 5 * (5 + 2))
     together = gradient_descent(W, 2, rates, 300, tol=1e-4)
@@ -60,24 +57,18 @@ def test_each_network_has_its_own_rate_in_stacks_of_any_size(monkeypatch):
         gradient_descent(W, 2, rates - 0.1, 300)
 
 
-def test_converged_networks_stop_and_are_minima():
-    done = gradient_descent(initial_weights(3, 3, 20, seed=2), 3, 0.5, 20_000, tol=1e-7)
-    assert done.converged.all() and not done.diverged.any()
-    assert (done.gradient_norm <= 1e-7).all() and (done.steps < 20_000).all() and (done.steps % 50 == 0).all()
-    assert distance_to_minima(done.W, 3).max() < 1e-3
-
-
 def test_divergence_is_recorded_and_stays_finite():
     W = initial_weights(6, 3, 5, seed=1, scale=1.0)
     done = gradient_descent(W, 3, rate=200.0, steps=2000)
     assert done.diverged.all() and not done.converged.any()
     assert torch.isfinite(done.W).all() and (done.W.norm(dim=(1, 2)) >= BOUND).all()
     assert (done.steps < 2000).all()
-
-
-def test_an_unfinished_network_is_neither():
     done = gradient_descent(initial_weights(6, 3, 5, seed=1), 3, 0.01, 10, tol=1e-12)
     assert not done.converged.any() and not done.diverged.any() and (done.steps == 10).all()
+    done = gradient_descent(initial_weights(3, 3, 20, seed=2), 3, 0.5, 20_000, tol=1e-7)
+    assert done.converged.all() and not done.diverged.any()
+    assert (done.gradient_norm <= 1e-7).all() and (done.steps < 20_000).all() and (done.steps % 50 == 0).all()
+    assert distance_to_minima(done.W, 3).max() < 1e-3
 
 
 def test_initial_weights_have_the_stated_law():

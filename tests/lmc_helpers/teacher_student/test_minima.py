@@ -24,7 +24,11 @@ def test_they_are_the_teacher(m, M, d, n, law):
     torch.testing.assert_close(student, torch.relu(x[:, :M]).sum(dim=-1).expand(n, -1), rtol=1e-12, atol=1e-12)
 
 
-def test_type_counts_are_multinomial():
+def test_rows_stand_in_random_order():
+    types = _types(6, 2, 20_000, np.random.default_rng(0))  # (n, m)
+    first = types[:, 0].mean()  # by symmetry ½ in every place
+    assert abs(first - 0.5) < 4 * 0.5 / np.sqrt(len(types))
+    assert abs(np.corrcoef(types[:, 0], types[:, 5])[0, 1] - np.corrcoef(types[:, 0], types[:, 1])[0, 1]) < 0.05
     m, M, n = 8, 3, 40_000
     W = sample_minima(m, M, M, n, seed=5, law="equal")
     seen = Counter(map(tuple, ((W > 0).sum(dim=1) - 1).tolist()))
@@ -32,13 +36,6 @@ def test_type_counts_are_multinomial():
     cells = [(i, j, m - M - i - j) for i in range(m - M + 1) for j in range(m - M - i + 1)]
     assert set(seen) <= set(cells)
     assert stats.chisquare([seen[c] for c in cells], [n * law.pmf(c) for c in cells]).pvalue > 1e-3
-
-
-def test_rows_stand_in_random_order():
-    types = _types(6, 2, 20_000, np.random.default_rng(0))  # (n, m)
-    first = types[:, 0].mean()  # by symmetry ½ in every place
-    assert abs(first - 0.5) < 4 * 0.5 / np.sqrt(len(types))
-    assert abs(np.corrcoef(types[:, 0], types[:, 5])[0, 1] - np.corrcoef(types[:, 0], types[:, 1])[0, 1]) < 0.05
 
 
 @pytest.mark.parametrize(("law", "a"), [("exponential", 1.0), (("dirichlet", 0.3), 0.3), (("dirichlet", 4), 4.0)])
@@ -54,6 +51,8 @@ def test_equal_entries():
     counts = (W > 0).sum(dim=1, keepdim=True)  # (n, 1, d)
     torch.testing.assert_close(W.sum(dim=1, keepdim=True)[..., :2], torch.ones(50, 1, 2, dtype=torch.float64))
     assert torch.equal(W > 0, (W * counts - 1).abs() < 1e-12)
+    a, b, other = (sample_minima(9, 3, 4, 5, seed=seed) for seed in (7, 7, 8))
+    assert a.equal(b) and not a.equal(other)
 
 
 def test_snap_is_the_nearest_point_of_the_rays():
@@ -69,8 +68,3 @@ def test_snap_is_the_nearest_point_of_the_rays():
         torch.testing.assert_close(s, best)
     minima = sample_minima(7, 3, 5, 4, seed=1)
     assert snap(minima, 3).equal(minima)
-
-
-def test_the_seed_decides():
-    a, b, other = (sample_minima(9, 3, 4, 5, seed=seed) for seed in (7, 7, 8))
-    assert a.equal(b) and not a.equal(other)

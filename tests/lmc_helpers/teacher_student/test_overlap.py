@@ -37,9 +37,6 @@ def test_large_sizes_against_the_skellam_law():
     spread = np.abs(k) @ stats.skellam.pmf(k, nu, nu)
     assert overlap.expected_overlap(m, M) == pytest.approx(1 - M / (2 * m) * spread, abs=1e-4)
     assert overlap.overlap_limit(m / M) == pytest.approx(1 - M / (2 * m) * spread, abs=1e-12)
-
-
-def test_limit_is_minimal_at_the_root():
     r = np.linspace(1, 8, 70_001)
     values = np.array([overlap.overlap_limit(v) for v in r])
     assert r[values.argmin()] == pytest.approx(overlap.minimiser_limit(), abs=2e-4)

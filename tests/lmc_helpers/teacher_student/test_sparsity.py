@@ -22,6 +22,9 @@ def test_pq_index_is_the_formula_and_ignores_scale_and_order():
     naive = [1 - 11 ** (1 - 2) * sum(abs(x) ** 0.5 for x in v) ** 2 / sum(abs(x) for x in v) for v in w.tolist()]
     torch.testing.assert_close(ts.pq_index(w), torch.tensor(naive, dtype=torch.float64))
     torch.testing.assert_close(ts.pq_index(1e-200 * w.flip(-1)), ts.pq_index(w))
+    W = torch.tensor([[[0.3, 0.4], [0.0, 0.0]], [[1e-4, 0.0], [1e-9, 1e-9]]])
+    assert ts.zero_rows(W).tolist() == [1, 2] and ts.zero_rows(W, 1.0).tolist() == [2, 2]
+    assert ts.zero_rows(W, 1e-6).tolist() == [1, 1]
 
 
 @pytest.mark.parametrize(
@@ -41,12 +44,6 @@ def test_expected_pq_of_equal_entries_by_enumeration(m, M):
         values.append(1 - sum(math.sqrt(n) for n in counts) ** 2 / (m * M))
     assert ts.expected_pq(m, M, math.inf) == pytest.approx(sum(values) / len(values), abs=1e-12)
     assert ts.expected_pq(m, M, 1e9) == pytest.approx(ts.expected_pq(m, M, math.inf), abs=1e-6)
-
-
-def test_zero_rows_counts_by_the_threshold():
-    W = torch.tensor([[[0.3, 0.4], [0.0, 0.0]], [[1e-4, 0.0], [1e-9, 1e-9]]])
-    assert ts.zero_rows(W).tolist() == [1, 2] and ts.zero_rows(W, 1.0).tolist() == [2, 2]
-    assert ts.zero_rows(W, 1e-6).tolist() == [1, 1]
 
 
 @pytest.mark.parametrize(("m", "M", "d"), [(1, 1, 1), (5, 1, 3), (7, 2, 2), (12, 6, 8), (9, 4, 4)])

@@ -25,6 +25,13 @@ def test_a_state_is_read_as_it_was_written(tmp_path):
     for name, value in STATE.items():
         assert found[name].dtype == value.dtype and found[name].equal(value)
     assert os.listdir(path.parent) == ["run.npz"]
+    save_checkpoint(tmp_path / "run.npz", {"sizes": (1, 2)}, STATE)
+    load_checkpoint(tmp_path / "run.npz", {"sizes": (1, 2)})
+    with pytest.raises(ValueError, match="not a checkpoint"):
+        load_checkpoint(tmp_path / "missing.npz", RUN)
+    np.savez(tmp_path / "other.npz", w=np.ones(2))
+    with pytest.raises(ValueError, match="not a checkpoint"):
+        load_checkpoint(tmp_path / "other.npz", RUN)
 
 
 @pytest.mark.parametrize("change", [{"seeds": [1, 3]}, {"name": None}, {"more": 1}])
@@ -32,19 +39,6 @@ def test_a_difference_of_another_run_is_named(tmp_path, change):
     save_checkpoint(tmp_path / "run.npz", RUN, STATE)
     with pytest.raises(ValueError, match=f"belongs to another run: {next(iter(change))} "):
         load_checkpoint(tmp_path / "run.npz", RUN | change)
-
-
-def test_tuples_are_the_lists_that_json_makes_of_them(tmp_path):
-    save_checkpoint(tmp_path / "run.npz", {"sizes": (1, 2)}, STATE)
-    load_checkpoint(tmp_path / "run.npz", {"sizes": (1, 2)})
-
-
-def test_errors(tmp_path):
-    with pytest.raises(ValueError, match="not a checkpoint"):
-        load_checkpoint(tmp_path / "missing.npz", RUN)
-    np.savez(tmp_path / "other.npz", w=np.ones(2))
-    with pytest.raises(ValueError, match="not a checkpoint"):
-        load_checkpoint(tmp_path / "other.npz", RUN)
 
 
 def test_digest_sees_types_shapes_and_values():

@@ -54,9 +54,6 @@ def test_it_is_computed_once_and_leaves_one_file(here):
     assert hash(one) == hash(same) and one == same and not other.done() and other.digest != one.digest
     assert one.needs == ()
     assert one.resources() == {"cores": 1, "memory_mib": 700, "minutes": 31, "gpu": False}
-
-
-def test_a_file_of_another_result_is_refused():
     one, other = Squares((1, 3)), Squares((3, 1))
     one.result()
     one.path().rename(other.path())

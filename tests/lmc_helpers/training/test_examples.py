@@ -37,6 +37,8 @@ def test_what_is_not_asked_for_is_not_done():
     views = draw_views([1], 11, 0, augment=("crop",))
     assert not views.flipped.any() and views.moved.any()
     assert Views(views.flipped, 0 * views.moved).of(x[None])[0].equal(x)
+    both, one = draw_views([1], 50, 0, ("crop", "flip")), draw_views([1], 50, 0, ("flip",))
+    assert both.flipped.equal(one.flipped)
 
 
 def test_views_are_uniform_and_belong_to_a_seed_and_an_epoch():
@@ -48,11 +50,6 @@ def test_views_are_uniform_and_belong_to_a_seed_and_an_epoch():
     assert abs(views.flipped[1].double().mean() - 0.5) < 5 / (2 * n**0.5)
     for other in (draw_views([4], n, 5, ("crop", "flip")), draw_views([3], n, 6, ("crop", "flip"))):
         assert not other.flipped[0].equal(views.flipped[0]) and not other.moved[0].equal(views.moved[0])
-
-
-def test_a_flip_is_the_same_with_and_without_crops():
-    both, one = draw_views([1], 50, 0, ("crop", "flip")), draw_views([1], 50, 0, ("flip",))
-    assert both.flipped.equal(one.flipped)
 
 
 def test_an_order_is_a_permutation_that_changes_with_seed_and_epoch():
@@ -84,27 +81,3 @@ def test_an_epoch_goes_on_where_it_was_left(augment):
         assert len(rest) == len(whole) - first
         for (a, b), (c, d) in zip(whole[first:], rest, strict=True):
             assert a.equal(c) and b.equal(d)
-
-
-X, Y = images()
-
-
-@pytest.mark.parametrize(
-    ("x", "y", "shape", "normal", "message"),
-    [
-        (X[:0], Y[:0], (90,), ([0] * 3, [1] * 3), r"inputs have shape \(0, 3, 6, 5\)"),
-        (X, Y, (91,), ([0] * 3, [1] * 3), "inputs have shape"),
-        (X, Y[:3], (90,), ([0] * 3, [1] * 3), r"labels are torch.int64 of shape \(3,\)"),
-        (X, Y + 1, (90,), ([0] * 3, [1] * 3), "0 to 3"),
-        (X, Y.int(), (90,), ([0] * 3, [1] * 3), "labels are torch.int32"),
-        (X, Y, (90,), None, "inputs are torch.uint8 with normal = None"),
-        (X.float(), Y, (90,), ([0] * 3, [1] * 3), "inputs are torch.float32 with normal"),
-        (X.long(), Y, (90,), None, "inputs are torch.int64"),
-        (X, Y, (90,), ([0] * 2, [1] * 2), "a mean and a deviation > 0 of each channel"),
-        (X, Y, (90,), ([0] * 3, [1, 1, 0]), "a mean and a deviation > 0 of each channel"),
-        (X.flatten(1), Y, (90,), ([0], [1]), r"for images \(11, 90\)"),
-    ],
-)
-def test_errors(x, y, shape, normal, message):
-    with pytest.raises(ValueError, match=message):
-        Examples(x, y, shape, 4, normal)

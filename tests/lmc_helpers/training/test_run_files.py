@@ -25,9 +25,6 @@ def test_what_is_written_is_read(tmp_path):
     assert provenance == {"seconds": 0.1, "device": "ü"} and tensors.keys() == TENSORS.keys()
     assert all(tensors[name].equal(value) and tensors[name].dtype == value.dtype for name, value in TENSORS.items())
     assert os.listdir(path.parent) == ["b.npz"]
-
-
-def test_numpy_alone_can_read_it(tmp_path):
     write(tmp_path / "a.npz", RUN, {"seconds": 0.1}, TENSORS)
     with np.load(tmp_path / "a.npz", allow_pickle=False) as file:
         assert json.loads(str(file["run"])) == RUN

@@ -22,7 +22,7 @@ from sphinx.application import Sphinx
 from sphinx.search.en import SearchEnglish
 from sphinx.util.fileutil import copy_asset
 
-from lmc_helpers.claims.numerals import signs
+from lmc_helpers.claims.numerals import signs, thousands
 
 #: Package → where its files are, which of them the pages load, and the folder below ``_static`` that they go to.
 SCRIPTS = {
@@ -70,6 +70,9 @@ def write_numbers(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     for text in [text for node in (*given, *tables) for text in node.findall(nodes.Text)]:
         if not isinstance(text.parent, (nodes.math, nodes.literal)):
             text.parent.replace(text, nodes.Text(signs(str(text))))
+    for text in list(doctree.findall(nodes.Text)):
+        if not isinstance(text.parent, (nodes.math, nodes.literal, nodes.FixedTextElement)):
+            text.parent.replace(text, nodes.Text(thousands(str(text))))
 
 
 def drop_thebe(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
@@ -130,9 +133,10 @@ def keep_together(app: Sphinx, pagename: str, templatename: str, context: dict, 
 
 
 def drop_role(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
-    """Drop the role that docutils gives entries of a bibliography: ARIA has no use for it any more."""
+    """Drop the roles that docutils gives a bibliography and its entries: ARIA has no use for them any more."""
     if "body" in context:
-        context["body"] = context["body"].replace(' role="doc-biblioentry"', "")
+        body = context["body"].replace(' role="doc-biblioentry"', "")
+        context["body"] = body.replace('<div role="list" class="citation-list">', '<div class="citation-list">')
 
 
 def setup(app: Sphinx) -> dict:
