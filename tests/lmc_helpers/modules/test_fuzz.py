@@ -159,7 +159,7 @@ def networks(draw):
     return net
 
 
-@pytest.mark.parametrize("draws", [60, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("draws", [100, pytest.param(1000, marks=pytest.mark.slow)])
 def test_drawn_modules(draws):
     refused, groups = [], []
 

@@ -169,7 +169,7 @@ def on_the_line(a, b, lam):
 
 
 @pytest.mark.filterwarnings("ignore:.*batchmean", "ignore:.*deprecated")
-@pytest.mark.parametrize("draws", [60, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("draws", [100, pytest.param(1000, marks=pytest.mark.slow)])
 def test_drawn_losses_and_data(draws):
     refused = []
 
