@@ -29,7 +29,7 @@
 # | $L_{13} \le M \gamma (1 - \gamma) \kappa(1)$ (A.2) | [a factor $M$ is missing](#Z5.cross_block) | up to [[Z5.cross_block:≤.3f]] times the bound ($M = 6$) |
 # | the bound of the loss that ends A.2 | [negative for $\gamma$ near 1](#Z5.printed_bound) | mended by {prf:ref}`cor-quadratic` |
 #
-# **Open.** Nothing.
+# **Open.** The law of the gain with two teachers (ours, {claim}`Z5.gain`): half an hour of one core.
 #
 # **For the authors.** Theorem 6 may say $\mathbb E B = O(m^{-2})$; in A.2 print $B \le M^2 (1 - \gamma)^2/(8d)$, without (10).
 
@@ -602,7 +602,7 @@ alone = ((many[0] > 0) != (sorted_up > 0)).any(dim=2).sum(dim=1)  # (100,)
 # $m \cdot \frac1{M^2} \sum_{p, q} \frac Mm \mathbb E \min(Y |x_p|, Y' |x_q|)\, 1\{x_p x_q < 0\}$. As $\mathbb P(uY > t, vY' > t) = e^{-t/u - t/v}$, the mean of the minimum is $\frac{uv}{u + v}$; and every pair of a positive and a negative coordinate occurs twice. So
 # $f^* - f \to \frac1M \sum_{x_p > 0 > x_q} \frac{|x_p| |x_q|}{|x_p| + |x_q|}$. Both sides are at most $\sum_j |x_j|$, so the mean squares converge, too; and for a function that is homogeneous of degree 2, $d$ times the mean over the sphere is the normal mean: $d\, L \to D_M$ halfway.
 #
-# At $\lambda$ the same argument, with $\lambda u$ and $(1 - \lambda) v$ in place of $\frac u2$ and $\frac v2$, gives the limit $\frac1M \sum_{x_p > 0 > x_q} \lambda (1 - \lambda)\, uv \bigl( \frac1{\lambda u + (1 - \lambda) v} + \frac1{(1 - \lambda) u + \lambda v} \bigr)$ with $u = |x_p|$, $v = |x_q|$.
+# At $\lambda$ the same argument, with $\lambda u$ and $(1 - \lambda) v$ in place of $\frac u2$ and $\frac v2$, gives the limit $\frac1M \sum_{x_p > 0 > x_q}$ $\lambda (1 - \lambda)\, uv \bigl( \frac1{\lambda u + (1 - \lambda) v} + \frac1{(1 - \lambda) u + \lambda v} \bigr)$ with $u = |x_p|$, $v = |x_q|$.
 # It is symmetric in $\lambda$ and, as a sum of means of minima of linear functions, concave: largest at $\frac12$ for every $x$. As $f$ is Lipschitz in $\lambda$ with the constant $2 \sum_j |x_j|$, the mean squares converge uniformly in $\lambda$, so that $d\, B \to D_M$. {prf:ref}`thm-rate`, 1 with Markov's inequality and 2 do the rest.
 # :::
 
@@ -1043,7 +1043,7 @@ claims.check("Z5.grid", missed)
 # $n$ entries are $\frac1n$ times variables of mean about 1, with a density near 0 that is of order $x^{\alpha - 1}$. So the
 # $k$-th smallest entry is of order $\frac1n (k/n)^{1/\alpha}$, and the sum of the $s \sim \sqrt n$ smallest is of order
 # $\frac sn (s/n)^{1/\alpha} \sim n^{-1/2 - 1/(2\alpha)}$. The barrier is quadratic in it: $m^{-1 - 1/\alpha}$. For $\alpha = 1$
-# this is $m^{-2}$, and as $\alpha \to \infty$ it tends to the $m^{-1}$ of equal entries. A check, whose numbers stay nearly
+# this is $m^{-2}$, and as $\alpha \to \infty$ it tends to the $m^{-1}$ of equal entries. (Zero rows for the largest share $\vartheta$ of the leftovers leave $(1 - \vartheta)^{2 + 2/\alpha}$ of it.) A check, whose numbers stay nearly
 # constant:
 #
 #     rng = np.random.default_rng(0)

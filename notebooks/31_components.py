@@ -1105,7 +1105,7 @@ random_gain, copies_gain = (
 # :::
 #
 # :::{prf:proof}
-# In {prf:ref}`prop-straight` $g + g^{-1} - 2I = 4 \sinh^2(tM/2) = 2 (\cosh tM - I)$, and the outer factors are invertible, so $\cosh tM$ has to be bounded. On a Jordan block $\mu I + N$ it is $\cosh(t\mu)\, I + t \sinh(t\mu)\, N + \frac12 t^2 \cosh(t\mu)\, N^2 + \dots$: not bounded for $\operatorname{Re} \mu \ne 0$, nor for
+# In {prf:ref}`prop-straight` $g + g^{-1} - 2I = 4 \sinh^2(tM/2)$ ${} = 2 (\cosh tM - I)$, and the outer factors are invertible, so $\cosh tM$ has to be bounded. On a Jordan block $\mu I + N$ it is $\cosh(t\mu)\, I + t \sinh(t\mu)\, N$ ${} + \frac12 t^2 \cosh(t\mu)\, N^2 + \dots$: not bounded for $\operatorname{Re} \mu \ne 0$, nor for
 # $\mu \ne 0$ imaginary and $N \ne 0$; for $\mu = 0$ bounded where $N^2 = 0$.
 # :::
 #

@@ -254,7 +254,7 @@ claims.check("I5.premise", differ, n=2 * layers, rival=by_swaps)
 #
 # 1. If $\delta_\pi \ne 0$, then $\bigl| \mu \Delta_\pi / \lVert \delta_\pi \rVert^2 - 1 \bigr| \le e(\rho_\pi)$. For $\varepsilon = 0$ and every $\rho$, and for $\rho = 0$ and every $\varepsilon < \mu$, there are layers with equality.
 #    In the first term of $e$ the norm of $R_\pi$ may be replaced by that of $Q_\pi R$, each $r_i$ less its mean over the cycle of $\pi$ on which $i$ lies (I, (85)).
-# 2. $\gamma = \min_{i \ne j} \lVert \delta_{(ij)} \rVert = \sqrt 2 \min_{i \ne j} \lVert v_j - v_i \rVert$.
+# 2. $\gamma = \min_{i \ne j} \lVert \delta_{(ij)} \rVert$ ${} = \sqrt 2 \min_{i \ne j} \lVert v_j - v_i \rVert$.
 # 3. If $\gamma > 0$ and $\rho_{(ij)} \le \rho$ for all pairs with $\rho \le \rho^* = \dfrac{\sqrt{\mu - \varepsilon}}{\sqrt{\mu - \varepsilon} + \sqrt{\mu + \varepsilon}}$, then $\bigl| \mu \min_{\pi \ne \mathrm{id}} \Delta_\pi / \gamma^2 - 1 \bigr| \le e(\rho)$, and the minimum is not negative.
 #    For $\varepsilon = 0$ the condition is $\rho \le \frac12$; it holds whenever $e(\rho) \le 1$.
 # 4. For $\varepsilon = 0$, every $\rho \in (\frac12, 1]$ and even $m$ there are layers with $\rho_{(ij)} \le \rho$ for all pairs and $\mu \min_\pi \Delta_\pi \le \frac m2 (1 - 2\rho)\, \gamma^2 < 0$.
@@ -494,7 +494,7 @@ claims.check("I5.gap", differences, rival=min(more_than_two))
 # \end{aligned}
 # $$
 #
-# For {term}`masks <mask>` with a fixed number of zeros in uniform places, as in the paper's experiments, $\mathbb E\, \lVert S - \mu I \rVert_F^2 = \sigma^2 \bigl( d \sum_l \lVert u_l \rVert^4 - k \bigr)/(d - 1)$, which is not larger.
+# For {term}`masks <mask>` with a fixed number of zeros in uniform places, as in the paper's experiments, $\mathbb E\, \lVert S - \mu I \rVert_F^2$ ${} = \sigma^2 \bigl( d \sum_l \lVert u_l \rVert^4 - k \bigr)/(d - 1)$, which is not larger.
 # :::
 #
 # :::{prf:proof}
@@ -874,7 +874,7 @@ figures.numbers(
 # :::
 #
 # :::{solution}
-# $\lVert a_j - v_i \rVert^2 + \lVert a_i - v_j \rVert^2 - \lVert a_i - v_i \rVert^2 - \lVert a_j - v_j \rVert^2$ holds every square once with each sign; the products that are left are $2 \langle v_i, a_i - a_j \rangle - 2 \langle v_j, a_i - a_j \rangle$.
+# $\lVert a_j - v_i \rVert^2 + \lVert a_i - v_j \rVert^2$ ${} - \lVert a_i - v_i \rVert^2 - \lVert a_j - v_j \rVert^2$ holds every square once with each sign; the products that are left are $2 \langle v_i, a_i - a_j \rangle - 2 \langle v_j, a_i - a_j \rangle$.
 #
 # In general $\Delta_\pi = 2 \sum_i \langle v_i, a_i - a_{\pi(i)} \rangle$.
 # For $k = 1$ non-negative swap costs say that two neurons with different centres have their functions in the same order as their centres.

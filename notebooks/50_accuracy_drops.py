@@ -477,7 +477,7 @@ figures.numbers(
 #
 # :::{solution}
 # The densities agree at $x^2 = \frac{2 s^2 \ln s}{s^2 - 1}$, for $s = 2$ at $\lvert x \rvert = 1.36$.
-# The first class is the more likely inside, and the accuracy is $\frac12 P(\lvert N \rvert < 1.36) + \frac12 P(\lvert N \rvert > 0.68) \approx 0.66$ with a standard normal $N$.
+# The first class is the more likely inside, and the accuracy is $\frac12 P(\lvert N \rvert < 1.36)$ ${} + \frac12 P(\lvert N \rvert > 0.68) \approx 0.66$ with a standard normal $N$.
 # So these two classes leave at most 16 points above chance to lose.
 # :::
 # :::{try}

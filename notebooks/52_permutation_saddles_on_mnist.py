@@ -18,7 +18,7 @@
 # What changes the price of a merge, as a factor on the loss; recorded on MNIST's leading components. Bars: 99.9 % intervals.
 # :::
 #
-# **How sure.** [[n(P8.projected_monotone)]] converged paths at four widths, 10 000 images, 50 components, recorded; whole images were not followed.
+# **How sure.** [[n(P8.projected_monotone)]] converged paths, four widths, 50 components of 10 000 images; recorded; none on whole images.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |

@@ -17,7 +17,7 @@
 # Training accuracy lost halfway between two networks, as trained: recorded for MLPs on MNIST (bars: 99.9 % intervals), not known for ResNets and transformers on CIFAR-10.
 # :::
 #
-# **How sure.** MLPs: [[n(I11.unaligned)]] pairs with large fixed weights, [[n(I11.standard)]] of each other kind, recorded. All else on this page: nothing recorded; tiny networks in this run.
+# **How sure.** MLPs: [[n(I11.unaligned)]] pairs with large fixed weights, [[n(I11.standard)]] of each other kind; recorded. All else: tiny, unrecorded.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |

@@ -792,7 +792,7 @@ claims.check("X1.exchange", off, n=minima, rival=deleted)
 # Draw $2k$ independent numbers that are $i$ with probability $q_i$. The first sum is the mean number of different ones among them. The second is the probability that the first $k$ agree and the last $k$ agree on another one, in which case there are two. So $G_k \ge 1$, and if $k \ge 2$ equality holds for $x = \pm e_i$ only, where $(\sum x_i)^2 = 1$. Hence the variance is above $\sum_{k \ge 1} c_k = e(1) - e(0) = \frac14 - \frac1{2\pi}$, and so is its minimum over $x$.
 #
 # *2.*
-# Where $w_1 = w_2$ the determinant is 0, so only upper bounds are left. With $n = M - 1$ let $w_1 = (1 - t) e_1$ and $w_i = e_i + \frac tn (e_i + e_1)$, $0 \le t \le 1$. The error is $-t \sigma(z_1) + \sum_{i \ge 2} [\sigma(z_i + h_i) - \sigma(z_i)]$ with $h_i = \frac tn (z_i + z_1)$. Up to $|h_i|$ where $|z_i| \le |h_i|$ a term is $h_i 1\{z_i > 0\}$; the sum of these tends to $t\, [(2\pi)^{-1/2} + \frac12 z_1]$ in mean square, and that of the exceptions to 0, for there $|z_i|, |h_i| \le |z_1|/(n - 1)$. So $d\, L \to t^2\, \mathbb E\, [(2\pi)^{-1/2} - \frac12 |z_1|]^2 = t^2\, [\frac14 - \frac1{2\pi}]$ uniformly in $t$. At $t = 1$ row 1 is 0. Another row can hand its length over to it at equal loss, halfway the two are equal, and as in {prf:ref}`thm-one-merge` such steps lead to every order; the way back from there is the image of the way to it.
+# Where $w_1 = w_2$ the determinant is 0, so only upper bounds are left. With $n = M - 1$ let $w_1 = (1 - t) e_1$ and $w_i = e_i + \frac tn (e_i + e_1)$, $0 \le t \le 1$. The error is $-t \sigma(z_1) + \sum_{i \ge 2} [\sigma(z_i + h_i) - \sigma(z_i)]$ with $h_i = \frac tn (z_i + z_1)$. Up to $|h_i|$ where $|z_i| \le |h_i|$ a term is $h_i 1\{z_i > 0\}$; the sum of these tends to $t\, [(2\pi)^{-1/2} + \frac12 z_1]$ in mean square, and that of the exceptions to 0, for there $|z_i|, |h_i| \le |z_1|/(n - 1)$. So $d\, L \to t^2\, \mathbb E\, [(2\pi)^{-1/2} - \frac12 |z_1|]^2$ ${} = t^2\, [\frac14 - \frac1{2\pi}]$ uniformly in $t$. At $t = 1$ row 1 is 0. Another row can hand its length over to it at equal loss, halfway the two are equal, and as in {prf:ref}`thm-one-merge` such steps lead to every order; the way back from there is the image of the way to it.
 #
 # *3.*
 # {prf:ref}`prop-no-meeting` is one half. For the other let $\det W = 0$. If both students have one direction, or one is 0, {prf:ref}`prop-lowest` says more. Else they are $av$, $-bv$ with $a, b > 0$, and as in these proofs $2\pi d\, L \ge 2\pi + 2 - [g(v)^2 + g(-v)^2]/\pi$, where $g(v)$ is the sum of $J$ over the angles of $v$ to $e_1$ and $e_2$.
@@ -809,7 +809,7 @@ claims.check("X1.exchange", off, n=minima, rival=deleted)
 #
 # *4.*
 # Even permutations are products of circles of three. Turn the first three rows about $(1, 1, 1)$ by up to $120°$, with the rotation $R$. As $R$ is orthogonal and keeps $(1, 1, 1)$, $R_{ij}$ and $R_{ij}^2$ have the sum 3 over $i$ and $j$, and so have $\delta_{ij}$ and $\delta_{ij}^2$, so that by *1*
-# $d\, L = 2 \sum_{k \ge 2} c_k\, [3 - \sum_{ij} R_{ij}^{2k}] < 6 \sum_{k \ge 2} c_k = 6\, (\frac14 - \frac1{2\pi} - \frac1{4\pi})$.
+# $d\, L = 2 \sum_{k \ge 2} c_k\, [3 - \sum_{ij} R_{ij}^{2k}]$ ${} < 6 \sum_{k \ge 2} c_k = 6\, (\frac14 - \frac1{2\pi} - \frac1{4\pi})$.
 # :::
 
 # %% [markdown]

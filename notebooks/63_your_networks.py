@@ -25,7 +25,7 @@
 # | All units in random order: found again? (this book) | [true, every one](#X9.planted) | [[n(X9.planted)]] networks, no unit out of place |
 # | (16) is "the cost to swap neurons" $i$ and $j$ (Bürgin et al., sec. 4.2) | [true, to rounding](#X9.exchange) | [[n(X9.exchange)]] pairs of units |
 #
-# **Open.** Nothing here. Other architectures: yours, by the command.
+# **Open.** What half of the units kept apart leave (ours, {claim}`X9.padding`): a quarter of an hour of one core. Other architectures: yours, by the command.
 #
 # **For the authors.** No sentence to change.
 

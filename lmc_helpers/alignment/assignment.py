@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cmath
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -71,8 +72,11 @@ def matched_sum(gains: Tensor, p: Tensor) -> Tensor:
     return torch.take_along_dim(gains, p[..., None], dim=-1).sum(dim=(-2, -1))
 
 
-def _check_ends(a: Tensors, b: Tensors, symmetry: Symmetry) -> int:
-    """P of the finite parameters name → (P, …) of P pairs of networks with this symmetry, or an error."""
+def _check_ends(a: Tensors, b: Tensors, symmetry: Symmetry, later: Collection[str] = ()) -> int:
+    """P of the finite parameters name → (P, …) of P pairs of networks with this symmetry, or an error.
+
+    Whether some are finite may be looked at ``later``.
+    """
     shapes = [{name: tuple(value.shape) for name, value in end.items()} for end in (a, b)]
     if shapes[0] != shapes[1]:
         names = sorted(name for name in shapes[0] | shapes[1] if shapes[0].get(name) != shapes[1].get(name))
@@ -84,8 +88,8 @@ def _check_ends(a: Tensors, b: Tensors, symmetry: Symmetry) -> int:
     (P,) = lengths.pop()
     check_axes(a, symmetry, symmetry.groups, P)
     for which, end in (("a", a), ("b", b)):
-        sums = {name: value.detach().sum().item() for name, value in end.items()}  # finite ones tell all, in one pass
-        wrong = [name for name in end if not (cmath.isfinite(sums[name]) or torch.isfinite(end[name]).all())]
+        sums = {name: value.detach().sum().item() for name, value in end.items() if name not in later}
+        wrong = [name for name in sums if not (cmath.isfinite(sums[name]) or torch.isfinite(end[name]).all())]
         if wrong:
             raise ValueError(f"parameters {', '.join(wrong)} of end {which} are not finite; allowed: finite parameters")
     return P

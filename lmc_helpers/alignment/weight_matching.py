@@ -144,9 +144,10 @@ def weight_matching(
     """
     if not restarts + in_order:
         raise ValueError(f"restarts = {restarts}, in_order = {in_order}; allowed: one descent or more")
-    P, device, sizes = _check_ends(a, b, symmetry), next(iter(a.values())).device, symmetry.sizes
+    plan, sizes = _Plan(symmetry, signs), symmetry.sizes
+    P = _check_ends(a, b, symmetry, plan.places)
+    device = next(iter(a.values())).device
     check_groups(symmetry, start or {}, P)
-    plan = _Plan(symmetry, signs)
     first = {g: np.tile(np.arange(m), (P, 1)) for g, m in sizes.items()}
     first |= {g: p.numpy(force=True) for g, p in (start or {}).items()}
     for g, one in (start_signs or {}).items():
@@ -154,12 +155,14 @@ def weight_matching(
             raise ValueError(f"start_signs of group {g!r}; allowed: of {', '.join(plan.signs) or 'none'}")
         first[g] = first[g] + sizes[g] * plan.signs[g].numbers(one.numpy(force=True))
     ends = [{name: _array(end[name]) for name in a if name in plan.places} for end in (a, b)]
-    threads = torch.get_num_threads() if max(sizes.values()) >= _THREADED else 1
+    threads = torch.get_num_threads() if max(sizes.values(), default=0) >= _THREADED else 1
 
     def run(n: int) -> tuple[list[tuple[dict[str, np.ndarray], list[float]]], int]:
         """All descents of a pair, and the number of the best."""
         one, two = ({name: value[n] for name, value in end.items()} for end in ends)
         problem, results = _Problem(plan, one, two, threads if P == 1 else 1), []
+        if not math.isfinite(problem.least):
+            _check_ends(a, b, symmetry)
         for restart in progress(range(-in_order, restarts), "restart"):
             generator, p = torch_generator(seed, f"weight matching, restart {max(restart, 0)}"), first
             if restart > 0:

@@ -156,7 +156,7 @@ def test_icons_are_drawn(visited):
 
 
 KINDS = ["index", "scoreboard", "figures", "statistics", "verdicts", "your_networks", "errata/Z", "reports/P"]
-KINDS += ["api/modules", "executed/15_barrier_peak", "executed/53A_asymmetric_mlps"]
+KINDS += ["bibliography", "api/modules", "executed/15_barrier_peak", "executed/53A_asymmetric_mlps"]
 OF_EACH_KIND = [f"book/{name}.html" for name in KINDS]
 
 

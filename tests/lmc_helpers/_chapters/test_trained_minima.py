@@ -7,7 +7,9 @@ from oracles.notebooks import on_the_page
 from scipy import stats
 
 from lmc_helpers._chapters.trained_minima import with_uniform_entries
-from lmc_helpers.teacher_student import sample_minima, snap
+from lmc_helpers.barrier import loss_barrier
+from lmc_helpers.error_bars import ratio_of_means
+from lmc_helpers.teacher_student import population_loss, sample_minima, snap
 
 
 @pytest.mark.parametrize(("m", "M", "d"), [(1, 1, 1), (7, 3, 5), (12, 6, 8)])
@@ -35,9 +37,32 @@ def test_entries_of_a_type_are_uniform_on_its_simplex():
 @pytest.mark.parametrize(("m", "M", "law", "ratio"), [(12, 3, "exponential", 1), (9, 1, ("dirichlet", 2), 10 / 19)])
 def test_the_spread_is_that_of_dirichlet_laws(m, M, law, ratio):
     """One of n entries has the variance (n − 1)/(n²(na + 1)), and the chapter's two sums are of all rows."""
-    spread, equal = on_the_page("17_trained_minima", "spread", "with_equal_entries", torch=torch, np=np, snap=snap)
+    (spread,) = on_the_page("17_trained_minima", "spread", torch=torch, np=np, snap=snap)
     W = sample_minima(m, M, 6, 4000, seed=5, law=law)
     found, uniform = spread(W, M).mean(axis=1)
     assert found / uniform == pytest.approx(ratio, rel=0.04)
-    assert abs(spread(equal(W), M)[0]).max() < 1e-12
-    assert (equal(W) > 0).equal(W > 0)
+
+
+# ---------- What the barrier takes from the counts and from the smallest rows
+def test_smallest_rows():
+    """1 on the uniform simplex; n² · 1/n for n equal entries, types with one row left out."""
+    (smallest,) = on_the_page("17_trained_minima", "smallest", torch=torch, snap=snap, ratio_of_means=ratio_of_means)
+    value, error = smallest(sample_minima(14, 6, 8, 4000, seed=6).view(2, 2000, 14, 8))
+    assert 0.002 < error < 0.02 and abs(value - 1) < 4 * error
+    W = 3 * sample_minima(10, 6, 7, 60, seed=7, law="equal").view(2, 30, 10, 7)
+    several = [n for n in np.count_nonzero(W.flatten(0, 1).numpy(), axis=1).ravel() if n > 1]
+    assert smallest(W)[0] == pytest.approx(np.mean(several))
+
+
+@pytest.mark.parametrize("q", [0.5, 1.7])
+def test_the_barrier_is_quadratic_in_what_is_left_over(q):
+    """Two pairs of minima that meet in the types 0/1, 1/2 and 2/0, entries there x and qx, y and qy."""
+    heights = []
+    entries = torch.tensor([0.2, 0.1, 0.3], dtype=torch.float64)
+    for x in (entries, q * entries):
+        W1, W2 = torch.zeros(2, 6, 4, dtype=torch.float64)
+        rows, types = torch.arange(3), torch.tensor([0, 1, 2])
+        W1[rows + 3, types], W2[rows + 3, types.roll(-1)] = x, x.flip(0)
+        W1[rows, types], W2[rows, types] = 1 - W1.sum(dim=0)[:3], 1 - W2.sum(dim=0)[:3]
+        heights.append(loss_barrier(lambda W: population_loss(W, 3), W1, W2).item())
+    assert heights[0] > 1e-5 and heights[1] / heights[0] == pytest.approx(q**2, rel=1e-9)

@@ -133,9 +133,10 @@ def keep_together(app: Sphinx, pagename: str, templatename: str, context: dict, 
 
 
 def drop_role(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
-    """Drop the role that docutils gives entries of a bibliography: ARIA has no use for it any more."""
+    """Drop the roles that docutils gives a bibliography and its entries: ARIA has no use for them any more."""
     if "body" in context:
-        context["body"] = context["body"].replace(' role="doc-biblioentry"', "")
+        body = context["body"].replace(' role="doc-biblioentry"', "")
+        context["body"] = body.replace('<div role="list" class="citation-list">', '<div class="citation-list">')
 
 
 def setup(app: Sphinx) -> dict:
