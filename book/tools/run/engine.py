@@ -9,6 +9,7 @@ import os
 import platform
 from collections.abc import Iterator
 from functools import lru_cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -147,9 +148,7 @@ def _shell() -> Iterator[Shell]:
 
 def _share_parsed_labels() -> None:
     """Let the parsers of all canvases, of which a figure has several, know what any of them has parsed."""
-    from matplotlib import mathtext
-
-    parser: Any = mathtext.MathTextParser
+    parser: Any = import_module("matplotlib.mathtext").MathTextParser
     parser.__eq__ = lambda self, other: vars(self) == vars(other)
     parser.__hash__ = lambda self: hash(tuple(vars(self).values()))
     parser._parse_cached = lru_cache(1000)(parser._parse_cached.__wrapped__)
