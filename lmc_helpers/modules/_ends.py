@@ -151,6 +151,13 @@ def check_same(b: nn.Module, made: nn.Module, x: Any, chosen: Callable | None = 
         )
 
 
+def leads_to_ensemble(a: nn.Module, b: nn.Module, middle: nn.Module, x: Any) -> bool:
+    """True if the outputs of a module are the means of those of two."""
+    found, u, v = ([one for one in _outputs(net, x, 0) if one.is_floating_point()] for net in (middle, a, b))
+    expected = [(one + two) / 2 for one, two in zip(u, v, strict=True)]
+    return change(found, expected) <= _rounding(expected)
+
+
 def check_followed(model: nn.Module, x: Any) -> None:
     """Raise if a module reads its parameters past values that stand in for them in a call."""
     values = {name: value.clone() for name, value in tensors(model).items()}

@@ -22,9 +22,10 @@ from torch import Tensor, nn
 from lmc_helpers._typing import Positive, Probability, Seed, checked
 from lmc_helpers.alignment.weight_matching import agreement, weight_matching
 from lmc_helpers.modules._data import batches, kept, unlabelled
-from lmc_helpers.modules._ends import Ends, check_same
+from lmc_helpers.modules._ends import Ends, check_same, leads_to_ensemble
 from lmc_helpers.modules._layers import readers
 from lmc_helpers.modules._module import check_pair, copied, fitting, tensors, untouched
+from lmc_helpers.modules.line import interpolate
 from lmc_helpers.modules.match import _weights
 from lmc_helpers.modules.repair import _set_right
 from lmc_helpers.modules.symmetry import permuted
@@ -209,7 +210,8 @@ def pad(
     share
         from 0 to 1, or group → the units to pad.
     symmetry
-        the groups; layer norms and heads, which see units together, must not see theirs.
+        the groups to pad; layer norms and heads, which see units together, must not see theirs. Those of the trace if
+        it is left out: then share 1 is tried as well.
 
     Examples
     --------
@@ -222,12 +224,20 @@ def pad(
     with untouched():
         groups = traced(a, unlabelled(a, x)) if symmetry is None else symmetry
         try:
-            made = _padded(a, b, groups, share, readers(a, fitting(a, x)))
+            reading = readers(a, fitting(a, x))
+            made = _padded(a, b, groups, share, reading)
             check_same(a, made[0], x, groups.outputs)
             check_same(b, made[1], x, groups.outputs)
+            known = symmetry is not None
+            ensemble = known or leads_to_ensemble(a, b, interpolate(*_padded(a, b, groups, 1.0, reading), 0.5), x)
         except (RuntimeError, ValueError) as error:
             allowed = "groups of units that no norm, head or reshape sees together"
             raise ValueError(f"the module has other outputs, or none, with more units; allowed: {allowed}") from error
+    if not ensemble:
+        raise ValueError(
+            "with all units padded the module half-way is not the ensemble; allowed: units in groups, whose weights are "
+            "tied to none that read them, or groups to pad as symmetry"
+        )
     return made
 
 

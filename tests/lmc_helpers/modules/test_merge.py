@@ -225,3 +225,17 @@ def test_the_farthest_units_are_padded_and_units_that_a_norm_counts_refused():
     normed = [nn.Sequential(nn.Linear(4, 6), nn.LayerNorm(6), nn.ReLU(), nn.Linear(6, 2)) for _ in range(2)]
     with pytest.raises(ValueError, match=r"with more units; allowed: groups"):
         lmc.pad(*normed, torch.ones(2, 4))
+
+
+def test_only_what_leads_to_the_ensemble_is_padded():
+    class Tied(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(torch.randn(6, 4))
+
+        def forward(self, x):
+            return torch.relu(x @ self.weight.T) @ self.weight
+
+    for make in (Tied, lambda: nn.Sequential(nn.Linear(4, 3), nn.ReLU())):  # the latter has no hidden units
+        with pytest.raises(ValueError, match="not the ensemble; allowed"):
+            lmc.pad(make(), make(), torch.randn(5, 4))
