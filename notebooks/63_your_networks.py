@@ -593,7 +593,7 @@ figures.show("fig_padding", figure, legend=3)
 
 # %% [markdown]
 # :::{glue:figure} fig_padding
-# :alt: What is left of the loss halfway above that of the ensemble, against the share of padded pairs of units: a falling line for each architecture near the square of the share that is not padded, far above its fourth power. Crosses for a random half lie higher.
+# :alt: What is left of the loss halfway above that of the ensemble, against the share of padded pairs of units: a falling line for each architecture beside two dotted curves, the square and the fourth power of the share that is not padded. Crosses: a random half.
 #
 # Loss halfway above that of the ensemble, relative to that without padding, over all pairs of networks; dotted: $(1 - \vartheta)^2$ and $(1 - \vartheta)^4$ (profile {glue:text}`profile`).
 # :::
