@@ -524,7 +524,7 @@ claims.check(
 # $\sigma(\lambda x_p z_j + (1 - \lambda) y_p z_k) - \lambda x_p \sigma(z_j) - (1 - \lambda) y_p \sigma(z_k)$ over the places with $j \ne k$. All terms are homogeneous of degree 1 in the entries, and the loss is the mean of the square.
 # :::
 #
-# {term}`Algorithm 1` leaves the smallest rows of a type over. On the uniform simplex the smallest of $n$ entries has the mean $1/n^2$. Let $q$ be the mean of $n^2$ times that entry
+# Algorithm 1 leaves the smallest rows of a type over. On the uniform simplex the smallest of $n$ entries has the mean $1/n^2$. Let $q$ be the mean of $n^2$ times that entry
 # in trained networks. So their barrier should be that of minima with *their counts* and uniform entries, times $q^2$:
 
 

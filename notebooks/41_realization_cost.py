@@ -838,9 +838,13 @@ for decay, (taus, W) in quiet.items():
         print(
             of_x, f"{rho:6.2f} {as_seen:21.2f} {way:7.2f} {lasting[decay]:6.1f}"
         )
+
+# %%
 spread = np.ptp(places, axis=0)  # over decays, (norms, pairs)
 found = error_bars.over_clusters(spread[1])
 claims.check("I3.units_follow", *found, n=pairs, rival=spread[0].mean())
+
+# %% Compare moves with F and with those of the other run
 F, Z = weights[0, 0] - weights[0, 1], weights[0, 1]  # σ_F = 1
 gone = math.exp(-noisy[2][0][-1])
 S = (1 - gone) * SMALL * F + gone * Z - noisy[2][1][-1]  # of the moves

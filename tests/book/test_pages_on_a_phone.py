@@ -34,7 +34,7 @@ def test_no_page_needs_the_network_or_complains(served, visited):
     assert {name: said for name, said in trouble.items() if said} == {}
 
 
-def test_figures_are_legible_and_end_on_the_screen(executed):
+def test_figures_are_legible_and_end_on_the_screen_or_scroll(executed):
     style = matplotlib.rc_params_from_file(STYLE, use_default_template=False)
     letter = style["font.size"] / 72 * style["figure.dpi"]  # its height in pixels of the picture
     wrong = []
@@ -48,7 +48,7 @@ def test_figures_are_legible_and_end_on_the_screen(executed):
                 "has not come": picture["natural"][0] <= 200,
                 "is stretched": stretched(picture),
                 "is small": letter * picture["size"][0] / picture["natural"][0] < 9,
-                "ends beyond the screen": picture["size"][0] > 390,
+                "ends beyond the screen": picture["size"][0] > 390 and figure["overflow"] != "auto",
                 "has few words": len(picture["alt"]) <= 40,
                 f"has the caption {caption!r}": len(caption) <= 20 or figure["right"] > 390,
             }
