@@ -4,7 +4,8 @@ async () => {
   const all = (selector, inside = document) => [...inside.querySelectorAll(selector)];
   const root = document.documentElement, text = found => found && found.innerText;
   const size = element => (({ width, height }) => [width, height])(element.getBoundingClientRect());
-  const inside = figure => ({ right: Math.max(...all("figcaption *", figure).map(part => part.getBoundingClientRect().right)) });
+  const inside = figure => ({ wide: figure.scrollWidth > figure.clientWidth, overflow: getComputedStyle(figure).overflowX,
+    right: Math.max(...all("figcaption *", figure).map(part => part.getBoundingClientRect().right)) });
   const frames = () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
   const until = async met => {
     for (const end = performance.now() + 30000; !met() && performance.now() < end;) await frames();
