@@ -749,15 +749,15 @@ claims.check("I3.coherence", violation, rival=max(other))
 #
 # $$
 # \begin{aligned}
-# \ell &= \sum_{k = -\infty}^{\infty} g(k) , \quad
-# K = \frac{\alpha^2 d\, \ell}{1 - \gamma^2} \approx \frac{\alpha d\, \ell}{2 \lambda} , \\
+# \ell &= \sum_{k = -\infty}^{\infty} g(k) , \\
+# K &= \frac{\alpha^2 d\, \ell}{1 - \gamma^2} \approx \frac{\alpha d\, \ell}{2 \lambda} , \\
 # \rho(\tau) &= \frac{x^2}{1 + x^2 + K (e^{2\tau} - 1)} .
 # \end{aligned}
 # $$
 #
 # 1. This is what $\rho$ of {prf:ref}`thm-start` becomes. The term with $K$ is exact if moves at different times are uncorrelated, and otherwise off by at most $\alpha^2 d\, G\, e^{2\tau}$.
 # 2. For $s = 1$, $\rho(\tau)$ grows to $1/(1 + \kappa)$ with $\kappa = K/(\sigma_F^2 d) \approx \lambda^*/\lambda$, $\lambda^* = \alpha \ell/(2 \sigma_F^2)$. It never is $\frac12$ if $\kappa \ge 1$; otherwise it is when
-#    $e^\tau = \bigl[ 1 + \sqrt{\kappa^2 + (1 - \kappa)/(\sigma_F^2 d)} \bigr] / (1 - \kappa)$.
+#    $e^\tau = (1 + p)/(1 - \kappa)$, where $p > 0$ and $p^2 = \kappa^2 + (1 - \kappa)/(\sigma_F^2 d)$.
 # :::
 #
 # :::{prf:proof}
