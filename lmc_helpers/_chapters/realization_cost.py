@@ -136,9 +136,9 @@ def rows_agree(weights: Tensor, Q: Tensor) -> Tensor:
 
 
 def at_half(values: np.ndarray, way: np.ndarray) -> float:
-    """What a course of values is where ``way`` comes to ½, by interpolation; the last value if it never does."""
-    late = int((way >= 0.5).argmax()) if way.max() >= 0.5 else 0
-    return float(np.interp(0.5, way[late - 1 :][:2], values[late - 1 :][:2])) if late else float(values[-1])
+    """What a course of values is where ``way`` comes to ½, by interpolation; an end of it if it never does."""
+    late = int((way >= 0.5).argmax()) if way.max() >= 0.5 else len(way)
+    return float(np.interp(0.5, way[max(late - 1, 0) :][:2], values[max(late - 1, 0) :][:2]))
 
 
 def way_to_best(weights: Tensor, x: Tensor) -> float:

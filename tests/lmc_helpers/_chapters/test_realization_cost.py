@@ -112,3 +112,4 @@ def test_redrawn_labels_are_random():
 def test_at_half():
     assert chapter.at_half(np.array([1.0, 2, 4]), np.array([0.1, 0.4, 0.6])) == pytest.approx(3)
     assert chapter.at_half(np.array([1.0, 2, 4]), np.array([0.1, 0.2, 0.3])) == 4
+    assert chapter.at_half(np.array([1.0, 2, 4]), np.array([0.6, 0.7, 0.9])) == 1
