@@ -8,7 +8,7 @@
 #
 # *What do the questions of the four papers give on trained networks that strangers published?*
 #
-# Among eight networks for the energy of molecules only **[[100 * X10.compose:.0f]] %** of the first hidden layer's units are matched to the same unit directly and by way of a third network. Of the thousand orders nearest in weights, known exactly for small networks, the best at the midpoint has median rank **[[X10.nearest:.0f]]**.
+# Among eight networks for the energy of molecules only **[[100 * X10.compose:.0f]] %** of the first hidden layer's units are matched to the same unit directly and by way of a third. Of the thousand orders nearest in weights, known exactly for small networks, the best at the midpoint has median rank **[[X10.nearest:.0f]]**.
 #
 # :::{glue:figure} fig_compose
 # :alt: First panel, shares of units that go to the same unit directly and by way of a third network, for three hidden layers, by weights [[100 * X10.compose:.0f]] per cent in the first and less than that in the deeper ones, by activations [[100 * X10.compose_deep:≤.0f]] per cent at most in the deeper ones; all would be 100. Second panel, for 28 pairs of small networks the rank in weights of the order with the best midpoint, among the thousand nearest, on a logarithmic axis; they scatter over the whole range.
