@@ -13,7 +13,7 @@
 # :::{glue:figure} fig_five_lines
 # :alt: Loss above the straight line between its ends, along the line between two networks. Unmatched, it rises to a hill with a top halfway; with the units of the second network put in the order of the first the hill is lower. The share of the barrier that is left is written beside the second curve. A point halfway marks the merged network after REPAIR.
 #
-# One pair of this run ({glue:text}`shown`, profile {glue:text}`profile`), on examples that neither has seen. The point: merged, after {term}`REPAIR`. On average over this run's pairs {glue:text}`left_says` of the barrier is left.
+# One pair of this run ({glue:text}`shown`, profile {glue:text}`profile`), on examples that neither has seen. The point: merged, after {term}`REPAIR`. On average over this run's {glue:text}`trained_pairs` pairs of each architecture {glue:text}`left_says` of the barrier is left.
 # :::
 #
 # **How sure.** Recorded on [[n(X9.barrier)]] pairs of each architecture, trained on the digits; the share is a mean over the pairs of the architecture where it is largest.
