@@ -341,7 +341,7 @@ claims.check(
 # | the same, $k = 8$ | [false as printed](#I6.exponent_8) | [[I6.exponent_8:±]] | −0.25 |
 # | the same, $k = 32$ | [false as printed](#I6.exponent_32) | [[I6.exponent_32:±]] | −0.0625 |
 #
-# For $k = 8$ and 32 the exponent between these widths is proven to lie below the rate, at most {glue:text}`most_8:≤.4f` and {glue:text}`most_32:≤.4f` ({prf:ref}`prop-exponent`). This does not contradict I, Theorem 4.6, which bounds the gap from below up to a constant, and the paper's conclusion stands: close centres are plausible only for small $k$ or extremely wide layers.
+# For $k = 8$ and 32 the exponent between these widths is proved to lie below the rate, at most {glue:text}`most_8:≤.4f` and {glue:text}`most_32:≤.4f` ({prf:ref}`prop-exponent`). This does not contradict I, Theorem 4.6, which bounds the gap from below up to a constant, and the paper's conclusion stands: close centres are plausible only for small $k$ or extremely wide layers.
 
 # %% Sample the gaps over the widths
 widths = [2**j for j in range(3, int(math.log2(widest)) + 1)]
@@ -734,7 +734,7 @@ figures.numbers(
 #
 # For $k = 2$ the exponent agrees with the rate from $m = 16$ on. The law of {prf:ref}`thm-gap-law` gives {glue:text}`law_8:.4f` and {glue:text}`law_32:.4f` for $k = 8$ and 32,
 # and the exponents measured in this run less these are {glue:text}`offset_8:.4f` ± {glue:text}`offset_error_8:.4f` and {glue:text}`offset_32:.4f` ± {glue:text}`offset_error_32:.4f`; a small difference is to be expected, because at $m = 16$ pairs with a common centre matter.
-# At $m = 1024$ the proven error of its distribution function at the median is at most {glue:text}`proven_error(8):≤.3f` and {glue:text}`proven_error(32):≤.3f`. At $m = 16$ the local exponent of the law for $k = 32$ is {glue:text}`start:.2f` times $-2/k$.
+# At $m = 1024$ the proved error of its distribution function at the median is at most {glue:text}`proven_error(8):≤.3f` and {glue:text}`proven_error(32):≤.3f`. At $m = 16$ the local exponent of the law for $k = 32$ is {glue:text}`start:.2f` times $-2/k$.
 #
 # ### Few fixed entries
 #

@@ -316,9 +316,9 @@ def ends(order: str) -> Callable[[Curves], list]:
 # | --- | --- | --- | --- |
 # | ten thousand steps | weights | [open](#Z11.peak) | [[Z11.peak:.2f]] ([[Z11.peak:to]]) |
 # | ten thousand steps | activations | [false](#Z11.peak_activations) | [[Z11.peak_activations:.2f]] ([[Z11.peak_activations:to]]) |
-# | 200 epochs | weights | [open, not run](#Z11.peak_long) | {glue:text}`hours_long` hours of one core |
+# | 200 epochs | weights | [open, not run](#Z11.peak_long) | {glue:text}`hours_long` core-hours |
 # | 200 epochs | activations | [open, not run](#Z11.peak_long_activations) | in the same run |
-# | 10 000 epochs | weights | [open, not run](#Z11.peak_printed) | {glue:text}`hours_printed` hours of one core |
+# | 10 000 epochs | weights | [open, not run](#Z11.peak_printed) | {glue:text}`hours_printed` core-hours |
 #
 # After activation matching the barrier only falls with the width: at 15 it is higher than at every wider one, with both seeds.
 # After weight matching the curve is flat beside its errors.
@@ -971,7 +971,7 @@ figures.numbers(
 # ### What the open readings cost
 #
 # Nine parts of the claims are about trainings of 200 epochs, which stand for "10000 epochs" as a training that has ended. They
-# wait for {glue:text}`hours_long` hours of one core. The cell prices all the rest on one core, forty networks at each width, that is ten groups of four or twenty pairs:
+# wait for {glue:text}`hours_long` core-hours. The cell prices all the rest on one core, forty networks at each width, that is ten groups of four or twenty pairs:
 
 
 # %% Hours of one core
