@@ -10,8 +10,9 @@ from book.tools.read import papers
 from book.tools.render import board, errata, findings
 from book.tools.render.findings import RESULT, Finding, Findings, Statement
 from lmc_helpers import claims
-from lmc_helpers.claims import numerals, words
+from lmc_helpers.claims import numerals
 from lmc_helpers.claims.criteria import Part
+from lmc_helpers.claims.render import words
 
 
 def sentence(text: str) -> str:

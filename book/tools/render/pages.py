@@ -29,7 +29,7 @@ from book.tools.render import (
 )
 from book.tools.render.findings import OWN, Findings
 from lmc_helpers import claims
-from lmc_helpers.claims.box import OTHER_READING
+from lmc_helpers.claims.render import OTHER_READING
 
 TEMPLATES = ROOT / "book" / "templates"
 NAMES = (*front.NAMES, "scoreboard", "errata", "statistics", "packages", "verdicts", "fields", "notation")

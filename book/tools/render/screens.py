@@ -16,7 +16,7 @@ from book.tools.render import anchors, contents, numbers, openings, staging
 from book.tools.render.staging import BOOK, Shown
 from lmc_helpers import claims
 from lmc_helpers.claims.numerals import signs
-from lmc_helpers.claims.words import AUTHORS
+from lmc_helpers.claims.render.words import AUTHORS
 
 CLAIM = re.compile(r"(?<!!)\[([^\[\]]+)\]\(#([A-Z]\d+\.\w+)\)")
 CHAPTER = re.compile(r"\[\]\(((?:/book/executed/)?(\d\d_\w+)\.ipynb)\)")

@@ -22,15 +22,15 @@ from lmc_helpers.claims.criteria import (
 from lmc_helpers.claims.intervals import ACROSS, INSIDE, Interval
 from lmc_helpers.claims.numerals import (
     CLOSE,
-    _digits,
-    _rounding_bound,
-    _together,
-    _width_digits,
-    _with_error,
+    last_place,
+    last_place_of_width,
     people,
     rounding,
+    rounding_bound,
     span,
     telling,
+    with_common_exponent,
+    with_error,
 )
 
 __all__ = ()  # what packages of ours lend each other
@@ -54,7 +54,7 @@ def with_half_width(value: float, half: float) -> str:
     >>> with_half_width(0.01082, 0.00057), with_half_width(2.0, 0.0)
     ('0.0108 ± 0.0006', '2')
     """
-    return _with_error(value, half) if half else people(value)
+    return with_error(value, half) if half else people(value)
 
 
 def borders(part: Part) -> list[float]:
@@ -68,10 +68,10 @@ def value(part: Part, record: dict) -> str:
     if record["value"] is None:
         return "not run"
     if sampled(record):
-        return _with_error(record["value"], record["stderr"])
+        return with_error(record["value"], record["stderr"])
     low, high = tested(record)
     if low < high:
-        (shown,), unit = _together([record["value"]], _width_digits(low, high))
+        (shown,), unit = with_common_exponent([record["value"]], last_place_of_width(low, high))
         return f"{shown}·{unit}" if unit else shown
     zero = rounding(record["value"], part.floor) if _zero_below(part, record["value"]) else ""
     return zero or telling(record["value"], borders(part), part.digits)
@@ -79,7 +79,7 @@ def value(part: Part, record: dict) -> str:
 
 def _zero_below(part: Part, value: float) -> float | None:
     """The bound below which a value is 0 to rounding; None where a criterion asks for less than that bound."""
-    bound = _rounding_bound(value, part.floor)
+    bound = rounding_bound(value, part.floor)
     return bound if bound and not any(0 < abs(border) < bound for border in borders(part)) else None
 
 
@@ -115,7 +115,7 @@ def interval(part: Part, record: dict) -> str:
     """The interval that is judged, in words; empty for a point."""
     if record["value"] is None or not (ends := tested(record))[0] < ends[1]:
         return ""
-    place = _digits(record["stderr"]) if sampled(record) else None
+    place = last_place(record["stderr"]) if sampled(record) else None
     return span(*ends, borders(part), place)
 
 
@@ -150,6 +150,11 @@ SMALLER = "in a smaller run "  # what a value is of that does not judge its part
 def not_run(record: dict | None) -> bool:
     """True if an outcome is open because no run met the needs of the part."""
     return record is None or (record["verdict"] == OPEN and record.get("lacks", "").startswith("needs"))
+
+
+def verdict(record: dict) -> str:
+    """The verdict of a record; "not run" for an open one that was not run."""
+    return NOT_RUN if not_run(record) else record["verdict"]
 
 
 def outcome(part: Part, record: dict) -> str:

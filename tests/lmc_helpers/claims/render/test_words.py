@@ -5,8 +5,8 @@ from dataclasses import asdict
 import pytest
 from oracles.ledger import BASE, CORRECTED, SAMPLED, SHARPER, parse_part, step
 
-from lmc_helpers.claims import words
 from lmc_helpers.claims.judge import judge
+from lmc_helpers.claims.render import words
 
 OURS = {"whose": "ours", "expected": "open", "reason": "r"}
 READ = {"whose": "reading", "reading": "as the mean"}
