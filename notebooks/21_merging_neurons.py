@@ -112,7 +112,7 @@ from lmc_helpers.seeds import normal
 # | $a_0$, $a_1$ | outgoing columns of the two neurons; numbers if there is one output |
 # | $c$, $A$ | $a_0 + a_1$; $\frac\delta2 (a_1 - a_0)$ |
 # | $g$; $z_\mu$, $s_\mu$ | activation; input of the layer on sample $\mu$ with a 1 appended, $\vartheta \cdot z_\mu$ |
-# | $L$, $L_1$ | loss; that of a strict minimum of the network with one neuron less |
+# | $L$, $L_1$ | loss; that of a strict minimum of the network with one neuron fewer |
 # | $r_\mu$ | derivative of $L$ by the input of the next layer on sample $\mu$ |
 # | $J$, $D$, $\kappa$ | two matrices of the merged neuron, defined below; smallest eigenvalue of $D$ |
 # | $n_{k-1}$, $n_{k+1}$ | neurons in the layer before (or inputs), and in the next one (or outputs) |
@@ -193,7 +193,7 @@ figures.show("fig_outcomes", outcomes)
 # \end{aligned}
 # $$
 #
-# to the next layer, where $s_\pm = s \pm \frac\delta2 e \cdot z$. The limit is a network with one neuron less *and a {term}`derivative neuron`* $(e \cdot z)\, g'(s)$ at the same place. It is a permutation point only if $A = 0$. If not, the output weights $a_{0,1} = \frac c2 \mp \frac A\delta$ diverge like $1/\delta$. One pair with $A = \frac12$:
+# to the next layer, where $s_\pm = s \pm \frac\delta2 e \cdot z$. The limit is a network with one neuron fewer *and a {term}`derivative neuron`* $(e \cdot z)\, g'(s)$ at the same place. It is a permutation point only if $A = 0$. If not, the output weights $a_{0,1} = \frac c2 \mp \frac A\delta$ diverge like $1/\delta$. One pair with $A = \frac12$:
 
 # %%
 x = normal((200, 2), seed, "inputs of one pair")
@@ -804,7 +804,7 @@ named = {kind: sum(end.kind == kind for _, end in limits) for kind in LIMITS}
 # $\tanh(R\, v \cdot z_\mu) - \operatorname{sign}(v^* \cdot z_\mu)$ and $\tanh'(R\, v \cdot z_\mu)$ are $O(e^{-2mR})$. So outputs and derivatives of the loss by the other weights converge to those of that network, and $\nabla_{\vartheta_i} L = O(e^{-2mR})$. On the curve $\nabla L = \nu\, \nabla \|\vartheta_1 - \vartheta_0\|$ with $\nu = \frac{dL}{d\delta}$, which for $i$ of the pair says $|\nu| = \|\nabla_{\vartheta_i} L\| \to 0$. With $\nu$ all of the gradient vanishes.
 # :::
 #
-# If the step settles on a sample, $v^* \cdot z_\mu = 0$ there, and the proposition does not apply. The limit has a neuron less if $a_i \to 0$ or the step is constant on the data. That the other weights converge is a hypothesis; for a neuron outside the pair it is open how $R$ grows with $\delta$. Where it is of the pair:
+# If the step settles on a sample, $v^* \cdot z_\mu = 0$ there, and the proposition does not apply. The limit has one neuron fewer if $a_i \to 0$ or the step is constant on the data. That the other weights converge is a hypothesis; for a neuron outside the pair it is open how $R$ grows with $\delta$. Where it is of the pair:
 
 # %% Look at curves on which a neuron becomes a step
 diverged = [

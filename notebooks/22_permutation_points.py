@@ -117,7 +117,7 @@ from lmc_helpers.seeds import normal, torch_generator
 # %% [markdown]
 # ## The second copy brings a block of its own, and two matrices decide it
 #
-# Paths of P {cite:p}`brea2019` lead two neurons together. Where they meet and share their outgoing weights, a *{term}`permutation point`*, the network computes what a network with one neuron less computes. So all that is new there is how the two copies differ: $\eta$, by which their parameter vectors part, and $\beta$, by which outgoing weight moves from one to the other. At a minimum of the smaller network the loss changes to second order by
+# Paths of P {cite:p}`brea2019` lead two neurons together. Where they meet and share their outgoing weights, a *{term}`permutation point`*, the network computes what a network with one neuron fewer computes. So all that is new there is how the two copies differ: $\eta$, by which their parameter vectors part, and $\beta$, by which outgoing weight moves from one to the other. At a minimum of the smaller network the loss changes to second order by
 #
 # $$
 # \tfrac18\, \eta^\top D\, \eta + \beta^\top J\, \eta ,
@@ -847,7 +847,7 @@ figures.show("fig_ranks", figure)
 # :::{prf:corollary} Several outputs, or one weight
 # :label: cor-round
 # If $\rho \ge 2$ for a neuron, no permutation point over a strict minimum that repeats it is a first-order saddle. With one hidden layer and squared loss that is so for almost all targets from $n_{k+1} = 3$ on ({prf:ref}`thm-generic-rank`). If a neuron has one scalar weight and no bias, the index over a minimum is at most 1, and every path from $\theta$ to
-# $\sigma \theta$ passes a point with $\vartheta_0 = \vartheta_1$: its largest loss is at least the infimum of the loss of networks with one neuron less.
+# $\sigma \theta$ passes a point with $\vartheta_0 = \vartheta_1$: its largest loss is at least the infimum of the loss of networks with one neuron fewer.
 # :::
 #
 # :::{prf:proof}
@@ -927,7 +927,7 @@ figures.numbers(
 #
 # ### Neurons that occur more than twice
 #
-# A permutation point of order $K$ repeats neurons of a network with $K$ neurons less. P, section 4.3 says that it is critical, "possibly a saddle of order $K$ or less".
+# A permutation point of order $K$ repeats neurons of a network with $K$ neurons fewer. P, section 4.3 says that it is critical, "possibly a saddle of order $K$ or less".
 #
 # :::{prf:corollary} Inertia at order $K$
 # :label: cor-order

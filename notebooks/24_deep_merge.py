@@ -150,7 +150,7 @@ def merge(net: MLP, theta: torch.Tensor) -> Merge:
     path = converged_path(loss, chart, theta, pair, delta, *budget, misses=MISSES)
     ok = path.gradient_norm <= TOLERANCE
     scores = accuracy(net, path.theta[ok], x, labels)
-    # the permutation point: one neuron less, minimised over what is left
+    # the permutation point: one neuron fewer, minimised over what is left
     small, start = reduce_pair(net, path.theta[-1], layer=2)
     loss = normalised_loss(small, y)
     end, norm = damped_newton(
@@ -301,7 +301,7 @@ claims.check("P8.monotone", share, interval=(low, high), n=n)
 #
 # ## The path ends beside the permutation point
 #
-# With ten outputs $J \ne 0$ in general, and then no path of constrained {term}`minima <minimum>` ends at a permutation point with bounded output weights ({prf:ref}`thm-ends`): $a_0$ and $a_1$ grow like $1/\delta$, and the pair becomes a neuron and a derivative neuron, in a channel to infinity {cite:p}`martinelli2025`. Only where the output weights have been made equal, and everything else minimised again, lies the permutation point of P, section 4.1; it is a minimum of the network with one neuron less.
+# With ten outputs $J \ne 0$ in general, and then no path of constrained {term}`minima <minimum>` ends at a permutation point with bounded output weights ({prf:ref}`thm-ends`): $a_0$ and $a_1$ grow like $1/\delta$, and the pair becomes a neuron and a derivative neuron, in a channel to infinity {cite:p}`martinelli2025`. Only where the output weights have been made equal, and everything else minimised again, lies the permutation point of P, section 4.1; it is a minimum of the network with one neuron fewer.
 
 # %%
 size = [m.path.outgoing for m in counted]  # larger output weight
@@ -390,7 +390,7 @@ if shown:
 smaller = {H: np.mean(point[H]) for H in WIDTHS if point[H]}
 if smaller:
     axis.plot(*zip(*smaller.items(), strict=True), "s", color="book:red")
-    says = f"one neuron less:\n{np.exp(above_end['value']):.1f} times the end of the way"
+    says = f"one neuron fewer:\n{np.exp(above_end['value']):.1f} times the end of the way"
     style = dict(color="book:red", ha="right", transform=axis.transAxes)
     axis.text(0.98, 0.94, says, va="top", **style)
 axis.set(xscale="log", yscale="log" if shown or smaller else "linear")

@@ -45,11 +45,12 @@ def html(part: Part, record: dict, confirmed: dict | None = None, *, links: Link
     stands = confirmed if confirmed and not confirmed["changed"] else None
     leading = words.verdict(stands or record)
     anchor = f' id="{escape(links.anchor)}"' if links.anchor else ""
+    kind = "Derived" if part.derivation else "Measured"
     inner = [
         _source(part, links),
         _verdict(part, record, stands, links),
         _instead(part, leading, links),
-        _paragraph("quantity", f"{'Derived' if part.derivation else 'Measured'}: {_ended(typeset(part.quantity))}"),
+        _paragraph("quantity", f"{kind}: {_ended(typeset(part.quantity, links.address))}"),
         _paragraph("revised", _ended(typeset(said, links.address))) if (said := words.revised(part)) else "",
         scale(part, record, stands),
         _rows(part, record, confirmed, run),

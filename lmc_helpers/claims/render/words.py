@@ -68,7 +68,9 @@ def value(part: Part, record: dict) -> str:
     if record["value"] is None:
         return "not run"
     if sampled(record):
-        return with_error(record["value"], record["stderr"])
+        (shown, error), unit = with_common_exponent([record["value"], record["stderr"]], last_place(record["stderr"]))
+        times = f"·{unit}" if unit else ""
+        return f"{shown}{times} (s.e. {error}{times})"
     low, high = tested(record)
     if low < high:
         (shown,), unit = with_common_exponent([record["value"]], last_place_of_width(low, high))
@@ -190,8 +192,8 @@ def outcome(part: Part, record: dict) -> str:
 
 #: The meaning of a verdict, for readers who do not know the names of verdicts; "holds" explains itself.
 SAID = {
-    SHARPER: "It holds, and a sharper statement is proven here.",
-    CORRECTED: "It is false as it stands; a corrected statement is proven here.",
+    SHARPER: "It holds, and a sharper statement is proved here.",
+    CORRECTED: "It is false as it stands; a corrected statement is proved here.",
     BROKEN: "This step of the printed proof fails; the statement that it serves stands.",
     FAILS: "It does not hold for what was measured.",
     OPEN: "Neither confirmed nor refuted.",
@@ -205,8 +207,8 @@ def level(part: Part, record: dict) -> str:
         return ""
     if sampled(record):
         return (
-            "± is half the tested interval in the first line, and one standard error below it, widened where few "
-            "groups were sampled; tested is the interval of 3.29 of them to both sides (two-sided 10⁻³)"
+            "s.e. is one standard error, widened where few groups were sampled; tested is the interval of 3.29 of them "
+            "to both sides (two-sided 10⁻³), half of which follows ± in the first line"
         )
     if interval(part, record):
         return "tested is the interval at two-sided 10⁻³, which need not be symmetric"
