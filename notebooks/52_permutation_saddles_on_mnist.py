@@ -15,7 +15,7 @@
 # :name: fig-price-of-merge
 # :alt: Three factors on the loss with intervals, on an axis from 0, with a line at 1. Width 25 instead of 10: [[2.5 ** P8.projected_falls:.2f]]. The permutation point instead of the end of the path: [[2.718281828459045 ** P8.mnist_above:.2f]]. A random pair instead of the most similar one: [[2.718281828459045 ** P8.mnist_similar:.2f]].
 #
-# What changes the price of a merge, as a factor on the loss; recorded on MNIST's leading components. Bars: 99.9 % intervals.
+# What changes the price of a merge, as a factor on the loss: width, the permutation point against the path's end, a random pair against the most similar; recorded on MNIST's leading components. Bars: 99.9 % intervals.
 # :::
 #
 # **How sure.** [[n(P8.projected_monotone)]] converged paths, four widths, 50 components of 10 000 images; recorded. The paper's statements are about whole images and stay open.
