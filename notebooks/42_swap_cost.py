@@ -8,7 +8,7 @@
 #
 # *How much must the squared weights of a layer grow if its neurons exchange their functions?*
 #
-# By about the squared distance of fixed parts for each neuron that moves, over $\mu$, the share of trained weights, if training moved them little (proved). Below **half** that distance (**0.37** if shares differ by half) every exchange costs; beyond half, exchanging many can save, without bound in wide layers.
+# By about the squared distance of fixed parts for each neuron moved, over $\mu$, the share of trained weights, if training moved them little (proved). With trained parts below **half** that distance (**0.37** if shares differ by half) every exchange costs; beyond, exchanging many can save, without bound if wide.
 #
 # :::{glue:figure} fig_least
 # :name: fig-least-cost

@@ -24,7 +24,7 @@
 # | "even negative" at $\sigma_F = 0$ (Q3) | [true](#I12.negative) | [[100 * I12.negative:±]] % below 0 |
 # | "for $k = 2$, many low-cost swaps exist" (Q3) | [true](#I12.partners) | [[I12.partners:±]] of 63 partners |
 # | "only the diagonal remains … for $k = 32$" (Q3) | [true](#I12.diagonal) | at most [[high(I12.diagonal):≤.3f]] partners a neuron |
-# | "center-dominated regime ($\sigma_F = 1$)" (Q3) | [open: not stated](#I12.regime) | here [[100 * I12.regime:.0f]] % ([[100 * I12.regime:to]]) of pairs: trained parts within the distance of fixed ones |
+# | "center-dominated regime ($\sigma_F = 1$)" (Q3): trained parts within the distance of fixed ones | [open: not stated](#I12.regime) | here [[100 * I12.regime:.0f]] % ([[100 * I12.regime:to]]) of pairs |
 # | By ridge regression costs are larger, too (Figs. 13, 15) | [open](#I15.scale) | [[10 ** I15.scale:.1f]] ([[10 ** I15.scale:to]]) times; we ask for twice |
 #
 # **Open.** Whether the paper's networks are centre-dominated: no run can decide that; its setting could. Costs by ridge regression: forty networks, 6 core-hours. Ours: whether training keeps half of the order of the costs, and whether both estimates order pairs alike (Evidence).

@@ -18,7 +18,7 @@
 # What changes the price of a merge, as a factor on the loss; recorded on MNIST's leading components. Bars: 99.9 % intervals.
 # :::
 #
-# **How sure.** [[n(P8.projected_monotone)]] paths on 50 components of the images, recorded; the paper's statements are on whole images.
+# **How sure.** [[n(P8.projected_monotone)]] paths, recorded, on 50 components of images; the paper speaks of whole images.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |

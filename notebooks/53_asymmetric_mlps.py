@@ -14,7 +14,7 @@
 # :::{glue:figure} fig_printed_lines
 # :alt: Two panels. Change of the training accuracy, in points, along the line between two networks, against the place on the line. First panel, averaged as they are: ordinary networks lose [[2 * I11.standard:±]] points halfway, networks with weights fixed at zero lose [[2 * I11.zero:±]]; networks with large fixed weights stay level, +[[-I11.unaligned:±]], and so do syre-MLPs, +[[-I11.syre:±]]. Second panel, after matching: all four kinds stay level.
 #
-# Training accuracy against the straight line between that of the ends; as they are, and matched. W-MLP: some weights fixed, of size $\sigma_F$; syre: all in part. Recorded on MNIST; bars: 99.9 % intervals.
+# Training accuracy against the straight line between that of the ends; as they are, and matched. W-MLP: some weights fixed, of size $\sigma_F$; syre: all, in part. Recorded on MNIST; bars: 99.9 % intervals.
 # :::
 #
 # **How sure.** MNIST, 512 units, 100 epochs; [[n(I11.unaligned)]] pairs with large fixed weights, [[n(I11.standard)]] of each other kind; last row: [[n(I10.one)]] pairs, 20 epochs; recorded.
@@ -30,7 +30,7 @@
 #
 # **Open.** Whether networks with weights fixed at zero lose 4 points or more: 16 more pairs, 6 core-hours. Ours, below: whether zeros leave a trace of the order.
 #
-# **For the authors.** State the batch size and the distribution of the initial weights. The newest script for Fig. 4c maximises 1 less the size of correlations, which undoes it.
+# **For the authors.** State batch size and initial weights. The newest script for Fig. 4c maximises 1 less the size of correlations, which undoes the alignment.
 
 # %% [markdown]
 # :::{need}
