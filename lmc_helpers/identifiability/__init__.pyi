@@ -1,4 +1,3 @@
-from lmc_helpers.identifiability.asymmetric import FiGLU as FiGLU
 from lmc_helpers.identifiability.asymmetric import LinearResidual as LinearResidual
 from lmc_helpers.identifiability.asymmetric import Sparse as Sparse
 from lmc_helpers.identifiability.asymmetric import Syre as Syre

@@ -141,8 +141,6 @@ TABLE = [
     (input_subspace.exact_copies, {"d": 4, "k": 2, "copies": 2}, None),
     (input_subspace.grams, {}, lambda r: {"D": r(3, 4), "U": U}),
     (input_subspace.pca_basis, {"X": X, "explained": 0.9, "centred": True}, None),
-    (asymmetric.FiGLU, {"m": 3, "seed": 1, "name": "one"}, None),
-    (asymmetric.FiGLU(3, 1).forward, {}, lambda r: {"x": r(3)}),
     (asymmetric.Sparse, {"fixed": 1, "dim": 0}, None),
     (asymmetric.Syre, {"sigma": 1.0, "epsilon": 0.5}, None),
     (asymmetric.WAsymmetric, {"fixed": 1, "sigma": 1.0, "dim": 0}, None),
