@@ -938,7 +938,7 @@ figures.numbers(
 # :::
 #
 # :::{try}
-# More pairs at every width, which keeps the verdicts of this page and takes about 20 minutes. Look at the first picture: its bars shrink by half.
+# Five times the pairs at every width, which keeps the verdicts of this page. Look at the first picture: its bars shrink by half.
 #
 #     make chapter NAME=trained_minima ARGS="-p pairs 200"
 # :::

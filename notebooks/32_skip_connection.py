@@ -747,7 +747,7 @@ figures.numbers(paths=len(on_path), mixed=mixed, worst_path=on_path.max())
 # :::
 #
 # :::{try}
-# A finer grid and more minima, with the verdicts of this page (a few minutes; look at the printed counts):
+# A finer grid and more minima, with the verdicts of this page (look at the printed counts):
 #
 #     make chapter NAME=skip_connection ARGS="-p fineness 16 -p minima 200"
 # :::

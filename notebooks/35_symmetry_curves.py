@@ -975,7 +975,7 @@ for k in (8, 64):
 # :::
 #
 # :::{try}
-# More curves, another slope (a few minutes; look at the loss on curves and chords):
+# More curves, another slope (look at the loss on curves and chords):
 #
 #     make chapter NAME=symmetry_curves ARGS="-p curves 50 -p slope 0.2"
 # :::

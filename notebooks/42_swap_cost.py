@@ -900,7 +900,7 @@ figures.numbers(
 #     print(swap_costs(*layer), cheapest(cost_table(*layer)))
 # :::
 # :::{try}
-# More layers, every verdict kept; look at the ratios of `I5.theorem`, about a minute:
+# More layers, every verdict kept; look at the ratios of `I5.theorem`:
 #
 #     make chapter NAME=swap_cost ARGS="-p layers 60 -p draws 100000"
 # :::
