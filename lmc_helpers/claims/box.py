@@ -127,11 +127,12 @@ def render(
     stands = confirmed if confirmed and not confirmed["changed"] else None
     leading = _shown(stands or record)
     anchor = f' id="{html.escape(links.anchor)}"' if links.anchor else ""
+    measured = "Derived" if part.derivation else "Measured"
     inner = [
         _source(part, links),
         _verdict(part, record, stands, links),
         _instead(part, leading, links),
-        _paragraph("quantity", f"{'Derived' if part.derivation else 'Measured'}: {_ended(typeset(part.quantity))}"),
+        _paragraph("quantity", f"{measured}: {_ended(typeset(part.quantity, links.address))}"),
         _paragraph("revised", _ended(typeset(said, links.address))) if (said := words.revised(part)) else "",
         _runs.drawn(part, record, stands),
         _runs.rows(part, record, confirmed, run),
@@ -170,11 +171,8 @@ def _source(part: Part, links: Links) -> str:
     who = html.escape(words.authors(part))
     if part.whose == OURS:
         return _paragraph("statement", f"<b>{who}</b>")
-    where = f"<b>{who}</b>, {typeset(part.where)}"
-    if part.whose != READING:
-        return _paragraph("statement", where)
-    read = _ended(typeset(part.reading, links.address))
-    return _paragraph("statement", f"{where}, <b>as we read it</b>: {read}")
+    read = f", <b>as we read it</b>: {_ended(typeset(part.reading, links.address))}" if part.whose == READING else ""
+    return _paragraph("statement", f"<b>{who}</b>, {typeset(part.where)}{read}")
 
 
 def _shown(record: dict) -> str:
