@@ -27,11 +27,12 @@
   const SMALLEST = 0.72; // of a formula's size; one that needs less scrolls
   const fit = (inside) => {
     if (window.innerWidth > 600) return;
-    for (const formula of inside.querySelectorAll("article mjx-container")) {
-      const box = formula.closest("span.math, div.math") || formula, share = box.clientWidth / box.scrollWidth;
-      if (!(share < 1) || box.dataset.fits) continue;
-      box.style.fontSize = `${(parseFloat(box.style.fontSize) || 100) * Math.max(SMALLEST, share - 0.01)}%`;
-      box.dataset.fits = "";
+    for (const formula of inside.querySelectorAll("article mjx-container:not([data-fits])")) {
+      const boxes = [formula, formula.closest("span.math, div.math") || formula];
+      const share = Math.min(...boxes.map((box) => box.clientWidth / box.scrollWidth));
+      if (!(share < 1)) continue;
+      formula.style.fontSize = `${(parseFloat(formula.style.fontSize) || 100) * Math.max(SMALLEST, share - 0.01)}%`;
+      formula.dataset.fits = "";
     }
   };
   window.addEventListener("load", () => window.MathJax?.startup?.promise.then(() => fit(document)));
