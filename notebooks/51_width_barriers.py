@@ -223,7 +223,7 @@ figures.show("fig_width_idea", idea)
 #
 # Everything that the paper states is taken over; where it is silent, we choose:
 #
-# | | The paper | Here |
+# | Choice | The paper | Here |
 # | --- | --- | --- |
 # | networks | "4-layer", ReLU | four linear maps, three hidden layers of one width |
 # | training | SGD, batches of 100, rate 0.05, "10000 epochs" | the same, 17 epochs: ten thousand steps |
