@@ -1054,7 +1054,7 @@ claims.check("Z5.grid", missed)
 # :::
 #
 # :::{try}
-# Wider networks, more pairs, in about ten minutes:
+# Networks four times as wide, more than twice the pairs:
 #
 #     make chapter NAME=barrier_rate ARGS="-p doublings 7 -p pairs 400"
 #
