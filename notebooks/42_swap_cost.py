@@ -17,7 +17,7 @@
 # Cheapest of all exchanges, exact, for trained parts of $\rho$ times the distance of the fixed parts. Below 0 it saves weight.
 # :::
 #
-# **How sure.** Proved, with constants; checked on [[n(I5.theorem)]] exchanges, worst cases among them, recorded. $\rho$: size of trained parts over the distance of fixed parts ; $\gamma^2$: their squared shift where least (the gap); $\varepsilon$: by how much shares differ from $\mu$.
+# **How sure.** Proved, with constants; checked on [[n(I5.theorem)]] exchanges, worst cases among them, recorded. $\rho$: size of trained parts over the distance of fixed parts; $\gamma^2$: their squared shift where least (the gap); $\varepsilon$: by how much shares differ from $\mu$.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
