@@ -129,7 +129,7 @@ def minima_barriers(
 
 @checked
 def permuted_and_direct(
-    W1: Float[Tensor, "n m d"], W2: Float[Tensor, "n m d"], M: Positive, chunk: Positive = 50
+    W1: Float[Tensor, "n m d"], W2: Float[Tensor, "n m d"], M: Positive, chunk: Positive = 100
 ) -> Float[Tensor, "2 n"]:
     """Barriers of pairs near minima after Algorithm 1, rows typed by ``minima.snap``, and without a permutation.
 
@@ -153,6 +153,6 @@ def uniform_barriers(
     """
     W1, W2 = sample_minima(m, M, d, 2 * n, seed, law).split(n)
     if m + M <= 80:
-        return permuted_and_direct(W1, W2, M, chunk=100).numpy()
+        return permuted_and_direct(W1, W2, M).numpy()
     permuted = permute(W2, algorithm_1(W1, W2))
     return np.stack([minima_barriers(W1, ends, M) for ends in (permuted, W2)])
