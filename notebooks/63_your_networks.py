@@ -80,7 +80,7 @@ examples: int = (
     1797  # how many examples are used; half for matching, half for losses
 )
 pairs: int = 4  # pairs of each architecture that the chapter trains
-epochs: int = 8  # of their training
+epochs: int = 12  # of their training
 restarts: int = 10  # of weight matching
 steps: int = 30  # of the matchers that descend
 exchanged: int = 20  # most pairs of units exchanged; of more, drawn ones
