@@ -83,7 +83,7 @@ pairs: int = 4  # pairs of each architecture that the chapter trains
 epochs: int = 12  # of their training
 restarts: int = 10  # of weight matching
 steps: int = 30  # of the matchers that descend
-exchanged: int = 40  # most pairs of units exchanged; of more, drawn ones
+exchanged: int = 20  # most pairs of units exchanged; of more, drawn ones
 minutes: float = (
     60  # a pair of yours that takes longer, as estimated first, is refused
 )
