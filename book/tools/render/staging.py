@@ -241,7 +241,7 @@ SAYS = {
     claims.CORRECTED: "It lies outside the criterion, "
     "and inside that of a corrected statement, which the chapter proves.",
     claims.BROKEN: "A step of a printed proof is contradicted; the statement that it serves is true.",
-    claims.FAILS: "It lies outside the criterion, and nothing is proven in its place.",
+    claims.FAILS: "It lies outside the criterion, and nothing is proved in its place.",
     claims.OPEN: "The measurement does not decide: its interval touches the border, or no second seed repeats a "
     "rejection. One that is not run (–) is open because no run was what decides it; its box has the price, if known.",
 }

@@ -46,11 +46,12 @@ def html(part: Part, record: dict, confirmed: dict | None = None, *, links: Link
     stands = Result(part, confirmed) if confirmed and not confirmed["changed"] else None
     leading = stands or here
     anchor = f' id="{escape(links.anchor)}"' if links.anchor else ""
+    kind = "Derived" if part.derivation else "Measured"
     inner = [
         _source(part, links),
         _verdict(here, leading, links),
         _instead(part, leading.verdict, links),
-        _paragraph("quantity", f"{'Derived' if part.derivation else 'Measured'}: {_ended(typeset(part.quantity))}"),
+        _paragraph("quantity", f"{kind}: {_ended(typeset(part.quantity, links.address))}"),
         _paragraph("revised", _ended(typeset(said, links.address))) if (said := words.revised(part)) else "",
         _scale_of(here, stands),
         _rows(here, stands, confirmed, run),

@@ -124,7 +124,9 @@ class Result:
             return "not run"
         value = self.record["value"]
         if self.sampled:
-            return with_error(value, self.record["stderr"])
+            (shown, error), unit = with_common_exponent([value, stderr := self.record["stderr"]], last_place(stderr))
+            times = f"·{unit}" if unit else ""
+            return f"{shown}{times} (s.e. {error}{times})"
         low, high = self.tested
         if low < high:
             (shown,), unit = with_common_exponent([value], last_place_of_width(low, high))
@@ -200,8 +202,8 @@ class Result:
             return ""
         if self.sampled:
             return (
-                "± is half the tested interval in the first line, and one standard error below it, widened where few "
-                "groups were sampled; tested is the interval of 3.29 of them to both sides (two-sided 10⁻³)"
+                "s.e. is one standard error, widened where few groups were sampled; tested is the interval of 3.29 of "
+                "them to both sides (two-sided 10⁻³), half of which follows ± in the first line"
             )
         if self.interval:
             return "tested is the interval at two-sided 10⁻³, which need not be symmetric"
@@ -210,8 +212,8 @@ class Result:
 
 #: The meaning of a verdict, for readers who do not know the names of verdicts; "holds" explains itself.
 SAID = {
-    SHARPER: "It holds, and a sharper statement is proven here.",
-    CORRECTED: "It is false as it stands; a corrected statement is proven here.",
+    SHARPER: "It holds, and a sharper statement is proved here.",
+    CORRECTED: "It is false as it stands; a corrected statement is proved here.",
     BROKEN: "This step of the printed proof fails; the statement that it serves stands.",
     FAILS: "It does not hold for what was measured.",
     OPEN: "Neither confirmed nor refuted.",

@@ -30,7 +30,7 @@ def test_a_scale_says_what_it_shows():
     part = parse_part("T1.a", SAMPLED)
     record = asdict(judge(part, 2.0, stderr=0.0123, n=10))
     svg = ElementTree.fromstring(scale(part, record))
-    run = "this run: 2.000 ± 0.012, tested 1.960 to 2.040, inside what is stated"
+    run = "this run: 2.000 (s.e. 0.012), tested 1.960 to 2.040, inside what is stated"
     assert svg.get("aria-label") == f"Scale: stated 1.9 to 2.1; {run}; rival 2.5"
     nothing = asdict(judge(part, 2.0, stderr=0.0123, n=0))
     assert "nothing was measured at this scale" in ElementTree.fromstring(scale(part, nothing)).get("aria-label")
@@ -46,8 +46,8 @@ def test_details_are_those_that_there_are():
         "Rival": "2.5: five halves",
         "Samples": "n = 10 here, 12\u202f000 at paper scale; decided from 5 on",
         "Error": (
-            "± is half the tested interval in the first line, and one standard error below it, widened where few "
-            "groups were sampled; tested is the interval of 3.29 of them to both sides (two-sided 10⁻³)"
+            "s.e. is one standard error, widened where few groups were sampled; tested is the interval of 3.29 of "
+            "them to both sides (two-sided 10⁻³), half of which follows ± in the first line"
         ),
         "Second seed": "it rejects too",
         "Readings": "one of several of this statement; the best of them counts",
@@ -109,7 +109,7 @@ def test_both_runs_stand_in_one_box():
     said = words_of(shown)
     assert "✓ holds at paper scale ? open in this run" in said
     assert "touches the border of what is stated: not decided" in said
-    assert f"recorded run, paper scale commit {'c' * 10}, seeds from {'5' * 10} 2.0000 ± 0.0010, tested" in said
+    assert f"recorded run, paper scale commit {'c' * 10}, seeds from {'5' * 10} 2.0000 (s.e. 0.0010), tested" in said
     assert shown.startswith('<details class="lmc-claim lmc-holds"')
     assert shown.count("lmc-mark ") == 2 and "<circle" in shown and "<path" in shown
 
