@@ -10,7 +10,6 @@ from oracles.draws import basis
 
 from lmc_helpers._chapters.coherence import exact_copy
 from lmc_helpers.identifiability import AsymmetricLayer, coherence, exact_copies, grams, leverages, pca_basis
-from lmc_helpers.identifiability.input_subspace import _neuron_slices, _whiteners
 
 
 def numbers(*shape, seed=0):
@@ -46,26 +45,6 @@ def test_gram_matrices_entry_by_entry(d, k):
     for index in np.ndindex(2, 3):
         S = sum(D[index][n] ** 2 * torch.outer(U[n], U[n]) for n in range(d))
         torch.testing.assert_close(grams(D, U)[index], S)
-
-
-@pytest.mark.parametrize("scale", [1.0, 1e-3, 1e-6])
-def test_whiteners_are_roots_of_the_pseudo_inverse(scale):
-    """Ranks k, k − 1 and 0; the small singular value is exact although S has the condition number scale⁻²."""
-    U = torch.eye(3).double()
-    D = torch.tensor([[1.0, 2.0, scale], [1.0, scale, 0.0], [0.0, 0.0, 0.0]]).double()
-    B, deficient, off = _whiteners(D, U)
-    exact = torch.where(D == 0, 0, 1 / D.square())
-    torch.testing.assert_close(B.mT @ B, torch.diag_embed(exact), rtol=1e-9, atol=0)
-    assert deficient.tolist() == [False, True, True]
-    torch.testing.assert_close(off, torch.stack([torch.diag(torch.tensor([0.0, 0, 1])), torch.eye(3)]).double())
-
-
-@pytest.mark.parametrize(("m", "entries"), [(1, 1), (5, 1), (7, 40), (7, 10**6)])
-def test_slices_cover_every_neuron_once(monkeypatch, m, entries):
-    monkeypatch.setattr("lmc_helpers.identifiability.input_subspace.CHUNK", entries)
-    slices = _neuron_slices(torch.zeros(m, 4), torch.zeros(4, 2))
-    assert [i for part in slices for i in range(m)[part]] == list(range(m))
-    assert all(len(range(m)[part]) * 2 * max(m, 4) <= entries or len(range(m)[part]) == 1 for part in slices)
 
 
 @pytest.mark.parametrize(("d", "k", "copies"), [(12, 2, 5), (6, 3, 2), (4, 1, 4)])
