@@ -1188,7 +1188,7 @@ ratios = {
 # :::
 #
 # :::{try}
-# More pairs in every component, on finer paths (a few minutes; look at the printed verdicts and at the loss along the paths):
+# More pairs in every component, on finer paths (look at the printed verdicts and at the loss along the paths):
 #
 #     make chapter NAME=components ARGS="-p pairs 20 -p steps 201"
 # :::

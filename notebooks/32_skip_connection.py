@@ -373,7 +373,7 @@ STARTS = [(0.0, 1.0), (1.0, 1.0), (1.0, 0.5), (1.0, 0.1), (0.1, 0.1)]  # ε and 
 found = {(n, *at): together(n, *at, seed) for n in (2, 4) for at in STARTS}
 
 # %% [markdown]
-# | | no skip | $\varepsilon = 1$, $\delta = 1$ | $\delta = 0.5$ | $\delta = 0.1$ | $\varepsilon = 0.1$, $\delta = 0.1$ |
+# | Size | no skip | $\varepsilon = 1$, $\delta = 1$ | $\delta = 0.5$ | $\delta = 0.1$ | $\varepsilon = 0.1$, $\delta = 0.1$ |
 # | --- | --- | --- | --- | --- | --- |
 # | $n = 2$ | {glue:text}`together_2_0:.2f` | {glue:text}`together_2_1:.2f` | {glue:text}`together_2_2:.2f` | {glue:text}`together_2_3:.2f` | {glue:text}`together_2_4:.2f` |
 # | $n = 4$ | {glue:text}`together_4_0:.2f` | {glue:text}`together_4_1:.2f` | {glue:text}`together_4_2:.2f` | {glue:text}`together_4_3:.2f` | {glue:text}`together_4_4:.2f` |
@@ -747,7 +747,7 @@ figures.numbers(paths=len(on_path), mixed=mixed, worst_path=on_path.max())
 # :::
 #
 # :::{try}
-# A finer grid and more minima, with the verdicts of this page (a few minutes; look at the printed counts):
+# A finer grid and more minima, with the verdicts of this page (look at the printed counts):
 #
 #     make chapter NAME=skip_connection ARGS="-p fineness 16 -p minima 200"
 # :::

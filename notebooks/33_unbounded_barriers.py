@@ -829,7 +829,7 @@ claims.check(
 # ### Run it yourself
 #
 # :::{try}
-# More networks, and a minimum after more steps, about half a minute; every verdict stays:
+# More networks, and a minimum after more steps; every verdict stays:
 #
 #     make chapter NAME=unbounded_barriers ARGS="-p networks 20 -p steps 10000"
 #

@@ -602,7 +602,7 @@ figures.show("fig_between", figure, legend=4)
 # ### Run it yourself
 #
 # :::{try}
-# More factorisations, and larger matrices, about five times as long; every verdict stays:
+# More factorisations, and larger matrices; every verdict stays:
 #
 #     make chapter NAME=orbit_distance ARGS="-p factorisations 20 -p n_max 4"
 #

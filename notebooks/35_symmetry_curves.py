@@ -314,7 +314,7 @@ claims.check("G8.two_factors", with_two, rival=torch.cat(with_one).min().item())
 # :label: prp-kept
 # The outputs do not change if $s_g$ has rank $k$, which needs $k \le h$. $\mathrm{id} \cdot w = (W_1, W_2 s s^+)$ has the outputs of $w$, and is $w$ for every $W_2$ if and only if $s$ has rank $h$, which needs $k \ge h$. For almost every $W_1$:
 #
-# | | $k \le h$: outputs kept | $k \ge h$: $\mathrm{id} \cdot w = w$ for every $W_2$ |
+# | Network | $k \le h$: outputs kept | $k \ge h$: $\mathrm{id} \cdot w = w$ for every $W_2$ |
 # | --- | --- | --- |
 # | sigmoid, no two columns of $X$ equal up to sign, none 0 | yes | yes |
 # | leaky ReLU, $\min(k, h) \le n$, $X$ of rank $\min(k, n)$ | yes | yes |
@@ -975,7 +975,7 @@ for k in (8, 64):
 # :::
 #
 # :::{try}
-# More curves, another slope (a few minutes; look at the loss on curves and chords):
+# More curves, another slope (look at the loss on curves and chords):
 #
 #     make chapter NAME=symmetry_curves ARGS="-p curves 50 -p slope 0.2"
 # :::

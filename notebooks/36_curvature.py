@@ -1201,7 +1201,7 @@ claims.check(
 # :::
 #
 # :::{try}
-# More curves on a finer grid, with all verdicts as here (a few minutes; look at the distances over the length of random plane curves):
+# More curves on a finer grid, with all verdicts as here (look at the distances over the length of random plane curves):
 #
 #     make chapter NAME=curvature ARGS="-p orbits 1000 -p steps 801"
 # :::

@@ -726,7 +726,7 @@ claims.check("G5.expansion", expansion, rival=min(printed_constant))
 # ### Run it yourself
 #
 # :::{try}
-# More networks, and all permutations of seven neurons, about ten times as long; every verdict stays:
+# More networks, and all permutations of seven neurons, seven times as many; every verdict stays:
 #
 #     make chapter NAME=permuted_barriers ARGS="-p networks 20 -p width_max 7"
 #

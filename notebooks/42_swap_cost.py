@@ -720,7 +720,7 @@ figures.show("fig_gram", figure, legend=2)
 # :label: prop-centre-means
 # Let $F$ have independent normal entries of variance $\sigma_F^2$, all of them (syre) or those with $D = 0$, where $D$ is 0 or 1 (W-asymmetric). Let $D$ be given, $S_i$ and $S_j$ of full rank, $A = 2I - S_i - S_j$ and $B = S_i^{-1} + S_j^{-1}$. The means over $F$ are
 #
-# | | centre term | $\lVert \delta_{(ij)} \rVert^2$ |
+# | Scheme | centre term | $\lVert \delta_{(ij)} \rVert^2$ |
 # | --- | --- | --- |
 # | syre | $2 \sigma_F^2 \operatorname{tr} B$ | $4 \sigma_F^2 k$ |
 # | W-asymmetric | $\sigma_F^2 \operatorname{tr}(BA)$ | $2 \sigma_F^2 \operatorname{tr} A$ |
@@ -900,7 +900,7 @@ figures.numbers(
 #     print(swap_costs(*layer), cheapest(cost_table(*layer)))
 # :::
 # :::{try}
-# More layers, every verdict kept; look at the ratios of `I5.theorem`, about a minute:
+# More layers, every verdict kept; look at the ratios of `I5.theorem`:
 #
 #     make chapter NAME=swap_cost ARGS="-p layers 60 -p draws 100000"
 # :::

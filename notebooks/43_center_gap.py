@@ -827,7 +827,7 @@ figures.show("fig_few", figure, legend=4)
 # A bias is the weight of an input that is constant, but a *fixed* one is not trained: $d_i = 0$ there. By {prf:ref}`prop-biases` a swap of neurons with different biases then costs $+\infty$ if one of their functions determines its coefficients, unless the other inputs represent a constant.
 # :::
 # :::{try}
-# More draws and wider layers, every verdict kept; look at `I6.exponent_32`, a few minutes:
+# More draws and wider layers, every verdict kept; look at `I6.exponent_32`:
 #
 #     make chapter NAME=center_gap ARGS="-p draws 4000 -p widest 16384"
 # :::

@@ -866,7 +866,7 @@ for place, beta in enumerate((0.001, 0.1, 1.0)):
 # All $S_i = I$ and $v_i = 0$, so all three terms of I, (16) vanish. Without norms $h_i(w; x) = \eta(w^\top x)$ does not depend on $i$. So $T_{ij} = T_{jj}$ for all $i$ and $j$, and $T_{ij} + T_{ji} - T_{ii} - T_{jj} = 0$.
 # :::
 # :::{try}
-# More pairs, trained for longer, the verdicts that a run of this length may judge kept; look at `I12.partners`, about a quarter of an hour:
+# More pairs, trained for longer, the verdicts that a run of this length may judge kept; look at `I12.partners`:
 #
 #     make chapter NAME=gaussian_mixture ARGS="-p clusters 16 -p epochs 60 -p resume true"
 # :::

@@ -1207,7 +1207,7 @@ figures.numbers(
 # What is lost in the middle is lost to the biases, not to the numbers.
 # :::
 # :::{try}
-# Fewer pairs for each of more masks; the judged barriers keep their verdicts, with narrower intervals. Look at `I13.rise_copy`, three minutes:
+# Fewer pairs for each of more masks; the judged barriers keep their verdicts, with narrower intervals. Look at `I13.rise_copy`:
 #
 #     make chapter NAME=coherence ARGS="-p outer 20 -p pairs 2"
 # :::

@@ -422,7 +422,7 @@ least = min(
 #
 # :::{prf:proof}
 # Add and subtract $\ell(\bar z, y)$; $J \ge 0$ is convexity. With $\Lambda(z) = \ln \sum_c e^{z_c}$ the cross-entropy is $\Lambda(z) - z_y$, whose second term is linear and cancels in $J$, and $z_c = \Lambda(z) + \ln p_c$, so that
-# $\Lambda(\bar z) = \lambda \Lambda(f_A) + (1 - \lambda) \Lambda(f_B)$ ${} + \ln \sum_c (p^A_c)^\lambda (p^B_c)^{1 - \lambda}$. For the squared loss $\lambda \lVert a \rVert^2 + (1 - \lambda) \lVert b \rVert^2 - \lVert \lambda a + (1 - \lambda) b \rVert^2 = \lambda (1 - \lambda) \lVert a - b \rVert^2$. By Hölder's inequality the sum is below 1 unless $p^A = p^B$. With the same last hidden layer for all $\lambda$ the output is linear in the last map, so it is $\bar z$.
+# $\Lambda(\bar z) = \lambda \Lambda(f_A) + (1 - \lambda) \Lambda(f_B)$ ${} + \ln \sum_c (p^A_c)^\lambda (p^B_c)^{1 - \lambda}$. For the squared loss $\lambda \lVert a \rVert^2 + (1 - \lambda) \lVert b \rVert^2 - \lVert \lambda a + (1 - \lambda) b \rVert^2$ ${} = \lambda (1 - \lambda) \lVert a - b \rVert^2$. By Hölder's inequality the sum is below 1 unless $p^A = p^B$. With the same last hidden layer for all $\lambda$ the output is linear in the last map, so it is $\bar z$.
 # :::
 #
 # So the middle of the line is better than the ends, on average over both, exactly where the deviation costs less than $J$; a bound by $\lVert \xi_f \rVert$ alone cannot say so. The first term is what the middle loses against the *ensemble* of the ends that averages their outputs; for ensembles $J$ is known as their *ambiguity*.

@@ -530,7 +530,7 @@ figures.show("fig_inputs", figure)
 # They agree for $\tau = \tau^{-1}$, so for all exchanges, but not for a cycle: for $F = (1, 0, 0)$ and $U = (0, 2, 1)^\top/\sqrt 5$ a cycle puts $U_2$ or $U_3$ in the place of $U_1$, and the costs are $\frac45$ and $\frac15$.
 # :::
 # :::{try}
-# More random layers; look at `I7.constant`, which keeps its verdict with a narrower interval. About a minute:
+# More random layers; look at `I7.constant`, which keeps its verdict with a narrower interval:
 #
 #     make chapter NAME=input_shifts ARGS="-p draws 4000 -p layers 100"
 # :::

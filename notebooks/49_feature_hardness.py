@@ -401,7 +401,7 @@ claims.check("I8.after", after, rival=max(no_correlation))
 # So $g = b\, (\mathbb E\, r/d)\, \lVert x \rVert$, at the distance $b \sqrt{\operatorname{Var}(r)/d} \approx b/\sqrt{2d}$, as $\operatorname{Var}(r) \to \frac12$: in high dimension all inputs have nearly one length, and a bias is nearly homogeneous.
 # :::
 # :::{try}
-# More random networks; the largest ratios of the bounds to least squares, `I8.after` and `I8.homogeneous`, keep their verdicts. About two minutes:
+# Ten times the random networks; the largest ratios of the bounds to least squares, `I8.after` and `I8.homogeneous`, keep their verdicts:
 #
 #     make chapter NAME=feature_hardness ARGS="-p layers 200"
 # :::

@@ -9,7 +9,7 @@
 #
 # *Is the average of two trained networks worst at some middle width, even after their neurons are matched?*
 #
-# No, if matched by activations (after ten thousand steps): the loss rises **[[Z11.peak_activations:.2f]] ([[Z11.peak_activations:to]]) times** as much at the narrowest of widths 15 to 100 as at any between. Matched by weights it is open: **[[Z11.peak:.2f]] ([[Z11.peak:to]]) times** at the worse end; a peak needs 0.9.
+# No, if matched by activations (ten thousand steps): the loss rises **[[Z11.peak_activations:.2f]] ([[Z11.peak_activations:to]]) times** as much at the narrowest of widths 15 to 100 as at any between. By weights it is open: **[[Z11.peak:.2f]] ([[Z11.peak:to]]) times** at the worse end; a peak needs 0.9.
 #
 # :::{glue:figure} fig_found
 # :alt: Three intervals on an axis from 0 of the barrier at an end of the widths, divided by the highest barrier at another width. The region up to 0.9 is shaded, a peak would lie there. Widths 15 to 100 matched by activations: [[Z11.peak_activations:.2f]] ([[Z11.peak_activations:to]]). Matched by weights: [[Z11.peak:.2f]] ([[Z11.peak:to]]). Width 6 against all wider ones, matched by weights: [[Z11.narrower:.2f]] ([[Z11.narrower:to]]). None lies wholly in the shaded region.
@@ -28,7 +28,7 @@
 # | "the peak position doesn't change according to depths" (app. B.4, Fig. 14) | [open, no peak](#Z18.mnist) | widths 6 to 100, two to six layers |
 # | "but it got bigger as our dataset became more complex" (app. B.4, Fig. 14) | [open](#Z18.complexity) | the canonical files of CIFAR-10 were missing |
 #
-# **Open.** A peak after weight matching, or a rise from width 6: 18 more groups, {glue:text}`hours_steps` core-hours for every ten. 200 epochs: {glue:text}`hours_long` core-hours.
+# **Open.** A peak by weights, a rise from width 6: 18 more groups, {glue:text}`hours_steps` core-hours for ten. 200 epochs: {glue:text}`hours_long`.
 #
 # **For the authors.** Print with Fig. 7 which algorithm found the permutation (the choice is worth a factor of [[1 / Z11.matcher:.1f]], [[1 / Z11.matcher:to]]), and whether "10000 epochs" are steps.
 
@@ -223,7 +223,7 @@ figures.show("fig_width_idea", idea)
 #
 # Everything that the paper states is taken over; where it is silent, we choose:
 #
-# | | The paper | Here |
+# | Choice | The paper | Here |
 # | --- | --- | --- |
 # | networks | "4-layer", ReLU | four linear maps, three hidden layers of one width |
 # | training | SGD, batches of 100, rate 0.05, "10000 epochs" | the same, 17 epochs: ten thousand steps |

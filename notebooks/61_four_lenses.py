@@ -167,7 +167,7 @@ figures.show("fig_answer", answer)
 # \end{aligned}
 # $$
 #
-# | | looks at | asks |
+# | Paper | looks at | asks |
 # | --- | --- | --- |
 # | **Z** | the line from $a$ to $\pi b$ | How low is $B(a, \pi b)$ for the best order $\pi$? |
 # | **P** | networks with $\theta_i = \theta_j$ | How high are they, on a path from $\theta$ to its copy with $i$ and $j$ exchanged? |
@@ -372,7 +372,7 @@ figures.show("fig_lenses", figure, legend=3)
 #
 # Networks of 12 ReLU neurons with biases learn small digits on the cross-entropy with the penalty $\frac\gamma2 \lVert \theta \rVert^2$, until the rate has fallen to 0; in others half of the incoming weights are fixed. Four questions, and the recorded answers:
 #
-# | | | recorded |
+# | Question | Answer | Recorded |
 # | --- | --- | --- |
 # | What does {term}`weight matching` leave? | [less than half](#X1.digits_permutation) | [[100 * X1.digits_permutation:±]] % |
 # | How far apart is a network from itself in a random order? | [as far](#X1.digits_order) | the pairs are [[X1.digits_order:±]] times as far apart |
@@ -601,7 +601,7 @@ claims.check("X1.swap_predicts", mean_rank, **of_pairs)
 # %% [markdown]
 # ## Each paper explains a part, and none contradicts another
 #
-# | | explains of these barriers | leaves open |
+# | Paper | explains of these barriers | leaves open |
 # | --- | --- | --- |
 # | **Z** | Order: [[100 * (1 - X1.digits_permutation):.0f]] % on digits, [[100 * (1 - X1.students_permutation):.1f]] % between students, and what is left there exactly; for wide students the rate of both ({prf:ref}`thm-direct`), for many teachers the best order's limit ({prf:ref}`thm-best`); how many zero neurons more make two minima one valley, and what fewer leave ({prf:ref}`thm-zero-rows`, {prf:ref}`cor-zero-rows`) | what the best order leaves on digits; neurons kept apart lead from there to the ensemble ({prf:ref}`prop-padding`), by a law that is not proved |
 # | **P** | The middle of every exchange; every order for the price of a merge, which a sum of two squares bounds for near neurons ({prf:ref}`thm-height`); which permutation points are passes, those of index 1 ({prf:ref}`thm-round`), and how many ({prf:ref}`thm-by-index`) | how high the straight line is |

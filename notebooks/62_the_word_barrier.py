@@ -142,7 +142,7 @@ figures.show("fig_idea", figure)
 # %% [markdown]
 # ## Four papers take different heights
 #
-# | | What is taken | Baseline | Of what |
+# | Where | What is taken | Baseline | Of what |
 # | --- | --- | --- | --- |
 # | Z, (9) | supremum, on eleven places | the chord | population loss; Z, Fig. 3 divides by the {term}`direct barrier`; negative log-likelihood in Z, Figs. 7, 8 |
 # | I, Prop. 5.2 | each place | the chord | loss |
