@@ -6,21 +6,17 @@ import numpy as np
 import pytest
 import scipy.linalg
 import torch
-from oracles.draws import basis
+from oracles.draws import basis, normal
 
 from lmc_helpers._chapters.coherence import exact_copy
 from lmc_helpers.identifiability import AsymmetricLayer, coherence, exact_copies, grams, leverages, pca_basis
 
 
-def numbers(*shape, seed=0):
-    return torch.tensor(np.random.default_rng([seed, *shape]).standard_normal(shape))
-
-
 @pytest.mark.parametrize(("m", "d", "k"), [(1, 1, 1), (2, 3, 1), (5, 4, 4), (3, 12, 5)])
 def test_a_layer_neuron_by_neuron(m, d, k):
-    F, D, W, U = numbers(m, d), numbers(m, d, seed=1), numbers(m, d, seed=2), basis(d, k)
+    F, D, W, U = normal(m, d), normal(m, d, seed=1), normal(m, d, seed=2), basis(d, k)
     layer = AsymmetricLayer(F, D, W, U)
-    x = U @ numbers(k, 7)  # inputs (d, 7) of the subspace
+    x = U @ normal(k, 7)  # inputs (d, 7) of the subspace
     for i in range(m):
         preactivation = sum((F[i, n] + D[i, n] * W[i, n]) * x[n] for n in range(d))
         torch.testing.assert_close(layer.functions[i] @ (U.T @ x), preactivation)
@@ -41,7 +37,7 @@ def test_a_layer_is_float64_and_unpacks_in_order():
 
 @pytest.mark.parametrize(("d", "k"), [(1, 1), (6, 2), (5, 5)])
 def test_gram_matrices_entry_by_entry(d, k):
-    D, U = numbers(2, 3, d), basis(d, k)
+    D, U = normal(2, 3, d), basis(d, k)
     for index in np.ndindex(2, 3):
         S = sum(D[index][n] ** 2 * torch.outer(U[n], U[n]) for n in range(d))
         torch.testing.assert_close(grams(D, U)[index], S)
