@@ -84,6 +84,7 @@ class Matched:
             from safetensors.torch import save
 
             written = torch.tensor(list(json.dumps(groups).encode()), dtype=torch.uint8)
+            numbers = {name: value.contiguous() for name, value in numbers.items()}
             atomic_write(Path(path), save({"symmetry": written, **numbers}))
 
 

@@ -284,7 +284,7 @@ def test_a_network_without_groups_is_told():
 
 
 @pytest.mark.parametrize("kind", ["json", "safetensors"])
-@pytest.mark.parametrize("name", ["mlp", "grouped queries", "Experts"])
+@pytest.mark.parametrize("name", ["resnet", "grouped queries", "Experts"])
 def test_a_saved_matching_is_what_it_was(tmp_path, name, kind):
     a, b, x = shuffled(name)
     there, found = match(a, b, x, details=True)
