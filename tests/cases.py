@@ -482,6 +482,8 @@ FREE = {  # what does not: values by their size, units that an index of them pic
     "largest kept": lambda h: torch.zeros_like(h).scatter(-1, h.topk(2, -1)[1], h.topk(2, -1)[0].relu()),
     "least": lambda h: h - h.tanh().gather(-1, h.argsort(-1)[:, :2]).sum(-1, keepdim=True),
     "largest value": lambda h: h * h.max(-1, keepdim=True)[0],
+    "rounded": lambda h: torch.fake_quantize_per_tensor_affine(h, 0.05, 0, -99, 99),
+    "steps": lambda h: torch.fake_quantize_per_channel_affine(h, torch.full((6,), 0.1), torch.zeros(6).int(), 1, -9, 9),
     "median": lambda h: h - h.median(-1, keepdim=True)[0],
     "threshold": lambda h: h * (h >= h.topk(4, -1)[0][..., -1:]),
     "sorted values": lambda h: h * (h.sort(-1)[0] * torch.arange(6, dtype=h.dtype)).sum(-1, keepdim=True),
@@ -532,6 +534,20 @@ class Experts(nn.Module):
         return (torch.einsum("bnh,nho->bno", h.tanh(), self.down) * self.router(x).softmax(-1)[..., None]).sum(1)
 
 
+@case(3, images(6, 4, 5))
+class Mixer(nn.Module):
+    """Channels are samples to the layers that mix tokens."""
+
+    def __init__(self):
+        super().__init__()
+        self.inp, self.up, self.down = nn.Linear(5, 6), nn.Linear(4, 9), nn.Linear(9, 4)
+        self.between, self.out = nn.Linear(6, 7), nn.Linear(7, 2)
+
+    def forward(self, x):
+        h = self.inp(x)
+        return self.out(self.between(h + self.down(self.up(h.mT).tanh()).mT).tanh())
+
+
 @case(2, VECTORS)
 class Members(Experts):
     """Networks stacked in an ensemble, whose outputs are apart."""
@@ -541,89 +557,68 @@ class Members(Experts):
         return torch.einsum("bnh,nho->bno", h.tanh(), self.down), self.router(x)
 
 
-@case(1 + 2 * (1 + 3), images(4, 7, 5))
-class Chosen(nn.Module):
-    """Experts that a router chooses for each token, and experts that choose tokens."""
-
-    def __init__(self):
-        super().__init__()
-        self.inp, self.out, self.routers = (
-            nn.Linear(5, 6),
-            nn.Linear(6, 2),
-            nn.ModuleList(nn.Linear(6, 3) for _ in "ab"),
-        )
-        self.up, self.down = (
-            nn.ParameterList(nn.Parameter(torch.randn(3, *n)) for _ in "ab") for n in ((6, 4), (4, 6))
-        )
+@case(1 + 2, VECTORS)
+class Chosen(Experts):
+    """The expert that the router prefers."""
 
     def forward(self, x):
-        h = self.inp(x).flatten(0, 1)
-        w, e = self.routers[0](h).softmax(-1).topk(2, -1)
-        z = torch.einsum("td,tkdh->tkh", h, self.up[0][e]).relu()
-        h = h + torch.einsum("tkh,tkhd,tk->td", z, self.down[0][e], w)
-        w, at = self.routers[1](h).softmax(-1).T.topk(5, -1)
-        z = h[at].bmm(self.up[1]).relu().bmm(self.down[1]) * w[..., None]
-        return self.out(h.index_add(0, at.flatten(), z.flatten(0, 1)))
+        w, e = self.router(x).softmax(-1).topk(1, -1)
+        h = torch.einsum("bi,bkih->bkh", x, self.up[e]) + self.bias[e]
+        return torch.einsum("bkh,bkho,bk->bo", h.tanh(), self.down[e], w)
 
 
-@case(1 + 1 + 1, TOKENS)
+@case(1 + 2, VECTORS)
+class Choosing(Experts):
+    """Experts that take the examples they prefer."""
+
+    def forward(self, x):
+        w, at = self.router(x).T.softmax(-1).topk(3, -1)
+        z = (x[at] @ self.up + self.bias[:, None]).tanh() @ self.down * w[..., None]
+        return z.new_zeros(len(x), 3).index_add(0, at.flatten(), z.flatten(0, 1))
+
+
+@case(2, VECTORS)
 class Codes(nn.Module):
-    """The nearest code, and what else is read at its index; another one in a fixed order, which is shown."""
+    """The nearest code, and what another table has at its index."""
 
     def __init__(self):
         super().__init__()
-        self.inp, self.code, self.more, self.shown = (
-            *(nn.Linear(5, 4), nn.Embedding(6, 4), nn.Parameter(torch.randn(6, 3))),
-            nn.Linear(4, 6),
-        )
-        self.out = nn.Linear(4 + 3, 2)
+        self.code, self.more, self.out = nn.Embedding(6, 5), nn.Parameter(torch.randn(6, 3)), nn.Linear(3, 2)
 
     def forward(self, x):
-        z = self.inp(x)
-        k, shown = torch.cdist(z, self.code.weight).argmin(-1), self.shown(z).argmax(-1)
-        return self.out(torch.cat([self.code(k), self.more[k]], -1).tanh()), shown
+        k = torch.cdist(x, self.code.weight).argmin(-1)
+        return self.code(k), self.out(self.more[k].tanh())
 
 
-@case(2 + 2 * (1 + 2 + 2) + 1, lambda: (torch.randn(2, 4, 5), torch.randn(2, 6, 3)), ("in_proj_bias",))
+@case(2 + 2 * (1 + 2 + 2) + 1, lambda: (torch.randn(2, 4, 8), torch.randn(2, 6, 8)), ("in_proj_bias",))
 class Decoder(nn.Module):
     """Two streams, which rows of one weight read apart: queries, and keys and values."""
 
     def __init__(self):
         super().__init__()
-        self.a, self.b, self.out = nn.Linear(5, 8), nn.Linear(3, 8), nn.Linear(8, 2)
+        self.a, self.b, self.out = nn.Linear(8, 8), nn.Linear(8, 8), nn.Linear(8, 2)
         self.layer = nn.TransformerDecoderLayer(8, 2, 12, batch_first=True)
 
     def forward(self, x, y):
         return self.out(self.layer(self.a(x), self.b(y)))
 
 
-@case(1 + 2 + 1, TOKENS)
+@case(2, TOKENS)
 class Sequences(nn.Module):
     """Of several lengths, in any order; last states of both directions side by side; a table longer than the text."""
 
     def __init__(self):
         super().__init__()
-        self.inp, self.rnn, self.out = nn.Linear(5, 6), nn.LSTM(6, 4, bidirectional=True), nn.Linear(8, 3)
-        self.places, self.last = nn.Parameter(torch.randn(14, 3)), nn.Linear(3, 2)
+        self.rnn, self.out, self.places = (
+            nn.LSTM(5, 4, bidirectional=True),
+            nn.Linear(8, 2),
+            nn.Parameter(torch.randn(14, 8)),
+        )
 
     def forward(self, x):
-        rows = nn.utils.rnn.pack_padded_sequence(self.inp(x), [5, 7], True, enforce_sorted=False)
-        h, (last, _) = self.rnn(rows)
-        h = nn.utils.rnn.pad_packed_sequence(h, True)[0] + last.transpose(0, 1).flatten(1)[:, None]
-        return self.last((self.out(h) + self.places[:7]).tanh())
-
-
-@case(2, VECTORS)
-class Rounded(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.a, self.b, self.out = nn.Linear(5, 6), nn.Linear(6, 4), nn.Linear(4, 2)
-        self.register_buffer("steps", torch.rand(6) / 20 + 0.02)
-
-    def forward(self, x):
-        W = torch.fake_quantize_per_channel_affine(self.a.weight, self.steps.float(), torch.zeros(6).int(), 0, -99, 99)
-        h = torch.fake_quantize_per_tensor_affine(F.linear(x, W, self.a.bias).relu(), 0.05, 0, 0, 255)
-        return self.out(self.b(h).relu())
+        h, (last, _) = self.rnn(nn.utils.rnn.pack_padded_sequence(x, [5, 7], True, enforce_sorted=False))
+        h = nn.utils.rnn.pad_packed_sequence(h, True)[0]
+        return self.out((h + last.transpose(0, 1).flatten(1)[:, None] + self.places[:7]).tanh())
 
 
 @case(1 + 1 + 2, images(5, 3, 8, 8))

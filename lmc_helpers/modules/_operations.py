@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import SimpleNamespace as Arguments
 from typing import Any
 
@@ -288,7 +289,7 @@ def _packed_sequence(f, a, out):
 @rule("embedding")
 def _embedding(f, a, out):
     rows, *units = f.axes(a.weight)
-    f.pick(rows, a.indices, f.axes(a.indices))
+    f.pick(rows, a.indices)
     return [[*f.axes(a.indices), *units]]
 
 
@@ -326,18 +327,13 @@ def _scatter(f, a, out, summed=False):
     if source is not None:
         own = f.axes(source)
         f.meet(axes, own, dim)
-        if summed and length(at) == length(own[dim]):
-            same(at, own[dim])
-        else:
-            fix(at, own[dim])
+        (same if summed and length(at) == length(own[dim]) else fix)(at, own[dim])
     if len(index) == len(axes):
         f.meet(axes, index, dim)
     return [axes]
 
 
-@rule("scatter_add", "scatter_reduce", "index_add")
-def _scatter_sum(f, a, out):
-    return _scatter(f, a, out, summed=True)
+RULES.update(dict.fromkeys(("scatter_add", "scatter_reduce", "index_add"), partial(_scatter, summed=True)))
 
 
 # ---------- operations along axes
@@ -577,10 +573,12 @@ def _group_norm(f, a, out):
     return [f.broadcast(axes, *([one, *(fresh(1) for _ in axes[2:])] for one in own))]
 
 
+ROUNDED = "fake_quantize_per_{}_affine_cachemask", "_fake_quantize_learnable_per_{}_affine"
+
+
 @rule(
-    *("fake_quantize_per_tensor_affine_cachemask", "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams"),
-    *("fake_quantize_per_channel_affine_cachemask", "_fake_quantize_learnable_per_tensor_affine"),
-    "_fake_quantize_learnable_per_channel_affine",
+    *(one.format(of) for one in ROUNDED for of in ("tensor", "channel")),
+    f"_{ROUNDED[0]}_tensor_qparams".format("tensor"),
 )
 def _fake_quantize(f, a, out):
     axes = f.axes(a.self)

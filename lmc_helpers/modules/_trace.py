@@ -339,11 +339,12 @@ class Follower(TorchDispatchMode):
         """The axes of the entries of a tensor from first to last − 1 along one of them."""
         size = math.gcd(first, last, tensor.shape[dim])
         if dim == 0 and tensor.ndim == 2 and 0 < last - first < len(tensor) <= 8 * size:
-            parts = [self.block(tensor, 0, size, k) for k in range(first // size, last // size)]
-            if (every := [one for one in parts if one is not None]) and len(every) == len(parts):
-                for _, columns in every[1:]:
-                    same(every[0][1], columns)
-                return State([[tuple(product for one in every for product in one[0]), every[0][1]]])
+            blocks = [self.block(tensor, 0, size, k) for k in range(first // size, last // size)]
+            if None not in blocks:
+                rows, columns = zip(*(one for one in blocks if one is not None), strict=True)
+                for one in columns:
+                    same(columns[0], one)
+                return State([[tuple(itertools.chain(*rows)), columns[0]]])
         state = self.state(tensor)
         if state.variants[0][dim] is state.pack is not None:
             pack = fresh(last - first, fixed=True)
