@@ -318,7 +318,6 @@ def _gather(f, a, out):
     return [index]
 
 
-@rule("scatter", "index_copy", "index_fill")
 def _scatter(f, a, out, summed=False):
     """Entries are written where an index says; those of a source in their order."""
     axes, dim, index = f.axes(a.self), a.dim % a.self.ndim, f.axes(a.index)
@@ -333,6 +332,7 @@ def _scatter(f, a, out, summed=False):
     return [axes]
 
 
+RULES.update(dict.fromkeys(("scatter", "index_copy", "index_fill"), _scatter))
 RULES.update(dict.fromkeys(("scatter_add", "scatter_reduce", "index_add"), partial(_scatter, summed=True)))
 
 

@@ -246,8 +246,8 @@ def compare(
         modules, unmatched, of_units = {"weights": by_weights}, "", {"data": inputs, "signs": signs}
         try:
             modules |= {"activations": match(a, b, x, "activations", restarts, seed, how.symmetry, **of_units)}
-        except ValueError as error:  # experts that take other tokens, for example
-            unmatched = str(error).partition("; allowed")[0]
+        except ValueError as why:  # experts that take other tokens, for example
+            unmatched = str(why).partition("; allowed")[0]
         lines = {"direct": direct} | {by: line(a, one, loss, data, places, **of_line) for by, one in modules.items()}
         halves, done = zip(*(repair(a, one, inputs, details=True) for one in (b, *modules.values())), strict=True)
         losses, sizes, accuracy = _evaluated(a, [(tensors(one), tensors(one), 1.0) for one in halves], loss, data)

@@ -49,6 +49,7 @@ from lmc_helpers.networks.permutations import (
     by_matrices,
     change,
     cycles,
+    permute,
     restricted,
     units_of,
 )
@@ -325,9 +326,25 @@ def _by_weights(
     own = restricted(symmetry, u)
     if not own.groups:
         return {}, torch.zeros(restarts, dtype=torch.float64), {}
-    found = weight_matching(u, v, own, restarts - 1, seed, signs=True, in_order=True)
+    start = _as_copies(u, v, own)
+    found = weight_matching(u, v, own, restarts - 1, seed, start, signs=True, in_order=True)
     p, signs = ({g: one[0] for g, one in of.items()} for of in (found.permutations, found.signs))
     return p, found.values[:, 0], signs
+
+
+def _as_copies(u: dict[str, Tensor], v: dict[str, Tensor], symmetry: Symmetry) -> dict[str, Tensor]:
+    """Permutations by the sorted sizes of each unit's weights, which no other group moves, if these make v nearly u."""
+    p, moved = {}, v
+    for g, places in symmetry.groups.items():
+        costs = torch.zeros(1, symmetry.sizes[g], symmetry.sizes[g], dtype=torch.float64)
+        for place in places:
+            both = (units_of(end[place.name], place, symmetry.sizes[g]).abs().double() for end in (u, moved))
+            sizes = [one.movedim(place.axis + 2, 1).flatten(2).sort(dim=2)[0] for one in both]
+            costs += torch.cdist(*(one[..., :: 1 + one.shape[2] // 64] for one in sizes)).square().to(costs)
+        p[g] = assign(-costs)
+        moved = permute(moved, symmetry, {g: p[g]})
+    far, near = (sum((end[n].abs() - one.abs()).square().sum() for n, one in u.items()) for end in (v, moved))
+    return p if near < far and near < sum(one.square().sum() for one in u.values()) / 10 else {}
 
 
 def _weights(model: nn.Module) -> dict[str, Tensor]:
