@@ -567,7 +567,7 @@ class Chosen(Experts):
         return torch.einsum("bkh,bkho,bk->bo", h.tanh(), self.down[e], w)
 
 
-@case(1 + 2, VECTORS)
+@case(1 + 2, VECTORS, ("router.bias",))
 class Choosing(Experts):
     """Experts that take the examples they prefer."""
 

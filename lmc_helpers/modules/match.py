@@ -592,6 +592,7 @@ def _recorded(
     found: dict[_Key, list[Moments]] = {}  # a place each
     reads: set[_Key] | None = None
     late: set[tuple[_Key, str]] = set()  # those whose samples are in another order
+    of_samples: list[bool] = []
     cut: bool | None = None
     for given, _ in progress(data, "batch"):
         n, size = length(given), AT_ONCE
@@ -601,22 +602,24 @@ def _recorded(
             cut = is_apart(a, fitting(a, given), size)
         for x in [part(given, at, min(size, n - at)) for at in range(0, n, size)] if cut else [given]:
             (one, picks), (two, others) = (_record(end, sizes, sites, fitting(end, x), used) for end in (a, b))
-            if len(picks) != len(others) or not all(p.equal(q.to(p)) for p, q in zip(picks, others, strict=True)):
+            if reads is None:
+                orders = {g: p[0] for g, p in cycles(symmetry, torch_generator(0, "order of samples")).items()}
+                other, moved = _record(copied(permuted(a, symmetry, orders)), sizes, sites, fitting(a, x), {})
+                ways = ((key, way, zs) for key, of in one.items() for way, zs in of.items())
+                late = {(key, way) for key, way, zs in ways if not _in_one_order(zs, other[key].get(way, []))}
+                of_samples = [p.equal(q) for p, q in zip(picks, moved, strict=False)]  # the others are units
+                reads = {key for key, of in one.items() if "read" in of and (key, "read") not in late}
+            unlike = (not p.equal(q.to(p)) for p, q in zip(picks, others, strict=False))
+            if len(picks) != len(others) or any(itertools.compress(unlike, of_samples)):
                 raise ValueError(
                     "a and b pick other entries by an index on the same inputs, so that their activations are not of "
                     "the same samples; allowed: by='weights', or inputs on which they pick the same"
                 )
-            if reads is None:
-                orders = {g: p[0] for g, p in cycles(symmetry, torch_generator(0, "order of samples")).items()}
-                other = _record(copied(permuted(a, symmetry, orders)), sizes, sites, fitting(a, x), {})[0]
-                ways = ((key, way, zs) for key, of in one.items() for way, zs in of.items())
-                late = {(key, way) for key, way, zs in ways if not _in_one_order(zs, other[key].get(way, []))}
-                reads = {key for key, of in one.items() if "read" in of and (key, "read") not in late}
             for key in one | two:
                 way = "read" if key in reads else "made"
-                if (key, way) in late:
-                    continue
                 za, zb = (ends.get(key, {}).get(way, []) for ends in (one, two))
+                if (key, way) in late or not (za or zb):
+                    continue
                 if [len(z) for z in za] != [len(z) for z in zb]:
                     samples = [sum(map(len, z)) for z in (za, zb)]
                     raise ValueError(
