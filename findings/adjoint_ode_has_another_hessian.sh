@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# One would guess: `odeint_adjoint` is `odeint` with less memory: outputs and gradients agree to the solver's tolerance, and so do second
-#   derivatives, or they are refused.
+# One would guess: `odeint_adjoint` is `odeint` with less memory: outputs and gradients agree to the solver's tolerance, and so do
+#   second derivatives, or they are refused.
 # What happens: the adjoint is solved without recording. Gradients agree to 1e-7 and `create_graph=True` is accepted, but what went
 #   through the solver is a constant in the gradient. Of the Hessian of a small network with one such layer the rows of the layers
 #   before the solver, and of the field itself, lack what the rows behind it have: it is off by .45 of its norm and not symmetric.
 #   `eigvalsh` reads one triangle: the largest eigenvalue is 4.96 by the lower, 4.40 by the upper, and 5.02 in truth.
 # Versions: torchdiffeq 0.2.5, torch 2.13.0, numpy 2.4.6, scipy 1.17.1
-# Why it matters: sharpness, Newton and meta-learning steps, and gradient penalties on neural differential equations come out as numbers
-#   without a warning; Lanczos and conjugate gradients presume the symmetry that is gone.
+# Why it matters: sharpness, Newton and meta-learning steps, and gradient penalties on neural differential equations come out as
+#   numbers without a warning; Lanczos and conjugate gradients presume the symmetry that is gone.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -74,7 +74,7 @@ def off(a, b):
 
 
 (gradient, matrix, differences), (other_gradient, other, other_differences) = map(derivatives, (odeint, odeint_adjoint))
-print(f"gradients differ by {off(other_gradient, gradient):.1e}, Hessians by differences of them by {off(other_differences, differences):.1e}")
+print(f"gradients differ by {off(other_gradient, gradient):.1e}, Hessians by differences by {off(other_differences, differences):.1e}")
 tops = {}
 for name, found, truth in (("odeint", matrix, differences), ("odeint_adjoint", other, other_differences)):
     tops[name] = [torch.linalg.eigvalsh(found, UPLO=half)[-1].item() for half in "LU"]

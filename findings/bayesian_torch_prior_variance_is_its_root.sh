@@ -2,11 +2,11 @@
 # One would guess: `prior_variance=4` is a normal prior of variance 4: the divergence of a layer's posterior from it is 0 where the
 #   posterior's standard deviation is 2.
 # What happens: it is taken for the standard deviation. The divergence is .64 at 2, .32 for a weight and for a bias, and 0 at 4, in
-#   linear, convolutional and flipout layers alike. `dnn_to_bnn` hands its `prior_sigma` to the same argument and
-#   is right by that: the two ways to build one network take two priors from one number, unless it is 1, the default.
+#   linear, convolutional and flipout layers alike. `dnn_to_bnn` hands its `prior_sigma` to the same argument and is right by that:
+#   the two ways to build one network take two priors from one number, unless it is 1, the default.
 # Versions: bayesian-torch 0.5.0, torch 2.13.0, numpy 2.4.6
-# Why it matters: a prior of variance .01 shrinks weights as one of variance .0001; where posteriors collapse, how wide minima are in the
-#   sense of the divergence, and any comparison with another package's prior hang on it.
+# Why it matters: a prior of variance .01 shrinks weights as one of variance .0001; where posteriors collapse, how wide minima are in
+#   the sense of the divergence, and any comparison with another package's prior hang on it.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -3,8 +3,8 @@
 # What happens: the losses of entmax keep their gradient from the forward pass as a number. Their second derivative is 0 to autograd,
 #   without a word: for a linear classifier, a convex problem, the whole Hessian is 0, where differences of the gradient give a
 #   largest eigenvalue of .9 (sparsemax) and .6 (1.5-entmax). With a hidden layer only the terms remain that the Gauss-Newton matrix
-#   lacks, .38 for .84. The mapping `entmax15` itself, in attention say, has the Hessian NaN as soon as one of its weights is 0: that of a square
-#   root at 0. `sparsemax` has the right one.
+#   lacks, .38 for .84. The mapping `entmax15` itself, in attention say, has the Hessian NaN as soon as one of its weights is 0: that
+#   of a square root at 0. `sparsemax` has the right one.
 # Versions: entmax 1.3, torch 2.13.0, numpy 2.4.6
 # Why it matters: a sharpness of 0, a Newton step or a Laplace approximation without the data are read off such Hessians, and "flat"
 #   is what one hopes to see; gradients, and so training and every gradient check, are right.

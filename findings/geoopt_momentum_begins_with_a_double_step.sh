@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # One would guess: `RiemannianSGD` on plain parameters, where the manifold is flat, is `torch.optim.SGD` to rounding, as geoopt's
 #   `RiemannianAdam` is `torch.optim.Adam`; on a sphere a function that is constant there leaves the point where it is.
-# What happens: the momentum starts as the raw gradient and is then updated with the same gradient: the first step is 1.9 times as long
-#   with momentum .9, and after 50 steps the two runs are 3 % apart. On the sphere the raw gradient is not even a direction in it: for
-#   |x|^2, which is 1 on all of it, the first step leads through the centre and the point comes out at its antipode.
+# What happens: the momentum starts as the raw gradient and is then updated with the same gradient: the first step is 1.9 times as
+#   long with momentum .9, and after 50 steps the two runs are 3 % apart. On the sphere the raw gradient is not even a direction in
+#   it: for |x|^2, which is 1 on all of it, the first step leads through the centre and the point comes out at its antipode.
 # Versions: geoopt 0.5.1, torch 2.13.0, numpy 2.4.6, scipy 1.17.1
-# Why it matters: trained "with the same optimiser from the same start" is the premise of most comparisons of trajectories; weight
-#   matching takes the antipode of a unit for another unit.
+# Why it matters: trained "with the same optimiser from the same start" is the premise of most comparisons of trajectories; and a
+#   descent on a sphere may begin on its other side.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

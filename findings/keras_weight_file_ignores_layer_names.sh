@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
-# One would guess: layers that are named are found by their names in a `.weights.h5` file, as parameters are in a state dictionary: a model
-#   with the same names and shapes gets each layer's own weights, or `load_weights` refuses.
-# What happens: the file knows layers by class and position: dense, dense_1. The order is the list's, or that in which the graph is walked.
-#   Two branches called "audio" and "image", joined in the other order, load each other's weights, as do two layers of one list; outputs
-#   change by more than their norm, and nothing is said. A plain attribute is the exception: it is stored under its own name. The
-#   `.keras` file of the whole model does the same when its weights are loaded into another.
+# One would guess: layers that are named are found by their names in a `.weights.h5` file, as parameters are in a state dictionary: a
+#   model with the same names and shapes gets each layer's own weights, or `load_weights` refuses.
+# What happens: the file knows layers by class and position: dense, dense_1. The order is the list's, or that in which the graph is
+#   walked. Two branches called "audio" and "image", joined in the other order, load each other's weights, as do two layers of one
+#   list; outputs change by more than their norm, and nothing is said. A plain attribute is the exception: it is stored under its own
+#   name.
 # Versions: keras 3.15.1, torch 2.13.0 (as its backend), numpy 2.4.6
-# Why it matters: a rewritten model that "still loads" may be the old one with layers exchanged; where the layers read the same input and
-#   a trained head follows, that looks like a bad checkpoint. An average over such files pairs branches that have nothing in common.
+# Why it matters: a rewritten model that "still loads" may be the old one with layers exchanged, which looks like a bad checkpoint. An
+#   average over such files pairs branches that have nothing in common.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 python3 -m venv "$folder/venv"
 "$folder/venv/bin/pip" install -q keras==3.15.1 torch==2.13.0 numpy==2.4.6
-KERAS_HOME=$folder KERAS_BACKEND=torch "$folder/venv/bin/python" -W ignore - "$folder" 2>"$folder/log" <<'PYTHON' || { cat "$folder/log"; exit 1; }
+export KERAS_HOME=$folder KERAS_BACKEND=torch
+"$folder/venv/bin/python" -W ignore - "$folder" 2>"$folder/log" <<'PYTHON' || { cat "$folder/log"; exit 1; }
 import sys
 
 import keras

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# One would guess: `StochasticWeightAveraging(swa_epoch_start=6)` for ten epochs ends with the mean of the weights at the ends of epochs 6 to
-#   10, or 7 to 10.
-# What happens: it collects at the *start* of each epoch from the sixth on. The network that `fit` leaves is the mean of the ends of epochs
-#   5 to 9: the first was reached before the averaging, at the old rate, and the last epoch is trained and thrown away. With
+# One would guess: `StochasticWeightAveraging(swa_epoch_start=6)` for ten epochs ends with the mean of the weights at the ends of
+#   epochs 6 to 10, or 7 to 10.
+# What happens: it collects at the *start* of each epoch from the sixth on. The network that `fit` leaves is the mean of the ends of
+#   epochs 5 to 9: the first was reached before the averaging, at the old rate, and the last epoch is trained and thrown away. With
 #   `swa_epoch_start=10` the result is the network after nine epochs; with 1 (averaging from the start) its first term is the random
 #   initialisation.
 # Versions: lightning 2.6.0, torch 2.13.0, numpy 2.4.6
-# Why it matters: an average is compared with "the last checkpoint", which is not among its terms; over few epochs the shift is most
-#   of the difference, and the average of n epochs of a circle that the rate keeps open is that of another arc.
+# Why it matters: an average is compared with "the last checkpoint", which is not among its terms, and with averages of the same
+#   epochs by torch's own `AveragedModel`, updated after each epoch, which are others; for the average of the last epochs one has to
+#   train one more.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -66,8 +67,8 @@ def averaged(start, epochs=10):
         return ((after[first : last + 1].mean(0) - final).norm() / (after[0] - after[-1]).norm()).item()
 
     found = [(i, j) for i in range(epochs + 1) for j in range(i, epochs + 1) if off(i, j) < 1e-5]
-    print(f"swa_epoch_start={start:2}: mean of the weights after", *(f"{i} to {j}" for i, j in found), f"of {epochs} epochs; the mean after",
-          f"{start} to {epochs} is {off(start, epochs):.3f} of the whole way off")
+    print(f"swa_epoch_start={start:2}: mean of the weights after", *(f"{i} to {j}" for i, j in found), f"of {epochs} epochs;",
+          f"the mean after {start} to {epochs} is {off(start, epochs):.3f} of the whole way off")
     return found
 
 

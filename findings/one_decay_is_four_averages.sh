@@ -5,8 +5,8 @@
 #   (nothing for 100 steps, then each tenth step, with a rising decay), 93 there when it is called to count each step, and 100 in
 #   torch-ema, whose decay rises too. After 5,000 steps it is 992, 1973, 280 and 500, the ages of decays from .9964 to .9995.
 # Versions: torch 2.13.0, ema-pytorch 0.8.3, torch-ema 0.3, numpy 2.4.6
-# Why it matters: how far an average lies from the last weights, and whether there is a barrier between them, goes with its age; results
-#   with "the same" decay are not comparable between packages, and which is the older changes with the length of the run.
+# Why it matters: how far an average lies from the last weights, and whether there is a barrier between them, goes with its age;
+#   results with "the same" decay are not comparable between packages, and which is the older changes with the length of the run.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

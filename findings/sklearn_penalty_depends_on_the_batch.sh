@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# One would guess: `alpha` of MLPClassifier is the strength of one penalty, alpha |W|^2 / 2n for n examples, whatever solver and batch size:
-#   in a convex problem lbfgs and adam end at the same weights.
-# What happens: the penalty is divided by the size of the *batch*. Without hidden layers, on two digits (360 examples), lbfgs and adam with
-#   one batch of 360 end at weights of norm 2.30; adam with batches of 60 at 1.23, with batches of 12 at .51: there alpha is 30
+# One would guess: `alpha` of MLPClassifier is the strength of one penalty, alpha |W|^2 / 2n for n examples, whatever solver and batch
+#   size: in a convex problem lbfgs and adam end at the same weights.
+# What happens: the penalty is divided by the size of the *batch*. Without hidden layers, on two digits (360 examples), lbfgs and adam
+#   with one batch of 360 end at weights of norm 2.30; adam with batches of 60 at 1.23, with batches of 12 at .51: there alpha is 30
 #   times as strong. The default batch of 200 makes alpha five times as strong for 1,000 examples, 300 times for 60,000.
 # Versions: scikit-learn 1.9.1, numpy 2.4.6, scipy 1.17.1
-# Why it matters: minima found by two solvers, or with small and large batches, belong to different losses; sharpness, norms and barriers
-#   between them, a favourite comparison, then compare penalties. `loss_` adds the same penalty and does not show it.
+# Why it matters: minima found by two solvers, or with small and large batches, belong to different losses; sharpness, norms and
+#   barriers between them, a favourite comparison, then compare penalties. `loss_` adds the same penalty and does not show it.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -29,7 +29,8 @@ def own(divisor):
     def objective(w):
         score = (x @ w[:-1] + w[-1]) * (2 * y - 1)
         slope = -(2 * y - 1) / (1 + np.exp(score)) / n
-        return np.log1p(np.exp(-score)).mean() + alpha / 2 / divisor * w[:-1] @ w[:-1], np.r_[slope @ x + alpha / divisor * w[:-1], slope.sum()]
+        penalty = alpha / divisor * w[:-1]
+        return np.log1p(np.exp(-score)).mean() + penalty @ w[:-1] / 2, np.r_[slope @ x + penalty, slope.sum()]
 
     return np.linalg.norm(minimize(objective, np.zeros(65), jac=True, method="L-BFGS-B", options=dict(ftol=1e-12)).x[:-1])
 

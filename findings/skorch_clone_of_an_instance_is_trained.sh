@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# One would guess: `sklearn.base.clone` yields an estimator with the same settings that has seen no data; the folds of a cross-validation and
-#   the members of a bagged ensemble of skorch networks therefore start untrained, and apart.
-# What happens: that holds if `module` is a class. skorch also takes an *instance*, and an instance is a setting: `clone` copies it with
-#   its weights, `initialize` leaves them, and `fit` trains the very object that was handed over. Cross-validation after one fit begins each
-#   fold with a network that has seen the fold: accuracy .8 on random labels, where chance is .5. Four bagged networks start from
-#   equal weights, to the bit.
+# One would guess: `sklearn.base.clone` yields an estimator with the same settings that has seen no data; the folds of a
+#   cross-validation and the members of a bagged ensemble of skorch networks therefore start untrained, and apart.
+# What happens: that holds if `module` is a class. skorch also takes an *instance*, and an instance is a setting: `clone` copies it
+#   with its weights, `initialize` leaves them, and `fit` trains the very object that was handed over. Cross-validation after one fit
+#   begins each fold with a network that has seen the fold: accuracy .8 on random labels, where chance is .5. Four bagged networks
+#   start from equal weights, to the bit.
 # Versions: skorch 1.4.0, scikit-learn 1.9.1, torch 2.13.0, numpy 2.4.6
-# Why it matters: held-out accuracy is wrong by any amount, and an ensemble that shares its start is linearly connected and less diverse
-#   than one believes: barriers between its members say nothing about independent trainings.
+# Why it matters: held-out accuracy is wrong by any amount, and an ensemble that shares its start lies closer together and is less
+#   diverse than one believes: barriers between its members say nothing about independent trainings.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -34,8 +34,8 @@ class Network(nn.Sequential):
 
 
 def net(module, epochs=40, lr=.004):
-    return NeuralNetClassifier(module, criterion=nn.CrossEntropyLoss, optimizer=torch.optim.Adam, lr=lr, max_epochs=epochs, train_split=None,
-                               iterator_train__shuffle=True, verbose=0)
+    return NeuralNetClassifier(module, criterion=nn.CrossEntropyLoss, optimizer=torch.optim.Adam, lr=lr, max_epochs=epochs, verbose=0,
+                               train_split=None, iterator_train__shuffle=True)
 
 
 found = {}
