@@ -28,7 +28,7 @@
 # | "in particular in later layers" (App. G.5) | [true](#I18.later) | layer 4 over layer 2: [[I18.later:±]] |
 # | "tend to exhibit higher subspace coherence values" (App. G.5) | [true](#I18.higher_w) | [[I18.higher_w:±]] times as high |
 #
-# **Open.** Coherence in the inputs of layer 2: a second seed, 2 core-hours. Ours: whether both estimates order pairs alike; whether before training coherence is the same with large fixed weights, to a tenth: [[I18.start:.2f]] ([[I18.start:to]]) times.
+# **Open.** Coherence in layer 2: a second seed, 2 core-hours. Ours: whether both estimates order pairs alike; whether coherence is alike before training: [[I18.start:.2f]] ([[I18.start:to]]) times.
 #
 # **For the authors.** No sentence to change.
 
