@@ -193,6 +193,11 @@ def _verdict(part: Part, places: dict[str, str], second: bool | None, asked: boo
     return (CORRECTED if places.get("corrected") == INSIDE else FAILS), ""
 
 
+def not_run(record: Mapping | None) -> bool:
+    """True if the outcome that a record stores is open because no run met the needs of the part."""
+    return record is None or (record["verdict"] == OPEN and record.get("lacks", "").startswith("needs"))
+
+
 def contradicts(verdict: Verdict) -> bool:
     """True if a computed verdict contradicts the expected one.
 
@@ -201,11 +206,6 @@ def contradicts(verdict: Verdict) -> bool:
     """
     undecided = verdict.verdict == HOLDS and verdict.expected == SHARPER and verdict.place_sharper == ACROSS
     return OPEN not in (verdict.verdict, verdict.expected) and verdict.verdict != verdict.expected and not undecided
-
-
-def surprises(verdict: Verdict) -> bool:
-    """True if a verdict is computed that the ledger leaves open: to be reported, and decided in the ledger."""
-    return verdict.expected == OPEN and verdict.verdict != OPEN
 
 
 def farthest(values, criterion: Interval) -> float:

@@ -20,11 +20,10 @@ from book.tools.record.records import Run, notebook, recorded
 from book.tools.render import board, contents, gallery, numbers, pictures, staging
 from book.tools.run import listing
 from book.tools.run.jobs import Job
-from lmc_helpers import claims
 from lmc_helpers.claims.formulas import plain
 from lmc_helpers.claims.intervals import Entry
 from lmc_helpers.claims.yaml_files import place
-from lmc_helpers.figures.cards import NAME
+from lmc_helpers.figures.style import FINDING
 
 WORDS = ROOT / "book" / "front.yml"
 LONGEST = 120  # characters of a chapter's line
@@ -100,7 +99,7 @@ def findings(entry: FrontEntry, found: dict[str, dict]) -> list[SimpleNamespace]
     for one in entry.findings:
         chapter = chapters.find(one.chapter)
         title, says = (numbers.filled(text, found) for text in (one.title, one.says))
-        about = {"chapter": chapter, "picture": (chapter, NAME), "alt": one.alt, "parts": one.parts}
+        about = {"chapter": chapter, "picture": (chapter, FINDING), "alt": one.alt, "parts": one.parts}
         shown.append(SimpleNamespace(title=title, says=says, **about))
     return shown
 
@@ -161,7 +160,7 @@ def content(run: Run, confirmed: dict[str, dict], extra: Path) -> dict:
         "scales": scales(run),
         "author": contents.config()["author"],
         "repository": (contents.config().get("repository") or {}).get("url") or "",
-        "current": {id for id, record in confirmed.items() if not claims.not_run(record)},
+        "current": {id for id, record in confirmed.items() if record["value"] is not None},
         "gallery": gallery.read(),
         "without_images": records.without_images(run.executed),
         "images": staging.IMAGES,

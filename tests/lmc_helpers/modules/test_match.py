@@ -36,15 +36,9 @@ class Residual(nn.Module):
         return self.head(h.mean((2, 3)))
 
 
-class Attention(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.embed = nn.Linear(5, 8)
-        self.layer = nn.TransformerEncoderLayer(8, 2, 10, activation="gelu", batch_first=True, norm_first=True)
-        self.head = nn.Linear(8, 3)
-
-    def forward(self, x):
-        return self.head(self.layer(self.embed(x))).mean(1)
+def attention():
+    layer = nn.TransformerEncoderLayer(8, 2, 10, activation="gelu", batch_first=True, norm_first=True)
+    return nn.Sequential(nn.Linear(5, 8), layer, nn.Linear(8, 3))
 
 
 def shuffled(name, dtype=torch.float64):
@@ -154,7 +148,7 @@ def test_pixels_are_samples_and_a_stream_is_read_in_several_places():
 
 def test_heads_are_matched_with_their_units():
     """Values are read after attention, queries and keys where they are made; heads by the sum of both."""
-    a, b, x = scattered(Attention(), 1), scattered(Attention(), 2), normal(30, 4, 5)
+    a, b, x = scattered(attention(), 1), scattered(attention(), 2), normal(30, 4, 5)
     made, found = match(a, b, x, "activations", details=True)
     inside = [g for g, (_, j) in found.symmetry.within.items() if j == 0]
     (heads,) = {outer for outer, _ in found.symmetry.within.values()}
@@ -162,15 +156,14 @@ def test_heads_are_matched_with_their_units():
     torch.testing.assert_close(made(x), b.eval()(x))
     recorded = []
     for net in (a.eval(), b.eval()):
-        seen = {}
-        net.layer.norm1.register_forward_hook(lambda _m, _x, z, seen=seen: seen.update(h=z.detach()))
-        net.layer.self_attn.register_forward_hook(lambda _m, _x, z, seen=seen: seen.update(out=z[0].detach()))
+        seen, heads_of = {}, net[1].self_attn
+        net[1].norm1.register_forward_hook(lambda _m, _x, z, seen=seen: seen.update(h=z.detach()))
+        heads_of.register_forward_hook(lambda _m, _x, z, seen=seen: seen.update(out=z[0].detach()))
         net(x)
-        attention = net.layer.self_attn
-        q, k, v = (seen["h"] @ attention.in_proj_weight.T + attention.in_proj_bias).detach().chunk(3, dim=-1)
+        q, k, v = (seen["h"] @ heads_of.in_proj_weight.T + heads_of.in_proj_bias).detach().chunk(3, dim=-1)
         split = lambda z: z.unflatten(-1, (2, 4)).transpose(1, 2)  # noqa: E731
         read = nn.functional.scaled_dot_product_attention(*map(split, (q, k, v))).transpose(1, 2).flatten(2)
-        torch.testing.assert_close(read @ attention.out_proj.weight.T + attention.out_proj.bias, seen["out"])
+        torch.testing.assert_close(read @ heads_of.out_proj.weight.T + heads_of.out_proj.bias, seen["out"])
         recorded.append([torch.cat([z.flatten(0, 1) - z.mean((0, 1)) for z in (q, k)]), read.flatten(0, 1).detach()])
     tables = [np.corrcoef(za.T, zb.T)[:8, 8:] for za, zb in zip(*recorded, strict=True)]
     best = np.zeros((2, 2))

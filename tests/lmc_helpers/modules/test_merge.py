@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 import torch
+from cases import Masked
 from torch import nn
 from torch.nn.functional import cross_entropy, mse_loss
 
@@ -157,21 +158,10 @@ def test_complex_weights_lie_in_the_plane():
     assert found.corners[1, 0].item() == pytest.approx((b.weight - a.weight).norm().item())
 
 
-class Masked(nn.Module):
-    def __init__(self, seed):
-        super().__init__()
-        torch.manual_seed(seed)
-        self.layer = nn.Linear(4, 4).double()
-        self.register_buffer("mask", (torch.rand(4, 4) > 0.5).double())
-
-    def forward(self, x):
-        return torch.nn.functional.linear(x, self.layer.weight * self.mask, self.layer.bias)
-
-
 def test_what_has_no_mean_is_not_merged_and_what_has_no_groups_is_said():
     x = torch.randn(20, 4).double()
     with pytest.raises(ValueError, match="the buffer 'mask', a mask or integers, differs"):
-        lmc.merge([Masked(seed) for seed in range(3)], (x, x))
+        lmc.merge([Masked(4, 4).double() for _ in range(3)], (x, x))
     with pytest.warns(UserWarning, match="all orders stay as they are"):
         lmc.merge([nn.Linear(4, 4).double() for _ in range(3)], (x, x))
     three, x = nets(3, hidden=5), torch.randn(30, 4).double()
