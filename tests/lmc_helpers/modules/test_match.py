@@ -16,7 +16,7 @@ from torch.nn.functional import mse_loss
 from lmc_helpers import Axis, Symmetry, line, load_matching, match, permuted, symmetry
 
 FACTORS = ("grouped queries", "repeated keys", "norm in heads", "packed inside heads", "partly rotary")
-PARTS = ("Layers", "Experts", "Members", "Divided")
+PARTS = ("Layers", "Experts", "Members", "Divided", "Mixer", "Chosen")
 
 
 def dense():
@@ -276,8 +276,27 @@ def test_a_network_without_groups_is_told():
         match(Halves(), Halves(), normal(4, 5).float())
 
 
+def test_constants_of_the_architecture_stay_where_they_are():
+    class Bumps(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("centres", torch.linspace(-1, 1, 4))
+            self.inner, self.outer = nn.Linear(4, 6), nn.Linear(6, 2)
+
+        def forward(self, x):
+            return self.outer(self.inner((-((x[..., None] - self.centres) ** 2)).exp().sum(-2)).tanh())
+
+    a, b, x = Bumps().double(), Bumps().double(), normal(8, 3)
+    found = match(a, b, x, details=True)[1].symmetry
+    assert (
+        set(symmetry(a, x).sizes) == {"centres", "inner"}
+        and "inner.weight[1]" in found.left["the buffer 'centres', which is equal in all modules"]
+    )
+    assert match(a, permuted(a, symmetry(a, x), {"centres": [2, 3, 1, 0]}), x).centres.equal(a.centres)
+
+
 @pytest.mark.parametrize("kind", ["json", "safetensors"])
-@pytest.mark.parametrize("name", ["mlp", "grouped queries", "Experts"])
+@pytest.mark.parametrize("name", ["resnet", "grouped queries", "Experts"])
 def test_a_saved_matching_is_what_it_was(tmp_path, name, kind):
     a, b, x = shuffled(name)
     there, found = match(a, b, x, details=True)

@@ -65,6 +65,8 @@ def test_planted_orders_come_back_and_compose():
 
 def test_hidden_units_of_the_mean_have_the_mean_statistics_of_all():
     four, x = nets(4, hidden=6), torch.randn(200, 4, dtype=torch.float64)
+    for net in four:
+        net[0].register_parameter("scale", nn.Parameter(torch.tensor(1.0).double()))
     merged, how = lmc.merge(four, (x, x), details=True)
     each = torch.stack([net[0](x) for net in how.modules])  # (4, n, m)
     torch.testing.assert_close(merged[0](x).mean(dim=0), each.mean(dim=(0, 1)))
