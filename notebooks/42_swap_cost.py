@@ -35,14 +35,28 @@
 # %% Parameters tags=["parameters"]
 layers: int = 24  # random layers of each kind
 draws: int = 10_000  # rows of syre of each kind
+dataset: str = "digits"  # images of the trained networks; or mnist
+images: int = 1000  # training images
+width: int = 64  # units of each of three hidden layers
+epochs: int = 12  # passes through the images
+pairs: int = 6  # pairs of trained networks of each kind
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% Check the parameters, and import
 from lmc_helpers import chapter
-from lmc_helpers.chapter import Integer
+from lmc_helpers.chapter import Choice, Integer
 
-chapter.begin(globals(), layers=Integer(4, 10000), draws=Integer(1000, 1000000))
+chapter.begin(
+    globals(),
+    layers=Integer(4, 10000),
+    draws=Integer(1000, 1000000),
+    dataset=Choice(("mnist", "digits")),
+    images=Integer(100, 54_000),
+    width=Integer(8, 8192),
+    epochs=Integer(3, 9_999, step=3),
+    pairs=Integer(4, 1000, step=2),
+)
 
 import math
 from itertools import combinations, permutations, product
@@ -53,17 +67,22 @@ import torch
 from lmc_helpers import claims, error_bars, figures
 from lmc_helpers._chapters.swap_cost import (
     all_masks,
+    auc,
     bernstein_bound,
     centre_shift,
     cheapest,
     cheapest_other,
     copies_law,
     copies_mean_square,
+    lift,
     mask_moments,
     mask_probabilities,
+    places,
     syre_moments,
+    syre_pairs,
     variance_parameter,
 )
+from lmc_helpers.data.images import choose, load
 from lmc_helpers.identifiability import (
     AsymmetricLayer,
     Syre,
@@ -74,10 +93,12 @@ from lmc_helpers.identifiability import (
     grams,
     leverages,
     output_sensitivity,
+    pca_basis,
     swap_costs,
     swap_terms,
 )
 from lmc_helpers.seeds import normal, torch_generator
+from lmc_helpers.training.runs import DataSpec
 
 
 def subspace(purpose: str, d: int, k: int) -> torch.Tensor:
@@ -99,6 +120,8 @@ def subspace(purpose: str, d: int, k: int) -> torch.Tensor:
 # | $\delta_\pi$, $\gamma$ | rows $\delta_i = v_{\pi(i)} - v_i$; the least $\lVert \delta_\pi \rVert$ over permutations $\pi \ne \mathrm{id}$ |
 # | $\rho_\pi = \lVert R_\pi \rVert / \lVert \delta_\pi \rVert$ | size of the trained parts of the neurons that $\pi$ moves, over the distances of centres |
 # | $T_{ij}$, $\Delta_\pi$ | squared cost of the function of neuron $j$ on neuron $i$; by how much $\pi$ changes their sum |
+# | $Z$, $z_j$; $\tau$ | first random weights, and those of neuron $j$ as the inputs see them; time of weight decay, which leaves $e^{-\tau}$ of them |
+# | $c$ | what $z_j$ counts where $v_j$ counts 1, for the place of a function |
 #
 # ## A neuron pays for the way from its centre to its function
 #
@@ -405,6 +428,40 @@ figures.show("fig_least", figure)
 # ## Large fixed weights make the ratio constant, but not one
 #
 # In I, Theorem 4.5 $\rho_\pi$ falls like $1/\sigma_F$ when fixed weights of scale $\sigma_F$ grow, but $\mathcal O(\varepsilon/\mu)$ stays. The ratio $\mu \Delta_\pi / \lVert \delta_\pi \rVert^2$ tends to a limit between $\frac{\mu}{\mu + \varepsilon}$ and $\frac{\mu}{\mu - \varepsilon}$ that is known exactly ({prf:ref}`thm-large-sigma`). For {term}`W-asymmetric` layers it is above 1 on average: centres are large where a neuron sees little, and there swaps are expensive.
+#
+# ## Swap costs tell who changes places, and so do weights that cost nothing
+#
+# Are neurons that are cheap to exchange exchanged, because they are cheap? Weight decay or a preference for small norms is to bring each function to the neuron on which it costs least (I, section 4). Take two runs that share $F$, with $D = 1$, and match their neurons by activations. What the functions $a_i$ of the first cost in the order of the second is
+#
+# $$
+# \sum_i \lVert a_i - v_{\pi(i)} \rVert^2 = \text{const} - 2 \sum_i \langle a_i, v_{\pi(i)} \rangle ,
+# $$
+#
+# so a price prefers the place $j$ with the largest $\langle a_i, v_j \rangle$. But $F$ is also where the second run began: at $F + Z$. Only $F$ has a price, and both can be given one law.
+#
+# :::{prf:proposition} Without weight decay fixed weights are a part of the start
+# :label: prop-exchangeable
+# Let $D = 1$, and let the entries of $F$ and of the first weights $Z$ be independent, with one law in each map. Train without weight decay, by steps made from gradients entry by entry. Given all networks of the training, $(F, Z)$ has the law of $(Z, F)$. So for functions $a_i$ of any network that shares neither $F$ nor $Z$, $\langle a_i, v_j \rangle$ tells their places in this one as well as $\langle a_i, z_j \rangle$.
+# :::
+#
+# :::{prf:proof}
+# The gradients with respect to $W$ and $F + W$ are the same, so that $F + W$ runs from $F + Z$ and depends on nothing else. To exchange $F$ and $Z$ keeps the sum and the law.
+# :::
+#
+# Decay for a time $\tau$ leaves $F + e^{-\tau} Z$ and what was learned ({prf:ref}`thm-start`). If it only forgets, $z_j$ counts $c = e^{-\tau}$ where $v_j$ counts 1; if functions go where they cost least, $c$ is smaller; if they stay where they were learned, larger.
+#
+# :::{glue:figure} fig_places_taken
+# :alt: Two panels against the time of weight decay, from 0 to 2.5. First, how often fixed weights and first random weights rank the place of a function before another one; both begin at one height, then fixed weights lead. Second, what first random weights count where fixed ones count 1; it falls from 1, beside a dashed curve of what decay leaves.
+#
+# First layers of MLPs whose $F$ and $Z$ have one law; functions of networks that share neither. First panel: how often $\langle a_i, v_j \rangle$ or $\langle a_i, z_j \rangle$ ranks the true place before another (chance: 50 %). Second: $c$; dashed: what decay leaves. Bars: 99.9 % intervals, {glue:text}`pairs` pairs on {glue:text}`images_are` (profile {glue:text}`profile`).
+# :::
+#
+# | Asked of MLPs on MNIST, first layer of 64 | Measured | We find |
+# | --- | --- | --- |
+# | Do swap costs in one run rank the neuron that takes a place, with *no* weight decay? Chance: 0.5 | not recorded | [open](#I3.places_predicted) |
+# | $\langle a_i, v_j \rangle$ less $\langle a_i, z_j \rangle$, the same networks | not recorded | [open](#I3.places_unpriced) |
+# | $c$ after as much decay as in the printed 100 epochs, which leaves 0.43 | not recorded | [open](#I3.places_kept) |
+# | $\langle a_i, v_j \rangle$ less $\langle a_i, z_j \rangle$ after three times as much | not recorded | [open](#I3.places_late) |
 #
 # ## What it means for merging networks
 #
@@ -858,6 +915,102 @@ figures.numbers(
 #
 # So the factor between $\Delta_\pi$ and $\lVert \delta_\pi \rVert^2$ is $1/\mu$ only for nearly isotropic metrics.
 #
+# ### Who takes whose place
+#
+# {glue:text}`data_says` The networks are those of [](53_asymmetric_mlps.ipynb) (layer norm, GELU, AdamW with rate 0.001, batches of 64), narrower, with $\sigma_F = d^{-1/2}$ in maps of $d$ inputs, the law of the first weights. We look at the first layer, whose inputs both networks have in common, in the subspace of 90 % of the variance. The two networks of a pair share $F$; pairs share nothing but the images. For exchanges, a *moved* neuron is one that activation matching does not leave in place, and the other moved ones are what the place is compared with:
+
+
+# %% Train the pairs, and count the time of weight decay
+name, data_says = choose((dataset, "digits"))
+spec = DataSpec(name, "train90" if name == "mnist" else "train")
+spec = spec.at_most(images, seed)
+x = load(name, spec.split, spec.n, spec.seed).inputs(flat=True)
+chapter.uses(dataset=load(name).source, images=spec.size)
+basis = pca_basis(x, centred=True)
+PRINTED = -100 * math.ceil(54_000 / 64) * math.log1p(-1e-5)  # τ, 100 epochs
+free, charged = (
+    syre_pairs(spec, width, pairs, epochs, tau, seed) for tau in (0, 3 * PRINTED)
+)
+
+# %%
+# moved neurons of two networks that share F, no weight decay
+met = places(
+    free, x, basis
+)  # p (pairs, m), the new places; a, v, z (pairs, m, k)
+moved = met.p != torch.arange(width)
+among = moved[:, :, None] & moved[:, None] & ~torch.eye(width, dtype=torch.bool)
+G = met.v @ met.a.mT  # ⟨v_i, a_j⟩
+own = G.diagonal(dim1=1, dim2=2)
+swaps = 2 * (own[:, :, None] + own[:, None] - G - G.mT)  # Δ_(ij), Exercise 42.2
+found = {
+    "swap cost": -swaps,
+    "fixed weights": met.a @ met.v.mT,
+    "first random weights": met.a @ met.z.mT,
+    "the whole start": met.a @ (met.v + met.z).mT,
+}
+found = {label: auc(score, met.p, among) for label, score in found.items()}
+print(f"{100 * moved.double().mean():.0f} % of the neurons moved")
+for label, rank in found.items():
+    print(f"{label:21} ranks the new place first: {100 * rank.mean():.0f} %")
+
+# %%
+predicted = error_bars.over_clusters(found["swap cost"])
+claims.check("I3.places_predicted", *predicted, n=pairs)
+lead = found["fixed weights"] - found["first random weights"]
+claims.check("I3.places_unpriced", *error_bars.over_clusters(lead), n=pairs)
+
+# %% [markdown]
+# Both scores hold what the second network's neuron has from the beginning, so that to predict better than by chance says nothing about prices; the comparison of the two does. For functions of a network that shares nothing with the second one, {prf:ref}`prop-exchangeable` says exactly what it is without prices; the first network is then that of another pair, all neurons count, and two such pairs of pairs are one cluster.
+
+
+# %% Places of the functions of another network, over the time of decay
+def clusters(values: torch.Tensor) -> np.ndarray:
+    """Of pairs and the pairs half of all pairs on, (pairs / 2, 2)."""
+    return values.reshape(2, -1).T.numpy()
+
+
+thirds = [(free, None, 0.0), (charged, None, 3 * PRINTED)]
+thirds[1:1] = [(charged, n * epochs // 3, n * PRINTED) for n in (1, 2)]
+ranked, counts = [], []
+every = torch.ones(pairs, width, width, dtype=torch.bool)
+for run, epoch, _ in thirds:
+    far = places(run, x, basis, epoch, other=pairs // 2)
+    a = far.a / far.a.norm(dim=-1, keepdim=True)
+    scores = [a @ weights.mT for weights in (far.v, far.z)]
+    ranked.append([clusters(auc(score, far.p, every)) for score in scores])
+    of_fixed, of_first = (clusters(lift(score, far.p)) for score in scores)
+    count = error_bars.jackknife(lambda u, v: u / v, of_first, of_fixed)
+    counts.append(count)
+
+# %%
+claims.check("I3.places_kept", *counts[1], n=pairs // 2)
+late = ranked[-1][0] - ranked[-1][1]
+claims.check("I3.places_late", *error_bars.over_clusters(late), n=pairs // 2)
+
+# %% Plot ranks and counts over the time of decay
+figure, (left, right) = figures.panels(2)
+taus = [tau for *_, tau in thirds]
+for number, (label, colour) in enumerate(
+    (("fixed weights", "blue"), ("first random weights", "orange"))
+):
+    mean, error = np.transpose(
+        [error_bars.over_clusters(100 * rank[number]) for rank in ranked]
+    )
+    style = dict(color=f"book:{colour}", fmt="o-", label=label)
+    figures.band(left, np.array(taus) + 0.03 * number, mean, error, **style)
+left.set(xlabel=r"time of decay $\tau$", ylabel="true place ranked first (%)")
+left.axhline(50, color="book:grey", linewidth=0.8)
+style = dict(color="book:orange", fmt="o-", label="first random weights")
+figures.band(right, taus, *np.transpose(counts), **style)
+fine = np.linspace(0, taus[-1], 100)
+right.plot(fine, np.exp(-fine), "--", color="book:black", label=r"$e^{-\tau}$")
+right.set(xlabel=r"time of decay $\tau$", ylabel="count $c$ (fixed weights: 1)")
+figures.show("fig_places_taken", figure, legend=3)
+figures.numbers(
+    data_says=data_says, images_are="MNIST" if name == "mnist" else "small digits"
+)
+
+# %% [markdown]
 # ### Exercises
 #
 #
