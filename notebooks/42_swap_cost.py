@@ -35,7 +35,7 @@
 # %% Parameters tags=["parameters"]
 layers: int = 24  # random layers of each kind
 draws: int = 10_000  # rows of syre of each kind
-dataset: str = "digits"  # images of the trained networks; or mnist
+dataset: str = "mnist"  # or digits, which stand in where MNIST is missing
 images: int = 1000  # training images
 width: int = 64  # units of each of three hidden layers
 epochs: int = 12  # passes through the images
