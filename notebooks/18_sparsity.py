@@ -4,7 +4,7 @@
 # ---
 
 # %% [markdown]
-# # Small steps find minima less sparse than uniform ones, large steps sparser
+# # Small steps find less sparse minima than sampling; large, on average, sparser
 #
 # *Are trained networks sparser than random minima?*
 #
@@ -23,10 +23,10 @@
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | “with a smaller learning rate the PQI of minima is smaller” (sec. 5) | [true at every width](#Z9.smaller_rate) | where least, by [[Z9.smaller_rate:to]] |
-# | “the uniformly sampled minima have the smallest PQI” (sec. 5) | [true in two of three readings](#Z9.uniform_least_equal) | equal entries: by [[Z9.uniform_least_equal:to]]; uniform ones: only with large steps |
-# | if large, “the PQI also increases with the increase in network width” (sec. 5) | [true for a rate like $m^{-1/2}$](#Z9.width) | [[Z9.width:to]] per unit of $\ln m$ more than with small steps; with $1/m$ less |
+# | “the uniformly sampled minima have the smallest PQI” (sec. 5) | [true in two of three readings](#Z9.uniform_least_equal) | equal entries: by [[Z9.uniform_least_equal:to]]; uniform ones: with large steps by [[Z9.uniform_least_large:±]], not with small ones |
+# | if large, “the PQI also increases with the increase in network width” (sec. 5) | [true for a rate like $m^{-1/2}$](#Z9.width) | [[Z9.width:to]] per unit of $\ln m$ more than with small steps; with a rate like $1/m$ it falls: [[Z9.width_inverse:to]] |
 #
-# **Open.** “Not evident when the learning rate is low” (sec. 5): not recorded yet; half an hour of one core.
+# **Open.** “this phenomenon is not evident when the learning rate is low” (sec. 5): not recorded yet; half an hour of one core.
 #
 # **For the authors.** Print “minima with *equal entries* have the smallest PQI; uniform ones only if the learning rate is large”, and state the learning rates of Fig. 5 and how they decay.
 

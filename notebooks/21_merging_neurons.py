@@ -8,7 +8,7 @@
 #
 # *Can two neurons of a network be moved together until they are one, at the lowest loss for every distance?*
 #
-# Only some. Minimising at ever smaller distances merged **[[P2.reaches_some:.0f]] of [[n(P2.reaches_some)]] pairs** ([[100 * P2.reaches:.0f]] %) in tanh networks with five neurons; at the merge the loss along the path has a local maximum (proved). For the others output weights grow without bound, or no minimum is found.
+# Only some pairs can. Minimising at ever smaller distances merged **[[P2.reaches_some:.0f]] of [[n(P2.reaches_some)]] pairs** ([[100 * P2.reaches:.0f]] %) in tanh networks with five neurons; at the merge the loss along the path has a local maximum (proved). For the others output weights grow without bound, or no minimum is found.
 #
 # :::{glue:figure} fig_outcomes
 # :alt: Output weights of two neurons from -4 to 5 against their distance, which falls to the right from 1 to 0.001 of its start, logarithmic. The two weights of one pair start at 1 and become equal; [[P2.reaches_some:.0f]] of [[n(P2.reaches_some)]] pairs do this. Those of another pair start at 1 and -1 and part in inverse proportion to the distance, out of the picture.
@@ -21,13 +21,13 @@
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | “a permutation point is finally reached” (sec. 4.1) | [true for some pairs](#P2.reaches_some) | [[P2.reaches_some:.0f]] of [[n(P2.reaches_some)]], not most of them |
-# | “must be a saddle point on such a path” (sec. 4.1) | [true](#P2.saddle_on_path) | on all [[n(P2.saddle_on_path)]] paths that never turn back; at the end, proved |
+# | “must be a saddle point on such a path” (sec. 4.1) | [true](#P2.saddle_on_path) | on all [[n(P2.saddle_on_path)]] paths that never turn back; at the merge, proved |
 # | “the gradient … is parallel to the tangent” (sec. 4.1) | [false](#P2.tangent) | cosine of the two down to [[P2.tangent:.5f]] |
 # | “at most one negative eigenvalue” (sec. 4.1) | [false](#P2.negative) | [[P2.negative:.0f]] seen, 3 possible with two inputs |
 # | “the same loss” or “higher loss” (Fig. 1) | [true](#P1.same_loss) | both occur in [[P1.same_loss:.0f]] of [[n(P1.same_loss)]] ReLU networks |
 # | Losses $6 \cdot 10^{-6}$ and $3 \cdot 10^{-5}$ (Fig. 1) | [open: no weights given](#P1.heights) | [[low(P1.heights):.1e]] to [[high(P1.heights):.1e]] for half to twice our weights |
 #
-# **Open.** Which pairs of a given network merge; whether a higher saddle comes before the end and is of first order (none was met), and first-order saddles with ReLU: more networks. The losses of Fig. 1 take its weights; no run decides them.
+# **Open.** Which pairs merge; whether a higher saddle can come before the end (none was met); first-order saddles with ReLU: more networks. The losses of Fig. 1 need its weights.
 #
 # **For the authors.** Print “for some pairs”, “the gradient is normal to the surface of constant distance”, and “at most $1 + n_{k-1}$ negative eigenvalues”.
 
@@ -112,7 +112,7 @@ from lmc_helpers.seeds import normal
 # | $a_0$, $a_1$ | outgoing columns of the two neurons; numbers if there is one output |
 # | $c$, $A$ | $a_0 + a_1$; $\frac\delta2 (a_1 - a_0)$ |
 # | $g$; $z_\mu$, $s_\mu$ | activation; input of the layer on sample $\mu$ with a 1 appended, $\vartheta \cdot z_\mu$ |
-# | $L$, $L_1$ | loss; that of a strict minimum of the network with one neuron less |
+# | $L$, $L_1$ | loss; that of a strict minimum of the network with one neuron fewer |
 # | $r_\mu$ | derivative of $L$ by the input of the next layer on sample $\mu$ |
 # | $J$, $D$, $\kappa$ | two matrices of the merged neuron, defined below; smallest eigenvalue of $D$ |
 # | $n_{k-1}$, $n_{k+1}$ | neurons in the layer before (or inputs), and in the next one (or outputs) |
@@ -193,7 +193,7 @@ figures.show("fig_outcomes", outcomes)
 # \end{aligned}
 # $$
 #
-# to the next layer, where $s_\pm = s \pm \frac\delta2 e \cdot z$. The limit is a network with one neuron less *and a {term}`derivative neuron`* $(e \cdot z)\, g'(s)$ at the same place. It is a permutation point only if $A = 0$. If not, the output weights $a_{0,1} = \frac c2 \mp \frac A\delta$ diverge like $1/\delta$. One pair with $A = \frac12$:
+# to the next layer, where $s_\pm = s \pm \frac\delta2 e \cdot z$. The limit is a network with one neuron fewer *and a {term}`derivative neuron`* $(e \cdot z)\, g'(s)$ at the same place. It is a permutation point only if $A = 0$. If not, the output weights $a_{0,1} = \frac c2 \mp \frac A\delta$ diverge like $1/\delta$. One pair with $A = \frac12$:
 
 # %%
 x = normal((200, 2), seed, "inputs of one pair")
@@ -804,7 +804,7 @@ named = {kind: sum(end.kind == kind for _, end in limits) for kind in LIMITS}
 # $\tanh(R\, v \cdot z_\mu) - \operatorname{sign}(v^* \cdot z_\mu)$ and $\tanh'(R\, v \cdot z_\mu)$ are $O(e^{-2mR})$. So outputs and derivatives of the loss by the other weights converge to those of that network, and $\nabla_{\vartheta_i} L = O(e^{-2mR})$. On the curve $\nabla L = \nu\, \nabla \|\vartheta_1 - \vartheta_0\|$ with $\nu = \frac{dL}{d\delta}$, which for $i$ of the pair says $|\nu| = \|\nabla_{\vartheta_i} L\| \to 0$. With $\nu$ all of the gradient vanishes.
 # :::
 #
-# If the step settles on a sample, $v^* \cdot z_\mu = 0$ there, and the proposition does not apply. The limit has a neuron less if $a_i \to 0$ or the step is constant on the data. That the other weights converge is a hypothesis; for a neuron outside the pair it is open how $R$ grows with $\delta$. Where it is of the pair:
+# If the step settles on a sample, $v^* \cdot z_\mu = 0$ there, and the proposition does not apply. The limit has one neuron fewer if $a_i \to 0$ or the step is constant on the data. That the other weights converge is a hypothesis; for a neuron outside the pair it is open how $R$ grows with $\delta$. Where it is of the pair:
 
 # %% Look at curves on which a neuron becomes a step
 diverged = [

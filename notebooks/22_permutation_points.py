@@ -4,9 +4,9 @@
 # ---
 
 # %% [markdown]
-# # A permutation point can be a minimum or fall in several directions
+# # At permutation points the loss can fall in several directions, or none
 #
-# *Double one neuron of a minimum: what kind of point is that in the larger network?*
+# *Double one neuron of a minimum (a permutation point): what kind of point is that in the larger network?*
 #
 # Always critical, but not always a minimum or a first-order saddle. With one output the loss falls in up to **[[P3.at_most_one]] directions** ([[n(P3.at_most_one)]] points), where at most one is stated; three outputs leave as few as **[[P3.zero:.0f]] direction** flat, not three, and for almost all targets at least two falling.
 #
@@ -20,14 +20,14 @@
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | "at most one negative eigenvalue" (sec. 4.2) | [false: more occur](#P3.at_most_one) | up to [[P3.at_most_one]] of 5; [[P3.reached]] at points that paths reach |
+# | "at most one negative eigenvalue" (sec. 4.2) | [false: more occur](#P3.at_most_one) | [[P3.at_most_one]] seen, 5 possible; [[P3.reached]] at points that paths reach |
 # | "at least $n_{k+1}$ vanishing" ones (sec. 4.2) | [false: at least one](#P3.zero) | down to [[P3.zero:.0f]] of 3, at [[n(P3.zero)]] points |
-# | a plateau "of critical points" (sec. 4.2) | [false: a part of it](#P4.plateau_critical) | down to [[P4.plateau_critical:.0f]] of 3 dimensions |
+# | a "dimensional hyperplane of critical points" (sec. 4.2) | [false: a part of it](#P4.plateau_critical) | down to [[P4.plateau_critical:.0f]] of 3 dimensions |
 # | "a line of critical points" (sec. 4.2) | [true](#P4.line) | gradient at most [[P4.line:≤.0e]], [[n(P4.line)]] points |
 # | "equal-loss" permutations (sec. 4.2) | [true, of all neurons](#P4.all) | the loss is constant to [[P4.exchange:≤.1e]] |
 # | "critical points" (sec. 4.2) | [true](#P3.critical) | gradient at most [[P3.critical:≤.1e]], [[n(P3.critical)]] points |
 #
-# **Open.** Nothing in the mathematics. "In a valley with respect to other dimensions" (sec. 4.2), a step of a proof, and the rank of $J$, which theorems decide, are not recorded: 40 minutes of one core.
+# **Open.** Nothing in the mathematics. "In a valley with respect to other dimensions" (sec. 4.2), and a step of a proof are not recorded: 40 minutes of one core.
 #
 # **For the authors.** Print "0 to $n_{k-1} + 1$ negative and at least one vanishing eigenvalue" and "plateau of equal loss, for one output of critical points".
 
@@ -117,7 +117,7 @@ from lmc_helpers.seeds import normal, torch_generator
 # %% [markdown]
 # ## The second copy brings a block of its own, and two matrices decide it
 #
-# Paths of P {cite:p}`brea2019` lead two neurons together. Where they meet and share their outgoing weights, a *{term}`permutation point`*, the network computes what a network with one neuron less computes. So all that is new there is how the two copies differ: $\eta$, by which their parameter vectors part, and $\beta$, by which outgoing weight moves from one to the other. At a minimum of the smaller network the loss changes to second order by
+# Paths of P {cite:p}`brea2019` lead two neurons together. Where they meet and share their outgoing weights, a *{term}`permutation point`*, the network computes what a network with one neuron fewer computes. So all that is new there is how the two copies differ: $\eta$, by which their parameter vectors part, and $\beta$, by which outgoing weight moves from one to the other. At a minimum of the smaller network the loss changes to second order by
 #
 # $$
 # \tfrac18\, \eta^\top D\, \eta + \beta^\top J\, \eta ,
@@ -847,7 +847,7 @@ figures.show("fig_ranks", figure)
 # :::{prf:corollary} Several outputs, or one weight
 # :label: cor-round
 # If $\rho \ge 2$ for a neuron, no permutation point over a strict minimum that repeats it is a first-order saddle. With one hidden layer and squared loss that is so for almost all targets from $n_{k+1} = 3$ on ({prf:ref}`thm-generic-rank`). If a neuron has one scalar weight and no bias, the index over a minimum is at most 1, and every path from $\theta$ to
-# $\sigma \theta$ passes a point with $\vartheta_0 = \vartheta_1$: its largest loss is at least the infimum of the loss of networks with one neuron less.
+# $\sigma \theta$ passes a point with $\vartheta_0 = \vartheta_1$: its largest loss is at least the infimum of the loss of networks with one neuron fewer.
 # :::
 #
 # :::{prf:proof}
@@ -927,7 +927,7 @@ figures.numbers(
 #
 # ### Neurons that occur more than twice
 #
-# A permutation point of order $K$ repeats neurons of a network with $K$ neurons less. P, section 4.3 says that it is critical, "possibly a saddle of order $K$ or less".
+# A permutation point of order $K$ repeats neurons of a network with $K$ neurons fewer. P, section 4.3 says that it is critical, "possibly a saddle of order $K$ or less".
 #
 # :::{prf:corollary} Inertia at order $K$
 # :label: cor-order

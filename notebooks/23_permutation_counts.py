@@ -6,9 +6,9 @@
 # %% [markdown]
 # # A wide layer has far more permutation points than minima
 #
-# *How many networks with equal neurons (permutation points) lie between the copies of a minimum?*
+# *How many points with equal neurons (permutation points) are there for each minimum?*
 #
-# In a layer of $n$ neurons **$(n - 1)/2$ times** as many as minima if one neuron is superfluous, and about **$n^K / (2^K K!)$ times** if $K$ are and the layer is wide (proved). The paper's formulas and its bound are right; a constant in a proof is **$e^K$ times** too small.
+# In a layer of $n$ neurons **$(n - 1)/2$ times** as many as minima if one neuron is superfluous, and about **$n^K / (2^K K!)$ times** if $K$ are and the layer is wide (proved). The paper's formulas and its bound are right; a constant in a proof is too small by the factor **$e^K$**.
 #
 # :::{glue:figure} fig_count
 # :alt: Permutation points for each minimum against the neurons n of the layer from 2 to 1000, both logarithmic, exact, for K = 1, 2 and 3 superfluous neurons. The curves approach straight lines, n/2, n squared over 8, and n cubed over 48. Broken lines, the constants of the printed proof, lie lower by the factors 2.7, 7.4 and 20.
@@ -24,7 +24,7 @@
 # | $T(1, n_k)$, $T(2, n_k)$, $T(3, n_k)$ (Prop. 1 (i)) | [true](#P5.printed_forms) | exactly; here for every $K$ |
 # | “$T(K, n_k) \ge \binom{n_k - K}K \frac1{2!^K}$” (Prop. 1 (ii)) | [true](#P5.bound) | equal for $K \le 1$ only |
 # | “$\to c_K n_k^K$ as $n_k \to \infty$” (Lemma 1) | [true](#P6.lemma) | $c_K = 1/(2^K K!)$ |
-# | $c_K = e^{-K}/(2^K K!)$ (app. B, (9)) | [too small by $e^K$](#P6.constant) | $K$-th root of the ratio to $1/(2^K K!)$: [[P6.constant:.3f]], printed 0.368 |
+# | $c_K = e^{-K}/(2^K K!)$ (app. B, (9)) | [too small by $e^K$](#P6.constant) | $(2^K K!\, c_K)^{1/K}$ tends to [[P6.constant:.3f]]; as printed it is $e^{-1} = 0.368$ |
 # | “$K n_{k+1}$-dimensional hyperplane” (Prop. 2) | [true, none larger](#P7.dimension) | all [[n(P7.dimension)]] partitions |
 #
 # **Open.** Nothing.

@@ -8,12 +8,12 @@
 #
 # *What does it cost to make two similar neurons alike, and is it cheaper in a wider network?*
 #
-# Little, less in wider networks. On small digits the highest loss on the way falls like the width to the power **[[P8.falls:±]]**, and accuracy drops by **[[100 * P8.accuracy:±]] points** at the worst width. Networks with one neuron less have **[[2.718281828 ** P8.above:.1f]] times** ([[2.718281828 ** P8.above:to]], geometric mean) the loss of the paths' ends.
+# Little, less in wider networks. On small digits the highest loss on the way falls like the width to the power **[[P8.falls:±]]**, and accuracy drops by **[[100 * P8.accuracy:±]] points** at the worst width. A network with one neuron fewer has **[[2.718281828 ** P8.above:.1f]] times** ([[2.718281828 ** P8.above:to]]) the loss at the path's end.
 #
 # :::{glue:figure} fig_heights
-# :alt: Normalised loss against the width, both logarithmic. Dots, the highest loss on each path, fall steeply with the width, along a line with the recorded exponent of [[P8.falls:±]]. Squares, the mean loss of the networks with one neuron less, lie above the means at most widths; recorded, they are [[2.718281828 ** P8.above:.1f]] times as high as the ends of the paths.
+# :alt: Normalised loss against the width, both logarithmic. Dots, the highest loss on each path, fall steeply with the width, along a line with the recorded exponent of [[P8.falls:±]]. Squares, the mean loss of the networks with one neuron fewer, lie above the means at most widths; recorded, they are [[2.718281828 ** P8.above:.1f]] times as high as the ends of the paths.
 #
-# Heights in this run (profile {glue:text}`profile`); exponent and factor are the recorded ones. Both axes are logarithmic.
+# Widths 4 to 8 of this run (profile {glue:text}`profile`); exponent and factor are recorded at 10 to 25. Dots are the highest losses on the way, not those at its end.
 # :::
 #
 # **How sure.** [[n(P8.falls)]] converged paths at widths 10 to 25 on 400 small digits, the last number on [[n(P8.above)]]; recorded. MNIST: chapter 52.
@@ -22,9 +22,9 @@
 # | --- | --- | --- |
 # | “the barrier height … decreased” with $H$ (sec. 5) | [true on digits](#P8.falls) | like $H$ to the power [[P8.falls:±]] |
 # | accuracy “decreases only marginally” (Fig. 3B) | [true on digits](#P8.accuracy) | by [[100 * P8.accuracy:±]] points |
-# | “the loss increased monotonically” (sec. 5) | [open](#P8.monotone) | a coarse grid hides falls |
-# | Beyond the paper: output weights diverge, the pair ends as a neuron and its derivative | [true](#P8.runs_away) | on [[P8.runs_away * n(P8.runs_away):.0f]] of [[n(P8.runs_away)]] paths |
-# | Beyond the paper: one neuron less costs more | [true](#P8.above) | [[2.718281828 ** P8.above:.1f]] times ([[2.718281828 ** P8.above:to]]) the path's end, [[n(P8.above)]] paths |
+# | “in most cases the loss increased monotonically” (sec. 5) | [open](#P8.monotone) | a coarse grid hides falls |
+# | (ours) Output weights diverge; the pair ends as a neuron and its derivative | [true](#P8.runs_away) | on [[P8.runs_away * n(P8.runs_away):.0f]] of [[n(P8.runs_away)]] paths |
+# | (ours) One neuron fewer costs more | [true](#P8.above) | [[2.718281828 ** P8.above:.1f]] times ([[2.718281828 ** P8.above:to]]) the path's end, [[n(P8.above)]] paths |
 #
 # **Open.** Monotone “in most cases” or not: some ten hours of one core.
 #
@@ -150,7 +150,7 @@ def merge(net: MLP, theta: torch.Tensor) -> Merge:
     path = converged_path(loss, chart, theta, pair, delta, *budget, misses=MISSES)
     ok = path.gradient_norm <= TOLERANCE
     scores = accuracy(net, path.theta[ok], x, labels)
-    # the permutation point: one neuron less, minimised over what is left
+    # the permutation point: one neuron fewer, minimised over what is left
     small, start = reduce_pair(net, path.theta[-1], layer=2)
     loss = normalised_loss(small, y)
     end, norm = damped_newton(
@@ -301,7 +301,7 @@ claims.check("P8.monotone", share, interval=(low, high), n=n)
 #
 # ## The path ends beside the permutation point
 #
-# With ten outputs $J \ne 0$ in general, and then no path of constrained {term}`minima <minimum>` ends at a permutation point with bounded output weights ({prf:ref}`thm-ends`): $a_0$ and $a_1$ grow like $1/\delta$, and the pair becomes a neuron and a derivative neuron, in a channel to infinity {cite:p}`martinelli2025`. Only where the output weights have been made equal, and everything else minimised again, lies the permutation point of P, section 4.1; it is a minimum of the network with one neuron less.
+# With ten outputs $J \ne 0$ in general, and then no path of constrained {term}`minima <minimum>` ends at a permutation point with bounded output weights ({prf:ref}`thm-ends`): $a_0$ and $a_1$ grow like $1/\delta$, and the pair becomes a neuron and a derivative neuron, in a channel to infinity {cite:p}`martinelli2025`. Only where the output weights have been made equal, and everything else minimised again, lies the permutation point of P, section 4.1; it is a minimum of the network with one neuron fewer.
 
 # %%
 size = [m.path.outgoing for m in counted]  # larger output weight
@@ -390,7 +390,7 @@ if shown:
 smaller = {H: np.mean(point[H]) for H in WIDTHS if point[H]}
 if smaller:
     axis.plot(*zip(*smaller.items(), strict=True), "s", color="book:red")
-    says = f"one neuron less:\n{np.exp(above_end['value']):.1f} times the end of the way"
+    says = f"one neuron fewer:\n{np.exp(above_end['value']):.1f} times the end of the way"
     style = dict(color="book:red", ha="right", transform=axis.transAxes)
     axis.text(0.98, 0.94, says, va="top", **style)
 axis.set(xscale="log", yscale="log" if shown or smaller else "linear")

@@ -431,37 +431,33 @@ figures.show("fig_least", figure)
 #
 # ## Swap costs tell who changes places, and so do weights that cost nothing
 #
-# Are neurons that are cheap to exchange exchanged, because they are cheap? Weight decay or a preference for small norms is to bring each function to the neuron on which it costs least (I, section 4). Take two runs that share $F$, with $D = 1$, and match their neurons by activations. What the functions $a_i$ of the first cost in the order of the second is
+# Are neurons exchanged because it is cheap, "by virtue of the optimizer favoring solutions of small weight norm" (I, section 4)? Take two runs that share $F$, with $D = 1$, and match their neurons. The functions $a_i$ of the first, in the order $\pi$, cost $\sum_i \lVert a_i - v_{\pi(i)} \rVert^2$, a constant less $2 \sum_i \langle a_i, v_{\pi(i)} \rangle$: a price prefers places $j$ with large $\langle a_i, v_j \rangle$. But $F$ is a part of the start, too, which is $F + Z$, and $Z$ has no price. Give both one law.
 #
-# $$
-# \sum_i \lVert a_i - v_{\pi(i)} \rVert^2 = \text{const} - 2 \sum_i \langle a_i, v_{\pi(i)} \rangle ,
-# $$
-#
-# so a price prefers the place $j$ with the largest $\langle a_i, v_j \rangle$. But $F$ is also where the second run began: at $F + Z$. Only $F$ has a price, and both can be given one law.
-#
-# :::{prf:proposition} Without weight decay fixed weights are a part of the start
+# :::{prf:proposition} Without weight decay fixed weights are a part of the start, and no more
 # :label: prop-exchangeable
-# Let $D = 1$, and let the entries of $F$ and of the first weights $Z$ be independent, with one law in each map. Train without weight decay, by steps made from gradients entry by entry. Given all networks of the training, $(F, Z)$ has the law of $(Z, F)$. So for functions $a_i$ of any network that shares neither $F$ nor $Z$, $\langle a_i, v_j \rangle$ tells their places in this one as well as $\langle a_i, z_j \rangle$.
+# Let $D = 1$, and let the entries of $F$ and of the first weights $Z$ be independent, in each map with one law. Train by steps made from gradients, without weight decay. Given the network at all times, $(F, Z)$ has the law of $(Z, F)$. So $\langle a_i, z_j \rangle$ tells as well as $\langle a_i, v_j \rangle$ where the functions $a_i$ of another network are found in this one, if that network shares neither $F$ nor $Z$.
 # :::
 #
 # :::{prf:proof}
-# The gradients with respect to $W$ and $F + W$ are the same, so that $F + W$ runs from $F + Z$ and depends on nothing else. To exchange $F$ and $Z$ keeps the sum and the law.
+# The gradients with respect to $W$ and to $F + W$ are the same, so that $F + W$ depends on $F + Z$ alone. To exchange $F$ and $Z$ keeps the sum and the law.
 # :::
 #
-# Decay for a time $\tau$ leaves $F + e^{-\tau} Z$ and what was learned ({prf:ref}`thm-start`). If it only forgets, $z_j$ counts $c = e^{-\tau}$ where $v_j$ counts 1; if functions go where they cost least, $c$ is smaller; if they stay where they were learned, larger.
+# An implicit preference of gradient steps for small norms cannot tell $F$ from $Z$ either. Decay for a time $\tau$ leaves $F + e^{-\tau} Z$ and what was learned ({prf:ref}`thm-start`). Let $z_j$ count $c$ for the place of a function where $v_j$ counts 1. If decay only makes networks forget, $c = e^{-\tau}$; if functions go where they cost least, $c$ is smaller; if they stay where they were learned, larger.
 #
 # :::{glue:figure} fig_places_taken
-# :alt: Two panels against the time of weight decay, from 0 to 2.5. First, how often fixed weights and first random weights rank the place of a function before another one; both begin at one height, then fixed weights lead. Second, what first random weights count where fixed ones count 1; it falls from 1, beside a dashed curve of what decay leaves.
+# :alt: What first random weights count where fixed ones count 1, against the time of weight decay from 0 to 2.5. It begins at 1 and falls. A dashed curve shows what decay leaves of the weights, two lines the count of the fixed weights, 1, and 0, where costs alone decide.
 #
-# First layers of MLPs whose $F$ and $Z$ have one law; functions of networks that share neither. First panel: how often $\langle a_i, v_j \rangle$ or $\langle a_i, z_j \rangle$ ranks the true place before another (chance: 50 %). Second: $c$; dashed: what decay leaves. Bars: 99.9 % intervals, {glue:text}`pairs` pairs on {glue:text}`images_are` (profile {glue:text}`profile`).
+# What first random weights count for the place of a function, in the first layers of MLPs where $F$ and $Z$ have one law; dashed: what decay leaves of them. Bars: 99.9 % intervals, {glue:text}`pairs` pairs on {glue:text}`images_are` (profile {glue:text}`profile`).
 # :::
 #
-# | Asked of MLPs on MNIST, first layer of 64 | Measured | We find |
+# | Asked of MLPs with 64 neurons a layer on MNIST, first layer | Recorded | We find |
 # | --- | --- | --- |
-# | Do swap costs in one run rank the neuron that takes a place, with *no* weight decay? Chance: 0.5 | not recorded | [open](#I3.places_predicted) |
-# | $\langle a_i, v_j \rangle$ less $\langle a_i, z_j \rangle$, the same networks | not recorded | [open](#I3.places_unpriced) |
-# | $c$ after as much decay as in the printed 100 epochs, which leaves 0.43 | not recorded | [open](#I3.places_kept) |
-# | $\langle a_i, v_j \rangle$ less $\langle a_i, z_j \rangle$ after three times as much | not recorded | [open](#I3.places_late) |
+# | Swap costs in one run rank who takes a place, *without* decay: beyond chance, 0.5 | [[I3.places_predicted:±]] | [true](#I3.places_predicted) |
+# | $\langle a_i, v_j \rangle$ ranks it no better than $\langle a_i, z_j \rangle$ | difference [[I3.places_unpriced:±]] | [true](#I3.places_unpriced) |
+# | $c$ at the $\tau$ of the printed 100 epochs: no less than decay leaves, 0.43 | [[I3.places_kept:±]] | [true](#I3.places_kept) |
+# | after three times that decay $\langle a_i, v_j \rangle$ ranks better | difference [[I3.places_late:±]] | [true](#I3.places_late) |
+#
+# So here swap costs predict swaps, but not because a swap has a price: fixed weights are where neurons start. Weight decay moves functions to cheap neurons only as fast as it makes networks forget where they began, or more slowly.
 #
 # ## What it means for merging networks
 #
@@ -934,9 +930,7 @@ free, charged = (
 
 # %%
 # moved neurons of two networks that share F, no weight decay
-met = places(
-    free, x, basis
-)  # p (pairs, m), the new places; a, v, z (pairs, m, k)
+met = places(free, x, basis)  # new places p (pairs, m); a, v, z (pairs, m, k)
 moved = met.p != torch.arange(width)
 among = moved[:, :, None] & moved[:, None] & ~torch.eye(width, dtype=torch.bool)
 G = met.v @ met.a.mT  # ⟨v_i, a_j⟩
@@ -951,61 +945,55 @@ found = {
 found = {label: auc(score, met.p, among) for label, score in found.items()}
 print(f"{100 * moved.double().mean():.0f} % of the neurons moved")
 for label, rank in found.items():
-    print(f"{label:21} ranks the new place first: {100 * rank.mean():.0f} %")
+    print(f"{label:21}{100 * rank.mean():.0f} % below the new place")
 
 # %%
-predicted = error_bars.over_clusters(found["swap cost"])
-claims.check("I3.places_predicted", *predicted, n=pairs)
+by_cost = error_bars.over_clusters(found["swap cost"])
+claims.check("I3.places_predicted", *by_cost, n=pairs)
 lead = found["fixed weights"] - found["first random weights"]
 claims.check("I3.places_unpriced", *error_bars.over_clusters(lead), n=pairs)
 
 # %% [markdown]
-# Both scores hold what the second network's neuron has from the beginning, so that to predict better than by chance says nothing about prices; the comparison of the two does. For functions of a network that shares nothing with the second one, {prf:ref}`prop-exchangeable` says exactly what it is without prices; the first network is then that of another pair, all neurons count, and two such pairs of pairs are one cluster.
+# Both scores hold what the second neuron has from the beginning, so that a rank beyond chance says nothing about prices; their comparison does. Where the networks share $F$, it is measured; where they share nothing, {prf:ref}`prop-exchangeable` says what it is without prices. For $c$ the first network is therefore that of the pair half of all pairs on, all neurons count, and two pairs are one cluster; $c$ is the mean of $\langle a_i, z_j \rangle$ at the place $j$ of function $i$, less that over all $j$, over the same with $v_j$, for $a_i$ of unit length.
 
 
-# %% Places of the functions of another network, over the time of decay
+# %% What first weights count, over the time of decay
 def clusters(values: torch.Tensor) -> np.ndarray:
-    """Of pairs and the pairs half of all pairs on, (pairs / 2, 2)."""
+    """Of pairs, and of those half of all pairs on: (pairs / 2, 2)."""
     return values.reshape(2, -1).T.numpy()
 
 
 thirds = [(free, None, 0.0), (charged, None, 3 * PRINTED)]
 thirds[1:1] = [(charged, n * epochs // 3, n * PRINTED) for n in (1, 2)]
-ranked, counts = [], []
-every = torch.ones(pairs, width, width, dtype=torch.bool)
+counts = []
 for run, epoch, _ in thirds:
     far = places(run, x, basis, epoch, other=pairs // 2)
     a = far.a / far.a.norm(dim=-1, keepdim=True)
-    scores = [a @ weights.mT for weights in (far.v, far.z)]
-    ranked.append([clusters(auc(score, far.p, every)) for score in scores])
-    of_fixed, of_first = (clusters(lift(score, far.p)) for score in scores)
-    count = error_bars.jackknife(lambda u, v: u / v, of_first, of_fixed)
-    counts.append(count)
+    scores = [a @ weights.mT for weights in (far.z, far.v)]
+    lifts = [clusters(lift(score, far.p)) for score in scores]
+    counts.append(error_bars.jackknife(lambda u, v: u / v, *lifts))
+every = torch.ones(pairs, width, width, dtype=torch.bool)
+of_first, of_fixed = (clusters(auc(score, far.p, every)) for score in scores)
 
 # %%
 claims.check("I3.places_kept", *counts[1], n=pairs // 2)
-late = ranked[-1][0] - ranked[-1][1]
-claims.check("I3.places_late", *error_bars.over_clusters(late), n=pairs // 2)
+late = error_bars.over_clusters(of_fixed - of_first)  # at the end
+claims.check("I3.places_late", *late, n=pairs // 2)
 
-# %% Plot ranks and counts over the time of decay
-figure, (left, right) = figures.panels(2)
+# %% Plot the count over the time of decay
+figure, axis = figures.panels(height=2.9)
 taus = [tau for *_, tau in thirds]
-for number, (label, colour) in enumerate(
-    (("fixed weights", "blue"), ("first random weights", "orange"))
-):
-    mean, error = np.transpose(
-        [error_bars.over_clusters(100 * rank[number]) for rank in ranked]
-    )
-    style = dict(color=f"book:{colour}", fmt="o-", label=label)
-    figures.band(left, np.array(taus) + 0.03 * number, mean, error, **style)
-left.set(xlabel=r"time of decay $\tau$", ylabel="true place ranked first (%)")
-left.axhline(50, color="book:grey", linewidth=0.8)
-style = dict(color="book:orange", fmt="o-", label="first random weights")
-figures.band(right, taus, *np.transpose(counts), **style)
 fine = np.linspace(0, taus[-1], 100)
-right.plot(fine, np.exp(-fine), "--", color="book:black", label=r"$e^{-\tau}$")
-right.set(xlabel=r"time of decay $\tau$", ylabel="count $c$ (fixed weights: 1)")
-figures.show("fig_places_taken", figure, legend=3)
+axis.plot(fine, np.exp(-fine), "--", color="book:black")
+axis.text(1.0, 0.18, "what decay leaves", ha="right", va="center")
+for level, words in ((1, "as fixed weights"), (0, "nothing: costs decide")):
+    axis.axhline(level, color="book:grey", linewidth=1, linestyle=":")
+    axis.text(2.5, level + 0.03, words, ha="right", va="bottom", color="#555555")
+style = dict(color="book:orange", fmt="o-", linewidth=1.6)
+figures.band(axis, taus, *np.transpose(counts), **style)
+axis.set(xlabel=r"time of decay $\tau$", ylabel="count $c$")
+axis.set(xlim=(-0.1, 2.6), ylim=(-0.1, 1.3))
+figures.show("fig_places_taken", figure)
 figures.numbers(
     data_says=data_says, images_are="MNIST" if name == "mnist" else "small digits"
 )

@@ -266,7 +266,7 @@ claims.check("P8.mnist", slope, stderr=slope_error, n=n_slope)
 # Then the path of constrained minima does not end at a permutation point with bounded output weights; on this page it ends, as measured below, at a network with a *{term}`derivative neuron`*, whose output weights diverge.
 # On such a path, a channel to infinity {cite:p}`martinelli2025`, two neurons are not exchanged.
 # The paper's route leads on to equal output weights, to
-# the permutation point of P, section 4.1: a minimum of the network with one neuron less, the two merged neurons being one.
+# the permutation point of P, section 4.1: a minimum of the network with one neuron fewer, the two merged neurons being one.
 # The paper calls both the "loss at saddle" (P, section 5) and the "loss at the permutation point" (P, section 6) the barrier.
 # The run minimises at the permutation point, too (`permutation_point`), from the end of the path with the mean of the two parameter vectors and the sum of their columns.
 #
@@ -473,7 +473,7 @@ claims.check("P8.projected_accuracy", fall, interval=around, n=n_fall)
 # In {glue:text}`randoms` of the networks of each width we merge a random other pair as well, and compare the barriers within the same network.
 # Similarity is taken with its sign, as in the paper; as tanh is odd, a neuron is the same function with all its weights negated, and a random pair may be alike up to that sign.
 #
-# Every minimum with one neuron less in layer 2 holds $H - 1$ permutation points, one for each neuron that is doubled. `found_at` collects, over all minima that have converged, $\rho$, the number of singular values of $J$ above a thousandth of the largest, and the index $\rho + \nu_-$ that the doubled neuron adds by {prf:ref}`thm-inertia`, with $\nu_-$ the negative eigenvalues of $D$ on the kernel of $J$, in the same sense. The minima are those of all merges; and, on {glue:text}`min(whole, DataSpec(data.name).size)` whole images, one for each width, from the most similar pair of another teacher as one neuron, with a gradient of at most {glue:text}`whole_tolerance`:
+# Every minimum with one neuron fewer in layer 2 holds $H - 1$ permutation points, one for each neuron that is doubled. `found_at` collects, over all minima that have converged, $\rho$, the number of singular values of $J$ above a thousandth of the largest, and the index $\rho + \nu_-$ that the doubled neuron adds by {prf:ref}`thm-inertia`, with $\nu_-$ the negative eigenvalues of $D$ on the kernel of $J$, in the same sense. The minima are those of all merges; and, on {glue:text}`min(whole, DataSpec(data.name).size)` whole images, one for each width, from the most similar pair of another teacher as one neuron, with a gradient of at most {glue:text}`whole_tolerance`:
 
 # %%
 higher, error, n_above = average(above)
@@ -541,7 +541,7 @@ figures.show("fig_mnist_pairs", figure, legend=4)
 #
 # ### Whole images
 #
-# The minima with one neuron less on whole images:
+# The minima with one neuron fewer on whole images:
 
 
 # %% Show the minima on whole images

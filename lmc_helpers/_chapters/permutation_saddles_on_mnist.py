@@ -394,7 +394,7 @@ def merge(
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """A minimum with one neuron less in layer 2, and the permutation points that are its neurons doubled."""
+    """A minimum with one neuron fewer in layer 2, and the permutation points that are its neurons doubled."""
 
     loss: float
     gradient_norm: float
@@ -606,7 +606,7 @@ class ReadMerges(Kept[AtWidth]):
 
 @dataclass(frozen=True)
 class WholePoint(Kept[Point]):
-    """A minimum with one neuron less on whole images, from the most similar pair of a teacher as one neuron."""
+    """A minimum with one neuron fewer on whole images, from the most similar pair of a teacher as one neuron."""
 
     teachers: Run  # the training of networks n_0 → H → H → n_d, tanh
     network: int  # index among the teachers that did not diverge
@@ -619,7 +619,7 @@ class WholePoint(Kept[Point]):
     def title(self) -> str:
         """The run in words, one line."""
         data, H = self.teachers.data, _sizes(self.teachers)[LAYER]
-        return f"minimum with one neuron less than H = {H} on {data.name} ({data.size} whole images)"
+        return f"minimum with one neuron fewer than H = {H} on {data.name} ({data.size} whole images)"
 
     @property
     def needs(self) -> tuple[Path, ...]:

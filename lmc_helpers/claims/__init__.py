@@ -13,19 +13,16 @@ one, and a rival: a plausible value that lies outside. ``check`` compares a meas
 ``yaml_files``                           YAML read strictly, refused with file, line, field and what is allowed
 :mod:`~lmc_helpers.claims.reading`       the ledger's files: each read once
 :mod:`~lmc_helpers.claims.judge`         a measurement against a part's criteria: verdicts, by rules
-``words``                                a verdict in a reader's words
-``_scale``                               a drawn scale: criteria as bands, measurements as marks
-``_runs``                                this run and the confirmed one in a box
-``_lines``                               a box as lines of text, as notebooks store it
-:mod:`~lmc_helpers.claims.box`           ``check``, and the box that a reader sees
+``render``                               a verdict as readers see it: its box as text and as HTML
+:mod:`~lmc_helpers.claims.checking`      ``check``, which judges, shows and stores a measurement
 =======================================  ===============================================================================
 
 Every chapter calls ``check``; the book's tools read what it stored under ``MIME``. Importing the package reads no file:
 a missing ledger is an error only when a part is asked for.
 """
 
-from lmc_helpers.claims._runs import drawn
-from lmc_helpers.claims.box import MIME, Links, check, render
+from lmc_helpers.claims import render
+from lmc_helpers.claims.checking import MIME, check
 from lmc_helpers.claims.criteria import (
     BROKEN,
     CORRECTED,
@@ -43,7 +40,7 @@ from lmc_helpers.claims.criteria import (
 from lmc_helpers.claims.intervals import LedgerError
 from lmc_helpers.claims.judge import Contradiction, best_reading, of_claim
 from lmc_helpers.claims.reading import ledger, part, recorded
-from lmc_helpers.claims.words import criterion, measurement, not_run, revised
+from lmc_helpers.claims.render.words import criterion, measurement, not_run, revised
 
 __all__ = [
     "BROKEN",
@@ -59,11 +56,9 @@ __all__ = [
     "VERDICTS",
     "Contradiction",
     "LedgerError",
-    "Links",
     "best_reading",
     "check",
     "criterion",
-    "drawn",
     "ledger",
     "measurement",
     "not_run",

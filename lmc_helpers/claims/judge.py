@@ -203,11 +203,6 @@ def contradicts(verdict: Verdict) -> bool:
     return OPEN not in (verdict.verdict, verdict.expected) and verdict.verdict != verdict.expected and not undecided
 
 
-def surprises(verdict: Verdict) -> bool:
-    """True if a verdict is computed that the ledger leaves open: to be reported, and decided in the ledger."""
-    return verdict.expected == OPEN and verdict.verdict != OPEN
-
-
 def farthest(values, criterion: Interval) -> float:
     """The value that meets a criterion least: farthest outside, or else nearest to its border."""
     values = np.asarray(values, dtype=float).reshape(-1)

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable
 from decimal import Decimal
 
+__all__ = ["people", "plain_with_error", "rounding", "signs", "span", "telling", "thousands"]
+
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 GAP = "\u202f"  # a thin space that does not break
 ROUNDING = (1e-12, 1e-9)  # below which a value is called 0 to rounding
@@ -86,24 +88,24 @@ def telling(value: float, borders: Iterable[float], digits: int = 4) -> str:
 
 def rounding(value: float, floor: float = 0.0) -> str:
     """Text for a value that is zero up to rounding or negligible; empty otherwise."""
-    bound = _rounding_bound(value, floor)
+    bound = rounding_bound(value, floor)
     if bound is None:
         return ""
     return f"0 to rounding (below {people(bound)})" if bound in ROUNDING else f"below {people(floor)}"
 
 
-def _rounding_bound(value: float, floor: float = 0.0) -> float | None:
+def rounding_bound(value: float, floor: float = 0.0) -> float | None:
     """The bound quoted for a value that is zero up to rounding or negligible; None for 0 itself and otherwise."""
     return next((bound for bound in (*ROUNDING, floor) if 0 < abs(value) < bound), None)
 
 
-def _digits(error: float) -> int:
+def last_place(error: float) -> int:
     """The power of ten of the last digit that an error supports: its first digit, or the second if that is a 1."""
     first = f"{error:.0e}"
     return int(first[2:]) - ("1" in (first[0], f"{error:e}"[0]))
 
 
-def _together(values: list[float], place: int) -> tuple[list[str], str]:
+def with_common_exponent(values: list[float], place: int) -> tuple[list[str], str]:
     """Numbers with the same last digit, and the power of ten that all are multiplied by."""
     largest = max(map(abs, values))
     if place >= -8 and (not largest or 10 * SMALL <= largest < LARGE):
@@ -115,15 +117,15 @@ def _together(values: list[float], place: int) -> tuple[list[str], str]:
     return [_grouped(text.removeprefix("-") if float(text) == 0 else text) for text in texts], unit
 
 
-def _with_error(value: float, error: float) -> str:
+def with_error(value: float, error: float) -> str:
     """A value and its error, with equal digits: those that the error supports."""
-    (value_, error_), unit = _together([value, error], _digits(error))
+    (value_, error_), unit = with_common_exponent([value, error], last_place(error))
     return f"({value_} ± {error_})·{unit}" if unit else f"{value_} ± {error_}"
 
 
 def plain_with_error(value: float, stderr: float) -> str:
     """A value and its error as notebooks store them, with other limits for writing without a power of ten."""
-    place = _digits(stderr)
+    place = last_place(stderr)
     if -5 <= place <= 4:
         scale, decimals, unit = 1.0, max(0, -place), ""
         value, stderr = (round(number, -place) for number in (value, stderr))
@@ -134,19 +136,19 @@ def plain_with_error(value: float, stderr: float) -> str:
     return f"({shown}){unit}" if unit else shown
 
 
-def _width_digits(low: float, high: float) -> int:
+def last_place_of_width(low: float, high: float) -> int:
     """The power of ten of the last digit that an interval supports: the second of its width."""
     return math.floor(math.log10(high - low)) - 1
 
 
 def span(low: float, high: float, borders: Iterable[float] = (), place: int | None = None) -> str:
     """An interval with as many digits as its width supports, and more where an end would seem to lie on a border."""
-    place = _width_digits(low, high) if place is None else place
+    place = last_place_of_width(low, high) if place is None else place
     near = [(end, b) for end in (low, high) for b in borders if abs(end - b) > CLOSE * max(abs(end), abs(b))]
 
     def tells(place: int) -> bool:
         return all(round(end, -place) != border for end, border in near)
 
     place = next((enough for enough in range(place, place - 4, -1) if tells(enough)), place)
-    (low_, high_), unit = _together([low, high], place)
+    (low_, high_), unit = with_common_exponent([low, high], place)
     return f"({low_} to {high_})·{unit}" if unit else f"{low_} to {high_}"

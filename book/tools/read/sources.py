@@ -26,8 +26,8 @@ from lmc_helpers.lazy import exports
 
 #: Possible dependencies of an executed notebook's outputs.
 RUNNER = tuple(f"book/tools/run/{name}.py" for name in ("execution", "engine"))
-#: How a box looks, which is rendered again for its page: modules that no number depends on.
-BOXES = tuple(f"{PACKAGE}.claims.{name}" for name in ("_lines", "_runs", "_scale", "words"))
+#: How a box looks, which is rendered again for its page: a package that no number depends on.
+BOXES = f"{PACKAGE}.claims.render"
 #: Fields of the ledger, of an id and of its parts, that no verdict depends on.
 PROSE = {
     *("says", "where", "statement", "reading", "correction", "sharpening", "proof", "reason", "in_short", "price"),
@@ -249,7 +249,7 @@ class Sources:
         modules = self.modules(chapter)
         data = [path for init in modules.values() if init.name == "__init__.py" for path in _data(init.parent)]
         sums = self._sums([self.root / "requirements.lock", *data])
-        sums |= self._codes({name: path for name, path in modules.items() if name not in BOXES})
+        sums |= self._codes({name: path for name, path in modules.items() if not name.startswith(BOXES)})
         sums |= self._codes({name: self.root / name for name in RUNNER})
         sums["cells"] = self.chapter(chapter).code
         sums["parameters"] = _sum_of(profiles.parameters(chapter, profile))
@@ -280,7 +280,7 @@ class Sources:
     def prose(self, chapter: str) -> str:
         """Sixteen characters that change with anything that an executed chapter shows in addition to its numbers."""
         here = self._read(self.root / "notebooks" / f"{chapter}.py")
-        boxes = {name: path for name in BOXES if (path := self._module(name))}
+        boxes = {name: path for name, path in self.modules(chapter).items() if name.startswith(BOXES)}
         return _sum_of([checksum(here), self._entries(chapter), self._codes(boxes)])
 
     def _entries(self, chapter: str) -> list:

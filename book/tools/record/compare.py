@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
 
-from lmc_helpers.claims.box import MIME
+from lmc_helpers.claims.checking import MIME
 
 NUMBER = re.compile(r"[-+−]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?", re.IGNORECASE)
 IGNORED = ("criteria",)  # the digest of a criterion: the ledger's, not a number of the run

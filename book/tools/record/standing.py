@@ -23,10 +23,10 @@ from book.tools.record import records
 from book.tools.record.measured import Difference, Measured
 from book.tools.run import listing
 from lmc_helpers import claims
-from lmc_helpers.claims import words
 from lmc_helpers.claims.criteria import Part
 from lmc_helpers.claims.intervals import INSIDE, OUTSIDE, Entry
 from lmc_helpers.claims.judge import judge, lacking
+from lmc_helpers.claims.render import words
 from lmc_helpers.claims.yaml_files import explained
 
 REFERENCES = ROOT / "tests" / "reference"  # executed at smoke

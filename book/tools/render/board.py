@@ -26,7 +26,7 @@ DERIVED, SLIPS = "derived", "slips"
 KINDS = {
     RESULT: "results",
     DETAIL: "details and steps of proofs",
-    DERIVED: "derived: identities, theorems of this book",
+    DERIVED: "decided by an identity or a theorem, not measured",
     SLIPS: "slips that are checked",
     OWN: "this book's own",
 }

@@ -10,8 +10,12 @@ from book.tools.read import papers
 from book.tools.render import board, errata, findings
 from book.tools.render.findings import RESULT, Finding, Findings, Statement
 from lmc_helpers import claims
-from lmc_helpers.claims import numerals, words
+from lmc_helpers.claims import numerals
 from lmc_helpers.claims.criteria import Part
+from lmc_helpers.claims.render import words
+
+#: A label of a theorem of this book in a text of the ledger.
+THEOREM = re.compile(r"(?<![\w.`-])(?:thm|prop|prp|lem|cor|def)-[\w-]*\w")
 
 
 def sentence(text: str) -> str:
@@ -26,13 +30,14 @@ def sentence(text: str) -> str:
 
 
 def prose(text: str, cell: Callable[[str], str]) -> str:
-    """A text of the ledger as Markdown, where parts that it names become the book's badges.
+    """A text of the ledger as Markdown, where parts that it names become the book's badges, and theorems links.
 
-    >>> prose("as in Z4.best_pair, $m_1$", lambda text: text.replace("_", "-"))
-    'as in {claim}`Z4.best_pair`, $m-1$'
+    >>> prose("as in Z4.best_pair, $m_1$ (thm-ends)", lambda text: text.replace("_", "-"))
+    'as in {claim}`Z4.best_pair`, $m-1$ ({prf:ref}`thm-ends`)'
     """
     pieces = re.split(f"({board.PART.pattern})", text)
-    return "".join(f"{{claim}}`{piece}`" if at % 2 else cell(piece) for at, piece in enumerate(pieces))
+    said = "".join(f"{{claim}}`{piece}`" if at % 2 else cell(piece) for at, piece in enumerate(pieces))
+    return THEOREM.sub(r"{prf:ref}`\g<0>`", said)
 
 
 def came_out(part: Part, record: dict | None) -> str:
@@ -83,19 +88,23 @@ def confirmed(found: Findings, letter: str) -> list[dict]:
 
 
 def in_short(cells: list[board.Cell]) -> str:
-    """How many of a paper's results hold, in one sentence.
+    r"""How many of a paper's results hold, in one sentence, and apart from them those that no measurement decides.
 
-    >>> in_short([board.Cell("holds", 29, 3, 0), board.Cell("open", 2, 0, 0), board.Cell("fails", 1, 0, 0)])
-    '29 of 32 results hold, as printed or as we read them, 1 does not, 2 are open.'
+    >>> said = in_short([board.Cell("holds", 29, 3, 20), board.Cell("open", 2, 0), board.Cell("fails", 1, 0, 1)])
+    >>> print(*said.split("; "), sep="\n")
+    29 of 32 measured results hold, as printed or as we read them, 1 does not, 2 are open
+    of 21 statements that an identity or a theorem decides 20 hold.
     """
-    count = Counter[str]()
+    kind = {claims.OPEN: "open", claims.NOT_RUN: "open", claims.CORRECTED: "false", claims.FAILS: "false"}
+    count, derived = Counter[str](), Counter[str]()
     for cell in cells:
-        kind = {claims.OPEN: "open", claims.NOT_RUN: "open", claims.CORRECTED: "false", claims.FAILS: "false"}
         count[kind.get(cell.axis, "holds")] += cell.results
-    said = [f"{count['holds']} of {count.total()} results hold, as printed or as we read them"]
+        derived[kind.get(cell.axis, "holds")] += cell.derived
+    said = [f"{count['holds']} of {count.total()} measured results hold, as printed or as we read them"]
     said += [f"{count['false']} {'do' if count['false'] > 1 else 'does'} not"] * bool(count["false"])
     said += [f"{count['open']} {'are' if count['open'] > 1 else 'is'} open"] * bool(count["open"])
-    return ", ".join(said) + "."
+    decided = f"; of {derived.total()} statements that an identity or a theorem decides {derived['holds']} hold"
+    return ", ".join(said) + decided * bool(derived.total()) + "."
 
 
 def report(found: Findings, letter: str) -> dict:

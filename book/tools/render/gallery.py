@@ -91,5 +91,5 @@ def scale(parts: list[str], confirmed: set[str]) -> str:
     if not parts:
         return ""
     if recorded in (0, len(parts)):
-        return "recorded at paper scale" if recorded else "no record at paper scale yet"
+        return "recorded at paper scale" if recorded else "no value at paper scale yet"
     return f"{recorded} of {len(parts)} parts recorded at paper scale"

@@ -21,7 +21,7 @@ from decimal import Decimal
 
 from book.tools.read.chapters import BuildError
 from lmc_helpers.claims.numerals import people, signs, span
-from lmc_helpers.claims.words import with_half_width
+from lmc_helpers.claims.render.words import with_half_width
 
 PART = re.compile(r"\b[A-Z]\d+\.[a-z]\w*")
 NUMBER = re.compile(r"\[\[((?:(?!\]\]).)*?[A-Z]\d+\.[a-z](?:(?!\]\]).)*?)(?::((?:(?!\]\]).)+))?\]\]", re.S)

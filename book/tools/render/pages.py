@@ -29,7 +29,7 @@ from book.tools.render import (
 )
 from book.tools.render.findings import OWN, Findings
 from lmc_helpers import claims
-from lmc_helpers.claims.box import OTHER_READING
+from lmc_helpers.claims.render import OTHER_READING
 
 TEMPLATES = ROOT / "book" / "templates"
 NAMES = (*front.NAMES, "scoreboard", "errata", "statistics", "packages", "verdicts", "fields", "notation")
@@ -85,6 +85,7 @@ def environment() -> jinja2.Environment:
     found.filters |= findings_pages.filters(cell) | {"bare": front.bare, "duration": staging.duration}
     found.globals |= {"stated": STATED, "page_of": halves.of_parts, "short": papers.short, "heading": papers.heading}
     found.globals |= {"scale": gallery.scale, "totals": front.totals, "plural": plural}
+    found.globals |= {"in_short": findings_pages.in_short}
     return found
 
 

@@ -16,7 +16,7 @@ from book.tools.render import anchors, contents, numbers, openings, staging
 from book.tools.render.staging import BOOK, Shown
 from lmc_helpers import claims
 from lmc_helpers.claims.numerals import signs
-from lmc_helpers.claims.words import AUTHORS
+from lmc_helpers.claims.render.words import AUTHORS
 
 CLAIM = re.compile(r"(?<!!)\[([^\[\]]+)\]\(#([A-Z]\d+\.\w+)\)")
 CHAPTER = re.compile(r"\[\]\(((?:/book/executed/)?(\d\d_\w+)\.ipynb)\)")
@@ -82,7 +82,7 @@ def opening(text: str, chapter: str, shown: Shown, seconds: float, tried: str) -
     pieces = [f"# {found.title}", _box("lmc-question", found.question), _box("lmc-answer", found.answer), found.picture]
     pieces.append(_box("lmc-lines", f"How sure\n: {lines['How sure']}"))
     head = found.head.replace("The paper says", f"{who} say")
-    if INTERVAL.search(text):
+    if any(INTERVAL.search(row[0].split("|")[-2]) for row in found.rows):
         head = head.replace("By how much", "By how much (99.9 % intervals)")
     table = [head, "| --- | --- | --- |", *(row[0] for row in found.rows)]
     pieces.append("\n".join([":::{table}", ":class: lmc-findings", "", *table, ":::"]))

@@ -91,7 +91,7 @@ def rebuild_boxes(notebook: dict, shown: Shown) -> None:
         if record and part and "text/html" in output["data"]:
             page = shown.pages.get(part.id, chapter)
             erratum = f"{BOOK}/{anchors.errata_page(part.id)}.html#{anchors.erratum(part.id)}"
-            links = claims.Links(
+            links = claims.render.Links(
                 anchor=anchors.box(part.id),
                 row=f"{BOOK}/scoreboard.html#{anchors.row(part.id)}",
                 erratum=erratum if part.id in shown.errata else "",
@@ -102,7 +102,7 @@ def rebuild_boxes(notebook: dict, shown: Shown) -> None:
                 closed=page == chapter and chapter in shown.halved,
             )
             confirmed, profile = shown.confirmed.get(part.id), run.get("profile", "")
-            box = claims.render(part, record, confirmed, links=links, run=profile)
+            box = claims.render.html(part, record, confirmed, links=links, run=profile)
             output["data"]["text/html"] = NEEDS_IMAGES.sub(r"on \1, not decided", box)
 
 
@@ -241,7 +241,7 @@ SAYS = {
     claims.CORRECTED: "It lies outside the criterion, "
     "and inside that of a corrected statement, which the chapter proves.",
     claims.BROKEN: "A step of a printed proof is contradicted; the statement that it serves is true.",
-    claims.FAILS: "It lies outside the criterion, and nothing is proven in its place.",
+    claims.FAILS: "It lies outside the criterion, and nothing is proved in its place.",
     claims.OPEN: "The measurement does not decide: its interval touches the border, or no second seed repeats a "
     "rejection. One that is not run (–) is open because no run was what decides it; its box has the price, if known.",
 }
@@ -267,7 +267,7 @@ def examples(findings: Findings) -> list[tuple[str, str, dict | None]]:
         if id is not None:
             part = findings.parts[id].part
             address = f"executed/{halves.of_parts()[id]}.html#{anchors.box(id)}"
-            scale = claims.drawn(part, records[id])
+            scale = claims.render.scale(part, records[id])
             example = {"id": id, "address": address, "quantity": typeset(part.quantity), "scale": scale}
         found.append((verdict, says, example))
     return found

@@ -21,7 +21,7 @@ from book.tools.read import sources, stopping, titles
 from book.tools.read.chapters import ROOT, THREADS, BuildError
 from book.tools.run import forkserver, targets, variants
 from book.tools.run.forkserver import Ended
-from lmc_helpers.claims.box import RECORDED_ONLY
+from lmc_helpers.claims.checking import RECORDED_ONLY
 from lmc_helpers.files import replacing
 
 CGROUP = Path("/sys/fs/cgroup")

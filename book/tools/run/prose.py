@@ -9,8 +9,6 @@ from pathlib import Path
 from book.tools.read import chapters, sources, titles
 from book.tools.run import targets
 from lmc_helpers import claims
-from lmc_helpers.claims.box import seen
-from lmc_helpers.claims.judge import Verdict
 from lmc_helpers.files import replacing
 
 
@@ -39,7 +37,7 @@ def renew(path: Path, source: Path, prose: str) -> None:
         was.update(source=cell.source, metadata={"tags": []} | cell.metadata | times)
         for output in was.outputs:
             if record := output.get("metadata", {}).get(claims.MIME):
-                output.data |= seen(claims.part(record["part"]), Verdict(**record))
+                output.data |= claims.render.bundle(claims.part(record["part"]), record)
         if ran and "injected-parameters" in ran[0].metadata.get("tags", ()):
             notebook.cells.append(ran.popleft())
     notebook.metadata["lmc"]["prose"] = prose

@@ -7,9 +7,9 @@ import pytest
 from oracles.ledger import CORRECTED, parse_part
 
 from book.tools.render.board import rich
-from lmc_helpers.claims import Links, render
 from lmc_helpers.claims.formulas import typeset
 from lmc_helpers.claims.intervals import LedgerError, number
+from lmc_helpers.claims.render import Links, html
 
 TEXTS = [
     *("<script>alert(1)</script>", "<img src=x onerror=alert(1)>", '"><svg onload="alert(1)">'),
@@ -61,7 +61,7 @@ def test_texts_and_boxes_are_shown_and_not_run(text):
     confirmed = record | {"changed": [], **dict.fromkeys(("commit", "seeds", "date", "device"), text)}
     for verdict in ("holds", "false as printed, corrected"):
         run = record | {"verdict": verdict}
-        assert harmless(render(part, run, confirmed, links=Links(text, "#row", "#erratum", "#a"), run=text))
+        assert harmless(html(part, run, confirmed, links=Links(text, "#row", "#erratum", "#a"), run=text))
 
 
 NUMBERS = ["9**9**9", "9**9**9**9**9", "2**-1e9", "(" * 300 + "1" + ")" * 300, "-" * 5000 + "1", "gamma(1e30)", "1e400"]

@@ -5,10 +5,10 @@ from dataclasses import asdict
 import pytest
 from oracles.ledger import BASE, SAMPLED, parse_part
 
-from lmc_helpers.claims import words
 from lmc_helpers.claims.intervals import LedgerError
 from lmc_helpers.claims.judge import judge
 from lmc_helpers.claims.needs import met
+from lmc_helpers.claims.render import words
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def test_what_is_zero_but_for_rounding_is_called_so(value, floor, shown):
     ],
 )
 def test_value_and_error_have_equal_digits(value, error, shown):
-    assert numerals._with_error(value, error) == shown
+    assert numerals.with_error(value, error) == shown
 
 
 @pytest.mark.parametrize(

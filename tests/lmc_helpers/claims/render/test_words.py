@@ -5,8 +5,8 @@ from dataclasses import asdict
 import pytest
 from oracles.ledger import BASE, CORRECTED, SAMPLED, SHARPER, parse_part, step
 
-from lmc_helpers.claims import words
 from lmc_helpers.claims.judge import judge
+from lmc_helpers.claims.render import words
 
 OURS = {"whose": "ours", "expected": "open", "reason": "r"}
 READ = {"whose": "reading", "reading": "as the mean"}
@@ -56,7 +56,7 @@ def test_where_a_measurement_lies(entry, value, more, said):
         (BASE, 2.04, {}, "2.04", "", "point"),
         (BASE | {"floor": 1e-6}, 3e-8, {}, "below 10⁻⁶", "", "point"),
         (BASE, 3e-17, {}, "0 to rounding (below 10⁻¹²)", "", "point"),
-        (SAMPLED, 2.0, {"stderr": 0.0123}, "2.000 ± 0.012", "1.960 to 2.040", "3.29"),
+        (SAMPLED, 2.0, {"stderr": 0.0123}, "2.000 (s.e. 0.012)", "1.960 to 2.040", "3.29"),
         (SAMPLED, 2.0, {"interval": (1.912345, 2.2)}, "2.00", "1.91 to 2.20", "two-sided 10⁻³"),
         (SAMPLED, 0.0, {"interval": (0.0, 0.03)}, "0.000", "0.000 to 0.030", "two-sided 10⁻³"),
         (BASE | {"min_samples": 9}, 2.0, {"n": 0}, "not run", "", ""),
@@ -73,7 +73,7 @@ def test_records_of_earlier_grammars_are_read_and_measured_rivals():
     part = parse_part("T1.a", SAMPLED)
     old = {"value": 1.025, "stderr": 2.2e-16, "n": 400}
     assert words.value(part, old) == "1.025" and words.interval(part, old) == ""
-    assert words.value(part, old | {"stderr": 0.01}) == "1.025 ± 0.010"
+    assert words.value(part, old | {"stderr": 0.01}) == "1.025 (s.e. 0.010)"
     part, record = measured(BASE, 2.0)
     assert words.rival(part, record) == 2.5
     entry = BASE | {"rival": {"says": "the other law"}}

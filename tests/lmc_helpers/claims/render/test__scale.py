@@ -8,9 +8,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from lmc_helpers.claims import _scale
-from lmc_helpers.claims._scale import Band, Mark
 from lmc_helpers.claims.intervals import Interval
+from lmc_helpers.claims.render import _scale
+from lmc_helpers.claims.render._scale import Band, Mark
 
 SVG = "{http://www.w3.org/2000/svg}"
 TINY = Interval(-1e-12, 1e-12, "")

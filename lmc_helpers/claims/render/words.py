@@ -22,15 +22,15 @@ from lmc_helpers.claims.criteria import (
 from lmc_helpers.claims.intervals import ACROSS, INSIDE, Interval
 from lmc_helpers.claims.numerals import (
     CLOSE,
-    _digits,
-    _rounding_bound,
-    _together,
-    _width_digits,
-    _with_error,
+    last_place,
+    last_place_of_width,
     people,
     rounding,
+    rounding_bound,
     span,
     telling,
+    with_common_exponent,
+    with_error,
 )
 
 __all__ = ()  # what packages of ours lend each other
@@ -54,7 +54,7 @@ def with_half_width(value: float, half: float) -> str:
     >>> with_half_width(0.01082, 0.00057), with_half_width(2.0, 0.0)
     ('0.0108 ± 0.0006', '2')
     """
-    return _with_error(value, half) if half else people(value)
+    return with_error(value, half) if half else people(value)
 
 
 def borders(part: Part) -> list[float]:
@@ -68,10 +68,12 @@ def value(part: Part, record: dict) -> str:
     if record["value"] is None:
         return "not run"
     if sampled(record):
-        return _with_error(record["value"], record["stderr"])
+        (shown, error), unit = with_common_exponent([record["value"], record["stderr"]], last_place(record["stderr"]))
+        times = f"·{unit}" if unit else ""
+        return f"{shown}{times} (s.e. {error}{times})"
     low, high = tested(record)
     if low < high:
-        (shown,), unit = _together([record["value"]], _width_digits(low, high))
+        (shown,), unit = with_common_exponent([record["value"]], last_place_of_width(low, high))
         return f"{shown}·{unit}" if unit else shown
     zero = rounding(record["value"], part.floor) if _zero_below(part, record["value"]) else ""
     return zero or telling(record["value"], borders(part), part.digits)
@@ -79,7 +81,7 @@ def value(part: Part, record: dict) -> str:
 
 def _zero_below(part: Part, value: float) -> float | None:
     """The bound below which a value is 0 to rounding; None where a criterion asks for less than that bound."""
-    bound = _rounding_bound(value, part.floor)
+    bound = rounding_bound(value, part.floor)
     return bound if bound and not any(0 < abs(border) < bound for border in borders(part)) else None
 
 
@@ -115,7 +117,7 @@ def interval(part: Part, record: dict) -> str:
     """The interval that is judged, in words; empty for a point."""
     if record["value"] is None or not (ends := tested(record))[0] < ends[1]:
         return ""
-    place = _digits(record["stderr"]) if sampled(record) else None
+    place = last_place(record["stderr"]) if sampled(record) else None
     return span(*ends, borders(part), place)
 
 
@@ -152,6 +154,11 @@ def not_run(record: dict | None) -> bool:
     return record is None or (record["verdict"] == OPEN and record.get("lacks", "").startswith("needs"))
 
 
+def verdict(record: dict) -> str:
+    """The verdict of a record; "not run" for an open one that was not run."""
+    return NOT_RUN if not_run(record) else record["verdict"]
+
+
 def outcome(part: Part, record: dict) -> str:
     """Position of the measurement relative to the criterion, in words."""
     if not_run(record):
@@ -185,8 +192,8 @@ def outcome(part: Part, record: dict) -> str:
 
 #: The meaning of a verdict, for readers who do not know the names of verdicts; "holds" explains itself.
 SAID = {
-    SHARPER: "It holds, and a sharper statement is proven here.",
-    CORRECTED: "It is false as it stands; a corrected statement is proven here.",
+    SHARPER: "It holds, and a sharper statement is proved here.",
+    CORRECTED: "It is false as it stands; a corrected statement is proved here.",
     BROKEN: "This step of the printed proof fails; the statement that it serves stands.",
     FAILS: "It does not hold for what was measured.",
     OPEN: "Neither confirmed nor refuted.",
@@ -200,8 +207,8 @@ def level(part: Part, record: dict) -> str:
         return ""
     if sampled(record):
         return (
-            "± is half the tested interval in the first line, and one standard error below it, widened where few "
-            "groups were sampled; tested is the interval of 3.29 of them to both sides (two-sided 10⁻³)"
+            "s.e. is one standard error, widened where few groups were sampled; tested is the interval of 3.29 of them "
+            "to both sides (two-sided 10⁻³), half of which follows ± in the first line"
         )
     if interval(part, record):
         return "tested is the interval at two-sided 10⁻³, which need not be symmetric"
