@@ -10,6 +10,7 @@
 #   EXECUTOR_ARGS="..."          Snakemake's arguments for a cluster: partition, account, a workflow profile
 SHELL := /bin/bash
 PROFILE ?= laptop
+CHEAP := $(if $(filter file default,$(origin PROFILE)),smoke,$(PROFILE))
 PYTHON ?= python3
 PORT ?= 8000
 EXECUTOR ?= local
@@ -44,8 +45,7 @@ test: setup
 # Chapters at smoke against their references, without pages: CHAPTERS="overlap_theorem ...", or those that a change since
 # the commit SINCE concerns (default: all); with PROFILE=laptop, the numbers that are stored there. Only what is stale runs.
 validate: setup
-	@$(BIN)/python -m book validate $(CHAPTERS) $(if $(SINCE),--since "$(SINCE)") \
-	    --profile $(if $(filter file default,$(origin PROFILE)),smoke,$(PROFILE))
+	@$(BIN)/python -m book validate $(CHAPTERS) $(if $(SINCE),--since "$(SINCE)") --profile $(CHEAP)
 
 # Slow tests, nightly: builds of a small book stopped at every stage, full disks, odd machines, every chapter with
 # parameters that are drawn from SEED, and accessibility of every page.
@@ -79,8 +79,8 @@ reports: book
 # Results of cheap runs: the notebooks at smoke, for nbval, or with PROFILE=laptop and MNIST the numbers of parts that do
 # not run at smoke. Renewed by hand; the commit explains every changed output.
 reference: setup
-	@$(BIN)/python -m book build --profile $(if $(filter file default,$(origin PROFILE)),smoke,$(PROFILE)) --target executed
-	@$(BIN)/python -m book reference --profile $(if $(filter file default,$(origin PROFILE)),smoke,$(PROFILE))
+	@$(BIN)/python -m book build --profile $(CHEAP) --target executed
+	@$(BIN)/python -m book reference --profile $(CHEAP)
 
 # A confirmatory run at profile paper: seeds from the id of a clean commit, outcomes stored in book/recorded.
 # CHAPTERS="overlap_theorem ..." selects chapters, COMMIT= an earlier commit with the same criteria, or with others that
@@ -94,7 +94,7 @@ confirm: setup
 # Repeats chapters with SEEDS other seeds from the commit's id, or in SETTINGS of book/settings.yml, compares, and stores the
 # results in book/recorded: make repeat SEEDS=10 | SETTINGS=all [PROFILE=smoke] [CHAPTERS="overlap_theorem ..."] [COMMIT=...] [EXECUTOR=slurm]
 repeat: setup
-	@$(BIN)/python -m book repeat $(CHAPTERS) --profile $(if $(filter file default,$(origin PROFILE)),smoke,$(PROFILE)) $(WHERE) \
+	@$(BIN)/python -m book repeat $(CHAPTERS) --profile $(CHEAP) $(WHERE) \
 	    $(if $(SEEDS),--seeds "$(SEEDS)") $(if $(SETTINGS),--settings $(SETTINGS)) $(if $(COMMIT),--commit "$(COMMIT)")
 
 # The networks of chapter 64: a quarter of a gigabyte of archives, pinned, a quarter of an hour of one core; SECTIONS="tuned flat" some of it.

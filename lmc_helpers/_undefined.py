@@ -1,4 +1,4 @@
-"""What few samples do not have; apart, since the tools of the book import it without torch."""
+"""The error for statistics that few samples do not have; apart, since the tools of the book import it without torch."""
 
 
 class Undefined(ValueError):

@@ -24,12 +24,17 @@ from lmc_helpers._typing import Integer, Reals, checked, short
 from lmc_helpers._undefined import Undefined
 from lmc_helpers.seeds import numpy_generator
 
-# fmt: off
 __all__ = [
-    "QUANTILE", "jackknife", "mean_and_error", "over_clusters", "place_of_peak", "ratio_of_means", "share",
-    "slope_and_error", "widening",
+    "QUANTILE",
+    "jackknife",
+    "mean_and_error",
+    "over_clusters",
+    "place_of_peak",
+    "ratio_of_means",
+    "share",
+    "slope_and_error",
+    "widening",
 ]
-# fmt: on
 
 QUANTILE = 3.2905267314919255  #: Φ⁻¹(1 − 0.0005): half-width of an interval in standard errors
 LEVEL = 1e-3  # two-sided: of every interval that a claim is judged by

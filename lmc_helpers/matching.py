@@ -22,12 +22,23 @@ from torch import Tensor
 
 from lmc_helpers._typing import Integer, NonNegative, checked, require_finite, returned
 
-# fmt: off
 __all__ = [
-    "CHUNK", "LARGEST", "SLACK", "Leftovers", "Objective", "algorithm_1", "all_permutations", "best_permutation",
-    "check_permutation", "has_types", "match_activations", "pair_matching", "permute", "row_types", "weight_matching",
+    "CHUNK",
+    "LARGEST",
+    "SLACK",
+    "Leftovers",
+    "Objective",
+    "algorithm_1",
+    "all_permutations",
+    "best_permutation",
+    "check_permutation",
+    "has_types",
+    "match_activations",
+    "pair_matching",
+    "permute",
+    "row_types",
+    "weight_matching",
 ]
-# fmt: on
 
 Leftovers = Literal["order", "in place", "sorted", "opposed"]
 Objective = Callable[[Tensor, Tensor], Tensor]  # (m, d), (B, m, d) -> (B,)

@@ -51,10 +51,25 @@ from lmc_helpers.teacher_student import (
     population_loss,
 )
 
-# fmt: off
 __all__ = [
-    "barrier_limits", "coherence", "component", "cost_table", "count_ratio", "curvature", "even_sharpness",
-    "expected_overlap", "expected_pq", "kappa", "leftover_cost", "limit_peak", "minimiser_limit", "obstruction",
-    "output_sensitivity", "overlap_limit", "pair_inertia", "population_loss", "realization_cost", "swap_costs",
+    "barrier_limits",
+    "coherence",
+    "component",
+    "cost_table",
+    "count_ratio",
+    "curvature",
+    "even_sharpness",
+    "expected_overlap",
+    "expected_pq",
+    "kappa",
+    "leftover_cost",
+    "limit_peak",
+    "minimiser_limit",
+    "obstruction",
+    "output_sensitivity",
+    "overlap_limit",
+    "pair_inertia",
+    "population_loss",
+    "realization_cost",
+    "swap_costs",
 ]
-# fmt: on

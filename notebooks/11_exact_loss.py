@@ -459,7 +459,7 @@ print(f"{zero_modes} zero eigenvalues, (m - M) d = {(30 - M) * d}")
 # :::
 #
 # :::{try}
-# Four times the steps, which keeps the verdicts of this page and takes about two minutes. Look at the last panel: the points follow the line of the cube further down.
+# Four times the steps, which keeps the verdicts of this page. Look at the last panel: the points follow the line of the cube further down.
 #
 #     make chapter NAME=exact_loss ARGS="-p steps 64000"
 # :::

@@ -398,7 +398,7 @@ figures.numbers(descent_missed=f"{100 * missed:.1f}")
 # :::
 #
 # :::{try}
-# More pairs, in about five minutes:
+# Five times the pairs:
 #
 #     make chapter NAME=algorithm_1 ARGS="-p pairs 2000 -p pairs_wide 200"
 #

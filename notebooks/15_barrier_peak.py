@@ -947,7 +947,7 @@ claims.check("Z16.gap", falls, stderr=falls * relative, n=pairs)
 # :::
 #
 # :::{try}
-# Ten times the pairs with six teachers, in about five minutes:
+# Ten times the pairs with six teachers:
 #
 #     make chapter NAME=barrier_peak ARGS="-p pairs_uniform 12000"
 #

@@ -625,7 +625,7 @@ claims.check("Z5.grid_trained", supremum - 1, stderr=error, n=half)
 # :::
 #
 # :::{try}
-# A finer grid of step sizes with more networks, which keeps the verdicts of this page and takes about four minutes. Look at the first picture: the jump is seen more sharply.
+# A finer grid of step sizes with more networks, which keeps the verdicts of this page. Look at the first picture: the jump is seen more sharply.
 #
 #     make chapter NAME=step_size ARGS="-p rates 31 -p networks 100"
 # :::

@@ -310,7 +310,7 @@ claims.check(
 # | Initial weights, standard deviation | Variance of the entries over that of the uniform law |
 # | --- | --- |
 # | $1/(md)$, as B.1 prints | [false](#Z13.entries): [[Z13.entries:.3f]] ([[Z13.entries:to]]), recorded |
-# | $1/\sqrt{md}$, if $1/md$ is a variance | [false](#Z13.entries_variance): {glue:text}`entry_root_md`, ± standard error, in this run |
+# | $1/\sqrt{md}$, if $1/md$ is a variance | [false](#Z13.entries_variance): [[Z13.entries_variance:.2f]] ([[Z13.entries_variance:to]]), in this run |
 # | $1/\sqrt d$, not in the paper | [true](#Z13.entries_from_larger): [[Z13.entries_from_larger:.2f]] ([[Z13.entries_from_larger:to]]), recorded |
 #
 # The paper says that the pattern “is not stable enough with the changes in learning rate, $m$, $M$, and $d$”. Indeed it is not, and the initial
@@ -938,7 +938,7 @@ figures.numbers(
 # :::
 #
 # :::{try}
-# More pairs at every width, which keeps the verdicts of this page and takes about 20 minutes. Look at the first picture: its bars shrink by half.
+# Five times the pairs at every width, which keeps the verdicts of this page. Look at the first picture: its bars shrink by half.
 #
 #     make chapter NAME=trained_minima ARGS="-p pairs 200"
 # :::

@@ -399,7 +399,7 @@ claims.check(
 # :::
 #
 # :::{try}
-# More networks at every point, which keeps the verdicts of this page and takes about a quarter of an hour. Look at the first picture: its bars shrink.
+# More networks at every point, trained for twice as long, which keeps the verdicts of this page. Look at the first picture: its bars shrink.
 #
 #     make chapter NAME=sparsity ARGS="-p networks 100 -p steps 8000"
 # :::

@@ -871,7 +871,7 @@ claims.check("Z16.trained_gap", *value, n=pairs if whole else 0)
 # :::
 #
 # :::{try}
-# More runs at $m = M$, which keeps the verdicts of this page and takes about ten minutes. Look at the share of runs that arrive.
+# More runs at $m = M$, which keeps the verdicts of this page. Look at the share of runs that arrive.
 #
 #     make chapter NAME=double_descent ARGS="-p runs 1000"
 # :::

@@ -1052,7 +1052,7 @@ figures.numbers(
 # ### Run it yourself
 #
 # :::{try}
-# More teachers, about five times as long:
+# Ten times the teachers:
 #
 #     make chapter NAME=permutation_points ARGS="-p teachers 20"
 #

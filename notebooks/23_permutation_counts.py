@@ -918,7 +918,7 @@ figures.numbers(
 # ### Run it yourself
 #
 # :::{try}
-# A wider layer with equal neurons, and one neuron after it; about a minute. The verdicts stay; look at {numref}`fig-rank`, whose jumps move to multiples of 1.
+# A wider layer with equal neurons, and one neuron after it. The verdicts stay; look at {numref}`fig-rank`, whose jumps move to multiples of 1.
 #
 #     make chapter NAME=permutation_counts ARGS="-p width 8 -p width_next 1"
 # :::

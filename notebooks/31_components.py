@@ -6,29 +6,29 @@
 # %% [markdown]
 # # Exchanging two neurons joins the separate minima of a linear network
 #
-# *When can a minimum of a linear network be moved to another at no loss?*
+# *When can one minimum of a linear network be moved to another without the loss rising?*
 #
-# With $l$ equally wide layers and invertible data the minimum falls into **$2^{l-1}$** pieces, and any path from one to another climbs a wall of known height (proved). Exchanging two neurons crosses it for free; without, trained three-layer networks share a piece in **[[100 * G3.probable_direct:±]] %** of pairs.
+# With $l$ equally wide layers and invertible data the minimum falls into **$2^{l-1}$** pieces; any path from one to another climbs a wall of known height (proved). Exchanging two neurons leads across for nothing; without, two trained three-layer networks lie in one piece in **[[100 * G3.probable_direct:±]] %** of pairs (by chance 25 %).
 #
 # :::{glue:figure} fig_cube
 # :alt: The eight pieces of the minimum of a four-layer network as corners of a cube, each named by three signs. Edges in three colours are exchanges of two neurons in hidden layers 1, 2 and 3; each turns one sign round. Beside it the numbers of the answer: 8 pieces; a path without exchanges climbs to the squared least singular value of the targets, an exchange costs 0; two trained three-layer networks share a piece in about a quarter of the pairs.
 #
-# Four layers of width 2. A corner is named by the orientations of the three hidden layers.
+# Four layers of width 2. A corner is named by the three hidden layers' signs: of the determinant of the map from the inputs to that layer.
 # :::
 #
-# **How sure.** Proved; counted on [[n(G1.count)]] trained networks, by walks that use no signs; shares from [[n(G3.probable_direct)]] pairs; recorded.
+# **How sure.** Proved; counted on [[n(G1.count)]] trained networks, by walks that never look at the determinants' signs; shares from [[n(G3.probable_direct)]] pairs; recorded.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | “$2^{l-1}$ connected components” (Cor. 4.2) | [true](#G1.count) | exactly, for 2 to 5 layers |
-# | “all points on the minimum of $L$ are connected up to permutation” (sec. 5.1) | [true, by the action of sec. 4.1](#G3.joined) | all [[n(G3.joined)]] pairs; that printed in Prop. 5.2 does not keep $W_l \cdots W_1$ |
-# | “with high probability two points in the minimum are connected” (sec. 5, of others' observations) | [true, up to permutation](#G3.probable) | all [[n(G3.probable)]] pairs; without, [[100 * G3.probable_direct:±]] % |
-# | any $g$ with $\det g < 0$ connects, $l = 2$ (Lemma 5.1) | [true](#G3.lemma) | all [[n(G3.lemma)]] pairs |
-# | no more components than the group has (Cor. 3.7) | [true; fewer occur](#G1.bound) | one, where the group has two, for $h = n + 1$ |
+# | “all points on the minimum of $L$ are connected up to permutation” (sec. 5.1) | [true, by the action of sec. 4.1](#G3.joined) | all [[n(G3.joined)]] pairs; the action printed in Prop. 5.2 changes $W_l \cdots W_1$ |
+# | “with high probability two points in the minimum are connected” (sec. 5, of others' observations) | [true, up to permutation](#G3.probable) | all [[n(G3.probable)]] pairs ([[100 * low(G3.probable):≥.1f]] % or more); without, [[100 * G3.probable_direct:±]] % |
+# | Two layers: any $g$ with $\det g < 0$ leads to the other piece (Lemma 5.1) | [true](#G3.lemma) | all [[n(G3.lemma)]] pairs |
+# | The minimum has no more components than the symmetry group (Cor. 3.7) | [true; fewer occur](#G1.bound) | one, where the group has two, with one hidden neuron more than needed |
 #
 # **Open.** Nothing.
 #
-# **For the authors.** Print “$(P_1 W_1, P_2 W_2 P_1^{-1}, \dots, W_l P_{l-1}^{-1})$” in Prop. 5.2 (submitted version); in section 2 add “if the hidden layer is wider than the rank of $Y$” (Freeman & Bruna).
+# **For the authors.** Print “$(P_1 W_1, P_2 W_2 P_1^{-1}, \dots, W_l P_{l-1}^{-1})$” in Prop. 5.2 (submitted version); where section 2 quotes Freeman & Bruna, add “if the hidden layer is wider than the rank of $Y$”.
 
 # %% [markdown]
 # :::{need}
@@ -1188,7 +1188,7 @@ ratios = {
 # :::
 #
 # :::{try}
-# More pairs in every component, on finer paths (a few minutes; look at the printed verdicts and at the loss along the paths):
+# More pairs in every component, on finer paths (look at the printed verdicts and at the loss along the paths):
 #
 #     make chapter NAME=components ARGS="-p pairs 20 -p steps 201"
 # :::

@@ -4,11 +4,11 @@
 # ---
 
 # %% [markdown]
-# # A skip connection joins separate minima and keeps training on one side
+# # A skip connection joins separate minima and brings runs into one piece
 #
 # *Does a skip connection join pieces of the minimum that were separate without it?*
 #
-# Yes, over two layers: four pieces become **three** for single weights, **two** for wider matrices (proved). Training feels it more: from a branch that starts at a tenth of its usual size, **[[100 * G2.trained:.1f]] %** ([[100 * G2.trained:to]]) of pairs end in one piece, not a quarter.
+# Yes, over two layers: four pieces become **three** for single weights, **two** for wider matrices (proved). Training feels it more: if the branch's initial weights are a tenth of their usual size, **[[100 * G2.trained:.2f]] %** ([[100 * G2.trained:to]]) of pairs end in one piece, instead of a quarter.
 #
 # :::{glue:figure} fig_skip_components
 # :alt: The plane of the first two weights coloured by piece of the minimum, each piece numbered. First panel, without the skip connection: four quadrants, numbered 1 to 4. Second panel, with it: one region around both axes, between the branches of a hyperbola, numbered 1, and two regions beyond the branches, numbered 2 and 3.
@@ -16,7 +16,7 @@
 # The pieces for $1 \times 1$ weights. With the skip connection the axes belong to the minimum.
 # :::
 #
-# **How sure.** Proved; counted on exact grids, and by walks that use no signs; training on [[n(G2.trained)]] pairs; recorded.
+# **How sure.** Proved; counted on exact grids, and by walks that never look at signs; training on [[n(G2.trained)]] pairs; recorded.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
@@ -24,7 +24,7 @@
 # | “has 3 connected components”, $\varepsilon \neq 0$ (Prop. 4.3) | [true](#G2.n1_positive) | on all [[n(G2.n1_positive) + n(G2.n1_negative)]] grids |
 # | “skip connections reduce this number” (abstract) | [true over two layers](#G2.reduces) | to 3 of 4 ($n = 1$) or 2 of 4 ($n \ge 2$); over one layer not |
 # | “Two components of $S_1$ are connected to $S_0$” (sec. 4.2) | [true](#G2.decomposition) | 2 of 4, in all [[n(G2.decomposition)]] cases |
-# | Topology steers “the optimization”, their future work (sec. 4.2): with a skip, training ends in one piece (ours) | [true](#G2.trained) | [[100 * G2.trained:to]] % of pairs, not a quarter |
+# | With a skip connection training ends in one piece (ours; future work of theirs, sec. 4.2) | [true](#G2.trained) | [[100 * G2.trained:to]] % of pairs, instead of a quarter |
 #
 # **Open.** Nothing.
 #
@@ -373,7 +373,7 @@ STARTS = [(0.0, 1.0), (1.0, 1.0), (1.0, 0.5), (1.0, 0.1), (0.1, 0.1)]  # ε and 
 found = {(n, *at): together(n, *at, seed) for n in (2, 4) for at in STARTS}
 
 # %% [markdown]
-# | | no skip | $\varepsilon = 1$, $\delta = 1$ | $\delta = 0.5$ | $\delta = 0.1$ | $\varepsilon = 0.1$, $\delta = 0.1$ |
+# | Size | no skip | $\varepsilon = 1$, $\delta = 1$ | $\delta = 0.5$ | $\delta = 0.1$ | $\varepsilon = 0.1$, $\delta = 0.1$ |
 # | --- | --- | --- | --- | --- | --- |
 # | $n = 2$ | {glue:text}`together_2_0:.2f` | {glue:text}`together_2_1:.2f` | {glue:text}`together_2_2:.2f` | {glue:text}`together_2_3:.2f` | {glue:text}`together_2_4:.2f` |
 # | $n = 4$ | {glue:text}`together_4_0:.2f` | {glue:text}`together_4_1:.2f` | {glue:text}`together_4_2:.2f` | {glue:text}`together_4_3:.2f` | {glue:text}`together_4_4:.2f` |
@@ -747,7 +747,7 @@ figures.numbers(paths=len(on_path), mixed=mixed, worst_path=on_path.max())
 # :::
 #
 # :::{try}
-# A finer grid and more minima, with the verdicts of this page (a few minutes; look at the printed counts):
+# A finer grid and more minima, with the verdicts of this page (look at the printed counts):
 #
 #     make chapter NAME=skip_connection ARGS="-p fineness 16 -p minima 200"
 # :::

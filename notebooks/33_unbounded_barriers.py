@@ -8,13 +8,13 @@
 #
 # *How high can the loss be on the straight line between two networks that compute the same function?*
 #
-# As high as one likes, as the paper says (proved). Multiply a layer of its five-layer network by $m$ and divide the next: halfway the norm of the error grows like **$m$ to the power [[G4.network:.3f]]**. Bounded weights bound it, and the least bound is known.
+# As high as one likes, as the paper says (proved). Multiply a layer of its five-layer network by $m$ and divide the next: halfway the norm of the error grows like **$m$**. If the weights are bounded, so is the barrier; the least bound is known.
 #
 # :::{glue:figure} fig_growth
 # :name: fig-growth-of-error
 # :alt: Error halfway, relative to the size of the targets, against the scale of one layer from 1 to 10000, both axes logarithmic. Three curves with dots on them, for activations of degree one half, one and two; at the right they are straight lines, steeper for a higher degree. The one of degree one is marked with the recorded power, [[G4.network:.3f]]. A dotted line at 1 marks a network whose output is 0.
 #
-# Error halfway between a network and the same function with one layer scaled by $m$: closed form (lines) and forward passes (dots; $k = 1$: the paper's network, its power as recorded). $k$ is the degree of the activation, 1 for ReLU; both axes are logarithmic.
+# Error halfway between a network and the same function with one layer scaled by $m$: closed form (lines) and forward passes (dots; $k = 1$: the paper's network, with its recorded slope from $m = 10^3$ to $10^4$). $k$ is the degree of the activation, 1 for ReLU; both axes are logarithmic.
 # :::
 #
 # **How sure.** Proved for all homogeneous activations, of any degree; [[n(G4.formula)]] lines compared, recorded.
@@ -25,8 +25,8 @@
 # | it "grows unboundedly" (App. C, Fig. 4) | [true, like $m$](#G4.network) | norm of the error: power [[G4.network:.3f]], $m$ from 10³ to 10⁴ |
 # | bounded for bounded weights (Prop. 5.6) | [true](#G7.bound) | the least bound, reached to [[1 - G7.sharp:≤.1e]] |
 # | closed form on the line (eq. 14) | [true](#G4.formula) | to [[G4.formula:≤.0e]] |
-# | minima joined at loss 0 by a line $\gamma$ (proof) | [by a curve, not by it](#G4.segment) | loss [[G4.segment:.3f]] $\lVert Y \rVert^2$ on it, $m = 4$ |
-# | $m = (\dots)^k$ gives loss above $b$ (eq. 16) | [wrong exponent](#G4.printed_m) | $-1/k$ is right; as printed, $m$ still serves for degree $k \ge 1$, not below |
+# | the line $\gamma$ joins minima at loss 0 (proof) | [it does not; a curve does](#G4.segment) | loss [[G4.segment:.3f]] $\lVert Y \rVert^2$ on it, $m = 4$ |
+# | $m = (\dots)^k$ gives loss above $b$ (eq. 16) | [wrong exponent](#G4.printed_m) | $-1/k$ is right; the printed $m$ still gives a loss above $b$ if the degree $k \ge 1$, not if $k < 1$ |
 #
 # **Open.** Nothing.
 #
@@ -829,7 +829,7 @@ claims.check(
 # ### Run it yourself
 #
 # :::{try}
-# More networks, and a minimum after more steps, about half a minute; every verdict stays:
+# More networks, and a minimum after more steps; every verdict stays:
 #
 #     make chapter NAME=unbounded_barriers ARGS="-p networks 20 -p steps 10000"
 #

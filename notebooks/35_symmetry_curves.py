@@ -8,12 +8,12 @@
 #
 # *A symmetry moves one minimum to another: which curve of constant loss joins the two?*
 #
-# One exponential, if the group element has a real logarithm: **[[100 * (1 - G8.logarithm):±]] %** of random $2 \times 2$ matrices (normal entries, positive determinant) have none, exactly $1/\sqrt2 - 1/2$. With these a stretch followed by a rotation always joins the two (proved).
+# One exponential, if the group element has a real logarithm: **[[100 * (1 - G8.logarithm):±]] %** of random $2 \times 2$ matrices (normal entries, positive determinant) have none (exactly $1/\sqrt2 - 1/2$). For these a stretch and a rotation at once, $\exp(tA) \exp(tB)$, always join the two (proved).
 #
 # :::{glue:figure} fig_two_curves
 # :alt: First panel, the plane of the input weights of two neurons with two curves from one point: a spiral, drawn by one exponential, and a stretch with a half turn, drawn by two. Second panel, the share of random matrices of positive determinant without a real logarithm against their size. It rises from 0 at size 1 over [[100 * (1 - G8.logarithm):±]] per cent at size 2, the recorded measurement, to nine in ten at size 32 and on towards all.
 #
-# First: curves of constant loss. Second: how often one is not enough, exact and (size 2) recorded.
+# First: curves of constant loss in the plane of two neurons' input weights. Second: how often one exponential is not enough, exact and (size 2) recorded.
 # :::
 #
 # **How sure.** Proved; the share on [[n(G8.logarithm)]] matrices, the map on [[n(G9.bound)]] networks and [[n(G10.printed_sizes)]] curves; recorded.
@@ -21,11 +21,11 @@
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | “every point on $\gamma$ has the same loss value” (sec. 6.1, (5)) | [true](#G8.constant) | to rounding, on [[n(G8.constant)]] curves |
-# | “$\gamma$ is a curve that connects the points $w_1$ and $w_2$” (sec. 6.1, (5)) | [if $\log g$ is real](#G8.logarithm) | fails for [[100 * (1 - G8.logarithm):±]] % ($2 \times 2$) |
+# | “$\gamma$ is a curve that connects the points $w_1$ and $w_2$” (sec. 6.1, (5)) | [only if $\log g$ is real](#G8.logarithm) | fails for [[100 * (1 - G8.logarithm):±]] % ($2 \times 2$) |
 # | “$\Vert U\sigma(VX) - U'\sigma(V'X)\Vert \le \Vert U\sigma(VX)\Vert$” (Prop. 6.1) | [true](#G9.bound) | at most [[100 * G9.bound:≤.0f]] % of it |
 # | “the loss on the curves … remains relatively low” (Fig. 3b, c) | [true, constant](#G10.printed_sizes) | to rounding (proved) |
-# | “The starting point of $\gamma$ is a minimum found by SGD.” (sec. 6.1) | [another one](#G10.identity) | of its $W_2$ only [[100 * G10.identity:.0f]] % of the directions are kept |
-# | “connects more points … than only using known symmetries” (sec. 6.1) | [true](#G10.reach) | dimension [[G10.reach]], not 32 |
+# | “The starting point of $\gamma$ is a minimum found by SGD.” (sec. 6.1) | [false: at another minimum](#G10.identity) | it keeps [[100 * G10.identity:.0f]] % of the directions of $W_2$ |
+# | “connects more points … than only using known symmetries” (sec. 6.1) | [true](#G10.reach) | [[G10.reach]] dimensions, not 32 |
 #
 # **Open.** Nothing.
 #
@@ -314,7 +314,7 @@ claims.check("G8.two_factors", with_two, rival=torch.cat(with_one).min().item())
 # :label: prp-kept
 # The outputs do not change if $s_g$ has rank $k$, which needs $k \le h$. $\mathrm{id} \cdot w = (W_1, W_2 s s^+)$ has the outputs of $w$, and is $w$ for every $W_2$ if and only if $s$ has rank $h$, which needs $k \ge h$. For almost every $W_1$:
 #
-# | | $k \le h$: outputs kept | $k \ge h$: $\mathrm{id} \cdot w = w$ for every $W_2$ |
+# | Network | $k \le h$: outputs kept | $k \ge h$: $\mathrm{id} \cdot w = w$ for every $W_2$ |
 # | --- | --- | --- |
 # | sigmoid, no two columns of $X$ equal up to sign, none 0 | yes | yes |
 # | leaky ReLU, $\min(k, h) \le n$, $X$ of rank $\min(k, n)$ | yes | yes |
@@ -975,7 +975,7 @@ for k in (8, 64):
 # :::
 #
 # :::{try}
-# More curves, another slope (a few minutes; look at the loss on curves and chords):
+# More curves, another slope (look at the loss on curves and chords):
 #
 #     make chapter NAME=symmetry_curves ARGS="-p curves 50 -p slope 0.2"
 # :::

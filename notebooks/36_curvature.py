@@ -6,9 +6,9 @@
 # %% [markdown]
 # # Low curvature alone does not keep a chord near its curve
 #
-# *How far can a chord of a curve of minima leave the minimum, if the curve bends little?*
+# *How far can a chord of a curve of minima leave the set of minima, if the curve bends little?*
 #
-# Farther than Theorem 6.2 of the paper allows, by any factor (proved): on a curve of the paper's own symmetry **[[G11.distance:.1f]] times** as far. If the curve is no longer than half a circle of that curvature, the bound is true and sharp (proved).
+# Farther than Theorem 6.2 of the paper allows, by any factor (proved): on a curve of the paper's own symmetry **[[G11.distance:.1f]] times** as far. If the curve is no longer than half a circle of the largest curvature allowed, the bound is true and sharp (proved).
 #
 # :::{glue:figure} fig_idea_neck
 # :alt: A closed curve of minima shaped like a dumbbell. Half of it, drawn bold, joins the ends of a short chord that crosses the narrow neck; it bends gently and goes far round. No point of the curve enters the circle around the middle of the chord that touches its ends. Beside it three numbers: across such a neck any factor over the bound is reached; on a curve of the paper's symmetry [[G11.distance:.1f]]; on curves no longer than half a circle at most 1.
@@ -21,8 +21,8 @@
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | “the distance to $L^{-1}(c)$ is bounded by” $d_{\max}$ (Thm 6.2, (8)) | [false for long curves](#G11.distance) | [[G11.distance:.1f]] times; no limit |
-# | $\vert L(w) - c\vert \le C_L d_{\max}$ (Thm 6.2, (9)) | [false for long curves](#G11.loss) | [[G11.loss:.3f]] times |
-# | “When the group action induces curves with bounded curvature, Theorem 6.2 applies.” (sec. 6.2) | [true for random generators and half turns](#G11.sampled) | not for rotations up to a full turn: [[G11.sampled_rotations:.2f]] times at worst |
+# | On the chord the loss is within $C_L d_{\max}$ of $c$, that on the curve; $C_L$: a Lipschitz constant (Thm 6.2, (9)) | [false for long curves](#G11.loss) | [[G11.loss:.3f]] times |
+# | “When the group action induces curves with bounded curvature, Theorem 6.2 applies.” (sec. 6.2) | [true for random generators and up to half turns](#G11.sampled) | not for rotations up to a full turn: [[G11.sampled_rotations:.2f]] times at worst |
 # | “If the curvatures are small, then there exists an approximately straight line” (sec. 6.2) | [false for long curves](#G11.small) | every such path reaches [[G11.small:.2f]] of the zero network's loss |
 # | “One possible explanation is that there always exists a $\gamma$ … close to the line” (sec. 7) | [true for lines without loss](#G11.always_flat) | else up to [[G11.always:≤.3f]] of the chord's length away |
 #
@@ -1201,7 +1201,7 @@ claims.check(
 # :::
 #
 # :::{try}
-# More curves on a finer grid, with all verdicts as here (a few minutes; look at the distances over the length of random plane curves):
+# More curves on a finer grid, with all verdicts as here (look at the distances over the length of random plane curves):
 #
 #     make chapter NAME=curvature ARGS="-p orbits 1000 -p steps 801"
 # :::

@@ -4,11 +4,11 @@
 # ---
 
 # %% [markdown]
-# # A neuron computes an affine space of functions, each at its price
+# # A neuron can compute an affine space of functions, at a price
 #
 # *What can one neuron compute if parts of its weights are fixed, and at what price?*
 #
-# An affine space of functions, each at the price of its distance from the fixed part, as the paper proves: no exception in **[[n(I2.dimension)]]** neurons. Its assumption, that inputs come with their opposites, fails behind a ReLU; there it suffices that inputs that activate a neuron span the space (proved).
+# An affine space of functions, each at the price of its distance from the fixed part, as the paper proves: no exception in **[[n(I2.dimension)]]** neurons. Its assumption, that inputs come with their opposites, fails behind a ReLU; there it suffices that inputs which activate a neuron span the space (proved).
 #
 # :::{glue:figure} fig_two_ellipses
 # :alt: The functions of cost at most one in the plane of a, an upright and a lying ellipse that cross. For epsilon 0.7 they are a little flattened, for 0.2 narrow. A marked function with a_1 = 0 lies inside the upright ellipse of neuron 2, where it costs 0.6 and 0.5, and, for 0.2, far outside the lying one of neuron 1, where it costs 0.9 and 2.5.
@@ -20,14 +20,14 @@
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | $F + D \odot W$ covers the four schemes of Table 1 (eq. 2) | [true](#I1.function) | to rounding; linear, convolution, attention |
-# | "an affine subspace … of dimension $\mathrm{rank}(M_i)$" (Prop. 4.2) | [true](#I2.dimension) | no exception in [[n(I2.dimension)]] neurons |
+# | Fixed weights and masked trained ones, $F + D \odot W$, cover the four schemes of Table 1 (eq. 2) | [true](#I1.function) | to rounding; linear, convolution, attention |
+# | "an affine subspace … of dimension $\mathrm{rank}(M_i)$", $M_i$ what neuron $i$ sees of its inputs (Prop. 4.2) | [true](#I2.dimension) | no exception in [[n(I2.dimension)]] neurons |
 # | Full rank: "exactly the same functions" (eq. 7) | [true](#I2.same) | in all [[n(I2.same)]] pairs of neurons |
 # | The cost is a Mahalanobis norm (eq. 10) | [true](#I3.least_norm) | to [[I3.least_norm:≤.0e]] of an iterative solver |
 # | "we expect the results … to extend" beyond Assumption 4.1 | [true, behind a ReLU too](#I2.nonnegative) | proved; no exception in [[n(I2.nonnegative)]] neurons |
-# | A start with $F$ identifies neurons, without decay (ours) | [true](#I3.start) | in all [[n(I3.start)]] pairs ([[100 * low(I3.start):≥.0f]] % or more) |
+# | Starting from $F$ identifies neurons, even without weight decay (ours) | [true](#I3.start) | in all [[n(I3.start)]] pairs ([[100 * low(I3.start):≥.1f]] % or more) |
 #
-# **Open.** Whether weight decay alone does so within the printed 100 epochs, as we predicted: four core-hours ([53](53_asymmetric_mlps.ipynb)).
+# **Open.** Whether weight decay alone identifies neurons within the printed 100 epochs, as we predicted: 4 core-hours ([53](53_asymmetric_mlps.ipynb)).
 #
 # **For the authors.** After Assumption 4.1 add: "For ReLU it suffices, neuron by neuron, that the inputs in the support with $(Ua)^\top x > 0$ span $\mathcal U$."
 

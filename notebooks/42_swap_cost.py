@@ -6,31 +6,31 @@
 # %% [markdown]
 # # Swapping neurons is costly until training carries them halfway to each other
 #
-# *How much larger must a layer's weights become if its neurons exchange their functions?*
+# *How much must the squared weights of a layer grow if its neurons exchange their functions?*
 #
-# In squared size, by about the squared distance of neurons' fixed parts, if training moved them little (proved). With trained parts of up to **half** that distance (**0.37** if inputs are seen up to half unequally) every exchange costs; beyond half, exchanging many can save, without bound in wide layers.
+# By about the squared distance of fixed parts for each neuron that moves, over $\mu$, the share of trained weights, if training moved them little (proved). Below **half** that distance (**0.37** if shares differ by half) every exchange costs; beyond half, exchanging many can save, without bound in wide layers.
 #
 # :::{glue:figure} fig_least
 # :name: fig-least-cost
 # :alt: Cost of the cheapest exchange, in units of the squared gap, against the number of neurons from 4 to 64. For trained parts of 0.3 of the distance it stays at 0.4, for 0.5 at 0. For 0.7 it falls to −12.8 at 64 neurons, for 0.9 to −25.6, by [[abs(I5.corollary):.1f]] for each neuron.
 #
-# Cheapest of all exchanges, exact, for trained parts of $\rho$ times that distance. Below 0 it saves weight.
+# Cheapest of all exchanges, exact, for trained parts of $\rho$ times the distance of the fixed parts. Below 0 it saves weight.
 # :::
 #
-# **How sure.** Proved, with constants; checked on [[n(I5.theorem)]] exchanges, worst cases among them, recorded. Letters are the paper's.
+# **How sure.** Proved, with constants; checked on [[n(I5.theorem)]] exchanges, worst cases among them, recorded. $\rho$: size of trained parts over the distance of fixed parts; $\gamma^2$: their squared shift where least (the gap); $\varepsilon$: by how much shares differ from $\mu$.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | Cheapest exchange $(1 \pm \mathcal O(\rho + \varepsilon/\mu))\, \gamma^2/\mu$ (Cor. C.5) | [true for small ρ](#I5.corollary_small) | to $\rho^* =$ 0.37 to 0.5, $\varepsilon \le \mu/2$ |
-# | the same with one constant for $\rho \le 1$ (eq. 20) | [not for all widths](#I5.corollary) | [[I5.corollary:.1f]] a neuron at $\rho = 0.9$ |
-# | $\Delta_\pi = (1 \pm \mathcal O(\rho_\pi + \varepsilon/\mu))\, \Vert\delta_\pi\Vert^2/\mu$ (Thm 4.5) | [true](#I5.theorem) | error $2\rho$ at $\varepsilon = 0$, attained |
-# | Neurons measure costs alike on incoherent inputs (Thm 4.4) | [true](#I4.bound) | the constant $\sqrt 2$ is enough |
-# | Swap: centre, cross and mismatch terms (eq. 16) | [true](#I5.identity) | exactly |
+# | The cheapest exchange costs $(1 \pm \mathcal O(\rho + \varepsilon/\mu))\, \gamma^2/\mu$ (Cor. C.5) | [true for small ρ](#I5.corollary_small) | for $\rho$ up to 0.5 (0.37 if $\varepsilon = \mu/2$) |
+# | … with one constant for $\rho \le 1$ (eq. 20) | [false in wide layers](#I5.corollary) | at $\rho = 0.9$ each neuron adds [[I5.corollary:.1f]] $\gamma^2/\mu$ |
+# | Every exchange costs that, with the squared shift of its fixed parts for $\gamma^2$ (Thm 4.5) | [true](#I5.theorem) | relative error up to $2\rho$ at $\varepsilon = 0$, attained |
+# | Where no input stands out, shares differ little (Thm 4.4) | [true](#I4.bound) | the constant $\sqrt 2$ is enough |
+# | The cost of a swap is the sum of three terms (eq. 16) | [true](#I5.identity) | exactly |
 # | Large costs: "unique … assignment" (sec. 4) | [true, if “large” is “positive”](#I5.premise) | positive costs of swaps alone are not enough |
 #
 # **Open.** Nothing.
 #
-# **For the authors.** One may print, in eq. (20) and Corollary C.5, for $\rho^{\mathrm{out}} \le 1$, $\rho^{\mathrm{out}} \le \sqrt{\mu - \varepsilon}/(\sqrt{\mu - \varepsilon} + \sqrt{\mu + \varepsilon})$, which is $\frac12$ at $\varepsilon = 0$.
+# **For the authors.** In eq. (20) and Corollary C.5 replace “$\rho^{\mathrm{out}} \le 1$” by “$\rho^{\mathrm{out}} \le \sqrt{\mu - \varepsilon}/(\sqrt{\mu - \varepsilon} + \sqrt{\mu + \varepsilon})$”, which is $\frac12$ at $\varepsilon = 0$.
 
 # %% Parameters tags=["parameters"]
 layers: int = 24  # random layers of each kind
@@ -773,7 +773,7 @@ figures.show("fig_gram", figure, legend=2)
 # :label: prop-centre-means
 # Let $F$ have independent normal entries of variance $\sigma_F^2$, all of them (syre) or those with $D = 0$, where $D$ is 0 or 1 (W-asymmetric). Let $D$ be given, $S_i$ and $S_j$ of full rank, $A = 2I - S_i - S_j$ and $B = S_i^{-1} + S_j^{-1}$. The means over $F$ are
 #
-# | | centre term | $\lVert \delta_{(ij)} \rVert^2$ |
+# | Scheme | centre term | $\lVert \delta_{(ij)} \rVert^2$ |
 # | --- | --- | --- |
 # | syre | $2 \sigma_F^2 \operatorname{tr} B$ | $4 \sigma_F^2 k$ |
 # | W-asymmetric | $\sigma_F^2 \operatorname{tr}(BA)$ | $2 \sigma_F^2 \operatorname{tr} A$ |
@@ -1042,7 +1042,7 @@ def shown(found: tuple[float, float]) -> str:
 #     print(swap_costs(*layer), cheapest(cost_table(*layer)))
 # :::
 # :::{try}
-# More layers, every verdict kept; look at the ratios of `I5.theorem`, about a minute:
+# More layers, every verdict kept; look at the ratios of `I5.theorem`:
 #
 #     make chapter NAME=swap_cost ARGS="-p layers 60 -p draws 100000"
 # :::

@@ -8,7 +8,7 @@
 #
 # *How does the smallest distance between the fixed parts of a layer's neurons shrink with its width?*
 #
-# From 16 to 1024 neurons it falls like the width to the power **[[I6.exponent_2:±]]** if the inputs vary in 2 dimensions, **[[I6.exponent_8:±]]** in 8 and **[[I6.exponent_32:±]]** in 32. In the limit of wide layers the powers are −1, −1/4 and −1/16, the paper's rate (proved).
+# From 16 to 1024 neurons it falls like the width to the power **[[I6.exponent_2:±]]** if the inputs vary in 2 dimensions, **[[I6.exponent_8:±]]** in 8 and **[[I6.exponent_32:±]]** in 32. In wide layers the powers tend to −1, −1/4 and −1/16, the paper's rate (proved): in many dimensions neurons stay apart.
 #
 # :::{glue:figure} fig_width
 # :alt: Smallest gap against width from 8 neurons up on logarithmic axes, for inputs of 2, 8 and 32 dimensions. The exact curve for 2 follows the dotted rate of the paper, with exponent [[I6.exponent_2:.2f]]; that for 8 falls slightly faster, with exponent [[I6.exponent_8:.2f]], and that for 32 clearly faster, with exponent [[I6.exponent_32:.3f]].
@@ -20,12 +20,12 @@
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | Gap of order $m^{-2/k}$ at least (Thm 4.6) | [true](#I6.bound) | exceptions: at most [[100 * I6.bound:≤.0f]] % of those allowed |
-# | "expected scaling behavior" (App. G.2, Fig. 11) | [true in the limit](#I6.scaling) | [[I6.scaling:.3f]] of $-2/k$ at $10^{12}$ neurons |
+# | The gap of $m$ neurons on $k$-dimensional inputs is at least of order $m^{-2/k}$ (Thm 4.6) | [true](#I6.bound) | exceptions: at most [[100 * I6.bound:≤.0f]] % of those allowed |
+# | "expected scaling behavior" (App. G.2, Fig. 11) | [true in the limit](#I6.scaling) | [[I6.scaling:.3f]] times $-2/k$ at $10^{12}$ neurons |
 # | the same from 16 to 1024 neurons, $k = 8$ | [it falls faster](#I6.exponent_8) | [[I6.exponent_8:±]], rate −0.25 |
 # | the same from 16 to 1024 neurons, $k = 32$ | [it falls faster](#I6.exponent_32) | [[I6.exponent_32:±]], rate −0.0625 |
 # | "vanishes quickly" in one dimension (4.3) | [true](#I6.line) | exponent [[I6.line:±]] |
-# | "decays very slowly" at large $k$ (4.3) | [true for full rows](#I6.few_exponent) | [[I6.few_exponent:±]] with 4 of 128 fixed |
+# | "decays very slowly" at large $k$ (4.3) | [true for full rows](#I6.few_exponent) | not with 4 of 128 entries fixed: [[I6.few_exponent:±]] |
 #
 # **Open.** Nothing.
 #
@@ -341,7 +341,7 @@ claims.check(
 # | the same, $k = 8$ | [false as printed](#I6.exponent_8) | [[I6.exponent_8:±]] | −0.25 |
 # | the same, $k = 32$ | [false as printed](#I6.exponent_32) | [[I6.exponent_32:±]] | −0.0625 |
 #
-# For $k = 8$ and 32 the exponent between these widths is proven to lie below the rate, at most {glue:text}`most_8:≤.4f` and {glue:text}`most_32:≤.4f` ({prf:ref}`prop-exponent`). This does not contradict I, Theorem 4.6, which bounds the gap from below up to a constant, and the paper's conclusion stands: close centres are plausible only for small $k$ or extremely wide layers.
+# For $k = 8$ and 32 the exponent between these widths is proved to lie below the rate, at most {glue:text}`most_8:≤.4f` and {glue:text}`most_32:≤.4f` ({prf:ref}`prop-exponent`). This does not contradict I, Theorem 4.6, which bounds the gap from below up to a constant, and the paper's conclusion stands: close centres are plausible only for small $k$ or extremely wide layers.
 
 # %% Sample the gaps over the widths
 widths = [2**j for j in range(3, int(math.log2(widest)) + 1)]
@@ -734,7 +734,7 @@ figures.numbers(
 #
 # For $k = 2$ the exponent agrees with the rate from $m = 16$ on. The law of {prf:ref}`thm-gap-law` gives {glue:text}`law_8:.4f` and {glue:text}`law_32:.4f` for $k = 8$ and 32,
 # and the exponents measured in this run less these are {glue:text}`offset_8:.4f` ± {glue:text}`offset_error_8:.4f` and {glue:text}`offset_32:.4f` ± {glue:text}`offset_error_32:.4f`; a small difference is to be expected, because at $m = 16$ pairs with a common centre matter.
-# At $m = 1024$ the proven error of its distribution function at the median is at most {glue:text}`proven_error(8):≤.3f` and {glue:text}`proven_error(32):≤.3f`. At $m = 16$ the local exponent of the law for $k = 32$ is {glue:text}`start:.2f` times $-2/k$.
+# At $m = 1024$ the proved error of its distribution function at the median is at most {glue:text}`proven_error(8):≤.3f` and {glue:text}`proven_error(32):≤.3f`. At $m = 16$ the local exponent of the law for $k = 32$ is {glue:text}`start:.2f` times $-2/k$.
 #
 # ### Few fixed entries
 #
@@ -827,7 +827,7 @@ figures.show("fig_few", figure, legend=4)
 # A bias is the weight of an input that is constant, but a *fixed* one is not trained: $d_i = 0$ there. By {prf:ref}`prop-biases` a swap of neurons with different biases then costs $+\infty$ if one of their functions determines its coefficients, unless the other inputs represent a constant.
 # :::
 # :::{try}
-# More draws and wider layers, every verdict kept; look at `I6.exponent_32`, a few minutes:
+# More draws and wider layers, every verdict kept; look at `I6.exponent_32`:
 #
 #     make chapter NAME=center_gap ARGS="-p draws 4000 -p widest 16384"
 # :::

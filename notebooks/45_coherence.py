@@ -8,24 +8,24 @@
 #
 # *If each neuron sees only some inputs, the same ones in both networks, when can the networks be averaged?*
 #
-# When few neurons see the whole task. Halfway, the loss rises by **[[I13.lmc_copy:±]]** of the target's mean square if about 3 of 128 do, by **[[I13.lmc_copy + I13.rise_copy:±]]** if 83 do. Zeroing neurons that never fire leaves **[[100 * I13.unused:±]] %** of the latter; those that fire on at most 1 % of inputs, nothing (**[[100 * I13.zeroed:±]] %**).
+# When few neurons see the whole task. Halfway the loss rises by **[[I13.lmc_copy:±]]** of the target's mean square if 3 of 128 do, by **[[I13.lmc_copy + I13.rise_copy:±]]** if 83 do. Idle neurons cause it: without those that never fire **[[100 * I13.unused:±]] %** is left, without those active on at most 1 % of inputs **[[100 * I13.zeroed:±]] %**.
 #
 # :::{glue:figure} fig_answer
 # :alt: Rise of the loss halfway, from 0 to 0.25, against the number of neurons of 128 that see both numbers. As trained it rises from [[I13.lmc_copy:.3f]] at 3 neurons to [[I13.lmc_copy + I13.rise_copy:.2f]] at 83. With the neurons that never fire set to zero it stays low, at [[100 * I13.unused:.0f]] % of that at 83.
 #
-# Rise of the loss halfway (the barrier) for one copy of each number (coherence 1) to ten (1/10). Dots with 99.9 % bars: recorded, as is the share; lines: this run.
+# Rise of the loss halfway (the barrier). Each of two numbers is copied to one input (coherence 1) up to ten (coherence 1/10). Dots with 99.9 % bars: recorded, as is the share; lines: this run.
 # :::
 #
-# **How sure.** Recorded: [[n(I13.lmc_copy)]] masks at one copy, [[n(I13.rise_copy)]] at ten, [[n(I13.unused)]] in controls.
+# **How sure.** Recorded: [[n(I13.lmc_copy)]] masks at one copy, [[n(I13.rise_copy)]] at ten, [[n(I13.unused)]] in controls. LMC: linear mode connectivity, hardly any barrier.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | "LMC for high coherence" (Q4) | [true](#I13.lmc_copy) | barrier [[I13.lmc_copy:±]] at one copy |
 # | "high midpoint barrier for low coherence" (Q4) | [true](#I13.rise_copy) | [[I13.rise_copy:±]] more at ten copies |
 # | "the same trend for a variant" (Q4) | [true](#I13.rise_frame) | [[I13.rise_frame:±]] more at ten pairs |
-# | Makes "certain directions … more expensive" (Q4) | [true: it hides them](#I13.mediated) | masks that hide less bring [[100 * I13.mediated:±]] % of the rise at coherence 1 |
-# | "effective symmetry breaking" (Q4) | [true in narrow layers](#I13.width) | [[I13.width:±]] higher barrier with 1536 neurons than with 128 |
-# | Cause: neurons on in one run only (ours) | [true](#I13.switch) | [[100 * I13.switch:.1f]] % of what the average lacks |
+# | Few copies make "certain directions … more expensive" (Q4) | [true: masks hide them](#I13.mediated) | masks that hide less raise the barrier at coherence 1, too: by [[100 * I13.mediated:±]] % of what ten copies do |
+# | High coherence means "effective symmetry breaking" (Q4) | [true in narrow layers](#I13.width) | [[I13.width:±]] higher barrier with 1536 neurons than with 128 |
+# | Cause: neurons on in one run only (ours) | [true](#I13.switch) | [[100 * I13.switch:to]] % of what the average lacks |
 #
 # **Open.** Nothing.
 #
@@ -1207,7 +1207,7 @@ figures.numbers(
 # What is lost in the middle is lost to the biases, not to the numbers.
 # :::
 # :::{try}
-# Fewer pairs for each of more masks; the judged barriers keep their verdicts, with narrower intervals. Look at `I13.rise_copy`, three minutes:
+# Fewer pairs for each of more masks; the judged barriers keep their verdicts, with narrower intervals. Look at `I13.rise_copy`:
 #
 #     make chapter NAME=coherence ARGS="-p outer 20 -p pairs 2"
 # :::

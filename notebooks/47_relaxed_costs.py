@@ -8,7 +8,7 @@
 #
 # *What does it cost a neuron to compute a function only nearly (its relaxed cost)?*
 #
-# At most a bound in closed form; in the limit of dear errors, the cost without error, as the paper proves. For ReLU on symmetric inputs we prove bounds within a factor 2 of each other; **[[n(I19.between)]] costs** found by minimisation lie between them.
+# The paper proves an upper bound in closed form, and that the cost tends to that without error if errors are made expensive. For ReLU on symmetric inputs we prove bounds within a factor 2 of each other; **[[n(I19.between)]] costs** found by minimisation lie between them.
 #
 # :::{glue:figure} fig_relaxed
 # :alt: Cost against beta, one over the price of errors, both axes logarithmic, for two functions. The lower one, which the neuron can compute, tends to its cost without error, a dotted level, as beta falls; the other one grows like one over beta. Dots from minimisation lie in narrow bands of a factor of at most 2; the dashed bound of the paper lies above.
@@ -21,11 +21,11 @@
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | "Explicit upper bound" (Thm E.4, eq. 255) | [true](#I19.surrogate) | costs reach [[100 * I19.surrogate:.1f]] % of it |
-# | its minimum in closed form (eqs. 256, 257) | [true](#I19.closed_form) | to rounding, [[n(I19.closed_form)]] problems |
-# | the cost without error as $\beta \to 0$ (Thm E.5) | [true, on all inputs](#I19.ridgeless_any) | to [[I19.ridgeless:≤.0e]] or less |
+# | … with its minimum in closed form (eqs. 256, 257) | [true](#I19.closed_form) | to rounding, [[n(I19.closed_form)]] problems |
+# | It tends to the cost without error as errors get expensive (Thm E.5) | [true, on all inputs](#I19.ridgeless_any) | to [[I19.ridgeless:≤.0e]] or less |
 # | "If $\eta$ is bi-Lipschitz, one can prove a lower bound" (App. E.2) | [true](#I19.bi_lipschitz) | leaky ReLU, [[n(I19.bi_lipschitz)]] costs |
 # | A lower bound for ReLU (ours) | [true on symmetric inputs](#I19.between) | at least half the upper one |
-# | Functions that agree on the projection are close (Prop. E.2) | [true](#I19.coincidence) | $(L_1 + L_2)^2 \tau_k$ suffices |
+# | Functions that agree on the projection are close (Prop. E.2) | [true](#I19.coincidence) | to $(L_1 + L_2)^2$ (Lipschitz constants) times the variance projected away |
 #
 # **Open.** Nothing. Without symmetry no such lower bound exists for ReLU.
 #
@@ -292,7 +292,7 @@ axis.set(xscale="log", yscale="log")
 figures.show("fig_relaxed", figure)
 
 # %% [markdown]
-# ## As errors grow dearer the cost without error returns
+# ## As errors get more expensive the cost without error returns
 #
 # For $\beta \to 0$ the relaxed cost tends to the squared realization cost (I, Theorem E.5), on all inputs with a second moment. On symmetric inputs both bounds of {prf:ref}`thm-relaxed-symmetric` do. On others the surrogate may stay away from the relaxed cost even in the limit, and the theorem holds all the same: there the realization cost comes from its definition (`relu_function_cost`).
 
@@ -375,7 +375,7 @@ for number, (d, k) in product(range(distributions), SIZES):
 claims.check("I19.coincidence", coincide, rival=2 * max(coincide))
 
 # %% [markdown]
-# ## If errors are dear the tail decides the order of neurons
+# ## If errors are expensive the tail decides the order of neurons
 #
 # The paper sweeps $\beta$ over 0.001, 0.01, 0.1 and 1 and reports results for 0.01 (I, App. F.7).
 # The effect of this choice on the order of costs can be seen without training: below, for a random layer with its inputs in 8 of 32 dimensions and a tail, the rank correlation of the surrogate costs of all neuron pairs with those of the subspace model, and the share of its median cost that is left.

@@ -8,7 +8,7 @@
 #
 # *If the inputs of a layer change places, how much larger must its weights become to compute the same?*
 #
-# Their squared norm grows like the squared shift of fixed parts after little training, as the paper proves. For the cheapest exchange that shift is **[[low(I7.constant)**2:.3f]] to [[high(I7.constant)**2:.3f]] per neuron** at 2048 neurons, in units of the inputs' squared distance times the fixed variance; in wide layers, 2 (proved).
+# After little training their squared norm must grow by about the squared shift of fixed parts, as the paper proves. For the cheapest exchange that is **[[low(I7.constant)**2:.3f]] to [[high(I7.constant)**2:.3f]] per neuron** at 2048 neurons, in units of the inputs' squared distance times the fixed variance; in wide layers, 2 (proved).
 #
 # :::{glue:figure} fig_answer
 # :name: fig-shift-answer
@@ -21,16 +21,16 @@
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | $\gamma_{\mathrm{in}}$ grows like $\sqrt m$ (Thm 4.8) | [true](#I7.root_m) | power [[I7.root_m:±]], 128 to 2048 neurons; ½ in the limit |
-# | with a factor from 1 to $\sqrt 3$ (eq. 170) | [true: √2 in the limit](#I7.constant) | [[I7.constant:±]] at 2048 neurons |
-# | Cost $(1 \pm \mathcal O(\rho_\tau + \varepsilon/\mu))\, \Vert\delta_\tau\Vert^2/\mu$ (Thm 4.7) | [true](#I7.bound) | error at most $2\rho_\tau$ for $\varepsilon = 0$, attained |
-# | the same for the cheapest, $\gamma_{\mathrm{in}}^2/\mu$ (Cor. C.6) | [true](#I7.minimum) | same error, for all $\rho \le 1$ |
-# | "Taking the minimum over all transpositions" (its proof) | [this step breaks](#I7.minimum_step) | where the error $e$ exceeds 1; we give another |
+# | The shift of the cheapest exchange grows like $\sqrt m$ with $m$ neurons (Thm 4.8) | [true](#I7.root_m) | power [[I7.root_m:±]], 128 to 2048 neurons; ½ in the limit |
+# | … with a factor from 1 to $\sqrt 3$ (eq. 170) | [true: √2 in the limit](#I7.constant) | [[I7.constant:±]] at 2048 neurons |
+# | A reindexing costs about its squared shift, if trained parts are small beside it (Thm 4.7) | [true](#I7.bound) | error of at most twice their ratio if all inputs are seen alike; attained |
+# | … and so does the cheapest exchange (Cor. C.6) | [true](#I7.minimum) | same error, for ratios up to 1 |
+# | "Taking the minimum over all transpositions" (its proof) | [this step breaks](#I7.minimum_step) | where that error exceeds 1; we give another |
 # | "need not coincide" with all reindexings (footnote 6) | [true: one may be free](#I7.footnote) | shift [[I7.footnote:.0f]] in an example |
 #
 # **Open.** Nothing.
 #
-# **For the authors.** In the proof of Cor. C.6, before "Taking the minimum": "$\mu \Delta_{(ab)} \ge \frac{\mu}{\mu + \varepsilon} (\lVert \delta_{(ab)} \rVert - \lVert R \rVert)^2 - \frac{\mu}{\mu - \varepsilon} \lVert R \rVert^2$, which grows with $\lVert \delta_{(ab)} \rVert \ge \lVert R \rVert$".
+# **For the authors.** In the proof of Cor. C.6, before "Taking the minimum", bound $\lVert R - \delta_{(ab)} \rVert$ in (141) by $\lVert \delta_{(ab)} \rVert - \lVert R \rVert$ from below: this grows with the shift $\lVert \delta_{(ab)} \rVert \ge \lVert R \rVert$.
 
 # %% Parameters tags=["parameters"]
 draws: int = 800  # random layers in all; a part of them for each size
@@ -530,7 +530,7 @@ figures.show("fig_inputs", figure)
 # They agree for $\tau = \tau^{-1}$, so for all exchanges, but not for a cycle: for $F = (1, 0, 0)$ and $U = (0, 2, 1)^\top/\sqrt 5$ a cycle puts $U_2$ or $U_3$ in the place of $U_1$, and the costs are $\frac45$ and $\frac15$.
 # :::
 # :::{try}
-# More random layers; look at `I7.constant`, which keeps its verdict with a narrower interval. About a minute:
+# More random layers; look at `I7.constant`, which keeps its verdict with a narrower interval:
 #
 #     make chapter NAME=input_shifts ARGS="-p draws 4000 -p layers 100"
 # :::

@@ -8,7 +8,7 @@
 #
 # *What can a network not learn if its trained weights stay close to fixed random ones?*
 #
-# A single steep ReLU (proved). With 41 inputs, networks within the paper's limits miss it by at least **[[I8.trained:≥.2f]]** (**[[100 * I8.trained * 2**0.5 / 41**2:≥.1f]] %** of its norm); the paper guarantees 0.07 for some bias. Given the paper's largest bias, every network without biases, trained or not, misses it by **[[100 * I8.hardness / (6 * 41**3 + 1):.0f]] %**.
+# A single steep ReLU (proved). With 41 inputs, networks within the paper's limits miss it by at least **[[I8.trained:≥.2f]]** (**[[100 * I8.trained * 2**0.5 / 41**2:≥.1f]] %** of its norm); the paper guarantees 0.07 for some bias. Given the paper's largest bias, every network without biases, trained or not, misses it by **[[100 * I8.hardness / (6 * 41**3 + 1):.0f]] %** of its norm.
 #
 # :::{glue:figure} fig_hardness
 # :alt: Lower bounds on the error against the dimension from 41 to 140, on a logarithmic axis. For the largest bias the bound for every network without biases rises from [[I8.hardness:≥.0f]] to about a million; for a target without bias and networks near random features it rises from [[I8.trained:≥.2f]] to about a hundred; the constant of the paper's theorem is 0.07.
@@ -20,14 +20,14 @@
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | "cannot approximate certain targets well" (sec. 4.5) | [true, for trained weights too](#I8.trained) | error [[I8.trained:≥.2f]] or more, $d = 41$ |
+# | "cannot approximate certain targets well" (sec. 4.5) | [true, for trained weights too](#I8.trained) | error [[I8.trained:≥.2f]] or more with $d = 41$ inputs |
 # | Some bias $b_\star$ forces an error above $1/(10 \sqrt 2)$ (Thm C.10) | [true, for a simpler reason](#I8.hardness) | [[I8.hardness:≥.0f]] or more at $b_\star = 6 d^3 + 1$ |
-# | Trained parts move outputs by $\lVert \alpha \rVert_2 \lVert W \rVert_F$ at most (Lemma C.8) | [true, even 1/√2 of it](#I8.stability) | [[I8.stability:≤.4f]] of it at most |
+# | Trained parts $W$ move outputs by $\lVert \alpha \rVert_2 \lVert W \rVert_F$ at most, $\alpha$ the output weights (Lemma C.8) | [true; 1/√2 of it suffices](#I8.stability) | [[I8.stability:≤.4f]] of it at most |
 # | The factor $1/\sqrt 2$ is attained (ours) | [true](#I8.sharp_stability) | largest ratio [[I8.sharp_stability:.4f]] |
-# | A bound for all output weights at once (ours) | [true](#I8.after) | up to [[100 * I8.after:≤.0f]] % of the least error |
-# | A bound from homogeneity alone (ours) | [true](#I8.homogeneous) | up to [[100 * I8.homogeneous:≤.0f]] % of the least error |
+# | A bound for all output weights at once (ours) | [true](#I8.after) | the bound is up to [[100 * I8.after:≤.0f]] % of the least error |
+# | A bound from homogeneity alone (ours) | [true](#I8.homogeneous) | the bound is up to [[100 * I8.homogeneous:≤.0f]] % of the least error |
 #
-# **Open.** Larger trained parts: at $d = 41$ the bound is empty from $\lVert \alpha \rVert_2 \lVert W \rVert_F =$ [[2**0.5 * I8.trained:.0f]] on; it takes another argument.
+# **Open.** Larger trained parts: with $d = 41$ inputs the bound is empty from $\lVert \alpha \rVert_2 \lVert W \rVert_F =$ [[2**0.5 * I8.trained:.0f]] on.
 #
 # **For the authors.** In Thm C.10: "with probability at least $1 - \exp(-cd)$ over sampling $F$, for all $\alpha$ and $W$ satisfying …", with $b_\star = 0$; likewise "for all $\alpha$" in Thm C.9.
 
@@ -401,7 +401,7 @@ claims.check("I8.after", after, rival=max(no_correlation))
 # So $g = b\, (\mathbb E\, r/d)\, \lVert x \rVert$, at the distance $b \sqrt{\operatorname{Var}(r)/d} \approx b/\sqrt{2d}$, as $\operatorname{Var}(r) \to \frac12$: in high dimension all inputs have nearly one length, and a bias is nearly homogeneous.
 # :::
 # :::{try}
-# More random networks; the largest ratios of the bounds to least squares, `I8.after` and `I8.homogeneous`, keep their verdicts. About two minutes:
+# Ten times the random networks; the largest ratios of the bounds to least squares, `I8.after` and `I8.homogeneous`, keep their verdicts:
 #
 #     make chapter NAME=feature_hardness ARGS="-p layers 200"
 # :::

@@ -9,26 +9,25 @@
 #
 # *Is the average of two trained networks worst at some middle width, even after their neurons are matched?*
 #
-# No, if matched by activations (after ten thousand steps): the loss rises **[[Z11.peak_activations:.2f]] ([[Z11.peak_activations:to]]) times** as much at the narrowest of widths 15 to 100 as at any between. Matched by weights it is open: **[[Z11.peak:.2f]] ([[Z11.peak:to]]) times** at the worse end; a peak needs 0.9.
+# No, if matched by activations (after ten thousand steps): the loss rises **[[Z11.peak_activations:.2f]] ([[Z11.peak_activations:to]]) times** as much at the narrowest of widths 15 to 100 as at any width between. Matched by weights it is open: **[[Z11.peak:.2f]] ([[Z11.peak:to]]) times** at the worse end; a peak would need 0.9 or less.
 #
 # :::{glue:figure} fig_found
 # :alt: Three intervals on an axis from 0 of the barrier at an end of the widths, divided by the highest barrier at another width. The region up to 0.9 is shaded, a peak would lie there. Widths 15 to 100 matched by activations: [[Z11.peak_activations:.2f]] ([[Z11.peak_activations:to]]). Matched by weights: [[Z11.peak:.2f]] ([[Z11.peak:to]]). Width 6 against all wider ones, matched by weights: [[Z11.narrower:.2f]] ([[Z11.narrower:to]]). None lies wholly in the shaded region.
 #
-# Recorded on MNIST: the largest rise of the loss between two networks (the barrier) at the end of the widths where it is higher, over the highest between (last row: at width 6, over any wider one). Bars: 99.9 % intervals.
+# Barrier (largest rise of the loss) at the higher end of the widths over the highest between; last row: at width 6 over any wider. Recorded on MNIST; bars: 99.9 % intervals.
 # :::
 #
-# **How sure.** [[n(Z11.peak)]] groups of four networks a width, all of MNIST; recorded, what is false with a second seed.
+# **How sure.** [[n(Z11.peak)]] groups of four networks at each width, on all of MNIST, recorded; what is marked false was rejected by a second seed, too.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | "the barrier goes up and then goes down as the width increases" (sec. 6, Fig. 7) | [open by weights, false by activations](#Z11.peak) | higher end over highest between: [[Z11.peak:.2f]] and [[Z11.peak_activations:.2f]]; a peak: 0.9 or less |
-# | "the role of permutation invariance depends greatly on the model width" (sec. 6, Fig. 8) | [open by activations, false by weights](#Z12.depends_activations) | share left at 25 over 100: [[Z12.depends_activations:.2f]] ([[Z12.depends_activations:to]]), [[Z12.depends:.2f]] ([[Z12.depends:to]]); asked: 2 |
-# | "When the model width is $m = 25$, the effect of permutation is pretty limited" (sec. 6) | [open by weights, false by activations](#Z12.limited) | [[100 * Z12.limited:.0f]] % ([[100 * low(Z12.limited):.0f]] to [[100 * high(Z12.limited):.0f]]), [[100 * Z12.limited_activations:.0f]] % ([[100 * low(Z12.limited_activations):.0f]] to [[100 * high(Z12.limited_activations):.0f]]) left; asked: half or more |
-# | "For direct linear interpolation, the NLL is constantly large for all widths" (sec. 6) | [true](#Z12.direct) | [[100 * Z12.direct:.0f]] % ([[100 * low(Z12.direct):.0f]] to [[100 * high(Z12.direct):.0f]]) of that of guessing, where least |
-# | "the peak position doesn't change according to depths" (app. B.4, Fig. 14) | [open, no peak](#Z18.mnist) | widths 6 to 100, two to six layers |
-# | "but it got bigger as our dataset became more complex" (app. B.4, Fig. 14) | [open](#Z18.complexity) | the canonical files of CIFAR-10 were missing |
+# | "the barrier goes up and then goes down as the width increases" (sec. 6, Fig. 7) | [open by weights, false by activations](#Z11.peak) | higher end over highest between: [[Z11.peak:.2f]] ([[Z11.peak:to]]), [[Z11.peak_activations:.2f]] ([[Z11.peak_activations:to]]); a peak: 0.9 or less |
+# | "the role of permutation invariance depends greatly on the model width" (sec. 6, Fig. 8) | [open by activations, false by weights](#Z12.depends_activations) | share left at width 25 over that at 100: [[Z12.depends_activations:.2f]] ([[Z12.depends_activations:to]]), [[Z12.depends:.2f]] ([[Z12.depends:to]]); “greatly”: 2 or more |
+# | "When the model width is $m = 25$, the effect of permutation is pretty limited" (sec. 6) | [open by weights, false by activations](#Z12.limited) | [[100 * Z12.limited:.0f]] % ([[100 * low(Z12.limited):.0f]] to [[100 * high(Z12.limited):.0f]]), [[100 * Z12.limited_activations:.0f]] % ([[100 * low(Z12.limited_activations):.0f]] to [[100 * high(Z12.limited_activations):.0f]]) left; “limited”: half or more |
+# | "For direct linear interpolation, the NLL is constantly large for all widths we have examined" (sec. 6; NLL: the loss) | [true](#Z12.direct) | [[100 * Z12.direct:.0f]] % ([[100 * low(Z12.direct):.0f]] to [[100 * high(Z12.direct):.0f]]) of that of guessing, where least |
+# | "the peak position doesn't change according to depths, but it got bigger as our dataset became more complex" (app. B.4, Fig. 14) | [open, no peak seen](#Z18.mnist) | two to six layers; CIFAR-10 not run, its published files were missing |
 #
-# **Open.** A peak after weight matching, or a rise from width 6: 18 more groups, {glue:text}`hours_steps` core-hours for every ten. 200 epochs: {glue:text}`hours_long` core-hours.
+# **Open.** A peak after weight matching, or a rise from width 6: 18 more groups, {glue:text}`hours_steps` core-hours for every ten. All sentences at 200 epochs: {glue:text}`hours_long` core-hours.
 #
 # **For the authors.** Print with Fig. 7 which algorithm found the permutation (the choice is worth a factor of [[1 / Z11.matcher:.1f]], [[1 / Z11.matcher:to]]), and whether "10000 epochs" are steps.
 
@@ -317,9 +316,9 @@ def ends(order: str) -> Callable[[Curves], list]:
 # | --- | --- | --- | --- |
 # | ten thousand steps | weights | [open](#Z11.peak) | [[Z11.peak:.2f]] ([[Z11.peak:to]]) |
 # | ten thousand steps | activations | [false](#Z11.peak_activations) | [[Z11.peak_activations:.2f]] ([[Z11.peak_activations:to]]) |
-# | 200 epochs | weights | [open, not run](#Z11.peak_long) | {glue:text}`hours_long` hours of one core |
+# | 200 epochs | weights | [open, not run](#Z11.peak_long) | {glue:text}`hours_long` core-hours |
 # | 200 epochs | activations | [open, not run](#Z11.peak_long_activations) | in the same run |
-# | 10 000 epochs | weights | [open, not run](#Z11.peak_printed) | {glue:text}`hours_printed` hours of one core |
+# | 10 000 epochs | weights | [open, not run](#Z11.peak_printed) | {glue:text}`hours_printed` core-hours |
 #
 # After activation matching the barrier only falls with the width: at 15 it is higher than at every wider one, with both seeds.
 # After weight matching the curve is flat beside its errors.
@@ -972,7 +971,7 @@ figures.numbers(
 # ### What the open readings cost
 #
 # Nine parts of the claims are about trainings of 200 epochs, which stand for "10000 epochs" as a training that has ended. They
-# wait for {glue:text}`hours_long` hours of one core. The cell prices all the rest on one core, forty networks at each width, that is ten groups of four or twenty pairs:
+# wait for {glue:text}`hours_long` core-hours. The cell prices all the rest on one core, forty networks at each width, that is ten groups of four or twenty pairs:
 
 
 # %% Hours of one core

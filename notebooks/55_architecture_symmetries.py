@@ -8,7 +8,7 @@
 #
 # *Which symmetries of residual networks and transformers do the paper's masks of fixed weights break?*
 #
-# All permutations of channels, heads and hidden units, under the masks drawn. Entries fixed at zero leave **every rescaling** of a ResNet's channels (proved), fixed entries **[[100 * I17.continuous:.0f]] % of the dimensions** of a head's linear maps of queries and keys.
+# All permutations of channels, heads and hidden units, under the masks drawn. In a ResNet entries fixed at zero leave **every rescaling** of channels (proved); in a transformer fixed entries leave **[[100 * I17.continuous:.0f]] % of the dimensions** of the linear maps between a head's queries and keys.
 #
 # :::{glue:figure} fig_left_over
 # :alt: Four bars on an axis from 0 to 100 per cent, the share of a symmetry that the masks leave. ResNet, permutations of channels: [[I16.broken:.0f]]. ResNet, rescalings of channels with zeros fixed: 100. Transformer, permutations of heads and units: [[I17.permutations:.0f]]. Transformer, linear maps of queries and keys in a head: [[100 * I17.continuous:.0f]].
@@ -25,9 +25,9 @@
 # | "may not fully eliminate head-level equivalences" (App. G.4) | [true of linear maps](#I17.continuous) | [[100 * I17.continuous:.0f]] % of the dimensions left |
 # | Permutations of heads are eliminated (ours) | [true, 8 fixed entries a row](#I17.permutations) | [[I17.permutations:.0f]] interchangeable heads or units |
 # | "one such a global permutation" a block group (App. F.4) | [true](#I16.symmetry) | outputs equal to [[I16.symmetry:≤.0e]] |
-# | "per input channel" (App. F.2) masks few first neurons (ours) | [true as printed](#I16.first_layer) | [[I16.first_layer]] of 128 or more are unmasked |
+# | Drawn "per input channel" (App. F.2) masks reach few neurons of the first layer (ours) | [true](#I16.first_layer) | [[I16.first_layer]] of 128 or more are unmasked |
 #
-# **Open.** Their part in barriers of trained networks: a pair of printed ResNets is about one GPU hour.
+# **Open.** The part of what is left in barriers of trained networks: a pair of printed ResNets takes about one GPU hour.
 #
 # **For the authors.** In App. F.2 print "per output channel (spread randomly over the input channels and kernel dimensions)"; in App. G.4 say that 8 entries are fixed in each row.
 

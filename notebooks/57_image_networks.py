@@ -5,7 +5,7 @@
 # ---
 
 # %% [markdown]
-# # Fixed weights in trained ResNets and transformers: priced, still open
+# # Fixed weights in trained ResNets and transformers: open, with a price
 #
 # *Can trained ResNets and transformers with large fixed weights be averaged, as MLPs can?*
 #
@@ -17,7 +17,7 @@
 # Training accuracy lost halfway between two networks, as trained: recorded for MLPs on MNIST (bars: 99.9 % intervals), not known for ResNets and transformers on CIFAR-10.
 # :::
 #
-# **How sure.** MLPs: [[n(I11.unaligned)]] pairs with large fixed weights, [[n(I11.standard)]] of each other kind; recorded. All else: tiny, unrecorded.
+# **How sure.** MLPs: [[n(I11.unaligned)]] pairs with large fixed weights, [[n(I11.standard)]] of each other kind; recorded. All other runs were of toy size and are not recorded.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |

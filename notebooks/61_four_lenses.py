@@ -8,7 +8,7 @@
 #
 # *Which part of the rise of the loss between two networks does each of the four papers explain?*
 #
-# Most of it is order. Between ReLU networks on small digits, reordering one network's neurons removes **[[100 * (1 - X1.digits_permutation):±]] %** of the rise, rescaling them changes **[[100 * (X1.digits_scale - 1):±]] %** of the rest, and one merge of two neurons, which buys every order, is **[[100 * X1.digits_merge:±]] %** as high.
+# Most of it is order. Between ReLU networks on small digits, reordering one network's neurons removes **[[100 * (1 - X1.digits_permutation):±]] %** of the rise; rescaling them changes the rest by **[[100 * (X1.digits_scale - 1):±]] %**. One merge of two neurons, through which every order can be reached, is **[[100 * X1.digits_merge:±]] %** as high.
 #
 # :::{glue:figure} fig_answer
 # :name: fig-lenses-answer
@@ -21,14 +21,14 @@
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | "there is likely no loss barrier" after a permutation (Zhan et al., abstract, on Entezari et al.) | [true that most of it goes](#X1.digits_permutation) | [[100 * X1.digits_permutation:±]] % is left |
+# | After a permutation "there is likely no loss barrier" (Zhan et al., abstract, on Entezari et al.) | [true of more than half of it](#X1.digits_permutation) | [[100 * X1.digits_permutation:±]] % is left (rescaled, too) |
 # | "all permutations of neurons in a given layer can be performed at equal loss" (Brea et al., sec. 1) | [true, for one merge](#X1.digits_merge) | [[100 * X1.digits_merge:±]] % of the barrier |
-# | "paths between equivalent global minima that lead through a ‘permutation point’" (Brea et al., abstract) | [true, with a lower way round it, but none below a floor](#X1.price_bound) | $(\frac14 - \frac1{2\pi})/d$ with $d$ students, teachers and inputs (proved) |
-# | "the error barrier in the linear interpolation between two solutions can be arbitrarily large" (Zhao et al., sec. 5.2) | [true, but not between these](#X1.digits_scale) | rescaling changes [[100 * (X1.digits_scale - 1):±]] % of what is left |
-# | "unaligned LMC is achieved for large $\sigma_F$" (Bürgin et al., Q1) | [true that most of it goes](#X1.fixed_direct) | [[100 * X1.fixed_direct:±]] % of the barrier is left |
-# | Swap costs (Bürgin et al., (16)) tell which neurons a matcher moves (this book) | [open, in part](#X1.swap_predicts) | rank [[X1.swap_predicts:.2f]] ([[X1.swap_predicts:to]]), by chance 0.5; bar one third |
+# | "paths … that lead through a ‘permutation point’" (Brea et al., abstract) | [true; a lower one goes round it](#X1.price_bound) | none below $(\frac14 - \frac1{2\pi})/d$ with $d$ students, teachers and inputs (proved) |
+# | "the error barrier … between two solutions can be arbitrarily large" (Zhao et al., sec. 5.2) | [true, but not between these](#X1.digits_scale) | rescaling changes the rest by [[100 * (X1.digits_scale - 1):±]] % |
+# | "unaligned LMC is achieved for large $\sigma_F$" (Bürgin et al., Q1) | [true of more than half of it](#X1.fixed_direct) | [[100 * X1.fixed_direct:±]] % of the barrier is left |
+# | Swap costs (Bürgin et al., (16)) tell which neurons a matcher moves (this book) | [open, in part](#X1.swap_predicts) | mean rank [[X1.swap_predicts:.3f]] ([[X1.swap_predicts:to]]); chance 0.5, our border 1/3 |
 #
-# **Open.** On which side of a third that rank lies: eight core-hours. A guess of ours about matching with fixed weights, probably wrong: 1.5 core-hours.
+# **Open.** On which side of a third that rank lies: 8 core-hours. A guess of ours about matching with fixed weights, probably wrong: 1.5 core-hours.
 #
 # **For the authors.** No sentence to change.
 
@@ -167,7 +167,7 @@ figures.show("fig_answer", answer)
 # \end{aligned}
 # $$
 #
-# | | looks at | asks |
+# | Paper | looks at | asks |
 # | --- | --- | --- |
 # | **Z** | the line from $a$ to $\pi b$ | How low is $B(a, \pi b)$ for the best order $\pi$? |
 # | **P** | networks with $\theta_i = \theta_j$ | How high are they, on a path from $\theta$ to its copy with $i$ and $j$ exchanged? |
@@ -372,7 +372,7 @@ figures.show("fig_lenses", figure, legend=3)
 #
 # Networks of 12 ReLU neurons with biases learn small digits on the cross-entropy with the penalty $\frac\gamma2 \lVert \theta \rVert^2$, until the rate has fallen to 0; in others half of the incoming weights are fixed. Four questions, and the recorded answers:
 #
-# | | | recorded |
+# | Question | Answer | Recorded |
 # | --- | --- | --- |
 # | What does {term}`weight matching` leave? | [less than half](#X1.digits_permutation) | [[100 * X1.digits_permutation:±]] % |
 # | How far apart is a network from itself in a random order? | [as far](#X1.digits_order) | the pairs are [[X1.digits_order:±]] times as far apart |
@@ -601,7 +601,7 @@ claims.check("X1.swap_predicts", mean_rank, **of_pairs)
 # %% [markdown]
 # ## Each paper explains a part, and none contradicts another
 #
-# | | explains of these barriers | leaves open |
+# | Paper | explains of these barriers | leaves open |
 # | --- | --- | --- |
 # | **Z** | Order: [[100 * (1 - X1.digits_permutation):.0f]] % on digits, [[100 * (1 - X1.students_permutation):.1f]] % between students, and what is left there exactly; for wide students the rate of both ({prf:ref}`thm-direct`), for many teachers the best order's limit ({prf:ref}`thm-best`); how many zero neurons more make two minima one valley, and what fewer leave ({prf:ref}`thm-zero-rows`, {prf:ref}`cor-zero-rows`) | what the best order leaves on digits; neurons kept apart lead from there to the ensemble ({prf:ref}`prop-padding`), by a law that is not proved |
 # | **P** | The middle of every exchange; every order for the price of a merge, which a sum of two squares bounds for near neurons ({prf:ref}`thm-height`); which permutation points are passes, those of index 1 ({prf:ref}`thm-round`), and how many ({prf:ref}`thm-by-index`) | how high the straight line is |

@@ -8,7 +8,7 @@
 #
 # *Four papers speak of the barrier between two networks: do they mean the same, and does it matter?*
 #
-# They do not, and it matters where barriers are low. Above the line between the ends or above the worse end, barriers rank two pairs of small networks differently in **[[100 * X4.seldom:±]] %** of comparisons, after matching in **[[100 * X4.disagree_matched:±]] %**; loss and accuracy disagree in **[[100 * X4.accuracy_order:±]] %**.
+# They do not, and it matters where barriers are low. Measured above the chord or above the worse end, barriers order two pairs of small networks differently in **[[100 * X4.seldom:±]] %** of comparisons, after matching in **[[100 * X4.disagree_matched:±]] %**; barriers of loss and of accuracy disagree in **[[100 * X4.accuracy_order:±]] %**.
 #
 # :::{glue:figure} fig_idea
 # :name: fig-kinds
@@ -21,12 +21,12 @@
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | Highest loss above the chord, on a grid that is "always sufficient" (Zhan et al., (9), sec. 2) | [true up to a bound](#X4.grid) | misses at most $K h^2/8$ (proved) |
-# | "midpoint barrier" (Bürgin et al., app. F.5) | [true to a factor of 2, if concave](#X4.concave) | factor [[X4.concave:.2f]] is reached |
-# | The same, on other lines | [true that it may see nothing](#X4.middle_blind) | 0 of a barrier, an exact example |
-# | Baselines: the chord (Zhan et al.), the ends (Bürgin et al.) | [true, they seldom matter unmatched](#X4.seldom) | [[100 * X4.seldom:±]] % of comparisons (our guess, 5 % or more, was wrong) |
-# | The same, after matching | [true, they matter more](#X4.disagree_matched) | [[100 * X4.disagree_matched:±]] % |
-# | Accuracy (Bürgin et al., Fig. 4) or loss (Zhan et al., Fig. 7) | [true, they differ](#X4.accuracy_order) | [[100 * X4.accuracy_order:±]] % |
+# | Highest loss above the chord, on a grid that is "always sufficient" (Zhan et al., (9), sec. 2) | [true up to a bound](#X4.grid) | misses at most $K h^2/8$ (proved), $h$ its step, $K$ the curvature |
+# | The "midpoint barrier" (Bürgin et al., app. F.5) stands for the highest | [true to a factor of 2, if concave](#X4.concave) | factor [[X4.concave:.2f]] is reached |
+# | The midpoint may see nothing of a barrier (ours) | [true](#X4.middle_blind) | an exact example |
+# | Unmatched, the chord (Zhan et al.) and the ends (Bürgin et al.) as baselines seldom differ | [true](#X4.seldom) | [[100 * X4.seldom:±]] % of comparisons (our guess, 5 % or more, was wrong) |
+# | After matching these baselines differ more often (ours) | [true](#X4.disagree_matched) | [[100 * X4.disagree_matched:±]] % of comparisons |
+# | Accuracy (Bürgin et al., Fig. 4) and loss (Zhan et al., Fig. 7) differ | [true](#X4.accuracy_order) | [[100 * X4.accuracy_order:±]] % of comparisons |
 #
 # **Open.** Nothing.
 #
@@ -142,7 +142,7 @@ figures.show("fig_idea", figure)
 # %% [markdown]
 # ## Four papers take different heights
 #
-# | | What is taken | Baseline | Of what |
+# | Where | What is taken | Baseline | Of what |
 # | --- | --- | --- | --- |
 # | Z, (9) | supremum, on eleven places | the chord | population loss; Z, Fig. 3 divides by the {term}`direct barrier`; negative log-likelihood in Z, Figs. 7, 8 |
 # | I, Prop. 5.2 | each place | the chord | loss |

@@ -308,22 +308,14 @@ def _log_unit_ball(k: int) -> float:
 PRINTED = 1 / math.sqrt(8)  # c of the proof of Thm 4.6: 1/(2 C₁)
 
 
-def separation_bound(
-    m: int,
-    k: int,
-    delta: float,
-    sigma: float = 1.0,
-    q: float = 1.0,
-    density: float = NORMAL_DENSITY,
-    constant: float = PRINTED,
-) -> float:
-    """The lower bound (22) on γ_out, c √q σ/M₀ · V_k^(−1/k) (δ/m²)^(1/k).
+def separation_bound(m: int, k: int, delta: float, q: float = 1.0, constant: float = PRINTED) -> float:
+    """The lower bound (22) on γ_out for Gaussian entries with σ = 1, c √q/M₀ · V_k^(−1/k) (δ/m²)^(1/k).
 
     The proof has c = 1/(2 C₁), where C₁ is the constant of Rudelson and Vershynin's theorem on densities of
     projections; C₁ = √2 is its sharp value (Livshyts, Paouris and Pivovarov). Without a mask c = 2^(1/k) will do.
     """
     root = math.exp((math.log(delta) - 2 * math.log(m) - _log_unit_ball(k)) / k)
-    return constant * math.sqrt(q) / density * sigma * root
+    return constant * math.sqrt(q) / NORMAL_DENSITY * root
 
 
 def gap_quantile(probability: float, m: int, k: int, sigma: float = 1.0) -> float:

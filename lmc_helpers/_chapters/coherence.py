@@ -238,13 +238,7 @@ def _even(total: int, size: int) -> int:
     return -(-total // -(-total // size))
 
 
-def line_losses(
-    students: Students,
-    pairs: torch.Tensor,
-    z: torch.Tensor,
-    lambdas: Sequence[float],
-    dtype: torch.dtype = torch.float32,
-) -> torch.Tensor:
+def line_losses(students: Students, pairs: torch.Tensor, z: torch.Tensor, lambdas: Sequence[float]) -> torch.Tensor:
     """Mean squared errors (G, pairs, L) of λ a + (1 − λ) b for pairs (a, b) of students of each group.
 
     The latents are (n, 2), or (G, n, 2), those of each group.
@@ -253,15 +247,15 @@ def line_losses(
     G, _r, _ = students.b.shape
     full = torch.cat([students.A, students.b[..., None]], dim=-1)  # (G, r, m, 3)
     z = z.expand(G, -1, -1)
-    z3 = torch.cat([z, torch.ones(*z.shape[:2], 1)], dim=-1).to(dtype)
-    y = target(z).to(dtype)
+    z3 = torch.cat([z, torch.ones(*z.shape[:2], 1)], dim=-1).float()
+    y = target(z).float()
     losses = torch.empty(G, len(pairs), len(lam), dtype=torch.float64)
     for g in range(G):
         live = (students.A[g] != 0).any(dim=0).any(dim=-1) | (students.b[g] != 0).any(dim=0)  # the others are 0
         size = max(1, CHUNK // max(1, int(live.sum())))
         for p, (i, j) in enumerate(pairs.tolist()):
             a, b = full[g, i][live], full[g, j][live]
-            nets = (lam * a + (1 - lam) * b).to(dtype).mT.contiguous()  # (L, 3, live)
+            nets = (lam * a + (1 - lam) * b).float().mT.contiguous()  # (L, 3, live)
             for q, net in enumerate(nets):
                 total = 0.0
                 for x, t in zip(z3[g].split(size), y[g].split(size), strict=True):

@@ -68,13 +68,13 @@ def network_neck(phi: torch.Tensor, delta: float, size: float = 1.0) -> Jet:
     return torch.stack(point, dim=-1), torch.stack(velocity, dim=-1), torch.stack(acceleration, dim=-1)
 
 
-def curvature_bound(delta: float, size: float = 1.0) -> float:
-    """(2a + e)/(a − e)² with e = √(2δ), which no curvature of :func:`network_neck` exceeds.
+def curvature_bound(delta: float) -> float:
+    """(2 + e)/(1 − e)² with e = √(2δ), which no curvature of :func:`network_neck` of size 1 exceeds.
 
-    ``‖γ''‖ <= 2a + e``, ``‖γ'‖ >= a − e`` and ``κ <= ‖γ''‖/‖γ'‖²``.
+    ``‖γ''‖ <= 2 + e``, ``‖γ'‖ >= 1 − e`` and ``κ <= ‖γ''‖/‖γ'‖²``.
     """
     e = math.sqrt(2 * delta)
-    return (2 * size + e) / (size - e) ** 2
+    return (2 + e) / (1 - e) ** 2
 
 
 def lipschitz_loss(w: torch.Tensor, delta: float) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""What branches on which two neurons merge are compared with, for the chapter *merging neurons*.
+"""Comparisons for branches on which two neurons merge, for the chapter *merging neurons*.
 
 Brea, Şimşek, Illing & Gerstner, section 4.1: the tops and limits of a branch
 (:func:`~lmc_helpers.permutation_points.merging.follow_pairs`), and minimisation at fixed distances, as in the paper

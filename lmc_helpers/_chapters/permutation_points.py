@@ -72,12 +72,12 @@ def distinct(loss: Loss, theta: torch.Tensor) -> list[torch.Tensor]:
     return list(kept.values())
 
 
-def descent(loss: Loss, theta: torch.Tensor, radius: float = 0.2, steps: int = 400, points: int = 10) -> torch.Tensor:
-    """The way (n, p) of trust-region Newton descent in steps of at most ``radius``, with points between its steps."""
+def descent(loss: Loss, theta: torch.Tensor, points: int = 10) -> torch.Tensor:
+    """The way (n, p) of trust-region Newton descent in steps of at most 0.2, with points between its steps."""
     way, t = [theta[None]], torch.linspace(1 / points, 1, points, dtype=theta.dtype)[:, None]
-    for _ in range(steps):
+    for _ in range(400):
         last = way[-1][-1]
-        after = minimise(loss, last[None], 1, 1e-13, radius=radius).theta[0]
+        after = minimise(loss, last[None], 1, 1e-13, radius=0.2).theta[0]
         if torch.equal(after, last):
             break
         way.append(last + t * (after - last))

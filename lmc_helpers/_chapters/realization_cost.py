@@ -115,10 +115,10 @@ def sum_of_moves(rate: float, decay: float, d: int, memory: float) -> float:
     return d * rate * memory / (decay * (2 - rate * decay))
 
 
-def agreement(tau: Tensor | float, sigma: float, d: int, K: float, share: float = 1.0) -> Tensor:
+def agreement(tau: Tensor | float, sigma: float, d: int, K: float) -> Tensor:
     """ρ(τ), the mean product of equal rows over their mean square."""
     grown = torch.as_tensor(tau, dtype=torch.float64).exp()
-    x2 = (grown - share).square() * sigma**2 * d
+    x2 = (grown - 1).square() * sigma**2 * d
     return x2 / (1 + x2 + K * (grown.square() - 1))
 
 
@@ -136,7 +136,7 @@ def rows_agree(weights: Tensor, Q: Tensor) -> Tensor:
 
 
 def at_half(values: np.ndarray, way: np.ndarray) -> float:
-    """What a course of values is where ``way`` comes to ½, by interpolation; an end of it if it never does."""
+    """The value of a course where ``way`` comes to ½, by interpolation; an end of it if it never does."""
     late = int((way >= 0.5).argmax()) if way.max() >= 0.5 else len(way)
     return float(np.interp(0.5, way[max(late - 1, 0) :][:2], values[max(late - 1, 0) :][:2]))
 

@@ -86,7 +86,7 @@ def trained(make: Callable[[], nn.Module], x: Tensor, y: Tensor, epochs: int, se
 
 @dataclass(frozen=True)
 class Given:
-    """What the chapter is about: pairs of networks by their architecture, a loss, examples, and groups by hand."""
+    """The chapter's pairs of networks by their architecture, a loss, examples, and groups by hand."""
 
     networks: dict[str, list[Pair]]
     loss: Callable
@@ -322,7 +322,7 @@ def exchanges(
 
 
 def price(net: nn.Module, layer: str, pair: tuple[int, int] | None, scheme: Any, x: Any, seed: int) -> tuple:
-    """What the exchange of two units of a layer adds to the squared norm, and by (16)."""
+    """The change of the squared norm by the exchange of two units of a layer, and that of (16)."""
     if pair is None:
         raise ValueError("no layer makes units that can be exchanged; allowed: a network with a hidden layer")
     F, D, W, U = lmc.asymmetric_layer(lmc.asymmetrise(net, {_weight(layer): scheme}, seed), layer, x, 1.0)

@@ -63,7 +63,7 @@ def _permutation(C: np.ndarray) -> np.ndarray:
 
 
 def _repeats(C: np.ndarray) -> bool:
-    """Whether rows have equal sums; first of all, equal entries in the first column, which costs less."""
+    """True if rows have equal sums; first of all, equal entries in the first column, which costs less."""
     return len(set(np.add.reduce(C, axis=1).tolist())) < len(C)
 
 

@@ -245,7 +245,7 @@ class _Step:
     only: int | None = None  # the kind of units inside that moves, if not all do and the group itself
 
     def reaches(self, other: _Step) -> bool:
-        """Whether a move of this step changes the sums of another one, or its units."""
+        """True if a move of this step changes the sums of another one, or its units."""
         return other.group == self.group or other.group in self.near
 
 

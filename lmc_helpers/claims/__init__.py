@@ -38,9 +38,9 @@ from lmc_helpers.claims.criteria import (
     symbol,
 )
 from lmc_helpers.claims.intervals import LedgerError
-from lmc_helpers.claims.judge import Contradiction, best_reading, of_claim
+from lmc_helpers.claims.judge import Contradiction, best_reading, not_run, of_claim
 from lmc_helpers.claims.reading import ledger, part, recorded
-from lmc_helpers.claims.render.words import criterion, measurement, not_run, revised
+from lmc_helpers.claims.render.words import Result, criterion, revised
 
 __all__ = [
     "BROKEN",
@@ -56,11 +56,11 @@ __all__ = [
     "VERDICTS",
     "Contradiction",
     "LedgerError",
+    "Result",
     "best_reading",
     "check",
     "criterion",
     "ledger",
-    "measurement",
     "not_run",
     "of_claim",
     "part",

@@ -55,7 +55,9 @@ def check(
     """
     from IPython.display import display
 
-    part = reading.part(id)
+    part, used, confirms = reading.part(id), chapter.in_use(), bool(os.environ.get(RECORDED_ONLY))
+    always = confirms or used.get("profile") == "paper" or (second_seed is None and again is None)
+    recorded = "" if always else reading.twice_rejected(part)
     if callable(value):
         if error or any(one is not None for one in (stderr, interval, second_seed)):
             raise ValueError(
@@ -82,10 +84,7 @@ def check(
     if n is None:
         raise ValueError(f"{id}: n is missing; allowed: the number of samples behind a single value")
     measured: dict[str, Any] = {"stderr": stderr, "interval": interval, "n": n, "rival": rival}
-    used, confirms = chapter.in_use(), bool(os.environ.get(RECORDED_ONLY))
-    always = confirms or used.get("profile") == "paper" or second_seed is None
-    measured["recorded"] = "" if always else reading.twice_rejected(part)
-    verdict = judge(part, float(value), **measured, second_seed=second_seed, used=used)
+    verdict = judge(part, float(value), **measured, second_seed=second_seed, recorded=recorded, used=used)
     record = asdict(verdict)
     display(render.bundle(part, record), metadata={MIME: record}, raw=True)
     if contradicts(verdict) and not confirms:

@@ -193,6 +193,11 @@ def _verdict(part: Part, places: dict[str, str], second: bool | None, asked: boo
     return (CORRECTED if places.get("corrected") == INSIDE else FAILS), ""
 
 
+def not_run(record: Mapping | None) -> bool:
+    """True if the outcome that a record stores is open because no run met the needs of the part."""
+    return record is None or (record["verdict"] == OPEN and record.get("lacks", "").startswith("needs"))
+
+
 def contradicts(verdict: Verdict) -> bool:
     """True if a computed verdict contradicts the expected one.
 

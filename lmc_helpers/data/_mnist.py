@@ -48,8 +48,8 @@ def read_idx(raw: bytes, name: str) -> np.ndarray:
     """The array of an IDX file of unsigned bytes, read-only; errors call it by its name."""
     if len(raw) < 4 or raw[:3] != b"\x00\x00\x08" or raw[3] == 0:
         raise ValueError(
-            f"{name} is no IDX file of bytes: it begins with {raw[:4].hex(' ') or 'nothing'}; allowed: 00 00 08 and "
-            "the number of dimensions"
+            f"{name} is not an IDX file of bytes: it begins with {raw[:4].hex(' ') or 'nothing'}; allowed: 00 00 08 "
+            "and the number of dimensions"
         )
     header = 4 + 4 * raw[3]
     if len(raw) < header:

@@ -2,14 +2,24 @@
 
 :mod:`~lmc_helpers.figures.style` draws and stores figures, ``book.mplstyle`` is their style,
 :mod:`~lmc_helpers.figures.moving` makes figures with a slider, from the panels of ``_moving_panels``,
-:mod:`~lmc_helpers.figures.cards` draws a chapter's picture for the front page, and :mod:`~lmc_helpers.figures.counted`
-names the trained networks that diverged.
+and :mod:`~lmc_helpers.figures.counted` names the trained networks that diverged.
 """
 
-from lmc_helpers.figures.cards import card, keep
 from lmc_helpers.figures.counted import left_out
 from lmc_helpers.figures.moving import Moving
-from lmc_helpers.figures.style import BAND, COLOURS, band, numbers, panels, recorded, show, table
+from lmc_helpers.figures.style import BAND, COLOURS, band, card, keep, numbers, panels, recorded, show, table
 
-__all__ = ["BAND", "COLOURS", "Moving", "band", "card", "keep", "left_out", "numbers", "panels", "recorded", "show"]
-__all__ += ["table"]
+__all__ = [
+    "BAND",
+    "COLOURS",
+    "Moving",
+    "band",
+    "card",
+    "keep",
+    "left_out",
+    "numbers",
+    "panels",
+    "recorded",
+    "show",
+    "table",
+]

@@ -20,7 +20,7 @@ from matplotlib.legend import Legend
 from lmc_helpers import claims
 from lmc_helpers.claims.judge import Z_TWO_SIDED
 
-__all__ = ["BAND", "COLOURS", "band", "numbers", "panels", "recorded", "show", "table"]
+__all__ = ["BAND", "COLOURS", "FINDING", "band", "card", "keep", "numbers", "panels", "recorded", "show", "table"]
 
 #: Okabe & Ito's palette, which readers with any common colour blindness can tell apart.
 COLOURS = {
@@ -37,6 +37,8 @@ colors.get_named_colors_mapping().update({f"book:{name}": code for name, code in
 
 BAND = Z_TWO_SIDED  # half-width of an error band in standard errors
 WIDE, SINGLE = 10.5, 7.0  # inches: several panels side by side, one panel
+CARD = (3.8, 2.85)  # inches of a card on the front page, so small that its letters are readable
+FINDING = "finding"  #: name under which a chapter's picture for its card is stored
 PHONE, NARROW = 4.6, "_narrow"  # inches, and the end of the name, of the second shape of a figure
 ROW = 4.2  # inches of a row of panels
 STYLE = Path(__file__).with_name("book.mplstyle")
@@ -51,6 +53,20 @@ def panels(columns: int = 1, rows: int = 1, height: float = ROW, **kwargs) -> tu
     made = plt.subplots(rows, columns, figsize=(WIDE if columns > 1 else SINGLE, rows * height), **kwargs)
     plt.close(made[0])  # else a notebook shows it at the end of its cell, and where it is finished
     return made
+
+
+def card() -> tuple[Figure, Axes]:
+    """A figure with one panel, in the book's style and of the size of a card on the book's front page."""
+    figure = panels()[0]
+    figure.set_size_inches(CARD)
+    return figure, figure.axes[0]
+
+
+def keep(figure: Figure) -> None:
+    """Store the picture of a chapter's finding for its card; the chapter's own page does not show it."""
+    from myst_nb import glue
+
+    glue(FINDING, figure, display=False)
 
 
 def band(axes: Axes, x, mean, stderr, **kwargs):
@@ -76,7 +92,7 @@ def recorded(axes: Axes, row: int, part: str, label: str, colour: str = "blue", 
 
 
 def _labelled(figure: Figure) -> dict[str, Any]:
-    """What is drawn in all panels and has a label, by its label."""
+    """Label → the handle of what is drawn with it, in all panels."""
     pairs = [axes.get_legend_handles_labels() for axes in figure.axes]
     return {label: handle for handles, labels in pairs for handle, label in zip(handles, labels, strict=True)}
 

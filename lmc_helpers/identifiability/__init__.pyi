@@ -1,4 +1,3 @@
-from lmc_helpers.identifiability.asymmetric import FiGLU as FiGLU
 from lmc_helpers.identifiability.asymmetric import LinearResidual as LinearResidual
 from lmc_helpers.identifiability.asymmetric import Sparse as Sparse
 from lmc_helpers.identifiability.asymmetric import Syre as Syre
@@ -11,6 +10,7 @@ from lmc_helpers.identifiability.costs import least_norm_weight as least_norm_we
 from lmc_helpers.identifiability.costs import output_sensitivity as output_sensitivity
 from lmc_helpers.identifiability.costs import realization_cost as realization_cost
 from lmc_helpers.identifiability.costs import swap_costs as swap_costs
+from lmc_helpers.identifiability.costs import swap_terms as swap_terms
 from lmc_helpers.identifiability.input_subspace import RTOL as RTOL
 from lmc_helpers.identifiability.input_subspace import AsymmetricLayer as AsymmetricLayer
 from lmc_helpers.identifiability.input_subspace import coherence as coherence
@@ -19,4 +19,3 @@ from lmc_helpers.identifiability.input_subspace import grams as grams
 from lmc_helpers.identifiability.input_subspace import leverages as leverages
 from lmc_helpers.identifiability.input_subspace import pca_basis as pca_basis
 from lmc_helpers.identifiability.relaxed_swaps import ridge_swaps as ridge_swaps
-from lmc_helpers.identifiability.swaps import swap_terms as swap_terms

@@ -12,8 +12,8 @@ The loss depends on W only through D,
 and weight decay acts on W itself: its penalty is ``‖W‖²`` = ``‖(W_eff − F) ⊘ D‖²`` where D is not 0, hence it pulls
 W_eff towards F. Entries of W where D = 0 have gradient 0 and only decay.
 
-:class:`FiGLU` breaks the symmetry by an activation instead (σ-asymmetric networks, Lim et al. 2024; Fig. 7 of Bürgin
-et al., outside their eq. (2)).
+σ-asymmetric networks (Lim et al. 2024; Fig. 7 of Bürgin et al.) break the symmetry by an activation instead:
+:class:`~lmc_helpers.networks.mlp.MLP` with ``"figlu"``.
 """
 
 from __future__ import annotations
@@ -25,25 +25,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 import torch
-from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
-from lmc_helpers._typing import Integer, Natural, NonNegative, Positive, Probability, Sizes, checked
+from lmc_helpers._typing import Integer, Natural, NonNegative, Probability, Sizes, checked
 from lmc_helpers._wrappers import bare
-from lmc_helpers.seeds import normal, torch_generator
+from lmc_helpers.seeds import torch_generator
 
-__all__ = [
-    "FiGLU",
-    "LinearResidual",
-    "Scheme",
-    "Sparse",
-    "Syre",
-    "WAsymmetric",
-    "WBernoulli",
-    "asymmetrise",
-    "layer_parts",
-]
+__all__ = ["LinearResidual", "Scheme", "Sparse", "Syre", "WAsymmetric", "WBernoulli", "asymmetrise", "layer_parts"]
 
 Drawn = tuple[Tensor, Tensor]  # F and D
 
@@ -177,30 +166,6 @@ class Sparse:
 
 #: one of the schemes
 Scheme = WAsymmetric | WBernoulli | Syre | LinearResidual | Sparse
-
-
-class FiGLU(nn.Module):
-    """The activation x ↦ s(F x) ⊙ x on the last axis, of size m, with the logistic function s.
-
-    The entries of the fixed matrix F are independent N(0, 1). A permutation P of the neurons commutes with it only if
-    PFPᵀ = F, which for random F and P ≠ I has probability 0.
-
-    ``m``: neurons. ``seed``: of F, the same for the networks of a pair. ``name``: of the layer; the layers of one
-    network have different F.
-    """
-
-    F: Tensor
-
-    @checked
-    def __init__(self, m: Positive, seed: Integer, name: str = "layer"):
-        super().__init__()
-        F = normal((m, m), seed, f"FiGLU {name}")
-        self.register_buffer("F", F.to(torch.get_default_dtype()))
-
-    @checked
-    def forward(self, x: Float[Tensor, "... m"]) -> Float[Tensor, "... m"]:
-        """FiGLU(x)."""
-        return torch.sigmoid(x @ self.F.to(x).mT) * x
 
 
 class _Asymmetric(nn.Module):

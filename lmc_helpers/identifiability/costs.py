@@ -11,7 +11,11 @@ of the function of neuron j on neuron i, the total cost changes, if each neuron 
 
     Δ_π = Σ_i (T_iπ(i) − T_ii)                                                                    (eq. (14)),
 
-for a swap by Δ_(ij), eq. (16).
+for a swap by Δ_(ij). With the trained parts r_i = Uᵀ(d_i ⊙ w_i) and Gram matrices of full rank, eq. (16) splits it into
+a centre term, a cross term and a term from the different metrics,
+
+    Δ_(ij) = x·(S_i⁻¹ + S_j⁻¹)x + 2 x·(S_i⁻¹ r_j − S_j⁻¹ r_i)
+             + r_j·(S_i⁻¹ − S_j⁻¹)r_j + r_i·(S_j⁻¹ − S_i⁻¹)r_i,        x = v_j − v_i              (eq. (16)).
 
 A difference a − v counts as in the image if its distance from the image is at most RTOL times the larger of ``‖a‖``
 and ``‖v‖``; singular values of M_i up to RTOL times the largest ``|d_i|`` count as 0.
@@ -31,7 +35,7 @@ from lmc_helpers._typing import checked
 from lmc_helpers.identifiability.input_subspace import RTOL, AsymmetricLayer, _check_basis, _neuron_slices, _whiteners
 from lmc_helpers.matching import check_permutation
 
-__all__ = ["cost_table", "least_norm_weight", "output_sensitivity", "realization_cost", "swap_costs"]
+__all__ = ["cost_table", "least_norm_weight", "output_sensitivity", "realization_cost", "swap_costs", "swap_terms"]
 
 
 def _least_norm(a: Tensor, f: Tensor, d: Tensor, U: Tensor) -> tuple[Tensor, Tensor]:
@@ -190,3 +194,29 @@ def swap_costs(
     swap = change + change.mT
     swap.diagonal(dim1=-2, dim2=-1).zero_()
     return swap
+
+
+@checked
+def swap_terms(
+    F: Real[Tensor, "*batch m d"], D: Real[Tensor, "*batch m d"], W: Real[Tensor, "*batch m d"], U: Real[Tensor, "d k"]
+) -> tuple[Float64[Tensor, "*batch m m"], Float64[Tensor, "*batch m m"], Float64[Tensor, "*batch m m"]]:
+    """The three terms of eq. (16), for all pairs: centre, cross and metric mismatch.
+
+    They add up to :func:`swap_costs`, whose arguments they take.
+    """
+    layer = AsymmetricLayer(F, D, W, U)
+    v, r, D, U = layer.centres, layer.trained_parts, layer.D, layer.U
+    rows = []
+    for part in _neuron_slices(D, U):
+        B, deficient, _ = _whiteners(D[..., part, :], U)
+        if deficient.any():
+            raise ValueError(
+                "some M_i = Uᵀ diag(d_i) is rank deficient; allowed: full rank, for which eq. (16) is stated"
+            )
+        X = (v[..., None, :, :] - v[..., part, None, :]) @ B.mT  # B_i (v_j − v_i)
+        Y = r[..., None, :, :] @ B.mT  # B_i r_j
+        rows.append(torch.stack([X.square().sum(dim=-1), 2 * (X * Y).sum(dim=-1), Y.square().sum(dim=-1)]))
+    centre, cross, metric = torch.cat(rows, dim=-2)
+    diagonal = metric.diagonal(dim1=-2, dim2=-1)
+    mismatch = metric + metric.mT - diagonal[..., None, :] - diagonal[..., :, None]
+    return centre + centre.mT, cross + cross.mT, mismatch

@@ -1,4 +1,4 @@
-"""What lies between two modules: the tensors that have a halfway, by kind, and a check that nothing else counts."""
+"""The line between two modules: the tensors that have a halfway, by kind, and a check that nothing else counts."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ class Ends:
                 if isinstance(u, (Tensor, float)) and not _equal(u, v):
                     where = f"{home}.{name}".removeprefix(".")
                     raise ValueError(
-                        f"the attribute {where!r} differs between a and b, or is missing in b, and is no parameter or "
-                        "buffer; allowed: equal ones, or modules without it"
+                        f"the attribute {where!r} differs between a and b, or is missing in b, and is not a parameter "
+                        "or buffer; allowed: equal ones, or modules without it"
                     )
         hidden = []
         for end in self.modules:
@@ -86,7 +86,7 @@ class Ends:
             )
 
     def words(self, statistics: str, inside: int = 0) -> str:
-        """What is done with each kind of buffer."""
+        """The treatment of each kind of buffer, in words."""
         kinds = [isinstance(one, nn.modules.batchnorm._BatchNorm) for one in norms(self.modules[0]).values()]
         counts = {"batch": sum(kinds), "instance": len(kinds) - sum(kinds)}
         named = " and ".join(f"{n} {kind} norms" for kind, n in counts.items() if n)

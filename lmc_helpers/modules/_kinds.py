@@ -1,4 +1,4 @@
-"""What units allow besides another order: signs, positive scales, translations, rotations, all invertible matrices.
+"""Freedoms of units in addition to their order: signs, scales, translations, rotations, all invertible matrices.
 
 Candidates come from derivatives and from the operations; what counts is the proof: a module in double precision whose
 units are all moved at random must give the same outputs, with its own parameters and with others, drawn at random,

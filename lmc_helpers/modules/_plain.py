@@ -180,7 +180,7 @@ def unsaved(model: nn.Module) -> set[str]:
 
 
 def remembered(model: nn.Module) -> Callable[[], None]:
-    """What takes away the attributes and buffers that a module makes in calls from now on."""
+    """A function that takes away the attributes and buffers that a module makes in calls from now on."""
     kept = [
         (vars(one), one._buffers) for one in model.modules() if isinstance(one._buffers, dict)
     ]  # not of TorchScript

@@ -171,7 +171,7 @@ class _Trial:
         self.before, self.used = before, used  # the arguments, and the numbers of the results that count
 
     def key(self, places: list, ends: list) -> tuple:
-        """What the signs that are passed on depend on."""
+        """The dependencies of the signs that are passed on."""
         number = {one: n for n, one in enumerate(self.before)}
 
         def shown(one: Any) -> Any:

@@ -362,7 +362,7 @@ def bound(func, args: tuple, kwargs: Mapping[str, Any]) -> Arguments:
 
 @dataclass(frozen=True)
 class Traced:
-    """What passes through a module show."""
+    """The finds of passes through a module."""
 
     symmetry: Symmetry
     precision: float  # of the coarsest type

@@ -23,7 +23,7 @@ __all__ = ()  # what the command and chapter *your networks* share
 
 
 def imported(name: str) -> Any:
-    """What ``"package.module:name"`` names; modules of the working directory count."""
+    """The object that ``"package.module:name"`` names; modules of the working directory count."""
     module, colon, function = name.partition(":")
     if not (module and colon and function):
         raise ValueError(f"{name!r} names nothing; allowed: 'package.module:name'")
@@ -57,7 +57,7 @@ WRAPPERS = ("module.", "_orig_mod.")  # of data parallelism, averages and torch.
 
 
 def _content(path: str) -> Any:
-    """What a file holds, read without unpickling code."""
+    """The contents of a file, read without unpickling code."""
     kind = Path(path).suffix
     if not Path(path).is_file():
         raise ValueError(f"{path!r} is not a file; allowed: a .safetensors, .npz, .pt or .pth file")

@@ -45,7 +45,7 @@ class _Half:
 
     @property
     def effect(self) -> str:
-        """Whether REPAIR helps, in words."""
+        """A sentence on whether REPAIR helps."""
         by, error = self.change
         if not (_is_clear(self.change) or _is_clear(Measured(-by, error))):
             return "makes no clear difference"
@@ -102,7 +102,7 @@ class Report:
         return "\n".join([head, "| --- " * (len(COLUMNS) + 1) + "|", *rows, "", *said])
 
     def sentences(self) -> list[str]:
-        """What matching leaves, where REPAIR helps and where it makes it worse, and what is left alone and why."""
+        """Barriers that matching leaves, where REPAIR helps and where it harms, and the layers left alone and why."""
         barrier = {name: found.barrier_kinds["chord"] for name, found in self.lines.items()}
         direct, said = barrier.pop("direct"), []
         if not _is_clear(direct):

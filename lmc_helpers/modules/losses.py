@@ -128,7 +128,7 @@ def _check_shapes(name: str, input: Any, target: Any) -> None:
 
 
 def _weight(func: Callable, result: Tensor, given: dict[str, Any]) -> float | None:
-    """What the mean of a loss of torch is divided by; None for a sum."""
+    """The divisor of the mean of a loss of torch; None for a sum."""
     reduction, weight = given["reduction"], given.get("weight")
     target: Any = given.get("target")
     if reduction == "sum":
@@ -216,7 +216,7 @@ class Combined:
         return value
 
     def _computed(self, outputs: Any, y: Any) -> tuple[Any, list[_Call]]:
-        """What the loss gives for a batch, and the losses of torch that ran; errors of torch in one sentence."""
+        """The value of the loss for a batch, and the losses of torch that ran; errors of torch in one sentence."""
         with _Watch() as watch:
             try:
                 return self.loss(outputs, y), self.inside + watch.calls

@@ -235,7 +235,7 @@ def pad(
             raise ValueError(f"the module has other outputs, or none, with more units; allowed: {allowed}") from error
     if not ensemble:
         raise ValueError(
-            "with all units padded the module half-way is not the ensemble; allowed: units in groups, whose weights "
+            "with all units padded the module halfway is not the ensemble; allowed: units in groups, whose weights "
             "are tied to none that read them, or groups to pad as symmetry"
         )
     return made

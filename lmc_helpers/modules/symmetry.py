@@ -281,7 +281,7 @@ class _Probe:
             )
 
     def tried(self, x: Any, which: set[int], examples: int = 0) -> bool:
-        """Whether the module runs with some tensors of a call drawn anew, and about so many examples."""
+        """True if the module runs with some tensors of a call drawn anew, and about so many examples."""
         number = {id(one): k for k, one in enumerate(tensors_of(x))}
         sizes = {len(one) if one.ndim else 0 for one in tensors_of(x)}
         times = -(-examples // max(sizes)) if len(sizes) == 1 and max(sizes) else 1

@@ -68,7 +68,7 @@ class Axis(NamedTuple):
 
 
 class Kinds(NamedTuple):
-    """What the units of a group allow besides another order, by vectors e over the places of the group.
+    """The freedoms of the units of a group in addition to their order, by vectors e over the places of the group.
 
     Every vector acts on each unit i for itself: there is a sign, factor or shift c_i for each.
 
@@ -141,7 +141,7 @@ class Symmetry:
     kinds: dict[str, Kinds] = field(default_factory=dict, compare=False, repr=False)
 
     def __str__(self) -> str:
-        """What was found, and what fixes the axes that are left."""
+        """The groups in words, and what fixes the other axes."""
         outer = [g for g in self.groups if g not in self.within]
         inside = Counter(of for of, _ in self.within.values())
         names = [f"{g!r} {self.sizes[g]}" + (f" (and {inside[g]} groups inside)" if inside[g] else "") for g in outer]
@@ -231,13 +231,13 @@ def _entries(place: Axis, m: int) -> range:
 
 
 def are_apart(one: tuple[Axis, int], two: tuple[Axis, int]) -> bool:
-    """Whether two places, each with its number of units, share no entry."""
+    """True if two places, each with its number of units, share no entry."""
     first, second = _entries(*one), _entries(*two)
     return first.stop <= second.start or second.stop <= first.start or in_other_parts(one[0], two[0])
 
 
 def in_other_parts(one: Axis, two: Axis) -> bool:
-    """Whether two places are where other axes of a parameter share no entry."""
+    """True if two places are where other axes of a parameter share no entry."""
     pairs = itertools.product(one.where, two.where)
     return any(d == e and (i + n <= j or j + k <= i) for (d, i, n), (e, j, k) in pairs)
 

@@ -211,7 +211,7 @@ class MLP:
 
     def _check_hidden(self, layer: int) -> None:
         if not 1 <= layer < self.depth:
-            raise ValueError(f"layer = {layer} is no hidden layer; allowed: 1 <= layer < {self.depth}")
+            raise ValueError(f"layer = {layer} is not a hidden layer; allowed: 1 <= layer < {self.depth}")
 
 
 @cache

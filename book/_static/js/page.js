@@ -1,5 +1,5 @@
 // Every page: it is printed in the colours of the light theme, the folds of its contents have names, the switch for a
-// chapter's code is remembered, and a claim that is linked to opens.
+// chapter's code is remembered, a claim that is linked to opens, and a formula too wide for a phone is drawn smaller.
 (() => {
   const paper = window.matchMedia("print"), theme = document.documentElement.dataset;
   const lighten = (printed) => {
@@ -24,6 +24,19 @@
     for (let at = target; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
     if (target) target.scrollIntoView();
   };
+  const SMALLEST = 0.72; // of a formula's size; one that needs less scrolls
+  const fit = (inside) => {
+    if (window.innerWidth > 600) return;
+    for (const formula of inside.querySelectorAll("article mjx-container:not([data-fits])")) {
+      const boxes = [formula, formula.closest("span.math, div.math") || formula];
+      const share = Math.min(...boxes.map((box) => box.clientWidth / box.scrollWidth));
+      if (!(share < 1)) continue;
+      formula.style.fontSize = `${(parseFloat(formula.style.fontSize) || 100) * Math.max(SMALLEST, share - 0.01)}%`;
+      formula.dataset.fits = "";
+    }
+  };
+  window.addEventListener("load", () => window.MathJax?.startup?.promise.then(() => fit(document)));
+  document.addEventListener("toggle", (event) => fit(event.target), true);
   window.addEventListener("hashchange", open);
   if (location.hash) open();
 })();

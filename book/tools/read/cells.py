@@ -44,11 +44,11 @@ class Sheet:
     checks: list[tuple[str, int]]  # parts of the ledger, with their lines
 
 
-def misnamed(folder: Path = chapters.NOTEBOOKS) -> list[str]:
+def misnamed() -> list[str]:
     rule = "allowed: two digits, _, small letters, digits and _, as in 12_overlap_theorem.py"
-    found = sorted(path.stem for path in folder.glob("*.py"))
+    found = sorted(path.stem for path in chapters.NOTEBOOKS.glob("*.py"))
     wrong = [f"notebooks/{name}.py: this name is not allowed; {rule}" for name in found if not NAME.fullmatch(name)]
-    others = sorted(folder.glob("*.ipynb"))
+    others = sorted(chapters.NOTEBOOKS.glob("*.ipynb"))
     wrong += [f"notebooks/{path.name}: chapters are py:percent sources (.py)" for path in others]
     for what, keys in (("number", [name[:2] for name in found]), ("name", list(map(chapters.short, found)))):
         wrong += [f"notebooks: {n} chapters have the {what} {key}" for key, n in sorted(Counter(keys).items()) if n > 1]

@@ -32,7 +32,7 @@ def _entries(chapter: str) -> dict:
         read = (header(text, chapter) if "lmc:" in text else None) or {}
         return dict((read.get("jupyter") or {}).get("lmc") or {})
     except (AttributeError, TypeError, ValueError):
-        raise BuildError(f"chapter {chapter}: its header is no YAML of keys and values") from None
+        raise BuildError(f"chapter {chapter}: its header is not YAML of keys and values") from None
 
 
 def function_name(chapter: str) -> str | None:

@@ -26,7 +26,6 @@ from lmc_helpers import claims
 from lmc_helpers.claims.criteria import Part
 from lmc_helpers.claims.intervals import INSIDE, OUTSIDE, Entry
 from lmc_helpers.claims.judge import judge, lacking
-from lmc_helpers.claims.render import words
 from lmc_helpers.claims.yaml_files import explained
 
 REFERENCES = ROOT / "tests" / "reference"  # executed at smoke
@@ -108,7 +107,7 @@ def judged_anew(record: dict, known: sources.Sources | None = None) -> dict | No
     if record["second_seed"] and part.criterion.words.partition(":")[0] == first.partition(":")[0]:
         again = lambda: (record["value"], record["low"], record["high"])  # noqa: E731
     interval = (record["low"], record["high"]) if part.sampled and record["stderr"] is None else None
-    rival = None if part.rival.interval else words.rival(part, record)
+    rival = None if part.rival.interval else claims.Result(part, record).rival
     verdict = judge(
         *(part, record["value"]),
         **{"stderr": record["stderr"], "interval": interval, "n": record["n"], "rival": rival, "second_seed": again},

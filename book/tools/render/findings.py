@@ -182,9 +182,9 @@ class Findings:
         return [f.part.id for f in self.parts.values() if f.part.step_of in ids and f.verdict == claims.BROKEN]
 
 
-def checked_in(known: sources.Sources, names: Iterable[str] | None = None) -> dict[str, str]:
+def checked_in(known: sources.Sources) -> dict[str, str]:
     """Part → the chapter whose source checks it; nothing is run."""
-    return {part: name for name in (names or chapters()) for part in known.chapter(name).checks}
+    return {part: name for name in chapters() for part in known.chapter(name).checks}
 
 
 def unmeasured(record: dict) -> bool:

@@ -45,7 +45,7 @@ def came_out(part: Part, record: dict | None) -> str:
     if record is None or record["value"] is None:
         return "not run"
     samples = f" (n = {numerals.people(record['n'])})" if record["n"] > 1 else ""
-    return words.SMALLER * words.not_run(record) + claims.measurement(part, record) + samples
+    return words.SMALLER * claims.not_run(record) + claims.Result(part, record).measurement + samples
 
 
 def filters(cell: Callable[[str], str]) -> dict[str, Callable]:
@@ -54,7 +54,7 @@ def filters(cell: Callable[[str], str]) -> dict[str, Callable]:
         "symbol": claims.symbol,
         "plain": lambda text: text.replace("$", "").replace("\\", ""),
         "came_out": came_out,
-        "outcome": words.outcome,
+        "outcome": lambda part, record: claims.Result(part, record).outcome,
         "revised": claims.revised,
         "requires": lambda criterion: claims.criterion(criterion).removeprefix("= ").removeprefix("from "),
         "sentence": sentence,

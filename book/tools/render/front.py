@@ -23,7 +23,7 @@ from book.tools.run.jobs import Job
 from lmc_helpers.claims.formulas import plain
 from lmc_helpers.claims.intervals import Entry
 from lmc_helpers.claims.yaml_files import place
-from lmc_helpers.figures.cards import NAME
+from lmc_helpers.figures.style import FINDING
 
 WORDS = ROOT / "book" / "front.yml"
 LONGEST = 120  # characters of a chapter's line
@@ -99,7 +99,7 @@ def findings(entry: FrontEntry, found: dict[str, dict]) -> list[SimpleNamespace]
     for one in entry.findings:
         chapter = chapters.find(one.chapter)
         title, says = (numbers.filled(text, found) for text in (one.title, one.says))
-        about = {"chapter": chapter, "picture": (chapter, NAME), "alt": one.alt, "parts": one.parts}
+        about = {"chapter": chapter, "picture": (chapter, FINDING), "alt": one.alt, "parts": one.parts}
         shown.append(SimpleNamespace(title=title, says=says, **about))
     return shown
 

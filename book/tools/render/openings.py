@@ -105,7 +105,7 @@ def _pieces(text: str) -> list[str]:
 
 
 def check() -> list[str]:
-    """What is wrong with the form of the chapters, by the records at paper scale and the ledger."""
+    """Faults in the form of the chapters, by the records at paper scale and the ledger."""
     found = records.recorded()
     verdicts = {id: found[id]["verdict"] if id in found else part.expected for id, part in papers.parts().items()}
     wrong = [line for name in chapters.chapters() for line in problems(name, verdicts, found)]
@@ -131,7 +131,7 @@ def _labels() -> list[str]:
 
 
 def problems(chapter: str, verdicts: dict[str, str], recorded: dict[str, dict]) -> Iterator[str]:
-    """What is wrong with the form of a chapter: its first screen, and the length of its argument."""
+    """Faults in the form of a chapter: its first screen, and the length of its argument."""
     listed = cells(inputs.text(chapters.NOTEBOOKS / f"{chapter}.py"))
     first = markdown(listed[0][1]) if listed else ""
     if not HEAD.search(first):

@@ -107,7 +107,7 @@ def rebuild_boxes(notebook: dict, shown: Shown) -> None:
 
 
 def of_images(notebook: dict, shown: Shown) -> str:
-    """What a copy without the papers' images has computed, in two sentences; empty if it has them."""
+    """Two sentences on the results of a copy without the papers' images; empty if it has them."""
     found = other_images(notebook)
     if found is None:
         return ""

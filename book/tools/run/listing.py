@@ -70,7 +70,7 @@ def runs(chapter: str, profile: str, seeds: str = "") -> list[Any]:
         raise BuildError(f"{where} returned a {type(found).__name__} and no list of runs")
     for run in found:
         if not is_run(run):
-            raise BuildError(f"{where} returned a list with {run!r:.60}, which is no run")
+            raise BuildError(f"{where} returned a list with {run!r:.60}, which is not a run")
     return list({run.digest: run for run in found}.values())
 
 

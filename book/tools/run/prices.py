@@ -57,7 +57,7 @@ def table(listed: Sequence[Job]) -> str:
     """All runs, one per line: digest, title, the chapters that need it, and its price unless it is done."""
     rows = [("digest", "training run", "chapters", "state")]
     for job in listed:
-        cost = f"about {price(job.core_minutes)}" + (" on a CPU, wants a GPU" if job.gpu else "")
+        cost = f"about {price(job.core_minutes)}" + (" on a CPU; needs a GPU" if job.gpu else "")
         numbers = ", ".join(chapter.partition("_")[0] for chapter in job.chapters)
         rows.append((job.digest, job.title, numbers, "done" if job.done else cost))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

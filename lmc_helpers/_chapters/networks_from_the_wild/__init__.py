@@ -92,7 +92,7 @@ class Restricted(pickle.Unpickler):
 
 
 def torch_file(content: bytes) -> dict:
-    """What torch.save wrote."""
+    """The contents of a file that torch.save wrote."""
     file = zipfile.ZipFile(io.BytesIO(content))
     (name,) = (name for name in file.namelist() if name.endswith("/data.pkl"))
     reader = Restricted(io.BytesIO(file.read(name)))
@@ -457,7 +457,7 @@ SKIPS = {2: 0, 11: 1, 20: 4, 29: 10, 38: 25}  # convolutions of the skip sum →
 
 
 def trunk(net: Weights, x: Tensor) -> list[Tensor]:
-    """What the five convolutions of the skip sum read, (32, L) each, for a sequence (4, 10000 + L)."""
+    """The inputs of the five convolutions of the skip sum, (32, L) each, for a sequence (4, 10000 + L)."""
 
     def conv(n: int, x: Tensor, dilation: int = 1) -> Tensor:
         W = net[f"conv1d_{n}/kernel"].permute(2, 1, 0)
@@ -547,7 +547,7 @@ def left_by(A: Tensor, B: Tensor) -> dict[str, float]:
 
 
 def rotations(archives: Archives) -> dict:
-    """What maps of one code leave of another, by pair, as they are and after a random rotation of the second."""
+    """The share of one code that maps of another leave, by pair, as they are and with the second rotated at random."""
     x = tetramers()
     codes = [encoder(archives, name)(x) for name in archives.listed("semibin", "_model.pt")]
     codes = [code - code.mean(dim=0) for code in codes]

@@ -14,6 +14,7 @@ from lmc_helpers.claims.judge import AGREES
 from lmc_helpers.claims.needs import says
 from lmc_helpers.claims.numerals import people
 from lmc_helpers.claims.render import _scale, words
+from lmc_helpers.claims.render.words import Result
 
 OTHER_READING = "other reading"  #: the style of what does not count, for another reading of it is better
 THIS, CONFIRMED = "this run", "recorded run, paper scale"
@@ -41,35 +42,35 @@ def html(part: Part, record: dict, confirmed: dict | None = None, *, links: Link
     confirmatory run with its provenance and ``changed``, the changes in its basis since; ``run`` is the scale of this
     run.
     """
-    links = links or Links()
-    stands = confirmed if confirmed and not confirmed["changed"] else None
-    leading = words.verdict(stands or record)
+    links, here = links or Links(), Result(part, record)
+    stands = Result(part, confirmed) if confirmed and not confirmed["changed"] else None
+    leading = stands or here
     anchor = f' id="{escape(links.anchor)}"' if links.anchor else ""
     kind = "Derived" if part.derivation else "Measured"
     inner = [
         _source(part, links),
-        _verdict(part, record, stands, links),
-        _instead(part, leading, links),
+        _verdict(here, leading, links),
+        _instead(part, leading.verdict, links),
         _paragraph("quantity", f"{kind}: {_ended(typeset(part.quantity, links.address))}"),
         _paragraph("revised", _ended(typeset(said, links.address))) if (said := words.revised(part)) else "",
-        scale(part, record, stands),
-        _rows(part, record, confirmed, run),
-        _details(part, record, confirmed, links.address),
+        _scale_of(here, stands),
+        _rows(here, stands, confirmed, run),
+        _details(here, stands, confirmed, links.address),
     ]
-    style = slug(OTHER_READING if links.counts else leading)
+    style = slug(OTHER_READING if links.counts else leading.verdict)
     given = f'class="lmc-claim lmc-{style}"{anchor}' + ("" if links.closed else ' open=""')
-    return "\n".join([f"<details {given}>", _line(part, stands or record, links), *filter(None, inner), "</details>"])
+    return "\n".join([f"<details {given}>", _line(leading, links), *filter(None, inner), "</details>"])
 
 
-def _line(part: Part, record: dict, links: Links) -> str:
+def _line(leading: Result, links: Links) -> str:
     """The line of a closed box: sign, statement, measured value, criterion."""
-    verdict = words.verdict(record)
+    verdict, part = leading.verdict, leading.part
     named = OTHER_READING if links.counts else verdict
     sign = f'<span class="lmc-sign" role="img" aria-label="{named}">{symbol(verdict)}</span>'
-    label = words.SMALLER.strip() if verdict == NOT_RUN and record["value"] is not None else "measured"
+    label = words.SMALLER.strip() if verdict == NOT_RUN and leading.measured else "measured"
     shown = {
         "says": f" {typeset(part.statement, links.address)} ",
-        "measured": f"<small>{label}</small> {typeset(words.measurement(part, record))} ",
+        "measured": f"<small>{label}</small> {typeset(leading.measurement)} ",
         "allowed": f"<small>allowed</small> {typeset(part.criterion.shown)}",
     }
     cells = "".join(f'<span class="lmc-{name} mathjax_process">{said}</span>' for name, said in shown.items())
@@ -104,9 +105,9 @@ def _link(address: str, content: str, title: str, name: str) -> str:
     return f"<a {given}>{content}</a>" if address else ""
 
 
-def _verdict(part: Part, record: dict, confirmed: dict | None, links: Links) -> str:
+def _verdict(this: Result, leading: Result, links: Links) -> str:
     """The verdict, of both runs where they differ, and the links of the box."""
-    here, there = words.verdict(record), words.verdict(confirmed or record)
+    here, there, part = this.verdict, leading.verdict, this.part
     runs = {here: ""} if here == there else {there: " at paper scale", here: " in this run"}
     style = OTHER_READING if links.counts else ""
     badges = " ".join(_badge(verdict, where, style) for verdict, where in runs.items())
@@ -136,33 +137,37 @@ def _instead(part: Part, verdict: str, links: Links) -> str:
     return _paragraph("instead", f"<b>{label}:</b> {typeset(content, links.address)}{proof}")
 
 
-def scale(part: Part, record: dict, confirmed: dict | None = None) -> str:
+def scale(part: Part, record: dict) -> str:
+    """The scale of a part with the measurement of a run."""
+    return _scale_of(Result(part, record), None)
+
+
+def _scale_of(this: Result, confirmed: Result | None) -> str:
     """The scale of a part with the measurements of both runs."""
-    bands = [_scale.Band(interval, KINDS[name]) for name, interval in part.criteria()]
+    bands = [_scale.Band(interval, KINDS[name]) for name, interval in this.part.criteria()]
     marks, said = [], [f"{band.kind} {words.plain(band.interval)}" for band in bands]
-    for name, found in ((THIS, record), (CONFIRMED, confirmed)):
-        if found and found["value"] is not None:
-            marks.append(_scale.Mark(*words.drawn(part, found), slug(found["verdict"]), confirmed=name == CONFIRMED))
-            said.append(f"{name}: {words.in_full(part, found)}, {words.outcome(part, found)}")
-    rival = words.rival(part, record)
-    said += [f"rival {people(rival)}"] if rival is not None else []
+    for name, found in ((THIS, this), (CONFIRMED, confirmed)):
+        if found and found.measured:
+            marks.append(_scale.Mark(*found.drawn, slug(found.record["verdict"]), confirmed=found is confirmed))
+            said.append(f"{name}: {found.in_full}, {found.outcome}")
+    said += [f"rival {people(this.rival)}"] if this.rival is not None else []
     said += [] if marks else ["nothing was measured at this scale"]
-    return _scale.draw(bands, marks, rival, "Scale: " + "; ".join(said))
+    return _scale.draw(bands, marks, this.rival, "Scale: " + "; ".join(said))
 
 
-def _rows(part: Part, record: dict, confirmed: dict | None, run: str) -> str:
+def _rows(this: Result, stands: Result | None, confirmed: dict | None, run: str) -> str:
     """The criteria, this run and the confirmed one: each with its key on the scale."""
-    label = {OURS: "our criterion", READING: "as we read it"}.get(part.whose, "as stated")
+    label = {OURS: "our criterion", READING: "as we read it"}.get(this.part.whose, "as stated")
     listed = [
         (f"band lmc-band-{KINDS[name]}", label if name == "criterion" else name, words.criterion(interval), "")
-        for name, interval in part.criteria()
+        for name, interval in this.part.criteria()
     ]
-    listed.append(("dot", THIS + (f" ({run})" if run else ""), *_measured(part, record)))
-    if confirmed and confirmed["value"] is not None and not confirmed["changed"]:
-        listed.append(("diamond", f"{CONFIRMED}\n{_provenance(confirmed)}", *_measured(part, confirmed)))
+    listed.append(("dot", THIS + f" ({run})" * bool(run), this.in_full if this.measured else "–", this.outcome))
+    if confirmed and stands and stands.measured:
+        listed.append(("diamond", f"{CONFIRMED}\n{_provenance(confirmed)}", stands.in_full, stands.outcome))
     elif confirmed:
-        said = _stale(confirmed) if confirmed["changed"] else words.outcome(part, confirmed)
-        listed.append(("none", f"at paper scale\n{_provenance(confirmed)}", words.value(part, confirmed), said))
+        said, value = stands.outcome if stands else _stale(confirmed), Result(this.part, confirmed).value
+        listed.append(("none", f"at paper scale\n{_provenance(confirmed)}", value, said))
     items = "".join(
         f'<li class="lmc-row-{key.partition(" ")[0]}"><span class="lmc-key lmc-key-{key}" aria-hidden="true"></span>'
         f'<span class="lmc-name">{_name(name)}</span> <span class="lmc-value mathjax_process">{typeset(value)}</span> '
@@ -178,23 +183,17 @@ def _name(text: str) -> str:
     return escape(name) + (f" <small>{escape(more)}</small>" if more else "")
 
 
-def _measured(part: Part, record: dict) -> tuple[str, str]:
-    shown = "–" if record["value"] is None else words.in_full(part, record)
-    return shown, words.outcome(part, record)
-
-
 def _provenance(record: dict) -> str:
     commit, seeds = record["commit"][:10], record.get("seeds", "")[:10]
     said = f"commit {commit}" + (", seeds from it" if seeds == commit else f", seeds from {seeds}" if seeds else "")
     return said + (f"; set later: {', '.join(record['set_later'])}" if record.get("set_later") else "")
 
 
-def _details(part: Part, record: dict, confirmed: dict | None, address: Address | None = None) -> str:
+def _details(this: Result, stands: Result | None, confirmed: dict | None, address: Address | None) -> str:
     """Details that few readers need, folded away."""
-    found = [record, *([confirmed] if confirmed and not confirmed["changed"] else [])]
-    rival = words.rival(part, record)
-    value = "" if rival is None else f"{people(rival)}: "
-    samples = " here, ".join(people(run["n"]) for run in found) + (" at paper scale" if len(found) > 1 else "")
+    part, record, last = this.part, this.record, stands or this
+    value = "" if this.rival is None else f"{people(this.rival)}: "
+    samples = people(record["n"]) + (f" here, {people(stands.record['n'])} at paper scale" if stands else "")
     needed = f"; decided from {people(part.min_samples)} on" if part.min_samples > 1 else ""
     conditions = ", ".join(says(name, need) for name, need in part.needs.items())
     second = {True: "it rejects too", False: "it does not reject", None: AGREES if record.get("note") == AGREES else ""}
@@ -202,7 +201,7 @@ def _details(part: Part, record: dict, confirmed: dict | None, address: Address 
         ("Rival", f"{value}{typeset(part.rival.says, address)}"),
         ("Samples", f"n = {samples}{needed}"),
         ("Run", f"decided with {escape(conditions)}" if conditions else ""),
-        ("Error", words.level(part, found[-1])),
+        ("Error", last.level),
         ("Second seed", second[record.get("second_seed")]),
         ("Derivation", "an identity or a theorem of this book: checked, no measurement" if part.derivation else ""),
         ("Step of", typeset(part.step_of, address)),
@@ -211,7 +210,7 @@ def _details(part: Part, record: dict, confirmed: dict | None, address: Address 
         ("Belongs to", typeset(part.where, address) if part.whose == OURS else ""),
         ("Weight", f"{words.WEIGHT[part.weight]} of {'this book, not counted' if part.whose == OURS else 'the paper'}"),
         ("Recorded", _run(confirmed)),
-        ("Images at paper scale", _images(found[-1])),
+        ("Images at paper scale", _images(last.record)),
     ]
     listed = "".join(f'<dt>{name}</dt><dd class="mathjax_process">{content}</dd>' for name, content in given if content)
     return f'<details class="lmc-details"><summary>Details</summary><dl>{listed}</dl></details>'

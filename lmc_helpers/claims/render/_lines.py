@@ -25,14 +25,17 @@ def _rows(part: Part, record: dict) -> list[tuple[str, str, str]]:
     note = record["lacks"] or record["note"]
     if part.expected == OPEN != record["verdict"]:
         note += ("; " if note else "") + "the ledger left it open"
-    criteria = [(LABELS.get(part.whose, "read as"), record["criterion"], record["place"])]
-    criteria += [(name, record[name], record[f"place_{name}"]) for name in ("sharper", "corrected") if record[name]]
     return [
         (part.id, part.quantity, ""),
         ("stated by", f"{who}: {part.where}" + (f" ({part.weight})" if part.whose != OURS else ""), ""),
         *([("reading", part.reading, "")] if part.reading else []),
         ("measured", _measured(part, record), ""),
-        *((label, content, OUTCOMES.get(place or "", "")) for label, content, place in criteria),
+        *(
+            (LABELS.get(part.whose, "read as"), interval.words, OUTCOMES.get(record["place"], ""))
+            if name == "criterion"
+            else (name, interval.words, OUTCOMES.get(record[f"place_{name}"], ""))
+            for name, interval in part.criteria()
+        ),
         ("rival", record["rival"], ""),
         ("verdict", record["verdict"] + (f" ({note})" if note else ""), ""),
     ]

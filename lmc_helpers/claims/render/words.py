@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from functools import cached_property
 
 from lmc_helpers.claims.criteria import (
     BROKEN,
@@ -20,6 +22,7 @@ from lmc_helpers.claims.criteria import (
     Part,
 )
 from lmc_helpers.claims.intervals import ACROSS, INSIDE, Interval
+from lmc_helpers.claims.judge import not_run
 from lmc_helpers.claims.numerals import (
     CLOSE,
     last_place,
@@ -40,6 +43,7 @@ AUTHORS = {"Z": "Zhan, Li & Wu", "P": "Brea et al.", "G": "Zhao et al. (as submi
 BEFORE = {PAPER: "as a statement of the paper", READING: "as a reading of the paper", OURS: "as the book's own"}
 STATED = {PAPER: "what is stated", READING: "what we read", OURS: "what we state"}
 AT_ROUNDING = 0.01  # of its bound: where a value that is 0 to rounding is drawn
+SMALLER = "in a smaller run "  # what a value is of that does not judge its part
 WEIGHT = {HEADLINE: "a result", DETAIL: "a detail", SLIP: "a slip, without consequence"}
 
 
@@ -63,131 +67,147 @@ def borders(part: Part) -> list[float]:
     return list(dict.fromkeys(end for end in ends if math.isfinite(end)))
 
 
-def value(part: Part, record: dict) -> str:
-    """The measured value and its standard error, or why there is none."""
-    if record["value"] is None:
-        return "not run"
-    if sampled(record):
-        (shown, error), unit = with_common_exponent([record["value"], record["stderr"]], last_place(record["stderr"]))
-        times = f"·{unit}" if unit else ""
-        return f"{shown}{times} (s.e. {error}{times})"
-    low, high = tested(record)
-    if low < high:
-        (shown,), unit = with_common_exponent([record["value"]], last_place_of_width(low, high))
-        return f"{shown}·{unit}" if unit else shown
-    zero = rounding(record["value"], part.floor) if _zero_below(part, record["value"]) else ""
-    return zero or telling(record["value"], borders(part), part.digits)
+@dataclass(frozen=True)
+class Result:
+    """A part's result in one run, its record as notebooks store it, in words."""
 
+    part: Part
+    record: dict
 
-def _zero_below(part: Part, value: float) -> float | None:
-    """The bound below which a value is 0 to rounding; None where a criterion asks for less than that bound."""
-    bound = rounding_bound(value, part.floor)
-    return bound if bound and not any(0 < abs(border) < bound for border in borders(part)) else None
+    @property
+    def verdict(self) -> str:
+        """The verdict; "not run" for an open one that was not run."""
+        return NOT_RUN if not_run(self.record) else self.record["verdict"]
 
+    @property
+    def measured(self) -> bool:
+        """True if there is a value, also of a run that is too small to judge it."""
+        return self.record["value"] is not None
 
-def sampled(record: dict) -> bool:
-    """True if a value has a standard error beyond that of rounding."""
-    return bool(record["stderr"]) and record["stderr"] > CLOSE * abs(record["value"])
+    @property
+    def sampled(self) -> bool:
+        """True if the value has a standard error beyond that of rounding."""
+        return bool(self.record["stderr"]) and self.record["stderr"] > CLOSE * abs(self.record["value"])
 
+    @property
+    def tested(self) -> tuple[float, float]:
+        """The interval that is judged; a point for an exact computation.
 
-def tested(record: dict) -> tuple[float, float]:
-    """The interval that is judged; a point for an exact computation.
+        Records of earlier grammars lack it; theirs is that of their error.
+        """
+        if self.record.get("low") is not None:
+            return self.record["low"], self.record["high"]
+        return self.record["value"], self.record["value"]
 
-    Records of earlier grammars lack it; theirs is that of their error.
-    """
-    if record.get("low") is not None:
-        return record["low"], record["high"]
-    return record["value"], record["value"]
+    @property
+    def _zero_below(self) -> float | None:
+        """The bound below which the value is 0 to rounding; None where a criterion asks for less than that bound."""
+        bound = rounding_bound(self.record["value"], self.part.floor)
+        return bound if bound and not any(0 < abs(border) < bound for border in borders(self.part)) else None
 
+    @property
+    def drawn(self) -> tuple[float, float, float]:
+        """Value and tested interval as a scale shows them.
 
-def drawn(part: Part, record: dict) -> tuple[float, float, float]:
-    """Value and tested interval as a scale shows them.
+        A value that is zero up to rounding is drawn at ``AT_ROUNDING`` of its bound: its own size differs between
+        machines.
+        """
+        value, (low, high) = self.record["value"], self.tested
+        if low < high or (bound := self._zero_below) is None:
+            return value, low, high
+        return (math.copysign(AT_ROUNDING * bound, value),) * 3
 
-    A value that is zero up to rounding is drawn at ``AT_ROUNDING`` of its bound: its own size differs between machines.
-    """
-    value, ends = record["value"], tested(record)
-    bound = None if ends[0] < ends[1] else _zero_below(part, value)
-    if bound is None:
-        return value, *ends
-    value = math.copysign(AT_ROUNDING * bound, value)
-    return value, value, value
+    @cached_property
+    def value(self) -> str:
+        """The measured value and its standard error, or why there is none."""
+        if not self.measured:
+            return "not run"
+        value = self.record["value"]
+        if self.sampled:
+            (shown, error), unit = with_common_exponent([value, stderr := self.record["stderr"]], last_place(stderr))
+            times = f"·{unit}" if unit else ""
+            return f"{shown}{times} (s.e. {error}{times})"
+        low, high = self.tested
+        if low < high:
+            (shown,), unit = with_common_exponent([value], last_place_of_width(low, high))
+            return f"{shown}·{unit}" if unit else shown
+        zero = rounding(value, self.part.floor) if self._zero_below else ""
+        return zero or telling(value, borders(self.part), self.part.digits)
 
+    @cached_property
+    def interval(self) -> str:
+        """The interval that is judged; empty for a point."""
+        if not self.measured or not self.tested[0] < self.tested[1]:
+            return ""
+        return span(*self.tested, borders(self.part), last_place(self.record["stderr"]) if self.sampled else None)
 
-def interval(part: Part, record: dict) -> str:
-    """The interval that is judged, in words; empty for a point."""
-    if record["value"] is None or not (ends := tested(record))[0] < ends[1]:
-        return ""
-    place = last_place(record["stderr"]) if sampled(record) else None
-    return span(*ends, borders(part), place)
+    @property
+    def in_full(self) -> str:
+        """The value with its standard error, and the interval that is judged."""
+        return self.value + (f", tested {self.interval}" if self.interval else "")
 
+    @property
+    def measurement(self) -> str:
+        """The value with the interval that is judged, and no other error."""
+        if self.interval and self.sampled:
+            return with_half_width(self.record["value"], (self.tested[1] - self.tested[0]) / 2)
+        return self.value + (f" ({self.interval})" if self.interval else "")
 
-def in_full(part: Part, record: dict) -> str:
-    """The measured value with its standard error, and the interval that is judged."""
-    tested = interval(part, record)
-    return value(part, record) + (f", tested {tested}" if tested else "")
+    @property
+    def rival(self) -> float | None:
+        """The rival's value: the ledger's, or the one that the chapter measured, as stated in the record's text."""
+        if self.part.rival.interval:
+            return self.part.rival.interval.low
+        try:
+            return float(self.record["rival"].partition(":")[0].replace("−", "-"))
+        except ValueError:
+            return None
 
+    @cached_property
+    def outcome(self) -> str:
+        """Position of the measurement relative to the criterion."""
+        part, record = self.part, self.record
+        if not_run(record):
+            lacks = record["lacks"].replace("dataset mnist", "MNIST").replace("dataset cifar10", "CIFAR-10")
+            return f"{lacks.replace('_', ' ')}: not decided"
+        if not self.measured:
+            return "nothing was measured at this scale"
+        if record["n"] < part.min_samples:
+            had, needed = people(record["n"]), people(part.min_samples)
+            return f"too few samples, n = {had} where {needed} are needed: not decided"
+        stated = STATED[part.whose]
+        if part.by_rule and record["place"] != ACROSS:
+            return f"{record['place']} {stated} in this setting, one of several: not decided"
+        if record["place"] == ACROSS:
+            return f"touches the border of {stated}: not decided"
+        if record["place"] == INSIDE:
+            return {
+                INSIDE: "inside the sharper statement",
+                ACROSS: f"inside {stated}; touches the border of the sharper statement",
+            }.get(record.get("place_sharper") or "", f"inside {stated}")
+        if record["verdict"] == OPEN and part.sampled and not record.get("second_seed"):
+            seed = "no second seed was run" if record.get("second_seed") is None else "a second seed does not repeat it"
+            return f"outside {stated}, but {seed}: not decided"
+        instead = {
+            INSIDE: ", inside the corrected statement",
+            ACROSS: "; touches the border of the corrected statement",
+            None: "",
+        }.get(record.get("place_corrected"), ", and outside the corrected statement")
+        return f"outside {stated}{instead}"
 
-def measurement(part: Part, record: dict) -> str:
-    """The measured value with the interval that is judged, and no other error."""
-    ends = interval(part, record)
-    if ends and sampled(record):
-        low, high = tested(record)
-        return with_half_width(record["value"], (high - low) / 2)
-    return value(part, record) + (f" ({ends})" if ends else "")
-
-
-def rival(part: Part, record: dict) -> float | None:
-    """The rival's value: the ledger's, or the one that the chapter measured, as stated in the record's text."""
-    if part.rival.interval:
-        return part.rival.interval.low
-    try:
-        return float(record["rival"].partition(":")[0].replace("−", "-"))
-    except ValueError:
-        return None
-
-
-SMALLER = "in a smaller run "  # what a value is of that does not judge its part
-
-
-def not_run(record: dict | None) -> bool:
-    """True if an outcome is open because no run met the needs of the part."""
-    return record is None or (record["verdict"] == OPEN and record.get("lacks", "").startswith("needs"))
-
-
-def verdict(record: dict) -> str:
-    """The verdict of a record; "not run" for an open one that was not run."""
-    return NOT_RUN if not_run(record) else record["verdict"]
-
-
-def outcome(part: Part, record: dict) -> str:
-    """Position of the measurement relative to the criterion, in words."""
-    if not_run(record):
-        lacks = record["lacks"].replace("dataset mnist", "MNIST").replace("dataset cifar10", "CIFAR-10")
-        return f"{lacks.replace('_', ' ')}: not decided"
-    if record["value"] is None:
-        return "nothing was measured at this scale"
-    if record["n"] < part.min_samples:
-        return f"too few samples, n = {people(record['n'])} where {people(part.min_samples)} are needed: not decided"
-    stated = STATED[part.whose]
-    if part.by_rule and record["place"] != ACROSS:
-        return f"{record['place']} {stated} in this setting, one of several: not decided"
-    if record["place"] == ACROSS:
-        return f"touches the border of {stated}: not decided"
-    if record["place"] == INSIDE:
-        beyond = record.get("place_sharper")
-        return {
-            INSIDE: "inside the sharper statement",
-            ACROSS: f"inside {stated}; touches the border of the sharper statement",
-        }.get(beyond or "", f"inside {stated}")
-    if record["verdict"] == OPEN and part.sampled and not record.get("second_seed"):
-        seed = "no second seed was run" if record.get("second_seed") is None else "a second seed does not repeat it"
-        return f"outside {stated}, but {seed}: not decided"
-    instead = {
-        INSIDE: ", inside the corrected statement",
-        ACROSS: "; touches the border of the corrected statement",
-        None: "",
-    }.get(record.get("place_corrected"), ", and outside the corrected statement")
-    return f"outside {stated}{instead}"
+    @property
+    def level(self) -> str:
+        """The kind of error and the interval that is tested."""
+        if not self.measured:
+            return ""
+        if self.sampled:
+            return (
+                "s.e. is one standard error, widened where few groups were sampled; tested is the interval of 3.29 of "
+                "them to both sides (two-sided 10⁻³), half of which follows ± in the first line"
+            )
+        if self.interval:
+            return "tested is the interval at two-sided 10⁻³, which need not be symmetric"
+        return "an exact computation: a point, without statistical error"
 
 
 #: The meaning of a verdict, for readers who do not know the names of verdicts; "holds" explains itself.
@@ -199,20 +219,6 @@ SAID = {
     OPEN: "Neither confirmed nor refuted.",
     NOT_RUN: "It was not tried in the run that decides it.",
 }
-
-
-def level(part: Part, record: dict) -> str:
-    """The kind of error and the interval that is tested, in words."""
-    if record["value"] is None:
-        return ""
-    if sampled(record):
-        return (
-            "s.e. is one standard error, widened where few groups were sampled; tested is the interval of 3.29 of them "
-            "to both sides (two-sided 10⁻³), half of which follows ± in the first line"
-        )
-    if interval(part, record):
-        return "tested is the interval at two-sided 10⁻³, which need not be symmetric"
-    return "an exact computation: a point, without statistical error"
 
 
 def criterion(interval: Interval) -> str:

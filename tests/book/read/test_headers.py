@@ -38,7 +38,7 @@ def test_the_function_of_the_runs(write):
     assert headers.function_name(write("51_widths", "  kernelspec: {name: python3}")) is None
     for lines, said in (
         (("{runs: os.remove}", "{runs: lmc_helpers}", "{runs: 3}"), r"lmc.runs = .* in its header is not allowed"),
-        (("{runs", "3", "[runs]"), "its header is no YAML of keys and values"),
+        (("{runs", "3", "[runs]"), "its header is not YAML of keys and values"),
     ):
         for line in lines:
             with pytest.raises(BuildError, match=f"chapter 51_widths: {said}"):

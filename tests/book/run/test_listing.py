@@ -82,7 +82,7 @@ WHERE = "chapter 51_widths: lmc_helpers.toys.runs"
     [
         (lambda widht: [], f"{WHERE} wants 'widht', no parameter of the chapter; it has: width, seed, profile"),
         (lambda: Some(), f"{WHERE} returned a Some and no list of runs"),
-        (lambda: [Some(), 3], f"{WHERE} returned a list with 3, which is no run"),
+        (lambda: [Some(), 3], f"{WHERE} returned a list with 3, which is not a run"),
         (lambda: [1 / 0], f"{WHERE} failed: ZeroDivisionError: division by zero"),
         (3, f"{WHERE}, named in its header, is a int and no function"),
         (None, f"{WHERE}, named in its header, does not exist: module 'lmc_helpers.toys' has no attribute 'runs'"),

@@ -8,7 +8,7 @@ from oracles.ledger import BASE, SAMPLED, parse_part
 from lmc_helpers.claims.intervals import LedgerError
 from lmc_helpers.claims.judge import judge
 from lmc_helpers.claims.needs import met
-from lmc_helpers.claims.render import words
+from lmc_helpers.claims.render.words import Result
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_a_run_that_lacks_something_decides_nothing_and_says_what(used, n, value
     found = judge(part, 9.0, n=n, used=used | {"seed": 1})
     assert (found.value, found.verdict, found.lacks, found.n) == (value, verdict, lacks, n if value else 0)
     if lacks.startswith("needs"):
-        assert words.outcome(part, asdict(found)) == f"{lacks}: not decided"
+        assert Result(part, asdict(found)).outcome == f"{lacks}: not decided"
 
 
 def test_a_need_of_no_parameter_is_refused():

@@ -84,7 +84,7 @@ RAW = idx(np.arange(6, dtype=np.uint8).reshape(2, 3))
 @pytest.mark.parametrize(
     ("raw", "message"),
     [
-        (b"", "a is no IDX file of bytes: it begins with nothing; allowed: 00 00 08 and the number of dimensions"),
+        (b"", "a is not an IDX file of bytes: it begins with nothing; allowed: 00 00 08 and the number of dimensions"),
         (b"<html>", "it begins with 3c 68 74 6d"),
         (RAW[:3], "it begins with 00 00 08"),
         (b"\0\0\x0d" + RAW[3:], "it begins with 00 00 0d 02"),  # floats

@@ -73,7 +73,9 @@ def test_what_was_written_is_loaded(small, folder):
     assert load("mnist").x.data_ptr() == first.x.data_ptr()
     assert load("mnist", n=10).x.data_ptr() != first.x.data_ptr()
     put(folder, {"train-images-idx3-ubyte": b"garbage"})
-    assert available("mnist").startswith("train-images-idx3-ubyte is no IDX file of bytes: it begins with 67 61 72 62")
+    assert available("mnist").startswith(
+        "train-images-idx3-ubyte is not an IDX file of bytes: it begins with 67 61 72 62"
+    )
 
 
 def test_inputs_are_normalised_by_the_training_set(small, folder):

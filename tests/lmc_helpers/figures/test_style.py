@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from lmc_helpers import figures
-from lmc_helpers.figures.style import PHONE, _legend, stack
+from lmc_helpers.figures.style import FINDING, PHONE, _legend, stack
 
 
 def test_panels_have_one_of_two_widths():
@@ -77,3 +77,14 @@ def test_records_numbers_and_tables_are_stored_plainly(monkeypatch):
     monkeypatch.setattr("IPython.display.display", shown.append)
     figures.table("$k$ | share", ([str(k), f"{1 / k:.1f}"] for k in (1, 2)))
     assert shown[0].data == "| $k$ | share |\n| --- | --- |\n| 1 | 1.0 |\n| 2 | 0.5 |"
+
+
+def test_a_card_is_small_and_in_the_book_s_style(monkeypatch):
+    figure, axes = figures.card()
+    assert figure.axes == [axes] and figure.get_size_inches().max() < 4
+    assert figure.dpi == 160 and not axes.spines["top"].get_visible()
+    kept = []
+    monkeypatch.setattr("myst_nb.glue", lambda name, value, display: kept.append((name, value, display)))
+    figure, _ = figures.card()
+    figures.keep(figure)
+    assert kept == [(FINDING, figure, False)]

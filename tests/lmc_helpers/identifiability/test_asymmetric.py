@@ -1,13 +1,12 @@
-"""Asymmetric layers against direct computations with W_eff = F + D ⊙ W, schemes against their definitions, FiGLU."""
+"""Asymmetric layers against direct computations with W_eff = F + D ⊙ W, schemes against their definitions."""
 
-import itertools
 import math
 
 import pytest
 import torch
 from torch import nn
 
-from lmc_helpers.identifiability import FiGLU, LinearResidual, Sparse, Syre, WAsymmetric, WBernoulli, asymmetrise
+from lmc_helpers.identifiability import LinearResidual, Sparse, Syre, WAsymmetric, WBernoulli, asymmetrise
 from lmc_helpers.identifiability.asymmetric import layer_parts
 
 
@@ -144,22 +143,3 @@ def test_masks_are_uniform_and_schemes_have_their_laws():
     x = torch.randn(1, 2, 6, 7, dtype=torch.float64)
     torch.testing.assert_close(nn.functional.conv2d(x, F, padding=(1, 2)), x)
     assert D.eq(1).all()
-
-
-def test_figlu_is_the_formula_entry_by_entry_of_a_gate_that_pairs_share():
-    activation = FiGLU(4, seed=3)
-    x = torch.randn(2, 5, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    F, found = activation.F.double(), activation(x)
-    for a, b, i in itertools.product(range(2), range(5), range(4)):
-        gate = sum(F[i, j].item() * x[a, b, j].item() for j in range(4))
-        assert found[a, b, i].item() == pytest.approx(x[a, b, i].item() / (1 + math.exp(-gate)), rel=1e-12)
-    assert FiGLU(6, 7, "hidden 1").F.equal(FiGLU(6, 7, "hidden 1").F)
-    assert not FiGLU(6, 7, "hidden 1").F.equal(FiGLU(6, 7, "hidden 2").F)
-    assert not FiGLU(6, 7).F.equal(FiGLU(6, 8).F)
-    F = FiGLU(200, 1).F
-    assert F.std().item() == pytest.approx(1, rel=0.03) and abs(F.mean().item()) < 0.02
-    assert not list(FiGLU(3, 1).parameters()) and list(FiGLU(3, 1).state_dict()) == ["F"]
-    x = torch.randn(50, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
-    for p in itertools.permutations(range(4)):
-        same = torch.allclose(activation(x[:, p]), activation(x)[:, p])
-        assert same == (p == (0, 1, 2, 3))

@@ -5,7 +5,7 @@ import torch
 from oracles.networks import ACTIVATIONS, DOUBLE, fill, numbers, perceptron, perturbed, weights_of
 from torch import nn
 
-from lmc_helpers.identifiability import FiGLU, WAsymmetric
+from lmc_helpers.identifiability import WAsymmetric
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Stack
 from lmc_helpers.networks.permutations import Axis, random_permutations, verify
@@ -60,6 +60,17 @@ def test_running_statistics_are_those_of_torch(bias):
         assert not torch.allclose(half.forward(x), before, atol=1e-6)
 
 
+class Gate(nn.Module):
+    """h ↦ h_i / (1 + exp(−Σ_j G_ij h_j))."""
+
+    def __init__(self, m):
+        super().__init__()
+        self.register_buffer("G", torch.zeros(m, m, dtype=DOUBLE))
+
+    def forward(self, h):
+        return h / (1 + (-(self.G * h[..., None, :]).sum(dim=-1)).exp())
+
+
 def figlu(model):
     """A σ-asymmetric network of torch modules, whose gates are fixed, and its parameters by our names."""
     layers, tensors = [], {}
@@ -69,8 +80,8 @@ def figlu(model):
         if k < len(model.sizes) - 2:
             layers.append(nn.LayerNorm(after, dtype=DOUBLE))
             tensors |= weights_of(layers[-1], str(k), "gain", "shift")
-            layers.append(FiGLU(after, seed=1).to(DOUBLE))
-            tensors[f"{k}.gate"] = layers[-1].F
+            layers.append(Gate(after))
+            tensors[f"{k}.gate"] = layers[-1].G
     return nn.Sequential(*layers), tensors
 
 

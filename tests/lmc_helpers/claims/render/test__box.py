@@ -9,7 +9,8 @@ import pytest
 from oracles.ledger import BASE, CORRECTED, SAMPLED, SHARPER, parse_part
 
 from lmc_helpers.claims.judge import judge
-from lmc_helpers.claims.render import Links, _box, html, words
+from lmc_helpers.claims.render import Links, html, scale
+from lmc_helpers.claims.render.words import Result
 
 RUN = {"changed": [], "commit": "c" * 40, "seeds": "c" * 40, "date": "2026-01-02", "device": "CPU, 1 thread(s)"}
 
@@ -17,7 +18,7 @@ RUN = {"changed": [], "commit": "c" * 40, "seeds": "c" * 40, "date": "2026-01-02
 def test_each_row_has_its_key():
     part = parse_part("T1.a", CORRECTED)
     record = asdict(judge(part, 3.0, n=1))
-    rows = ElementTree.fromstring(_box._rows(part, record, record | RUN, "laptop"))
+    rows = ElementTree.fromstring(html(part, record, record | RUN, run="laptop")).find("ul") or ()
     keys = [row[0].get("class").removeprefix("lmc-key lmc-key-") for row in rows]
     assert keys == ["band lmc-band-stated", "band lmc-band-corrected", "dot", "diamond"]
     names = [" ".join("".join(row[1].itertext()).split()) for row in rows]
@@ -28,25 +29,25 @@ def test_each_row_has_its_key():
 def test_a_scale_says_what_it_shows():
     part = parse_part("T1.a", SAMPLED)
     record = asdict(judge(part, 2.0, stderr=0.0123, n=10))
-    svg = ElementTree.fromstring(_box.scale(part, record))
+    svg = ElementTree.fromstring(scale(part, record))
     run = "this run: 2.000 (s.e. 0.012), tested 1.960 to 2.040, inside what is stated"
     assert svg.get("aria-label") == f"Scale: stated 1.9 to 2.1; {run}; rival 2.5"
     nothing = asdict(judge(part, 2.0, stderr=0.0123, n=0))
-    assert "nothing was measured at this scale" in ElementTree.fromstring(_box.scale(part, nothing)).get("aria-label")
+    assert "nothing was measured at this scale" in ElementTree.fromstring(scale(part, nothing)).get("aria-label")
 
 
 def test_details_are_those_that_there_are():
     part = parse_part("T1.a", SAMPLED | {"min_samples": 5, "one_of": "x"})
     record = asdict(judge(part, 9.0, stderr=0.1, n=10, second_seed=lambda: (9.0, 0.1)))
     images = {"data": "This run uses <MNIST>. As another data set: this run uses CIFAR-10, from other files."}
-    tree = ElementTree.fromstring(_box._details(part, record, record | RUN | images | {"n": 12000}))
+    tree = ElementTree.fromstring(html(part, record, record | RUN | images | {"n": 12000}))
     listed = dict(zip((e.text for e in tree.iter("dt")), ("".join(e.itertext()) for e in tree.iter("dd")), strict=True))
     assert listed == {
         "Rival": "2.5: five halves",
         "Samples": "n = 10 here, 12\u202f000 at paper scale; decided from 5 on",
         "Error": (
-            "s.e. is one standard error, widened where few groups were sampled; tested is the interval of 3.29 of them "
-            "to both sides (two-sided 10⁻³), half of which follows ± in the first line"
+            "s.e. is one standard error, widened where few groups were sampled; tested is the interval of 3.29 of "
+            "them to both sides (two-sided 10⁻³), half of which follows ± in the first line"
         ),
         "Second seed": "it rejects too",
         "Readings": "one of several of this statement; the best of them counts",
@@ -55,18 +56,18 @@ def test_details_are_those_that_there_are():
         "Images at paper scale": "<MNIST>. As another data set: CIFAR-10, from other files.",
     }
     ours = parse_part("T1.a", BASE | {"whose": "ours"})
-    tree = ElementTree.fromstring(_box._details(ours, asdict(judge(ours, 2.0, n=1)), None))
+    tree = ElementTree.fromstring(html(ours, asdict(judge(ours, 2.0, n=1))))
     assert "a result of this book, not counted" in "".join(tree.itertext())
 
 
 def test_rounding_errors_of_other_machines_are_drawn_alike():
     part = parse_part("T1.a", BASE | {"criterion": {"at_most": 1e-9}, "rival": {"value": 0.1, "says": "a tenth"}})
     there, here, larger = (asdict(judge(part, value, n=1)) for value in (1.1e-16, 7e-15, 3e-6))
-    assert _box.scale(part, there) == _box.scale(part, here) != _box.scale(part, larger)
-    assert 0 < words.drawn(part, there)[0] < 1e-9  # inside the criterion
+    assert scale(part, there) == scale(part, here) != scale(part, larger)
+    assert 0 < Result(part, there).drawn[0] < 1e-9  # inside the criterion
     part = parse_part("T1.a", BASE | {"criterion": {"at_most": 1e-14}, "rival": {"value": 0.1, "says": "a tenth"}})
     inside, outside = (asdict(judge(part, value, n=1)) for value in (1e-15, 1e-13))
-    assert _box.scale(part, inside) != _box.scale(part, outside)
+    assert scale(part, inside) != scale(part, outside)
 
 
 def words_of(shown: str) -> str:

@@ -7,6 +7,7 @@ from oracles.ledger import BASE, CORRECTED, SAMPLED, SHARPER, parse_part, step
 
 from lmc_helpers.claims.judge import judge
 from lmc_helpers.claims.render import words
+from lmc_helpers.claims.render.words import Result
 
 OURS = {"whose": "ours", "expected": "open", "reason": "r"}
 READ = {"whose": "reading", "reading": "as the mean"}
@@ -47,7 +48,7 @@ def measured(entry: dict, value: float, id: str = "T1.a", **more) -> tuple:
     ],
 )
 def test_where_a_measurement_lies(entry, value, more, said):
-    assert words.outcome(*measured(entry, value, **more)) == said
+    assert Result(*measured(entry, value, **more)).outcome == said
 
 
 @pytest.mark.parametrize(
@@ -64,22 +65,22 @@ def test_where_a_measurement_lies(entry, value, more, said):
 )
 def test_values_intervals_and_how_the_error_was_made(entry, value, more, said, tested, level):
     part, record = measured(entry, value, **more)
-    assert words.value(part, record) == said
-    assert words.interval(part, record) == tested
-    assert level in words.level(part, record) and bool(level) == bool(words.level(part, record))
+    assert Result(part, record).value == said
+    assert Result(part, record).interval == tested
+    assert level in Result(part, record).level and bool(level) == bool(Result(part, record).level)
 
 
 def test_records_of_earlier_grammars_are_read_and_measured_rivals():
     part = parse_part("T1.a", SAMPLED)
     old = {"value": 1.025, "stderr": 2.2e-16, "n": 400}
-    assert words.value(part, old) == "1.025" and words.interval(part, old) == ""
-    assert words.value(part, old | {"stderr": 0.01}) == "1.025 (s.e. 0.010)"
+    assert Result(part, old).value == "1.025" and Result(part, old).interval == ""
+    assert Result(part, old | {"stderr": 0.01}).value == "1.025 (s.e. 0.010)"
     part, record = measured(BASE, 2.0)
-    assert words.rival(part, record) == 2.5
+    assert Result(part, record).rival == 2.5
     entry = BASE | {"rival": {"says": "the other law"}}
     part, record = measured(entry, 2.0, rival=-8.87335e14)
-    assert words.rival(part, record) == pytest.approx(-8.87335e14, rel=1e-4)  # the record's text has four digits
-    assert words.rival(part, record | {"rival": "unknown"}) is None
+    assert Result(part, record).rival == pytest.approx(-8.87335e14, rel=1e-4)  # the record's text has four digits
+    assert Result(part, record | {"rival": "unknown"}).rival is None
 
 
 def test_criteria_in_words():
