@@ -28,7 +28,7 @@
 # | The cost of a swap is the sum of three terms (eq. 16) | [true](#I5.identity) | exactly |
 # | Large costs: "unique … assignment" (sec. 4) | [true, if “large” is “positive”](#I5.premise) | positive costs of swaps alone are not enough |
 #
-# **Open.** Nothing.
+# **Open.** Ours: do prices decide which neurons change places? Seven minutes of one core.
 #
 # **For the authors.** In eq. (20) and Corollary C.5 replace “$\rho^{\mathrm{out}} \le 1$” by “$\rho^{\mathrm{out}} \le \sqrt{\mu - \varepsilon}/(\sqrt{\mu - \varepsilon} + \sqrt{\mu + \varepsilon})$”, which is $\frac12$ at $\varepsilon = 0$.
 
@@ -457,7 +457,7 @@ figures.show("fig_least", figure)
 # | $c$ at the $\tau$ of the printed 100 epochs: no less than decay leaves, 0.43 | {glue:text}`shown(kept)` | [open](#I3.places_kept): not recorded |
 # | after three times that decay $\langle a_i, v_j \rangle$ ranks better | difference {glue:text}`shown(late)` | [open](#I3.places_late): not recorded |
 #
-# If so, swap costs predict swaps, but not because a swap has a price: fixed weights are where neurons start. Weight decay then moves functions to cheap neurons only as fast as it makes networks forget where they began, or more slowly. The record is open; it costs some ten minutes of one core.
+# If so, swap costs predict swaps, but not because a swap has a price: fixed weights are where neurons start. Weight decay then moves functions to cheap neurons only as fast as it makes networks forget where they began, or more slowly. There is no record yet.
 #
 # ## What it means for merging networks
 #
