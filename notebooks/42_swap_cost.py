@@ -8,7 +8,7 @@
 #
 # *How much must the squared weights of a layer grow if its neurons exchange their functions?*
 #
-# By about the squared distance of fixed parts for each neuron that moves, over $\mu$, the share of trained weights, if training moved them little (proved). Below **half** that distance (**0.37** if shares differ by half) every exchange costs; beyond half, exchanging many can save, without bound in wide layers.
+# By about the squared distance of fixed parts for each neuron moved, over $\mu$, the share of trained weights, if training moved them little (proved). With trained parts below **half** that distance (**0.37** if shares differ by half) every exchange costs; beyond, exchanging many can save, without bound if wide.
 #
 # :::{glue:figure} fig_least
 # :name: fig-least-cost
@@ -17,16 +17,16 @@
 # Cheapest of all exchanges, exact, for trained parts of $\rho$ times the distance of the fixed parts. Below 0 it saves weight.
 # :::
 #
-# **How sure.** Proved, with constants; checked on [[n(I5.theorem)]] exchanges, worst cases among them, recorded. $\rho$: size of trained parts over the distance of fixed parts; $\gamma^2$: their squared shift where least (the gap); $\varepsilon$: by how much shares differ from $\mu$.
+# **How sure.** Proved; checked on [[n(I5.theorem)]] exchanges, recorded. $\rho$: trained parts over the distance of fixed ones; $\gamma^2$: least squared shift of fixed parts; $\varepsilon$: how far shares stray from $\mu$.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | The cheapest exchange costs $(1 \pm \mathcal O(\rho + \varepsilon/\mu))\, \gamma^2/\mu$ (Cor. C.5) | [true for small ρ](#I5.corollary_small) | for $\rho$ up to 0.5 (0.37 if $\varepsilon = \mu/2$) |
-# | … with one constant for $\rho \le 1$ (eq. 20) | [false in wide layers](#I5.corollary) | at $\rho = 0.9$ each neuron adds [[I5.corollary:.1f]] $\gamma^2/\mu$ |
+# | … with one constant for $\rho \le 1$ (eq. 20) | [false if wide](#I5.corollary) | [[I5.corollary:.1f]] $\gamma^2/\mu$ a neuron at $\rho = 0.9$ |
 # | Every exchange costs that, with the squared shift of its fixed parts for $\gamma^2$ (Thm 4.5) | [true](#I5.theorem) | relative error up to $2\rho$ at $\varepsilon = 0$, attained |
 # | Where no input stands out, shares differ little (Thm 4.4) | [true](#I4.bound) | the constant $\sqrt 2$ is enough |
 # | The cost of a swap is the sum of three terms (eq. 16) | [true](#I5.identity) | exactly |
-# | Large costs: "unique … assignment" (sec. 4) | [true, if “large” is “positive”](#I5.premise) | positive costs of swaps alone are not enough |
+# | Large costs: "unique … assignment" (sec. 4) | [true](#I5.premise) | if “large” is “positive” |
 #
 # **Open.** Ours: do prices decide which neurons change places? Seven minutes of one core.
 #
