@@ -28,7 +28,7 @@
 # | The cost of a swap is the sum of three terms (eq. 16) | [true](#I5.identity) | exactly |
 # | Large costs: "unique … assignment" (sec. 4) | [true](#I5.premise) | if “large” is “positive” |
 #
-# **Open.** Ours: do prices decide which neurons change places? Seven minutes of one core.
+# **Open.** Nothing.
 #
 # **For the authors.** In eq. (20) and Corollary C.5 replace “$\rho^{\mathrm{out}} \le 1$” by “$\rho^{\mathrm{out}} \le \sqrt{\mu - \varepsilon}/(\sqrt{\mu - \varepsilon} + \sqrt{\mu + \varepsilon})$”, which is $\frac12$ at $\varepsilon = 0$.
 
@@ -445,19 +445,19 @@ figures.show("fig_least", figure)
 # An implicit preference of gradient steps for small norms cannot tell $F$ from $Z$ either. Decay for a time $\tau$ leaves $F + e^{-\tau} Z$ and what was learned ({prf:ref}`thm-start`). Let $z_j$ count $c$ for the place of a function where $v_j$ counts 1. If decay only makes networks forget, $c = e^{-\tau}$; if functions go where they cost least, $c$ is smaller; if they stay where they were learned, larger.
 #
 # :::{glue:figure} fig_places_taken
-# :alt: What first random weights count where fixed ones count 1, against the time of weight decay from 0 to 2.5. It begins at 1 and falls; a dashed curve shows what decay leaves of the weights, 0.43 there.
+# :alt: What first random weights count where fixed ones count 1, against the time of weight decay from 0 to 2.5. It begins at 1 and falls; the recorded value after the decay of the printed 100 epochs is [[I3.places_kept:±]]. A dashed curve shows what decay leaves of the weights, 0.43 there.
 #
-# What first random weights count for the place of a function, in the first layers of MLPs where $F$ and $Z$ have one law; dashed: what decay leaves of them; at 0 costs alone would decide. {glue:text}`pairs` pairs of this page, which decide nothing (profile {glue:text}`profile`). Bars: 99.9 % intervals.
+# What first random weights count for the place of a function, in the first layers of MLPs where $F$ and $Z$ have one law; dashed: what decay leaves of them; at 0 costs alone would decide. Blue: recorded, [[n(I3.places_kept)]] clusters of two pairs on MNIST; orange: {glue:text}`pairs` pairs of this page (profile {glue:text}`profile`). Bars: 99.9 % intervals.
 # :::
 #
-# | Asked of MLPs with 64 neurons a layer on MNIST, first layer | This run, ± half of the 99.9 % interval | We find |
+# | Asked of MLPs with 64 neurons a layer on MNIST, first layer | Recorded | We find |
 # | --- | --- | --- |
-# | Swap costs in one run rank who takes a place, *without* decay: beyond chance, 0.5 | {glue:text}`shown(by_cost)` | [open](#I3.places_predicted): not recorded |
-# | $\langle a_i, v_j \rangle$ ranks it no better than $\langle a_i, z_j \rangle$ | difference {glue:text}`shown(lead_of)` | [open](#I3.places_unpriced): not recorded |
-# | $c$ at the $\tau$ of the printed 100 epochs: no less than decay leaves, 0.43 | {glue:text}`shown(kept)` | [open](#I3.places_kept): not recorded |
-# | after three times that decay $\langle a_i, v_j \rangle$ ranks better | difference {glue:text}`shown(late)` | [open](#I3.places_late): not recorded |
+# | Swap costs in one run rank who takes a place, *without* decay: beyond chance, 0.5 | [[I3.places_predicted:±]] | [true](#I3.places_predicted) |
+# | $\langle a_i, v_j \rangle$ ranks it no better than $\langle a_i, z_j \rangle$ | difference [[I3.places_unpriced:±]] | [true](#I3.places_unpriced) |
+# | $c$ at the $\tau$ of the printed 100 epochs: no less than decay leaves, 0.43 | [[I3.places_kept:±]] | [true](#I3.places_kept) |
+# | after three times that decay $\langle a_i, v_j \rangle$ ranks better | difference [[I3.places_late:±]] | [true](#I3.places_late) |
 #
-# If so, swap costs predict swaps, but not because a swap has a price: fixed weights are where neurons start. Weight decay then moves functions to cheap neurons only as fast as it makes networks forget where they began, or more slowly. There is no record yet.
+# So here swap costs predict swaps, but not because a swap has a price: fixed weights are where neurons start. Decay brings functions to cheap neurons no faster than it makes networks forget where they began, and more slowly if anything. In these networks prices explain where weight decay ends, not the way there.
 #
 # ## What it means for merging networks
 #
@@ -949,8 +949,7 @@ for label, rank in found.items():
 by_cost = error_bars.over_clusters(found["swap cost"])
 claims.check("I3.places_predicted", *by_cost, n=pairs)
 lead = found["fixed weights"] - found["first random weights"]
-lead_of = error_bars.over_clusters(lead)
-claims.check("I3.places_unpriced", *lead_of, n=pairs)
+claims.check("I3.places_unpriced", *error_bars.over_clusters(lead), n=pairs)
 
 # %% [markdown]
 # Both scores hold what the second neuron has from the beginning, so that a rank beyond chance says nothing about prices; their comparison does. Where the networks share $F$, it is measured; where they share nothing, {prf:ref}`prop-exchangeable` says what it is without prices. For $c$ the first network is therefore that of the pair half of all pairs on, all neurons count, and two pairs are one cluster; $c$ is the mean of $\langle a_i, z_j \rangle$ at the place $j$ of function $i$, less that over all $j$, over the same with $v_j$, for $a_i$ of unit length.
@@ -975,8 +974,7 @@ every = torch.ones(pairs, width, width, dtype=torch.bool)
 of_first, of_fixed = (clusters(auc(score, far.p, every)) for score in scores)
 
 # %%
-kept = counts[1]
-claims.check("I3.places_kept", *kept, n=pairs // 2)
+claims.check("I3.places_kept", *counts[1], n=pairs // 2)
 late = error_bars.over_clusters(of_fixed - of_first)  # at the end
 claims.check("I3.places_late", *late, n=pairs // 2)
 
@@ -988,16 +986,14 @@ axis.plot(fine, np.exp(-fine), "--", color="book:black")
 axis.text(1.0, 0.18, "what decay leaves", ha="right", va="center")
 style = dict(color="book:orange", fmt="o-", linewidth=1.2)
 figures.band(axis, taus, *np.transpose(counts), **style)
+record = claims.recorded("I3.places_kept")
+style = dict(color="book:blue", zorder=4)
+axis.plot([PRINTED] * 2, [record["low"], record["high"]], linewidth=2, **style)
+axis.plot(PRINTED, record["value"], "o", markersize=7, **style)
 axis.set(xlabel=r"time of decay $\tau$", ylabel="count $c$ (fixed weights: 1)")
 axis.set(xlim=(-0.1, 2.6), ylim=(-0.2, 1.3), yticks=[0, 0.5, 1])
 figures.show("fig_places_taken", figure)
 figures.numbers(data_says=data_says)
-
-
-def shown(found: tuple[float, float]) -> str:
-    """A mean with the half-width of its interval."""
-    return f"{found[0]:.2f} ± {figures.BAND * found[1]:.2f}"
-
 
 # %% [markdown]
 # ### Exercises
