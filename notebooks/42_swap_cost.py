@@ -943,13 +943,22 @@ found = {
 found = {label: auc(score, met.p, among) for label, score in found.items()}
 print(f"{100 * moved.double().mean():.0f} % of the neurons moved")
 for label, rank in found.items():
-    print(f"{label:21}{100 * rank.mean():.0f} % below the new place")
+    print(f"{label:21}{100 * rank.nanmean():.0f} % below the new place")
+
+
+# %% Means over pairs
+def over_pairs(values: torch.Tensor) -> tuple[float, float]:
+    """Mean and error over pairs in which neurons moved; one pair says nothing."""
+    values = values[values.isfinite()]
+    return error_bars.over_clusters(values) if len(values) > 1 else (0.5, 1e6)
+
+
+lead = found["fixed weights"] - found["first random weights"]
 
 # %%
-by_cost = error_bars.over_clusters(found["swap cost"])
+by_cost = over_pairs(found["swap cost"])
 claims.check("I3.places_predicted", *by_cost, n=pairs)
-lead = found["fixed weights"] - found["first random weights"]
-claims.check("I3.places_unpriced", *error_bars.over_clusters(lead), n=pairs)
+claims.check("I3.places_unpriced", *over_pairs(lead), n=pairs)
 
 # %% [markdown]
 # Both scores hold what the second neuron has from the beginning, so that a rank beyond chance says nothing about prices; their comparison does. Where the networks share $F$, it is measured; where they share nothing, {prf:ref}`prop-exchangeable` says what it is without prices. For $c$ the first network is therefore that of the pair half of all pairs on, all neurons count, and two pairs are one cluster; $c$ is the mean of $\langle a_i, z_j \rangle$ at the place $j$ of function $i$, less that over all $j$, over the same with $v_j$, for $a_i$ of unit length.
