@@ -445,7 +445,7 @@ figures.show("fig_least", figure)
 # An implicit preference of gradient steps for small norms cannot tell $F$ from $Z$ either. Decay for a time $\tau$ leaves $F + e^{-\tau} Z$ and what was learned ({prf:ref}`thm-start`). Let $z_j$ count $c$ for the place of a function where $v_j$ counts 1. If decay only makes networks forget, $c = e^{-\tau}$; if functions go where they cost least, $c$ is smaller; if they stay where they were learned, larger.
 #
 # :::{glue:figure} fig_places_taken
-# :alt: What first random weights count where fixed ones count 1, against the time of weight decay from 0 to 2.5. It begins at 1 and falls; the recorded value after the decay of the printed 100 epochs is [[I3.places_kept:±]]. A dashed curve shows what decay leaves of the weights, 0.43 there.
+# :alt: What first random weights count where fixed ones count 1, against the time of weight decay from 0 to 2.5. It begins at 1 and falls; the recorded value after the decay of the printed 100 epochs is [[I3.places_kept:±]]. A dashed curve shows what decay leaves of the weights, and runs below it.
 #
 # What first random weights count for the place of a function, in the first layers of MLPs where $F$ and $Z$ have one law; dashed: what decay leaves of them; at 0 costs alone would decide. Blue: recorded, [[n(I3.places_kept)]] clusters of two pairs on MNIST; orange: {glue:text}`pairs` pairs of this page (profile {glue:text}`profile`). Bars: 99.9 % intervals.
 # :::
@@ -454,10 +454,10 @@ figures.show("fig_least", figure)
 # | --- | --- | --- |
 # | Swap costs in one run rank who takes a place, *without* decay: beyond chance, 0.5 | [[I3.places_predicted:±]] | [true](#I3.places_predicted) |
 # | $\langle a_i, v_j \rangle$ ranks it no better than $\langle a_i, z_j \rangle$ | difference [[I3.places_unpriced:±]] | [true](#I3.places_unpriced) |
-# | $c$ at the $\tau$ of the printed 100 epochs: no less than decay leaves, 0.43 | [[I3.places_kept:±]] | [true](#I3.places_kept) |
+# | $c$ at the $\tau$ of the printed 100 epochs: no less than decay leaves, {glue:text}`math.exp(-PRINTED):.2f` | [[I3.places_kept:±]] | [true](#I3.places_kept) |
 # | after three times that decay $\langle a_i, v_j \rangle$ ranks better | difference [[I3.places_late:±]] | [true](#I3.places_late) |
 #
-# So here swap costs predict swaps, but not because a swap has a price: fixed weights are where neurons start. Decay brings functions to cheap neurons no faster than it makes networks forget where they began, and more slowly if anything. In these networks prices explain where weight decay ends, not the way there.
+# So here swap costs predict swaps, but not because a swap has a price: fixed weights are where neurons start. Decay brings functions to cheap neurons no faster than it makes networks forget where they began, and more slowly if anything. In these networks prices explain where weight decay ends, not the way there. Where $F$ is much larger than $Z$, start and price name the same places, and only a start that hides $F$ tells them apart ([](53_asymmetric_mlps.ipynb)).
 #
 # ## What it means for merging networks
 #
