@@ -490,7 +490,7 @@ p, way, fall = min(
 )
 moved = torch.diff(fall, dim=0, prepend=fall[:1]).norm(dim=1).cumsum(0)
 at = torch.searchsorted(moved, torch.linspace(0, 1, 21) ** 2 * moved[-1])
-fall = fall[at]  # (21, p), from the circle down to θ
+fall = fall[at.clamp(max=len(fall) - 1)]  # (21, p), from the circle down to θ
 path = torch.cat([fall.flip(0), way, p.net.swap(fall, 1, 0, 1)])  # θ to σθ
 W, height = p.net.split(path)[0][0], p.loss(path) / p.loss(p.theta)
 pair = W[:, :2] - W[:, :2].mean(dim=1, keepdim=True)  # (107, 2, 2)
