@@ -55,9 +55,7 @@ teachers: int = 2  # teachers for each architecture
 starts: int = 6  # starts of the smaller network for each teacher
 inputs: int = 200  # normal inputs
 newton_steps: int = 160  # budget of the second-order method
-rounds: int = (
-    6  # teachers for each number of outputs, where neurons go round each other
-)
+rounds: int = 6  # teachers for each number of outputs, to go round points
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
