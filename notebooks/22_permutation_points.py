@@ -488,9 +488,9 @@ shown = [w for (outputs, _), found in ways.items() if outputs == 3 for w in foun
 p, way, fall = min(
     shown, key=lambda w: w[0].loss(w[1]).max() / w[0].loss(w[0].theta)
 )
-moved = (fall[1:] - fall[:-1]).norm(dim=1).cumsum(0)
+moved = torch.diff(fall, dim=0, prepend=fall[:1]).norm(dim=1).cumsum(0)
 at = torch.searchsorted(moved, torch.linspace(0, 1, 21) ** 2 * moved[-1])
-fall = fall[at.clamp(max=len(moved) - 1)]  # (21, p), from the circle down to θ
+fall = fall[at.clamp(max=len(fall) - 1)]  # (21, p), from the circle down to θ
 path = torch.cat([fall.flip(0), way, p.net.swap(fall, 1, 0, 1)])  # θ to σθ
 W, height = p.net.split(path)[0][0], p.loss(path) / p.loss(p.theta)
 pair = W[:, :2] - W[:, :2].mean(dim=1, keepdim=True)  # (107, 2, 2)
