@@ -339,8 +339,9 @@ def _as_copies(u: dict[str, Tensor], v: dict[str, Tensor], symmetry: Symmetry) -
         costs = torch.zeros(1, symmetry.sizes[g], symmetry.sizes[g], dtype=torch.float64)
         for place in places:
             both = (units_of(end[place.name], place, symmetry.sizes[g]).abs().double() for end in (u, moved))
-            sizes = [one.movedim(place.axis + 2, 1).flatten(2).sort(dim=2)[0] for one in both]
-            costs += torch.cdist(*(one[..., :: 1 + one.shape[2] // 64] for one in sizes)).square().to(costs)
+            A, B = (one.movedim(place.axis + 2, 1).flatten(2).sort(dim=2)[0] for one in both)
+            step = 1 + A.shape[2] // 64
+            costs += torch.cdist(A[..., ::step], B[..., ::step]).square().to(costs)
         p[g] = assign(-costs)
         moved = permute(moved, symmetry, {g: p[g]})
     far, near = (sum((end[n].abs() - one.abs()).square().sum() for n, one in u.items()) for end in (v, moved))
