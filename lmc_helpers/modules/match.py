@@ -423,7 +423,7 @@ def _by_loss(
     buffers = dict(work.named_buffers())
     parts, combined = _endless(work, data), Combined(loss)
     for k, (x, y) in enumerate(batches(work, data)):
-        x, y = fitting(work, x), fitting(work, y)
+        x, y = fitting(work, x), fitting(work, y, targets=True)
         if k == 0:
             check_followed(work, x)
         combined.value(combined.outputs(work, x), y, length(x, y), test=(work, x))
@@ -434,7 +434,7 @@ def _by_loss(
         values = {name: value[0].detach() if name in buffers else value[0] for name, value in params.items()}
 
         def of(x: Any, y: Any) -> tuple[Tensor, float]:
-            x, y = fitting(work, x), fitting(work, y)
+            x, y = fitting(work, x), fitting(work, y, targets=True)
             return combined.weighed(called(work, x, values), y, length(x, y))
 
         if torch.is_grad_enabled():
