@@ -2,7 +2,7 @@
 # One would guess: `alpha` of MLPClassifier is the strength of one penalty, alpha |W|^2 / 2n for n examples, whatever solver and batch
 #   size: in a convex problem lbfgs and adam end at the same weights.
 # What happens: the penalty is divided by the size of the *batch*. Without hidden layers, on two digits (360 examples), lbfgs and adam
-#   with one batch of 360 end at weights of norm 2.30; adam with batches of 60 at 1.23, with batches of 12 at .51: there alpha is 30
+#   with one batch of 360 end at weights of norm 2.30; adam with batches of 60 at 1.23, with batches of 12 at .52: there alpha is 30
 #   times as strong. The default batch of 200 makes alpha five times as strong for 1,000 examples, 300 times for 60,000.
 # Versions: scikit-learn 1.9.1, numpy 2.4.6, scipy 1.17.1
 # Why it matters: minima found by two solvers, or with small and large batches, belong to different losses; sharpness, norms and
