@@ -436,7 +436,7 @@ claims.check("I18.higher_w", lambda e: e.higher("W 1"), **twice)
 # %% [markdown]
 # ## What it means for merging networks
 #
-# The more an exchange costs, the more firmly neurons keep their places: with fixed weights of scale 1 it costs more than with zeros, in every layer. What the average of two such networks loses is measured in [](53_asymmetric_mlps.ipynb): nothing at $\sigma_F = 1$, and nearly as much as between ordinary networks with zeros alone, where exchanges cost little.
+# The more an exchange costs, the more firmly neurons keep their places: with fixed weights of scale 1 it costs more than with zeros, in every layer. What the average of two such networks loses is measured in [](53_asymmetric_mlps.ipynb): nothing at $\sigma_F = 1$, and nearly as much as between ordinary networks with zeros alone, where exchanges cost little. That costs keep them is not shown by this: where fixed weights are no larger than first random ones, swap costs predict who takes whose place in [[100 * I3.places_predicted:.0f]] of 100 comparisons, by chance 50, but without any weight decay, too, and random weights, which cost nothing, tell it as well ([](42_swap_cost.ipynb), on MNIST).
 #
 # **Read on.** [](53_asymmetric_mlps.ipynb): what averaging such networks costs. [](44_gaussian_mixture.ipynb): swap costs on data of a dimension that one can choose. [](56_matchers.ipynb): which matching leaves the lowest {term}`barrier`.
 

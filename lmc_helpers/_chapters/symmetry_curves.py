@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from scipy.special import beta, betainc, gamma
+from scipy.special import beta, betainc, expit, gamma
 
 from lmc_helpers.general_linear import rotation_logarithm
 from lmc_helpers.orbits.group_actions import EPS, GeneralLinear, Weights
@@ -116,14 +116,14 @@ def sigmoid_network(sizes: Sequence[int], steps: int, normal: Normal) -> tuple[P
     """A network of Fig. 3a: sigmoid activation, gradient descent at the rates 1/h and 1/h for the two layers."""
     m, h, n, k = (int(size) for size in sizes)
     X, Y = normal(n, k), normal(m, k)
-    W_1, W_2 = normal(h, n) / math.sqrt(n), normal(m, h) / math.sqrt(h)
+    start = normal(h, n) / math.sqrt(n), normal(m, h) / math.sqrt(h)
+    x, y, V, W = (A.numpy() for A in (X, Y, *start))  # a step of NumPy's takes less time than torch's
     for _ in range(steps):
-        s = torch.sigmoid(W_1 @ X)
-        residual = (W_2 @ s - Y) / k
-        first = ((W_2.T @ residual) * s * (1 - s)) @ X.T
-        W_2 = W_2 - residual @ s.T / h
-        W_1 = W_1 - first / h
-    return PseudoInverse(torch.sigmoid, X), (W_1, W_2), Y
+        s = expit(V @ x)
+        residual = (W @ s - y) / k
+        inner = (W.T @ residual) * s * (1 - s)
+        V, W = V - inner @ x.T / h, W - residual @ s.T / h
+    return PseudoInverse(torch.sigmoid, X), (torch.from_numpy(V), torch.from_numpy(W)), Y
 
 
 def leaky_minimum(
@@ -132,7 +132,7 @@ def leaky_minimum(
     """A network of Fig. 3b, c: leaky ReLU, 16 inputs, 32 hidden neurons, 64 outputs, gradient descent with momentum."""
     X, Y = normal(INPUTS, samples), normal(OUTPUTS, samples)
     w = normal(HIDDEN, INPUTS) / math.sqrt(INPUTS), normal(OUTPUTS, HIDDEN) / math.sqrt(HIDDEN)
-    x, y, V, W = (A.numpy() for A in (X, Y, *w))  # a step of NumPy's takes less time than torch's
+    x, y, V, W = (A.numpy() for A in (X, Y, *w))
     first, second = np.zeros_like(V), np.zeros_like(W)  # velocities
     for _ in range(steps):
         z = V @ x

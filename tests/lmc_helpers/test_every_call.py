@@ -23,7 +23,7 @@ from lmc_helpers import _typing, barrier, error_bars, general_linear, matching, 
 from lmc_helpers.alignment import activation_matching, assignment
 from lmc_helpers.alignment import weight_matching as by_weights
 from lmc_helpers.data import digits, images
-from lmc_helpers.identifiability import asymmetric, costs, input_subspace, relaxed_swaps, swaps
+from lmc_helpers.identifiability import asymmetric, costs, input_subspace, relaxed_swaps
 from lmc_helpers.linear_nets import between, minimum
 from lmc_helpers.networks import cnn, mlp, model, permutations, resnet, segments, vit
 from lmc_helpers.orbits import curves, group_actions
@@ -133,7 +133,7 @@ TABLE = [
     (general_linear.rotation_logarithm, {}, lambda r: {"R": r.rotation()}),
     (general_linear.path_in_group, {"steps": 4}, lambda r: {"a": r.group(), "b": r.group()}),
     ((costs.least_norm_weight, costs.realization_cost), {}, lambda r: {"a": r(2), "f": r(4), "d": r(4), "U": U}),
-    ((costs.cost_table, costs.swap_costs, swaps.swap_terms), {"U": U}, Draw.layer),
+    ((costs.cost_table, costs.swap_costs, costs.swap_terms), {"U": U}, Draw.layer),
     (costs.output_sensitivity, {"table": EYE + 1}, lambda r: {"p": r.order(3)}),
     (relaxed_swaps.ridge_swaps, RIDGE, lambda r: {"pairs": r.order(3)[:2]}),
     (input_subspace.AsymmetricLayer, {**LAYER, "U": U}, None),
@@ -656,7 +656,7 @@ WRONG = {
         (input_subspace.pca_basis, {"X": 0 * X, "centred": False}, "the inputs have no variation"),
         (input_subspace.pca_basis, {"explained": 0.0}, "explained = 0 leaves no direction"),
         (input_subspace.exact_copies, {"copies": 3}, "d = 4, k = 2, copies = 3; allowed: k · copies <= d"),
-        (swaps.swap_terms, {"D": torch.eye(4)[:1].expand(3, 4)}, "some M_i = Uᵀ diag(d_i) is rank deficient"),
+        (costs.swap_terms, {"D": torch.eye(4)[:1].expand(3, 4)}, "some M_i = Uᵀ diag(d_i) is rank deficient"),
         (GL.act, {"g": FLAT}, "g is singular to rounding"),
         (GL.act, {"g": ALMOST}, "g is singular to rounding"),
         (SCALING.act, {"g": 0 * T[:3] - 2}, "g has the factor -2; allowed"),
