@@ -33,6 +33,7 @@ def straight_through(
     loss: Loss,
     steps: int = 100,
     rate: float = 1e-2,
+    seed: int = 0,
     start: Permutations | None = None,
     step_loss: Callable[[Tensors, int], Tensor] | None = None,
 ) -> Best:
@@ -40,7 +41,7 @@ def straight_through(
 
     ``a`` and ``b`` are P pairs, name → (P, …). ``loss`` takes them to (P,) and judges the permutations; the gradient
     is that of ``step_loss`` of (parameters, step), for example of a batch, where it is given. ``start``, else the
-    identity, is judged first, and the first projection begins there.
+    identity, is judged first, and the first projection begins there; ``seed`` is that of weight matching.
     """
     p = _start(a, b, symmetry, start)
     whole = {name: value.dtype for name, value in a.items() if not value.is_floating_point()}
@@ -50,7 +51,7 @@ def straight_through(
     free = {name: value.detach().clone().requires_grad_() for name, value in a.items()}  # b̃
     adam = torch.optim.Adam(free.values(), lr=rate)
     for step in progress(range(steps + 1), "step"):
-        p = weight_matching(free, b, symmetry, start=p).permutations
+        p = weight_matching(free, b, symmetry, 1, seed, p).permutations
         best = best._seen(p, _midpoint_losses(a, b, symmetry, p, loss))
         if step < steps:
             projected = permute_axes(b, symmetry.groups, p)
