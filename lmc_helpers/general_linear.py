@@ -42,11 +42,6 @@ else:
     Matrices = many(Full[Tensor, "... _m _h"], "matrices by their names", dict)
 
 
-def _rank_tolerance(h: int) -> float:
-    """16 h ε, ε = 2⁻⁵²: a singular value below it, relative to the largest one, may be a rounding error."""
-    return 16 * h * torch.finfo(torch.float64).eps
-
-
 @checked
 def require_invertible(matrices: Matrices) -> None:
     """Raise unless every matrix has σ_min > 16 h ε σ_max: rounding cannot decide the sign of its determinant."""
@@ -55,7 +50,7 @@ def require_invertible(matrices: Matrices) -> None:
         if not A.shape[-1] or A.shape[-2:] != A.shape[:-3:-1]:
             raise ValueError(f"{name} has shape {tuple(A.shape)}; allowed: (..., h, h) with h >= 1")
         sigma = torch.linalg.svdvals(A)  # (..., h)
-        least = _rank_tolerance(A.shape[-1])
+        least = 16 * A.shape[-1] * 2**-52  # of the largest: what is smaller may be a rounding error
         singular = ~(sigma[..., -1] > least * sigma[..., 0])
         if singular.any():
             low, high = sigma[singular][0, [-1, 0]].tolist()

@@ -18,18 +18,18 @@
 # Dead neurons (zero rows) by step size, mean over this run's networks. Lines: the fewest that a stable minimum can have ({prf:ref}`thm-sharpness`).
 # :::
 #
-# **How sure.** The threshold is proved; that neurons die there is measured on [[n(Z10.place)]] networks a step size, the loss between them on [[n(Z17.down)]] pairs; recorded.
+# **How sure.** Threshold proved; deaths measured on [[n(Z10.place)]] networks a step size, the loss on [[n(Z17.down)]] pairs; recorded.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | “zero rows appear in the solution” (sec. 5) | [true](#Z10.zero_rows) | in at least [[100 * low(Z10.zero_rows):≥.0f]] % of networks just beyond the threshold |
-# | “the PQI also increases rapidly” (sec. 5) | [true](#Z10.jump) | at least [[Z10.jump:to]] times as fast as below the threshold (least of three settings) |
+# | “the PQI also increases rapidly” (sec. 5) | [true](#Z10.jump) | [[Z10.jump:to]] times as fast as below the threshold, where least |
 # | “may be related to the loss landscape” (sec. 5) | [true: stability](#Z10.place) | at [[low(Z10.place):.2f]] to [[high(Z10.place):.2f]] times the threshold in closed form |
 # | “learning rate $= 2$ here” (sec. 5) | [true at $m = 12$](#Z10.two) | not at $m = 9$ ($M = 6$, $d = 8$) |
 # | the barrier “first goes up” (Fig. 13) | [open](#Z17.up) | slope from [[low(Z17.up):.2f]] to [[high(Z17.up):.2f]]; a rise would be 0.1 or more |
 # | “and then goes down” (Fig. 13) | [true](#Z17.down) | to [[Z17.down:.2f]] ([[Z17.down:to]]) of that below the threshold, or lower |
 #
-# **Open.** The rise: the paper does not state the sizes of Fig. 13; at those of Fig. 2 it takes ten minutes of one core.
+# **Open.** The rise: at the sizes of Fig. 2 ten minutes of one core; those of Fig. 13 are not stated.
 #
 # **For the authors.** Print “beyond $2dM/(m\mu_M)$ minima without zero rows are unstable”, $\mu_M$ as in {prf:ref}`thm-sharpness`, and the sizes of Figs. 6 and 13.
 

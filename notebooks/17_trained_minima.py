@@ -26,10 +26,10 @@
 # | “significantly decreases” by matching (sec. 4) | [true](#Z6.gain) | [[Z6.gain:to]] of it is left at $2M$ |
 # | counts: “This assumption holds true when the learning rate … is relatively small” (sec. 5) | [false, too even](#Z13.counts) | [[Z13.counts:to]] of the variance |
 # | the numbers of five type vectors “are almost the same” (app. B.2) | [true, by symmetry](#Z13.gradient_descent) | within [[high(Z13.gradient_descent):≤.3f]] of 1/5 each, [[n(Z13.gradient_descent)]] runs |
-# | entries: “exponential distribution” (Fig. 9b) | [false from the printed initial weights](#Z13.entries) | [[Z13.entries:to]] of the variance; from $1/\sqrt d$ (ours) [[Z13.entries_from_larger:±]] |
+# | entries: “exponential distribution” (Fig. 9b) | [false from the printed start](#Z13.entries) | [[Z13.entries:to]] of the variance; from $1/\sqrt d$ (ours) [[Z13.entries_from_larger:±]] |
 # | lower “partly due to the sparsity” (sec. 4) | [open](#Z9.attribution) | even counts alone lower it to [[Z9.even_counts:.2f]] ([[Z9.even_counts:to]]) of random minima's at $3M$ |
 #
-# **Open.** Sparsity as a reason, and “slightly smaller”, “very similar” (sec. 4): no number of runs decides them; the learning rate of Fig. 2 would.
+# **Open.** Sparsity as a reason, and “slightly smaller”, “very similar” (sec. 4): the learning rate of Fig. 2 would decide.
 #
 # **For the authors.** Print “trained networks have more even type counts, and a barrier that peaks below $2M$”, and the learning rate of Fig. 2.
 
@@ -601,7 +601,7 @@ figures.show("fig_scale", figure)
 # minima then describe the barrier neither in its peak nor in its size. From larger weights the counts of wide networks are less even, from standard deviation 1 as uneven
 # as random ones ({claim}`Z13.counts_from_largest`). But at every scale the smallest rows are larger than random ones ({claim}`Z13.smallest_rows`). At $m = 24$ both effects cancel near
 # $1/\sqrt d$, where rows start with norms near 1 ({claim}`Z6.from_larger`); from larger weights the second is left, and the barrier is *higher* than that of random minima
-# ({claim}`Z6.from_largest`). All this is measured, but not yet recorded.
+# ({claim}`Z6.from_largest`).
 #
 # Read on: [](19_double_descent.ipynb) follows trained networks below $m = M$; [](51_width_barriers.ipynb) looks for the peak
 # on MNIST.

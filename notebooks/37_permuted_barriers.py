@@ -22,8 +22,8 @@
 # | --- | --- | --- |
 # | "unbounded even with neuron permutations" (sec. 5.2) | [true, like $m^{2k}$](#G5.unbounded) | power [[G5.unbounded:.4f]] $k$, [[n(G5.unbounded)]] networks |
 # | Prop. 5.4, under an additional assumption | [true without it](#G5.without) | power [[G5.without:.4f]] $k$, one neuron scaled |
-# | other permutations may lower it (sec. 5.2) | [true; the power stays $2k$ unless its factor vanishes](#G5.lowered) | down to [[G5.lowered:≤.0e]] of it, in one of [[n(G5.lowered)]] networks |
-# | alignment "improves mode connectivity" (sec. 5.1, of others' observations) | [true, but lines take a width exponential in the rank](#G5.exponential) | proved for orthogonal $Y$; our bound is up to [[G5.exponential:≤.2f]] of the barrier left |
+# | other permutations may lower it (sec. 5.2) | [true, power still $2k$](#G5.lowered) | its factor down to [[G5.lowered:≤.0e]] of it, in one of [[n(G5.lowered)]] networks |
+# | alignment "improves mode connectivity" (sec. 5.1, of others' observations) | [true; lines if wide](#G5.exponential) | width exponential in the rank; our bound: up to [[G5.exponential:≤.2f]] of the barrier left |
 # | factor $\frac14$ for every degree (eq. 19) | [for $k = 1$ only](#G5.factor) | $2^{-(k+1)}$: [[G5.factor:.3f]] for $k = 2$ |
 #
 # **Open.** Nothing.

@@ -16,7 +16,7 @@
 # Functions of cost at most 1 for two neurons that see the same two numbers (Example 4.3), and the costs of one function.
 # :::
 #
-# **How sure.** Proved in the paper, behind a ReLU here; checked on [[n(I2.bijection)]] neurons of random layers, and on [[n(I3.start)]] pairs of networks; recorded.
+# **How sure.** Proved in the paper, behind a ReLU here; checked on [[n(I2.bijection)]] neurons and [[n(I3.start)]] pairs; recorded.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |

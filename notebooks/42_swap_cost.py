@@ -8,7 +8,7 @@
 #
 # *How much must the squared weights of a layer grow if its neurons exchange their functions?*
 #
-# By about the squared distance of fixed parts for each neuron that moves, over $\mu$, the share of trained weights, if training moved them little (proved). Below **half** that distance (**0.37** if shares differ by half) every exchange costs; beyond half, exchanging many can save, without bound in wide layers.
+# By about the squared distance of fixed parts for each neuron moved, over $\mu$, the share of trained weights, if training moved them little (proved). With trained parts below **half** that distance (**0.37** if shares differ by half) every exchange costs; beyond, exchanging many can save, without bound if wide.
 #
 # :::{glue:figure} fig_least
 # :name: fig-least-cost
@@ -17,16 +17,16 @@
 # Cheapest of all exchanges, exact, for trained parts of $\rho$ times the distance of the fixed parts. Below 0 it saves weight.
 # :::
 #
-# **How sure.** Proved, with constants; checked on [[n(I5.theorem)]] exchanges, worst cases among them, recorded. $\rho$: size of trained parts over the distance of fixed parts; $\gamma^2$: their squared shift where least (the gap); $\varepsilon$: by how much shares differ from $\mu$.
+# **How sure.** Proved; checked on [[n(I5.theorem)]] exchanges, recorded. $\rho$: trained parts over the distance of fixed ones; $\gamma^2$: least squared shift of fixed parts; $\varepsilon$: how far shares stray from $\mu$.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | The cheapest exchange costs $(1 \pm \mathcal O(\rho + \varepsilon/\mu))\, \gamma^2/\mu$ (Cor. C.5) | [true for small ρ](#I5.corollary_small) | for $\rho$ up to 0.5 (0.37 if $\varepsilon = \mu/2$) |
-# | … with one constant for $\rho \le 1$ (eq. 20) | [false in wide layers](#I5.corollary) | at $\rho = 0.9$ each neuron adds [[I5.corollary:.1f]] $\gamma^2/\mu$ |
+# | … with one constant for $\rho \le 1$ (eq. 20) | [false if wide](#I5.corollary) | [[I5.corollary:.1f]] $\gamma^2/\mu$ a neuron at $\rho = 0.9$ |
 # | Every exchange costs that, with the squared shift of its fixed parts for $\gamma^2$ (Thm 4.5) | [true](#I5.theorem) | relative error up to $2\rho$ at $\varepsilon = 0$, attained |
 # | Where no input stands out, shares differ little (Thm 4.4) | [true](#I4.bound) | the constant $\sqrt 2$ is enough |
 # | The cost of a swap is the sum of three terms (eq. 16) | [true](#I5.identity) | exactly |
-# | Large costs: "unique … assignment" (sec. 4) | [true, if “large” is “positive”](#I5.premise) | positive costs of swaps alone are not enough |
+# | Large costs: "unique … assignment" (sec. 4) | [true](#I5.premise) | if “large” is “positive” |
 #
 # **Open.** Nothing.
 #
@@ -35,14 +35,28 @@
 # %% Parameters tags=["parameters"]
 layers: int = 24  # random layers of each kind
 draws: int = 10_000  # rows of syre of each kind
+dataset: str = "mnist"  # or digits, which stand in where MNIST is missing
+images: int = 1000  # training images
+width: int = 64  # units of each of three hidden layers
+epochs: int = 9  # passes through the images
+pairs: int = 10  # pairs of trained networks of each kind
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% Check the parameters, and import
 from lmc_helpers import chapter
-from lmc_helpers.chapter import Integer
+from lmc_helpers.chapter import Choice, Integer
 
-chapter.begin(globals(), layers=Integer(4, 10000), draws=Integer(1000, 1000000))
+chapter.begin(
+    globals(),
+    layers=Integer(4, 10000),
+    draws=Integer(1000, 1000000),
+    dataset=Choice(("mnist", "digits")),
+    images=Integer(100, 54_000),
+    width=Integer(8, 8192),
+    epochs=Integer(3, 9_999, step=3),
+    pairs=Integer(4, 1000, step=2),
+)
 
 import math
 from itertools import combinations, permutations, product
@@ -53,17 +67,22 @@ import torch
 from lmc_helpers import claims, error_bars, figures
 from lmc_helpers._chapters.swap_cost import (
     all_masks,
+    auc,
     bernstein_bound,
     centre_shift,
     cheapest,
     cheapest_other,
     copies_law,
     copies_mean_square,
+    lift,
     mask_moments,
     mask_probabilities,
+    places,
     syre_moments,
+    syre_pairs,
     variance_parameter,
 )
+from lmc_helpers.data.images import choose, load
 from lmc_helpers.identifiability import (
     AsymmetricLayer,
     Syre,
@@ -74,10 +93,12 @@ from lmc_helpers.identifiability import (
     grams,
     leverages,
     output_sensitivity,
+    pca_basis,
     swap_costs,
     swap_terms,
 )
 from lmc_helpers.seeds import normal, torch_generator
+from lmc_helpers.training.runs import DataSpec
 
 
 def subspace(purpose: str, d: int, k: int) -> torch.Tensor:
@@ -99,6 +120,8 @@ def subspace(purpose: str, d: int, k: int) -> torch.Tensor:
 # | $\delta_\pi$, $\gamma$ | rows $\delta_i = v_{\pi(i)} - v_i$; the least $\lVert \delta_\pi \rVert$ over permutations $\pi \ne \mathrm{id}$ |
 # | $\rho_\pi = \lVert R_\pi \rVert / \lVert \delta_\pi \rVert$ | size of the trained parts of the neurons that $\pi$ moves, over the distances of centres |
 # | $T_{ij}$, $\Delta_\pi$ | squared cost of the function of neuron $j$ on neuron $i$; by how much $\pi$ changes their sum |
+# | $Z$, $z_j$; $\tau$ | first random weights, and those of neuron $j$ as the inputs see them; time of weight decay, which leaves $e^{-\tau}$ of them |
+# | $c$ | what $z_j$ counts where $v_j$ counts 1, for the place of a function |
 #
 # ## A neuron pays for the way from its centre to its function
 #
@@ -405,6 +428,36 @@ figures.show("fig_least", figure)
 # ## Large fixed weights make the ratio constant, but not one
 #
 # In I, Theorem 4.5 $\rho_\pi$ falls like $1/\sigma_F$ when fixed weights of scale $\sigma_F$ grow, but $\mathcal O(\varepsilon/\mu)$ stays. The ratio $\mu \Delta_\pi / \lVert \delta_\pi \rVert^2$ tends to a limit between $\frac{\mu}{\mu + \varepsilon}$ and $\frac{\mu}{\mu - \varepsilon}$ that is known exactly ({prf:ref}`thm-large-sigma`). For {term}`W-asymmetric` layers it is above 1 on average: centres are large where a neuron sees little, and there swaps are expensive.
+#
+# ## Swap costs tell who changes places, and so do weights that cost nothing
+#
+# Are neurons exchanged because it is cheap, "by virtue of the optimizer favoring solutions of small weight norm" (I, section 4)? Take two runs that share $F$, with $D = 1$, and match their neurons. The functions $a_i$ of the first, in the order $\pi$, cost $\sum_i \lVert a_i - v_{\pi(i)} \rVert^2$, a constant less $2 \sum_i \langle a_i, v_{\pi(i)} \rangle$: a price prefers places $j$ with large $\langle a_i, v_j \rangle$. But $F$ is a part of the start, too, which is $F + Z$, and $Z$ has no price. Give both one law.
+#
+# :::{prf:proposition} Without weight decay fixed weights are a part of the start, and no more
+# :label: prop-exchangeable
+# Let $D = 1$, and let the entries of $F$ and of the first weights $Z$ be independent, in each map with one law. Train by steps made from gradients, without weight decay. Given the network at all times, $(F, Z)$ has the law of $(Z, F)$. So $\langle a_i, z_j \rangle$ tells as well as $\langle a_i, v_j \rangle$ where the functions $a_i$ of another network are found in this one, if that network shares neither $F$ nor $Z$.
+# :::
+#
+# :::{prf:proof}
+# The gradients with respect to $W$ and to $F + W$ are the same, so that $F + W$ depends on $F + Z$ alone. To exchange $F$ and $Z$ keeps the sum and the law.
+# :::
+#
+# An implicit preference of gradient steps for small norms cannot tell $F$ from $Z$ either. Decay for a time $\tau$ leaves $F + e^{-\tau} Z$ and what was learned ({prf:ref}`thm-start`). Let $z_j$ count $c$ for the place of a function where $v_j$ counts 1. If decay only makes networks forget, $c = e^{-\tau}$; if functions go where they cost least, $c$ is smaller; if they stay where they were learned, larger.
+#
+# :::{glue:figure} fig_places_taken
+# :alt: What first random weights count where fixed ones count 1, against the time of weight decay from 0 to 2.5. It begins at 1 and falls; the recorded value after the decay of the printed 100 epochs is [[I3.places_kept:±]]. A dashed curve shows what decay leaves of the weights, and runs below it.
+#
+# What first random weights count for the place of a function, in the first layers of MLPs where $F$ and $Z$ have one law; dashed: what decay leaves of them; at 0 costs alone would decide. Blue: recorded, [[n(I3.places_kept)]] clusters of two pairs on MNIST; orange: {glue:text}`pairs` pairs of this page (profile {glue:text}`profile`). Bars: 99.9 % intervals.
+# :::
+#
+# | Asked of MLPs with 64 neurons a layer on MNIST, first layer | Recorded | We find |
+# | --- | --- | --- |
+# | Swap costs in one run rank who takes a place, *without* decay: beyond chance, 0.5 | [[I3.places_predicted:±]] | [true](#I3.places_predicted) |
+# | $\langle a_i, v_j \rangle$ ranks it no better than $\langle a_i, z_j \rangle$ | difference [[I3.places_unpriced:±]] | [true](#I3.places_unpriced) |
+# | $c$ at the $\tau$ of the printed 100 epochs: no less than decay leaves, {glue:text}`math.exp(-PRINTED):.2f` | [[I3.places_kept:±]] | [true](#I3.places_kept) |
+# | after three times that decay $\langle a_i, v_j \rangle$ ranks better | difference [[I3.places_late:±]] | [true](#I3.places_late) |
+#
+# So here swap costs predict swaps, but not because a swap has a price: fixed weights are where neurons start. Decay brings functions to cheap neurons no faster than it makes networks forget where they began, and more slowly if anything. In these networks prices explain where weight decay ends, not the way there. Where $F$ is much larger than $Z$, start and price name the same places, and only a start that hides $F$ tells them apart ([](53_asymmetric_mlps.ipynb)).
 #
 # ## What it means for merging networks
 #
@@ -858,6 +911,100 @@ figures.numbers(
 #
 # So the factor between $\Delta_\pi$ and $\lVert \delta_\pi \rVert^2$ is $1/\mu$ only for nearly isotropic metrics.
 #
+# ### Who takes whose place
+#
+# {glue:text}`data_says` The networks are those of [](53_asymmetric_mlps.ipynb) (layer norm, GELU, AdamW with rate 0.001, batches of 64), narrower, with $\sigma_F = d^{-1/2}$ in maps of $d$ inputs, the law of the first weights. We look at the first layer, whose inputs both networks have in common, in the subspace of 90 % of the variance. The two networks of a pair share $F$; pairs share nothing but the images. For exchanges, a *moved* neuron is one that activation matching does not leave in place, and the other moved ones are what the place is compared with:
+
+
+# %% Train the pairs, and count the time of weight decay
+name, data_says = choose((dataset, "digits"))
+spec = DataSpec(name, "train90").at_most(images, seed)
+x = load(name, spec.split, spec.n, spec.seed).inputs(flat=True)
+chapter.uses(dataset=load(name).source, images=spec.size)
+basis = pca_basis(x, centred=True)
+PRINTED = -100 * math.ceil(54_000 / 64) * math.log1p(-1e-5)  # τ, 100 epochs
+free, charged = (
+    syre_pairs(spec, width, pairs, epochs, tau, seed) for tau in (0, 3 * PRINTED)
+)
+
+# %%
+# moved neurons of two networks that share F, no weight decay
+met = places(free, x, basis)  # new places p (pairs, m); a, v, z (pairs, m, k)
+moved = met.p != torch.arange(width)
+among = moved[:, :, None] & moved[:, None] & ~torch.eye(width, dtype=torch.bool)
+G = met.v @ met.a.mT  # ⟨v_i, a_j⟩
+own = G.diagonal(dim1=1, dim2=2)
+found = {
+    "swap cost": G + G.mT - own[:, :, None] - own[:, None],  # −Δ_(ij)/2
+    "fixed weights": met.a @ met.v.mT,
+    "first random weights": met.a @ met.z.mT,
+    "the whole start": met.a @ (met.v + met.z).mT,
+}
+found = {label: auc(score, met.p, among) for label, score in found.items()}
+print(f"{100 * moved.double().mean():.0f} % of the neurons moved")
+for label, rank in found.items():
+    print(f"{label:21}{100 * rank.nanmean():.0f} % below the new place")
+
+
+# %% Means over pairs
+def over_pairs(values: torch.Tensor) -> tuple[float, float]:
+    """Mean and error over pairs in which neurons moved; one pair says nothing."""
+    values = values[values.isfinite()]
+    return error_bars.over_clusters(values) if len(values) > 1 else (0.5, 1e6)
+
+
+lead = found["fixed weights"] - found["first random weights"]
+
+# %%
+by_cost = over_pairs(found["swap cost"])
+claims.check("I3.places_predicted", *by_cost, n=pairs)
+claims.check("I3.places_unpriced", *over_pairs(lead), n=pairs)
+
+# %% [markdown]
+# Both scores hold what the second neuron has from the beginning, so that a rank beyond chance says nothing about prices; their comparison does. Where the networks share $F$, it is measured; where they share nothing, {prf:ref}`prop-exchangeable` says what it is without prices. For $c$ the first network is therefore that of the pair half of all pairs on, all neurons count, and two pairs are one cluster; $c$ is the mean of $\langle a_i, z_j \rangle$ at the place $j$ of function $i$, less that over all $j$, over the same with $v_j$, for $a_i$ of unit length.
+
+
+# %% What first weights count, over the time of decay
+def clusters(values: torch.Tensor) -> np.ndarray:
+    """Of pairs, and of those half of all pairs on: (pairs / 2, 2)."""
+    return values.reshape(2, -1).T.numpy()
+
+
+thirds = [(free, None, 0.0), (charged, None, 3 * PRINTED)]
+thirds[1:1] = [(charged, n * epochs // 3, n * PRINTED) for n in (1, 2)]
+counts = []
+for run, epoch, _ in thirds:
+    far = places(run, x, basis, epoch, other=pairs // 2)
+    a = far.a / far.a.norm(dim=-1, keepdim=True)
+    scores = [a @ weights.mT for weights in (far.z, far.v)]
+    lifts = [clusters(lift(score, far.p)) for score in scores]
+    counts.append(error_bars.jackknife(lambda u, v: u / v, *lifts))
+every = torch.ones(pairs, width, width, dtype=torch.bool)
+of_first, of_fixed = (clusters(auc(score, far.p, every)) for score in scores)
+
+# %%
+claims.check("I3.places_kept", *counts[1], n=pairs // 2)
+late = error_bars.over_clusters(of_fixed - of_first)  # at the end
+claims.check("I3.places_late", *late, n=pairs // 2)
+
+# %% Plot the count over the time of decay
+figure, axis = figures.panels(height=2.8)
+taus = [tau for *_, tau in thirds]
+fine = np.linspace(0, taus[-1], 100)
+axis.plot(fine, np.exp(-fine), "--", color="book:black")
+axis.text(2.5, 1.12, "dashed: what decay leaves", ha="right")
+style = dict(color="book:orange", fmt="o-", linewidth=1.2)
+figures.band(axis, taus, *np.transpose(counts), **style)
+record = claims.recorded("I3.places_kept")
+style = dict(color="book:blue", zorder=4)
+axis.plot([PRINTED] * 2, [record["low"], record["high"]], linewidth=2, **style)
+axis.plot(PRINTED, record["value"], "o", markersize=7, **style)
+axis.set(xlabel=r"time of decay $\tau$", ylabel="count $c$ (fixed weights: 1)")
+axis.set(xlim=(-0.1, 2.6), ylim=(-0.2, 1.3), yticks=[0, 0.5, 1])
+figures.show("fig_places_taken", figure)
+figures.numbers(data_says=data_says)
+
+# %% [markdown]
 # ### Exercises
 #
 #

@@ -6,7 +6,7 @@
 # %% [markdown]
 # # Averaging fails when many neurons can do the same job
 #
-# *If each neuron sees only some inputs, the same ones in both networks, when can the networks be averaged?*
+# *If each neuron sees some inputs, the same in both networks, when can the two be averaged?*
 #
 # When few neurons see the whole task. Halfway the loss rises by **[[I13.lmc_copy:±]]** of the target's mean square if 3 of 128 do, by **[[I13.lmc_copy + I13.rise_copy:±]]** if 83 do. Idle neurons cause it: without those that never fire **[[100 * I13.unused:±]] %** is left, without those active on at most 1 % of inputs **[[100 * I13.zeroed:±]] %**.
 #
@@ -16,14 +16,14 @@
 # Rise of the loss halfway (the barrier). Each of two numbers is copied to one input (coherence 1) up to ten (coherence 1/10). Dots with 99.9 % bars: recorded, as is the share; lines: this run.
 # :::
 #
-# **How sure.** Recorded: [[n(I13.lmc_copy)]] masks at one copy, [[n(I13.rise_copy)]] at ten, [[n(I13.unused)]] in controls. LMC: linear mode connectivity, hardly any barrier.
+# **How sure.** Recorded: [[n(I13.lmc_copy)]] masks at one copy, [[n(I13.rise_copy)]] at ten, [[n(I13.unused)]] in controls. LMC: linear mode connectivity.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | "LMC for high coherence" (Q4) | [true](#I13.lmc_copy) | barrier [[I13.lmc_copy:±]] at one copy |
 # | "high midpoint barrier for low coherence" (Q4) | [true](#I13.rise_copy) | [[I13.rise_copy:±]] more at ten copies |
 # | "the same trend for a variant" (Q4) | [true](#I13.rise_frame) | [[I13.rise_frame:±]] more at ten pairs |
-# | Few copies make "certain directions … more expensive" (Q4) | [true: masks hide them](#I13.mediated) | masks that hide less raise the barrier at coherence 1, too: by [[100 * I13.mediated:±]] % of what ten copies do |
+# | Few copies make "certain directions … more expensive" (Q4) | [true: masks hide them](#I13.mediated) | masks that hide less do it at coherence 1: [[100 * I13.mediated:±]] % of the rise |
 # | High coherence means "effective symmetry breaking" (Q4) | [true in narrow layers](#I13.width) | [[I13.width:±]] higher barrier with 1536 neurons than with 128 |
 # | Cause: neurons on in one run only (ours) | [true](#I13.switch) | [[100 * I13.switch:to]] % of what the average lacks |
 #

@@ -20,7 +20,7 @@
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | $\mathcal O(\beta^{3/2})$ for ReLU (Thm 5.1) | [true, and sharp](#I9.exponent) | slope of the exact supremum: [[I9.exponent:.4f]] |
+# | $\mathcal O(\beta^{3/2})$ for ReLU (Thm 5.1) | [true, and sharp](#I9.exponent) | measured: [[I9.exponent:.4f]] |
 # | $\frac{2\pi^2}{3} (1 + \beta)^2 \beta^3$ for its square (eq. 226) | [true, with room](#I9.printed_bound) | $\frac{1}{3\pi} \beta^3$ suffices |
 # | for "$\beta \in [0, 1)$" (Thm 5.1) | [true for all $\beta \ge 0$](#I9.sharp_bound) | searched up to $\beta = 2$ |
 # | $\frac{\sqrt 3}{2} L_\eta \beta^2$ for smooth activations $\eta$, $\lvert \eta'' \rvert \le L_\eta$ (Thm D.1) | [true, and sharp](#I9.smooth_bound) | reached to [[1 - I9.smooth_bound:≤.0e]] |
@@ -29,7 +29,7 @@
 #
 # **Open.** Nothing on the bounds; barriers of networks with more than one hidden layer were not compared with theirs.
 #
-# **For the authors.** No result to change. In Thm 5.1 one may print $\sup_\lambda \lVert \xi_H \rVert \le \beta^{3/2} \lVert F \Sigma^{1/2} \rVert_F / \sqrt{3\pi}$ for every $\beta \ge 0$; what is called "a second-order view" is of order $\frac32$ for ReLU.
+# **For the authors.** No result to change. In Thm 5.1 one may print $\sup_\lambda \lVert \xi_H \rVert \le \beta^{3/2} \lVert F \Sigma^{1/2} \rVert_F / \sqrt{3\pi}$ for every $\beta \ge 0$; "a second-order view" is of order $\frac32$ for ReLU.
 
 # %% Parameters tags=["parameters"]
 pairs: int = 60  # random pairs of weights per setting

@@ -24,7 +24,7 @@
 # | … with its minimum in closed form (eqs. 256, 257) | [true](#I19.closed_form) | to rounding, [[n(I19.closed_form)]] problems |
 # | It tends to the cost without error as errors get expensive (Thm E.5) | [true, on all inputs](#I19.ridgeless_any) | to [[I19.ridgeless:≤.0e]] or less |
 # | "If $\eta$ is bi-Lipschitz, one can prove a lower bound" (App. E.2) | [true](#I19.bi_lipschitz) | leaky ReLU, [[n(I19.bi_lipschitz)]] costs |
-# | A lower bound for ReLU (ours) | [true on symmetric inputs](#I19.between) | at least half the upper one |
+# | A lower bound, ReLU, symmetric inputs (ours) | [true](#I19.between) | at least half the upper one |
 # | Functions that agree on the projection are close (Prop. E.2) | [true](#I19.coincidence) | to $(L_1 + L_2)^2$ (Lipschitz constants) times the variance projected away |
 #
 # **Open.** Nothing. Without symmetry no such lower bound exists for ReLU.

@@ -6,7 +6,7 @@
 # %% [markdown]
 # # Exchanging two inputs of a layer costs in proportion to its width
 #
-# *If the inputs of a layer change places, how much larger must its weights become to compute the same?*
+# *If a layer's inputs change places, how much must its weights grow to compute the same?*
 #
 # After little training their squared norm must grow by about the squared shift of fixed parts, as the paper proves. For the cheapest exchange that is **[[low(I7.constant)**2:.3f]] to [[high(I7.constant)**2:.3f]] per neuron** at 2048 neurons, in units of the inputs' squared distance times the fixed variance; in wide layers, 2 (proved).
 #
@@ -22,7 +22,7 @@
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | The shift of the cheapest exchange grows like $\sqrt m$ with $m$ neurons (Thm 4.8) | [true](#I7.root_m) | power [[I7.root_m:±]], 128 to 2048 neurons; ½ in the limit |
-# | … with a factor from 1 to $\sqrt 3$ (eq. 170) | [true: √2 in the limit](#I7.constant) | [[I7.constant:±]] at 2048 neurons |
+# | … with a factor from 1 to $\sqrt 3$ (eq. 170) | [true: near √2](#I7.constant) | [[I7.constant:±]] at 2048 neurons |
 # | A reindexing costs about its squared shift, if trained parts are small beside it (Thm 4.7) | [true](#I7.bound) | error of at most twice their ratio if all inputs are seen alike; attained |
 # | … and so does the cheapest exchange (Cor. C.6) | [true](#I7.minimum) | same error, for ratios up to 1 |
 # | "Taking the minimum over all transpositions" (its proof) | [this step breaks](#I7.minimum_step) | where that error exceeds 1; we give another |
@@ -30,7 +30,7 @@
 #
 # **Open.** Nothing.
 #
-# **For the authors.** In the proof of Cor. C.6, before "Taking the minimum", bound $\lVert R - \delta_{(ab)} \rVert$ in (141) by $\lVert \delta_{(ab)} \rVert - \lVert R \rVert$ from below: this grows with the shift $\lVert \delta_{(ab)} \rVert \ge \lVert R \rVert$.
+# **For the authors.** In the proof of Cor. C.6 bound $\lVert R - \delta \rVert$ in (141) by $\lVert \delta \rVert - \lVert R \rVert$ from below: this grows with the shift $\lVert \delta \rVert \ge \lVert R \rVert$.
 
 # %% Parameters tags=["parameters"]
 draws: int = 800  # random layers in all; a part of them for each size

@@ -24,12 +24,12 @@
 # | Some bias $b_\star$ forces an error above $1/(10 \sqrt 2)$ (Thm C.10) | [true, for a simpler reason](#I8.hardness) | [[I8.hardness:≥.0f]] or more at $b_\star = 6 d^3 + 1$ |
 # | Trained parts $W$ move outputs by $\lVert \alpha \rVert_2 \lVert W \rVert_F$ at most, $\alpha$ the output weights (Lemma C.8) | [true; 1/√2 of it suffices](#I8.stability) | [[I8.stability:≤.4f]] of it at most |
 # | The factor $1/\sqrt 2$ is attained (ours) | [true](#I8.sharp_stability) | largest ratio [[I8.sharp_stability:.4f]] |
-# | A bound for all output weights at once (ours) | [true](#I8.after) | the bound is up to [[100 * I8.after:≤.0f]] % of the least error |
-# | A bound from homogeneity alone (ours) | [true](#I8.homogeneous) | the bound is up to [[100 * I8.homogeneous:≤.0f]] % of the least error |
+# | A bound for all output weights at once (ours) | [true](#I8.after) | up to [[100 * I8.after:≤.0f]] % of the least error |
+# | A bound from homogeneity alone (ours) | [true](#I8.homogeneous) | up to [[100 * I8.homogeneous:≤.0f]] % of the least error |
 #
 # **Open.** Larger trained parts: with $d = 41$ inputs the bound is empty from $\lVert \alpha \rVert_2 \lVert W \rVert_F =$ [[2**0.5 * I8.trained:.0f]] on.
 #
-# **For the authors.** In Thm C.10: "with probability at least $1 - \exp(-cd)$ over sampling $F$, for all $\alpha$ and $W$ satisfying …", with $b_\star = 0$; likewise "for all $\alpha$" in Thm C.9.
+# **For the authors.** In Thm C.10: "with probability at least $1 - \exp(-cd)$ …, for all $\alpha$ and $W$ satisfying …", with $b_\star = 0$; likewise "for all $\alpha$" in Thm C.9.
 
 # %% Parameters tags=["parameters"]
 layers: int = 20  # random networks per setting of the exact checks

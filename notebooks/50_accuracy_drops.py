@@ -6,7 +6,7 @@
 # %% [markdown]
 # # With the code's defaults accuracy drops shrink as the dimension grows
 #
-# *How much training accuracy is lost halfway between two networks that share their fixed weights, and is it less on data of higher dimension?*
+# *If two networks share their fixed weights, is less accuracy lost halfway in higher dimensions?*
 #
 # With the defaults of the published code it falls with the dimension, as the paper says: **[[I12.drop_2:±]]**, **[[I12.drop_8:±]]** and **[[I12.drop_32:±]]** points in 2, 8 and 32 dimensions. The paper prints 46.4, 15.7 and 6.1, for a setting that it does not state. In other settings the order is open.
 #
@@ -28,7 +28,7 @@
 #
 # **Open.** The printed sizes: no run can decide them; their setting could. The order, and what Fig. 5 shows ([44](44_gaussian_mixture.ipynb)), in all [[n(I12.order_low)]] settings: ten pairs each instead of four, 10 core-hours (nothing decides it if signs differ between settings). Wide layers: 2 core-hours.
 #
-# **For the authors.** Beside the drops of Q3 state $\sigma_{\mathrm{sep}}$, the scales of the noise, the fixed entries of a row, the norm, the epochs, and the accuracy of the ends.
+# **For the authors.** In Q3 state $\sigma_{\mathrm{sep}}$, the scales of the noise, the fixed entries of a row, the norm, the epochs, and the accuracy of the ends.
 
 # %% Parameters tags=["parameters"]
 clusters: int = 12  # independent pairs of networks in the published setting

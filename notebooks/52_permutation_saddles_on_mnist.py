@@ -18,15 +18,15 @@
 # What changes the price of a merge, as a factor on the loss; recorded on MNIST's leading components. Bars: 99.9 % intervals.
 # :::
 #
-# **How sure.** [[n(P8.projected_monotone)]] converged paths, four widths, 50 components of 10 000 images; recorded. The paper's statements are about whole images and stay open.
+# **How sure.** [[n(P8.projected_monotone)]] paths, recorded, on 50 components of images; the paper speaks of whole images.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | "in most cases the loss increased monotonically toward the permutation point" (sec. 5) | [open](#P8.mnist_monotone) | components: [[100 * P8.projected_monotone:.0f]] % ([[100 * P8.projected_monotone:to]]) of paths |
 # | "the barrier height (loss at saddle) decreased with the number $H$ of hidden neurons" (sec. 5) | [open](#P8.mnist) | components: like $H$ to the power [[P8.projected_falls:.1f]] ([[P8.projected_falls:to]]) |
 # | "The accuracy on the training set decreases only marginally" (Fig. 3B) | [open](#P8.mnist_accuracy) | components: [[100 * P8.projected_points_accuracy:.2f]] ([[100 * P8.projected_points_accuracy:to]]) points at most |
-# | "some of the permutation points correspond to first-order saddles … on the MNIST task" (abstract) | [open](#P8.mnist_first_order) | takes one minimum at each width, {glue:text}`hours_whole` core-hours |
-# | "permutation points could indeed be reached in practice" (sec. 6) | [open](#P8.mnist_reached) | components: it has [[2.718281828459045 ** P8.mnist_above:.2f]] ([[2.718281828459045 ** P8.mnist_above:to]]) times the loss of the path's end |
+# | "some of the permutation points correspond to first-order saddles" on MNIST (abstract) | [open](#P8.mnist_first_order) | takes one minimum at each width, {glue:text}`hours_whole` core-hours |
+# | "permutation points could indeed be reached in practice" (sec. 6) | [open](#P8.mnist_reached) | components: [[2.718281828459045 ** P8.mnist_above:.2f]] ([[2.718281828459045 ** P8.mnist_above:to]]) times the loss of the end |
 # | A pair "with high cosine-similarity" (Fig. 3A) is cheaper to merge (ours) | [true](#P8.mnist_similar) | a random pair: [[2.718281828459045 ** P8.mnist_similar:.1f]] ([[2.718281828459045 ** P8.mnist_similar:to]]) times as high |
 #
 # **Open.** Paths on whole images: {glue:text}`hours` core-hours for height and accuracy, {glue:text}`hours_monotone` for the rise.

@@ -9,12 +9,12 @@
 #
 # *What would it cost two neurons of a network trained on images to exchange their functions?*
 #
-# With large fixed weights **[[10 ** I15.mnist_scale:.0f]] ([[10 ** I15.mnist_scale:to]]) times** as much as with weights fixed at zero (**[[10 ** I15.mnist_scale_ridge:.0f]] ([[10 ** I15.mnist_scale_ridge:to]]) times** by ridge regression), where least of the hidden layers. Their coherence is **[[I18.higher_w:±]] times** that of other networks, which comes with fewer dimensions: relative to these it is **[[I18.dimension:±]] times**.
+# With large fixed weights **[[10 ** I15.mnist_scale:.0f]] ([[10 ** I15.mnist_scale:to]]) times** as much as with weights fixed at zero (**[[10 ** I15.mnist_scale_ridge:.0f]] ([[10 ** I15.mnist_scale_ridge:to]]) times** by ridge regression), in the layer where least. Hidden layers' coherence is **[[I18.higher_w:±]] times** that of other networks, which comes with fewer dimensions: relative to these it is **[[I18.dimension:±]] times**.
 #
 # :::{glue:figure} fig_recorded_swaps
 # :alt: Factor by which swaps cost more with large fixed weights than with weights fixed at zero, on a logarithmic axis from 1. W-MLPs by the Mahalanobis estimate [[10 ** I15.mnist_scale:.0f]], by ridge regression [[10 ** I15.mnist_scale_ridge:.0f]], from [[10 ** I15.mnist_scale_ridge:to]]; syre-MLPs by the Mahalanobis estimate [[10 ** I15.mnist_syre:.0f]].
 #
-# Median cost of a swap with large fixed weights over that with weights fixed at zero, least of three hidden layers, by two estimates: Mahalanobis and ridge regression. Recorded MNIST run; bars: 99.9 % intervals.
+# Median cost of a swap with large fixed weights over that with weights fixed at zero, least of three hidden layers, by two estimates: Mahalanobis, ridge regression. Recorded on MNIST; bars: 99.9 % intervals.
 # :::
 #
 # **How sure.** MNIST, 512 units, 20 of the paper's 100 epochs, [[n(I15.mnist_scale)]] pairs of networks of each kind; recorded.
@@ -23,12 +23,12 @@
 # | --- | --- | --- |
 # | Fig. 12, Mahalanobis estimate: larger at $\sigma_F = 1$ | [true](#I15.mnist_scale) | [[10 ** I15.mnist_scale:.0f]] ([[10 ** I15.mnist_scale:to]]) times as large |
 # | Fig. 12, ridge regression: larger at $\sigma_F = 1$ | [true](#I15.mnist_scale_ridge) | [[10 ** I15.mnist_scale_ridge:.0f]] ([[10 ** I15.mnist_scale_ridge:to]]) times as large |
-# | For realistic dimensions only "astronomically wide" layers have close centres, and so cheap swaps (App. G.2) | [true: none at 512 units](#I15.mnist_diagonal) | [[I15.mnist_diagonal:±]] cheap partners a neuron (layer 1) |
+# | For realistic dimensions only "astronomically wide" layers have close centres, and so cheap swaps (App. G.2) | [true: none at 512 units](#I15.mnist_diagonal) | at most [[high(I15.mnist_diagonal):≤.4f]] cheap partners a neuron (layer 1) |
 # | "exhibit low subspace coherence" (1: a neuron alone spans a direction; App. G.5) | [open: no second seed](#I18.low) | [[I18.low:±]] of its range (low: 0.5 or less) without large fixed weights |
 # | "in particular in later layers" (App. G.5) | [true](#I18.later) | layer 4 over layer 2: [[I18.later:±]] |
 # | "tend to exhibit higher subspace coherence values" (App. G.5) | [true](#I18.higher_w) | [[I18.higher_w:±]] times as high |
 #
-# **Open.** Coherence in the inputs of layer 2: a second seed, 2 core-hours. Ours: whether both estimates order pairs alike; whether before training coherence is the same with large fixed weights, to a tenth: [[I18.start:.2f]] ([[I18.start:to]]) times.
+# **Open.** Coherence in layer 2: a second seed, 2 core-hours. Ours: whether both estimates order pairs alike; whether coherence is alike before training: [[I18.start:.2f]] ([[I18.start:to]]) times.
 #
 # **For the authors.** No sentence to change.
 
@@ -436,7 +436,7 @@ claims.check("I18.higher_w", lambda e: e.higher("W 1"), **twice)
 # %% [markdown]
 # ## What it means for merging networks
 #
-# The more an exchange costs, the more firmly neurons keep their places: with fixed weights of scale 1 it costs more than with zeros, in every layer. What the average of two such networks loses is measured in [](53_asymmetric_mlps.ipynb): nothing at $\sigma_F = 1$, and nearly as much as between ordinary networks with zeros alone, where exchanges cost little.
+# The more an exchange costs, the more firmly neurons keep their places: with fixed weights of scale 1 it costs more than with zeros, in every layer. What the average of two such networks loses is measured in [](53_asymmetric_mlps.ipynb): nothing at $\sigma_F = 1$, and nearly as much as between ordinary networks with zeros alone, where exchanges cost little. That costs keep them is not shown by this: where fixed weights are no larger than first random ones, swap costs predict who takes whose place in [[100 * I3.places_predicted:.0f]] of 100 comparisons, by chance 50, but without any weight decay, too, and random weights, which cost nothing, tell it as well ([](42_swap_cost.ipynb), on MNIST).
 #
 # **Read on.** [](53_asymmetric_mlps.ipynb): what averaging such networks costs. [](44_gaussian_mixture.ipynb): swap costs on data of a dimension that one can choose. [](56_matchers.ipynb): which matching leaves the lowest {term}`barrier`.
 

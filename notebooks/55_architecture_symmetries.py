@@ -16,18 +16,18 @@
 # Share of each symmetry that the masks leave: of units, or of dimensions. Recorded at the printed sizes.
 # :::
 #
-# **How sure.** Exact: all permutations tested for [[n(I16.broken)]] masks of ResNets and [[n(I17.permutations)]] of transformers, ranks of two heads; the rest proved; recorded.
+# **How sure.** Exact, on [[n(I16.broken)]] masks of ResNets and [[n(I17.permutations)]] of transformers; the rest proved; recorded.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | "permutations of hidden units … are broken" (sec. 3.1, citing Lim et al.) | [true under Table 3](#I16.broken) | [[I16.broken:.0f]] interchangeable channels |
 # | Zeros keep rescalings of ReLU channels (ours) | [true of all of them](#I16.rescaling) | proved; outputs equal to [[I16.rescaling:≤.0e]] |
 # | "may not fully eliminate head-level equivalences" (App. G.4) | [true of linear maps](#I17.continuous) | [[100 * I17.continuous:.0f]] % of the dimensions left |
-# | Permutations of heads are eliminated (ours) | [true, 8 fixed entries a row](#I17.permutations) | [[I17.permutations:.0f]] interchangeable heads or units |
+# | Permutations of heads are eliminated (ours) | [true](#I17.permutations) | [[I17.permutations:.0f]] interchangeable heads or units |
 # | "one such a global permutation" a block group (App. F.4) | [true](#I16.symmetry) | outputs equal to [[I16.symmetry:≤.0e]] |
 # | Drawn "per input channel" (App. F.2) masks reach few neurons of the first layer (ours) | [true](#I16.first_layer) | [[I16.first_layer]] of 128 or more are unmasked |
 #
-# **Open.** The part of what is left in barriers of trained networks: a pair of printed ResNets takes about one GPU hour.
+# **Open.** Their part in trained networks' barriers: a pair of printed ResNets takes about one GPU hour.
 #
 # **For the authors.** In App. F.2 print "per output channel (spread randomly over the input channels and kernel dimensions)"; in App. G.4 say that 8 entries are fixed in each row.
 

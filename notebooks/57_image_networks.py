@@ -17,13 +17,13 @@
 # Training accuracy lost halfway between two networks, as trained: recorded for MLPs on MNIST (bars: 99.9 % intervals), not known for ResNets and transformers on CIFAR-10.
 # :::
 #
-# **How sure.** MLPs: [[n(I11.unaligned)]] pairs with large fixed weights, [[n(I11.standard)]] of each other kind; recorded. All other runs were of toy size and are not recorded.
+# **How sure.** MLPs: [[n(I11.unaligned)]] pairs with large fixed weights, [[n(I11.standard)]] of each other kind; recorded. All else: toy runs.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | "unaligned LMC … to some degree in ResNets" (Bürgin et al., Q1, Fig. 4b) | [open](#I16.unaligned) | needs {glue:text}`gpu_fig4` GPU hours |
 # | "reasonably low LMC barriers in the aligned case" (same, Q1, Fig. 4d) | [open](#I16.aligned) | the same networks |
-# | "$\mathcal L(I)$ becomes close to $\mathcal L(P^*)$" (same, Q2, Fig. 3b) | [open](#I16.close) | needs {glue:text}`gpu_six` GPU hours |
+# | "$\mathcal L(I)$ becomes close to $\mathcal L(P^*)$" (same, Fig. 3b) | [open](#I16.close) | needs {glue:text}`gpu_six` GPU hours |
 # | "pronounced interpolation barrier" of transformers (same, App. G.4) | [open](#I17.pronounced) | needs {glue:text}`gpu_eight_ViT` GPU hours |
 # | "substantially higher midpoint accuracy", $\sigma_F = 1$ (same, App. G.4) | [open](#I17.one) | needs {glue:text}`gpu_sixteen_ViT` GPU hours |
 # | "goes up and then goes down as the width increases" (Zhan et al., Fig. 15) | [open](#Z19.peak) | {glue:text}`gpu_eight_CNN` GPU hour; widths are not stated |
@@ -56,7 +56,7 @@ widths: list = [4, 8, 16]  # channels of three CNNs
 resnet: list = [1, 8, 1]  # multiplier, channels at width 1, blocks; 8, 16, 3
 vit: list = [24, 2, 2]  # dimension, depth, heads; 384, 8, 6 in the paper
 side: int = 2  # CNNs and ResNets see means over squares of so many pixels
-images: int = 800  # training images; 45 000 in the published code
+images: int = 600  # training images; 45 000 in the published code
 epochs: list = [4, 5, 7]  # of CNNs, ResNets, transformers; ?, 100, 200
 warm_up: int = 0  # epochs of the ResNets' warm-up; 20 in the paper
 batch: int = 16  # images of a step; 128 in the paper and its code

@@ -23,12 +23,12 @@
 # | --- | --- | --- |
 # | After a permutation "there is likely no loss barrier" (Zhan et al., abstract, on Entezari et al.) | [true of more than half of it](#X1.digits_permutation) | [[100 * X1.digits_permutation:±]] % is left (rescaled, too) |
 # | "all permutations of neurons in a given layer can be performed at equal loss" (Brea et al., sec. 1) | [true, for one merge](#X1.digits_merge) | [[100 * X1.digits_merge:±]] % of the barrier |
-# | "paths … that lead through a ‘permutation point’" (Brea et al., abstract) | [true; a lower one goes round it](#X1.price_bound) | none below $(\frac14 - \frac1{2\pi})/d$ with $d$ students, teachers and inputs (proved) |
+# | "paths … that lead through a ‘permutation point’" (Brea et al., abstract) | [true; a lower one goes round it](#X1.price_bound) | none below $(\frac14 - \frac1{2\pi})/d$ for $d$ neurons and inputs (proved) |
 # | "the error barrier … between two solutions can be arbitrarily large" (Zhao et al., sec. 5.2) | [true, but not between these](#X1.digits_scale) | rescaling changes the rest by [[100 * (X1.digits_scale - 1):±]] % |
 # | "unaligned LMC is achieved for large $\sigma_F$" (Bürgin et al., Q1) | [true of more than half of it](#X1.fixed_direct) | [[100 * X1.fixed_direct:±]] % of the barrier is left |
 # | Swap costs (Bürgin et al., (16)) tell which neurons a matcher moves (this book) | [open, in part](#X1.swap_predicts) | mean rank [[X1.swap_predicts:.3f]] ([[X1.swap_predicts:to]]); chance 0.5, our border 1/3 |
 #
-# **Open.** On which side of a third that rank lies: 8 core-hours. A guess of ours about matching with fixed weights, probably wrong: 1.5 core-hours.
+# **Open.** On which side of a third that rank lies: 8 core-hours. A guess of ours on fixed weights: 1.5.
 #
 # **For the authors.** No sentence to change.
 
@@ -606,7 +606,7 @@ claims.check("X1.swap_predicts", mean_rank, **of_pairs)
 # | **Z** | Order: [[100 * (1 - X1.digits_permutation):.0f]] % on digits, [[100 * (1 - X1.students_permutation):.1f]] % between students, and what is left there exactly; for wide students the rate of both ({prf:ref}`thm-direct`), for many teachers the best order's limit ({prf:ref}`thm-best`); how many zero neurons more make two minima one valley, and what fewer leave ({prf:ref}`thm-zero-rows`, {prf:ref}`cor-zero-rows`) | what the best order leaves on digits; neurons kept apart lead from there to the ensemble ({prf:ref}`prop-padding`), by a law that is not proved |
 # | **P** | The middle of every exchange; every order for the price of a merge, which a sum of two squares bounds for near neurons ({prf:ref}`thm-height`); which permutation points are passes, those of index 1 ({prf:ref}`thm-round`), and how many ({prf:ref}`thm-by-index`) | how high the straight line is |
 # | **G** | Lines between rescaled copies; what an exchange costs at least on any path, by the orientation of the first layer ({prf:ref}`thm-blind`); for one rescaled neuron behind more hidden layers no order of all layers lowers the power of the scale, only its constant, unless it puts that neuron to sleep ({prf:ref}`thm-all-layers`) | nearly all of these barriers; where two descents end is known for linear networks with a skip connection ({prf:ref}`thm-small-branch`), which says nothing of the straight line |
-# | **I** | Why fixed weights lower the line, to [[100 * X1.fixed_direct:.0f]] %, and in part which neurons move; a start that hides them tells start from cost ({prf:ref}`thm-start`), which needs a least decay ({prf:ref}`thm-clocks`) | whether start or cost does it here ({claim}`I3.hidden_printed`) |
+# | **I** | Why fixed weights lower the line, to [[100 * X1.fixed_direct:.0f]] %, and in part which neurons move, as a start, not as a price ({claim}`I3.places_unpriced`); a start that hides them tells start from cost ({prf:ref}`thm-start`), which needs a least decay ({prf:ref}`thm-clocks`) | whether start or cost does it here ({claim}`I3.hidden_printed`) |
 #
 # None of this contradicts a theorem of the four papers. Their statements are about different lines and paths between the same points:
 # an aligned line is low, and from the aligned copy back to the network itself it costs one merge (Z against P);

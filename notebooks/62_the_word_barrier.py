@@ -17,7 +17,7 @@
 # First: one line, five barriers (drawn). Second: how often two of them rank two pairs of networks differently; recorded, bars: 99.9 % intervals.
 # :::
 #
-# **How sure.** Theorems proved; ranks recorded on [[n(X4.seldom)]] pairs of students and [[n(X4.accuracy_order)]] of classifiers of the digits.
+# **How sure.** Theorems proved; ranks recorded on [[n(X4.seldom)]] pairs of students and [[n(X4.accuracy_order)]] of classifiers.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |

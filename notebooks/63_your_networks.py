@@ -13,7 +13,7 @@
 # :::{glue:figure} fig_five_lines
 # :alt: Loss above the straight line between its ends, along the line between two networks. Unmatched, it rises to a hill with a top halfway; with the units of the second network put in the order of the first the hill is lower. The share of the barrier that is left is written beside the second curve. A point halfway marks the merged network after REPAIR.
 #
-# One pair of this run ({glue:text}`shown`, profile {glue:text}`profile`), on examples that neither has seen. The point: merged, after {term}`REPAIR`. On average over this run's {glue:text}`trained_pairs` pairs of each architecture {glue:text}`left_says` of the barrier is left.
+# One pair of this run ({glue:text}`shown`, profile {glue:text}`profile`), on examples that neither has seen. The point: merged, after {term}`REPAIR`.
 # :::
 #
 # **How sure.** Recorded on [[n(X9.barrier)]] pairs of each architecture, trained on the digits; the share is a mean over the pairs of the architecture where it is largest.
@@ -22,9 +22,9 @@
 # | --- | --- | --- |
 # | After a permutation "there is likely no loss barrier" (Zhan et al., abstract, on Entezari et al.) | [true of more than half of it](#X9.barrier) | at most [[100 * X9.barrier:±]] % is left |
 # | permutations give "multiple equivalent global minima" (Brea et al., abstract) | [true, to rounding](#X9.function) | no output changed in [[n(X9.function)]] matches by four matchers |
-# | A random order of all units is found again (this book) | [true, of every unit](#X9.planted) | [[n(X9.planted)]] networks, no unit out of place |
+# | A random order of units is found again (ours) | [true, every unit](#X9.planted) | in all [[n(X9.planted)]] networks |
 # | Equation (16) is "the cost to swap neurons" $i$ and $j$ (Bürgin et al., sec. 4.2) | [true, to rounding](#X9.exchange) | [[n(X9.exchange)]] pairs of units |
-# | With half of the units kept apart instead of averaged, a third or less of the rise above the ensemble is left (this book) | [true](#X9.padding) | at most [[100 * X9.padding:±]] % |
+# | Half of the units kept apart, not averaged, leave a third or less above the ensemble (this book) | [true](#X9.padding) | at most [[100 * X9.padding:±]] % |
 #
 # **Open.** Whether keeping half of them apart leaves an eighth or more in every architecture (ours): here [[100 * X9.padding_law:±]] % where least; 1.6 core-hours. Other architectures: yours, by the command.
 #
@@ -83,7 +83,7 @@ pairs: int = 4  # pairs of each architecture that the chapter trains
 epochs: int = 12  # of their training
 restarts: int = 10  # of weight matching
 steps: int = 30  # of the matchers that descend
-exchanged: int = 40  # most pairs of units exchanged; of more, drawn ones
+exchanged: int = 20  # most pairs of units exchanged; of more, drawn ones
 minutes: float = (
     60  # a pair of yours that takes longer, as estimated first, is refused
 )

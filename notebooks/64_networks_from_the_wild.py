@@ -13,10 +13,10 @@
 # :::{glue:figure} fig_compose
 # :alt: First panel, shares of units that go to the same unit directly and by way of a third network, for three hidden layers, by weights [[100 * X10.compose:.0f]] per cent in the first and less than that in the deeper ones, by activations [[100 * X10.compose_deep:≤.0f]] per cent at most in the deeper ones; all would be 100. Second panel, for 28 pairs of small networks the rank in weights of the order with the best midpoint, among the thousand nearest, on a logarithmic axis; they scatter over the whole range.
 #
-# First: ANI-1x, carbon, 56 triples of networks. Second: madmom, 28 pairs; dashed: the nearest order.
+# First: ANI-1x, carbon, 56 triples of networks; dashed: one network in other orders. Second: madmom, 28 pairs; dashed: the nearest order.
 # :::
 #
-# **How sure.** Measured once, on all networks of each ensemble: 8 of ANI-1x (for each element), 8 of madmom, [[n(X10.nullity)]] of SpliceAI, [[n(X10.hubs)]] of mhcnuggets in two families. Only inputs are sampled; criteria were committed before.
+# **How sure.** Measured once, on all networks of each ensemble: 8 of ANI-1x, 8 of madmom, [[n(X10.nullity)]] of SpliceAI, [[n(X10.hubs)]] of mhcnuggets. Only inputs are sampled; criteria were committed before.
 #
 # | We expected | We find | By how much |
 # | --- | --- | --- |

@@ -13,6 +13,10 @@ import pytest
 
 from book.tools.render import reports
 
+KINDS = ["index", "scoreboard", "figures", "statistics", "verdicts", "your_networks", "errata/Z", "reports/P"]
+KINDS += ["bibliography", "api/modules", "executed/15_barrier_peak", "executed/53A_asymmetric_mlps"]
+OF_EACH_KIND = [f"book/{name}.html" for name in KINDS]
+PHONE, DESKTOP = 390, 1280
 VISIT = Path(__file__).with_name("visit.js").read_text(encoding="utf-8")
 
 
@@ -96,17 +100,24 @@ class Watched:
     def visit(self, url: str) -> SimpleNamespace:
         """What visit.js finds on a page, its requests and its trouble, to which later ones are added."""
         self.requests, self.trouble = [], []
+        self.tab.set_viewport_size(screen(PHONE))
         self.go(url)
-        return SimpleNamespace(**self.tab.evaluate(VISIT), requests=self.requests, trouble=self.trouble)
+        found = self.tab.evaluate(VISIT)
+        self.tab.set_viewport_size(screen(DESKTOP))
+        wide = SimpleNamespace(**self.tab.evaluate(VISIT, True))
+        return SimpleNamespace(**found, wide=wide, requests=self.requests, trouble=self.trouble)
 
 
 def screen(width: int) -> dict[str, int]:
     return {"width": width, "height": 900}
 
 
-def visits(browser, base: str, names: list[str], width: int) -> dict[str, SimpleNamespace]:
-    """Every page, visited once; it stays open during the next visit, so that late requests are seen."""
-    context = browser.new_context(viewport=screen(width))
+def visits(browser, base: str, names: list[str]) -> dict[str, SimpleNamespace]:
+    """Every page, loaded once on a phone, whose screen then grows to a desktop's (`wide`).
+
+    A page stays open during the next visit, so that late requests are seen.
+    """
+    context = browser.new_context()
     tabs = [Watched(context.new_page()) for _ in range(2)]
     found = {name: tab.visit(f"{base}/{name}") for name, tab in zip(names, itertools.cycle(tabs), strict=False)}
     for watch in tabs:
@@ -137,13 +148,13 @@ def frame_of(spec: dict, frame: int) -> list:
 
 @pytest.fixture
 def watched(browser):
-    watch = Watched(browser.new_page(viewport=screen(1280)))
+    watch = Watched(browser.new_page(viewport=screen(DESKTOP)))
     yield watch
     watch.tab.close()
 
 
 @pytest.fixture
 def phone(browser):
-    watch = Watched(browser.new_page(viewport=screen(390)))
+    watch = Watched(browser.new_page(viewport=screen(PHONE)))
     yield watch
     watch.tab.close()

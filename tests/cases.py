@@ -455,7 +455,7 @@ ORDERED = {  # what makes the order of hidden units count
     "not followed": lambda h: h + torch.linalg.pinv(h[:, None] * h[:, :, None]).sum(-1),
     "cumsum": lambda h: h.cumsum(-1),
     "neighbours": lambda h: F.pad(h[:, 1:] - h[:, :-1], (0, 1)),
-    "one-hot": lambda h: h * F.one_hot(h.argmax(-1), 6),
+    "looked up": lambda h: h * torch.linspace(0, 1, 6, dtype=h.dtype)[h.argmax(-1)][:, None],
     "position": lambda h: torch.where(torch.arange(6) < 3, h, -h),
     "index": lambda h: h[:, [0, 1, 1, 2, 5, 5]],
     "index write": lambda h: h.index_put((torch.arange(len(h)), torch.arange(len(h))), h.new_tensor(2.0)),
@@ -477,8 +477,13 @@ def zeroed(h):
     return h
 
 
-FREE = {  # what does not: values by their size, and forms in place
+FREE = {  # what does not: values by their size, units that an index of them picks, and forms in place
+    "one-hot": lambda h: h * F.one_hot(h.argmax(-1), 6),
+    "largest kept": lambda h: torch.zeros_like(h).scatter(-1, h.topk(2, -1)[1], h.topk(2, -1)[0].relu()),
+    "least": lambda h: h - h.tanh().gather(-1, h.argsort(-1)[:, :2]).sum(-1, keepdim=True),
     "largest value": lambda h: h * h.max(-1, keepdim=True)[0],
+    "rounded": lambda h: torch.fake_quantize_per_tensor_affine(h, 0.05, 0, -99, 99),
+    "steps": lambda h: torch.fake_quantize_per_channel_affine(h, torch.full((6,), 0.1), torch.zeros(6).int(), 1, -9, 9),
     "median": lambda h: h - h.median(-1, keepdim=True)[0],
     "threshold": lambda h: h * (h >= h.topk(4, -1)[0][..., -1:]),
     "sorted values": lambda h: h * (h.sort(-1)[0] * torch.arange(6, dtype=h.dtype)).sum(-1, keepdim=True),
@@ -529,6 +534,20 @@ class Experts(nn.Module):
         return (torch.einsum("bnh,nho->bno", h.tanh(), self.down) * self.router(x).softmax(-1)[..., None]).sum(1)
 
 
+@case(3, images(6, 4, 5))
+class Mixer(nn.Module):
+    """Channels are samples to the layers that mix tokens."""
+
+    def __init__(self):
+        super().__init__()
+        self.inp, self.up, self.down = nn.Linear(5, 6), nn.Linear(4, 9), nn.Linear(9, 4)
+        self.between, self.out = nn.Linear(6, 7), nn.Linear(7, 2)
+
+    def forward(self, x):
+        h = self.inp(x)
+        return self.out(self.between(h + self.down(self.up(h.mT).tanh()).mT).tanh())
+
+
 @case(2, VECTORS)
 class Members(Experts):
     """Networks stacked in an ensemble, whose outputs are apart."""
@@ -536,6 +555,70 @@ class Members(Experts):
     def forward(self, x):
         h = torch.einsum("bi,nih->bnh", x, self.up) + self.bias
         return torch.einsum("bnh,nho->bno", h.tanh(), self.down), self.router(x)
+
+
+@case(1 + 2, VECTORS)
+class Chosen(Experts):
+    """The expert that the router prefers."""
+
+    def forward(self, x):
+        w, e = self.router(x).softmax(-1).topk(1, -1)
+        h = torch.einsum("bi,bkih->bkh", x, self.up[e]) + self.bias[e]
+        return torch.einsum("bkh,bkho,bk->bo", h.tanh(), self.down[e], w)
+
+
+@case(1 + 2, VECTORS, ("router.bias",))
+class Choosing(Experts):
+    """Experts that take the examples they prefer."""
+
+    def forward(self, x):
+        w, at = self.router(x).T.softmax(-1).topk(3, -1)
+        z = (x[at] @ self.up + self.bias[:, None]).tanh() @ self.down * w[..., None]
+        return z.new_zeros(len(x), 3).index_add(0, at.flatten(), z.flatten(0, 1))
+
+
+@case(2, VECTORS)
+class Codes(nn.Module):
+    """The nearest code, and what another table has at its index."""
+
+    def __init__(self):
+        super().__init__()
+        self.code, self.more, self.out = nn.Embedding(6, 5), nn.Parameter(torch.randn(6, 3)), nn.Linear(3, 2)
+
+    def forward(self, x):
+        k = torch.cdist(x, self.code.weight).argmin(-1)
+        return self.code(k), self.out(self.more[k].tanh())
+
+
+@case(2 + 2 * (1 + 2 + 2) + 1, lambda: (torch.randn(2, 4, 8), torch.randn(2, 6, 8)), ("in_proj_bias",))
+class Decoder(nn.Module):
+    """Two streams, which rows of one weight read apart: queries, and keys and values."""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.out = nn.Linear(8, 8), nn.Linear(8, 8), nn.Linear(8, 2)
+        self.layer = nn.TransformerDecoderLayer(8, 2, 12, batch_first=True)
+
+    def forward(self, x, y):
+        return self.out(self.layer(self.a(x), self.b(y)))
+
+
+@case(2, TOKENS)
+class Sequences(nn.Module):
+    """Of several lengths, in any order; last states of both directions side by side; a table longer than the text."""
+
+    def __init__(self):
+        super().__init__()
+        self.rnn, self.out, self.places = (
+            nn.LSTM(5, 4, bidirectional=True),
+            nn.Linear(8, 2),
+            nn.Parameter(torch.randn(14, 8)),
+        )
+
+    def forward(self, x):
+        h, (last, _) = self.rnn(nn.utils.rnn.pack_padded_sequence(x, [5, 7], True, enforce_sorted=False))
+        h = nn.utils.rnn.pad_packed_sequence(h, True)[0]
+        return self.out((h + last.transpose(0, 1).flatten(1)[:, None] + self.places[:7]).tanh())
 
 
 @case(1 + 1 + 2, images(5, 3, 8, 8))

@@ -68,22 +68,17 @@ MODULES = {  # alpha leads to its core, which needs gamma; nobody needs delta an
 FIRST, SECOND = "01_first", "02_second"
 
 STALE = """
-import sys
-from pathlib import Path
-from book.tools.run.targets import Targets
-
-print(*Targets(sys.argv[1], Path("build/book")).stale())
-"""
-
-ACCEPT = """
-import json
+import json, sys
 from pathlib import Path
 from book.tools.read.sources import Sources
 from book.tools.run.targets import Targets, basis
 
-for chapter, path in Targets("smoke", Path("build/book")).executed.items():
+profile, accept = sys.argv[1:]
+targets = Targets(profile, Path("build/book"))
+print(*targets.stale())
+for chapter, path in targets.executed.items() if accept else ():
     content = json.loads(path.read_text())
-    content["metadata"]["lmc"]["sources"] = basis(Sources(), chapter, "smoke", "")
+    content["metadata"]["lmc"]["sources"] = basis(Sources(), chapter, profile, "")
     path.write_text(json.dumps(content))
 """
 
@@ -222,13 +217,9 @@ class Toy:
         done = self.python("-c", CALLS, verb, json.dumps(calls))
         return [subprocess.CompletedProcess(calls, *answer) for answer in json.loads(done.stdout)]
 
-    def stale(self, profile: str = "smoke") -> list[str]:
-        """The chapters that a build would execute; none is started."""
-        return self.python("-c", STALE, profile).stdout.split()
-
-    def accept(self) -> None:
-        """Let every executed notebook count as one of the present sources."""
-        self.python("-c", ACCEPT)
+    def stale(self, profile: str = "smoke", accept: bool = False) -> list[str]:
+        """The chapters that a build would execute, which are then accepted as if it had; none is started."""
+        return self.python("-c", STALE, profile, "yes" * accept).stdout.split()
 
     def _run(self, command: list[str]) -> subprocess.CompletedProcess:
         return subprocess.run(

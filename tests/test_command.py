@@ -1,7 +1,8 @@
 """The command writes the page of a pair, and refuses in one line."""
 
-import subprocess
+import runpy
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -30,12 +31,14 @@ def words(tmp_path, monkeypatch):
     sys.modules.pop("nets_of_a_user", None)
 
 
-def test_the_command_prints_the_table_and_writes_a_page(words, tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-m", "lmc_helpers", *words, "--out", "page.html"], capture_output=True, text=True
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "matched by weights, REPAIR" in done.stdout and "8 interchangeable units" in done.stdout
+def test_the_command_prints_the_table_and_writes_a_page(words, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["lmc_helpers", *words, "--out", "page.html"])
+    with pytest.raises(SystemExit) as end, warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # that the module has been imported before
+        runpy.run_module("lmc_helpers", run_name="__main__")
+    out, errors = capsys.readouterr()
+    assert (end.value.code, errors) == (0, "")
+    assert "matched by weights, REPAIR" in out and "8 interchangeable units" in out
     page = (tmp_path / "page.html").read_text("utf-8")
     assert "<h1>a.pt and b.pt</h1>" in page and "<svg" in page
 

@@ -1,6 +1,6 @@
 /* What a reader finds on a page, once it is drawn: every figure is scrolled into view, all is measured, nothing is
-   judged. The tests assert on it (`visits` in tests/browser.py). */
-async () => {
+   judged. The tests assert on it (`visits` in tests/browser.py). Afterwards, on a wider screen, only what differs there. */
+async wider => {
   const all = (selector, inside = document) => [...inside.querySelectorAll(selector)];
   const root = document.documentElement, text = found => found && found.innerText;
   const size = element => (({ width, height }) => [width, height])(element.getBoundingClientRect());
@@ -19,9 +19,9 @@ async () => {
   const shown = element => element.getClientRects().length > 0;
   const code = all(".cell.tag_lmc-switched > .cell_input"), button = document.getElementById("lmc-code");
   const before = code.filter(shown).length;
-  if (button) button.click();
+  if (button && !wider) button.click();
   const switched = code.filter(shown).map(cell => cell.textContent.trim().split("\n")[0]);
-  if (button) button.click();
+  if (button && !wider) button.click();
   for (const claim of all("details.lmc-claim")) claim.open = true;
 
   const early = all("script[src*=plotly]").length;
@@ -35,6 +35,7 @@ async () => {
       reserved: reserved[k], size: size(image), moves: Boolean(image.closest(".lmc-moves")),
       caption: figure ? text(figure.querySelector("figcaption")) : null, figure: figure && inside(figure) });
   }
+  if (wider) return { overflow: root.scrollWidth - root.clientWidth, pictures };
   const moving = [], undrawn = [];
   for (const { dataset } of all("script.lmc-moving-spec")) {
     const figure = document.getElementById(dataset.figure);
@@ -71,8 +72,7 @@ async () => {
   }
 
   const labels = all("svg.lmc-scale").flatMap(svg => {
-    const beyond = element => element.getBoundingClientRect().right > root.clientWidth + 1;
-  const boxes = all("text:not(.lmc-log)", svg).map(label => label.getBoundingClientRect());
+    const boxes = all("text:not(.lmc-log)", svg).map(label => label.getBoundingClientRect());
     return boxes.flatMap((a, k) => boxes.slice(0, k).filter(b =>
       a.left < b.right && b.left < a.right && a.top < b.bottom - 2 && b.top < a.bottom - 2));
   });
@@ -116,6 +116,9 @@ async () => {
     icons: all("svg.svg-inline--fa").map(icon => all("path", icon).map(path => path.getAttribute("d"))),
     missing: all("svg.svg-inline--fa g.missing").length,
   };
-  all("article pre").forEach(code => { code.style.display = "none"; }); // code may hold formulas as strings
-  return { ...facts, text: text(article) };
+  const display = value => all("article pre").forEach(code => { code.style.display = value; });
+  display("none"); // code may hold formulas as strings
+  facts.text = text(article);
+  display("");
+  return facts;
 }

@@ -72,16 +72,21 @@ def distinct(loss: Loss, theta: torch.Tensor) -> list[torch.Tensor]:
     return list(kept.values())
 
 
-def descent(loss: Loss, theta: torch.Tensor, points: int = 10) -> torch.Tensor:
-    """The way (n, p) of trust-region Newton descent in steps of at most 0.2, with points between its steps."""
-    way, t = [theta[None]], torch.linspace(1 / points, 1, points, dtype=theta.dtype)[:, None]
-    for _ in range(400):
-        last = way[-1][-1]
-        after = minimise(loss, last[None], 1, 1e-13, radius=0.2).theta[0]
-        if torch.equal(after, last):
+def descents(
+    loss: Loss, theta: torch.Tensor, radius: float = 0.2, steps: int = 400, points: int = 10
+) -> list[torch.Tensor]:
+    """The ways (n, p) of Newton descents from each θ (B, p), steps of at most ``radius`` with points between them."""
+    ways, t = [[one[None]] for one in theta], torch.linspace(1 / points, 1, points, dtype=theta.dtype)[:, None]
+    going = list(range(len(theta)))
+    for _ in range(steps):
+        last = torch.stack([ways[k][-1][-1] for k in going])
+        after = minimise(loss, last, 1, 1e-13, radius=radius).theta
+        moved = (after != last).any(dim=1).tolist()
+        for k, here, there, moves in zip(going, last, after, moved, strict=True):
+            ways[k] += [here + t * (there - here)] * moves
+        if not (going := [k for k, moves in zip(going, moved, strict=True) if moves]):
             break
-        way.append(last + t * (after - last))
-    return torch.cat(way)
+    return [torch.cat(way) for way in ways]
 
 
 def positive_outputs(net: MLP, theta: torch.Tensor) -> torch.Tensor:

@@ -1,7 +1,8 @@
 """Concentration of Gram matrices and the cheapest permutation, for the chapter *swap cost*.
 
 The Gram matrix S = Uᵀ diag(d)² U of a random row d is near its mean μ I (Bürgin et al., Theorem 4.4). The entries of d²
-are independent with mean μ, variance σ² and distance at most b from μ.
+are independent with mean μ, variance σ² and distance at most b from μ. And pairs of syre-MLPs, to ask whether costs
+predict which neurons change places.
 """
 
 from __future__ import annotations
@@ -15,7 +16,15 @@ from scipy.optimize import linear_sum_assignment
 from scipy.stats import binom
 from torch import Tensor
 
-from lmc_helpers.identifiability import output_sensitivity
+from lmc_helpers.alignment.activation_matching import recorded_moments
+from lmc_helpers.alignment.assignment import assign
+from lmc_helpers.alignment.pairs import ends
+from lmc_helpers.identifiability import Syre, output_sensitivity
+from lmc_helpers.networks.mlp import MLP
+from lmc_helpers.networks.model import Stack
+from lmc_helpers.seeds import drawn_seeds
+from lmc_helpers.training.recipes import Descent
+from lmc_helpers.training.runs import DataSpec, Run
 
 
 def centre_shift(F: torch.Tensor, U: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
@@ -138,3 +147,50 @@ def cheapest_other(table: Tensor) -> tuple[Tensor, float]:
             if change < least:
                 best, least = p, change
     return best, least
+
+
+RATE, BATCH = 1e-3, 64  # of Bürgin et al., F.1
+
+
+def syre_pairs(data: DataSpec, width: int, pairs: int, epochs: int, tau: float, seed: int) -> Run:
+    """Pairs of MLPs that share F, D = 1, where F and the first W have one law; weight decay for a time τ."""
+    model = MLP((math.prod(data.shape), *[width] * 3, 10), "gelu", "layer", init="normal")  # N(0, 1/inputs)
+    schemes = {name: Syre(math.prod(model.map_shape(name)[1:]) ** -0.5, 0.0) for name in model.maps()}
+    steps = epochs * math.ceil(data.size / BATCH)
+    descent = Descent(epochs, BATCH, "adamw", RATE, weight_decay=(1 - math.exp(-tau / steps)) / RATE)
+    seeds = drawn_seeds(seed, "syre pairs", 3 * pairs)
+    thirds = (0, epochs // 3, 2 * epochs // 3)
+    return Run(model, descent, data, seeds[: 2 * pairs], schemes, seeds[2 * pairs :], thirds)
+
+
+def auc(score: Tensor, p: Tensor, allowed: Tensor) -> Tensor:
+    """Mean over neurons i of how often the score of (i, p(i)) exceeds that of another allowed (i, j), ties one half."""
+    own = score.gather(-1, p[..., None])
+    others = allowed & (torch.arange(p.shape[-1]) != p[..., None])  # (..., m, m)
+    count = others.sum(dim=-1)
+    wins = (((own > score) + 0.5 * (own == score)) * others).sum(dim=-1) / count.clamp(min=1)
+    return wins.sum(dim=-1) / (count > 0).sum(dim=-1)
+
+
+def lift(score: Tensor, p: Tensor) -> Tensor:
+    """Mean over neurons i of the score of (i, p(i)) less the mean of row i."""
+    return (score.gather(-1, p[..., None]) - score.mean(dim=-1, keepdim=True)).mean(dim=(-2, -1))
+
+
+@dataclass(frozen=True)
+class Places:
+    """Which first-layer neurons of the second networks of pairs take the places of the first networks' neurons."""
+
+    p: Tensor  # (pairs, m), by activation matching
+    a: Tensor  # functions of the first networks, (pairs, m, k), float64
+    v: Tensor  # fixed parts of the second networks, as the inputs see them
+    z: Tensor  # their first W, in the same way
+
+
+def places(run: Run, x: Tensor, U: Tensor, epoch: int | None = None, other: int = 0) -> Places:
+    """The places at the end or after an epoch kept; ``other``: the second network is of the pair so many places on."""
+    (first, b), (_, b0), F = ends(run.result(), epoch), ends(run.result(), 0), run.fixed()["0.weight"][0]
+    b, b0 = (Stack(s.model, {name: W.roll(-other, 0) for name, W in s.params.items()}) for s in (b, b0))
+    p = assign(recorded_moments(first, b, x)["0"].correlations())
+    v, start = F.roll(-other, 0) @ U, b0.params["0.weight"].double() @ U
+    return Places(p, first.params["0.weight"].double() @ U, v, start - v)

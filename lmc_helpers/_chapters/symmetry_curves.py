@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from scipy.special import beta, betainc, gamma
+from scipy.special import beta, betainc, expit, gamma
 
 from lmc_helpers.general_linear import rotation_logarithm
 from lmc_helpers.orbits.group_actions import EPS, GeneralLinear, Weights
@@ -116,32 +116,34 @@ def sigmoid_network(sizes: Sequence[int], steps: int, normal: Normal) -> tuple[P
     """A network of Fig. 3a: sigmoid activation, gradient descent at the rates 1/h and 1/h for the two layers."""
     m, h, n, k = (int(size) for size in sizes)
     X, Y = normal(n, k), normal(m, k)
-    W_1, W_2 = normal(h, n) / math.sqrt(n), normal(m, h) / math.sqrt(h)
+    start = normal(h, n) / math.sqrt(n), normal(m, h) / math.sqrt(h)
+    x, y, V, W = (A.numpy() for A in (X, Y, *start))  # a step of NumPy's takes less time than torch's
     for _ in range(steps):
-        s = torch.sigmoid(W_1 @ X)
-        residual = (W_2 @ s - Y) / k
-        first = ((W_2.T @ residual) * s * (1 - s)) @ X.T
-        W_2 = W_2 - residual @ s.T / h
-        W_1 = W_1 - first / h
-    return PseudoInverse(torch.sigmoid, X), (W_1, W_2), Y
+        s = expit(V @ x)
+        residual = (W @ s - y) / k
+        inner = (W.T @ residual) * s * (1 - s)
+        V, W = V - inner @ x.T / h, W - residual @ s.T / h
+    return PseudoInverse(torch.sigmoid, X), (torch.from_numpy(V), torch.from_numpy(W)), Y
 
 
 def leaky_minimum(
     samples: int, slope: float, steps: int, normal: Normal
 ) -> tuple[PseudoInverse, Weights, torch.Tensor]:
     """A network of Fig. 3b, c: leaky ReLU, 16 inputs, 32 hidden neurons, 64 outputs, gradient descent with momentum."""
-    sigma = leaky_relu(slope)
     X, Y = normal(INPUTS, samples), normal(OUTPUTS, samples)
     w = normal(HIDDEN, INPUTS) / math.sqrt(INPUTS), normal(OUTPUTS, HIDDEN) / math.sqrt(HIDDEN)
-    first, second = (torch.zeros_like(W) for W in w)  # velocities
+    x, y, V, W = (A.numpy() for A in (X, Y, *w))
+    first, second = np.zeros_like(V), np.zeros_like(W)  # velocities
     for _ in range(steps):
-        z = w[0] @ X
-        residual = (w[1] @ sigma(z) - Y) / samples
-        inner = (w[1].T @ residual) * torch.where(z > 0, 1.0, slope)
-        first = MOMENTUM * first - RATE * (inner @ X.T)
-        second = MOMENTUM * second - RATE * (residual @ sigma(z).T)
-        w = w[0] + first, w[1] + second
-    return PseudoInverse(sigma, X), w, Y
+        z = V @ x
+        g = np.where(z > 0, 1.0, slope)
+        h = z * g
+        residual = (W @ h - y) / samples
+        inner = (W.T @ residual) * g
+        first = MOMENTUM * first - RATE * (inner @ x.T)
+        second = MOMENTUM * second - RATE * (residual @ h.T)
+        V, W = V + first, W + second
+    return PseudoInverse(leaky_relu(slope), X), (torch.from_numpy(V), torch.from_numpy(W)), Y
 
 
 def least_singular_value(s: torch.Tensor) -> torch.Tensor:

@@ -86,7 +86,7 @@ class WeightMatching:
 
 def agreement(a: Tensors, b: Tensors) -> Tensor:
     """The inner products Σ_names ⟨A, B⟩ of the parameters (P, …), (P,); names that b lacks do not count."""
-    return torch.stack([(a[name].double() * value).flatten(1).sum(dim=1) for name, value in b.items()]).sum(0)
+    return torch.stack([(a[name].double() * v).reshape(len(v), -1).sum(dim=1) for name, v in b.items()]).sum(0)
 
 
 @checked

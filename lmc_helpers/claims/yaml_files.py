@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from copy import deepcopy
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +37,9 @@ def text(path: Path) -> str:
         ) from None
 
 
+@cache
 def parsed(text: str, name: str, first: int = 1) -> Any:
-    """Parse a YAML text; errors refer to it by ``name`` and count lines from ``first``."""
+    """Parse a YAML text, once; errors refer to it by ``name`` and count lines from ``first``. Not to be changed."""
     try:
         return YAML(typ="safe", pure=True).load(text)
     except MarkedYAMLError as error:
@@ -54,7 +57,7 @@ def parsed(text: str, name: str, first: int = 1) -> Any:
 
 def load(path: Path) -> Any:
     """The content of a YAML file."""
-    return parsed(text(path), path.name)
+    return deepcopy(parsed(text(path), path.name))
 
 
 def read(path: Path, grammar: TypeAdapter, allowed: str) -> Any:

@@ -26,7 +26,8 @@ class Atom:
         self.fixed = Atom.reason if fixed is True else fixed  # why no permutation may act on it, or False
         self.parent: Atom | None = None
         self.parts: Axis | None = None  # the sum of products that it was found to be
-        self.of: Atom | None = None  # what each of its values belongs to, as rows to the experts that they go to
+        #: stacks and atoms: with a value of each of these goes one entry of the stack, as with rows their experts
+        self.of: list[tuple[Axis, list[Atom]]] = []
 
     def root(self) -> Atom:
         """The representative of all atoms that this one was united with."""
@@ -71,7 +72,7 @@ def fix(*axes: Axis) -> None:
     """Forbid permutations of these axes."""
     for atom in (atom.root() for axis in axes for product in axis for atom in product):
         if not atom.fixed:
-            atom.fixed = Atom.reason
+            atom.fixed, atom.constant = Atom.reason, False
             fix(atom.parts or ())
 
 
@@ -131,13 +132,6 @@ def same(a: Axis, b: Axis) -> None:
             return
 
 
-def belong(atom: Atom, of: Atom | None) -> None:
-    """Each value of an atom belongs to one of another."""
-    if atom.of is not None and of is not None:
-        same(((atom.of.root(),),), ((of.root(),),))
-    atom.of = atom.of or of
-
-
 def _same_product(p: Product, q: Product) -> None:
     """Identify two resolved products of one size."""
     if not p:
@@ -146,7 +140,7 @@ def _same_product(p: Product, q: Product) -> None:
     if a.size == b.size:
         if a is not b:
             b.parent, a.fixed, a.constant = a, a.fixed or b.fixed, a.constant and b.constant
-            belong(a, b.of)
+            a.of += b.of
         same((p[1:],), (q[1:],))
         return
     large, small = (a, b) if a.size > b.size else (b, a)

@@ -117,15 +117,20 @@ def called(model: nn.Module, x: Any, values: Mapping[str, Tensor] | None = None)
         return torch.func.functional_call(model, dict(values), args, kwargs) if values else model(*args, **kwargs)
 
 
-def fitting(model: nn.Module, x: Any) -> Any:
-    """Tensors on the device of a module, floating-point ones in the type of its parameters if they have one type."""
+def fitting(model: nn.Module, x: Any, targets: bool = False) -> Any:
+    """Tensors on the device of a module, floating-point ones in the type of its parameters if they have one type.
+
+    Targets are not rounded to a type of fewer bits.
+    """
     numbers = [value for value in model.parameters() if value.is_floating_point()]
     types = {value.dtype for value in numbers}
 
     def fit(value: Tensor) -> Tensor:
         if not numbers:
             return value
-        return value.to(numbers[0].device, *types if value.is_floating_point() and len(types) == 1 else ())
+        fits = value.is_floating_point() and len(types) == 1
+        fits = fits and not (targets and numbers[0].dtype.itemsize < value.dtype.itemsize)
+        return value.to(numbers[0].device, *types if fits else ())
 
     return mapped(fit, dict(x) if isinstance(x, Mapping) else x)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import SimpleNamespace as Arguments
 from typing import Any
 
@@ -21,7 +22,6 @@ from lmc_helpers.modules._axes import (
     Axis,
     State,
     Unfollowed,
-    belong,
     count,
     cut,
     fix,
@@ -43,6 +43,12 @@ POINTWISE = {  # beside those that torch tags
     *("_to_copy", "copy", "fill", "zero", "hardswish", "log_sigmoid_forward", "_prelu_kernel", "rrelu_with_noise"),
     *("complex", "polar", "real", "imag", "_conj", "masked_fill"),
 }
+
+
+VIEWS = "view", "_unsafe_view", "reshape", "_reshape_alias", "unflatten", "flatten"
+PASSED = {"_to_copy", "aminmax", "_local_scalar_dense", "select", "slice", "unbind"}  # and moves
+PICKED = dict.fromkeys(("index", "embedding"), "indices")  # operation → its argument that says which entries it takes
+PICKED |= dict.fromkeys(("index_select", "gather", "scatter", "scatter_add", "scatter_reduce"), "index")
 
 
 def move(*names: str) -> Callable[[Move], Move]:
@@ -114,7 +120,7 @@ def _repeat(axes, a, out):
     return [flat([fresh(m), axis]) if m > 1 else axis for m, axis in zip(a.repeats, axes, strict=True)]
 
 
-@rule("view", "_unsafe_view", "reshape", "_reshape_alias", "unflatten", "flatten")
+@rule(*VIEWS)
 def _view(f, a, out):
     """Blocks of axes whose lengths have equal products are flattened and split again."""
     state, after = f.state(a.self), list(out[0].shape)
@@ -125,7 +131,15 @@ def _view(f, a, out):
         return [moved[0]]
     if all(any(axis is state.pack for axis in one.variants[0]) and one.pack is None for one in moved):
         return [State([one.variants[0] for one in moved], state.pack)]
-    return [_reshaped(f.axes(a.self), after)]
+    first = list(state.variants[0])
+    at = next(d for d, axis in enumerate(first) if axis is state.pack) + 1
+    if at == len(first) or len({resolved(axes[at]) for axes in state.variants}) == 1:
+        return [_reshaped(f.axes(a.self), after)]
+    for axes in state.variants[1:]:  # one after the other
+        for d in {*range(len(first))} - {at}:
+            same(first[d], axes[d])
+    first[at - 1 : at + 1] = [tuple(product for axes in state.variants for product in axes[at])]
+    return [_reshaped(first, after)]
 
 
 def _reshaped(axes: Axes, after: list[int]) -> State:
@@ -241,12 +255,11 @@ def _index(f, a, out):
     axes, picks = list(f.axes(a.self)), list(a.indices)
     chosen = [d for d, pick in enumerate(picks) if pick is not None]
     if any(picks[d].dtype in (torch.bool, torch.uint8) for d in chosen):
-        fix(*axes, *(axis for d in chosen for axis in f.axes(picks[d])))
+        fix(*axes, *(axis for d in chosen for axis in [*f.axes(picks[d]), f.index.get(picks[d], ())]))
         return [fixed(out[0].shape)]
-    fix(*(axes[d] for d in chosen))
     new = f.broadcast(*(f.axes(picks[d]) for d in chosen))
-    if len(chosen) == len(new) == 1 and len(axes) > 1:
-        _rows_of(f, new[0], axes[chosen[0]])
+    for d in chosen:
+        f.pick(axes[d], picks[d], new)
     at = chosen[0] if chosen == list(range(chosen[0], chosen[-1] + 1)) else 0
     kept = [axis for d, axis in enumerate(axes) if d not in chosen]
     return [[*kept[:at], *new, *kept[at:]]]
@@ -259,15 +272,24 @@ def _index_put(f, a, out):
         ((d, mask),) = picks
         behind = [fresh(1) for _ in range(a.self.ndim - d - mask.ndim)]
         return [f.broadcast(f.axes(a.self), [*f.axes(mask), *behind])]
+    f.writes = True
     f.broadcast(_index(f, a, [a.self])[0], f.axes(a.values))
     fix(*(axis for pick in a.indices if pick is not None for axis in f.axes(pick)))
     return [f.axes(a.self)]
 
 
+@rule("_pack_padded_sequence", "_pad_packed_sequence")
+def _packed_sequence(f, a, out):
+    """Sequences of several lengths, on two axes or one after another."""
+    axes, n = f.axes(a.self), 2 if hasattr(a, "lengths") else 1
+    fix(*axes[:n])
+    return [[*fixed(out[0].shape[: 3 - n]), *axes[n:]], fixed(out[1].shape)]
+
+
 @rule("embedding")
 def _embedding(f, a, out):
     rows, *units = f.axes(a.weight)
-    fix(rows)
+    f.pick(rows, a.indices)
     return [[*f.axes(a.indices), *units]]
 
 
@@ -280,35 +302,38 @@ def _embedding_bag(f, a, out):
 
 @rule("index_select")
 def _index_select(f, a, out):
-    axes, dim = list(f.axes(a.self)), a.dim % a.self.ndim
-    fix(axes[dim])
-    axes[dim] = f.axes(a.index)[0]
-    return [axes]
+    state, dim, rows = f.state(a.self), a.dim % a.self.ndim, f.axes(a.index)
+    if state.variants[0][dim] is state.pack:
+        state = State([f.axes(a.self)])
+    for axes in state.variants:
+        f.pick(axes[dim], a.index, rows)
+    return [State([[*axes[:dim], rows[0], *axes[dim + 1 :]] for axes in state.variants], state.pack)]
 
 
 @rule("gather")
 def _gather(f, a, out):
     axes, index, dim = f.axes(a.self), f.axes(a.index), a.dim % a.self.ndim
+    f.pick(axes[dim], a.index)
     f.meet(axes, index, dim)
     return [index]
 
 
-@rule("scatter", "scatter_add", "scatter_reduce")
-def _scatter(f, a, out):
-    axes = f.axes(a.self)
-    for other in (a.index, getattr(a, "src", None)):
-        if other is not None:
-            f.meet(axes, f.axes(other), a.dim % a.self.ndim)
+def _scatter(f, a, out, summed=False):
+    """Entries are written where an index says; those of a source in their order."""
+    axes, dim, index = f.axes(a.self), a.dim % a.self.ndim, f.axes(a.index)
+    f.pick(axes[dim], a.index)
+    at, source = index[dim if len(index) == len(axes) else 0], getattr(a, "src", getattr(a, "source", None))
+    if source is not None:
+        own = f.axes(source)
+        f.meet(axes, own, dim)
+        (same if summed and length(at) == length(own[dim]) else fix)(at, own[dim])
+    if len(index) == len(axes):
+        f.meet(axes, index, dim)
     return [axes]
 
 
-@rule("index_add", "index_copy", "index_fill")
-def _index_add(f, a, out):
-    axes, dim = f.axes(a.self), a.dim % a.self.ndim
-    fix(axes[dim], f.axes(a.index)[0])
-    if getattr(a, "source", None) is not None:
-        f.meet(axes, f.axes(a.source), dim)
-    return [axes]
+RULES.update(dict.fromkeys(("scatter", "index_copy", "index_fill"), _scatter))
+RULES.update(dict.fromkeys(("scatter_add", "scatter_reduce", "index_add"), partial(_scatter, summed=True)))
 
 
 # ---------- operations along axes
@@ -340,24 +365,27 @@ RULES.update(
 
 @rule("argmax", "argmin")
 def _place_of(f, a, out):
-    fix(*(f.axes(a.self)[d] for d in listed(getattr(a, "dim", None), a.self.ndim)))
+    if a.dim is None:
+        fix(*f.axes(a.self))
+    else:
+        f.tells(out[0], f.axes(a.self)[a.dim])
     return _reduce(f, a, out)
 
 
 @rule("max", "min", "median", "nanmedian", "mode", "kthvalue")
 def _value_of(f, a, out):
-    """The value is the same in every order of the units; its place fixes them if it is used."""
+    """The value is the same in every order of the units; its place fixes them unless it picks the same units."""
     for one in out[1:]:
-        f.order[one] = [f.axes(a.self)[d] for d in listed(a.dim, a.self.ndim)]
+        f.tells(one, f.axes(a.self)[a.dim])
     return _reduce(f, a, out)
 
 
-@rule("sort", "topk")
+@rule("sort", "topk", "argsort")
 def _sorted(f, a, out):
     """The values by their size do not depend on the order of the units."""
     axes, d = f.axes(a.self), listed(a.dim, a.self.ndim)[0]
-    for one in out[1:]:
-        f.order[one] = [axes[d]]
+    for one in out[len(out) > 1 :]:
+        f.tells(one, axes[d])
     return [[*axes[:d], *fixed(one.shape[d : d + 1]), *axes[d + 1 :]] for one in out]
 
 
@@ -368,7 +396,7 @@ def _softmax(f, a, out):
     return [axes]
 
 
-@rule("cumsum", "cumprod", "cummax", "cummin", "logcumsumexp", "flip", "roll", "argsort", "unfold")
+@rule("cumsum", "cumprod", "cummax", "cummin", "logcumsumexp", "flip", "roll", "unfold")
 def _along(f, a, out):
     axes = f.axes(a.self)
     given = [getattr(a, name) for name in ("dim", "dims", "dimension") if hasattr(a, name)]
@@ -421,20 +449,13 @@ def _grouped_mm(f, a, out):
     x, w = f.axes(a.self), f.axes(a.mat2)
     if len(x) != 2 or len(w) != 3:
         raise Unfollowed
-    _rows_of(f, x[0], w[0])
+    f.pick(w[0], a.offs, [x[0]])
     f.stacked |= {atom.root() for product in resolved(w[0]) for atom in product}
     fix(x[0], w[0], *f.axes(a.offs))
     same(x[1], w[1])
     f.note(x[0], x[1])
     f.note(x[0], w[2])
     return [[x[0], w[2]]]
-
-
-def _rows_of(f, rows: Axis, stack: Axis) -> None:
-    """Note that each row is of one entry of a stack."""
-    one, other = resolved(rows), resolved(stack)
-    if len(one) == len(other) == len(one[0]) == len(other[0]) == 1:
-        belong(one[0][0], other[0][0])
 
 
 @rule("addmm", "_addmm_activation", "addmv")
@@ -550,6 +571,20 @@ def _group_norm(f, a, out):
         f.note(axes[0], group)
     own = [f.axes(one)[0] for one in (a.weight, a.bias) if one is not None]
     return [f.broadcast(axes, *([one, *(fresh(1) for _ in axes[2:])] for one in own))]
+
+
+ROUNDED = "fake_quantize_per_{}_affine_cachemask", "_fake_quantize_learnable_per_{}_affine"
+
+
+@rule(
+    *(one.format(of) for one in ROUNDED for of in ("tensor", "channel")),
+    f"_{ROUNDED[0]}_tensor_qparams".format("tensor"),
+)
+def _fake_quantize(f, a, out):
+    axes = f.axes(a.self)
+    own = [one for one in (a.scale, a.zero_point) if isinstance(one, Tensor) and one.numel() > 1]
+    behind = [fresh(1) for _ in axes[getattr(a, "axis", -1) + 1 :]]
+    return [f.broadcast(axes, *([*f.axes(one), *behind] for one in own))] * len(out)
 
 
 @rule("_weight_norm_interface")

@@ -21,6 +21,7 @@ belong to the architecture: they fix the axes along which they vary.
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -55,7 +56,7 @@ from lmc_helpers.modules._axes import (
     same,
 )
 from lmc_helpers.modules._module import called, outputs_of, step_by_step, tensors_of
-from lmc_helpers.modules._operations import MOVES, POINTWISE, RULES, alike, geometry
+from lmc_helpers.modules._operations import MOVES, PASSED, PICKED, POINTWISE, RULES, VIEWS, alike, geometry
 from lmc_helpers.modules._plain import memory, reached, remembered, unsaved
 from lmc_helpers.networks.permutations import Axis as Place
 from lmc_helpers.networks.permutations import Symmetry
@@ -64,6 +65,8 @@ BY_HAND = "allowed: its groups written by hand, Symmetry({group: (Axis(parameter
 SUFFIX = r"(\.parametrizations\.\w+\.(original\d?|.*)|[._](weight|bias)(_[vg]|_orig)?)$"
 
 
+#: Of each part of an axis its length, how many times it is packed, and how many pieces are there each time.
+Packed = tuple[tuple[int, int, int], ...]
 TURNS = {"t", "transpose", "squeeze", "unsqueeze"}  # in place, too
 
 
@@ -77,7 +80,7 @@ class Follower(TorchDispatchMode):
     def __init__(
         self,
         sources: Mapping[str, Tensor],
-        packed: Mapping[tuple[int, int], tuple[int, int]],
+        packed: Mapping[tuple[int, int], Packed],
         blocks: Mapping[int, tuple[int, int]],
         held: set[tuple],
     ):
@@ -86,8 +89,7 @@ class Follower(TorchDispatchMode):
         self.sources, self.packed = list(sources.values()), packed
         self.first_use: dict[int, int] = {}  # number of a source → when it is used first
         self.numbers = {memory(tensor): k for k, tensor in reversed(list(enumerate(self.sources)))}
-        #: source and axis that turns out to be packed, too → how many times, and how many pieces each time
-        self.found: dict[tuple[int, int], tuple[int, int]] = {}
+        self.found: dict[tuple[int, int], Packed] = {}  # source and axis that turns out to be packed, too
         #: source → axis and length of blocks that turn out to be read apart, the axes of each, and those that were read
         self.wanted: dict[int, tuple[int, int]] = {}
         self.blocks: dict[int, list[Axes]] = {}
@@ -102,16 +104,17 @@ class Follower(TorchDispatchMode):
         self.steps: list[tuple[str, list[State | None], list[State | None]]] = []
         #: results that say where units are, such as the indices of a maximum → the axes that their use fixes
         self.order = WeakTensorKeyDictionary()
+        self.index = WeakTensorKeyDictionary()  # indices → the axis whose entries they pick
         self.precision = 0.0  # of the coarsest floating type
         for k, tensor in enumerate(self.sources):
-            pieces = [packed.get((k, d), (1, 1)) for d in range(tensor.ndim)]
-            self.put(
-                tensor,
-                [
-                    flat([fresh(outer), tuple((Atom(n // (outer * m)),) for _ in range(m))])
-                    for n, (outer, m) in zip(tensor.shape, pieces, strict=True)
-                ],
-            )
+            axes: Axes = []
+            for d, whole in enumerate(tensor.shape):
+                parts = packed.get((k, d), ((whole, 1, 1),))
+                each = (
+                    flat([fresh(outer), tuple((Atom(n // (outer * m)),) for _ in range(m))]) for n, outer, m in parts
+                )
+                axes.append(tuple(itertools.chain(*each)))
+            self.put(tensor, axes)
         for k, (dim, size) in blocks.items():
             shape = [size if d == dim else n for d, n in enumerate(self.sources[k].shape)]
             self.blocks[k] = [list(map(fresh, shape)) for _ in range(self.sources[k].shape[dim] // size)]
@@ -190,6 +193,10 @@ class Follower(TorchDispatchMode):
             self.held |= {memory(tensor) for tensor in tensors}
         given: list[State | None] = []
         outputs: list[Tensor] | None = None
+        a = bound(func, args, kwargs)
+        passed = name in PASSED or name in MOVES or name in VIEWS
+        said = tensors_of(a.self if passed else getattr(a, PICKED.get(name, ""), ()))
+        kept = [(one, self.order.pop(one)) for one in said if one in self.index and one in self.order]
         try:
             given = [None if self.is_apart(name, one) else self.state(one) for one in tensors]  # before it changes them
             states = [state for state in given if state is not None]
@@ -201,11 +208,13 @@ class Follower(TorchDispatchMode):
             out = func(*args, **kwargs)
             outputs = list(tensors_of(out))
             if not outputs:
+                self.order.update(kept)
                 return out  # a number, the same in every order of the units
             if self.writes and before != list(map(geometry, tensors)) and name not in TURNS:
                 raise Unfollowed  # such as resize_
-            found = self.follow(name, func, bound(func, args, kwargs), tensors, states, outputs)
+            found = self.follow(name, func, a, tensors, states, outputs)
         except (Unfollowed, LookupError, AttributeError, TypeError):
+            fix(*(axis for _, axes in kept for axis in axes))
             if outputs is None:  # arguments of another layout
                 out = func(*args, **kwargs)
                 outputs = list(tensors_of(out))
@@ -217,6 +226,11 @@ class Follower(TorchDispatchMode):
                 self.order[tensor] = [axis for one in tensors for axis in self.axes(one)]
             if tensor.is_floating_point():
                 self.precision = max(self.precision, torch.finfo(tensor.dtype).eps)
+            if self.writes:
+                self.index.pop(tensor, None)
+            for one, axes in kept if passed else ():
+                self.order[tensor], self.index[tensor] = axes, self.index[one]
+        self.order.update(kept)
         self.steps.append(
             (str(func), given, [None if tensor in self.order else self.states[tensor] for tensor in outputs])
         )
@@ -224,7 +238,8 @@ class Follower(TorchDispatchMode):
 
     def is_apart(self, name: str, tensor: Tensor) -> bool:
         """True if an operation may read blocks of a tensor apart."""
-        return name in ("select", "unbind", "convolution") and self.numbers.get(memory(tensor)) in self.blocks
+        parts = ("select", "unbind", "convolution", "slice", "split", "split_with_sizes")
+        return name in parts and self.numbers.get(memory(tensor)) in self.blocks
 
     def pin(self, tensors: Iterable[Tensor], out: Iterable[Tensor]) -> list[Axes]:
         """Fix all axes of an operation that no rule describes."""
@@ -281,10 +296,27 @@ class Follower(TorchDispatchMode):
             self.note(*(axis for axis in result if axis is not None))
         return [fresh(1) if axis is None else axis for axis in result]
 
+    def tells(self, index: Tensor, axis: Axis) -> None:
+        """An index says where units of an axis are; its use fixes them unless it picks the same units elsewhere."""
+        self.order[index], self.index[index] = [axis], axis
+
+    def pick(self, axis: Axis, index: Tensor, rows: Sequence[Axis] = ()) -> None:
+        """An index picks units of an axis: those that it tells of, or in their order; each row has one of them."""
+        known = self.index.get(index)
+        if known is None or length(known) != length(axis):
+            fix(axis, known or ())
+            known = self.index.setdefault(index, axis)
+        if length(known) == length(axis):
+            same(known, axis)
+            needed = [atom for one in rows for product in resolved(one) for atom in product]
+            if needed and all(len(resolved(one)) == 1 for one in rows):
+                needed[-1].of.append((axis, needed))
+
     def meet(self, a: Axes, b: Axes, besides: int) -> None:
-        """Entries of two tensors meet along all axes but one; it and those of unequal lengths are fixed."""
-        fix(a[besides], b[besides])
-        for one, two in zip(a, b, strict=True):
+        """Entries of two tensors meet along all axes but one; those of unequal lengths are fixed."""
+        for d, (one, two) in enumerate(zip(a, b, strict=True)):
+            if d == besides:
+                continue
             if length(one) == length(two):
                 same(one, two)
             else:
@@ -305,6 +337,14 @@ class Follower(TorchDispatchMode):
 
     def part(self, tensor: Tensor, dim: int, first: int, last: int) -> State:
         """The axes of the entries of a tensor from first to last − 1 along one of them."""
+        size = math.gcd(first, last, tensor.shape[dim])
+        if dim == 0 and tensor.ndim == 2 and 0 < last - first < len(tensor) <= 8 * size:
+            blocks = [self.block(tensor, 0, size, k) for k in range(first // size, last // size)]
+            if None not in blocks:
+                rows, columns = zip(*(one for one in blocks if one is not None), strict=True)
+                for one in columns:
+                    same(columns[0], one)
+                return State([[tuple(itertools.chain(*rows)), columns[0]]])
         state = self.state(tensor)
         if state.variants[0][dim] is state.pack is not None:
             pack = fresh(last - first, fixed=True)
@@ -333,10 +373,12 @@ class Follower(TorchDispatchMode):
             return
         for k, tensor in enumerate(self.sources):
             for d, axis in enumerate(self.axes(tensor) if k not in self.blocks else ()):
-                product, *others = resolved(axis)
-                if not others and picked[0][0] in product[:-1] and (k, d) not in self.packed:
-                    outer = count(product[: product.index(picked[0][0])])
-                    self.found[k, d] = outer, length(picked)
+                parts = [(product, picked[0][0] in product[:-1]) for product in resolved(axis)]
+                if any(inside for _, inside in parts) and (k, d) not in self.packed:
+                    self.found[k, d] = tuple(
+                        (count(one), *((count(one[: one.index(picked[0][0])]), length(picked)) if inside else (1, 1)))
+                        for one, inside in parts
+                    )
 
 
 @cache
@@ -376,7 +418,7 @@ def trace(model: nn.Module, calls: Sequence[Any], chosen: Callable[[Any], Any]) 
     sources = dict([*model.named_parameters(), *model.named_buffers()])  # tied ones once
     buffers = {name for name, _ in model.named_buffers()}
     held = {memory(one) for one in reached(model) if isinstance(one, Tensor)}
-    packed: dict[tuple[int, int], tuple[int, int]] = {}
+    packed: dict[tuple[int, int], Packed] = {}
     blocks: dict[int, tuple[int, int]] = {}
     made = unsaved(model)
     while True:
@@ -485,12 +527,12 @@ def _parts(follower: Follower, k: int) -> Iterator[tuple[int, Axis, int, tuple[t
 
 def _groups(follower: Follower, names: list[str], buffers: set[str]) -> tuple[Symmetry, Grouping]:
     """The groups of atoms that nothing fixes."""
-    noted = follower.noted[len(names) :]
-    used = {atom for axes in noted for axis in axes for product in branches(axis) for atom in product}
-    spots: dict[Atom, list[Spot]] = {}
     for k, read in follower.reached.items():
         if len(read) < len(follower.blocks.get(k, ())):
             follower.whole(k)
+    noted = follower.noted[len(names) :]
+    used = {atom for axes in noted for axis in axes for product in branches(axis) for atom in product}
+    spots: dict[Atom, list[Spot]] = {}
     left: dict[str, list[str]] = {}  # why → parameter[axis]
     for k, name in enumerate(names):
         for d, axis, offset, where in _parts(follower, k):
@@ -637,7 +679,8 @@ def _companions(noted: Sequence[Axes], wanted: Mapping[Atom, Any]) -> dict[Atom,
         every = [list(branches(axis)) for axis in axes]
         times = Counter(atom for axis in every for atom in set(itertools.chain(*axis)))
         whole = {atom for axis in axes for atom in _always(axis) if times[atom] == 1}
-        whole |= {atom.of.root() for atom in whole if atom.of is not None}
+        for stack, needed in [each for atom in whole for each in atom.of]:
+            whole |= _always(stack) if {atom.root() for atom in needed} <= whole else set()
         for product in itertools.chain(*every):
             for atom in product:
                 if atom in wanted:

@@ -62,6 +62,7 @@ class Report:
     symmetry: Symmetry  # the groups of interchangeable units
     #: name → height of another path between a and b or their units, a permutation point for instance, for the table
     heights: Mapping[str, float] = field(default_factory=dict)
+    unmatched: str = ""  # why b is not matched by activations, if it is not
 
     def table(self) -> list[dict[str, Any]]:
         """Rows of plain numbers with standard errors over batches; None where a number does not exist."""
@@ -104,7 +105,7 @@ class Report:
     def sentences(self) -> list[str]:
         """Barriers that matching leaves, where REPAIR helps and where it harms, and the layers left alone and why."""
         barrier = {name: found.barrier_kinds["chord"] for name, found in self.lines.items()}
-        direct, said = barrier.pop("direct"), []
+        direct, said = barrier.pop("direct"), [f"Not matched by activations: {self.unmatched}"] * bool(self.unmatched)
         if not _is_clear(direct):
             said.append(f"No clear barrier between a and b as they are: {_words(*direct)}")
         for name, one in barrier.items():
@@ -242,8 +243,11 @@ def compare(
             work = copied(a)
             x = few(work, fitting(work, next(batches(a, inputs, 8))[0]), 8)
         by_weights, how = match(a, b, x, "weights", restarts, seed, symmetry, details=True, signs=signs)
-        by_activations = match(a, b, x, "activations", restarts, seed, how.symmetry, data=inputs, signs=signs)
-        modules = {"weights": by_weights, "activations": by_activations}
+        modules, unmatched, of_units = {"weights": by_weights}, "", {"data": inputs, "signs": signs}
+        try:
+            modules |= {"activations": match(a, b, x, "activations", restarts, seed, how.symmetry, **of_units)}
+        except ValueError as why:  # experts that take other tokens, for example
+            unmatched = str(why).partition("; allowed")[0]
         lines = {"direct": direct} | {by: line(a, one, loss, data, places, **of_line) for by, one in modules.items()}
         halves, done = zip(*(repair(a, one, inputs, details=True) for one in (b, *modules.values())), strict=True)
         losses, sizes, accuracy = _evaluated(a, [(tensors(one), tensors(one), 1.0) for one in halves], loss, data)
@@ -254,4 +258,4 @@ def compare(
             one, two, three = (Measured(value[kind].item(), error[kind].item()) for kind in value)
             right = None if accuracy is None else accuracy[k].item()
             repaired[name] = _Half(one, two, three, right, done[k].left)
-    return Report(lines, repaired, modules, how.symmetry, dict(heights or {}))
+    return Report(lines, repaired, modules, how.symmetry, dict(heights or {}), unmatched)

@@ -247,7 +247,7 @@ def _evaluated(
             if ends is not None:
                 ends.check(x, seeds)
                 ends = None
-            x, y = fitting(work, x), fitting(work, y)
+            x, y = fitting(work, x), fitting(work, y, targets=True)
             n, first, drawn = length(x, y), len(losses[k]), []
             parts = [(0, n)] if size is None else [(at, min(size, n - at)) for at in range(0, n, size)]
             for seed in range(seeds) or (None,):

@@ -39,10 +39,22 @@ from lmc_helpers.modules._module import (
     untouched,
 )
 from lmc_helpers.modules.losses import Combined
-from lmc_helpers.modules.symmetry import exponents, permuted
+from lmc_helpers.modules.symmetry import exponents, of_architecture, permuted
 from lmc_helpers.modules.symmetry import symmetry as traced
-from lmc_helpers.networks.permutations import Axis, Kinds, Symmetry, acted, by_matrices, restricted, units_of
+from lmc_helpers.networks.permutations import (
+    Axis,
+    Kinds,
+    Symmetry,
+    acted,
+    by_matrices,
+    change,
+    cycles,
+    permute,
+    restricted,
+    units_of,
+)
 from lmc_helpers.progress import progress
+from lmc_helpers.seeds import torch_generator
 
 __all__ = ["Matched", "load_matching", "match"]
 
@@ -84,6 +96,7 @@ class Matched:
             from safetensors.torch import save
 
             written = torch.tensor(list(json.dumps(groups).encode()), dtype=torch.uint8)
+            numbers = {name: value.contiguous() for name, value in numbers.items()}
             atomic_write(Path(path), save({"symmetry": written, **numbers}))
 
 
@@ -217,8 +230,8 @@ def match(
       (:mod:`lmc_helpers.alignment.activation_matching`). A group is recorded in every place where a weight reads it,
       with pixels and steps as samples; a group that no weight reads, such as the units of queries and keys, where
       weights make it, each place centred by itself. Heads and the units inside them are matched together: heads by the
-      largest sum of correlations over the orders of their units. Groups that are not recorded at all, or are factors of
-      an axis with heads that have units inside, are matched by weights in the end.
+      largest sum of correlations over the orders of their units. Groups that are not recorded at all, in two samples,
+      or are factors of an axis with heads that have units inside, are matched by weights in the end.
     - ``"straight-through"`` and ``"sinkhorn"``: a small loss halfway, at (a + π b)/2 with running statistics
       interpolated, by descent (``lmc_helpers.alignment.straight_through``,
       ``_sinkhorn``). Each step takes one batch of the data, all of them judge.
@@ -272,7 +285,7 @@ def match(
             Ends(a, b).check(next(batches(a, data))[0])
         signs = signs and not descends
         kinds: Any = maps is not None or (signs and "signs")
-        groups = traced(a, unlabelled(a, x), kinds=kinds) if symmetry is None else symmetry
+        groups = of_architecture(traced(a, unlabelled(a, x), kinds=kinds), (a, b)) if symmetry is None else symmetry
         if maps and not groups.kinds:
             raise ValueError(f"maps = {maps!r} with groups without kinds; allowed: those of symmetry(..., kinds=True)")
         groups = groups if signs else replace(groups, kinds={g: k._replace(signs=()) for g, k in groups.kinds.items()})
@@ -288,9 +301,10 @@ def match(
         if descends:
             p, values = _by_loss(a, b, groups, by, loss, data, steps, seed)
         elif by == "activations":
-            p, values, chosen = _by_activations(
-                a, b, groups, batches(a, data) if data is not None else [(x, None)], restarts, seed
+            p, means, chosen = _by_activations(
+                a, b, groups, (lambda: batches(a, data)) if data is not None else (lambda: [(x, None)]), restarts, seed
             )
+            values = torch.tensor(list(means.values()), dtype=torch.float64)
         else:
             p, values, chosen = _by_weights(a, b, groups, restarts, seed)
         matrices = _mapped(a, permuted(b, groups, p, chosen), groups, maps == "linear") if maps else {}
@@ -312,9 +326,26 @@ def _by_weights(
     own = restricted(symmetry, u)
     if not own.groups:
         return {}, torch.zeros(restarts, dtype=torch.float64), {}
-    found = weight_matching(u, v, own, restarts - 1, seed, signs=True, in_order=True)
+    start = _as_copies(u, v, own)
+    found = weight_matching(u, v, own, restarts - 1, seed, start, signs=True, in_order=True)
     p, signs = ({g: one[0] for g, one in of.items()} for of in (found.permutations, found.signs))
     return p, found.values[:, 0], signs
+
+
+def _as_copies(u: dict[str, Tensor], v: dict[str, Tensor], symmetry: Symmetry) -> dict[str, Tensor]:
+    """Permutations by the sorted sizes of each unit's weights, which no other group moves, if these make v nearly u."""
+    p, moved = {}, v
+    for g, places in symmetry.groups.items():
+        costs = torch.zeros(1, symmetry.sizes[g], symmetry.sizes[g], dtype=torch.float64)
+        for place in places:
+            both = (units_of(end[place.name], place, symmetry.sizes[g]).abs().double() for end in (u, moved))
+            A, B = (one.movedim(place.axis + 2, 1).flatten(2).sort(dim=2)[0] for one in both)
+            step = 1 + A.shape[2] // 64
+            costs += torch.cdist(A[..., ::step], B[..., ::step]).square().to(costs)
+        p[g] = assign(-costs)
+        moved = permute(moved, symmetry, {g: p[g]})
+    far, near = (sum((end[n].abs() - one.abs()).square().sum() for n, one in u.items()) for end in (v, moved))
+    return p if near < far and near < sum(one.square().sum() for one in u.values()) / 10 else {}
 
 
 def _weights(model: nn.Module) -> dict[str, Tensor]:
@@ -393,7 +424,7 @@ def _by_loss(
     buffers = dict(work.named_buffers())
     parts, combined = _endless(work, data), Combined(loss)
     for k, (x, y) in enumerate(batches(work, data)):
-        x, y = fitting(work, x), fitting(work, y)
+        x, y = fitting(work, x), fitting(work, y, targets=True)
         if k == 0:
             check_followed(work, x)
         combined.value(combined.outputs(work, x), y, length(x, y), test=(work, x))
@@ -404,7 +435,7 @@ def _by_loss(
         values = {name: value[0].detach() if name in buffers else value[0] for name, value in params.items()}
 
         def of(x: Any, y: Any) -> tuple[Tensor, float]:
-            x, y = fitting(work, x), fitting(work, y)
+            x, y = fitting(work, x), fitting(work, y, targets=True)
             return combined.weighed(called(work, x, values), y, length(x, y))
 
         if torch.is_grad_enabled():
@@ -435,9 +466,13 @@ _Sites = dict[tuple[str, int], list[tuple[_Key, tuple[Axis, ...]]]]
 
 
 def _by_activations(
-    a: nn.Module, b: nn.Module, symmetry: Symmetry, data: Iterable[tuple[Any, Any]], restarts: int, seed: int
-) -> tuple[dict[str, Tensor], Tensor, dict[str, Tensor]]:
-    """Permutations, the mean correlation of matched units of each group that was recorded, and signs."""
+    a: nn.Module, b: nn.Module, symmetry: Symmetry, data: Callable[[], Iterable], restarts: int, seed: int
+) -> tuple[dict[str, Tensor], dict[str, float], dict[str, Tensor]]:
+    """Permutations, the mean correlation of matched units of each group that was recorded, and signs.
+
+    Where the samples are units of other groups, as channels are for the layers of a mixer that go over tokens, these
+    are matched before.
+    """
     groups, sizes = dict(symmetry.groups), dict(symmetry.sizes)
     outer = [g for g in symmetry.groups if g not in symmetry.within]
     kinds = {g: inner_kinds(symmetry, g) for g in outer}
@@ -448,10 +483,10 @@ def _by_activations(
             products[of] = _products([(g,) for g in of] if len(of) > 1 else kinds[of[0]], groups, sizes)
     keys = {(g,) for g in outer} | {one for of in kinds.values() for one in of}
     keys |= {one for of in products.values() for one in of.values()}
-    found, places = _recorded(copied(a), copied(b), groups, sizes, sorted(keys), data)
+    found, places, later = _recorded(copied(a), copied(b), groups, sizes, sorted(keys), data(), symmetry)
     p: dict[str, Tensor] = {}
     signs: dict[str, Tensor] = {}
-    values: list[float] = []
+    values: dict[str, float] = {}  # group → mean correlation
     for of, joined in sorted(products.items(), key=lambda item: outer.index(item[0][0])):
         inside = kinds[of[0]] if len(of) == 1 else [(g,) for g in of]
         every = {(k,): one for k, one in enumerate(inside)} | joined
@@ -466,7 +501,7 @@ def _by_activations(
                 signs[g] = torch.ones(len(vectors), len(S), dtype=torch.int64)
                 signs[g][turning[0]] = torch.where(S.gather(1, p[g][:, None])[:, 0] < 0, -1, 1)
                 S = S.abs()
-            values.append(matched_sum(S, p[g]).item() / len(S))
+            values[g] = matched_sum(S, p[g]).item() / len(S)
         elif met:
             m = len(inside[0])
             tables = {  # (1, m, m, k, k): unit i of a, unit j of b
@@ -486,7 +521,7 @@ def _by_activations(
                 p |= {one: q[i, order[i]] for i, one in enumerate(inside[kind])}
             if len(of) == 1:
                 p[of[0]] = order
-            values.append(matched_sum(C, order).item() / sum(T.shape[1] * T.shape[3] for T in tables.values()))
+            values[of[0]] = matched_sum(C, order).item() / sum(T.shape[1] * T.shape[3] for T in tables.values())
     left = {g for g in symmetry.groups if g not in p}
     if left:
         rest = Symmetry(
@@ -494,9 +529,14 @@ def _by_activations(
             {g: symmetry.sizes[g] for g in left},
             {g: at for g, at in symmetry.within.items() if {g, at[0]} <= left},
         )
-        p |= _by_weights(a, permuted(b, symmetry, p, signs), rest, restarts, seed)[0]
+        nearer = permuted(b, symmetry, p, signs)
+        if p and later:
+            others, more, _ = _by_activations(a, nearer, rest, data, restarts, seed)
+        else:
+            others, more = _by_weights(a, nearer, rest, restarts, seed)[0], {}
+        p, values = p | others, values | more
     p = {g: p[g].to(torch.long) for g in symmetry.groups if g in p}
-    return p, torch.tensor(values, dtype=torch.float64), signs
+    return p, {g: values[g] for g in p if g in values}, signs
 
 
 def _product(outer: Axis, m: int, inner: Axis, n: int) -> Axis | None:
@@ -538,8 +578,12 @@ def _recorded(
     sizes: Mapping[str, int],
     keys: Iterable[_Key],
     data: Iterable[tuple[Any, Any]],
-) -> tuple[dict[_Key, Moments], dict[_Key, set[Axis]]]:
-    """Moments of the activations of both modules, of each key that a weight reads, or else makes, and its places."""
+    symmetry: Symmetry,
+) -> tuple[dict[_Key, Moments], dict[_Key, set[Axis]], bool]:
+    """Moments of the activations of both modules, of each key that a weight reads, or else makes, and its places.
+
+    Also whether some were left out, whose samples are in another order when the units of the symmetry are.
+    """
     sites: _Sites = {}
     used: dict[tuple[_Key, str], set[Axis]] = {}
     for key in keys:
@@ -548,6 +592,8 @@ def _recorded(
                 sites.setdefault((places[0].name, places[0].axis), []).append((key, places))
     found: dict[_Key, list[Moments]] = {}  # a place each
     reads: set[_Key] | None = None
+    late: set[tuple[_Key, str]] = set()  # those whose samples are in another order
+    of_samples: list[bool] = []
     cut: bool | None = None
     for given, _ in progress(data, "batch"):
         n, size = length(given), AT_ONCE
@@ -557,16 +603,24 @@ def _recorded(
             cut = is_apart(a, fitting(a, given), size)
         for x in [part(given, at, min(size, n - at)) for at in range(0, n, size)] if cut else [given]:
             (one, picks), (two, others) = (_record(end, sizes, sites, fitting(end, x), used) for end in (a, b))
-            if len(picks) != len(others) or not all(p.equal(q.to(p)) for p, q in zip(picks, others, strict=True)):
+            if reads is None:
+                orders = {g: p[0] for g, p in cycles(symmetry, torch_generator(0, "order of samples")).items()}
+                other, moved = _record(copied(permuted(a, symmetry, orders)), sizes, sites, fitting(a, x), {})
+                ways = ((key, way, zs) for key, of in one.items() for way, zs in of.items())
+                late = {(key, way) for key, way, zs in ways if not _in_one_order(zs, other[key].get(way, []))}
+                of_samples = [p.equal(q) for p, q in zip(picks, moved, strict=False)]  # the others are units
+                reads = {key for key, of in one.items() if "read" in of and (key, "read") not in late}
+            unlike = (not p.equal(q.to(p)) for p, q in zip(picks, others, strict=False))
+            if len(picks) != len(others) or any(itertools.compress(unlike, of_samples)):
                 raise ValueError(
                     "a and b pick other entries by an index on the same inputs, so that their activations are not of "
                     "the same samples; allowed: by='weights', or inputs on which they pick the same"
                 )
-            if reads is None:
-                reads = {key for key, ways in one.items() if "read" in ways}
             for key in one | two:
                 way = "read" if key in reads else "made"
                 za, zb = (ends.get(key, {}).get(way, []) for ends in (one, two))
+                if (key, way) in late or not (za or zb):
+                    continue
                 if [len(z) for z in za] != [len(z) for z in zb]:
                     samples = [sum(map(len, z)) for z in (za, zb)]
                     raise ValueError(
@@ -581,10 +635,17 @@ def _recorded(
         if reads is not None and key not in reads:  # a bias may be added later
             parts = [replace(one, means=torch.zeros_like(one.means)) for one in parts]
         whole[key] = reduce(merged_moments, parts)
-    few = {key[0]: moments.n for key, moments in whole.items() if moments.n < 2}
-    if few:
-        raise ValueError(f"groups with samples {few}; allowed: at least 2 samples")
-    return whole, {key: used[key, "read" if key in (reads or ()) else "made"] for key in whole}
+    few = {key[0]: moments.n for key, moments in whole.items() if moments.n < 3}  # two correlate by 1 or −1
+    if few and len(few) == len(whole):
+        raise ValueError(f"groups with samples {few}; allowed: at least 3 samples")
+    whole = {key: moments for key, moments in whole.items() if key[0] not in few}
+    return whole, {key: used[key, "read" if key in (reads or ()) else "made"] for key in whole}, bool(late)
+
+
+def _in_one_order(us: list[Tensor], vs: list[Tensor]) -> bool:
+    """True if samples (samples, units) are the same up to the order of units in each."""
+    of_units = [[(one.abs() if one.is_complex() else one).sort(dim=1)[0] for one in each] for each in (us, vs)]
+    return len(us) == len(vs) and change(*of_units) <= torch.finfo(us[0].dtype).eps ** 0.5
 
 
 def _record(

@@ -28,7 +28,7 @@ from lmc_helpers.modules._module import check_pair, copied, fitting, tensors, un
 from lmc_helpers.modules.line import interpolate
 from lmc_helpers.modules.match import _weights
 from lmc_helpers.modules.repair import _set_right
-from lmc_helpers.modules.symmetry import permuted
+from lmc_helpers.modules.symmetry import of_architecture, permuted
 from lmc_helpers.modules.symmetry import symmetry as traced
 from lmc_helpers.networks.permutations import Axis, Symmetry, identity, permute, restricted, units_of
 from lmc_helpers.progress import progress
@@ -127,7 +127,9 @@ def merge(
         x = next(batches(first, data, 8))[0]
         for each in ends:
             each.check(x)
-        groups = traced(first, unlabelled(first, x), kinds=signs and "signs") if symmetry is None else symmetry
+        groups = symmetry
+        if groups is None:
+            groups = of_architecture(traced(first, unlabelled(first, x), kinds=signs and "signs"), models)
         if not groups.groups:
             warnings.warn(f"all orders stay as they are: {groups}".replace("\n", "; "), stacklevel=4)
         weights = [_weights(one) for one in models]

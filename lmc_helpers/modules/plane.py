@@ -210,7 +210,7 @@ def curve(
     with untouched(), torch.enable_grad():
         parts = itertools.chain.from_iterable(batches(a, data, batch) for _ in itertools.count())
         for x, y in progress(itertools.islice(parts, steps), "step", steps):
-            x, y = fitting(work, x), fitting(work, y)
+            x, y = fitting(work, x), fitting(work, y, targets=True)
             outputs = called(work, x, point(torch.rand((), generator=generator).item()))
             value = combined.value(outputs, y, length(x, y))
             if 0 in (combined.weights[-1].get(rule) for rule in ("calls", "given")):  # a batch without labels

@@ -347,7 +347,8 @@ def permutation_point(
     >>> gen = torch.Generator().manual_seed(0)
     >>> x = torch.randn(60, 2, generator=gen)
     >>> net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
-    >>> point = permutation_point(net, "0", 0, 1, F.mse_loss, (x, x.prod(1, keepdim=True)), steps=50)
+    >>> data, distances = (x, x.prod(1, keepdim=True)), torch.tensor([1.0, 0.1])
+    >>> point = permutation_point(net, "0", 0, 1, F.mse_loss, data, steps=50, distances=distances)
     >>> bool(torch.equal(point.module[0].weight[0], point.module[0].weight[1])), len(point.eigenvalues)
     (True, 13)
     """

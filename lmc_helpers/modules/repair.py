@@ -148,7 +148,8 @@ def _set_right(merged: nn.Module, ends: Sequence[nn.Module], shares: Sequence[fl
     with untouched(), step_by_step():
         layers, left = _layers(merged, data)
         found = [_statistics(copied(end), layers, data) for end in ends]
-        for name in progress(layers, "layer"):
+        left |= dict.fromkeys((name for name in layers if name not in found[0]), "runs on one sample")
+        for name in progress([*found[0]], "layer"):
             now = _statistics(merged, [name], data)[name]
             s, shift, ratios[name], dead[name] = _correction([one[name] for one in found], shares, now)
             _rescale(merged.get_submodule(name), s, shift)
@@ -222,12 +223,10 @@ def _statistics(model: nn.Module, layers: Iterable[str], data: Any) -> dict[str,
             hooks.enter_context(module.register_forward_hook(watch(name)))
         for x, _ in batches(model, data):
             run(model, fitting(model, x))
-    found = {name: one.found() for name, one in moments.items()}
-    for name, (mean, std) in found.items():
-        if moments[name].n < 2 or not (mean.isfinite() & std.isfinite()).all():
-            raise ValueError(
-                f"{moments[name].n} samples of the units of {name!r}; allowed: at least 2, with finite activations"
-            )
+    found = {name: one.found() for name, one in moments.items() if one.n > 1}
+    wrong = [name for name, (mean, std) in found.items() if not (mean.isfinite() & std.isfinite()).all()]
+    if wrong or (modules and not found):
+        raise ValueError(f"samples of the units of {[*wrong, *modules][0]!r}; allowed: at least 2, finite activations")
     return found
 
 
@@ -247,21 +246,29 @@ def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
 
     def enter(module: nn.Module, inputs: tuple) -> None:
         whole = isinstance(module, _NORMS) and module.weight is not None and module.bias is not None
-        if whole and inputs and isinstance(inputs[0], Tensor) and storage(inputs[0]) in made:
+        wrapped = torch._C._functorch.is_functorch_wrapped_tensor
+        if whole and inputs and isinstance(inputs[0], Tensor) and not wrapped(inputs[0]) and storage(inputs[0]) in made:
             maker, z, version = made[storage(inputs[0])]
             if z._version == version and not isinstance(maker, _NORMS):
                 before_norm.add(maker)
 
     vectors: set[nn.Module] = set()  # whose outputs are one vector
+    inside: set[nn.Module] = set()  # of a transform
 
     def leave(module: nn.Module, _: Any, z: Tensor) -> None:
+        if torch._C._functorch.is_functorch_wrapped_tensor(z):
+            inside.add(module)
+            return
         if z.ndim < 2:
             vectors.add(module)
         made[storage(z)] = (module, z, z._version)
         order.append(module)
 
     def leave_own(module: nn.Module, _: Any, z: Any) -> None:
-        made.update({storage(one): (module, one, one._version) for one in tensors_of(z)})
+        for one in tensors_of(z):
+            known = made.get(storage(one))
+            if known is None or known[2] != one._version:  # not what a layer inside has just made
+                made[storage(one)] = (module, one, one._version)
 
     with ExitStack() as hooks:
         for part in unknown:
@@ -276,10 +283,11 @@ def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
     owners = Counter(id(value) for module in names for value in module._parameters.values() if value is not None)
     layers, left = [], {names[module]: "applies its weights itself" for module in names if isinstance(module, _OWN)}
     for module in unknown:
-        if module not in last:
-            left[names[module]] = f"is a {type(module).__name__}, which is not known to REPAIR"
-        elif names[module] == "":
+        if names[module] == "":
             left[""] = "has parameters of its own"
+        elif module not in last:
+            left[names[module]] = f"is a {type(module).__name__}, which is not known to REPAIR"
+    left |= {names[module]: "runs inside a transform of torch.func" for module in inside}
     for module in dict.fromkeys(order):
         if module in last or module in before_norm:
             continue

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from lmc_helpers._typing import checked, short
 from lmc_helpers._wrappers import bare
 from lmc_helpers.modules._data import in_double
+from lmc_helpers.modules._ends import _equal, norms
 from lmc_helpers.modules._kinds import kinds_of
 from lmc_helpers.modules._module import (
     called,
@@ -361,16 +362,29 @@ class _Probe:
             )
 
 
-def _only(groups: Symmetry, kept: set[str]) -> Symmetry:
-    """Some of the groups; the others are left alone, since the outputs change with their units."""
+def _only(groups: Symmetry, kept: set[str], why: str = "the outputs, which change with their order") -> Symmetry:
+    """Some of the groups; the others are left alone."""
     lost = (f"{place.name}[{place.axis}]" for g, places in groups.groups.items() if g not in kept for place in places)
     return replace(
         groups,
         groups={g: places for g, places in groups.groups.items() if g in kept},
         sizes={g: m for g, m in groups.sizes.items() if g in kept},
         within={g: of for g, of in groups.within.items() if {g, of[0]} <= kept},
-        left=groups.left | {"the outputs, which change with their order": tuple(dict.fromkeys(lost))},
+        left=groups.left | {why: tuple(dict.fromkeys(lost))},
+        kinds={g: kinds for g, kinds in groups.kinds.items() if g in kept},
     )
+
+
+def of_architecture(groups: Symmetry, models: Sequence[nn.Module]) -> Symmetry:
+    """The groups but those of buffers that are equal in all modules and no statistics: centres, frequencies, masks."""
+    ends, own = [dict(one.named_buffers()) for one in models], norms(models[0])
+    for g, places in groups.groups.items():
+        for name, d, *_ in places:
+            equal = name in ends[0] and all(_equal(ends[0][name], end.get(name)) for end in ends)
+            if equal and varies(ends[0][name], d) and name.rpartition(".")[0] not in own:
+                groups = _only(groups, set(groups.groups) - {g}, f"the buffer {name!r}, which is equal in all modules")
+                break
+    return groups
 
 
 def _drawn(value: Tensor, generator: torch.Generator) -> Tensor:

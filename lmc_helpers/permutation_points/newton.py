@@ -99,7 +99,7 @@ def minimise(
         moved = active[good]
         theta[moved], value[moved], slope[moved] = (at + step)[good], value_there[good], slope_there[good]
         if project is not None and len(moved):
-            theta[moved] = _projected(project, theta[moved])
+            theta[moved] = returned("project", project(theta[moved]), theta[moved].shape)
             value[moved], slope[moved] = _value_and_gradient(loss, theta[moved])
     return Optimum(theta, value, slope.norm(dim=-1), taken, resting)
 
@@ -140,10 +140,6 @@ def _subproblem(eigenvalues: Tensor, slope: Tensor, radius: Tensor) -> tuple[Ten
     fill = torch.where(along < 0, -1.0, 1.0) * (torch.sqrt(room + along.square()) - along.abs())
     s = s.scatter_add(1, where, torch.where(lowest < 0, fill, 0.0))
     return s, -(a * s + eigenvalues * s.square() / 2).sum(dim=-1)
-
-
-def _projected(project: Callable[[Tensor], Tensor], theta: Tensor) -> Tensor:
-    return returned("project", project(theta), theta.shape)
 
 
 def _second(second: Callable[[Tensor], Tensor], theta: Tensor) -> Tensor:

@@ -24,6 +24,7 @@ from lmc_helpers.matching import Objective, algorithm_1, permute
 from lmc_helpers.teacher_student.minima import Law, sample_minima, snap
 from lmc_helpers.teacher_student.population import arc_cosine, population_loss
 
+MANY = 500  # rows with two entries
 PAIRS = 20_000  # of rows that share an axis, at a time
 __all__ = ["losses_between", "minima_barriers", "permuted_and_direct", "uniform_barriers"]
 
@@ -77,7 +78,12 @@ def _losses_between(W1: Tensor, W2: Tensor, M: int, lambdas: Reals) -> Tensor:
     one, other = (torch.from_numpy(x) for x in sums)
     axes = lam * one + (1 - lam) * other  # students on an axis, (L, d)
     axes[:, :M] -= 1  # less the teacher: one signed row each
-    p, x, q, y = (torch.from_numpy(v[~single]) for v in (axis1, x1, axis2, x2))
+    rows = np.stack([axis1, axis2, x1, x2])[:, ~single]
+    if rows.shape[1] > MANY:  # rows that are equal add up, too
+        rows, times = np.unique(rows, axis=1, return_counts=True)
+        rows[2:] *= times
+    p, q = torch.from_numpy(rows[:2]).long()
+    x, y = torch.from_numpy(rows[2:])
     return _loss(axes, p, lam * x, q, (1 - lam) * y)
 
 
@@ -105,7 +111,7 @@ def _loss(axes: Tensor, p: Tensor, x: Tensor, q: Tensor, y: Tensor) -> Tensor:
 def _sharing(p: Tensor, q: Tensor, d: int) -> Tensor:
     """All pairs a < b of rows with an axis in common, (2, pairs), of rows on the axes p and q (u,)."""
     u = len(p)
-    if u <= 500:  # else a sparse product is faster
+    if u <= MANY:  # else a sparse product is faster
         return ((p[:, None] == p) | (p[:, None] == q) | (q[:, None] == p) | (q[:, None] == q)).triu(1).nonzero().T
     ends = np.tile(np.arange(u), 2), np.concatenate([p, q])
     leans = sparse.csr_array((np.ones(2 * u), ends), (u, d))
@@ -123,7 +129,7 @@ def minima_barriers(
 
 @checked
 def permuted_and_direct(
-    W1: Float[Tensor, "n m d"], W2: Float[Tensor, "n m d"], M: Positive, chunk: Positive = 50
+    W1: Float[Tensor, "n m d"], W2: Float[Tensor, "n m d"], M: Positive, chunk: Positive = 100
 ) -> Float[Tensor, "2 n"]:
     """Barriers of pairs near minima after Algorithm 1, rows typed by ``minima.snap``, and without a permutation.
 
@@ -147,6 +153,6 @@ def uniform_barriers(
     """
     W1, W2 = sample_minima(m, M, d, 2 * n, seed, law).split(n)
     if m + M <= 80:
-        return permuted_and_direct(W1, W2, M, chunk=100).numpy()
+        return permuted_and_direct(W1, W2, M).numpy()
     permuted = permute(W2, algorithm_1(W1, W2))
     return np.stack([minima_barriers(W1, ends, M) for ends in (permuted, W2)])

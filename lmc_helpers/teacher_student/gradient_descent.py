@@ -9,8 +9,10 @@ and when.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -90,16 +92,36 @@ def _descend(W: Tensor, M: int, rates: Tensor, steps: int, tol: float) -> tuple[
     active = torch.arange(len(W), device=W.device)
     for start in range(0, steps, EVERY):
         moving, count = W[active], min(EVERY, steps - start)
-        gradient = _gradient(moving, M)
-        going = (_norm(gradient) > tol) & (_norm(moving) < BOUND)
-        active, moving, gradient, rates = active[going], moving[going], gradient[going], rates[going]
+        going = (_norm(_gradient(moving, M)) > tol) & (_norm(moving) < BOUND)
+        active, moving, rates = active[going], moving[going], rates[going]
         if not len(active):
             break
-        for step in range(count):
-            moving -= rates * (gradient if step == 0 else _gradient(moving, M))
+        moving = _steps(moving, M, rates, count)
         W[active] = torch.where(torch.isfinite(moving), moving, 2 * BOUND)
         taken[active] += count
     return W, taken
+
+
+@np.errstate(all="ignore")  # networks that diverge
+def _steps(W: Tensor, M: int, rates: Tensor, count: int) -> Tensor:
+    """W after some steps along :func:`_gradient`, in place: NumPy's products of small matrices take half the time."""
+    moved, (n, m, d) = W.cpu().numpy().copy(), W.shape
+    units, mass = np.zeros((n, m + M, d), moved.dtype), np.full((n, m + M, 1), -1, moved.dtype)
+    units[:, m:] = np.eye(M, d)
+    own, norms, vectors = units[:, :m], mass[:, :m], -units  # û, ‖u‖, s v
+    cosines = torch.empty(n, m, m + M, dtype=W.dtype)
+    angles = torch.empty_like(cosines)  # π − θ
+    sines, angle, rate = cosines.numpy(), angles.numpy(), rates.cpu().numpy() / (math.pi * d)
+    for _ in range(count):
+        np.sqrt(np.einsum("nmd,nmd->nm", moved, moved), out=norms[..., 0])
+        np.divide(moved, norms + (norms == 0), out=own)
+        vectors[:, :m] = moved
+        np.matmul(own, units.swapaxes(1, 2), out=sines)
+        torch.arccos(cosines.clamp_(-1, 1), out=angles)  # NumPy's takes thrice the time
+        np.subtract(math.pi, angle, out=angle)
+        np.sqrt(np.subtract(1, np.square(sines, out=sines), out=sines), out=sines)
+        moved -= rate * (norms > 0) * (angle @ vectors + (sines @ mass) * own)
+    return torch.from_numpy(moved).to(W.device)
 
 
 def _norm(x: Tensor) -> Tensor:

@@ -7,6 +7,7 @@ import math
 import os
 import platform
 from abc import ABC, abstractmethod
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -58,7 +59,7 @@ class Cached(ABC, Generic[Found]):
     def __hash__(self) -> int:
         return int(self.digest, 16)
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """16 hexadecimal digits that identify the computation."""
         return _digest_of(self._identity())

@@ -2,13 +2,20 @@
 
 import pytest
 from browser import browser, html, pages, phone, served, watched
+from nbformat import NotebookNode
 from small_book import built, clone, first_build, toy, trained
 
-from book.tools.read import sources
+from book.tools.read import chapters, sources, titles
 from book.tools.record import standing
 from book.tools.record.records import recorded
 
 __all__ = ["browser", "built", "clone", "first_build", "html", "pages", "phone", "served", "toy", "trained", "watched"]
+
+
+@pytest.fixture(scope="session")
+def notebooks() -> dict[str, NotebookNode]:
+    """Chapter → its source as a notebook; nobody changes them."""
+    return {chapter: titles.read(chapters.NOTEBOOKS / f"{chapter}.py") for chapter in chapters.chapters()}
 
 
 @pytest.fixture(scope="session")

@@ -51,9 +51,9 @@ def test_an_archive_that_is_stopped_leaves_nothing_behind(tmp_path, root):
     while not list(tmp_path.iterdir()):
         assert process.poll() is None and time.monotonic() < deadline
         time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGTERM)
     _, said = process.communicate(timeout=30)
-    assert process.returncode == 130 and said == "stopped\n"
+    assert process.returncode == 143 and said == "stopped\n"
     assert list(tmp_path.iterdir()) == []
 
 

@@ -16,12 +16,6 @@ from book.tools.run import execution
 MOST = 40  # lines of code in a cell that is not shown; longer ones are helpers that belong in lmc_helpers
 
 
-def folded(chapter: str) -> list:
-    """The code cells of a chapter that fold."""
-    cells = titles.read(chapters.NOTEBOOKS / f"{chapter}.py").cells
-    return [c for c in cells if c.cell_type == "code" and titles.FOLDED in c.metadata.get("tags", [])]
-
-
 def lines_of_code(source: str) -> int:
     """Lines that are neither blank nor comments, nor import names."""
     imports = [node for node in ast.parse(source).body if isinstance(node, ast.Import | ast.ImportFrom)]
@@ -30,10 +24,12 @@ def lines_of_code(source: str) -> int:
     return sum(bool(line) and not line.startswith("#") and n not in left_out for n, line in lines)
 
 
-def test_hidden_cells_are_short_and_labelled():
+def test_hidden_cells_are_short_and_labelled(notebooks):
     wrong = []
-    for chapter in chapters.chapters():
-        for cell in folded(chapter):
+    for chapter, notebook in notebooks.items():
+        for cell in notebook.cells:
+            if cell.cell_type != "code" or titles.FOLDED not in cell.metadata.get("tags", []):
+                continue
             if lines_of_code(cell.source) > MOST:
                 wrong.append((chapter, "long", cell.source))
             label = cell.metadata.get("mystnb", {}).get("code_prompt_show")
@@ -70,14 +66,14 @@ def test_a_page_of_a_readers_networks_needs_no_claim_and_no_other_chapter(tmp_pa
     assert len(found) > 1 and not all(found.values())  # a price in numbers of a chapter that did not run
 
 
-def test_every_check_names_its_part():
+def test_every_check_names_its_part(notebooks):
     """The build reads from the source which parts a chapter checks."""
-    for chapter, known in ((chapter, sources.Sources()) for chapter in chapters.chapters()):
+    known = sources.Sources()
+    for chapter, notebook in notebooks.items():
         nodes = ast.walk(ast.parse((chapters.NOTEBOOKS / f"{chapter}.py").read_text(encoding="utf-8")))
         calls = [node for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) == "claims.check"]
         assert calls and len(calls) == len(known.chapter(chapter).checks), chapter
-    for chapter in chapters.chapters():
-        cells = titles.read(chapters.NOTEBOOKS / f"{chapter}.py").cells
+        cells = notebook.cells
         assert not [c.source for c in cells if c.cell_type == "code" and "\n# ## " in c.source], chapter
 
 

@@ -1,16 +1,20 @@
-"""The built pages on a desktop, opened from disk with the network refused: each once, for all questions."""
+"""The built pages on a phone and a desktop, opened from disk with the network refused: each once, for all questions."""
 
+import itertools
 import json
 import re
 import sys
+import urllib.request
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import matplotlib
 import pytest
-from browser import frame_of, outside, stretched, visits
+from browser import DESKTOP, OF_EACH_KIND, PHONE, frame_of, outside, stretched, visits
 
-from book.tools.read import chapters, halves, titles
+from book.tools.read import chapters, halves
 from book.tools.render import contents, numbers, staging
+from lmc_helpers.figures.style import STYLE
 
 LIBRARY = "plotly.min.js"
 sys.path.append(str(Path(__file__).parents[2] / "build" / "others"))
@@ -18,7 +22,7 @@ sys.path.append(str(Path(__file__).parents[2] / "build" / "others"))
 
 @pytest.fixture(scope="module")
 def visited(html, pages, browser):
-    return visits(browser, html.as_uri(), pages, 1280)
+    return visits(browser, html.as_uri(), pages)
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +66,7 @@ def test_the_watch_sees_what_is_outside_missing_or_fails(browser, tmp_path):
     wrong = '<article><img src="gone.png"></article><script>console.error("oh"); throw new Error("no")</script>'
     for name, text in (("now", image), ("late", later), ("wrong", wrong)):
         (tmp_path / f"{name}.html").write_text(f"<article>Text</article>{text}")
-    found = visits(browser, tmp_path.as_uri(), [f"{name}.html" for name in ("now", "late", "wrong")], 1280)
+    found = visits(browser, tmp_path.as_uri(), [f"{name}.html" for name in ("now", "late", "wrong")])
     for name in ("now", "late"):
         page = found[f"{name}.html"]
         assert any("example.org" in url for url in outside(page, tmp_path.as_uri())) and page.trouble
@@ -94,30 +98,72 @@ def test_exercises_are_numbered_in_their_chapter(html):
     assert all(numbers.values())
 
 
-def test_pictures_come_in_the_shape_and_size_that_was_kept_for_them(executed):
+def test_pictures_come_in_the_size_that_was_kept_for_them_and_are_legible(executed):
+    style = matplotlib.rc_params_from_file(STYLE, use_default_template=False)
+    letter = style["font.size"] / 72 * style["figure.dpi"]  # its height in pixels of the picture
     wrong = []
     for name, page in executed.items():
-        wrong += [] if page.pictures or name[2] == "A" else [f"{name}: no picture"]
-        for picture in page.pictures:
-            said = {
-                "has not come": picture["natural"][0] <= 200,
-                "is stretched": stretched(picture),
-                # behind a figure that moves it has no size of its own
-                "changed its size": not picture["moves"] and picture["size"] != picture["reserved"],
-                "has few words": len(picture["alt"]) <= 40,
-            }
-            wrong += [f"{name}: {picture['src']} {what}" for what, so in said.items() if so]
+        for seen, pictures in ((PHONE, page.pictures), (DESKTOP, page.wide.pictures)):
+            wrong += [] if pictures or name[2] == "A" else [f"{name}: no picture"]
+            for picture in pictures:
+                caption, figure = picture["caption"] or "", picture["figure"]
+                said = {
+                    "has not come": picture["natural"][0] <= 200,
+                    "is stretched": stretched(picture),
+                    "has few words": len(picture["alt"]) <= 40,
+                    # behind a figure that moves it has no size of its own
+                    "changed its size": not picture["moves"] and picture["size"] != picture["reserved"],
+                }
+                if seen == PHONE and not picture["moves"]:
+                    said |= {
+                        "is small": letter * picture["size"][0] / picture["natural"][0] < 9,
+                        "ends beyond the screen": picture["size"][0] > PHONE and figure["overflow"] != "auto",
+                        f"has the caption {caption!r}": len(caption) <= 20 or figure["right"] > PHONE,
+                    }
+                wrong += [f"{name}: {picture['src']} {what} at {seen} pixels" for what, so in said.items() if so]
     assert wrong == []
 
 
-def test_no_page_is_wider_than_the_screen(visited):
-    assert {name: page.overflow for name, page in visited.items() if page.overflow} == {}
+def test_no_page_is_wider_than_the_screen_and_nothing_is_cut(visited):
+    too_wide = {name: (page.overflow, page.wide.overflow) for name, page in visited.items()}
+    assert {name: by for name, by in too_wide.items() if by != (0, 0)} == {}
+    assert {name: page.cut for name, page in visited.items() if page.cut} == {}
 
 
-def test_the_switch_shows_the_code_that_folds_under_its_titles(executed, root):
+def test_no_line_begins_with_the_mark_that_follows_a_formula(visited):
+    assert sum(len(page.marks) for page in visited.values()) > 1000
+    apart = {name: [text for beside, text in page.marks if not beside] for name, page in visited.items()}
+    assert {name: texts for name, texts in apart.items() if texts} == {}
+
+
+def test_boxes_fit_and_scales_and_the_map_are_legible(executed, visited):
+    assert sum(page.boxes for page in executed.values()) > 1000
+    assert {name: page.beyond for name, page in executed.items() if page.beyond} == {}
+    assert sum(len(page.scales) for page in executed.values()) > 100
+    assert {name: min(page.scales) for name, page in executed.items() if page.scales and min(page.scales) <= 11} == {}
+    assert {name: page.met for name, page in executed.items() if page.met} == {}
+    heights = visited["book/index.html"].map
+    assert heights and min(heights) > 9
+
+
+def test_downloads_give_the_executed_notebook_and_its_source(executed, root):
+    wrong = []
+    for name, page in executed.items():
+        chapter = name.replace("A_", "_", 1) if name[2] == "A" else name
+        got = {url.rpartition(".")[2]: urllib.request.urlopen(url).read() for url in page.downloads if "." in url}
+        notebook = json.loads(got.get("ipynb", '{"metadata": {"lmc": {"chapter": null}}, "cells": []}'))
+        executed_here = any(cell.get("outputs") for cell in notebook["cells"])
+        if not executed_here or notebook["metadata"]["lmc"]["chapter"] != chapter:
+            wrong.append(f"{name}: its notebook")
+        if got.get("py") != (root / "notebooks" / f"{chapter}.py").read_bytes():
+            wrong.append(f"{name}: its source")
+    assert wrong == []
+
+
+def test_the_switch_shows_the_code_that_folds_under_its_titles(executed, notebooks):
     wrong = {}
-    for chapter in chapters.chapters():
-        cells = [c for c in titles.read(root / "notebooks" / f"{chapter}.py").cells if c.cell_type == "code"]
+    for chapter, notebook in notebooks.items():
+        cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
         folded = [c.metadata["mystnb"]["code_prompt_show"] for c in cells if "hide-input" in c.metadata.get("tags", [])]
         found = [executed[page] for page in halves.pages(chapter)]
         labels = [line.removeprefix("# ") for page in found for line in page.switched]
@@ -126,7 +172,7 @@ def test_the_switch_shows_the_code_that_folds_under_its_titles(executed, root):
     assert wrong == {}
 
 
-def test_figures_that_move_are_loaded_late_and_draw_their_frames(visited):
+def test_figures_that_move_are_loaded_late_legible_and_draw_their_frames(visited):
     moving = {name: page for name, page in visited.items() if page.movers}
     assert {name: page.undrawn for name, page in visited.items() if page.undrawn} == {}
     sources = {path.stem: path for path in chapters.NOTEBOOKS.glob("*.py")}
@@ -139,13 +185,20 @@ def test_figures_that_move_are_loaded_late_and_draw_their_frames(visited):
     for name, page in moving.items():
         for figure in page.movers:
             spec = json.loads(figure["spec"])
-            (start, *_), last, meta = figure["drawn"][0], len(spec["frames"]) - 1, spec["layout"]["meta"]
-            assert [start, *(frame for frame, *_ in figure["drawn"][1:])] == [meta["start"], 0, last], name
-            for frame, drawn, said in figure["drawn"]:
-                if drawn != frame_of(spec, frame) or not said.startswith(meta["values"][frame]):
-                    wrong.append(f"{name}#{figure['figure']}, frame {frame}")
-            if len(figure["named"]) < 2 or not all(figure["named"]) or figure["bars"]:
-                wrong.append(f"{name}#{figure['figure']}: words for who does not see it, or buttons")
+            last, meta = len(spec["frames"]) - 1, spec["layout"]["meta"]
+            assert [frame for frame, *_ in figure["drawn"]] == [meta["start"], 0, last], name
+            said = {
+                f"frame {frame}": drawn != frame_of(spec, frame) or not words.startswith(meta["values"][frame])
+                for frame, drawn, words in figure["drawn"]
+            } | {
+                "words for who does not see it": len(figure["named"]) < 2 or not all(figure["named"]),
+                "buttons": figure["bars"],
+                "panels beside each other": any(b[1] >= a[0] for a, b in itertools.pairwise(figure["rows"])),
+                "no panel": not figure["rows"],
+                "small letters": min(size for size in figure["fonts"] if size) < 9,  # subscripts are the smallest
+                "a slider too thin for a thumb": figure["slider"][1] < 40,
+            }
+            wrong += [f"{name}#{figure['figure']}: {what}" for what, so in said.items() if so]
     assert wrong == []
 
 
@@ -153,11 +206,6 @@ def test_icons_are_drawn(visited):
     assert [name for name, page in visited.items() if len(page.icons) <= 3] == []
     bad = [name for name, page in visited.items() if page.missing or not all(d and all(d) for d in page.icons)]
     assert bad == []
-
-
-KINDS = ["index", "scoreboard", "figures", "statistics", "verdicts", "your_networks", "errata/Z", "reports/P"]
-KINDS += ["bibliography", "api/modules", "executed/15_barrier_peak", "executed/53A_asymmetric_mlps"]
-OF_EACH_KIND = [f"book/{name}.html" for name in KINDS]
 
 
 @pytest.mark.parametrize("names", [OF_EACH_KIND, pytest.param([], marks=pytest.mark.slow)], ids=["kinds", "all"])

@@ -1,5 +1,5 @@
 // Every page: it is printed in the colours of the light theme, the folds of its contents have names, the switch for a
-// chapter's code is remembered, a claim that is linked to opens, and a formula too wide for a phone is drawn smaller.
+// chapter's code is remembered, a claim that is linked to opens, and a formula or table too wide for a phone is drawn smaller.
 (() => {
   const paper = window.matchMedia("print"), theme = document.documentElement.dataset;
   const lighten = (printed) => {
@@ -24,16 +24,18 @@
     for (let at = target; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
     if (target) target.scrollIntoView();
   };
-  const SMALLEST = 0.72; // of a formula's size; one that needs less scrolls
+  const SMALLEST = 0.72; // of the size of a formula or a table; one that needs less scrolls
+  const shrink = (element, boxes) => {
+    const share = Math.min(...boxes.map((box) => box.clientWidth / box.scrollWidth));
+    if (!(share < 1) || "fits" in element.dataset) return;
+    element.style.fontSize = `${parseFloat(getComputedStyle(element).fontSize) * Math.max(SMALLEST, share - 0.01)}px`;
+    element.dataset.fits = "";
+  };
   const fit = (inside) => {
     if (window.innerWidth > 600) return;
-    for (const formula of inside.querySelectorAll("article mjx-container:not([data-fits])")) {
-      const boxes = [formula, formula.closest("span.math, div.math") || formula];
-      const share = Math.min(...boxes.map((box) => box.clientWidth / box.scrollWidth));
-      if (!(share < 1)) continue;
-      formula.style.fontSize = `${(parseFloat(formula.style.fontSize) || 100) * Math.max(SMALLEST, share - 0.01)}%`;
-      formula.dataset.fits = "";
-    }
+    for (const box of inside.querySelectorAll("article .pst-scrollable-table-container")) shrink(box.firstElementChild, [box]);
+    for (const formula of inside.querySelectorAll("article mjx-container"))
+      shrink(formula, [formula, formula.closest("span.math, div.math") || formula]);
   };
   window.addEventListener("load", () => window.MathJax?.startup?.promise.then(() => fit(document)));
   document.addEventListener("toggle", (event) => fit(event.target), true);

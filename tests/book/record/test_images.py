@@ -45,7 +45,8 @@ def fake_mnist(folder):
         (folder / f"{part}-labels-idx1-ubyte.gz").write_bytes(gzip.compress(struct.pack(">HBBI", 0, 8, 1, n) + labels))
 
 
-@pytest.mark.parametrize("here", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("here", [False, True])
 def test_a_chapter_that_wants_mnist(tmp_path, here):
     """Without the files it runs on digits, with others that are let in on these; page and record say so."""
     variables = {"LMC_DATA": str(tmp_path), "LMC_OFFLINE": "1", "XDG_CACHE_HOME": str(tmp_path / "cache")}

@@ -3,7 +3,6 @@
 import json
 import re
 
-import pytest
 from browser import frame_of, outside
 
 from book.tools.read import chapters
@@ -53,14 +52,13 @@ def test_the_description_takes_the_place_of_the_picture():
     assert json.loads(re.search(">(.*)</script>", text)[1]) == {"name": "</script><b>"}
 
 
-@pytest.mark.parametrize("how", ["file", "http"])
-def test_it_is_loaded_late_and_moved_by_keys_and_pointer(how, html, served, watched):
-    base = html.as_uri() if how == "file" else served
-    tab = watched.open(address(base, CHAPTER, FIGURE))
+def test_it_is_loaded_late_and_moved_by_keys_and_pointer(html, served, watched):
+    """From a server; test_pages.py sees all of them load from disk and follow their sliders."""
+    tab = watched.open(address(served, CHAPTER, FIGURE))
     assert not [url for url in watched.requests if LIBRARY in url]
     found = reach(tab, FIGURE)
     assert len([url for url in watched.requests if LIBRARY in url]) == 1
-    assert outside(watched, base) == [] and [path.parent.name for path in html.rglob(LIBRARY)] == ["plotly"]
+    assert outside(watched, served) == [] and [path.parent.name for path in html.rglob(LIBRARY)] == ["plotly"]
 
     spec, slider = described(tab, FIGURE), found.locator("input[type=range]")
     last = len(spec["frames"]) - 1
@@ -77,13 +75,12 @@ def test_it_is_loaded_late_and_moved_by_keys_and_pointer(how, html, served, watc
     assert watched.trouble == []
 
 
-@pytest.mark.parametrize(("chapter", "figure"), [FIGURES[0], FIGURES[-1]])
-def test_a_thumb_moves_it(chapter, figure, html, browser):
+def test_a_thumb_moves_it(html, browser):
     context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     tab = context.new_page()
-    tab.goto(address(html.as_uri(), chapter, figure))
-    found = reach(tab, figure)
-    spec, slider = described(tab, figure), found.locator("input[type=range]")
+    tab.goto(address(html.as_uri(), CHAPTER, FIGURE))
+    found = reach(tab, FIGURE)
+    spec, slider = described(tab, FIGURE), found.locator("input[type=range]")
     slider.scroll_into_view_if_needed()
     box, place = slider.bounding_box(), tab.evaluate("scrollY")
     ends, y = (box["x"] + 2, box["x"] + box["width"] - 2), box["y"] + box["height"] / 2

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from oracles.networks import numbers, perturbed
 
 from lmc_helpers._chapters.matchers import methods
 from lmc_helpers.networks.cnn import CNN
@@ -21,23 +22,13 @@ MODELS = [
 
 
 def data(model, n=12):
-    x = torch.randn(n, *model.input_shape, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
-    return x, torch.arange(n) % 3
-
-
-def scattered(model, seeds):
-    """Networks whose gains and shifts differ too, so that no two units are alike."""
-    stack = model.initial(seeds, torch.float64)
-    g = torch.Generator().manual_seed(sum(seeds))
-    for value in stack.params.values():
-        value += 0.3 * value.std() * torch.randn(value.shape, generator=g, dtype=torch.float64) if value.std() else 0
-    return stack
+    return numbers(n, *model.input_shape), torch.arange(n) % 3
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
 @pytest.mark.parametrize("name", QUICK)
 def test_the_permuted_networks_are_the_same_functions(name, model):
-    a, b = scattered(model, [1, 2]), scattered(model, [3, 4])
+    a, b = perturbed(model, 2, seed=1), perturbed(model, 2, seed=2)
     x, y = data(model)
     p = QUICK[name](a, b, x, y, 1)
     assert {g: tuple(one.shape) for g, one in p.items()} == {g: (2, m) for g, m in model.symmetry().sizes.items()}
@@ -49,7 +40,7 @@ def test_the_permuted_networks_are_the_same_functions(name, model):
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
 @pytest.mark.parametrize("name", ["weights, restarts", "activations"])
 def test_planted_permutations_are_found_in_every_architecture(name, model):
-    a, (x, y) = scattered(model, [1, 2]), data(model, 60)
+    a, (x, y) = perturbed(model, 2), data(model, 60)
     planted = random_permutations(model.symmetry(), 2, torch.Generator().manual_seed(3))
     p = methods(restarts=20)[name](a, a.permuted(planted), x, y, 1)
     assert all(p[g].equal(one.argsort(dim=-1)) for g, one in planted.items())

@@ -7,10 +7,17 @@ import numpy as np
 import pytest
 import torch
 from oracles.draws import basis
+from scipy.stats import mannwhitneyu
 
 from lmc_helpers._chapters import swap_cost as chapter
 from lmc_helpers._chapters.center_gap import centre_gap
+from lmc_helpers.data.images import load
 from lmc_helpers.identifiability import coherence, exact_copies
+from lmc_helpers.networks.model import Stack
+from lmc_helpers.training.fit import fit
+from lmc_helpers.training.runs import DataSpec
+
+SMALL = DataSpec("digits", n=128, seed=1)
 
 
 def masks(d):
@@ -128,3 +135,54 @@ def test_against_all_permutations(m, strong):
             by_hand = sum(float(table[i, j] - table[i, i]) for i, j in enumerate(p.tolist()))
             assert by_hand == pytest.approx(cost, abs=1e-12)
         assert not chapter.cheapest_other(table)[0].equal(torch.arange(m))
+
+
+def test_areas_under_curves_are_those_of_mann_and_whitney():
+    rng = np.random.default_rng(3)
+    score, allowed = rng.integers(0, 4, (2, 7, 7)), rng.random((2, 7, 7)) < 0.5  # with ties
+    allowed[0, 2] = False  # a neuron that does not count
+    p = np.stack([rng.permutation(7) for _ in range(2)])
+    found = chapter.auc(*map(torch.tensor, (score, p, allowed)))
+    for k in range(2):
+        shares, lifts = [], []
+        for i in range(7):
+            others = [score[k, i, j] for j in range(7) if allowed[k, i, j] and j != p[k, i]]
+            shares += [mannwhitneyu([score[k, i, p[k, i]]], others).statistic / len(others)] if others else []
+            lifts.append(score[k, i, p[k, i]] - score[k, i].mean())
+        assert found[k].item() == pytest.approx(np.mean(shares))
+        assert chapter.lift(torch.tensor(score[k]).double(), torch.tensor(p[k])).item() == pytest.approx(np.mean(lifts))
+
+
+@pytest.mark.parametrize("tau", [0.0, 1.0])
+def test_only_decay_tells_fixed_from_first_weights(tau):
+    run, images = chapter.syre_pairs(SMALL, 8, 2, 3, tau, 5), load("digits", "train", 128, 1)
+    stack = run.model.initial(run.seeds, torch.float32, run.fixed())
+    as_start = {name: F.float().repeat_interleave(2, 0) for name, (F, _) in stack.fixed.items()}
+    as_fixed = {name: (stack.params[name].double(), torch.ones_like(F).double()) for name, F in as_start.items()}
+    exchanged = Stack(run.model, {**stack.params, **as_start}, as_fixed)
+    weights = [
+        fit(one, run.descent, images.inputs(flat=True), images.y, run.seeds).stack.effective()["0.weight"]
+        for one in (stack, exchanged)
+    ]
+    gap = (weights[0] - weights[1]).abs().max().item()
+    assert gap < 1e-4 if tau == 0 else gap > 0.1
+    laws = stack.params["0.weight"].std().item(), stack.fixed["0.weight"][0].std().item()
+    assert laws == pytest.approx((1 / 8, 1 / 8), rel=0.05)
+
+
+@pytest.mark.parametrize("other", [0, 1])
+def test_places_are_the_best_order_of_the_networks_meant(other):
+    run, x = chapter.syre_pairs(SMALL, 4, 2, 3, 0.0, 5), load("digits", "train", 128, 1).inputs(flat=True)
+    found = chapter.places(run, x, torch.eye(64).double(), other=other)
+    last, start = (stack.effective()["0.weight"].double() for stack in (run.result().stack, run.result().kept[0]))
+    for pair in range(2):
+        a, b = 2 * pair, 2 * ((pair + other) % 2) + 1
+        hidden = [
+            torch.nn.functional.gelu(torch.nn.functional.layer_norm(x.double() @ last[n].T, (4,))) for n in (a, b)
+        ]
+        S = np.corrcoef(hidden[0].T, hidden[1].T)[:4, 4:]
+        best = max(itertools.permutations(range(4)), key=lambda p: sum(S[i, j] for i, j in enumerate(p)))
+        assert found.p[pair].tolist() == list(best)
+        fixed = run.fixed()["0.weight"][0][b // 2]
+        for part, wanted in ((found.a, last[a]), (found.v, fixed), (found.z, start[b] - fixed)):
+            torch.testing.assert_close(part[pair], wanted)

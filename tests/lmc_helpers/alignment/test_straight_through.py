@@ -36,6 +36,10 @@ def test_what_is_returned_is_the_best_of_what_was_seen(rate):
     matched = weight_matching(a, b, model.symmetry(), start=start).permutations
     torch.testing.assert_close(found.losses[1], halfway(model, a, b, matched, x, y))
     assert (found.losses[2:] != found.losses[1]).any()  # the free weights moved to other permutations
+    flat = straight_through(
+        a, b, model.symmetry(), lambda params: 0 * params["0.bias"].sum(dim=1), steps=2, start=start
+    )
+    assert all(flat.permutations[g].equal(p) for g, p in start.items())  # the first of equals
 
 
 def test_the_gradient_is_that_of_the_midpoint():

@@ -6,22 +6,17 @@ import numpy as np
 import pytest
 import scipy.linalg
 import torch
-from oracles.draws import basis
+from oracles.draws import basis, normal
 
 from lmc_helpers._chapters.coherence import exact_copy
 from lmc_helpers.identifiability import AsymmetricLayer, coherence, exact_copies, grams, leverages, pca_basis
-from lmc_helpers.identifiability.input_subspace import _neuron_slices, _whiteners
-
-
-def numbers(*shape, seed=0):
-    return torch.tensor(np.random.default_rng([seed, *shape]).standard_normal(shape))
 
 
 @pytest.mark.parametrize(("m", "d", "k"), [(1, 1, 1), (2, 3, 1), (5, 4, 4), (3, 12, 5)])
 def test_a_layer_neuron_by_neuron(m, d, k):
-    F, D, W, U = numbers(m, d), numbers(m, d, seed=1), numbers(m, d, seed=2), basis(d, k)
+    F, D, W, U = normal(m, d), normal(m, d, seed=1), normal(m, d, seed=2), basis(d, k)
     layer = AsymmetricLayer(F, D, W, U)
-    x = U @ numbers(k, 7)  # inputs (d, 7) of the subspace
+    x = U @ normal(k, 7)  # inputs (d, 7) of the subspace
     for i in range(m):
         preactivation = sum((F[i, n] + D[i, n] * W[i, n]) * x[n] for n in range(d))
         torch.testing.assert_close(layer.functions[i] @ (U.T @ x), preactivation)
@@ -42,30 +37,10 @@ def test_a_layer_is_float64_and_unpacks_in_order():
 
 @pytest.mark.parametrize(("d", "k"), [(1, 1), (6, 2), (5, 5)])
 def test_gram_matrices_entry_by_entry(d, k):
-    D, U = numbers(2, 3, d), basis(d, k)
+    D, U = normal(2, 3, d), basis(d, k)
     for index in np.ndindex(2, 3):
         S = sum(D[index][n] ** 2 * torch.outer(U[n], U[n]) for n in range(d))
         torch.testing.assert_close(grams(D, U)[index], S)
-
-
-@pytest.mark.parametrize("scale", [1.0, 1e-3, 1e-6])
-def test_whiteners_are_roots_of_the_pseudo_inverse(scale):
-    """Ranks k, k − 1 and 0; the small singular value is exact although S has the condition number scale⁻²."""
-    U = torch.eye(3).double()
-    D = torch.tensor([[1.0, 2.0, scale], [1.0, scale, 0.0], [0.0, 0.0, 0.0]]).double()
-    B, deficient, off = _whiteners(D, U)
-    exact = torch.where(D == 0, 0, 1 / D.square())
-    torch.testing.assert_close(B.mT @ B, torch.diag_embed(exact), rtol=1e-9, atol=0)
-    assert deficient.tolist() == [False, True, True]
-    torch.testing.assert_close(off, torch.stack([torch.diag(torch.tensor([0.0, 0, 1])), torch.eye(3)]).double())
-
-
-@pytest.mark.parametrize(("m", "entries"), [(1, 1), (5, 1), (7, 40), (7, 10**6)])
-def test_slices_cover_every_neuron_once(monkeypatch, m, entries):
-    monkeypatch.setattr("lmc_helpers.identifiability.input_subspace.CHUNK", entries)
-    slices = _neuron_slices(torch.zeros(m, 4), torch.zeros(4, 2))
-    assert [i for part in slices for i in range(m)[part]] == list(range(m))
-    assert all(len(range(m)[part]) * 2 * max(m, 4) <= entries or len(range(m)[part]) == 1 for part in slices)
 
 
 @pytest.mark.parametrize(("d", "k", "copies"), [(12, 2, 5), (6, 3, 2), (4, 1, 4)])

@@ -89,6 +89,18 @@ def test_sentences_say_what_matching_leaves_and_what_is_left_alone():
     assert not any(s.startswith("Matched") for s in flat) and sum("no clear difference" in s for s in flat) == 3
 
 
+def test_what_activations_do_not_match_is_said():
+    class Chosen(nn.Sequential):
+        def forward(self, x):
+            return self[2]((self[1](x) + self[1](x[self[0](x).topk(5, 0).indices[:, 0]]).mean(0)).tanh())
+
+    a, b = (scattered(Chosen(nn.Linear(4, 1), nn.Linear(4, 5), nn.Linear(5, 3)), seed) for seed in (1, 2))
+    with pytest.warns(UserWarning, match="1 runs several times"):
+        report = compare(a, b, cross_entropy, [(X, Y)])
+    assert set(report.lines) == set(report.repaired) == {"direct", "weights"}
+    assert "Not matched by activations: a and b pick other entries by an index" in report.sentences()[0]
+
+
 def rounded(said):
     return re.sub(r"\d\.?\d*e-\d\d$", "0", said)
 

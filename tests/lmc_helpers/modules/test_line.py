@@ -215,3 +215,13 @@ def test_some_layers_move_and_the_others_stay_those_of_a(only):
 def test_unknown_layers_are_refused(only):
     with pytest.raises(ValueError, match="allowed: names of modules with parameters, or of parameters"):
         line(*pair(), cross_entropy, (X, Y), only=only)
+
+
+def test_targets_are_not_rounded_to_the_type_of_the_weights():
+    class Half(nn.Linear):
+        def forward(self, x):
+            return super().forward(x.bfloat16()).float()
+
+    a, b, x, y = Half(3, 1).bfloat16(), Half(3, 1).bfloat16(), torch.randn(20, 3), torch.rand(20, 1)
+    expected = [mse_loss(net(x), y).item() for net in (b, a)]
+    assert line(a, b, mse_loss, [(x, y)], [0, 1]).losses.tolist() == pytest.approx(expected, rel=1e-6)

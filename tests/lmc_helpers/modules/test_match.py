@@ -16,7 +16,7 @@ from torch.nn.functional import mse_loss
 from lmc_helpers import Axis, Symmetry, line, load_matching, match, permuted, symmetry
 
 FACTORS = ("grouped queries", "repeated keys", "norm in heads", "packed inside heads", "partly rotary")
-PARTS = ("Layers", "Experts", "Members", "Divided")
+PARTS = ("Layers", "Experts", "Members", "Divided", "Mixer", "Chosen")
 
 
 def dense():
@@ -36,15 +36,9 @@ class Residual(nn.Module):
         return self.head(h.mean((2, 3)))
 
 
-class Attention(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.embed = nn.Linear(5, 8)
-        self.layer = nn.TransformerEncoderLayer(8, 2, 10, activation="gelu", batch_first=True, norm_first=True)
-        self.head = nn.Linear(8, 3)
-
-    def forward(self, x):
-        return self.head(self.layer(self.embed(x))).mean(1)
+def attention():
+    layer = nn.TransformerEncoderLayer(8, 2, 10, activation="gelu", batch_first=True, norm_first=True)
+    return nn.Sequential(nn.Linear(5, 8), layer, nn.Linear(8, 3))
 
 
 def shuffled(name, dtype=torch.float64):
@@ -154,7 +148,7 @@ def test_pixels_are_samples_and_a_stream_is_read_in_several_places():
 
 def test_heads_are_matched_with_their_units():
     """Values are read after attention, queries and keys where they are made; heads by the sum of both."""
-    a, b, x = scattered(Attention(), 1), scattered(Attention(), 2), normal(30, 4, 5)
+    a, b, x = scattered(attention(), 1), scattered(attention(), 2), normal(30, 4, 5)
     made, found = match(a, b, x, "activations", details=True)
     inside = [g for g, (_, j) in found.symmetry.within.items() if j == 0]
     (heads,) = {outer for outer, _ in found.symmetry.within.values()}
@@ -162,15 +156,14 @@ def test_heads_are_matched_with_their_units():
     torch.testing.assert_close(made(x), b.eval()(x))
     recorded = []
     for net in (a.eval(), b.eval()):
-        seen = {}
-        net.layer.norm1.register_forward_hook(lambda _m, _x, z, seen=seen: seen.update(h=z.detach()))
-        net.layer.self_attn.register_forward_hook(lambda _m, _x, z, seen=seen: seen.update(out=z[0].detach()))
+        seen, heads_of = {}, net[1].self_attn
+        net[1].norm1.register_forward_hook(lambda _m, _x, z, seen=seen: seen.update(h=z.detach()))
+        heads_of.register_forward_hook(lambda _m, _x, z, seen=seen: seen.update(out=z[0].detach()))
         net(x)
-        attention = net.layer.self_attn
-        q, k, v = (seen["h"] @ attention.in_proj_weight.T + attention.in_proj_bias).detach().chunk(3, dim=-1)
+        q, k, v = (seen["h"] @ heads_of.in_proj_weight.T + heads_of.in_proj_bias).detach().chunk(3, dim=-1)
         split = lambda z: z.unflatten(-1, (2, 4)).transpose(1, 2)  # noqa: E731
         read = nn.functional.scaled_dot_product_attention(*map(split, (q, k, v))).transpose(1, 2).flatten(2)
-        torch.testing.assert_close(read @ attention.out_proj.weight.T + attention.out_proj.bias, seen["out"])
+        torch.testing.assert_close(read @ heads_of.out_proj.weight.T + heads_of.out_proj.bias, seen["out"])
         recorded.append([torch.cat([z.flatten(0, 1) - z.mean((0, 1)) for z in (q, k)]), read.flatten(0, 1).detach()])
     tables = [np.corrcoef(za.T, zb.T)[:8, 8:] for za, zb in zip(*recorded, strict=True)]
     best = np.zeros((2, 2))
@@ -283,8 +276,27 @@ def test_a_network_without_groups_is_told():
         match(Halves(), Halves(), normal(4, 5).float())
 
 
+def test_constants_of_the_architecture_stay_where_they_are():
+    class Bumps(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("centres", torch.linspace(-1, 1, 4))
+            self.inner, self.outer = nn.Linear(4, 6), nn.Linear(6, 2)
+
+        def forward(self, x):
+            return self.outer(self.inner((-((x[..., None] - self.centres) ** 2)).exp().sum(-2)).tanh())
+
+    a, b, x = Bumps().double(), Bumps().double(), normal(8, 3)
+    found = match(a, b, x, details=True)[1].symmetry
+    assert (
+        set(symmetry(a, x).sizes) == {"centres", "inner"}
+        and "inner.weight[1]" in found.left["the buffer 'centres', which is equal in all modules"]
+    )
+    assert match(a, permuted(a, symmetry(a, x), {"centres": [2, 3, 1, 0]}), x).centres.equal(a.centres)
+
+
 @pytest.mark.parametrize("kind", ["json", "safetensors"])
-@pytest.mark.parametrize("name", ["mlp", "grouped queries", "Experts"])
+@pytest.mark.parametrize("name", ["resnet", "grouped queries", "Experts"])
 def test_a_saved_matching_is_what_it_was(tmp_path, name, kind):
     a, b, x = shuffled(name)
     there, found = match(a, b, x, details=True)

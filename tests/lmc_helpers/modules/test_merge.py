@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 import torch
+from cases import Masked
 from torch import nn
 from torch.nn.functional import cross_entropy, mse_loss
 
@@ -64,6 +65,8 @@ def test_planted_orders_come_back_and_compose():
 
 def test_hidden_units_of_the_mean_have_the_mean_statistics_of_all():
     four, x = nets(4, hidden=6), torch.randn(200, 4, dtype=torch.float64)
+    for net in four:
+        net[0].register_parameter("scale", nn.Parameter(torch.tensor(1.0).double()))
     merged, how = lmc.merge(four, (x, x), details=True)
     each = torch.stack([net[0](x) for net in how.modules])  # (4, n, m)
     torch.testing.assert_close(merged[0](x).mean(dim=0), each.mean(dim=(0, 1)))
@@ -155,21 +158,10 @@ def test_complex_weights_lie_in_the_plane():
     assert found.corners[1, 0].item() == pytest.approx((b.weight - a.weight).norm().item())
 
 
-class Masked(nn.Module):
-    def __init__(self, seed):
-        super().__init__()
-        torch.manual_seed(seed)
-        self.layer = nn.Linear(4, 4).double()
-        self.register_buffer("mask", (torch.rand(4, 4) > 0.5).double())
-
-    def forward(self, x):
-        return torch.nn.functional.linear(x, self.layer.weight * self.mask, self.layer.bias)
-
-
 def test_what_has_no_mean_is_not_merged_and_what_has_no_groups_is_said():
     x = torch.randn(20, 4).double()
     with pytest.raises(ValueError, match="the buffer 'mask', a mask or integers, differs"):
-        lmc.merge([Masked(seed) for seed in range(3)], (x, x))
+        lmc.merge([Masked(4, 4).double() for _ in range(3)], (x, x))
     with pytest.warns(UserWarning, match="all orders stay as they are"):
         lmc.merge([nn.Linear(4, 4).double() for _ in range(3)], (x, x))
     three, x = nets(3, hidden=5), torch.randn(30, 4).double()

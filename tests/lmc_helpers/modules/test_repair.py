@@ -141,6 +141,23 @@ def test_what_cannot_be_set_is_said():
     assert merged.other.weight is merged.tied.weight
 
 
+def test_the_last_layer_of_a_module_with_parameters_of_its_own_stays():
+    class Own(nn.Sequential):
+        def __init__(self):
+            super().__init__(*(nn.Linear(5, 5) for _ in range(3)), nn.Linear(5, 2))
+            self.scale = nn.Parameter(torch.ones(1))
+
+        def forward(self, x):
+            h = torch.func.vmap(self[0])(x * self.scale)
+            return self[3]((self[1](h) + self[2](h.mean(0, keepdim=True))).relu())
+
+    a, b, x = scattered(Own(), 1), scattered(Own(), 2), numbers(9, 5)
+    with pytest.warns(UserWarning, match="units that stay as merged: the module has parameters of its own"):
+        merged, done = repair(a, b, (x, x), details=True)
+    assert list(done.ratios) == ["1"] and merged[3].bias.equal((a[3].bias + b[3].bias) / 2)
+    assert done.left["0"] == "runs inside a transform of torch.func" and done.left["2"] == "runs on one sample"
+
+
 @pytest.mark.parametrize("inplace", [False, True])
 def test_an_activation_before_a_norm_keeps_its_layer(inplace):
     layers = (nn.Linear(4, 6), nn.ReLU(inplace), nn.BatchNorm1d(6), nn.Linear(6, 6), nn.LayerNorm(6), nn.Linear(6, 3))

@@ -6,17 +6,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
-from oracles.draws import f64
+from oracles.draws import f64, normal
 from scipy.optimize import brentq
 from scipy.optimize import minimize as scipy_minimize
 
 from lmc_helpers.permutation_points import minimise
 from lmc_helpers.permutation_points.newton import _subproblem
-from lmc_helpers.seeds import torch_generator
-
-
-def gaussian(*shape: int) -> torch.Tensor:
-    return torch.randn(*shape, dtype=torch.float64, generator=torch_generator(1, f"test {shape}"))
 
 
 def rosenbrock(t: torch.Tensor) -> torch.Tensor:
@@ -25,7 +20,7 @@ def rosenbrock(t: torch.Tensor) -> torch.Tensor:
 
 @pytest.mark.parametrize("p", [2, 5])
 def test_rosenbrock_ends_where_scipy_ends(p):
-    starts = 2 * gaussian(8, p)
+    starts = 2 * normal(8, p)
     done = minimise(rosenbrock, starts, steps=200, tol=1e-12)
     assert done.converged.all() and (done.steps < 200).all()
     for start, end in zip(starts, done.theta, strict=True):
@@ -56,7 +51,7 @@ def test_a_strict_saddle_is_left(start):
 @pytest.mark.parametrize("tol", [1e-10, 1e-12])
 def test_a_curved_valley_of_minima_does_not_hurt(offset, tol):
     """The sphere of radius 2 is the set of minima: p − 1 zero modes; with an offset the decrease drowns in rounding."""
-    starts = torch.cat([gaussian(6, 4), 5 * gaussian(5, 4)])
+    starts = torch.cat([normal(6, 4), 5 * normal(5, 4)])
     done = minimise(lambda t: (t.square().sum(-1) - 4) ** 2 + offset, starts, steps=60, tol=tol)
     assert done.converged.all()
     np.testing.assert_allclose(np.linalg.norm(done.theta, axis=1), 2, atol=1e-11)
@@ -65,13 +60,13 @@ def test_a_curved_valley_of_minima_does_not_hurt(offset, tol):
 @pytest.mark.parametrize("condition", [1e4, 1e8, 1e11])
 def test_nearly_singular_problems_reach_small_gradients(condition):
     scale = torch.logspace(0, -math.log10(condition), 7, dtype=torch.float64)
-    rotation = torch.linalg.qr(gaussian(7, 7))[0]
+    rotation = torch.linalg.qr(normal(7, 7))[0]
 
     def loss(t):
         u = t @ rotation
         return (scale * (u.square() + u.sin().square() / 4)).sum(-1) / 2 + 1
 
-    done = minimise(loss, gaussian(5, 7), steps=100, tol=1e-13)
+    done = minimise(loss, normal(5, 7), steps=100, tol=1e-13)
     assert (done.gradient_norm <= 1e-13).all() and done.converged.all()
 
 
@@ -82,7 +77,7 @@ def test_slopes_are_followed_infinite_losses_avoided_and_no_loss_rises():
     done = minimise(lambda t: (t - t.log()).sum(-1), f64([1e-3, 30.0]), steps=50, tol=1e-12, radius=100.0)
     assert done.converged.all()
     np.testing.assert_allclose(done.theta, [[1.0, 1.0]], atol=1e-12)
-    starts, last = gaussian(6, 4), None
+    starts, last = normal(6, 4), None
     for steps in range(12):
         value = minimise(rosenbrock, starts, steps=steps, tol=0.0).loss
         assert last is None or (value <= last).all()
@@ -90,7 +85,7 @@ def test_slopes_are_followed_infinite_losses_avoided_and_no_loss_rises():
 
 
 def test_the_record_is_that_of_the_last_parameters():
-    starts = gaussian(4, 2)
+    starts = normal(4, 2)
     for steps in (0, 1, 3):
         done = minimise(rosenbrock, starts, steps=steps, tol=1e-12)
         assert not done.converged.any() and (done.steps == steps).all() and done.theta.equal(starts) == (steps == 0)
@@ -129,7 +124,7 @@ def secular(lam: np.ndarray, a: np.ndarray, radius: float) -> np.ndarray:
 @pytest.mark.parametrize("radius", [1e-6, 0.3, 2.0, 1e3])
 @pytest.mark.parametrize("lam", [[1.0, 2.0, 9.0], [-3.0, -3.0, 4.0], [-5.0, 1e-3, 1e3], [-2.0, -1.0, -0.5], [0.5] * 3])
 def test_the_subproblem_is_solved_exactly(lam, radius):
-    a = gaussian(5, 3)
+    a = normal(5, 3)
     s, predicted = _subproblem(f64(lam).expand(5, 3), a, torch.full((5,), radius, dtype=torch.float64))
     for i in range(5):
         expected = secular(np.array(lam), a[i].numpy(), radius)

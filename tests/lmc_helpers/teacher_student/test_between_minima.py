@@ -11,7 +11,9 @@ from lmc_helpers.teacher_student.between_minima import barrier_objective
 
 @pytest.mark.parametrize(("m", "M", "d"), [(1, 1, 1), (4, 4, 4), (6, 1, 3), (30, 6, 8), (25, 20, 20)])
 @pytest.mark.parametrize("law", ["exponential", "equal"])
-def test_structured_loss_is_the_dense_loss(m, M, d, law):
+@pytest.mark.parametrize("many", [0, 500])
+def test_structured_loss_is_the_dense_loss(m, M, d, law, many, monkeypatch):
+    monkeypatch.setattr("lmc_helpers.teacher_student.between_minima.MANY", many)
     for a, b in zip(ts.sample_minima(m, M, d, 4, 1, law), ts.sample_minima(m, M, d, 4, 2, law), strict=True):
         a = a.clone()
         a[m // 2] *= 0.7  # need not be minima

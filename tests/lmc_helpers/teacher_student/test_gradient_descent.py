@@ -37,6 +37,14 @@ def test_batched_descent_is_the_plain_loop(m, M, d, steps):
     torch.testing.assert_close(done.gradient_norm, norms)
 
 
+def test_a_row_0_stays_and_the_others_follow_the_gradient():
+    W = initial_weights(4, 3, 2, seed=1, scale=0.5)
+    W[0, 1] = 0
+    end = gradient_descent(W, 2, 0.4, 1, tol=0.0).W
+    torch.testing.assert_close(end, W - 0.4 * population_gradient(W, 2))
+    assert not end[0, 1].any()
+
+
 def test_each_network_has_its_own_rate_and_the_batch_does_not_matter(monkeypatch):
     W = initial_weights(5, 3, 4, seed=1)
     before = W.clone()

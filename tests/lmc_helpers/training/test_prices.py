@@ -11,13 +11,6 @@ from lmc_helpers.training.prices import _count, price
 from lmc_helpers.training.recipes import Descent
 
 
-def test_operations_of_perceptrons():
-    """2 a b forwards, as many for the gradient of the weights, and of the inputs but for the first map."""
-    sizes = (784, 40, 30, 10)
-    products = [784 * 40, 40 * 30, 30 * 10]
-    assert _count(MLP(sizes)).flops == 2 * (2 * products[0] + 3 * products[1] + 3 * products[2])
-
-
 @pytest.mark.parametrize("model", [CNN(width=4, depth=4, pools=1), ResNet20(), ViT()], ids=lambda m: type(m).__name__)
 def test_every_architecture_has_a_price(model):
     found = _count(model)
