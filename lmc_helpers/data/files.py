@@ -175,7 +175,7 @@ def find(source: Source, archive: Archive) -> Found:
     looked = [str(folder / source.folder) for folder in (Path(own) if own else None, place) if folder]
     advice = f"looked in {', '.join(looked) or 'no folder'}; {layout}"
     if place is None:
-        reason = "no cache: pooch or a home folder is missing"
+        reason = "there is no cache: pooch or a home folder is missing"
     else:
         path = place / source.folder / archive.name
         if path.is_file() and _sum(path, _stamp(path)) == archive.sha256:

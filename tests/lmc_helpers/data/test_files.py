@@ -203,7 +203,7 @@ def test_without_pooch_files_of_lmc_data_are_read_and_a_flag_with_another_value_
     monkeypatch.setitem(sys.modules, "pooch", None)
     assert cache() is None
     source, _, small = sources()
-    with pytest.raises(DataError, match="no cache: pooch or a home folder is missing"):
+    with pytest.raises(DataError, match="there is no cache: pooch or a home folder is missing"):
         find(source, small)
     write(own, {"labels.gz": GZ})
     assert find(source, small).contents()[0].raw == b"labels"
