@@ -357,7 +357,7 @@ claims.check(
 #
 # - **{term}`activation matching`** {cite:p}`singh2020,ainsworth2023` pairs units that respond alike to the same images, here by the largest sum of correlations, as in Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026`;
 # - **{term}`straight-through matching`** {cite:p}`ainsworth2023` descends on the loss halfway itself, **{term}`Sinkhorn re-basin`** {cite:p}`pena2023` over doubly stochastic matrices in the place of permutations;
-# - **{term}`REPAIR`** {cite:p}`jordan2023` corrects the merged network afterwards.
+# - **REPAIR** {cite:p}`jordan2023` corrects the merged network afterwards.
 #
 # The first pair of plain networks of this page, by correlations, written out: one assignment a layer, the loss halfway less that of the chord, and the same after REPAIR.
 

@@ -14,6 +14,8 @@ async wider => {
   await (window.MathJax && MathJax.startup ? MathJax.startup.promise : null);
   await document.fonts.ready;
   await until(() => !window.FontAwesome || root.classList.contains("fontawesome-i2svg-complete"));
+  await frames();
+  await until(() => document.getAnimations().every(({ playState }) => playState != "running")); // sidebars slide
 
   /* Code that the switch shows; claims open as a reader opens them. */
   const shown = element => element.getClientRects().length > 0;

@@ -105,7 +105,7 @@ def _descend(W: Tensor, M: int, rates: Tensor, steps: int, tol: float) -> tuple[
 @np.errstate(all="ignore")  # networks that diverge
 def _steps(W: Tensor, M: int, rates: Tensor, count: int) -> Tensor:
     """W after some steps along :func:`_gradient`, in place: NumPy's products of small matrices take half the time."""
-    moved, (n, m, d) = W.cpu().numpy().copy(), W.shape
+    moved, (n, m, d) = W.detach().cpu().numpy().copy(), W.shape
     units, mass = np.zeros((n, m + M, d), moved.dtype), np.full((n, m + M, 1), -1, moved.dtype)
     units[:, m:] = np.eye(M, d)
     own, norms, vectors = units[:, :m], mass[:, :m], -units  # û, ‖u‖, s v

@@ -43,6 +43,7 @@ def check(net, x, found):
 
 
 SEVERAL = [name for name in CASES if name not in ("bottleneck", "padded", "encoder", "GRU", "RNN")]
+SEVERAL.remove("Chosen")  # an expert that no example chooses may have any signs
 
 
 @pytest.mark.parametrize("name", SEVERAL)
