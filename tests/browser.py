@@ -100,6 +100,7 @@ class Watched:
     def visit(self, url: str) -> SimpleNamespace:
         """What visit.js finds on a page, its requests and its trouble, to which later ones are added."""
         self.requests, self.trouble = [], []
+        self.tab.bring_to_front()  # one in the background draws a frame a second
         self.tab.set_viewport_size(screen(PHONE))
         self.go(url)
         found = self.tab.evaluate(VISIT)
