@@ -93,7 +93,7 @@ def in_short(cells: list[board.Cell]) -> str:
     >>> said = in_short([board.Cell("holds", 29, 3, 20), board.Cell("open", 2, 0), board.Cell("fails", 1, 0, 1)])
     >>> print(*said.split("; "), sep="\n")
     29 of 32 measured results hold, as printed or as we read them, 1 does not, 2 are open
-    of 21 statements that an identity or a theorem decides 20 hold.
+    of 21 statements that an identity or a theorem decides, 20 hold.
     """
     kind = {claims.OPEN: "open", claims.NOT_RUN: "open", claims.CORRECTED: "false", claims.FAILS: "false"}
     count, derived = Counter[str](), Counter[str]()
@@ -103,7 +103,7 @@ def in_short(cells: list[board.Cell]) -> str:
     said = [f"{count['holds']} of {count.total()} measured results hold, as printed or as we read them"]
     said += [f"{count['false']} {'do' if count['false'] > 1 else 'does'} not"] * bool(count["false"])
     said += [f"{count['open']} {'are' if count['open'] > 1 else 'is'} open"] * bool(count["open"])
-    decided = f"; of {derived.total()} statements that an identity or a theorem decides {derived['holds']} hold"
+    decided = f"; of {derived.total()} statements that an identity or a theorem decides, {derived['holds']} hold"
     return ", ".join(said) + decided * bool(derived.total()) + "."
 
 
