@@ -5,14 +5,14 @@
 #   nothing: at every point of the line between two networks in eval mode, the other end included, the outputs are the first network's,
 #   to the bit. `train()` throws the filters away, and the same parameters are another function: b. What it writes then does not load
 #   into a network in eval mode, for want of filters.
-# Versions: e2cnn 0.2.3, torch 2.13.0, numpy 2.4.6
+# Versions: e2cnn 0.2.3, torch 2.13.0, numpy 2.4.6, scipy 1.17.1
 # Why it matters: a barrier of exactly 0, which one hopes to see, sharpness 0 along any direction, and an average over the parameters
 #   that "is as good as" the network it was copied from, are all that network evaluated again.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 python3 -m venv "$folder/venv"
-"$folder/venv/bin/pip" install -q e2cnn==0.2.3 torch==2.13.0 numpy==2.4.6
+"$folder/venv/bin/pip" install -q e2cnn==0.2.3 torch==2.13.0 numpy==2.4.6 scipy==1.17.1
 "$folder/venv/bin/python" -W ignore - <<'PYTHON'
 import torch
 from e2cnn import gspaces
