@@ -28,7 +28,7 @@
 # | “way more lower” for larger $M$ (Fig. 10) | [true for $M = 30$](#Z14.lower_30) | [[Z14.lower_30:to]] of random minima's; $M = 12$: open, [[Z14.lower:to]] |
 # | “decreasing when $d$ is going up” (Fig. 11) | [true](#Z15.trained) | like $d$ to the power [[Z15.trained:to]] |
 #
-# **Open.** “Way more lower” for $M = 12$: too near our border, half, for these runs. Fig. 12, trained networks: 36 core-hours. Where the peak is for $M = 12$: 5. Whether there is one for $M = 30$: 1.5.
+# **Open.** “Way more lower” for $M = 12$: on our border, half; over a hundred times the pairs. In core-hours: Fig. 12 with trained networks, 36; where the peak is for $M = 12$, 5; whether there is one for $M = 30$, 1.5.
 #
 # **For the authors.** No sentence to change; say in Fig. 4 that the 0 at $m = M$ is for runs that reach loss 0.
 
@@ -621,7 +621,7 @@ figures.show("fig_double", figure, legend=3)
 # :alt: First panel, barrier against width on a logarithmic axis; the permuted one falls to zero at six students, rises to a peak between six and twelve and falls again. Second panel, permuted barriers of trained networks and of uniform minima against m over M for several numbers of teacher neurons; the trained curves peak between 1 and 2 and lie below the uniform ones further right.
 #
 # First panel: double descent, Z, Fig. 4; {glue:text}`pairs` pairs a width up to $M$, {glue:text}`more` above; the lowest point
-# stands for 0. Second panel: Z, Fig. 10; as many pairs of trained networks, {glue:text}`pairs_12` with 12 teacher neurons and {glue:text}`pairs_large` with 30 where they were run, and 200 of uniform minima. Above $M$ only pairs that arrive count. Bars: ±3.29 standard errors (profile
+# stands for 0. Second panel: Z, Fig. 10; as many pairs of trained networks with 6 teacher neurons, {glue:text}`pairs_12` with 12 and {glue:text}`pairs_large` with 30 (left to profile paper), and 200 of uniform minima. Above $M$ only pairs that arrive count. Bars: ±3.29 standard errors (profile
 # {glue:text}`profile`).
 # :::
 #
@@ -810,7 +810,7 @@ figures.show("fig_teachers", figure, legend=4)
 # :alt: Three panels for four, eight and sixteen teachers with mean barriers against width on a common logarithmic axis. Direct barriers rise strongly with the number of teachers, permuted ones less, so that the distance between them grows.
 #
 # Z, Fig. 12, $d = 64$: mean barriers of {glue:text}`10 * pairs` pairs of uniform minima and {glue:text}`pairs` pairs of trained
-# networks, these up to {glue:text}`max(teachers_trained)` teachers; bars: ±3.29 standard errors (profile {glue:text}`profile`).
+# networks, which have at most {glue:text}`max(teachers_trained)` teacher neurons; bars: ±3.29 standard errors (profile {glue:text}`profile`).
 # :::
 
 
