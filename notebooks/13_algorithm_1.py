@@ -31,7 +31,7 @@
 #
 # **Open.** Nothing.
 #
-# **For the authors.** Print “Find a good permutation”, and “after Algorithm 1” for “after the optimal permutation”.
+# **For the authors.** Print *Find a good permutation*, and *after Algorithm 1* for “after the optimal permutation”.
 
 # %% Parameters tags=["parameters"]
 pairs: int = 400  # pairs of minima with 5 rows and with 6 rows

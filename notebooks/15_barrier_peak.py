@@ -31,7 +31,7 @@
 #
 # **Open.** Is it largest where the fewest neurons match, 13 ± 1 for $M = 6$? Up to 3.5 core-hours. Does it fall before $2M$ after the best permutation? At $2M$ it is [[Z8.second_descent_uniform_best:.3f]] ([[Z8.second_descent_uniform_best:to]]) of that at $1.5M$; our border is 0.9; 250 core-hours.
 #
-# **For the authors.** Print “near $m = 2M$, for random minima” in sections 1, 4 and 7.
+# **For the authors.** Print *near $m = 2M$, for random minima* in sections 1, 4 and 7.
 
 # %% Parameters tags=["parameters"]
 types: int = 100_000  # sampled types, to check the law of the leftovers

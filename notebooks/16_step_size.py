@@ -31,7 +31,7 @@
 #
 # **Open.** The rise: at the sizes of Fig. 2 ten minutes of one core; those of Fig. 13 are not stated.
 #
-# **For the authors.** Print “beyond $2dM/(m\mu_M)$ minima without zero rows are unstable”, $\mu_M$ as in {prf:ref}`thm-sharpness`, and the sizes of Figs. 6 and 13.
+# **For the authors.** Print *beyond $2dM/(m\mu_M)$ minima without zero rows are unstable*, $\mu_M$ as in {prf:ref}`thm-sharpness`, and the sizes of Figs. 6 and 13.
 
 # %% [markdown]
 # :::{need}

@@ -31,7 +31,7 @@
 #
 # **Open.** Sparsity as a reason, and “slightly smaller”, “very similar” (sec. 4): the learning rate of Fig. 2 would decide.
 #
-# **For the authors.** Print “trained networks have more even type counts, and a barrier that peaks below $2M$”, and the learning rate of Fig. 2.
+# **For the authors.** Print *trained networks have more even type counts, and a barrier that peaks below $2M$*, and the learning rate of Fig. 2.
 
 # %% [markdown]
 # :::{need}

@@ -28,7 +28,7 @@
 #
 # **Open.** “this phenomenon is not evident when the learning rate is low” (sec. 5): not recorded yet; half an hour of one core.
 #
-# **For the authors.** Print “minima with *equal entries* have the smallest PQI; uniform ones only if the learning rate is large”, and state the learning rates of Fig. 5 and how they decay.
+# **For the authors.** Print *minima with equal entries have the smallest PQI; uniform ones only if the learning rate is large*, and state the learning rates of Fig. 5 and how they decay.
 
 # %% [markdown]
 # :::{need}

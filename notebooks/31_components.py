@@ -28,7 +28,7 @@
 #
 # **Open.** Nothing.
 #
-# **For the authors.** Print “$(P_1 W_1, P_2 W_2 P_1^{-1}, \dots, W_l P_{l-1}^{-1})$” in Prop. 5.2 (submitted version); where section 2 quotes Freeman & Bruna, add “if the hidden layer is wider than the rank of $Y$”.
+# **For the authors.** Print $(P_1 W_1, P_2 W_2 P_1^{-1}, \dots, W_l P_{l-1}^{-1})$ in Prop. 5.2 (submitted version); where section 2 quotes Freeman & Bruna, add *if the hidden layer is wider than the rank of $Y$*.
 
 # %% [markdown]
 # :::{need}

@@ -28,7 +28,7 @@
 #
 # **Open.** Nothing.
 #
-# **For the authors.** No sentence is false. Clearer in the abstract (submitted version): “skip connections over two layers reduce this number”.
+# **For the authors.** No sentence is false. Clearer in the abstract (submitted version): *skip connections over two layers reduce this number*.
 
 # %% [markdown]
 # :::{need}

@@ -30,7 +30,7 @@
 #
 # **Open.** Nothing.
 #
-# **For the authors.** In the proof of Prop. 5.3 print $m = (\dots)^{-1/k}$ and the curve $(W_l m^{-kt}, m^t W_{l-1}, \dots)$; in Prop. 5.6 "for every $c > 0$ there exists $b$".
+# **For the authors.** In the proof of Prop. 5.3 print $m = (\dots)^{-1/k}$ and the curve $(W_l m^{-kt}, m^t W_{l-1}, \dots)$; in Prop. 5.6 *for every $c > 0$ there exists $b$*.
 
 # %% [markdown]
 # :::{need}

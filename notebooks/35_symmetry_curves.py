@@ -29,7 +29,7 @@
 #
 # **Open.** Nothing.
 #
-# **For the authors.** After (5) (submitted version) add “if $\log g$ is real, else $\exp(tA) \exp(tB) \cdot w_1$ with $g = \exp(A) \exp(B)$”; after (6) “$\gamma$ starts at $\mathrm{id} \cdot w$, a minimum with the same outputs”.
+# **For the authors.** After (5) (submitted version) add *if $\log g$ is real, else $\exp(tA) \exp(tB) \cdot w_1$ with $g = \exp(A) \exp(B)$*; after (6) *$\gamma$ starts at $\mathrm{id} \cdot w$, a minimum with the same outputs*.
 
 # %% [markdown]
 # :::{need}

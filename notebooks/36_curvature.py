@@ -28,7 +28,7 @@
 #
 # **Open.** Nothing.
 #
-# **For the authors.** In Theorem 6.2 (submitted version) add “of length at most $\pi/\kappa_{\max}$, with $\|w_2 - w_1\| \le 2/\kappa_{\max}$”. For curves that rescale neurons the first condition is superfluous.
+# **For the authors.** In Theorem 6.2 (submitted version) add *of length at most $\pi/\kappa_{\max}$, with $\|w_2 - w_1\| \le 2/\kappa_{\max}$*. For curves that rescale neurons the first condition is superfluous.
 
 # %% [markdown]
 # :::{need}
