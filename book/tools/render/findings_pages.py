@@ -61,7 +61,7 @@ def filters(cell: Callable[[str], str]) -> dict[str, Callable]:
         "sentence": sentence,
         "lower_first": lambda text: re.sub(r"^(Section|Appendix)", lambda m: m[1].lower(), text),
         "title": findings.title,
-        "quantity": lambda text: "$".join(p if at % 2 else typeset(p) for at, p in enumerate(text.split("$"))),
+        "quantity": lambda text: re.sub(r"\\[()]", "$", typeset(text)).replace("*", r"\*"),
         "prose": lambda text: prose(text, cell),
     }
 
