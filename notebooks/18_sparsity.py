@@ -224,9 +224,9 @@ for random, words in ((uniform, "uniform\nentries"), (equal, "equal\nentries")):
     axis.plot(widths, random, "--", color="book:black", linewidth=1.2)
     axis.text(36.8, random[-1], words, va="center")
 differences = (  # claim, place of its words, and the words after the number
-    ("Z9.uniform_least_large", 0.247, "red", "above uniform entries"),
-    ("Z9.uniform_least", 0.122, "blue", "below uniform entries"),
-    ("Z9.uniform_least_equal", 0.104, "blue", "above equal entries"),
+    ("Z9.uniform_least_large", 0.247, "red", "above uniform"),
+    ("Z9.uniform_least", 0.122, "blue", "below uniform"),
+    ("Z9.uniform_least_equal", 0.104, "blue", "above equal"),
 )
 for part, height, colour, words in differences:
     found = claims.recorded(part)

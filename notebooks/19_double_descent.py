@@ -469,7 +469,7 @@ claims.check("Z14.lower_with_M", falls, stderr=falls_error, n=pairs_12)
 # differ in the second, above it only in the first and in how much each feature is split. The easiest width is exactly $M$, if
 # training gets there; one neuron more makes that much more likely, at the price of a small barrier.
 #
-# Read on: [](17_trained_minima.ipynb) explains the peak of trained networks; [](51_width_barriers.ipynb) asks for the peak on
+# Read on: [](17_trained_minima.ipynb) explains the peak of trained networks; [](51_width_barriers.ipynb) looks for the peak on
 # MNIST; [](21_merging_neurons.ipynb) follows one neuron as it moves from one role to another.
 
 # %% [markdown]

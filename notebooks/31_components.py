@@ -365,7 +365,7 @@ figures.keep(figure)
 # Loss along three curves from one minimum, three layers of width 4: into another piece by {prf:ref}`thm-obstruction`, within its own piece by {prf:ref}`prop-path`, and on the straight line within its own piece (profile {glue:text}`profile`).
 # :::
 #
-# ## An exchange of two neurons crosses for nothing
+# ## An exchange of two neurons crosses at no cost
 #
 # :::{prf:theorem} G, Prop. 5.2, corrected
 # :label: thm-hypercube

@@ -295,7 +295,7 @@ claims.check("G2.n2_components", numbers, n=walkers * len(CASES))
 #
 # So three is peculiar to $1 \times 1$: one neuron more in the branch, or one more in the stream, and there are two. The abstract's “skip connections reduce this number” names no kind of skip connection, and has two readings:
 #
-# | Skip connection | It reduces the number | Left of it (recorded) |
+# | Skip connection | It reduces the number | Share that is left (recorded) |
 # | --- | --- | --- |
 # | over a branch of two layers | [true, by half for $n \ge 2$](#G2.reduces) | [[G2.reduces]], [[n(G2.reduces)]] minima, $n$ = 2 to 6 |
 # | over one layer | [not there](#G2.reduces_one_layer) | all, {prf:ref}`prop-skip-one-layer` |
