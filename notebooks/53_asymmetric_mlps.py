@@ -30,7 +30,7 @@
 #
 # **Open.** Whether networks with weights fixed at zero lose 4 points or more: 16 more pairs, 6 core-hours. Ours, below: whether zeros leave a trace of the order.
 #
-# **For the authors.** State batch size and initial weights. The newest script for Fig. 4c maximises $1 - \lvert\rho\rvert$ instead of the correlation $\rho$, which undoes the alignment.
+# **For the authors.** State batch size and initial weights. The newest script for Fig. 4c maximises 1 − |ρ|, with ρ the correlation, which undoes the alignment.
 
 # %% [markdown]
 # :::{need}

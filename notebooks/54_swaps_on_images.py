@@ -9,12 +9,12 @@
 #
 # *What would it cost two neurons of a network trained on images to exchange their functions?*
 #
-# With large fixed weights **[[10 ** I15.mnist_scale:.0f]] ([[10 ** I15.mnist_scale:to]]) times** as much as with weights fixed at zero (**[[10 ** I15.mnist_scale_ridge:.0f]] ([[10 ** I15.mnist_scale_ridge:to]]) times** by ridge regression), in the layer where least. Hidden layers' coherence (1: one neuron spans a direction) is **[[I18.higher_w:±]] times** that of others; per dimension, of which they use more, **[[I18.dimension:±]] times**.
+# With large fixed weights **[[10 ** I15.mnist_scale:.0f]] ([[10 ** I15.mnist_scale:to]]) times** as much as with weights fixed at zero (**[[10 ** I15.mnist_scale_ridge:.0f]] ([[10 ** I15.mnist_scale_ridge:to]]) times** by ridge regression), in the layer where least. Hidden layers' {term}`coherence` is **[[I18.higher_w:±]] times** that of other networks, which use fewer dimensions: per dimension it is **[[I18.dimension:±]] times** theirs.
 #
 # :::{glue:figure} fig_recorded_swaps
 # :alt: Factor by which swaps cost more with large fixed weights than with weights fixed at zero, on a logarithmic axis from 1. W-MLPs by the Mahalanobis estimate [[10 ** I15.mnist_scale:.0f]], by ridge regression [[10 ** I15.mnist_scale_ridge:.0f]], from [[10 ** I15.mnist_scale_ridge:to]]; syre-MLPs by the Mahalanobis estimate [[10 ** I15.mnist_syre:.0f]].
 #
-# Median cost of a swap with large fixed weights (W-MLP: some weights; syre-MLP: a part of each) over that with weights fixed at zero, least of three hidden layers, by two estimates. Recorded on MNIST; bars: 99.9 % intervals.
+# Median cost of a swap with large fixed weights (W-MLP: some; syre-MLP: a part of each) over that with weights fixed at zero, least of three hidden layers, by two estimates. Recorded on MNIST; bars: 99.9 % intervals.
 # :::
 #
 # **How sure.** MNIST, 512 units, 20 of the paper's 100 epochs, [[n(I15.mnist_scale)]] pairs of networks of each kind; recorded.
