@@ -339,7 +339,7 @@ claims.check("I15.mnist_diagonal", lambda e: partners(e, 0), **twice)
 # %% [markdown]
 # ## Training lowers coherence, and fixed weights hold it up
 #
-# Masks act on coordinates, so it matters how far the subspace of a layer's inputs leans on single ones. That is its {term}`coherence` $\nu$ (I, (11)): $k/d$ if it leans on all alike, 1 if it contains a coordinate axis. Where do its curves over training (I, Fig. 21) begin?
+# Masks act on coordinates, so it matters how far the subspace of a layer's inputs leans on single ones. That is its coherence $\nu$ (I, (11)): $k/d$ if it leans on all alike, 1 if it contains a coordinate axis. Where do its curves over training (I, Fig. 21) begin?
 #
 # :::{prf:proposition} Layer norm does not see the scale of the weights
 # :label: prop-norm-scale
