@@ -22,7 +22,7 @@
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | "unaligned LMC is achieved for large $\sigma_F$" (Q1) | [true](#I11.unaligned) | +[[-I11.unaligned:±]] points at $\sigma_F = 1$ |
-# | "the LMC barrier is high in standard MLPs" (Q1, Fig. 4a) | [true](#I11.standard) | [[2 * I11.standard:±]] points lost (high: 4 or more) |
+# | "the LMC barrier is high in standard MLPs" (Q1) | [true](#I11.standard) | [[2 * I11.standard:±]] points lost (high: 4 or more) |
 # | "… and $W$-MLPs with $\sigma_F = 0$" (Q1) | [open](#I11.zero) | [[2 * I11.zero:±]] points lost |
 # | "All models exhibit reasonably low LMC barriers" aligned (Q1) | [true](#I11.aligned) | at most [[100 * I11.aligned:±]] % of what ordinary networks lose unmatched |
 # | … at $\sigma_F = 0$ "similarly well as that of standard architectures" (Q1) | [true](#I11.similar) | alignment removes [[I11.similar:±]] times as large a share |
