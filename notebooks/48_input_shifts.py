@@ -8,7 +8,7 @@
 #
 # *If a layer's inputs change places, how much must its weights grow to compute the same?*
 #
-# After little training their squared norm must grow by about the squared shift of fixed parts, as the paper proves. For the cheapest exchange that is **[[low(I7.constant)**2:.3f]] to [[high(I7.constant)**2:.3f]] per neuron** at 2048 neurons, in units of the inputs' squared distance times the fixed variance; in wide layers, 2 (proved).
+# After little training the weights' squared norm must grow by about the squared shift of fixed parts, as the paper proves. For the cheapest exchange that is **[[low(I7.constant)**2:.3f]] to [[high(I7.constant)**2:.3f]] per neuron** at 2048 neurons, in units of the inputs' squared distance times the fixed variance; in wide layers, 2.
 #
 # :::{glue:figure} fig_answer
 # :name: fig-shift-answer

@@ -9,7 +9,7 @@
 #
 # *Can networks that share some fixed weights be averaged without matching their neurons?*
 #
-# Yes, if the fixed weights are large: halfway between two such networks training accuracy changes by **+[[-I11.unaligned:±]] percentage points**. Ordinary networks lose **[[2 * I11.standard:±]] points**, networks with weights fixed at zero **[[2 * I11.zero:±]] points**. The price of large fixed weights is accuracy at the ends.
+# Yes, if the fixed weights are large: halfway between two such networks training accuracy changes by **+[[-I11.unaligned:±]] percentage points**. Ordinary networks lose **[[2 * I11.standard:±]] points**, networks with weights fixed at zero **[[2 * I11.zero:±]] points**.
 #
 # :::{glue:figure} fig_printed_lines
 # :alt: Two panels. Change of the training accuracy, in points, along the line between two networks, against the place on the line. First panel, averaged as they are: ordinary networks lose [[2 * I11.standard:±]] points halfway, networks with weights fixed at zero lose [[2 * I11.zero:±]]; networks with large fixed weights stay level, +[[-I11.unaligned:±]], and so do syre-MLPs, +[[-I11.syre:±]]. Second panel, after matching: all four kinds stay level.
@@ -30,7 +30,7 @@
 #
 # **Open.** Whether networks with weights fixed at zero lose 4 points or more: 16 more pairs, 6 core-hours. Ours, below: whether zeros leave a trace of the order.
 #
-# **For the authors.** State batch size and initial weights. The newest script for Fig. 4c maximises 1 − |ρ|, with ρ the correlation, which undoes the alignment.
+# **For the authors.** State batch size and initial weights. The newest script for Fig. 4c maximises 1 − |ρ|, with ρ the correlation, which does not align.
 
 # %% [markdown]
 # :::{need}
