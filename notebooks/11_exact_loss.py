@@ -6,7 +6,7 @@
 # %% [markdown]
 # # Gradient descent reaches the minima slowly: their valley is cubic
 #
-# *How fast does gradient descent reach the minima of a two-layer network that learns another one, its teacher?*
+# *How fast does gradient descent reach the minima of a two-layer network that learns from another, its teacher?*
 #
 # Slowly. At a minimum every neuron copies a teacher neuron or is zero (proved), and where copies of one neuron tilt apart the loss grows only like the **cube**
 # of the distance. So the distance falls like the steps to the power **[[Z1.converged:±]]**, hardly faster than one over the steps.

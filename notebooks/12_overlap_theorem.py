@@ -31,7 +31,7 @@
 #
 # **Open.** Nothing.
 #
-# **For the authors.** Print *$m/M = 1 + \nu^*$ with $\nu^* I_1(2\nu^*) = I_0(2\nu^*)$, about [[Z3.minimum:.3f]]* in Theorem 5 and the limit of {prf:ref}`thm-limit` in (16); in A.1, before (13), exchange “increases” and “decreases”.
+# **For the authors.** In Theorem 5 print *$m/M = 1 + \nu^*$ with $\nu^* I_1(2\nu^*) = I_0(2\nu^*)$, about [[Z3.minimum:.3f]]*; in (16) the limit of {prf:ref}`thm-limit`; in A.1, before (13), exchange “increases” and “decreases”.
 
 # %% Parameters tags=["parameters"]
 M: int = 6  # teacher neurons, left panel of Z, Fig. 1

@@ -8,14 +8,13 @@
 #
 # *In which order should the neurons of one network stand before it is averaged with another?*
 #
-# Paired by the teacher neuron that they copy, large with large (the paper's Algorithm 1): this leaves **[[100 * Z4.low:±]] %** of the rise of the loss,
-# **[[Z4.near_best:±]]** times the least possible (six neurons). It misses the best order for **[[100 * Z4.best:.0f]] %** of pairs: it
-# pairs leftover neurons blindly; a linear assignment does not.
+# Pair the copies of each teacher neuron by size (the paper's Algorithm 1): this leaves **[[100 * Z4.low:±]] %** of the rise of the loss,
+# **[[Z4.near_best:±]]** times the least possible (six neurons). It misses the best order for **[[100 * Z4.best:.0f]] %** of pairs: it pairs leftover neurons blindly; a linear assignment does not.
 #
 # :::{glue:figure} fig_factors
-# :alt: Horizontal bars, one for each way to match, of the mean barrier over that of the best of all 720 permutations; the axis begins at 0, a dotted line marks 1. Matching without sorting is by far the worst. Weight matching and Algorithm 1 lie between 1 and 2. Large with small, pair matching, and pair matching with exchanges are nearest to 1. Each bar carries its number.
+# :alt: Horizontal bars, one for each way to match, of the mean barrier over that of the best of all 720 permutations; the axis begins at 0, a dotted line marks 1. Matching without sorting is by far the worst. Weight matching and Algorithm 1 lie between 1 and 2. Large with small, linear assignment, and linear assignment with exchanges are nearest to 1. Each bar carries its number.
 #
-# Mean barrier over that of the best permutation, {glue:text}`pairs` pairs in this run; recorded for Algorithm 1: [[Z4.near_best:±]]. Leftovers are neurons without a partner; pair matching assigns them at least cost.
+# Mean barrier over that of the best permutation, {glue:text}`pairs` pairs in this run; recorded for Algorithm 1: [[Z4.near_best:±]]. Leftovers are neurons without a partner; the linear assignment pairs all neurons at least cost.
 # :::
 #
 # **How sure.** With six neurons all 720 permutations tried, on [[n(Z4.best)]] pairs of random minima; wider ones against a linear assignment; recorded.
@@ -194,7 +193,8 @@ for place, name in enumerate(names):
     text = dict(xytext=(4, -4), textcoords="offset points", fontsize=10)
     axis.annotate(f"{factors[name]:.2f}", (factors[name], place), **text)
 axis.axvline(1, color="book:black", linestyle=":", linewidth=1)
-axis.set(yticks=range(len(names)), yticklabels=names)
+labels = [name.replace("pair matching", "linear assignment") for name in names]
+axis.set(yticks=range(len(names)), yticklabels=labels)
 axis.set(xlabel="mean barrier / that of the best permutation", xlim=(0, None))
 axis.invert_yaxis()
 figures.show("fig_factors", figure)

@@ -22,7 +22,7 @@
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | “maximum when $m = 2M$ becomes more evident as the number $M$ … increases” (sec. 4) | [near $2M$, not at it](#Z7.peak_of_best) | at [[Z7.peak_of_best:.2f]] to [[Z7.peak_of_barrier_sorted:.2f]] $M$ (we allow $2M \pm 0.05 M$) |
+# | “maximum when $m = 2M$ becomes more evident as the number $M$ … increases” (sec. 4) | [near $2M$, not at it](#Z7.peak_of_best) | at [[Z7.peak_of_best:.2f]] to [[Z7.peak_of_barrier_sorted:.2f]] $M$ (allowed: $\pm 0.05 M$) |
 # | “reaches its maximum when $m = 2M$”, random minima (Fig. 2) | [true, in the orders of Algorithm 1](#Z6.peak_uniform) | widths 11 to 13 lead by [[100 * (low(Z6.peak_uniform_random) - 1):.1f]] to [[100 * (high(Z6.peak_uniform) - 1):.1f]] %; not after the best permutation: they trail by [[100 * (1 - high(Z6.peak_uniform_best)):.1f]] to [[100 * (1 - low(Z6.peak_uniform_best)):.1f]] % |
 # | the same, trained networks (Fig. 2) | [false](#Z6.peak) | widths 11 to 13 reach [[Z6.peak:.2f]] ([[Z6.peak:to]]) of the largest at 8, 9, 10, 14 |
 # | the ratio to the barrier before matching (Fig. 3) | [beyond $2M$](#Z7.peak_of_ratio) | at [[Z7.peak_of_ratio:.2f]] to [[Z7.peak_of_ratio_sorted:.2f]] $M$ (Algorithm 1) |

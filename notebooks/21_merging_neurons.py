@@ -29,7 +29,7 @@
 #
 # **Open.** Which pairs merge; whether a higher saddle can come before the end (none was met); first-order saddles with ReLU: more networks, a minute each. The losses of Fig. 1 need its weights.
 #
-# **For the authors.** Print *for some pairs*, *the gradient is normal to the surface of constant distance*, and *at most $1 + n_{k-1}$ negative eigenvalues*.
+# **For the authors.** In sec. 4.1 print *for some pairs*, *the gradient is normal to the surface of constant distance*, and *at most $1 + n_{k-1}$ negative eigenvalues*.
 
 # %% Parameters tags=["parameters"]
 teachers: int = 3  # tanh toys

@@ -8,7 +8,7 @@
 #
 # *Does a skip connection join pieces of the minimum that were separate without it?*
 #
-# Yes, over two layers: four pieces become **three** for single weights, **two** for wider matrices (proved). Training feels it more: if the branch's initial weights are a tenth of their usual size, **[[100 * G2.trained:.2f]] %** ([[100 * G2.trained:to]]) of pairs end in one piece, instead of a quarter.
+# Yes, over two layers: four pieces become **three** for single weights, **two** for wider matrices (proved). Training feels it more: if the branch's weights start at a tenth of their usual size, **[[100 * G2.trained:.2f]] %** ([[100 * G2.trained:to]]) of pairs end in one piece, instead of a quarter.
 #
 # :::{glue:figure} fig_skip_components
 # :alt: The plane of the first two weights coloured by piece of the minimum, each piece numbered. First panel, without the skip connection: four quadrants, numbered 1 to 4. Second panel, with it: one region around both axes, between the branches of a hyperbola, numbered 1, and two regions beyond the branches, numbered 2 and 3.

@@ -20,10 +20,10 @@
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | "unbounded even with neuron permutations" (sec. 5.2) | [true, like $m^{2k}$](#G5.unbounded) | power [[G5.unbounded:.4f]] $k$, [[n(G5.unbounded)]] networks |
-# | Prop. 5.4, under an additional assumption | [true without it](#G5.without) | power [[G5.without:.4f]] $k$, one neuron scaled |
-# | other permutations may lower it (sec. 5.2) | [true, power still $2k$](#G5.lowered) | the factor of $m^{2k}$ falls to [[G5.lowered:≤.0e]] of itself in one of [[n(G5.lowered)]] networks |
-# | alignment "improves mode connectivity" (sec. 5.1, of others' observations) | [true; lines if wide](#G5.exponential) | width exponential in the rank; our bound is up to [[G5.exponential:≤.2f]] of what is left |
+# | "unbounded even with neuron permutations" (sec. 5.2) | [true, like $m^{2k}$](#G5.unbounded) | power [[G5.unbounded:.4f]] · $k$, [[n(G5.unbounded)]] networks |
+# | Prop. 5.4, under an additional assumption | [true without it](#G5.without) | power [[G5.without:.4f]] · $k$, one neuron scaled |
+# | other permutations may lower it (sec. 5.2) | [true, power still $2k$](#G5.lowered) | the factor of $m^{2k}$ falls, at the extreme of [[n(G5.lowered)]] networks, to [[G5.lowered:.1e]] of itself |
+# | alignment "improves mode connectivity" (sec. 5.1, of others' observations) | [true; straight if wide](#G5.exponential) | width exponential in the rank; our lower bound reaches [[G5.exponential:.2f]] of the barrier left |
 # | factor $\frac14$ for every degree (eq. 19) | [for $k = 1$ only](#G5.factor) | $2^{-(k+1)}$: [[G5.factor:.3f]] for $k = 2$ |
 #
 # **Open.** Nothing.
