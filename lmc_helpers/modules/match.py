@@ -427,7 +427,7 @@ def _by_loss(
     numbers = {n: value for n, value in tensors(work).items() if value.is_floating_point() and n in names}
     u, v = ({name: tensors(end)[name].to(value)[None] for name, value in numbers.items()} for end in (a, b))
     buffers = dict(work.named_buffers())
-    parts, combined = _endless(work, data), Combined(loss)
+    parts, combined = _endless(work, data), Combined(loss, (a, b))
     for k, (x, y) in enumerate(batches(work, data)):
         x, y = fitting(work, x), fitting(work, y, targets=True)
         if k == 0:
