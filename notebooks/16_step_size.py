@@ -8,9 +8,9 @@
 #
 # *Why does gradient descent with large steps return networks with dead neurons?*
 #
-# Minima in which every neuron works are unstable beyond a step size known in closed form (proved). Half of the networks have a
-# dead neuron from **[[Z10.place:.2f]]** ([[low(Z10.place):.2f]] to [[high(Z10.place):.2f]]) times that on; there the loss between matched
-# networks rises at most **[[Z17.down:≤.2f]]** ([[Z17.down:to]]) of what it does below.
+# Minima in which every neuron works are unstable beyond a closed-form step size (proved). Half of the networks have a
+# dead neuron from **[[Z10.place:.2f]]** ([[low(Z10.place):.2f]] to [[high(Z10.place):.2f]]) times that step size on; there the loss between matched
+# networks rises at most **[[Z17.down:≤.2f]]** ([[Z17.down:to]]) times as much as below.
 #
 # :::{glue:figure} fig_zero_rows
 # :alt: Mean number of zero rows against the step size in units of the computed threshold, from 0.2 to 1.25, axis from 0. Below 1 there are none, in three settings. Beyond 1 the numbers climb, close to the predicted staircases, to between one and four. Marked: half of the networks have a zero row at [[Z10.place:.2f]] ([[low(Z10.place):.2f]] to [[high(Z10.place):.2f]]) times the threshold, as recorded.
@@ -31,7 +31,7 @@
 #
 # **Open.** The rise: at the sizes of Fig. 2 ten minutes of one core; those of Fig. 13 are not stated.
 #
-# **For the authors.** Print “beyond $2dM/(m\mu_M)$ minima without zero rows are unstable”, $\mu_M$ as in {prf:ref}`thm-sharpness`, and the sizes of Figs. 6 and 13.
+# **For the authors.** Print *beyond $2dM/(m\mu_M)$ minima without zero rows are unstable*, $\mu_M$ as in {prf:ref}`thm-sharpness`, and the sizes of Figs. 6 and 13.
 
 # %% [markdown]
 # :::{need}

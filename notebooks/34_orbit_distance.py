@@ -27,7 +27,7 @@
 #
 # **Open.** Nothing.
 #
-# **For the authors.** No sentence to change. The proof may end with "$\max(\lVert cI - g \rVert_2, \lVert cI - g^{-1} \rVert_2) \ge c - 1$, $c = (\beta + \beta^{-1})/2$".
+# **For the authors.** No sentence to change. The proof may end with $\max(\lVert cI - g \rVert_2, \lVert cI - g^{-1} \rVert_2) \ge c - 1$, where $c = (\beta + \beta^{-1})/2$.
 
 # %% [markdown]
 # :::{need}

@@ -8,7 +8,7 @@
 #
 # *How much must the squared weights of a layer grow if its neurons exchange their functions?*
 #
-# By about the squared distance of fixed parts for each neuron moved, over $\mu$, the share of trained weights, if training moved them little (proved). With trained parts below **half** that distance (**0.37** if shares differ by half) every exchange costs; beyond, exchanging many can save, without bound if wide.
+# By about the squared distance between those neurons' fixed parts, divided by $\mu$, the share of trained weights, after little training (proved). With trained parts below **half** that distance (**0.37** if shares differ by half) every exchange costs; beyond, exchanging many can save without bound in wide layers.
 #
 # :::{glue:figure} fig_least
 # :name: fig-least-cost
@@ -30,7 +30,7 @@
 #
 # **Open.** Nothing.
 #
-# **For the authors.** In eq. (20) and Corollary C.5 replace “$\rho^{\mathrm{out}} \le 1$” by “$\rho^{\mathrm{out}} \le \sqrt{\mu - \varepsilon}/(\sqrt{\mu - \varepsilon} + \sqrt{\mu + \varepsilon})$”, which is $\frac12$ at $\varepsilon = 0$.
+# **For the authors.** In eq. (20) and Corollary C.5 replace “$\rho^{\mathrm{out}} \le 1$” by $\rho^{\mathrm{out}} \le \sqrt{\mu - \varepsilon}/(\sqrt{\mu - \varepsilon} + \sqrt{\mu + \varepsilon})$, which is $\frac12$ at $\varepsilon = 0$.
 
 # %% Parameters tags=["parameters"]
 layers: int = 24  # random layers of each kind

@@ -13,7 +13,7 @@
 # :::{glue:figure} fig_hardness
 # :alt: Lower bounds on the error against the dimension from 41 to 140, on a logarithmic axis. For the largest bias the bound for every network without biases rises from [[I8.hardness:≥.0f]] to about a million; for a target without bias and networks near random features it rises from [[I8.trained:≥.2f]] to about a hundred; the constant of the paper's theorem is 0.07.
 #
-# Proved lower bounds on the $L^2$ error over the number of inputs (logarithmic axis), and that of Theorem C.10. Dots: recorded.
+# Proved lower bounds on the $L^2$ error (logarithmic axis) over the number of inputs, and that of Theorem C.10. Dots: recorded.
 # :::
 #
 # **How sure.** Proved (the first except with probability $2^{-d/2}$); evaluated at [[n(I8.trained)]] dimensions, 41 to 140, and compared with least squares on [[n(I8.after)]] and [[n(I8.homogeneous)]] random networks, recorded.
@@ -29,7 +29,7 @@
 #
 # **Open.** Larger trained parts: with $d = 41$ inputs the bound is empty from $\lVert \alpha \rVert_2 \lVert W \rVert_F =$ [[2**0.5 * I8.trained:.0f]] on.
 #
-# **For the authors.** In Thm C.10: "with probability at least $1 - \exp(-cd)$ …, for all $\alpha$ and $W$ satisfying …", with $b_\star = 0$; likewise "for all $\alpha$" in Thm C.9.
+# **For the authors.** In Thm C.10 print *with probability at least $1 - \exp(-cd)$ …, for all $\alpha$ and $W$ satisfying …*, with $b_\star = 0$; likewise *for all $\alpha$* in Thm C.9.
 
 # %% Parameters tags=["parameters"]
 layers: int = 20  # random networks per setting of the exact checks

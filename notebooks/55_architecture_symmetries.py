@@ -29,7 +29,7 @@
 #
 # **Open.** Their part in trained networks' barriers: a pair of printed ResNets takes about one GPU hour.
 #
-# **For the authors.** In App. F.2 print "per output channel (spread randomly over the input channels and kernel dimensions)"; in App. G.4 say that 8 entries are fixed in each row.
+# **For the authors.** In App. F.2 print *per output channel (spread randomly over the input channels and kernel dimensions)*; in App. G.4 say that 8 entries are fixed in each row.
 
 # %% [markdown]
 # :::{need}

@@ -28,7 +28,7 @@
 # | "unaligned LMC is achieved for large $\sigma_F$" (Bürgin et al., Q1) | [true of more than half of it](#X1.fixed_direct) | [[100 * X1.fixed_direct:±]] % of the barrier is left |
 # | Swap costs (Bürgin et al., (16)) tell which neurons a matcher moves (this book) | [open, in part](#X1.swap_predicts) | mean rank [[X1.swap_predicts:.3f]] ([[X1.swap_predicts:to]]); chance 0.5, our border 1/3 |
 #
-# **Open.** On which side of a third that rank lies: 8 core-hours. A guess of ours on fixed weights: 1.5.
+# **Open.** On which side of a third that rank lies: 8 core-hours. A guess of ours on fixed weights: 1.5 core-hours.
 #
 # **For the authors.** No sentence to change.
 

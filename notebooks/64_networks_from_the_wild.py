@@ -16,7 +16,7 @@
 # First: ANI-1x, carbon, 56 triples of networks; dashed: one network in other orders. Second: madmom, 28 pairs; dashed: the nearest order.
 # :::
 #
-# **How sure.** Measured once, on all networks of each ensemble: 8 of ANI-1x, 8 of madmom, [[n(X10.nullity)]] of SpliceAI, [[n(X10.hubs)]] of mhcnuggets. Only inputs are sampled; criteria were committed before.
+# **How sure.** Measured once, on every network: 8 of ANI-1x (molecules), 8 of madmom (music), [[n(X10.nullity)]] of SpliceAI (DNA), [[n(X10.hubs)]] of mhcnuggets (receptors). Only inputs are sampled; criteria were committed before.
 #
 # | We expected | We find | By how much |
 # | --- | --- | --- |

@@ -102,11 +102,13 @@ def _switch(words: str) -> str:
 def _links(chapter: str, shown: Shown, seconds: float, tried: str) -> str:
     """Where an author goes on: errata, reply, evidence, and how to run the chapter."""
     here = [part for part, page in shown.pages.items() if page in (chapter, halves.evidence(chapter))]
-    slips = {id for id, claim in claims.ledger().items() if claim.misprints}
-    wrong = next((part for part in here if part in shown.errata or part.partition(".")[0] in slips), "")
     second, links = halves.evidence(chapter), []
-    if wrong:
-        links.append(f"[Erratum]({BOOK}/{anchors.errata_page(wrong)}.md)")
+    slips = {id: claim.misprints for id, claim in claims.ledger().items() if claim.misprints}
+    theirs = [p.partition(".")[0] for p in here if p in shown.parts and shown.parts[p].whose != claims.OURS]
+    slip = next((id for id in theirs if id in slips), "")
+    if wrong := next((part for part in here if part in shown.errata), slip and f"{slip}.slip-1"):
+        word = "Slip" if wrong not in shown.errata and not any(s.changes for s in slips[slip]) else "Erratum"
+        links.append(f'<a href="{BOOK}/{anchors.errata_page(wrong)}.html#{anchors.erratum(wrong)}">{word}</a>')
     links.append("{ref}`Reply <reply>`")
     links.append(f"[Evidence ({chapter[:2]}A)]({second}.ipynb)")
     takes = "" if headers.function_name(chapter) else f" ({staging.duration(seconds)})"
