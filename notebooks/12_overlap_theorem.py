@@ -66,6 +66,7 @@ from scipy.stats import poisson
 
 from lmc_helpers import claims, figures, seeds
 from lmc_helpers._chapters.overlap_theorem import (
+    all_overlaps,
     free_choice_variance,
     minimiser,
     minimiser_shift,
@@ -238,8 +239,7 @@ print(f"T({3 * M}, {M}) = {expected_overlap(3 * M, M):.14f}")
 
 # %% Compute the valleys of all teachers
 curves = {  # T(m, K) for m = K, …, 20 K
-    K: np.array([expected_overlap(m, K) for m in range(K, 20 * K + 1)])
-    for K in range(2, M_max + 1)
+    K: all_overlaps(K, 20 * K) for K in range(2, M_max + 1)
 }
 first_steps = [K * float(T[1] - T[0]) for K, T in curves.items()]
 signs = {K: np.sign(np.diff(T)) for K, T in curves.items() if K > 2}
