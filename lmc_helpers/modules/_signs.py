@@ -24,7 +24,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 from torch.utils.weak import WeakTensorKeyDictionary
 
-from lmc_helpers.modules._axes import Atom, State, Unfollowed
+from lmc_helpers.modules._axes import Atom, State, Unfollowed, length
 from lmc_helpers.modules._module import called, outputs_of, step_by_step, tensors_of
 from lmc_helpers.modules._plain import memory, remembered
 from lmc_helpers.modules._trace import Spot, Traced, _spots
@@ -90,14 +90,19 @@ class _Signs(TorchDispatchMode):
 
     def spots(self, state: State | None) -> Iterable[tuple[Atom, Spot]]:
         """Where free atoms are in a tensor."""
-        if state is None:
+        if state is None or state.outer > 1:
             return
-        for k, axes in enumerate(state.variants):
-            pack = [d for d, axis in enumerate(axes) if axis is state.pack]
+        first = 0
+        for axes, own in zip(state.each(), state.own or [()], strict=True):
             for d, axis in enumerate(axes):
-                for atom, spot in _spots("", d, axis, True):
+                here = state.variants[0][d] is state.pack
+                for atom, spot in _spots("", d, axis, True, (first if here else 0, 1, ())):
                     if atom in self.equations:
-                        yield atom, replace(spot, where=tuple((one, k, 1) for one in pack))
+                        parts = (
+                            (e, first, length(own)) for e, one in enumerate(state.variants[0]) if one is state.pack
+                        )
+                        yield atom, replace(spot, where=() if here else tuple(parts))
+            first += length(own)
 
     def factor(self, like: Tensor, places: Iterable[tuple[Atom, Spot]]) -> Tensor:
         """−1 at the units that change sign, else 1, as a factor of a tensor."""
