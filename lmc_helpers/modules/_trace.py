@@ -328,7 +328,8 @@ class Follower(TorchDispatchMode):
             or (name in SOFTMAX and a.dim % out[0].ndim - out[0].ndim in at)
         ):
             return None
-        first, found = next(iter(packs.values())), []
+        first = next(iter(packs.values()))
+        found: list = []
         for of in packs.values():
             same(first.pack or (), of.pack or ())
         for k in range(len(first.variants)):
@@ -473,7 +474,7 @@ class Follower(TorchDispatchMode):
         """The free atoms of what is put one after another that are not in all of it, and by which operation."""
         for why, parts in self.laid:
             own = [{atom for axis in axes for product in branches(axis) for atom in product} for axes in parts]
-            yield why, (set.union(*own) - set.intersection(*own)) & free.keys()
+            yield why, {atom for atom in set().union(*own) if atom in free and not all(atom in one for one in own)}
 
     def packings(self) -> dict[tuple[int, int], Packed]:
         """The axes that turn out to be packed, by the parts into which their index was cut; few parts each."""
@@ -659,8 +660,8 @@ def _groups(follower: Follower, names: list[str], buffers: set[str]) -> tuple[Sy
     whole = grouping.symmetry()
     alike = [(f"{why}, which takes parts in their order", atoms) for why, atoms in follower.unlike(free)]
     for why, atoms in [*alike, ("their place between each other, in one order for all", grouping.pieces())]:
-        at = [f"{spot.name}[{spot.axis}]" for atom in atoms for spot in free[atom] if spot.name not in buffers]
-        left.setdefault(why, []).extend(at)
+        of_atoms = [f"{spot.name}[{spot.axis}]" for atom in atoms for spot in free[atom] if spot.name not in buffers]
+        left.setdefault(why, []).extend(of_atoms)
     stacks = {names[k] for k in follower.apart}
     for k, name in enumerate(names):
         axes = [] if k in follower.blocks else list(map(resolved, follower.axes(follower.sources[k])))
