@@ -90,19 +90,16 @@ class _Signs(TorchDispatchMode):
 
     def spots(self, state: State | None) -> Iterable[tuple[Atom, Spot]]:
         """Where free atoms are in a tensor."""
-        if state is None or state.outer > 1:
+        if state is None:
             return
-        first = 0
-        for axes, own in zip(state.each(), state.own or [()], strict=True):
+        sizes = [length(own) // state.outer for own in state.own]
+        pack = [d for d, axis in enumerate(state.variants[0]) if axis is state.pack]
+        for axes, n, first in zip(state.each(), sizes or [0], itertools.accumulate(sizes, initial=0), strict=False):
             for d, axis in enumerate(axes):
-                here = state.variants[0][d] is state.pack
-                for atom, spot in _spots("", d, axis, True, (first if here else 0, 1, ())):
+                where = () if d in pack else tuple((e, first, n) for e in pack)
+                for atom, spot in _spots("", d, axis, True, (first if d in pack else 0, 1, ())):
                     if atom in self.equations:
-                        parts = (
-                            (e, first, length(own)) for e, one in enumerate(state.variants[0]) if one is state.pack
-                        )
-                        yield atom, replace(spot, where=() if here else tuple(parts))
-            first += length(own)
+                        yield atom, replace(spot, where=where, every=sum(sizes))
 
     def factor(self, like: Tensor, places: Iterable[tuple[Atom, Spot]]) -> Tensor:
         """−1 at the units that change sign, else 1, as a factor of a tensor."""
@@ -112,10 +109,11 @@ class _Signs(TorchDispatchMode):
             steps = [(torch.arange(one.size), step) for one, step in spot.outside]
             for index, step in [*steps, (self.flipped[atom], spot.stride), (torch.arange(spot.stride), 1)]:
                 at = (at[:, None] + step * index).flatten()
-            part = factor
+            flip = torch.zeros_like(factor).index_fill_(spot.axis, at.to(like.device), 2)
             for d, first, n in spot.where:
-                part = part.narrow(d, first, n)
-            part.index_copy_(spot.axis, at.to(like.device), -part.index_select(spot.axis, at.to(like.device)))
+                index = torch.arange(like.shape[d], device=like.device) % (spot.every or like.shape[d])
+                flip.index_fill_(d, ((index < first) | (index >= first + n)).nonzero().flatten(), 0)
+            factor *= 1 - flip
         return factor
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
@@ -248,7 +246,8 @@ class _Trial:
 
 
 def _geometry(spot: Spot) -> tuple:
-    return spot.axis, spot.offset, spot.stride, spot.where, tuple((one.size, step) for one, step in spot.outside)
+    outside = tuple((one.size, step) for one, step in spot.outside)
+    return spot.axis, spot.offset, spot.stride, spot.where, spot.every, outside
 
 
 def xor(signs: Iterable[int]) -> int:
