@@ -6,9 +6,10 @@ import math
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sized
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
+from operator import length_hint
 from typing import TypeVar
 
 from lmc_helpers._typing import PositiveNumber, checked
@@ -58,7 +59,7 @@ def progress(iterable: Iterable[_T], description: str, total: int | None = None,
     if disable:
         yield from iterable
         return
-    total = len(iterable) if total is None and isinstance(iterable, Sized) else total
+    total = length_hint(iterable) if total is None else total
     with during(description) as level:
         for k, item in enumerate(iterable, 1):
             _line.loops[level:] = [f"{description} {k}" + (f" of {total}" if total else "")]

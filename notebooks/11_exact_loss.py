@@ -6,13 +6,13 @@
 # %% [markdown]
 # # Gradient descent reaches the minima slowly: their valley is cubic
 #
-# *How fast does gradient descent reach the minima of a two-layer network that learns another one, its teacher?*
+# *How fast does gradient descent reach the minima of a two-layer network that learns from another, its teacher?*
 #
 # Slowly. At a minimum every neuron copies a teacher neuron or is zero (proved), and where copies of one neuron tilt apart the loss grows only like the **cube**
 # of the distance. So the distance falls like the steps to the power **[[Z1.converged:±]]**, hardly faster than one over the steps.
 #
 # :::{glue:figure} fig_cubic
-# :alt: Loss against the tilt of two neurons that copy one teacher neuron, axis from 0. Tilted together, grey: a parabola. Tilted apart, blue: a much flatter curve, like the cube. Marked: on the way of gradient descent the distance is the loss to the power [[Z1.only:.4f]], as recorded, which is one third.
+# :alt: Loss against the tilt of two neurons that copy one teacher neuron, axis from 0. Tilted together, grey: a parabola. Tilted apart, blue: a much flatter curve, like the cube. Marked: on the way of gradient descent the distance is the steps to the power [[Z1.converged:.4f]], as recorded.
 #
 # Loss near a minimum with two neurons, exact. If they tilt together it is a square; if they tilt apart, so that their sum stays, a cube.
 # :::
@@ -213,8 +213,8 @@ for rows, colour, words, at in (
     axis.text(
         at, 0.195 if colour == "grey" else 0.085, f"tilted {words}", **style
     )
-power = claims.recorded("Z1.only")["value"]
-words = f"gradient descent:\ndistance ~ loss$^{{{power:.4f}}}$\n(recorded)"
+power = claims.recorded("Z1.converged")["value"]
+words = f"gradient descent:\ndistance ~ steps$^{{{power:.4f}}}$\n(recorded)"
 axis.text(0.65, 0.066, words, color="book:blue", va="top")
 axis.set(xlabel="tilt of the two neurons off their ray", ylabel="loss")
 axis.set(ylim=(0, 0.2), xlim=(-0.6, 1.5))

@@ -6,9 +6,9 @@
 # %% [markdown]
 # # Random minima share the fewest neurons somewhat beyond twice the teacher's width
 #
-# *At which width do the fewest neurons of two random minima find a partner?*
+# *Given a teacher network, at which width do the fewest neurons of two random minima find a partner?*
 #
-# With many teacher neurons ($M$) at **[[Z3.minimum:.2f]] $M$**, not at $2M$ (proved): copies of a teacher neuron follow a
+# With many teacher neurons ($M$), at **[[Z3.minimum:.2f]] $M$**, not at $2M$ (proved): the number of copies of a teacher neuron follows a
 # Poisson law, not a normal one. The minimum is shallow. At twice the width **[[100 * Z3.limit:.1f]] %** of the neurons find a partner; the paper's
 # limit is 71.8 %.
 #
@@ -25,13 +25,13 @@
 # | “overlap proportion will be minimized when $m = 2M$” (sec. 3, on Theorem 5) | [not at $2M$](#Z3.minimum) | at [[Z3.minimum:.4f]] $M$ ({prf:ref}`thm-limit-minimum`) |
 # | the limit is $1 - \sqrt{t(1 - t)/\pi}$, $t = M/m$ (eq. 16) | [too low](#Z3.limit) | [[Z3.limit:.4f]] at $2M$, printed 0.7179 ({prf:ref}`thm-limit`) |
 # | “decreases first and then increases” (sec. 3) | [true](#Z3.turns_once) | proved for every $M$ ({prf:ref}`thm-unimodal`) |
-# | $M = 6$: least at “approximately” $2M = 12$ (sec. 3, on Fig. 1) | [true, to one neuron](#Z3.minimum_at_6) | at [[Z3.minimum_at_6:.0f]] |
-# | $M = 20$: least at “approximately” $2M = 40$ (sec. 3, on Fig. 1) | [true, to a fifth](#Z3.minimum_at_20_roughly) | at [[Z3.minimum_at_20:.0f]], so not to one neuron |
-# | $T(m, M) \to 1$ “when $m \to \infty$” (Theorem 5) | [true, like $m^{-1/2}$](#Z3.tends_to_one) | $1 - T \sim \sqrt{(M - 1)/(\pi m)}$ ({prf:ref}`thm-bound`) |
+# | $M = 6$: least at “approximately” $2M = 12$ (sec. 3, on Fig. 1) | [true, within one neuron](#Z3.minimum_at_6) | at [[Z3.minimum_at_6:.0f]] |
+# | $M = 20$: least at “approximately” $2M = 40$ (sec. 3, on Fig. 1) | [true, within a fifth](#Z3.minimum_at_20_roughly) | at [[Z3.minimum_at_20:.0f]], so not within one neuron |
+# | the share $T(m, M) \to 1$ “when $m \to \infty$” (Theorem 5) | [true, like $m^{-1/2}$](#Z3.tends_to_one) | $1 - T \sim \sqrt{(M - 1)/(\pi m)}$ ({prf:ref}`thm-bound`) |
 #
 # **Open.** Nothing.
 #
-# **For the authors.** Print “$m/M = 1 + \nu^*$ with $\nu^* I_1(2\nu^*) = I_0(2\nu^*)$, about [[Z3.minimum:.3f]]” in Theorem 5 and the limit of {prf:ref}`thm-limit` in (16); in A.1, before (13), exchange “increases” and “decreases”.
+# **For the authors.** In Theorem 5 print *$m/M = 1 + \nu^*$ with $\nu^* I_1(2\nu^*) = I_0(2\nu^*)$, about [[Z3.minimum:.3f]]*; in (16) the limit of {prf:ref}`thm-limit`; in A.1, before (13), exchange “increases” and “decreases”.
 
 # %% Parameters tags=["parameters"]
 M: int = 6  # teacher neurons, left panel of Z, Fig. 1
@@ -66,6 +66,7 @@ from scipy.stats import poisson
 
 from lmc_helpers import claims, figures, seeds
 from lmc_helpers._chapters.overlap_theorem import (
+    all_overlaps,
     free_choice_variance,
     minimiser,
     minimiser_shift,
@@ -238,8 +239,7 @@ print(f"T({3 * M}, {M}) = {expected_overlap(3 * M, M):.14f}")
 
 # %% Compute the valleys of all teachers
 curves = {  # T(m, K) for m = K, …, 20 K
-    K: np.array([expected_overlap(m, K) for m in range(K, 20 * K + 1)])
-    for K in range(2, M_max + 1)
+    K: all_overlaps(K, 20 * K) for K in range(2, M_max + 1)
 }
 first_steps = [K * float(T[1] - T[0]) for K, T in curves.items()]
 signs = {K: np.sign(np.diff(T)) for K, T in curves.items() if K > 2}

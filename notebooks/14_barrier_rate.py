@@ -9,7 +9,7 @@
 # *How fast does the rise of the loss between two matched random minima (the barrier) vanish as they get wider?*
 #
 # Like **$m^{-2}$** in the width $m$ on average, not merely like the printed $m^{-1/2}$: proved, and measured with exponent **[[Z5.bound_on_rate:±]]**. No
-# permutation has a better rate. Sorting does it: the paper's Algorithm 1 leaves the smallest neurons over; without sorting the rate
+# permutation has a better rate. Sorting is what counts: the paper's Algorithm 1 leaves the smallest neurons over; without sorting the rate
 # is $m^{-1}$.
 #
 # :::{glue:figure} fig_rate
@@ -29,7 +29,7 @@
 # | $L_{13} \le M \gamma (1 - \gamma) \kappa(1)$ (A.2) | [a factor $M$ is missing](#Z5.cross_block) | up to [[Z5.cross_block:≤.3f]] times the bound ($M = 6$) |
 # | the bound of the loss that ends A.2 | [negative for $\gamma$ near 1](#Z5.printed_bound) | mended by {prf:ref}`cor-quadratic` |
 #
-# **Open.** Ours: is the gain with two teachers within a twentieth of its limit? [[Z5.gain:±]] of it; 6 core-hours.
+# **Open.** Two teachers: is what we measure within 0.05 of our proved limit? [[Z5.gain:±]] of it; 6 core-hours.
 #
 # **For the authors.** Theorem 6 may say $\mathbb E B = O(m^{-2})$; in A.2 print $B \le M^2 (1 - \gamma)^2/(8d)$, without (10).
 

@@ -8,7 +8,7 @@
 #
 # *Do trained networks look like the random minima of the theory?*
 #
-# Not in how many neurons copy each teacher neuron: in all four settings tried, these numbers have only **[[Z13.counts:.2f]]** ([[Z13.counts:to]]) of the multinomial variance. So the loss between matched networks peaks at a smaller width: at twice the teacher's width it is
+# Not in how many neurons copy each teacher neuron: in all four settings tried, these counts have only **[[Z13.counts:.2f]]** ([[Z13.counts:to]]) of the variance of random ones. So the loss between matched networks peaks earlier: at twice the teacher's width its rise is
 # **[[Z8.second_descent:.2f]]** ([[Z8.second_descent:to]]) of that at 1.5 times.
 #
 # :::{glue:figure} fig_peak
@@ -31,7 +31,7 @@
 #
 # **Open.** Sparsity as a reason, and “slightly smaller”, “very similar” (sec. 4): the learning rate of Fig. 2 would decide.
 #
-# **For the authors.** Print “trained networks have more even type counts, and a barrier that peaks below $2M$”, and the learning rate of Fig. 2.
+# **For the authors.** Print *trained networks have more even type counts, and a barrier that peaks below $2M$*, and the learning rate of Fig. 2.
 
 # %% [markdown]
 # :::{need}
@@ -310,7 +310,7 @@ claims.check(
 # | Initial weights, standard deviation | Variance of the entries over that of the uniform law |
 # | --- | --- |
 # | $1/(md)$, as B.1 prints | [false](#Z13.entries): [[Z13.entries:.3f]] ([[Z13.entries:to]]), recorded |
-# | $1/\sqrt{md}$, if $1/md$ is a variance | [false](#Z13.entries_variance): [[Z13.entries_variance:.2f]] ([[Z13.entries_variance:to]]), in this run |
+# | $1/\sqrt{md}$, if $1/md$ is a variance | [false](#Z13.entries_variance): [[Z13.entries_variance:.2f]] ([[Z13.entries_variance:to]]), recorded |
 # | $1/\sqrt d$, not in the paper | [true](#Z13.entries_from_larger): [[Z13.entries_from_larger:.2f]] ([[Z13.entries_from_larger:to]]), recorded |
 #
 # The paper says that the pattern “is not stable enough with the changes in learning rate, $m$, $M$, and $d$”. Indeed it is not, and the initial

@@ -8,8 +8,8 @@
 #
 # *How high is the barrier between networks that are narrower than their task needs?*
 #
-# The rise of the loss between matched networks falls twice. One neuron short of six teacher neurons it is **[[Z8.first_descent:.2f]]**
-# ([[Z8.first_descent:to]]) of that at three; at equal width it is 0 (proved) if both runs succeed: with twelve teacher neurons only **[[100 * Z8.at_M:.0f]] %** ([[100 * low(Z8.at_M):.0f]] to [[100 * high(Z8.at_M):.0f]]) of runs do.
+# The rise of the loss between matched networks falls twice. With six teacher neurons it is, at width five, **[[Z8.first_descent:.2f]]**
+# ([[Z8.first_descent:to]]) of that at width three; at equal width it is 0 (proved) if both runs succeed: with twelve teacher neurons only **[[100 * Z8.at_M:.0f]] %** ([[100 * low(Z8.at_M):.0f]] to [[100 * high(Z8.at_M):.0f]]) of runs do.
 #
 # :::{glue:figure} fig_twice
 # :alt: Barrier after matching against the width from 1 to 24 for six teacher neurons, logarithmic axis. It is 0 at one neuron, highest at half the teacher's width, falls to 0 at the teacher's width, rises to a second, much lower peak between one and two times that width, and falls again. Marked: one neuron short it is [[Z8.first_descent:.2f]] ([[Z8.first_descent:to]]) of that at half the width, and with twelve teacher neurons [[100 * low(Z8.at_M):.0f]] to [[100 * high(Z8.at_M):.0f]] % of the runs arrive at equal width, as recorded.
@@ -28,7 +28,7 @@
 # | “way more lower” for larger $M$ (Fig. 10) | [true for $M = 30$](#Z14.lower_30) | [[Z14.lower_30:to]] of random minima's; $M = 12$: open, [[Z14.lower:to]] |
 # | “decreasing when $d$ is going up” (Fig. 11) | [true](#Z15.trained) | like $d$ to the power [[Z15.trained:to]] |
 #
-# **Open.** “Way more lower” for $M = 12$: too near our border, half, for these runs. Fig. 12, trained networks: 36 core-hours. Where the peak is for $M = 12$: 5. Whether there is one for $M = 30$: 1.5.
+# **Open.** “Way more lower” for $M = 12$: on our border, half; over a hundred times the pairs. In core-hours: Fig. 12 with trained networks, 36; where the peak is for $M = 12$, 5; whether there is one for $M = 30$, 1.5.
 #
 # **For the authors.** No sentence to change; say in Fig. 4 that the 0 at $m = M$ is for runs that reach loss 0.
 
@@ -469,7 +469,7 @@ claims.check("Z14.lower_with_M", falls, stderr=falls_error, n=pairs_12)
 # differ in the second, above it only in the first and in how much each feature is split. The easiest width is exactly $M$, if
 # training gets there; one neuron more makes that much more likely, at the price of a small barrier.
 #
-# Read on: [](17_trained_minima.ipynb) explains the peak of trained networks; [](51_width_barriers.ipynb) asks for the peak on
+# Read on: [](17_trained_minima.ipynb) explains the peak of trained networks; [](51_width_barriers.ipynb) looks for the peak on
 # MNIST; [](21_merging_neurons.ipynb) follows one neuron as it moves from one role to another.
 
 # %% [markdown]
@@ -621,7 +621,7 @@ figures.show("fig_double", figure, legend=3)
 # :alt: First panel, barrier against width on a logarithmic axis; the permuted one falls to zero at six students, rises to a peak between six and twelve and falls again. Second panel, permuted barriers of trained networks and of uniform minima against m over M for several numbers of teacher neurons; the trained curves peak between 1 and 2 and lie below the uniform ones further right.
 #
 # First panel: double descent, Z, Fig. 4; {glue:text}`pairs` pairs a width up to $M$, {glue:text}`more` above; the lowest point
-# stands for 0. Second panel: Z, Fig. 10; as many pairs of trained networks, {glue:text}`pairs_12` with 12 teacher neurons and {glue:text}`pairs_large` with 30 where they were run, and 200 of uniform minima. Above $M$ only pairs that arrive count. Bars: ±3.29 standard errors (profile
+# stands for 0. Second panel: Z, Fig. 10; as many pairs of trained networks with 6 teacher neurons, {glue:text}`pairs_12` with 12 and {glue:text}`pairs_large` with 30 (left to profile paper), and 200 of uniform minima. Above $M$ only pairs that arrive count. Bars: ±3.29 standard errors (profile
 # {glue:text}`profile`).
 # :::
 #
@@ -810,7 +810,7 @@ figures.show("fig_teachers", figure, legend=4)
 # :alt: Three panels for four, eight and sixteen teachers with mean barriers against width on a common logarithmic axis. Direct barriers rise strongly with the number of teachers, permuted ones less, so that the distance between them grows.
 #
 # Z, Fig. 12, $d = 64$: mean barriers of {glue:text}`10 * pairs` pairs of uniform minima and {glue:text}`pairs` pairs of trained
-# networks, these up to {glue:text}`max(teachers_trained)` teachers; bars: ±3.29 standard errors (profile {glue:text}`profile`).
+# networks, which have at most {glue:text}`max(teachers_trained)` teacher neurons; bars: ±3.29 standard errors (profile {glue:text}`profile`).
 # :::
 
 

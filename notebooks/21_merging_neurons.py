@@ -25,11 +25,11 @@
 # | “the gradient … is parallel to the tangent” (sec. 4.1) | [false](#P2.tangent) | cosine of the two down to [[P2.tangent:.5f]] |
 # | “at most one negative eigenvalue” (sec. 4.1) | [false](#P2.negative) | [[P2.negative:.0f]] seen, 3 possible with two inputs |
 # | “the same loss” or “higher loss” (Fig. 1) | [true](#P1.same_loss) | both occur in [[P1.same_loss:.0f]] of [[n(P1.same_loss)]] ReLU networks |
-# | Losses $6 \cdot 10^{-6}$ and $3 \cdot 10^{-5}$ (Fig. 1) | [open: no weights given](#P1.heights) | [[low(P1.heights):.1e]] to [[high(P1.heights):.1e]] for half to twice our weights |
+# | Losses $6 \cdot 10^{-6}$ and $3 \cdot 10^{-5}$ (Fig. 1) | [open: no weights given](#P1.heights) | [[P1.heights:.0e]] for our weights; halving these divides it by 16 |
 #
-# **Open.** Which pairs merge; whether a higher saddle can come before the end (none was met); first-order saddles with ReLU: more networks. The losses of Fig. 1 need its weights.
+# **Open.** Which pairs merge; whether a higher saddle can come before the end (none was met); first-order saddles with ReLU: more networks, a minute each. The losses of Fig. 1 need its weights.
 #
-# **For the authors.** Print “for some pairs”, “the gradient is normal to the surface of constant distance”, and “at most $1 + n_{k-1}$ negative eigenvalues”.
+# **For the authors.** In sec. 4.1 print *for some pairs*, *the gradient is normal to the surface of constant distance*, and *at most $1 + n_{k-1}$ negative eigenvalues*.
 
 # %% Parameters tags=["parameters"]
 teachers: int = 3  # tanh toys
@@ -666,7 +666,7 @@ figures.numbers(
 )
 
 # %% [markdown]
-# In this run a top before it is higher on {glue:text}`higher` of the {glue:text}`at_point` curves that end at a permutation point; minima of all curves meet {glue:text}`tops` tops, where at most {glue:text}`tops_most` eigenvalues are negative. In the recorded run there is no higher top on [[n(P2.higher_before)]] curves, which leaves up to [[high(P2.higher_before):≤.1f]] of them likely.
+# In this run a top before it is higher on {glue:text}`higher` of the {glue:text}`at_point` curves that end at a permutation point; minima of all curves meet {glue:text}`tops` tops, where at most {glue:text}`tops_most` eigenvalues are negative. In the recorded run there is no higher top on [[n(P2.higher_before)]] curves, too few to exclude one.
 #
 # :::{prf:corollary} Where a path ends the plateau is critical
 # :label: cor-ends-flat
@@ -787,7 +787,7 @@ named = {kind: sum(end.kind == kind for _, end in limits) for kind in LIMITS}
 # :::{glue:figure} fig_diverge
 # :alt: The largest output weight against the distance from the limit, in logarithmic scales, one line for each curve. Lines of curves that end at an exponential neuron or a passage rise with slope minus one, those that end at a derivative neuron at a boundary with slope minus one half.
 #
-# Largest output weight on the last piece of each curve against the distance from its limit, $\delta^*$ found at the limit alone; broken lines: the slopes of {prf:ref}`thm-diverge` (profile {glue:text}`profile`).
+# Largest output weight on the last piece of each curve against the distance from its limit, $\delta^*$ found at the limit alone; dotted and dashed: the slopes of {prf:ref}`thm-diverge` (profile {glue:text}`profile`).
 # :::
 #
 # On {glue:text}`len(unbounded)` of the {glue:text}`counts[ENDS[2]]` curves output weights diverge (at the end one exceeds every entry of a parameter vector). By which of them do so, {glue:text}`named[LIMITS[0]]` approach a derivative neuron at a boundary, {glue:text}`named[LIMITS[2]]` an exponential neuron and {glue:text}`named[LIMITS[1]]` a passage, where only the coordinates end; for {glue:text}`sum(hit)` of the {glue:text}`len(unbounded)` the limit itself is found. On the other {glue:text}`named[LIMITS[3]]` the parameter vector of a neuron grows
@@ -830,7 +830,7 @@ claims.check("P2.steps", float(np.median(falls)) if falls else 0.0, n=len(falls)
 # %% [markdown]
 # ### Several outputs
 #
-# With three outputs $J \ne 0$ at all but special points, and by {prf:ref}`thm-ends` 1 no curve of minima ends at such a permutation point.
+# With three outputs $J \ne 0$ at all but special points, and by {prf:ref}`thm-ends`, 1, no curve of minima ends at such a permutation point.
 
 # %% Follow networks with three outputs
 THREE = MLP((2, 5, 3), "tanh")
@@ -1117,7 +1117,7 @@ figures.numbers(
 # :::
 #
 # Of the ten curves of this network {glue:text}`relu_ends[0]` end at a permutation point, {glue:text}`relu_ends[1]` at a derivative neuron, and {glue:text}`relu_ends[2] + relu_ends[3]` diverge or have not ended
-# within the budget of steps; {glue:text}`relu_index.count(1)` of the points have exactly one negative eigenvalue ({claim}`P3.first_order_relu`). The merged networks of all networks, {glue:text}`settled` of ten minimised to a change below $10^{-3}$, have {glue:text}`different` different losses: some pairs end at one configuration, others at different ones, as the paper says.
+# within the budget of steps; points with exactly one negative eigenvalue: {glue:text}`relu_index.count(1)` ({claim}`P3.first_order_relu`). The merged networks of all networks, {glue:text}`settled` of ten minimised to a change below $10^{-3}$, have {glue:text}`different` different losses: some pairs end at one configuration, others at different ones, as the paper says.
 #
 # ### The lowest permutation point
 #

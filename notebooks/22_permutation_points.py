@@ -8,7 +8,7 @@
 #
 # *Double one neuron of a minimum (a permutation point): what kind of point is that in the larger network?*
 #
-# Always critical, but not always a minimum or a first-order saddle. With one output the loss falls in up to **[[P3.at_most_one]] directions** ([[n(P3.at_most_one)]] points), where at most one is stated; three outputs leave as few as **[[P3.zero:.0f]] direction** flat, not three, and for almost all targets at least two falling.
+# Always critical, but not always a minimum or first-order saddle. With one output the loss falls in up to **[[P3.at_most_one]] directions** ([[n(P3.at_most_one)]] points; stated: at most one). With three outputs as few as **[[P3.zero:.0f]]** direction is flat (stated: three); for almost all targets the loss falls in at least two.
 #
 # :::{glue:figure} fig_directions
 # :alt: Six rows, for one, two and four inputs and one or three outputs, against the number of negative eigenvalues from 0 to 5. A grey band marks 0 and 1, what the paper allows. Dots lie in the band and to its right. Small circles at 0, 1, 2 and 3 in the row of one output and two inputs are points built for it; a diamond at [[P3.at_most_one]] in the row of one output and four inputs is the largest recorded number with one output.
@@ -16,20 +16,20 @@
 # Negative eigenvalues of the Hessian at permutation points: lines, what the theorem allows; area of a dot, share of the points in this run; circles, points built for it (0 is a minimum); diamond, largest recorded number, one output.
 # :::
 #
-# **How sure.** The numbers of directions are proved ({prf:ref}`thm-inertia`); of [[n(P3.critical)]] recorded points rounding leaves [[n(P3.inertia)]] where they can be counted, and there all agree.
+# **How sure.** The numbers of directions are proved ({prf:ref}`thm-inertia`); [[n(P3.inertia)]] of [[n(P3.critical)]] recorded points can be counted despite rounding, and all agree.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | "at most one negative eigenvalue" (sec. 4.2) | [false: more occur](#P3.at_most_one) | [[P3.at_most_one]] seen, 5 possible; [[P3.reached]] at points that paths reach |
 # | "at least $n_{k+1}$ vanishing" ones (sec. 4.2) | [false: at least one](#P3.zero) | down to [[P3.zero:.0f]] of 3, at [[n(P3.zero)]] points |
-# | a "dimensional hyperplane of critical points" (sec. 4.2) | [false: a part of it](#P4.plateau_critical) | down to [[P4.plateau_critical:.0f]] of 3 dimensions |
+# | "$n_{k+1}$-dimensional hyperplane of critical points" (sec. 4.2) | [false: a part of it](#P4.plateau_critical) | down to [[P4.plateau_critical:.0f]] of 3 dimensions |
 # | "a line of critical points" (sec. 4.2) | [true](#P4.line) | gradient at most [[P4.line:≤.0e]], [[n(P4.line)]] points |
 # | "equal-loss" permutations (sec. 4.2) | [true, of all neurons](#P4.all) | the loss is constant to [[P4.exchange:≤.1e]] |
 # | "critical points" (sec. 4.2) | [true](#P3.critical) | gradient at most [[P3.critical:≤.1e]], [[n(P3.critical)]] points |
 #
 # **Open.** Nothing.
 #
-# **For the authors.** Print "0 to $n_{k-1} + 1$ negative and at least one vanishing eigenvalue" and "plateau of equal loss, for one output of critical points".
+# **For the authors.** Print *0 to $n_{k-1} + 1$ negative eigenvalues and at least one that vanishes* and *a plane of equal loss, all of it critical for one output*.
 
 # %% [markdown]
 # :::{need}
@@ -232,7 +232,7 @@ figures.show("fig_saddle_or_minimum", idea)
 #
 # ## At every point the theorem counts right
 #
-# {term}`Teachers <teacher and student>` with 6 neurons, students with 2 or 3, minimised to a gradient norm of $10^{-11}$; every neuron of every strict local minimum is doubled. Inputs of dimension 1, 2 and 4, outputs of dimension 1 and 3, two smooth activations, and both layers of a deeper network.
+# {term}`Teachers <teacher and student>` with 6 neurons, students with 2 or 3, minimised to a gradient norm of $10^{-11}$; every neuron of every strict local minimum is doubled. Inputs of dimension 1, 2 and 4, outputs of dimension 1 and 3, two smooth activations, and both layers of a deeper network, if it converges.
 
 # %% Find minima of small networks and double their neurons
 ZERO = 1e-9  # relative size up to which an eigenvalue counts as 0
@@ -353,7 +353,7 @@ figures.numbers(
 )
 
 # %% [markdown]
-# The theorem gives the right numbers at {glue:text}`agree` of {glue:text}`points` points of this run, {glue:text}`deep` of them in a deeper network; {glue:text}`unclear` others, with an eigenvalue that could be 0 or not in double precision, are left out. With one output up to {glue:text}`max(negatives, default=0)` eigenvalues are negative here, and up to [[P3.at_most_one]] in the recorded run. Points without any, which may be minima of the larger network: {glue:text}`negatives.count(0) or "none"` of the {glue:text}`scalar` with one output.
+# The theorem is right at {glue:text}`agree` of {glue:text}`points` points of this run, {glue:text}`deep` of them in a deeper network; {glue:text}`unclear` others, with an eigenvalue that double precision cannot tell from 0, are left out. With one output up to {glue:text}`max(negatives, default=0)` eigenvalues are negative here, up to [[P3.at_most_one]] in the recorded run. Points without any, which may be minima of the larger network: {glue:text}`negatives.count(0) or "none"` of the {glue:text}`scalar` with one output.
 
 # %%
 rival = min(lopsided, default=1.0)

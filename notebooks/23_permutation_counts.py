@@ -8,12 +8,12 @@
 #
 # *How many points with equal neurons (permutation points) are there for each minimum?*
 #
-# In a layer of $n$ neurons **$(n - 1)/2$ times** as many as minima if one neuron is superfluous, and about **$n^K / (2^K K!)$ times** if $K$ are and the layer is wide (proved). The paper's formulas and its bound are right; a constant in a proof is too small by the factor **$e^K$**.
+# In a layer of $n$ neurons **$(n - 1)/2$** for each minimum if one neuron is superfluous, and about **$n^K / (2^K K!)$** if $K$ are and the layer is wide (proved). The paper's formulas and its bound are right; a constant in a proof is too small by the factor **$e^K$**.
 #
 # :::{glue:figure} fig_count
-# :alt: Permutation points for each minimum against the neurons n of the layer from 2 to 1000, both logarithmic, exact, for K = 1, 2 and 3 superfluous neurons. The curves approach straight lines, n/2, n squared over 8, and n cubed over 48. Broken lines, the constants of the printed proof, lie lower by the factors 2.7, 7.4 and 20.
+# :alt: Permutation points for each minimum against the neurons n of the layer from 2 to 1000, both logarithmic, exact, for K = 1, 2 and 3 superfluous neurons. The curves approach straight lines, n/2, n squared over 8, and n cubed over 48. Dashed lines, the constants of the printed proof, lie lower by the factors 2.7, 7.4 and 20.
 #
-# Exact counts (solid) and the printed proof's constants (broken). Both axes are logarithmic.
+# Exact counts (solid) and the printed proof's constants (dashed). Both axes are logarithmic.
 # :::
 #
 # **How sure.** Proved; compared in exact arithmetic in [[n(P5.bound)]] cases, up to 200 neurons, recorded.

@@ -8,12 +8,12 @@
 #
 # *When can one minimum of a linear network be moved to another without the loss rising?*
 #
-# With $l$ equally wide layers and invertible data the minimum falls into **$2^{l-1}$** pieces; any path from one to another climbs a wall of known height (proved). Exchanging two neurons leads across for nothing; without, two trained three-layer networks lie in one piece in **[[100 * G3.probable_direct:±]] %** of pairs (by chance 25 %).
+# With $l$ equally wide layers and invertible data the minimum falls into **$2^{l-1}$** pieces; any path between two climbs a wall of known height (proved). Exchanging two neurons crosses it at no cost; without that, only **[[100 * G3.probable_direct:±]] %** of pairs of trained three-layer networks share a piece (by chance 25 %).
 #
 # :::{glue:figure} fig_cube
 # :alt: The eight pieces of the minimum of a four-layer network as corners of a cube, each named by three signs. Edges in three colours are exchanges of two neurons in hidden layers 1, 2 and 3; each turns one sign round. Beside it the numbers of the answer: 8 pieces; a path without exchanges climbs to the squared least singular value of the targets, an exchange costs 0; two trained three-layer networks share a piece in about a quarter of the pairs.
 #
-# Four layers of width 2. A corner is named by the three hidden layers' signs: of the determinant of the map from the inputs to that layer.
+# Four layers of width 2. A corner is named by the three hidden layers' signs: of the determinant of the map from the inputs to that layer. $\sigma_{\min}(Y)$: least singular value of the targets.
 # :::
 #
 # **How sure.** Proved; counted on [[n(G1.count)]] trained networks, by walks that never look at the determinants' signs; shares from [[n(G3.probable_direct)]] pairs; recorded.
@@ -22,13 +22,13 @@
 # | --- | --- | --- |
 # | “$2^{l-1}$ connected components” (Cor. 4.2) | [true](#G1.count) | exactly, for 2 to 5 layers |
 # | “all points on the minimum of $L$ are connected up to permutation” (sec. 5.1) | [true, by the action of sec. 4.1](#G3.joined) | all [[n(G3.joined)]] pairs; the action printed in Prop. 5.2 changes $W_l \cdots W_1$ |
-# | “with high probability two points in the minimum are connected” (sec. 5, of others' observations) | [true, up to permutation](#G3.probable) | all [[n(G3.probable)]] pairs ([[100 * low(G3.probable):≥.1f]] % or more); without, [[100 * G3.probable_direct:±]] % |
+# | “with high probability two points in the minimum are connected” (sec. 5, of others' observations) | [true, up to permutation](#G3.probable) | all [[n(G3.probable)]] pairs ([[100 * low(G3.probable):≥.1f]] % or more); as they are, [[100 * G3.probable_direct:±]] % |
 # | Two layers: any $g$ with $\det g < 0$ leads to the other piece (Lemma 5.1) | [true](#G3.lemma) | all [[n(G3.lemma)]] pairs |
 # | The minimum has no more components than the symmetry group (Cor. 3.7) | [true; fewer occur](#G1.bound) | one, where the group has two, with one hidden neuron more than needed |
 #
 # **Open.** Nothing.
 #
-# **For the authors.** Print “$(P_1 W_1, P_2 W_2 P_1^{-1}, \dots, W_l P_{l-1}^{-1})$” in Prop. 5.2 (submitted version); where section 2 quotes Freeman & Bruna, add “if the hidden layer is wider than the rank of $Y$”.
+# **For the authors.** Print $(P_1 W_1, P_2 W_2 P_1^{-1}, \dots, W_l P_{l-1}^{-1})$ in Prop. 5.2 (submitted version); where section 2 quotes Freeman & Bruna, add *if the hidden layer is wider than the rank of $Y$*.
 
 # %% [markdown]
 # :::{need}
@@ -365,7 +365,7 @@ figures.keep(figure)
 # Loss along three curves from one minimum, three layers of width 4: into another piece by {prf:ref}`thm-obstruction`, within its own piece by {prf:ref}`prop-path`, and on the straight line within its own piece (profile {glue:text}`profile`).
 # :::
 #
-# ## An exchange of two neurons crosses for nothing
+# ## An exchange of two neurons crosses at no cost
 #
 # :::{prf:theorem} G, Prop. 5.2, corrected
 # :label: thm-hypercube

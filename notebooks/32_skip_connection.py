@@ -8,12 +8,12 @@
 #
 # *Does a skip connection join pieces of the minimum that were separate without it?*
 #
-# Yes, over two layers: four pieces become **three** for single weights, **two** for wider matrices (proved). Training feels it more: if the branch's initial weights are a tenth of their usual size, **[[100 * G2.trained:.2f]] %** ([[100 * G2.trained:to]]) of pairs end in one piece, instead of a quarter.
+# Yes, over two layers: four pieces become **three** for single weights, **two** for wider matrices (proved). Training feels it more: if the branch's weights start at a tenth of their usual size, **[[100 * G2.trained:.2f]] %** ([[100 * G2.trained:to]]) of pairs end in one piece, instead of a quarter.
 #
 # :::{glue:figure} fig_skip_components
 # :alt: The plane of the first two weights coloured by piece of the minimum, each piece numbered. First panel, without the skip connection: four quadrants, numbered 1 to 4. Second panel, with it: one region around both axes, between the branches of a hyperbola, numbered 1, and two regions beyond the branches, numbered 2 and 3.
 #
-# The pieces for $1 \times 1$ weights. With the skip connection the axes belong to the minimum.
+# The pieces for $1 \times 1$ weights, $W_1$ and $W_2$ those of the branch; white: the third weight exceeds 4 in size. With the skip connection the axes belong to the minimum.
 # :::
 #
 # **How sure.** Proved; counted on exact grids, and by walks that never look at signs; training on [[n(G2.trained)]] pairs; recorded.
@@ -28,7 +28,7 @@
 #
 # **Open.** Nothing.
 #
-# **For the authors.** No sentence is false. Clearer in the abstract (submitted version): “skip connections over two layers reduce this number”.
+# **For the authors.** No sentence is false. Clearer in the abstract (submitted version): *skip connections over two layers reduce this number*.
 
 # %% [markdown]
 # :::{need}
@@ -295,7 +295,7 @@ claims.check("G2.n2_components", numbers, n=walkers * len(CASES))
 #
 # So three is peculiar to $1 \times 1$: one neuron more in the branch, or one more in the stream, and there are two. The abstract's “skip connections reduce this number” names no kind of skip connection, and has two readings:
 #
-# | Skip connection | It reduces the number | Left of it (recorded) |
+# | Skip connection | It reduces the number | Share that is left (recorded) |
 # | --- | --- | --- |
 # | over a branch of two layers | [true, by half for $n \ge 2$](#G2.reduces) | [[G2.reduces]], [[n(G2.reduces)]] minima, $n$ = 2 to 6 |
 # | over one layer | [not there](#G2.reduces_one_layer) | all, {prf:ref}`prop-skip-one-layer` |

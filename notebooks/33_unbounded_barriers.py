@@ -8,7 +8,7 @@
 #
 # *How high can the loss be on the straight line between two networks that compute the same function?*
 #
-# As high as one likes, as the paper says (proved). Multiply a layer of its five-layer network by $m$ and divide the next: halfway the norm of the error grows like **$m$**. If the weights are bounded, so is the barrier; the least bound is known.
+# As high as one likes, as stated (proved). Multiply a layer of the paper's five-layer network by $m$ and divide the next: halfway the norm of the error grows like **$m$**. If the weights are bounded, so is the barrier; {prf:ref}`prop-orbit-bound` gives the least bound.
 #
 # :::{glue:figure} fig_growth
 # :name: fig-growth-of-error
@@ -30,7 +30,7 @@
 #
 # **Open.** Nothing.
 #
-# **For the authors.** In the proof of Prop. 5.3 print $m = (\dots)^{-1/k}$ and the curve $(W_l m^{-kt}, m^t W_{l-1}, \dots)$; in Prop. 5.6 "for every $c > 0$ there exists $b$".
+# **For the authors.** In the proof of Prop. 5.3 print $m = (\dots)^{-1/k}$ and the curve $(W_l m^{-kt}, m^t W_{l-1}, \dots)$; in Prop. 5.6 *for every $c > 0$ there exists $b$*.
 
 # %% [markdown]
 # :::{need}
@@ -467,7 +467,7 @@ claims.check("G4.printed_m", worst, n=len(exponents))
 # {prf:ref}`prop-rescaled-peak`. For $k = 1$, $\delta = 2s \sinh 2u$, so $\ln m = \operatorname{arsinh} (\Delta/2s)$ and $\varphi^* - 1 = \frac{(m - 1)^2}{4m} = \frac12 (\cosh \ln m - 1)$.
 # :::
 #
-# So there is no barrier of this kind for $\Delta = 0$: two minima that gradient flow reaches from weights at which every neuron has the number 0 are no rescalings of each other, by one $m$ or by one for each neuron ({claim}`G4.conserved`, {claim}`G4.imbalance`). For two linear layers balanced minima are the only minima that gradient flow reaches from balanced weights; between them the barrier is at most $\lVert Y \rVert^2$ for all widths if $X = I$ ({prf:ref}`prop-balanced`, {claim}`G4.balanced_any`), and for other inputs at most a number that depends on the condition of $Y X^{-1}$ ({prf:ref}`prop-inputs`, {claim}`G4.inputs`). Permutations take no more than a part of it away, unless the width is exponential in the rank ({prf:ref}`thm-exponential`).
+# So there is no barrier of this kind for $\Delta = 0$: two minima that gradient flow reaches from weights at which every neuron has the number 0 are not rescalings of each other, by one $m$ or by one for each neuron ({claim}`G4.conserved`, {claim}`G4.imbalance`). For two linear layers balanced minima are the only minima that gradient flow reaches from balanced weights; between them the barrier is at most $\lVert Y \rVert^2$ for all widths if $X = I$ ({prf:ref}`prop-balanced`, {claim}`G4.balanced_any`), and for other inputs at most a number that depends on the condition of $Y X^{-1}$ ({prf:ref}`prop-inputs`, {claim}`G4.inputs`). Permutations take no more than a part of it away, unless the width is exponential in the rank ({prf:ref}`thm-exponential`).
 #
 # ## What it means for merging networks
 #

@@ -21,13 +21,13 @@
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | distance above "any positive number" (Prop. 5.5) | [true, like $\beta$](#G6.unbounded) | power [[G6.unbounded:≥.3f]] or more, [[n(G6.unbounded)]] cases |
-# | "far away from the orbit" (sec. 5.3) | [true, and known](#G6.bounds) | between two bounds, [[n(G6.bounds)]] midpoints |
+# | "far away from the orbit" (sec. 5.3) | [true, with bounds](#G6.bounds) | between two bounds, [[n(G6.bounds)]] midpoints |
 # | "cannot approach … simultaneously" (proof) | [true; we supply the estimate](#G6.last_step) | within rounding, [[n(G6.last_step)]] searches |
-# | Averages of any two are as far, unless near a pair with product 0; the proof uses two special points (ours) | [true](#G6.averages) | no exception in [[n(G6.averages)]] averages |
+# | Averages of any two are as far, save near pairs with product 0 (ours; the proof uses two special points) | [true](#G6.averages) | no exception in [[n(G6.averages)]] averages |
 #
 # **Open.** Nothing.
 #
-# **For the authors.** No sentence to change. The proof may end with "$\max(\lVert cI - g \rVert_2, \lVert cI - g^{-1} \rVert_2) \ge c - 1$, $c = (\beta + \beta^{-1})/2$".
+# **For the authors.** No sentence to change. The proof may end with $\max(\lVert cI - g \rVert_2, \lVert cI - g^{-1} \rVert_2) \ge c - 1$, where $c = (\beta + \beta^{-1})/2$.
 
 # %% [markdown]
 # :::{need}

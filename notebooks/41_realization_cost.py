@@ -23,13 +23,13 @@
 # | Fixed weights and masked trained ones, $F + D \odot W$, cover the four schemes of Table 1 (eq. 2) | [true](#I1.function) | to rounding; linear, convolution, attention |
 # | "an affine subspace … of dimension $\mathrm{rank}(M_i)$", $M_i$ what neuron $i$ sees of its inputs (Prop. 4.2) | [true](#I2.dimension) | no exception in [[n(I2.dimension)]] neurons |
 # | Full rank: "exactly the same functions" (eq. 7) | [true](#I2.same) | in all [[n(I2.same)]] pairs of neurons |
-# | The cost is a Mahalanobis norm (eq. 10) | [true](#I3.least_norm) | to [[I3.least_norm:≤.0e]] of an iterative solver |
+# | The cost is a {term}`Mahalanobis norm` (eq. 10) | [true](#I3.least_norm) | to [[I3.least_norm:≤.0e]] of an iterative solver |
 # | "we expect the results … to extend" beyond Assumption 4.1 | [true, behind a ReLU too](#I2.nonnegative) | proved; no exception in [[n(I2.nonnegative)]] neurons |
 # | Starting from $F$ identifies neurons, even without weight decay (ours) | [true](#I3.start) | in all [[n(I3.start)]] pairs ([[100 * low(I3.start):≥.1f]] % or more) |
 #
 # **Open.** Whether weight decay alone identifies neurons within the printed 100 epochs, as we predicted: 4 core-hours ([53](53_asymmetric_mlps.ipynb)).
 #
-# **For the authors.** After Assumption 4.1 add: "For ReLU it suffices, neuron by neuron, that the inputs in the support with $(Ua)^\top x > 0$ span $\mathcal U$."
+# **For the authors.** After Assumption 4.1 add: *For ReLU it suffices, neuron by neuron, that the inputs in the support with $(Ua)^\top x > 0$ span $\mathcal U$.*
 
 # %% Parameters tags=["parameters"]
 layers: int = 16  # random layers of each shape
@@ -526,12 +526,6 @@ scene.show("fig_ellipses")
 # With the usual start the neurons are identified before the first step. With $F$ hidden and the paper's rate and decay, $10^{-3}$ and 0.01, nothing identifies them, at {glue:text}`exact_1` % training accuracy: all costs are in place, but have had no time. Under strong decay they do what the paper says, when the clock says.
 #
 # At the printed sizes it would strike after about {glue:text}`-math.log1p(512**-0.5) / math.log1p(-1e-5):.0f` steps, the moves left aside. [Trained there](53_asymmetric_mlps.ipynb), rows of weights agree, but functions do not within a fifth of the epochs. Two seeds reject our prediction.
-#
-# ## An average keeps what has one place in both networks
-#
-# If a function is much cheaper on one neuron than on all others, weight decay draws it to that neuron in every run: that is the paper's premise. Two networks then hold it in the same place, and their average keeps it without alignment. That neurons *can* compute the same functions does not matter; the cost does.
-#
-# **Read on.** [](42_swap_cost.ipynb): what it costs two neurons to exchange their functions. [](45_coherence.ipynb): what masks alone do to trained networks. [](47_relaxed_costs.ipynb): inputs that lie in a subspace only nearly.
 
 
 # %% Train pairs from both starts
@@ -597,6 +591,13 @@ figures.show("fig_clock", figure)
 figures.numbers(
     **{f"exact_{i}": f"{100 * a:.0f}" for i, a in enumerate(accuracy[-1])}
 )
+
+# %% [markdown]
+# ## An average keeps what has one place in both networks
+#
+# If a function is much cheaper on one neuron than on all others, weight decay draws it to that neuron in every run: that is the paper's premise. Two networks then hold it in the same place, and their average keeps it without alignment. That neurons *can* compute the same functions does not matter; the cost does.
+#
+# **Read on.** [](42_swap_cost.ipynb): what it costs two neurons to exchange their functions. [](45_coherence.ipynb): what masks alone do to trained networks. [](47_relaxed_costs.ipynb): inputs that lie in a subspace only nearly.
 
 # %% [markdown]
 # ## Evidence

@@ -8,7 +8,7 @@
 #
 # *How much must the squared weights of a layer grow if its neurons exchange their functions?*
 #
-# By about the squared distance of fixed parts for each neuron moved, over $\mu$, the share of trained weights, if training moved them little (proved). With trained parts below **half** that distance (**0.37** if shares differ by half) every exchange costs; beyond, exchanging many can save, without bound if wide.
+# By about the squared distance between those neurons' fixed parts, divided by $\mu$, the share of trained weights, after little training (proved). With trained parts below **half** that distance (**0.36** if shares stray by half) every exchange costs weight; beyond, exchanging many in a wide layer can save without bound.
 #
 # :::{glue:figure} fig_least
 # :name: fig-least-cost
@@ -21,7 +21,7 @@
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | The cheapest exchange costs $(1 \pm \mathcal O(\rho + \varepsilon/\mu))\, \gamma^2/\mu$ (Cor. C.5) | [true for small ρ](#I5.corollary_small) | for $\rho$ up to 0.5 (0.37 if $\varepsilon = \mu/2$) |
+# | The cheapest exchange costs $(1 \pm \mathcal O(\rho + \varepsilon/\mu))\, \gamma^2/\mu$ (Cor. C.5) | [true for small ρ](#I5.corollary_small) | for $\rho$ up to 0.5 (0.36 if $\varepsilon = \mu/2$) |
 # | … with one constant for $\rho \le 1$ (eq. 20) | [false if wide](#I5.corollary) | [[I5.corollary:.1f]] $\gamma^2/\mu$ a neuron at $\rho = 0.9$ |
 # | Every exchange costs that, with the squared shift of its fixed parts for $\gamma^2$ (Thm 4.5) | [true](#I5.theorem) | relative error up to $2\rho$ at $\varepsilon = 0$, attained |
 # | Where no input stands out, shares differ little (Thm 4.4) | [true](#I4.bound) | the constant $\sqrt 2$ is enough |
@@ -30,7 +30,7 @@
 #
 # **Open.** Nothing.
 #
-# **For the authors.** In eq. (20) and Corollary C.5 replace “$\rho^{\mathrm{out}} \le 1$” by “$\rho^{\mathrm{out}} \le \sqrt{\mu - \varepsilon}/(\sqrt{\mu - \varepsilon} + \sqrt{\mu + \varepsilon})$”, which is $\frac12$ at $\varepsilon = 0$.
+# **For the authors.** In eq. (20) and Corollary C.5 replace “$\rho^{\mathrm{out}} \le 1$” by $\rho^{\mathrm{out}} \le \sqrt{\mu - \varepsilon}/(\sqrt{\mu - \varepsilon} + \sqrt{\mu + \varepsilon})$, which is $\frac12$ at $\varepsilon = 0$.
 
 # %% Parameters tags=["parameters"]
 layers: int = 24  # random layers of each kind
@@ -394,12 +394,7 @@ claims.check("I5.corollary_small", corollary, rival=2 * max(corollary))
 
 # %% Plot the answer
 figure, axis = figures.panels(height=2.6)
-for rho, colour in (
-    (0.3, "black"),
-    (0.5, "black"),
-    (0.7, "orange"),
-    (0.9, "red"),
-):
+for rho, colour in ((0.3, "black"), (0.5, "black"), (0.7, "blue"), (0.9, "red")):
     values = [least_ratio(int(w), rho) for w in widths]
     axis.plot(widths, values, "o-", color=f"book:{colour}", markersize=4)
     place = values[-1] + (1.6 if rho == 0.3 else -1.6 if rho == 0.5 else 0)
@@ -423,7 +418,7 @@ figures.show("fig_least", figure)
 # | for small $\rho + \varepsilon/\mu$; here $\rho \le \rho^*$, with the error $e$ | [true](#I5.corollary_small) | at most [[I5.corollary_small:≤.3f]] of $e$, [[n(I5.corollary_small)]] layers |
 # | one constant for all widths and $\rho \le 1$ | [false as printed](#I5.corollary) | slope [[I5.corollary:.1f]] in $m$ at $\rho = 0.9$, where 0 is allowed |
 #
-# The condition $\rho \le \rho^*$ is sufficient; for $\varepsilon = 0$ no larger $\rho$ will do. For $\varepsilon \le \mu/2$ it lies between 0.37 and $\frac12$, and tends to 0 as $\varepsilon \to \mu$.
+# The condition $\rho \le \rho^*$ is sufficient; for $\varepsilon = 0$ no larger $\rho$ will do. For $\varepsilon \le \mu/2$ it lies between 0.36 and $\frac12$, and tends to 0 as $\varepsilon \to \mu$.
 #
 # ## Large fixed weights make the ratio constant, but not one
 #

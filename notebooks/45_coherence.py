@@ -23,9 +23,9 @@
 # | "LMC for high coherence" (Q4) | [true](#I13.lmc_copy) | barrier [[I13.lmc_copy:±]] at one copy |
 # | "high midpoint barrier for low coherence" (Q4) | [true](#I13.rise_copy) | [[I13.rise_copy:±]] more at ten copies |
 # | "the same trend for a variant" (Q4) | [true](#I13.rise_frame) | [[I13.rise_frame:±]] more at ten pairs |
-# | Few copies make "certain directions … more expensive" (Q4) | [true: masks hide them](#I13.mediated) | masks that hide less do it at coherence 1: [[100 * I13.mediated:±]] % of the rise |
+# | Few copies make "certain directions … more expensive" (Q4) | [true: through the masks](#I13.mediated) | masks that let more through bring [[100 * I13.mediated:±]] % of the rise at coherence 1 |
 # | High coherence means "effective symmetry breaking" (Q4) | [true in narrow layers](#I13.width) | [[I13.width:±]] higher barrier with 1536 neurons than with 128 |
-# | Cause: neurons on in one run only (ours) | [true](#I13.switch) | [[100 * I13.switch:to]] % of what the average lacks |
+# | Cause: neurons idle in one run, in use in the other (ours) | [true](#I13.switch) | [[100 * I13.switch:to]] % of the output lost halfway sits there |
 #
 # **Open.** Nothing.
 #
@@ -109,7 +109,7 @@ from lmc_helpers.identifiability import leverages
 #
 # | Letter | Meaning in this chapter |
 # | --- | --- |
-# | $a$, $b$ | the two numbers that the task depends on (*latents*), standard normal; $s = a + b$ |
+# | $a$, $b$ | the two numbers that the task depends on ({term}`latents <latent>`), standard normal; $s = a + b$ |
 # | $k$, $\nu = 1/k$ | copies of each latent among the 20 inputs; the coherence |
 # | $U_k$ | the $20 \times 2$ matrix that makes the inputs $x = U_k (a, b)^\top$ |
 # | $D$, $p$ | the {term}`mask`, 0 or 1; the probability that it lets an input through, 0.15 |

@@ -4,11 +4,11 @@
 # ---
 
 # %% [markdown]
-# # Relaxed costs on symmetric inputs are known to within a factor two
+# # On symmetric inputs relaxed costs are known within a factor of two
 #
 # *What does it cost a neuron to compute a function only nearly (its relaxed cost)?*
 #
-# The paper proves an upper bound in closed form, and that the cost tends to that without error if errors are made expensive. For ReLU on symmetric inputs we prove bounds within a factor 2 of each other; **[[n(I19.between)]] costs** found by minimisation lie between them.
+# The paper proves an upper bound in closed form, and that the cost tends to that without error as errors get expensive. For ReLU on symmetric inputs that bound is at most **4 times** the cost; bounds of ours differ at most **twofold**, and [[n(I19.between)]] costs lie between them.
 #
 # :::{glue:figure} fig_relaxed
 # :alt: Cost against beta, one over the price of errors, both axes logarithmic, for two functions. The lower one, which the neuron can compute, tends to its cost without error, a dotted level, as beta falls; the other one grows like one over beta. Dots from minimisation lie in narrow bands of a factor of at most 2; the dashed bound of the paper lies above.
@@ -29,7 +29,7 @@
 #
 # **Open.** Nothing. Without symmetry no such lower bound exists for ReLU.
 #
-# **For the authors.** No sentence to change. After Thm E.4 one may add: "for ReLU and inputs with the law of their negatives the relaxed cost lies between the surrogates with $L^2 = \frac14$ and $L^2 = \frac12$".
+# **For the authors.** No sentence to change. After Thm E.4 one may add: *For ReLU and inputs with the law of their negatives the relaxed cost lies between the surrogates with $L^2 = \frac14$ and $L^2 = \frac12$.*
 
 # %% Parameters tags=["parameters"]
 distributions: int = 16  # random distributions of the inputs in each dimension
@@ -410,7 +410,7 @@ for beta in (0.001, 0.01, 0.1, 1.0):
 # ## What it means for merging networks
 #
 # Whether two networks need an alignment is asked of real layers, whose inputs have a tail.
-# Relaxed costs give finite answers there, and on symmetric inputs, for ReLU, ones that are known to within a factor 2.
+# Relaxed costs give finite answers there, and on symmetric inputs, for ReLU, ones that are known within a factor of 2.
 # But small $\beta$ lets directions decide in which the inputs hardly vary: the order of neurons by cost then says little about the functions that matter.
 #
 # **Read on.** [](44_gaussian_mixture.ipynb): relaxed costs of trained networks beside exact ones. [](54_swaps_on_images.ipynb): the same on MNIST. [](41_realization_cost.ipynb): the exact cost.

@@ -8,13 +8,13 @@
 #
 # *If a layer's inputs change places, how much must its weights grow to compute the same?*
 #
-# After little training their squared norm must grow by about the squared shift of fixed parts, as the paper proves. For the cheapest exchange that is **[[low(I7.constant)**2:.3f]] to [[high(I7.constant)**2:.3f]] per neuron** at 2048 neurons, in units of the inputs' squared distance times the fixed variance; in wide layers, 2 (proved).
+# After little training the weights' squared norm must grow by about the squared shift of fixed parts, as the paper proves. For the cheapest exchange that is **[[low(I7.constant)**2:.3f]] to [[high(I7.constant)**2:.3f]] per neuron** at 2048 neurons, in units of the inputs' squared distance times the fixed variance; in wide layers, 2.
 #
 # :::{glue:figure} fig_answer
 # :name: fig-shift-answer
 # :alt: Squared shift against the number of neurons, both axes from 0. The points lie on the line of slope 2, inside the paper's wedge between the slopes 1 and 3; at 2048 neurons the recorded point is [[low(I7.constant)**2:.3f]] to [[high(I7.constant)**2:.3f]] times the number of neurons.
 #
-# Squared shift for the cheapest exchange, fixed weights of variance 1. Large dot: recorded; small dots: this run; grey: the paper's interval.
+# Squared shift of the cheapest exchange over the least squared distance of two inputs, fixed weights of variance 1. Large dot: recorded; small dots: this run; grey: the paper's interval.
 # :::
 #
 # **How sure.** The first sentence is the paper's theorem, checked to rounding on [[n(I7.bound)]] reindexings and [[n(I7.minimum)]] cheapest exchanges; the 2 is proved here, shifts measured on [[n(I7.constant)]] layers; recorded.

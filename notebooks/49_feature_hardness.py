@@ -13,7 +13,7 @@
 # :::{glue:figure} fig_hardness
 # :alt: Lower bounds on the error against the dimension from 41 to 140, on a logarithmic axis. For the largest bias the bound for every network without biases rises from [[I8.hardness:≥.0f]] to about a million; for a target without bias and networks near random features it rises from [[I8.trained:≥.2f]] to about a hundred; the constant of the paper's theorem is 0.07.
 #
-# Proved lower bounds on the $L^2$ error over the number of inputs (logarithmic axis), and that of Theorem C.10. Dots: recorded.
+# Proved lower bounds on the $L^2$ error (logarithmic axis) over the number of inputs, and that of Theorem C.10. Dots: recorded.
 # :::
 #
 # **How sure.** Proved (the first except with probability $2^{-d/2}$); evaluated at [[n(I8.trained)]] dimensions, 41 to 140, and compared with least squares on [[n(I8.after)]] and [[n(I8.homogeneous)]] random networks, recorded.
@@ -29,7 +29,7 @@
 #
 # **Open.** Larger trained parts: with $d = 41$ inputs the bound is empty from $\lVert \alpha \rVert_2 \lVert W \rVert_F =$ [[2**0.5 * I8.trained:.0f]] on.
 #
-# **For the authors.** In Thm C.10: "with probability at least $1 - \exp(-cd)$ …, for all $\alpha$ and $W$ satisfying …", with $b_\star = 0$; likewise "for all $\alpha$" in Thm C.9.
+# **For the authors.** In Thm C.10 print *with probability at least $1 - \exp(-cd)$ …, for all $\alpha$ and $W$ satisfying …*, with $b_\star = 0$; likewise *for all $\alpha$* in Thm C.9.
 
 # %% Parameters tags=["parameters"]
 layers: int = 20  # random networks per setting of the exact checks
@@ -254,14 +254,15 @@ axis.axhline(limit, color="book:black", linestyle=":")
 axis.text(90, 0.13, r"the paper's bound with some bias, $1/(10\sqrt{2}) = 0.07$")
 for text in axis.texts:
     text.set(ha="center", fontsize=10)
-for name, form, colour in (
-    ("I8.hardness", ".0f", "book:green"),
-    ("I8.trained", ".1f", "book:blue"),
+for name, digits, colour in (
+    ("I8.hardness", 0, "book:green"),
+    ("I8.trained", 2, "book:blue"),
 ):
     least = claims.recorded(name)["value"]  # at d = 41
     axis.plot(41, least, "o", color=colour)
     style = {"ha": "right", "va": "center", "color": colour, "fontsize": 10}
-    axis.text(39.5, least, f"{least:{form}}", **style)
+    shown = math.floor(least * 10**digits) / 10**digits  # a lower bound
+    axis.text(39.5, least, f"{shown:.{digits}f}", **style)
 axis.set(yscale="log", xlabel="number of inputs $d$", xlim=(24, 141))
 axis.set(
     ylabel="error at least", ylim=(0.02, 2e7), xticks=[41, 60, 80, 100, 120, 140]
@@ -274,7 +275,7 @@ figures.numbers(
 )
 
 # %% [markdown]
-# At $d = 41$ it is {glue:text}`guaranteed[0]:.1f`, and it grows like $d$ to the power {glue:text}`growth:.2f` up to $d = 140$ (to the power $\frac54$ in the limit); the printed $1/(10 \sqrt 2)$ is far from it.
+# At $d = 41$ it is {glue:text}`guaranteed[0]:≥.2f`, and it grows like $d$ to the power {glue:text}`growth:.2f` up to $d = 140$ (to the power $\frac54$ in the limit); the printed $1/(10 \sqrt 2)$ is far from it.
 # "Centre-dominated" is, however, a narrow regime here. A combination of the features with
 # the target's norm $d^2/\sqrt 2$ has $\lVert \alpha \rVert_2 \ge d^2/\sqrt m$, and then the hypothesis leaves $\lVert W \rVert_F \le \lVert F \rVert_F/(10 \sqrt 2\, d^2)$.
 #

@@ -9,7 +9,7 @@
 #
 # *Is the average of two trained networks worst at some middle width, even after matching?*
 #
-# No, if matched by activations (ten thousand steps): the loss rises **[[Z11.peak_activations:.2f]] ([[Z11.peak_activations:to]]) times** as much at the narrowest of widths 15 to 100 as at any between. By weights it is open: **[[Z11.peak:.2f]] ([[Z11.peak:to]]) times** at the worse end; a peak: 0.9 or less.
+# No, if matched by activations (ten thousand steps): the loss rises **[[Z11.peak_activations:.2f]] ([[Z11.peak_activations:to]]) times** as much at the narrowest of widths 15 to 100 as at the worst between. By weights it is open: **[[Z11.peak:.2f]] ([[Z11.peak:to]]) times** at the worse end; a peak would be 0.9 or less.
 #
 # :::{glue:figure} fig_found
 # :alt: Three intervals on an axis from 0 of the barrier at an end of the widths, divided by the highest barrier at another width. The region up to 0.9 is shaded, a peak would lie there. Widths 15 to 100 matched by activations: [[Z11.peak_activations:.2f]] ([[Z11.peak_activations:to]]). Matched by weights: [[Z11.peak:.2f]] ([[Z11.peak:to]]). Width 6 against all wider ones, matched by weights: [[Z11.narrower:.2f]] ([[Z11.narrower:to]]). None lies wholly in the shaded region.
@@ -17,17 +17,17 @@
 # Barrier (largest rise of the loss) at the higher end of the widths over the highest between; last row: at width 6 over any wider. Recorded on MNIST; bars: 99.9 % intervals.
 # :::
 #
-# **How sure.** [[n(Z11.peak)]] groups of four networks at each width, all of MNIST, recorded; false: by a second seed, too. A peak: 0.9 or less; “greatly”: 2 or more; “limited”: half or more left.
+# **How sure.** [[n(Z11.peak)]] groups of four networks at each width, all of MNIST, recorded; false: by a second seed, too. A peak: 0.9 or less; “greatly”: 2 or more; “limited”: half or more left. NLL: {term}`negative log-likelihood`.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | "the barrier goes up and then goes down as the width increases" (sec. 6, Fig. 7) | [open (weights), false (activations)](#Z11.peak) | end over middle: [[Z11.peak:.2f]] ([[Z11.peak:to]]), [[Z11.peak_activations:.2f]] ([[Z11.peak_activations:to]]) |
-# | "the role of permutation invariance depends greatly on the model width" (sec. 6, Fig. 8) | [false (weights), open (activations)](#Z12.depends) | share left at 25 over 100: [[Z12.depends:.2f]] ([[Z12.depends:to]]), [[Z12.depends_activations:.2f]] ([[Z12.depends_activations:to]]) |
+# | "the role of permutation invariance depends greatly on the model width" (sec. 6, Fig. 8) | [open (activations), false (weights)](#Z12.depends_activations) | share left at 25 over 100: [[Z12.depends_activations:.2f]] ([[Z12.depends_activations:to]]), [[Z12.depends:.2f]] ([[Z12.depends:to]]) |
 # | "When the model width is $m = 25$, the effect of permutation is pretty limited" (sec. 6) | [open (weights), false (activations)](#Z12.limited) | [[100 * Z12.limited:.0f]] % ([[100 * low(Z12.limited):.0f]] to [[100 * high(Z12.limited):.0f]]), [[100 * Z12.limited_activations:.0f]] % ([[100 * low(Z12.limited_activations):.0f]] to [[100 * high(Z12.limited_activations):.0f]]) left |
 # | Unmatched, "the NLL is constantly large for all widths we have examined" (sec. 6) | [true](#Z12.direct) | [[100 * Z12.direct:.0f]] % ([[100 * low(Z12.direct):.0f]] to [[100 * high(Z12.direct):.0f]]) of that of guessing, where least |
-# | The peak "doesn't change according to depths, but it got bigger" with the data (Fig. 14) | [open, no peak seen](#Z18.mnist) | two to six layers; CIFAR-10 not run, its published files were missing |
+# | The peak "doesn't change according to depths, but it got bigger" with the data (Fig. 14) | [open, no peak seen](#Z18.mnist) | two to six layers; CIFAR-10: only an altered copy at hand |
 #
-# **Open.** A peak by weights, a rise from width 6: 18 more groups, {glue:text}`hours_steps` core-hours for ten. 200 epochs: {glue:text}`hours_long`.
+# **Open.** A peak by weights: 18 more groups (ten: {glue:text}`hours_steps` core-hours); a rise from width 6: one more. 200 epochs: {glue:text}`hours_long` core-hours.
 #
 # **For the authors.** Print with Fig. 7 which algorithm found the permutation (the choice is worth a factor of [[1 / Z11.matcher:.1f]], [[1 / Z11.matcher:to]]), and whether "10000 epochs" are steps.
 

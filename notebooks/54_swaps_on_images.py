@@ -9,28 +9,28 @@
 #
 # *What would it cost two neurons of a network trained on images to exchange their functions?*
 #
-# With large fixed weights **[[10 ** I15.mnist_scale:.0f]] ([[10 ** I15.mnist_scale:to]]) times** as much as with weights fixed at zero (**[[10 ** I15.mnist_scale_ridge:.0f]] ([[10 ** I15.mnist_scale_ridge:to]]) times** by ridge regression), in the layer where least. Hidden layers' coherence is **[[I18.higher_w:±]] times** that of other networks, which comes with fewer dimensions: relative to these it is **[[I18.dimension:±]] times**.
+# With large fixed weights **[[10 ** I15.mnist_scale:.0f]] ([[10 ** I15.mnist_scale:to]]) times** as much as with weights fixed at zero, in the layer where least; by ridge regression **[[10 ** I15.mnist_scale_ridge:.0f]] ([[10 ** I15.mnist_scale_ridge:to]]) times**.
 #
 # :::{glue:figure} fig_recorded_swaps
 # :alt: Factor by which swaps cost more with large fixed weights than with weights fixed at zero, on a logarithmic axis from 1. W-MLPs by the Mahalanobis estimate [[10 ** I15.mnist_scale:.0f]], by ridge regression [[10 ** I15.mnist_scale_ridge:.0f]], from [[10 ** I15.mnist_scale_ridge:to]]; syre-MLPs by the Mahalanobis estimate [[10 ** I15.mnist_syre:.0f]].
 #
-# Median cost of a swap with large fixed weights over that with weights fixed at zero, least of three hidden layers, by two estimates: Mahalanobis, ridge regression. Recorded on MNIST; bars: 99.9 % intervals.
+# Median cost of a swap with large fixed weights (W-MLP: some; syre-MLP: a part of each) over that with weights fixed at zero, least of three hidden layers, by two estimates. Recorded on MNIST; bars: 99.9 % intervals.
 # :::
 #
 # **How sure.** MNIST, 512 units, 20 of the paper's 100 epochs, [[n(I15.mnist_scale)]] pairs of networks of each kind; recorded.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | Fig. 12, Mahalanobis estimate: larger at $\sigma_F = 1$ | [true](#I15.mnist_scale) | [[10 ** I15.mnist_scale:.0f]] ([[10 ** I15.mnist_scale:to]]) times as large |
+# | Fig. 12, {term}`Mahalanobis <Mahalanobis norm>` estimate: larger at $\sigma_F = 1$ | [true](#I15.mnist_scale) | [[10 ** I15.mnist_scale:.0f]] ([[10 ** I15.mnist_scale:to]]) times as large |
 # | Fig. 12, ridge regression: larger at $\sigma_F = 1$ | [true](#I15.mnist_scale_ridge) | [[10 ** I15.mnist_scale_ridge:.0f]] ([[10 ** I15.mnist_scale_ridge:to]]) times as large |
 # | For realistic dimensions only "astronomically wide" layers have close centres, and so cheap swaps (App. G.2) | [true: none at 512 units](#I15.mnist_diagonal) | at most [[high(I15.mnist_diagonal):≤.4f]] cheap partners a neuron (layer 1) |
 # | "exhibit low subspace coherence" (1: a neuron alone spans a direction; App. G.5) | [open: no second seed](#I18.low) | [[I18.low:±]] of its range (low: 0.5 or less) without large fixed weights |
 # | "in particular in later layers" (App. G.5) | [true](#I18.later) | layer 4 over layer 2: [[I18.later:±]] |
 # | "tend to exhibit higher subspace coherence values" (App. G.5) | [true](#I18.higher_w) | [[I18.higher_w:±]] times as high |
 #
-# **Open.** Coherence in layer 2: a second seed, 2 core-hours. Ours: whether both estimates order pairs alike; whether coherence is alike before training: [[I18.start:.2f]] ([[I18.start:to]]) times.
+# **Open.** {term}`Coherence <coherence>` in layer 2: a second seed, 2 core-hours. Ours: whether both estimates order pairs alike; whether coherence is alike before training: [[I18.start:.2f]] ([[I18.start:to]]) times.
 #
-# **For the authors.** No sentence to change.
+# **For the authors.** No sentence to change; in App. G.3 say in words what the figures show.
 
 # %% [markdown]
 # :::{need}
@@ -339,7 +339,7 @@ claims.check("I15.mnist_diagonal", lambda e: partners(e, 0), **twice)
 # %% [markdown]
 # ## Training lowers coherence, and fixed weights hold it up
 #
-# Masks act on coordinates, so it matters how far the subspace of a layer's inputs leans on single ones. That is its {term}`coherence` $\nu$ (I, (11)): $k/d$ if it leans on all alike, 1 if it contains a coordinate axis. Where do its curves over training (I, Fig. 21) begin?
+# Masks act on coordinates, so it matters how far the subspace of a layer's inputs leans on single ones. That is its coherence $\nu$ (I, (11)): $k/d$ if it leans on all alike, 1 if it contains a coordinate axis. Where do its curves over training (I, Fig. 21) begin?
 #
 # :::{prf:proposition} Layer norm does not see the scale of the weights
 # :label: prop-norm-scale
@@ -390,7 +390,7 @@ figures.show("fig_recorded_coherence", figure)
 # | *over training*: least of all epochs after the first | [[I18.training:±]] times | [true](#I18.training) |
 # | "sufficiently incoherent" images (sec. 4.1): $e$ at most 0.5 | [[I18.inputs:.2f]] | [true](#I18.inputs) |
 #
-# In absolute terms coherence is high in the inputs of layer 2 and low in later layers. With large fixed weights the dimension is higher, too: relative to $k/d$ these representations are only [[I18.dimension:±]] times as coherent as the others ({claim}`I18.dimension`). For masks, by the bound of I, Thm 4.4, $\nu$ itself counts, the paper's quantity.
+# In the recorded run coherence takes [[I18.low:±]] of its range in the inputs of layer 2, and is low in later layers. With large fixed weights the dimension is higher, too: relative to $k/d$ these representations are only [[I18.dimension:±]] times as coherent as the others ({claim}`I18.dimension`). For masks, by the bound of I, Thm 4.4, $\nu$ itself counts, the paper's quantity.
 
 
 # %% Lows, leads and layers

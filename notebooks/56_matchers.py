@@ -15,7 +15,7 @@
 # :::{glue:figure} fig_recorded_matchers
 # :alt: Rise of the loss halfway that is left, in units of what weight matching leaves, on an axis from 0 to 1.5 with a line at 1. Plain networks: straight-through matching [[X3.straight_through:±]], twenty descents of weight matching [[X3.restarts_barrier:±]], REPAIR after weight matching [[X3.repair_plain:±]]; activations, from the initial weights of He et al., [[X3.start:±]]. With layer norm: activations [[X3.norm_activations:±]], REPAIR after weight matching [[X3.repair_norm:±]].
 #
-# What is left of the rise halfway, weight matching being 1: plain networks, and with layer norm (LN), 48 units a layer. Recorded MNIST run; bars: 99.9 % intervals.
+# What is left of the rise halfway, weight matching of the same networks being 1: plain ones, ones from the initial weights of He et al., and with layer norm (LN); 48 units a layer. Recorded MNIST run; bars: 99.9 % intervals.
 # :::
 #
 # **How sure.** Test images of MNIST; [[n(X3.straight_through)]] pairs of narrow, [[n(X3.wide_barrier)]] of wide networks; row 1: [[n(X3.deep_best)]] pairs with five units a layer, all orders, on forty small digits; recorded.

@@ -30,7 +30,7 @@
 #
 # **Open.** All of it, with six pairs of each other scale of Fig. 3b: about {glue:text}`gpu_all` GPU hours, estimated.
 #
-# **For the authors.** In App. G.4 of Bürgin et al. state learning rate and weight decay; under Fig. 15 of Zhan et al. the three widths, batches and epochs; in their App. B.5 print "Figure 15" for "Figure 8".
+# **For the authors.** In App. G.4 of Bürgin et al. state learning rate and weight decay; under Fig. 15 of Zhan et al. the three widths, batches and epochs; in their App. B.5 print *Figure 15* for “Figure 8”.
 
 # %% [markdown]
 # :::{need}

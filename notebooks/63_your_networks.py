@@ -6,25 +6,25 @@
 # %% [markdown] tags=["of-the-book"]
 # # Your networks: in three architectures matching removes most of the barrier
 #
-# *You have two trained networks that nothing in this book was made for: what do the four papers say about them?*
+# *What do the four papers say about two trained networks of your own?*
 #
 # They can be compared, and matched. In an MLP, a residual CNN and a transformer, a new order of one network's units changes no output and leaves, where it helps least, **[[100 * X9.barrier:.0f]] % ([[100 * X9.barrier:to]])** of the rise of the loss. [One command](../your_networks.md) makes this page for yours.
 #
 # :::{glue:figure} fig_five_lines
 # :alt: Loss above the straight line between its ends, along the line between two networks. Unmatched, it rises to a hill with a top halfway; with the units of the second network put in the order of the first the hill is lower. The share of the barrier that is left is written beside the second curve. A point halfway marks the merged network after REPAIR.
 #
-# One pair of this run ({glue:text}`shown`, profile {glue:text}`profile`), on examples that neither has seen. The point: merged, after {term}`REPAIR`.
+# One pair of this run ({glue:text}`shown`, profile {glue:text}`profile`; the answer is of the worst architecture), on examples that neither has seen. The point: merged, after {term}`REPAIR`.
 # :::
 #
-# **How sure.** Recorded on [[n(X9.barrier)]] pairs of each architecture, trained on the digits; the share is a mean over the pairs of the architecture where it is largest.
+# **How sure.** Recorded on [[n(X9.barrier)]] pairs of each architecture, trained on small digits; the share is a mean over the pairs of the architecture where it is largest.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | After a permutation "there is likely no loss barrier" (Zhan et al., abstract, on Entezari et al.) | [true of more than half of it](#X9.barrier) | at most [[100 * X9.barrier:±]] % is left |
-# | permutations give "multiple equivalent global minima" (Brea et al., abstract) | [true, to rounding](#X9.function) | no output changed in [[n(X9.function)]] matches by four matchers |
+# | After a permutation "there is likely no loss barrier" (Zhan et al., abstract, on Entezari et al.) | [true of most of it](#X9.barrier) | at most [[100 * X9.barrier:±]] % is left |
+# | Permutations give "multiple equivalent global minima" (Brea et al., abstract) | [true, to rounding](#X9.function) | no output changed in [[n(X9.function)]] matches by four matchers |
 # | A random order of units is found again (ours) | [true, every unit](#X9.planted) | in all [[n(X9.planted)]] networks |
 # | Equation (16) is "the cost to swap neurons" $i$ and $j$ (Bürgin et al., sec. 4.2) | [true, to rounding](#X9.exchange) | [[n(X9.exchange)]] pairs of units |
-# | Half of the units kept apart, not averaged, leave a third or less above the ensemble (this book) | [true](#X9.padding) | at most [[100 * X9.padding:±]] % |
+# | Half of the units kept apart, not averaged, leave a third or less of the loss above the ensemble (ours) | [true](#X9.padding) | at most [[100 * X9.padding:±]] % |
 #
 # **Open.** Whether keeping half of them apart leaves an eighth or more in every architecture (ours): here [[100 * X9.padding_law:±]] % where least; 1.6 core-hours. Other architectures: yours, by the command.
 #
@@ -389,7 +389,7 @@ figures.table(
 # ## What matching leaves of the barrier
 
 # %% [markdown]
-# The number of pairs of each architecture is {glue:text}`trained_pairs`: unmatched, matched by weights and matched by activations; losses on examples that neither network has seen.
+# Pairs of each architecture ({glue:text}`trained_pairs`) are followed unmatched, matched by weights and matched by activations, with losses on examples that neither network has seen.
 
 # %% Follow all lines
 WAYS = ("unmatched", "weights", "activations")

@@ -8,7 +8,7 @@
 #
 # *What do the questions of the four papers give on trained networks that strangers published?*
 #
-# Among eight networks for the energy of molecules only **[[100 * X10.compose:.0f]] %** of the first hidden layer's units are matched to the same unit directly and by way of a third. Of the thousand orders nearest in weights, known exactly for small networks, the best at the midpoint has median rank **[[X10.nearest:.0f]]**.
+# Among eight networks for the energy of molecules only **[[100 * X10.compose:.0f]] %** of the first hidden layer's units are matched to the same unit directly and by way of a third. In small networks, where the thousand orders nearest in weights are known exactly, the best halfway has median rank **[[X10.nearest:.0f]]**.
 #
 # :::{glue:figure} fig_compose
 # :alt: First panel, shares of units that go to the same unit directly and by way of a third network, for three hidden layers, by weights [[100 * X10.compose:.0f]] per cent in the first and less than that in the deeper ones, by activations [[100 * X10.compose_deep:≤.0f]] per cent at most in the deeper ones; all would be 100. Second panel, for 28 pairs of small networks the rank in weights of the order with the best midpoint, among the thousand nearest, on a logarithmic axis; they scatter over the whole range.
@@ -16,15 +16,15 @@
 # First: ANI-1x, carbon, 56 triples of networks; dashed: one network in other orders. Second: madmom, 28 pairs; dashed: the nearest order.
 # :::
 #
-# **How sure.** Measured once, on all networks of each ensemble: 8 of ANI-1x, 8 of madmom, [[n(X10.nullity)]] of SpliceAI, [[n(X10.hubs)]] of mhcnuggets. Only inputs are sampled; criteria were committed before.
+# **How sure.** Measured once, on every network: 8 of ANI-1x (molecules), 8 of madmom (music), [[n(X10.nullity)]] of SpliceAI (DNA), [[n(X10.hubs)]] of mhcnuggets (receptors). Only inputs are sampled; criteria were committed before.
 #
 # | We expected | We find | By how much |
 # | --- | --- | --- |
 # | Less than half of the units go to the same unit by way of a third network | [true](#X10.compose) | [[100 * X10.compose:.0f]] % of the first hidden layer |
 # | The order nearest in weights is not the best at the midpoint | [true](#X10.nearest) | median rank [[X10.nearest:.0f]] of 1000 |
 # | Twenty random starts find the nearest of $(4!)^4$ orders | [not as often](#X10.optimum) | in [[100 * X10.optimum:.0f]] %, not 90 %, of the pairs |
-# | In bidirectional networks it is chance which direction matches which | [it is not](#X10.reversal) | [[100 * X10.reversal:.0f]] % of the pairs are nearer reversed |
-# | The network nearest to all others of its family is the supposed ancestor | [it is not](#X10.hubs) | in [[X10.hubs:.0f]] of two families; near copies of it are |
+# | In bidirectional networks it is chance which direction matches which | [false](#X10.reversal) | [[100 * X10.reversal:.0f]] % of the pairs are nearer reversed |
+# | The network nearest to all others of its family is the supposed ancestor | [false](#X10.hubs) | in [[X10.hubs:.0f]] of two families; near copies of it are |
 # | SpliceAI has 4983 flat directions | [true, in all five](#X10.nullity) | of 5379 parameters |
 #
 # **Open.** Nothing that these files could decide.

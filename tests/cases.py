@@ -368,6 +368,43 @@ class Repeated(Attention):
         return q, k.repeat(1, 2, 1, 1), v.repeat(1, 2, 1, 1)
 
 
+class Chunks(Attention):
+    """Heads cut from queries, keys and values and put on an axis, or on that of examples, one after another."""
+
+    def __init__(self, dim=None):
+        super().__init__(3, 3, 4, 12)
+        self.dim = dim
+
+    def forward(self, x):
+        h = self.inp(x)
+        parts = (f(h).chunk(3, -1) for f in (self.q, self.k, self.v))
+        z = self.attend(*(torch.cat(one) if self.dim is None else torch.stack(one, self.dim) for one in parts))
+        return self.out(h + self.proj(torch.cat(z.chunk(3) if self.dim is None else z.unbind(self.dim), -1)))
+
+
+class Fused(Attention):
+    """For each of two groups its heads of queries, their key and their value side by side, as in Falcon."""
+
+    def __init__(self, parts):
+        super().__init__()
+        self.qkv, self.part = nn.Linear(16, 32), parts
+        del self.q, self.k, self.v
+
+    def parts(self, h):
+        q, k, v = self.part(self.qkv(h).view(*h.shape[:2], 2, 4, 4))
+        return (one.expand(q.shape).flatten(2, 3).transpose(1, 2) for one in (q, k, v))
+
+
+# the residual stream; in each head, whose order cat and stack fix, units of queries, units of values
+for dim in (None, 0, 1):
+    CASES[f"heads on {dim}"] = Case(of(Chunks, dim), TOKENS, 1 + 3 + 3, ("k.bias",))
+FUSED = {
+    "slices": lambda z: (z[..., :2, :], z[..., 2:3, :], z[..., 3:, :]),
+    "lists": lambda z: (z[..., :-2, :], z[..., [-2], :], z[..., [-1], :]),
+    "entries": lambda z: (z[..., :-2, :], z[..., 2, :][..., None, :], z.select(-2, -1).unsqueeze(-2)),
+}
+for name, parts in FUSED.items():  # the residual stream; shared heads, in each heads, units of queries, of values
+    CASES[f"fused {name}"] = Case(of(Fused, parts), TOKENS, 1 + 1 + 2 + 2 + 2, ("qkv.bias",))
 # the residual stream; heads, and in each of the three, units of queries that do not turn, units of values
 CASES["packed inside heads"] = Case(Packed, TOKENS, 1 + 1 + 3 + 3, ("qkv.bias",))
 CASES["partly rotary"] = Case(of(Packed, 2), TOKENS, 1 + 1 + 3 + 3, ("qkv.bias",))
@@ -492,6 +529,7 @@ FREE = {  # what does not: values by their size, units that an index of them pic
     "between each other": lambda h: h * torch.cat([h[..., ::2], h[..., 1::2]], -1).square().sum(-1, keepdim=True),
     "masked": lambda h: h.masked_fill_(h < 0, 0.5),
     "in place": lambda h: F.mish(F.threshold(h.abs_(), 0.1, 0.0, inplace=True), inplace=True),
+    "shapes": lambda h: h.tanh() + torch.zeros_like(h[:, :1]) + h[:, 0].new_ones(1),
     "numbers": lambda h: h.tanh() * int(torch.div(h.shape[1], 2, rounding_mode="trunc")),
 }
 
@@ -575,6 +613,24 @@ class Choosing(Experts):
         w, at = self.router(x).T.softmax(-1).topk(3, -1)
         z = (x[at] @ self.up + self.bias[:, None]).tanh() @ self.down * w[..., None]
         return z.new_zeros(len(x), 3).index_add(0, at.flatten(), z.flatten(0, 1))
+
+
+@case(1 + 3, VECTORS)
+class Gathered(nn.Module):
+    """Experts of modules of their own, whose weights are put together for one product."""
+
+    def __init__(self):
+        super().__init__()
+        self.up, self.down = (nn.ModuleList(nn.Linear(*n) for _ in range(3)) for n in ((6, 4), (4, 6)))
+        self.inp, self.router, self.out = nn.Linear(5, 6), nn.Linear(6, 3), nn.Linear(6, 2)
+
+    def forward(self, x):
+        h = self.inp(x)
+        z = h.expand(3, -1, -1)
+        for layer in (self.up, self.down):
+            W, b = (torch.stack([getattr(one, kind) for one in layer]) for kind in ("weight", "bias"))
+            z = torch.baddbmm(b[:, None], z.tanh(), W.mT)
+        return self.out(h + torch.einsum("ebd,be->bd", z, self.router(h).softmax(-1)))
 
 
 @case(2, VECTORS)

@@ -28,6 +28,14 @@ def free_choice_variance(m: int, M: int) -> float:
     return float(weight @ k**2 - (weight @ k) ** 2)
 
 
+def all_overlaps(M: int, most: int) -> np.ndarray:
+    """T(m, M) for m = M, …, most: E|X − Y| grows with n by 2p(1−p) P(X = Y), which obeys Legendre's recursion."""
+    s, ties = 2 * (M - 1) / M**2, [0.0, 1.0]  # 2p(1−p); P(X = Y) for n − 1, after a 0
+    for n in range(most - M):
+        ties.append(((2 * n + 1) * (1 - s) * ties[-1] - n * (1 - 2 * s) * ties[-2]) / (n + 1))
+    return 1 - s * M / 2 * np.cumsum(ties[:-1]) / np.arange(M, most + 1)
+
+
 def normal_overlap(m: int, M: int) -> float:
     """T(m, M) with the normal approximation of E|X − Y|, eq. (15) before its limit: strictly below T for m > M >= 2."""
     return 1 - math.sqrt((m - M) * (M - 1) / math.pi) / m

@@ -192,7 +192,26 @@ def picked(axis: Axis, n: int) -> Axis:
 
 @dataclass
 class State:
-    """The axes of a tensor, or those of each of several tensors that are stacked along the axis ``pack``."""
+    """The axes of a tensor, or of each of several tensors that lie one after another along the axis ``pack``."""
 
     variants: list[Axes]
     pack: Axis | None = None
+    own: Sequence[Axis] = ()  # the part of each
+    outer: int = 1  # number of values of an index around that of the tensors on this axis
+
+    def each(self) -> list[Axes]:
+        """The axes of each, with its own part."""
+        if self.pack is None:
+            return self.variants
+        pairs = zip(self.variants, self.own, strict=True)
+        return [[own if axis is self.pack else axis for axis in axes] for axes, own in pairs]
+
+
+def packed(each: Sequence[Axes], at: int, outer: int = 1) -> State:
+    """The state of several tensors, one after another along an axis."""
+    own = [axes[at] for axes in each]
+    whole = tuple(itertools.chain(*own))
+    pack = fresh(length(whole), fixed=True) if is_fixed(whole) else whole
+    return (
+        State([[*axes[:at], pack, *axes[at + 1 :]] for axes in each], pack, own, outer) if own[1:] else State([*each])
+    )

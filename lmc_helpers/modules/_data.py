@@ -110,7 +110,7 @@ def batches(model: nn.Module, data: Any, size: int = 256) -> Iterator[tuple[Any,
         count += 1
         yield split(model, batch)
     if not count:
-        raise ValueError("data have no batch; allowed: one or more")
+        raise ValueError("data have no batch, or give them only once; allowed: one or more, list(data)")
 
 
 def run(model: nn.Module, x: Any) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace as Arguments
 from typing import Any
@@ -18,6 +19,7 @@ import torch
 from torch import Tensor
 
 from lmc_helpers.modules._axes import (
+    Atom,
     Axes,
     Axis,
     State,
@@ -30,6 +32,7 @@ from lmc_helpers.modules._axes import (
     fresh,
     is_fixed,
     length,
+    packed,
     picked,
     resolved,
     same,
@@ -49,6 +52,8 @@ VIEWS = "view", "_unsafe_view", "reshape", "_reshape_alias", "unflatten", "flatt
 PASSED = {"_to_copy", "aminmax", "_local_scalar_dense", "select", "slice", "unbind"}  # and moves
 PICKED = dict.fromkeys(("index", "embedding"), "indices")  # operation → its argument that says which entries it takes
 PICKED |= dict.fromkeys(("index_select", "gather", "scatter", "scatter_add", "scatter_reduce"), "index")
+SOFTMAX = "softmax", "_softmax", "log_softmax", "_log_softmax", "_safe_softmax"
+MOST = 16  # tensors or parts of an axis that are followed each by itself
 
 
 def move(*names: str) -> Callable[[Move], Move]:
@@ -126,27 +131,37 @@ def _view(f, a, out):
     state, after = f.state(a.self), list(out[0].shape)
     if hasattr(a, "dtype") or 0 in after:
         raise Unfollowed
-    moved = [_reshaped(axes, after) for axes in state.variants]
-    if state.pack is None:
-        return [moved[0]]
-    if all(any(axis is state.pack for axis in one.variants[0]) and one.pack is None for one in moved):
-        return [State([one.variants[0] for one in moved], state.pack)]
-    first = list(state.variants[0])
-    at = next(d for d, axis in enumerate(first) if axis is state.pack) + 1
-    if at == len(first) or len({resolved(axes[at]) for axes in state.variants}) == 1:
-        return [_reshaped(f.axes(a.self), after)]
-    for axes in state.variants[1:]:  # one after the other
-        for d in {*range(len(first))} - {at}:
-            same(first[d], axes[d])
-    first[at - 1 : at + 1] = [tuple(product for axes in state.variants for product in axes[at])]
-    return [_reshaped(first, after)]
+    return [(state.pack and _each_reshaped(state, list(a.self.shape), after)) or _reshaped(f.axes(a.self), after)]
+
+
+def _each_reshaped(state: State, before: list[int], after: list[int]) -> State | None:
+    """Several tensors along an axis, each reshaped by itself, where that does not split their index."""
+    at = next(d for d, axis in enumerate(state.variants[0]) if axis is state.pack)
+    own, whole = list(map(length, state.own)), before[at]
+    around = math.prod(before[:at]) * state.outer  # values of the index around theirs, which has n
+    n = whole // math.gcd(*own)
+    for d, m in enumerate(after):
+        outer = math.prod(after[:d])
+        if around % outer == 0 == outer * m % (around * n):
+            break
+    else:
+        return None
+    if around > outer and not is_fixed(tuple(itertools.chain(*state.own))):
+        return None
+    shapes = [[*after[:d], m * one // whole, *after[d + 1 :]] for one in own]
+    found = [_reshaped(axes, shape) for axes, shape in zip(state.each(), shapes, strict=True)]
+    if any(one.pack for one in found):
+        return None
+    made = packed([one.variants[0] for one in found], d, around // outer)
+    return None if made.outer > 1 and not is_fixed(made.pack or ()) else made
 
 
 def _reshaped(axes: Axes, after: list[int]) -> State:
-    """The axes after a reshape; stacked if an axis that is a sum of equal parts becomes one axis for the parts."""
+    """The axes after a reshape; packed if a sum of parts becomes an axis for the parts and those inside them."""
     rest, sizes = [axis for axis in axes if length(axis) > 1], [n for n in after if n > 1]
-    variants: list[Axes] = [[]]
-    pack: Axis | None = None
+    done: Axes = []
+    at = 0  # the axis of the parts
+    each: list[Axes] = []  # of the parts
     while rest:
         block, new = [rest.pop(0)], [sizes.pop(0)]
         while (left := math.prod(map(length, block))) != (right := math.prod(new)):
@@ -156,19 +171,22 @@ def _reshaped(axes: Axes, after: list[int]) -> State:
                 new.append(sizes.pop(0))
         whole = block[0] if len(block) == 1 else flat(block)
         while new:
-            parts = resolved(whole)
-            equal = len(parts) == new[0] > 1 and len(set(map(count, parts))) == 1 and not is_fixed(whole)
-            if len(new) > 1 and pack is None and equal:
-                pack = fresh(new[0], fixed=True)
-                variants = [[*variants[0], pack, *_split((part,), new[1:])] for part in parts]
+            parts, inner = resolved(whole), math.prod(new[1:])
+            several = len(parts) > 1 < inner and all(count(part) % inner == 0 for part in parts)
+            if several and not each and not is_fixed(whole):
+                at = len(done)
+                each = [_split((part,), [count(part) // inner, *new[1:]]) for part in parts]
+                done += each[0]
                 break
-            first, *others = [whole] if len(new) == 1 else _split(whole, [new[0], math.prod(new[1:])])
-            variants = [[*axes, first] for axes in variants]
+            first, *others = [whole] if len(new) == 1 else _split(whole, [new[0], inner])
+            done.append(first)
             whole, new = flat(others), new[1:]
+    variants = [[*done[:at], *part, *done[at + len(part) :]] for part in each] or [done]
     for d, n in enumerate(after):
         if n == 1:
             variants = [[*axes[:d], fresh(1), *axes[d:]] for axes in variants]
-    return State(variants, pack)
+            at += bool(each) and d <= at
+    return packed(variants, at) if each else State(variants)
 
 
 def _split(axis: Axis, sizes: list[int]) -> Axes:
@@ -224,6 +242,11 @@ def _glu(f, a, out):
 def _cat(f, a, out):
     dim = a.dim % out[0].ndim
     parts = [f.axes(one) for one in a.tensors if one.ndim == out[0].ndim]
+    if 1 < len(parts) <= MOST and all(
+        part[dim] and is_fixed(part[dim]) for part in parts
+    ):  # such as heads put on the batch
+        f.laid.append((Atom.reason, parts))
+        return [packed(parts, dim)]
     for part in parts[1:]:
         for d, (one, two) in enumerate(zip(parts[0], part, strict=True)):
             if d != dim:
@@ -234,9 +257,8 @@ def _cat(f, a, out):
 
 @rule("stack")
 def _stack(f, a, out):
-    dim, pack = a.dim % out[0].ndim, fresh(len(a.tensors), fixed=True)
-    parts = [f.axes(one) for one in a.tensors]
-    return [State([[*part[:dim], pack, *part[dim:]] for part in parts], pack if len(parts) > 1 else None)]
+    dim, parts = a.dim % out[0].ndim, [f.axes(one) for one in a.tensors]
+    return [packed([[*part[:dim], fresh(1), *part[dim:]] for part in parts], dim)]
 
 
 @rule("constant_pad_nd")
@@ -252,8 +274,11 @@ def _pad(f, a, out):
 
 @rule("index")
 def _index(f, a, out):
-    axes, picks = list(f.axes(a.self)), list(a.indices)
+    picks = list(a.indices)
     chosen = [d for d, pick in enumerate(picks) if pick is not None]
+    if len(chosen) == 1 and (span := f.span(picks[chosen[0]], a.self.shape[chosen[0]])):  # h[:, [-1]], a slice
+        return [f.part(a.self, chosen[0], *span)]
+    axes = list(f.axes(a.self))
     if any(picks[d].dtype in (torch.bool, torch.uint8) for d in chosen):
         fix(*axes, *(axis for d in chosen for axis in [*f.axes(picks[d]), f.index.get(picks[d], ())]))
         return [fixed(out[0].shape)]
@@ -273,7 +298,9 @@ def _index_put(f, a, out):
         behind = [fresh(1) for _ in range(a.self.ndim - d - mask.ndim)]
         return [f.broadcast(f.axes(a.self), [*f.axes(mask), *behind])]
     f.writes = True
-    f.broadcast(_index(f, a, [a.self])[0], f.axes(a.values))
+    (taken,) = _index(f, a, [a.self])
+    for axes in taken.each() if isinstance(taken, State) else [taken]:
+        f.broadcast(axes, f.axes(a.values))
     fix(*(axis for pick in a.indices if pick is not None for axis in f.axes(pick)))
     return [f.axes(a.self)]
 
@@ -307,7 +334,7 @@ def _index_select(f, a, out):
         state = State([f.axes(a.self)])
     for axes in state.variants:
         f.pick(axes[dim], a.index, rows)
-    return [State([[*axes[:dim], rows[0], *axes[dim + 1 :]] for axes in state.variants], state.pack)]
+    return [replace(state, variants=[[*axes[:dim], rows[0], *axes[dim + 1 :]] for axes in state.variants])]
 
 
 @rule("gather")
@@ -389,7 +416,7 @@ def _sorted(f, a, out):
     return [[*axes[:d], *fixed(one.shape[d : d + 1]), *axes[d + 1 :]] for one in out]
 
 
-@rule("softmax", "_softmax", "log_softmax", "_log_softmax", "_safe_softmax")
+@rule(*SOFTMAX)
 def _softmax(f, a, out):
     axes = f.axes(a.self)
     f.note(*_without(axes, listed(a.dim, len(axes))))

@@ -24,7 +24,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 from torch.utils.weak import WeakTensorKeyDictionary
 
-from lmc_helpers.modules._axes import Atom, State, Unfollowed
+from lmc_helpers.modules._axes import Atom, State, Unfollowed, length
 from lmc_helpers.modules._module import called, outputs_of, step_by_step, tensors_of
 from lmc_helpers.modules._plain import memory, remembered
 from lmc_helpers.modules._trace import Spot, Traced, _spots
@@ -92,12 +92,14 @@ class _Signs(TorchDispatchMode):
         """Where free atoms are in a tensor."""
         if state is None:
             return
-        for k, axes in enumerate(state.variants):
-            pack = [d for d, axis in enumerate(axes) if axis is state.pack]
+        sizes = [length(own) // state.outer for own in state.own]
+        pack = [d for d, axis in enumerate(state.variants[0]) if axis is state.pack]
+        for axes, n, first in zip(state.each(), sizes or [0], itertools.accumulate(sizes, initial=0), strict=False):
             for d, axis in enumerate(axes):
-                for atom, spot in _spots("", d, axis, True):
+                where = () if d in pack else tuple((e, first, n) for e in pack)
+                for atom, spot in _spots("", d, axis, True, (first if d in pack else 0, 1, ())):
                     if atom in self.equations:
-                        yield atom, replace(spot, where=tuple((one, k, 1) for one in pack))
+                        yield atom, replace(spot, where=where, every=sum(sizes))
 
     def factor(self, like: Tensor, places: Iterable[tuple[Atom, Spot]]) -> Tensor:
         """−1 at the units that change sign, else 1, as a factor of a tensor."""
@@ -107,10 +109,11 @@ class _Signs(TorchDispatchMode):
             steps = [(torch.arange(one.size), step) for one, step in spot.outside]
             for index, step in [*steps, (self.flipped[atom], spot.stride), (torch.arange(spot.stride), 1)]:
                 at = (at[:, None] + step * index).flatten()
-            part = factor
+            flip = torch.zeros_like(factor).index_fill_(spot.axis, at.to(like.device), 2)
             for d, first, n in spot.where:
-                part = part.narrow(d, first, n)
-            part.index_copy_(spot.axis, at.to(like.device), -part.index_select(spot.axis, at.to(like.device)))
+                index = torch.arange(like.shape[d], device=like.device) % (spot.every or like.shape[d])
+                flip.index_fill_(d, ((index < first) | (index >= first + n)).nonzero().flatten(), 0)
+            factor *= 1 - flip
         return factor
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
@@ -243,7 +246,8 @@ class _Trial:
 
 
 def _geometry(spot: Spot) -> tuple:
-    return spot.axis, spot.offset, spot.stride, spot.where, tuple((one.size, step) for one, step in spot.outside)
+    outside = tuple((one.size, step) for one, step in spot.outside)
+    return spot.axis, spot.offset, spot.stride, spot.where, spot.every, outside
 
 
 def xor(signs: Iterable[int]) -> int:

@@ -52,11 +52,23 @@ from lmc_helpers.modules._axes import (
     is_constant,
     is_fixed,
     length,
+    packed,
     resolved,
     same,
 )
 from lmc_helpers.modules._module import called, outputs_of, step_by_step, tensors_of
-from lmc_helpers.modules._operations import MOVES, PASSED, PICKED, POINTWISE, RULES, VIEWS, alike, geometry
+from lmc_helpers.modules._operations import (
+    MOST,
+    MOVES,
+    PASSED,
+    PICKED,
+    POINTWISE,
+    RULES,
+    SOFTMAX,
+    VIEWS,
+    alike,
+    geometry,
+)
 from lmc_helpers.modules._plain import memory, reached, remembered, unsaved
 from lmc_helpers.networks.permutations import Axis as Place
 from lmc_helpers.networks.permutations import Symmetry
@@ -65,8 +77,8 @@ BY_HAND = "allowed: its groups written by hand, Symmetry({group: (Axis(parameter
 SUFFIX = r"(\.parametrizations\.\w+\.(original\d?|.*)|[._](weight|bias)(_[vg]|_orig)?)$"
 
 
-#: Of each part of an axis its length, how many times it is packed, and how many pieces are there each time.
-Packed = tuple[tuple[int, int, int], ...]
+#: Of each part of an axis how many times it is packed, and the lengths of the pieces each time.
+Packed = tuple[tuple[int, tuple[int, ...]], ...]
 TURNS = {"t", "transpose", "squeeze", "unsqueeze"}  # in place, too
 
 
@@ -89,7 +101,10 @@ class Follower(TorchDispatchMode):
         self.sources, self.packed = list(sources.values()), packed
         self.first_use: dict[int, int] = {}  # number of a source → when it is used first
         self.numbers = {memory(tensor): k for k, tensor in reversed(list(enumerate(self.sources)))}
-        self.found: dict[tuple[int, int], Packed] = {}  # source and axis that turns out to be packed, too
+        #: source and axis that turns out to be packed, too → of each part its length, how many times, by which index
+        self.found: dict[tuple[int, int], list[tuple[int, int, Atom | None]]] = {}
+        self.cut: set[Atom] = set()  # these indices
+        self.laid: list[tuple[str, list[Axes]]] = []  # what is put one after another, each with units of its own
         #: source → axis and length of blocks that turn out to be read apart, the axes of each, and those that were read
         self.wanted: dict[int, tuple[int, int]] = {}
         self.blocks: dict[int, list[Axes]] = {}
@@ -104,15 +119,16 @@ class Follower(TorchDispatchMode):
         self.steps: list[tuple[str, list[State | None], list[State | None]]] = []
         #: results that say where units are, such as the indices of a maximum → the axes that their use fixes
         self.order = WeakTensorKeyDictionary()
+        #: parts of tensors that nothing has read yet → why, the rule, arguments, states of these, and the step
+        self.later = WeakTensorKeyDictionary()
+        self.constants = WeakTensorKeyDictionary()  # tensors that depend on no other
         self.index = WeakTensorKeyDictionary()  # indices → the axis whose entries they pick
         self.precision = 0.0  # of the coarsest floating type
         for k, tensor in enumerate(self.sources):
             axes: Axes = []
             for d, whole in enumerate(tensor.shape):
-                parts = packed.get((k, d), ((whole, 1, 1),))
-                each = (
-                    flat([fresh(outer), tuple((Atom(n // (outer * m)),) for _ in range(m))]) for n, outer, m in parts
-                )
+                parts = packed.get((k, d), ((1, (whole,)),))
+                each = (flat([fresh(outer), tuple((Atom(n),) for n in sizes)]) for outer, sizes in parts)
                 axes.append(tuple(itertools.chain(*each)))
             self.put(tensor, axes)
         for k, (dim, size) in blocks.items():
@@ -146,7 +162,7 @@ class Follower(TorchDispatchMode):
         """Store the axes of a tensor."""
         state = State([found]) if isinstance(found, list) else found
         self.states[tensor] = state
-        self.noted += state.variants
+        self.noted += state.each()
 
     def note(self, *axes: Axis) -> None:
         """Note axes that are summed or meet without being those of a tensor."""
@@ -157,6 +173,12 @@ class Follower(TorchDispatchMode):
 
         One from elsewhere may be an input: it is fixed along all.
         """
+        if tensor in self.later:
+            why, rule, a, given, (_, before, after) = self.later.pop(tensor)
+            why, Atom.reason = Atom.reason, why
+            self.put(tensor, *rule(self, a, [tensor]))
+            before += given
+            after[0], Atom.reason = self.states[tensor], why
         if tensor in self.order:
             fix(*self.order.pop(tensor))
         if (k := self.numbers.get(memory(tensor))) in self.blocks:
@@ -197,9 +219,13 @@ class Follower(TorchDispatchMode):
         passed = name in PASSED or name in MOVES or name in VIEWS
         said = tensors_of(a.self if passed else getattr(a, PICKED.get(name, ""), ()))
         kept = [(one, self.order.pop(one)) for one in said if one in self.index and one in self.order]
+        shaped = name.endswith("_like") or name.startswith("new_")  # only shapes count
         try:
-            given = [None if self.is_apart(name, one) else self.state(one) for one in tensors]  # before it changes them
-            states = [state for state in given if state is not None]
+            if func._schema.is_mutable and name in TURNS:
+                for one in [*self.later.keys()]:
+                    self.state(one)
+            given = [None if shaped or self.is_apart(name, one) else self.state(one) for one in tensors]  # before
+            states = [axes for state in given if state is not None for axes in state.each()]
             for tensor in tensors:
                 k = self.numbers.get(memory(tensor))
                 if k is not None:
@@ -212,6 +238,10 @@ class Follower(TorchDispatchMode):
                 return out  # a number, the same in every order of the units
             if self.writes and before != list(map(geometry, tensors)) and name not in TURNS:
                 raise Unfollowed  # such as resize_
+            if name in ("slice", "select") and not kept and given[0] is not None and memory(a.self) not in self.numbers:
+                self.steps.append((str(func), [], [None]))
+                self.later[outputs[0]] = Atom.reason, RULES[name], a, given, self.steps[-1]
+                return out
             found = self.follow(name, func, a, tensors, states, outputs)
         except (Unfollowed, LookupError, AttributeError, TypeError):
             fix(*(axis for _, axes in kept for axis in axes))
@@ -227,7 +257,9 @@ class Follower(TorchDispatchMode):
             if tensor.is_floating_point():
                 self.precision = max(self.precision, torch.finfo(tensor.dtype).eps)
             if self.writes:
-                self.index.pop(tensor, None)
+                self.index.pop(tensor, None), self.constants.pop(tensor, None)
+            elif name.startswith("lift_fresh") or (not tensors and torch.Tag.nondeterministic_seeded not in func.tags):
+                self.constants[tensor] = True
             for one, axes in kept if passed else ():
                 self.order[tensor], self.index[tensor] = axes, self.index[one]
         self.order.update(kept)
@@ -244,7 +276,7 @@ class Follower(TorchDispatchMode):
     def pin(self, tensors: Iterable[Tensor], out: Iterable[Tensor]) -> list[Axes]:
         """Fix all axes of an operation that no rule describes."""
         Atom.reason += ", which is not followed"
-        fix(*(axis for tensor in tensors for one in self.state(tensor).variants for axis in one))
+        fix(*(axis for tensor in tensors for one in self.state(tensor).each() for axis in one))
         return [fixed(one.shape) for one in out]
 
     def follow(self, name, func, a: Arguments, tensors, states, out: list[Tensor]) -> Sequence[State | Axes | None]:
@@ -262,18 +294,62 @@ class Follower(TorchDispatchMode):
             moved = [move(axes, a, out[0]) for axes in state.variants]
             if any(all(axis is not state.pack for axis in axes) for axes in moved[1:]):
                 return [move(self.axes(a.self), a, out[0])]
-            return [State(moved, state.pack)]
+            return [replace(state, variants=moved)]
+        if (found := self.each(name, pointwise, a, tensors, out)) is not None:
+            return [found]
         if name in RULES:
             return RULES[name](self, a, out)
         if torch.Tag.nondeterministic_seeded in func.tags:  # numbers are drawn place by place
             if not name.endswith("_like"):
-                fix(*(axis for state in states for axes in state.variants for axis in axes))
+                fix(*(axis for axes in states for axis in axes))
             return [fixed(one.shape) for one in out]
         if pointwise:
             return [self.broadcast(*map(self.axes, tensors))] * len(out)
-        if all(is_fixed(axis) for state in states for axes in state.variants for axis in axes):
+        if all(is_fixed(axis) for axes in states for axis in axes):
             return [fixed(one.shape) for one in out]
         raise Unfollowed
+
+    def each(self, name: str, pointwise: bool, a: Arguments, tensors: list[Tensor], out: list[Tensor]) -> State | None:
+        """The result of an operation on several tensors along an axis, each by itself, if it goes by their index."""
+        along = name in SOFTMAX or (pointwise and name not in RULES)
+        if len(out) > 1 or not (along or name in ("bmm", "baddbmm")):
+            return None
+        packs = {one: state for one in tensors if (state := self.states[one]).pack is not None}
+        if not packs:
+            return None
+        at = {
+            next(d for d, axis in enumerate(of.variants[0]) if axis is of.pack) - one.ndim for one, of in packs.items()
+        }
+        likes = {(*map(length, of.own), of.outer) for of in packs.values()}
+        if (
+            len(at) > 1
+            or len(likes) > 1
+            or (not along and at != {-3})
+            or (name in SOFTMAX and a.dim % out[0].ndim - out[0].ndim in at)
+        ):
+            return None
+        first = next(iter(packs.values()))
+        found: list = []
+        for of in packs.values():
+            same(first.pack or (), of.pack or ())
+        for k in range(len(first.variants)):
+            for one, of in packs.items():
+                self.states[one] = State([[first.pack if axis is of.pack else axis for axis in of.variants[k]]])
+            found += [self.broadcast(*map(self.axes, tensors))] if name not in RULES else RULES[name](self, a, out)
+        for one, of in packs.items():
+            self.states[one] = of
+        (d,) = at
+        return replace(
+            first, variants=[[*axes[: d + out[0].ndim], first.pack, *axes[d + out[0].ndim + 1 :]] for axes in found]
+        )
+
+    def span(self, index: Tensor, n: int) -> tuple[int, int] | None:
+        """The first entry and the end of an index that is a constant and takes one entry after another of n."""
+        if index.ndim != 1 or not len(index) or index not in self.constants or index.dtype != torch.long:
+            return None
+        first = int(index[0]) % n
+        whole = first + len(index) <= n and bool((index % n == torch.arange(first, first + len(index)).to(index)).all())
+        return (first, first + len(index)) if whole else None
 
     def broadcast(self, *operands: Axes) -> Axes:
         """The axes of the entry-wise result of some tensors."""
@@ -347,11 +423,21 @@ class Follower(TorchDispatchMode):
                 return State([[tuple(itertools.chain(*rows)), columns[0]]])
         state = self.state(tensor)
         if state.variants[0][dim] is state.pack is not None:
-            pack = fresh(last - first, fixed=True)
-            chosen = state.variants[first:last]
-            return State([[*axes[:dim], pack, *axes[dim + 1 :]] for axes in chosen], pack if len(chosen) > 1 else None)
+            if state.outer > 1 or first == last:
+                state = State([self.axes(tensor)])
+            else:
+                ends = itertools.accumulate(map(length, state.own), initial=0)
+                spans = [
+                    (max(first - at, 0), min(last - at, length(own))) for at, own in zip(ends, state.own, strict=False)
+                ]
+                parts = zip(state.each(), spans, strict=True)
+                return packed(
+                    [[*of[:dim], cut(of[dim], *at), *of[dim + 1 :]] for of, at in parts if at[0] < at[1]], dim
+                )
+        if (first, last) != (0, tensor.shape[dim]) and not is_fixed(state.variants[0][dim]):
+            self._unpack(resolved(state.variants[0][dim]))
         axes = [[*axes[:dim], cut(axes[dim], first, last), *axes[dim + 1 :]] for axes in state.variants]
-        return State(axes, state.pack)
+        return replace(state, variants=axes)
 
     def entry(self, tensor: Tensor, dim: int, k: int) -> State:
         """The axes of one entry of a tensor along an axis, which is fixed unless its index selects from a stack."""
@@ -360,25 +446,45 @@ class Follower(TorchDispatchMode):
         state = self.state(tensor)
         axis = state.variants[0][dim]
         if axis is state.pack:
-            return State([state.variants[k][:dim] + state.variants[k][dim + 1 :]])
+            return State([axes[:dim] + axes[dim + 1 :] for axes in self.part(tensor, dim, k, k + 1).variants])
         if not is_fixed(axis):
             self._unpack(resolved(axis))
             self.stacked |= {atom.root() for atom in resolved(axis)[0]}
             fix(axis)
-        return State([axes[:dim] + axes[dim + 1 :] for axes in state.variants], state.pack)
+        if length(axis) <= MOST and {atom.root() for product in axis for atom in product} <= self.cut:
+            cut(axis, k, k + 1)
+        return replace(state, variants=[axes[:dim] + axes[dim + 1 :] for axes in state.variants])
 
     def _unpack(self, picked: Axis) -> None:
-        """An axis with few entries that is a factor of one of a parameter, not the innermost: that one is packed."""
-        if len(picked) > 1 or len(picked[0]) != 1 or length(picked) > 8:
+        """An axis of which parts are taken and which is a factor of a parameter's, not the last: that is packed."""
+        if len(picked) != 1 or len(picked[0]) != 1:
             return
+        (atom,) = picked[0]
         for k, tensor in enumerate(self.sources):
             for d, axis in enumerate(self.axes(tensor) if k not in self.blocks else ()):
-                parts = [(product, picked[0][0] in product[:-1]) for product in resolved(axis)]
+                parts = [(product, atom in product[:-1]) for product in resolved(axis)]
                 if any(inside for _, inside in parts) and (k, d) not in self.packed:
-                    self.found[k, d] = tuple(
-                        (count(one), *((count(one[: one.index(picked[0][0])]), length(picked)) if inside else (1, 1)))
+                    self.cut.add(atom)
+                    self.found[k, d] = [
+                        (count(one), count(one[: one.index(atom)]) if inside else 1, atom if inside else None)
                         for one, inside in parts
-                    )
+                    ]
+
+    def unlike(self, free: Mapping[Atom, Any]) -> Iterator[tuple[str, set[Atom]]]:
+        """The free atoms of what is put one after another that are not in all of it, and by which operation."""
+        for why, parts in self.laid:
+            own = [{atom for axis in axes for product in branches(axis) for atom in product} for axes in parts]
+            yield why, {atom for atom in set().union(*own) if atom in free and not all(atom in one for one in own)}
+
+    def packings(self) -> dict[tuple[int, int], Packed]:
+        """The axes that turn out to be packed, by the parts into which their index was cut; few parts each."""
+
+        def sizes(n: int, outer: int, atom: Atom | None) -> tuple[int, ...]:
+            parts = [n // outer] if atom is None else [count(one) for one in resolved(((atom,),))]
+            return tuple(n // outer // sum(parts) * one for one in parts)
+
+        made = {key: tuple((outer, sizes(n, outer, atom)) for n, outer, atom in of) for key, of in self.found.items()}
+        return {key: of for key, of in made.items() if max(len(one) for _, one in of) <= MOST}
 
 
 @cache
@@ -428,10 +534,11 @@ def trace(model: nn.Module, calls: Sequence[Any], chosen: Callable[[Any], Any]) 
             _hold(name, sources, follower, name in made)
         for x in calls:
             _run(model, x, follower, chosen)
-        if not follower.found and not follower.wanted:
+        packings = follower.packings()
+        if not packings and not follower.wanted:
             symmetry, grouping = _groups(follower, list(sources), buffers)
             return Traced(symmetry, follower.precision, follower.steps, grouping.free, grouping.atom_of)
-        packed |= follower.found  # axes that are several, such as packed queries, keys and values: trace again
+        packed |= packings  # axes that are several, such as packed queries, keys and values: trace again
         blocks |= follower.wanted
 
 
@@ -485,6 +592,7 @@ class Spot:
     outside: tuple[tuple[Atom, int], ...]  # the atoms that it is inside of, and their strides, the outermost first
     pieces: tuple[int, int]  # which of how many equal parts of a sum
     where: tuple[tuple[int, int, int], ...] = ()  # the entries of other axes, as in Place
+    every: int = 0  # after how many entries there are such again
 
     @property
     def before(self) -> Product:
@@ -536,7 +644,7 @@ def _groups(follower: Follower, names: list[str], buffers: set[str]) -> tuple[Sy
     left: dict[str, list[str]] = {}  # why → parameter[axis]
     for k, name in enumerate(names):
         for d, axis, offset, where in _parts(follower, k):
-            if length(axis) > 1 and not any(resolved(axis)) and name not in buffers:
+            if length(axis) > 1 and not all(resolved(axis)) and name not in buffers:
                 left.setdefault("entries that are read one by one", []).append(f"{name}[{d}]")
             for atom, spot in _spots(name, d, axis, (k, d) in follower.packed, (offset, 1, ())):
                 spots.setdefault(atom, []).append(replace(spot, where=where))
@@ -551,6 +659,10 @@ def _groups(follower: Follower, names: list[str], buffers: set[str]) -> tuple[Sy
             left.setdefault(str(atom.fixed), []).extend(at)
     grouping = Grouping(follower, names, free, spots)
     whole = grouping.symmetry()
+    alike = [(f"{why}, which takes parts in their order", atoms) for why, atoms in follower.unlike(free)]
+    for why, atoms in [*alike, ("their place between each other, in one order for all", grouping.pieces())]:
+        of_atoms = [f"{spot.name}[{spot.axis}]" for atom in atoms for spot in free[atom] if spot.name not in buffers]
+        left.setdefault(why, []).extend(of_atoms)
     stacks = {names[k] for k in follower.apart}
     for k, name in enumerate(names):
         axes = [] if k in follower.blocks else list(map(resolved, follower.axes(follower.sources[k])))
@@ -569,7 +681,7 @@ class Grouping:
     def __init__(
         self, follower: Follower, names: list[str], free: dict[Atom, list[Spot]], spots: dict[Atom, list[Spot]]
     ):
-        self.free = free
+        self.free, self.spots = free, spots
         #: parameter → the atoms that occur once in it, as an axis or the outermost factor of one, and where
         self.beside: dict[str, dict[Atom, Spot]] = {}
         for atom, found in spots.items():
@@ -601,6 +713,27 @@ class Grouping:
                     found.append(outer)
             self.contexts[atom] = tuple(found)
         return self.contexts[atom]
+
+    def pieces(self) -> list[Atom]:
+        """The atoms that have one order for all values of an index that they never occur apart from.
+
+        It is the inner one somewhere, where no place on an axis has the entries of one of its values.
+        """
+        pairs = {(s.name, s.axis, one, atom) for atom, spots in self.spots.items() for s in spots for one in s.before}
+
+        def never_apart(one: Atom, other: Atom) -> bool:
+            ways = [
+                {(s.name, s.axis, one, other), (s.name, s.axis, other, one)} & pairs or other in self._beside(s)
+                for s in self.free[one]
+            ]
+            return all(ways) and any((s.name, s.axis, one, other) in pairs for s in self.free[one])
+
+        return [
+            one
+            for one in self.free
+            for other in self.companions[one] - {*self.contexts[one]}
+            if one not in self.contexts.get(other, ()) and never_apart(one, other)
+        ]
 
     def _beside(self, spot: Spot) -> list[Atom]:
         """The atoms on other axes of a parameter, each value of which is a part of it."""

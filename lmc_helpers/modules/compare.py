@@ -17,7 +17,7 @@ from lmc_helpers.barrier import GRID, check_lambdas
 from lmc_helpers.modules._data import batches, few, kept
 from lmc_helpers.modules._module import check_pair, copied, fitting, tensors, untouched
 from lmc_helpers.modules.line import Line, Measured, Statistics, _evaluated, _jackknife, line
-from lmc_helpers.modules.match import match
+from lmc_helpers.modules.match import Unmatched, match
 from lmc_helpers.modules.plane import pyplot
 from lmc_helpers.modules.repair import repair
 from lmc_helpers.networks.permutations import Symmetry
@@ -246,7 +246,7 @@ def compare(
         modules, unmatched, of_units = {"weights": by_weights}, "", {"data": inputs, "signs": signs}
         try:
             modules |= {"activations": match(a, b, x, "activations", restarts, seed, how.symmetry, **of_units)}
-        except ValueError as why:  # experts that take other tokens, for example
+        except Unmatched as why:  # experts that take other tokens, for example
             unmatched = str(why).partition("; allowed")[0]
         lines = {"direct": direct} | {by: line(a, one, loss, data, places, **of_line) for by, one in modules.items()}
         halves, done = zip(*(repair(a, one, inputs, details=True) for one in (b, *modules.values())), strict=True)

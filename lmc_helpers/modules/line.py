@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from operator import length_hint
 from typing import Any, Literal, NamedTuple
 
 import torch
@@ -180,7 +181,7 @@ def line(
     >>> data = torch.randn(60, 2), torch.arange(60) % 3
     >>> layers = {name: line(a, b, cross_entropy, data, only=[name]).barrier for name in ("0", "2")}
     """
-    known = {name for name, _ in bare(a).named_parameters()}
+    known, given = {name for name, _ in bare(a).named_parameters()}, (a, b)
     a, b = check_pair(a, b)
     places = check_lambdas(lambdas)
     if len(places) < 2 or places[0] != 0 or places[-1] != 1 or not (places.diff() > 0).all():
@@ -190,7 +191,7 @@ def line(
     ends = Ends(a, b)
     v = ends.v if only is None else _some(ends, only)
     of = [(ends.u, v, lam) for lam in places.tolist()]
-    found = _evaluated(a, of, loss, data, statistics, ends, seeds, statistics_data)
+    found = _evaluated(a, of, loss, data, statistics, ends, seeds, statistics_data, (*given, a, b))
     made = Line(places, *found, ends.words(statistics, sum(name not in known for name, _ in a.named_parameters())))
     for which, value in (("b", made.losses[0]), ("a", made.losses[-1])):
         if not value.isfinite():
@@ -221,6 +222,7 @@ def _evaluated(
     ends: Ends | None = None,
     seeds: int = 0,
     statistics_data: Any = None,
+    given: Sequence[nn.Module] = (),
 ) -> tuple[Tensor, Tensor, Tensor | None]:
     """Batch losses (B, K) of K networks, what the batches count (B,), and accuracies (K,) or None.
 
@@ -240,7 +242,7 @@ def _evaluated(
             ends = None
         size, run_size, several = _sizes(work, data, seeds)
         back()
-        combined, tested = Combined(loss), (0, len(places) - 1)
+        combined, tested = Combined(loss, given), (0, len(places) - 1)
         losses: list[list[Tensor]] = [[] for _ in places]
         right: list[Tensor | None] = [torch.zeros(2, dtype=torch.float64) for _ in places]
         for k, x, y in progress(_visits(work, places, data, run_size, recomputed), "batch", several * len(places)):
@@ -275,7 +277,7 @@ def _sizes(work: nn.Module, data: Any, seeds: int = 0) -> tuple[int | None, int,
     The number is 0 if it is not known.
     """
     if not is_whole(data):
-        return None, AT_ONCE, len(data) if isinstance(data, Sized) else 0
+        return None, AT_ONCE, length_hint(data)
     x, y = next(batches(work, data, sys.maxsize))
     n, each = length(x, y), sum(one[:1].numel() for one in tensors_of(x))
     size = min(LARGEST, -(-n // PARTS))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -17,6 +17,7 @@ from torch.overrides import TorchFunctionMode
 
 from lmc_helpers.modules._data import LABELS, part, run
 from lmc_helpers.modules._module import mapped, tensors_of
+from lmc_helpers.modules._plain import Reads, memory
 
 __all__ = ["Loss"]
 
@@ -168,8 +169,10 @@ class Combined:
     the rules that hold for the first and for the last network.
     """
 
-    def __init__(self, loss: Callable):
+    def __init__(self, loss: Callable, modules: Iterable[nn.Module] = ()):
         self.loss = loss
+        self.reads = Reads({})
+        self.reads.names = {memory(value): name for one in modules for name, value in one.named_parameters()}
         inner = loss.func if isinstance(loss, partial) else loss
         self.torchs = any(inner is own for own in OWN) or type(inner).__module__ == "torch.nn.modules.loss"
         self.rules = list(_RULES)
@@ -197,7 +200,13 @@ class Combined:
         """
         if self.torchs and k:
             return self.plain(outputs, y, n)
-        raw, calls = self._computed(outputs, y)
+        with self.reads:
+            raw, calls = self._computed(outputs, y)
+        if self.reads.read:
+            raise ValueError(
+                f"the loss reads {min(self.reads.read)!r} of a given module, which another has on the way; allowed: a "
+                "loss of outputs and targets, and a module that gives its penalty as one of its outputs"
+            )
         value, found = _mean(raw, n, calls), self._weights(raw, calls, outputs, y, n)
         at = len(self.weights) if at is None else at
         if at == len(self.weights):

@@ -25,7 +25,7 @@ from lmc_helpers.alignment.sinkhorn import sinkhorn_rebasin
 from lmc_helpers.alignment.straight_through import straight_through
 from lmc_helpers.alignment.weight_matching import inner_kinds, weight_matching
 from lmc_helpers.files import atomic_write
-from lmc_helpers.modules._data import batches, is_apart, kept, length, part, unlabelled
+from lmc_helpers.modules._data import batches, is_apart, kept, length, part, run, unlabelled
 from lmc_helpers.modules._ends import Ends, check_followed, check_same
 from lmc_helpers.modules._layers import Contractions, Use, storage
 from lmc_helpers.modules._module import (
@@ -57,6 +57,11 @@ from lmc_helpers.progress import progress
 from lmc_helpers.seeds import torch_generator
 
 __all__ = ["Matched", "load_matching", "match"]
+
+
+class Unmatched(ValueError):
+    """Activations of two modules on some data that do not belong together."""
+
 
 SWEEPS = 20  # over groups with matrices
 AT_ONCE = 32  # examples whose activations are held, or
@@ -422,7 +427,7 @@ def _by_loss(
     numbers = {n: value for n, value in tensors(work).items() if value.is_floating_point() and n in names}
     u, v = ({name: tensors(end)[name].to(value)[None] for name, value in numbers.items()} for end in (a, b))
     buffers = dict(work.named_buffers())
-    parts, combined = _endless(work, data), Combined(loss)
+    parts, combined = _endless(work, data), Combined(loss, (a, b))
     for k, (x, y) in enumerate(batches(work, data)):
         x, y = fitting(work, x), fitting(work, y, targets=True)
         if k == 0:
@@ -612,7 +617,7 @@ def _recorded(
                 reads = {key for key, of in one.items() if "read" in of and (key, "read") not in late}
             unlike = (not p.equal(q.to(p)) for p, q in zip(picks, others, strict=False))
             if len(picks) != len(others) or any(itertools.compress(unlike, of_samples)):
-                raise ValueError(
+                raise Unmatched(
                     "a and b pick other entries by an index on the same inputs, so that their activations are not of "
                     "the same samples; allowed: by='weights', or inputs on which they pick the same"
                 )
@@ -623,7 +628,7 @@ def _recorded(
                     continue
                 if [len(z) for z in za] != [len(z) for z in zb]:
                     samples = [sum(map(len, z)) for z in (za, zb)]
-                    raise ValueError(
+                    raise Unmatched(
                         f"the units of {key[0]!r} are read {len(za)} times in a and {len(zb)} times in b on the same "
                         f"inputs, {samples[0]} and {samples[1]} samples; allowed: by='weights', or inputs taken alike"
                     )
@@ -637,7 +642,7 @@ def _recorded(
         whole[key] = reduce(merged_moments, parts)
     few = {key[0]: moments.n for key, moments in whole.items() if moments.n < 3}  # two correlate by 1 or −1
     if few and len(few) == len(whole):
-        raise ValueError(f"groups with samples {few}; allowed: at least 3 samples")
+        raise Unmatched(f"groups with samples {few}; allowed: at least 3 samples")
     whole = {key: moments for key, moments in whole.items() if key[0] not in few}
     return whole, {key: used[key, "read" if key in (reads or ()) else "made"] for key in whole}, bool(late)
 
@@ -677,5 +682,5 @@ def _record(
             found.setdefault(key, {}).setdefault(way, []).append(torch.cat(rows, dim=1).clone())
 
     with step_by_step(), Contractions(model, record) as seen_by:
-        called(model, x)
+        run(model, x)
     return found, seen_by.picks

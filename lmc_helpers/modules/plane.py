@@ -138,7 +138,8 @@ def plane(
         exist = [j for j, s in enumerate(at.tolist()) if all((start[n] + s * to_b[n] >= 0).all() for n in variances)]
         row, correct = torch.full((2, len(at)), torch.nan, dtype=torch.float64)
         if exist:
-            table, sizes, right = _evaluated(a, [(end, start, at[j].item()) for j in exist], loss, data, statistics)
+            of = [(end, start, at[j].item()) for j in exist]
+            table, sizes, right = _evaluated(a, of, loss, data, statistics, given=(a, b, c))
             row[exist] = sizes @ table / sizes.sum()
             correct[exist] = torch.nan if right is None else right
         losses.append(row)

@@ -94,7 +94,7 @@ class _Objective:
             ]
             check_followed(self.model, read[0][0])
             Ends(self.model, self.model).check(read[0][0])
-            self.combined = Combined(loss)
+            self.combined = Combined(loss, (model,))
             for x, y, n in read:
                 self.combined.value(self.combined.outputs(self.model, x), y, n, test=(self.model, x))
         self.data = [(*one, share) for one, share in zip(read, self.combined.shares(), strict=True)]

@@ -226,7 +226,11 @@ def _statistics(model: nn.Module, layers: Iterable[str], data: Any) -> dict[str,
     found = {name: one.found() for name, one in moments.items() if one.n > 1}
     wrong = [name for name, (mean, std) in found.items() if not (mean.isfinite() & std.isfinite()).all()]
     if wrong or (modules and not found):
-        raise ValueError(f"samples of the units of {[*wrong, *modules][0]!r}; allowed: at least 2, finite activations")
+        name = [*wrong, *modules][0]
+        kind = "samples, some not finite," if wrong else "samples"
+        raise ValueError(
+            f"{moments[name].n} {kind} of the units of {name!r}; allowed: at least 2, with finite activations"
+        )
     return found
 
 

@@ -12,6 +12,7 @@ from book.tools.render.findings import RESULT, Finding, Findings, Statement
 from lmc_helpers import claims
 from lmc_helpers.claims import numerals
 from lmc_helpers.claims.criteria import Part
+from lmc_helpers.claims.formulas import typeset
 from lmc_helpers.claims.render import words
 
 #: A label of a theorem of this book in a text of the ledger.
@@ -60,6 +61,7 @@ def filters(cell: Callable[[str], str]) -> dict[str, Callable]:
         "sentence": sentence,
         "lower_first": lambda text: re.sub(r"^(Section|Appendix)", lambda m: m[1].lower(), text),
         "title": findings.title,
+        "quantity": lambda text: re.sub(r"\\[()]", "$", typeset(text)).replace("*", r"\*"),
         "prose": lambda text: prose(text, cell),
     }
 

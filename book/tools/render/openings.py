@@ -9,7 +9,7 @@ The first cell holds, each a paragraph, in this order::
     **How sure.** One line.
     | The paper says | We find | By how much |      rows: a quotation with its place; [words](#part); a size
     **Open.** One line.
-    **For the authors.** The sentence to print instead.
+    **For the authors.** The sentence to print instead, in italics: quotation marks are for what a paper prints.
 
 Words of a verdict begin with "true" where the part holds, with "open" where it is open, with neither where it is false.
 """

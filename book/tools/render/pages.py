@@ -32,7 +32,7 @@ from lmc_helpers import claims
 from lmc_helpers.claims.render import OTHER_READING
 
 TEMPLATES = ROOT / "book" / "templates"
-NAMES = (*front.NAMES, "scoreboard", "errata", "statistics", "packages", "verdicts", "fields", "notation")
+NAMES = (*front.NAMES, "scoreboard", "errata", "reports", "statistics", "packages", "verdicts", "fields", "notation")
 MARKUP = re.compile(r"[|*_<\[]")  # what Markdown would take for more than a letter
 STATED = {"paper": "the paper", "reading": "the paper, as we read it", "ours": "this book"}
 

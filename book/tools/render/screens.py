@@ -102,11 +102,16 @@ def _switch(words: str) -> str:
 def _links(chapter: str, shown: Shown, seconds: float, tried: str) -> str:
     """Where an author goes on: errata, reply, evidence, and how to run the chapter."""
     here = [part for part, page in shown.pages.items() if page in (chapter, halves.evidence(chapter))]
-    slips = {id for id, claim in claims.ledger().items() if claim.misprints}
-    wrong = next((part for part in here if part in shown.errata or part.partition(".")[0] in slips), "")
     second, links = halves.evidence(chapter), []
-    if wrong:
-        links.append(f"[Erratum]({BOOK}/{anchors.errata_page(wrong)}.md)")
+    read = {part for part, found in shown.parts.items() if found.whose != claims.OURS}
+    pages = sorted(((page, part) for part, page in shown.pages.items() if part in read), reverse=True)
+    homes = {part.partition(".")[0]: page[:2] for page, part in pages}  # the first chapter with a part of the paper
+    theirs = [claim for id, claim in claims.ledger().items() if homes.get(id) == chapter[:2]]
+    slips = {f"{claim.id}.slip-{k}": slip for claim in theirs for k, slip in enumerate(claim.misprints, 1)}
+    slip = min(slips, key=lambda id: not slips[id].changes, default="")  # one that changes a statement, if any
+    if wrong := next((part for part in here if part in shown.errata), slip):
+        word = "Erratum" if wrong in shown.errata or slips[wrong].changes else "Slip"
+        links.append(f'<a href="{BOOK}/{anchors.errata_page(wrong)}.html#{anchors.erratum(wrong)}">{word}</a>')
     links.append("{ref}`Reply <reply>`")
     links.append(f"[Evidence ({chapter[:2]}A)]({second}.ipynb)")
     takes = "" if headers.function_name(chapter) else f" ({staging.duration(seconds)})"

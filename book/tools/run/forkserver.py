@@ -121,11 +121,12 @@ def _work(connection: socket.socket, arguments: list[str], descriptors: list[int
 
 def _preload() -> None:
     """Import modules, among them those of lmc_helpers that chapters need, and read the ledger."""
-    from book.tools.run import engine
+    from book.tools.run import drawing, engine
 
     os.environ["MPLBACKEND"] = engine.INLINE  # Matplotlib reads it when it is imported
     for module in PRELOADED:
         importlib.import_module(module)
+    drawing.remember()
     from book.tools.read import sources
     from lmc_helpers.claims import reading
 

@@ -101,6 +101,12 @@ def test_what_activations_do_not_match_is_said():
     assert "Not matched by activations: a and b pick other entries by an index" in report.sentences()[0]
 
 
+@pytest.mark.parametrize("batch", [(X[:0], Y[:0]), (X[:, :3], Y)])
+def test_what_the_caller_does_wrong_is_no_sentence_of_the_report(batch):
+    with pytest.raises(ValueError, match="; allowed: "):
+        compare(net(1), net(2), cross_entropy, (X, Y), statistics_data=[(X, Y), batch])
+
+
 def rounded(said):
     return re.sub(r"\d\.?\d*e-\d\d$", "0", said)
 

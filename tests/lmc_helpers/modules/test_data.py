@@ -3,6 +3,7 @@
 import resource
 from collections import OrderedDict, UserDict, namedtuple
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from oracles.networks import numbers as normal
 from oracles.networks import scattered
 from torch import nn
 from torch.nn import functional as F
-from torch.utils.data import DataLoader, TensorDataset
+from torch.utils.data import DataLoader, IterableDataset, TensorDataset
 
 import lmc_helpers as lmc
 
@@ -29,6 +30,17 @@ class Two(nn.Module):
 
 Named = namedtuple("Named", "x z label")
 ROWS = list(zip(X, Z, Y, strict=True))
+
+
+class Stream(IterableDataset):
+    def __init__(self, rows):
+        super().__init__()
+        self.rows = rows
+
+    def __iter__(self):
+        return iter(self.rows)
+
+
 FORMS = {
     "in memory": (X, Z, Y),
     "arrays": (X.numpy(), Z.numpy(), Y.numpy()),
@@ -38,6 +50,7 @@ FORMS = {
     "loader of three": DataLoader(TensorDataset(X, Z, Y), 16),
     "loader of pairs": DataLoader([((x, z), y) for x, z, y in ROWS], 16),
     "loader of dicts": DataLoader([{"x": x, "z": z, "target": y, "id": "a"} for x, z, y in ROWS], 16),
+    "loader of a stream": DataLoader(Stream(ROWS), 16),
     "loader of named tuples": DataLoader([Named(*row) for row in ROWS], 16),
 }
 
@@ -66,6 +79,15 @@ def test_all_functions_take_batches_as_people_have_them(form):
     torch.testing.assert_close(layer.weight, lmc.repair(a, b, ((X, Z), Y)).a.weight)
     path = lmc.merge_path(a, "a", 0, 1, F.cross_entropy, data, torch.tensor([1.0]), steps=0)
     assert path.start == pytest.approx(right[1])
+
+
+def test_data_that_come_once_are_enough_for_a_line():
+    a, b = pair()
+    found = lmc.line(a, b, F.cross_entropy, DataLoader(Stream(iter(ROWS)), 16), [0, 1])
+    assert found.losses[1].item() == pytest.approx(F.cross_entropy(a(X, Z), Y).item(), rel=1e-9)
+    for call in (lmc.repair, partial(lmc.compare, loss=F.cross_entropy)):
+        with pytest.raises(ValueError, match=r"only once; allowed: .*list\(data\)$"):
+            call(a, b, data=DataLoader(Stream(iter(ROWS)), 16))
 
 
 @pytest.mark.parametrize(

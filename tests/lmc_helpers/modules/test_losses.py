@@ -130,6 +130,34 @@ def test_what_is_no_mean_of_parts_is_refused(loss, y):
         lmc.merge_path(a, "0", 0, 1, loss, forms(X, y, torch.arange(90))["batches"], steps=1)
 
 
+def test_a_loss_that_reads_the_modules_themselves_is_refused():
+    """A penalty on their weights would stay the same on the way; a module may give it beside its outputs."""
+    a, b = pair()
+    for net, calls in ((a, 5), (b, 4)):
+        loss = lambda o, y, net=net: F.cross_entropy(o, y) + 0.1 * net[0].weight.square().sum()  # noqa: E731
+        for call in (
+            lambda: lmc.line(a, b, loss, (X, Y)),  # noqa: B023
+            lambda: lmc.compare(a, b, loss, [(X, Y)]),  # noqa: B023
+            lambda: lmc.plane(b, a, scattered(copy.deepcopy(a), 3), loss, (X, Y), [0, 1]),  # noqa: B023
+            lambda: lmc.match(a, b, X, "sinkhorn", loss=loss, data=(X, Y)),  # noqa: B023
+            lambda: lmc.merge_path(a, "0", 0, 1, loss, (X, Y), steps=1),  # noqa: B023
+        )[:calls]:
+            with pytest.raises(ValueError, match=r"reads '0\.weight' of a given module[^\n]*; allowed: "):
+                call()
+
+    class Own(nn.Module):
+        def __init__(self, net):
+            super().__init__()
+            self.net = net
+
+        def forward(self, x):
+            return self.net(x), self.net[0].weight.square().sum()
+
+    loss = lambda o, y: F.cross_entropy(o[0], y) + 0.1 * o[1]  # noqa: E731
+    found = lmc.line(Own(a), Own(b), loss, (X, Y), [0, 0.5, 1])
+    assert found.losses.tolist() == pytest.approx([at_once(Own(a), Own(b), lam, loss, X, Y) for lam in (0, 0.5, 1)])
+
+
 @pytest.mark.parametrize(("loss", "y"), NO_MEANS[:4])
 def test_it_may_take_all_data_in_one_batch(loss, y):
     a, b = pair()

@@ -16,7 +16,8 @@ from torch.nn.functional import mse_loss
 from lmc_helpers import Axis, Symmetry, line, load_matching, match, permuted, symmetry
 
 FACTORS = ("grouped queries", "repeated keys", "norm in heads", "packed inside heads", "partly rotary")
-PARTS = ("Layers", "Experts", "Members", "Divided", "Mixer", "Chosen")
+HEADS = ("heads on None", "heads on 0", "heads on 1", "fused slices", "fused lists", "fused entries")
+PARTS = ("Layers", "Experts", "Members", "Divided", "Mixer", "Chosen", "Gathered")
 
 
 def dense():
@@ -50,7 +51,9 @@ def shuffled(name, dtype=torch.float64):
 
 
 @pytest.mark.parametrize("by", ["weights", "activations"])
-@pytest.mark.parametrize("name", ["mlp", "batch norm", "UNet", "ConvNeXt", "Cells", "GPT", "LSTM", *FACTORS, *PARTS])
+@pytest.mark.parametrize(
+    "name", ["mlp", "batch norm", "UNet", "ConvNeXt", "Cells", "GPT", "LSTM", *FACTORS, *HEADS, *PARTS]
+)
 def test_planted_orders_are_found(name, by):
     a, b, x = shuffled(name)
     assert any(not value.equal(b.state_dict()[key]) for key, value in a.state_dict().items())
@@ -268,12 +271,23 @@ def test_a_network_without_groups_is_told():
         match(a, nn.Linear(4, 3), x)
 
     class Halves(Experts):
+        between = staticmethod(lambda h: h + h.mean(0))  # the units of both
+
         def forward(self, x):  # experts side by side on the axis of examples
             h = torch.cat([x[:2] @ self.up[0], x[2:] @ self.up[1]]).tanh() * self.router(x)[:, :1]
+            h = self.between(h)
             return torch.cat([h[:2] @ self.down[0], h[2:] @ self.down[1]]) + self.bias.sum()
 
     with pytest.warns(UserWarning, match="up, down is a stack, all entries of which have one order of units"):
-        match(Halves(), Halves(), normal(4, 5).float())
+        match(Halves(), Halves(), (x := normal(4, 5)).float())
+
+    class Apart(Halves):
+        between = staticmethod(torch.sin)
+
+    a = Apart().double()
+    groups = symmetry(a, x)
+    found = match(a, permuted(a, groups, drawn(groups)), x)
+    assert list(groups.sizes.values()) == [4, 4] and found.up.equal(a.up) and found.down.equal(a.down)
 
 
 def test_constants_of_the_architecture_stay_where_they_are():

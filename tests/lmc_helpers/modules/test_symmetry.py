@@ -8,6 +8,7 @@ import pytest
 import torch
 from cases import CASES, Attention, difference, drawn, made, moved, outputs
 from torch import nn
+from torch.nn import functional as F
 
 from benchmarks.modules import ResNet, vgg16
 from lmc_helpers import Axis, Symmetry, permuted, symmetry, verify
@@ -205,6 +206,58 @@ def test_what_is_not_followed_is_named_and_the_rest_is_found():
     assert {"c.weight[0]", "out.bias[0]"} <= set(found.left["the outputs"])
     assert found.left["the inputs"] == ("a.weight[1]", "b.weight[1]")
     assert f"left alone by {why}" in str(found) and "'d' 8" in str(found)
+
+
+class Step(nn.Module):
+    def __init__(self, step):
+        super().__init__()
+        self.step = step
+
+    def forward(self, *x):
+        return self.step(*x)
+
+
+def shuffled(h):
+    return h.unflatten(1, (2, -1)).transpose(1, 2).flatten(1, 2)
+
+
+C = partial(nn.Conv1d, kernel_size=1)
+LEFT = {  # what has one order for all, or is left alone without need: a network, its input, why, and where
+    "outer pieces": (
+        *((nn.Linear(4, 12), Step(lambda h: h.view(-1, 3, 4).max(1)[0]), nn.Linear(4, 2)), (5, 4)),
+        *("between each other", {"0.weight[0]", "0.bias[0]"}),
+    ),
+    "shuffled channels": (
+        *((C(4, 8, groups=2), Step(shuffled), nn.ReLU(), C(8, 4, groups=2), nn.Tanh()), (2, 4, 3)),
+        *("between each other", {"0.weight[0]", "0.bias[0]", "3.weight[1]"}),
+    ),
+    "shuffled across groups": (
+        *((C(4, 12), C(12, 10, groups=2), Step(shuffled), C(10, 6, groups=2), nn.Tanh(), C(6, 2)), (2, 4, 3)),
+        *("'convolution' of '3'", {"1.weight[0]", "1.bias[0]", "3.weight[1]"}),
+    ),
+    "order of heads": (
+        *((CASES["heads on None"].make(),), (2, 7, 5)),
+        *("which takes parts in their order", {"q.weight[0]", "k.weight[0]", "v.weight[0]", "proj.weight[1]"}),
+    ),
+    "index arithmetic": (
+        *((nn.Linear(4, 6), Step(lambda h: F.one_hot((h.argmax(-1) + 1) % 6, 6) * h.sum()), nn.Linear(6, 2)), (5, 4)),
+        *("'add'", {"0.weight[0]", "0.bias[0]"}),
+    ),
+    "one entry": (
+        *((nn.Linear(4, 6), Step(lambda h: h * h[:, :1].sigmoid()), nn.Linear(6, 2)), (5, 4)),
+        *("one by one", {"0.weight[0]", "0.bias[0]", "2.weight[1]"}),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_what_is_not_maximal_is_named(name):
+    layers, shape, why, where = LEFT[name]
+    module, x = nn.Sequential(*layers).double(), torch.randn(shape, dtype=DOUBLE)
+    found = symmetry(module, x)
+    (at,) = (at for reason, at in found.left.items() if why in reason)
+    assert where <= {one.removeprefix("0.") if len(layers) == 1 else one for one in at}
+    assert difference(outputs(permuted(module, found, drawn(found)), x), outputs(module, x)) < 1e-12
 
 
 def test_only_the_outputs_that_count_fix_units():

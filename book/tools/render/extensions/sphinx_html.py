@@ -11,6 +11,7 @@ and begin the next one with a full stop.
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import itertools
 import re
@@ -140,6 +141,7 @@ def drop_role(app: Sphinx, pagename: str, templatename: str, context: dict, doct
 
 
 def setup(app: Sphinx) -> dict:
+    gc.set_threshold(100_000, 50, 1000)  # pages are large trees that live on: to look for garbage in them took a fifth
     app.config.mathjax_path = "mathjax/tex-chtml.js"
     SearchEnglish._word_re, SearchEnglish.js_splitter_code = WORD, SPLIT
     app.add_js_file("js/page.js", loading_method="defer")
