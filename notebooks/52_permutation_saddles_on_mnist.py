@@ -9,7 +9,7 @@
 #
 # *Can two neurons of a network trained on MNIST be merged while the loss stays low?*
 #
-# Yes, on the images' leading components: at the worst width accuracy falls by **[[100 * P8.projected_points_accuracy:.2f]] ([[100 * P8.projected_points_accuracy:to]]) points**, and the loss rises steadily on **[[100 * P8.projected_monotone:.0f]] ([[100 * P8.projected_monotone:to]]) %** of paths. On whole images, too, the merged network is no first-order saddle: its loss falls in at least **[[P8.mnist_first_order]]** directions.
+# Yes, on leading components: at the worst width accuracy falls by **[[100 * P8.projected_points_accuracy:.2f]] ([[100 * P8.projected_points_accuracy:to]]) points**, and the loss rises steadily on **[[100 * P8.projected_monotone:.0f]] ([[100 * P8.projected_monotone:to]]) %** of paths. On whole images the merged network is no first-order saddle: its loss falls in at least **[[P8.mnist_first_order]]** directions.
 #
 # :::{glue:figure} fig_price
 # :name: fig-price-of-merge
@@ -118,7 +118,7 @@ axis.axvline(1, color="book:grey", linewidth=1)
 for row, (part, base, says) in enumerate(rows_of_answer):
     figures.recorded(axis, row, part, says, of=base.__pow__, digits=2)
 axis.text(1.03, -2.45, "1: no change", color="book:grey", va="center")
-axis.set(xlim=(0, 3.4), ylim=(-2.7, 0.8), yticks=[])
+axis.set(xlim=(0, 3.6), ylim=(-2.7, 0.8), yticks=[])
 axis.set(xlabel="factor on the loss of the merge")
 axis.spines["left"].set_visible(False)
 axis.grid(False)
