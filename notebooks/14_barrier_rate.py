@@ -9,7 +9,7 @@
 # *How fast does the rise of the loss between two matched random minima (the barrier) vanish as they get wider?*
 #
 # Like **$m^{-2}$** in the width $m$ on average, not merely like the printed $m^{-1/2}$: proved, and measured with exponent **[[Z5.bound_on_rate:±]]**. No
-# permutation has a better rate. Sorting is what counts: the paper's Algorithm 1 leaves the smallest neurons over; without sorting the rate
+# permutation has a better rate. Sorting matters: the paper's Algorithm 1 leaves the smallest neurons over; without sorting the rate
 # is $m^{-1}$.
 #
 # :::{glue:figure} fig_rate
