@@ -29,7 +29,7 @@
 # | “can reduce the barrier by $10^{-2}$” (sec. 4) | [true: *to* $10^{-2}$](#Z7.gain) | [[Z7.gain:±]] of it is left ($M = 20$) |
 # | “the barrier is decreasing when $d$ is going up” (Fig. 11) | [true, like $1/d$](#Z15.dimension) | exactly ({prf:ref}`prop-dimension`) |
 #
-# **Open.** Is it largest where the fewest neurons match, 13 ± 1 for $M = 6$? Up to 3.5 core-hours. Does it fall before $2M$ after the best permutation? At $2M$ it is [[Z8.second_descent_uniform_best:.3f]] ([[Z8.second_descent_uniform_best:to]]) of that at $1.5M$; our border is 0.9; 250 core-hours.
+# **Open.** Is it largest where the fewest neurons match, 13 ± 1 for $M = 6$? Up to 3.5 core-hours. After the best permutation, does it with $M = 6$ fall before $2M$? At $2M$ it is [[Z8.second_descent_uniform_best:.3f]] ([[Z8.second_descent_uniform_best:to]]) of that at $1.5M$; border 0.9; 250 core-hours.
 #
 # **For the authors.** Print *near $m = 2M$, for random minima* in sections 1, 4 and 7.
 

@@ -22,7 +22,7 @@
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | “zero rows appear in the solution” (sec. 5) | [true](#Z10.zero_rows) | in at least [[100 * low(Z10.zero_rows):≥.0f]] % of networks just beyond the threshold |
+# | “zero rows appear in the solution” (sec. 5) | [true](#Z10.zero_rows) | in at least [[100 * low(Z10.zero_rows):≥.0f]] % of networks at 1.1 times the threshold |
 # | “the PQI also increases rapidly” (sec. 5) | [true](#Z10.jump) | [[Z10.jump:to]] times as fast as below the threshold, where least |
 # | “may be related to the loss landscape” (sec. 5) | [true: stability](#Z10.place) | at [[low(Z10.place):.2f]] to [[high(Z10.place):.2f]] times the threshold in closed form |
 # | threshold: “learning rate $= 2$ here” (sec. 5) | [true at $m = 12$](#Z10.two) | not at $m = 9$ ($M = 6$, $d = 8$) |

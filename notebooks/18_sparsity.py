@@ -8,7 +8,7 @@
 #
 # *Are trained networks sparser than random minima?*
 #
-# It depends on the steps and the random minima. On the paper's index (0 for equally strong neurons) training with small
+# It depends on the steps and the random minima. On the paper's index (0: equally strong neurons) training with small
 # steps ends **[[-Z9.uniform_least:±]]** below random minima with uniformly random lengths but **[[Z9.uniform_least_equal:±]]** above those with equal lengths; with large steps it ends **[[Z9.uniform_least_large:±]]** above the former, averaged over widths.
 #
 # :::{glue:figure} fig_sparse

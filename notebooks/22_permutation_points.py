@@ -16,7 +16,7 @@
 # Negative eigenvalues of the Hessian at permutation points: lines, what the theorem allows; area of a dot, share of the points in this run; circles, points built for it (0 is a minimum); diamond, largest recorded number, one output.
 # :::
 #
-# **How sure.** The numbers of directions are proved ({prf:ref}`thm-inertia`); [[n(P3.inertia)]] of [[n(P3.critical)]] recorded points can be counted despite rounding, and all agree.
+# **How sure.** The numbers of directions are proved ({prf:ref}`thm-inertia`); [[n(P3.inertia)]] of [[n(P3.critical)]] recorded points leave no doubt by rounding, and all agree.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |

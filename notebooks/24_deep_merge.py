@@ -13,10 +13,10 @@
 # :::{glue:figure} fig_heights
 # :alt: Normalised loss against the width, both logarithmic. Dots, the highest loss on each path, fall steeply with the width, beside a dashed line with the recorded exponent of [[P8.falls:±]]. Squares, the mean loss of the networks with one neuron fewer, lie above the means at most widths; recorded, they are [[2.718281828 ** P8.above:.1f]] times as high as the ends of the paths.
 #
-# Widths 4 to 8 of this run (profile {glue:text}`profile`); exponent (dashed) and factor are recorded at 10 to 25. Dots are the highest losses on the way, not those at its end.
+# Widths {glue:text}`narrowest` to {glue:text}`widest` of this run (profile {glue:text}`profile`); exponent (dashed) and factor are recorded at 10 to 25. Dots are the highest losses on the way, not those at its end.
 # :::
 #
-# **How sure.** [[n(P8.falls)]] converged paths at widths 10 to 25 on 400 small digits, the last number on [[n(P8.above)]]; recorded. MNIST itself: not run (chapter 52).
+# **How sure.** [[n(P8.falls)]] converged paths at widths 10 to 25 on 400 small digits, the last number on [[n(P8.above)]]; recorded. On MNIST: leading components only (chapter 52).
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |

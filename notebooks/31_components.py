@@ -13,7 +13,7 @@
 # :::{glue:figure} fig_cube
 # :alt: The eight pieces of the minimum of a four-layer network as corners of a cube, each named by three signs. Edges in three colours are exchanges of two neurons in hidden layers 1, 2 and 3; each turns one sign round. Beside it the numbers of the answer: 8 pieces; a path without exchanges climbs to the squared least singular value of the targets, an exchange costs 0; two trained three-layer networks share a piece in about a quarter of the pairs.
 #
-# Four layers of width 2. A corner is named by the three hidden layers' signs: of the determinant of the map from the inputs to that layer. $\sigma_{\min}(Y)$: least singular value of the targets.
+# Four layers of width 2. A corner is named by three signs, one for each hidden layer: that of the determinant of the map from the inputs to it. $\sigma_{\min}(Y)$: least singular value of the targets.
 # :::
 #
 # **How sure.** Proved; counted on [[n(G1.count)]] trained networks, by walks that never look at the determinants' signs; shares from [[n(G3.probable_direct)]] pairs; recorded.

@@ -25,7 +25,7 @@
 # | … with one constant for $\rho \le 1$ (eq. 20) | [false if wide](#I5.corollary) | [[I5.corollary:.1f]] $\gamma^2/\mu$ a neuron at $\rho = 0.9$ |
 # | Every exchange costs that, with the squared shift of its fixed parts for $\gamma^2$ (Thm 4.5) | [true](#I5.theorem) | relative error up to $2\rho$ at $\varepsilon = 0$, attained |
 # | Where no input stands out, shares differ little (Thm 4.4) | [true](#I4.bound) | the constant $\sqrt 2$ is enough |
-# | First weights, which cost nothing, tell who changes places as well as fixed ones do (ours) | [true](#I3.places_unpriced) | difference of ranks [[I3.places_unpriced:±]] |
+# | Initial weights, which cost nothing, tell who changes places as well as fixed ones do (ours) | [true](#I3.places_unpriced) | difference of ranks [[I3.places_unpriced:±]] |
 # | Large costs: "unique … assignment" (sec. 4) | [true](#I5.premise) | if “large” is “positive” |
 #
 # **Open.** Nothing.

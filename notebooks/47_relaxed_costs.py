@@ -29,7 +29,7 @@
 #
 # **Open.** Nothing. Without symmetry no such lower bound exists for ReLU.
 #
-# **For the authors.** No sentence to change. After Thm E.4 one may add: *For ReLU and inputs with the law of their negatives the relaxed cost lies between the surrogates with $L^2 = \frac14$ and $L^2 = \frac12$.*
+# **For the authors.** No sentence to change. After Thm E.4 one may add: *For ReLU and inputs distributed like their negatives, the relaxed cost lies between the surrogates with $L^2 = \frac14$ and $L^2 = \frac12$.*
 
 # %% Parameters tags=["parameters"]
 distributions: int = 16  # random distributions of the inputs in each dimension

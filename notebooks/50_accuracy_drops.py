@@ -4,7 +4,7 @@
 # ---
 
 # %% [markdown]
-# # With the code's defaults accuracy drops shrink as the dimension grows
+# # With the code's defaults, less accuracy is lost in higher dimensions
 #
 # *If two networks share their fixed weights, is less accuracy lost halfway in higher dimensions?*
 #

@@ -8,7 +8,7 @@
 #
 # *What do the four papers say about two trained networks of your own?*
 #
-# They can be compared, and matched. In an MLP, a residual CNN and a transformer, a new order of one network's units changes no output and leaves, where it helps least, **[[100 * X9.barrier:.0f]] % ([[100 * X9.barrier:to]])** of the rise of the loss. [One command](../your_networks.md) makes this page for yours.
+# That they may differ mostly in their units' order. In an MLP, a residual CNN and a transformer, a new order of one network's units changes no output and leaves, where it helps least, **[[100 * X9.barrier:.0f]] % ([[100 * X9.barrier:to]])** of the rise of the loss. [One command](../your_networks.md) makes this page for yours.
 #
 # :::{glue:figure} fig_five_lines
 # :alt: Loss above the straight line between its ends, along the line between two networks. Unmatched, it rises to a hill with a top halfway; with the units of the second network put in the order of the first the hill is lower. The share of the barrier that is left is written beside the second curve. A point halfway marks the merged network after REPAIR.

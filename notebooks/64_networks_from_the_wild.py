@@ -6,7 +6,7 @@
 # %% [markdown]
 # # Matchings between published networks do not compose
 #
-# *What do the questions of the four papers give on trained networks that strangers published?*
+# *What do the four papers' questions reveal about trained networks that strangers published?*
 #
 # Among eight networks for the energy of molecules only **[[100 * X10.compose:.0f]] %** of the first hidden layer's units are matched to the same unit directly and by way of a third. In small networks, where the thousand orders nearest in weights are known exactly, the best halfway has median rank **[[X10.nearest:.0f]]**.
 #

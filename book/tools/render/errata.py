@@ -86,8 +86,8 @@ def expected(ledger: Iterable[Claim]) -> list[Part]:
 def lacking(part: Part, where: dict[str, str]) -> list[str]:
     """Missing fields of a part's erratum: a title, a reason, a chapter, a line that reproduces it, a proof.
 
-    A part that is not sampled needs a theorem of its chapter. A sampled one may be a measurement of trained networks,
-    which proves nothing: it is rejected by two seeds, and its reason states where it comes from. ``where`` has the
+    A part that is not sampled needs a theorem that its chapter has or cites. A sampled one may be a measurement of trained
+    networks, which proves nothing: it is rejected by two seeds, and its reason states where it comes from. ``where`` has the
     chapter whose source checks each part.
     """
     missing = [name for name in ("in_short", "reason") if not getattr(part, name)]
@@ -95,7 +95,8 @@ def lacking(part: Part, where: dict[str, str]) -> list[str]:
     if chapter is None:
         return [*missing, "chapter"]
     source = (chapters.NOTEBOOKS / f"{chapter}.py").read_text(encoding="utf-8")
-    if part.proof and not re.search(rf"^# :label: {re.escape(part.proof)}$", source, re.MULTILINE):
+    label = re.escape(part.proof)
+    if label and not re.search(rf"^# :label: {label}$|{{prf:ref}}`{label}`", source, re.MULTILINE):
         missing.append(f"{part.proof} in {chapter}")
     if not part.proof and not part.sampled:
         missing.append("proof")
