@@ -86,17 +86,16 @@ def expected(ledger: Iterable[Claim]) -> list[Part]:
 def lacking(part: Part, where: dict[str, str]) -> list[str]:
     """Missing fields of a part's erratum: a title, a reason, a chapter, a line that reproduces it, a proof.
 
-    A part that is not sampled needs a theorem that its chapter has or cites. A sampled one may be a measurement of trained
-    networks, which proves nothing: it is rejected by two seeds, and its reason states where it comes from. ``where`` has the
-    chapter whose source checks each part.
+    A part that is not sampled needs a theorem that its chapter has or cites. A sampled one may be a measurement of
+    trained networks, which proves nothing: it is rejected by two seeds, and its reason states where it comes from.
+    ``where`` has the chapter whose source checks each part.
     """
     missing = [name for name in ("in_short", "reason") if not getattr(part, name)]
     chapter = where.get(part.id)
     if chapter is None:
         return [*missing, "chapter"]
     source = (chapters.NOTEBOOKS / f"{chapter}.py").read_text(encoding="utf-8")
-    label = re.escape(part.proof)
-    if label and not re.search(rf"^# :label: {label}$|{{prf:ref}}`{label}`", source, re.MULTILINE):
+    if part.proof and not re.search(rf"^# :label: {part.proof}$|{{prf:ref}}`{part.proof}`", source, re.MULTILINE):
         missing.append(f"{part.proof} in {chapter}")
     if not part.proof and not part.sampled:
         missing.append("proof")
