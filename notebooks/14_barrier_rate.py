@@ -6,7 +6,7 @@
 # %% [markdown]
 # # After matching, the barrier falls like the inverse square of the width
 #
-# *How fast does the rise of the loss between two matched random minima (the barrier) vanish as they get wider?*
+# *How fast does the rise of the loss between two matched random minima (the barrier) vanish as they widen?*
 #
 # Like **$m^{-2}$** in the width $m$ on average, not merely like the printed $m^{-1/2}$: proved, and measured with exponent **[[Z5.bound_on_rate:±]]**. No
 # permutation has a better rate. Sorting matters: the paper's Algorithm 1 leaves the smallest neurons over; without sorting the rate
@@ -18,7 +18,7 @@
 # Mean barrier of {glue:text}`pairs` pairs of minima ($M = 6$, $d = 8$) in this run, bars: 99.9 %; exponents: recorded run.
 # :::
 #
-# **How sure.** Proved for $m \to \infty$; measured on [[n(Z5.bound_on_rate)]] pairs at each width, recorded. Letters of rows 4 to 6 are the paper's.
+# **How sure.** Proved for $m \to \infty$; measured on [[n(Z5.bound_on_rate)]] pairs a width, recorded. Rows 4 to 6: the paper's letters.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
