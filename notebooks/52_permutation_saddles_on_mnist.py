@@ -271,7 +271,7 @@ claims.check("P8.mnist", slope, stderr=slope_error, n=n_slope)
 # The run minimises at the permutation point, too (`permutation_point`), from the end of the path with the mean of the two parameter vectors and the sum of their columns.
 #
 # P concludes from the rise of the loss that "the permutation point is a saddle, and not a minimum", and states in the abstract that it is a "first-order" one. With one output the first would follow ({prf:ref}`cor-maximum`).
-# With ten, where no path ends there, it is $J$ and $D$ that decide: by {prf:ref}`thm-inertia` the Hessian at the permutation point has at least $\rho + \nu_-$ negative eigenvalues, $\rho = \operatorname{rank} J$. So it is a saddle if $J \ne 0$, and of first order only if $\rho + \nu_- \le 1$. From $\rho = 2$ on a small half circle around it exchanges the two neurons at losses below its own ({prf:ref}`thm-round`, whose half circle takes only the critical point and two negative eigenvalues that $J$ brings); whether descent from there leads to the trained network is not looked at here. On whole images the least $\rho + \nu_-$ is [[P8.mnist_first_order]], over all neurons of the minima of four widths ([false](#P8.mnist_first_order)). At a critical point $\rho \le 9$, as $c^\top J = 0$; a tenth value that counts there is what the last gradient leaves.
+# With ten, where no path ends there, it is $J$ and $D$ that decide: by {prf:ref}`thm-inertia` the Hessian at the permutation point has at least $\rho + \nu_-$ negative eigenvalues, $\rho = \operatorname{rank} J$. So it is a saddle if $J \ne 0$, and of first order only if $\rho + \nu_- \le 1$. From $\rho = 2$ on a small half circle around it exchanges the two neurons at losses below its own ({prf:ref}`thm-round`, whose half circle takes only the critical point and two negative eigenvalues that $J$ brings); whether descent from there leads to the trained network is not looked at here. On whole images the least $\rho + \nu_-$ is [[P8.mnist_first_order]], over all neurons of the minima of four widths ([false](#P8.mnist_first_order)). At a critical point $\rho \le 9$, as $c^\top J = 0$ for the neuron's column $c$ of output weights; a tenth value that counts there is what the last gradient leaves.
 
 # %% Compare with random pairs
 others = {H: found.merges[teachers:] for H, found in at_width.items()}
@@ -601,7 +601,6 @@ PAPER = 784, [10, 15, 20, 25]  # pixels, and widths of P, Fig. 3
 figures.numbers(
     hours=f"{core_hours(20_000, *PAPER, 3, 13, dear):.0f}",
     hours_monotone=f"{core_hours(20_000, *PAPER, 3, 39, dear):.0f}",
-    hours_whole=f"{core_hours(20_000, *PAPER, 1, 1, dear):.1f}",
     dear=dear,
 )
 

@@ -122,6 +122,7 @@ class Follower(TorchDispatchMode):
         #: parts of tensors that nothing has read yet → why, the rule, arguments, states of these, and the step
         self.later = WeakTensorKeyDictionary()
         self.constants = WeakTensorKeyDictionary()  # tensors that depend on no other
+        self.told = False  # whether a number was read, on which later ones may depend
         self.index = WeakTensorKeyDictionary()  # indices → the axis whose entries they pick
         self.precision = 0.0  # of the coarsest floating type
         for k, tensor in enumerate(self.sources):
@@ -235,6 +236,7 @@ class Follower(TorchDispatchMode):
             outputs = list(tensors_of(out))
             if not outputs:
                 self.order.update(kept)
+                self.told = True
                 return out  # a number, the same in every order of the units
             if self.writes and before != list(map(geometry, tensors)) and name not in TURNS:
                 raise Unfollowed  # such as resize_
@@ -257,8 +259,12 @@ class Follower(TorchDispatchMode):
             if tensor.is_floating_point():
                 self.precision = max(self.precision, torch.finfo(tensor.dtype).eps)
             if self.writes:
-                self.index.pop(tensor, None), self.constants.pop(tensor, None)
-            elif name.startswith("lift_fresh") or (not tensors and torch.Tag.nondeterministic_seeded not in func.tags):
+                self.index.pop(tensor, None)
+                if not tensor.is_floating_point():
+                    self.constants.clear()  # a view of one may have been written
+            elif not self.told and (
+                name.startswith("lift_fresh") or (not tensors and torch.Tag.nondeterministic_seeded not in func.tags)
+            ):
                 self.constants[tensor] = True
             for one, axes in kept if passed else ():
                 self.order[tensor], self.index[tensor] = axes, self.index[one]

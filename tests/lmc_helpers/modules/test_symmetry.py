@@ -266,3 +266,26 @@ def test_only_the_outputs_that_count_fix_units():
     assert found.sizes == {"c": 7, "d": 8} and verify(module, x, found, outputs=out).holds()
     assert not verify(module, x, found).holds()
     assert difference(permuted(module, found, drawn(found))(x)["out"], module(x)["out"]) < 1e-12
+
+
+def written(n):
+    index = torch.arange(2)
+    index[1] = n[0]
+    return index
+
+
+PICKS = {"constant": lambda n: torch.arange(2), "number": lambda n: torch.tensor([n[0].item() - 1, 1]), "view": written}
+
+
+@pytest.mark.parametrize("name", PICKS)
+def test_units_that_an_input_picks_are_not_free(name):
+    class Picks(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.up, self.down = nn.Linear(3, 6), nn.Linear(2, 2)
+
+        def forward(self, x, n):
+            return self.down(self.up(x).tanh()[:, PICKS[name](n)])
+
+    found = symmetry(Picks(), (torch.randn(4, 3), torch.tensor([1])))
+    assert sorted(found.sizes.values()) == ([2, 4] if name == "constant" else [])
