@@ -15,7 +15,7 @@
 # :name: fig-price-of-merge
 # :alt: Three factors on the loss with intervals, on an axis from 0, with a line at 1. Width 25 instead of 10: [[2.5 ** P8.projected_falls:.2f]]. The permutation point instead of the end of the path: [[2.718281828459045 ** P8.mnist_above:.2f]]. A random pair instead of the most similar one: [[2.718281828459045 ** P8.mnist_similar:.2f]].
 #
-# What changes the price of a merge, as a factor on the loss; recorded on MNIST's leading components. Bars: 99.9 %.
+# What changes the price of a merge, as a factor on the loss; recorded on leading components. Bars: 99.9 %.
 # :::
 #
 # **How sure.** [[n(P8.projected_monotone)]] paths, recorded, on 50 components of images; of whole images, of which the paper speaks, [[n(P8.mnist_first_order)]] permutation points, no paths.
