@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -54,15 +53,6 @@ def bare(text: str) -> str:
     'the barrier of m at m ≤ 2M'
     """
     return re.sub(r"[*`]", "", re.sub(r"\$([^$]*)\$", lambda found: plain(found[1]), text))
-
-
-def totals(lines: dict[str, list[board.Cell]]) -> dict[str, Counter[str]]:
-    """Number of results, details and derivations of all papers by verdict; ``lines`` is the scoreboard's."""
-    found: dict[str, Counter[str]] = {name: Counter() for name in ("results", "details", "derived")}
-    for cell in (cell for line in lines.values() for cell in line):
-        for name, counter in found.items():
-            counter[cell.axis] += getattr(cell, name)
-    return found
 
 
 @cache
