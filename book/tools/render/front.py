@@ -16,7 +16,7 @@ from book.tools.read import chapters, inputs, papers, profiles
 from book.tools.read.chapters import ROOT, BuildError
 from book.tools.record import records
 from book.tools.record.records import Run, notebook, recorded
-from book.tools.render import board, contents, gallery, numbers, pictures, staging
+from book.tools.render import contents, gallery, numbers, pictures, staging
 from book.tools.run import listing
 from book.tools.run.jobs import Job
 from lmc_helpers.claims.formulas import plain
