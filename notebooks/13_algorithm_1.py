@@ -24,7 +24,7 @@
 # | “so that the barrier … will be low” (sec. 4) | [true](#Z4.low) | [[100 * Z4.low:±]] % of it is left |
 # | “we try to find the best permutation” (sec. 4), six neurons | [true, nearly best](#Z4.near_best) | [[Z4.near_best:±]] times the best |
 # | “the optimal permutation” (Fig. 2), a factor 2 allowed, $m = 2M$ | [true in this reading](#Z4.near_best_peak) | [[Z4.near_best_peak:.3f]] ([[Z4.near_best_peak:to]]) times what an assignment leaves |
-# | the same at $m = 12$, 24, 36 of Fig. 2, where worst | [false, narrowly](#Z4.near_best_figure) | [[Z4.near_best_figure:.2f]] ([[Z4.near_best_figure:to]]) times; with many teachers [[Z4.near_best_many:.2f]] |
+# | the same at $m = 12$, 24, 36 of Fig. 2, where worst | [false, narrowly](#Z4.near_best_figure) | [[Z4.near_best_figure:.2f]] ([[Z4.near_best_figure:to]]) times; with many teacher neurons [[Z4.near_best_many:.2f]] |
 # | “the best permutation” (Algorithm 1), “the optimal” one (Fig. 2), taken literally | [not always the best](#Z4.best) | missed for [[100 * Z4.best:.1f]] % ([[100 * Z4.best:to]]) of pairs |
 # | the same, trained networks | [not always the best](#Z4.trained) | missed by over 1 % for [[100 * Z4.trained:.1f]] % ([[100 * Z4.trained:to]]) |
 #
