@@ -16,7 +16,7 @@
 # Widths {glue:text}`narrowest` to {glue:text}`widest` of this run (profile {glue:text}`profile`); exponent (dashed) and factor are recorded at the paper's widths. Dots are the highest losses on the way, not those at its end.
 # :::
 #
-# **How sure.** [[n(P8.falls)]] converged paths at the paper's four widths on small digits, the last number on [[n(P8.above)]]; recorded. On MNIST: leading components only (chapter 52).
+# **How sure.** [[n(P8.falls)]] converged paths at the paper's four widths on small digits, the last number on [[n(P8.above)]]; recorded. On MNIST: paths on leading components only (chapter 52).
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
