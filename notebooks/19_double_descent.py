@@ -28,7 +28,7 @@
 # | “way more lower” for larger $M$ (Fig. 10) | [true for $M = 30$](#Z14.lower_30) | [[Z14.lower_30:to]] of random minima's; $M = 12$: open, [[Z14.lower:to]] |
 # | “decreasing when $d$ is going up” (Fig. 11) | [true](#Z15.trained) | like $d$ to the power [[Z15.trained:to]] |
 #
-# **Open.** Is the barrier for $M = 12$ less than half of random minima's? Over a hundred times the pairs. In core-hours: does it rise with $M$ (Fig. 12)? 36. Does its peak lie below $2M$ for $M = 12$? 5. Has it one for $M = 30$? 1.5.
+# **Open.** Is the barrier for $M = 12$ below half of random minima's? Over a hundred times the pairs. In core-hours: does it rise with $M$ (Fig. 12)? 36. Is its peak below $2M$ for $M = 12$? 5. Is there one for $M = 30$? 1.5.
 #
 # **For the authors.** No sentence to change; say in Fig. 4 that the 0 at $m = M$ is for runs that reach loss 0.
 

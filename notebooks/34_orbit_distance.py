@@ -13,7 +13,7 @@
 # :::{glue:figure} fig_far
 # :alt: Distance from all factorisations against the stretch beta from 1 to 10, both axes linear and the distance from 0. The distance of the average is nearly 0 at first, bends at beta equal to 2 plus the root of 3, and then grows in proportion to beta, marked with the recorded power [[G6.unbounded:.3f]]. Above it, half of the distance between the two factorisations.
 #
-# Distance of the average of two balanced factorisations of one $3 \times 3$ matrix from all of them, in units of the root of its nuclear norm: exact (line), numerical (dots). Dotted: half the distance of the two. Dashed: where it bends, $2 + \sqrt3$.
+# Distance of the average of two balanced factorisations of a $3 \times 3$ matrix from all (unit: root of the nuclear norm), exact (line), numerical (dots). Dotted: half that of the two. Dashed: the bend, $2 + \sqrt3$.
 # :::
 #
 # **How sure.** Proved between two bounds that meet as $\beta$ grows; compared at [[n(G6.bounds)]] averages, recorded.
