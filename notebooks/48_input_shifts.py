@@ -8,7 +8,7 @@
 #
 # *If a layer's inputs change places, how much must its weights grow to compute the same?*
 #
-# By about the squared shift of fixed parts over $\mu$, the share of trained weights, after little training (proved in the paper). For the cheapest exchange that shift is **[[low(I7.constant)**2:.3f]] to [[high(I7.constant)**2:.3f]] per neuron** at 2048 neurons, in units of the inputs' squared distance times the fixed variance (limit: 2).
+# By about the squared shift of fixed parts over $\mu$, the share of trained weights, after little training (the paper's theorem). For the cheapest exchange that squared shift is **[[low(I7.constant)**2:.3f]] to [[high(I7.constant)**2:.3f]] per neuron** at 2048 neurons, in units of the inputs' squared distance times the fixed variance (limit: 2).
 #
 # :::{glue:figure} fig_answer
 # :name: fig-shift-answer
@@ -17,7 +17,7 @@
 # Squared shift of the cheapest exchange over the least squared distance of two inputs, fixed weights of variance 1. Large dot: recorded; small dots: this run; grey: the paper's interval.
 # :::
 #
-# **How sure.** The first sentence is the paper's theorem, checked to rounding on [[n(I7.bound)]] reindexings and [[n(I7.minimum)]] cheapest exchanges; the 2 is proved here, shifts measured on [[n(I7.constant)]] layers; recorded.
+# **How sure.** The first sentence is the paper's theorem, checked to rounding on [[n(I7.bound)]] reindexings and [[n(I7.minimum)]] cheapest exchanges; the limit 2 is proved here, shifts measured on [[n(I7.constant)]] layers; recorded.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |

@@ -21,9 +21,9 @@
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | "the barrier goes up and then goes down as the width increases" (sec. 6, Fig. 7) | [open (weights), false (activations)](#Z11.peak) | end over middle: [[Z11.peak:.2f]] ([[Z11.peak:to]]), [[Z11.peak_activations:.2f]] ([[Z11.peak_activations:to]]) |
-# | "the role of permutation invariance depends greatly on the model width" (sec. 6, Fig. 8) | [open (activations), false (weights)](#Z12.depends_activations) | share left at 25 over 100: [[Z12.depends_activations:.2f]] ([[Z12.depends_activations:to]]), [[Z12.depends:.2f]] ([[Z12.depends:to]]) |
-# | "When the model width is $m = 25$, the effect of permutation is pretty limited" (sec. 6) | [open (weights), false (activations)](#Z12.limited) | [[100 * Z12.limited:.0f]] % ([[100 * low(Z12.limited):.0f]] to [[100 * high(Z12.limited):.0f]]), [[100 * Z12.limited_activations:.0f]] % ([[100 * low(Z12.limited_activations):.0f]] to [[100 * high(Z12.limited_activations):.0f]]) left |
+# | "the barrier goes up and then goes down as the width increases" (sec. 6, Fig. 7) | [open (weights)](#Z11.peak), [false (activations)](#Z11.peak_activations) | end over middle: [[Z11.peak:.2f]] ([[Z11.peak:to]]), [[Z11.peak_activations:.2f]] ([[Z11.peak_activations:to]]) |
+# | "the role of permutation invariance depends greatly on the model width" (sec. 6, Fig. 8) | [open (activations)](#Z12.depends_activations), [false (weights)](#Z12.depends) | share left at 25 over 100: [[Z12.depends_activations:.2f]] ([[Z12.depends_activations:to]]), [[Z12.depends:.2f]] ([[Z12.depends:to]]) |
+# | "When the model width is $m = 25$, the effect of permutation is pretty limited" (sec. 6) | [open (weights)](#Z12.limited), [false (activations)](#Z12.limited_activations) | [[100 * Z12.limited:.0f]] % ([[100 * low(Z12.limited):.0f]] to [[100 * high(Z12.limited):.0f]]), [[100 * Z12.limited_activations:.0f]] % ([[100 * low(Z12.limited_activations):.0f]] to [[100 * high(Z12.limited_activations):.0f]]) left |
 # | Unmatched, "the NLL is constantly large for all widths we have examined" (sec. 6) | [true](#Z12.direct) | [[100 * Z12.direct:.0f]] % ([[100 * low(Z12.direct):.0f]] to [[100 * high(Z12.direct):.0f]]) of that of guessing, where least |
 # | The peak "doesn't change according to depths, but it got bigger" with the data (Fig. 14) | [open, no peak seen](#Z18.mnist) | two to six layers; CIFAR-10: only an altered copy at hand |
 #

@@ -8,7 +8,7 @@
 #
 # *How much of the rise of the loss between two networks does each paper explain?*
 #
-# Most of it is order. Between ReLU networks on small digits, reordering neurons removes **[[100 * (1 - X1.digits_permutation):±]] %** of the rise; rescaling them changes the rest by **[[100 * (X1.digits_scale - 1):±]] %**; one merge of two neurons, through which every order can be reached, is **[[100 * X1.digits_merge:±]] %** as high. Networks that share large fixed weights keep **[[100 * X1.fixed_direct:±]] %** unmatched.
+# Most of it is order. Between ReLU networks on small digits, reordering neurons removes **[[100 * (1 - X1.digits_permutation):±]] %** of the rise; rescaling them changes the rest by **[[100 * (X1.digits_scale - 1):±]] %**; one merge of two neurons, through which every order can be reached, is **[[100 * X1.digits_merge:±]] %** as high. With large fixed weights **[[100 * X1.fixed_direct:±]] %** is left without reordering.
 #
 # :::{glue:figure} fig_answer
 # :name: fig-lenses-answer
