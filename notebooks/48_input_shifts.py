@@ -8,7 +8,7 @@
 #
 # *If a layer's inputs change places, how much must its weights grow to compute the same?*
 #
-# By about the squared shift of fixed parts over $\mu$, the share of trained weights, after little training (the paper's theorem). For the cheapest exchange that squared shift is **[[low(I7.constant)**2:.3f]] to [[high(I7.constant)**2:.3f]] per neuron** at 2048 neurons, in units of the inputs' squared distance times the fixed variance (limit: 2).
+# By about the squared shift of fixed parts, divided by $\mu$, the share of trained weights, after little training (proved). For the cheapest exchange that squared shift is **[[low(I7.constant)**2:.3f]] to [[high(I7.constant)**2:.3f]] per neuron** at 2048 neurons, in units of the inputs' squared distance times the fixed variance (limit: 2).
 #
 # :::{glue:figure} fig_answer
 # :name: fig-shift-answer
