@@ -96,6 +96,7 @@ from lmc_helpers.permutation_points.merging import (
     follow_pairs,
     join_problems,
 )
+from lmc_helpers.permutation_points.pair import ChartLoss
 from lmc_helpers.seeds import normal
 
 # %% [markdown]
@@ -910,13 +911,13 @@ def descend_closer(loss, net: MLP, theta, steps: int) -> torch.Tensor:
     for ratio in torch.logspace(0, -4, 25, dtype=torch.float64):
         phi = chart.closer(phi, ratio * first)
         for _ in range(steps):
-            phi = phi - 0.05 * gradient(lambda at: loss(chart.weights(at)), phi)
+            phi = phi - 0.05 * gradient(ChartLoss(loss, chart), phi)
         phi = chart.unit(phi)
     return chart.weights(phi)
 
 
 problem, theta = toys[0]
-last = descend_closer(problem.loss, TANH, theta, descent)
+last = descend_closer(problem, TANH, theta, descent)
 small, start = reduce_pair(TANH, last, layer=1)
 merged = squared_loss(small, problem.x, problem.y)
 end = minimise(merged, start, 300, tol=1e-9, radius=0.1)
