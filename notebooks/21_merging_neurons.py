@@ -25,7 +25,7 @@
 # | “the gradient … is parallel to the tangent” (sec. 4.1) | [false](#P2.tangent) | cosine of the two down to [[P2.tangent:.5f]] |
 # | “at most one negative eigenvalue” (sec. 4.1) | [false](#P2.negative) | [[P2.negative:.0f]] seen, 3 possible with two inputs |
 # | “the same loss” or “higher loss” (Fig. 1) | [true](#P1.same_loss) | both occur in [[P1.same_loss:.0f]] of [[n(P1.same_loss)]] ReLU networks |
-# | Losses $6 \cdot 10^{-6}$ and $3 \cdot 10^{-5}$ (Fig. 1) | [open: no weights given](#P1.heights) | [[P1.heights:.0e]] for our weights; halving these divides it by 16 |
+# | Losses $6 \cdot 10^{-6}$ and $3 \cdot 10^{-5}$ (Fig. 1) | [open: no weights given](#P1.heights) | [[P1.heights:.0e]] for our weights; 1/16 of it with weights half as large |
 #
 # **Open.** Which pairs merge; whether a higher saddle can come before the end (none was met); first-order saddles with ReLU: more networks, a minute each. The losses of Fig. 1 need its weights.
 #

@@ -76,6 +76,7 @@ WRONG = {
     ('# | "decreases" | [open](#Z7.open) | [[Z7.open:to]] |\n', ""): "2 rows",
     ("[true](#Z7.gain)", "[not so](#Z7.gain)"): "'not so' is said of Z7.gain, which is 'holds'",
     ("[open](#Z7.open)", "[true](#Z7.open)"): "'true' is said of Z7.open, which is 'open'",
+    ("[open](#Z7.open)", "[open](#Z7.open), [false](#Z7.gain)"): "'false' is said of Z7.gain, which is 'holds'",
     ("[true](#Z7.gain)", "[true](#Z7.other)"): "Z7.other is not in the ledger",
     ("[true](#Z7.gain)", "true"): "is not a row",
     ("# **Open.** Nothing.\n#\n", ""): "no line **Open.**",
