@@ -133,7 +133,7 @@ def seed(commit: str, chapter: str) -> int:
     """The seed of a chapter, from the id of a commit.
 
     >>> seed("825a4ae" + 33 * "0", "12_overlap_theorem")
-    1
+    1480196192
     """
     return int.from_bytes(hashlib.sha256(f"{commit}:{chapter}".encode()).digest()[:4]) % (2**32 - 1)
 
