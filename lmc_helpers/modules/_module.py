@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from lmc_helpers._wrappers import bare
-from lmc_helpers.modules._plain import alike, duplicate, plain
+from lmc_helpers.modules._plain import Call, alike, duplicate, plain
 from lmc_helpers.modules._precision import types_of
 from lmc_helpers.progress import tick
 
@@ -109,11 +109,12 @@ def called(model: nn.Module, x: Any, values: Mapping[str, Tensor] | None = None)
 
     If values are given, they take the place of some parameters and buffers.
     """
-    args, kwargs = ((), dict(x)) if isinstance(x, Mapping) else (tuple(x) if isinstance(x, (tuple, list)) else (x,), {})
     tick()
     if values:
         check_unscripted(model)
-    with types_of(model):
+    with types_of(model), x if isinstance(x, Call) else nullcontext(x) as x:
+        args = () if isinstance(x, Mapping) else tuple(x) if isinstance(x, (tuple, list)) else (x,)
+        kwargs = dict(x) if isinstance(x, Mapping) else {}
         return torch.func.functional_call(model, dict(values), args, kwargs) if values else model(*args, **kwargs)
 
 
