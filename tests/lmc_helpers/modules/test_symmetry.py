@@ -342,10 +342,8 @@ def test_units_that_a_number_of_the_input_picks_are_not_free(name):
     assert sorted(found.sizes.values()) == sizes
     check_by_number(module, found, x)
     named = dict.fromkeys(("index", "written", "arange"), "'index'") | dict.fromkeys(("branch", "threshold"), "'flip'")
-    assert sizes or any(
-        (named | dict.fromkeys(("loop", "pad"), "one by one")).get(name, "depend on the inputs") in why
-        for why in found.left
-    )
+    named |= dict.fromkeys(("loop", "pad"), "one by one")
+    assert sizes or any(named.get(name, "depend on the inputs") in why for why in found.left)
 
 
 def check_by_number(module, found, x):
