@@ -118,7 +118,8 @@ def duplicate(model: nn.Module) -> nn.Module:
         made = copy.deepcopy(model, {id(value): value.detach().clone() for value in kept})
     except RuntimeError as error:
         raise TypeError(f"{type(model).__name__} is not copied: {error}; allowed: what copy.deepcopy copies") from error
-    own = {id(one): name for name, one in [*model.named_modules(), *model.named_parameters(), *model.named_buffers()]}
+    modules = [(name, one) for name, one in model.named_modules() if any(True for _ in tree_leaves(one.state_dict()))]
+    own = {id(one): name for name, one in [*modules, *model.named_parameters(), *model.named_buffers()]}
     for one in reached(made):
         if id(one) in own:
             raise SecondRoad(own[id(one)])
@@ -222,7 +223,8 @@ class Call(TorchDispatchMode):
 
     def __enter__(self):
         self.read: set[str] = set()  # of the names
-        self.steps: list[tuple[Any, dict[str, Any], list[torch.Size]]] = []  # operation, numbers, shapes of results
+        #: operation, numbers, shapes of the first tensor that it takes and of results
+        self.steps: list[tuple[Any, dict[str, Any], tuple[int, ...], list[torch.Size]]] = []
         self.path = self.count = 0  # of operations and what they read; of numbers that the module has read
         self.sites: dict[int, list[int]] = {}  # place in the code that reads numbers which depend on inputs → which
         self.known = set(map(_home, self.inputs))  # memory of what depends on inputs
@@ -243,7 +245,7 @@ class Call(TorchDispatchMode):
         numbers = tree_map(lambda one: None if isinstance(one, Tensor) else one, numbers)
         if func.overloadpacket.__name__.startswith("lift_fresh"):  # made of Python's numbers
             numbers["data"] = repr(made[0].tolist())
-        self.steps.append((func, numbers, [one.shape for one in made]))
+        self.steps.append((func, numbers, tensors[0].shape if tensors else (), [one.shape for one in made]))
         if isinstance(out, (bool, int, float)):
             if depends:
                 site = hash(tuple((frame.f_code, line) for frame, line in walk_stack(None)))
@@ -256,16 +258,21 @@ class Call(TorchDispatchMode):
     def varied(self, others: Iterable[Call]) -> dict[int, list[set[int]]]:
         """The operations whose numbers are others in other calls, and the axes of results that have other lengths.
 
-        There are none of these if the axes that an operation goes along are others.
+        There are none of these if the axes that an operation goes along are others. Not those of axes in another shape
+        that have the lengths of others before.
         """
         found: dict[int, list[set[int]]] = {}
         for other in others:
             if [one.shape for one in self.inputs] != [one.shape for one in other.inputs]:
                 continue
-            for k, ((func, u, made), (name, v, also)) in enumerate(zip(self.steps, other.steps, strict=False)):
+            for k, (one, two) in enumerate(zip(self.steps, other.steps, strict=False)):
+                (func, u, own, made), (name, v, its, also) = one, two
                 if func is not name:
                     break
                 differ = {key for key in {**u, **v} if u.get(key) != v.get(key)} - HARMLESS
+                ratios = {1.0, *(m / n for m, n in zip(own, its, strict=False) if n)}
+                if "view" in str(func) and all(n and m / n in ratios for m, n in zip(made[0], also[0], strict=False)):
+                    continue
                 if any(not isinstance(u.get(key), float) for key in differ):
                     pairs = zip(made, also, strict=False)
                     lengths = [{d for d, n in enumerate(a) if len(a) != len(b) or n != b[d]} for a, b in pairs]
