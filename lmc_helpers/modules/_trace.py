@@ -243,7 +243,7 @@ class Follower(TorchDispatchMode):
                 return out  # a number, the same in every order of the units
             if self.writes and before != list(map(geometry, tensors)) and name not in TURNS:
                 raise Unfollowed  # such as resize_
-            if varied is not None and not shaped:
+            if varied is not None and tensors and not shaped:
                 self.vary(a, tensors, outputs[0].ndim, varied)
             later = name in ("slice", "select") and varied is None and not kept
             if later and given[0] is not None and memory(a.self) not in self.numbers:
