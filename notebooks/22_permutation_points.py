@@ -29,7 +29,7 @@
 #
 # **Open.** Nothing.
 #
-# **For the authors.** Print *0 to $n_{k-1} + 1$ negative eigenvalues and at least one that vanishes* and *a plane of equal loss, all of it critical for one output*.
+# **For the authors.** Print *0 to $n_{k-1} + 1$ negative eigenvalues*, *at least one that vanishes* and *a plane of equal loss, all of it critical for one output*.
 
 # %% [markdown]
 # :::{need}
@@ -759,6 +759,8 @@ figures.keep(figure)
 #
 # *Dimensions.* The parameters $\theta \in \mathbb R^p$ with $c_i \ne 0$ and independent functions form an open set. For each of them $y \mapsto (\sum_\mu r_\mu,\, \sum_\mu r_\mu g(s_{i\mu}),\, J_i)_i$ is affine and onto, as its entries are inner products of one output's residuals with independent functions. The gradient consists of the first two kinds of entries and of $J_i^\top c_i$. Choose a neuron, here $J$ and $c$, and a rank $\rho < \min(q - 1, n_{k-1} + 1)$. Let the rows of $J'$ be those of $J$ in an orthonormal basis of $c^\perp$, smooth in $c$ locally. As $c_i \ne 0$, $y \mapsto (\nabla L, J')$ is onto, too, so $(\theta, y) \mapsto (\nabla L, J')$ is a submersion, and continuously differentiable. The matrices $J'$, $(q - 1) \times (n_{k-1} + 1)$, of rank $\rho$ form a manifold of codimension $(q - 1 - \rho)(n_{k-1} + 1 - \rho) \ge 1$. So the $(\theta, y)$ with $\nabla L = 0$ and $\operatorname{rank} J = \rho$ form a manifold of dimension at most $p + Tq - p - 1 < Tq$, and its projection to the targets is a null set. The last statements follow by {prf:ref}`thm-inertia` and {prf:ref}`cor-plateau`.
 # :::
+#
+# The count is the same in the last hidden layer of a deeper network, with the layer below it for $z$: for almost all targets $\rho = \min(n_{k+1} - 1,\, n_{k-1} + 1)$ at every critical point of the smaller network where all $c_i \ne 0$ and where, with unit vectors $e_o$ of outputs and parameters $\psi_b$ of the layers below, the functions $e_o$, $e_o\, g(s_i)$, $e_o\, g'(s_i) z_a$ and $\sum_i c_i\, g'(s_i)\, w_i^\top \partial z / \partial \psi_b$ are linearly independent on the data (parameters on which no output depends are left out). The gradient then has one more kind of entry, the inner product of the residuals with the last functions, and $y \mapsto (\nabla L, J')$ is onto as before.
 #
 # "Almost all" cannot be left out, nor can independence. Where the entries of the targets sum to 1, as those of class probabilities do, $q = n_{k+1} - 1$: first-order saddles are possible with three classes, and with two $J = 0$. (One-hot labels and the outputs of teachers are null sets; for the former $\rho \le n_{k+1} - 2$ is sure.) If two neurons of the smaller network agree, $c_1^\top J = c_2^\top J = 0$, and $\rho \le n_{k+1} - 2$ unless $c_1$ and $c_2$ are parallel. Targets of teachers with noise, and their softmax:
 

@@ -140,7 +140,7 @@ def merge(
             check_same(one, made, x, groups.outputs)
         mean = _mean(moved, set.intersection(*(set(each.v) for each in ends)))
     if statistics == "repaired":
-        _set_right(mean, moved, [1 / len(moved)] * len(moved), data)
+        _set_right(mean, [*map(copied, moved)], [1 / len(moved)] * len(moved), data)
     return (mean, Merged(moved, found, values, groups, turned)) if details else mean
 
 

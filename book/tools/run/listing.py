@@ -31,15 +31,10 @@ WORTH_A_JOB = 30
 RECORDED = ROOT / "book" / "recorded" / "runs"
 
 
-def _text(chapter: str) -> str:
-    return (names.NOTEBOOKS / f"{chapter}.py").read_text(encoding="utf-8")
-
-
 def parameters(chapter: str, profile: str, seeds: str = "") -> dict:
     """The parameters that a chapter has in a build: its own, the profile's, and the seed of a confirmatory run."""
-    cells = ("\n" + _text(chapter)).split("\n# %%")[1:]
-    tags = ((re.search(r"tags=(\[.*?\])", cell.partition("\n")[0]), cell) for cell in cells)
-    own = (cell.partition("\n")[2] for found, cell in tags if found and "parameters" in json.loads(found[1]))
+    source = (names.NOTEBOOKS / f"{chapter}.py").read_text(encoding="utf-8")
+    own = (cell for marker, cell in names.cells(source) if re.search(r'tags=\[.*"parameters"', marker))
     known = literals.values(next(own, "")) | profiles.parameters(chapter, profile)
     return known | variants.parameters(chapter, seeds)
 
@@ -135,9 +130,12 @@ def _key(name: str, chapter: str, given: dict, known: sources.Sources) -> str:
 
 
 def _data() -> list[tuple[str, int]]:
-    """The available files of data sets, which decide what is trained on."""
+    """The available files of data sets, which decide what is trained on; not those that a download removes."""
     import platformdirs
 
-    folders = (os.environ.get("LMC_DATA"), platformdirs.user_cache_dir("lmc"))
-    found = (path for folder in folders if folder for path in sorted(Path(folder).expanduser().glob("*/*")))
-    return [(f"{path.parent.name}/{path.name}", path.stat().st_size) for path in found if path.is_file()]
+    found = []
+    for folder in filter(None, (os.environ.get("LMC_DATA"), platformdirs.user_cache_dir("lmc"))):
+        for path in sorted(Path(folder).expanduser().glob("*/*")):
+            if not path.name.startswith("tmp") and path.suffix not in (".lock", ".part") and path.is_file():
+                found.append((f"{path.parent.name}/{path.name}", path.stat().st_size))
+    return found

@@ -98,6 +98,7 @@ def test_short_runs_are_left_to_their_chapter_and_a_list_of_another_version_is_m
     assert listing._is_worth_it(short) and listing._is_worth_it(long)
     assert not listing._is_worth_it(replace(short, needs=("q",))) and listing._is_worth_it(replace(long, needs=("q",)))
     assert listing._is_worth_it(replace(short, core_minutes=0.5, needs=("q",)))  # 30 s
+    assert listing.jobs("smoke", "@two_threads") == {}  # a setting trains in the chapter
     job = Job("0", "t", "p", 1, 1, 1, 1.0, False, (FIRST,))
     assert listing._fits({"key": "k", "runs": [asdict(job)]}, "k")
     newer = asdict(job) | {"priority": 3}
@@ -127,6 +128,17 @@ def test_a_result_that_comes_to_lie_with_the_book_is_seen(tmp_path, monkeypatch)
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs" / "0123456789abcdef.npz").touch()
     assert listing._key("a.b.runs", "51_widths", {}, known) != before
+
+
+def test_a_download_of_another_process_changes_no_list(tmp_path, monkeypatch):
+    monkeypatch.setenv("LMC_DATA", str(tmp_path))
+    (tmp_path / "mnist").mkdir()
+    before = listing._data()
+    for name in ("tmpab12cd34", "train-images.gz.part", "train-images.gz.lock"):
+        (tmp_path / "mnist" / name).touch()
+    assert listing._data() == before
+    (tmp_path / "mnist" / "train-images.gz").touch()
+    assert listing._data() == [("mnist/train-images.gz", 0), *before]
 
 
 @pytest.mark.parametrize("here", [True, False], ids=["all data sets", "digits only"])
