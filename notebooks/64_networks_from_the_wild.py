@@ -13,7 +13,7 @@
 # :::{glue:figure} fig_compose
 # :alt: First panel, shares of units that go to the same unit directly and by way of a third network, for three hidden layers, by weights [[100 * X10.compose:.0f]] per cent in the first and less than that in the deeper ones, by activations [[100 * X10.compose_deep:≤.0f]] per cent at most in the deeper ones; all would be 100. Second panel, for 28 pairs of small networks the rank in weights of the order with the best midpoint, among the thousand nearest, on a logarithmic axis; they scatter over the whole range.
 #
-# First: units that go to the same unit directly and through a third network (ANI-1x, carbon, 56 triples); dashed: one network in other orders. Second: rank in weights of the order with the best midpoint (madmom, 28 pairs); dashed: the nearest.
+# First: units that go to the same unit directly and through a third network (ANI-1x, carbon); dashed: one network reordered. Second: rank in weights of the order with the best midpoint (madmom, 28 pairs).
 # :::
 #
 # **How sure.** Measured once, on every network: 8 of ANI-1x (molecules), 8 of madmom (music), [[n(X10.nullity)]] of SpliceAI (DNA), [[n(X10.hubs)]] of mhcnuggets (receptors). Only inputs are sampled; criteria were committed before.
@@ -24,7 +24,7 @@
 # | The order nearest in weights is not the best at the midpoint | [true](#X10.nearest) | the best has median rank [[X10.nearest:.0f]] of 1000 |
 # | Twenty random starts find the nearest of $(4!)^4$ orders | [false: less often](#X10.optimum) | in [[100 * X10.optimum:.0f]] %, not 90 %, of the pairs |
 # | In bidirectional networks it is chance which direction matches which | [false](#X10.reversal) | [[100 * X10.reversal:.0f]] % of the pairs are nearer reversed |
-# | The network nearest to all others of its family is the supposed ancestor | [false](#X10.hubs) | in [[X10.hubs:.0f]] of two families; near copies of it are |
+# | The network nearest to all others of its family is the supposed ancestor | [false](#X10.hubs) | in [[X10.hubs:.0f]] of two families |
 # | The last linear maps of SpliceAI can move in 4983 directions without changing an output | [true](#X10.nullity) | of 5379 parameters, in all [[n(X10.nullity)]] networks |
 #
 # **Open.** Nothing that these files could decide.

@@ -64,12 +64,6 @@ def markdown(cell: str) -> str:
     return re.sub("^# ?", "", cell, flags=re.M).strip()
 
 
-def cells(source: str) -> list[tuple[str, str]]:
-    """The marker and the content of each cell of a chapter's source."""
-    pieces = re.split(r"^# %%(?!%)(.*)\n", source, flags=re.M)[1:]
-    return list(zip(map(str.strip, pieces[::2]), pieces[1::2], strict=True))
-
-
 def read(text: str) -> Opening:
     """The first screen in the text of a chapter's first cell; raises what it lacks."""
     title, *rest = _pieces(text)
@@ -133,7 +127,7 @@ def _labels() -> list[str]:
 
 def problems(chapter: str, verdicts: dict[str, str], recorded: dict[str, dict]) -> Iterator[str]:
     """Faults in the form of a chapter: its first screen, and the length of its argument."""
-    listed = cells(inputs.text(chapters.NOTEBOOKS / f"{chapter}.py"))
+    listed = chapters.cells(inputs.text(chapters.NOTEBOOKS / f"{chapter}.py"))
     first = markdown(listed[0][1]) if listed else ""
     if not HEAD.search(first):
         return  # not in this form
