@@ -176,6 +176,31 @@ def test_equal_outputs_do_not_hide_weights():
             lmc.line(one, two, lambda o, y: each(o, y).sum() / WEIGHTS[y].sum(), (X, Y))
 
 
+def test_accuracy_is_by_outputs_that_the_loss_wants_large():
+    """Not by distances, outputs in another order, embeddings or numbers."""
+    a, b = pair()
+    centres, hinge = 3 * REAL[:3], nn.MultiMarginLoss()
+    for good in (
+        lambda o, y: F.cross_entropy(o / 3, y),
+        lambda o, y: hinge(o, y),
+        lambda o, y: -o.gather(1, y[:, None]),
+    ):
+        found = lmc.line(a, b, lambda o, y, good=good: good(o, y).mean(), (X, Y), [0, 1])
+        assert found.accuracies[1].item() == pytest.approx((a(X).argmax(1) == Y).double().mean().item())
+    for other in (
+        *(lambda o, y: F.cross_entropy(-o, y), lambda o, y: F.cross_entropy(o.flip(1), y)),
+        *(lambda o, y: (o - centres[y]).square().mean(), lambda o, y: (o[:, 0] - y).square()),
+    ):
+        assert lmc.line(a, b, other, (X, Y), [0, 1]).accuracies is None
+
+
+@pytest.mark.parametrize("changes", [lambda o, y: y.clamp_(1), lambda o, y: o.neg_()])
+def test_a_loss_that_writes_into_what_it_is_given_is_refused(changes):
+    a, b = pair()
+    with pytest.raises(ValueError, match="the loss writes into outputs or targets; allowed"):
+        lmc.line(a, b, lambda o, y: changes(o, y).sum() * 0 + F.cross_entropy(o, y), [(X, Y.clone())])
+
+
 @pytest.mark.filterwarnings("ignore:Using a target size")
 @pytest.mark.parametrize("swap", [False, True])
 @pytest.mark.parametrize(
