@@ -27,7 +27,8 @@ from torch import Tensor, nn
 
 from lmc_helpers._typing import Probability, checked
 from lmc_helpers.alignment.activation_matching import CONSTANT
-from lmc_helpers.modules._data import batches, kept, run
+from lmc_helpers.modules._data import batches, check_apart, kept, run
+from lmc_helpers.modules._ends import Ends
 from lmc_helpers.modules._layers import storage
 from lmc_helpers.modules._module import (
     check_pair,
@@ -38,6 +39,7 @@ from lmc_helpers.modules._module import (
     tensors_of,
     untouched,
 )
+from lmc_helpers.modules._plain import Reads
 from lmc_helpers.modules.line import interpolate
 from lmc_helpers.networks.model import Stack
 from lmc_helpers.progress import progress
@@ -137,6 +139,8 @@ def repair(
     a, b = check_pair(a, b)
     check_unscripted(a)
     data = kept(data)
+    with untouched():
+        Ends(a, b).check(next(batches(a, data, 8))[0], seeds=1)
     merged = interpolate(a, b, lam)
     done = _set_right(merged, (a, b), (lam, 1 - lam), data)
     return (merged, done) if details else merged
@@ -146,12 +150,18 @@ def _set_right(merged: nn.Module, ends: Sequence[nn.Module], shares: Sequence[fl
     """Set means and deviations of a merged module's units to the weighted means of those of the modules in it."""
     ratios, dead = {}, {}
     with untouched(), step_by_step():
+        check_apart(merged, data)
         layers, left = _layers(merged, data)
         found = [_statistics(copied(end), layers, data) for end in ends]
-        left |= dict.fromkeys((name for name in layers if name not in found[0]), "runs on one sample")
-        for name in progress([*found[0]], "layer"):
-            now = _statistics(merged, [name], data)[name]
-            s, shift, ratios[name], dead[name] = _correction([one[name] for one in found], shares, now)
+        if layers and not any(found):
+            raise ValueError(f"fewer than 2 samples of the units of {layers[0]!r}; allowed: at least 2")
+        for name in progress(layers, "layer"):
+            each = [*found, _statistics(merged, [name], data)]  # an early exit, an expert may not run in all of them
+            if not all(name in one for one in each):
+                left[name] = "runs on fewer than two samples in one of the modules"
+                continue
+            *of, now = (one[name] for one in each)
+            s, shift, ratios[name], dead[name] = _correction(of, shares, now)
             _rescale(merged.get_submodule(name), s, shift)
     if left:
         told = "; ".join(f"{name or 'the module'} {why}" for name, why in left.items())
@@ -224,13 +234,9 @@ def _statistics(model: nn.Module, layers: Iterable[str], data: Any) -> dict[str,
         for x, _ in batches(model, data):
             run(model, fitting(model, x))
     found = {name: one.found() for name, one in moments.items() if one.n > 1}
-    wrong = [name for name, (mean, std) in found.items() if not (mean.isfinite() & std.isfinite()).all()]
-    if wrong or (modules and not found):
-        name = [*wrong, *modules][0]
-        kind = "samples, some not finite," if wrong else "samples"
-        raise ValueError(
-            f"{moments[name].n} {kind} of the units of {name!r}; allowed: at least 2, with finite activations"
-        )
+    for name, (mean, std) in found.items():
+        if not (mean.isfinite() & std.isfinite()).all():
+            raise ValueError(f"the units of {name!r} are not all finite; allowed: finite activations")
     return found
 
 
@@ -281,7 +287,8 @@ def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
             hooks.enter_context(part.register_forward_pre_hook(enter))
             hooks.enter_context(part.register_forward_hook(leave))
         x, _ = next(batches(model, data))
-        outputs = run(model, fitting(model, x))
+        with Reads(dict(model.named_parameters())) as reads:
+            outputs = run(model, fitting(model, x))
     last = [made[storage(z)][0] for z in tensors_of(outputs) if storage(z) in made]
     last = last or order[-1:]
     owners = Counter(id(value) for module in names for value in module._parameters.values() if value is not None)
@@ -292,6 +299,10 @@ def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
         elif module not in last:
             left[names[module]] = f"is a {type(module).__name__}, which is not known to REPAIR"
     left |= {names[module]: "runs inside a transform of torch.func" for module in inside}
+    own = tuple(f"{names[module]}." for module in names if isinstance(module, _OWN))
+    idle = [names[module] for module in makers if module not in {*order, *inside}]
+    applied = [name for name in idle if f"{name}.weight" in reads.read and not name.startswith(own)]
+    left |= dict.fromkeys(applied, "is applied by another module")
     for module in dict.fromkeys(order):
         if module in last or module in before_norm:
             continue
