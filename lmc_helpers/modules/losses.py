@@ -158,6 +158,10 @@ def _mean(raw: Any, n: int, calls: list[_Call]) -> Tensor:
     each = raw.numel() == 1 or raw.shape == (n,) or any(raw is call.result for call in calls)
     if raw.is_complex() or not each:
         raise ValueError(f"the loss has shape {tuple(raw.shape)} and type {raw.dtype}; allowed: () or ({n},), real")
+    if torch.is_grad_enabled() and not raw.requires_grad:  # for a descent
+        raise ValueError(
+            "the loss has no gradient by the weights; allowed: losses and networks that torch differentiates"
+        )
     return raw.double().mean()
 
 

@@ -42,6 +42,7 @@ from lmc_helpers.modules._module import (
 from lmc_helpers.modules._plain import Reads
 from lmc_helpers.modules.line import interpolate
 from lmc_helpers.networks.model import Stack
+from lmc_helpers.networks.permutations import change
 from lmc_helpers.progress import progress
 
 __all__ = ["Repaired", "repair", "repair_stacks"]
@@ -220,6 +221,16 @@ def _rescale(module: Any, s: Tensor, t: Tensor) -> None:
     bias.copy_(s * bias.double() + t)
 
 
+def _follows(module: Any, inputs: tuple, z: Tensor) -> bool:
+    """True if a layer of a caller's class makes s z + t where its weight and bias are changed for that."""
+    units, kept = _units(module, z), (module.weight.clone(), module.bias.clone())
+    s = torch.linspace(0.5, 1.5, units.shape[1]).to(units)
+    _rescale(module, s, s)
+    found = _units(module, type(module).forward(module, *inputs))
+    module.weight.copy_(kept[0]), module.bias.copy_(kept[1])
+    return change([found], [s * units + s]) <= torch.finfo(z.dtype).eps ** 0.5
+
+
 def _statistics(model: nn.Module, layers: Iterable[str], data: Any) -> dict[str, _Statistics]:
     """Module → means and deviations (m,) of its units over the data."""
     modules = {name: model.get_submodule(name) for name in layers}
@@ -253,8 +264,16 @@ def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
     order: list[nn.Module] = []
     made: dict[int, tuple[nn.Module, Tensor, int]] = {}  # storage → what was made there, kept alive, and its version
     before_norm: set[nn.Module] = set()
+    reads, active, elsewhere = Reads(dict(model.named_parameters())), [""], set[str]()
+    odd: dict[nn.Module, tuple] = {}  # of a caller's class → inputs and output
+
+    def reading() -> None:
+        elsewhere.update(name for name in reads.read if name.rpartition(".")[0] != active[-1])
+        reads.read = set()
 
     def enter(module: nn.Module, inputs: tuple) -> None:
+        reading()
+        active.append(names[module])
         whole = isinstance(module, _NORMS) and module.weight is not None and module.bias is not None
         wrapped = torch._C._functorch.is_functorch_wrapped_tensor
         if whole and inputs and isinstance(inputs[0], Tensor) and not wrapped(inputs[0]) and storage(inputs[0]) in made:
@@ -265,12 +284,16 @@ def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
     vectors: set[nn.Module] = set()  # whose outputs are one vector
     inside: set[nn.Module] = set()  # of a transform
 
-    def leave(module: nn.Module, _: Any, z: Tensor) -> None:
+    def leave(module: nn.Module, inputs: tuple, z: Tensor) -> None:
+        reading()
+        active.pop()
         if torch._C._functorch.is_functorch_wrapped_tensor(z):
             inside.add(module)
             return
         if z.ndim < 2:
             vectors.add(module)
+        elif not type(module).forward.__module__.startswith("torch."):
+            odd[module] = inputs, z.clone()
         made[storage(z)] = (module, z, z._version)
         order.append(module)
 
@@ -287,7 +310,7 @@ def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
             hooks.enter_context(part.register_forward_pre_hook(enter))
             hooks.enter_context(part.register_forward_hook(leave))
         x, _ = next(batches(model, data))
-        with Reads(dict(model.named_parameters())) as reads:
+        with reads:
             outputs = run(model, fitting(model, x))
     last = [made[storage(z)][0] for z in tensors_of(outputs) if storage(z) in made]
     last = last or order[-1:]
@@ -299,12 +322,17 @@ def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
         elif module not in last:
             left[names[module]] = f"is a {type(module).__name__}, which is not known to REPAIR"
     left |= {names[module]: "runs inside a transform of torch.func" for module in inside}
-    own = tuple(f"{names[module]}." for module in names if isinstance(module, _OWN))
-    idle = [names[module] for module in makers if module not in {*order, *inside}]
-    applied = [name for name in idle if f"{name}.weight" in reads.read and not name.startswith(own)]
-    left |= dict.fromkeys(applied, "is applied by another module")
+    inner = tuple(f"{names[module]}." for module in names if isinstance(module, _OWN))
+    reading()
+    for module in makers:
+        name = names[module]
+        alone = (
+            module not in inside and not name.startswith(inner) and owners[id(module._parameters.get("weight"))] == 1
+        )
+        if alone and f"{name}.weight" in elsewhere:
+            left[name] = "has a weight that another module reads"
     for module in dict.fromkeys(order):
-        if module in last or module in before_norm:
+        if module in last or module in before_norm or names[module] in left:
             continue
         own = [module._parameters.get(kind) for kind in ("weight", "bias")]
         if getattr(module, "weight", None) is not None and own[0] is None:
@@ -315,6 +343,8 @@ def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
             left[names[module]] = "shares its parameters"
         elif module in vectors:
             left[names[module]] = "runs on one vector, without a batch"
+        elif module in odd and not (odd[module][0] and _follows(module, *odd[module])):
+            left[names[module]] = "makes its units not as its weight and bias do"
         elif order.count(module) > 1:
             left[names[module]] = "runs several times"
         else:

@@ -194,6 +194,20 @@ def test_accuracy_is_by_outputs_that_the_loss_wants_large():
         assert lmc.line(a, b, other, (X, Y), [0, 1]).accuracies is None
 
 
+@pytest.mark.parametrize(
+    "loss", [lambda o, y: (o.argmax(1) != y).double().mean(), lambda o, y: (o - 1).abs().mean().item()]
+)
+def test_a_descent_on_a_loss_without_a_gradient_is_refused(loss):
+    a, b = pair()
+    for call in (
+        lambda: lmc.curve(a, b, loss, (X, Y)),
+        lambda: lmc.match(a, b, X, "sinkhorn", loss=loss, data=(X, Y)),
+        lambda: lmc.merge_path(a, "0", 0, 1, loss, (X, Y), steps=1),
+    ):
+        with pytest.raises(ValueError, match="no gradient by the weights; allowed"):
+            call()
+
+
 @pytest.mark.parametrize("changes", [lambda o, y: y.clamp_(1), lambda o, y: o.neg_()])
 def test_a_loss_that_writes_into_what_it_is_given_is_refused(changes):
     a, b = pair()

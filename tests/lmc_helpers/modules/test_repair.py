@@ -176,9 +176,42 @@ class Leaving(nn.Module):
 @pytest.mark.parametrize("biases", [(-150, 99), (99, -150), (99, 99)])
 def test_layers_that_do_not_run_or_that_a_function_applies_are_named(biases):
     x = numbers(30, 5)
-    with pytest.warns(UserWarning, match="c is applied by another module"):
+    with pytest.warns(
+        UserWarning, match=r"units that stay as merged: c has a weight that another module reads(; b runs on fewer.*)?$"
+    ):
         _, done = repair(*map(Leaving, biases), (x, x), details=True)
     assert list(done.ratios) == ["a"]
+
+
+class Tied(nn.Linear):
+    """The weight of a layer inside is that of the next one, too."""
+
+    def __init__(self):
+        super().__init__(5, 5)
+        self.inner = nn.Linear(5, 5)
+
+    def forward(self, x):
+        return super().forward(F.linear(self.inner(x).relu(), self.inner.weight.T))
+
+
+class Standard(nn.Linear):
+    def forward(self, x):
+        w = self.weight - self.weight.mean(1, keepdim=True)
+        return F.linear(x, w / w.norm(dim=1, keepdim=True), self.bias)
+
+
+@pytest.mark.parametrize(
+    ("first", "named"), [(Tied, "0.inner has a weight that another"), (lambda: Standard(5, 5), "0 makes its units not")]
+)
+def test_layers_whose_weights_say_more_or_less_than_their_units_stay(first, named):
+    a, b = (
+        scattered(nn.Sequential(first(), nn.ReLU(), nn.Linear(5, 4), nn.ReLU(), nn.Linear(4, 2)), k) for k in (1, 2)
+    )
+    with pytest.warns(UserWarning, match=named):
+        merged, done = repair(a, b, (numbers(30, 5), numbers(30)), details=True)
+    name = named.split()[0]
+    assert set(done.ratios) == {"0", "2"} - {name} and list(done.left) == [name]
+    assert merged.get_submodule(name).weight.equal(interpolate(a, b, 0.5).get_submodule(name).weight)
 
 
 def test_what_state_does_not_hold_is_compared_by_outputs():
