@@ -111,7 +111,7 @@ def called(model: nn.Module, x: Any, values: Mapping[str, Tensor] | None = None)
     given copies.
     """
     given = x if isinstance(x, Mapping) else dict(enumerate(x if isinstance(x, (tuple, list)) else (x,)))
-    own = {key: one.clone() if isinstance(one, Tensor) else one for key, one in given.items()}
+    own: dict[Any, Any] = {key: one.clone() if isinstance(one, Tensor) else one for key, one in given.items()}
     args, kwargs = ((), own) if isinstance(x, Mapping) else (tuple(own.values()), {})
     tick()
     if values:

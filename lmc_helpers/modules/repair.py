@@ -114,9 +114,9 @@ def repair(
 
     Linear maps, convolutions and norms that run as modules are corrected, in evaluation mode; if a norm follows one of
     the others directly, only the norm is. The module that makes the outputs stays as merged, and so does, with a
-    warning that names it, any module that has no bias to shift units by, shares its parameters with another module,
-    runs several times, is applied by something else, such as the projections of ``nn.MultiheadAttention``, or has
-    parameters and is of another class.
+    warning that names it, any module that has no bias to shift units by, shares its parameters with another module or
+    a function, runs several times or not in all modules, is applied by something else, such as the projections of
+    ``nn.MultiheadAttention``, or has parameters and is of another class, or of one whose units do not follow them.
 
     Parameters
     ----------
