@@ -8,13 +8,13 @@
 #
 # *How fast does gradient descent reach the minima of a two-layer network that learns from another, its teacher?*
 #
-# Slowly. At a minimum every neuron copies a teacher neuron or is zero (proved), and where copies of one neuron tilt apart the loss grows only like the **cube**
-# of the distance. So the distance falls like the steps to the power **[[Z1.converged:±]]**, hardly faster than one over the steps.
+# Slowly. At a minimum every neuron copies a teacher neuron or is zero (proved), and where copies tilt apart the loss grows like the **cube**
+# of the distance. So the distance from the minimum falls like the steps to the power **[[Z1.converged:±]]**, hardly faster than one over the steps.
 #
 # :::{glue:figure} fig_cubic
 # :alt: Loss against the tilt of two neurons that copy one teacher neuron, axis from 0. Tilted together, grey: a parabola. Tilted apart, blue: a much flatter curve, like the cube. Marked: on the way of gradient descent the distance is the steps to the power [[Z1.converged:.4f]], as recorded.
 #
-# Loss near a minimum with two neurons, exact. If they tilt together it is a square; if they tilt apart, so that their sum stays, a cube.
+# Loss when two copies of a teacher neuron tilt away from it, exact: like the square of the tilt if they tilt together, like its cube if they tilt apart and keep their sum.
 # :::
 #
 # **How sure.** The minima and the cube are proved; the speed is measured on [[n(Z1.converged)]] networks ($m = 12$ neurons, $M = 6$ of the teacher, $d = 8$ inputs), recorded.
@@ -27,7 +27,7 @@
 #
 # **Open.** Nothing.
 #
-# **For the authors.** Two slips: in the second line of the derivation after (8) the square belongs outside the sum, and “at most $m + 1$ types” is $M + 1$.
+# **For the authors.** Two slips: in the second line of the derivation after (8) the square belongs outside the sum, and “at most $m + 1$ types” should be $M + 1$.
 
 # %% [markdown]
 # :::{need}

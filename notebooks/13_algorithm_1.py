@@ -24,7 +24,7 @@
 # | “so that the barrier … will be low” (sec. 4) | [true](#Z4.low) | [[100 * Z4.low:±]] % of it is left |
 # | “we try to find the best permutation” (sec. 4), six neurons | [true, nearly best](#Z4.near_best) | [[Z4.near_best:±]] times the best |
 # | “the optimal permutation” (Fig. 2), a factor 2 allowed, $m = 2M$ | [true in this reading](#Z4.near_best_peak) | [[Z4.near_best_peak:.3f]] ([[Z4.near_best_peak:to]]) times what an assignment leaves |
-# | the same at $m = 12$, 24, 36 of Fig. 2, where worst | [false, narrowly](#Z4.near_best_figure) | [[Z4.near_best_figure:.2f]] ([[Z4.near_best_figure:to]]) times; with many teachers [[Z4.near_best_many:.2f]] |
+# | the same at $m = 12$, 24, 36 of Fig. 2, where worst | [false, narrowly](#Z4.near_best_figure) | [[Z4.near_best_figure:.2f]] ([[Z4.near_best_figure:to]]) times; with many teacher neurons [[Z4.near_best_many:.2f]] |
 # | “the best permutation” (Algorithm 1), “the optimal” one (Fig. 2), taken literally | [not always the best](#Z4.best) | missed for [[100 * Z4.best:.1f]] % ([[100 * Z4.best:to]]) of pairs |
 # | the same, trained networks | [not always the best](#Z4.trained) | missed by over 1 % for [[100 * Z4.trained:.1f]] % ([[100 * Z4.trained:to]]) |
 #
@@ -228,7 +228,7 @@ figures.numbers(
 #   Algorithm 1 does and is blind to the others as well;
 # - Algorithm 1 with large unmatched neurons paired with small ones, {glue:text}`found[6].factor(opposed):.2f`.
 #
-# As networks grow the factor grows with them: at $m = 2M$ it is below 2 for six teachers and
+# As networks grow the factor grows with them: at $m = 2M$ it is below 2 for six teacher neurons and
 # [[Z4.near_best_many:.2f]] for many ([](15_barrier_peak.ipynb), {claim}`Z4.near_best_many`).
 #
 # ## The mean error halfway is one linear assignment problem
@@ -262,7 +262,7 @@ print(f"p = {p.tolist()}, barrier {minima_barriers(W1, W2[p], M=2):.3e}")
 
 # %% [markdown]
 # The loss is the mean of the *square* of the same sum of non-positive terms. Its cross terms make it a quadratic
-# assignment problem, but the two criteria nearly agree: in this run this *pair matching* has a mean barrier {glue:text}`found[6].factor("pair matching"):.3f` times
+# assignment problem, but the two criteria nearly agree: in this run the assignment has a mean barrier {glue:text}`found[6].factor("pair matching"):.3f` times
 # the best one, and {glue:text}`found[6].factor("pair matching + swaps"):.3f` times after improving it by exchanges of two rows.
 #
 # ## For merging: disagreement has a price, and the same solver minimises it

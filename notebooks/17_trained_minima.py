@@ -27,7 +27,7 @@
 # | counts: “This assumption holds true when the learning rate … is relatively small” (sec. 5) | [false, too even](#Z13.counts) | [[Z13.counts:to]] of the variance |
 # | the numbers of five type vectors “are almost the same” (app. B.2) | [true, by symmetry](#Z13.gradient_descent) | within [[high(Z13.gradient_descent):≤.3f]] of 1/5 each, [[n(Z13.gradient_descent)]] runs |
 # | entries: “exponential distribution” (Fig. 9b) | [false from the printed start](#Z13.entries) | [[Z13.entries:to]] of the variance; from $1/\sqrt d$ (ours) [[Z13.entries_from_larger:±]] |
-# | lower “partly due to the sparsity” (sec. 4) | [open](#Z9.attribution) | even counts alone leave [[Z9.even_counts:to]] of random minima's at $3M$ |
+# | lower “partly due to the sparsity” (sec. 4) | [open](#Z9.attribution) | even counts alone leave [[Z9.even_counts:to]] of random minima's barrier at $3M$ |
 #
 # **Open.** Sparsity as a reason, and “slightly smaller”, “very similar” (sec. 4): the learning rate of Fig. 2 would decide.
 #

@@ -8,26 +8,26 @@
 #
 # *Are trained networks sparser than random minima?*
 #
-# It depends on the steps and the random minima. On the paper's index (0: equally strong neurons) training with small
-# steps ends **[[-Z9.uniform_least:±]]** below random minima with uniformly random lengths but **[[Z9.uniform_least_equal:±]]** above those with equal lengths; with large steps it ends **[[Z9.uniform_least_large:±]]** above the former, averaged over widths.
+# It depends on the steps and on the random minima. On the paper's index (0: all neurons equally long), averaged over widths, small
+# steps end **[[-Z9.uniform_least:±]]** below random minima with uniformly random entries (lengths of neurons) but **[[Z9.uniform_least_equal:±]]** above those with equal entries; large steps end **[[Z9.uniform_least_large:±]]** above the former.
 #
 # :::{glue:figure} fig_sparse
 # :alt: PQ index by neuron against the width from 9 to 36, axis from 0. From top to bottom: networks trained with large steps, random minima with uniform entries (exact), networks trained with small steps, random minima with equal entries (exact). Written beside them, as recorded on average over the widths: small steps lie [[-Z9.uniform_least:±]] below uniform entries and [[Z9.uniform_least_equal:±]] above equal ones, large steps [[Z9.uniform_least_large:±]] above uniform ones.
 #
-# Sparsity (PQ index by neuron) for $M = 6$, $d = 8$; dashed: random minima, exact, in which the copies of a teacher neuron have uniformly random or equal lengths; bars: 99.9 % intervals of this run. The differences are recorded, on average over the widths.
+# Sparsity ($M = 6$, $d = 8$). Solid: networks trained in this run, with 99.9 % intervals. Dashed: random minima, exact; their entries are the lengths of the copies of a teacher neuron. Differences: recorded means over the widths.
 # :::
 #
-# **How sure.** Proved for random minima; measured for training on [[n(Z9.uniform_least_large)]] to [[n(Z9.uniform_least)]] networks at each of five widths, recorded.
+# **How sure.** Proved for random minima; training: [[n(Z9.uniform_least_large)]] to [[n(Z9.uniform_least)]] networks at each of five widths, recorded.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | “with a smaller learning rate the PQI of minima is smaller” (sec. 5) | [true at every width](#Z9.smaller_rate) | where least, by [[Z9.smaller_rate:to]] |
-# | “the uniformly sampled minima have the smallest PQI” (sec. 5) | [true in two of three readings](#Z9.uniform_least_equal) | equal lengths: by [[Z9.uniform_least_equal:to]]; random ones: with large steps by [[Z9.uniform_least_large:±]], not with small ones |
+# | “the uniformly sampled minima have the smallest PQI” (sec. 5) | [true in two of three readings](#Z9.uniform_least_equal) | equal entries: by [[Z9.uniform_least_equal:to]]; uniform ones: with large steps by [[Z9.uniform_least_large:±]], not with small ones |
 # | if large, “the PQI also increases with the increase in network width” (sec. 5) | [true for a rate like $m^{-1/2}$](#Z9.width) | [[Z9.width:to]] per unit of $\ln m$ more than with small steps; with a rate like $1/m$ it falls: [[Z9.width_inverse:to]] |
 #
-# **Open.** “this phenomenon is not evident when the learning rate is low” (sec. 5): not recorded yet; half an hour of one core.
+# **Open.** “this phenomenon is not evident when the learning rate is low” (sec. 5): not recorded yet; half a core-hour.
 #
-# **For the authors.** Print *minima with equal entries have the smallest PQI; uniform ones only if the learning rate is large*, and state the learning rates of Fig. 5 and how they decay.
+# **For the authors.** Print *minima with equal entries have the smallest PQI*: of uniform ones it is true on average over widths, with a large learning rate. State the learning rates of Fig. 5 and how they decay.
 
 # %% [markdown]
 # :::{need}

@@ -8,8 +8,8 @@
 #
 # *How high is the barrier between networks that are narrower than their task needs?*
 #
-# The rise of the loss between matched networks falls twice. With six teacher neurons it is, at width five, **[[Z8.first_descent:.2f]]**
-# ([[Z8.first_descent:to]]) of that at width three; at equal width it is 0 (proved) if both runs succeed: with twelve teacher neurons only **[[100 * Z8.at_M:.0f]] %** ([[100 * low(Z8.at_M):.0f]] to [[100 * high(Z8.at_M):.0f]]) of runs do.
+# As matched networks widen, the rise of the loss between them falls twice. With six teacher neurons it is, at width five, **[[Z8.first_descent:.2f]]**
+# ([[Z8.first_descent:to]]) of that at width three; at width six it is 0 (proved) if both runs succeed: with twelve only **[[100 * Z8.at_M:.0f]] %** ([[100 * low(Z8.at_M):.0f]] to [[100 * high(Z8.at_M):.0f]]) of runs do.
 #
 # :::{glue:figure} fig_twice
 # :alt: Barrier after matching against the width from 1 to 24 for six teacher neurons, logarithmic axis. It is 0 at one neuron, highest at half the teacher's width, falls to 0 at the teacher's width, rises to a second, much lower peak between one and two times that width, and falls again. Marked: one neuron short it is [[Z8.first_descent:.2f]] ([[Z8.first_descent:to]]) of that at half the width, and with twelve teacher neurons [[100 * low(Z8.at_M):.0f]] to [[100 * high(Z8.at_M):.0f]] % of the runs arrive at equal width, as recorded.
@@ -22,13 +22,13 @@
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | “decreases as … up to $m = M$” (sec. 1) | [true](#Z8.first_descent) | at $M - 1$ [[Z8.first_descent:to]] of that at $M/2$ |
-# | “student neurons can always match” (Fig. 4) | [true where both arrive](#Z8.zero_at_M) | in every run? yes for $M = 6$ ([[100 * Z8.at_M_6:.1f]] %, [[100 * Z8.at_M_6:to]]), no for 12 ([[100 * Z8.at_M:.0f]] %) |
+# | “student neurons can always match” (Fig. 4) | [true where both reach loss 0](#Z8.zero_at_M) | reached by [[100 * Z8.at_M_6:.1f]] % ([[100 * Z8.at_M_6:to]]) of runs for $M = 6$, by [[100 * Z8.at_M:.0f]] % for 12 |
 # | “tend to match different subsets” (sec. 4) | [true](#Z8.subsets) | one neuron short: 5/6 of pairs, by symmetry; counted [[100 * Z8.subsets:to]] % |
-# | “first going up and then going down” (Fig. 10) | [true for $M = 6$ and 12](#Z14.up_and_down) | peak at [[Z14.up_and_down:to]] times the ends |
+# | “first going up and then going down” (Fig. 10) | [true for $M = 6$ and 12](#Z14.up_and_down) | peak [[Z14.up_and_down:to]] times as high as the ends |
 # | “way more lower” for larger $M$ (Fig. 10) | [true for $M = 30$](#Z14.lower_30) | [[Z14.lower_30:to]] of random minima's; $M = 12$: open, [[Z14.lower:to]] |
 # | “decreasing when $d$ is going up” (Fig. 11) | [true](#Z15.trained) | like $d$ to the power [[Z15.trained:to]] |
 #
-# **Open.** “Way more lower” for $M = 12$: on our border, half; over a hundred times the pairs. In core-hours: Fig. 12 with trained networks, 36; where the peak is for $M = 12$, 5; whether there is one for $M = 30$, 1.5.
+# **Open.** Is the barrier for $M = 12$ below half of random minima's? Over a hundred times the pairs. In core-hours: does it rise with $M$ (Fig. 12)? 36. Is its peak below $2M$ for $M = 12$? 5. Is there one for $M = 30$? 1.5.
 #
 # **For the authors.** No sentence to change; say in Fig. 4 that the 0 at $m = M$ is for runs that reach loss 0.
 

@@ -25,7 +25,7 @@
 # | “the gradient … is parallel to the tangent” (sec. 4.1) | [false](#P2.tangent) | cosine of the two down to [[P2.tangent:.5f]] |
 # | “at most one negative eigenvalue” (sec. 4.1) | [false](#P2.negative) | [[P2.negative:.0f]] seen, 3 possible with two inputs |
 # | “the same loss” or “higher loss” (Fig. 1) | [true](#P1.same_loss) | both occur in [[P1.same_loss:.0f]] of [[n(P1.same_loss)]] ReLU networks |
-# | Losses $6 \cdot 10^{-6}$ and $3 \cdot 10^{-5}$ (Fig. 1) | [open: no weights given](#P1.heights) | [[P1.heights:.0e]] for our weights; halving these divides it by 16 |
+# | Losses $6 \cdot 10^{-6}$ and $3 \cdot 10^{-5}$ (Fig. 1) | [open: no weights given](#P1.heights) | [[P1.heights:.0e]] for our weights; 1/16 of it with weights half as large |
 #
 # **Open.** Which pairs merge; whether a higher saddle can come before the end (none was met); first-order saddles with ReLU: more networks, a minute each. The losses of Fig. 1 need its weights.
 #
@@ -96,6 +96,7 @@ from lmc_helpers.permutation_points.merging import (
     follow_pairs,
     join_problems,
 )
+from lmc_helpers.permutation_points.pair import ChartLoss
 from lmc_helpers.seeds import normal
 
 # %% [markdown]
@@ -910,13 +911,13 @@ def descend_closer(loss, net: MLP, theta, steps: int) -> torch.Tensor:
     for ratio in torch.logspace(0, -4, 25, dtype=torch.float64):
         phi = chart.closer(phi, ratio * first)
         for _ in range(steps):
-            phi = phi - 0.05 * gradient(lambda at: loss(chart.weights(at)), phi)
+            phi = phi - 0.05 * gradient(ChartLoss(loss, chart), phi)
         phi = chart.unit(phi)
     return chart.weights(phi)
 
 
 problem, theta = toys[0]
-last = descend_closer(problem.loss, TANH, theta, descent)
+last = descend_closer(problem, TANH, theta, descent)
 small, start = reduce_pair(TANH, last, layer=1)
 merged = squared_loss(small, problem.x, problem.y)
 end = minimise(merged, start, 300, tol=1e-9, radius=0.1)

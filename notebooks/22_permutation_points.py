@@ -29,7 +29,7 @@
 #
 # **Open.** Nothing.
 #
-# **For the authors.** Print *0 to $n_{k-1} + 1$ negative eigenvalues and at least one that vanishes* and *a plane of equal loss, all of it critical for one output*.
+# **For the authors.** Print *0 to $n_{k-1} + 1$ negative eigenvalues*, *at least one that vanishes* and *a plane of equal loss, all of it critical for one output*.
 
 # %% [markdown]
 # :::{need}

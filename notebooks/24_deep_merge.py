@@ -8,23 +8,23 @@
 #
 # *What does it cost to make two similar neurons alike, and is it cheaper in a wider network?*
 #
-# Little, and less in wider networks. On small digits the highest loss on the way falls like the width to the power **[[P8.falls:±]]**, and accuracy drops by **[[100 * P8.accuracy:±]] points** at the worst width. A network with one neuron fewer has **[[2.718281828 ** P8.above:.1f]] times** ([[2.718281828 ** P8.above:to]]) the loss at the path's end.
+# Little, and less in wider networks. On small digits the highest loss on the way falls like the width to the power **[[P8.falls:±]]**, and accuracy drops by **[[100 * P8.accuracy:±]] points** at the worst width. The loss with one neuron fewer is **[[2.718281828 ** P8.above:.1f]] times** ([[2.718281828 ** P8.above:to]]) that at the end of the way.
 #
 # :::{glue:figure} fig_heights
 # :alt: Normalised loss against the width, both logarithmic. Dots, the highest loss on each path, fall steeply with the width, beside a dashed line with the recorded exponent of [[P8.falls:±]]. Squares, the mean loss of the networks with one neuron fewer, lie above the means at most widths; recorded, they are [[2.718281828 ** P8.above:.1f]] times as high as the ends of the paths.
 #
-# Widths {glue:text}`narrowest` to {glue:text}`widest` of this run (profile {glue:text}`profile`); exponent (dashed) and factor are recorded at 10 to 25. Dots are the highest losses on the way, not those at its end.
+# Widths {glue:text}`narrowest` to {glue:text}`widest` of this run (profile {glue:text}`profile`); exponent (dashed) and factor are recorded at the paper's widths. Dots are the highest losses on the way, not those at its end.
 # :::
 #
-# **How sure.** [[n(P8.falls)]] converged paths at widths 10 to 25 on 400 small digits, the last number on [[n(P8.above)]]; recorded. On MNIST: leading components only (chapter 52).
+# **How sure.** [[n(P8.falls)]] converged paths at the paper's four widths on small digits, the last number on [[n(P8.above)]]; recorded. On MNIST: paths on leading components only (chapter 52).
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | “the barrier height … decreased” with $H$ (sec. 5) | [true on digits](#P8.falls) | like $H$ to the power [[P8.falls:±]] |
 # | accuracy “decreases only marginally” (Fig. 3B) | [true on digits](#P8.accuracy) | by [[100 * P8.accuracy:±]] points |
 # | “in most cases the loss increased monotonically” (sec. 5) | [open](#P8.monotone) | a coarse grid hides falls |
-# | Output weights diverge; the pair ends as a neuron and its derivative (ours) | [true](#P8.runs_away) | on [[P8.runs_away * n(P8.runs_away):.0f]] of [[n(P8.runs_away)]] paths |
-# | One neuron fewer costs more (ours) | [true](#P8.above) | [[2.718281828 ** P8.above:.1f]] times ([[2.718281828 ** P8.above:to]]) the path's end, [[n(P8.above)]] paths |
+# | Ours: output weights diverge; the pair ends as a neuron and its derivative | [true](#P8.runs_away) | on [[P8.runs_away * n(P8.runs_away):.0f]] of [[n(P8.runs_away)]] paths |
+# | Ours: one neuron fewer costs more | [true](#P8.above) | [[2.718281828 ** P8.above:.1f]] times ([[2.718281828 ** P8.above:to]]) the path's end, [[n(P8.above)]] paths |
 #
 # **Open.** Monotone “in most cases” or not: some ten hours of one core.
 #
@@ -249,7 +249,7 @@ fell = (float(mean[worst]), max(float(error[worst]), least)) if some else (0, 1)
 claims.check("P8.accuracy", *fell, n=n if some else 0)
 
 # %% [markdown]
-# The recorded widths are 10 to 25, as in the paper. A power of $-[[abs(P8.falls):.1f]]$ means that twice the width divides the barrier by about [[2 ** abs(P8.falls):.0f]].
+# The recorded widths are the paper's. A power of $-[[abs(P8.falls):.1f]]$ means that twice the width divides the barrier by about [[2 ** abs(P8.falls):.0f]].
 #
 # ## A coarse grid hides falls of the loss
 #

@@ -24,7 +24,7 @@
 # | “has 3 connected components”, $\varepsilon \neq 0$ (Prop. 4.3) | [true](#G2.n1_positive) | on all [[n(G2.n1_positive) + n(G2.n1_negative)]] grids |
 # | “skip connections reduce this number” (abstract) | [true over two layers](#G2.reduces) | to 3 of 4 ($n = 1$) or 2 of 4 ($n \ge 2$); over one layer not |
 # | “Two components of $S_1$ are connected to $S_0$” (sec. 4.2) | [true](#G2.decomposition) | 2 of 4, in all [[n(G2.decomposition)]] cases |
-# | With a skip connection training ends in one piece (ours; future work of theirs, sec. 4.2) | [true](#G2.trained) | [[100 * G2.trained:to]] % of pairs, instead of a quarter |
+# | Ours (future work of theirs, sec. 4.2): with a skip connection training ends in one piece | [true](#G2.trained) | [[100 * G2.trained:to]] % of pairs, instead of a quarter |
 #
 # **Open.** Nothing.
 #

@@ -8,12 +8,12 @@
 #
 # *How far is the average of two factorisations of a product from all its factorisations?*
 #
-# Arbitrarily far, as the paper says (proved). Stretch one factor by $\beta$ and shrink the other, then average with the opposite stretch: the distance grows like **$\beta$**. For $\beta$ near 1 it is of second order, and averaging is harmless.
+# Arbitrarily far, as the paper says (proved). Stretch one factor by $\beta$ and shrink the other, then average with the opposite stretch: the distance grows like **$\beta$**. For $\beta$ near 1 it is of second order in $\beta - 1$, and averaging is harmless.
 #
 # :::{glue:figure} fig_far
 # :alt: Distance from all factorisations against the stretch beta from 1 to 10, both axes linear and the distance from 0. The distance of the average is nearly 0 at first, bends at beta equal to 2 plus the root of 3, and then grows in proportion to beta, marked with the recorded power [[G6.unbounded:.3f]]. Above it, half of the distance between the two factorisations.
 #
-# Distance of the average of two balanced factorisations of one $3 \times 3$ matrix from all others, in units of the root of its nuclear norm: exact (line), numerical (dots). Dashed: where it bends, $2 + \sqrt3$.
+# Distance of the average of two balanced factorisations of a $3 \times 3$ matrix from all (unit: root of the nuclear norm), exact (line), numerical (dots). Dotted: half that of the two. Dashed: the bend, $2 + \sqrt3$.
 # :::
 #
 # **How sure.** Proved between two bounds that meet as $\beta$ grows; compared at [[n(G6.bounds)]] averages, recorded.
@@ -23,7 +23,7 @@
 # | distance above "any positive number" (Prop. 5.5) | [true, like $\beta$](#G6.unbounded) | power [[G6.unbounded:≥.3f]] or more, [[n(G6.unbounded)]] cases |
 # | "far away from the orbit" (sec. 5.3) | [true, with bounds](#G6.bounds) | between two bounds, [[n(G6.bounds)]] midpoints |
 # | "cannot approach … simultaneously" (proof) | [true; we supply the estimate](#G6.last_step) | within rounding, [[n(G6.last_step)]] searches |
-# | Averages of any two are as far, save near pairs with product 0 (ours; the proof uses two special points) | [true](#G6.averages) | no exception in [[n(G6.averages)]] averages |
+# | Ours: averages of any two are as far, save near pairs with product 0 (the proof uses two special points) | [true](#G6.averages) | no exception in [[n(G6.averages)]] averages |
 #
 # **Open.** Nothing.
 #

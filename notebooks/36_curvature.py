@@ -13,7 +13,7 @@
 # :::{glue:figure} fig_idea_neck
 # :alt: A closed curve of minima shaped like a dumbbell. Half of it, drawn bold, joins the ends of a short chord that crosses the narrow neck; it bends gently and goes far round. No point of the curve enters the circle around the middle of the chord that touches its ends. Beside it three numbers: across such a neck any factor over the bound is reached; on a curve of the paper's symmetry [[G11.distance:.1f]]; on curves no longer than half a circle at most 1.
 #
-# Distance of the chord's middle from the minimum over the bound of Theorem 6.2. Drawn: a narrow neck; no minimum lies inside the dotted circle.
+# A curve of minima with a narrow neck; inside the dotted circle there is none. Numbers: distance of the chord's middle from the minima, divided by the bound of Theorem 6.2.
 # :::
 #
 # **How sure.** Proved, with an exact counterexample; [[n(G11.sampled)]] random curves and [[n(G11.sampled_rotations)]] rotations, recorded.

@@ -8,7 +8,7 @@
 #
 # *Does the best order of the neurons remove the barriers that scaling makes?*
 #
-# No (proved). Scale one ReLU neuron up by $m$ and its outgoing weights down: after the best permutation the loss halfway grows like **$m^2$**. Where scales agree, a line without barrier between random two-layer linear networks of an orthogonal map needs a width exponential in the map's rank (proved).
+# No (proved). Scale one ReLU neuron up by $m$ and its outgoing weights down: after the best permutation the loss halfway grows like **$m^2$**. Even unscaled, random two-layer linear networks of one orthogonal map are joined by a line without barrier only if exponentially wide in the dimension (proved).
 #
 # :::{glue:figure} fig_least
 # :alt: Loss halfway, relative to the squared size of the targets, against the scale of one neuron from 1 to 100000, both axes logarithmic. Two curves that end as parallel straight lines: the higher one for the order that the copy has, the lower one for the best of 24 orders, marked with the recorded power [[G5.without:.3f]] and on the dotted line of the theorem.
@@ -22,8 +22,8 @@
 # | --- | --- | --- |
 # | "unbounded even with neuron permutations" (sec. 5.2) | [true, like $m^{2k}$](#G5.unbounded) | power [[G5.unbounded:.4f]] · $k$, [[n(G5.unbounded)]] networks |
 # | Prop. 5.4, under an additional assumption | [true without it](#G5.without) | power [[G5.without:.4f]] · $k$, one neuron scaled |
-# | other permutations may lower it (sec. 5.2) | [true, power still $2k$](#G5.lowered) | the factor of $m^{2k}$ falls, at the extreme of [[n(G5.lowered)]] networks, to [[G5.lowered:.1e]] of itself |
-# | alignment "improves mode connectivity" (sec. 5.1, of others' observations) | [true; straight if wide](#G5.exponential) | width exponential in the rank; our lower bound reaches [[G5.exponential:.2f]] of the barrier left |
+# | “lowering the loss barrier by including permutations of other neurons” (sec. 5.2) | [true, power still $2k$](#G5.lowered) | divided by up to [[1 / G5.lowered:≤.0e]], at every large $m$ alike ([[n(G5.lowered)]] networks) |
+# | alignment "improves mode connectivity" (sec. 5.1, of others' observations) | [true; straight lines only if wide](#G5.exponential) | our lower bound ({prf:ref}`thm-exponential`) is at most [[G5.exponential:≤.2f]] of the barrier left |
 # | factor $\frac14$ for every degree (eq. 19) | [for $k = 1$ only](#G5.factor) | $2^{-(k+1)}$: [[G5.factor:.3f]] for $k = 2$ |
 #
 # **Open.** Nothing.

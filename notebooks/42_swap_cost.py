@@ -8,7 +8,7 @@
 #
 # *How much must the squared weights of a layer grow if its neurons exchange their functions?*
 #
-# By about the squared distance between those neurons' fixed parts, divided by $\mu$, the share of trained weights, after little training (proved). With trained parts below **half** that distance (**0.36** if shares stray by half) every exchange costs weight; beyond, exchanging many in a wide layer can save without bound.
+# By about the squared distance between those neurons' fixed parts, divided by $\mu$, the share of trained weights, after little training (proved). With trained parts below **half** the distance (**0.36** if shares stray by half) every exchange costs weight; beyond, exchanging many in a wide layer can save without bound.
 #
 # :::{glue:figure} fig_least
 # :name: fig-least-cost

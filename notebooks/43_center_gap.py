@@ -24,8 +24,8 @@
 # | "expected scaling behavior" (App. G.2, Fig. 11) | [true in the limit](#I6.scaling) | [[I6.scaling:.3f]] times $-2/k$ at $10^{12}$ neurons |
 # | The same from 16 to 1024 neurons, $k = 8$ | [it falls faster](#I6.exponent_8) | [[I6.exponent_8:±]], rate −0.25 |
 # | The same from 16 to 1024 neurons, $k = 32$ | [it falls faster](#I6.exponent_32) | [[I6.exponent_32:±]], rate −0.0625 |
-# | "vanishes quickly" in one dimension (4.3) | [true](#I6.line) | exponent [[I6.line:±]] |
-# | "decays very slowly" at large $k$ (4.3) | [true for full rows](#I6.few_exponent) | not with 4 of 128 entries fixed: [[I6.few_exponent:±]] |
+# | "vanishes quickly" in one dimension (sec. 4.3) | [true](#I6.line) | exponent [[I6.line:±]] |
+# | "decays very slowly" at large $k$ (sec. 4.3) | [true for full rows](#I6.few_exponent) | not with 4 of 128 entries fixed: [[I6.few_exponent:±]] |
 #
 # **Open.** Nothing.
 #

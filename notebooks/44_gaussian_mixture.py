@@ -13,7 +13,7 @@
 # :::{glue:figure} fig_partners
 # :alt: Cheap partners of a neuron, of 63, against the dimension of the data, 2, 8 and 32. With weights fixed at zero [[63 * I12.near_zero:.0f]] or more at each dimension. With large fixed weights after training [[I12.partners:.0f]] at 2 and [[I12.diagonal:.2f]] at 32; before training fewer, falling to none.
 #
-# Partners with whom a swap costs less than a tenth of the median with large fixed weights. Dots with 99.9 % bars: recorded, after 39 100 steps; thin line: this run.
+# Partners with whom a swap costs less than a tenth of the median with large fixed weights. Dots and band, with 99.9 % intervals: recorded, after 39 100 steps; thin line: this run.
 # :::
 #
 # **How sure.** Recorded, [[n(I12.partners)]] pairs of networks ([[n(I15.scale)]] for ridge regression), in a setting from the published code.
@@ -27,7 +27,7 @@
 # | "center-dominated regime ($\sigma_F = 1$)" (Q3): trained parts within the distance of fixed ones | [open: not stated](#I12.regime) | here [[100 * I12.regime:.0f]] % ([[100 * I12.regime:to]]) of pairs |
 # | By ridge regression costs are larger, too (Figs. 13, 15) | [open](#I15.scale) | [[10 ** I15.scale:.1f]] ([[10 ** I15.scale:to]]) times; we ask for twice |
 #
-# **Open.** Whether the paper's networks are centre-dominated: no run can decide that; its setting could. Costs by ridge regression: forty networks, 6 core-hours. Ours: whether training keeps half of the order of the costs, and whether both estimates order pairs alike (Evidence).
+# **Open.** Whether the paper's networks are centre-dominated: no run can decide that; its setting could. Costs by ridge regression: forty networks, 6 core-hours. Ours: whether training keeps half of the order of the costs, and whether ridge regression orders pairs alike (Evidence).
 #
 # **For the authors.** State the setting of Fig. 5: $\sigma_{\mathrm{sep}}$, $s$, $P$, fixed entries of a row, epochs, norm, layer. In Q3 $\Delta_\pi^{\mathrm{out}}$ is proportional to $\Vert\delta_\pi\Vert^2$, its minimum to $\gamma_{\mathrm{out}}^2$.
 

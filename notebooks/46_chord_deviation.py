@@ -24,10 +24,10 @@
 # | $\frac{2\pi^2}{3} (1 + \beta)^2 \beta^3$ for its square (eq. 226) | [true, with room](#I9.printed_bound) | $\frac{1}{3\pi} \beta^3$ suffices |
 # | for "$\beta \in [0, 1)$" (Thm 5.1) | [true for all $\beta \ge 0$](#I9.sharp_bound) | searched up to $\beta = 2$ |
 # | $\frac{\sqrt 3}{2} L_\eta \beta^2$ for smooth activations $\eta$, $\lvert \eta'' \rvert \le L_\eta$ (Thm D.1) | [true, and sharp](#I9.smooth_bound) | reached to [[1 - I9.smooth_bound:≤.0e]] |
-# | The deviation bounds the barrier (Prop. 5.2) | [true](#I9.barrier) | at most [[100 * I9.barrier:≤.1f]] % of it from 133 steps on |
-# | It leaves out a gain by convexity (ours) | [true](#I9.jensen) | [[100 * I9.jensen:±]] % of the cost, large fixed part |
+# | The deviation bounds the barrier (Prop. 5.2) | [true](#I9.barrier) | at most [[100 * I9.barrier:≤.1f]] % of that bound from 133 steps on |
+# | That bound leaves out a gain by convexity (ours) | [true](#I9.jensen) | [[100 * I9.jensen:±]] % of what the deviation costs, large fixed part |
 #
-# **Open.** Nothing on the bounds; barriers of networks with more than one hidden layer were not compared with theirs.
+# **Open.** Nothing on the bounds; barriers of networks with more than one hidden layer were not compared with the bound on them.
 #
 # **For the authors.** No result to change. In Thm 5.1 one may print $\sup_\lambda \lVert \xi_H \rVert \le \beta^{3/2} \lVert F \Sigma^{1/2} \rVert_F / \sqrt{3\pi}$ for every $\beta \ge 0$; "a second-order view" is of order $\frac32$ for ReLU.
 

@@ -20,12 +20,12 @@
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | "Explicit upper bound" (Thm E.4, eq. 255) | [true](#I19.surrogate) | costs reach [[100 * I19.surrogate:.1f]] % of it |
-# | … with its minimum in closed form (eqs. 256, 257) | [true](#I19.closed_form) | to rounding, [[n(I19.closed_form)]] problems |
-# | It tends to the cost without error as errors get expensive (Thm E.5) | [true, on all inputs](#I19.ridgeless_any) | to [[I19.ridgeless:≤.0e]] or less |
-# | "If $\eta$ is bi-Lipschitz, one can prove a lower bound" (App. E.2) | [true](#I19.bi_lipschitz) | leaky ReLU, [[n(I19.bi_lipschitz)]] costs |
-# | A lower bound, ReLU, symmetric inputs (ours) | [true](#I19.between) | at least half the upper one |
-# | Functions that agree on the projection are close (Prop. E.2) | [true](#I19.coincidence) | to $(L_1 + L_2)^2$ (Lipschitz constants) times the variance projected away |
+# | "Explicit upper bound" (Thm E.4, eq. 255) | [true](#I19.surrogate) | costs up to [[100 * I19.surrogate:≤.1f]] % of it |
+# | … in closed form (eqs. 256, 257) | [true](#I19.closed_form) | to rounding, [[n(I19.closed_form)]] problems |
+# | The cost tends to that without error as errors get expensive (Thm E.5) | [true](#I19.ridgeless_any) | to [[I19.ridgeless_any:≤.0e]], inputs without symmetry |
+# | "If $\eta$ is bi-Lipschitz, one can prove a lower bound" (App. E.2, $\eta$ the activation) | [true](#I19.bi_lipschitz) | leaky ReLU, [[n(I19.bi_lipschitz)]] costs |
+# | A lower bound, ReLU, symmetric inputs (ours) | [true](#I19.between) | at least half of our upper bound |
+# | Functions equal on the projection differ, squared, by $2 (L_1^2 + L_2^2)$ times the variance lost (Prop. E.2) | [true, with room](#I19.coincidence) | $(L_1 + L_2)^2$ suffices; $L_i$: Lipschitz constants |
 #
 # **Open.** Nothing. Without symmetry no such lower bound exists for ReLU.
 #

@@ -8,7 +8,7 @@
 #
 # *What can a network not learn if its trained weights stay close to fixed random ones?*
 #
-# A single steep ReLU (proved). With 41 inputs, networks within the paper's limits miss it by at least **[[I8.trained:≥.2f]]** (**[[100 * I8.trained * 2**0.5 / 41**2:≥.1f]] %** of its norm); the paper guarantees 0.07 for some bias. Given the paper's largest bias, every network without biases, trained or not, misses it by **[[100 * I8.hardness / (6 * 41**3 + 1):.0f]] %** of its norm.
+# A single steep ReLU (proved). With 41 inputs, networks within the paper's limits miss it by at least **[[I8.trained:≥.2f]]** (**[[100 * I8.trained * 2**0.5 / 41**2:≥.1f]] %** of its norm); the paper guarantees 0.07 for some bias. A target with the paper's largest bias is missed by every network without biases, trained or not, by **[[100 * I8.hardness / (6 * 41**3 + 1):.0f]] %**.
 #
 # :::{glue:figure} fig_hardness
 # :alt: Lower bounds on the error against the dimension from 41 to 140, on a logarithmic axis. For the largest bias the bound for every network without biases rises from [[I8.hardness:≥.0f]] to about a million; for a target without bias and networks near random features it rises from [[I8.trained:≥.2f]] to about a hundred; the constant of the paper's theorem is 0.07.

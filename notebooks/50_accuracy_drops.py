@@ -26,7 +26,7 @@
 # | "only by 6.1 percentage points for $k = 32$" | [open, no setting](#I12.drop_32) | here [[I12.drop_32:to]] |
 # | For low $k$ and many neurons swaps "again become accessible" (Q3) | [open](#I12.wide) | one width is trained |
 #
-# **Open.** The printed sizes: no run can decide them; their setting could. The order, and what Fig. 5 shows ([44](44_gaussian_mixture.ipynb)), in all [[n(I12.order_low)]] settings: ten pairs each instead of four, 10 core-hours (it stays open if signs differ between settings). Wide layers: 2 core-hours.
+# **Open.** The printed sizes: no run can decide them; their setting could. The order, and what Fig. 5 shows ([44](44_gaussian_mixture.ipynb)), in all [[n(I12.order_low)]] settings: ten pairs each instead of four, 10 core-hours (it stays open if the order differs between settings). Wide layers: 2 core-hours.
 #
 # **For the authors.** In Q3 state $\sigma_{\mathrm{sep}}$, the scales of the noise, the fixed entries of a row, the norm, the epochs, and the accuracy of the ends.
 

@@ -17,17 +17,17 @@
 # Barrier (largest rise of the loss) at the higher end of the widths over the highest between; last row: at width 6 over any wider. Recorded on MNIST; bars: 99.9 % intervals.
 # :::
 #
-# **How sure.** [[n(Z11.peak)]] groups of four networks at each width, all of MNIST, recorded; false: by a second seed, too. A peak: 0.9 or less; “greatly”: 2 or more; “limited”: half or more left. NLL: {term}`negative log-likelihood`.
+# **How sure.** [[n(Z11.peak)]] groups of four networks at each width, all of MNIST, recorded; each “false” by a second seed, too. A peak: 0.9 or less; “greatly”: 2 or more; “limited”: half or more left. NLL: {term}`negative log-likelihood`.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | "the barrier goes up and then goes down as the width increases" (sec. 6, Fig. 7) | [open (weights), false (activations)](#Z11.peak) | end over middle: [[Z11.peak:.2f]] ([[Z11.peak:to]]), [[Z11.peak_activations:.2f]] ([[Z11.peak_activations:to]]) |
-# | "the role of permutation invariance depends greatly on the model width" (sec. 6, Fig. 8) | [open (activations), false (weights)](#Z12.depends_activations) | share left at 25 over 100: [[Z12.depends_activations:.2f]] ([[Z12.depends_activations:to]]), [[Z12.depends:.2f]] ([[Z12.depends:to]]) |
-# | "When the model width is $m = 25$, the effect of permutation is pretty limited" (sec. 6) | [open (weights), false (activations)](#Z12.limited) | [[100 * Z12.limited:.0f]] % ([[100 * low(Z12.limited):.0f]] to [[100 * high(Z12.limited):.0f]]), [[100 * Z12.limited_activations:.0f]] % ([[100 * low(Z12.limited_activations):.0f]] to [[100 * high(Z12.limited_activations):.0f]]) left |
+# | "the barrier goes up and then goes down as the width increases" (sec. 6, Fig. 7) | [open (weights)](#Z11.peak), [false (activations)](#Z11.peak_activations) | end over middle: [[Z11.peak:.2f]] ([[Z11.peak:to]]), [[Z11.peak_activations:.2f]] ([[Z11.peak_activations:to]]) |
+# | "the role of permutation invariance depends greatly on the model width" (sec. 6, Fig. 8) | [open (activations)](#Z12.depends_activations), [false (weights)](#Z12.depends) | share left at 25 over 100: [[Z12.depends_activations:.2f]] ([[Z12.depends_activations:to]]), [[Z12.depends:.2f]] ([[Z12.depends:to]]) |
+# | "When the model width is $m = 25$, the effect of permutation is pretty limited" (sec. 6) | [open (weights)](#Z12.limited), [false (activations)](#Z12.limited_activations) | [[100 * Z12.limited:.0f]] % ([[100 * low(Z12.limited):.0f]] to [[100 * high(Z12.limited):.0f]]), [[100 * Z12.limited_activations:.0f]] % ([[100 * low(Z12.limited_activations):.0f]] to [[100 * high(Z12.limited_activations):.0f]]) left |
 # | Unmatched, "the NLL is constantly large for all widths we have examined" (sec. 6) | [true](#Z12.direct) | [[100 * Z12.direct:.0f]] % ([[100 * low(Z12.direct):.0f]] to [[100 * high(Z12.direct):.0f]]) of that of guessing, where least |
 # | The peak "doesn't change according to depths, but it got bigger" with the data (Fig. 14) | [open, no peak seen](#Z18.mnist) | two to six layers; CIFAR-10: only an altered copy at hand |
 #
-# **Open.** A peak by weights: 18 more groups (ten: {glue:text}`hours_steps` core-hours); a rise from width 6: one more. 200 epochs: {glue:text}`hours_long` core-hours.
+# **Open.** Whether matching by weights leaves a peak: 18 more groups (ten take {glue:text}`hours_steps` core-hours); whether the barrier rises from width 6: one more group. Both matchers after 200 epochs: {glue:text}`hours_long` core-hours.
 #
 # **For the authors.** Print with Fig. 7 which algorithm found the permutation (the choice is worth a factor of [[1 / Z11.matcher:.1f]], [[1 / Z11.matcher:to]]), and whether "10000 epochs" are steps.
 
@@ -321,7 +321,7 @@ def ends(order: str) -> Callable[[Curves], list]:
 # | 10 000 epochs | weights | [open, not run](#Z11.peak_printed) | {glue:text}`hours_printed` core-hours |
 #
 # After activation matching the barrier only falls with the width: at 15 it is higher than at every wider one, with both seeds.
-# After weight matching the curve is flat beside its errors.
+# After weight matching the curve is flat within its errors.
 # Narrower networks, which fit hardly anything and have little to lose, might show a rising side; at width 6 none is seen either: [[Z11.narrower:.2f]] ([[Z11.narrower:to]]) of the highest at any wider one ({claim}`Z11.narrower`).
 
 # %%
@@ -366,7 +366,7 @@ claims.check("Z12.direct", span(summits, of_all=min), **twice)
 # %% [markdown]
 # ## The height of the barrier belongs to a length of training
 #
-# Once a network classifies all its training images, SGD lowers the NLL further by making the logits larger, and it never ends.
+# Once a network classifies all its training images, SGD lowers the NLL further by making the logits larger, and this never ends.
 # Elsewhere on the line larger logits do harm.
 #
 # :::{prf:proposition} The NLL barrier has no scale of its own

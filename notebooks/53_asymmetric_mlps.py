@@ -28,7 +28,7 @@
 # | … at $\sigma_F = 0$ "similarly well as that of standard architectures" (Q1) | [true](#I11.similar) | alignment removes [[I11.similar:±]] times as large a share |
 # | For large $\sigma_F$ "the identity permutation is nearly optimal" (Q2, Fig. 3a) | [true](#I10.one) | score after 20 epochs [[I10.one:±]] (best: 1) |
 #
-# **Open.** Whether networks with weights fixed at zero lose 4 points or more: 16 more pairs, 6 core-hours. Ours, below: whether zeros leave a trace of the order.
+# **Open.** Whether networks with weights fixed at zero lose 4 points or more: 16 more pairs, 6 core-hours. Ours, below: whether with zeros the given order is better than a random one.
 #
 # **For the authors.** State batch size and initial weights. The newest script for Fig. 4c maximises 1 − |ρ|, with ρ the correlation, which does not align.
 
@@ -447,7 +447,7 @@ figures.show("fig_scores", figure)
 # Score of the identity in W-MLPs of the printed sizes after 20 epochs, averaged over layers and six pairs (I, Fig. 3a in one number). Recorded MNIST run; bars, smaller than the points: 99.9 % intervals.
 # :::
 #
-# Half of the way is there at $\sigma_F = 0.2$, and at $\sigma_F = 1$ the best permutation itself leaves **[[100 * I10.fixed:±]] %** of the neurons in their place ({claim}`I10.fixed`). What the paper says of its Figs. 3, 7 and 10:
+# Half of the way is reached at $\sigma_F = 0.2$, and at $\sigma_F = 1$ the best permutation itself leaves **[[100 * I10.fixed:±]] %** of the neurons in their place ({claim}`I10.fixed`). What the paper says of its Figs. 3, 7 and 10:
 #
 # | Statement | Asked of | Measured | We find |
 # | --- | --- | --- | --- |

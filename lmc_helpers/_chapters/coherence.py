@@ -128,6 +128,7 @@ F5 = Descent(epochs=100, batch=512, optimiser="adamw", rate=1e-2, weight_decay=1
 SCALE = 0.05  # standard deviation of the initial weights
 BETAS, EPS = (0.9, 0.999), 1e-8  # of AdamW
 CHUNK = 2**18  # activations of a batch of networks: 1 MiB, which fits in a core's cache
+_TRAINED: dict[int, torch.Tensor] = {}  # students by all that they depend on: several points share some
 
 
 @dataclass(frozen=True)
@@ -184,8 +185,11 @@ def train_students(
         for part in torch.arange(len(group)).split(_even(len(group), size)):
             if not live.any() or not recipe.epochs:
                 break
-            order = orders[:, chosen[part]]
-            P = _train(u[rows], mask[live][:, rows], first[part][:, live][..., rows], z3[g], y[g], order, recipe)
+            given = u[rows], mask[live][:, rows], first[part][:, live][..., rows], z3[g]
+            seen = *(t.numpy().tobytes() for t in given), *(group[i] for i in part), recipe
+            if (key := hash(seen)) not in _TRAINED:
+                _TRAINED[key] = _train(*given, y[g], orders[:, chosen[part]], recipe)
+            P = _TRAINED[key]
             neurons, columns = live.nonzero(), rows.nonzero().flatten()
             raw[part[:, None, None], neurons, columns] = P[:, :-1].mT
             bias[part[:, None], neurons.flatten()] = P[:, -1]

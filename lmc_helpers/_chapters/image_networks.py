@@ -44,7 +44,6 @@ class Averaged(Model):
 
     @property
     def classes(self) -> int:
-        """Number of outputs."""
         return self.model.classes
 
     def module(self) -> nn.Module:
@@ -52,19 +51,15 @@ class Averaged(Model):
         return nn.Sequential(OrderedDict(_means=nn.AvgPool2d(self.side), _model=self.model.module()))
 
     def units(self) -> dict[str, tuple[str, ...]]:
-        """Those of ``model``."""
         return {group: tuple(f"_model.{part}" for part in parts) for group, parts in self.model.units().items()}
 
     def widest(self) -> int:
-        """That of ``model``."""
         return self.model.widest()
 
     def draw(self, generator: torch.Generator) -> Tensors:
-        """Initial values of ``model``."""
         return self.model.draw(generator)
 
     def symmetry(self) -> Symmetry:
-        """That of ``model``."""
         return self.model.symmetry()
 
 

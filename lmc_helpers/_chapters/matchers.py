@@ -286,7 +286,6 @@ class Match:
     barrier: torch.Tensor  # (P,), loss halfway less the mean of the ends
     drop: torch.Tensor  # (P,), mean accuracy of the ends less that halfway, in percentage points
     repaired_barrier: torch.Tensor  # (P,), with REPAIR
-    repaired_drop: torch.Tensor  # (P,), with REPAIR
 
 
 def match(
@@ -312,7 +311,6 @@ def match(
         barrier=line.loss[:, 0] - loss,
         drop=100 * (accuracy - line.accuracy[:, 0]),
         repaired_barrier=merged.loss[:, 0] - loss,
-        repaired_drop=100 * (accuracy - merged.accuracy[:, 0]),
     )
 
 

@@ -489,7 +489,6 @@ class MergeRun(Cached[Merged]):
 
     @property
     def title(self) -> str:
-        """The run in words, one line."""
         pair, data = "a random" if self.seed is not None else "the most similar", self.teachers.data
         inputs = f"{self.components} components" if self.components else "all pixels"
         return (
@@ -569,12 +568,10 @@ class ReadMerges(Kept[AtWidth]):
 
     @property
     def title(self) -> str:
-        """The run in words, one line."""
         return f"losses on {len(self.merges)} paths, H = {self.merges[0].neurons}"
 
     @property
     def needs(self) -> tuple[Path, ...]:
-        """The files of the runs to be finished first."""
         return tuple(run.path() for run in self.merges)
 
     def prices(self) -> Price:
@@ -617,13 +614,11 @@ class WholePoint(Kept[Point]):
 
     @property
     def title(self) -> str:
-        """The run in words, one line."""
         data, H = self.teachers.data, _sizes(self.teachers)[LAYER]
         return f"minimum with one neuron fewer than H = {H} on {data.name} ({data.size} whole images)"
 
     @property
     def needs(self) -> tuple[Path, ...]:
-        """The files of the runs to be finished first."""
         return (self.teachers.path(),)
 
     def prices(self) -> Price:

@@ -59,11 +59,6 @@ class Moments:
         """Units that are constant on the samples, (2, P, m), bool."""
         return self.squares.sqrt() <= CONSTANT * (self.squares + self.n * self.means.square()).sqrt()
 
-    @property
-    def deviations(self) -> Tensor:
-        """Standard deviations, (2, P, m), of the n samples."""
-        return (self.squares / self.n).sqrt()
-
     def correlations(self) -> Tensor:
         """Pearson correlations S (P, m, m); those of dead units are 0."""
         size = torch.where(self.dead, torch.inf, self.squares.sqrt())  # (2, P, m)

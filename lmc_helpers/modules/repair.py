@@ -28,7 +28,7 @@ from torch import Tensor, nn
 from lmc_helpers._typing import Probability, checked
 from lmc_helpers.alignment.activation_matching import CONSTANT
 from lmc_helpers.modules._data import batches, check_apart, kept, run
-from lmc_helpers.modules._ends import Ends
+from lmc_helpers.modules._ends import Ends, between
 from lmc_helpers.modules._layers import storage
 from lmc_helpers.modules._module import (
     check_pair,
@@ -142,18 +142,18 @@ def repair(
     data = kept(data)
     with untouched():
         Ends(a, b).check(next(batches(a, data, 8))[0], seeds=1)
+        check_apart(copied(a), data)
     merged = interpolate(a, b, lam)
-    done = _set_right(merged, (a, b), (lam, 1 - lam), data)
+    done = _set_right(merged, (copied(a), copied(b)), (lam, 1 - lam), data)
     return (merged, done) if details else merged
 
 
 def _set_right(merged: nn.Module, ends: Sequence[nn.Module], shares: Sequence[float], data: Any) -> Repaired:
-    """Set means and deviations of a merged module's units to the weighted means of those of the modules in it."""
+    """Set means and deviations of a merged module's units to the weighted means of those of copies of the ends."""
     ratios, dead = {}, {}
     with untouched(), step_by_step():
-        check_apart(merged, data)
         layers, left = _layers(merged, data)
-        found = [_statistics(copied(end), layers, data) for end in ends]
+        found = [_statistics(end, layers, data) for end in ends]
         if layers and not any(found):
             raise ValueError(f"fewer than 2 samples of the units of {layers[0]!r}; allowed: at least 2")
         for name in progress(layers, "layer"):
@@ -170,6 +170,7 @@ def _set_right(merged: nn.Module, ends: Sequence[nn.Module], shares: Sequence[fl
     return Repaired(ratios, dead, left)
 
 
+@checked
 def repair_stacks(a: Stack, b: Stack, data: Any, lam: Probability = 0.5) -> tuple[Stack, Repaired]:
     """Merge P pairs of networks, one by one, as :func:`repair`; the report is (P, m) for each module.
 
@@ -183,8 +184,10 @@ def repair_stacks(a: Stack, b: Stack, data: Any, lam: Probability = 0.5) -> tupl
     """
     if a.model != b.model or len(a) != len(b):
         raise ValueError(f"{len(a)} networks {a.model} and {len(b)} {b.model}; allowed: P pairs of one architecture")
-    pairs = zip(a.modules(), b.modules(), strict=True)
-    nets, done = zip(*(repair(*pair, data, lam, details=True) for pair in pairs), strict=True)
+    one, two, data = a.effective(), b.effective(), kept(data)
+    nets = Stack(a.model, {name: between(one[name], two[name], lam) for name in one}).modules()
+    ends = zip(a.modules(), b.modules(), strict=True)
+    done = [_set_right(net, pair, (lam, 1 - lam), data) for net, pair in zip(nets, ends, strict=True)]
     ratios, dead = (
         {k: torch.stack([of[k] for of in each]) for k in each[0]}
         for each in zip(*((one.ratios, one.dead) for one in done), strict=True)

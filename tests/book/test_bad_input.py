@@ -47,7 +47,7 @@ CASES = {
         ("size: int = 3", "import math", "'import math' is not a parameter"),
         ("size: int = 3", "size = 3\nsize: int = 4", "'size' appears twice"),
         ("Integer(1, 9)", "Integer(1)", "size: 'Integer(1)' is not a rule"),
-        ("validate(\n", "print(\n", "it does not call chapter.begin"),
+        ("begin(globals()", "print(globals()", "it does not call chapter.begin"),
     ],
     "_toc.yml": [
         (WRITE, None, "cannot be read: No such file"),
@@ -110,11 +110,11 @@ CASES = {
 }
 #: What is told of another file than the one that was spoiled.
 ELSEWHERE = [
-    (LEDGER, "weight: headline", NEEDS.format("sise: 1"), "01_first.py, line 37: A1.value needs 'sise'; allowed: "),
+    (LEDGER, "weight: headline", NEEDS.format("sise: 1"), "01_first.py, line 30: A1.value needs 'sise'; allowed: "),
     (LEDGER, "weight: headline", NEEDS.format("size: 10"), "A1.value needs size ≥ 10; allowed: integer in [1, 9]"),
     (LEDGER, "weight: headline", NEEDS.format("size: [1]"), "A1.value needs size with 1; allowed: integer in [1, 9]"),
     ("notebooks/03_first.py", WRITE, "", "notebooks: 2 chapters have the name first"),
-    (CHAPTER, '"A1.value"', '"B1.value"', "02_second.py, line 32: B1.value is checked in 01_first.py, line "),
+    (CHAPTER, '"A1.value"', '"B1.value"', "02_second.py, line 25: B1.value is checked in 01_first.py, line "),
     (CHAPTER, 'claims.check("A1.value"', 'print("A1.value"', "A1.value is in the ledger as 'holds', but no chapter"),
 ]
 #: Checks of the book with one file after the other spoiled, in one process that forgets what it has read.

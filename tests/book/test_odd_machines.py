@@ -17,15 +17,6 @@ def refused(outcome) -> str:
     return outcome.stderr
 
 
-def test_a_build_begins_with_the_check(toy):
-    toy.edit("notebooks/profiles/smoke.yaml", "parameters: {}", "parameters: {size: 10}")
-    toy.edit("book/claims/A.yml", "equals: 1", "at_most: 10")
-    said = refused(toy.build())
-    assert "error: A.yml, line" in said and "also accepts its rival (9)" in said
-    assert "error: smoke.yaml, line" in said and "first: parameter size = 10 (int) is not allowed" in said
-    assert not toy.path("build/executed").exists()
-
-
 def killed(book, how: str, execute) -> str:
     """What is said of the first chapter, whose process ends so."""
     how = f"import os, signal\nheld = b'x' * (300 << 20)\n{how}\n"

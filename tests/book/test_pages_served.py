@@ -14,12 +14,6 @@ def test_no_page_needs_the_network_or_complains(served, browser):
     assert {name: said for name, said in trouble.items() if said} == {}
 
 
-def test_search(served, phone):
-    tab = phone.open(f"{served}/search.html?q=overlap")
-    tab.wait_for_selector("ul.search li")
-    assert phone.trouble == []
-
-
 def test_claims_are_published(served, watched):
     claims = json.loads(urllib.request.urlopen(f"{served}/claims.json").read())
     assert claims["parts"] and {record["chapter"] for record in claims["parts"]} <= set(chapters.chapters())

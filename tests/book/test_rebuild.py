@@ -42,10 +42,6 @@ def test_only_what_depends_on_an_edit_is_stale(built):
 
     for path in built.where.rglob("*.py"):  # a fresh checkout has new times and the same contents
         os.utime(path)
-    for name in (".ipynb_checkpoints/01_first-checkpoint.py", "01_first.py~", "#01_first.py#", ".01_first.py.swp"):
-        path = built.path("notebooks") / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text("what an editor leaves behind")
     assert built.stale() == []
     assert built.stale("laptop") == [FIRST, SECOND]  # profiles do not share executed notebooks
     built.executed(SECOND).unlink()

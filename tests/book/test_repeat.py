@@ -3,16 +3,13 @@
 import hashlib
 import json
 import sys
-from types import SimpleNamespace
 
 import pytest
 import yaml
 from small_book import FIRST, SECOND
 
 from book.tools.read.chapters import BuildError
-from book.tools.record.measured import Difference
-from book.tools.run import build, listing, variants
-from lmc_helpers.claims.intervals import Interval
+from book.tools.run import build, variants
 
 ONCE = """
 from pathlib import Path
@@ -135,23 +132,13 @@ def test_what_a_setting_changes_is_named(book):
     assert ": running at" not in again.stdout and again.returncode == 1
 
 
-def test_training_runs_follow_the_seed_of_the_sweep_and_are_left_to_the_chapter_in_a_setting():
-    commit = 40 * "b"
-    which = "", f"{commit}.2", f"{commit}.3"
-    own, second, third = (listing.parameters("51_width_barriers", "smoke", v)["seed"] for v in which)
-    digest = hashlib.sha256(f"{commit}.2:51_width_barriers".encode()).digest()
-    assert second == int.from_bytes(digest[:4]) % (2**32 - 1) and len({own, second, third}) == 3
-    assert listing.parameters("51_width_barriers", "smoke", "@two_threads")["seed"] == own
-    assert listing.jobs("smoke", "@two_threads") == {}
-
-
 @pytest.mark.parametrize(("executor", "expected"), [("local", [["a"], ["b"]]), ("slurm", [["a", "b"]])])
 def test_here_one_build_a_variant_on_a_cluster_one_for_all(monkeypatch, tmp_path, executor, expected):
     seen = []
 
-    def stand_in(profile, out, target, check, others, executor, cores):
-        seen.append(list(others))
-        if "a" in others:
+    def stand_in(profile, out, target, check, chosen, executor, cores):
+        seen.append(list(chosen))
+        if "a" in chosen:
             raise BuildError("a fails")
 
     monkeypatch.setattr(build, "build", stand_in)
@@ -164,15 +151,3 @@ def test_a_variant_that_is_none():
     for variant in ("abc", 40 * "g", 40 * "a" + ".0", "@", 40 * "a" + ".1.2"):
         with pytest.raises(BuildError, match="allowed: a full commit id"):
             variants.check(variant)
-    assert difference((1.0, 0), (1.001, 0)).size == pytest.approx(0.001 / 1.5)
-    assert difference((1.0, 0.1), (1.05, 0.1), sampled=True).size == pytest.approx(0.5)
-    assert difference((1e-15, 0), (3e-15, 0), criterion=(-1e-6, 1e-6)).size == pytest.approx(2e-9)
-    assert difference((1e-15, 0), (3e-15, 0), criterion=(-1e-16, 1e-16)).size == pytest.approx(2 / 3)
-    assert difference((1e-15, 0), (3e-15, 0), floor=1e-12, criterion=(-1e-16, 1e-16)).size == 0
-
-
-def difference(own, there, sampled=False, floor=0.0, criterion=(0.5, 1.5)):
-    part = SimpleNamespace(sampled=sampled, floor=floor, criterion=Interval(*criterion, ""))
-    z, holds = 3.2905267314919255, {"verdict": "holds"}
-    runs = [SimpleNamespace(value=v, low=v - z * s, high=v + z * s, **holds) for v, s in (own, there)]
-    return Difference(part, *runs)

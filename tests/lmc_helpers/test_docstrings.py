@@ -7,11 +7,13 @@ import pkgutil
 
 import pytest
 
+import book.tools
 import lmc_helpers
 from book.tools.render.pages import api_pages
 
 EVERY = (m.name for m in pkgutil.walk_packages(lmc_helpers.__path__, "lmc_helpers."))
 MODULES = sorted(name for name in EVERY if "._" not in name)
+TOOLS = sorted(m.name for m in pkgutil.walk_packages(book.tools.__path__, "book.tools."))
 PROMISED = {  # names that readers rely on, each with a worked example
     "lmc_helpers.overlap": ["expected_overlap", "simulate_overlap"],
     "lmc_helpers.teacher_student": ["kappa", "population_loss", "sample_minima"],
@@ -23,7 +25,7 @@ PROMISED = {  # names that readers rely on, each with a worked example
 }
 
 
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("name", [*MODULES, *TOOLS])
 def test_examples_run(name):
     outcome = doctest.testmod(importlib.import_module(name))
     assert outcome.failed == 0

@@ -8,6 +8,7 @@ import collections.abc
 import dataclasses
 import functools
 import importlib
+import inspect
 import math
 import pkgutil
 import types
@@ -335,24 +336,29 @@ def leaves(value):
 
 
 def public():
-    """Every public checked function of the package, its methods among them."""
+    """Every promised function of the package but for ``modules``, its methods among them."""
     for info in pkgutil.walk_packages(lmc_helpers.__path__, "lmc_helpers."):
-        parts = info.name.split(".")[1:]
-        if any(part.startswith("_") or part in ("modules", "progress", "training") for part in parts):
+        if any(part.startswith("_") or part == "modules" for part in info.name.split(".")[1:]):
             continue
         module = importlib.import_module(info.name)
-        for key, value in vars(module).items():
-            if getattr(value, "__module__", None) != info.name or key.startswith("_"):
-                continue
-            for one in vars(value).values() if isinstance(value, type) else [value]:
-                if hasattr(one, "__checked__"):
-                    yield one
+        for key in getattr(module, "__all__", vars(module)):
+            value = getattr(module, key)
+            if getattr(value, "__module__", None) == info.name and not key.startswith("_"):
+                yield from filter(inspect.isfunction, vars(value).values() if isinstance(value, type) else [value])
 
 
-def test_every_public_function_is_in_the_table():
+def test_every_public_function_that_takes_tensors_is_checked_and_is_in_the_table():
+    functions = list(public())
+    takes = [
+        f for f in functions if any("Tensor" in str(a.annotation) for a in inspect.signature(f).parameters.values())
+    ]
+    left = [f.__qualname__ for f in takes if not (hasattr(f, "__checked__") or f.__name__.startswith("_"))]
+    assert len(takes) > 60 and left == []
     known = {id(getattr(written(function), "__wrapped__", None)) for function, _, _ in CALLS}
-    assert not [f.__qualname__ for f in public() if id(f.__wrapped__) not in known]
-    hints = {name(f): [hint for key, hint in _typing._hints(f).items() if key != "return"] for f in public()}
+    others = tuple(f"lmc_helpers.{name}" for name in ("training", "progress"))
+    checked = [f for f in functions if hasattr(f, "__checked__") and not f.__module__.startswith(others)]
+    assert not [f.__qualname__ for f in checked if id(f.__wrapped__) not in known]
+    hints = {name(f): [hint for key, hint in _typing._hints(f).items() if key != "return"] for f in checked}
     batches = {key for key, some in hints.items() if any(map(batched, some))}
     assert batches & {name(function) for function, _, element in CALLS if element is None} == set(UNBATCHED.split())
 

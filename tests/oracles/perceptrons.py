@@ -36,3 +36,10 @@ def layers_by_hand(net, theta, x):
             out = ACTIVATIONS[net.activation](out)
         found.append(torch.from_numpy(out))
     return found
+
+
+def at_distance(free, first, second, delta):
+    """Parameters in NumPy with the second neuron moved to a distance from the first, in its direction."""
+    moved, e = free.copy(), free[second] - free[first]
+    moved[second] = free[first] + delta * e / np.linalg.norm(e)
+    return moved

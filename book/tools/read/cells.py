@@ -152,24 +152,13 @@ def _parameters(nodes: list[ast.stmt], name: str) -> dict[str, Any]:
     return values
 
 
-def _called(node: ast.AST) -> str:
-    return ast.unparse(node.func).rpartition(".")[2] if isinstance(node, ast.Call) else ""
-
-
 def _rules(tree: ast.Module, name: str) -> dict[str, Any]:
-    """Rule of each parameter, from the call of ``chapter.begin`` or of ``validate``."""
-    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and _called(n) in ("begin", "validate")]
-    if not calls:
-        raise BuildError(f"{name}: it does not call chapter.begin, which checks the parameters")
-    call = min(calls, key=lambda node: node.lineno)
-    if _called(call) == "begin":
-        pairs: list[tuple[Any, ast.expr]] = [(word.arg, word.value) for word in call.keywords]
-        rules = dict(language.COMMON)
-    else:
-        given = call.args[1] if len(call.args) > 1 else None
-        pairs = list(zip(given.keys, given.values, strict=True)) if isinstance(given, ast.Dict) else []
-        pairs, rules = [(getattr(key, "value", None), value) for key, value in pairs], {}
-    return rules | {str(key): _rule(value, f"{name}, line {value.lineno}: {key}") for key, value in pairs}
+    """Rule of each parameter, from the call of ``chapter.begin``."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "begin":
+            rules = {str(one.arg): _rule(one.value, f"{name}, line {one.lineno}: {one.arg}") for one in node.keywords}
+            return rules | language.COMMON | rules
+    raise BuildError(f"{name}: it does not call chapter.begin, which checks the parameters")
 
 
 def _rule(node: ast.expr, where: str) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -37,6 +38,12 @@ class BuildError(Exception):
 def chapters() -> list[str]:
     """All chapters in the order of the book, ``12_overlap_theorem`` and so on."""
     return sorted(path.stem for path in NOTEBOOKS.glob("[0-9][0-9]_*.py"))
+
+
+def cells(source: str) -> list[tuple[str, str]]:
+    """The marker and the content of each cell of a chapter's source."""
+    pieces = re.split(r"^# %%(?!%)(.*)\n", source, flags=re.M)[1:]
+    return list(zip(map(str.strip, pieces[::2]), pieces[1::2], strict=True))
 
 
 def short(chapter: str) -> str:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import TypeAdapter
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from book.tools.read.chapters import BuildError
 from lmc_helpers.claims import yaml_files
 from lmc_helpers.claims.intervals import LedgerError, cut
+
+Kind = TypeVar("Kind", bound=BaseModel)
 
 
 def read(path: Path, grammar: Any, allowed: str) -> Any:
@@ -48,3 +50,11 @@ def listed(path: Path) -> list[dict]:
     if not isinstance(content, list) or not all(isinstance(one, dict) and "part" in one for one in content):
         raise BuildError(f"{path.name}: {cut(content)} is not allowed; allowed: a list of records, each with its part")
     return content
+
+
+def entries(path: Path, kind: type[Kind]) -> list[Kind]:
+    """The entries of a JSON file that commands of the book write; none if there is no such file."""
+    try:
+        return [kind.model_validate(entry) for entry in listed(path)] if path.exists() else []
+    except ValidationError as error:
+        raise BuildError(f"{yaml_files.explained(error, path.name)}; take it from git") from None

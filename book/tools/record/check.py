@@ -115,11 +115,9 @@ def _records() -> list[str]:
 
 def _recorded(path: Path) -> object:
     if path.name == standing.LAPTOP.name:
-        standing.at_laptop()
-        return []
+        return standing.at_laptop()
     if path.name == narrowest.TABLE.name:
-        narrowest.table()
-        return []
+        return narrowest.table()
     kind, _, profile = path.stem.partition("-")
     if kind in repeats.KINDS:
         return repeats.Record(kind, profile).read()

@@ -175,7 +175,7 @@ def run(profile: str, earlier: str | None, only: list[str], cores: int, later: l
 
     try:
         with stopping.on_interrupt(keep):
-            build.build(profile, out, cores, "executed", check.before, seeds=commit, only=wanted)
+            build.build(profile, out, cores, "executed", check.before, chosen={commit: wanted})
     finally:
         keep()
 
@@ -194,7 +194,7 @@ def repeat_share(profile: str, share: Fraction, cores: int) -> int:
     wrong = 0
     for chapter, seeds in sorted({(r["chapter"], r["seeds"]) for r in stored.values() if r["chapter"] in wanted}):
         here = [record for record in stored.values() if (record["chapter"], record["seeds"]) == (chapter, seeds)]
-        build.build(profile, out, cores, "executed", check.before, seeds=seeds, only=[chapter])
+        build.build(profile, out, cores, "executed", check.before, chosen={seeds: [chapter]})
         path = Targets(profile, out, seeds).executed[chapter]
         again = {record["part"]: record for record in records.records(path)}
         lines = [line for record in here for line in _compare(record, again)]

@@ -11,7 +11,7 @@ import json
 import math
 from pathlib import Path
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from book.tools.read import inputs, papers
 from book.tools.read.chapters import ROOT, BuildError
@@ -19,7 +19,6 @@ from book.tools.record import standing
 from lmc_helpers.claims.criteria import Part
 from lmc_helpers.claims.intervals import Entry, Interval
 from lmc_helpers.claims.numerals import CLOSE, people
-from lmc_helpers.claims.yaml_files import explained
 from lmc_helpers.files import atomic_write
 
 TABLE = ROOT / "book" / "recorded" / "narrowest.json"
@@ -95,10 +94,7 @@ def _shown(interval: Interval) -> str:
 
 def table(path: Path = TABLE) -> list[Stood]:
     """The stored version of each measured part; raises BuildError if the file was edited."""
-    try:
-        return [Stood.model_validate(entry) for entry in inputs.listed(path)] if path.exists() else []
-    except ValidationError as error:
-        raise BuildError(f"{explained(error, path.name)}; take it from git") from None
+    return inputs.entries(path, Stood)
 
 
 def problems() -> list[str]:

@@ -72,7 +72,7 @@ class Published(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    verdicts: dict[str, str] = Field(description="claim → its verdict on the scoreboard")
+    verdicts: dict[str, str] = Field(description="claim or part → its verdict on the scoreboard, and in its box")
     verdicts_of_this_run: dict[str, str] = Field(description="claim → verdict of its headlines in this run alone")
     parts: list[Record] = Field(description="every part that this run judged")
     recorded: list[Record] = Field(description="the confirmatory runs at paper scale")

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from book.tools.read import inputs, sources
 from book.tools.read.chapters import ROOT, BuildError
@@ -26,7 +26,6 @@ from lmc_helpers import claims
 from lmc_helpers.claims.criteria import Part
 from lmc_helpers.claims.intervals import INSIDE, OUTSIDE, Entry
 from lmc_helpers.claims.judge import judge, lacking
-from lmc_helpers.claims.yaml_files import explained
 
 REFERENCES = ROOT / "tests" / "reference"  # executed at smoke
 LAPTOP = ROOT / "book" / "recorded" / "reference-laptop.json"
@@ -46,10 +45,7 @@ class LaptopEntry(Measured):
 
 def at_laptop() -> list[LaptopEntry]:
     """The numbers at laptop; raises BuildError if the file was edited."""
-    try:
-        return [LaptopEntry.model_validate(entry) for entry in inputs.listed(LAPTOP)] if LAPTOP.exists() else []
-    except ValidationError as error:
-        raise BuildError(f"{explained(error, LAPTOP.name)}; take it from git") from None
+    return inputs.entries(LAPTOP, LaptopEntry)
 
 
 @cache

@@ -26,7 +26,7 @@ DERIVED, SLIPS = "derived", "slips"
 KINDS = {
     RESULT: "results",
     DETAIL: "details and steps of proofs",
-    DERIVED: "decided by an identity or a theorem, not measured",
+    DERIVED: "judged by an identity or a theorem",
     SLIPS: "slips that are checked",
     OWN: "this book's own",
 }
@@ -66,7 +66,13 @@ def _first_sentence(text: str) -> str:
 
 def cells(statements: list[Statement], letter: str) -> list[Cell]:
     counts = Counter((s.axis, kind(s)) for s in statements if s.part.id[0] == letter)
-    return [Cell(axis, *(counts[axis, kind] for kind in (RESULT, DETAIL, DERIVED))) for axis in AXIS]
+    return [Cell(axis, *(counts[axis, kind] for kind in Cell._fields[1:])) for axis in AXIS]
+
+
+def totals(lines: dict[str, list[Cell]]) -> dict[str, Counter[str]]:
+    """Number of results, details and derivations of all papers by verdict; ``lines`` is the scoreboard's."""
+    told = {name: [{c.axis: getattr(c, name)} for line in lines.values() for c in line] for name in Cell._fields[1:]}
+    return {name: sum(map(Counter, counts), Counter[str]()) for name, counts in told.items()}
 
 
 def _worst_first(statement: Statement) -> tuple[int, int]:

@@ -17,16 +17,24 @@ from lmc_helpers.claims.render import words
 
 #: A label of a theorem of this book in a text of the ledger.
 THEOREM = re.compile(r"(?<![\w.`-])(?:thm|prop|prp|lem|cor|def)-[\w-]*\w")
+#: How many of a kind hold, and what becomes of others: of one, of more, and their verdicts.
+HOLD = {RESULT: "results judged by a measurement hold, as printed or as we read them"}
+HOLD[board.DERIVED] = f"statements {board.KINDS[board.DERIVED]} hold"
+OTHERS = {
+    ("does not", "do not"): (claims.CORRECTED, claims.FAILS),
+    ("stays open after its run", "stay open after their runs"): (claims.OPEN,),
+    ("was not run", "were not run"): (claims.NOT_RUN,),
+}
 
 
 def sentence(text: str) -> str:
     """A text as a sentence: a capital at its start where that is a word, a full stop at its end.
 
-    >>> sentence("section 4.1, last paragraph"), sentence("γ is a mean"), sentence("m grows"), sentence("Is it so?")
-    ('Section 4.1, last paragraph.', 'γ is a mean.', 'm grows.', 'Is it so?')
+    >>> sentence("section 4.1, last paragraph"), sentence("γ is a mean"), sentence("a law"), sentence("Is it so?")
+    ('Section 4.1, last paragraph.', 'γ is a mean.', 'A law.', 'Is it so?')
     """
     text = text.strip()
-    start = text[:1].upper() if re.match(r"[a-z]{2}", text) else text[:1]
+    start = text[:1].upper() if re.match(r"[a-z]{2}|a ", text) else text[:1]
     return start + text[1:] + ("" if text.endswith((".", "?", "!", "…")) else ".")
 
 
@@ -90,23 +98,20 @@ def confirmed(found: Findings, letter: str) -> list[dict]:
 
 
 def in_short(cells: list[board.Cell]) -> str:
-    r"""How many of a paper's results hold, in one sentence, and apart from them those that no measurement decides.
+    r"""How many of a paper's results hold, in one sentence, and apart from them of those that no measurement judges.
 
-    >>> said = in_short([board.Cell("holds", 29, 3, 20), board.Cell("open", 2, 0), board.Cell("fails", 1, 0, 1)])
+    >>> said = in_short([board.Cell("holds", 29, 3, 20), board.Cell("not run", 2, 0), board.Cell("fails", 1, 0, 1)])
     >>> print(*said.split("; "), sep="\n")
-    29 of 32 measured results hold, as printed or as we read them, 1 does not, 2 are open
-    of 21 statements that an identity or a theorem decides, 20 hold.
+    29 of 32 results judged by a measurement hold, as printed or as we read them, 1 does not, 2 were not run
+    20 of 21 statements judged by an identity or a theorem hold, 1 does not.
     """
-    kind = {claims.OPEN: "open", claims.NOT_RUN: "open", claims.CORRECTED: "false", claims.FAILS: "false"}
-    count, derived = Counter[str](), Counter[str]()
-    for cell in cells:
-        count[kind.get(cell.axis, "holds")] += cell.results
-        derived[kind.get(cell.axis, "holds")] += cell.derived
-    said = [f"{count['holds']} of {count.total()} measured results hold, as printed or as we read them"]
-    said += [f"{count['false']} {'do' if count['false'] > 1 else 'does'} not"] * bool(count["false"])
-    said += [f"{count['open']} {'are' if count['open'] > 1 else 'is'} open"] * bool(count["open"])
-    decided = f"; of {derived.total()} statements that an identity or a theorem decides, {derived['holds']} hold"
-    return ", ".join(said) + decided * bool(derived.total()) + "."
+    said, found = [], board.totals({"": cells})
+    for name, hold in HOLD.items():
+        count = found[name]
+        others = [(sum(count[verdict] for verdict in verdicts), words) for words, verdicts in OTHERS.items()]
+        told = [f"{count.total() - sum(n for n, _ in others)} of {count.total()} {hold}"]
+        said += [", ".join(told + [f"{n} {words[n > 1]}" for n, words in others if n])] * bool(count.total())
+    return "; ".join(said) + "."
 
 
 def report(found: Findings, letter: str) -> dict:

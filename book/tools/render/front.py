@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,7 +16,7 @@ from book.tools.read import chapters, inputs, papers, profiles
 from book.tools.read.chapters import ROOT, BuildError
 from book.tools.record import records
 from book.tools.record.records import Run, notebook, recorded
-from book.tools.render import board, contents, gallery, numbers, pictures, staging
+from book.tools.render import contents, gallery, numbers, pictures, staging
 from book.tools.run import listing
 from book.tools.run.jobs import Job
 from lmc_helpers.claims.formulas import plain
@@ -54,15 +53,6 @@ def bare(text: str) -> str:
     'the barrier of m at m ≤ 2M'
     """
     return re.sub(r"[*`]", "", re.sub(r"\$([^$]*)\$", lambda found: plain(found[1]), text))
-
-
-def totals(lines: dict[str, list[board.Cell]]) -> dict[str, Counter[str]]:
-    """Number of results, details and derivations of all papers by verdict; ``lines`` is the scoreboard's."""
-    found: dict[str, Counter[str]] = {name: Counter() for name in ("results", "details", "derived")}
-    for cell in (cell for line in lines.values() for cell in line):
-        for name, counter in found.items():
-            counter[cell.axis] += getattr(cell, name)
-    return found
 
 
 @cache

@@ -7,7 +7,7 @@ The first cell holds, each a paragraph, in this order::
     The answer, with numbers from the record as [[part:format]].
     :::{glue:figure} name … :::            the picture
     **How sure.** One line.
-    | The paper says | We find | By how much |      rows: a quotation with its place; [words](#part); a size
+    | The paper says | We find | By how much |      rows: a quotation with its place; [words](#part), or two; a size
     **Open.** One line.
     **For the authors.** The sentence to print instead, in italics: quotation marks are for what a paper prints.
 
@@ -27,7 +27,8 @@ from book.tools.render import numbers, pictures
 from lmc_helpers import claims
 
 HEAD = re.compile(r"\| (The paper says|We expected) \| We find \| By how much \|")  # "expected": no paper is judged
-ROW = re.compile(r"^\| (?P<says>.+?) \| \[(?P<words>[^\]]+)\]\(#(?P<part>[\w.]+)\) \| (?P<size>.+?) \|$")
+LINK = r"\[([^\]]+)\]\(#([\w.]+)\)"
+ROW = re.compile(rf"^\| (?P<says>.+?) \| (?P<links>\[[^\]]+\]\(#(?P<part>[\w.]+)\)(?:, {LINK})?) \| (?P<size>.+?) \|$")
 LABEL = re.compile(r"^# (?::label: ([\w-]+)|\(([\w-]+)\)=)$", re.M)
 WANTED = re.compile(r"\{(?:numref|prf:ref)\}`(?:[^`<]*<)?([\w-]+)>?`")
 LINES = ("How sure", "Open", "For the authors")
@@ -61,12 +62,6 @@ def words(text: str) -> int:
 def markdown(cell: str) -> str:
     """The text of a Markdown cell of a py:percent source."""
     return re.sub("^# ?", "", cell, flags=re.M).strip()
-
-
-def cells(source: str) -> list[tuple[str, str]]:
-    """The marker and the content of each cell of a chapter's source."""
-    pieces = re.split(r"^# %%(?!%)(.*)\n", source, flags=re.M)[1:]
-    return list(zip(map(str.strip, pieces[::2]), pieces[1::2], strict=True))
 
 
 def read(text: str) -> Opening:
@@ -132,7 +127,7 @@ def _labels() -> list[str]:
 
 def problems(chapter: str, verdicts: dict[str, str], recorded: dict[str, dict]) -> Iterator[str]:
     """Faults in the form of a chapter: its first screen, and the length of its argument."""
-    listed = cells(inputs.text(chapters.NOTEBOOKS / f"{chapter}.py"))
+    listed = chapters.cells(inputs.text(chapters.NOTEBOOKS / f"{chapter}.py"))
     first = markdown(listed[0][1]) if listed else ""
     if not HEAD.search(first):
         return  # not in this form
@@ -143,14 +138,13 @@ def problems(chapter: str, verdicts: dict[str, str], recorded: dict[str, dict]) 
         yield f"{where}: {error}"
         return
     yield from (f"{where}: {problem}" for problem in _limits(opening, recorded))
-    for row in opening.rows:
-        part, said = row["part"], row["words"].lower()
+    for said, part in (link for row in opening.rows for link in re.findall(LINK, row["links"])):
         if part not in verdicts:
             yield f"{where}: {part} is not in the ledger"
             continue
         true, unknown = verdicts[part] in (claims.HOLDS, claims.SHARPER), verdicts[part] == claims.OPEN
-        if said.startswith("true") != true or said.startswith(("open", "not run")) != unknown:
-            yield f"{where}: {row['words']!r} is said of {part}, which is {verdicts[part]!r}"
+        if said.lower().startswith("true") != true or said.lower().startswith(("open", "not run")) != unknown:
+            yield f"{where}: {said!r} is said of {part}, which is {verdicts[part]!r}"
     for loose in numbers.UNROUNDED.findall("\n".join(text for kind, text in listed if kind == "[markdown]")):
         yield f"{chapter}.py: {loose} may be rounded to the wrong side; allowed: [[…:≤.2f]], [[…:≥.2f]]"
     ends = [at for at, (kind, text) in enumerate(listed) if kind == "[markdown]" and halves.EVIDENCE.search(text)]

@@ -84,7 +84,7 @@ def environment() -> jinja2.Environment:
     found.filters |= {"cell": cell, "slug": claims.slug, "badge": badge, "link": link, "attribute": html.escape}
     found.filters |= findings_pages.filters(cell) | {"bare": front.bare, "duration": staging.duration}
     found.globals |= {"stated": STATED, "page_of": halves.of_parts, "short": papers.short, "heading": papers.heading}
-    found.globals |= {"scale": gallery.scale, "totals": front.totals, "plural": plural}
+    found.globals |= {"scale": gallery.scale, "totals": board.totals, "plural": plural}
     found.globals |= {"in_short": findings_pages.in_short}
     return found
 
@@ -129,15 +129,14 @@ def api_pages() -> dict[str, str]:
 
 
 def on_board(findings: Findings) -> dict[str, str]:
-    """Id → its verdict on the scoreboard."""
-    return {row.claim.id: row.verdict for row in board.rows(findings)}
+    """Id or part → its verdict on the scoreboard, and in its box."""
+    parts = {id: finding.shown for id, finding in findings.parts.items()}
+    return parts | {row.claim.id: row.verdict for row in board.rows(findings)}
 
 
 def addresses(run: Run, findings: Findings) -> dict[str, dict[str, str]]:
     """Id or part → its verdict as in its box or row, and the page and anchor of that box, or of that row."""
-    found = {}
-    verdicts = on_board(findings)
-    verdicts |= {id: finding.shown for id, finding in findings.parts.items()}
+    found, verdicts = {}, on_board(findings)
     for id in run.verdicts | run.found:
         verdict, record = verdicts[id], run.records.get(id)
         counts = findings.counts(id) if id in findings.parts else ""

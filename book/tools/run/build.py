@@ -20,6 +20,7 @@ from book.tools.run.progress import Progress
 from book.tools.run.targets import Targets
 from lmc_helpers.files import remove_abandoned
 
+WHOLE = {"": None}  # every chapter with its own seeds
 FEW = 3  # chapters or runs for which no forkserver is started: it takes as long as it saves on two
 
 
@@ -96,18 +97,15 @@ def build(
     target: str,
     check: Callable[[str], object],
     fork: bool | None = None,
-    seeds: str = "",
-    only: list[str] | None = None,
+    chosen: Mapping[str, list[str] | None] = WHOLE,
     executor: str = "local",
     executor_args: str = "",
-    others: Mapping[str, list[str]] | None = None,
 ) -> None:
     """Run the graph up to ``target``: ``book`` (the pages), ``executed`` (the notebooks) or ``trained`` (the runs).
 
-    Snakemake is not even started if nothing is stale. ``only`` names chapters, ``seeds`` a commit for a confirmatory
-    run, ``others`` instead several variants (:mod:`book.tools.run.variants`) with the chapters of each. Chapters
-    are forked from a process that has imported everything if there are many; ``fork`` overrides this. The files that
-    the target needs pass the ``check`` first.
+    Snakemake is not even started if nothing is stale. ``chosen`` has the chapters, or None for all, of each variant
+    (:mod:`book.tools.run.variants`). Chapters are forked from a process that has imported everything if there are many;
+    ``fork`` overrides this. The files that the target needs pass the ``check`` first.
     """
     cluster.check(executor, executor_args)
     where = graph.Where(cores, executor, executor_args)
@@ -115,8 +113,7 @@ def build(
     with build_lock(), stopping.on_interrupt(tidy), stopping.on_interrupt(stopping.end_children):
         tidy()
         check(target)
-        every: Mapping[str, list[str] | None] = others or {seeds: only}
-        parts = [_Variant(name, profile, out, chosen, target) for name, chosen in every.items()]
+        parts = [_Variant(name, profile, out, only, target) for name, only in chosen.items()]
         targets = parts[0].targets
         listed = list({job.digest: job for part in parts for job in part.listed}.values())
         todo = list({job.digest: job for part in parts for job in part.todo}.values())
@@ -181,7 +178,7 @@ def each(
     failed = None
     for chosen in groups:
         try:
-            build(profile, out, target="executed", check=check, others=chosen, executor=executor, **where)
+            build(profile, out, target="executed", check=check, chosen=chosen, executor=executor, **where)
         except BuildError as error:
             failed = error
     if failed:

@@ -31,15 +31,10 @@ WORTH_A_JOB = 30
 RECORDED = ROOT / "book" / "recorded" / "runs"
 
 
-def _text(chapter: str) -> str:
-    return (names.NOTEBOOKS / f"{chapter}.py").read_text(encoding="utf-8")
-
-
 def parameters(chapter: str, profile: str, seeds: str = "") -> dict:
     """The parameters that a chapter has in a build: its own, the profile's, and the seed of a confirmatory run."""
-    cells = ("\n" + _text(chapter)).split("\n# %%")[1:]
-    tags = ((re.search(r"tags=(\[.*?\])", cell.partition("\n")[0]), cell) for cell in cells)
-    own = (cell.partition("\n")[2] for found, cell in tags if found and "parameters" in json.loads(found[1]))
+    source = (names.NOTEBOOKS / f"{chapter}.py").read_text(encoding="utf-8")
+    own = (cell for marker, cell in names.cells(source) if re.search(r'tags=\[.*"parameters"', marker))
     known = literals.values(next(own, "")) | profiles.parameters(chapter, profile)
     return known | variants.parameters(chapter, seeds)
 

@@ -51,8 +51,8 @@ def expected(profile: str) -> dict[str, float]:
 def in_words(seconds: float) -> str:
     """A time to wait for, rounded.
 
-    >>> in_words(3), in_words(44), in_words(100), in_words(7000)
-    ('about 10 s to go', 'about 50 s to go', 'about 2 min to go', 'about 1.9 h to go')
+    >>> [in_words(seconds) for seconds in (0, 11, 49, 60, 9000)]
+    ['about 10 s to go', 'about 20 s to go', 'about 50 s to go', 'about 1 min to go', 'about 2.5 h to go']
     """
     if seconds < 50:
         return f"about {10 * max(1, -int(-seconds // 10))} s to go"

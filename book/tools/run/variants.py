@@ -92,7 +92,7 @@ def prepare(notebook, variant: str) -> None:
     from nbformat.v4 import new_code_cell
 
     found, code = setting(variant), [cell for cell in notebook.cells if cell.cell_type == "code"]
-    begins = next((cell for cell in code if re.search(r"\b(begin|validate)\(", cell.source)), code[0])
+    begins = next(cell for cell in code if re.search(r"\bbegin\(", cell.source))
     lines = [f"# {found.says}", "import torch", f"torch.set_num_threads({found.threads})"]
     notebook.cells.insert(notebook.cells.index(begins) + 1, new_code_cell("\n".join(lines)))
 
@@ -133,7 +133,7 @@ def seed(commit: str, chapter: str) -> int:
     """The seed of a chapter, from the id of a commit.
 
     >>> seed("825a4ae" + 33 * "0", "12_overlap_theorem")
-    1
+    1480196192
     """
     return int.from_bytes(hashlib.sha256(f"{commit}:{chapter}".encode()).digest()[:4]) % (2**32 - 1)
 

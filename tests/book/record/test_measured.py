@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from book.tools.record import measured
-from book.tools.record.measured import Spread, ratio
+from book.tools.record.measured import Difference, Spread, ratio
+from lmc_helpers.claims.intervals import Interval
 
 Z = 3.2905267314919255
 
@@ -106,3 +107,15 @@ def test_exact_values_are_the_same_or_say_over_what_and_intervals_of_shares_meet
     assert Spread(part(), "01_x", apart).kind == measured.INTERVAL and Spread(part(), "01_x", apart).ratio is None
     assert Spread(part(), "01_x", apart).error_bars == "too small"
     assert Spread(part(), "01_x", [run(0.1, half=0.2), run(0.3, half=0.2)]).error_bars == ""
+
+
+def test_how_far_two_runs_are_apart():
+    def size(own, other, ends=(0.5, 1.5), **more):
+        of = part(criterion=Interval(*ends, ""), **({"sampled": False} | more))
+        return Difference(of, run(*own), run(*other)).size
+
+    assert size([1.0], [1.001]) == pytest.approx(0.001 / 1.5)
+    assert size([1.0, 0.1], [1.05, 0.1], sampled=True) == pytest.approx(0.5)
+    assert size([1e-15], [3e-15], (-1e-6, 1e-6)) == pytest.approx(2e-9)
+    assert size([1e-15], [3e-15], (-1e-16, 1e-16)) == pytest.approx(2 / 3)
+    assert size([1e-15], [3e-15], (-1e-16, 1e-16), floor=1e-12) == 0

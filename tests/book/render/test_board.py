@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from oracles.ledger import BASE, CORRECTED, SAMPLED, SHARPER, claim, step, write
 
-from book.tools.render import anchors, board, errata, findings
+from book.tools.render import anchors, board, errata, findings, findings_pages, pages
 from lmc_helpers import claims
 
 FAILING = BASE | {"expected": "fails", "reason": "A reason. Another one.", "in_short": "It is not two"}
@@ -68,6 +68,9 @@ def test_each_statement_is_counted_once_on_both_axes(toy):
         "not run": (1, 0),
     }
     assert {c.axis: c.derived for c in board.cells(toy.statements, "T") if c.derived} == {"holds": 1, FALSE: 1}
+    told = re.findall(r"\d (?:of \d|does|stays|was)", findings_pages.in_short(board.cells(toy.statements, "T")))
+    assert told == ["4 of 7", "1 does", "1 stays", "1 was", "1 of 2", "1 does"]
+    assert [pages.on_board(toy)[id] for id in ("T1", "T1.not_run", "T1.one")] == ["open", "not run", "fails"]
     assert [(c.results, c.details) for c in board.cells(toy.statements, "U")] == [(0, 0)] * 4 + [(1, 0), (0, 0), (0, 0)]
 
 
@@ -245,7 +248,7 @@ def test_an_address_of_a_part_unfolds_and_draws_it(scoreboard):
     part = tab.locator("#score-Z3-limit")
     assert part.is_visible() and "board-target" in part.get_attribute("class")
     tab.wait_for_function("() => document.querySelectorAll('#score-Z3-limit mjx-container').length > 1")
-    assert "$" not in part.inner_text()
+    assert "$" not in part.inner_text() and "T(2M, M) at M = 10 000: 0.7" in part.inner_text()  # what the number is of
 
 
 def test_the_errata_are_what_the_records_or_else_the_run_contradict(html, confirmed):

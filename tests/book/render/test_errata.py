@@ -4,7 +4,7 @@ import pytest
 import yaml
 from oracles.ledger import BASE, CORRECTED, SAMPLED, claim, parse_part, step, write
 
-from book.tools.read import chapters, papers, sources
+from book.tools.read import papers, sources
 from book.tools.render import errata, findings
 from lmc_helpers import claims
 
@@ -52,14 +52,6 @@ def test_what_an_erratum_lacks_is_named():
     part = parse_part("T1.a", SAMPLED | {"expected": "fails", "reason": "so"})
     it = findings.Finding(part, "12_overlap_theorem", {"verdict": "open"}, {"verdict": "fails"})
     assert errata.command(it) == "make chapter NAME=overlap_theorem PROFILE=paper"
-
-
-def test_the_line_that_reproduces_a_part_names_the_chapter_that_checks_it(where, expected):
-    known = sources.Sources()
-    for part in expected:
-        line = errata.command(findings.Finding(part, where[part.id], {"verdict": part.expected}, None))
-        name = line.removeprefix("make chapter NAME=")
-        assert part.id in known.chapter(chapters.find(name)).checks
 
 
 def test_entries_stand_by_weight_and_slips_by_what_they_change(tmp_path):

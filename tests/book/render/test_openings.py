@@ -76,6 +76,7 @@ WRONG = {
     ('# | "decreases" | [open](#Z7.open) | [[Z7.open:to]] |\n', ""): "2 rows",
     ("[true](#Z7.gain)", "[not so](#Z7.gain)"): "'not so' is said of Z7.gain, which is 'holds'",
     ("[open](#Z7.open)", "[true](#Z7.open)"): "'true' is said of Z7.open, which is 'open'",
+    ("[open](#Z7.open)", "[open](#Z7.open), [false](#Z7.gain)"): "'false' is said of Z7.gain, which is 'holds'",
     ("[true](#Z7.gain)", "[true](#Z7.other)"): "Z7.other is not in the ledger",
     ("[true](#Z7.gain)", "true"): "is not a row",
     ("# **Open.** Nothing.\n#\n", ""): "no line **Open.**",
@@ -99,7 +100,7 @@ def problems(tmp_path, monkeypatch):
 
 def test_every_chapter_has_the_form(problems):
     texts = {name: (chapters.NOTEBOOKS / f"{name}.py").read_text(encoding="utf-8") for name in chapters.chapters()}
-    assert [name for name, text in texts.items() if not openings.HEAD.search(openings.cells(text)[0][1])] == []
+    assert [name for name, text in texts.items() if not openings.HEAD.search(chapters.cells(text)[0][1])] == []
     assert problems(HEAD) == []
     assert problems("# %% [markdown]\n# # Title\n#\n# Text.\n") == []  # not in this form
 
@@ -124,7 +125,7 @@ def test_one_notebook_gives_two_pages(problems):
         {"cell_type": "markdown", "metadata": {}, "source": openings.markdown(text)}
         if kind == "[markdown]"
         else {"cell_type": "code", "metadata": {}, "source": text, "outputs": []}
-        for kind, text in openings.cells(HEAD)
+        for kind, text in chapters.cells(HEAD)
     ]
     cells[3]["outputs"], cells[5]["outputs"] = [glued[1]], [glued[0], glued[2]]
     run = {"chapter": "15_x", "profile": "smoke", "seconds": 1.0}

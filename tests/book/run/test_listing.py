@@ -98,6 +98,7 @@ def test_short_runs_are_left_to_their_chapter_and_a_list_of_another_version_is_m
     assert listing._is_worth_it(short) and listing._is_worth_it(long)
     assert not listing._is_worth_it(replace(short, needs=("q",))) and listing._is_worth_it(replace(long, needs=("q",)))
     assert listing._is_worth_it(replace(short, core_minutes=0.5, needs=("q",)))  # 30 s
+    assert listing.jobs("smoke", "@two_threads") == {}  # a setting trains in the chapter
     job = Job("0", "t", "p", 1, 1, 1, 1.0, False, (FIRST,))
     assert listing._fits({"key": "k", "runs": [asdict(job)]}, "k")
     newer = asdict(job) | {"priority": 3}

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from book.tools.run import progress
-from book.tools.run.progress import Progress, in_words
+from book.tools.run.progress import Progress
 
 BUDGETS = {"11_a": 10.0, "12_b": 40.0, "13_c": 20.0, "14_d": 20.0}
 
@@ -80,13 +80,6 @@ def test_the_last_times_are_kept(made, tmp_path):
     assert progress.expected("laptop") == BUDGETS
     (tmp_path / "build/times/smoke.json").write_text("{half")
     assert progress.expected("smoke") == BUDGETS
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"), [(0, "10 s"), (11, "20 s"), (49, "50 s"), (60, "1 min"), (250, "4 min"), (9000, "2.5 h")]
-)
-def test_times_in_words(seconds, words):
-    assert in_words(seconds) == f"about {words} to go"
 
 
 def carried_out(shown, clock, seconds, cores: int) -> list[tuple[float, float]]:

@@ -62,7 +62,6 @@ def test_way_to_best_by_all_permutations():
     assert chapter.way_to_best(weights, x) == pytest.approx(expected, abs=1e-9)
 
 
-# ---------- two clocks
 @pytest.mark.parametrize("c", [0.0, 0.6])
 def test_agreement_of_simulated_rows(c):
     """The recursion itself, with moves that are an autoregressive process of uneven size in five directions."""

@@ -43,7 +43,6 @@ def test_the_spread_is_that_of_dirichlet_laws(m, M, law, ratio):
     assert found / uniform == pytest.approx(ratio, rel=0.04)
 
 
-# ---------- What the barrier takes from the counts and from the smallest rows
 def test_smallest_rows():
     """1 on the uniform simplex; n² · 1/n for n equal entries, types with one row left out."""
     (smallest,) = on_the_page("17_trained_minima", "smallest", torch=torch, snap=snap, ratio_of_means=ratio_of_means)

@@ -1,6 +1,7 @@
 """What chapter *unbounded barriers* computes: forward passes in NumPy, maxima on a grid, descent by torch.optim."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -76,25 +77,16 @@ def test_orbit_interval_and_bound_are_sharp(k):
         chapter.orbit_interval(last, before, k, 1e-6)
 
 
-def output(last, before, features, k, negative):
-    """W_l σ(W_{l−1} F) in NumPy, with sign and power."""
-    z = before.numpy() @ features.numpy()
-    return last.numpy() @ (np.where(z > 0, 1.0, negative) * np.abs(z) ** k)
-
-
 @pytest.mark.parametrize("k", DEGREES)
 def test_factor_multiplies_the_output_on_the_line(k):
-    last, before, features = normal(3, 5), normal(5, 2), normal(2, 7)
-    plain = output(last, before, features, k, 0.4)
+    last, before, net = normal(3, 5), normal(5, 2), SimpleNamespace(F=normal(2, 7), k=k, negative=0.4)
+    plain = forward(net, last, before)
     for m in (0.05, 3.0):
         other = last * m**-k, m * before
         for alpha in (0.0, 0.31, 0.5, 1.0):
             line = [(1 - alpha) * one + alpha * two for one, two in zip((last, before), other, strict=True)]
             np.testing.assert_allclose(
-                output(*line, features, k, 0.4),
-                chapter.output_factor(m, k, alpha).item() * plain,
-                rtol=1e-12,
-                atol=1e-13,
+                forward(net, *line), chapter.output_factor(m, k, alpha).item() * plain, rtol=1e-12, atol=1e-13
             )
 
 

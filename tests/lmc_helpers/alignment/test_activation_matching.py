@@ -1,5 +1,6 @@
 """Activation matching against NumPy's correlations, brute force, and networks whose units are shuffled."""
 
+import functools
 import itertools
 
 import numpy as np
@@ -12,17 +13,19 @@ from lmc_helpers.matching import _correlations, match_activations
 from lmc_helpers.networks.mlp import MLP
 
 
+def in_batches(za, zb, sizes):
+    parts = zip(za.split(sizes, dim=1), zb.split(sizes, dim=1), strict=True)
+    return functools.reduce(module.merged_moments, itertools.starmap(module.moments_of, parts))
+
+
 @pytest.mark.parametrize("sizes", [[9], [1, 8], [4, 4, 1], [1] * 9])
-def test_batches_give_thecorrelations_of_the_whole(sizes):
+def test_batches_give_the_correlations_of_the_whole(sizes):
     za, zb = gaussian(2, 9, 3, seed=1) + 100, gaussian(2, 9, 3, seed=2) ** 2
-    found = [module.moments_of(*pair) for pair in zip(za.split(sizes, dim=1), zb.split(sizes, dim=1), strict=True)]
-    whole = found[0]
-    for part in found[1:]:
-        whole = module.merged_moments(whole, part)
+    whole = in_batches(za, zb, sizes)
     for n in range(2):
         expected = np.corrcoef(za[n].T.numpy(), zb[n].T.numpy())[:3, 3:]
         np.testing.assert_allclose(whole.correlations()[n], expected, atol=1e-12)
-    np.testing.assert_allclose(whole.deviations, np.std([za.numpy(), zb.numpy()], axis=2), rtol=1e-12)
+    np.testing.assert_allclose(whole.squares, 9 * np.var([za.numpy(), zb.numpy()], axis=2), rtol=1e-12)
     torch.testing.assert_close(whole.correlations(), _correlations(za, zb))
 
 
@@ -31,11 +34,7 @@ def test_dead_units_are_counted_and_small_variations_survive():
     zb = za[:, :, [3, 0, 1, 2]].clone()
     za[..., 1], zb[..., 3], zb[..., 0] = 0.0, 0.1, 7.3  # unit 1 of a, and units 3 (=2 of a) and 0 (=3 of a) of b
     for batches in ([50], [7, 20, 23]):
-        parts = [module.moments_of(*pair) for pair in zip(za.split(batches, 1), zb.split(batches, 1), strict=True)]
-        whole = parts[0]
-        for part in parts[1:]:
-            whole = module.merged_moments(whole, part)
-        found = module.match_moments({"h": whole})
+        found = module.match_moments({"h": in_batches(za, zb, batches)})
         assert found.dead["h"][:, 0].tolist() == [[False, True, False, False], [True, False, False, True]]
         assert found.gains["h"].isfinite().all() and (found.gains["h"][0, 1] == 0).all()
         assert found.permutations["h"][0, 0] == 1
@@ -43,11 +42,7 @@ def test_dead_units_are_counted_and_small_variations_survive():
     found = module.match_moments({"h": module.moments_of(torch.zeros(1, 5, 3), torch.ones(1, 5, 3))})
     assert found.objective()["h"].item() == 0 and found.dead["h"].all()
     z = 1e6 + gaussian(1, 1000, 2, seed=3)
-    parts = [module.moments_of(part, part) for part in z.split(100, dim=1)]
-    whole = parts[0]
-    for part in parts[1:]:
-        whole = module.merged_moments(whole, part)
-    np.testing.assert_allclose(whole.deviations[0, 0], z[0].numpy().std(axis=0), rtol=1e-8)
+    np.testing.assert_allclose(in_batches(z, z, 100).squares[0, 0], 1000 * z[0].numpy().var(axis=0), rtol=1e-8)
 
 
 @pytest.mark.parametrize("objective", module.OBJECTIVES)

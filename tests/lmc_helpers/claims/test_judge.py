@@ -155,11 +155,6 @@ def test_a_measurement_that_is_none_is_refused(entry, value, error, message):
 @pytest.mark.parametrize(
     ("entry", "value", "contradiction"),
     [
-        (BASE, 2.0, False),
-        (BASE, 3.0, True),
-        (BASE | {"expected": "fails", "reason": "r"}, 3.0, False),
-        (BASE | {"expected": "fails", "reason": "r"}, 2.0, True),
-        (BASE | {"expected": "open", "reason": "r"}, 3.0, False),
         (SHARPER, 2.0, False),
         (SHARPER, 2.05, True),  # the sharper criterion is rejected
         (STEP, 2.0, True),

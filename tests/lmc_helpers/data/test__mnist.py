@@ -23,17 +23,6 @@ def files(n: int = 5, **replaced) -> dict[str, Content]:
     return {name: Content(name, value, "") for name, value in raw.items()}
 
 
-def test_pixels_and_labels_are_where_they_belong():
-    found = files()
-    both = parse(found)
-    assert set(both) == {"train", "test"}
-    for split, prefix, n in (("train", "train", 5), ("test", "t10k", 2)):
-        pixels, y = both[split]
-        raw = found[f"{prefix}-images-idx3-ubyte"].raw
-        assert pixels.shape == (n, 1, 28, 28) and y.tolist() == list(range(n))
-        assert pixels[1, 0, 3, 7] == raw[16 + 784 + 3 * 28 + 7]
-
-
 def head(*numbers: int) -> bytes:
     return struct.pack(f">{len(numbers)}I", *numbers)
 

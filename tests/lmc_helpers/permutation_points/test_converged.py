@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
-from oracles.perceptrons import by_hand, inputs
+from oracles.perceptrons import at_distance, by_hand, inputs
 from scipy.optimize import least_squares
 
 from lmc_helpers.permutation_points import MLP, ConvergedPath, PairChart, converged_path, damped_newton
@@ -82,10 +82,7 @@ def test_the_points_of_a_path_are_minima_at_their_distance(merged):
         delta = np.linalg.norm(at[second] - at[first])
 
         def residuals(free, delta=delta):
-            moved = free.copy()
-            e = free[second] - free[first]
-            moved[second] = free[first] + delta * e / np.linalg.norm(e)
-            return (by_hand(net, torch.from_numpy(moved), x) - y).numpy().ravel()
+            return (by_hand(net, torch.from_numpy(at_distance(free, first, second, delta)), x) - y).numpy().ravel()
 
         rng = np.random.default_rng(k)
         found = least_squares(residuals, at + 1e-3 * rng.normal(size=at.shape), xtol=1e-15, ftol=1e-15, gtol=1e-14)

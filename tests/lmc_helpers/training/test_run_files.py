@@ -16,6 +16,7 @@ from lmc_helpers.training.run_files import folder, read, write
 
 RUN = {"run": {"seeds": [1, 2]}, "revision": 1}
 TENSORS = {"final/params/0.weight": torch.arange(600.0).view(2, 300), "survivors": torch.tensor([0, 1])}
+TENSORS |= {"empty": torch.zeros(0, 2), "half": torch.ones(2, dtype=torch.float16), "epochs": torch.tensor(3)}
 
 
 def test_what_is_written_is_read(tmp_path):
