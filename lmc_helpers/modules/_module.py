@@ -107,14 +107,16 @@ def step_by_step() -> Iterator[None]:
 def called(model: nn.Module, x: Any, values: Mapping[str, Tensor] | None = None) -> Any:
     """Outputs for keyword arguments in a dict, positional ones in a tuple or list, or one tensor.
 
-    If values are given, they take the place of some parameters and buffers.
+    If values are given, they take the place of some parameters and buffers. A module may write into its inputs: it is
+    given copies.
     """
     tick()
     if values:
         check_unscripted(model)
     with types_of(model), x if isinstance(x, Call) else nullcontext(x) as x:
-        args = () if isinstance(x, Mapping) else tuple(x) if isinstance(x, (tuple, list)) else (x,)
-        kwargs = dict(x) if isinstance(x, Mapping) else {}
+        given = x if isinstance(x, Mapping) else dict(enumerate(x if isinstance(x, (tuple, list)) else (x,)))
+        own: dict[Any, Any] = {key: one.clone() if isinstance(one, Tensor) else one for key, one in given.items()}
+        args, kwargs = ((), own) if isinstance(x, Mapping) else (tuple(own.values()), {})
         return torch.func.functional_call(model, dict(values), args, kwargs) if values else model(*args, **kwargs)
 
 
