@@ -8,12 +8,12 @@
 #
 # *What does it cost to make two similar neurons alike, and is it cheaper in a wider network?*
 #
-# Hardly any accuracy on small digits: it changes by **[[-100 * P8.accuracy:±]] points** at the worst width. The highest loss on the way falls like the width to the power **[[P8.falls:±]]**. On no path do the two become one; with one neuron fewer the final loss is **[[2.718281828 ** P8.above:.1f]] times** ([[2.718281828 ** P8.above:to]]) as high.
+# Hardly any accuracy on small digits: **[[-100 * P8.accuracy:±]] points** at the worst width. The highest loss on the way falls like the width to the power **[[P8.falls:±]]**. On no path do the two become one; with one neuron fewer the final loss is **[[2.718281828 ** P8.above:.1f]] times** ([[2.718281828 ** P8.above:to]]) as high.
 #
 # :::{glue:figure} fig_heights
 # :alt: First panel, highest loss on the way against the width, both logarithmic, as a share of that at the narrowest of the paper's widths: a straight line that falls with the recorded exponent of [[P8.falls:±]], in a fan that is its interval. Second panel, loss over that at the end of the way: a dot at [[2.718281828 ** P8.above:.1f]] for networks with one neuron fewer, with its interval of [[2.718281828 ** P8.above:to]], right of a dotted line at 1.
 #
-# Recorded on small digits, at the paper's widths; nothing of this run is drawn. First: the fitted power law, 1 at the narrowest width. Second: the loss of networks with one neuron fewer, 1 at the end of the way. Shaded, bar: 99.9 % intervals.
+# Recorded on small digits at the paper's widths, not of this run. First: the power law, 1 at the narrowest width. Second: loss with one neuron fewer, 1 at the end of the way. Shaded, bar: 99.9 % intervals.
 # :::
 #
 # **How sure.** [[n(P8.falls)]] converged paths at the paper's four widths on small digits, the last number on [[n(P8.above)]]; recorded. On MNIST: paths on leading components only (chapter 52).
@@ -21,10 +21,10 @@
 # | We expected | We find | By how much |
 # | --- | --- | --- |
 # | On digits, too, “the barrier height … decreased” with $H$ (Brea et al., sec. 5, of MNIST) | [true](#P8.falls) | like $H$ to the power [[P8.falls:±]] |
-# | On digits, too, accuracy “decreases only marginally” (Fig. 3B) | [true](#P8.accuracy) | it changes by [[-100 * P8.accuracy:±]] points |
-# | On digits, too, “in most cases the loss increased monotonically” (sec. 5) | [open](#P8.monotone) | a coarse grid hides falls |
+# | Accuracy, too, “decreases only marginally” (Fig. 3B) | [true](#P8.accuracy) | it changes by [[-100 * P8.accuracy:±]] points |
+# | “in most cases the loss increased monotonically” (sec. 5) | [open](#P8.monotone) | a coarse grid hides falls |
 # | Output weights diverge; the pair ends as a neuron and its derivative | [true](#P8.runs_away) | on [[P8.runs_away * n(P8.runs_away):.0f]] of [[n(P8.runs_away)]] paths |
-# | One neuron fewer costs more | [true](#P8.above) | [[2.718281828 ** P8.above:.1f]] times ([[2.718281828 ** P8.above:to]]) the path's end, [[n(P8.above)]] paths |
+# | One neuron fewer costs more | [true](#P8.above) | [[2.718281828 ** P8.above:.1f]] times ([[2.718281828 ** P8.above:to]]) the path's end |
 #
 # **Open.** On digits, monotone “in most cases” or not: some ten hours of one core. On MNIST, all three sentences: not run on whole images (chapter 52).
 #
