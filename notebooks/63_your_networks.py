@@ -198,8 +198,8 @@ def above(losses) -> np.ndarray:
 
 rises = {"unmatched": above(direct.losses), "matched": above(curve.losses)}
 high = rises["unmatched"].max()
-left = f", {100 * rises['matched'].max() / high:.0f} % left" if high > 0 else ""
-left += "" if model else " here"
+left = f", {100 * rises['matched'].max() / high:.0f} % " if high > 0 else ""
+left += ("left" if model else "here") if left else ""
 middle = report.repaired["weights"].middle.value
 tops = [
     ("unmatched", high, "book:red"),
@@ -212,7 +212,7 @@ if not model:
     record = claims.recorded("X9.barrier")
     low, least, most = (high * record[k] for k in ("low", "value", "high"))
     axis.fill_between([0, 1], low, most, color="book:grey", alpha=0.25)
-    said = f"recorded: {100 * record['value']:.0f} % left"
+    said = f"recorded: {100 * record['value']:.0f} %"
     tops.append((said, least, "book:black"))
 axis.plot(0.5, middle, "o", color="book:green")
 axis.plot([0, 1], [0, 0], color="book:grey")
