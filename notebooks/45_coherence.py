@@ -566,7 +566,7 @@ axis.text(
 )
 style = dict(ha="right", va="center")
 axis.text(81, top["value"], "as trained", color="book:blue", **style)
-axis.text(*(81, 0.09, "never-firing neurons at 0"), color="book:green", **style)
+axis.text(81, 0.018, "never-firing at 0", color="book:green", **style)
 axis.set(xlabel="neurons of 128 that see both numbers")
 axis.set(ylabel="rise of the loss halfway", xlim=(0, 93), ylim=(0, 0.26))
 figures.show("fig_answer", figure)
