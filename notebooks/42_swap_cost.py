@@ -26,7 +26,7 @@
 # | Every exchange costs that, with the squared shift of its fixed parts for $\gamma^2$ (Thm 4.5) | [true](#I5.theorem) | relative error up to $2\rho$ at $\varepsilon = 0$, attained |
 # | Where no input stands out, shares differ little (Thm 4.4) | [true](#I4.bound) | the constant $\sqrt 2$ is enough |
 # | Initial weights, which cost nothing, tell who changes places as well as fixed ones do (ours) | [true](#I3.places_unpriced) | chance of a right guess differs by [[I3.places_unpriced:±]] |
-# | Large costs mean a "unique minimum-complexity assignment" (sec. 4) | [true, if large means positive](#I5.premise) | no exception in [[n(I5.premise)]] layers |
+# | Large costs mean a "unique … assignment" (sec. 4) | [true](#I5.premise) | if “large” means positive |
 #
 # **Open.** Nothing.
 #

@@ -13,7 +13,7 @@
 # :::{glue:figure} fig_answer
 # :alt: Rise of the loss halfway, from 0 to 0.25, against the number of neurons of 128 that see both numbers. Recorded dots: as trained [[I13.lmc_copy:.3f]] at 3 neurons and [[I13.lmc_copy + I13.rise_copy:.2f]] at 83; with the neurons that never fire set to zero [[100 * I13.unused:.0f]] % of that at 83. Faint lines of this run rise between them.
 #
-# Rise of the loss halfway (the barrier). Each of two numbers is copied to one input (coherence 1) up to ten (coherence 1/10). Dots with 99.9 % bars: recorded, as is the share. Faint: this run, few masks, so that only the course counts.
+# Rise of the loss halfway (the barrier). Each of two numbers is copied to one input (coherence 1) up to ten (coherence 1/10). Dots with 99.9 % bars: recorded, as is the share; faint: this run, few masks.
 # :::
 #
 # **How sure.** Recorded: [[n(I13.lmc_copy)]] masks at one copy, [[n(I13.rise_copy)]] at ten, [[n(I13.unused)]] in controls. LMC: linear mode connectivity.
@@ -23,7 +23,7 @@
 # | "LMC for high coherence" (Q4) | [true](#I13.lmc_copy) | barrier [[I13.lmc_copy:±]] at one copy |
 # | "high midpoint barrier for low coherence" (Q4) | [true](#I13.rise_copy) | [[I13.rise_copy:±]] more at ten copies |
 # | "the same trend for a variant" (Q4) | [true](#I13.rise_frame) | [[I13.rise_frame:±]] more at ten pairs |
-# | Few copies make "certain directions … more expensive" (Q4) | [true: through the masks](#I13.mediated) | at coherence 1, masks that let as much through bring [[100 * I13.mediated:±]] % of the rise in row 2 |
+# | Few copies make "certain directions … more expensive" (Q4) | [true: through the masks](#I13.mediated) | masks that let as much through at coherence 1: [[100 * I13.mediated:±]] % of row 2 |
 # | High coherence may "enable effective symmetry breaking" (Q4) | [true in narrow layers](#I13.width) | [[I13.width:±]] higher barrier with 1536 neurons than with 128 |
 # | Cause: neurons idle in one run, in use in the other (ours) | [true](#I13.switch) | [[100 * I13.switch:to]] % of what the averaged output lacks |
 #

@@ -17,7 +17,7 @@
 # Barrier (largest rise of the loss) at the higher end of the widths over the highest between; last row: at width 6 over any wider. Recorded on MNIST; bars: 99.9 % intervals.
 # :::
 #
-# **How sure.** Ten thousand steps, as we read “10000 epochs”; longer training was not run. [[n(Z11.peak)]] groups of four networks a width, recorded; each “false” confirmed by a second seed. A peak: 0.9 or less; “greatly”: 2 or more; “limited”: half or more left.
+# **How sure.** Ten thousand steps, as we read “10000 epochs”; longer not run. [[n(Z11.peak)]] groups of four networks a width, recorded; each “false” confirmed by a second seed. “Greatly”: 2; “limited”: half or more left.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |

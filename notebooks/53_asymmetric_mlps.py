@@ -14,7 +14,7 @@
 # :::{glue:figure} fig_printed_lines
 # :alt: Two panels. Change of the training accuracy, in points, along the line between two networks, against the place on the line. First panel, averaged as they are: ordinary networks lose [[2 * I11.standard:±]] points halfway, networks with weights fixed at zero lose [[2 * I11.zero:±]]; networks with large fixed weights stay level, +[[-I11.unaligned:±]], and so do syre-MLPs, +[[-I11.syre:±]]. Second panel, after matching: all four kinds stay level.
 #
-# Training accuracy along the line, less the straight line between the accuracies of its ends; as they are, and matched. W-MLP: some weights fixed, of size $\sigma_F$; syre: a fixed part in each. Recorded on MNIST; bars: 99.9 % intervals.
+# Training accuracy less the straight line between that of the ends; as they are, and matched. W-MLP: some weights fixed, of size $\sigma_F$; syre: a fixed part in each. Recorded on MNIST; bars: 99.9 % intervals.
 # :::
 #
 # **How sure.** MNIST, 512 units, 100 epochs; [[n(I11.unaligned)]] pairs of each kind with large fixed weights, [[n(I11.standard)]] of the two others; last row: [[n(I10.one)]] pairs, 20 epochs; recorded.
@@ -30,7 +30,7 @@
 #
 # **Open.** Whether networks with weights fixed at zero lose 4 points or more: 16 more pairs, 6 core-hours. Ours, below: whether with zeros the given order is better than a random one.
 #
-# **For the authors.** State batch size and initial weights. Since commit c92eb82 `measure_lmc_unaligned_aligned.py` maximises 1 − |ρ|, ρ the correlation, which does not align; by the dates Fig. 4c is older.
+# **For the authors.** State batch size and initial weights. `measure_lmc_unaligned_aligned.py` (c92eb82, later than Fig. 4c) maximises 1 − |ρ|, ρ the correlation, which does not align.
 
 # %% [markdown]
 # :::{need}

@@ -13,18 +13,18 @@
 # :::{glue:figure} fig_five_lines
 # :alt: Loss above the straight line between its ends, along the line between two networks. Unmatched, it rises to a hill with a top halfway; with the units of the second network put in the order of the first the hill is lower. The share of the barrier that is left in this run is written beside the second curve; a grey band marks the recorded share, [[100 * X9.barrier:to]] per cent of the height of the first. A point halfway marks the merged network after REPAIR.
 #
-# One pair of this run ({glue:text}`shown`, profile {glue:text}`profile`), on examples that neither has seen; point: after {term}`REPAIR`. Band: the share of the barrier that is left where matching helps least, recorded.
+# One pair of this run ({glue:text}`shown`, profile {glue:text}`profile`), on examples that neither has seen; point: after {term}`REPAIR`. Band: recorded, where matching helps least.
 # :::
 #
 # **How sure.** Recorded on [[n(X9.barrier)]] pairs of each architecture, trained on small digits; the share is a mean over the pairs of the architecture where it is largest.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | Half of the rise or less is left by a permutation (ours; "there is likely no loss barrier": Zhan et al., abstract, on Entezari et al.) | [true](#X9.barrier) | at most [[100 * X9.barrier:±]] % |
-# | Permutations give "multiple equivalent global minima" (Brea et al., abstract) | [true, to rounding](#X9.function) | no output changed: [[n(X9.function)]] matches, all pairs by weights, one of each kind by all four |
+# | At most half of the rise is left (ours; Zhan et al., abstract, on Entezari et al.: "likely no loss barrier") | [true](#X9.barrier) | at most [[100 * X9.barrier:±]] % |
+# | Permutations give "multiple equivalent global minima" (Brea et al., abstract) | [true, to rounding](#X9.function) | in [[n(X9.function)]] matches: all pairs by weights, three by four matchers |
 # | A random order of units is found again (ours) | [true, every unit](#X9.planted) | in all [[n(X9.planted)]] networks |
 # | Equation (16) is "the cost to swap neurons" $i$ and $j$ (Bürgin et al., sec. 4.2) | [true, to rounding](#X9.exchange) | [[n(X9.exchange)]] pairs of units |
-# | With half of the units kept, not averaged, a third or less of the loss above the ensemble is left (ours; MLP, CNN) | [true](#X9.padding) | at most [[100 * X9.padding:±]] % |
+# | Half of the units kept, not averaged, leave a third or less of the loss above the ensemble (ours; MLP, CNN) | [true](#X9.padding) | at most [[100 * X9.padding:±]] % |
 #
 # **Open.** Whether with half of the units kept it is an eighth or more in both (ours): [[100 * X9.padding_law:±]] % where least; 1.6 core-hours. Other architectures: yours, by the command.
 #
