@@ -97,7 +97,8 @@ def _source(part: Part, links: Links) -> str:
 
 def _badge(verdict: str, where: str, style: str) -> str:
     sign = f'<span class="lmc-symbol" aria-hidden="true">{symbol(verdict)}</span>'
-    return f'<span class="lmc-badge lmc-{slug(style or verdict)}">{sign} {verdict}{where}</span>'
+    name = words.NAMED.get(verdict, verdict)
+    return f'<span class="lmc-badge lmc-{slug(style or verdict)}">{sign} {name}{where}</span>'
 
 
 def _link(address: str, content: str, title: str, name: str) -> str:
