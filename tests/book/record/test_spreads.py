@@ -55,7 +55,7 @@ def test_a_sweep_with_its_provenance_and_contradictions(recorded):
     assert "| 2 | `aaaaaaaaaa` | `bbbb` | 2026-01-01 |" in text and "Out of date" not in text
     assert "| 3.12 | chapters, 3.12.1 |" in text
     Record("sweep", "smoke").write({CHAPTER: chapter(["holds", "holds"], seeds, bases={})})
-    assert "**Out of date** for 1 chapter of 1," in page()
+    assert "**Out of date** for 1 of 1 chapter: code" in page()
 
 
 def test_settings_stand_in_a_table(recorded):
@@ -64,7 +64,7 @@ def test_settings_stand_in_a_table(recorded):
     text = page()
     assert "| 2 threads | 1 | 1 | none | none | none | none |" in text
     assert "| 4 threads | 1 | 0 | {claim}`Z3.exact` | none |" in text
-    folded = text[text.index("## Other machines") :].partition("<summary>The runs</summary>")[2].partition("</details>")[0]
+    folded = text.split("## Other machines")[1].partition("<summary>The runs</summary>")[2].partition("</details>")[0]
     assert "| 3 | 2 threads, 4 threads | `bbbb` |" in folded
     found = chapter(["holds", "holds"], ["", "@four_threads"])
     measured = found.runs[1].measured
