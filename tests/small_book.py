@@ -32,9 +32,9 @@ profile: str = "laptop"
 # %%
 import time
 from lmc_helpers import claims, {module}
-from lmc_helpers.chapter import COMMON, Integer, Real, validate
+from lmc_helpers.chapter import COMMON as _common, Integer, Real, validate
 
-begin = lambda names, **rules: validate({{**names}}, rules | COMMON)  # without torch
+begin = lambda names, **rules: validate({{**names}}, rules | _common)  # without torch
 begin(globals(), size=Integer(1, 9), seconds=Real(0, 600))
 
 # %%

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.utils.data import DataLoader
 
 from lmc_helpers._wrappers import bare
 from lmc_helpers.modules._module import called, copied, fitting, mapped, tensors_of
@@ -18,6 +19,10 @@ from lmc_helpers.networks.permutations import change
 
 LABELS = dict.fromkeys(("labels", "label", "targets", "target", "y")).keys()  # names of targets in a mapping
 FORMS = "(x, y), (inputs, …, y), or a mapping with labels"
+TOGETHER = (
+    "the outputs for an example change with the others of its batch; allowed: networks that give each example an "
+    "output of its own, or batches [(x, y), …] that are run as they are"
+)
 
 
 def length(x: Any, y: Any = None) -> int:
@@ -30,7 +35,25 @@ def length(x: Any, y: Any = None) -> int:
 
 def kept(data: Any) -> Any:
     """Data that can be iterated again: an iterator that gives its batches only once becomes a list."""
-    return list(data) if isinstance(data, Iterator) else data
+    return list(data) if isinstance(data, Iterator) else _Alike(data) if isinstance(data, DataLoader) else data
+
+
+class _Alike:
+    """A loader that begins each pass with the same random numbers, torch's and those of its own."""
+
+    def __init__(self, loader: DataLoader):
+        self.loader = loader
+        parts = loader, loader.sampler, getattr(loader.batch_sampler, "sampler", None)
+        own = [torch.default_generator, *(getattr(part, "generator", None) for part in parts)]
+        self.states = [(one, one.get_state()) for one in own if one is not None]
+
+    def __len__(self) -> int:
+        return len(self.loader)
+
+    def __iter__(self) -> Iterator[Any]:
+        for generator, state in self.states:
+            generator.set_state(state)
+        yield from self.loader
 
 
 def is_whole(data: Any) -> bool:
@@ -40,9 +63,22 @@ def is_whole(data: Any) -> bool:
     if not isinstance(data, (tuple, list)) or len(data) < 2:
         return False
     array, last = (Tensor, np.ndarray), data[-1]
+    if _is_unclear(data):
+        kinds = " and ".join(dict.fromkeys(f"{type(one).__name__}s" for one in data))
+        raise TypeError(f"data are {len(data)} {kinds}, inputs and targets or batches; allowed: batches [{FORMS}, …]")
     if len(data) == 2 and (isinstance(last, array) or (isinstance(last, Mapping) and not isinstance(data[0], Mapping))):
         return True
     return isinstance(data, tuple) and (isinstance(data[0], array) or isinstance(last, (*array, Mapping)))
+
+
+def _is_unclear(data: tuple | list) -> bool:
+    """True if data may be inputs and targets as well as batches: two tuples, for instance."""
+    if isinstance(data, list):
+        kinds = [one.shape[1:] for one in data if isinstance(one, (Tensor, np.ndarray)) and one.ndim > 1]
+        return len(data) == len(kinds) == 2 and kinds[0] == kinds[1]
+    if all(isinstance(one, Mapping) for one in data):
+        return all(one.keys() == data[0].keys() for one in data)
+    return len(data) == 2 and all(isinstance(one, (tuple, list)) for one in data)
 
 
 def part(x: Any, at: int, size: int) -> Any:
@@ -57,6 +93,10 @@ def split(model: nn.Module, batch: Any) -> tuple[Any, Any]:
     if not isinstance(batch, (tuple, list)) or not batch:
         raise TypeError(f"a batch is {type(batch).__name__}; allowed: {FORMS}")
     x, y = (batch[0], None) if len(batch) == 1 else (batch[0] if len(batch) == 2 else tuple(batch[:-1]), batch[-1])
+    if isinstance(y, (int, float)) or getattr(y, "ndim", None) == 0:
+        raise ValueError(
+            "a batch has one number for its targets; allowed: several examples, as of DataLoader(data, 64)"
+        )
     return mapped(lambda one: one, x), mapped(lambda one: one, y)
 
 
@@ -101,10 +141,8 @@ def batches(model: nn.Module, data: Any, size: int = 256) -> Iterator[tuple[Any,
         for at in range(0, n := sizes.pop(), size):
             yield part(x, at, min(size, n - at)), part(y, at, min(size, n - at))
         return
-    pair = isinstance(data, tuple) and len(data) == 2 and all(isinstance(one, tuple) for one in data)
-    if not isinstance(data, Iterable) or isinstance(data, (Tensor, str)) or pair:
-        kind = "two tuples, inputs and targets or two batches" if pair else type(data).__name__
-        raise TypeError(f"data is {kind}; allowed: a pair (x, y), or a list of batches, each {FORMS}")
+    if not isinstance(data, Iterable) or isinstance(data, (Tensor, str)):
+        raise TypeError(f"data is {type(data).__name__}; allowed: a pair (x, y), or a list of batches, each {FORMS}")
     count = 0
     for batch in data:
         count += 1
@@ -162,10 +200,20 @@ def is_apart(model: nn.Module, x: Any, size: int) -> bool:
     if any(one.shape[:1] != (n,) for one in tensors_of(x)):
         return False
     try:
-        one, two = ([*tensors_of(called(model, given))] for given in (x, part(x, 0, size)))
+        whole, *ends = ([*tensors_of(called(model, given))] for given in (x, part(x, 0, size), part(x, n - size, size)))
     except (RuntimeError, IndexError, ValueError, TypeError):
         return False
-    return len(one) == len(two) > 0 and all(_begins(u, v, n, size) for u, v in zip(one, two, strict=True))
+    pairs = [(u, v, at) for end, at in zip(ends, (0, n - size), strict=True) for u, v in zip(whole, end, strict=False)]
+    found = [_is_part(u, v, at, size) for u, v, at in pairs if u.shape[:1] == (n,)]  # beside others, of a batch
+    return all(len(end) == len(whole) for end in ends) and bool(found) and all(found)
+
+
+def check_apart(model: nn.Module, data: Any, size: int = 256) -> None:
+    """Raise if data in memory are to be cut into parts of a size, in which examples have other outputs."""
+    if is_whole(data):
+        x, y = next(batches(model, data, 2 * size))
+        if (n := length(x, y)) > size and not is_apart(model, fitting(model, x), n // 2):
+            raise ValueError(TOGETHER)
 
 
 def few(model: nn.Module, x: Any, size: int) -> Any:
@@ -174,11 +222,14 @@ def few(model: nn.Module, x: Any, size: int) -> Any:
         return part(x, 0, size) if length(x) > size and is_apart(model, x, size) else x
 
 
-def _begins(u: Tensor, v: Tensor, n: int, size: int) -> bool:
-    """True if v is what u begins with, up to rounding."""
-    if u.shape[:1] != (n,) or v.shape != (size, *u.shape[1:]):
+def _is_part(u: Tensor, v: Tensor, at: int, size: int) -> bool:
+    """True if v is a part of u, up to rounding."""
+    if v.shape != (size, *u.shape[1:]):
         return False
+    if u.is_complex():
+        u, v = torch.view_as_real(u), torch.view_as_real(v)
+    u, largest = u[at : at + size], u
     if not u.is_floating_point():
-        return torch.equal(u[:size], v)
-    bound = torch.finfo(u.dtype).eps ** 0.5 * u.nan_to_num().abs().max()
-    return bool(((u[:size] - v).nan_to_num().abs() <= bound).all())
+        return torch.equal(u, v)
+    bound = torch.finfo(u.dtype).eps ** 0.5 * largest.nan_to_num().abs().max()
+    return bool(((u - v).nan_to_num().abs() <= bound).all())

@@ -9,12 +9,14 @@ import torch
 from torch import Tensor, nn
 
 from lmc_helpers.modules._data import run
-from lmc_helpers.modules._module import called, copied, fitting, outputs_of, tensors, untouched
+from lmc_helpers.modules._module import called, copied, fitting, outputs_of, tensors, tensors_of, untouched
 from lmc_helpers.modules._plain import Reads, SecondRoad, reached, unsaved
 from lmc_helpers.networks.permutations import change
 
 Values = dict[str, Tensor]
 STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
+_HOLDERS = (list, tuple, dict)
+_OWN = set(vars(nn.Module()))  # attributes of every module
 
 
 def norms(model: nn.Module) -> dict[str, nn.Module]:
@@ -67,10 +69,13 @@ class Ends:
     def _check_attributes(self) -> None:
         """Raise if tensors and numbers that are no state differ between the modules, so that it does not tell them."""
         others = dict(self.modules[1].named_modules())
+        state = {id(value) for end in self.modules for value in [*end.parameters(), *end.buffers()]}
         for home, one in self.modules[0].named_modules():
-            for name, u in vars(one).items():
+            for name, u in ((name, u) for name, u in vars(one).items() if name not in _OWN):
                 v = vars(others[home]).get(name) if home in others else None
-                if isinstance(u, (Tensor, float)) and not _equal(u, v):
+                held = [[t for t in tensors_of(of) if id(t) not in state] for of in (u, v) if isinstance(of, _HOLDERS)]
+                differ = len(held) == 2 and (len(held[0]) != len(held[1]) or not all(map(_equal, *held)))
+                if differ or (isinstance(u, (Tensor, float)) and not _equal(u, v)):
                     where = f"{home}.{name}".removeprefix(".")
                     raise ValueError(
                         f"the attribute {where!r} differs between a and b, or is missing in b, and is not a parameter "

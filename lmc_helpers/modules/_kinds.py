@@ -28,7 +28,7 @@ from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
 from lmc_helpers.modules._module import called, outputs_of, step_by_step, untouched
-from lmc_helpers.modules._plain import remembered
+from lmc_helpers.modules._plain import Call, remembered
 from lmc_helpers.modules._signs import candidates, reduced
 from lmc_helpers.modules._trace import Traced
 from lmc_helpers.networks.permutations import Act, Kinds, acted, apart_from_others, by_matrices, change, units_of
@@ -47,7 +47,7 @@ class Probe(Protocol):
     model: nn.Module
     chosen: Callable[[Any], Any]
     calls: list[Any]
-    followed: list[Any]
+    followed: list[Call]
     values: dict[str, Tensor]
 
     def run(self, x: Any, values: Mapping[str, Tensor]) -> list[Tensor]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from lmc_helpers._wrappers import bare
-from lmc_helpers.modules._plain import alike, duplicate, plain
+from lmc_helpers.modules._plain import Call, alike, duplicate, plain
 from lmc_helpers.modules._precision import types_of
 from lmc_helpers.progress import tick
 
@@ -107,13 +107,16 @@ def step_by_step() -> Iterator[None]:
 def called(model: nn.Module, x: Any, values: Mapping[str, Tensor] | None = None) -> Any:
     """Outputs for keyword arguments in a dict, positional ones in a tuple or list, or one tensor.
 
-    If values are given, they take the place of some parameters and buffers.
+    If values are given, they take the place of some parameters and buffers. A module may write into its inputs: it is
+    given copies.
     """
-    args, kwargs = ((), dict(x)) if isinstance(x, Mapping) else (tuple(x) if isinstance(x, (tuple, list)) else (x,), {})
     tick()
     if values:
         check_unscripted(model)
-    with types_of(model):
+    with types_of(model), x if isinstance(x, Call) else nullcontext(x) as x:
+        given = x if isinstance(x, Mapping) else dict(enumerate(x if isinstance(x, (tuple, list)) else (x,)))
+        own: dict[Any, Any] = {key: one.clone() if isinstance(one, Tensor) else one for key, one in given.items()}
+        args, kwargs = ((), own) if isinstance(x, Mapping) else (tuple(own.values()), {})
         return torch.func.functional_call(model, dict(values), args, kwargs) if values else model(*args, **kwargs)
 
 

@@ -550,10 +550,11 @@ def _convolution(f, a, out):
     else:
         same(channels, reads)
     f.note(channels)
-    pixels = x[-n:]
-    if out[0].shape[-n:] != a.input.shape[-n:] or math.prod(a.weight.shape[2:]) > 1 or any(a.padding):
-        fix(*pixels, *w[2:])
-        pixels = fixed(out[0].shape[-n:])
+    pixels, padding = x[-n:], [*a.padding] * n  # a window of one pixel leaves them where they are
+    for d in range(n):
+        if a.weight.shape[2 + d] > 1 or padding[d] or length(pixels[d]) != out[0].shape[d - n]:
+            fix(pixels[d], w[2 + d])
+            (pixels[d],) = fixed(out[0].shape[d - n :][:1])
     output, ones = [*batch, makes, *pixels], [fresh(1) for _ in pixels]
     return [output if a.bias is None else f.broadcast(output, [f.axes(a.bias)[0], *ones])]
 

@@ -11,8 +11,9 @@ import copy
 import dis
 import gc
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from traceback import walk_stack
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -22,7 +23,7 @@ from torch.nn.utils import parametrize, prune, remove_spectral_norm, remove_weig
 from torch.nn.utils.spectral_norm import SpectralNorm
 from torch.nn.utils.weight_norm import WeightNorm
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
+from torch.utils._pytree import tree_leaves, tree_map
 
 from lmc_helpers._wrappers import bare
 
@@ -117,7 +118,8 @@ def duplicate(model: nn.Module) -> nn.Module:
         made = copy.deepcopy(model, {id(value): value.detach().clone() for value in kept})
     except RuntimeError as error:
         raise TypeError(f"{type(model).__name__} is not copied: {error}; allowed: what copy.deepcopy copies") from error
-    own = {id(one): name for name, one in [*model.named_modules(), *model.named_parameters(), *model.named_buffers()]}
+    modules = [(name, one) for name, one in model.named_modules() if any(True for _ in tree_leaves(one.state_dict()))]
+    own = {id(one): name for name, one in [*modules, *model.named_parameters(), *model.named_buffers()]}
     for one in reached(made):
         if id(one) in own:
             raise SecondRoad(own[id(one)])
@@ -196,19 +198,100 @@ def remembered(model: nn.Module) -> Callable[[], None]:
 
 
 class Reads(TorchDispatchMode):
-    """Tells which of some tensors are read in a pass, and which operations it is made of."""
+    """Tells which of some tensors are read in a pass."""
 
     def __init__(self, tensors: Mapping[str, Tensor]):
         super().__init__()
         self.names = {memory(value): name for name, value in tensors.items() if value.numel()}
         self.read: set[str] = set()
-        self.path = 0
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        tensors = [one for one in tree_leaves((args, kwargs)) if isinstance(one, Tensor)]
-        self.read |= {self.names[key] for key in map(memory, tensors) if key in self.names}
-        self.path = hash((self.path, str(func)))
+        self.read |= {self.names[key] for key in map(memory, _tensors((args, kwargs))) if key in self.names}
         return func(*args, **(kwargs or {}))
+
+
+class Call(TorchDispatchMode):
+    """A call of a module, the operations that it is made of, and their numbers.
+
+    Some numbers n that the module reads may be n + (1 + |n|) · by in it; bools, their opposite.
+    """
+
+    def __init__(self, x: Any, inputs: Sequence[Tensor], names: Mapping[tuple, str], which: Sequence[int], by: int):
+        super().__init__()
+        self.x, self.inputs, self.names, self.which, self.by = x, inputs, names, which, by
+        self.broken = False  # whether the module does not run to its end with these numbers
+
+    def __enter__(self):
+        self.read: set[str] = set()  # of the names
+        #: operation, numbers, shapes of the first tensor that it takes and of results
+        self.steps: list[tuple[Any, dict[str, Any], tuple[int, ...], list[torch.Size]]] = []
+        self.path = self.count = 0  # of operations and what they read; of numbers that the module has read
+        self.sites: dict[int, list[int]] = {}  # place in the code that reads numbers which depend on inputs → which
+        self.known = set(map(_home, self.inputs))  # memory of what depends on inputs
+        super().__enter__()
+        return self.x
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        tensors, kwargs = _tensors((args, kwargs)), kwargs or {}
+        read = {self.names[key] for key in map(memory, tensors) if key in self.names}
+        self.read |= read
+        self.path = hash((self.path, str(func), *sorted(read)))
+        out = func(*args, **kwargs)
+        made = _tensors(out)
+        depends = torch.Tag.nondeterministic_seeded in func.tags or not self.known.isdisjoint(map(_home, tensors))
+        (self.known.update if depends else self.known.difference_update)(map(_home, made))
+        names = (argument.name for argument in func._schema.arguments)
+        numbers = dict([*zip(names, args, strict=False), *kwargs.items()])
+        numbers = tree_map(lambda one: None if isinstance(one, Tensor) else one, numbers)
+        if func.overloadpacket.__name__.startswith("lift_fresh"):  # made of Python's numbers
+            numbers["data"] = repr(made[0].tolist())
+        self.steps.append((func, numbers, tensors[0].shape if tensors else (), [one.shape for one in made]))
+        if isinstance(out, (bool, int, float)):
+            if depends:
+                site = hash(tuple((frame.f_code, line) for frame, line in walk_stack(None)))
+                self.sites.setdefault(site, []).append(self.count)
+            self.count += 1
+            if self.count - 1 in self.which:
+                return not out if isinstance(out, bool) else out + (1 + abs(out)) * self.by
+        return out
+
+    def varied(self, others: Iterable[Call]) -> dict[int, list[set[int]]]:
+        """The operations whose numbers are others in other calls, and the axes of results that have other lengths.
+
+        There are none of these if the axes that an operation goes along are others. Not those of axes in another shape
+        that have the lengths of others before.
+        """
+        found: dict[int, list[set[int]]] = {}
+        for other in others:
+            if [one.shape for one in self.inputs] != [one.shape for one in other.inputs]:
+                continue
+            for k, (one, two) in enumerate(zip(self.steps, other.steps, strict=False)):
+                (func, u, own, made), (name, v, its, also) = one, two
+                if func is not name:
+                    break
+                differ = {key for key in {**u, **v} if u.get(key) != v.get(key)} - HARMLESS
+                ratios = {1.0, *(m / n for m, n in zip(own, its, strict=False) if n)}
+                if "view" in str(func) and all(n and m / n in ratios for m, n in zip(made[0], also[0], strict=False)):
+                    continue
+                if any(not isinstance(u.get(key), float) for key in differ):
+                    pairs = zip(made, also, strict=False)
+                    lengths = [{d for d, n in enumerate(a) if len(a) != len(b) or n != b[d]} for a, b in pairs]
+                    along = any(key.startswith("dim") for key in differ)
+                    known = found.setdefault(k, lengths)
+                    found[k] = [] if along else [a | b for a, b in zip(known, lengths, strict=False)]
+        return found
+
+
+HARMLESS = {"alpha", "beta", "fill_value", "k", "value"}  # numbers on which no axis depends
+
+
+def _tensors(value: Any) -> list[Tensor]:
+    return [one for one in tree_leaves(value) if isinstance(one, Tensor)]
+
+
+def _home(tensor: Tensor) -> int:
+    """Key of the memory that a tensor is a part of."""
+    return (tensor.layout is torch.strided and tensor.untyped_storage().data_ptr()) or id(tensor)
 
 
 def memory(tensor: Tensor) -> tuple:

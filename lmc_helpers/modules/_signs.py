@@ -26,7 +26,7 @@ from torch.utils.weak import WeakTensorKeyDictionary
 
 from lmc_helpers.modules._axes import Atom, State, Unfollowed, length
 from lmc_helpers.modules._module import called, outputs_of, step_by_step, tensors_of
-from lmc_helpers.modules._plain import memory, remembered
+from lmc_helpers.modules._plain import Call, memory, remembered
 from lmc_helpers.modules._trace import Spot, Traced, _spots
 from lmc_helpers.networks.permutations import change
 
@@ -37,7 +37,7 @@ Signs = dict[tuple[Atom, Spot], int]  # where an atom is in a tensor → its sig
 
 
 def candidates(
-    model: nn.Module, calls: Sequence[Any], chosen: Callable, traced: Traced, atoms: Collection[Atom]
+    model: nn.Module, calls: Sequence[Call], chosen: Callable, traced: Traced, atoms: Collection[Atom]
 ) -> dict[Atom, list[int]]:
     """Atom, of some → a basis of the sets of its spots, as bits, the units of which may change sign together."""
     spots = {atom: spots for atom, spots in traced.spots.items() if atom in atoms}
@@ -47,7 +47,11 @@ def candidates(
         try:
             with torch.no_grad(), step_by_step(), signs:
                 outputs_of(chosen(called(model, x)))
-        except (Unfollowed, RuntimeError):  # or an operation on other numbers than the module's own, or other tensors
+        except Exception as error:
+            if x.broken:
+                continue
+            if not isinstance(error, (Unfollowed, RuntimeError)):  # or an operation on other numbers or tensors
+                raise
             return {atom: [] for atom in spots}
         finally:
             back()

@@ -68,8 +68,9 @@ from lmc_helpers.modules._operations import (
     VIEWS,
     alike,
     geometry,
+    listed,
 )
-from lmc_helpers.modules._plain import memory, reached, remembered, unsaved
+from lmc_helpers.modules._plain import Call, memory, reached, remembered, unsaved
 from lmc_helpers.networks.permutations import Axis as Place
 from lmc_helpers.networks.permutations import Symmetry
 
@@ -122,7 +123,9 @@ class Follower(TorchDispatchMode):
         #: parts of tensors that nothing has read yet → why, the rule, arguments, states of these, and the step
         self.later = WeakTensorKeyDictionary()
         self.constants = WeakTensorKeyDictionary()  # tensors that depend on no other
-        self.told = False  # whether a number was read, on which later ones may depend
+        self.call: Call | None = None  # which is followed
+        #: its operations whose numbers depend on inputs, and the axes of results whose lengths do
+        self.varied: Mapping[int, list[set[int]]] = {}
         self.index = WeakTensorKeyDictionary()  # indices → the axis whose entries they pick
         self.precision = 0.0  # of the coarsest floating type
         for k, tensor in enumerate(self.sources):
@@ -216,6 +219,7 @@ class Follower(TorchDispatchMode):
             self.held |= {memory(tensor) for tensor in tensors}
         given: list[State | None] = []
         outputs: list[Tensor] | None = None
+        varied = self.varied.get(len(self.call.steps)) if self.call and not _is_pointwise(name) else None
         a = bound(func, args, kwargs)
         passed = name in PASSED or name in MOVES or name in VIEWS
         said = tensors_of(a.self if passed else getattr(a, PICKED.get(name, ""), ()))
@@ -236,11 +240,13 @@ class Follower(TorchDispatchMode):
             outputs = list(tensors_of(out))
             if not outputs:
                 self.order.update(kept)
-                self.told = True
                 return out  # a number, the same in every order of the units
             if self.writes and before != list(map(geometry, tensors)) and name not in TURNS:
                 raise Unfollowed  # such as resize_
-            if name in ("slice", "select") and not kept and given[0] is not None and memory(a.self) not in self.numbers:
+            if varied is not None and tensors and not shaped:
+                self.vary(a, tensors, outputs[0].ndim, varied)
+            later = name in ("slice", "select") and varied is None and not kept
+            if later and given[0] is not None and memory(a.self) not in self.numbers:
                 self.steps.append((str(func), [], [None]))
                 self.later[outputs[0]] = Atom.reason, RULES[name], a, given, self.steps[-1]
                 return out
@@ -262,10 +268,13 @@ class Follower(TorchDispatchMode):
                 self.index.pop(tensor, None)
                 if not tensor.is_floating_point():
                     self.constants.clear()  # a view of one may have been written
-            elif not self.told and (
+            elif varied is None and (
                 name.startswith("lift_fresh") or (not tensors and torch.Tag.nondeterministic_seeded not in func.tags)
             ):
                 self.constants[tensor] = True
+            if varied is not None:
+                lengths = (varied[k] if k < len(varied) else set()) or set(() if tensors else range(tensor.ndim))
+                fix(*(axes[d] for axes in self.states[tensor].each() for d in lengths))
             for one, axes in kept if passed else ():
                 self.order[tensor], self.index[tensor] = axes, self.index[one]
         self.order.update(kept)
@@ -273,6 +282,17 @@ class Follower(TorchDispatchMode):
             (str(func), given, [None if tensor in self.order else self.states[tensor] for tensor in outputs])
         )
         return out
+
+    def vary(self, a: Arguments, tensors: list[Tensor], ndim: int, lengths: list[set[int]]) -> None:
+        """Fix the axes that an operation treats by numbers which depend on inputs; all if it is not known which."""
+        Atom.reason += ", by numbers that depend on the inputs"
+        dims = next((getattr(a, name) for name in ("dim", "dims", "dimension") if hasattr(a, name)), None)
+        if lengths and dims is not None:
+            fix(*(self.axes(a.self)[d] for d in listed(dims, a.self.ndim)))
+        elif any(lengths):
+            fix(*(self.axes(a.self)[d] for d in set().union(*lengths) if a.self.ndim == ndim))
+        else:
+            fix(*(axis for one in tensors for axis in self.axes(one)))
 
     def is_apart(self, name: str, tensor: Tensor) -> bool:
         """True if an operation may read blocks of a tensor apart."""
@@ -288,7 +308,7 @@ class Follower(TorchDispatchMode):
     def follow(self, name, func, a: Arguments, tensors, states, out: list[Tensor]) -> Sequence[State | Axes | None]:
         """The axes of an operation's results."""
         wide = [tensor for tensor in tensors if tensor.numel() > 1]
-        pointwise = torch.Tag.pointwise in func.tags or name in POINTWISE or _is_pointwise(name)
+        pointwise = _is_pointwise(name)
         if not tensors and name.startswith(("empty", "new_empty")):
             return [[fresh(n) for n in one.shape] for one in out]
         if not tensors:
@@ -476,11 +496,14 @@ class Follower(TorchDispatchMode):
                         for one, inside in parts
                     ]
 
-    def unlike(self, free: Mapping[Atom, Any]) -> Iterator[tuple[str, set[Atom]]]:
-        """The free atoms of what is put one after another that are not in all of it, and by which operation."""
+    def unlike(self, free: Mapping[Atom, Sequence[Spot]]) -> Iterator[tuple[str, set[Atom]]]:
+        """The free atoms of what is put one after another that have others in their place, and by which operation."""
         for why, parts in self.laid:
             own = [{atom for axis in axes for product in branches(axis) for atom in product} for axes in parts]
-            yield why, {atom for atom in set().union(*own) if atom in free and not all(atom in one for one in own)}
+            alone = {atom for atom in set().union(*own) if atom in free and not all(atom in one for one in own)}
+            places = {atom: (atom.size, frozenset((spot.name, spot.axis) for spot in free[atom])) for atom in alone}
+            times = Counter(places.values())
+            yield why, {atom for atom in alone if times[places[atom]] > 1}
 
     def packings(self) -> dict[tuple[int, int], Packed]:
         """The axes that turn out to be packed, by the parts into which their index was cut; few parts each."""
@@ -495,9 +518,10 @@ class Follower(TorchDispatchMode):
 
 @cache
 def _is_pointwise(name: str) -> bool:
-    """True if torch tags some form of an operation so; those in place often are not."""
+    """True if torch tags some form of an operation so, or we do; those in place often are not."""
     packet = getattr(torch.ops.aten, name, None)
-    return any(torch.Tag.pointwise in getattr(packet, form).tags for form in packet.overloads()) if packet else False
+    tagged = packet and any(torch.Tag.pointwise in getattr(packet, form).tags for form in packet.overloads())
+    return name in POINTWISE or bool(tagged)
 
 
 def varies(tensor: Tensor, d: int) -> bool:
@@ -525,8 +549,9 @@ class Traced:
     atoms: dict[str, tuple[Atom, list[int]]]  # group → its atom, and the number of the spot of each of its places
 
 
-def trace(model: nn.Module, calls: Sequence[Any], chosen: Callable[[Any], Any]) -> Traced:
-    """The groups of a module in evaluation mode, from a pass for each call."""
+def trace(model: nn.Module, calls: Sequence[Call], chosen: Callable[[Any], Any], others: Sequence[Call]) -> Traced:
+    """The groups of a module in evaluation mode, from a pass for each call; others tell which numbers vary."""
+    varied = [call.varied(others) for call in calls]
     sources = dict([*model.named_parameters(), *model.named_buffers()])  # tied ones once
     buffers = {name for name, _ in model.named_buffers()}
     held = {memory(one) for one in reached(model) if isinstance(one, Tensor)}
@@ -538,8 +563,8 @@ def trace(model: nn.Module, calls: Sequence[Any], chosen: Callable[[Any], Any]) 
         Atom.reason = "the architecture"
         for name in buffers:
             _hold(name, sources, follower, name in made)
-        for x in calls:
-            _run(model, x, follower, chosen)
+        for follower.call, follower.varied in zip(calls, varied, strict=True):
+            _run(model, follower.call, follower, chosen)
         packings = follower.packings()
         if not packings and not follower.wanted:
             symmetry, grouping = _groups(follower, list(sources), buffers)
@@ -558,10 +583,10 @@ def _hold(name: str, sources: Mapping[str, Tensor], follower: Follower, made: bo
         fix(*(follower.axes(buffer)[d] for d in varying))
 
 
-def _run(model: nn.Module, x: Any, follower: Follower, chosen: Callable[[Any], Any]) -> None:
+def _run(model: nn.Module, x: Call, follower: Follower, chosen: Callable[[Any], Any]) -> None:
     """Follow the axes of a module; those of its inputs and of the outputs that count are fixed."""
-    Atom.reason = "the inputs"
-    for tensor in tensors_of(x):
+    Atom.reason, follower.module = "the inputs", [""]
+    for tensor in x.inputs:
         follower.put(tensor, fixed(tensor.shape))
 
     def leave(*_: Any) -> None:
@@ -576,6 +601,10 @@ def _run(model: nn.Module, x: Any, follower: Follower, chosen: Callable[[Any], A
     try:
         with torch.no_grad(), step_by_step(), follower:
             outputs = outputs_of(chosen(called(model, x)))
+    except Exception:
+        if not x.broken:
+            raise
+        return
     finally:
         for handle in handles:
             handle.remove()

@@ -253,6 +253,10 @@ def compare(
         losses, sizes, accuracy = _evaluated(a, [(tensors(one), tensors(one), 1.0) for one in halves], loss, data)
         repaired = {}
         for k, (name, found) in enumerate(lines.items()):
+            if found.sizes.shape != sizes.shape or not torch.allclose(found.sizes, sizes):
+                raise ValueError(
+                    "the data are other batches in each pass; allowed: those that stay the same, list(data)"
+                )
             own = found.batch_losses[:, [0, -1, places.index(0.5)]]
             value, error = _jackknife(_halfway, torch.cat([own, losses[:, [k]]], dim=1), sizes)
             one, two, three = (Measured(value[kind].item(), error[kind].item()) for kind in value)

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from lmc_helpers._typing import Natural, Probability, Reals, checked
 from lmc_helpers._wrappers import bare
 from lmc_helpers.barrier import GRID, barrier_kinds, check_lambdas
-from lmc_helpers.modules._data import batches, is_apart, is_whole, kept, length, part, run
+from lmc_helpers.modules._data import TOGETHER, batches, is_apart, is_whole, kept, length, part, run
 from lmc_helpers.modules._ends import Ends, norms, placed
 from lmc_helpers.modules._module import check_pair, copied, fitting, tensors_of, untouched
 from lmc_helpers.modules._plain import remembered
@@ -284,13 +284,11 @@ def _sizes(work: nn.Module, data: Any, seeds: int = 0) -> tuple[int | None, int,
     x, y = (fitting(work, part(one, 0, size)) for one in (x, y))
     outputs = run(work, x)
     leaves = list(tensors_of(outputs))
-    if seeds or not all(one.shape[:1] == (length(x, y),) for one in leaves):  # outputs that cannot be cut
+    cut = [one.shape[:1] == (length(x, y),) for one in leaves]
+    if any(cut) and size > 1 and not seeds and not is_apart(work, x, size // 2):
+        raise ValueError(TOGETHER)
+    if seeds or not all(cut):  # outputs that cannot be cut
         return None, size, -(-n // size)
-    if size > 1 and not is_apart(work, x, size // 2):
-        raise ValueError(
-            "the outputs for an example change with the others of its batch; allowed: networks that give each example "
-            "an output of its own, or batches [(x, y), …] that are run as they are"
-        )
     at_once = size * max(1, min(AT_ONCE, NUMBERS // max(1, each)) // size)
     return size, at_once, -(-n // at_once)
 

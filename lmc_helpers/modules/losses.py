@@ -158,6 +158,10 @@ def _mean(raw: Any, n: int, calls: list[_Call]) -> Tensor:
     each = raw.numel() == 1 or raw.shape == (n,) or any(raw is call.result for call in calls)
     if raw.is_complex() or not each:
         raise ValueError(f"the loss has shape {tuple(raw.shape)} and type {raw.dtype}; allowed: () or ({n},), real")
+    if torch.is_grad_enabled() and not raw.requires_grad:  # for a descent
+        raise ValueError(
+            "the loss has no gradient by the weights; allowed: losses and networks that torch differentiates"
+        )
     return raw.double().mean()
 
 
@@ -226,9 +230,13 @@ class Combined:
 
     def _computed(self, outputs: Any, y: Any) -> tuple[Any, list[_Call]]:
         """The value of the loss for a batch, and the losses of torch that ran; errors of torch in one sentence."""
+        given = [(one, one._version) for one in tensors_of((outputs, y)) if not one.is_inference()]
         with _Watch() as watch:
             try:
-                return self.loss(outputs, y), self.inside + watch.calls
+                raw = self.loss(outputs, y)
+                if any(one._version != version for one, version in given):
+                    raise ValueError("the loss writes into outputs or targets; allowed: one that leaves them unchanged")
+                return raw, self.inside + watch.calls
             except (RuntimeError, TypeError, IndexError, AttributeError, KeyError, ValueError) as error:
                 if "; allowed: " in str(error):
                     raise
@@ -344,19 +352,22 @@ class Combined:
         """The labels that are not ignored."""
         counted = torch.ones_like(y, dtype=torch.bool)
         for label in {label for label, _ in self.labels}:
-            counted &= y != label
+            counted &= y.long() != label
         return counted
 
     def _all_count(self, outputs: Any, y: Any) -> bool:
-        """True if a loss of the caller's depends on the outputs for each label that is not ignored."""
+        """True if a loss of the caller's wants the output of each label that is not ignored larger than the others."""
         axis = self._axis(outputs, y)
         if axis is None:
             return False
-        for given in (outputs.double(), outputs):  # some weights may be in single precision
+        classes, counted = outputs.shape[axis], self._counted(y)
+        label = y.long().where(counted, 0).clamp(0, classes - 1).unsqueeze(axis)
+        for kind in (torch.float64, outputs.dtype):  # some weights may be in single precision
             with suppress(ValueError, RuntimeError, TypeError, AttributeError), torch.enable_grad():
-                given = given.detach().requires_grad_()
+                given = torch.full_like(outputs, 1 / classes, dtype=kind).requires_grad_()
                 (slope,) = torch.autograd.grad(self._computed(given, y)[0].sum(), given)
-                return bool(((slope != 0).any(dim=axis) | ~self._counted(y)).all())
+                others = slope.scatter(axis, label, math.inf).amin(dim=axis)
+                return bool(((slope.gather(axis, label).squeeze(axis) < others) | ~counted).all())
         return False
 
     def right(self, outputs: Any, y: Any) -> Tensor | None:

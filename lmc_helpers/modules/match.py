@@ -25,7 +25,7 @@ from lmc_helpers.alignment.sinkhorn import sinkhorn_rebasin
 from lmc_helpers.alignment.straight_through import straight_through
 from lmc_helpers.alignment.weight_matching import inner_kinds, weight_matching
 from lmc_helpers.files import atomic_write
-from lmc_helpers.modules._data import batches, is_apart, kept, length, part, run, unlabelled
+from lmc_helpers.modules._data import batches, check_apart, is_apart, kept, length, part, run, unlabelled
 from lmc_helpers.modules._ends import Ends, check_followed, check_same
 from lmc_helpers.modules._layers import Contractions, Use, storage
 from lmc_helpers.modules._module import (
@@ -286,6 +286,8 @@ def match(
     if x is None and (symmetry is None or (by == "activations" and data is None)):
         raise ValueError("x = None; allowed: inputs of a call, or a symmetry, and data to match by activations")
     with untouched():
+        if data is not None:
+            check_apart(copied(a), data)
         if descends:
             Ends(a, b).check(next(batches(a, data))[0])
         signs = signs and not descends

@@ -21,7 +21,7 @@ from torch import Tensor, nn
 
 from lmc_helpers._typing import Positive, Probability, Seed, checked
 from lmc_helpers.alignment.weight_matching import agreement, weight_matching
-from lmc_helpers.modules._data import batches, kept, unlabelled
+from lmc_helpers.modules._data import batches, check_apart, kept, unlabelled
 from lmc_helpers.modules._ends import Ends, check_same, leads_to_ensemble
 from lmc_helpers.modules._layers import readers
 from lmc_helpers.modules._module import check_pair, copied, fitting, tensors, untouched
@@ -139,6 +139,8 @@ def merge(
         for one, made in zip(models, moved, strict=True):
             check_same(one, made, x, groups.outputs)
         mean = _mean(moved, set.intersection(*(set(each.v) for each in ends)))
+        if statistics == "repaired":
+            check_apart(mean, data)
     if statistics == "repaired":
         _set_right(mean, [*map(copied, moved)], [1 / len(moved)] * len(moved), data)
     return (mean, Merged(moved, found, values, groups, turned)) if details else mean

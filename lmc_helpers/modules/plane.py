@@ -121,8 +121,10 @@ def plane(
     if not (at.diff() > 0).all() or not {0.0, 1.0} <= set(at.tolist()):
         raise ValueError(f"places = {at.tolist()}; allowed: increasing, with 0 and 1 among them")
     ends = Ends(a, b), Ends(a, c)
-    for each in ends:
-        each.check(next(batches(a, data, 8))[0])
+    with untouched():
+        x = next(batches(a, data, 8))[0]
+        for each in ends:
+            each.check(x)
     names = [n for n, u in ends[0].u.items() if n in ends[1].u and (u.is_floating_point() or u.is_complex())]
     u = {name: ends[0].u[name] for name in names}
     to_b, to_c = ({name: each.v[name].to(u[name]) - u[name] for name in names} for each in ends)
@@ -198,7 +200,6 @@ def curve(
     free = [name for name, value in work.named_parameters() if value.is_floating_point() and name in ends.u]
     theta = {name: value.detach().requires_grad_() for name, value in work.named_parameters() if name in free}
     optimiser, generator = torch.optim.Adam(theta.values(), rate), torch_generator(seed, "curve")
-    check_followed(work, fitting(work, next(batches(a, data, 8))[0]))
 
     def point(lam: float) -> dict[str, Tensor]:
         """φ(λ), with running statistics on the line."""
@@ -209,6 +210,7 @@ def curve(
         return values
 
     with untouched(), torch.enable_grad():
+        check_followed(work, fitting(work, next(batches(a, data, 8))[0]))
         parts = itertools.chain.from_iterable(batches(a, data, batch) for _ in itertools.count())
         for x, y in progress(itertools.islice(parts, steps), "step", steps):
             x, y = fitting(work, x), fitting(work, y, targets=True)

@@ -21,7 +21,7 @@ from jaxtyping import Shaped
 from torch import Tensor, nn
 
 from lmc_helpers._typing import Natural, NonNegative, Positive, Probability, checked
-from lmc_helpers.modules._data import batches, few, in_double, length, unlabelled
+from lmc_helpers.modules._data import batches, check_apart, few, in_double, length, unlabelled
 from lmc_helpers.modules._ends import Ends, check_followed
 from lmc_helpers.modules._layers import Layer
 from lmc_helpers.modules._module import called, copied, filled, fitting, step_by_step, tensors_of, untouched
@@ -88,6 +88,7 @@ class _Objective:
         self.theta = torch.cat([value.detach().flatten() for value in found.values()])
         self.statistics = {name: value for name, value in self.model.named_buffers() if value.is_floating_point()}
         with untouched():
+            check_apart(self.model, data, BATCH)
             read = [
                 (fitting(self.model, x), fitting(self.model, y), length(x, y))
                 for x, y in batches(self.model, data, BATCH)

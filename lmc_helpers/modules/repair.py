@@ -27,8 +27,8 @@ from torch import Tensor, nn
 
 from lmc_helpers._typing import Probability, checked
 from lmc_helpers.alignment.activation_matching import CONSTANT
-from lmc_helpers.modules._data import batches, kept, run
-from lmc_helpers.modules._ends import between
+from lmc_helpers.modules._data import batches, check_apart, kept, run
+from lmc_helpers.modules._ends import Ends, between
 from lmc_helpers.modules._layers import storage
 from lmc_helpers.modules._module import (
     check_pair,
@@ -39,8 +39,10 @@ from lmc_helpers.modules._module import (
     tensors_of,
     untouched,
 )
+from lmc_helpers.modules._plain import Reads
 from lmc_helpers.modules.line import interpolate
 from lmc_helpers.networks.model import Stack
+from lmc_helpers.networks.permutations import change
 from lmc_helpers.progress import progress
 
 __all__ = ["Repaired", "repair", "repair_stacks"]
@@ -112,9 +114,9 @@ def repair(
 
     Linear maps, convolutions and norms that run as modules are corrected, in evaluation mode; if a norm follows one of
     the others directly, only the norm is. The module that makes the outputs stays as merged, and so does, with a
-    warning that names it, any module that has no bias to shift units by, shares its parameters with another module,
-    runs several times, is applied by something else, such as the projections of ``nn.MultiheadAttention``, or has
-    parameters and is of another class.
+    warning that names it, any module that has no bias to shift units by, shares its parameters with another module or
+    a function, runs several times or not in all modules, is applied by something else, such as the projections of
+    ``nn.MultiheadAttention``, or has parameters and is of another class, or of one whose units do not follow them.
 
     Parameters
     ----------
@@ -138,21 +140,29 @@ def repair(
     a, b = check_pair(a, b)
     check_unscripted(a)
     data = kept(data)
+    with untouched():
+        Ends(a, b).check(next(batches(a, data, 8))[0], seeds=1)
+        check_apart(copied(a), data)
     merged = interpolate(a, b, lam)
     done = _set_right(merged, (copied(a), copied(b)), (lam, 1 - lam), data)
     return (merged, done) if details else merged
 
 
 def _set_right(merged: nn.Module, ends: Sequence[nn.Module], shares: Sequence[float], data: Any) -> Repaired:
-    """Set means and deviations of a merged module's units to the weighted means of those of the modules in it, copies."""
+    """Set means and deviations of a merged module's units to the weighted means of those of copies of the ends."""
     ratios, dead = {}, {}
     with untouched(), step_by_step():
         layers, left = _layers(merged, data)
         found = [_statistics(end, layers, data) for end in ends]
-        left |= dict.fromkeys((name for name in layers if name not in found[0]), "runs on one sample")
-        for name in progress([*found[0]], "layer"):
-            now = _statistics(merged, [name], data)[name]
-            s, shift, ratios[name], dead[name] = _correction([one[name] for one in found], shares, now)
+        if layers and not any(found):
+            raise ValueError(f"fewer than 2 samples of the units of {layers[0]!r}; allowed: at least 2")
+        for name in progress(layers, "layer"):
+            each = [*found, _statistics(merged, [name], data)]  # an early exit, an expert may not run in all of them
+            if not all(name in one for one in each):
+                left[name] = "runs on fewer than two samples in one of the modules"
+                continue
+            *of, now = (one[name] for one in each)
+            s, shift, ratios[name], dead[name] = _correction(of, shares, now)
             _rescale(merged.get_submodule(name), s, shift)
     if left:
         told = "; ".join(f"{name or 'the module'} {why}" for name, why in left.items())
@@ -214,6 +224,16 @@ def _rescale(module: Any, s: Tensor, t: Tensor) -> None:
     bias.copy_(s * bias.double() + t)
 
 
+def _follows(module: Any, inputs: tuple, z: Tensor) -> bool:
+    """True if a layer of a caller's class makes s z + t where its weight and bias are changed for that."""
+    units, kept = _units(module, z), (module.weight.clone(), module.bias.clone())
+    s = torch.linspace(0.5, 1.5, units.shape[1]).to(units)
+    _rescale(module, s, s)
+    found = _units(module, type(module).forward(module, *inputs))
+    module.weight.copy_(kept[0]), module.bias.copy_(kept[1])
+    return change([found], [s * units + s]) <= torch.finfo(z.dtype).eps ** 0.5
+
+
 def _statistics(model: nn.Module, layers: Iterable[str], data: Any) -> dict[str, _Statistics]:
     """Module → means and deviations (m,) of its units over the data."""
     modules = {name: model.get_submodule(name) for name in layers}
@@ -228,13 +248,9 @@ def _statistics(model: nn.Module, layers: Iterable[str], data: Any) -> dict[str,
         for x, _ in batches(model, data):
             run(model, fitting(model, x))
     found = {name: one.found() for name, one in moments.items() if one.n > 1}
-    wrong = [name for name, (mean, std) in found.items() if not (mean.isfinite() & std.isfinite()).all()]
-    if wrong or (modules and not found):
-        name = [*wrong, *modules][0]
-        kind = "samples, some not finite," if wrong else "samples"
-        raise ValueError(
-            f"{moments[name].n} {kind} of the units of {name!r}; allowed: at least 2, with finite activations"
-        )
+    for name, (mean, std) in found.items():
+        if not (mean.isfinite() & std.isfinite()).all():
+            raise ValueError(f"the units of {name!r} are not all finite; allowed: finite activations")
     return found
 
 
@@ -251,8 +267,16 @@ def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
     order: list[nn.Module] = []
     made: dict[int, tuple[nn.Module, Tensor, int]] = {}  # storage → what was made there, kept alive, and its version
     before_norm: set[nn.Module] = set()
+    reads, active, elsewhere = Reads(dict(model.named_parameters())), [""], set[str]()
+    odd: dict[nn.Module, tuple] = {}  # of a caller's class → inputs and output
+
+    def reading() -> None:
+        elsewhere.update(name for name in reads.read if name.rpartition(".")[0] != active[-1])
+        reads.read = set()
 
     def enter(module: nn.Module, inputs: tuple) -> None:
+        reading()
+        active.append(names[module])
         whole = isinstance(module, _NORMS) and module.weight is not None and module.bias is not None
         wrapped = torch._C._functorch.is_functorch_wrapped_tensor
         if whole and inputs and isinstance(inputs[0], Tensor) and not wrapped(inputs[0]) and storage(inputs[0]) in made:
@@ -263,12 +287,16 @@ def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
     vectors: set[nn.Module] = set()  # whose outputs are one vector
     inside: set[nn.Module] = set()  # of a transform
 
-    def leave(module: nn.Module, _: Any, z: Tensor) -> None:
+    def leave(module: nn.Module, inputs: tuple, z: Tensor) -> None:
+        reading()
+        active.pop()
         if torch._C._functorch.is_functorch_wrapped_tensor(z):
             inside.add(module)
             return
         if z.ndim < 2:
             vectors.add(module)
+        elif not type(module).forward.__module__.startswith("torch."):
+            odd[module] = inputs, z.clone()
         made[storage(z)] = (module, z, z._version)
         order.append(module)
 
@@ -285,7 +313,8 @@ def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
             hooks.enter_context(part.register_forward_pre_hook(enter))
             hooks.enter_context(part.register_forward_hook(leave))
         x, _ = next(batches(model, data))
-        outputs = run(model, fitting(model, x))
+        with reads:
+            outputs = run(model, fitting(model, x))
     last = [made[storage(z)][0] for z in tensors_of(outputs) if storage(z) in made]
     last = last or order[-1:]
     owners = Counter(id(value) for module in names for value in module._parameters.values() if value is not None)
@@ -296,8 +325,17 @@ def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
         elif module not in last:
             left[names[module]] = f"is a {type(module).__name__}, which is not known to REPAIR"
     left |= {names[module]: "runs inside a transform of torch.func" for module in inside}
+    inner = tuple(f"{names[module]}." for module in names if isinstance(module, _OWN))
+    reading()
+    for module in makers:
+        name = names[module]
+        alone = (
+            module not in inside and not name.startswith(inner) and owners[id(module._parameters.get("weight"))] == 1
+        )
+        if alone and f"{name}.weight" in elsewhere:
+            left[name] = "has a weight that another module reads"
     for module in dict.fromkeys(order):
-        if module in last or module in before_norm:
+        if module in last or module in before_norm or names[module] in left:
             continue
         own = [module._parameters.get(kind) for kind in ("weight", "bias")]
         if getattr(module, "weight", None) is not None and own[0] is None:
@@ -308,6 +346,8 @@ def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
             left[names[module]] = "shares its parameters"
         elif module in vectors:
             left[names[module]] = "runs on one vector, without a batch"
+        elif module in odd and not (odd[module][0] and _follows(module, *odd[module])):
+            left[names[module]] = "makes its units not as its weight and bias do"
         elif order.count(module) > 1:
             left[names[module]] = "runs several times"
         else:

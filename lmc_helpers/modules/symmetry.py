@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -29,7 +28,7 @@ from lmc_helpers.modules._module import (
     tensors_of,
     untouched,
 )
-from lmc_helpers.modules._plain import Reads, SecondRoad, plain, remembered, unsaved
+from lmc_helpers.modules._plain import Call, SecondRoad, memory, plain, remembered, unsaved
 from lmc_helpers.modules._trace import BY_HAND, Refused, trace, varies
 from lmc_helpers.networks.permutations import (
     Check,
@@ -50,6 +49,8 @@ __all__ = ["permuted", "symmetry", "verify"]
 DRAWS = 2  # other inputs for each call that is given
 MORE = 8  # further ones, of many examples, while a parameter is not read
 MANY = 64  # examples of these
+OTHERS = -1, 1, 16  # what is added to numbers that the module reads, times 1 + |n|
+CALLS = 100  # about as many at most
 
 
 @checked
@@ -74,8 +75,9 @@ def symmetry(
 
     One input does not tell what others do. Two more are drawn, of the kind of each tensor in ``x``, also inside an
     object of a class of yours: numbers of the same spread, integers of the same range, masks with as many entries;
-    passes that run other operations are followed, too. Inputs that the module does not run with another value are
-    named in a warning. Numbers that the module draws, as by ``randn_like``, are fixed place by place.
+    passes that run other operations are followed, too. So are passes in which a number that the module reads from
+    inputs, as by ``int``, is another: it fixes the axes that it cuts. Inputs that the module does not run with another
+    value are named in a warning. Numbers that the module draws, as by ``randn_like``, are fixed place by place.
 
     Weights are the effective ones: where ``torch.nn.utils.prune``, a spectral or weight norm or another parametrisation
     computes a weight, the groups are those of the function, and name the weight. Statistics of units in buffers, as of
@@ -234,9 +236,9 @@ class _Probe:
                 own = {name for name, _ in self.model.named_buffers()}  # they may change in a call
                 self.values = {n: (v.clone() if n in own else v)[None] for n, v in tensors(self.model).items()}
                 self.calls: list[Any] = []
-                self.followed: list[Any] = []  # the first call of each sequence of operations
+                self.passes: list[Call] = []  # all of them
+                self.followed: list[Call] = []  # the first of each sequence of operations
                 self.expected: list[Tensor] = []
-                self.paths: set[int] = set()
                 self.read: set[str] = set()
                 for each in (x, *also):
                     self.add(fitting(self.model, each))
@@ -245,23 +247,52 @@ class _Probe:
                 if not double:
                     raise
         self.draw()
+        self.force()
 
     def add(self, x: Any, always: bool = True) -> None:
         """One more call; it is followed if it runs other operations, or reads other parameters, than those before."""
-        reads = Reads(tensors(self.model) | {f" {name}": one for name, one in tensors(bare(self.given)).items()})
-        outputs = self.run(x, self.values, reads)
-        foreign = [name for name in reads.read if name.startswith(" ")]
+        call = self.call(x)
+        outputs = self.run(call, self.values)
+        foreign = [name for name in call.read if name.startswith(" ")]
         if foreign:
             raise SecondRoad(min(foreign)[1:])
         if not all(one.isfinite().any() for one in outputs if one.numel()) and self.calls:
             raise ArithmeticError("no finite outputs")
-        if new := reads.path not in self.paths or not reads.read <= self.read:
-            self.followed.append(x)
-        if new or always:
+        if self.follow(call) or always:
             self.calls.append(x)
             self.expected += outputs
-        self.paths.add(reads.path)
-        self.read |= reads.read
+        self.read |= call.read
+
+    def call(self, x: Any, which: Sequence[int] = (), by: int = 0) -> Call:
+        """A call that tells what it reads of the copy and of the module that was given."""
+        slots = tensors(self.model) | {f" {name}": one for name, one in tensors(bare(self.given)).items()}
+        names = {memory(one): name for name, one in slots.items() if one.numel()}
+        self.passes.append(Call(x, list(tensors_of(x)), names, which, by))
+        return self.passes[-1]
+
+    def follow(self, call: Call) -> bool:
+        """Follow a call if it is the first with its operations."""
+        if new := all(call.path != one.path for one in self.followed):
+            self.followed.append(call)
+        return new
+
+    def force(self) -> None:
+        """Follow calls in which numbers that the module reads are others, as far as it runs with them.
+
+        These are all numbers that one place of its code reads, or if there are many such, the rest.
+        """
+        for call in self.followed:  # which grows
+            sites = [*call.sites.values()]
+            for which in [*sites[: MORE - 1], [k for site in sites[MORE - 1 :] for k in site]]:
+                for by in OTHERS if which and len(self.passes) < CALLS else ():
+                    forced = self.call(call.x, [*call.which, *which], by)
+                    try:
+                        self.run(forced, self.values)
+                    except (SecondRoad, TimeoutError):
+                        raise
+                    except Exception:  # of a module with numbers that it does not take
+                        forced.broken = True
+                    self.follow(forced)
 
     def draw(self) -> None:
         """More calls, with other inputs; the inputs that the module does not run with are named in a warning."""
@@ -270,8 +301,9 @@ class _Probe:
             every = set(range(len(list(tensors_of(x)))))
             good = every if self.tried(x, every) else {k for k in every if self.tried(x, {k})}
             kept |= {f"{k} of shape {tuple(one.shape)}" for k, one in enumerate(tensors_of(x)) if k not in good}
-            for _ in range(DRAWS - 1):
-                self.tried(x, good)
+            single = [int(one) for one in tensors_of(x) if one.numel() == 1 and not one.is_floating_point()]
+            for k in range(1, max([DRAWS, *(n + 1 for n in single if n <= MORE)])):
+                self.tried(x, good, counts=k)
         names = {name for name, _ in self.model.named_parameters()}
         for x in MORE * given:
             if not names <= self.read:
@@ -281,7 +313,7 @@ class _Probe:
                 f"groups are checked without other values of input tensors {', '.join(sorted(kept))}", stacklevel=6
             )
 
-    def tried(self, x: Any, which: set[int], examples: int = 0) -> bool:
+    def tried(self, x: Any, which: set[int], examples: int = 0, counts: int = 0) -> bool:
         """True if the module runs with some tensors of a call drawn anew, and about so many examples."""
         number = {id(one): k for k, one in enumerate(tensors_of(x))}
         sizes = {len(one) if one.ndim else 0 for one in tensors_of(x)}
@@ -290,7 +322,7 @@ class _Probe:
         def other(one: Any) -> Any:
             if not isinstance(one, Tensor) or number[id(one)] not in which:
                 return one
-            return _drawn(one.repeat(times, *[1] * (one.ndim - 1)) if times > 1 else one, self.generator)
+            return _drawn(one.repeat(times, *[1] * (one.ndim - 1)) if times > 1 else one, self.generator, counts)
 
         try:
             self.add(mapped(other, x), always=not examples)
@@ -300,7 +332,7 @@ class _Probe:
             return False
         return True
 
-    def run(self, x: Any, values: Mapping[str, Tensor], reads: Reads | None = None) -> list[Tensor]:
+    def run(self, x: Any, values: Mapping[str, Tensor]) -> list[Tensor]:
         """Outputs with values (1, …) of parameters and buffers, from the same random numbers at every call."""
         slots = dict([*self.model.named_parameters(), *self.model.named_buffers()])
         own, back = {name: slot.data for name, slot in slots.items()}, remembered(self.model)
@@ -308,7 +340,7 @@ class _Probe:
         try:
             for name in own.keys() & values.keys():
                 slots[name].data = values[name][0].clone() if name in buffers else values[name][0]
-            with untouched(seed=0), step_by_step(), reads or nullcontext():
+            with untouched(seed=0), step_by_step():
                 return outputs_of(self.chosen(called(self.model, x)))
         finally:
             back()
@@ -322,7 +354,7 @@ class _Probe:
     def traced(self, kinds: bool | Literal["signs"] = False) -> Symmetry:
         """The groups, refused unless the outputs stay when all units are permuted."""
         with untouched(seed=0):
-            found = trace(self.model, self.followed, self.chosen)
+            found = trace(self.model, self.followed, self.chosen, self.passes)
         groups, precision = replace(found.symmetry, outputs=self.counts), found.precision
         self.check_unread(groups)
         rounding = precision**0.5
@@ -387,8 +419,11 @@ def of_architecture(groups: Symmetry, models: Sequence[nn.Module]) -> Symmetry:
     return groups
 
 
-def _drawn(value: Tensor, generator: torch.Generator) -> Tensor:
-    """Another value of an input: masks with as many entries, integers of the same range and order, numbers alike."""
+def _drawn(value: Tensor, generator: torch.Generator, counts: int) -> Tensor:
+    """Another value of an input: masks with as many entries, integers of the same range and order, numbers alike.
+
+    Unless ``counts`` is 0, masks have one entry more or less; a single integer takes all values one after the other.
+    """
 
     def uniform(*shape: int) -> Tensor:
         return torch.rand(shape, generator=generator).to(value.device)
@@ -398,15 +433,22 @@ def _drawn(value: Tensor, generator: torch.Generator) -> Tensor:
     rows = value.reshape(-1, value.shape[-1]) if value.ndim else value.reshape(1, 1)
     whole = not value.is_floating_point() and not value.is_complex()
     if bool(((value == 0) | (value == 1)).all()) and (whole or rows.min() != rows.max()):
+        if rows.shape[1] == 1:
+            return (1 - value.to(torch.uint8)).to(value.dtype)
         if rows.min() == rows.max():  # all or none: another half of all but the first
             rows = torch.where(uniform(*rows.shape) < 0.5, rows, 1 - rows.to(torch.uint8)).to(value.dtype)
             rows[:, 0] = value.reshape(rows.shape)[:, 0]
             return rows.view(value.shape)
-        return rows.gather(1, uniform(*rows.shape).argsort(1)).view(value.shape)
+        rows = rows.gather(1, uniform(*rows.shape).argsort(1))
+        if counts:
+            rows[:, -1] = 1 - rows[:, -1].to(torch.uint8)
+        return rows.view(value.shape)
     if whole:
         low, high = int(rows.min()), int(rows.max())
         low = low if low < high else min(0, low)
         new = (low + uniform(*rows.shape).double() * (high + 1 - low)).floor().to(value.dtype)
+        if rows.numel() == 1 or bool((new == rows).all()):
+            new = low + (rows - low + 1 + counts) % (high + 1 - low)
         if rows.shape[1] > 1:
             up, down = (bool((sign * rows.diff(dim=1) >= 0).all()) for sign in (1, -1))
             new = new.sort(dim=1, descending=down)[0] if up or down else new

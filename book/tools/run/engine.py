@@ -110,14 +110,21 @@ class InProcess(Engine):
     def execute_managed_notebook(cls, nb_man, kernel_name, *, folder: str, **given) -> None:
         """Run a notebook in a folder."""
         os.chdir(folder)
-        nb_man.nb.metadata.language_info = LANGUAGE
-        # Twice a cell, for a process that is killed; without line breaks, which only a slow encoder writes.
-        nb_man.save = lambda **given: Path(nb_man.output_path).write_text(json.dumps(nb_man.nb), encoding="utf-8")
+        notebook: NotebookNode = nb_man.nb
+        notebook.metadata.language_info = LANGUAGE
+        done: list[str] = []  # JSON of the cells that have run
+        nb_man.save = lambda **given: None
         with _shell() as shell:
-            for index, cell in enumerate(nb_man.nb.cells):
+            for index, cell in enumerate(notebook.cells):
                 if cell.cell_type != "code":
                     continue
                 nb_man.cell_start(cell, index)
+                # For a process that is killed; without line breaks, which only a slow encoder writes.
+                done += map(json.dumps, notebook.cells[len(done) : index])
+                cells = [*done, *map(json.dumps, notebook.cells[index:])]
+                rest = json.dumps({name: value for name, value in notebook.items() if name != "cells"})
+                text = f'{{"cells": [{", ".join(cells)}], {rest[1:]}'
+                Path(nb_man.output_path).write_text(text, encoding="utf-8")
                 failed = _run(shell, cell)
                 if failed:
                     nb_man.cell_exception(cell, cell_index=index)

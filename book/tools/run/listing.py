@@ -130,9 +130,12 @@ def _key(name: str, chapter: str, given: dict, known: sources.Sources) -> str:
 
 
 def _data() -> list[tuple[str, int]]:
-    """The available files of data sets, which decide what is trained on."""
+    """The available files of data sets, which decide what is trained on; not those that a download removes."""
     import platformdirs
 
-    folders = (os.environ.get("LMC_DATA"), platformdirs.user_cache_dir("lmc"))
-    found = (path for folder in folders if folder for path in sorted(Path(folder).expanduser().glob("*/*")))
-    return [(f"{path.parent.name}/{path.name}", path.stat().st_size) for path in found if path.is_file()]
+    found = []
+    for folder in filter(None, (os.environ.get("LMC_DATA"), platformdirs.user_cache_dir("lmc"))):
+        for path in sorted(Path(folder).expanduser().glob("*/*")):
+            if not path.name.startswith("tmp") and path.suffix not in (".lock", ".part") and path.is_file():
+                found.append((f"{path.parent.name}/{path.name}", path.stat().st_size))
+    return found

@@ -130,6 +130,17 @@ def test_a_result_that_comes_to_lie_with_the_book_is_seen(tmp_path, monkeypatch)
     assert listing._key("a.b.runs", "51_widths", {}, known) != before
 
 
+def test_a_download_of_another_process_changes_no_list(tmp_path, monkeypatch):
+    monkeypatch.setenv("LMC_DATA", str(tmp_path))
+    (tmp_path / "mnist").mkdir()
+    before = listing._data()
+    for name in ("tmpab12cd34", "train-images.gz.part", "train-images.gz.lock"):
+        (tmp_path / "mnist" / name).touch()
+    assert listing._data() == before
+    (tmp_path / "mnist" / "train-images.gz").touch()
+    assert listing._data() == [("mnist/train-images.gz", 0), *before]
+
+
 @pytest.mark.parametrize("here", [True, False], ids=["all data sets", "digits only"])
 @pytest.mark.parametrize("profile", ["smoke", "laptop", "paper"])
 def test_every_run_of_the_book_has_its_price(monkeypatch, profile, here):

@@ -24,6 +24,8 @@ def matched(a, b, by):
 CALLS = {by: partial(matched, by=by) for by in ("weights", "activations", "straight-through", "sinkhorn")} | {
     "line": lambda a, b: lmc.line(a, b, cross_entropy, DATA, statistics="recomputed"),
     "compare": lambda a, b: lmc.compare(a, b, cross_entropy, DATA),
+    "plane": lambda a, b: lmc.plane(a, b, scattered(copy.deepcopy(a), 3), cross_entropy, DATA, [0, 1]),
+    "curve": lambda a, b: lmc.curve(a, b, cross_entropy, DATA, steps=2),
     "repair": lambda a, b: lmc.repair(a, b, DATA),
     "verify": lambda a, b: lmc.verify(a, X),
     "permuted": lambda a, b: lmc.permuted(a, lmc.symmetry(a, X), {"0": SWAP}),

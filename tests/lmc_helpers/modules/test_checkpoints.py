@@ -58,6 +58,18 @@ def test_a_missing_counter_and_tied_weights_are_the_models_own(nets):
         checkpoints.with_weights(f"{nets}:tied", "b.pt")
 
 
+def test_a_mask_of_infinities_is_the_models_own(nets):
+    net = nn.Linear(2, 2)
+    net.register_buffer("mask", torch.full((2,), -torch.inf))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(checkpoints, "built", lambda name: net)
+        torch.save(net.state_dict(), "a.pt")
+        assert checkpoints.with_weights("its:factory", "a.pt") is net
+        torch.save(net.state_dict() | {"mask": torch.full((2,), torch.inf)}, "a.pt")
+        with pytest.raises(ValueError, match=r"'mask' of .* is not finite; allowed"):
+            checkpoints.with_weights("its:factory", "a.pt")
+
+
 class Code:
     """An object whose pickle runs code when it is read."""
 

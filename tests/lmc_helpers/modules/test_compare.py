@@ -74,6 +74,18 @@ def test_the_report_is_shown():
     assert report.figure(figure.axes[0]) is figure
 
 
+@pytest.mark.parametrize("statistics", ["interpolated", "recomputed"])
+@pytest.mark.parametrize("generator", [None, torch.Generator()])
+def test_batches_are_the_same_in_each_pass(generator, statistics):
+    """By class weights they count differently, or not at all."""
+    loader = DataLoader(TensorDataset(X, Y), 3, shuffle=True, generator=generator)
+    a, b, loss = net(1), net(2), nn.CrossEntropyLoss(torch.tensor([1.0, 0.0, 9.0]).double())
+    report, half = compare(a, b, loss, loader, statistics=statistics, restarts=1), repair(a, b, (X, Y))
+    found, k = report.repaired["direct"], report.lines["direct"].lambdas.tolist().index(0.5)
+    assert found.loss.value == pytest.approx(loss(half(X), Y).item(), rel=1e-9)
+    assert found.change.value == pytest.approx(found.loss.value - report.lines["direct"].losses[k].item(), rel=1e-9)
+
+
 def test_sentences_say_what_matching_leaves_and_what_is_left_alone():
     a = nn.Sequential(nn.Linear(4, 8, bias=False), nn.ReLU(), nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 3)).double()
     scattered(a, 1)

@@ -95,11 +95,13 @@ def test_data_that_come_once_are_enough_for_a_line():
     [
         *([X, Z, Y], [(X, Z, Y, ["name"] * 60)], [{"image": X, "depth": Z}], ((X, Z), (Y, Y)), TensorDataset(X, Z, Y)),
         *([[X]], [(X, Y)], {"x": X, "z": Z[:5], "labels": Y}, [(X.float().numpy().astype(str), Z, Y)]),
+        *([X, X], ([X, Z], [Y, Y]), ((X, Z), [Y, Y]), ({"x": X, "z": Z, "labels": Y},) * 2, [((X[0], Z[0]), 1.0)]),
     ],
 )
 def test_other_batches_are_refused_in_one_sentence(data):
-    with pytest.raises((TypeError, ValueError), match=r"^[^\n]*; allowed: [^\n]*$"):
-        lmc.line(*pair(), F.cross_entropy, data)
+    for call in (lmc.repair, partial(lmc.line, loss=F.cross_entropy)):
+        with pytest.raises((TypeError, ValueError), match=r"^[^\n]*; allowed: [^\n]*$"):
+            call(*pair(), data=data)
 
 
 @dataclass
@@ -298,6 +300,40 @@ def test_arrays_and_averages_are_taken():
     with pytest.warns(UserWarning, match="c runs on one vector"):
         lmc.repair(a, b, (X, Y))
     lmc.match(a, b, X, "activations", data=[(X, Y)])
+
+
+def test_examples_that_know_of_each_other_are_not_cut():
+    """Nor those that know of earlier ones alone, as steps of a recurrent network do whose first axis is time."""
+    x, y = normal(1100, 4), torch.arange(1100) % 2
+    for kind in (Context, Summed):
+        a, b = pair(kind)
+        for call in (
+            *(lambda data: lmc.line(a, b, F.cross_entropy, data), lambda data: lmc.repair(a, b, data)),  # noqa: B023
+            *(partial(lmc.match, a, b, x[:9], by) for by in ("activations", "straight-through")),
+            lambda data: lmc.merge_path(a, "a", 0, 1, F.cross_entropy, data, steps=1),  # noqa: B023
+        ):
+            more = {"loss": F.cross_entropy, "steps": 1} if isinstance(call, partial) else {}
+            with pytest.raises(ValueError, match="others of its batch; allowed"):
+                call(data=(x, y), **more)
+
+
+class Writing(Two):
+    def forward(self, x, z):
+        return super().forward(x.mul_(0.5).add_(1), z.relu_())
+
+
+def test_inputs_that_a_network_writes_into_stay():
+    a, b = pair(Writing)
+    x, z = X.clone(), Z.clone()
+    for data in ((x, z, Y), DataLoader(TensorDataset(x, z, Y), 16)):
+        right = F.cross_entropy(Two.forward(a, X * 0.5 + 1, Z.relu()), Y).item()
+        assert lmc.line(a, b, F.cross_entropy, data, [0, 1]).losses[1].item() == pytest.approx(right, rel=1e-9)
+        assert lmc.symmetry(a, (x, z)).sizes == {"a": 6} and lmc.repair(a, b, data) and x.equal(X) and z.equal(Z)
+
+
+class Summed(Mixed):
+    def forward(self, x):
+        return self.b(torch.tanh(self.a(x.cumsum(0))))
 
 
 class Context(Mixed):

@@ -176,6 +176,45 @@ def test_equal_outputs_do_not_hide_weights():
             lmc.line(one, two, lambda o, y: each(o, y).sum() / WEIGHTS[y].sum(), (X, Y))
 
 
+def test_accuracy_is_by_outputs_that_the_loss_wants_large():
+    """Not by distances, outputs in another order, embeddings or numbers."""
+    a, b = pair()
+    centres, hinge = 3 * REAL[:3], nn.MultiMarginLoss()
+    for good in (
+        lambda o, y: F.cross_entropy(o / 3, y),
+        lambda o, y: hinge(o, y),
+        lambda o, y: -o.gather(1, y[:, None]),
+    ):
+        found = lmc.line(a, b, lambda o, y, good=good: good(o, y).mean(), (X, Y), [0, 1])
+        assert found.accuracies[1].item() == pytest.approx((a(X).argmax(1) == Y).double().mean().item())
+    for other in (
+        *(lambda o, y: F.cross_entropy(-o, y), lambda o, y: F.cross_entropy(o.flip(1), y)),
+        *(lambda o, y: (o - centres[y]).square().mean(), lambda o, y: (o[:, 0] - y).square()),
+    ):
+        assert lmc.line(a, b, other, (X, Y), [0, 1]).accuracies is None
+
+
+@pytest.mark.parametrize(
+    "loss", [lambda o, y: (o.argmax(1) != y).double().mean(), lambda o, y: (o - 1).abs().mean().item()]
+)
+def test_a_descent_on_a_loss_without_a_gradient_is_refused(loss):
+    a, b = pair()
+    for call in (
+        lambda: lmc.curve(a, b, loss, (X, Y)),
+        lambda: lmc.match(a, b, X, "sinkhorn", loss=loss, data=(X, Y)),
+        lambda: lmc.merge_path(a, "0", 0, 1, loss, (X, Y), steps=1),
+    ):
+        with pytest.raises(ValueError, match="no gradient by the weights; allowed"):
+            call()
+
+
+@pytest.mark.parametrize("changes", [lambda o, y: y.clamp_(1), lambda o, y: o.neg_()])
+def test_a_loss_that_writes_into_what_it_is_given_is_refused(changes):
+    a, b = pair()
+    with pytest.raises(ValueError, match="the loss writes into outputs or targets; allowed"):
+        lmc.line(a, b, lambda o, y: changes(o, y).sum() * 0 + F.cross_entropy(o, y), [(X, Y.clone())])
+
+
 @pytest.mark.filterwarnings("ignore:Using a target size")
 @pytest.mark.parametrize("swap", [False, True])
 @pytest.mark.parametrize(

@@ -155,7 +155,76 @@ def test_the_last_layer_of_a_module_with_parameters_of_its_own_stays():
     with pytest.warns(UserWarning, match="units that stay as merged: the module has parameters of its own"):
         merged, done = repair(a, b, (x, x), details=True)
     assert list(done.ratios) == ["1"] and merged[3].bias.equal((a[3].bias + b[3].bias) / 2)
-    assert done.left["0"] == "runs inside a transform of torch.func" and done.left["2"] == "runs on one sample"
+    assert done.left["0"] == "runs inside a transform of torch.func" and done.left["2"].startswith("runs on fewer than")
+
+
+class Leaving(nn.Module):
+    """Confident examples leave early, past layers that a function applies."""
+
+    def __init__(self, bias):
+        super().__init__()
+        self.a, self.b, self.c, self.o = nn.Linear(5, 6), nn.Linear(6, 6), nn.Linear(6, 6), nn.Linear(6, 3)
+        scattered(self, 1).o.bias.data[0] += bias
+
+    def forward(self, x):
+        h = F.linear(self.a(x).relu(), self.c.weight).relu()
+        y = self.o(h)
+        late = y.softmax(1)[:, 0] < 0.9
+        return torch.where(late[:, None], self.o(self.b(h).relu()) if late.any() else y, y)
+
+
+@pytest.mark.parametrize("biases", [(-150, 99), (99, -150), (99, 99)])
+def test_layers_that_do_not_run_or_that_a_function_applies_are_named(biases):
+    x = numbers(30, 5)
+    with pytest.warns(
+        UserWarning, match=r"units that stay as merged: c has a weight that another module reads(; b runs on fewer.*)?$"
+    ):
+        _, done = repair(*map(Leaving, biases), (x, x), details=True)
+    assert list(done.ratios) == ["a"]
+
+
+class Tied(nn.Linear):
+    """The weight of a layer inside is that of the next one, too."""
+
+    def __init__(self):
+        super().__init__(5, 5)
+        self.inner = nn.Linear(5, 5)
+
+    def forward(self, x):
+        return super().forward(F.linear(self.inner(x).relu(), self.inner.weight.T))
+
+
+class Standard(nn.Linear):
+    def forward(self, x):
+        w = self.weight - self.weight.mean(1, keepdim=True)
+        return F.linear(x, w / w.norm(dim=1, keepdim=True), self.bias)
+
+
+@pytest.mark.parametrize(
+    ("first", "named"), [(Tied, "0.inner has a weight that another"), (lambda: Standard(5, 5), "0 makes its units not")]
+)
+def test_layers_whose_weights_say_more_or_less_than_their_units_stay(first, named):
+    a, b = (
+        scattered(nn.Sequential(first(), nn.ReLU(), nn.Linear(5, 4), nn.ReLU(), nn.Linear(4, 2)), k) for k in (1, 2)
+    )
+    with pytest.warns(UserWarning, match=named):
+        merged, done = repair(a, b, (numbers(30, 5), numbers(30)), details=True)
+    name = named.split()[0]
+    assert set(done.ratios) == {"0", "2"} - {name} and list(done.left) == [name]
+    assert merged.get_submodule(name).weight.equal(interpolate(a, b, 0.5).get_submodule(name).weight)
+
+
+def test_what_state_does_not_hold_is_compared_by_outputs():
+    class Scaled(nn.Linear):
+        def forward(self, x):
+            return super().forward(x) * self.scales[0]
+
+    for scales, calls in ((([torch.tensor(2.0)], [torch.tensor(3.0)]), (interpolate, repair)), (([2], [3]), (repair,))):
+        a, b = Scaled(5, 3), Scaled(5, 3)
+        a.scales, b.scales = scales
+        for call in calls:
+            with pytest.raises(ValueError, match=r"differs.*; allowed"):
+                call(a, b, 0.5 if call is interpolate else (numbers(9, 5), numbers(9)))
 
 
 @pytest.mark.parametrize("inplace", [False, True])
@@ -169,8 +238,8 @@ def test_an_activation_before_a_norm_keeps_its_layer(inplace):
     ("change", "message"),
     [
         ({"b": nn.Linear(5, 2)}, "allowed"),
-        ({"data": (torch.ones(1, 5), torch.ones(1))}, "^1 samples of the units of '0'; allowed: at least 2"),
-        ({"data": (torch.full((4, 5), torch.nan), torch.ones(4))}, "^4 samples, some not finite, .* '0'; allowed"),
+        ({"data": (torch.ones(1, 5), torch.ones(1))}, "^fewer than 2 samples of the units of '0'; allowed: at least 2"),
+        ({"data": (torch.full((4, 5), torch.nan), torch.ones(4))}, "^the units of '0' are not all finite; allowed"),
         ({"data": torch.ones(4, 5)}, "allowed"),
     ],
 )

@@ -1,5 +1,6 @@
 """Groups found by a trace: kept functions, numbers counted by hand, completeness by brute force, honest refusals."""
 
+import contextlib
 import itertools
 import random
 from functools import partial
@@ -260,6 +261,20 @@ def test_what_is_not_maximal_is_named(name):
     assert difference(outputs(permuted(module, found, drawn(found)), x), outputs(module, x)) < 1e-12
 
 
+def test_parts_with_units_of_their_own_are_free():
+    class Branches(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.f, self.g, self.u, self.v = nn.Linear(4, 5), nn.Linear(4, 5), nn.Linear(5, 2), nn.Linear(5, 2)
+
+        def forward(self, x):
+            f, g = torch.cat([self.f(x), self.g(x)]).softmax(-1).chunk(2)
+            return self.u(f) * self.v(g)
+
+    found = symmetry(Branches(), torch.randn(3, 4))
+    assert found.sizes == {"f": 5, "g": 5} and set(found.left) == {"the inputs", "the outputs"}
+
+
 def test_only_the_outputs_that_count_fix_units():
     module, x, out = Twofold().double(), torch.randn(3, 4, dtype=DOUBLE), lambda outputs: outputs["out"]
     found = symmetry(module, x, outputs=out)
@@ -274,18 +289,84 @@ def written(n):
     return index
 
 
-PICKS = {"constant": lambda n: torch.arange(2), "number": lambda n: torch.tensor([n[0].item() - 1, 1]), "view": written}
+def some(h, index):
+    return h + h[:, index].sum(1, keepdim=True)
 
 
-@pytest.mark.parametrize("name", PICKS)
-def test_units_that_an_input_picks_are_not_free(name):
-    class Picks(nn.Module):
+BY_NUMBER = {  # what a number n of the input does with six units, or with positions → the sizes of groups
+    "constant": (lambda h, n: some(h, torch.arange(2)), [2, 4]),
+    "index": (lambda h, n: some(h, torch.tensor([n.item() - 1, 1])), []),
+    "written": (lambda h, n: some(h, written(n)), []),
+    "int": (lambda h, n: some(h, slice(int(n))), []),
+    "item": (lambda h, n: some(h, slice(n.item(), None)), []),
+    "slice": (lambda h, n: some(h, slice(n[0])), []),
+    "tolist": (lambda h, n: some(h, slice(n.tolist()[0])), []),
+    "step": (lambda h, n: some(h, slice(None, None, int(n) + 1)), []),
+    "window": (lambda h, n: some(h, slice(int(n), int(n) + 2)), []),
+    "shape": (lambda h, n: some(h, slice(len((torch.arange(5) < n).nonzero()))), []),
+    "narrow": (lambda h, n: h + h.narrow(1, 0, int(n)).sum(1, keepdim=True), []),
+    "split": (lambda h, n: h + h.split(int(n) + 1, 1)[0].sum(1, keepdim=True), []),
+    "sizes": (lambda h, n: torch.cat(h.split([int(n), 6 - int(n)], 1)[::-1], 1), []),
+    "arange": (lambda h, n: some(h, torch.arange(int(n))), []),
+    "entry": (lambda h, n: h * h[:, int(n)].sigmoid()[:, None], []),
+    "loop": (lambda h, n: h + sum(h[:, k : k + 1] for k in range(int(n) + 1)), []),
+    "data": (lambda h, n: h * torch.tensor([float(k < int(n)) for k in range(6)]), []),
+    "pad": (lambda h, n: F.pad(h, (int(n), 0))[:, :6], []),
+    "crop": (lambda h, n: h + F.pad(h, (0, -int(n))).sum(1, keepdim=True), []),
+    "roll": (lambda h, n: h.roll(int(n), 1), []),
+    "view": (lambda h, n: h + h.view(4, 1 + int(n), -1).amax(1).sum(1, keepdim=True), []),
+    "dim": (lambda h, n: h[:, :, None].expand(4, 6, 6).cumsum(1 + int(n)).sum(2), []),
+    "branch": (lambda h, n: h if n > 0 else h.flip(1), []),
+    "threshold": (lambda h, n: h.flip(1) if n.item() > 2 else h, []),
+    "inside": (lambda h, n: some(h, slice(int(n))) if n > 1 else h, []),
+    "sum": (lambda h, n: h + h.topk(1 + int(n))[0].sum(1, keepdim=True) * int(n), [6]),
+    "times": (lambda h, n: h.expand(1 + int(n), 4, 6).sum(0), [6]),
+    "positions": (lambda h, n: h[:, None].repeat(1, 5, 1)[:, : 1 + int(n)].softmax(1).mean(1) * h, [6]),
+}
+
+
+@pytest.mark.parametrize("name", BY_NUMBER)
+def test_units_that_a_number_of_the_input_picks_are_not_free(name):
+    step, sizes = BY_NUMBER[name]
+
+    class ByNumber(nn.Module):
         def __init__(self):
             super().__init__()
-            self.up, self.down = nn.Linear(3, 6), nn.Linear(2, 2)
+            self.up, self.down = nn.Linear(3, 6), nn.Linear(6, 2)
 
         def forward(self, x, n):
-            return self.down(self.up(x).tanh()[:, PICKS[name](n)])
+            return self.down(step(self.up(x).tanh(), n))
 
-    found = symmetry(Picks(), (torch.randn(4, 3), torch.tensor([1])))
-    assert sorted(found.sizes.values()) == ([2, 4] if name == "constant" else [])
+    module, x = ByNumber(), torch.randn(4, 3)
+    found = symmetry(module, (x, torch.tensor([1])))
+    assert sorted(found.sizes.values()) == sizes
+    check_by_number(module, found, x)
+    named = dict.fromkeys(("index", "written", "arange"), "'index'") | dict.fromkeys(("branch", "threshold"), "'flip'")
+    named |= dict.fromkeys(("loop", "pad"), "one by one")
+    assert sizes or any(named.get(name, "depend on the inputs") in why for why in found.left)
+
+
+def check_by_number(module, found, x):
+    other = moved(module, found, drawn(found))
+    for n in range(5):
+        with contextlib.suppress(RuntimeError, IndexError):
+            assert difference(*(outputs(one, (x, torch.tensor([n]))) for one in (other, module))) < 1e-5
+
+
+def test_depth_that_a_number_of_the_input_says():
+    class Deep(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.up, self.down = nn.Linear(3, 6), nn.Linear(6, 2)
+            self.layers = nn.ModuleList(nn.Linear(6, 6) for _ in range(3))
+
+        def forward(self, x, n):
+            h = self.up(x).tanh()
+            for k in range(int(n)):
+                h = self.layers[k](h).tanh()
+            return self.down(h)
+
+    module, x = Deep(), torch.randn(4, 3)
+    found = symmetry(module, (x, torch.tensor([3])))
+    assert found.sizes == {"up": 6}
+    check_by_number(module, found, x)
