@@ -139,10 +139,9 @@ def addresses(run: Run, findings: Findings) -> dict[str, dict[str, str]]:
     found, verdicts = {}, on_board(findings)
     for id in run.verdicts | run.found:
         verdict, record = verdicts[id], run.records.get(id)
-        counts = findings.counts(id) if id in findings.parts else ""
+        named, counts = board.AXIS.get(verdict, verdict), findings.counts(id) if id in findings.parts else ""
         found[id] = {
-            "verdict": board.AXIS.get(verdict, verdict)
-            + (f" in this reading; what counts is another, {counts}" if counts else ""),
+            "verdict": named + (f" in this reading; what counts is another, {counts}" if counts else ""),
             "slug": claims.slug(OTHER_READING if counts else verdict),
             "own": claims.slug(verdict),
             "symbol": claims.symbol(verdict),
