@@ -8,7 +8,7 @@
 #
 # *How much must the squared weights of a layer grow if its neurons exchange their functions?*
 #
-# By about the squared distance between those neurons' fixed parts, divided by $\mu$, the share of trained weights, after little training (proved). With trained parts below **half** the distance (**0.36** if shares stray by half) every exchange costs weight; beyond, exchanging many in a wide layer can save without bound.
+# By about the squared distance between those neurons' fixed parts, divided by $\mu$, the share of trained weights, after little training (proved). With trained parts below **half** the distance (**0.36** if neurons' shares differ from $\mu$ by $\mu/2$) every exchange costs weight; beyond, exchanging many can save without bound.
 #
 # :::{glue:figure} fig_least
 # :name: fig-least-cost
@@ -22,11 +22,11 @@
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | The cheapest exchange costs $(1 \pm \mathcal O(\rho + \varepsilon/\mu))\, \gamma^2/\mu$ (Cor. C.5) | [true for small ρ](#I5.corollary_small) | for $\rho$ up to 0.5 (0.36 if $\varepsilon = \mu/2$) |
-# | … with one constant for $\rho \le 1$ (eq. 20) | [false if wide](#I5.corollary) | [[I5.corollary:.1f]] $\gamma^2/\mu$ a neuron at $\rho = 0.9$ |
+# | … with one constant for all widths and $\rho \le 1$ (eq. 20) | [false if wide](#I5.corollary) | [[I5.corollary:.1f]] $\gamma^2/\mu$ a neuron at $\rho = 0.9$ |
 # | Every exchange costs that, with the squared shift of its fixed parts for $\gamma^2$ (Thm 4.5) | [true](#I5.theorem) | relative error up to $2\rho$ at $\varepsilon = 0$, attained |
 # | Where no input stands out, shares differ little (Thm 4.4) | [true](#I4.bound) | the constant $\sqrt 2$ is enough |
-# | Initial weights, which cost nothing, tell who changes places as well as fixed ones do (ours) | [true](#I3.places_unpriced) | difference of ranks [[I3.places_unpriced:±]] |
-# | Large costs: "unique … assignment" (sec. 4) | [true](#I5.premise) | if “large” is “positive” |
+# | Initial weights, which cost nothing, tell who changes places as well as fixed ones do (ours) | [true](#I3.places_unpriced) | chance of a right guess differs by [[I3.places_unpriced:±]] |
+# | Large costs mean a "unique … assignment" (sec. 4) | [true](#I5.premise) | if “large” means positive |
 #
 # **Open.** Nothing.
 #
@@ -394,9 +394,11 @@ claims.check("I5.corollary_small", corollary, rival=2 * max(corollary))
 
 # %% Plot the answer
 figure, axis = figures.panels(height=2.6)
-for rho, colour in ((0.3, "black"), (0.5, "black"), (0.7, "blue"), (0.9, "red")):
+for rho, colour in ((0.3, "green"), (0.5, "black"), (0.7, "blue"), (0.9, "red")):
     values = [least_ratio(int(w), rho) for w in widths]
-    axis.plot(widths, values, "o-", color=f"book:{colour}", markersize=4)
+    around = dict(markersize=9, markerfacecolor="none") if rho == 0.3 else {}
+    style = dict(color=f"book:{colour}", markersize=4) | around
+    axis.plot(widths, values, "o-", **style)
     place = values[-1] + (1.6 if rho == 0.3 else -1.6 if rho == 0.5 else 0)
     style = dict(color=f"book:{colour}", va="center")
     said = rf"$\rho = {rho}$: {values[-1]:.1f}".replace("-", "−")

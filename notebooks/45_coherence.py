@@ -4,16 +4,16 @@
 # ---
 
 # %% [markdown]
-# # Averaging fails when many neurons can do the same job
+# # Averaging fails when many neurons see the whole task
 #
-# *If each neuron sees some inputs, the same in both networks, when can the two be averaged?*
+# *If each neuron sees only some inputs, the same in both networks, when can the two be averaged?*
 #
 # When few neurons see the whole task. Halfway the loss rises by **[[I13.lmc_copy:±]]** of the target's mean square if 3 of 128 do, by **[[I13.lmc_copy + I13.rise_copy:±]]** if 83 do. Idle neurons cause it: without those that never fire **[[100 * I13.unused:±]] %** is left, without those active on at most 1 % of inputs **[[100 * I13.zeroed:±]] %**.
 #
 # :::{glue:figure} fig_answer
-# :alt: Rise of the loss halfway, from 0 to 0.25, against the number of neurons of 128 that see both numbers. As trained it rises from [[I13.lmc_copy:.3f]] at 3 neurons to [[I13.lmc_copy + I13.rise_copy:.2f]] at 83. With the neurons that never fire set to zero it stays low, at [[100 * I13.unused:.0f]] % of that at 83.
+# :alt: Rise of the loss halfway, from 0 to 0.25, against the number of neurons of 128 that see both numbers. Recorded dots: as trained [[I13.lmc_copy:.3f]] at 3 neurons and [[I13.lmc_copy + I13.rise_copy:.2f]] at 83; with the neurons that never fire set to zero [[100 * I13.unused:.0f]] % of that at 83. Faint lines of this run rise between them.
 #
-# Rise of the loss halfway (the barrier). Each of two numbers is copied to one input (coherence 1) up to ten (coherence 1/10). Dots with 99.9 % bars: recorded, as is the share; lines: this run.
+# Rise of the loss halfway (the barrier). Each of two numbers is copied to one input (coherence 1) up to ten (coherence 1/10). Dots with 99.9 % bars: recorded, as is the share; faint: this run, few masks.
 # :::
 #
 # **How sure.** Recorded: [[n(I13.lmc_copy)]] masks at one copy, [[n(I13.rise_copy)]] at ten, [[n(I13.unused)]] in controls. LMC: linear mode connectivity.
@@ -23,9 +23,9 @@
 # | "LMC for high coherence" (Q4) | [true](#I13.lmc_copy) | barrier [[I13.lmc_copy:±]] at one copy |
 # | "high midpoint barrier for low coherence" (Q4) | [true](#I13.rise_copy) | [[I13.rise_copy:±]] more at ten copies |
 # | "the same trend for a variant" (Q4) | [true](#I13.rise_frame) | [[I13.rise_frame:±]] more at ten pairs |
-# | Few copies make "certain directions … more expensive" (Q4) | [true: through the masks](#I13.mediated) | at coherence 1, masks that let more through bring [[100 * I13.mediated:±]] % of that rise |
-# | High coherence means "effective symmetry breaking" (Q4) | [true in narrow layers](#I13.width) | [[I13.width:±]] higher barrier with 1536 neurons than with 128 |
-# | Cause: neurons idle in one run, in use in the other (ours) | [true](#I13.switch) | [[100 * I13.switch:to]] % of the output lost halfway sits there |
+# | Few copies make "certain directions … more expensive" (Q4) | [true: through the masks](#I13.mediated) | masks that let as much through at coherence 1: [[100 * I13.mediated:±]] % of row 2 |
+# | High coherence may "enable effective symmetry breaking" (Q4) | [true in narrow layers](#I13.width) | [[I13.width:±]] higher barrier with 1536 neurons than with 128 |
+# | Cause: neurons idle in one run, in use in the other (ours) | [true](#I13.switch) | [[100 * I13.switch:to]] % of what the averaged output lacks |
 #
 # **Open.** Nothing.
 #
@@ -533,11 +533,10 @@ top = {x: one_copy[x] + rise_10[x] for x in ("value", "low", "high")}
 
 # %% Plot the answer
 figure, axis = figures.panels(height=2.5)
-axis.plot(sees, clustered(copy)[0], color="book:blue", linewidth=1.2)
+faint = dict(linewidth=1, alpha=0.4)
+axis.plot(sees, clustered(copy)[0], color="book:blue", **faint)
 heights_bare = [barrier_of(s).mean() for s in bare.values()]
-axis.plot(
-    [sees[k - 1] for k in bare], heights_bare, color="book:green", linewidth=1.2
-)
+axis.plot([sees[k - 1] for k in bare], heights_bare, color="book:green", **faint)
 for x, some, factor, colour in (
     (sees[0], one_copy, 1, "blue"),
     (sees[-1], top, 1, "blue"),
@@ -565,8 +564,9 @@ axis.text(
     color="book:green",
     va="center",
 )
-axis.text(46, 0.155, "as trained", color="book:blue", ha="right")
-axis.text(80, 0.07, "never-firing\nneurons at 0", color="book:green", ha="right")
+style = dict(ha="right", va="center")
+axis.text(81, top["value"], "as trained", color="book:blue", **style)
+axis.text(81, 0.018, "never-firing at 0", color="book:green", **style)
 axis.set(xlabel="neurons of 128 that see both numbers")
 axis.set(ylabel="rise of the loss halfway", xlim=(0, 93), ylim=(0, 0.26))
 figures.show("fig_answer", figure)

@@ -8,7 +8,7 @@
 #
 # *What does it cost a neuron to compute a function only nearly (its relaxed cost)?*
 #
-# The paper proves an upper bound in closed form, and that the cost tends to that without error as errors get expensive. For ReLU on symmetric inputs that bound is at most **4 times** the cost; bounds of ours differ at most **twofold**, and [[n(I19.between)]] costs lie between them.
+# As errors get more expensive, this cost tends to the cost of computing the function exactly (proved in the paper). For ReLU on symmetric inputs the paper's upper bound is at most **4 times** the cost; two bounds of ours differ at most **twofold**, with [[n(I19.between)]] costs between.
 #
 # :::{glue:figure} fig_relaxed
 # :alt: Cost against beta, one over the price of errors, both axes logarithmic, for two functions. The lower one, which the neuron can compute, tends to its cost without error, a dotted level, as beta falls; the other one grows like one over beta. Dots from minimisation lie in narrow bands of a factor of at most 2; the dashed bound of the paper lies above.
@@ -16,7 +16,7 @@
 # Costs of two ReLU functions on symmetric inputs, one of which the neuron can compute: found by minimisation (dots), our bounds (bands), the paper's bound (dashed).
 # :::
 #
-# **How sure.** Upper bound and limit are proved in the paper, the bounds on symmetric inputs here; compared with [[n(I19.surrogate)]] costs minimised directly on random inputs, recorded.
+# **How sure.** Upper bound and limit are proved in the paper, the bounds on symmetric inputs here; compared with [[n(I19.surrogate)]] costs minimised directly on random inputs ([[n(I19.between)]] of them ReLU, symmetric inputs), recorded.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |

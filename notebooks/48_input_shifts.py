@@ -8,7 +8,7 @@
 #
 # *If a layer's inputs change places, how much must its weights grow to compute the same?*
 #
-# By about the squared shift of fixed parts, divided by $\mu$, the share of trained weights, after little training (proved). For the cheapest exchange that squared shift is **[[low(I7.constant)**2:.3f]] to [[high(I7.constant)**2:.3f]] per neuron** at 2048 neurons, in units of the inputs' squared distance times the fixed variance (limit: 2).
+# By about the squared shift of fixed parts, divided by $\mu$, the share of trained weights, after little training (proved). For the cheapest exchange that is **[[low(I7.constant)**2:.3f]] to [[high(I7.constant)**2:.3f]] times** the number of neurons, the inputs' least squared distance and the variance of fixed weights, at 2048 neurons (limit: 2).
 #
 # :::{glue:figure} fig_answer
 # :name: fig-shift-answer
@@ -23,7 +23,7 @@
 # | --- | --- | --- |
 # | The shift of the cheapest exchange grows like $\sqrt m$ with $m$ neurons (Thm 4.8) | [true](#I7.root_m) | power [[I7.root_m:±]], 128 to 2048 neurons; ½ in the limit |
 # | … with a factor from 1 to $\sqrt 3$ (eq. 170) | [true: near √2](#I7.constant) | [[I7.constant:±]] at 2048 neurons |
-# | A reindexing costs about its squared shift over $\mu$, if trained parts are small beside it (Thm 4.7) | [true](#I7.bound) | error of at most twice their ratio if all inputs are seen alike; attained |
+# | A reindexing costs about its squared shift over $\mu$, if trained parts are small beside it (Thm 4.7) | [true](#I7.bound) | relative error up to twice their ratio, all inputs seen alike; attained |
 # | … and so does the cheapest exchange (Cor. C.6) | [true](#I7.minimum) | same error, for ratios up to 1 |
 # | "Taking the minimum over all transpositions" (its proof) | [this step breaks](#I7.minimum_step) | where that error exceeds 1; we give another |
 # | "need not coincide" with all reindexings (footnote 6) | [true: one may be free](#I7.footnote) | shift [[I7.footnote:.0f]] in an example |

@@ -262,7 +262,8 @@ for name, digits, colour in (
     axis.plot(41, least, "o", color=colour)
     style = {"ha": "right", "va": "center", "color": colour, "fontsize": 10}
     shown = math.floor(least * 10**digits) / 10**digits  # a lower bound
-    axis.text(39.5, least, f"{shown:.{digits}f}", **style)
+    said = f"{shown:,.{digits}f}".replace(",", "\u2009")
+    axis.text(39.5, least, said, **style)
 axis.set(yscale="log", xlabel="number of inputs $d$", xlim=(24, 141))
 axis.set(
     ylabel="error at least", ylim=(0.02, 2e7), xticks=[41, 60, 80, 100, 120, 140]
