@@ -29,7 +29,7 @@
 # | $L_{13} \le M \gamma (1 - \gamma) \kappa(1)$ (A.2) | [a factor $M$ is missing](#Z5.cross_block) | up to [[Z5.cross_block:≤.3f]] times the bound ($M = 6$) |
 # | the bound of the loss that ends A.2 | [negative for $\gamma$ near 1](#Z5.printed_bound) | mended by {prf:ref}`cor-quadratic` |
 #
-# **Open.** Two teacher neurons: is what matching leaves within 0.05 of our proved limit? [[Z5.gain:±]] of it; 6 core-hours.
+# **Open.** Two teacher neurons: what matching leaves is [[Z5.gain:±]] of our proved limit; is it within 0.05? 6 core-hours.
 #
 # **For the authors.** Theorem 6 may say $\mathbb E B = O(m^{-2})$; in A.2 print $B \le M^2 (1 - \gamma)^2/(8d)$, without (10).
 

@@ -15,21 +15,21 @@
 # :::{glue:figure} fig_near_twice
 # :alt: Four curves of the barrier against the width from M to 4M. Each rises to a flat maximum near 2M and falls slowly. Large unmatched neurons paired with large ones: highest, maximum at [[Z7.peak_of_barrier_sorted:.2f]] M. Sorted in place: [[Z7.peak_of_barrier_in_place:.2f]] M. Random order: [[Z7.peak_of_barrier:.2f]] M. Best permutation: lowest, [[Z7.peak_of_best:.2f]] M. At 2M the highest curve is [[100 * Z7.height_at_2M:.1f]] per cent below its maximum, the others less.
 #
-# Rise of the loss $B$ ($d$ inputs, many teacher neurons); in brackets, how far $B$ at $2M$ lies below its maximum. Thin: Algorithm 1.
+# Rise of the loss $B$ ($d$ inputs, many teacher neurons); in brackets, how far $B$ at $2M$ lies below its maximum. Thin: Algorithm 1, which leaves open how neurons without a partner are paired.
 # :::
 #
-# **How sure.** Proved for many teacher neurons; with six, [[n(Z6.peak_uniform)]] pairs at each width, [[n(Z6.peak)]] in row 3, [[n(Z7.gain)]] in row 5; recorded.
+# **How sure.** Proved for many teacher neurons; recorded: with six, [[n(Z6.peak_uniform)]] pairs a width, [[n(Z6.peak)]] of trained networks (row 3); [[n(Z7.gain)]] pairs (row 5).
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
-# | “maximum when $m = 2M$ becomes more evident as the number $M$ … increases” (sec. 4) | [near $2M$, not at it](#Z7.peak_of_best) | at [[Z7.peak_of_best:.2f]] to [[Z7.peak_of_barrier_sorted:.2f]] $M$ (allowed: $\pm 0.05 M$) |
-# | “reaches its maximum when $m = 2M$”, random minima (Fig. 2) | [true, in the orders of Algorithm 1](#Z6.peak_uniform) | widths 11 to 13 lead by [[100 * (low(Z6.peak_uniform_random) - 1):.1f]] to [[100 * (high(Z6.peak_uniform) - 1):.1f]] %; not after the best permutation: they trail by [[100 * (1 - high(Z6.peak_uniform_best)):.1f]] to [[100 * (1 - low(Z6.peak_uniform_best)):.1f]] % |
+# | “maximum when $m = 2M$ becomes more evident as the number $M$ … increases” (sec. 4) | [near $2M$, not at it](#Z7.peak_of_best) | at [[Z7.peak_of_best:.2f]] to [[Z7.peak_of_barrier_sorted:.2f]] $M$ (we allow $\pm 0.05 M$) |
+# | “reaches its maximum when $m = 2M$”, random minima (Fig. 2) | [true, in the orders of Algorithm 1](#Z6.peak_uniform) | widths 11 to 13 lead 9, 10, 14, 15 by [[100 * (low(Z6.peak_uniform_random) - 1):.1f]] to [[100 * (high(Z6.peak_uniform) - 1):.1f]] %; after the best permutation they trail by [[100 * (1 - high(Z6.peak_uniform_best)):.1f]] to [[100 * (1 - low(Z6.peak_uniform_best)):.1f]] % |
 # | the same, trained networks (Fig. 2) | [false](#Z6.peak) | widths 11 to 13 reach [[Z6.peak:.2f]] ([[Z6.peak:to]]) of the largest at 8, 9, 10, 14 |
 # | the same as a ratio to before matching (Fig. 3) | [beyond $2M$](#Z7.peak_of_ratio) | at [[Z7.peak_of_ratio:.2f]] to [[Z7.peak_of_ratio_sorted:.2f]] $M$ (Algorithm 1) |
 # | “can reduce the barrier by $10^{-2}$” (sec. 4) | [true: *to* $10^{-2}$](#Z7.gain) | [[Z7.gain:±]] of it is left ($M = 20$) |
 # | “the barrier is decreasing when $d$ is going up” (Fig. 11) | [true, like $1/d$](#Z15.dimension) | exactly ({prf:ref}`prop-dimension`) |
 #
-# **Open.** With $M = 6$, is the rise largest where the fewest neurons match, at 13 ± 1? Up to 3.5 core-hours. After the best permutation, does it fall before $2M$? At $2M$ it is [[Z8.second_descent_uniform_best:.3f]] ([[Z8.second_descent_uniform_best:to]]) of that at $1.5M$; border 0.9; 250 core-hours.
+# **Open.** With $M = 6$: is the rise largest where the fewest neurons match, at 13 ± 1 (up to 3.5 core-hours)? After the best permutation, is it a tenth or more lower at $2M$ than at $1.5M$ ([[Z8.second_descent_uniform_best:.3f]], [[Z8.second_descent_uniform_best:to]], of it; 250 core-hours)?
 #
 # **For the authors.** Print *near $m = 2M$, for random minima* in sections 1, 4 and 7.
 

@@ -15,7 +15,7 @@
 # :name: fig-trained-peak
 # :alt: Barrier after matching against the width from M to 6M, linear axis from 0. Random minima, grey: a broad hill with its top near 2M. Trained networks, blue: a higher and narrower hill with its top near 1.5M, which crosses the other before 2M and is far below it from there on. Marked: at 2M the blue curve has fallen to [[Z8.second_descent:.2f]] ([[Z8.second_descent:to]]) of its height at 1.5M, as recorded.
 #
-# Mean rise of the loss between two matched networks (the barrier) for $M = 6$ teacher neurons. Bars: 99.9 % intervals of this run; the marked ratio is the recorded one.
+# Mean rise of the loss between two matched networks (the barrier) for $M = 6$ teacher neurons. Bars: 99.9 % intervals of this run; the marked ratio is recorded, not this run's.
 # :::
 #
 # **How sure.** Recorded: [[n(Z13.counts)]] networks, [[n(Z8.descends)]] to [[3 * n(Z6.peak)]] pairs a width; intervals cover four settings (rows 1 to 3).
@@ -26,7 +26,7 @@
 # | “significantly decreases” by matching (sec. 4) | [true](#Z6.gain) | [[Z6.gain:to]] of it is left at $2M$ |
 # | counts: “This assumption holds true when the learning rate … is relatively small” (sec. 5) | [false, too even](#Z13.counts) | [[Z13.counts:to]] of the variance |
 # | the numbers of five type vectors “are almost the same” (app. B.2) | [true, by symmetry](#Z13.gradient_descent) | within [[high(Z13.gradient_descent):≤.3f]] of 1/5 each, [[n(Z13.gradient_descent)]] runs |
-# | entries: “exponential distribution” (Fig. 9b) | [false from the printed start](#Z13.entries) | [[Z13.entries:to]] of the variance; from $1/\sqrt d$ (ours) [[Z13.entries_from_larger:±]] |
+# | entries: “exponential distribution” (Fig. 9), “not stable enough” (app. B.2) | [not from the printed start](#Z13.entries) | [[Z13.entries:to]] of its variance; start $1/\sqrt d$ (ours): [[Z13.entries_from_larger:±]] |
 # | lower “partly due to the sparsity” (sec. 4) | [open](#Z9.attribution) | even counts alone leave [[Z9.even_counts:to]] of random minima's barrier at $3M$ |
 #
 # **Open.** Sparsity as a reason, and “slightly smaller”, “very similar” (sec. 4): the learning rate of Fig. 2 would decide.

@@ -9,7 +9,7 @@
 # *How high is the barrier between networks that are narrower than their task needs?*
 #
 # As matched networks widen, the rise of the loss between them falls twice. With six teacher neurons it is, at width five, **[[Z8.first_descent:.2f]]**
-# ([[Z8.first_descent:to]]) of that at width three; at width six it is 0 (proved) if both runs succeed: with twelve only **[[100 * Z8.at_M:.0f]] %** ([[100 * low(Z8.at_M):.0f]] to [[100 * high(Z8.at_M):.0f]]) of runs do.
+# ([[Z8.first_descent:to]]) of that at width three; at width six it is 0 (proved) if both runs succeed. With twelve teacher neurons only **[[100 * Z8.at_M:.0f]] %** ([[100 * low(Z8.at_M):.0f]] to [[100 * high(Z8.at_M):.0f]]) do.
 #
 # :::{glue:figure} fig_twice
 # :alt: Barrier after matching against the width from 1 to 24 for six teacher neurons, logarithmic axis. It is 0 at one neuron, highest at half the teacher's width, falls to 0 at the teacher's width, rises to a second, much lower peak between one and two times that width, and falls again. Marked: one neuron short it is [[Z8.first_descent:.2f]] ([[Z8.first_descent:to]]) of that at half the width, and with twelve teacher neurons [[100 * low(Z8.at_M):.0f]] to [[100 * high(Z8.at_M):.0f]] % of the runs arrive at equal width, as recorded.
@@ -28,7 +28,7 @@
 # | “way more lower” for larger $M$ (Fig. 10) | [true for $M = 30$](#Z14.lower_30) | [[Z14.lower_30:to]] of random minima's; $M = 12$: open, [[Z14.lower:to]] |
 # | “decreasing when $d$ is going up” (Fig. 11) | [true](#Z15.trained) | like $d$ to the power [[Z15.trained:to]] |
 #
-# **Open.** Is the barrier for $M = 12$ below half of random minima's? Over a hundred times the pairs. In core-hours: does it rise with $M$ (Fig. 12)? 36. Is its peak below $2M$ for $M = 12$? 5. Is there one for $M = 30$? 1.5.
+# **Open.** Is the barrier for $M = 12$ below half of random minima's (over a hundred times the pairs)? Does it rise with $M$ (Fig. 12; 36 core-hours)? Is its peak below $2M$ for $M = 12$ (5)? Is there one for $M = 30$ (1.5)?
 #
 # **For the authors.** No sentence to change; say in Fig. 4 that the 0 at $m = M$ is for runs that reach loss 0.
 

@@ -8,12 +8,12 @@
 #
 # *Can two neurons of a network be moved together until they are one, at the lowest loss for every distance?*
 #
-# Only some pairs can. Minimising at ever smaller distances merged **[[P2.reaches_some:.0f]] of [[n(P2.reaches_some)]] pairs** ([[100 * P2.reaches:.0f]] %) in tanh networks with five neurons; at the merge the loss along the path has a local maximum (proved). For the others output weights grow without bound, or no minimum is found.
+# Only some pairs can. Minimising at ever smaller distances merged **[[P2.reaches_some:.0f]] of [[n(P2.reaches_some)]] pairs** ([[100 * P2.reaches:.0f]] %) in tanh networks with five neurons; at the merge the loss along the path has a local maximum (proved). For the others some weights grow without bound, or no minimum is found.
 #
 # :::{glue:figure} fig_outcomes
 # :alt: Output weights of two neurons from -4 to 5 against their distance, which falls to the right from 1 to 0.001 of its start, logarithmic. The two weights of one pair start at 1 and become equal; [[P2.reaches_some:.0f]] of [[n(P2.reaches_some)]] pairs do this. Those of another pair start at 1 and -1 and part in inverse proportion to the distance, out of the picture.
 #
-# Two pairs of the smallest example (one input, two neurons), computed here; the count is the recorded one.
+# One pair in each of two networks (one input, two neurons), computed here; the count is recorded, for networks with five neurons.
 # :::
 #
 # **How sure.** Counted on [[n(P2.reaches) / 10]] networks with one output, recorded (no interval: pairs of one network depend on each other); where a path can end is proved ({prf:ref}`thm-ends`).
@@ -21,7 +21,7 @@
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | “a permutation point is finally reached” (sec. 4.1) | [true for some pairs](#P2.reaches_some) | [[P2.reaches_some:.0f]] of [[n(P2.reaches_some)]], not most of them |
-# | “must be a saddle point on such a path” (sec. 4.1) | [true](#P2.saddle_on_path) | on all [[n(P2.saddle_on_path)]] paths that never turn back; at the merge, proved |
+# | “must be a saddle point on such a path” (sec. 4.1) | [true](#P2.saddle_on_path) | on all [[n(P2.saddle_on_path)]] curves that reach it while the distance only falls; at the merge, proved |
 # | “the gradient … is parallel to the tangent” (sec. 4.1) | [false](#P2.tangent) | cosine of the two down to [[P2.tangent:.5f]] |
 # | “at most one negative eigenvalue” (sec. 4.1) | [false](#P2.negative) | [[P2.negative:.0f]] seen, 3 possible with two inputs |
 # | “the same loss” or “higher loss” (Fig. 1) | [true](#P1.same_loss) | both occur in [[P1.same_loss:.0f]] of [[n(P1.same_loss)]] ReLU networks |

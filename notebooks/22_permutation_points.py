@@ -16,12 +16,12 @@
 # Negative eigenvalues of the Hessian at permutation points: lines, what the theorem allows; area of a dot, share of the points in this run; circles, points built for it (0 is a minimum); diamond, largest recorded number, one output.
 # :::
 #
-# **How sure.** The numbers of directions are proved ({prf:ref}`thm-inertia`); [[n(P3.inertia)]] of [[n(P3.critical)]] recorded points leave no doubt by rounding, and all agree.
+# **How sure.** The numbers of directions are proved ({prf:ref}`thm-inertia`); [[n(P3.inertia)]] of [[n(P3.critical)]] recorded points are beyond doubt of rounding, and all of these agree.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | "at most one negative eigenvalue" (sec. 4.2) | [false: more occur](#P3.at_most_one) | [[P3.at_most_one]] seen, 5 possible; [[P3.reached]] at points that paths reach |
-# | "at least $n_{k+1}$ vanishing" ones (sec. 4.2) | [false: at least one](#P3.zero) | down to [[P3.zero:.0f]] of 3, at [[n(P3.zero)]] points |
+# | "at least $n_{k+1}$ vanishing" ones (sec. 4.2) | [false: at least one](#P3.zero) | down to [[P3.zero:.0f]] of 3, at [[n(P3.zero)]] points; true with one output |
 # | "$n_{k+1}$-dimensional hyperplane of critical points" (sec. 4.2) | [false: a part of it](#P4.plateau_critical) | down to [[P4.plateau_critical:.0f]] of 3 dimensions |
 # | "a line of critical points" (sec. 4.2) | [true](#P4.line) | gradient at most [[P4.line:≤.0e]], [[n(P4.line)]] points |
 # | "equal-loss" permutations (sec. 4.2) | [true, of all neurons](#P4.all) | the loss is constant to [[P4.exchange:≤.1e]] |

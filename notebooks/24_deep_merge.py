@@ -4,29 +4,29 @@
 # ---
 
 # %% [markdown]
-# # Merging two similar neurons gets cheap quickly as networks widen
+# # Bringing two similar neurons together gets cheap quickly as networks widen
 #
 # *What does it cost to make two similar neurons alike, and is it cheaper in a wider network?*
 #
-# Little, and less in wider networks. On small digits the highest loss on the way falls like the width to the power **[[P8.falls:±]]**, and accuracy drops by **[[100 * P8.accuracy:±]] points** at the worst width. The loss with one neuron fewer is **[[2.718281828 ** P8.above:.1f]] times** ([[2.718281828 ** P8.above:to]]) that at the end of the way.
+# Hardly any accuracy on small digits: **[[-100 * P8.accuracy:±]] points** at the worst width. The highest loss on the way falls like the width to the power **[[P8.falls:±]]**. On no path do the two become one; with one neuron fewer the final loss is **[[2.718281828 ** P8.above:.1f]] times** ([[2.718281828 ** P8.above:to]]) as high.
 #
 # :::{glue:figure} fig_heights
-# :alt: Normalised loss against the width, both logarithmic. Dots, the highest loss on each path, fall steeply with the width, beside a dashed line with the recorded exponent of [[P8.falls:±]]. Squares, the mean loss of the networks with one neuron fewer, lie above the means at most widths; recorded, they are [[2.718281828 ** P8.above:.1f]] times as high as the ends of the paths.
+# :alt: First panel, highest loss on the way against the width, both logarithmic, as a share of that at the narrowest of the paper's widths: a straight line that falls with the recorded exponent of [[P8.falls:±]], in a fan that is its interval. Second panel, loss over that at the end of the way: a dot at [[2.718281828 ** P8.above:.1f]] for networks with one neuron fewer, with its interval of [[2.718281828 ** P8.above:to]], right of a dotted line at 1.
 #
-# Widths {glue:text}`narrowest` to {glue:text}`widest` of this run (profile {glue:text}`profile`); exponent (dashed) and factor are recorded at the paper's widths. Dots are the highest losses on the way, not those at its end.
+# Recorded on small digits at the paper's widths, not of this run. First: the power law, 1 at the narrowest width. Second: loss with one neuron fewer, 1 at the end of the way. Shaded, bar: 99.9 % intervals.
 # :::
 #
 # **How sure.** [[n(P8.falls)]] converged paths at the paper's four widths on small digits, the last number on [[n(P8.above)]]; recorded. On MNIST: paths on leading components only (chapter 52).
 #
-# | The paper says | We find | By how much |
+# | We expected | We find | By how much |
 # | --- | --- | --- |
-# | “the barrier height … decreased” with $H$ (sec. 5) | [true on digits](#P8.falls) | like $H$ to the power [[P8.falls:±]] |
-# | accuracy “decreases only marginally” (Fig. 3B) | [true on digits](#P8.accuracy) | by [[100 * P8.accuracy:±]] points |
+# | On digits, too, “the barrier height … decreased” with $H$ (Brea et al., sec. 5, of MNIST) | [true](#P8.falls) | like $H$ to the power [[P8.falls:±]] |
+# | Accuracy, too, “decreases only marginally” (Fig. 3B) | [true](#P8.accuracy) | it changes by [[-100 * P8.accuracy:±]] points |
 # | “in most cases the loss increased monotonically” (sec. 5) | [open](#P8.monotone) | a coarse grid hides falls |
-# | Ours: output weights diverge; the pair ends as a neuron and its derivative | [true](#P8.runs_away) | on [[P8.runs_away * n(P8.runs_away):.0f]] of [[n(P8.runs_away)]] paths |
-# | Ours: one neuron fewer costs more | [true](#P8.above) | [[2.718281828 ** P8.above:.1f]] times ([[2.718281828 ** P8.above:to]]) the path's end, [[n(P8.above)]] paths |
+# | Output weights diverge; the pair ends as a neuron and its derivative | [true](#P8.runs_away) | on [[P8.runs_away * n(P8.runs_away):.0f]] of [[n(P8.runs_away)]] paths |
+# | One neuron fewer costs more | [true](#P8.above) | [[2.718281828 ** P8.above:.1f]] times ([[2.718281828 ** P8.above:to]]) the path's end |
 #
-# **Open.** Monotone “in most cases” or not: some ten hours of one core.
+# **Open.** On digits, monotone “in most cases” or not: some ten hours of one core. On MNIST, all three sentences: not run on whole images (chapter 52).
 #
 # **For the authors.** No sentence to change. How was “until convergence” measured? A budget gives other heights.
 
@@ -321,7 +321,7 @@ claims.check("P8.above", float(higher[0]), stderr=error, n=n_above)
 # %% [markdown]
 # ## What it means for merging networks
 #
-# To make the two most similar neurons of a wide layer alike costs little. What is left after pruning one of them is the network of the permutation point, whose loss is higher on average and whose accuracy was not measured. (No exchange is made here: at a derivative neuron the two do not change places.) A price that is quoted after a fixed number of steps is an upper bound on the way there.
+# To make the two most similar neurons of a wide layer alike costs little accuracy. What is left after pruning one of them is the network of the permutation point, whose loss is higher on average and whose accuracy was not measured. (No exchange is made here: at a derivative neuron the two do not change places.) A price that is quoted after a fixed number of steps is an upper bound on the way there.
 #
 # **Read on.** [](52_permutation_saddles_on_mnist.ipynb): the same on MNIST. [](21_merging_neurons.ipynb): the theory of the ends. [](51_width_barriers.ipynb): width and straight lines.
 #
@@ -368,34 +368,33 @@ figures.numbers(
     else "–",
 )
 
-# %% Plot the heights against the width
-figure, axis = figures.panels(height=2.6)
-for H in WIDTHS:
-    axis.plot(
-        [H] * len(barrier[H]), barrier[H], "o", color="book:blue", alpha=0.4
-    )
-shown = [H for H in WIDTHS if barrier[H]]
-means = [np.mean(barrier[H]) for H in shown]
-steep, above_end = (claims.recorded(part) for part in ("P8.falls", "P8.above"))
+# %% Plot the recorded law and the recorded price of one neuron fewer
+steep, fewer = claims.recorded("P8.falls"), claims.recorded("P8.above")
+first, last = (steep["parameters"][name] for name in ("narrowest", "widest"))
+recorded_widths = np.geomspace(first, last, 50)
+figure, (left, right) = figures.panels(2, height=2.7)
+powers = [(recorded_widths / first) ** steep[k] for k in ("low", "value", "high")]
+left.fill_between(recorded_widths, *powers[::2], color="book:blue", alpha=0.2)
+left.plot(recorded_widths, powers[1], color="book:blue")
 half = (steep["high"] - steep["low"]) / 2
-if shown:
-    middle = np.exp(np.mean(np.log(shown))), np.exp(np.mean(np.log(means)))
-    line = middle[1] * (np.array(WIDTHS) / middle[0]) ** steep["value"]
-    axis.plot(WIDTHS, line, "--", color="book:black", linewidth=1.2)
-    style = dict(weight="bold", transform=axis.transAxes)
-    axis.text(0.02, 0.16, "highest loss on the way", color="book:blue", **style)
-    says = f"recorded slope: −{-steep['value']:.1f} ± {half:.1f}"
-    axis.text(0.02, 0.06, says, transform=axis.transAxes)
-smaller = {H: np.mean(point[H]) for H in WIDTHS if point[H]}
-if smaller:
-    axis.plot(*zip(*smaller.items(), strict=True), "s", color="book:red")
-    says = f"one neuron fewer (recorded:\n{np.exp(above_end['value']):.1f} times the end of the way)"
-    style = dict(color="book:red", ha="right", transform=axis.transAxes)
-    axis.text(0.98, 0.94, says, va="top", **style)
-axis.set(xscale="log", yscale="log" if shown or smaller else "linear")
-axis.set(xlabel="neurons in each hidden layer", ylabel="normalised loss")
-axis.set_xticks(WIDTHS, WIDTHS)
-axis.minorticks_off()
+says = f"power −{-steep['value']:.1f} ± {half:.1f}"
+style = dict(color="book:blue", weight="bold", transform=left.transAxes)
+left.text(0.06, 0.1, says, **style)
+ticks = [first + (last - first) * k // 3 for k in range(4)]
+left.set(xscale="log", yscale="log", xlabel="neurons in each hidden layer")
+left.set(ylabel="highest loss on the way")
+left.set_xticks(ticks, ticks)
+left.minorticks_off()
+factors = [np.exp(fewer[name]) for name in ("low", "value", "high")]
+right.plot(factors[::2], [0, 0], color="book:red", linewidth=2)
+right.plot(factors[1], 0, "o", color="book:red", markersize=7)
+says = f"one neuron fewer: {factors[1]:.1f} times"
+style = dict(color="book:red", weight="bold", ha="center")
+right.text(factors[1], 0.25, says, **style)
+right.axvline(1, color="book:black", linestyle=":")
+right.text(1.05, -0.7, "end of the way")
+right.set(xlim=(0.5, 3.2), ylim=(-1, 1), yticks=[])
+right.set_xlabel("loss, over that at the end of the way")
 figures.show("fig_heights", figure)
 
 # %% [markdown]
@@ -473,7 +472,7 @@ figures.table(f"steps at each distance | {head}", rows)
 # ### Run it yourself
 #
 # :::{try}
-# Wider networks; the verdicts stay. Look at {numref}`fig-heights`, and at how many paths still converge.
+# Wider networks; the verdicts stay. Look at {numref}`fig-deep`, and at how many paths still converge.
 #
 #     make chapter NAME=deep_merge ARGS="-p widest 12"
 # :::

@@ -8,7 +8,7 @@
 #
 # *When can one minimum of a linear network be moved to another without the loss rising?*
 #
-# With $l$ equally wide layers and invertible data the minimum falls into **$2^{l-1}$** pieces; any path between two climbs a wall of known height (proved). Exchanging two neurons crosses it at no cost; without that, only **[[100 * G3.probable_direct:±]] %** of pairs of trained three-layer networks share a piece (by chance 25 %).
+# With $l$ equally wide layers and invertible data the minimum falls into **$2^{l-1}$** pieces; any path between two climbs to a known loss, $\sigma_{\min}(Y)^2$ (proved). Exchanging two neurons crosses it at no cost; without that, only **[[100 * G3.probable_direct:±]] %** of pairs of trained three-layer networks share a piece (by chance 25 %).
 #
 # :::{glue:figure} fig_cube
 # :alt: The eight pieces of the minimum of a four-layer network as corners of a cube, each named by three signs. Edges in three colours are exchanges of two neurons in hidden layers 1, 2 and 3; each turns one sign round. Beside it the numbers of the answer: 8 pieces; a path without exchanges climbs to the squared least singular value of the targets, an exchange costs 0; two trained three-layer networks share a piece in about a quarter of the pairs.
@@ -24,7 +24,7 @@
 # | “all points on the minimum of $L$ are connected up to permutation” (sec. 5.1) | [true, by the action of sec. 4.1](#G3.joined) | all [[n(G3.joined)]] pairs; the action printed in Prop. 5.2 changes $W_l \cdots W_1$ |
 # | “with high probability two points in the minimum are connected” (sec. 5, of others' observations) | [true, up to permutation](#G3.probable) | all [[n(G3.probable)]] pairs ([[100 * low(G3.probable):≥.1f]] % or more); as they are, [[100 * G3.probable_direct:±]] % |
 # | Two layers: any $g$ with $\det g < 0$ leads to the other piece (Lemma 5.1) | [true](#G3.lemma) | all [[n(G3.lemma)]] pairs |
-# | The minimum has no more components than the symmetry group (Cor. 3.7) | [true; fewer occur](#G1.bound) | one, where the group has two, with one hidden neuron more than needed |
+# | The minimum has no more components than the symmetry group (Cor. 3.7) | [true; fewer occur](#G1.bound) | one where the group has two: with one hidden neuron more than needed |
 #
 # **Open.** Nothing.
 #

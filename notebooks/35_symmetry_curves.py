@@ -24,8 +24,8 @@
 # | “$\gamma$ is a curve that connects the points $w_1$ and $w_2$” (sec. 6.1, eq. 5) | [only if $\log g$ is real](#G8.logarithm) | fails for [[100 * (1 - G8.logarithm):±]] % ($2 \times 2$) |
 # | “$\Vert U\sigma(VX) - U'\sigma(V'X)\Vert \le \Vert U\sigma(VX)\Vert$” (Prop. 6.1) | [true](#G9.bound) | at most [[100 * G9.bound:≤.0f]] % of it |
 # | “the loss on the curves … remains relatively low” (Fig. 3b, c) | [true, constant](#G10.printed_sizes) | to rounding (proved) |
-# | “The starting point of $\gamma$ is a minimum found by SGD.” (sec. 6.1) | [false: it is another minimum](#G10.identity) | it keeps [[100 * G10.identity:.0f]] % of the directions of $W_2$ |
-# | “connects more points … than only using known symmetries” (sec. 6.1) | [true](#G10.reach) | [[G10.reach]] dimensions, not 32 |
+# | “The starting point of $\gamma$ is a minimum found by SGD.” (sec. 6.1) | [false: it is another minimum](#G10.identity) | of the directions of $W_2$ the identity keeps [[100 * G10.identity:.0f]] % |
+# | “connects more points … than only using known symmetries” (sec. 6.1) | [true](#G10.reach) | a set of minima of [[G10.reach]] dimensions, not 32 |
 #
 # **Open.** Nothing.
 #

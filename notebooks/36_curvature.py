@@ -13,7 +13,7 @@
 # :::{glue:figure} fig_idea_neck
 # :alt: A closed curve of minima shaped like a dumbbell. Half of it, drawn bold, joins the ends of a short chord that crosses the narrow neck; it bends gently and goes far round. No point of the curve enters the circle around the middle of the chord that touches its ends. Beside it three numbers: across such a neck any factor over the bound is reached; on a curve of the paper's symmetry [[G11.distance:.1f]]; on curves no longer than half a circle at most 1.
 #
-# A curve of minima with a narrow neck; inside the dotted circle there is none. Numbers: distance of the chord's middle from the minima, divided by the bound of Theorem 6.2.
+# A curve of minima with a narrow neck; no minimum lies inside the dotted circle. Numbers: distance of the chord's middle from the minima, divided by the bound of Theorem 6.2.
 # :::
 #
 # **How sure.** Proved, with an exact counterexample; [[n(G11.sampled)]] random curves and [[n(G11.sampled_rotations)]] rotations, recorded.
@@ -21,9 +21,9 @@
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | “the distance to $L^{-1}(c)$ is bounded by” $d_{\max}$ (Thm 6.2, eq. 8) | [false for long curves](#G11.distance) | [[G11.distance:.1f]] times; no limit |
-# | The chord's loss is within $C_L d_{\max}$ of the curve's, $C_L$ a Lipschitz constant (eq. 9) | [false for long curves](#G11.loss) | [[G11.loss:.3f]] times |
-# | “When the group action induces curves with bounded curvature, Theorem 6.2 applies.” (sec. 6.2) | [true for random generators and up to half turns](#G11.sampled) | not for rotations up to a full turn: [[G11.sampled_rotations:.2f]] times at worst |
-# | “If the curvatures are small, then there exists an approximately straight line” (sec. 6.2) | [false for long curves](#G11.small) | every such path reaches [[G11.small:.2f]] of the zero network's loss |
+# | The chord's loss is within $C_L d_{\max}$ of the curve's, $C_L$ a Lipschitz constant (eq. 9) | [false for long curves](#G11.loss) | [[G11.loss:.3f]] $C_L d_{\max}$ |
+# | “When the group action induces curves with bounded curvature, Theorem 6.2 applies.” (sec. 6.2) | [true for random generators and up to half turns](#G11.sampled) | beyond half a turn not: [[G11.sampled_rotations:.2f]] times for random rotations, [[G11.distance:.1f]] for a curve built for it |
+# | “If the curvatures are small, then there exists an approximately straight line” (sec. 6.2) | [false for long curves](#G11.small) | every path along the chord, within a tenth of its length, reaches [[G11.small:.2f]] of the zero network's loss |
 # | “One possible explanation is that there always exists a $\gamma$ … close to the line” (sec. 7) | [true for lines without loss](#G11.always_flat) | else up to [[G11.always:≤.3f]] of the chord's length away |
 #
 # **Open.** Nothing.
