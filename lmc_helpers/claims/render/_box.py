@@ -65,7 +65,7 @@ def html(part: Part, record: dict, confirmed: dict | None = None, *, links: Link
 def _line(leading: Result, links: Links) -> str:
     """The line of a closed box: sign, statement, measured value, criterion."""
     verdict, part = leading.verdict, leading.part
-    named = OTHER_READING if links.counts else verdict
+    named = OTHER_READING if links.counts else words.NAMED.get(verdict, verdict)
     sign = f'<span class="lmc-sign" role="img" aria-label="{named}">{symbol(verdict)}</span>'
     label = words.SMALLER.strip() if verdict == NOT_RUN and leading.measured else "measured"
     shown = {
