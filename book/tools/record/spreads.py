@@ -14,6 +14,7 @@ from book.tools.run import listing, prices, variants
 from lmc_helpers import claims
 from lmc_helpers.claims.needs import unmet
 from lmc_helpers.claims.numerals import people
+from lmc_helpers.claims.render import words
 
 MANY = 1e4  # a larger factor of samples means that the value lies on the border
 
@@ -72,7 +73,7 @@ def failed(content: dict[str, Chapter]) -> list[str]:
 
 
 def counted(part: Spread) -> str:
-    return ", ".join(f"{verdict} {count}/{len(part.runs)}" for verdict, count in part.verdicts.most_common())
+    return ", ".join(f"{words.NAMED.get(v, v)} {count}/{len(part.runs)}" for v, count in part.verdicts.most_common())
 
 
 def report_seeds(content: dict[str, Chapter], profile: str) -> int:
@@ -152,6 +153,7 @@ def _seeds(found: dict[str, Chapter], profile: str, known: sources.Sources) -> d
         "parts": [part_row(part) for part in parts],
         "different": sum(part.different for part in parts),
         "open": {"all": left.total(), "ledger": left[LEDGER], "samples": left[SAMPLES], "profile": left[PROFILE]},
+        "often": sum(part.needs_samples for part in parts),
         "worst": worst,
         "earlier": earlier,
         "failed": failed(found),
@@ -202,6 +204,7 @@ def content(runs: list[dict]) -> dict:
     return {
         "sweeps": found["sweep"],
         "machines": found["machines"],
+        "chapters_here": sorted(run["chapter"] for run in runs if "chapter" in run),
         "pythons": [(version, f"chapters, {on}" if on else "not tested") for version, on in ran.items()],
         "tolerances": {"exact": people(stated.exact), "sampled": people(stated.sampled)},
     }

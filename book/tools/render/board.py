@@ -17,16 +17,17 @@ from book.tools.render.findings import DETAIL, OWN, RESULT, WRONG, Finding, Find
 from lmc_helpers import claims
 from lmc_helpers.claims.criteria import BEYOND, Claim, Part
 from lmc_helpers.claims.formulas import typeset
+from lmc_helpers.claims.render import words
 
-#: The first axis, in the order of its columns: the verdicts, of which one is said otherwise of a whole statement.
+#: The first axis, in the order of its columns: verdict → its name on pages.
 VERDICTS = (claims.HOLDS, claims.SHARPER, claims.BROKEN, claims.CORRECTED, claims.FAILS, claims.OPEN, claims.NOT_RUN)
-AXIS = {verdict: verdict for verdict in VERDICTS} | {claims.BROKEN: "holds, a step of its proof breaks"}
+AXIS = {verdict: words.NAMED.get(verdict, verdict) for verdict in VERDICTS}
 DERIVED, SLIPS = "derived", "slips"
 #: The second axis: kind → how the table and its filter name it.
 KINDS = {
     RESULT: "results",
     DETAIL: "details and steps of proofs",
-    DERIVED: "judged by an identity or a theorem",
+    DERIVED: "decided by an identity or a theorem",
     SLIPS: "slips that are checked",
     OWN: "this book's own",
 }

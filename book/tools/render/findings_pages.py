@@ -18,8 +18,8 @@ from lmc_helpers.claims.render import words
 #: A label of a theorem of this book in a text of the ledger.
 THEOREM = re.compile(r"(?<![\w.`-])(?:thm|prop|prp|lem|cor|def)-[\w-]*\w")
 #: How many of a kind hold, and what becomes of others: of one, of more, and their verdicts.
-HOLD = {RESULT: "results judged by a measurement hold, as printed or as we read them"}
-HOLD[board.DERIVED] = f"statements {board.KINDS[board.DERIVED]} hold"
+HOLD = {RESULT: "results judged by a computation hold, as printed or as we read them"}
+HOLD[board.DERIVED] = "statements that an identity or a theorem decides hold"
 OTHERS = {
     ("does not", "do not"): (claims.CORRECTED, claims.FAILS),
     ("stays open after its run", "stay open after their runs"): (claims.OPEN,),
@@ -61,6 +61,7 @@ def filters(cell: Callable[[str], str]) -> dict[str, Callable]:
     return {
         "rich": board.rich,
         "symbol": claims.symbol,
+        "named": lambda verdict: words.NAMED.get(verdict, verdict),
         "plain": lambda text: text.replace("$", "").replace("\\", ""),
         "came_out": came_out,
         "outcome": lambda part, record: claims.Result(part, record).outcome,
@@ -98,12 +99,12 @@ def confirmed(found: Findings, letter: str) -> list[dict]:
 
 
 def in_short(cells: list[board.Cell]) -> str:
-    r"""How many of a paper's results hold, in one sentence, and apart from them of those that no measurement judges.
+    r"""How many of a paper's results hold, in one sentence, and apart from them of those decided without one.
 
     >>> said = in_short([board.Cell("holds", 29, 3, 20), board.Cell("not run", 2, 0), board.Cell("fails", 1, 0, 1)])
     >>> print(*said.split("; "), sep="\n")
-    29 of 32 results judged by a measurement hold, as printed or as we read them, 1 does not, 2 were not run
-    20 of 21 statements judged by an identity or a theorem hold, 1 does not.
+    29 of 32 results judged by a computation hold, as printed or as we read them, 1 does not, 2 were not run
+    20 of 21 statements that an identity or a theorem decides hold, 1 does not.
     """
     said, found = [], board.totals({"": cells})
     for name, hold in HOLD.items():

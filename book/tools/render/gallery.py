@@ -82,14 +82,11 @@ def wanted() -> set[tuple[str, str]]:
 
 
 def scale(parts: list[str], confirmed: set[str]) -> str:
-    """How many of a figure's parts have a record at paper scale, in words.
+    """How many of the verdicts on a figure are recorded at paper scale, in words.
 
     >>> scale(["Z1.a", "Z1.b"], {"Z1.b"}), scale([], set()), scale(["Z1.a"], {"Z1.a"})
-    ('1 of 2 claims recorded at paper scale', '', 'recorded at paper scale')
+    ('1 of 2 verdicts recorded at paper scale', '', 'verdicts recorded at paper scale')
     """
     recorded = sum(part in confirmed for part in parts)
-    if not parts:
-        return ""
-    if recorded in (0, len(parts)):
-        return "recorded at paper scale" if recorded else "no value at paper scale yet"
-    return f"{recorded} of {len(parts)} claims recorded at paper scale"
+    some = "" if recorded == len(parts) else f"{recorded} of {len(parts)} "
+    return some + "verdicts recorded at paper scale" if parts else ""

@@ -54,7 +54,7 @@ def badge(verdict: str) -> str:
     if verdict == ABSENT:
         return verdict
     symbol = f'<span class="lmc-symbol" aria-hidden="true">{claims.symbol(verdict)}</span>'
-    return f'<span class="lmc-badge lmc-{claims.slug(verdict)}">{symbol} {verdict}</span>'
+    return f'<span class="lmc-badge lmc-{claims.slug(verdict)}">{symbol} {board.AXIS.get(verdict, verdict)}</span>'
 
 
 def link(chapter: str) -> str:
@@ -139,9 +139,9 @@ def addresses(run: Run, findings: Findings) -> dict[str, dict[str, str]]:
     found, verdicts = {}, on_board(findings)
     for id in run.verdicts | run.found:
         verdict, record = verdicts[id], run.records.get(id)
-        counts = findings.counts(id) if id in findings.parts else ""
+        named, counts = board.AXIS.get(verdict, verdict), findings.counts(id) if id in findings.parts else ""
         found[id] = {
-            "verdict": f"{verdict} in this reading; what counts is another, {counts}" if counts else verdict,
+            "verdict": named + (f" in this reading; what counts is another, {counts}" if counts else ""),
             "slug": claims.slug(OTHER_READING if counts else verdict),
             "own": claims.slug(verdict),
             "symbol": claims.symbol(verdict),

@@ -219,6 +219,8 @@ SAID = {
     OPEN: "Neither confirmed nor refuted.",
     NOT_RUN: "It was not tried in the run that decides it.",
 }
+#: Verdicts that pages name in other words, which are true of the statement and of the step.
+NAMED = {BROKEN: "statement holds, a step of its proof breaks"}
 
 
 def criterion(interval: Interval) -> str:

@@ -52,10 +52,10 @@ def test_a_sweep_with_its_provenance_and_contradictions(recorded):
     text = page()
     assert "| {claim}`Z3.exact` | holds 1/2, fails 1/2 | 0 | 0 |" in text and "**decided differently**" in text
     assert f"- Z3.exact ({CHAPTER}) is decided differently".replace("_", "\\_") in text
-    assert "| 2 | `aaaaaaaaaa` | `bbbb` | 2026-01-01 |" in text and "chapters have changed since" not in text
+    assert "| 2 | `aaaaaaaaaa` | `bbbb` | 2026-01-01 |" in text and "Out of date" not in text
     assert "| 3.12 | chapters, 3.12.1 |" in text
     Record("sweep", "smoke").write({CHAPTER: chapter(["holds", "holds"], seeds, bases={})})
-    assert "1 of the 1 chapters have changed since." in page()
+    assert "**Out of date** for 1 of 1 chapter: code" in page()
 
 
 def test_settings_stand_in_a_table(recorded):
@@ -64,7 +64,7 @@ def test_settings_stand_in_a_table(recorded):
     text = page()
     assert "| 2 threads | 1 | 1 | none | none | none | none |" in text
     assert "| 4 threads | 1 | 0 | {claim}`Z3.exact` | none |" in text
-    folded = text[text.index("### Settings") :].partition("<summary>The runs</summary>")[2].partition("</details>")[0]
+    folded = text.split("## Other machines")[1].partition("<summary>The runs</summary>")[2].partition("</details>")[0]
     assert "| 3 | 2 threads, 4 threads | `bbbb` |" in folded
     found = chapter(["holds", "holds"], ["", "@four_threads"])
     measured = found.runs[1].measured

@@ -54,16 +54,17 @@ class Tiles(HTMLParser):
 def test_a_tile_says_its_claim_and_leads_to_its_row():
     one = Claim("Z3", "Z", "Thm 5", 'the "overlap" of $m < 2M$ & more')
     other = Claim("Z4", "Z", "Alg. 1", "the matching")
-    corrected, absent = "false as printed, corrected", "not yet in the book"
+    corrected, step, absent = "false as printed, corrected", claims.BROKEN, "not yet in the book"
     rows = [
-        SimpleNamespace(claim=one, verdict=corrected, from_record=True, marks=["fails"], wrong=[1], phrase="It is 3"),
+        SimpleNamespace(claim=one, verdict=corrected, from_record=True, marks=[step], wrong=[1], phrase="It is 3"),
         SimpleNamespace(claim=other, verdict=absent, from_record=False, marks=[], wrong=[]),
     ]
     text = pages.environment().get_template("grid.md").render(rows={"Z": rows, "X": []}, anchors=anchors)
     first, second = Tiles(text).found
     assert first["href"] == "scoreboard.html#score-Z3" and first["text"].startswith("Z3")
     assert first["title"] == first["aria-label"] and 'the "overlap" of m < 2M & more' in first["title"]
-    said = "Z3, Thm 5", corrected, "recorded at paper scale", "also: fails. It is 3"
+    also = "also: statement holds, a step of its proof breaks. It is 3"
+    said = "Z3, Thm 5", corrected, "recorded at paper scale", also
     assert all(words in first["title"] for words in said)
     assert first["class"].split() == ["lmc-tile", "lmc-false-as-printed-corrected", "lmc-differs"]
     assert second["text"] == "Z4" and second["title"].endswith(f"the matching – {absent}")
