@@ -28,7 +28,7 @@
 # | … at $\sigma_F = 0$ "similarly well as that of standard architectures" (Q1) | [true](#I11.similar) | alignment removes [[I11.similar:±]] times as large a share |
 # | For large $\sigma_F$ "the identity permutation is nearly optimal" (Q2, Fig. 3a) | [true](#I10.one) | [[I10.one:±]] after 20 epochs (random order: 0, best: 1) |
 #
-# **Open.** Whether networks with weights fixed at zero lose 4 points or more: 16 more pairs, 6 core-hours. Ours, below: whether with zeros the given order is better than a random one.
+# **Open.** Whether networks with weights fixed at zero lose 4 points or more: 16 more pairs, 6 core-hours.
 #
 # **For the authors.** State batch size and initial weights. `measure_lmc_unaligned_aligned.py` (c92eb82, later than Fig. 4c) maximises 1 − |ρ|, ρ the correlation, which does not align.
 
