@@ -21,7 +21,7 @@
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
 # | “a permutation point is finally reached” (sec. 4.1) | [true for some pairs](#P2.reaches_some) | [[P2.reaches_some:.0f]] of [[n(P2.reaches_some)]], not most of them |
-# | “must be a saddle point on such a path” (sec. 4.1) | [true](#P2.saddle_on_path) | on all [[n(P2.saddle_on_path)]] curves that reach it while the distance only falls; at the merge, proved |
+# | “must be a saddle point on such a path” (sec. 4.1) | [true](#P2.saddle_on_path) | on all [[n(P2.saddle_on_path)]] that a continuous path reaches (the [[P2.reaches_some:.0f]] are descents, which may jump); at the merge, proved |
 # | “the gradient … is parallel to the tangent” (sec. 4.1) | [false](#P2.tangent) | cosine of the two down to [[P2.tangent:.5f]] |
 # | “at most one negative eigenvalue” (sec. 4.1) | [false](#P2.negative) | [[P2.negative:.0f]] seen, 3 possible with two inputs |
 # | “the same loss” or “higher loss” (Fig. 1) | [true](#P1.same_loss) | both occur in [[P1.same_loss:.0f]] of [[n(P1.same_loss)]] ReLU networks |

@@ -8,13 +8,13 @@
 #
 # *How much must the squared weights of a layer grow if its neurons exchange their functions?*
 #
-# By about the squared distance between those neurons' fixed parts, divided by $\mu$, the share of trained weights, after little training (proved). With trained parts below **half** the distance (**0.36** if neurons' shares differ from $\mu$ by $\mu/2$) every exchange costs weight; beyond, exchanging many can save without bound.
+# After little training by about the squared shifts of their fixed parts, summed over the neurons that move, divided by $\mu$, the share of trained weights (proved). With trained parts below **half** the fixed parts' distance (**0.36** if shares differ from $\mu$ by $\mu/2$) every exchange costs; beyond, some save.
 #
 # :::{glue:figure} fig_least
 # :name: fig-least-cost
 # :alt: Cost of the cheapest exchange, in units of the squared gap, against the number of neurons from 4 to 64. For trained parts of 0.3 of the distance it stays at 0.4, for 0.5 at 0. For 0.7 it falls to −12.8 at 64 neurons, for 0.9 to −25.6, by [[abs(I5.corollary):.1f]] for each neuron.
 #
-# Cheapest of all exchanges, exact, for trained parts of $\rho$ times the distance of the fixed parts. Below 0 it saves weight.
+# A layer built for it, exact: pairs of neurons moved towards each other by $\rho$ times the distance of their fixed parts; the cheapest of all exchanges. Below 0 it saves weight.
 # :::
 #
 # **How sure.** Proved; checked on [[n(I5.theorem)]] exchanges, recorded. $\rho$: trained parts over the distance of fixed ones; $\gamma^2$: least squared shift of fixed parts; $\varepsilon$: how far shares stray from $\mu$.

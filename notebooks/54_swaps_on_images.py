@@ -9,7 +9,7 @@
 #
 # *What would it cost two neurons of a network trained on images to exchange their functions?*
 #
-# With large fixed weights **[[10 ** I15.mnist_scale:.0f]] ([[10 ** I15.mnist_scale:to]]) times** as much as with weights fixed at zero (Mahalanobis estimate, least of the layers), by ridge regression **[[10 ** I15.mnist_scale_ridge:.0f]] ([[10 ** I15.mnist_scale_ridge:to]]) times**.
+# In squared trained weights, with large fixed weights **[[10 ** I15.mnist_scale:.0f]] ([[10 ** I15.mnist_scale:to]]) times** as much as with weights fixed at zero, by the paper's formula in the layer where the factor is least; **[[10 ** I15.mnist_scale_ridge:.0f]] ([[10 ** I15.mnist_scale_ridge:to]]) times** if weights are fitted anew by ridge regression.
 #
 # :::{glue:figure} fig_recorded_swaps
 # :alt: Factor by which swaps cost more with large fixed weights than with weights fixed at zero, on a logarithmic axis from 1. W-MLPs by the Mahalanobis estimate [[10 ** I15.mnist_scale:.0f]], by ridge regression [[10 ** I15.mnist_scale_ridge:.0f]], from [[10 ** I15.mnist_scale_ridge:to]]; syre-MLPs by the Mahalanobis estimate [[10 ** I15.mnist_syre:.0f]].
@@ -24,7 +24,7 @@
 # | Fig. 12, {term}`Mahalanobis <Mahalanobis norm>` estimate: larger at $\sigma_F = 1$ | [true](#I15.mnist_scale) | [[10 ** I15.mnist_scale:.0f]] ([[10 ** I15.mnist_scale:to]]) times as large |
 # | Fig. 12, ridge regression: larger at $\sigma_F = 1$ | [true](#I15.mnist_scale_ridge) | [[10 ** I15.mnist_scale_ridge:.0f]] ([[10 ** I15.mnist_scale_ridge:to]]) times as large |
 # | For realistic dimensions only "astronomically wide" layers have close centres, and so cheap swaps (App. G.2) | [true: hardly any at 512 units](#I15.mnist_diagonal) | at most [[high(I15.mnist_diagonal):≤.4f]] cheap partners a neuron (layer 1) |
-# | Without large fixed weights layers "exhibit low subspace coherence" (1: one coordinate alone spans a direction; App. G.5) | [open by itself](#I18.low), [true beside them](#I18.low_beside) | [[I18.low:±]] of its range in layer 2 (low: 0.5 or less) |
+# | Without large fixed weights layers "exhibit low subspace coherence" (1: one coordinate alone spans a direction; App. G.5) | [open by itself](#I18.low), [true beside them](#I18.low_beside) | [[I18.low:±]] of its range in layer 2 (low: 0.5 or less; “false” takes a second seed) |
 # | … "in particular in later layers" | [true](#I18.later) | layer 4 over layer 2: [[I18.later:±]] |
 # | With them they "tend to exhibit higher subspace coherence values" (App. G.5) | [true](#I18.higher_w) | [[I18.higher_w:±]] times as high |
 #

@@ -6,9 +6,9 @@
 # %% [markdown] tags=["of-the-book"]
 # # Your networks: in three architectures matching removes most of the barrier
 #
-# *What do the four papers say about two trained networks of your own?*
+# *How much of the barrier between two networks of your own is only the order of their units?*
 #
-# That they may differ mostly in their units' order. In an MLP, a residual CNN and a transformer, weight matching reorders one network's units, changes no output and leaves, where it helps least, **[[100 * X9.barrier:.0f]] % ([[100 * X9.barrier:to]])** of the rise of the loss. [One command](../your_networks.md) makes this page for yours.
+# Most of it, in an MLP, a residual CNN and a transformer of ours. Weight matching reorders one network's units, changes no output and leaves, where it helps least, **[[100 * X9.barrier:.0f]] % ([[100 * X9.barrier:to]])** of the rise of the loss. [One command](../your_networks.md) makes this page for yours.
 #
 # :::{glue:figure} fig_five_lines
 # :alt: Loss above the straight line between its ends, along the line between two networks. Unmatched, it rises to a hill with a top halfway; with the units of the second network put in the order of the first the hill is lower. The share of the barrier that is left in this run is written beside the second curve; a grey band marks the recorded share, [[100 * X9.barrier:to]] per cent of the height of the first. A point halfway marks the merged network after REPAIR.
@@ -24,9 +24,9 @@
 # | Permutations give "multiple equivalent global minima" (Brea et al., abstract) | [true, to rounding](#X9.function) | in [[n(X9.function)]] matches: all pairs by weights, three by four matchers |
 # | A random order of units is found again (ours) | [true, every unit](#X9.planted) | in all [[n(X9.planted)]] networks |
 # | Equation (16) is "the cost to swap neurons" $i$ and $j$ (Bürgin et al., sec. 4.2) | [true, to rounding](#X9.exchange) | [[n(X9.exchange)]] pairs of units |
-# | Half of the units kept, not averaged, leave a third or less of the loss above the ensemble (ours; MLP, CNN) | [true](#X9.padding) | at most [[100 * X9.padding:±]] % |
+# | If half of the units of both are kept side by side and the rest averaged, a third or less of the excess loss is left (ours; MLP, CNN) | [true](#X9.padding) | at most [[100 * X9.padding:±]] % |
 #
-# **Open.** Whether with half of the units kept it is an eighth or more in both (ours): [[100 * X9.padding_law:±]] % where least; 1.6 core-hours. Other architectures: yours, by the command.
+# **Open.** Whether with half of the units kept an eighth or more is left in both ([[100 * X9.padding_law:±]] % where least): 1.6 core-hours. Other architectures: yours, by the command.
 #
 # **For the authors.** No sentence to change.
 
