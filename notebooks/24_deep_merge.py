@@ -20,7 +20,7 @@
 #
 # | We expected | We find | By how much |
 # | --- | --- | --- |
-# | On digits, too, “the barrier height … decreased” with $H$ (Brea et al., sec. 5, of MNIST) | [true](#P8.falls) | like $H$ to the power [[P8.falls:±]] |
+# | On digits, too, “the barrier height … decreased” with the width $H$ (Brea et al., sec. 5, of MNIST) | [true](#P8.falls) | like $H$ to the power [[P8.falls:±]] |
 # | Accuracy, too, “decreases only marginally” (Fig. 3B) | [true](#P8.accuracy) | it changes by [[-100 * P8.accuracy:±]] points |
 # | “in most cases the loss increased monotonically” (sec. 5) | [open](#P8.monotone) | a coarse grid hides falls |
 # | Output weights diverge; the pair ends as a neuron and its derivative | [true](#P8.runs_away) | on [[P8.runs_away * n(P8.runs_away):.0f]] of [[n(P8.runs_away)]] paths |

@@ -6,9 +6,9 @@
 # %% [markdown]
 # # Exchanging two neurons joins the separate minima of a linear network
 #
-# *When can one minimum of a linear network be moved to another without the loss rising?*
+# *When can one point of a linear network's minimum be moved to another without the loss rising?*
 #
-# With $l$ equally wide layers and invertible data the minimum falls into **$2^{l-1}$** pieces; any path between two climbs to a known loss, $\sigma_{\min}(Y)^2$ (proved). Exchanging two neurons crosses it at no cost; without that, only **[[100 * G3.probable_direct:±]] %** of pairs of trained three-layer networks share a piece (by chance 25 %).
+# With $l$ equally wide layers and invertible data the minimum falls into **$2^{l-1}$** pieces; any path between two climbs at least to $\sigma_{\min}(Y)^2$ (proved). Exchanging two neurons leads to another piece at no cost; without it, only **[[100 * G3.probable_direct:±]] %** of pairs of trained three-layer networks share a piece (by chance 25 %).
 #
 # :::{glue:figure} fig_cube
 # :alt: The eight pieces of the minimum of a four-layer network as corners of a cube, each named by three signs. Edges in three colours are exchanges of two neurons in hidden layers 1, 2 and 3; each turns one sign round. Beside it the numbers of the answer: 8 pieces; a path without exchanges climbs to the squared least singular value of the targets, an exchange costs 0; two trained three-layer networks share a piece in about a quarter of the pairs.

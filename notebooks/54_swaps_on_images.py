@@ -24,7 +24,7 @@
 # | Fig. 12, {term}`Mahalanobis <Mahalanobis norm>` estimate: larger at $\sigma_F = 1$ | [true](#I15.mnist_scale) | [[10 ** I15.mnist_scale:.0f]] ([[10 ** I15.mnist_scale:to]]) times as large |
 # | Fig. 12, ridge regression: larger at $\sigma_F = 1$ | [true](#I15.mnist_scale_ridge) | [[10 ** I15.mnist_scale_ridge:.0f]] ([[10 ** I15.mnist_scale_ridge:to]]) times as large |
 # | For realistic dimensions only "astronomically wide" layers have close centres, and so cheap swaps (App. G.2) | [true: hardly any at 512 units](#I15.mnist_diagonal) | at most [[high(I15.mnist_diagonal):≤.4f]] cheap partners a neuron (layer 1) |
-# | Without large fixed weights layers "exhibit low subspace coherence" (1: one coordinate alone spans a direction; App. G.5) | [open by itself](#I18.low), [true beside them](#I18.low_beside) | [[I18.low:±]] of its range in layer 2 (low: 0.5 or less; “false” takes a second seed) |
+# | Without large fixed weights layers "exhibit low subspace coherence" (1: one coordinate alone spans a direction; App. G.5) | [open: not on one seed](#I18.low), [true: lower than with them](#I18.low_beside) | [[I18.low:±]] of its range in layer 2 (low: 0.5 or less; “false” takes a second seed) |
 # | … "in particular in later layers" | [true](#I18.later) | layer 4 over layer 2: [[I18.later:±]] |
 # | With them they "tend to exhibit higher subspace coherence values" (App. G.5) | [true](#I18.higher_w) | [[I18.higher_w:±]] times as high |
 #

@@ -227,6 +227,8 @@ axis.set(xlabel=r"place $\lambda$ on the line", ylabel="loss above the ends")
 axis.set(xlim=(0, 1.5), xticks=[0, 0.5, 1])
 axis.grid(False)
 figures.show("fig_five_lines", figure)
+
+# %% Read off the loss halfway
 merged_loss = curve.losses[len(at) // 2].item()
 repaired = report.repaired["weights"]
 figures.numbers(

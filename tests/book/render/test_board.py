@@ -248,7 +248,8 @@ def test_an_address_of_a_part_unfolds_and_draws_it(scoreboard):
     part = tab.locator("#score-Z3-limit")
     assert part.is_visible() and "board-target" in part.get_attribute("class")
     tab.wait_for_function("() => document.querySelectorAll('#score-Z3-limit mjx-container').length > 1")
-    assert "$" not in part.inner_text() and "T(2M, M) at M = 10 000: 0.7" in part.inner_text()  # what the number is of
+    said = part.inner_text()
+    assert "$" not in said and "T(2M, M) at M = 10\u202f000: 0.7" in said
 
 
 def test_the_errata_are_what_the_records_or_else_the_run_contradict(html, confirmed):
