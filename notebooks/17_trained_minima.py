@@ -8,7 +8,7 @@
 #
 # *Do trained networks look like the random minima of the theory?*
 #
-# Not in how many neurons copy each teacher neuron: in all four settings tried, one ours, these counts have **[[Z13.counts:.2f]]** ([[Z13.counts:to]]) of the variance of random ones. So the loss between matched networks peaks earlier: at twice the teacher's width its rise is
+# Not in how many neurons copy each teacher neuron: in four settings of step size and start counts have **[[Z13.counts:.2f]]** ([[Z13.counts:to]]) of the variance of random ones. So the loss between matched networks peaks earlier: at twice the teacher's width its rise is
 # **[[Z8.second_descent:.2f]]** ([[Z8.second_descent:to]]) of that at 1.5 times.
 #
 # :::{glue:figure} fig_peak
@@ -18,7 +18,7 @@
 # Mean rise of the loss between two matched networks (the barrier) for $M = 6$ teacher neurons. Bars: 99.9 % intervals of this run; the marked ratio is recorded, not this run's.
 # :::
 #
-# **How sure.** Recorded: [[n(Z13.counts)]] networks, [[n(Z8.descends)]] to [[3 * n(Z6.peak)]] pairs a width; intervals cover four settings (rows 1 to 3; in row 3 one is ours, the start $1/\sqrt d$).
+# **How sure.** Recorded: [[n(Z13.counts)]] networks, [[n(Z8.descends)]] to [[3 * n(Z6.peak)]] pairs a width; intervals cover four settings (rows 1 to 3).
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |

@@ -14,7 +14,7 @@
 # :::{glue:figure} fig_sparse
 # :alt: PQ index by neuron against the width from 9 to 36, axis from 0. From top to bottom: networks trained with large steps, random minima with uniform entries (exact), networks trained with small steps, random minima with equal entries (exact). At 36 neurons the first two may change places. Written above them, as recorded on average over the widths: small steps lie [[-Z9.uniform_least:±]] below uniform entries and [[Z9.uniform_least_equal:±]] above equal ones, large steps [[Z9.uniform_least_large:±]] above uniform ones.
 #
-# Sparsity ($M = 6$, $d = 8$). Solid: networks trained in this run (large steps: 1.1 times the threshold, like $1/m$), with 99.9 % intervals. Dashed: random minima, exact; their entries are the lengths of the copies of a teacher neuron. Differences: recorded means over the widths.
+# Sparsity ($M = 6$, $d = 8$). Solid: networks trained in this run (large steps: 1.1 times the threshold of chapter 16, like $1/m$), with 99.9 % intervals. Dashed: random minima, exact; their entries are the lengths of the copies of a teacher neuron. Differences: recorded means over the widths.
 # :::
 #
 # **How sure.** Proved for random minima; training: [[n(Z9.uniform_least_large)]] to [[n(Z9.uniform_least)]] networks at each of five widths, recorded.
@@ -27,7 +27,7 @@
 #
 # **Open.** “this phenomenon is not evident when the learning rate is low” (sec. 5): the index grows by [[Z9.width_small:±]] per unit of $\ln m$ (evident: 0.01); half a core-hour decides.
 #
-# **For the authors.** Print *minima with equal entries have the smallest PQI*: of uniform ones it is true on average over widths, with a large learning rate. State the learning rates of Fig. 5 and how they decay.
+# **For the authors.** Print *minima with equal entries have the smallest PQI*: for uniform ones it is true only with a large learning rate, on average over widths. State the learning rates of Fig. 5 and how they decay.
 
 # %% [markdown]
 # :::{need}
@@ -235,13 +235,15 @@ for words, height, colour in ends:
     place = dict(xytext=(6, 0), textcoords="offset points", va="center")
     axis.annotate(words, (36, height), color=f"book:{colour}", **place)
 axis.text(8.6, 0.396, "recorded, on average over widths:", va="center")
-differences = (  # claim, height of its words, colour, the words around the number
-    ("Z9.uniform_least_large", 0.365, "red", "large: {} above uniform"),
-    ("Z9.uniform_least", 0.334, "blue", "small: {} below uniform"),
-    ("Z9.uniform_least_equal", 0.303, "blue", "small: {} above equal"),
+above_uniform = claims.recorded("Z9.uniform_least_large")
+below_uniform = claims.recorded("Z9.uniform_least")
+above_equal = claims.recorded("Z9.uniform_least_equal")
+differences = (  # record, height of its words, colour, the words around the number
+    (above_uniform, 0.365, "red", "large: {} above uniform"),
+    (below_uniform, 0.334, "blue", "small: {} below uniform"),
+    (above_equal, 0.303, "blue", "small: {} above equal"),
 )
-for part, height, colour, words in differences:
-    found = claims.recorded(part)
+for found, height, colour, words in differences:
     half = (found["high"] - found["low"]) / 2
     words = words.format(f"{abs(found['value']):.3f} ± {half:.3f}")
     axis.text(8.6, height, words, color=f"book:{colour}", va="center")

@@ -8,7 +8,7 @@
 #
 # *How much must the squared weights of a layer grow if its neurons exchange their functions?*
 #
-# After little training by about the squared shifts of their fixed parts, summed over the neurons that move, divided by $\mu$, the share of trained weights (proved). With trained parts below **half** the fixed parts' distance (**0.36** if shares differ from $\mu$ by $\mu/2$) every exchange costs; beyond, some save.
+# After little training by about the squared shifts of their fixed parts, summed over the neurons that move, divided by $\mu$, the share of trained weights (proved). With trained parts below **half** the fixed parts' distance every exchange costs (**0.36** if shares differ by $\mu/2$); beyond half, some save.
 #
 # :::{glue:figure} fig_least
 # :name: fig-least-cost

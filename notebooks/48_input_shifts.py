@@ -8,7 +8,7 @@
 #
 # *If a layer's inputs change places, how much must its weights grow to compute the same?*
 #
-# By about the squared shift of fixed parts, divided by $\mu$, the share of trained weights, after little training (proved). For the cheapest exchange that shift is **[[low(I7.constant)**2:.3f]] to [[high(I7.constant)**2:.3f]] times** the product of neurons, least squared distance of inputs and variance of fixed weights, at 2048 neurons (limit: 2).
+# By about the squared shift of fixed parts, divided by $\mu$, the share of trained weights, after little training (proved). For the cheapest exchange that shift is **[[low(I7.constant)**2:.3f]] to [[high(I7.constant)**2:.3f]] times** the number of neurons × smallest squared distance of inputs × variance of fixed weights, at 2048 neurons (limit: 2).
 #
 # :::{glue:figure} fig_answer
 # :name: fig-shift-answer
