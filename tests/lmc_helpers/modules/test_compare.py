@@ -6,6 +6,7 @@ import re
 import sys
 
 import matplotlib
+import numpy as np
 import pytest
 import torch
 from oracles.networks import numbers as normal
@@ -84,6 +85,20 @@ def test_batches_are_the_same_in_each_pass(generator, statistics):
     found, k = report.repaired["direct"], report.lines["direct"].lambdas.tolist().index(0.5)
     assert found.loss.value == pytest.approx(loss(half(X), Y).item(), rel=1e-9)
     assert found.change.value == pytest.approx(found.loss.value - report.lines["direct"].losses[k].item(), rel=1e-9)
+
+
+def test_batches_that_differ_between_passes_are_refused():
+    class Shuffled:  # by random numbers that are not torch's; all batches count alike
+        def __init__(self, seed):
+            self.random = np.random.default_rng(seed)
+
+        def __iter__(self):
+            for part in self.random.permutation(len(X)).reshape(-1, 10):
+                yield X[part], Y[part]
+
+    with pytest.raises(ValueError, match="other batches in each pass"):
+        compare(net(1), net(2), cross_entropy, Shuffled(0))
+    assert compare(net(1), net(2), cross_entropy, list(Shuffled(0))).lines["direct"].batch_losses.shape[0] > 1
 
 
 def test_sentences_say_what_matching_leaves_and_what_is_left_alone():
