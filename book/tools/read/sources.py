@@ -28,6 +28,8 @@ from lmc_helpers.lazy import exports
 RUNNER = tuple(f"book/tools/run/{name}.py" for name in ("execution", "engine"))
 #: How a box looks, which is rendered again for its page: a package that no number depends on.
 BOXES = f"{PACKAGE}.claims.render"
+#: The id of a part of the ledger, or its beginning in an f-string.
+PART = re.compile(r"[A-Z]\d+\.[a-z]")
 #: Fields of the ledger, of an id and of its parts, that no verdict depends on.
 PROSE = {
     *("says", "where", "statement", "reading", "correction", "sharpening", "proof", "reason", "in_short", "price"),
@@ -66,7 +68,7 @@ class Source:
     imports: Imports  # modules of lmc_helpers, each with the names that are taken from it
     uses: list[tuple[str, str]]  # an imported name, as a module, and what is taken from it; "*": it is passed on
     checks: list[str]  # parts of the ledger that it checks
-    draws: list[str]  # parts whose records it draws
+    draws: list[str]  # parts whose records it draws, or what their ids begin with
     code: str  # checksum of what Python executes
 
 
@@ -97,6 +99,9 @@ def _parsed(content: bytes, name: str, package: str) -> Source:
                 checks.append(part)
             case ast.Call(func=ast.Attribute(attr="recorded"), args=[ast.Constant(value=str(part))]):
                 draws.append(part)
+            case ast.Call(func=ast.Attribute(attr="recorded")):  # by a variable: any part that it names
+                texts = (str(one.value) for one in nodes if isinstance(one, ast.Constant))
+                draws += filter(PART.match, texts)
     imports = [(module, taken) for module, taken in imports if module.split(".")[0] == PACKAGE]
     bound = {name: module for name, module in bound.items() if module.split(".")[0] == PACKAGE}
     code = [_code(tree, cells), shown] if shown else _code(tree, cells)
@@ -266,10 +271,10 @@ class Sources:
         path = self.root / "book" / "recorded" / "paper.json"
         return {one["part"]: one for one in self._listed(path)} if path.exists() else {}
 
-    def _drawn(self, parts: Iterable[str]) -> dict[str, list]:
+    def _drawn(self, begins: Iterable[str]) -> dict[str, list]:
         """Part → the numbers of its record, where a chapter draws them."""
-        found = self._records()
-        return {id: [found[id][name] for name in ("value", "low", "high", "n")] for id in parts if id in found}
+        found = {id: one for id, one in self._records().items() if id.startswith(tuple(begins))}
+        return {id: [one[name] for name in ("value", "low", "high", "n")] for id, one in found.items()}
 
     def _second_seeds(self, parts: Iterable[str]) -> dict[str, list[str]]:
         """Part → the verdict of its record at paper scale and its basis, where a second seed rejects, too."""

@@ -158,6 +158,28 @@ def test_a_recorded_second_seed_is_a_source_below_paper_scale(monkeypatch):
     assert [a == b for a, b in zip(before, summaries(), strict=True)] == [False, True]
 
 
+@pytest.mark.parametrize(
+    ("chapter", "part"),
+    [
+        ("18_sparsity", "Z9.uniform_least_equal"),
+        ("14_barrier_rate", "Z5.rate_unsorted"),
+        ("43_center_gap", "I6.exponent_2"),
+    ],
+    ids=["constant", "variable", "f-string"],
+)
+def test_a_record_that_a_chapter_draws_is_a_source(monkeypatch, chapter, part):
+    listed = inputs.listed
+
+    def summary(changed: str) -> str:
+        def drawn(path):
+            return [one | {"value": 0.5} if one["part"] == changed else one for one in listed(path)]
+
+        monkeypatch.setattr(inputs, "listed", drawn)
+        return sources.Sources().summary(chapter, "paper")
+
+    assert summary(part) != summary("") == summary("P1.same_loss")
+
+
 LEFT_BEHIND = [
     *("notebooks/.ipynb_checkpoints/01_first-checkpoint.py", "book/.DS_Store", "book/api.md~", "book/#api.md#"),
     *("book/.api.md.swp", "lmc_helpers/__pycache__/beta.cpython-311.pyc", "lmc_helpers/beta.pyc", "book/api.md.orig"),
