@@ -27,7 +27,7 @@
 # | "center-dominated regime ($\sigma_F = 1$)" (Q3): trained parts within the distance of fixed ones | [open: not stated](#I12.regime) | here [[100 * I12.regime:.0f]] % ([[100 * I12.regime:to]]) of pairs |
 # | By ridge regression costs are larger, too (Figs. 13, 15) | [open](#I15.scale) | [[10 ** I15.scale:.1f]] ([[10 ** I15.scale:to]]) times; we ask for twice |
 #
-# **Open.** Whether the paper's networks are centre-dominated: no run can decide that; its setting could. Costs by ridge regression: forty networks, 6 core-hours. Ours: whether training keeps half of the order of the costs (230 networks, a day of one core), and whether ridge regression orders pairs alike (the same forty; Evidence).
+# **Open.** Whether the paper's networks are centre-dominated: no run can decide that; its setting could. Costs by ridge regression: forty networks, 6 core-hours. Ours: whether training keeps half of the order of the costs (230 networks, a day of one core), and whether ridge regression orders pairs alike (the same forty, at $\sigma_F = 1$; Evidence).
 #
 # **For the authors.** State the setting of Fig. 5: $\sigma_{\mathrm{sep}}$, $s$, $P$, fixed entries of a row, epochs, norm, layer. In Q3 $\Delta_\pi^{\mathrm{out}}$ is proportional to $\Vert\delta_\pi\Vert^2$, its minimum to $\gamma_{\mathrm{out}}^2$.
 

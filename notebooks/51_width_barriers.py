@@ -574,7 +574,7 @@ figures.show("fig_widths", figure, legend=3)
 # :::{glue:figure} fig_widths
 # :alt: Barrier of the negative log-likelihood against the width on a logarithmic axis, on training images in the first panel and on test images in the second. Three curves with bands, one for direct interpolation and one for each matcher.
 #
-# As Z, Fig. 7, on {glue:text}`where`, after {glue:text}`epochs` epochs: means over {glue:text}`pairs` pairs of four-layer networks with bands from the 10th to the 90th percentile, as printed, and bars for the mean at two-sided $10^{-3}$ (Student's quantile, over groups).
+# {glue:text}`where` after {glue:text}`epochs` epochs, as in Z, Fig. 7: means over {glue:text}`pairs` pairs of four-layer networks with bands from the 10th to the 90th percentile, as printed, and bars for the mean at two-sided $10^{-3}$ (Student's quantile, over groups).
 # Grey: $m =$ {glue:text}`narrow` to {glue:text}`wide`, in a run in full the widths of Z, Fig. 7 (profile {glue:text}`profile`).
 # :::
 #

@@ -9,7 +9,7 @@
 #
 # *Can two neurons of a network trained on MNIST be merged while the loss stays low?*
 #
-# Yes, on leading principal components: at the worst width accuracy falls by **[[100 * P8.projected_points_accuracy:.2f]] ([[100 * P8.projected_points_accuracy:to]]) points**, and the loss rises steadily on **[[100 * P8.projected_monotone:.0f]] ([[100 * P8.projected_monotone:to]]) %** of paths. On whole images none of [[n(P8.mnist_first_order)]] points of four minima (tanh) is a first-order saddle: the loss falls in **[[P8.mnist_first_order]]** directions or more.
+# Yes, on leading principal components: at the worst width accuracy falls by **[[100 * P8.projected_points_accuracy:.2f]] ([[100 * P8.projected_points_accuracy:to]]) points**, and the loss rises steadily on **[[100 * P8.projected_monotone:.0f]] ([[100 * P8.projected_monotone:to]]) %** of paths. On whole images none of [[n(P8.mnist_first_order)]] permutation points of four minima (tanh) is a first-order saddle: the loss falls in **[[P8.mnist_first_order]]** directions or more.
 #
 # :::{glue:figure} fig_price
 # :name: fig-price-of-merge
