@@ -17,7 +17,7 @@
 # Barrier (largest rise of the loss) at the higher end of the widths over the highest between; last row: at width 6 over any wider. Recorded on MNIST; bars: 99.9 % intervals.
 # :::
 #
-# **How sure.** Ten thousand steps, as we read “10000 epochs”; longer not run. [[n(Z11.peak)]] groups of four networks per width, recorded; each “false” confirmed by a second seed. We read “greatly” as twofold, “limited” as half or more left.
+# **How sure.** Ten thousand steps, as we read “10000 epochs”; [[n(Z11.peak)]] groups of four networks per width, recorded; each “false” confirmed by a second seed. We read “greatly” as twofold, “limited” as half or more left.
 #
 # | The paper says | We find | By how much |
 # | --- | --- | --- |
@@ -27,7 +27,7 @@
 # | Unmatched, the {term}`NLL <negative log-likelihood>` is "constantly large for all widths we have examined" (sec. 6) | [true](#Z12.direct) | [[100 * Z12.direct:.0f]] % ([[100 * low(Z12.direct):.0f]] to [[100 * high(Z12.direct):.0f]]) of that of guessing, where least |
 # | The peak "doesn't change according to depths, but it got bigger" with the data (Fig. 14) | [open, no peak seen](#Z18.mnist) | two to six layers; CIFAR-10: only an altered copy at hand |
 #
-# **Open.** A peak by weights: 18 more groups (ten take {glue:text}`hours_steps` core-hours); rows 2 and 3: 12 and 50 times as many; a rise from width 6: one more; row 5: more widths, and CIFAR-10's canonical files; 200 epochs: {glue:text}`hours_long` core-hours.
+# **Open.** A peak by weights: 18 more groups (ten take {glue:text}`hours_steps` core-hours); rows 2, 3: 12 and 50 times as many; a rise from width 6: one more; row 5: more widths, CIFAR-10's original files; 200 epochs: {glue:text}`hours_long` core-hours.
 #
 # **For the authors.** Print with Fig. 7 which algorithm found the permutation (the choice is worth a factor of [[1 / Z11.matcher:.1f]], [[1 / Z11.matcher:to]]), and whether "10000 epochs" are steps.
 
