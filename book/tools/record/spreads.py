@@ -1,7 +1,5 @@
 """Results of runs with other seeds and in other settings, for the terminal and for the statistics page."""
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 

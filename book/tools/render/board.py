@@ -4,8 +4,6 @@ Two axes: the verdicts, and the kinds of statements. Readings of one statement a
 asks counts for no paper.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Variables of the templates of the scoreboard, the errata and the reports, and the pages that exist once per paper."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Render the pages that are generated from a run: templates in ``book/templates``, filled with its results."""
 
-from __future__ import annotations
-
 import html
 import json
 import re
