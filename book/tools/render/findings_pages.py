@@ -59,7 +59,7 @@ def filters(cell: Callable[[str], str]) -> dict[str, Callable]:
     return {
         "rich": board.rich,
         "symbol": claims.symbol,
-        "named": lambda verdict: words.NAMED.get(verdict, verdict),
+        "named": words.named,
         "plain": lambda text: text.replace("$", "").replace("\\", ""),
         "came_out": came_out,
         "outcome": lambda part, record: claims.Result(part, record).outcome,
