@@ -665,11 +665,8 @@ class Sequences(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.rnn, self.out, self.places = (
-            nn.LSTM(5, 4, bidirectional=True),
-            nn.Linear(8, 2),
-            nn.Parameter(torch.randn(14, 8)),
-        )
+        self.rnn, self.out = nn.LSTM(5, 4, bidirectional=True), nn.Linear(8, 2)
+        self.places = nn.Parameter(torch.randn(14, 8))
 
     def forward(self, x):
         h, (last, _) = self.rnn(nn.utils.rnn.pack_padded_sequence(x, [5, 7], True, enforce_sorted=False))
@@ -696,12 +693,8 @@ class Across(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.a, self.b, self.norm, self.out = (
-            nn.Conv2d(3, 2, 1),
-            nn.Conv2d(3, 10, 1),
-            nn.GroupNorm(3, 12),
-            nn.Linear(12, 2),
-        )
+        self.a, self.b, self.norm = nn.Conv2d(3, 2, 1), nn.Conv2d(3, 10, 1), nn.GroupNorm(3, 12)
+        self.out = nn.Linear(12, 2)
 
     def forward(self, x):
         return self.out(self.norm(torch.cat([self.a(x), self.b(x)], 1)).relu().mean((2, 3)))
