@@ -24,6 +24,14 @@ def dense():
     return nn.Sequential(nn.Linear(5, 12), nn.ReLU(), nn.Linear(12, 9), nn.Tanh(), nn.Linear(9, 3))
 
 
+class Single(nn.Sequential):
+    """A norm in single precision, as in Llama."""
+
+    def forward(self, x):
+        h = self[0](x).float()
+        return self[1]((h * h.square().mean(-1, keepdim=True).rsqrt()).to(x))
+
+
 class Residual(nn.Module):
     def __init__(self):
         super().__init__()
@@ -64,6 +72,16 @@ def test_planted_orders_are_found(name, by):
     torch.testing.assert_close(found(x), a(x))
     if name == "GPT":  # tied
         assert found.head.weight is found.embed.weight
+
+
+def test_double_networks_that_compute_in_single_precision():
+    torch.manual_seed(1)
+    a, x = Single(nn.Linear(5, 300), nn.Linear(300, 2)).double(), normal(20, 5)
+    groups = symmetry(a, x)
+    found = match(a, permuted(a, groups, drawn(groups)), x)
+    assert groups.sizes == {"0": 300} and all(
+        value.equal(a.state_dict()[key]) for key, value in found.state_dict().items()
+    )
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
