@@ -547,6 +547,7 @@ def _convolution(f, a, out):
         same(reads, channels if a.transposed else one)
         same(makes, made if a.transposed else flat([group, made]))
         makes = flat([group, made])
+        f.blocked.append((Atom.reason, group, [one, made]))
     else:
         same(channels, reads)
     f.note(channels)

@@ -15,7 +15,15 @@ from torch.nn.functional import mse_loss
 
 from lmc_helpers import Axis, Symmetry, line, load_matching, match, permuted, symmetry
 
-FACTORS = ("grouped queries", "repeated keys", "norm in heads", "packed inside heads", "partly rotary")
+FACTORS = (
+    "heads twice",
+    "mixed in groups",
+    "grouped queries",
+    "repeated keys",
+    "norm in heads",
+    "packed inside heads",
+    "partly rotary",
+)
 HEADS = ("heads on None", "heads on 0", "heads on 1", "fused slices", "fused lists", "fused entries")
 PARTS = ("Layers", "Experts", "Members", "Divided", "Mixer", "Chosen", "Gathered")
 
