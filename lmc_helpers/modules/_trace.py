@@ -215,7 +215,8 @@ class Follower(TorchDispatchMode):
         name = func.overloadpacket.__name__
         name = name if name.endswith("__") else name.removesuffix("_")  # in place
         tensors = list(tensors_of((args, kwargs)))
-        Atom.reason = f"{name!r}" + (f" of {self.module[-1]!r}" if self.module[-1] else "")
+        shown = {"lift_fresh": "tensor", "resolve_neg": "tensor"}.get(name, name)  # made of numbers
+        Atom.reason = f"{shown!r}" + (f" of {self.module[-1]!r}" if self.module[-1] else "")
         if name.startswith("lift_fresh"):
             self.held |= {memory(tensor) for tensor in tensors}
         given: list[State | None] = []

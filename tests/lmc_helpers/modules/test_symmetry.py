@@ -248,6 +248,10 @@ LEFT = {  # what has one order for all, or is left alone without need: a network
         *((nn.Linear(4, 6), Step(lambda h: F.one_hot((h.argmax(-1) + 1) % 6, 6) * h.sum()), nn.Linear(6, 2)), (5, 4)),
         *("'add'", {"0.weight[0]", "0.bias[0]"}),
     ),
+    "a constant": (
+        *((nn.Linear(4, 3), Step(lambda h: h * torch.tensor([1.0, 2.0, 3.0])), nn.Linear(3, 2)), (5, 4)),
+        *("'tensor' of '1'", {"0.weight[0]", "0.bias[0]", "2.weight[1]"}),
+    ),
     "one entry": (
         *((nn.Linear(4, 6), Step(lambda h: h * h[:, :1].sigmoid()), nn.Linear(6, 2)), (5, 4)),
         *("one by one", {"0.weight[0]", "0.bias[0]", "2.weight[1]"}),
