@@ -532,6 +532,7 @@ ORDERED = {  # what makes the order of hidden units count
 
 def zeroed(h):
     h[h < 0] = 0
+    h[h.sum(-1) > 1] = h.mean(0).tanh()
     return h
 
 
