@@ -144,6 +144,10 @@ def plane(
             table, sizes, right = _evaluated(a, of, loss, data, statistics, given=(a, b, c))
             row[exist] = sizes @ table / sizes.sum()
             correct[exist] = torch.nan if right is None else right
+        for k, j in enumerate(at.tolist()):
+            if t * j == 0 and {t, j} <= {0, 1} and not row[k].isfinite():
+                which = "c" if t else "b" if j else "a"
+                raise ValueError(f"the loss of {which} is {row[k].item()}; allowed: finite losses")
         losses.append(row)
         accuracies.append(correct)
     corners = torch.tensor([[0.0, 0.0], [one.norm(), 0.0], [along, rise]], dtype=torch.float64)
