@@ -120,8 +120,13 @@ def interpolate(a: nn.Module, b: nn.Module, lam: Probability) -> nn.Module:
     2.5
     """
     a, b = check_pair(a, b)
+    return halfway(Ends(a, b, called=False), lam)
+
+
+def halfway(ends: Ends, lam: float) -> nn.Module:
+    """The module λ a + (1 − λ) b."""
     with torch.no_grad():
-        ends, made = Ends(a, b, called=False), copied(a)
+        made = copied(ends.modules[0])
         placed(dict([*made.named_parameters(), *made.named_buffers()]), ends.u, ends.v, lam)
         return made
 

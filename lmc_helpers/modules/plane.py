@@ -22,7 +22,7 @@ from lmc_helpers.barrier import GRID, check_lambdas
 from lmc_helpers.modules._data import batches, kept, length
 from lmc_helpers.modules._ends import Ends, between, check_followed, norms
 from lmc_helpers.modules._module import called, check_pair, filled, fitting, untouched
-from lmc_helpers.modules.line import Line, Statistics, _evaluated, interpolate, line
+from lmc_helpers.modules.line import Line, Statistics, _evaluated, halfway, line
 from lmc_helpers.modules.losses import Combined
 from lmc_helpers.progress import progress
 from lmc_helpers.seeds import torch_generator
@@ -144,10 +144,9 @@ def plane(
             table, sizes, right = _evaluated(a, of, loss, data, statistics, given=(a, b, c))
             row[exist] = sizes @ table / sizes.sum()
             correct[exist] = torch.nan if right is None else right
-        for k, j in enumerate(at.tolist()):
-            if t * j == 0 and {t, j} <= {0, 1} and not row[k].isfinite():
-                which = "c" if t else "b" if j else "a"
-                raise ValueError(f"the loss of {which} is {row[k].item()}; allowed: finite losses")
+        for s, which in ((0.0, "c" if t else "a"), (1.0, "" if t else "b")) if t in (0, 1) else ():
+            if which and not (value := row[at.tolist().index(s)]).isfinite():
+                raise ValueError(f"the loss of {which} is {value.item()}; allowed: finite losses")
         losses.append(row)
         accuracies.append(correct)
     corners = torch.tensor([[0.0, 0.0], [one.norm(), 0.0], [along, rise]], dtype=torch.float64)
@@ -200,7 +199,8 @@ def curve(
     if not 0 < rate < float("inf"):
         raise ValueError(f"rate = {rate}; allowed: positive and finite")
     straight = line(a, b, loss, data, lambdas, statistics)
-    ends, work, combined = Ends(a, b), interpolate(a, b, 0.5), Combined(loss)
+    ends, combined = Ends(a, b), Combined(loss)
+    work = halfway(ends, 0.5)
     free = [name for name, value in work.named_parameters() if value.is_floating_point() and name in ends.u]
     theta = {name: value.detach().requires_grad_() for name, value in work.named_parameters() if name in free}
     optimiser, generator = torch.optim.Adam(theta.values(), rate), torch_generator(seed, "curve")

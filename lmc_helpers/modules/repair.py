@@ -40,7 +40,7 @@ from lmc_helpers.modules._module import (
     untouched,
 )
 from lmc_helpers.modules._plain import Reads, _home
-from lmc_helpers.modules.line import interpolate
+from lmc_helpers.modules.line import halfway
 from lmc_helpers.networks.model import Stack
 from lmc_helpers.networks.permutations import change
 from lmc_helpers.progress import progress
@@ -142,9 +142,10 @@ def repair(
     check_unscripted(a)
     data = kept(data)
     with untouched():
-        Ends(a, b).check(next(batches(a, data, 8))[0], seeds=1)
+        ends = Ends(a, b)
+        ends.check(next(batches(a, data, 8))[0], seeds=1)
         check_apart(copied(a), data)
-    merged = interpolate(a, b, lam)
+    merged = halfway(ends, lam)
     done = _set_right(merged, (copied(a), copied(b)), (lam, 1 - lam), data)
     return (merged, done) if details else merged
 
