@@ -29,7 +29,7 @@ from lmc_helpers._typing import Probability, checked
 from lmc_helpers.alignment.activation_matching import CONSTANT
 from lmc_helpers.modules._data import batches, check_apart, kept, run
 from lmc_helpers.modules._ends import Ends, between
-from lmc_helpers.modules._layers import storage
+from lmc_helpers.modules._layers import PRODUCTS, storage
 from lmc_helpers.modules._module import (
     check_pair,
     check_unscripted,
@@ -257,19 +257,23 @@ def _statistics(model: nn.Module, layers: Iterable[str], data: Any) -> dict[str,
 
 
 class _From(Reads):
-    """Also tells from what modules tensors come, with no other module on the way."""
+    """Also tells from what modules tensors come, with no other layer on the way: None for matrices without a module."""
 
     def __init__(self, tensors: Mapping[str, Tensor]):
         super().__init__(tensors)
-        self.of: dict[int, set[nn.Module]] = {}  # memory → modules
+        self.of: dict[int, set[Any]] = {_home(one): {None} for one in tensors.values() if one.ndim > 1}  # of memory
+        self.into: set[Any] = set()  # what other layers take
 
-    def makers(self, value: Any) -> set[nn.Module]:
+    def makers(self, value: Any) -> set[Any]:
         """The modules of all tensors in a value, but those that a transform has wrapped."""
         wrapped = torch._C._functorch.is_functorch_wrapped_tensor
         return set().union(*(self.of.get(_home(one), ()) for one in tensors_of(value) if not wrapped(one)))
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         out, found = super().__torch_dispatch__(func, types, args, kwargs), self.makers((args, kwargs))
+        if None in found and func.overloadpacket.__name__ in (*PRODUCTS, "convolution"):
+            self.into |= found
+            found = {None}
         self.of |= {_home(one): found for one in tensors_of(out)}
         return out
 
@@ -306,10 +310,9 @@ def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
 
     vectors: set[nn.Module] = set()  # whose outputs are one vector
     inside: set[nn.Module] = set()  # of a transform
-    read: set[nn.Module] = set()  # by others
 
     def take(_: Any, args: tuple, kwargs: dict) -> None:
-        read.update(reads.makers((args, kwargs)))
+        reads.into |= reads.makers((args, kwargs))
 
     def leave(module: nn.Module, inputs: tuple, z: Tensor) -> None:
         reading()
@@ -344,9 +347,10 @@ def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
         with reads:
             outputs = run(model, fitting(model, x))
     last = {made[storage(z)][0] for z in tensors_of(outputs) if storage(z) in made}
-    ends = reads.makers(outputs) - read
-    unsure = last & read | (ends - last if len(ends) > 1 else set())
-    last = last | ends or set(order[-1:])
+    ends = reads.makers(outputs)
+    heads = ends - reads.into - {None}
+    unsure = last & reads.into | (heads - last if len(heads) > 1 else set())
+    last |= heads if ends else set(order[-1:])
     owners = Counter(id(value) for module in names for value in module._parameters.values() if value is not None)
     layers, left = [], {names[module]: "applies its weights itself" for module in names if isinstance(module, _OWN)}
     for module in unknown:

@@ -205,6 +205,7 @@ class Heads(nn.Module):
         (lambda net, h: torch.cat([net.b(h), net.c(h).softmax(1)], 1), "bc", ""),
         (lambda net, h: ((f := net.b(h)), net.a(f.relu().repeat(1, 2))), "b", ""),
         (lambda net, h: (net.b(h).softmax(1).unsqueeze(1) @ net.c(h).view(-1, 3, 1)).squeeze(2), "bc", ""),
+        (lambda net, h: F.linear(net.b(h).relu(), net.a.weight[:, :3]), "a", "b"),
         (lambda net, h: F.log_softmax(net.a(net.b(h).relu().repeat(1, 2)), 1), "", "b"),
     ],
 )
@@ -214,7 +215,7 @@ def test_heads_stay_and_are_named(outputs, named, hidden):
         warnings.simplefilter("always")
         merged, done = repair(a, b, (numbers(30, 5), numbers(30)), details=True)
     assert list(done.left) == list(named) and bool(told) == bool(named)
-    assert set(done.left.values()) <= {"makes outputs, beside others"}
+    assert set(done.left.values()) <= {"makes outputs, beside others", "has a weight that another module reads"}
     plain = interpolate(a, b, 0.5)
     assert all(merged.get_submodule(name).weight.equal(plain.get_submodule(name).weight) for name in (*named, "a"))
     assert list(done.ratios) == ["trunk", *hidden]
