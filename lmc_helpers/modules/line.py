@@ -21,6 +21,7 @@ from lmc_helpers.modules._ends import Ends, norms, placed
 from lmc_helpers.modules._module import check_pair, copied, fitting, tensors_of, untouched
 from lmc_helpers.modules._plain import remembered
 from lmc_helpers.modules.losses import Combined
+from lmc_helpers.networks.permutations import change
 from lmc_helpers.progress import progress
 
 __all__ = ["Line", "Measured", "interpolate", "line"]
@@ -30,6 +31,7 @@ PARTS = 20  # at least, that a pair (x, y) is cut into, for errors over batches
 LARGEST = 256  # examples of such a part
 AT_ONCE = 1024  # examples that are run at once, their outputs are cut, and
 NUMBERS = 2**22  # numbers in their inputs
+SAME = 1e-3  # change of losses of one network on one batch, relative
 
 
 class Measured(NamedTuple):
@@ -211,6 +213,12 @@ def _some(ends: Ends, only: Sequence[str]) -> dict[str, Tensor]:
     if unknown or not moved:
         raise ValueError(f"only = {list(only)}; allowed: names of modules with parameters, or of parameters")
     return {name: ends.v[name] if name in moved else u for name, u in ends.u.items()}
+
+
+def check_repeated(before: Tensor, after: Tensor) -> None:
+    """Raise if batch losses of one network differ between two passes over the data."""
+    if before.shape != after.shape or change([before], [after]) > SAME:
+        raise ValueError("the data are other batches in each pass; allowed: list(data), the same in each")
 
 
 # ---------- many networks on the same batches

@@ -228,8 +228,8 @@ class Combined:
             self.sizes.append(n)
             self.labels |= {(call.labels[0], call.labels[1][1:]) for call in calls if call.labels is not None}
             self.counts = self.counts and (self.torchs or self._all_count(outputs, y))
-        for rule, weight in found.items():
-            before = self.weights[at].get(rule, weight)
+        for rule, before in self.weights[at].items():
+            weight = found.get(rule, math.nan)
             if not math.isclose(weight, before, rel_tol=_ROUNDING):
                 self._drop(rule, f"the weight of a batch in the loss is {before:g} or {weight:g}, depending on outputs")
         if not self.torchs and test is not None:

@@ -473,6 +473,8 @@ def _drawn(value: Tensor, generator: torch.Generator, counts: int) -> Tensor:
         low, high = int(rows.min()), int(rows.max())
         low = low if low < high else min(0, low)
         new = (low + uniform(*rows.shape).double() * (high + 1 - low)).floor().to(value.dtype)
+        if low < 0:  # such as labels, -100 of which do not count
+            new = rows.flatten()[(uniform(*rows.shape) * rows.numel()).long()]
         if rows.numel() == 1 or bool((new == rows).all()):
             new = low + (rows - low + 1 + counts) % (high + 1 - low)
         if rows.shape[1] > 1:

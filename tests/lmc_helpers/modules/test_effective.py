@@ -355,6 +355,7 @@ class Expert(nn.Module):
         return self.out(h)
 
 
+@pytest.mark.filterwarnings("ignore:groups are checked with numbers that the module reads by tolist")
 def test_experts_that_no_token_chose_are_followed():
     torch.manual_seed(0)
     a, b, other = Expert(), Expert(), numbers(300, 5, seed=9)
@@ -375,6 +376,7 @@ class Elsewhere(Net):
         self.aux = nn.Linear(3, 7)  # on no axis of eight
 
 
+@pytest.mark.filterwarnings("ignore:groups are checked with numbers that the module reads by tolist")
 def test_what_no_input_reads_is_refused_by_name_or_followed():
     labels = torch.arange(40) % 5
     for net, name in ((Expert(condition=True), "condition.weight"), (Head(), "aux.weight")):

@@ -149,6 +149,7 @@ def test_what_is_not_proven_is_refused(message):
     assert ". " not in str(raised.value)  # one sentence
 
 
+@pytest.mark.filterwarnings("ignore:groups are checked with numbers that the module reads by numpy")
 def test_only_groups_that_are_not_proven_are_left_alone():
     module = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 4), REFUSED["outputs change.*allowed"])
     x = torch.rand(6, 4)
