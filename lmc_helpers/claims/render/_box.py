@@ -68,8 +68,9 @@ def _line(leading: Result, links: Links) -> str:
     named = OTHER_READING if links.counts else words.named(verdict)
     sign = f'<span class="lmc-sign" role="img" aria-label="{named}">{symbol(verdict)}</span>'
     label = words.SMALLER.strip() if verdict == NOT_RUN else "measured"
+    other = "<small>in another reading</small> " if links.counts else ""
     shown = {
-        "says": f" {typeset(part.statement, links.address)} {'<small>in another reading</small> ' * bool(links.counts)}",
+        "says": f" {typeset(part.statement, links.address)} {other}",
         "measured": f"<small>{label * leading.measured}</small> {typeset(leading.measurement)} ",
         "allowed": f"<small>allowed</small> {typeset(part.criterion.shown)}",
     }
