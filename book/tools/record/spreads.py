@@ -1,7 +1,5 @@
 """Results of runs with other seeds and in other settings, for the terminal and for the statistics page."""
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 
@@ -73,7 +71,7 @@ def failed(content: dict[str, Chapter]) -> list[str]:
 
 
 def counted(part: Spread) -> str:
-    return ", ".join(f"{words.NAMED.get(v, v)} {count}/{len(part.runs)}" for v, count in part.verdicts.most_common())
+    return ", ".join(f"{words.named(v)} {count}/{len(part.runs)}" for v, count in part.verdicts.most_common())
 
 
 def report_seeds(content: dict[str, Chapter], profile: str) -> int:

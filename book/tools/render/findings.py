@@ -4,8 +4,6 @@ A small run leaves open what needs more samples, and anyone may choose its seeds
 its record is up to date, its verdict counts, even an open one; pages show where this run differs.
 """
 
-from __future__ import annotations
-
 import re
 from collections import ChainMap
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Variables of the templates of the scoreboard, the errata and the reports, and the pages that exist once per paper."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable
@@ -62,7 +60,7 @@ def filters(cell: Callable[[str], str]) -> dict[str, Callable]:
     return {
         "rich": board.rich,
         "symbol": claims.symbol,
-        "named": lambda verdict: words.NAMED.get(verdict, verdict),
+        "named": words.named,
         "plain": lambda text: text.replace("$", "").replace("\\", ""),
         "came_out": came_out,
         "outcome": lambda part, record: claims.Result(part, record).outcome,

@@ -3,8 +3,6 @@
 ``book/front.yml`` holds the words. The numbers in them come from the records at paper scale, or from this run.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The cost of training runs, in words, and a refusal of those that need a GPU where there is none."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 

@@ -65,11 +65,12 @@ def html(part: Part, record: dict, confirmed: dict | None = None, *, links: Link
 def _line(leading: Result, links: Links) -> str:
     """The line of a closed box: sign, statement, measured value, criterion."""
     verdict, part = leading.verdict, leading.part
-    named = OTHER_READING if links.counts else words.NAMED.get(verdict, verdict)
+    named = OTHER_READING if links.counts else words.named(verdict)
     sign = f'<span class="lmc-sign" role="img" aria-label="{named}">{symbol(verdict)}</span>'
     label = words.SMALLER.strip() if verdict == NOT_RUN else "measured"
+    other = "<small>in another reading</small> " if links.counts else ""
     shown = {
-        "says": f" {typeset(part.statement, links.address)} {'<small>in another reading</small> ' * bool(links.counts)}",
+        "says": f" {typeset(part.statement, links.address)} {other}",
         "measured": f"<small>{label * leading.measured}</small> {typeset(leading.measurement)} ",
         "allowed": f"<small>allowed</small> {typeset(part.criterion.shown)}",
     }
@@ -97,8 +98,7 @@ def _source(part: Part, links: Links) -> str:
 
 def _badge(verdict: str, where: str, style: str) -> str:
     sign = f'<span class="lmc-symbol" aria-hidden="true">{symbol(verdict)}</span>'
-    name = words.NAMED.get(verdict, verdict)
-    return f'<span class="lmc-badge lmc-{slug(style or verdict)}">{sign} {name}{where}</span>'
+    return f'<span class="lmc-badge lmc-{slug(style or verdict)}">{sign} {words.named(verdict)}{where}</span>'
 
 
 def _link(address: str, content: str, title: str, name: str) -> str:

@@ -223,6 +223,11 @@ SAID = {
 NAMED = {BROKEN: "statement holds, a step of its proof breaks"}
 
 
+def named(verdict: str) -> str:
+    """A verdict as pages name it."""
+    return NAMED.get(verdict, verdict)
+
+
 def criterion(interval: Interval) -> str:
     """A criterion with its meaning, as text with formulas between $."""
     return interval.shown + (f" ({interval.says})" if interval.says else "")
