@@ -16,8 +16,7 @@ def price(core_minutes: float) -> str:
     ('1 core-minute', '84 core-minutes', '50 core-hours')
     """
     if core_minutes < 300:
-        minutes = max(1, round(core_minutes))
-        return f"{minutes} core-minute{'s' if minutes > 1 else ''}"
+        return plural(max(1, round(core_minutes)), "core-minute")
     return f"{round(core_minutes / 60)} core-hours"
 
 
