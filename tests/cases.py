@@ -411,6 +411,27 @@ CASES["partly rotary"] = Case(of(Packed, 2), TOKENS, 1 + 1 + 3 + 3, ("qkv.bias",
 CASES["packed rotary"] = Case(of(Packed, 4), TOKENS, 1 + 1 + 3)
 # the residual stream; which of two heads with the same keys, in one order for all; shared heads with units in each
 CASES["repeated keys"] = Case(Repeated, TOKENS, 1 + 1 + 1 + 2 + 2, ("k.bias",))
+
+
+class Mixed(nn.Module):
+    """Queries, keys and values inside each head, of a convolution of their groups, or before and behind one."""
+
+    def __init__(self, n, both):
+        super().__init__()
+        self.both, groups = both, 12 * n if both else 3 * n
+        self.qkv, self.mix = nn.Conv1d(4, 12 * n, 1), nn.Conv1d(12 * n, 12 * n, 1, groups=groups)
+        self.out = nn.Conv1d(4 * n * (1 + both), 2, 1)
+
+    def forward(self, x):
+        z = self.qkv(x)
+        z = torch.cat([z, self.mix(z)], 1) if self.both else self.mix(z)
+        q, k, v = z.view(len(z), -1, 12, z.shape[-1]).chunk(3, 2)
+        return self.out((q.mT @ (k @ v.mT)).mT.flatten(1, 2))
+
+
+# queries, keys and values before, then those of queries and keys, and of values; heads, and in each those
+CASES["mixed in groups"] = Case(of(Mixed, 1, False), images(2, 4, 3), 3 + 2)
+CASES["heads twice"] = Case(of(Mixed, 2, True), images(2, 4, 3), 1 + 2 + 2)
 CASES["norm in heads"] = Case(
     of(
         nn.Sequential,
@@ -511,6 +532,7 @@ ORDERED = {  # what makes the order of hidden units count
 
 def zeroed(h):
     h[h < 0] = 0
+    h[h.sum(-1) > 1] = h.mean(0).tanh()
     return h
 
 

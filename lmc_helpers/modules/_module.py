@@ -114,7 +114,8 @@ def called(model: nn.Module, x: Any, values: Mapping[str, Tensor] | None = None)
     if values:
         check_unscripted(model)
     with types_of(model), x if isinstance(x, Call) else nullcontext(x) as x:
-        given = x if isinstance(x, Mapping) else dict(enumerate(x if isinstance(x, (tuple, list)) else (x,)))
+        several = isinstance(x, (tuple, list)) and not isinstance(x, nn.utils.rnn.PackedSequence)
+        given = x if isinstance(x, Mapping) else dict(enumerate(x if several else (x,)))
         own: dict[Any, Any] = {key: one.clone() if isinstance(one, Tensor) else one for key, one in given.items()}
         args, kwargs = ((), own) if isinstance(x, Mapping) else (tuple(own.values()), {})
         return torch.func.functional_call(model, dict(values), args, kwargs) if values else model(*args, **kwargs)

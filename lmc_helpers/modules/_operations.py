@@ -293,10 +293,12 @@ def _index(f, a, out):
 @rule("index_put", "_unsafe_index_put")
 def _index_put(f, a, out):
     picks = [(d, pick) for d, pick in enumerate(a.indices) if pick is not None]
-    if len(picks) == 1 and picks[0][1].dtype == torch.bool and a.values.numel() == 1:  # h[mask] = 0
+    if len(picks) == 1 and picks[0][1].dtype == torch.bool:  # h[mask] = 0, or a token
         ((d, mask),) = picks
         behind = [fresh(1) for _ in range(a.self.ndim - d - mask.ndim)]
-        return [f.broadcast(f.axes(a.self), [*f.axes(mask), *behind])]
+        if a.values.numel() == 1 or a.values.ndim <= len(behind):
+            token = [f.axes(a.values)] if a.values.numel() > 1 else []
+            return [f.broadcast(f.axes(a.self), [*f.axes(mask), *behind], *token)]
     f.writes = True
     (taken,) = _index(f, a, [a.self])
     for axes in taken.each() if isinstance(taken, State) else [taken]:
@@ -547,6 +549,7 @@ def _convolution(f, a, out):
         same(reads, channels if a.transposed else one)
         same(makes, made if a.transposed else flat([group, made]))
         makes = flat([group, made])
+        f.blocked.append((Atom.reason, group, [one, made]))
     else:
         same(channels, reads)
     f.note(channels)

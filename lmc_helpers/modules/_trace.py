@@ -106,6 +106,7 @@ class Follower(TorchDispatchMode):
         self.found: dict[tuple[int, int], list[tuple[int, int, Atom | None]]] = {}
         self.cut: set[Atom] = set()  # these indices
         self.laid: list[tuple[str, list[Axes]]] = []  # what is put one after another, each with units of its own
+        self.blocked: list[tuple[str, Axis, Axes]] = []  # an index of groups, and the units inside all of these
         #: source → axis and length of blocks that turn out to be read apart, the axes of each, and those that were read
         self.wanted: dict[int, tuple[int, int]] = {}
         self.blocks: dict[int, list[Axes]] = {}
@@ -214,7 +215,8 @@ class Follower(TorchDispatchMode):
         name = func.overloadpacket.__name__
         name = name if name.endswith("__") else name.removesuffix("_")  # in place
         tensors = list(tensors_of((args, kwargs)))
-        Atom.reason = f"{name!r}" + (f" of {self.module[-1]!r}" if self.module[-1] else "")
+        shown = {"lift_fresh": "tensor", "resolve_neg": "tensor"}.get(name, name)  # made of numbers
+        Atom.reason = f"{shown!r}" + (f" of {self.module[-1]!r}" if self.module[-1] else "")
         if name.startswith("lift_fresh"):
             self.held |= {memory(tensor) for tensor in tensors}
         given: list[State | None] = []
@@ -483,9 +485,9 @@ class Follower(TorchDispatchMode):
 
     def _unpack(self, picked: Axis) -> None:
         """An axis of which parts are taken and which is a factor of a parameter's, not the last: that is packed."""
-        if len(picked) != 1 or len(picked[0]) != 1:
+        if len(picked) != 1 or not picked[0]:
             return
-        (atom,) = picked[0]
+        atom = picked[0][0]
         for k, tensor in enumerate(self.sources):
             for d, axis in enumerate(self.axes(tensor) if k not in self.blocks else ()):
                 parts = [(product, atom in product[:-1]) for product in resolved(axis)]
@@ -504,6 +506,13 @@ class Follower(TorchDispatchMode):
             places = {atom: (atom.size, frozenset((spot.name, spot.axis) for spot in free[atom])) for atom in alone}
             times = Counter(places.values())
             yield why, {atom for atom in alone if times[places[atom]] > 1}
+
+    def one_order(self, free: Mapping[Atom, Sequence[Spot]]) -> Iterator[tuple[str, list[Atom]]]:
+        """The free atoms inside an index of groups of which parts were taken, which are not followed apart."""
+        for why, index, inside in self.blocked:
+            parts = resolved(index)
+            if len(parts) > 1 or any(atom.parts is not None for atom in parts[0]):
+                yield why, [atom for axis in inside for product in branches(axis) for atom in product if atom in free]
 
     def packings(self) -> dict[tuple[int, int], Packed]:
         """The axes that turn out to be packed, by the parts into which their index was cut; few parts each."""
@@ -644,12 +653,14 @@ def _spots(
     for piece, product in enumerate(products):
         here = outside
         for k, atom in enumerate(product):
-            stride = step * count(product[k + 1 :])
-            if atom.parts is not None:
-                yield from _spots(name, d, atom.parts, packed, (offset, stride, here))
-            else:
-                yield atom, Spot(name, d, offset, stride, here, (piece, equal))
-                here = (*here, (atom, stride))
+            behind = product[k + 1 :]
+            stride = step * count(behind)
+            if atom.parts is not None:  # a sum: what is inside each of its parts, too
+                whole = tuple((*part, *behind) for part in resolved(atom.parts)) if behind else atom.parts
+                yield from _spots(name, d, whole, packed and not behind, (offset, step if behind else stride, here))
+                break
+            yield atom, Spot(name, d, offset, stride, here, (piece, equal))
+            here = (*here, (atom, stride))
         offset += step * count(product)
 
 
@@ -694,7 +705,8 @@ def _groups(follower: Follower, names: list[str], buffers: set[str]) -> tuple[Sy
             left.setdefault(str(atom.fixed), []).extend(at)
     grouping = Grouping(follower, names, free, spots)
     whole = grouping.symmetry()
-    alike = [(f"{why}, which takes parts in their order", atoms) for why, atoms in follower.unlike(free)]
+    alike: list = [(f"{why}, which takes parts in their order", atoms) for why, atoms in follower.unlike(free)]
+    alike += [(f"{why}, all groups of which have one order of units", of) for why, of in follower.one_order(free)]
     for why, atoms in [*alike, ("their place between each other, in one order for all", grouping.pieces())]:
         of_atoms = [f"{spot.name}[{spot.axis}]" for atom in atoms for spot in free[atom] if spot.name not in buffers]
         left.setdefault(why, []).extend(of_atoms)
@@ -859,5 +871,5 @@ def _companions(noted: Sequence[Axes], wanted: Mapping[Atom, Any]) -> dict[Atom,
 
 def _always(axis: Axis) -> set[Atom]:
     """The atoms whose index every entry of an axis has."""
-    products = resolved(axis)
-    return {atom for atom in products[0] if atom.parts is None} if len(products) == 1 else set()
+    found = list(map(set, branches(axis)))
+    return set.intersection(*found) if found else set()

@@ -148,7 +148,7 @@ def _seeds(found: dict[str, Chapter], profile: str, known: sources.Sources) -> d
     earlier, before = findings({name: entry for name, entry in found.items() if name not in standing}, profile)
     left = Counter(part.design for part in parts if part.open_share)
     return {
-        "parts": [part_row(part) for part in parts],
+        "parts": [part_row(part) | {"current": part.chapter in standing} for part in parts],
         "different": sum(part.different for part in parts),
         "open": {"all": left.total(), "ledger": left[LEDGER], "samples": left[SAMPLES], "profile": left[PROFILE]},
         "often": sum(part.needs_samples for part in parts),

@@ -20,7 +20,7 @@ HOLD = {RESULT: "results that take a computation to judge hold, as printed or as
 HOLD[board.DERIVED] = "statements that an identity or a theorem decides hold"
 OTHERS = {
     ("does not", "do not"): (claims.CORRECTED, claims.FAILS),
-    ("stays open after its run", "stay open after their runs"): (claims.OPEN,),
+    ("stays open", "stay open"): (claims.OPEN,),
     ("was not run", "were not run"): (claims.NOT_RUN,),
 }
 
@@ -49,10 +49,11 @@ def prose(text: str, cell: Callable[[str], str]) -> str:
 
 def came_out(part: Part, record: dict | None) -> str:
     """The measured value, with the interval that is judged and the samples or the size behind it."""
-    if record is None or record["value"] is None:
+    if record is None:
         return "not run"
     samples = f" (n = {numerals.people(record['n'])})" if record["n"] > 1 else ""
-    return words.SMALLER * claims.not_run(record) + claims.Result(part, record).measurement + samples
+    found = claims.Result(part, record)
+    return words.SMALLER * (found.measured and claims.not_run(record)) + found.measurement + samples
 
 
 def filters(cell: Callable[[str], str]) -> dict[str, Callable]:

@@ -136,6 +136,8 @@ def test_wrong_examples_are_one_sentence(tmp_path, arrays):
 
 def test_examples_are_read_as_people_store_them(tmp_path):
     x, y, c = torch.randn(6, 3), torch.tensor([0, 1, -100, 0, 1, 1], dtype=torch.int32), torch.ones(6, 2)
+    np.savez(tmp_path / "two bytes.npz", x=x.numpy(), y=np.arange(6, dtype="uint16"))
+    assert checkpoints.examples(str(tmp_path / "two bytes.npz"), "cross_entropy")[1].tolist() == [0, 1, 2, 3, 4, 5]
     np.savez(tmp_path / "one.npz", x=x.double().numpy(), y=y.numpy())
     found = checkpoints.examples(str(tmp_path / "one.npz"), "cross_entropy")
     assert torch.equal(found[0], x.double()) and found[1].dtype == torch.int64 and torch.equal(found[1], y.long())
