@@ -699,6 +699,19 @@ class Sequences(nn.Module):
         return self.out((h + last.transpose(0, 1).flatten(1)[:, None] + self.places[:7]).tanh())
 
 
+@case(1, TOKENS)
+class Axial(nn.Module):
+    """Rows of positions, of which longer texts read more."""
+
+    def __init__(self):
+        super().__init__()
+        self.inp, self.rows, self.out = nn.Linear(5, 8), nn.Parameter(torch.randn(6, 1, 8)), nn.Linear(8, 2)
+
+    def forward(self, x):
+        rows = self.rows.expand(6, 4, 8)[: -(-x.shape[1] // 4)].flatten(0, 1)
+        return self.out((self.inp(x) + rows[: x.shape[1]]).tanh())
+
+
 @case(1 + 1 + 2, images(5, 3, 8, 8))
 class Divided(nn.Module):
     """Channels of two layers, 2 and 4, read in groups of 3."""
@@ -716,14 +729,10 @@ class Divided(nn.Module):
 class Across(nn.Module):
     """Groups of four channels over 2 and 10: the two of a, two of b, and two whole groups of b with their channels."""
 
-    def __init__(self):
+    def __init__(self, *before):
         super().__init__()
-        self.a, self.b, self.norm, self.out = (
-            nn.Conv2d(3, 2, 1),
-            nn.Conv2d(3, 10, 1),
-            nn.GroupNorm(3, 12),
-            nn.Linear(12, 2),
-        )
+        self.a, self.norm, self.out = nn.Conv2d(3, 2, 1), nn.GroupNorm(3, 12), nn.Linear(12, 2)
+        self.b = nn.Sequential(nn.Conv2d(3, 10, 1), *before)
 
     def forward(self, x):
         return self.out(self.norm(torch.cat([self.a(x), self.b(x)], 1)).relu().mean((2, 3)))
@@ -748,6 +757,8 @@ class Places(nn.Module):
 
 
 CASES["norm across"] = CASES.pop("Across")
+# the two of a; the pair of b that is cut off; two groups, in each two pairs, and in one order for both the two of these
+CASES["norms across"] = Case(lambda: Across(nn.GroupNorm(5, 10)), PIXELS, 1 + 1 + 1 + 2 + 2)
 
 
 for step in ORDERED | FREE:
