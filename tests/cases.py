@@ -683,33 +683,20 @@ class Decoder(nn.Module):
 
 @case(2, TOKENS)
 class Sequences(nn.Module):
-    """Of several lengths, in any order; last states of both directions side by side; a table longer than the text."""
+    """Of several lengths, in any order; last states of both directions side by side; more rows than the text reads."""
 
     def __init__(self):
         super().__init__()
         self.rnn, self.out, self.places = (
             nn.LSTM(5, 4, bidirectional=True),
             nn.Linear(8, 2),
-            nn.Parameter(torch.randn(14, 8)),
+            nn.Parameter(torch.randn(7, 1, 8)),
         )
 
     def forward(self, x):
         h, (last, _) = self.rnn(nn.utils.rnn.pack_padded_sequence(x, [5, 7], True, enforce_sorted=False))
-        h = nn.utils.rnn.pad_packed_sequence(h, True)[0]
-        return self.out((h + last.transpose(0, 1).flatten(1)[:, None] + self.places[:7]).tanh())
-
-
-@case(1, TOKENS)
-class Axial(nn.Module):
-    """Rows of positions, of which longer texts read more."""
-
-    def __init__(self):
-        super().__init__()
-        self.inp, self.rows, self.out = nn.Linear(5, 8), nn.Parameter(torch.randn(6, 1, 8)), nn.Linear(8, 2)
-
-    def forward(self, x):
-        rows = self.rows.expand(6, 4, 8)[: -(-x.shape[1] // 4)].flatten(0, 1)
-        return self.out((self.inp(x) + rows[: x.shape[1]]).tanh())
+        h, places = nn.utils.rnn.pad_packed_sequence(h, True)[0], self.places.expand(7, 2, 8)[:4].flatten(0, 1)
+        return self.out((h + last.transpose(0, 1).flatten(1)[:, None] + places[:7]).tanh())
 
 
 @case(1 + 1 + 2, images(5, 3, 8, 8))
