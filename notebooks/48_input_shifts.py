@@ -14,7 +14,7 @@
 # :name: fig-shift-answer
 # :alt: Squared shift against the number of neurons, both axes from 0. The points lie on the line of slope 2, inside the paper's wedge between the slopes 1 and 3; at 2048 neurons the recorded point is [[low(I7.constant)**2:.3f]] to [[high(I7.constant)**2:.3f]] times the number of neurons.
 #
-# Squared shift of the cheapest exchange, $\gamma_{\mathrm{in}}^2$, over the least squared distance of two inputs ($U_a$: row of input $a$ in an orthonormal basis of what inputs span); fixed weights of variance 1. Large dot: recorded; small: this run; grey: the paper's interval.
+# Squared shift of the cheapest exchange, $\gamma_{\mathrm{in}}^2$, over the least squared distance of two inputs ($U_a$: row of input $a$ in an orthonormal basis); fixed weights of variance 1. Large dot: recorded; small: this run; grey: the paper's interval.
 # :::
 #
 # **How sure.** The first sentence is the paper's theorem, checked to rounding on [[n(I7.bound)]] reindexings and [[n(I7.minimum)]] cheapest exchanges; the limit 2 is proved here, shifts measured on [[n(I7.constant)]] layers; recorded.
