@@ -222,7 +222,7 @@ print(f"T({3 * M}, {M}) = {expected_overlap(3 * M, M):.14f}")
 #
 # :::{prf:proof}
 # With $n$ surplus rows let $a_n = \mathbb E|X - Y|$ and $c_n = P(X = Y)$. One more row in each network changes $X - Y$ by 1 and by $-1$ with
-# probability $pq$ each, so that $a_{n+1} = a_n + 2pq\, c_n$. By (Z 13), $T(m + 1, M) < T(m, M)$ exactly if
+# probability $pq$ each, which on average changes its size only where $X = Y$: $a_{n+1} = a_n + 2pq\, c_n$. By (Z 13), $T(m + 1, M) < T(m, M)$ exactly if
 # $a_{n+1}/(n + 1 + M) > a_n/(n + M)$, that is, if $h(n) = 2pq\,(n + M)\, c_n - a_n > 0$. By the same relation,
 #
 # $$

@@ -9,7 +9,7 @@
 # *How high is the barrier between networks that are narrower than their task needs?*
 #
 # As matched networks widen, the rise of the loss between them falls twice. With six teacher neurons it is, at width five, **[[Z8.first_descent:.2f]]**
-# ([[Z8.first_descent:to]]) of that at width three; at width six 0 (proved) if both runs succeed. With twelve teacher neurons only **[[100 * Z8.at_M:.0f]] %** ([[100 * low(Z8.at_M):.0f]] to [[100 * high(Z8.at_M):.0f]]) of runs do.
+# ([[Z8.first_descent:to]]) of that at width three; at width six it is 0 (proved) if both runs succeed. With twelve only **[[100 * Z8.at_M:.0f]] %** ([[100 * low(Z8.at_M):.0f]] to [[100 * high(Z8.at_M):.0f]]) of runs do.
 #
 # :::{glue:figure} fig_twice
 # :alt: Barrier after matching against the width from 1 to 24 for six teacher neurons, logarithmic axis. It is 0 at one neuron, highest at half the teacher's width, falls to 0 at the teacher's width, rises to a second, much lower peak between one and two times that width, and falls again. Marked: one neuron short it is [[Z8.first_descent:.2f]] ([[Z8.first_descent:to]]) of that at half the width, and with twelve teacher neurons [[100 * low(Z8.at_M):.0f]] to [[100 * high(Z8.at_M):.0f]] % of the runs arrive at equal width, as recorded.

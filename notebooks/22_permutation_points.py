@@ -348,12 +348,12 @@ figures.numbers(
     points=len(everything),
     unclear=len(found) - len(everything),
     deep=sum(p.net.depth == 3 for p in everything),
-    agree="all" if all(agree) else sum(agree),
+    agree="all" if all(agree) else f"{sum(agree)} of",
     scalar=len(scalar),
 )
 
 # %% [markdown]
-# The theorem is right at {glue:text}`agree` of {glue:text}`points` points of this run, {glue:text}`deep` of them in a deeper network; {glue:text}`unclear` others, with an eigenvalue that double precision cannot tell from 0, are left out. With one output up to {glue:text}`max(negatives, default=0)` eigenvalues are negative here, up to [[P3.at_most_one]] in the recorded run. Points without any, which may be minima of the larger network: {glue:text}`negatives.count(0) or "none"` of the {glue:text}`scalar` with one output.
+# The theorem is right at {glue:text}`agree` {glue:text}`points` points of this run, {glue:text}`deep` of them in a deeper network; {glue:text}`unclear` others, with an eigenvalue that double precision cannot tell from 0, are left out. With one output up to {glue:text}`max(negatives, default=0)` eigenvalues are negative here, up to [[P3.at_most_one]] in the recorded run. Points without any, which may be minima of the larger network: {glue:text}`negatives.count(0) or "none"` of the {glue:text}`scalar` with one output.
 
 # %%
 rival = min(lopsided, default=1.0)

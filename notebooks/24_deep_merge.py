@@ -8,7 +8,7 @@
 #
 # *What does it cost to make two similar neurons alike, and is it cheaper in a wider network?*
 #
-# Hardly any accuracy (small digits, worst width): a change of **[[-100 * P8.accuracy:±]] points**. The highest loss on the way falls like the width to the power **[[P8.falls:±]]**. On no path do the two become one; with one neuron fewer the loss is **[[2.718281828 ** P8.above:.1f]] times** ([[2.718281828 ** P8.above:to]]) that at the way's end.
+# Hardly any accuracy (small digits, worst width): a change of **[[-100 * P8.accuracy:±]] points**. The highest loss on the way falls like the width to the power **[[P8.falls:±]]**. On no path do the two become one; with one neuron fewer the loss is **[[2.718281828 ** P8.above:.1f]] times** ([[2.718281828 ** P8.above:to]]) that at its end.
 #
 # :::{glue:figure} fig_heights
 # :alt: First panel, highest loss on the way against the width, both logarithmic, as a share of that at the narrowest of the paper's widths: a straight line that falls with the recorded exponent of [[P8.falls:±]], in a fan that is its interval. Second panel, loss over that at the end of the way: a dot at [[2.718281828 ** P8.above:.1f]] for networks with one neuron fewer, with its interval of [[2.718281828 ** P8.above:to]], right of a dotted line at 1.

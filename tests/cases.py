@@ -683,17 +683,17 @@ class Decoder(nn.Module):
 
 @case(2, TOKENS)
 class Sequences(nn.Module):
-    """Of several lengths, in any order; last states of both directions side by side; a table longer than the text."""
+    """Of several lengths, in any order; last states of both directions side by side; more rows than the text reads."""
 
     def __init__(self):
         super().__init__()
         self.rnn, self.out = nn.LSTM(5, 4, bidirectional=True), nn.Linear(8, 2)
-        self.places = nn.Parameter(torch.randn(14, 8))
+        self.places = nn.Parameter(torch.randn(7, 1, 8))
 
     def forward(self, x):
         h, (last, _) = self.rnn(nn.utils.rnn.pack_padded_sequence(x, [5, 7], True, enforce_sorted=False))
-        h = nn.utils.rnn.pad_packed_sequence(h, True)[0]
-        return self.out((h + last.transpose(0, 1).flatten(1)[:, None] + self.places[:7]).tanh())
+        h, places = nn.utils.rnn.pad_packed_sequence(h, True)[0], self.places.expand(7, 2, 8)[:4].flatten(0, 1)
+        return self.out((h + last.transpose(0, 1).flatten(1)[:, None] + places[:7]).tanh())
 
 
 @case(1 + 1 + 2, images(5, 3, 8, 8))
@@ -713,10 +713,10 @@ class Divided(nn.Module):
 class Across(nn.Module):
     """Groups of four channels over 2 and 10: the two of a, two of b, and two whole groups of b with their channels."""
 
-    def __init__(self):
+    def __init__(self, *before):
         super().__init__()
-        self.a, self.b, self.norm = nn.Conv2d(3, 2, 1), nn.Conv2d(3, 10, 1), nn.GroupNorm(3, 12)
-        self.out = nn.Linear(12, 2)
+        self.a, self.norm, self.out = nn.Conv2d(3, 2, 1), nn.GroupNorm(3, 12), nn.Linear(12, 2)
+        self.b = nn.Sequential(nn.Conv2d(3, 10, 1), *before)
 
     def forward(self, x):
         return self.out(self.norm(torch.cat([self.a(x), self.b(x)], 1)).relu().mean((2, 3)))
@@ -741,6 +741,8 @@ class Places(nn.Module):
 
 
 CASES["norm across"] = CASES.pop("Across")
+# the two of a; the pair of b that is cut off; two groups, in each two pairs, and in one order for both the two of these
+CASES["norms across"] = Case(lambda: Across(nn.GroupNorm(5, 10)), PIXELS, 1 + 1 + 1 + 2 + 2)
 
 
 for step in ORDERED | FREE:

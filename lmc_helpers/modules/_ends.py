@@ -1,7 +1,5 @@
 """The line between two modules: the tensors that have a halfway, by kind, and a check that nothing else counts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any

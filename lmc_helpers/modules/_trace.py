@@ -58,6 +58,7 @@ from lmc_helpers.modules._axes import (
 )
 from lmc_helpers.modules._module import called, outputs_of, step_by_step, tensors_of
 from lmc_helpers.modules._operations import (
+    CARRIES,
     MOST,
     MOVES,
     PASSED,
@@ -113,8 +114,10 @@ class Follower(TorchDispatchMode):
         self.apart, self.reached = dict(blocks), {k: set[int]() for k in blocks}
         self.states = WeakTensorKeyDictionary()
         self.noted: list[Axes] = []
+        self.taken: list[Axes] = []  # the axes of what other operations take than those that carry entries along
         self.module = [""]
         self.stacked: set[Atom] = set()  # what is picked entry by entry
+        self.indexed: set[Atom] = set()  # what is picked by an index
         self.writes = False  # whether the present operation changes a tensor in place
         #: of each operation its name and the axes of its tensors, None for blocks that are read apart, and of its
         #: results, None if their use fixes the units
@@ -233,6 +236,7 @@ class Follower(TorchDispatchMode):
                     self.state(one)
             given = [None if shaped or self.is_apart(name, one) else self.state(one) for one in tensors]  # before
             states = [axes for state in given if state is not None for axes in state.each()]
+            self.taken += states if name not in CARRIES else []
             for tensor in tensors:
                 k = self.numbers.get(memory(tensor))
                 if k is not None:
@@ -463,7 +467,7 @@ class Follower(TorchDispatchMode):
                     [[*of[:dim], cut(of[dim], *at), *of[dim + 1 :]] for of, at in parts if at[0] < at[1]], dim
                 )
         if (first, last) != (0, tensor.shape[dim]) and not is_fixed(state.variants[0][dim]):
-            self._unpack(resolved(state.variants[0][dim]))
+            self.unpack(resolved(state.variants[0][dim]))
         axes = [[*axes[:dim], cut(axes[dim], first, last), *axes[dim + 1 :]] for axes in state.variants]
         return replace(state, variants=axes)
 
@@ -476,14 +480,14 @@ class Follower(TorchDispatchMode):
         if axis is state.pack:
             return State([axes[:dim] + axes[dim + 1 :] for axes in self.part(tensor, dim, k, k + 1).variants])
         if not is_fixed(axis):
-            self._unpack(resolved(axis))
+            self.unpack(resolved(axis))
             self.stacked |= {atom.root() for atom in resolved(axis)[0]}
             fix(axis)
         if length(axis) <= MOST and {atom.root() for product in axis for atom in product} <= self.cut:
             cut(axis, k, k + 1)
         return replace(state, variants=[axes[:dim] + axes[dim + 1 :] for axes in state.variants])
 
-    def _unpack(self, picked: Axis) -> None:
+    def unpack(self, picked: Axis) -> None:
         """An axis of which parts are taken and which is a factor of a parameter's, not the last: that is packed."""
         if len(picked) != 1 or not picked[0]:
             return
@@ -684,8 +688,7 @@ def _groups(follower: Follower, names: list[str], buffers: set[str]) -> tuple[Sy
     for k, read in follower.reached.items():
         if len(read) < len(follower.blocks.get(k, ())):
             follower.whole(k)
-    noted = follower.noted[len(names) :]
-    used = {atom for axes in noted for axis in axes for product in branches(axis) for atom in product}
+    used = {atom for axes in follower.taken for axis in axes for product in branches(axis) for atom in product}
     spots: dict[Atom, list[Spot]] = {}
     left: dict[str, list[str]] = {}  # why → parameter[axis]
     for k, name in enumerate(names):
@@ -710,15 +713,16 @@ def _groups(follower: Follower, names: list[str], buffers: set[str]) -> tuple[Sy
     for why, atoms in [*alike, ("their place between each other, in one order for all", grouping.pieces())]:
         of_atoms = [f"{spot.name}[{spot.axis}]" for atom in atoms for spot in free[atom] if spot.name not in buffers]
         left.setdefault(why, []).extend(of_atoms)
-    stacks = {names[k] for k in follower.apart}
+    stacks, picked = {names[k] for k in follower.apart}, set[str]()
     for k, name in enumerate(names):
-        axes = [] if k in follower.blocks else list(map(resolved, follower.axes(follower.sources[k])))
-        if follower.stacked & {axis[0][0] for axis in axes if len(axis) == len(axis[0]) == 1} and name not in buffers:
-            stacks.add(name)
+        axes = [] if k in follower.blocks or name in buffers else map(resolved, follower.axes(follower.sources[k]))
+        whole_axes = {axis[0][0] for axis in axes if len(axis) == len(axis[0]) == 1}
+        stacks |= {name} if follower.stacked & whole_axes else set()
+        picked |= {name} if follower.indexed & whole_axes else set()
     for places in whole.groups.values():  # entries of stacks, layers for instance, have units in one order
-        if {place.name for place in places} <= stacks and not any(place.where for place in places):
-            at = (place.name for place in places)
-            left.setdefault("a stack, all entries of which have one order of units", []).extend(at)
+        each = dict.fromkeys(place.name for place in places)
+        if each.keys() & stacks and each.keys() <= stacks | picked and not any(place.where for place in places):
+            left.setdefault("a stack, all entries of which have one order of units", []).extend(each)
     return replace(whole, left={why: tuple(dict.fromkeys(at)) for why, at in left.items() if at}), grouping
 
 
@@ -738,6 +742,7 @@ class Grouping:
                     self.beside.setdefault(spot.name, {})[atom] = spot
         self.companions = _companions(follower.noted, free)
         self.contexts: dict[Atom, Product] = {}
+        self.deep: set[Atom] = set()  # the atoms that are inside of indices inside of others
         for atom in free:
             self.context(atom)
         order = {name: follower.first_use.get(k, len(names)) for k, name in enumerate(names)}
@@ -758,6 +763,8 @@ class Grouping:
                 )
                 if inside and (outer.fixed or self._joins(outer, found)):
                     found.append(outer)
+                elif inside:
+                    self.deep.add(atom)
             self.contexts[atom] = tuple(found)
         return self.contexts[atom]
 
@@ -779,7 +786,7 @@ class Grouping:
             one
             for one in self.free
             for other in self.companions[one] - {*self.contexts[one]}
-            if one not in self.contexts.get(other, ()) and never_apart(one, other)
+            if one in self.deep or (one not in self.contexts.get(other, ()) and never_apart(one, other))
         ]
 
     def _beside(self, spot: Spot) -> list[Atom]:

@@ -84,16 +84,9 @@ def undecided(found: Findings, letter: str) -> dict[tuple[str, str], list[Statem
     return groups
 
 
-def measured(found: Findings, letter: str) -> list[Finding]:
-    """The parts of a paper that are measurements."""
-    theirs = [f for f in found.parts.values() if f.part.id[0] == letter and f.part.whose != claims.OURS]
-    return [f for f in theirs if not f.part.derivation]
-
-
-def confirmed(found: Findings, letter: str) -> list[dict]:
-    """The confirmatory runs behind a paper's parts: chapter, commit of criteria and seeds, day, and how many parts."""
-    here = measured(found, letter)
-    runs = Counter((f.paper["chapter"], f.paper["seeds"], f.paper["date"]) for f in here if f.paper)
+def confirmed(measured: list[Finding]) -> list[dict]:
+    """The confirmatory runs behind some parts: chapter, commit of criteria and seeds, day, and how many parts."""
+    runs = Counter((f.paper["chapter"], f.paper["seeds"], f.paper["date"]) for f in measured if f.paper)
     return [{"chapter": c, "seeds": s, "date": d, "parts": n} for (c, s, d), n in sorted(runs.items())]
 
 
@@ -121,15 +114,16 @@ def report(found: Findings, letter: str) -> dict:
         if s.kind == RESULT and s.verdict in (claims.HOLDS, claims.SHARPER):
             holding.setdefault((s.part.where, s.part.statement, s.part.reading), s)
     theirs = [f for f in found.parts.values() if f.part.id[0] == letter and f.part.whose != claims.OURS]
+    measured = [f for f in theirs if not f.part.derivation]
     return errata.content(found, letter) | {
         "line": (line := board.cells(found.statements, letter)),
         "in_short": in_short(line),
         "holding": list(holding.values()),
         "sharper": [s for s in statements if s.part.whose != claims.OURS and s.verdict == claims.SHARPER],
         "undecided": undecided(found, letter),
-        "confirmed": confirmed(found, letter),
+        "confirmed": confirmed(measured),
         "revised": [f.part for f in theirs if f.part.revised],
-        "unconfirmed": sum(f.paper is None for f in measured(found, letter)),
+        "unconfirmed": sum(f.paper is None for f in measured),
     }
 
 

@@ -18,8 +18,7 @@ def price(core_minutes: float) -> str:
     if core_minutes < 1:
         return f"{round(60 * core_minutes)} core-seconds"
     if core_minutes < 300:
-        minutes = round(core_minutes)
-        return f"{minutes} core-minute{'s' if minutes > 1 else ''}"
+        return plural(round(core_minutes), "core-minute")
     return f"{round(core_minutes / 60)} core-hours"
 
 

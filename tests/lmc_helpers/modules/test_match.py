@@ -15,17 +15,9 @@ from torch.nn.functional import mse_loss
 
 from lmc_helpers import Axis, Symmetry, line, load_matching, match, permuted, symmetry
 
-FACTORS = (
-    "heads twice",
-    "mixed in groups",
-    "grouped queries",
-    "repeated keys",
-    "norm in heads",
-    "packed inside heads",
-    "partly rotary",
-)
+FACTORS = ("grouped queries", "repeated keys", "norm in heads", "packed inside heads", "partly rotary")
 HEADS = ("heads on None", "heads on 0", "heads on 1", "fused slices", "fused lists", "fused entries")
-PARTS = ("Layers", "Experts", "Members", "Divided", "Mixer", "Chosen", "Gathered")
+PARTS = ("Layers", "Experts", "Members", "Divided", "Mixer", "Chosen", "Gathered", "heads twice", "mixed in groups")
 
 
 def dense():
@@ -87,9 +79,7 @@ def test_double_networks_that_compute_in_single_precision():
     a, x = Single(nn.Linear(5, 300), nn.Linear(300, 2)).double(), normal(20, 5)
     groups = symmetry(a, x)
     found = match(a, permuted(a, groups, drawn(groups)), x)
-    assert groups.sizes == {"0": 300} and all(
-        value.equal(a.state_dict()[key]) for key, value in found.state_dict().items()
-    )
+    assert found[0].weight.equal(a[0].weight) and found[1].weight.equal(a[1].weight)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])

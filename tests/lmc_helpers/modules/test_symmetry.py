@@ -244,6 +244,10 @@ LEFT = {  # what has one order for all, or is left alone without need: a network
         *((CASES["heads on None"].make(),), (2, 7, 5)),
         *("which takes parts in their order", {"q.weight[0]", "k.weight[0]", "v.weight[0]", "proj.weight[1]"}),
     ),
+    "groups in groups": (
+        *((C(4, 8), nn.GroupNorm(4, 8), nn.Tanh(), nn.GroupNorm(2, 8), C(8, 2)), (2, 4, 3)),
+        *("between each other", {"0.weight[0]", "0.bias[0]", "4.weight[1]"}),
+    ),
     "groups that are cut": (
         *((Mixed(2, False),), (2, 4, 3)),
         *("'convolution' of '0.mix', all groups", {"qkv.weight[0]", "mix.weight[0]", "mix.weight[1]", "out.weight[1]"}),
