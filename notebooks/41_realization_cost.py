@@ -13,7 +13,7 @@
 # :::{glue:figure} fig_two_ellipses
 # :alt: The functions of cost at most one in the plane of a, an upright and a lying ellipse that cross. For epsilon 0.7 they are a little flattened, for 0.2 narrow. A marked function with a_1 = 0 lies inside the upright ellipse of neuron 2, where it costs 0.6 and 0.5, and, for 0.2, far outside the lying one of neuron 1, where it costs 0.9 and 2.5.
 #
-# Functions with coefficients $a_1$, $a_2$ of cost at most 1 for two neurons (Example 4.3) that see one of two numbers $\varepsilon$ times as strongly; costs of one.
+# Functions with coefficients $a_1$, $a_2$ of cost at most 1 for two neurons (Example 4.3) that each see one number $\varepsilon$ times as strongly as the other; costs of one.
 # :::
 #
 # **How sure.** Proved in the paper, behind a ReLU here; checked on [[n(I2.bijection)]] neurons and [[n(I3.start)]] pairs; recorded.
