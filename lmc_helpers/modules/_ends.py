@@ -1,7 +1,5 @@
 """The line between two modules: the tensors that have a halfway, by kind, and a check that nothing else counts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -14,6 +12,7 @@ from torch.utils._pytree import tree_leaves
 from lmc_helpers.modules._data import run
 from lmc_helpers.modules._module import called, copied, fitting, outputs_of, tensors, tensors_of, untouched
 from lmc_helpers.modules._plain import Reads, SecondRoad, reached, unsaved
+from lmc_helpers.modules._precision import Types
 from lmc_helpers.networks.permutations import change
 
 Values = dict[str, Tensor]
@@ -156,9 +155,10 @@ class Ends:
 
 def check_same(b: nn.Module, made: nn.Module, x: Any, chosen: Callable | None = None) -> None:
     """Raise unless a module with its units in another order gives the outputs of the one that it was made of."""
-    expected, found = (_outputs(copied(end), x, 0, chosen or (lambda out: out)) for end in (b, made))
+    with Types(replace=False) as types:
+        expected, found = (_outputs(copied(end), x, 0, chosen or (lambda out: out)) for end in (b, made))
     changed = change(found, expected)
-    if not changed <= _rounding(expected):
+    if not changed <= _rounding(expected, types.seen):
         raise ValueError(
             f"b gives other outputs when its units are permuted, by {changed:.1e} of the largest: its groups are not "
             "those of a on these inputs; allowed: modules of one architecture, and its groups"
@@ -167,9 +167,10 @@ def check_same(b: nn.Module, made: nn.Module, x: Any, chosen: Callable | None = 
 
 def leads_to_ensemble(a: nn.Module, b: nn.Module, middle: nn.Module, x: Any) -> bool:
     """True if the outputs of a module are the means of those of two."""
-    found, u, v = ([one for one in _outputs(net, x, 0) if one.is_floating_point()] for net in (middle, a, b))
+    with Types(replace=False) as types:
+        found, u, v = ([one for one in _outputs(net, x, 0) if one.is_floating_point()] for net in (middle, a, b))
     expected = [(one + two) / 2 for one, two in zip(u, v, strict=True)]
-    return change(found, expected) <= _rounding(expected)
+    return change(found, expected) <= _rounding(expected, types.seen)
 
 
 def check_followed(model: nn.Module, x: Any) -> None:
@@ -187,10 +188,10 @@ def _outputs(model: nn.Module, x: Any, seed: int, chosen: Callable = lambda out:
         return [one.clone() for one in outputs_of(chosen(run(model, fitting(model, x))))]
 
 
-def _rounding(outputs: list[Tensor]) -> float:
-    """A change that rounding makes."""
+def _rounding(outputs: list[Tensor], inside: float = 0.0) -> float:
+    """A change that rounding makes in the types of outputs, and in one of a precision ``inside`` of the call."""
     types = [one.dtype for one in outputs if one.is_floating_point() or one.is_complex()]
-    return max((torch.finfo(kind).eps ** 0.5 for kind in types), default=0.0)
+    return max(0.0, inside, *(torch.finfo(kind).eps for kind in types)) ** 0.5
 
 
 def _equal(u: Any, v: Any) -> bool:

@@ -13,8 +13,6 @@ may take the place of the factors, inverse and transposed where e_t is −1; whe
 rotations. Signs are found by :mod:`lmc_helpers.modules._signs`.
 """
 
-from __future__ import annotations
-
 import inspect
 import itertools
 import math

@@ -1,7 +1,5 @@
 """Preparation of a user's module, common to all methods here: unwrap, copy, check, run."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager, nullcontext

@@ -319,9 +319,13 @@ def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
     def take(_: Any, args: tuple, kwargs: dict) -> None:
         reads.into |= reads.makers((args, kwargs))
 
-    def leave(module: nn.Module, inputs: tuple, z: Tensor) -> None:
+    def leave(module: nn.Module, inputs: tuple, z: Any) -> None:
         reading()
         active.pop()
+        if not isinstance(z, Tensor):
+            order.append(module)
+            odd[module] = (), z
+            return leave_own(module, inputs, z)
         if torch._C._functorch.is_functorch_wrapped_tensor(z):
             inside.add(module)
             return

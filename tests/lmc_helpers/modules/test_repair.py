@@ -118,6 +118,10 @@ def test_all_units_have_the_interpolated_statistics(lam):
 
 
 def test_what_cannot_be_set_is_said():
+    class Router(nn.Linear):
+        def forward(self, x):
+            return super().forward(x), x
+
     class Attention(nn.Module):
         def __init__(self):
             super().__init__()
@@ -127,17 +131,19 @@ def test_what_cannot_be_set_is_said():
             self.other = nn.Linear(4, 4)
             self.other.weight = self.tied.weight
             self.twice = nn.Linear(4, 4)
+            self.router = Router(4, 4)
             self.head = nn.Linear(4, 2)
 
         def forward(self, x):
             h = self.free(self.layer(x)).relu()
             h = self.twice(self.twice(h).relu()).relu()
+            h = self.router(h)[0].relu()
             return self.head(self.other(self.tied(h).relu()).relu())
 
     a, b = scattered(Attention(), 1), scattered(Attention(), 2)
     with pytest.warns(UserWarning, match="layer.self_attn"):
         merged, found = repair(a, b, (numbers(6, 5, 4), numbers(6)), details=True)
-    assert list(found.left) == ["layer.self_attn", "free", "twice", "tied", "other"]
+    assert list(found.left) == ["layer.self_attn", "free", "twice", "router", "tied", "other"]
     assert list(found.ratios) == ["layer.norm1", "layer.linear1", "layer.linear2", "layer.norm2"]
     assert merged.other.weight is merged.tied.weight
 

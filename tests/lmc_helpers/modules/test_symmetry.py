@@ -9,7 +9,7 @@ from functools import partial
 
 import pytest
 import torch
-from cases import CASES, Attention, difference, drawn, made, moved, outputs
+from cases import CASES, Attention, Mixed, difference, drawn, made, moved, outputs
 from torch import nn
 from torch.nn import functional as F
 
@@ -244,9 +244,21 @@ LEFT = {  # what has one order for all, or is left alone without need: a network
         *((CASES["heads on None"].make(),), (2, 7, 5)),
         *("which takes parts in their order", {"q.weight[0]", "k.weight[0]", "v.weight[0]", "proj.weight[1]"}),
     ),
+    "groups in groups": (
+        *((C(4, 8), nn.GroupNorm(4, 8), nn.Tanh(), nn.GroupNorm(2, 8), C(8, 2)), (2, 4, 3)),
+        *("between each other", {"0.weight[0]", "0.bias[0]", "4.weight[1]"}),
+    ),
+    "groups that are cut": (
+        *((Mixed(2, False),), (2, 4, 3)),
+        *("'convolution' of '0.mix', all groups", {"qkv.weight[0]", "mix.weight[0]", "mix.weight[1]", "out.weight[1]"}),
+    ),
     "index arithmetic": (
         *((nn.Linear(4, 6), Step(lambda h: F.one_hot((h.argmax(-1) + 1) % 6, 6) * h.sum()), nn.Linear(6, 2)), (5, 4)),
         *("'add'", {"0.weight[0]", "0.bias[0]"}),
+    ),
+    "a constant": (
+        *((nn.Linear(4, 3), Step(lambda h: h * torch.tensor([1.0, 2.0, 3.0])), nn.Linear(3, 2)), (5, 4)),
+        *("'tensor' of '1'", {"0.weight[0]", "0.bias[0]", "2.weight[1]"}),
     ),
     "one entry": (
         *((nn.Linear(4, 6), Step(lambda h: h * h[:, :1].sigmoid()), nn.Linear(6, 2)), (5, 4)),
