@@ -278,6 +278,10 @@ def _index(f, a, out):
     if len(chosen) == 1 and (span := f.span(picks[chosen[0]], a.self.shape[chosen[0]])):  # h[:, [-1]], a slice
         return [f.part(a.self, chosen[0], *span)]
     axes = list(f.axes(a.self))
+    if len(chosen) == 1 and picks[chosen[0]].dtype == torch.bool:  # h[mask], entries in their order
+        d, mask = chosen[0], picks[chosen[0]]
+        fix(*axes[d : d + mask.ndim], *f.axes(mask), f.index.get(mask, ()))
+        return [[*axes[:d], *fixed(out[0].shape[d : d + 1]), *axes[d + mask.ndim :]]]
     if any(picks[d].dtype in (torch.bool, torch.uint8) for d in chosen):
         fix(*axes, *(axis for d in chosen for axis in [*f.axes(picks[d]), f.index.get(picks[d], ())]))
         return [fixed(out[0].shape)]
@@ -300,6 +304,13 @@ def _index_put(f, a, out):
             token = [f.axes(a.values)] if a.values.numel() > 1 else []
             return [f.broadcast(f.axes(a.self), [*f.axes(mask), *behind], *token)]
     f.writes = True
+    if len(picks) == 1 and picks[0][1].dtype == torch.bool:  # h[mask] = rows in their order
+        ((d, mask),), axes, own = picks, f.axes(a.self), f.axes(a.values)
+        rest = axes[d + mask.ndim :]
+        rows = own[: len(own) - len(rest)][-1:]
+        fix(*axes[d : d + mask.ndim], *f.axes(mask), *rows)
+        f.broadcast([*axes[:d], *rows, *rest] if rows else rest, own)
+        return [axes]
     (taken,) = _index(f, a, [a.self])
     for axes in taken.each() if isinstance(taken, State) else [taken]:
         f.broadcast(axes, f.axes(a.values))

@@ -173,10 +173,10 @@ def _foreign(one: Any) -> bool:
 
 
 @cache
-def _names(code: CodeType, kinds: tuple[str, ...] = ("LOAD_GLOBAL",)) -> frozenset[str]:
-    """The global names, or names of other kinds, in a piece of code and those inside it."""
-    found = {step.argval for step in dis.get_instructions(code) if step.opname in kinds}
-    return frozenset(found.union(*(_names(one, kinds) for one in code.co_consts if isinstance(one, CodeType))))
+def _names(code: CodeType) -> frozenset[str]:
+    """The global names in a piece of code and those inside it."""
+    found = {step.argval for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL"}
+    return frozenset(found.union(*(_names(one) for one in code.co_consts if isinstance(one, CodeType))))
 
 
 def unsaved(model: nn.Module) -> set[str]:
@@ -220,11 +220,10 @@ Other = tuple[float | None, float]  # c and by, as in Call
 @cache
 def _compared(code: CodeType) -> tuple[set[float], set[str]]:
     """The numbers and the names on the lines of a piece of code that compare something."""
-    steps = [(one, one.positions.lineno if one.positions else None) for one in dis.get_instructions(code)]
+    steps = [(one, one.positions and one.positions.lineno) for one in dis.get_instructions(code)]
     lines = {line for one, line in steps if one.opname == "COMPARE_OP"}
     here = [one.argval for one, line in steps if line in lines and one.opname.startswith("LOAD_")]
-    numbers = {value for value in here if isinstance(value, (int, float)) and not isinstance(value, bool)}
-    return numbers, {value for value in here if isinstance(value, str)}
+    return {value for value in here if type(value) in (int, float)}, {value for value in here if type(value) is str}
 
 
 def _others(n: float, frames: Iterable[FrameType]) -> set[Other]:
@@ -338,17 +337,13 @@ class Call(TorchDispatchMode):
 class Leaving(TorchFunctionMode):
     """Tells by what methods numbers that depend on inputs leave torch in a call, so that nothing follows them."""
 
-    METHODS = frozenset({"numpy", "tolist", "__array__"})
-
-    def __init__(self, model: nn.Module, call: Call):
+    def __init__(self, call: Call):
         super().__init__()
         self.call, self.by = call, set[str]()
-        codes = (one.__code__ for one in reached(model) if isinstance(one, FunctionType))
-        self.may = any(_names(code, ("LOAD_ATTR", "LOAD_METHOD")) & self.METHODS for code in codes)
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         name = getattr(func, "__name__", "")
-        if name in self.METHODS and _home(args[0]) in self.call.known:
+        if name in ("numpy", "tolist", "__array__") and _home(args[0]) in self.call.known:
             self.by.add(name)
         return func(*args, **(kwargs or {}))
 

@@ -271,7 +271,12 @@ class _From(Reads):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         out, found = super().__torch_dispatch__(func, types, args, kwargs), self.makers((args, kwargs))
-        if None in found and func.overloadpacket.__name__ in (*PRODUCTS, "convolution"):
+        if None in found and func.overloadpacket.__name__ in (
+            *PRODUCTS,
+            "convolution",
+            "_euclidean_dist",
+            "_cdist_forward",
+        ):
             self.into |= found
             found = {None}
         self.of |= {_home(one): found for one in tensors_of(out)}
@@ -352,7 +357,7 @@ def _layers(model: nn.Module, data: Any) -> tuple[list[str], dict[str, str]]:
             outputs = run(model, fitting(model, x))
     last = {made[storage(z)][0] for z in tensors_of(outputs) if storage(z) in made}
     ends = reads.makers(outputs)
-    heads = ends - reads.into - {None}
+    heads = {one for one in order if one in ends} - reads.into
     unsure = last & reads.into | (heads - last if len(heads) > 1 else set())
     last |= heads if ends else set(order[-1:])
     owners = Counter(id(value) for module in names for value in module._parameters.values() if value is not None)

@@ -241,6 +241,7 @@ class _Probe:
                 self.followed: list[Call] = []  # the first of each sequence of operations
                 self.expected: list[Tensor] = []
                 self.read: set[str] = set()
+                self.leaving: set[str] = set()  # methods by which numbers that depend on inputs leave torch
                 for each in (x, *also):
                     self.add(fitting(self.model, each))
                 break
@@ -251,16 +252,17 @@ class _Probe:
                             run(self.model, fitting(self.model, each))  # which tells an error of torch in one sentence
                     if chosen is None:
                         raise
-                    why = f"{type(error).__name__}: {error}".replace("\n", " ")
                     allowed = "a function of the module's outputs"
-                    raise ValueError(f"outputs = {chosen} fails ({why}); allowed: {allowed}") from error
+                    raise ValueError(f"outputs = {chosen} fails ({error!r:.200}); allowed: {allowed}") from error
         self.draw()
         self.force()
 
     def add(self, x: Any, always: bool = True) -> None:
         """One more call; it is followed if it runs other operations, or reads other parameters, than those before."""
         call = self.call(x)
-        outputs = self.run(call, self.values)
+        with Leaving(call) as leaving:
+            outputs = self.run(call, self.values)
+        self.leaving |= leaving.by
         foreign = [name for name in call.read if name.startswith(" ")]
         if foreign:
             raise SecondRoad(min(foreign)[1:])
@@ -323,21 +325,10 @@ class _Probe:
             if not names <= self.read:
                 self.tried(x, set(range(len(list(tensors_of(x))))), MANY)
         said = [f"without other values of input tensors {', '.join(sorted(kept))}"] if kept else []
-        by = sorted(set[str]().union(*map(self.leaving, given)))
-        said += [f"with numbers that the module reads by {', '.join(by)} as drawn inputs give them"] if by else []
+        by = ", ".join(sorted(self.leaving))
+        said += [f"with numbers that the module reads by {by} as drawn inputs give them"] if by else []
         if said:
             warnings.warn(f"groups are checked {' and '.join(said)}", stacklevel=6)
-
-    def leaving(self, x: Any) -> set[str]:
-        """The methods by which numbers that depend on the inputs leave torch."""
-        call = self.call(x)
-        mode = Leaving(self.model, call)
-        if mode.may:
-            with mode:
-                self.run(call, self.values)
-        else:
-            self.passes.pop()
-        return mode.by
 
     def tried(self, x: Any, which: set[int], examples: int = 0, counts: int = 0) -> bool:
         """True if the module runs with some tensors of a call drawn anew, and about so many examples."""

@@ -400,6 +400,23 @@ def check_by_number(module, found, x):
             assert difference(*(outputs(one, (x, torch.tensor([n]))) for one in (other, module))) < 1e-5
 
 
+def test_a_mask_picks_entries_and_leaves_their_units_free():
+    class Masked(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.up, self.inner, self.late, self.down = (nn.Linear(*z) for z in ((3, 6), (6, 5), (5, 6), (6, 2)))
+
+        def forward(self, x, mask):
+            h = self.up(x)
+            h[mask] = self.late(self.inner(h[mask]).relu())
+            h[:, mask[0]] = h[:, mask[0]].tanh()
+            return self.down(h[mask].tanh()), h.relu().sum((1, 2))
+
+    module, x, mask = Masked(), torch.randn(4, 5, 3), torch.arange(20).view(4, 5) % 3 > 0
+    found = symmetry(module, (x, mask))
+    assert found.sizes == {"up": 6, "inner": 5} and verify(module, (x, mask), found).holds()
+
+
 def test_depth_that_a_number_of_the_input_says():
     class Deep(nn.Module):
         def __init__(self):
