@@ -687,11 +687,8 @@ class Sequences(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.rnn, self.out, self.places = (
-            nn.LSTM(5, 4, bidirectional=True),
-            nn.Linear(8, 2),
-            nn.Parameter(torch.randn(7, 1, 8)),
-        )
+        self.rnn, self.out = nn.LSTM(5, 4, bidirectional=True), nn.Linear(8, 2)
+        self.places = nn.Parameter(torch.randn(7, 1, 8))
 
     def forward(self, x):
         h, (last, _) = self.rnn(nn.utils.rnn.pack_padded_sequence(x, [5, 7], True, enforce_sorted=False))

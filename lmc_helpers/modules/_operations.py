@@ -5,8 +5,6 @@ output; those that are left out are unknown, and refused if they are used. Rules
 that are summed or meet.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Sequence

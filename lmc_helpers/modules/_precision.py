@@ -1,7 +1,5 @@
 """Modules in double precision, also where their code names another type, as in ``x.float()``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any

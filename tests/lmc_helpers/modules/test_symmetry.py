@@ -2,7 +2,9 @@
 
 import contextlib
 import itertools
+import math
 import random
+from contextlib import nullcontext
 from functools import partial
 
 import pytest
@@ -139,6 +141,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:groups are checked with numbers that the module reads by numpy")
 @pytest.mark.parametrize("message", REFUSED)
 def test_what_is_not_proven_is_refused(message):
     with pytest.raises(ValueError, match=message) as raised:
@@ -146,6 +149,7 @@ def test_what_is_not_proven_is_refused(message):
     assert ". " not in str(raised.value)  # one sentence
 
 
+@pytest.mark.filterwarnings("ignore:groups are checked with numbers that the module reads by numpy")
 def test_only_groups_that_are_not_proven_are_left_alone():
     module = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 4), REFUSED["outputs change.*allowed"])
     x = torch.rand(6, 4)
@@ -350,12 +354,43 @@ def test_units_that_a_number_of_the_input_picks_are_not_free(name):
             return self.down(step(self.up(x).tanh(), n))
 
     module, x = ByNumber(), torch.randn(4, 3)
-    found = symmetry(module, (x, torch.tensor([1])))
+    with pytest.warns(UserWarning, match="by tolist") if name == "tolist" else nullcontext():
+        found = symmetry(module, (x, torch.tensor([1])))
     assert sorted(found.sizes.values()) == sizes
     check_by_number(module, found, x)
     named = dict.fromkeys(("index", "written", "arange"), "'index'") | dict.fromkeys(("branch", "threshold"), "'flip'")
     named |= dict.fromkeys(("loop", "pad"), "one by one")
     assert sizes or any(named.get(name, "depend on the inputs") in why for why in found.left)
+
+
+BRANCHES = {  # conditions that hold for no input that is drawn
+    "bool": lambda net, x: x.mean() > 3,
+    "constant": lambda net, x: x.abs().max().item() > 1e5,
+    "attribute": lambda net, x: net.most < float(x.norm()),
+    "window": lambda net, x: -5.5 < x.mean().item() < -5,
+    "integer": lambda net, x: int(x.sum() * 0 + 5) == net.special,
+    "not a number": lambda net, x: math.isnan(x.sum().item()),
+    "infinite": lambda net, x: math.isinf(x.sum().item()),
+    "search": lambda net, x: len((x > 50).nonzero()) > 0,
+    "numpy": lambda net, x: x.numpy().max() > 100,
+    "tolist": lambda net, x: max(x[0].tolist()) > 100,
+}
+
+
+@pytest.mark.parametrize("name", BRANCHES)
+def test_a_branch_that_no_drawn_input_takes_is_followed_or_told(name):
+    class Branching(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.up, self.down, self.most, self.special = nn.Linear(3, 6), nn.Linear(6, 2), 1e6, 7
+
+        def forward(self, x):
+            h = self.up(x).tanh()
+            return self.down(h.flip(1) if BRANCHES[name](self, x) else h)
+
+    told = name in ("numpy", "tolist")
+    with pytest.warns(UserWarning, match=f"numbers that the module reads by {name}") if told else nullcontext():
+        assert symmetry(Branching(), torch.randn(4, 3)).sizes == ({"up": 6} if told else {})
 
 
 def check_by_number(module, found, x):
