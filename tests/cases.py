@@ -425,7 +425,7 @@ class Mixed(nn.Module):
     def forward(self, x):
         z = self.qkv(x)
         z = torch.cat([z, self.mix(z)], 1) if self.both else self.mix(z)
-        q, k, v = z.view(len(z), -1, 12, z.shape[-1]).chunk(3, 2)
+        q, k, v = z.sigmoid().view(len(z), -1, 12, z.shape[-1]).chunk(3, 2)
         return self.out((q.mT @ (k @ v.mT)).mT.flatten(1, 2))
 
 
@@ -694,6 +694,18 @@ class Sequences(nn.Module):
         h, (last, _) = self.rnn(nn.utils.rnn.pack_padded_sequence(x, [5, 7], True, enforce_sorted=False))
         h, places = nn.utils.rnn.pad_packed_sequence(h, True)[0], self.places.expand(7, 2, 8)[:4].flatten(0, 1)
         return self.out((h + last.transpose(0, 1).flatten(1)[:, None] + places[:7]).tanh())
+
+
+@case(1 + 2 + 1 + 3, VECTORS)
+class Beside(nn.Module):
+    """Heads of two layers side by side, two and three."""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.out = nn.Linear(5, 8), nn.Linear(5, 12), nn.Linear(20, 2)
+
+    def forward(self, x):
+        return self.out(torch.cat([f(x).view(len(x), -1, 4).softmax(-1) for f in (self.a, self.b)], 1).flatten(1))
 
 
 @case(1 + 1 + 2, images(5, 3, 8, 8))

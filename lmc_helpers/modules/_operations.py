@@ -241,11 +241,13 @@ def _glu(f, a, out):
 def _cat(f, a, out):
     dim = a.dim % out[0].ndim
     parts = [f.axes(one) for one in a.tensors if one.ndim == out[0].ndim]
-    if 1 < len(parts) <= MOST and all(
-        part[dim] and is_fixed(part[dim]) for part in parts
-    ):  # such as heads put on the batch
-        f.laid.append((Atom.reason, parts))
-        return [packed(parts, dim)]
+    if 1 < len(parts) <= MOST and all(part[dim] for part in parts):
+        if all(is_fixed(part[dim]) for part in parts):  # such as heads put on the batch
+            f.laid.append((Atom.reason, parts))
+            return [packed(parts, dim)]
+        ends = zip(*(part[:dim] + part[dim + 1 :] for part in parts), strict=True)
+        if any(len(set(map(resolved, axes))) > 1 and not all(map(is_fixed, axes)) for axes in ends):  # units of heads
+            return [packed(parts, dim)]
     for part in parts[1:]:
         for d, (one, two) in enumerate(zip(parts[0], part, strict=True)):
             if d != dim:

@@ -688,7 +688,12 @@ def _groups(follower: Follower, names: list[str], buffers: set[str]) -> tuple[Sy
     for k, read in follower.reached.items():
         if len(read) < len(follower.blocks.get(k, ())):
             follower.whole(k)
-    used = {atom for axes in follower.taken for axis in axes for product in branches(axis) for atom in product}
+    used = set.intersection(
+        *(
+            {atom for axes in found for axis in axes for product in branches(axis) for atom in product}
+            for found in (follower.noted[len(names) :], follower.taken)
+        )
+    )
     spots: dict[Atom, list[Spot]] = {}
     left: dict[str, list[str]] = {}  # why → parameter[axis]
     for k, name in enumerate(names):
